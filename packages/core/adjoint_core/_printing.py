@@ -1,0 +1,188 @@
+"""How tensors print: the layout of PyTorch's `repr`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from . import _core
+from ._core import Tensor
+
+
+@dataclass(frozen=True)
+class _Options:
+    precision: int = 4
+    threshold: float = 1000
+    edgeitems: int = 3
+    linewidth: int = 80
+    sci_mode: bool | None = None
+
+
+_PROFILES = {
+    "default": _Options(),
+    "short": _Options(precision=2, edgeitems=2),
+    "full": _Options(threshold=math.inf),
+}
+_options = _Options()
+
+
+def set_printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    profile: str | None = None,
+    sci_mode: bool | None = None,
+) -> None:
+    """Chooses how tensors print.
+
+    Arguments:
+        precision: digits after the point.
+        threshold: with more elements than this, only the edges are shown.
+        edgeitems: how many elements to show at each edge.
+        linewidth: characters per line.
+        profile: start from "default", "short" or "full".
+        sci_mode: always (True), never (False) or where it helps (None) use scientific notation.
+    """
+    global _options
+    base = _PROFILES[profile] if profile else _options
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    _options = replace(base, sci_mode=sci_mode, **{k: v for k, v in given.items() if v is not None})
+
+
+class _RealFormat:
+    """One width and one notation for all values shown."""
+
+    def __init__(self, values: Iterable[float]) -> None:
+        shown = [v for v in values if v != 0 and math.isfinite(v)]
+        self.width = 1
+        self.integers = all(v == math.ceil(v) for v in shown)
+        low, high = (min(map(abs, shown)), max(map(abs, shown))) if shown else (1.0, 1.0)
+        wide = high / low > 1000 or high > 1e8 or (not self.integers and low < 1e-4)
+        self.scientific = wide if _options.sci_mode is None else _options.sci_mode
+        if shown:
+            self.width = max(len(self._text(v)) for v in shown)
+
+    def _text(self, v: float) -> str:
+        if self.scientific:
+            return f"{v:.{_options.precision}e}"
+        if self.integers:
+            return f"{v:.0f}." if math.isfinite(v) else f"{v:.0f}"
+        return f"{v:.{_options.precision}f}"
+
+    def __call__(self, v: float) -> str:
+        return self._text(v).rjust(self.width)
+
+
+class _PlainFormat:
+    """Integers and booleans."""
+
+    def __init__(self, values: Iterable[int | bool]) -> None:
+        self.width = max((len(str(v)) for v in values), default=1)
+
+    def __call__(self, v: int | bool) -> str:
+        return str(v).rjust(self.width)
+
+
+class _ComplexFormat:
+    def __init__(self, values: Iterable[complex]) -> None:
+        values = list(values)
+        self.real = _RealFormat(v.real for v in values)
+        self.imag = _RealFormat(v.imag for v in values)
+        self.width = self.real.width + self.imag.width + 1
+
+    def __call__(self, v: complex) -> str:
+        imag = self.imag(v.imag).lstrip()
+        return self.real(v.real) + ("" if imag[0] in "+-" else "+") + imag + "j"
+
+
+_GAP = None  # stands for the elements left out
+
+
+def _visible(t: Tensor, summarize: bool) -> Any:
+    """Nested lists of the values to show."""
+    if t.ndim == 0:
+        return t.item()
+    edge, n = _options.edgeitems, t.size(0)
+    if not summarize or n <= 2 * edge:
+        return t.tolist() if not summarize else [_visible(t[i], True) for i in range(n)]
+    rows = [_visible(t[i], True) for i in range(edge)]
+    rows.append(_GAP)
+    return rows + [_visible(t[i], True) for i in range(n - edge, n)]
+
+
+def _flat(values: Any) -> Iterator[Any]:
+    if not isinstance(values, list):
+        yield values
+        return
+    for v in values:
+        if v is not _GAP:
+            yield from _flat(v)
+
+
+def _layout(values: Any, depth: int, indent: int, form: Any) -> str:
+    if depth == 0:
+        return form(values)
+    if depth == 1:
+        per_line = max(1, (_options.linewidth - indent) // (form.width + 2))
+        texts = [" ..." if v is _GAP else form(v) for v in values]
+        lines = [", ".join(texts[i : i + per_line]) for i in range(0, len(texts), per_line)]
+        return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
+    rows = ["..." if v is _GAP else _layout(v, depth - 1, indent + 1, form) for v in values]
+    return "[" + ("," + "\n" * (depth - 1) + " " * (indent + 1)).join(rows) + "]"
+
+
+def _format_for(t: Tensor, values: Any) -> Any:
+    kind = _RealFormat if t.is_floating_point() else _ComplexFormat if t.is_complex() else _PlainFormat
+    return kind(_flat(values))
+
+
+def _values_text(t: Tensor, indent: int) -> str:
+    values = _visible(t, t.numel() > _options.threshold)
+    return _layout(values, t.ndim, indent, _format_for(t, values))
+
+
+def _suffixes(t: Tensor) -> list[str]:
+    found = []
+    default = _core.get_default_dtype()
+    if str(t.device) != "cpu":
+        found.append(f"device='{t.device}'")
+    if t.numel() == 0:
+        if t.ndim != 1:
+            found.append(f"size={tuple(t.shape)}")
+        usual = {default}
+    else:
+        usual = {default, default.to_complex(), _core.int64, _core.bool}
+    if t.dtype not in usual:
+        found.append(f"dtype={t.dtype!r}")
+    grad_fn = getattr(t, "grad_fn", None)
+    if grad_fn is not None:
+        name = grad_fn.name() if hasattr(grad_fn, "name") else type(grad_fn).__name__
+        found.append(f"grad_fn=<{name.rpartition('::')[2]}>")
+    elif getattr(t, "requires_grad", False):
+        found.append("requires_grad=True")
+    return found
+
+
+def _join(text: str, suffixes: list[str], indent: int) -> str:
+    length = len(text) - text.rfind("\n") + 1
+    for s in suffixes:
+        if length + len(s) + 2 > _options.linewidth:
+            text += ",\n" + " " * indent + s
+            length = indent + len(s)
+        else:
+            text += ", " + s
+            length += len(s) + 2
+    return text + ")"
+
+
+def tensor_repr(t: Tensor) -> str:
+    """The text of `repr(t)`."""
+    prefix = "tensor(" if type(t) is Tensor or type(t).__name__ == "Parameter" else type(t).__name__ + "("
+    if not t._storage_ptr():
+        return f"{prefix}..., size={tuple(t.shape)}, dtype={t.dtype!r})"  # inside a transform: no values
+    values = "[]" if t.numel() == 0 else _values_text(t._alias(), len(prefix))
+    text = _join(prefix + values, _suffixes(t), len(prefix))
+    return "Parameter containing:\n" + text if type(t).__name__ == "Parameter" else text

@@ -1,0 +1,24 @@
+"""Named results of operations that return two tensors."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+def _pair(name: str, first: str = "values", second: str = "indices") -> Any:
+    pair: Any = NamedTuple(name, [(first, Any), (second, Any)])
+    pair.__module__ = __name__
+    pair.__repr__ = lambda self: f"adjoint.return_types.{name}(\n{first}={self[0]!r},\n{second}={self[1]!r})"
+    return pair
+
+
+max = _pair("max")
+min = _pair("min")
+median = _pair("median")
+mode = _pair("mode")
+sort = _pair("sort")
+topk = _pair("topk")
+kthvalue = _pair("kthvalue")
+cummax = _pair("cummax")
+cummin = _pair("cummin")
+aminmax = _pair("aminmax", "min", "max")

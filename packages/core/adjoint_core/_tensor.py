@@ -1,0 +1,216 @@
+"""The parts of `Tensor` that are written in Python: conversion, copying, printing, and names derived from others."""
+
+from __future__ import annotations
+
+import copy
+import copyreg
+import math
+from collections.abc import Callable
+from typing import Any
+
+from . import _core
+from ._core import Tensor
+from ._printing import tensor_repr
+
+_TYPE_NAMES = {
+    "Float": _core.float32,
+    "Double": _core.float64,
+    "Half": _core.float16,
+    "BFloat16": _core.bfloat16,
+    "Byte": _core.uint8,
+    "Char": _core.int8,
+    "Short": _core.int16,
+    "Int": _core.int32,
+    "Long": _core.int64,
+    "Bool": _core.bool,
+    "ComplexFloat": _core.complex64,
+    "ComplexDouble": _core.complex128,
+}
+
+
+def _method(f: Callable[..., Any]) -> Callable[..., Any]:
+    setattr(Tensor, f.__name__, f)
+    return f
+
+
+def _needs_grad(x: Tensor) -> bool:
+    return getattr(x, "requires_grad", False)
+
+
+# ---- NumPy
+
+
+@_method
+def numpy(self: Tensor, *, force: bool = False) -> Any:
+    """A NumPy array that shares this tensor's memory."""
+    if _needs_grad(self):
+        if not force:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        return _core._array_of(self._alias())
+    return _core._array_of(self)
+
+
+@_method
+def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
+    array = numpy(self)
+    if dtype is not None and array.dtype != dtype:
+        if copy is False:
+            raise ValueError("a copy is needed to change the type")
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+@_method
+def __array_wrap__(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
+    return _core.from_numpy(array) if getattr(array, "ndim", 0) else _core.tensor(array)
+
+
+Tensor.__array_priority__ = 1000
+
+# ---- printing
+
+
+@_method
+def __repr__(self: Tensor, *, tensor_contents: Any = None) -> str:
+    return tensor_repr(self)
+
+
+@_method
+def __format__(self: Tensor, spec: str) -> str:
+    if self.ndim == 0 and type(self) is Tensor and self._storage_ptr():
+        return format(self._alias().item(), spec)
+    return format(repr(self), spec) if spec == "" else object.__format__(self, spec)
+
+
+# ---- copies and pickles
+
+
+def _rebuild(cls: type[Tensor], data: bytes, dtype: Any, shape: tuple[int, ...], requires_grad: bool, state: dict[str, Any] | None) -> Tensor:
+    flat = _core._from_bytes(data, dtype)
+    x = flat.view(*shape) if shape else flat.view(())
+    return _restore(cls, x._alias(), requires_grad, state)
+
+
+def _restore(cls: type[Tensor], x: Tensor, requires_grad: bool, state: dict[str, Any] | None) -> Tensor:
+    if cls is not Tensor:
+        x = Tensor._make_subclass(cls, x)
+    if requires_grad:
+        x.requires_grad = True
+    if state:
+        x.__dict__.update(state)
+    return x
+
+
+@_method
+def __reduce_ex__(self: Tensor, protocol: int) -> Any:
+    leaf = getattr(self, "is_leaf", True)
+    state = dict(self.__dict__) if type(self) is not Tensor or self.__dict__ else None
+    return _rebuild, (type(self), self._to_bytes(), self.dtype, tuple(self.shape), _needs_grad(self) and leaf, state)
+
+
+@_method
+def __copy__(self: Tensor) -> Tensor:
+    return _restore(type(self), self._alias(), _needs_grad(self), dict(self.__dict__))
+
+
+@_method
+def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    if id(self) in memo:
+        return memo[id(self)]
+    if not getattr(self, "is_leaf", True):
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  "
+            "If you were attempting to deepcopy a module, this may be because of a parametrization."
+        )
+    shared = memo.setdefault("adjoint storages", {})  # type: ignore[call-overload]
+    key = (self._storage_ptr(), self.data_ptr(), tuple(self.shape), tuple(self.stride()))
+    if key not in shared:
+        shared[key] = self._alias().clone()
+    out = memo[id(self)] = _restore(type(self), shared[key]._alias(), _needs_grad(self), None)
+    grad = getattr(self, "grad", None)
+    if grad is not None:
+        out.grad = copy.deepcopy(grad, memo)
+    if self.__dict__:
+        out.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    return out
+
+
+def _reduce_dtype(t: Any) -> Any:
+    return t.__reduce__()
+
+
+copyreg.pickle(_core.dtype, _reduce_dtype)
+
+# ---- types and memory
+
+
+def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """The name of this tensor's type, or this tensor with another element type."""
+    if dtype is None:
+        return next(f"adjoint.{n}Tensor" for n, t in _TYPE_NAMES.items() if t is self.dtype)
+    if isinstance(dtype, str):
+        dtype = _TYPE_NAMES[dtype.rpartition(".")[2].removesuffix("Tensor")]
+    return self.to(dtype)
+
+
+Tensor.type = _type
+
+
+def _get_data(self: Tensor) -> Tensor:
+    return self._alias()
+
+
+def _set_data(self: Tensor, source: Tensor) -> None:
+    self._set_data(source)
+
+
+Tensor.data = property(_get_data, _set_data, doc="The values without history.")
+for _name, _value in {"is_sparse": False, "is_cuda": False, "is_quantized": False, "is_meta": False, "is_nested": False, "is_mkldnn": False}.items():
+    setattr(Tensor, _name, _value)
+
+
+@_method
+def set_(self: Tensor, source: Tensor) -> Tensor:
+    """Takes over the memory and shape of `source`."""
+    self._set_data(source)
+    return self
+
+
+@_method
+def resize_(self: Tensor, *size: Any) -> Tensor:
+    """Changes the shape in place; memory grows if it must, and new elements are uninitialised."""
+    shape = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+    n, flat = math.prod(shape), self._alias().reshape(-1)
+    if n > flat.numel():
+        flat = _core.cat([flat, _core.empty(n - flat.numel(), dtype=self.dtype)])
+    self._set_data(flat[:n].view(tuple(shape)))
+    return self
+
+
+@_method
+def resize_as_(self: Tensor, other: Tensor) -> Tensor:
+    """Changes the shape in place to that of `other`."""
+    return resize_(self, tuple(other.shape))
+
+
+@_method
+def to_dense(self: Tensor) -> Tensor:
+    """This tensor: all of them are dense."""
+    return self
+
+
+@_method
+def norm(self: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
+    """The vector norm of order `p` over `dim` (all, if none)."""
+    x = self if dtype is None else self.to(dtype)
+    return _core._vector_norm(x, 2.0 if p in (None, "fro") else float(p), dim, keepdim)
+
+
+@_method
+def __reversed__(self: Tensor) -> Tensor:
+    return self if self.ndim == 0 else self.flip(0)
+
+
+@_method
+def __dir__(self: Tensor) -> list[str]:
+    return sorted(set(dir(self.__class__)) | set(self.__dict__))

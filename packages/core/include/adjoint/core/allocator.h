@@ -1,0 +1,52 @@
+// Memory: per-thread lists for small blocks, kept large blocks (see src/allocator.cpp for the policy).
+#pragma once
+#include <adjoint/core/export.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace adjoint {
+
+namespace detail {
+struct SmallHeap {
+  static constexpr size_t classes = 65, keep = 256;  // classes of 16 bytes up to 1 KiB
+  struct Block { Block* next; };
+  Block* head[classes];
+  uint32_t count[classes];
+};
+ADJOINT_API extern thread_local SmallHeap* small_heap __attribute__((tls_model("initial-exec")));
+ADJOINT_API void* small_refill(size_t cls);
+ADJOINT_API void small_spill(void* p) noexcept;
+ADJOINT_API void* large_allocate(size_t bytes);
+ADJOINT_API void large_free(void* p, size_t bytes) noexcept;
+}  // namespace detail
+
+inline void* allocate(size_t bytes) {
+  const size_t cls = (bytes + 15) >> 4;
+  if (cls >= detail::SmallHeap::classes) return detail::large_allocate(bytes);
+  if (auto* heap = detail::small_heap)
+    if (auto* block = heap->head[cls]) {
+      heap->head[cls] = block->next;
+      heap->count[cls]--;
+      return block;
+    }
+  return detail::small_refill(cls);
+}
+
+inline void deallocate(void* p, size_t bytes) noexcept {
+  const size_t cls = (bytes + 15) >> 4;
+  if (cls >= detail::SmallHeap::classes) return detail::large_free(p, bytes);
+  auto* heap = detail::small_heap;
+  if (!heap || heap->count[cls] >= detail::SmallHeap::keep) return detail::small_spill(p);
+  auto* block = static_cast<detail::SmallHeap::Block*>(p);
+  block->next = heap->head[cls];
+  heap->head[cls] = block;
+  heap->count[cls]++;
+}
+
+struct MemoryStats { size_t live, peak, kept; };  // bytes of large blocks (> 1 KiB)
+ADJOINT_API MemoryStats memory_stats() noexcept;
+ADJOINT_API void reset_peak_memory() noexcept;
+ADJOINT_API void empty_cache() noexcept;
+
+}  // namespace adjoint

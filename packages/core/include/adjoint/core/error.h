@@ -1,0 +1,42 @@
+// Exceptions: which Python type they become, and messages of the form "op: rule, got value".
+#pragma once
+#include <adjoint/core/export.h>
+
+#include <exception>
+#include <sstream>
+#include <string>
+#include <utility>
+
+namespace adjoint {
+
+enum class ErrorKind { runtime, shape, index, type, value, not_implemented };  // shape: RuntimeError and ValueError both
+
+class ADJOINT_API Error : public std::exception {
+ public:
+  Error(ErrorKind kind, std::string text) : kind_(kind), text_(std::move(text)) {}
+  const char* what() const noexcept override { return text_.c_str(); }
+  ErrorKind kind() const noexcept { return kind_; }
+
+ private:
+  ErrorKind kind_;
+  std::string text_;
+};
+
+template <class... A>
+[[noreturn, gnu::noinline, gnu::cold]] void fail(ErrorKind kind, const A&... parts) {
+  std::ostringstream text;
+  (text << ... << parts);
+  throw Error(kind, text.str());
+}
+
+template <class... A>
+inline void expect(bool ok, ErrorKind kind, const A&... parts) {
+  if (!ok) [[unlikely]] fail(kind, parts...);
+}
+template <class First, class... A>
+  requires(!std::is_same_v<First, ErrorKind>)
+inline void expect(bool ok, const First& first, const A&... parts) {
+  if (!ok) [[unlikely]] fail(ErrorKind::runtime, first, parts...);
+}
+
+}  // namespace adjoint

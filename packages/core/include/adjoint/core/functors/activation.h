@@ -1,0 +1,66 @@
+// Scalar functions of the activations, and of v times their derivatives, each one pass over memory.
+#pragma once
+#include <adjoint/core/functors/number.h>
+#include <adjoint/core/math/activation.h>
+#include <adjoint/core/math/complex.h>
+
+namespace adjoint::functors {
+
+struct Sigmoid { template <Field T> T operator()(T x) const { return math::sigmoid(x); } };
+struct LogSigmoid { template <Real T> T operator()(T x) const { return math::log_sigmoid(x); } };
+struct Silu { template <Field T> T operator()(T x) const { return math::silu(x); } };
+struct Mish { template <Real T> T operator()(T x) const { return x * math::tanh(math::softplus(x)); } };
+struct Softsign { template <Real T> T operator()(T x) const { return x / (1 + math::abs(x)); } };
+struct Relu {
+  template <Integer T> T operator()(T x) const { return x > T(0) ? x : T(0); }
+  template <Real T> T operator()(T x) const { return math::relu(x); }
+};
+struct Gelu { template <Real T> T operator()(T x) const { return math::gelu(x); } };
+struct GeluTanh { template <Real T> T operator()(T x) const { return math::gelu_tanh(x); } };
+struct Softplus {
+  double beta, threshold;
+  explicit Softplus(const Attrs& a) : beta(a.as<Factors>().a), threshold(a.as<Factors>().b) {}
+  template <Real T> T operator()(T x) const { return math::softplus(x, static_cast<T>(beta), static_cast<T>(threshold)); }
+};
+struct Elu {
+  double alpha;
+  explicit Elu(const Attrs& a) : alpha(a.as<Factors>().a) {}
+  template <Real T> T operator()(T x) const { return math::elu(x, static_cast<T>(alpha)); }
+};
+struct LeakyRelu {
+  double slope;
+  explicit LeakyRelu(const Attrs& a) : slope(a.as<Factors>().a) {}
+  template <Real T> T operator()(T x) const { return x > 0 ? x : x * static_cast<T>(slope); }
+};
+struct Hardtanh {
+  double low, high;
+  explicit Hardtanh(const Attrs& a) : low(a.as<Factors>().a), high(a.as<Factors>().b) {}
+  template <Number T> requires Ordered<T> T operator()(T x) const { return math::clamp(x, static_cast<T>(low), static_cast<T>(high)); }
+};
+struct Hardsigmoid { template <Real T> T operator()(T x) const { return math::clamp(x + 3, T(0), T(6)) / 6; } };
+struct Hardswish { template <Real T> T operator()(T x) const { return x * (math::clamp(x + 3, T(0), T(6)) / 6); } };
+
+struct SigmoidDerivative {
+  template <Field T> T operator()(T v, T x) const {
+    if constexpr (Real<T>) return v * math::sigmoid_derivative(x);
+    else {  // e^-z / (1 + e^-z)^2, even in z
+      const T e = math::exp(x.re < 0 ? x : -x), d = T(1) + e;
+      return v * (e / (d * d));
+    }
+  }
+};
+// 1 / cosh^2(x) = 4 sigmoid'(2 x): 1 - y^2 would cancel for large x.
+struct TanhDerivative {
+  template <Field T> T operator()(T v, T x) const { return SigmoidDerivative{}(real_t<T>(4) * v, x + x); }
+};
+struct SiluDerivative {
+  template <Field T> T operator()(T v, T x) const {
+    if constexpr (Real<T>) x = math::clamp(x, T(-1000), T(1000));  // no infinity times 0
+    return v * (math::sigmoid(x) * (T(1) + x * math::sigmoid(-x)));
+  }
+};
+struct GeluDerivative { template <Real T> T operator()(T v, T x) const { return v * math::gelu_derivative(x); } };
+struct GeluTanhDerivative { template <Real T> T operator()(T v, T x) const { return v * math::gelu_tanh_derivative(x); } };
+struct ReluDerivative { template <Real T> T operator()(T v, T y) const { return y <= 0 ? T(0) : v; } };
+
+}  // namespace adjoint::functors

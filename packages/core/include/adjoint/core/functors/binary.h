@@ -1,0 +1,107 @@
+// Scalar functions of the elementwise records with several operands.
+#pragma once
+#include <adjoint/core/error.h>
+#include <adjoint/core/functors/number.h>
+#include <adjoint/core/math/activation.h>
+#include <adjoint/core/math/complex.h>
+#include <adjoint/core/math/power.h>
+#include <adjoint/core/math/rounding.h>
+
+namespace adjoint::functors {
+
+struct Add {
+  template <class T> T operator()(T a, T b) const {
+    if constexpr (std::is_same_v<T, bool>) return a || b;
+    else if constexpr (Integer<T>) return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
+    else return a + b;
+  }
+};
+struct Sub {
+  template <Number T> T operator()(T a, T b) const {
+    if constexpr (Integer<T>) return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b));
+    else return a - b;
+  }
+};
+struct Mul {
+  template <class T> T operator()(T a, T b) const {
+    if constexpr (std::is_same_v<T, bool>) return a && b;
+    else if constexpr (Integer<T>) return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+    else return a * b;
+  }
+};
+struct Div { template <Field T> T operator()(T a, T b) const { return a / b; } };
+struct Pow {
+  template <Number T> T operator()(T a, T b) const {
+    if constexpr (Real<T>) {
+      if (b == 2) return a * a;
+    }
+    return math::pow(a, b);
+  }
+};
+
+template <class T> void check_divisor(T b) {
+  if constexpr (Integer<T>) expect(b != 0, "ZeroDivisionError");
+}
+struct FloorDivide {
+  template <Number T> requires Ordered<T> T operator()(T a, T b) const { check_divisor(b); return math::floor_divide(a, b); }
+};
+struct TruncDivide {
+  template <Number T> requires Ordered<T> T operator()(T a, T b) const { check_divisor(b); return math::trunc_divide(a, b); }
+};
+struct Remainder {
+  template <Number T> requires Ordered<T> T operator()(T a, T b) const { check_divisor(b); return math::remainder(a, b); }
+};
+struct Fmod {
+  template <Number T> requires Ordered<T> T operator()(T a, T b) const { check_divisor(b); return math::fmod(a, b); }
+};
+
+struct Atan2 { template <Real T> T operator()(T a, T b) const { return math::atan2(a, b); } };
+struct Hypot { template <Real T> T operator()(T a, T b) const { return math::abs(Complex<T>(a, b)); } };
+struct Copysign { template <Real T> T operator()(T a, T b) const { return std::copysign(a, b); } };
+
+// NaN in either operand is the result; fmax and fmin give the other one.
+struct Maximum { template <Ordered T> T operator()(T a, T b) const { return is_nan(a) || a > b ? a : b; } };
+struct Minimum { template <Ordered T> T operator()(T a, T b) const { return is_nan(a) || a < b ? a : b; } };
+struct Fmax { template <Ordered T> T operator()(T a, T b) const { return is_nan(b) || a > b ? a : b; } };
+struct Fmin { template <Ordered T> T operator()(T a, T b) const { return is_nan(b) || a < b ? a : b; } };
+struct Clamp { template <Number T> requires Ordered<T> T operator()(T x, T low, T high) const { return Minimum{}(Maximum{}(x, low), high); } };
+
+struct Xlogy {
+  template <Real T> T operator()(T a, T b) const { return a == 0 && !is_nan(b) ? T(0) : a * math::log(b); }
+};
+struct LogAddExp {
+  template <Field T> T operator()(T a, T b) const {
+    if (a == b && is_infinite(a)) return a;
+    const bool swap = real_of(a) < real_of(b);
+    const T high = swap ? b : a, low = swap ? a : b;
+    return high + math::log1p(math::exp(low - high));
+  }
+
+ private:
+  template <class T> static real_t<T> real_of(T x) {
+    if constexpr (is_complex_v<T>) return x.re;
+    else return x;
+  }
+  template <class T> static bool is_infinite(T x) { return math::abs(real_of(x)) == math::infinity<real_t<T>>; }
+};
+
+// From the nearer end, so that weight 1 gives b exactly.
+struct Lerp {
+  template <Field T> T operator()(T a, T b, T weight) const {
+    return math::abs(weight) < real_t<T>(.5) ? a + weight * (b - a) : b - (b - a) * (T(1) - weight);
+  }
+};
+struct Addcmul {
+  Scalar value;
+  explicit Addcmul(const Attrs& a) : value(a.as<Scale>().value) {}
+  template <Number T> T operator()(T x, T a, T b) const { return Add{}(x, Mul{}(Mul{}(value.to<T>(), a), b)); }
+};
+struct Addcdiv {
+  Scalar value;
+  explicit Addcdiv(const Attrs& a) : value(a.as<Scale>().value) {}
+  template <Field T> T operator()(T x, T a, T b) const { return x + value.to<T>() * a / b; }
+};
+
+struct Where { template <class T> T operator()(bool mask, T a, T b) const { return mask ? a : b; } };
+
+}  // namespace adjoint::functors

@@ -1,0 +1,150 @@
+// Scalar functions of the elementwise records with one operand.
+#pragma once
+#include <adjoint/core/functors/number.h>
+#include <adjoint/core/math/activation.h>
+#include <adjoint/core/math/complex.h>
+#include <adjoint/core/math/gamma.h>
+#include <adjoint/core/math/power.h>
+#include <adjoint/core/math/rounding.h>
+
+namespace adjoint::functors {
+
+struct Neg {
+  template <Number T> T operator()(T x) const {
+    if constexpr (Integer<T>) return static_cast<T>(Wrapping<T>(0) - static_cast<Wrapping<T>>(x));
+    else return -x;
+  }
+};
+struct Abs {
+  template <Number T> real_t<T> operator()(T x) const {
+    if constexpr (std::unsigned_integral<T>) return x;
+    else if constexpr (Integer<T>) return x < 0 ? Neg{}(x) : x;
+    else return math::abs(x);
+  }
+};
+struct Sign {
+  template <class T> T operator()(T x) const {
+    if constexpr (std::unsigned_integral<T>) return x != 0;  // bool too
+    else return math::sign(x);
+  }
+};
+struct Square {
+  template <Number T> T operator()(T x) const {
+    if constexpr (Integer<T>) return static_cast<T>(static_cast<Wrapping<T>>(x) * static_cast<Wrapping<T>>(x));
+    else return x * x;
+  }
+};
+struct Reciprocal { template <Field T> T operator()(T x) const { return math::reciprocal(x); } };
+
+struct Exp { template <Field T> T operator()(T x) const { return math::exp(x); } };
+struct Exp2 { template <Field T> T operator()(T x) const { return math::exp2(x); } };
+struct Expm1 { template <Field T> T operator()(T x) const { return math::expm1(x); } };
+struct Log { template <Field T> T operator()(T x) const { return math::log(x); } };
+struct Log2 { template <Field T> T operator()(T x) const { return math::log2(x); } };
+struct Log10 { template <Field T> T operator()(T x) const { return math::log10(x); } };
+struct Log1p { template <Field T> T operator()(T x) const { return math::log1p(x); } };
+struct Sqrt { template <Field T> T operator()(T x) const { return math::sqrt(x); } };
+struct Rsqrt { template <Field T> T operator()(T x) const { return math::rsqrt(x); } };
+
+struct Floor {
+  template <Real T> T operator()(T x) const { return math::floor(x); }
+  template <Integer T> T operator()(T x) const { return x; }
+};
+struct Ceil {
+  template <Real T> T operator()(T x) const { return math::ceil(x); }
+  template <Integer T> T operator()(T x) const { return x; }
+};
+struct Round {
+  template <Real T> T operator()(T x) const { return math::round(x); }
+  template <Integer T> T operator()(T x) const { return x; }
+};
+struct Trunc {
+  template <Real T> T operator()(T x) const { return math::trunc(x); }
+  template <Integer T> T operator()(T x) const { return x; }
+};
+struct Frac { template <Real T> T operator()(T x) const { return math::frac(x); } };
+
+struct Sin { template <Field T> T operator()(T x) const { return math::sin(x); } };
+struct Cos { template <Field T> T operator()(T x) const { return math::cos(x); } };
+struct Tan { template <Field T> T operator()(T x) const { return math::tan(x); } };
+struct Asin { template <Field T> T operator()(T x) const { return math::asin(x); } };
+struct Acos { template <Field T> T operator()(T x) const { return math::acos(x); } };
+struct Atan { template <Field T> T operator()(T x) const { return math::atan(x); } };
+struct Sinh { template <Field T> T operator()(T x) const { return math::sinh(x); } };
+struct Cosh { template <Field T> T operator()(T x) const { return math::cosh(x); } };
+struct Tanh { template <Field T> T operator()(T x) const { return math::tanh(x); } };
+struct Asinh { template <Field T> T operator()(T x) const { return math::asinh(x); } };
+struct Acosh { template <Field T> T operator()(T x) const { return math::acosh(x); } };
+struct Atanh { template <Field T> T operator()(T x) const { return math::atanh(x); } };
+
+struct Erf { template <Real T> T operator()(T x) const { return math::erf(x); } };
+struct Erfc { template <Real T> T operator()(T x) const { return math::erfc(x); } };
+struct Erfinv { template <Real T> T operator()(T x) const { return math::erfinv(x); } };
+struct Lgamma { template <Real T> T operator()(T x) const { return math::lgamma(x); } };
+struct Digamma { template <Real T> T operator()(T x) const { return math::digamma(x); } };
+struct Polygamma {
+  int n;
+  explicit Polygamma(const Attrs& a) : n(static_cast<int>(a.as<Order>().n)) {}
+  template <Real T> T operator()(T x) const { return math::polygamma(n, x); }
+};
+
+// v times the derivative of erf at x: e^(-x^2) without the rounding error of x^2.
+struct ErfDerivative {
+  template <Real T> T operator()(T v, T x) const {
+    const double a = math::abs(static_cast<double>(x));
+    return v * static_cast<T>(1.1283791670955126 * math::detail::exp_minus_square(a > 40 ? 40 : a, 1, 0));
+  }
+};
+
+// The spherical Bessel function j_n at pi x; sin(pi x) / (pi x) for n = 0.
+struct Sinc {
+  int n;
+  explicit Sinc(const Attrs& a) : n(static_cast<int>(a.as<Order>().n)) {}
+  template <Field T> T operator()(T x) const {
+    if constexpr (is_complex_v<T>) return T(bessel(Complex<double>(x) * 3.141592653589793));
+    else return static_cast<T>(bessel(static_cast<double>(x) * 3.141592653589793));
+  }
+
+ private:
+  template <class T> T bessel(T x) const {
+    if (math::abs(x) < n + 1.5) return series(x);
+    T previous = math::sin(x) / x, current = previous / x - math::cos(x) / x;
+    if (n == 0) return previous;
+    for (int k = 1; k < n; k++) {  // upwards: stable for |x| > n
+      const T next = (2 * k + 1.) * current / x - previous;
+      previous = current;
+      current = next;
+    }
+    return current;
+  }
+  // x^n / (2n + 1)!! times the sum of (-x^2 / 2)^k / (k! (2n + 3) ... (2n + 2k + 1)).
+  template <class T> T series(T x) const {
+    const T w = -.5 * (x * x);
+    T term(1), sum(1);
+    for (int k = 1; math::abs(term) > 0x1p-60 * math::abs(sum); k++) {
+      term = term * w / (k * (2. * n + 2 * k + 1));
+      sum = sum + term;
+    }
+    for (int k = 1; k <= n; k++) sum = sum * x / (2 * k + 1.);
+    return sum;
+  }
+};
+
+struct IsNan { template <class T> bool operator()(T x) const { return is_nan(x); } };
+struct IsInf {
+  template <class T> bool operator()(T x) const {
+    if constexpr (Real<T>) return math::abs(x) == math::infinity<T>;
+    else if constexpr (is_complex_v<T>) return IsInf{}(x.re) || IsInf{}(x.im);
+    else return false;
+  }
+};
+struct IsFinite { template <class T> bool operator()(T x) const { return !is_nan(x) && !IsInf{}(x); } };
+struct LogicalNot { template <class T> bool operator()(T x) const { return !is_nonzero(x); } };
+struct BitwiseNot {
+  template <std::integral T> T operator()(T x) const {
+    if constexpr (std::is_same_v<T, bool>) return !x;
+    else return static_cast<T>(~x);
+  }
+};
+
+}  // namespace adjoint::functors

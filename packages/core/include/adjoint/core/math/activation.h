@@ -1,0 +1,119 @@
+// sigmoid, softplus, silu, gelu and their like, with tails right down to subnormals.
+#pragma once
+
+#include <adjoint/core/math/error_function.h>
+#include <adjoint/core/math/exp.h>
+#include <adjoint/core/math/log.h>
+
+namespace adjoint::math {
+
+namespace detail {
+
+// factor / (1 + e^-x). With -x = n ln 2 + r this is factor 2^-n / (2^-n + e^r): one division and no overflow;
+// half of 2^-n is multiplied last, so that a subnormal result is rounded once.
+template <std::floating_point T>
+[[gnu::always_inline]] inline T logistic(T factor, T x) {
+  constexpr bool single = sizeof(T) == 4;
+  const auto [r, n] = reduce_ln2(-clamp(x, single ? T(-120) : T(-760), single ? T(30) : T(50)));
+  const Bits<T> half = static_cast<int32_t>(n) >> 1;
+  const T s = power_of_two<T>(-half), t = power_of_two<T>(half - n);
+  return ((factor * s) / (s * t + (1 + expm1_small(r)))) * t;
+}
+
+// log1p(e^-a) for a >= 0.
+[[gnu::always_inline]] inline float log1p_exp(float a) {
+  const float z = exp(-a), s = z / (2 + z), w = s * s;
+  return 2 * s + s * w * poly(w, 6.666667561e-01f, 3.999887839e-01f, 2.861686959e-01f, 2.142780466e-01f, 2.430043449e-01f);
+}
+[[gnu::always_inline]] inline double log1p_exp(double a) { return log1p(exp(-a)); }
+
+}  // namespace detail
+
+template <std::floating_point T>
+[[gnu::always_inline]] inline T sigmoid(T x) {
+  return detail::logistic(T(1), x);
+}
+// z / (1 + z)^2 with z = e^-|x|: y (1 - y) would cancel for large x.
+template <std::floating_point T>
+[[gnu::always_inline]] inline T sigmoid_derivative(T x) {
+  const T z = exp(-abs(x)), d = 1 / (1 + z);
+  return z * d * d;
+}
+// log(sigmoid(x)) = min(x, 0) - log1p(e^-|x|).
+template <std::floating_point T>
+[[gnu::always_inline]] inline T log_sigmoid(T x) {
+  return (x < 0 ? x : T(0)) - detail::log1p_exp(abs(x));
+}
+// log(1 + e^(beta x)) / beta; x itself where beta x > threshold, as PyTorch.
+template <std::floating_point T>
+[[gnu::always_inline]] inline T softplus(T x, T beta = 1, T threshold = 20) {
+  const T z = x * beta;
+  const T y = ((z > 0 ? z : T(0)) + detail::log1p_exp(abs(z))) / beta;
+  return z > threshold ? x : y;
+}
+
+// x sigmoid(x); its limit -0 at -infinity, where PyTorch has NaN.
+template <std::floating_point T>
+[[gnu::always_inline]] inline T silu(T x) {
+  const T y = x < T(-1000) ? T(-1000) : x;
+  return detail::logistic(y, y);
+}
+
+// x Phi(x), Phi(-d) = e^(-d^2/2) erfcx(d / sqrt 2) / 2. PyTorch's float form is -0 from -6 down.
+[[gnu::always_inline]] inline float gelu(float x) {
+  const float d = clamp(abs(x), 0.f, 14.6f);
+  const float a = d * 0.70710678f, r = 1 / (a + 2), t = (a - 2) * r;  // erfcx(a) = P(t) / (a + 2)
+  // d^2 = h^2 + 2 l with h^2 exact: the exponential would multiply a rounding error by d^2.
+  const float h = from_bits(to_bits(d) & static_cast<int32_t>(0xfffff000)), l = .5f * (d - h) * (d + h);
+  const auto [q, n] = detail::reduce_ln2(-.5f * h * h);
+  const float p = poly(t, 1.021582709e+00f, -6.871606935e-01f, 2.794717469e-01f, -3.644189312e-02f, -2.150545818e-02f,
+                       6.476816558e-03f, 3.061872702e-03f, -8.351112145e-04f, -5.927512177e-04f, 5.026767582e-05f,
+                       7.127467724e-05f);
+  const float tail = (1 + detail::expm1_small(q - l)) * (.5f * r) * p;  // Phi(-d) 2^-n
+  const float y = x < 0 ? scale(x * tail, n) : x * (1 - scale(tail, n));
+  return x < -14.6f ? -0.f : y;
+}
+[[gnu::always_inline]] inline double gelu(double x) {
+  const double d = clamp(abs(x), 0., 40.), a = clamp(d * 0.7071067811865476, 0., 27.5);
+  const double tail = .5 * detail::exp_minus_square(d, .5, 100) * detail::erfcx(a);  // Phi(-d) 2^100
+  const double near_half = .5 - .5 * a * detail::erf_small(a * a);
+  const double negative = a < .5 ? x * near_half : (x * tail) * 0x1p-100;
+  const double positive = x * (1 - (a < .5 ? near_half : tail * 0x1p-100));
+  const double y = x < 0 ? negative : positive;
+  return x < -39.5 ? -0. : y;
+}
+// Phi(x) + x phi(x), gelu's derivative.
+template <std::floating_point T>
+[[gnu::always_inline]] inline T gelu_derivative(T x) {
+  const double z = clamp(static_cast<double>(x), -40., 40.);
+  const double phi = .5 * erfc(-z * 0.7071067811865476);
+  return static_cast<T>(phi + z * 0.3989422804014327 * detail::exp_minus_square(abs(z), .5, 0));
+}
+
+// x (1 + tanh u) / 2 = x sigmoid(2 u), u = sqrt(2/pi) (x + 0.044715 x^3).
+template <std::floating_point T>
+[[gnu::always_inline]] inline T gelu_tanh(T x) {
+  const T y = clamp(x, T(-1000), infinity<T>);
+  const T z = clamp(y, T(-1000), T(1000));
+  return detail::logistic(y, T(1.5957691216057308) * (z + T(0.044715) * z * z * z));
+}
+template <std::floating_point T>
+[[gnu::always_inline]] inline T gelu_tanh_derivative(T x) {
+  const T z = clamp(x, T(-1000), T(1000)), square = z * z;
+  const T u = T(1.5957691216057308) * z * (1 + T(0.044715) * square);
+  const T slope = T(1.5957691216057308) * (1 + 3 * T(0.044715) * square);
+  return sigmoid(u) + z * slope * sigmoid_derivative(u);
+}
+
+template <std::floating_point T>
+[[gnu::always_inline]] inline T elu(T x, T alpha = 1, T scale = 1, T input_scale = 1) {
+  return x > 0 ? x * scale : alpha * scale * expm1(x * input_scale);
+}
+
+// NaN stays, -0 too.
+template <class T>
+[[gnu::always_inline]] inline T relu(T x) {
+  return x < T(0) ? T(0) : x;
+}
+
+}  // namespace adjoint::math

@@ -1,0 +1,88 @@
+// The bit-level helpers every scalar function is made of: polynomials, powers of two, selects without branches.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace adjoint::math {
+
+template <std::floating_point T>
+inline constexpr T infinity = std::numeric_limits<T>::infinity();
+template <std::floating_point T>
+inline constexpr T nan = std::numeric_limits<T>::quiet_NaN();
+
+// The signed integer as wide as T: masks and exponents stay in lanes of the data's own width.
+template <class T>
+using Bits = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+
+template <std::floating_point T>
+[[gnu::always_inline]] inline Bits<T> to_bits(T x) {
+  return std::bit_cast<Bits<T>>(x);
+}
+[[gnu::always_inline]] inline float from_bits(int32_t bits) { return std::bit_cast<float>(bits); }
+[[gnu::always_inline]] inline double from_bits(int64_t bits) { return std::bit_cast<double>(bits); }
+
+// c[0] + c[1] x + c[2] x^2 + ... by Horner's rule.
+template <class T, class... C>
+[[gnu::always_inline]] inline T poly(T x, T c, C... rest) {
+  if constexpr (sizeof...(rest) == 0) {
+    return c;
+  } else {
+    return c + x * poly(x, static_cast<T>(rest)...);
+  }
+}
+
+// x, rounded to its type: a product passed through here is not fused into a following addition,
+// so that z * conj(z) has the imaginary part 0 on every instruction set.
+template <std::floating_point T>
+[[gnu::always_inline]] inline T rounded(T x) {
+#if defined(__GNUC__) && !defined(__clang__)
+  return __builtin_assoc_barrier(x);
+#else
+  return x;
+#endif
+}
+
+template <class T>
+[[gnu::always_inline]] inline T abs(T x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::fabs(x);
+  } else {
+    return x < 0 ? static_cast<T>(-x) : x;
+  }
+}
+
+// Unlike std::min and std::max these take and give values, and x when the comparison fails: NaN in x survives.
+template <class T>
+[[gnu::always_inline]] inline T clamp(T x, T low, T high) {
+  x = x < low ? low : x;
+  return x > high ? high : x;
+}
+
+// 2^n for n in the normal range.
+template <std::floating_point T>
+[[gnu::always_inline]] inline T power_of_two(Bits<T> n) {
+  if constexpr (sizeof(T) == 4) {
+    return from_bits((n + 127) << 23);
+  } else {
+    return from_bits((n + 1023) << 52);
+  }
+}
+
+// x * 2^n for |n| up to twice the normal range: two exact steps, so that a subnormal result is rounded once.
+template <std::floating_point T>
+[[gnu::always_inline]] inline T scale(T x, Bits<T> n) {
+  // An arithmetic shift of 64-bit lanes does not exist below AVX-512; exponents fit 32 bits.
+  const Bits<T> half = static_cast<int32_t>(n) >> 1;
+  return (x * power_of_two<T>(half)) * power_of_two<T>(n - half);
+}
+
+// The nearest integer, ties to even, for |x| < 2^22 (float) or 2^51 (double).
+template <std::floating_point T>
+inline constexpr T round_magic = sizeof(T) == 4 ? T(0x1.8p23) : T(0x1.8p52);
+
+}  // namespace adjoint::math

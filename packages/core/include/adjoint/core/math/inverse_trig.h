@@ -1,0 +1,106 @@
+// asin, acos, atan, atan2: one polynomial each on a short interval, brought there by identities.
+#pragma once
+
+#include <adjoint/core/math/bits.h>
+
+namespace adjoint::math {
+
+namespace detail {
+
+// pi/2 = half_pi + half_pi_low.
+inline constexpr double half_pi = 0x1.921fb54442d18p+0, half_pi_low = 0x1.1a62633145c07p-54;
+
+// (asin(x) / x - 1) / z in z = x^2 <= 1/4; errors 2^-32 and 2^-60.
+[[gnu::always_inline]] inline float asin_tail(float z) {
+  return poly(z, 1.666665986e-01f, 7.500512000e-02f, 4.451548860e-02f, 3.181971053e-02f, 1.439412326e-02f,
+              3.757780272e-02f);
+}
+[[gnu::always_inline]] inline double asin_tail(double z) {
+  return poly(z, 0x1.5555555555578p-3, 0x1.333333332df09p-4, 0x1.6db6db722beb9p-5, 0x1.f1c71a8b6ec6ap-6,
+              0x1.6e8bdfeb2d29dp-6, 0x1.1c49ddb71420ep-6, 0x1.ca214a9740302p-7, 0x1.75775ea2b155dp-7,
+              0x1.618ba61144406p-7, 0x1.e14eac4f1db0ep-9, 0x1.65057b9fcebc9p-6, -0x1.59fb00c0f76a4p-6,
+              0x1.0be5afb4cbb0ep-5);
+}
+
+// (atan(x) / x - 1) / z in z = x^2 <= tan(pi/8)^2; errors 2^-35 and 2^-60.
+template <bool Short>
+[[gnu::always_inline]] inline double atan_tail(double z) {
+  if constexpr (Short) {
+    return poly(z, -0x1.555554c7fd462p-2, 0x1.999919d165398p-3, -0x1.247ef8241a8fep-3, 0x1.c466858c615bfp-4,
+                -0x1.5b3c98cd727d9p-4, 0x1.84cf451262b8ep-5);
+  } else {
+    return poly(z, -0x1.555555555553dp-2, 0x1.9999999995860p-3, -0x1.24924922ad858p-3, 0x1.c71c70e62a927p-4,
+                -0x1.745cf8df5f7b6p-4, 0x1.3b111941cf02dp-4, -0x1.10ebb8f516322p-4, 0x1.df0f4437ae092p-5,
+                -0x1.9cd24af0ac5c2p-5, 0x1.37d3a97777897p-5, -0x1.25642017e1b6ep-6);
+  }
+}
+
+// atan(y / x) for y, x >= 0, not both 0 or infinite, with one division:
+// atan(y/x), pi/4 + atan((y - x) / (y + x)) or pi/2 - atan(x/y).
+template <bool Short>
+[[gnu::always_inline]] inline double atan_quotient(double y, double x) {
+  const bool low = 2.414213562373095 * y <= x, high = y > 2.414213562373095 * x;
+  const double numerator = low ? y : (high ? -x : y - x);
+  const double denominator = low ? x : (high ? y : y + x);
+  const double eighths = low ? 0. : (high ? 1. : .5);  // of pi/2
+  const double t = numerator / denominator, z = t * t;
+  return eighths * half_pi + (t + (t * z * atan_tail<Short>(z) + eighths * half_pi_low));
+}
+
+}  // namespace detail
+
+// Above 1/2: asin(x) = pi/2 - 2 asin(sqrt((1 - x) / 2)).
+template <std::floating_point T>
+[[gnu::always_inline]] inline T asin(T x) {
+  const T a = abs(x);
+  const bool large = a > T(.5);
+  const T z = large ? (1 - a) * T(.5) : a * a;
+  const T s = large ? std::sqrt(z) : a;
+  const T tail = s * z * detail::asin_tail(z);
+  constexpr T high = T(detail::half_pi), low = T(detail::half_pi - double(high) + detail::half_pi_low);
+  const T y = large ? high - (2 * s - (low - 2 * tail)) : s + tail;
+  return std::copysign(y, x);
+}
+
+template <std::floating_point T>
+[[gnu::always_inline]] inline T acos(T x) {
+  const T a = abs(x);
+  const bool large = a > T(.5);
+  const T z = large ? (1 - a) * T(.5) : a * a;
+  const T s = large ? std::sqrt(z) : x;
+  const T tail = s * z * detail::asin_tail(z);
+  constexpr T high = T(detail::half_pi), low = T(detail::half_pi - double(high) + detail::half_pi_low);
+  const T middle = high - (s - (low - tail));
+  const T near_one = 2 * (s + tail);
+  const T near_minus_one = 2 * (high - (s - (low - tail)));
+  return large ? (x < 0 ? near_minus_one : near_one) : middle;
+}
+
+[[gnu::always_inline]] inline float atan(float x) {
+  const double y = detail::atan_quotient<true>(abs(static_cast<double>(x)), 1);
+  return std::copysign(static_cast<float>(y), x);
+}
+[[gnu::always_inline]] inline double atan(double x) {
+  return std::copysign(detail::atan_quotient<false>(abs(x), 1), x);
+}
+
+// The angle of the point (x, y), C's special cases included.
+template <std::floating_point T>
+[[gnu::always_inline]] inline T atan2(T y, T x) {
+  double a = abs(static_cast<double>(y)), b = abs(static_cast<double>(x));
+  if constexpr (sizeof(T) == 8) {  // the sum must not overflow, nor the products be subnormal
+    const double larger = a > b ? a : b;
+    const double factor = larger > 0x1p1000 ? 0.25 : (larger < 0x1p-900 ? 0x1p120 : 1.);
+    a *= factor;
+    b *= factor;
+  }
+  const bool both_infinite = (a == infinity<double>) & (b == infinity<double>);
+  a = both_infinite ? 1 : a;
+  b = both_infinite | ((a == 0) & (b == 0)) ? 1 : b;
+  double angle = detail::atan_quotient<sizeof(T) == 4>(a, b);
+  const double other = detail::half_pi * 2 - (angle - 2 * detail::half_pi_low);
+  angle = std::signbit(x) ? other : angle;
+  return std::copysign(static_cast<T>(angle), y);
+}
+
+}  // namespace adjoint::math

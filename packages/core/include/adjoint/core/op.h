@@ -1,0 +1,74 @@
+// The record of one operation: everything that any layer knows about it.
+#pragma once
+#include <adjoint/core/kernel.h>
+#include <adjoint/core/rule.h>
+
+namespace adjoint {
+
+enum class Kind : uint8_t {
+  elementwise,    // d[i] multiplies by the partial derivative: one rule is vjp and jvp
+  linear,         // jointly linear in the inputs with a rule: jvp is the op itself, d[i] is its transpose
+  multilinear,    // linear in each input with a rule
+  custom,         // d[i] is the vjp, t[i] the jvp
+};
+
+struct Op;
+struct Types { DType compute; DType out[max_outputs]; };  // compute: what the kernel sees value operands as
+
+// A call under vmap: values with a batch dimension each (-1: none); results carry theirs in front.
+struct BatchCall {
+  const Op& op;
+  Tensors x;
+  std::span<const int> dims;
+  int64_t size;
+  const Attrs& attrs;
+};
+
+struct Op {
+  const char* name;
+  Kind kind = Kind::elementwise;
+  int outputs = 1;
+  bool variadic = false;                                              // a list of tensors: d[0] serves every input
+  uint32_t indices = 0;                                               // inputs that are positions or masks: never cast to the compute type
+  Types (*types)(Tensors, const Attrs&) = nullptr;
+  void (*shape)(Tensors, const Attrs&, Dims* out) = nullptr;          // null: broadcast of the inputs
+  std::array<Rule, 4> d{};
+  std::array<Rule, 4> t{};
+  void (*batch)(const BatchCall&, Tensor* out) = nullptr;             // null: align (elementwise) or lane by lane
+  void (*alias)(const TensorImpl& x, const Attrs&, TensorImpl& out) = nullptr;  // views: sets sizes, strides, data
+  const char* doc = "";
+  Kernel reference = nullptr;
+  mutable Kernel kernel[device_types] = {};                           // registered by kernel packages; else the reference
+
+  const Rule& rule(int i) const { return d[variadic ? 0 : i]; }
+  bool differentiable(int i) const { return (variadic || i < 4) && rule(i); }
+};
+
+// The single door.
+ADJOINT_API void apply(const Op& op, Tensors x, const Attrs& attrs, Tensor* y);
+inline Tensor apply(const Op& op, std::initializer_list<Tensor> x, const Attrs& attrs = {}) {
+  Tensor y[max_outputs];
+  apply(op, Tensors(x.begin(), x.size()), attrs, y);
+  return std::move(y[0]);
+}
+// Writes op(self, others...) into self.
+ADJOINT_API void apply_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs = {});
+
+// Below all levels and tapes: memory only.
+ADJOINT_API void run(const Op& op, Tensors x, const Attrs& attrs, Tensor* y);
+ADJOINT_API void run_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs);
+
+// Installed by the engine; null when core stands alone.
+struct EngineHooks {
+  void (*apply)(const Op&, Tensors, const Attrs&, Tensor*) = nullptr;
+  void (*apply_inplace)(const Op&, const Tensor&, Tensors, const Attrs&) = nullptr;
+  uint32_t top = 0;  // unused without an engine
+};
+ADJOINT_API extern EngineHooks engine_hooks;
+
+// The table.
+ADJOINT_API std::span<const Op* const> all_ops();
+ADJOINT_API const Op* find_op(const char* name) noexcept;
+ADJOINT_API void register_kernel(const char* op, DeviceType device, Kernel kernel);
+
+}  // namespace adjoint

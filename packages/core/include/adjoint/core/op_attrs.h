@@ -1,0 +1,36 @@
+// The attribute structs of records: what a call carries besides tensors. Dims are already wrapped to [0, ndim).
+#pragma once
+#include <adjoint/core/dims.h>
+#include <adjoint/core/dtype.h>
+#include <adjoint/core/scalar.h>
+
+namespace adjoint {
+
+struct NoAttrs {};
+struct Dim { int dim; };
+struct Dims2 { int a, b; };                              // transpose, diagonal
+struct Slice { int dim; int64_t start, stop, step; };
+struct At { int dim; int64_t index; };                   // select
+struct Reduce { Dims dims; bool keepdim; };              // sum, amax: dims sorted, never empty for ndim > 0
+struct DimKeep { int dim; bool keepdim; };               // max, argmax, sort-like reductions over one dim
+struct Sizes { Dims sizes; };                            // expand, reshape, permute (a permutation)
+struct Strided { Dims sizes, strides; int64_t offset; };
+struct Cast { DType dtype; };
+struct Factors { double a, b; };                         // softplus(beta, threshold), hardtanh(min, max), ...
+struct Power { double p; };
+struct Diagonal { int64_t offset; int a, b; };
+struct Triangle { int64_t diagonal; };
+struct Shifts { Dims shifts, dims; };                    // roll
+struct Variance { Dims dims; double correction; bool keepdim; };
+struct VectorNorm { Dims dims; double p; bool keepdim; };
+struct Scan { int dim; bool reverse; };                  // cumsum, ...: reverse runs from the end
+struct Normalize { Dims dims; double eps; };             // layer_norm, batch_norm, rms_norm: what statistics are taken over
+struct Sorting { int dim; bool descending; };
+struct TopK { int64_t k; int dim; bool largest, sorted; };
+struct Window { Dims kernel, stride, padding, dilation; int64_t groups; bool ceil_mode, count_include_pad; };
+struct Padding { Dims before, after; double value; };
+struct Epsilon { double eps; };
+struct Order { int64_t n; };                             // polygamma, sinc: which derivative or Bessel function
+struct Scale { Scalar value; };                          // addcmul, addcdiv
+
+}  // namespace adjoint

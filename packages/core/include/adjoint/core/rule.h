@@ -1,0 +1,94 @@
+// Typed derivative rules: a lambda's parameter list says what the graph saves.
+#pragma once
+#include <adjoint/core/attrs.h>
+#include <adjoint/core/tensor.h>
+
+#include <array>
+
+namespace adjoint {
+
+struct InputMeta { Dims sizes; DType dtype; Device device; };
+
+// One application of an op, as its rules see it.
+struct Call {
+  Tensors x;                          // saved inputs (others are empty)
+  Tensors y;                          // saved outputs
+  Tensors v;                          // per output: cotangents; or, for a jvp rule, one tangent
+  std::span<const InputMeta> inputs;
+  const Attrs& attrs;
+  int which;                          // the input the rule is for
+};
+
+// What a rule may name.
+struct V : Tensor {};                                   // the tangent, or the cotangent of output 0
+template <int I> struct X : Tensor {};                  // input I
+template <int I = 0> struct Y : Tensor {};              // output I
+template <int I> struct XShape { const Dims& sizes; DType dtype; };
+struct Cotangents { Tensors v; };                       // of all outputs; absent ones are empty
+struct Inputs { Tensors x; };                           // all inputs of a variadic op
+struct Shapes { std::span<const InputMeta> x; };
+struct Which { int i; };
+
+constexpr uint64_t saves_input(int i) { return uint64_t(1) << i; }
+constexpr uint64_t saves_output(int i) { return uint64_t(1) << (32 + i); }
+constexpr uint64_t saves_all_inputs = uint64_t(1) << 63;
+
+constexpr int max_outputs = 3;
+struct Rule {
+  void (*f)(const Call&, Tensor* result) = nullptr;
+  uint64_t saves = 0;
+  explicit operator bool() const { return f; }
+};
+
+namespace detail {
+template <class P> struct Param {  // anything else is the attribute struct
+  static constexpr uint64_t saves = 0;
+  static const P& get(const Call& c) { return c.attrs.as<P>(); }
+};
+template <> struct Param<V> {
+  static constexpr uint64_t saves = 0;
+  static const V& get(const Call& c) { return static_cast<const V&>(c.v[0]); }
+};
+template <int I> struct Param<X<I>> {
+  static constexpr uint64_t saves = saves_input(I);
+  static const X<I>& get(const Call& c) { return static_cast<const X<I>&>(c.x[I]); }
+};
+template <int I> struct Param<Y<I>> {
+  static constexpr uint64_t saves = saves_output(I);
+  static const Y<I>& get(const Call& c) { return static_cast<const Y<I>&>(c.y[I]); }
+};
+template <int I> struct Param<XShape<I>> {
+  static constexpr uint64_t saves = 0;
+  static XShape<I> get(const Call& c) { return {c.inputs[I].sizes, c.inputs[I].dtype}; }
+};
+template <> struct Param<Cotangents> {
+  static constexpr uint64_t saves = 0;
+  static Cotangents get(const Call& c) { return {c.v}; }
+};
+template <> struct Param<Inputs> {
+  static constexpr uint64_t saves = saves_all_inputs;
+  static Inputs get(const Call& c) { return {c.x}; }
+};
+template <> struct Param<Shapes> {
+  static constexpr uint64_t saves = 0;
+  static Shapes get(const Call& c) { return {c.inputs}; }
+};
+template <> struct Param<Which> {
+  static constexpr uint64_t saves = 0;
+  static Which get(const Call& c) { return {c.which}; }
+};
+
+template <class F, class R, class... P> constexpr Rule make_rule(R (F::*)(P...) const) {
+  return {[](const Call& c, Tensor* result) {
+            auto r = F{}(Param<std::decay_t<P>>::get(c)...);
+            if constexpr (std::is_base_of_v<Tensor, R>) result[0] = std::move(r);
+            else for (size_t i = 0; i < r.size(); i++) result[i] = std::move(r[i]);  // a jvp of several outputs
+          },
+          (uint64_t(0) | ... | Param<std::decay_t<P>>::saves)};
+}
+}  // namespace detail
+
+// rule([](V v, X<0> x) { return v * cos(x); })
+template <class F> constexpr Rule rule(F) { return detail::make_rule(&F::operator()); }
+
+}  // namespace adjoint

@@ -1,0 +1,29 @@
+// A Python number on its way into an op: bool, int, float or complex.
+#pragma once
+#include <adjoint/core/dtype.h>
+
+namespace adjoint {
+
+class Scalar {
+ public:
+  Scalar(bool v) : type_(DType::bool_), i_(v) {}
+  Scalar(int v) : type_(DType::int64), i_(v) {}
+  Scalar(int64_t v) : type_(DType::int64), i_(v) {}
+  Scalar(double v) : type_(DType::float64), re_(v) {}
+  Scalar(Complex<double> v) : type_(DType::complex128), re_(v.re), im_(v.im) {}
+
+  DType dtype() const noexcept { return type_; }
+  bool is_zero() const noexcept { return is_integral(type_) ? i_ == 0 : re_ == 0 && im_ == 0; }
+  template <class T> T to() const {
+    if (is_integral(type_)) return convert<T>(i_);
+    if (type_ == DType::float64) return convert<T>(re_);
+    return convert<T>(Complex<double>{re_, im_});
+  }
+
+ private:
+  DType type_;
+  int64_t i_ = 0;
+  double re_ = 0, im_ = 0;
+};
+
+}  // namespace adjoint

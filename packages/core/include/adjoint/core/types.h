@@ -1,0 +1,28 @@
+// Type rules of records: what the kernel computes in and what comes out.
+#pragma once
+#include <adjoint/core/op.h>
+
+namespace adjoint {
+
+ADJOINT_API DType result_type(Tensors x);                 // PyTorch's promotion: dimensioned > 0-d > Python numbers
+inline DType to_floating(DType t) { return is_integral(t) ? default_dtype() : t; }
+inline Types all(DType t) { return {t, {t, t, t}}; }
+
+namespace types {
+ADJOINT_API Types promoted(Tensors, const Attrs&);        // add, mul: the common type
+ADJOINT_API Types floating(Tensors, const Attrs&);        // sin, div: the common type, integers become the default floating type
+ADJOINT_API Types compared(Tensors, const Attrs&);        // eq, lt: computes in the common type, gives bool
+ADJOINT_API Types first(Tensors, const Attrs&);           // that of the first input
+ADJOINT_API Types last(Tensors, const Attrs&);            // where: common type of all but the first (a mask)
+ADJOINT_API Types accumulated(Tensors, const Attrs&);     // sum: bool and integers give int64
+ADJOINT_API Types real_part(Tensors, const Attrs&);       // abs, real: complex gives its real type
+ADJOINT_API Types with_index(Tensors, const Attrs&);      // max, sort: the type of the first input, then int64
+ADJOINT_API Types boolean(Tensors, const Attrs&);         // isnan: any type gives bool
+ADJOINT_API Types positions(Tensors, const Attrs&);       // argmax: any type gives int64
+}  // namespace types
+
+namespace shapes {
+ADJOINT_API void same(Tensors, const Attrs&, Dims* out);  // all outputs like input 0
+}
+
+}  // namespace adjoint

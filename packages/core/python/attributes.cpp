@@ -1,0 +1,70 @@
+// The plain attributes of Tensor: layout and memory. Values of one-element tensors and storage details are in memory.cpp.
+#include <adjoint/core/ops.h>
+
+#include "convert.h"
+#include "tensor_type.h"
+#include "values.h"
+
+namespace adjoint::python {
+
+namespace {
+
+template <PyObject* (*f)(TensorImpl&)> PyObject* get(PyObject* self, void*) {
+  return guarded([=] { return f(*impl_of(self)); });
+}
+template <Tensor (*f)(const Tensor&)> PyObject* view(PyObject* self, void*) {
+  return guarded([=] { return wrap_tensor(f(unwrap(self))); });
+}
+
+PyObject* shape(TensorImpl& t) { return size_object(t.sizes); }
+PyObject* dtype(TensorImpl& t) { return Py_NewRef(api->dtypes[static_cast<int>(t.dtype)]); }
+PyObject* device(TensorImpl& t) { return device_object(t.device); }
+PyObject* ndim(TensorImpl& t) { return PyLong_FromLong(t.ndim()); }
+PyObject* item_bytes(TensorImpl& t) { return PyLong_FromLongLong(itemsize(t.dtype)); }
+PyObject* bytes(TensorImpl& t) { return PyLong_FromLongLong(itemsize(t.dtype) * t.numel); }
+PyObject* version(TensorImpl& t) {
+  expect(t.storage, "_version: a tensor inside a transform has no memory of its own");
+  return PyLong_FromUnsignedLong(t.storage->version);
+}
+
+Tensor reversed(const Tensor& x) {
+  Dims order(x.dim(), 0);
+  for (int i = 0; i < x.dim(); i++) order[i] = x.dim() - 1 - i;
+  return permute(x, order);
+}
+Tensor transposed_conjugate(const Tensor& x) {
+  expect(x.dim() == 2 || x.dim() == 0, "tensor.H is only supported on matrices (2-D tensors). Got ", x.dim(), "-D tensor.", x.dim() > 2 ? " For batches of matrices, consider using tensor.mH" : "");
+  const Tensor t = x.dim() == 2 ? transpose(x, 0, 1) : x;
+  return is_complex(t.dtype()) ? conj(t) : t;
+}
+Tensor transposed_conjugates(const Tensor& x) {
+  const Tensor t = mT(x);
+  return is_complex(t.dtype()) ? conj(t) : t;
+}
+Tensor imaginary(const Tensor& x) {
+  expect(is_complex(x.dtype()), "imag is not implemented for tensors with non-complex dtypes.");
+  return imag(x);
+}
+
+}  // namespace
+
+PyGetSetDef* tensor_getset() {
+  static PyGetSetDef table[] = {
+      {"shape", get<shape>, nullptr, "The size of each dimension.", nullptr},
+      {"dtype", get<dtype>, nullptr, "The element type.", nullptr},
+      {"device", get<device>, nullptr, "Where the memory lives.", nullptr},
+      {"ndim", get<ndim>, nullptr, "The number of dimensions.", nullptr},
+      {"itemsize", get<item_bytes>, nullptr, "Bytes of one element.", nullptr},
+      {"nbytes", get<bytes>, nullptr, "Bytes of all elements.", nullptr},
+      {"_version", get<version>, nullptr, "How often the memory was written in place.", nullptr},
+      {"T", view<reversed>, nullptr, "All dimensions reversed.", nullptr},
+      {"mT", view<mT>, nullptr, "The last two dimensions swapped.", nullptr},
+      {"H", view<transposed_conjugate>, nullptr, "The conjugate transpose of a matrix.", nullptr},
+      {"mH", view<transposed_conjugates>, nullptr, "The conjugate transpose of the last two dimensions.", nullptr},
+      {"real", view<real>, nullptr, "The real part.", nullptr},
+      {"imag", view<imaginary>, nullptr, "The imaginary part.", nullptr},
+      {nullptr, nullptr, nullptr, nullptr, nullptr}};
+  return table;
+}
+
+}  // namespace adjoint::python

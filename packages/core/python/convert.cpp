@@ -1,0 +1,221 @@
+// Python values to C++ values: numbers, sizes, nested sequences.
+#include "convert.h"
+
+#include <nanobind/nanobind.h>
+
+#include <cstring>
+#include <string_view>
+
+#include "reference.h"
+
+namespace nb = nanobind;
+
+namespace adjoint::python {
+
+namespace {
+
+bool from_numpy_module(PyObject* o) noexcept {
+  PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(o));
+  Reference module(PyObject_GetAttrString(type, "__module__"));
+  const char* name = module && PyUnicode_Check(module.get()) ? PyUnicode_AsUTF8AndSize(module.get(), nullptr) : nullptr;
+  if (!name) PyErr_Clear();
+  return name && (std::strcmp(name, "numpy") == 0 || std::strncmp(name, "numpy.", 6) == 0);
+}
+
+bool integer(PyObject* o, Scalar& out) {
+  int overflow = 0;
+  const long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+  if (overflow) {
+    PyErr_SetString(PyExc_RuntimeError, "value cannot be converted to type int64_t without overflow");
+    return false;
+  }
+  out = Scalar(static_cast<int64_t>(v));
+  return true;
+}
+
+// np.float32(1), np.int8(1), np.bool_(1), np.complex64(1): anything of NumPy's with a value but without dimensions.
+bool numpy_number(PyObject* o, Scalar& out) {
+  if (!from_numpy_module(o) || is_numpy_array(o) || PyType_Check(o)) return false;
+  Reference value(PyObject_CallMethod(o, "item", nullptr));
+  if (!value) { PyErr_Clear(); return false; }
+  return !from_numpy_module(value.get()) && to_scalar(value.get(), out);
+}
+
+}  // namespace
+
+bool is_sequence(PyObject* o) noexcept { return PyList_Check(o) || PyTuple_Check(o); }
+
+bool is_numpy_array(PyObject* o) noexcept {
+  static PyObject* ndarray = nullptr;
+  if (ndarray) return PyObject_TypeCheck(o, reinterpret_cast<PyTypeObject*>(ndarray));
+  if (!from_numpy_module(o)) return false;
+  PyObject* numpy = PyImport_GetModule(nb::str("numpy").ptr());  // loaded, since `o` comes from it
+  ndarray = numpy ? PyObject_GetAttrString(numpy, "ndarray") : nullptr;
+  Py_XDECREF(numpy);
+  PyErr_Clear();
+  return ndarray && PyObject_TypeCheck(o, reinterpret_cast<PyTypeObject*>(ndarray));
+}
+
+bool to_scalar(PyObject* o, Scalar& out) {
+  if (PyFloat_Check(o)) { out = Scalar(PyFloat_AsDouble(o)); return true; }
+  if (PyBool_Check(o)) { out = Scalar(o == Py_True); return true; }
+  if (PyLong_Check(o)) return integer(o, out);
+  if (PyComplex_Check(o)) { out = Scalar(Complex<double>{PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o)}); return true; }
+  if (PyUnicode_Check(o) || is_sequence(o) || o == Py_None || is_tensor(o)) return false;
+  return numpy_number(o, out);
+}
+
+bool to_dims(PyObject* o, Dims& out) {
+  auto one = [](PyObject* item, int64_t& v) {
+    if (PyFloat_Check(item) || !PyIndex_Check(item)) return false;
+    v = PyLong_Check(item) ? PyLong_AsLongLong(item) : PyNumber_AsSsize_t(item, PyExc_OverflowError);
+    return !(v == -1 && PyErr_Occurred());
+  };
+  int64_t v;
+  if (is_sequence(o)) {
+    const Py_ssize_t n = PySequence_Size(o);
+    out.resize(static_cast<int>(n));
+    for (Py_ssize_t i = 0; i < n; i++) {
+      if (!one(PyTuple_Check(o) ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i), v)) return false;
+      out[static_cast<int>(i)] = v;
+    }
+    return true;
+  }
+  if (is_tensor(o) && impl_of(o)->ndim() != 0) return false;
+  if (!one(o, v)) return false;
+  out.resize(1);
+  out[0] = v;
+  return true;
+}
+
+PyObject* size_object(const Dims& sizes) {
+  PyObject* t = PyTuple_New(sizes.size());
+  for (int i = 0; t && i < sizes.size(); i++) PyTuple_SetItem(t, i, PyLong_FromLongLong(sizes[i]));
+  Reference tuple(t);
+  return t ? PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(api->size_type), t, nullptr) : nullptr;
+}
+
+PyObject* scalar_object(const Scalar& s) {
+  switch (category(s.dtype())) {
+    case 0: return PyBool_FromLong(s.to<bool>());
+    case 1: return PyLong_FromLongLong(s.to<int64_t>());
+    case 2: return PyFloat_FromDouble(s.to<double>());
+  }
+  const auto z = s.to<Complex<double>>();
+  return PyComplex_FromDoubles(z.re, z.im);
+}
+
+bool as_operand(PyObject* o, Tensor& out) {
+  if (is_tensor(o)) { out = unwrap(o); return true; }
+  Scalar s{0};
+  if (to_scalar(o, s)) { out = wrapped(s); return true; }
+  if (PyErr_Occurred()) throw nb::python_error();
+  if (!is_numpy_array(o)) return false;
+  out = from_numpy(o);
+  return true;
+}
+
+// ---- nested sequences
+
+namespace {
+
+struct Nested {
+  Dims sizes;
+  int rank = -1;          // the highest category of a number seen, or
+  DType dtype{};          // the promoted type of tensors and NumPy scalars seen
+  bool typed = false;
+  const char* op;
+
+  void measure(PyObject* o) {
+    while (is_sequence(o)) {
+      const Py_ssize_t n = PySequence_Size(o);
+      sizes.push_back(n);
+      if (n == 0) return;
+      o = PyTuple_Check(o) ? PyTuple_GetItem(o, 0) : PyList_GetItem(o, 0);
+      expect(sizes.size() <= Dims::max, ErrorKind::value, op, ": too many dimensions");
+    }
+    if (is_tensor(o)) for (int64_t n : impl_of(o)->sizes) sizes.push_back(n);
+    else if (is_numpy_array(o)) for (int64_t n : from_numpy(o).sizes()) sizes.push_back(n);
+  }
+
+  void add(DType t) { dtype = typed ? promote(dtype, t) : t; typed = true; }
+
+  // Infers the type and checks that the shape is regular.
+  void scan(PyObject* o, int depth) {
+    if (is_sequence(o)) {
+      const Py_ssize_t n = PySequence_Size(o);
+      expect(depth < sizes.size(), ErrorKind::value, op, ": too many dimensions 'list'");
+      expect(n == sizes[depth], ErrorKind::value, op, ": expected sequence of length ", sizes[depth], " at dim ", depth, " (got ", n, ")");
+      for (Py_ssize_t i = 0; i < n; i++) scan(PyTuple_Check(o) ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i), depth + 1);
+      return;
+    }
+    if (is_tensor(o)) return add(impl_of(o)->dtype);
+    if (is_numpy_array(o)) return add(from_numpy(o).dtype());
+    expect(depth == sizes.size(), ErrorKind::type, op, ": expected a sequence at dim ", depth);
+    Scalar s{0};
+    if (!to_scalar(o, s)) {
+      if (PyErr_Occurred()) throw nb::python_error();
+      nb::str type_name = nb::str(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(o))).attr("__name__"));
+      if (sizes.empty()) fail(ErrorKind::runtime, "Could not infer dtype of ", type_name.c_str());
+      fail(ErrorKind::type, op, ": not a sequence or a number: '", type_name.c_str(), "'");
+    }
+    rank = std::max(rank, category(s.dtype()));
+  }
+
+  DType inferred() const {
+    if (rank < 0) return typed ? dtype : default_dtype();
+    const DType number = rank == 0 ? DType::bool_ : rank == 1 ? DType::int64 : rank == 2 ? default_dtype() : complex_of(default_dtype());
+    return typed ? promote(dtype, number) : number;
+  }
+};
+
+template <class T> T* fill(PyObject* o, T* p) {
+  if (is_sequence(o)) {
+    const Py_ssize_t n = PySequence_Size(o);
+    for (Py_ssize_t i = 0; i < n; i++) p = fill(PyTuple_Check(o) ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i), p);
+    return p;
+  }
+  if (is_tensor(o) || is_numpy_array(o)) {
+    const Tensor t = cast_memory(contiguous(is_tensor(o) ? unwrap(o) : from_numpy(o)), dtype_of<T>());
+    std::memcpy(static_cast<void*>(p), t->data, t.numel() * sizeof(T));
+    return p + t.numel();
+  }
+  Scalar s{0};
+  to_scalar(o, s);
+  expect(!is_complex(s.dtype()) || is_complex_v<T>, ErrorKind::type, "tensor: complex numbers do not fit into ", dtype_of<T>());
+  *p = s.to<T>();
+  return p + 1;
+}
+
+}  // namespace
+
+Tensor tensor_from(PyObject* data, std::optional<DType> dtype, const char* op) {
+  if (is_tensor(data)) return cast_memory(unwrap(data), dtype.value_or(impl_of(data)->dtype));
+  if (is_numpy_array(data)) {
+    const Tensor t = from_numpy(data);
+    return cast_memory(t, dtype.value_or(t.dtype()));
+  }
+  if (!is_sequence(data)) {
+    Scalar number{0};
+    nb::object o = nb::borrow(data);
+    if (!to_scalar(data, number)) {
+      if (PyErr_Occurred()) throw nb::python_error();
+      if (nb::hasattr(o, "__array__")) return tensor_from(o.attr("__array__")().ptr(), dtype, op);
+      if (nb::hasattr(o, "__len__") && nb::hasattr(o, "__getitem__") && !nb::isinstance<nb::str>(o)) return tensor_from(nb::list(o).ptr(), dtype, op);
+      if (nb::hasattr(o, "__index__")) return tensor_from(nb::int_(o).ptr(), dtype, op);
+      if (nb::hasattr(o, "__float__")) return tensor_from(nb::float_(o).ptr(), dtype, op);
+    } else if (!dtype && from_numpy_module(data) && nb::hasattr(o, "dtype")) {
+      DType own;
+      if (to_dtype(o.attr("dtype").ptr(), own)) dtype = own;  // np.float64(1) keeps its type
+    }
+  }
+  Nested nested;
+  nested.op = op;
+  nested.measure(data);
+  nested.scan(data, 0);
+  Tensor t = empty(nested.sizes, dtype.value_or(nested.inferred()));
+  if (t.numel()) with_type(t.dtype(), [&](auto tag) { fill(data, t.data<typename decltype(tag)::type>()); });
+  return t;
+}
+
+}  // namespace adjoint::python

@@ -1,0 +1,23 @@
+// Python values to C++ values.
+#pragma once
+#include <adjoint/python/api.h>
+
+#include <optional>
+
+namespace adjoint::python {
+
+bool to_scalar(PyObject* o, Scalar& out);          // false without an error: not a number; with: overflow
+bool to_dims(PyObject* o, Dims& out);              // an int or a sequence of ints
+bool to_dtype(PyObject* o, DType& out) noexcept;
+bool to_device(PyObject* o, Device& out) noexcept;
+bool is_numpy_array(PyObject* o) noexcept;
+bool is_sequence(PyObject* o) noexcept;            // a list or a tuple
+PyObject* size_object(const Dims& sizes);
+PyObject* scalar_object(const Scalar& value);
+
+// Nested sequences, numbers, arrays and buffers to a fresh tensor (tensor(data)); throws.
+Tensor tensor_from(PyObject* data, std::optional<DType> dtype, const char* op);
+Tensor from_numpy(PyObject* array);                // shares memory
+bool as_operand(PyObject* o, Tensor& out);         // tensor, number or NumPy array
+
+}  // namespace adjoint::python

@@ -1,0 +1,162 @@
+// Factories: tensor, zeros, arange, *_like, new_*, and Tensor(...) itself.
+#include "convert.h"
+#include "module.h"
+#include "reference.h"
+#include "tensor_type.h"
+
+namespace adjoint::python {
+
+namespace {
+
+using OptDType = std::optional<DType>;
+using OptDevice = std::optional<Device>;
+
+// The engine adds `requires_grad` to the type; without it nothing can require gradients.
+nb::object finish(Tensor t, bool requires_grad) {
+  nb::object o = nb::steal(wrap(std::move(t)));
+  if (requires_grad) {
+    expect(PyObject_HasAttrString(reinterpret_cast<PyObject*>(api->tensor_type), "requires_grad"), "requires_grad=True needs adjoint_engine");
+    o.attr("requires_grad") = true;
+  }
+  return o;
+}
+
+template <class F> void sized(nb::module_& m, const char* name, F make, const char* doc) {
+  m.def(name, [make, name](const nb::args& size, OptDType dtype, OptDevice device, bool requires_grad) {
+    return finish(make(dims_of(size, name), dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
+  }, "size"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, doc);
+  m.def((std::string(name) + "_like").c_str(), [make](const Tensor& x, OptDType dtype, OptDevice device, bool requires_grad) {
+    return finish(make(x.sizes(), dtype.value_or(x.dtype()), device.value_or(x.device())), requires_grad);
+  }, "input"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, doc);
+  Methods().def(("new_" + std::string(name)).c_str(), [make, name](const Tensor& x, const nb::args& size, OptDType dtype, OptDevice device, bool requires_grad) {
+    return finish(make(dims_of(size, name), dtype.value_or(x.dtype()), device.value_or(x.device())), requires_grad);
+  }, "size"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, doc);
+}
+
+DType number_type(const Scalar& v) {
+  switch (category(v.dtype())) {
+    case 0: return DType::bool_;
+    case 1: return DType::int64;
+    case 2: return default_dtype();
+  }
+  return complex_of(default_dtype());
+}
+
+void bind_full(nb::module_& m) {
+  m.def("full", [](const Dims& size, const Scalar& v, OptDType dtype, OptDevice device, bool requires_grad) {
+    return finish(full(size, v, dtype.value_or(number_type(v)), device.value_or(Device{})), requires_grad);
+  }, "size"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A tensor filled with one value.");
+  m.def("full_like", [](const Tensor& x, const Scalar& v, OptDType dtype, OptDevice device, bool requires_grad) {
+    return finish(full(x.sizes(), v, dtype.value_or(x.dtype()), device.value_or(x.device())), requires_grad);
+  }, "input"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A tensor of the shape of `input`, filled with one value.");
+  Methods().def("new_full", [](const Tensor& x, const Dims& size, const Scalar& v, OptDType dtype, OptDevice device, bool requires_grad) {
+    return finish(full(size, v, dtype.value_or(x.dtype()), device.value_or(x.device())), requires_grad);
+  }, "size"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A filled tensor of this type.");
+}
+
+void bind_ranges(nb::module_& m) {
+  m.def("arange", [](const Scalar& start, std::optional<Scalar> stop, std::optional<Scalar> step, OptDType dtype, OptDevice, bool requires_grad) {
+    const Scalar a = stop ? start : Scalar(0), b = stop ? *stop : start, s = step.value_or(Scalar(1));
+    const bool whole = is_integral(a.dtype()) && is_integral(b.dtype()) && is_integral(s.dtype());
+    return finish(arange(a, b, s, dtype.value_or(whole ? DType::int64 : default_dtype())), requires_grad);
+  }, "start"_a, "end"_a = nb::none(), "step"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false,
+      "Values from `start` to `end`, without `end`.");
+  m.def("arange", [](const Scalar& stop, OptDType dtype, OptDevice, bool requires_grad) {
+    return finish(arange(Scalar(0), stop, Scalar(1), dtype.value_or(is_integral(stop.dtype()) ? DType::int64 : default_dtype())), requires_grad);
+  }, nb::kw_only(), "end"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
+  m.def("linspace", [](double start, double end, int64_t steps, OptDType dtype, OptDevice, bool requires_grad) {
+    return finish(linspace(start, end, steps, dtype.value_or(default_dtype())), requires_grad);
+  }, "start"_a, "end"_a, "steps"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "`steps` evenly spaced values, both ends included.");
+  m.def("logspace", [](double start, double end, int64_t steps, double base, OptDType dtype, OptDevice, bool requires_grad) {
+    return finish(to_dtype(pow(wrapped(base), linspace(start, end, steps, DType::float64)), dtype.value_or(default_dtype())), requires_grad);
+  }, "start"_a, "end"_a, "steps"_a, "base"_a = 10.0, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "`steps` values from base**start to base**end.");
+  m.def("eye", [](int64_t n, std::optional<int64_t> columns, OptDType dtype, OptDevice, bool requires_grad) {
+    return finish(eye(n, columns.value_or(n), dtype.value_or(default_dtype())), requires_grad);
+  }, "n"_a, "m"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "The identity matrix, (n, m).");
+}
+
+// Shares memory where it can: tensors as they are, arrays and DLPack objects by reference.
+Tensor as_tensor(nb::handle data, OptDType dtype, OptDevice) {
+  Tensor t;
+  if (is_tensor(data.ptr())) t = unwrap(data.ptr());
+  else if (is_numpy_array(data.ptr())) t = from_numpy(data.ptr());
+  else return tensor_from(data.ptr(), dtype, "as_tensor");
+  return dtype && *dtype != t.dtype() ? to_dtype(t, *dtype) : t;
+}
+
+void bind_data(nb::module_& m) {
+  m.def("tensor", [](nb::handle data, OptDType dtype, OptDevice, bool requires_grad, bool) {
+    return finish(tensor_from(data.ptr(), dtype, "tensor"), requires_grad);
+  }, "data"_a.none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "pin_memory"_a = false,
+      "A new tensor with a copy of `data`: numbers, nested sequences, arrays.\n\nExample:\n    >>> tensor([1., 2.])\n    tensor([1., 2.])");
+  m.def("as_tensor", &as_tensor, "data"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "`data` as a tensor, without a copy where possible.");
+  m.def("asarray", [](nb::handle data, OptDType dtype, OptDevice device, std::optional<bool> copy, bool requires_grad) {
+    if (copy.value_or(false)) return finish(tensor_from(data.ptr(), dtype, "asarray"), requires_grad);
+    return finish(as_tensor(data, dtype, device), requires_grad);
+  }, "obj"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "copy"_a = nb::none(), "requires_grad"_a = false, "`obj` as a tensor, copied only if asked for or needed.");
+  m.def("scalar_tensor", [](const Scalar& s, OptDType dtype, OptDevice, bool requires_grad) { return finish(full({}, s, dtype.value_or(default_dtype())), requires_grad); },
+        "s"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A 0-d tensor.");
+  m.def("empty_strided", [](const Dims& size, const Dims& stride, OptDType dtype, OptDevice, bool requires_grad) {
+    int64_t reach = 1;
+    for (int i = 0; i < size.size(); i++) reach += (size[i] - 1) * stride[i];
+    return finish(alias_of(as_strided(empty({size.product() ? reach : 0}, dtype.value_or(default_dtype())), size, stride)), requires_grad);
+  }, "size"_a, "stride"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "Uninitialised memory with the given strides.");
+  Methods().def("new_tensor", [](const Tensor& x, nb::handle data, OptDType dtype, OptDevice, bool requires_grad) {
+    return finish(tensor_from(data.ptr(), dtype.value_or(x.dtype()), "new_tensor"), requires_grad);
+  }, "data"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A copy of `data` with this type.");
+}
+
+void bind_subclass() {
+  PyObject* type = reinterpret_cast<PyObject*>(api->tensor_type);
+  nb::object make = nb::cpp_function([](nb::handle cls, const Tensor& data, bool require_grad) {
+    nb::object o = nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(cls.ptr()), alias_of(data)));
+    if (o && require_grad) o.attr("requires_grad") = true;
+    return o;
+  }, nb::name("_make_subclass"), "cls"_a, "data"_a, "require_grad"_a = false);
+  nb::handle(type).attr("_make_subclass") = nb::steal(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(nb::module_::import_("builtins").attr("staticmethod").ptr()), make.ptr(), nullptr));
+  Methods().def("as_subclass", [](const Tensor& x, nb::handle cls) {
+    return nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(cls.ptr()), alias(x)));
+  }, "cls"_a, "The same tensor, as an instance of `cls`.");
+}
+
+}  // namespace
+
+Dims dims_of(const nb::args& args, const char* op) {
+  Dims d;
+  nb::handle one = args.size() == 1 ? nb::handle(args[0]) : nb::handle(args);
+  if (!to_dims(one.ptr(), d)) {
+    PyErr_Clear();
+    fail(ErrorKind::type, op, ": sizes must be ints or one sequence of ints, got ", nb::repr(one).c_str());
+  }
+  return d;
+}
+
+// Tensor(), Tensor(2, 3) (uninitialised), Tensor([1, 2]) and Tensor(x): PyTorch's old constructor, which subclasses inherit.
+PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject*) {
+  return guarded([=]() -> PyObject* {
+    const Py_ssize_t n = PyTuple_Size(args);
+    PyObject* first = n > 0 ? PyTuple_GetItem(args, 0) : nullptr;
+    Tensor t;
+    Dims sizes;
+    if (n == 0) t = empty({0}, default_dtype());
+    else if (is_tensor(first)) t = alias(unwrap(first));
+    else if (PyLong_Check(first) && to_dims(args, sizes)) t = empty(sizes, default_dtype());
+    else if (Py_TYPE(first) == api->size_type && to_dims(first, sizes)) t = empty(sizes, default_dtype());
+    else t = tensor_from(first, default_dtype(), "Tensor");
+    return wrap_as(type, std::move(t));
+  });
+}
+
+void bind_create(nb::module_& m) {
+  sized(m, "zeros", [](const Dims& s, DType t, Device d) { return zeros(s, t, d); }, "A tensor of zeros.");
+  sized(m, "ones", [](const Dims& s, DType t, Device d) { return ones(s, t, d); }, "A tensor of ones.");
+  sized(m, "empty", [](const Dims& s, DType t, Device d) { return empty(s, t, d); }, "A tensor of uninitialised memory.");
+  bind_full(m);
+  bind_ranges(m);
+  bind_data(m);
+  bind_subclass();
+  m.def("get_default_dtype", [] { return default_dtype(); }, "The type of new floating-point tensors.");
+  m.def("set_default_dtype", [](DType t) { set_default_dtype(t); }, "d"_a, "Sets the type of new floating-point tensors.");
+}
+
+}  // namespace adjoint::python

@@ -1,0 +1,112 @@
+// DLPack both ways (https://dmlc.github.io/dlpack): memory shared with any array library.
+#include "module.h"
+#include "reference.h"
+
+namespace adjoint::python {
+
+namespace {
+
+struct DLDevice { int32_t type, id; };
+struct DLDataType { uint8_t code, bits; uint16_t lanes; };
+struct DLTensor { void* data; DLDevice device; int32_t ndim; DLDataType dtype; int64_t *shape, *strides; uint64_t byte_offset; };
+struct Managed { DLTensor tensor; void* context; void (*deleter)(Managed*); };
+struct Version { uint32_t major, minor; };
+struct ManagedVersioned { Version version; void* context; void (*deleter)(ManagedVersioned*); uint64_t flags; DLTensor tensor; };
+constexpr uint64_t flag_read_only = 1;
+enum Code : uint8_t { code_int = 0, code_uint = 1, code_float = 2, code_bfloat = 4, code_complex = 5, code_bool = 6 };
+
+DLDataType type_of(DType t) {
+  const auto bits = static_cast<uint8_t>(itemsize(t) * 8);
+  if (t == DType::bool_) return {code_bool, bits, 1};
+  if (t == DType::bfloat16) return {code_bfloat, bits, 1};
+  if (is_complex(t)) return {code_complex, bits, 1};
+  if (is_floating(t)) return {code_float, bits, 1};
+  return {static_cast<uint8_t>(t >= DType::uint8 && t <= DType::uint64 ? code_uint : code_int), bits, 1};
+}
+
+DType type_from(const DLDataType& d) {
+  for (int i = 0; i < dtype_count; i++) {
+    const DLDataType t = type_of(static_cast<DType>(i));
+    if (t.code == d.code && t.bits == d.bits && d.lanes == 1) return static_cast<DType>(i);
+  }
+  fail(ErrorKind::runtime, "from_dlpack: unsupported element type (code ", int(d.code), ", ", int(d.bits), " bits)");
+}
+
+DLTensor describe(const Tensor& t) { return {t->data, {1, 0}, t.dim(), type_of(t.dtype()), t->sizes.data(), t->strides.data(), 0}; }
+
+// The exported block keeps the tensor through a reference of its own.
+template <class M> nb::object export_as(const Tensor& t, const char* name) {
+  auto* block = new M{};
+  block->tensor = describe(t);
+  block->context = new Tensor(t);
+  block->deleter = [](M* m) { delete static_cast<Tensor*>(m->context); delete m; };
+  if constexpr (std::is_same_v<M, ManagedVersioned>) block->version = {1, 0};
+  return nb::steal(PyCapsule_New(block, name, [](PyObject* capsule) {
+    const char* current = PyCapsule_GetName(capsule);
+    if (!current || std::strncmp(current, "dltensor", 8) != 0) return;  // used: the consumer deletes it
+    auto* m = static_cast<M*>(PyCapsule_GetPointer(capsule, current));
+    m->deleter(m);
+  }));
+}
+
+nb::object to_capsule(const Tensor& x, nb::handle max_version, std::optional<bool> copy) {
+  expect(x->storage, ErrorKind::runtime, "__dlpack__: a tensor inside a transform has no memory of its own");
+  nb::object self = nb::steal(wrap(x));
+  expect(!nb::hasattr(self, "requires_grad") || !nb::cast<bool>(self.attr("requires_grad")), "Can't export tensors that require gradient, use tensor.detach()");
+  const Tensor t = copy.value_or(false) ? clone_memory(x) : x;
+  const bool versioned = !max_version.is_none() && nb::cast<int>(max_version[0]) >= 1;
+  return versioned ? export_as<ManagedVersioned>(t, "dltensor_versioned") : export_as<Managed>(t, "dltensor");
+}
+
+template <class M> Tensor import_from(PyObject* capsule, const char* name, const char* used) {
+  auto* m = static_cast<M*>(PyCapsule_GetPointer(capsule, name));
+  if (!m) throw nb::python_error();
+  const DLTensor& d = m->tensor;
+  expect(d.device.type == 1, ErrorKind::value, "from_dlpack: only CPU memory can be imported, got device type ", d.device.type);
+  if constexpr (std::is_same_v<M, ManagedVersioned>) expect(!(m->flags & flag_read_only), ErrorKind::value, "from_dlpack: the memory is read-only; copy it first");
+  Tensor t(TensorImpl::make());
+  t->dtype = type_from(d.dtype);
+  t->sizes = Dims(std::span<const int64_t>(d.shape, static_cast<size_t>(d.ndim)));
+  t->set_contiguous_strides();
+  int64_t reach = 0;
+  if (d.strides) {
+    for (int i = 0; i < d.ndim; i++) {
+      expect(d.strides[i] >= 0, ErrorKind::value, "from_dlpack: negative strides are not supported");
+      t->strides[i] = d.strides[i];
+    }
+    t->update_layout();
+  }
+  for (int i = 0; i < d.ndim; i++) reach += (d.shape[i] - 1) * t->strides[i];
+  t->data = static_cast<char*>(d.data) + d.byte_offset;
+  t->storage = Storage::borrow(t->data, t->numel ? static_cast<size_t>((reach + 1) * itemsize(t->dtype)) : 0, [](void* context) noexcept {
+    auto* block = static_cast<M*>(context);
+    if (block->deleter) block->deleter(block);
+  }, m);
+  PyCapsule_SetName(capsule, used);
+  return t;
+}
+
+Tensor from_dlpack(nb::object source) {
+  nb::object capsule = source;
+  if (nb::hasattr(source, "__dlpack__")) {
+    try { capsule = source.attr("__dlpack__")("max_version"_a = nb::make_tuple(1, 0)); }
+    catch (nb::python_error& e) {
+      if (!e.matches(PyExc_TypeError)) throw;
+      capsule = source.attr("__dlpack__")();  // a producer from before versions
+    }
+  }
+  if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) return import_from<ManagedVersioned>(capsule.ptr(), "dltensor_versioned", "used_dltensor_versioned");
+  return import_from<Managed>(capsule.ptr(), "dltensor", "used_dltensor");
+}
+
+}  // namespace
+
+void bind_dlpack(nb::module_& m) {
+  const Methods t;
+  t.def("__dlpack__", [](const Tensor& x, nb::handle, nb::handle max_version, nb::handle, std::optional<bool> copy) { return to_capsule(x, max_version, copy); },
+        nb::kw_only(), "stream"_a = nb::none(), "max_version"_a = nb::none(), "dl_device"_a = nb::none(), "copy"_a = nb::none());
+  t.def("__dlpack_device__", [](const Tensor&) { return nb::make_tuple(1, 0); });
+  m.def("from_dlpack", &from_dlpack, "ext_tensor"_a, "A tensor that shares the memory of `ext_tensor`.");
+}
+
+}  // namespace adjoint::python

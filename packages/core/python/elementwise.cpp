@@ -1,0 +1,53 @@
+// Elementwise functions and methods.
+#include "module.h"
+
+namespace adjoint::python {
+
+namespace {
+
+using Unary = Tensor (*)(const Tensor&);
+using Binary = Tensor (*)(const Tensor&, const Tensor&);
+
+constexpr std::pair<const char*, Unary> unary[] = {
+    {"neg", neg}, {"negative", neg}, {"abs", abs}, {"absolute", abs}, {"sign", sign}, {"sgn", sgn}, {"square", square}, {"reciprocal", reciprocal},
+    {"exp", exp}, {"exp2", exp2}, {"expm1", expm1}, {"log", log}, {"log2", log2}, {"log10", log10}, {"log1p", log1p}, {"sqrt", sqrt}, {"rsqrt", rsqrt},
+    {"floor", floor}, {"ceil", ceil}, {"trunc", trunc}, {"fix", trunc}, {"frac", frac},
+    {"sin", sin}, {"cos", cos}, {"tan", tan}, {"asin", asin}, {"arcsin", asin}, {"acos", acos}, {"arccos", acos}, {"atan", atan}, {"arctan", atan},
+    {"sinh", sinh}, {"cosh", cosh}, {"tanh", tanh}, {"asinh", asinh}, {"arcsinh", asinh}, {"acosh", acosh}, {"arccosh", acosh}, {"atanh", atanh}, {"arctanh", atanh},
+    {"erf", erf}, {"erfc", erfc}, {"erfinv", erfinv}, {"lgamma", lgamma}, {"digamma", digamma}, {"sinc", sinc},
+    {"logical_not", logical_not}, {"bitwise_not", bitwise_not}, {"sigmoid", sigmoid}, {"relu", relu}, {"isnan", isnan}, {"isinf", isinf}, {"isfinite", isfinite}};
+constexpr std::pair<const char*, Binary> binary[] = {
+    {"mul", mul}, {"multiply", mul}, {"pow", pow}, {"floor_divide", floor_divide}, {"remainder", remainder}, {"fmod", fmod},
+    {"atan2", atan2}, {"arctan2", atan2}, {"hypot", hypot}, {"maximum", maximum}, {"minimum", minimum}, {"fmax", fmax}, {"fmin", fmin},
+    {"xlogy", xlogy}, {"logaddexp", logaddexp}, {"copysign", copysign},
+    {"eq", eq}, {"ne", ne}, {"not_equal", ne}, {"lt", lt}, {"less", lt}, {"le", le}, {"less_equal", le}, {"gt", gt}, {"greater", gt}, {"ge", ge}, {"greater_equal", ge},
+    {"logical_and", logical_and}, {"logical_or", logical_or}, {"logical_xor", logical_xor},
+    {"bitwise_and", bitwise_and}, {"bitwise_or", bitwise_or}, {"bitwise_xor", bitwise_xor}, {"bitwise_left_shift", bitwise_left_shift}, {"bitwise_right_shift", bitwise_right_shift}};
+
+// f(x, ...) into x: by the record if there is one, else computed and copied.
+template <class F> nb::object write(nb::handle self, const char* name, Tensors others, F&& f) {
+  const Tensor x = unwrap(self.ptr());
+  if (const Op* op = find_op(name)) apply_inplace(*op, x, others);
+  else copy_(x, f(x));
+  return nb::borrow(self);
+}
+
+}  // namespace
+
+void bind_elementwise(nb::module_& m) {
+  const Methods t;
+  for (auto [name, f] : unary) {
+    const Op* op = find_op(name);
+    both(m, name, [f = f](const Tensor& x) { return f(x); }, op ? op->doc : "");
+    t.def((std::string(name) + "_").c_str(), [f = f, name = name](nb::handle self) { return write(self, name, {}, f); });
+  }
+  for (auto [name, f] : binary) {
+    const Op* op = find_op(name);
+    both(m, name, [f = f](const python::Operand& a, const python::Operand& b) { return f(a, b); }, "other"_a, op ? op->doc : "");
+    t.def((std::string(name) + "_").c_str(), [f = f, name = name](nb::handle self, const python::Operand& b) {
+      return write(self, name, {&b.t, 1}, [&](const Tensor& x) { return f(x, b.t); });
+    }, "other"_a);
+  }
+}
+
+}  // namespace adjoint::python

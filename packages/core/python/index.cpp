@@ -1,0 +1,173 @@
+// x[...] and x[...] = v: views for the basic parts of an index, one gather or scatter for the tensors in it.
+#include <nanobind/nanobind.h>
+
+#include <string>
+#include <vector>
+
+#include "convert.h"
+#include "tensor_type.h"
+
+namespace nb = nanobind;
+
+namespace adjoint::python {
+
+namespace {
+
+PyObject* item_at(PyObject* sequence, Py_ssize_t i) { return PyTuple_Check(sequence) ? PyTuple_GetItem(sequence, i) : PyList_GetItem(sequence, i); }
+bool is_mask(DType t) { return t == DType::bool_ || t == DType::uint8; }
+const char* type_name(PyObject* o, std::string& hold) {
+  hold = nb::cast<std::string>(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(o))).attr("__name__"));
+  return hold.c_str();
+}
+
+// Lists that hold anything but numbers count as tuples: x[[0, slice(None)]] is x[0, :].
+bool counts_as_tuple(PyObject* key) {
+  if (PyTuple_Check(key)) return true;
+  if (!PyList_Check(key)) return false;
+  const Py_ssize_t n = PyList_Size(key);
+  if (n >= 32) return false;
+  for (Py_ssize_t i = 0; i < n; i++) {
+    PyObject* o = PyList_GetItem(key, i);
+    if (is_sequence(o) || is_tensor(o) || PySlice_Check(o) || o == Py_Ellipsis || o == Py_None) return true;
+  }
+  return false;
+}
+
+class Indexer {
+ public:
+  Indexer(Tensor x, PyObject* key) : x_(std::move(x)), original_(x_) {
+    if (!counts_as_tuple(key)) parts_.push_back(key);
+    else for (Py_ssize_t i = 0, n = PySequence_Size(key); i < n; i++) parts_.push_back(item_at(key, i));
+    arrays_.resize(parts_.size());
+    const int given = convert();
+    expect(given <= x_.dim(), ErrorKind::index, "too many indices for tensor of dimension ", x_.dim());
+    skipped_ = x_.dim() - given;
+    for (size_t i = 0; i < parts_.size(); i++) take(i);
+  }
+  const Tensor& basic() const { return x_; }
+  const TensorVector& indices() const { return indices_; }
+  bool moved() const { return !x_.is(original_); }
+
+ private:
+  // Turns lists and arrays into tensors; returns how many dimensions the index uses up.
+  int convert() {
+    int given = 0;
+    for (size_t i = 0; i < parts_.size(); i++) {
+      PyObject* o = parts_[i];
+      if (o == Py_None || o == Py_Ellipsis || PyBool_Check(o)) continue;
+      if (is_tensor(o)) arrays_[i] = unwrap(o);
+      else if (is_numpy_array(o)) arrays_[i] = cast_memory(from_numpy(o), index_type(from_numpy(o).dtype()));
+      else if (!PySlice_Check(o) && !PyIndex_Check(o) && PySequence_Check(o)) arrays_[i] = array_of(o);
+      else if (!PySlice_Check(o) && !PyIndex_Check(o)) refuse(o);
+      given += arrays_[i] && is_mask(arrays_[i].dtype()) ? arrays_[i].dim() : 1;
+    }
+    return given;
+  }
+
+  static DType index_type(DType t) { return is_integral(t) && !is_mask(t) ? DType::int64 : t; }
+  static Tensor array_of(PyObject* o) {
+    const Tensor t = tensor_from(o, {}, "index");
+    return t.numel() == 0 && !is_integral(t.dtype()) ? cast_memory(t, DType::int64) : t;
+  }
+  [[noreturn]] static void refuse(PyObject* o) {
+    std::string hold;
+    fail(ErrorKind::index, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got ", type_name(o, hold), ")");
+  }
+
+  void take(size_t i) {
+    PyObject* o = parts_[i];
+    if (arrays_[i]) take_array(arrays_[i]);
+    else if (o == Py_None) insert();
+    else if (o == Py_Ellipsis) dim_ += skipped_;
+    else if (PyBool_Check(o)) { insert(); dim_--; record(full({o == Py_True}, 0, DType::int64), 1); }
+    else if (PySlice_Check(o)) take_slice(o);
+    else take_integer(PyNumber_AsSsize_t(o, PyExc_IndexError));
+  }
+
+  void insert() { x_ = unsqueeze(x_, dim_++); }
+
+  void take_integer(int64_t index) {
+    if (index == -1 && PyErr_Occurred()) throw nb::python_error();
+    expect(x_.dim() > 0, ErrorKind::index, "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number");
+    const int64_t n = x_.size(dim_);
+    expect(index >= -n && index < n, ErrorKind::index, "index ", index, " is out of bounds for dimension ", real_dim_, " with size ", n);
+    x_ = select(x_, dim_, index);
+    real_dim_++;
+  }
+
+  void take_slice(PyObject* o) {
+    Py_ssize_t start, stop, step;
+    if (PySlice_Unpack(o, &start, &stop, &step) < 0) throw nb::python_error();
+    expect(step > 0, ErrorKind::value, "step must be greater than zero");
+    const int64_t n = x_.size(dim_);
+    PySlice_AdjustIndices(n, &start, &stop, step);
+    if (start != 0 || stop != n || step != 1) x_ = slice(x_, dim_, start, std::max(start, stop), step);
+    dim_++;
+    real_dim_++;
+  }
+
+  void take_array(const Tensor& t) {
+    const bool readable = !(t->keys & key_lifted), mask = is_mask(t.dtype());
+    if (t.dim() == 0 && is_integral(t.dtype()) && readable) {
+      if (!mask) return take_integer(item(t).to<int64_t>());
+      insert();
+      dim_--;
+      return record(full({item(t).to<bool>()}, 0, DType::int64), 1);
+    }
+    expect(is_integral(t.dtype()), ErrorKind::index, "tensors used as indices must be long, int, byte or bool tensors");
+    record(t, mask ? t.dim() : 1);
+    real_dim_ += mask ? t.dim() : 1;
+  }
+
+  // The list has one entry for each dimension before this one, except that a mask is one entry for all of its own.
+  void record(Tensor t, int width) {
+    while (covered_ < dim_) { indices_.emplace_back(); covered_++; }
+    indices_.push_back(std::move(t));
+    dim_ += width;
+    covered_ = dim_;
+  }
+
+  Tensor x_, original_;
+  std::vector<PyObject*> parts_;
+  TensorVector arrays_, indices_;
+  int dim_ = 0, real_dim_ = 0, covered_ = 0, skipped_ = 0;
+};
+
+// Leading dimensions of size one do not count when a value is assigned.
+Tensor without_leading_ones(const Tensor& value, int ndim) {
+  int extra = 0;
+  while (value.dim() - extra > ndim && value.size(extra) == 1) extra++;
+  if (extra == 0) return value;
+  return reshape(value, Dims(std::span(value.sizes().data() + extra, static_cast<size_t>(value.dim() - extra))));
+}
+
+std::string class_name(DType t) {
+  constexpr const char* names[dtype_count] = {"Bool", "Byte", "UInt16", "UInt32", "UInt64", "Char", "Short", "Int", "Long", "Half", "BFloat16", "Float", "Double", "ComplexFloat", "ComplexDouble"};
+  return std::string("adjoint.") + names[static_cast<int>(t)] + "Tensor";
+}
+
+}  // namespace
+
+PyObject* tensor_getitem(PyObject* self, PyObject* key) {
+  return guarded([=] {
+    const Indexer at(unwrap(self), key);
+    if (!at.indices().empty()) return wrap_tensor(index(at.basic(), at.indices()));
+    return wrap_tensor(at.moved() ? at.basic() : alias(at.basic()));
+  });
+}
+
+int tensor_setitem(PyObject* self, PyObject* key, PyObject* value) {
+  try {
+    expect(value, ErrorKind::type, "Tensor does not support deleting items");
+    const Tensor x = unwrap(self);
+    Tensor v;
+    std::string hold;
+    expect(as_operand(value, v), ErrorKind::type, "can't assign a ", type_name(value, hold), " to a ", class_name(x.dtype()));
+    const Indexer at(x, key);
+    if (at.indices().empty()) copy_(at.basic(), without_leading_ones(v, at.basic().dim()));
+    else copy_(at.basic(), index_put(at.basic(), at.indices(), v));
+    return 0;
+  } catch (...) { raise(); return -1; }
+}
+
+}  // namespace adjoint::python

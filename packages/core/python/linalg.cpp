@@ -1,0 +1,54 @@
+// Matrix products.
+#include "convert.h"
+#include "module.h"
+
+namespace adjoint::python {
+
+namespace {
+
+using Product = Tensor (*)(const Tensor&, const Tensor&);
+
+Tensor tensordot_any(const Tensor& a, const Tensor& b, const nb::object& dims) {
+  if (is_sequence(dims.ptr())) return tensordot(a, b, nb::cast<Dims>(dims[0]), nb::cast<Dims>(dims[1]));
+  const auto n = static_cast<int>(nb::cast<int64_t>(dims));
+  Dims left, right;
+  for (int i = 0; i < n; i++) { left.push_back(a.dim() - n + i); right.push_back(i); }
+  return tensordot(a, b, left, right);
+}
+
+// beta * c + alpha * product
+Tensor plus(const Tensor& c, const Tensor& product, const Scalar& beta, const Scalar& alpha) {
+  auto times = [](const Tensor& x, const Scalar& s) { return s.to<double>() == 1 ? x : mul(x, wrapped(s)); };
+  return beta.is_zero() ? times(product, alpha) : times(c, beta) + times(product, alpha);
+}
+
+}  // namespace
+
+void bind_linalg(nb::module_& m) {
+  constexpr std::pair<const char*, Product> products[] = {{"matmul", matmul}, {"mm", mm}, {"bmm", bmm}, {"mv", mv}, {"dot", dot}, {"outer", outer}, {"ger", outer}};
+  for (auto [name, f] : products) {
+    const char* other = std::string(name) == "mm" || std::string(name) == "bmm" ? "mat2" : std::string(name) == "mv" ? "vec" : std::string(name) == "dot" ? "tensor" : std::string(name) == "matmul" ? "other" : "vec2";
+    both(m, name, [f = f](const Tensor& a, const Tensor& b) { return f(a, b); }, nb::arg(other));
+  }
+  both(m, "inner", [](const Tensor& a, const Tensor& b) { return a.dim() == 0 || b.dim() == 0 ? mul(a, b) : tensordot(a, b, {-1}, {-1}); }, "other"_a);
+  both(m, "vdot", [](const Tensor& a, const Tensor& b) { return dot(is_complex(a.dtype()) ? conj(a) : a, b); }, "other"_a);
+  both(m, "addmm", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return addmm(c, a, b, beta, alpha); },
+       "mat1"_a, "mat2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
+  both(m, "addmv", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return plus(c, mv(a, b), beta, alpha); },
+       "mat"_a, "vec"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
+  both(m, "addr", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return plus(c, outer(a, b), beta, alpha); },
+       "vec1"_a, "vec2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
+  both(m, "baddbmm", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return plus(c, bmm(a, b), beta, alpha); },
+       "batch1"_a, "batch2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
+  both(m, "addbmm", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return plus(c, sum(bmm(a, b), Dims{0}), beta, alpha); },
+       "batch1"_a, "batch2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
+  m.def("tensordot", [](const Tensor& a, const Tensor& b, const nb::object& dims) { return tensordot_any(a, b, dims); }, "a"_a, "b"_a, "dims"_a = 2);
+  both(m, "trace", [](const Tensor& x) { return trace(x); });
+  m.def("einsum", [](const std::string& equation, const nb::args& operands) {
+    nb::object given = operands.size() == 1 && is_sequence(nb::handle(operands[0]).ptr()) ? nb::object(operands[0]) : nb::object(operands);
+    return einsum(equation.c_str(), nb::cast<TensorVector>(nb::list(given)));
+  }, "equation"_a, "operands"_a, "A sum of products written with letters: `einsum('ij,jk->ik', a, b)`.");
+  m.def("_vector_norm", [](const Tensor& x, double p, const OptionalDims& dim, bool keepdim) { return vector_norm(x, p, dim, keepdim); }, "x"_a, "ord"_a, "dim"_a.none(), "keepdim"_a);
+}
+
+}  // namespace adjoint::python

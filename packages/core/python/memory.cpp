@@ -1,0 +1,161 @@
+// Methods about layout, memory and conversion: size, stride, item, to, clone, copy_, fill_, ...
+#include <cstring>
+
+#include "convert.h"
+#include "module.h"
+#include "reference.h"
+
+namespace adjoint::python {
+
+namespace {
+
+nb::object list_of(const char* p, const TensorImpl& t, int dim) {
+  if (dim == t.ndim())
+    return with_type(t.dtype, [&](auto tag) -> nb::object {
+      using T = typename decltype(tag)::type;
+      const T v = *reinterpret_cast<const T*>(p);
+      if constexpr (std::is_same_v<T, bool>) return nb::bool_(v);
+      else if constexpr (std::is_integral_v<T>) return nb::int_(v);
+      else if constexpr (is_complex_v<T>) return nb::steal(PyComplex_FromDoubles(v.re, v.im));
+      else return nb::float_(convert<double>(v));
+    });
+  nb::list l;
+  const int64_t step = t.strides[dim] * itemsize(t.dtype);
+  for (int64_t i = 0; i < t.sizes[dim]; i++) l.append(list_of(p + i * step, t, dim + 1));
+  return l;
+}
+
+void need_memory(const Tensor& t, const char* op) { expect(t->storage, op, ": a tensor inside a transform has no values to read"); }
+
+void bind_layout(const Methods& t) {
+  t.def("size", [](const Tensor& x, std::optional<int64_t> dim) -> nb::object {
+    if (!dim) return nb::steal(size_object(x.sizes()));
+    expect(x.dim() > 0, ErrorKind::index, "Dimension specified as ", *dim, " but tensor has no dimensions");
+    return nb::int_(x.size(wrap_dim(*dim, x.dim(), "size")));
+  }, "dim"_a = nb::none());
+  t.def("stride", [](const Tensor& x, std::optional<int64_t> dim) -> nb::object {
+    if (dim) return nb::int_(x->strides[wrap_dim(*dim, x.dim(), "stride")]);
+    nb::list l;
+    for (int64_t s : x->strides) l.append(s);
+    return nb::tuple(l);
+  }, "dim"_a = nb::none());
+  for (const char* name : {"dim", "ndimension"}) t.def(name, [](const Tensor& x) { return x.dim(); });
+  for (const char* name : {"numel", "nelement"}) t.def(name, [](const Tensor& x) { return x.numel(); });
+  t.def("element_size", [](const Tensor& x) { return itemsize(x.dtype()); });
+  t.def("storage_offset", [](const Tensor& x) { need_memory(x, "storage_offset"); return x->offset(); });
+  t.def("data_ptr", [](const Tensor& x) { need_memory(x, "data_ptr"); return reinterpret_cast<uintptr_t>(x->numel ? x->data : nullptr); });
+  t.def("is_contiguous", [](const Tensor& x, nb::handle) { return x->contiguous(); }, "memory_format"_a = nb::none());
+  t.def("is_set_to", [](const Tensor& x, const Tensor& y) { return x->data == y->data && x.sizes() == y.sizes() && x->strides == y->strides; }, "tensor"_a);
+  t.def("_storage_ptr", [](const Tensor& x) { return reinterpret_cast<uintptr_t>(x->storage); }, "Identifies the memory that views share.");
+  t.def("_storage_nbytes", [](const Tensor& x) { need_memory(x, "_storage_nbytes"); return x->storage->nbytes; });
+  t.def("get_device", [](const Tensor& x) { return x.device().type == DeviceType::cpu ? -1 : x.device().index; });
+}
+
+void bind_queries(nb::module_& m) {
+  both(m, "is_floating_point", [](const Tensor& x) { return is_floating(x.dtype()); });
+  both(m, "is_complex", [](const Tensor& x) { return is_complex(x.dtype()); });
+  both(m, "is_signed", [](const Tensor& x) { return x.dtype() != DType::bool_ && (x.dtype() < DType::uint8 || x.dtype() > DType::uint64); });
+  both(m, "is_same_size", [](const Tensor& x, const Tensor& y) { return x.sizes() == y.sizes(); }, "other"_a);
+  both(m, "is_nonzero", [](const Tensor& x) { return item(x).to<bool>(); });
+  for (const char* name : {"is_conj", "is_neg"}) both(m, name, [](const Tensor&) { return false; });
+  m.def("is_tensor", [](nb::handle o) { return is_tensor(o.ptr()); }, "obj"_a.none());
+  m.def("numel", [](const Tensor& x) { return x.numel(); }, "input"_a);
+}
+
+void bind_values(const Methods& t) {
+  t.def("item", [](const Tensor& x) { need_memory(x, "item"); return item(x); }, "The value of a one-element tensor, as a Python number.");
+  t.def("tolist", [](const Tensor& x) { need_memory(x, "tolist"); return list_of(x->data, *x, 0); }, "Nested lists of Python numbers.");
+  t.def("__complex__", [](const Tensor& x) { need_memory(x, "item"); const auto z = item(x).to<Complex<double>>(); return nb::steal(PyComplex_FromDoubles(z.re, z.im)); });
+}
+
+Tensor converted(const Tensor& x, std::optional<DType> dtype, bool copy) {
+  if (dtype && *dtype != x.dtype()) return to_dtype(x, *dtype);
+  return copy ? clone(x) : x;
+}
+
+// to(dtype), to(device), to(device, dtype), to(other).
+Tensor to(const Tensor& x, const nb::args& args, const nb::kwargs& kwargs) {
+  std::optional<DType> dtype;
+  bool copy = false;
+  int flags = 0;  // positional booleans: non_blocking, copy
+  auto take = [&](nb::handle v) {
+    DType d;
+    Device device;
+    if (v.is_none()) return;
+    if (is_tensor(v.ptr())) dtype = impl_of(v.ptr())->dtype;
+    else if (PyBool_Check(v.ptr())) { if (flags++ == 1) copy = nb::cast<bool>(v); }
+    else if (to_dtype(v.ptr(), d)) dtype = d;
+    else if (to_device(v.ptr(), device)) expect(device == x.device(), "to: device ", device, " is not available");
+    else fail(ErrorKind::type, "to: expected a dtype, a device or a tensor, got ", nb::repr(v).c_str());
+  };
+  for (nb::handle v : args) take(v);
+  for (auto [key, v] : kwargs) {
+    const std::string name = nb::cast<std::string>(key);
+    if (name == "copy") copy = nb::cast<bool>(v);
+    else if (name == "dtype" || name == "device" || name == "other") take(v);
+    else expect(name == "non_blocking" || name == "memory_format", ErrorKind::type, "to: got an unexpected keyword argument '", name, "'");
+  }
+  return converted(x, dtype, copy);
+}
+
+void bind_conversion(nb::module_& m, const Methods& t) {
+  t.def("to", &to, "args"_a, "kwargs"_a, "This tensor with another element type.");
+  constexpr std::pair<const char*, DType> named[] = {
+      {"float", DType::float32}, {"double", DType::float64}, {"half", DType::float16}, {"bfloat16", DType::bfloat16}, {"long", DType::int64}, {"int", DType::int32}, {"short", DType::int16},
+      {"char", DType::int8}, {"byte", DType::uint8}, {"bool", DType::bool_}, {"cfloat", DType::complex64}, {"cdouble", DType::complex128}};
+  for (auto [name, dtype] : named) t.def(name, [dtype = dtype](const Tensor& x) { return converted(x, dtype, false); });
+  for (const char* name : {"cpu", "resolve_conj", "resolve_neg"}) t.def(name, [](const Tensor& x) { return x; });
+  t.def("type_as", [](const Tensor& x, const Tensor& y) { return converted(x, y.dtype(), false); }, "other"_a);
+  for (const char* name : {"resolve_conj", "resolve_neg"}) m.def(name, [](const Tensor& x) { return x; }, "input"_a);
+  both(m, "clone", [](const Tensor& x, nb::handle) { return clone(x); }, nb::kw_only(), "memory_format"_a = nb::none());
+  t.def("contiguous", [](const Tensor& x, nb::handle) { return contiguous(x); }, "memory_format"_a = nb::none());
+  m.def("_from_bytes", [](const nb::bytes& data, DType dtype) {
+    Tensor x = empty({static_cast<int64_t>(data.size()) / itemsize(dtype)}, dtype);
+    std::memcpy(x->data, data.c_str(), data.size());
+    return x;
+  }, "data"_a, "dtype"_a);
+  m.def("promote_types", [](DType a, DType b) { return promote(a, b); }, "type1"_a, "type2"_a);
+  m.def("can_cast", [](DType from, DType into) { return category(from) <= category(into) && !(into >= DType::uint8 && into <= DType::uint64 && category(from) == 1 && (from < DType::uint8 || from > DType::uint64)); },
+        "from_"_a, "to"_a);
+}
+
+void bind_writes(const Methods& t) {
+  t.def("copy_", [](nb::handle self, const Tensor& source, bool) { copy_(unwrap(self.ptr()), source); return nb::borrow(self); }, "src"_a, "non_blocking"_a = false, "Writes the values of `src` here.");
+  t.def("fill_", [](nb::handle self, const python::Operand& value) {
+    expect(value.t.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", value.t.dim(), " dimensions.");
+    copy_(unwrap(self.ptr()), value.t);
+    return nb::borrow(self);
+  }, "value"_a, "Sets every element.");
+  t.def("zero_", [](nb::handle self) { copy_(unwrap(self.ptr()), wrapped(0)); return nb::borrow(self); }, "Sets every element to zero.");
+  t.def("_set_data", [](const Tensor& x, const Tensor& y) {
+    if (y->storage) y->storage->inc_ref();
+    if (x->storage) x->storage->dec_ref();
+    x->storage = y->storage;
+    x->data = y->data;
+    x->sizes = y->sizes;
+    x->strides = y->strides;
+    x->numel = y->numel;
+    x->dtype = y->dtype;
+    x->device = y->device;
+    x->flags = static_cast<uint16_t>((x->flags & ~flag_contiguous) | (y->flags & flag_contiguous));
+  }, "source"_a, "Takes over the memory of another tensor, without history.");
+  t.def("_to_bytes", [](const Tensor& x) {
+    need_memory(x, "pickle");
+    const Tensor y = contiguous(alias_of(x));
+    return nb::bytes(y->data, static_cast<size_t>(y.numel() * itemsize(y.dtype())));
+  }, "The elements in order, as bytes.");
+  t.def("_alias", [](const Tensor& x) { return alias_of(x); }, "The same memory without history.");
+}
+
+}  // namespace
+
+void bind_memory(nb::module_& m) {
+  const Methods t;
+  bind_layout(t);
+  bind_queries(m);
+  bind_values(t);
+  bind_conversion(m, t);
+  bind_writes(t);
+}
+
+}  // namespace adjoint::python

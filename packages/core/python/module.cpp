@@ -1,0 +1,74 @@
+// The module adjoint_core._core: the Tensor type first, then everything that is defined on it.
+#include "module.h"
+
+#include "convert.h"
+#include "reference.h"
+#include "site.h"
+#include "tensor_type.h"
+#include "values.h"
+
+namespace adjoint::python {
+
+namespace {
+
+Api table{};
+
+void make_shape_error(nb::module_& m) {
+  nb::object bases = nb::make_tuple(nb::borrow(PyExc_RuntimeError), nb::borrow(PyExc_ValueError));
+  table.shape_error = PyErr_NewExceptionWithDoc("adjoint.ShapeError", "Shapes that do not fit together.", bases.ptr(), nullptr);
+  m.attr("ShapeError") = nb::borrow(table.shape_error);
+}
+
+void make_types(nb::module_& m) {
+  nb::object size = nb::module_::import_("adjoint_core._size").attr("Size");
+  m.attr("Size") = size;
+  table.size_type = reinterpret_cast<PyTypeObject*>(size.release().ptr());
+  table.tensor_type = make_tensor_type();
+  if (!table.tensor_type) throw nb::python_error();
+  m.attr("Tensor") = nb::borrow(reinterpret_cast<PyObject*>(table.tensor_type));
+}
+
+void bind_sites(nb::module_& m) {
+  m.attr("fast_sites") = site::init();
+  m.def("site_info", [](uint32_t id) -> nb::object {
+    const site::Site s = site::info(id);
+    if (!s.file) return nb::none();
+    return nb::make_tuple(*s.file, s.line, *s.function);
+  }, "id"_a, "(file, line, function) of a recorded source position; None for id 0.");
+  m.def("site_span", [](uint32_t id) {
+    const site::Site s = site::info(id);
+    return nb::make_tuple(s.line, s.column, s.end_line, s.end_column);
+  }, "id"_a, "(line, column, end line, end column) of a recorded source position.");
+  m.def("skip_prefix", &site::skip_prefix, "directory"_a, "Files below `directory` count as library code: errors name the line that called it.");
+  m.def("_site", &site::capture);
+}
+
+}  // namespace
+
+}  // namespace adjoint::python
+
+NB_MODULE(_core, m) {
+  using namespace adjoint::python;
+  m.doc() = "The tensor and its operations.";
+  api = &table;
+  table.wrap = wrap_tensor;
+  table.track = track_tensor;
+  table.attached = site::attached;
+  table.dtype = to_dtype;
+  table.scalar = to_scalar;
+  table.dims = to_dims;
+  table.device = to_device;
+  table.device_object = device_object;
+  table.size = size_object;
+  table.raise = raise;
+  make_shape_error(m);
+  bind_values(m, table);
+  make_types(m);
+  bind_sites(m);
+  install_hooks();
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try { std::rethrow_exception(p); } catch (const adjoint::Error&) { raise(); }
+  });
+  for (auto bind : {bind_memory, bind_numpy, bind_dlpack, bind_create, bind_random, bind_elementwise, bind_select, bind_reduce, bind_view, bind_linalg, bind_nn, bind_registry}) bind(m);
+  m.attr("_api") = nb::capsule(&table, api_capsule);
+}

@@ -1,0 +1,85 @@
+// What nn.functional is made of; the full signatures are in nn_functional.py.
+#include "module.h"
+
+namespace adjoint::python {
+
+namespace {
+
+using OptDType = std::optional<DType>;
+
+Reduction reduction_of(const std::string& name) {
+  if (name == "mean") return Reduction::mean;
+  if (name == "sum") return Reduction::sum;
+  expect(name == "none", ErrorKind::value, name, " is not a valid value for reduction");
+  return Reduction::none;
+}
+
+void bind_activations(nb::module_& m) {
+  both(m, "softmax", [](const Tensor& x, int64_t dim, OptDType dtype) { return softmax(x, dim, dtype); }, "dim"_a, "dtype"_a = nb::none());
+  both(m, "log_softmax", [](const Tensor& x, int64_t dim, OptDType dtype) { return log_softmax(x, dim, dtype); }, "dim"_a, "dtype"_a = nb::none());
+  m.def("_silu", [](const Tensor& x) { return silu(x); });
+  m.def("_logsigmoid", [](const Tensor& x) { return logsigmoid(x); });
+  m.def("_mish", [](const Tensor& x) { return mish(x); });
+  m.def("_softsign", [](const Tensor& x) { return softsign(x); });
+  m.def("_gelu", [](const Tensor& x, bool tanh_form) { return gelu(x, tanh_form); });
+  m.def("_softplus", [](const Tensor& x, double beta, double threshold) { return softplus(x, beta, threshold); });
+  m.def("_elu", [](const Tensor& x, double alpha) { return elu(x, alpha); });
+  m.def("_leaky_relu", [](const Tensor& x, double slope) { return leaky_relu(x, slope); });
+  m.def("_hardtanh", [](const Tensor& x, double lo, double hi) { return hardtanh(x, lo, hi); });
+  m.def("_hardsigmoid", [](const Tensor& x) { return hardsigmoid(x); });
+  m.def("_hardswish", [](const Tensor& x) { return hardswish(x); });
+  m.def("_dropout", [](const Tensor& x, double p, bool training) { return dropout(x, p, training, default_generator()); });
+  m.def("dropout", [](const Tensor& x, double p, bool train) { return dropout(x, p, train, default_generator()); }, "input"_a, "p"_a, "train"_a);
+}
+
+void bind_layers(nb::module_& m) {
+  m.def("_linear", [](const Tensor& x, const Tensor& w, const Tensor& b) { return linear(x, w, b); }, "x"_a, "weight"_a, "bias"_a.none());
+  m.def("_conv", [](const Tensor& x, const Tensor& w, const Tensor& b, const Dims& stride, const Dims& padding, const Dims& dilation, int64_t groups) {
+    Dims kernel;
+    for (int i = 2; i < w.dim(); i++) kernel.push_back(w.size(i));
+    return conv(x, w, b, {kernel, stride, padding, dilation, groups, false, true});
+  }, "x"_a, "weight"_a, "bias"_a.none(), "stride"_a, "padding"_a, "dilation"_a, "groups"_a);
+  m.def("_max_pool", [](const Tensor& x, const Dims& kernel, const Dims& stride, const Dims& padding, const Dims& dilation, bool ceil_mode) {
+    Values v = max_pool(x, {kernel, stride, padding, dilation, 1, ceil_mode, true});
+    return nb::make_tuple(v.values, v.indices);
+  });
+  m.def("_avg_pool", [](const Tensor& x, const Dims& kernel, const Dims& stride, const Dims& padding, bool ceil_mode, bool count_include_pad) {
+    return avg_pool(x, {kernel, stride, padding, Dims(kernel.size(), 1), 1, ceil_mode, count_include_pad});
+  });
+  m.def("_pad", [](const Tensor& x, const Dims& before, const Dims& after, double value) { return pad(x, before, after, value); });
+  m.def("_layer_norm", [](const Tensor& x, const Dims& shape, const Tensor& w, const Tensor& b, double eps) { return layer_norm(x, shape, w, b, eps); },
+        "x"_a, "shape"_a, "weight"_a.none(), "bias"_a.none(), "eps"_a);
+  m.def("_rms_norm", [](const Tensor& x, const Dims& shape, const Tensor& w, std::optional<double> eps) { return rms_norm(x, shape, w, eps); }, "x"_a, "shape"_a, "weight"_a.none(), "eps"_a.none());
+  m.def("_batch_norm", [](const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& w, const Tensor& b, bool training, double momentum, double eps) {
+    return batch_norm(x, mean, var, w, b, training, momentum, eps);
+  }, "x"_a, "mean"_a.none(), "var"_a.none(), "weight"_a.none(), "bias"_a.none(), "training"_a, "momentum"_a, "eps"_a);
+  m.def("_embedding", [](const Tensor& weight, const Tensor& index, int64_t padding) { return embedding(weight, index, padding); });
+  m.def("_one_hot", [](const Tensor& index, int64_t classes) { return one_hot(index, classes); });
+}
+
+void bind_losses(nb::module_& m) {
+  m.def("_nll_loss", [](const Tensor& x, const Tensor& t, const Tensor& w, const std::string& r, int64_t ignore) { return nll_loss(x, t, w, reduction_of(r), ignore); },
+        "x"_a, "target"_a, "weight"_a.none(), "reduction"_a, "ignore_index"_a);
+  m.def("_cross_entropy", [](const Tensor& x, const Tensor& t, const Tensor& w, const std::string& r, int64_t ignore, double smoothing) { return cross_entropy(x, t, w, reduction_of(r), ignore, smoothing); },
+        "x"_a, "target"_a, "weight"_a.none(), "reduction"_a, "ignore_index"_a, "label_smoothing"_a);
+  m.def("_mse_loss", [](const Tensor& x, const Tensor& t, const std::string& r) { return mse_loss(x, t, reduction_of(r)); });
+  m.def("_l1_loss", [](const Tensor& x, const Tensor& t, const std::string& r) { return l1_loss(x, t, reduction_of(r)); });
+  m.def("_binary_cross_entropy", [](const Tensor& x, const Tensor& t, const Tensor& w, const std::string& r) { return binary_cross_entropy(x, t, w, reduction_of(r)); },
+        "x"_a, "target"_a, "weight"_a.none(), "reduction"_a);
+  m.def("_binary_cross_entropy_with_logits", [](const Tensor& x, const Tensor& t, const Tensor& w, const Tensor& p, const std::string& r) {
+    return binary_cross_entropy_with_logits(x, t, w, p, reduction_of(r));
+  }, "x"_a, "target"_a, "weight"_a.none(), "pos_weight"_a.none(), "reduction"_a);
+  m.def("_smooth_l1_loss", [](const Tensor& x, const Tensor& t, const std::string& r, double beta) { return smooth_l1_loss(x, t, reduction_of(r), beta); });
+  m.def("_huber_loss", [](const Tensor& x, const Tensor& t, const std::string& r, double delta) { return huber_loss(x, t, reduction_of(r), delta); });
+  m.def("_kl_div", [](const Tensor& x, const Tensor& t, const std::string& r, bool log_target) { return kl_div(x, t, reduction_of(r), log_target); });
+}
+
+}  // namespace
+
+void bind_nn(nb::module_& m) {
+  bind_activations(m);
+  bind_layers(m);
+  bind_losses(m);
+}
+
+}  // namespace adjoint::python

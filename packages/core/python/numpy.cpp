@@ -1,0 +1,80 @@
+// NumPy arrays and back, sharing memory, through the buffer protocol: NumPy itself is imported only by the caller's use.
+#include "convert.h"
+#include "module.h"
+#include "reference.h"
+
+namespace adjoint::python {
+
+namespace {
+
+DType dtype_of_array(nb::handle array) {
+  DType t;
+  nb::object descriptor = array.attr("dtype");
+  expect(to_dtype(descriptor.ptr(), t), ErrorKind::type, "can't convert np.ndarray of type ", nb::str(descriptor).c_str(), ". The only supported types are: float64, float32, float16, complex64, complex128, "
+         "int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool.");
+  expect(nb::cast<bool>(descriptor.attr("isnative")), ErrorKind::value, "given numpy array has byte order different from the native byte order. Conversion between byte orders is currently not supported.");
+  return t;
+}
+
+void release_owner(void* owner) noexcept { python_hooks.dec(static_cast<PyObject*>(owner)); }
+
+// numpy.frombuffer-like view of a tensor's memory: through __array_interface__, which keeps the holder alive.
+nb::object array_of(nb::handle self) {
+  const Tensor t = unwrap(self.ptr());
+  expect(t->storage && t.device().type == DeviceType::cpu, ErrorKind::type, "can't convert ", t.device(), " device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.");
+  expect(t.dtype() != DType::bfloat16, ErrorKind::type, "Got unsupported ScalarType BFloat16");
+  constexpr const char* kind = "buuuuiiiiffffcc";
+  nb::dict interface;
+  nb::list shape, strides;
+  for (int i = 0; i < t.dim(); i++) {
+    shape.append(t.size(i));
+    strides.append(t->strides[i] * itemsize(t.dtype()));
+  }
+  interface["version"] = 3;
+  interface["shape"] = nb::tuple(shape);
+  interface["strides"] = nb::tuple(strides);
+  interface["data"] = nb::make_tuple(reinterpret_cast<uintptr_t>(t->data), false);
+  interface["typestr"] = (std::string(itemsize(t.dtype()) == 1 ? "|" : "<") + kind[static_cast<int>(t.dtype())] + std::to_string(itemsize(t.dtype()))).c_str();
+  nb::object holder = nb::module_::import_("adjoint_core._memory").attr("Holder")(self, interface);
+  return nb::module_::import_("numpy").attr("asarray")(holder);
+}
+
+}  // namespace
+
+Tensor from_numpy(PyObject* o) {
+  nb::handle array(o);
+  const DType dtype = dtype_of_array(array);
+  nb::object interface = array.attr("__array_interface__");
+  const auto shape = nb::cast<Dims>(interface["shape"]);
+  nb::object bytes = interface["strides"];
+  Tensor t(TensorImpl::make());
+  t->dtype = dtype;
+  t->sizes = shape;
+  t->set_contiguous_strides();
+  int64_t reach = 0;
+  if (!bytes.is_none()) {
+    const auto strides = nb::cast<Dims>(bytes);
+    for (int i = 0; i < shape.size(); i++) {
+      expect(strides[i] >= 0, ErrorKind::value, "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently supported. "
+             "(You can probably work around this by making a copy of your array with array.copy().)");
+      expect(strides[i] % itemsize(dtype) == 0, ErrorKind::value, "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the memory.");
+      t->strides[i] = strides[i] / itemsize(dtype);
+    }
+    t->update_layout();
+  }
+  for (int i = 0; i < shape.size(); i++) reach += (shape[i] - 1) * t->strides[i];
+  const auto address = nb::cast<uintptr_t>(interface["data"][0]);
+  t->storage = Storage::borrow(reinterpret_cast<void*>(address), t->numel ? (reach + 1) * itemsize(dtype) : 0, release_owner, Py_NewRef(o));
+  t->data = reinterpret_cast<char*>(address);
+  return t;
+}
+
+void bind_numpy(nb::module_& m) {
+  m.def("from_numpy", [](nb::handle array) {
+    expect(is_numpy_array(array.ptr()), ErrorKind::type, "from_numpy: expected np.ndarray (got ", nb::str(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(array.ptr()))).attr("__name__")).c_str(), ")");
+    return from_numpy(array.ptr());
+  }, "array"_a, "A tensor that shares the memory of a NumPy array.");
+  m.def("_array_of", &array_of, "tensor"_a);
+}
+
+}  // namespace adjoint::python

@@ -1,0 +1,116 @@
+// Random numbers.
+#include "convert.h"
+#include "module.h"
+
+namespace adjoint::python {
+
+namespace {
+
+using OptDType = std::optional<DType>;
+using OptDevice = std::optional<Device>;
+
+// Calls nest generators by pointer; None is the default one.
+Generator& chosen(Generator* g) { return g ? *g : default_generator(); }
+
+nb::object finish(Tensor t, bool requires_grad) {
+  nb::object o = nb::steal(wrap(std::move(t)));
+  if (requires_grad) o.attr("requires_grad") = true;
+  return o;
+}
+
+void bind_generator(nb::module_& m) {
+  nb::class_<Generator>(m, "Generator", "A stream of random numbers: a key and a position.")
+      .def("__init__", [](Generator* self, OptDevice) { new (self) Generator{67280421310721ull, 0}; }, "device"_a = nb::none())
+      .def("manual_seed", [](nb::handle self, int64_t seed) { nb::cast<Generator&>(self) = {static_cast<uint64_t>(seed), 0}; return nb::borrow(self); }, "seed"_a)
+      .def("initial_seed", [](const Generator& g) { return g.seed; })
+      .def("seed", [](Generator& g) {
+        g = {nb::cast<uint64_t>(nb::module_::import_("secrets").attr("randbits")(63)), 0};
+        return g.seed;
+      })
+      .def("get_state", [](const Generator& g) {
+        Tensor t = empty({2}, DType::int64);
+        t.data<int64_t>()[0] = static_cast<int64_t>(g.seed);
+        t.data<int64_t>()[1] = static_cast<int64_t>(g.offset);
+        return t;
+      })
+      .def("set_state", [](nb::handle self, const Tensor& t) {
+        expect(t.numel() == 2 && t.dtype() == DType::int64, "set_state: expected what get_state returned");
+        nb::cast<Generator&>(self) = {static_cast<uint64_t>(t.data<int64_t>()[0]), static_cast<uint64_t>(t.data<int64_t>()[1])};
+        return nb::borrow(self);
+      }, "new_state"_a)
+      .def_prop_ro("device", [](const Generator&) { return Device{}; });
+  m.attr("default_generator") = nb::cast(&default_generator(), nb::rv_policy::reference);
+  m.def("manual_seed", [](int64_t seed) {
+    default_generator() = {static_cast<uint64_t>(seed), 0};
+    return nb::cast(&default_generator(), nb::rv_policy::reference);
+  }, "seed"_a, "Restarts the default generator.");
+  m.def("initial_seed", [] { return default_generator().seed; });
+}
+
+template <class F> void sized(nb::module_& m, const char* name, F make) {
+  m.def(name, [make, name](const nb::args& size, Generator* g, OptDType dtype, OptDevice, bool requires_grad) {
+    return finish(make(dims_of(size, name), dtype.value_or(default_dtype()), chosen(g)), requires_grad);
+  }, "size"_a, "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
+  m.def((std::string(name) + "_like").c_str(), [make](const Tensor& x, OptDType dtype, OptDevice, bool requires_grad, Generator* g) {
+    return finish(make(x.sizes(), dtype.value_or(x.dtype()), chosen(g)), requires_grad);
+  }, "input"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "generator"_a.none() = nb::none());
+}
+
+void bind_integers(nb::module_& m) {
+  m.def("randint", [](int64_t low, int64_t high, const Dims& size, Generator* g, OptDType dtype, OptDevice, bool requires_grad) {
+    return finish(randint(low, high, size, dtype.value_or(DType::int64), chosen(g)), requires_grad);
+  }, "low"_a, "high"_a, "size"_a, nb::kw_only(), "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false,
+      "Integers in [low, high), uniformly.");
+  m.def("randint", [](int64_t high, const Dims& size, Generator* g, OptDType dtype, OptDevice, bool requires_grad) {
+    return finish(randint(0, high, size, dtype.value_or(DType::int64), chosen(g)), requires_grad);
+  }, "high"_a, "size"_a, nb::kw_only(), "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
+  m.def("randint_like", [](const Tensor& x, int64_t low, std::optional<int64_t> high, OptDType dtype) {
+    return randint(high ? low : 0, high.value_or(low), x.sizes(), dtype.value_or(x.dtype()), default_generator());
+  }, "input"_a, "low"_a, "high"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none());
+  m.def("randperm", [](int64_t n, Generator* g, OptDType dtype, OptDevice, bool requires_grad) {
+    return finish(randperm(n, dtype.value_or(DType::int64), chosen(g)), requires_grad);
+  }, "n"_a, nb::kw_only(), "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A random order of 0 ... n-1.");
+}
+
+void bind_fills(nb::module_& m) {
+  const Methods t;
+  auto number = [](const Tensor& x) { return is_differentiable(x.dtype()) ? x.dtype() : default_dtype(); };
+  both(m, "bernoulli", [](const Tensor& p, Generator* g) { return bernoulli(p, chosen(g)); }, nb::kw_only(), "generator"_a.none() = nb::none());
+  t.def("uniform_", [number](nb::handle self, double from, double to, Generator* g) {
+    const Tensor x = unwrap(self.ptr());
+    copy_(x, rand(x.sizes(), number(x), chosen(g)) * (to - from) + from);
+    return nb::borrow(self);
+  }, "from_"_a = 0.0, "to"_a = 1.0, nb::kw_only(), "generator"_a.none() = nb::none());
+  t.def("normal_", [number](nb::handle self, double mean, double std, Generator* g) {
+    const Tensor x = unwrap(self.ptr());
+    copy_(x, randn(x.sizes(), number(x), chosen(g)) * std + mean);
+    return nb::borrow(self);
+  }, "mean"_a = 0.0, "std"_a = 1.0, nb::kw_only(), "generator"_a.none() = nb::none());
+  t.def("random_", [](nb::handle self, int64_t from, std::optional<int64_t> to, Generator* g) {
+    const Tensor x = unwrap(self.ptr());
+    copy_(x, to_dtype(randint(to ? from : 0, to.value_or(from), x.sizes(), DType::int64, chosen(g)), x.dtype()));
+    return nb::borrow(self);
+  }, "from_"_a, "to"_a = nb::none(), nb::kw_only(), "generator"_a.none() = nb::none());
+  t.def("bernoulli_", [](nb::handle self, double p, Generator* g) {
+    const Tensor x = unwrap(self.ptr());
+    copy_(x, bernoulli(full(x.sizes(), p, DType::float32), chosen(g)));
+    return nb::borrow(self);
+  }, "p"_a = 0.5, nb::kw_only(), "generator"_a.none() = nb::none());
+}
+
+}  // namespace
+
+void bind_random(nb::module_& m) {
+  bind_generator(m);
+  sized(m, "rand", [](const Dims& s, DType t, Generator& g) { return rand(s, t, g); });
+  sized(m, "randn", [](const Dims& s, DType t, Generator& g) { return randn(s, t, g); });
+  bind_integers(m);
+  bind_fills(m);
+  m.def("normal", [](const python::Operand& mean, const python::Operand& std, const OptionalDims& size, Generator* g) {
+    const Dims sizes = size.value_or(broadcast(mean.t.sizes(), std.t.sizes(), "normal"));
+    const DType dtype = is_differentiable(mean.t.dtype()) && !(mean.t->flags & flag_wrapped) ? mean.t.dtype() : default_dtype();
+    return randn(sizes, dtype, chosen(g)) * std.t + mean.t;
+  }, "mean"_a, "std"_a = 1.0, "size"_a = nb::none(), nb::kw_only(), "generator"_a.none() = nb::none());
+}
+
+}  // namespace adjoint::python

@@ -1,0 +1,106 @@
+// Reductions, scans and sorting.
+#include "module.h"
+
+namespace adjoint::python {
+
+namespace {
+
+using OptDType = std::optional<DType>;
+using OptDim = std::optional<int64_t>;
+
+// max(x, dim) and its kind return a named pair.
+nb::object pair(const char* name, Values v) {
+  return nb::module_::import_("adjoint_core._results").attr(name)(nb::cast(std::move(v.values)), nb::cast(std::move(v.indices)));
+}
+
+void bind_sums(nb::module_& m) {
+  both(m, "sum", [](const Tensor& x, const OptionalDims& dim, bool keepdim, OptDType dtype) { return sum(x, dim, keepdim, dtype); },
+       "dim"_a = nb::none(), "keepdim"_a = false, nb::kw_only(), "dtype"_a = nb::none(), "The sum over `dim` (all, if none).");
+  both(m, "mean", [](const Tensor& x, const OptionalDims& dim, bool keepdim, OptDType dtype) { return mean(x, dim, keepdim, dtype); },
+       "dim"_a = nb::none(), "keepdim"_a = false, nb::kw_only(), "dtype"_a = nb::none(), "The mean over `dim` (all, if none).");
+  both(m, "nansum", [](const Tensor& x, const OptionalDims& dim, bool keepdim, OptDType dtype) {
+    return sum(is_integral(x.dtype()) ? x : where(isnan(x), wrapped(0.0), x), dim, keepdim, dtype);
+  }, "dim"_a = nb::none(), "keepdim"_a = false, nb::kw_only(), "dtype"_a = nb::none());
+  both(m, "prod", [](const Tensor& x, OptDim dim, bool keepdim, OptDType dtype) { return prod(x, dim, keepdim, dtype); },
+       "dim"_a = nb::none(), "keepdim"_a = false, nb::kw_only(), "dtype"_a = nb::none());
+  both(m, "all", [](const Tensor& x, const OptionalDims& dim, bool keepdim) { return all(x, dim, keepdim); }, "dim"_a = nb::none(), "keepdim"_a = false);
+  both(m, "any", [](const Tensor& x, const OptionalDims& dim, bool keepdim) { return any(x, dim, keepdim); }, "dim"_a = nb::none(), "keepdim"_a = false);
+  both(m, "count_nonzero", [](const Tensor& x, const OptionalDims& dim) { return sum(ne(x, wrapped(0)), dim); }, "dim"_a = nb::none());
+  both(m, "logsumexp", [](const Tensor& x, const Dims& dim, bool keepdim) { return logsumexp(x, dim, keepdim); }, "dim"_a, "keepdim"_a = false);
+}
+
+double correction_of(std::optional<bool> unbiased, std::optional<double> correction) { return correction.value_or(unbiased.value_or(true) ? 1 : 0); }
+
+void bind_moments(nb::module_& m) {
+  auto define = [&](const char* name, auto f) {
+    // var(x, unbiased): the old form, told apart by the boolean.
+    both(m, name, [f](const Tensor& x, bool unbiased) { return f(x, {}, unbiased ? 1 : 0, false); }, nb::arg("unbiased").noconvert());
+    both(m, name, [f](const Tensor& x, const OptionalDims& dim, std::optional<bool> unbiased, bool keepdim, std::optional<double> correction) {
+      return f(x, dim, correction_of(unbiased, correction), keepdim);
+    }, "dim"_a = nb::none(), "unbiased"_a = nb::none(), "keepdim"_a = false, nb::kw_only(), "correction"_a = nb::none());
+  };
+  define("var", [](const Tensor& x, const OptionalDims& d, double c, bool k) { return nb::cast(var(x, d, c, k)); });
+  define("std", [](const Tensor& x, const OptionalDims& d, double c, bool k) { return nb::cast(std(x, d, c, k)); });
+  define("var_mean", [](const Tensor& x, const OptionalDims& d, double c, bool k) { return nb::object(nb::make_tuple(var(x, d, c, k), mean(x, d, k))); });
+  define("std_mean", [](const Tensor& x, const OptionalDims& d, double c, bool k) { return nb::object(nb::make_tuple(std(x, d, c, k), mean(x, d, k))); });
+}
+
+void bind_extremes(nb::module_& m) {
+  both(m, "amax", [](const Tensor& x, const OptionalDims& dim, bool keepdim) { return amax(x, dim, keepdim); }, "dim"_a = nb::none(), "keepdim"_a = false);
+  both(m, "amin", [](const Tensor& x, const OptionalDims& dim, bool keepdim) { return amin(x, dim, keepdim); }, "dim"_a = nb::none(), "keepdim"_a = false);
+  both(m, "aminmax", [](const Tensor& x, OptDim dim, bool keepdim) {
+    const OptionalDims d = dim ? OptionalDims(Dims{*dim}) : OptionalDims();
+    return nb::module_::import_("adjoint_core._results").attr("aminmax")(amin(x, d, keepdim), amax(x, d, keepdim));
+  }, nb::kw_only(), "dim"_a = nb::none(), "keepdim"_a = false);
+  both(m, "argmax", [](const Tensor& x, OptDim dim, bool keepdim) { return argmax(x, dim, keepdim); }, "dim"_a = nb::none(), "keepdim"_a = false);
+  both(m, "argmin", [](const Tensor& x, OptDim dim, bool keepdim) { return argmin(x, dim, keepdim); }, "dim"_a = nb::none(), "keepdim"_a = false);
+  auto define = [&](const char* name, auto whole, auto along, auto elementwise) {
+    both(m, name, [whole](const Tensor& x) { return whole(x); });
+    both(m, name, [along, name](const Tensor& x, int64_t dim, bool keepdim) { return pair(name, along(x, dim, keepdim)); }, "dim"_a, "keepdim"_a = false);
+    both(m, name, [elementwise](const Tensor& x, const Tensor& y) { return elementwise(x, y); }, "other"_a);
+  };
+  define("max", [](const Tensor& x) { return amax(x); }, [](const Tensor& x, int64_t d, bool k) { return max(x, d, k); }, [](const Tensor& x, const Tensor& y) { return maximum(x, y); });
+  define("min", [](const Tensor& x) { return amin(x); }, [](const Tensor& x, int64_t d, bool k) { return min(x, d, k); }, [](const Tensor& x, const Tensor& y) { return minimum(x, y); });
+  both(m, "median", [](const Tensor& x) { return median(reshape(x, {-1}), 0).values; });
+  both(m, "median", [](const Tensor& x, int64_t dim, bool keepdim) { return pair("median", median(x, dim, keepdim)); }, "dim"_a, "keepdim"_a = false);
+}
+
+void bind_scans(nb::module_& m) {
+  auto cast = [](const Tensor& x, OptDType t) { return t ? to_dtype(x, *t) : x; };
+  both(m, "cumsum", [cast](const Tensor& x, int64_t dim, OptDType t) { return cumsum(cast(x, t), dim); }, "dim"_a, nb::kw_only(), "dtype"_a = nb::none());
+  both(m, "cumprod", [cast](const Tensor& x, int64_t dim, OptDType t) { return cumprod(cast(x, t), dim); }, "dim"_a, nb::kw_only(), "dtype"_a = nb::none());
+  both(m, "logcumsumexp", [](const Tensor& x, int64_t dim) { return logcumsumexp(x, dim); }, "dim"_a);
+  both(m, "cummax", [](const Tensor& x, int64_t dim) { return pair("cummax", cummax(x, dim)); }, "dim"_a);
+  both(m, "cummin", [](const Tensor& x, int64_t dim) { return pair("cummin", cummin(x, dim)); }, "dim"_a);
+}
+
+void bind_sorting(nb::module_& m) {
+  both(m, "sort", [](const Tensor& x, int64_t dim, bool descending, bool) { return pair("sort", sort(x, dim, descending)); }, "dim"_a = -1, "descending"_a = false, "stable"_a = false);
+  both(m, "argsort", [](const Tensor& x, int64_t dim, bool descending, bool) { return sort(x, dim, descending).indices; }, "dim"_a = -1, "descending"_a = false, "stable"_a = false);
+  both(m, "topk", [](const Tensor& x, int64_t k, int64_t dim, bool largest, bool sorted) { return pair("topk", topk(x, k, dim, largest, sorted)); },
+       "k"_a, "dim"_a = -1, "largest"_a = true, "sorted"_a = true);
+  both(m, "kthvalue", [](const Tensor& x, int64_t k, int64_t dim, bool keepdim) {
+    Values v = sort(x, dim);
+    v = {select(v.values, dim, k - 1), select(v.indices, dim, k - 1)};
+    return pair("kthvalue", keepdim ? Values{unsqueeze(v.values, dim), unsqueeze(v.indices, dim)} : v);
+  }, "k"_a, "dim"_a = -1, "keepdim"_a = false);
+  both(m, "unique", [](const Tensor& x, bool, bool return_inverse, bool return_counts) -> nb::object {
+    Unique u = unique(x);
+    if (!return_inverse && !return_counts) return nb::cast(u.values);
+    if (!return_counts) return nb::make_tuple(u.values, u.inverse);
+    if (!return_inverse) return nb::make_tuple(u.values, u.counts);
+    return nb::make_tuple(u.values, u.inverse, u.counts);
+  }, "sorted"_a = true, "return_inverse"_a = false, "return_counts"_a = false);
+}
+
+}  // namespace
+
+void bind_reduce(nb::module_& m) {
+  bind_sums(m);
+  bind_moments(m);
+  bind_extremes(m);
+  bind_scans(m);
+  bind_sorting(m);
+}
+
+}  // namespace adjoint::python

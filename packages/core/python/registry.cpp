@@ -1,0 +1,49 @@
+// The table of records, for documentation and tests.
+#include "module.h"
+
+namespace adjoint::python {
+
+namespace {
+
+const char* name_of(Kind k) {
+  switch (k) {
+    case Kind::elementwise: return "elementwise";
+    case Kind::linear: return "linear";
+    case Kind::multilinear: return "multilinear";
+    case Kind::custom: return "custom";
+  }
+  return "";
+}
+
+nb::dict describe(const std::string& name) {
+  const Op* op = find_op(name.c_str());
+  if (!op) throw nb::key_error(("no record named '" + name + "'").c_str());
+  nb::list differentiable, kernels;
+  for (int i = 0; i < 4; i++) if (op->d[i]) differentiable.append(i);
+  if (op->reference) kernels.append("reference");
+  for (int d = 0; d < device_types; d++) if (op->kernel[d]) kernels.append(d == 0 ? "cpu" : "cuda");
+  nb::dict r;
+  r["name"] = op->name;
+  r["doc"] = op->doc;
+  r["kind"] = name_of(op->kind);
+  r["outputs"] = op->outputs;
+  r["variadic"] = op->variadic;
+  r["view"] = op->alias != nullptr;
+  r["differentiable"] = nb::tuple(differentiable);
+  r["batched"] = op->batch != nullptr || (op->kind == Kind::elementwise && !op->shape);
+  r["kernels"] = nb::tuple(kernels);
+  return r;
+}
+
+}  // namespace
+
+void bind_registry(nb::module_& m) {
+  m.def("_op_names", [] {
+    nb::list l;
+    for (const Op* op : all_ops()) l.append(op->name);
+    return l;
+  });
+  m.def("_op_record", &describe, "name"_a);
+}
+
+}  // namespace adjoint::python

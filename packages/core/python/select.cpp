@@ -1,0 +1,178 @@
+// Choosing, gathering and scattering elements; elementwise functions with options.
+#include "convert.h"
+#include "module.h"
+
+namespace adjoint::python {
+
+namespace {
+
+using python::Operand;
+
+template <class F> nb::object into(nb::handle self, F&& f) {
+  const Tensor x = unwrap(self.ptr());
+  copy_(x, f(x));
+  return nb::borrow(self);
+}
+
+void bind_where(nb::module_& m) {
+  m.def("where", [](const Tensor& c, const Operand& a, const Operand& b) { return where(c, a, b); }, "condition"_a, "input"_a, "other"_a,
+        "Elements of `input` where `condition`, else of `other`.");
+  m.def("where", [](const Tensor& c) {
+    const Tensor at = nonzero(c);
+    TensorVector t = unbind(at, 1);
+    return nb::tuple(nb::cast(t));
+  }, "condition"_a);
+  Methods().def("where", [](const Tensor& x, const Tensor& c, const Operand& b) { return where(c, x, b); }, "condition"_a, "other"_a);
+  both(m, "masked_fill", [](const Tensor& x, const Tensor& mask, const Operand& v) { return masked_fill(x, mask, v); }, "mask"_a, "value"_a);
+  Methods().def("masked_fill_", [](nb::handle self, const Tensor& mask, const Operand& v) { return into(self, [&](const Tensor& x) { return masked_fill(x, mask, v); }); }, "mask"_a, "value"_a);
+  both(m, "masked_select", [](const Tensor& x, const Tensor& mask) { return masked_select(x, mask); }, "mask"_a);
+  both(m, "nonzero", [](const Tensor& x, bool as_tuple) -> nb::object {
+    const Tensor at = nonzero(x);
+    return as_tuple ? nb::object(nb::tuple(nb::cast(unbind(at, 1)))) : nb::cast(at);
+  }, nb::kw_only(), "as_tuple"_a = false);
+  both(m, "argwhere", [](const Tensor& x) { return nonzero(x); });
+}
+
+void bind_clamp(nb::module_& m) {
+  for (const char* name : {"clamp", "clip"}) {
+    both(m, name, [](const Tensor& x, const Operand& lo, const Operand& hi) {
+      expect(lo.t || hi.t, "clamp: At least one of 'min' or 'max' must not be None");
+      return clamp(x, lo, hi);
+    }, "min"_a.none() = nb::none(), "max"_a.none() = nb::none());
+    Methods().def((std::string(name) + "_").c_str(), [](nb::handle self, const Operand& lo, const Operand& hi) {
+      expect(lo.t || hi.t, "clamp_: At least one of 'min' or 'max' must not be None");
+      return into(self, [&](const Tensor& x) { return clamp(x, lo, hi); });
+    }, "min"_a.none() = nb::none(), "max"_a.none() = nb::none());
+  }
+  both(m, "clamp_min", [](const Tensor& x, const Operand& lo) { return clamp(x, lo, Tensor()); }, "min"_a);
+  both(m, "clamp_max", [](const Tensor& x, const Operand& hi) { return clamp(x, Tensor(), hi); }, "max"_a);
+  Methods().def("clamp_min_", [](nb::handle self, const Operand& lo) { return into(self, [&](const Tensor& x) { return clamp(x, lo, Tensor()); }); }, "min"_a);
+  Methods().def("clamp_max_", [](nb::handle self, const Operand& hi) { return into(self, [&](const Tensor& x) { return clamp(x, Tensor(), hi); }); }, "max"_a);
+}
+
+Tensor scaled(const Operand& b, const std::optional<Scalar>& alpha) { return alpha ? mul(b, wrapped(*alpha)) : b.t; }
+
+Tensor divide(const Tensor& a, const Tensor& b, const std::optional<std::string>& mode) {
+  if (!mode) return div(a, b);
+  expect(*mode == "floor" || *mode == "trunc", "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", *mode, "'");
+  return *mode == "floor" ? floor_divide(a, b) : trunc_divide(a, b);
+}
+
+Tensor rounded(const Tensor& x, int64_t decimals) {
+  if (decimals == 0) return round(x);
+  const double scale = __builtin_powi(10.0, static_cast<int>(decimals < 0 ? -decimals : decimals));
+  return decimals < 0 ? round(x / scale) * scale : round(x * scale) / scale;
+}
+
+void bind_arithmetic(nb::module_& m) {
+  const Methods t;
+  const Op *op_sub = find_op("sub"), *op_div = find_op("div");
+  for (auto [name, sign] : {std::pair("add", 1), {"sub", -1}, {"subtract", -1}}) {
+    both(m, name, [sign = sign](const Operand& a, const Operand& b, const std::optional<Scalar>& alpha) { return sign > 0 ? add(a, scaled(b, alpha)) : sub(a, scaled(b, alpha)); },
+         "other"_a, nb::kw_only(), "alpha"_a = nb::none());
+    t.def((std::string(name) + "_").c_str(), [op = sign > 0 ? &op_add : op_sub](nb::handle self, const Operand& b, const std::optional<Scalar>& alpha) {
+      const Tensor other = scaled(b, alpha);
+      apply_inplace(*op, unwrap(self.ptr()), {&other, 1});
+      return nb::borrow(self);
+    }, "other"_a, nb::kw_only(), "alpha"_a = nb::none());
+  }
+  both(m, "rsub", [](const Tensor& a, const Operand& b, const std::optional<Scalar>& alpha) { return sub(b, alpha ? mul(a, wrapped(*alpha)) : a); }, "other"_a, nb::kw_only(), "alpha"_a = nb::none());
+  for (const char* name : {"div", "divide", "true_divide"}) {
+    both(m, name, [](const Operand& a, const Operand& b, const std::optional<std::string>& mode) { return divide(a, b, mode); }, "other"_a, nb::kw_only(), "rounding_mode"_a = nb::none());
+    t.def((std::string(name) + "_").c_str(), [op_div](nb::handle self, const Operand& b, const std::optional<std::string>& mode) {
+      if (mode) return into(self, [&](const Tensor& x) { return divide(x, b, mode); });
+      apply_inplace(*op_div, unwrap(self.ptr()), {&b.t, 1});
+      return nb::borrow(self);
+    }, "other"_a, nb::kw_only(), "rounding_mode"_a = nb::none());
+  }
+  both(m, "round", [](const Tensor& x, int64_t decimals) { return rounded(x, decimals); }, nb::kw_only(), "decimals"_a = 0);
+  t.def("round_", [](nb::handle self, int64_t decimals) { return into(self, [&](const Tensor& x) { return rounded(x, decimals); }); }, nb::kw_only(), "decimals"_a = 0);
+  both(m, "lerp", [](const Tensor& a, const Tensor& b, const Operand& w) { return lerp(a, b, w); }, "end"_a, "weight"_a);
+  t.def("lerp_", [](nb::handle self, const Tensor& b, const Operand& w) { return into(self, [&](const Tensor& x) { return lerp(x, b, w); }); }, "end"_a, "weight"_a);
+  both(m, "addcmul", [](const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& v) { return addcmul(x, a, b, v); }, "tensor1"_a, "tensor2"_a, nb::kw_only(), "value"_a = 1);
+  both(m, "addcdiv", [](const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& v) { return addcdiv(x, a, b, v); }, "tensor1"_a, "tensor2"_a, nb::kw_only(), "value"_a = 1);
+  t.def("addcmul_", [](nb::handle self, const Tensor& a, const Tensor& b, const Scalar& v) { return into(self, [&](const Tensor& x) { return addcmul(x, a, b, v); }); }, "tensor1"_a, "tensor2"_a, nb::kw_only(), "value"_a = 1);
+  t.def("addcdiv_", [](nb::handle self, const Tensor& a, const Tensor& b, const Scalar& v) { return into(self, [&](const Tensor& x) { return addcdiv(x, a, b, v); }); }, "tensor1"_a, "tensor2"_a, nb::kw_only(), "value"_a = 1);
+  both(m, "polygamma", [](const Tensor& x, int64_t n) { return polygamma(n, x); }, "n"_a);
+}
+
+void bind_complex(nb::module_& m) {
+  for (auto [name, f] : {std::pair<const char*, Tensor (*)(const Tensor&)>("real", real), {"imag", imag}, {"view_as_real", view_as_real}, {"view_as_complex", view_as_complex}})
+    m.def(name, [f = f](const Tensor& x) { return f(x); }, "input"_a);
+  auto conjugate = [](const Tensor& x) { return is_complex(x.dtype()) ? conj(x) : x; };
+  for (const char* name : {"conj", "conj_physical"}) both(m, name, conjugate);
+  both(m, "angle", [](const Tensor& x) { return angle(x); });
+  m.def("complex", [](const Tensor& re, const Tensor& im) { return complex(re, im); }, "real"_a, "imag"_a);
+  m.def("polar", [](const Tensor& r, const Tensor& a) { return polar(r, a); }, "abs"_a, "angle"_a);
+}
+
+void bind_gather(nb::module_& m) {
+  const Methods t;
+  auto source_of = [](const Operand& s, const Tensor& x, const Tensor& index) { return s.t.dim() == 0 && index.dim() > 0 ? expand(to_dtype(s.t, x.dtype()), index.sizes()) : s.t; };
+  both(m, "gather", [](const Tensor& x, int64_t dim, const Tensor& index, bool) { return gather(x, dim, index); }, "dim"_a, "index"_a, nb::kw_only(), "sparse_grad"_a = false);
+  both(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s) { return scatter(x, dim, index, source_of(s, x, index)); }, "dim"_a, "index"_a, "src"_a);
+  t.def("scatter_", [source_of](nb::handle self, int64_t dim, const Tensor& index, const Operand& s) {
+    return into(self, [&](const Tensor& x) { return scatter(x, dim, index, source_of(s, x, index)); });
+  }, "dim"_a, "index"_a, "src"_a);
+  both(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s) { return scatter(x, dim, index, source_of(s, x, index)); }, "dim"_a, "index"_a, nb::kw_only(), "value"_a);
+  using Along = Tensor (*)(const Tensor&, int64_t, const Tensor&, const Tensor&);
+  for (auto [name, f] : {std::pair<const char*, Along>("scatter_add", scatter_add), {"index_copy", index_copy}}) {
+    const char* source = std::string(name) == "scatter_add" ? "src" : "source";
+    both(m, name, [f = f](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& s) { return f(x, dim, index, s); }, "dim"_a, "index"_a, nb::arg(source));
+    t.def((std::string(name) + "_").c_str(), [f = f](nb::handle self, int64_t dim, const Tensor& index, const Tensor& s) { return into(self, [&](const Tensor& x) { return f(x, dim, index, s); }); },
+          "dim"_a, "index"_a, nb::arg(source));
+  }
+  both(m, "index_select", [](const Tensor& x, int64_t dim, const Tensor& index) { return index_select(x, dim, index); }, "dim"_a, "index"_a);
+  both(m, "index_add", [](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& s, const Scalar& alpha) { return index_add(x, dim, index, s, alpha); },
+       "dim"_a, "index"_a, "source"_a, nb::kw_only(), "alpha"_a = 1);
+  t.def("index_add_", [](nb::handle self, int64_t dim, const Tensor& index, const Tensor& s, const Scalar& alpha) { return into(self, [&](const Tensor& x) { return index_add(x, dim, index, s, alpha); }); },
+        "dim"_a, "index"_a, "source"_a, nb::kw_only(), "alpha"_a = 1);
+  both(m, "index_fill", [](const Tensor& x, int64_t dim, const Tensor& index, const Operand& v) { return index_fill(x, dim, index, v); }, "dim"_a, "index"_a, "value"_a);
+  t.def("index_fill_", [](nb::handle self, int64_t dim, const Tensor& index, const Operand& v) { return into(self, [&](const Tensor& x) { return index_fill(x, dim, index, v); }); }, "dim"_a, "index"_a, "value"_a);
+  both(m, "take_along_dim", [](const Tensor& x, const Tensor& index, std::optional<int64_t> dim) { return take_along_dim(x, index, dim); }, "indices"_a, "dim"_a = nb::none());
+  both(m, "take", [](const Tensor& x, const Tensor& at) { return index(reshape(x, {-1}), {&at, 1}); }, "index"_a);
+}
+
+void bind_index_put(nb::module_& m) {
+  both(m, "index_put", [](const Tensor& x, const TensorVector& at, const Tensor& v, bool accumulate) { return index_put(x, at, v, accumulate); }, "indices"_a, "values"_a, "accumulate"_a = false);
+  Methods().def("index_put_", [](nb::handle self, const TensorVector& at, const Tensor& v, bool accumulate) {
+    return into(self, [&](const Tensor& x) { return index_put(x, at, v, accumulate); });
+  }, "indices"_a, "values"_a, "accumulate"_a = false);
+}
+
+Tensor is_close(const Tensor& x, const Tensor& y, double rtol, double atol, bool equal_nan) {
+  expect(x.dtype() == y.dtype(), "isclose: ", x.dtype(), " did not match ", y.dtype());
+  Tensor close = eq(x, y);
+  if (is_integral(x.dtype()) && rtol == 0 && atol == 0) return close;
+  const DType wide = is_integral(x.dtype()) ? default_dtype() : x.dtype();
+  const Tensor a = to_dtype(x, wide), b = to_dtype(y, wide);
+  if (equal_nan && !is_integral(x.dtype())) close = logical_or(close, logical_and(isnan(a), isnan(b)));
+  const Tensor error = abs(a - b);
+  return logical_or(close, logical_and(isfinite(error), le(error, abs(b) * rtol + atol)));
+}
+
+void bind_equality(nb::module_& m) {
+  both(m, "equal", [](const Tensor& x, const Tensor& y) { return x.sizes() == y.sizes() && item(all(eq(x, y))).to<bool>(); }, "other"_a, "Same shape and same elements?");
+  both(m, "isclose", is_close, "other"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false);
+  both(m, "allclose", [](const Tensor& x, const Tensor& y, double rtol, double atol, bool equal_nan) { return item(all(is_close(x, y, rtol, atol, equal_nan))).to<bool>(); },
+       "other"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false, "Are all elements close?");
+  m.def("result_type", [](const Operand& a, const Operand& b) {
+    const Tensor x[2] = {a.t, b.t};
+    Types t = find_op("mul")->types(Tensors(x), {});
+    return t.compute;
+  }, "tensor1"_a, "tensor2"_a);
+}
+
+}  // namespace
+
+void bind_select(nb::module_& m) {
+  bind_where(m);
+  bind_clamp(m);
+  bind_arithmetic(m);
+  bind_complex(m);
+  bind_gather(m);
+  bind_index_put(m);
+  bind_equality(m);
+}
+
+}  // namespace adjoint::python

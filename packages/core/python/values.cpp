@@ -1,0 +1,135 @@
+// dtype and device objects, and what converts to them.
+#include "values.h"
+
+#include <nanobind/operators.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "convert.h"
+#include "reference.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace adjoint::python {
+
+namespace {
+
+DTypeObject dtypes[dtype_count];
+
+Device parse_device(const std::string& text) {
+  const size_t colon = text.find(':');
+  const std::string type = text.substr(0, colon);
+  expect(type == "cpu" || type == "cuda", "Expected one of cpu, cuda device type at start of device string: ", text);
+  Device d{type == "cpu" ? DeviceType::cpu : DeviceType::cuda, 0};
+  if (colon == std::string::npos) return d;
+  const std::string index = text.substr(colon + 1);
+  expect(!index.empty() && index.size() < 4 && index.find_first_not_of("0123456789") == std::string::npos, "Invalid device string: '", text, "'");
+  d.index = static_cast<int8_t>(std::stoi(index));
+  return d;
+}
+
+std::string name(Device d) { return d.type == DeviceType::cpu ? "cpu" : "cuda"; }
+
+// A type such as float or np.float32, or np.dtype("float32"), by its name.
+bool dtype_by_name(const char* name, DType& out) {
+  for (int i = 0; i < dtype_count; i++)
+    if (std::strcmp(dtype_table[i].name, name) == 0) { out = static_cast<DType>(i); return true; }
+  return false;
+}
+
+bool named_dtype(nb::handle o, DType& out) {
+  const char* attribute = PyType_Check(o.ptr()) ? "__name__" : "name";
+  Reference module(PyObject_GetAttrString(PyType_Check(o.ptr()) ? o.ptr() : reinterpret_cast<PyObject*>(Py_TYPE(o.ptr())), "__module__"));
+  const char* m = module && PyUnicode_Check(module.get()) ? PyUnicode_AsUTF8AndSize(module.get(), nullptr) : nullptr;
+  if (!m || (std::strcmp(m, "numpy") != 0 && std::strncmp(m, "numpy.", 6) != 0)) return false;
+  Reference text(PyObject_GetAttrString(o.ptr(), attribute));
+  const char* n = text && PyUnicode_Check(text.get()) ? PyUnicode_AsUTF8AndSize(text.get(), nullptr) : nullptr;
+  return n && (dtype_by_name(n, out) || (std::strcmp(n, "bool_") == 0 && dtype_by_name("bool", out)));
+}
+
+void bind_dtype(nb::module_& m, Api& api) {
+  nb::class_<DTypeObject>(m, "dtype", "An element type, such as `float32`.")
+      .def("__repr__", [](const DTypeObject& t) { return std::string("adjoint.") + info(t.value).name; })
+      .def("__copy__", [](nb::object self) { return self; })
+      .def("__deepcopy__", [](nb::object self, nb::handle) { return self; }, "memo"_a.none())
+      .def("__reduce__", [m = nb::handle(m)](const DTypeObject& t) { return nb::make_tuple(m.attr("_dtype"), nb::make_tuple(info(t.value).name)); })
+      .def("to_real", [](const DTypeObject& t) { return nb::borrow(python::api->dtypes[static_cast<int>(real_of(t.value))]); })
+      .def("to_complex", [](const DTypeObject& t) { return nb::borrow(python::api->dtypes[static_cast<int>(complex_of(t.value))]); })
+      .def_prop_ro("name", [](const DTypeObject& t) { return info(t.value).name; })
+      .def_prop_ro("itemsize", [](const DTypeObject& t) { return itemsize(t.value); })
+      .def_prop_ro("is_floating_point", [](const DTypeObject& t) { return is_floating(t.value); })
+      .def_prop_ro("is_complex", [](const DTypeObject& t) { return is_complex(t.value); })
+      .def_prop_ro("is_signed", [](const DTypeObject& t) { return t.value == DType::bool_ ? false : t.value < DType::uint8 || t.value > DType::uint64; });
+  for (int i = 0; i < dtype_count; i++) {
+    dtypes[i].value = static_cast<DType>(i);
+    nb::object o = nb::cast(&dtypes[i], nb::rv_policy::reference);
+    m.attr(dtype_table[i].name) = o;
+    api.dtypes[i] = o.release().ptr();
+  }
+  m.def("_dtype", [](const char* n) {
+    DType t;
+    expect(dtype_by_name(n, t), ErrorKind::type, "dtype: no element type named '", n, "'");
+    return nb::borrow(python::api->dtypes[static_cast<int>(t)]);
+  });
+  constexpr const char* aliases[][2] = {{"float", "float32"}, {"double", "float64"}, {"half", "float16"}, {"long", "int64"}, {"int", "int32"}, {"short", "int16"},
+                                        {"cfloat", "complex64"}, {"cdouble", "complex128"}};
+  for (auto [alias, of] : aliases) m.attr(alias) = m.attr(of);
+}
+
+void bind_device(nb::module_& m) {
+  nb::class_<DeviceObject>(m, "device", "Where memory lives: `device('cpu')`.")
+      .def("__init__", [](DeviceObject* self, nb::object type, std::optional<int> index) {
+        Device d;
+        if (nb::isinstance<DeviceObject>(type)) d = nb::cast<DeviceObject&>(type).value;
+        else d = parse_device(nb::cast<std::string>(type));
+        if (index) d.index = static_cast<int8_t>(*index);
+        new (self) DeviceObject{d};
+      }, "type"_a, "index"_a = nb::none())
+      .def_prop_ro("type", [](const DeviceObject& d) { return name(d.value); })
+      .def_prop_ro("index", [](const DeviceObject& d) -> std::optional<int> { return d.value.type == DeviceType::cpu ? std::nullopt : std::optional<int>(d.value.index); })
+      .def("__eq__", [](const DeviceObject& d, nb::handle o) { return nb::isinstance<DeviceObject>(o) && nb::cast<const DeviceObject&>(o).value == d.value; }, "other"_a.none())
+      .def("__hash__", [](const DeviceObject& d) { return static_cast<int>(d.value.type) * 256 + d.value.index; })
+      .def("__str__", [](const DeviceObject& d) { return d.value.type == DeviceType::cpu ? name(d.value) : name(d.value) + ":" + std::to_string(d.value.index); })
+      .def("__repr__", [](const DeviceObject& d) {
+        return "device(type='" + name(d.value) + "'" + (d.value.type == DeviceType::cpu ? "" : ", index=" + std::to_string(d.value.index)) + ")";
+      })
+      .def("__reduce__", [m = nb::handle(m)](nb::handle self) { return nb::make_tuple(m.attr("device"), nb::make_tuple(nb::str(self))); });
+}
+
+}  // namespace
+
+bool to_dtype(PyObject* o, DType& out) noexcept {
+  for (int i = 0; i < dtype_count; i++)
+    if (api->dtypes[i] == o) { out = static_cast<DType>(i); return true; }
+  if (o == reinterpret_cast<PyObject*>(&PyFloat_Type)) { out = DType::float64; return true; }
+  if (o == reinterpret_cast<PyObject*>(&PyBool_Type)) { out = DType::bool_; return true; }
+  if (o == reinterpret_cast<PyObject*>(&PyLong_Type)) { out = DType::int64; return true; }
+  if (o == reinterpret_cast<PyObject*>(&PyComplex_Type)) { out = DType::complex128; return true; }
+  const bool found = named_dtype(o, out);
+  PyErr_Clear();
+  return found;
+}
+
+bool to_device(PyObject* o, Device& out) noexcept {
+  try {
+    nb::handle h(o);
+    if (nb::isinstance<DeviceObject>(h)) out = nb::cast<const DeviceObject&>(h).value;
+    else if (nb::isinstance<nb::str>(h)) out = parse_device(nb::cast<std::string>(h));
+    else return false;
+    return true;
+  } catch (...) { return false; }
+}
+
+PyObject* device_object(Device device) { return nb::cast(DeviceObject{device}).release().ptr(); }
+
+void bind_values(nb::module_& m, Api& api) {
+  bind_dtype(m, api);
+  bind_device(m);
+}
+
+}  // namespace adjoint::python

@@ -1,0 +1,194 @@
+// Views, copies and joins.
+#include "convert.h"
+#include "module.h"
+#include "reference.h"
+
+namespace adjoint::python {
+
+namespace {
+
+nb::object tuple_of(TensorVector v) {
+  nb::object t = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(v.size())));
+  for (size_t i = 0; i < v.size(); i++) PyTuple_SetItem(t.ptr(), static_cast<Py_ssize_t>(i), wrap(std::move(v[i])));
+  return t;
+}
+
+// A method with sizes or dims as separate arguments or as one sequence; the function takes a sequence.
+template <class F> void with_dims(nb::module_& m, const char* name, F f, const char* argument, bool function = true) {
+  Methods().def(name, [f, name](const Tensor& x, const nb::args& d) { return f(x, dims_of(d, name)); }, nb::arg(argument));
+  if (function) m.def(name, [f](const Tensor& x, const Dims& d) { return f(x, d); }, "input"_a, nb::arg(argument));
+}
+
+Tensor move_dims(const Tensor& x, const Dims& from, const Dims& to) {
+  expect(from.size() == to.size(), "movedim: Invalid source or destination dims: source (", from, " dims) should contain the same number of dims as destination (", to, " dims)");
+  const int n = x.dim();
+  Dims order(n, -1);
+  bool used[Dims::max] = {};
+  for (int i = 0; i < from.size(); i++) {
+    const int s = wrap_dim(from[i], n, "movedim"), d = wrap_dim(to[i], n, "movedim");
+    expect(!used[s], "movedim: repeated dim in `source` (", from, ")");
+    expect(order[d] < 0, "movedim: repeated dim in `destination` (", to, ")");
+    order[d] = s;
+    used[s] = true;
+  }
+  int next = 0;
+  for (int i = 0; i < n; i++) {
+    if (order[i] >= 0) continue;
+    while (used[next]) next++;
+    order[i] = next++;
+  }
+  return permute(x, order);
+}
+
+Tensor unflatten(const Tensor& x, int64_t dim, Dims sizes) {
+  const int d = wrap_dim(dim, x.dim(), "unflatten");
+  int64_t known = 1;
+  for (int64_t s : sizes) known *= s == -1 ? 1 : s;
+  for (int64_t& s : sizes) if (s == -1) s = known ? x.size(d) / known : 0;
+  expect(sizes.product() == x.size(d), "unflatten: Provided sizes ", sizes, " don't multiply up to the size of dim ", d, " (", x.size(d), ") in the input tensor");
+  Dims shape;
+  for (int i = 0; i < x.dim(); i++)
+    if (i != d) shape.push_back(x.size(i));
+    else for (int64_t s : sizes) shape.push_back(s);
+  return view(x, shape);
+}
+
+Tensor transposed(const Tensor& x) {
+  expect(x.dim() <= 2, "t() expects a tensor with <= 2 dimensions, but self is ", x.dim(), "D");
+  return x.dim() < 2 ? alias(x) : transpose(x, 0, 1);
+}
+
+void bind_shapes(nb::module_& m, const Methods& t) {
+  with_dims(m, "expand", [](const Tensor& x, const Dims& d) { return expand(x, d); }, "size", false);
+  with_dims(m, "repeat", [](const Tensor& x, const Dims& d) { return repeat(x, d); }, "repeats", false);
+  with_dims(m, "tile", [](const Tensor& x, const Dims& d) {
+    Dims all(std::max(0, x.dim() - d.size()), 1);
+    for (int64_t n : d) all.push_back(n);
+    return repeat(x, all);
+  }, "dims");
+  with_dims(m, "reshape", [](const Tensor& x, const Dims& d) { return reshape(x, d); }, "shape");
+  with_dims(m, "permute", [](const Tensor& x, const Dims& d) { return permute(x, d); }, "dims");
+  with_dims(m, "flip", [](const Tensor& x, const Dims& d) { return flip(x, d); }, "dims");
+  t.def("view", [](const Tensor& x, const nb::args& a) {
+    DType dtype;
+    if (a.size() == 1 && to_dtype(nb::handle(a[0]).ptr(), dtype)) {
+      if (dtype == x.dtype()) return alias(x);
+      expect(itemsize(dtype) == itemsize(x.dtype()), "view: the element sizes of ", x.dtype(), " and ", dtype, " differ");
+      Tensor y = alias_of(x);
+      y->dtype = dtype;
+      return y;
+    }
+    return view(x, dims_of(a, "view"));
+  }, "shape"_a);
+  t.def("view_as", [](const Tensor& x, const Tensor& y) { return view(x, y.sizes()); }, "other"_a);
+  t.def("reshape_as", [](const Tensor& x, const Tensor& y) { return reshape(x, y.sizes()); }, "other"_a);
+  t.def("expand_as", [](const Tensor& x, const Tensor& y) { return expand(x, y.sizes()); }, "other"_a);
+  m.def("broadcast_to", [](const Tensor& x, const Dims& d) { return expand(x, d); }, "input"_a, "size"_a);
+  t.def("broadcast_to", [](const Tensor& x, const Dims& d) { return expand(x, d); }, "size"_a);
+  both(m, "flatten", [](const Tensor& x, int64_t a, int64_t b) { return flatten(x, a, b); }, "start_dim"_a = 0, "end_dim"_a = -1);
+  both(m, "ravel", [](const Tensor& x) { return reshape(x, {-1}); });
+  both(m, "unflatten", [](const Tensor& x, int64_t dim, const Dims& sizes) { return unflatten(x, dim, sizes); }, "dim"_a, "sizes"_a);
+  both(m, "unsqueeze", [](const Tensor& x, int64_t dim) { return unsqueeze(x, dim); }, "dim"_a);
+  both(m, "squeeze", [](const Tensor& x, const OptionalDims& dim) { return squeeze(x, dim); }, "dim"_a = nb::none());
+}
+
+void bind_transposes(nb::module_& m) {
+  for (const char* name : {"transpose", "swapaxes", "swapdims"})
+    both(m, name, [](const Tensor& x, int64_t a, int64_t b) { return transpose(x, a, b); }, "dim0"_a, "dim1"_a);
+  both(m, "t", transposed);
+  both(m, "adjoint", [](const Tensor& x) { const Tensor y = mT(x); return is_complex(y.dtype()) ? conj(y) : y; });
+  for (const char* name : {"movedim", "moveaxis"})
+    both(m, name, [](const Tensor& x, const Dims& from, const Dims& to) { return move_dims(x, from, to); }, "source"_a, "destination"_a);
+  both(m, "diagonal", [](const Tensor& x, int64_t offset, int64_t a, int64_t b) { return diagonal(x, offset, a, b); }, "offset"_a = 0, "dim1"_a = 0, "dim2"_a = 1);
+  both(m, "diag", [](const Tensor& x, int64_t k) { return diag(x, k); }, "diagonal"_a = 0);
+  both(m, "diag_embed", [](const Tensor& x, int64_t offset, int64_t a, int64_t b) { return diag_embed(x, offset, a, b); }, "offset"_a = 0, "dim1"_a = -2, "dim2"_a = -1);
+  both(m, "diagflat", [](const Tensor& x, int64_t offset) { return diag_embed(reshape(x, {-1}), offset); }, "offset"_a = 0);
+  both(m, "tril", [](const Tensor& x, int64_t k) { return tril(x, k); }, "diagonal"_a = 0);
+  both(m, "triu", [](const Tensor& x, int64_t k) { return triu(x, k); }, "diagonal"_a = 0);
+  both(m, "as_strided", [](const Tensor& x, const Dims& size, const Dims& stride, std::optional<int64_t> offset) { return as_strided(x, size, stride, offset); },
+       "size"_a, "stride"_a, "storage_offset"_a = nb::none());
+  both(m, "unfold", [](const Tensor& x, int64_t dim, int64_t size, int64_t step) { return unfold(x, dim, size, step); }, "dimension"_a, "size"_a, "step"_a);
+  both(m, "fliplr", [](const Tensor& x) { return flip(x, {1}); });
+  both(m, "flipud", [](const Tensor& x) { return flip(x, {0}); });
+  both(m, "roll", [](const Tensor& x, const Dims& shifts, const OptionalDims& dims) {
+    if (dims && !dims->empty()) return roll(x, shifts, *dims);
+    return view(roll(reshape(x, {-1}), shifts, {0}), x.sizes());
+  }, "shifts"_a, "dims"_a = nb::none());
+}
+
+void bind_pieces(nb::module_& m) {
+  both(m, "narrow", [](const Tensor& x, int64_t dim, const Scalar& start, int64_t length) { return narrow(x, dim, start.to<int64_t>(), length); }, "dim"_a, "start"_a, "length"_a);
+  both(m, "select", [](const Tensor& x, int64_t dim, int64_t i) { return select(x, dim, i); }, "dim"_a, "index"_a);
+  both(m, "unbind", [](const Tensor& x, int64_t dim) { return tuple_of(unbind(x, dim)); }, "dim"_a = 0);
+  both(m, "chunk", [](const Tensor& x, int64_t n, int64_t dim) { return tuple_of(chunk(x, n, dim)); }, "chunks"_a, "dim"_a = 0);
+  both(m, "tensor_split", [](const Tensor& x, const nb::object& where, int64_t dim) {
+    const int d = wrap_dim(dim, x.dim(), "tensor_split");
+    const int64_t n = x.size(d);
+    Dims cuts;
+    if (PyLong_Check(where.ptr())) {
+      const auto parts = nb::cast<int64_t>(where);
+      expect(parts > 0, "tensor_split: number of sections must be larger than 0, got ", parts);
+      int64_t at = 0;
+      for (int64_t i = 0; i + 1 < parts; i++) cuts.push_back(at += n / parts + (i < n % parts));
+    } else cuts = nb::cast<Dims>(where);
+    TensorVector pieces;
+    int64_t from = 0;
+    for (int64_t c : cuts) { pieces.push_back(slice(x, d, from, c)); from = c; }
+    pieces.push_back(slice(x, d, from, n));
+    return tuple_of(std::move(pieces));
+  }, "indices_or_sections"_a, "dim"_a = 0);
+  auto split_any = [](const Tensor& x, const nb::object& size, int64_t dim) {
+    return tuple_of(is_sequence(size.ptr()) ? split_sizes(x, nb::cast<Dims>(size), dim) : split(x, nb::cast<int64_t>(size), dim));
+  };
+  Methods().def("split", split_any, "split_size"_a, "dim"_a = 0);
+  m.def("split", split_any, "tensor"_a, "split_size_or_sections"_a, "dim"_a = 0);
+  both(m, "split_with_sizes", [](const Tensor& x, const Dims& sizes, int64_t dim) { return tuple_of(split_sizes(x, sizes, dim)); }, "split_sizes"_a, "dim"_a = 0);
+}
+
+void bind_joins(nb::module_& m) {
+  for (const char* name : {"cat", "concat", "concatenate"}) m.def(name, [](const TensorVector& t, int64_t dim) { return cat(t, dim); }, "tensors"_a, "dim"_a = 0);
+  m.def("stack", [](const TensorVector& t, int64_t dim) { return stack(t, dim); }, "tensors"_a, "dim"_a = 0);
+  m.def("broadcast_tensors", [](const nb::args& tensors) {
+    TensorVector t;
+    for (nb::handle x : tensors) t.push_back(nb::cast<Tensor>(x));
+    Dims s;
+    for (const Tensor& x : t) s = broadcast(s, x.sizes(), "broadcast_tensors");
+    for (Tensor& x : t) x = expand(x, s);
+    return tuple_of(std::move(t));
+  }, "tensors"_a);
+  m.def("broadcast_shapes", [](const nb::args& shapes) {
+    Dims s;
+    for (nb::handle x : shapes) s = broadcast(s, nb::cast<Dims>(x), "broadcast_shapes");
+    return s;
+  }, "shapes"_a);
+  m.def("meshgrid", [](const nb::args& tensors, const std::string& indexing) {
+    nb::object given = tensors.size() == 1 && is_sequence(nb::handle(tensors[0]).ptr()) ? nb::object(tensors[0]) : nb::object(tensors);
+    auto t = nb::cast<TensorVector>(nb::list(given));
+    const bool swap = indexing == "xy" && t.size() > 1;
+    expect(swap || indexing == "ij" || indexing == "xy", "meshgrid: indexing must be one of \"xy\" or \"ij\", but received: ", indexing);
+    if (swap) std::swap(t[0], t[1]);
+    Dims sizes;
+    for (const Tensor& x : t) sizes.push_back(x.numel());
+    for (size_t i = 0; i < t.size(); i++) {
+      Dims shape(static_cast<int>(t.size()), 1);
+      shape[static_cast<int>(i)] = sizes[static_cast<int>(i)];
+      t[i] = expand(view(t[i], shape), sizes);
+    }
+    if (swap) {
+      std::swap(t[0], t[1]);
+      for (Tensor& x : t) x = transpose(x, 0, 1);
+    }
+    return tuple_of(std::move(t));
+  }, "tensors"_a, "indexing"_a = "ij");
+}
+
+}  // namespace
+
+void bind_view(nb::module_& m) {
+  bind_shapes(m, {});
+  bind_transposes(m);
+  bind_pieces(m);
+  bind_joins(m);
+}
+
+}  // namespace adjoint::python

@@ -1,0 +1,215 @@
+// The single door of every op, and what happens behind it when no level and no tape is involved.
+#include <adjoint/core/ops.h>
+#include <adjoint/core/types.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+namespace adjoint {
+
+EngineHooks engine_hooks;
+
+void apply(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
+  uint32_t keys = op.alias ? uint32_t(key_view) : 0;
+  for (const Tensor& t : x) keys |= t->keys;
+  if (keys && engine_hooks.apply) return engine_hooks.apply(op, x, attrs, y);
+  run(op, x, attrs, y);
+}
+
+void apply_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs) {
+  if (engine_hooks.apply_inplace) return engine_hooks.apply_inplace(op, self, others, attrs);
+  run_inplace(op, self, others, attrs);
+}
+
+namespace {
+
+constexpr int64_t release_gil_above = 1 << 16;  // elements: below, handing the lock over costs more than it gives
+
+struct WithoutGil {
+  void* state = nullptr;
+  explicit WithoutGil(bool wanted) { if (wanted && python_hooks.release_gil) state = python_hooks.release_gil(); }
+  ~WithoutGil() { if (state) python_hooks.acquire_gil(state); }
+};
+
+// The operands of one launch, in the form a kernel wants: one compute type, expanded to the output where elementwise.
+class Operands {
+ public:
+  explicit Operands(size_t n) : count_(n) {
+    if (n > inline_count) heap_ = std::make_unique<Slot[]>(n), views_heap_.resize(n);
+  }
+  void set(size_t i, const Tensor& x, DType dtype, const Dims* expanded) {
+    Slot& s = heap_ ? heap_[i] : slots_[i];
+    View& v = data()[i];
+    const TensorImpl* t = x.get();
+    v = {t->data, t->sizes.data(), t->strides.data(), t->ndim(), t->dtype, t->numel};
+    if (t->dtype != dtype) {
+      if (t->numel == 1) cast_one(s, v, dtype);
+      else {
+        s.copy = cast_memory(x, dtype);
+        v = {s.copy->data, s.copy->sizes.data(), s.copy->strides.data(), s.copy->ndim(), dtype, s.copy->numel};
+      }
+    }
+    if (expanded && !std::equal(v.sizes, v.sizes + v.ndim, expanded->begin(), expanded->end())) expand(s, v, *expanded);
+  }
+  View* data() { return heap_ ? views_heap_.data() : views_; }
+  std::span<const View> views() { return {data(), count_}; }
+
+ private:
+  static constexpr size_t inline_count = 4;
+  struct Slot { Tensor copy; Dims strides; alignas(16) char value[16]; };
+
+  static void cast_one(Slot& s, View& v, DType dtype) {
+    with_type(v.dtype, [&](auto from) {
+      with_type(dtype, [&](auto to) {
+        using To = typename decltype(to)::type;
+        *reinterpret_cast<To*>(s.value) = convert<To>(*v.as<typename decltype(from)::type>());
+      });
+    });
+    v.data = s.value;
+    v.dtype = dtype;
+  }
+  static void expand(Slot& s, View& v, const Dims& sizes) {
+    const int n = sizes.size();
+    Dims strides(n, 0);
+    for (int i = 0; i < v.ndim; i++)
+      if (v.sizes[i] != 1) strides[n - v.ndim + i] = v.strides[i];
+    s.strides = std::move(strides);
+    v.sizes = sizes.data();
+    v.strides = s.strides.data();
+    v.ndim = n;
+    v.numel = sizes.product();
+  }
+
+  size_t count_;
+  Slot slots_[inline_count];
+  View views_[inline_count];
+  std::unique_ptr<Slot[]> heap_;
+  std::vector<View> views_heap_;
+};
+
+Dims broadcast_all(const Op& op, Tensors x) {
+  Dims s = x[0].sizes();
+  for (size_t i = 1; i < x.size(); i++)
+    if (!(x[i].sizes() == s)) s = broadcast(s, x[i].sizes(), op.name);
+  return s;
+}
+
+// An elementwise result is laid out like its first full-shape operand, if that fills its memory without gaps.
+void follow_layout(Tensors x, TensorImpl& y) {
+  for (const Tensor& t : x) {
+    if (!(t.sizes() == y.sizes)) continue;
+    if (t->contiguous() || overlaps_itself(*t)) return;
+    int order[Dims::max];
+    const int n = y.ndim();
+    for (int i = 0; i < n; i++) order[i] = i;
+    std::stable_sort(order, order + n, [&](int a, int b) { return t->strides[a] > t->strides[b]; });
+    int64_t step = 1;
+    for (int k = n; k-- > 0;) {
+      y.strides[order[k]] = step;
+      step *= std::max<int64_t>(y.sizes[order[k]], 1);
+    }
+    y.update_layout();
+    return;
+  }
+}
+
+Device common_device(const Op& op, Tensors x) {
+  Device d = x[0].device();
+  for (const Tensor& t : x.subspan(1)) {
+    if (t.device() == d) continue;
+    if (x[0].dim() == 0 && d.type == DeviceType::cpu) { d = t.device(); continue; }
+    expect(t.dim() == 0 && t.device().type == DeviceType::cpu, op.name, ": Expected all tensors to be on the same device, but found at least two devices, ", d, " and ", t.device());
+  }
+  return d;
+}
+
+void launch(const Op& op, Device device, std::span<const View> x, std::span<const View> y, const Attrs& attrs) {
+  Kernel k = op.kernel[static_cast<int>(device.type)];
+  if (!k && device.type == DeviceType::cpu) k = op.reference;
+  expect(k, ErrorKind::not_implemented, op.name, ": no kernel for device ", device);
+  int64_t work = 0;
+  for (const View& v : y) work += v.numel;
+  for (const View& v : x) work += v.numel;
+  WithoutGil free(work > release_gil_above);
+  k({x, y, attrs, op.name});
+}
+
+View view_of(const TensorImpl& t) { return {t.data, t.sizes.data(), t.strides.data(), t.ndim(), t.dtype, t.numel}; }
+
+}  // namespace
+
+Tensor cast_memory(const Tensor& x, DType dtype) {
+  Tensor y = empty(x.sizes(), dtype, x.device());
+  follow_layout({&x, 1}, *y);
+  const View in = view_of(*x), out = view_of(*y);
+  launch(op_to_dtype, x.device(), {&in, 1}, {&out, 1}, {});
+  return y;
+}
+
+void run(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
+  if (op.alias) {
+    y[0] = alias_of(x[0]);
+    op.alias(*x[0], attrs, *y[0]);
+    y[0]->update_layout();
+    return;
+  }
+  const Device device = common_device(op, x);
+  const Types t = op.types(x, attrs);
+  Dims shape[max_outputs];
+  if (op.shape) op.shape(x, attrs, shape);
+  else shape[0] = broadcast_all(op, x);
+  View out[max_outputs];
+  for (int i = 0; i < op.outputs; i++) {
+    y[i] = empty(shape[i], t.out[i], device);
+    if (!op.shape) follow_layout(x, *y[i]);
+    out[i] = view_of(*y[i]);
+  }
+  Operands in(x.size());
+  for (size_t i = 0; i < x.size(); i++) in.set(i, x[i], op.indices >> i & 1 ? x[i].dtype() : t.compute, op.shape ? nullptr : &shape[0]);
+  launch(op, device, in.views(), {out, static_cast<size_t>(op.outputs)}, attrs);
+}
+
+namespace {
+
+bool share_memory(const TensorImpl& a, const TensorImpl& b) { return a.storage == b.storage; }
+bool same_memory(const TensorImpl& a, const TensorImpl& b) { return a.data == b.data && a.sizes == b.sizes && a.strides == b.strides; }
+
+}  // namespace
+
+void run_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs) {
+  expect(!overlaps_itself(*self), op.name, "_: unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+         "Please clone() the tensor before performing the operation.");
+  std::vector<Tensor> x{self};
+  for (const Tensor& t : others) x.push_back(share_memory(*t, *self) && !same_memory(*t, *self) ? clone_memory(t) : t);
+  const Device device = common_device(op, x);
+  const Types t = op.types(x, attrs);
+  Dims shape[max_outputs];
+  if (op.shape) op.shape(x, attrs, shape);
+  else shape[0] = broadcast_all(op, x);
+  expect(shape[0] == self.sizes(), ErrorKind::shape, op.name, "_: output with shape ", self.sizes(), " doesn't match the broadcast shape ", shape[0]);
+  expect(category(t.out[0]) <= category(self.dtype()), op.name, "_: result type ", t.out[0], " can't be cast to the desired output type ", self.dtype());
+  const bool direct = !op.shape && t.out[0] == self.dtype();
+  if (direct) {
+    View out = view_of(*self);
+    Operands in(x.size());
+    for (size_t i = 0; i < x.size(); i++) in.set(i, x[i], op.indices >> i & 1 ? x[i].dtype() : t.compute, &shape[0]);
+    launch(op, device, in.views(), {&out, 1}, attrs);
+  } else {
+    Tensor y[max_outputs];
+    run(op, x, attrs, y);
+    const View in = view_of(*y[0]), out = view_of(*self);
+    launch(op_to_dtype, device, {&in, 1}, {&out, 1}, {});
+  }
+  bump_version(*self);
+}
+
+Tensor clone_memory(const Tensor& x) { return cast_memory(x, x.dtype()); }
+
+void bump_version(TensorImpl& x) {
+  if (!x.storage) return;
+  x.storage->version++;
+  if (python_hooks.site) x.storage->site = python_hooks.site();
+}
+
+}  // namespace adjoint

@@ -1,0 +1,241 @@
+// Elementwise ops with several operands.
+#include <adjoint/core/elementwise.h>
+#include <adjoint/core/functors/binary.h>
+#include <adjoint/core/types.h>
+
+#include "families.h"
+#include "keep.h"
+
+namespace adjoint {
+
+namespace {
+
+Types subtracted(Tensors x, const Attrs& a) {
+  const Types t = types::promoted(x, a);
+  expect(t.compute != DType::bool_, "sub: Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.");
+  return t;
+}
+Types selected(Tensors x, const Attrs& a) {
+  expect(x[0].dtype() == DType::bool_, "where: expected condition to be a boolean tensor, but got a tensor with dtype ", x[0].dtype());
+  return types::last(x, a);
+}
+Types filled(Tensors x, const Attrs&) {
+  expect(x[1].dtype() == DType::bool_, "masked_fill: masked_fill_ only supports boolean masks, but got mask with dtype ", x[1].dtype());
+  return all(x[0].dtype());
+}
+Types divided(Tensors x, const Attrs& a) {
+  const Types t = types::promoted(x, a);
+  expect(!is_integral(t.compute), "addcdiv: Integer division with addcdiv is no longer supported, got ", t.compute);
+  return t;
+}
+
+// masked_fill(x, mask, value) is where(mask, value, x); x stands first to be written in place.
+void masked_fill_kernel(const Launch& l) {
+  const View x[] = {l.x[1], l.x[2], l.x[0]};
+  masked_elementwise<functors::Where, 3>({x, l.y, l.attrs, l.op});
+}
+
+// A Python number: it has no derivative, and its value decides the form of a rule.
+bool is_number(const Tensor& x) { return !(x->keys & key_lifted) && x->flags & flag_wrapped && !is_complex(x.dtype()); }
+
+Tensor pow_slope(const Tensor& v, const Tensor& a, double p) {
+  if (p == 0) return zeros_like(v);
+  if (p == 1) return v;
+  return v * (p == 2 ? a * 2. : pow(a, wrapped(p - 1)) * p);
+}
+Tensor equals_zero(const Tensor& x) { return eq(x, wrapped(0.)); }
+Tensor equals_infinity(const Tensor& a, const Tensor& b) { return logical_and(eq(a, b), isinf(a)); }
+// x, or 1 where the mask is set: a divisor or an argument that rules may use without making infinities.
+Tensor one_where(const Tensor& mask, const Tensor& x) { return where(mask, wrapped(1.), x); }
+
+Tensor scaled(const Tensor& v, const Scale& s) { return s.value.dtype() == DType::int64 && s.value.to<int64_t>() == 1 ? v : v * wrapped(s.value); }
+
+// hypot(a, b) as a divisor: 1 at the origin.
+Tensor radius(const Tensor& a, const Tensor& b) {
+  const Tensor r = hypot(a, b);
+  return one_where(equals_zero(r), r);
+}
+
+// The share of v that the operand `a` of maximum or minimum gets: all where it won, half of a tie.
+Tensor share(const Tensor& v, const Tensor& a, const Tensor& b, const Tensor& lost) { return where(eq(a, b), v * .5, drop(lost, v)); }
+
+}  // namespace
+
+// ---- arithmetic
+
+// Elementwise rather than linear: an absent tangent then costs nothing.
+const Op op_add{.name = "add", .types = types::promoted,
+    .d = {rule([](V v) -> Tensor { return v; }), rule([](V v) -> Tensor { return v; })},
+    .doc = "Elementwise sum.", .reference = elementwise<functors::Add, 2>};
+Tensor add(const Tensor& a, const Tensor& b) { return apply(op_add, {a, b}); }
+
+const Op op_sub{.name = "sub", .types = subtracted,
+    .d = {rule([](V v) -> Tensor { return v; }), rule([](V v) { return -v; })},
+    .doc = "Elementwise difference.", .reference = elementwise<functors::Sub, 2>};
+Tensor sub(const Tensor& a, const Tensor& b) { return apply(op_sub, {a, b}); }
+
+const Op op_mul{.name = "mul", .kind = Kind::multilinear, .types = types::promoted,
+    .d = {rule([](V v, X<1> b) { return v * b; }), rule([](V v, X<0> a) { return v * a; })},
+    .doc = "Elementwise product.", .reference = elementwise<functors::Mul, 2>};
+Tensor mul(const Tensor& a, const Tensor& b) { return apply(op_mul, {a, b}); }
+
+const Op op_div{.name = "div", .types = types::floating,
+    .d = {rule([](V v, X<1> b) { return v / b; }), rule([](V v, X<0> a, X<1> b) { return -(v * (a / b / b)); })},
+    .doc = "Elementwise quotient; integers give floating point.", .reference = elementwise<functors::Div, 2>};
+Tensor div(const Tensor& a, const Tensor& b) { return apply(op_div, {a, b}); }
+
+// At a = 0 log(a) counts as 0 and, for b = 0, b a^(b - 1) too. Infinities are avoided before they meet a 0.
+const Op op_pow{.name = "pow", .types = types::promoted,
+    .d = {rule([](V v, X<0> a, X<1> b) {
+            if (is_number(b)) return pow_slope(v, a, item(b).to<double>());
+            const Tensor base = one_where(logical_and(equals_zero(a), equals_zero(b)), a);
+            return v * (b * pow(base, b - 1.));
+          }),
+          rule([](V v, X<0> a, X<1> b, Y<> y) {
+            const Tensor real_b = is_complex(b.dtype()) ? real(b) : b;
+            const Tensor base = one_where(logical_and(equals_zero(a), ge(real_b, wrapped(0.))), to_dtype(a, v.dtype()));
+            return v * (y * log(base));
+          })},
+    .doc = "`a` to the power `b`, elementwise.", .reference = elementwise<functors::Pow, 2>};
+Tensor pow(const Tensor& a, const Tensor& b) {
+  if (is_number(b) && is_integral(b.dtype()) && is_integral(a.dtype()))
+    expect(item(b).to<int64_t>() >= 0, "pow: Integers to negative integer powers are not allowed, got ", item(b).to<int64_t>());
+  return apply(op_pow, {a, b});
+}
+
+const Op op_floor_divide{.name = "floor_divide", .types = types::promoted,
+    .d = {rule([](V v) { return zeros_like(v); }), rule([](V v) { return zeros_like(v); })},
+    .doc = "`floor(a / b)`, elementwise, of the exact quotient.", .reference = elementwise<functors::FloorDivide, 2>};
+Tensor floor_divide(const Tensor& a, const Tensor& b) { return apply(op_floor_divide, {a, b}); }
+
+const Op op_trunc_divide{.name = "trunc_divide", .types = types::promoted,
+    .d = {rule([](V v) { return zeros_like(v); }), rule([](V v) { return zeros_like(v); })},
+    .doc = "`trunc(a / b)`, elementwise.", .reference = elementwise<functors::TruncDivide, 2>};
+Tensor trunc_divide(const Tensor& a, const Tensor& b) { return apply(op_trunc_divide, {a, b}); }
+
+const Op op_remainder{.name = "remainder", .types = types::promoted,
+    .d = {rule([](V v) -> Tensor { return v; }), rule([](V v, X<0> a, X<1> b) { return -(v * floor_divide(a, b)); })},
+    .doc = "`a - b * floor(a / b)`, elementwise: the sign of `b`.", .reference = elementwise<functors::Remainder, 2>};
+Tensor remainder(const Tensor& a, const Tensor& b) { return apply(op_remainder, {a, b}); }
+
+const Op op_fmod{.name = "fmod", .types = types::promoted,
+    .d = {rule([](V v) -> Tensor { return v; }), rule([](V v, X<0> a, X<1> b) { return -(v * trunc_divide(a, b)); })},
+    .doc = "`a - b * trunc(a / b)`, elementwise: the sign of `a`.", .reference = elementwise<functors::Fmod, 2>};
+Tensor fmod(const Tensor& a, const Tensor& b) { return apply(op_fmod, {a, b}); }
+
+// ---- geometry: derivatives at the origin are 0
+
+const Op op_atan2{.name = "atan2", .types = types::floating,
+    .d = {rule([](V v, X<0> a, X<1> b) {
+            const Tensor r = radius(a, b);
+            return v * (b / r) / r;
+          }),
+          rule([](V v, X<0> a, X<1> b) {
+            const Tensor r = radius(a, b);
+            return -(v * (a / r) / r);
+          })},
+    .doc = "Angle of the point `(b, a)`, elementwise, in `[-pi, pi]`.", .reference = elementwise<functors::Atan2, 2>};
+Tensor atan2(const Tensor& a, const Tensor& b) { return apply(op_atan2, {a, b}); }
+
+const Op op_hypot{.name = "hypot", .types = types::promoted,
+    .d = {rule([](V v, X<0> a, X<1> b) { return v * (a / radius(a, b)); }), rule([](V v, X<0> a, X<1> b) { return v * (b / radius(a, b)); })},
+    .doc = "`sqrt(a^2 + b^2)`, elementwise, without overflow on the way.", .reference = elementwise<functors::Hypot, 2>};
+Tensor hypot(const Tensor& a, const Tensor& b) { return apply(op_hypot, {a, b}); }
+
+const Op op_copysign{.name = "copysign", .types = types::floating,
+    .d = {rule([](V v, X<0> a, X<1> b) { return v * (sign(a) * copysign(ones_like(v), b)); }), rule([](V v) { return zeros_like(v); })},
+    .doc = "The size of `a` with the sign of `b`, elementwise.", .reference = elementwise<functors::Copysign, 2>};
+Tensor copysign(const Tensor& a, const Tensor& b) { return apply(op_copysign, {a, b}); }
+
+// ---- selection
+
+const Op op_maximum{.name = "maximum", .types = types::promoted,
+    .d = {rule([](V v, X<0> a, X<1> b) { return share(v, a, b, lt(a, b)); }), rule([](V v, X<0> a, X<1> b) { return share(v, a, b, lt(b, a)); })},
+    .doc = "The larger element; NaN if either is. A tie shares the derivative.", .reference = elementwise<functors::Maximum, 2>};
+Tensor maximum(const Tensor& a, const Tensor& b) { return apply(op_maximum, {a, b}); }
+
+const Op op_minimum{.name = "minimum", .types = types::promoted,
+    .d = {rule([](V v, X<0> a, X<1> b) { return share(v, a, b, gt(a, b)); }), rule([](V v, X<0> a, X<1> b) { return share(v, a, b, gt(b, a)); })},
+    .doc = "The smaller element; NaN if either is. A tie shares the derivative.", .reference = elementwise<functors::Minimum, 2>};
+Tensor minimum(const Tensor& a, const Tensor& b) { return apply(op_minimum, {a, b}); }
+
+const Op op_fmax{.name = "fmax", .types = types::promoted,
+    .d = {rule([](V v, X<0> a, X<1> b) { return keep(logical_or(ge(a, b), isnan(b)), v); }), rule([](V v, X<0> a, X<1> b) { return drop(logical_or(ge(a, b), isnan(b)), v); })},
+    .doc = "The larger element, or the one that is not NaN. A tie gives the derivative to `a`.", .reference = elementwise<functors::Fmax, 2>};
+Tensor fmax(const Tensor& a, const Tensor& b) { return apply(op_fmax, {a, b}); }
+
+const Op op_fmin{.name = "fmin", .types = types::promoted,
+    .d = {rule([](V v, X<0> a, X<1> b) { return keep(logical_or(le(a, b), isnan(b)), v); }), rule([](V v, X<0> a, X<1> b) { return drop(logical_or(le(a, b), isnan(b)), v); })},
+    .doc = "The smaller element, or the one that is not NaN. A tie gives the derivative to `a`.", .reference = elementwise<functors::Fmin, 2>};
+Tensor fmin(const Tensor& a, const Tensor& b) { return apply(op_fmin, {a, b}); }
+
+// One record each for two bounds and for one: a number as a bound is an operand that is read once.
+const Op op_clamp{.name = "clamp", .types = types::promoted,
+    .d = {rule([](V v, X<0> x, X<1> lo, X<2> hi) { return keep(logical_and(ge(x, lo), le(x, hi)), v); }),
+          rule([](V v, X<0> x, X<1> lo, X<2> hi) { return keep(logical_and(lt(x, lo), lt(lo, hi)), v); }),
+          rule([](V v, X<0> x, X<1> lo, X<2> hi) { return keep(logical_or(gt(x, hi), lt(hi, lo)), v); })},
+    .doc = "`minimum(maximum(x, lo), hi)`, elementwise; derivative 1 at the bounds.", .reference = elementwise<functors::Clamp, 3>};
+const Op op_clamp_min{.name = "clamp_min", .types = types::promoted,
+    .d = {rule([](V v, X<0> x, X<1> lo) { return keep(ge(x, lo), v); }), rule([](V v, X<0> x, X<1> lo) { return keep(lt(x, lo), v); })},
+    .doc = "Each element of `x`, at least `lo`; derivative 1 at the bound.", .reference = elementwise<functors::Maximum, 2>};
+const Op op_clamp_max{.name = "clamp_max", .types = types::promoted,
+    .d = {rule([](V v, X<0> x, X<1> hi) { return keep(le(x, hi), v); }), rule([](V v, X<0> x, X<1> hi) { return keep(gt(x, hi), v); })},
+    .doc = "Each element of `x`, at most `hi`; derivative 1 at the bound.", .reference = elementwise<functors::Minimum, 2>};
+Tensor clamp(const Tensor& x, const Tensor& lo, const Tensor& hi) {
+  expect(lo || hi, "clamp: At least one of 'min' or 'max' must not be None");
+  if (!hi) return apply(op_clamp_min, {x, lo});
+  if (!lo) return apply(op_clamp_max, {x, hi});
+  return apply(op_clamp, {x, lo, hi});
+}
+
+const Op op_where{.name = "where", .indices = 0b001, .types = selected,
+    .d = {Rule{}, rule([](V v, X<0> condition) { return keep(condition, v); }), rule([](V v, X<0> condition) { return drop(condition, v); })},
+    .doc = "`a` where `condition` is set, else `b`.", .reference = masked_elementwise<functors::Where, 3>};
+Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) { return apply(op_where, {condition, a, b}); }
+
+const Op op_masked_fill{.name = "masked_fill", .indices = 0b010, .types = filled,
+    .d = {rule([](V v, X<1> mask) { return drop(mask, v); }), Rule{}, rule([](V v, X<1> mask) { return keep(mask, v); })},
+    .doc = "`value` where `mask` is set, else the element of `x`.", .reference = masked_fill_kernel};
+Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value) { return apply(op_masked_fill, {x, mask, value}); }
+
+// ---- several steps in one pass
+
+const Op op_xlogy{.name = "xlogy", .types = types::floating,
+    .d = {rule([](V v, X<0> a, X<1> b) { return v * xlogy(drop(logical_and(equals_zero(a), le(b, wrapped(0.))), ones_like(v)), b); }),
+          rule([](V v, X<0> a, X<1> b) { return v * (a / b); })},
+    .doc = "`a * log(b)`, elementwise; 0 where `a` is 0.", .reference = elementwise<functors::Xlogy, 2>};
+Tensor xlogy(const Tensor& a, const Tensor& b) { return apply(op_xlogy, {a, b}); }
+
+// Equal infinities have no difference; the derivative is shared, as at every tie.
+const Op op_logaddexp{.name = "logaddexp", .types = types::promoted,
+    .d = {rule([](V v, X<0> a, X<1> b) { return v * sigmoid(drop(equals_infinity(a, b), a - b)); }), rule([](V v, X<0> a, X<1> b) { return v * sigmoid(drop(equals_infinity(a, b), b - a)); })},
+    .doc = "`log(exp(a) + exp(b))`, elementwise, without overflow.", .reference = elementwise<functors::LogAddExp, 2>};
+Tensor logaddexp(const Tensor& a, const Tensor& b) { return apply(op_logaddexp, {a, b}); }
+
+const Op op_lerp{.name = "lerp", .types = types::promoted,
+    .d = {rule([](V v, X<2> w) { return v * (1. - w); }), rule([](V v, X<2> w) { return v * w; }), rule([](V v, X<0> a, X<1> b) { return v * (b - a); })},
+    .doc = "`a + weight * (b - a)`, elementwise.", .reference = elementwise<functors::Lerp, 3>};
+Tensor lerp(const Tensor& a, const Tensor& b, const Tensor& weight) { return apply(op_lerp, {a, b, weight}); }
+
+const Op op_addcmul{.name = "addcmul", .types = types::promoted,
+    .d = {rule([](V v) -> Tensor { return v; }),
+          rule([](V v, X<2> b, const Scale& s) { return scaled(v * b, s); }),
+          rule([](V v, X<1> a, const Scale& s) { return scaled(v * a, s); })},
+    .doc = "`x + value * a * b`, elementwise.", .reference = elementwise<functors::Addcmul, 3>};
+Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value) { return apply(op_addcmul, {x, a, b}, Scale{value}); }
+
+const Op op_addcdiv{.name = "addcdiv", .types = divided,
+    .d = {rule([](V v) -> Tensor { return v; }),
+          rule([](V v, X<2> b, const Scale& s) { return scaled(v / b, s); }),
+          rule([](V v, X<1> a, X<2> b, const Scale& s) { return -scaled(v * (a / b / b), s); })},
+    .doc = "`x + value * a / b`, elementwise.", .reference = elementwise<functors::Addcdiv, 3>};
+Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value) { return apply(op_addcdiv, {x, a, b}, Scale{value}); }
+
+const Op* const binary_ops[] = {
+    &op_add, &op_addcdiv, &op_addcmul, &op_atan2, &op_clamp, &op_clamp_max, &op_clamp_min, &op_copysign, &op_div, &op_floor_divide,
+    &op_fmax, &op_fmin, &op_fmod, &op_hypot, &op_lerp, &op_logaddexp, &op_masked_fill, &op_maximum, &op_minimum, &op_mul, &op_pow,
+    &op_remainder, &op_sub, &op_trunc_divide, &op_where, &op_xlogy,
+};
+Ops families::binary() { return binary_ops; }
+
+}  // namespace adjoint

@@ -1,0 +1,59 @@
+// Copies: to another type, to fresh memory, into existing memory.
+#include <adjoint/core/batch.h>
+#include <adjoint/core/elementwise.h>
+#include <adjoint/core/types.h>
+
+#include "families.h"
+
+namespace adjoint {
+
+namespace {
+
+// Any type to any type, element by element.
+void cast_kernel(const Launch& l) {
+  const View* const v[] = {&l.y[0], &l.x[0]};
+  with_type(l.x[0].dtype, [&](auto from) {
+    with_type(l.y[0].dtype, [&](auto to) {
+      using From = typename decltype(from)::type;
+      using To = typename decltype(to)::type;
+      for_rows(v, [](char* const* p, const int64_t* s, int64_t n) {
+        for (int64_t i = 0; i < n; i++) *reinterpret_cast<To*>(p[0] + i * s[0]) = convert<To>(*reinterpret_cast<const From*>(p[1] + i * s[1]));
+      });
+    });
+  });
+}
+
+void copy_kernel(const Launch& l) { cast_kernel({l.x.subspan(1), l.y, l.attrs, l.op}); }
+
+}  // namespace
+
+// The engine casts a cotangent to the type of its input, so the transpose of a cast is the identity here.
+const Op op_to_dtype{.name = "to_dtype", .kind = Kind::linear,
+    .types = [](Tensors x, const Attrs& a) { return Types{x[0].dtype(), {a.as<Cast>().dtype}}; },
+    .d = {rule([](V v) -> Tensor { return v; })},
+    .doc = "The elements of `x` converted to another dtype; complex to real takes the real part.", .reference = cast_kernel};
+Tensor to_dtype(const Tensor& x, DType dtype) { return x.dtype() == dtype ? x : apply(op_to_dtype, {x}, Cast{dtype}); }
+
+const Op op_clone{.name = "clone", .kind = Kind::linear, .types = types::first,
+    .d = {rule([](V v) -> Tensor { return v; })},
+    .doc = "A copy of `x` in fresh memory.", .reference = cast_kernel};
+Tensor clone(const Tensor& x) { return apply(op_clone, {x}); }
+
+const Op op_contiguous{.name = "contiguous", .kind = Kind::linear, .types = types::first, .shape = shapes::same,
+    .d = {rule([](V v) -> Tensor { return v; })}, .batch = batch::leading,
+    .doc = "A copy of `x` in row-major order.", .reference = cast_kernel};
+Tensor contiguous(const Tensor& x) { return !(x->keys & key_lifted) && x->contiguous() ? x : apply(op_contiguous, {x}); }
+
+// copy(self, source): only ever applied in place; what self was does not matter.
+const Op op_copy{.name = "copy", .types = types::first,
+    .d = {rule([](V v) { return zeros_like(v); }), rule([](V v) -> Tensor { return v; })},
+    .doc = "The elements of `source`, broadcast to `self` and converted to its type.", .reference = copy_kernel};
+void copy_(const Tensor& self, const Tensor& source) {
+  Tensor s = source.dtype() == self.dtype() ? source : to_dtype(source, self.dtype());
+  apply_inplace(op_copy, self, {&s, 1});
+}
+
+const Op* const cast_ops[] = {&op_clone, &op_contiguous, &op_copy, &op_to_dtype};
+Ops families::cast() { return cast_ops; }
+
+}  // namespace adjoint

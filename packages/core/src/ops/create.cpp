@@ -1,0 +1,65 @@
+// Factories: plain tensors without history. Inside transforms they are constants.
+#include <adjoint/core/ops.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace adjoint {
+
+Tensor zeros(const Dims& sizes, DType dtype, Device device) { return full(sizes, 0, dtype, device); }
+Tensor ones(const Dims& sizes, DType dtype, Device device) { return full(sizes, 1, dtype, device); }
+Tensor zeros_like(const Tensor& x) { return zeros(x.sizes(), x.dtype(), x.device()); }
+Tensor ones_like(const Tensor& x) { return ones(x.sizes(), x.dtype(), x.device()); }
+
+namespace {
+
+template <class T> int64_t arange_count(T start, T stop, T step) {
+  expect(step != T(0), "arange: step must be nonzero");
+  expect(step > T(0) ? start <= stop : start >= stop, "arange: upper bound and lower bound inconsistent with step sign");
+  if constexpr (std::is_floating_point_v<T>) {
+    const T n = std::ceil((stop - start) / step);
+    expect(std::isfinite(n) && n < 0x1p62, "arange: unsupported range: ", start, " -> ", stop);
+    return static_cast<int64_t>(n);
+  } else {
+    const uint64_t span = step > 0 ? uint64_t(stop) - uint64_t(start) : uint64_t(start) - uint64_t(stop);
+    const uint64_t width = step > 0 ? uint64_t(step) : -uint64_t(step);
+    return static_cast<int64_t>(span / width + (span % width != 0));
+  }
+}
+
+// f(i) for each element i, in the wide type that f computes in.
+template <class F> Tensor generate(const Dims& sizes, DType dtype, F&& f) {
+  Tensor t = empty(sizes, dtype);
+  with_type(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T* p = t.data<T>();
+    for (int64_t i = 0; i < t.numel(); i++) p[i] = convert<T>(f(i));
+  });
+  return t;
+}
+
+}  // namespace
+
+Tensor arange(const Scalar& start, const Scalar& stop, const Scalar& step, DType dtype) {
+  if (is_integral(start.dtype()) && is_integral(stop.dtype()) && is_integral(step.dtype())) {
+    const int64_t a = start.to<int64_t>(), s = step.to<int64_t>();
+    return generate({arange_count(a, stop.to<int64_t>(), s)}, dtype, [=](int64_t i) { return a + i * s; });
+  }
+  const double a = start.to<double>(), s = step.to<double>();
+  return generate({arange_count(a, stop.to<double>(), s)}, dtype, [=](int64_t i) { return a + static_cast<double>(i) * s; });
+}
+
+// The second half counts back from stop, so that both ends are exact.
+Tensor linspace(double start, double stop, int64_t n, DType dtype) {
+  expect(n >= 0, "linspace: number of steps must be non-negative, got ", n);
+  const double step = n > 1 ? (stop - start) / static_cast<double>(n - 1) : 0;
+  return generate({n}, dtype, [=](int64_t i) { return i < (n + 1) / 2 ? start + step * static_cast<double>(i) : stop - step * static_cast<double>(n - 1 - i); });
+}
+
+Tensor eye(int64_t n, int64_t m, DType dtype) {
+  expect(n >= 0, "eye: n must be greater or equal to 0, got ", n);
+  expect(m >= 0, "eye: m must be greater or equal to 0, got ", m);
+  return generate({n, m}, dtype, [=](int64_t i) { return i / m == i % m; });
+}
+
+}  // namespace adjoint

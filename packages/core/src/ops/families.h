@@ -1,0 +1,11 @@
+// The table of records, by subject: each file of ops lists its own.
+#pragma once
+#include <adjoint/core/op.h>
+
+namespace adjoint {
+using Ops = std::span<const Op* const>;
+
+namespace families {
+Ops activation(), binary(), cast(), compare(), complex(), conv(), index(), index_along(), join(), linalg(), loss(), normalise(), pick(), pool(), reduce(), scan(), sort(), statistics(), unary(), view();
+}
+}  // namespace adjoint

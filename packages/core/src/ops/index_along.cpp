@@ -1,0 +1,225 @@
+// Reading and writing at positions along one dimension: gather and scatter, index_select and index_add.
+#include <adjoint/core/batch.h>
+#include <adjoint/core/types.h>
+
+#include "families.h"
+#include "positions.h"
+
+namespace adjoint {
+
+namespace {
+
+Types indexed_types(Tensors x, const Attrs&) { return all(x[0].dtype()); }
+
+void expect_index(const Tensor& index, const char* op) {
+  expect(index.dtype() == DType::int64 || index.dtype() == DType::int32, op, ": Expected dtype int32/int64 for index, got ", index.dtype());
+}
+void expect_same_type(const Tensor& x, const Tensor& source, const char* op) {
+  expect(x.dtype() == source.dtype(), op, ": Expected self.dtype to be equal to src.dtype, got ", x.dtype(), " and ", source.dtype());
+}
+
+// index may be smaller than x except along dim.
+void expect_inside(const Tensor& x, const Tensor& index, int dim, const char* op) {
+  expect(x.dim() == index.dim(), ErrorKind::shape, op, ": Index tensor must have the same number of dimensions as input tensor, got ", index.sizes(), " and ", x.sizes());
+  for (int i = 0; i < x.dim(); i++)
+    expect(i == dim || index.size(i) <= x.size(i), ErrorKind::shape, op, ": Size does not match at dimension ", i, " expected index ", index.sizes(), " to be no larger than self ",
+           x.sizes(), " apart from dimension ", dim);
+}
+
+void gather_kernel(const Launch& l) {
+  const int dim = l.attrs.as<Dim>().dim;
+  const View &x = l.x[0], &index = l.x[1];
+  positions::check(index, x.sizes[dim], dim, l.op);
+  positions::take(l.y[0], positions::lines(x, dim, index).view(), index, x.strides[dim]);
+}
+
+template <bool accumulate>
+void scatter_kernel(const Launch& l) {
+  const int dim = l.attrs.as<Dim>().dim;
+  const View &x = l.x[0], &index = l.x[1], &y = l.y[0];
+  positions::check(index, x.sizes[dim], dim, l.op);
+  positions::scatter(y, x, l.x[2], index, y.strides[dim], accumulate, [&](const View& at) { return positions::lines(at, dim, index); });
+}
+
+void index_select_kernel(const Launch& l) {
+  const int dim = l.attrs.as<Dim>().dim;
+  const View &x = l.x[0], &index = l.x[1], &y = l.y[0];
+  positions::check(index, x.sizes[dim], dim, l.op);
+  positions::take(y, positions::lines(x, dim, y).view(), positions::spread(index, dim, y).view(), x.strides[dim]);
+}
+
+template <bool accumulate>
+void index_add_kernel(const Launch& l) {
+  const int dim = l.attrs.as<Dim>().dim;
+  const View &x = l.x[0], &source = l.x[2], &y = l.y[0];
+  positions::check(l.x[1], x.sizes[dim], dim, l.op);
+  positions::scatter(y, x, source, positions::spread(l.x[1], dim, source).view(), y.strides[dim], accumulate,
+                     [&](const View& at) { return positions::lines(at, dim, source); });
+}
+
+void gather_shape(Tensors x, const Attrs& a, Dims* out) {
+  expect_inside(x[0], x[1], a.as<Dim>().dim, "gather");
+  out[0] = x[1].sizes();
+}
+void scatter_shape(Tensors x, const Attrs& a, Dims* out) {
+  expect_inside(x[0], x[1], a.as<Dim>().dim, "scatter");
+  expect(x[1].sizes() == x[2].sizes(), ErrorKind::shape, "scatter: index and source must have the same shape, got ", x[1].sizes(), " and ", x[2].sizes());
+  out[0] = x[0].sizes();
+}
+void index_select_shape(Tensors x, const Attrs& a, Dims* out) {
+  out[0] = x[0].sizes();
+  out[0][a.as<Dim>().dim] = x[1].numel();
+}
+void index_add_shape(Tensors x, const Attrs& a, Dims* out) {
+  const int dim = a.as<Dim>().dim;
+  expect(x[2].dim() == x[0].dim() && x[2].size(dim) == x[1].numel(), ErrorKind::shape, "index_add: Number of indices (", x[1].numel(), ") should be equal to source.size(dim): (",
+         x[2].dim() == x[0].dim() ? x[2].size(dim) : x[2].dim(), "), for dim: ", dim);
+  for (int i = 0; i < x[0].dim(); i++)
+    expect(i == dim || x[0].size(i) == x[2].size(i), ErrorKind::shape, "index_add: source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = ",
+           x[0].sizes(), " source.shape = ", x[2].sizes());
+  out[0] = x[0].sizes();
+}
+
+// An index of length n along dim as one of the sizes of `like`, for gather and scatter.
+Tensor index_like(const Tensor& index, const Dims& sizes, int dim) {
+  Dims shape(sizes.size(), 1);
+  shape[0] = index.size(0);
+  shape[dim] = index.size(1);
+  return expand(reshape(index, shape), sizes);
+}
+
+// One index per lane becomes the general form.
+void batch_index_select(const BatchCall& c, Tensor* out) {
+  const int dim = c.attrs.as<Dim>().dim + 1;
+  const Tensor x = batch::spread(c, 0);
+  if (c.dims[1] < 0) { out[0] = apply(c.op, {x, c.x[1]}, Dim{dim}); return; }
+  const Tensor index = batch::front(c, 1);
+  Dims sizes = x.sizes();
+  sizes[dim] = index.size(1);
+  out[0] = gather(x, dim, index_like(index, sizes, dim));
+}
+template <auto general>
+void batch_index_add(const BatchCall& c, Tensor* out) {
+  const int dim = c.attrs.as<Dim>().dim + 1;
+  const Tensor x = batch::spread(c, 0), source = batch::spread(c, 2);
+  if (c.dims[1] < 0) { out[0] = apply(c.op, {x, c.x[1], source}, Dim{dim}); return; }
+  out[0] = general(x, dim, index_like(batch::front(c, 1), source.sizes(), dim), source);
+}
+
+Tensor zeros_for(const Tensor& v, const Dims& sizes) { return zeros(sizes, v.dtype(), v.device()); }
+
+}  // namespace
+
+const Op op_gather{.name = "gather", .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = gather_shape,
+    .d = {rule([](V v, X<1> index, XShape<0> x, const Dim& a) { return scatter_add(zeros_for(v, x.sizes), a.dim, index, v); })},
+    .batch = batch::shift<&Dim::dim>,
+    .doc = "The elements of `x` at the positions `index` along `dim`; the result has the shape of `index`.", .reference = gather_kernel};
+
+const Op op_scatter{.name = "scatter", .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = scatter_shape,
+    .d = {rule([](V v, X<1> index, const Dim& a) { return scatter(v, a.dim, index, zeros_for(v, index.sizes())); }), {},
+          rule([](V v, X<1> index, const Dim& a) { return gather(v, a.dim, index); })},
+    .batch = batch::shift<&Dim::dim>,
+    .doc = "`x` with the elements of `source` written at the positions `index` along `dim`.", .reference = scatter_kernel<false>};
+
+const Op op_scatter_add{.name = "scatter_add", .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = scatter_shape,
+    .d = {rule([](V v) -> Tensor { return v; }), {}, rule([](V v, X<1> index, const Dim& a) { return gather(v, a.dim, index); })},
+    .batch = batch::shift<&Dim::dim>,
+    .doc = "`x` with the elements of `source` added at the positions `index` along `dim`, in order.", .reference = scatter_kernel<true>};
+
+const Op op_index_select{.name = "index_select", .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = index_select_shape,
+    .d = {rule([](V v, X<1> index, XShape<0> x, const Dim& a) { return index_add(zeros_for(v, x.sizes), a.dim, index, v); })},
+    .batch = batch_index_select,
+    .doc = "The slices of `x` at the positions `index` (1-d) along `dim`.", .reference = index_select_kernel};
+
+const Op op_index_add{.name = "index_add", .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = index_add_shape,
+    .d = {rule([](V v) -> Tensor { return v; }), {}, rule([](V v, X<1> index, const Dim& a) { return index_select(v, a.dim, index); })},
+    .batch = batch_index_add<scatter_add>,
+    .doc = "`x` with the slices of `source` added at the positions `index` (1-d) along `dim`, in order.", .reference = index_add_kernel<true>};
+
+const Op op_index_copy{.name = "index_copy", .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = index_add_shape,
+    .d = {rule([](V v, X<1> index, XShape<2> source, const Dim& a) { return index_copy(v, a.dim, index, zeros_for(v, source.sizes)); }), {},
+          rule([](V v, X<1> index, const Dim& a) { return index_select(v, a.dim, index); })},
+    .batch = batch_index_add<scatter>,
+    .doc = "`x` with the slices of `source` written at the positions `index` (1-d) along `dim`.", .reference = index_add_kernel<false>};
+
+namespace {
+
+// A 0-d tensor counts as one of length 1.
+Tensor at_least_1d(const Tensor& x) { return x.dim() ? x : reshape(x, {1}); }
+
+Tensor flat_index(const Tensor& index, const char* op) {
+  expect_index(index, op);
+  expect(index.dim() <= 1, ErrorKind::index, op, ": Index is supposed to be a vector, got ", index.dim(), " dimensions");
+  return to_dtype(at_least_1d(index), DType::int64);
+}
+
+Tensor scatter_with(const Op& op, const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) {
+  const int d = wrap_dim(dim, x.dim(), op.name);
+  expect_index(index, op.name);
+  expect_same_type(x, source, op.name);
+  const Tensor i = to_dtype(at_least_1d(index), DType::int64);
+  Tensor s = at_least_1d(source);
+  expect(s.dim() == i.dim(), ErrorKind::shape, op.name, ": Index tensor must have the same number of dimensions as src tensor, got ", index.sizes(), " and ", source.sizes());
+  for (int k = 0; k < i.dim(); k++) {
+    expect(i.size(k) <= s.size(k), ErrorKind::shape, op.name, ": Expected index ", index.sizes(), " to be no larger than src ", source.sizes());
+    if (i.size(k) < s.size(k)) s = narrow(s, k, 0, i.size(k));
+  }
+  const Tensor y = apply(op, {at_least_1d(x), i, s}, Dim{d});
+  return x.dim() ? y : reshape(y, {});
+}
+
+Tensor index_with(const Op& op, const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) {
+  const int d = wrap_dim(dim, x.dim(), op.name);
+  expect_same_type(x, source, op.name);
+  const Tensor y = apply(op, {at_least_1d(x), flat_index(index, op.name), at_least_1d(source)}, Dim{d});
+  return x.dim() ? y : reshape(y, {});
+}
+
+}  // namespace
+
+Tensor gather(const Tensor& x, int64_t dim, const Tensor& index) {
+  const int d = wrap_dim(dim, x.dim(), "gather");
+  expect_index(index, "gather");
+  const Tensor y = apply(op_gather, {at_least_1d(x), to_dtype(at_least_1d(index), DType::int64)}, Dim{d});
+  return index.dim() ? y : reshape(y, {});
+}
+Tensor scatter(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) { return scatter_with(op_scatter, x, dim, index, source); }
+Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) { return scatter_with(op_scatter_add, x, dim, index, source); }
+
+Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index) {
+  const int d = wrap_dim(dim, x.dim(), "index_select");
+  const Tensor y = apply(op_index_select, {at_least_1d(x), flat_index(index, "index_select")}, Dim{d});
+  return x.dim() ? y : reshape(y, {});
+}
+Tensor index_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {
+  const bool one = alpha.dtype() != DType::complex128 && alpha.to<double>() == 1;
+  return index_with(op_index_add, x, dim, index, one ? source : mul(source, wrapped(alpha)));
+}
+Tensor index_copy(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) { return index_with(op_index_copy, x, dim, index, source); }
+Tensor index_fill(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& value) {
+  const int d = wrap_dim(dim, x.dim(), "index_fill");
+  expect(value.dim() == 0, "index_fill: only supports a 0-dimensional value tensor, but got tensor with ", value.dim(), " dimension(s).");
+  Dims sizes = at_least_1d(x).sizes();
+  sizes[d] = index.numel();
+  return index_copy(x, d, index, expand(to_dtype(value, x.dtype()), sizes));
+}
+
+Tensor take_along_dim(const Tensor& x, const Tensor& index, std::optional<int64_t> dim) {
+  if (!dim) return gather(reshape(x, {-1}), 0, reshape(index, {-1}));
+  expect(x.dim() == index.dim(), ErrorKind::shape, "take_along_dim: input and indices should have the same number of dimensions, but got ", x.dim(), " dimensions for input, and ", index.dim(), " dimensions for indices");
+  const int d = wrap_dim(*dim, x.dim(), "take_along_dim");
+  if (x.dim() == 0) return gather(x, 0, index);
+  Dims a = x.sizes(), b = index.sizes();
+  a[d] = b[d] = 1;
+  const Dims common = broadcast(a, b, "take_along_dim");
+  a = b = common;
+  a[d] = x.size(d);
+  b[d] = index.size(d);
+  const Tensor wrapped_index = where(lt(index, wrapped(0)), index + wrapped(x.size(d)), index);
+  return gather(expand(x, a), d, expand(wrapped_index, b));
+}
+
+const Op* const index_along_ops[] = {&op_gather, &op_index_add, &op_index_copy, &op_index_select, &op_scatter, &op_scatter_add};
+Ops families::index_along() { return index_along_ops; }
+
+}  // namespace adjoint

@@ -1,0 +1,251 @@
+// Joins and copies that move elements: cat, flip, roll, pad, triangles.
+#include <adjoint/core/batch.h>
+#include <adjoint/core/types.h>
+
+#include <algorithm>
+
+#include "families.h"
+#include "positions.h"
+
+namespace adjoint {
+
+namespace {
+
+using positions::copy;
+using positions::dims_of;
+using positions::Restrided;
+
+// y from `start` on along `dim`, `length` long.
+Restrided part(const View& y, int dim, int64_t start, int64_t length) {
+  View moved = y;
+  moved.data += start * y.strides[dim] * itemsize(y.dtype);
+  Dims sizes = dims_of(y.sizes, y.ndim);
+  sizes[dim] = length;
+  return {moved, sizes, dims_of(y.strides, y.ndim)};
+}
+
+void cat_kernel(const Launch& l) {
+  const int dim = l.attrs.as<Dim>().dim;
+  int64_t at = 0;
+  for (const View& x : l.x) {
+    copy(x, part(l.y[0], dim, at, x.sizes[dim]).view());
+    at += x.sizes[dim];
+  }
+}
+void cat_shape(Tensors x, const Attrs& a, Dims* out) {
+  const int dim = a.as<Dim>().dim;
+  out[0] = x[0].sizes();
+  for (size_t k = 1; k < x.size(); k++) {
+    expect(x[k].dim() == x[0].dim(), ErrorKind::shape, "cat: Tensors must have same number of dimensions: got ", x[0].dim(), " and ", x[k].dim());
+    for (int i = 0; i < x[0].dim(); i++)
+      expect(i == dim || x[k].size(i) == x[0].size(i), ErrorKind::shape, "cat: Sizes of tensors must match except in dimension ", dim, ". Expected size ", x[0].size(i), " but got size ", x[k].size(i),
+             " for tensor number ", k, " in the list.");
+    out[0][dim] += x[k].size(dim);
+  }
+}
+
+void flip_kernel(const Launch& l) {
+  View x = l.x[0];
+  Dims strides = dims_of(x.strides, x.ndim);
+  if (x.numel == 0) return;
+  for (int64_t d : l.attrs.as<Sizes>().sizes) {
+    x.data += (x.sizes[d] - 1) * strides[static_cast<int>(d)] * itemsize(x.dtype);
+    strides[static_cast<int>(d)] *= -1;
+  }
+  copy(Restrided(x, dims_of(x.sizes, x.ndim), strides).view(), l.y[0]);
+}
+
+// Each rolled dimension splits the tensor in two.
+void roll_part(const View& x, const View& y, const Shifts& a, int k) {
+  if (k == a.dims.size()) return copy(x, y);
+  const int dim = static_cast<int>(a.dims[k]);
+  const int64_t n = x.sizes[dim];
+  const int64_t shift = n ? (a.shifts[k] % n + n) % n : 0;
+  roll_part(part(x, dim, 0, n - shift).view(), part(y, dim, shift, n - shift).view(), a, k + 1);
+  if (shift) roll_part(part(x, dim, n - shift, shift).view(), part(y, dim, 0, shift).view(), a, k + 1);
+}
+void roll_kernel(const Launch& l) { roll_part(l.x[0], l.y[0], l.attrs.as<Shifts>(), 0); }
+
+void pad_kernel(const Launch& l) {
+  const Padding& a = l.attrs.as<Padding>();
+  View x = l.x[0], y = l.y[0];
+  with_type(y.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    std::fill_n(y.as<T>(), y.numel, convert<T>(a.value));
+  });
+  Dims common;
+  for (int i = 0; i < x.ndim; i++) {
+    const int64_t cropped = std::max<int64_t>(-a.before[i], 0), added = std::max<int64_t>(a.before[i], 0);
+    common.push_back(std::max<int64_t>(std::min(x.sizes[i] - cropped, y.sizes[i] - added), 0));
+    x.data += cropped * x.strides[i] * itemsize(x.dtype);
+    y.data += added * y.strides[i] * itemsize(y.dtype);
+  }
+  copy(Restrided(x, common, dims_of(x.strides, x.ndim)).view(), Restrided(y, common, dims_of(y.strides, y.ndim)).view());
+}
+void pad_shape(Tensors x, const Attrs& attrs, Dims* out) {
+  const Padding& a = attrs.as<Padding>();
+  out[0] = x[0].sizes();
+  for (int i = 0; i < out[0].size(); i++) {
+    out[0][i] += a.before[i] + a.after[i];
+    expect(out[0][i] >= 0, ErrorKind::shape, "pad: the padded size must not be negative, got ", out[0][i], " at dimension ", i, " of a tensor of size ", x[0].sizes());
+  }
+}
+
+Dims negated(const Dims& d) {
+  Dims r = d;
+  for (int64_t& v : r) v = -v;
+  return r;
+}
+
+// Rows of the lower triangle keep what is left of the diagonal, of the upper one the rest.
+template <bool lower>
+void triangle_kernel(const Launch& l) {
+  const int64_t diagonal = l.attrs.as<Triangle>().diagonal;
+  const View &x = l.x[0], &y = l.y[0];
+  if (y.numel == 0) return;
+  std::memset(y.data, 0, y.numel * itemsize(y.dtype));
+  const int row_dim = x.ndim - 2, column_dim = x.ndim - 1;
+  const int64_t columns = x.sizes[column_dim];
+  for (int64_t row = 0; row < x.sizes[row_dim]; row++) {
+    const int64_t split = std::clamp<int64_t>(row + diagonal + (lower ? 1 : 0), 0, columns);
+    const int64_t first = lower ? 0 : split, count = lower ? split : columns - split;
+    const Restrided from_row = part(x, row_dim, row, 1), to_row = part(y, row_dim, row, 1);
+    copy(part(from_row.view(), column_dim, first, count).view(), part(to_row.view(), column_dim, first, count).view());
+  }
+}
+void matrix_shape(Tensors x, const Attrs&, Dims* out) { out[0] = x[0].sizes(); }
+
+}  // namespace
+
+const Op op_cat{.name = "cat", .kind = Kind::linear, .variadic = true, .types = types::promoted, .shape = cat_shape,
+    .d = {rule([](V v, Which w, Shapes x, const Dim& a) {
+      int64_t start = 0;
+      for (int k = 0; k < w.i; k++) start += x.x[k].sizes[a.dim];
+      return narrow(v, a.dim, start, x.x[w.i].sizes[a.dim]);
+    })},
+    .batch = batch::shift<&Dim::dim>,
+    .doc = "Tensors one behind the other along an existing dimension.", .reference = cat_kernel};
+Tensor cat(Tensors x, int64_t dim) {
+  expect(!x.empty(), ErrorKind::value, "cat: expected a non-empty list of Tensors");
+  for (size_t i = 0; i < x.size(); i++) expect(x[i].dim() > 0, ErrorKind::shape, "cat: zero-dimensional tensor (at position ", i, ") cannot be concatenated");
+  // An empty 1-d tensor joins with anything, as it did before there were other empty tensors.
+  const bool any_matrix = std::any_of(x.begin(), x.end(), [](const Tensor& t) { return t.dim() != 1; });
+  TensorVector kept;
+  for (const Tensor& t : x)
+    if (!any_matrix || t.dim() != 1 || t.size(0) != 0) kept.push_back(t);
+  if (kept.size() < x.size()) {
+    const DType common = result_type(x);
+    for (Tensor& t : kept) t = to_dtype(t, common);
+  }
+  Tensor y[max_outputs];
+  apply(op_cat, kept, Dim{wrap_dim(dim, kept[0].dim(), "cat")}, y);
+  return y[0];
+}
+Tensor stack(Tensors x, int64_t dim) {
+  expect(!x.empty(), "stack: expects a non-empty TensorList");
+  const int d = wrap_dim(dim, x[0].dim() + 1, "stack");
+  TensorVector rows;
+  for (size_t i = 0; i < x.size(); i++) {
+    expect(x[i].sizes() == x[0].sizes(), ErrorKind::shape, "stack: expects each tensor to be equal size, but got ", x[0].sizes(), " at entry 0 and ", x[i].sizes(), " at entry ", i);
+    rows.push_back(unsqueeze(x[i], d));
+  }
+  return cat(rows, d);
+}
+
+const Op op_flip{.name = "flip", .kind = Kind::linear, .types = types::first, .shape = shapes::same,
+    .d = {rule([](V v, const Sizes& a) { return flip(v, a.sizes); })}, .batch = batch::shift<&Sizes::sizes>,
+    .doc = "`x` in reverse order along some dimensions.", .reference = flip_kernel};
+Tensor flip(const Tensor& x, const Dims& dims) {
+  if (dims.empty() || x.dim() == 0) {
+    for (int64_t d : dims) wrap_dim(d, x.dim(), "flip");
+    return clone(x);
+  }
+  return apply(op_flip, {x}, Sizes{normal_dims(dims, x.dim(), "flip")});
+}
+
+const Op op_roll{.name = "roll", .kind = Kind::linear, .types = types::first, .shape = shapes::same,
+    .d = {rule([](V v, const Shifts& a) { return roll(v, negated(a.shifts), a.dims); })}, .batch = batch::shift<&Shifts::dims>,
+    .doc = "`x` shifted along some dimensions; what leaves at one end enters at the other.", .reference = roll_kernel};
+Tensor roll(const Tensor& x, const Dims& shifts, const Dims& dims) {
+  expect(!shifts.empty(), "roll: `shifts` required");
+  if (dims.empty() && shifts.size() == 1) return reshape(roll(reshape(x, {-1}), shifts, {0}), x.sizes());
+  expect(dims.size() == shifts.size(), "roll: shifts and dimensions must align. shifts: ", shifts.size(), ", dims:", dims.size());
+  Dims wrapped_dims = dims;
+  for (int64_t& d : wrapped_dims) d = wrap_dim(d, x.dim(), "roll");
+  // A dimension named twice is shifted twice, which is one shift by the sum.
+  Shifts a;
+  for (int i = 0; i < dims.size(); i++) {
+    const auto known = std::find(a.dims.begin(), a.dims.end(), wrapped_dims[i]);
+    if (known != a.dims.end()) { a.shifts[static_cast<int>(known - a.dims.begin())] += shifts[i]; continue; }
+    a.dims.push_back(wrapped_dims[i]);
+    a.shifts.push_back(shifts[i]);
+  }
+  return x.dim() == 0 ? clone(x) : apply(op_roll, {x}, a);
+}
+
+// Affine rather than linear: the derivative pads with zeros.
+const Op op_pad{.name = "pad", .kind = Kind::custom, .types = types::first, .shape = pad_shape,
+    .d = {rule([](V v, const Padding& a) { return pad(v, negated(a.before), negated(a.after)); })},
+    .t = {rule([](V v, const Padding& a) { return pad(v, a.before, a.after); })},
+    .batch = [](const BatchCall& c, Tensor* out) {
+      Padding a = c.attrs.as<Padding>();
+      a.before.insert(0, 0);
+      a.after.insert(0, 0);
+      out[0] = apply(c.op, {batch::front(c, 0)}, a);
+    },
+    .doc = "`x` with a border of `value`; negative widths crop.", .reference = pad_kernel};
+Tensor pad(const Tensor& x, const Dims& before, const Dims& after, double value) {
+  expect(before.size() == x.dim() && after.size() == x.dim(), ErrorKind::shape, "pad: needs one width before and after each of ", x.dim(), " dimensions, got ", before, " and ", after);
+  return apply(op_pad, {x}, Padding{before, after, value});
+}
+
+const Op op_tril{.name = "tril", .kind = Kind::linear, .types = types::first, .shape = matrix_shape,
+    .d = {rule([](V v, const Triangle& a) { return tril(v, a.diagonal); })}, .batch = batch::leading,
+    .doc = "The lower triangle of a matrix or of a batch of matrices; zero elsewhere.", .reference = triangle_kernel<true>};
+Tensor tril(const Tensor& x, int64_t diagonal) {
+  expect(x.dim() >= 2, ErrorKind::shape, "tril: input tensor must have at least 2 dimensions, got ", x.dim());
+  return apply(op_tril, {x}, Triangle{diagonal});
+}
+
+const Op op_triu{.name = "triu", .kind = Kind::linear, .types = types::first, .shape = matrix_shape,
+    .d = {rule([](V v, const Triangle& a) { return triu(v, a.diagonal); })}, .batch = batch::leading,
+    .doc = "The upper triangle of a matrix or of a batch of matrices; zero elsewhere.", .reference = triangle_kernel<false>};
+Tensor triu(const Tensor& x, int64_t diagonal) {
+  expect(x.dim() >= 2, ErrorKind::shape, "triu: input tensor must have at least 2 dimensions, got ", x.dim());
+  return apply(op_triu, {x}, Triangle{diagonal});
+}
+
+Tensor repeat(const Tensor& x, const Dims& repeats) {
+  const int n = repeats.size(), lead = n - x.dim();
+  expect(lead >= 0, ErrorKind::shape, "repeat: Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor, got ", repeats, " for shape ", x.sizes());
+  Dims apart, spread, joined;
+  for (int i = 0; i < n; i++) {
+    expect(repeats[i] >= 0, "repeat: Trying to create tensor with negative dimension ", repeats[i], ": ", repeats);
+    const int64_t size = i < lead ? 1 : x.size(i - lead);
+    for (int64_t s : {int64_t(1), size}) apart.push_back(s);
+    for (int64_t s : {repeats[i], size}) spread.push_back(s);
+    joined.push_back(repeats[i] * size);
+  }
+  const Tensor spread_out = expand(reshape(x, apart), spread), copied = contiguous(spread_out);
+  return reshape(copied.is(spread_out) ? clone(copied) : copied, joined);
+}
+
+Tensor diag_embed(const Tensor& x, int64_t offset, int64_t a, int64_t b) {
+  expect(x.dim() >= 1, ErrorKind::shape, "diag_embed: input must have at least 1 dimension");
+  const int first = wrap_dim(a, x.dim() + 1, "diag_embed"), second = wrap_dim(b, x.dim() + 1, "diag_embed");
+  expect(first != second, "diag_embed: diagonal dimensions cannot be identical ", a, ", ", b);
+  const int64_t n = x.size(-1) + std::abs(offset);
+  Dims sizes = x.sizes();
+  sizes.erase(x.dim() - 1);
+  for (int d : {std::min(first, second), std::max(first, second)}) sizes.insert(d, n);
+  return diagonal_scatter_zeros(x, sizes, {offset, first, second});
+}
+Tensor diag(const Tensor& x, int64_t diagonal_offset) {
+  expect(x.dim() == 1 || x.dim() == 2, ErrorKind::shape, "diag: Supports 1D or 2D tensors. Got ", x.dim(), "D");
+  return x.dim() == 1 ? diag_embed(x, diagonal_offset) : clone(diagonal(x, diagonal_offset));
+}
+
+const Op* const join_ops[] = {&op_cat, &op_flip, &op_pad, &op_roll, &op_tril, &op_triu};
+Ops families::join() { return join_ops; }
+
+}  // namespace adjoint

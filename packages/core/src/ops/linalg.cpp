@@ -1,0 +1,188 @@
+// Products of matrices and vectors: one record, matmul, and what is composed of it.
+#include <adjoint/core/batch.h>
+#include <adjoint/core/types.h>
+
+#include <algorithm>
+
+#include "families.h"
+#include "positions.h"
+
+namespace adjoint {
+
+namespace {
+
+// One matrix of a batch, row-major in the type that products are computed in.
+template <class T, class C>
+void pack(const View& x, int64_t offset, std::vector<C>& out) {
+  const int64_t rows = x.sizes[x.ndim - 2], columns = x.sizes[x.ndim - 1], down = x.strides[x.ndim - 2], right = x.strides[x.ndim - 1];
+  const T* p = x.as<T>() + offset;
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < columns; j++) out[i * columns + j] = convert<C>(p[i * down + j * right]);
+}
+
+// Where matrix number `batch` of the result's batch begins in x, whose batch dimensions broadcast.
+int64_t matrix_offset(const View& x, const View& y, int64_t batch) {
+  int64_t offset = 0;
+  for (int d = y.ndim - 3; d >= 0; d--) {
+    const int own = d - (y.ndim - x.ndim);
+    if (own >= 0 && x.sizes[own] != 1) offset += batch % y.sizes[d] * x.strides[own];
+    batch /= y.sizes[d];
+  }
+  return offset;
+}
+
+template <class C>
+void multiply(const C* a, const C* b, C* row, int64_t inner, int64_t columns) {
+  std::fill_n(row, columns, C(0));
+  for (int64_t k = 0; k < inner; k++) {
+    const C factor = a[k];
+    for (int64_t j = 0; j < columns; j++) row[j] += factor * b[k * columns + j];
+  }
+}
+
+void matmul_kernel(const Launch& l) {
+  const View &a = l.x[0], &b = l.x[1], &y = l.y[0];
+  if (y.numel == 0) return;
+  const int64_t rows = y.sizes[y.ndim - 2], columns = y.sizes[y.ndim - 1], inner = a.sizes[a.ndim - 1];
+  with_type(y.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using C = std::conditional_t<std::is_same_v<T, bool>, uint8_t, compute_t<T>>;  // bool never comes here
+    std::vector<C> left(rows * inner), right(inner * columns), row(columns);
+    int64_t packed = -1;
+    T* out = y.as<T>();
+    for (int64_t batch = 0; batch < y.numel / (rows * columns); batch++) {
+      pack<T>(a, matrix_offset(a, y, batch), left);
+      const int64_t offset = matrix_offset(b, y, batch);
+      if (offset != packed) pack<T>(b, packed = offset, right);
+      for (int64_t i = 0; i < rows; i++) {
+        multiply(left.data() + i * inner, right.data(), row.data(), inner, columns);
+        for (C v : row) *out++ = convert<T>(v);
+      }
+    }
+  });
+}
+
+Types matmul_types(Tensors x, const Attrs&) {
+  expect(x[0].dtype() == x[1].dtype(), "matmul: expected m1 and m2 to have the same dtype, but got: ", x[0].dtype(), " != ", x[1].dtype());
+  expect(x[0].dtype() != DType::bool_, ErrorKind::not_implemented, "matmul: \"addmm_impl_cpu_\" not implemented for 'Bool'");
+  return all(x[0].dtype());
+}
+void matmul_shape(Tensors x, const Attrs&, Dims* out) {
+  const Dims &a = x[0].sizes(), &b = x[1].sizes();
+  const int n = a.size(), m = b.size();
+  expect(a[n - 1] == b[m - 2], ErrorKind::shape, "matmul: mat1 and mat2 shapes cannot be multiplied (", a[n - 2], "x", a[n - 1], " and ", b[m - 2], "x", b[m - 1], ")");
+  out[0] = broadcast(Dims(std::span(a.data(), n - 2)), Dims(std::span(b.data(), m - 2)), "matmul");
+  out[0].push_back(a[n - 2]);
+  out[0].push_back(b[m - 1]);
+}
+
+// Batched operands get singleton dimensions behind the lanes, so that the batch dimensions of both stay aligned.
+void batch_matmul(const BatchCall& c, Tensor* out) {
+  Tensor x[2] = {batch::front(c, 0), batch::front(c, 1)};
+  int ndim[2];
+  for (int i = 0; i < 2; i++) ndim[i] = x[i].dim() - (c.dims[i] >= 0);
+  for (int i = 0; i < 2; i++)
+    for (int k = ndim[i]; c.dims[i] >= 0 && k < std::max(ndim[0], ndim[1]); k++) x[i] = unsqueeze(x[i], 1);
+  out[0] = matmul(x[0], x[1]);
+}
+
+}  // namespace
+
+const Op op_matmul{.name = "matmul", .kind = Kind::multilinear, .types = matmul_types, .shape = matmul_shape,
+    .d = {rule([](V v, X<1> b) { return matmul(v, mT(b)); }), rule([](V v, X<0> a) { return matmul(mT(a), v); })},
+    .batch = batch_matmul,
+    .doc = "The product of matrices, or of batches of matrices that broadcast against each other.", .reference = matmul_kernel};
+
+Tensor matmul(const Tensor& a, const Tensor& b) {
+  expect(a.dim() > 0 && b.dim() > 0, ErrorKind::shape, "matmul: both arguments to matmul need to be at least 1D, but they are ", a.dim(), "D and ", b.dim(), "D");
+  if (a.dim() == 1) {
+    const Tensor row = unsqueeze(a, 0);
+    return b.dim() == 1 ? reshape(matmul(row, unsqueeze(b, 1)), {}) : squeeze(matmul(row, b), Dims{-2});
+  }
+  if (b.dim() == 1) return squeeze(matmul(a, unsqueeze(b, 1)), Dims{-1});
+  if (a.dim() > 2 && b.dim() == 2) {
+    // Many matrices by one is one taller matrix by it; so is the derivative.
+    Dims sizes = a.sizes();
+    int64_t rows = 1;
+    for (int i = 0; i < a.dim() - 1; i++) rows *= sizes[i];
+    sizes[a.dim() - 1] = b.size(1);
+    return reshape(apply(op_matmul, {reshape(a, {rows, a.size(-1)}), b}), sizes);
+  }
+  return apply(op_matmul, {a, b});
+}
+
+Tensor mm(const Tensor& a, const Tensor& b) {
+  expect(a.dim() == 2, ErrorKind::shape, "mm: self must be a matrix, got shape ", a.sizes());
+  expect(b.dim() == 2, ErrorKind::shape, "mm: mat2 must be a matrix, got shape ", b.sizes());
+  return apply(op_matmul, {a, b});
+}
+Tensor bmm(const Tensor& a, const Tensor& b) {
+  expect(a.dim() == 3, ErrorKind::shape, "bmm: batch1 must be a 3D tensor, got shape ", a.sizes());
+  expect(b.dim() == 3, ErrorKind::shape, "bmm: batch2 must be a 3D tensor, got shape ", b.sizes());
+  expect(a.size(0) == b.size(0) && a.size(2) == b.size(1), ErrorKind::shape, "bmm: Expected size for first two dimensions of batch2 tensor to be: [", a.size(0), ", ", a.size(2), "] but got: [",
+         b.size(0), ", ", b.size(1), "].");
+  return apply(op_matmul, {a, b});
+}
+Tensor mv(const Tensor& a, const Tensor& b) {
+  expect(a.dim() == 2 && b.dim() == 1, ErrorKind::shape, "mv: vector + matrix @ vector expected, got ", a.dim(), ", ", b.dim());
+  expect(a.size(1) == b.size(0), ErrorKind::shape, "mv: size mismatch, got input (", a.size(0), "), mat (", a.size(0), "x", a.size(1), "), vec (", b.size(0), ")");
+  return matmul(a, b);
+}
+Tensor dot(const Tensor& a, const Tensor& b) {
+  expect(a.dim() == 1 && b.dim() == 1, ErrorKind::shape, "dot: 1D tensors expected, but got ", a.dim(), "D and ", b.dim(), "D tensors");
+  expect(a.numel() == b.numel(), ErrorKind::shape, "dot: inconsistent tensor size, expected tensor ", a.sizes(), " and src ", b.sizes(), " to have the same number of elements, but got ", a.numel(),
+         " and ", b.numel(), " elements respectively");
+  return matmul(a, b);
+}
+Tensor outer(const Tensor& a, const Tensor& b) {
+  expect(a.dim() == 1, ErrorKind::shape, "outer: Expected 1-D argument self, but got ", a.dim(), "-D");
+  expect(b.dim() == 1, ErrorKind::shape, "outer: Expected 1-D argument vec2, but got ", b.dim(), "-D");
+  return mul(unsqueeze(a, 1), b);
+}
+
+namespace {
+bool is_one(const Scalar& s) { return s.dtype() != DType::complex128 && s.to<double>() == 1; }
+}  // namespace
+
+Tensor addmm(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
+  const Tensor product = mm(a, b), scaled = is_one(alpha) ? product : mul(product, wrapped(alpha));
+  expect(broadcast(c.sizes(), product.sizes(), "addmm") == product.sizes(), ErrorKind::shape, "addmm: The expanded size of the tensor ", product.sizes(), " must match the existing size ", c.sizes());
+  if (beta.is_zero()) return scaled;  // what c holds, even NaN, does not matter
+  return add(is_one(beta) ? c : mul(c, wrapped(beta)), scaled);
+}
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  expect(weight.dim() == 1 || weight.dim() == 2, ErrorKind::shape, "linear: weight must be 1-d or 2-d, got shape ", weight.sizes());
+  const Tensor y = matmul(x, weight.dim() == 2 ? mT(weight) : weight);
+  return bias ? add(y, bias) : y;
+}
+
+Tensor tensordot(const Tensor& a, const Tensor& b, const Dims& dims_a, const Dims& dims_b) {
+  expect(dims_a.size() == dims_b.size(), "tensordot: both dimension lists should have same length, got ", dims_a.size(), " and ", dims_b.size());
+  Dims in_a, in_b, order_a, order_b, sizes;
+  int64_t rows = 1, columns = 1, inner = 1;
+  for (int i = 0; i < dims_a.size(); i++) {
+    const int p = wrap_dim(dims_a[i], a.dim(), "tensordot"), q = wrap_dim(dims_b[i], b.dim(), "tensordot");
+    expect(!in_a.contains(p) && !in_b.contains(q), "tensordot: a dimension appears multiple times in the lists of dims ", dims_a, " and ", dims_b);
+    expect(a.size(p) == b.size(q), ErrorKind::shape, "tensordot: contracted dimensions need to match, but first has size ", a.size(p), " in dim ", p, " and second has size ", b.size(q), " in dim ", q);
+    in_a.push_back(p);
+    in_b.push_back(q);
+    inner *= a.size(p);
+  }
+  for (int i = 0; i < a.dim(); i++)
+    if (!in_a.contains(i)) { order_a.push_back(i); sizes.push_back(a.size(i)); rows *= a.size(i); }
+  order_b = in_b;
+  for (int64_t d : in_a) order_a.push_back(d);
+  for (int i = 0; i < b.dim(); i++)
+    if (!in_b.contains(i)) { order_b.push_back(i); sizes.push_back(b.size(i)); columns *= b.size(i); }
+  return reshape(mm(reshape(permute(a, order_a), {rows, inner}), reshape(permute(b, order_b), {inner, columns})), sizes);
+}
+
+Tensor trace(const Tensor& x) {
+  expect(x.dim() == 2, ErrorKind::shape, "trace: expected a matrix, but got tensor with dim ", x.dim());
+  return sum(diagonal(x));
+}
+
+const Op* const linalg_ops[] = {&op_matmul};
+Ops families::linalg() { return linalg_ops; }
+
+}  // namespace adjoint

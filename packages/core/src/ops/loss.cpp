@@ -1,0 +1,191 @@
+// Losses: compositions, but for binary cross-entropy.
+#include <adjoint/core/elementwise.h>
+#include <adjoint/core/math/log.h>
+#include <adjoint/core/types.h>
+
+#include <algorithm>
+#include <string>
+
+#include "families.h"
+#include "lanes.h"
+
+namespace adjoint {
+
+namespace {
+
+Tensor reduce(const Tensor& loss, Reduction r) { return r == Reduction::none ? loss : r == Reduction::sum ? sum(loss) : mean(loss); }
+
+std::string size_text(const Dims& d) {
+  std::ostringstream s;
+  s << "torch.Size(" << d << ')';
+  return s.str();
+}
+
+// ---- class targets
+
+bool readable(const Tensor& t) { return !(t->keys & key_lifted) && t.device().type == DeviceType::cpu; }
+
+// Checks class targets where their memory can be read; says whether some may have to be ignored.
+bool check_classes(const Tensor& target, int64_t classes, int64_t ignore_index) {
+  if (!readable(target)) return true;
+  bool ignored = false;
+  with_type(target.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const View v{target->data, target->sizes.data(), target->strides.data(), target.dim(), target.dtype(), target.numel()};
+    for_rows<1>({&v}, [&](char* const* p, const int64_t* s, int64_t n) {
+      for (int64_t i = 0; i < n; i++) {
+        const int64_t t = convert<int64_t>(at<T>(p[0] + i * s[0]));
+        if (t == ignore_index) ignored = true;
+        else expect(t >= 0 && t < classes, ErrorKind::index, "Target ", t, " is out of bounds.");
+      }
+    });
+  });
+  return ignored;
+}
+
+int class_dim(const Tensor& x) { return x.dim() == 1 ? 0 : 1; }
+
+// Class targets made safe to index with, and the weight of each (0 where ignored; empty if all count as 1).
+struct Classes {
+  Tensor index, weight, valid;
+  Tensor mask(const Tensor& t) const { return valid ? where(valid, t, zero_of(t)) : t; }
+};
+Classes classes_of(const Tensor& x, const Tensor& target, const Tensor& weight, int64_t ignore_index) {
+  Classes c{to_dtype(target, DType::int64), {}, {}};
+  if (check_classes(target, x.size(class_dim(x)), ignore_index)) {
+    c.valid = ne(c.index, wrapped(ignore_index));
+    c.index = where(c.valid, c.index, zero_of(c.index));
+  }
+  if (weight) c.weight = c.mask(reshape(index_select(weight, 0, reshape(c.index, {-1})), c.index.sizes()));
+  return c;
+}
+
+// What a mean divides by: the weights of the targets that count.
+Tensor total_weight(const Classes& c, const Tensor& loss) {
+  if (c.weight) return sum(c.weight);
+  return c.valid ? to_dtype(sum(c.valid), loss.dtype()) : full({}, static_cast<double>(loss.numel()), loss.dtype(), loss.device());
+}
+Tensor reduce_classes(const Tensor& loss, const Classes& c, Reduction r) {
+  return r == Reduction::none ? loss : r == Reduction::sum ? sum(loss) : sum(loss) / total_weight(c, loss);
+}
+
+Tensor class_losses(const Tensor& x, const Classes& c) {
+  const int d = class_dim(x);
+  Tensor loss = -squeeze(gather(x, d, unsqueeze(c.index, d)), Dims{d});
+  return c.mask(c.weight ? loss * c.weight : loss);
+}
+
+void check_class_shapes(const Tensor& x, const Tensor& target, const Tensor& weight, const char* op) {
+  expect(x.dim() > 0, op, ": input.dim() > 0, got a 0-d tensor");
+  expect(!is_differentiable(target.dtype()) && target.dtype() != DType::bool_, op, ": expected scalar type Long but found ", target.dtype());
+  Dims sizes = x.sizes();
+  sizes.erase(class_dim(x));
+  if (x.dim() > 1 && target.dim() > 0)
+    expect(x.size(0) == target.size(0), ErrorKind::value, "Expected input batch_size (", x.size(0), ") to match target batch_size (", target.size(0), ").");
+  expect(x.dim() > 2 || target.dim() <= 1, op, ": 0D or 1D target tensor expected, multi-target not supported");
+  expect(target.sizes() == sizes, op, ": size mismatch (got input: ", x.sizes(), ", target: ", target.sizes(), ")");
+  const int64_t classes = x.size(class_dim(x));
+  expect(!weight || (weight.dim() == 1 && weight.numel() == classes), op, ": weight tensor should be defined either for all ", classes,
+         " classes or no classes but got weight tensor of shape: ", weight ? weight.sizes() : Dims{});
+}
+
+// A per-class weight in the rank of x.
+Tensor per_class(const Tensor& weight, const Tensor& x) {
+  Dims sizes(x.dim(), 1);
+  sizes[class_dim(x)] = weight.numel();
+  return reshape(weight, sizes);
+}
+
+Tensor probability_loss(const Tensor& log_p, const Tensor& target, const Tensor& weight, Reduction r, double smoothing) {
+  const int d = class_dim(log_p);
+  const double classes = static_cast<double>(log_p.size(d));
+  const Tensor t = smoothing > 0 ? target * (1 - smoothing) + smoothing / classes : target;
+  Tensor loss = -sum(weight ? log_p * t * per_class(weight, log_p) : log_p * t, Dims{d});
+  return r == Reduction::mean ? sum(loss) / static_cast<double>(std::max<int64_t>(loss.numel(), 1)) : reduce(loss, r);
+}
+
+}  // namespace
+
+Tensor nll_loss(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r, int64_t ignore_index) {
+  check_class_shapes(x, target, weight, "nll_loss");
+  const Classes c = classes_of(x, target, weight, ignore_index);
+  return reduce_classes(class_losses(x, c), c, r);
+}
+
+Tensor cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r, int64_t ignore_index, double label_smoothing) {
+  expect(label_smoothing >= 0 && label_smoothing <= 1, "cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
+  expect(x.dim() > 0, "cross_entropy: input.dim() > 0, got a 0-d tensor");
+  const int d = class_dim(x);
+  if (x.sizes() == target.sizes()) {
+    expect(is_floating(target.dtype()), "cross_entropy: Expected floating point type for target with class probabilities, got ", target.dtype());
+    expect(ignore_index < 0, "cross_entropy: ignore_index is not supported for floating point target");
+    return probability_loss(log_softmax(x, d), target, weight, r, label_smoothing);
+  }
+  check_class_shapes(x, target, weight, "cross_entropy");
+  const Tensor log_p = log_softmax(x, d);
+  const Classes c = classes_of(x, target, weight, ignore_index);
+  const Tensor loss = reduce_classes(class_losses(log_p, c), c, r);
+  if (label_smoothing == 0) return loss;
+  Tensor smooth = c.mask(-sum(weight ? log_p * per_class(weight, x) : log_p, Dims{d}));
+  return loss * (1 - label_smoothing) + reduce_classes(smooth, c, r) * (label_smoothing / static_cast<double>(x.size(d)));
+}
+
+// ---- elementwise
+
+Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction r) { return reduce(square(x - target), r); }
+Tensor l1_loss(const Tensor& x, const Tensor& target, Reduction r) { return reduce(abs(x - target), r); }
+
+Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, Reduction r, double beta) {
+  expect(beta >= 0, "smooth_l1_loss: smooth_l1_loss does not support negative values for beta, got ", beta);
+  if (beta == 0) return l1_loss(x, target, r);
+  const Tensor d = x - target, size = abs(d);
+  return reduce(where(lt(size, wrapped(beta)), square(d) * (0.5 / beta), size - 0.5 * beta), r);
+}
+
+Tensor huber_loss(const Tensor& x, const Tensor& target, Reduction r, double delta) {
+  expect(delta > 0, "huber_loss: huber_loss does not support non-positive values for delta, got ", delta);
+  const Tensor d = x - target, size = abs(d);
+  return reduce(where(lt(size, wrapped(delta)), square(d) * 0.5, (size - 0.5 * delta) * delta), r);
+}
+
+Tensor kl_div(const Tensor& x, const Tensor& target, Reduction r, bool log_target) {
+  return reduce(log_target ? exp(target) * (target - x) : xlogy(target, target) - target * x, r);
+}
+
+namespace {
+
+// Logarithms stop at -100, so that a sure mistake costs a finite amount.
+struct BinaryCrossEntropy {
+  template <std::floating_point T> T operator()(T x, T target) const {
+    expect(x >= 0 && x <= 1, "binary_cross_entropy: all elements of input should be between 0 and 1");
+    return (target - 1) * std::max(math::log1p(-x), T(-100)) - target * std::max(math::log(x), T(-100));
+  }
+};
+
+Tensor bounded_log(const Tensor& log_x) { return clamp(log_x, wrapped(-100.0), {}); }
+
+}  // namespace
+
+const Op op_binary_cross_entropy{.name = "binary_cross_entropy", .types = types::promoted,
+    .d = {rule([](V v, X<0> x, X<1> target) { return v * (x - target) / clamp(x * (1.0 - x), wrapped(1e-12), {}); }),
+          rule([](V v, X<0> x) { return v * (bounded_log(log1p(-x)) - bounded_log(log(x))); })},
+    .doc = "-(target log x + (1 - target) log(1 - x)), with logarithms of at least -100.", .reference = elementwise<BinaryCrossEntropy, 2>};
+Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r) {
+  expect(x.sizes() == target.sizes(), ErrorKind::value, "Using a target size (", size_text(target.sizes()), ") that is different to the input size (", size_text(x.sizes()),
+         ") is deprecated. Please ensure they have the same size.");
+  Tensor loss = apply(op_binary_cross_entropy, {x, target});
+  return reduce(weight ? loss * weight : loss, r);
+}
+
+Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target, const Tensor& weight, const Tensor& pos_weight, Reduction r) {
+  expect(x.sizes() == target.sizes(), ErrorKind::value, "Target size (", size_text(target.sizes()), ") must be the same as input size (", size_text(x.sizes()), ")");
+  Tensor log_p = logsigmoid(x);
+  if (pos_weight) log_p = log_p * ((pos_weight - 1.0) * target + 1.0);
+  Tensor loss = (1.0 - target) * x - log_p;
+  return reduce(weight ? loss * weight : loss, r);
+}
+
+const Op* const loss_ops[] = {&op_binary_cross_entropy};
+Ops families::loss() { return loss_ops; }
+
+}  // namespace adjoint

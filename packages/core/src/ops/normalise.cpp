@@ -1,0 +1,320 @@
+// Normalisation: softmax along a dimension; standardised values over dimensions (layer, batch and root-mean-square norms).
+#include <adjoint/core/batch.h>
+#include <adjoint/core/math/exp.h>
+#include <adjoint/core/types.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "families.h"
+#include "lanes.h"
+
+namespace adjoint {
+
+namespace {
+
+// ---- softmax
+
+template <bool logarithm> void softmax_kernel(const Launch& l) {
+  const int dim = l.attrs.as<Dim>().dim;
+  with_type(l.x[0].dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using C = compute_t<T>;
+    if constexpr (std::is_integral_v<T> || is_complex_v<T>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
+    else for_lines<2>({&l.x[0], &l.y[0]}, dim, [](char* const* p, const int64_t* s, int64_t n) {
+      auto value = [&](int64_t i) { return convert<C>(at<T>(p[0] + i * s[0])); };
+      C largest = -math::infinity<C>;
+      for (int64_t i = 0; i < n; i++) if (value(i) > largest) largest = value(i);
+      PairwiseSum<double> sum;
+      for (int64_t i = 0; i < n; i++) sum.add(math::exp(value(i) - largest));
+      const double total = sum.total(), log_total = std::log(total);
+      for (int64_t i = 0; i < n; i++) {
+        const C shifted = value(i) - largest;
+        at<T>(p[1] + i * s[1]) = convert<T>(logarithm ? static_cast<double>(shifted) - log_total : math::exp(shifted) / total);
+      }
+    });
+  });
+}
+
+// The Jacobians: diag(y) - y y' is symmetric, that of the logarithm is I - 1 y'.
+constexpr Rule softmax_rule = rule([](V v, Y<> y, const Dim& a) {
+  Tensor w = v * y;
+  return w - y * sum(w, Dims{a.dim}, true);
+});
+
+// ---- standardised values
+
+// An operand that broadcasts to x from the right.
+Dims aligned_strides(const View& v, int ndim) {
+  Dims strides(ndim, 0);
+  for (int i = 0; i < v.ndim; i++)
+    if (v.sizes[i] != 1) strides[ndim - v.ndim + i] = v.strides[i];
+  return strides;
+}
+
+// One operand of a standardising kernel, split into the dimensions that stay and those that statistics are taken over.
+struct Halves {
+  Dims outer_sizes, outer_strides, inner_sizes, inner_strides;
+  Halves(const View& x, const View& v, const Dims& dims) {
+    const Dims strides = aligned_strides(v, x.ndim);
+    for (int i = 0; i < x.ndim; i++) {
+      const bool in = dims.contains(i);
+      (in ? inner_sizes : outer_sizes).push_back(x.sizes[i]);
+      (in ? inner_strides : outer_strides).push_back(strides[i]);
+    }
+  }
+  View outer(const View& v) const { return {v.data, outer_sizes.data(), outer_strides.data(), outer_sizes.size(), v.dtype, outer_sizes.product()}; }
+  View inner(char* data, DType t) const { return {data, inner_sizes.data(), inner_strides.data(), inner_sizes.size(), t, inner_sizes.product()}; }
+};
+
+// write(y, x, weight, bias) over one group; absent operands stand on a constant.
+template <class T, class F> void for_affine(const Halves (&h)[4], char* const* at_group, F&& f) {
+  const DType t = dtype_of<T>();
+  const View v[4] = {h[0].inner(at_group[0], t), h[1].inner(at_group[1], t), h[2].inner(at_group[2], t), h[3].inner(at_group[3], t)};
+  for_rows<4>({&v[0], &v[1], &v[2], &v[3]}, [&](char* const* p, const int64_t* s, int64_t n) {
+    for (int64_t i = 0; i < n; i++) at<T>(p[0] + i * s[0]) = f(at<T>(p[1] + i * s[1]), at<T>(p[2] + i * s[2]), at<T>(p[3] + i * s[3]));
+  });
+}
+
+struct Moments { double mean, square; };  // square: the mean square distance from the mean
+template <class T> Moments moments(const View& group, bool centred) {
+  const double n = static_cast<double>(group.numel);
+  auto average = [&](auto&& f) {
+    PairwiseSum<double> s;
+    for_rows<1>({&group}, [&](char* const* p, const int64_t* step, int64_t m) {
+      for (int64_t i = 0; i < m; i++) s.add(f(convert<double>(at<T>(p[0] + i * step[0]))));
+    });
+    return s.total() / n;
+  };
+  const double mean = centred ? average([](double v) { return v; }) : 0;
+  return {mean, average([=](double v) { return (v - mean) * (v - mean); })};
+}
+
+// y = (x - mean) / sqrt(var + eps) * weight + bias; also gives the statistics, in float for half types.
+template <bool centred, class T> void standardise(const Launch& l) {
+  using C = compute_t<T>;
+  const Normalize& a = l.attrs.as<Normalize>();
+  T one = convert<T>(1.0), zero = convert<T>(0.0);
+  const View& x = l.x[0];
+  const View constants[2] = {{reinterpret_cast<char*>(&one), nullptr, nullptr, 0, x.dtype, 1}, {reinterpret_cast<char*>(&zero), nullptr, nullptr, 0, x.dtype, 1}};
+  const View& weight = l.x.size() > 1 ? l.x[1] : constants[0];
+  const View& bias = l.x.size() > 2 ? l.x[2] : constants[1];
+  const Halves h[4] = {{x, l.y[0], a.dims}, {x, x, a.dims}, {x, weight, a.dims}, {x, bias, a.dims}};
+  const Halves first{x, l.y[1], a.dims}, second{x, l.y[centred ? 2 : 1], a.dims};
+  const View outer[6] = {h[0].outer(l.y[0]), h[1].outer(x), h[2].outer(weight), h[3].outer(bias), first.outer(l.y[1]), second.outer(l.y[centred ? 2 : 1])};
+  for_rows<6>({&outer[0], &outer[1], &outer[2], &outer[3], &outer[4], &outer[5]}, [&](char* const* p, const int64_t* s, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+      char* group[4];
+      for (int k = 0; k < 4; k++) group[k] = p[k] + i * s[k];
+      const Moments m = moments<T>(h[1].inner(group[1], x.dtype), centred);
+      if (centred) at<C>(p[4] + i * s[4]) = static_cast<C>(m.mean);
+      at<C>(p[5] + i * s[5]) = static_cast<C>(m.square);
+      const double scale = 1 / std::sqrt(m.square + a.eps);
+      for_affine<T>(h, group, [&](T v, T w, T b) { return convert<T>((convert<double>(v) - m.mean) * scale * convert<double>(w) + convert<double>(b)); });
+    }
+  });
+}
+template <bool centred> void standardise_kernel(const Launch& l) {
+  with_type(l.x[0].dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_integral_v<T> || is_complex_v<T>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
+    else standardise<centred, T>(l);
+  });
+}
+
+Types standardise_types(Tensors x, const Attrs&) {
+  const DType t = x[0].dtype(), statistics = is_half(t) ? DType::float32 : t;
+  return {t, {t, statistics, statistics}};
+}
+void standardise_shape(Tensors x, const Attrs& attrs, Dims* out) {
+  out[0] = x[0].sizes();
+  out[1] = out[2] = reduced(x[0].sizes(), attrs.as<Normalize>().dims, true);
+}
+
+// x with a batch dimension in front; weight and bias have the rank of x, so one without a batch dimension broadcasts.
+void standardise_batch(const BatchCall& c, Tensor* out) {
+  Normalize a = c.attrs.as<Normalize>();
+  for (int64_t& d : a.dims) d++;
+  TensorVector x{batch::spread(c, 0)};
+  for (size_t i = 1; i < c.x.size(); i++) x.push_back(batch::front(c, static_cast<int>(i)));
+  apply(c.op, x, a, out);
+}
+
+// What the rules share: with g the cotangent of z = (x - mean) * scale, or v a tangent of x, both give
+//   scale * (g - mean(g) - z mean(g z)),
+// a symmetric map; it is the derivative of z.
+struct Standard {
+  Tensor z, scale;
+  const Dims& dims;
+  bool centred;
+  Tensor map(const Tensor& g) const {
+    Tensor r = g - z * mean(g * z, dims, true);
+    return scale * (centred ? r - mean(g, dims, true) : r);
+  }
+};
+Standard standard(const Tensor& x, const Tensor& mean, const Tensor& square, const Normalize& a) {
+  Tensor scale = rsqrt(square + a.eps);
+  return {(mean ? x - mean : x) * scale, scale, a.dims, static_cast<bool>(mean)};
+}
+// x in the type of the statistics.
+Tensor wide(const Tensor& x, const Tensor& square) { return to_dtype(x, square.dtype()); }
+
+Tensor standardise_vjp(Tensors v, Tensors x, const Tensor& mean, const Tensor& square, const Normalize& a) {
+  const Tensor centre = wide(x[0], square);
+  const double n = static_cast<double>(reduced_count(x[0].sizes(), a.dims));
+  Tensor r;
+  auto gather = [&](const Tensor& t) { r = r ? r + t : t; };
+  if (v[0]) gather(standard(centre, mean, square, a).map(x.size() > 1 ? wide(v[0], square) * x[1] : wide(v[0], square)));
+  const Tensor& v_square = v[mean ? 2 : 1];
+  if (mean && v[1]) gather(expand(v[1] / n, x[0].sizes()));
+  if (v_square) gather(v_square * (mean ? centre - mean : centre) * (2 / n));
+  return r ? r : zeros_like(x[0]);
+}
+Tensor weight_vjp(const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Normalize& a) {
+  if (!v) return {};  // only the statistics have cotangents
+  return wide(v, square) * standard(wide(x, square), mean, square, a).z;
+}
+
+Tensor scaled(const Tensor& t, Tensors x) { return x.size() > 1 ? t * x[1] : t; }
+
+}  // namespace
+
+const Op op_softmax{.name = "softmax", .kind = Kind::custom, .types = types::floating, .shape = shapes::same, .d = {softmax_rule}, .t = {softmax_rule},
+    .batch = batch::shift<&Dim::dim>, .doc = "exp(x) / sum(exp(x)) along a dimension, without overflow.", .reference = softmax_kernel<false>};
+const Op op_log_softmax{.name = "log_softmax", .kind = Kind::custom, .types = types::floating, .shape = shapes::same,
+    .d = {rule([](V v, Y<> y, const Dim& a) { return v - exp(y) * sum(v, Dims{a.dim}, true); })},
+    .t = {rule([](V v, Y<> y, const Dim& a) { return v - sum(exp(y) * v, Dims{a.dim}, true); })},
+    .batch = batch::shift<&Dim::dim>, .doc = "x - log(sum(exp(x))) along a dimension, without overflow.", .reference = softmax_kernel<true>};
+namespace {
+Tensor softmax_like(const Op& op, const Tensor& x, int64_t dim, std::optional<DType> dtype) {
+  const Tensor cast = dtype ? to_dtype(x, *dtype) : x;
+  expect(is_floating(cast.dtype()), ErrorKind::not_implemented, op.name, ": not implemented for ", cast.dtype());
+  return along(cast, dim, op.name, [&](const Tensor& v, int d) { return apply(op, {v}, Dim{d}); });
+}
+}  // namespace
+Tensor softmax(const Tensor& x, int64_t dim, std::optional<DType> dtype) { return softmax_like(op_softmax, x, dim, dtype); }
+Tensor log_softmax(const Tensor& x, int64_t dim, std::optional<DType> dtype) { return softmax_like(op_log_softmax, x, dim, dtype); }
+
+namespace {
+constexpr std::array<Rule, 4> centred_vjp{
+    rule([](Cotangents c, Inputs in, Y<1> mean, Y<2> square, const Normalize& a) { return standardise_vjp(c.v, in.x, mean, square, a); }),
+    rule([](V v, X<0> x, Y<1> mean, Y<2> square, const Normalize& a) { return weight_vjp(v, x, mean, square, a); }),
+    rule([](V v) -> Tensor { return v; })};
+constexpr std::array<Rule, 4> centred_jvp{
+    rule([](V v, Inputs in, Y<1> mean, Y<2> square, const Normalize& a) {
+      const Tensor x = wide(in.x[0], square), t = wide(v, square);
+      return std::array<Tensor, 3>{scaled(standard(x, mean, square, a).map(t), in.x), adjoint::mean(t, a.dims, true), adjoint::mean((x - mean) * t, a.dims, true) * 2};
+    }),
+    rule([](V v, X<0> x, Y<1> mean, Y<2> square, const Normalize& a) { return weight_vjp(v, x, mean, square, a); }),
+    rule([](V v, X<0> x) { return expand(v, x.sizes()); })};
+}  // namespace
+
+const Op op_layer_norm{.name = "layer_norm", .kind = Kind::custom, .outputs = 3, .types = standardise_types, .shape = standardise_shape, .d = centred_vjp, .t = centred_jvp,
+    .batch = standardise_batch, .doc = "(x - mean) / sqrt(var + eps) over trailing dimensions, times weight, plus bias; also mean and var.", .reference = standardise_kernel<true>};
+const Op op_batch_norm{.name = "batch_norm", .kind = Kind::custom, .outputs = 3, .types = standardise_types, .shape = standardise_shape, .d = centred_vjp, .t = centred_jvp,
+    .batch = standardise_batch, .doc = "(x - mean) / sqrt(var + eps) over all dimensions but one, times weight, plus bias; also mean and var.", .reference = standardise_kernel<true>};
+const Op op_rms_norm{.name = "rms_norm", .kind = Kind::custom, .outputs = 2, .types = standardise_types, .shape = standardise_shape,
+    .d = {rule([](Cotangents c, Inputs in, Y<1> square, const Normalize& a) { return standardise_vjp(c.v, in.x, {}, square, a); }),
+          rule([](V v, X<0> x, Y<1> square, const Normalize& a) { return weight_vjp(v, x, {}, square, a); })},
+    .t = {rule([](V v, Inputs in, Y<1> square, const Normalize& a) {
+            const Tensor x = wide(in.x[0], square), t = wide(v, square);
+            return std::array<Tensor, 2>{scaled(standard(x, {}, square, a).map(t), in.x), mean(x * t, a.dims, true) * 2};
+          }),
+          rule([](V v, X<0> x, Y<1> square, const Normalize& a) { return weight_vjp(v, x, {}, square, a); })},
+    .batch = standardise_batch, .doc = "x / sqrt(mean(x^2) + eps) over trailing dimensions, times weight; also the mean square.", .reference = standardise_kernel<false>};
+
+namespace {
+
+// The last dimensions of x, which must have the sizes `shape`.
+Dims trailing_dims(const Tensor& x, const Dims& shape, const char* op) {
+  const int lead = x.dim() - shape.size();
+  expect(!shape.empty(), op, ": Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = ", shape);
+  if (lead < 0 || !std::equal(shape.begin(), shape.end(), x.sizes().begin() + lead)) {
+    std::ostringstream wanted;
+    for (int64_t n : shape) wanted << ", " << n;
+    fail(ErrorKind::runtime, op, ": Given normalized_shape=", shape, ", expected input with shape [*", wanted.str(), "], but got input of size", x.sizes());
+  }
+  Dims dims;
+  for (int i = lead; i < x.dim(); i++) dims.push_back(i);
+  return dims;
+}
+void check_affine(const Tensor& t, const Dims& shape, const char* op, const char* what) {
+  expect(!t || t.sizes() == shape, op, ": Expected ", what, " to be of same shape as normalized_shape, but got ", what, " of shape ", t ? t.sizes() : shape, " and normalized_shape = ", shape);
+}
+// A parameter of the trailing dimensions, or of channels, in the rank of x.
+Tensor in_rank(const Tensor& t, int ndim, int first) {
+  Dims sizes(ndim, 1);
+  for (int i = 0; i < t.dim(); i++) sizes[first + i] = t.sizes()[i];
+  return sizes == t.sizes() ? t : reshape(t, sizes);
+}
+
+struct Standardised { Tensor y, mean, var; };
+Standardised standardised(const Op& op, const Tensor& x, const Dims& dims, double eps, const Tensor& weight, const Tensor& bias, int first) {
+  TensorVector in{x};
+  if (weight) in.push_back(in_rank(weight, x.dim(), first));
+  if (weight && bias) in.push_back(in_rank(bias, x.dim(), first));
+  Tensor y[max_outputs];
+  apply(op, in, Normalize{dims, eps}, y);
+  return {!weight && bias ? y[0] + in_rank(bias, x.dim(), first) : y[0], y[1], y[2]};
+}
+
+}  // namespace
+
+Tensor layer_norm(const Tensor& x, const Dims& shape, const Tensor& weight, const Tensor& bias, double eps) {
+  const Dims dims = trailing_dims(x, shape, "layer_norm");
+  check_affine(weight, shape, "layer_norm", "weight");
+  check_affine(bias, shape, "layer_norm", "bias");
+  return standardised(op_layer_norm, x, dims, eps, weight, bias, x.dim() - shape.size()).y;
+}
+
+namespace {
+double epsilon_of(DType t) {
+  return t == DType::float64 ? 0x1p-52 : t == DType::float16 ? 0x1p-10 : t == DType::bfloat16 ? 0x1p-7 : 0x1p-23;
+}
+}  // namespace
+Tensor rms_norm(const Tensor& x, const Dims& shape, const Tensor& weight, std::optional<double> eps) {
+  const Dims dims = trailing_dims(x, shape, "rms_norm");
+  check_affine(weight, shape, "rms_norm", "weight");
+  return standardised(op_rms_norm, x, dims, eps.value_or(epsilon_of(x.dtype())), weight, {}, x.dim() - shape.size()).y;
+}
+
+namespace {
+
+// running = (1 - momentum) running + momentum factor value, outside of any graph.
+void update_running(const Tensor& running, const Tensor& value, double momentum, double factor) {
+  if (!running) return;
+  const bool plain = !((running->keys | value->keys) & key_lifted);
+  const Tensor r = plain ? alias_of(running) : running, v = reshape(plain ? alias_of(value) : value, running.sizes());
+  const Tensor updated = to_dtype(r * (1 - momentum) + v * (momentum * factor), running.dtype());
+  if (plain) run_inplace(op_copy, running, {&updated, 1}, {});
+  else copy_(running, updated);
+}
+
+}  // namespace
+
+Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps) {
+  expect(x.dim() >= 2, ErrorKind::value, "batch_norm: expected at least 2D input, got ", x.dim(), "D input");
+  const int64_t channels = x.size(1), n = channels ? x.numel() / channels : 0;
+  for (const Tensor& t : {running_mean, running_var, weight, bias})
+    expect(!t || t.numel() == channels, "batch_norm: expected parameters to contain ", channels, " elements, got ", t ? t.numel() : 0);
+  if (!training) {
+    expect(running_mean && running_var, "batch_norm: Expected running_mean and running_var to be defined when training=False");
+    Tensor scale = rsqrt(running_var + eps);
+    Tensor y = (x - in_rank(running_mean, x.dim(), 1)) * in_rank(weight ? scale * weight : scale, x.dim(), 1);
+    return to_dtype(bias ? y + in_rank(bias, x.dim(), 1) : y, x.dtype());
+  }
+  expect(n > 1, ErrorKind::value, "batch_norm: Expected more than 1 value per channel when training, got input size ", x.sizes());
+  Dims dims;
+  for (int i = 0; i < x.dim(); i++)
+    if (i != 1) dims.push_back(i);
+  const Standardised s = standardised(op_batch_norm, x, dims, eps, weight, bias, 1);
+  update_running(running_mean, s.mean, momentum, 1);
+  update_running(running_var, s.var, momentum, static_cast<double>(n) / static_cast<double>(n - 1));
+  return s.y;
+}
+
+const Op* const normalise_ops[] = {&op_batch_norm, &op_layer_norm, &op_log_softmax, &op_rms_norm, &op_softmax};
+Ops families::normalise() { return normalise_ops; }
+
+}  // namespace adjoint

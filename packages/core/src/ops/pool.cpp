@@ -1,0 +1,270 @@
+// Pooling over windows of the last one to three dimensions; whatever leads is a batch of planes.
+#include <adjoint/core/batch.h>
+#include <adjoint/core/types.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "families.h"
+#include "positions.h"
+
+namespace adjoint {
+
+namespace {
+
+// `sizes`: the spatial sizes of avg_pool's input. divisor 0: the number of elements.
+struct Averaging { Window window; int64_t divisor; Dims sizes; };
+
+int64_t pooled_size(int64_t in, const Window& w, int d) {
+  const int64_t extent = w.dilation[d] * (w.kernel[d] - 1) + 1, free = in + 2 * w.padding[d] - extent;
+  if (free < 0 && !(w.ceil_mode && free + w.stride[d] - 1 >= 0)) return 0;
+  int64_t n = (free + (w.ceil_mode ? w.stride[d] - 1 : 0)) / w.stride[d] + 1;
+  // A window must not begin in the padding behind the input.
+  if (w.ceil_mode && (n - 1) * w.stride[d] >= in + w.padding[d]) n--;
+  return n;
+}
+Dims pooled(const Dims& x, const Window& w, const char* op) {
+  const int n = w.kernel.size(), lead = x.size() - n;
+  Dims r = x;
+  for (int i = 0; i < n; i++) {
+    r[lead + i] = pooled_size(x[lead + i], w, i);
+    expect(r[lead + i] > 0, ErrorKind::shape, op, ": Given input size: ", x, ". Calculated output size: ", r[lead + i], " at dimension ", lead + i, ". Output size is too small");
+  }
+  return r;
+}
+
+// One dimension of one window: its elements are first, first + dilation, ... below last; `full` counts padding as well.
+struct Range { int64_t first, last, full; };
+
+// Planes of three spatial dimensions (missing ones lead, of size 1) and the windows over them.
+struct Planes {
+  int64_t count = 1, in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, kernel[3] = {1, 1, 1}, stride[3] = {1, 1, 1}, padding[3] = {}, dilation[3] = {1, 1, 1};
+
+  Planes(std::span<const int64_t> x, std::span<const int64_t> y, const Window& w) {
+    const int n = w.kernel.size(), lead = static_cast<int>(x.size()) - n;
+    for (int i = 0; i < lead; i++) count *= x[i];
+    for (int i = 0; i < n; i++) {
+      const int d = 3 - n + i;
+      in[d] = x[lead + i];
+      out[d] = y[lead + i];
+      kernel[d] = w.kernel[i];
+      stride[d] = w.stride[i];
+      padding[d] = w.padding[i];
+      dilation[d] = w.dilation[i];
+    }
+  }
+  Range range(int d, int64_t at) const {
+    int64_t first = at * stride[d] - padding[d];
+    const int64_t last = std::min(first + (kernel[d] - 1) * dilation[d] + 1, in[d] + padding[d]), full = last - first;
+    if (first < 0) first += (-first + dilation[d] - 1) / dilation[d] * dilation[d];
+    return {first, std::min(last, in[d]), full};
+  }
+  int64_t in_plane() const { return in[0] * in[1] * in[2]; }
+
+  // f(plane, output number, ranges of the window) for each window.
+  template <class F> void for_windows(F&& f) const {
+    int64_t number = 0;
+    for (int64_t plane = 0; plane < count; plane++)
+      for (int64_t a = 0; a < out[0]; a++)
+        for (int64_t b = 0; b < out[1]; b++)
+          for (int64_t c = 0; c < out[2]; c++) {
+            const Range r[3] = {range(0, a), range(1, b), range(2, c)};
+            f(plane, number++, r);
+          }
+  }
+  // f(position in the plane) for each element of a window.
+  template <class F> void for_elements(const Range (&r)[3], F&& f) const {
+    for (int64_t i = r[0].first; i < r[0].last; i += dilation[0])
+      for (int64_t j = r[1].first; j < r[1].last; j += dilation[1])
+        for (int64_t k = r[2].first; k < r[2].last; k += dilation[2]) f((i * in[1] + j) * in[2] + k);
+  }
+};
+
+std::span<const int64_t> sizes_of(const View& v) { return {v.sizes, static_cast<size_t>(v.ndim)}; }
+
+// A dense copy of x where it is not dense already.
+template <class T> const T* dense(const View& x, std::vector<char>& memory) {
+  if (x.contiguous()) return x.as<T>();
+  memory.resize(x.numel * sizeof(T));
+  const Dims sizes = positions::dims_of(x.sizes, x.ndim), strides = contiguous_strides(sizes);
+  positions::copy(x, {memory.data(), sizes.data(), strides.data(), x.ndim, x.dtype, x.numel});
+  return reinterpret_cast<const T*>(memory.data());
+}
+
+// Real numbers only.
+template <class F> void with_real_type(const Launch& l, F&& f) {
+  with_type(l.x[0].dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (is_complex_v<T> || std::is_same_v<T, bool>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
+    else f(tag);
+  });
+}
+
+void max_pool_kernel(const Launch& l) {
+  const Planes planes(sizes_of(l.x[0]), sizes_of(l.y[0]), l.attrs.as<Window>());
+  with_real_type(l, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    std::vector<char> memory;
+    const T* x = dense<T>(l.x[0], memory);
+    planes.for_windows([&](int64_t plane, int64_t number, const Range (&r)[3]) {
+      const T* p = x + plane * planes.in_plane();
+      int64_t best = (r[0].first * planes.in[1] + r[1].first) * planes.in[2] + r[2].first;
+      auto largest = convert<compute_t<T>>(p[best]);
+      planes.for_elements(r, [&](int64_t at) {
+        const auto v = convert<compute_t<T>>(p[at]);
+        if (!(v > largest) && v == v) return;  // of equal elements the first one stays; NaN always enters
+        largest = v;
+        best = at;
+      });
+      l.y[0].as<T>()[number] = p[best];
+      l.y[1].as<int64_t>()[number] = best;
+    });
+  });
+}
+
+int64_t divisor_of(const Averaging& a, const Range (&r)[3]) {
+  if (a.divisor) return a.divisor;
+  int64_t n = 1;
+  for (int d = 0; d < 3; d++) n *= a.window.count_include_pad ? r[d].full : r[d].last - r[d].first;
+  return n;
+}
+void avg_pool_kernel(const Launch& l) {
+  const Averaging& a = l.attrs.as<Averaging>();
+  const Planes planes(sizes_of(l.x[0]), sizes_of(l.y[0]), a.window);
+  with_real_type(l, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using C = compute_t<T>;
+    std::vector<char> memory;
+    const T* x = dense<T>(l.x[0], memory);
+    planes.for_windows([&](int64_t plane, int64_t number, const Range (&r)[3]) {
+      C sum = 0;
+      planes.for_elements(r, [&](int64_t at) { sum += convert<C>(x[plane * planes.in_plane() + at]); });
+      l.y[0].as<T>()[number] = convert<T>(static_cast<C>(sum / static_cast<C>(divisor_of(a, r))));
+    });
+  });
+}
+void avg_pool_vjp_kernel(const Launch& l) {
+  const Averaging& a = l.attrs.as<Averaging>();
+  const Planes planes(sizes_of(l.y[0]), sizes_of(l.x[0]), a.window);
+  with_real_type(l, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using C = compute_t<T>;
+    std::vector<char> memory;
+    const T* v = dense<T>(l.x[0], memory);
+    std::vector<C> sums(l.y[0].numel, C(0));
+    planes.for_windows([&](int64_t plane, int64_t number, const Range (&r)[3]) {
+      const C share = static_cast<C>(convert<C>(v[number]) / static_cast<C>(divisor_of(a, r)));
+      planes.for_elements(r, [&](int64_t at) { sums[plane * planes.in_plane() + at] += share; });
+    });
+    std::transform(sums.begin(), sums.end(), l.y[0].as<T>(), [](C s) { return convert<T>(s); });
+  });
+}
+
+Tensor flat_planes(const Tensor& x, int spatial) { return flatten(x, x.dim() - spatial, -1); }
+
+void max_pool_shape(Tensors x, const Attrs& a, Dims* out) { out[0] = out[1] = pooled(x[0].sizes(), a.as<Window>(), "max_pool"); }
+void avg_pool_shape(Tensors x, const Attrs& a, Dims* out) { out[0] = pooled(x[0].sizes(), a.as<Averaging>().window, "avg_pool"); }
+void avg_pool_vjp_shape(Tensors v, const Attrs& attrs, Dims* out) {
+  const Dims& sizes = attrs.as<Averaging>().sizes;
+  out[0] = v[0].sizes();
+  for (int i = 0; i < sizes.size(); i++) out[0][out[0].size() - sizes.size() + i] = sizes[i];
+}
+
+Tensor avg_pool_of(const Tensor& x, const Averaging& a);
+Tensor avg_pool_vjp(const Tensor& v, const Averaging& a);
+
+void check(const Tensor& x, const Window& w, const char* op) {
+  const int n = w.kernel.size();
+  expect(n >= 1 && n <= 3 && w.stride.size() == n && w.padding.size() == n && w.dilation.size() == n, op, ": expected one to three values for each of kernel, stride, padding and dilation, got ", w.kernel, ", ",
+         w.stride, ", ", w.padding, " and ", w.dilation);
+  expect(x.dim() == n + 1 || x.dim() == n + 2, ErrorKind::shape, op, ": Expected ", n + 1, "D or ", n + 2, "D (batch mode) tensor for input, got shape ", x.sizes());
+  for (int i = 0; i < n; i++) {
+    expect(x.size(x.dim() - n + i) > 0, ErrorKind::shape, op, ": Expected input to have non-zero size for non-batch dimensions, got shape ", x.sizes());
+    expect(w.kernel[i] > 0, op, ": kernel size should be greater than zero, got ", w.kernel);
+    expect(w.stride[i] > 0, op, ": stride should be greater than zero, got ", w.stride);
+    expect(w.dilation[i] > 0, op, ": dilation should be greater than zero, got ", w.dilation);
+    expect(w.padding[i] >= 0, op, ": pad must be non-negative, but got pad: ", w.padding[i]);
+    expect(w.padding[i] <= (w.dilation[i] * (w.kernel[i] - 1) + 1) / 2, op, ": pad should be at most half of effective kernel size, but got pad=", w.padding[i], ", kernel_size=", w.kernel[i], " and dilation=",
+           w.dilation[i]);
+  }
+}
+
+}  // namespace
+
+const Op op_max_pool{.name = "max_pool", .kind = Kind::custom, .outputs = 2, .types = types::with_index, .shape = max_pool_shape,
+    .d = {rule([](V v, Y<1> index, XShape<0> x, const Window& w) {
+      const int n = w.kernel.size();
+      Dims flat = x.sizes;
+      for (int i = 1; i < n; i++) {
+        flat[flat.size() - 2] *= flat.back();
+        flat.resize(flat.size() - 1);
+      }
+      return reshape(scatter_add(zeros(flat, v.dtype(), v.device()), -1, flat_planes(index, n), flat_planes(v, n)), x.sizes);
+    })},
+    .t = {rule([](V v, Y<1> index, const Window& w) {
+      const int n = w.kernel.size();
+      return std::array<Tensor, 2>{reshape(gather(flat_planes(v, n), -1, flat_planes(index, n)), index.sizes()), Tensor()};
+    })},
+    .batch = batch::leading,
+    .doc = "The largest element of each window, and its position in the flattened plane; ties take the first.", .reference = max_pool_kernel};
+Values max_pool(const Tensor& x, const Window& w) {
+  check(x, w, "max_pool");
+  Tensor y[max_outputs];
+  apply(op_max_pool, {&x, 1}, w, y);
+  return {y[0], y[1]};
+}
+
+const Op op_avg_pool{.name = "avg_pool", .kind = Kind::linear, .types = types::first, .shape = avg_pool_shape,
+    .d = {rule([](V v, XShape<0> x, const Averaging& a) {
+      Averaging r = a;
+      r.sizes = Dims(std::span(x.sizes.end() - a.window.kernel.size(), x.sizes.end()));
+      return avg_pool_vjp(v, r);
+    })},
+    .batch = batch::leading,
+    .doc = "The mean of each window.", .reference = avg_pool_kernel};
+
+const Op op_avg_pool_vjp{.name = "avg_pool_vjp", .kind = Kind::linear, .types = types::first, .shape = avg_pool_vjp_shape,
+    .d = {rule([](V v, const Averaging& a) { return avg_pool_of(v, a); })},
+    .batch = batch::leading,
+    .doc = "The cotangent of avg_pool's input: each element shared out over its window.", .reference = avg_pool_vjp_kernel};
+
+namespace {
+Tensor avg_pool_of(const Tensor& x, const Averaging& a) { return apply(op_avg_pool, {x}, a); }
+Tensor avg_pool_vjp(const Tensor& v, const Averaging& a) { return apply(op_avg_pool_vjp, {v}, a); }
+}  // namespace
+
+Tensor avg_pool(const Tensor& x, const Window& w, std::optional<int64_t> divisor) {
+  Averaging a{w, divisor.value_or(0), {}};
+  a.window.dilation = Dims(w.kernel.size(), 1);
+  check(x, a.window, "avg_pool");
+  expect(!divisor || *divisor != 0, "avg_pool: divisor must be not zero");
+  return avg_pool_of(x, a);
+}
+
+// One dimension after another: the mean over a box is the mean of means over its edges.
+Tensor adaptive_avg_pool(const Tensor& x, const Dims& sizes) {
+  const int n = sizes.size();
+  expect(x.dim() == n + 1 || x.dim() == n + 2, ErrorKind::shape, "adaptive_avg_pool: Expected ", n + 1, "D or ", n + 2, "D tensor, but got ", x.sizes());
+  Tensor y = x;
+  for (int i = 0; i < n; i++) {
+    const int d = x.dim() - n + i;
+    const int64_t in = x.size(d), out = sizes[i];
+    expect(in > 0, ErrorKind::shape, "adaptive_avg_pool: Expected input to have non-zero size for non-batch dimensions, but input has sizes ", x.sizes());
+    expect(out >= 0, "adaptive_avg_pool: elements of output_size must be greater than or equal to 0, got ", sizes);
+    if (out == in) continue;
+    if (out == 0) { y = narrow(y, d, 0, 0); continue; }
+    TensorVector means;
+    for (int64_t k = 0; k < out; k++) {
+      const int64_t first = k * in / out, last = ((k + 1) * in + out - 1) / out;
+      means.push_back(mean(narrow(y, d, first, last - first), Dims{d}, true));
+    }
+    y = cat(means, d);
+  }
+  return y.is(x) ? clone(x) : y;
+}
+
+const Op* const pool_ops[] = {&op_avg_pool, &op_avg_pool_vjp, &op_max_pool};
+Ops families::pool() { return pool_ops; }
+
+}  // namespace adjoint

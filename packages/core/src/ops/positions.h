@@ -1,0 +1,122 @@
+// The loops behind every op that reads or writes at positions given by an index tensor.
+#pragma once
+#include <adjoint/core/iterate.h>
+#include <adjoint/core/ops.h>
+
+#include <vector>
+
+namespace adjoint::positions {
+
+// A view of memory under sizes and strides of its own.
+class Restrided {
+ public:
+  Restrided(const View& memory, Dims sizes, Dims strides) : sizes_(std::move(sizes)), strides_(std::move(strides)), memory_(memory) {}
+  View view() const { return {memory_.data, sizes_.data(), strides_.data(), sizes_.size(), memory_.dtype, sizes_.product()}; }
+
+ private:
+  Dims sizes_, strides_;
+  View memory_;
+};
+
+inline Dims dims_of(const int64_t* values, int n) { return Dims(std::span(values, static_cast<size_t>(n))); }
+
+// x over other sizes, standing still along `dim`: where a position along `dim` is added to.
+inline Restrided lines(const View& x, int dim, const View& like) {
+  Dims strides = dims_of(x.strides, x.ndim);
+  strides[dim] = 0;
+  return {x, dims_of(like.sizes, like.ndim), strides};
+}
+
+// A one-dimensional index repeated over the sizes of `like`, moving along `dim`.
+inline Restrided spread(const View& index, int dim, const View& like) {
+  Dims strides(like.ndim, 0);
+  strides[dim] = index.strides[0];
+  return {index, dims_of(like.sizes, like.ndim), strides};
+}
+
+inline void check(const View& index, int64_t size, int dim, const char* op) {
+  const View* const v[] = {&index};
+  for_rows(v, [&](char* const* p, const int64_t* s, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+      const int64_t at = *reinterpret_cast<const int64_t*>(p[0] + i * s[0]);
+      expect(at >= 0 && at < size, ErrorKind::index, op, ": index ", at, " is out of bounds for dimension ", dim, " with size ", size);
+    }
+  });
+}
+
+// Copies need only the size of an element.
+template <class F> void with_bytes(DType t, F&& f) {
+  struct Pair { uint64_t low, high; };
+  switch (itemsize(t)) {
+    case 1: return f(uint8_t{});
+    case 2: return f(uint16_t{});
+    case 4: return f(uint32_t{});
+    case 8: return f(uint64_t{});
+    default: return f(Pair{});
+  }
+}
+
+// y[i] = x[i + position[i] * step], all three over the sizes of y.
+inline void take(const View& y, const View& x, const View& position, int64_t step) {
+  with_bytes(y.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const View* const v[] = {&y, &x, &position};
+    for_rows(v, [&](char* const* p, const int64_t* s, int64_t n) {
+      for (int64_t i = 0; i < n; i++) {
+        const int64_t at = *reinterpret_cast<const int64_t*>(p[2] + i * s[2]) * step;
+        *reinterpret_cast<T*>(p[0] + i * s[0]) = reinterpret_cast<const T*>(p[1] + i * s[1])[at];
+      }
+    });
+  });
+}
+
+// y[i + position[i] * step] = source[i], in order: of several writers the last one wins.
+inline void put(const View& y, const View& source, const View& position, int64_t step) {
+  with_bytes(y.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const View* const v[] = {&source, &y, &position};
+    for_rows(v, [&](char* const* p, const int64_t* s, int64_t n) {
+      for (int64_t i = 0; i < n; i++) {
+        const int64_t at = *reinterpret_cast<const int64_t*>(p[2] + i * s[2]) * step;
+        reinterpret_cast<T*>(p[1] + i * s[1])[at] = *reinterpret_cast<const T*>(p[0] + i * s[0]);
+      }
+    });
+  });
+}
+
+// The same with +=, in order; Sum is what the values are added in.
+template <class Sum, class T>
+void add(const View& y, const View& source, const View& position, int64_t step) {
+  const View* const v[] = {&source, &y, &position};
+  for_rows(v, [&](char* const* p, const int64_t* s, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+      const int64_t at = *reinterpret_cast<const int64_t*>(p[2] + i * s[2]) * step;
+      Sum& sum = reinterpret_cast<Sum*>(p[1] + i * s[1])[at];
+      sum = static_cast<Sum>(sum + convert<Sum>(*reinterpret_cast<const T*>(p[0] + i * s[0])));
+    }
+  });
+}
+
+inline void copy(const View& from, const View& to) { op_to_dtype.reference({{&from, 1}, {&to, 1}, Attrs{}, "copy"}); }
+
+// y = x with source put or added at positions; place(y) restrides whatever plays the part of y. Half types add in float.
+template <class Place>
+void scatter(const View& y, const View& x, const View& source, const View& position, int64_t step, bool accumulate, Place&& place) {
+  copy(x, y);
+  if (!accumulate) return put(place(y).view(), source, position, step);
+  with_type(y.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using Sum = compute_t<T>;
+    if constexpr (std::is_same_v<T, Sum>) {
+      add<T, T>(place(y).view(), source, position, step);
+    } else {
+      std::vector<Sum> sums(y.numel);
+      const View wide{reinterpret_cast<char*>(sums.data()), y.sizes, y.strides, y.ndim, dtype_of<Sum>(), y.numel};
+      copy(y, wide);
+      add<Sum, T>(place(wide).view(), source, position, step);
+      copy(wide, y);
+    }
+  });
+}
+
+}  // namespace adjoint::positions

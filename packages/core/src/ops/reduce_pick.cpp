@@ -1,0 +1,97 @@
+// Reductions that choose one element along a dimension and say which: max, min, median.
+#include <adjoint/core/batch.h>
+#include <adjoint/core/types.h>
+
+#include <algorithm>
+
+#include "families.h"
+#include "lanes.h"
+
+namespace adjoint {
+
+namespace {
+
+void pick_shape(Tensors x, const Attrs& attrs, Dims* out) {
+  const DimKeep& a = attrs.as<DimKeep>();
+  out[0] = out[1] = reduced(x[0].sizes(), {a.dim}, a.keepdim);
+}
+
+// choose(value at i, n) gives the position.
+template <class Choose> void pick_kernel(const Launch& l, Choose&& choose) {
+  const int dim = l.attrs.as<DimKeep>().dim;
+  with_type(l.x[0].dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (is_complex_v<T>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
+    else for_lines<3>({&l.x[0], &l.y[0], &l.y[1]}, dim, [&](char* const* p, const int64_t* s, int64_t n) {
+      auto value = [&](int64_t i) { return at<T>(p[0] + i * s[0]); };
+      const int64_t i = choose(value, n);
+      at<T>(p[1]) = value(i);
+      at<int64_t>(p[2]) = i;
+    });
+  });
+}
+
+// The first of equal values; the first NaN wins over all.
+template <bool largest> void extreme_kernel(const Launch& l) {
+  pick_kernel(l, [](auto&& value, int64_t n) {
+    int64_t best = 0;
+    auto b = value(0);
+    for (int64_t i = 1; i < n && !is_nan(b); i++) {
+      const auto v = value(i);
+      if ((largest ? v > b : v < b) || is_nan(v)) { best = i; b = v; }
+    }
+    return best;
+  });
+}
+
+// The lower of two middle values; a NaN, if there is one.
+void median_kernel(const Launch& l) {
+  std::vector<int64_t> order;
+  pick_kernel(l, [&](auto&& value, int64_t n) {
+    order.resize(static_cast<size_t>(n));
+    for (int64_t i = 0; i < n; i++) {
+      if (is_nan(value(i))) return i;
+      order[static_cast<size_t>(i)] = i;
+    }
+    const auto middle = order.begin() + (n - 1) / 2;
+    std::nth_element(order.begin(), middle, order.end(), [&](int64_t i, int64_t j) {
+      const auto a = value(i), b = value(j);
+      return a < b || (a == b && i < j);
+    });
+    return *middle;
+  });
+}
+
+constexpr Rule pick_vjp = rule([](V v, Y<1> index, const DimKeep& a, XShape<0> x) {
+  const Tensor zero = zeros(x.sizes, v.dtype(), v.device());
+  return a.keepdim ? scatter_add(zero, a.dim, index, v) : scatter_add(zero, a.dim, unsqueeze(index, a.dim), unsqueeze(v, a.dim));
+});
+constexpr Rule pick_jvp = rule([](V v, Y<1> index, const DimKeep& a) {
+  return a.keepdim ? gather(v, a.dim, index) : squeeze(gather(v, a.dim, unsqueeze(index, a.dim)), Dims{a.dim});
+});
+
+Values pick(const Op& op, const Tensor& x, int64_t dim, bool keepdim) {
+  return along_values(x, dim, op.name, [&](const Tensor& v, int d) {
+    expect(v.size(d) > 0, ErrorKind::index, op.name, ": Expected reduction dim ", d, " to have non-zero size.");
+    return apply_values(op, v, DimKeep{d, keepdim});
+  });
+}
+
+}  // namespace
+
+const Op op_max{.name = "max", .kind = Kind::custom, .outputs = 2, .types = types::with_index, .shape = pick_shape, .d = {pick_vjp}, .t = {pick_jvp},
+    .batch = batch::shift<&DimKeep::dim>, .doc = "The largest value along a dimension and where it is; the derivative goes to that one.", .reference = extreme_kernel<true>};
+Values max(const Tensor& x, int64_t dim, bool keepdim) { return pick(op_max, x, dim, keepdim); }
+
+const Op op_min{.name = "min", .kind = Kind::custom, .outputs = 2, .types = types::with_index, .shape = pick_shape, .d = {pick_vjp}, .t = {pick_jvp},
+    .batch = batch::shift<&DimKeep::dim>, .doc = "The smallest value along a dimension and where it is; the derivative goes to that one.", .reference = extreme_kernel<false>};
+Values min(const Tensor& x, int64_t dim, bool keepdim) { return pick(op_min, x, dim, keepdim); }
+
+const Op op_median{.name = "median", .kind = Kind::custom, .outputs = 2, .types = types::with_index, .shape = pick_shape, .d = {pick_vjp}, .t = {pick_jvp},
+    .batch = batch::shift<&DimKeep::dim>, .doc = "The (lower) median along a dimension and where it is; the derivative goes to that one.", .reference = median_kernel};
+Values median(const Tensor& x, int64_t dim, bool keepdim) { return pick(op_median, x, dim, keepdim); }
+
+const Op* const pick_ops[] = {&op_max, &op_median, &op_min};
+Ops families::pick() { return pick_ops; }
+
+}  // namespace adjoint

@@ -1,0 +1,156 @@
+// Sorting along a dimension: sort, topk, unique. NaN counts as larger than every number; equal elements keep their order.
+#include <adjoint/core/batch.h>
+#include <adjoint/core/types.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "families.h"
+#include "lanes.h"
+
+namespace adjoint {
+
+namespace {
+
+template <class T> bool less(T a, T b) { return a < b || (is_nan(b) && !is_nan(a)); }
+
+template <class T> struct Entry { T value; int64_t index; };
+template <class T> bool ascending(const Entry<T>& a, const Entry<T>& b) { return less(a.value, b.value) || (!less(b.value, a.value) && a.index < b.index); }
+template <class T> bool descending(const Entry<T>& a, const Entry<T>& b) { return less(b.value, a.value) || (!less(a.value, b.value) && a.index < b.index); }
+template <class T> using Before = bool (*)(const Entry<T>&, const Entry<T>&);
+template <class T> Before<T> order(bool down) { return down ? descending<T> : ascending<T>; }
+
+// arrange(entries, before) puts the wanted entries of a line in front; the first `keep` are written.
+template <class Arrange> void arranged_lines(const Launch& l, int dim, int64_t keep, bool down, Arrange&& arrange) {
+  with_type(l.x[0].dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (is_complex_v<T>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
+    else {
+      using C = compute_t<T>;
+      std::vector<Entry<C>> line(static_cast<size_t>(l.x[0].sizes[dim]));
+      for_lines<3>({&l.x[0], &l.y[0], &l.y[1]}, dim, [&](char* const* p, const int64_t* s, int64_t n) {
+        for (int64_t i = 0; i < n; i++) line[static_cast<size_t>(i)] = {convert<C>(at<T>(p[0] + i * s[0])), i};
+        arrange(line, order<C>(down));
+        for (int64_t i = 0; i < keep; i++) {
+          const int64_t from = line[static_cast<size_t>(i)].index;
+          at<T>(p[1] + i * s[1]) = at<T>(p[0] + from * s[0]);
+          at<int64_t>(p[2] + i * s[2]) = from;
+        }
+      });
+    }
+  });
+}
+
+void sort_kernel(const Launch& l) {
+  const Sorting& a = l.attrs.as<Sorting>();
+  arranged_lines(l, a.dim, l.x[0].sizes[a.dim], a.descending, [](auto& line, auto before) { std::sort(line.begin(), line.end(), before); });
+}
+
+void topk_kernel(const Launch& l) {
+  const TopK& a = l.attrs.as<TopK>();
+  arranged_lines(l, a.dim, a.k, a.largest, [&](auto& line, auto before) {
+    const auto end = line.begin() + a.k;
+    if (a.sorted) std::partial_sort(line.begin(), end, line.end(), before);
+    else if (end != line.end()) std::nth_element(line.begin(), end, line.end(), before);
+  });
+}
+
+// What was chosen by position goes back to that position.
+Tensor put_back(const Tensor& v, int dim, const Tensor& index, const Dims& sizes) { return scatter_add(zeros(sizes, v.dtype(), v.device()), dim, index, v); }
+
+// ---- unique
+
+// The elements of x in row-major order, sorted, with their positions.
+template <class T> std::vector<Entry<compute_t<T>>> sorted_elements(const View& x) {
+  using C = compute_t<T>;
+  std::vector<Entry<C>> e;
+  e.reserve(static_cast<size_t>(x.numel));
+  const Dims order = contiguous_strides(Dims(std::span(x.sizes, static_cast<size_t>(x.ndim))));
+  const View positions{nullptr, x.sizes, order.data(), x.ndim, DType::int8, x.numel};  // a byte an element: addresses are positions
+  for_rows<2>({&x, &positions}, [&](char* const* p, const int64_t* s, int64_t n) {
+    for (int64_t i = 0; i < n; i++) e.push_back({convert<C>(at<T>(p[0] + i * s[0])), reinterpret_cast<int64_t>(p[1] + i * s[1])});
+  });
+  std::sort(e.begin(), e.end(), ascending<C>);
+  return e;
+}
+
+// f(T tag) for the types that have an order.
+template <class F> void with_ordered_type(DType t, const char* op, F&& f) {
+  with_type(t, [&](auto tag) {
+    if constexpr (is_complex_v<typename decltype(tag)::type>) fail(ErrorKind::not_implemented, op, ": not implemented for ", t);
+    else f(tag);
+  });
+}
+
+// Each NaN is a value of its own.
+template <class E> bool starts_value(const E& e, size_t i) { return i == 0 || !(e[i].value == e[i - 1].value); }
+
+void unique_shape(Tensors x, const Attrs&, Dims* out) {
+  const TensorImpl& t = *x[0];
+  const View v{t.data, t.sizes.data(), t.strides.data(), t.ndim(), t.dtype, t.numel};
+  int64_t n = 0;
+  with_ordered_type(t.dtype, "unique", [&](auto tag) {
+    const auto e = sorted_elements<typename decltype(tag)::type>(v);
+    for (size_t i = 0; i < e.size(); i++) n += starts_value(e, i);
+  });
+  out[0] = out[2] = Dims{n};
+  out[1] = t.sizes;
+}
+
+void unique_kernel(const Launch& l) {
+  with_ordered_type(l.x[0].dtype, l.op, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const auto e = sorted_elements<T>(l.x[0]);
+    int64_t* const inverse = l.y[1].as<int64_t>();
+    int64_t* const counts = l.y[2].as<int64_t>();
+    int64_t k = -1;
+    for (size_t i = 0; i < e.size(); i++) {
+      if (starts_value(e, i)) {
+        l.y[0].as<T>()[++k] = convert<T>(e[i].value);
+        counts[k] = 0;
+      }
+      counts[k]++;
+      inverse[e[i].index] = k;
+    }
+  });
+}
+
+}  // namespace
+
+const Op op_sort{.name = "sort", .kind = Kind::custom, .outputs = 2, .types = types::with_index, .shape = shapes::same,
+    .d = {rule([](V v, Y<1> index, const Sorting& a, XShape<0> x) { return put_back(v, a.dim, index, x.sizes); })},
+    .t = {rule([](V v, Y<1> index, const Sorting& a) { return gather(v, a.dim, index); })},
+    .batch = batch::shift<&Sorting::dim>, .doc = "The elements in order along a dimension, and where each came from.", .reference = sort_kernel};
+Values sort(const Tensor& x, int64_t dim, bool descending) {
+  return along_values(x, dim, "sort", [&](const Tensor& v, int d) { return apply_values(op_sort, v, Sorting{d, descending}); });
+}
+
+const Op op_topk{.name = "topk", .kind = Kind::custom, .outputs = 2, .types = types::with_index,
+    .shape = [](Tensors x, const Attrs& attrs, Dims* out) {
+      const TopK& a = attrs.as<TopK>();
+      out[0] = x[0].sizes();
+      out[0][a.dim] = a.k;
+      out[1] = out[0];
+    },
+    .d = {rule([](V v, Y<1> index, const TopK& a, XShape<0> x) { return put_back(v, a.dim, index, x.sizes); })},
+    .t = {rule([](V v, Y<1> index, const TopK& a) { return gather(v, a.dim, index); })},
+    .batch = batch::shift<&TopK::dim>, .doc = "The k largest (or smallest) elements along a dimension, and where they are.", .reference = topk_kernel};
+Values topk(const Tensor& x, int64_t k, int64_t dim, bool largest, bool sorted) {
+  const int d = wrap_dim(dim, x.dim(), "topk");
+  expect(k >= 0 && k <= (x.dim() ? x.size(d) : 1), "topk: selected index k out of range, got ", k);
+  if (x.dim() == 0 && k == 0) return topk(reshape(x, {1}), 0);
+  return along_values(x, dim, "topk", [&](const Tensor& v, int d) { return apply_values(op_topk, v, TopK{k, d, largest, sorted}); });
+}
+
+const Op op_unique{.name = "unique", .outputs = 3, .types = [](Tensors x, const Attrs&) { return Types{x[0].dtype(), {x[0].dtype(), DType::int64, DType::int64}}; },
+    .shape = unique_shape, .doc = "The distinct values in order, which of them each element is, and how often each occurs.", .reference = unique_kernel};
+Unique unique(const Tensor& x) {
+  Tensor y[max_outputs];
+  apply(op_unique, {&x, 1}, {}, y);
+  return {y[0], y[1], y[2]};
+}
+
+const Op* const sort_ops[] = {&op_sort, &op_topk, &op_unique};
+Ops families::sort() { return sort_ops; }
+
+}  // namespace adjoint

@@ -1,0 +1,363 @@
+// Views: the same memory under other sizes and strides. Each is linear; its transpose scatters into zeros.
+#include <adjoint/core/batch.h>
+#include <adjoint/core/types.h>
+
+#include <algorithm>
+
+#include "families.h"
+
+namespace adjoint {
+
+namespace {
+
+// Strides under which `sizes` sees x's memory in order, or nothing if a copy is needed.
+std::optional<Dims> view_strides(const TensorImpl& x, const Dims& sizes) {
+  if (x.numel == 0 || x.contiguous()) return contiguous_strides(sizes);
+  Dims strides(sizes.size(), 0);
+  int v = sizes.size() - 1;
+  int64_t chunk = 1, chunk_stride = x.ndim() ? x.strides.back() : 1, view_numel = 1;
+  for (int d = x.ndim() - 1; d >= 0; d--) {
+    chunk *= x.sizes[d];
+    const bool ends = d == 0 || (x.sizes[d - 1] != 1 && x.strides[d - 1] != chunk * chunk_stride);
+    if (!ends) continue;
+    while (v >= 0 && (view_numel < chunk || sizes[v] == 1)) {
+      strides[v] = view_numel * chunk_stride;
+      view_numel *= sizes[v--];
+    }
+    if (view_numel != chunk) return {};
+    if (d > 0) { chunk = view_numel = 1; chunk_stride = x.strides[d - 1]; }
+  }
+  return v == -1 ? std::optional(strides) : std::nullopt;
+}
+
+// Replaces one -1 by what is left.
+Dims infer_size(const Dims& sizes, int64_t numel, const char* op) {
+  Dims r = sizes;
+  int64_t known = 1;
+  int unknown = -1;
+  for (int i = 0; i < r.size(); i++) {
+    if (r[i] >= 0) { known *= r[i]; continue; }
+    expect(r[i] == -1, ErrorKind::shape, op, ": invalid shape dimension ", r[i]);
+    expect(unknown < 0, ErrorKind::shape, op, ": only one dimension can be inferred, got ", sizes);
+    unknown = i;
+  }
+  if (unknown >= 0) {
+    expect(known != 0, ErrorKind::shape, op, ": cannot reshape tensor of ", numel, " elements into shape ", sizes, " because the unspecified dimension size -1 can be any value and is ambiguous");
+    if (numel % known == 0) r[unknown] = numel / known;
+  }
+  expect(r.product() == numel && (unknown < 0 || r[unknown] >= 0), ErrorKind::shape, op, ": shape '", sizes, "' is invalid for input of size ", numel);
+  return r;
+}
+
+Tensor zeros_of(const Tensor& v, const Dims& sizes) { return zeros(sizes, v.dtype(), v.device()); }
+
+
+}  // namespace
+
+const Op op_alias{.name = "alias", .kind = Kind::linear, .d = {rule([](V v) -> Tensor { return v; })}, .batch = batch::leading,
+    .alias = [](const TensorImpl&, const Attrs&, TensorImpl&) {}, .doc = "A view of all of `x`."};
+Tensor alias(const Tensor& x) { return apply(op_alias, {x}); }
+
+const Op op_expand{.name = "expand", .kind = Kind::linear,
+    .d = {rule([](V v, XShape<0> x) { return unbroadcast(v, x.sizes); })},
+    .batch = [](const BatchCall& c, Tensor* out) {
+      Sizes a = c.attrs.as<Sizes>();
+      Tensor x = batch::front(c, 0);
+      const int missing = a.sizes.size() + 1 - x.dim();
+      for (int i = 0; i < missing; i++) x = unsqueeze(x, 1);
+      a.sizes.insert(0, c.size);
+      out[0] = apply(c.op, {x}, a);
+    },
+    .alias = [](const TensorImpl& x, const Attrs& attrs, TensorImpl& y) {
+      const Dims& to = attrs.as<Sizes>().sizes;
+      const int lead = to.size() - x.ndim();
+      y.sizes = to;
+      y.strides = Dims(to.size(), 0);
+      for (int i = 0; i < x.ndim(); i++) y.strides[lead + i] = x.sizes[i] == 1 && to[lead + i] != 1 ? 0 : x.strides[i];
+    },
+    .doc = "`x` repeated along new and singleton dimensions without copying."};
+Tensor expand(const Tensor& x, const Dims& sizes) {
+  const int lead = sizes.size() - x.dim();
+  expect(lead >= 0, ErrorKind::shape, "expand: the number of sizes provided (", sizes.size(), ") must be greater or equal to the number of dimensions in the tensor (", x.dim(), ")");
+  Dims to = sizes;
+  for (int i = 0; i < to.size(); i++) {
+    if (to[i] == -1 && i >= lead) to[i] = x.sizes()[i - lead];
+    expect(to[i] >= 0, ErrorKind::shape, "expand: the expanded size (", to[i], ") isn't allowed in a leading, non-existing dimension ", i);
+    expect(i < lead || x.sizes()[i - lead] == 1 || x.sizes()[i - lead] == to[i], ErrorKind::shape, "expand: The expanded size of the tensor (", to[i],
+           ") must match the existing size (", i < lead ? 1 : x.sizes()[i - lead], ") at non-singleton dimension ", i, ". Target sizes: ", sizes, ". Tensor sizes: ", x.sizes());
+  }
+  return to == x.sizes() ? alias(x) : apply(op_expand, {x}, Sizes{to});
+}
+
+const Op op_view{.name = "view", .kind = Kind::linear,
+    .d = {rule([](V v, XShape<0> x) { return reshape(v, x.sizes); })},
+    .batch = [](const BatchCall& c, Tensor* out) {
+      Sizes a = c.attrs.as<Sizes>();
+      a.sizes.insert(0, c.size);
+      out[0] = reshape(batch::front(c, 0), a.sizes);
+    },
+    .alias = [](const TensorImpl& x, const Attrs& attrs, TensorImpl& y) {
+      const Dims& to = attrs.as<Sizes>().sizes;
+      const auto strides = view_strides(x, to);
+      expect(strides.has_value(), "view: view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.");
+      y.sizes = to;
+      y.strides = *strides;
+    },
+    .doc = "The same elements in the same order under another shape, without copying."};
+Tensor view(const Tensor& x, const Dims& sizes) { return apply(op_view, {x}, Sizes{infer_size(sizes, x.numel(), "view")}); }
+Tensor reshape(const Tensor& x, const Dims& sizes) {
+  const Dims to = infer_size(sizes, x.numel(), "reshape");
+  if (!(x->keys & key_lifted) && !view_strides(*x, to)) return apply(op_view, {contiguous(x)}, Sizes{to});
+  return apply(op_view, {x}, Sizes{to});
+}
+
+const Op op_permute{.name = "permute", .kind = Kind::linear,
+    .d = {rule([](V v, const Sizes& a) {
+      Dims inverse(a.sizes.size(), 0);
+      for (int i = 0; i < a.sizes.size(); i++) inverse[static_cast<int>(a.sizes[i])] = i;
+      return permute(v, inverse);
+    })},
+    .batch = [](const BatchCall& c, Tensor* out) {
+      Sizes a = c.attrs.as<Sizes>();
+      for (int64_t& d : a.sizes) d++;
+      a.sizes.insert(0, 0);
+      out[0] = apply(c.op, {batch::front(c, 0)}, a);
+    },
+    .alias = [](const TensorImpl& x, const Attrs& attrs, TensorImpl& y) {
+      const Dims& order = attrs.as<Sizes>().sizes;
+      for (int i = 0; i < order.size(); i++) {
+        y.sizes[i] = x.sizes[static_cast<int>(order[i])];
+        y.strides[i] = x.strides[static_cast<int>(order[i])];
+      }
+    },
+    .doc = "The dimensions of `x` in another order."};
+Tensor permute(const Tensor& x, const Dims& dims) {
+  expect(dims.size() == x.dim(), ErrorKind::shape, "permute: number of dimensions in the tensor input does not match the length of the desired ordering of dimensions, i.e. input.dim() = ", x.dim(), " is not equal to len(dims) = ", dims.size());
+  Dims order = dims;
+  Dims seen(x.dim(), 0);
+  for (int64_t& d : order) {
+    d = wrap_dim(d, x.dim(), "permute");
+    expect(!seen[static_cast<int>(d)]++, ErrorKind::shape, "permute: duplicate dims are not allowed, got ", dims);
+  }
+  return apply(op_permute, {x}, Sizes{order});
+}
+
+const Op op_transpose{.name = "transpose", .kind = Kind::linear,
+    .d = {rule([](V v, const Dims2& a) { return transpose(v, a.a, a.b); })}, .batch = batch::shift<&Dims2::a, &Dims2::b>,
+    .alias = [](const TensorImpl&, const Attrs& attrs, TensorImpl& y) {
+      const auto [a, b] = attrs.as<Dims2>();
+      if (y.ndim() == 0) return;
+      std::swap(y.sizes[a], y.sizes[b]);
+      std::swap(y.strides[a], y.strides[b]);
+    },
+    .doc = "Two dimensions of `x` exchanged."};
+Tensor transpose(const Tensor& x, int64_t a, int64_t b) {
+  return apply(op_transpose, {x}, Dims2{wrap_dim(a, x.dim(), "transpose"), wrap_dim(b, x.dim(), "transpose")});
+}
+Tensor mT(const Tensor& x) {
+  expect(x.dim() >= 2, ErrorKind::shape, "mT: only supported on matrices or batches of matrices, got a ", x.dim(), "-d tensor");
+  return transpose(x, -2, -1);
+}
+
+Tensor squeeze(const Tensor& x, const OptionalDims& dims) {
+  Dims which, to;
+  if (dims) for (int64_t d : *dims) which.push_back(wrap_dim(d, x.dim(), "squeeze"));
+  for (int i = 0; i < x.dim(); i++)
+    if (x.sizes()[i] != 1 || (dims && !which.contains(i))) to.push_back(x.sizes()[i]);
+  return to.size() == x.dim() ? alias(x) : apply(op_view, {x}, Sizes{to});
+}
+Tensor unsqueeze(const Tensor& x, int64_t dim) {
+  const int d = wrap_dim(dim, x.dim() + 1, "unsqueeze");
+  Dims to = x.sizes();
+  to.insert(d, 1);
+  return apply(op_view, {x}, Sizes{to});
+}
+
+const Op op_slice{.name = "slice", .kind = Kind::linear,
+    .d = {rule([](V v, const Slice& a, XShape<0> x) { return slice_scatter_zeros(v, x.sizes, a); })}, .batch = batch::shift<&Slice::dim>,
+    .alias = [](const TensorImpl& x, const Attrs& attrs, TensorImpl& y) {
+      const Slice& a = attrs.as<Slice>();
+      y.sizes[a.dim] = (a.stop - a.start + a.step - 1) / a.step;
+      y.data += a.start * x.strides[a.dim] * itemsize(x.dtype);
+      y.strides[a.dim] = x.strides[a.dim] * a.step;
+    },
+    .doc = "Elements start, start + step, ... below stop along one dimension."};
+Tensor slice(const Tensor& x, int64_t dim, int64_t start, int64_t stop, int64_t step) {
+  expect(x.dim() > 0, ErrorKind::index, "slice: cannot be applied to a 0-d tensor");
+  expect(step > 0, ErrorKind::value, "slice: step must be positive, got ", step);
+  const int d = wrap_dim(dim, x.dim(), "slice");
+  const int64_t n = x.size(d);
+  start = std::clamp<int64_t>(start < 0 ? start + n : start, 0, n);
+  stop = std::clamp<int64_t>(stop < 0 ? stop + n : stop, start, n);
+  return apply(op_slice, {x}, Slice{d, start, stop, step});
+}
+Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length) {
+  expect(x.dim() > 0, "narrow: cannot be applied to a 0-dim tensor.");
+  const int d = wrap_dim(dim, x.dim(), "narrow");
+  const int64_t n = x.size(d), first = start < 0 ? start + n : start;
+  expect(start >= -n && start <= n, ErrorKind::index, "narrow: start out of range (expected to be in range of [", -n, ", ", n, "], but got ", start, ")");
+  expect(length >= 0 && first + length <= n, "narrow: start (", start, ") + length (", length, ") exceeds dimension size (", n, ").");
+  return slice(x, d, first, first + length);
+}
+
+const Op op_select{.name = "select", .kind = Kind::linear,
+    .d = {rule([](V v, const At& a, XShape<0> x) { return select_scatter_zeros(v, x.sizes, a); })}, .batch = batch::shift<&At::dim>,
+    .alias = [](const TensorImpl& x, const Attrs& attrs, TensorImpl& y) {
+      const At& a = attrs.as<At>();
+      y.data += a.index * x.strides[a.dim] * itemsize(x.dtype);
+      y.sizes.erase(a.dim);
+      y.strides.erase(a.dim);
+    },
+    .doc = "One position along a dimension, which goes away."};
+Tensor select(const Tensor& x, int64_t dim, int64_t index) {
+  expect(x.dim() > 0, ErrorKind::index, "select: cannot be applied to a 0-dim tensor.");
+  const int d = wrap_dim(dim, x.dim(), "select");
+  const int64_t n = x.size(d);
+  expect(index >= -n && index < n, ErrorKind::index, "select: index ", index, " is out of bounds for dimension ", d, " with size ", n);
+  return apply(op_select, {x}, At{d, index < 0 ? index + n : index});
+}
+
+const Op op_diagonal{.name = "diagonal", .kind = Kind::linear,
+    .d = {rule([](V v, const Diagonal& a, XShape<0> x) { return diagonal_scatter_zeros(v, x.sizes, a); })}, .batch = batch::shift<&Diagonal::a, &Diagonal::b>,
+    .alias = [](const TensorImpl& x, const Attrs& attrs, TensorImpl& y) {
+      const Diagonal& g = attrs.as<Diagonal>();
+      const int64_t rows = x.sizes[g.a] - std::max<int64_t>(-g.offset, 0), cols = x.sizes[g.b] - std::max<int64_t>(g.offset, 0);
+      const int64_t n = std::max<int64_t>(std::min(rows, cols), 0), step = x.strides[g.a] + x.strides[g.b];
+      if (n) y.data += (g.offset >= 0 ? g.offset * x.strides[g.b] : -g.offset * x.strides[g.a]) * itemsize(x.dtype);
+      for (int d : {std::max(g.a, g.b), std::min(g.a, g.b)}) { y.sizes.erase(d); y.strides.erase(d); }
+      y.sizes.push_back(n);
+      y.strides.push_back(step);
+    },
+    .doc = "A diagonal of two dimensions, as the last dimension of the result."};
+Tensor diagonal(const Tensor& x, int64_t offset, int64_t a, int64_t b) {
+  const int p = wrap_dim(a, x.dim(), "diagonal"), q = wrap_dim(b, x.dim(), "diagonal");
+  expect(p != q, "diagonal: diagonal dimensions cannot be identical ", a, ", ", b);
+  return apply(op_diagonal, {x}, Diagonal{offset, p, q});
+}
+
+const Op op_as_strided{.name = "as_strided", .kind = Kind::linear,
+    .d = {rule([](V v, const Strided& a, XShape<0> x) { return as_strided_scatter_zeros(v, x.sizes, a); })},
+    .alias = [](const TensorImpl& x, const Attrs& attrs, TensorImpl& y) {
+      const Strided& a = attrs.as<Strided>();
+      int64_t last = a.offset;
+      for (int i = 0; i < a.sizes.size(); i++) last += std::max<int64_t>(a.sizes[i] - 1, 0) * a.strides[i];
+      expect(a.sizes.product() == 0 || (last + 1) * itemsize(x.dtype) <= static_cast<int64_t>(x.storage->nbytes), "as_strided: setStorage: sizes ", a.sizes, ", strides ", a.strides,
+             ", storage offset ", a.offset, " requiring a storage size of ", (last + 1) * itemsize(x.dtype), " are out of bounds for storage of size ", x.storage->nbytes);
+      y.sizes = a.sizes;
+      y.strides = a.strides;
+      y.data = static_cast<char*>(x.storage->data) + a.offset * itemsize(x.dtype);
+    },
+    .doc = "Any sizes and strides over the memory of `x`."};
+Tensor as_strided(const Tensor& x, const Dims& sizes, const Dims& strides, std::optional<int64_t> offset) {
+  expect(sizes.size() == strides.size(), "as_strided: mismatch in length of strides and shape, got ", sizes, " and ", strides);
+  for (int64_t s : strides) expect(s >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ", strides);
+  for (int64_t n : sizes) expect(n >= 0, "as_strided: sizes must not be negative, got ", sizes);
+  expect(offset.value_or(0) >= 0, "as_strided: storage offset must not be negative, got ", offset.value_or(0));
+  expect(!(x->keys & key_lifted) || offset, "as_strided: needs an explicit storage offset inside a transform");
+  return apply(op_as_strided, {x}, Strided{sizes, strides, offset ? *offset : x->offset()});
+}
+
+// Transposes, written by views of fresh zeros: differentiable because the copy into the view is.
+namespace {
+template <class F> Tensor scatter_zeros(const Tensor& v, const Dims& sizes, F&& where) {
+  Tensor zero = zeros_of(v, sizes);
+  copy_(where(zero), v);
+  return zero;
+}
+}  // namespace
+Tensor slice_scatter_zeros(const Tensor& v, const Dims& sizes, const Slice& a) {
+  return scatter_zeros(v, sizes, [&](const Tensor& z) { return slice(z, a.dim, a.start, a.stop, a.step); });
+}
+Tensor select_scatter_zeros(const Tensor& v, const Dims& sizes, const At& a) {
+  return scatter_zeros(v, sizes, [&](const Tensor& z) { return select(z, a.dim, a.index); });
+}
+Tensor diagonal_scatter_zeros(const Tensor& v, const Dims& sizes, const Diagonal& a) {
+  return scatter_zeros(v, sizes, [&](const Tensor& z) { return diagonal(z, a.offset, a.a, a.b); });
+}
+// Positions may coincide, so this one adds: index_add on the flat memory.
+Tensor as_strided_scatter_zeros(const Tensor& v, const Dims& sizes, const Strided& a) {
+  Tensor positions = full({}, a.offset, DType::int64);
+  for (int i = 0; i < a.sizes.size(); i++)
+    positions = add(unsqueeze(positions, -1), mul(arange(int64_t(0), a.sizes[i], int64_t(1), DType::int64), wrapped(a.strides[i])));
+  Tensor flat = zeros_of(v, {sizes.product()});
+  return reshape(index_add(flat, 0, reshape(positions, {-1}), reshape(v, {-1})), sizes);
+}
+
+Tensor movedim(const Tensor& x, int64_t from, int64_t to) {
+  const int f = wrap_dim(from, x.dim(), "movedim"), t = wrap_dim(to, x.dim(), "movedim");
+  if (f == t) return x;
+  Dims order;
+  for (int i = 0; i < x.dim(); i++)
+    if (i != f) order.push_back(i);
+  order.insert(t, f);
+  return permute(x, order);
+}
+Tensor flatten(const Tensor& x, int64_t first, int64_t last) {
+  if (x.dim() == 0) return reshape(x, {1});
+  const int f = wrap_dim(first, x.dim(), "flatten"), l = wrap_dim(last, x.dim(), "flatten");
+  expect(f <= l, "flatten: flatten() has invalid args: start_dim cannot come after end_dim, got ", first, " and ", last);
+  if (f == l) return x;
+  Dims to;
+  int64_t merged = 1;
+  for (int i = 0; i < x.dim(); i++) {
+    if (i < f || i > l) to.push_back(x.sizes()[i]);
+    else if (merged *= x.sizes()[i]; i == l) to.push_back(merged);
+  }
+  return reshape(x, to);
+}
+Tensor unfold(const Tensor& x, int64_t dim, int64_t size, int64_t step) {
+  const int d = wrap_dim(dim, x.dim(), "unfold");
+  expect(step > 0, "unfold: step is ", step, " but must be > 0");
+  expect(size >= 0 && size <= (x.dim() ? x.size(d) : 1), "unfold: maximum size for tensor at dimension ", d, " is ", x.dim() ? x.size(d) : 1, " but size is ", size);
+  if (x.dim() == 0) return unsqueeze(x, 0);
+  const int64_t windows = (x.size(d) - size) / step + 1;
+  Tensor starts = mul(arange(int64_t(0), windows, int64_t(1), DType::int64), wrapped(step));
+  Tensor positions = add(unsqueeze(starts, 1), arange(int64_t(0), size, int64_t(1), DType::int64));
+  Tensor picked = index_select(x, d, reshape(positions, {-1}));
+  Dims to = x.sizes();
+  to[d] = windows;
+  to.insert(d + 1, size);
+  return movedim(reshape(picked, to), d + 1, -1);
+}
+
+TensorVector unbind(const Tensor& x, int64_t dim) {
+  expect(x.dim() > 0, ErrorKind::index, "unbind: cannot be applied to a 0-dim tensor");
+  const int d = wrap_dim(dim, x.dim(), "unbind");
+  TensorVector r;
+  for (int64_t i = 0; i < x.size(d); i++) r.push_back(select(x, d, i));
+  return r;
+}
+TensorVector split_sizes(const Tensor& x, const Dims& sizes, int64_t dim) {
+  const int d = wrap_dim(dim, x.dim(), "split");
+  TensorVector r;
+  int64_t at = 0;
+  for (int64_t n : sizes) {
+    expect(n >= 0 && at + n <= x.size(d), "split: split_with_sizes expects split_sizes to sum exactly to ", x.size(d), " (input tensor's size at dimension ", d, "), but got split_sizes=", sizes);
+    r.push_back(slice(x, d, at, at + n));
+    at += n;
+  }
+  expect(at == x.size(d), "split: split_with_sizes expects split_sizes to sum exactly to ", x.size(d), " (input tensor's size at dimension ", d, "), but got split_sizes=", sizes);
+  return r;
+}
+TensorVector split(const Tensor& x, int64_t size, int64_t dim) {
+  const int d = wrap_dim(dim, x.dim(), "split");
+  expect(x.dim() > 0, "split: expects at least a 1-dimensional tensor");
+  expect(size > 0 || (size == 0 && x.size(d) == 0), "split: split_size must be positive, got ", size);
+  Dims sizes;
+  for (int64_t at = 0; at < x.size(d) || sizes.empty(); at += size) {
+    sizes.push_back(std::min(size, x.size(d) - at));
+    if (size == 0) break;
+  }
+  return split_sizes(x, sizes, d);
+}
+TensorVector chunk(const Tensor& x, int64_t n, int64_t dim) {
+  expect(n > 0, "chunk: chunk expects `chunks` to be greater than 0, got: ", n);
+  const int d = wrap_dim(dim, x.dim(), "chunk");
+  return split(x, std::max<int64_t>((x.size(d) + n - 1) / n, 1), d);
+}
+
+
+const Op* const view_ops[] = {&op_alias, &op_as_strided, &op_diagonal, &op_expand, &op_permute, &op_select, &op_slice, &op_transpose, &op_view};
+Ops families::view() { return view_ops; }
+
+}  // namespace adjoint

@@ -1,0 +1,28 @@
+// Storage: one block for header and small data, a separate one for large data.
+#include <adjoint/core/storage.h>
+
+#include <new>
+
+namespace adjoint {
+
+Storage* Storage::make(size_t nbytes, Device device) {
+  const bool small = nbytes <= inline_bytes;
+  const size_t block = header + (small ? nbytes : 0);
+  void* data = small ? nullptr : allocate(nbytes);  // first: nothing is lost if it throws
+  char* memory = static_cast<char*>(allocate(block));
+  return new (memory) Storage{1, 0, 0, static_cast<uint32_t>(block), small ? memory + header : data, nbytes, nullptr, nullptr, device};
+}
+
+Storage* Storage::borrow(void* data, size_t nbytes, Deleter deleter, void* context, Device device) {
+  return new (allocate(header)) Storage{1, 0, 0, header, data, nbytes, deleter, context, device};
+}
+
+void Storage::free() noexcept {
+  if (deleter) deleter(context);
+  else if (data != reinterpret_cast<char*>(this) + header) deallocate(data, nbytes);
+  const size_t bytes = block;
+  this->~Storage();
+  deallocate(this, bytes);
+}
+
+}  // namespace adjoint

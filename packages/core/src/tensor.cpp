@@ -1,0 +1,147 @@
+// Tensor: layout, lifetime, making plain memory.
+#include <adjoint/core/tensor.h>
+
+#include <algorithm>
+
+namespace adjoint {
+
+thread_local uint32_t level_top = 0;
+
+TensorImpl::~TensorImpl() {
+  if (storage) storage->dec_ref();
+}
+
+void TensorImpl::destroy() {
+  this->~TensorImpl();
+  deallocate(this, sizeof(TensorImpl));
+}
+
+void TensorImpl::visit_refs(RefVisitor& v) const {
+  for (const Ref<Object>* r : {&grad_fn, &meta, &face, &view})
+    if (*r) v.object(r->get());
+}
+
+void TensorImpl::clear_refs() {
+  for (Ref<Object>* r : {&grad_fn, &meta, &view}) *r = nullptr;
+}
+
+void TensorImpl::set_contiguous_strides() {
+  const int n = sizes.size();
+  strides.resize(n);
+  int64_t step = 1;
+  numel = 1;
+  for (int i = n; i-- > 0;) {
+    strides[i] = step;
+    step *= sizes[i] > 1 ? sizes[i] : 1;
+    numel *= sizes[i];
+  }
+  flags |= flag_contiguous;
+}
+
+void TensorImpl::update_layout() {
+  numel = sizes.product();
+  int64_t expected = 1;
+  flags |= flag_contiguous;
+  if (numel == 0) return;
+  for (int i = sizes.size(); i-- > 0;) {
+    if (sizes[i] == 1) continue;
+    if (strides[i] != expected) { flags &= ~flag_contiguous; return; }
+    expected *= sizes[i];
+  }
+}
+
+Tensor empty(const Dims& sizes, DType dtype, Device device) {
+  expect(sizes.size() <= Dims::max, "empty: tensors have at most ", Dims::max, " dimensions, got ", sizes.size());
+  for (int64_t n : sizes) expect(n >= 0, "empty: Trying to create tensor with negative dimension ", n, ": ", sizes);
+  Tensor t(TensorImpl::make());
+  t->sizes = sizes;
+  t->set_contiguous_strides();
+  t->dtype = dtype;
+  t->device = device;
+  int64_t bytes = itemsize(dtype);
+  for (int64_t n : sizes) expect(!__builtin_mul_overflow(bytes, n, &bytes) || t->numel == 0, "empty: too large: ", sizes, " of ", dtype);
+  t->storage = Storage::make(t->numel ? bytes : 0, device);
+  t->data = static_cast<char*>(t->storage->data);
+  return t;
+}
+
+Tensor full(const Dims& sizes, const Scalar& value, DType dtype, Device device) {
+  Tensor t = empty(sizes, dtype, device);
+  with_type(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    std::fill_n(t.data<T>(), t.numel(), value.to<T>());
+  });
+  return t;
+}
+
+Tensor wrapped(const Scalar& value) {
+  Tensor t = full({}, value, value.dtype());
+  t->flags |= flag_wrapped;
+  return t;
+}
+
+Tensor alias_of(const Tensor& x) {
+  Tensor t(TensorImpl::make());
+  t->storage = x->storage;
+  if (t->storage) t->storage->inc_ref();
+  t->data = x->data;
+  t->sizes = x->sizes;
+  t->strides = x->strides;
+  t->numel = x->numel;
+  t->dtype = x->dtype;
+  t->device = x->device;
+  t->flags = x->flags & flag_contiguous;
+  return t;
+}
+
+Scalar item(const Tensor& x) {
+  expect(x.numel() == 1, "a Tensor with ", x.numel(), " elements cannot be converted to Scalar");
+  return with_type(x.dtype(), [&](auto tag) -> Scalar {
+    using T = typename decltype(tag)::type;
+    const T v = *x.data<T>();
+    if constexpr (std::is_same_v<T, bool>) return Scalar(v);
+    else if constexpr (std::is_integral_v<T>) return Scalar(static_cast<int64_t>(v));
+    else if constexpr (is_complex_v<T>) return Scalar(convert<Complex<double>>(v));
+    else return Scalar(convert<double>(v));
+  });
+}
+
+Dims contiguous_strides(const Dims& sizes) {
+  Dims s(sizes.size(), 1);
+  for (int i = sizes.size() - 1; i-- > 0;) s[i] = s[i + 1] * std::max<int64_t>(sizes[i + 1], 1);
+  return s;
+}
+
+Dims broadcast(const Dims& a, const Dims& b, const char* op) {
+  const int n = std::max(a.size(), b.size());
+  Dims r(n, 1);
+  for (int i = 1; i <= n; i++) {
+    const int64_t p = i <= a.size() ? a[a.size() - i] : 1, q = i <= b.size() ? b[b.size() - i] : 1;
+    expect(p == q || p == 1 || q == 1, ErrorKind::shape, op, ": The size of tensor a (", p, ") must match the size of tensor b (", q,
+           ") at non-singleton dimension ", n - i, ", got shapes ", a, " and ", b);
+    r[n - i] = p == 1 ? q : p;
+  }
+  return r;
+}
+
+int wrap_dim(int64_t dim, int ndim, const char* op) {
+  const int n = std::max(ndim, 1);
+  expect(dim >= -n && dim < n, ErrorKind::index, op, ": Dimension out of range (expected to be in range of [", -n, ", ", n - 1, "], but got ", dim, ")");
+  return static_cast<int>(dim < 0 ? dim + n : dim);
+}
+
+bool overlaps_itself(const TensorImpl& x) {
+  if (x.contiguous()) return false;
+  int order[Dims::max], n = 0;
+  for (int i = 0; i < x.ndim(); i++)
+    if (x.sizes[i] > 1) order[n++] = i;
+  std::sort(order, order + n, [&](int a, int b) { return x.strides[a] < x.strides[b]; });
+  int64_t reach = 0;  // the largest offset of the dimensions so far
+  for (int k = 0; k < n; k++) {
+    if (x.strides[order[k]] <= reach) return true;
+    reach += x.strides[order[k]] * (x.sizes[order[k]] - 1);
+  }
+  return false;
+}
+
+}  // namespace adjoint

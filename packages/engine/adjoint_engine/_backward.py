@@ -1,0 +1,178 @@
+"""backward and grad: reverse mode from outputs to leaves or to chosen inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from adjoint_core import Tensor, zeros_like
+
+from . import _engine
+from ._levels import batch_level
+
+
+class GradientEdge(NamedTuple):
+    """An output of a node: where a gradient can be fed in or asked for without holding a tensor."""
+
+    node: Any
+    output_nr: int
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """The edge of ``tensor``: its ``grad_fn`` and output number, or the ``AccumulateGrad`` of a leaf.
+
+    Raises:
+        RuntimeError: the tensor does not require grad.
+    """
+    if not tensor.requires_grad:
+        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients.")
+    return GradientEdge(*_engine.gradient_edge(tensor))
+
+
+def _sequence(x: Any) -> list[Any]:
+    if x is None:
+        return []
+    if isinstance(x, (Tensor, GradientEdge)):
+        return [x]
+    return list(x.values()) if isinstance(x, Mapping) else list(x)
+
+
+def _edge(x: Any, what: str) -> GradientEdge:
+    if isinstance(x, GradientEdge):
+        return x
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{what}: expected a Tensor or a GradientEdge, got {type(x).__name__}")
+    return GradientEdge(*_engine.gradient_edge(x))
+
+
+def _cotangents(outputs: list[Any], given: Any, what: str) -> list[Tensor | None]:
+    grads = [None] * len(outputs) if given is None else _sequence(given)
+    if len(grads) != len(outputs):
+        raise RuntimeError(f"Mismatch in number of grad_outputs: got {len(grads)} gradients for {len(outputs)} {what}")
+    for g in grads:
+        if g is not None and not isinstance(g, Tensor):
+            raise TypeError("gradients can be either Tensors or None, but got " + type(g).__name__)
+    return grads
+
+
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """Adds the gradients of ``tensors`` to the ``.grad`` of the leaves.
+
+    Arguments:
+        tensors: outputs, or gradient edges: one, a sequence or a mapping.
+        grad_tensors: a cotangent of the same shape per output; None stands for 1 where the output is a scalar.
+        retain_graph: keep what was saved, so that backward can run again; ``create_graph`` by default.
+        create_graph: record the backward too, for higher derivatives.
+        inputs: accumulate only into these.
+
+    Raises:
+        RuntimeError: an output does not require grad, is no scalar and has no cotangent, or its graph was freed.
+
+    Example::
+
+        >>> x = ad.tensor([1., 2.], requires_grad=True)
+        >>> ad.autograd.backward((x * x).sum())
+        >>> x.grad
+        tensor([2., 4.])
+    """
+    if grad_variables is not None:
+        grad_tensors = grad_variables
+    outputs = _sequence(tensors)
+    wanted = _sequence(inputs)
+    if inputs is not None and not wanted:
+        raise RuntimeError("'inputs' argument to backward() cannot be empty.")
+    keep = create_graph if retain_graph is None else bool(retain_graph)
+    cotangents = _cotangents(outputs, grad_tensors, "tensors")
+    if any(isinstance(x, GradientEdge) for x in (*outputs, *wanted)):
+        _run_edges(outputs, cotangents, wanted, keep, create_graph, accumulate=True)
+        return
+    _engine.backward(outputs, cotangents, keep, create_graph, wanted)
+
+
+def _run_edges(
+    outputs: list[Any], cotangents: list[Tensor | None], inputs: list[Any], keep: bool, create: bool, accumulate: bool
+) -> list[Tensor | None]:
+    roots = [_edge(y, "outputs") for y in outputs]
+    grads: list[Tensor] = []
+    for y, g in zip(outputs, cotangents, strict=True):
+        if g is None:
+            if not isinstance(y, Tensor):
+                raise RuntimeError("grad can be implicitly created only for scalar outputs: a GradientEdge needs its gradient")
+            g = zeros_like(y).fill_(1)
+        grads.append(g)
+    return _engine.run_from_edges(roots, grads, [_edge(x, "inputs") for x in inputs], keep, create, accumulate)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> Any:
+    """The gradients of ``outputs`` with respect to ``inputs``; nothing is accumulated.
+
+    Arguments:
+        outputs: tensors or gradient edges: one, a sequence or a mapping.
+        inputs: likewise.
+        grad_outputs: a cotangent per output, of its shape (with ``is_grads_batched``: with a batch in front).
+        retain_graph: keep what was saved; ``create_graph`` by default.
+        create_graph: record the backward too.
+        allow_unused: give None for inputs that the outputs do not depend on, instead of an error.
+        is_grads_batched: run all rows of ``grad_outputs`` at once by vmap.
+        materialize_grads: zeros instead of None; implies ``allow_unused``.
+
+    Returns:
+        A tuple with one gradient per input, of its shape and dtype (a mapping gives a mapping).
+
+    Raises:
+        RuntimeError: an output or input does not require grad, an input was not used, or the graph was freed.
+
+    Example::
+
+        >>> x = ad.tensor(3., requires_grad=True)
+        >>> ad.autograd.grad(x ** 3, x)
+        (tensor(27.),)
+    """
+    if materialize_grads and allow_unused is False:
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+    if not only_inputs:
+        raise RuntimeError("only_inputs argument is deprecated and is ignored now (defaults to True)")
+    ys, xs = _sequence(outputs), _sequence(inputs)
+    keep = create_graph if retain_graph is None else bool(retain_graph)
+    cotangents = _cotangents(ys, grad_outputs, "outputs")
+    if is_grads_batched:
+        found = _batched(ys, xs, cotangents, keep, create_graph)
+    elif any(isinstance(x, GradientEdge) for x in (*ys, *xs)):
+        found = _run_edges(ys, cotangents, xs, keep, create_graph, accumulate=False)
+    else:
+        found = _engine.grad(ys, xs, cotangents, keep, create_graph)
+    if materialize_grads:
+        found = [zeros_like(x) if g is None else g for g, x in zip(found, xs, strict=True)]
+    elif not allow_unused and any(g is None for g in found):
+        raise RuntimeError(
+            "One of the differentiated Tensors appears to not have been used in the graph. "
+            f"Set allow_unused=True if this is the desired behavior. (input {found.index(None)})"
+        )
+    return dict(zip(inputs, found, strict=True)) if isinstance(inputs, Mapping) else tuple(found)
+
+
+def _batched(ys: list[Any], xs: list[Any], cotangents: Sequence[Tensor | None], keep: bool, create: bool) -> list[Tensor | None]:
+    sizes = {g.shape[0] for g in cotangents if g is not None}
+    if len(sizes) != 1:
+        raise RuntimeError(f"grad: is_grads_batched=True needs grad_outputs with one common leading size, got {sorted(sizes)}")
+    with batch_level(sizes.pop()) as level:
+        lifted = [None if g is None else level.lift(g, 0) for g in cotangents]
+        found = _engine.grad(ys, xs, lifted, keep, create)
+        return [None if g is None else level.lower(g, 0) for g in found]

@@ -1,0 +1,190 @@
+"""vmap: a function of one example applied to a batch, without loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from adjoint_core import Tensor, cat
+
+from . import _engine
+from ._levels import batch_level
+from .trees import broadcast_prefix, tree_flatten, tree_unflatten
+
+
+def vmap(
+    func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: int | None = None
+) -> Callable[..., Any]:
+    """``func`` mapped over a dimension of its arguments.
+
+    Arguments:
+        func: a function of one example: tensors or trees of them.
+        in_dims: the mapped dimension of each argument (an int or None, or a tree of them as a prefix of the arguments).
+        out_dims: where the batch goes in the outputs.
+        randomness: "error", "different" or "same": what random operations do inside.
+        chunk_size: map at most so many examples at once.
+
+    Returns:
+        A function with the same arguments, each with one more dimension.
+
+    Raises:
+        ValueError: in_dims or out_dims do not fit the arguments, or the sizes of the mapped dimensions differ.
+
+    Example::
+
+        >>> ad.vmap(ad.dot)(ad.ones(2, 3), ad.ones(2, 3))
+        tensor([3., 3.])
+    """
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+
+    @wraps(func)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        leaves, dims, spec, size = _mapped(func, in_dims, args)
+        if chunk_size is None or size <= chunk_size:
+            return _run(func, leaves, dims, spec, size, out_dims, kwargs)
+        parts = []
+        for start in range(0, size, chunk_size):
+            n = min(chunk_size, size - start)
+            piece = [x if d is None else x.narrow(d, start, n) for x, d in zip(leaves, dims, strict=True)]
+            parts.append(_run(func, piece, dims, spec, n, out_dims, kwargs))
+        return _joined(parts, out_dims)
+
+    return wrapper
+
+
+def _name(func: Callable[..., Any]) -> str:
+    return getattr(func, "__name__", repr(func))
+
+
+def _mapped(func: Callable[..., Any], in_dims: Any, args: tuple[Any, ...]) -> tuple[list[Any], list[int | None], Any, int]:
+    if not isinstance(in_dims, (int, tuple, list)):
+        raise ValueError(
+            f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple "
+            f"matching the structure of inputs, got: {type(in_dims)}."
+        )
+    if not args:
+        raise ValueError(f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function with no inputs.")
+    leaves, spec = tree_flatten(args)
+    given = broadcast_prefix(tuple(in_dims) if isinstance(in_dims, list) else in_dims, args)
+    if given is None:
+        raise ValueError(f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of inputs.")
+    dims: list[int | None] = []
+    sizes = set()
+    for x, d in zip(leaves, given, strict=True):
+        if d is None:
+            dims.append(None)
+            continue
+        if not isinstance(d, int):
+            raise ValueError(f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={d} for an input but in_dim must be either an integer dimension or None.")
+        if not isinstance(x, Tensor):
+            if isinstance(in_dims, int):
+                dims.append(None)
+                continue
+            raise ValueError(f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={d} for an input but the input is of type {type(x)}. We cannot vmap over non-Tensor arguments, please use None as the respective in_dim")
+        if not -x.dim() <= d < x.dim():
+            raise ValueError(f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={d} for some input, but that input is a Tensor of dimensionality {x.dim()} so expected in_dim to satisfy -{x.dim()} <= in_dim < {x.dim()}.")
+        dims.append(d % x.dim())
+        sizes.add(x.shape[d])
+    if not sizes:
+        raise ValueError(f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): at least one input must be mapped")
+    if len(sizes) > 1:
+        raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sorted(sizes)} for the mapped dimension")
+    return leaves, dims, spec, sizes.pop()
+
+
+def _run(
+    func: Callable[..., Any], leaves: list[Any], dims: list[int | None], spec: Any, size: int, out_dims: Any, kwargs: dict[str, Any]
+) -> Any:
+    with batch_level(size) as level:
+        lifted = [x if d is None else level.lift(x, d) for x, d in zip(leaves, dims, strict=True)]
+        result = func(*tree_unflatten(lifted, spec), **kwargs)
+        outputs, out_spec = tree_flatten(result)
+        where = broadcast_prefix(tuple(out_dims) if isinstance(out_dims, list) else out_dims, result)
+        if where is None:
+            raise ValueError(f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of `outputs`.")
+        lowered = [_lower(func, level, y, d) for y, d in zip(outputs, where, strict=True)]
+        return tree_unflatten(lowered, out_spec)
+
+
+def _lower(func: Callable[..., Any], level: batch_level, y: Any, dim: int | None) -> Any:
+    if not isinstance(y, Tensor):
+        raise ValueError(f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type {type(y)}. Did you mean to set out_dims= to None for output?")
+    if dim is None:
+        if _engine.is_batched(y, level.slot):
+            raise ValueError(f"vmap({_name(func)}, ...): `{_name(func)}` can not return a BatchedTensor when out_dim is None")
+        return y
+    return level.lower(y, dim)
+
+
+def _joined(parts: list[Any], out_dims: Any) -> Any:
+    flat = [tree_flatten(p)[0] for p in parts]
+    spec = tree_flatten(parts[0])[1]
+    where = broadcast_prefix(tuple(out_dims) if isinstance(out_dims, list) else out_dims, parts[0])
+    return tree_unflatten([column[0] if d is None else cat(list(column), d) for column, d in zip(zip(*flat, strict=True), where, strict=True)], spec)
+
+
+class generated_rule:
+    """The batching rule of a Function with ``generate_vmap_rule``: forward, backward and jvp each under vmap."""
+
+    def __init__(self, cls: Any, dims: tuple[int | None, ...], size: int) -> None:
+        self.cls, self.dims, self.size = cls, dims, size
+
+    def run(self, values: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], bool]:
+        from ._function import Function
+
+        rule, cls, shape = self, self.cls, {}
+
+        class Batched(Function):
+            @staticmethod
+            def forward(*args: Any) -> Any:
+                with batch_level(rule.size) as level:
+                    result = cls.forward(*rule._lift(level, args), **kwargs)
+                    shape["single"] = not isinstance(result, tuple)
+                    outputs = (result,) if shape["single"] else result
+                    return tuple(level.lower(y, 0) if isinstance(y, Tensor) else y for y in outputs)
+
+            @staticmethod
+            def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+                ctx.save_for_backward(*(a for a in (*inputs, *output) if isinstance(a, Tensor)))
+                ctx.template = [isinstance(a, Tensor) or a for a in (*inputs, *output)]
+                ctx.n_inputs = len(inputs)
+
+            @staticmethod
+            def backward(ctx: Any, *grads: Any) -> Any:
+                with batch_level(rule.size) as level:
+                    inner = rule._inner_context(level, ctx)
+                    found = inner.apply(*(None if g is None else level.lift(g, 0) for g in grads))
+                    found = found if isinstance(found, tuple) else (found,)
+                    lowered = [None if g is None else level.lower(g, 0) for g in found]
+                return tuple(None if g is None else rule._gathered(g, d) for g, d in zip(lowered, rule.dims, strict=False))
+
+            @staticmethod
+            def jvp(ctx: Any, *tangents: Any) -> Any:
+                with batch_level(rule.size) as level:
+                    inner = rule._inner_context(level, ctx)
+                    found = inner.apply_jvp(*rule._lift(level, tangents))
+                    found = found if isinstance(found, tuple) else (found,)
+                    return tuple(None if t is None else level.lower(t, 0) for t in found)
+
+        return Batched.apply(*values), shape["single"]
+
+    def _lift(self, level: batch_level, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(level.lift(a, d) if d is not None and isinstance(a, Tensor) else a for a, d in zip(args, self.dims, strict=True))
+
+    def _gathered(self, g: Tensor, dim: int | None) -> Tensor:
+        return g.sum(0) if dim is None else g.movedim(0, dim)
+
+    def _inner_context(self, level: batch_level, ctx: Any) -> Any:
+        """The user's context for one example, made from what the batched Function saved."""
+        saved = iter(ctx.saved_tensors)
+        everything = [next(saved) if t is True else t for t in ctx.template]
+        inputs = self._lift(level, tuple(everything[: ctx.n_inputs]))
+        outputs = tuple(level.lift(y, 0) if isinstance(y, Tensor) else y for y in everything[ctx.n_inputs :])
+        inner = self.cls._backward_cls()
+        inner.needs_input_grad = ctx.needs_input_grad
+        self.cls.setup_context(inner, inputs, outputs[0] if len(outputs) == 1 else outputs)
+        return inner

@@ -1,0 +1,76 @@
+"""Forward mode: dual numbers at nested levels."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import NamedTuple
+
+from adjoint_core import Tensor
+
+from . import _engine
+
+enter_dual_level = _engine.enter_dual_level
+
+
+def exit_dual_level(*, level: int | None = None) -> None:
+    """Leaves a level; all its tangents are gone.
+
+    Raises:
+        RuntimeError: the level is not the innermost one.
+    """
+    _engine.exit_dual_level(-1 if level is None else level)
+
+
+class UnpackedDualTensor(NamedTuple):
+    """What a dual tensor is made of; the tangent is None where it is zero by construction."""
+
+    primal: Tensor
+    tangent: Tensor | None
+
+
+def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
+    """A tensor with the value of ``tensor`` and the tangent ``tangent``.
+
+    Arguments:
+        tensor: floating point or complex, any shape.
+        tangent: of the same shape and dtype.
+        level: the number that ``enter_dual_level`` gave; the innermost by default.
+
+    Raises:
+        RuntimeError: no level was entered; shapes or dtypes differ.
+
+    Example::
+
+        >>> with forward_ad.dual_level():
+        ...     y = forward_ad.make_dual(ad.tensor(3.), ad.tensor(1.)) ** 2
+        ...     forward_ad.unpack_dual(y).tangent
+        tensor(6.)
+    """
+    if not isinstance(tensor, Tensor) or not isinstance(tangent, Tensor):
+        raise TypeError(f"make_dual: expected two tensors, got {type(tensor)} and {type(tangent)}")
+    return _engine.make_dual(tensor, tangent, -1 if level is None else level)
+
+
+def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
+    """The primal and the tangent of ``tensor`` at a level."""
+    if level is None and not _engine.has_dual_level():
+        return UnpackedDualTensor(tensor, None)
+    return UnpackedDualTensor(*_engine.unpack_dual(tensor, -1 if level is None else level))
+
+
+class dual_level:
+    """A level for the time of a block. Levels nest, in any mix with reverse mode and vmap.
+
+    Example::
+
+        >>> with forward_ad.dual_level() as level:
+        ...     level
+        0
+    """
+
+    def __enter__(self) -> int:
+        self._level = enter_dual_level()
+        return self._level
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        _engine.exit_dual_level(self._level)

@@ -1,0 +1,34 @@
+// Reverse mode as the user sees it.
+#pragma once
+#include <adjoint/engine/level.h>
+#include <adjoint/engine/mode.h>
+#include <adjoint/engine/node.h>
+
+namespace adjoint::engine {
+
+ADJOINT_API bool requires_grad(const Tensor& t);
+ADJOINT_API void set_requires_grad(const Tensor& t, bool value);
+ADJOINT_API bool is_leaf(const Tensor& t);
+ADJOINT_API Tensor detach(const Tensor& t);
+ADJOINT_API void detach_(const Tensor& t);
+ADJOINT_API Tensor gradient(const Tensor& t);             // t.grad; empty if none
+ADJOINT_API void set_gradient(const Tensor& t, const Tensor& grad);
+ADJOINT_API void retain_grad(const Tensor& t);
+
+struct Root { Edge edge; Tensor cotangent; };
+struct BackwardOptions {
+  bool retain_graph = false;
+  bool create_graph = false;
+  std::span<const Edge> inputs;   // empty: all leaves
+  bool accumulate = true;         // leaves among `inputs` add to their .grad; else cotangents are only returned
+};
+// Runs the graph from the roots. Returns the cotangents of `inputs` (empty where a path does not exist).
+ADJOINT_API std::vector<Tensor> run_backward(std::vector<Root> roots, const BackwardOptions& options);
+ADJOINT_API std::vector<Tensor> grad(Tensors outputs, Tensors inputs, Tensors cotangents, bool retain_graph, bool create_graph);
+ADJOINT_API void backward(Tensors outputs, Tensors cotangents, bool retain_graph, bool create_graph, Tensors inputs = {});
+ADJOINT_API std::vector<Tensor> grad_of_level(Tensors outputs, Tensors inputs, Tensors cotangents, const Slot* s);   // functional transforms
+
+// Puts the engine behind core's door. Called once at load.
+ADJOINT_API void install();
+
+}  // namespace adjoint::engine

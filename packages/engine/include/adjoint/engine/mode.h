@@ -1,0 +1,26 @@
+// Which faces are recorded: a window of level serials per thread instead of one flag.
+#pragma once
+#include <adjoint/core/tensor.h>
+
+namespace adjoint::engine {
+
+struct Window { uint32_t lo = 0, hi = ~0u; };
+ADJOINT_API extern thread_local Window window __attribute__((tls_model("initial-exec")));
+
+inline bool recording(uint32_t level) { return window.lo <= level && level <= window.hi; }
+ADJOINT_API bool grad_enabled();
+ADJOINT_API void set_grad_enabled(bool enabled);
+
+// Restores the window when it goes.
+struct WindowGuard {
+  const Window saved = window;
+  WindowGuard() = default;
+  explicit WindowGuard(Window w) { window = w; }
+  WindowGuard(const WindowGuard&) = delete;
+  ~WindowGuard() { window = saved; }
+};
+struct NoGrad : WindowGuard {
+  NoGrad() { window.lo = level_top + 1; }
+};
+
+}  // namespace adjoint::engine

@@ -1,0 +1,159 @@
+// The graph: nodes, edges, what they save, and the hooks that hang on them.
+#pragma once
+#include <adjoint/core/ops.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace adjoint::engine {
+
+class Node;
+
+struct Edge {
+  Ref<Node> node;
+  uint32_t nr = 0;       // which output of the node
+};
+
+// User code in the graph. The Python layer derives from these.
+struct TensorHook : Object { virtual Tensor call(const Tensor& grad) = 0; };                                                   // empty result: unchanged
+struct PreHook : Object { virtual void call(std::vector<Tensor>& cotangents) = 0; };
+struct PostHook : Object { virtual void call(std::vector<Tensor>& grads, const std::vector<Tensor>& cotangents) = 0; };
+struct AccumulatedHook : Object { virtual void call(const Tensor& leaf) = 0; };
+
+struct Hooks {
+  void visit_refs(RefVisitor& v) const;
+  struct OnTensor { uint32_t nr; Ref<TensorHook> hook; };
+  std::vector<OnTensor> tensor;                 // run first, in the order of registration
+  std::vector<Ref<PreHook>> pre;
+  std::vector<OnTensor> retain;                 // retain_grad: sees what the others made of it
+  std::vector<Ref<PostHook>> post;
+  std::vector<Ref<AccumulatedHook>> accumulated;
+};
+
+// One saved tensor. A node's own output is kept without its history, so that no cycle arises.
+class ADJOINT_API Saved {
+ public:
+  Saved() = default;
+  Saved(const Tensor& t, bool own_output);
+  explicit operator bool() const { return tensor_ || packed_; }
+  Tensor unpack(Node& owner, uint32_t out_nr) const;   // checks the version
+  bool own_output() const { return own_output_; }
+  const Tensor& raw() const { return tensor_; }
+  void set_hooks(Ref<Object> packed);
+  void visit_refs(RefVisitor& v) const;
+  // A packed tensor (saved_tensors_hooks): made and unmade by user code.
+  struct Packed : Object { virtual Tensor unpack() = 0; };
+  struct Packer { Ref<Object> (*pack)(const Tensor&) = nullptr; };   // installed by the Python layer; null result: no hooks active
+
+ private:
+  Tensor tensor_;
+  Ref<Object> packed_;
+  uint32_t version_ = 0;
+  bool own_output_ = false;
+};
+ADJOINT_API extern Saved::Packer saved_packer;
+
+class ADJOINT_API Node : public Object {
+ public:
+  explicit Node(uint64_t seq);
+  ~Node() override;
+  virtual std::string name() const = 0;
+  // cotangents: one per output, absent ones empty; grads: one per edge; needed: which edges are wanted.
+  virtual void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) = 0;
+  virtual void release_saved() {}               // after backward without retain_graph
+  virtual uint32_t outputs() const { return 1; }
+  void visit_refs(RefVisitor& v) const override;
+  void clear_refs() override;
+  void destroy() override;                      // iterative: graphs may be a million nodes deep
+  Hooks& hooks();
+  Hooks* hooks_or_null() const { return const_cast<Node*>(this)->hook_slot().get(); }
+
+  std::vector<Edge> edges;
+  uint64_t seq;
+  uint32_t site = 0;                            // the user's line
+  uint32_t released_at = 0;                     // the line of the backward that freed it
+  bool tainted = false;                         // Python objects hang on it or upstream: visible to the collector
+  bool released = false;
+
+ protected:
+  virtual std::unique_ptr<Hooks>& hook_slot() { return hooks_; }
+
+ private:
+  std::unique_ptr<Hooks> hooks_;
+};
+
+ADJOINT_API uint64_t next_sequence();
+ADJOINT_API uint64_t peek_sequence();
+
+// The application of a record.
+class ADJOINT_API OpNode final : public Node {
+ public:
+  OpNode(const Op& op, const Attrs& attrs, size_t inputs);
+  std::string name() const override;
+  void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) override;
+  void release_saved() override;
+  uint32_t outputs() const override { return op.outputs; }
+  void visit_refs(RefVisitor& v) const override;
+  void clear_refs() override;
+
+  const Op& op;
+  Attrs attrs;
+  uint64_t needs = 0;                           // bit i: input i has a rule and history
+  std::vector<InputMeta> inputs;
+  std::vector<Saved> x;
+  Saved y[max_outputs];
+};
+
+// The end of the graph at a leaf.
+class ADJOINT_API AccumulateGrad final : public Node {
+ public:
+  explicit AccumulateGrad(const Tensor& variable);
+  ~AccumulateGrad() override;
+  std::string name() const override { return "AccumulateGrad"; }
+  void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) override;
+  void visit_refs(RefVisitor& v) const override;
+  void clear_refs() override;
+  Tensor variable;
+
+ protected:
+  std::unique_ptr<Hooks>& hook_slot() override;   // a leaf's hooks live with the leaf: they outlast every graph
+};
+
+// In-place on a view, seen from its base: `fn` acted on the slice that `view` cuts out.
+class ADJOINT_API CopySlices final : public Node {
+ public:
+  CopySlices(Ref<Node> fn, const Op& view, const Attrs& attrs);
+  std::string name() const override { return "CopySlices"; }
+  void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) override;
+  void release_saved() override { fn->release_saved(); }
+  void visit_refs(RefVisitor& v) const override;
+  Ref<Node> fn;
+  const Op& view;
+  Attrs attrs;
+};
+
+// What the engine hangs on a tensor when asked for.
+struct ADJOINT_API Meta final : Object {
+  Tensor grad;
+  AccumulateGrad* accumulator = nullptr;        // weak: it clears this when it goes
+  std::string name;
+  std::unique_ptr<Hooks> hooks;                 // of a leaf
+  Ref<TensorHook> retain;                       // set by retain_grad
+  uint32_t site = 0;                            // where requires_grad was set
+  ~Meta() override;
+  void visit_refs(RefVisitor& v) const override;
+};
+inline Meta* meta(const Tensor& t) { return static_cast<Meta*>(t->meta.get()); }
+ADJOINT_API Meta& ensure_meta(const Tensor& t);
+
+inline Node* node(const Tensor& t) { return static_cast<Node*>(t->grad_fn.get()); }
+ADJOINT_API Edge gradient_edge(const Tensor& t);   // grad_fn and its output, or the leaf's AccumulateGrad
+ADJOINT_API void set_history(const Tensor& t, Ref<Node> n, uint32_t nr = 0);
+
+// Python's view of a node, when it must be visible to the collector. Null without Python.
+ADJOINT_API extern void (*expose_node)(Node&);
+ADJOINT_API std::string describe_site(uint32_t site);
+ADJOINT_API extern std::string (*site_text)(uint32_t);
+
+}  // namespace adjoint::engine

@@ -1,0 +1,68 @@
+// Reverse mode: what Python asks of tensors, modes, backward.
+#include "node_type.h"
+
+namespace adjoint::engine::python {
+
+namespace {
+
+std::vector<Tensor> tensors(nb::handle sequence) {
+  std::vector<Tensor> r;
+  if (sequence.is_none()) return r;
+  for (nb::handle h : sequence) r.push_back(h.is_none() ? Tensor{} : nb::cast<Tensor>(h));
+  return r;
+}
+
+nb::list optional_list(const std::vector<Tensor>& t) {
+  nb::list l;
+  for (const Tensor& g : t) l.append(g ? nb::cast(g) : nb::none());
+  return l;
+}
+
+// (node, output) pairs: the form in which Python hands over roots and inputs.
+Edge edge_of(nb::handle pair) { return {Ref<Node>(nb::cast<NodeRef>(pair[0]).p), nb::cast<uint32_t>(pair[1])}; }
+
+nb::list run_from_edges(nb::list edges, nb::list cotangents, nb::list inputs, bool retain_graph, bool create_graph, bool accumulate) {
+  std::vector<Root> roots;
+  for (size_t i = 0; i < nb::len(edges); i++) roots.push_back({edge_of(edges[i]), nb::cast<Tensor>(cotangents[i])});
+  std::vector<Edge> wanted;
+  for (nb::handle h : inputs) wanted.push_back(edge_of(h));
+  return optional_list(run_backward(std::move(roots), {retain_graph, create_graph, wanted, accumulate}));
+}
+
+Tensor base(const Tensor& t) {
+  if (!t->view) return {};
+  return Tensor(&view_root(*t));
+}
+
+}  // namespace
+
+void bind_autograd(nb::module_& m) {
+  m.def("requires_grad", [](const Tensor& t) { return requires_grad(t); });
+  m.def("set_requires_grad", [](const Tensor& t, bool v) { set_requires_grad(t, v); });
+  m.def("is_leaf", [](const Tensor& t) { return is_leaf(t); });
+  m.def("get_grad", [](const Tensor& t) { return gradient(t); });
+  m.def("set_grad", [](const Tensor& t, const Tensor& g) { set_gradient(t, g); if (g) adjoint::python::api->track(*t.get()); }, nb::arg("t"), nb::arg("g").none());
+  m.def("grad_fn", [](const Tensor& t) { return NodeRef{node(fresh(t))}; });
+  m.def("output_nr", [](const Tensor& t) { return t->out_nr; });
+  m.def("gradient_edge", [](const Tensor& t) { Edge e = gradient_edge(fresh(t)); return nb::make_tuple(nb::steal(wrap_node(e.node.get())), e.nr); });
+  m.def("retain_grad", [](const Tensor& t) { retain_grad(t); });
+  m.def("retains_grad", [](const Tensor& t) { return t->meta && meta(t)->retain; });
+  m.def("detach", [](const Tensor& t) { return detach(t); });
+  m.def("detach_", [](const Tensor& t) { detach_(t); });
+  m.def("base", base);
+  m.def("is_view", [](const Tensor& t) { return bool(t->view); });
+  m.def("bump_version", [](const Tensor& t) { bump_version(*bottom(t).get()); });
+  m.def("grad_enabled", grad_enabled);
+  m.def("set_grad_enabled", set_grad_enabled);
+  m.def("window", [] { return nb::make_tuple(window.lo, window.hi); });
+  m.def("set_window", [](uint32_t lo, uint32_t hi) { window = {lo, hi}; });
+  m.def("backward", [](nb::list outputs, nb::list cotangents, bool retain_graph, bool create_graph, nb::list inputs) {
+    backward(tensors(outputs), tensors(cotangents), retain_graph, create_graph, tensors(inputs));
+  });
+  m.def("grad", [](nb::list outputs, nb::list inputs, nb::list cotangents, bool retain_graph, bool create_graph) {
+    return optional_list(grad(tensors(outputs), tensors(inputs), tensors(cotangents), retain_graph, create_graph));
+  });
+  m.def("run_from_edges", run_from_edges);
+}
+
+}  // namespace adjoint::engine::python

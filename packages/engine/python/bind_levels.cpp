@@ -1,0 +1,84 @@
+// Levels as Python's transforms use them: a level is named by an integer handle while it lasts.
+#include "node_type.h"
+
+namespace adjoint::engine::python {
+
+namespace {
+
+Slot* slot(uintptr_t handle) { return reinterpret_cast<Slot*>(handle); }
+
+// What left a batch level: the batch dimension at out_dim, or the value repeated if it never depended on the batch.
+Tensor unbatch(const Tensor& y, uintptr_t handle, int64_t out_dim) {
+  Slot* s = slot(handle);
+  if (at(fresh(y), s)) {
+    const Tensor f = fresh(y);
+    return movedim(face(f)->value, face(f)->batch_dim, out_dim);
+  }
+  Dims sizes = y.sizes();
+  sizes.insert(0, s->batch);
+  return movedim(expand(y, sizes), 0, out_dim);
+}
+
+}  // namespace
+
+void bind_levels(nb::module_& m) {
+  m.def("enter_level", [](const std::string& kind, int64_t batch) {
+    return reinterpret_cast<uintptr_t>(enter_level(kind == "tape" ? LevelKind::tape : kind == "dual" ? LevelKind::dual : LevelKind::batch, true, batch));
+  }, nb::arg("kind"), nb::arg("batch") = 0);
+  m.def("leave_level", leave_level);
+  m.def("lift_batch", [](const Tensor& x, uintptr_t s, int64_t dim) { return lift(slot(s), x, {}, wrap_dim(dim, x.dim(), "vmap")); });
+  m.def("unbatch", unbatch);
+  m.def("is_batched", [](const Tensor& x, uintptr_t s) { return at(fresh(x), slot(s)); });
+  m.def("batch_dim", [](const Tensor& x, uintptr_t s) { Tensor f = fresh(x); return at(f, slot(s)) ? face(f)->batch_dim : -1; });
+  m.def("lift_dual", [](const Tensor& x, const Tensor& t, uintptr_t s) { return lift(slot(s), alias(x), t); });
+  m.def("lift_tape", [](const Tensor& x, uintptr_t s) {
+    Tensor leaf = lift(slot(s), alias(x));
+    set_requires_grad(leaf, true);
+    return leaf;
+  });
+  m.def("value_at", [](const Tensor& y, uintptr_t s) { return value_at(fresh(y), slot(s)); });
+  m.def("tangent_at", [](const Tensor& y, uintptr_t s) { return tangent_at(fresh(y), slot(s)); });
+  m.def("has_tape", [](const Tensor& y, uintptr_t s) { Tensor f = fresh(y); return at(f, slot(s)) && f->keys & key_tape; });
+  m.def("grad_of_level", [](nb::list ys, nb::list xs, nb::list vs, uintptr_t s) {
+    std::vector<Tensor> outputs, inputs, cotangents;
+    for (nb::handle h : ys) outputs.push_back(nb::cast<Tensor>(h));
+    for (nb::handle h : xs) inputs.push_back(nb::cast<Tensor>(h));
+    for (nb::handle h : vs) cotangents.push_back(nb::cast<Tensor>(h));
+    nb::list l;
+    for (const Tensor& g : grad_of_level(outputs, inputs, cotangents, slot(s))) l.append(g ? nb::cast(s ? value_at(g, slot(s)) : fresh(g)) : nb::none());
+    return l;
+  });
+  m.def("lift", [](const Tensor& x, uintptr_t s) { return lift(slot(s), x); });
+  m.def("innermost_slot", [](nb::list tensors) {
+    Slot* best = nullptr;
+    for (nb::handle h : tensors) {
+      const Tensor t = fresh(nb::cast<Tensor>(h));
+      if (t->keys & key_lifted && (!best || level(t) > best->serial)) best = face(t)->slot;
+    }
+    return reinterpret_cast<uintptr_t>(best);
+  });
+  m.def("slot_info", [](uintptr_t handle) {
+    const Slot* s = slot(handle);
+    return nb::make_tuple(s->kind == LevelKind::tape ? "tape" : s->kind == LevelKind::dual ? "dual" : "batch", s->strict, s->batch);
+  });
+  m.def("records_at", [](nb::list tensors) {
+    uint32_t m = 0;
+    for (nb::handle h : tensors)
+      if (adjoint::python::is_tensor(h.ptr())) m = std::max(m, level(nb::cast<Tensor>(h)));
+    return recording(m);
+  });
+  m.def("fresh", [](const Tensor& x) { return fresh(x); });
+  m.def("level_depth", [] { return level_stack().size(); });
+  m.def("enter_dual_level", enter_dual_level);
+  m.def("has_dual_level", [] {
+    for (const Slot* s : level_stack())
+      if (s->kind == LevelKind::dual && !s->strict) return true;
+    return false;
+  });
+  m.def("exit_dual_level", exit_dual_level);
+  m.def("make_dual", [](const Tensor& x, const Tensor& t, int64_t level) { return make_dual(x, t, level); });
+  m.def("unpack_dual", [](const Tensor& x, int64_t level) { Dual d = unpack_dual(x, level); return nb::make_tuple(d.primal, d.tangent ? nb::cast(d.tangent) : nb::none()); });
+  m.def("is_lifted", [](const Tensor& x) { return bool(fresh(x)->keys & key_lifted); });
+}
+
+}  // namespace adjoint::engine::python

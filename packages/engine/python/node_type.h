@@ -1,0 +1,56 @@
+// The Python face of graph nodes.
+#pragma once
+#include <adjoint/python/caster.h>
+
+#include <adjoint/engine/autograd.h>
+
+namespace adjoint::engine::python {
+
+namespace nb = nanobind;
+
+struct NodeObject {
+  PyObject_HEAD
+  PyObject* dict;
+  PyObject* weakrefs;
+  Node* node;
+};
+
+extern PyTypeObject* node_type;
+void make_node_type(nb::module_& m);
+PyObject* wrap_node(Node* n);                 // a new reference; None for null
+inline bool is_node(PyObject* o) { return PyObject_TypeCheck(o, node_type); }
+inline Node* unwrap_node(PyObject* o) { return reinterpret_cast<NodeObject*>(o)->node; }
+
+// A node whose backward is Python code; the object is the `ctx` of a custom Function and owned by Python from birth.
+class FunctionNode final : public Node {
+ public:
+  FunctionNode() : Node(next_sequence()) { tainted = true; }
+  std::string name() const override;
+  void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) override;
+  void release_saved() override;
+  uint32_t outputs() const override { return output_count; }
+  uint32_t output_count = 1;
+};
+
+struct NodeRef { Node* p; };                  // a borrowed argument
+
+void bind_nodes(nb::module_& m);
+void bind_hooks(nb::module_& m);
+void bind_autograd(nb::module_& m);
+void bind_levels(nb::module_& m);
+
+}  // namespace adjoint::engine::python
+
+NAMESPACE_BEGIN(NB_NAMESPACE)
+NAMESPACE_BEGIN(detail)
+template <> struct type_caster<adjoint::engine::python::NodeRef> {
+  NB_TYPE_CASTER(adjoint::engine::python::NodeRef, const_name("Node"))
+  bool from_python(handle h, uint32_t, cleanup_list*) noexcept {
+    if (!adjoint::engine::python::is_node(h.ptr())) return false;
+    value.p = adjoint::engine::python::unwrap_node(h.ptr());
+    return value.p != nullptr;
+  }
+  static handle from_cpp(adjoint::engine::python::NodeRef n, rv_policy, cleanup_list*) noexcept { return adjoint::engine::python::wrap_node(n.p); }
+};
+NAMESPACE_END(detail)
+NAMESPACE_END(NB_NAMESPACE)

@@ -1,0 +1,78 @@
+// The end of the graph at a leaf: `.grad`, by PyTorch's layout rules.
+#include <adjoint/engine/autograd.h>
+
+#include <mutex>
+
+namespace adjoint::engine {
+
+// Leaves run as soon as they can: their sequence number is the largest.
+AccumulateGrad::AccumulateGrad(const Tensor& v) : Node(~uint64_t(0)), variable(v) {}
+AccumulateGrad::~AccumulateGrad() {
+  if (variable && variable->meta && meta(variable)->accumulator == this) meta(variable)->accumulator = nullptr;
+}
+void AccumulateGrad::visit_refs(RefVisitor& v) const {
+  Node::visit_refs(v);
+  if (variable) v.object(variable.get());
+}
+std::unique_ptr<Hooks>& AccumulateGrad::hook_slot() { return ensure_meta(variable).hooks; }
+void AccumulateGrad::clear_refs() { Node::clear_refs(); }
+
+namespace {
+
+bool sole_owner(const Tensor& t) { return t->use_count() == 1 && t->storage && t->storage->refs.load() == 1 && !(t->keys & key_lifted); }
+bool dense(const Tensor& t) { return t->contiguous() || !overlaps_itself(*t); }
+
+// A first gradient: taken over if nobody else holds it and it is laid out like the leaf; else copied into that layout.
+Tensor first_gradient(const Tensor& g, const Tensor& variable) {
+  if (grad_enabled()) return g;
+  const bool lifted = (g->keys | variable->keys) & key_lifted;
+  const bool same = lifted || (dense(variable) ? g->strides == variable->strides || (variable->contiguous() && g->contiguous()) : g->contiguous());
+  if (same && (lifted || sole_owner(g))) return lifted ? g : alias_of(g);
+  if (lifted) return clone(g);
+  Tensor r = empty(variable.sizes(), g.dtype(), g.device());
+  if (dense(variable)) {
+    r->strides = variable->strides;
+    r->update_layout();
+  }
+  copy_(r, g);
+  return r;
+}
+
+// The table of leaf locks: two threads may run backward into the same leaf.
+std::mutex& leaf_lock(const TensorImpl* t) {
+  static std::mutex locks[64];
+  return locks[(reinterpret_cast<uintptr_t>(t) >> 6) % 64];
+}
+
+// Waiting for the lock without the GIL: its holder may need it to finish.
+std::unique_lock<std::mutex> acquire(std::mutex& m) {
+  std::unique_lock lock(m, std::try_to_lock);
+  if (lock.owns_lock()) return lock;
+  void* gil = python_hooks.release_gil ? python_hooks.release_gil() : nullptr;
+  lock.lock();
+  if (gil) python_hooks.acquire_gil(gil);
+  return lock;
+}
+
+}  // namespace
+
+void AccumulateGrad::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>&, const std::vector<bool>&) {
+  if (!cotangents[0]) return;
+  Tensor g = std::move(cotangents[0]);
+  {
+    auto lock = acquire(leaf_lock(variable.get()));
+    Meta& m = ensure_meta(variable);
+    if (!m.grad) {
+      m.grad = first_gradient(g, variable);
+    } else if (!grad_enabled() && !((m.grad->keys | g->keys) & (key_lifted | key_tape))) {
+      Tensor other = g;
+      apply_inplace(op_add, m.grad, {&other, 1});
+    } else {
+      m.grad = add(m.grad, g);
+    }
+  }
+  if (Hooks* h = hooks_or_null())
+    for (auto& hook : std::vector(h->accumulated)) hook->call(variable);
+}
+
+}  // namespace adjoint::engine

@@ -1,0 +1,198 @@
+// Reverse mode: nodes run in one fixed order (newest first, leaves at once), so sums are the same bits every time.
+#include <adjoint/engine/autograd.h>
+
+#include <algorithm>
+#include <queue>
+
+#include "task.h"
+
+namespace adjoint::engine {
+
+namespace {
+
+[[noreturn]] void freed(const Node& n) {
+  const std::string first = describe_site(n.released_at), op = describe_site(n.site);
+  fail(ErrorKind::runtime, "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate values of the graph are freed when "
+       "you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors after calling backward. [",
+       n.name(), op.empty() ? "" : ", " + op, first.empty() ? "" : "; freed by the backward at " + first, "]");
+}
+
+void run_tensor_hooks(const std::vector<Hooks::OnTensor>& hooks, std::vector<Tensor>& cotangents) {
+  for (const auto& h : std::vector(hooks)) {
+    Tensor& g = cotangents[h.nr];
+    if (!g) continue;
+    if (Tensor r = h.hook->call(g)) g = r;
+  }
+}
+
+class Backward {
+ public:
+  Backward(std::vector<Root> roots, const BackwardOptions& o) : options_(o), window_(o.create_graph ? window : Window{level_top + 1, window.hi}) {
+    for (const Root& r : roots) task_.add_root(r.edge);
+    task_.discover();
+    if (!o.inputs.empty()) task_.restrict_to(o.inputs, o.accumulate);
+    for (const Root& r : roots) put(task_.find(r.edge.node.get()), r.edge.nr, r.cotangent);
+    site_ = python_hooks.site ? python_hooks.site() : 0;
+    results_.resize(o.inputs.size());
+  }
+
+  std::vector<Tensor> run() {
+    for (size_t i = 0; i < task_.size(); i++)
+      if (task_[i].pending == 0 && task_[i].needed) ready_.push({task_[i].node->seq, i});
+    while (!ready_.empty()) {
+      const size_t i = ready_.top().second;
+      ready_.pop();
+      step(i);
+    }
+    return std::move(results_);
+  }
+
+ private:
+  void put(size_t i, uint32_t nr, const Tensor& g) {
+    if (!g) return;
+    std::vector<Tensor>& slots = task_[i].cotangents;
+    if (slots.size() <= nr) slots.resize(std::max(nr + 1, task_[i].node->outputs()));
+    Tensor& sum = slots[nr];
+    sum = sum ? add(sum, g) : g;
+  }
+
+  void step(size_t i) {
+    Task::Entry& e = task_[i];
+    Node& n = *e.node;
+    std::vector<Tensor> cotangents = std::move(e.cotangents);
+    cotangents.resize(std::max<size_t>(n.outputs(), cotangents.size()));
+    bool any = false;
+    for (const Tensor& g : cotangents) any = any || g;
+    std::vector<Tensor> grads(n.edges.size());
+    if (any) {
+      hooks_before(n, cotangents);
+      capture(e, cotangents);
+      if (e.executed) evaluate(n, e, cotangents, grads);
+    }
+    for (size_t k = 0; k < n.edges.size(); k++) {
+      const size_t t = task_.target(i, k);
+      if (t == Task::none || !task_[t].needed) continue;
+      put(t, n.edges[k].nr, grads[k]);
+      if (--task_[t].pending == 0) ready_.push({task_[t].node->seq, t});
+    }
+  }
+
+  void hooks_before(Node& n, std::vector<Tensor>& cotangents) {
+    Hooks* h = n.hooks_or_null();
+    if (!h) return;
+    WindowGuard guard(window_);
+    run_tensor_hooks(h->tensor, cotangents);
+    for (auto& p : std::vector(h->pre)) p->call(cotangents);
+    run_tensor_hooks(h->retain, cotangents);
+  }
+
+  void capture(const Task::Entry& e, const std::vector<Tensor>& cotangents) {
+    for (const auto& [nr, result] : e.captures)
+      if (nr < cotangents.size()) results_[result] = cotangents[nr];
+  }
+
+  void evaluate(Node& n, const Task::Entry& e, std::vector<Tensor>& cotangents, std::vector<Tensor>& grads) {
+    if (n.released) freed(n);
+    std::vector<bool> needed(n.edges.size());
+    for (size_t k = 0; k < needed.size(); k++) {
+      const size_t t = task_.target(e.index, k);
+      needed[k] = t != Task::none && task_[t].needed;
+    }
+    Hooks* h = n.hooks_or_null();
+    std::vector<Tensor> given;
+    if (h && !h->post.empty()) given = cotangents;
+    {
+      WindowGuard guard(window_);
+      n.apply(cotangents, grads, needed);
+      if (h)
+        for (auto& p : std::vector(h->post)) p->call(grads, given);
+    }
+    if (options_.retain_graph) return;
+    n.release_saved();
+    n.released_at = site_;
+  }
+
+  const BackwardOptions& options_;
+  const Window window_;
+  Task task_;
+  std::priority_queue<std::pair<uint64_t, size_t>> ready_;
+  std::vector<Tensor> results_;
+  uint32_t site_ = 0;
+};
+
+Tensor initial_cotangent(const Tensor& y, const Tensor& given) {
+  if (given) {
+    expect(given.sizes() == y.sizes(), ErrorKind::shape, "Mismatch in shape: grad_output has a shape of ", given.sizes(), " and output has a shape of ", y.sizes(), ".");
+    expect(is_complex(given.dtype()) == is_complex(y.dtype()), "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: grad_output has a dtype of ", given.dtype(), " and output has a dtype of ", y.dtype(), ".");
+    return given.dtype() == y.dtype() ? given : to_dtype(given, y.dtype());
+  }
+  expect(y.numel() == 1, "grad can be implicitly created only for scalar outputs, got an output of shape ", y.sizes());
+  expect(!is_complex(y.dtype()), "grad can be implicitly created only for real scalar outputs but got ", y.dtype());
+  return ones_like(y);
+}
+
+std::vector<Root> make_roots(Tensors outputs, Tensors cotangents) {
+  std::vector<Root> roots;
+  for (size_t i = 0; i < outputs.size(); i++) {
+    const Tensor y = fresh(outputs[i]);
+    expect(y->keys & key_tape, "element ", i, " of tensors does not require grad and does not have a grad_fn");
+    roots.push_back({gradient_edge(y), initial_cotangent(y, i < cotangents.size() ? cotangents[i] : Tensor{})});
+  }
+  return roots;
+}
+
+// Inputs stand on the face of the output, or on a deeper one whose values do.
+std::vector<Edge> input_edges(Tensors inputs, uint32_t at_most) {
+  std::vector<Edge> edges;
+  for (const Tensor& given : inputs) {
+    Tensor x = fresh(given);
+    while (level(x) > at_most) x = face(x)->value;
+    expect(x->keys & key_tape, "One of the differentiated Tensors does not require grad");
+    edges.push_back(gradient_edge(x));
+  }
+  return edges;
+}
+
+uint32_t highest_level(Tensors t) {
+  uint32_t m = 0;
+  for (const Tensor& y : t) m = std::max(m, level(fresh(y)));
+  return m;
+}
+
+}  // namespace
+
+std::vector<Tensor> run_backward(std::vector<Root> roots, const BackwardOptions& options) { return Backward(std::move(roots), options).run(); }
+
+std::vector<Tensor> grad(Tensors outputs, Tensors inputs, Tensors cotangents, bool retain_graph, bool create_graph) {
+  const std::vector<Edge> edges = input_edges(inputs, highest_level(outputs));
+  return run_backward(make_roots(outputs, cotangents), {retain_graph, create_graph, edges, false});
+}
+
+void backward(Tensors outputs, Tensors cotangents, bool retain_graph, bool create_graph, Tensors inputs) {
+  const std::vector<Edge> edges = input_edges(inputs, highest_level(outputs));
+  const std::vector<Tensor> grads = run_backward(make_roots(outputs, cotangents), {retain_graph, create_graph, edges});
+  // With `inputs`, a leaf accumulates in its own node; what was computed on the way is accumulated here.
+  WindowGuard guard(create_graph ? window : Window{level_top + 1, window.hi});
+  for (size_t i = 0; i < grads.size(); i++) {
+    const Tensor x = fresh(inputs[i]);
+    if (!grads[i] || !x->grad_fn) continue;
+    Meta& m = ensure_meta(x);
+    m.grad = m.grad ? add(m.grad, grads[i]) : grads[i];
+  }
+}
+
+// A functional level's tape is only read; the faces below still record if they have history. Without a slot the level
+// has been left: its graph lives on in the tensors and is used as any other.
+std::vector<Tensor> grad_of_level(Tensors outputs, Tensors inputs, Tensors cotangents, const Slot* s) {
+  WindowGuard guard;
+  if (s) window.hi = s->serial - 1;
+  std::vector<Root> roots;
+  for (size_t i = 0; i < outputs.size(); i++)
+    if (outputs[i]->keys & key_tape) roots.push_back({gradient_edge(outputs[i]), initial_cotangent(outputs[i], cotangents[i])});
+  std::vector<Edge> edges;
+  for (const Tensor& x : inputs) edges.push_back(gradient_edge(x));
+  if (roots.empty()) return std::vector<Tensor>(inputs.size());
+  return run_backward(std::move(roots), {true, s || grad_enabled(), edges, false});
+}
+
+}  // namespace adjoint::engine

@@ -1,0 +1,52 @@
+// Forward mode as the user sees it: dual tensors of eager levels.
+#include <adjoint/engine/autograd.h>
+
+namespace adjoint::engine {
+
+Tensor make_dual(const Tensor& primal, const Tensor& tangent, int64_t number) {
+  Slot* s = dual_slot(number);
+  const Tensor x = fresh(primal), t = fresh(tangent);
+  expect(x.sizes() == t.sizes(), "make_dual: Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor is of size ", x.sizes(),
+         " while the given forward gradient is of size ", t.sizes(), ".");
+  expect(x.dtype() == t.dtype(), "make_dual: Trying to set a forward gradient that has a different dtype than that of the original Tensor: ", x.dtype(), " and ", t.dtype());
+  expect(is_differentiable(x.dtype()), ErrorKind::value, "make_dual: Expected primal to be floating point or complex, but got: ", x.dtype());
+  expect(level(x) < s->serial && level(t) < s->serial, "make_dual: the tensor already has a forward gradient at this level or belongs to one inside it");
+  const Tensor p = alias(x);
+  Tensor r = lift(s, p, t);
+  if (p->keys & key_tape && level(p) >= s->floor && recording(s->serial)) {
+    Ref<OpNode> n(new OpNode(op_alias, {}, 1));
+    n->needs = 1;
+    n->inputs[0] = {x.sizes(), x.dtype(), x.device()};
+    n->edges[0] = gradient_edge(p);
+    set_history(r, Ref<Node>(n.get()));
+  }
+  return r;
+}
+
+namespace {
+
+Dual unpack(const Tensor& y, Slot* s) {
+  const uint32_t serial = s->serial;
+  if (at(y, s)) {
+    face(y)->owns_tangent = false;
+    return {alias(face(y)->value), face(y)->tangent};
+  }
+  if (level(y) < serial) return {y, {}};
+  // An outer level lies below this face: exchange the order of the two.
+  Face* f = face(y);
+  const Dual v = unpack(f->value, s), t = f->tangent ? unpack(f->tangent, s) : Dual{};
+  Dual r{lift(f->slot, v.primal, t.primal, std::max(f->batch_dim, 0)), {}};
+  if (!v.tangent && !t.tangent) return r;
+  if (f->slot->kind != LevelKind::dual) {
+    r.tangent = v.tangent ? lift(f->slot, v.tangent, {}, std::max(f->batch_dim, 0)) : Tensor{};
+    return r;
+  }
+  r.tangent = lift(f->slot, v.tangent ? v.tangent : zeros_like(v.primal), t.tangent ? t.tangent : zeros_like(v.primal));
+  return r;
+}
+
+}  // namespace
+
+Dual unpack_dual(const Tensor& t, int64_t number) { return unpack(fresh(t), dual_slot(number)); }
+
+}  // namespace adjoint::engine

@@ -1,0 +1,163 @@
+// In-place calls: joining a level, writing values and tangents, giving base and views a new history.
+#include "record.h"
+
+namespace adjoint::engine {
+
+namespace {
+
+// A tensor written to with an operand of a deeper level joins that level, with its base and all its views.
+void promote_to(TensorImpl& self, Slot* s) {
+  TensorImpl& root = view_root(self);
+  Tensor base(&root);
+  expect(!s->strict || root.birth >= s->serial, s->kind == LevelKind::batch
+             ? "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more elements than `self`: self was made outside of vmap"
+             : "the function mutates a captured tensor: pass it as an argument or clone it first");
+  Tensor inner = face_copy(base);
+  inner->grad_fn = root.grad_fn;
+  inner->out_nr = root.out_nr;
+  inner->meta = root.meta;
+  inner->keys |= root.keys & key_tape;
+  inner->birth = root.birth;
+  if (s->kind == LevelKind::batch) {
+    Dims sizes = root.sizes;
+    sizes.insert(0, s->batch);
+    inner = clone(expand(inner, sizes));
+  }
+  Edge history;
+  if (root.keys & key_tape && level(base) >= s->floor) history = gradient_edge(base);
+  Tensor tangent;
+  if (s->kind == LevelKind::dual) tangent = zeros_like(base);
+  Tensor lifted = lift(s, inner, tangent, 0);
+  const uint32_t epoch = root.epoch;
+  adopt(root, lifted);
+  static_cast<Face*>(root.face.get())->owns_tangent = true;
+  static_cast<Face*>(root.face.get())->viewed = true;
+  root.epoch = epoch + 1;
+  if (history.node) {
+    root.grad_fn = Ref<Object>(history.node.get());
+    root.out_nr = history.nr;
+    root.keys |= key_tape;
+  }
+  regenerate(self);
+}
+
+bool has_history(Tensor t) {
+  for (;; t = face(t)->value) {
+    if (t->keys & key_tape) return true;
+    if (!(t->keys & key_lifted)) return false;
+  }
+}
+bool same_storage(const Tensor& a, const Tensor& b) { return bottom(a)->storage == bottom(b)->storage; }
+
+void write_batch(const Op& op, Tensors in, const Attrs& attrs, Slot* s) {
+  const int ndim = in[0].dim();
+  std::vector<Tensor> x;
+  for (const Tensor& t : in) {
+    expect(t.dim() <= ndim, ErrorKind::shape, op.name, "_: output with shape ", in[0].sizes(), " doesn't match the broadcast shape of an operand with ", t.sizes());
+    x.push_back(t);
+  }
+  if (!op.shape) {
+    for (Tensor& t : x) t = front(t, s, ndim);
+    return apply_inplace(op, x[0], Tensors(x).subspan(1), attrs);
+  }
+  Tensor y[max_outputs];
+  apply(op, in, attrs, y);
+  const Tensor source = front(y[0], s, ndim);
+  copy_(front(in[0], s, ndim), source);
+}
+
+// The new tangent is built from the old values, all of them, before anything is written: self may be its own operand.
+void write_dual(const Op& op, Tensors in, const Attrs& attrs, Slot* s) {
+  const size_t n = in.size();
+  std::vector<Tensor> x(n), t(n);
+  bool history = false;
+  for (size_t i = 0; i < n; i++) {
+    x[i] = value_at(in[i], s);
+    t[i] = tangent_at(in[i], s);
+    history = history || has_history(x[i]) || (t[i] && has_history(t[i]));
+  }
+  std::vector<Tensor> old = x;
+  if (history)  // what faces below save must not be overwritten
+    for (size_t i = 0; i < n; i++) {
+      if (same_storage(x[i], x[0])) old[i] = clone(x[i]);
+      if (t[i] && t[0] && same_storage(t[i], t[0])) t[i] = clone(t[i]);
+    }
+  Tensor y[max_outputs], dy[max_outputs];
+  apply(op, old, attrs, y);
+  jvp(op, old, t, {y, static_cast<size_t>(op.outputs)}, attrs, dy);
+  apply_inplace(op, x[0], Tensors(x).subspan(1), attrs);
+  if (!dy[0]) dy[0] = zeros_like(x[0]);
+  TensorImpl& self = *in[0];
+  TensorImpl& root = view_root(self);
+  Face* f = static_cast<Face*>(root.face.get());
+  if (&root == &self && !f->viewed) {  // nobody sees through it: rebind
+    f->tangent = dy[0];
+    f->owns_tangent = false;
+    return;
+  }
+  if (!f->owns_tangent) {
+    f->tangent = f->tangent ? clone(f->tangent) : zeros_like(f->value);
+    f->owns_tangent = true;
+    root.epoch++;
+    regenerate(self);
+  }
+  copy_(face(in[0])->tangent, dy[0]);
+}
+
+void write(const Op& op, Tensors in, const Attrs& attrs, Slot* s) {
+  if (!s) return run_inplace(op, in[0], in.subspan(1), attrs);
+  if (s->kind == LevelKind::batch) return write_batch(op, in, attrs, s);
+  if (s->kind == LevelKind::dual) return write_dual(op, in, attrs, s);
+  std::vector<Tensor> x;
+  for (const Tensor& t : in) x.push_back(value_at(t, s));
+  apply_inplace(op, x[0], Tensors(x).subspan(1), attrs);
+}
+
+// Self's history becomes n; if self is a view, its base gets a CopySlices node and self is replayed.
+void rebase(TensorImpl& self, Ref<Node> n) {
+  if (!self.view) {
+    set_history(Tensor(&self), std::move(n));
+    self.epoch++;
+    return;
+  }
+  ViewInfo* v = view_info(self);
+  Tensor parent = v->parent;
+  Ref<CopySlices> c(new CopySlices(n, *v->op, v->attrs));
+  c->edges = n->edges;
+  c->edges[0] = parent->keys & key_tape ? gradient_edge(parent) : Edge{};
+  c->tainted = n->tainted;
+  for (const Edge& e : c->edges) c->tainted = c->tainted || (e.node && e.node->tainted);
+  if (c->tainted && expose_node) expose_node(*c);
+  v->recorded = true;
+  rebase(*parent, Ref<Node>(c.get()));
+  view_root(self).epoch++;
+  regenerate(self);
+}
+
+void check_writable(const Op& op, const Tensor& self, uint32_t m) {
+  TensorImpl& root = view_root(*self);
+  if (!(root.keys & key_tape) || root.grad_fn || !recording(m)) return;
+  fail(ErrorKind::runtime, &root == self.get() ? "a leaf Variable that requires grad is being used in an in-place operation."
+                                               : "a view of a leaf Variable that requires grad is being used in an in-place operation.", " (", op.name, "_)");
+}
+
+}  // namespace
+
+void apply_inplace_recorded(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs) {
+  if (Tensor f = fresh(self); !f.is(self)) adopt(*self, f);   // its level is dead: fall back to the primal, keep the identity
+  std::vector<Tensor> given{self};
+  given.insert(given.end(), others.begin(), others.end());
+  Operands in(given);
+  if (level(self) < in.level) promote_to(*self, in.slot);
+  check_writable(op, self, in.level);
+  Ref<OpNode> n = make_node(op, in, attrs, in.level, in.slot);
+  if (n)  // rules want the old value, and holding self would close a cycle
+    for (Saved& s : n->x)
+      if (s.raw().get() == self.get()) s = Saved(clone(self), false);
+  write(op, in, attrs, in.slot);
+  if (!n) return;
+  rebase(*self, Ref<Node>(n.get()));
+  save_outputs(*n, {&self, 1});
+}
+
+}  // namespace adjoint::engine

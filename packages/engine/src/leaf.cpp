@@ -1,0 +1,86 @@
+// What a user asks of a tensor: requires_grad, detach, grad.
+#include <adjoint/engine/autograd.h>
+
+namespace adjoint::engine {
+
+// The histories of the faces that show at this level.
+bool requires_grad(const Tensor& t) {
+  Tensor f = fresh(t);
+  const uint32_t floor = f->keys & key_lifted ? face(f)->slot->floor : 0;
+  for (;; f = face(f)->value) {
+    if (f->keys & key_tape) return level(f) >= floor;
+    if (!(f->keys & key_lifted) || level(f) <= floor) return false;
+  }
+}
+
+bool is_leaf(const Tensor& t) { return !fresh(t)->grad_fn; }
+
+void set_requires_grad(const Tensor& t, bool value) {
+  if (value) {
+    expect(is_differentiable(t.dtype()), "only Tensors of floating point and complex dtype can require gradients, got ", t.dtype());
+    if (t->keys & key_tape) return;
+    t->keys |= key_tape;
+    ensure_meta(t).site = python_hooks.site ? python_hooks.site() : 0;
+    if (t->keys & key_lifted && face(t)->slot->kind == LevelKind::dual && !face(t)->slot->strict) set_requires_grad(face(t)->value, true);   // eager duals: both faces
+    return;
+  }
+  expect(!t->grad_fn, "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach().");
+  t->keys &= ~key_tape;
+}
+
+Tensor detach(const Tensor& t) {
+  Tensor f = fresh(t);
+  if (!(f->keys & key_lifted)) return alias_of(f);
+  Face* c = face(f);
+  Tensor v = detach(c->value);
+  return c->slot->kind == LevelKind::dual ? v : lift(c->slot, v, {}, std::max(c->batch_dim, 0));
+}
+
+void detach_(const Tensor& t) {
+  expect(!t->view, "Can't detach views in-place. Use detach() instead.");
+  t->grad_fn = nullptr;
+  t->out_nr = 0;
+  t->keys &= ~key_tape;
+}
+
+Tensor gradient(const Tensor& t) { return t->meta ? meta(t)->grad : Tensor{}; }
+
+void set_gradient(const Tensor& t, const Tensor& grad) {
+  if (grad) {
+    expect(grad.sizes() == t.sizes(), "assigned grad has data of a different size: expected ", t.sizes(), ", got ", grad.sizes());
+    expect(grad.dtype() == t.dtype(), "assigned grad has data of a different type: expected ", t.dtype(), ", got ", grad.dtype());
+    expect(!grad.is(t), "can't assign Variable as its own grad");
+  } else if (!t->meta) {
+    return;
+  }
+  ensure_meta(t).grad = grad;
+}
+
+namespace {
+
+struct RetainHook final : TensorHook {
+  explicit RetainHook(TensorImpl* t) : owner(t) {}
+  Tensor call(const Tensor& g) override {
+    if (!owner) return {};
+    Meta& m = ensure_meta(Tensor(owner));
+    m.grad = m.grad ? add(m.grad, g) : g;
+    return {};
+  }
+  TensorImpl* owner;   // weak: cleared when the tensor's Meta goes
+};
+
+}  // namespace
+
+Meta::~Meta() {
+  if (retain) static_cast<RetainHook*>(retain.get())->owner = nullptr;
+}
+
+void retain_grad(const Tensor& t) {
+  expect(requires_grad(t), "can't retain_grad on Tensor that has requires_grad=False");
+  Meta& m = ensure_meta(t);
+  if (!t->grad_fn || m.retain) return;
+  m.retain = Ref<TensorHook>(new RetainHook(t.get()));
+  node(t)->hooks().retain.push_back({t->out_nr, m.retain});
+}
+
+}  // namespace adjoint::engine

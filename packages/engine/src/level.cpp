@@ -1,0 +1,187 @@
+// The stack of levels and the faces that tensors show at them.
+#include <adjoint/engine/autograd.h>
+
+#include <mutex>
+
+namespace adjoint::engine {
+
+namespace {
+
+std::atomic<uint32_t> next_serial{1};
+thread_local std::vector<Slot*> stack;
+
+Slot* free_slot() {
+  static std::mutex mutex;
+  static std::vector<Slot*> slots;   // immortal: a face may ask about its slot at any time, from any thread
+  std::lock_guard lock(mutex);
+  for (Slot* s : slots)
+    if (s->serial.load() == 0) return s->serial = next_serial++, s;
+  slots.push_back(new Slot);
+  slots.back()->serial = next_serial++;
+  return slots.back();
+}
+
+bool eager_dual(const Slot* s) { return s->kind == LevelKind::dual && !s->strict; }
+
+}  // namespace
+
+void Face::visit_refs(RefVisitor& v) const {
+  v.object(value.get());
+  if (tangent) v.object(tangent.get());
+}
+void ViewInfo::visit_refs(RefVisitor& v) const { v.object(parent.get()); }
+
+std::span<Slot* const> level_stack() { return stack; }
+
+Slot* enter_level(LevelKind kind, bool strict, int64_t batch) {
+  Slot* s = free_slot();
+  const uint32_t serial = s->serial;
+  s->kind = kind;
+  s->strict = strict;
+  s->batch = batch;
+  s->lo = window.lo;
+  s->hi = window.hi;
+  // An eager dual level joins the tape below it; functional levels keep apart.
+  s->floor = eager_dual(s) ? (stack.empty() ? 0 : stack.back()->floor) : serial;
+  // no_grad outside still holds, unless the level is a tape of its own.
+  if (kind != LevelKind::tape && window.lo > level_top) window.lo = serial + 1;
+  s->entry = window.lo;
+  stack.push_back(s);
+  level_top = serial;
+  return s;
+}
+
+void leave_level() {
+  Slot* s = stack.back();
+  stack.pop_back();
+  level_top = stack.empty() ? 0 : stack.back()->serial.load();
+  window = {s->lo, s->hi};
+  s->serial = 0;
+}
+
+Slot* dual_slot(int64_t number) {
+  Slot* last = nullptr;
+  int64_t k = 0;
+  for (Slot* s : stack) {
+    if (!eager_dual(s)) continue;
+    last = s;
+    if (k++ == number) return s;
+  }
+  expect(number < 0 && last, "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.");
+  return last;
+}
+
+int64_t enter_dual_level() {
+  int64_t k = 0;
+  for (Slot* s : stack) k += eager_dual(s);
+  enter_level(LevelKind::dual, false);
+  return k;
+}
+
+void exit_dual_level(int64_t number) {
+  Slot* s = dual_slot(number);
+  expect(stack.back() == s, "exit_dual_level: Trying to exit a forward AD level that was not the last one that was created. This is not supported.");
+  leave_level();
+}
+
+Tensor value_at(const Tensor& t, const Slot* s) { return at(t, s) ? face(t)->value : t; }
+Tensor tangent_at(const Tensor& t, const Slot* s) { return at(t, s) ? face(t)->tangent : Tensor{}; }
+Tensor bottom(Tensor t) {
+  while (t->keys & key_lifted) t = face(t)->value;
+  return t;
+}
+
+namespace {
+
+void set_face(TensorImpl& t, Slot* s, const Tensor& value, const Tensor& tangent, int batch_dim) {
+  auto* f = new Face;
+  t.face = Ref<Object>(f);
+  f->slot = s;
+  f->level = s->serial;
+  f->value = value;
+  f->tangent = tangent;
+  f->batch_dim = s->kind == LevelKind::batch ? batch_dim : -1;
+  t.keys |= key_lifted;
+}
+
+Tensor blank(const Tensor& like) {
+  Tensor r(TensorImpl::make());
+  r->sizes = like->sizes;
+  r->set_contiguous_strides();
+  r->dtype = like->dtype;
+  r->device = like->device;
+  return r;
+}
+
+}  // namespace
+
+Tensor lift(Slot* s, const Tensor& value, const Tensor& tangent, int batch_dim) {
+  Tensor r = blank(value);
+  r->strides = value->strides;
+  if (s->kind == LevelKind::batch) {
+    r->sizes.erase(batch_dim);
+    r->strides.erase(batch_dim);
+  }
+  r->update_layout();
+  set_face(*r, s, value, tangent, batch_dim);
+  return r;
+}
+
+Tensor face_copy(const Tensor& t) {
+  if (!(t->keys & key_lifted)) return alias_of(t);
+  Face* f = face(t);
+  Tensor r = blank(t);
+  set_face(*r, f->slot, f->value, f->tangent, f->batch_dim);
+  face(r)->level = f->level;
+  f->owns_tangent = false;
+  return r;
+}
+
+void adopt(TensorImpl& t, const Tensor& from) {
+  TensorImpl& f = *from.get();
+  if (f.storage) f.storage->inc_ref();
+  if (t.storage) t.storage->dec_ref();
+  t.storage = f.storage;
+  t.data = f.data;
+  t.sizes = f.sizes;
+  t.strides = f.strides;
+  t.numel = f.numel;
+  t.flags = (t.flags & ~flag_contiguous) | (f.flags & flag_contiguous);
+  t.grad_fn = f.grad_fn;
+  t.out_nr = f.out_nr;
+  t.face = f.face;
+  t.keys = (t.keys & key_view) | (f.keys & ~key_view);
+}
+
+TensorImpl& view_root(TensorImpl& t) {
+  TensorImpl* r = &t;
+  while (r->view) r = view_info(*r)->parent.get();
+  return *r;
+}
+
+void regenerate(TensorImpl& t) {
+  ViewInfo* v = view_info(t);
+  if (!v) return;
+  TensorImpl& root = view_root(t);
+  if (v->seen == root.epoch) return;
+  regenerate(*v->parent.get());
+  WindowGuard guard(Window{v->recorded ? 0 : ~0u, ~0u});
+  Tensor y[max_outputs];
+  apply(*v->op, {&v->parent, 1}, v->attrs, y);
+  v->seen = root.epoch;
+  adopt(t, y[0]);
+}
+
+Tensor fresh(Tensor t) {
+  for (;;) {
+    if (t->keys & key_view) regenerate(*t);
+    if (!(t->keys & key_lifted)) return t;
+    Face* f = face(t);
+    if (f->slot->serial.load(std::memory_order_relaxed) == f->level) return t;
+    expect(f->batch_dim < 0, "vmap: a tensor escaped the vmap that it belongs to: return it from the function instead of storing it outside");
+    Tensor below = f->value;
+    t = below;
+  }
+}
+
+}  // namespace adjoint::engine

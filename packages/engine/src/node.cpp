@@ -1,0 +1,189 @@
+// Nodes: running a record's rules, accumulating into leaves, in-place on views.
+#include <adjoint/engine/autograd.h>
+
+#include <cctype>
+
+namespace adjoint::engine {
+
+void (*expose_node)(Node&) = nullptr;
+std::string (*site_text)(uint32_t) = nullptr;
+std::string describe_site(uint32_t site) { return site && site_text ? site_text(site) : std::string(); }
+
+namespace {
+thread_local uint64_t sequence = 0;
+}
+uint64_t next_sequence() { return sequence++; }
+uint64_t peek_sequence() { return sequence; }
+
+Node::Node(uint64_t s) : seq(s), site(python_hooks.site ? python_hooks.site() : 0) {}
+Node::~Node() = default;
+
+Hooks& Node::hooks() {
+  auto& slot = hook_slot();
+  if (!slot) slot = std::make_unique<Hooks>();
+  return *slot;
+}
+
+void Hooks::visit_refs(RefVisitor& v) const {
+  for (const auto& h : tensor) v.object(h.hook.get());
+  for (const auto& h : pre) v.object(h.get());
+  for (const auto& h : retain) v.object(h.hook.get());
+  for (const auto& h : post) v.object(h.get());
+  for (const auto& h : accumulated) v.object(h.get());
+}
+
+void Node::visit_refs(RefVisitor& v) const {
+  for (const Edge& e : edges)
+    if (e.node) v.object(e.node.get());
+  if (hooks_) hooks_->visit_refs(v);
+}
+
+void Node::clear_refs() {
+  hooks_.reset();
+  std::vector<Edge> dropped = std::move(edges);
+  edges.clear();
+}
+
+// Deep chains must not recurse: a node that dies while another one is dying waits for its turn.
+void Node::destroy() {
+  static thread_local std::vector<Node*>* dying = nullptr;
+  if (dying) return dying->push_back(this);
+  std::vector<Node*> queue{this};
+  dying = &queue;
+  while (!queue.empty()) {
+    Node* n = queue.back();
+    queue.pop_back();
+    delete n;
+  }
+  dying = nullptr;
+}
+
+// ---- records
+
+OpNode::OpNode(const Op& o, const Attrs& a, size_t n) : Node(next_sequence()), op(o), attrs(a), inputs(n), x(n) { edges.resize(n); }
+
+std::string OpNode::name() const {
+  std::string r;
+  bool upper = true;
+  for (const char* p = op.name; *p; p++) {
+    if (*p == '_') { upper = true; continue; }
+    r += upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(*p))) : *p;
+    upper = false;
+  }
+  return r + "Backward0";
+}
+
+namespace {
+
+// The cotangent of an input in the input's shape and type.
+Tensor fit(Tensor g, const InputMeta& m) {
+  if (!g) return g;
+  if (!(g.sizes() == m.sizes)) g = unbroadcast(g, m.sizes);
+  return g.dtype() == m.dtype ? g : to_dtype(g, m.dtype);
+}
+
+bool any_complex(Tensors v, std::span<const InputMeta> inputs) {
+  for (const Tensor& t : v)
+    if (t && is_complex(t.dtype())) return true;
+  for (const InputMeta& m : inputs)
+    if (is_complex(m.dtype)) return true;
+  return false;
+}
+
+}  // namespace
+
+void OpNode::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) {
+  std::vector<Tensor> saved_x(x.size());
+  Tensor saved_y[max_outputs];
+  uint64_t saves = 0;
+  for (size_t i = 0; i < edges.size(); i++)
+    if (needed[i] && edges[i].node) saves |= op.rule(i).saves;
+  for (size_t i = 0; i < x.size(); i++)
+    if (x[i] && (saves & saves_all_inputs || (i < 32 && saves & saves_input(i)))) saved_x[i] = x[i].unpack(*this, 0);
+  for (int k = 0; k < op.outputs; k++)
+    if (y[k] && saves & saves_output(k)) saved_y[k] = y[k].unpack(*this, k);
+  std::vector<Tensor> v = cotangents;
+  // PyTorch's convention: the adjoint, not the transpose. A rule is real-analytic, so conj(d(conj v)) is it.
+  const bool conjugate = (op.kind == Kind::elementwise || op.kind == Kind::multilinear) && any_complex(v, inputs);
+  if (conjugate)
+    for (Tensor& t : v)
+      if (t) t = conj(t);
+  bool sees_all = op.outputs > 1;
+  for (size_t i = 0; i < edges.size(); i++) {
+    if (!needed[i] || !edges[i].node) continue;
+    if (!v[0] && !sees_all) continue;
+    Tensor r[max_outputs];
+    op.rule(i).f({saved_x, {saved_y, static_cast<size_t>(op.outputs)}, v, inputs, attrs, static_cast<int>(i)}, r);
+    grads[i] = fit(conjugate && r[0] ? conj(r[0]) : r[0], inputs[i]);
+  }
+}
+
+void OpNode::release_saved() {
+  for (Saved& s : x) s = Saved();
+  for (Saved& s : y) s = Saved();
+  released = true;
+}
+void OpNode::visit_refs(RefVisitor& v) const {
+  Node::visit_refs(v);
+  for (const Saved& s : x) s.visit_refs(v);
+  for (const Saved& s : y) s.visit_refs(v);
+}
+void OpNode::clear_refs() {
+  release_saved();
+  Node::clear_refs();
+}
+
+// ---- in-place on a view
+
+CopySlices::CopySlices(Ref<Node> f, const Op& o, const Attrs& a) : Node(next_sequence()), fn(std::move(f)), view(o), attrs(a) {}
+
+void CopySlices::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) {
+  if (!cotangents[0]) return;
+  // The base's cotangent passes except in the slice, where it goes through fn.
+  Tensor g = clone(cotangents[0]);
+  Tensor slice[max_outputs];
+  adjoint::apply(view, {&g, 1}, attrs, slice);
+  std::vector<Tensor> inner{clone(slice[0])};
+  std::vector<bool> inner_needed = needed;
+  inner_needed[0] = needed[0] && fn->edges[0].node;
+  std::vector<Tensor> inner_grads(grads.size());
+  fn->apply(inner, inner_grads, inner_needed);
+  for (size_t i = 1; i < grads.size(); i++) grads[i] = inner_grads[i];
+  if (!needed[0]) return;
+  copy_(slice[0], inner_grads[0] ? inner_grads[0] : zeros_like(slice[0]));
+  grads[0] = g;
+}
+void CopySlices::visit_refs(RefVisitor& v) const {
+  Node::visit_refs(v);
+  v.object(fn.get());
+}
+
+// ---- history of a tensor
+
+void Meta::visit_refs(RefVisitor& v) const {
+  if (grad) v.object(grad.get());
+  if (hooks) hooks->visit_refs(v);
+}
+Meta& ensure_meta(const Tensor& t) {
+  if (!t->meta) t->meta = Ref<Object>(new Meta);
+  return *meta(t);
+}
+
+Edge gradient_edge(const Tensor& t) {
+  if (t->grad_fn) return {Ref<Node>(node(t)), t->out_nr};
+  if (!(t->keys & key_tape)) return {};
+  Meta& m = ensure_meta(t);
+  if (m.accumulator) return {Ref<Node>(m.accumulator), 0};
+  Ref<AccumulateGrad> a(new AccumulateGrad(t));
+  m.accumulator = a.get();
+  return {Ref<Node>(a.get()), 0};
+}
+
+void set_history(const Tensor& t, Ref<Node> n, uint32_t nr) {
+  t->grad_fn = Ref<Object>(n.get());
+  t->out_nr = nr;
+  t->keys |= key_tape;
+  if (n->tainted) t->flags |= flag_tracked;
+}
+
+}  // namespace adjoint::engine

@@ -1,0 +1,97 @@
+// Behind core's door: find the innermost level among the operands, lower the call, record it on that face.
+#include <adjoint/engine/autograd.h>
+
+#include "record.h"
+
+namespace adjoint::engine {
+
+thread_local Window window;
+
+bool grad_enabled() { return window.lo <= level_top; }
+void set_grad_enabled(bool enabled) {
+  auto stack = level_stack();
+  window.lo = !enabled ? level_top + 1 : stack.empty() ? 0 : std::min(stack.back()->entry, level_top);
+}
+
+Operands::Operands(Tensors given) : count_(given.size()) {
+  if (count_ > inline_count) heap_.resize(count_);
+  Tensor* in = data();
+  for (size_t i = 0; i < count_; i++) {
+    in[i] = fresh(given[i]);
+    if (const uint32_t l = engine::level(in[i]); l > level) level = l, slot = face(in[i])->slot;
+  }
+}
+
+Ref<OpNode> make_node(const Op& op, Tensors in, const Attrs& attrs, uint32_t m, const Slot* s) {
+  if (!recording(m)) return {};
+  const uint32_t floor = s ? s->floor : 0;
+  uint64_t needs = 0, saves = 0;
+  bool many = false;
+  for (size_t i = 0; i < in.size(); i++) {
+    if (!(in[i]->keys & key_tape) || !op.differentiable(i) || level(in[i]) < floor || !is_differentiable(in[i].dtype())) continue;
+    if (i < 64) needs |= uint64_t(1) << i;
+    many = true;
+    saves |= op.rule(i).saves;
+  }
+  if (!many) return {};
+  Ref<OpNode> n(new OpNode(op, attrs, in.size()));
+  n->needs = needs;
+  for (size_t i = 0; i < in.size(); i++) {
+    n->inputs[i] = {in[i].sizes(), in[i].dtype(), in[i].device()};
+    if ((in[i]->keys & key_tape) && op.differentiable(i) && level(in[i]) >= floor && is_differentiable(in[i].dtype())) n->edges[i] = gradient_edge(in[i]);
+    if (saves & saves_all_inputs || (i < 32 && saves & saves_input(i))) n->x[i] = Saved(in[i], false);
+    n->tainted = n->tainted || (n->edges[i].node && n->edges[i].node->tainted);
+  }
+  if (n->tainted && expose_node) expose_node(*n);
+  return n;
+}
+
+void save_outputs(OpNode& n, Tensors y) {
+  uint64_t saves = 0;
+  for (size_t i = 0; i < n.edges.size(); i++)
+    if (n.edges[i].node) saves |= n.op.rule(i).saves;
+  for (int k = 0; k < n.op.outputs; k++)
+    if (saves & saves_output(k)) n.y[k] = Saved(y[k], true);
+}
+
+void record(Ref<OpNode> n, Tensors y, uint32_t m) {
+  for (size_t k = 0; k < y.size(); k++)
+    if (level(y[k]) == m && is_differentiable(y[k].dtype())) set_history(y[k], Ref<Node>(n.get()), static_cast<uint32_t>(k));
+  save_outputs(*n, y);
+}
+
+namespace {
+
+void remember_view(const Op& op, const Tensor& parent, const Attrs& attrs, const Tensor& y) {
+  auto* v = new ViewInfo;
+  y->view = Ref<Object>(v);
+  v->parent = parent;
+  v->op = &op;
+  v->attrs = attrs;
+  v->recorded = recording(level(y));
+  TensorImpl& root = view_root(*parent);
+  v->seen = root.epoch;
+  if (root.keys & key_lifted) static_cast<Face*>(root.face.get())->viewed = true;
+  y->keys |= key_view;
+}
+
+void apply_recorded(const Op& op, Tensors given, const Attrs& attrs, Tensor* y) {
+  const Operands in(given);
+  const Tensors x = in;
+  if (in.level) lower(op, x, attrs, in.slot, y);
+  else run(op, x, attrs, y);
+  bool here = false;
+  for (int k = 0; k < op.outputs; k++) here = here || level(y[k]) == in.level;
+  if (!here) return;
+  if (op.alias && level(y[0]) == in.level) remember_view(op, x[0], attrs, y[0]);
+  if (Ref<OpNode> n = make_node(op, x, attrs, in.level, in.slot)) record(std::move(n), {y, static_cast<size_t>(op.outputs)}, in.level);
+}
+
+}  // namespace
+
+void install() {
+  engine_hooks.apply = apply_recorded;
+  engine_hooks.apply_inplace = apply_inplace_recorded;
+}
+
+}  // namespace adjoint::engine

@@ -1,0 +1,16 @@
+"""Jacobians, Hessians and their products, transformations of functions, and checks of derivatives.
+
+``functional`` holds the functions of ``autograd.functional``, ``func`` those of ``func`` (which nest freely), and
+``checking`` gradcheck and its kin; the names that do not clash stand here too.
+"""
+
+from . import checking as checking
+from . import func as func
+from . import functional as functional
+from ._gradcheck import gradcheck as gradcheck
+from ._gradgradcheck import gradgradcheck as gradgradcheck
+from ._report import GradcheckError as GradcheckError
+from ._trees import TreeSpec as TreeSpec
+from ._trees import tree_flatten as tree_flatten
+from ._trees import tree_map as tree_map
+from ._trees import tree_unflatten as tree_unflatten

@@ -1,0 +1,113 @@
+"""Pytrees: nested tuples, lists, dicts and namedtuples, taken apart into leaves and put together again."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class TreeSpec:
+    """The shape of a tree without its leaves; two trees have the same structure if their specs are equal.
+
+    ``kind`` is the container's type, or None for a leaf; ``keys`` are a dict's keys, in its order.
+    """
+
+    kind: type[Any] | None = None
+    keys: tuple[Any, ...] = ()
+    children: tuple[TreeSpec, ...] = ()
+    num_leaves: int = 1
+
+    def __str__(self) -> str:
+        if self.kind is None:
+            return "*"
+        inner = [str(child) for child in self.children]
+        if self.keys:
+            inner = [f"{key!r}: {child}" for key, child in zip(self.keys, inner, strict=True)]
+        return f"{self.kind.__name__}({', '.join(inner)})"
+
+
+_LEAF = TreeSpec()
+
+
+def _is_namedtuple(kind: type[Any]) -> bool:
+    return issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+def _collect(tree: Any, leaves: list[Any]) -> TreeSpec:
+    kind: type[Any] = type(tree)
+    if kind is dict or kind is OrderedDict:
+        keys, values = tuple(tree), tuple(tree.values())
+    elif kind is tuple or kind is list or _is_namedtuple(kind):
+        keys, values = (), tuple(tree)
+    else:
+        leaves.append(tree)
+        return _LEAF
+    start = len(leaves)
+    children = tuple(_collect(value, leaves) for value in values)
+    return TreeSpec(kind, keys, children, len(leaves) - start)
+
+
+def tree_flatten(tree: Any) -> tuple[list[Any], TreeSpec]:
+    """Takes a tree apart: its leaves from left to right, and its structure.
+
+    Containers are tuple, list, dict, OrderedDict and namedtuples; everything else is a leaf, None too.
+
+    Example::
+
+        >>> tree_flatten({"a": 1, "b": (2, None)})[0]
+        [1, 2, None]
+    """
+    leaves: list[Any] = []
+    spec = _collect(tree, leaves)
+    return leaves, spec
+
+
+def _build(spec: TreeSpec, leaves: Iterable[Any]) -> Any:
+    if spec.kind is None:
+        return next(iter(leaves))
+    values = [_build(child, leaves) for child in spec.children]
+    if spec.kind is dict or spec.kind is OrderedDict:
+        return spec.kind(zip(spec.keys, values, strict=True))
+    return spec.kind(*values) if _is_namedtuple(spec.kind) else spec.kind(values)
+
+
+def tree_unflatten(leaves: Iterable[Any], spec: TreeSpec) -> Any:
+    """Puts leaves back into the structure ``spec``: the inverse of ``tree_flatten``.
+
+    Raises:
+        ValueError: the number of leaves is not that of the structure.
+
+    Example::
+
+        >>> leaves, spec = tree_flatten([1, (2, 3)])
+        >>> tree_unflatten([10 * leaf for leaf in leaves], spec)
+        [10, (20, 30)]
+    """
+    leaves = list(leaves)
+    if len(leaves) != spec.num_leaves:
+        raise ValueError(f"tree_unflatten: {spec} has {spec.num_leaves} leaves, got {len(leaves)}")
+    return _build(spec, iter(leaves))
+
+
+def tree_map(fn: Callable[..., Any], tree: Any, *others: Any) -> Any:
+    """Applies ``fn`` leaf by leaf to one or more trees of one structure.
+
+    Raises:
+        ValueError: the trees differ in structure.
+
+    Example::
+
+        >>> tree_map(lambda a, b: a + b, (1, [2]), (10, [20]))
+        (11, [22])
+    """
+    leaves, spec = tree_flatten(tree)
+    columns = [leaves]
+    for other in others:
+        more, other_spec = tree_flatten(other)
+        if other_spec != spec:
+            raise ValueError(f"tree_map: trees must have the same structure, got {spec} and {other_spec}")
+        columns.append(more)
+    return tree_unflatten([fn(*row) for row in zip(*columns, strict=True)], spec)

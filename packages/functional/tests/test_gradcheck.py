@@ -1,0 +1,146 @@
+"""gradcheck and gradgradcheck: options, complex numbers, precision, errors."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+
+import adjoint as ad
+
+gradcheck, gradgradcheck = ad.autograd.gradcheck, ad.autograd.gradgradcheck
+
+
+def t(*values: Any, dtype: Any = None) -> Any:
+    return ad.tensor(values, dtype=dtype or ad.float64, requires_grad=True)
+
+
+def f(x: Any) -> Any:
+    return x.sin() * x
+
+
+ALL = [
+    {},
+    {"fast_mode": True},
+    {"check_forward_ad": True},
+    {"check_forward_ad": True, "fast_mode": True},
+    {"check_forward_ad": True, "check_backward_ad": False},
+    {"check_batched_grad": True},
+    {"check_forward_ad": True, "check_batched_forward_grad": True},
+    {"check_grad_dtypes": True, "check_forward_ad": True},
+]
+
+
+@pytest.mark.parametrize("options", ALL, ids=str)
+def test_right_derivatives_pass(options: dict[str, Any]) -> None:
+    x, y, z = t(0.3, 1.2), t(0.5, -0.7), t(1 + 2j, 0.5 - 1j, dtype=ad.complex128)
+    assert gradcheck(f, x, **options) is True
+    assert gradcheck(lambda a, b: (a * b, a.exp().sum()), (x, y), **options)
+    assert gradcheck(lambda c: c * c.conj().sin(), (z,), **options)
+    assert gradcheck(lambda c: (c * c).abs(), (z,), **options)
+    assert gradcheck(lambda a: ad.complex(a, a * a), (x,), **options)
+    assert gradcheck(lambda a, c: a * c, (x, z[:2].detach().requires_grad_()), **options)
+
+
+class Wrong(ad.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        return g * 3
+
+    @staticmethod
+    def jvp(ctx: Any, v: Any) -> Any:
+        return v * 3
+
+
+def test_fast_mode_fails_with_slow_details() -> None:
+    with pytest.raises(RuntimeError, match="computed in fast mode") as caught:
+        gradcheck(Wrong.apply, t(1.0, 2.0, 3.0), fast_mode=True)
+    assert "In slow mode" in str(caught.value) and "1.5 times" in str(caught.value)
+    assert gradcheck(Wrong.apply, t(1.0), fast_mode=True, raise_exception=False) is False
+
+
+def test_float32_passes_without_tolerances_and_still_finds_bugs() -> None:
+    x = t(0.3, 1.2, dtype=ad.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert gradcheck(f, (x,))
+        assert gradcheck(lambda a: (a @ a).exp(), (x,), check_forward_ad=True)
+        assert not gradcheck(Wrong.apply, (x,), raise_exception=False)
+    with pytest.warns(UserWarning, match="not a double precision floating point or complex"):
+        gradcheck(f, (x,))
+
+
+def test_inputs_are_checked() -> None:
+    with pytest.raises(ValueError, match="at least one input tensor to require gradient"):
+        gradcheck(f, (ad.ones(2),))
+    with pytest.raises(RuntimeError, match="stride 0"):
+        gradcheck(f, (ad.ones(1, dtype=ad.float64).expand(3).detach().requires_grad_(),))
+    for options in (
+        {"check_backward_ad": False},
+        {"check_backward_ad": False, "check_forward_ad": True, "check_batched_grad": True},
+        {"check_batched_forward_grad": True},
+    ):
+        with pytest.raises(AssertionError):
+            gradcheck(f, (t(1.0),), **options)
+
+
+def test_other_arguments_pass_through() -> None:
+    x = t(1.0, 2.0)
+    assert gradcheck(lambda a, n, c: a * n * c, (x, 3, ad.ones(2)))
+    assert gradcheck(lambda a: (a * a, (a > 0)), (x,))
+
+
+def test_detached_function_is_found() -> None:
+    with pytest.raises(RuntimeError, match="expected to be zero"):
+        gradcheck(lambda a: a.detach() * 2, (t(1.0),))
+    assert gradcheck(lambda a: ad.ones(2), (t(1.0),))
+
+
+def test_zero_size_and_zero_dim() -> None:
+    assert gradcheck(f, (ad.zeros(0, dtype=ad.float64, requires_grad=True),))
+    assert gradcheck(f, (ad.tensor(0.5, dtype=ad.float64, requires_grad=True),), check_forward_ad=True)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"fast_mode": True},
+        {"gen_non_contig_grad_outputs": True},
+        {"check_fwd_over_rev": True},
+        {"check_batched_grad": True, "check_grad_dtypes": True},
+    ],
+    ids=str,
+)
+def test_second_derivatives(options: dict[str, Any]) -> None:
+    assert gradgradcheck(f, (t(0.3, 1.2),), **options)
+    assert gradgradcheck(lambda z: z * z.exp(), (t(1 + 2j, dtype=ad.complex128),), **options)
+    assert gradgradcheck(ad.sin, t(0.3, 1.2), t(1.0, -0.5), **{k: v for k, v in options.items() if "gen" not in k})
+
+
+def test_saved_intermediate_fails_in_second_order_only() -> None:
+    class Square(ad.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.doubled = x * 2
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * ctx.doubled
+
+    x = t(1.0, 2.0)
+    assert gradcheck(Square.apply, (x,))
+    with pytest.raises(RuntimeError, match="kept as ctx.name"):
+        gradgradcheck(Square.apply, (x,))
+
+
+def test_sparse_inputs() -> None:
+    x = ad.tensor([[0.0, 1.0], [2.0, 0.0]], dtype=ad.float64).to_sparse().requires_grad_()
+    assert gradcheck(lambda s: s.to_dense(masked_grad=True), (x,), masked=True)
+    assert gradcheck(lambda s: s.to_dense(masked_grad=False), (x,), masked=False)

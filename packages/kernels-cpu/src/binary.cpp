@@ -1,0 +1,92 @@
+// Elementwise functions of two and three operands, and selection by a mask.
+#include <adjoint/core/functors/binary.h>
+#include <adjoint/core/functors/complex.h>
+#include <adjoint/core/functors/unary.h>
+
+#include "elementwise.h"
+
+namespace adjoint::cpu {
+
+namespace {
+
+using namespace functors;
+constexpr Cost cheap = Cost::cheap, call = Cost::call;
+
+// An exponent of 2 for all elements is a square, and pow of doubles is a library function.
+void pow_kernel(const Launch& l) {
+  const View& exponent = l.x[1];
+  bool one_value = exponent.numel > 0;
+  for (int i = 0; i < exponent.ndim; i++) one_value = one_value && (exponent.strides[i] == 0 || exponent.sizes[i] == 1);
+  const bool square = one_value && with_type(exponent.dtype, [&](auto tag) { return convert<double>(*exponent.as<typename decltype(tag)::type>()) == 2; });
+  if (square && is_floating(exponent.dtype)) return kernel<Square, 1, cheap>({l.x.first(1), l.y, l.attrs, l.op});
+  if (l.x[0].dtype == DType::float64) return kernel_for<Pow, 2, call, double>(l);
+  kernel<Pow, 2>(l);
+}
+
+// ---- selection: the mask is a byte, the rest any type of a size
+
+struct Sixteen { uint64_t low, high; };
+
+template <class U> struct Select {
+  template <int W> [[gnu::always_inline]] static inline void run(char* to, const char* const* x, const void*, int64_t n) {
+    U* y = reinterpret_cast<U*>(to);
+    const uint8_t* mask = reinterpret_cast<const uint8_t*>(x[0]);
+    const U *a = reinterpret_cast<const U*>(x[1]), *b = reinterpret_cast<const U*>(x[2]);
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; i++) y[i] = mask[i] ? a[i] : b[i];
+  }
+};
+template <class U> void select_sized(const View& y, std::span<const View> x) {
+  constexpr auto& loops = isa::table<Select<U>, char*, const char* const*, const void*, int64_t>;
+  run({loops[isa::level], nullptr, grain_of(cheap), plain_output<U>(), {plain_input<uint8_t>(), plain_input<U>(), plain_input<U>()}}, y, x);
+}
+void select(const View& y, std::span<const View> x) {
+  switch (itemsize(y.dtype)) {
+    case 1: return select_sized<uint8_t>(y, x);
+    case 2: return select_sized<uint16_t>(y, x);
+    case 4: return select_sized<uint32_t>(y, x);
+    case 8: return select_sized<uint64_t>(y, x);
+    default: return select_sized<Sixteen>(y, x);
+  }
+}
+void where_kernel(const Launch& l) { select(l.y[0], l.x); }
+void masked_fill_kernel(const Launch& l) {
+  const View x[] = {l.x[1], l.x[2], l.x[0]};
+  select(l.y[0], x);
+}
+
+constexpr Entry entries[] = {
+    {"add", kernel<Add, 2, cheap>},
+    {"addcdiv", kernel<Addcdiv, 3, cheap>},
+    {"addcmul", kernel<Addcmul, 3, cheap>},
+    {"atan2", kernel<Atan2, 2>},
+    {"clamp", kernel<Clamp, 3, cheap>},
+    {"clamp_max", kernel<Minimum, 2, cheap>},
+    {"clamp_min", kernel<Maximum, 2, cheap>},
+    {"complex", kernel<MakeComplex, 2, cheap>},
+    {"copysign", kernel<Copysign, 2, cheap>},
+    {"div", kernel<Div, 2, cheap>},
+    {"floor_divide", kernel<FloorDivide, 2, call>},
+    {"fmax", kernel<Fmax, 2, cheap>},
+    {"fmin", kernel<Fmin, 2, cheap>},
+    {"fmod", kernel<Fmod, 2, call>},
+    {"hypot", kernel<Hypot, 2, cheap>},
+    {"lerp", kernel<Lerp, 3, cheap>},
+    {"logaddexp", kernel<LogAddExp, 2>},
+    {"masked_fill", masked_fill_kernel},
+    {"maximum", kernel<Maximum, 2, cheap>},
+    {"minimum", kernel<Minimum, 2, cheap>},
+    {"mul", kernel<Mul, 2, cheap>},
+    {"pow", pow_kernel},
+    {"remainder", kernel<Remainder, 2, call>},
+    {"sub", kernel<Sub, 2, cheap>},
+    {"trunc_divide", kernel_for<TruncDivide, 2, cheap, float, double, Half, BFloat16>},
+    {"where", where_kernel},
+    {"xlogy", kernel<Xlogy, 2>},
+};
+
+}  // namespace
+
+Entries binary_kernels() { return entries; }
+
+}  // namespace adjoint::cpu

@@ -1,0 +1,137 @@
+// Copies: row by row, and by squares where the two sides run across each other.
+#include "copy.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "pool.h"
+
+namespace adjoint::cpu {
+
+Order::Order(const View& v) {
+  resize(v.ndim);
+  for (int i = 0; i < v.ndim; i++) (*this)[i] = i;
+  std::stable_sort(begin(), end(), [&](int64_t a, int64_t b) { return std::abs(v.strides[a]) > std::abs(v.strides[b]); });
+}
+
+Ordered::Ordered(const View& v, const Dims& order) : view(v) {
+  for (int64_t d : order) {
+    sizes.push_back(v.sizes[d]);
+    strides.push_back(v.strides[d]);
+  }
+  point();
+}
+
+Dense::Dense(const View& v, DType dtype) : memory(v.numel * itemsize(dtype)), sizes(std::span(v.sizes, static_cast<size_t>(v.ndim))), strides(v.ndim, 0) {
+  int64_t step = 1;
+  for (int i = v.ndim; i-- > 0; step *= sizes[i]) strides[i] = step;
+  view = {memory.as<char>(), sizes.data(), strides.data(), v.ndim, dtype, v.numel};
+  cast(view, v);
+}
+
+bool runs_across(const View& v) {
+  if (v.numel < 1024) return false;
+  int last = v.ndim;
+  while (last-- > 0 && v.sizes[last] == 1) {}
+  if (last < 0 || v.strides[last] == 1 || v.strides[last] == 0) return false;
+  for (int i = 0; i < last; i++)
+    if (v.strides[i] == 1 && v.sizes[i] >= 8) return true;
+  return false;
+}
+
+namespace {
+
+constexpr int64_t grain_bytes = 1 << 17;
+constexpr int64_t side = 16;  // of the squares
+
+struct Sixteen { uint64_t low, high; };
+
+// Rows and columns of a square, `across` and `along` bytes apart on either side.
+template <class U> void square(char* y, int64_t y_down, const char* x, int64_t x_right, int64_t rows, int64_t columns) {
+  U block[side][side];
+  if (rows == side && columns == side) {
+    for (int64_t j = 0; j < side; j++) std::memcpy(block[j], x + j * x_right, sizeof block[j]);
+    for (int64_t i = 0; i < side; i++) {
+      U row[side];
+      for (int64_t j = 0; j < side; j++) row[j] = block[j][i];
+      std::memcpy(y + i * y_down, row, sizeof row);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < columns; j++) std::memcpy(y + i * y_down + j * sizeof(U), x + j * x_right + i * sizeof(U), sizeof(U));
+}
+
+template <class U> void copy_row(char* y, int64_t y_step, const char* x, int64_t x_step, int64_t n) {
+  if (y_step == sizeof(U) && x_step == sizeof(U)) {
+    std::memcpy(y, x, static_cast<size_t>(n) * sizeof(U));
+  } else if (x_step == 0) {
+    const U value = *reinterpret_cast<const U*>(x);
+    if (y_step == sizeof(U)) std::fill_n(reinterpret_cast<U*>(y), n, value);
+    else for (int64_t i = 0; i < n; i++) *reinterpret_cast<U*>(y + i * y_step) = value;
+  } else {
+    for (int64_t i = 0; i < n; i++) *reinterpret_cast<U*>(y + i * y_step) = *reinterpret_cast<const U*>(x + i * x_step);
+  }
+}
+
+// The dimension in which x lies side by side where y's rows do not follow it, or -1.
+int crossing(const Rows<2>& r, int64_t size) {
+  if (r.strides[0][0] != size || r.strides[1][0] == size || r.strides[1][0] == 0) return -1;
+  for (int d = 1; d < r.ndim; d++)
+    if (r.strides[1][d] == size && r.sizes[d] >= 8) return d;
+  return -1;
+}
+
+// Dimension d becomes the second one, and what is left is walked plane by plane.
+template <class U> void copy_planes(Rows<2> r, int d) {
+  for (int k = 0; k < 2; k++) std::swap(r.strides[k][1], r.strides[k][d]);
+  std::swap(r.sizes[1], r.sizes[d]);
+  const int64_t columns = r.sizes[0], rows = r.sizes[1], x_right = r.strides[1][0], y_down = r.strides[0][1];
+  Rows<2> planes = r;  // its rows are one element long
+  planes.sizes[0] = planes.sizes[1] = 1;
+  const int64_t strips = (rows + side - 1) / side, count = row_count(planes) * strips;
+  const int64_t grain = std::max<int64_t>(1, grain_bytes / (columns * side * static_cast<int64_t>(sizeof(U))));
+  pool::parallel_for(count, grain, [&](int64_t first, int64_t last) {
+    for (int64_t s = first; s < last; s++) {
+      const int64_t i = s % strips * side, height = std::min(side, rows - i);
+      walk_rows(planes, s / strips, s / strips + 1, [&](char* const* p, const int64_t*, int64_t) {
+        for (int64_t j = 0; j < columns; j += side)
+          square<U>(p[0] + i * y_down + j * sizeof(U), y_down, p[1] + j * x_right + i * sizeof(U), x_right, height, std::min(side, columns - j));
+      });
+    }
+  });
+}
+
+template <class U> void copy_rows(const Rows<2>& r) {
+  const int64_t n = r.sizes[0], count = row_count(r), grain = grain_bytes / static_cast<int64_t>(sizeof(U));
+  if (const int d = crossing(r, sizeof(U)); d > 0 && n >= 8) return copy_planes<U>(r, d);
+  auto rows = [&](int64_t first, int64_t last, int64_t begin, int64_t end) {
+    walk_rows(r, first, last, [&](char* const* p, const int64_t* s, int64_t) {
+      copy_row<U>(p[0] + begin * s[0], s[0], p[1] + begin * s[1], s[1], end - begin);
+    });
+  };
+  if (n > grain) {
+    const int64_t parts = (n + grain - 1) / grain;
+    pool::parallel(count * parts, [&](int64_t b) { rows(b / parts, b / parts + 1, b % parts * grain, std::min(n, (b % parts + 1) * grain)); });
+  } else {
+    pool::parallel_for(count, std::max<int64_t>(1, grain / n), [&](int64_t first, int64_t last) { rows(first, last, 0, n); });
+  }
+}
+
+}  // namespace
+
+void copy(const View& y, const View& x) {
+  if (y.numel == 0) return;
+  const Order order(y);
+  const Ordered to(y, order), from(x, order);
+  const Rows<2> rows = make_rows<2>({&to.view, &from.view});
+  switch (itemsize(y.dtype)) {
+    case 1: return copy_rows<uint8_t>(rows);
+    case 2: return copy_rows<uint16_t>(rows);
+    case 4: return copy_rows<uint32_t>(rows);
+    case 8: return copy_rows<uint64_t>(rows);
+    default: return copy_rows<Sixteen>(rows);
+  }
+}
+
+}  // namespace adjoint::cpu

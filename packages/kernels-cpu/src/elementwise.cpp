@@ -1,0 +1,152 @@
+// The driver of elementwise loops: cuts the elements into blocks by shape, and brings operands into the form of the loop.
+#include "elementwise.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "copy.h"
+#include "pool.h"
+
+namespace adjoint::cpu {
+
+namespace {
+
+constexpr int max_inputs = 3;
+
+// The operands of a row, y first, and the bytes from one element to the next.
+struct Row {
+  char* at[max_inputs + 1];
+  int64_t step[max_inputs + 1];
+};
+
+void fill(char* tile, const char* value, int64_t size, int64_t n) {
+  auto typed = [&](auto zero) {
+    using U = decltype(zero);
+    std::fill_n(reinterpret_cast<U*>(tile), n, *reinterpret_cast<const U*>(value));
+  };
+  struct Sixteen { uint64_t low, high; };
+  switch (size) {
+    case 1: return typed(uint8_t{});
+    case 2: return typed(uint16_t{});
+    case 4: return typed(uint32_t{});
+    case 8: return typed(uint64_t{});
+    default: return typed(Sixteen{});
+  }
+}
+
+template <int N> void run_tiles(const Program& p, const Row& row, int64_t n) {
+  alignas(64) char tiles[N + 1][tile_size * 16];
+  const char* in[N];
+  bool in_place[N];
+  for (int k = 0; k < N; k++) {
+    const Format& x = p.x[k];
+    in_place[k] = x.direct && row.step[1 + k] == x.stored;
+    in[k] = tiles[1 + k];
+    if (row.step[1 + k] == 0) {
+      alignas(16) char value[16];
+      x.move(value, row.at[1 + k], 0, 1);
+      fill(tiles[1 + k], value, x.computed, std::min(n, tile_size));
+    }
+  }
+  const bool out_in_place = p.y.direct && row.step[0] == p.y.stored;
+  for (int64_t i = 0; i < n; i += tile_size) {
+    const int64_t m = std::min(tile_size, n - i);
+    for (int k = 0; k < N; k++) {
+      const int64_t step = row.step[1 + k];
+      const char* from = row.at[1 + k] + i * step;
+      if (in_place[k]) in[k] = from;
+      else if (step != 0) p.x[k].move(tiles[1 + k], from, step, m);
+    }
+    char* to = row.at[0] + i * row.step[0];
+    p.loop(out_in_place ? to : tiles[0], in, p.functor, m);
+    if (!out_in_place) p.y.move(to, tiles[0], row.step[0], m);
+  }
+}
+
+template <int N> void run_row(const Program& p, const Row& row, int64_t n) {
+  bool dense = p.y.direct && row.step[0] == p.y.stored;
+  for (int k = 0; k < N; k++) dense = dense && p.x[k].direct && row.step[1 + k] == p.x[k].stored;
+  if (!dense) return run_tiles<N>(p, row, n);
+  const char* in[N];
+  for (int k = 0; k < N; k++) in[k] = row.at[1 + k];
+  p.loop(row.at[0], in, p.functor, n);
+}
+
+template <int N> Row shifted(const Row& row, int64_t elements) {
+  Row r = row;
+  for (int k = 0; k <= N; k++) r.at[k] += elements * row.step[k];
+  return r;
+}
+
+bool is_scalar(const View& v) {
+  for (int i = 0; i < v.ndim; i++)
+    if (v.strides[i] != 0 && v.sizes[i] != 1) return false;
+  return true;
+}
+
+// One row: every operand row-major, or one value.
+template <int N> bool run_flat(const Program& p, const View& y, std::span<const View> x) {
+  if (!y.contiguous()) return false;
+  Row row{{y.data}, {p.y.stored}};
+  for (int k = 0; k < N; k++) {
+    const bool contiguous = x[k].contiguous();
+    if (!contiguous && !is_scalar(x[k])) return false;
+    row.at[1 + k] = x[k].data;
+    row.step[1 + k] = contiguous ? p.x[k].stored : 0;
+  }
+  pool::parallel_for(y.numel, p.grain, [&](int64_t begin, int64_t end) { run_row<N>(p, shifted<N>(row, begin), end - begin); });
+  return true;
+}
+
+template <int N> void run_rows(const Program& p, const Rows<N + 1>& rows) {
+  const int64_t n = rows.sizes[0], count = row_count(rows);
+  auto each = [&](int64_t begin, int64_t end) {
+    return [&p, begin, end](char* const* at, const int64_t* step, int64_t) {
+      Row row;
+      std::copy_n(at, N + 1, row.at);
+      std::copy_n(step, N + 1, row.step);
+      run_row<N>(p, shifted<N>(row, begin), end - begin);
+    };
+  };
+  if (n > p.grain) {
+    const int64_t parts = (n + p.grain - 1) / p.grain;
+    pool::parallel(count * parts, [&](int64_t b) {
+      const int64_t row = b / parts, begin = b % parts * p.grain;
+      walk_rows(rows, row, row + 1, each(begin, std::min(n, begin + p.grain)));
+    });
+  } else {
+    pool::parallel_for(count, std::max<int64_t>(1, p.grain / n), [&](int64_t first, int64_t last) { walk_rows(rows, first, last, each(0, n)); });
+  }
+}
+
+template <int N> void run_inputs(const Program& p, const View& y, std::span<const View> x) {
+  if (run_flat<N>(p, y, x)) return;
+  const Order order(y);
+  const Ordered out(y, order);
+  std::vector<Ordered> in;
+  std::vector<Dense> copies;
+  in.reserve(N), copies.reserve(N);
+  const View* v[N + 1] = {&out.view};
+  for (int k = 0; k < N; k++) {
+    in.emplace_back(x[k], order);
+    v[1 + k] = &in.back().view;
+    if (!runs_across(in.back().view)) continue;
+    copies.emplace_back(in.back().view);
+    v[1 + k] = &copies.back().view;
+  }
+  const View* const(&operands)[N + 1] = v;
+  run_rows<N>(p, make_rows<N + 1>(operands));
+}
+
+}  // namespace
+
+void run(const Program& p, const View& y, std::span<const View> x) {
+  if (y.numel == 0) return;
+  switch (x.size()) {
+    case 1: return run_inputs<1>(p, y, x);
+    case 2: return run_inputs<2>(p, y, x);
+    default: return run_inputs<3>(p, y, x);
+  }
+}
+
+}  // namespace adjoint::cpu

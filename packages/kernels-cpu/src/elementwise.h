@@ -1,0 +1,159 @@
+// Elementwise kernels: core's scalar functors in vector loops.
+//
+// A loop sees dense operands of one compute type. Strides, broadcasts and half types reach it through tiles of 512
+// elements, which the driver in elementwise.cpp fills; so a functor is compiled for its compute types only.
+#pragma once
+#include <adjoint/core/elementwise.h>
+#include <adjoint/core/math/trig.h>
+
+#include "isa.h"
+#include "kernels.h"
+
+namespace adjoint::cpu {
+
+constexpr int64_t tile_size = 512;  // elements
+
+// Runs a functor over n elements: outputs, inputs.
+using Loop = void (*)(char* y, const char* const* x, const void* functor, int64_t n);
+
+// How an operand lies in memory and in a tile; `move` brings elements `step` bytes apart into a tile, or out of one.
+struct Format {
+  int64_t stored, computed;  // bytes an element
+  bool direct;               // the same type in both
+  void (*move)(char* to, const char* from, int64_t step, int64_t n);
+};
+
+struct Program {
+  Loop loop;
+  const void* functor;
+  int64_t grain;  // elements a block
+  Format y, x[3];
+};
+
+// Over all elements of y; x[k] has the sizes of y.
+void run(const Program& p, const View& y, std::span<const View> x);
+
+enum class Cost {
+  cheap,   // as fast as memory
+  series,  // a polynomial or a few divisions
+  call,    // a library function: nothing to vectorise
+};
+constexpr int64_t grain_of(Cost cost) { return cost == Cost::cheap ? 32768 : cost == Cost::series ? 4096 : 1024; }
+
+// ---- loops
+
+// The form of a functor that vectorises, and the elements it does not hold for.
+template <class F> struct Moderate { static constexpr bool exists = false; };
+
+template <class F, class C, class I> struct Functor;
+template <class F, class C, size_t... I>
+struct Functor<F, C, std::index_sequence<I...>> {
+  using R = std::invoke_result_t<const F&, detail::repeat_t<C, I>...>;
+  template <int W> [[gnu::always_inline]] static inline void run(char* y, const char* const* x, const void* functor, int64_t n) {
+    const F f = *static_cast<const F*>(functor);
+    if constexpr (Moderate<F>::exists && std::is_floating_point_v<C>) tiles(reinterpret_cast<R*>(y), reinterpret_cast<const C*>(x[0]), f, n);
+    else dense(reinterpret_cast<R*>(y), f, n, reinterpret_cast<const C*>(x[I])...);
+  }
+
+ private:
+  // y may be one of x.
+  template <class G, class... X> [[gnu::always_inline]] static inline void dense(R* y, const G& f, int64_t n, const X*... x) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; i++) y[i] = f(x[i]...);
+  }
+  // A tile with a large element is left to the exact function.
+  [[gnu::always_inline]] static inline void tiles(R* y, const C* x, const F& f, int64_t n) {
+    for (; n > 0; n -= tile_size, x += tile_size, y += tile_size) {
+      const int64_t m = n < tile_size ? n : tile_size;
+      math::Bits<C> large = 0;
+      for (int64_t i = 0; i < m; i++) large |= math::is_large(x[i]) ? 1 : 0;
+      if (large) exactly(y, x, f, m);
+      else dense(y, typename Moderate<F>::Form{}, m, x);
+    }
+  }
+  [[gnu::noinline]] static void exactly(R* y, const C* x, const F& f, int64_t n) {
+    for (int64_t i = 0; i < n; i++) y[i] = f(x[i]);
+  }
+};
+
+// ---- formats
+
+template <class To, class From> struct Convert {
+  template <int W> [[gnu::always_inline]] static inline void run(char* to, const char* from, int64_t n) {
+    To* y = reinterpret_cast<To*>(to);
+    const From* x = reinterpret_cast<const From*>(from);
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; i++) y[i] = convert<To>(x[i]);
+  }
+};
+template <class T> void load(char* to, const char* from, int64_t step, int64_t n) {
+  using C = compute_t<T>;
+  if (step == sizeof(T)) return isa::call<Convert<C, T>>(to, from, n);
+  C* y = reinterpret_cast<C*>(to);
+  for (int64_t i = 0; i < n; i++) y[i] = convert<C>(*reinterpret_cast<const T*>(from + i * step));
+}
+template <class T> void store(char* to, const char* from, int64_t step, int64_t n) {
+  using C = compute_t<T>;
+  if (step == sizeof(T)) return isa::call<Convert<T, C>>(to, from, n);
+  const C* x = reinterpret_cast<const C*>(from);
+  for (int64_t i = 0; i < n; i++) *reinterpret_cast<T*>(to + i * step) = convert<T>(x[i]);
+}
+template <class T> constexpr Format input_format() { return {sizeof(T), sizeof(compute_t<T>), std::is_same_v<T, compute_t<T>>, load<T>}; }
+template <class T> constexpr Format output_format() { return {sizeof(T), sizeof(compute_t<T>), std::is_same_v<T, compute_t<T>>, store<T>}; }
+
+// The same type in a tile as in memory.
+template <class U> constexpr Format plain_input() {
+  return {sizeof(U), sizeof(U), true, [](char* to, const char* from, int64_t step, int64_t n) {
+    for (int64_t i = 0; i < n; i++) reinterpret_cast<U*>(to)[i] = *reinterpret_cast<const U*>(from + i * step);
+  }};
+}
+template <class U> constexpr Format plain_output() {
+  return {sizeof(U), sizeof(U), true, [](char* to, const char* from, int64_t step, int64_t n) {
+    for (int64_t i = 0; i < n; i++) *reinterpret_cast<U*>(to + i * step) = reinterpret_cast<const U*>(from)[i];
+  }};
+}
+
+// ---- kernels
+
+template <class F, int N, Cost cost, class T> void run_typed(const Launch& l) {
+  using C = compute_t<T>;
+  using Body = Functor<F, C, std::make_index_sequence<N>>;
+  using R = typename Body::R;
+  using Out = std::conditional_t<std::is_same_v<R, C>, T, R>;
+  constexpr bool vectorises = cost == Cost::cheap || (cost == Cost::series && !is_complex_v<C>);
+  const F f = make_functor<F>(l.attrs);
+  constexpr auto& loops = isa::table<Body, char*, const char* const*, const void*, int64_t>;
+  Program p{nullptr, &f, grain_of(cost), output_format<Out>(), {}};
+  if constexpr (vectorises) p.loop = loops[isa::level];
+  else p.loop = isa::run_baseline<Body, char*, const char* const*, const void*, int64_t>;
+  for (int k = 0; k < N; k++) p.x[k] = input_format<T>();
+  run(p, l.y[0], l.x);
+}
+
+template <class F, class T, class I> constexpr bool accepts = false;
+template <class F, class T, size_t... I>
+constexpr bool accepts<F, T, std::index_sequence<I...>> = std::is_invocable_v<const F&, detail::repeat_t<compute_t<T>, I>...>;
+
+// F over N operands of the first of the types T... that they have; other types go to the reference.
+template <class F, int N, Cost cost, class... T> void kernel_for(const Launch& l) {
+  const DType type = l.x[0].dtype;
+  auto try_type = [&](auto tag) {
+    using U = typename decltype(tag)::type;
+    if (type != dtype_of<U>()) return false;
+    if constexpr (accepts<F, U, std::make_index_sequence<N>>) {
+      run_typed<F, N, cost, U>(l);
+      return true;
+    } else {
+      return false;
+    }
+  };
+  if (!(try_type(TypeTag<T>{}) || ...)) reference(l);
+}
+
+// The usual types: integers too where they are as cheap as memory.
+template <class F, int N, Cost cost = Cost::series> void kernel(const Launch& l) {
+  if constexpr (cost == Cost::cheap) kernel_for<F, N, cost, float, double, Half, BFloat16, Complex<float>, Complex<double>, int32_t, int64_t>(l);
+  else kernel_for<F, N, cost, float, double, Half, BFloat16, Complex<float>, Complex<double>>(l);
+}
+
+}  // namespace adjoint::cpu

@@ -1,0 +1,23 @@
+// The tables of kernels, one for each subject, and the way back to core's reference kernels.
+#pragma once
+#include <adjoint/core/op.h>
+
+namespace adjoint::cpu {
+
+struct Entry {
+  const char* name;  // of the record
+  Kernel kernel;
+};
+using Entries = std::span<const Entry>;
+
+Entries activation_kernels();
+Entries binary_kernels();
+Entries compare_kernels();
+Entries copy_kernels();
+Entries matmul_kernels();
+Entries unary_kernels();
+
+// For what has no fast form here: rare types, and errors.
+inline void reference(const Launch& l) { find_op(l.op)->reference(l); }
+
+}  // namespace adjoint::cpu

@@ -1,0 +1,84 @@
+// Elementwise functions of one operand.
+#include <adjoint/core/functors/complex.h>
+#include <adjoint/core/functors/unary.h>
+#include <adjoint/core/functors/activation.h>
+
+#include "elementwise.h"
+
+namespace adjoint::cpu {
+
+using namespace functors;
+
+template <> struct Moderate<Sin> {
+  static constexpr bool exists = true;
+  struct Form { template <Real T> T operator()(T x) const { return math::sin_moderate(x); } };
+};
+template <> struct Moderate<Cos> {
+  static constexpr bool exists = true;
+  struct Form { template <Real T> T operator()(T x) const { return math::cos_moderate(x); } };
+};
+template <> struct Moderate<Tan> {
+  static constexpr bool exists = true;
+  struct Form { template <Real T> T operator()(T x) const { return math::tan_moderate(x); } };
+};
+
+namespace {
+
+constexpr Cost cheap = Cost::cheap, call = Cost::call;
+
+constexpr Entry entries[] = {
+    {"abs", kernel<Abs, 1, cheap>},
+    {"acos", kernel<Acos, 1>},
+    {"acosh", kernel<Acosh, 1>},
+    {"angle", kernel<Angle, 1>},
+    {"asin", kernel<Asin, 1>},
+    {"asinh", kernel<Asinh, 1>},
+    {"atan", kernel<Atan, 1>},
+    {"atanh", kernel<Atanh, 1>},
+    {"bitwise_not", kernel_for<BitwiseNot, 1, cheap, bool, uint8_t, int32_t, int64_t>},
+    {"ceil", kernel<Ceil, 1, cheap>},
+    {"conj", kernel<Conj, 1, cheap>},
+    {"cos", kernel<Cos, 1>},
+    {"cosh", kernel<Cosh, 1>},
+    {"digamma", kernel<Digamma, 1, call>},
+    {"erf", kernel<Erf, 1>},
+    {"erf_derivative", kernel<ErfDerivative, 2>},
+    {"erfc", kernel<Erfc, 1>},
+    {"erfinv", kernel<Erfinv, 1>},
+    {"exp", kernel<Exp, 1>},
+    {"exp2", kernel<Exp2, 1>},
+    {"expm1", kernel<Expm1, 1>},
+    {"floor", kernel<Floor, 1, cheap>},
+    {"frac", kernel<Frac, 1, cheap>},
+    {"isfinite", kernel<IsFinite, 1, cheap>},
+    {"isinf", kernel<IsInf, 1, cheap>},
+    {"isnan", kernel<IsNan, 1, cheap>},
+    {"lgamma", kernel<Lgamma, 1, call>},
+    {"log", kernel<Log, 1>},
+    {"log10", kernel<Log10, 1>},
+    {"log1p", kernel<Log1p, 1>},
+    {"log2", kernel<Log2, 1>},
+    {"logical_not", kernel_for<LogicalNot, 1, cheap, bool, float, double, int32_t, int64_t>},
+    {"neg", kernel<Neg, 1, cheap>},
+    {"polygamma", kernel<Polygamma, 1, call>},
+    {"reciprocal", kernel<Reciprocal, 1, cheap>},
+    {"round", kernel<Round, 1, cheap>},
+    {"rsqrt", kernel<Rsqrt, 1>},
+    {"sgn", kernel<Sign, 1, cheap>},
+    {"sign", kernel<Sign, 1, cheap>},
+    {"sin", kernel<Sin, 1>},
+    {"sinc", kernel<Sinc, 1, call>},
+    {"sinh", kernel<Sinh, 1>},
+    {"sqrt", kernel<Sqrt, 1>},
+    {"square", kernel<Square, 1, cheap>},
+    {"tan", kernel<Tan, 1>},
+    {"tanh", kernel<Tanh, 1>},
+    {"tanh_derivative", kernel<TanhDerivative, 2>},
+    {"trunc", kernel<Trunc, 1, cheap>},
+};
+
+}  // namespace
+
+Entries unary_kernels() { return entries; }
+
+}  // namespace adjoint::cpu

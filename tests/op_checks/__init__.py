@@ -1,0 +1,1 @@
+"""What the generated tests are made of."""
