@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 
 def _pair(name: str, first: str = "values", second: str = "indices") -> Any:
-    pair: Any = NamedTuple(name, [(first, Any), (second, Any)])
-    pair.__module__ = __name__
-    pair.__repr__ = lambda self: f"adjoint.return_types.{name}(\n{first}={self[0]!r},\n{second}={self[1]!r})"
+    pair = namedtuple(name, (first, second), module=__name__)
+    pair.__repr__ = lambda self: f"adjoint.return_types.{name}(\n{first}={self[0]!r},\n{second}={self[1]!r})"  # type: ignore[method-assign]
     return pair
 
 

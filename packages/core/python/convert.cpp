@@ -43,6 +43,11 @@ bool numpy_number(PyObject* o, Scalar& out) {
 
 }  // namespace
 
+std::string type_name(PyObject* o) {
+  Reference name(PyType_GetName(Py_TYPE(o)));
+  return PyUnicode_AsUTF8AndSize(name.get(), nullptr);
+}
+
 bool is_sequence(PyObject* o) noexcept { return PyList_Check(o) || PyTuple_Check(o); }
 
 bool is_numpy_array(PyObject* o) noexcept {
@@ -155,9 +160,9 @@ struct Nested {
     Scalar s{0};
     if (!to_scalar(o, s)) {
       if (PyErr_Occurred()) throw nb::python_error();
-      nb::str type_name = nb::str(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(o))).attr("__name__"));
-      if (sizes.empty()) fail(ErrorKind::runtime, "Could not infer dtype of ", type_name.c_str());
-      fail(ErrorKind::type, op, ": not a sequence or a number: '", type_name.c_str(), "'");
+      if (sizes.empty()) fail(ErrorKind::runtime, "Could not infer dtype of ", type_name(o));
+      if (PyUnicode_Check(o)) fail(ErrorKind::value, op, ": too many dimensions 'str'");
+      fail(ErrorKind::type, op, ": not a sequence or a number: '", type_name(o), "'");
     }
     rank = std::max(rank, category(s.dtype()));
   }

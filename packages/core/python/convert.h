@@ -3,6 +3,7 @@
 #include <adjoint/python/api.h>
 
 #include <optional>
+#include <string>
 
 namespace adjoint::python {
 
@@ -12,6 +13,7 @@ bool to_dtype(PyObject* o, DType& out) noexcept;
 bool to_device(PyObject* o, Device& out) noexcept;
 bool is_numpy_array(PyObject* o) noexcept;
 bool is_sequence(PyObject* o) noexcept;            // a list or a tuple
+std::string type_name(PyObject* o);               // "int", for messages
 PyObject* size_object(const Dims& sizes);
 PyObject* scalar_object(const Scalar& value);
 

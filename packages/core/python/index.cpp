@@ -15,11 +15,6 @@ namespace {
 
 PyObject* item_at(PyObject* sequence, Py_ssize_t i) { return PyTuple_Check(sequence) ? PyTuple_GetItem(sequence, i) : PyList_GetItem(sequence, i); }
 bool is_mask(DType t) { return t == DType::bool_ || t == DType::uint8; }
-const char* type_name(PyObject* o, std::string& hold) {
-  hold = nb::cast<std::string>(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(o))).attr("__name__"));
-  return hold.c_str();
-}
-
 // Lists that hold anything but numbers count as tuples: x[[0, slice(None)]] is x[0, :].
 bool counts_as_tuple(PyObject* key) {
   if (PyTuple_Check(key)) return true;
@@ -70,8 +65,7 @@ class Indexer {
     return t.numel() == 0 && !is_integral(t.dtype()) ? cast_memory(t, DType::int64) : t;
   }
   [[noreturn]] static void refuse(PyObject* o) {
-    std::string hold;
-    fail(ErrorKind::index, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got ", type_name(o, hold), ")");
+    fail(ErrorKind::index, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got ", type_name(o), ")");
   }
 
   void take(size_t i) {
@@ -161,8 +155,7 @@ int tensor_setitem(PyObject* self, PyObject* key, PyObject* value) {
     expect(value, ErrorKind::type, "Tensor does not support deleting items");
     const Tensor x = unwrap(self);
     Tensor v;
-    std::string hold;
-    expect(as_operand(value, v), ErrorKind::type, "can't assign a ", type_name(value, hold), " to a ", class_name(x.dtype()));
+    expect(as_operand(value, v), ErrorKind::type, "can't assign a ", type_name(value), " to a ", class_name(x.dtype()));
     const Indexer at(x, key);
     if (at.indices().empty()) copy_(at.basic(), without_leading_ones(v, at.basic().dim()));
     else copy_(at.basic(), index_put(at.basic(), at.indices(), v));

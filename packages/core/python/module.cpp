@@ -11,21 +11,21 @@ namespace adjoint::python {
 
 namespace {
 
-Api table{};
+Api table{};  // the module's dictionary owns the types it names
 
 void make_shape_error(nb::module_& m) {
   nb::object bases = nb::make_tuple(nb::borrow(PyExc_RuntimeError), nb::borrow(PyExc_ValueError));
   table.shape_error = PyErr_NewExceptionWithDoc("adjoint.ShapeError", "Shapes that do not fit together.", bases.ptr(), nullptr);
-  m.attr("ShapeError") = nb::borrow(table.shape_error);
+  m.attr("ShapeError") = nb::steal(table.shape_error);
 }
 
 void make_types(nb::module_& m) {
   nb::object size = nb::module_::import_("adjoint_core._size").attr("Size");
   m.attr("Size") = size;
-  table.size_type = reinterpret_cast<PyTypeObject*>(size.release().ptr());
+  table.size_type = reinterpret_cast<PyTypeObject*>(size.ptr());
   table.tensor_type = make_tensor_type();
   if (!table.tensor_type) throw nb::python_error();
-  m.attr("Tensor") = nb::borrow(reinterpret_cast<PyObject*>(table.tensor_type));
+  m.attr("Tensor") = nb::steal(reinterpret_cast<PyObject*>(table.tensor_type));
 }
 
 void bind_sites(nb::module_& m) {

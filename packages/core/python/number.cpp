@@ -128,7 +128,7 @@ PyObject* iterate(PyObject* a) {
 int contains(PyObject* a, PyObject* b) {
   try {
     Tensor element;
-    expect(as_operand(b, element), "Tensor.__contains__ only supports Tensor or scalar, but you passed in a ", nb::str(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(b)))).c_str());
+    expect(as_operand(b, element), "Tensor.__contains__ only supports Tensor or scalar, but you passed in a ", type_name(b));
     return item(any(eq(element, unwrap(a)))).to<bool>();
   } catch (...) { raise(); return -1; }
 }

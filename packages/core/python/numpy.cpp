@@ -71,7 +71,7 @@ Tensor from_numpy(PyObject* o) {
 
 void bind_numpy(nb::module_& m) {
   m.def("from_numpy", [](nb::handle array) {
-    expect(is_numpy_array(array.ptr()), ErrorKind::type, "from_numpy: expected np.ndarray (got ", nb::str(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(array.ptr()))).attr("__name__")).c_str(), ")");
+    expect(is_numpy_array(array.ptr()), ErrorKind::type, "from_numpy: expected np.ndarray (got ", type_name(array.ptr()), ")");
     return from_numpy(array.ptr());
   }, "array"_a, "A tensor that shares the memory of a NumPy array.");
   m.def("_array_of", &array_of, "tensor"_a);

@@ -69,7 +69,7 @@ void bind_dtype(nb::module_& m, Api& api) {
     dtypes[i].value = static_cast<DType>(i);
     nb::object o = nb::cast(&dtypes[i], nb::rv_policy::reference);
     m.attr(dtype_table[i].name) = o;
-    api.dtypes[i] = o.release().ptr();
+    api.dtypes[i] = o.ptr();
   }
   m.def("_dtype", [](const char* n) {
     DType t;

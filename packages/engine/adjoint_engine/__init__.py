@@ -1,5 +1,7 @@
 """The graph engine of adjoint: reverse mode, forward levels, batching, hooks, custom Functions."""
 
+import os as _os
+
 import adjoint_core as _core  # its library must be mapped before the engine's
 
 from . import _engine as _engine
@@ -26,4 +28,5 @@ from ._modes import no_grad as no_grad
 from ._modes import set_grad_enabled as set_grad_enabled
 from ._vmap import vmap as vmap
 
+_core._core.skip_prefix(_os.path.dirname(__file__) + _os.sep)
 __version__ = "0.1.0"

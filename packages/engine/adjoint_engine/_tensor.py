@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import adjoint_core
 from adjoint_core import Tensor
 
 from . import _engine
@@ -63,4 +62,3 @@ _ATTRIBUTES: dict[str, Any] = {
 }
 for _name, _value in _ATTRIBUTES.items():
     setattr(Tensor, _name, _value)
-adjoint_core._core.set_requires_grad_hook(_engine.set_requires_grad)

@@ -1,11 +1,24 @@
 // adjoint_engine._engine: the graph's Python module.
 #include "node_type.h"
 
+namespace {
+
+// "file:line in function" of a recorded source position.
+std::string site_line(uint32_t id) {
+  nanobind::gil_scoped_acquire gil;
+  nanobind::object info = nanobind::module_::import_("adjoint_core._core").attr("site_info")(id);
+  if (info.is_none()) return {};
+  return nanobind::cast<std::string>(nanobind::str("{}:{} in {}").format(*info));
+}
+
+}  // namespace
+
 NB_MODULE(_engine, m) {
   using namespace adjoint::engine;
   nanobind::module_::import_("adjoint_core");
   if (!adjoint::python::import_api()) throw nanobind::python_error();
   install();
+  site_text = site_line;
   python::make_node_type(m);
   python::bind_nodes(m);
   python::bind_hooks(m);

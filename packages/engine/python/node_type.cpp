@@ -69,7 +69,7 @@ PyTypeObject* type_named(const std::string& name) {
   const std::string qualified = "adjoint.autograd.graph." + name;
   PyType_Slot slots[] = {{0, nullptr}};
   auto* kept = new std::string(qualified);   // the spec's name must outlive the type on older interpreters
-  PyType_Spec spec = {kept->c_str(), sizeof(NodeObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
+  PyType_Spec spec = {kept->c_str(), sizeof(NodeObject), 0, Py_TPFLAGS_DEFAULT, slots};   // collection is inherited
   t = reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&spec, reinterpret_cast<PyObject*>(node_type)));
   if (!t) throw nb::python_error();
   return t;

@@ -13,8 +13,11 @@ using Entries = std::span<const Entry>;
 Entries activation_kernels();
 Entries binary_kernels();
 Entries compare_kernels();
+Entries conv_kernels();
 Entries copy_kernels();
 Entries matmul_kernels();
+Entries reduce_kernels();
+Entries softmax_kernels();
 Entries unary_kernels();
 
 // For what has no fast form here: rare types, and errors.

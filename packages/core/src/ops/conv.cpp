@@ -12,9 +12,6 @@ namespace adjoint {
 
 namespace {
 
-// `sizes`: the spatial sizes of a result that the operands do not determine (of x, or of weight).
-struct Convolution { Dims stride, padding, dilation; int64_t groups; Dims sizes; };
-
 int64_t output_size(int64_t in, int64_t kernel, const Convolution& a, int d) {
   return (in + 2 * a.padding[d] - a.dilation[d] * (kernel - 1) - 1) / a.stride[d] + 1;
 }

@@ -28,6 +28,8 @@ struct Normalize { Dims dims; double eps; };             // layer_norm, batch_no
 struct Sorting { int dim; bool descending; };
 struct TopK { int64_t k; int dim; bool largest, sorted; };
 struct Window { Dims kernel, stride, padding, dilation; int64_t groups; bool ceil_mode, count_include_pad; };
+// conv and its transposes; `sizes`: the spatial sizes of a result that the operands do not determine (of x, or of weight).
+struct Convolution { Dims stride, padding, dilation; int64_t groups; Dims sizes; };
 struct Padding { Dims before, after; double value; };
 struct Epsilon { double eps; };
 struct Order { int64_t n; };                             // polygamma, sinc: which derivative or Bessel function

@@ -59,11 +59,11 @@ struct Atan2 { template <Real T> T operator()(T a, T b) const { return math::ata
 struct Hypot { template <Real T> T operator()(T a, T b) const { return math::abs(Complex<T>(a, b)); } };
 struct Copysign { template <Real T> T operator()(T a, T b) const { return std::copysign(a, b); } };
 
-// NaN in either operand is the result; fmax and fmin give the other one.
-struct Maximum { template <Ordered T> T operator()(T a, T b) const { return is_nan(a) || a > b ? a : b; } };
-struct Minimum { template <Ordered T> T operator()(T a, T b) const { return is_nan(a) || a < b ? a : b; } };
-struct Fmax { template <Ordered T> T operator()(T a, T b) const { return is_nan(b) || a > b ? a : b; } };
-struct Fmin { template <Ordered T> T operator()(T a, T b) const { return is_nan(b) || a < b ? a : b; } };
+// NaN in either operand is the result; fmax and fmin give the other one. Without branches: loops over them vectorise.
+struct Maximum { template <Ordered T> T operator()(T a, T b) const { return is_nan(a) | (a > b) ? a : b; } };
+struct Minimum { template <Ordered T> T operator()(T a, T b) const { return is_nan(a) | (a < b) ? a : b; } };
+struct Fmax { template <Ordered T> T operator()(T a, T b) const { return is_nan(b) | (a > b) ? a : b; } };
+struct Fmin { template <Ordered T> T operator()(T a, T b) const { return is_nan(b) | (a < b) ? a : b; } };
 struct Clamp { template <Number T> requires Ordered<T> T operator()(T x, T low, T high) const { return Minimum{}(Maximum{}(x, low), high); } };
 
 struct Xlogy {

@@ -1,0 +1,22 @@
+"""Automatic differentiation with the semantics of torch.autograd, small and fast.
+
+Everything is re-exported from the packages below; there is no logic here.
+"""
+
+import adjoint_core as _core
+import adjoint_engine as _engine
+import adjoint_kernels_cpu as _kernels_cpu
+from adjoint_core import *  # noqa: F403
+from adjoint_engine import enable_grad as enable_grad
+from adjoint_engine import inference_mode as inference_mode
+from adjoint_engine import is_grad_enabled as is_grad_enabled
+from adjoint_engine import is_inference_mode_enabled as is_inference_mode_enabled
+from adjoint_engine import no_grad as no_grad
+from adjoint_engine import set_grad_enabled as set_grad_enabled
+from adjoint_engine import vmap as vmap
+
+from . import autograd as autograd
+from . import func as func
+from . import nn as nn
+
+__version__ = "0.1.0"

@@ -1,0 +1,7 @@
+"""Custom Functions and what belongs to them."""
+
+from adjoint_engine import BackwardCFunction as BackwardCFunction
+from adjoint_engine import Function as Function
+from adjoint_engine import FunctionCtx as FunctionCtx
+from adjoint_engine import InplaceFunction as InplaceFunction
+from adjoint_engine import once_differentiable as once_differentiable

@@ -1,0 +1,208 @@
+// Convolutions as products of matrices: the elements under each kernel position become the rows of a matrix, a panel of
+// outputs or a few channels at a time, so that it stays in the second-level cache.
+#include "copy.h"
+#include "kernels.h"
+#include "matmul.h"
+#include "pool.h"
+
+#include <adjoint/core/op_attrs.h>
+
+#include <optional>
+
+namespace adjoint::cpu {
+
+namespace {
+
+constexpr int64_t panel_bytes = 1 << 18;
+
+// Everything as three spatial dimensions; the missing ones lead and have size 1.
+struct Geometry {
+  int64_t batch, groups, in_channels, out_channels;  // channels of one group
+  int64_t in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, kernel[3] = {1, 1, 1}, stride[3] = {1, 1, 1}, padding[3] = {}, dilation[3] = {1, 1, 1};
+
+  Geometry(const View& x, const View& weight, const View& y, const Convolution& a)
+      : batch(x.sizes[0]), groups(a.groups), in_channels(weight.sizes[1]), out_channels(weight.sizes[0] / std::max<int64_t>(a.groups, 1)) {
+    const int n = x.ndim - 2;
+    for (int i = 0; i < n; i++) {
+      const int d = 3 - n + i;
+      in[d] = x.sizes[2 + i];
+      out[d] = y.sizes[2 + i];
+      kernel[d] = weight.sizes[2 + i];
+      stride[d] = a.stride[i];
+      padding[d] = a.padding[i];
+      dilation[d] = a.dilation[i];
+    }
+  }
+  int64_t in_plane() const { return in[0] * in[1] * in[2]; }
+  int64_t out_rows() const { return out[0] * out[1]; }
+  int64_t out_plane() const { return out[0] * out[1] * out[2]; }
+  int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
+  int64_t depth() const { return in_channels * taps(); }
+  // A kernel of one element that visits every input: the matrix is x itself.
+  bool is_pointwise() const {
+    for (int d = 0; d < 3; d++)
+      if (kernel[d] != 1 || stride[d] != 1 || padding[d] != 0) return false;
+    return true;
+  }
+  // Columns of the output whose input under kernel column k is inside: [first, last).
+  void inside(int64_t k, int64_t& first, int64_t& last) const {
+    const int64_t shift = k * dilation[2] - padding[2];
+    first = std::min(out[2], shift < 0 ? (-shift + stride[2] - 1) / stride[2] : 0);
+    last = std::max(first, std::min(out[2], in[2] - 1 - shift < 0 ? 0 : (in[2] - 1 - shift) / stride[2] + 1));
+  }
+};
+
+// f(x row or null, offset of its first element, matrix row, first, last) for output rows [begin, end) of one channel's plane.
+template <class T, class F> void for_rows_under_taps(const Geometry& g, int64_t begin, int64_t end, T* plane, T* matrix, F&& f) {
+  const int64_t width = (end - begin) * g.out[2];
+  for (int64_t a = 0; a < g.kernel[0]; a++)
+    for (int64_t b = 0; b < g.kernel[1]; b++)
+      for (int64_t c = 0; c < g.kernel[2]; c++, matrix += width) {
+        int64_t first, last;
+        g.inside(c, first, last);
+        for (int64_t r = begin; r < end; r++) {
+          const int64_t i = r / g.out[1] * g.stride[0] - g.padding[0] + a * g.dilation[0], j = r % g.out[1] * g.stride[1] - g.padding[1] + b * g.dilation[1];
+          const bool inside = i >= 0 && i < g.in[0] && j >= 0 && j < g.in[1];
+          T* row = inside ? plane + (i * g.in[1] + j) * g.in[2] + first * g.stride[2] - g.padding[2] + c * g.dilation[2] : nullptr;
+          f(row, matrix + (r - begin) * g.out[2], first, last);
+        }
+      }
+}
+
+// The matrix (channels x taps, outputs) of output rows [begin, end).
+template <class T> void unfold(const Geometry& g, int64_t begin, int64_t end, const T* x, int64_t channels, T* matrix) {
+  const int64_t step = g.stride[2], width = g.out[2];
+  for (int64_t c = 0; c < channels; c++)
+    for_rows_under_taps<T>(g, begin, end, const_cast<T*>(x) + c * g.in_plane(), matrix + c * g.taps() * (end - begin) * width, [&](const T* row, T* to, int64_t first, int64_t last) {
+      if (!row) first = last = width;
+      std::fill(to, to + first, T(0));
+      if (step == 1) std::copy_n(row, last - first, to + first);
+      else for (int64_t i = first; i < last; i++) to[i] = row[(i - first) * step];
+      std::fill(to + last, to + width, T(0));
+    });
+}
+// Its transpose: adds the matrix to x.
+template <class T> void fold(const Geometry& g, const T* matrix, int64_t channels, T* x) {
+  const int64_t step = g.stride[2];
+  for (int64_t c = 0; c < channels; c++)
+    for_rows_under_taps<T>(g, 0, g.out_rows(), x + c * g.in_plane(), const_cast<T*>(matrix) + c * g.taps() * g.out_plane(), [&](T* row, const T* from, int64_t first, int64_t last) {
+      if (!row) return;
+      if (step == 1) for (int64_t i = first; i < last; i++) row[i - first] += from[i];
+      else for (int64_t i = first; i < last; i++) row[(i - first) * step] += from[i];
+    });
+}
+
+// Output rows a panel, so that its matrix has about panel_bytes.
+template <class T> int64_t rows_per_panel(const Geometry& g) {
+  return std::clamp<int64_t>(panel_bytes / (g.depth() * g.out[2] * static_cast<int64_t>(sizeof(T)) + 1), 1, g.out_rows());
+}
+
+template <class T> void forward(const Geometry& g, const T* x, const T* weight, T* y) {
+  const int64_t rows = rows_per_panel<T>(g), panels = (g.out_rows() + rows - 1) / rows, plane = g.out_plane(), depth = g.depth();
+  pool::parallel(g.batch * g.groups * panels, [&](int64_t unit) {
+    const int64_t image = unit / panels, group = image % g.groups, begin = unit % panels * rows, end = std::min(g.out_rows(), begin + rows);
+    const int64_t width = (end - begin) * g.out[2];
+    const T* in = x + image * g.in_channels * g.in_plane();
+    const Matrix<const T> filters{weight + group * g.out_channels * depth, depth, 1};
+    const Matrix<T> out{y + image * g.out_channels * plane + begin * g.out[2], plane, 1};
+    if (g.is_pointwise()) return multiply<T>(filters, {in + begin * g.out[2], plane, 1}, out, g.out_channels, width, depth);
+    const Buffer matrix(depth * width * static_cast<int64_t>(sizeof(T)));
+    unfold(g, begin, end, in, g.in_channels, matrix.as<T>());
+    multiply<T>(filters, {matrix.as<T>(), width, 1}, out, g.out_channels, width, depth);
+  });
+}
+
+template <class T> void backward_input(const Geometry& g, T* x, const T* weight, const T* y) {
+  const int64_t plane = g.out_plane(), depth = g.depth();
+  const int64_t channels = std::clamp<int64_t>(panel_bytes / (g.taps() * plane * static_cast<int64_t>(sizeof(T)) + 1), 1, g.in_channels);
+  const int64_t panels = (g.in_channels + channels - 1) / channels;
+  pool::parallel(g.batch * g.groups * panels, [&](int64_t unit) {
+    const int64_t image = unit / panels, group = image % g.groups, first = unit % panels * channels, count = std::min(channels, g.in_channels - first);
+    T* in = x + (image * g.in_channels + first) * g.in_plane();
+    const Matrix<const T> filters{weight + group * g.out_channels * depth + first * g.taps(), 1, depth}, out{y + image * g.out_channels * plane, plane, 1};
+    if (g.is_pointwise()) return multiply<T>(filters, out, {in, plane, 1}, count, plane, g.out_channels);
+    const Buffer matrix(count * g.taps() * plane * static_cast<int64_t>(sizeof(T)));
+    multiply<T>(filters, out, {matrix.as<T>(), plane, 1}, count * g.taps(), plane, g.out_channels);
+    std::fill_n(in, count * g.in_plane(), T(0));
+    fold(g, matrix.as<T>(), count, in);
+  });
+}
+
+// Images are summed in order within a few parts that the shape decides, and the parts in order.
+template <class T> void backward_weight(const Geometry& g, const T* x, T* weight, const T* y) {
+  const int64_t parts = std::min<int64_t>(g.batch, 8), size = g.groups * g.out_channels * g.depth(), depth = g.depth(), plane = g.out_plane();
+  const int64_t rows = rows_per_panel<T>(g);
+  const Buffer sums(parts * size * static_cast<int64_t>(sizeof(T)));
+  pool::parallel(parts * g.groups, [&](int64_t unit) {
+    const int64_t part = unit / g.groups, group = unit % g.groups;
+    T* sum = sums.as<T>() + part * size + group * g.out_channels * depth;
+    const Buffer matrix(depth * rows * g.out[2] * static_cast<int64_t>(sizeof(T)));
+    bool begun = false;
+    for (int64_t n = g.batch * part / parts; n < g.batch * (part + 1) / parts; n++)
+      for (int64_t begin = 0; begin < g.out_rows(); begin += rows, begun = true) {
+        const int64_t end = std::min(g.out_rows(), begin + rows), width = (end - begin) * g.out[2], image = n * g.groups + group;
+        unfold(g, begin, end, x + image * g.in_channels * g.in_plane(), g.in_channels, matrix.as<T>());
+        blas::gemm(false, true, g.out_channels, depth, width, y + image * g.out_channels * plane + begin * g.out[2], plane, matrix.as<T>(), width, sum, depth, T(begun ? 1 : 0));
+      }
+  });
+  pool::parallel_for(size, 16384, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+      T total = sums.as<T>()[i];
+      for (int64_t p = 1; p < parts; p++) total = total + sums.as<T>()[p * size + i];
+      weight[i] = total;
+    }
+  });
+}
+
+// Row-major memory of the compute type: the operand's own, or a copy. A result's copy goes back at the end.
+template <class T> struct Plain {
+  std::optional<Dense> copy;
+  T* data;
+  explicit Plain(const View& v) {
+    if (v.contiguous() && v.dtype == dtype_of<T>()) {
+      data = v.as<T>();
+    } else {
+      copy.emplace(v, dtype_of<T>());
+      data = copy->view.as<T>();
+    }
+  }
+};
+
+enum class Result { x, weight, y };
+template <Result result, class T> void convolve(const Launch& l, const View& x, const View& weight, const View& y) {
+  const Geometry g(x, weight, y, l.attrs.as<Convolution>());
+  const Plain<T> in(x), filters(weight), out(y);
+  if constexpr (result == Result::y) forward<T>(g, in.data, filters.data, out.data);
+  else if constexpr (result == Result::x) backward_input<T>(g, in.data, filters.data, out.data);
+  else backward_weight<T>(g, in.data, filters.data, out.data);
+  const Plain<T>& written = result == Result::y ? out : result == Result::x ? in : filters;
+  if (written.copy) cast(l.y[0], written.copy->view);
+}
+
+template <Result result> void kernel(const Launch& l) {
+  const View& x = result == Result::x ? l.y[0] : l.x[0];
+  const View& weight = result == Result::weight ? l.y[0] : l.x[1];
+  const View& y = result == Result::y ? l.y[0] : result == Result::x ? l.x[0] : l.x[1];
+  if (x.numel == 0 || weight.numel == 0 || y.numel == 0) return reference(l);
+  switch (l.y[0].dtype) {
+    case DType::float32:
+    case DType::float16:
+    case DType::bfloat16: return convolve<result, float>(l, x, weight, y);
+    case DType::float64: return convolve<result, double>(l, x, weight, y);
+    case DType::complex64: return convolve<result, Complex<float>>(l, x, weight, y);
+    case DType::complex128: return convolve<result, Complex<double>>(l, x, weight, y);
+    default: return reference(l);
+  }
+}
+
+constexpr Entry entries[] = {
+    {"conv", kernel<Result::y>},
+    {"conv_input_vjp", kernel<Result::x>},
+    {"conv_weight_vjp", kernel<Result::weight>},
+};
+
+}  // namespace
+
+Entries conv_kernels() { return entries; }
+
+}  // namespace adjoint::cpu

@@ -1,0 +1,114 @@
+// matmul: batches of products on the pool, cut into panels by shape alone.
+#include "matmul.h"
+
+#include <optional>
+
+#include "copy.h"
+#include "kernels.h"
+#include "pool.h"
+
+namespace adjoint::cpu {
+
+namespace {
+
+// A dimension of size 1 has any stride: give it the one that BLAS wants.
+template <class T> Matrix<T> last_two(const View& v) {
+  const int64_t rows = v.sizes[v.ndim - 2], columns = v.sizes[v.ndim - 1];
+  int64_t down = v.strides[v.ndim - 2], right = v.strides[v.ndim - 1];
+  if (columns == 1 && rows == 1) down = right = 1;
+  else if (columns == 1) right = down == 1 ? std::max(rows, right) : 1;
+  else if (rows == 1) down = right == 1 ? columns : 1;
+  return {v.as<T>(), down, right};
+}
+
+// An operand that BLAS can read, copied or converted only if need be.
+template <class T> class Operand {
+ public:
+  explicit Operand(const View& v) : view_(&v) {
+    const Matrix<T> m = last_two<T>(v);
+    if (v.dtype == dtype_of<T>() && (rows_dense(m, v.sizes[v.ndim - 1]) || columns_dense(m, v.sizes[v.ndim - 2]))) return;
+    copy_.emplace(v, dtype_of<T>());
+    view_ = &copy_->view;
+  }
+  // The matrix for number `batch` of the batch of y, to which batch dimensions broadcast.
+  Matrix<const T> at(const View& y, int64_t batch) const {
+    const Matrix<T> m = last_two<T>(*view_);
+    int64_t offset = 0;
+    for (int d = y.ndim - 3; d >= 0; d--) {
+      const int own = d - (y.ndim - view_->ndim);
+      if (own >= 0 && view_->sizes[own] != 1) offset += batch % y.sizes[d] * view_->strides[own];
+      batch /= y.sizes[d];
+    }
+    return {m.data + offset, m.down, m.right};
+  }
+
+ private:
+  const View* view_;
+  std::optional<Dense> copy_;
+};
+
+// How one product is cut: in the direction of the longer side, since every panel reads the other operand whole.
+struct Panels {
+  int64_t count, size;
+  bool across;
+};
+Panels panels(int64_t m, int64_t n, int64_t k) {
+  const int64_t longest = std::max(m, n);
+  if (m * n * k <= 128 * 128 * 128 || longest < 2) return {1, longest, n > m};
+  const int64_t least = std::min(m, n) == 1 ? 128 : longest < 512 ? 128 : longest < 2048 ? (longest + 3) / 4 : 512;
+  const int64_t size = (std::max<int64_t>(least, 1) + 15) / 16 * 16;
+  return {(longest + size - 1) / size, size, n > m};
+}
+
+template <class T> void multiply_panel(const Panels& p, int64_t i, Matrix<const T> a, Matrix<const T> b, Matrix<T> c, int64_t m, int64_t n, int64_t k) {
+  const int64_t begin = i * p.size;
+  if (p.across) multiply<T>(a, {b.at(0, begin), b.down, b.right}, {c.at(0, begin), c.down, c.right}, m, std::min(p.size, n - begin), k);
+  else multiply<T>({a.at(begin, 0), a.down, a.right}, b, {c.at(begin, 0), c.down, c.right}, std::min(p.size, m - begin), n, k);
+}
+
+template <class T> void matmul_into(const View& a, const View& b, const View& y) {
+  const int64_t m = y.sizes[y.ndim - 2], n = y.sizes[y.ndim - 1], k = a.sizes[a.ndim - 1], batches = y.numel / (m * n);
+  if (k == 0) {
+    std::fill_n(y.as<T>(), y.numel, T(0));
+    return;
+  }
+  const Operand<T> left(a), right(b);
+  const Panels p = panels(m, n, k);
+  const int64_t grain = std::max<int64_t>(1, (1 << 17) / (m * n * k));
+  pool::parallel_for(batches * p.count, p.count > 1 ? 1 : grain, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; i++) {
+      const int64_t batch = i / p.count;
+      multiply_panel<T>(p, i % p.count, left.at(y, batch), right.at(y, batch), {y.as<T>() + batch * m * n, n, 1}, m, n, k);
+    }
+  });
+}
+
+// Half types multiply in float and are rounded once.
+void matmul_rounded(const View& a, const View& b, const View& y) {
+  const Buffer memory(y.numel * static_cast<int64_t>(sizeof(float)));
+  const View wide{memory.as<char>(), y.sizes, y.strides, y.ndim, DType::float32, y.numel};
+  matmul_into<float>(a, b, wide);
+  cast(y, wide);
+}
+
+void matmul_kernel(const Launch& l) {
+  const View &a = l.x[0], &b = l.x[1], &y = l.y[0];
+  if (y.numel == 0) return;
+  switch (y.dtype) {
+    case DType::float32: return matmul_into<float>(a, b, y);
+    case DType::float64: return matmul_into<double>(a, b, y);
+    case DType::complex64: return matmul_into<Complex<float>>(a, b, y);
+    case DType::complex128: return matmul_into<Complex<double>>(a, b, y);
+    case DType::float16:
+    case DType::bfloat16: return matmul_rounded(a, b, y);
+    default: return reference(l);
+  }
+}
+
+constexpr Entry entries[] = {{"matmul", matmul_kernel}};
+
+}  // namespace
+
+Entries matmul_kernels() { return entries; }
+
+}  // namespace adjoint::cpu

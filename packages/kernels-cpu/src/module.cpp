@@ -1,0 +1,53 @@
+// adjoint_kernels_cpu._kernels: puts the kernels into core's table when it is imported.
+#include <nanobind/nanobind.h>
+
+#include <cblas.h>
+
+#include <string>
+
+#include "kernels.h"
+#include "pool.h"
+
+namespace nb = nanobind;
+
+namespace adjoint::cpu {
+
+namespace {
+
+constexpr Entries (*families[])() = {activation_kernels, binary_kernels, compare_kernels, conv_kernels, copy_kernels, matmul_kernels, reduce_kernels, softmax_kernels, unary_kernels};
+
+template <class F> void for_entries(F&& f) {
+  for (Entries (*family)() : families)
+    for (const Entry& e : family()) f(e);
+}
+
+void use_reference(const std::string& name, bool wanted) {
+  bool found = false;
+  for_entries([&](const Entry& e) {
+    if (name != e.name) return;
+    found = true;
+    register_kernel(e.name, DeviceType::cpu, wanted ? nullptr : e.kernel);
+  });
+  if (!found) throw nb::value_error(("use_reference: no kernel named '" + name + "'").c_str());
+}
+
+nb::list names() {
+  nb::list r;
+  for_entries([&](const Entry& e) { r.append(e.name); });
+  return r;
+}
+
+}  // namespace
+
+}  // namespace adjoint::cpu
+
+NB_MODULE(_kernels, m) {
+  using namespace adjoint;
+  nb::module_::import_("adjoint_core");
+  scipy_openblas_set_num_threads(1);  // its own cuts depend on the number of threads: panels run on our pool
+  cpu::for_entries([](const cpu::Entry& e) { register_kernel(e.name, DeviceType::cpu, e.kernel); });
+  m.def("get_num_threads", &pool::num_threads, "The number of threads that work on one operation.");
+  m.def("set_num_threads", &pool::set_num_threads, nb::arg("threads"), "Sets the number of threads that work on one operation.");
+  m.def("kernel_names", &cpu::names, "The operations that have a kernel here.");
+  m.def("use_reference", &cpu::use_reference, nb::arg("name"), nb::arg("wanted"), "Whether the operation `name` runs core's reference kernel instead of the one here.");
+}
