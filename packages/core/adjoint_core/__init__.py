@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import importlib as _importlib
 import os as _os
 
 from . import _core
-from ._core import *  # noqa: F403
 from . import _tensor as _tensor
-from . import registry
-from ._core import Size, Tensor, device, dtype
-from ._info import finfo, iinfo
-from ._printing import set_printoptions
+from ._core import *  # noqa: F403
+from ._info import finfo as finfo
+from ._info import iinfo as iinfo
+from ._printing import set_printoptions as set_printoptions
+from ._sparse import sparse_coo_tensor as sparse_coo_tensor
+from ._threads import get_num_threads as get_num_threads
+from ._threads import set_num_threads as set_num_threads
 
 _core.skip_prefix(_os.path.dirname(__file__) + _os.sep)
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> object:
+    if name in ("nn_functional", "registry"):  # imported when first used
+        return _importlib.import_module("." + name, __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

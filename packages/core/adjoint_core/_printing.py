@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from types import SimpleNamespace
 
 from . import _core
 from ._core import Tensor
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
 
-@dataclass(frozen=True)
-class _Options:
-    precision: int = 4
-    threshold: float = 1000
-    edgeitems: int = 3
-    linewidth: int = 80
-    sci_mode: bool | None = None
-
-
+_DEFAULT = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
 _PROFILES = {
-    "default": _Options(),
-    "short": _Options(precision=2, edgeitems=2),
-    "full": _Options(threshold=math.inf),
+    "default": _DEFAULT,
+    "short": {**_DEFAULT, "precision": 2, "edgeitems": 2},
+    "full": {**_DEFAULT, "threshold": math.inf},
 }
-_options = _Options()
+_options = SimpleNamespace(**_DEFAULT)
 
 
 def set_printoptions(
@@ -46,10 +40,10 @@ def set_printoptions(
         profile: start from "default", "short" or "full".
         sci_mode: always (True), never (False) or where it helps (None) use scientific notation.
     """
-    global _options
-    base = _PROFILES[profile] if profile else _options
+    if profile:
+        _options.__dict__.update(_PROFILES[profile])
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
-    _options = replace(base, sci_mode=sci_mode, **{k: v for k, v in given.items() if v is not None})
+    _options.__dict__.update({k: v for k, v in given.items() if v is not None}, sci_mode=sci_mode)
 
 
 class _RealFormat:

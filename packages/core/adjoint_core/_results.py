@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def _pair(name: str, first: str = "values", second: str = "indices") -> Any:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import SupportsIndex, overload
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import SupportsIndex
 
 
 class Size(tuple[int, ...]):
@@ -23,11 +26,7 @@ class Size(tuple[int, ...]):
     def __repr__(self) -> str:
         return f"adjoint.Size([{', '.join(map(str, self))}])"
 
-    @overload
-    def __getitem__(self, key: SupportsIndex) -> int: ...
-    @overload
-    def __getitem__(self, key: slice) -> Size: ...
-    def __getitem__(self, key: SupportsIndex | slice) -> int | Size:
+    def __getitem__(self, key: SupportsIndex | slice) -> int | Size:  # type: ignore[override]
         item = tuple.__getitem__(self, key)
         return Size(item) if isinstance(key, slice) else item
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import copy
 import copyreg
 import math
-from collections.abc import Callable
-from typing import Any
 
 from . import _core
 from ._core import Tensor
 from ._printing import tensor_repr
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 _TYPE_NAMES = {
     "Float": _core.float32,
@@ -85,10 +88,11 @@ def __format__(self: Tensor, spec: str) -> str:
 # ---- copies and pickles
 
 
-def _rebuild(cls: type[Tensor], data: bytes, dtype: Any, shape: tuple[int, ...], requires_grad: bool, state: dict[str, Any] | None) -> Tensor:
-    flat = _core._from_bytes(data, dtype)
-    x = flat.view(*shape) if shape else flat.view(())
-    return _restore(cls, x._alias(), requires_grad, state)
+def _rebuild(
+    cls: type[Tensor] | None, data: bytes, dtype: Any, shape: tuple[int, ...], requires_grad: bool, state: dict[str, Any] | None
+) -> Tensor:
+    x = _core._from_bytes(data, dtype).view(shape)._alias()
+    return _restore(cls or Tensor, x, requires_grad, state)
 
 
 def _restore(cls: type[Tensor], x: Tensor, requires_grad: bool, state: dict[str, Any] | None) -> Tensor:
@@ -104,8 +108,15 @@ def _restore(cls: type[Tensor], x: Tensor, requires_grad: bool, state: dict[str,
 @_method
 def __reduce_ex__(self: Tensor, protocol: int) -> Any:
     leaf = getattr(self, "is_leaf", True)
-    state = dict(self.__dict__) if type(self) is not Tensor or self.__dict__ else None
-    return _rebuild, (type(self), self._to_bytes(), self.dtype, tuple(self.shape), _needs_grad(self) and leaf, state)
+    cls = type(self)
+    return _rebuild, (
+        None if cls is Tensor else cls,
+        self._to_bytes(),
+        self.dtype,
+        tuple(self.shape),
+        _needs_grad(self) and leaf,
+        dict(self.__dict__),
+    )
 
 
 @_method
@@ -135,11 +146,11 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
     return out
 
 
-def _reduce_dtype(t: Any) -> Any:
-    return t.__reduce__()
+def _dtype_named(name: str) -> Any:
+    return getattr(_core, name)
 
 
-copyreg.pickle(_core.dtype, _reduce_dtype)
+copyreg.pickle(_core.dtype, lambda t: (_dtype_named, (t.name,)))  # type: ignore[arg-type]
 
 # ---- types and memory
 
@@ -165,7 +176,14 @@ def _set_data(self: Tensor, source: Tensor) -> None:
 
 
 Tensor.data = property(_get_data, _set_data, doc="The values without history.")
-for _name, _value in {"is_sparse": False, "is_cuda": False, "is_quantized": False, "is_meta": False, "is_nested": False, "is_mkldnn": False}.items():
+for _name, _value in {
+    "is_sparse": False,
+    "is_cuda": False,
+    "is_quantized": False,
+    "is_meta": False,
+    "is_nested": False,
+    "is_mkldnn": False,
+}.items():
     setattr(Tensor, _name, _value)
 
 

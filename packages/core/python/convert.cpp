@@ -22,6 +22,8 @@ bool from_numpy_module(PyObject* o) noexcept {
   return name && (std::strcmp(name, "numpy") == 0 || std::strncmp(name, "numpy.", 6) == 0);
 }
 
+bool plain_number(PyObject* o) { return PyFloat_CheckExact(o) || PyLong_CheckExact(o) || PyBool_Check(o); }
+
 bool integer(PyObject* o, Scalar& out) {
   int overflow = 0;
   const long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
@@ -164,6 +166,8 @@ struct Nested {
       if (PyUnicode_Check(o)) fail(ErrorKind::value, op, ": too many dimensions 'str'");
       fail(ErrorKind::type, op, ": not a sequence or a number: '", type_name(o), "'");
     }
+    DType own;
+    if (!plain_number(o) && from_numpy_module(o) && to_dtype(nb::object(nb::handle(o).attr("dtype")).ptr(), own)) return add(own);  // np.float64(1) brings its type
     rank = std::max(rank, category(s.dtype()));
   }
 

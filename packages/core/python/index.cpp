@@ -35,6 +35,8 @@ class Indexer {
     else for (Py_ssize_t i = 0, n = PySequence_Size(key); i < n; i++) parts_.push_back(item_at(key, i));
     arrays_.resize(parts_.size());
     const int given = convert();
+    expect(x_.dim() > 0 || given != 1 || parts_.size() != 1 || !PyIndex_Check(key), ErrorKind::index,
+           "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number");
     expect(given <= x_.dim(), ErrorKind::index, "too many indices for tensor of dimension ", x_.dim());
     skipped_ = x_.dim() - given;
     for (size_t i = 0; i < parts_.size(); i++) take(i);
@@ -82,7 +84,6 @@ class Indexer {
 
   void take_integer(int64_t index) {
     if (index == -1 && PyErr_Occurred()) throw nb::python_error();
-    expect(x_.dim() > 0, ErrorKind::index, "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number");
     const int64_t n = x_.size(dim_);
     expect(index >= -n && index < n, ErrorKind::index, "index ", index, " is out of bounds for dimension ", real_dim_, " with size ", n);
     x_ = select(x_, dim_, index);
@@ -157,7 +158,10 @@ int tensor_setitem(PyObject* self, PyObject* key, PyObject* value) {
     Tensor v;
     expect(as_operand(value, v), ErrorKind::type, "can't assign a ", type_name(value), " to a ", class_name(x.dtype()));
     const Indexer at(x, key);
-    if (at.indices().empty()) copy_(at.basic(), without_leading_ones(v, at.basic().dim()));
+    if (at.indices().empty()) {
+      v = without_leading_ones(v, at.basic().dim());
+      copy_(at.basic(), v.dim() == 0 || v.sizes() == at.basic().sizes() ? v : expand(v, at.basic().sizes()));
+    }
     else copy_(at.basic(), index_put(at.basic(), at.indices(), v));
     return 0;
   } catch (...) { raise(); return -1; }

@@ -50,6 +50,7 @@ void bind_sites(nb::module_& m) {
 NB_MODULE(_core, m) {
   using namespace adjoint::python;
   m.doc() = "The tensor and its operations.";
+  nb::set_leak_warnings(false);  // the Tensor type and the functions on it live as long as the process
   api = &table;
   table.wrap = wrap_tensor;
   table.track = track_tensor;

@@ -87,7 +87,10 @@ int truth(PyObject* a) {
   } catch (...) { raise(); return -1; }
 }
 
-Scalar value_of(PyObject* a) { return item(unwrap(a)); }
+Scalar value_of(PyObject* a) {
+  expect(impl_of(a)->numel == 1, ErrorKind::value, "only one element tensors can be converted to Python scalars");
+  return item(unwrap(a));
+}
 
 PyObject* as_int(PyObject* a) {
   return guarded([=]() -> PyObject* {

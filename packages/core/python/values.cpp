@@ -57,7 +57,6 @@ void bind_dtype(nb::module_& m, Api& api) {
       .def("__repr__", [](const DTypeObject& t) { return std::string("adjoint.") + info(t.value).name; })
       .def("__copy__", [](nb::object self) { return self; })
       .def("__deepcopy__", [](nb::object self, nb::handle) { return self; }, "memo"_a.none())
-      .def("__reduce__", [m = nb::handle(m)](const DTypeObject& t) { return nb::make_tuple(m.attr("_dtype"), nb::make_tuple(info(t.value).name)); })
       .def("to_real", [](const DTypeObject& t) { return nb::borrow(python::api->dtypes[static_cast<int>(real_of(t.value))]); })
       .def("to_complex", [](const DTypeObject& t) { return nb::borrow(python::api->dtypes[static_cast<int>(complex_of(t.value))]); })
       .def_prop_ro("name", [](const DTypeObject& t) { return info(t.value).name; })
@@ -71,11 +70,6 @@ void bind_dtype(nb::module_& m, Api& api) {
     m.attr(dtype_table[i].name) = o;
     api.dtypes[i] = o.ptr();
   }
-  m.def("_dtype", [](const char* n) {
-    DType t;
-    expect(dtype_by_name(n, t), ErrorKind::type, "dtype: no element type named '", n, "'");
-    return nb::borrow(python::api->dtypes[static_cast<int>(t)]);
-  });
   constexpr const char* aliases[][2] = {{"float", "float32"}, {"double", "float64"}, {"half", "float16"}, {"long", "int64"}, {"int", "int32"}, {"short", "int16"},
                                         {"cfloat", "complex64"}, {"cdouble", "complex128"}};
   for (auto [alias, of] : aliases) m.attr(alias) = m.attr(of);

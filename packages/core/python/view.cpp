@@ -174,10 +174,7 @@ void bind_joins(nb::module_& m) {
       shape[static_cast<int>(i)] = sizes[static_cast<int>(i)];
       t[i] = expand(view(t[i], shape), sizes);
     }
-    if (swap) {
-      std::swap(t[0], t[1]);
-      for (Tensor& x : t) x = transpose(x, 0, 1);
-    }
+    if (swap) std::swap(t[0], t[1]);
     return tuple_of(std::move(t));
   }, "tensors"_a, "indexing"_a = "ij");
 }

@@ -2,6 +2,7 @@
 // strides alone.
 #include <adjoint/core/op_attrs.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -10,6 +11,8 @@
 #include "isa.h"
 #include "kernels.h"
 #include "pool.h"
+
+#pragma GCC diagnostic ignored "-Wpsabi"  // wide vectors are only passed to functions that are inlined
 
 namespace adjoint::cpu {
 

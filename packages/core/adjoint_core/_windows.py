@@ -1,0 +1,209 @@
+"""Convolutions and pooling of `nn.functional`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from . import _core
+from ._core import Tensor
+
+Ints = int | Sequence[int]
+
+
+def _tuple(v: Ints, n: int) -> list[int]:
+    return [v] * n if isinstance(v, int) else list(v) * (n if len(v) == 1 else 1)
+
+
+def _conv(
+    n: int, x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, padding: Ints | str, dilation: Ints, groups: int
+) -> Tensor:
+    stride, dilation = _tuple(stride, n), _tuple(dilation, n)
+    batched = x.ndim == n + 2
+    if not batched and x.ndim != n + 1:
+        raise RuntimeError(
+            f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to conv{n}d, but got input of size: {list(x.shape)}"
+        )
+    if not batched:
+        x = x.unsqueeze(0)
+    if padding == "same":
+        if any(s != 1 for s in stride):
+            raise RuntimeError("padding='same' is not supported for strided convolutions")
+        total = [d * (k - 1) for d, k in zip(dilation, weight.shape[2:], strict=True)]
+        before = [t // 2 for t in total]
+        if any(t % 2 for t in total):
+            x = _core._pad(x, [0] * x.ndim, [0, 0] + [t % 2 for t in total], 0.0)
+        amount = before
+    else:
+        amount = [0] * n if padding == "valid" else _tuple(padding, n)  # type: ignore[arg-type]
+    y = _core._conv(x, weight, bias, stride, amount, dilation, groups)
+    return y if batched else y.squeeze(0)
+
+
+def conv1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints | str = 0,
+    dilation: Ints = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Cross-correlation of (n, c, length) with weight (out, c / groups, k)."""
+    return _conv(1, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints | str = 0,
+    dilation: Ints = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Cross-correlation of (n, c, h, w) with weight (out, c / groups, kh, kw)."""
+    return _conv(2, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints | str = 0,
+    dilation: Ints = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Cross-correlation of (n, c, d, h, w) with weight (out, c / groups, kd, kh, kw)."""
+    return _conv(3, input, weight, bias, stride, padding, dilation, groups)
+
+
+def _pool(n: int, x: Tensor, kernel: Ints, stride: Ints | None, padding: Ints, call: Any) -> Any:
+    size = _tuple(kernel, n)
+    step = _tuple(stride, n) if stride is not None and stride != [] else size
+    batched = x.ndim == n + 2
+    result = call(x if batched else x.unsqueeze(0), size, step, _tuple(padding, n))
+    if batched:
+        return result
+    return tuple(r.squeeze(0) for r in result) if isinstance(result, tuple) else result.squeeze(0)
+
+
+def _max_pool(
+    n: int, x: Tensor, kernel: Ints, stride: Ints | None, padding: Ints, dilation: Ints, ceil_mode: bool, return_indices: bool
+) -> Any:
+    def call(x: Tensor, size: list[int], step: list[int], pad: list[int]) -> Any:
+        return _core._max_pool(x, size, step, pad, _tuple(dilation, n), ceil_mode)
+
+    values, indices = _pool(n, x, kernel, stride, padding, call)
+    return (values, indices) if return_indices else values
+
+
+def max_pool1d(
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The maximum of each window of (n, c, length)."""
+    return _max_pool(1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def max_pool2d(
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The maximum of each window of (n, c, h, w)."""
+    return _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def max_pool3d(
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The maximum of each window of (n, c, d, h, w)."""
+    return _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def _avg_pool(
+    n: int, x: Tensor, kernel: Ints, stride: Ints | None, padding: Ints, ceil_mode: bool, count_include_pad: bool
+) -> Tensor:
+    def call(x: Tensor, size: list[int], step: list[int], pad: list[int]) -> Tensor:
+        return _core._avg_pool(x, size, step, pad, ceil_mode, count_include_pad)
+
+    return _pool(n, x, kernel, stride, padding, call)
+
+
+def avg_pool1d(
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
+    """The mean of each window of (n, c, length)."""
+    return _avg_pool(1, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+
+
+def avg_pool2d(
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """The mean of each window of (n, c, h, w)."""
+    if divisor_override is None:
+        return _avg_pool(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+    kh, kw = _tuple(kernel_size, 2)
+    return _avg_pool(2, input, kernel_size, stride, padding, ceil_mode, True) * (kh * kw / divisor_override)
+
+
+def avg_pool3d(
+    input: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
+    """The mean of each window of (n, c, d, h, w)."""
+    return _avg_pool(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+
+
+def _adaptive(x: Tensor, dim: int, size: int) -> Tensor:
+    n = x.size(dim)
+    pieces = [
+        x.narrow(dim, i * n // size, -(-(i + 1) * n // size) - i * n // size).mean(dim, keepdim=True) for i in range(size)
+    ]
+    return _core.cat(pieces, dim)
+
+
+def adaptive_avg_pool1d(input: Tensor, output_size: Ints) -> Tensor:
+    """Means over `output_size` nearly equal windows of the last dimension."""
+    return _adaptive(input, -1, _tuple(output_size, 1)[0])
+
+
+def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None]) -> Tensor:
+    """Means over nearly equal windows of the last two dimensions; None keeps a size."""
+    sizes = [output_size] * 2 if isinstance(output_size, int) else list(output_size)
+    for dim, size in zip((-2, -1), sizes, strict=True):
+        if size is not None:
+            input = _adaptive(input, dim, size)
+    return input
