@@ -1,6 +1,7 @@
 """Every op record is tested, and every hole in the table of tests has a reason."""
 
 import pytest
+
 from adjoint_core import registry
 from op_cases import CASES
 from op_checks.cells import CELLS

@@ -1,8 +1,9 @@
 """Every operation: values and derivatives to second order, from the cases in `op_cases`."""
 
-import adjoint as ad
 import numpy as np
 import pytest
+
+import adjoint as ad
 from op_checks.cells import differentiable, every, posed, problem, results
 from op_checks.derivative import SECOND_ORDER, difference, func_jvp, func_vjp, jvp, vjp
 from op_checks.numeric import agree, directions, floating, inner, same_number, tensors

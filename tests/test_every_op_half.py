@@ -1,8 +1,9 @@
 """Every operation in half precision: elementwise to the last places, all others to the size of the result."""
 
-import adjoint as ad
 import numpy as np
 import pytest
+
+import adjoint as ad
 from op_cases import CASES
 from op_checks.cells import differentiable, posed, results
 from op_checks.derivative import vjp

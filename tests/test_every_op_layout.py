@@ -1,7 +1,8 @@
 """Every operation at other strides, at zero sizes and 0-d, in place, and batched."""
 
-import adjoint as ad
 import pytest
+
+import adjoint as ad
 from op_cases import CASES
 from op_checks.cells import differentiable, every, posed, problem, results
 from op_checks.derivative import gradients, jvp, leaves, vjp

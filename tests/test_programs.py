@@ -1,10 +1,11 @@
 """Random programs and random arithmetic, against NumPy and finite differences."""
 
-import adjoint as ad
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import mutually_broadcastable_shapes
+
+import adjoint as ad
 from op_checks.derivative import func_jvp, jvp, vjp
 from op_checks.numeric import agree, inner, same_number, tensors
 from op_checks.programs import OPERATIONS, WRITES, OnArrays, OnTensors, run

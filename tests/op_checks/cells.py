@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import adjoint as ad
 import pytest
-from op_cases import CASES, Case
 
+import adjoint as ad
+from op_cases import CASES, Case
 from op_checks.derivative import Function, restricted
 from op_checks.numeric import floating, parts, tensors
-
 
 CELLS = frozenset("""
     value complex_value single half adjoint order1 partial kinks kinks_adjoint alias leaves_inputs

@@ -11,7 +11,6 @@ from typing import Any
 
 import adjoint as ad
 from adjoint.autograd import forward_ad
-
 from op_checks.numeric import Tensors, inner, is_floating
 
 Function = Callable[..., list[Any]]

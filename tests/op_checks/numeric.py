@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import adjoint as ad
 import numpy as np
+
+import adjoint as ad
 
 Tensors = Sequence[Any]
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import adjoint as ad
 import numpy as np
+
+import adjoint as ad
 
 Step = tuple[str, int, int]
 

@@ -2,9 +2,10 @@
 
 import itertools
 
-import adjoint as ad
 import numpy as np
 import pytest
+
+import adjoint as ad
 from op_cases import CASES
 
 torch = pytest.importorskip("torch")

@@ -146,7 +146,9 @@ def grad(
         (tensor(27.),)
     """
     if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
     if not only_inputs:
         raise RuntimeError("only_inputs argument is deprecated and is ignored now (defaults to True)")
     ys, xs = _sequence(outputs), _sequence(inputs)
@@ -168,7 +170,9 @@ def grad(
     return dict(zip(inputs, found, strict=True)) if isinstance(inputs, Mapping) else tuple(found)
 
 
-def _batched(ys: list[Any], xs: list[Any], cotangents: Sequence[Tensor | None], keep: bool, create: bool) -> list[Tensor | None]:
+def _batched(
+    ys: list[Any], xs: list[Any], cotangents: Sequence[Tensor | None], keep: bool, create: bool
+) -> list[Tensor | None]:
     sizes = {g.shape[0] for g in cotangents if g is not None}
     if len(sizes) != 1:
         raise RuntimeError(f"grad: is_grads_batched=True needs grad_outputs with one common leading size, got {sorted(sizes)}")

@@ -94,7 +94,9 @@ class BackwardCFunction(FunctionCtx, Node):
         own_backward = cls.backward is not Function.backward
         own_vjp = cls.vjp is not Function.vjp
         if own_backward and own_vjp:
-            raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of them.")
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of them."
+            )
         return cls.vjp if own_vjp else cls.backward
 
     def _finish(self, outputs: tuple[Any, ...]) -> None:
@@ -122,16 +124,22 @@ class BackwardCFunction(FunctionCtx, Node):
         while len(grads) > expected and grads[-1] is None:
             grads.pop()
         if len(grads) != expected:
-            raise RuntimeError(f"function {name} returned an incorrect number of gradients (expected {expected}, got {len(grads)})")
+            raise RuntimeError(
+                f"function {name} returned an incorrect number of gradients (expected {expected}, got {len(grads)})"
+            )
         return [self._fitted(i, g, m) for i, (g, m) in enumerate(zip(grads, self._input_meta, strict=True))]
 
     def _fitted(self, i: int, g: Any, meta: Any) -> Tensor | None:
         if g is None:
             return None
         if not isinstance(g, Tensor):
-            raise TypeError(f"function {self.name()} returned a gradient of type {type(g).__name__} for input {i}: expected a Tensor or None")
+            raise TypeError(
+                f"function {self.name()} returned a gradient of type {type(g).__name__} for input {i}: expected a Tensor or None"
+            )
         if meta is None:
-            raise RuntimeError(f"function {self.name()} returned a gradient different than None at position {i + 1}, but the corresponding forward input was not a Variable")
+            raise RuntimeError(
+                f"function {self.name()} returned a gradient different than None at position {i + 1}, but the corresponding forward input was not a Variable"
+            )
         shape, dtype = meta
         if g.shape != shape:
             if not _engine.sums_to(g.shape, shape):

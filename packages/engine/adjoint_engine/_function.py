@@ -86,12 +86,16 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """The tangents of the outputs, for those of the arguments."""
-        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
 
     @staticmethod
     def vmap(info: VmapInfo, in_dims: tuple[Any, ...], *args: Any) -> Any:
         """The operation on a batch: returns outputs and their batch dimensions."""
-        raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap static method or set generate_vmap_rule=True.")
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap static method or set generate_vmap_rule=True."
+        )
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -144,12 +148,16 @@ def _attach(ctx: BackwardCFunction, args: tuple[Any, ...], result: Any, records:
     constant = {id(t) for t in ctx.non_differentiable}
     for t in ctx.dirty_tensors:
         if not any(t is y for y in outputs):
-            raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs of the Function.")
+            raise RuntimeError(
+                "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs of the Function."
+            )
     saved = {id(t): k for k, t in enumerate(ctx.to_save) if t is not None}
     for k, y in enumerate(outputs):
         if not isinstance(y, Tensor):
             if y is not None and single:
-                raise TypeError(f"{ctx.name()}.forward: expected to return None, a Tensor or a tuple of them, got {type(y).__name__}")
+                raise TypeError(
+                    f"{ctx.name()}.forward: expected to return None, a Tensor or a tuple of them, got {type(y).__name__}"
+                )
             continue
         if id(y) in dirty:
             if records and y.is_leaf and y.requires_grad:
@@ -190,7 +198,13 @@ def _apply_lifted(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, 
 
 
 def _with_tangents(
-    cls: type[Function], args: tuple[Any, ...], values: tuple[Any, ...], outputs: tuple[Any, ...], single: bool, below: BackwardCFunction, slot: int
+    cls: type[Function],
+    args: tuple[Any, ...],
+    values: tuple[Any, ...],
+    outputs: tuple[Any, ...],
+    single: bool,
+    below: BackwardCFunction,
+    slot: int,
 ) -> tuple[Any, ...]:
     ctx = below
     if _has_setup(cls):
@@ -205,12 +219,22 @@ def _with_tangents(
     found = cls.jvp(ctx, *tangents)
     pushed = found if isinstance(found, tuple) else (found,)
     if len(pushed) != len(outputs):
-        raise RuntimeError(f"{cls.__name__}.jvp returned an incorrect number of tangents: expected {len(outputs)}, got {len(pushed)}")
-    return tuple(_engine.lift_dual(y, t, slot) if t is not None and isinstance(y, Tensor) else y for y, t in zip(outputs, pushed, strict=True))
+        raise RuntimeError(
+            f"{cls.__name__}.jvp returned an incorrect number of tangents: expected {len(outputs)}, got {len(pushed)}"
+        )
+    return tuple(
+        _engine.lift_dual(y, t, slot) if t is not None and isinstance(y, Tensor) else y
+        for y, t in zip(outputs, pushed, strict=True)
+    )
 
 
 def _record_face(
-    cls: type[Function], args: tuple[Any, ...], outputs: tuple[Any, ...], single: bool, below: BackwardCFunction, old: tuple[Any, ...]
+    cls: type[Function],
+    args: tuple[Any, ...],
+    outputs: tuple[Any, ...],
+    single: bool,
+    below: BackwardCFunction,
+    old: tuple[Any, ...],
 ) -> tuple[Any, BackwardCFunction]:
     """A node on this face, with this face's tensors saved."""
     ctx = _new_context(cls, args)
@@ -234,13 +258,20 @@ def _apply_batched(
     ctx = _new_context(cls, args)
     if cls.vmap is not Function.vmap:
         if cls.generate_vmap_rule:
-            raise RuntimeError(f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overriden vmap staticmethod. Please set generate_vmap_rule=False or delete the overriden vmap staticmethod to avoid ambiguity.")
-        dims = tuple(_engine.batch_dim(a, slot) if isinstance(a, Tensor) and _engine.is_batched(a, slot) else None for a in args)
+            raise RuntimeError(
+                f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overriden vmap staticmethod. Please set generate_vmap_rule=False or delete the overriden vmap staticmethod to avoid ambiguity."
+            )
+        dims = tuple(
+            _engine.batch_dim(a, slot) if isinstance(a, Tensor) and _engine.is_batched(a, slot) else None for a in args
+        )
         found, out_dims = cls.vmap(VmapInfo(size, "error"), dims, *values, **kwargs)
         single = not isinstance(found, tuple)
         outputs = (found,) if single else found
         where = out_dims if isinstance(out_dims, tuple) else (out_dims,) * len(outputs)
-        raised = tuple(y if d is None or not isinstance(y, Tensor) else _engine.lift_batch(y, slot, d) for y, d in zip(outputs, where, strict=True))
+        raised = tuple(
+            y if d is None or not isinstance(y, Tensor) else _engine.lift_batch(y, slot, d)
+            for y, d in zip(outputs, where, strict=True)
+        )
         return (raised[0] if single else raised), ctx
     if not cls.generate_vmap_rule:
         raise RuntimeError(

@@ -11,7 +11,15 @@ from adjoint_core import Tensor
 from . import _engine
 from ._engine import Node
 
-_SAVED = {"self": (False, 0), "input": (False, 0), "other": (False, 1), "mat2": (False, 1), "weight": (False, 1), "result": (True, 0), "indices": (True, 1)}
+_SAVED = {
+    "self": (False, 0),
+    "input": (False, 0),
+    "other": (False, 1),
+    "mat2": (False, 1),
+    "weight": (False, 1),
+    "result": (True, 0),
+    "indices": (True, 1),
+}
 
 
 class RemovableHandle:
@@ -88,12 +96,12 @@ class save_on_cpu(saved_tensors_hooks):
     """Saved tensors wait in host memory, and come back to their device for backward."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        super().__init__(lambda t: (t.device, t.cpu() if t.device.type != "cpu" else t.clone()), lambda saved: saved[1].to(saved[0]))
+        super().__init__(
+            lambda t: (t.device, t.cpu() if t.device.type != "cpu" else t.clone()), lambda saved: saved[1].to(saved[0])
+        )
 
 
-def register_multi_grad_hook(
-    tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: str = "all"
-) -> RemovableHandle:
+def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: str = "all") -> RemovableHandle:
     """Calls ``fn`` once the gradients of all ``tensors`` are there (mode "all": with a list, None where none came),
     or when the first one is (mode "any": with that gradient)."""
     if mode not in ("all", "any"):

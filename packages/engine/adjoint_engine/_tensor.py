@@ -18,7 +18,11 @@ def _requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
 
 
 def _tensor_backward(
-    self: Tensor, gradient: Tensor | None = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
+    self: Tensor,
+    gradient: Tensor | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
 ) -> None:
     """Adds the gradients of this tensor to the ``.grad`` of the leaves; see ``autograd.backward``."""
     _backward(self, gradient, retain_graph, create_graph, inputs=inputs)

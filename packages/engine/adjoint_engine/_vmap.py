@@ -67,11 +67,15 @@ def _mapped(func: Callable[..., Any], in_dims: Any, args: tuple[Any, ...]) -> tu
             f"matching the structure of inputs, got: {type(in_dims)}."
         )
     if not args:
-        raise ValueError(f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function with no inputs.")
+        raise ValueError(
+            f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function with no inputs."
+        )
     leaves, spec = tree_flatten(args)
     given = broadcast_prefix(tuple(in_dims) if isinstance(in_dims, list) else in_dims, args)
     if given is None:
-        raise ValueError(f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of inputs.")
+        raise ValueError(
+            f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of inputs."
+        )
     dims: list[int | None] = []
     sizes = set()
     for x, d in zip(leaves, given, strict=True):
@@ -79,25 +83,39 @@ def _mapped(func: Callable[..., Any], in_dims: Any, args: tuple[Any, ...]) -> tu
             dims.append(None)
             continue
         if not isinstance(d, int):
-            raise ValueError(f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={d} for an input but in_dim must be either an integer dimension or None.")
+            raise ValueError(
+                f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={d} for an input but in_dim must be either an integer dimension or None."
+            )
         if not isinstance(x, Tensor):
             if isinstance(in_dims, int):
                 dims.append(None)
                 continue
-            raise ValueError(f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={d} for an input but the input is of type {type(x)}. We cannot vmap over non-Tensor arguments, please use None as the respective in_dim")
+            raise ValueError(
+                f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={d} for an input but the input is of type {type(x)}. We cannot vmap over non-Tensor arguments, please use None as the respective in_dim"
+            )
         if not -x.dim() <= d < x.dim():
-            raise ValueError(f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={d} for some input, but that input is a Tensor of dimensionality {x.dim()} so expected in_dim to satisfy -{x.dim()} <= in_dim < {x.dim()}.")
+            raise ValueError(
+                f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={d} for some input, but that input is a Tensor of dimensionality {x.dim()} so expected in_dim to satisfy -{x.dim()} <= in_dim < {x.dim()}."
+            )
         dims.append(d % x.dim())
         sizes.add(x.shape[d])
     if not sizes:
         raise ValueError(f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): at least one input must be mapped")
     if len(sizes) > 1:
-        raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sorted(sizes)} for the mapped dimension")
+        raise ValueError(
+            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sorted(sizes)} for the mapped dimension"
+        )
     return leaves, dims, spec, sizes.pop()
 
 
 def _run(
-    func: Callable[..., Any], leaves: list[Any], dims: list[int | None], spec: Any, size: int, out_dims: Any, kwargs: dict[str, Any]
+    func: Callable[..., Any],
+    leaves: list[Any],
+    dims: list[int | None],
+    spec: Any,
+    size: int,
+    out_dims: Any,
+    kwargs: dict[str, Any],
 ) -> Any:
     with batch_level(size) as level:
         lifted = [x if d is None else level.lift(x, d) for x, d in zip(leaves, dims, strict=True)]
@@ -105,14 +123,18 @@ def _run(
         outputs, out_spec = tree_flatten(result)
         where = broadcast_prefix(tuple(out_dims) if isinstance(out_dims, list) else out_dims, result)
         if where is None:
-            raise ValueError(f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of `outputs`.")
+            raise ValueError(
+                f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of `outputs`."
+            )
         lowered = [_lower(func, level, y, d) for y, d in zip(outputs, where, strict=True)]
         return tree_unflatten(lowered, out_spec)
 
 
 def _lower(func: Callable[..., Any], level: batch_level, y: Any, dim: int | None) -> Any:
     if not isinstance(y, Tensor):
-        raise ValueError(f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type {type(y)}. Did you mean to set out_dims= to None for output?")
+        raise ValueError(
+            f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type {type(y)}. Did you mean to set out_dims= to None for output?"
+        )
     if dim is None:
         if _engine.is_batched(y, level.slot):
             raise ValueError(f"vmap({_name(func)}, ...): `{_name(func)}` can not return a BatchedTensor when out_dim is None")
@@ -124,7 +146,10 @@ def _joined(parts: list[Any], out_dims: Any) -> Any:
     flat = [tree_flatten(p)[0] for p in parts]
     spec = tree_flatten(parts[0])[1]
     where = broadcast_prefix(tuple(out_dims) if isinstance(out_dims, list) else out_dims, parts[0])
-    return tree_unflatten([column[0] if d is None else cat(list(column), d) for column, d in zip(zip(*flat, strict=True), where, strict=True)], spec)
+    return tree_unflatten(
+        [column[0] if d is None else cat(list(column), d) for column, d in zip(zip(*flat, strict=True), where, strict=True)],
+        spec,
+    )
 
 
 class generated_rule:
@@ -173,7 +198,9 @@ class generated_rule:
         return Batched.apply(*values), shape["single"]
 
     def _lift(self, level: batch_level, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(level.lift(a, d) if d is not None and isinstance(a, Tensor) else a for a, d in zip(args, self.dims, strict=True))
+        return tuple(
+            level.lift(a, d) if d is not None and isinstance(a, Tensor) else a for a, d in zip(args, self.dims, strict=True)
+        )
 
     def _gathered(self, g: Tensor, dim: int | None) -> Tensor:
         return g.sum(0) if dim is None else g.movedim(0, dim)

@@ -1,7 +1,11 @@
 """Fast CPU kernels for adjoint: importing this package puts them into the table of `adjoint_core`."""
 
-import adjoint_core as _core  # first: it loads the library whose table the kernels go into
+from __future__ import annotations
 
-from adjoint_kernels_cpu._kernels import get_num_threads, kernel_names, set_num_threads
+import adjoint_core as _core  # noqa: F401  (first: it loads the library whose table the kernels go into)
+from adjoint_core import _threads
+from adjoint_kernels_cpu._kernels import get_num_threads as get_num_threads
+from adjoint_kernels_cpu._kernels import set_num_threads as set_num_threads
 
-__all__ = ["get_num_threads", "kernel_names", "set_num_threads"]
+_threads.register(get_num_threads, set_num_threads)
+__version__ = "0.1.0"

@@ -1,5 +1,6 @@
 // adjoint_kernels_cpu._kernels: puts the kernels into core's table when it is imported.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include <cblas.h>
 

@@ -31,12 +31,18 @@ template <class T> struct Sum {
 template <class T> struct Largest {
   static constexpr T identity = -std::numeric_limits<T>::infinity();
   static constexpr bool rounds = false;
-  template <class V> [[gnu::always_inline]] static inline V join(V a, V b) { return (b > a) | (b != b) ? b : a; }
+  template <class V> [[gnu::always_inline]] static inline V join(V a, V b) {
+    const V r = b > a ? b : a;
+    return b != b ? b : r;
+  }
 };
 template <class T> struct Smallest {
   static constexpr T identity = std::numeric_limits<T>::infinity();
   static constexpr bool rounds = false;
-  template <class V> [[gnu::always_inline]] static inline V join(V a, V b) { return (b < a) | (b != b) ? b : a; }
+  template <class V> [[gnu::always_inline]] static inline V join(V a, V b) {
+    const V r = b < a ? b : a;
+    return b != b ? b : r;
+  }
 };
 struct Same {
   template <class V> [[gnu::always_inline]] inline V operator()(V x) const { return x; }
@@ -46,45 +52,58 @@ template <class T> struct SquareFrom {
   template <class V> [[gnu::always_inline]] inline V operator()(V x) const { return (x - centre) * (x - centre); }
 };
 
-// The elements of a dense row, through `map`: as many lanes as fill 256 bytes on every instruction set. A sum's lanes are
-// emptied every 32 steps, so that rounding errors do not pile up.
-template <int W, template <class> class Op, class T, class Map> [[gnu::always_inline]] inline T reduce_row(const T* x, int64_t n, Map map) {
-  using O = Op<T>;
+// x[0], x[step], ... x[7 step].
+template <class O, class T> [[gnu::always_inline]] inline T join_eight(const T* x, int64_t step) {
+  return O::join(O::join(O::join(x[0], x[step]), O::join(x[2 * step], x[3 * step])), O::join(O::join(x[4 * step], x[5 * step]), O::join(x[6 * step], x[7 * step])));
+}
+
+// The sum of a dense row, through `map`: as many lanes as fill 256 bytes on every instruction set, emptied every 32 steps,
+// so that rounding errors do not pile up.
+template <int W, class T, class Map> [[gnu::always_inline]] inline T sum_row(const T* x, int64_t n, Map map) {
   typedef T Vector __attribute__((vector_size(W), aligned(alignof(T)), may_alias));
   constexpr int vectors = 256 / W, width = W / sizeof(T), lanes = vectors * width;
-  T tail = O::identity;
+  T total[lanes] = {};
   int64_t i = 0;
-  if (n >= lanes) {
-    Vector total[vectors];
+  while (i + lanes <= n) {
+    const int64_t end = n - i > 32 * lanes ? i + 32 * lanes : i + (n - i) / lanes * lanes;
+    Vector s[vectors];
 #pragma GCC unroll 16
-    for (int v = 0; v < vectors; v++) total[v] = Vector{} + O::identity;
-    while (i + lanes <= n) {
-      const int64_t end = O::rounds && n - i > 32 * lanes ? i + 32 * lanes : i + (n - i) / lanes * lanes;
-      Vector s[vectors];
+    for (int v = 0; v < vectors; v++) s[v] = Vector{};
+    for (; i < end; i += lanes)
 #pragma GCC unroll 16
-      for (int v = 0; v < vectors; v++) s[v] = Vector{} + O::identity;
-      for (; i < end; i += lanes)
-#pragma GCC unroll 16
-        for (int v = 0; v < vectors; v++) s[v] = O::join(s[v], map(*reinterpret_cast<const Vector*>(x + i + v * width)));
-#pragma GCC unroll 16
-      for (int v = 0; v < vectors; v++) total[v] = O::join(total[v], s[v]);
-    }
-    T all[lanes];
-    __builtin_memcpy(all, total, sizeof all);
-    for (int w = lanes / 2; w; w /= 2)
-      for (int j = 0; j < w; j++) all[j] = O::join(all[j], all[j + w]);
-    tail = all[0];
+      for (int v = 0; v < vectors; v++) s[v] += map(*reinterpret_cast<const Vector*>(x + i + v * width));
+    T part[lanes];
+    __builtin_memcpy(part, s, sizeof part);
+    for (int j = 0; j < lanes; j++) total[j] += part[j];
   }
-  for (; i < n; i++) tail = O::join(tail, map(x[i]));
-  return tail;
+  T tail = 0;
+  for (; i < n; i++) tail += map(x[i]);
+  for (int w = lanes / 2; w; w /= 2)
+    for (int j = 0; j < w; j++) total[j] += total[j + w];
+  return total[0] + tail;
+}
+// Extremes do not round: the row is folded eight times 128 elements at a time.
+template <class O, class T> [[gnu::always_inline]] inline T extreme_row(const T* x, int64_t n) {
+  constexpr int64_t lanes = 128;
+  T best[lanes];
+  for (int64_t j = 0; j < lanes; j++) best[j] = O::identity;
+  int64_t i = 0;
+  for (; i + 8 * lanes <= n; i += 8 * lanes)
+#pragma GCC ivdep
+    for (int64_t j = 0; j < lanes; j++) best[j] = O::join(best[j], join_eight<O>(x + i + j, lanes));
+  T r = O::identity;
+  for (; i < n; i++) r = O::join(r, x[i]);
+  for (int64_t j = 0; j < lanes; j++) r = O::join(r, best[j]);
+  return r;
 }
 
 template <template <class> class Op, class T> struct ReduceRows {
   // Rows of n elements, `down` apart; centres: null, or one for each row, and squares of the distances are reduced.
   template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t down, int64_t n, int64_t rows, const T* centres, T* y) {
     for (int64_t r = 0; r < rows; r++) {
-      if (centres) y[r] = reduce_row<W, Op, T>(x + r * down, n, SquareFrom<T>{centres[r]});
-      else y[r] = reduce_row<W, Op, T>(x + r * down, n, Same{});
+      if constexpr (!Op<T>::rounds) y[r] = extreme_row<Op<T>>(x + r * down, n);
+      else if (centres) y[r] = sum_row<W>(x + r * down, n, SquareFrom<T>{centres[r]});
+      else y[r] = sum_row<W>(x + r * down, n, Same{});
     }
   }
 };
@@ -96,10 +115,8 @@ template <template <class> class Op, class T> struct ReduceColumns {
     for (int64_t j = 0; j < columns; j++) y[j] = O::identity;
     int64_t i = 0;
     for (; i + 8 <= rows; i += 8) {
-      const T *a = x + i * down, *b = a + down, *c = b + down, *d = c + down, *e = d + down, *f = e + down, *g = f + down, *h = g + down;
 #pragma GCC ivdep
-      for (int64_t j = 0; j < columns; j++)
-        y[j] = O::join(y[j], O::join(O::join(O::join(a[j], b[j]), O::join(c[j], d[j])), O::join(O::join(e[j], f[j]), O::join(g[j], h[j]))));
+      for (int64_t j = 0; j < columns; j++) y[j] = O::join(y[j], join_eight<O>(x + i * down + j, down));
     }
     for (; i < rows; i++)
 #pragma GCC ivdep

@@ -15,5 +15,19 @@ from adjoint_functional.checking import gradcheck as gradcheck
 from adjoint_functional.checking import gradgradcheck as gradgradcheck
 
 from . import function as function
+from . import profiler as profiler
 
-__all__ = ["Function", "Variable", "backward", "enable_grad", "forward_ad", "grad", "gradcheck", "gradgradcheck", "graph", "inference_mode", "no_grad", "set_grad_enabled"]
+__all__ = [
+    "Function",
+    "Variable",
+    "backward",
+    "enable_grad",
+    "forward_ad",
+    "grad",
+    "gradcheck",
+    "gradgradcheck",
+    "graph",
+    "inference_mode",
+    "no_grad",
+    "set_grad_enabled",
+]

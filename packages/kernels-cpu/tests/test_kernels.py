@@ -1,0 +1,172 @@
+"""Every kernel against core's reference kernel, and against itself on other numbers of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adjoint_core as ad
+from adjoint_kernels_cpu import _kernels
+
+Call = Callable[[], Any]
+TOLERANCE = {"float16": 2e-2, "bfloat16": 1e-1, "float32": 2e-4, "float64": 1e-10, "complex64": 2e-4, "complex128": 1e-10}
+DTYPES = list(TOLERANCE)
+REAL = DTYPES[:4]
+
+
+@pytest.fixture(autouse=True)
+def restore_threads() -> Iterator[None]:
+    threads = _kernels.get_num_threads()
+    yield
+    _kernels.set_num_threads(threads)
+
+
+def random(shape: tuple[int, ...], dtype: str, low: float = -3.0, high: float = 3.0, seed: int = 0) -> Any:
+    rng = np.random.default_rng(seed)
+    values = rng.uniform(low, high, shape)
+    if dtype.startswith("complex"):
+        values = values + 1j * rng.uniform(low, high, shape)
+    return ad.from_numpy(np.ascontiguousarray(values)).to(getattr(ad, dtype))
+
+
+def as_numpy(x: Any) -> Any:
+    return x.to(ad.complex128 if x.is_complex() else ad.float64).contiguous().numpy()
+
+
+def results(call: Call) -> list[Any]:
+    y = call()
+    return [as_numpy(t) for t in (y if isinstance(y, (tuple, list)) else (y,))]
+
+
+def check(name: str, call: Call, tolerance: float) -> None:
+    """`call` runs the operation `name`: close to the reference, and the same bits for 1, 2 and 3 threads."""
+    _kernels.use_reference(name, True)
+    try:
+        expected = results(call)
+    finally:
+        _kernels.use_reference(name, False)
+    _kernels.set_num_threads(1)
+    one = results(call)
+    for threads in (2, 3):
+        _kernels.set_num_threads(threads)
+        for a, b in zip(one, results(call), strict=True):
+            assert a.tobytes() == b.tobytes(), f"{name}: {threads} threads give other bits than one"
+    for a, b in zip(one, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
+
+
+UNARY = "abs acos asin atan asinh cos cosh erf erfc exp exp2 expm1 log1p neg reciprocal round sgn sin sinh sqrt square tan tanh sigmoid isnan".split()
+COMPLEX_UNARY = "abs cos cosh exp neg reciprocal sgn sin sinh square tanh sigmoid isnan conj".split()
+BINARY = "add sub mul div maximum minimum atan2 hypot eq lt ge fmod remainder floor_divide copysign".split()
+COMPLEX_BINARY = "add sub mul div eq".split()
+SIZES = [0, 1, 511, 513, 4097, 32769]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", SIZES)
+def test_unary(size: int, dtype: str) -> None:
+    names = COMPLEX_UNARY if dtype.startswith("complex") else UNARY
+    x = random((size,), dtype, 0.01, 0.99)
+    for name in names:
+        check(name, lambda f=getattr(ad, name): f(x), TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
+def test_large_angles(name: str) -> None:
+    x = random((3000,), "float32", -1e3, 1e3)
+    x[700] = 1e10
+    check(name, lambda: getattr(ad, name)(x), 1e-4)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", SIZES)
+def test_binary(size: int, dtype: str) -> None:
+    names = COMPLEX_BINARY if dtype.startswith("complex") else BINARY
+    a, b = random((size,), dtype, 0.5, 3), random((size,), dtype, 0.5, 3, seed=1)
+    for name in names:
+        check(name, lambda f=getattr(ad, name): f(a, b), TOLERANCE[dtype])
+
+
+def layouts(dtype: str) -> list[tuple[Any, Any]]:
+    a, b = random((60, 700), dtype), random((60, 700), dtype, seed=1)
+    wide, tall = random((60, 1400), dtype), random((700, 60), dtype)
+    return [
+        (a, random((1,), dtype)), (a, random((60, 1), dtype)), (a, random((700,), dtype)), (random((60, 1), dtype), b[:1]),
+        (wide[:, ::2], b), (tall.t(), b), (tall.t(), tall.t()), (a[3:, 5:], b[:-3, :-5]),
+    ]
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "int32", "int64", "bool"])
+def test_layouts(dtype: str) -> None:
+    for a, b in layouts(dtype):
+        for name in ("add", "mul", "eq"):
+            check(name, lambda f=getattr(ad, name): f(a, b), TOLERANCE.get(dtype, 0))
+        check("contiguous", lambda: a.transpose(0, 1).contiguous(), 0)
+        check("clone", lambda: b.clone(), 0)
+        check("where", lambda: ad.where(a == b, a, b), 0)
+
+
+@pytest.mark.parametrize("source", [*DTYPES, "bool", "uint8", "int32", "int64"])
+def test_casts(source: str) -> None:
+    x = random((40, 900), source, 0, 100)
+    for target in [*DTYPES, "bool", "uint8", "int16", "int64"]:
+        check("to_dtype", lambda t=target: x.to(getattr(ad, t)), 0)
+        check("to_dtype", lambda t=target: x.t().to(getattr(ad, t)), 0)
+
+
+SHAPES = [(1, 1, 1), (3, 5, 4), (17, 9, 33), (64, 64, 64), (1, 50, 70), (70, 50, 1), (130, 150, 140), (300, 200, 20), (20, 300, 600), (4, 0, 3)]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_matmul(shape: tuple[int, int, int], dtype: str) -> None:
+    m, k, n = shape
+    a, b = random((m, k), dtype), random((k, n), dtype, seed=1)
+    at, bt = random((k, m), dtype).t(), random((n, k), dtype, seed=1).t()
+    strided = random((m, 2 * k), dtype)[:, ::2]
+    for left, right in [(a, b), (at, b), (a, bt), (at, bt), (strided, b)]:
+        check("matmul", lambda x=left, y=right: x @ y, 30 * TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_batched_matmul(dtype: str) -> None:
+    for left, right in [((6, 5, 7), (6, 7, 4)), ((3, 1, 5, 7), (4, 7, 9)), ((40, 15, 17), (1, 17, 8))]:
+        a, b = random(left, dtype), random(right, dtype, seed=1)
+        check("matmul", lambda: a @ b, 10 * TOLERANCE[dtype])
+
+
+REDUCED = [((70000,), (0,)), ((300, 40), (0,)), ((300, 40), (1,)), ((7, 11, 13), (0, 2)), ((3, 2000, 33), (1,)), ((3000, 3), (0,)), ((2, 3, 70000), (0, 2)), ((5, 1), (1,))]
+
+
+@pytest.mark.parametrize("dtype", REAL)
+@pytest.mark.parametrize(("shape", "dims"), REDUCED)
+def test_reductions(shape: tuple[int, ...], dims: tuple[int, ...], dtype: str) -> None:
+    x = random(shape, dtype)
+    for name in ("sum", "mean", "amax", "amin"):
+        check(name, lambda f=getattr(ad, name): f(x, dims), 20 * TOLERANCE[dtype])
+    check("var", lambda: ad.var(x, dims), 20 * TOLERANCE[dtype])
+    check("logsumexp", lambda: ad.logsumexp(x, dims), TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("dtype", REAL)
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_softmax(name: str, dtype: str) -> None:
+    for shape, dim in [((5, 1000), 1), ((1000, 5), 0), ((3, 40, 600), 1), ((70, 3), 1)]:
+        x = random(shape, dtype)
+        check(name, lambda: getattr(ad, name)(x, dim), TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("name", ["amax", "amin", "sum"])
+def test_nan_wins(name: str) -> None:
+    for position in (0, 5, 2999, 4000):
+        x = random((2, 4001), "float32")
+        x[1, position] = float("nan")
+        check(name, lambda: getattr(ad, name)(x, (1,)), 1e-3)
+
+
+def test_use_reference_of_unknown_kernel() -> None:
+    with pytest.raises(ValueError, match="no kernel named 'nothing'"):
+        _kernels.use_reference("nothing", True)
