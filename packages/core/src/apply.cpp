@@ -135,6 +135,39 @@ void launch(const Op& op, Device device, std::span<const View> x, std::span<cons
   k({x, y, attrs, op.name});
 }
 
+const int64_t zero_strides[Dims::max] = {};
+
+// The common small call: operands of one type and shape without gaps, and Python numbers, which are cast on the stack.
+// Gives up (false) on everything else: promotion, broadcasting, other layouts.
+bool run_dense(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
+  constexpr size_t most = 3;
+  if (op.shape || op.indices || x.size() > most) return false;
+  const TensorImpl* lead = x[0]->flags & flag_wrapped ? x.back().get() : x[0].get();
+  for (const Tensor& t : x) {
+    if (t->flags & flag_wrapped) continue;
+    if (!(t->flags & flag_contiguous) || t->dtype != lead->dtype || t->device != lead->device || !(t->sizes == lead->sizes)) return false;
+  }
+  const Types types = op.types(x, attrs);
+  if (types.compute != lead->dtype || lead->flags & flag_wrapped) return false;
+  y[0] = empty_dense(*lead, types.out[0]);
+  const TensorImpl& out = *y[0];
+  View v[most];
+  alignas(16) char number[most][16];
+  for (size_t i = 0; i < x.size(); i++) {
+    v[i] = {x[i]->data, out.sizes.data(), out.strides.data(), out.ndim(), lead->dtype, out.numel};
+    if (!(x[i]->flags & flag_wrapped)) continue;
+    with_type(lead->dtype, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      *reinterpret_cast<T*>(number[i]) = item(x[i]).to<T>();
+    });
+    v[i].data = number[i];
+    v[i].strides = zero_strides;
+  }
+  const View result{out.data, out.sizes.data(), out.strides.data(), out.ndim(), out.dtype, out.numel};
+  launch(op, lead->device, {v, x.size()}, {&result, 1}, attrs);
+  return true;
+}
+
 View view_of(const TensorImpl& t) { return {t.data, t.sizes.data(), t.strides.data(), t.ndim(), t.dtype, t.numel}; }
 
 }  // namespace
@@ -154,6 +187,7 @@ void run(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
     y[0]->update_layout();
     return;
   }
+  if (run_dense(op, x, attrs, y)) return;
   const Device device = common_device(op, x);
   const Types t = op.types(x, attrs);
   Dims shape[max_outputs];

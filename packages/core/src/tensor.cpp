@@ -53,7 +53,7 @@ void TensorImpl::update_layout() {
 Tensor empty(const Dims& sizes, DType dtype, Device device) {
   expect(sizes.size() <= Dims::max, "empty: tensors have at most ", Dims::max, " dimensions, got ", sizes.size());
   for (int64_t n : sizes) expect(n >= 0, "empty: Trying to create tensor with negative dimension ", n, ": ", sizes);
-  Tensor t(TensorImpl::make());
+  Tensor t = Tensor::take(TensorImpl::make());
   t->sizes = sizes;
   t->set_contiguous_strides();
   t->dtype = dtype;
@@ -61,6 +61,19 @@ Tensor empty(const Dims& sizes, DType dtype, Device device) {
   int64_t bytes = itemsize(dtype);
   for (int64_t n : sizes) expect(!__builtin_mul_overflow(bytes, n, &bytes) || t->numel == 0, "empty: too large: ", sizes, " of ", dtype);
   t->storage = Storage::make(t->numel ? bytes : 0, device);
+  t->data = static_cast<char*>(t->storage->data);
+  return t;
+}
+
+Tensor empty_dense(const TensorImpl& like, DType dtype) {
+  Tensor t = Tensor::take(TensorImpl::make());
+  t->sizes = like.sizes;
+  if (like.contiguous()) t->strides = like.strides;
+  else t->set_contiguous_strides();
+  t->numel = like.numel;
+  t->dtype = dtype;
+  t->device = like.device;
+  t->storage = Storage::make(like.numel * itemsize(dtype), like.device);
   t->data = static_cast<char*>(t->storage->data);
   return t;
 }
@@ -75,13 +88,22 @@ Tensor full(const Dims& sizes, const Scalar& value, DType dtype, Device device) 
 }
 
 Tensor wrapped(const Scalar& value) {
-  Tensor t = full({}, value, value.dtype());
+  Tensor t = Tensor::take(TensorImpl::make());
+  t->dtype = value.dtype();
   t->flags |= flag_wrapped;
+  t->storage = Storage::make(itemsize(t->dtype));
+  t->data = static_cast<char*>(t->storage->data);
+  switch (category(t->dtype)) {
+    case 0: *t.data<bool>() = value.to<bool>(); break;
+    case 1: *t.data<int64_t>() = value.to<int64_t>(); break;
+    case 2: *t.data<double>() = value.to<double>(); break;
+    default: *t.data<Complex<double>>() = value.to<Complex<double>>();
+  }
   return t;
 }
 
 Tensor alias_of(const Tensor& x) {
-  Tensor t(TensorImpl::make());
+  Tensor t = Tensor::take(TensorImpl::make());
   t->storage = x->storage;
   if (t->storage) t->storage->inc_ref();
   t->data = x->data;

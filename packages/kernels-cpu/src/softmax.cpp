@@ -161,9 +161,16 @@ int64_t trailing(const View& x, const Dims& dims) {
 
 void logsumexp_kernel(const Launch& l) {
   const View& x = l.x[0];
-  const int64_t n = trailing(x, l.attrs.as<Reduce>().dims);
-  if (!is_floating(x.dtype) || x.numel == 0 || n == 0) return reference(l);
-  with_dense(x, l.y[0], [&](const View& in, const View& out) {
+  const Dims& dims = l.attrs.as<Reduce>().dims;
+  if (!is_floating(x.dtype) || x.numel == 0) return reference(l);
+  Dims order;  // the dimensions that go behind the others
+  for (bool goes : {false, true})
+    for (int d = 0; d < x.ndim; d++)
+      if (dims.contains(d) == goes) order.push_back(d);
+  int64_t n = 1;
+  for (int64_t d : dims) n *= x.sizes[d];
+  const Ordered ordered(x, order);
+  with_dense(ordered.view, l.y[0], [&](const View& in, const View& out) {
     with_real(in.dtype, [&](auto zero) {
       using T = decltype(zero);
       over_rows<Form::sum, T>(in.as<const T>(), out.as<T>(), n, x.numel / n);

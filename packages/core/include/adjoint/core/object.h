@@ -57,6 +57,7 @@ class ADJOINT_API Object {
     return s & 1 ? s >> 1 : 0;
   }
   void set_python(PyObject* owner) noexcept { state_.store(reinterpret_cast<uintptr_t>(owner), std::memory_order_release); }
+  void own() noexcept { state_.store(3, std::memory_order_relaxed); }  // a new object's first reference, without a locked instruction
   virtual void destroy();  // frees the object: by the last C++ reference, or by its Python owner
 
  private:
@@ -82,6 +83,12 @@ class Ref {
   Ref(Ref&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
   ~Ref() { if (p_) p_->dec_ref(); }
   Ref& operator=(Ref o) noexcept { std::swap(p_, o.p_); return *this; }
+  static Ref take(T* p) noexcept {  // a new object nobody refers to yet
+    Ref r;
+    r.p_ = p;
+    p->own();
+    return r;
+  }
   T* get() const noexcept { return p_; }
   T* operator->() const noexcept { return p_; }
   T& operator*() const noexcept { return *p_; }

@@ -60,6 +60,7 @@ class Tensor {
  public:
   Tensor() noexcept = default;
   explicit Tensor(TensorImpl* p) noexcept : p_(p) {}
+  static Tensor take(TensorImpl* p) noexcept { Tensor t; t.p_ = Ref<TensorImpl>::take(p); return t; }
   TensorImpl* operator->() const noexcept { return p_.get(); }
   TensorImpl& operator*() const noexcept { return *p_; }
   TensorImpl* get() const noexcept { return p_.get(); }
@@ -81,6 +82,7 @@ using Tensors = std::span<const Tensor>;
 
 // Plain memory.
 ADJOINT_API Tensor empty(const Dims& sizes, DType dtype = DType::float32, Device device = {});
+ADJOINT_API Tensor empty_dense(const TensorImpl& like, DType dtype);   // row-major, sizes and device of `like`
 ADJOINT_API Tensor full(const Dims& sizes, const Scalar& value, DType dtype, Device device = {});
 ADJOINT_API Tensor wrapped(const Scalar& value);            // a Python number as a 0-d tensor, weakest in promotion
 ADJOINT_API Tensor alias_of(const Tensor& x);               // same memory, sizes and strides; no history
