@@ -16,9 +16,10 @@ from typing import Any
 for variable in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):  # they choose kernels and panels for another machine
     os.environ.pop(variable, None)
 
+import numpy as np  # noqa: E402
+
 import adjoint_core as ad  # noqa: E402
 import adjoint_kernels_cpu  # noqa: E402
-import numpy as np  # noqa: E402
 
 try:
     import torch
@@ -41,11 +42,14 @@ def elementwise() -> Iterator[Row]:
     shape = (2048, 2048)
     for name in "neg abs relu exp log expm1 log1p sin cos tanh sigmoid erf sqrt".split():
         for dtype in ("float32", "float64"):
-            yield f"{name} {dtype}", lambda lib, _, name=name, dtype=dtype: (lambda x=tensor(lib, shape, dtype), f=getattr(lib, name): f(x))
+            yield (
+                f"{name} {dtype}",
+                lambda lib, _, name=name, dtype=dtype: lambda x=tensor(lib, shape, dtype), f=getattr(lib, name): f(x),
+            )
     for name in "add mul div maximum lt pow atan2".split():
-        yield f"{name} float32", lambda lib, _, name=name: (lambda x=tensor(lib, shape), f=getattr(lib, name): f(x, x))
+        yield f"{name} float32", lambda lib, _, name=name: lambda x=tensor(lib, shape), f=getattr(lib, name): f(x, x)
     for dtype in ("float16", "bfloat16", "complex64"):
-        yield f"add {dtype}", lambda lib, _, dtype=dtype: (lambda x=tensor(lib, shape, dtype): x + x)
+        yield f"add {dtype}", lambda lib, _, dtype=dtype: lambda x=tensor(lib, shape, dtype): x + x
     yield "add column", lambda lib, _: lambda x=tensor(lib, shape), y=tensor(lib, (2048, 1)): x + y
     yield "add transposed", lambda lib, _: lambda x=tensor(lib, shape): x.t() + x
     yield "transposed copy", lambda lib, _: lambda x=tensor(lib, shape): x.t().contiguous()
@@ -58,24 +62,33 @@ def reductions() -> Iterator[Row]:
     shape = (2048, 2048)
     for name in "sum mean amax var logsumexp".split():
         for dims in ((0, 1), (1,), (0,)):
-            yield f"{name} {dims}", lambda lib, _, name=name, dims=dims: (lambda x=tensor(lib, shape), f=getattr(lib, name): f(x, dims))
+            yield (
+                f"{name} {dims}",
+                lambda lib, _, name=name, dims=dims: lambda x=tensor(lib, shape), f=getattr(lib, name): f(x, dims),
+            )
     for dim in (1, 0):
-        yield f"softmax {dim}", lambda lib, _, dim=dim: (lambda x=tensor(lib, shape): lib.softmax(x, dim))
-        yield f"log_softmax {dim}", lambda lib, _, dim=dim: (lambda x=tensor(lib, shape): lib.log_softmax(x, dim))
+        yield f"softmax {dim}", lambda lib, _, dim=dim: lambda x=tensor(lib, shape): lib.softmax(x, dim)
+        yield f"log_softmax {dim}", lambda lib, _, dim=dim: lambda x=tensor(lib, shape): lib.log_softmax(x, dim)
     yield "layer_norm", lambda lib, f: lambda x=tensor(lib, shape), w=tensor(lib, (2048,)): f.layer_norm(x, (2048,), w, w)
 
 
 def products() -> Iterator[Row]:
     for n in (16, 32, 64, 128, 256, 512, 1024):
-        yield f"matmul {n}", lambda lib, _, n=n: (lambda x=tensor(lib, (n, n)): x @ x)
-        yield f"matmul {n} transposed", lambda lib, _, n=n: (lambda x=tensor(lib, (n, n)): x @ x.t())
+        yield f"matmul {n}", lambda lib, _, n=n: lambda x=tensor(lib, (n, n)): x @ x
+        yield f"matmul {n} transposed", lambda lib, _, n=n: lambda x=tensor(lib, (n, n)): x @ x.t()
     for n in (16, 32, 64):
-        yield f"bmm 256 x {n}", lambda lib, _, n=n: (lambda x=tensor(lib, (256, n, n)): x @ x)
+        yield f"bmm 256 x {n}", lambda lib, _, n=n: lambda x=tensor(lib, (256, n, n)): x @ x
     for dtype in ("float64", "complex64", "bfloat16"):
-        yield f"matmul 256 {dtype}", lambda lib, _, dtype=dtype: (lambda x=tensor(lib, (256, 256), dtype): x @ x)
+        yield f"matmul 256 {dtype}", lambda lib, _, dtype=dtype: lambda x=tensor(lib, (256, 256), dtype): x @ x
     yield "matrix by vector 2048", lambda lib, _: lambda x=tensor(lib, (2048, 2048)), y=tensor(lib, (2048,)): x @ y
-    yield "conv2d 8x16x32x32", lambda lib, f: lambda x=tensor(lib, (8, 16, 32, 32)), w=tensor(lib, (16, 16, 3, 3)): f.conv2d(x, w, padding=1)
-    yield "conv2d 8x64x32x32", lambda lib, f: lambda x=tensor(lib, (8, 64, 32, 32)), w=tensor(lib, (64, 64, 3, 3)): f.conv2d(x, w, padding=1)
+    yield (
+        "conv2d 8x16x32x32",
+        lambda lib, f: lambda x=tensor(lib, (8, 16, 32, 32)), w=tensor(lib, (16, 16, 3, 3)): f.conv2d(x, w, padding=1),
+    )
+    yield (
+        "conv2d 8x64x32x32",
+        lambda lib, f: lambda x=tensor(lib, (8, 64, 32, 32)), w=tensor(lib, (64, 64, 3, 3)): f.conv2d(x, w, padding=1),
+    )
 
 
 def microseconds(call: Callable[[], Any], repeats: int) -> float:
