@@ -1,4 +1,5 @@
 // The plain attributes of Tensor: layout and memory. Values of one-element tensors and storage details are in memory.cpp.
+#include <adjoint/core/inference.h>
 #include <adjoint/core/ops.h>
 
 #include "convert.h"
@@ -24,6 +25,7 @@ PyObject* item_bytes(TensorImpl& t) { return PyLong_FromLongLong(itemsize(t.dtyp
 PyObject* bytes(TensorImpl& t) { return PyLong_FromLongLong(itemsize(t.dtype) * t.numel); }
 PyObject* version(TensorImpl& t) {
   expect(t.storage, "_version: a tensor inside a transform has no memory of its own");
+  expect(!is_inference(t), "Inference tensors do not track version counter.");
   return PyLong_FromUnsignedLong(t.storage->version);
 }
 

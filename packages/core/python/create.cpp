@@ -25,9 +25,9 @@ template <class F> void sized(nb::module_& m, const char* name, F make, const ch
   m.def(name, [make, name](const nb::args& size, OptDType dtype, OptDevice device, bool requires_grad) {
     return finish(make(dims_of(size, name), dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
   }, "size"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, doc);
-  m.def((std::string(name) + "_like").c_str(), [make](const Tensor& x, OptDType dtype, OptDevice device, bool requires_grad) {
+  m.def((std::string(name) + "_like").c_str(), [make](const Tensor& x, OptDType dtype, OptDevice device, bool requires_grad, nb::handle) {
     return finish(make(x.sizes(), dtype.value_or(x.dtype()), device.value_or(x.device())), requires_grad);
-  }, "input"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, doc);
+  }, "input"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "memory_format"_a = nb::none(), doc);
   Methods().def(("new_" + std::string(name)).c_str(), [make, name](const Tensor& x, const nb::args& size, OptDType dtype, OptDevice device, bool requires_grad) {
     return finish(make(dims_of(size, name), dtype.value_or(x.dtype()), device.value_or(x.device())), requires_grad);
   }, "size"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, doc);

@@ -1,5 +1,6 @@
 // Methods about layout, memory and conversion: size, stride, item, to, clone, copy_, fill_, ...
 #include <cstring>
+#include <string_view>
 
 #include "convert.h"
 #include "module.h"
@@ -107,7 +108,10 @@ void bind_conversion(nb::module_& m, const Methods& t) {
   for (const char* name : {"cpu", "resolve_conj", "resolve_neg"}) t.def(name, [](const Tensor& x) { return x; });
   t.def("type_as", [](const Tensor& x, const Tensor& y) { return converted(x, y.dtype(), false); }, "other"_a);
   for (const char* name : {"resolve_conj", "resolve_neg"}) m.def(name, [](const Tensor& x) { return x; }, "input"_a);
-  both(m, "clone", [](const Tensor& x, nb::handle) { return clone(x); }, nb::kw_only(), "memory_format"_a = nb::none());
+  both(m, "clone", [](const Tensor& x, nb::handle format) {
+    const bool in_order = !format.is_none() && std::string_view(nb::str(format).c_str()) == "adjoint.contiguous_format";
+    return in_order && !x->contiguous() ? contiguous(x) : clone(x);
+  }, nb::kw_only(), "memory_format"_a = nb::none());
   t.def("contiguous", [](const Tensor& x, nb::handle) { return contiguous(x); }, "memory_format"_a = nb::none());
   m.def("_from_bytes", [](const nb::bytes& data, DType dtype) {
     Tensor x = empty({static_cast<int64_t>(data.size()) / itemsize(dtype)}, dtype);

@@ -39,6 +39,11 @@ void bind_layers(nb::module_& m) {
     for (int i = 2; i < w.dim(); i++) kernel.push_back(w.size(i));
     return conv(x, w, b, {kernel, stride, padding, dilation, groups, false, true});
   }, "x"_a, "weight"_a, "bias"_a.none(), "stride"_a, "padding"_a, "dilation"_a, "groups"_a);
+  m.def("_conv_transpose", [](const Tensor& x, const Tensor& w, const Tensor& b, const Dims& stride, const Dims& padding, const Dims& output_padding, const Dims& dilation, int64_t groups) {
+    Dims kernel;
+    for (int i = 2; i < w.dim(); i++) kernel.push_back(w.size(i));
+    return conv_transpose(x, w, b, {kernel, stride, padding, dilation, groups, false, true}, output_padding);
+  }, "x"_a, "weight"_a, "bias"_a.none(), "stride"_a, "padding"_a, "output_padding"_a, "dilation"_a, "groups"_a);
   m.def("_max_pool", [](const Tensor& x, const Dims& kernel, const Dims& stride, const Dims& padding, const Dims& dilation, bool ceil_mode) {
     Values v = max_pool(x, {kernel, stride, padding, dilation, 1, ceil_mode, true});
     return nb::make_tuple(v.values, v.indices);

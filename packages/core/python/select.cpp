@@ -1,4 +1,6 @@
 // Choosing, gathering and scattering elements; elementwise functions with options.
+#include <adjoint/core/types.h>
+
 #include "convert.h"
 #include "module.h"
 
@@ -10,7 +12,7 @@ using python::Operand;
 
 template <class F> nb::object into(nb::handle self, F&& f) {
   const Tensor x = unwrap(self.ptr());
-  copy_(x, f(x));
+  copy_(x, f(x->keys ? clone(x) : x));  // what f saves must not be overwritten
   return nb::borrow(self);
 }
 
@@ -52,6 +54,15 @@ void bind_clamp(nb::module_& m) {
 
 Tensor scaled(const Operand& b, const std::optional<Scalar>& alpha) { return alpha ? mul(b, wrapped(*alpha)) : b.t; }
 
+// f(a, alpha b); half types are rounded once, at the end.
+template <class F> Tensor with_alpha(F&& f, const Tensor& a, const Tensor& b, const std::optional<Scalar>& alpha) {
+  if (!alpha) return f(a, b);
+  const Tensor x[] = {a, b};
+  const DType t = result_type(x);
+  if (!is_half(t)) return f(a, mul(b, wrapped(*alpha)));
+  return to_dtype(f(to_dtype(a, DType::float32), mul(to_dtype(b, DType::float32), wrapped(*alpha))), t);
+}
+
 Tensor divide(const Tensor& a, const Tensor& b, const std::optional<std::string>& mode) {
   if (!mode) return div(a, b);
   expect(*mode == "floor" || *mode == "trunc", "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", *mode, "'");
@@ -68,7 +79,7 @@ void bind_arithmetic(nb::module_& m) {
   const Methods t;
   const Op *op_sub = find_op("sub"), *op_div = find_op("div");
   for (auto [name, sign] : {std::pair("add", 1), {"sub", -1}, {"subtract", -1}}) {
-    both(m, name, [sign = sign](const Operand& a, const Operand& b, const std::optional<Scalar>& alpha) { return sign > 0 ? add(a, scaled(b, alpha)) : sub(a, scaled(b, alpha)); },
+    both(m, name, [sign = sign](const Operand& a, const Operand& b, const std::optional<Scalar>& alpha) { return with_alpha(sign > 0 ? add : sub, a, b, alpha); },
          "other"_a, nb::kw_only(), "alpha"_a = nb::none());
     t.def((std::string(name) + "_").c_str(), [op = sign > 0 ? &op_add : op_sub](nb::handle self, const Operand& b, const std::optional<Scalar>& alpha) {
       const Tensor other = scaled(b, alpha);

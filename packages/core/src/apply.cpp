@@ -1,4 +1,5 @@
 // The single door of every op, and what happens behind it when no level and no tape is involved.
+#include <adjoint/core/inference.h>
 #include <adjoint/core/ops.h>
 #include <adjoint/core/types.h>
 
@@ -241,7 +242,7 @@ void run_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& 
 Tensor clone_memory(const Tensor& x) { return cast_memory(x, x.dtype()); }
 
 void bump_version(TensorImpl& x) {
-  if (!x.storage) return;
+  if (!x.storage || is_inference(x)) return;
   x.storage->version++;
   if (python_hooks.site) x.storage->site = python_hooks.site();
 }

@@ -1,20 +1,26 @@
 // Storage: one block for header and small data, a separate one for large data.
-#include <adjoint/core/storage.h>
+#include <adjoint/core/inference.h>
 
 #include <new>
 
 namespace adjoint {
+
+thread_local bool inference_mode = false;
+
+namespace {
+uint32_t first_version() { return inference_mode ? unversioned : 0; }
+}  // namespace
 
 Storage* Storage::make(size_t nbytes, Device device) {
   const bool small = nbytes <= inline_bytes;
   const size_t block = header + (small ? nbytes : 0);
   void* data = small ? nullptr : allocate(nbytes);  // first: nothing is lost if it throws
   char* memory = static_cast<char*>(allocate(block));
-  return new (memory) Storage{1, 0, 0, static_cast<uint32_t>(block), small ? memory + header : data, nbytes, nullptr, nullptr, device};
+  return new (memory) Storage{1, first_version(), 0, static_cast<uint32_t>(block), small ? memory + header : data, nbytes, nullptr, nullptr, device};
 }
 
 Storage* Storage::borrow(void* data, size_t nbytes, Deleter deleter, void* context, Device device) {
-  return new (allocate(header)) Storage{1, 0, 0, header, data, nbytes, deleter, context, device};
+  return new (allocate(header)) Storage{1, first_version(), 0, header, data, nbytes, deleter, context, device};
 }
 
 void Storage::free() noexcept {

@@ -136,6 +136,7 @@ struct PythonPacked final : Saved::Packed {
     return nb::cast<Tensor>(r);
   }
   void visit_refs(RefVisitor& v) const override {
+    Saved::Packed::visit_refs(v);
     if (value) v.python(value.get());
     if (unpack_hook) v.python(unpack_hook.get());
   }
@@ -143,12 +144,12 @@ struct PythonPacked final : Saved::Packed {
   Callable value, unpack_hook;
 };
 
-Ref<Object> pack(const Tensor& t) {
+Ref<Saved::Packed> pack(const Tensor& t, void*) {
   if (pack_stack.empty() || packing) return {};
   struct Guard { Guard() { packing = true; } ~Guard() { packing = false; } } guard;
   const PackHooks h = pack_stack.back();
   nb::object packed = nb::borrow(h.pack)(t);
-  return Ref<Object>(new PythonPacked(packed, h.unpack));
+  return Ref<Saved::Packed>(new PythonPacked(packed, h.unpack));
 }
 
 }  // namespace

@@ -17,6 +17,8 @@ void AccumulateGrad::visit_refs(RefVisitor& v) const {
 std::unique_ptr<Hooks>& AccumulateGrad::hook_slot() { return ensure_meta(variable).hooks; }
 void AccumulateGrad::clear_refs() { Node::clear_refs(); }
 
+thread_local bool grad_layout_policy = true;
+
 namespace {
 
 bool sole_owner(const Tensor& t) { return t->use_count() == 1 && t->storage && t->storage->refs.load() == 1 && !(t->keys & key_lifted); }
@@ -25,6 +27,7 @@ bool dense(const Tensor& t) { return t->contiguous() || !overlaps_itself(*t); }
 // A first gradient: taken over if nobody else holds it and it is laid out like the leaf; else copied into that layout.
 Tensor first_gradient(const Tensor& g, const Tensor& variable) {
   if (grad_enabled()) return g;
+  if (!grad_layout_policy) return sole_owner(g) ? alias_of(g) : clone(g);
   const bool lifted = (g->keys | variable->keys) & key_lifted;
   const bool same = lifted || (dense(variable) ? g->strides == variable->strides || (variable->contiguous() && g->contiguous()) : g->contiguous());
   if (same && (lifted || sole_owner(g))) return lifted ? g : alias_of(g);
@@ -62,6 +65,7 @@ void AccumulateGrad::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>&
   {
     auto lock = acquire(leaf_lock(variable.get()));
     Meta& m = ensure_meta(variable);
+    if (m.grad_type == Meta::GradType::given && g.dtype() != m.grad_dtype) g = to_dtype(g, m.grad_dtype);
     if (!m.grad) {
       m.grad = first_gradient(g, variable);
     } else if (!grad_enabled() && !((m.grad->keys | g->keys) & (key_lifted | key_tape))) {

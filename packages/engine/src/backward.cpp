@@ -2,20 +2,15 @@
 #include <adjoint/engine/autograd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <queue>
+#include <utility>
 
 #include "task.h"
 
 namespace adjoint::engine {
 
 namespace {
-
-[[noreturn]] void freed(const Node& n) {
-  const std::string first = describe_site(n.released_at), op = describe_site(n.site);
-  fail(ErrorKind::runtime, "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate values of the graph are freed when "
-       "you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors after calling backward. [",
-       n.name(), op.empty() ? "" : ", " + op, first.empty() ? "" : "; freed by the backward at " + first, "]");
-}
 
 void run_tensor_hooks(const std::vector<Hooks::OnTensor>& hooks, std::vector<Tensor>& cotangents) {
   for (const auto& h : std::vector(hooks)) {
@@ -24,6 +19,20 @@ void run_tensor_hooks(const std::vector<Hooks::OnTensor>& hooks, std::vector<Ten
     if (Tensor r = h.hook->call(g)) g = r;
   }
 }
+
+void check_nan(const Node& n, const std::vector<Tensor>& grads) {
+  NoGrad guard;
+  for (size_t k = 0; k < grads.size(); k++) {
+    if (!grads[k]) continue;
+    const Tensor g = alias_of(bottom(grads[k]));
+    if (is_differentiable(g.dtype()) && item(any(isnan(g))).to<bool>())
+      fail(ErrorKind::runtime, "Function '", n.name(), "' returned nan values in its ", k, "th output.");
+  }
+}
+
+class Backward;
+thread_local Backward* current = nullptr;
+thread_local Node* running = nullptr;
 
 class Backward {
  public:
@@ -37,6 +46,7 @@ class Backward {
   }
 
   std::vector<Tensor> run() {
+    Current c(this);
     for (size_t i = 0; i < task_.size(); i++)
       if (task_[i].pending == 0 && task_[i].needed) ready_.push({task_[i].node->seq, i});
     while (!ready_.empty()) {
@@ -66,9 +76,9 @@ class Backward {
     std::vector<Tensor> grads(n.edges.size());
     if (any) {
       hooks_before(n, cotangents);
-      capture(e, cotangents);
-      if (e.executed) evaluate(n, e, cotangents, grads);
+      capture(task_[i], cotangents);
     }
+    if (task_[i].executed && (any || n.runs_on_nothing())) checked(n, i, cotangents, grads);
     for (size_t k = 0; k < n.edges.size(); k++) {
       const size_t t = task_.target(i, k);
       if (t == Task::none || !task_[t].needed) continue;
@@ -82,7 +92,6 @@ class Backward {
     if (!h) return;
     WindowGuard guard(window_);
     run_tensor_hooks(h->tensor, cotangents);
-    for (auto& p : std::vector(h->pre)) p->call(cotangents);
     run_tensor_hooks(h->retain, cotangents);
   }
 
@@ -91,8 +100,21 @@ class Backward {
       if (nr < cotangents.size()) results_[result] = cotangents[nr];
   }
 
+  void checked(Node& n, size_t i, std::vector<Tensor>& cotangents, std::vector<Tensor>& grads) {
+    Node* outer = std::exchange(running, &n);
+    try {
+      evaluate(n, task_[i], cotangents, grads);
+      if (anomaly.enabled && anomaly.check_nan) check_nan(n, grads);
+    } catch (...) {
+      running = outer;
+      if (anomaly.enabled && anomaly_hooks.report) anomaly_hooks.report(n);
+      throw;
+    }
+    running = outer;
+  }
+
   void evaluate(Node& n, const Task::Entry& e, std::vector<Tensor>& cotangents, std::vector<Tensor>& grads) {
-    if (n.released) freed(n);
+    if (n.released) fail_freed(n);
     std::vector<bool> needed(n.edges.size());
     for (size_t k = 0; k < needed.size(); k++) {
       const size_t t = task_.target(e.index, k);
@@ -103,8 +125,10 @@ class Backward {
     if (h && !h->post.empty()) given = cotangents;
     {
       WindowGuard guard(window_);
-      n.apply(cotangents, grads, needed);
       if (h)
+        for (auto& p : std::vector(h->pre)) p->call(cotangents);
+      n.apply(cotangents, grads, needed);
+      if (h = n.hooks_or_null(); h)
         for (auto& p : std::vector(h->post)) p->call(grads, given);
     }
     if (options_.retain_graph) return;
@@ -112,12 +136,27 @@ class Backward {
     n.released_at = site_;
   }
 
+  // Backward may run inside backward (in hooks): the innermost is the current one.
+  struct Current {
+    explicit Current(Backward* b) : outer(std::exchange(current, b)) {}
+    ~Current() { current = outer; }
+    Backward* const outer;
+  };
+
   const BackwardOptions& options_;
   const Window window_;
   Task task_;
   std::priority_queue<std::pair<uint64_t, size_t>> ready_;
   std::vector<Tensor> results_;
   uint32_t site_ = 0;
+  static inline std::atomic<int64_t> next_id{0};
+
+ public:
+  const int64_t id = next_id++;
+  bool wants(Node* n) {
+    const size_t i = task_.find(n);
+    return i != Task::none && task_[i].needed;
+  }
 };
 
 Tensor initial_cotangent(const Tensor& y, const Tensor& given) {
@@ -160,6 +199,13 @@ uint32_t highest_level(Tensors t) {
 }
 
 }  // namespace
+
+Node* running_node() { return running; }
+int64_t current_task() { return current ? current->id : -1; }
+bool will_execute(Node* n) {
+  expect(current, "will_execute: no backward is running in this thread");
+  return current->wants(n);
+}
 
 std::vector<Tensor> run_backward(std::vector<Root> roots, const BackwardOptions& options) { return Backward(std::move(roots), options).run(); }
 

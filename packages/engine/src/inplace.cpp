@@ -1,7 +1,11 @@
 // In-place calls: joining a level, writing values and tangents, giving base and views a new history.
+#include <adjoint/core/inference.h>
+
 #include "record.h"
 
 namespace adjoint::engine {
+
+thread_local void (*before_write)(const Tensor&) = nullptr;
 
 namespace {
 
@@ -115,8 +119,10 @@ void write(const Op& op, Tensors in, const Attrs& attrs, Slot* s) {
 
 // Self's history becomes n; if self is a view, its base gets a CopySlices node and self is replayed.
 void rebase(TensorImpl& self, Ref<Node> n) {
+  Node* before = node(Tensor(&self));
   if (!self.view) {
     set_history(Tensor(&self), std::move(n));
+    move_retain(self, before);
     self.epoch++;
     return;
   }
@@ -132,6 +138,33 @@ void rebase(TensorImpl& self, Ref<Node> n) {
   rebase(*parent, Ref<Node>(c.get()));
   view_root(self).epoch++;
   regenerate(self);
+  move_retain(self, before);
+}
+
+const char* why_not(Creation c) {
+  switch (c) {
+    case Creation::normal: return nullptr;
+    case Creation::no_grad:
+      return "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
+             "both the view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked).";
+    case Creation::inference:
+      return "A view was created in inference mode and is being modified inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden: move both inside or both outside.";
+    case Creation::several:
+      return "This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.";
+    case Creation::custom:
+      return "This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle view+inplace would override the custom backward associated with the custom "
+             "Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function.";
+  }
+  return nullptr;
+}
+
+// An in-place call that is about to be recorded on a view.
+void check_view(const Tensor& self) {
+  if (!self->view) return;
+  if (const char* why = why_not(view_info(*self)->creation)) {
+    const Node* n = node(self);
+    fail(ErrorKind::runtime, "Output ", self->out_nr, " of ", n ? n->name() : "a function", " is a view and is being modified inplace. ", why);
+  }
 }
 
 void check_writable(const Op& op, const Tensor& self, uint32_t m) {
@@ -148,12 +181,16 @@ void apply_inplace_recorded(const Op& op, const Tensor& self, Tensors others, co
   std::vector<Tensor> given{self};
   given.insert(given.end(), others.begin(), others.end());
   Operands in(given);
+  if (is_inference(*bottom(self)))
+    expect(inference_mode, "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a normal tensor before doing inplace update.");
   if (level(self) < in.level) promote_to(*self, in.slot);
   check_writable(op, self, in.level);
   Ref<OpNode> n = make_node(op, in, attrs, in.level, in.slot);
+  if (n) check_view(self);
+  if (before_write) before_write(self);
   if (n)  // rules want the old value, and holding self would close a cycle
     for (Saved& s : n->x)
-      if (s.raw().get() == self.get()) s = Saved(clone(self), false);
+      if (s.raw() && s.raw().get() == self.get()) s = Saved(clone(self), false);
   write(op, in, attrs, in.slot);
   if (!n) return;
   rebase(*self, Ref<Node>(n.get()));

@@ -1,5 +1,8 @@
 // What a user asks of a tensor: requires_grad, detach, grad.
+#include <adjoint/core/inference.h>
 #include <adjoint/engine/autograd.h>
+
+#include <algorithm>
 
 namespace adjoint::engine {
 
@@ -19,6 +22,7 @@ void set_requires_grad(const Tensor& t, bool value) {
   if (value) {
     expect(is_differentiable(t.dtype()), "only Tensors of floating point and complex dtype can require gradients, got ", t.dtype());
     if (t->keys & key_tape) return;
+    expect(!is_inference(*bottom(t)) || inference_mode, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
     t->keys |= key_tape;
     ensure_meta(t).site = python_hooks.site ? python_hooks.site() : 0;
     if (t->keys & key_lifted && face(t)->slot->kind == LevelKind::dual && !face(t)->slot->strict) set_requires_grad(face(t)->value, true);   // eager duals: both faces
@@ -45,10 +49,20 @@ void detach_(const Tensor& t) {
 
 Tensor gradient(const Tensor& t) { return t->meta ? meta(t)->grad : Tensor{}; }
 
+namespace {
+void check_dtype(const Tensor& t, DType given) {
+  const Meta* m = meta(t);
+  if (m && m->grad_type == Meta::GradType::any) return;
+  const DType wanted = m && m->grad_type == Meta::GradType::given ? m->grad_dtype : t.dtype();
+  expect(given == wanted, "assigned grad has data of a different type: attempting to assign a gradient with dtype '", given, "' to a tensor with grad_dtype '", wanted,
+         "'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype).");
+}
+}  // namespace
+
 void set_gradient(const Tensor& t, const Tensor& grad) {
   if (grad) {
     expect(grad.sizes() == t.sizes(), "assigned grad has data of a different size: expected ", t.sizes(), ", got ", grad.sizes());
-    expect(grad.dtype() == t.dtype(), "assigned grad has data of a different type: expected ", t.dtype(), ", got ", grad.dtype());
+    check_dtype(t, grad.dtype());
     expect(!grad.is(t), "can't assign Variable as its own grad");
   } else if (!t->meta) {
     return;
@@ -81,6 +95,23 @@ void retain_grad(const Tensor& t) {
   if (!t->grad_fn || m.retain) return;
   m.retain = Ref<TensorHook>(new RetainHook(t.get()));
   node(t)->hooks().retain.push_back({t->out_nr, m.retain});
+}
+
+void move_retain(TensorImpl& t, Node* from) {
+  const Tensor x(&t);
+  if (!t.meta || !meta(x)->retain || !t.grad_fn) return;
+  const Ref<TensorHook> hook = meta(x)->retain;
+  if (Hooks* h = from ? from->hooks_or_null() : nullptr) std::erase_if(h->retain, [&](const auto& r) { return r.hook == hook; });
+  node(x)->hooks().retain.push_back({t.out_nr, hook});
+}
+
+// Writes through it do not count as writes to t. Its memory lives as long as this block of it.
+Tensor data(const Tensor& t) {
+  Tensor r = detach(t);
+  if (r->keys & key_lifted || !r->storage) return r;
+  Storage* whole = r->storage;   // the reference of r passes to the new block
+  r->storage = Storage::borrow(whole->data, whole->nbytes, [](void* s) noexcept { static_cast<Storage*>(s)->dec_ref(); }, whole, whole->device);
+  return r;
 }
 
 }  // namespace adjoint::engine

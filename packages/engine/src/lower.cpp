@@ -114,6 +114,23 @@ void lower_batch(const Op& op, Tensors in, const Attrs& attrs, Slot* s, Tensor* 
   for (int k = 0; k < op.outputs; k++) y[k] = lift(s, out[k], {}, 0);
 }
 
+// Views must be possible on the tangent where they are on the value: it is laid out like it, once, before its first view.
+void lay_out_like(const Tensor& x, TensorImpl& root, Tensor& tangent) {
+  if (x->contiguous() == tangent->contiguous() && (x->contiguous() || x->strides == tangent->strides)) return;
+  int order[Dims::max];
+  const int n = x.dim();
+  for (int i = 0; i < n; i++) order[i] = i;
+  std::stable_sort(order, order + n, [&](int a, int b) { return x->strides[a] > x->strides[b]; });
+  Dims there(n, 0), back(n, 0);
+  for (int i = 0; i < n; i++) { there[i] = order[i]; back[order[i]] = i; }
+  const Tensor dense = permute(tangent, there);
+  if (dense->contiguous()) return;
+  tangent = permute(contiguous(dense), back);
+  Face* f = static_cast<Face*>(root.face.get());
+  f->tangent = tangent;
+  f->owns_tangent = true;
+}
+
 bool shares_memory(const Tensor& a, const Tensor& b) { return bottom(a)->storage == bottom(b)->storage; }
 
 void lower_dual(const Op& op, Tensors in, const Attrs& attrs, Slot* s, Tensor* y) {
@@ -123,6 +140,7 @@ void lower_dual(const Op& op, Tensors in, const Attrs& attrs, Slot* s, Tensor* y
     x[i] = value_at(in[i], s);
     t[i] = tangent_at(in[i], s);
   }
+  if (op.alias && t[0] && !in[0]->view) lay_out_like(x[0], *in[0], t[0]);
   Tensor dy[max_outputs];
   apply(op, x, attrs, y);
   jvp(op, x, t, {y, static_cast<size_t>(op.outputs)}, attrs, dy);

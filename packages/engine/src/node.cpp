@@ -1,8 +1,6 @@
 // Nodes: running a record's rules, accumulating into leaves, in-place on views.
 #include <adjoint/engine/autograd.h>
 
-#include <cctype>
-
 namespace adjoint::engine {
 
 void (*expose_node)(Node&) = nullptr;
@@ -15,7 +13,19 @@ thread_local uint64_t sequence = 0;
 uint64_t next_sequence() { return sequence++; }
 uint64_t peek_sequence() { return sequence; }
 
-Node::Node(uint64_t s) : seq(s), site(python_hooks.site ? python_hooks.site() : 0) {}
+AnomalyHooks anomaly_hooks;
+thread_local Anomaly anomaly;
+
+void fail_freed(const Node& n) {
+  const std::string first = describe_site(n.released_at), op = describe_site(n.site);
+  fail(ErrorKind::runtime, "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate values of the graph are freed when "
+       "you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors after calling backward. [",
+       n.name(), op.empty() ? "" : ", " + op, first.empty() ? "" : "; freed by the backward at " + first, "]");
+}
+
+Node::Node(uint64_t s) : seq(s), site(python_hooks.site ? python_hooks.site() : 0) {
+  if (anomaly.enabled && anomaly_hooks.trace) trace = anomaly_hooks.trace(running_node());
+}
 Node::~Node() = default;
 
 Hooks& Node::hooks() {
@@ -36,10 +46,12 @@ void Node::visit_refs(RefVisitor& v) const {
   for (const Edge& e : edges)
     if (e.node) v.object(e.node.get());
   if (hooks_) hooks_->visit_refs(v);
+  if (trace) v.object(trace.get());
 }
 
 void Node::clear_refs() {
   hooks_.reset();
+  trace = nullptr;
   std::vector<Edge> dropped = std::move(edges);
   edges.clear();
 }
@@ -61,17 +73,6 @@ void Node::destroy() {
 // ---- records
 
 OpNode::OpNode(const Op& o, const Attrs& a, size_t n) : Node(next_sequence()), op(o), attrs(a), inputs(n), x(n) { edges.resize(n); }
-
-std::string OpNode::name() const {
-  std::string r;
-  bool upper = true;
-  for (const char* p = op.name; *p; p++) {
-    if (*p == '_') { upper = true; continue; }
-    r += upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(*p))) : *p;
-    upper = false;
-  }
-  return r + "Backward0";
-}
 
 namespace {
 
@@ -102,6 +103,7 @@ void OpNode::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, 
     if (x[i] && (saves & saves_all_inputs || (i < 32 && saves & saves_input(i)))) saved_x[i] = x[i].unpack(*this, 0);
   for (int k = 0; k < op.outputs; k++)
     if (y[k] && saves & saves_output(k)) saved_y[k] = y[k].unpack(*this, k);
+  if (released) fail_freed(*this);   // by another thread, while an unpack hook ran
   std::vector<Tensor> v = cotangents;
   // PyTorch's convention: the adjoint, not the transpose. A rule is real-analytic, so conj(d(conj v)) is it.
   const bool conjugate = (op.kind == Kind::elementwise || op.kind == Kind::multilinear) && any_complex(v, inputs);
@@ -119,9 +121,11 @@ void OpNode::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, 
 }
 
 void OpNode::release_saved() {
-  for (Saved& s : x) s = Saved();
-  for (Saved& s : y) s = Saved();
-  released = true;
+  for (std::span<Saved> all : {std::span<Saved>(x), std::span<Saved>(y)})
+    for (Saved& s : all) {
+      released = released || s;   // a node that saved nothing may run again
+      s = Saved();
+    }
 }
 void OpNode::visit_refs(RefVisitor& v) const {
   Node::visit_refs(v);
@@ -152,6 +156,10 @@ void CopySlices::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& gra
   if (!needed[0]) return;
   copy_(slice[0], inner_grads[0] ? inner_grads[0] : zeros_like(slice[0]));
   grads[0] = g;
+}
+void CopySlices::release_saved() {
+  fn->release_saved();
+  released = fn->released;
 }
 void CopySlices::visit_refs(RefVisitor& v) const {
   Node::visit_refs(v);

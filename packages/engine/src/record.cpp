@@ -1,4 +1,5 @@
 // Behind core's door: find the innermost level among the operands, lower the call, record it on that face.
+#include <adjoint/core/inference.h>
 #include <adjoint/engine/autograd.h>
 
 #include "record.h"
@@ -69,6 +70,8 @@ void remember_view(const Op& op, const Tensor& parent, const Attrs& attrs, const
   v->op = &op;
   v->attrs = attrs;
   v->recorded = recording(level(y));
+  v->creation = inference_mode ? Creation::inference : grad_enabled() ? Creation::normal : Creation::no_grad;
+  if (parent->view && v->creation == Creation::normal) v->creation = view_info(*parent)->creation;
   TensorImpl& root = view_root(*parent);
   v->seen = root.epoch;
   if (root.keys & key_lifted) static_cast<Face*>(root.face.get())->viewed = true;
@@ -87,11 +90,19 @@ void apply_recorded(const Op& op, Tensors given, const Attrs& attrs, Tensor* y) 
   if (Ref<OpNode> n = make_node(op, x, attrs, in.level, in.slot)) record(std::move(n), {y, static_cast<size_t>(op.outputs)}, in.level);
 }
 
+const TensorImpl* memory_below(const TensorImpl& t) {
+  const TensorImpl* p = &t;
+  for (; p->keys & key_lifted; p = static_cast<Face*>(p->face.get())->value.get())
+    if (static_cast<Face*>(p->face.get())->slot->kind == LevelKind::batch) return nullptr;
+  return p;
+}
+
 }  // namespace
 
 void install() {
   engine_hooks.apply = apply_recorded;
   engine_hooks.apply_inplace = apply_inplace_recorded;
+  engine_hooks.memory = memory_below;
 }
 
 }  // namespace adjoint::engine

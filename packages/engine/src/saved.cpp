@@ -1,4 +1,5 @@
 // Saved tensors: versions are checked when they come back, and the error names both ends.
+#include <adjoint/core/inference.h>
 #include <adjoint/engine/autograd.h>
 
 namespace adjoint::engine {
@@ -17,27 +18,54 @@ uint32_t version(const Tensor& t) {
   const std::string saved = describe_site(owner.site), wrote = describe_site(s->site);
   fail(ErrorKind::runtime, "one of the variables needed for gradient computation has been modified by an inplace operation: [", t.dtype(), " ", t.sizes(), "] saved by ", owner.name(),
        saved.empty() ? "" : " (" + saved + ")", " is at version ", s->version, "; expected version ", expected, " instead.", wrote.empty() ? "" : " It was overwritten here: " + wrote + ".",
-       " Hint: clone() it before the in-place operation, or use the out-of-place form.");
+       anomaly.enabled ? " Hint: the backtrace further above shows the operation that failed to compute its gradient."
+                       : " Hint: enable anomaly detection to see the whole forward traceback of that operation, with autograd.set_detect_anomaly(True).",
+       " To avoid the error clone() the tensor before the in-place operation, or use the out-of-place form.");
 }
 
 }  // namespace
 
-Saved::Saved(const Tensor& t, bool own_output) : own_output_(own_output) {
-  if (saved_packer.pack) {
-    packed_ = saved_packer.pack(own_output ? face_copy(t) : t);
-    if (packed_) return;
-  }
-  tensor_ = own_output ? face_copy(t) : t;
+Saved::Saved(const Tensor& t, bool own_output) : tensor_(own_output ? face_copy(t) : t), own_output_(own_output) {
+  const TensorImpl& memory = *bottom(t);
+  expect(!is_inference(memory), "Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor and use it in autograd.");
   version_ = version(t);
+  if (saved_packer.pack) pack(saved_packer.pack, nullptr);
+}
+
+// The hook sees the values alone, and must not write to them.
+void Saved::pack(Pack pack, void* context) {
+  NoGrad guard;
+  const Tensor values = face_copy(tensor_);
+  const uint32_t before = version(values);
+  Ref<Packed> p = pack(values, context);
+  if (!p) return;
+  expect(version(values) == before, "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can not be modified by in-place operations as this can lead to unexpected side-effects.");
+  if (!own_output_ && tensor_->keys & key_tape) {
+    p->edge = gradient_edge(tensor_);
+    if (!tensor_->grad_fn) p->leaf = tensor_->meta;
+  }
+  packed_ = std::move(p);
+  tensor_ = {};
 }
 
 Tensor Saved::unpack(Node& owner, uint32_t out_nr) const {
-  Tensor t = packed_ ? static_cast<Packed*>(packed_.get())->unpack() : tensor_;
-  if (!packed_ && version(tensor_) != version_) modified(owner, tensor_, version_);
-  if (!own_output_) return t;
-  Tensor y = face_copy(t);
-  set_history(y, Ref<Node>(&owner), out_nr);
+  if (!packed_) {
+    if (version(tensor_) != version_) modified(owner, tensor_, version_);
+    if (!own_output_) return tensor_;
+  }
+  const Ref<Packed> packed = packed_;   // the hook may free the graph
+  const Tensor values = packed ? packed->unpack() : tensor_;
+  if (!own_output_ && !packed->edge.node) return values;
+  Tensor y = face_copy(values);
+  if (own_output_) set_history(y, Ref<Node>(&owner), out_nr);
+  else if (packed->leaf) y->meta = packed->leaf, y->keys |= key_tape;
+  else set_history(y, packed->edge.node, packed->edge.nr);
   return y;
+}
+
+void Saved::Packed::visit_refs(RefVisitor& v) const {
+  if (edge.node) v.object(edge.node.get());
+  if (leaf) v.object(leaf.get());
 }
 
 void Saved::visit_refs(RefVisitor& v) const {

@@ -88,8 +88,8 @@ const Op op_logsigmoid{.name = "logsigmoid", .types = types::first,
 Tensor logsigmoid(const Tensor& x) { return apply(op_logsigmoid, {x}); }
 
 const Op op_mish{.name = "mish", .types = types::first,
-    .d = {rule([](V v, X<0> x) {
-      const Tensor t = tanh(softplus(x, 1, 20));
+    .d = {rule([](V v, X<0> given) {
+      const Tensor x = in_float(given), t = tanh(softplus(x, 1, 20));
       return v * (t + x * sigmoid(x) * (1. - t * t));
     })},
     .doc = "`x * tanh(softplus(x))` for each element of `x`.", .reference = elementwise<functors::Mish, 1>};
@@ -97,7 +97,7 @@ Tensor mish(const Tensor& x) { return apply(op_mish, {x}); }
 
 const Op op_softsign{.name = "softsign", .types = types::floating,
     .d = {rule([](V v, X<0> x) {
-      const Tensor d = abs(x) + 1.;
+      const Tensor d = abs(in_float(x)) + 1.;
       return v / d / d;
     })},
     .doc = "`x / (1 + abs(x))` for each element of `x`.", .reference = elementwise<functors::Softsign, 1>};

@@ -41,7 +41,7 @@ bool is_number(const Tensor& x) { return !(x->keys & key_lifted) && x->flags & f
 Tensor pow_slope(const Tensor& v, const Tensor& a, double p) {
   if (p == 0) return zeros_like(v);
   if (p == 1) return v;
-  return v * (p == 2 ? a * 2. : pow(a, wrapped(p - 1)) * p);
+  return v * (p == 2 ? a * 2. : pow(in_float(a), wrapped(p - 1)) * p);
 }
 Tensor equals_zero(const Tensor& x) { return eq(x, wrapped(0.)); }
 Tensor equals_infinity(const Tensor& a, const Tensor& b) { return logical_and(eq(a, b), isinf(a)); }
@@ -88,13 +88,13 @@ Tensor div(const Tensor& a, const Tensor& b) { return apply(op_div, {a, b}); }
 const Op op_pow{.name = "pow", .types = types::promoted,
     .d = {rule([](V v, X<0> a, X<1> b) {
             if (is_number(b)) return pow_slope(v, a, item(b).to<double>());
-            const Tensor base = one_where(logical_and(equals_zero(a), equals_zero(b)), a);
-            return v * (b * pow(base, b - 1.));
+            const Tensor base = in_float(one_where(logical_and(equals_zero(a), equals_zero(b)), a));
+            return v * (b * pow(base, in_float(b) - 1.));
           }),
           rule([](V v, X<0> a, X<1> b, Y<> y) {
             const Tensor real_b = is_complex(b.dtype()) ? real(b) : b;
             const Tensor base = one_where(logical_and(equals_zero(a), ge(real_b, wrapped(0.))), to_dtype(a, v.dtype()));
-            return v * (y * log(base));
+            return v * (y * log(in_float(base)));
           })},
     .doc = "`a` to the power `b`, elementwise.", .reference = elementwise<functors::Pow, 2>};
 Tensor pow(const Tensor& a, const Tensor& b) {
@@ -127,11 +127,11 @@ Tensor fmod(const Tensor& a, const Tensor& b) { return apply(op_fmod, {a, b}); }
 
 const Op op_atan2{.name = "atan2", .types = types::floating,
     .d = {rule([](V v, X<0> a, X<1> b) {
-            const Tensor r = radius(a, b);
+            const Tensor r = radius(in_float(a), in_float(b));
             return v * (b / r) / r;
           }),
           rule([](V v, X<0> a, X<1> b) {
-            const Tensor r = radius(a, b);
+            const Tensor r = radius(in_float(a), in_float(b));
             return -(v * (a / r) / r);
           })},
     .doc = "Angle of the point `(b, a)`, elementwise, in `[-pi, pi]`.", .reference = elementwise<functors::Atan2, 2>};

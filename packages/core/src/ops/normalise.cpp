@@ -276,6 +276,10 @@ double epsilon_of(DType t) {
 Tensor rms_norm(const Tensor& x, const Dims& shape, const Tensor& weight, std::optional<double> eps) {
   const Dims dims = trailing_dims(x, shape, "rms_norm");
   check_affine(weight, shape, "rms_norm", "weight");
+  if (is_complex(x.dtype())) {  // by PyTorch's definition the mean of x^2, not of |x|^2
+    const Tensor y = x * rsqrt(mean(x * x, dims, true) + eps.value_or(epsilon_of(real_of(x.dtype()))));
+    return weight ? y * weight : y;
+  }
   return standardised(op_rms_norm, x, dims, eps.value_or(epsilon_of(x.dtype())), weight, {}, x.dim() - shape.size()).y;
 }
 

@@ -1,5 +1,6 @@
 // Reductions with a scale: variance, standard deviation, vector norms, log-sum-exp.
 #include <adjoint/core/batch.h>
+#include <adjoint/core/math/complex.h>
 #include <adjoint/core/math/exp.h>
 #include <adjoint/core/types.h>
 
@@ -126,7 +127,15 @@ void logsumexp_kernel(const Launch& l) {
   const Reduce& a = l.attrs.as<Reduce>();
   with_type(l.x[0].dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (std::is_integral_v<T> || is_complex_v<T>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
+    if constexpr (std::is_integral_v<T>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
+    else if constexpr (is_complex_v<T>) for_groups(l.x[0], l.y[0], a.dims, [](char* y, const char* x, const Group& g) {
+      double largest = -math::infinity<double>;
+      g.each<T>(x, [&](T v) { if (v.re > largest) largest = v.re; });
+      if (math::abs(largest) == math::infinity<double>) largest = 0;
+      PairwiseSum<Complex<double>> s;
+      g.each<T>(x, [&](T v) { s.add(math::polar(math::exp(v.re - largest), static_cast<double>(v.im))); });
+      at<T>(y) = convert<T>(math::log(s.total()) + largest);
+    });
     else for_groups(l.x[0], l.y[0], a.dims, [](char* y, const char* x, const Group& g) {
       using C = compute_t<T>;
       C largest = -math::infinity<C>;
@@ -177,7 +186,7 @@ Tensor vector_norm(const Tensor& x, double p, const OptionalDims& dims, bool kee
 }
 
 const Op op_logsumexp{.name = "logsumexp", .kind = Kind::custom, .types = types::floating, .shape = reduced_shape<Reduce>,
-    .d = {rule([](V v, X<0> x, Y<> y, const Reduce& a) { return keep(v, a) * weights(x, y, a); })},
+    .d = {rule([](V v, X<0> x, Y<> y, const Reduce& a) { return keep(v, a) * conj(weights(x, y, a)); })},
     .t = {rule([](V v, X<0> x, Y<> y, const Reduce& a) { return sum_over(weights(x, y, a) * v, a.dims, a.keepdim); })},
     .batch = batch::shift<&Reduce::dims>, .doc = "log(sum(exp(x))) over `dims` without overflow.", .reference = logsumexp_kernel};
 Tensor logsumexp(const Tensor& x, const Dims& dims, bool keepdim) { return apply(op_logsumexp, {x}, Reduce{normal_dims(dims, x.dim(), "logsumexp"), keepdim}); }

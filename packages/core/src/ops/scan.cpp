@@ -2,6 +2,7 @@
 // One recurrence, y_i = a_i y_(i-1) + b_i, gives the derivatives of all of them and of itself: no division, so zeros are no
 // special case, and exponents never positive, so nothing overflows.
 #include <adjoint/core/batch.h>
+#include <adjoint/core/math/complex.h>
 #include <adjoint/core/math/exp.h>
 #include <adjoint/core/types.h>
 
@@ -72,6 +73,18 @@ void prod_kernel(const Launch& l) {
   });
 }
 
+struct ComplexLogSum {  // as below; the real parts decide what is largest
+  double largest = -math::infinity<double>;
+  Complex<double> scaled{0};
+  Complex<double> add(Complex<double> v) {
+    if (v.re > largest) {
+      scaled = scaled * math::exp(largest - v.re);
+      largest = v.re;
+    }
+    if (v.re != -math::infinity<double>) scaled += math::polar(math::exp(v.re - largest), v.im);
+    return scaled == 0. ? Complex<double>(largest) : math::log(scaled) + largest;
+  }
+};
 struct LogSum {  // log of `scaled` e^largest
   double largest = -math::infinity<double>, scaled = 0;
   double add(double v) {
@@ -87,7 +100,8 @@ struct LogSum {  // log of `scaled` e^largest
 void logcumsumexp_kernel(const Launch& l) {
   with_type(l.x[0].dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (std::is_integral_v<T> || is_complex_v<T>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
+    if constexpr (std::is_integral_v<T>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
+    else if constexpr (is_complex_v<T>) scan_lines<T, ComplexLogSum>(l, [](ComplexLogSum& s, T v) { return s.add(Complex<double>(v)); });
     else scan_lines<T, LogSum>(l, [](LogSum& s, T v) { return s.add(convert<double>(v)); });
   });
 }
@@ -169,7 +183,7 @@ Tensor cumprod(const Tensor& x, int64_t dim) { return scan_from_start(op_cumprod
 const Op op_logcumsumexp{.name = "logcumsumexp", .kind = Kind::custom, .types = types::floating, .shape = shapes::same,
     .d = {rule([](V v, X<0> x, Y<> y, const Scan& a) {
       const auto [before, here] = log_factors(x, y, a);
-      return here * recurrence(next(before, a, 0), v, backwards(a));
+      return conj(here) * recurrence(next(conj(before), a, 0), v, backwards(a));
     })},
     .t = {rule([](V v, X<0> x, Y<> y, const Scan& a) {
       const auto [before, here] = log_factors(x, y, a);

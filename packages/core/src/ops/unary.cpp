@@ -76,7 +76,7 @@ const Op op_exp{.name = "exp", .types = types::floating,
 Tensor exp(const Tensor& x) { return apply(op_exp, {x}); }
 
 const Op op_exp2{.name = "exp2", .types = types::floating,
-    .d = {rule([](V v, Y<> y) { return v * (y * ln2); })},
+    .d = {rule([](V v, X<0> x) { return v * (exp2(in_float(x)) * ln2); })},
     .doc = "2 to the power of each element of `x`.", .reference = elementwise<functors::Exp2, 1>};
 Tensor exp2(const Tensor& x) { return apply(op_exp2, {x}); }
 
@@ -91,12 +91,12 @@ const Op op_log{.name = "log", .types = types::floating,
 Tensor log(const Tensor& x) { return apply(op_log, {x}); }
 
 const Op op_log2{.name = "log2", .types = types::floating,
-    .d = {rule([](V v, X<0> x) { return v / (x * ln2); })},
+    .d = {rule([](V v, X<0> x) { return v / (in_float(x) * ln2); })},
     .doc = "Logarithm to base 2 of each element of `x`.", .reference = elementwise<functors::Log2, 1>};
 Tensor log2(const Tensor& x) { return apply(op_log2, {x}); }
 
 const Op op_log10{.name = "log10", .types = types::floating,
-    .d = {rule([](V v, X<0> x) { return v / (x * ln10); })},
+    .d = {rule([](V v, X<0> x) { return v / (in_float(x) * ln10); })},
     .doc = "Logarithm to base 10 of each element of `x`.", .reference = elementwise<functors::Log10, 1>};
 Tensor log10(const Tensor& x) { return apply(op_log10, {x}); }
 
@@ -111,7 +111,10 @@ const Op op_sqrt{.name = "sqrt", .types = types::floating,
 Tensor sqrt(const Tensor& x) { return apply(op_sqrt, {x}); }
 
 const Op op_rsqrt{.name = "rsqrt", .types = types::floating,
-    .d = {rule([](V v, Y<> y) { return v * (y * -.5) * y * y; })},
+    .d = {rule([](V v, X<0> x) {
+      const Tensor y = rsqrt(in_float(x));
+      return v * (y * -.5) * y * y;
+    })},
     .doc = "1 divided by the square root of each element of `x`.", .reference = elementwise<functors::Rsqrt, 1>};
 Tensor rsqrt(const Tensor& x) { return apply(op_rsqrt, {x}); }
 
@@ -155,7 +158,10 @@ const Op op_cos{.name = "cos", .types = types::floating,
 Tensor cos(const Tensor& x) { return apply(op_cos, {x}); }
 
 const Op op_tan{.name = "tan", .types = types::floating,
-    .d = {rule([](V v, Y<> y) { return v * (y * y + 1.); })},
+    .d = {rule([](V v, X<0> x) {
+      const Tensor y = tan(in_float(x));
+      return v * (y * y + 1.);
+    })},
     .doc = "Tangent of each element of `x` (radians).", .reference = elementwise<functors::Tan, 1>};
 Tensor tan(const Tensor& x) { return apply(op_tan, {x}); }
 
@@ -171,7 +177,7 @@ Tensor acos(const Tensor& x) { return apply(op_acos, {x}); }
 
 const Op op_atan{.name = "atan", .types = types::floating,
     .d = {rule([](V v, X<0> x) {
-      const Tensor h = one_and_square(x);
+      const Tensor h = one_and_square(in_float(x));
       return v / h / h;
     })},
     .doc = "Arctangent of each element of `x`.", .reference = elementwise<functors::Atan, 1>};
@@ -203,7 +209,7 @@ const Op op_asinh{.name = "asinh", .types = types::floating,
 Tensor asinh(const Tensor& x) { return apply(op_asinh, {x}); }
 
 const Op op_acosh{.name = "acosh", .types = types::floating,
-    .d = {rule([](V v, X<0> x) { return v / (sqrt(x - 1.) * sqrt(x + 1.)); })},
+    .d = {rule([](V v, X<0> x) { return v / (sqrt(in_float(x) - 1.) * sqrt(in_float(x) + 1.)); })},
     .doc = "Inverse hyperbolic cosine of each element of `x`.", .reference = elementwise<functors::Acosh, 1>};
 Tensor acosh(const Tensor& x) { return apply(op_acosh, {x}); }
 
@@ -230,7 +236,10 @@ const Op op_erf_derivative{.name = "erf_derivative", .types = types::floating,
 Tensor erf_derivative(const Tensor& v, const Tensor& x) { return apply(op_erf_derivative, {v, x}); }
 
 const Op op_erfinv{.name = "erfinv", .types = types::floating,
-    .d = {rule([](V v, Y<> y) { return v * (exp(y * y) * 0.886226925452758); })},
+    .d = {rule([](V v, X<0> x) {
+      const Tensor y = erfinv(in_float(x));
+      return v * (exp(y * y) * 0.886226925452758);
+    })},
     .doc = "Inverse of the error function of each element of `x`.", .reference = elementwise<functors::Erfinv, 1>};
 Tensor erfinv(const Tensor& x) { return apply(op_erfinv, {x}); }
 
@@ -255,7 +264,8 @@ Tensor polygamma(int64_t n, const Tensor& x) {
 // sinc(x) = j_0(pi x), and j_n' = (n j_(n-1) - (n + 1) j_(n+1)) / (2n + 1) needs no division by x: right at 0 in every order.
 static Tensor sinc_order(int64_t n, const Tensor& x);
 const Op op_sinc{.name = "sinc", .types = types::floating,
-    .d = {rule([](V v, X<0> x, const Order& a) {
+    .d = {rule([](V v, X<0> given, const Order& a) {
+      const Tensor x = in_float(given);
       if (a.n == 0) return v * (sinc_order(1, x) * -pi);
       const double scale = pi / (2. * a.n + 1);
       return v * (sinc_order(a.n - 1, x) * (a.n * scale) - sinc_order(a.n + 1, x) * ((a.n + 1) * scale));

@@ -107,7 +107,7 @@ const Op op_view{.name = "view", .kind = Kind::linear,
 Tensor view(const Tensor& x, const Dims& sizes) { return apply(op_view, {x}, Sizes{infer_size(sizes, x.numel(), "view")}); }
 Tensor reshape(const Tensor& x, const Dims& sizes) {
   const Dims to = infer_size(sizes, x.numel(), "reshape");
-  if (!(x->keys & key_lifted) && !view_strides(*x, to)) return apply(op_view, {contiguous(x)}, Sizes{to});
+  if (!view_strides(*x, to)) return apply(op_view, {contiguous(x)}, Sizes{to});
   return apply(op_view, {x}, Sizes{to});
 }
 
@@ -253,8 +253,12 @@ Tensor as_strided(const Tensor& x, const Dims& sizes, const Dims& strides, std::
   for (int64_t s : strides) expect(s >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ", strides);
   for (int64_t n : sizes) expect(n >= 0, "as_strided: sizes must not be negative, got ", sizes);
   expect(offset.value_or(0) >= 0, "as_strided: storage offset must not be negative, got ", offset.value_or(0));
-  expect(!(x->keys & key_lifted) || offset, "as_strided: needs an explicit storage offset inside a transform");
-  return apply(op_as_strided, {x}, Strided{sizes, strides, offset ? *offset : x->offset()});
+  const TensorImpl* memory = x->keys & key_lifted ? engine_hooks.memory(*x) : x.get();
+  expect(memory || offset, "as_strided: needs an explicit storage offset inside vmap");
+  // Derivatives know the shape of x, not its strides.
+  expect(!(x->keys & (key_tape | key_lifted)) || !memory || (memory->contiguous() && memory->offset() == 0), ErrorKind::not_implemented,
+         "as_strided: derivatives are not implemented for an input that is not contiguous or does not start its memory");
+  return apply(op_as_strided, {x}, Strided{sizes, strides, offset ? *offset : memory->offset()});
 }
 
 // Transposes, written by views of fresh zeros: differentiable because the copy into the view is.

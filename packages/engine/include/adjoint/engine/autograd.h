@@ -14,6 +14,7 @@ ADJOINT_API void detach_(const Tensor& t);
 ADJOINT_API Tensor gradient(const Tensor& t);             // t.grad; empty if none
 ADJOINT_API void set_gradient(const Tensor& t, const Tensor& grad);
 ADJOINT_API void retain_grad(const Tensor& t);
+ADJOINT_API Tensor data(const Tensor& t);                 // the same memory under a version counter of its own
 
 struct Root { Edge edge; Tensor cotangent; };
 struct BackwardOptions {
@@ -22,11 +23,18 @@ struct BackwardOptions {
   std::span<const Edge> inputs;   // empty: all leaves
   bool accumulate = true;         // leaves among `inputs` add to their .grad; else cotangents are only returned
 };
+// The backward that this thread is in, if any.
+ADJOINT_API Node* running_node();
+ADJOINT_API int64_t current_task();               // -1 outside
+ADJOINT_API bool will_execute(Node* n);           // is n on a path that the current backward wants?
 // Runs the graph from the roots. Returns the cotangents of `inputs` (empty where a path does not exist).
 ADJOINT_API std::vector<Tensor> run_backward(std::vector<Root> roots, const BackwardOptions& options);
 ADJOINT_API std::vector<Tensor> grad(Tensors outputs, Tensors inputs, Tensors cotangents, bool retain_graph, bool create_graph);
 ADJOINT_API void backward(Tensors outputs, Tensors cotangents, bool retain_graph, bool create_graph, Tensors inputs = {});
 ADJOINT_API std::vector<Tensor> grad_of_level(Tensors outputs, Tensors inputs, Tensors cotangents, const Slot* s);   // functional transforms
+
+// Called before each in-place write of this thread, if set.
+ADJOINT_API extern thread_local void (*before_write)(const Tensor&);
 
 // Puts the engine behind core's door. Called once at load.
 ADJOINT_API void install();

@@ -30,6 +30,9 @@ struct Face final : Object {
   void visit_refs(RefVisitor& v) const override;
 };
 
+// Views that must not be written to while recording.
+enum class Creation : uint8_t { normal, no_grad, inference, several, custom };
+
 // How a view was made, so that it can be made again when its base gets another history or level.
 struct ViewInfo final : Object {
   Tensor parent;
@@ -37,6 +40,7 @@ struct ViewInfo final : Object {
   Attrs attrs;
   uint32_t seen = 0;           // the root's epoch when it was last made
   bool recorded = true;        // made under no_grad: it never takes part in its base's history
+  Creation creation = Creation::normal;
   void visit_refs(RefVisitor& v) const override;
 };
 

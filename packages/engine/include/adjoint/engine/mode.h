@@ -1,4 +1,4 @@
-// Which faces are recorded: a window of level serials per thread instead of one flag.
+// Modes of a thread: which faces are recorded (a window of level serials instead of one flag), anomaly detection, layout of gradients.
 #pragma once
 #include <adjoint/core/tensor.h>
 
@@ -10,6 +10,11 @@ ADJOINT_API extern thread_local Window window __attribute__((tls_model("initial-
 inline bool recording(uint32_t level) { return window.lo <= level && level <= window.hi; }
 ADJOINT_API bool grad_enabled();
 ADJOINT_API void set_grad_enabled(bool enabled);
+
+// Nodes made while it is enabled remember the whole forward stack; backward names the node that fails or makes a nan.
+struct Anomaly { bool enabled = false, check_nan = true; };
+ADJOINT_API extern thread_local Anomaly anomaly __attribute__((tls_model("initial-exec")));
+ADJOINT_API extern thread_local bool grad_layout_policy;   // a first gradient is laid out like its leaf
 
 // Restores the window when it goes.
 struct WindowGuard {

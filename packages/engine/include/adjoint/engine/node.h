@@ -25,8 +25,8 @@ struct Hooks {
   void visit_refs(RefVisitor& v) const;
   struct OnTensor { uint32_t nr; Ref<TensorHook> hook; };
   std::vector<OnTensor> tensor;                 // run first, in the order of registration
-  std::vector<Ref<PreHook>> pre;
-  std::vector<OnTensor> retain;                 // retain_grad: sees what the others made of it
+  std::vector<OnTensor> retain;                 // retain_grad: sees what those made of it
+  std::vector<Ref<PreHook>> pre;                // only if the node's function runs
   std::vector<Ref<PostHook>> post;
   std::vector<Ref<AccumulatedHook>> accumulated;
 };
@@ -40,15 +40,22 @@ class ADJOINT_API Saved {
   Tensor unpack(Node& owner, uint32_t out_nr) const;   // checks the version
   bool own_output() const { return own_output_; }
   const Tensor& raw() const { return tensor_; }
-  void set_hooks(Ref<Object> packed);
   void visit_refs(RefVisitor& v) const;
-  // A packed tensor (saved_tensors_hooks): made and unmade by user code.
-  struct Packed : Object { virtual Tensor unpack() = 0; };
-  struct Packer { Ref<Object> (*pack)(const Tensor&) = nullptr; };   // installed by the Python layer; null result: no hooks active
+  // A packed tensor (saved_tensors_hooks): its values made and unmade by user code; what ties it to the graph stays here.
+  struct Packed : Object {
+    virtual Tensor unpack() = 0;
+    void visit_refs(RefVisitor& v) const override;
+    Edge edge;
+    Ref<Object> leaf;                           // the leaf's Meta, if it was one
+  };
+  using Pack = Ref<Packed> (*)(const Tensor& values, void* context);
+  struct Packer { Pack pack = nullptr; };       // installed by the Python layer; null result: no hooks active
+  bool packed() const { return static_cast<bool>(packed_); }
+  void pack(Pack pack, void* context);          // replaces the tensor by what `pack` makes of its values
 
  private:
   Tensor tensor_;
-  Ref<Object> packed_;
+  Ref<Packed> packed_;
   uint32_t version_ = 0;
   bool own_output_ = false;
 };
@@ -63,6 +70,7 @@ class ADJOINT_API Node : public Object {
   virtual void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) = 0;
   virtual void release_saved() {}               // after backward without retain_graph
   virtual uint32_t outputs() const { return 1; }
+  virtual bool runs_on_nothing() const { return false; }   // also when all its cotangents are absent
   void visit_refs(RefVisitor& v) const override;
   void clear_refs() override;
   void destroy() override;                      // iterative: graphs may be a million nodes deep
@@ -73,6 +81,7 @@ class ADJOINT_API Node : public Object {
   uint64_t seq;
   uint32_t site = 0;                            // the user's line
   uint32_t released_at = 0;                     // the line of the backward that freed it
+  Ref<Object> trace;                            // anomaly mode: the forward stack
   bool tainted = false;                         // Python objects hang on it or upstream: visible to the collector
   bool released = false;
 
@@ -82,6 +91,14 @@ class ADJOINT_API Node : public Object {
  private:
   std::unique_ptr<Hooks> hooks_;
 };
+
+// Installed by the Python layer.
+struct AnomalyHooks {
+  Ref<Object> (*trace)(Node* running) = nullptr;   // the stack of now; `running`: the node that backward is in
+  void (*report)(Node&) = nullptr;                 // an error came out of the node
+};
+ADJOINT_API extern AnomalyHooks anomaly_hooks;
+[[noreturn]] ADJOINT_API void fail_freed(const Node& n);
 
 ADJOINT_API uint64_t next_sequence();
 ADJOINT_API uint64_t peek_sequence();
@@ -126,7 +143,7 @@ class ADJOINT_API CopySlices final : public Node {
   CopySlices(Ref<Node> fn, const Op& view, const Attrs& attrs);
   std::string name() const override { return "CopySlices"; }
   void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) override;
-  void release_saved() override { fn->release_saved(); }
+  void release_saved() override;
   void visit_refs(RefVisitor& v) const override;
   Ref<Node> fn;
   const Op& view;
@@ -137,7 +154,8 @@ class ADJOINT_API CopySlices final : public Node {
 struct ADJOINT_API Meta final : Object {
   Tensor grad;
   AccumulateGrad* accumulator = nullptr;        // weak: it clears this when it goes
-  std::string name;
+  enum class GradType : uint8_t { same, given, any } grad_type = GradType::same;
+  DType grad_dtype{};                           // of `.grad`, where given
   std::unique_ptr<Hooks> hooks;                 // of a leaf
   Ref<TensorHook> retain;                       // set by retain_grad
   uint32_t site = 0;                            // where requires_grad was set
@@ -149,6 +167,7 @@ ADJOINT_API Meta& ensure_meta(const Tensor& t);
 
 inline Node* node(const Tensor& t) { return static_cast<Node*>(t->grad_fn.get()); }
 ADJOINT_API Edge gradient_edge(const Tensor& t);   // grad_fn and its output, or the leaf's AccumulateGrad
+ADJOINT_API void move_retain(TensorImpl& t, Node* from);   // retain_grad follows a tensor to its new history
 ADJOINT_API void set_history(const Tensor& t, Ref<Node> n, uint32_t nr = 0);
 
 // Python's view of a node, when it must be visible to the collector. Null without Python.

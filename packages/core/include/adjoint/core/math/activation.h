@@ -56,7 +56,8 @@ template <std::floating_point T>
 template <std::floating_point T>
 [[gnu::always_inline]] inline T silu(T x) {
   const T y = x < T(-1000) ? T(-1000) : x;
-  return detail::logistic(y, y);
+  const T inside = detail::logistic(y, y);  // scales by up to 2^36 on the way: the largest would overflow
+  return x > T(64) ? x : inside;
 }
 
 // x Phi(x), Phi(-d) = e^(-d^2/2) erfcx(d / sqrt 2) / 2. PyTorch's float form is -0 from -6 down.
