@@ -6,7 +6,17 @@ from adjoint_core import registry
 from op_cases import CASES
 from op_checks.cells import CELLS
 
-DERIVED: dict[str, str] = {}
+DERIVED = {
+    **{f"{name}_derivative": f"the rule of {name}: its derivatives, and theirs, are those of {name}" for name in
+       ("erf", "gelu", "gelu_tanh", "relu", "sigmoid", "silu", "tanh")},
+    **{name: "the rule of a window operation, reached by its derivatives" for name in ("avg_pool_vjp", "conv_input_vjp", "conv_weight_vjp")},
+    "linear_recurrence": "the rule of every scan in op_cases/scan.py",
+    "alias": "what view_as and detach are made of",
+    "copy": "assignment through indices and copy_: op_cases/index.py and every in-place cell on a view",
+    "detach_where": "the double where that keeps rules finite at kinks",
+    "ravel_index": "the positions of op_cases/index.py",
+    "slice": "basic indexing: op_cases/index.py",
+}  # fmt: skip
 "Records without a case of their own, each with the reason."
 
 TESTED = {name for c in CASES for name in (c.name.rpartition(".")[2], *c.records)}

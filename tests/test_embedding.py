@@ -30,7 +30,11 @@ def test_core_and_engine_alone() -> None:
 def test_embedding_in_cpp(tmp_path: Path) -> None:
     site = sysconfig.get_path("platlib")
     prefix = f"{site}/adjoint_core;{site}/adjoint_engine"
-    subprocess.run(["cmake", "-S", ROOT / "examples/embed", "-B", tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}"], check=True, capture_output=True)
+    subprocess.run(
+        ["cmake", "-S", ROOT / "examples/embed", "-B", tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}"],
+        check=True,
+        capture_output=True,
+    )
     subprocess.run(["cmake", "--build", tmp_path], check=True, capture_output=True)
     run = subprocess.run([tmp_path / "embed"], capture_output=True, text=True)
     assert run.returncode == 0, run.stdout

@@ -15,11 +15,20 @@ VALUE_ULPS, GRADIENT_ULPS = 1.5, 2.0
 
 def half_cases(where):
     """Case and type, skipped where the case says so."""
-    return pytest.mark.parametrize("case, dtype", [
-        pytest.param(c, dtype, id=f"{c.id}-{str(dtype).rpartition('.')[2]}",
-                     marks=[pytest.mark.skip(reason=c.skip["half"])] if "half" in c.skip else [])
-        for c in CASES if any(i.draw(c.rng()).dtype.kind == "f" for i in c.inputs) and where(c) for dtype in HALVES
-    ])
+    return pytest.mark.parametrize(
+        "case, dtype",
+        [
+            pytest.param(
+                c,
+                dtype,
+                id=f"{c.id}-{str(dtype).rpartition('.')[2]}",
+                marks=[pytest.mark.skip(reason=c.skip["half"])] if "half" in c.skip else [],
+            )
+            for c in CASES
+            if any(i.draw(c.rng()).dtype.kind == "f" for i in c.inputs) and where(c)
+            for dtype in HALVES
+        ],
+    )
 
 
 def in_half(case, dtype):
@@ -69,9 +78,22 @@ def whole_range(dtype, low, high):
     return bits[(bits > low) & (bits < high)]
 
 
-SWEPT = {"asin": (-1, 1), "acos": (-1, 1), "atanh": (-1, 1), "erfinv": (-1, 1), "acosh": (1, np.inf), "lgamma": (0, np.inf),
-         "digamma": (0, np.inf), "log": (0, np.inf), "log2": (0, np.inf), "log10": (0, np.inf), "log1p": (-1, np.inf),
-         "sqrt": (0, np.inf), "rsqrt": (0, np.inf), "logit": (0, 1)}
+SWEPT = {
+    "asin": (-1, 1),
+    "acos": (-1, 1),
+    "atanh": (-1, 1),
+    "erfinv": (-1, 1),
+    "acosh": (1, np.inf),
+    "lgamma": (0, np.inf),
+    "digamma": (0, np.inf),
+    "log": (0, np.inf),
+    "log2": (0, np.inf),
+    "log10": (0, np.inf),
+    "log1p": (-1, np.inf),
+    "sqrt": (0, np.inf),
+    "rsqrt": (0, np.inf),
+    "logit": (0, 1),
+}
 "Domains narrower than the line."
 
 

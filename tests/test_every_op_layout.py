@@ -10,9 +10,15 @@ from op_checks.layout import LAYOUTS
 from op_checks.numeric import agree, directions, floating, inner, is_floating, same_number, tensors
 
 LAYOUT_CASES = [
-    pytest.param(c, layout, id=f"{c.id}-{layout.__name__}",
-                 marks=[pytest.mark.skip(reason=c.skip[layout.__name__])] if layout.__name__ in c.skip else [])
-    for c in CASES if any(i.shape for i in c.inputs) for layout in LAYOUTS
+    pytest.param(
+        c,
+        layout,
+        id=f"{c.id}-{layout.__name__}",
+        marks=[pytest.mark.skip(reason=c.skip[layout.__name__])] if layout.__name__ in c.skip else [],
+    )
+    for c in CASES
+    if any(i.shape for i in c.inputs)
+    for layout in LAYOUTS
 ]
 
 

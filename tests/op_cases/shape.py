@@ -8,15 +8,20 @@ from op_cases._case import BATCH_CELLS, case
 from op_cases._inputs import x
 
 move = partial(case, complex=True)
-VIEW = {"transposed": "view needs compatible strides", "strided": "view needs compatible strides",
-        "expanded": "view needs compatible strides"}
+VIEW = {
+    "transposed": "view needs compatible strides",
+    "strided": "view needs compatible strides",
+    "expanded": "view needs compatible strides",
+}
 
 UNBATCHED = {cell: "the strides of a batched tensor are not its own" for cell in BATCH_CELLS}
 
 
 def strided(x, size, stride, offset=0):
     flat = np.ravel(x)
-    where = offset + sum(np.arange(n).reshape([-1] + [1] * (len(size) - 1 - i)) * s for i, (n, s) in enumerate(zip(size, stride)))
+    where = offset + sum(
+        np.arange(n).reshape([-1] + [1] * (len(size) - 1 - i)) * s for i, (n, s) in enumerate(zip(size, stride))
+    )
     return flat[where]
 
 
@@ -52,8 +57,15 @@ CASES = [
     move("tensor_split", x(5, 2), 2, ref=lambda x, n: (x[:3], x[3:])),
     move("cat", [x(2, 3), x(1, 3)], dim=0, ref=lambda xs, dim: np.concatenate(xs, dim), empty=[(0, 3), (1, 3)]),
     move("cat", [x(2, 3), x(2, 1), x(2, 2)], dim=-1, variant="last", ref=lambda xs, dim: np.concatenate(xs, dim)),
-    move("stack", [x(2, 3), x(2, 3)], dim=1, ref=lambda xs, dim: np.stack(xs, dim), alias=True, empty=[(0, 3), (0, 3)],
-         scalar=None),
+    move(
+        "stack",
+        [x(2, 3), x(2, 3)],
+        dim=1,
+        ref=lambda xs, dim: np.stack(xs, dim),
+        alias=True,
+        empty=[(0, 3), (0, 3)],
+        scalar=None,
+    ),
     move("stack", [x(), x()], variant="0d", ref=np.stack, alias=True),
     move("hstack", [x(2, 3), x(2, 1)], ref=np.hstack),
     move("vstack", [x(2, 3), x(3)], ref=np.vstack),
@@ -77,8 +89,14 @@ CASES = [
     move("Tensor.unfold", x(3, 5), 1, 3, 2, ref=lambda x, dim, size, step: np.stack([x[:, 0:3], x[:, 2:5]], 1)),
     move("clone", x(3, 4), ref=np.copy, empty=[(0, 4)], scalar=[()]),
     move("Tensor.contiguous", x(3, 4), call=lambda ad, x: x.mT.contiguous(), ref=np.transpose),
-    move("Tensor.to", x(3, 4), call=lambda ad, x: x.to(x.dtype, copy=True), ref=np.copy),
+    move("Tensor.to", x(3, 4), records=("to_dtype",), call=lambda ad, x: x.to(x.dtype, copy=True), ref=np.copy),
     move("Tensor.double", x(3, 4), complex=False, ref=np.copy, skip={"half": "the type changes", "single": "the type changes"}),
-    move("nn.functional.pad", x(3, 4), (1, 2, 0, 1), value=0.5, ref=lambda x, pad, value: np.pad(x, ((0, 1), (1, 2)), constant_values=0.5)),
+    move(
+        "nn.functional.pad",
+        x(3, 4),
+        (1, 2, 0, 1),
+        value=0.5,
+        ref=lambda x, pad, value: np.pad(x, ((0, 1), (1, 2)), constant_values=0.5),
+    ),
     move("nn.functional.pad", x(3, 4), (-1, 1), variant="crop", ref=lambda x, pad: np.pad(x[:, 1:], ((0, 0), (0, 1)))),
 ]

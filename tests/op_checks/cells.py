@@ -12,12 +12,14 @@ from op_cases import CASES, Case
 from op_checks.derivative import Function, restricted
 from op_checks.numeric import floating, parts, tensors
 
-CELLS = frozenset("""
+CELLS = frozenset(
+    """
     value complex_value single half adjoint order1 partial kinks kinks_adjoint alias leaves_inputs
     reverse_over_reverse forward_over_reverse reverse_over_forward forward_over_forward
     complex_adjoint complex_order1 complex_order2 transposed strided expanded empty scalar
     inplace inplace_view inplace_alias vmap vmap_alone vmap_of_vjp vmap_of_jvp vjp_of_vmap
-""".split())
+""".split()
+)
 "The columns of the table: what a case may list as not applying."
 
 

@@ -75,5 +75,7 @@ def ulps(actual: np.ndarray, exact: np.ndarray, dtype: Any) -> np.ndarray:
         exponent = np.floor(np.log2(np.maximum(np.abs(exact), info.tiny)))
         distance = np.abs(actual - exact) / (2.0**exponent * info.eps)
         half_past = info.max * (1 + info.eps / 4)
-        special = (np.isnan(exact) & np.isnan(actual)) | ((np.abs(exact) >= half_past) & np.isinf(actual) & (np.sign(exact) == np.sign(actual)))
+        special = (np.isnan(exact) & np.isnan(actual)) | (
+            (np.abs(exact) >= half_past) & np.isinf(actual) & (np.sign(exact) == np.sign(actual))
+        )
     return np.where(special, 0.0, np.where(np.isnan(distance), np.inf, distance))

@@ -11,7 +11,20 @@ from op_cases import CASES
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.filterwarnings("ignore:ComplexHalf")
 
-DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+DTYPES = (
+    "bool",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+)
 
 
 def by_id(where):
@@ -32,7 +45,11 @@ def evaluate(lib, case, arrays, cotangents=None):
     xs = [inputs[i].requires_grad_() for i in case.differentiable]
     ys = flat(case.run(lib, inputs))
     seen = [(name(y.dtype), tuple(y.shape), y.numpy(force=True)) for y in ys]
-    recorded = [(y, lib.from_numpy(u)) for y, u in zip(ys, cotangents or [None] * len(ys), strict=True) if y.requires_grad and u is not None]
+    recorded = [
+        (y, lib.from_numpy(u))
+        for y, u in zip(ys, cotangents or [None] * len(ys), strict=True)
+        if y.requires_grad and u is not None
+    ]
     if not recorded:
         return seen, []
     ys, us = zip(*recorded, strict=True)
@@ -92,7 +109,23 @@ def test_no_inplace_form(case):
 
 
 ARITHMETIC = ("add", "sub", "mul", "div", "pow", "maximum", "atan2", "eq", "where", "matmul")
-UNARY = ("sin", "abs", "neg", "sqrt", "sum", "mean", "prod", "cumsum", "floor", "sign", "exp", "reciprocal", "square", "amax", "softmax")
+UNARY = (
+    "sin",
+    "abs",
+    "neg",
+    "sqrt",
+    "sum",
+    "mean",
+    "prod",
+    "cumsum",
+    "floor",
+    "sign",
+    "exp",
+    "reciprocal",
+    "square",
+    "amax",
+    "softmax",
+)
 KINDS = ("tensor", "0d", "scalar")
 SCALARS = {"bool": True, "int64": 2, "float64": 2.0, "complex128": 2 + 0j}
 
@@ -128,13 +161,20 @@ def test_promotion(function, kind):
 
 @pytest.mark.parametrize("function", UNARY)
 def test_unary_types(function):
-    wrong = {d: (o, t) for d in DTYPES if (o := outcome(ad, function, operand(ad, d, "tensor"))) != (t := outcome(torch, function, operand(torch, d, "tensor")))}
+    wrong = {
+        d: (o, t)
+        for d in DTYPES
+        if (o := outcome(ad, function, operand(ad, d, "tensor")))
+        != (t := outcome(torch, function, operand(torch, d, "tensor")))
+    }
     assert not wrong
 
 
 def test_result_type():
     for a, b in itertools.product(DTYPES, DTYPES):
-        assert name(ad.promote_types(getattr(ad, a), getattr(ad, b))) == name(torch.promote_types(getattr(torch, a), getattr(torch, b)))
+        assert name(ad.promote_types(getattr(ad, a), getattr(ad, b))) == name(
+            torch.promote_types(getattr(torch, a), getattr(torch, b))
+        )
 
 
 def recorded(lib):

@@ -9,6 +9,8 @@ import adjoint_kernels_cpu as _kernels_cpu
 from adjoint_core import *  # noqa: F403
 from adjoint_engine import enable_grad as enable_grad
 from adjoint_engine import inference_mode as inference_mode
+from adjoint_engine import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
+from adjoint_engine import is_anomaly_enabled as is_anomaly_enabled
 from adjoint_engine import is_grad_enabled as is_grad_enabled
 from adjoint_engine import is_inference_mode_enabled as is_inference_mode_enabled
 from adjoint_engine import no_grad as no_grad
@@ -17,6 +19,7 @@ from adjoint_engine import vmap as vmap
 
 from . import autograd as autograd
 from . import func as func
+from . import linalg as linalg
 from . import nn as nn
 
 __version__ = "0.1.0"

@@ -20,6 +20,6 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    if name in ("nn_functional", "registry"):  # imported when first used
+    if name in ("linalg", "nn_functional", "registry"):  # imported when first used
         return _importlib.import_module("." + name, __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,7 +9,7 @@ from ._core import Tensor
 
 
 def write(x: Tensor, y: Tensor, inplace: bool) -> Tensor:
-    return x.copy_(y) if inplace else y
+    return x.copy_(y) if inplace and y is not x else y
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -36,12 +36,12 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """x * sigmoid(x)."""
-    return write(input, _core._silu(input), inplace)
+    return _core._silu(input, inplace)
 
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """x * tanh(softplus(x))."""
-    return write(input, _core._mish(input), inplace)
+    return _core._mish(input, inplace)
 
 
 def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
@@ -61,23 +61,22 @@ def logsigmoid(input: Tensor) -> Tensor:
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """x if x > 0, else alpha * (exp(x) - 1)."""
-    return write(input, _core._elu(input, alpha), inplace)
+    return _core._elu(input, alpha, inplace)
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """x if x > 0, else alpha * (exp(x / alpha) - 1)."""
-    return write(input, alpha * _core._elu(input / alpha, 1.0), inplace)
+    return _core._celu(input, alpha, inplace)
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """The self-normalising elu."""
-    scale, alpha = 1.0507009873554804934193349852946, 1.6732632423543772848170429916717
-    return write(input, scale * _core._elu(input, alpha), inplace)
+    return _core._selu(input, inplace)
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """x if x > 0, else negative_slope * x."""
-    return write(input, _core._leaky_relu(input, negative_slope), inplace)
+    return _core._leaky_relu(input, negative_slope, inplace)
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
@@ -89,7 +88,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """x clamped to [min_val, max_val]."""
-    return write(input, _core._hardtanh(input, min_val, max_val), inplace)
+    return _core._hardtanh(input, min_val, max_val, inplace)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
@@ -99,12 +98,12 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """relu6(x + 3) / 6."""
-    return write(input, _core._hardsigmoid(input), inplace)
+    return _core._hardsigmoid(input, inplace)
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """x * hardsigmoid(x)."""
-    return write(input, _core._hardswish(input), inplace)
+    return _core._hardswish(input, inplace)
 
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
@@ -119,7 +118,7 @@ def tanhshrink(input: Tensor) -> Tensor:
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """x where x > threshold, else value."""
-    return write(input, _core.where(input > threshold, input, value), inplace)
+    return _core._threshold(input, threshold, value, inplace)
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:

@@ -55,7 +55,7 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
 
 @_method
 def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
-    array = numpy(self)
+    array = self.numpy()
     if dtype is not None and array.dtype != dtype:
         if copy is False:
             raise ValueError("a copy is needed to change the type")
@@ -215,13 +215,6 @@ def resize_as_(self: Tensor, other: Tensor) -> Tensor:
 def to_dense(self: Tensor) -> Tensor:
     """This tensor: all of them are dense."""
     return self
-
-
-@_method
-def norm(self: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
-    """The vector norm of order `p` over `dim` (all, if none)."""
-    x = self if dtype is None else self.to(dtype)
-    return _core._vector_norm(x, 2.0 if p in (None, "fro") else float(p), dim, keepdim)
 
 
 @_method

@@ -79,6 +79,63 @@ def conv3d(
     return _conv(3, input, weight, bias, stride, padding, dilation, groups)
 
 
+def _conv_transpose(
+    n: int,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Ints,
+    padding: Ints,
+    output_padding: Ints,
+    groups: int,
+    dilation: Ints,
+) -> Tensor:
+    stride, padding, output_padding, dilation = (_tuple(v, n) for v in (stride, padding, output_padding, dilation))
+    return _core._conv_transpose(x, weight, bias, stride, padding, output_padding, dilation, groups)
+
+
+def conv_transpose1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    output_padding: Ints = 0,
+    groups: int = 1,
+    dilation: Ints = 1,
+) -> Tensor:
+    """The transpose of conv1d: (n, c, length) with weight (c, out / groups, k)."""
+    return _conv_transpose(1, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def conv_transpose2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    output_padding: Ints = 0,
+    groups: int = 1,
+    dilation: Ints = 1,
+) -> Tensor:
+    """The transpose of conv2d: (n, c, h, w) with weight (c, out / groups, kh, kw)."""
+    return _conv_transpose(2, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def conv_transpose3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    output_padding: Ints = 0,
+    groups: int = 1,
+    dilation: Ints = 1,
+) -> Tensor:
+    """The transpose of conv3d: (n, c, d, h, w) with weight (c, out / groups, kd, kh, kw)."""
+    return _conv_transpose(3, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
 def _pool(n: int, x: Tensor, kernel: Ints, stride: Ints | None, padding: Ints, call: Any) -> Any:
     size = _tuple(kernel, n)
     step = _tuple(stride, n) if stride is not None and stride != [] else size

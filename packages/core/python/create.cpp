@@ -1,5 +1,6 @@
 // Factories: tensor, zeros, arange, *_like, new_*, and Tensor(...) itself.
 #include "convert.h"
+#include "memory_format.h"
 #include "module.h"
 #include "reference.h"
 #include "tensor_type.h"
@@ -25,8 +26,8 @@ template <class F> void sized(nb::module_& m, const char* name, F make, const ch
   m.def(name, [make, name](const nb::args& size, OptDType dtype, OptDevice device, bool requires_grad) {
     return finish(make(dims_of(size, name), dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
   }, "size"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, doc);
-  m.def((std::string(name) + "_like").c_str(), [make](const Tensor& x, OptDType dtype, OptDevice device, bool requires_grad, nb::handle) {
-    return finish(make(x.sizes(), dtype.value_or(x.dtype()), device.value_or(x.device())), requires_grad);
+  m.def((std::string(name) + "_like").c_str(), [make](const Tensor& x, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format) {
+    return finish(laid_out(make(x.sizes(), dtype.value_or(x.dtype()), device.value_or(x.device())), format.value_or(MemoryFormat::preserve), x), requires_grad);
   }, "input"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "memory_format"_a = nb::none(), doc);
   Methods().def(("new_" + std::string(name)).c_str(), [make, name](const Tensor& x, const nb::args& size, OptDType dtype, OptDevice device, bool requires_grad) {
     return finish(make(dims_of(size, name), dtype.value_or(x.dtype()), device.value_or(x.device())), requires_grad);
@@ -46,9 +47,9 @@ void bind_full(nb::module_& m) {
   m.def("full", [](const Dims& size, const Scalar& v, OptDType dtype, OptDevice device, bool requires_grad) {
     return finish(full(size, v, dtype.value_or(number_type(v)), device.value_or(Device{})), requires_grad);
   }, "size"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A tensor filled with one value.");
-  m.def("full_like", [](const Tensor& x, const Scalar& v, OptDType dtype, OptDevice device, bool requires_grad) {
-    return finish(full(x.sizes(), v, dtype.value_or(x.dtype()), device.value_or(x.device())), requires_grad);
-  }, "input"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A tensor of the shape of `input`, filled with one value.");
+  m.def("full_like", [](const Tensor& x, const Scalar& v, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format) {
+    return finish(laid_out(full(x.sizes(), v, dtype.value_or(x.dtype()), device.value_or(x.device())), format.value_or(MemoryFormat::preserve), x), requires_grad);
+  }, "input"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "memory_format"_a = nb::none(), "A tensor of the shape of `input`, filled with one value.");
   Methods().def("new_full", [](const Tensor& x, const Dims& size, const Scalar& v, OptDType dtype, OptDevice device, bool requires_grad) {
     return finish(full(size, v, dtype.value_or(x.dtype()), device.value_or(x.device())), requires_grad);
   }, "size"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A filled tensor of this type.");
@@ -151,6 +152,11 @@ void bind_create(nb::module_& m) {
   sized(m, "zeros", [](const Dims& s, DType t, Device d) { return zeros(s, t, d); }, "A tensor of zeros.");
   sized(m, "ones", [](const Dims& s, DType t, Device d) { return ones(s, t, d); }, "A tensor of ones.");
   sized(m, "empty", [](const Dims& s, DType t, Device d) { return empty(s, t, d); }, "A tensor of uninitialised memory.");
+  m.def("empty", [](const nb::args& size, MemoryFormat format, OptDType dtype, OptDevice device, bool requires_grad) {
+    expect(format != MemoryFormat::preserve, "unsupported memory format Preserve");
+    const Tensor x = empty(dims_of(size, "empty"), dtype.value_or(default_dtype()), device.value_or(Device{}));
+    return finish(laid_out(x, format, x), requires_grad);
+  }, "size"_a, "memory_format"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
   bind_full(m);
   bind_ranges(m);
   bind_data(m);

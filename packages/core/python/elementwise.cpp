@@ -14,7 +14,7 @@ constexpr std::pair<const char*, Unary> unary[] = {
     {"floor", floor}, {"ceil", ceil}, {"trunc", trunc}, {"fix", trunc}, {"frac", frac},
     {"sin", sin}, {"cos", cos}, {"tan", tan}, {"asin", asin}, {"arcsin", asin}, {"acos", acos}, {"arccos", acos}, {"atan", atan}, {"arctan", atan},
     {"sinh", sinh}, {"cosh", cosh}, {"tanh", tanh}, {"asinh", asinh}, {"arcsinh", asinh}, {"acosh", acosh}, {"arccosh", acosh}, {"atanh", atanh}, {"arctanh", atanh},
-    {"erf", erf}, {"erfc", erfc}, {"erfinv", erfinv}, {"lgamma", lgamma}, {"digamma", digamma}, {"sinc", sinc},
+    {"erf", erf}, {"erfc", erfc}, {"erfinv", erfinv}, {"lgamma", lgamma}, {"digamma", digamma}, {"sinc", sinc}, {"rad2deg", rad2deg}, {"deg2rad", deg2rad},
     {"logical_not", logical_not}, {"bitwise_not", bitwise_not}, {"sigmoid", sigmoid}, {"relu", relu}, {"isnan", isnan}, {"isinf", isinf}, {"isfinite", isfinite}};
 constexpr std::pair<const char*, Binary> binary[] = {
     {"mul", mul}, {"multiply", mul}, {"pow", pow}, {"floor_divide", floor_divide}, {"remainder", remainder}, {"fmod", fmod},
@@ -24,12 +24,12 @@ constexpr std::pair<const char*, Binary> binary[] = {
     {"logical_and", logical_and}, {"logical_or", logical_or}, {"logical_xor", logical_xor},
     {"bitwise_and", bitwise_and}, {"bitwise_or", bitwise_or}, {"bitwise_xor", bitwise_xor}, {"bitwise_left_shift", bitwise_left_shift}, {"bitwise_right_shift", bitwise_right_shift}};
 
-// f(x, ...) into x: by the record if there is one, else computed and copied.
-template <class F> nb::object write(nb::handle self, const char* name, Tensors others, F&& f) {
-  const Tensor x = unwrap(self.ptr());
-  if (const Op* op = find_op(name)) apply_inplace(*op, x, others);
-  else copy_(x, f(x));
-  return nb::borrow(self);
+// f(x, ...) into x: by the record if there is one.
+template <class F> Tensor write(const Tensor& x, const char* name, Tensors others, F&& f) {
+  const Op* op = find_op(name);
+  if (!op) return into(x, f);
+  apply_inplace(*op, x, others);
+  return x;
 }
 
 }  // namespace
@@ -39,12 +39,12 @@ void bind_elementwise(nb::module_& m) {
   for (auto [name, f] : unary) {
     const Op* op = find_op(name);
     both(m, name, [f = f](const Tensor& x) { return f(x); }, op ? op->doc : "");
-    t.def((std::string(name) + "_").c_str(), [f = f, name = name](nb::handle self) { return write(self, name, {}, f); });
+    t.def((std::string(name) + "_").c_str(), [f = f, name = name](const Tensor& x) { return write(x, name, {}, f); });
   }
   for (auto [name, f] : binary) {
     const Op* op = find_op(name);
     both(m, name, [f = f](const python::Operand& a, const python::Operand& b) { return f(a, b); }, "other"_a, op ? op->doc : "");
-    t.def((std::string(name) + "_").c_str(), [f = f, name = name](nb::handle self, const python::Operand& b) {
+    t.def((std::string(name) + "_").c_str(), [f = f, name = name](const Tensor& self, const python::Operand& b) {
       return write(self, name, {&b.t, 1}, [&](const Tensor& x) { return f(x, b.t); });
     }, "other"_a);
   }

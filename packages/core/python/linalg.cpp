@@ -22,6 +22,13 @@ Tensor plus(const Tensor& c, const Tensor& product, const Scalar& beta, const Sc
   return beta.is_zero() ? times(product, alpha) : times(c, beta) + times(product, alpha);
 }
 
+// cross without a dim takes the first one of length 3.
+int64_t cross_dim(const Tensor& x, std::optional<int64_t> dim) {
+  if (dim) return *dim;
+  for (int i = 0; i < x.dim(); i++) if (x.size(i) == 3) return i;
+  fail(ErrorKind::shape, "cross: no dimension of size 3 in input of shape ", x.sizes());
+}
+
 }  // namespace
 
 void bind_linalg(nb::module_& m) {
@@ -32,15 +39,15 @@ void bind_linalg(nb::module_& m) {
   }
   both(m, "inner", [](const Tensor& a, const Tensor& b) { return a.dim() == 0 || b.dim() == 0 ? mul(a, b) : tensordot(a, b, {-1}, {-1}); }, "other"_a);
   both(m, "vdot", [](const Tensor& a, const Tensor& b) { return dot(is_complex(a.dtype()) ? conj(a) : a, b); }, "other"_a);
-  both(m, "addmm", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return addmm(c, a, b, beta, alpha); },
+  both_and_inplace(m, "addmm", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return addmm(c, a, b, beta, alpha); },
        "mat1"_a, "mat2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
-  both(m, "addmv", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return plus(c, mv(a, b), beta, alpha); },
+  both_and_inplace(m, "addmv", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return plus(c, mv(a, b), beta, alpha); },
        "mat"_a, "vec"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
-  both(m, "addr", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return plus(c, outer(a, b), beta, alpha); },
+  both_and_inplace(m, "addr", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return plus(c, outer(a, b), beta, alpha); },
        "vec1"_a, "vec2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
-  both(m, "baddbmm", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return plus(c, bmm(a, b), beta, alpha); },
+  both_and_inplace(m, "baddbmm", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return plus(c, bmm(a, b), beta, alpha); },
        "batch1"_a, "batch2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
-  both(m, "addbmm", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return plus(c, sum(bmm(a, b), Dims{0}), beta, alpha); },
+  both_and_inplace(m, "addbmm", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return plus(c, sum(bmm(a, b), Dims{0}), beta, alpha); },
        "batch1"_a, "batch2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
   m.def("tensordot", [](const Tensor& a, const Tensor& b, const nb::object& dims) { return tensordot_any(a, b, dims); }, "a"_a, "b"_a, "dims"_a = 2);
   both(m, "trace", [](const Tensor& x) { return trace(x); });
@@ -48,7 +55,8 @@ void bind_linalg(nb::module_& m) {
     nb::object given = operands.size() == 1 && is_sequence(nb::handle(operands[0]).ptr()) ? nb::object(operands[0]) : nb::object(operands);
     return einsum(equation.c_str(), nb::cast<TensorVector>(nb::list(given)));
   }, "equation"_a, "operands"_a, "A sum of products written with letters: `einsum('ij,jk->ik', a, b)`.");
-  m.def("_vector_norm", [](const Tensor& x, double p, const OptionalDims& dim, bool keepdim) { return vector_norm(x, p, dim, keepdim); }, "x"_a, "ord"_a, "dim"_a.none(), "keepdim"_a);
+  both(m, "kron", [](const Tensor& a, const Tensor& b) { return kron(a, b); }, "other"_a);
+  both(m, "cross", [](const Tensor& a, const Tensor& b, std::optional<int64_t> dim) { return cross(a, b, cross_dim(a, dim)); }, "other"_a, "dim"_a = nb::none());
 }
 
 }  // namespace adjoint::python

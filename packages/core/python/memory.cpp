@@ -1,8 +1,8 @@
 // Methods about layout, memory and conversion: size, stride, item, to, clone, copy_, fill_, ...
 #include <cstring>
-#include <string_view>
 
 #include "convert.h"
+#include "memory_format.h"
 #include "module.h"
 #include "reference.h"
 
@@ -45,7 +45,7 @@ void bind_layout(const Methods& t) {
   t.def("element_size", [](const Tensor& x) { return itemsize(x.dtype()); });
   t.def("storage_offset", [](const Tensor& x) { need_memory(x, "storage_offset"); return x->offset(); });
   t.def("data_ptr", [](const Tensor& x) { need_memory(x, "data_ptr"); return reinterpret_cast<uintptr_t>(x->numel ? x->data : nullptr); });
-  t.def("is_contiguous", [](const Tensor& x, nb::handle) { return x->contiguous(); }, "memory_format"_a = nb::none());
+  t.def("is_contiguous", [](const Tensor& x, MemoryFormat format) { return is_in(x, format); }, "memory_format"_a = MemoryFormat::contiguous);
   t.def("is_set_to", [](const Tensor& x, const Tensor& y) { return x->data == y->data && x.sizes() == y.sizes() && x->strides == y->strides; }, "tensor"_a);
   t.def("_storage_ptr", [](const Tensor& x) { return reinterpret_cast<uintptr_t>(x->storage); }, "Identifies the memory that views share.");
   t.def("_storage_nbytes", [](const Tensor& x) { need_memory(x, "_storage_nbytes"); return x->storage->nbytes; });
@@ -64,20 +64,31 @@ void bind_queries(nb::module_& m) {
 }
 
 void bind_values(const Methods& t) {
-  t.def("item", [](const Tensor& x) { need_memory(x, "item"); return item(x); }, "The value of a one-element tensor, as a Python number.");
+  t.def("item", [](const Tensor& x) { return item(x); }, "The value of a one-element tensor, as a Python number.");
   t.def("tolist", [](const Tensor& x) { need_memory(x, "tolist"); return list_of(x->data, *x, 0); }, "Nested lists of Python numbers.");
-  t.def("__complex__", [](const Tensor& x) { need_memory(x, "item"); const auto z = item(x).to<Complex<double>>(); return nb::steal(PyComplex_FromDoubles(z.re, z.im)); });
+  t.def("__complex__", [](const Tensor& x) { const auto z = item(x).to<Complex<double>>(); return nb::steal(PyComplex_FromDoubles(z.re, z.im)); });
 }
 
-Tensor converted(const Tensor& x, std::optional<DType> dtype, bool copy) {
-  if (dtype && *dtype != x.dtype()) return to_dtype(x, *dtype);
-  return copy ? clone(x) : x;
+// In PyTorch a strided tensor counts as contiguous here unless its channels are last.
+bool keeps(const Tensor& x, MemoryFormat format) {
+  if (format == MemoryFormat::preserve) return true;
+  if (format != MemoryFormat::contiguous) return is_in(x, format);
+  return x->contiguous() || !(is_in(x, MemoryFormat::channels_last) || is_in(x, MemoryFormat::channels_last_3d));
+}
+
+Tensor converted(const Tensor& x, std::optional<DType> dtype, bool copy, MemoryFormat format = MemoryFormat::preserve) {
+  const bool other_type = dtype && *dtype != x.dtype();
+  if (!other_type && !copy && keeps(x, format)) return x;
+  if (!other_type) return copy_in(x, format);
+  const Tensor y = to_dtype(x, *dtype);
+  return format == MemoryFormat::preserve || is_in(y, format) ? y : copy_in(y, format);
 }
 
 // to(dtype), to(device), to(device, dtype), to(other).
 Tensor to(const Tensor& x, const nb::args& args, const nb::kwargs& kwargs) {
   std::optional<DType> dtype;
   bool copy = false;
+  MemoryFormat format = MemoryFormat::preserve;
   int flags = 0;  // positional booleans: non_blocking, copy
   auto take = [&](nb::handle v) {
     DType d;
@@ -94,9 +105,10 @@ Tensor to(const Tensor& x, const nb::args& args, const nb::kwargs& kwargs) {
     const std::string name = nb::cast<std::string>(key);
     if (name == "copy") copy = nb::cast<bool>(v);
     else if (name == "dtype" || name == "device" || name == "other") take(v);
-    else expect(name == "non_blocking" || name == "memory_format", ErrorKind::type, "to: got an unexpected keyword argument '", name, "'");
+    else if (name == "memory_format") { if (!v.is_none()) format = nb::cast<MemoryFormat>(v); }
+    else expect(name == "non_blocking", ErrorKind::type, "to: got an unexpected keyword argument '", name, "'");
   }
-  return converted(x, dtype, copy);
+  return converted(x, dtype, copy, format);
 }
 
 void bind_conversion(nb::module_& m, const Methods& t) {
@@ -104,15 +116,16 @@ void bind_conversion(nb::module_& m, const Methods& t) {
   constexpr std::pair<const char*, DType> named[] = {
       {"float", DType::float32}, {"double", DType::float64}, {"half", DType::float16}, {"bfloat16", DType::bfloat16}, {"long", DType::int64}, {"int", DType::int32}, {"short", DType::int16},
       {"char", DType::int8}, {"byte", DType::uint8}, {"bool", DType::bool_}, {"cfloat", DType::complex64}, {"cdouble", DType::complex128}};
-  for (auto [name, dtype] : named) t.def(name, [dtype = dtype](const Tensor& x) { return converted(x, dtype, false); });
+  for (auto [name, dtype] : named) t.def(name, [dtype = dtype](const Tensor& x, MemoryFormat format) { return converted(x, dtype, false, format); }, "memory_format"_a = MemoryFormat::preserve);
   for (const char* name : {"cpu", "resolve_conj", "resolve_neg"}) t.def(name, [](const Tensor& x) { return x; });
   t.def("type_as", [](const Tensor& x, const Tensor& y) { return converted(x, y.dtype(), false); }, "other"_a);
   for (const char* name : {"resolve_conj", "resolve_neg"}) m.def(name, [](const Tensor& x) { return x; }, "input"_a);
-  both(m, "clone", [](const Tensor& x, nb::handle format) {
-    const bool in_order = !format.is_none() && std::string_view(nb::str(format).c_str()) == "adjoint.contiguous_format";
-    return in_order && !x->contiguous() ? contiguous(x) : clone(x);
-  }, nb::kw_only(), "memory_format"_a = nb::none());
-  t.def("contiguous", [](const Tensor& x, nb::handle) { return contiguous(x); }, "memory_format"_a = nb::none());
+  both(m, "clone", [](const Tensor& x, std::optional<MemoryFormat> format) { return copy_in(x, format.value_or(MemoryFormat::preserve)); }, nb::kw_only(), "memory_format"_a = nb::none());
+  t.def("contiguous", [](const Tensor& x, MemoryFormat format) {
+    if (format == MemoryFormat::contiguous) return contiguous(x);
+    expect(format != MemoryFormat::preserve || x->contiguous(), "preserve memory format is unsupported by the contiguous operator");
+    return is_in(x, format) ? x : copy_in(x, format);
+  }, "memory_format"_a = MemoryFormat::contiguous);
   m.def("_from_bytes", [](const nb::bytes& data, DType dtype) {
     Tensor x = empty({static_cast<int64_t>(data.size()) / itemsize(dtype)}, dtype);
     std::memcpy(x->data, data.c_str(), data.size());
@@ -124,13 +137,13 @@ void bind_conversion(nb::module_& m, const Methods& t) {
 }
 
 void bind_writes(const Methods& t) {
-  t.def("copy_", [](nb::handle self, const Tensor& source, bool) { copy_(unwrap(self.ptr()), source); return nb::borrow(self); }, "src"_a, "non_blocking"_a = false, "Writes the values of `src` here.");
-  t.def("fill_", [](nb::handle self, const python::Operand& value) {
+  t.def("copy_", [](const Tensor& x, const Tensor& source, bool) { copy_(x, source); return x; }, "src"_a, "non_blocking"_a = false, "Writes the values of `src` here.");
+  t.def("fill_", [](const Tensor& x, const python::Operand& value) {
     expect(value.t.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", value.t.dim(), " dimensions.");
-    copy_(unwrap(self.ptr()), value.t);
-    return nb::borrow(self);
+    copy_(x, value.t);
+    return x;
   }, "value"_a, "Sets every element.");
-  t.def("zero_", [](nb::handle self) { copy_(unwrap(self.ptr()), wrapped(0)); return nb::borrow(self); }, "Sets every element to zero.");
+  t.def("zero_", [](const Tensor& x) { copy_(x, wrapped(0)); return x; }, "Sets every element to zero.");
   t.def("_set_data", [](const Tensor& x, const Tensor& y) {
     if (y->storage) y->storage->inc_ref();
     if (x->storage) x->storage->dec_ref();
@@ -155,6 +168,7 @@ void bind_writes(const Methods& t) {
 
 void bind_memory(nb::module_& m) {
   const Methods t;
+  bind_memory_format(m);
   bind_layout(t);
   bind_queries(m);
   bind_values(t);

@@ -70,6 +70,6 @@ NB_MODULE(_core, m) {
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try { std::rethrow_exception(p); } catch (const adjoint::Error&) { raise(); }
   });
-  for (auto bind : {bind_memory, bind_numpy, bind_dlpack, bind_create, bind_random, bind_elementwise, bind_select, bind_reduce, bind_view, bind_linalg, bind_nn, bind_registry}) bind(m);
+  for (auto bind : {bind_memory, bind_numpy, bind_dlpack, bind_create, bind_random, bind_elementwise, bind_select, bind_reduce, bind_view, bind_rearrange, bind_linalg, bind_nn, bind_registry}) bind(m);
   m.attr("_api") = nb::capsule(&table, api_capsule);
 }

@@ -1,5 +1,6 @@
 // The parts of adjoint_core._core, one function a file.
 #pragma once
+#include <adjoint/core/ops.h>
 #include <adjoint/python/caster.h>
 
 namespace adjoint::python {
@@ -22,6 +23,24 @@ template <class F, class... Extra> void both(nb::module_& m, const char* name, F
   nb::cpp_function_def(f, nb::scope(reinterpret_cast<PyObject*>(api->tensor_type)), nb::name(name), nb::is_method(), extra...);
 }
 
+// f(x) into x, for what is not the in-place form of one record: what f saves must not be overwritten.
+template <class F> Tensor into(const Tensor& x, F&& f) {
+  Tensor y = f(x->keys ? clone(x) : x);
+  if (y->keys && !x->keys) y = f(clone(x));  // another operand has history
+  expect(category(y.dtype()) <= category(x.dtype()), "result type ", y.dtype(), " can't be cast to the desired output type ", x.dtype());
+  copy_(x, y);
+  return x;
+}
+template <class F, class C, class... A> auto into_first(F f, Tensor (C::*)(const Tensor&, A...) const) {
+  return [f](const Tensor& self, A... a) { return into(self, [&](const Tensor& x) { return f(x, a...); }); };
+}
+
+// Also the method `name_`, which writes the result of f into its tensor.
+template <class F, class... Extra> void both_and_inplace(nb::module_& m, const char* name, F f, const Extra&... extra) {
+  both(m, name, f, extra...);
+  Methods().def((std::string(name) + "_").c_str(), into_first(f, &F::operator()), extra...);
+}
+
 // view(2, -1) and view((2, -1)).
 Dims dims_of(const nb::args& args, const char* op);
 
@@ -33,6 +52,7 @@ void bind_random(nb::module_& m);
 void bind_elementwise(nb::module_& m);
 void bind_reduce(nb::module_& m);
 void bind_view(nb::module_& m);
+void bind_rearrange(nb::module_& m);
 void bind_select(nb::module_& m);
 void bind_linalg(nb::module_& m);
 void bind_nn(nb::module_& m);

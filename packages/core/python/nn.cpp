@@ -14,20 +14,27 @@ Reduction reduction_of(const std::string& name) {
   return Reduction::none;
 }
 
+// f(x), written into x if `inplace`.
+template <class F> Tensor perhaps_into(const Tensor& x, bool inplace, F&& f) { return inplace ? into(x, f) : f(x); }
+
+Tensor selu(const Tensor& x) { return elu(x, 1.6732632423543772848170429916717) * 1.0507009873554804934193349852946; }
+
 void bind_activations(nb::module_& m) {
   both(m, "softmax", [](const Tensor& x, int64_t dim, OptDType dtype) { return softmax(x, dim, dtype); }, "dim"_a, "dtype"_a = nb::none());
   both(m, "log_softmax", [](const Tensor& x, int64_t dim, OptDType dtype) { return log_softmax(x, dim, dtype); }, "dim"_a, "dtype"_a = nb::none());
-  m.def("_silu", [](const Tensor& x) { return silu(x); });
   m.def("_logsigmoid", [](const Tensor& x) { return logsigmoid(x); });
-  m.def("_mish", [](const Tensor& x) { return mish(x); });
   m.def("_softsign", [](const Tensor& x) { return softsign(x); });
   m.def("_gelu", [](const Tensor& x, bool tanh_form) { return gelu(x, tanh_form); });
   m.def("_softplus", [](const Tensor& x, double beta, double threshold) { return softplus(x, beta, threshold); });
-  m.def("_elu", [](const Tensor& x, double alpha) { return elu(x, alpha); });
-  m.def("_leaky_relu", [](const Tensor& x, double slope) { return leaky_relu(x, slope); });
-  m.def("_hardtanh", [](const Tensor& x, double lo, double hi) { return hardtanh(x, lo, hi); });
-  m.def("_hardsigmoid", [](const Tensor& x) { return hardsigmoid(x); });
-  m.def("_hardswish", [](const Tensor& x) { return hardswish(x); });
+  for (auto [name, f] : {std::pair<const char*, Tensor (*)(const Tensor&)>("_silu", silu), {"_mish", mish}, {"_hardsigmoid", hardsigmoid}, {"_hardswish", hardswish}, {"_selu", selu}})
+    m.def(name, [f = f](const Tensor& x, bool inplace) { return perhaps_into(x, inplace, f); });
+  m.def("_elu", [](const Tensor& x, double alpha, bool inplace) { return perhaps_into(x, inplace, [=](const Tensor& t) { return elu(t, alpha); }); });
+  m.def("_celu", [](const Tensor& x, double alpha, bool inplace) { return perhaps_into(x, inplace, [=](const Tensor& t) { return elu(t / alpha, 1) * alpha; }); });
+  m.def("_leaky_relu", [](const Tensor& x, double slope, bool inplace) { return perhaps_into(x, inplace, [=](const Tensor& t) { return leaky_relu(t, slope); }); });
+  m.def("_hardtanh", [](const Tensor& x, double lo, double hi, bool inplace) { return perhaps_into(x, inplace, [=](const Tensor& t) { return hardtanh(t, lo, hi); }); });
+  m.def("_threshold", [](const Tensor& x, const Scalar& bound, const Scalar& value, bool inplace) {
+    return perhaps_into(x, inplace, [&](const Tensor& t) { return masked_fill(t, le(t, wrapped(bound)), wrapped(value)); });
+  });
   m.def("_dropout", [](const Tensor& x, double p, bool training) { return dropout(x, p, training, default_generator()); });
   m.def("dropout", [](const Tensor& x, double p, bool train) { return dropout(x, p, train, default_generator()); }, "input"_a, "p"_a, "train"_a);
 }

@@ -1,5 +1,6 @@
 // Random numbers.
 #include "convert.h"
+#include "memory_format.h"
 #include "module.h"
 
 namespace adjoint::python {
@@ -51,9 +52,9 @@ template <class F> void sized(nb::module_& m, const char* name, F make) {
   m.def(name, [make, name](const nb::args& size, Generator* g, OptDType dtype, OptDevice, bool requires_grad) {
     return finish(make(dims_of(size, name), dtype.value_or(default_dtype()), chosen(g)), requires_grad);
   }, "size"_a, "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
-  m.def((std::string(name) + "_like").c_str(), [make](const Tensor& x, OptDType dtype, OptDevice, bool requires_grad, Generator* g) {
-    return finish(make(x.sizes(), dtype.value_or(x.dtype()), chosen(g)), requires_grad);
-  }, "input"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "generator"_a.none() = nb::none());
+  m.def((std::string(name) + "_like").c_str(), [make](const Tensor& x, OptDType dtype, OptDevice, bool requires_grad, std::optional<MemoryFormat> format, Generator* g) {
+    return finish(laid_out(make(x.sizes(), dtype.value_or(x.dtype()), chosen(g)), format.value_or(MemoryFormat::preserve), x), requires_grad);
+  }, "input"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "memory_format"_a = nb::none(), "generator"_a.none() = nb::none());
 }
 
 void bind_integers(nb::module_& m) {
@@ -76,25 +77,21 @@ void bind_fills(nb::module_& m) {
   const Methods t;
   auto number = [](const Tensor& x) { return is_differentiable(x.dtype()) ? x.dtype() : default_dtype(); };
   both(m, "bernoulli", [](const Tensor& p, Generator* g) { return bernoulli(p, chosen(g)); }, nb::kw_only(), "generator"_a.none() = nb::none());
-  t.def("uniform_", [number](nb::handle self, double from, double to, Generator* g) {
-    const Tensor x = unwrap(self.ptr());
+  t.def("uniform_", [number](const Tensor& x, double from, double to, Generator* g) {
     copy_(x, rand(x.sizes(), number(x), chosen(g)) * (to - from) + from);
-    return nb::borrow(self);
+    return x;
   }, "from_"_a = 0.0, "to"_a = 1.0, nb::kw_only(), "generator"_a.none() = nb::none());
-  t.def("normal_", [number](nb::handle self, double mean, double std, Generator* g) {
-    const Tensor x = unwrap(self.ptr());
+  t.def("normal_", [number](const Tensor& x, double mean, double std, Generator* g) {
     copy_(x, randn(x.sizes(), number(x), chosen(g)) * std + mean);
-    return nb::borrow(self);
+    return x;
   }, "mean"_a = 0.0, "std"_a = 1.0, nb::kw_only(), "generator"_a.none() = nb::none());
-  t.def("random_", [](nb::handle self, int64_t from, std::optional<int64_t> to, Generator* g) {
-    const Tensor x = unwrap(self.ptr());
+  t.def("random_", [](const Tensor& x, int64_t from, std::optional<int64_t> to, Generator* g) {
     copy_(x, to_dtype(randint(to ? from : 0, to.value_or(from), x.sizes(), DType::int64, chosen(g)), x.dtype()));
-    return nb::borrow(self);
+    return x;
   }, "from_"_a, "to"_a = nb::none(), nb::kw_only(), "generator"_a.none() = nb::none());
-  t.def("bernoulli_", [](nb::handle self, double p, Generator* g) {
-    const Tensor x = unwrap(self.ptr());
+  t.def("bernoulli_", [](const Tensor& x, double p, Generator* g) {
     copy_(x, bernoulli(full(x.sizes(), p, DType::float32), chosen(g)));
-    return nb::borrow(self);
+    return x;
   }, "p"_a = 0.5, nb::kw_only(), "generator"_a.none() = nb::none());
 }
 

@@ -29,6 +29,23 @@ void bind_sums(nb::module_& m) {
   both(m, "logsumexp", [](const Tensor& x, const Dims& dim, bool keepdim) { return logsumexp(x, dim, keepdim); }, "dim"_a, "keepdim"_a = false);
 }
 
+// The order that norm's `p` names.
+double order_of(const nb::object& p) {
+  if (p.is_none()) return 2;
+  if (!PyUnicode_Check(p.ptr())) return nb::cast<double>(nb::float_(p));
+  const auto name = nb::cast<std::string>(p);
+  expect(name != "nuc", ErrorKind::not_implemented, "norm: the nuclear norm needs singular values, which are not implemented");
+  expect(name == "fro", "norm: expected p to be a number, 'fro' or 'nuc', got '", name, "'");
+  return 2;
+}
+
+void bind_norms(nb::module_& m) {
+  both(m, "norm", [](const Tensor& x, const nb::object& p, const OptionalDims& dim, bool keepdim, OptDType dtype) { return vector_norm(x, order_of(p), dim, keepdim, dtype); },
+       "p"_a.none() = "fro", "dim"_a = nb::none(), "keepdim"_a = false, "dtype"_a = nb::none(), "(sum |x|^p)^(1/p) over `dim` (all, if none); p may be infinite.");
+  m.def("_vector_norm", [](const Tensor& x, double p, const OptionalDims& dim, bool keepdim, OptDType dtype) { return vector_norm(x, p, dim, keepdim, dtype); },
+        "x"_a, "ord"_a, "dim"_a.none(), "keepdim"_a, "dtype"_a.none());
+}
+
 double correction_of(std::optional<bool> unbiased, std::optional<double> correction) { return correction.value_or(unbiased.value_or(true) ? 1 : 0); }
 
 void bind_moments(nb::module_& m) {
@@ -67,8 +84,8 @@ void bind_extremes(nb::module_& m) {
 
 void bind_scans(nb::module_& m) {
   auto cast = [](const Tensor& x, OptDType t) { return t ? to_dtype(x, *t) : x; };
-  both(m, "cumsum", [cast](const Tensor& x, int64_t dim, OptDType t) { return cumsum(cast(x, t), dim); }, "dim"_a, nb::kw_only(), "dtype"_a = nb::none());
-  both(m, "cumprod", [cast](const Tensor& x, int64_t dim, OptDType t) { return cumprod(cast(x, t), dim); }, "dim"_a, nb::kw_only(), "dtype"_a = nb::none());
+  both_and_inplace(m, "cumsum", [cast](const Tensor& x, int64_t dim, OptDType t) { return cumsum(cast(x, t), dim); }, "dim"_a, nb::kw_only(), "dtype"_a = nb::none());
+  both_and_inplace(m, "cumprod", [cast](const Tensor& x, int64_t dim, OptDType t) { return cumprod(cast(x, t), dim); }, "dim"_a, nb::kw_only(), "dtype"_a = nb::none());
   both(m, "logcumsumexp", [](const Tensor& x, int64_t dim) { return logcumsumexp(x, dim); }, "dim"_a);
   both(m, "cummax", [](const Tensor& x, int64_t dim) { return pair("cummax", cummax(x, dim)); }, "dim"_a);
   both(m, "cummin", [](const Tensor& x, int64_t dim) { return pair("cummin", cummin(x, dim)); }, "dim"_a);
@@ -97,6 +114,7 @@ void bind_sorting(nb::module_& m) {
 
 void bind_reduce(nb::module_& m) {
   bind_sums(m);
+  bind_norms(m);
   bind_moments(m);
   bind_extremes(m);
   bind_scans(m);

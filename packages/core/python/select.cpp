@@ -10,12 +10,6 @@ namespace {
 
 using python::Operand;
 
-template <class F> nb::object into(nb::handle self, F&& f) {
-  const Tensor x = unwrap(self.ptr());
-  copy_(x, f(x->keys ? clone(x) : x));  // what f saves must not be overwritten
-  return nb::borrow(self);
-}
-
 void bind_where(nb::module_& m) {
   m.def("where", [](const Tensor& c, const Operand& a, const Operand& b) { return where(c, a, b); }, "condition"_a, "input"_a, "other"_a,
         "Elements of `input` where `condition`, else of `other`.");
@@ -25,8 +19,7 @@ void bind_where(nb::module_& m) {
     return nb::tuple(nb::cast(t));
   }, "condition"_a);
   Methods().def("where", [](const Tensor& x, const Tensor& c, const Operand& b) { return where(c, x, b); }, "condition"_a, "other"_a);
-  both(m, "masked_fill", [](const Tensor& x, const Tensor& mask, const Operand& v) { return masked_fill(x, mask, v); }, "mask"_a, "value"_a);
-  Methods().def("masked_fill_", [](nb::handle self, const Tensor& mask, const Operand& v) { return into(self, [&](const Tensor& x) { return masked_fill(x, mask, v); }); }, "mask"_a, "value"_a);
+  both_and_inplace(m, "masked_fill", [](const Tensor& x, const Tensor& mask, const Operand& v) { return masked_fill(x, mask, v); }, "mask"_a, "value"_a);
   both(m, "masked_select", [](const Tensor& x, const Tensor& mask) { return masked_select(x, mask); }, "mask"_a);
   both(m, "nonzero", [](const Tensor& x, bool as_tuple) -> nb::object {
     const Tensor at = nonzero(x);
@@ -36,20 +29,10 @@ void bind_where(nb::module_& m) {
 }
 
 void bind_clamp(nb::module_& m) {
-  for (const char* name : {"clamp", "clip"}) {
-    both(m, name, [](const Tensor& x, const Operand& lo, const Operand& hi) {
-      expect(lo.t || hi.t, "clamp: At least one of 'min' or 'max' must not be None");
-      return clamp(x, lo, hi);
-    }, "min"_a.none() = nb::none(), "max"_a.none() = nb::none());
-    Methods().def((std::string(name) + "_").c_str(), [](nb::handle self, const Operand& lo, const Operand& hi) {
-      expect(lo.t || hi.t, "clamp_: At least one of 'min' or 'max' must not be None");
-      return into(self, [&](const Tensor& x) { return clamp(x, lo, hi); });
-    }, "min"_a.none() = nb::none(), "max"_a.none() = nb::none());
-  }
-  both(m, "clamp_min", [](const Tensor& x, const Operand& lo) { return clamp(x, lo, Tensor()); }, "min"_a);
-  both(m, "clamp_max", [](const Tensor& x, const Operand& hi) { return clamp(x, Tensor(), hi); }, "max"_a);
-  Methods().def("clamp_min_", [](nb::handle self, const Operand& lo) { return into(self, [&](const Tensor& x) { return clamp(x, lo, Tensor()); }); }, "min"_a);
-  Methods().def("clamp_max_", [](nb::handle self, const Operand& hi) { return into(self, [&](const Tensor& x) { return clamp(x, Tensor(), hi); }); }, "max"_a);
+  for (const char* name : {"clamp", "clip"})
+    both_and_inplace(m, name, [](const Tensor& x, const Operand& lo, const Operand& hi) { return clamp(x, lo, hi); }, "min"_a.none() = nb::none(), "max"_a.none() = nb::none());
+  both_and_inplace(m, "clamp_min", [](const Tensor& x, const Operand& lo) { return clamp(x, lo, Tensor()); }, "min"_a);
+  both_and_inplace(m, "clamp_max", [](const Tensor& x, const Operand& hi) { return clamp(x, Tensor(), hi); }, "max"_a);
 }
 
 Tensor scaled(const Operand& b, const std::optional<Scalar>& alpha) { return alpha ? mul(b, wrapped(*alpha)) : b.t; }
@@ -81,37 +64,43 @@ void bind_arithmetic(nb::module_& m) {
   for (auto [name, sign] : {std::pair("add", 1), {"sub", -1}, {"subtract", -1}}) {
     both(m, name, [sign = sign](const Operand& a, const Operand& b, const std::optional<Scalar>& alpha) { return with_alpha(sign > 0 ? add : sub, a, b, alpha); },
          "other"_a, nb::kw_only(), "alpha"_a = nb::none());
-    t.def((std::string(name) + "_").c_str(), [op = sign > 0 ? &op_add : op_sub](nb::handle self, const Operand& b, const std::optional<Scalar>& alpha) {
+    t.def((std::string(name) + "_").c_str(), [op = sign > 0 ? &op_add : op_sub](const Tensor& x, const Operand& b, const std::optional<Scalar>& alpha) {
       const Tensor other = scaled(b, alpha);
-      apply_inplace(*op, unwrap(self.ptr()), {&other, 1});
-      return nb::borrow(self);
+      apply_inplace(*op, x, {&other, 1});
+      return x;
     }, "other"_a, nb::kw_only(), "alpha"_a = nb::none());
   }
   both(m, "rsub", [](const Tensor& a, const Operand& b, const std::optional<Scalar>& alpha) { return sub(b, alpha ? mul(a, wrapped(*alpha)) : a); }, "other"_a, nb::kw_only(), "alpha"_a = nb::none());
   for (const char* name : {"div", "divide", "true_divide"}) {
     both(m, name, [](const Operand& a, const Operand& b, const std::optional<std::string>& mode) { return divide(a, b, mode); }, "other"_a, nb::kw_only(), "rounding_mode"_a = nb::none());
-    t.def((std::string(name) + "_").c_str(), [op_div](nb::handle self, const Operand& b, const std::optional<std::string>& mode) {
+    t.def((std::string(name) + "_").c_str(), [op_div](const Tensor& self, const Operand& b, const std::optional<std::string>& mode) {
       if (mode) return into(self, [&](const Tensor& x) { return divide(x, b, mode); });
-      apply_inplace(*op_div, unwrap(self.ptr()), {&b.t, 1});
-      return nb::borrow(self);
+      apply_inplace(*op_div, self, {&b.t, 1});
+      return self;
     }, "other"_a, nb::kw_only(), "rounding_mode"_a = nb::none());
   }
-  both(m, "round", [](const Tensor& x, int64_t decimals) { return rounded(x, decimals); }, nb::kw_only(), "decimals"_a = 0);
-  t.def("round_", [](nb::handle self, int64_t decimals) { return into(self, [&](const Tensor& x) { return rounded(x, decimals); }); }, nb::kw_only(), "decimals"_a = 0);
-  both(m, "lerp", [](const Tensor& a, const Tensor& b, const Operand& w) { return lerp(a, b, w); }, "end"_a, "weight"_a);
-  t.def("lerp_", [](nb::handle self, const Tensor& b, const Operand& w) { return into(self, [&](const Tensor& x) { return lerp(x, b, w); }); }, "end"_a, "weight"_a);
-  both(m, "addcmul", [](const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& v) { return addcmul(x, a, b, v); }, "tensor1"_a, "tensor2"_a, nb::kw_only(), "value"_a = 1);
-  both(m, "addcdiv", [](const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& v) { return addcdiv(x, a, b, v); }, "tensor1"_a, "tensor2"_a, nb::kw_only(), "value"_a = 1);
-  t.def("addcmul_", [](nb::handle self, const Tensor& a, const Tensor& b, const Scalar& v) { return into(self, [&](const Tensor& x) { return addcmul(x, a, b, v); }); }, "tensor1"_a, "tensor2"_a, nb::kw_only(), "value"_a = 1);
-  t.def("addcdiv_", [](nb::handle self, const Tensor& a, const Tensor& b, const Scalar& v) { return into(self, [&](const Tensor& x) { return addcdiv(x, a, b, v); }); }, "tensor1"_a, "tensor2"_a, nb::kw_only(), "value"_a = 1);
-  both(m, "polygamma", [](const Tensor& x, int64_t n) { return polygamma(n, x); }, "n"_a);
+  both_and_inplace(m, "round", [](const Tensor& x, int64_t decimals) { return rounded(x, decimals); }, nb::kw_only(), "decimals"_a = 0);
+  both_and_inplace(m, "lerp", [](const Tensor& a, const Tensor& b, const Operand& w) { return lerp(a, b, w); }, "end"_a, "weight"_a);
+  both_and_inplace(m, "addcmul", [](const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& v) { return addcmul(x, a, b, v); }, "tensor1"_a, "tensor2"_a, nb::kw_only(), "value"_a = 1);
+  both_and_inplace(m, "addcdiv", [](const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& v) { return addcdiv(x, a, b, v); }, "tensor1"_a, "tensor2"_a, nb::kw_only(), "value"_a = 1);
+  both_and_inplace(m, "logit", [](const Tensor& x, std::optional<double> eps) { return logit(x, eps); }, "eps"_a = nb::none());
+  both_and_inplace(m, "nan_to_num", [](const Tensor& x, std::optional<double> nan, std::optional<double> positive, std::optional<double> negative) {
+    return nan_to_num(x, nan.value_or(0), positive, negative);
+  }, "nan"_a = nb::none(), "posinf"_a = nb::none(), "neginf"_a = nb::none());
+  both(m, "positive", [](const Tensor& x) {
+    expect(x.dtype() != DType::bool_, "The `+` operator, on a bool tensor is not supported.");
+    return x;
+  });
+  m.def("polygamma", [](int64_t n, const Tensor& x) { return polygamma(n, x); }, "n"_a, "input"_a);
+  t.def("polygamma", [](const Tensor& x, int64_t n) { return polygamma(n, x); }, "n"_a);
+  t.def("polygamma_", [](const Tensor& self, int64_t n) { return into(self, [&](const Tensor& x) { return polygamma(n, x); }); }, "n"_a);
 }
 
 void bind_complex(nb::module_& m) {
   for (auto [name, f] : {std::pair<const char*, Tensor (*)(const Tensor&)>("real", real), {"imag", imag}, {"view_as_real", view_as_real}, {"view_as_complex", view_as_complex}})
     m.def(name, [f = f](const Tensor& x) { return f(x); }, "input"_a);
-  auto conjugate = [](const Tensor& x) { return is_complex(x.dtype()) ? conj(x) : x; };
-  for (const char* name : {"conj", "conj_physical"}) both(m, name, conjugate);
+  both(m, "conj", [](const Tensor& x) { return conj(x); });
+  both_and_inplace(m, "conj_physical", [](const Tensor& x) { return conj(x); });
   both(m, "angle", [](const Tensor& x) { return angle(x); });
   m.def("complex", [](const Tensor& re, const Tensor& im) { return complex(re, im); }, "real"_a, "imag"_a);
   m.def("polar", [](const Tensor& r, const Tensor& a) { return polar(r, a); }, "abs"_a, "angle"_a);
@@ -121,34 +110,23 @@ void bind_gather(nb::module_& m) {
   const Methods t;
   auto source_of = [](const Operand& s, const Tensor& x, const Tensor& index) { return s.t.dim() == 0 && index.dim() > 0 ? expand(to_dtype(s.t, x.dtype()), index.sizes()) : s.t; };
   both(m, "gather", [](const Tensor& x, int64_t dim, const Tensor& index, bool) { return gather(x, dim, index); }, "dim"_a, "index"_a, nb::kw_only(), "sparse_grad"_a = false);
-  both(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s) { return scatter(x, dim, index, source_of(s, x, index)); }, "dim"_a, "index"_a, "src"_a);
-  t.def("scatter_", [source_of](nb::handle self, int64_t dim, const Tensor& index, const Operand& s) {
-    return into(self, [&](const Tensor& x) { return scatter(x, dim, index, source_of(s, x, index)); });
-  }, "dim"_a, "index"_a, "src"_a);
-  both(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s) { return scatter(x, dim, index, source_of(s, x, index)); }, "dim"_a, "index"_a, nb::kw_only(), "value"_a);
+  both_and_inplace(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s) { return scatter(x, dim, index, source_of(s, x, index)); }, "dim"_a, "index"_a, "src"_a);
+  both_and_inplace(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s) { return scatter(x, dim, index, source_of(s, x, index)); }, "dim"_a, "index"_a, nb::kw_only(), "value"_a);
   using Along = Tensor (*)(const Tensor&, int64_t, const Tensor&, const Tensor&);
   for (auto [name, f] : {std::pair<const char*, Along>("scatter_add", scatter_add), {"index_copy", index_copy}}) {
     const char* source = std::string(name) == "scatter_add" ? "src" : "source";
-    both(m, name, [f = f](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& s) { return f(x, dim, index, s); }, "dim"_a, "index"_a, nb::arg(source));
-    t.def((std::string(name) + "_").c_str(), [f = f](nb::handle self, int64_t dim, const Tensor& index, const Tensor& s) { return into(self, [&](const Tensor& x) { return f(x, dim, index, s); }); },
-          "dim"_a, "index"_a, nb::arg(source));
+    both_and_inplace(m, name, [f = f](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& s) { return f(x, dim, index, s); }, "dim"_a, "index"_a, nb::arg(source));
   }
   both(m, "index_select", [](const Tensor& x, int64_t dim, const Tensor& index) { return index_select(x, dim, index); }, "dim"_a, "index"_a);
-  both(m, "index_add", [](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& s, const Scalar& alpha) { return index_add(x, dim, index, s, alpha); },
+  both_and_inplace(m, "index_add", [](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& s, const Scalar& alpha) { return index_add(x, dim, index, s, alpha); },
        "dim"_a, "index"_a, "source"_a, nb::kw_only(), "alpha"_a = 1);
-  t.def("index_add_", [](nb::handle self, int64_t dim, const Tensor& index, const Tensor& s, const Scalar& alpha) { return into(self, [&](const Tensor& x) { return index_add(x, dim, index, s, alpha); }); },
-        "dim"_a, "index"_a, "source"_a, nb::kw_only(), "alpha"_a = 1);
-  both(m, "index_fill", [](const Tensor& x, int64_t dim, const Tensor& index, const Operand& v) { return index_fill(x, dim, index, v); }, "dim"_a, "index"_a, "value"_a);
-  t.def("index_fill_", [](nb::handle self, int64_t dim, const Tensor& index, const Operand& v) { return into(self, [&](const Tensor& x) { return index_fill(x, dim, index, v); }); }, "dim"_a, "index"_a, "value"_a);
+  both_and_inplace(m, "index_fill", [](const Tensor& x, int64_t dim, const Tensor& index, const Operand& v) { return index_fill(x, dim, index, v); }, "dim"_a, "index"_a, "value"_a);
   both(m, "take_along_dim", [](const Tensor& x, const Tensor& index, std::optional<int64_t> dim) { return take_along_dim(x, index, dim); }, "indices"_a, "dim"_a = nb::none());
   both(m, "take", [](const Tensor& x, const Tensor& at) { return index(reshape(x, {-1}), {&at, 1}); }, "index"_a);
 }
 
 void bind_index_put(nb::module_& m) {
-  both(m, "index_put", [](const Tensor& x, const TensorVector& at, const Tensor& v, bool accumulate) { return index_put(x, at, v, accumulate); }, "indices"_a, "values"_a, "accumulate"_a = false);
-  Methods().def("index_put_", [](nb::handle self, const TensorVector& at, const Tensor& v, bool accumulate) {
-    return into(self, [&](const Tensor& x) { return index_put(x, at, v, accumulate); });
-  }, "indices"_a, "values"_a, "accumulate"_a = false);
+  both_and_inplace(m, "index_put", [](const Tensor& x, const TensorVector& at, const Tensor& v, bool accumulate) { return index_put(x, at, v, accumulate); }, "indices"_a, "values"_a, "accumulate"_a = false);
 }
 
 Tensor is_close(const Tensor& x, const Tensor& y, double rtol, double atol, bool equal_nan) {

@@ -8,6 +8,7 @@
 #include <adjoint/core/error.h>
 
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -28,6 +29,7 @@ struct Layout { uint32_t frame, indirect, code, instruction, previous, owner, by
 Layout layout{};
 bool fast = false;
 bool unchecked_is_global = false;  // 3.11: "current thread state" is whoever holds the lock
+size_t thread_ident = 0;           // there, the offset of its thread's ident; 0: not found
 PyThreadState* (*thread_state)() = nullptr;
 int (*frame_lasti)(PyFrameObject*) = nullptr;
 int (*address_to_location)(PyObject*, int, int*, int*, int*, int*) = nullptr;
@@ -35,6 +37,24 @@ PyTypeObject* code_type = nullptr;
 
 template <class F> void look_up(F& f, const char* name) { f = reinterpret_cast<F>(dlsym(RTLD_DEFAULT, name)); }
 template <class T> T& at(const void* p, size_t offset) { return *reinterpret_cast<T*>(static_cast<char*>(const_cast<void*>(p)) + offset); }
+
+// Is ts, which holds the lock, this thread's? Asking the interpreter costs as much as a whole small op.
+bool is_mine(PyThreadState* ts) {
+  if (!unchecked_is_global) return true;
+  if (thread_ident) return at<pthread_t>(ts, thread_ident) == pthread_self();
+  return ts == PyGILState_GetThisThreadState();
+}
+
+// In the state of a thread that holds the lock, one word alone is its ident.
+size_t find_thread_ident(PyThreadState* ts) {
+  size_t found = 0;
+  for (size_t offset = 0; offset < 256; offset += sizeof(pthread_t)) {
+    if (at<pthread_t>(ts, offset) != pthread_self()) continue;
+    if (found) return 0;
+    found = offset;
+  }
+  return found;
+}
 
 void* top_frame(PyThreadState* ts) {
   void* f = at<void*>(ts, layout.frame);
@@ -143,7 +163,7 @@ Hit miss(uintptr_t key, PyObject* code, int lasti) {
 
 uint32_t capture_fast() {
   PyThreadState* ts = thread_state();
-  if (!ts || (unchecked_is_global && ts != PyGILState_GetThisThreadState())) return 0;
+  if (!ts || !is_mine(ts)) return 0;
   uint32_t innermost = 0;
   for (void* f = top_frame(ts); f; f = at<void*>(f, layout.previous)) {
     const uintptr_t key = at<uintptr_t>(f, layout.instruction);
@@ -244,7 +264,7 @@ bool find_layout(int minor) {
 bool attached() noexcept {
   if (!thread_state) return PyGILState_GetThisThreadState();
   PyThreadState* ts = thread_state();
-  return ts && (!unchecked_is_global || ts == PyGILState_GetThisThreadState());
+  return ts && is_mine(ts);
 }
 
 uint32_t capture() noexcept { return fast ? capture_fast() : capture_public(); }
@@ -267,6 +287,7 @@ bool init() {
   look_up(address_to_location, "PyCode_Addr2Location");
   const int minor = std::atoi(Py_GetVersion() + 2);
   unchecked_is_global = minor <= 12;
+  if (unchecked_is_global && thread_state) thread_ident = find_thread_ident(thread_state());
   Reference code(Py_CompileString("0", "<adjoint>", Py_eval_input));
   code_type = code ? Py_TYPE(code.get()) : nullptr;
   const bool plain = sizeof(void*) == 8 && thread_state && frame_lasti && code_type && !PySys_GetObject("gettotalrefcount");

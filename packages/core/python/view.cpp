@@ -103,8 +103,8 @@ void bind_transposes(nb::module_& m) {
   both(m, "diag", [](const Tensor& x, int64_t k) { return diag(x, k); }, "diagonal"_a = 0);
   both(m, "diag_embed", [](const Tensor& x, int64_t offset, int64_t a, int64_t b) { return diag_embed(x, offset, a, b); }, "offset"_a = 0, "dim1"_a = -2, "dim2"_a = -1);
   both(m, "diagflat", [](const Tensor& x, int64_t offset) { return diag_embed(reshape(x, {-1}), offset); }, "offset"_a = 0);
-  both(m, "tril", [](const Tensor& x, int64_t k) { return tril(x, k); }, "diagonal"_a = 0);
-  both(m, "triu", [](const Tensor& x, int64_t k) { return triu(x, k); }, "diagonal"_a = 0);
+  both_and_inplace(m, "tril", [](const Tensor& x, int64_t k) { return tril(x, k); }, "diagonal"_a = 0);
+  both_and_inplace(m, "triu", [](const Tensor& x, int64_t k) { return triu(x, k); }, "diagonal"_a = 0);
   both(m, "as_strided", [](const Tensor& x, const Dims& size, const Dims& stride, std::optional<int64_t> offset) { return as_strided(x, size, stride, offset); },
        "size"_a, "stride"_a, "storage_offset"_a = nb::none());
   both(m, "unfold", [](const Tensor& x, int64_t dim, int64_t size, int64_t step) { return unfold(x, dim, size, step); }, "dimension"_a, "size"_a, "step"_a);

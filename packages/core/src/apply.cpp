@@ -125,10 +125,15 @@ Device common_device(const Op& op, Tensors x) {
   return d;
 }
 
-void launch(const Op& op, Device device, std::span<const View> x, std::span<const View> y, const Attrs& attrs) {
+Kernel kernel_of(const Op& op, Device device) {
   Kernel k = op.kernel[static_cast<int>(device.type)];
   if (!k && device.type == DeviceType::cpu) k = op.reference;
   expect(k, ErrorKind::not_implemented, op.name, ": no kernel for device ", device);
+  return k;
+}
+
+void launch(const Op& op, Device device, std::span<const View> x, std::span<const View> y, const Attrs& attrs) {
+  const Kernel k = kernel_of(op, device);
   int64_t work = 0;
   for (const View& v : y) work += v.numel;
   for (const View& v : x) work += v.numel;
@@ -165,13 +170,16 @@ bool run_dense(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
     v[i].strides = zero_strides;
   }
   const View result{out.data, out.sizes.data(), out.strides.data(), out.ndim(), out.dtype, out.numel};
-  launch(op, lead->device, {v, x.size()}, {&result, 1}, attrs);
+  WithoutGil free(out.numel > release_gil_above / 2);
+  kernel_of(op, lead->device)({{v, x.size()}, {&result, 1}, attrs, op.name, true});
   return true;
 }
 
 View view_of(const TensorImpl& t) { return {t.data, t.sizes.data(), t.strides.data(), t.ndim(), t.dtype, t.numel}; }
 
 }  // namespace
+
+void follow_layout(const Tensor& like, TensorImpl& y) { follow_layout({&like, 1}, y); }
 
 Tensor cast_memory(const Tensor& x, DType dtype) {
   Tensor y = empty(x.sizes(), dtype, x.device());

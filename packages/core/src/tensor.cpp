@@ -1,5 +1,5 @@
 // Tensor: layout, lifetime, making plain memory.
-#include <adjoint/core/tensor.h>
+#include <adjoint/core/op.h>
 
 #include <algorithm>
 
@@ -9,11 +9,6 @@ thread_local uint32_t level_top = 0;
 
 TensorImpl::~TensorImpl() {
   if (storage) storage->dec_ref();
-}
-
-void TensorImpl::destroy() {
-  this->~TensorImpl();
-  deallocate(this, sizeof(TensorImpl));
 }
 
 void TensorImpl::visit_refs(RefVisitor& v) const {
@@ -118,9 +113,11 @@ Tensor alias_of(const Tensor& x) {
 
 Scalar item(const Tensor& x) {
   expect(x.numel() == 1, "a Tensor with ", x.numel(), " elements cannot be converted to Scalar");
+  const TensorImpl* memory = x->keys & key_lifted ? engine_hooks.memory(*x) : x.get();
+  expect(memory, "item: vmap: It looks like you're either (1) calling .item() on a Tensor or (2) attempting to use a Tensor in some data-dependent control flow; each member of the batch has its own value");
   return with_type(x.dtype(), [&](auto tag) -> Scalar {
     using T = typename decltype(tag)::type;
-    const T v = *x.data<T>();
+    const T v = *reinterpret_cast<const T*>(memory->data);
     if constexpr (std::is_same_v<T, bool>) return Scalar(v);
     else if constexpr (std::is_integral_v<T>) return Scalar(static_cast<int64_t>(v));
     else if constexpr (is_complex_v<T>) return Scalar(convert<Complex<double>>(v));

@@ -9,23 +9,35 @@ from . import _tensor as _tensor
 from . import forward_ad as forward_ad
 from . import graph as graph
 from . import trees as trees
+from ._anomaly import detect_anomaly as detect_anomaly
+from ._anomaly import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
+from ._anomaly import is_anomaly_enabled as is_anomaly_enabled
+from ._anomaly import set_detect_anomaly as set_detect_anomaly
 from ._backward import GradientEdge as GradientEdge
 from ._backward import backward as backward
 from ._backward import grad as grad
 from ._context import BackwardCFunction as BackwardCFunction
 from ._context import FunctionCtx as FunctionCtx
 from ._function import Function as Function
-from ._function import InplaceFunction as InplaceFunction
+from ._function import FunctionMeta as FunctionMeta
 from ._function import once_differentiable as once_differentiable
+from ._legacy_function import InplaceFunction as InplaceFunction
+from ._legacy_function import NestedIOFunction as NestedIOFunction
 from ._levels import batch_level as batch_level
 from ._levels import tangent_level as tangent_level
 from ._levels import tape_level as tape_level
 from ._modes import enable_grad as enable_grad
+from ._modes import enforce_grad_layout_policy as enforce_grad_layout_policy
 from ._modes import inference_mode as inference_mode
 from ._modes import is_grad_enabled as is_grad_enabled
 from ._modes import is_inference_mode_enabled as is_inference_mode_enabled
+from ._modes import is_multithreading_enabled as is_multithreading_enabled
 from ._modes import no_grad as no_grad
 from ._modes import set_grad_enabled as set_grad_enabled
+from ._modes import set_multithreading_enabled as set_multithreading_enabled
+from ._protocol import VmapInfo as VmapInfo
+from ._variable import Variable as Variable
+from ._variable import VariableMeta as VariableMeta
 from ._vmap import vmap as vmap
 
 _core._core.skip_prefix(_os.path.dirname(__file__) + _os.sep)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,12 +11,19 @@ from adjoint_core import Tensor, zeros_like
 from . import _engine
 from ._levels import batch_level
 
+_CYCLE = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause "
+    "a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make "
+    "sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid the leak."
+)
+
 
 class GradientEdge(NamedTuple):
     """An output of a node: where a gradient can be fed in or asked for without holding a tensor."""
 
     node: Any
     output_nr: int
+    ownership_token: Any = None  # kept alive with the edge
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
@@ -83,7 +91,14 @@ def backward(
         tensor([2., 4.])
     """
     if grad_variables is not None:
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use `grad_tensors`."
+            )
         grad_tensors = grad_variables
+    if create_graph:
+        warnings.warn(_CYCLE, stacklevel=2)
     outputs = _sequence(tensors)
     wanted = _sequence(inputs)
     if inputs is not None and not wanted:
@@ -150,7 +165,12 @@ def grad(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
     if not only_inputs:
-        raise RuntimeError("only_inputs argument is deprecated and is ignored now (defaults to True)")
+        warnings.warn(
+            "`only_inputs` argument is deprecated and is ignored now (defaults to True). To accumulate gradients for other "
+            "parts of the graph, use autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
+        )
     ys, xs = _sequence(outputs), _sequence(inputs)
     keep = create_graph if retain_graph is None else bool(retain_graph)
     cotangents = _cotangents(ys, grad_outputs, "outputs")

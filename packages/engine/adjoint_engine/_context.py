@@ -8,6 +8,7 @@ from adjoint_core import Tensor, zeros
 
 from . import _engine
 from ._engine import Node
+from ._protocol import Protocol
 
 _FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
@@ -67,7 +68,10 @@ class FunctionCtx:
             raise RuntimeError(_FREED)
         if not self._saved:
             return self.to_save or self.saved_for_forward
-        return tuple(None if s is None else s.unpack(self) for s in self._saved)
+        found = tuple(None if s is None else s.unpack(self) for s in self._saved)
+        if self._forward_cls.clear_saved_tensors_on_access:
+            self._release_saved()
+        return found
 
     saved_variables = saved_tensors
 
@@ -80,19 +84,23 @@ class BackwardCFunction(FunctionCtx, Node):
     _output_meta: tuple[Any, ...] = ()
 
     def apply(self, *args: Any) -> Any:
-        """Calls the Function's ``backward`` (or ``vjp``)."""
+        """Calls the Function's ``backward`` (or ``vjp``); with ``boxed_grads_call``, all gradients in one list."""
+        if self._forward_cls.boxed_grads_call:
+            return self.apply_boxed(list(args))
         return self._backward_function()(self, *args)
+
+    def apply_boxed(self, grads: list[Any]) -> Any:
+        """Calls the Function's ``backward`` with a list, which it may empty as it goes."""
+        return self._backward_function()(self, grads)
 
     def apply_jvp(self, *args: Any) -> Any:
         """Calls the Function's ``jvp``."""
         return self._forward_cls.jvp(self, *args)
 
     def _backward_function(self) -> Any:
-        from ._function import Function
-
         cls = self._forward_cls
-        own_backward = cls.backward is not Function.backward
-        own_vjp = cls.vjp is not Function.vjp
+        own_backward = cls.backward is not Protocol.backward
+        own_vjp = cls.vjp is not Protocol.vjp
         if own_backward and own_vjp:
             raise RuntimeError(
                 "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of them."
@@ -105,17 +113,13 @@ class BackwardCFunction(FunctionCtx, Node):
         self._saved = tuple(None if t is None else _engine.SavedTensor(t, numbers.get(id(t), -1)) for t in self.to_save)
         self.to_save = ()
 
-    def _run_backward(self, cotangents: list[Tensor | None], needed: list[bool]) -> list[Tensor | None]:
+    def _run_backward(self, cotangents: list[Tensor | None]) -> list[Tensor | None]:
         if self.materialize_grads:
             cotangents = [
-                zeros(m[0], dtype=m[1]) if g is None and m is not None else g
+                zeros(m[0], dtype=m[1], device=m[2]) if g is None and m is not None else g
                 for g, m in zip(cotangents, self._output_meta, strict=False)
             ]
-        everything, self.needs_input_grad = self.needs_input_grad, tuple(needed)
-        try:
-            found = self.apply(*cotangents)
-        finally:
-            self.needs_input_grad = everything
+        found = self.apply(*cotangents)
         grads = list(found) if isinstance(found, (tuple, list)) else [found]
         return self._checked(grads)
 
@@ -149,5 +153,14 @@ class BackwardCFunction(FunctionCtx, Node):
             g = _engine.unbroadcast(g, shape)
         return g if g.dtype == dtype else g.to(dtype)
 
-    def _release_saved(self, _: None) -> None:
+    def _release_saved(self) -> None:
+        for s in self._saved or ():
+            if s is not None:
+                s.release()
         self._saved = None
+
+    @property
+    def _raw_saved_tensors(self) -> tuple[Any, ...]:
+        if self._saved is None:
+            raise RuntimeError(_FREED)
+        return self._saved

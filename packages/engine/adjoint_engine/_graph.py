@@ -1,7 +1,9 @@
-"""The graph as Python sees it: nodes, hooks on them, hooks on what they save."""
+"""The graph as Python sees it: nodes and hooks on them."""
 
 from __future__ import annotations
 
+import functools
+import threading
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
@@ -42,17 +44,48 @@ class RemovableHandle:
 
 
 def _metadata(self: Any) -> dict[str, Any]:
-    return self.__dict__.setdefault("_metadata", {})
+    """A dict for the user; anomaly mode puts the forward stack in (``traceback_``), and the node whose backward made this one."""
+    found = self.__dict__.get("_metadata")
+    if found is None:
+        found = self.__dict__["_metadata"] = {}
+        if (trace := _engine.node_trace(self)) is not None:
+            found["traceback_"] = trace[0]
+            if trace[1] is not None:
+                found["parent_"] = trace[1]
+    return found
 
 
-def _saved(self: Any, name: str) -> Any:
-    if name.startswith("_saved_") and _engine.node_op(self) is not None:
-        key = name.removeprefix("_saved_")
+def _attribute(self: Any, name: str) -> Any:
+    """``_saved_self``, ``_raw_saved_self``, ``_saved_dim``, ``variable``: what a node keeps, by PyTorch's names."""
+    raw = name.startswith("_raw_saved_")
+    op = _engine.node_op(self) if raw or name.startswith("_saved_") else None
+    if op is not None:
+        key = name.removeprefix("_raw_saved_").removeprefix("_saved_")
         if key in _SAVED:
-            return _engine.saved_tensor(self, *_SAVED[key])
+            return _engine.saved_tensor(self, *_SAVED[key], raw)
+        attributes = _engine.node_attributes(self)
+        if not raw and key in attributes:
+            return attributes[key]
+        if not raw and op == "pow" and key == "exponent":
+            exponent = _engine.saved_tensor(self, False, 1)
+            return exponent.item() if exponent is not None and not exponent.requires_grad else exponent
     if name == "variable" and (leaf := _engine.node_variable(self)) is not None:
         return leaf
     raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+
+def _register_hook_dict(self: Any, tensor: Tensor) -> None:
+    """Calls the hooks in ``tensor._backward_hooks`` on the gradient of ``tensor``, an output of this node."""
+    nr = tensor.output_nr
+
+    def prehook(grads: tuple[Tensor | None, ...]) -> tuple[Tensor | None, ...]:
+        g = grads[nr]
+        for hook in list((getattr(tensor, "_backward_hooks", None) or {}).values()):
+            if g is not None and (changed := hook(g)) is not None:
+                g = changed
+        return (*grads[:nr], g, *grads[nr + 1 :])
+
+    _engine.register_node_prehook(self, prehook)
 
 
 Node.name = lambda self: _engine.node_name(self)
@@ -61,44 +94,10 @@ Node.metadata = property(_metadata)
 Node._sequence_nr = lambda self: _engine.sequence_nr(self)
 Node.register_hook = lambda self, fn: RemovableHandle(_engine.register_node_hook(self, fn))
 Node.register_prehook = lambda self, fn: RemovableHandle(_engine.register_node_prehook(self, fn))
-Node.__getattr__ = _saved
-
-
-class saved_tensors_hooks:
-    """Every tensor saved for backward inside the block goes through ``pack_hook``, and back through ``unpack_hook``.
-
-    Arguments:
-        pack_hook: takes the tensor, returns anything.
-        unpack_hook: takes that, returns a tensor of the same value.
-
-    Example::
-
-        >>> x = ad.tensor([1., 2.], requires_grad=True)
-        >>> with ad.autograd.graph.saved_tensors_hooks(lambda t: t.numpy(), ad.from_numpy):
-        ...     y = (x * x).sum()
-        >>> y.backward()
-        >>> x.grad
-        tensor([2., 4.])
-    """
-
-    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
-        self.pack_hook = pack_hook
-        self.unpack_hook = unpack_hook
-
-    def __enter__(self) -> None:
-        _engine.push_saved_hooks(self.pack_hook, self.unpack_hook)
-
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
-        _engine.pop_saved_hooks()
-
-
-class save_on_cpu(saved_tensors_hooks):
-    """Saved tensors wait in host memory, and come back to their device for backward."""
-
-    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        super().__init__(
-            lambda t: (t.device, t.cpu() if t.device.type != "cpu" else t.clone()), lambda saved: saved[1].to(saved[0])
-        )
+Node.__getattr__ = _attribute
+Node.__call__ = lambda self, *grads: _engine.call_node(self, list(grads))
+Node.requires_grad = True  # there is no node where nothing requires grad
+Node._register_hook_dict = _register_hook_dict
 
 
 def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: str = "all") -> RemovableHandle:
@@ -110,30 +109,42 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., None],
 
 
 class _MultiHook(RemovableHandle):
+    """One hook per tensor; those of one backward (a task) report together."""
+
     def __init__(self, tensors: Sequence[Tensor], fn: Callable[..., None], mode: str) -> None:
         super().__init__(None)
-        self._grads: dict[int, Tensor] = {}
-        self._count = len(tensors)
+        self._nodes = [_engine.gradient_edge(t)[0] for t in tensors]
         self._fn = fn
-        self._done = False
-        self._handles = [t.register_hook(self._hook(i, mode)) for i, t in enumerate(tensors)]
+        self._tasks: dict[int, dict[int, Tensor]] = {}
+        self._expected: dict[int, int] = {}
+        self._last = -1
+        self._lock = threading.Lock()
+        hook = self._first if mode == "any" else self._collect
+        self._handles = [t.register_hook(functools.partial(hook, i)) for i, t in enumerate(tensors)]
 
-    def _hook(self, index: int, mode: str) -> Callable[[Tensor], None]:
-        def hook(grad: Tensor) -> None:
-            if mode == "any":
-                if not self._done:
-                    self._done = True
-                    self._fn(grad)
+    def _first(self, index: int, grad: Tensor) -> None:
+        task = _engine.current_task()
+        with self._lock:
+            if task == self._last:
                 return
-            self._grads[index] = grad
-            if len(self._grads) == self._count:
-                grads = [self._grads[i] for i in range(self._count)]
-                self._grads = {}
-                self._fn(grads)
+            self._last = task
+        self._fn(grad)
 
-        return hook
+    def _collect(self, index: int, grad: Tensor) -> None:
+        task = _engine.current_task()
+        with self._lock:
+            if task not in self._tasks:
+                self._tasks[task] = {}
+                self._expected[task] = sum(_engine.will_execute(n) for n in self._nodes)
+            grads = self._tasks[task]
+            grads[index] = grad
+            if len(grads) < self._expected[task]:
+                return
+            del self._tasks[task], self._expected[task]
+        self._fn([grads.get(i) for i in range(len(self._nodes))])
 
     def remove(self) -> None:
+        """Removes the hooks from all tensors."""
         for handle in self._handles:
             handle.remove()
 
@@ -142,3 +153,35 @@ def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
     """Says that the memory of ``tensor`` was written by other means: backward will notice."""
     for t in [tensor] if isinstance(tensor, Tensor) else tensor:
         _engine.bump_version(t)
+
+
+class region_activation_memory_budget:
+    """A budget in [0, 1] for what compiled regions save. Nothing is compiled here: entering it raises.
+
+    Raises:
+        RuntimeError: always on entry.
+        ValueError: the budget is out of range.
+    """
+
+    def __init__(self, budget: float) -> None:
+        if not 0 <= budget <= 1:
+            raise ValueError(f"region_activation_memory_budget: budget must be in [0, 1], got {budget}")
+
+    def __enter__(self) -> None:
+        raise RuntimeError("region_activation_memory_budget only has an effect in compiled regions, and adjoint compiles none")
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        pass
+
+
+_flags = {"warn_on_accumulate_grad_stream_mismatch": True, "override_stale_capture_stream": False}
+
+
+def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
+    """Kept for code that sets it: gradients are accumulated on the stream of their leaf, so streams never mismatch."""
+    _flags["warn_on_accumulate_grad_stream_mismatch"] = bool(enabled)
+
+
+def set_override_stale_capture_stream(enabled: bool) -> None:
+    """Kept for code that sets it: nodes keep no capture stream that could be stale."""
+    _flags["override_stale_capture_stream"] = bool(enabled)

@@ -1,9 +1,10 @@
-"""Gradient modes of the current thread: no_grad, enable_grad, set_grad_enabled, inference_mode."""
+"""Modes of the current thread: no_grad, enable_grad, set_grad_enabled, inference_mode, and two switches."""
 
 from __future__ import annotations
 
 import functools
 import inspect
+import threading
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
@@ -22,7 +23,8 @@ class _Mode:
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
         raise NotImplementedError
 
-    def _fresh(self) -> _Mode:
+    def clone(self) -> Any:
+        """Another one of the same mode."""
         return type(self)()
 
     def __call__(self, function: Any) -> Any:
@@ -30,11 +32,11 @@ class _Mode:
             function.__init__ = self(function.__init__)
             return function
         if inspect.isgeneratorfunction(function):
-            return _wrap_generator(self._fresh, function)
+            return _wrap_generator(self.clone, function)
 
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            with self._fresh():
+            with self.clone():
                 return function(*args, **kwargs)
 
         return wrapper
@@ -126,7 +128,8 @@ class set_grad_enabled(_Mode):
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
         _engine.set_window(*self._window)
 
-    def _fresh(self) -> set_grad_enabled:
+    def clone(self) -> set_grad_enabled:
+        """Another one of the same mode."""
         return set_grad_enabled(self.mode)
 
     def __call__(self, function: Any) -> Any:
@@ -134,18 +137,18 @@ class set_grad_enabled(_Mode):
         return super().__call__(function)
 
 
-_inference_depth: list[bool] = []
-
-
 class inference_mode(_Mode):
-    """``no_grad`` for code that will never need gradients of what it makes.
+    """``no_grad`` for code that will never need gradients of what it makes: its tensors have no version counter.
+
+    Arguments:
+        mode: False switches an enclosing ``inference_mode`` off.
 
     Example::
 
-        >>> x = ad.ones(2, requires_grad=True)
         >>> with ad.inference_mode():
-        ...     (x * 2).requires_grad
-        False
+        ...     y = ad.ones(2) * 2
+        >>> y.is_inference()
+        True
     """
 
     def __new__(cls, mode: Any = True) -> Any:
@@ -158,22 +161,100 @@ class inference_mode(_Mode):
     def __init__(self, mode: Any = True) -> None:
         self.mode = mode if isinstance(mode, bool) else True
 
-    def _fresh(self) -> inference_mode:
+    def clone(self) -> inference_mode:
+        """Another one of the same mode."""
         return inference_mode(self.mode)
 
     def __enter__(self) -> None:
-        self._window = _engine.window()
-        _inference_depth.append(self.mode)
-        if self.mode:
-            _engine.set_grad_enabled(False)
-        elif len(_inference_depth) > 1 and _inference_depth[-2]:
-            _engine.set_grad_enabled(True)
+        self._before = _engine.inference_enabled(), _engine.window()
+        _engine.set_inference(self.mode)
+        if self.mode or self._before[0]:
+            _engine.set_grad_enabled(not self.mode)
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
-        _inference_depth.pop()
-        _engine.set_window(*self._window)
+        inference, window = self._before
+        _engine.set_inference(inference)
+        _engine.set_window(*window)
 
 
 def is_inference_mode_enabled() -> bool:
     """Whether the current thread is in inference mode."""
-    return bool(_inference_depth) and _inference_depth[-1]
+    return _engine.inference_enabled()
+
+
+class _Switch(_Mode):
+    """A flag of the thread: set at once as a function, restored at the end of the block as a context manager."""
+
+    def __init__(self, mode: bool) -> None:
+        self.prev = self._get()
+        self.mode = bool(mode)
+        self._set(self.mode)
+
+    @staticmethod
+    def _get() -> bool:
+        raise NotImplementedError
+
+    @staticmethod
+    def _set(mode: bool) -> None:
+        raise NotImplementedError
+
+    def __enter__(self) -> None:
+        self._set(self.mode)
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        self._set(self.prev)
+
+    def clone(self) -> Any:
+        """Another one of the same mode."""
+        return type(self)(self.mode)
+
+    def __call__(self, function: Any) -> Any:
+        self._set(self.prev)
+        return super().__call__(function)
+
+
+class enforce_grad_layout_policy(_Switch):
+    """Whether a first gradient is laid out like its leaf (the default), or taken as it comes, without a copy.
+
+    Example::
+
+        >>> x = ad.ones(2, 3).t().requires_grad_()
+        >>> with ad.autograd.enforce_grad_layout_policy(False):
+        ...     (x * 2).sum().backward()
+    """
+
+    def __init__(self, enable: bool = True) -> None:
+        super().__init__(enable)
+
+    @staticmethod
+    def _get() -> bool:
+        return _engine.grad_layout_policy()
+
+    @staticmethod
+    def _set(mode: bool) -> None:
+        _engine.set_grad_layout_policy(mode)
+
+
+_thread = threading.local()
+
+
+def is_multithreading_enabled() -> bool:
+    """Whether backward may use other threads than the caller's. No node runs on one today: user code may rely on it."""
+    return getattr(_thread, "multithreading", True)
+
+
+class set_multithreading_enabled(_Switch):
+    """Whether backward may use other threads: at once as a function, or for a block. It keeps to the caller's anyway.
+
+    Example::
+
+        >>> with ad.autograd.set_multithreading_enabled(False):
+        ...     ad.autograd.is_multithreading_enabled()
+        False
+    """
+
+    _get = staticmethod(is_multithreading_enabled)
+
+    @staticmethod
+    def _set(mode: bool) -> None:
+        _thread.multithreading = mode

@@ -43,6 +43,18 @@ def _detach_(self: Tensor) -> Tensor:
     return self
 
 
+def _set_data(self: Tensor, source: Tensor) -> None:
+    self._set_data(source)
+
+
+_core_numpy = Tensor.numpy
+
+
+def _numpy(self: Tensor, *, force: bool = False) -> Any:
+    """A NumPy array that shares this tensor's memory. One that requires grad gives it only with ``force`` or under no_grad."""
+    return _core_numpy(self, force=force or not _engine.grad_enabled())
+
+
 def _delete_grad(self: Tensor) -> None:
     _engine.set_grad(self, None)
 
@@ -50,6 +62,10 @@ def _delete_grad(self: Tensor) -> None:
 _ATTRIBUTES: dict[str, Any] = {
     "requires_grad": property(_engine.requires_grad, _engine.set_requires_grad),
     "grad": property(_engine.get_grad, _engine.set_grad, _delete_grad),
+    "grad_dtype": property(_engine.get_grad_dtype, _engine.set_grad_dtype),
+    "data": property(_engine.data, _set_data),
+    "numpy": _numpy,
+    "is_inference": lambda self: _engine.is_inference(self),
     "grad_fn": property(_engine.grad_fn),
     "is_leaf": property(_engine.is_leaf),
     "output_nr": property(_engine.output_nr),

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from adjoint_core import Tensor
 
 from . import _engine
+from ._modes import _Mode
 
 enter_dual_level = _engine.enter_dual_level
 
@@ -58,8 +59,8 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     return UnpackedDualTensor(*_engine.unpack_dual(tensor, -1 if level is None else level))
 
 
-class dual_level:
-    """A level for the time of a block. Levels nest, in any mix with reverse mode and vmap.
+class dual_level(_Mode):
+    """A level for the time of a block, or of each call of the function it decorates. Levels nest, in any mix with reverse mode and vmap.
 
     Example::
 

@@ -1,4 +1,6 @@
 // Reverse mode: what Python asks of tensors, modes, backward.
+#include <adjoint/core/inference.h>
+
 #include "node_type.h"
 
 namespace adjoint::engine::python {
@@ -34,13 +36,39 @@ Tensor base(const Tensor& t) {
   return Tensor(&view_root(*t));
 }
 
+Tensor get_grad(const Tensor& t) {
+  Tensor g = gradient(t);
+  if (g || !t->grad_fn || !(t->keys & key_tape) || (t->meta && meta(t)->retain)) return g;
+  if (PyErr_WarnEx(PyExc_UserWarning, "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated during autograd.backward(). If you indeed want the .grad "
+                   "field to be populated for a non-leaf Tensor, use .retain_grad() on it. If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead.", 1) < 0)
+    throw nb::python_error();
+  return g;
+}
+
+// The type that `.grad` must have; None: any.
+nb::object grad_dtype(const Tensor& t) {
+  expect(is_leaf(t), "grad_dtype can only be accessed on leaf tensors.");
+  const Meta* m = t->meta ? meta(t) : nullptr;
+  if (m && m->grad_type == Meta::GradType::any) return nb::none();
+  return nb::cast(m && m->grad_type == Meta::GradType::given ? m->grad_dtype : t.dtype());
+}
+void set_grad_dtype(const Tensor& t, nb::handle dtype) {
+  expect(is_leaf(t), "grad_dtype can only be set on leaf tensors.");
+  Meta& m = ensure_meta(t);
+  const auto type = dtype.is_none() ? Meta::GradType::any : Meta::GradType::given;
+  const DType wanted = dtype.is_none() ? t.dtype() : nb::cast<DType>(dtype);
+  expect(!m.grad || dtype.is_none() || m.grad.dtype() == wanted, "Cannot set grad_dtype to '", wanted, "' because there is already a gradient of dtype '", m.grad ? m.grad.dtype() : wanted, "'. Set .grad to None first.");
+  m.grad_type = type;
+  m.grad_dtype = wanted;
+}
+
 }  // namespace
 
 void bind_autograd(nb::module_& m) {
   m.def("requires_grad", [](const Tensor& t) { return requires_grad(t); });
   m.def("set_requires_grad", [](const Tensor& t, bool v) { set_requires_grad(t, v); });
   m.def("is_leaf", [](const Tensor& t) { return is_leaf(t); });
-  m.def("get_grad", [](const Tensor& t) { return gradient(t); });
+  m.def("get_grad", get_grad);
   m.def("set_grad", [](const Tensor& t, const Tensor& g) { set_gradient(t, g); if (g) adjoint::python::api->track(*t.get()); }, nb::arg("t"), nb::arg("g").none());
   m.def("grad_fn", [](const Tensor& t) { return NodeRef{node(fresh(t))}; });
   m.def("output_nr", [](const Tensor& t) { return t->out_nr; });
@@ -52,10 +80,10 @@ void bind_autograd(nb::module_& m) {
   m.def("base", base);
   m.def("is_view", [](const Tensor& t) { return bool(t->view); });
   m.def("bump_version", [](const Tensor& t) { bump_version(*bottom(t).get()); });
-  m.def("grad_enabled", grad_enabled);
-  m.def("set_grad_enabled", set_grad_enabled);
-  m.def("window", [] { return nb::make_tuple(window.lo, window.hi); });
-  m.def("set_window", [](uint32_t lo, uint32_t hi) { window = {lo, hi}; });
+  m.def("data", [](const Tensor& t) { return data(t); });
+  m.def("get_grad_dtype", grad_dtype);
+  m.def("set_grad_dtype", set_grad_dtype, nb::arg("t"), nb::arg("dtype").none());
+  m.def("is_inference", [](const Tensor& t) { return is_inference(*bottom(fresh(t))); });
   m.def("backward", [](nb::list outputs, nb::list cotangents, bool retain_graph, bool create_graph, nb::list inputs) {
     backward(tensors(outputs), tensors(cotangents), retain_graph, create_graph, tensors(inputs));
   });

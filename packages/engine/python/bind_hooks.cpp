@@ -1,29 +1,9 @@
-// Hooks: Python callables on tensors, nodes and saved tensors.
-#include "node_type.h"
+// Hooks: Python callables on tensors and nodes.
+#include "callable.h"
 
 namespace adjoint::engine::python {
 
 namespace {
-
-// A reference to a Python object inside a C++ one; may be dropped from any thread.
-class Callable {
- public:
-  explicit Callable(nb::handle f) : f_(f.inc_ref().ptr()) {}
-  ~Callable() { drop(); }
-  Callable(const Callable&) = delete;
-  void drop() {
-    PyObject* f = std::exchange(f_, nullptr);
-    if (!f) return;
-    nb::gil_scoped_acquire gil;
-    Py_DECREF(f);
-  }
-  explicit operator bool() const { return f_; }
-  template <class... A> nb::object operator()(A&&... a) const { return nb::borrow(f_)(std::forward<A>(a)...); }
-  PyObject* get() const { return f_; }
-
- private:
-  PyObject* f_;
-};
 
 template <class Base> struct PythonHook : Base {
   explicit PythonHook(nb::handle f) : f(f) {}
@@ -38,7 +18,7 @@ struct OnTensor final : PythonHook<TensorHook> {
     if (!f) return {};
     nb::object r = f(g);
     if (r.is_none()) return {};
-    if (!adjoint::python::is_tensor(r.ptr())) fail(ErrorKind::type, "expected Variable, but hook returned '", nb::cast<std::string>(nb::str(r.type().attr("__name__"))), "'");
+    if (!adjoint::python::is_tensor(r.ptr())) fail(ErrorKind::type, "expected Variable, but hook returned '", kind_of(r), "'");
     Tensor t = nb::cast<Tensor>(r);
     expect(t.sizes() == g.sizes(), "hook '", nb::cast<std::string>(nb::str(nb::getattr(nb::borrow(f.get()), "__name__", nb::str("hook")))), "' has changed the size of value: expected ", g.sizes(), ", got ", t.sizes());
     expect(t.dtype() == g.dtype(), "hook has changed the type of value (was ", g.dtype(), " got ", t.dtype(), ")");
@@ -57,7 +37,10 @@ void replace(std::vector<Tensor>& t, nb::object r, const char* what) {
   if (adjoint::python::is_tensor(r.ptr())) r = nb::make_tuple(r);
   expect(nb::len(r) == t.size(), ErrorKind::type, what, " has returned an incorrect number of values (got ", nb::len(r), ", but expected ", t.size(), ")");
   size_t i = 0;
-  for (nb::handle g : r) t[i++] = g.is_none() ? Tensor{} : nb::cast<Tensor>(g);
+  for (nb::handle g : r) {
+    if (!g.is_none() && !adjoint::python::is_tensor(g.ptr())) fail(ErrorKind::type, "expected Variable or None, but ", what, " returned '", kind_of(g), "'");
+    t[i++] = g.is_none() ? Tensor{} : nb::cast<Tensor>(g);
+  }
 }
 
 struct BeforeNode final : PythonHook<PreHook> {
@@ -78,12 +61,6 @@ struct HookEntry {
   Ref<Object> hook;
   void remove() { hook->clear_refs(); }
 };
-
-// Python hangs on the node now: it and the tensor must be visible to the collector.
-void taint(Node& n) {
-  n.tainted = true;
-  expose_node(n);
-}
 
 template <class H> HookEntry keep(Ref<H> h) { return {Ref<Object>(h.get())}; }
 
@@ -122,47 +99,14 @@ HookEntry register_node_prehook(NodeRef n, nb::handle f) {
   return keep(h);
 }
 
-// ---- saved tensors
-
-struct PackHooks { PyObject *pack, *unpack; };
-thread_local std::vector<PackHooks> pack_stack;      // references are held by the Python context managers
-thread_local bool packing = false;                   // pack hooks do not see what they save themselves
-
-struct PythonPacked final : Saved::Packed {
-  PythonPacked(nb::handle value, PyObject* unpack) : value(value), unpack_hook(unpack) {}
-  Tensor unpack() override {
-    nb::object r = unpack_hook(nb::borrow(value.get()));
-    if (!adjoint::python::is_tensor(r.ptr())) fail(ErrorKind::type, "Output of saved tensor unpack_hook expected to be a Tensor but got result of type ", nb::cast<std::string>(nb::str(r.type().attr("__name__"))));
-    return nb::cast<Tensor>(r);
-  }
-  void visit_refs(RefVisitor& v) const override {
-    Saved::Packed::visit_refs(v);
-    if (value) v.python(value.get());
-    if (unpack_hook) v.python(unpack_hook.get());
-  }
-  void clear_refs() override { value.drop(); unpack_hook.drop(); }
-  Callable value, unpack_hook;
-};
-
-Ref<Saved::Packed> pack(const Tensor& t, void*) {
-  if (pack_stack.empty() || packing) return {};
-  struct Guard { Guard() { packing = true; } ~Guard() { packing = false; } } guard;
-  const PackHooks h = pack_stack.back();
-  nb::object packed = nb::borrow(h.pack)(t);
-  return Ref<Saved::Packed>(new PythonPacked(packed, h.unpack));
-}
-
 }  // namespace
 
 void bind_hooks(nb::module_& m) {
-  saved_packer.pack = pack;
   nb::class_<HookEntry>(m, "HookEntry").def("remove", &HookEntry::remove);
   m.def("register_tensor_hook", register_tensor_hook);
   m.def("register_accumulated_hook", register_accumulated_hook);
   m.def("register_node_hook", register_node_hook);
   m.def("register_node_prehook", register_node_prehook);
-  m.def("push_saved_hooks", [](nb::handle pack_hook, nb::handle unpack_hook) { pack_stack.push_back({pack_hook.ptr(), unpack_hook.ptr()}); });
-  m.def("pop_saved_hooks", [] { pack_stack.pop_back(); });
 }
 
 }  // namespace adjoint::engine::python

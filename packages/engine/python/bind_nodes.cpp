@@ -7,21 +7,12 @@ namespace {
 
 nb::object node_object(Node* n) { return nb::steal(wrap_node(n)); }
 nb::object none_or(const Tensor& t) { return t ? nb::cast(t) : nb::none(); }
+Tensor tensor_or_none(nb::handle h) { return adjoint::python::is_tensor(h.ptr()) ? nb::cast<Tensor>(h) : Tensor{}; }
 
 nb::tuple next_functions(NodeRef n) {
   nb::list r;
   for (const Edge& e : n.p->edges) r.append(nb::make_tuple(node_object(e.node.get()), e.nr));
   return nb::tuple(r);
-}
-
-// The saved tensor `index` of a record's node: inputs first, then outputs. None where nothing was saved.
-nb::object saved_tensor(NodeRef n, bool output, size_t index) {
-  auto* op = dynamic_cast<OpNode*>(n.p);
-  if (!op) throw nb::attribute_error("not the node of a record");
-  expect(!op->released, "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate values of the graph are freed when "
-         "you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors after calling backward.");
-  if (output) return index < max_outputs && op->y[index] ? none_or(op->y[index].unpack(*op, static_cast<uint32_t>(index))) : nb::none();
-  return index < op->x.size() && op->x[index] ? none_or(op->x[index].unpack(*op, 0)) : nb::none();
 }
 
 FunctionNode& function_node(NodeRef n) {
@@ -39,21 +30,34 @@ void connect_inputs(NodeRef ctx, const std::vector<Tensor>& inputs) {
 
 void connect_output(NodeRef ctx, const Tensor& y, uint32_t nr) {
   FunctionNode& f = function_node(ctx);
-  f.output_count = std::max(f.output_count, nr + 1);
   set_history(y, Ref<Node>(&f), nr);
   adjoint::python::api->track(*y.get());
 }
 
-nb::object call_method(PyObject* self, const char* method, nb::handle argument) {
-  return nb::handle(self).attr(method)(argument);
+void connect_written(NodeRef ctx, const Tensor& y, uint32_t nr) {
+  written_by(y, Ref<Node>(&function_node(ctx)), nr);
+  adjoint::python::api->track(*y.get());
 }
 
-// A tensor saved by a Function; output_nr >= 0 if it is one of the Function's own outputs.
-struct SavedTensor {
-  SavedTensor(const Tensor& t, int output_nr) : saved(t, output_nr >= 0), nr(output_nr) {}
-  Saved saved;
-  int nr;
-};
+// Writes through such a view would bypass the Function's backward.
+void mark_custom_view(const Tensor& y) {
+  if (y->view) view_info(*y)->creation = Creation::custom;
+}
+
+// node(*cotangents): its function alone, without hooks.
+nb::tuple call_node(NodeRef n, nb::list given) {
+  std::vector<Tensor> cotangents, grads(n.p->edges.size());
+  for (nb::handle h : given) cotangents.push_back(tensor_or_none(h));
+  expect(cotangents.size() <= n.p->outputs(), ErrorKind::type, n.p->name(), ": expected ", n.p->outputs(), " gradients, got ", cotangents.size());
+  cotangents.resize(n.p->outputs());
+  if (n.p->released) fail_freed(*n.p);
+  std::vector<bool> needed;
+  for (const Edge& e : n.p->edges) needed.push_back(static_cast<bool>(e.node));
+  n.p->apply(cotangents, grads, needed);
+  nb::list r;
+  for (const Tensor& g : grads) r.append(none_or(g));
+  return nb::tuple(r);
+}
 
 bool sums_to(const Dims& from, const Dims& to) {
   if (from.size() < to.size()) return false;
@@ -66,20 +70,18 @@ bool sums_to(const Dims& from, const Dims& to) {
 
 std::string FunctionNode::name() const { return nb::cast<std::string>(nb::handle(python()).type().attr("__name__")); }
 
-void FunctionNode::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) {
-  nb::list given, wanted;
+void FunctionNode::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>&) {
+  nb::list given;
   for (const Tensor& g : cotangents) given.append(none_or(g));
-  for (bool b : needed) wanted.append(b);
-  nb::object r = nb::handle(python()).attr("_run_backward")(given, wanted);
+  nb::object r = nb::handle(python()).attr("_run_backward")(given);
   size_t i = 0;
   for (nb::handle g : r) {
     if (i >= grads.size()) break;
-    if (!g.is_none()) grads[i] = nb::cast<Tensor>(g);
-    i++;
+    grads[i++] = tensor_or_none(g);
   }
 }
 
-void FunctionNode::release_saved() { call_method(python(), "_release_saved", nb::none()); }
+void FunctionNode::release_saved() { nb::handle(python()).attr("_release_saved")(); }
 
 void bind_nodes(nb::module_& m) {
   m.def("node_name", [](NodeRef n) { return n.p->name(); });
@@ -87,18 +89,18 @@ void bind_nodes(nb::module_& m) {
   m.def("sequence_nr", [](NodeRef n) { return n.p->seq; });
   m.def("node_site", [](NodeRef n) { return n.p->site; });
   m.def("node_released", [](NodeRef n) { return n.p->released; });
-  m.def("saved_tensor", saved_tensor, nb::arg("node"), nb::arg("output"), nb::arg("index"));
   m.def("node_op", [](NodeRef n) -> const char* { auto* op = dynamic_cast<OpNode*>(n.p); return op ? op->op.name : nullptr; });
   m.def("node_variable", [](NodeRef n) { auto* a = dynamic_cast<AccumulateGrad*>(n.p); return a ? a->variable : Tensor{}; });
   m.def("connect_inputs", [](NodeRef ctx, nb::list inputs) {
     std::vector<Tensor> t;
-    for (nb::handle h : inputs) t.push_back(h.is_none() ? Tensor{} : nb::cast<Tensor>(h));
+    for (nb::handle h : inputs) t.push_back(tensor_or_none(h));
     connect_inputs(ctx, t);
   });
   m.def("connect_output", connect_output);
-  nb::class_<SavedTensor>(m, "SavedTensor")
-      .def(nb::init<const Tensor&, int>())
-      .def("unpack", [](const SavedTensor& s, NodeRef owner) { return s.saved.unpack(*owner.p, static_cast<uint32_t>(std::max(s.nr, 0))); });
+  m.def("connect_written", connect_written);
+  m.def("set_output_count", [](NodeRef ctx, uint32_t n) { function_node(ctx).output_count = n; });
+  m.def("mark_custom_view", mark_custom_view);
+  m.def("call_node", call_node);
   m.def("sums_to", sums_to);
   m.def("unbroadcast", [](const Tensor& g, const Dims& sizes) { return unbroadcast(g, sizes); });
   m.def("peek_sequence", peek_sequence);

@@ -18,10 +18,18 @@ NB_MODULE(_engine, m) {
   nanobind::module_::import_("adjoint_core");
   if (!adjoint::python::import_api()) throw nanobind::python_error();
   install();
+  install_cuts();
+  nanobind::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try { std::rethrow_exception(p); }
+    catch (const std::bad_cast&) { PyErr_SetString(PyExc_TypeError, "an argument has a type that does not fit"); }
+  });
   site_text = site_line;
   python::make_node_type(m);
   python::bind_nodes(m);
   python::bind_hooks(m);
   python::bind_autograd(m);
   python::bind_levels(m);
+  python::bind_modes(m);
+  python::bind_saved(m);
+  python::bind_attributes(m);
 }

@@ -24,11 +24,12 @@ inline Node* unwrap_node(PyObject* o) { return reinterpret_cast<NodeObject*>(o)-
 // A node whose backward is Python code; the object is the `ctx` of a custom Function and owned by Python from birth.
 class FunctionNode final : public Node {
  public:
-  FunctionNode() : Node(next_sequence()) { tainted = true; }
+  FunctionNode() { tainted = true; }
   std::string name() const override;
   void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) override;
   void release_saved() override;
   uint32_t outputs() const override { return output_count; }
+  bool runs_on_nothing() const override { return true; }   // user code may make gradients out of None
   uint32_t output_count = 1;
 };
 
@@ -38,6 +39,9 @@ void bind_nodes(nb::module_& m);
 void bind_hooks(nb::module_& m);
 void bind_autograd(nb::module_& m);
 void bind_levels(nb::module_& m);
+void bind_modes(nb::module_& m);
+void bind_saved(nb::module_& m);
+void bind_attributes(nb::module_& m);
 
 }  // namespace adjoint::engine::python
 

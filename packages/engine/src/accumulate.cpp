@@ -6,7 +6,7 @@
 namespace adjoint::engine {
 
 // Leaves run as soon as they can: their sequence number is the largest.
-AccumulateGrad::AccumulateGrad(const Tensor& v) : Node(~uint64_t(0)), variable(v) {}
+AccumulateGrad::AccumulateGrad(const Tensor& v) : Node(~uint64_t(0), ensure_meta(v).site), variable(v) {}
 AccumulateGrad::~AccumulateGrad() {
   if (variable && variable->meta && meta(variable)->accumulator == this) meta(variable)->accumulator = nullptr;
 }

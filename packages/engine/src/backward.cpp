@@ -31,8 +31,8 @@ void check_nan(const Node& n, const std::vector<Tensor>& grads) {
 }
 
 class Backward;
-thread_local Backward* current = nullptr;
-thread_local Node* running = nullptr;
+thread_local Backward* current __attribute__((tls_model("initial-exec"))) = nullptr;
+thread_local Node* running __attribute__((tls_model("initial-exec"))) = nullptr;
 
 class Backward {
  public:
@@ -40,71 +40,66 @@ class Backward {
     for (const Root& r : roots) task_.add_root(r.edge);
     task_.discover();
     if (!o.inputs.empty()) task_.restrict_to(o.inputs, o.accumulate);
-    for (const Root& r : roots) put(task_.find(r.edge.node.get()), r.edge.nr, r.cotangent);
+    for (const Root& r : roots) put(task_[task_.find(r.edge.node.get())], r.edge.nr, r.cotangent);
     site_ = python_hooks.site ? python_hooks.site() : 0;
     results_.resize(o.inputs.size());
   }
 
   std::vector<Tensor> run() {
     Current c(this);
+    WindowGuard guard(window_);
     for (size_t i = 0; i < task_.size(); i++)
       if (task_[i].pending == 0 && task_[i].needed) ready_.push({task_[i].node->seq, i});
     while (!ready_.empty()) {
       const size_t i = ready_.top().second;
       ready_.pop();
-      step(i);
+      step(task_[i]);
+      window = window_;   // whatever user code did to it
     }
     return std::move(results_);
   }
 
  private:
-  void put(size_t i, uint32_t nr, const Tensor& g) {
+  void put(const Task::Entry& e, uint32_t nr, const Tensor& g) {
     if (!g) return;
-    std::vector<Tensor>& slots = task_[i].cotangents;
-    if (slots.size() <= nr) slots.resize(std::max(nr + 1, task_[i].node->outputs()));
-    Tensor& sum = slots[nr];
+    expect(nr < e.outputs, ErrorKind::index, "backward: ", e.node->name(), " has ", e.outputs, " outputs, got a gradient edge to output ", nr);
+    Tensor& sum = task_.cotangents(e)[nr];
     sum = sum ? add(sum, g) : g;
   }
 
-  void step(size_t i) {
-    Task::Entry& e = task_[i];
+  void step(const Task::Entry& e) {
     Node& n = *e.node;
-    std::vector<Tensor> cotangents = std::move(e.cotangents);
-    cotangents.resize(std::max<size_t>(n.outputs(), cotangents.size()));
+    const std::span<Tensor> arrived = task_.cotangents(e);
+    cotangents_.assign(std::make_move_iterator(arrived.begin()), std::make_move_iterator(arrived.end()));
     bool any = false;
-    for (const Tensor& g : cotangents) any = any || g;
-    std::vector<Tensor> grads(n.edges.size());
+    for (const Tensor& g : cotangents_) any = any || g;
+    grads_.assign(n.edges.size(), {});
     if (any) {
-      hooks_before(n, cotangents);
-      capture(task_[i], cotangents);
+      if (Hooks* h = n.hooks_or_null()) {
+        run_tensor_hooks(h->tensor, cotangents_);
+        run_tensor_hooks(h->retain, cotangents_);
+      }
+      if (e.captured) capture(e);
     }
-    if (task_[i].executed && (any || n.runs_on_nothing())) checked(n, i, cotangents, grads);
+    if (e.executed && (any || n.runs_on_nothing())) checked(n, e);
     for (size_t k = 0; k < n.edges.size(); k++) {
-      const size_t t = task_.target(i, k);
+      const size_t t = task_.target(e, k);
       if (t == Task::none || !task_[t].needed) continue;
-      put(t, n.edges[k].nr, grads[k]);
+      put(task_[t], n.edges[k].nr, grads_[k]);
       if (--task_[t].pending == 0) ready_.push({task_[t].node->seq, t});
     }
   }
 
-  void hooks_before(Node& n, std::vector<Tensor>& cotangents) {
-    Hooks* h = n.hooks_or_null();
-    if (!h) return;
-    WindowGuard guard(window_);
-    run_tensor_hooks(h->tensor, cotangents);
-    run_tensor_hooks(h->retain, cotangents);
+  void capture(const Task::Entry& e) {
+    for (const Task::Capture& c : task_.captures())
+      if (&task_[c.entry] == &e && c.nr < cotangents_.size()) results_[c.result] = cotangents_[c.nr];
   }
 
-  void capture(const Task::Entry& e, const std::vector<Tensor>& cotangents) {
-    for (const auto& [nr, result] : e.captures)
-      if (nr < cotangents.size()) results_[result] = cotangents[nr];
-  }
-
-  void checked(Node& n, size_t i, std::vector<Tensor>& cotangents, std::vector<Tensor>& grads) {
+  void checked(Node& n, const Task::Entry& e) {
     Node* outer = std::exchange(running, &n);
     try {
-      evaluate(n, task_[i], cotangents, grads);
-      if (anomaly.enabled && anomaly.check_nan) check_nan(n, grads);
+      evaluate(n, e);
+      if (anomaly.enabled && anomaly.check_nan) check_nan(n, grads_);
     } catch (...) {
       running = outer;
       if (anomaly.enabled && anomaly_hooks.report) anomaly_hooks.report(n);
@@ -113,27 +108,28 @@ class Backward {
     running = outer;
   }
 
-  void evaluate(Node& n, const Task::Entry& e, std::vector<Tensor>& cotangents, std::vector<Tensor>& grads) {
+  void evaluate(Node& n, const Task::Entry& e) {
     if (n.released) fail_freed(n);
-    std::vector<bool> needed(n.edges.size());
-    for (size_t k = 0; k < needed.size(); k++) {
-      const size_t t = task_.target(e.index, k);
-      needed[k] = t != Task::none && task_[t].needed;
+    needed_.assign(n.edges.size(), false);
+    for (size_t k = 0; k < needed_.size(); k++) {
+      const size_t t = task_.target(e, k);
+      needed_[k] = t != Task::none && task_[t].needed;
     }
-    Hooks* h = n.hooks_or_null();
-    std::vector<Tensor> given;
-    if (h && !h->post.empty()) given = cotangents;
-    {
-      WindowGuard guard(window_);
-      if (h)
-        for (auto& p : std::vector(h->pre)) p->call(cotangents);
-      n.apply(cotangents, grads, needed);
-      if (h = n.hooks_or_null(); h)
-        for (auto& p : std::vector(h->post)) p->call(grads, given);
-    }
+    if (Hooks* h = n.hooks_or_null()) apply_with_hooks(n, *h);
+    else n.apply(cotangents_, grads_, needed_);
     if (options_.retain_graph) return;
     n.release_saved();
     n.released_at = site_;
+  }
+
+  // Hooks may add and remove hooks.
+  void apply_with_hooks(Node& n, Hooks& h) {
+    std::vector<Tensor> given;
+    if (!h.post.empty()) given = cotangents_;
+    for (auto& p : std::vector(h.pre)) p->call(cotangents_);
+    n.apply(cotangents_, grads_, needed_);
+    if (Hooks* now = n.hooks_or_null())
+      for (auto& p : std::vector(now->post)) p->call(grads_, given);
   }
 
   // Backward may run inside backward (in hooks): the innermost is the current one.
@@ -148,6 +144,8 @@ class Backward {
   Task task_;
   std::priority_queue<std::pair<uint64_t, size_t>> ready_;
   std::vector<Tensor> results_;
+  std::vector<Tensor> cotangents_, grads_;   // of the node that runs
+  std::vector<bool> needed_;
   uint32_t site_ = 0;
   static inline std::atomic<int64_t> next_id{0};
 

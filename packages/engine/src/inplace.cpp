@@ -118,10 +118,10 @@ void write(const Op& op, Tensors in, const Attrs& attrs, Slot* s) {
 }
 
 // Self's history becomes n; if self is a view, its base gets a CopySlices node and self is replayed.
-void rebase(TensorImpl& self, Ref<Node> n) {
+void rebase(TensorImpl& self, Ref<Node> n, uint32_t nr = 0) {
   Node* before = node(Tensor(&self));
   if (!self.view) {
-    set_history(Tensor(&self), std::move(n));
+    set_history(Tensor(&self), std::move(n), nr);
     move_retain(self, before);
     self.epoch++;
     return;
@@ -175,6 +175,15 @@ void check_writable(const Op& op, const Tensor& self, uint32_t m) {
 }
 
 }  // namespace
+
+void written_by(const Tensor& self, Ref<Node> n, uint32_t nr) {
+  const TensorImpl& root = view_root(*self);
+  expect(!(root.keys & key_tape) || root.grad_fn, &root == self.get() ? "a leaf Variable" : "a view of a leaf Variable", " that requires grad is being used in an in-place operation. (", n->name(), ")");
+  check_view(self);
+  expect(!self->view || (n->outputs() == 1 && n->edges[0].node.get() == node(self)), n->name(), ": a Function that writes to a view in place must take it first and return nothing else.");
+  bump_version(*bottom(self));
+  rebase(*self, std::move(n), nr);
+}
 
 void apply_inplace_recorded(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs) {
   if (Tensor f = fresh(self); !f.is(self)) adopt(*self, f);   // its level is dead: fall back to the primal, keep the identity

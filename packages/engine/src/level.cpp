@@ -86,10 +86,7 @@ void exit_dual_level(int64_t number) {
 
 Tensor value_at(const Tensor& t, const Slot* s) { return at(t, s) ? face(t)->value : t; }
 Tensor tangent_at(const Tensor& t, const Slot* s) { return at(t, s) ? face(t)->tangent : Tensor{}; }
-Tensor bottom(Tensor t) {
-  while (t->keys & key_lifted) t = face(t)->value;
-  return t;
-}
+Tensor bottom(const Tensor& t) { return Tensor(const_cast<TensorImpl*>(&memory_of(*t))); }
 
 namespace {
 

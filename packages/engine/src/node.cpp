@@ -8,7 +8,7 @@ std::string (*site_text)(uint32_t) = nullptr;
 std::string describe_site(uint32_t site) { return site && site_text ? site_text(site) : std::string(); }
 
 namespace {
-thread_local uint64_t sequence = 0;
+thread_local uint64_t sequence __attribute__((tls_model("initial-exec"))) = 0;
 }
 uint64_t next_sequence() { return sequence++; }
 uint64_t peek_sequence() { return sequence; }
@@ -23,7 +23,7 @@ void fail_freed(const Node& n) {
        n.name(), op.empty() ? "" : ", " + op, first.empty() ? "" : "; freed by the backward at " + first, "]");
 }
 
-Node::Node(uint64_t s) : seq(s), site(python_hooks.site ? python_hooks.site() : 0) {
+Node::Node() : Node(next_sequence(), python_hooks.site ? python_hooks.site() : 0) {
   if (anomaly.enabled && anomaly_hooks.trace) trace = anomaly_hooks.trace(running_node());
 }
 Node::~Node() = default;
@@ -52,27 +52,28 @@ void Node::visit_refs(RefVisitor& v) const {
 void Node::clear_refs() {
   hooks_.reset();
   trace = nullptr;
-  std::vector<Edge> dropped = std::move(edges);
+  const auto dropped = std::move(edges);
   edges.clear();
 }
 
 // Deep chains must not recurse: a node that dies while another one is dying waits for its turn.
 void Node::destroy() {
-  static thread_local std::vector<Node*>* dying = nullptr;
-  if (dying) return dying->push_back(this);
-  std::vector<Node*> queue{this};
-  dying = &queue;
+  static thread_local std::vector<Node*>* waiting __attribute__((tls_model("initial-exec"))) = nullptr;
+  if (waiting) return waiting->push_back(this);
+  std::vector<Node*> queue;
+  waiting = &queue;
+  delete this;
   while (!queue.empty()) {
     Node* n = queue.back();
     queue.pop_back();
     delete n;
   }
-  dying = nullptr;
+  waiting = nullptr;
 }
 
 // ---- records
 
-OpNode::OpNode(const Op& o, const Attrs& a, size_t n) : Node(next_sequence()), op(o), attrs(a), inputs(n), x(n) { edges.resize(n); }
+OpNode::OpNode(const Op& o, const Attrs& a, size_t n) : op(o), attrs(a), inputs(n), x(n) { edges.resize(n); }
 
 namespace {
 
@@ -94,7 +95,7 @@ bool any_complex(Tensors v, std::span<const InputMeta> inputs) {
 }  // namespace
 
 void OpNode::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) {
-  std::vector<Tensor> saved_x(x.size());
+  Vector<Tensor> saved_x(x.size());
   Tensor saved_y[max_outputs];
   uint64_t saves = 0;
   for (size_t i = 0; i < edges.size(); i++)
@@ -104,11 +105,11 @@ void OpNode::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, 
   for (int k = 0; k < op.outputs; k++)
     if (y[k] && saves & saves_output(k)) saved_y[k] = y[k].unpack(*this, k);
   if (released) fail_freed(*this);   // by another thread, while an unpack hook ran
-  std::vector<Tensor> v = cotangents;
+  const Tensors v = cotangents;
   // PyTorch's convention: the adjoint, not the transpose. A rule is real-analytic, so conj(d(conj v)) is it.
   const bool conjugate = (op.kind == Kind::elementwise || op.kind == Kind::multilinear) && any_complex(v, inputs);
   if (conjugate)
-    for (Tensor& t : v)
+    for (Tensor& t : cotangents)
       if (t) t = conj(t);
   bool sees_all = op.outputs > 1;
   for (size_t i = 0; i < edges.size(); i++) {
@@ -139,7 +140,7 @@ void OpNode::clear_refs() {
 
 // ---- in-place on a view
 
-CopySlices::CopySlices(Ref<Node> f, const Op& o, const Attrs& a) : Node(next_sequence()), fn(std::move(f)), view(o), attrs(a) {}
+CopySlices::CopySlices(Ref<Node> f, const Op& o, const Attrs& a) : fn(std::move(f)), view(o), attrs(a) {}
 
 void CopySlices::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) {
   if (!cotangents[0]) return;
@@ -188,10 +189,10 @@ Edge gradient_edge(const Tensor& t) {
 }
 
 void set_history(const Tensor& t, Ref<Node> n, uint32_t nr) {
-  t->grad_fn = Ref<Object>(n.get());
+  if (n->tainted) t->flags |= flag_tracked;
+  t->grad_fn = std::move(n);
   t->out_nr = nr;
   t->keys |= key_tape;
-  if (n->tainted) t->flags |= flag_tracked;
 }
 
 }  // namespace adjoint::engine

@@ -16,10 +16,17 @@ void set_grad_enabled(bool enabled) {
 
 Operands::Operands(Tensors given) : count_(given.size()) {
   if (count_ > inline_count) heap_.resize(count_);
-  Tensor* in = data();
+  TensorImpl** in = heap_.empty() ? inline_ : heap_.data();
   for (size_t i = 0; i < count_; i++) {
-    in[i] = fresh(given[i]);
-    if (const uint32_t l = engine::level(in[i]); l > level) level = l, slot = face(in[i])->slot;
+    in[i] = given[i].get();
+    if (!(in[i]->keys & (key_view | key_lifted))) continue;
+    if (Tensor t = fresh(given[i]); t.get() != in[i]) {
+      in[i] = t.get();
+      replaced_.push_back(std::move(t));
+    }
+    if (!(in[i]->keys & key_lifted)) continue;
+    const Face* f = static_cast<Face*>(in[i]->face.get());
+    if (f->level > level) level = f->level, slot = f->slot;
   }
 }
 

@@ -4,19 +4,21 @@
 
 namespace adjoint::engine {
 
+// The given tensors, which the caller keeps alive; references are counted only for those that had to be replaced.
 class Operands {
  public:
   explicit Operands(Tensors given);
-  operator Tensors() const { return {heap_.empty() ? inline_ : heap_.data(), count_}; }
-  Tensor* data() { return heap_.empty() ? inline_ : heap_.data(); }
+  operator Tensors() const { return {reinterpret_cast<const Tensor*>(heap_.empty() ? inline_ : heap_.data()), count_}; }
   uint32_t level = 0;      // the innermost among them
   Slot* slot = nullptr;
 
  private:
+  static_assert(sizeof(Tensor) == sizeof(TensorImpl*));
   static constexpr size_t inline_count = 4;
   size_t count_;
-  Tensor inline_[inline_count];
-  std::vector<Tensor> heap_;
+  TensorImpl* inline_[inline_count];
+  Vector<TensorImpl*> heap_;
+  Vector<Tensor> replaced_;
 };
 
 // Empty if nothing is to be recorded.

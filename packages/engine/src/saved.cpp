@@ -4,17 +4,17 @@
 
 namespace adjoint::engine {
 
-Saved::Packer saved_packer;
+thread_local Saved::Pack saved_packer = nullptr;
 
 namespace {
 
 uint32_t version(const Tensor& t) {
-  const Storage* s = bottom(t)->storage;
+  const Storage* s = memory_of(*t).storage;
   return s ? s->version : 0;
 }
 
 [[noreturn]] void modified(const Node& owner, const Tensor& t, uint32_t expected) {
-  const Storage* s = bottom(t)->storage;
+  const Storage* s = memory_of(*t).storage;
   const std::string saved = describe_site(owner.site), wrote = describe_site(s->site);
   fail(ErrorKind::runtime, "one of the variables needed for gradient computation has been modified by an inplace operation: [", t.dtype(), " ", t.sizes(), "] saved by ", owner.name(),
        saved.empty() ? "" : " (" + saved + ")", " is at version ", s->version, "; expected version ", expected, " instead.", wrote.empty() ? "" : " It was overwritten here: " + wrote + ".",
@@ -26,10 +26,9 @@ uint32_t version(const Tensor& t) {
 }  // namespace
 
 Saved::Saved(const Tensor& t, bool own_output) : tensor_(own_output ? face_copy(t) : t), own_output_(own_output) {
-  const TensorImpl& memory = *bottom(t);
-  expect(!is_inference(memory), "Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor and use it in autograd.");
+  expect(!is_inference(memory_of(*t)), "Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor and use it in autograd.");
   version_ = version(t);
-  if (saved_packer.pack) pack(saved_packer.pack, nullptr);
+  if (saved_packer) pack(saved_packer, nullptr);
 }
 
 // The hook sees the values alone, and must not write to them.

@@ -8,13 +8,13 @@ size_t Task::slot_of(Node* n) const {
   size_t h = (reinterpret_cast<uintptr_t>(n) >> 4) * 0x9E3779B97F4A7C15ull >> 20;
   for (;; h++) {
     const size_t i = table_[h & mask];
-    if (i == none || entries_[i].node.get() == n) return h & mask;
+    if (i == none || entries_[i].node == n) return h & mask;
   }
 }
 
 void Task::grow() {
   table_.assign(std::max<size_t>(64, table_.size() * 4), none);
-  for (size_t i = 0; i < entries_.size(); i++) table_[slot_of(entries_[i].node.get())] = i;
+  for (size_t i = 0; i < entries_.size(); i++) table_[slot_of(entries_[i].node)] = i;
 }
 
 size_t Task::find(Node* n) const { return table_.empty() ? none : table_[slot_of(n)]; }
@@ -24,14 +24,20 @@ size_t Task::insert(Node* n) {
   size_t& i = table_[slot_of(n)];
   if (i != none) return i;
   i = entries_.size();
-  entries_.push_back({Ref<Node>(n), i, 0, 0, true, true, {}, {}});
+  entries_.push_back({n, 0, cotangents_.size(), n->outputs()});
+  cotangents_.resize(cotangents_.size() + n->outputs());
   return entries_.size() - 1;
+}
+
+void Task::add_root(const Edge& e) {
+  roots_.push_back(e.node);
+  insert(e.node.get());
 }
 
 // Breadth first: entries are appended while they are visited.
 void Task::discover() {
   for (size_t i = 0; i < entries_.size(); i++) {
-    Node* n = entries_[i].node.get();
+    const Node* n = entries_[i].node;
     entries_[i].first_edge = targets_.size();
     for (const Edge& e : n->edges) {
       const size_t t = e.node ? insert(e.node.get()) : none;
@@ -46,7 +52,7 @@ void Task::count_pending() {
   for (const Entry& e : entries_) {
     if (!e.needed) continue;
     for (size_t k = 0; k < e.node->edges.size(); k++)
-      if (const size_t t = target(e.index, k); t != none) entries_[t].pending++;
+      if (const size_t t = target(e, k); t != none) entries_[t].pending++;
   }
 }
 
@@ -56,7 +62,8 @@ void Task::restrict_to(std::span<const Edge> inputs, bool accumulate) {
   for (size_t r = 0; r < inputs.size(); r++) {
     const size_t i = find(inputs[r].node.get());
     if (i == none) continue;
-    entries_[i].captures.push_back({inputs[r].nr, r});
+    captures_.push_back({i, inputs[r].nr, r});
+    entries_[i].captured = true;
     wanted[i] = 1;
   }
   // Behind-first order: a depth-first walk with an explicit stack.
@@ -72,7 +79,7 @@ void Task::restrict_to(std::span<const Edge> inputs, bool accumulate) {
         stack.pop_back();
         continue;
       }
-      const size_t t = target(i, k);
+      const size_t t = target(entries_[i], k);
       if (t != none && !state[t]) {
         state[t] = 1;
         stack.push_back({t, 0});

@@ -7,24 +7,26 @@ namespace adjoint::engine {
 class Task {
  public:
   static constexpr size_t none = ~size_t(0);
-  struct Capture { uint32_t nr; size_t result; };
   struct Entry {
-    Ref<Node> node;
-    size_t index, first_edge;
+    Node* node;                        // kept alive by the roots
+    size_t first_edge, first_cotangent;
+    uint32_t outputs;
     uint32_t pending = 0;              // edges into it that have not delivered yet
     bool needed = true;                // on a path that is wanted
     bool executed = true;              // its function runs (else only its cotangent is captured)
-    std::vector<Tensor> cotangents;
-    std::vector<Capture> captures;
+    bool captured = false;             // its cotangents are results
   };
+  struct Capture { size_t entry; uint32_t nr; size_t result; };
 
-  void add_root(const Edge& e) { insert(e.node.get()); }
+  void add_root(const Edge& e);
   void discover();
   void restrict_to(std::span<const Edge> inputs, bool accumulate);
   size_t find(Node* n) const;
   size_t size() const { return entries_.size(); }
   Entry& operator[](size_t i) { return entries_[i]; }
-  size_t target(size_t i, size_t edge) const { return targets_[entries_[i].first_edge + edge]; }
+  size_t target(const Entry& e, size_t edge) const { return targets_[e.first_edge + edge]; }
+  std::span<Tensor> cotangents(const Entry& e) { return {cotangents_.data() + e.first_cotangent, e.outputs}; }
+  std::span<const Capture> captures() const { return captures_; }
 
  private:
   size_t insert(Node* n);
@@ -32,8 +34,11 @@ class Task {
   size_t slot_of(Node* n) const;
   void count_pending();
 
+  std::vector<Ref<Node>> roots_;
   std::vector<Entry> entries_;
   std::vector<size_t> targets_;        // per entry: the entry behind each edge
+  std::vector<Tensor> cotangents_;     // per entry: one per output of its node
+  std::vector<Capture> captures_;
   std::vector<size_t> table_;          // open addressing: node -> entry
 };
 

@@ -6,21 +6,15 @@ namespace adjoint::cpu {
 
 namespace {
 
-template <class To, class From> struct CastLoop {
-  template <int W> [[gnu::always_inline]] static inline void run(char* to, const char* const* from, const void*, int64_t n) {
-    Convert<To, From>::template run<W>(to, from[0], n);
-  }
-};
-
 template <class T> constexpr bool is_common =
     std::is_floating_point_v<T> || is_reduced<T> || std::is_same_v<T, bool> || std::is_same_v<T, uint8_t> || std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>;
 
+template <class To, class From> void cast_loop(char* to, const char* const* from, const void*, int64_t n) {
+  if constexpr (is_common<To> && is_common<From>) convert_dense<To, From>(to, from[0], n);
+  else isa::run_baseline<Convert<To, From>>(to, from[0], n);
+}
 template <class To, class From> void cast_typed(const View& y, const View& x) {
-  using Body = CastLoop<To, From>;
-  Program p{nullptr, nullptr, grain_of(Cost::cheap), plain_output<To>(), {plain_input<From>()}};
-  if constexpr (is_common<To> && is_common<From>) p.loop = isa::table<Body, char*, const char* const*, const void*, int64_t>[isa::level];
-  else p.loop = isa::run_baseline<Body, char*, const char* const*, const void*, int64_t>;
-  run(p, y, {&x, 1});
+  run({cast_loop<To, From>, nullptr, grain_of(Cost::cheap), plain_output<To>(), {plain_input<From>()}}, y, {&x, 1});
 }
 
 template <int source> void copy_kernel(const Launch& l) { cast(l.y[0], l.x[source]); }

@@ -1,13 +1,13 @@
 // Convolutions as products of matrices: the elements under each kernel position become the rows of a matrix, a panel of
 // outputs or a few channels at a time, so that it stays in the second-level cache.
-#include "copy.h"
 #include "kernels.h"
+#include "lines.h"
 #include "matmul.h"
 #include "pool.h"
 
 #include <adjoint/core/op_attrs.h>
 
-#include <optional>
+#include <vector>
 
 namespace adjoint::cpu {
 
@@ -97,7 +97,48 @@ template <class T> int64_t rows_per_panel(const Geometry& g) {
   return std::clamp<int64_t>(panel_bytes / (g.depth() * g.out[2] * static_cast<int64_t>(sizeof(T)) + 1), 1, g.out_rows());
 }
 
+// Where columns are visited one by one, no matrix is needed: of an image with its padding in memory, row q of the matrix for one
+// row of outputs begins at an offset that depends on q alone.
+constexpr int64_t padded_bytes = 1 << 19;  // in the second-level cache
+constexpr int64_t overrun = 64;            // elements behind it, which the last tile may read
+
+template <class T> bool is_direct(const Geometry& g) {
+  const int64_t padded = (g.in[0] + 2 * g.padding[0]) * (g.in[1] + 2 * g.padding[1]) * (g.in[2] + 2 * g.padding[2]);
+  return g.stride[2] == 1 && !g.is_pointwise() && g.out_channels >= 4 && g.out[2] >= 8 && g.in_channels * padded * static_cast<int64_t>(sizeof(T)) <= padded_bytes;
+}
+template <class T> void forward_direct(const Geometry& g, const T* x, const T* weight, T* y) {
+  const int64_t high = g.in[1] + 2 * g.padding[1], wide = g.in[2] + 2 * g.padding[2], padded = (g.in[0] + 2 * g.padding[0]) * high * wide;
+  const int64_t plane = g.out_plane(), depth = g.depth(), width = (g.out[2] + 15) / 16 * 16;
+  std::vector<int64_t> offsets;
+  for (int64_t c = 0; c < g.in_channels; c++)
+    for (int64_t i = 0; i < g.kernel[0]; i++)
+      for (int64_t j = 0; j < g.kernel[1]; j++)
+        for (int64_t k = 0; k < g.kernel[2]; k++) offsets.push_back(c * padded + (i * g.dilation[0] * high + j * g.dilation[1]) * wide + k * g.dilation[2]);
+  const int64_t panels = g.batch * g.groups < 8 ? std::min<int64_t>(4, g.out_rows()) : 1;
+  pool::parallel(g.batch * g.groups * panels, [&](int64_t unit) {
+    const int64_t image = unit / panels, begin = g.out_rows() * (unit % panels) / panels, end = g.out_rows() * (unit % panels + 1) / panels;
+    const Buffer memory((g.in_channels * padded + overrun) * static_cast<int64_t>(sizeof(T))), strip(g.out_channels * width * static_cast<int64_t>(sizeof(T)));
+    T* const in = memory.as<T>();
+    std::fill_n(in, g.in_channels * padded + overrun, T(0));
+    const T* from = x + image * g.in_channels * g.in_plane();
+    for (int64_t c = 0; c < g.in_channels; c++)
+      for (int64_t i = 0; i < g.in[0]; i++)
+        for (int64_t j = 0; j < g.in[1]; j++, from += g.in[2]) std::copy_n(from, g.in[2], in + c * padded + ((i + g.padding[0]) * high + j + g.padding[1]) * wide + g.padding[2]);
+    const Matrix<const T> filters{weight + image % g.groups * g.out_channels * depth, depth, 1};
+    for (int64_t r = begin; r < end; r++) {
+      const T* first = in + (r / g.out[1] * g.stride[0] * high + r % g.out[1] * g.stride[1]) * wide;
+      T* const to = y + image * g.out_channels * plane + r * g.out[2];
+      const bool whole = width == g.out[2];
+      isa::call<SmallMatmul<T, ScatteredRows<T>>>(filters, ScatteredRows<T>{first, offsets.data()}, whole ? Matrix<T>{to, plane, 1} : Matrix<T>{strip.as<T>(), width, 1}, g.out_channels, width, depth);
+      if (whole) continue;
+      for (int64_t c = 0; c < g.out_channels; c++) std::copy_n(strip.as<T>() + c * width, g.out[2], to + c * plane);
+    }
+  });
+}
+
 template <class T> void forward(const Geometry& g, const T* x, const T* weight, T* y) {
+  if constexpr (std::is_floating_point_v<T>)
+    if (is_direct<T>(g)) return forward_direct<T>(g, x, weight, y);
   const int64_t rows = rows_per_panel<T>(g), panels = (g.out_rows() + rows - 1) / rows, plane = g.out_plane(), depth = g.depth();
   pool::parallel(g.batch * g.groups * panels, [&](int64_t unit) {
     const int64_t image = unit / panels, group = image % g.groups, begin = unit % panels * rows, end = std::min(g.out_rows(), begin + rows);
@@ -154,29 +195,16 @@ template <class T> void backward_weight(const Geometry& g, const T* x, T* weight
   });
 }
 
-// Row-major memory of the compute type: the operand's own, or a copy. A result's copy goes back at the end.
-template <class T> struct Plain {
-  std::optional<Dense> copy;
-  T* data;
-  explicit Plain(const View& v) {
-    if (v.contiguous() && v.dtype == dtype_of<T>()) {
-      data = v.as<T>();
-    } else {
-      copy.emplace(v, dtype_of<T>());
-      data = copy->view.as<T>();
-    }
-  }
-};
-
 enum class Result { x, weight, y };
 template <Result result, class T> void convolve(const Launch& l, const View& x, const View& weight, const View& y) {
   const Geometry g(x, weight, y, l.attrs.as<Convolution>());
-  const Plain<T> in(x), filters(weight), out(y);
-  if constexpr (result == Result::y) forward<T>(g, in.data, filters.data, out.data);
-  else if constexpr (result == Result::x) backward_input<T>(g, in.data, filters.data, out.data);
-  else backward_weight<T>(g, in.data, filters.data, out.data);
-  const Plain<T>& written = result == Result::y ? out : result == Result::x ? in : filters;
-  if (written.copy) cast(l.y[0], written.copy->view);
+  constexpr DType type = dtype_of<T>();
+  const Contiguous in(x, type), filters(weight, type), out(y, type);
+  if constexpr (result == Result::y) forward<T>(g, in.as<T>(), filters.as<T>(), out.as<T>());
+  else if constexpr (result == Result::x) backward_input<T>(g, in.as<T>(), filters.as<T>(), out.as<T>());
+  else backward_weight<T>(g, in.as<T>(), filters.as<T>(), out.as<T>());
+  const View& written = (result == Result::y ? out : result == Result::x ? in : filters).view();
+  if (written.data != l.y[0].data) cast(l.y[0], written);
 }
 
 template <Result result> void kernel(const Launch& l) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "isa.h"
 #include "pool.h"
 
 namespace adjoint::cpu {
@@ -46,18 +47,48 @@ constexpr int64_t side = 16;  // of the squares
 
 struct Sixteen { uint64_t low, high; };
 
-// Rows and columns of a square, `across` and `along` bytes apart on either side.
-template <class U> void square(char* y, int64_t y_down, const char* x, int64_t x_right, int64_t rows, int64_t columns) {
-  U block[side][side];
-  if (rows == side && columns == side) {
-    for (int64_t j = 0; j < side; j++) std::memcpy(block[j], x + j * x_right, sizeof block[j]);
-    for (int64_t i = 0; i < side; i++) {
-      U row[side];
-      for (int64_t j = 0; j < side; j++) row[j] = block[j][i];
-      std::memcpy(y + i * y_down, row, sizeof row);
-    }
-    return;
+// A whole square, in registers: `lanes` rows at a time trade halves, then quarters, ... until rows are columns.
+template <class U> struct Square {
+  template <int W> [[gnu::always_inline]] static inline void run(char* y, int64_t y_down, const char* x, int64_t x_right) {
+    constexpr int lanes = W / sizeof(U) < side ? W / sizeof(U) : side;
+    for (int i = 0; i < side; i += lanes)
+      for (int j = 0; j < side; j += lanes) transpose<lanes>(y + i * y_down + j * sizeof(U), y_down, x + j * x_right + i * sizeof(U), x_right);
   }
+
+ private:
+  template <int lanes> [[gnu::always_inline]] static inline void transpose(char* y, int64_t y_down, const char* x, int64_t x_right) {
+    typedef U Vector __attribute__((vector_size(lanes * sizeof(U))));
+    Vector r[lanes];
+#pragma GCC unroll 16
+    for (int i = 0; i < lanes; i++) __builtin_memcpy(&r[i], x + i * x_right, sizeof(Vector));
+#pragma GCC unroll 4
+    for (int half = lanes / 2; half; half /= 2) {
+      Vector first, second;
+#pragma GCC unroll 16
+      for (int k = 0; k < lanes; k++) {
+        first[k] = static_cast<U>(k & half ? lanes + k - half : k);
+        second[k] = static_cast<U>(k & half ? lanes + k : k + half);
+      }
+#pragma GCC unroll 16
+      for (int i = 0; i < lanes; i++) {
+        if (i & half) continue;
+        const Vector a = r[i], b = r[i + half];
+        r[i] = __builtin_shuffle(a, b, first);
+        r[i + half] = __builtin_shuffle(a, b, second);
+      }
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < lanes; i++) __builtin_memcpy(y + i * y_down, &r[i], sizeof(Vector));
+  }
+};
+
+// Rows of y, columns of x: so many bytes apart on either side.
+template <class U> void square(char* y, int64_t y_down, const char* x, int64_t x_right, int64_t rows, int64_t columns) {
+  if constexpr (sizeof(U) >= 2 && sizeof(U) <= 8)
+    if (rows == side && columns == side) {
+      for (int64_t j = side; j < 2 * side; j++) __builtin_prefetch(x + j * x_right);  // for the next one: no prefetcher follows such steps
+      return isa::call<Square<U>>(y, y_down, x, x_right);
+    }
   for (int64_t i = 0; i < rows; i++)
     for (int64_t j = 0; j < columns; j++) std::memcpy(y + i * y_down + j * sizeof(U), x + j * x_right + i * sizeof(U), sizeof(U));
 }

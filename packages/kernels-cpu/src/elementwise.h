@@ -6,6 +6,9 @@
 #include <adjoint/core/elementwise.h>
 #include <adjoint/core/math/trig.h>
 
+#include <algorithm>
+
+#include "half.h"
 #include "isa.h"
 #include "kernels.h"
 
@@ -76,6 +79,22 @@ struct Functor<F, C, std::index_sequence<I...>> {
   }
 };
 
+// The same on stored bfloat16, whose conversions are a few integer operations each: no tiles are needed.
+template <class F, class I> struct Rounded;
+template <class F, size_t... I>
+struct Rounded<F, std::index_sequence<I...>> {
+  template <int W> [[gnu::always_inline]] static inline void run(char* y, const char* const* x, const void* functor, int64_t n) {
+    const F f = *static_cast<const F*>(functor);
+    dense(reinterpret_cast<BFloat16*>(y), f, n, reinterpret_cast<const BFloat16*>(x[I])...);
+  }
+
+ private:
+  template <class... X> [[gnu::always_inline]] static inline void dense(BFloat16* y, const F& f, int64_t n, const X*... x) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; i++) y[i] = BFloat16(f(static_cast<float>(x[i])...));
+  }
+};
+
 // ---- formats
 
 template <class To, class From> struct Convert {
@@ -86,15 +105,20 @@ template <class To, class From> struct Convert {
     for (int64_t i = 0; i < n; i++) y[i] = convert<To>(x[i]);
   }
 };
+template <class To, class From> void convert_dense(char* to, const char* from, int64_t n) {
+  if constexpr (std::is_same_v<To, float> && std::is_same_v<From, Half>) widen(reinterpret_cast<float*>(to), reinterpret_cast<const Half*>(from), n);
+  else if constexpr (std::is_same_v<To, Half> && std::is_same_v<From, float>) narrow(reinterpret_cast<Half*>(to), reinterpret_cast<const float*>(from), n);
+  else isa::call<Convert<To, From>>(to, from, n);
+}
 template <class T> void load(char* to, const char* from, int64_t step, int64_t n) {
   using C = compute_t<T>;
-  if (step == sizeof(T)) return isa::call<Convert<C, T>>(to, from, n);
+  if (step == sizeof(T)) return convert_dense<C, T>(to, from, n);
   C* y = reinterpret_cast<C*>(to);
   for (int64_t i = 0; i < n; i++) y[i] = convert<C>(*reinterpret_cast<const T*>(from + i * step));
 }
 template <class T> void store(char* to, const char* from, int64_t step, int64_t n) {
   using C = compute_t<T>;
-  if (step == sizeof(T)) return isa::call<Convert<T, C>>(to, from, n);
+  if (step == sizeof(T)) return convert_dense<T, C>(to, from, n);
   const C* x = reinterpret_cast<const C*>(from);
   for (int64_t i = 0; i < n; i++) *reinterpret_cast<T*>(to + i * step) = convert<T>(x[i]);
 }
@@ -115,6 +139,20 @@ template <class U> constexpr Format plain_output() {
 
 // ---- kernels
 
+// A few elements: straight to the loop.
+template <class C, int N> void run_small(const Launch& l, Loop loop, const void* functor) {
+  const View& y = l.y[0];
+  alignas(64) char tiles[N][tile_size * sizeof(C)];
+  const char* x[N];
+  for (int k = 0; k < N; k++) {
+    x[k] = l.x[k].data;
+    if (l.x[k].strides == y.strides) continue;
+    std::fill_n(reinterpret_cast<C*>(tiles[k]), y.numel, *l.x[k].as<C>());
+    x[k] = tiles[k];
+  }
+  loop(y.data, x, functor, y.numel);
+}
+
 template <class F, int N, Cost cost, class T> void run_typed(const Launch& l) {
   using C = compute_t<T>;
   using Body = Functor<F, C, std::make_index_sequence<N>>;
@@ -123,10 +161,17 @@ template <class F, int N, Cost cost, class T> void run_typed(const Launch& l) {
   constexpr bool vectorises = cost == Cost::cheap || (cost == Cost::series && !is_complex_v<C>);
   const F f = make_functor<F>(l.attrs);
   constexpr auto& loops = isa::table<Body, char*, const char* const*, const void*, int64_t>;
-  Program p{nullptr, &f, grain_of(cost), output_format<Out>(), {}};
-  if constexpr (vectorises) p.loop = loops[isa::level];
-  else p.loop = isa::run_baseline<Body, char*, const char* const*, const void*, int64_t>;
+  Loop loop = isa::run_baseline<Body, char*, const char* const*, const void*, int64_t>;
+  if constexpr (vectorises) loop = loops[isa::level];
+  if constexpr (std::is_same_v<T, C>)
+    if (l.flat && l.y[0].numel <= tile_size) return run_small<C, N>(l, loop, &f);
+  Program p{loop, &f, grain_of(cost), output_format<Out>(), {}};
   for (int k = 0; k < N; k++) p.x[k] = input_format<T>();
+  if constexpr (std::is_same_v<T, BFloat16> && std::is_same_v<R, float> && cost == Cost::cheap) {
+    p.loop = isa::table<Rounded<F, std::make_index_sequence<N>>, char*, const char* const*, const void*, int64_t>[isa::level];
+    p.y = plain_output<BFloat16>();
+    for (int k = 0; k < N; k++) p.x[k] = plain_input<BFloat16>();
+  }
   run(p, l.y[0], l.x);
 }
 

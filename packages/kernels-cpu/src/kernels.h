@@ -15,8 +15,14 @@ Entries binary_kernels();
 Entries compare_kernels();
 Entries conv_kernels();
 Entries copy_kernels();
+Entries index_kernels();
 Entries matmul_kernels();
+Entries normalise_kernels();
+Entries pick_kernels();
+Entries pooling_kernels();
 Entries reduce_kernels();
+Entries scan_kernels();
+Entries sort_kernels();
 Entries softmax_kernels();
 Entries unary_kernels();
 

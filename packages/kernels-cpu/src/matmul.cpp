@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "bfloat16.h"
 #include "copy.h"
 #include "kernels.h"
 #include "pool.h"
@@ -99,8 +100,10 @@ void matmul_kernel(const Launch& l) {
     case DType::float64: return matmul_into<double>(a, b, y);
     case DType::complex64: return matmul_into<Complex<float>>(a, b, y);
     case DType::complex128: return matmul_into<Complex<double>>(a, b, y);
-    case DType::float16:
-    case DType::bfloat16: return matmul_rounded(a, b, y);
+    case DType::bfloat16:
+      if (multiply_bfloat16(a, b, y)) return;
+      [[fallthrough]];
+    case DType::float16: return matmul_rounded(a, b, y);
     default: return reference(l);
   }
 }

@@ -16,7 +16,7 @@ template <class T> bool columns_dense(const Matrix<T>& a, int64_t rows) { return
 template <class T> void multiply(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, int64_t m, int64_t n, int64_t k) {
   const bool tb = !rows_dense(b, n), ta = !rows_dense(a, k);
   if constexpr (std::is_floating_point_v<T>) {
-    if (n > 1 && !tb && m * n * k <= 96 * 96 * 96) return isa::call<SmallMatmul<T>>(a, b, c, m, n, k);
+    if (n > 1 && !tb && m * n * k <= 96 * 96 * 96) return isa::call<SmallMatmul<T>>(a, EvenRows<T>{b.data, b.down}, c, m, n, k);
     if (n == 1) return ta ? blas::gemv(true, k, m, a.data, a.right, b.data, b.down, c.data, c.down) : blas::gemv(false, m, k, a.data, a.down, b.data, b.down, c.data, c.down);
     if (m == 1) return tb ? blas::gemv(false, n, k, b.data, b.right, a.data, a.right, c.data, 1) : blas::gemv(true, k, n, b.data, b.down, a.data, a.right, c.data, 1);
   }

@@ -1,4 +1,4 @@
-// Reductions: sum, mean, extremes, variance. Blocks and the order in which their results meet depend on shape and
+// Reductions: sum, mean, extremes, logic, norms, variance. Blocks and the order in which their results meet depend on shape and
 // strides alone.
 #include <adjoint/core/op_attrs.h>
 
@@ -8,119 +8,59 @@
 #include <optional>
 
 #include "copy.h"
+#include "elementwise.h"
+#include "fold.h"
 #include "isa.h"
 #include "kernels.h"
+#include "moments.h"
 #include "pool.h"
-
-#pragma GCC diagnostic ignored "-Wpsabi"  // wide vectors are only passed to functions that are inlined
 
 namespace adjoint::cpu {
 
 namespace {
 
-constexpr int64_t block = 32768;  // elements of a row that are reduced at a time
-constexpr int64_t strip = 1024;   // columns that are reduced at a time
-
-// How two values, or two vectors of them, become one.
-template <class T> struct Sum {
-  static constexpr T identity = 0;
-  static constexpr bool rounds = true;
-  template <class V> [[gnu::always_inline]] static inline V join(V a, V b) { return a + b; }
-};
-// NaN wins, and stays.
-template <class T> struct Largest {
-  static constexpr T identity = -std::numeric_limits<T>::infinity();
-  static constexpr bool rounds = false;
-  template <class V> [[gnu::always_inline]] static inline V join(V a, V b) {
-    const V r = b > a ? b : a;
-    return b != b ? b : r;
-  }
-};
-template <class T> struct Smallest {
-  static constexpr T identity = std::numeric_limits<T>::infinity();
-  static constexpr bool rounds = false;
-  template <class V> [[gnu::always_inline]] static inline V join(V a, V b) {
-    const V r = b < a ? b : a;
-    return b != b ? b : r;
-  }
-};
-struct Same {
-  template <class V> [[gnu::always_inline]] inline V operator()(V x) const { return x; }
-};
-template <class T> struct SquareFrom {
-  T centre;
-  template <class V> [[gnu::always_inline]] inline V operator()(V x) const { return (x - centre) * (x - centre); }
-};
+constexpr int64_t longest = 32768;  // elements of a row that are reduced at a time
+constexpr int64_t strip = 1024;     // columns that are reduced at a time
 
 // x[0], x[step], ... x[7 step].
-template <class O, class T> [[gnu::always_inline]] inline T join_eight(const T* x, int64_t step) {
-  return O::join(O::join(O::join(x[0], x[step]), O::join(x[2 * step], x[3 * step])), O::join(O::join(x[4 * step], x[5 * step]), O::join(x[6 * step], x[7 * step])));
+template <class O, class T, class Map> [[gnu::always_inline]] inline T join_eight(const T* x, int64_t step, Map f) {
+  return O::join(O::join(O::join(f(x[0]), f(x[step])), O::join(f(x[2 * step]), f(x[3 * step]))),
+                 O::join(O::join(f(x[4 * step]), f(x[5 * step])), O::join(f(x[6 * step]), f(x[7 * step]))));
 }
 
-// The sum of a dense row, through `map`: as many lanes as fill 256 bytes on every instruction set, emptied every 32 steps,
-// so that rounding errors do not pile up.
-template <int W, class T, class Map> [[gnu::always_inline]] inline T sum_row(const T* x, int64_t n, Map map) {
-  typedef T Vector __attribute__((vector_size(W), aligned(alignof(T)), may_alias));
-  constexpr int vectors = 256 / W, width = W / sizeof(T), lanes = vectors * width;
-  T total[lanes] = {};
-  int64_t i = 0;
-  while (i + lanes <= n) {
-    const int64_t end = n - i > 32 * lanes ? i + 32 * lanes : i + (n - i) / lanes * lanes;
-    Vector s[vectors];
-#pragma GCC unroll 16
-    for (int v = 0; v < vectors; v++) s[v] = Vector{};
-    for (; i < end; i += lanes)
-#pragma GCC unroll 16
-      for (int v = 0; v < vectors; v++) s[v] += map(*reinterpret_cast<const Vector*>(x + i + v * width));
-    T part[lanes];
-    __builtin_memcpy(part, s, sizeof part);
-    for (int j = 0; j < lanes; j++) total[j] += part[j];
-  }
-  T tail = 0;
-  for (; i < n; i++) tail += map(x[i]);
-  for (int w = lanes / 2; w; w /= 2)
-    for (int j = 0; j < w; j++) total[j] += total[j + w];
-  return total[0] + tail;
-}
-// Extremes do not round: the row is folded eight times 128 elements at a time.
-template <class O, class T> [[gnu::always_inline]] inline T extreme_row(const T* x, int64_t n) {
-  constexpr int64_t lanes = 128;
-  T best[lanes];
-  for (int64_t j = 0; j < lanes; j++) best[j] = O::identity;
-  int64_t i = 0;
-  for (; i + 8 * lanes <= n; i += 8 * lanes)
-#pragma GCC ivdep
-    for (int64_t j = 0; j < lanes; j++) best[j] = O::join(best[j], join_eight<O>(x + i + j, lanes));
-  T r = O::identity;
-  for (; i < n; i++) r = O::join(r, x[i]);
-  for (int64_t j = 0; j < lanes; j++) r = O::join(r, best[j]);
-  return r;
+template <class Map, class T> [[gnu::always_inline]] inline Map map_for(const T* centres, int64_t i) {
+  if constexpr (std::is_same_v<Map, SquareFrom<T>>) return {centres[i]};
+  else return {};
 }
 
-template <template <class> class Op, class T> struct ReduceRows {
-  // Rows of n elements, `down` apart; centres: null, or one for each row, and squares of the distances are reduced.
+template <template <class> class Op, class Map, class T> struct ReduceRows {
+  // Rows of n elements, `down` apart; centres: one for each row where the map is SquareFrom.
   template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t down, int64_t n, int64_t rows, const T* centres, T* y) {
     for (int64_t r = 0; r < rows; r++) {
-      if constexpr (!Op<T>::rounds) y[r] = extreme_row<Op<T>>(x + r * down, n);
-      else if (centres) y[r] = sum_row<W>(x + r * down, n, SquareFrom<T>{centres[r]});
-      else y[r] = sum_row<W>(x + r * down, n, Same{});
+      if constexpr (!Op<T>::rounds) y[r] = extreme_row<W, Op<T>>(x + r * down, n, Map{});
+      else y[r] = sum_row<W>(x + r * down, n, map_for<Map>(centres, r));
     }
   }
 };
 
-template <template <class> class Op, class T> struct ReduceColumns {
-  // y[j] = the join of x[i][j] for all rows i, eight rows at a time.
-  template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t down, int64_t rows, int64_t columns, T* y) {
-    using O = Op<T>;
-    for (int64_t j = 0; j < columns; j++) y[j] = O::identity;
-    int64_t i = 0;
-    for (; i + 8 <= rows; i += 8) {
+template <template <class> class Op, class Map, class T> struct ReduceColumns {
+  // y[j] = the join of x[i][j] for all rows i, eight rows at a time; centres: one for each column where the map is SquareFrom.
+  template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t down, int64_t rows, int64_t columns, const T* centres, T* y) {
+    if constexpr (is_complex_v<T>) {
+      using R = real_t<T>;
+      return ReduceColumns<Op, Map, R>::template run<W>(reinterpret_cast<const R*>(x), 2 * down, rows, 2 * columns, nullptr, reinterpret_cast<R*>(y));
+    } else {
+      using O = Op<T>;
+      for (int64_t j = 0; j < columns; j++) y[j] = O::identity;
+      int64_t i = 0;
+      for (; i + 8 <= rows; i += 8) {
 #pragma GCC ivdep
-      for (int64_t j = 0; j < columns; j++) y[j] = O::join(y[j], join_eight<O>(x + i * down + j, down));
+        for (int64_t j = 0; j < columns; j++) y[j] = O::join(y[j], join_eight<O>(x + i * down + j, down, map_for<Map>(centres, j)));
+      }
+      for (; i < rows; i++)
+#pragma GCC ivdep
+        for (int64_t j = 0; j < columns; j++) y[j] = O::join(y[j], map_for<Map>(centres, j)(x[i * down + j]));
     }
-    for (; i < rows; i++)
-#pragma GCC ivdep
-      for (int64_t j = 0; j < columns; j++) y[j] = O::join(y[j], x[i * down + j]);
   }
 };
 
@@ -162,22 +102,49 @@ int64_t offset(const Rows<1>& r, int64_t i, int first = 0) {
   return bytes;
 }
 
+// Some rows as elements T: where they lie, or half types widened.
+template <class T> class Block {
+ public:
+  // Rows of n elements that lie side by side, `down` elements of type `stored` apart.
+  Block(const char* p, DType stored, int64_t rows, int64_t n, int64_t down) : data(reinterpret_cast<const T*>(p)), down(down) {
+    if constexpr (std::is_same_v<T, float>)
+      if (is_half(stored)) {
+        wide_.emplace(rows * n * static_cast<int64_t>(sizeof(float)));
+        data = wide_->as<float>();
+        this->down = n;
+        for (int64_t r = 0; r < rows; r++) {
+          char* to = wide_->as<char>() + r * n * static_cast<int64_t>(sizeof(float));
+          const char* from = p + r * down * 2;
+          if (stored == DType::float16) convert_dense<float, Half>(to, from, n);
+          else convert_dense<float, BFloat16>(to, from, n);
+        }
+      }
+  }
+  const T* data;
+  int64_t down;
+
+ private:
+  std::optional<Buffer> wide_;
+};
+
 // Rows that lie dense: pieces of up to `block` elements, then the pieces of each result.
-template <template <class> class Op, class T> void reduce_inner(const View& x, const Split& s, const T* centres, T* y) {
+template <template <class> class Op, class Map, class T> void reduce_inner(const View& x, const Split& s, const T* centres, T* y) {
+  const int64_t block = is_half(x.dtype) ? longest / 16 : longest;  // widened, it stays in the first-level cache
   const int64_t kept = s.kept_count(), n = s.gone.sizes[0], rows = row_count(s.gone), parts = (n + block - 1) / block, pieces = rows * parts;
-  const int64_t grain = std::max<int64_t>(1, block / n);
+  const int64_t grain = std::max<int64_t>(1, block / n), size = itemsize(x.dtype);
   if (pieces == 1 && s.kept.ndim == 1)
     return pool::parallel_for(kept, grain, [&](int64_t begin, int64_t end) {
-      const int64_t down = s.kept.strides[0][0] / static_cast<int64_t>(sizeof(T));
-      isa::call<ReduceRows<Op, T>>(x.as<const T>() + begin * down, down, n, end - begin, centres ? centres + begin : nullptr, y + begin);
+      const int64_t down = s.kept.strides[0][0];
+      const Block<T> b(x.data + begin * down, x.dtype, end - begin, n, down / size);
+      isa::call<ReduceRows<Op, Map, T>>(b.data, b.down, n, end - begin, centres ? centres + begin : nullptr, y + begin);
     });
   const Buffer memory(kept * pieces * static_cast<int64_t>(sizeof(T)));
   T* partial = memory.as<T>();
   pool::parallel_for(kept * pieces, grain, [&](int64_t begin, int64_t end) {
     for (int64_t u = begin; u < end; u++) {
-      const int64_t k = u / pieces, row = u % pieces / parts, at = u % parts * block;
-      const char* p = x.data + offset(s.kept, k) + offset(s.gone, row, 1) + at * static_cast<int64_t>(sizeof(T));
-      isa::call<ReduceRows<Op, T>>(reinterpret_cast<const T*>(p), int64_t{0}, std::min(block, n - at), int64_t{1}, centres ? centres + k : nullptr, partial + u);
+      const int64_t k = u / pieces, row = u % pieces / parts, at = u % parts * block, m = std::min(block, n - at);
+      const Block<T> b(x.data + offset(s.kept, k) + offset(s.gone, row, 1) + at * size, x.dtype, 1, m, 0);
+      isa::call<ReduceRows<Op, Map, T>>(b.data, int64_t{0}, m, int64_t{1}, centres ? centres + k : nullptr, partial + u);
     }
   });
   pool::parallel_for(kept, std::max<int64_t>(1, block / pieces), [&](int64_t begin, int64_t end) {
@@ -185,53 +152,63 @@ template <template <class> class Op, class T> void reduce_inner(const View& x, c
   });
 }
 
-// Columns that lie dense: parts of the rows give one row each, and those are reduced in turn.
-template <template <class> class Op, class T> void reduce_outer(const T* x, int64_t planes, int64_t plane_step, int64_t rows, int64_t down, int64_t columns, T* y) {
-  const int64_t height = std::clamp<int64_t>(65536 / columns, 64, 1024), parts = (rows + height - 1) / height, strips = (columns + strip - 1) / strip;
+// Planes of rows, both so many elements apart, whose columns lie dense.
+struct Columns {
+  const char* data;
+  DType stored;
+  int64_t planes, plane_step, rows, down, columns;
+};
+// Parts of the rows give one row each, and those are reduced in turn.
+template <template <class> class Op, class Map, class T> void reduce_outer(const Columns& c, const T* centres, T* y) {
+  const int64_t height = std::clamp<int64_t>(65536 / c.columns, 64, 1024), parts = (c.rows + height - 1) / height, strips = (c.columns + strip - 1) / strip;
   std::optional<Buffer> memory;
   T* to = y;
   if (parts > 1) {
-    memory.emplace(planes * parts * columns * static_cast<int64_t>(sizeof(T)));
+    memory.emplace(c.planes * parts * c.columns * static_cast<int64_t>(sizeof(T)));
     to = memory->as<T>();
   }
-  const int64_t work = std::min(rows, height) * std::min(columns, strip);
-  pool::parallel_for(planes * parts * strips, std::max<int64_t>(1, block / work), [&](int64_t begin, int64_t end) {
+  const int64_t work = std::min(c.rows, height) * std::min(c.columns, strip);
+  pool::parallel_for(c.planes * parts * strips, std::max<int64_t>(1, longest / work), [&](int64_t begin, int64_t end) {
     for (int64_t u = begin; u < end; u++) {
       const int64_t column = u % strips * strip, part = u / strips % parts, plane = u / strips / parts;
-      isa::call<ReduceColumns<Op, T>>(x + plane * plane_step + part * height * down + column, down, std::min(height, rows - part * height), std::min(strip, columns - column),
-                                      to + (plane * parts + part) * columns + column);
+      const int64_t rows = std::min(height, c.rows - part * height), width = std::min(strip, c.columns - column);
+      const Block<T> b(c.data + (plane * c.plane_step + part * height * c.down + column) * itemsize(c.stored), c.stored, rows, width, c.down);
+      isa::call<ReduceColumns<Op, Map, T>>(b.data, b.down, rows, width, centres ? centres + plane * c.columns + column : nullptr, to + (plane * parts + part) * c.columns + column);
     }
   });
-  if (parts > 1) reduce_outer<Op, T>(to, planes, parts * columns, parts, columns, columns, y);
+  if (parts > 1) reduce_outer<Op, Same, T>({reinterpret_cast<const char*>(to), dtype_of<T>(), c.planes, parts * c.columns, parts, c.columns, c.columns}, nullptr, y);
 }
 
 // x with the dimensions that go behind the others.
-template <class F> void with_inner(const View& x, const Dims& dims, F&& f) {
+template <class F> void with_inner(const View& x, DType dtype, const Dims& dims, F&& f) {
   Dims order;
   for (int d = 0; d < x.ndim; d++) if (!dims.contains(d)) order.push_back(d);
   const int kept = order.size();
   for (int d = 0; d < x.ndim; d++) if (dims.contains(d)) order.push_back(d);
   const Ordered ordered(x, order);
-  const Dense dense(ordered.view);
+  const Dense dense(ordered.view, dtype);
   Dims behind;
   for (int d = kept; d < x.ndim; d++) behind.push_back(d);
   f(dense.view, Split(dense.view, behind));
 }
 
-// y: dense memory for the results. T is the type of x.
-template <template <class> class Op, class T> void reduce(const View& x, const Dims& dims, T* y) {
+// y: dense memory for the results. T is the type of x, or float for half types.
+template <template <class> class Op, class Map, class T> void reduce(const View& x, const Dims& dims, T* y, const T* centres = nullptr) {
   const Split s(x, dims);
-  constexpr int64_t size = sizeof(T);
-  if (s.gone.strides[0][0] == size || (s.gone_count() == 1 && s.gone.ndim == 1)) return reduce_inner<Op, T>(x, s, nullptr, y);
+  const int64_t size = itemsize(x.dtype);
+  if (s.gone.strides[0][0] == size || (s.gone_count() == 1 && s.gone.ndim == 1)) return reduce_inner<Op, Map, T>(x, s, centres, y);
   if (s.gone.ndim == 1 && s.kept.strides[0][0] == size && s.kept.sizes[0] >= 8 && s.kept.ndim <= 2) {
-    const int64_t planes = s.kept.ndim == 2 ? s.kept.sizes[1] : 1, plane_step = s.kept.ndim == 2 ? s.kept.strides[0][1] / size : 0;
-    return reduce_outer<Op, T>(x.as<const T>(), planes, plane_step, s.gone.sizes[0], s.gone.strides[0][0] / size, s.kept.sizes[0], y);
+    const bool planes = s.kept.ndim == 2;
+    return reduce_outer<Op, Map, T>({x.data, x.dtype, planes ? s.kept.sizes[1] : 1, planes ? s.kept.strides[0][1] / size : 0, s.gone.sizes[0], s.gone.strides[0][0] / size, s.kept.sizes[0]}, centres, y);
   }
-  with_inner(x, dims, [&](const View& v, const Split& inner) { reduce_inner<Op, T>(v, inner, nullptr, y); });
+  with_inner(x, dtype_of<T>(), dims, [&](const View& v, const Split& inner) { reduce_inner<Op, Map, T>(v, inner, centres, y); });
 }
 
 template <class T> void divide(T* y, int64_t n, double by) {
-  for (int64_t i = 0; i < n; i++) y[i] = static_cast<T>(static_cast<double>(y[i]) / by);
+  for (int64_t i = 0; i < n; i++) {
+    if constexpr (is_complex_v<T>) y[i] = y[i] / static_cast<real_t<T>>(by);
+    else y[i] = static_cast<T>(static_cast<double>(y[i]) / by);
+  }
 }
 
 int64_t group_size(const View& x, const Dims& dims) {
@@ -240,64 +217,120 @@ int64_t group_size(const View& x, const Dims& dims) {
   return n;
 }
 
-// f(x, y) with half types widened to float and the result rounded once.
+// f(type, y): results of half types are computed in float, and rounded once.
 template <class F> void widened(const Launch& l, F&& f) {
-  const View &x = l.x[0], &y = l.y[0];
-  if (!is_half(x.dtype)) return f(x, y);
-  const Dense wide(x, DType::float32);
+  const View& y = l.y[0];
+  if (!is_half(l.x[0].dtype)) return f(l.x[0].dtype, y);
   const Buffer memory(y.numel * static_cast<int64_t>(sizeof(float)));
   const View result{memory.as<char>(), y.sizes, y.strides, y.ndim, DType::float32, y.numel};
-  f(wide.view, result);
+  f(DType::float32, result);
   cast(y, result);
 }
 
+}  // namespace
+
+// Two passes: the mean, then the squares of the distances from it.
+template <class T> void moments(const View& x, const Dims& dims, double correction, T* mean, T* square, int64_t count) {
+  const double n = static_cast<double>(group_size(x, dims));
+  reduce<Sum, Same, T>(x, dims, mean);
+  divide(mean, count, n);
+  reduce<Sum, SquareFrom<T>, T>(x, dims, square, mean);
+  divide(square, count, std::max(n - correction, 0.));
+}
+template void moments(const View&, const Dims&, double, float*, float*, int64_t);
+template void moments(const View&, const Dims&, double, double*, double*, int64_t);
+
+namespace {
+
 template <template <class> class Op, bool mean> void kernel(const Launch& l) {
-  if (!is_floating(l.x[0].dtype) || l.x[0].numel == 0) return reference(l);
+  const View& x = l.x[0];
   const Dims& dims = l.attrs.as<Reduce>().dims;
-  const double n = static_cast<double>(group_size(l.x[0], dims));
-  widened(l, [&](const View& x, const View& y) {
+  if (x.numel == 0) return reference(l);
+  widened(l, [&](DType type, const View& y) {
     auto typed = [&](auto zero) {
       using T = decltype(zero);
-      reduce<Op, T>(x, dims, y.as<T>());
-      if (mean) divide(y.as<T>(), y.numel, n);
+      reduce<Op, Same, T>(x, dims, y.as<T>());
+      if constexpr (mean && !std::is_integral_v<T>) divide(y.as<T>(), y.numel, static_cast<double>(group_size(x, dims)));
     };
-    if (x.dtype == DType::float32) typed(0.f);
-    else typed(0.);
+    switch (type) {
+      case DType::float32: return typed(0.f);
+      case DType::float64: return typed(0.);
+      case DType::int64: return typed(int64_t{});
+      default: break;
+    }
+    if constexpr (Op<float>::rounds) {
+      if (type == DType::complex64) return typed(Complex<float>{});
+      if (type == DType::complex128) return typed(Complex<double>{});
+    } else {
+      if (type == DType::uint8) return typed(uint8_t{});
+      if (type == DType::int32) return typed(int32_t{});
+    }
+    reference(l);
   });
 }
 
-// Two passes: the mean, then the squares of the distances from it.
-template <bool root, class T> void variance(const View& x, const Variance& a, T* y) {
-  const double n = static_cast<double>(group_size(x, a.dims));
-  Split s(x, a.dims);
-  auto from_rows = [&](const View& v, const Split& rows) {
-    const int64_t kept = rows.kept_count();
-    const Buffer means(kept * static_cast<int64_t>(sizeof(T)));
-    reduce_inner<Sum, T>(v, rows, nullptr, means.as<T>());
-    divide(means.as<T>(), kept, n);
-    reduce_inner<Sum, T>(v, rows, means.as<T>(), y);
-    divide(y, kept, std::max(n - a.correction, 0.));
-    if (root) for (int64_t i = 0; i < kept; i++) y[i] = std::sqrt(y[i]);
-  };
-  if (s.gone.strides[0][0] == sizeof(T)) from_rows(x, s);
-  else with_inner(x, a.dims, from_rows);
+// any and all are the extremes of bytes.
+template <template <class> class Op> void logic_kernel(const Launch& l) {
+  const View &x = l.x[0], &y = l.y[0];
+  if (x.numel == 0) return reference(l);
+  const bool bytes = x.dtype == DType::bool_ || x.dtype == DType::uint8;
+  std::optional<Dense> truth;
+  if (!bytes) truth.emplace(x, DType::bool_);
+  uint8_t* r = y.as<uint8_t>();
+  reduce<Op, Same, uint8_t>(truth ? truth->view : x, l.attrs.as<Reduce>().dims, r);
+  for (int64_t i = 0; i < y.numel; i++) r[i] = r[i] != 0;
+}
+
+// Whether squares of this size, and their sums, were exact enough.
+template <class T> bool is_safe(T norm) { return norm > (sizeof(T) == 4 ? 1e-15 : 1e-140) && norm < (sizeof(T) == 4 ? 1e18 : 1e150); }
+
+template <class T> bool norms(const View& x, const VectorNorm& a, T* y, int64_t n) {
+  if (a.p == 1) {
+    reduce<Sum, Magnitude, T>(x, a.dims, y);
+  } else if (std::isinf(a.p)) {
+    if (a.p > 0) reduce<Largest, Magnitude, T>(x, a.dims, y);
+    else reduce<Smallest, Magnitude, T>(x, a.dims, y);
+  } else {
+    reduce<Sum, Square, T>(x, a.dims, y);
+    bool safe = true;
+    for (int64_t i = 0; i < n; i++) safe = is_safe(y[i] = std::sqrt(y[i])) && safe;
+    return safe;
+  }
+  return true;
+}
+void norm_kernel(const Launch& l) {
+  const VectorNorm& a = l.attrs.as<VectorNorm>();
+  if (!is_floating(l.x[0].dtype) || l.x[0].numel == 0 || !(a.p == 1 || a.p == 2 || std::isinf(a.p))) return reference(l);
+  bool done = false;
+  widened(l, [&](DType type, const View& y) { done = type == DType::float32 ? norms(l.x[0], a, y.as<float>(), y.numel) : norms(l.x[0], a, y.as<double>(), y.numel); });
+  if (!done) reference(l);
+}
+
+template <bool root, class T> void variance(const View& x, const Variance& a, T* y, int64_t count) {
+  const Buffer means(count * static_cast<int64_t>(sizeof(T)));
+  moments(x, a.dims, a.correction, means.as<T>(), y, count);
+  if (root) for (int64_t i = 0; i < count; i++) y[i] = std::sqrt(y[i]);
 }
 template <bool root> void variance_kernel(const Launch& l) {
   if (!is_floating(l.x[0].dtype) || l.x[0].numel == 0) return reference(l);
   const Variance& a = l.attrs.as<Variance>();
-  widened(l, [&](const View& x, const View& y) {
-    if (x.dtype == DType::float32) variance<root>(x, a, y.as<float>());
-    else variance<root>(x, a, y.as<double>());
+  widened(l, [&](DType type, const View& y) {
+    const View& x = l.x[0];
+    if (type == DType::float32) variance<root>(x, a, y.as<float>(), y.numel);
+    else variance<root>(x, a, y.as<double>(), y.numel);
   });
 }
 
 constexpr Entry entries[] = {
+    {"all", logic_kernel<Smallest>},
     {"amax", kernel<Largest, false>},
     {"amin", kernel<Smallest, false>},
+    {"any", logic_kernel<Largest>},
     {"mean", kernel<Sum, true>},
     {"std", variance_kernel<true>},
     {"sum", kernel<Sum, false>},
     {"var", variance_kernel<false>},
+    {"vector_norm", norm_kernel},
 };
 
 }  // namespace

@@ -1,33 +1,47 @@
 """Reverse and forward mode: the counterpart of torch.autograd."""
 
-from adjoint_core import Tensor as Variable
 from adjoint_engine import Function as Function
+from adjoint_engine import NestedIOFunction as NestedIOFunction
+from adjoint_engine import Variable as Variable
 from adjoint_engine import backward as backward
+from adjoint_engine import detect_anomaly as detect_anomaly
 from adjoint_engine import enable_grad as enable_grad
-from adjoint_engine import forward_ad as forward_ad
+from adjoint_engine import enforce_grad_layout_policy as enforce_grad_layout_policy
 from adjoint_engine import grad as grad
-from adjoint_engine import graph as graph
 from adjoint_engine import inference_mode as inference_mode
+from adjoint_engine import is_multithreading_enabled as is_multithreading_enabled
 from adjoint_engine import no_grad as no_grad
+from adjoint_engine import set_detect_anomaly as set_detect_anomaly
 from adjoint_engine import set_grad_enabled as set_grad_enabled
-from adjoint_functional import functional as functional
-from adjoint_functional.checking import gradcheck as gradcheck
-from adjoint_functional.checking import gradgradcheck as gradgradcheck
+from adjoint_engine import set_multithreading_enabled as set_multithreading_enabled
 
+from . import anomaly_mode as anomaly_mode
+from . import forward_ad as forward_ad
 from . import function as function
+from . import functional as functional
+from . import grad_mode as grad_mode
+from . import graph as graph
 from . import profiler as profiler
+from . import variable as variable
+from .gradcheck import gradcheck as gradcheck  # the function; the module stays importable
+from .gradcheck import gradgradcheck as gradgradcheck
 
 __all__ = [
     "Function",
+    "NestedIOFunction",
     "Variable",
     "backward",
+    "detect_anomaly",
     "enable_grad",
-    "forward_ad",
+    "enforce_grad_layout_policy",
     "grad",
+    "grad_mode",
     "gradcheck",
     "gradgradcheck",
-    "graph",
     "inference_mode",
     "no_grad",
+    "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
+    "variable",
 ]

@@ -140,7 +140,7 @@ const Op op_hardsigmoid{.name = "hardsigmoid", .types = types::first,
 Tensor hardsigmoid(const Tensor& x) { return apply(op_hardsigmoid, {x}); }
 
 const Op op_hardswish{.name = "hardswish", .types = types::first,
-    .d = {rule([](V v, X<0> x) { return where(outside(x, -3, 3), keep(above(x, 0), v), v * (x / 3. + .5)); })},
+    .d = {rule([](V v, X<0> x) { return where(outside(x, -3, 3), keep(above(x, 0), v), v * ((in_float(x) + 1.5) / 3.)); })},
     .doc = "`x * hardsigmoid(x)` for each element of `x`.", .reference = elementwise<functors::Hardswish, 1>};
 Tensor hardswish(const Tensor& x) { return apply(op_hardswish, {x}); }
 

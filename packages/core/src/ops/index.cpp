@@ -12,8 +12,6 @@ namespace adjoint {
 
 namespace {
 
-// One tensor of flat positions over the dimensions `dims` of x; its own dimensions stand at `at` in the result.
-struct Indexed { Dims dims; int at; bool accumulate; };
 struct Ravel { Dims sizes, dims; };
 
 Dims rest_of(const Dims& sizes, const Dims& dims) {

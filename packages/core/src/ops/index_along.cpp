@@ -2,10 +2,14 @@
 #include <adjoint/core/batch.h>
 #include <adjoint/core/types.h>
 
+#include <limits>
+
 #include "families.h"
 #include "positions.h"
 
 namespace adjoint {
+
+extern const Op op_scatter_reduce;
 
 namespace {
 
@@ -61,11 +65,12 @@ void gather_shape(Tensors x, const Attrs& a, Dims* out) {
   expect_inside(x[0], x[1], a.as<Dim>().dim, "gather");
   out[0] = x[1].sizes();
 }
-void scatter_shape(Tensors x, const Attrs& a, Dims* out) {
-  expect_inside(x[0], x[1], a.as<Dim>().dim, "scatter");
-  expect(x[1].sizes() == x[2].sizes(), ErrorKind::shape, "scatter: index and source must have the same shape, got ", x[1].sizes(), " and ", x[2].sizes());
+void scatter_shape(Tensors x, int dim, const char* op, Dims* out) {
+  expect_inside(x[0], x[1], dim, op);
+  expect(x[1].sizes() == x[2].sizes(), ErrorKind::shape, op, ": index and source must have the same shape, got ", x[1].sizes(), " and ", x[2].sizes());
   out[0] = x[0].sizes();
 }
+void scatter_shape(Tensors x, const Attrs& a, Dims* out) { scatter_shape(x, a.as<Dim>().dim, "scatter", out); }
 void index_select_shape(Tensors x, const Attrs& a, Dims* out) {
   out[0] = x[0].sizes();
   out[0][a.as<Dim>().dim] = x[1].numel();
@@ -106,6 +111,50 @@ void batch_index_add(const BatchCall& c, Tensor* out) {
   out[0] = general(x, dim, index_like(batch::front(c, 1), source.sizes(), dim), source);
 }
 
+// ---- scatter_reduce
+
+struct Product { template <class T> auto operator()(T a, T b) const { return a * b; } };
+// NaN wins over all; complex numbers never come here.
+template <bool largest> struct Extreme {
+  template <class T> T operator()(T a, T b) const {
+    if constexpr (is_complex_v<T>) return a;
+    else return (largest ? b > a : b < a) || !(b == b) ? b : a;
+  }
+};
+
+void scatter_reduce_kernel(const Launch& l) {
+  const ScatterReduce& a = l.attrs.as<ScatterReduce>();
+  const View &x = l.x[0], &index = l.x[1], &y = l.y[0];
+  positions::check(index, x.sizes[a.dim], a.dim, l.op);
+  auto with = [&](auto f) { positions::scatter_with(y, x, l.x[2], index, y.strides[a.dim], [&](const View& at) { return positions::lines(at, a.dim, index); }, f); };
+  if (a.how == Combine::prod) with(Product{});
+  else if (a.how == Combine::amax) with(Extreme<true>{});
+  else with(Extreme<false>{});
+}
+void scatter_reduce_shape(Tensors x, const Attrs& a, Dims* out) { scatter_shape(x, a.as<ScatterReduce>().dim, "scatter_reduce", out); }
+
+Tensor reduced_at(const Tensor& x, const Tensor& index, const Tensor& source, const ScatterReduce& a) { return apply(op_scatter_reduce, {x, index, source}, a); }
+
+// How many of x and its sources attain each result: they share what comes back.
+Tensor winners(const Tensor& x, const Tensor& index, const Tensor& source, const Tensor& y, int dim) {
+  return scatter_add(to_dtype(eq(x, y), DType::int64), dim, index, to_dtype(eq(source, gather(y, dim, index)), DType::int64));
+}
+
+// dy/dx and dy/dsource, elementwise.
+Tensor partial_x(const Tensor& x, const Tensor& index, const Tensor& source, const Tensor& y, const ScatterReduce& a) {
+  if (a.how == Combine::prod) return reduced_at(ones_like(x), index, source, a);
+  return to_dtype(eq(x, y), x.dtype()) / winners(x, index, source, y, a.dim);
+}
+Tensor partial_source(const Tensor& x, const Tensor& index, const Tensor& source, const Tensor& y, const ScatterReduce& a) {
+  if (a.how != Combine::prod) return to_dtype(eq(source, gather(y, a.dim, index)), x.dtype()) / gather(winners(x, index, source, y, a.dim), a.dim, index);
+  // A factor of 0 that is the only one sees the product of the others; elsewhere that is a quotient.
+  const Tensor zero = eq(source, zeros({}, source.dtype(), source.device())), count = to_dtype(zero, DType::int64), one = ones({}, source.dtype(), source.device());
+  const Tensor zeros_there = gather(scatter_add(zeros(x.sizes(), DType::int64, x.device()), a.dim, index, count), a.dim, index);
+  const Tensor alone = logical_and(zero, eq(zeros_there, wrapped(1)));
+  const Tensor others = reduced_at(x, index, where(alone, one, source), a);
+  return where(alone, gather(others, a.dim, index), gather(y, a.dim, index) / where(zero, one, source));
+}
+
 Tensor zeros_for(const Tensor& v, const Dims& sizes) { return zeros(sizes, v.dtype(), v.device()); }
 
 }  // namespace
@@ -125,6 +174,16 @@ const Op op_scatter_add{.name = "scatter_add", .kind = Kind::linear, .indices = 
     .d = {rule([](V v) -> Tensor { return v; }), {}, rule([](V v, X<1> index, const Dim& a) { return gather(v, a.dim, index); })},
     .batch = batch::shift<&Dim::dim>,
     .doc = "`x` with the elements of `source` added at the positions `index` along `dim`, in order.", .reference = scatter_kernel<true>};
+
+const Op op_scatter_reduce{.name = "scatter_reduce", .kind = Kind::custom, .indices = 2, .types = indexed_types, .shape = scatter_reduce_shape,
+    .d = {rule([](V v, X<0> x, X<1> index, X<2> source, Y<> y, const ScatterReduce& a) { return v * conj(partial_x(x, index, source, y, a)); }), {},
+          rule([](V v, X<0> x, X<1> index, X<2> source, Y<> y, const ScatterReduce& a) { return gather(v, a.dim, index) * conj(partial_source(x, index, source, y, a)); })},
+    .t = {rule([](V v, X<0> x, X<1> index, X<2> source, Y<> y, const ScatterReduce& a) { return v * partial_x(x, index, source, y, a); }), {},
+          rule([](V v, X<0> x, X<1> index, X<2> source, Y<> y, const ScatterReduce& a) {
+            return scatter_add(zeros_for(v, x.sizes()), a.dim, index, v * partial_source(x, index, source, y, a));
+          })},
+    .batch = batch::shift<&ScatterReduce::dim>,
+    .doc = "`x` combined (product, largest or smallest) with the elements of `source` at the positions `index` along `dim`.", .reference = scatter_reduce_kernel};
 
 const Op op_index_select{.name = "index_select", .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = index_select_shape,
     .d = {rule([](V v, X<1> index, XShape<0> x, const Dim& a) { return index_add(zeros_for(v, x.sizes), a.dim, index, v); })},
@@ -153,19 +212,46 @@ Tensor flat_index(const Tensor& index, const char* op) {
   return to_dtype(at_least_1d(index), DType::int64);
 }
 
-Tensor scatter_with(const Op& op, const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) {
-  const int d = wrap_dim(dim, x.dim(), op.name);
-  expect_index(index, op.name);
-  expect_same_type(x, source, op.name);
+template <class Apply>
+Tensor scatter_with(const char* op, const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, Apply&& apply_to) {
+  const int d = wrap_dim(dim, x.dim(), op);
+  expect_index(index, op);
+  expect_same_type(x, source, op);
   const Tensor i = to_dtype(at_least_1d(index), DType::int64);
   Tensor s = at_least_1d(source);
-  expect(s.dim() == i.dim(), ErrorKind::shape, op.name, ": Index tensor must have the same number of dimensions as src tensor, got ", index.sizes(), " and ", source.sizes());
+  expect(s.dim() == i.dim(), ErrorKind::shape, op, ": Index tensor must have the same number of dimensions as src tensor, got ", index.sizes(), " and ", source.sizes());
   for (int k = 0; k < i.dim(); k++) {
-    expect(i.size(k) <= s.size(k), ErrorKind::shape, op.name, ": Expected index ", index.sizes(), " to be no larger than src ", source.sizes());
+    expect(i.size(k) <= s.size(k), ErrorKind::shape, op, ": Expected index ", index.sizes(), " to be no larger than src ", source.sizes());
     if (i.size(k) < s.size(k)) s = narrow(s, k, 0, i.size(k));
   }
-  const Tensor y = apply(op, {at_least_1d(x), i, s}, Dim{d});
+  const Tensor y = apply_to(at_least_1d(x), d, i, s);
   return x.dim() ? y : reshape(y, {});
+}
+
+Tensor scatter_with(const Op& op, const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) {
+  return scatter_with(op.name, x, dim, index, source, [&](const Tensor& x, int d, const Tensor& i, const Tensor& s) { return apply(op, {x, i, s}, Dim{d}); });
+}
+
+// What leaves the other operand of a combination as it is.
+Scalar neutral(Combine how, DType t) {
+  if (how == Combine::sum || how == Combine::mean) return 0;
+  if (how == Combine::prod) return 1;
+  if (is_floating(t)) return how == Combine::amax ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+  return with_type(t, [&](auto tag) -> Scalar {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_integral_v<T>) return static_cast<int64_t>(how == Combine::amax ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max());
+    else return 0;
+  });
+}
+
+Tensor combined(const Tensor& start, int dim, const Tensor& index, const Tensor& source, Combine how, bool include_self) {
+  auto constant = [&](const Scalar& value) { return full(index.sizes(), value, start.dtype(), start.device()); };
+  const Tensor x = include_self ? start : scatter(start, dim, index, constant(neutral(how, start.dtype())));
+  if (how != Combine::sum && how != Combine::mean) return reduced_at(x, index, source, {dim, how});
+  const Tensor total = scatter_add(x, dim, index, source);
+  if (how == Combine::sum) return total;
+  const Tensor one = ones_like(start), counted = scatter_add(include_self ? one : scatter(one, dim, index, constant(0)), dim, index, constant(1));
+  return is_integral(total.dtype()) ? floor_divide(total, counted) : total / counted;
 }
 
 Tensor index_with(const Op& op, const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) {
@@ -185,6 +271,11 @@ Tensor gather(const Tensor& x, int64_t dim, const Tensor& index) {
 }
 Tensor scatter(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) { return scatter_with(op_scatter, x, dim, index, source); }
 Tensor scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) { return scatter_with(op_scatter_add, x, dim, index, source); }
+
+Tensor scatter_reduce(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, Combine how, bool include_self) {
+  expect(!is_complex(x.dtype()) || (how != Combine::amax && how != Combine::amin), ErrorKind::not_implemented, "scatter_reduce: amax and amin are not implemented for ", x.dtype());
+  return scatter_with("scatter_reduce", x, dim, index, source, [&](const Tensor& x, int d, const Tensor& i, const Tensor& s) { return combined(x, d, i, s, how, include_self); });
+}
 
 Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index) {
   const int d = wrap_dim(dim, x.dim(), "index_select");
@@ -219,7 +310,7 @@ Tensor take_along_dim(const Tensor& x, const Tensor& index, std::optional<int64_
   return gather(expand(x, a), d, expand(wrapped_index, b));
 }
 
-const Op* const index_along_ops[] = {&op_gather, &op_index_add, &op_index_copy, &op_index_select, &op_scatter, &op_scatter_add};
+const Op* const index_along_ops[] = {&op_gather, &op_index_add, &op_index_copy, &op_index_select, &op_scatter, &op_scatter_add, &op_scatter_reduce};
 Ops families::index_along() { return index_along_ops; }
 
 }  // namespace adjoint

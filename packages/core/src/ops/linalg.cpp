@@ -182,6 +182,28 @@ Tensor trace(const Tensor& x) {
   return sum(diagonal(x));
 }
 
+// Every product of an element of a and one of b, laid out in blocks of the size of b.
+Tensor kron(const Tensor& a, const Tensor& b) {
+  const int n = std::max(a.dim(), b.dim());
+  Dims left, right, sizes;
+  for (int i = 0; i < n; i++) {
+    const int p = i - (n - a.dim()), q = i - (n - b.dim());
+    const int64_t rows = p < 0 ? 1 : a.size(p), columns = q < 0 ? 1 : b.size(q);
+    for (int64_t s : {rows, int64_t(1)}) left.push_back(s);
+    for (int64_t s : {int64_t(1), columns}) right.push_back(s);
+    sizes.push_back(rows * columns);
+  }
+  return reshape(mul(reshape(a, left), reshape(b, right)), sizes);
+}
+
+Tensor cross(const Tensor& a, const Tensor& b, int64_t dim) {
+  expect(a.dim() == b.dim(), ErrorKind::shape, "linalg.cross: inputs must have the same number of dimensions, got ", a.dim(), " and ", b.dim());
+  const int d = wrap_dim(dim, a.dim(), "linalg.cross");
+  expect(a.dim() > 0 && a.size(d) == 3 && b.size(d) == 3, ErrorKind::shape, "linalg.cross: inputs dimension ", dim, " must have length 3, got ", a.sizes(), " and ", b.sizes());
+  auto next = [d](const Tensor& x, int64_t n) { return roll(x, {-n}, {d}); };  // element i + n
+  return mul(next(a, 1), next(b, 2)) - mul(next(a, 2), next(b, 1));
+}
+
 const Op* const linalg_ops[] = {&op_matmul};
 Ops families::linalg() { return linalg_ops; }
 

@@ -13,9 +13,6 @@ namespace adjoint {
 
 namespace {
 
-// `sizes`: the spatial sizes of avg_pool's input. divisor 0: the number of elements.
-struct Averaging { Window window; int64_t divisor; Dims sizes; };
-
 int64_t pooled_size(int64_t in, const Window& w, int d) {
   const int64_t extent = w.dilation[d] * (w.kernel[d] - 1) + 1, free = in + 2 * w.padding[d] - extent;
   if (free < 0 && !(w.ceil_mode && free + w.stride[d] - 1 >= 0)) return 0;

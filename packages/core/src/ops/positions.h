@@ -84,39 +84,46 @@ inline void put(const View& y, const View& source, const View& position, int64_t
   });
 }
 
-// The same with +=, in order; Sum is what the values are added in.
-template <class Sum, class T>
-void add(const View& y, const View& source, const View& position, int64_t step) {
+// y[i + position[i] * step] = f(that, source[i]), in order, computed in C.
+template <class C, class T, class F>
+void combine(const View& y, const View& source, const View& position, int64_t step, F&& f) {
   const View* const v[] = {&source, &y, &position};
   for_rows(v, [&](char* const* p, const int64_t* s, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
       const int64_t at = *reinterpret_cast<const int64_t*>(p[2] + i * s[2]) * step;
-      Sum& sum = reinterpret_cast<Sum*>(p[1] + i * s[1])[at];
-      sum = static_cast<Sum>(sum + convert<Sum>(*reinterpret_cast<const T*>(p[0] + i * s[0])));
+      C& y_at = reinterpret_cast<C*>(p[1] + i * s[1])[at];
+      y_at = static_cast<C>(f(y_at, convert<C>(*reinterpret_cast<const T*>(p[0] + i * s[0]))));
     }
   });
 }
 
 inline void copy(const View& from, const View& to) { op_to_dtype.reference({{&from, 1}, {&to, 1}, Attrs{}, "copy"}); }
 
-// y = x with source put or added at positions; place(y) restrides whatever plays the part of y. Half types add in float.
-template <class Place>
-void scatter(const View& y, const View& x, const View& source, const View& position, int64_t step, bool accumulate, Place&& place) {
+// y = x with source combined at positions; place(y) restrides whatever plays the part of y. Half types compute in float.
+template <class Place, class F>
+void scatter_with(const View& y, const View& x, const View& source, const View& position, int64_t step, Place&& place, F&& f) {
   copy(x, y);
-  if (!accumulate) return put(place(y).view(), source, position, step);
   with_type(y.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    using Sum = compute_t<T>;
-    if constexpr (std::is_same_v<T, Sum>) {
-      add<T, T>(place(y).view(), source, position, step);
+    using C = compute_t<T>;
+    if constexpr (std::is_same_v<T, C>) {
+      combine<T, T>(place(y).view(), source, position, step, f);
     } else {
-      std::vector<Sum> sums(y.numel);
-      const View wide{reinterpret_cast<char*>(sums.data()), y.sizes, y.strides, y.ndim, dtype_of<Sum>(), y.numel};
+      std::vector<C> values(y.numel);
+      const View wide{reinterpret_cast<char*>(values.data()), y.sizes, y.strides, y.ndim, dtype_of<C>(), y.numel};
       copy(y, wide);
-      add<Sum, T>(place(wide).view(), source, position, step);
+      combine<C, T>(place(wide).view(), source, position, step, f);
       copy(wide, y);
     }
   });
+}
+
+// The same with source put or added.
+template <class Place>
+void scatter(const View& y, const View& x, const View& source, const View& position, int64_t step, bool accumulate, Place&& place) {
+  if (accumulate) return scatter_with(y, x, source, position, step, place, [](auto a, auto b) { return a + b; });
+  copy(x, y);
+  put(place(y).view(), source, position, step);
 }
 
 }  // namespace adjoint::positions

@@ -81,11 +81,6 @@ template <class Each> double norm_of(double p, Each&& each) {
     each([&](double m) { n += m != 0; });
     return static_cast<double>(n);
   }
-  if (std::isinf(p)) {
-    double best = p > 0 ? 0 : math::infinity<double>;
-    each([&](double m) { if ((p > 0 ? m > best : m < best) || m != m) best = m; });
-    return best;
-  }
   const double plain = scaled_norm(p, 1, each);
   if (p < 1 || (std::isfinite(plain) && plain > 1e-100)) return plain;
   double largest = 0;
@@ -109,14 +104,9 @@ void norm_kernel(const Launch& l) {
 Tensor norm_direction(const Tensor& x, const Tensor& y, const VectorNorm& a) {
   if (a.p == 0) return zeros_like(x);
   if (a.p == 1) return sgn(x);
-  if (std::isinf(a.p)) {
-    Tensor chosen = eq(abs(x), y);
-    return where(chosen, sgn(x), zero_of(x)) / count_over(chosen, a.dims, true);
-  }
-  Tensor one = ones({}, y.dtype(), y.device());
-  Tensor safe_y = where(eq(y, zero_of(y)), one, y);
-  if (a.p == 2) return x / safe_y;
-  Tensor zero = eq(x, zero_of(x));
+  Tensor flat = eq(y, zero_of(y)), safe_y = where(flat, ones({}, y.dtype(), y.device()), y);
+  if (a.p == 2) return where(flat, zero_of(x), x / safe_y);
+  Tensor zero = logical_or(eq(x, zero_of(x)), flat);  // a negative order makes the norm 0 where one element is
   Tensor ratio = abs(where(zero, ones({}, x.dtype(), x.device()), x)) / safe_y;
   return where(zero, zero_of(x), sgn(x) * pow(ratio, wrapped(a.p - 1)));
 }
@@ -176,12 +166,14 @@ Tensor std(const Tensor& x, const OptionalDims& dims, double correction, bool ke
 const Op op_vector_norm{.name = "vector_norm", .kind = Kind::custom, .types = types::real_part, .shape = reduced_shape<VectorNorm>,
     .d = {rule([](V v, X<0> x, Y<> y, const VectorNorm& a) { return keep(v, a) * norm_direction(x, keep(y, a), a); })},
     .t = {rule([](V v, X<0> x, Y<> y, const VectorNorm& a) { return sum_over(real(conj(norm_direction(x, keep(y, a), a)) * v), a.dims, a.keepdim); })},
-    .batch = batch::shift<&VectorNorm::dims>, .doc = "(sum |x|^p)^(1/p) over `dims`.", .reference = norm_kernel};
-Tensor vector_norm(const Tensor& x, double p, const OptionalDims& dims, bool keepdim) {
-  expect(is_differentiable(x.dtype()), "linalg.vector_norm: Expected a floating point or complex tensor as input. Got ", x.dtype());
+    .batch = batch::shift<&VectorNorm::dims>, .doc = "(sum |x|^p)^(1/p) over `dims`, for finite p; p = 0 counts what is not zero.", .reference = norm_kernel};
+Tensor vector_norm(const Tensor& given, double p, const OptionalDims& dims, bool keepdim, std::optional<DType> dtype) {
+  expect(is_differentiable(given.dtype()), "linalg.vector_norm: Expected a floating point or complex tensor as input. Got ", given.dtype());
+  const Tensor x = dtype ? to_dtype(given, *dtype) : given;
   const VectorNorm a{normal_dims(dims, x.dim(), "linalg.vector_norm"), p, keepdim};
   expect((p >= 0 && !std::isinf(p)) || reduced_count(x.sizes(), a.dims) > 0,
          "linalg.vector_norm: cannot compute the ", p, " norm on an empty tensor because the operation does not have an identity");
+  if (std::isinf(p)) return p > 0 ? amax(abs(x), dims, keepdim) : amin(abs(x), dims, keepdim);
   return apply(op_vector_norm, {x}, a);
 }
 

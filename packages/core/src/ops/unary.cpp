@@ -5,6 +5,8 @@
 #include <adjoint/core/functors/unary.h>
 #include <adjoint/core/types.h>
 
+#include <limits>
+
 #include "families.h"
 #include "keep.h"
 
@@ -22,10 +24,24 @@ Types signed_type(Tensors x, const Attrs& a) {
   expect(!is_complex(x[0].dtype()), ErrorKind::not_implemented, "sign: Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead.");
   return types::promoted(x, a);
 }
+Types real_angle(Tensors x, const Attrs& a) {
+  expect(!is_complex(x[0].dtype()), "rad2deg, deg2rad: not supported for complex tensors, got ", x[0].dtype());
+  return types::floating(x, a);
+}
 Types squared(Tensors x, const Attrs&) { return all(x[0].dtype() == DType::bool_ ? DType::int64 : result_type(x)); }
 
 // sqrt(1 + x^2): hypot where there is one, as x^2 overflows early, in half types above all.
 Tensor one_and_square(const Tensor& x) { return is_complex(x.dtype()) ? sqrt(x * x + 1.) : hypot(x, wrapped(1.)); }
+
+// The largest finite number of a floating or complex type.
+double largest(DType t) {
+  switch (real_of(t)) {
+    case DType::float16: return 65504;
+    case DType::bfloat16: return 0x1.fep127;
+    case DType::float32: return std::numeric_limits<float>::max();
+    default: return std::numeric_limits<double>::max();
+  }
+}
 
 // (v - y Re(conj(y) v)) / |x|: what of v turns the direction y = sgn(x). A number has but two directions.
 Tensor turn(const Tensor& v, const Tensor& x, const Tensor& y) {
@@ -76,7 +92,10 @@ const Op op_exp{.name = "exp", .types = types::floating,
 Tensor exp(const Tensor& x) { return apply(op_exp, {x}); }
 
 const Op op_exp2{.name = "exp2", .types = types::floating,
-    .d = {rule([](V v, X<0> x) { return v * (exp2(in_float(x)) * ln2); })},
+    .d = {rule([](V v, X<0> x) {
+      const Tensor root = exp2(in_float(x) * .5);  // 2^x may overflow where the derivative does not
+      return v * (root * ln2) * root;
+    })},
     .doc = "2 to the power of each element of `x`.", .reference = elementwise<functors::Exp2, 1>};
 Tensor exp2(const Tensor& x) { return apply(op_exp2, {x}); }
 
@@ -91,12 +110,12 @@ const Op op_log{.name = "log", .types = types::floating,
 Tensor log(const Tensor& x) { return apply(op_log, {x}); }
 
 const Op op_log2{.name = "log2", .types = types::floating,
-    .d = {rule([](V v, X<0> x) { return v / (in_float(x) * ln2); })},
+    .d = {rule([](V v, X<0> x) { return in_float(v) / ln2 / x; })},
     .doc = "Logarithm to base 2 of each element of `x`.", .reference = elementwise<functors::Log2, 1>};
 Tensor log2(const Tensor& x) { return apply(op_log2, {x}); }
 
 const Op op_log10{.name = "log10", .types = types::floating,
-    .d = {rule([](V v, X<0> x) { return v / (in_float(x) * ln10); })},
+    .d = {rule([](V v, X<0> x) { return in_float(v) / ln10 / x; })},
     .doc = "Logarithm to base 10 of each element of `x`.", .reference = elementwise<functors::Log10, 1>};
 Tensor log10(const Tensor& x) { return apply(op_log10, {x}); }
 
@@ -274,6 +293,37 @@ const Op op_sinc{.name = "sinc", .types = types::floating,
 static Tensor sinc_order(int64_t n, const Tensor& x) { return apply(op_sinc, {x}, Order{n}); }
 Tensor sinc(const Tensor& x) { return sinc_order(0, x); }
 
+const Op op_logit{.name = "logit", .types = types::floating,
+    .d = {rule([](V v, X<0> given, const Epsilon& a) {
+      const Tensor x = in_float(given);
+      const bool clamped = a.eps >= 0;
+      const double low = clamped ? a.eps : 0;
+      const Tensor outside = logical_or(lt(x, wrapped(low)), gt(x, wrapped(1 - low)));
+      return where(outside, wrapped(clamped ? 0. : std::numeric_limits<double>::quiet_NaN()), v / (x * (1. - x)));
+    })},
+    .doc = "`log(x / (1 - x))` for each element of `x`, clamped to [eps, 1 - eps] if eps is not negative.", .reference = elementwise<functors::Logit, 1>};
+Tensor logit(const Tensor& x, std::optional<double> eps) { return apply(op_logit, {x}, Epsilon{eps.value_or(-1)}); }
+
+// ---- units and replacements
+
+const Op op_rad2deg{.name = "rad2deg", .types = real_angle,
+    .d = {rule([](V v) { return rad2deg(v); })},
+    .doc = "Each element of `x` from radians to degrees.", .reference = elementwise<functors::Rad2deg, 1>};
+Tensor rad2deg(const Tensor& x) { return apply(op_rad2deg, {x}); }
+
+const Op op_deg2rad{.name = "deg2rad", .types = real_angle,
+    .d = {rule([](V v) { return deg2rad(v); })},
+    .doc = "Each element of `x` from degrees to radians.", .reference = elementwise<functors::Deg2rad, 1>};
+Tensor deg2rad(const Tensor& x) { return apply(op_deg2rad, {x}); }
+
+const Op op_nan_to_num{.name = "nan_to_num", .types = types::first,
+    .d = {rule([](V v, X<0> x) { return keep(isfinite(x), v); })},
+    .doc = "Each element of `x`, NaN and infinities replaced by numbers; derivative 0 there.", .reference = elementwise<functors::NanToNum, 1>};
+Tensor nan_to_num(const Tensor& x, double nan, std::optional<double> positive, std::optional<double> negative) {
+  const double most = largest(x.dtype());
+  return apply(op_nan_to_num, {x}, Replacements{nan, positive.value_or(most), negative.value_or(-most)});
+}
+
 // ---- tests and logic
 
 const Op op_isnan{.name = "isnan", .types = types::boolean,
@@ -297,10 +347,11 @@ const Op op_bitwise_not{.name = "bitwise_not", .types = types::promoted,
 Tensor bitwise_not(const Tensor& x) { return apply(op_bitwise_not, {x}); }
 
 const Op* const unary_ops[] = {
-    &op_abs, &op_acos, &op_acosh, &op_asin, &op_asinh, &op_atan, &op_atanh, &op_bitwise_not, &op_ceil, &op_cos, &op_cosh, &op_digamma,
-    &op_erf, &op_erf_derivative, &op_erfc, &op_erfinv, &op_exp, &op_exp2, &op_expm1, &op_floor, &op_frac, &op_isfinite, &op_isinf,
-    &op_isnan, &op_lgamma, &op_log, &op_log10, &op_log1p, &op_log2, &op_logical_not, &op_neg, &op_polygamma, &op_reciprocal, &op_round,
-    &op_rsqrt, &op_sgn, &op_sign, &op_sin, &op_sinc, &op_sinh, &op_sqrt, &op_square, &op_tan, &op_tanh, &op_tanh_derivative, &op_trunc,
+    &op_abs, &op_acos, &op_acosh, &op_asin, &op_asinh, &op_atan, &op_atanh, &op_bitwise_not, &op_ceil, &op_cos, &op_cosh,
+    &op_deg2rad, &op_digamma, &op_erf, &op_erf_derivative, &op_erfc, &op_erfinv, &op_exp, &op_exp2, &op_expm1, &op_floor, &op_frac,
+    &op_isfinite, &op_isinf, &op_isnan, &op_lgamma, &op_log, &op_log10, &op_log1p, &op_log2, &op_logical_not, &op_logit,
+    &op_nan_to_num, &op_neg, &op_polygamma, &op_rad2deg, &op_reciprocal, &op_round, &op_rsqrt, &op_sgn, &op_sign, &op_sin, &op_sinc,
+    &op_sinh, &op_sqrt, &op_square, &op_tan, &op_tanh, &op_tanh_derivative, &op_trunc,
 };
 Ops families::unary() { return unary_ops; }
 

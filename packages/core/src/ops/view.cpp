@@ -1,5 +1,6 @@
 // Views: the same memory under other sizes and strides. Each is linear; its transpose scatters into zeros.
 #include <adjoint/core/batch.h>
+#include <adjoint/core/several.h>
 #include <adjoint/core/types.h>
 
 #include <algorithm>
@@ -324,11 +325,14 @@ Tensor unfold(const Tensor& x, int64_t dim, int64_t size, int64_t step) {
   return movedim(reshape(picked, to), d + 1, -1);
 }
 
+void (*several_views)(const Cut&, const Tensor&, Tensors) = nullptr;
+
 TensorVector unbind(const Tensor& x, int64_t dim) {
   expect(x.dim() > 0, ErrorKind::index, "unbind: cannot be applied to a 0-dim tensor");
   const int d = wrap_dim(dim, x.dim(), "unbind");
   TensorVector r;
   for (int64_t i = 0; i < x.size(d); i++) r.push_back(select(x, d, i));
+  if (x->keys && several_views) several_views({"Unbind", d, true}, x, r);
   return r;
 }
 TensorVector split_sizes(const Tensor& x, const Dims& sizes, int64_t dim) {
@@ -341,6 +345,7 @@ TensorVector split_sizes(const Tensor& x, const Dims& sizes, int64_t dim) {
     at += n;
   }
   expect(at == x.size(d), "split: split_with_sizes expects split_sizes to sum exactly to ", x.size(d), " (input tensor's size at dimension ", d, "), but got split_sizes=", sizes);
+  if (x->keys && several_views) several_views({"Split", d, false}, x, r);
   return r;
 }
 TensorVector split(const Tensor& x, int64_t size, int64_t dim) {

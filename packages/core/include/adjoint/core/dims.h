@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <ostream>
 #include <span>
+#include <utility>
 
 namespace adjoint {
 
@@ -17,15 +18,13 @@ class Dims {
   explicit Dims(std::span<const int64_t> s) { assign(s.data(), static_cast<int>(s.size())); }
   Dims(int n, int64_t fill) { resize(n); for (int i = 0; i < n; i++) data()[i] = fill; }
   Dims(const Dims& o) { assign(o.data(), o.n_); }
-  Dims(Dims&& o) noexcept : n_(o.n_) { std::memcpy(v_, o.v_, sizeof v_); o.n_ = 0; }
+  Dims(Dims&& o) noexcept { take(o); }
   ~Dims() { drop(); }
   Dims& operator=(const Dims& o) { if (this != &o) assign(o.data(), o.n_); return *this; }
   Dims& operator=(Dims&& o) noexcept {
     if (this == &o) return *this;
     drop();
-    std::memcpy(v_, o.v_, sizeof v_);
-    n_ = o.n_;
-    o.n_ = 0;
+    take(o);
     return *this;
   }
 
@@ -59,18 +58,28 @@ class Dims {
   void erase(int at) { for (int i = at; i + 1 < n_; i++) data()[i] = data()[i + 1]; resize(n_ - 1); }
   bool contains(int64_t v) const noexcept { for (int64_t d : *this) if (d == v) return true; return false; }
   int64_t product() const noexcept { int64_t p = 1; for (int64_t d : *this) p *= d; return p; }
-  bool operator==(const Dims& o) const noexcept { return n_ == o.n_ && std::memcmp(data(), o.data(), n_ * sizeof(int64_t)) == 0; }
+  bool operator==(const Dims& o) const noexcept { if (n_ != o.n_) return false;
+    const int64_t *p = data(), *q = o.data();
+    for (int i = 0; i < n_; i++)
+      if (p[i] != q[i]) return false;
+    return true;
+  }
 
  private:
   void reserve(int n) { n_ = n; if (n > inline_capacity) v_[0] = reinterpret_cast<int64_t>(allocate(n * sizeof(int64_t))); }
   void drop() noexcept { if (n_ > inline_capacity) deallocate(reinterpret_cast<void*>(v_[0]), n_ * sizeof(int64_t)); }
+  void take(Dims& o) noexcept {
+    const int used = o.n_ <= inline_capacity ? o.n_ : 1;   // or the pointer
+    for (int i = 0; i < used; i++) v_[i] = o.v_[i];
+    n_ = std::exchange(o.n_, 0);
+  }
   void assign(const int64_t* p, int n) {
     if (n != n_ && (n > inline_capacity || n_ > inline_capacity)) { drop(); reserve(n); }
     n_ = n;
     int64_t* q = data();
     for (int i = 0; i < n; i++) q[i] = p[i];
   }
-  int64_t v_[inline_capacity] = {};
+  int64_t v_[inline_capacity];   // only the first n_ mean something: clearing them all would cost every new tensor
   int n_ = 0;
 };
 

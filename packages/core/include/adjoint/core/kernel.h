@@ -29,6 +29,7 @@ struct Launch {
   std::span<const View> y;  // outputs
   const Attrs& attrs;
   const char* op;
+  bool flat = false;        // all are row-major and of one size, or (strides other than the output's) one value
 };
 using Kernel = void (*)(const Launch&);
 

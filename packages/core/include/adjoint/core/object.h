@@ -1,8 +1,9 @@
 // Intrusive reference counting that Python can take over. This header knows no Python.
 #pragma once
-#include <adjoint/core/export.h>
+#include <adjoint/core/allocator.h>
 
 #include <atomic>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -33,6 +34,8 @@ class ADJOINT_API Object {
   Object() noexcept = default;
   Object(const Object&) = delete;
   Object& operator=(const Object&) = delete;
+  static void* operator new(size_t bytes) { return allocate(bytes); }
+  static void operator delete(void* p, size_t bytes) noexcept { deallocate(p, bytes); }
   virtual ~Object();
   virtual void visit_refs(RefVisitor&) const {}  // enumerates what a garbage collector must see
   virtual void clear_refs() {}                   // drops it
@@ -81,6 +84,7 @@ class Ref {
   explicit Ref(T* p) noexcept : p_(p) { if (p_) p_->inc_ref(); }
   Ref(const Ref& o) noexcept : Ref(o.p_) {}
   Ref(Ref&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
+  template <class U> requires std::convertible_to<U*, T*> Ref(Ref<U>&& o) noexcept : p_(o.release()) {}
   ~Ref() { if (p_) p_->dec_ref(); }
   Ref& operator=(Ref o) noexcept { std::swap(p_, o.p_); return *this; }
   static Ref take(T* p) noexcept {  // a new object nobody refers to yet

@@ -30,9 +30,17 @@ struct TopK { int64_t k; int dim; bool largest, sorted; };
 struct Window { Dims kernel, stride, padding, dilation; int64_t groups; bool ceil_mode, count_include_pad; };
 // conv and its transposes; `sizes`: the spatial sizes of a result that the operands do not determine (of x, or of weight).
 struct Convolution { Dims stride, padding, dilation; int64_t groups; Dims sizes; };
+// avg_pool: `sizes` are the spatial sizes of its input. divisor 0: the number of elements.
+struct Averaging { Window window; int64_t divisor; Dims sizes; };
+// index: one tensor of flat positions over the dimensions `dims` of x; its own dimensions stand at `at` in the result.
+struct Indexed { Dims dims; int at; bool accumulate; };
 struct Padding { Dims before, after; double value; };
 struct Epsilon { double eps; };
+struct Replacements { double nan, positive, negative; }; // nan_to_num
 struct Order { int64_t n; };                             // polygamma, sinc: which derivative or Bessel function
+enum class Combine : uint8_t { sum, mean, prod, amax, amin };
+struct ScatterReduce { int dim; Combine how; };          // prod, amax or amin: the others are compositions
+struct Search { bool right; };                           // searchsorted: behind equal values, or before them
 struct Scale { Scalar value; };                          // addcmul, addcdiv
 
 }  // namespace adjoint

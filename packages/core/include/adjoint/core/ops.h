@@ -19,6 +19,7 @@ ADJOINT_API Tensor sqrt(const Tensor& x), rsqrt(const Tensor& x), floor(const Te
 ADJOINT_API Tensor sin(const Tensor& x), cos(const Tensor& x), tan(const Tensor& x), asin(const Tensor& x), acos(const Tensor& x), atan(const Tensor& x);
 ADJOINT_API Tensor sinh(const Tensor& x), cosh(const Tensor& x), tanh(const Tensor& x), asinh(const Tensor& x), acosh(const Tensor& x), atanh(const Tensor& x);
 ADJOINT_API Tensor erf(const Tensor& x), erfc(const Tensor& x), erfinv(const Tensor& x), lgamma(const Tensor& x), digamma(const Tensor& x), polygamma(int64_t n, const Tensor& x), sinc(const Tensor& x);
+ADJOINT_API Tensor rad2deg(const Tensor& x), deg2rad(const Tensor& x), logit(const Tensor& x, std::optional<double> eps = {}), nan_to_num(const Tensor& x, double nan = 0, std::optional<double> positive = {}, std::optional<double> negative = {});
 ADJOINT_API Tensor isnan(const Tensor& x), isinf(const Tensor& x), isfinite(const Tensor& x), logical_not(const Tensor& x), bitwise_not(const Tensor& x);
 // ---- activations (ops/activation.cpp)
 ADJOINT_API Tensor sigmoid(const Tensor& x), relu(const Tensor& x), silu(const Tensor& x), logsigmoid(const Tensor& x), mish(const Tensor& x), softsign(const Tensor& x);
@@ -48,7 +49,7 @@ ADJOINT_API Tensor prod(const Tensor& x, std::optional<int64_t> dim = {}, bool k
 ADJOINT_API Tensor amax(const Tensor& x, const OptionalDims& dims = {}, bool keepdim = false), amin(const Tensor& x, const OptionalDims& dims = {}, bool keepdim = false);
 ADJOINT_API Tensor all(const Tensor& x, const OptionalDims& dims = {}, bool keepdim = false), any(const Tensor& x, const OptionalDims& dims = {}, bool keepdim = false);
 ADJOINT_API Tensor var(const Tensor& x, const OptionalDims& dims = {}, double correction = 1, bool keepdim = false), std(const Tensor& x, const OptionalDims& dims = {}, double correction = 1, bool keepdim = false);
-ADJOINT_API Tensor vector_norm(const Tensor& x, double p = 2, const OptionalDims& dims = {}, bool keepdim = false);
+ADJOINT_API Tensor vector_norm(const Tensor& x, double p = 2, const OptionalDims& dims = {}, bool keepdim = false, std::optional<DType> dtype = {});
 ADJOINT_API Tensor logsumexp(const Tensor& x, const Dims& dims, bool keepdim = false);
 ADJOINT_API Tensor argmax(const Tensor& x, std::optional<int64_t> dim = {}, bool keepdim = false), argmin(const Tensor& x, std::optional<int64_t> dim = {}, bool keepdim = false);
 struct Values { Tensor values, indices; };
@@ -61,6 +62,8 @@ ADJOINT_API Values cummax(const Tensor& x, int64_t dim), cummin(const Tensor& x,
 ADJOINT_API Values sort(const Tensor& x, int64_t dim = -1, bool descending = false), topk(const Tensor& x, int64_t k, int64_t dim = -1, bool largest = true, bool sorted = true);
 struct Unique { Tensor values, inverse, counts; };
 ADJOINT_API Unique unique(const Tensor& x);
+// ---- searching and counting (ops/search.cpp)
+ADJOINT_API Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right = false), bincount(const Tensor& x, const Tensor& weights, int64_t minlength = 0);
 // ---- views (ops/view.cpp)
 ADJOINT_API Tensor alias(const Tensor& x), expand(const Tensor& x, const Dims& sizes), view(const Tensor& x, const Dims& sizes), reshape(const Tensor& x, const Dims& sizes), permute(const Tensor& x, const Dims& dims), transpose(const Tensor& x, int64_t a, int64_t b), mT(const Tensor& x);
 ADJOINT_API Tensor squeeze(const Tensor& x, const OptionalDims& dims = {}), unsqueeze(const Tensor& x, int64_t dim), slice(const Tensor& x, int64_t dim, int64_t start, int64_t stop, int64_t step = 1), narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length), select(const Tensor& x, int64_t dim, int64_t index);
@@ -70,13 +73,19 @@ ADJOINT_API TensorVector unbind(const Tensor& x, int64_t dim = 0), split(const T
 ADJOINT_API Tensor slice_scatter_zeros(const Tensor& v, const Dims& sizes, const Slice& at), select_scatter_zeros(const Tensor& v, const Dims& sizes, const At& at), diagonal_scatter_zeros(const Tensor& v, const Dims& sizes, const Diagonal& at), as_strided_scatter_zeros(const Tensor& v, const Dims& sizes, const Strided& at);
 // ---- copies and joins (ops/join.cpp, ops/cast.cpp)
 ADJOINT_API Tensor clone(const Tensor& x), contiguous(const Tensor& x), to_dtype(const Tensor& x, DType dtype), cat(Tensors x, int64_t dim = 0), stack(Tensors x, int64_t dim = 0), flip(const Tensor& x, const Dims& dims), roll(const Tensor& x, const Dims& shifts, const Dims& dims), repeat(const Tensor& x, const Dims& repeats), tril(const Tensor& x, int64_t diagonal = 0), triu(const Tensor& x, int64_t diagonal = 0), diag(const Tensor& x, int64_t diagonal = 0), diag_embed(const Tensor& x, int64_t offset = 0, int64_t a = -2, int64_t b = -1), pad(const Tensor& x, const Dims& before, const Dims& after, double value = 0);
+// compositions (ops/rearrange.cpp)
+ADJOINT_API Tensor atleast(const Tensor& x, int n), hstack(Tensors x), vstack(Tensors x), dstack(Tensors x), column_stack(Tensors x);   // n: 1, 2 or 3 dimensions
+ADJOINT_API Tensor rot90(const Tensor& x, int64_t k = 1, const Dims& dims = {0, 1}), diff(const Tensor& x, int64_t n = 1, int64_t dim = -1, const Tensor& prepend = {}, const Tensor& append = {});
+ADJOINT_API Tensor repeat_interleave(const Tensor& x, int64_t repeats, std::optional<int64_t> dim = {}), repeat_interleave(const Tensor& x, const Tensor& repeats, std::optional<int64_t> dim = {}), repeat_interleave_index(const Tensor& repeats);
+ADJOINT_API Tensor select_scatter(const Tensor& x, const Tensor& source, int64_t dim, int64_t index), slice_scatter(const Tensor& x, const Tensor& source, int64_t dim, int64_t start, int64_t stop, int64_t step = 1), diagonal_scatter(const Tensor& x, const Tensor& source, int64_t offset = 0, int64_t a = 0, int64_t b = 1), masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source);
 ADJOINT_API void copy_(const Tensor& self, const Tensor& source);   // in place, recorded, broadcasts and casts
 // ---- indexing (ops/index.cpp)
 ADJOINT_API Tensor gather(const Tensor& x, int64_t dim, const Tensor& index), scatter(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source), scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source), index_select(const Tensor& x, int64_t dim, const Tensor& index), index_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha = 1), index_copy(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source), index_fill(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& value);
+ADJOINT_API Tensor scatter_reduce(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, Combine how, bool include_self = true);
 ADJOINT_API Tensor index(const Tensor& x, Tensors indices), index_put(const Tensor& x, Tensors indices, const Tensor& values, bool accumulate = false);   // an empty index stands for a full slice; boolean masks allowed
 ADJOINT_API Tensor take_along_dim(const Tensor& x, const Tensor& index, std::optional<int64_t> dim = {}), masked_select(const Tensor& x, const Tensor& mask), nonzero(const Tensor& x), embedding(const Tensor& weight, const Tensor& index, int64_t padding_idx = -1), one_hot(const Tensor& index, int64_t classes = -1);
 // ---- linear algebra (ops/linalg.cpp)
-ADJOINT_API Tensor matmul(const Tensor& a, const Tensor& b), mm(const Tensor& a, const Tensor& b), bmm(const Tensor& a, const Tensor& b), mv(const Tensor& a, const Tensor& b), dot(const Tensor& a, const Tensor& b), outer(const Tensor& a, const Tensor& b), addmm(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1), linear(const Tensor& x, const Tensor& weight, const Tensor& bias), tensordot(const Tensor& a, const Tensor& b, const Dims& dims_a, const Dims& dims_b), trace(const Tensor& x);
+ADJOINT_API Tensor matmul(const Tensor& a, const Tensor& b), mm(const Tensor& a, const Tensor& b), bmm(const Tensor& a, const Tensor& b), mv(const Tensor& a, const Tensor& b), dot(const Tensor& a, const Tensor& b), outer(const Tensor& a, const Tensor& b), addmm(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1), linear(const Tensor& x, const Tensor& weight, const Tensor& bias), tensordot(const Tensor& a, const Tensor& b, const Dims& dims_a, const Dims& dims_b), trace(const Tensor& x), kron(const Tensor& a, const Tensor& b), cross(const Tensor& a, const Tensor& b, int64_t dim = -1);
 ADJOINT_API Tensor einsum(const char* equation, Tensors x);
 // ---- convolution and pooling (ops/conv.cpp, ops/pool.cpp)
 ADJOINT_API Tensor conv(const Tensor& x, const Tensor& weight, const Tensor& bias, const Window& w);   // 1-d, 2-d, 3-d by the rank of weight
@@ -112,6 +121,7 @@ inline Tensor operator/(double a, const Tensor& b) { return div(wrapped(a), b); 
 // ---- memory-level helpers, below all levels
 ADJOINT_API Tensor cast_memory(const Tensor& x, DType dtype);
 ADJOINT_API Tensor clone_memory(const Tensor& x);
+ADJOINT_API void follow_layout(const Tensor& like, TensorImpl& y);  // strides of an elementwise result on `like`
 ADJOINT_API void bump_version(TensorImpl& x);
 ADJOINT_API Dims normal_dims(const OptionalDims& dims, int ndim, const char* op);   // wrapped, sorted, checked for repeats; none or empty = all
 

@@ -43,7 +43,6 @@ class ADJOINT_API TensorImpl final : public Object {
   Ref<Object> view;            // engine: base and the record to replay
 
   ~TensorImpl() override;
-  void destroy() override;
   void visit_refs(RefVisitor&) const override;
   void clear_refs() override;
 
@@ -52,7 +51,7 @@ class ADJOINT_API TensorImpl final : public Object {
   void set_contiguous_strides();   // from sizes; also sets numel and the flag
   void update_layout();            // recomputes numel and the flag from sizes and strides
   int64_t offset() const noexcept { return (data - static_cast<char*>(storage->data)) / itemsize(dtype); }
-  static TensorImpl* make() { return new (allocate(sizeof(TensorImpl))) TensorImpl; }
+  static TensorImpl* make() { return new TensorImpl; }
 };
 
 // A counted handle; empty handles stand for "no tensor" (an undefined gradient, a zero tangent).

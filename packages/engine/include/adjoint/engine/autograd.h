@@ -33,10 +33,14 @@ ADJOINT_API std::vector<Tensor> grad(Tensors outputs, Tensors inputs, Tensors co
 ADJOINT_API void backward(Tensors outputs, Tensors cotangents, bool retain_graph, bool create_graph, Tensors inputs = {});
 ADJOINT_API std::vector<Tensor> grad_of_level(Tensors outputs, Tensors inputs, Tensors cotangents, const Slot* s);   // functional transforms
 
+// User code wrote to `self` in place: from now on it is output `nr` of n.
+ADJOINT_API void written_by(const Tensor& self, Ref<Node> n, uint32_t nr);
+
 // Called before each in-place write of this thread, if set.
-ADJOINT_API extern thread_local void (*before_write)(const Tensor&);
+ADJOINT_API extern thread_local void (*before_write)(const Tensor&) __attribute__((tls_model("initial-exec")));
 
 // Puts the engine behind core's door. Called once at load.
 ADJOINT_API void install();
+ADJOINT_API void install_cuts();   // unbind, split
 
 }  // namespace adjoint::engine

@@ -47,6 +47,12 @@ struct ViewInfo final : Object {
 inline Face* face(const Tensor& t) { return static_cast<Face*>(t->face.get()); }
 inline ViewInfo* view_info(const TensorImpl& t) { return static_cast<ViewInfo*>(t.view.get()); }
 inline uint32_t level(const Tensor& t) { return t->keys & key_lifted ? face(t)->level : 0; }
+// The memory under all faces.
+inline const TensorImpl& memory_of(const TensorImpl& t) {
+  const TensorImpl* p = &t;
+  while (p->keys & key_lifted) p = static_cast<Face*>(p->face.get())->value.get();
+  return *p;
+}
 inline bool at(const Tensor& t, const Slot* s) { return t->keys & key_lifted && face(t)->slot == s && face(t)->level == s->serial.load(std::memory_order_relaxed); }
 
 // ---- the stack of this thread
@@ -67,7 +73,7 @@ class ADJOINT_API LevelGuard {
 ADJOINT_API Tensor lift(Slot* s, const Tensor& value, const Tensor& tangent = {}, int batch_dim = 0);
 ADJOINT_API Tensor value_at(const Tensor& t, const Slot* s);     // one level down if t stands at that level
 ADJOINT_API Tensor tangent_at(const Tensor& t, const Slot* s);
-ADJOINT_API Tensor bottom(Tensor t);                             // the plain memory under all faces
+ADJOINT_API Tensor bottom(const Tensor& t);                       // the plain memory under all faces
 ADJOINT_API Tensor fresh(Tensor t);                              // replays a stale view, drops dead levels
 ADJOINT_API Tensor face_copy(const Tensor& t);                   // a second tensor of the same face, without history
 ADJOINT_API void adopt(TensorImpl& t, const Tensor& from);       // t keeps its identity and takes that face

@@ -1,6 +1,7 @@
 // The graph: nodes, edges, what they save, and the hooks that hang on them.
 #pragma once
 #include <adjoint/core/ops.h>
+#include <adjoint/core/pool.h>
 
 #include <memory>
 #include <string>
@@ -48,8 +49,7 @@ class ADJOINT_API Saved {
     Edge edge;
     Ref<Object> leaf;                           // the leaf's Meta, if it was one
   };
-  using Pack = Ref<Packed> (*)(const Tensor& values, void* context);
-  struct Packer { Pack pack = nullptr; };       // installed by the Python layer; null result: no hooks active
+  using Pack = Ref<Packed> (*)(const Tensor& values, void* context);   // null result: not packed
   bool packed() const { return static_cast<bool>(packed_); }
   void pack(Pack pack, void* context);          // replaces the tensor by what `pack` makes of its values
 
@@ -59,11 +59,12 @@ class ADJOINT_API Saved {
   uint32_t version_ = 0;
   bool own_output_ = false;
 };
-ADJOINT_API extern Saved::Packer saved_packer;
+ADJOINT_API extern thread_local Saved::Pack saved_packer __attribute__((tls_model("initial-exec")));   // the hooks that are active in this thread
 
 class ADJOINT_API Node : public Object {
  public:
-  explicit Node(uint64_t seq);
+  Node();                                       // made now: the next sequence number, the user's line
+  Node(uint64_t seq, uint32_t site) : seq(seq), site(site) {}
   ~Node() override;
   virtual std::string name() const = 0;
   // cotangents: one per output, absent ones empty; grads: one per edge; needed: which edges are wanted.
@@ -77,7 +78,7 @@ class ADJOINT_API Node : public Object {
   Hooks& hooks();
   Hooks* hooks_or_null() const { return const_cast<Node*>(this)->hook_slot().get(); }
 
-  std::vector<Edge> edges;
+  Vector<Edge> edges;
   uint64_t seq;
   uint32_t site = 0;                            // the user's line
   uint32_t released_at = 0;                     // the line of the backward that freed it
@@ -117,8 +118,8 @@ class ADJOINT_API OpNode final : public Node {
   const Op& op;
   Attrs attrs;
   uint64_t needs = 0;                           // bit i: input i has a rule and history
-  std::vector<InputMeta> inputs;
-  std::vector<Saved> x;
+  Vector<InputMeta> inputs;
+  Vector<Saved> x;
   Saved y[max_outputs];
 };
 

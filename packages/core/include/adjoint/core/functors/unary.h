@@ -130,6 +130,32 @@ struct Sinc {
   }
 };
 
+struct Rad2deg { template <Real T> T operator()(T x) const { return x * T(57.29577951308232); } };
+struct Deg2rad { template <Real T> T operator()(T x) const { return x * T(0.017453292519943295); } };
+
+// log(x / (1 - x)) of x between eps and 1 - eps; a negative eps is none. Near 1/2 the quotient would lose what 2x - 1 keeps.
+struct Logit {
+  double eps;
+  explicit Logit(const Attrs& a) : eps(a.as<Epsilon>().eps) {}
+  template <Real T> T operator()(T x) const {
+    const T low = static_cast<T>(eps), high = 1 - low;
+    if (low >= 0) x = x < low ? low : x > high ? high : x;
+    return math::abs(x - T(.5)) < T(.25) ? 2 * math::atanh(2 * x - 1) : math::log(x / (1 - x));
+  }
+};
+
+struct NanToNum {
+  Replacements by;
+  explicit NanToNum(const Attrs& a) : by(a.as<Replacements>()) {}
+  template <std::integral T> T operator()(T x) const { return x; }
+  template <Field T> T operator()(T x) const {
+    if constexpr (is_complex_v<T>) return {operator()(x.re), operator()(x.im)};
+    else if (is_nan(x)) return static_cast<T>(by.nan);
+    else if (math::abs(x) == math::infinity<T>) return static_cast<T>(x > 0 ? by.positive : by.negative);
+    else return x;
+  }
+};
+
 struct IsNan { template <class T> bool operator()(T x) const { return is_nan(x); } };
 struct IsInf {
   template <class T> bool operator()(T x) const {

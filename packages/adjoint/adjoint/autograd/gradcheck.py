@@ -1,0 +1,8 @@
+"""Checks of derivatives against finite differences."""
+
+from adjoint_functional.checking import GradcheckError as GradcheckError
+from adjoint_functional.checking import get_analytical_jacobian as get_analytical_jacobian
+from adjoint_functional.checking import get_numerical_jacobian as get_numerical_jacobian
+from adjoint_functional.checking import get_numerical_jacobian_wrt_specific_input as get_numerical_jacobian_wrt_specific_input
+from adjoint_functional.checking import gradcheck as gradcheck
+from adjoint_functional.checking import gradgradcheck as gradgradcheck

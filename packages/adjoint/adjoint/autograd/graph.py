@@ -1,0 +1,15 @@
+"""The graph: nodes, edges, hooks on saved tensors."""
+
+from adjoint_engine.graph import GradientEdge as GradientEdge
+from adjoint_engine.graph import Node as Node
+from adjoint_engine.graph import RemovableHandle as RemovableHandle
+from adjoint_engine.graph import allow_mutation_on_saved_tensors as allow_mutation_on_saved_tensors
+from adjoint_engine.graph import disable_saved_tensors_hooks as disable_saved_tensors_hooks
+from adjoint_engine.graph import get_gradient_edge as get_gradient_edge
+from adjoint_engine.graph import increment_version as increment_version
+from adjoint_engine.graph import region_activation_memory_budget as region_activation_memory_budget
+from adjoint_engine.graph import register_multi_grad_hook as register_multi_grad_hook
+from adjoint_engine.graph import save_on_cpu as save_on_cpu
+from adjoint_engine.graph import saved_tensors_hooks as saved_tensors_hooks
+from adjoint_engine.graph import set_override_stale_capture_stream as set_override_stale_capture_stream
+from adjoint_engine.graph import set_warn_on_accumulate_grad_stream_mismatch as set_warn_on_accumulate_grad_stream_mismatch

@@ -1,0 +1,3 @@
+"""Norms and products of vectors and matrices."""
+
+from adjoint_core.linalg import *  # noqa: F403

@@ -1,0 +1,135 @@
+// Joins, repetitions, rotations and writes into parts: composed of other operations, so without records.
+#include <adjoint/core/ops.h>
+
+namespace adjoint {
+
+// ---- joins of tensors of any rank
+
+Tensor atleast(const Tensor& x, int n) {
+  Tensor y = x.dim() ? x : reshape(x, {1});
+  if (n >= 2 && y.dim() == 1) y = unsqueeze(y, 0);
+  return n == 3 && y.dim() == 2 ? unsqueeze(y, -1) : y;
+}
+
+namespace {
+template <class F> TensorVector each(Tensors x, F&& f) {
+  TensorVector y;
+  for (const Tensor& t : x) y.push_back(f(t));
+  return y;
+}
+void expect_some(Tensors x, const char* op) { expect(!x.empty(), op, ": expects a non-empty TensorList"); }
+}  // namespace
+
+Tensor hstack(Tensors x) {
+  expect_some(x, "hstack");
+  const TensorVector t = each(x, [](const Tensor& v) { return atleast(v, 1); });
+  return cat(t, t[0].dim() == 1 ? 0 : 1);
+}
+Tensor vstack(Tensors x) {
+  expect_some(x, "vstack");
+  return cat(each(x, [](const Tensor& v) { return atleast(v, 2); }), 0);
+}
+Tensor dstack(Tensors x) {
+  expect_some(x, "dstack");
+  return cat(each(x, [](const Tensor& v) { return atleast(v, 3); }), 2);
+}
+Tensor column_stack(Tensors x) {
+  expect_some(x, "column_stack");
+  return cat(each(x, [](const Tensor& v) { return v.dim() < 2 ? reshape(v, {v.numel(), 1}) : v; }), 1);
+}
+
+// ---- rotations, repetitions, differences
+
+Tensor rot90(const Tensor& x, int64_t k, const Dims& dims) {
+  expect(dims.size() == 2, "rot90: expected total rotation dims == 2, but got dims = ", dims.size());
+  expect(x.dim() >= 2, "rot90: expected total dims >= 2, but got total dims = ", x.dim());
+  const int a = wrap_dim(dims[0], x.dim(), "rot90"), b = wrap_dim(dims[1], x.dim(), "rot90");
+  expect(a != b, "rot90: expected rotation dims to be different, but got dim0 = ", dims[0], " and dim1 = ", dims[1]);
+  switch ((k % 4 + 4) % 4) {
+    case 1: return transpose(flip(x, {b}), a, b);
+    case 2: return flip(x, {a, b});
+    case 3: return transpose(flip(x, {a}), a, b);
+    default: return clone(x);
+  }
+}
+
+Tensor repeat_interleave(const Tensor& x, int64_t repeats, std::optional<int64_t> dim) {
+  expect(repeats >= 0, "repeat_interleave: repeats must be non-negative, got ", repeats);
+  if (!dim || x.dim() == 0) return repeat_interleave(reshape(x, {-1}), repeats, 0);
+  const int d = wrap_dim(*dim, x.dim(), "repeat_interleave");
+  Dims spread = x.sizes(), joined = x.sizes();
+  spread.insert(d + 1, repeats);
+  joined[d] *= repeats;
+  return reshape(clone(expand(unsqueeze(x, d + 1), spread)), joined);
+}
+Tensor repeat_interleave_index(const Tensor& repeats) {
+  expect(repeats.dim() == 1, "repeat_interleave: repeats must be 0-dim or 1-dim tensor, got shape ", repeats.sizes());
+  expect(repeats.dtype() == DType::int64 || repeats.dtype() == DType::int32, "repeat_interleave: repeats must have int or long type, got ", repeats.dtype());
+  if (repeats.numel() == 0) return zeros({0}, DType::int64, repeats.device());
+  expect(item(amin(repeats)).to<int64_t>() >= 0, "repeat_interleave: repeats can not be negative, got ", item(amin(repeats)).to<int64_t>());
+  const Tensor ends = cumsum(to_dtype(repeats, DType::int64), 0);
+  return searchsorted(ends, arange(int64_t(0), item(select(ends, 0, -1)), int64_t(1), DType::int64), true);
+}
+Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, std::optional<int64_t> dim) {
+  if (!dim || x.dim() == 0) return repeat_interleave(reshape(x, {-1}), repeats, 0);
+  const int64_t n = x.size(wrap_dim(*dim, x.dim(), "repeat_interleave"));
+  expect(repeats.numel() == 1 || repeats.numel() == n, "repeat_interleave: repeats must have the same size as input along dim, but got repeats.size(0) = ", repeats.numel(), " and input.size(", *dim, ") = ", n);
+  return index_select(x, *dim, repeat_interleave_index(repeats.numel() == 1 ? expand(reshape(repeats, {1}), {n}) : repeats));
+}
+
+Tensor diff(const Tensor& x, int64_t n, int64_t dim, const Tensor& prepend, const Tensor& append) {
+  expect(x.dim() >= 1, "diff: expects input to be at least one-dimensional");
+  expect(n >= 0, "diff: order must be non-negative but got ", n);
+  const int d = wrap_dim(dim, x.dim(), "diff");
+  if (n == 0) return clone(x);
+  TensorVector parts;
+  for (const Tensor& t : {prepend, x, append}) if (t) parts.push_back(t);
+  Tensor y = parts.size() > 1 ? cat(parts, d) : x;
+  for (int64_t i = 0; i < n && y.size(d) > 0; i++) {
+    const Tensor later = narrow(y, d, 1, y.size(d) - 1), earlier = narrow(y, d, 0, y.size(d) - 1);
+    y = y.dtype() == DType::bool_ ? logical_xor(later, earlier) : later - earlier;
+  }
+  return y;
+}
+
+// ---- x with a part of it replaced
+
+namespace {
+// place(v) puts v where the part is, into zeros.
+template <class Place> Tensor replaced(const Tensor& x, const Tensor& source, const Dims& part, const char* op, Place&& place) {
+  expect(source.sizes() == part, ErrorKind::shape, op, ": expected src to have a size equal to the slice of self. src size = ", source.sizes(), ", slice size = ", part);
+  return where(place(full(part, true, DType::bool_, x.device())), place(to_dtype(source, x.dtype())), x);
+}
+}  // namespace
+
+Tensor select_scatter(const Tensor& x, const Tensor& source, int64_t dim, int64_t index) {
+  const Tensor part = select(x, dim, index);
+  const At at{wrap_dim(dim, x.dim(), "select_scatter"), index};
+  return replaced(x, source, part.sizes(), "select_scatter", [&](const Tensor& v) { return select_scatter_zeros(v, x.sizes(), at); });
+}
+Tensor slice_scatter(const Tensor& x, const Tensor& source, int64_t dim, int64_t start, int64_t stop, int64_t step) {
+  const Tensor part = slice(x, dim, start, stop, step);
+  const Slice at{wrap_dim(dim, x.dim(), "slice_scatter"), start, stop, step};
+  return replaced(x, source, part.sizes(), "slice_scatter", [&](const Tensor& v) { return slice_scatter_zeros(v, x.sizes(), at); });
+}
+Tensor diagonal_scatter(const Tensor& x, const Tensor& source, int64_t offset, int64_t a, int64_t b) {
+  const Diagonal at{offset, wrap_dim(a, x.dim(), "diagonal_scatter"), wrap_dim(b, x.dim(), "diagonal_scatter")};
+  return replaced(x, source, diagonal(x, offset, a, b).sizes(), "diagonal_scatter", [&](const Tensor& v) { return diagonal_scatter_zeros(v, x.sizes(), at); });
+}
+
+// The k-th element under the mask is the k-th of source: its position is a running count.
+Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source) {
+  expect(mask.dtype() == DType::bool_, "masked_scatter: expected BoolTensor for mask, got ", mask.dtype());
+  expect(x.dtype() == source.dtype(), "masked_scatter: expected self and source to have same dtypes but got ", x.dtype(), " and ", source.dtype());
+  const Dims sizes = broadcast(x.sizes(), mask.sizes(), "masked_scatter");
+  if (sizes.product() == 0) return clone(expand(x, sizes));
+  const Tensor under = expand(mask, sizes), count = cumsum(to_dtype(reshape(under, {-1}), DType::int64), 0);
+  if (!(mask->keys & key_lifted))
+    expect(item(select(count, 0, -1)).to<int64_t>() <= source.numel(), "masked_scatter: expected number of elements of source >= number of ones in mask, got ", source.numel(), " and ",
+           item(select(count, 0, -1)).to<int64_t>());
+  const Tensor first = ones({}, DType::int64, x.device());
+  const Tensor values = source.numel() ? reshape(source, {-1}) : zeros({1}, x.dtype(), x.device());
+  return where(under, reshape(gather(values, 0, maximum(count, first) - first), sizes), x);
+}
+
+}  // namespace adjoint

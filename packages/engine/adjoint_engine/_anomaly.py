@@ -1,0 +1,113 @@
+"""Anomaly detection: nodes remember the forward stack; an error or a nan in backward is traced to it."""
+
+from __future__ import annotations
+
+import traceback
+import warnings
+from types import TracebackType
+from typing import Any
+
+from . import _engine
+
+
+def is_anomaly_enabled() -> bool:
+    """Whether anomaly detection is on in this thread."""
+    return _engine.anomaly()[0]
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Whether anomaly detection also looks for nan in what nodes return."""
+    return _engine.anomaly()[1]
+
+
+class _Restoring:
+    """Sets the state of before back at the end of the block."""
+
+    def __init__(self) -> None:
+        self._before = _engine.anomaly()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        _engine.set_anomaly(*self._before)
+
+
+class detect_anomaly(_Restoring):
+    """Finds the forward operation whose backward fails or makes a nan. Slow: for debugging only.
+
+    Arguments:
+        check_nan: raise when a node of backward returns nan.
+
+    Example::
+
+        >>> x = ad.tensor([0.], requires_grad=True)
+        >>> with ad.autograd.detect_anomaly():
+        ...     (x.sqrt() * 0).sum().backward()
+        Traceback (most recent call last):
+        RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output.
+    """
+
+    def __init__(self, check_nan: bool = True) -> None:
+        super().__init__()
+        self._check_nan = check_nan
+        warnings.warn(
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging.",
+            stacklevel=2,
+        )
+
+    def __enter__(self) -> None:
+        _engine.set_anomaly(True, self._check_nan)
+
+
+class set_detect_anomaly(_Restoring):
+    """Turns anomaly detection on or off: at once as a function, until the end of the block as a context manager.
+
+    Arguments:
+        mode: on or off.
+        check_nan: raise when a node of backward returns nan.
+
+    Example::
+
+        >>> with ad.autograd.set_detect_anomaly(True):
+        ...     ad.is_anomaly_enabled()
+        True
+    """
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        super().__init__()
+        _engine.set_anomaly(bool(mode), bool(check_nan))
+
+
+def _stack() -> list[str]:
+    return traceback.format_stack()[:-1]
+
+
+def _report(node: Any) -> None:
+    """Says where the failed node was made; then where the node was made whose backward made it, and so on."""
+    name, trace = node.name(), _engine.node_trace(node)
+    if trace is None:
+        warnings.warn(
+            f"Error detected in {name}. No forward pass information available. "
+            "Enable detect anomaly during forward pass for more information.",
+            stacklevel=1,
+        )
+        return
+    stack, parent = trace
+    warnings.warn(f"Error detected in {name}. Traceback of forward call that caused the error:\n{''.join(stack)}", stacklevel=1)
+    while parent is not None:
+        induced, trace = parent.name(), _engine.node_trace(parent)
+        if trace is None:
+            warnings.warn(
+                f"\n\nPrevious calculation was induced by {induced}. No forward pass information available.", stacklevel=1
+            )
+            return
+        stack, parent = trace
+        warnings.warn(
+            f"\n\nPrevious calculation was induced by {induced}. Traceback of forward call that induced the previous "
+            f"calculation:\n{''.join(stack)}",
+            stacklevel=1,
+        )
+
+
+_engine.set_anomaly_hooks(_stack, _report)

@@ -1,0 +1,128 @@
+"""Custom Functions under levels: one level down for the innermost one, then up again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adjoint_core import Tensor
+
+from . import _engine
+from ._apply import apply_plain, attach, new_context
+from ._context import BackwardCFunction
+from ._modes import no_grad
+from ._protocol import Protocol, VmapInfo, has_setup
+
+_SETUP = (
+    "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the "
+    "setup_context staticmethod. For more details, please see docs on extending."
+)
+
+
+def apply_lifted(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, BackwardCFunction]:
+    """One level down for the innermost level among the arguments, then up again."""
+    lifted = [a for a in args if isinstance(a, Tensor) and _engine.is_lifted(a)]
+    if not lifted:
+        return apply_plain(cls, args, kwargs)
+    slot = _engine.innermost_slot(lifted)
+    kind, strict, size = _engine.slot_info(slot)
+    if strict and not has_setup(cls):
+        raise RuntimeError(_SETUP)
+    values = tuple(_engine.value_at(a, slot) if isinstance(a, Tensor) else a for a in args)
+    if kind == "batch":
+        return _apply_batched(cls, args, values, kwargs, slot, size)
+    result, below = apply_lifted(cls, values, kwargs)
+    single = not isinstance(result, tuple)
+    outputs = (result,) if single else result
+    if kind == "tape":
+        raised = tuple(_engine.lift(y, slot) if isinstance(y, Tensor) else y for y in outputs)
+    else:
+        raised = _with_tangents(cls, args, values, outputs, single, below, slot)
+    return _record_face(cls, args, raised, single, below, values + outputs)
+
+
+def _with_tangents(
+    cls: Any,
+    args: tuple[Any, ...],
+    values: tuple[Any, ...],
+    outputs: tuple[Any, ...],
+    single: bool,
+    below: BackwardCFunction,
+    slot: int,
+) -> tuple[Any, ...]:
+    ctx = below
+    if has_setup(cls):
+        ctx = new_context(cls, values)
+        cls.setup_context(ctx, values, outputs[0] if single else outputs)
+    tangents = [_engine.tangent_at(a, slot) if isinstance(a, Tensor) else None for a in args]
+    if ctx.materialize_grads:
+        tangents = [
+            v.new_zeros(v.shape) if t is None and isinstance(v, Tensor) and (v.is_floating_point() or v.is_complex()) else t
+            for t, v in zip(tangents, values, strict=True)
+        ]
+    found = cls.jvp(ctx, *tangents)
+    pushed = found if isinstance(found, tuple) else (found,)
+    if len(pushed) != len(outputs):
+        raise RuntimeError(
+            f"{cls.__name__}.jvp returned an incorrect number of tangents: expected {len(outputs)}, got {len(pushed)}"
+        )
+    return tuple(
+        _engine.lift_dual(y, t, slot) if t is not None and isinstance(y, Tensor) else y
+        for y, t in zip(outputs, pushed, strict=True)
+    )
+
+
+def _record_face(
+    cls: Any,
+    args: tuple[Any, ...],
+    outputs: tuple[Any, ...],
+    single: bool,
+    below: BackwardCFunction,
+    old: tuple[Any, ...],
+) -> tuple[Any, BackwardCFunction]:
+    """A node on this face, with this face's tensors saved."""
+    ctx = new_context(cls, args)
+    result = outputs[0] if single else outputs
+    if not (_engine.records_at(list(outputs)) and any(ctx.needs_input_grad)):
+        return result, below
+    _engine.connect_inputs(ctx, list(args))
+    if has_setup(cls):
+        with no_grad():
+            cls.setup_context(ctx, args, result)
+    else:
+        new = {id(a): b for a, b in zip(old, (*args, *outputs), strict=True)}
+        ctx.__dict__.update({k: v for k, v in below.__dict__.items() if k not in ("_saved", "needs_input_grad", "_input_meta")})
+        ctx.to_save = tuple(new.get(id(t), t) for t in below.to_save or below.saved_tensors)
+    return attach(ctx, args, result, True), ctx
+
+
+def _apply_batched(
+    cls: Any, args: tuple[Any, ...], values: tuple[Any, ...], kwargs: dict[str, Any], slot: int, size: int
+) -> tuple[Any, BackwardCFunction]:
+    ctx = new_context(cls, args)
+    if cls.vmap is not Protocol.vmap:
+        if cls.generate_vmap_rule:
+            raise RuntimeError(
+                f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overriden vmap staticmethod. Please set generate_vmap_rule=False or delete the overriden vmap staticmethod to avoid ambiguity."
+            )
+        dims = tuple(
+            _engine.batch_dim(a, slot) if isinstance(a, Tensor) and _engine.is_batched(a, slot) else None for a in args
+        )
+        found, out_dims = cls.vmap(VmapInfo(size, "error"), dims, *values, **kwargs)
+        single = not isinstance(found, tuple)
+        outputs = (found,) if single else found
+        where = out_dims if isinstance(out_dims, tuple) else (out_dims,) * len(outputs)
+        raised = tuple(
+            y if d is None or not isinstance(y, Tensor) else _engine.lift_batch(y, slot, d)
+            for y, d in zip(outputs, where, strict=True)
+        )
+        return (raised[0] if single else raised), ctx
+    if not cls.generate_vmap_rule:
+        raise RuntimeError(
+            f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the vmap staticmethod or set generate_vmap_rule=True."
+        )
+    from ._vmap import generated_rule
+
+    dims = tuple(_engine.batch_dim(a, slot) if isinstance(a, Tensor) and _engine.is_batched(a, slot) else None for a in args)
+    outputs, single = generated_rule(cls, dims, size).run(values, kwargs)
+    raised = tuple(_engine.lift_batch(y, slot, 0) if isinstance(y, Tensor) else y for y in outputs)
+    return (raised[0] if single else raised), ctx

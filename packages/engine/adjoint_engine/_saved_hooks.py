@@ -1,0 +1,145 @@
+"""Hooks on what nodes save: packing, saving in host memory, surviving in-place writes."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
+
+from adjoint_core import Tensor
+
+from . import _engine
+
+
+class saved_tensors_hooks:
+    """Every tensor saved for backward inside the block goes through ``pack_hook``, and back through ``unpack_hook``.
+
+    Arguments:
+        pack_hook: takes the tensor, returns anything.
+        unpack_hook: takes that, returns a tensor of the same value.
+
+    Example::
+
+        >>> x = ad.tensor([1., 2.], requires_grad=True)
+        >>> with ad.autograd.graph.saved_tensors_hooks(lambda t: t.numpy(), ad.from_numpy):
+        ...     y = (x * x).sum()
+        >>> y.backward()
+        >>> x.grad
+        tensor([2., 4.])
+    """
+
+    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+
+    def __enter__(self) -> None:
+        _engine.push_saved_hooks(self.pack_hook, self.unpack_hook)
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        _engine.pop_saved_hooks()
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """Saved tensors wait in host memory, and come back to their device for backward."""
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        super().__init__(
+            lambda t: (t.device, t.cpu() if t.device.type != "cpu" else t.clone()), lambda saved: saved[1].to(saved[0])
+        )
+
+
+@contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """Inside the block, asking for hooks on saved tensors raises ``RuntimeError(error_message)``.
+
+    Example::
+
+        >>> with ad.autograd.graph.disable_saved_tensors_hooks("not here"):
+        ...     ad.autograd.graph.save_on_cpu().__enter__()
+        Traceback (most recent call last):
+        RuntimeError: not here
+    """
+    before = _engine.set_saved_hooks_disabled(error_message)
+    try:
+        yield
+    finally:
+        _engine.set_saved_hooks_disabled(before)
+
+
+_thread = threading.local()
+
+
+class _Handle:
+    """A saved tensor: the original, or its copy once the original is about to be written."""
+
+    __slots__ = ("__weakref__", "value")
+
+    def __init__(self, value: Tensor) -> None:
+        self.value: Tensor | None = value
+
+
+class _Kept:
+    """The saved tensors of one ``allow_mutation_on_saved_tensors`` block, by the memory that they share."""
+
+    def __init__(self) -> None:
+        self._handles: dict[int, weakref.WeakSet[_Handle]] = {}
+
+    def clear(self) -> None:
+        """Forgets all: backward through graphs that were recorded inside the block is no longer possible."""
+        for handles in self._handles.values():
+            for handle in handles:
+                handle.value = None
+        self._handles.clear()
+
+    def pack(self, tensor: Tensor) -> _Handle:
+        handle = _Handle(tensor)
+        self._handles.setdefault(_engine.memory_id(tensor), weakref.WeakSet()).add(handle)
+        return handle
+
+    def unpack(self, handle: _Handle) -> Tensor:
+        if handle.value is None:
+            raise RuntimeError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in which the graph was originally recorded."
+            )
+        return handle.value
+
+    def before_write(self, tensor: Tensor) -> None:
+        for handle in self._handles.pop(_engine.memory_id(tensor), ()):
+            if handle.value is not None:
+                handle.value = handle.value.clone()
+
+
+@contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[_Kept]:
+    """Tensors saved inside the block may be written in place: they are copied just before. Backward must run inside it.
+
+    Raises:
+        RuntimeError: the block is entered inside another one.
+
+    Example::
+
+        >>> with ad.autograd.graph.allow_mutation_on_saved_tensors():
+        ...     a = ad.ones(2, requires_grad=True)
+        ...     b = a.clone()
+        ...     out = (b ** 2).sum()
+        ...     _ = b.sin_()
+        ...     out.backward()
+        >>> a.grad
+        tensor([2., 2.])
+    """
+    if getattr(_thread, "inside", False):
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    kept = _Kept()
+    listener = kept.before_write  # the engine borrows it
+    _thread.inside = True
+    with saved_tensors_hooks(kept.pack, kept.unpack):
+        _engine.set_write_listener(listener)
+        try:
+            yield kept
+        finally:
+            _engine.set_write_listener(None)
+            _thread.inside = False
+            kept.clear()

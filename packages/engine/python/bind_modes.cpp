@@ -1,0 +1,68 @@
+// Modes of the thread: recording, inference, anomaly detection, layout of gradients; the backward that runs.
+#include <adjoint/core/inference.h>
+
+#include "callable.h"
+
+namespace adjoint::engine::python {
+
+namespace {
+
+// What a node remembers of its birth: the stack as Python formats it, and the node whose backward made it.
+struct Trace final : Object {
+  Trace(nb::handle stack, Node* parent) : stack(stack), parent(parent) {}
+  void visit_refs(RefVisitor& v) const override { if (parent) v.object(parent.get()); }
+  Callable stack;
+  Ref<Node> parent;
+};
+
+PyObject *make_trace = nullptr, *report_node = nullptr;   // for ever
+
+Ref<Object> trace(Node* running) {
+  nb::gil_scoped_acquire gil;
+  return Ref<Object>(new Trace(nb::handle(make_trace)(), running));
+}
+
+// The error that is on its way out is more important than one in the report.
+void report(Node& n) {
+  nb::gil_scoped_acquire gil;
+  try {
+    nb::borrow(report_node)(NodeRef{&n});
+  } catch (nb::python_error& e) {
+    e.discard_as_unraisable("anomaly detection");
+  }
+}
+
+void set_anomaly_hooks(nb::object trace_stack, nb::object report_function) {
+  make_trace = trace_stack.release().ptr();
+  report_node = report_function.release().ptr();
+  anomaly_hooks = {trace, report};
+}
+
+// (stack, the node whose backward made this one or None); None if the node was not made in anomaly mode.
+nb::object node_trace(NodeRef n) {
+  const auto* t = static_cast<const Trace*>(n.p->trace.get());
+  if (!t) return nb::none();
+  return nb::make_tuple(nb::borrow(t->stack.get()), nb::steal(wrap_node(t->parent.get())));
+}
+
+}  // namespace
+
+void bind_modes(nb::module_& m) {
+  m.def("grad_enabled", grad_enabled);
+  m.def("set_grad_enabled", set_grad_enabled);
+  m.def("window", [] { return nb::make_tuple(window.lo, window.hi); });
+  m.def("set_window", [](uint32_t lo, uint32_t hi) { window = {lo, hi}; });
+  m.def("inference_enabled", [] { return inference_mode; });
+  m.def("set_inference", [](bool on) { inference_mode = on; });
+  m.def("anomaly", [] { return nb::make_tuple(anomaly.enabled, anomaly.check_nan); });
+  m.def("set_anomaly", [](bool enabled, bool check_nan) { anomaly = {enabled, check_nan}; });
+  m.def("set_anomaly_hooks", set_anomaly_hooks);
+  m.def("node_trace", node_trace);
+  m.def("grad_layout_policy", [] { return grad_layout_policy; });
+  m.def("set_grad_layout_policy", [](bool on) { grad_layout_policy = on; });
+  m.def("current_task", current_task);
+  m.def("will_execute", [](NodeRef n) { return will_execute(n.p); });
+  m.def("running_node", [] { return nb::steal(wrap_node(running_node())); });
+}
+
+}  // namespace adjoint::engine::python

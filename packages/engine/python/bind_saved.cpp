@@ -1,0 +1,125 @@
+// Saved tensors: hooks that pack them, looking at them, telling of writes to them.
+#include <optional>
+
+#include "callable.h"
+
+namespace adjoint::engine::python {
+
+namespace {
+
+struct PackHooks { PyObject *pack, *unpack; };
+thread_local std::vector<PackHooks> pack_stack;          // references are held by the Python context managers
+thread_local bool packing = false;                       // pack hooks do not see what they save themselves
+thread_local std::optional<std::string> disabled;        // why hooks may not be set
+
+struct PythonPacked final : Saved::Packed {
+  PythonPacked(nb::handle value, PyObject* unpack) : value(value), unpack_hook(unpack) {}
+  Tensor unpack() override {
+    nb::object r = unpack_hook(nb::borrow(value.get()));
+    if (!adjoint::python::is_tensor(r.ptr())) fail(ErrorKind::type, "Output of saved tensor unpack_hook expected to be a Tensor but got result of type ", kind_of(r));
+    return nb::cast<Tensor>(r);
+  }
+  void visit_refs(RefVisitor& v) const override {
+    Saved::Packed::visit_refs(v);
+    if (value) v.python(value.get());
+    if (unpack_hook) v.python(unpack_hook.get());
+  }
+  void clear_refs() override { value.drop(); unpack_hook.drop(); }
+  Callable value, unpack_hook;
+};
+
+Ref<Saved::Packed> pack_with(const Tensor& t, void* hooks) {
+  struct Guard { Guard() { packing = true; } ~Guard() { packing = false; } } guard;
+  const PackHooks& h = *static_cast<PackHooks*>(hooks);
+  return Ref<Saved::Packed>(new PythonPacked(nb::handle(h.pack)(t), h.unpack));
+}
+Ref<Saved::Packed> pack_if_asked(const Tensor& t, void*) {
+  if (packing) return {};
+  PackHooks h = pack_stack.back();
+  return pack_with(t, &h);
+}
+
+void push_hooks(nb::handle pack, nb::handle unpack) {
+  if (disabled) fail(ErrorKind::runtime, *disabled);
+  pack_stack.push_back({pack.ptr(), unpack.ptr()});
+  saved_packer = pack_if_asked;
+}
+
+nb::object set_disabled(std::optional<std::string> message) {
+  expect(!message || pack_stack.empty(), message.value_or(""));
+  std::swap(disabled, message);
+  return message ? nb::cast(*message) : nb::none();
+}
+
+// A tensor saved by a Function, or by the node of a record: then it is looked at where it lies.
+class SavedTensor {
+ public:
+  SavedTensor(const Tensor& t, int output_nr) : own_(t, output_nr >= 0), nr_(static_cast<uint32_t>(std::max(output_nr, 0))) {}
+  SavedTensor(OpNode& n, bool output, size_t index) : node_(&n), output_(output), nr_(static_cast<uint32_t>(index)) {}
+  Saved& get() { return !node_ ? own_ : output_ ? node_->y[nr_] : node_->x[nr_]; }
+  Tensor unpack(Node& owner) { return get().unpack(owner, nr_); }
+  void release() { own_ = Saved(); }
+  void register_hooks(nb::object pack, nb::object unpack) {
+    expect(PyCallable_Check(pack.ptr()) && PyCallable_Check(unpack.ptr()), ErrorKind::type, "register_hooks: expected two callables, got ", kind_of(pack), " and ", kind_of(unpack));
+    Saved& s = get();
+    if (!s && node_) fail_freed(*node_);
+    expect(static_cast<bool>(s), "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are freed when you call .backward() or autograd.grad().");
+    expect(!s.packed(), "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed at a time.");
+    PackHooks h{pack.ptr(), unpack.ptr()};
+    s.pack(pack_with, &h);
+    if (node_) taint(*node_);
+  }
+
+ private:
+  Ref<OpNode> node_;
+  Saved own_;
+  bool output_ = false;
+  uint32_t nr_;
+};
+
+// The saved tensor `index` of a record's node: inputs first, then outputs. None where nothing was saved.
+nb::object saved_tensor(NodeRef n, bool output, size_t index, bool raw) {
+  auto* op = dynamic_cast<OpNode*>(n.p);
+  if (!op) throw nb::attribute_error("not the node of a record");
+  if (op->released) fail_freed(*op);
+  if (index >= (output ? max_outputs : op->x.size())) return nb::none();
+  Saved& s = output ? op->y[index] : op->x[index];
+  if (!s) return nb::none();
+  if (raw) return nb::cast(SavedTensor(*op, output, index));
+  return nb::cast(s.unpack(*op, static_cast<uint32_t>(index)));
+}
+
+// ---- writes
+
+thread_local PyObject* write_listener = nullptr;   // held by the Python context manager
+
+void tell_write(const Tensor& t) {
+  nb::gil_scoped_acquire gil;
+  nb::borrow(write_listener)(t);
+}
+
+void set_write_listener(nb::handle f) {
+  write_listener = f.is_none() ? nullptr : f.ptr();
+  before_write = write_listener ? tell_write : nullptr;
+}
+
+}  // namespace
+
+void bind_saved(nb::module_& m) {
+  m.def("push_saved_hooks", push_hooks);
+  m.def("pop_saved_hooks", [] {
+    pack_stack.pop_back();
+    if (pack_stack.empty()) saved_packer = nullptr;
+  });
+  m.def("set_saved_hooks_disabled", set_disabled, nb::arg("message").none());
+  nb::class_<SavedTensor>(m, "SavedTensor")
+      .def(nb::init<const Tensor&, int>())
+      .def("unpack", [](SavedTensor& s, NodeRef owner) { return s.unpack(*owner.p); })
+      .def("release", &SavedTensor::release)
+      .def("register_hooks", &SavedTensor::register_hooks, nb::arg("pack_hook"), nb::arg("unpack_hook"));
+  m.def("saved_tensor", saved_tensor, nb::arg("node"), nb::arg("output"), nb::arg("index"), nb::arg("raw") = false);
+  m.def("set_write_listener", set_write_listener, nb::arg("f").none());
+  m.def("memory_id", [](const Tensor& t) { return reinterpret_cast<uintptr_t>(bottom(fresh(t))->storage); });
+}
+
+}  // namespace adjoint::engine::python

@@ -1,0 +1,35 @@
+// Python objects held by C++ ones.
+#pragma once
+#include "node_type.h"
+
+namespace adjoint::engine::python {
+
+// May be dropped from any thread.
+class Callable {
+ public:
+  explicit Callable(nb::handle f) : f_(f.inc_ref().ptr()) {}
+  ~Callable() { drop(); }
+  Callable(const Callable&) = delete;
+  void drop() {
+    PyObject* f = std::exchange(f_, nullptr);
+    if (!f) return;
+    nb::gil_scoped_acquire gil;
+    Py_DECREF(f);
+  }
+  explicit operator bool() const { return f_; }
+  template <class... A> nb::object operator()(A&&... a) const { return nb::borrow(f_)(std::forward<A>(a)...); }
+  PyObject* get() const { return f_; }
+
+ private:
+  PyObject* f_;
+};
+
+inline std::string kind_of(nb::handle o) { return nb::cast<std::string>(nb::str(o.type().attr("__name__"))); }
+
+// Python hangs on the node now: it must be visible to the collector.
+inline void taint(Node& n) {
+  n.tainted = true;
+  expose_node(n);
+}
+
+}  // namespace adjoint::engine::python

@@ -1,0 +1,47 @@
+// unbind, split, chunk: one node for all the pieces, so that backward puts their cotangents together in one pass.
+#include <adjoint/core/several.h>
+#include <adjoint/engine/autograd.h>
+
+namespace adjoint::engine {
+
+namespace {
+
+class CutNode final : public Node {
+ public:
+  CutNode(const Cut& cut, const Tensor& x, Tensors pieces) : cut_(cut), meta_{x.sizes(), x.dtype(), x.device()} {
+    edges.push_back(gradient_edge(x));
+    for (const Tensor& y : pieces) sizes_.push_back(y.sizes());
+    tainted = edges[0].node->tainted;
+    if (tainted && expose_node) expose_node(*this);
+  }
+  std::string name() const override { return std::string(cut_.name) + "Backward0"; }
+  uint32_t outputs() const override { return static_cast<uint32_t>(sizes_.size()); }
+  void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) override {
+    if (!needed[0]) return;
+    for (size_t k = 0; k < sizes_.size(); k++)
+      if (!cotangents[k]) cotangents[k] = zeros(sizes_[k], meta_.dtype, meta_.device);
+    grads[0] = cut_.stacked ? stack(cotangents, cut_.dim) : cat(cotangents, cut_.dim);
+  }
+
+ private:
+  const Cut cut_;
+  const InputMeta meta_;
+  std::vector<Dims> sizes_;
+};
+
+// In-place on one piece would have to rebuild the history of all: it is refused.
+void join(const Cut& cut, const Tensor& given, Tensors pieces) {
+  const Tensor x = fresh(given);
+  if (pieces.empty() || !(x->keys & key_tape) || !node(pieces[0])) return;
+  Ref<Node> n(new CutNode(cut, x, pieces));
+  for (size_t k = 0; k < pieces.size(); k++) {
+    set_history(pieces[k], n, static_cast<uint32_t>(k));
+    if (ViewInfo* v = pieces[k]->view ? view_info(*pieces[k]) : nullptr; v && v->creation == Creation::normal) v->creation = Creation::several;
+  }
+}
+
+}  // namespace
+
+void install_cuts() { several_views = join; }
+
+}  // namespace adjoint::engine

@@ -1,0 +1,273 @@
+// Reading and writing at positions along one dimension. Every form becomes the same: x of (outer, n, inner), and m positions
+// along n, either one list for all lines or one for each.
+#include <adjoint/core/op_attrs.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "isa.h"
+#include "kernels.h"
+#include "lines.h"
+#include "pool.h"
+
+namespace adjoint::cpu {
+
+namespace {
+
+constexpr int64_t grain = 32768;       // elements
+constexpr int64_t strip_bytes = 128;   // of the columns that are packed together
+constexpr int64_t grain_bytes = 1 << 17;
+
+struct Form {
+  int64_t outer, n, m, inner;
+  bool shared;  // one list of positions
+};
+
+struct OutOfRange {
+  template <int W> [[gnu::always_inline]] static inline void run(const int64_t* at, int64_t count, int64_t size, uint64_t* bad) {
+    uint64_t b = 0;
+    for (int64_t i = 0; i < count; i++) b |= static_cast<uint64_t>(at[i]) >= static_cast<uint64_t>(size) ? 1 : 0;
+    *bad = b;
+  }
+};
+bool in_range(const int64_t* at, int64_t count, int64_t size) {
+  std::atomic<bool> bad = false;
+  pool::parallel_for(count, grain, [&](int64_t begin, int64_t end) {
+    uint64_t b;
+    isa::call<OutOfRange, const int64_t*, int64_t, int64_t, uint64_t*>(at + begin, end - begin, size, &b);
+    if (b) bad = true;
+  });
+  return !bad;
+}
+
+// A strip of columns as dense rows: the lines of a matrix with a power of two of columns would fall on few cache sets.
+template <class U> void pack(U* to, const U* from, int64_t n, int64_t down, int64_t width) {
+  for (int64_t i = 0; i < n; i++) std::memcpy(to + i * width, from + i * down, static_cast<size_t>(width) * sizeof(U));
+}
+template <class U> void unpack(U* to, const U* from, int64_t n, int64_t down, int64_t width) {
+  for (int64_t i = 0; i < n; i++) std::memcpy(to + i * down, from + i * width, static_cast<size_t>(width) * sizeof(U));
+}
+
+// f(outer number, first column, width) for each strip of columns.
+template <class U, class F> void for_strips(const Form& f, F&& body) {
+  constexpr int64_t strip = std::max<int64_t>(1, strip_bytes / static_cast<int64_t>(sizeof(U)));
+  const int64_t strips = (f.inner + strip - 1) / strip;
+  pool::parallel(f.outer * strips, [&](int64_t unit) {
+    const int64_t column = unit % strips * strip;
+    body(unit / strips, column, std::min(strip, f.inner - column));
+  });
+}
+
+// ---- reading
+
+template <class U> void take_lines(const Form& f, U* y, const U* x, const int64_t* at) {
+  const int64_t parts = (f.m + grain - 1) / grain, lines = std::max<int64_t>(1, grain / f.m);
+  pool::parallel_for(f.outer * parts, parts > 1 ? 1 : lines, [&](int64_t first, int64_t last) {
+    for (int64_t unit = first; unit < last; unit++) {
+      const int64_t line = unit / parts, begin = unit % parts * grain, end = std::min(f.m, begin + grain);
+      const U* from = x + line * f.n;
+      const int64_t* positions = at + (f.shared ? 0 : line * f.m);
+      U* to = y + line * f.m;
+      for (int64_t i = begin; i < end; i++) to[i] = from[positions[i]];
+    }
+  });
+}
+template <class U> void take_rows(const Form& f, U* y, const U* x, const int64_t* at) {
+  const size_t bytes = static_cast<size_t>(f.inner) * sizeof(U);
+  pool::parallel_for(f.outer * f.m, std::max<int64_t>(1, grain_bytes / static_cast<int64_t>(bytes)), [&](int64_t first, int64_t last) {
+    for (int64_t r = first; r < last; r++) std::memcpy(y + r * f.inner, x + (r / f.m * f.n + at[r % f.m]) * f.inner, bytes);
+  });
+}
+template <class U> void take_columns(const Form& f, U* y, const U* x, const int64_t* at) {
+  for_strips<U>(f, [&](int64_t plane, int64_t column, int64_t width) {
+    const bool packs = f.m * 2 >= f.n;
+    const Buffer memory(packs ? f.n * width * static_cast<int64_t>(sizeof(U)) : 1);
+    const U* from = x + plane * f.n * f.inner + column;
+    if (packs) pack(memory.as<U>(), from, f.n, f.inner, width);
+    const U* source = packs ? memory.as<U>() : from;
+    const int64_t down = packs ? width : f.inner;
+    for (int64_t i = 0; i < f.m; i++) {
+      const int64_t begin = (plane * f.m + i) * f.inner + column;
+      for (int64_t j = 0; j < width; j++) y[begin + j] = source[at[begin + j] * down + j];
+    }
+  });
+}
+template <class U> void take(const Form& f, U* y, const U* x, const int64_t* at) {
+  if (f.inner == 1) return take_lines(f, y, x, at);
+  if (f.shared) return take_rows(f, y, x, at);
+  take_columns(f, y, x, at);
+}
+
+// ---- writing: the writers of one element keep their order whatever the cuts
+
+struct Put { template <class T> [[gnu::always_inline]] T operator()(T, T v) const { return v; } };
+struct Add { template <class T> [[gnu::always_inline]] T operator()(T y, T v) const { return y + v; } };
+
+template <class W, class T> struct WriteRow {
+  template <int> [[gnu::always_inline]] static inline void run(T* y, const T* v, int64_t n) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; i++) y[i] = W{}(y[i], v[i]);
+  }
+};
+
+template <class W, class T> void write_lines(const Form& f, T* y, const T* v, const int64_t* at) {
+  pool::parallel_for(f.outer, std::max<int64_t>(1, grain / f.m), [&](int64_t first, int64_t last) {
+    for (int64_t line = first; line < last; line++) {
+      const int64_t* positions = at + (f.shared ? 0 : line * f.m);
+      T* to = y + line * f.n;
+      for (int64_t i = 0; i < f.m; i++) to[positions[i]] = W{}(to[positions[i]], v[line * f.m + i]);
+    }
+  });
+}
+// Each share owns a range of targets and passes over all positions.
+template <class W, class T> void write_rows(const Form& f, T* y, const T* v, const int64_t* at) {
+  const int64_t ranges = f.m * f.inner < grain ? 1 : std::min<int64_t>(f.n, 4 * pool::num_threads());
+  pool::parallel(f.outer * ranges, [&](int64_t unit) {
+    const int64_t plane = unit / ranges, first = f.n * (unit % ranges) / ranges, last = f.n * (unit % ranges + 1) / ranges;
+    for (int64_t i = 0; i < f.m; i++)
+      if (at[i] >= first && at[i] < last) isa::call<WriteRow<W, T>>(y + (plane * f.n + at[i]) * f.inner, v + (plane * f.m + i) * f.inner, f.inner);
+  });
+}
+template <class W, class T> void write_columns(const Form& f, T* y, const T* v, const int64_t* at) {
+  for_strips<T>(f, [&](int64_t plane, int64_t column, int64_t width) {
+    const bool packs = f.m * 2 >= f.n;
+    const Buffer memory(packs ? f.n * width * static_cast<int64_t>(sizeof(T)) : 1);
+    T* const own = y + plane * f.n * f.inner + column;
+    if (packs) pack(memory.as<T>(), static_cast<const T*>(own), f.n, f.inner, width);
+    T* const to = packs ? memory.as<T>() : own;
+    const int64_t down = packs ? width : f.inner;
+    for (int64_t i = 0; i < f.m; i++) {
+      const int64_t begin = (plane * f.m + i) * f.inner + column;
+      for (int64_t j = 0; j < width; j++) {
+        T& target = to[at[begin + j] * down + j];
+        target = W{}(target, v[begin + j]);
+      }
+    }
+    if (packs) unpack(own, static_cast<const T*>(memory.as<T>()), f.n, f.inner, width);
+  });
+}
+template <class W, class T> void write(const Form& f, T* y, const T* v, const int64_t* at) {
+  if (f.inner == 1) return write_lines<W>(f, y, v, at);
+  if (f.shared) return write_rows<W>(f, y, v, at);
+  write_columns<W>(f, y, v, at);
+}
+
+// ---- operands
+
+template <class F> void with_bytes(int64_t size, F&& f) {
+  struct Sixteen { uint64_t low, high; };
+  switch (size) {
+    case 1: return f(uint8_t{});
+    case 2: return f(uint16_t{});
+    case 4: return f(uint32_t{});
+    case 8: return f(uint64_t{});
+    default: return f(Sixteen{});
+  }
+}
+
+void read(const Launch& l, const Form& f, const int64_t* at) {
+  const View &x = l.x[0], &y = l.y[0];
+  if (!x.contiguous() && x.numel > 4 * y.numel) return reference(l);  // a copy would be most of the work
+  const Contiguous dense(x);
+  with_bytes(itemsize(y.dtype), [&](auto zero) {
+    using U = decltype(zero);
+    take(f, y.as<U>(), dense.as<const U>(), at);
+  });
+}
+
+template <class T> void add_typed(const Form& f, const View& x, const View& v, const View& y, const int64_t* at) {
+  const Contiguous source(v, dtype_of<T>());
+  if (y.dtype == dtype_of<T>()) {
+    copy(y, x);
+    return write<Add>(f, y.as<T>(), source.as<const T>(), at);
+  }
+  const Dense sums(x, dtype_of<T>());
+  write<Add>(f, sums.view.as<T>(), source.as<const T>(), at);
+  cast(y, sums.view);
+}
+void write(const Launch& l, const Form& f, const View& v, const int64_t* at, bool adds) {
+  const View &x = l.x[0], &y = l.y[0];
+  if (!adds) {
+    copy(y, x);
+    const Contiguous source(v);
+    return with_bytes(itemsize(y.dtype), [&](auto zero) {
+      using U = decltype(zero);
+      write<Put>(f, y.as<U>(), source.as<const U>(), at);
+    });
+  }
+  switch (y.dtype) {
+    case DType::float32:
+    case DType::float16:
+    case DType::bfloat16: return add_typed<float>(f, x, v, y, at);
+    case DType::float64: return add_typed<double>(f, x, v, y, at);
+    case DType::int32: return add_typed<int32_t>(f, x, v, y, at);
+    case DType::int64: return add_typed<int64_t>(f, x, v, y, at);
+    case DType::complex64: return add_typed<Complex<float>>(f, x, v, y, at);
+    case DType::complex128: return add_typed<Complex<double>>(f, x, v, y, at);
+    default: return reference(l);
+  }
+}
+
+// ---- kernels
+
+// One list of positions along a dimension: index_select, index_copy, index_add.
+enum class Access { read, put, add };
+template <Access access> void list_kernel(const Launch& l) {
+  const int dim = l.attrs.as<Dim>().dim;
+  const Lines lines(l.x[0], dim);
+  const Contiguous at(l.x[1]);
+  const Form f{lines.outer, lines.n, l.x[1].numel, lines.inner, true};
+  if (f.outer * f.m * f.inner == 0 || !in_range(at.as<const int64_t>(), f.m, f.n)) return reference(l);
+  if constexpr (access == Access::read) read(l, f, at.as<const int64_t>());
+  else write(l, f, l.x[2], at.as<const int64_t>(), access == Access::add);
+}
+
+// Positions of the shape of the result or of the source: gather, scatter, scatter_add.
+template <Access access> void lines_kernel(const Launch& l) {
+  const int dim = l.attrs.as<Dim>().dim;
+  const View &x = l.x[0], &index = l.x[1];
+  bool same = index.numel > 0;
+  for (int d = 0; d < x.ndim; d++) same = same && (d == dim || x.sizes[d] == index.sizes[d]);
+  if (!same) return reference(l);
+  const Lines lines(x, dim);
+  const Contiguous at(index);
+  const Form f{lines.outer, lines.n, index.sizes[dim], lines.inner, false};
+  if (!in_range(at.as<const int64_t>(), index.numel, f.n)) return reference(l);
+  if constexpr (access == Access::read) read(l, f, at.as<const int64_t>());
+  else write(l, f, l.x[2], at.as<const int64_t>(), access == Access::add);
+}
+
+// Flat positions, negative ones from the end, over neighbouring dimensions whose place they take: index, index_put.
+template <bool writes> void index_kernel(const Launch& l) {
+  const Indexed& a = l.attrs.as<Indexed>();
+  const View &x = l.x[0], &index = l.x[writes ? 2 : 1];
+  bool plain = !a.dims.empty() && a.at == a.dims[0] && index.numel > 0 && x.numel > 0;
+  for (int i = 1; i < a.dims.size(); i++) plain = plain && a.dims[i] == a.dims[0] + i;
+  if (!plain) return reference(l);
+  const Lines lines(x, static_cast<int>(a.dims[0]), static_cast<int>(a.dims[0]) + a.dims.size());
+  const Dense at(index);
+  int64_t* positions = at.view.as<int64_t>();
+  for (int64_t i = 0; i < index.numel; i++) positions[i] += positions[i] < 0 ? lines.n : 0;
+  if (!in_range(positions, index.numel, lines.n)) return reference(l);
+  const Form f{lines.outer, lines.n, index.numel, lines.inner, true};
+  if constexpr (writes) write(l, f, l.x[1], positions, a.accumulate);
+  else read(l, f, positions);
+}
+
+constexpr Entry entries[] = {
+    {"gather", lines_kernel<Access::read>},
+    {"index", index_kernel<false>},
+    {"index_add", list_kernel<Access::add>},
+    {"index_copy", list_kernel<Access::put>},
+    {"index_put", index_kernel<true>},
+    {"index_select", list_kernel<Access::read>},
+    {"scatter", lines_kernel<Access::put>},
+    {"scatter_add", lines_kernel<Access::add>},
+};
+
+}  // namespace
+
+Entries index_kernels() { return entries; }
+
+}  // namespace adjoint::cpu

@@ -1,0 +1,64 @@
+// Operands that run along one dimension, as dense memory.
+#pragma once
+#include <optional>
+
+#include "copy.h"
+
+namespace adjoint::cpu {
+
+// A row-major view as (outer, n, inner) around one dimension, or around [first, last).
+struct Lines {
+  int64_t outer = 1, n = 1, inner = 1;
+  Lines(const View& v, int dim) : Lines(v, dim, dim + 1) {}
+  Lines(const View& v, int first, int last) {
+    for (int i = 0; i < v.ndim; i++) (i < first ? outer : i < last ? n : inner) *= v.sizes[i];
+  }
+};
+
+// Row-major memory of a view: its own, or a copy; of another type if wanted.
+class Contiguous {
+ public:
+  explicit Contiguous(const View& v) : Contiguous(v, v.dtype) {}
+  Contiguous(const View& v, DType dtype) : own_(&v) {
+    if (!v.contiguous() || v.dtype != dtype) copy_.emplace(v, dtype);
+  }
+  const View& view() const { return copy_ ? copy_->view : *own_; }
+  template <class T> T* as() const { return view().as<T>(); }
+
+ private:
+  const View* own_;
+  std::optional<Dense> copy_;
+};
+
+// The order of dimensions with `dim` behind the others.
+inline Dims dim_last(int ndim, int dim) {
+  Dims order;
+  for (int d = 0; d < ndim; d++)
+    if (d != dim) order.push_back(d);
+  order.push_back(dim);
+  return order;
+}
+
+// Half types are computed in float.
+constexpr DType widened(DType t) { return is_half(t) ? DType::float32 : t; }
+
+// f(x, y) on row-major memory of float or double; half types are widened and rounded once.
+template <class F> void with_dense(const View& x, const View& y, F&& f) {
+  const DType type = is_half(x.dtype) ? DType::float32 : x.dtype;
+  auto on = [&](const View& in) {
+    if (y.dtype == type) return f(in, y);
+    const Buffer memory(y.numel * itemsize(type));
+    const View wide{memory.as<char>(), y.sizes, y.strides, y.ndim, type, y.numel};
+    f(in, wide);
+    cast(y, wide);
+  };
+  if (x.contiguous() && x.dtype == type) return on(x);
+  const Dense dense(x, type);
+  on(dense.view);
+}
+template <class F> void with_real(DType t, F&& f) {
+  if (t == DType::float32) f(0.f);
+  else f(0.);
+}
+
+}  // namespace adjoint::cpu

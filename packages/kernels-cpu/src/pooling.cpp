@@ -1,0 +1,220 @@
+// Pooling: each position of the window is one pass over rows of outputs.
+#include <adjoint/core/math/bits.h>
+#include <adjoint/core/op_attrs.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "isa.h"
+#include "kernels.h"
+#include "lines.h"
+#include "pool.h"
+
+namespace adjoint::cpu {
+
+namespace {
+
+constexpr int64_t grain = 16384;  // elements that windows visit
+
+// One dimension of an operand and its windows.
+struct Axis {
+  int64_t in = 1, out = 1, kernel = 1, stride = 1, padding = 0, dilation = 1;
+  // Where position k of window 0 lies.
+  int64_t shift(int64_t k) const { return k * dilation - padding; }
+  // Windows whose position k is inside: [first, last).
+  int64_t first(int64_t k) const { return std::min(out, shift(k) < 0 ? (-shift(k) + stride - 1) / stride : 0); }
+  int64_t last(int64_t k) const { return std::max(first(k), std::min(out, in - 1 - shift(k) < 0 ? 0 : (in - 1 - shift(k)) / stride + 1)); }
+  // Elements of window i, with or without the padding around the operand.
+  int64_t count(int64_t i, bool padded) const {
+    int64_t n = 0;
+    for (int64_t k = 0; k < kernel; k++) {
+      const int64_t at = i * stride + shift(k);
+      n += padded ? at < in + padding : at >= 0 && at < in;
+    }
+    return n;
+  }
+};
+
+// Planes of three spatial dimensions; the missing ones lead.
+struct Planes {
+  int64_t count = 1;
+  Axis axis[3];
+  Planes(const View& x, const View& y, const Window& w) {
+    const int n = w.kernel.size(), lead = x.ndim - n;
+    for (int i = 0; i < lead; i++) count *= x.sizes[i];
+    for (int i = 0; i < n; i++) axis[3 - n + i] = {x.sizes[lead + i], y.sizes[lead + i], w.kernel[i], w.stride[i], w.padding[i], w.dilation[i]};
+  }
+  int64_t in_plane() const { return axis[0].in * axis[1].in * axis[2].in; }
+  int64_t out_plane() const { return axis[0].out * axis[1].out * axis[2].out; }
+  int64_t taps() const { return axis[0].kernel * axis[1].kernel * axis[2].kernel; }
+
+  // f(output row number, start of the input row) for each row of outputs and each row under its windows.
+  template <class F> void for_rows(F&& f) const {
+    for (int64_t r = 0; r < axis[0].out * axis[1].out; r++)
+      for (int64_t a = 0; a < axis[0].kernel; a++)
+        for (int64_t b = 0; b < axis[1].kernel; b++) {
+          const int64_t i = r / axis[1].out * axis[0].stride + axis[0].shift(a), j = r % axis[1].out * axis[1].stride + axis[1].shift(b);
+          if (i >= 0 && i < axis[0].in && j >= 0 && j < axis[1].in) f(r, (i * axis[1].in + j) * axis[2].in);
+        }
+  }
+  template <class F> void parallel(F&& f) const {
+    pool::parallel_for(count, std::max<int64_t>(1, grain / (out_plane() * taps())), [&](int64_t first, int64_t last) {
+      for (int64_t p = first; p < last; p++) f(p);
+    });
+  }
+};
+
+// f(step) with the common strides as constants: loops over them vectorise.
+template <class F> [[gnu::always_inline]] inline void strided(int64_t stride, F f) {
+  if (stride == 1) f(std::integral_constant<int64_t, 1>{});
+  else if (stride == 2) f(std::integral_constant<int64_t, 2>{});
+  else f(stride);
+}
+
+template <class T> struct MaxRow {
+  using Index = math::Bits<T>;
+  // x: the row in its plane, whose first element is number `start`.
+  template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t start, int64_t stride, int64_t n, T* best, Index* at) {
+    strided(stride, [=](auto step) __attribute__((always_inline)) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; i++) {
+        const T v = x[i * step], b = best[i];
+        const bool enters = (v > b) | (v != v);  // of equal elements the first one stays; NaN always enters
+        best[i] = enters ? v : b;
+        at[i] = enters ? static_cast<Index>(start + i * step) : at[i];
+      }
+    });
+  }
+};
+template <class T> struct AddRow {
+  template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t stride, int64_t n, T* sum) {
+    strided(stride, [=](auto step) __attribute__((always_inline)) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; i++) sum[i] += x[i * step];
+    });
+  }
+};
+template <class T> struct SpreadRow {
+  template <int W> [[gnu::always_inline]] static inline void run(const T* v, int64_t stride, int64_t n, T* x) {
+    strided(stride, [=](auto step) __attribute__((always_inline)) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; i++) x[i * step] += v[i];
+    });
+  }
+};
+
+// f(zero of the compute type) for floating types; y is written as that type, and rounded once.
+template <class F> void with_floating(const Launch& l, F&& f) {
+  const View& y = l.y[0];
+  const DType type = widened(y.dtype);
+  if (!is_floating(type) || l.x[0].numel == 0 || y.numel == 0) return reference(l);
+  auto typed = [&](auto zero) {
+    using T = decltype(zero);
+    const Contiguous x(l.x[0], type);
+    if (type == y.dtype) return f(x.as<const T>(), y.as<T>());
+    const Buffer memory(y.numel * static_cast<int64_t>(sizeof(T)));
+    f(x.as<const T>(), memory.as<T>());
+    cast(y, {memory.as<char>(), y.sizes, y.strides, y.ndim, type, y.numel});
+  };
+  if (type == DType::float32) typed(0.f);
+  else typed(0.);
+}
+
+void max_pool_kernel(const Launch& l) {
+  const Planes planes(l.x[0], l.y[0], l.attrs.as<Window>());
+  if (planes.in_plane() > std::numeric_limits<int32_t>::max()) return reference(l);
+  with_floating(l, [&]<class T>(const T* x, T* y) {
+    using Index = math::Bits<T>;
+    const Axis& c = planes.axis[2];
+    planes.parallel([&](int64_t plane) {
+      const int64_t size = planes.out_plane();
+      const Buffer memory(size * static_cast<int64_t>(sizeof(Index)));
+      T* const best = y + plane * size;
+      Index* const at = memory.as<Index>();
+      std::fill_n(best, size, -math::infinity<T>);
+      std::fill_n(at, size, Index(-1));
+      planes.for_rows([&](int64_t r, int64_t row) {
+        for (int64_t k = 0; k < c.kernel; k++) {
+          const int64_t first = c.first(k), start = row + first * c.stride + c.shift(k);
+          isa::call<MaxRow<T>>(x + plane * planes.in_plane() + start, start, c.stride, c.last(k) - first, best + r * c.out + first, at + r * c.out + first);
+        }
+      });
+      int64_t* index = l.y[1].as<int64_t>() + plane * size;
+      for (int64_t i = 0; i < size; i++) index[i] = at[i];
+      // Windows of -infinity alone: their first element.
+      if (std::find(at, at + size, Index(-1)) == at + size) return;
+      planes.for_rows([&](int64_t r, int64_t row) {
+        for (int64_t k = 0; k < c.kernel; k++)
+          for (int64_t i = c.first(k); i < c.last(k); i++)
+            if (int64_t& to = index[r * c.out + i]; to < 0) to = row + i * c.stride + c.shift(k);
+      });
+    });
+  });
+}
+
+// What the sum of each window of a plane is divided by.
+template <class T> std::vector<T> divisors(const Planes& p, const Averaging& a) {
+  std::vector<T> r;
+  std::vector<int64_t> along[3];
+  for (int d = 0; d < 3; d++)
+    for (int64_t i = 0; i < p.axis[d].out; i++) along[d].push_back(p.axis[d].count(i, a.window.count_include_pad));
+  for (int64_t i : along[0])
+    for (int64_t j : along[1])
+      for (int64_t k : along[2]) r.push_back(static_cast<T>(a.divisor ? a.divisor : i * j * k));
+  return r;
+}
+
+void avg_pool_kernel(const Launch& l) {
+  const Averaging& a = l.attrs.as<Averaging>();
+  const Planes planes(l.x[0], l.y[0], a.window);
+  with_floating(l, [&]<class T>(const T* x, T* y) {
+    const std::vector<T> by = divisors<T>(planes, a);
+    const Axis& c = planes.axis[2];
+    planes.parallel([&](int64_t plane) {
+      T* const sum = y + plane * planes.out_plane();
+      std::fill_n(sum, planes.out_plane(), T(0));
+      planes.for_rows([&](int64_t r, int64_t row) {
+        for (int64_t k = 0; k < c.kernel; k++) {
+          const int64_t first = c.first(k);
+          isa::call<AddRow<T>>(x + plane * planes.in_plane() + row + first * c.stride + c.shift(k), c.stride, c.last(k) - first, sum + r * c.out + first);
+        }
+      });
+      for (int64_t i = 0; i < planes.out_plane(); i++) sum[i] /= by[static_cast<size_t>(i)];
+    });
+  });
+}
+
+void avg_pool_vjp_kernel(const Launch& l) {
+  const Averaging& a = l.attrs.as<Averaging>();
+  const Planes planes(l.y[0], l.x[0], a.window);
+  with_floating(l, [&]<class T>(const T* v, T* y) {
+    const std::vector<T> by = divisors<T>(planes, a);
+    const Axis& c = planes.axis[2];
+    planes.parallel([&](int64_t plane) {
+      const int64_t size = planes.out_plane();
+      const Buffer memory(size * static_cast<int64_t>(sizeof(T)));
+      T* const share = memory.as<T>();
+      for (int64_t i = 0; i < size; i++) share[i] = v[plane * size + i] / by[static_cast<size_t>(i)];
+      T* const x = y + plane * planes.in_plane();
+      std::fill_n(x, planes.in_plane(), T(0));
+      planes.for_rows([&](int64_t r, int64_t row) {
+        for (int64_t k = 0; k < c.kernel; k++) {
+          const int64_t first = c.first(k);
+          isa::call<SpreadRow<T>>(static_cast<const T*>(share + r * c.out + first), c.stride, c.last(k) - first, x + row + first * c.stride + c.shift(k));
+        }
+      });
+    });
+  });
+}
+
+constexpr Entry entries[] = {
+    {"avg_pool", avg_pool_kernel},
+    {"avg_pool_vjp", avg_pool_vjp_kernel},
+    {"max_pool", max_pool_kernel},
+};
+
+}  // namespace
+
+Entries pooling_kernels() { return entries; }
+
+}  // namespace adjoint::cpu

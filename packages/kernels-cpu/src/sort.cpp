@@ -1,0 +1,196 @@
+// sort and topk along one dimension: stable radix sorts of keys whose unsigned order is that of the elements. NaN is the
+// largest, and -0 equals 0.
+#include <adjoint/core/op_attrs.h>
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <type_traits>
+
+#include "isa.h"
+#include "kernels.h"
+#include "lines.h"
+#include "pool.h"
+
+namespace adjoint::cpu {
+
+namespace {
+
+template <class T> using Key = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+template <class T> struct Item { Key<T> key; Key<T> at; };
+
+// descending: all bits flipped, so that equal elements keep their order.
+template <class T> [[gnu::always_inline]] inline Key<T> key_of(T x, bool descending) {
+  using K = Key<T>;
+  constexpr K top = K(1) << (8 * sizeof(K) - 1);
+  K k;
+  if constexpr (std::is_floating_point_v<T>) {
+    const K bits = std::bit_cast<K>(x), positive = bits == top ? K(0) : bits;
+    const K ordered = positive & top ? ~positive : positive | top;
+    k = x != x ? ~K(0) : ordered;
+  } else if constexpr (std::is_signed_v<T>) {
+    k = static_cast<K>(static_cast<std::make_signed_t<K>>(x)) ^ top;
+  } else {
+    k = x;
+  }
+  return descending ? ~k : k;
+}
+
+template <class T> struct FillItems {
+  template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t n, bool descending, Item<T>* items) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; i++) items[i] = {key_of(x[i], descending), static_cast<Key<T>>(i)};
+  }
+};
+
+// Eight bits at a time, from the lowest; a byte that is the same in all keys costs nothing. The result lies in `items` or in
+// `other`, which is returned.
+template <class T> Item<T>* radix_sort(Item<T>* items, Item<T>* other, int64_t n) {
+  using K = Key<T>;
+  constexpr int bytes = sizeof(K);
+  uint32_t count[bytes][256] = {};
+  for (int64_t i = 0; i < n; i++)
+    for (int b = 0; b < bytes; b++) count[b][items[i].key >> (8 * b) & 255]++;
+  for (int b = 0; b < bytes; b++) {
+    if (count[b][items[0].key >> (8 * b) & 255] == n) continue;
+    uint32_t start = 0;
+    for (uint32_t& c : count[b]) start += std::exchange(c, start);
+    for (int64_t i = 0; i < n; i++) other[count[b][items[i].key >> (8 * b) & 255]++] = items[i];
+    std::swap(items, other);
+  }
+  return items;
+}
+
+template <class T> bool before(const Item<T>& a, const Item<T>& b) { return a.key != b.key ? a.key < b.key : a.at < b.at; }
+
+template <class T> void put(const T* x, const Item<T>* items, int64_t n, T* values, int64_t* at) {
+  for (int64_t i = 0; i < n; i++) {
+    at[i] = static_cast<int64_t>(items[i].at);
+    values[i] = x[items[i].at];
+  }
+}
+
+template <class T> void sort_row(const T* x, int64_t n, bool descending, T* values, int64_t* at, Item<T>* items, Item<T>* other) {
+  constexpr int64_t few = 128 * sizeof(Key<T>) / 4;  // below, counting 256 buckets is most of the work
+  isa::call<FillItems<T>>(x, n, descending, items);
+  if (n > few) items = radix_sort<T>(items, other, n);
+  else std::sort(items, items + n, before<T>);
+  put(x, static_cast<const Item<T>*>(items), n, values, at);
+}
+
+// ---- the first k
+
+// Keys of 256 interleaved groups: the k-th smallest of their minima is no less than the k-th smallest of all.
+template <class T> struct GroupMinima {
+  template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t n, bool descending, Key<T>* least) {
+    for (int j = 0; j < 256; j++) least[j] = ~Key<T>(0);
+    for (int64_t i = 0; i + 256 <= n; i += 256)
+#pragma GCC ivdep
+      for (int j = 0; j < 256; j++) {
+        const Key<T> k = key_of(x[i + j], descending);
+        least[j] = k < least[j] ? k : least[j];
+      }
+  }
+};
+// The items with keys up to `limit`; returns through `count`.
+template <class T> struct Filter {
+  template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t n, bool descending, Key<T> limit, Item<T>* items, int64_t* count) {
+    constexpr int64_t step = 64;
+    Key<T> keys[step];
+    int64_t c = 0;
+    for (int64_t i = 0; i < n; i += step) {
+      const int64_t m = n - i < step ? n - i : step;
+      Key<T> any = 0;
+      for (int64_t j = 0; j < m; j++) {
+        keys[j] = key_of(x[i + j], descending);
+        any |= keys[j] <= limit ? 1 : 0;
+      }
+      if (!any) continue;
+      for (int64_t j = 0; j < m; j++) {
+        items[c] = {keys[j], static_cast<Key<T>>(i + j)};
+        c += keys[j] <= limit;
+      }
+    }
+    *count = c;
+  }
+};
+
+template <class T> void topk_row(const T* x, int64_t n, int64_t k, bool largest, T* values, int64_t* at, Item<T>* items) {
+  Key<T> limit = ~Key<T>(0);
+  if (k <= 128 && n >= 1024) {
+    Key<T> least[256];
+    isa::call<GroupMinima<T>, const T*, int64_t, bool, Key<T>*>(x, n, largest, least);
+    std::nth_element(least, least + k - 1, least + 256);
+    limit = least[k - 1];
+  }
+  int64_t count;
+  isa::call<Filter<T>, const T*, int64_t, bool, Key<T>, Item<T>*, int64_t*>(x, n, largest, limit, items, &count);
+  std::partial_sort(items, items + k, items + count, before<T>);
+  put(x, static_cast<const Item<T>*>(items), k, values, at);
+}
+
+// ---- kernels
+
+// row(x, values, positions, items, other) for each line along dim, all dense; results have lines of `keep`.
+template <class T, class Row> void for_lines(const Launch& l, int dim, int64_t keep, Row&& row) {
+  const Dims order = dim_last(l.x[0].ndim, dim);
+  const Ordered x(l.x[0], order), values(l.y[0], order), at(l.y[1], order);
+  const Contiguous in(x.view, dtype_of<T>());
+  const bool direct = values.view.contiguous() && l.y[0].dtype == dtype_of<T>();
+  std::optional<Dense> own_values, own_at;
+  if (!direct) own_values.emplace(values.view, dtype_of<T>()), own_at.emplace(at.view);
+  T* const to_values = direct ? values.view.as<T>() : own_values->view.as<T>();
+  int64_t* const to_at = direct ? at.view.as<int64_t>() : own_at->view.as<int64_t>();
+  const int64_t n = l.x[0].sizes[dim], lines = l.x[0].numel / n;
+  pool::parallel_for(lines, std::max<int64_t>(1, 4096 / n), [&](int64_t first, int64_t last) {
+    const Buffer memory(2 * (n + 1) * static_cast<int64_t>(sizeof(Item<T>)));
+    for (int64_t r = first; r < last; r++) row(in.as<const T>() + r * n, to_values + r * keep, to_at + r * keep, memory.as<Item<T>>(), memory.as<Item<T>>() + n + 1);
+  });
+  if (direct) return;
+  cast(values.view, own_values->view);
+  copy(at.view, own_at->view);
+}
+
+// f(zero of the type that elements are compared in)
+template <class F> void with_ordered(const Launch& l, int dim, F&& f) {
+  if (l.x[0].numel == 0 || l.y[0].numel == 0 || l.x[0].sizes[dim] >= int64_t(1) << 31) return reference(l);
+  switch (l.x[0].dtype) {
+    case DType::float16:
+    case DType::bfloat16:
+    case DType::float32: return f(0.f);
+    case DType::float64: return f(0.);
+    case DType::uint8: return f(uint8_t{});
+    case DType::int32: return f(int32_t{});
+    case DType::int64: return f(int64_t{});
+    default: return reference(l);
+  }
+}
+
+void sort_kernel(const Launch& l) {
+  const Sorting& a = l.attrs.as<Sorting>();
+  const int64_t n = l.x[0].sizes[a.dim];
+  with_ordered(l, a.dim, [&](auto zero) {
+    using T = decltype(zero);
+    for_lines<T>(l, a.dim, n, [&](const T* x, T* values, int64_t* at, Item<T>* items, Item<T>* other) { sort_row(x, n, a.descending, values, at, items, other); });
+  });
+}
+
+void topk_kernel(const Launch& l) {
+  const TopK& a = l.attrs.as<TopK>();
+  const int64_t n = l.x[0].sizes[a.dim];
+  with_ordered(l, a.dim, [&](auto zero) {
+    using T = decltype(zero);
+    for_lines<T>(l, a.dim, a.k, [&](const T* x, T* values, int64_t* at, Item<T>* items, Item<T>*) { topk_row(x, n, a.k, a.largest, values, at, items); });
+  });
+}
+
+constexpr Entry entries[] = {
+    {"sort", sort_kernel},
+    {"topk", topk_kernel},
+};
+
+}  // namespace
+
+Entries sort_kernels() { return entries; }
+
+}  // namespace adjoint::cpu

@@ -1,0 +1,254 @@
+"""Custom Functions: arguments, outputs, what is saved, flags, and the errors of wrong ones."""
+
+import warnings
+
+import pytest
+
+import adjoint as ad
+from adjoint import autograd
+from adjoint.autograd import Function, function
+
+
+def leaf(*values):
+    return ad.tensor(values or (1.0, 2.0), dtype=ad.float64, requires_grad=True)
+
+
+def make(forward, backward, **attributes):
+    """A Function from two lambdas."""
+    return type("Made", (Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward), **attributes})
+
+
+class Power(Function):
+    @staticmethod
+    def forward(ctx, x, n=2, *, scale=1.0):
+        ctx.n, ctx.scale = n, scale
+        ctx.save_for_backward(x)
+        return scale * x**n
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * ctx.scale * ctx.n * x ** (ctx.n - 1), None
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: Power.apply(x, 3, scale=2.0),
+        lambda x: Power.apply(x, n=3, scale=2.0),
+        lambda x: Power.apply(x=x, n=3, scale=2.0),
+        lambda x: Power.apply(n=3, x=x, scale=2.0),
+    ],
+)
+def test_arguments_by_name_and_position(call):
+    x = leaf()
+    (g,) = autograd.grad(call(x).sum(), x, create_graph=True)
+    assert g.tolist() == [6.0, 24.0]
+    assert autograd.grad(g.sum(), x)[0].tolist() == [12.0, 24.0]
+
+
+def test_defaults_count_with_setup_context():
+    class Scale(Function):
+        @staticmethod
+        def forward(x, factor=3.0):
+            return x * factor
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            assert len(inputs) == 2
+            ctx.factor = inputs[1]
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.factor, None
+
+    x = leaf()
+    Scale.apply(x).sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+
+
+@pytest.mark.parametrize("materialize", [True, False])
+def test_outputs_of_every_kind(materialize):
+    seen = []
+
+    def forward(ctx, x):
+        ctx.set_materialize_grads(materialize)
+        marked = x.floor()
+        ctx.mark_non_differentiable(marked)
+        return x * 2, "text", marked, ad.tensor([1, 2]), x * 3
+
+    f = make(forward, lambda ctx, *gs: seen.extend(gs) or gs[0] * 2)
+    x = leaf()
+    y, text, marked, whole, other = f.apply(x)
+    assert (text, marked.requires_grad, whole.requires_grad, other.requires_grad) == ("text", False, False, True)
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+    assert seen[1] is None
+    assert [g is None for g in seen] == [False, True, not materialize, not materialize, not materialize]
+    if materialize:
+        assert seen[2].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("returned", "error", "match"),
+    [
+        (lambda g: (g, g), RuntimeError, "gradient different than None at position 2"),
+        (lambda g: (g, None, g), RuntimeError, "incorrect number of gradients .expected 2, got 3"),
+        (lambda g: g, RuntimeError, "incorrect number of gradients .expected 2, got 1"),
+        (lambda g: (g.new_ones(7), None), RuntimeError, "invalid gradient at index 0"),
+        (lambda g: (3, None), TypeError, "expected a Tensor or None"),
+    ],
+)
+def test_wrong_gradients_are_told(returned, error, match):
+    f = make(lambda ctx, x, c: x * c, lambda ctx, g: returned(g))
+    with pytest.raises(error, match=match):
+        f.apply(leaf(), 2).sum().backward()
+
+
+def test_gradients_are_fitted_to_inputs():
+    f = make(lambda ctx, x, y: x + y, lambda ctx, g: (g, g, None, None))  # more Nones than arguments are fine
+    x, y = leaf(), ad.ones(1, dtype=ad.float32, requires_grad=True)
+    f.apply(x, y).sum().backward()
+    assert y.grad.tolist() == [2.0] and y.grad.dtype == ad.float32
+
+
+def test_needs_input_grad():
+    seen = []
+    f = make(lambda ctx, a, b, c: a * b, lambda ctx, g: seen.append(ctx.needs_input_grad) or (g, g, None))
+    f.apply(leaf(), leaf().detach(), 3).sum().backward()
+    a, b = leaf(), leaf()
+    autograd.grad(f.apply(a, b, 3).sum(), a)
+    assert seen == [(True, False, False), (True, True, False)]
+
+
+def test_undefined_gradients_reach_backward():
+    stop = make(lambda ctx, x: x * 1, lambda ctx, g: None)
+    seen = []
+
+    def forward(ctx, x):
+        ctx.set_materialize_grads(False)
+        return x * 2
+
+    f = make(forward, lambda ctx, g: seen.append(g))
+    x = leaf()
+    stop.apply(f.apply(x)).sum().backward()
+    assert seen == [None] and x.grad is None
+
+
+def test_saved_tensors_can_be_cleared_on_access():
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        with pytest.raises(RuntimeError, match="freed"):
+            _ = ctx.saved_tensors
+        return g * x
+
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x / 2
+
+    f = make(forward, backward, clear_saved_tensors_on_access=True)
+    x = leaf()
+    f.apply(x).sum().backward(retain_graph=True)
+    assert x.grad.tolist() == [1.0, 2.0]
+
+
+def test_boxed_gradients():
+    def backward(ctx, grads):
+        a, b = grads.pop(), grads.pop()
+        assert grads == []
+        return a * 3 + b * 2
+
+    f = make(lambda ctx, x: (x * 2, x * 3), backward, boxed_grads_call=True)
+    x = leaf()
+    sum(f.apply(x)).sum().backward()
+    assert x.grad.tolist() == [5.0, 5.0]
+
+
+def exp_in_place(ctx, x):
+    ctx.mark_dirty(x)
+    ctx.save_for_backward(y := x.exp_())
+    return y
+
+
+@pytest.mark.parametrize("place", [lambda y: y, lambda y: y[0], lambda y: y.view(2, 1)[1:].squeeze(0)])
+def test_functions_that_write_to_their_argument(place):
+    f = make(exp_in_place, lambda ctx, g: g * ctx.saved_tensors[0])
+    x, same = leaf(), leaf()
+    y, expected = x * 1, same * 1
+    z, w = f.apply(place(y)), place(expected).exp_()
+    assert y.tolist() == expected.tolist() and y._version > 0
+    (y.sin().sum() + z.cos().sum()).backward()
+    (expected.sin().sum() + w.cos().sum()).backward()
+    assert x.grad.tolist() == pytest.approx(same.grad.tolist())
+
+
+@pytest.mark.parametrize(
+    ("place", "match"),
+    [(lambda x: x, "a leaf Variable"), (lambda x: x[0], "view of a leaf"), (lambda x: (x * 1).unbind()[0], "multiple views")],
+)
+def test_what_may_not_be_written(place, match):
+    with pytest.raises(RuntimeError, match=match):
+        make(exp_in_place, None).apply(place(leaf()))
+
+
+def test_views_are_written_first_and_alone():
+    def forward(ctx, a, b):
+        ctx.mark_dirty(b)
+        return b.add_(a)
+
+    with pytest.raises(RuntimeError, match="must take it first"):
+        make(forward, None).apply(leaf(), (leaf(1.0, 2.0, 3.0) * 1)[:2])
+
+
+def test_dirty_tensors_must_come_back():
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        return x * 2
+
+    with pytest.raises(RuntimeError, match="must all be outputs"):
+        make(forward, None).apply(leaf() * 1)
+
+
+def test_once_differentiable():
+    f = make(lambda ctx, x: x**2, function.once_differentiable(lambda ctx, g: g * 2))
+    x = leaf()
+    (g,) = autograd.grad(f.apply(x).sin().sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        g.sum().backward()
+
+
+def test_protocol_errors():
+    with pytest.raises(NotImplementedError, match="forward"):
+        Function.apply(leaf())
+    with pytest.raises(NotImplementedError, match="backward or vjp"):
+        type("NoBackward", (Function,), {"forward": staticmethod(lambda ctx, x: x * 2)}).apply(leaf()).sum().backward()
+    both = make(lambda ctx, x: x * 2, lambda ctx, g: g, vjp=staticmethod(lambda ctx, g: g))
+    with pytest.raises(RuntimeError, match="both 'backward' and 'vjp'"):
+        both.apply(leaf()).sum().backward()
+    with pytest.raises(TypeError, match="save_for_backward"):
+        make(lambda ctx, x: ctx.save_for_backward(3), None).apply(leaf())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(RuntimeError, match="Legacy"):
+            Power()(leaf())
+    with pytest.warns(DeprecationWarning, match="should not be instantiated"):
+        Power()
+
+
+def test_numpy_in_forward():
+    f = make(lambda ctx, x: ad.from_numpy(x.numpy() * 2), lambda ctx, g: g * 2)
+    x = leaf()
+    f.apply(x).sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+    with pytest.raises(RuntimeError, match="detach"):
+        x.numpy()
+
+
+def test_names_of_old():
+    assert isinstance(Power, function.FunctionMeta) and issubclass(Power._backward_cls, function.BackwardCFunction)
+    assert function._ContextMethodMixin is function.FunctionCtx
+    with pytest.warns(DeprecationWarning):
+        assert function.InplaceFunction(inplace=True).inplace
+    for name in ("forward_extended", "backward_extended"):
+        with pytest.raises(NotImplementedError):
+            getattr(function.NestedIOFunction, name)(None)

@@ -1,0 +1,137 @@
+"""Hooks on tensors, leaves, nodes and groups: order, replacement, removal."""
+
+import pytest
+
+import adjoint as ad
+from adjoint import autograd
+from adjoint.autograd import graph
+
+
+def leaf(*values):
+    return ad.tensor(values or (1.0, 2.0), requires_grad=True)
+
+
+def test_order_around_a_node():
+    calls = []
+    x = leaf()
+    y = x * 2
+    y.retain_grad()
+    y.register_hook(lambda g: calls.append("tensor"))
+    y.grad_fn.register_prehook(lambda gs: calls.append("pre"))
+    y.grad_fn.register_hook(lambda gi, go: calls.append("post"))
+    x.register_hook(lambda g: calls.append("leaf"))
+    x.register_post_accumulate_grad_hook(lambda p: calls.append(p.grad.tolist()))
+    y.sum().backward()
+    assert calls == ["tensor", "pre", "post", "leaf", [2.0, 2.0]]
+
+
+@pytest.mark.parametrize("place", ["tensor", "pre", "post", "leaf"])
+def test_what_a_hook_returns_replaces_the_gradient(place):
+    x = leaf()
+    y = x * 2
+    {
+        "tensor": lambda: y.register_hook(lambda g: g * 10),
+        "pre": lambda: y.grad_fn.register_prehook(lambda gs: (gs[0] * 10,)),
+        "post": lambda: y.grad_fn.register_hook(lambda gi, go: (gi[0] * 10, *gi[1:])),
+        "leaf": lambda: x.register_hook(lambda g: g * 10),
+    }[place]()
+    y.sum().backward()
+    assert x.grad.tolist() == [20.0, 20.0]
+
+
+def test_hooks_chain_and_retain_grad_sees_the_last():
+    x = leaf()
+    y = x * 1
+    y.retain_grad()
+    for factor in (2, 3, 5):
+        y.register_hook(lambda g, factor=factor: g * factor)
+    y.sum().backward()
+    assert y.grad.tolist() == [30.0, 30.0] == x.grad.tolist()
+
+
+@pytest.mark.parametrize("how", ["remove", "with", "twice", "during"])
+def test_removal(how):
+    x, calls = leaf(), []
+    handle = x.register_hook(lambda g: calls.append(1) or (handle.remove() if how == "during" else None))
+    if how == "with":
+        with handle:
+            pass
+    elif how != "during":
+        handle.remove()
+        if how == "twice":
+            handle.remove()
+    for _ in range(2):
+        (x * 2).sum().backward()
+    assert len(calls) == (how == "during")
+
+
+@pytest.mark.parametrize("wrong", [lambda g: 3, lambda g: g.sum(), lambda g: g.to(ad.float64)])
+def test_wrong_results_are_told(wrong):
+    x = leaf()
+    x.register_hook(wrong)
+    with pytest.raises((RuntimeError, TypeError)):
+        (x * 2).sum().backward()
+
+
+def test_tensors_without_gradient_take_no_hooks():
+    for register in (
+        lambda t: t.register_hook(id),
+        lambda t: t.register_post_accumulate_grad_hook(id),
+        lambda t: t.retain_grad(),
+    ):
+        with pytest.raises(RuntimeError, match="requires_grad=False|doesn't require grad"):
+            register(ad.ones(1))
+    with pytest.raises(RuntimeError, match="non-leaf"):
+        (leaf() * 2).register_post_accumulate_grad_hook(id)
+
+
+def test_multi_grad_hooks_follow_each_backward():
+    calls = []
+    a, b = leaf(), leaf()
+    c, d = a * b, a * b
+    handle = graph.register_multi_grad_hook((a, b, c, d), lambda gs: calls.append([g is not None for g in gs]))
+    c.sum().backward(retain_graph=True)
+    c.sum().backward(inputs=(a,), retain_graph=True)
+    (c + d).sum().backward(retain_graph=True)
+    handle.remove()
+    c.sum().backward()
+    assert calls == [[True, True, True, False], [True, False, True, False], [True] * 4]
+
+
+def test_multi_grad_hooks_of_mode_any_run_once_a_backward():
+    calls = []
+    a, b = leaf(), leaf()
+    c = a * b
+    graph.register_multi_grad_hook((a, b), calls.append, mode="any")
+    for n in (1, 2):
+        c.sum().backward(retain_graph=True)
+        assert len(calls) == n
+    with pytest.raises(ValueError, match="mode"):
+        graph.register_multi_grad_hook((a,), id, mode="some")
+
+
+def test_a_backward_inside_a_hook_is_its_own():
+    a, b, inner = leaf(), leaf(), []
+    graph.register_multi_grad_hook((a, b), lambda gs: inner.append(len(gs)))
+    y = a * 3
+    y.register_hook(ad.enable_grad()(lambda g: (leaf() * 2).sum().backward()))
+    (y * b).sum().backward()
+    assert inner == [2] and a.grad.tolist() == [3.0, 6.0]
+
+
+def test_hook_dicts_of_old():
+    x = leaf()
+    y = x * 2
+    y._backward_hooks = {0: lambda g: g * 7}
+    y.grad_fn._register_hook_dict(y)
+    y.sum().backward()
+    assert x.grad.tolist() == [14.0, 14.0]
+
+
+def test_hooks_see_create_graph():
+    x, states = leaf(), []
+    y = x * x
+    y.register_hook(lambda g: states.append(ad.is_grad_enabled()))
+    autograd.grad(y.sum(), x, create_graph=True)
+    autograd.grad(y.sum(), x)
+    assert states == [True, False]

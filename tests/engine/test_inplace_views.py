@@ -1,0 +1,153 @@
+"""In-place calls on views: gradients of what they do, and errors where they cannot be."""
+
+import pytest
+
+import adjoint as ad
+from adjoint import autograd
+from adjoint.autograd import Function
+
+
+def base():
+    return ad.tensor([[0.5, 1.5, -1.0], [2.0, -0.3, 0.7]], dtype=ad.float64, requires_grad=True)
+
+
+VIEWS = {
+    "row": lambda y: y[0],
+    "slice": lambda y: y[:, 1:],
+    "transpose": lambda y: y.t(),
+    "diagonal": lambda y: y[:, :2].diagonal(),
+    "reshape": lambda y: y.view(-1)[1:4],
+    "view of view": lambda y: y.t()[1:][0],
+    "expand": lambda y: y[0:1].squeeze(0).view(3, 1),
+}
+WRITES = {
+    "mul": (lambda v: v.mul_(3), lambda v: v * 3),
+    "exp": (lambda v: v.exp_(), lambda v: v.exp()),
+    "by itself": (lambda v: v.mul_(v), lambda v: v * v),
+    "zero": (lambda v: v.zero_(), lambda v: v * 0),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("write", WRITES)
+def test_writing_through_a_view_is_scattering(view, write):
+    in_place, out_of_place = WRITES[write]
+    x = base()
+    y = x * 1
+    in_place(VIEWS[view](y))
+    (found,) = autograd.grad((y * y).sum(), x)
+    places = VIEWS[view](ad.arange(6).view(2, 3)).reshape(-1)
+    flat = (x * 1).view(-1)
+    kept = flat.clone()
+    kept[places] = out_of_place(flat[places])
+    assert kept.tolist() == pytest.approx(y.view(-1).tolist())
+    (expected,) = autograd.grad((kept * kept).sum(), x)
+    assert found.view(-1).tolist() == pytest.approx(expected.view(-1).tolist())
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        lambda y: y.unbind(),
+        lambda y: y.unbind(1),
+        lambda y: y.split(1),
+        lambda y: y.split([1, 2], 1),
+        lambda y: y.chunk(2, 1),
+        tuple,
+    ],
+)
+def test_pieces_of_a_tensor(cut):
+    x = base()
+    pieces = cut(x * 2)
+    assert [p.output_nr for p in pieces] == list(range(len(pieces)))
+    assert len({p.grad_fn for p in pieces}) == 1
+    with pytest.raises(RuntimeError, match="returns multiple views"):
+        pieces[0].mul_(2)
+    with pytest.raises(RuntimeError, match="returns multiple views"):
+        pieces[-1][...].add_(1)
+    (g,) = autograd.grad((pieces[1] ** 2).sum(), x, create_graph=True)
+    (h,) = autograd.grad(g.sum(), x)
+    expected = ad.zeros_like(x)
+    cut(expected)[1].fill_(8)
+    assert h.tolist() == expected.tolist()
+
+
+def test_pieces_without_gradient_may_be_written():
+    x = ad.zeros(3, 2)
+    for i, row in enumerate(x):
+        row.add_(i)
+    assert x.tolist() == [[0, 0], [1, 1], [2, 2]]
+
+
+def test_pieces_follow_their_base():
+    x = base()
+    y = x * 1
+    first, _ = y.unbind()
+    y.mul_(5)
+    assert autograd.grad(first.sum(), x)[0].tolist() == [[5.0] * 3, [0.0] * 3]
+
+
+@pytest.mark.parametrize("order", ["jvp", "vmap"])
+def test_pieces_under_transforms(order):
+    x = base().detach()
+    f = lambda x: sum(p.sin().sum() * k for k, p in enumerate(x.unbind(-1), 1))  # noqa: E731
+    g = ad.func.grad(f)(x)
+    if order == "vmap":
+        assert ad.vmap(ad.func.grad(f))(x).tolist() == g.tolist()
+    else:
+        assert ad.func.jvp(f, (x,), (ad.ones_like(x),))[1].item() == pytest.approx(g.sum().item())
+
+
+@pytest.mark.parametrize("make", [ad.no_grad, ad.inference_mode])
+def test_views_made_outside_recording(make):
+    y = base() * 1
+    with make():
+        v = y[0]
+        v.add_(1)
+    assert not v.requires_grad
+    with pytest.raises(RuntimeError, match="no_grad mode|inference mode"):
+        v.mul_(base()[0])
+
+
+def test_leaves_and_their_views():
+    x = base()
+    for write in (lambda: x.add_(1), lambda: x[0].add_(1), lambda: x.view(-1).zero_()):
+        with pytest.raises(RuntimeError, match="leaf Variable that requires grad"):
+            write()
+    with ad.no_grad():
+        x[0].add_(1)
+    assert x._version == 1
+
+
+class Same(Function):
+    @staticmethod
+    def forward(ctx, x, how):
+        return {"view": x.view(-1), "itself": x, "slice": x[0]}[how]
+
+    @staticmethod
+    def backward(ctx, g):
+        return g.expand(2, 3).clone() if g.dim() == 1 and len(g) == 3 else g.reshape(2, 3), None
+
+
+@pytest.mark.parametrize("how", ["view", "itself", "slice"])
+def test_views_out_of_custom_functions(how):
+    y = Same.apply(base() * 1, how)
+    assert y.grad_fn.name() == "SameBackward"
+    with pytest.raises(RuntimeError, match="custom Function"):
+        y.add_(1)
+    y.clone().add_(1).sum().backward()
+
+
+def test_data_and_detach():
+    x = base()
+    y = x.exp()
+    z = (y * y).sum()
+    y.data.add_(1)
+    assert y._version == 0
+    z.backward()
+    z = (x.exp() * 1).sum()
+    d = y.detach()
+    d.add_(1)
+    assert y._version == d._version == 1
+    x.data = ad.zeros(2, 3, dtype=ad.float64)
+    assert x.is_leaf and x.requires_grad and x.sum().item() == 0

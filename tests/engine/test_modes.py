@@ -1,0 +1,114 @@
+"""Modes: what is recorded, inference tensors, switches, and how modes nest and decorate."""
+
+import threading
+
+import pytest
+
+import adjoint as ad
+from adjoint import autograd
+
+GRAD_MODES = [
+    ad.no_grad,
+    ad.enable_grad,
+    lambda: ad.set_grad_enabled(False),
+    lambda: ad.set_grad_enabled(True),
+    ad.inference_mode,
+]
+
+
+@pytest.mark.parametrize("outer", GRAD_MODES)
+@pytest.mark.parametrize("inner", GRAD_MODES)
+def test_leaving_a_mode_restores_the_one_before(outer, inner):
+    states = []
+    with outer():
+        states.append((ad.is_grad_enabled(), ad.is_inference_mode_enabled()))
+        with pytest.raises(KeyError), inner():
+            raise KeyError
+        states.append((ad.is_grad_enabled(), ad.is_inference_mode_enabled()))
+    assert states[0] == states[1]
+    assert ad.is_grad_enabled() and not ad.is_inference_mode_enabled()
+
+
+@pytest.mark.parametrize("make", [ad.no_grad, ad.inference_mode, lambda: ad.set_grad_enabled(False)])
+def test_modes_decorate_functions_and_generators(make):
+    @make()
+    def plain():
+        return ad.is_grad_enabled()
+
+    @make()
+    def steps():
+        yield ad.is_grad_enabled()
+        yield ad.is_grad_enabled()
+
+    assert ad.is_grad_enabled() and not plain()
+    for enabled in steps():
+        assert not enabled and ad.is_grad_enabled()
+
+
+def test_modes_belong_to_the_thread():
+    seen = []
+    with ad.inference_mode(), autograd.set_multithreading_enabled(False), autograd.set_detect_anomaly(True):
+        t = threading.Thread(
+            target=lambda: seen.extend(
+                [
+                    ad.is_grad_enabled(),
+                    ad.is_inference_mode_enabled(),
+                    autograd.is_multithreading_enabled(),
+                    ad.is_anomaly_enabled(),
+                ]
+            )
+        )
+        t.start()
+        t.join()
+    assert seen == [True, False, True, False]
+
+
+def test_inference_mode_false_records_again():
+    x = ad.ones(2, requires_grad=True)
+    with ad.inference_mode(), ad.inference_mode(False):
+        y = x * 2
+        assert ad.is_grad_enabled()
+    assert y.requires_grad and not y.is_inference()
+
+
+def test_inference_tensors_stay_out_of_graphs():
+    with ad.inference_mode():
+        c = ad.ones(2) * 3
+        c.mul_(2)
+    x = ad.ones(2, requires_grad=True)
+    assert c.is_inference() and not c.requires_grad and c.view(2).is_inference()
+    for forbidden in (lambda: x * c, lambda: c.add_(1), lambda: c.requires_grad_(), lambda: c._version):
+        with pytest.raises(RuntimeError, match="[Ii]nference"):
+            forbidden()
+    assert (x + c).requires_grad  # nothing is saved
+    (x * c.clone()).sum().backward()
+    assert x.grad.tolist() == [6, 6]
+
+
+def test_a_normal_tensor_in_inference_mode_counts_versions():
+    x = ad.ones(2)
+    with ad.inference_mode():
+        v = x.view(2)
+        x.add_(1)
+        assert not x.is_inference() and not v.is_inference()
+    assert x._version == 1
+
+
+@pytest.mark.parametrize("enable", [True, False])
+def test_grad_layout_policy(enable):
+    x = ad.ones(3, 2).t().requires_grad_()
+    with autograd.enforce_grad_layout_policy(enable):
+        (x * ad.ones(2, 3)).sum().backward()
+    assert x.grad.tolist() == [[1.0] * 3] * 2
+    assert x.grad.stride() == x.stride() or not enable
+
+
+@pytest.mark.parametrize(
+    "switch", [autograd.set_multithreading_enabled, autograd.enforce_grad_layout_policy, ad.set_grad_enabled]
+)
+def test_switches_clone(switch):
+    first = switch(False)
+    with first, first.clone():
+        pass
+    assert ad.is_grad_enabled() is True
+    assert autograd.is_multithreading_enabled() is True

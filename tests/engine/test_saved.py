@@ -1,0 +1,170 @@
+"""Saved tensors: versions, hooks that pack them, looking at them, writes that are allowed."""
+
+import gc
+import weakref
+
+import pytest
+
+import adjoint as ad
+from adjoint import autograd
+from adjoint.autograd import graph
+
+PROGRAMS = {
+    "input": lambda x: (x * x).sum(),
+    "output": lambda x: x.exp().sum(),
+    "both": lambda x: (x.tanh() ** 3 / (x + 2)).sum(),
+    "matmul": lambda x: (x.reshape(2, 2) @ x.reshape(2, 2)).sum(),
+    "inplace": lambda x: (x * 1).mul_(x).exp_().sum(),
+}
+
+
+def gradient(f):
+    x = ad.tensor([0.1, 0.2, 0.3, 0.4], dtype=ad.float64, requires_grad=True)
+    return autograd.grad(f(x), x)[0]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("order", [1, 2])
+def test_packing_does_not_change_gradients(program, order):
+    f = PROGRAMS[program]
+    if order == 2:
+        f = lambda x, f=f: autograd.grad(f(x), x, create_graph=True)[0].sin().sum()  # noqa: E731
+    packed, unpacked = [], []
+    expected = gradient(f)
+    with graph.saved_tensors_hooks(
+        lambda t: packed.append(1) or t.numpy().copy(), lambda a: unpacked.append(1) or ad.from_numpy(a)
+    ):
+        found = gradient(f)
+    assert found.tolist() == expected.tolist()
+    assert packed and unpacked
+    with graph.save_on_cpu():
+        assert gradient(f).tolist() == expected.tolist()
+
+
+def test_the_innermost_hooks_win_and_do_not_see_themselves():
+    seen = []
+    x = ad.ones(1, requires_grad=True)
+    with (
+        graph.saved_tensors_hooks(lambda t: seen.append("outer") or t, lambda t: t),
+        graph.saved_tensors_hooks(lambda t: seen.append("inner") or (t * 1), lambda t: t),
+    ):
+        _ = x.exp()
+    assert seen == ["inner"]
+
+
+@pytest.mark.parametrize(
+    ("pack", "unpack", "error"),
+    [
+        (lambda t: t, lambda t: 3, TypeError),
+        (lambda t: t.mul_(2), lambda t: t, RuntimeError),
+        (lambda t: 1 / 0, id, ZeroDivisionError),
+    ],
+)
+def test_wrong_hooks_are_told(pack, unpack, error):
+    x = ad.ones(1, requires_grad=True)
+    with pytest.raises(error), graph.saved_tensors_hooks(pack, unpack):
+        x.exp().sum().backward()
+
+
+def test_hooks_can_be_forbidden():
+    x = ad.ones(1, requires_grad=True)
+    with graph.disable_saved_tensors_hooks("no hooks here"):
+        with pytest.raises(RuntimeError, match="no hooks here"), graph.saved_tensors_hooks(id, id):
+            pass
+        with graph.disable_saved_tensors_hooks("inner"):
+            pass
+        with pytest.raises(RuntimeError, match="no hooks here"), graph.save_on_cpu():
+            pass
+        (x * x).backward()
+    with graph.save_on_cpu():
+        (x * x).backward()
+
+
+def test_raw_saved_tensors_take_hooks_once():
+    x = ad.tensor([2.0], requires_grad=True)
+    y = x.pow(2)
+    saved = y.grad_fn._raw_saved_self
+    saved.register_hooks(lambda t: t * 1, lambda t: t * 10)
+    with pytest.raises(RuntimeError, match="already been set"):
+        saved.register_hooks(lambda t: t, lambda t: t)
+    with pytest.raises(TypeError):
+        x.pow(3).grad_fn._raw_saved_self.register_hooks(1, 2)
+    y.backward()
+    assert x.grad.tolist() == [40.0]
+    with pytest.raises(RuntimeError, match="freed|second time"):
+        saved.register_hooks(lambda t: t, lambda t: t)
+
+
+def test_saved_attributes():
+    x = ad.ones(2, 3, requires_grad=True)
+    assert (x**3).grad_fn._saved_exponent == 3
+    assert x.exp().grad_fn._saved_result.tolist() == x.exp().tolist()
+    assert (x * 2).grad_fn._saved_self is None
+    assert x.sum(1, keepdim=True).grad_fn._saved_dim == (1,) and x.sum(1, keepdim=True).grad_fn._saved_keepdim
+    assert (x.softmax(1).grad_fn._saved_dim, x.select(1, 2).grad_fn._saved_index, x[:, 1:].grad_fn._saved_start) == (1, 2, 1)
+    with pytest.raises(AttributeError, match="_saved_nothing"):
+        _ = x.exp().grad_fn._saved_nothing
+
+
+@pytest.mark.parametrize("written", ["leaf use", "output", "view", "data"])
+def test_versions(written):
+    x = ad.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 1
+    z = y.exp() if written == "output" else y * y
+    {"leaf use": y, "output": z, "view": y[0], "data": y.data}[written].add_(1)
+    if written == "data":
+        z.sum().backward()  # PyTorch's back door
+        return
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.sum().backward()
+
+
+@pytest.mark.parametrize(
+    "write", [lambda b: b.sin_(), lambda b: b[0].zero_(), lambda b: b.t().mul_(3), lambda b: b.exp_().exp_()]
+)
+def test_mutation_allowed(write):
+    def run(between):
+        a = ad.tensor([[0.5, 1.5], [2.5, 3.5]], dtype=ad.float64, requires_grad=True)
+        b = a.clone()
+        out = (b**2 * b.cos()).sum()
+        between(b)
+        out.backward()
+        return a.grad.tolist()
+
+    expected = run(lambda b: None)
+    with graph.allow_mutation_on_saved_tensors():
+        assert run(write) == expected
+        c, w = ad.ones(2), ad.ones(2, requires_grad=True)
+        y = (c * w).sum()
+        c.add_(5)
+        y.backward()
+        assert w.grad.tolist() == [1, 1]
+
+
+def test_mutation_is_over_with_the_block():
+    with graph.allow_mutation_on_saved_tensors() as kept:
+        a = ad.ones(2, requires_grad=True)
+        out, again = (a.clone() ** 2).sum(), (a.clone() ** 2).sum()
+        with pytest.raises(RuntimeError, match="nested"), graph.allow_mutation_on_saved_tensors():
+            pass
+        kept.clear()
+        with pytest.raises(RuntimeError, match="outside"):
+            out.backward()
+    with pytest.raises(RuntimeError, match="outside"):
+        again.backward()
+
+
+def test_saved_memory_goes_with_the_graph():
+    x = ad.ones(3, requires_grad=True)
+    held = []
+
+    class Packed:
+        def __init__(self, t):
+            self.t = t
+            held.append(weakref.ref(self))
+
+    with graph.saved_tensors_hooks(Packed, lambda p: p.t):
+        y = x.exp().exp()
+    y.sum().backward()
+    gc.collect()
+    assert held and all(r() is None for r in held)
