@@ -1,5 +1,6 @@
 """Tasks of the repository; `./run TASK` runs one where nox is not installed."""
 
+import subprocess
 from pathlib import Path
 
 import nox
@@ -13,11 +14,9 @@ DIST = ROOT / "dist"
 TEST_TOOLS = ["numpy>=1.26", "scipy", "pytest>=8", "pytest-xdist", "hypothesis"]
 BUILD_TOOLS = ["scikit-build-core>=1.1,<2", "nanobind>=3.1,<3.2", "nanobind-backend>=1.0", "scipy-openblas32>=0.3.30",
                "hatchling>=1.27", "cmake>=3.26", "ninja"]  # fmt: skip
-EXTENSIONS = [
-    ("core", "adjoint_core", "_core"),
-    ("engine", "adjoint_engine", "_engine"),
-    ("kernels-cpu", "adjoint_kernels_cpu", "_kernels"),
-]
+# Without what the address sanitizer sees too (null, object-size): those checks take most of the compiler's time.
+UNDEFINED = ("alignment,bool,bounds,enum,float-cast-overflow,integer-divide-by-zero,pointer-overflow,return,shift,"
+             "signed-integer-overflow,unreachable")  # fmt: skip
 
 
 def install(session: nox.Session, *others: str) -> None:
@@ -57,19 +56,21 @@ def peer(session: nox.Session) -> None:
 
 @nox.session(requires=["wheels"])
 def docs(session: nox.Session) -> None:
-    """Run the examples of the docstrings and of docs/."""
+    """Check docs/operations.md against the table of records (`--write` renews it) and run the examples of docstrings and pages."""
     install(session, *TEST_TOOLS)
-    session.run("python", "-m", "pytest", "-q", "--doctest-modules", "--pyargs", "adjoint_functional", *session.posargs)
-    pages = [str(page) for page in sorted((ROOT / "docs").rglob("*.md"))]
-    if pages:
-        session.run("python", "-m", "pytest", "-q", "--doctest-glob=*.md", *pages)
+    write = "--write" in session.posargs
+    session.run("python", "tools/operations.py", *([] if write else ["--check"]))
+    pages = [str(page) for pattern in ("*.md", "docs/**/*.md", "packages/*/*.md") for page in sorted(ROOT.glob(pattern))]
+    session.run("python", "tools/examples.py", *pages)
+    examples = ["python", "-m", "pytest", "-q", "-p", "doctest_names", "--doctest-modules", "--pyargs"]
+    session.run(*examples, "adjoint_core", "adjoint_engine", "adjoint_functional", env={"PYTHONPATH": "tools"})
 
 
 @nox.session(requires=["wheels"])
 def bench(session: nox.Session) -> None:
-    """Run the benchmarks; arguments name some of them."""
-    install(session, *TEST_TOOLS)
-    names = session.posargs or sorted(path.stem for path in (ROOT / "benchmarks").glob("[!_]*.py"))
+    """Run the benchmarks beside PyTorch; arguments name some of them."""
+    install(session, *TEST_TOOLS, "torch==2.13.0")
+    names = session.posargs or ["overhead", "transforms", "programs", "kernels", "products", "footprint"]
     unset = {"OPENBLAS_CORETYPE": None, "OPENBLAS_L2_SIZE": None}  # either would slow OpenBLAS down
     for name in names:
         session.run("python", f"benchmarks/{name}.py", env=unset)
@@ -78,13 +79,8 @@ def bench(session: nox.Session) -> None:
 @nox.session(requires=["wheels"])
 def stubs(session: nox.Session) -> None:
     """Write the stubs of the C++ modules into the sources; `--check` compares instead."""
-    install(session, "nanobind>=3.1,<3.2")
-    for folder, package, module in EXTENSIONS:
-        committed = ROOT / "packages" / folder / package / f"{module}.pyi"
-        output = Path(session.create_tmp()) / committed.name if "--check" in session.posargs else committed
-        session.run("python", "-m", "nanobind.stubgen", "-q", "-m", f"{package}.{module}", "-o", str(output))
-        if committed.read_text() != output.read_text():
-            session.error(f"{committed.relative_to(ROOT)} is out of date: ./run stubs")
+    install(session, "numpy>=1.26", "nanobind>=3.1,<3.2")
+    session.run("python", "tools/stubs.py", *session.posargs)
 
 
 @nox.session
@@ -98,13 +94,31 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def sanitize(session: nox.Session) -> None:
-    """Build the C++ libraries and their tests with the address and undefined-behaviour sanitizers, and run them."""
-    session.install("cmake>=3.26", "ninja")
-    build = str(ROOT / "build" / "sanitize")
-    options = ["-DADJOINT_SANITIZE=address,undefined", "-DADJOINT_PYTHON=OFF", "-DADJOINT_TESTS=ON", "-DADJOINT_WERROR=ON"]
-    session.run("cmake", "-S", str(ROOT), "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", *options)
-    session.run("cmake", "--build", build)
-    session.run("ctest", "--test-dir", build, "--output-on-failure")
+    """Run tests with the address, undefined-behaviour and thread sanitizers; `-- address` or `-- thread` runs one of them."""
+    chosen = session.posargs or ["thread", "address"]
+    session.install(*BUILD_TOOLS, *TEST_TOOLS)
+    flags = {"CXXFLAGS": "-O1 -g1"}
+    if "thread" in chosen:  # the C++ tests alone: CPython's own synchronisation is not instrumented
+        build = str(ROOT / "build" / "thread")
+        options = ["-DADJOINT_SANITIZE=thread", "-DADJOINT_PYTHON=OFF", "-DADJOINT_TESTS=ON", "-DCMAKE_BUILD_TYPE=None"]
+        session.run("cmake", "-S", str(ROOT), "-B", build, "-G", "Ninja", *options, env=flags)
+        session.run("cmake", "--build", build)
+        session.run("ctest", "--test-dir", build, "--output-on-failure", env={"TSAN_OPTIONS": "allocator_may_return_null=1"})
+    if "address" in chosen:
+        build = ROOT / "build" / "address"
+        places = {"ADJOINT_VENV": session.virtualenv.location, "ADJOINT_BUILD": str(build), "ADJOINT_JOBS": "2"}
+        options = [f"-DADJOINT_SANITIZE=address,{UNDEFINED}", "-DADJOINT_TESTS=ON", "-DCMAKE_BUILD_TYPE=None"]
+        session.run("bash", "tools/dev.sh", *options, env={**flags, **places}, external=True)
+        checked = {
+            "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
+            "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+        }
+        session.run("ctest", "--test-dir", str(build), "--output-on-failure", env=checked)
+        libraries = ["libasan.so", "libstdc++.so"]  # both first: the sanitizer must find where C++ throws
+        ask = [["c++", f"-print-file-name={name}"] for name in libraries]
+        runtime = " ".join(subprocess.run(a, capture_output=True, text=True, check=True).stdout.strip() for a in ask)
+        tests = ["tests/test_every_op.py", "tests/engine", "packages/functional/tests", "packages/kernels-cpu/tests"]
+        session.run("python", "-m", "pytest", "-q", "-n", "2", *tests, env={**checked, "LD_PRELOAD": runtime})
 
 
 @nox.session(venv_backend="none")

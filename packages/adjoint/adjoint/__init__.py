@@ -7,19 +7,25 @@ import adjoint_core as _core
 import adjoint_engine as _engine
 import adjoint_kernels_cpu as _kernels_cpu
 from adjoint_core import *  # noqa: F403
+from adjoint_engine import detach as detach
+from adjoint_engine import detach_ as detach_
 from adjoint_engine import enable_grad as enable_grad
 from adjoint_engine import inference_mode as inference_mode
 from adjoint_engine import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from adjoint_engine import is_anomaly_enabled as is_anomaly_enabled
 from adjoint_engine import is_grad_enabled as is_grad_enabled
+from adjoint_engine import is_inference as is_inference
 from adjoint_engine import is_inference_mode_enabled as is_inference_mode_enabled
 from adjoint_engine import no_grad as no_grad
 from adjoint_engine import set_grad_enabled as set_grad_enabled
 from adjoint_engine import vmap as vmap
 
 from . import autograd as autograd
+from . import cuda as cuda
 from . import func as func
 from . import linalg as linalg
 from . import nn as nn
+from . import special as special
+from . import utils as utils
 
 __version__ = "0.1.0"

@@ -7,11 +7,20 @@ import os as _os
 
 from . import _core
 from . import _tensor as _tensor
+from ._arrangements import *  # noqa: F403
 from ._core import *  # noqa: F403
 from ._info import finfo as finfo
 from ._info import iinfo as iinfo
+from ._inplace_functions import *  # noqa: F403
+from ._legacy import *  # noqa: F403
+from ._native import *  # noqa: F403
+from ._pointwise import *  # noqa: F403
 from ._printing import set_printoptions as set_printoptions
+from ._sampling import *  # noqa: F403
+from ._serialization import load as load
+from ._serialization import save as save
 from ._sparse import sparse_coo_tensor as sparse_coo_tensor
+from ._statistics import *  # noqa: F403
 from ._threads import get_num_threads as get_num_threads
 from ._threads import set_num_threads as set_num_threads
 
@@ -20,6 +29,6 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    if name in ("linalg", "nn_functional", "registry"):  # imported when first used
+    if name in ("cuda", "linalg", "nn_functional", "registry", "special"):  # imported when first used
         return _importlib.import_module("." + name, __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -17,7 +17,13 @@ class _Limits:
 
 
 class finfo(_Limits):  # noqa: N801
-    """Limits of a floating-point type: `finfo(float32).eps`. Complex types stand for their real part."""
+    """Limits of a floating-point type: `finfo(float32).eps`. Complex types stand for their real part.
+
+    Example::
+
+        >>> ad.finfo(ad.float32).eps
+        1.1920928955078125e-07
+    """
 
     def __init__(self, type: DType | None = None) -> None:
         t = (type or _core.get_default_dtype()).to_real()
@@ -34,7 +40,13 @@ class finfo(_Limits):  # noqa: N801
 
 
 class iinfo(_Limits):  # noqa: N801
-    """Limits of an integer type: `iinfo(int8).max`."""
+    """Limits of an integer type: `iinfo(int8).max`.
+
+    Example::
+
+        >>> ad.iinfo(ad.int8).max
+        127
+    """
 
     def __init__(self, type: DType) -> None:
         if type.is_floating_point or type.is_complex or type is _core.bool:

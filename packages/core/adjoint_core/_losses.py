@@ -28,7 +28,13 @@ def nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Minus the log-probability of the target class; input is (n, classes, ...)."""
+    """Minus the log-probability of the target class; input is (n, classes, ...).
+
+    Example::
+
+        >>> ad.nn.functional.nll_loss(ad.tensor([[-0.5, -1.]]), ad.tensor([1]))
+        tensor(1.)
+    """
     return _core._nll_loss(input, target, weight, reduction, ignore_index)
 
 
@@ -42,7 +48,13 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """nll_loss of log_softmax; `target` holds class indices or probabilities."""
+    """nll_loss of log_softmax; `target` holds class indices or probabilities.
+
+    Example::
+
+        >>> ad.nn.functional.cross_entropy(ad.tensor([[0., 0.]]), ad.tensor([1]))
+        tensor(0.6931)
+    """
     return _core._cross_entropy(input, target, weight, reduction, ignore_index, label_smoothing)
 
 
@@ -54,7 +66,13 @@ def mse_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """Squared differences."""
+    """Squared differences.
+
+    Example::
+
+        >>> ad.nn.functional.mse_loss(ad.tensor([1., 4.]), ad.tensor([1., 1.]))
+        tensor(4.5000)
+    """
     if weight is None:
         return _core._mse_loss(input, target, reduction)
     error = weight * _core._mse_loss(input, target, "none")
@@ -69,7 +87,13 @@ def l1_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """Absolute differences."""
+    """Absolute differences.
+
+    Example::
+
+        >>> ad.nn.functional.l1_loss(ad.tensor([1., 4.]), ad.tensor([1., 1.]))
+        tensor(1.5000)
+    """
     if weight is None:
         return _core._l1_loss(input, target, reduction)
     error = weight * _core._l1_loss(input, target, "none")
@@ -84,12 +108,24 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Tensor:
-    """Squared below `beta`, absolute above."""
+    """Squared below `beta`, absolute above.
+
+    Example::
+
+        >>> ad.nn.functional.smooth_l1_loss(ad.tensor([1., 4.]), ad.tensor([1., 1.]))
+        tensor(1.2500)
+    """
     return _core._smooth_l1_loss(input, target, reduction, beta)
 
 
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
-    """Squared below `delta`, absolute above."""
+    """Squared below `delta`, absolute above.
+
+    Example::
+
+        >>> ad.nn.functional.huber_loss(ad.tensor([1., 4.]), ad.tensor([1., 1.]))
+        tensor(1.2500)
+    """
     return _core._huber_loss(input, target, reduction, delta)
 
 
@@ -101,7 +137,13 @@ def binary_cross_entropy(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """-(t log p + (1 - t) log(1 - p)) for probabilities p."""
+    """-(t log p + (1 - t) log(1 - p)) for probabilities p.
+
+    Example::
+
+        >>> ad.nn.functional.binary_cross_entropy(ad.tensor([0.5]), ad.tensor([1.]))
+        tensor(0.6931)
+    """
     return _core._binary_cross_entropy(input, target, weight, reduction)
 
 
@@ -114,7 +156,13 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:
-    """binary_cross_entropy of sigmoid(x), without overflow."""
+    """binary_cross_entropy of sigmoid(x), without overflow.
+
+    Example::
+
+        >>> ad.nn.functional.binary_cross_entropy_with_logits(ad.tensor([0.]), ad.tensor([1.]))
+        tensor(0.6931)
+    """
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     return _core._binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
@@ -128,7 +176,13 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Tensor:
-    """target * (log(target) - input), for log-probabilities `input`."""
+    """target * (log(target) - input), for log-probabilities `input`.
+
+    Example::
+
+        >>> ad.nn.functional.kl_div(ad.tensor([0.5, 0.5]).log(), ad.tensor([0.25, 0.75]), reduction='sum')
+        tensor(0.1308)
+    """
     if reduction == "batchmean":
         return _core._kl_div(input, target, "sum", log_target) / input.size(0)
     return _core._kl_div(input, target, reduction, log_target)
@@ -144,7 +198,13 @@ def poisson_nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Minus the log-likelihood of Poisson counts."""
+    """Minus the log-likelihood of Poisson counts.
+
+    Example::
+
+        >>> ad.nn.functional.poisson_nll_loss(ad.tensor([0.]), ad.tensor([2.]))
+        tensor(1.)
+    """
     loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
     if full:
         stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
@@ -155,7 +215,13 @@ def poisson_nll_loss(
 def gaussian_nll_loss(
     input: Tensor, target: Tensor, var: Tensor | float, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
-    """Minus the log-likelihood of normal values with variance `var`."""
+    """Minus the log-likelihood of normal values with variance `var`.
+
+    Example::
+
+        >>> ad.nn.functional.gaussian_nll_loss(ad.tensor([1.]), ad.tensor([3.]), ad.tensor([1.]))
+        tensor(2.)
+    """
     var = _core.as_tensor(var)
     floor = (eps - var.data).clamp_min(0)  # lifts small variances without a derivative
     var = var + floor
@@ -171,7 +237,13 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """x where target is 1, max(0, margin - x) where it is -1."""
+    """x where target is 1, max(0, margin - x) where it is -1.
+
+    Example::
+
+        >>> ad.nn.functional.hinge_embedding_loss(ad.tensor([0.5, 0.25]), ad.tensor([1., -1.]))
+        tensor(0.6250)
+    """
     loss = _core.where(target == 1, input, 0.0) + _core.where(target == -1, (margin - input).clamp_min(0), 0.0)
     return _reduce(loss, reduction)
 
@@ -185,14 +257,26 @@ def margin_ranking_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """max(0, -target * (x1 - x2) + margin)."""
+    """max(0, -target * (x1 - x2) + margin).
+
+    Example::
+
+        >>> ad.nn.functional.margin_ranking_loss(ad.tensor([1.]), ad.tensor([3.]), ad.tensor([1.]))
+        tensor(2.)
+    """
     return _reduce((-target * (input1 - input2) + margin).clamp_min(0), reduction)
 
 
 def soft_margin_loss(
     input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Tensor:
-    """log(1 + exp(-target * x))."""
+    """log(1 + exp(-target * x)).
+
+    Example::
+
+        >>> ad.nn.functional.soft_margin_loss(ad.tensor([0.]), ad.tensor([1.]))
+        tensor(0.6931)
+    """
     return _reduce(_core._softplus(-target * input, 1.0, 1e30), reduction)
 
 
@@ -205,7 +289,13 @@ def cosine_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """1 - cos where target is 1, max(0, cos - margin) where it is -1."""
+    """1 - cos where target is 1, max(0, cos - margin) where it is -1.
+
+    Example::
+
+        >>> ad.nn.functional.cosine_embedding_loss(ad.tensor([[1., 0.]]), ad.tensor([[0., 1.]]), ad.tensor([1.]))
+        tensor(1.)
+    """
     eps = 1e-12
     cos = (input1 * input2).sum(-1) / ((input1.square().sum(-1) + eps) * (input2.square().sum(-1) + eps)).sqrt()
     loss = _core.where(target == 1, 1 - cos, 0.0) + _core.where(target == -1, (cos - margin).clamp_min(0), 0.0)
@@ -224,7 +314,13 @@ def triplet_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """max(0, |anchor - positive| - |anchor - negative| + margin)."""
+    """max(0, |anchor - positive| - |anchor - negative| + margin).
+
+    Example::
+
+        >>> ad.nn.functional.triplet_margin_loss(ad.tensor([[0., 0.]]), ad.tensor([[0., 3.]]), ad.tensor([[4., 0.]]))
+        tensor(0.)
+    """
     distance: Callable[[Tensor, Tensor], Tensor] = lambda a, b: (a - b + eps).norm(p, -1)  # noqa: E731
     far = distance(anchor, negative)
     if swap:

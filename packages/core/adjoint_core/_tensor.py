@@ -26,6 +26,9 @@ _TYPE_NAMES = {
     "Int": _core.int32,
     "Long": _core.int64,
     "Bool": _core.bool,
+    "UInt16": _core.uint16,
+    "UInt32": _core.uint32,
+    "UInt64": _core.uint64,
     "ComplexFloat": _core.complex64,
     "ComplexDouble": _core.complex128,
 }
@@ -160,8 +163,11 @@ def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     if dtype is None:
         return next(f"adjoint.{n}Tensor" for n, t in _TYPE_NAMES.items() if t is self.dtype)
     if isinstance(dtype, str):
-        dtype = _TYPE_NAMES[dtype.rpartition(".")[2].removesuffix("Tensor")]
-    return self.to(dtype)
+        name = dtype.rpartition(".")[2].removesuffix("Tensor")
+        if name not in _TYPE_NAMES:
+            raise ValueError(f"type: invalid type: '{dtype}'")
+        dtype = _TYPE_NAMES[name]
+    return self.to(getattr(dtype, "dtype", dtype))  # FloatTensor has a dtype
 
 
 Tensor.type = _type
@@ -222,6 +228,8 @@ def __reversed__(self: Tensor) -> Tensor:
     return self if self.ndim == 0 else self.flip(0)
 
 
-@_method
-def __dir__(self: Tensor) -> list[str]:
+def _names(self: Tensor) -> list[str]:
     return sorted(set(dir(self.__class__)) | set(self.__dict__))
+
+
+Tensor.__dir__ = _names  # a function __dir__ here would be the module's

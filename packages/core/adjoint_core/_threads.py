@@ -17,7 +17,13 @@ def register(get: Callable[[], int], set: Callable[[int], None]) -> None:
 
 
 def get_num_threads() -> int:
-    """The number of threads that one operation may use."""
+    """The number of threads that one operation may use.
+
+    Example::
+
+        >>> ad.get_num_threads() >= 1
+        True
+    """
     return _get()
 
 

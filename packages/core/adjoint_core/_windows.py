@@ -49,7 +49,13 @@ def conv1d(
     dilation: Ints = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Cross-correlation of (n, c, length) with weight (out, c / groups, k)."""
+    """Cross-correlation of (n, c, length) with weight (out, c / groups, k).
+
+    Example::
+
+        >>> ad.nn.functional.conv1d(ad.ones(1, 1, 3), ad.ones(2, 1, 2)).shape
+        adjoint.Size([1, 2, 2])
+    """
     return _conv(1, input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -62,7 +68,13 @@ def conv2d(
     dilation: Ints = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Cross-correlation of (n, c, h, w) with weight (out, c / groups, kh, kw)."""
+    """Cross-correlation of (n, c, h, w) with weight (out, c / groups, kh, kw).
+
+    Example::
+
+        >>> ad.nn.functional.conv2d(ad.ones(1, 1, 3, 3), ad.ones(2, 1, 2, 2)).shape
+        adjoint.Size([1, 2, 2, 2])
+    """
     return _conv(2, input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -75,7 +87,13 @@ def conv3d(
     dilation: Ints = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Cross-correlation of (n, c, d, h, w) with weight (out, c / groups, kd, kh, kw)."""
+    """Cross-correlation of (n, c, d, h, w) with weight (out, c / groups, kd, kh, kw).
+
+    Example::
+
+        >>> ad.nn.functional.conv3d(ad.ones(1, 1, 3, 3, 3), ad.ones(2, 1, 2, 2, 2)).shape
+        adjoint.Size([1, 2, 2, 2, 2])
+    """
     return _conv(3, input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -104,7 +122,13 @@ def conv_transpose1d(
     groups: int = 1,
     dilation: Ints = 1,
 ) -> Tensor:
-    """The transpose of conv1d: (n, c, length) with weight (c, out / groups, k)."""
+    """The transpose of conv1d: (n, c, length) with weight (c, out / groups, k).
+
+    Example::
+
+        >>> ad.nn.functional.conv_transpose1d(ad.ones(1, 1, 3), ad.ones(1, 2, 2)).shape
+        adjoint.Size([1, 2, 4])
+    """
     return _conv_transpose(1, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
@@ -118,7 +142,13 @@ def conv_transpose2d(
     groups: int = 1,
     dilation: Ints = 1,
 ) -> Tensor:
-    """The transpose of conv2d: (n, c, h, w) with weight (c, out / groups, kh, kw)."""
+    """The transpose of conv2d: (n, c, h, w) with weight (c, out / groups, kh, kw).
+
+    Example::
+
+        >>> ad.nn.functional.conv_transpose2d(ad.ones(1, 1, 3, 3), ad.ones(1, 2, 2, 2)).shape
+        adjoint.Size([1, 2, 4, 4])
+    """
     return _conv_transpose(2, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
@@ -132,7 +162,13 @@ def conv_transpose3d(
     groups: int = 1,
     dilation: Ints = 1,
 ) -> Tensor:
-    """The transpose of conv3d: (n, c, d, h, w) with weight (c, out / groups, kd, kh, kw)."""
+    """The transpose of conv3d: (n, c, d, h, w) with weight (c, out / groups, kd, kh, kw).
+
+    Example::
+
+        >>> ad.nn.functional.conv_transpose3d(ad.ones(1, 1, 3, 3, 3), ad.ones(1, 2, 2, 2, 2)).shape
+        adjoint.Size([1, 2, 4, 4, 4])
+    """
     return _conv_transpose(3, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
@@ -165,7 +201,13 @@ def max_pool1d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """The maximum of each window of (n, c, length)."""
+    """The maximum of each window of (n, c, length).
+
+    Example::
+
+        >>> ad.nn.functional.max_pool1d(ad.tensor([[1., 3., 2., 4.]]), 2)
+        tensor([[3., 4.]])
+    """
     return _max_pool(1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
@@ -178,7 +220,13 @@ def max_pool2d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """The maximum of each window of (n, c, h, w)."""
+    """The maximum of each window of (n, c, h, w).
+
+    Example::
+
+        >>> ad.nn.functional.max_pool2d(ad.ones(1, 1, 4, 4), 2).shape
+        adjoint.Size([1, 1, 2, 2])
+    """
     return _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
@@ -191,7 +239,13 @@ def max_pool3d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """The maximum of each window of (n, c, d, h, w)."""
+    """The maximum of each window of (n, c, d, h, w).
+
+    Example::
+
+        >>> ad.nn.functional.max_pool3d(ad.ones(1, 1, 4, 4, 4), 2).shape
+        adjoint.Size([1, 1, 2, 2, 2])
+    """
     return _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
@@ -212,7 +266,13 @@ def avg_pool1d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:
-    """The mean of each window of (n, c, length)."""
+    """The mean of each window of (n, c, length).
+
+    Example::
+
+        >>> ad.nn.functional.avg_pool1d(ad.tensor([[1., 3., 2., 4.]]), 2)
+        tensor([[2., 3.]])
+    """
     return _avg_pool(1, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
 
 
@@ -225,7 +285,13 @@ def avg_pool2d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Tensor:
-    """The mean of each window of (n, c, h, w)."""
+    """The mean of each window of (n, c, h, w).
+
+    Example::
+
+        >>> ad.nn.functional.avg_pool2d(ad.ones(1, 1, 4, 4), 2).shape
+        adjoint.Size([1, 1, 2, 2])
+    """
     if divisor_override is None:
         return _avg_pool(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
     kh, kw = _tuple(kernel_size, 2)
@@ -240,12 +306,22 @@ def avg_pool3d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:
-    """The mean of each window of (n, c, d, h, w)."""
+    """The mean of each window of (n, c, d, h, w).
+
+    Example::
+
+        >>> ad.nn.functional.avg_pool3d(ad.ones(1, 1, 4, 4, 4), 2).shape
+        adjoint.Size([1, 1, 2, 2, 2])
+    """
     return _avg_pool(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
 
 
 def _adaptive(x: Tensor, dim: int, size: int) -> Tensor:
     n = x.size(dim)
+    if n == 0 or not 0 <= size < 2**31:
+        raise RuntimeError(
+            f"adaptive_avg_pool: expected a dimension that is not empty and an output size that fits 32 bits, got {n} and {size}"
+        )
     pieces = [
         x.narrow(dim, i * n // size, -(-(i + 1) * n // size) - i * n // size).mean(dim, keepdim=True) for i in range(size)
     ]
@@ -253,12 +329,24 @@ def _adaptive(x: Tensor, dim: int, size: int) -> Tensor:
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: Ints) -> Tensor:
-    """Means over `output_size` nearly equal windows of the last dimension."""
+    """Means over `output_size` nearly equal windows of the last dimension.
+
+    Example::
+
+        >>> ad.nn.functional.adaptive_avg_pool1d(ad.tensor([[1., 3., 2., 4.]]), 2)
+        tensor([[2., 3.]])
+    """
     return _adaptive(input, -1, _tuple(output_size, 1)[0])
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None]) -> Tensor:
-    """Means over nearly equal windows of the last two dimensions; None keeps a size."""
+    """Means over nearly equal windows of the last two dimensions; None keeps a size.
+
+    Example::
+
+        >>> ad.nn.functional.adaptive_avg_pool2d(ad.ones(1, 1, 4, 4), 1)
+        tensor([[[[1.]]]])
+    """
     sizes = [output_size] * 2 if isinstance(output_size, int) else list(output_size)
     for dim, size in zip((-2, -1), sizes, strict=True):
         if size is not None:

@@ -17,7 +17,10 @@ Dim = int | Sequence[int]
 def vector_norm(x: Tensor, ord: float = 2, dim: Dim | None = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """(sum |x|^ord)^(1/ord) over `dim` (all, if none); infinite orders give the extremes of |x|, 0 counts what is not zero.
 
-    Example: `linalg.vector_norm(tensor([3.0, 4.0]))  # tensor(5.)`
+    Example::
+
+        >>> ad.linalg.vector_norm(ad.tensor([3., 4.]))
+        tensor(5.)
     """
     return _core._vector_norm(x, ord, dim, keepdim, dtype)
 
@@ -28,7 +31,11 @@ def matrix_norm(
     """The norm of matrices of shape (..., m, n): "fro", or the largest (`inf`, 1) or smallest (`-inf`, -1) sum of a row or column.
 
     Norms that need singular values ("nuc", 2, -2) raise NotImplementedError.
-    Example: `linalg.matrix_norm(tensor([[1.0, -2.0], [3.0, 4.0]]), 1)  # tensor(6.)`
+
+    Example::
+
+        >>> ad.linalg.matrix_norm(ad.tensor([[1., -2.], [3., 4.]]), 1)
+        tensor(6.)
     """
     if A.ndim < 2:
         raise RuntimeError(f"linalg.matrix_norm: The input tensor A must have at least 2 dimensions, got {A.ndim}.")
@@ -58,7 +65,10 @@ def norm(
 ) -> Tensor:
     """A vector norm, or a matrix norm if `ord` is given and A (or `dim`) has two dimensions.
 
-    Example: `linalg.norm(tensor([[3.0, 0.0], [4.0, 0.0]]))  # tensor(5.)`
+    Example::
+
+        >>> ad.linalg.norm(ad.tensor([[3., 0.], [4., 0.]]))
+        tensor(5.)
     """
     if ord is None:
         return vector_norm(A, 2, dim, keepdim, dtype=dtype)
@@ -77,29 +87,57 @@ def norm(
 
 
 def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
-    """The cross product of vectors of length 3 along `dim`; other dimensions broadcast."""
+    """The cross product of vectors of length 3 along `dim`; other dimensions broadcast.
+
+    Example::
+
+        >>> ad.linalg.cross(ad.tensor([1., 0., 0.]), ad.tensor([0., 1., 0.]))
+        tensor([0., 0., 1.])
+    """
     return _core.cross(input, other, dim)
 
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
-    """sum(conj(x) * y) along `dim`; other dimensions broadcast."""
+    """sum(conj(x) * y) along `dim`; other dimensions broadcast.
+
+    Example::
+
+        >>> ad.linalg.vecdot(ad.tensor([1., 2.]), ad.tensor([3., 4.]))
+        tensor(11.)
+    """
     return (x.conj() * y).sum(dim)
 
 
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """A view of the diagonals of the matrices in the last two dimensions, as the last dimension."""
+    """A view of the diagonals of the matrices in the last two dimensions, as the last dimension.
+
+    Example::
+
+        >>> ad.linalg.diagonal(ad.tensor([[1., 2.], [3., 4.]]))
+        tensor([1., 4.])
+    """
     return A.diagonal(offset, dim1, dim2)
 
 
 def matmul(input: Tensor, other: Tensor) -> Tensor:
-    """The product of matrices, or of batches of them."""
+    """The product of matrices, or of batches of them.
+
+    Example::
+
+        >>> ad.linalg.matmul(ad.ones(2, 2), ad.ones(2))
+        tensor([2., 2.])
+    """
     return input @ other
 
 
 def matrix_power(A: Tensor, n: int) -> Tensor:
     """A @ A @ ... @ A, n times, for square matrices (..., m, m); n may be 0, but not negative: nothing here inverts.
 
-    Example: `linalg.matrix_power(tensor([[1.0, 1.0], [0.0, 1.0]]), 3)  # tensor([[1., 3.], [0., 1.]])`
+    Example::
+
+        >>> ad.linalg.matrix_power(ad.tensor([[1., 1.], [0., 1.]]), 3)
+        tensor([[1., 3.],
+                [0., 1.]])
     """
     if A.ndim < 2 or A.size(-1) != A.size(-2):
         raise RuntimeError(f"linalg.matrix_power: A must be batches of square matrices, got shape {list(A.shape)}")
@@ -116,7 +154,10 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
 def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     """The product of two or more matrices in the cheapest order; the first and the last may be vectors.
 
-    Example: `linalg.multi_dot([a, b, c])  # a @ (b @ c), if that takes fewer multiplications`
+    Example::
+
+        >>> ad.linalg.multi_dot([ad.ones(2, 3), ad.ones(3, 4), ad.ones(4)])
+        tensor([12., 12.])
     """
     if len(tensors) < 2:
         raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _core
@@ -35,6 +35,21 @@ from ._activations import (
     write,
 )
 from ._core import Tensor
+from ._images import (
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    affine_grid,
+    channel_shuffle,
+    fold,
+    grid_sample,
+    interpolate,
+    local_response_norm,
+    lp_pool1d,
+    lp_pool2d,
+    pixel_shuffle,
+    pixel_unshuffle,
+    unfold,
+)
 from ._losses import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -53,6 +68,19 @@ from ._losses import (
     soft_margin_loss,
     triplet_margin_loss,
 )
+from ._regularisers import (
+    dropout1d,
+    dropout2d,
+    dropout3d,
+    embedding_bag,
+    gumbel_softmax,
+    hardshrink,
+    multi_margin_loss,
+    multilabel_soft_margin_loss,
+    rrelu,
+    triplet_margin_with_distance_loss,
+)
+from ._statistics import pdist
 from ._windows import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -71,87 +99,55 @@ from ._windows import (
 )
 
 __all__ = [
-    "adaptive_avg_pool1d",
-    "adaptive_avg_pool2d",
-    "alpha_dropout",
-    "avg_pool1d",
-    "avg_pool2d",
-    "avg_pool3d",
-    "batch_norm",
-    "bilinear",
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-    "celu",
-    "conv1d",
-    "conv2d",
-    "conv3d",
-    "conv_transpose1d",
-    "conv_transpose2d",
-    "conv_transpose3d",
-    "cosine_embedding_loss",
-    "cosine_similarity",
-    "cross_entropy",
-    "dropout",
-    "elu",
-    "embedding",
-    "gaussian_nll_loss",
-    "gelu",
-    "glu",
-    "group_norm",
-    "hardsigmoid",
-    "hardswish",
-    "hardtanh",
-    "hinge_embedding_loss",
-    "huber_loss",
-    "instance_norm",
-    "kl_div",
-    "l1_loss",
-    "layer_norm",
-    "leaky_relu",
-    "linear",
-    "log_softmax",
-    "logsigmoid",
-    "margin_ranking_loss",
-    "max_pool1d",
-    "max_pool2d",
-    "max_pool3d",
-    "mish",
-    "mse_loss",
-    "nll_loss",
-    "normalize",
-    "one_hot",
-    "pad",
-    "pairwise_distance",
-    "poisson_nll_loss",
-    "prelu",
-    "relu",
-    "relu6",
-    "rms_norm",
-    "scaled_dot_product_attention",
-    "selu",
-    "sigmoid",
-    "silu",
-    "smooth_l1_loss",
-    "soft_margin_loss",
-    "softmax",
-    "softmin",
-    "softplus",
-    "softshrink",
-    "softsign",
-    "tanh",
-    "tanhshrink",
-    "threshold",
-    "triplet_margin_loss",
-]
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d", "affine_grid",
+    "alpha_dropout", "avg_pool1d", "avg_pool2d", "avg_pool3d", "batch_norm", "bilinear", "binary_cross_entropy",
+    "binary_cross_entropy_with_logits", "celu", "celu_", "channel_shuffle", "conv1d", "conv2d", "conv3d",
+    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_embedding_loss", "cosine_similarity",
+    "cross_entropy", "dropout", "dropout1d", "dropout2d", "dropout3d", "elu", "elu_", "embedding", "embedding_bag", "fold",
+    "gaussian_nll_loss", "gelu", "glu", "grid_sample", "group_norm", "gumbel_softmax", "hardshrink", "hardsigmoid",
+    "hardswish", "hardtanh", "hardtanh_", "hinge_embedding_loss", "huber_loss", "instance_norm", "interpolate", "kl_div",
+    "l1_loss", "layer_norm", "leaky_relu", "leaky_relu_", "linear", "local_response_norm", "log_softmax", "logsigmoid",
+    "lp_pool1d", "lp_pool2d", "margin_ranking_loss", "max_pool1d", "max_pool2d", "max_pool3d", "mish", "mse_loss",
+    "multi_margin_loss", "multilabel_soft_margin_loss", "nll_loss", "normalize", "one_hot", "pad", "pairwise_distance",
+    "pdist", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "prelu", "relu", "relu6", "relu_", "rms_norm", "rrelu",
+    "rrelu_", "scaled_dot_product_attention", "selu", "selu_", "sigmoid", "silu", "smooth_l1_loss", "soft_margin_loss",
+    "softmax", "softmin", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "threshold_",
+    "triplet_margin_loss", "triplet_margin_with_distance_loss", "unfold",
+]  # fmt: skip
+
+
+def _in_place(f: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def write_here(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        return f(input, *args, **kwargs, inplace=True)
+
+    write_here.__name__ = f.__name__ + "_"
+    write_here.__doc__ = f"`{f.__name__}` in place."
+    return write_here
+
+
+celu_, elu_, hardtanh_, leaky_relu_ = (_in_place(f) for f in (celu, elu, hardtanh, leaky_relu))
+relu_, rrelu_, selu_, threshold_ = (_in_place(f) for f in (relu, rrelu, selu, threshold))
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """x @ weight.T + bias; weight is (out, in)."""
+    """x @ weight.T + bias; weight is (out, in).
+
+    Example::
+
+        >>> ad.nn.functional.linear(ad.tensor([1., 2.]), ad.tensor([[1., 1.], [0., 1.]]))
+        tensor([3., 2.])
+    """
     return _core._linear(input, weight, bias)
 
 
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """x1 @ weight[k] @ x2 for each k; weight is (out, in1, in2)."""
+    """x1 @ weight[k] @ x2 for each k; weight is (out, in1, in2).
+
+    Example::
+
+        >>> ad.nn.functional.bilinear(ad.ones(1, 2), ad.ones(1, 3), ad.ones(4, 2, 3))
+        tensor([[6., 6., 6., 6.]])
+    """
     y = _core.einsum("...i,kij,...j->...k", input1, weight, input2)
     return y if bias is None else y + bias
 
@@ -165,29 +161,62 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Tensor:
-    """The rows of `weight` that `input` names."""
+    """The rows of `weight` that `input` names.
+
+    Example::
+
+        >>> ad.nn.functional.embedding(ad.tensor([1, 0]), ad.tensor([[1., 2.], [3., 4.]]))
+        tensor([[3., 4.],
+                [1., 2.]])
+    """
     if max_norm is not None or scale_grad_by_freq or sparse:
         raise NotImplementedError("embedding: max_norm, scale_grad_by_freq and sparse are not supported")
-    padding = -1 if padding_idx is None else padding_idx % weight.size(0)
+    rows = weight.size(0)
+    if padding_idx is not None and not -rows <= padding_idx < rows:
+        raise IndexError(f"embedding: padding_idx must be within the {rows} rows of weight, got {padding_idx}")
+    padding = -1 if padding_idx is None else padding_idx % rows
     return _core._embedding(weight, input, padding)
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
-    """A new last dimension of zeros, with a one at the index."""
+    """A new last dimension of zeros, with a one at the index.
+
+    Example::
+
+        >>> ad.nn.functional.one_hot(ad.tensor([0, 2]), 3)
+        tensor([[1, 0, 0],
+                [0, 0, 1]])
+    """
     return _core._one_hot(tensor, num_classes)
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zeroes elements with probability p and scales the others by 1 / (1 - p)."""
+    """Zeroes elements with probability p and scales the others by 1 / (1 - p).
+
+    Example::
+
+        >>> ad.nn.functional.dropout(ad.ones(3), training=False)
+        tensor([1., 1., 1.])
+    """
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     return write(input, _core._dropout(input, p, training), inplace)
 
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """Dropout that keeps mean and variance of selu activations."""
+    """Dropout that keeps mean and variance of selu activations.
+
+    Example::
+
+        >>> ad.nn.functional.alpha_dropout(ad.ones(3))
+        tensor([1., 1., 1.])
+    """
+    if not 0 <= p <= 1:
+        raise ValueError(f"alpha_dropout: dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0:
         return input
+    if p == 1:
+        return write(input, input * 0, inplace)
     dropped = -1.7580993408473766
     a = ((1 - p) * (1 + p * dropped**2)) ** -0.5
     keep = _core.rand_like(input) >= p
@@ -195,7 +224,13 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
 
 
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
-    """Pads from the last dimension on: (left, right, top, bottom, ...); negative amounts crop."""
+    """Pads from the last dimension on: (left, right, top, bottom, ...); negative amounts crop.
+
+    Example::
+
+        >>> ad.nn.functional.pad(ad.tensor([1., 2.]), (1, 2))
+        tensor([0., 1., 2., 0., 0.])
+    """
     if len(pad) % 2 or len(pad) > 2 * input.ndim:
         raise RuntimeError("Padding length must be divisible by 2 and at most twice the number of dimensions of the input.")
     before, after = [0] * input.ndim, [0] * input.ndim
@@ -228,12 +263,24 @@ def _source(mode: str, n: int, left: int, right: int) -> Tensor:
 def layer_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
 ) -> Tensor:
-    """Zero mean and unit variance over the last dimensions, then weight and bias."""
+    """Zero mean and unit variance over the last dimensions, then weight and bias.
+
+    Example::
+
+        >>> ad.nn.functional.layer_norm(ad.tensor([1., 3.]), (2,))
+        tensor([-1.0000,  1.0000])
+    """
     return _core._layer_norm(input, normalized_shape, weight, bias, eps)
 
 
 def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None) -> Tensor:
-    """Unit mean square over the last dimensions, then weight."""
+    """Unit mean square over the last dimensions, then weight.
+
+    Example::
+
+        >>> ad.nn.functional.rms_norm(ad.tensor([3., 3.]), (2,))
+        tensor([1., 1.])
+    """
     return _core._rms_norm(input, normalized_shape, weight, eps)
 
 
@@ -247,7 +294,14 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Zero mean and unit variance for each channel (dimension 1), then weight and bias."""
+    """Zero mean and unit variance for each channel (dimension 1), then weight and bias.
+
+    Example::
+
+        >>> ad.nn.functional.batch_norm(ad.tensor([[1.], [3.]]), None, None, training=True)
+        tensor([[-1.0000],
+                [ 1.0000]])
+    """
     if training and input.numel() == input.size(1):
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
     return _core._batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
@@ -269,7 +323,13 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Zero mean and unit variance for each sample and channel, then weight and bias."""
+    """Zero mean and unit variance for each sample and channel, then weight and bias.
+
+    Example::
+
+        >>> ad.nn.functional.instance_norm(ad.tensor([[[1., 3.]]]))
+        tensor([[[-1.0000,  1.0000]]])
+    """
     if not use_input_stats:
         return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
     n, c = input.shape[:2]
@@ -282,11 +342,21 @@ def instance_norm(
 def group_norm(
     input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
 ) -> Tensor:
-    """Zero mean and unit variance over each of `num_groups` groups of channels, then weight and bias."""
+    """Zero mean and unit variance over each of `num_groups` groups of channels, then weight and bias.
+
+    Example::
+
+        >>> ad.nn.functional.group_norm(ad.tensor([[1., 3.]]), 1)
+        tensor([[-1.0000,  1.0000]])
+    """
+    if input.ndim < 2:
+        raise RuntimeError(f"group_norm: Expected at least 2 dimensions for input tensor but received {input.ndim}")
+    if num_groups <= 0:
+        raise RuntimeError(f"group_norm: Expected num_groups to be greater than 0, got {num_groups}")
     n, c = input.shape[:2]
     if c % num_groups:
         raise RuntimeError(
-            "Expected number of channels in input to be divisible by num_groups, "
+            "group_norm: Expected number of channels in input to be divisible by num_groups, "
             f"but got input of shape {list(input.shape)} and num_groups={num_groups}"
         )
     flat = input.reshape(n * num_groups, -1)
@@ -294,19 +364,37 @@ def group_norm(
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
-    """x divided by its norm along `dim`, or by eps where that is larger."""
+    """x divided by its norm along `dim`, or by eps where that is larger.
+
+    Example::
+
+        >>> ad.nn.functional.normalize(ad.tensor([[3., 4.]]))
+        tensor([[0.6000, 0.8000]])
+    """
     return input / input.norm(p, dim, keepdim=True).clamp_min(eps)
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """The cosine of the angle between vectors along `dim`."""
+    """The cosine of the angle between vectors along `dim`.
+
+    Example::
+
+        >>> ad.nn.functional.cosine_similarity(ad.tensor([[1., 0.]]), ad.tensor([[3., 4.]]))
+        tensor([0.6000])
+    """
     a = x1 / x1.norm(2, dim, keepdim=True).clamp_min(eps)
     b = x2 / x2.norm(2, dim, keepdim=True).clamp_min(eps)
     return (a * b).sum(dim)
 
 
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
-    """The norm of x1 - x2 + eps along the last dimension."""
+    """The norm of x1 - x2 + eps along the last dimension.
+
+    Example::
+
+        >>> ad.nn.functional.pairwise_distance(ad.zeros(1, 2), ad.tensor([[3., 4.]]))
+        tensor([5.0000])
+    """
     return (x1 - x2 + eps).norm(p, -1, keepdim)
 
 
@@ -319,7 +407,13 @@ def scaled_dot_product_attention(
     is_causal: bool = False,
     scale: float | None = None,
 ) -> Tensor:
-    """softmax(query @ key.T * scale + mask) @ value, over the last two dimensions."""
+    """softmax(query @ key.T * scale + mask) @ value, over the last two dimensions.
+
+    Example::
+
+        >>> ad.nn.functional.scaled_dot_product_attention(ad.ones(1, 2, 4), ad.ones(1, 3, 4), ad.ones(1, 3, 5)).shape
+        adjoint.Size([1, 2, 5])
+    """
     scores = query @ key.mT * (query.size(-1) ** -0.5 if scale is None else scale)
     if is_causal:
         attn_mask = _core.ones(query.size(-2), key.size(-2), dtype=_core.bool).tril()

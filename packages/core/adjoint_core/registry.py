@@ -23,7 +23,13 @@ class Record:
 
 
 def names() -> list[str]:
-    """The names of all records, sorted."""
+    """The names of all records, sorted.
+
+    Example::
+
+        >>> names()[:3]
+        ['abs', 'acos', 'acosh']
+    """
     return _core._op_names()
 
 

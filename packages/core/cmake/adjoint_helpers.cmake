@@ -11,6 +11,7 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
 endif()
 
 # Flags of every target, besides -O3 of CMake's Release. Floating point stays IEEE: -fno-* drop errno and traps.
+# Every call reads a few thread-local words: they lie at fixed offsets (a few hundred bytes of the room that libc keeps).
 function(adjoint_settings target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES
@@ -21,7 +22,7 @@ function(adjoint_settings target)
     return()
   endif()
   target_compile_options(${target} PRIVATE
-    -fno-math-errno -fno-trapping-math -Wall -Wextra -Wno-missing-field-initializers
+    -fno-math-errno -fno-trapping-math -ftls-model=initial-exec -Wall -Wextra -Wno-missing-field-initializers
     # gcc 12 takes Dims' heap pointer for its inline array: both warnings are false there.
     $<$<CXX_COMPILER_ID:GNU>:-fno-semantic-interposition;-Wno-stringop-overflow;-Wno-array-bounds>
     $<$<BOOL:${ADJOINT_WERROR}>:-Werror>)
@@ -94,6 +95,7 @@ function(adjoint_tests)
     set(test ${PROJECT_NAME}_${stem})
     add_executable(${test} ${source})
     adjoint_settings(${test})
+    target_include_directories(${test} PRIVATE ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tests)   # check.h
     target_link_libraries(${test} PRIVATE ${ARGN})
     add_test(NAME ${test} COMMAND ${test})
   endforeach()

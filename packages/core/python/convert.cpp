@@ -83,7 +83,8 @@ bool to_dims(PyObject* o, Dims& out) {
     const Py_ssize_t n = PySequence_Size(o);
     out.resize(static_cast<int>(n));
     for (Py_ssize_t i = 0; i < n; i++) {
-      if (!one(PyTuple_Check(o) ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i), v)) return false;
+      PyObject* item = PyTuple_Check(o) ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i);
+      if (!item || !one(item, v)) return false;   // null: an __index__ has shortened the list
       out[static_cast<int>(i)] = v;
     }
     return true;
@@ -126,6 +127,21 @@ bool as_operand(PyObject* o, Tensor& out) {
 
 namespace {
 
+PyObject* item_at(PyObject* sequence, Py_ssize_t i) {
+  PyObject* o = PyTuple_Check(sequence) ? PyTuple_GetItem(sequence, i) : PyList_GetItem(sequence, i);
+  if (!o) throw nb::python_error();   // user code has shortened the list
+  return o;
+}
+
+// The memory of a tensor in the data: a dual one counts with its primal, as a constant.
+Tensor plain(PyObject* o, const char* op) {
+  const Tensor t = unwrap(o);
+  if (!(t->keys & key_lifted)) return t;
+  const TensorImpl* memory = engine_hooks.memory(*t);
+  expect(memory, op, ": vmap: a tensor inside the function has no values of its own to copy: use stack, or clone");
+  return Tensor(const_cast<TensorImpl*>(memory));
+}
+
 struct Nested {
   Dims sizes;
   int rank = -1;          // the highest category of a number seen, or
@@ -138,7 +154,7 @@ struct Nested {
       const Py_ssize_t n = PySequence_Size(o);
       sizes.push_back(n);
       if (n == 0) return;
-      o = PyTuple_Check(o) ? PyTuple_GetItem(o, 0) : PyList_GetItem(o, 0);
+      o = item_at(o, 0);
       expect(sizes.size() <= Dims::max, ErrorKind::value, op, ": too many dimensions");
     }
     if (is_tensor(o)) for (int64_t n : impl_of(o)->sizes) sizes.push_back(n);
@@ -153,7 +169,7 @@ struct Nested {
       const Py_ssize_t n = PySequence_Size(o);
       expect(depth < sizes.size(), ErrorKind::value, op, ": too many dimensions 'list'");
       expect(n == sizes[depth], ErrorKind::value, op, ": expected sequence of length ", sizes[depth], " at dim ", depth, " (got ", n, ")");
-      for (Py_ssize_t i = 0; i < n; i++) scan(PyTuple_Check(o) ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i), depth + 1);
+      for (Py_ssize_t i = 0; i < n; i++) scan(item_at(o, i), depth + 1);
       return;
     }
     if (is_tensor(o)) return add(impl_of(o)->dtype);
@@ -178,20 +194,22 @@ struct Nested {
   }
 };
 
-template <class T> T* fill(PyObject* o, T* p) {
+// Conversions run user code, which may change the sequence: never beyond `end`.
+template <class T> T* fill(PyObject* o, T* p, T* end, const char* op) {
   if (is_sequence(o)) {
     const Py_ssize_t n = PySequence_Size(o);
-    for (Py_ssize_t i = 0; i < n; i++) p = fill(PyTuple_Check(o) ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i), p);
+    for (Py_ssize_t i = 0; i < n; i++) p = fill(item_at(o, i), p, end, op);
     return p;
   }
   if (is_tensor(o) || is_numpy_array(o)) {
-    const Tensor t = cast_memory(contiguous(is_tensor(o) ? unwrap(o) : from_numpy(o)), dtype_of<T>());
+    const Tensor t = cast_memory(contiguous(is_tensor(o) ? plain(o, op) : from_numpy(o)), dtype_of<T>());
+    expect(t.numel() <= end - p, ErrorKind::value, op, ": the data changed while they were read");
     std::memcpy(static_cast<void*>(p), t->data, t.numel() * sizeof(T));
     return p + t.numel();
   }
   Scalar s{0};
-  to_scalar(o, s);
-  expect(!is_complex(s.dtype()) || is_complex_v<T>, ErrorKind::type, "tensor: complex numbers do not fit into ", dtype_of<T>());
+  expect(to_scalar(o, s) && p < end, ErrorKind::value, op, ": the data changed while they were read");
+  expect(!is_complex(s.dtype()) || is_complex_v<T>, ErrorKind::type, op, ": complex numbers do not fit into ", dtype_of<T>());
   *p = s.to<T>();
   return p + 1;
 }
@@ -199,7 +217,7 @@ template <class T> T* fill(PyObject* o, T* p) {
 }  // namespace
 
 Tensor tensor_from(PyObject* data, std::optional<DType> dtype, const char* op) {
-  if (is_tensor(data)) return cast_memory(unwrap(data), dtype.value_or(impl_of(data)->dtype));
+  if (is_tensor(data)) return cast_memory(plain(data, op), dtype.value_or(impl_of(data)->dtype));
   if (is_numpy_array(data)) {
     const Tensor t = from_numpy(data);
     return cast_memory(t, dtype.value_or(t.dtype()));
@@ -209,7 +227,11 @@ Tensor tensor_from(PyObject* data, std::optional<DType> dtype, const char* op) {
     nb::object o = nb::borrow(data);
     if (!to_scalar(data, number)) {
       if (PyErr_Occurred()) throw nb::python_error();
-      if (nb::hasattr(o, "__array__")) return tensor_from(o.attr("__array__")().ptr(), dtype, op);
+      if (nb::hasattr(o, "__array__")) {
+        nb::object array = o.attr("__array__")();
+        expect(is_numpy_array(array.ptr()), ErrorKind::type, op, ": ", type_name(data), ".__array__ must return a NumPy array, got ", type_name(array.ptr()));
+        return tensor_from(array.ptr(), dtype, op);
+      }
       if (nb::hasattr(o, "__len__") && nb::hasattr(o, "__getitem__") && !nb::isinstance<nb::str>(o)) return tensor_from(nb::list(o).ptr(), dtype, op);
       if (nb::hasattr(o, "__index__")) return tensor_from(nb::int_(o).ptr(), dtype, op);
       if (nb::hasattr(o, "__float__")) return tensor_from(nb::float_(o).ptr(), dtype, op);
@@ -223,7 +245,11 @@ Tensor tensor_from(PyObject* data, std::optional<DType> dtype, const char* op) {
   nested.measure(data);
   nested.scan(data, 0);
   Tensor t = empty(nested.sizes, dtype.value_or(nested.inferred()));
-  if (t.numel()) with_type(t.dtype(), [&](auto tag) { fill(data, t.data<typename decltype(tag)::type>()); });
+  if (t.numel()) with_type(t.dtype(), [&](auto tag) {
+    auto* p = t.data<typename decltype(tag)::type>();
+    auto* end = p + t.numel();
+    expect(fill(data, p, end, op) == end, ErrorKind::value, op, ": the data changed while they were read");
+  });
   return t;
 }
 

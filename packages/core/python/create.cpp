@@ -26,6 +26,9 @@ template <class F> void sized(nb::module_& m, const char* name, F make, const ch
   m.def(name, [make, name](const nb::args& size, OptDType dtype, OptDevice device, bool requires_grad) {
     return finish(make(dims_of(size, name), dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
   }, "size"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, doc);
+  m.def(name, [make](OptDType dtype, OptDevice device, bool requires_grad, const Dims& size) {
+    return finish(make(size, dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
+  }, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "size"_a);
   m.def((std::string(name) + "_like").c_str(), [make](const Tensor& x, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format) {
     return finish(laid_out(make(x.sizes(), dtype.value_or(x.dtype()), device.value_or(x.device())), format.value_or(MemoryFormat::preserve), x), requires_grad);
   }, "input"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "memory_format"_a = nb::none(), doc);
@@ -98,8 +101,10 @@ void bind_data(nb::module_& m) {
   m.def("scalar_tensor", [](const Scalar& s, OptDType dtype, OptDevice, bool requires_grad) { return finish(full({}, s, dtype.value_or(default_dtype())), requires_grad); },
         "s"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A 0-d tensor.");
   m.def("empty_strided", [](const Dims& size, const Dims& stride, OptDType dtype, OptDevice, bool requires_grad) {
-    int64_t reach = 1;
-    for (int i = 0; i < size.size(); i++) reach += (size[i] - 1) * stride[i];
+    expect(size.size() == stride.size(), "empty_strided: mismatch in length of strides and shape, got ", size, " and ", stride);
+    int64_t reach = 1, step;
+    for (int i = 0; i < size.size(); i++)
+      expect(!__builtin_mul_overflow(size[i] - 1, stride[i], &step) && !__builtin_add_overflow(reach, step, &reach), "empty_strided: too large: ", size, ", strides ", stride);
     return finish(alias_of(as_strided(empty({size.product() ? reach : 0}, dtype.value_or(default_dtype())), size, stride)), requires_grad);
   }, "size"_a, "stride"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "Uninitialised memory with the given strides.");
   Methods().def("new_tensor", [](const Tensor& x, nb::handle data, OptDType dtype, OptDevice, bool requires_grad) {
@@ -110,6 +115,7 @@ void bind_data(nb::module_& m) {
 void bind_subclass() {
   PyObject* type = reinterpret_cast<PyObject*>(api->tensor_type);
   nb::object make = nb::cpp_function([](nb::handle cls, const Tensor& data, bool require_grad) {
+    expect(data->storage, "_make_subclass: a tensor inside a transform has no memory of its own");
     nb::object o = nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(cls.ptr()), alias_of(data)));
     if (o && require_grad) o.attr("requires_grad") = true;
     return o;
@@ -127,7 +133,9 @@ Dims dims_of(const nb::args& args, const char* op) {
   nb::handle one = args.size() == 1 ? nb::handle(args[0]) : nb::handle(args);
   if (!to_dims(one.ptr(), d)) {
     PyErr_Clear();
-    fail(ErrorKind::type, op, ": sizes must be ints or one sequence of ints, got ", nb::repr(one).c_str());
+    std::string got = nb::repr(one).c_str();
+    if (got.size() > 80) got = got.substr(0, 80) + " ...";
+    fail(ErrorKind::type, op, ": sizes must be ints or one sequence of ints, got ", got);
   }
   return d;
 }
@@ -143,7 +151,7 @@ PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject*) {
     else if (is_tensor(first)) t = alias(unwrap(first));
     else if (PyLong_Check(first) && to_dims(args, sizes)) t = empty(sizes, default_dtype());
     else if (Py_TYPE(first) == api->size_type && to_dims(first, sizes)) t = empty(sizes, default_dtype());
-    else t = tensor_from(first, default_dtype(), "Tensor");
+    else { PyErr_Clear(); t = tensor_from(first, default_dtype(), "Tensor"); }
     return wrap_as(type, std::move(t));
   });
 }

@@ -64,7 +64,9 @@ template <class M> Tensor import_from(PyObject* capsule, const char* name, const
   const DLTensor& d = m->tensor;
   expect(d.device.type == 1, ErrorKind::value, "from_dlpack: only CPU memory can be imported, got device type ", d.device.type);
   if constexpr (std::is_same_v<M, ManagedVersioned>) expect(!(m->flags & flag_read_only), ErrorKind::value, "from_dlpack: the memory is read-only; copy it first");
-  Tensor t(TensorImpl::make());
+  expect(d.ndim >= 0 && d.ndim <= Dims::max, ErrorKind::value, "from_dlpack: tensors have at most ", Dims::max, " dimensions, got ", d.ndim);
+  for (int i = 0; i < d.ndim; i++) expect(d.shape[i] >= 0, ErrorKind::value, "from_dlpack: sizes must not be negative, got ", d.shape[i]);
+  Tensor t = Tensor::take(TensorImpl::make());
   t->dtype = type_from(d.dtype);
   t->sizes = Dims(std::span<const int64_t>(d.shape, static_cast<size_t>(d.ndim)));
   t->set_contiguous_strides();

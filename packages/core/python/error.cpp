@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 #include <new>
+#include <stdexcept>
 
 #include "tensor_type.h"
 
@@ -44,7 +45,9 @@ void raise() noexcept {
   catch (const Error& e) { PyErr_SetString(type_of(e.kind()), e.what()); }
   catch (nb::python_error& e) { e.restore(); }
   catch (const nb::builtin_exception& e) { PyErr_SetString(type_of(e.type()), e.what()); }
-  catch (const std::bad_alloc&) { PyErr_NoMemory(); }
+  catch (const OutOfMemory& e) { PyErr_SetString(api->memory_error, e.what()); }
+  catch (const std::bad_alloc&) { PyErr_SetString(api->memory_error, "out of memory"); }
+  catch (const std::length_error&) { PyErr_SetString(api->memory_error, "out of memory: more elements than any memory holds"); }
   catch (const std::exception& e) { PyErr_SetString(PyExc_RuntimeError, e.what()); }
   catch (...) { PyErr_SetString(PyExc_RuntimeError, "unknown C++ exception"); }
 }

@@ -13,7 +13,6 @@ namespace adjoint::python {
 
 namespace {
 
-PyObject* item_at(PyObject* sequence, Py_ssize_t i) { return PyTuple_Check(sequence) ? PyTuple_GetItem(sequence, i) : PyList_GetItem(sequence, i); }
 bool is_mask(DType t) { return t == DType::bool_ || t == DType::uint8; }
 // Lists that hold anything but numbers count as tuples: x[[0, slice(None)]] is x[0, :].
 bool counts_as_tuple(PyObject* key) {
@@ -31,8 +30,12 @@ bool counts_as_tuple(PyObject* key) {
 class Indexer {
  public:
   Indexer(Tensor x, PyObject* key) : x_(std::move(x)), original_(x_) {
+    if (PyList_Check(key) && counts_as_tuple(key)) {   // conversions run user code, which may change a list
+      copy_ = nb::steal(PyList_AsTuple(key));
+      key = copy_.ptr();
+    }
     if (!counts_as_tuple(key)) parts_.push_back(key);
-    else for (Py_ssize_t i = 0, n = PySequence_Size(key); i < n; i++) parts_.push_back(item_at(key, i));
+    else for (Py_ssize_t i = 0, n = PySequence_Size(key); i < n; i++) parts_.push_back(PyTuple_GetItem(key, i));
     arrays_.resize(parts_.size());
     const int given = convert();
     expect(x_.dim() > 0 || given != 1 || parts_.size() != 1 || !PyIndex_Check(key), ErrorKind::index,
@@ -123,6 +126,7 @@ class Indexer {
   }
 
   Tensor x_, original_;
+  nb::object copy_;
   std::vector<PyObject*> parts_;
   TensorVector arrays_, indices_;
   int dim_ = 0, real_dim_ = 0, covered_ = 0, skipped_ = 0;

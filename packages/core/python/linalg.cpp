@@ -29,6 +29,31 @@ int64_t cross_dim(const Tensor& x, std::optional<int64_t> dim) {
   fail(ErrorKind::shape, "cross: no dimension of size 3 in input of shape ", x.sizes());
 }
 
+// The letters of one operand of einsum that are written as numbers: 0 is A, 26 is a, ... is itself.
+std::string letters(nb::handle subscripts) {
+  std::string s;
+  for (nb::handle i : subscripts) {
+    if (i.ptr() == Py_Ellipsis) { s += "..."; continue; }
+    const auto n = nb::cast<int64_t>(i);
+    expect(n >= 0 && n < 52, "einsum(): not within the valid range [0, 52): subscript ", n);
+    s += static_cast<char>(n < 26 ? 'A' + n : 'a' + n - 26);
+  }
+  return s;
+}
+
+// einsum(a, [0, 1], b, [1, 2], [0, 2])
+Tensor einsum_of_lists(const nb::args& args) {
+  std::string equation;
+  TensorVector operands;
+  const size_t pairs = args.size() / 2;
+  for (size_t i = 0; i < pairs; i++) {
+    operands.push_back(nb::cast<Tensor>(args[2 * i]));
+    equation += (i ? "," : "") + letters(args[2 * i + 1]);
+  }
+  if (args.size() % 2) equation += "->" + letters(args[2 * pairs]);
+  return einsum(equation.c_str(), operands);
+}
+
 }  // namespace
 
 void bind_linalg(nb::module_& m) {
@@ -55,6 +80,7 @@ void bind_linalg(nb::module_& m) {
     nb::object given = operands.size() == 1 && is_sequence(nb::handle(operands[0]).ptr()) ? nb::object(operands[0]) : nb::object(operands);
     return einsum(equation.c_str(), nb::cast<TensorVector>(nb::list(given)));
   }, "equation"_a, "operands"_a, "A sum of products written with letters: `einsum('ij,jk->ik', a, b)`.");
+  m.def("einsum", einsum_of_lists, "args"_a);
   both(m, "kron", [](const Tensor& a, const Tensor& b) { return kron(a, b); }, "other"_a);
   both(m, "cross", [](const Tensor& a, const Tensor& b, std::optional<int64_t> dim) { return cross(a, b, cross_dim(a, dim)); }, "other"_a, "dim"_a = nb::none());
 }

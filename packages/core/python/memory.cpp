@@ -28,6 +28,13 @@ nb::object list_of(const char* p, const TensorImpl& t, int dim) {
 
 void need_memory(const Tensor& t, const char* op) { expect(t->storage, op, ": a tensor inside a transform has no values to read"); }
 
+// The memory of t or, in forward mode, of its primal; a member of a batch has none of its own.
+const TensorImpl& memory(const Tensor& t, const char* op) {
+  const TensorImpl* m = t->keys & key_lifted ? engine_hooks.memory(*t) : t.get();
+  expect(m && m->storage, op, ": a tensor inside vmap has no values to read: each member of the batch has its own");
+  return *m;
+}
+
 void bind_layout(const Methods& t) {
   t.def("size", [](const Tensor& x, std::optional<int64_t> dim) -> nb::object {
     if (!dim) return nb::steal(size_object(x.sizes()));
@@ -43,12 +50,12 @@ void bind_layout(const Methods& t) {
   for (const char* name : {"dim", "ndimension"}) t.def(name, [](const Tensor& x) { return x.dim(); });
   for (const char* name : {"numel", "nelement"}) t.def(name, [](const Tensor& x) { return x.numel(); });
   t.def("element_size", [](const Tensor& x) { return itemsize(x.dtype()); });
-  t.def("storage_offset", [](const Tensor& x) { need_memory(x, "storage_offset"); return x->offset(); });
-  t.def("data_ptr", [](const Tensor& x) { need_memory(x, "data_ptr"); return reinterpret_cast<uintptr_t>(x->numel ? x->data : nullptr); });
+  t.def("storage_offset", [](const Tensor& x) { return memory(x, "storage_offset").offset(); });
+  t.def("data_ptr", [](const Tensor& x) { const TensorImpl& t = memory(x, "data_ptr"); return reinterpret_cast<uintptr_t>(t.numel ? t.data : nullptr); });
   t.def("is_contiguous", [](const Tensor& x, MemoryFormat format) { return is_in(x, format); }, "memory_format"_a = MemoryFormat::contiguous);
   t.def("is_set_to", [](const Tensor& x, const Tensor& y) { return x->data == y->data && x.sizes() == y.sizes() && x->strides == y->strides; }, "tensor"_a);
   t.def("_storage_ptr", [](const Tensor& x) { return reinterpret_cast<uintptr_t>(x->storage); }, "Identifies the memory that views share.");
-  t.def("_storage_nbytes", [](const Tensor& x) { need_memory(x, "_storage_nbytes"); return x->storage->nbytes; });
+  t.def("_storage_nbytes", [](const Tensor& x) { return memory(x, "_storage_nbytes").storage->nbytes; });
   t.def("get_device", [](const Tensor& x) { return x.device().type == DeviceType::cpu ? -1 : x.device().index; });
 }
 
@@ -65,7 +72,7 @@ void bind_queries(nb::module_& m) {
 
 void bind_values(const Methods& t) {
   t.def("item", [](const Tensor& x) { return item(x); }, "The value of a one-element tensor, as a Python number.");
-  t.def("tolist", [](const Tensor& x) { need_memory(x, "tolist"); return list_of(x->data, *x, 0); }, "Nested lists of Python numbers.");
+  t.def("tolist", [](const Tensor& x) { const TensorImpl& t = memory(x, "tolist"); return list_of(t.data, t, 0); }, "Nested lists of Python numbers.");
   t.def("__complex__", [](const Tensor& x) { const auto z = item(x).to<Complex<double>>(); return nb::steal(PyComplex_FromDoubles(z.re, z.im)); });
 }
 
@@ -127,6 +134,7 @@ void bind_conversion(nb::module_& m, const Methods& t) {
     return is_in(x, format) ? x : copy_in(x, format);
   }, "memory_format"_a = MemoryFormat::contiguous);
   m.def("_from_bytes", [](const nb::bytes& data, DType dtype) {
+    expect(data.size() % itemsize(dtype) == 0, ErrorKind::value, "_from_bytes: ", data.size(), " bytes are no whole number of ", dtype);
     Tensor x = empty({static_cast<int64_t>(data.size()) / itemsize(dtype)}, dtype);
     std::memcpy(x->data, data.c_str(), data.size());
     return x;
@@ -145,6 +153,7 @@ void bind_writes(const Methods& t) {
   }, "value"_a, "Sets every element.");
   t.def("zero_", [](const Tensor& x) { copy_(x, wrapped(0)); return x; }, "Sets every element to zero.");
   t.def("_set_data", [](const Tensor& x, const Tensor& y) {
+    for (const Tensor& t : {x, y}) expect(t->storage, "set_data: a tensor inside a transform has no memory to exchange");
     if (y->storage) y->storage->inc_ref();
     if (x->storage) x->storage->dec_ref();
     x->storage = y->storage;
@@ -161,7 +170,7 @@ void bind_writes(const Methods& t) {
     const Tensor y = contiguous(alias_of(x));
     return nb::bytes(y->data, static_cast<size_t>(y.numel() * itemsize(y.dtype())));
   }, "The elements in order, as bytes.");
-  t.def("_alias", [](const Tensor& x) { return alias_of(x); }, "The same memory without history.");
+  t.def("_alias", [](const Tensor& x) { need_memory(x, "_alias"); return alias_of(x); }, "The same memory without history.");
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // The module adjoint_core._core: the Tensor type first, then everything that is defined on it.
 #include "module.h"
 
+#include <stdexcept>
+
 #include "convert.h"
 #include "reference.h"
 #include "site.h"
@@ -13,10 +15,17 @@ namespace {
 
 Api table{};  // the module's dictionary owns the types it names
 
-void make_shape_error(nb::module_& m) {
-  nb::object bases = nb::make_tuple(nb::borrow(PyExc_RuntimeError), nb::borrow(PyExc_ValueError));
-  table.shape_error = PyErr_NewExceptionWithDoc("adjoint.ShapeError", "Shapes that do not fit together.", bases.ptr(), nullptr);
-  m.attr("ShapeError") = nb::steal(table.shape_error);
+PyObject* make_error(nb::module_& m, const std::string& name, PyObject* other, const char* doc) {
+  nb::object bases = nb::make_tuple(nb::borrow(PyExc_RuntimeError), nb::borrow(other));
+  PyObject* type = PyErr_NewExceptionWithDoc(("adjoint." + name).c_str(), doc, bases.ptr(), nullptr);
+  if (!type) throw nb::python_error();
+  m.attr(name.c_str()) = nb::steal(type);
+  return type;
+}
+
+void make_errors(nb::module_& m) {
+  table.shape_error = make_error(m, "ShapeError", PyExc_ValueError, "Shapes that do not fit together.");
+  table.memory_error = make_error(m, "OutOfMemoryError", PyExc_MemoryError, "There is no room for a tensor.");
 }
 
 void make_types(nb::module_& m) {
@@ -62,13 +71,16 @@ NB_MODULE(_core, m) {
   table.device_object = device_object;
   table.size = size_object;
   table.raise = raise;
-  make_shape_error(m);
+  make_errors(m);
   bind_values(m, table);
   make_types(m);
   bind_sites(m);
   install_hooks();
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
-    try { std::rethrow_exception(p); } catch (const adjoint::Error&) { raise(); }
+    try { std::rethrow_exception(p); }
+    catch (const adjoint::Error&) { raise(); }
+    catch (const std::bad_alloc&) { raise(); }
+    catch (const std::length_error&) { raise(); }
   });
   for (auto bind : {bind_memory, bind_numpy, bind_dlpack, bind_create, bind_random, bind_elementwise, bind_select, bind_reduce, bind_view, bind_rearrange, bind_linalg, bind_nn, bind_registry}) bind(m);
   m.attr("_api") = nb::capsule(&table, api_capsule);

@@ -29,9 +29,34 @@ template <Name name> const Op& record() {
   return *op;
 }
 
+// A Python number as an operand. Its tensor is lent to one call at a time and used again unless the call kept it.
+class Number {
+ public:
+  static bool is(PyObject* o) noexcept { return PyFloat_CheckExact(o) || PyLong_CheckExact(o); }
+  explicit Number(PyObject* o) {
+    Scalar value{0};
+    if (!to_scalar(o, value)) throw nb::python_error();
+    if (!spare) { t_ = wrapped(value); return; }
+    t_ = Tensor::take(std::exchange(spare, nullptr));
+    set_number(*t_, value);
+  }
+  ~Number() {
+    if (spare || t_->use_count() != 1 || t_->keys || t_->storage->refs != 1) return;
+    spare = t_.get();
+    new (&t_) Tensor();   // its reference is spare's
+  }
+  TensorImpl* get() const { return t_.get(); }
+
+ private:
+  Tensor t_;
+  static inline TensorImpl* spare = nullptr;   // guarded by the interpreter's lock
+};
+
 template <Name name> PyObject* binary(PyObject* a, PyObject* b) {
   return guarded([=]() -> PyObject* {
     const Op& op = record<name>();
+    if (Number::is(b)) return call(op, Borrowed<2>(impl_of(a), Number(b).get()));
+    if (Number::is(a)) return call(op, Borrowed<2>(Number(a).get(), impl_of(b)));
     if (is_tensor(a) && is_tensor(b)) return call(op, Borrowed<2>(impl_of(a), impl_of(b)));
     Tensor x[2];
     if (!as_operand(a, x[0]) || !as_operand(b, x[1])) return not_implemented();

@@ -19,8 +19,7 @@ DType dtype_of_array(nb::handle array) {
 void release_owner(void* owner) noexcept { python_hooks.dec(static_cast<PyObject*>(owner)); }
 
 // numpy.frombuffer-like view of a tensor's memory: through __array_interface__, which keeps the holder alive.
-nb::object array_of(nb::handle self) {
-  const Tensor t = unwrap(self.ptr());
+nb::object array_of(const Tensor& t) {
   expect(t->storage && t.device().type == DeviceType::cpu, ErrorKind::type, "can't convert ", t.device(), " device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.");
   expect(t.dtype() != DType::bfloat16, ErrorKind::type, "Got unsupported ScalarType BFloat16");
   constexpr const char* kind = "buuuuiiiiffffcc";
@@ -35,7 +34,7 @@ nb::object array_of(nb::handle self) {
   interface["strides"] = nb::tuple(strides);
   interface["data"] = nb::make_tuple(reinterpret_cast<uintptr_t>(t->data), false);
   interface["typestr"] = (std::string(itemsize(t.dtype()) == 1 ? "|" : "<") + kind[static_cast<int>(t.dtype())] + std::to_string(itemsize(t.dtype()))).c_str();
-  nb::object holder = nb::module_::import_("adjoint_core._memory").attr("Holder")(self, interface);
+  nb::object holder = nb::module_::import_("adjoint_core._memory").attr("Holder")(t, interface);
   return nb::module_::import_("numpy").attr("asarray")(holder);
 }
 

@@ -1,4 +1,6 @@
 // Random numbers.
+#include <cstring>
+
 #include "convert.h"
 #include "memory_format.h"
 #include "module.h"
@@ -29,14 +31,17 @@ void bind_generator(nb::module_& m) {
         return g.seed;
       })
       .def("get_state", [](const Generator& g) {
-        Tensor t = empty({2}, DType::int64);
-        t.data<int64_t>()[0] = static_cast<int64_t>(g.seed);
-        t.data<int64_t>()[1] = static_cast<int64_t>(g.offset);
+        Tensor t = empty({sizeof g.seed + sizeof g.offset}, DType::uint8);
+        std::memcpy(t->data, &g.seed, sizeof g.seed);
+        std::memcpy(t->data + sizeof g.seed, &g.offset, sizeof g.offset);
         return t;
-      })
+      }, "The seed and the position, as bytes.")
       .def("set_state", [](nb::handle self, const Tensor& t) {
-        expect(t.numel() == 2 && t.dtype() == DType::int64, "set_state: expected what get_state returned");
-        nb::cast<Generator&>(self) = {static_cast<uint64_t>(t.data<int64_t>()[0]), static_cast<uint64_t>(t.data<int64_t>()[1])};
+        auto& g = nb::cast<Generator&>(self);
+        expect(t->storage && t.dim() == 1 && t.numel() == sizeof g.seed + sizeof g.offset && t.dtype() == DType::uint8, ErrorKind::type, "set_state: expected the bytes that get_state returned, got ", t.dtype(), " of shape ", t.sizes());
+        const Tensor bytes = contiguous(t);
+        std::memcpy(&g.seed, bytes->data, sizeof g.seed);
+        std::memcpy(&g.offset, bytes->data + sizeof g.seed, sizeof g.offset);
         return nb::borrow(self);
       }, "new_state"_a)
       .def_prop_ro("device", [](const Generator&) { return Device{}; });

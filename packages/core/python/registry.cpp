@@ -30,7 +30,7 @@ nb::dict describe(const std::string& name) {
   r["variadic"] = op->variadic;
   r["view"] = op->alias != nullptr;
   r["differentiable"] = nb::tuple(differentiable);
-  r["batched"] = op->batch != nullptr || (op->kind == Kind::elementwise && !op->shape);
+  r["batched"] = op->batch != nullptr || (!op->shape && !op->alias);
   r["kernels"] = nb::tuple(kernels);
   return r;
 }

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "convert.h"
 #include "site.h"
 
 namespace adjoint::python {
@@ -33,7 +34,8 @@ PyObject* allocate_object() {
   return reinterpret_cast<PyObject*>(PyObject_GC_New(TensorObject, type()));  // neither zeroed nor tracked
 }
 
-// The object takes over all references that C++ holds; `x`'s own becomes the returned one.
+// The object takes over all references that C++ holds; `x`'s own becomes the returned one. No other thread counts
+// meanwhile: where there is an interpreter, counting needs its lock, and kernels, which run without it, see memory only.
 PyObject* adopt(PyObject* o, Tensor x) {
   TensorImpl* impl = x.get();
   cast(o)->impl = impl;
@@ -72,6 +74,7 @@ int clear(PyObject* self) {
 // Attribute writes and __dict__ are the only doors to the instance dict. Our own properties do not count.
 int set_attribute(PyObject* self, PyObject* name, PyObject* value) {
   const int r = PyObject_GenericSetAttr(self, name, value);
+  if (r == 0 && value && is_tensor(value)) track_tensor(*impl_of(value));   // it may lead back here
   if (r == 0 && (cast(self)->dict || (Py_TYPE(self) != type() && !PyObject_HasAttr(reinterpret_cast<PyObject*>(type()), name)))) track_tensor(*cast(self)->impl);
   return r;
 }
@@ -116,9 +119,11 @@ void acquire_gil(void* state) noexcept { PyEval_RestoreThread(static_cast<PyThre
 
 PyObject* wrap_as(PyTypeObject* t, Tensor x) {
   if (t == type()) return wrap_tensor(std::move(x));
+  expect(PyType_Check(reinterpret_cast<PyObject*>(t)) && PyType_IsSubtype(t, type()), ErrorKind::type, "as_subclass: expected a subclass of Tensor, got ", type_name(reinterpret_cast<PyObject*>(t)));
+  expect(!x->python(), "as_subclass: the tensor is already an object of another class");
   auto alloc = reinterpret_cast<allocfunc>(PyType_GetSlot(t, Py_tp_alloc));
   PyObject* o = alloc(t, 0);  // zeroed and tracked
-  if (!o) return nullptr;
+  if (!o) throw nanobind::python_error();
   x->flags |= flag_tracked;
   return adopt(o, std::move(x));
 }

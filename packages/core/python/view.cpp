@@ -127,7 +127,7 @@ void bind_pieces(nb::module_& m) {
     Dims cuts;
     if (PyLong_Check(where.ptr())) {
       const auto parts = nb::cast<int64_t>(where);
-      expect(parts > 0, "tensor_split: number of sections must be larger than 0, got ", parts);
+      expect(parts > 0 && parts <= 1 << 24, "tensor_split: number of sections must be larger than 0 and at most 2^24, got ", parts);
       int64_t at = 0;
       for (int64_t i = 0; i + 1 < parts; i++) cuts.push_back(at += n / parts + (i < n % parts));
     } else cuts = nb::cast<Dims>(where);

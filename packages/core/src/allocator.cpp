@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -35,6 +36,7 @@ struct HeapOwner {
 constexpr size_t huge = size_t(2) << 20, kept_minimum = size_t(256) << 20;
 
 size_t round_up(size_t bytes) {
+  if (!keep_blocks) return bytes;
   const size_t step = std::bit_floor(bytes) / 8;
   const size_t rounded = (bytes + step - 1) / step * step;
   return rounded >= huge ? (rounded + huge - 1) / huge * huge : rounded;
@@ -46,24 +48,30 @@ class LargeHeap {
     const size_t size = round_up(bytes);
     {
       std::lock_guard lock(mutex_);
-      live_ += size;
-      if (live_ > peak_) peak_ = live_;
-      if (live_ > highest_) highest_ = live_;
       auto& list = free_[size];
       if (!list.empty()) {
         void* p = list.back();
         list.pop_back();
         kept_ -= size;
+        count(size);
         return p;
       }
     }
-    return fresh(size);
+    void* p = fresh(size);
+    if (!p) {   // what we keep may be what is missing
+      trim();
+      p = fresh(size);
+    }
+    if (!p) throw OutOfMemory(bytes);
+    std::lock_guard lock(mutex_);
+    count(size);
+    return p;
   }
   void release(void* p, size_t bytes) noexcept {
     const size_t size = round_up(bytes);
     std::lock_guard lock(mutex_);
     live_ -= size;
-    if (kept_ + size > std::max(kept_minimum, highest_)) return give_back(p, size);
+    if (!keep_blocks || kept_ + size > std::max(kept_minimum, highest_)) return give_back(p, size);
     free_[size].push_back(p);
     kept_ += size;
   }
@@ -85,11 +93,15 @@ class LargeHeap {
   }
 
  private:
-  static void* fresh(size_t size) {
+  void count(size_t size) {
+    live_ += size;
+    if (live_ > peak_) peak_ = live_;
+    if (live_ > highest_) highest_ = live_;
+  }
+  static void* fresh(size_t size) noexcept {
     void* p = std::aligned_alloc(size >= huge ? huge : 64, (size + 63) / 64 * 64);
-    if (!p) throw std::bad_alloc();
 #if defined(__linux__)
-    if (size >= huge) madvise(p, size, MADV_HUGEPAGE);
+    if (p && size >= huge) madvise(p, size, MADV_HUGEPAGE);
 #endif
     return p;
   }
@@ -118,6 +130,8 @@ void* large_allocate(size_t bytes) { return large_heap().allocate(bytes); }
 void large_free(void* p, size_t bytes) noexcept { large_heap().release(p, bytes); }
 
 }  // namespace detail
+
+OutOfMemory::OutOfMemory(size_t bytes) { std::snprintf(text_, sizeof text_, "out of memory: tried to allocate %zu bytes", bytes); }
 
 MemoryStats memory_stats() noexcept { return detail::large_heap().stats(); }
 void reset_peak_memory() noexcept { detail::large_heap().reset_peak(); }

@@ -33,6 +33,20 @@ struct WithoutGil {
   ~WithoutGil() { if (state) python_hooks.acquire_gil(state); }
 };
 
+// While a kernel runs without the interpreter's lock, another thread may give its operands other memory (x.data = y,
+// x.resize_()): large calls hold on to what they see now.
+Tensors pinned(Tensors x, int64_t written, TensorVector& own) {
+  int64_t work = written;
+  for (const Tensor& t : x) work += t->numel;
+  if (work <= release_gil_above) return x;
+  own.reserve(x.size());
+  for (const Tensor& t : x) {
+    own.push_back(alias_of(t));
+    own.back()->flags = t->flags;
+  }
+  return own;
+}
+
 // The operands of one launch, in the form a kernel wants: one compute type, expanded to the output where elementwise.
 class Operands {
  public:
@@ -136,6 +150,7 @@ void launch(const Op& op, Device device, std::span<const View> x, std::span<cons
   const Kernel k = kernel_of(op, device);
   int64_t work = 0;
   for (const View& v : y) work += v.numel;
+  if (work == 0) return;   // nothing to write, however many empty lines there are
   for (const View& v : x) work += v.numel;
   WithoutGil free(work > release_gil_above);
   k({x, y, attrs, op.name});
@@ -155,6 +170,8 @@ bool run_dense(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
   }
   const Types types = op.types(x, attrs);
   if (types.compute != lead->dtype || lead->flags & flag_wrapped) return false;
+  TensorVector own;
+  x = pinned(x, lead->numel, own);
   y[0] = empty_dense(*lead, types.out[0]);
   const TensorImpl& out = *y[0];
   View v[most];
@@ -181,13 +198,41 @@ View view_of(const TensorImpl& t) { return {t.data, t.sizes.data(), t.strides.da
 
 void follow_layout(const Tensor& like, TensorImpl& y) { follow_layout({&like, 1}, y); }
 
-Tensor cast_memory(const Tensor& x, DType dtype) {
+Tensor cast_memory(const Tensor& given, DType dtype) {
+  TensorVector own;
+  const Tensor& x = pinned({&given, 1}, given.numel(), own)[0];
   Tensor y = empty(x.sizes(), dtype, x.device());
   follow_layout({&x, 1}, *y);
   const View in = view_of(*x), out = view_of(*y);
   launch(op_to_dtype, x.device(), {&in, 1}, {&out, 1}, {});
   return y;
 }
+
+namespace {
+
+// Any operands: promotion, broadcasting, all layouts.
+[[gnu::noinline]] void run_any(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
+  const Device device = common_device(op, x);
+  const Types t = op.types(x, attrs);
+  Dims shape[max_outputs];
+  if (op.shape) op.shape(x, attrs, shape);
+  else shape[0] = broadcast_all(op, x);
+  View out[max_outputs];
+  int64_t written = 0;
+  for (int i = 0; i < op.outputs; i++) {
+    y[i] = empty(shape[i], t.out[i], device);
+    if (!op.shape) follow_layout(x, *y[i]);
+    out[i] = view_of(*y[i]);
+    written += y[i].numel();
+  }
+  TensorVector own;
+  x = pinned(x, written, own);
+  Operands in(x.size());
+  for (size_t i = 0; i < x.size(); i++) in.set(i, x[i], op.indices >> i & 1 ? x[i].dtype() : t.compute, op.shape ? nullptr : &shape[0]);
+  launch(op, device, in.views(), {out, static_cast<size_t>(op.outputs)}, attrs);
+}
+
+}  // namespace
 
 void run(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
   if (op.alias) {
@@ -196,21 +241,7 @@ void run(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
     y[0]->update_layout();
     return;
   }
-  if (run_dense(op, x, attrs, y)) return;
-  const Device device = common_device(op, x);
-  const Types t = op.types(x, attrs);
-  Dims shape[max_outputs];
-  if (op.shape) op.shape(x, attrs, shape);
-  else shape[0] = broadcast_all(op, x);
-  View out[max_outputs];
-  for (int i = 0; i < op.outputs; i++) {
-    y[i] = empty(shape[i], t.out[i], device);
-    if (!op.shape) follow_layout(x, *y[i]);
-    out[i] = view_of(*y[i]);
-  }
-  Operands in(x.size());
-  for (size_t i = 0; i < x.size(); i++) in.set(i, x[i], op.indices >> i & 1 ? x[i].dtype() : t.compute, op.shape ? nullptr : &shape[0]);
-  launch(op, device, in.views(), {out, static_cast<size_t>(op.outputs)}, attrs);
+  if (!run_dense(op, x, attrs, y)) run_any(op, x, attrs, y);
 }
 
 namespace {
@@ -223,8 +254,9 @@ bool same_memory(const TensorImpl& a, const TensorImpl& b) { return a.data == b.
 void run_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs) {
   expect(!overlaps_itself(*self), op.name, "_: unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
          "Please clone() the tensor before performing the operation.");
-  std::vector<Tensor> x{self};
-  for (const Tensor& t : others) x.push_back(share_memory(*t, *self) && !same_memory(*t, *self) ? clone_memory(t) : t);
+  TensorVector operands{self}, own;
+  for (const Tensor& t : others) operands.push_back(share_memory(*t, *self) && !same_memory(*t, *self) ? clone_memory(t) : t);
+  const Tensors x = pinned(operands, self.numel(), own);
   const Device device = common_device(op, x);
   const Types t = op.types(x, attrs);
   Dims shape[max_outputs];
@@ -234,14 +266,14 @@ void run_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& 
   expect(category(t.out[0]) <= category(self.dtype()), op.name, "_: result type ", t.out[0], " can't be cast to the desired output type ", self.dtype());
   const bool direct = !op.shape && t.out[0] == self.dtype();
   if (direct) {
-    View out = view_of(*self);
+    View out = view_of(*x[0]);
     Operands in(x.size());
     for (size_t i = 0; i < x.size(); i++) in.set(i, x[i], op.indices >> i & 1 ? x[i].dtype() : t.compute, &shape[0]);
     launch(op, device, in.views(), {&out, 1}, attrs);
   } else {
     Tensor y[max_outputs];
     run(op, x, attrs, y);
-    const View in = view_of(*y[0]), out = view_of(*self);
+    const View in = view_of(*y[0]), out = view_of(*x[0]);
     launch(op_to_dtype, device, {&in, 1}, {&out, 1}, {});
   }
   bump_version(*self);

@@ -7,9 +7,7 @@ namespace adjoint {
 
 thread_local bool inference_mode = false;
 
-namespace {
-uint32_t first_version() { return inference_mode ? unversioned : 0; }
-}  // namespace
+uint32_t Storage::first_version() noexcept { return inference_mode ? unversioned : 0; }
 
 Storage* Storage::make(size_t nbytes, Device device) {
   const bool small = nbytes <= inline_bytes;

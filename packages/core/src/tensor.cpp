@@ -20,21 +20,32 @@ void TensorImpl::clear_refs() {
   for (Ref<Object>* r : {&grad_fn, &meta, &view}) *r = nullptr;
 }
 
+namespace {
+
+// Every shape passes here, so that code below may rely on it: kernels keep arrays of Dims::max, and counts do not overflow.
+int64_t checked_numel(const Dims& sizes) {
+  expect(sizes.size() <= Dims::max, ErrorKind::shape, "tensors have at most ", Dims::max, " dimensions, got ", sizes.size());
+  const int64_t n = sizes.product();
+  expect(n != Dims::too_many, ErrorKind::shape, "a tensor of shape ", sizes, " has too many elements");
+  return n;
+}
+
+}  // namespace
+
 void TensorImpl::set_contiguous_strides() {
   const int n = sizes.size();
+  numel = checked_numel(sizes);
   strides.resize(n);
-  int64_t step = 1;
-  numel = 1;
+  uint64_t step = 1;   // of a tensor without elements, it may wrap
   for (int i = n; i-- > 0;) {
-    strides[i] = step;
-    step *= sizes[i] > 1 ? sizes[i] : 1;
-    numel *= sizes[i];
+    strides[i] = static_cast<int64_t>(step);
+    step *= static_cast<uint64_t>(sizes[i] > 1 ? sizes[i] : 1);
   }
   flags |= flag_contiguous;
 }
 
 void TensorImpl::update_layout() {
-  numel = sizes.product();
+  numel = checked_numel(sizes);
   int64_t expected = 1;
   flags |= flag_contiguous;
   if (numel == 0) return;
@@ -46,16 +57,15 @@ void TensorImpl::update_layout() {
 }
 
 Tensor empty(const Dims& sizes, DType dtype, Device device) {
-  expect(sizes.size() <= Dims::max, "empty: tensors have at most ", Dims::max, " dimensions, got ", sizes.size());
   for (int64_t n : sizes) expect(n >= 0, "empty: Trying to create tensor with negative dimension ", n, ": ", sizes);
   Tensor t = Tensor::take(TensorImpl::make());
   t->sizes = sizes;
   t->set_contiguous_strides();
   t->dtype = dtype;
   t->device = device;
-  int64_t bytes = itemsize(dtype);
-  for (int64_t n : sizes) expect(!__builtin_mul_overflow(bytes, n, &bytes) || t->numel == 0, "empty: too large: ", sizes, " of ", dtype);
-  t->storage = Storage::make(t->numel ? bytes : 0, device);
+  int64_t bytes;
+  expect(!__builtin_mul_overflow(t->numel, itemsize(dtype), &bytes), ErrorKind::shape, "empty: too large: ", sizes, " of ", dtype);
+  t->storage = Storage::make(bytes, device);
   t->data = static_cast<char*>(t->storage->data);
   return t;
 }
@@ -84,17 +94,23 @@ Tensor full(const Dims& sizes, const Scalar& value, DType dtype, Device device) 
 
 Tensor wrapped(const Scalar& value) {
   Tensor t = Tensor::take(TensorImpl::make());
-  t->dtype = value.dtype();
   t->flags |= flag_wrapped;
-  t->storage = Storage::make(itemsize(t->dtype));
+  t->storage = Storage::make(sizeof(Complex<double>));   // room for every number
   t->data = static_cast<char*>(t->storage->data);
-  switch (category(t->dtype)) {
-    case 0: *t.data<bool>() = value.to<bool>(); break;
-    case 1: *t.data<int64_t>() = value.to<int64_t>(); break;
-    case 2: *t.data<double>() = value.to<double>(); break;
-    default: *t.data<Complex<double>>() = value.to<Complex<double>>();
-  }
+  set_number(*t, value);
   return t;
+}
+
+void set_number(TensorImpl& t, const Scalar& value) {
+  t.dtype = value.dtype();
+  t.birth = level_top;
+  t.storage->version = Storage::first_version();
+  switch (category(t.dtype)) {
+    case 0: *reinterpret_cast<bool*>(t.data) = value.to<bool>(); break;
+    case 1: *reinterpret_cast<int64_t*>(t.data) = value.to<int64_t>(); break;
+    case 2: *reinterpret_cast<double*>(t.data) = value.to<double>(); break;
+    default: *reinterpret_cast<Complex<double>*>(t.data) = value.to<Complex<double>>();
+  }
 }
 
 Tensor alias_of(const Tensor& x) {

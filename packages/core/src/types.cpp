@@ -8,6 +8,8 @@ DType result_type(Tensors x) {
   bool same = true;
   for (size_t i = 1; i < x.size(); i++) same = same && x[i].dtype() == one;
   if (same && !(x[0]->flags & flag_wrapped)) return one;
+  // A Python number beside a tensor that is at least as general.
+  if (x.size() == 2 && x[1]->flags & flag_wrapped && !(x[0]->flags & flag_wrapped) && category(x[1].dtype()) <= category(one)) return one;
   // Priority: tensors with dimensions, 0-d tensors, Python numbers. A weaker group only raises the category.
   int best[3] = {-1, -1, -1};
   for (const Tensor& t : x) {

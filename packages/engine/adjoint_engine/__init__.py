@@ -35,7 +35,11 @@ from ._modes import is_multithreading_enabled as is_multithreading_enabled
 from ._modes import no_grad as no_grad
 from ._modes import set_grad_enabled as set_grad_enabled
 from ._modes import set_multithreading_enabled as set_multithreading_enabled
+from ._parameter import Parameter as Parameter
 from ._protocol import VmapInfo as VmapInfo
+from ._tensor import detach as detach
+from ._tensor import detach_ as detach_
+from ._tensor import is_inference as is_inference
 from ._variable import Variable as Variable
 from ._variable import VariableMeta as VariableMeta
 from ._vmap import vmap as vmap

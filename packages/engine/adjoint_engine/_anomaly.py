@@ -11,12 +11,24 @@ from . import _engine
 
 
 def is_anomaly_enabled() -> bool:
-    """Whether anomaly detection is on in this thread."""
+    """Whether anomaly detection is on in this thread.
+
+    Example::
+
+        >>> ad.is_anomaly_enabled()
+        False
+    """
     return _engine.anomaly()[0]
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Whether anomaly detection also looks for nan in what nodes return."""
+    """Whether anomaly detection also looks for nan in what nodes return.
+
+    Example::
+
+        >>> ad.is_anomaly_check_nan_enabled()
+        True
+    """
     return _engine.anomaly()[1]
 
 
@@ -42,7 +54,7 @@ class detect_anomaly(_Restoring):
     Example::
 
         >>> x = ad.tensor([0.], requires_grad=True)
-        >>> with ad.autograd.detect_anomaly():
+        >>> with warnings.catch_warnings(action="ignore"), ad.autograd.detect_anomaly():  # entering it warns
         ...     (x.sqrt() * 0).sum().backward()
         Traceback (most recent call last):
         RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output.

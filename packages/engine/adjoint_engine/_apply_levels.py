@@ -7,10 +7,10 @@ from typing import Any
 from adjoint_core import Tensor
 
 from . import _engine
-from ._apply import apply_plain, attach, new_context
+from ._apply import apply_plain
 from ._context import BackwardCFunction
 from ._modes import no_grad
-from ._protocol import Protocol, VmapInfo, has_setup
+from ._protocol import Protocol, VmapInfo
 
 _SETUP = (
     "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the "
@@ -25,7 +25,7 @@ def apply_lifted(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tup
         return apply_plain(cls, args, kwargs)
     slot = _engine.innermost_slot(lifted)
     kind, strict, size = _engine.slot_info(slot)
-    if strict and not has_setup(cls):
+    if strict and not cls._has_setup:
         raise RuntimeError(_SETUP)
     values = tuple(_engine.value_at(a, slot) if isinstance(a, Tensor) else a for a in args)
     if kind == "batch":
@@ -50,8 +50,9 @@ def _with_tangents(
     slot: int,
 ) -> tuple[Any, ...]:
     ctx = below
-    if has_setup(cls):
-        ctx = new_context(cls, values)
+    if cls._has_setup:
+        ctx = cls._backward_cls()
+        _engine.open_context(ctx, values, False)
         cls.setup_context(ctx, values, outputs[0] if single else outputs)
     tangents = [_engine.tangent_at(a, slot) if isinstance(a, Tensor) else None for a in args]
     if ctx.materialize_grads:
@@ -80,25 +81,26 @@ def _record_face(
     old: tuple[Any, ...],
 ) -> tuple[Any, BackwardCFunction]:
     """A node on this face, with this face's tensors saved."""
-    ctx = new_context(cls, args)
+    ctx = cls._backward_cls()
     result = outputs[0] if single else outputs
-    if not (_engine.records_at(list(outputs)) and any(ctx.needs_input_grad)):
+    if not _engine.open_context(ctx, args, _engine.records_at(list(outputs))):
         return result, below
-    _engine.connect_inputs(ctx, list(args))
-    if has_setup(cls):
+    if cls._has_setup:
         with no_grad():
             cls.setup_context(ctx, args, result)
     else:
         new = {id(a): b for a, b in zip(old, (*args, *outputs), strict=True)}
-        ctx.__dict__.update({k: v for k, v in below.__dict__.items() if k not in ("_saved", "needs_input_grad", "_input_meta")})
+        ctx.__dict__.update(below.__dict__)
         ctx.to_save = tuple(new.get(id(t), t) for t in below.to_save or below.saved_tensors)
-    return attach(ctx, args, result, True), ctx
+    with no_grad():
+        return _engine.close_context(ctx, args, result, True), ctx
 
 
 def _apply_batched(
     cls: Any, args: tuple[Any, ...], values: tuple[Any, ...], kwargs: dict[str, Any], slot: int, size: int
 ) -> tuple[Any, BackwardCFunction]:
-    ctx = new_context(cls, args)
+    ctx = cls._backward_cls()
+    _engine.open_context(ctx, args, False)
     if cls.vmap is not Protocol.vmap:
         if cls.generate_vmap_rule:
             raise RuntimeError(

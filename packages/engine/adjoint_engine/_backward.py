@@ -19,7 +19,15 @@ _CYCLE = (
 
 
 class GradientEdge(NamedTuple):
-    """An output of a node: where a gradient can be fed in or asked for without holding a tensor."""
+    """An output of a node: where a gradient can be fed in or asked for without holding a tensor.
+
+    Example::
+
+        >>> x = ad.tensor(3., requires_grad=True)
+        >>> edge = ad.autograd.graph.get_gradient_edge(x)
+        >>> ad.autograd.grad(x * x, edge)
+        (tensor(6.),)
+    """
 
     node: Any
     output_nr: int
@@ -31,6 +39,12 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
     Raises:
         RuntimeError: the tensor does not require grad.
+
+    Example::
+
+        >>> x = ad.ones(2, requires_grad=True)
+        >>> ad.autograd.graph.get_gradient_edge(x * 2).node.name()
+        'MulBackward0'
     """
     if not tensor.requires_grad:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients.")

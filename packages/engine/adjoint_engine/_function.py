@@ -13,13 +13,15 @@ from ._apply import apply_plain, bound
 from ._apply_levels import apply_lifted
 from ._context import BackwardCFunction, FunctionCtx
 from ._modes import no_grad
-from ._protocol import Protocol, has_setup
+from ._protocol import Protocol, has_setup, rule_of
 
 
 class FunctionMeta(type):
     """Gives each Function the class of its graph node."""
 
     def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> None:
+        cls._has_setup = has_setup(cls)
+        cls._rule = staticmethod(rule_of(cls))
         cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls, "__module__": cls.__module__})
         super().__init__(name, bases, attrs)
 
@@ -49,6 +51,8 @@ class Function(FunctionCtx, Protocol, metaclass=FunctionMeta):
     """
 
     _backward_cls: type[BackwardCFunction]
+    _has_setup: bool
+    _rule: Any
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(
@@ -71,16 +75,30 @@ class Function(FunctionCtx, Protocol, metaclass=FunctionMeta):
         Raises:
             RuntimeError: forward, backward or their outputs break the rules of the protocol.
         """
-        if kwargs or (has_setup(cls) and getattr(cls.forward, "__defaults__", None)):
+        if kwargs or (cls._has_setup and getattr(cls.forward, "__defaults__", None)):
             args, kwargs = bound(cls, args, kwargs)
-        for a in args:
-            if isinstance(a, Tensor) and _engine.is_lifted(a):
-                return apply_lifted(cls, args, kwargs)[0]
-        return apply_plain(cls, args, kwargs)[0]
+        call = apply_lifted if _engine.any_lifted(args) else apply_plain
+        return call(cls, args, kwargs)[0]
 
 
 def once_differentiable(fn: Any) -> Any:
-    """For a ``backward`` that cannot be differentiated: a second derivative through it raises instead of being wrong."""
+    """For a ``backward`` that cannot be differentiated: a second derivative through it raises instead of being wrong.
+
+    Example::
+
+        >>> class Double(ad.autograd.Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         return x * 2
+        ...
+        ...     @staticmethod
+        ...     @ad.autograd.function.once_differentiable
+        ...     def backward(ctx, grad):
+        ...         return grad * 2
+        >>> x = ad.tensor(1., requires_grad=True)
+        >>> ad.autograd.grad(Double.apply(x), x)
+        (tensor(2.),)
+    """
 
     @functools.wraps(fn)
     def wrapper(ctx: Any, *args: Any) -> Any:

@@ -25,7 +25,16 @@ _SAVED = {
 
 
 class RemovableHandle:
-    """What registering a hook returns: ``remove()`` takes the hook away; also a context manager."""
+    """What registering a hook returns: ``remove()`` takes the hook away; also a context manager.
+
+    Example::
+
+        >>> x = ad.ones(2, requires_grad=True)
+        >>> with x.register_hook(lambda grad: 10 * grad):
+        ...     x.sum().backward()
+        >>> x.grad
+        tensor([10., 10.])
+    """
 
     def __init__(self, entry: Any) -> None:
         self._entry = entry
@@ -88,21 +97,57 @@ def _register_hook_dict(self: Any, tensor: Tensor) -> None:
     _engine.register_node_prehook(self, prehook)
 
 
-Node.name = lambda self: _engine.node_name(self)
-Node.next_functions = property(_engine.next_functions)
+def _name(self: Any) -> str:
+    """The operation's name with PyTorch's ending, such as ``MulBackward0``."""
+    return _engine.node_name(self)
+
+
+def _sequence_nr(self: Any) -> int:
+    """The number of the call that made this node: backward runs higher ones first."""
+    return _engine.sequence_nr(self)
+
+
+def _register_hook(self: Any, fn: Callable[..., Any]) -> RemovableHandle:
+    """Calls ``fn(grad_inputs, grad_outputs)`` after this node ran; what it returns replaces ``grad_inputs``."""
+    return RemovableHandle(_engine.register_node_hook(self, fn))
+
+
+def _register_prehook(self: Any, fn: Callable[..., Any]) -> RemovableHandle:
+    """Calls ``fn(grad_outputs)`` before this node runs; what it returns replaces ``grad_outputs``."""
+    return RemovableHandle(_engine.register_node_prehook(self, fn))
+
+
+def _call(self: Any, *grads: Tensor | None) -> Any:
+    """Runs the node alone: the gradients of its inputs, given those of its outputs."""
+    return _engine.call_node(self, list(grads))
+
+
+Node.name = _name
+Node.next_functions = property(_engine.next_functions, doc="For each input the node that made it, and which of its outputs.")
 Node.metadata = property(_metadata)
-Node._sequence_nr = lambda self: _engine.sequence_nr(self)
-Node.register_hook = lambda self, fn: RemovableHandle(_engine.register_node_hook(self, fn))
-Node.register_prehook = lambda self, fn: RemovableHandle(_engine.register_node_prehook(self, fn))
+Node._sequence_nr = _sequence_nr
+Node.register_hook = _register_hook
+Node.register_prehook = _register_prehook
 Node.__getattr__ = _attribute
-Node.__call__ = lambda self, *grads: _engine.call_node(self, list(grads))
+Node.__call__ = _call
 Node.requires_grad = True  # there is no node where nothing requires grad
 Node._register_hook_dict = _register_hook_dict
 
 
 def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: str = "all") -> RemovableHandle:
     """Calls ``fn`` once the gradients of all ``tensors`` are there (mode "all": with a list, None where none came),
-    or when the first one is (mode "any": with that gradient)."""
+    or when the first one is (mode "any": with that gradient).
+
+    Raises:
+        ValueError: another ``mode``.
+
+    Example::
+
+        >>> x, y = ad.ones(2, requires_grad=True), ad.ones(2, requires_grad=True)
+        >>> handle = ad.autograd.graph.register_multi_grad_hook((x, y), print)
+        >>> (x * y).sum().backward()
+        [tensor([1., 1.]), tensor([1., 1.])]
+    """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     return _MultiHook(tensors, fn, mode)
@@ -150,7 +195,15 @@ class _MultiHook(RemovableHandle):
 
 
 def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
-    """Says that the memory of ``tensor`` was written by other means: backward will notice."""
+    """Says that the memory of ``tensor`` was written by other means: backward will notice.
+
+    Example::
+
+        >>> x = ad.ones(2)
+        >>> ad.autograd.graph.increment_version(x)
+        >>> x._version
+        1
+    """
     for t in [tensor] if isinstance(tensor, Tensor) else tensor:
         _engine.bump_version(t)
 

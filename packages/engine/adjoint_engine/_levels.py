@@ -31,6 +31,13 @@ class tape_level(_Level):
     """A reverse-mode level: what happens inside is recorded for its leaves only.
 
     Its graph outlives it: ``grad`` may be called after the level was left.
+
+    Example::
+
+        >>> with tape_level() as level:
+        ...     x = level.lift(ad.tensor(3.))
+        ...     level.grad([x * x], [x], [ad.tensor(1.)])
+        [tensor(6.)]
     """
 
     _kind = "tape"
@@ -49,7 +56,15 @@ class tape_level(_Level):
 
 
 class tangent_level(_Level):
-    """A forward-mode level of its own."""
+    """A forward-mode level of its own.
+
+    Example::
+
+        >>> with tangent_level() as level:
+        ...     x = level.make_dual(ad.tensor(3.), ad.tensor(1.))
+        ...     level.unpack(x * x)
+        (tensor(9.), tensor(6.))
+    """
 
     _kind = "dual"
 
@@ -63,7 +78,15 @@ class tangent_level(_Level):
 
 
 class batch_level(_Level):
-    """A level whose tensors carry a hidden batch dimension."""
+    """A level of ``batch`` lanes, whose tensors carry a hidden dimension.
+
+    Example::
+
+        >>> with batch_level(2) as level:
+        ...     x = level.lift(ad.tensor([[1., 2.], [3., 4.]]), 0)
+        ...     level.lower(x.sum(0), 0)
+        tensor([3., 7.])
+    """
 
     _kind = "batch"
 

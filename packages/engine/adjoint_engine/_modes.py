@@ -178,7 +178,13 @@ class inference_mode(_Mode):
 
 
 def is_inference_mode_enabled() -> bool:
-    """Whether the current thread is in inference mode."""
+    """Whether the current thread is in inference mode.
+
+    Example::
+
+        >>> ad.is_inference_mode_enabled()
+        False
+    """
     return _engine.inference_enabled()
 
 
@@ -239,7 +245,13 @@ _thread = threading.local()
 
 
 def is_multithreading_enabled() -> bool:
-    """Whether backward may use other threads than the caller's. No node runs on one today: user code may rely on it."""
+    """Whether backward may use other threads than the caller's. No node runs on one today: user code may rely on it.
+
+    Example::
+
+        >>> ad.autograd.is_multithreading_enabled()
+        True
+    """
     return getattr(_thread, "multithreading", True)
 
 

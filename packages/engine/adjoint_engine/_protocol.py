@@ -61,3 +61,15 @@ class Protocol:
 def has_setup(cls: type[Protocol]) -> bool:
     """Whether ``forward`` takes no ``ctx``."""
     return cls.setup_context is not Protocol.setup_context
+
+
+def rule_of(cls: type[Protocol]) -> Any:
+    """The function that backward calls: ``backward`` or ``vjp``, whichever is written."""
+    own_backward, own_vjp = cls.backward is not Protocol.backward, cls.vjp is not Protocol.vjp
+    return _both if own_backward and own_vjp else cls.vjp if own_vjp else cls.backward
+
+
+def _both(ctx: Any, *grads: Any) -> Any:
+    raise RuntimeError(
+        "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of them."
+    )

@@ -43,7 +43,15 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Saved tensors wait in host memory, and come back to their device for backward."""
+    """Saved tensors wait in host memory, and come back to their device for backward.
+
+    Example::
+
+        >>> x = ad.ones(2, requires_grad=True)
+        >>> with ad.autograd.graph.save_on_cpu():
+        ...     y = (x * x).sum()
+        >>> y.backward()
+    """
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         super().__init__(

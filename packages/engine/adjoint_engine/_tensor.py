@@ -13,6 +13,11 @@ from ._graph import RemovableHandle
 
 
 def _requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+    """Says in place whether operations on this leaf are recorded; returns the tensor.
+
+    Raises:
+        RuntimeError: the element type is neither floating-point nor complex, or ``False`` for a tensor that has a history.
+    """
     _engine.set_requires_grad(self, requires_grad)
     return self
 
@@ -38,9 +43,38 @@ def _register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], N
     return RemovableHandle(_engine.register_accumulated_hook(self, hook))
 
 
+def _detach(self: Tensor) -> Tensor:
+    """A view of the same memory without history: it does not require grad."""
+    return _engine.detach(self)
+
+
 def _detach_(self: Tensor) -> Tensor:
+    """Cuts this tensor off its history in place: it becomes a leaf that does not require grad.
+
+    Raises:
+        RuntimeError: the tensor is a view.
+    """
     _engine.detach_(self)
     return self
+
+
+def _retain_grad(self: Tensor) -> None:
+    """Makes backward keep the gradient of this non-leaf in ``.grad``.
+
+    Raises:
+        RuntimeError: the tensor does not require grad.
+    """
+    _engine.retain_grad(self)
+
+
+def _is_inference(self: Tensor) -> bool:
+    """Whether the tensor was made in inference mode."""
+    return _engine.is_inference(self)
+
+
+def _is_view(self: Tensor) -> bool:
+    """Whether autograd knows this tensor as a view of another."""
+    return _engine.is_view(self)
 
 
 def _set_data(self: Tensor, source: Tensor) -> None:
@@ -60,25 +94,55 @@ def _delete_grad(self: Tensor) -> None:
 
 
 _ATTRIBUTES: dict[str, Any] = {
-    "requires_grad": property(_engine.requires_grad, _engine.set_requires_grad),
-    "grad": property(_engine.get_grad, _engine.set_grad, _delete_grad),
-    "grad_dtype": property(_engine.get_grad_dtype, _engine.set_grad_dtype),
-    "data": property(_engine.data, _set_data),
+    "requires_grad": property(
+        _engine.requires_grad, _engine.set_requires_grad, doc="Whether operations on the tensor are recorded."
+    ),
+    "grad": property(
+        _engine.get_grad, _engine.set_grad, _delete_grad, "The gradient that backward added up here; None before."
+    ),
+    "grad_dtype": property(
+        _engine.get_grad_dtype, _engine.set_grad_dtype, doc="The element type of ``.grad``; None allows any."
+    ),
+    "data": property(_engine.data, _set_data, doc="The same memory without history; assigning replaces the memory."),
     "numpy": _numpy,
-    "is_inference": lambda self: _engine.is_inference(self),
-    "grad_fn": property(_engine.grad_fn),
-    "is_leaf": property(_engine.is_leaf),
-    "output_nr": property(_engine.output_nr),
-    "retains_grad": property(_engine.retains_grad),
-    "_base": property(_engine.base),
+    "is_inference": _is_inference,
+    "grad_fn": property(_engine.grad_fn, doc="The node whose output this tensor is; None for a leaf."),
+    "is_leaf": property(_engine.is_leaf, doc="Whether the tensor has no node, or does not require grad."),
+    "output_nr": property(_engine.output_nr, doc="Which output of ``grad_fn`` this tensor is."),
+    "retains_grad": property(_engine.retains_grad, doc="Whether ``retain_grad`` was called on this non-leaf."),
+    "_base": property(_engine.base, doc="The tensor that this one is a view of; None if it is none."),
     "_is_view": lambda self: _engine.is_view(self),
     "requires_grad_": _requires_grad_,
     "backward": _tensor_backward,
-    "detach": lambda self: _engine.detach(self),
+    "detach": _detach,
     "detach_": _detach_,
-    "retain_grad": lambda self: _engine.retain_grad(self),
+    "retain_grad": _retain_grad,
     "register_hook": _register_hook,
     "register_post_accumulate_grad_hook": _register_post_accumulate_grad_hook,
 }
 for _name, _value in _ATTRIBUTES.items():
     setattr(Tensor, _name, _value)
+
+
+def _inplace_view(name: str) -> Callable[..., Tensor]:
+    view = getattr(Tensor, name)
+
+    def become(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        _engine.become(self, view(self, *args, **kwargs))
+        return self
+
+    become.__name__ = name + "_"
+    become.__doc__ = f"Turns this tensor into what `{name}` returns."
+    return become
+
+
+for _name in ("as_strided", "squeeze", "swapaxes", "swapdims", "t", "transpose", "unsqueeze"):
+    setattr(Tensor, _name + "_", _inplace_view(_name))
+
+
+detach, detach_ = _detach, _detach_
+
+
+def is_inference(input: Tensor) -> bool:
+    """Whether the tensor was made in inference mode."""
+    return _engine.is_inference(input)

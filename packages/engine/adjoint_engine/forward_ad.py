@@ -18,6 +18,11 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
     Raises:
         RuntimeError: the level is not the innermost one.
+
+    Example::
+
+        >>> level = ad.autograd.forward_ad.enter_dual_level()
+        >>> ad.autograd.forward_ad.exit_dual_level(level=level)
     """
     _engine.exit_dual_level(-1 if level is None else level)
 
@@ -42,9 +47,9 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
     Example::
 
-        >>> with forward_ad.dual_level():
-        ...     y = forward_ad.make_dual(ad.tensor(3.), ad.tensor(1.)) ** 2
-        ...     forward_ad.unpack_dual(y).tangent
+        >>> with ad.autograd.forward_ad.dual_level():
+        ...     y = ad.autograd.forward_ad.make_dual(ad.tensor(3.), ad.tensor(1.)) ** 2
+        ...     ad.autograd.forward_ad.unpack_dual(y).tangent
         tensor(6.)
     """
     if not isinstance(tensor, Tensor) or not isinstance(tangent, Tensor):
@@ -53,7 +58,13 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
-    """The primal and the tangent of ``tensor`` at a level."""
+    """The primal and the tangent of ``tensor`` at a level, the innermost by default; without a level, the tensor and None.
+
+    Example::
+
+        >>> ad.autograd.forward_ad.unpack_dual(ad.tensor(3.))
+        UnpackedDualTensor(primal=tensor(3.), tangent=None)
+    """
     if level is None and not _engine.has_dual_level():
         return UnpackedDualTensor(tensor, None)
     return UnpackedDualTensor(*_engine.unpack_dual(tensor, -1 if level is None else level))
@@ -64,7 +75,7 @@ class dual_level(_Mode):
 
     Example::
 
-        >>> with forward_ad.dual_level() as level:
+        >>> with ad.autograd.forward_ad.dual_level() as level:
         ...     level
         0
     """

@@ -13,6 +13,11 @@ class TreeSpec:
     """The shape of a tree without its leaves; two trees have the same structure if their specs are equal.
 
     ``kind`` is the container's type, or None for a leaf; ``keys`` are a dict's keys, in its order.
+
+    Example::
+
+        >>> print(tree_flatten({"a": 1, "b": (2, None)})[1])
+        dict('a': *, 'b': tuple(*, *))
     """
 
     kind: type[Any] | None = None

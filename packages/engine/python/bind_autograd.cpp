@@ -7,10 +7,18 @@ namespace adjoint::engine::python {
 
 namespace {
 
-std::vector<Tensor> tensors(nb::handle sequence) {
+Tensor tensor_of(nb::handle h, const char* what) {
+  if (!adjoint::python::is_tensor(h.ptr())) fail(ErrorKind::type, what, ": expected a Tensor, got ", nb::cast<std::string>(nb::str(h.type().attr("__name__"))));
+  return nb::cast<Tensor>(h);
+}
+std::vector<Tensor> tensors(nb::handle sequence, const char* what) {
   std::vector<Tensor> r;
-  if (sequence.is_none()) return r;
-  for (nb::handle h : sequence) r.push_back(h.is_none() ? Tensor{} : nb::cast<Tensor>(h));
+  for (nb::handle h : sequence) r.push_back(tensor_of(h, what));
+  return r;
+}
+std::vector<Tensor> cotangents_of(nb::handle sequence) {
+  std::vector<Tensor> r;
+  for (nb::handle h : sequence) r.push_back(h.is_none() ? Tensor{} : tensor_of(h, "grad_outputs"));
   return r;
 }
 
@@ -25,7 +33,10 @@ Edge edge_of(nb::handle pair) { return {Ref<Node>(nb::cast<NodeRef>(pair[0]).p),
 
 nb::list run_from_edges(nb::list edges, nb::list cotangents, nb::list inputs, bool retain_graph, bool create_graph, bool accumulate) {
   std::vector<Root> roots;
-  for (size_t i = 0; i < nb::len(edges); i++) roots.push_back({edge_of(edges[i]), nb::cast<Tensor>(cotangents[i])});
+  for (size_t i = 0; i < nb::len(edges); i++) {
+    roots.push_back({edge_of(edges[i]), tensor_of(cotangents[i], "grad_outputs")});
+    check_cotangent(*roots.back().edge.node, roots.back().edge.nr, roots.back().cotangent, "backward");
+  }
   std::vector<Edge> wanted;
   for (nb::handle h : inputs) wanted.push_back(edge_of(h));
   return optional_list(run_backward(std::move(roots), {retain_graph, create_graph, wanted, accumulate}));
@@ -70,13 +81,18 @@ void bind_autograd(nb::module_& m) {
   m.def("is_leaf", [](const Tensor& t) { return is_leaf(t); });
   m.def("get_grad", get_grad);
   m.def("set_grad", [](const Tensor& t, const Tensor& g) { set_gradient(t, g); if (g) adjoint::python::api->track(*t.get()); }, nb::arg("t"), nb::arg("g").none());
-  m.def("grad_fn", [](const Tensor& t) { return NodeRef{node(fresh(t))}; });
+  m.def("grad_fn", [](const Tensor& t) {
+    Node* n = node(fresh(t));
+    if (n) adjoint::python::api->track(*t.get());   // what the user hangs on the node may lead back here
+    return NodeRef{n};
+  });
   m.def("output_nr", [](const Tensor& t) { return t->out_nr; });
   m.def("gradient_edge", [](const Tensor& t) { Edge e = gradient_edge(fresh(t)); return nb::make_tuple(nb::steal(wrap_node(e.node.get())), e.nr); });
   m.def("retain_grad", [](const Tensor& t) { retain_grad(t); });
   m.def("retains_grad", [](const Tensor& t) { return t->meta && meta(t)->retain; });
   m.def("detach", [](const Tensor& t) { return detach(t); });
   m.def("detach_", [](const Tensor& t) { detach_(t); });
+  m.def("become", [](const Tensor& t, const Tensor& view) { become(t, view); });
   m.def("base", base);
   m.def("is_view", [](const Tensor& t) { return bool(t->view); });
   m.def("bump_version", [](const Tensor& t) { bump_version(*bottom(t).get()); });
@@ -85,10 +101,10 @@ void bind_autograd(nb::module_& m) {
   m.def("set_grad_dtype", set_grad_dtype, nb::arg("t"), nb::arg("dtype").none());
   m.def("is_inference", [](const Tensor& t) { return is_inference(*bottom(fresh(t))); });
   m.def("backward", [](nb::list outputs, nb::list cotangents, bool retain_graph, bool create_graph, nb::list inputs) {
-    backward(tensors(outputs), tensors(cotangents), retain_graph, create_graph, tensors(inputs));
+    backward(tensors(outputs, "outputs"), cotangents_of(cotangents), retain_graph, create_graph, tensors(inputs, "inputs"));
   });
   m.def("grad", [](nb::list outputs, nb::list inputs, nb::list cotangents, bool retain_graph, bool create_graph) {
-    return optional_list(grad(tensors(outputs), tensors(inputs), tensors(cotangents), retain_graph, create_graph));
+    return optional_list(grad(tensors(outputs, "outputs"), tensors(inputs, "inputs"), cotangents_of(cotangents), retain_graph, create_graph));
   });
   m.def("run_from_edges", run_from_edges);
 }

@@ -50,6 +50,13 @@ nb::object node_trace(NodeRef n) {
 void bind_modes(nb::module_& m) {
   m.def("grad_enabled", grad_enabled);
   m.def("set_grad_enabled", set_grad_enabled);
+  // Whether it recorded, and the window before.
+  m.def("pause_recording", [] {
+    const Window before = window;
+    const bool enabled = grad_enabled();
+    set_grad_enabled(false);
+    return nb::make_tuple(enabled, before.lo, before.hi);
+  });
   m.def("window", [] { return nb::make_tuple(window.lo, window.hi); });
   m.def("set_window", [](uint32_t lo, uint32_t hi) { window = {lo, hi}; });
   m.def("inference_enabled", [] { return inference_mode; });

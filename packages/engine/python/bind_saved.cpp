@@ -51,31 +51,33 @@ nb::object set_disabled(std::optional<std::string> message) {
   return message ? nb::cast(*message) : nb::none();
 }
 
-// A tensor saved by a Function, or by the node of a record: then it is looked at where it lies.
+// A saved tensor, looked at where it lies in its node.
 class SavedTensor {
  public:
-  SavedTensor(const Tensor& t, int output_nr) : own_(t, output_nr >= 0), nr_(static_cast<uint32_t>(std::max(output_nr, 0))) {}
-  SavedTensor(OpNode& n, bool output, size_t index) : node_(&n), output_(output), nr_(static_cast<uint32_t>(index)) {}
-  Saved& get() { return !node_ ? own_ : output_ ? node_->y[nr_] : node_->x[nr_]; }
-  Tensor unpack(Node& owner) { return get().unpack(owner, nr_); }
-  void release() { own_ = Saved(); }
+  SavedTensor(Node& n, Saved& s) : node_(&n), saved_(&s) {}
   void register_hooks(nb::object pack, nb::object unpack) {
     expect(PyCallable_Check(pack.ptr()) && PyCallable_Check(unpack.ptr()), ErrorKind::type, "register_hooks: expected two callables, got ", kind_of(pack), " and ", kind_of(unpack));
-    Saved& s = get();
-    if (!s && node_) fail_freed(*node_);
+    Saved& s = *saved_;
     expect(static_cast<bool>(s), "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are freed when you call .backward() or autograd.grad().");
     expect(!s.packed(), "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed at a time.");
     PackHooks h{pack.ptr(), unpack.ptr()};
     s.pack(pack_with, &h);
-    if (node_) taint(*node_);
+    taint(*node_);
   }
 
  private:
-  Ref<OpNode> node_;
-  Saved own_;
-  bool output_ = false;
-  uint32_t nr_;
+  Ref<Node> node_;
+  Saved* saved_;
 };
+
+nb::tuple raw_saved_tensors(NodeRef ref) {
+  auto* f = dynamic_cast<FunctionNode*>(ref.p);
+  if (!f) throw nb::attribute_error("not the node of a Function");
+  if (f->freed) fail_freed(*f);
+  nb::list all;
+  for (Saved& s : f->saved) all.append(s ? nb::cast(SavedTensor(*f, s)) : nb::none());
+  return nb::tuple(all);
+}
 
 // The saved tensor `index` of a record's node: inputs first, then outputs. None where nothing was saved.
 nb::object saved_tensor(NodeRef n, bool output, size_t index, bool raw) {
@@ -85,7 +87,7 @@ nb::object saved_tensor(NodeRef n, bool output, size_t index, bool raw) {
   if (index >= (output ? max_outputs : op->x.size())) return nb::none();
   Saved& s = output ? op->y[index] : op->x[index];
   if (!s) return nb::none();
-  if (raw) return nb::cast(SavedTensor(*op, output, index));
+  if (raw) return nb::cast(SavedTensor(*op, s));
   return nb::cast(s.unpack(*op, static_cast<uint32_t>(index)));
 }
 
@@ -113,10 +115,8 @@ void bind_saved(nb::module_& m) {
   });
   m.def("set_saved_hooks_disabled", set_disabled, nb::arg("message").none());
   nb::class_<SavedTensor>(m, "SavedTensor")
-      .def(nb::init<const Tensor&, int>())
-      .def("unpack", [](SavedTensor& s, NodeRef owner) { return s.unpack(*owner.p); })
-      .def("release", &SavedTensor::release)
       .def("register_hooks", &SavedTensor::register_hooks, nb::arg("pack_hook"), nb::arg("unpack_hook"));
+  m.def("raw_saved_tensors", raw_saved_tensors);
   m.def("saved_tensor", saved_tensor, nb::arg("node"), nb::arg("output"), nb::arg("index"), nb::arg("raw") = false);
   m.def("set_write_listener", set_write_listener, nb::arg("f").none());
   m.def("memory_id", [](const Tensor& t) { return reinterpret_cast<uintptr_t>(bottom(fresh(t))->storage); });

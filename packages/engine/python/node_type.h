@@ -30,12 +30,29 @@ class FunctionNode final : public Node {
   void release_saved() override;
   uint32_t outputs() const override { return output_count; }
   bool runs_on_nothing() const override { return true; }   // user code may make gradients out of None
+  void visit_refs(RefVisitor& v) const override;
+  void clear_refs() override;
+
+  // An argument or a result of the call; only tensors have a meta.
+  struct Slot { bool is_tensor = false, wants = false; InputMeta meta; };
+  Vector<Slot> inputs, results;
+  Vector<Saved> saved;                          // None is kept as an empty one
+  Vector<uint32_t> saved_nr;                    // which output it is, if it is one
   uint32_t output_count = 1;
+  bool materialize = true;                      // absent cotangents reach backward as zeros
+  bool clears_on_access = false, boxed = false;
+  bool freed = false;                           // an error only for a backward that asks for what was saved
+  const std::vector<bool>* needed = nullptr;    // while it runs: the gradients that are wanted
+
+ private:
+  nb::object call_backward(std::vector<Tensor>& cotangents);
+  Tensor checked(size_t i, nb::handle g) const;
 };
 
 struct NodeRef { Node* p; };                  // a borrowed argument
 
 void bind_nodes(nb::module_& m);
+void bind_functions(nb::module_& m);
 void bind_hooks(nb::module_& m);
 void bind_autograd(nb::module_& m);
 void bind_levels(nb::module_& m);

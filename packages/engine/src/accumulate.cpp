@@ -7,9 +7,43 @@ namespace adjoint::engine {
 
 // Leaves run as soon as they can: their sequence number is the largest.
 AccumulateGrad::AccumulateGrad(const Tensor& v) : Node(~uint64_t(0), ensure_meta(v).site), variable(v) {}
-AccumulateGrad::~AccumulateGrad() {
-  if (variable && variable->meta && meta(variable)->accumulator == this) meta(variable)->accumulator = nullptr;
+
+namespace {
+// The leaf's pointer to its node is weak. Another thread may take a reference through it while the last one goes, so the
+// last one goes under this lock.
+struct Busy {
+  explicit Busy(Meta& m) : flag(m.busy) { while (flag.test_and_set(std::memory_order_acquire)) {} }
+  ~Busy() { flag.clear(std::memory_order_release); }
+  std::atomic_flag& flag;
+};
+}  // namespace
+
+Ref<Node> AccumulateGrad::of(const Tensor& leaf) {
+  Meta& m = ensure_meta(leaf);
+  Busy guard(m);
+  if (m.accumulator && m.accumulator->try_inc_ref()) return Ref<Node>::adopt(m.accumulator);
+  Ref<AccumulateGrad> a = Ref<AccumulateGrad>::take(new AccumulateGrad(leaf));
+  m.accumulator = a.get();
+  return a;
 }
+
+void AccumulateGrad::destroy_sole() {
+  if (Meta* m = meta(variable)) {   // null: the collector has emptied the leaf
+    Busy guard(*m);
+    if (!last_ref()) return;
+  }
+  destroy();
+}
+
+// The node may have to wait in Node::destroy: from now on the leaf does not give it out.
+void AccumulateGrad::destroy() {
+  if (Meta* m = meta(variable)) {
+    Busy guard(*m);
+    if (m->accumulator == this) m->accumulator = nullptr;
+  }
+  Node::destroy();
+}
+
 void AccumulateGrad::visit_refs(RefVisitor& v) const {
   Node::visit_refs(v);
   if (variable) v.object(variable.get());
@@ -62,6 +96,7 @@ std::unique_lock<std::mutex> acquire(std::mutex& m) {
 void AccumulateGrad::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>&, const std::vector<bool>&) {
   if (!cotangents[0]) return;
   Tensor g = std::move(cotangents[0]);
+  expect(g.sizes() == variable.sizes(), ErrorKind::shape, "AccumulateGrad: got a gradient of shape ", g.sizes(), " for a leaf of shape ", variable.sizes());
   {
     auto lock = acquire(leaf_lock(variable.get()));
     Meta& m = ensure_meta(variable);

@@ -31,8 +31,8 @@ void check_nan(const Node& n, const std::vector<Tensor>& grads) {
 }
 
 class Backward;
-thread_local Backward* current __attribute__((tls_model("initial-exec"))) = nullptr;
-thread_local Node* running __attribute__((tls_model("initial-exec"))) = nullptr;
+thread_local Backward* current = nullptr;
+thread_local Node* running = nullptr;
 
 class Backward {
  public:
@@ -119,7 +119,7 @@ class Backward {
     else n.apply(cotangents_, grads_, needed_);
     if (options_.retain_graph) return;
     n.release_saved();
-    n.released_at = site_;
+    if (n.released) n.released_at = site_;   // never a leaf's node, which other threads run too
   }
 
   // Hooks may add and remove hooks.
@@ -127,9 +127,14 @@ class Backward {
     std::vector<Tensor> given;
     if (!h.post.empty()) given = cotangents_;
     for (auto& p : std::vector(h.pre)) p->call(cotangents_);
+    if (!h.pre.empty())
+      for (size_t k = 0; k < cotangents_.size(); k++) check_cotangent(n, static_cast<uint32_t>(k), cotangents_[k], "prehook");
     n.apply(cotangents_, grads_, needed_);
-    if (Hooks* now = n.hooks_or_null())
-      for (auto& p : std::vector(now->post)) p->call(grads_, given);
+    Hooks* now = n.hooks_or_null();
+    if (!now || now->post.empty()) return;
+    for (auto& p : std::vector(now->post)) p->call(grads_, given);
+    for (size_t k = 0; k < n.edges.size(); k++)
+      if (n.edges[k].node) check_cotangent(*n.edges[k].node, n.edges[k].nr, grads_[k], "hook");
   }
 
   // Backward may run inside backward (in hooks): the innermost is the current one.

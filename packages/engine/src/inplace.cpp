@@ -117,28 +117,32 @@ void write(const Op& op, Tensors in, const Attrs& attrs, Slot* s) {
   apply_inplace(op, x[0], Tensors(x).subspan(1), attrs);
 }
 
-// Self's history becomes n; if self is a view, its base gets a CopySlices node and self is replayed.
-void rebase(TensorImpl& self, Ref<Node> n, uint32_t nr = 0) {
-  Node* before = node(Tensor(&self));
-  if (!self.view) {
-    set_history(Tensor(&self), std::move(n), nr);
-    move_retain(self, before);
-    self.epoch++;
-    return;
-  }
-  ViewInfo* v = view_info(self);
-  Tensor parent = v->parent;
-  Ref<CopySlices> c(new CopySlices(n, *v->op, v->attrs));
+// The history of a view's parent after n was applied to the view.
+Ref<Node> through_view(const ViewInfo& v, Ref<Node> n) {
+  Ref<CopySlices> c(new CopySlices(n, *v.op, v.attrs, v.parent));
   c->edges = n->edges;
-  c->edges[0] = parent->keys & key_tape ? gradient_edge(parent) : Edge{};
+  c->edges[0] = v.parent->keys & key_tape ? gradient_edge(v.parent) : Edge{};
   c->tainted = n->tainted;
   for (const Edge& e : c->edges) c->tainted = c->tainted || (e.node && e.node->tainted);
   if (c->tainted && expose_node) expose_node(*c);
-  v->recorded = true;
-  rebase(*parent, Ref<Node>(c.get()));
-  view_root(self).epoch++;
+  return Ref<Node>(c.get());
+}
+
+// Self's history becomes n; if self is a view, its base gets a CopySlices node and self is replayed.
+void rebase(TensorImpl& self, Ref<Node> n, uint32_t nr = 0) {
+  std::vector<std::pair<Tensor, Ref<Node>>> path;   // from self to its base, with the nodes they had
+  Tensor x(&self);
+  for (;; x = view_info(*x)->parent) {
+    path.emplace_back(x, Ref<Node>(node(x)));
+    if (!x->view) break;
+    view_info(*x)->recorded = true;
+    n = through_view(*view_info(*x), std::move(n));
+    nr = 0;
+  }
+  set_history(x, std::move(n), nr);
+  x->epoch++;
   regenerate(self);
-  move_retain(self, before);
+  for (const auto& [t, before] : path) move_retain(*t, before.get());
 }
 
 const char* why_not(Creation c) {

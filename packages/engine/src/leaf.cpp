@@ -73,14 +73,12 @@ void set_gradient(const Tensor& t, const Tensor& grad) {
 namespace {
 
 struct RetainHook final : TensorHook {
-  explicit RetainHook(TensorImpl* t) : owner(t) {}
+  explicit RetainHook(Meta* m) : owner(m) {}
   Tensor call(const Tensor& g) override {
-    if (!owner) return {};
-    Meta& m = ensure_meta(Tensor(owner));
-    m.grad = m.grad ? add(m.grad, g) : g;
+    if (owner) owner->grad = owner->grad ? add(owner->grad, g) : g;
     return {};
   }
-  TensorImpl* owner;   // weak: cleared when the tensor's Meta goes
+  Meta* owner;   // weak: it clears this when it goes
 };
 
 }  // namespace
@@ -93,7 +91,7 @@ void retain_grad(const Tensor& t) {
   expect(requires_grad(t), "can't retain_grad on Tensor that has requires_grad=False");
   Meta& m = ensure_meta(t);
   if (!t->grad_fn || m.retain) return;
-  m.retain = Ref<TensorHook>(new RetainHook(t.get()));
+  m.retain = Ref<TensorHook>(new RetainHook(&m));
   node(t)->hooks().retain.push_back({t->out_nr, m.retain});
 }
 

@@ -150,23 +150,22 @@ void adopt(TensorImpl& t, const Tensor& from) {
   t.keys = (t.keys & key_view) | (f.keys & ~key_view);
 }
 
-TensorImpl& view_root(TensorImpl& t) {
-  TensorImpl* r = &t;
-  while (r->view) r = view_info(*r)->parent.get();
-  return *r;
-}
+TensorImpl& view_root(TensorImpl& t) { return t.view ? *view_info(t)->root : t; }
 
+// From the base outwards, without recursion: views of views may go deep.
 void regenerate(TensorImpl& t) {
-  ViewInfo* v = view_info(t);
-  if (!v) return;
-  TensorImpl& root = view_root(t);
-  if (v->seen == root.epoch) return;
-  regenerate(*v->parent.get());
-  WindowGuard guard(Window{v->recorded ? 0 : ~0u, ~0u});
-  Tensor y[max_outputs];
-  apply(*v->op, {&v->parent, 1}, v->attrs, y);
-  v->seen = root.epoch;
-  adopt(t, y[0]);
+  if (!t.view) return;
+  const uint32_t epoch = view_root(t).epoch;
+  std::vector<TensorImpl*> stale;
+  for (TensorImpl* x = &t; x->view && view_info(*x)->seen != epoch; x = view_info(*x)->parent.get()) stale.push_back(x);
+  for (; !stale.empty(); stale.pop_back()) {
+    ViewInfo* v = view_info(*stale.back());
+    WindowGuard guard(Window{v->recorded ? 0 : ~0u, ~0u});
+    Tensor y[max_outputs];
+    apply(*v->op, {&v->parent, 1}, v->attrs, y);
+    v->seen = epoch;
+    adopt(*stale.back(), y[0]);
+  }
 }
 
 Tensor fresh(Tensor t) {

@@ -145,7 +145,7 @@ void lower_dual(const Op& op, Tensors in, const Attrs& attrs, Slot* s, Tensor* y
   apply(op, x, attrs, y);
   jvp(op, x, t, {y, static_cast<size_t>(op.outputs)}, attrs, dy);
   for (int k = 0; k < op.outputs; k++) {
-    if (!dy[k]) continue;
+    if (!dy[k] || !is_differentiable(y[k].dtype())) continue;
     if (!op.alias)   // a rule that hands a tangent on leaves it without an owner
       for (size_t i = 0; i < n; i++)
         if (t[i] && shares_memory(t[i], dy[k])) face(in[i])->owns_tangent = false;

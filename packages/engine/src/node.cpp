@@ -1,6 +1,8 @@
 // Nodes: running a record's rules, accumulating into leaves, in-place on views.
 #include <adjoint/engine/autograd.h>
 
+#include <algorithm>
+
 namespace adjoint::engine {
 
 void (*expose_node)(Node&) = nullptr;
@@ -8,7 +10,7 @@ std::string (*site_text)(uint32_t) = nullptr;
 std::string describe_site(uint32_t site) { return site && site_text ? site_text(site) : std::string(); }
 
 namespace {
-thread_local uint64_t sequence __attribute__((tls_model("initial-exec"))) = 0;
+thread_local uint64_t sequence = 0;
 }
 uint64_t next_sequence() { return sequence++; }
 uint64_t peek_sequence() { return sequence; }
@@ -54,21 +56,6 @@ void Node::clear_refs() {
   trace = nullptr;
   const auto dropped = std::move(edges);
   edges.clear();
-}
-
-// Deep chains must not recurse: a node that dies while another one is dying waits for its turn.
-void Node::destroy() {
-  static thread_local std::vector<Node*>* waiting __attribute__((tls_model("initial-exec"))) = nullptr;
-  if (waiting) return waiting->push_back(this);
-  std::vector<Node*> queue;
-  waiting = &queue;
-  delete this;
-  while (!queue.empty()) {
-    Node* n = queue.back();
-    queue.pop_back();
-    delete n;
-  }
-  waiting = nullptr;
 }
 
 // ---- records
@@ -140,12 +127,23 @@ void OpNode::clear_refs() {
 
 // ---- in-place on a view
 
-CopySlices::CopySlices(Ref<Node> f, const Op& o, const Attrs& a) : fn(std::move(f)), view(o), attrs(a) {}
+CopySlices::CopySlices(Ref<Node> f, const Op& o, const Attrs& a, const Tensor& base) : fn(std::move(f)), view(o), attrs(a), sizes(base.sizes()), order(base.dim(), 0) {
+  for (int i = 0; i < order.size(); i++) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) { return base->strides[static_cast<int>(i)] > base->strides[static_cast<int>(j)]; });
+}
+
+// A copy of g whose dimensions lie in memory in the given order.
+static Tensor copy_in_order(const Tensor& g, const Dims& order) {
+  Dims back(order.size(), 0);
+  for (int i = 0; i < order.size(); i++) back[static_cast<int>(order[i])] = i;
+  const Tensor dense = permute(g, order);
+  return permute(dense->contiguous() ? clone(dense) : contiguous(dense), back);
+}
 
 void CopySlices::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) {
   if (!cotangents[0]) return;
   // The base's cotangent passes except in the slice, where it goes through fn.
-  Tensor g = clone(cotangents[0]);
+  Tensor g = copy_in_order(cotangents[0], order);
   Tensor slice[max_outputs];
   adjoint::apply(view, {&g, 1}, attrs, slice);
   std::vector<Tensor> inner{clone(slice[0])};
@@ -181,11 +179,7 @@ Meta& ensure_meta(const Tensor& t) {
 Edge gradient_edge(const Tensor& t) {
   if (t->grad_fn) return {Ref<Node>(node(t)), t->out_nr};
   if (!(t->keys & key_tape)) return {};
-  Meta& m = ensure_meta(t);
-  if (m.accumulator) return {Ref<Node>(m.accumulator), 0};
-  Ref<AccumulateGrad> a(new AccumulateGrad(t));
-  m.accumulator = a.get();
-  return {Ref<Node>(a.get()), 0};
+  return {AccumulateGrad::of(t), 0};
 }
 
 void set_history(const Tensor& t, Ref<Node> n, uint32_t nr) {

@@ -80,6 +80,7 @@ void remember_view(const Op& op, const Tensor& parent, const Attrs& attrs, const
   v->creation = inference_mode ? Creation::inference : grad_enabled() ? Creation::normal : Creation::no_grad;
   if (parent->view && v->creation == Creation::normal) v->creation = view_info(*parent)->creation;
   TensorImpl& root = view_root(*parent);
+  v->root = &root;
   v->seen = root.epoch;
   if (root.keys & key_lifted) static_cast<Face*>(root.face.get())->viewed = true;
   y->keys |= key_view;

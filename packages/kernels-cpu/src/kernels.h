@@ -26,6 +26,16 @@ Entries sort_kernels();
 Entries softmax_kernels();
 Entries unary_kernels();
 
+constexpr Entries (*families[])() = {
+    activation_kernels, binary_kernels, compare_kernels, conv_kernels, copy_kernels, index_kernels, matmul_kernels, normalise_kernels,
+    pick_kernels, pooling_kernels, reduce_kernels, scan_kernels, softmax_kernels, sort_kernels, unary_kernels,
+};
+
+template <class F> void for_entries(F&& f) {
+  for (Entries (*family)() : families)
+    for (const Entry& e : family()) f(e);
+}
+
 // For what has no fast form here: rare types, and errors.
 inline void reference(const Launch& l) { find_op(l.op)->reference(l); }
 

@@ -184,7 +184,11 @@ void batch_index_put(const BatchCall& c, Tensor* out) {
 }  // namespace
 
 const Op op_index{.name = "index", .kind = Kind::linear, .indices = 2, .types = types::first,
-    .shape = [](Tensors x, const Attrs& a, Dims* out) { out[0] = result_sizes(x[0].sizes(), x[1].sizes(), a.as<Indexed>()); },
+    .shape = [](Tensors x, const Attrs& attrs, Dims* out) {
+      const Indexed& a = attrs.as<Indexed>();
+      for (int64_t d : a.dims) expect(d < x[0].dim(), ErrorKind::index, "index: too many indices for tensor of dimension ", x[0].dim());
+      out[0] = result_sizes(x[0].sizes(), x[1].sizes(), a);
+    },
     .d = {rule([](V v, X<1> position, XShape<0> x, const Indexed& a) {
       return index_put_at(zeros(x.sizes, v.dtype(), v.device()), v, position, {a.dims, a.at, true});
     })},
@@ -192,7 +196,11 @@ const Op op_index{.name = "index", .kind = Kind::linear, .indices = 2, .types = 
     .doc = "The elements of `x` at positions given by tensors of integers or masks.", .reference = index_kernel};
 
 const Op op_index_put{.name = "index_put", .kind = Kind::linear, .indices = 4, .types = types::first,
-    .shape = [](Tensors x, const Attrs&, Dims* out) { out[0] = x[0].sizes(); },
+    .shape = [](Tensors x, const Attrs& attrs, Dims* out) {
+      const Dims places = result_sizes(x[0].sizes(), x[2].sizes(), attrs.as<Indexed>());
+      expect(x[1].sizes() == places, ErrorKind::shape, "index_put: shape mismatch: values of shape ", x[1].sizes(), " do not fit the places, of shape ", places);
+      out[0] = x[0].sizes();
+    },
     .d = {rule([](V v, X<2> position, XShape<1> values, const Indexed& a) -> Tensor {
             return a.accumulate ? Tensor(v) : index_put_at(v, zeros(values.sizes, v.dtype(), v.device()), position, a);
           }),

@@ -100,13 +100,12 @@ Dims negated(const Dims& d) {
 // Rows of the lower triangle keep what is left of the diagonal, of the upper one the rest.
 template <bool lower>
 void triangle_kernel(const Launch& l) {
-  const int64_t diagonal = l.attrs.as<Triangle>().diagonal;
   const View &x = l.x[0], &y = l.y[0];
   if (y.numel == 0) return;
   std::memset(y.data, 0, y.numel * itemsize(y.dtype));
   const int row_dim = x.ndim - 2, column_dim = x.ndim - 1;
-  const int64_t columns = x.sizes[column_dim];
-  for (int64_t row = 0; row < x.sizes[row_dim]; row++) {
+  const int64_t rows = x.sizes[row_dim], columns = x.sizes[column_dim], diagonal = std::clamp(l.attrs.as<Triangle>().diagonal, -rows, columns);
+  for (int64_t row = 0; row < rows; row++) {
     const int64_t split = std::clamp<int64_t>(row + diagonal + (lower ? 1 : 0), 0, columns);
     const int64_t first = lower ? 0 : split, count = lower ? split : columns - split;
     const Restrided from_row = part(x, row_dim, row, 1), to_row = part(y, row_dim, row, 1);
@@ -224,7 +223,7 @@ Tensor repeat(const Tensor& x, const Dims& repeats) {
     const int64_t size = i < lead ? 1 : x.size(i - lead);
     for (int64_t s : {int64_t(1), size}) apart.push_back(s);
     for (int64_t s : {repeats[i], size}) spread.push_back(s);
-    joined.push_back(repeats[i] * size);
+    joined.push_back(Dims{repeats[i], size}.product());
   }
   const Tensor spread_out = expand(reshape(x, apart), spread), copied = contiguous(spread_out);
   return reshape(copied.is(spread_out) ? clone(copied) : copied, joined);

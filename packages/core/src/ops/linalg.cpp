@@ -1,5 +1,6 @@
 // Products of matrices and vectors: one record, matmul, and what is composed of it.
 #include <adjoint/core/batch.h>
+#include <adjoint/core/functors/binary.h>
 #include <adjoint/core/types.h>
 
 #include <algorithm>
@@ -36,7 +37,7 @@ void multiply(const C* a, const C* b, C* row, int64_t inner, int64_t columns) {
   std::fill_n(row, columns, C(0));
   for (int64_t k = 0; k < inner; k++) {
     const C factor = a[k];
-    for (int64_t j = 0; j < columns; j++) row[j] += factor * b[k * columns + j];
+    for (int64_t j = 0; j < columns; j++) row[j] = functors::Add{}(row[j], functors::Mul{}(factor, b[k * columns + j]));
   }
 }
 

@@ -2,6 +2,7 @@
 // One recurrence, y_i = a_i y_(i-1) + b_i, gives the derivatives of all of them and of itself: no division, so zeros are no
 // special case, and exponents never positive, so nothing overflows.
 #include <adjoint/core/batch.h>
+#include <adjoint/core/functors/binary.h>
 #include <adjoint/core/math/complex.h>
 #include <adjoint/core/math/exp.h>
 #include <adjoint/core/types.h>
@@ -47,7 +48,7 @@ void cumsum_kernel(const Launch& l) {
   with_type(l.x[0].dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     using A = accumulator_t<T>;
-    scan_lines<T, A>(l, [](A& sum, T v) { return sum = sum + convert<A>(v); });
+    scan_lines<T, A>(l, [](A& sum, T v) { return sum = functors::Add{}(sum, convert<A>(v)); });
   });
 }
 
@@ -56,7 +57,7 @@ void cumprod_kernel(const Launch& l) {
   with_type(l.x[0].dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     using A = accumulator_t<T>;
-    scan_lines<T, Product<A>>(l, [](Product<A>& p, T v) { return p.value = p.value * convert<A>(v); });
+    scan_lines<T, Product<A>>(l, [](Product<A>& p, T v) { return p.value = functors::Mul{}(p.value, convert<A>(v)); });
   });
 }
 
@@ -67,7 +68,7 @@ void prod_kernel(const Launch& l) {
     using A = accumulator_t<T>;
     for_groups(l.x[0], l.y[0], dims, [](char* y, const char* x, const Group& g) {
       A p(1);
-      g.each<T>(x, [&](T v) { p = p * convert<A>(v); });
+      g.each<T>(x, [&](T v) { p = functors::Mul{}(p, convert<A>(v)); });
       at<T>(y) = convert<T>(p);
     });
   });

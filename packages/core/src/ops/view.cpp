@@ -37,7 +37,7 @@ Dims infer_size(const Dims& sizes, int64_t numel, const char* op) {
   int64_t known = 1;
   int unknown = -1;
   for (int i = 0; i < r.size(); i++) {
-    if (r[i] >= 0) { known *= r[i]; continue; }
+    if (r[i] >= 0) { known = Dims{known, r[i]}.product(); continue; }
     expect(r[i] == -1, ErrorKind::shape, op, ": invalid shape dimension ", r[i]);
     expect(unknown < 0, ErrorKind::shape, op, ": only one dimension can be inferred, got ", sizes);
     unknown = i;
@@ -190,6 +190,7 @@ Tensor slice(const Tensor& x, int64_t dim, int64_t start, int64_t stop, int64_t 
   const int64_t n = x.size(d);
   start = std::clamp<int64_t>(start < 0 ? start + n : start, 0, n);
   stop = std::clamp<int64_t>(stop < 0 ? stop + n : stop, start, n);
+  step = std::min(step, std::max<int64_t>(n, 1));   // beyond the end there is no second element
   return apply(op_slice, {x}, Slice{d, start, stop, step});
 }
 Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length) {
@@ -197,7 +198,7 @@ Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length) {
   const int d = wrap_dim(dim, x.dim(), "narrow");
   const int64_t n = x.size(d), first = start < 0 ? start + n : start;
   expect(start >= -n && start <= n, ErrorKind::index, "narrow: start out of range (expected to be in range of [", -n, ", ", n, "], but got ", start, ")");
-  expect(length >= 0 && first + length <= n, "narrow: start (", start, ") + length (", length, ") exceeds dimension size (", n, ").");
+  expect(length >= 0 && length <= n - first, "narrow: start (", start, ") + length (", length, ") exceeds dimension size (", n, ").");
   return slice(x, d, first, first + length);
 }
 
@@ -233,17 +234,20 @@ const Op op_diagonal{.name = "diagonal", .kind = Kind::linear,
 Tensor diagonal(const Tensor& x, int64_t offset, int64_t a, int64_t b) {
   const int p = wrap_dim(a, x.dim(), "diagonal"), q = wrap_dim(b, x.dim(), "diagonal");
   expect(p != q, "diagonal: diagonal dimensions cannot be identical ", a, ", ", b);
-  return apply(op_diagonal, {x}, Diagonal{offset, p, q});
+  return apply(op_diagonal, {x}, Diagonal{std::clamp(offset, -x.size(p), x.size(q)), p, q});
 }
 
 const Op op_as_strided{.name = "as_strided", .kind = Kind::linear,
     .d = {rule([](V v, const Strided& a, XShape<0> x) { return as_strided_scatter_zeros(v, x.sizes, a); })},
     .alias = [](const TensorImpl& x, const Attrs& attrs, TensorImpl& y) {
       const Strided& a = attrs.as<Strided>();
-      int64_t last = a.offset;
-      for (int i = 0; i < a.sizes.size(); i++) last += std::max<int64_t>(a.sizes[i] - 1, 0) * a.strides[i];
-      expect(a.sizes.product() == 0 || (last + 1) * itemsize(x.dtype) <= static_cast<int64_t>(x.storage->nbytes), "as_strided: setStorage: sizes ", a.sizes, ", strides ", a.strides,
-             ", storage offset ", a.offset, " requiring a storage size of ", (last + 1) * itemsize(x.dtype), " are out of bounds for storage of size ", x.storage->nbytes);
+      const int64_t available = static_cast<int64_t>(x.storage->nbytes) / itemsize(x.dtype);
+      int64_t last = a.offset, step;
+      bool fits = last < available;
+      for (int i = 0; i < a.sizes.size() && fits; i++)
+        fits = !__builtin_mul_overflow(std::max<int64_t>(a.sizes[i] - 1, 0), a.strides[i], &step) && !__builtin_add_overflow(last, step, &last) && last < available;
+      expect(a.sizes.product() == 0 || fits, "as_strided: setStorage: sizes ", a.sizes, ", strides ", a.strides,
+             ", storage offset ", a.offset, " are out of bounds for storage of size ", x.storage->nbytes);
       y.sizes = a.sizes;
       y.strides = a.strides;
       y.data = static_cast<char*>(x.storage->data) + a.offset * itemsize(x.dtype);
@@ -362,7 +366,7 @@ TensorVector split(const Tensor& x, int64_t size, int64_t dim) {
 TensorVector chunk(const Tensor& x, int64_t n, int64_t dim) {
   expect(n > 0, "chunk: chunk expects `chunks` to be greater than 0, got: ", n);
   const int d = wrap_dim(dim, x.dim(), "chunk");
-  return split(x, std::max<int64_t>((x.size(d) + n - 1) / n, 1), d);
+  return split(x, (std::max<int64_t>(x.size(d), 1) - 1) / n + 1, d);
 }
 
 

@@ -4,17 +4,25 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 
 namespace adjoint {
 
 namespace detail {
+// The address sanitizer must see the true end of each block, and its release: with it nothing is rounded or kept.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool keep_blocks = false;
+#else
+constexpr bool keep_blocks = true;
+#endif
+
 struct SmallHeap {
   static constexpr size_t classes = 65, keep = 256;  // classes of 16 bytes up to 1 KiB
   struct Block { Block* next; };
   Block* head[classes];
   uint32_t count[classes];
 };
-ADJOINT_API extern thread_local SmallHeap* small_heap __attribute__((tls_model("initial-exec")));
+ADJOINT_API extern thread_local SmallHeap* small_heap;
 ADJOINT_API void* small_refill(size_t cls);
 ADJOINT_API void small_spill(void* p) noexcept;
 ADJOINT_API void* large_allocate(size_t bytes);
@@ -24,6 +32,7 @@ ADJOINT_API void large_free(void* p, size_t bytes) noexcept;
 inline void* allocate(size_t bytes) {
   const size_t cls = (bytes + 15) >> 4;
   if (cls >= detail::SmallHeap::classes) return detail::large_allocate(bytes);
+  if constexpr (!detail::keep_blocks) return ::operator new(bytes);
   if (auto* heap = detail::small_heap)
     if (auto* block = heap->head[cls]) {
       heap->head[cls] = block->next;
@@ -36,6 +45,7 @@ inline void* allocate(size_t bytes) {
 inline void deallocate(void* p, size_t bytes) noexcept {
   const size_t cls = (bytes + 15) >> 4;
   if (cls >= detail::SmallHeap::classes) return detail::large_free(p, bytes);
+  if constexpr (!detail::keep_blocks) return ::operator delete(p);
   auto* heap = detail::small_heap;
   if (!heap || heap->count[cls] >= detail::SmallHeap::keep) return detail::small_spill(p);
   auto* block = static_cast<detail::SmallHeap::Block*>(p);
@@ -43,6 +53,15 @@ inline void deallocate(void* p, size_t bytes) noexcept {
   heap->head[cls] = block;
   heap->count[cls]++;
 }
+
+class ADJOINT_API OutOfMemory final : public std::bad_alloc {
+ public:
+  explicit OutOfMemory(size_t bytes);
+  const char* what() const noexcept override { return text_; }
+
+ private:
+  char text_[80];
+};
 
 struct MemoryStats { size_t live, peak, kept; };  // bytes of large blocks (> 1 KiB)
 ADJOINT_API MemoryStats memory_stats() noexcept;

@@ -17,10 +17,10 @@ class Dims {
   Dims(std::initializer_list<int64_t> l) { assign(l.begin(), static_cast<int>(l.size())); }
   explicit Dims(std::span<const int64_t> s) { assign(s.data(), static_cast<int>(s.size())); }
   Dims(int n, int64_t fill) { resize(n); for (int i = 0; i < n; i++) data()[i] = fill; }
-  Dims(const Dims& o) { assign(o.data(), o.n_); }
+  Dims(const Dims& o) { copy(o); }
   Dims(Dims&& o) noexcept { take(o); }
   ~Dims() { drop(); }
-  Dims& operator=(const Dims& o) { if (this != &o) assign(o.data(), o.n_); return *this; }
+  Dims& operator=(const Dims& o) { if (this != &o) copy(o); return *this; }
   Dims& operator=(Dims&& o) noexcept {
     if (this == &o) return *this;
     drop();
@@ -57,7 +57,17 @@ class Dims {
   void insert(int at, int64_t v) { push_back(0); for (int i = n_ - 1; i > at; i--) data()[i] = data()[i - 1]; data()[at] = v; }
   void erase(int at) { for (int i = at; i + 1 < n_; i++) data()[i] = data()[i + 1]; resize(n_ - 1); }
   bool contains(int64_t v) const noexcept { for (int64_t d : *this) if (d == v) return true; return false; }
-  int64_t product() const noexcept { int64_t p = 1; for (int64_t d : *this) p *= d; return p; }
+  // Too large a product gives `too_many`, which no tensor reaches.
+  static constexpr int64_t too_many = INT64_MAX;
+  int64_t product() const noexcept {
+    int64_t p = 1;
+    bool over = false;
+    for (int64_t d : *this) {
+      if (d == 0) return 0;
+      over |= __builtin_mul_overflow(p, d, &p);
+    }
+    return over ? too_many : p;
+  }
   bool operator==(const Dims& o) const noexcept { if (n_ != o.n_) return false;
     const int64_t *p = data(), *q = o.data();
     for (int i = 0; i < n_; i++)
@@ -68,9 +78,14 @@ class Dims {
  private:
   void reserve(int n) { n_ = n; if (n > inline_capacity) v_[0] = reinterpret_cast<int64_t>(allocate(n * sizeof(int64_t))); }
   void drop() noexcept { if (n_ > inline_capacity) deallocate(reinterpret_cast<void*>(v_[0]), n_ * sizeof(int64_t)); }
+  // All inline words at once, the meaningless ones too.
+  void copy(const Dims& o) {
+    if (n_ > inline_capacity || o.n_ > inline_capacity) return assign(o.data(), o.n_);
+    std::memcpy(v_, o.v_, sizeof v_);
+    n_ = o.n_;
+  }
   void take(Dims& o) noexcept {
-    const int used = o.n_ <= inline_capacity ? o.n_ : 1;   // or the pointer
-    for (int i = 0; i < used; i++) v_[i] = o.v_[i];
+    std::memcpy(v_, o.v_, sizeof v_);
     n_ = std::exchange(o.n_, 0);
   }
   void assign(const int64_t* p, int n) {

@@ -49,7 +49,8 @@ class ADJOINT_API Object {
     uintptr_t s = state_.load(std::memory_order_acquire);
     if (!(s & 1)) return python_hooks.dec(reinterpret_cast<PyObject*>(s));
     // A sole owner needs no locked instruction: nobody else can take a reference.
-    if (s == 3 || state_.fetch_sub(2, std::memory_order_acq_rel) == 3) const_cast<Object*>(this)->destroy();
+    if (s == 3) const_cast<Object*>(this)->destroy_sole();
+    else if (state_.fetch_sub(2, std::memory_order_acq_rel) == 3) const_cast<Object*>(this)->destroy();
   }
   PyObject* python() const noexcept {
     uintptr_t s = state_.load(std::memory_order_acquire);
@@ -62,6 +63,20 @@ class ADJOINT_API Object {
   void set_python(PyObject* owner) noexcept { state_.store(reinterpret_cast<uintptr_t>(owner), std::memory_order_release); }
   void own() noexcept { state_.store(3, std::memory_order_relaxed); }  // a new object's first reference, without a locked instruction
   virtual void destroy();  // frees the object: by the last C++ reference, or by its Python owner
+  virtual void destroy_sole() { destroy(); }   // the same, with that reference still counted
+
+ protected:
+  // For objects with a weak pointer to them: both are called under the lock of that pointer.
+  bool try_inc_ref() const noexcept {            // false: the last reference has gone
+    uintptr_t s = state_.load(std::memory_order_relaxed);
+    do {
+      if (!(s & 1)) return python_hooks.inc(reinterpret_cast<PyObject*>(s)), true;
+      if (s == 1) return false;
+    } while (!state_.compare_exchange_weak(s, s + 2, std::memory_order_relaxed));
+    return true;
+  }
+  bool last_ref() const noexcept { return state_.fetch_sub(2, std::memory_order_acq_rel) == 3; }   // drops one
+  void destroy_in_turn();  // for what forms long chains: waits while another such object is being freed, so that nothing recurses
 
  private:
   mutable std::atomic<uintptr_t> state_{1};
@@ -91,6 +106,11 @@ class Ref {
     Ref r;
     r.p_ = p;
     p->own();
+    return r;
+  }
+  static Ref adopt(T* p) noexcept {  // a reference that is counted already
+    Ref r;
+    r.p_ = p;
     return r;
   }
   T* get() const noexcept { return p_; }

@@ -24,6 +24,7 @@ struct Storage {
   void dec_ref() noexcept {
     if (refs.load(std::memory_order_acquire) == 1 || refs.fetch_sub(1, std::memory_order_acq_rel) == 1) free();
   }
+  ADJOINT_API static uint32_t first_version() noexcept;   // of memory made now
   ADJOINT_API static Storage* make(size_t nbytes, Device device = {});
   ADJOINT_API static Storage* borrow(void* data, size_t nbytes, Deleter deleter, void* context, Device device = {});
 

@@ -22,7 +22,7 @@ enum Flag : uint16_t {
 };
 
 // Serial of this thread's innermost level (0: none). The engine sets it; core only stamps it on new tensors.
-ADJOINT_API extern thread_local uint32_t level_top __attribute__((tls_model("initial-exec")));
+ADJOINT_API extern thread_local uint32_t level_top;
 
 class ADJOINT_API TensorImpl final : public Object {
  public:
@@ -84,6 +84,7 @@ ADJOINT_API Tensor empty(const Dims& sizes, DType dtype = DType::float32, Device
 ADJOINT_API Tensor empty_dense(const TensorImpl& like, DType dtype);   // row-major, sizes and device of `like`
 ADJOINT_API Tensor full(const Dims& sizes, const Scalar& value, DType dtype, Device device = {});
 ADJOINT_API Tensor wrapped(const Scalar& value);            // a Python number as a 0-d tensor, weakest in promotion
+ADJOINT_API void set_number(TensorImpl& t, const Scalar& value);   // makes it what wrapped(value) is
 ADJOINT_API Tensor alias_of(const Tensor& x);               // same memory, sizes and strides; no history
 ADJOINT_API Scalar item(const Tensor& x);                   // the value of a one-element tensor
 ADJOINT_API Dims contiguous_strides(const Dims& sizes);

@@ -21,14 +21,20 @@ NAMESPACE_BEGIN(detail)
 
 template <> struct type_caster<adjoint::Tensor> {
   NB_TYPE_CASTER(adjoint::Tensor, const_name("Tensor"))
-  bool from_python(handle h, uint32_t, cleanup_list*) noexcept {
-    if (h.is_none()) { value = {}; return true; }   // reached only where the argument says .none()
+  bool from_python(handle h, uint32_t flags, cleanup_list*) noexcept {
+    if (h.is_none()) { value = {}; return !(flags & (uint32_t) cast_flags::manual); }   // of arguments, only those that say .none() get here; never by nb::cast
     if (!adjoint::python::is_tensor(h.ptr())) return false;
     value = adjoint::python::unwrap(h.ptr());
     return true;
   }
   static handle from_cpp(const adjoint::Tensor& x, rv_policy, cleanup_list*) noexcept { return adjoint::python::wrap(x); }
   static handle from_cpp(adjoint::Tensor&& x, rv_policy, cleanup_list*) noexcept { return adjoint::python::wrap(std::move(x)); }
+};
+
+// A sequence of tensors has no gaps: None among them is refused.
+template <> struct type_caster<adjoint::TensorVector> : list_caster<adjoint::TensorVector, adjoint::Tensor> {
+  using Base = list_caster<adjoint::TensorVector, adjoint::Tensor>;
+  bool from_python(handle h, uint32_t flags, cleanup_list* cleanup) noexcept { return Base::from_python(h, flags | (uint32_t) cast_flags::manual, cleanup); }
 };
 
 template <> struct type_caster<adjoint::Scalar> {
@@ -42,7 +48,8 @@ template <> struct type_caster<adjoint::Scalar> {
   explicit operator adjoint::Scalar&&() { return std::move(value); }
   bool from_python(handle h, uint32_t, cleanup_list*) noexcept {
     if (adjoint::python::is_tensor(h.ptr()) && adjoint::python::impl_of(h.ptr())->numel == 1) {
-      value = adjoint::item(adjoint::python::unwrap(h.ptr()));
+      try { value = adjoint::item(adjoint::python::unwrap(h.ptr())); }
+      catch (const adjoint::Error&) { return false; }   // inside vmap it has no one value
       return true;
     }
     if (adjoint::python::api->scalar(h.ptr(), value)) return true;

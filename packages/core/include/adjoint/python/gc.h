@@ -12,8 +12,10 @@ class Traversal final : public RefVisitor {
  public:
   Traversal(visitproc visit, void* arg) noexcept : visit_(visit), arg_(arg) {}
   void object(const Object* o) override {
-    if (PyObject* p = o->python()) python(p);
-    else if (o->use_count() == 1) pending_.push_back(o);  // shared by C++ owners: unseen, so at worst it stays alive
+    PyObject* p = o->python();
+    const size_t owners = !p ? o->use_count() : PyObject_GC_IsTracked(p) ? 0 : static_cast<size_t>(Py_REFCNT(p));
+    if (owners == 1) pending_.push_back(o);   // nobody else's, and unknown to the collector: looked through
+    else if (p) python(p);                    // shared by C++ owners: unseen, so at worst it stays alive
   }
   void python(PyObject* p) override { if (!result_) result_ = visit_(p, arg_); }
   // Iterative: graphs are deep.

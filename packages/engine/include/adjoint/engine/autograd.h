@@ -36,8 +36,11 @@ ADJOINT_API std::vector<Tensor> grad_of_level(Tensors outputs, Tensors inputs, T
 // User code wrote to `self` in place: from now on it is output `nr` of n.
 ADJOINT_API void written_by(const Tensor& self, Ref<Node> n, uint32_t nr);
 
+// `self` becomes `view`, a view of itself that was just made: transpose_, squeeze_, ...
+ADJOINT_API void become(const Tensor& self, const Tensor& view);
+
 // Called before each in-place write of this thread, if set.
-ADJOINT_API extern thread_local void (*before_write)(const Tensor&) __attribute__((tls_model("initial-exec")));
+ADJOINT_API extern thread_local void (*before_write)(const Tensor&);
 
 // Puts the engine behind core's door. Called once at load.
 ADJOINT_API void install();

@@ -36,12 +36,14 @@ enum class Creation : uint8_t { normal, no_grad, inference, several, custom };
 // How a view was made, so that it can be made again when its base gets another history or level.
 struct ViewInfo final : Object {
   Tensor parent;
+  TensorImpl* root;            // the tensor that is no view: the parents keep it
   const Op* op;
   Attrs attrs;
   uint32_t seen = 0;           // the root's epoch when it was last made
   bool recorded = true;        // made under no_grad: it never takes part in its base's history
   Creation creation = Creation::normal;
   void visit_refs(RefVisitor& v) const override;
+  void destroy() override { destroy_in_turn(); }   // a view of a view of a view
 };
 
 inline Face* face(const Tensor& t) { return static_cast<Face*>(t->face.get()); }

@@ -59,7 +59,7 @@ class ADJOINT_API Saved {
   uint32_t version_ = 0;
   bool own_output_ = false;
 };
-ADJOINT_API extern thread_local Saved::Pack saved_packer __attribute__((tls_model("initial-exec")));   // the hooks that are active in this thread
+ADJOINT_API extern thread_local Saved::Pack saved_packer;   // the hooks that are active in this thread
 
 class ADJOINT_API Node : public Object {
  public:
@@ -71,10 +71,11 @@ class ADJOINT_API Node : public Object {
   virtual void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) = 0;
   virtual void release_saved() {}               // after backward without retain_graph
   virtual uint32_t outputs() const { return 1; }
+  virtual bool output_sizes(uint32_t, Dims&) const { return false; }   // false: not known
   virtual bool runs_on_nothing() const { return false; }   // also when all its cotangents are absent
   void visit_refs(RefVisitor& v) const override;
   void clear_refs() override;
-  void destroy() override;                      // iterative: graphs may be a million nodes deep
+  void destroy() override { destroy_in_turn(); }   // graphs may be a million nodes deep
   Hooks& hooks();
   Hooks* hooks_or_null() const { return const_cast<Node*>(this)->hook_slot().get(); }
 
@@ -100,6 +101,7 @@ struct AnomalyHooks {
 };
 ADJOINT_API extern AnomalyHooks anomaly_hooks;
 [[noreturn]] ADJOINT_API void fail_freed(const Node& n);
+ADJOINT_API void check_cotangent(const Node& n, uint32_t nr, const Tensor& g, const char* from);   // of user code: has it the output's shape?
 
 ADJOINT_API uint64_t next_sequence();
 ADJOINT_API uint64_t peek_sequence();
@@ -112,6 +114,7 @@ class ADJOINT_API OpNode final : public Node {
   void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) override;
   void release_saved() override;
   uint32_t outputs() const override { return op.outputs; }
+  bool output_sizes(uint32_t nr, Dims& out) const override;
   void visit_refs(RefVisitor& v) const override;
   void clear_refs() override;
 
@@ -127,11 +130,14 @@ class ADJOINT_API OpNode final : public Node {
 class ADJOINT_API AccumulateGrad final : public Node {
  public:
   explicit AccumulateGrad(const Tensor& variable);
-  ~AccumulateGrad() override;
+  static Ref<Node> of(const Tensor& leaf);      // the one node of a leaf, made when it is asked for
   std::string name() const override { return "AccumulateGrad"; }
+  bool output_sizes(uint32_t nr, Dims& out) const override;
   void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) override;
   void visit_refs(RefVisitor& v) const override;
   void clear_refs() override;
+  void destroy() override;
+  void destroy_sole() override;
   Tensor variable;
 
  protected:
@@ -141,26 +147,31 @@ class ADJOINT_API AccumulateGrad final : public Node {
 // In-place on a view, seen from its base: `fn` acted on the slice that `view` cuts out.
 class ADJOINT_API CopySlices final : public Node {
  public:
-  CopySlices(Ref<Node> fn, const Op& view, const Attrs& attrs);
+  CopySlices(Ref<Node> fn, const Op& view, const Attrs& attrs, const Tensor& base);
   std::string name() const override { return "CopySlices"; }
+  bool output_sizes(uint32_t nr, Dims& out) const override;
   void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) override;
   void release_saved() override;
   void visit_refs(RefVisitor& v) const override;
   Ref<Node> fn;
   const Op& view;
   Attrs attrs;
+  Dims sizes;                                   // of the base: `view` trusts them
+  Dims order;                                   // its dimensions, the one with the largest stride first: `view` trusts that too
 };
 
 // What the engine hangs on a tensor when asked for.
 struct ADJOINT_API Meta final : Object {
   Tensor grad;
   AccumulateGrad* accumulator = nullptr;        // weak: it clears this when it goes
+  std::atomic_flag busy;                        // guards `accumulator`, for a few instructions
   enum class GradType : uint8_t { same, given, any } grad_type = GradType::same;
   DType grad_dtype{};                           // of `.grad`, where given
   std::unique_ptr<Hooks> hooks;                 // of a leaf
   Ref<TensorHook> retain;                       // set by retain_grad
   uint32_t site = 0;                            // where requires_grad was set
   ~Meta() override;
+  void destroy() override { destroy_in_turn(); }   // x.grad.grad...
   void visit_refs(RefVisitor& v) const override;
 };
 inline Meta* meta(const Tensor& t) { return static_cast<Meta*>(t->meta.get()); }

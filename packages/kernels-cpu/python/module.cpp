@@ -15,16 +15,6 @@ namespace adjoint::cpu {
 
 namespace {
 
-constexpr Entries (*families[])() = {
-    activation_kernels, binary_kernels, compare_kernels, conv_kernels, copy_kernels, index_kernels, matmul_kernels, normalise_kernels,
-    pick_kernels, pooling_kernels, reduce_kernels, scan_kernels, softmax_kernels, sort_kernels, unary_kernels,
-};
-
-template <class F> void for_entries(F&& f) {
-  for (Entries (*family)() : families)
-    for (const Entry& e : family()) f(e);
-}
-
 void use_reference(const std::string& name, bool wanted) {
   bool found = false;
   for_entries([&](const Entry& e) {

@@ -1,0 +1,32 @@
+"""Products of matrices, convolutions and solutions of linear systems, on one thread and on all."""
+
+from collections.abc import Iterator
+
+from _arrays import array, row
+from _compare import ALL_THREADS, Row, Table, main
+
+
+def matmul(lib, a, b):
+    return a @ b
+
+
+def convolution(lib, x, w):
+    return lib.nn.functional.conv2d(x, w, padding=1)
+
+
+def products() -> Iterator[Row]:
+    for n in (16, 32, 64, 128, 256, 512, 1024):
+        yield row(f"matmul {n}", matmul, array(n, n), array(n, n))
+        yield row(f"matmul {n} transposed", matmul, array(n, n), lambda lib, n=n: array(n, n)(lib).t())
+    for n in (16, 32, 64):
+        yield row(f"bmm 256 x {n}", matmul, *2 * [array(256, n, n)])
+    for dtype in ("float64", "complex64", "bfloat16"):
+        yield row(f"matmul 256 {dtype}", matmul, *2 * [array(256, 256, dtype=dtype)])
+    yield row("matrix by vector 2048", matmul, array(2048, 2048), array(2048))
+    for channels in (16, 64):
+        yield row(f"conv2d 8x{channels}x32x32", convolution, array(8, channels, 32, 32), array(channels, channels, 3, 3))
+    yield row("solve 256", lambda lib, a, b: lib.linalg.solve(a, b), array(256, 256), array(256, 8))
+
+
+if __name__ == "__main__":
+    main(Table("Products", list(products()), together=1.8, threads=(1, ALL_THREADS)))

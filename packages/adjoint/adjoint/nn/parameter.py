@@ -1,0 +1,3 @@
+"""Parameters of models."""
+
+from adjoint_engine import Parameter as Parameter

@@ -1,0 +1,3 @@
+"""Special functions."""
+
+from adjoint_core.special import *  # noqa: F403

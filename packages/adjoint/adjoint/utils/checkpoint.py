@@ -1,0 +1,3 @@
+"""Recomputation instead of memory."""
+
+from adjoint_engine.checkpoint import *  # noqa: F403

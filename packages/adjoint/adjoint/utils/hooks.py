@@ -1,0 +1,3 @@
+"""Handles of registered hooks."""
+
+from adjoint_engine.graph import RemovableHandle as RemovableHandle

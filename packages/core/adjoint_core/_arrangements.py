@@ -1,0 +1,216 @@
+"""Shapes, joins, index tables and selections made of other operations."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import _core
+from ._core import Tensor
+from ._method import inplace_method, method
+
+__all__ = [
+    "block_diag", "cartesian_prod", "combinations", "dsplit", "hsplit", "index_reduce", "msort", "put", "range", "renorm", "tril_indices",
+    "triu_indices", "unique_consecutive", "unravel_index", "vander", "vsplit",
+]  # fmt: skip
+
+
+# ---- tables
+
+
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """All ways to take r elements of a vector in order, as rows.
+
+    Example: `combinations(tensor([1, 2, 3]))  # tensor([[1, 2], [1, 3], [2, 3]])`
+    """
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    rows = list(choose(tuple(_counting(input.size(0))), r))
+    at = _core.tensor(rows, dtype=_core.int64).reshape(-1, r)
+    return input[at]
+
+
+def _counting(n: int) -> list[int]:
+    return _core.arange(n).tolist()
+
+
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """All tuples of elements of the given vectors, as rows."""
+    if len(tensors) == 1:
+        return tensors[0].view(-1)
+    return _core.stack([x.reshape(-1) for x in _core.meshgrid(*tensors, indexing="ij")], 1)
+
+
+def _triangle(keep: Callable[[Tensor, int], Tensor], row: int, col: int, offset: int, dtype: Any) -> Tensor:
+    inside = keep(_core.ones(row, col, dtype=_core.bool), offset)
+    return inside.nonzero().T.contiguous().to(dtype or _core.int64)
+
+
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """The (2, n) positions of the lower triangle of a (row, col) matrix, row by row."""
+    return _triangle(_core.tril, row, col, offset, dtype)
+
+
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """The (2, n) positions of the upper triangle of a (row, col) matrix, row by row.
+
+    Example: `triu_indices(2, 2)  # tensor([[0, 0, 1], [0, 1, 1]])`
+    """
+    return _triangle(_core.triu, row, col, offset, dtype)
+
+
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:  # noqa: N803
+    """The powers of a vector as columns, from the highest down unless `increasing`."""
+    powers = _core.arange(x.size(0) if N is None else N)
+    return x.unsqueeze(-1) ** (powers if increasing else powers.flip(0))
+
+
+def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """Positions in a flat array as one index for each dimension of `shape`."""
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    out = []
+    for n in reversed(sizes):
+        out.append(indices % n)
+        indices = indices // n
+    return tuple(reversed(out))
+
+
+def range(start: float, end: float | None = None, step: float = 1, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Values from `start` to `end`, with `end`: `arange` is the usual one."""
+    first, last = (0, start) if end is None else (start, end)
+    n = int((last - first) / step) + 1
+    return _core.arange(0, n, dtype=dtype or _core.get_default_dtype(), **options) * step + first
+
+
+# ---- pieces and joins
+
+
+def _splits(name: str, dim: int, least: int) -> Callable[[Tensor, int | Sequence[int]], tuple[Tensor, ...]]:
+    def split(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+        if input.ndim < least:
+            raise RuntimeError(
+                f"{name} requires a tensor with at least {least} dimension, but got a tensor with {input.ndim} dimensions!"
+            )
+        along = 0 if input.ndim == 1 else dim
+        n = indices_or_sections
+        if isinstance(n, int) and (n <= 0 or input.size(along) % n):
+            raise RuntimeError(
+                f"{name} attempted to split along dimension {along}, but the size of the dimension {input.size(along)} is not divisible by the split_size {n}!"
+            )
+        return _core.tensor_split(input, n, along)
+
+    split.__name__ = name
+    split.__doc__ = f"Views of the pieces along dimension {dim}, as `tensor_split` makes them."
+    return method(split)
+
+
+hsplit = _splits("hsplit", 1, 1)
+vsplit = _splits("vsplit", 0, 2)
+dsplit = _splits("dsplit", 2, 3)
+
+
+def block_diag(*tensors: Tensor) -> Tensor:
+    """A matrix with the given matrices along its diagonal and zeros elsewhere."""
+    blocks = [x.reshape(1, -1) if x.ndim < 2 else x for x in tensors]
+    width = sum(x.size(1) for x in blocks)
+    rows, left = [], 0
+    for x in blocks:
+        rows.append(_core._pad(x, [0, left], [0, width - left - x.size(1)], 0.0))
+        left += x.size(1)
+    return _core.cat(rows)
+
+
+@method
+def msort(input: Tensor) -> Tensor:
+    """Sorted along the first dimension."""
+    return input.sort(0).values
+
+
+@method
+def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+    """Sums over what was broadcast from `size`: the reverse of `expand`."""
+    target = list(size[0]) if len(size) == 1 and not isinstance(size[0], int) else list(size)
+    extra = self.ndim - len(target)
+    if extra < 0 or any(n not in (1, m) for n, m in zip(target, self.shape[extra:])):
+        raise RuntimeError(f"size {target} is not expandable to size {list(self.shape)}.")
+    dims = [d for d, m in enumerate(self.shape) if d < extra or (target[d - extra] == 1 and m != 1)]
+    return self.sum(dims).reshape(target) if dims else self
+
+
+# ---- values by position
+
+
+@inplace_method
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """`input`, seen as a vector, with source at `index`."""
+    return input.reshape(-1).index_put((index.reshape(-1),), source.reshape(-1), accumulate).reshape(input.shape)
+
+
+@inplace_method
+def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:
+    """Row i of `source` along `dim` is reduced ("prod", "mean", "amax", "amin") into row index[i] of `input`."""
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    shape = [1] * source.ndim
+    shape[dim] = -1
+    return input.scatter_reduce(dim, index.view(shape).expand_as(source), source, reduce, include_self=include_self)
+
+
+@inplace_method
+def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
+    """Slices along `dim` whose p-norm is above `maxnorm` are scaled down to it."""
+    others = [d for d, _ in enumerate(input.shape) if d != dim % input.ndim]
+    norm = _core._vector_norm(input, p, others, True, None)
+    return input * _core.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1.0)
+
+
+@method
+def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None) -> Any:
+    """One of each run of equal elements, or of equal slices along `dim`.
+
+    Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`
+    """
+    x, along = (input.reshape(-1), 0) if dim is None else (input, dim)
+    rows = x.detach().movedim(along, 0).reshape(x.size(along), -1)
+    starts = _core.cat([_core.ones(min(1, rows.size(0)), dtype=_core.bool), (rows[1:] != rows[:-1]).any(1)])
+    at = starts.nonzero().reshape(-1)
+    values = x.index_select(along, at)
+    out = [values]
+    if return_inverse:
+        inverse = starts.cumsum(0) - 1
+        out.append(inverse.reshape(input.shape) if dim is None else inverse)
+    if return_counts:
+        out.append(_core.cat([at, _core.tensor([rows.size(0)])]).diff())
+    return tuple(out) if len(out) > 1 else values
+
+
+# ---- other names: views that are always copies, cuts without the bookkeeping of views
+
+
+def _copying(name: str) -> None:
+    view = getattr(_core, name)
+
+    def copy(*args: Any, **kwargs: Any) -> Any:
+        y = view(*args, **kwargs)
+        return tuple(x.clone() for x in y) if isinstance(y, tuple) else y.clone()
+
+    copy.__name__ = name + "_copy"
+    copy.__doc__ = f"`{name}` into new memory."
+    _add(copy)
+
+
+def _add(f: Callable[..., Any], *names: str) -> None:
+    for name in names or (f.__name__,):
+        globals()[name] = f
+        __all__.append(name)
+
+
+for _name in (
+    "as_strided", "diagonal", "narrow", "permute", "select", "split", "split_with_sizes", "squeeze", "t", "transpose", "unbind",
+    "unfold", "unsqueeze", "view_as_complex", "view_as_real",
+):  # fmt: skip
+    _copying(_name)
+method(globals()["narrow_copy"])
+for _name in ("chunk", "split", "split_with_sizes"):
+    _add(getattr(_core, _name), "unsafe_" + _name)
+    setattr(Tensor, "unsafe_" + _name, getattr(Tensor, _name))

@@ -1,0 +1,281 @@
+"""Patches, resampling and channel orders of `nn.functional`, made of indexing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from . import _core
+from ._core import Tensor
+from ._windows import _tuple
+
+Ints = int | Sequence[int]
+
+
+# ---- patches
+
+
+def _patch_index(size: int, kernel: int, dilation: int, padding: int, stride: int) -> Tensor:
+    """(kernel, positions): where each tap of the window stands in the padded line."""
+    if min(kernel, dilation, stride) <= 0 or padding < 0:
+        raise RuntimeError(
+            f"unfold: kernel, dilation and stride must be positive and padding not negative, got {kernel}, {dilation}, {stride} and {padding}"
+        )
+    count = (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
+    if count < 1:
+        raise RuntimeError(f"unfold: the window of {kernel} taps does not fit into a padded size of {size + 2 * padding}")
+    return _core.arange(kernel).unsqueeze(1) * dilation + _core.arange(count) * stride
+
+
+def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1) -> Tensor:
+    """The patches of images, (n, c, h, w) -> (n, c * kh * kw, patches)."""
+    if input.ndim == 3:
+        return unfold(input.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0)
+    k, d, p, s = (_tuple(v, 2) for v in (kernel_size, dilation, padding, stride))
+    n, c, h, w = input.shape
+    rows, columns = (_patch_index(size, k[i], d[i], p[i], s[i]) for i, size in enumerate((h, w)))
+    padded = _core._pad(input, [0, 0, p[0], p[1]], [0, 0, p[0], p[1]], 0.0)
+    patches = padded[:, :, rows[:, None, :, None], columns[None, :, None, :]]
+    return patches.reshape(n, c * k[0] * k[1], -1)
+
+
+def fold(
+    input: Tensor, output_size: Ints, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1
+) -> Tensor:
+    """Adds patches up into images, (n, c * kh * kw, patches) -> (n, c, h, w): the transpose of `unfold`."""
+    if input.ndim == 2:
+        return fold(input.unsqueeze(0), output_size, kernel_size, dilation, padding, stride).squeeze(0)
+    o, k, d, p, s = (_tuple(v, 2) for v in (output_size, kernel_size, dilation, padding, stride))
+    rows, columns = (_patch_index(o[i], k[i], d[i], p[i], s[i]) for i in (0, 1))
+    n, c = input.size(0), input.size(1) // (k[0] * k[1])
+    patches = input.reshape(n, c, k[0], k[1], rows.size(1), columns.size(1))
+    h, w = o[0] + 2 * p[0], o[1] + 2 * p[1]
+    at = (rows[:, None, :, None] * w + columns[None, :, None, :]).reshape(-1)
+    image = _core.zeros(n, c, h * w, dtype=input.dtype).index_add(2, at, patches.reshape(n, c, -1)).view(n, c, h, w)
+    return image[:, :, p[0] : h - p[0], p[1] : w - p[1]]
+
+
+# ---- channels
+
+
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+    """(..., c * r * r, h, w) -> (..., c, h * r, w * r)."""
+    r = upscale_factor
+    *batch, c, h, w = input.shape
+    if r <= 0 or c % (r * r):
+        raise RuntimeError(
+            f"pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but got {c} and {r}"
+        )
+    x = input.reshape(*batch, c // (r * r), r, r, h, w)
+    n = len(batch)
+    return x.permute(*(d for d, _ in enumerate(batch)), n, n + 3, n + 1, n + 4, n + 2).reshape(
+        *batch, c // (r * r), h * r, w * r
+    )
+
+
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
+    """(..., c, h * r, w * r) -> (..., c * r * r, h, w)."""
+    r = downscale_factor
+    *batch, c, h, w = input.shape
+    if r <= 0 or h % r or w % r:
+        raise RuntimeError(
+            f"pixel_unshuffle expects height and width to be divisible by downscale_factor, but got {h}, {w} and {r}"
+        )
+    x = input.reshape(*batch, c, h // r, r, w // r, r)
+    n = len(batch)
+    return x.permute(*(d for d, _ in enumerate(batch)), n, n + 2, n + 4, n + 1, n + 3).reshape(
+        *batch, c * r * r, h // r, w // r
+    )
+
+
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """Interleaves `groups` groups of channels (dimension 1)."""
+    n, c, *rest = input.shape
+    if groups <= 0 or c % groups:
+        raise RuntimeError(f"channel_shuffle: the number of channels must be divisible by groups, got {c} and {groups}")
+    return input.reshape(n, groups, c // groups, *rest).transpose(1, 2).reshape(input.shape)
+
+
+# ---- resampling
+
+
+def _linear(n: int, out: int, scale: float | None, align_corners: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """Left neighbours, right neighbours and the weight of the right."""
+    i = _core.arange(out, dtype=_core.float64)
+    if align_corners:
+        x = i * ((n - 1) / (out - 1) if out > 1 else 0.0)
+    else:
+        x = ((i + 0.5) * (1 / scale if scale else n / out) - 0.5).clamp_min(0)
+    left = x.floor().long().clamp_max(n - 1)
+    return left, (left + 1).clamp_max(n - 1), x - left
+
+
+def _resize(x: Tensor, dim: int, out: int, scale: float | None, mode: str, align_corners: bool) -> Tensor:
+    n = x.size(dim)
+    if mode == "nearest":
+        at = (_core.arange(out, dtype=_core.float64) * (1 / scale if scale else n / out)).floor()
+    elif mode == "nearest-exact":
+        at = ((_core.arange(out, dtype=_core.float64) + 0.5) * (1 / scale if scale else n / out)).floor()
+    else:
+        left, right, weight = _linear(n, out, scale, align_corners)
+        weight = weight.to(x.dtype).view([-1] + [1] * (x.ndim - dim - 1))
+        return x.index_select(dim, left) * (1 - weight) + x.index_select(dim, right) * weight
+    return x.index_select(dim, at.long().clamp_max(n - 1))
+
+
+def interpolate(
+    input: Tensor,
+    size: Ints | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
+    """Resizes the dimensions after (n, c) to `size`, or by `scale_factor`.
+
+    `mode` is "nearest", "nearest-exact", "linear", "bilinear" or "trilinear"; "area" and "bicubic" are not implemented.
+    """
+    n = input.ndim - 2
+    if mode not in ("nearest", "nearest-exact", "linear", "bilinear", "trilinear") or antialias:
+        raise NotImplementedError(f"interpolate: mode {mode!r}{' with antialias' if antialias else ''} is not implemented")
+    if mode.startswith("nearest") and align_corners is not None:
+        raise ValueError(
+            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+        )
+    if not mode.startswith("nearest") and n != {"linear": 1, "bilinear": 2, "trilinear": 3}[mode]:
+        raise NotImplementedError(f"Input Error: got {input.ndim}D input for mode {mode}")
+    if (size is None) == (scale_factor is None):
+        raise ValueError("only one of size or scale_factor should be defined")
+    scales: Sequence[float | None] = [None] * n
+    if scale_factor is None:
+        sizes = _tuple(size, n)  # type: ignore[arg-type]
+    else:
+        factors = list(scale_factor) if isinstance(scale_factor, Sequence) else [scale_factor] * n
+        sizes = [math.floor(m * f) for m, f in zip(input.shape[2:], factors)]
+        scales = scales if recompute_scale_factor else factors
+    for dim, (out, scale) in enumerate(zip(sizes, scales), 2):
+        input = _resize(input, dim, out, scale, mode, bool(align_corners))
+    return input
+
+
+def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
+    """The sampling positions (n, h, w, 2) of affine maps theta (n, 2, 3), for `grid_sample`."""
+    n, _, h, w = size
+    line = []
+    for m in (w, h):
+        edge = 1.0 if align_corners else 1 - 1 / m
+        line.append(_core.linspace(-edge, edge, m, dtype=theta.dtype) if m > 1 else _core.zeros(1, dtype=theta.dtype))
+    y, x = _core.meshgrid(line[1], line[0], indexing="ij")
+    base = _core.stack([x, y, _core.ones_like(x)], -1).view(1, h * w, 3)
+    return (base @ theta.mT).view(n, h, w, 2)
+
+
+def _unnormalise(g: Tensor, size: int, align_corners: bool) -> Tensor:
+    return (g + 1) / 2 * (size - 1) if align_corners else ((g + 1) * size - 1) / 2
+
+
+def _reflect(x: Tensor, low: float, high: float) -> Tensor:
+    span = high - low
+    if span <= 0:
+        return x * 0
+    return span - ((x - low) % (2 * span) - span).abs() + low
+
+
+def grid_sample(
+    input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
+) -> Tensor:
+    """Images (n, c, h, w) at the positions grid (n, out h, out w, 2), x and y in [-1, 1]; "bilinear" or "nearest".
+
+    `padding_mode` says what lies outside: "zeros", the "border", or its "reflection".
+    """
+    if mode not in ("bilinear", "nearest") or padding_mode not in ("zeros", "border", "reflection"):
+        raise NotImplementedError(f"grid_sample: mode {mode!r} with padding_mode {padding_mode!r} is not implemented")
+    aligned = bool(align_corners)
+    n, c, h, w = input.shape
+    x, y = (_unnormalise(grid[..., i], size, aligned) for i, size in enumerate((w, h)))
+    if padding_mode == "reflection":
+        edge = 0.0 if aligned else 0.5
+        x, y = (_reflect(v, -edge, size - 1 + edge) for v, size in ((x, w), (y, h)))
+    if padding_mode != "zeros":
+        x, y = x.clamp(0, w - 1), y.clamp(0, h - 1)
+    flat = input.reshape(n, c, h * w)
+
+    def at(i: Tensor, j: Tensor) -> Tensor:
+        inside = (i >= 0) & (i < h) & (j >= 0) & (j < w)
+        where = (i.clamp(0, h - 1) * w + j.clamp(0, w - 1)).long()
+        values = flat.gather(2, where.reshape(n, 1, -1).expand(n, c, -1)).reshape(n, c, *where.shape[1:])
+        return values.masked_fill(~inside.unsqueeze(1), 0.0)
+
+    if mode == "nearest":
+        return at(y.detach().round(), x.detach().round())
+    x0, y0 = x.detach().floor(), y.detach().floor()
+    u, v = (x - x0).unsqueeze(1), (y - y0).unsqueeze(1)
+    top = at(y0, x0) * (1 - u) + at(y0, x0 + 1) * u
+    return top * (1 - v) + (at(y0 + 1, x0) * (1 - u) + at(y0 + 1, x0 + 1) * u) * v
+
+
+# ---- pooling and normalisation
+
+
+def lp_pool1d(input: Tensor, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+    """(sum x**p)**(1/p) over windows of a line."""
+    from ._windows import avg_pool1d
+
+    y = avg_pool1d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
+    return (y.sign() * y.abs().relu() * kernel_size).pow(1 / norm_type)
+
+
+def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Ints, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+    """(sum x**p)**(1/p) over windows of an image."""
+    from ._windows import avg_pool2d
+
+    y = avg_pool2d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
+    return (y.sign() * y.abs().relu() * math.prod(_tuple(kernel_size, 2))).pow(1 / norm_type)
+
+
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
+    """x divided by a power of the mean square over `size` neighbouring channels."""
+    if input.ndim < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
+    before, after = [0] * input.ndim, [0] * input.ndim
+    before[1], after[1] = size // 2, (size - 1) // 2
+    mean = _core._pad(input * input, before, after, 0.0).unfold(1, size, 1).mean(-1)
+    return input / (mean * alpha + k).pow(beta)
+
+
+def _adaptive_max(input: Tensor, sizes: Sequence[int | None], n: int) -> tuple[Tensor, Tensor]:
+    """The maximum of each cell of a grid over the last n dimensions, with its position in them."""
+    shape = input.shape[-n:]
+    cells = [m if s is None else s for s, m in zip(sizes, shape)]
+    values, at = [], []
+    for flat in _core.arange(math.prod(cells)).tolist():
+        x, offset, steps = input, 0, []
+        for d, (out, m) in enumerate(zip(cells, shape)):
+            i = flat // math.prod(cells[d + 1 :]) % out
+            start, end = i * m // out, -(-(i + 1) * m // out)
+            x = x.narrow(d - n, start, end - start)
+            offset = offset * m + start
+            steps.append(end - start)
+        value, where = x.flatten(-n).max(-1)
+        position = _core.zeros_like(where)
+        for d, m in enumerate(shape):
+            position = position * m + where // math.prod(steps[d + 1 :]) % steps[d]
+        values.append(value)
+        at.append(position + offset)
+    full = [*input.shape[:-n], *cells]
+    return _core.stack(values, -1).reshape(full), _core.stack(at, -1).reshape(full)
+
+
+def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """The maximum of each of `output_size` parts of a line."""
+    pair = _adaptive_max(input, _tuple(output_size, 1), 1)
+    return pair if return_indices else pair[0]
+
+
+def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """The maximum of each cell of a grid of `output_size`; None keeps a size."""
+    sizes = [None, None] if output_size is None else _tuple(output_size, 2)
+    pair = _adaptive_max(input, sizes, 2)
+    return pair if return_indices else pair[0]

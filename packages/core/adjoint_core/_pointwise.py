@@ -1,0 +1,101 @@
+"""Elementwise functions that are made of others."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from . import _core
+from ._core import Tensor
+from ._method import inplace_method, method
+
+__all__ = [
+    "fill", "float_power", "heaviside", "isin", "isneginf", "isposinf", "isreal", "ldexp", "logaddexp2", "mvlgamma", "signbit", "threshold",
+]  # fmt: skip
+
+
+@method
+def signbit(input: Tensor) -> Tensor:
+    """Whether the sign is negative; true of -0.0 too.
+
+    Example: `signbit(tensor([-0.0, 1.0]))  # tensor([ True, False])`
+    """
+    return _core.copysign(_core.ones_like(input), input) < 0 if input.is_floating_point() else input < 0
+
+
+@inplace_method
+def heaviside(input: Tensor, values: Tensor) -> Tensor:
+    """0 where input < 0, 1 where input > 0, `values` where input = 0."""
+    if input.dtype is not values.dtype:
+        raise RuntimeError(f"heaviside: input and values must have one type, got {input.dtype} and {values.dtype}")
+    return _core.where(input == 0, values, (input > 0).to(input.dtype))
+
+
+@inplace_method
+def ldexp(input: Tensor, other: Tensor) -> Tensor:
+    """input * 2**other."""
+    power = _core.pow(2.0, other)
+    return input * (power.to(input.dtype) if input.is_floating_point() or input.is_complex() else power)
+
+
+@inplace_method
+def float_power(input: Any, exponent: Any) -> Tensor:
+    """input ** exponent, computed in double precision.
+
+    Example: `float_power(tensor([2]), 0.5)  # tensor([1.4142], dtype=adjoint.float64)`
+    """
+    is_complex = any(isinstance(v, complex) or (isinstance(v, Tensor) and v.is_complex()) for v in (input, exponent))
+    dtype = _core.complex128 if is_complex else _core.float64
+    base, power = (v.to(dtype) if isinstance(v, Tensor) else v for v in (input, exponent))
+    return _core.pow(base, power)
+
+
+@method
+def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
+    """log2(2**input + 2**other) without overflow."""
+    return _core.logaddexp(input * math.log(2), other * math.log(2)) / math.log(2)
+
+
+@inplace_method
+def mvlgamma(input: Tensor, p: int) -> Tensor:
+    """The logarithm of the multivariate gamma function of dimension `p`."""
+    shifts = _core.arange(p, dtype=input.dtype if input.is_floating_point() else None) / 2
+    return _core.lgamma(input.unsqueeze(-1) - shifts).sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
+
+
+@method
+def isreal(input: Tensor) -> Tensor:
+    """Whether the imaginary part is zero."""
+    return input.imag == 0 if input.is_complex() else _core.ones_like(input, dtype=_core.bool)
+
+
+@method
+def isposinf(input: Tensor) -> Tensor:
+    """Whether an element is infinity."""
+    return input == math.inf
+
+
+@method
+def isneginf(input: Tensor) -> Tensor:
+    """Whether an element is minus infinity."""
+    return input == -math.inf
+
+
+def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
+    """Whether each of `elements` is among `test_elements`.
+
+    Example: `isin(tensor([1, 2, 3]), tensor([3, 1]))  # tensor([ True, False,  True])`
+    """
+    elements, tested = (v if isinstance(v, Tensor) else _core.tensor(v) for v in (elements, test_elements))
+    found = (elements.unsqueeze(-1) == tested.reshape(-1)).any(-1)
+    return ~found if invert else found
+
+
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A tensor of the shape of `input` with `value` everywhere; gradients go to `value`."""
+    return input.clone().fill_(value)
+
+
+def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
+    """x where x > threshold, `value` elsewhere."""
+    return _core._threshold(input, threshold, value, False)

@@ -1,0 +1,162 @@
+"""Noise, bags of embeddings and multi-label losses of `nn.functional`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _core
+from ._activations import write
+from ._core import Tensor
+
+
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """x where |x| > lambd, 0 elsewhere."""
+    return _core.where((input.abs() > lambd) | input.isnan(), input, 0.0)
+
+
+def rrelu(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False) -> Tensor:
+    """x where x >= 0, a random slope times x elsewhere; the mean slope if not `training`."""
+    slope = _core.rand_like(input) * (upper - lower) + lower if training else (lower + upper) / 2
+    return write(input, _core.where(input >= 0, input, input * slope), inplace)
+
+
+def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
+    """A sample of the relaxed categorical distribution; `hard` gives one-hot values with the gradient of the soft ones."""
+    noise = -_core.empty_like(logits).copy_(-(1 - _core.rand_like(logits)).log()).log()
+    soft = ((logits + noise) / tau).softmax(dim)
+    if not hard:
+        return soft
+    one = _core.zeros_like(logits).scatter_(dim, soft.detach().argmax(dim, keepdim=True), 1.0)
+    return one - soft.detach() + soft
+
+
+def _channels(name: str, ndims: tuple[int, ...], x: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if x.ndim not in ndims:
+        raise RuntimeError(f"{name}: Expected {' or '.join(f'{n}D' for n in ndims)} input, but received a {x.ndim}D input")
+    if not training or p == 0:
+        return x
+    batch = 1 if x.ndim == ndims[0] else 2
+    keep = _core._dropout(_core.ones(*x.shape[:batch], *[1] * (x.ndim - batch), dtype=x.dtype), p, True)
+    return write(x, x * keep, inplace)
+
+
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Zeroes whole channels of (n, c, length) or (c, length)."""
+    return _channels("dropout1d", (2, 3), input, p, training, inplace)
+
+
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Zeroes whole channels of (n, c, h, w) or (c, h, w)."""
+    return _channels("dropout2d", (3, 4), input, p, training, inplace)
+
+
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Zeroes whole channels of (n, c, d, h, w) or (c, d, h, w)."""
+    return _channels("dropout3d", (4, 5), input, p, training, inplace)
+
+
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
+    """The sum, mean or max of the rows of `weight` that each bag names: rows of a 2-d `input`, or parts of a 1-d one from `offsets`."""
+    if max_norm is not None or scale_grad_by_freq or sparse:
+        raise NotImplementedError("embedding_bag: max_norm, scale_grad_by_freq and sparse are not supported")
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError(f"mode has to be one of sum, mean or max, got {mode}")
+    if per_sample_weights is not None and mode != "sum":
+        raise NotImplementedError(
+            f"embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got mode='{mode}')"
+        )
+    if input.ndim == 2:
+        bags, bag = input.size(0), _core.arange(input.size(0)).repeat_interleave(input.size(1))
+    elif offsets is None:
+        raise ValueError("offsets has to be a 1D Tensor but got None")
+    else:
+        starts = offsets[:-1] if include_last_offset else offsets
+        bags, bag = starts.numel(), _core.searchsorted(starts, _core.arange(input.numel()), right=True) - 1
+    rows = weight[input.reshape(-1)]
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.reshape(-1, 1)
+    if padding_idx is not None:
+        kept = (input.reshape(-1) != padding_idx % weight.size(0)).nonzero().reshape(-1)
+        rows, bag = rows[kept], bag[kept]
+    out = _core.zeros(bags, weight.size(1), dtype=rows.dtype)
+    if mode == "max":
+        return out.scatter_reduce(0, bag.unsqueeze(1).expand_as(rows), rows, "amax", include_self=False)
+    total = out.index_add(0, bag, rows)
+    if mode == "sum":
+        return total
+    return total / _core.bincount(bag, minlength=bags).clamp_min(1).unsqueeze(1)
+
+
+# ---- losses
+
+
+def _reduced(loss: Tensor, reduction: str) -> Tensor:
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return loss if reduction == "none" else loss.mean() if reduction == "mean" else loss.sum()
+
+
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Tensor | None = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The mean over classes of max(0, margin - x[target] + x)**p, without the target itself."""
+    x, y = (input.unsqueeze(0), target.reshape(1)) if input.ndim == 1 else (input, target)
+    gap = (margin - x.gather(1, y.unsqueeze(1)) + x).clamp_min(0)
+    terms = gap if p == 1 else gap * gap
+    if weight is not None:
+        terms = terms * weight[y].unsqueeze(1)
+    terms = terms.masked_fill(_core.arange(x.size(1)) == y.unsqueeze(1), 0.0)
+    loss = terms.sum(1) / x.size(1)
+    return _reduced(loss.squeeze(0) if input.ndim == 1 else loss, reduction)
+
+
+def multilabel_soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The mean over classes of the binary cross-entropy of logits."""
+    loss = -(target * _core._logsigmoid(input) + (1 - target) * _core._logsigmoid(-input))
+    return _reduced((loss if weight is None else loss * weight).mean(-1), reduction)
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    distance_function: Any = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin), with a distance of one's own."""
+    distance = distance_function or (lambda a, b: (a - b + 1e-6).norm(2, -1))
+    far = distance(anchor, negative)
+    if swap:
+        far = _core.minimum(far, distance(positive, negative))
+    return _reduced((distance(anchor, positive) - far + margin).clamp_min(0), reduction)

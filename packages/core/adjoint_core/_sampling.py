@@ -1,0 +1,91 @@
+"""Random numbers: the state of the default generator, and distributions made of uniform numbers."""
+
+from __future__ import annotations
+
+import math
+
+from . import _core
+from ._core import Generator, Tensor
+from ._method import method
+
+__all__ = ["get_rng_state", "multinomial", "poisson", "seed", "set_rng_state"]
+
+
+def get_rng_state() -> Tensor:
+    """The state of the default generator, as bytes.
+
+    Example: `state = get_rng_state(); x = rand(2); set_rng_state(state)  # rand(2) is x again`
+    """
+    return _core.default_generator.get_state()
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Brings the default generator back to what `get_rng_state` returned."""
+    _core.default_generator.set_state(new_state)
+
+
+def seed() -> int:
+    """Restarts the default generator from a random seed, which is returned."""
+    return _core.default_generator.seed()
+
+
+def _uniform(like: Tensor, generator: Generator | None) -> Tensor:
+    """In (0, 1]."""
+    return 1 - _core.rand(tuple(like.shape), generator=generator, dtype=like.dtype)
+
+
+@method
+def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None) -> Tensor:
+    """Positions drawn with probabilities in proportion to `input`, (n,) or (rows, n): (num_samples,) or (rows, num_samples).
+
+    Raises:
+        RuntimeError: negative weights, weights that sum to zero, or more samples than there are positive weights without `replacement`.
+    """
+    if input.ndim not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    p = input.detach()
+    if not bool((p.isfinite() & (p >= 0)).all()):
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if bool((p.sum(-1) <= 0).any()):
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    if not replacement:
+        if num_samples > p.size(-1):
+            raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+        return (p / -_uniform(p, generator).log()).topk(num_samples, -1).indices
+    total = p.cumsum(-1)
+    u = _core.rand(*p.shape[:-1], num_samples, generator=generator, dtype=p.dtype) * total[..., -1:]
+    return _core.searchsorted(total, u, right=True).clamp_max(p.size(-1) - 1)
+
+
+def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """Poisson numbers with the rates `input`: arrivals of exponential gaps, counted."""
+    rate = input.detach()
+    count, left = _core.zeros_like(rate), rate + _uniform(rate, generator).log()
+    while bool((left > 0).any()):
+        count = count + (left > 0)
+        left = _core.where(left > 0, left + _uniform(rate, generator).log(), left)
+    return count
+
+
+@method
+def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator | None = None) -> Tensor:
+    """Fills with exponential numbers of rate `lambd`."""
+    return self.copy_(-_uniform(self, generator).log() / lambd)
+
+
+@method
+def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
+    """Fills with the number of trials, of probability `p` each, up to the first success."""
+    return self.copy_((_uniform(self, generator).log() / math.log1p(-p)).ceil().clamp_min(1))
+
+
+@method
+def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Generator | None = None) -> Tensor:
+    """Fills with exponentials of normal numbers."""
+    return self.normal_(mean, std, generator=generator).exp_()
+
+
+@method
+def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Generator | None = None) -> Tensor:
+    """Fills with Cauchy numbers."""
+    return self.copy_(median + sigma * ((_uniform(self, generator) - 0.5) * math.pi).tan())

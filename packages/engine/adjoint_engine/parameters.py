@@ -1,0 +1,72 @@
+"""What is done to the parameters of a model between backward and step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import adjoint_core as core
+from adjoint_core import Tensor
+
+from ._modes import no_grad
+
+__all__ = ["clip_grad_norm_", "clip_grad_value_", "get_total_norm", "parameters_to_vector", "vector_to_parameters"]
+
+
+def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
+    listed = [parameters] if isinstance(parameters, Tensor) else parameters
+    return [p.grad for p in listed if p.grad is not None]
+
+
+def get_total_norm(tensors: Tensor | Iterable[Tensor], norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Tensor:
+    """The norm of all elements of the tensors together."""
+    listed = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    if not listed:
+        return core.tensor(0.0)
+    norm = core.linalg.vector_norm(core.stack([core.linalg.vector_norm(x, norm_type) for x in listed]), norm_type)
+    if error_if_nonfinite and not bool(norm.isfinite()):
+        raise RuntimeError(
+            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be clipped. "
+            "To disable this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`"
+        )
+    return norm
+
+
+@no_grad()
+def clip_grad_norm_(
+    parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
+) -> Tensor:
+    """Scales the gradients in place so that their norm together is at most `max_norm`; returns the norm before.
+
+    Example::
+
+        >>> w = ad.ones(2, requires_grad=True)
+        >>> (w * 3).sum().backward()
+        >>> ad.nn.utils.clip_grad_norm_([w], 1.0)
+        tensor(4.2426)
+    """
+    gradients = _gradients(parameters)
+    norm = get_total_norm(gradients, norm_type, error_if_nonfinite)
+    scale = (max_norm / (norm + 1e-6)).clamp(max=1.0)
+    for g in gradients:
+        g.mul_(scale)
+    return norm
+
+
+@no_grad()
+def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
+    """Clamps each element of the gradients to [-clip_value, clip_value], in place."""
+    for g in _gradients(parameters):
+        g.clamp_(-clip_value, clip_value)
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+    """All elements of the parameters as one vector; gradients flow through it."""
+    return core.cat([p.reshape(-1) for p in parameters])
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+    """Replaces the parameters' memory by pieces of a vector, in order."""
+    at = 0
+    for p in parameters:
+        p.data = vec[at : at + p.numel()].view_as(p).data
+        at += p.numel()

@@ -1,0 +1,225 @@
+// Custom Functions: nodes whose backward is Python code, and the two halves of a call around the user's forward.
+#include "callable.h"
+
+namespace adjoint::engine::python {
+
+namespace {
+
+FunctionNode& function_node(NodeRef n) {
+  auto* f = dynamic_cast<FunctionNode*>(n.p);
+  if (!f) throw nb::type_error("expected the context of a custom Function");
+  return *f;
+}
+
+nb::object none_or(const Tensor& t) { return t ? nb::cast(t) : nb::none(); }
+bool is_tensor(nb::handle h) { return adjoint::python::is_tensor(h.ptr()); }
+Tensor tensor(nb::handle h) { return adjoint::python::unwrap(h.ptr()); }
+InputMeta meta_of(const Tensor& t) { return {t.sizes(), t.dtype(), t.device()}; }
+bool contains(nb::handle tuple, nb::handle x) {
+  for (nb::handle h : tuple)
+    if (h.is(x)) return true;
+  return false;
+}
+
+bool sums_to(const Dims& from, const Dims& to) {
+  if (from.size() < to.size()) return false;
+  for (int i = 1; i <= to.size(); i++)
+    if (to[to.size() - i] != from[from.size() - i] && to[to.size() - i] != 1) return false;
+  return true;
+}
+
+// Before forward: the arguments, and the edges if `records` and one of them requires grad. True if so.
+bool open_context(NodeRef ctx, nb::tuple args, bool records) {
+  FunctionNode& f = function_node(ctx);
+  bool any = false;
+  f.inputs.resize(args.size());
+  for (size_t i = 0; i < args.size(); i++) {
+    nb::handle h = args[i];
+    FunctionNode::Slot& s = f.inputs[i];
+    if (!(s.is_tensor = is_tensor(h))) continue;
+    const Tensor t = tensor(h);
+    s.meta = meta_of(t);
+    s.wants = requires_grad(t);
+    any = any || s.wants;
+  }
+  if (!any || !records) return false;
+  f.edges.assign(args.size(), {});
+  for (size_t i = 0; i < args.size(); i++)
+    if (f.inputs[i].wants) f.edges[i] = gradient_edge(fresh(tensor(args[i])));
+  return true;
+}
+
+void save(FunctionNode& f, nb::handle ctx, const Vector<nb::object>& outputs) {
+  nb::object given = ctx.attr("to_save");
+  for (nb::handle h : given) {
+    uint32_t nr = 0;
+    while (nr < outputs.size() && !outputs[nr].is(h)) nr++;
+    const bool own = nr < outputs.size();
+    f.saved.push_back(h.is_none() ? Saved() : Saved(tensor(h), own));
+    f.saved_nr.push_back(own ? nr : 0);
+  }
+  if (!f.saved.empty()) ctx.attr("to_save") = nb::tuple();
+}
+
+void connect_output(FunctionNode& f, const Tensor& y, uint32_t nr) {
+  set_history(y, Ref<Node>(&f), nr);
+  adjoint::python::api->track(*y.get());
+  if (y->view) view_info(*y)->creation = Creation::custom;   // writes through it would bypass the Function's backward
+}
+
+// After forward: history for the outputs, a view of its own where an input came back. Runs without recording.
+nb::object close_context(NodeRef ref, nb::tuple args, nb::object result, bool records) {
+  FunctionNode& f = function_node(ref);
+  nb::handle ctx(f.python());
+  const bool single = !PyTuple_Check(result.ptr());
+  Vector<nb::object> outputs;
+  if (single) outputs.push_back(result);
+  else for (nb::handle h : result) outputs.push_back(nb::borrow(h));
+  nb::object dirty = ctx.attr("dirty_tensors"), constant = ctx.attr("non_differentiable");
+  for (nb::handle h : dirty)
+    expect(single ? result.is(h) : contains(result, h), "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs of the Function.");
+  f.output_count = static_cast<uint32_t>(outputs.size());
+  f.results.resize(outputs.size());
+  f.materialize = nb::cast<bool>(nb::bool_(ctx.attr("materialize_grads")));
+  nb::object cls = ctx.attr("_forward_cls");
+  f.clears_on_access = nb::cast<bool>(nb::bool_(cls.attr("clear_saved_tensors_on_access")));
+  f.boxed = nb::cast<bool>(nb::bool_(cls.attr("boxed_grads_call")));
+  for (uint32_t k = 0; k < outputs.size(); k++) {
+    nb::object& o = outputs[k];
+    if (!is_tensor(o)) continue;
+    Tensor y = tensor(o);
+    const bool connects = records && is_differentiable(y.dtype()) && !contains(constant, o);
+    if (contains(dirty, o)) {
+      if (connects) written_by(y, Ref<Node>(&f), k), adjoint::python::api->track(*y.get());
+      else bump_version(*bottom(y));
+    } else {
+      if (contains(args, o)) o = o.attr("view_as")(o), y = tensor(o);
+      if (connects) connect_output(f, y, k);
+    }
+    f.results[k] = {true, false, meta_of(y)};
+  }
+  if (records) save(f, ctx, outputs);
+  if (single) return outputs[0];
+  nb::list all;
+  for (nb::object& o : outputs) all.append(o);
+  return nb::tuple(all);
+}
+
+void release(FunctionNode& f) {
+  for (Saved& s : f.saved) s = Saved();   // in place: SavedTensor objects may point to them
+  f.freed = true;
+}
+
+nb::object saved_tensors(NodeRef ref) {
+  FunctionNode& f = function_node(ref);
+  if (f.freed) fail_freed(f);
+  nb::handle ctx(f.python());
+  if (f.saved.empty()) {
+    nb::object open = ctx.attr("to_save");
+    return nb::len(open) ? open : ctx.attr("saved_for_forward");
+  }
+  nb::object all = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(f.saved.size())));
+  for (size_t i = 0; i < f.saved.size(); i++)
+    PyTuple_SetItem(all.ptr(), static_cast<Py_ssize_t>(i), (f.saved[i] ? nb::cast(f.saved[i].unpack(f, f.saved_nr[i])) : nb::none()).release().ptr());
+  if (f.clears_on_access) release(f);
+  return all;
+}
+
+nb::object needs_input_grad(NodeRef ref) {
+  FunctionNode& f = function_node(ref);
+  nb::object all = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(f.inputs.size())));
+  for (size_t i = 0; i < f.inputs.size(); i++) {
+    const bool wanted = f.inputs[i].wants && (!f.needed || (i < f.needed->size() && (*f.needed)[i]));
+    PyTuple_SetItem(all.ptr(), static_cast<Py_ssize_t>(i), nb::bool_(wanted).release().ptr());
+  }
+  return all;
+}
+
+void set_needs_input_grad(NodeRef ref, nb::object given) {
+  FunctionNode& f = function_node(ref);
+  f.inputs.clear();
+  for (nb::handle h : given) f.inputs.push_back({true, nb::cast<bool>(nb::bool_(h)), {}});
+}
+
+}  // namespace
+
+std::string FunctionNode::name() const { return nb::cast<std::string>(nb::handle(python()).type().attr("__name__")); }
+
+void FunctionNode::visit_refs(RefVisitor& v) const {
+  Node::visit_refs(v);
+  for (const Saved& s : saved) s.visit_refs(v);
+}
+void FunctionNode::clear_refs() {
+  for (Saved& s : saved) s = Saved();
+  Node::clear_refs();
+}
+void FunctionNode::release_saved() { release(*this); }
+
+nb::object FunctionNode::call_backward(std::vector<Tensor>& cotangents) {
+  nb::handle ctx(python());
+  if (boxed) {
+    nb::list all;
+    for (const Tensor& g : cotangents) all.append(none_or(g));
+    return ctx.attr("apply_boxed")(all);
+  }
+  nb::object all = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(cotangents.size()) + 1));
+  PyTuple_SetItem(all.ptr(), 0, nb::borrow(ctx).release().ptr());
+  for (size_t k = 0; k < cotangents.size(); k++) PyTuple_SetItem(all.ptr(), static_cast<Py_ssize_t>(k) + 1, none_or(cotangents[k]).release().ptr());
+  nb::object rule = ctx.attr("_forward_cls").attr("_rule");
+  PyObject* r = PyObject_Call(rule.ptr(), all.ptr(), nullptr);
+  if (!r) throw nb::python_error();
+  return nb::steal(r);
+}
+
+// The gradient of argument i, in the argument's shape and type.
+Tensor FunctionNode::checked(size_t i, nb::handle h) const {
+  if (h.is_none()) return {};
+  expect(is_tensor(h), ErrorKind::type, "function ", name(), " returned a gradient of type ", kind_of(h), " for input ", i, ": expected a Tensor or None");
+  const Slot& s = inputs[i];
+  expect(s.is_tensor, "function ", name(), " returned a gradient different than None at position ", i + 1, ", but the corresponding forward input was not a Variable");
+  Tensor g = tensor(h);
+  if (!(g.sizes() == s.meta.sizes)) {
+    expect(sums_to(g.sizes(), s.meta.sizes), "Function ", name(), " returned an invalid gradient at index ", i, " - got ", g.sizes(), " but expected shape compatible with ", s.meta.sizes);
+    g = unbroadcast(g, s.meta.sizes);
+  }
+  return g.dtype() == s.meta.dtype ? g : to_dtype(g, s.meta.dtype);
+}
+
+void FunctionNode::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& wanted) {
+  nb::gil_scoped_acquire gil;
+  if (materialize)
+    for (size_t k = 0; k < std::min(cotangents.size(), results.size()); k++)
+      if (!cotangents[k] && results[k].is_tensor) cotangents[k] = zeros(results[k].meta.sizes, results[k].meta.dtype, results[k].meta.device);
+  struct Narrowed {
+    FunctionNode& f;
+    const std::vector<bool>* outer;
+    Narrowed(FunctionNode& f, const std::vector<bool>& now) : f(f), outer(std::exchange(f.needed, &now)) {}
+    ~Narrowed() { f.needed = outer; }
+  } narrowed(*this, wanted);
+  nb::object found = call_backward(cotangents);
+  const bool several = PyTuple_Check(found.ptr()) || PyList_Check(found.ptr());
+  nb::tuple all = several ? nb::tuple(found) : nb::make_tuple(found);
+  size_t n = all.size();
+  while (n > inputs.size() && all[n - 1].is_none()) n--;
+  expect(n == inputs.size(), "function ", name(), " returned an incorrect number of gradients (expected ", inputs.size(), ", got ", n, ")");
+  for (size_t i = 0; i < n; i++) {
+    Tensor g = checked(i, all[i]);
+    if (i < grads.size()) grads[i] = std::move(g);
+  }
+}
+
+void bind_functions(nb::module_& m) {
+  m.def("any_lifted", [](nb::tuple args) {
+    for (nb::handle h : args)
+      if (is_tensor(h) && adjoint::python::impl_of(h.ptr())->keys & key_lifted) return true;
+    return false;
+  });
+  m.def("open_context", open_context);
+  m.def("close_context", close_context);
+  m.def("saved_tensors", saved_tensors);
+  m.def("release_saved", [](NodeRef ctx) { release(function_node(ctx)); });
+  m.def("needs_input_grad", needs_input_grad);
+  m.def("set_needs_input_grad", set_needs_input_grad);
+}
+
+}  // namespace adjoint::engine::python

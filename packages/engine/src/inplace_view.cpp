@@ -1,0 +1,51 @@
+// transpose_, squeeze_, ...: a tensor becomes a view of what it was, under its own name.
+#include <adjoint/engine/autograd.h>
+
+namespace adjoint::engine {
+
+namespace {
+
+// Another tensor with self's face, history and place among the views.
+Tensor former(const TensorImpl& self) {
+  Tensor old = face_copy(Tensor(const_cast<TensorImpl*>(&self)));
+  old->grad_fn = self.grad_fn;
+  old->out_nr = self.out_nr;
+  old->keys = self.keys;
+  old->view = self.view;
+  old->epoch = self.epoch;
+  old->birth = self.birth;
+  return old;
+}
+
+// The step in y's chain of views that starts from self.
+ViewInfo* step_from(const TensorImpl& self, const Tensor& y) {
+  ViewInfo* v = view_info(*y);
+  while (v && v->parent.get() != &self) v = view_info(*v->parent);
+  return v;
+}
+
+}  // namespace
+
+void become(const Tensor& self, const Tensor& view) {
+  const TensorImpl& root = view_root(*self);
+  const bool recorded = view->keys & key_tape;
+  expect(!recorded || !(root.keys & key_tape) || root.grad_fn, &root == self.get() ? "a leaf Variable" : "a view of a leaf Variable",
+         " that requires grad is being used in an in-place operation.");
+  const Ref<Object> grad_fn = self->grad_fn;
+  const auto nr = self->out_nr;
+  const bool tape = self->keys & key_tape;
+  if (self->view)
+    if (ViewInfo* step = step_from(*self, view)) {
+      step->parent = former(*self);
+      self->view = view->view;
+    }
+  adopt(*self, view);
+  if (!recorded && tape) {   // under no_grad the history stays as it was
+    self->grad_fn = grad_fn;
+    self->out_nr = nr;
+    self->keys |= key_tape;
+  }
+  bump_version(*bottom(self));
+}
+
+}  // namespace adjoint::engine

@@ -1,0 +1,154 @@
+"""Write the stubs of the C++ modules beside their packages: python tools/stubs.py [--check]
+
+nanobind.stubgen describes what nanobind bound. The types made by hand (`Tensor`, `Node`) are described here, from the signatures
+of their methods, the Python functions that packages put on them, and the tables of tools/stub_types.py. Documentation that a
+function lacks is its record's.
+"""
+
+import ast
+import importlib
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import stub_types as types
+from nanobind.stubgen import StubGen
+
+import adjoint
+from adjoint_core import registry
+
+ROOT = Path(__file__).resolve().parent.parent
+MODULES = {
+    "adjoint_core._core": ("packages/core", ["Tensor"]),
+    "adjoint_engine._engine": ("packages/engine", ["Node"]),
+    "adjoint_kernels_cpu._kernels": ("packages/kernels-cpu", []),
+}
+
+
+def documentation(name: str, doc: str | None) -> str:
+    """The docstring as a statement, or nothing."""
+    if not doc and name.removesuffix("_") in RECORDS and not name.startswith("__"):
+        doc = registry.record(name.removesuffix("_")).doc + (" In place." if name.endswith("_") else "")
+    return f"    {inspect.cleandoc(doc)!r}\n" if doc else ""
+
+
+RECORDS = set(registry.names())
+
+
+def nanobind_method(name: str, method: Any) -> Iterator[str]:
+    """One definition for each overload."""
+    overloads = method.__nb_signature__
+    for signature, doc, defaults in overloads:
+        plain = (type(None), bool, int, float, str)
+        values = ["..." if not isinstance(d, plain) else repr(d) for d in defaults or ()]
+        signature = re.sub(r"\\(\d+)", lambda match, values=values: values[int(match[1])], signature)
+        yield ("@overload\n" if len(overloads) > 1 else "") + f"{signature}:\n{documentation(name, doc)}    ..."
+
+
+def python_function(name: str, function: Any) -> str:
+    signature = inspect.signature(function)
+    known = types.METHODS.get(name)
+    text = known or re.sub(r"'(.*?)'", r"\1", str(signature)).replace("(self: Tensor", "(self").replace("(self: Any", "(self")
+    return f"def {name}{text}:\n{documentation(name, function.__doc__)}    ..."
+
+
+def attribute(name: str, value: Any) -> str:
+    kind = types.ATTRIBUTES.get(name, "Any")
+    text = f"@property\ndef {name}(self) -> {kind}:\n{documentation(name, value.__doc__)}    ..."
+    if getattr(value, "fset", None) is not None:
+        text += f"\n@{name}.setter\ndef {name}(self, value: {kind}) -> None: ..."
+    return text
+
+
+def raw_class(cls: type) -> str:
+    """The stub of a type that is not nanobind's."""
+    lines: list[str] = [repr(cls.__doc__)] if cls.__doc__ else []
+    for name, value in sorted(cls.__dict__.items(), key=lambda item: (item[0].startswith("_"), item[0])):
+        kind = type(value).__name__
+        if name in types.OVERRIDES:
+            lines.append(types.OVERRIDES[name])
+        elif kind == "wrapper_descriptor":
+            lines.append(f"def {name}{types.operator(name)}: ...")
+        elif hasattr(value, "__nb_signature__"):
+            lines.extend(nanobind_method(name, value))
+        elif kind == "function":
+            lines.append(python_function(name, value))
+        elif kind in ("property", "getset_descriptor") and name != "__dict__":
+            lines.append(attribute(name, value))
+        elif kind in ("bool", "int"):
+            lines.append(f"{name}: {kind}")
+    body = "\n".join(lines).replace("\n", "\n    ")
+    return f"class {cls.__name__}:\n    {body}\n"
+
+
+class Names(ast.NodeTransformer):
+    """Writes annotations with names that the module and its classes do not shadow, and says what `object` stands for."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:  # noqa: N802
+        arguments = node.args
+        for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
+            if argument.annotation:
+                argument.annotation = self.rename(argument.annotation)
+            elif argument.arg != "self":
+                argument.annotation = ast.Name("Any")
+        if arguments.vararg:
+            kind = arguments.vararg.annotation
+            arguments.vararg.annotation = (
+                self.rename(kind) if kind else ast.Name(types.VARIADIC.get(arguments.vararg.arg, "_Dims"))
+            )
+        if node.returns:
+            node.returns = self.rename(node.returns, node)
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign:  # noqa: N802
+        node.annotation = self.rename(node.annotation)
+        return node
+
+    def rename(self, annotation: ast.expr, returned_by: ast.FunctionDef | None = None) -> ast.expr:
+        text = ast.unparse(annotation)
+        if returned_by:
+            names = {a.arg for a in returned_by.args.kwonlyargs}
+            text = types.returned(returned_by.name, text, makes_tensor="requires_grad" in names)
+        for pattern, replacement in types.NAMES:
+            text = re.sub(pattern, replacement, text)
+        return ast.parse(text, mode="eval").body
+
+
+def stub(module: ModuleType, raw: list[str]) -> str:
+    generator = StubGen(module, quiet=True, include_private=True)
+    generator.put(module)
+    described = ast.parse(generator.get())
+    described.body = [node for node in described.body if not isinstance(node, ast.Import | ast.ImportFrom)]
+    if isinstance(described.body[0], ast.Expr):
+        described.body = described.body[1:]
+    for node in described.body:
+        if isinstance(node, ast.FunctionDef) and not ast.get_docstring(node) and (doc := documentation(node.name, None)):
+            node.body = [*ast.parse(inspect.cleandoc(doc)).body, *node.body]
+    classes = ast.parse("".join(raw_class(getattr(module, name)) for name in raw))
+    text = "\n\n".join(ast.unparse(Names().visit(tree)) for tree in (classes, described))
+    text = re.sub(r":\n +\.\.\.$", ": ...", text, flags=re.MULTILINE)
+    text = re.sub(r'("""|\'|")\n +\.\.\.$', r"\1", text, flags=re.MULTILINE)  # a docstring is a body
+    head = types.HEADS[module.__name__]
+    return f'"""{module.__doc__ or "Fast CPU kernels."}"""\n\n# Written by tools/stubs.py: ./run stubs\n{head}\n\n{text}\n'
+
+
+def main() -> int:
+    stale = []
+    for name, (folder, raw) in MODULES.items():
+        path = ROOT / folder / (name.replace(".", "/") + ".pyi")
+        text = stub(importlib.import_module(name), raw)
+        if path.exists() and path.read_text() == text:
+            continue
+        stale.append(str(path.relative_to(ROOT)))
+        if "--check" not in sys.argv:
+            path.write_text(text)
+    print("\n".join(stale) or f"the stubs of {adjoint.__name__} are up to date")
+    return 1 if stale and "--check" in sys.argv else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
