@@ -214,6 +214,11 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     return _core._hardswish(input, inplace)
 
 
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """x where |x| > lambd, 0 elsewhere."""
+    return _core.where((input.abs() > lambd) | input.isnan(), input, 0.0)
+
+
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """x moved towards zero by lambd; zero within.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -25,13 +26,9 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     Example: `combinations(tensor([1, 2, 3]))  # tensor([[1, 2], [1, 3], [2, 3]])`
     """
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    rows = list(choose(tuple(_counting(input.size(0))), r))
+    rows = list(choose(builtins.range(input.size(0)), r))
     at = _core.tensor(rows, dtype=_core.int64).reshape(-1, r)
     return input[at]
-
-
-def _counting(n: int) -> list[int]:
-    return _core.arange(n).tolist()
 
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:
@@ -171,7 +168,8 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
     Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`
     """
     x, along = (input.reshape(-1), 0) if dim is None else (input, dim)
-    rows = x.detach().movedim(along, 0).reshape(x.size(along), -1)
+    rows = x.detach().movedim(along, 0)
+    rows = rows.flatten(1) if rows.ndim > 1 else rows.unsqueeze(1)
     starts = _core.cat([_core.ones(min(1, rows.size(0)), dtype=_core.bool), (rows[1:] != rows[:-1]).any(1)])
     at = starts.nonzero().reshape(-1)
     values = x.index_select(along, at)

@@ -1,17 +1,10 @@
-"""Noise, bags of embeddings and multi-label losses of `nn.functional`."""
+"""Noise and bags of embeddings, for `nn.functional`."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from . import _core
 from ._activations import write
 from ._core import Tensor
-
-
-def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """x where |x| > lambd, 0 elsewhere."""
-    return _core.where((input.abs() > lambd) | input.isnan(), input, 0.0)
 
 
 def rrelu(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False) -> Tensor:
@@ -99,64 +92,3 @@ def embedding_bag(
     if mode == "sum":
         return total
     return total / _core.bincount(bag, minlength=bags).clamp_min(1).unsqueeze(1)
-
-
-# ---- losses
-
-
-def _reduced(loss: Tensor, reduction: str) -> Tensor:
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not a valid value for reduction")
-    return loss if reduction == "none" else loss.mean() if reduction == "mean" else loss.sum()
-
-
-def multi_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    p: int = 1,
-    margin: float = 1.0,
-    weight: Tensor | None = None,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
-) -> Tensor:
-    """The mean over classes of max(0, margin - x[target] + x)**p, without the target itself."""
-    x, y = (input.unsqueeze(0), target.reshape(1)) if input.ndim == 1 else (input, target)
-    gap = (margin - x.gather(1, y.unsqueeze(1)) + x).clamp_min(0)
-    terms = gap if p == 1 else gap * gap
-    if weight is not None:
-        terms = terms * weight[y].unsqueeze(1)
-    terms = terms.masked_fill(_core.arange(x.size(1)) == y.unsqueeze(1), 0.0)
-    loss = terms.sum(1) / x.size(1)
-    return _reduced(loss.squeeze(0) if input.ndim == 1 else loss, reduction)
-
-
-def multilabel_soft_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
-) -> Tensor:
-    """The mean over classes of the binary cross-entropy of logits."""
-    loss = -(target * _core._logsigmoid(input) + (1 - target) * _core._logsigmoid(-input))
-    return _reduced((loss if weight is None else loss * weight).mean(-1), reduction)
-
-
-def triplet_margin_with_distance_loss(
-    anchor: Tensor,
-    positive: Tensor,
-    negative: Tensor,
-    *,
-    distance_function: Any = None,
-    margin: float = 1.0,
-    swap: bool = False,
-    reduction: str = "mean",
-) -> Tensor:
-    """max(0, d(anchor, positive) - d(anchor, negative) + margin), with a distance of one's own."""
-    distance = distance_function or (lambda a, b: (a - b + 1e-6).norm(2, -1))
-    far = distance(anchor, negative)
-    if swap:
-        far = _core.minimum(far, distance(positive, negative))
-    return _reduced((distance(anchor, positive) - far + margin).clamp_min(0), reduction)

@@ -39,7 +39,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     """Positions drawn with probabilities in proportion to `input`, (n,) or (rows, n): (num_samples,) or (rows, num_samples).
 
     Raises:
-        RuntimeError: negative weights, weights that sum to zero, or more samples than there are positive weights without `replacement`.
+        RuntimeError: negative weights, weights that sum to zero, or more samples than positions without `replacement`.
     """
     if input.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
@@ -51,7 +51,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     if not replacement:
         if num_samples > p.size(-1):
             raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
-        return (p / -_uniform(p, generator).log()).topk(num_samples, -1).indices
+        return (p / -_uniform(p, generator).log()).nan_to_num(0.0).topk(num_samples, -1).indices  # 0 / 0: a zero weight
     total = p.cumsum(-1)
     u = _core.rand(*p.shape[:-1], num_samples, generator=generator, dtype=p.dtype) * total[..., -1:]
     return _core.searchsorted(total, u, right=True).clamp_max(p.size(-1) - 1)
@@ -60,6 +60,8 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Poisson numbers with the rates `input`: arrivals of exponential gaps, counted."""
     rate = input.detach()
+    if not bool(((rate >= 0) & rate.isfinite()).all()):
+        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     count, left = _core.zeros_like(rate), rate + _uniform(rate, generator).log()
     while bool((left > 0).any()):
         count = count + (left > 0)
@@ -70,12 +72,16 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
 @method
 def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator | None = None) -> Tensor:
     """Fills with exponential numbers of rate `lambd`."""
+    if not lambd > 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
     return self.copy_(-_uniform(self, generator).log() / lambd)
 
 
 @method
 def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
     """Fills with the number of trials, of probability `p` each, up to the first success."""
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
     return self.copy_((_uniform(self, generator).log() / math.log1p(-p)).ceil().clamp_min(1))
 
 

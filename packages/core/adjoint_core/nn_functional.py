@@ -11,6 +11,7 @@ from ._activations import (
     elu,
     gelu,
     glu,
+    hardshrink,
     hardsigmoid,
     hardswish,
     hardtanh,
@@ -62,11 +63,14 @@ from ._losses import (
     l1_loss,
     margin_ranking_loss,
     mse_loss,
+    multi_margin_loss,
+    multilabel_soft_margin_loss,
     nll_loss,
     poisson_nll_loss,
     smooth_l1_loss,
     soft_margin_loss,
     triplet_margin_loss,
+    triplet_margin_with_distance_loss,
 )
 from ._regularisers import (
     dropout1d,
@@ -74,11 +78,7 @@ from ._regularisers import (
     dropout3d,
     embedding_bag,
     gumbel_softmax,
-    hardshrink,
-    multi_margin_loss,
-    multilabel_soft_margin_loss,
     rrelu,
-    triplet_margin_with_distance_loss,
 )
 from ._statistics import pdist
 from ._windows import (
@@ -382,6 +382,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
         >>> ad.nn.functional.cosine_similarity(ad.tensor([[1., 0.]]), ad.tensor([[3., 4.]]))
         tensor([0.6000])
     """
+    x1, x2 = _core.broadcast_tensors(x1, x2)
     a = x1 / x1.norm(2, dim, keepdim=True).clamp_min(eps)
     b = x2 / x2.norm(2, dim, keepdim=True).clamp_min(eps)
     return (a * b).sum(dim)

@@ -2,7 +2,8 @@
 #include <nanobind/nanobind.h>
 
 #include <string>
-#include <vector>
+
+#include <adjoint/core/pool.h>
 
 #include "convert.h"
 #include "tensor_type.h"
@@ -54,11 +55,12 @@ class Indexer {
     int given = 0;
     for (size_t i = 0; i < parts_.size(); i++) {
       PyObject* o = parts_[i];
+      if (PyLong_CheckExact(o) || PySlice_Check(o)) { given++; continue; }   // the usual ones first: the other tests cost more
       if (o == Py_None || o == Py_Ellipsis || PyBool_Check(o)) continue;
       if (is_tensor(o)) arrays_[i] = unwrap(o);
       else if (is_numpy_array(o)) arrays_[i] = cast_memory(from_numpy(o), index_type(from_numpy(o).dtype()));
-      else if (!PySlice_Check(o) && !PyIndex_Check(o) && PySequence_Check(o)) arrays_[i] = array_of(o);
-      else if (!PySlice_Check(o) && !PyIndex_Check(o)) refuse(o);
+      else if (!PyIndex_Check(o) && PySequence_Check(o)) arrays_[i] = array_of(o);
+      else if (!PyIndex_Check(o)) refuse(o);
       given += arrays_[i] && is_mask(arrays_[i].dtype()) ? arrays_[i].dim() : 1;
     }
     return given;
@@ -127,7 +129,7 @@ class Indexer {
 
   Tensor x_, original_;
   nb::object copy_;
-  std::vector<PyObject*> parts_;
+  Vector<PyObject*> parts_;
   TensorVector arrays_, indices_;
   int dim_ = 0, real_dim_ = 0, covered_ = 0, skipped_ = 0;
 };

@@ -67,8 +67,9 @@ template <Name name> PyObject* binary(PyObject* a, PyObject* b) {
 template <Name name> PyObject* inplace(PyObject* a, PyObject* b) {
   return guarded([=]() -> PyObject* {
     Tensor other;
-    if (!as_operand(b, other)) return not_implemented();
-    apply_inplace(record<name>(), unwrap(a), {&other, 1});
+    if (Number::is(b)) apply_inplace(record<name>(), unwrap(a), Borrowed<1>(Number(b).get()));
+    else if (as_operand(b, other)) apply_inplace(record<name>(), unwrap(a), {&other, 1});
+    else return not_implemented();
     return Py_NewRef(a);
   });
 }

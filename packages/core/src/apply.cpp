@@ -160,7 +160,8 @@ const int64_t zero_strides[Dims::max] = {};
 
 // The common small call: operands of one type and shape without gaps, and Python numbers, which are cast on the stack.
 // Gives up (false) on everything else: promotion, broadcasting, other layouts.
-bool run_dense(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
+// The result is made, unless `y` is given: then it is written to, and must have the type and the shape of the result.
+bool run_dense(const Op& op, Tensors x, const Attrs& attrs, Tensor& y) {
   constexpr size_t most = 3;
   if (op.shape || op.indices || x.size() > most) return false;
   const TensorImpl* lead = x[0]->flags & flag_wrapped ? x.back().get() : x[0].get();
@@ -170,10 +171,11 @@ bool run_dense(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
   }
   const Types types = op.types(x, attrs);
   if (types.compute != lead->dtype || lead->flags & flag_wrapped) return false;
+  if (y && (types.out[0] != y->dtype || !(y->flags & flag_contiguous) || !(y->sizes == lead->sizes) || y->device != lead->device)) return false;
   TensorVector own;
   x = pinned(x, lead->numel, own);
-  y[0] = empty_dense(*lead, types.out[0]);
-  const TensorImpl& out = *y[0];
+  if (!y) y = empty_dense(*lead, types.out[0]);
+  const TensorImpl& out = *y;
   View v[most];
   alignas(16) char number[most][16];
   for (size_t i = 0; i < x.size(); i++) {
@@ -241,7 +243,8 @@ void run(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
     y[0]->update_layout();
     return;
   }
-  if (!run_dense(op, x, attrs, y)) run_any(op, x, attrs, y);
+  y[0] = {};
+  if (!run_dense(op, x, attrs, y[0])) run_any(op, x, attrs, y);
 }
 
 namespace {
@@ -252,6 +255,11 @@ bool same_memory(const TensorImpl& a, const TensorImpl& b) { return a.data == b.
 }  // namespace
 
 void run_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs) {
+  if (others.size() == 1 && (!share_memory(*others[0], *self) || same_memory(*others[0], *self))) {
+    TensorImpl* const x[] = {self.get(), others[0].get()};
+    Tensor y = self;
+    if (run_dense(op, {reinterpret_cast<const Tensor*>(x), 2}, attrs, y)) return bump_version(*self);
+  }
   expect(!overlaps_itself(*self), op.name, "_: unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
          "Please clone() the tensor before performing the operation.");
   TensorVector operands{self}, own;

@@ -84,7 +84,7 @@ nb::object saved_tensor(NodeRef n, bool output, size_t index, bool raw) {
   auto* op = dynamic_cast<OpNode*>(n.p);
   if (!op) throw nb::attribute_error("not the node of a record");
   if (op->released) fail_freed(*op);
-  if (index >= (output ? max_outputs : op->x.size())) return nb::none();
+  if (index >= (output ? op->y.size() : op->x.size())) return nb::none();
   Saved& s = output ? op->y[index] : op->x[index];
   if (!s) return nb::none();
   if (raw) return nb::cast(SavedTensor(*op, s));

@@ -1,6 +1,8 @@
 // Forward mode as the user sees it: dual tensors of eager levels.
 #include <adjoint/engine/autograd.h>
 
+#include "record.h"
+
 namespace adjoint::engine {
 
 Tensor make_dual(const Tensor& primal, const Tensor& tangent, int64_t number) {
@@ -13,13 +15,7 @@ Tensor make_dual(const Tensor& primal, const Tensor& tangent, int64_t number) {
   expect(level(x) < s->serial && level(t) < s->serial, "make_dual: the tensor already has a forward gradient at this level or belongs to one inside it");
   const Tensor p = alias(x);
   Tensor r = lift(s, p, t);
-  if (p->keys & key_tape && level(p) >= s->floor && recording(s->serial)) {
-    Ref<OpNode> n(new OpNode(op_alias, {}, 1));
-    n->needs = 1;
-    n->inputs[0] = {x.sizes(), x.dtype(), x.device()};
-    n->edges[0] = gradient_edge(p);
-    set_history(r, Ref<Node>(n.get()));
-  }
+  if (Ref<OpNode> n = make_node(op_alias, {&p, 1}, {}, s->serial, s)) set_history(r, std::move(n));
   return r;
 }
 

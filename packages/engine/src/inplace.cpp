@@ -190,6 +190,9 @@ void written_by(const Tensor& self, Ref<Node> n, uint32_t nr) {
 }
 
 void apply_inplace_recorded(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs) {
+  uint32_t keys = self->keys;
+  for (const Tensor& t : others) keys |= t->keys;
+  if (!keys && !before_write && !is_inference(*self)) return run_inplace(op, self, others, attrs);
   if (Tensor f = fresh(self); !f.is(self)) adopt(*self, f);   // its level is dead: fall back to the primal, keep the identity
   std::vector<Tensor> given{self};
   given.insert(given.end(), others.begin(), others.end());

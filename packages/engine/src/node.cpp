@@ -60,8 +60,6 @@ void Node::clear_refs() {
 
 // ---- records
 
-OpNode::OpNode(const Op& o, const Attrs& a, size_t n) : op(o), attrs(a), inputs(n), x(n) { edges.resize(n); }
-
 namespace {
 
 // The cotangent of an input in the input's shape and type.
@@ -89,8 +87,8 @@ void OpNode::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, 
     if (needed[i] && edges[i].node) saves |= op.rule(i).saves;
   for (size_t i = 0; i < x.size(); i++)
     if (x[i] && (saves & saves_all_inputs || (i < 32 && saves & saves_input(i)))) saved_x[i] = x[i].unpack(*this, 0);
-  for (int k = 0; k < op.outputs; k++)
-    if (y[k] && saves & saves_output(k)) saved_y[k] = y[k].unpack(*this, k);
+  for (size_t k = 0; k < y.size(); k++)
+    if (y[k] && saves & saves_output(k)) saved_y[k] = y[k].unpack(*this, static_cast<uint32_t>(k));
   if (released) fail_freed(*this);   // by another thread, while an unpack hook ran
   const Tensors v = cotangents;
   // PyTorch's convention: the adjoint, not the transpose. A rule is real-analytic, so conj(d(conj v)) is it.

@@ -35,20 +35,27 @@ Ref<OpNode> make_node(const Op& op, Tensors in, const Attrs& attrs, uint32_t m, 
   const uint32_t floor = s ? s->floor : 0;
   uint64_t needs = 0, saves = 0;
   bool many = false;
+  const auto wants = [&](const Tensor& t, size_t i) { return t->keys & key_tape && op.differentiable(i) && level(t) >= floor && is_differentiable(t.dtype()); };
   for (size_t i = 0; i < in.size(); i++) {
-    if (!(in[i]->keys & key_tape) || !op.differentiable(i) || level(in[i]) < floor || !is_differentiable(in[i].dtype())) continue;
+    if (!wants(in[i], i)) continue;
     if (i < 64) needs |= uint64_t(1) << i;
     many = true;
     saves |= op.rule(i).saves;
   }
   if (!many) return {};
-  Ref<OpNode> n(new OpNode(op, attrs, in.size()));
+  Ref<OpNode> n = Ref<OpNode>::take(new OpNode(op, attrs));
   n->needs = needs;
+  n->inputs.reserve(in.size());
+  n->edges.reserve(in.size());
+  n->x.reserve(in.size());
   for (size_t i = 0; i < in.size(); i++) {
-    n->inputs[i] = {in[i].sizes(), in[i].dtype(), in[i].device()};
-    if ((in[i]->keys & key_tape) && op.differentiable(i) && level(in[i]) >= floor && is_differentiable(in[i].dtype())) n->edges[i] = gradient_edge(in[i]);
-    if (saves & saves_all_inputs || (i < 32 && saves & saves_input(i))) n->x[i] = Saved(in[i], false);
-    n->tainted = n->tainted || (n->edges[i].node && n->edges[i].node->tainted);
+    const Tensor& t = in[i];
+    n->inputs.emplace_back(t.sizes(), t.dtype(), t.device());
+    const bool wanted = i < 64 ? needs >> i & 1 : wants(t, i);
+    n->edges.push_back(wanted ? gradient_edge(t) : Edge{});
+    if (saves & saves_all_inputs || (i < 32 && saves & saves_input(i))) n->x.emplace_back(t, false);
+    else n->x.emplace_back();
+    n->tainted = n->tainted || (wanted && n->edges[i].node->tainted);
   }
   if (n->tainted && expose_node) expose_node(*n);
   return n;
@@ -59,7 +66,10 @@ void save_outputs(OpNode& n, Tensors y) {
   for (size_t i = 0; i < n.edges.size(); i++)
     if (n.edges[i].node) saves |= n.op.rule(i).saves;
   for (int k = 0; k < n.op.outputs; k++)
-    if (saves & saves_output(k)) n.y[k] = Saved(y[k], true);
+    if (saves & saves_output(k)) {
+      n.y.resize(n.op.outputs);
+      n.y[k] = Saved(y[k], true);
+    }
 }
 
 void record(Ref<OpNode> n, Tensors y, uint32_t m) {

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ._backend import Tensor
-from ._trees import TreeSpec, tree_flatten, tree_unflatten
+from ._backend import Tensor, TreeSpec, tree_flatten, tree_unflatten
 
 ArgNums: TypeAlias = int | tuple[int, ...]
 

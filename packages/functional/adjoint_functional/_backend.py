@@ -24,10 +24,12 @@ from adjoint_engine import (
     tape_level,
     vmap,
 )
+from adjoint_engine.trees import TreeSpec, tree_flatten, tree_map, tree_unflatten
 
 __all__ = [
     "Function",
     "Tensor",
+    "TreeSpec",
     "allclose",
     "arange",
     "complex",
@@ -43,6 +45,9 @@ __all__ = [
     "stack",
     "tangent_level",
     "tape_level",
+    "tree_flatten",
+    "tree_map",
+    "tree_unflatten",
     "vmap",
     "zeros",
     "zeros_like",

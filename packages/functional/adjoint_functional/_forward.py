@@ -7,9 +7,8 @@ from functools import wraps
 from typing import Any
 
 from ._args import ArgNums, lowered, select, split_aux, tensor_leaves
-from ._backend import Tensor, tangent_level, vmap, zeros, zeros_like
+from ._backend import Tensor, TreeSpec, tangent_level, tree_flatten, tree_unflatten, vmap, zeros, zeros_like
 from ._reverse import jacrev, nested, unit_vectors, vjp
-from ._trees import TreeSpec, tree_flatten, tree_unflatten
 
 
 def _push(

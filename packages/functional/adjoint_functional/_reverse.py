@@ -7,8 +7,18 @@ from functools import wraps
 from typing import Any
 
 from ._args import ArgNums, Selection, lowered, select, split_aux, tensor_leaves
-from ._backend import Tensor, eye, ones_like, tape_level, vmap, zeros, zeros_like
-from ._trees import TreeSpec, tree_flatten, tree_unflatten
+from ._backend import (
+    Tensor,
+    TreeSpec,
+    eye,
+    ones_like,
+    tape_level,
+    tree_flatten,
+    tree_unflatten,
+    vmap,
+    zeros,
+    zeros_like,
+)
 
 
 def grad_and_value(func: Callable[..., Any], argnums: ArgNums = 0, has_aux: bool = False) -> Callable[..., Any]:

@@ -109,7 +109,7 @@ ADJOINT_API uint64_t peek_sequence();
 // The application of a record.
 class ADJOINT_API OpNode final : public Node {
  public:
-  OpNode(const Op& op, const Attrs& attrs, size_t inputs);
+  OpNode(const Op& op, const Attrs& attrs) : op(op), attrs(attrs) {}
   std::string name() const override;
   void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) override;
   void release_saved() override;
@@ -123,7 +123,7 @@ class ADJOINT_API OpNode final : public Node {
   uint64_t needs = 0;                           // bit i: input i has a rule and history
   Vector<InputMeta> inputs;
   Vector<Saved> x;
-  Saved y[max_outputs];
+  Vector<Saved> y;                              // empty if no rule wants an output
 };
 
 // The end of the graph at a leaf.
