@@ -517,6 +517,9 @@ Raises:
 
 Example: `float_power(tensor([2]), 0.5)  # tensor([1.4142], dtype=adjoint.float64)`"""
 
+    def float_power_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """The in-place form of `float_power`."""
+
     def floor(self) -> Tensor:
         """The largest integer not above each element of `x`."""
 
@@ -975,7 +978,7 @@ Example: `mode(tensor([1, 2, 2])).values  # tensor(2)`"""
         """Positions drawn with probabilities in proportion to `input`, (n,) or (rows, n): (num_samples,) or (rows, num_samples).
 
 Raises:
-    RuntimeError: negative weights, weights that sum to zero, or more samples than there are positive weights without `replacement`."""
+    RuntimeError: negative weights, weights that sum to zero, or more samples than positions without `replacement`."""
 
     def multiply(self, other: Tensor | _Number) -> Tensor: ...
 
@@ -1563,6 +1566,8 @@ Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
 
     def __dir__(self) -> list[str]: ...
 
+    def __div__(self, other: Tensor | _Number) -> Tensor: ...
+
     def __dlpack__(self, *, stream: Any=None, max_version: Any=None, dl_device: Any=None, copy: _bool | None=None) -> Any: ...
 
     def __dlpack_device__(self) -> tuple[_int, _int]: ...
@@ -1644,6 +1649,8 @@ Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
     def __radd__(self, other: Tensor | _Number) -> Tensor: ...
 
     def __rand__(self, other: Tensor | _Number) -> Tensor: ...
+
+    def __rdiv__(self, other: Tensor | _Number) -> Tensor: ...
 
     def __reduce_ex__(self, protocol: _int) -> Any: ...
 
@@ -2739,7 +2746,7 @@ def _conv_transpose(x: Tensor, weight: Tensor, bias: Tensor | None, stride: _Dim
 
 def _max_pool(arg0: Tensor, arg1: _Dims, arg2: _Dims, arg3: _Dims, arg4: _Dims, arg5: _bool, /) -> tuple[Any, ...]: ...
 
-def _avg_pool(arg0: Tensor, arg1: _Dims, arg2: _Dims, arg3: _Dims, arg4: _bool, arg5: _bool, /) -> Tensor: ...
+def _avg_pool(x: Tensor, kernel: _Dims, stride: _Dims, padding: _Dims, ceil_mode: _bool, count_include_pad: _bool, divisor: _int | None=None) -> Tensor: ...
 
 def _pad(arg0: Tensor, arg1: _Dims, arg2: _Dims, arg3: _float, /) -> Tensor: ...
 

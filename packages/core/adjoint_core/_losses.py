@@ -9,6 +9,15 @@ from . import _core
 from ._core import Tensor
 
 
+def _reduction(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
+    """`reduction`, or what the two older arguments ask for."""
+    if size_average is None and reduce is None:
+        return reduction
+    if reduce is False:
+        return "none"
+    return "sum" if size_average is False else "mean"
+
+
 def _reduce(x: Tensor, reduction: str) -> Tensor:
     if reduction == "mean":
         return x.mean()
@@ -35,6 +44,7 @@ def nll_loss(
         >>> ad.nn.functional.nll_loss(ad.tensor([[-0.5, -1.]]), ad.tensor([1]))
         tensor(1.)
     """
+    reduction = _reduction(size_average, reduce, reduction)
     return _core._nll_loss(input, target, weight, reduction, ignore_index)
 
 
@@ -55,6 +65,7 @@ def cross_entropy(
         >>> ad.nn.functional.cross_entropy(ad.tensor([[0., 0.]]), ad.tensor([1]))
         tensor(0.6931)
     """
+    reduction = _reduction(size_average, reduce, reduction)
     return _core._cross_entropy(input, target, weight, reduction, ignore_index, label_smoothing)
 
 
@@ -73,6 +84,7 @@ def mse_loss(
         >>> ad.nn.functional.mse_loss(ad.tensor([1., 4.]), ad.tensor([1., 1.]))
         tensor(4.5000)
     """
+    reduction = _reduction(size_average, reduce, reduction)
     if weight is None:
         return _core._mse_loss(input, target, reduction)
     error = weight * _core._mse_loss(input, target, "none")
@@ -94,6 +106,7 @@ def l1_loss(
         >>> ad.nn.functional.l1_loss(ad.tensor([1., 4.]), ad.tensor([1., 1.]))
         tensor(1.5000)
     """
+    reduction = _reduction(size_average, reduce, reduction)
     if weight is None:
         return _core._l1_loss(input, target, reduction)
     error = weight * _core._l1_loss(input, target, "none")
@@ -115,6 +128,7 @@ def smooth_l1_loss(
         >>> ad.nn.functional.smooth_l1_loss(ad.tensor([1., 4.]), ad.tensor([1., 1.]))
         tensor(1.2500)
     """
+    reduction = _reduction(size_average, reduce, reduction)
     return _core._smooth_l1_loss(input, target, reduction, beta)
 
 
@@ -144,6 +158,7 @@ def binary_cross_entropy(
         >>> ad.nn.functional.binary_cross_entropy(ad.tensor([0.5]), ad.tensor([1.]))
         tensor(0.6931)
     """
+    reduction = _reduction(size_average, reduce, reduction)
     return _core._binary_cross_entropy(input, target, weight, reduction)
 
 
@@ -163,6 +178,7 @@ def binary_cross_entropy_with_logits(
         >>> ad.nn.functional.binary_cross_entropy_with_logits(ad.tensor([0.]), ad.tensor([1.]))
         tensor(0.6931)
     """
+    reduction = _reduction(size_average, reduce, reduction)
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     return _core._binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
@@ -183,6 +199,7 @@ def kl_div(
         >>> ad.nn.functional.kl_div(ad.tensor([0.5, 0.5]).log(), ad.tensor([0.25, 0.75]), reduction='sum')
         tensor(0.1308)
     """
+    reduction = _reduction(size_average, reduce, reduction)
     if reduction == "batchmean":
         return _core._kl_div(input, target, "sum", log_target) / input.size(0)
     return _core._kl_div(input, target, reduction, log_target)
@@ -205,6 +222,7 @@ def poisson_nll_loss(
         >>> ad.nn.functional.poisson_nll_loss(ad.tensor([0.]), ad.tensor([2.]))
         tensor(1.)
     """
+    reduction = _reduction(size_average, reduce, reduction)
     loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
     if full:
         stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
@@ -244,6 +262,7 @@ def hinge_embedding_loss(
         >>> ad.nn.functional.hinge_embedding_loss(ad.tensor([0.5, 0.25]), ad.tensor([1., -1.]))
         tensor(0.6250)
     """
+    reduction = _reduction(size_average, reduce, reduction)
     loss = _core.where(target == 1, input, 0.0) + _core.where(target == -1, (margin - input).clamp_min(0), 0.0)
     return _reduce(loss, reduction)
 
@@ -264,6 +283,7 @@ def margin_ranking_loss(
         >>> ad.nn.functional.margin_ranking_loss(ad.tensor([1.]), ad.tensor([3.]), ad.tensor([1.]))
         tensor(2.)
     """
+    reduction = _reduction(size_average, reduce, reduction)
     return _reduce((-target * (input1 - input2) + margin).clamp_min(0), reduction)
 
 
@@ -277,6 +297,7 @@ def soft_margin_loss(
         >>> ad.nn.functional.soft_margin_loss(ad.tensor([0.]), ad.tensor([1.]))
         tensor(0.6931)
     """
+    reduction = _reduction(size_average, reduce, reduction)
     return _reduce(_core._softplus(-target * input, 1.0, 1e30), reduction)
 
 
@@ -296,6 +317,7 @@ def cosine_embedding_loss(
         >>> ad.nn.functional.cosine_embedding_loss(ad.tensor([[1., 0.]]), ad.tensor([[0., 1.]]), ad.tensor([1.]))
         tensor(1.)
     """
+    reduction = _reduction(size_average, reduce, reduction)
     eps = 1e-12
     cos = (input1 * input2).sum(-1) / ((input1.square().sum(-1) + eps) * (input2.square().sum(-1) + eps)).sqrt()
     loss = _core.where(target == 1, 1 - cos, 0.0) + _core.where(target == -1, (cos - margin).clamp_min(0), 0.0)
@@ -321,6 +343,7 @@ def triplet_margin_loss(
         >>> ad.nn.functional.triplet_margin_loss(ad.tensor([[0., 0.]]), ad.tensor([[0., 3.]]), ad.tensor([[4., 0.]]))
         tensor(0.)
     """
+    reduction = _reduction(size_average, reduce, reduction)
     distance: Callable[[Tensor, Tensor], Tensor] = lambda a, b: (a - b + eps).norm(p, -1)  # noqa: E731
     far = distance(anchor, negative)
     if swap:
@@ -339,6 +362,7 @@ def multi_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The mean over classes of max(0, margin - x[target] + x)**p, without the target itself."""
+    reduction = _reduction(size_average, reduce, reduction)
     x, y = (input.unsqueeze(0), target.reshape(1)) if input.ndim == 1 else (input, target)
     gap = (margin - x.gather(1, y.unsqueeze(1)) + x).clamp_min(0)
     terms = gap if p == 1 else gap * gap
@@ -358,6 +382,7 @@ def multilabel_soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The mean over classes of the binary cross-entropy of logits."""
+    reduction = _reduction(size_average, reduce, reduction)
     loss = -(target * _core._logsigmoid(input) + (1 - target) * _core._logsigmoid(-input))
     return _reduce((loss if weight is None else loss * weight).mean(-1), reduction)
 

@@ -250,10 +250,17 @@ def max_pool3d(
 
 
 def _avg_pool(
-    n: int, x: Tensor, kernel: Ints, stride: Ints | None, padding: Ints, ceil_mode: bool, count_include_pad: bool
+    n: int,
+    x: Tensor,
+    kernel: Ints,
+    stride: Ints | None,
+    padding: Ints,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor: int | None = None,
 ) -> Tensor:
     def call(x: Tensor, size: list[int], step: list[int], pad: list[int]) -> Tensor:
-        return _core._avg_pool(x, size, step, pad, ceil_mode, count_include_pad)
+        return _core._avg_pool(x, size, step, pad, ceil_mode, count_include_pad, divisor)
 
     return _pool(n, x, kernel, stride, padding, call)
 
@@ -292,10 +299,7 @@ def avg_pool2d(
         >>> ad.nn.functional.avg_pool2d(ad.ones(1, 1, 4, 4), 2).shape
         adjoint.Size([1, 1, 2, 2])
     """
-    if divisor_override is None:
-        return _avg_pool(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
-    kh, kw = _tuple(kernel_size, 2)
-    return _avg_pool(2, input, kernel_size, stride, padding, ceil_mode, True) * (kh * kw / divisor_override)
+    return _avg_pool(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
 def avg_pool3d(

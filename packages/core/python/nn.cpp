@@ -55,9 +55,9 @@ void bind_layers(nb::module_& m) {
     Values v = max_pool(x, {kernel, stride, padding, dilation, 1, ceil_mode, true});
     return nb::make_tuple(v.values, v.indices);
   });
-  m.def("_avg_pool", [](const Tensor& x, const Dims& kernel, const Dims& stride, const Dims& padding, bool ceil_mode, bool count_include_pad) {
-    return avg_pool(x, {kernel, stride, padding, Dims(kernel.size(), 1), 1, ceil_mode, count_include_pad});
-  });
+  m.def("_avg_pool", [](const Tensor& x, const Dims& kernel, const Dims& stride, const Dims& padding, bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor) {
+    return avg_pool(x, {kernel, stride, padding, Dims(kernel.size(), 1), 1, ceil_mode, count_include_pad}, divisor);
+  }, "x"_a, "kernel"_a, "stride"_a, "padding"_a, "ceil_mode"_a, "count_include_pad"_a, "divisor"_a = nb::none());
   m.def("_pad", [](const Tensor& x, const Dims& before, const Dims& after, double value) { return pad(x, before, after, value); });
   m.def("_layer_norm", [](const Tensor& x, const Dims& shape, const Tensor& w, const Tensor& b, double eps) { return layer_norm(x, shape, w, b, eps); },
         "x"_a, "shape"_a, "weight"_a.none(), "bias"_a.none(), "eps"_a);

@@ -38,7 +38,7 @@ struct WithoutGil {
 Tensors pinned(Tensors x, int64_t written, TensorVector& own) {
   int64_t work = written;
   for (const Tensor& t : x) work += t->numel;
-  if (work <= release_gil_above) return x;
+  if (work <= release_gil_above) [[likely]] return x;
   own.reserve(x.size());
   for (const Tensor& t : x) {
     own.push_back(alias_of(t));
@@ -173,7 +173,7 @@ bool run_dense(const Op& op, Tensors x, const Attrs& attrs, Tensor& y) {
   if (types.compute != lead->dtype || lead->flags & flag_wrapped) return false;
   if (y && (types.out[0] != y->dtype || !(y->flags & flag_contiguous) || !(y->sizes == lead->sizes) || y->device != lead->device)) return false;
   TensorVector own;
-  x = pinned(x, lead->numel, own);
+  if (lead->numel > release_gil_above / 4) x = pinned(x, lead->numel, own);
   if (!y) y = empty_dense(*lead, types.out[0]);
   const TensorImpl& out = *y;
   View v[most];

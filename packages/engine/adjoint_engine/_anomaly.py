@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 import warnings
 from types import TracebackType
 from typing import Any
@@ -92,6 +91,8 @@ class set_detect_anomaly(_Restoring):
 
 
 def _stack() -> list[str]:
+    import traceback  # slow to import, and only wanted here
+
     return traceback.format_stack()[:-1]
 
 

@@ -174,12 +174,12 @@ nb::object FunctionNode::call_backward(std::vector<Tensor>& cotangents) {
 // The gradient of argument i, in the argument's shape and type.
 Tensor FunctionNode::checked(size_t i, nb::handle h) const {
   if (h.is_none()) return {};
-  expect(is_tensor(h), ErrorKind::type, "function ", name(), " returned a gradient of type ", kind_of(h), " for input ", i, ": expected a Tensor or None");
+  if (!is_tensor(h)) fail(ErrorKind::type, "function ", name(), " returned a gradient of type ", kind_of(h), " for input ", i, ": expected a Tensor or None");
   const Slot& s = inputs[i];
-  expect(s.is_tensor, "function ", name(), " returned a gradient different than None at position ", i + 1, ", but the corresponding forward input was not a Variable");
+  if (!s.is_tensor) fail(ErrorKind::runtime, "function ", name(), " returned a gradient different than None at position ", i + 1, ", but the corresponding forward input was not a Variable");
   Tensor g = tensor(h);
   if (!(g.sizes() == s.meta.sizes)) {
-    expect(sums_to(g.sizes(), s.meta.sizes), "Function ", name(), " returned an invalid gradient at index ", i, " - got ", g.sizes(), " but expected shape compatible with ", s.meta.sizes);
+    if (!sums_to(g.sizes(), s.meta.sizes)) fail(ErrorKind::runtime, "Function ", name(), " returned an invalid gradient at index ", i, " - got ", g.sizes(), " but expected shape compatible with ", s.meta.sizes);
     g = unbroadcast(g, s.meta.sizes);
   }
   return g.dtype() == s.meta.dtype ? g : to_dtype(g, s.meta.dtype);
@@ -201,7 +201,7 @@ void FunctionNode::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& g
   nb::tuple all = several ? nb::tuple(found) : nb::make_tuple(found);
   size_t n = all.size();
   while (n > inputs.size() && all[n - 1].is_none()) n--;
-  expect(n == inputs.size(), "function ", name(), " returned an incorrect number of gradients (expected ", inputs.size(), ", got ", n, ")");
+  if (n != inputs.size()) fail(ErrorKind::runtime, "function ", name(), " returned an incorrect number of gradients (expected ", inputs.size(), ", got ", n, ")");
   for (size_t i = 0; i < n; i++) {
     Tensor g = checked(i, all[i]);
     if (i < grads.size()) grads[i] = std::move(g);

@@ -60,11 +60,11 @@ class Backward {
   }
 
  private:
-  void put(const Task::Entry& e, uint32_t nr, const Tensor& g) {
+  void put(const Task::Entry& e, uint32_t nr, Tensor g) {
     if (!g) return;
-    expect(nr < e.outputs, ErrorKind::index, "backward: ", e.node->name(), " has ", e.outputs, " outputs, got a gradient edge to output ", nr);
+    if (nr >= e.outputs) fail(ErrorKind::index, "backward: ", e.node->name(), " has ", e.outputs, " outputs, got a gradient edge to output ", nr);
     Tensor& sum = task_.cotangents(e)[nr];
-    sum = sum ? add(sum, g) : g;
+    sum = sum ? add(sum, g) : std::move(g);
   }
 
   void step(const Task::Entry& e) {
@@ -85,7 +85,7 @@ class Backward {
     for (size_t k = 0; k < n.edges.size(); k++) {
       const size_t t = task_.target(e, k);
       if (t == Task::none || !task_[t].needed) continue;
-      put(task_[t], n.edges[k].nr, grads_[k]);
+      put(task_[t], n.edges[k].nr, std::move(grads_[k]));
       if (--task_[t].pending == 0) ready_.push({task_[t].node->seq, t});
     }
   }

@@ -34,7 +34,7 @@ bool AccumulateGrad::output_sizes(uint32_t, Dims& out) const { return out = vari
 void check_cotangent(const Node& n, uint32_t nr, const Tensor& g, const char* from) {
   Dims sizes;
   if (!g || !n.output_sizes(nr, sizes)) return;
-  expect(g.sizes() == sizes, ErrorKind::shape, from, ": got a gradient of shape ", g.sizes(), " for output ", nr, " of ", n.name(), ", whose shape is ", sizes);
+  if (!(g.sizes() == sizes)) fail(ErrorKind::shape, from, ": got a gradient of shape ", g.sizes(), " for output ", nr, " of ", n.name(), ", whose shape is ", sizes);
 }
 
 }  // namespace adjoint::engine

@@ -165,6 +165,7 @@ const char* why_not(Creation c) {
 // An in-place call that is about to be recorded on a view.
 void check_view(const Tensor& self) {
   if (!self->view) return;
+  for (const TensorImpl* x = self.get(); x->view; x = view_info(*x)->parent.get()) check_form(*view_info(*x));
   if (const char* why = why_not(view_info(*self)->creation)) {
     const Node* n = node(self);
     fail(ErrorKind::runtime, "Output ", self->out_nr, " of ", n ? n->name() : "a function", " is a view and is being modified inplace. ", why);

@@ -14,6 +14,7 @@ Tensor former(const TensorImpl& self) {
   old->view = self.view;
   old->epoch = self.epoch;
   old->birth = self.birth;
+  old->form = self.form;
   return old;
 }
 
@@ -39,12 +40,15 @@ void become(const Tensor& self, const Tensor& view) {
       step->parent = former(*self);
       self->view = view->view;
     }
+  const bool viewed = self->keys & key_lifted && face(self)->viewed;
   adopt(*self, view);
+  if (viewed) face(self)->viewed = true;   // older views must hear of writes: they cannot follow them
   if (!recorded && tape) {   // under no_grad the history stays as it was
     self->grad_fn = grad_fn;
     self->out_nr = nr;
     self->keys |= key_tape;
   }
+  self->form++;
   bump_version(*bottom(self));
 }
 

@@ -42,6 +42,7 @@ Tensor detach(const Tensor& t) {
 
 void detach_(const Tensor& t) {
   expect(!t->view, "Can't detach views in-place. Use detach() instead.");
+  if (t->keys & key_lifted) return adopt(*t, detach(t));   // its tangent goes too
   t->grad_fn = nullptr;
   t->out_nr = 0;
   t->keys &= ~key_tape;

@@ -152,6 +152,12 @@ void adopt(TensorImpl& t, const Tensor& from) {
 
 TensorImpl& view_root(TensorImpl& t) { return t.view ? *view_info(t)->root : t; }
 
+void check_form(const ViewInfo& v) {
+  if (v.form == v.parent->form) return;
+  fail(ErrorKind::runtime, v.op->name, ": this view was made before the shape of its base was changed in place (t_, squeeze_, ...), and cannot follow the writes since then. "
+       "Make the view again from its base, or change the shape out of place.");
+}
+
 // From the base outwards, without recursion: views of views may go deep.
 void regenerate(TensorImpl& t) {
   if (!t.view) return;
@@ -160,6 +166,7 @@ void regenerate(TensorImpl& t) {
   for (TensorImpl* x = &t; x->view && view_info(*x)->seen != epoch; x = view_info(*x)->parent.get()) stale.push_back(x);
   for (; !stale.empty(); stale.pop_back()) {
     ViewInfo* v = view_info(*stale.back());
+    check_form(*v);
     WindowGuard guard(Window{v->recorded ? 0 : ~0u, ~0u});
     Tensor y[max_outputs];
     apply(*v->op, {&v->parent, 1}, v->attrs, y);

@@ -66,7 +66,8 @@ namespace {
 Tensor fit(Tensor g, const InputMeta& m) {
   if (!g) return g;
   if (!(g.sizes() == m.sizes)) g = unbroadcast(g, m.sizes);
-  return g.dtype() == m.dtype ? g : to_dtype(g, m.dtype);
+  if (g.dtype() != m.dtype) g = to_dtype(g, m.dtype);
+  return g;
 }
 
 bool any_complex(Tensors v, std::span<const InputMeta> inputs) {
@@ -88,7 +89,7 @@ void OpNode::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, 
   for (size_t i = 0; i < x.size(); i++)
     if (x[i] && (saves & saves_all_inputs || (i < 32 && saves & saves_input(i)))) saved_x[i] = x[i].unpack(*this, 0);
   for (size_t k = 0; k < y.size(); k++)
-    if (y[k] && saves & saves_output(k)) saved_y[k] = y[k].unpack(*this, static_cast<uint32_t>(k));
+    if (y[k] && saves & saves_output(k)) saved_y[k] = outer ? y[k].unpack(*outer->node, outer->nr) : y[k].unpack(*this, static_cast<uint32_t>(k));
   if (released) fail_freed(*this);   // by another thread, while an unpack hook ran
   const Tensors v = cotangents;
   // PyTorch's convention: the adjoint, not the transpose. A rule is real-analytic, so conj(d(conj v)) is it.
@@ -102,7 +103,8 @@ void OpNode::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, 
     if (!v[0] && !sees_all) continue;
     Tensor r[max_outputs];
     op.rule(i).f({saved_x, {saved_y, static_cast<size_t>(op.outputs)}, v, inputs, attrs, static_cast<int>(i)}, r);
-    grads[i] = fit(conjugate && r[0] ? conj(r[0]) : r[0], inputs[i]);
+    if (conjugate && r[0]) r[0] = conj(r[0]);
+    grads[i] = fit(std::move(r[0]), inputs[i]);
   }
 }
 
@@ -148,6 +150,18 @@ void CopySlices::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& gra
   std::vector<bool> inner_needed = needed;
   inner_needed[0] = needed[0] && fn->edges[0].node;
   std::vector<Tensor> inner_grads(grads.size());
+  // What fn wrote lies in the base now: its history is the view of this node's output.
+  Ref<OpNode> cut = Ref<OpNode>::take(new OpNode(view, this->attrs));
+  cut->needs = 1;
+  cut->inputs.emplace_back(sizes, g.dtype(), g.device());
+  cut->edges.push_back(outer ? *outer : Edge{Ref<Node>(this), 0});
+  cut->x.emplace_back();
+  const Edge written{std::move(cut), 0};
+  struct Outer {
+    Node& fn;
+    Outer(Node& fn, const Edge* e) : fn(fn) { fn.outer = e; }
+    ~Outer() { fn.outer = nullptr; }
+  } scope(*fn, &written);
   fn->apply(inner, inner_grads, inner_needed);
   for (size_t i = 1; i < grads.size(); i++) grads[i] = inner_grads[i];
   if (!needed[0]) return;

@@ -86,6 +86,7 @@ void remember_view(const Op& op, const Tensor& parent, const Attrs& attrs, const
   v->parent = parent;
   v->op = &op;
   v->attrs = attrs;
+  v->form = parent->form;
   v->recorded = recording(level(y));
   v->creation = inference_mode ? Creation::inference : grad_enabled() ? Creation::normal : Creation::no_grad;
   if (parent->view && v->creation == Creation::normal) v->creation = view_info(*parent)->creation;

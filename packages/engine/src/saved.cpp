@@ -23,11 +23,18 @@ uint32_t version(const Tensor& t) {
        " To avoid the error clone() the tensor before the in-place operation, or use the out-of-place form.");
 }
 
+[[noreturn]] void detached(const Node& owner) {
+  const std::string saved = describe_site(owner.site);
+  fail(ErrorKind::runtime, "one of the variables needed for gradient computation, saved by ", owner.name(), saved.empty() ? "" : " (" + saved + ")",
+       ", has been detached in-place since: its history is lost. Use detach() instead of detach_(), or detach_() a clone.");
+}
+
 }  // namespace
 
 Saved::Saved(const Tensor& t, bool own_output) : tensor_(own_output ? face_copy(t) : t), own_output_(own_output) {
   expect(!is_inference(memory_of(*t)), "Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor and use it in autograd.");
   version_ = version(t);
+  had_history_ = !own_output && t->grad_fn;
   if (saved_packer) pack(saved_packer, nullptr);
 }
 
@@ -50,6 +57,7 @@ void Saved::pack(Pack pack, void* context) {
 Tensor Saved::unpack(Node& owner, uint32_t out_nr) const {
   if (!packed_) {
     if (version(tensor_) != version_) modified(owner, tensor_, version_);
+    if (had_history_ && !tensor_->grad_fn) detached(owner);
     if (!own_output_) return tensor_;
   }
   const Ref<Packed> packed = packed_;   // the hook may free the graph

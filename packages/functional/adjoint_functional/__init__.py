@@ -7,10 +7,10 @@
 from . import checking as checking
 from . import func as func
 from . import functional as functional
+from ._backend import TreeSpec as TreeSpec
+from ._backend import tree_flatten as tree_flatten
+from ._backend import tree_map as tree_map
+from ._backend import tree_unflatten as tree_unflatten
 from ._gradcheck import gradcheck as gradcheck
 from ._gradgradcheck import gradgradcheck as gradgradcheck
 from ._report import GradcheckError as GradcheckError
-from ._trees import TreeSpec as TreeSpec
-from ._trees import tree_flatten as tree_flatten
-from ._trees import tree_map as tree_map
-from ._trees import tree_unflatten as tree_unflatten

@@ -7,6 +7,7 @@
 #include <adjoint/core/math/trig.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "half.h"
 #include "isa.h"
@@ -48,13 +49,15 @@ constexpr int64_t grain_of(Cost cost) { return cost == Cost::cheap ? 32768 : cos
 // The form of a functor that vectorises, and the elements it does not hold for.
 template <class F> struct Moderate { static constexpr bool exists = false; };
 
-template <class F, class C, class I> struct Functor;
-template <class F, class C, size_t... I>
-struct Functor<F, C, std::index_sequence<I...>> {
+template <class F, class C, Cost cost, class I> struct Functor;
+template <class F, class C, Cost cost, size_t... I>
+struct Functor<F, C, cost, std::index_sequence<I...>> {
   using R = std::invoke_result_t<const F&, detail::repeat_t<C, I>...>;
+  static constexpr bool narrow = !std::is_floating_point_v<C> && std::is_same_v<R, C>;
   template <int W> [[gnu::always_inline]] static inline void run(char* y, const char* const* x, const void* functor, int64_t n) {
     const F f = *static_cast<const F*>(functor);
-    if constexpr (Moderate<F>::exists && std::is_floating_point_v<C>) tiles(reinterpret_cast<R*>(y), reinterpret_cast<const C*>(x[0]), f, n);
+    if constexpr (Moderate<F>::exists && std::is_floating_point_v<C>) tiles<W>(reinterpret_cast<R*>(y), reinterpret_cast<const C*>(x[0]), f, n);
+    else if constexpr (cost == Cost::series && std::is_floating_point_v<C>) padded<W>(reinterpret_cast<R*>(y), f, n, reinterpret_cast<const C*>(x[I])...);
     else dense(reinterpret_cast<R*>(y), f, n, reinterpret_cast<const C*>(x[I])...);
   }
 
@@ -64,14 +67,38 @@ struct Functor<F, C, std::index_sequence<I...>> {
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; i++) y[i] = f(x[i]...);
   }
+  // Long functions: the rest of the elements go round once more as a whole vector, which spares the loop other ends.
+  template <int W, class G, class... X> [[gnu::always_inline]] static inline void padded(R* y, const G& f, int64_t n, const X*... x) {
+    constexpr int64_t lanes = W / std::min(sizeof(C), sizeof(R));
+    alignas(W) C inputs[sizeof...(X)][lanes];
+    alignas(W) R results[lanes];
+    const C* in[] = {x...};
+    R* out = y;
+    const int64_t rest = n & (lanes - 1);
+    for (int64_t m = n - rest;; m = lanes) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < (m & -lanes); i++) out[i] = f(in[I][i]...);
+      if (rest == 0) return;
+      if (out == results) break;
+      (pad(inputs[I], in[I] + m, rest), ...);
+      ((in[I] = inputs[I]), ...);
+      out = results;
+    }
+    std::memcpy(y + (n - rest), results, rest * sizeof(R));
+  }
+  template <int64_t lanes> [[gnu::always_inline]] static inline void pad(C (&to)[lanes], const C* from, int64_t n) {
+    const C first = from[0];
+    for (int64_t i = 0; i < lanes; i++) to[i] = first;
+    std::memcpy(to, from, n * sizeof(C));
+  }
   // A tile with a large element is left to the exact function.
-  [[gnu::always_inline]] static inline void tiles(R* y, const C* x, const F& f, int64_t n) {
+  template <int W> [[gnu::always_inline]] static inline void tiles(R* y, const C* x, const F& f, int64_t n) {
     for (; n > 0; n -= tile_size, x += tile_size, y += tile_size) {
       const int64_t m = n < tile_size ? n : tile_size;
       math::Bits<C> large = 0;
       for (int64_t i = 0; i < m; i++) large |= math::is_large(x[i]) ? 1 : 0;
       if (large) exactly(y, x, f, m);
-      else dense(y, typename Moderate<F>::Form{}, m, x);
+      else padded<W>(y, typename Moderate<F>::Form{}, m, x);
     }
   }
   [[gnu::noinline]] static void exactly(R* y, const C* x, const F& f, int64_t n) {
@@ -155,14 +182,14 @@ template <class C, int N> void run_small(const Launch& l, Loop loop, const void*
 
 template <class F, int N, Cost cost, class T> void run_typed(const Launch& l) {
   using C = compute_t<T>;
-  using Body = Functor<F, C, std::make_index_sequence<N>>;
+  using Body = Functor<F, C, cost, std::make_index_sequence<N>>;
   using R = typename Body::R;
   using Out = std::conditional_t<std::is_same_v<R, C>, T, R>;
   constexpr bool vectorises = cost == Cost::cheap || (cost == Cost::series && !is_complex_v<C>);
   const F f = make_functor<F>(l.attrs);
-  constexpr auto& loops = isa::table<Body, char*, const char* const*, const void*, int64_t>;
-  Loop loop = isa::run_baseline<Body, char*, const char* const*, const void*, int64_t>;
-  if constexpr (vectorises) loop = loops[isa::level];
+  Loop loop;
+  if constexpr (vectorises) loop = isa::table<Body, char*, const char* const*, const void*, int64_t>[isa::level];
+  else loop = isa::run_plain<Body, char*, const char* const*, const void*, int64_t>;
   if constexpr (std::is_same_v<T, C>)
     if (l.flat && l.y[0].numel <= tile_size) return run_small<C, N>(l, loop, &f);
   Program p{loop, &f, grain_of(cost), output_format<Out>(), {}};

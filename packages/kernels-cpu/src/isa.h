@@ -14,8 +14,9 @@ enum Level : int { baseline = 0, v3 = 1, v4 = 2 };  // x86-64, with AVX2 and FMA
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
+// The processors without AVX2 are old, and get small code.
 template <class K, class... A>
-[[gnu::flatten]] void run_baseline(A... args) {
+[[gnu::cold, gnu::flatten]] void run_baseline(A... args) {
   K::template run<16>(args...);
 }
 template <class K, class... A>
@@ -27,8 +28,15 @@ template <class K, class... A>
   K::template run<64>(args...);
 }
 
+// A kernel that is as fast as memory already says `static constexpr bool narrow = true`.
 template <class K, class... A>
-inline constexpr void (*table[3])(A...) = {run_baseline<K, A...>, run_v3<K, A...>, run_v4<K, A...>};
+constexpr auto widest() {
+  if constexpr (requires { requires K::narrow; }) return run_v3<K, A...>;
+  else return run_v4<K, A...>;
+}
+
+template <class K, class... A>
+inline constexpr void (*table[3])(A...) = {run_baseline<K, A...>, run_v3<K, A...>, widest<K, A...>()};
 
 inline Level best_level() {
   __builtin_cpu_init();
@@ -59,6 +67,12 @@ inline Level initial_level() {
 }
 
 inline Level level = initial_level();
+
+// What is not worth a copy for each level.
+template <class K, class... A>
+void run_plain(A... args) {
+  K::template run<16>(args...);
+}
 
 // Runs K at the chosen level.
 template <class K, class... A>

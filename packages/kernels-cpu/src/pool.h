@@ -4,8 +4,9 @@
 // Results are then the same bits for any number of threads.
 #pragma once
 
+#include <adjoint/core/borrowed.h>
+
 #include <cstdint>
-#include <type_traits>
 
 namespace adjoint::pool {
 
@@ -21,18 +22,14 @@ using Body = void (*)(void* context, int64_t block);
 void run(int64_t blocks, Body body, void* context);
 
 // The same for a callable f(b).
-template <class F>
-void parallel(int64_t blocks, F&& f) {
-  if (blocks == 1) return f(int64_t{0});
-  using Callable = std::remove_reference_t<F>;
-  run(
-      blocks, [](void* context, int64_t block) { (*static_cast<Callable*>(context))(block); },
-      const_cast<void*>(static_cast<const void*>(&f)));
+inline void parallel(int64_t blocks, Borrowed<int64_t> f) {
+  if (blocks == 1) return f(0);
+  run(blocks, [](void* context, int64_t block) { (*static_cast<Borrowed<int64_t>*>(context))(block); }, &f);
 }
 
 // f(begin, end) over [0, n) in blocks of `grain` items, the last one shorter.
-template <class F>
-void parallel_for(int64_t n, int64_t grain, F&& f) {
+inline void parallel_for(int64_t n, int64_t grain, Borrowed<int64_t, int64_t> f) {
+  if (n <= grain && n > 0) return f(0, n);
   parallel((n + grain - 1) / grain, [&](int64_t block) {
     const int64_t begin = block * grain, end = begin + grain;
     f(begin, end < n ? end : n);

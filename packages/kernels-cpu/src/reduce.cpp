@@ -69,6 +69,17 @@ template <template <class> class Op, class T> T join_pairwise(const T* x, int64_
   return Op<T>::join(join_pairwise<Op>(x, n / 2), join_pairwise<Op>(x + n / 2, n - n / 2));
 }
 
+// The loops of one reduction at the instruction set in use: what plans and shares the work is compiled once for a type.
+template <class T> struct Loops {
+  using Loop = void (*)(const T* x, int64_t down, int64_t n, int64_t m, const T* centres, T* y);
+  Loop rows, columns, results;  // results: the columns of what `columns` gave
+  T (*join)(const T* x, int64_t n);
+};
+template <class K, class T> auto loop() { return isa::table<K, const T*, int64_t, int64_t, int64_t, const T*, T*>[isa::level]; }
+template <template <class> class Op, class Map, class T> Loops<T> loops() {
+  return {loop<ReduceRows<Op, Map, T>, T>(), loop<ReduceColumns<Op, Map, T>, T>(), loop<ReduceColumns<Op, Same, T>, T>(), join_pairwise<Op, T>};
+}
+
 // The dimensions that stay and those that go, each merged where they lie one behind the other.
 struct Split {
   Dims kept_sizes, kept_strides, gone_sizes, gone_strides;
@@ -128,7 +139,7 @@ template <class T> class Block {
 };
 
 // Rows that lie dense: pieces of up to `block` elements, then the pieces of each result.
-template <template <class> class Op, class Map, class T> void reduce_inner(const View& x, const Split& s, const T* centres, T* y) {
+template <class T> void reduce_inner(const Loops<T>& loops, const View& x, const Split& s, const T* centres, T* y) {
   const int64_t block = is_half(x.dtype) ? longest / 16 : longest;  // widened, it stays in the first-level cache
   const int64_t kept = s.kept_count(), n = s.gone.sizes[0], rows = row_count(s.gone), parts = (n + block - 1) / block, pieces = rows * parts;
   const int64_t grain = std::max<int64_t>(1, block / n), size = itemsize(x.dtype);
@@ -136,7 +147,7 @@ template <template <class> class Op, class Map, class T> void reduce_inner(const
     return pool::parallel_for(kept, grain, [&](int64_t begin, int64_t end) {
       const int64_t down = s.kept.strides[0][0];
       const Block<T> b(x.data + begin * down, x.dtype, end - begin, n, down / size);
-      isa::call<ReduceRows<Op, Map, T>>(b.data, b.down, n, end - begin, centres ? centres + begin : nullptr, y + begin);
+      loops.rows(b.data, b.down, n, end - begin, centres ? centres + begin : nullptr, y + begin);
     });
   const Buffer memory(kept * pieces * static_cast<int64_t>(sizeof(T)));
   T* partial = memory.as<T>();
@@ -144,11 +155,11 @@ template <template <class> class Op, class Map, class T> void reduce_inner(const
     for (int64_t u = begin; u < end; u++) {
       const int64_t k = u / pieces, row = u % pieces / parts, at = u % parts * block, m = std::min(block, n - at);
       const Block<T> b(x.data + offset(s.kept, k) + offset(s.gone, row, 1) + at * size, x.dtype, 1, m, 0);
-      isa::call<ReduceRows<Op, Map, T>>(b.data, int64_t{0}, m, int64_t{1}, centres ? centres + k : nullptr, partial + u);
+      loops.rows(b.data, int64_t{0}, m, int64_t{1}, centres ? centres + k : nullptr, partial + u);
     }
   });
   pool::parallel_for(kept, std::max<int64_t>(1, block / pieces), [&](int64_t begin, int64_t end) {
-    for (int64_t k = begin; k < end; k++) y[k] = join_pairwise<Op>(partial + k * pieces, pieces);
+    for (int64_t k = begin; k < end; k++) y[k] = loops.join(partial + k * pieces, pieces);
   });
 }
 
@@ -159,7 +170,7 @@ struct Columns {
   int64_t planes, plane_step, rows, down, columns;
 };
 // Parts of the rows give one row each, and those are reduced in turn.
-template <template <class> class Op, class Map, class T> void reduce_outer(const Columns& c, const T* centres, T* y) {
+template <class T> void reduce_outer(const Loops<T>& loops, const Columns& c, const T* centres, T* y) {
   const int64_t height = std::clamp<int64_t>(65536 / c.columns, 64, 1024), parts = (c.rows + height - 1) / height, strips = (c.columns + strip - 1) / strip;
   std::optional<Buffer> memory;
   T* to = y;
@@ -173,10 +184,10 @@ template <template <class> class Op, class Map, class T> void reduce_outer(const
       const int64_t column = u % strips * strip, part = u / strips % parts, plane = u / strips / parts;
       const int64_t rows = std::min(height, c.rows - part * height), width = std::min(strip, c.columns - column);
       const Block<T> b(c.data + (plane * c.plane_step + part * height * c.down + column) * itemsize(c.stored), c.stored, rows, width, c.down);
-      isa::call<ReduceColumns<Op, Map, T>>(b.data, b.down, rows, width, centres ? centres + plane * c.columns + column : nullptr, to + (plane * parts + part) * c.columns + column);
+      loops.columns(b.data, b.down, rows, width, centres ? centres + plane * c.columns + column : nullptr, to + (plane * parts + part) * c.columns + column);
     }
   });
-  if (parts > 1) reduce_outer<Op, Same, T>({reinterpret_cast<const char*>(to), dtype_of<T>(), c.planes, parts * c.columns, parts, c.columns, c.columns}, nullptr, y);
+  if (parts > 1) reduce_outer<T>({loops.rows, loops.results, loops.results, loops.join}, {reinterpret_cast<const char*>(to), dtype_of<T>(), c.planes, parts * c.columns, parts, c.columns, c.columns}, nullptr, y);
 }
 
 // x with the dimensions that go behind the others.
@@ -193,15 +204,18 @@ template <class F> void with_inner(const View& x, DType dtype, const Dims& dims,
 }
 
 // y: dense memory for the results. T is the type of x, or float for half types.
-template <template <class> class Op, class Map, class T> void reduce(const View& x, const Dims& dims, T* y, const T* centres = nullptr) {
+template <class T> void reduce_with(const Loops<T>& loops, const View& x, const Dims& dims, T* y, const T* centres) {
   const Split s(x, dims);
   const int64_t size = itemsize(x.dtype);
-  if (s.gone.strides[0][0] == size || (s.gone_count() == 1 && s.gone.ndim == 1)) return reduce_inner<Op, Map, T>(x, s, centres, y);
+  if (s.gone.strides[0][0] == size || (s.gone_count() == 1 && s.gone.ndim == 1)) return reduce_inner(loops, x, s, centres, y);
   if (s.gone.ndim == 1 && s.kept.strides[0][0] == size && s.kept.sizes[0] >= 8 && s.kept.ndim <= 2) {
     const bool planes = s.kept.ndim == 2;
-    return reduce_outer<Op, Map, T>({x.data, x.dtype, planes ? s.kept.sizes[1] : 1, planes ? s.kept.strides[0][1] / size : 0, s.gone.sizes[0], s.gone.strides[0][0] / size, s.kept.sizes[0]}, centres, y);
+    return reduce_outer<T>(loops, {x.data, x.dtype, planes ? s.kept.sizes[1] : 1, planes ? s.kept.strides[0][1] / size : 0, s.gone.sizes[0], s.gone.strides[0][0] / size, s.kept.sizes[0]}, centres, y);
   }
-  with_inner(x, dtype_of<T>(), dims, [&](const View& v, const Split& inner) { reduce_inner<Op, Map, T>(v, inner, centres, y); });
+  with_inner(x, dtype_of<T>(), dims, [&](const View& v, const Split& inner) { reduce_inner(loops, v, inner, centres, y); });
+}
+template <template <class> class Op, class Map, class T> void reduce(const View& x, const Dims& dims, T* y, const T* centres = nullptr) {
+  reduce_with(loops<Op, Map, T>(), x, dims, y, centres);
 }
 
 template <class T> void divide(T* y, int64_t n, double by) {

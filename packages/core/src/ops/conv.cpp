@@ -70,7 +70,7 @@ void for_taps(const Geometry& g, C* x, C* weight, C* y, F&& f) {
       }
 }
 template <class C, class F>
-void for_planes(const Geometry& g, C* x, C* weight, C* y, F&& f) {
+[[gnu::noinline]] void for_planes(const Geometry& g, C* x, C* weight, C* y, F&& f) {
   for (int64_t n = 0; n < g.batch; n++)
     for (int64_t group = 0; group < g.groups; group++)
       for (int64_t o = 0; o < g.out_channels; o++)
@@ -93,7 +93,7 @@ void convolve(const Launch& l, const View& x, const View& weight, const View& y,
   const Geometry g(x, weight, y, l.attrs.as<Convolution>());
   with_type(l.y[0].dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    using C = std::conditional_t<std::is_same_v<T, bool>, uint8_t, compute_t<T>>;
+    using C = std::conditional_t<std::is_integral_v<T>, int64_t, compute_t<T>>;
     std::vector<C> data[3];
     const View* const views[3] = {&x, &weight, &y};
     for (int i = 0; i < 3; i++) data[i] = i == result ? std::vector<C>(views[i]->numel, C(0)) : dense<C>(*views[i]);

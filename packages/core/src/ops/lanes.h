@@ -22,34 +22,52 @@ struct Part {
 // What is left of an output after `dims` of an input of rank `ndim` went: keepdim or not.
 inline Part kept_part(const View& y, const Dims& dims, int ndim) { return Part(y, y.ndim == ndim ? dims : Dims{}, false); }
 
+// The rows of one operand, one behind the other.
+class RowCursor {
+ public:
+  RowCursor(const Rows<1>& rows, const char* p) : p(p), rows_(rows) {
+    for (int d = 1; d < rows.ndim; d++) index_[d] = 0;
+  }
+  bool next() {
+    for (int d = 1; d < rows_.ndim; d++) {
+      p += rows_.strides[0][d];
+      if (++index_[d] < rows_.sizes[d]) return true;
+      p -= rows_.strides[0][d] * rows_.sizes[d];
+      index_[d] = 0;
+    }
+    return false;
+  }
+  const char* p;
+
+ private:
+  const Rows<1>& rows_;
+  int64_t index_[Dims::max + 1];
+};
+
 // f(y element, x's first element, group) for each result; group.each<T>(x, g) calls g(value) in a fixed order.
 struct Group {
   Rows<1> rows;
-  int64_t count, lines;
-  template <class T, class G> void each(const char* x, G&& g) const {
+  int64_t count;
+  template <class T, class G> [[gnu::always_inline]] void each(const char* x, G&& g) const {  // what g writes to stays in registers
     if (count == 0) return;
-    Rows<1> r = rows;
-    r.base[0] = const_cast<char*>(x);
-    walk_rows(r, 0, lines, [&](char* const* p, const int64_t* s, int64_t n) {
-      for (int64_t i = 0; i < n; i++) g(*reinterpret_cast<const T*>(p[0] + i * s[0]));
-    });
+    RowCursor row(rows, x);
+    do
+      for (int64_t i = 0; i < rows.sizes[0]; i++) g(*reinterpret_cast<const T*>(row.p + i * rows.strides[0][0]));
+    while (row.next());
   }
 };
-template <class F> void for_groups(const View& x, const View& y, const Dims& dims, F&& f) {
+inline void for_groups(const View& x, const View& y, const Dims& dims, Borrowed<char*, char*, const Group&> f) {
   const Part inner(x, dims, true), outer(x, dims, false), result = kept_part(y, dims, x.ndim);
   const View of_group = inner.view(x), starts = outer.view(x), results = result.view(y);
-  Group group{{}, of_group.numel, 0};
-  if (group.count) {
-    group.rows = make_rows<1>({&of_group});
-    group.lines = row_count(group.rows);
-  }
+  Group group{{}, of_group.numel};
+  if (group.count) group.rows = make_rows<1>({&of_group});
   for_rows<2>({&results, &starts}, [&](char* const* p, const int64_t* s, int64_t n) {
     for (int64_t i = 0; i < n; i++) f(p[0] + i * s[0], p[1] + i * s[1], group);
   });
 }
 
 // f(p, steps in bytes, length) for each line of x along `dim`; p[k] is operand k at the start of the line, or its only element there.
-template <int N, class F> void for_lines(const View* const (&v)[N], int dim, F&& f) {
+template <int N> void for_lines(const View* const (&v)[N], int dim, Borrowed<char* const*, const int64_t*, int64_t> f) {
   const Dims dims{dim};
   const View& x = *v[0];
   int64_t steps[N];

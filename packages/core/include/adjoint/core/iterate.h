@@ -1,9 +1,12 @@
 // Walks several equally shaped strided operands row by row, after merging dimensions that lie one behind the other.
 #pragma once
+#include <adjoint/core/borrowed.h>
 #include <adjoint/core/dims.h>
 #include <adjoint/core/kernel.h>
 
 namespace adjoint {
+
+using RowLoop = Borrowed<char* const*, const int64_t*, int64_t>;  // operands, byte strides, elements
 
 template <int N>
 struct Rows {
@@ -39,9 +42,9 @@ Rows<N> make_rows(const View* const (&v)[N]) {
   return r;
 }
 
-// loop(char* const* p, const int64_t* byte_strides, int64_t n) for each row in [first, last).
-template <int N, class Loop>
-void walk_rows(const Rows<N>& r, int64_t first, int64_t last, Loop&& loop) {
+// The loop for each row in [first, last).
+template <int N>
+void walk_rows(const Rows<N>& r, int64_t first, int64_t last, RowLoop loop) {
   int64_t index[Dims::max + 1];
   char* p[N];
   int64_t step[N];
@@ -67,8 +70,8 @@ template <int N> int64_t row_count(const Rows<N>& r) {
   for (int d = 1; d < r.ndim; d++) n *= r.sizes[d];
   return n;
 }
-template <int N, class Loop>
-void for_rows(const View* const (&v)[N], Loop&& loop) {
+template <int N>
+void for_rows(const View* const (&v)[N], RowLoop loop) {
   if (v[0]->numel == 0) return;
   const Rows<N> r = make_rows(v);
   walk_rows(r, 0, row_count(r), loop);

@@ -37,6 +37,7 @@ class ADJOINT_API TensorImpl final : public Object {
   uint32_t out_nr = 0;         // which output of grad_fn
   uint32_t birth = level_top;  // serial of the innermost level when it was made
   uint32_t epoch = 0;          // of a base: grows when its views must be replayed
+  uint32_t form = 0;           // grows when its shape is changed in place (t_, squeeze_): older views do not fit it any more
   Ref<Object> grad_fn;         // engine: Node
   Ref<Object> meta;            // engine: grad, hooks, name
   Ref<Object> face;            // engine: level, value, tangent or batch dimension

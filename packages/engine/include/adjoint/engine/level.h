@@ -39,6 +39,7 @@ struct ViewInfo final : Object {
   TensorImpl* root;            // the tensor that is no view: the parents keep it
   const Op* op;
   Attrs attrs;
+  uint32_t form = 0;           // of the parent, when it was made
   uint32_t seen = 0;           // the root's epoch when it was last made
   bool recorded = true;        // made under no_grad: it never takes part in its base's history
   Creation creation = Creation::normal;
@@ -81,6 +82,7 @@ ADJOINT_API Tensor face_copy(const Tensor& t);                   // a second ten
 ADJOINT_API void adopt(TensorImpl& t, const Tensor& from);       // t keeps its identity and takes that face
 ADJOINT_API TensorImpl& view_root(TensorImpl& t);
 ADJOINT_API void regenerate(TensorImpl& t);
+ADJOINT_API void check_form(const ViewInfo& v);                  // an error if the parent's shape was changed since
 
 // ---- one level down
 ADJOINT_API void lower(const Op& op, Tensors in, const Attrs& attrs, Slot* s, Tensor* y);

@@ -57,7 +57,7 @@ class ADJOINT_API Saved {
   Tensor tensor_;
   Ref<Packed> packed_;
   uint32_t version_ = 0;
-  bool own_output_ = false;
+  bool own_output_ = false, had_history_ = false;
 };
 ADJOINT_API extern thread_local Saved::Pack saved_packer;   // the hooks that are active in this thread
 
@@ -86,6 +86,7 @@ class ADJOINT_API Node : public Object {
   Ref<Object> trace;                            // anomaly mode: the forward stack
   bool tainted = false;                         // Python objects hang on it or upstream: visible to the collector
   bool released = false;
+  const Edge* outer = nullptr;                  // while a CopySlices runs it: the history of its output
 
  protected:
   virtual std::unique_ptr<Hooks>& hook_slot() { return hooks_; }

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from adjoint_functional import tree_flatten, tree_map, tree_unflatten
+from adjoint_engine.trees import tree_flatten, tree_map, tree_unflatten
 
 
 class Pair(NamedTuple):

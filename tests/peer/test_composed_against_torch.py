@@ -1,0 +1,84 @@
+"""Functions that no case in tests/op_cases reaches, beside PyTorch's: one call each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import adjoint
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.filterwarnings("ignore:index_reduce")
+
+CALLS: dict[str, Callable[[Any, Any, Any], Any]] = {  # (library, its nn.functional, sin of 0 ... 23 as (1, 2, 3, 4))
+    "addbmm": lambda t, f, x: t.addbmm(x[0, 0, :3, :3], x[0], x[0].mT, beta=2, alpha=3),
+    "addr": lambda t, f, x: t.addr(x[0, 0], x[0, 0, :, 0], x[0, 0, 0], alpha=2),
+    "affine_grid": lambda t, f, x: f.affine_grid(x[..., :3][0, :1, :2], (1, 1, 2, 2), align_corners=True),
+    "avg_pool1d": lambda t, f, x: f.avg_pool1d(x[0], 2, 1, 1, True, False),
+    "avg_pool2d": lambda t, f, x: f.avg_pool2d(x, 2, ceil_mode=True),
+    "bucketize": lambda t, f, x: t.bucketize(x, t.tensor([-0.5, 0.0, 0.5]), right=True),
+    "cdist": lambda t, f, x: t.cdist(x[0], x[0] + 1, p=1),
+    "column_stack": lambda t, f, x: t.column_stack([x[0, 0], x[0, 0, :, 0]]),
+    "conv_transpose2d": lambda t, f, x: f.conv_transpose2d(x, x[0, :, :1, :2].unsqueeze(1), stride=2, groups=2, dilation=2),
+    "corrcoef": lambda t, f, x: t.corrcoef(x[0, 0]),
+    "cosine_embedding_loss": lambda t, f, x: f.cosine_embedding_loss(x[0, 0], x[0, 1], t.tensor([1, -1, 1]), 0.1),
+    "cosine_similarity": lambda t, f, x: f.cosine_similarity(x[0, 0], x[0, 0, :, :1], -1),
+    "cov": lambda t, f, x: t.cov(x[0, 0], fweights=t.tensor([1, 2, 3, 1]), aweights=x[0, 0, 0].abs()),
+    "dstack": lambda t, f, x: t.dstack([x[0, 0], x[0, 1]]),
+    "fill_diagonal_": lambda t, f, x: x.reshape(8, 3).clone().fill_diagonal_(7.0, wrap=True),
+    "fold": lambda t, f, x: f.fold(x.reshape(1, 4, 6), (3, 4), 2),
+    "gaussian_nll_loss": lambda t, f, x: f.gaussian_nll_loss(x, x + 1, x.abs() + 0.1, full=True),
+    "gradient": lambda t, f, x: t.gradient(x[0, 0], spacing=2.0, dim=1, edge_order=2),
+    "heaviside": lambda t, f, x: t.heaviside(x, t.tensor(0.5)),
+    "hinge_embedding_loss": lambda t, f, x: f.hinge_embedding_loss(x, t.where(x > 0, 1, -1)),
+    "histc": lambda t, f, x: t.histc(x, 5, -0.5, 1),
+    "index_reduce": lambda t, f, x: x[0].index_reduce(1, t.tensor([0, 2]), x[0, :, :2], "prod", include_self=False),
+    "instance_norm": lambda t, f, x: f.instance_norm(x),
+    "isin": lambda t, f, x: t.isin(t.arange(6).reshape(2, 3), t.tensor([1, 4]), invert=True),
+    "local_response_norm": lambda t, f, x: f.local_response_norm(x, 2),
+    "logspace": lambda t, f, x: t.logspace(0, 2, 5, base=3),
+    "lp_pool2d": lambda t, f, x: f.lp_pool2d(x.abs(), 3, 2),
+    "margin_ranking_loss": lambda t, f, x: f.margin_ranking_loss(x, x.flip(-1), t.where(x > 0, 1, -1), 0.2),
+    "matrix_power": lambda t, f, x: t.matrix_power(x[0, 0, :, :3], 5),
+    "max_pool3d": lambda t, f, x: f.max_pool3d(x.unsqueeze(0), 2),
+    "mode": lambda t, f, x: t.mode(t.tensor([[3, 1, 3, 1, 2]]), 1)[0],
+    "multi_dot": lambda t, f, x: t.linalg.multi_dot([x[0, 0], x[0, 1].T, x[0, 0]]),
+    "multi_margin_loss": lambda t, f, x: f.multi_margin_loss(x[0, 0], t.tensor([0, 3, 1]), p=2, weight=x[0, 0, 0].abs()),
+    "multigammaln": lambda t, f, x: t.special.multigammaln(x.abs() + 2, 3),
+    "nanmedian": lambda t, f, x: t.nanmedian(x.masked_fill(x > 0.5, float("nan")), 2)[0].nan_to_num(9.0),
+    "nanquantile": lambda t, f, x: t.nanquantile(x, t.tensor([0.1, 0.7]), 3, interpolation="midpoint"),
+    "pairwise_distance": lambda t, f, x: f.pairwise_distance(x, x.flip(-1), 3.0, keepdim=True),
+    "pdist": lambda t, f, x: f.pdist(x[0, 0]),
+    "poisson_nll_loss": lambda t, f, x: f.poisson_nll_loss(x.abs() + 1, x + 3, log_input=False, full=True),
+    "put": lambda t, f, x: x.put(t.tensor([0, 23]), t.tensor([5.0, 6.0])),
+    "quantile": lambda t, f, x: t.quantile(x, t.tensor([0.1, 0.7]), 2, keepdim=True),
+    "renorm": lambda t, f, x: t.renorm(x, 1, 2, 1.5),
+    "round": lambda t, f, x: t.round(x * 100, decimals=-1),
+    "rsub": lambda t, f, x: t.rsub(x, 2.0, alpha=3),
+    "scaled_dot_product_attention": lambda t, f, x: f.scaled_dot_product_attention(x, x, x, is_causal=True, scale=2.0),
+    "searchsorted": lambda t, f, x: t.searchsorted(x.sort(-1)[0], x.flip(-1).contiguous(), side="right"),
+    "soft_margin_loss": lambda t, f, x: f.soft_margin_loss(x, t.where(x > 0, 1, -1)),
+    "std_mean": lambda t, f, x: t.std_mean(x, (1, 3), correction=0),
+    "trapezoid": lambda t, f, x: t.trapezoid(x, x.cumsum(2), dim=2),
+    "triplet_margin_loss": lambda t, f, x: f.triplet_margin_loss(x, x.flip(-1), x + 1, p=3, swap=True),
+    "unfold": lambda t, f, x: f.unfold(x, 2, stride=2, padding=1),
+    "unique_consecutive": lambda t, f, x: t.unique_consecutive((x > 0)[0, 0], return_inverse=True, return_counts=True, dim=1),
+    "unravel_index": lambda t, f, x: t.unravel_index(t.tensor([3, 11]), (3, 4)),
+    "vander": lambda t, f, x: t.vander(x[0, 0, 0], 3, increasing=True),
+}
+
+
+def leaves(value: Any) -> list[Any]:
+    return [leaf for v in value for leaf in leaves(v)] if isinstance(value, (tuple, list)) else [value]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_same_numbers(name: str) -> None:
+    results = [leaves(CALLS[name](t, t.nn.functional, t.arange(24.0).sin().reshape(1, 2, 3, 4))) for t in (adjoint, torch)]
+    assert len(results[0]) == len(results[1])
+    for ours, theirs in zip(*results, strict=True):
+        assert tuple(ours.shape) == tuple(theirs.shape)
+        assert str(ours.dtype).split(".")[1] == str(theirs.dtype).split(".")[1]
+        assert adjoint.allclose(ours, adjoint.tensor(theirs.tolist(), dtype=ours.dtype), rtol=1e-4, atol=1e-5)
