@@ -232,6 +232,7 @@ namespace {
   Operands in(x.size());
   for (size_t i = 0; i < x.size(); i++) in.set(i, x[i], op.indices >> i & 1 ? x[i].dtype() : t.compute, op.shape ? nullptr : &shape[0]);
   launch(op, device, in.views(), {out, static_cast<size_t>(op.outputs)}, attrs);
+  if (!op.shape && numbers_only(x)) y[0]->flags |= flag_wrapped;
 }
 
 }  // namespace

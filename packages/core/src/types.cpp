@@ -28,10 +28,31 @@ DType result_type(Tensors x) {
   return static_cast<DType>(r);
 }
 
+bool numbers_only(Tensors x) {
+  for (const Tensor& t : x)
+    if (!(t->flags & flag_wrapped)) return false;
+  return true;
+}
+
+namespace {
+// Rules compute with Python numbers alone (log of a base, 1 minus a weight): as Python does, not in the default type.
+DType number_type(Tensors x) {
+  DType t = x[0].dtype();
+  for (const Tensor& y : x) t = promote(t, y.dtype());
+  return t;
+}
+DType common(Tensors x) { return numbers_only(x) ? number_type(x) : result_type(x); }
+DType common_floating(Tensors x) {
+  if (!numbers_only(x)) return to_floating(result_type(x));
+  const DType t = number_type(x);
+  return is_integral(t) ? DType::float64 : t;
+}
+}  // namespace
+
 namespace types {
 
-Types promoted(Tensors x, const Attrs&) { return all(result_type(x)); }
-Types floating(Tensors x, const Attrs&) { return all(to_floating(result_type(x))); }
+Types promoted(Tensors x, const Attrs&) { return all(common(x)); }
+Types floating(Tensors x, const Attrs&) { return all(common_floating(x)); }
 Types compared(Tensors x, const Attrs&) { return {result_type(x), {DType::bool_}}; }
 Types first(Tensors x, const Attrs&) { return all(x[0].dtype()); }
 Types last(Tensors x, const Attrs&) { return all(result_type(x.subspan(1))); }

@@ -93,7 +93,8 @@ const Op op_pow{.name = "pow", .types = types::promoted,
           }),
           rule([](V v, X<0> a, X<1> b, Y<> y) {
             const Tensor real_b = is_complex(b.dtype()) ? real(b) : b;
-            const Tensor base = one_where(logical_and(equals_zero(a), ge(real_b, wrapped(0.))), to_dtype(a, v.dtype()));
+            const Tensor given = to_dtype(a, v.dtype());   // a number as a tensor: beside the 1 it would count as the default type
+            const Tensor base = one_where(logical_and(equals_zero(a), ge(real_b, wrapped(0.))), is_number(given) ? alias_of(given) : given);
             return v * (y * log(in_float(base)));
           })},
     .doc = "`a` to the power `b`, elementwise.", .reference = elementwise<functors::Pow, 2>};

@@ -5,6 +5,7 @@
 namespace adjoint {
 
 ADJOINT_API DType result_type(Tensors x);                 // PyTorch's promotion: dimensioned > 0-d > Python numbers
+ADJOINT_API bool numbers_only(Tensors x);                // Python numbers all: what comes of them is one too
 inline DType to_floating(DType t) { return is_integral(t) ? default_dtype() : t; }
 inline Types all(DType t) { return {t, {t, t, t}}; }
 
