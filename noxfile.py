@@ -44,7 +44,7 @@ def demo(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Install every package and run all tests."""
     install(session, *TEST_TOOLS)
-    session.run("python", "-m", "pytest", "-q", "-n", "2", *session.posargs)
+    session.run("python", "-m", "pytest", "-n", "2", *session.posargs)
 
 
 @nox.session(requires=["wheels"])

@@ -73,3 +73,9 @@ def test_multinomial_without_replacement_draws_each_once() -> None:
 def test_distributions_refuse(call: object, message: str) -> None:
     with pytest.raises(RuntimeError, match=message):
         call()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("bag", [F.embedding, F.embedding_bag])
+def test_padding_row_is_one_of_the_table(bag) -> None:
+    with pytest.raises(IndexError, match="padding_idx must be within the 3 rows"):
+        bag(ad.tensor([[0, 1]]), ad.ones(3, 2), padding_idx=3)

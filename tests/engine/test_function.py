@@ -252,3 +252,11 @@ def test_names_of_old():
     for name in ("forward_extended", "backward_extended"):
         with pytest.raises(NotImplementedError):
             getattr(function.NestedIOFunction, name)(None)
+
+
+def test_backward_may_be_replaced_after_the_class_was_made():
+    f = make(lambda ctx, x: x * 2, lambda ctx, g: g * 2)
+    f.backward = staticmethod(lambda ctx, g: g * 5)
+    x = leaf()
+    f.apply(x).sum().backward()
+    assert x.grad.tolist() == [5.0] * x.numel()

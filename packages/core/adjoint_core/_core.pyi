@@ -1788,12 +1788,12 @@ class device:
     def __repr__(self) -> str: ...
 
     def __reduce__(self) -> tuple[Any, ...]: ...
-fast_sites: _bool = True
+_fast_sites: _bool = True
 
-def site_info(id: _int) -> tuple[str, _int, str] | None:
+def _site_info(id: _int) -> tuple[str, _int, str] | None:
     """(file, line, function) of a recorded source position; None for id 0."""
 
-def site_span(id: _int) -> tuple[_int, _int, _int, _int]:
+def _site_span(id: _int) -> tuple[_int, _int, _int, _int]:
     """(line, column, end line, end column) of a recorded source position."""
 
 def skip_prefix(directory: str) -> None:

@@ -69,6 +69,12 @@ def cross_entropy(
     return _core._cross_entropy(input, target, weight, reduction, ignore_index, label_smoothing)
 
 
+def _weighted(error: Tensor, weight: Tensor, reduction: str) -> Tensor:
+    """The weighted mean divides by the weights, not by their number."""
+    weighted = weight * error
+    return weighted.sum() / weight.expand(weighted.shape).sum() if reduction == "mean" else _reduce(weighted, reduction)
+
+
 def mse_loss(
     input: Tensor,
     target: Tensor,
@@ -87,8 +93,7 @@ def mse_loss(
     reduction = _reduction(size_average, reduce, reduction)
     if weight is None:
         return _core._mse_loss(input, target, reduction)
-    error = weight * _core._mse_loss(input, target, "none")
-    return error.sum() / weight.expand(error.shape).sum() if reduction == "mean" else _reduce(error, reduction)
+    return _weighted(_core._mse_loss(input, target, "none"), weight, reduction)
 
 
 def l1_loss(
@@ -109,8 +114,7 @@ def l1_loss(
     reduction = _reduction(size_average, reduce, reduction)
     if weight is None:
         return _core._l1_loss(input, target, reduction)
-    error = weight * _core._l1_loss(input, target, "none")
-    return error.sum() / weight.expand(error.shape).sum() if reduction == "mean" else _reduce(error, reduction)
+    return _weighted(_core._l1_loss(input, target, "none"), weight, reduction)
 
 
 def smooth_l1_loss(

@@ -36,6 +36,7 @@ from ._activations import (
     write,
 )
 from ._core import Tensor
+from ._embedding import embedding, embedding_bag
 from ._images import (
     adaptive_max_pool1d,
     adaptive_max_pool2d,
@@ -72,11 +73,10 @@ from ._losses import (
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )
-from ._regularisers import (
+from ._noise import (
     dropout1d,
     dropout2d,
     dropout3d,
-    embedding_bag,
     gumbel_softmax,
     rrelu,
 )
@@ -150,32 +150,6 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     """
     y = _core.einsum("...i,kij,...j->...k", input1, weight, input2)
     return y if bias is None else y + bias
-
-
-def embedding(
-    input: Tensor,
-    weight: Tensor,
-    padding_idx: int | None = None,
-    max_norm: float | None = None,
-    norm_type: float = 2.0,
-    scale_grad_by_freq: bool = False,
-    sparse: bool = False,
-) -> Tensor:
-    """The rows of `weight` that `input` names.
-
-    Example::
-
-        >>> ad.nn.functional.embedding(ad.tensor([1, 0]), ad.tensor([[1., 2.], [3., 4.]]))
-        tensor([[3., 4.],
-                [1., 2.]])
-    """
-    if max_norm is not None or scale_grad_by_freq or sparse:
-        raise NotImplementedError("embedding: max_norm, scale_grad_by_freq and sparse are not supported")
-    rows = weight.size(0)
-    if padding_idx is not None and not -rows <= padding_idx < rows:
-        raise IndexError(f"embedding: padding_idx must be within the {rows} rows of weight, got {padding_idx}")
-    padding = -1 if padding_idx is None else padding_idx % rows
-    return _core._embedding(weight, input, padding)
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:

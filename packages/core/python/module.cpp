@@ -38,13 +38,13 @@ void make_types(nb::module_& m) {
 }
 
 void bind_sites(nb::module_& m) {
-  m.attr("fast_sites") = site::init();
-  m.def("site_info", [](uint32_t id) -> nb::object {
+  m.attr("_fast_sites") = site::init();
+  m.def("_site_info", [](uint32_t id) -> nb::object {
     const site::Site s = site::info(id);
     if (!s.file) return nb::none();
     return nb::make_tuple(*s.file, s.line, *s.function);
   }, "id"_a, "(file, line, function) of a recorded source position; None for id 0.");
-  m.def("site_span", [](uint32_t id) {
+  m.def("_site_span", [](uint32_t id) {
     const site::Site s = site::info(id);
     return nb::make_tuple(s.line, s.column, s.end_line, s.end_column);
   }, "id"_a, "(line, column, end line, end column) of a recorded source position.");

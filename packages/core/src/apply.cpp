@@ -160,7 +160,7 @@ const int64_t zero_strides[Dims::max] = {};
 
 // The common small call: operands of one type and shape without gaps, and Python numbers, which are cast on the stack.
 // Gives up (false) on everything else: promotion, broadcasting, other layouts.
-// The result is made, unless `y` is given: then it is written to, and must have the type and the shape of the result.
+// The result is made, unless `y` is given: then it is x[0], is written to, and must have the type and the shape of the result.
 bool run_dense(const Op& op, Tensors x, const Attrs& attrs, Tensor& y) {
   constexpr size_t most = 3;
   if (op.shape || op.indices || x.size() > most) return false;
@@ -174,8 +174,9 @@ bool run_dense(const Op& op, Tensors x, const Attrs& attrs, Tensor& y) {
   if (y && (types.out[0] != y->dtype || !(y->flags & flag_contiguous) || !(y->sizes == lead->sizes) || y->device != lead->device)) return false;
   TensorVector own;
   if (lead->numel > release_gil_above / 4) x = pinned(x, lead->numel, own);
-  if (!y) y = empty_dense(*lead, types.out[0]);
-  const TensorImpl& out = *y;
+  const bool given = static_cast<bool>(y);
+  if (!given) y = empty_dense(*lead, types.out[0]);
+  const TensorImpl& out = given ? *x[0] : *y;   // x[0] is y, pinned
   View v[most];
   alignas(16) char number[most][16];
   for (size_t i = 0; i < x.size(); i++) {

@@ -20,10 +20,12 @@ class FunctionMeta(type):
     """Gives each Function the class of its graph node."""
 
     def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> None:
-        cls._has_setup = has_setup(cls)
-        cls._rule = staticmethod(rule_of(cls))
         cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls, "__module__": cls.__module__})
         super().__init__(name, bases, attrs)
+
+    # Looked up at each call: methods may be replaced after the class was made.
+    _has_setup = property(has_setup)
+    _rule = property(rule_of)
 
 
 class Function(FunctionCtx, Protocol, metaclass=FunctionMeta):
@@ -51,8 +53,6 @@ class Function(FunctionCtx, Protocol, metaclass=FunctionMeta):
     """
 
     _backward_cls: type[BackwardCFunction]
-    _has_setup: bool
-    _rule: Any
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(

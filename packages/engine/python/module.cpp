@@ -6,7 +6,7 @@ namespace {
 // "file:line in function" of a recorded source position.
 std::string site_line(uint32_t id) {
   nanobind::gil_scoped_acquire gil;
-  nanobind::object info = nanobind::module_::import_("adjoint_core._core").attr("site_info")(id);
+  nanobind::object info = nanobind::module_::import_("adjoint_core._core").attr("_site_info")(id);
   if (info.is_none()) return {};
   return nanobind::cast<std::string>(nanobind::str("{}:{} in {}").format(*info));
 }

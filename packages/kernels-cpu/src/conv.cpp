@@ -5,7 +5,7 @@
 #include "matmul.h"
 #include "pool.h"
 
-#include <adjoint/core/op_attrs.h>
+#include <adjoint/core/convolution.h>
 
 #include <vector>
 
@@ -15,51 +15,14 @@ namespace {
 
 constexpr int64_t panel_bytes = 1 << 18;
 
-// Everything as three spatial dimensions; the missing ones lead and have size 1.
-struct Geometry {
-  int64_t batch, groups, in_channels, out_channels;  // channels of one group
-  int64_t in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, kernel[3] = {1, 1, 1}, stride[3] = {1, 1, 1}, padding[3] = {}, dilation[3] = {1, 1, 1};
-
-  Geometry(const View& x, const View& weight, const View& y, const Convolution& a)
-      : batch(x.sizes[0]), groups(a.groups), in_channels(weight.sizes[1]), out_channels(weight.sizes[0] / std::max<int64_t>(a.groups, 1)) {
-    const int n = x.ndim - 2;
-    for (int i = 0; i < n; i++) {
-      const int d = 3 - n + i;
-      in[d] = x.sizes[2 + i];
-      out[d] = y.sizes[2 + i];
-      kernel[d] = weight.sizes[2 + i];
-      stride[d] = a.stride[i];
-      padding[d] = a.padding[i];
-      dilation[d] = a.dilation[i];
-    }
-  }
-  int64_t in_plane() const { return in[0] * in[1] * in[2]; }
-  int64_t out_rows() const { return out[0] * out[1]; }
-  int64_t out_plane() const { return out[0] * out[1] * out[2]; }
-  int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
-  int64_t depth() const { return in_channels * taps(); }
-  // A kernel of one element that visits every input: the matrix is x itself.
-  bool is_pointwise() const {
-    for (int d = 0; d < 3; d++)
-      if (kernel[d] != 1 || stride[d] != 1 || padding[d] != 0) return false;
-    return true;
-  }
-  // Columns of the output whose input under kernel column k is inside: [first, last).
-  void inside(int64_t k, int64_t& first, int64_t& last) const {
-    const int64_t shift = k * dilation[2] - padding[2];
-    first = std::min(out[2], shift < 0 ? (-shift + stride[2] - 1) / stride[2] : 0);
-    last = std::max(first, std::min(out[2], in[2] - 1 - shift < 0 ? 0 : (in[2] - 1 - shift) / stride[2] + 1));
-  }
-};
-
 // f(x row or null, offset of its first element, matrix row, first, last) for output rows [begin, end) of one channel's plane.
-template <class T, class F> void for_rows_under_taps(const Geometry& g, int64_t begin, int64_t end, T* plane, T* matrix, F&& f) {
+template <class T, class F> void for_rows_under_taps(const ConvolutionSizes& g, int64_t begin, int64_t end, T* plane, T* matrix, F&& f) {
   const int64_t width = (end - begin) * g.out[2];
   for (int64_t a = 0; a < g.kernel[0]; a++)
     for (int64_t b = 0; b < g.kernel[1]; b++)
       for (int64_t c = 0; c < g.kernel[2]; c++, matrix += width) {
         int64_t first, last;
-        g.inside(c, first, last);
+        g.inside(2, c, first, last);
         for (int64_t r = begin; r < end; r++) {
           const int64_t i = r / g.out[1] * g.stride[0] - g.padding[0] + a * g.dilation[0], j = r % g.out[1] * g.stride[1] - g.padding[1] + b * g.dilation[1];
           const bool inside = i >= 0 && i < g.in[0] && j >= 0 && j < g.in[1];
@@ -70,7 +33,7 @@ template <class T, class F> void for_rows_under_taps(const Geometry& g, int64_t 
 }
 
 // The matrix (channels x taps, outputs) of output rows [begin, end).
-template <class T> void unfold(const Geometry& g, int64_t begin, int64_t end, const T* x, int64_t channels, T* matrix) {
+template <class T> void unfold(const ConvolutionSizes& g, int64_t begin, int64_t end, const T* x, int64_t channels, T* matrix) {
   const int64_t step = g.stride[2], width = g.out[2];
   for (int64_t c = 0; c < channels; c++)
     for_rows_under_taps<T>(g, begin, end, const_cast<T*>(x) + c * g.in_plane(), matrix + c * g.taps() * (end - begin) * width, [&](const T* row, T* to, int64_t first, int64_t last) {
@@ -82,7 +45,7 @@ template <class T> void unfold(const Geometry& g, int64_t begin, int64_t end, co
     });
 }
 // Its transpose: adds the matrix to x.
-template <class T> void fold(const Geometry& g, const T* matrix, int64_t channels, T* x) {
+template <class T> void fold(const ConvolutionSizes& g, const T* matrix, int64_t channels, T* x) {
   const int64_t step = g.stride[2];
   for (int64_t c = 0; c < channels; c++)
     for_rows_under_taps<T>(g, 0, g.out_rows(), x + c * g.in_plane(), const_cast<T*>(matrix) + c * g.taps() * g.out_plane(), [&](T* row, const T* from, int64_t first, int64_t last) {
@@ -93,7 +56,7 @@ template <class T> void fold(const Geometry& g, const T* matrix, int64_t channel
 }
 
 // Output rows a panel, so that its matrix has about panel_bytes.
-template <class T> int64_t rows_per_panel(const Geometry& g) {
+template <class T> int64_t rows_per_panel(const ConvolutionSizes& g) {
   return std::clamp<int64_t>(panel_bytes / (g.depth() * g.out[2] * static_cast<int64_t>(sizeof(T)) + 1), 1, g.out_rows());
 }
 
@@ -102,11 +65,11 @@ template <class T> int64_t rows_per_panel(const Geometry& g) {
 constexpr int64_t padded_bytes = 1 << 19;  // in the second-level cache
 constexpr int64_t overrun = 64;            // elements behind it, which the last tile may read
 
-template <class T> bool is_direct(const Geometry& g) {
+template <class T> bool is_direct(const ConvolutionSizes& g) {
   const int64_t padded = (g.in[0] + 2 * g.padding[0]) * (g.in[1] + 2 * g.padding[1]) * (g.in[2] + 2 * g.padding[2]);
   return g.stride[2] == 1 && !g.is_pointwise() && g.out_channels >= 4 && g.out[2] >= 8 && g.in_channels * padded * static_cast<int64_t>(sizeof(T)) <= padded_bytes;
 }
-template <class T> void forward_direct(const Geometry& g, const T* x, const T* weight, T* y) {
+template <class T> void forward_direct(const ConvolutionSizes& g, const T* x, const T* weight, T* y) {
   const int64_t high = g.in[1] + 2 * g.padding[1], wide = g.in[2] + 2 * g.padding[2], padded = (g.in[0] + 2 * g.padding[0]) * high * wide;
   const int64_t plane = g.out_plane(), depth = g.depth(), width = (g.out[2] + 15) / 16 * 16;
   std::vector<int64_t> offsets;
@@ -136,7 +99,7 @@ template <class T> void forward_direct(const Geometry& g, const T* x, const T* w
   });
 }
 
-template <class T> void forward(const Geometry& g, const T* x, const T* weight, T* y) {
+template <class T> void forward(const ConvolutionSizes& g, const T* x, const T* weight, T* y) {
   if constexpr (std::is_floating_point_v<T>)
     if (is_direct<T>(g)) return forward_direct<T>(g, x, weight, y);
   const int64_t rows = rows_per_panel<T>(g), panels = (g.out_rows() + rows - 1) / rows, plane = g.out_plane(), depth = g.depth();
@@ -153,7 +116,7 @@ template <class T> void forward(const Geometry& g, const T* x, const T* weight, 
   });
 }
 
-template <class T> void backward_input(const Geometry& g, T* x, const T* weight, const T* y) {
+template <class T> void backward_input(const ConvolutionSizes& g, T* x, const T* weight, const T* y) {
   const int64_t plane = g.out_plane(), depth = g.depth();
   const int64_t channels = std::clamp<int64_t>(panel_bytes / (g.taps() * plane * static_cast<int64_t>(sizeof(T)) + 1), 1, g.in_channels);
   const int64_t panels = (g.in_channels + channels - 1) / channels;
@@ -170,7 +133,7 @@ template <class T> void backward_input(const Geometry& g, T* x, const T* weight,
 }
 
 // Images are summed in order within a few parts that the shape decides, and the parts in order.
-template <class T> void backward_weight(const Geometry& g, const T* x, T* weight, const T* y) {
+template <class T> void backward_weight(const ConvolutionSizes& g, const T* x, T* weight, const T* y) {
   const int64_t parts = std::min<int64_t>(g.batch, 8), size = g.groups * g.out_channels * g.depth(), depth = g.depth(), plane = g.out_plane();
   const int64_t rows = rows_per_panel<T>(g);
   const Buffer sums(parts * size * static_cast<int64_t>(sizeof(T)));
@@ -197,7 +160,7 @@ template <class T> void backward_weight(const Geometry& g, const T* x, T* weight
 
 enum class Result { x, weight, y };
 template <Result result, class T> void convolve(const Launch& l, const View& x, const View& weight, const View& y) {
-  const Geometry g(x, weight, y, l.attrs.as<Convolution>());
+  const ConvolutionSizes g(x, weight, y, l.attrs.as<Convolution>());
   constexpr DType type = dtype_of<T>();
   const Contiguous in(x, type), filters(weight, type), out(y, type);
   if constexpr (result == Result::y) forward<T>(g, in.as<T>(), filters.as<T>(), out.as<T>());

@@ -1,6 +1,7 @@
 // Convolution in 1, 2 and 3 dimensions. Three records, each the derivative of the other two: x and weight give y,
 // y and weight give x (transposed convolution), x and y give weight.
 #include <adjoint/core/batch.h>
+#include <adjoint/core/convolution.h>
 #include <adjoint/core/types.h>
 
 #include <algorithm>
@@ -21,38 +22,9 @@ Convolution with_sizes(const Convolution& a, const Dims& full) {
   return r;
 }
 
-// Everything as three spatial dimensions; the missing ones lead and have size 1.
-struct Geometry {
-  int64_t batch, groups, in_channels, out_channels;  // channels of one group
-  int64_t in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, kernel[3] = {1, 1, 1}, stride[3] = {1, 1, 1}, padding[3] = {}, dilation[3] = {1, 1, 1};
-
-  Geometry(const View& x, const View& weight, const View& y, const Convolution& a)
-      : batch(x.sizes[0]), groups(a.groups), in_channels(weight.sizes[1]), out_channels(weight.sizes[0] / std::max<int64_t>(a.groups, 1)) {
-    const int n = x.ndim - 2;
-    for (int i = 0; i < n; i++) {
-      const int d = 3 - n + i;
-      in[d] = x.sizes[2 + i];
-      out[d] = y.sizes[2 + i];
-      kernel[d] = weight.sizes[2 + i];
-      stride[d] = a.stride[i];
-      padding[d] = a.padding[i];
-      dilation[d] = a.dilation[i];
-    }
-  }
-  int64_t in_plane() const { return in[0] * in[1] * in[2]; }
-  int64_t out_plane() const { return out[0] * out[1] * out[2]; }
-  int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
-  // Positions of the output whose input under kernel element k is not padding: [first, last).
-  void inside(int d, int64_t k, int64_t& first, int64_t& last) const {
-    const int64_t shift = k * dilation[d] - padding[d];
-    first = shift < 0 ? (-shift + stride[d] - 1) / stride[d] : 0;
-    last = std::min(out[d], in[d] - 1 - shift < 0 ? 0 : (in[d] - 1 - shift) / stride[d] + 1);
-  }
-};
-
 // f(x row, distance in x, weight element, y row, length) for each row of outputs and each kernel element, over one pair of planes.
 template <class C, class F>
-void for_taps(const Geometry& g, C* x, C* weight, C* y, F&& f) {
+void for_taps(const ConvolutionSizes& g, C* x, C* weight, C* y, F&& f) {
   for (int64_t a = 0; a < g.kernel[0]; a++)
     for (int64_t b = 0; b < g.kernel[1]; b++)
       for (int64_t c = 0; c < g.kernel[2]; c++, weight++) {
@@ -70,7 +42,7 @@ void for_taps(const Geometry& g, C* x, C* weight, C* y, F&& f) {
       }
 }
 template <class C, class F>
-[[gnu::noinline]] void for_planes(const Geometry& g, C* x, C* weight, C* y, F&& f) {
+[[gnu::noinline]] void for_planes(const ConvolutionSizes& g, C* x, C* weight, C* y, F&& f) {
   for (int64_t n = 0; n < g.batch; n++)
     for (int64_t group = 0; group < g.groups; group++)
       for (int64_t o = 0; o < g.out_channels; o++)
@@ -90,7 +62,7 @@ template <class C> std::vector<C> dense(const View& v) {
 template <class Body>
 void convolve(const Launch& l, const View& x, const View& weight, const View& y, int result, Body&& body) {
   expect(l.y[0].dtype != DType::bool_, ErrorKind::not_implemented, l.op, ": not implemented for bool");
-  const Geometry g(x, weight, y, l.attrs.as<Convolution>());
+  const ConvolutionSizes g(x, weight, y, l.attrs.as<Convolution>());
   with_type(l.y[0].dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     using C = std::conditional_t<std::is_integral_v<T>, int64_t, compute_t<T>>;

@@ -63,7 +63,6 @@ struct EngineHooks {
   void (*apply)(const Op&, Tensors, const Attrs&, Tensor*) = nullptr;
   void (*apply_inplace)(const Op&, const Tensor&, Tensors, const Attrs&) = nullptr;
   const TensorImpl* (*memory)(const TensorImpl&) = nullptr;  // below a lifted tensor; null under vmap, where there are many
-  uint32_t top = 0;  // unused without an engine
 };
 ADJOINT_API extern EngineHooks engine_hooks;
 

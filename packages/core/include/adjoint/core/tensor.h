@@ -12,13 +12,11 @@ enum Key : uint32_t {
   key_tape = 1,    // has history: grad_fn, or a leaf that requires grad
   key_lifted = 2,  // a face of a level: no memory of its own, `face` holds the value below
   key_view = 4,    // a view whose base the engine may rebase
-  key_inference = 8,
 };
 enum Flag : uint16_t {
   flag_contiguous = 1,
   flag_wrapped = 2,      // made from a Python number: weakest in type promotion
   flag_tracked = 4,      // a Python object hangs on it or upstream of it: the collector must see it
-  flag_leaf_view = 8,
 };
 
 // Serial of this thread's innermost level (0: none). The engine sets it; core only stamps it on new tensors.

@@ -1,4 +1,4 @@
-"""Noise and bags of embeddings, for `nn.functional`."""
+"""Noise: dropout of channels, rrelu, gumbel_softmax, for `nn.functional`."""
 
 from __future__ import annotations
 
@@ -48,47 +48,3 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zeroes whole channels of (n, c, d, h, w) or (c, d, h, w)."""
     return _channels("dropout3d", (4, 5), input, p, training, inplace)
-
-
-def embedding_bag(
-    input: Tensor,
-    weight: Tensor,
-    offsets: Tensor | None = None,
-    max_norm: float | None = None,
-    norm_type: float = 2,
-    scale_grad_by_freq: bool = False,
-    mode: str = "mean",
-    sparse: bool = False,
-    per_sample_weights: Tensor | None = None,
-    include_last_offset: bool = False,
-    padding_idx: int | None = None,
-) -> Tensor:
-    """The sum, mean or max of the rows of `weight` that each bag names: rows of a 2-d `input`, or parts of a 1-d one from `offsets`."""
-    if max_norm is not None or scale_grad_by_freq or sparse:
-        raise NotImplementedError("embedding_bag: max_norm, scale_grad_by_freq and sparse are not supported")
-    if mode not in ("sum", "mean", "max"):
-        raise ValueError(f"mode has to be one of sum, mean or max, got {mode}")
-    if per_sample_weights is not None and mode != "sum":
-        raise NotImplementedError(
-            f"embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got mode='{mode}')"
-        )
-    if input.ndim == 2:
-        bags, bag = input.size(0), _core.arange(input.size(0)).repeat_interleave(input.size(1))
-    elif offsets is None:
-        raise ValueError("offsets has to be a 1D Tensor but got None")
-    else:
-        starts = offsets[:-1] if include_last_offset else offsets
-        bags, bag = starts.numel(), _core.searchsorted(starts, _core.arange(input.numel()), right=True) - 1
-    rows = weight[input.reshape(-1)]
-    if per_sample_weights is not None:
-        rows = rows * per_sample_weights.reshape(-1, 1)
-    if padding_idx is not None:
-        kept = (input.reshape(-1) != padding_idx % weight.size(0)).nonzero().reshape(-1)
-        rows, bag = rows[kept], bag[kept]
-    out = _core.zeros(bags, weight.size(1), dtype=rows.dtype)
-    if mode == "max":
-        return out.scatter_reduce(0, bag.unsqueeze(1).expand_as(rows), rows, "amax", include_self=False)
-    total = out.index_add(0, bag, rows)
-    if mode == "sum":
-        return total
-    return total / _core.bincount(bag, minlength=bags).clamp_min(1).unsqueeze(1)
