@@ -1849,6 +1849,17 @@ def promote_types(type1: _dtype, type2: _dtype) -> _dtype: ...
 
 def can_cast(from_: _dtype, to: _dtype) -> _bool: ...
 
+def _memory_stats() -> tuple[Any, ...]:
+    """
+    Bytes of large blocks (over 1 KiB): in use, the most since the last reset, kept for later.
+    """
+
+def _reset_peak_memory() -> None:
+    """From now on the peak is measured anew."""
+
+def _empty_cache() -> None:
+    """Gives kept blocks back to the system."""
+
 def from_numpy(array: Any) -> Tensor:
     """A tensor that shares the memory of a NumPy array."""
 

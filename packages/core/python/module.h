@@ -45,6 +45,7 @@ template <class F, class... Extra> void both_and_inplace(nb::module_& m, const c
 Dims dims_of(const nb::args& args, const char* op);
 
 void bind_memory(nb::module_& m);
+void bind_books(nb::module_& m);
 void bind_numpy(nb::module_& m);
 void bind_dlpack(nb::module_& m);
 void bind_create(nb::module_& m);

@@ -1,7 +1,7 @@
 // Memory policy. Up to 1 KiB: per-thread lists by 16 bytes. Above: classes at 1/8-power-of-two steps that are kept after
 // release (a fresh page costs more than the work done on it), bounded by the larger of 256 MiB and the peak of live bytes.
 // Blocks from 2 MiB up are aligned to huge pages.
-#include <adjoint/core/allocator.h>
+#include <adjoint/core/books.h>
 
 #include <algorithm>
 #include <bit>
@@ -133,6 +133,7 @@ void large_free(void* p, size_t bytes) noexcept { large_heap().release(p, bytes)
 
 OutOfMemory::OutOfMemory(size_t bytes) { std::snprintf(text_, sizeof text_, "out of memory: tried to allocate %zu bytes", bytes); }
 
+size_t booked_bytes(size_t bytes) noexcept { return (bytes + 15) >> 4 >= detail::SmallHeap::classes ? detail::round_up(bytes) : 0; }
 MemoryStats memory_stats() noexcept { return detail::large_heap().stats(); }
 void reset_peak_memory() noexcept { detail::large_heap().reset_peak(); }
 void empty_cache() noexcept { detail::large_heap().trim(); }

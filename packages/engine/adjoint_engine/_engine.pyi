@@ -63,6 +63,21 @@ def call_node(arg0: Node, arg1: list[Any], /) -> tuple[Any, ...]: ...
 
 def peek_sequence() -> _int: ...
 
+def graph_nodes(tensors: list[Any]) -> list[Any]:
+    """
+    The nodes behind tensors as dicts; `inputs` are (node, its output, edge, shape, dtype).
+    """
+
+def edge_key(t: Tensor) -> tuple[Any, ...]:
+    """
+    Which node made a tensor, as `key` of graph_nodes, and which of its outputs it is.
+    """
+
+def memory_blocks(t: Tensor) -> list[Any]:
+    """
+    (identity, bytes, bytes in the allocator's books) of each block of memory that a tensor keeps.
+    """
+
 def any_lifted(arg: tuple[Any, ...], /) -> _bool: ...
 
 def open_context(arg0: Node, arg1: tuple[Any, ...], arg2: _bool, /) -> _bool: ...

@@ -107,6 +107,11 @@ void set_write_listener(nb::handle f) {
 
 }  // namespace
 
+nb::object packed_value(const Saved& s) {
+  const auto* p = s.packed() ? dynamic_cast<const PythonPacked*>(s.packed_by_user()) : nullptr;
+  return p && p->value ? nb::borrow(p->value.get()) : nb::none();
+}
+
 void bind_saved(nb::module_& m) {
   m.def("push_saved_hooks", push_hooks);
   m.def("pop_saved_hooks", [] {

@@ -149,6 +149,10 @@ void FunctionNode::visit_refs(RefVisitor& v) const {
   Node::visit_refs(v);
   for (const Saved& s : saved) s.visit_refs(v);
 }
+void FunctionNode::list_saved(std::vector<SavedEntry>& out) const {
+  for (uint32_t i = 0; i < saved.size(); i++)
+    if (saved[i]) out.push_back({&saved[i], false, i});
+}
 void FunctionNode::clear_refs() {
   for (Saved& s : saved) s = Saved();
   Node::clear_refs();

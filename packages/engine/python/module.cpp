@@ -26,6 +26,7 @@ NB_MODULE(_engine, m) {
   site_text = site_line;
   python::make_node_type(m);
   python::bind_nodes(m);
+  python::bind_walk(m);
   python::bind_functions(m);
   python::bind_hooks(m);
   python::bind_autograd(m);

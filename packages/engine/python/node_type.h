@@ -29,6 +29,8 @@ class FunctionNode final : public Node {
   void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) override;
   void release_saved() override;
   uint32_t outputs() const override { return output_count; }
+  const InputMeta* input_meta(size_t k) const override { return k < inputs.size() && inputs[k].is_tensor ? &inputs[k].meta : nullptr; }
+  void list_saved(std::vector<SavedEntry>& out) const override;
   bool runs_on_nothing() const override { return true; }   // user code may make gradients out of None
   void visit_refs(RefVisitor& v) const override;
   void clear_refs() override;
@@ -51,7 +53,10 @@ class FunctionNode final : public Node {
 
 struct NodeRef { Node* p; };                  // a borrowed argument
 
+nb::object packed_value(const Saved& s);     // what a pack hook made of a saved tensor; None
+
 void bind_nodes(nb::module_& m);
+void bind_walk(nb::module_& m);
 void bind_functions(nb::module_& m);
 void bind_hooks(nb::module_& m);
 void bind_autograd(nb::module_& m);

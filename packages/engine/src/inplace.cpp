@@ -121,6 +121,7 @@ void write(const Op& op, Tensors in, const Attrs& attrs, Slot* s) {
 Ref<Node> through_view(const ViewInfo& v, Ref<Node> n) {
   Ref<CopySlices> c(new CopySlices(n, *v.op, v.attrs, v.parent));
   c->edges = n->edges;
+  c->in_place = true;
   c->edges[0] = v.parent->keys & key_tape ? gradient_edge(v.parent) : Edge{};
   c->tainted = n->tainted;
   for (const Edge& e : c->edges) c->tainted = c->tainted || (e.node && e.node->tainted);
@@ -187,6 +188,7 @@ void written_by(const Tensor& self, Ref<Node> n, uint32_t nr) {
   check_view(self);
   expect(!self->view || (n->outputs() == 1 && n->edges[0].node.get() == node(self)), n->name(), ": a Function that writes to a view in place must take it first and return nothing else.");
   bump_version(*bottom(self));
+  n->in_place = true;
   rebase(*self, std::move(n), nr);
 }
 
@@ -210,6 +212,7 @@ void apply_inplace_recorded(const Op& op, const Tensor& self, Tensors others, co
       if (s.raw() && s.raw().get() == self.get()) s = Saved(clone(self), false);
   write(op, in, attrs, in.slot);
   if (!n) return;
+  n->in_place = true;
   rebase(*self, Ref<Node>(n.get()));
   save_outputs(*n, {&self, 1});
 }

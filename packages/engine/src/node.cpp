@@ -115,6 +115,11 @@ void OpNode::release_saved() {
       s = Saved();
     }
 }
+void OpNode::list_saved(std::vector<SavedEntry>& out) const {
+  for (const auto* all : {&x, &y})
+    for (uint32_t i = 0; i < all->size(); i++)
+      if ((*all)[i]) out.push_back({&(*all)[i], all == &y, i});
+}
 void OpNode::visit_refs(RefVisitor& v) const {
   Node::visit_refs(v);
   for (const Saved& s : x) s.visit_refs(v);

@@ -16,6 +16,7 @@ class CutNode final : public Node {
   }
   std::string name() const override { return std::string(cut_.name) + "Backward0"; }
   bool output_sizes(uint32_t nr, Dims& out) const override { return nr < sizes_.size() && (out = sizes_[nr], true); }
+  const InputMeta* input_meta(size_t) const override { return &meta_; }
   uint32_t outputs() const override { return static_cast<uint32_t>(sizes_.size()); }
   void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) override {
     if (!needed[0]) return;

@@ -51,6 +51,7 @@ class ADJOINT_API Saved {
   };
   using Pack = Ref<Packed> (*)(const Tensor& values, void* context);   // null result: not packed
   bool packed() const { return static_cast<bool>(packed_); }
+  const Packed* packed_by_user() const { return packed_.get(); }
   void pack(Pack pack, void* context);          // replaces the tensor by what `pack` makes of its values
 
  private:
@@ -60,6 +61,7 @@ class ADJOINT_API Saved {
   bool own_output_ = false, had_history_ = false;
 };
 ADJOINT_API extern thread_local Saved::Pack saved_packer;   // the hooks that are active in this thread
+struct SavedEntry { const Saved* saved; bool output; uint32_t index; };   // input `index` of the call, or output
 
 class ADJOINT_API Node : public Object {
  public:
@@ -72,6 +74,8 @@ class ADJOINT_API Node : public Object {
   virtual void release_saved() {}               // after backward without retain_graph
   virtual uint32_t outputs() const { return 1; }
   virtual bool output_sizes(uint32_t, Dims&) const { return false; }   // false: not known
+  virtual const InputMeta* input_meta(size_t) const { return nullptr; }  // what the edge carries, where it is known
+  virtual void list_saved(std::vector<SavedEntry>&) const {}
   virtual bool runs_on_nothing() const { return false; }   // also when all its cotangents are absent
   void visit_refs(RefVisitor& v) const override;
   void clear_refs() override;
@@ -86,6 +90,7 @@ class ADJOINT_API Node : public Object {
   Ref<Object> trace;                            // anomaly mode: the forward stack
   bool tainted = false;                         // Python objects hang on it or upstream: visible to the collector
   bool released = false;
+  bool in_place = false;                        // its output is its first input, written to
   const Edge* outer = nullptr;                  // while a CopySlices runs it: the history of its output
 
  protected:
@@ -116,6 +121,8 @@ class ADJOINT_API OpNode final : public Node {
   void release_saved() override;
   uint32_t outputs() const override { return op.outputs; }
   bool output_sizes(uint32_t nr, Dims& out) const override;
+  const InputMeta* input_meta(size_t k) const override { return k < inputs.size() ? &inputs[k] : nullptr; }
+  void list_saved(std::vector<SavedEntry>& out) const override;
   void visit_refs(RefVisitor& v) const override;
   void clear_refs() override;
 
@@ -153,6 +160,8 @@ class ADJOINT_API CopySlices final : public Node {
   bool output_sizes(uint32_t nr, Dims& out) const override;
   void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) override;
   void release_saved() override;
+  const InputMeta* input_meta(size_t k) const override { return k ? fn->input_meta(k) : nullptr; }
+  void list_saved(std::vector<SavedEntry>& out) const override { fn->list_saved(out); }
   void visit_refs(RefVisitor& v) const override;
   Ref<Node> fn;
   const Op& view;

@@ -1,0 +1,15 @@
+// The allocator's books, for what reports memory.
+#include "module.h"
+
+namespace adjoint::python {
+
+void bind_books(nb::module_& m) {
+  m.def("_memory_stats", [] {
+    const MemoryStats s = memory_stats();
+    return nb::make_tuple(s.live, s.peak, s.kept);
+  }, "Bytes of large blocks (over 1 KiB): in use, the most since the last reset, kept for later.");
+  m.def("_reset_peak_memory", &reset_peak_memory, "From now on the peak is measured anew.");
+  m.def("_empty_cache", &empty_cache, "Gives kept blocks back to the system.");
+}
+
+}  // namespace adjoint::python
