@@ -1,5 +1,6 @@
 // The single door of every op, and what happens behind it when no level and no tape is involved.
 #include <adjoint/core/inference.h>
+#include <adjoint/core/observer.h>
 #include <adjoint/core/ops.h>
 #include <adjoint/core/types.h>
 
@@ -11,16 +12,44 @@ namespace adjoint {
 
 EngineHooks engine_hooks;
 
-void apply(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
+namespace {
+
+inline void enter(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
   uint32_t keys = op.alias ? uint32_t(key_view) : 0;
   for (const Tensor& t : x) keys |= t->keys;
   if (keys && engine_hooks.apply) return engine_hooks.apply(op, x, attrs, y);
   run(op, x, attrs, y);
 }
 
-void apply_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs) {
+inline void enter_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs) {
   if (engine_hooks.apply_inplace) return engine_hooks.apply_inplace(op, self, others, attrs);
   run_inplace(op, self, others, attrs);
+}
+
+[[gnu::noinline]] void enter_watched(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
+  Watch watch({Span::Kind::op, x, &op, &attrs});
+  enter(op, x, attrs, y);
+  watch.end({y, static_cast<size_t>(op.outputs)});
+}
+
+[[gnu::noinline]] void enter_inplace_watched(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs) {
+  TensorVector x{self};
+  for (const Tensor& t : others) x.push_back(t);
+  Watch watch({Span::Kind::in_place, x, &op, &attrs});
+  enter_inplace(op, self, others, attrs);
+  watch.end({&self, 1});
+}
+
+}  // namespace
+
+void apply(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
+  if (watched()) return enter_watched(op, x, attrs, y);
+  enter(op, x, attrs, y);
+}
+
+void apply_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs) {
+  if (watched()) return enter_inplace_watched(op, self, others, attrs);
+  enter_inplace(op, self, others, attrs);
 }
 
 namespace {

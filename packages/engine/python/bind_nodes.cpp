@@ -25,7 +25,7 @@ nb::tuple call_node(NodeRef n, nb::list given) {
   if (n.p->released) fail_freed(*n.p);
   std::vector<bool> needed;
   for (const Edge& e : n.p->edges) needed.push_back(static_cast<bool>(e.node));
-  n.p->apply(cotangents, grads, needed);
+  run_node(*n.p, cotangents, grads, needed);
   nb::list r;
   for (const Tensor& g : grads) r.append(none_or(g));
   return nb::tuple(r);

@@ -62,6 +62,7 @@ void bind_hooks(nb::module_& m);
 void bind_autograd(nb::module_& m);
 void bind_levels(nb::module_& m);
 void bind_modes(nb::module_& m);
+void bind_observers(nb::module_& m);
 void bind_saved(nb::module_& m);
 void bind_attributes(nb::module_& m);
 

@@ -1,4 +1,5 @@
 // Reverse mode: nodes run in one fixed order (newest first, leaves at once), so sums are the same bits every time.
+#include <adjoint/core/observer.h>
 #include <adjoint/engine/autograd.h>
 
 #include <algorithm>
@@ -48,14 +49,17 @@ class Backward {
   std::vector<Tensor> run() {
     Current c(this);
     WindowGuard guard(window_);
+    Watch watch({Span::Kind::backward});
     for (size_t i = 0; i < task_.size(); i++)
       if (task_[i].pending == 0 && task_[i].needed) ready_.push({task_[i].node->seq, i});
     while (!ready_.empty()) {
       const size_t i = ready_.top().second;
       ready_.pop();
-      step(task_[i]);
+      if (watched()) step_watched(task_[i]);
+      else step(task_[i]);
       window = window_;   // whatever user code did to it
     }
+    watch.end();
     return std::move(results_);
   }
 
@@ -90,6 +94,12 @@ class Backward {
     }
   }
 
+  void step_watched(const Task::Entry& e) {
+    Watch watch({.kind = Span::Kind::evaluation, .x = task_.cotangents(e), .node = e.node});
+    step(e);
+    watch.end(grads_);
+  }
+
   void capture(const Task::Entry& e) {
     for (const Task::Capture& c : task_.captures())
       if (&task_[c.entry] == &e && c.nr < cotangents_.size()) results_[c.result] = cotangents_[c.nr];
@@ -116,7 +126,7 @@ class Backward {
       needed_[k] = t != Task::none && task_[t].needed;
     }
     if (Hooks* h = n.hooks_or_null()) apply_with_hooks(n, *h);
-    else n.apply(cotangents_, grads_, needed_);
+    else run_node(n, cotangents_, grads_, needed_);
     if (options_.retain_graph) return;
     n.release_saved();
     if (n.released) n.released_at = site_;   // never a leaf's node, which other threads run too
@@ -129,7 +139,7 @@ class Backward {
     for (auto& p : std::vector(h.pre)) p->call(cotangents_);
     if (!h.pre.empty())
       for (size_t k = 0; k < cotangents_.size(); k++) check_cotangent(n, static_cast<uint32_t>(k), cotangents_[k], "prehook");
-    n.apply(cotangents_, grads_, needed_);
+    run_node(n, cotangents_, grads_, needed_);
     Hooks* now = n.hooks_or_null();
     if (!now || now->post.empty()) return;
     for (auto& p : std::vector(now->post)) p->call(grads_, given);

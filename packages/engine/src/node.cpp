@@ -1,4 +1,5 @@
 // Nodes: running a record's rules, accumulating into leaves, in-place on views.
+#include <adjoint/core/observer.h>
 #include <adjoint/engine/autograd.h>
 
 #include <algorithm>
@@ -56,6 +57,13 @@ void Node::clear_refs() {
   trace = nullptr;
   const auto dropped = std::move(edges);
   edges.clear();
+}
+
+void run_node(Node& n, std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) {
+  if (!watched()) return n.apply(cotangents, grads, needed);
+  Watch watch({.kind = Span::Kind::node, .x = cotangents, .node = &n});
+  n.apply(cotangents, grads, needed);
+  watch.end(grads);
 }
 
 // ---- records
@@ -167,7 +175,7 @@ void CopySlices::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& gra
     Outer(Node& fn, const Edge* e) : fn(fn) { fn.outer = e; }
     ~Outer() { fn.outer = nullptr; }
   } scope(*fn, &written);
-  fn->apply(inner, inner_grads, inner_needed);
+  run_node(*fn, inner, inner_grads, inner_needed);
   for (size_t i = 1; i < grads.size(); i++) grads[i] = inner_grads[i];
   if (!needed[0]) return;
   copy_(slice[0], inner_grads[0] ? inner_grads[0] : zeros_like(slice[0]));

@@ -100,6 +100,9 @@ class ADJOINT_API Node : public Object {
   std::unique_ptr<Hooks> hooks_;
 };
 
+// n.apply, seen by the observers of this thread.
+ADJOINT_API void run_node(Node& n, std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed);
+
 // Installed by the Python layer.
 struct AnomalyHooks {
   Ref<Object> (*trace)(Node* running) = nullptr;   // the stack of now; `running`: the node that backward is in

@@ -1,0 +1,49 @@
+// Watching a thread: ops at the door, backward and its nodes, named ranges, memory. While nobody watches: one load and branch.
+#pragma once
+#include <adjoint/core/op.h>
+
+#include <atomic>
+
+namespace adjoint {
+
+// Something that runs, and what it is given.
+struct Span {
+  enum class Kind : uint8_t { op, in_place, backward, evaluation, node, range };
+  Kind kind;
+  Tensors x;                      // operands; of a node, its cotangents
+  const Op* op = nullptr;         // of an op
+  const Attrs* attrs = nullptr;
+  const Object* node = nullptr;   // the engine's Node: of its function alone (node), or with hooks and sums around it (evaluation)
+  const char* name = nullptr;     // of a range
+};
+
+// What an observer does itself is not watched.
+struct ADJOINT_API Observer {
+  virtual ~Observer();
+  virtual void begin(const Span&) noexcept = 0;
+  virtual void end(const Span&, Tensors y) = 0;    // results; of a node, its gradients. It may throw
+  virtual void fail(const Span&) noexcept = 0;     // an error is on its way instead
+  virtual void memory(const void*, int64_t) noexcept {}   // a tensor's memory: bytes allocated, or freed (negative)
+};
+
+ADJOINT_API extern std::atomic<uint32_t> observers;    // in all threads together
+inline bool watched() noexcept { return __builtin_expect(observers.load(std::memory_order_relaxed) != 0, false); }
+
+ADJOINT_API void add_observer(Observer& o);            // of this thread
+ADJOINT_API bool remove_observer(Observer& o) noexcept;   // false: it does not watch this thread
+ADJOINT_API void tell_memory(const void* block, int64_t bytes) noexcept;
+
+// Tells this thread's observers of one span. The span is known by its address until it ends; without `end`, it failed.
+class ADJOINT_API Watch {
+ public:
+  explicit Watch(const Span& s) noexcept;
+  Watch(const Watch&) = delete;
+  ~Watch();
+  void end(Tensors y = {});
+
+ private:
+  const Span span_;
+  bool open_;
+};
+
+}  // namespace adjoint

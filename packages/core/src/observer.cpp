@@ -1,0 +1,75 @@
+// The observers of a thread: few, told in the order in which they came.
+#include <adjoint/core/observer.h>
+
+#include <algorithm>
+
+namespace adjoint {
+
+std::atomic<uint32_t> observers{0};
+
+Observer::~Observer() = default;
+
+namespace {
+
+struct Present {
+  static constexpr uint32_t most = 8;
+  Observer* list[most];
+  uint32_t count;
+  bool busy;   // one of them is being told something
+};
+constinit thread_local Present present{};
+
+struct Busy {
+  Busy() { present.busy = true; }
+  ~Busy() { present.busy = false; }
+};
+
+}  // namespace
+
+void add_observer(Observer& o) {
+  expect(present.count < Present::most, "at most ", Present::most, " observers may watch a thread");
+  present.list[present.count++] = &o;
+  observers.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool remove_observer(Observer& o) noexcept {
+  Observer** end = present.list + present.count;
+  Observer** kept = std::remove(present.list, end, &o);
+  if (kept == end) return false;
+  present.count--;
+  observers.fetch_sub(1, std::memory_order_relaxed);
+  return true;
+}
+
+void tell_memory(const void* block, int64_t bytes) noexcept {
+  if (present.busy) return;
+  Busy guard;
+  for (uint32_t i = 0; i < present.count; i++) present.list[i]->memory(block, bytes);
+}
+
+Watch::Watch(const Span& s) noexcept : span_(s), open_(present.count && !present.busy) {
+  if (!open_) return;
+  Busy guard;
+  for (uint32_t i = 0; i < present.count; i++) present.list[i]->begin(span_);
+}
+
+void Watch::end(Tensors y) {
+  if (!open_) return;
+  open_ = false;
+  Busy guard;
+  uint32_t i = 0;
+  try {
+    for (; i < present.count; i++) present.list[i]->end(span_, y);
+  } catch (...) {
+    while (++i < present.count) present.list[i]->fail(span_);
+    throw;
+  }
+}
+
+Watch::~Watch() {
+  if (!open_) return;
+  Busy guard;
+  for (uint32_t i = 0; i < present.count; i++) present.list[i]->fail(span_);
+}
+
+}  // namespace adjoint

@@ -1,0 +1,111 @@
+// Observers for Python: the log that profiles are made of, callbacks, and named ranges.
+#include <adjoint/engine/event_log.h>
+
+#include <nanobind/stl/string.h>
+
+#include "callable.h"
+
+namespace adjoint::engine::python {
+
+namespace {
+
+const char* kind_name(Span::Kind k) {
+  static constexpr const char* names[] = {"op", "in_place", "backward", "evaluation", "node", "range"};
+  return names[static_cast<int>(k)];
+}
+
+nb::object id_or_none(uint32_t id) { return id == EventLog::none ? nb::none() : nb::cast(id); }
+
+// (sizes, strides, dtype, number or None) of each
+nb::object operands(const EventLog& log, uint32_t first, uint32_t count) {
+  if (first == EventLog::none) return nb::none();
+  nb::list all;
+  for (uint32_t i = first; i < first + count; i++) {
+    const EventLog::Operand& o = log.detail()[i];
+    all.append(nb::make_tuple(o.sizes, o.strides, o.dtype, o.number ? nb::cast(*o.number) : nb::none()));
+  }
+  return all;
+}
+
+
+nb::list events(const EventLog& self) {
+  nb::list all;
+  for (const EventLog::Event& e : self.events())
+    all.append(nb::make_tuple(kind_name(e.kind), e.op ? e.op->name : e.name == EventLog::none ? "" : self.name(e.name).c_str(), e.start, e.end, id_or_none(e.parent),
+                              e.made_node ? nb::cast(e.sequence) : nb::none(), e.site, e.failed, operands(self, e.operands, e.operand_count), operands(self, e.results, e.result_count)));
+  return all;
+}
+
+nb::list memory(const EventLog& self) {
+  nb::list all;
+  for (const EventLog::Memory& m : self.memory()) all.append(nb::make_tuple(m.time, m.bytes, id_or_none(m.event)));
+  return all;
+}
+
+// Python functions that are told of every span: begin(kind, name, sequence, shapes) and end(). What they raise is dropped.
+class Callbacks final : public Observer {
+ public:
+  Callbacks(nb::object begin, nb::object end) : begin_(begin), end_(end) {}
+  void begin(const Span& s) noexcept override {
+    nb::gil_scoped_acquire gil;
+    quietly([&] {
+      const Node* n = static_cast<const Node*>(s.node);
+      nb::list shapes;
+      for (const Tensor& t : s.x) shapes.append(t ? nb::cast(t.sizes()) : nb::none());
+      nb::object sequence = n ? (n->seq == ~uint64_t(0) ? nb::none() : nb::cast(n->seq)) : s.op && grad_enabled() ? nb::cast(peek_sequence()) : nb::none();
+      begin_(kind_name(s.kind), n ? n->name() : std::string(s.op ? s.op->name : s.name ? s.name : ""), sequence, shapes);
+    });
+  }
+  void end(const Span&, Tensors) override { finish(); }
+  void fail(const Span&) noexcept override { finish(); }
+
+ private:
+  template <class F> static void quietly(F f) noexcept {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    try { f(); }
+    catch (nb::python_error& e) { e.discard_as_unraisable("an observer"); }
+    PyErr_Restore(type, value, trace);
+  }
+  void finish() noexcept {
+    nb::gil_scoped_acquire gil;
+    quietly([&] { end_(); });
+  }
+  Callable begin_, end_;
+};
+
+struct Range {
+  explicit Range(std::string n) : name(std::move(n)), watch({.kind = Span::Kind::range, .name = name.c_str()}) {}
+  const std::string name;
+  Watch watch;
+};
+
+}  // namespace
+
+// What watches must not go: it holds itself while it does.
+void bind_observers(nb::module_& m) {
+  nb::class_<EventLog>(m, "EventLog")
+      .def("__init__", [](EventLog* p, bool shapes, bool memory, bool sites) { new (p) EventLog({shapes, memory, sites}); }, nb::arg("shapes"), nb::arg("memory"), nb::arg("sites"))
+      .def("start", [](nb::handle_t<EventLog> self) {
+        nb::inst_ptr<EventLog>(self)->start();
+        self.inc_ref();
+      })
+      .def("stop", [](nb::handle_t<EventLog> self) {
+        if (nb::inst_ptr<EventLog>(self)->stop()) self.dec_ref();
+      })
+      .def("events", events)
+      .def("memory", memory)
+      .def_prop_ro("thread", [](const EventLog& self) { return self.thread(); });
+  nb::class_<Callbacks>(m, "Callbacks")
+      .def(nb::init<nb::object, nb::object>(), nb::arg("begin"), nb::arg("end"))
+      .def("start", [](nb::handle_t<Callbacks> self) {
+        add_observer(*nb::inst_ptr<Callbacks>(self));
+        self.inc_ref();
+      })
+      .def("stop", [](nb::handle_t<Callbacks> self) {
+        if (remove_observer(*nb::inst_ptr<Callbacks>(self))) self.dec_ref();
+      });
+  nb::class_<Range>(m, "Range").def(nb::init<std::string>(), nb::arg("name")).def("end", [](Range& r) { r.watch.end(); });
+}
+
+}  // namespace adjoint::engine::python

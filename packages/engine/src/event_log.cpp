@@ -1,0 +1,107 @@
+// Writing down what runs: one struct an event, appended to a list of this log's own thread.
+#include <adjoint/engine/event_log.h>
+
+#include <chrono>
+#include <utility>
+
+namespace adjoint::engine {
+
+namespace {
+
+int64_t now() noexcept { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+uint32_t this_thread() noexcept {
+  static std::atomic<uint32_t> last{0};
+  static thread_local const uint32_t number = ++last;
+  return number;
+}
+
+bool is_node(Span::Kind k) { return k == Span::Kind::node || k == Span::Kind::evaluation; }
+bool is_call(Span::Kind k) { return k == Span::Kind::op || k == Span::Kind::in_place; }
+
+}  // namespace
+
+void EventLog::start() {
+  thread_ = this_thread();
+  add_observer(*this);
+}
+
+bool EventLog::stop() noexcept {
+  if (!remove_observer(*this)) return false;
+  const int64_t t = now();
+  for (const Open& o : open_) events_[o.event].end = t;
+  open_.clear();
+  return true;
+}
+
+uint32_t EventLog::intern(std::string name) {
+  const auto [it, fresh] = ids_.try_emplace(std::move(name), static_cast<uint32_t>(names_.size()));
+  if (fresh) names_.push_back(it->first);
+  return it->second;
+}
+
+uint32_t EventLog::describe(Tensors x, uint32_t& count) {
+  const uint32_t first = static_cast<uint32_t>(detail_.size());
+  for (const Tensor& t : x) {
+    if (!t) detail_.push_back({{}, {}, DType::float32, {}});
+    else detail_.push_back({t->sizes, t->strides, t->dtype, t->flags & flag_wrapped && t->storage ? std::optional(item(t)) : std::nullopt});
+  }
+  count = static_cast<uint32_t>(x.size());
+  return first;
+}
+
+void EventLog::begin(const Span& s) noexcept {
+  Event e{s.kind};
+  e.parent = current();
+  e.op = s.op;
+  if (is_node(s.kind)) {
+    const Node& n = *static_cast<const Node*>(s.node);
+    const bool known = s.kind == Span::Kind::node && !open_.empty() && open_.back().span->node == s.node;
+    e.name = known ? events_[open_.back().event].name : intern(n.name());
+    e.made_node = n.seq != ~uint64_t(0);   // a leaf's has none
+    e.sequence = n.seq;
+    e.site = n.site;
+  } else {
+    if (s.name) e.name = intern(s.name);
+    if (options_.sites && python_hooks.site) e.site = python_hooks.site();
+  }
+  if (options_.shapes && s.kind != Span::Kind::evaluation) e.operands = describe(s.x, e.operand_count);
+  open_.push_back({&s, static_cast<uint32_t>(events_.size()), peek_sequence()});
+  events_.push_back(e);
+  events_.back().start = now();   // last: what precedes is the cost of watching
+}
+
+// Also ends what began inside of it and never ended: the range of a generator that was left.
+EventLog::Event* EventLog::close(const Span& s, int64_t t) noexcept {
+  size_t i = open_.size();
+  while (i > 0 && open_[i - 1].span != &s) i--;
+  if (i == 0) return nullptr;
+  for (size_t k = i - 1; k < open_.size(); k++) events_[open_[k].event].end = t;
+  Event& e = events_[open_[i - 1].event];
+  if (is_call(s.kind)) e.sequence = open_[i - 1].sequence;
+  open_.resize(i - 1);
+  return &e;
+}
+
+void EventLog::end(const Span& s, Tensors y) {
+  const int64_t t = now();
+  Event* e = close(s, t);
+  if (!e) return;
+  // The node of a call is the first that it made, unless levels below made theirs before: then it is the result's.
+  if (is_call(s.kind) && !y.empty() && y[0] && y[0]->grad_fn) {
+    const uint64_t made = node(y[0])->seq;
+    e->made_node = made >= e->sequence && peek_sequence() > e->sequence;
+    if (s.kind == Span::Kind::op && e->made_node) e->sequence = made;
+  }
+  if (options_.shapes && s.kind != Span::Kind::evaluation) e->results = describe(y, e->result_count);
+}
+
+void EventLog::fail(const Span& s) noexcept {
+  if (Event* e = close(s, now())) e->failed = true;
+}
+
+void EventLog::memory(const void*, int64_t bytes) noexcept {
+  if (options_.memory) memory_.push_back({now(), bytes, current()});
+}
+
+}  // namespace adjoint::engine
