@@ -1,8 +1,6 @@
 // Definitions that need a home in the library: the root class and the Python hooks.
 #include <adjoint/core/object.h>
 
-#include <vector>
-
 namespace adjoint {
 
 PythonHooks python_hooks;
@@ -10,17 +8,20 @@ Object::~Object() = default;
 void Object::destroy() { delete this; }
 
 void Object::destroy_in_turn() {
-  static thread_local std::vector<Object*>* waiting = nullptr;
-  if (waiting) return waiting->push_back(this);
-  std::vector<Object*> queue;
-  waiting = &queue;
+  // The state word counts nothing any more: it links those that wait.
+  static thread_local bool busy = false;
+  static thread_local Object* waiting = nullptr;
+  if (busy) {
+    state_.store(reinterpret_cast<uintptr_t>(std::exchange(waiting, this)), std::memory_order_relaxed);
+    return;
+  }
+  busy = true;
   delete this;
-  while (!queue.empty()) {
-    Object* o = queue.back();
-    queue.pop_back();
+  while (Object* o = waiting) {
+    waiting = reinterpret_cast<Object*>(o->state_.load(std::memory_order_relaxed));
     delete o;
   }
-  waiting = nullptr;
+  busy = false;
 }
 
 }  // namespace adjoint

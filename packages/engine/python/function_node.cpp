@@ -43,7 +43,7 @@ bool open_context(NodeRef ctx, nb::tuple args, bool records) {
     any = any || s.wants;
   }
   if (!any || !records) return false;
-  f.edges.assign(args.size(), {});
+  f.edges = Array<Edge>(args.size());
   for (size_t i = 0; i < args.size(); i++)
     if (f.inputs[i].wants) f.edges[i] = gradient_edge(fresh(tensor(args[i])));
   return true;

@@ -27,15 +27,15 @@ Ref<Node> AccumulateGrad::of(const Tensor& leaf) {
   return a;
 }
 
+// The node may have to wait in Node::destroy: from now on the leaf does not give it out.
 void AccumulateGrad::destroy_sole() {
   if (Meta* m = meta(variable)) {   // null: the collector has emptied the leaf
     Busy guard(*m);
     if (!last_ref()) return;
+    if (m->accumulator == this) m->accumulator = nullptr;
   }
-  destroy();
+  Node::destroy();
 }
-
-// The node may have to wait in Node::destroy: from now on the leaf does not give it out.
 void AccumulateGrad::destroy() {
   if (Meta* m = meta(variable)) {
     Busy guard(*m);

@@ -5,7 +5,7 @@
 
 namespace adjoint::engine {
 
-thread_local void (*before_write)(const Tensor&) = nullptr;
+thread_local WriteHook before_write = nullptr;
 
 namespace {
 

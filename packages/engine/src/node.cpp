@@ -26,7 +26,7 @@ void fail_freed(const Node& n) {
        n.name(), op.empty() ? "" : ", " + op, first.empty() ? "" : "; freed by the backward at " + first, "]");
 }
 
-Node::Node() : Node(next_sequence(), python_hooks.site ? python_hooks.site() : 0) {
+Node::Node(size_t n) : edges(n), seq(next_sequence()), site(python_hooks.site ? python_hooks.site() : 0) {
   if (anomaly.enabled && anomaly_hooks.trace) trace = anomaly_hooks.trace(running_node());
 }
 Node::~Node() = default;
@@ -56,7 +56,6 @@ void Node::clear_refs() {
   hooks_.reset();
   trace = nullptr;
   const auto dropped = std::move(edges);
-  edges.clear();
 }
 
 void run_node(Node& n, std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) {
@@ -88,16 +87,19 @@ bool any_complex(Tensors v, std::span<const InputMeta> inputs) {
 
 }  // namespace
 
+OpNode::OpNode(const Op& op, const Attrs& attrs, size_t count, uint64_t saves)
+    : Node(count), op(op), attrs(attrs), saves(saves), inputs(count), x(saves & (saves_all_inputs | (saves_output(0) - 1)) ? count : 0) {}
+
 void OpNode::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) {
-  Vector<Tensor> saved_x(x.size());
+  Array<Tensor> saved_x(x.size());
   Tensor saved_y[max_outputs];
-  uint64_t saves = 0;
+  uint64_t wanted = 0;
   for (size_t i = 0; i < edges.size(); i++)
-    if (needed[i] && edges[i].node) saves |= op.rule(i).saves;
+    if (needed[i] && edges[i].node) wanted |= op.rule(i).saves;
   for (size_t i = 0; i < x.size(); i++)
-    if (x[i] && (saves & saves_all_inputs || (i < 32 && saves & saves_input(i)))) saved_x[i] = x[i].unpack(*this, 0);
+    if (x[i] && (wanted & saves_all_inputs || (i < 32 && wanted & saves_input(i)))) saved_x[i] = x[i].unpack(*this, 0);
   for (size_t k = 0; k < y.size(); k++)
-    if (y[k] && saves & saves_output(k)) saved_y[k] = outer ? y[k].unpack(*outer->node, outer->nr) : y[k].unpack(*this, static_cast<uint32_t>(k));
+    if (y[k] && wanted & saves_output(k)) saved_y[k] = outer ? y[k].unpack(*outer->node, outer->nr) : y[k].unpack(*this, static_cast<uint32_t>(k));
   if (released) fail_freed(*this);   // by another thread, while an unpack hook ran
   const Tensors v = cotangents;
   // PyTorch's convention: the adjoint, not the transpose. A rule is real-analytic, so conj(d(conj v)) is it.
@@ -164,11 +166,10 @@ void CopySlices::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& gra
   inner_needed[0] = needed[0] && fn->edges[0].node;
   std::vector<Tensor> inner_grads(grads.size());
   // What fn wrote lies in the base now: its history is the view of this node's output.
-  Ref<OpNode> cut = Ref<OpNode>::take(new OpNode(view, this->attrs));
+  Ref<OpNode> cut = Ref<OpNode>::take(new OpNode(view, this->attrs, 1, 0));
   cut->needs = 1;
-  cut->inputs.emplace_back(sizes, g.dtype(), g.device());
-  cut->edges.push_back(outer ? *outer : Edge{Ref<Node>(this), 0});
-  cut->x.emplace_back();
+  cut->inputs[0] = {sizes, g.dtype(), g.device()};
+  cut->edges[0] = outer ? *outer : Edge{Ref<Node>(this), 0};
   const Edge written{std::move(cut), 0};
   struct Outer {
     Node& fn;

@@ -19,11 +19,13 @@ Operands::Operands(Tensors given) : count_(given.size()) {
   TensorImpl** in = heap_.empty() ? inline_ : heap_.data();
   for (size_t i = 0; i < count_; i++) {
     in[i] = given[i].get();
-    if (!(in[i]->keys & (key_view | key_lifted))) continue;
-    if (Tensor t = fresh(given[i]); t.get() != in[i]) {
-      in[i] = t.get();
-      replaced_.push_back(std::move(t));
+    if (in[i]->keys & (key_view | key_lifted)) {
+      if (Tensor t = fresh(given[i]); t.get() != in[i]) {
+        in[i] = t.get();
+        replaced_.push_back(std::move(t));
+      }
     }
+    taped |= in[i]->keys & key_tape;
     if (!(in[i]->keys & key_lifted)) continue;
     const Face* f = static_cast<Face*>(in[i]->face.get());
     if (f->level > level) level = f->level, slot = f->slot;
@@ -43,46 +45,42 @@ Ref<OpNode> make_node(const Op& op, Tensors in, const Attrs& attrs, uint32_t m, 
     saves |= op.rule(i).saves;
   }
   if (!many) return {};
-  Ref<OpNode> n = Ref<OpNode>::take(new OpNode(op, attrs));
+  Ref<OpNode> n = Ref<OpNode>::take(new OpNode(op, attrs, in.size(), saves));
   n->needs = needs;
-  n->inputs.reserve(in.size());
-  n->edges.reserve(in.size());
-  n->x.reserve(in.size());
   for (size_t i = 0; i < in.size(); i++) {
     const Tensor& t = in[i];
-    n->inputs.emplace_back(t.sizes(), t.dtype(), t.device());
-    const bool wanted = i < 64 ? needs >> i & 1 : wants(t, i);
-    n->edges.push_back(wanted ? gradient_edge(t) : Edge{});
-    if (saves & saves_all_inputs || (i < 32 && saves & saves_input(i))) n->x.emplace_back(t, false);
-    else n->x.emplace_back();
-    n->tainted = n->tainted || (wanted && n->edges[i].node->tainted);
+    InputMeta& meta = n->inputs[i];
+    meta.sizes = t.sizes();
+    meta.dtype = t.dtype();
+    meta.device = t.device();
+    if (saves & saves_all_inputs || (i < 32 && saves & saves_input(i))) n->x[i] = Saved(t, false);
+    if (!(i < 64 ? needs >> i & 1 : wants(t, i))) continue;
+    n->edges[i] = gradient_edge(t);
+    n->tainted = n->tainted || n->edges[i].node->tainted;
   }
   if (n->tainted && expose_node) expose_node(*n);
   return n;
 }
 
 void save_outputs(OpNode& n, Tensors y) {
-  uint64_t saves = 0;
-  for (size_t i = 0; i < n.edges.size(); i++)
-    if (n.edges[i].node) saves |= n.op.rule(i).saves;
   for (int k = 0; k < n.op.outputs; k++)
-    if (saves & saves_output(k)) {
-      n.y.resize(n.op.outputs);
+    if (n.saves & saves_output(k)) {
+      if (n.y.empty()) n.y = Array<Saved>(n.op.outputs);
       n.y[k] = Saved(y[k], true);
     }
 }
 
 void record(Ref<OpNode> n, Tensors y, uint32_t m) {
-  for (size_t k = 0; k < y.size(); k++)
-    if (level(y[k]) == m && is_differentiable(y[k].dtype())) set_history(y[k], Ref<Node>(n.get()), static_cast<uint32_t>(k));
   save_outputs(*n, y);
+  for (size_t k = y.size(); k-- > 0;)
+    if (level(y[k]) == m && is_differentiable(y[k].dtype())) set_history(y[k], k ? Ref<Node>(n.get()) : Ref<Node>(std::move(n)), static_cast<uint32_t>(k));
 }
 
 namespace {
 
 void remember_view(const Op& op, const Tensor& parent, const Attrs& attrs, const Tensor& y) {
   auto* v = new ViewInfo;
-  y->view = Ref<Object>(v);
+  y->view = Ref<Object>::take(v);
   v->parent = parent;
   v->op = &op;
   v->attrs = attrs;
@@ -106,6 +104,7 @@ void apply_recorded(const Op& op, Tensors given, const Attrs& attrs, Tensor* y) 
   for (int k = 0; k < op.outputs; k++) here = here || level(y[k]) == in.level;
   if (!here) return;
   if (op.alias && level(y[0]) == in.level) remember_view(op, x[0], attrs, y[0]);
+  if (!in.taped) return;
   if (Ref<OpNode> n = make_node(op, x, attrs, in.level, in.slot)) record(std::move(n), {y, static_cast<size_t>(op.outputs)}, in.level);
 }
 

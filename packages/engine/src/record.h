@@ -11,6 +11,7 @@ class Operands {
   operator Tensors() const { return {reinterpret_cast<const Tensor*>(heap_.empty() ? inline_ : heap_.data()), count_}; }
   uint32_t level = 0;      // the innermost among them
   Slot* slot = nullptr;
+  bool taped = false;      // one of them has history
 
  private:
   static_assert(sizeof(Tensor) == sizeof(TensorImpl*));

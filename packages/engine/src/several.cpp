@@ -8,8 +8,8 @@ namespace {
 
 class CutNode final : public Node {
  public:
-  CutNode(const Cut& cut, const Tensor& x, Tensors pieces) : cut_(cut), meta_{x.sizes(), x.dtype(), x.device()} {
-    edges.push_back(gradient_edge(x));
+  CutNode(const Cut& cut, const Tensor& x, Tensors pieces) : Node(1), cut_(cut), meta_{x.sizes(), x.dtype(), x.device()} {
+    edges[0] = gradient_edge(x);
     for (const Tensor& y : pieces) sizes_.push_back(y.sizes());
     tainted = edges[0].node->tainted;
     if (tainted && expose_node) expose_node(*this);

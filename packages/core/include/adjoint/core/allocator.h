@@ -22,7 +22,7 @@ struct SmallHeap {
   Block* head[classes];
   uint32_t count[classes];
 };
-ADJOINT_API extern thread_local SmallHeap* small_heap;
+ADJOINT_API extern constinit thread_local SmallHeap* small_heap;
 ADJOINT_API void* small_refill(size_t cls);
 ADJOINT_API void small_spill(void* p) noexcept;
 ADJOINT_API void* large_allocate(size_t bytes);

@@ -4,7 +4,7 @@
 
 namespace adjoint {
 
-ADJOINT_API extern thread_local bool inference_mode;
+ADJOINT_API extern constinit thread_local bool inference_mode;
 constexpr uint32_t unversioned = ~0u;   // the version of such memory
 inline bool is_inference(const TensorImpl& x) { return x.storage && x.storage->version == unversioned; }
 

@@ -75,7 +75,9 @@ class ADJOINT_API Object {
     } while (!state_.compare_exchange_weak(s, s + 2, std::memory_order_relaxed));
     return true;
   }
-  bool last_ref() const noexcept { return state_.fetch_sub(2, std::memory_order_acq_rel) == 3; }   // drops one
+  bool last_ref() const noexcept {               // drops one; for a sole owner without a locked instruction
+    return state_.load(std::memory_order_acquire) == 3 || state_.fetch_sub(2, std::memory_order_acq_rel) == 3;
+  }
   void destroy_in_turn();  // for what forms long chains: waits while another such object is being freed, so that nothing recurses
 
  private:

@@ -20,7 +20,7 @@ enum Flag : uint16_t {
 };
 
 // Serial of this thread's innermost level (0: none). The engine sets it; core only stamps it on new tensors.
-ADJOINT_API extern thread_local uint32_t level_top;
+ADJOINT_API extern constinit thread_local uint32_t level_top;
 
 class ADJOINT_API TensorImpl final : public Object {
  public:

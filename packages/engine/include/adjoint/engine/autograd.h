@@ -40,7 +40,8 @@ ADJOINT_API void written_by(const Tensor& self, Ref<Node> n, uint32_t nr);
 ADJOINT_API void become(const Tensor& self, const Tensor& view);
 
 // Called before each in-place write of this thread, if set.
-ADJOINT_API extern thread_local void (*before_write)(const Tensor&);
+using WriteHook = void (*)(const Tensor&);
+ADJOINT_API extern constinit thread_local WriteHook before_write;
 
 // Puts the engine behind core's door. Called once at load.
 ADJOINT_API void install();

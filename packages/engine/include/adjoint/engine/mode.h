@@ -5,7 +5,7 @@
 namespace adjoint::engine {
 
 struct Window { uint32_t lo = 0, hi = ~0u; };
-ADJOINT_API extern thread_local Window window;
+ADJOINT_API extern constinit thread_local Window window;
 
 inline bool recording(uint32_t level) { return window.lo <= level && level <= window.hi; }
 ADJOINT_API bool grad_enabled();
@@ -13,8 +13,8 @@ ADJOINT_API void set_grad_enabled(bool enabled);
 
 // Nodes made while it is enabled remember the whole forward stack; backward names the node that fails or makes a nan.
 struct Anomaly { bool enabled = false, check_nan = true; };
-ADJOINT_API extern thread_local Anomaly anomaly;
-ADJOINT_API extern thread_local bool grad_layout_policy;   // a first gradient is laid out like its leaf
+ADJOINT_API extern constinit thread_local Anomaly anomaly;
+ADJOINT_API extern constinit thread_local bool grad_layout_policy;   // a first gradient is laid out like its leaf
 
 // Restores the window when it goes.
 struct WindowGuard {

@@ -60,12 +60,12 @@ class ADJOINT_API Saved {
   uint32_t version_ = 0;
   bool own_output_ = false, had_history_ = false;
 };
-ADJOINT_API extern thread_local Saved::Pack saved_packer;   // the hooks that are active in this thread
+ADJOINT_API extern constinit thread_local Saved::Pack saved_packer;   // the hooks that are active in this thread
 struct SavedEntry { const Saved* saved; bool output; uint32_t index; };   // input `index` of the call, or output
 
 class ADJOINT_API Node : public Object {
  public:
-  Node();                                       // made now: the next sequence number, the user's line
+  explicit Node(size_t edges = 0);              // made now: the next sequence number, the user's line
   Node(uint64_t seq, uint32_t site) : seq(seq), site(site) {}
   ~Node() override;
   virtual std::string name() const = 0;
@@ -83,7 +83,7 @@ class ADJOINT_API Node : public Object {
   Hooks& hooks();
   Hooks* hooks_or_null() const { return const_cast<Node*>(this)->hook_slot().get(); }
 
-  Vector<Edge> edges;
+  Array<Edge> edges;
   uint64_t seq;
   uint32_t site = 0;                            // the user's line
   uint32_t released_at = 0;                     // the line of the backward that freed it
@@ -118,7 +118,7 @@ ADJOINT_API uint64_t peek_sequence();
 // The application of a record.
 class ADJOINT_API OpNode final : public Node {
  public:
-  OpNode(const Op& op, const Attrs& attrs) : op(op), attrs(attrs) {}
+  OpNode(const Op& op, const Attrs& attrs, size_t inputs, uint64_t saves);   // saves: what the rules in use want
   std::string name() const override;
   void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) override;
   void release_saved() override;
@@ -131,10 +131,11 @@ class ADJOINT_API OpNode final : public Node {
 
   const Op& op;
   Attrs attrs;
+  const uint64_t saves;
   uint64_t needs = 0;                           // bit i: input i has a rule and history
-  Vector<InputMeta> inputs;
-  Vector<Saved> x;
-  Vector<Saved> y;                              // empty if no rule wants an output
+  Array<InputMeta> inputs;
+  Array<Saved> x;                               // both empty if no rule wants one
+  Array<Saved> y;
 };
 
 // The end of the graph at a leaf.
