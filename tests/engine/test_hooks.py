@@ -135,3 +135,14 @@ def test_hooks_see_create_graph():
     autograd.grad(y.sum(), x, create_graph=True)
     autograd.grad(y.sum(), x)
     assert states == [True, False]
+
+
+@pytest.mark.parametrize("cut", [lambda y: y.unbind(), lambda y: y.split(1), lambda y: y.chunk(2)])
+def test_pieces_of_a_hooked_tensor(cut):
+    x, seen = leaf(), []
+    y = x * 2
+    y.register_hook(seen.append)
+    a, b = cut(y)
+    assert a.grad_fn is b.grad_fn
+    (a * b).sum().backward()
+    assert len(seen) == 1 and x.grad.tolist() == [4.0 * v for v in reversed(x.tolist())]

@@ -63,9 +63,9 @@ def call_node(arg0: Node, arg1: list[Any], /) -> tuple[Any, ...]: ...
 
 def peek_sequence() -> _int: ...
 
-def graph_nodes(tensors: list[Any]) -> list[Any]:
+def graph_nodes(tensors: list[Any]) -> tuple[Any, ...]:
     """
-    The nodes behind tensors as dicts; `inputs` are (node, its output, edge, shape, dtype).
+    The nodes behind tensors as dicts (`inputs`: node, its output, edge, shape, dtype), and for each tensor its node and which output it is.
     """
 
 def edge_key(t: Tensor) -> tuple[Any, ...]:

@@ -36,6 +36,7 @@ nb::dict describe(const SavedEntry& e) {
   d["shape"] = t ? nb::cast(t.sizes()) : nb::none();
   d["dtype"] = t ? nb::cast(t.dtype()) : nb::none();
   d["blocks"] = blocks(t);
+  d["number"] = t && t->flags & flag_wrapped;
   d["packed"] = packed_value(*e.saved);
   return d;
 }
@@ -68,10 +69,11 @@ nb::list inputs_of(const Node& n, const Index& index) {
   for (size_t k = 0; k < n.edges.size(); k++) {
     const Edge& e = n.edges[k];
     if (!e.node) continue;
-    const InputMeta* meta = n.input_meta(k);
+    const auto* write = dynamic_cast<const CopySlices*>(&n);   // of its base it knows the shape; the slice has the type
+    const InputMeta *meta = n.input_meta(k), *typed = write ? write->fn->input_meta(0) : meta;
     Dims sizes;
     const bool known = meta ? (sizes = meta->sizes, true) : e.node->output_sizes(e.nr, sizes);
-    all.append(nb::make_tuple(index.at(e.node.get()), e.nr, k, known ? nb::cast(sizes) : nb::none(), meta ? nb::cast(meta->dtype) : nb::none()));
+    all.append(nb::make_tuple(index.at(e.node.get()), e.nr, k, known ? nb::cast(sizes) : nb::none(), typed ? nb::cast(typed->dtype) : nb::none()));
   }
   return all;
 }
@@ -97,27 +99,33 @@ nb::dict describe(const Node& n, const Index& index) {
   return d;
 }
 
-// All nodes behind the tensors, each once, without recursion.
-nb::list graph_nodes(nb::list tensors) {
+// All nodes behind the tensors, each once, without recursion; and for each tensor its node and which output it is.
+nb::tuple graph_nodes(nb::list tensors) {
   std::vector<Ref<Node>> nodes;
   Index index;
   auto add = [&](const Ref<Node>& n) {
     if (n && index.try_emplace(n.get(), nodes.size()).second) nodes.push_back(n);
   };
-  for (nb::handle h : tensors) add(gradient_edge(fresh(nb::cast<Tensor>(h))).node);
+  nb::list roots;
+  for (nb::handle h : tensors) {
+    const Edge e = gradient_edge(fresh(nb::cast<Tensor>(h)));
+    expect(static_cast<bool>(e.node), "graph_nodes: expected tensors that require grad");
+    add(e.node);
+    roots.append(nb::make_tuple(index.at(e.node.get()), e.nr));
+  }
   for (size_t i = 0; i < nodes.size(); i++) {
     const Ref<Node> n = nodes[i];
     for (const Edge& e : n->edges) add(e.node);
   }
   nb::list all;
   for (const auto& n : nodes) all.append(describe(*n, index));
-  return all;
+  return nb::make_tuple(all, roots);
 }
 
 }  // namespace
 
 void bind_walk(nb::module_& m) {
-  m.def("graph_nodes", graph_nodes, nb::arg("tensors"), "The nodes behind tensors as dicts; `inputs` are (node, its output, edge, shape, dtype).");
+  m.def("graph_nodes", graph_nodes, nb::arg("tensors"), "The nodes behind tensors as dicts (`inputs`: node, its output, edge, shape, dtype), and for each tensor its node and which output it is.");
   m.def("edge_key", [](const Tensor& t) {
     const Edge e = gradient_edge(fresh(t));
     return nb::make_tuple(reinterpret_cast<uintptr_t>(e.node.get()), e.nr);

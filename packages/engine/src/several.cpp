@@ -12,7 +12,6 @@ class CutNode final : public Node {
     edges[0] = gradient_edge(x);
     for (const Tensor& y : pieces) sizes_.push_back(y.sizes());
     tainted = edges[0].node->tainted;
-    if (tainted && expose_node) expose_node(*this);
   }
   std::string name() const override { return std::string(cut_.name) + "Backward0"; }
   bool output_sizes(uint32_t nr, Dims& out) const override { return nr < sizes_.size() && (out = sizes_[nr], true); }
@@ -36,6 +35,7 @@ void join(const Cut& cut, const Tensor& given, Tensors pieces) {
   const Tensor x = fresh(given);
   if (pieces.empty() || !(x->keys & key_tape) || !node(pieces[0])) return;
   Ref<Node> n(new CutNode(cut, x, pieces));
+  if (n->tainted && expose_node) expose_node(*n);   // now that somebody holds it
   for (size_t k = 0; k < pieces.size(); k++) {
     set_history(pieces[k], n, static_cast<uint32_t>(k));
     if (ViewInfo* v = pieces[k]->view ? view_info(*pieces[k]) : nullptr; v && v->creation == Creation::normal) v->creation = Creation::several;

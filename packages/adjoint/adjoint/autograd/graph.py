@@ -1,4 +1,6 @@
-"""The graph: nodes, edges, hooks on saved tensors."""
+"""The graph: nodes, edges, hooks on saved tensors; the graph drawn; what it keeps in memory."""
+
+from typing import TYPE_CHECKING
 
 from adjoint_engine.graph import GradientEdge as GradientEdge
 from adjoint_engine.graph import Node as Node
@@ -13,3 +15,26 @@ from adjoint_engine.graph import save_on_cpu as save_on_cpu
 from adjoint_engine.graph import saved_tensors_hooks as saved_tensors_hooks
 from adjoint_engine.graph import set_override_stale_capture_stream as set_override_stale_capture_stream
 from adjoint_engine.graph import set_warn_on_accumulate_grad_stream_mismatch as set_warn_on_accumulate_grad_stream_mismatch
+
+if TYPE_CHECKING:
+    from adjoint_profiler.graph import Drawing as Drawing
+    from adjoint_profiler.graph import show as show
+    from adjoint_profiler.graph import to_dot as to_dot
+    from adjoint_profiler.graph import to_json as to_json
+    from adjoint_profiler.graph import to_mermaid as to_mermaid
+    from adjoint_profiler.graph import to_svg as to_svg
+    from adjoint_profiler.graph import to_text as to_text
+
+_DRAWN = ("Drawing", "show", "to_dot", "to_json", "to_mermaid", "to_svg", "to_text")
+
+
+def __getattr__(name: str) -> object:
+    if name in _DRAWN:  # imported when first used
+        from adjoint_profiler import graph
+
+        return getattr(graph, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_DRAWN]

@@ -1,0 +1,62 @@
+"""What the user calls his tensors: found among the variables of the calling function."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from adjoint_core import Tensor
+from adjoint_engine import _engine
+
+_DEPTH, _MOST = 4, 20_000
+_OPAQUE = (
+    str,
+    bytes,
+    int,
+    float,
+    complex,
+    type,
+    types.ModuleType,
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.FrameType,
+)
+
+Key = tuple[int, int]  # a node and which of its outputs
+
+
+def of_frame(frame: types.FrameType | None) -> dict[Key, str]:
+    """The names of tensors with history in a frame's variables, `model.layers[0].weight` included; locals come first."""
+    if frame is None:
+        return {}
+    scopes = [frame.f_locals] if frame.f_locals is frame.f_globals else [frame.f_locals, frame.f_globals]
+    return of_mapping({name: value for scope in reversed(scopes) for name, value in scope.items() if not name.startswith("_")})
+
+
+def of_mapping(variables: Mapping[str, Any]) -> dict[Key, str]:
+    """The shortest name of each tensor with history."""
+    found: dict[Key, str] = {}
+    seen: set[int] = set()
+    level: list[tuple[str, Any]] = list(variables.items())
+    for _ in range(_DEPTH):
+        below: list[tuple[str, Any]] = []
+        for name, value in level:
+            if isinstance(value, Tensor):
+                if value.requires_grad:
+                    found.setdefault(_engine.edge_key(value), name)
+            elif id(value) not in seen and not isinstance(value, _OPAQUE) and len(below) < _MOST:
+                seen.add(id(value))
+                below.extend(_members(name, value))
+        level = below
+    return found
+
+
+def _members(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        yield from ((f"{name}[{key!r}]", member) for key, member in list(value.items())[:_MOST])
+    elif isinstance(value, Sequence):
+        if isinstance(value, list | tuple):
+            yield from ((f"{name}[{i}]", member) for i, member in enumerate(value[:_MOST]))
+    elif isinstance(attributes := getattr(value, "__dict__", None), dict):
+        yield from ((f"{name}.{key}", member) for key, member in list(attributes.items()) if isinstance(key, str))
