@@ -18,6 +18,7 @@ from ._backward import backward as backward
 from ._backward import grad as grad
 from ._context import BackwardCFunction as BackwardCFunction
 from ._context import FunctionCtx as FunctionCtx
+from ._detect_nan import detect_nan as detect_nan
 from ._function import Function as Function
 from ._function import FunctionMeta as FunctionMeta
 from ._function import once_differentiable as once_differentiable
@@ -35,6 +36,7 @@ from ._modes import is_multithreading_enabled as is_multithreading_enabled
 from ._modes import no_grad as no_grad
 from ._modes import set_grad_enabled as set_grad_enabled
 from ._modes import set_multithreading_enabled as set_multithreading_enabled
+from ._non_finite import NonFiniteError as NonFiniteError
 from ._parameter import Parameter as Parameter
 from ._protocol import VmapInfo as VmapInfo
 from ._tensor import detach as detach

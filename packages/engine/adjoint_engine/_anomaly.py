@@ -6,7 +6,7 @@ import warnings
 from types import TracebackType
 from typing import Any
 
-from . import _engine
+from . import _engine, _stacks
 
 
 def is_anomaly_enabled() -> bool:
@@ -45,7 +45,9 @@ class _Restoring:
 
 
 class detect_anomaly(_Restoring):
-    """Finds the forward operation whose backward fails or makes a nan. Slow: for debugging only.
+    """Finds the forward operation whose backward fails or makes a nan, with its whole stack.
+
+    ``detect_nan`` finds the operation itself, in the forward pass too, and says what its operands were.
 
     Arguments:
         check_nan: raise when a node of backward returns nan.
@@ -90,12 +92,6 @@ class set_detect_anomaly(_Restoring):
         _engine.set_anomaly(bool(mode), bool(check_nan))
 
 
-def _stack() -> list[str]:
-    import traceback  # slow to import, and only wanted here
-
-    return traceback.format_stack()[:-1]
-
-
 def _report(node: Any) -> None:
     """Says where the failed node was made; then where the node was made whose backward made it, and so on."""
     name, trace = node.name(), _engine.node_trace(node)
@@ -107,7 +103,10 @@ def _report(node: Any) -> None:
         )
         return
     stack, parent = trace
-    warnings.warn(f"Error detected in {name}. Traceback of forward call that caused the error:\n{''.join(stack)}", stacklevel=1)
+    warnings.warn(
+        f"Error detected in {name}. Traceback of forward call that caused the error:\n{''.join(_stacks.text(stack))}",
+        stacklevel=1,
+    )
     while parent is not None:
         induced, trace = parent.name(), _engine.node_trace(parent)
         if trace is None:
@@ -118,9 +117,9 @@ def _report(node: Any) -> None:
         stack, parent = trace
         warnings.warn(
             f"\n\nPrevious calculation was induced by {induced}. Traceback of forward call that induced the previous "
-            f"calculation:\n{''.join(stack)}",
+            f"calculation:\n{''.join(_stacks.text(stack))}",
             stacklevel=1,
         )
 
 
-_engine.set_anomaly_hooks(_stack, _report)
+_engine.set_anomaly_hooks(_stacks.capture, _report)

@@ -230,6 +230,23 @@ def will_execute(arg: Node, /) -> _bool: ...
 
 def running_node() -> Any: ...
 
+class FiniteWatch:
+    """
+    Calls `describe(name, elementwise, in_place, operands, result, what, node)` for results that are not finite.
+    """
+
+    def __init__(self, describe: Any, inf: _bool) -> None: ...
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+def plain(t: Tensor) -> Tensor:
+    """The memory of a tensor below all levels, without history."""
+
+def is_number(t: Tensor) -> _bool:
+    """Was it made from a Python number?"""
+
 class EventLog:
 
     def __init__(self, shapes: _bool, memory: _bool, sites: _bool) -> None: ...

@@ -10,7 +10,7 @@ from typing import Any
 
 from adjoint_core import Tensor
 
-from . import _engine
+from . import _engine, _stacks
 from ._engine import Node
 
 _SAVED = {
@@ -58,7 +58,7 @@ def _metadata(self: Any) -> dict[str, Any]:
     if found is None:
         found = self.__dict__["_metadata"] = {}
         if (trace := _engine.node_trace(self)) is not None:
-            found["traceback_"] = trace[0]
+            found["traceback_"] = _stacks.text(trace[0])
             if trace[1] is not None:
                 found["parent_"] = trace[1]
     return found

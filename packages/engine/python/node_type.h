@@ -31,7 +31,7 @@ class FunctionNode final : public Node {
   uint32_t outputs() const override { return output_count; }
   const InputMeta* input_meta(size_t k) const override { return k < inputs.size() && inputs[k].is_tensor ? &inputs[k].meta : nullptr; }
   void list_saved(std::vector<SavedEntry>& out) const override;
-  bool runs_on_nothing() const override { return true; }   // user code may make gradients out of None
+  bool runs_user_code() const override { return true; }   // user code may make gradients out of None
   void visit_refs(RefVisitor& v) const override;
   void clear_refs() override;
 
@@ -62,6 +62,7 @@ void bind_hooks(nb::module_& m);
 void bind_autograd(nb::module_& m);
 void bind_levels(nb::module_& m);
 void bind_modes(nb::module_& m);
+void bind_finite(nb::module_& m);
 void bind_observers(nb::module_& m);
 void bind_saved(nb::module_& m);
 void bind_attributes(nb::module_& m);

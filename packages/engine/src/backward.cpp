@@ -1,6 +1,7 @@
 // Reverse mode: nodes run in one fixed order (newest first, leaves at once), so sums are the same bits every time.
 #include <adjoint/core/observer.h>
 #include <adjoint/engine/autograd.h>
+#include <adjoint/engine/finite.h>
 
 #include <algorithm>
 #include <atomic>
@@ -22,13 +23,8 @@ void run_tensor_hooks(const std::vector<Hooks::OnTensor>& hooks, std::vector<Ten
 }
 
 void check_nan(const Node& n, const std::vector<Tensor>& grads) {
-  NoGrad guard;
-  for (size_t k = 0; k < grads.size(); k++) {
-    if (!grads[k]) continue;
-    const Tensor g = alias_of(bottom(grads[k]));
-    if (is_differentiable(g.dtype()) && item(any(isnan(g))).to<bool>())
-      fail(ErrorKind::runtime, "Function '", n.name(), "' returned nan values in its ", k, "th output.");
-  }
+  for (size_t k = 0; k < grads.size(); k++)
+    if (look(grads[k], false) == Bad::nan) fail(ErrorKind::runtime, "Function '", n.name(), "' returned nan values in its ", k, "th output.");
 }
 
 class Backward;
@@ -85,7 +81,7 @@ class Backward {
       }
       if (e.captured) capture(e);
     }
-    if (e.executed && (any || n.runs_on_nothing())) checked(n, e);
+    if (e.executed && (any || n.runs_user_code())) checked(n, e);
     for (size_t k = 0; k < n.edges.size(); k++) {
       const size_t t = task_.target(e, k);
       if (t == Task::none || !task_[t].needed) continue;

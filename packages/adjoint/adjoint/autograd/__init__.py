@@ -2,9 +2,11 @@
 
 from adjoint_engine import Function as Function
 from adjoint_engine import NestedIOFunction as NestedIOFunction
+from adjoint_engine import NonFiniteError as NonFiniteError
 from adjoint_engine import Variable as Variable
 from adjoint_engine import backward as backward
 from adjoint_engine import detect_anomaly as detect_anomaly
+from adjoint_engine import detect_nan as detect_nan
 from adjoint_engine import enable_grad as enable_grad
 from adjoint_engine import enforce_grad_layout_policy as enforce_grad_layout_policy
 from adjoint_engine import grad as grad

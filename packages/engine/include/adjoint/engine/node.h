@@ -76,7 +76,7 @@ class ADJOINT_API Node : public Object {
   virtual bool output_sizes(uint32_t, Dims&) const { return false; }   // false: not known
   virtual const InputMeta* input_meta(size_t) const { return nullptr; }  // what the edge carries, where it is known
   virtual void list_saved(std::vector<SavedEntry>&) const {}
-  virtual bool runs_on_nothing() const { return false; }   // also when all its cotangents are absent
+  virtual bool runs_user_code() const { return false; }   // then also when all its cotangents are absent
   void visit_refs(RefVisitor& v) const override;
   void clear_refs() override;
   void destroy() override { destroy_in_turn(); }   // graphs may be a million nodes deep

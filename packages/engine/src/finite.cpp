@@ -1,0 +1,98 @@
+// Looking for nan and inf, and watching for them.
+#include <adjoint/core/op_attrs.h>
+#include <adjoint/engine/autograd.h>
+#include <adjoint/engine/finite.h>
+
+#include <algorithm>
+
+namespace adjoint::engine {
+
+namespace {
+
+// Below the door: nobody watches, nothing is recorded.
+Tensor reduced(const char* op, const Tensor& x) {
+  Dims all(x.dim(), 0);
+  for (int i = 0; i < all.size(); i++) all[i] = i;
+  Tensor y[max_outputs];
+  run(*find_op(op), {&x, 1}, Reduce{all, false}, y);
+  return y[0];
+}
+bool any_of(const char* predicate, const Tensor& x) {
+  Tensor y[max_outputs];
+  run(*find_op(predicate), {&x, 1}, {}, y);
+  return item(reduced("any", y[0])).to<bool>();
+}
+
+bool is_nan(Complex<double> z) { return z.re != z.re || z.im != z.im; }
+bool is_finite(Complex<double> z) { return z.re - z.re == 0 && z.im - z.im == 0; }
+
+// One nan makes the sum nan, at the speed of memory; only a sum that is not finite is looked at more closely.
+Bad look_plain(const Tensor& t, bool inf) {
+  if (!is_differentiable(t.dtype()) || !t.numel() || !t->storage) return Bad::none;
+  const Tensor x = alias_of(t);
+  const auto sum = item(x.numel() == 1 ? x : reduced("sum", x)).to<Complex<double>>();
+  if (is_nan(sum) && any_of("isnan", x)) return Bad::nan;
+  if (inf && !is_finite(sum) && any_of("isinf", x)) return Bad::inf;
+  return Bad::none;
+}
+
+}  // namespace
+
+Bad look(const Tensor& t, bool inf) {
+  if (!t) return Bad::none;
+  if (!(t->keys & key_lifted)) return look_plain(t, inf);
+  const Bad value = look(face(t)->value, inf);
+  return value == Bad::none ? look(face(t)->tangent, inf) : value;
+}
+
+// ---- the watch
+
+namespace {
+bool is_call(const Span& s) { return s.kind == Span::Kind::op || s.kind == Span::Kind::in_place; }
+bool is_view(const Span& s) { return s.op && s.op->alias; }   // nothing new
+}  // namespace
+
+void FiniteWatch::begin(const Span& s) noexcept {
+  const bool node = s.kind == Span::Kind::node;
+  if (node || is_call(s)) open_.push_back({&s, node && static_cast<const Node*>(s.node)->runs_user_code()});
+}
+
+bool FiniteWatch::close(const Span& s) noexcept {
+  const auto it = std::find_if(open_.rbegin(), open_.rend(), [&](const Open& o) { return o.span == &s; });
+  if (it == open_.rend()) return false;
+  open_.erase(it.base() - 1, open_.end());
+  return true;
+}
+
+// An operand that was handed on, or a result of an operation inside.
+bool FiniteWatch::seen(const Span& s, const Tensor& t) const noexcept {
+  if (!t || t->keys & key_lifted) return false;
+  if (std::find(clean_.begin(), clean_.end(), t->storage) != clean_.end()) return true;
+  return s.kind == Span::Kind::node && std::any_of(s.x.begin(), s.x.end(), [&](const Tensor& x) { return x && x->storage == t->storage; });
+}
+
+void FiniteWatch::end(const Span& s, Tensors y) {
+  if (!close(s)) return;
+  bool bad = false;
+  for (size_t nr = 0; nr < y.size() && !is_view(s); nr++) {
+    if (seen(s, y[nr])) continue;
+    const Bad what = look(y[nr], inf_);
+    if (what == Bad::none) {
+      if (inside() && y[nr] && s.kind == Span::Kind::op) clean_.push_back(y[nr]->storage);
+      continue;
+    }
+    bad = suspects() || suspect(s, y, nr, what) || bad;
+  }
+  if (inside()) return;
+  clean_.clear();
+  if (bad) accuse();
+  forget();
+}
+
+void FiniteWatch::fail(const Span& s) noexcept {
+  if (!close(s) || inside()) return;
+  clean_.clear();
+  forget();
+}
+
+}  // namespace adjoint::engine
