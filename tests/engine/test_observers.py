@@ -8,7 +8,7 @@ import pytest
 import adjoint as ad
 from adjoint_engine import _engine
 
-KIND, NAME, START, END, PARENT, SEQUENCE, SITE, FAILED, OPERANDS, RESULTS = range(10)
+KIND, NAME, START, END, PARENT, SEQUENCE, SITE, FAILED, RANK, RANK2, ARGS, OPERANDS, RESULTS = range(13)
 
 
 def log_of(run, *, shapes=False, memory=False, sites=False):
@@ -78,6 +78,22 @@ def test_double_backward_links_to_the_nodes_that_backward_made():
     assert ran and made.issuperset(ran)
 
 
+def test_functions_that_are_no_records_are_seen_too():
+    class Twice(ad.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+    x = ad.ones(3, requires_grad=True)
+    events = log_of(lambda: (ad.randn(2), Twice.apply(x), Twice.apply(x.detach()))).events()
+    assert [e[NAME] for e in events] == ["randn", "Twice", "mul", "Twice", "mul"]
+    assert events[2][PARENT] == 1 and events[1][SEQUENCE] is not None and events[3][SEQUENCE] is None
+
+
 def test_levels_show_the_calls_below_as_children():
     log = log_of(lambda: ad.vmap(lambda v: v.sin())(ad.ones(2, 3)))
     events = log.events()
@@ -86,13 +102,19 @@ def test_levels_show_the_calls_below_as_children():
 
 
 def test_a_failed_call_ends():
+    x = ad.ones(2, 3)
+
     def run():
         with pytest.raises(RuntimeError):
-            ad.ones(2, 3) @ ad.ones(2, 3)
-        ad.ones(1).sin()
+            x @ x
+        x.sin()
 
     events = log_of(run).events()
-    assert [(e[NAME], e[FAILED], e[PARENT]) for e in events] == [("matmul", True, None), ("sin", False, None)]
+    assert [(e[KIND], e[NAME], e[FAILED], e[PARENT]) for e in events] == [
+        ("function", "matmul", False, None),
+        ("op", "matmul", True, 0),
+        ("op", "sin", False, None),
+    ]
 
 
 def test_details_of_operands_and_results():
@@ -111,7 +133,7 @@ def test_memory_is_counted_where_it_comes_and_goes():
         kept[0].sin()
 
     memory = log_of(run, memory=True).memory()
-    assert [(bytes, event) for _, bytes, event in memory] == [(4000, None), (4000, 0), (-4000, None)]
+    assert [(bytes, event) for _, bytes, event in memory] == [(4000, 0), (4000, 1), (-4000, None)]
 
 
 def test_memory_of_others_is_not_ours():
@@ -120,7 +142,8 @@ def test_memory_of_others_is_not_ours():
 
 
 def test_sites_are_the_users_lines():
-    (event,) = log_of(lambda: ad.ones(1).sin(), sites=True).events()
+    x = ad.ones(1)
+    (event,) = log_of(lambda: x.sin(), sites=True).events()
     file, _, function = ad._core._core._site_info(event[SITE])
     assert file == __file__ and "test_sites_are_the_users_lines" in function
 
@@ -157,6 +180,7 @@ def test_several_at_once_each_with_its_own_span_of_time():
 
 
 def test_ranges_end_in_any_order():
+    x = ad.ones(1)
     log = _engine.EventLog(shapes=False, memory=False, sites=False)
     before = _engine.Range("before")
     log.start()
@@ -166,7 +190,7 @@ def test_ranges_end_in_any_order():
     a.end()  # ends c too
     c.end()
     before.end()
-    ad.ones(1).sin()
+    x.sin()
     left = _engine.Range("left")
     log.stop()
     left.end()
@@ -194,22 +218,23 @@ def test_callbacks_see_names_sequence_numbers_and_shapes():
     y.sum().backward()
     watch.stop()
     x.tanh()
-    assert seen[0] == ("op", "sin", y.grad_fn._sequence_nr(), [ad.Size([2])]) and seen[1] == "end"
-    assert ("node", "SinBackward0", y.grad_fn._sequence_nr(), [ad.Size([2])]) in seen
+    assert seen[0] == ("op", "sin", (1, -1), y.grad_fn._sequence_nr(), [ad.Size([2])]) and seen[1] == "end"
+    assert ("node", "SinBackward0", (1, -1), y.grad_fn._sequence_nr(), [ad.Size([2])]) in seen
     assert seen.count("end") * 2 == len(seen) and not any(s[1] == "tanh" for s in seen)
 
 
-def test_what_a_callback_runs_itself_is_not_watched_and_its_errors_do_no_harm(capsys, monkeypatch):
+def test_what_a_callback_runs_itself_is_not_watched_and_its_errors_do_no_harm(monkeypatch):
     raised = []
     monkeypatch.setattr("sys.unraisablehook", lambda u: raised.append(u.exc_value))
 
-    def begin(kind, name, sequence, shapes):
+    def begin(kind, name, ranks, sequence, shapes):
         ad.ones(2).sin()
         raise KeyError(name)
 
+    x = ad.ones(1)
     watch = _engine.Callbacks(begin, lambda: None)
     watch.start()
-    ad.ones(1).cos()
+    x.cos()
     watch.stop()
     assert [e.args for e in raised] == [("cos",)]
 

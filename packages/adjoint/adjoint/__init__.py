@@ -3,6 +3,8 @@
 Everything is re-exported from the packages below; there is no logic here.
 """
 
+import importlib as _importlib
+
 import adjoint_core as _core
 import adjoint_engine as _engine
 import adjoint_kernels_cpu as _kernels_cpu
@@ -29,3 +31,9 @@ from . import special as special
 from . import utils as utils
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> object:
+    if name == "profiler":  # imported when it is first used
+        return _importlib.import_module(".profiler", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,6 +1,7 @@
 // Observers for Python: the log that profiles are made of, callbacks, and named ranges.
 #include <adjoint/engine/event_log.h>
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include "callable.h"
@@ -10,10 +11,11 @@ namespace adjoint::engine::python {
 namespace {
 
 const char* kind_name(Span::Kind k) {
-  static constexpr const char* names[] = {"op", "in_place", "backward", "evaluation", "node", "range"};
+  static constexpr const char* names[] = {"op", "in_place", "function", "custom", "backward", "evaluation", "node", "range"};
   return names[static_cast<int>(k)];
 }
 
+nb::object text_or_none(const EventLog& log, uint32_t id) { return id == EventLog::none ? nb::none() : nb::cast(log.name(id)); }
 nb::object id_or_none(uint32_t id) { return id == EventLog::none ? nb::none() : nb::cast(id); }
 
 // (sizes, strides, dtype, number or None) of each
@@ -32,7 +34,7 @@ nb::list events(const EventLog& self) {
   nb::list all;
   for (const EventLog::Event& e : self.events())
     all.append(nb::make_tuple(kind_name(e.kind), e.op ? e.op->name : e.name == EventLog::none ? "" : self.name(e.name).c_str(), e.start, e.end, id_or_none(e.parent),
-                              e.made_node ? nb::cast(e.sequence) : nb::none(), e.site, e.failed, operands(self, e.operands, e.operand_count), operands(self, e.results, e.result_count)));
+                              e.made_node ? nb::cast(e.sequence) : nb::none(), e.site, e.failed, e.rank[0], e.rank[1], text_or_none(self, e.args), operands(self, e.operands, e.operand_count), operands(self, e.results, e.result_count)));
   return all;
 }
 
@@ -42,7 +44,7 @@ nb::list memory(const EventLog& self) {
   return all;
 }
 
-// Python functions that are told of every span: begin(kind, name, sequence, shapes) and end(). What they raise is dropped.
+// Python functions that are told of every span: begin(kind, name, ranks of two operands, sequence, shapes) and end(). What they raise is dropped.
 class Callbacks final : public Observer {
  public:
   Callbacks(nb::object begin, nb::object end) : begin_(begin), end_(end) {}
@@ -53,7 +55,8 @@ class Callbacks final : public Observer {
       nb::list shapes;
       for (const Tensor& t : s.x) shapes.append(t ? nb::cast(t.sizes()) : nb::none());
       nb::object sequence = n ? (n->seq == ~uint64_t(0) ? nb::none() : nb::cast(n->seq)) : s.op && grad_enabled() ? nb::cast(peek_sequence()) : nb::none();
-      begin_(kind_name(s.kind), n ? n->name() : std::string(s.op ? s.op->name : s.name ? s.name : ""), sequence, shapes);
+      const auto rank = [&](size_t i) { return i < s.x.size() && s.x[i] ? s.x[i].dim() : -1; };
+      begin_(kind_name(s.kind), s.name ? std::string(s.name) : s.op ? std::string(s.op->name) : n ? n->name() : std::string(), nb::make_tuple(rank(0), rank(1)), sequence, shapes);
     });
   }
   void end(const Span&, Tensors) override { finish(); }
@@ -75,8 +78,9 @@ class Callbacks final : public Observer {
 };
 
 struct Range {
-  explicit Range(std::string n) : name(std::move(n)), watch({.kind = Span::Kind::range, .name = name.c_str()}) {}
+  Range(std::string n, std::optional<std::string> a) : name(std::move(n)), args(std::move(a)), watch({.kind = Span::Kind::range, .name = name.c_str(), .args = args ? args->c_str() : nullptr}) {}
   const std::string name;
+  const std::optional<std::string> args;
   Watch watch;
 };
 
@@ -105,7 +109,7 @@ void bind_observers(nb::module_& m) {
       .def("stop", [](nb::handle_t<Callbacks> self) {
         if (remove_observer(*nb::inst_ptr<Callbacks>(self))) self.dec_ref();
       });
-  nb::class_<Range>(m, "Range").def(nb::init<std::string>(), nb::arg("name")).def("end", [](Range& r) { r.watch.end(); });
+  nb::class_<Range>(m, "Range").def(nb::init<std::string, std::optional<std::string>>(), nb::arg("name"), nb::arg("args").none() = nb::none()).def("end", [](Range& r) { r.watch.end(); });
 }
 
 }  // namespace adjoint::engine::python

@@ -3,6 +3,15 @@
 
 namespace adjoint::engine::python {
 
+// Observers see forward under the name of its class.
+struct FunctionNode::Call {
+  Call(std::string name, const Node* made) : name(std::move(name)), watch({.kind = Span::Kind::custom, .node = made, .name = this->name.c_str()}) {}
+  const std::string name;
+  Watch watch;
+};
+FunctionNode::FunctionNode() { tainted = true; }
+FunctionNode::~FunctionNode() = default;
+
 namespace {
 
 FunctionNode& function_node(NodeRef n) {
@@ -28,9 +37,8 @@ bool sums_to(const Dims& from, const Dims& to) {
   return true;
 }
 
-// Before forward: the arguments, and the edges if `records` and one of them requires grad. True if so.
-bool open_context(NodeRef ctx, nb::tuple args, bool records) {
-  FunctionNode& f = function_node(ctx);
+// The arguments, and the edges if `records` and one of them requires grad. True if so.
+bool take_arguments(FunctionNode& f, nb::tuple args, bool records) {
   bool any = false;
   f.inputs.resize(args.size());
   for (size_t i = 0; i < args.size(); i++) {
@@ -47,6 +55,14 @@ bool open_context(NodeRef ctx, nb::tuple args, bool records) {
   for (size_t i = 0; i < args.size(); i++)
     if (f.inputs[i].wants) f.edges[i] = gradient_edge(fresh(tensor(args[i])));
   return true;
+}
+
+// Before forward.
+bool open_context(NodeRef ctx, nb::tuple args, bool records) {
+  FunctionNode& f = function_node(ctx);
+  const bool made = take_arguments(f, args, records);
+  if (watched()) f.call = std::make_unique<FunctionNode::Call>(nb::cast<std::string>(nb::handle(f.python()).attr("_forward_cls").attr("__name__")), made ? &f : nullptr);
+  return made;
 }
 
 void save(FunctionNode& f, nb::handle ctx, const Vector<nb::object>& outputs) {
@@ -99,6 +115,7 @@ nb::object close_context(NodeRef ref, nb::tuple args, nb::object result, bool re
     f.results[k] = {true, false, meta_of(y)};
   }
   if (records) save(f, ctx, outputs);
+  f.call.reset();
   if (single) return outputs[0];
   nb::list all;
   for (nb::object& o : outputs) all.append(o);

@@ -2,6 +2,7 @@
 #pragma once
 #include <adjoint/python/caster.h>
 
+#include <adjoint/core/observer.h>
 #include <adjoint/engine/autograd.h>
 
 namespace adjoint::engine::python {
@@ -24,7 +25,8 @@ inline Node* unwrap_node(PyObject* o) { return reinterpret_cast<NodeObject*>(o)-
 // A node whose backward is Python code; the object is the `ctx` of a custom Function and owned by Python from birth.
 class FunctionNode final : public Node {
  public:
-  FunctionNode() { tainted = true; }
+  FunctionNode();
+  ~FunctionNode() override;
   std::string name() const override;
   void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) override;
   void release_saved() override;
@@ -45,6 +47,8 @@ class FunctionNode final : public Node {
   bool clears_on_access = false, boxed = false;
   bool freed = false;                           // an error only for a backward that asks for what was saved
   const std::vector<bool>* needed = nullptr;    // while it runs: the gradients that are wanted
+  struct Call;
+  std::unique_ptr<Call> call;                   // while forward runs and is watched
 
  private:
   nb::object call_backward(std::vector<Tensor>& cotangents);

@@ -1,6 +1,7 @@
 // Writing down what runs: one struct an event, appended to a list of this log's own thread.
 #include <adjoint/engine/event_log.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -63,6 +64,10 @@ void EventLog::begin(const Span& s) noexcept {
     e.site = n.site;
   } else {
     if (s.name) e.name = intern(s.name);
+    if (s.node) e.sequence = static_cast<const Node*>(s.node)->seq, e.made_node = true;
+    if (s.args) e.args = intern(s.args);
+    for (size_t i = 0; i < std::min<size_t>(2, s.x.size()); i++)
+      if (s.x[i]) e.rank[i] = static_cast<int8_t>(s.x[i].dim());
     if (options_.sites && python_hooks.site) e.site = python_hooks.site();
   }
   if (options_.shapes && s.kind != Span::Kind::evaluation) e.operands = describe(s.x, e.operand_count);
@@ -97,7 +102,7 @@ void EventLog::end(const Span& s, Tensors y) {
 }
 
 void EventLog::fail(const Span& s) noexcept {
-  if (Event* e = close(s, now())) e->failed = true;
+  if (Event* e = close(s, now())) e->failed = s.kind != Span::Kind::function && s.kind != Span::Kind::custom;   // those end without results
 }
 
 void EventLog::memory(const void*, int64_t bytes) noexcept {

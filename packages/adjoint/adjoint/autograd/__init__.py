@@ -1,5 +1,7 @@
 """Reverse and forward mode: the counterpart of torch.autograd."""
 
+import importlib as _importlib
+
 from adjoint_engine import Function as Function
 from adjoint_engine import NestedIOFunction as NestedIOFunction
 from adjoint_engine import NonFiniteError as NonFiniteError
@@ -23,7 +25,6 @@ from . import function as function
 from . import functional as functional
 from . import grad_mode as grad_mode
 from . import graph as graph
-from . import profiler as profiler
 from . import variable as variable
 from .gradcheck import gradcheck as gradcheck  # the function; the module stays importable
 from .gradcheck import gradgradcheck as gradgradcheck
@@ -47,3 +48,26 @@ __all__ = [
     "set_multithreading_enabled",
     "variable",
 ]
+
+_LATER = {  # the profiler is imported when it is first used
+    "profiler": None,
+    "profiler_legacy": None,
+    "profiler_util": None,
+    "DeviceType": "profiler",
+    "ProfilerActivity": "profiler",
+    "ProfilerConfig": "profiler",
+    "ProfilerState": "profiler",
+    "kineto_available": "profiler",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = _LATER[name]
+    found = _importlib.import_module(f".{module or name}", __name__)
+    return getattr(found, name) if module else found
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_LATER])

@@ -1,4 +1,5 @@
 // Factories: plain tensors without history. Inside transforms they are constants.
+#include <adjoint/core/observer.h>
 #include <adjoint/core/ops.h>
 
 #include <algorithm>
@@ -6,10 +7,22 @@
 
 namespace adjoint {
 
-Tensor zeros(const Dims& sizes, DType dtype, Device device) { return full(sizes, 0, dtype, device); }
-Tensor ones(const Dims& sizes, DType dtype, Device device) { return full(sizes, 1, dtype, device); }
-Tensor zeros_like(const Tensor& x) { return zeros(x.sizes(), x.dtype(), x.device()); }
-Tensor ones_like(const Tensor& x) { return ones(x.sizes(), x.dtype(), x.device()); }
+Tensor zeros(const Dims& sizes, DType dtype, Device device) {
+  const Named named("zeros");
+  return full(sizes, 0, dtype, device);
+}
+Tensor ones(const Dims& sizes, DType dtype, Device device) {
+  const Named named("ones");
+  return full(sizes, 1, dtype, device);
+}
+Tensor zeros_like(const Tensor& x) {
+  const Named named("zeros_like");
+  return full(x.sizes(), 0, x.dtype(), x.device());
+}
+Tensor ones_like(const Tensor& x) {
+  const Named named("ones_like");
+  return full(x.sizes(), 1, x.dtype(), x.device());
+}
 
 namespace {
 
@@ -41,6 +54,7 @@ template <class F> Tensor generate(const Dims& sizes, DType dtype, F&& f) {
 }  // namespace
 
 Tensor arange(const Scalar& start, const Scalar& stop, const Scalar& step, DType dtype) {
+  const Named named("arange");
   if (is_integral(start.dtype()) && is_integral(stop.dtype()) && is_integral(step.dtype())) {
     const int64_t a = start.to<int64_t>(), s = step.to<int64_t>();
     return generate({arange_count(a, stop.to<int64_t>(), s)}, dtype, [=](int64_t i) { return a + i * s; });
@@ -51,12 +65,14 @@ Tensor arange(const Scalar& start, const Scalar& stop, const Scalar& step, DType
 
 // The second half counts back from stop, so that both ends are exact.
 Tensor linspace(double start, double stop, int64_t n, DType dtype) {
+  const Named named("linspace");
   expect(n >= 0, "linspace: number of steps must be non-negative, got ", n);
   const double step = n > 1 ? (stop - start) / static_cast<double>(n - 1) : 0;
   return generate({n}, dtype, [=](int64_t i) { return i < (n + 1) / 2 ? start + step * static_cast<double>(i) : stop - step * static_cast<double>(n - 1 - i); });
 }
 
 Tensor eye(int64_t n, int64_t m, DType dtype) {
+  const Named named("eye");
   expect(n >= 0, "eye: n must be greater or equal to 0, got ", n);
   expect(m >= 0, "eye: m must be greater or equal to 0, got ", m);
   return generate({n, m}, dtype, [=](int64_t i) { return i / m == i % m; });

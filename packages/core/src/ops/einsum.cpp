@@ -1,4 +1,5 @@
 // einsum: the equation is read into labels, and operands are contracted in pairs by permute, reshape and matmul.
+#include <adjoint/core/observer.h>
 #include <adjoint/core/ops.h>
 
 #include <algorithm>
@@ -181,6 +182,7 @@ Term contract(const Term& first, const Term& second, const Labels& wanted) {
 }  // namespace
 
 Tensor einsum(const char* equation, Tensors x) {
+  const Named named("einsum");
   expect(!x.empty(), "einsum(): must provide at least one operand");
   Equation e = parse(equation);
   expect(e.inputs.size() >= x.size(), "einsum(): more operands were provided than specified in the equation");

@@ -1,5 +1,6 @@
 // Indexing by tensors of positions and masks, as in x[i, :, j]: one index tensor over some dimensions of x, taken together.
 #include <adjoint/core/batch.h>
+#include <adjoint/core/observer.h>
 #include <adjoint/core/types.h>
 
 #include <algorithm>
@@ -334,6 +335,7 @@ const Op op_detach_where{.name = "detach_where", .indices = 2, .types = types::f
     .doc = "The elements of `x`, without derivative where `mask` is true.", .reference = [](const Launch& l) { positions::copy(l.x[0], l.y[0]); }};
 
 Tensor embedding(const Tensor& weight, const Tensor& index, int64_t padding_idx) {
+  const Named named("embedding");
   expect(weight.dim() == 2, "embedding: 'weight' must be 2-D, got ", weight.sizes());
   expect(index.dtype() == DType::int64 || index.dtype() == DType::int32, "embedding: Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got ", index.dtype());
   const Tensor position = to_dtype(index, DType::int64);

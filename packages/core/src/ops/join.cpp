@@ -1,5 +1,6 @@
 // Joins and copies that move elements: cat, flip, roll, pad, triangles.
 #include <adjoint/core/batch.h>
+#include <adjoint/core/observer.h>
 #include <adjoint/core/types.h>
 
 #include <algorithm>
@@ -141,6 +142,7 @@ Tensor cat(Tensors x, int64_t dim) {
   return y[0];
 }
 Tensor stack(Tensors x, int64_t dim) {
+  const Named named("stack");
   expect(!x.empty(), "stack: expects a non-empty TensorList");
   const int d = wrap_dim(dim, x[0].dim() + 1, "stack");
   TensorVector rows;

@@ -1,6 +1,7 @@
 // Normalisation: softmax along a dimension; standardised values over dimensions (layer, batch and root-mean-square norms).
 #include <adjoint/core/batch.h>
 #include <adjoint/core/math/exp.h>
+#include <adjoint/core/observer.h>
 #include <adjoint/core/types.h>
 
 #include <algorithm>
@@ -193,8 +194,14 @@ Tensor softmax_like(const Op& op, const Tensor& x, int64_t dim, std::optional<DT
   return along(cast, dim, op.name, [&](const Tensor& v, int d) { return apply(op, {v}, Dim{d}); });
 }
 }  // namespace
-Tensor softmax(const Tensor& x, int64_t dim, std::optional<DType> dtype) { return softmax_like(op_softmax, x, dim, dtype); }
-Tensor log_softmax(const Tensor& x, int64_t dim, std::optional<DType> dtype) { return softmax_like(op_log_softmax, x, dim, dtype); }
+Tensor softmax(const Tensor& x, int64_t dim, std::optional<DType> dtype) {
+  const Named named("softmax");
+  return softmax_like(op_softmax, x, dim, dtype);
+}
+Tensor log_softmax(const Tensor& x, int64_t dim, std::optional<DType> dtype) {
+  const Named named("log_softmax");
+  return softmax_like(op_log_softmax, x, dim, dtype);
+}
 
 namespace {
 constexpr std::array<Rule, 4> centred_vjp{
@@ -262,6 +269,7 @@ Standardised standardised(const Op& op, const Tensor& x, const Dims& dims, doubl
 }  // namespace
 
 Tensor layer_norm(const Tensor& x, const Dims& shape, const Tensor& weight, const Tensor& bias, double eps) {
+  const Named named("layer_norm");
   const Dims dims = trailing_dims(x, shape, "layer_norm");
   check_affine(weight, shape, "layer_norm", "weight");
   check_affine(bias, shape, "layer_norm", "bias");
@@ -274,6 +282,7 @@ double epsilon_of(DType t) {
 }
 }  // namespace
 Tensor rms_norm(const Tensor& x, const Dims& shape, const Tensor& weight, std::optional<double> eps) {
+  const Named named("rms_norm");
   const Dims dims = trailing_dims(x, shape, "rms_norm");
   check_affine(weight, shape, "rms_norm", "weight");
   if (is_complex(x.dtype())) {  // by PyTorch's definition the mean of x^2, not of |x|^2
@@ -298,6 +307,7 @@ void update_running(const Tensor& running, const Tensor& value, double momentum,
 }  // namespace
 
 Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps) {
+  const Named named("batch_norm");
   expect(x.dim() >= 2, ErrorKind::value, "batch_norm: expected at least 2D input, got ", x.dim(), "D input");
   const int64_t channels = x.size(1), n = channels ? x.numel() / channels : 0;
   for (const Tensor& t : {running_mean, running_var, weight, bias})

@@ -4,6 +4,7 @@
 // only, whatever order or device computes it.
 #include <adjoint/core/math/log.h>
 #include <adjoint/core/math/trig.h>
+#include <adjoint/core/observer.h>
 #include <adjoint/core/ops.h>
 
 #include <algorithm>
@@ -90,6 +91,7 @@ Generator& default_generator() {
 }
 
 Tensor rand(const Dims& sizes, DType dtype, Generator& g) {
+  const Named named("rand");
   Tensor t = empty(sizes, dtype);
   if (is_complex(dtype)) {  // the two parts of an element stand side by side
     with_real(real_of(dtype), "rand", [&](auto tag) { fill_uniform(t.data<typename decltype(tag)::type>(), 2 * t.numel(), g); });
@@ -100,6 +102,7 @@ Tensor rand(const Dims& sizes, DType dtype, Generator& g) {
 }
 
 Tensor randn(const Dims& sizes, DType dtype, Generator& g) {
+  const Named named("randn");
   Tensor t = empty(sizes, dtype);
   if (is_complex(dtype)) {  // variance 1 in all: 1/2 for each part
     with_real(real_of(dtype), "randn", [&](auto tag) {
@@ -115,6 +118,7 @@ Tensor randn(const Dims& sizes, DType dtype, Generator& g) {
 }
 
 Tensor randint(int64_t low, int64_t high, const Dims& sizes, DType dtype, Generator& g) {
+  const Named named("randint");
   expect(low < high, "randint: random_ expects 'from' to be less than 'to', but got from=", low, " >= to=", high);
   Tensor t = empty(sizes, dtype);
   const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
@@ -132,6 +136,7 @@ Tensor randint(int64_t low, int64_t high, const Dims& sizes, DType dtype, Genera
 
 // The order of n random 64-bit keys.
 Tensor randperm(int64_t n, DType dtype, Generator& g) {
+  const Named named("randperm");
   expect(n >= 0, "randperm: n must be non-negative, got ", n);
   std::vector<std::pair<uint64_t, int64_t>> keys(static_cast<size_t>(n));
   each_bits<uint64_t>(n, g, [&](int64_t i, uint64_t bits) { keys[static_cast<size_t>(i)] = {bits, i}; });
@@ -145,6 +150,7 @@ Tensor randperm(int64_t n, DType dtype, Generator& g) {
 }
 
 Tensor bernoulli(const Tensor& p, Generator& g) {
+  const Named named("bernoulli");
   expect(is_floating(p.dtype()), ErrorKind::not_implemented, "bernoulli: not implemented for ", p.dtype());
   const DType wide = p.dtype() == DType::float64 ? p.dtype() : DType::float32;
   return to_dtype(lt(rand(p.sizes(), wide, g), p), p.dtype());
@@ -153,6 +159,7 @@ Tensor bernoulli(const Tensor& p, Generator& g) {
 Tensor dropout(const Tensor& x, double p, bool training, Generator& g) {
   expect(p >= 0 && p <= 1, ErrorKind::value, "dropout: dropout probability has to be between 0 and 1, but got ", p);
   if (!training || p == 0 || x.numel() == 0) return x;
+  const Named named("dropout");
   expect(is_differentiable(x.dtype()), "dropout: result type Float can't be cast to the desired output type ", x.dtype());
   Tensor mask = empty(x.sizes(), x.dtype());
   with_type(x.dtype(), [&](auto tag) {

@@ -1,20 +1,22 @@
-// Watching a thread: ops at the door, backward and its nodes, named ranges, memory. While nobody watches: one load and branch.
+// Watching a thread: ops at the door, functions made of them, custom Functions, backward and its nodes, the user's ranges, memory. While nobody watches: one load and branch.
 #pragma once
 #include <adjoint/core/op.h>
 
 #include <atomic>
+#include <optional>
 
 namespace adjoint {
 
 // Something that runs, and what it is given.
 struct Span {
-  enum class Kind : uint8_t { op, in_place, backward, evaluation, node, range };
+  enum class Kind : uint8_t { op, in_place, function, custom, backward, evaluation, node, range };
   Kind kind;
   Tensors x;                      // operands; of a node, its cotangents
   const Op* op = nullptr;         // of an op
   const Attrs* attrs = nullptr;
-  const Object* node = nullptr;   // the engine's Node: of its function alone (node), or with hooks and sums around it (evaluation)
-  const char* name = nullptr;     // of a range
+  const Object* node = nullptr;   // the engine's Node: of its function alone (node), with hooks and sums around it (evaluation), or that a custom Function makes
+  const char* name = nullptr;     // of a function, a custom Function or a range
+  const char* args = nullptr;     // of a range: what the user says about it
 };
 
 // What an observer does itself is not watched.
@@ -44,6 +46,15 @@ class ADJOINT_API Watch {
  private:
   const Span span_;
   bool open_;
+};
+
+// Functions that are no records are seen too, under PyTorch's name: factories, random numbers, what is made of other ops.
+class Named {
+ public:
+  explicit Named(const char* name) { if (watched()) watch_.emplace(Span{.kind = Span::Kind::function, .name = name}); }
+
+ private:
+  std::optional<Watch> watch_;   // ends without results, as if it failed
 };
 
 }  // namespace adjoint

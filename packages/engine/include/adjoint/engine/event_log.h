@@ -23,7 +23,8 @@ class ADJOINT_API EventLog final : public Observer {
     bool failed = false;
     bool made_node = false;              // then `sequence` is that of the node that a call recorded, or of the node that ran
     const Op* op = nullptr;
-    uint32_t name = none;                // of a node or a range: see name()
+    int8_t rank[2] = {-1, -1};           // of the first two operands
+    uint32_t name = none, args = none;   // of what is no op: see name()
     uint32_t parent = none;              // the event around it
     uint32_t site = 0;                   // the user's line; of a node, where it was recorded
     uint32_t operands = none, results = none;   // the first in detail()

@@ -1,0 +1,3 @@
+"""The profiler's older class."""
+
+from adjoint_profiler.legacy import profile as profile

@@ -1,0 +1,3 @@
+"""Profiling a program step by step: the counterpart of torch.profiler."""
+
+from adjoint_profiler.schedule import *  # noqa: F403

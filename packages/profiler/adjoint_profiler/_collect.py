@@ -1,0 +1,206 @@
+"""From the log of a thread to the events of a profile."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from adjoint_core._core import _site_info
+
+from . import _flops, _names
+from ._event import FunctionEvent
+from ._frames import Frames
+from ._tree import MEMORY, link_by_time, without_repeats
+
+
+class Raw(NamedTuple):
+    """One event as the engine's log has it; times in nanoseconds of the monotonic clock."""
+
+    kind: str
+    name: str
+    start: int
+    end: int
+    parent: int | None
+    sequence: int | None
+    site: int
+    failed: bool
+    rank: int
+    other_rank: int
+    args: str | None
+    operands: list[tuple[Any, Any, Any, Any]] | None  # (sizes, strides, dtype, number or None) of each
+    results: list[tuple[Any, Any, Any, Any]] | None
+
+
+@dataclass(frozen=True)
+class Session:
+    """What one cycle of profiling brought."""
+
+    log: Any
+    frames: Frames | None
+    began: int  # nanoseconds
+    ended: int
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What of it is made into events."""
+
+    shapes: bool
+    flops: bool
+    memory: bool
+    deadline: float | None = None
+
+
+class Collector:
+    """Makes the events of one session, with numbers that go on from `first_id`."""
+
+    def __init__(self, session: Session, wanted: Wanted, origin: int, first_id: int) -> None:
+        self._session = session
+        self._wanted = wanted
+        self._origin = origin
+        self._next_id = first_id
+        self._thread: int = session.log.thread
+        self._raw = [Raw(*e) for e in session.log.events()]
+        self._made: list[FunctionEvent | None] = []  # of each raw event; None: not shown
+        self._events: list[FunctionEvent] = []
+        self._starts: list[tuple[int, int, FunctionEvent]] = []  # with the user's line, for stacks
+
+    def events(self) -> list[FunctionEvent]:
+        """In the order in which they began."""
+        own, outside = self._memory()
+        for index, raw in enumerate(self._raw):
+            if self._wanted.deadline is not None and time.monotonic() > self._wanted.deadline:
+                break
+            self._add(raw, own[index])
+        events = without_repeats(self._events)
+        if self._session.frames is not None:
+            events = self._with_frames(events, self._session.frames)
+        events += outside
+        events.sort(key=lambda e: e.time_range.start)
+        return events
+
+    def _us(self, time: int) -> float:
+        return (time - self._origin) / 1e3
+
+    def _event(self, name: str, start: int, end: int, **facts: Any) -> FunctionEvent:
+        self._next_id += 1
+        return FunctionEvent(self._next_id - 1, name, self._thread, self._us(start), self._us(end), **facts)
+
+    def _memory(self) -> tuple[list[int], list[FunctionEvent]]:
+        """Bytes that each raw event took, all inside of it included; and events for what came and went outside of all."""
+        bytes_of = [0] * len(self._raw)
+        outside: list[FunctionEvent] = []
+        for at, bytes, event in self._session.log.memory() if self._wanted.memory else ():
+            if event is not None:
+                bytes_of[event] += bytes
+            else:
+                outside.append(self._event(MEMORY, at, at, cpu_memory_usage=bytes, fwd_thread=self._thread))
+        for index in range(len(self._raw) - 1, -1, -1):  # children follow their parents
+            parent = self._raw[index].parent
+            if parent is not None:
+                bytes_of[parent] += bytes_of[index]
+        return bytes_of, outside
+
+    def _parent(self, raw: Raw) -> FunctionEvent | None:
+        index = raw.parent
+        while index is not None:
+            made = self._made[index]
+            if made is not None:
+                return made
+            index = self._raw[index].parent
+        return None
+
+    def _in_node(self, raw: Raw) -> bool:
+        index = raw.parent
+        while index is not None:
+            if self._raw[index].kind == "node":
+                return True
+            index = self._raw[index].parent
+        return False
+
+    def _add(self, raw: Raw, memory: int) -> None:
+        # What runs in a backward shows it; and rules call products by their own names.
+        hidden = raw.kind == "backward" or (raw.kind == "function" and raw.name == "matmul" and self._in_node(raw))
+        self._made.append(None if hidden else self._shown(raw, memory))
+
+    def _shown(self, raw: Raw, memory: int) -> FunctionEvent:
+        backward = raw.kind in ("node", "evaluation")
+        event = self._event(
+            _names.of_event(raw.kind, raw.name, raw.rank, raw.other_rank),
+            raw.start,
+            raw.end,
+            fwd_thread=self._thread if backward else 0,
+            scope={"node": 1, "range": 7}.get(raw.kind, 0),
+            sequence_nr=-1 if raw.sequence is None else raw.sequence,
+            cpu_memory_usage=memory,
+            is_user_annotation=raw.kind == "range",
+            activity_type="user_annotation" if raw.kind == "range" else "cpu_op",
+            input_shapes=[],
+            stack=[],
+        )
+        event.external_id = event.id
+        self._describe(event, raw)
+        parent = self._parent(raw)
+        if parent is not None and self._session.frames is None:
+            parent.append_cpu_child(event)
+            event.set_cpu_parent(parent)
+        self._events.append(event)
+        self._starts.append((raw.start, _line(raw.site), event))
+        return event
+
+    def _describe(self, event: FunctionEvent, raw: Raw) -> None:
+        if raw.args is not None:
+            event.concrete_inputs = [raw.args]
+        if raw.operands is None:
+            return
+        shapes = [list(o[0]) for o in raw.operands]
+        if self._wanted.shapes:
+            event.input_shapes = shapes
+            event.structured_input_shapes = shapes
+            event.structured_input_strides = [list(o[1]) for o in raw.operands]
+            event.input_dtypes = [str(o[2]).removeprefix("adjoint.") for o in raw.operands]
+            if raw.args is None:
+                event.concrete_inputs = [o[3] for o in raw.operands]
+        if self._wanted.flops:
+            called = raw.kind in ("op", "in_place") and raw.results is not None
+            event.flops = _flops.flops(raw.name, shapes, [list(r[0]) for r in raw.results or ()]) if called else 0
+
+    def _with_frames(self, events: Sequence[FunctionEvent], frames: Frames) -> list[FunctionEvent]:
+        """Adds the calls of Python functions as events, and to each event its stack."""
+        starts = sorted(self._starts, key=lambda s: s[0])
+        for (_, _, event), stack in zip(starts, frames.stacks((at, line) for at, line, _ in starts), strict=True):
+            event.stack = stack
+        ended = self._session.ended
+        calls = [
+            self._event(
+                c.name, c.start, c.end, is_python_function=True, activity_type="python_function", input_shapes=[], stack=[]
+            )
+            for c in frames.calls(ended)
+        ]
+        for call in calls:
+            call.python_id = call.id
+        together = [*calls, *events]
+        link_by_time(together)
+        for call in calls:
+            if call.cpu_parent is not None:
+                call.python_parent_id = call.cpu_parent.python_id
+        _stacks_of_backward(events)
+        return together
+
+
+def _stacks_of_backward(events: Sequence[FunctionEvent]) -> None:
+    """What backward runs has the stack of the call that made its node: backward itself is called from one line."""
+    made = {e.sequence_nr: e.stack for e in events if e.sequence_nr >= 0 and not e.fwd_thread and e.stack}
+    for event in events:
+        node: FunctionEvent | None = event
+        while node is not None and not node.fwd_thread:
+            node = node.cpu_parent
+        if node is not None and node.sequence_nr in made:
+            event.stack = made[node.sequence_nr]
+
+
+def _line(site: int) -> int:
+    found = _site_info(site)
+    return 0 if found is None else found[1]

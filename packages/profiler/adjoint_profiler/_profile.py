@@ -1,0 +1,298 @@
+"""profile: records what a thread runs, and answers with tables, traces and reports."""
+
+from __future__ import annotations
+
+import time
+import uuid
+import warnings
+from collections.abc import Callable, Iterable
+from time import perf_counter_ns, time_ns
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from adjoint_core import cuda
+from adjoint_engine import _engine
+
+from ._collect import Collector, Session, Wanted
+from ._config import ProfilerActivity, ProfilerConfig, ProfilerState
+from ._event_list import EventList
+from ._frames import Frames
+
+if TYPE_CHECKING:
+    from ._average import FunctionEventAvg
+    from ._diff import Diff
+    from ._event_list import Path
+
+
+class profile:
+    """Records the calls, nodes of backward and labelled ranges of this thread, and how long each took.
+
+    Other threads are not seen. A profile is used once, unless `acc_events` is set.
+
+    Arguments:
+        enabled: False makes it do nothing.
+        use_cuda, use_device: the device whose times are recorded too, if it is there.
+        record_shapes: the shapes and types of operands; needed to group by them.
+        with_flops: floating-point operations of products, convolutions and elementwise arithmetic.
+        profile_memory: bytes of tensors allocated and freed.
+        with_stack: the Python stack of each event, and Python functions as events of their own. Slow.
+        with_modules: accepted; there are no modules.
+        use_kineto: accepted; the engine records for itself.
+        use_cpu: False asks for a device alone, and needs `use_kineto` and a device.
+        experimental_config: accepted.
+        acc_events: it may be entered again, and events add up.
+        custom_trace_id_callback: makes the id of the trace; None: a random one.
+        post_processing_timeout_s: seconds after which events are left out.
+        activity_filters: which types of events are kept of an activity: cpu_op, user_annotation, python_function.
+
+    Raises:
+        RuntimeError: entered twice.
+
+    Example::
+
+        >>> x = ad.ones(8, 8, requires_grad=True)
+        >>> with ad.autograd.profiler.profile() as prof:
+        ...     (x @ x).sum().backward()
+        >>> [e.key for e in prof.key_averages() if "Backward" in e.key and "::" not in e.key]
+        ['SumBackward0', 'MmBackward0']
+    """
+
+    def __init__(
+        self,
+        enabled: bool = True,
+        *,
+        use_cuda: bool = False,
+        use_device: str | None = None,
+        record_shapes: bool = False,
+        with_flops: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False,
+        with_modules: bool = False,
+        use_kineto: bool = False,
+        use_cpu: bool = True,
+        experimental_config: Any = None,
+        acc_events: bool = False,
+        custom_trace_id_callback: Callable[[], str] | None = None,
+        post_processing_timeout_s: float | None = None,
+        activity_filters: dict[ProfilerActivity, set[str]] | None = None,
+    ) -> None:
+        self.enabled = enabled
+        self.use_cuda = use_cuda
+        self.use_device = _device(use_cuda, use_device) if enabled else None
+        self.record_shapes = record_shapes
+        self.with_flops = with_flops
+        self.profile_memory = profile_memory
+        self.with_stack = with_stack
+        self.with_modules = with_modules
+        self.use_kineto = use_kineto
+        self.use_cpu = use_cpu
+        self.experimental_config = experimental_config
+        self.acc_events = acc_events
+        self.custom_trace_id_callback = custom_trace_id_callback
+        self.post_processing_timeout_s = post_processing_timeout_s
+        self.activity_filters = activity_filters
+        self.entered = False
+        self.trace_id = ""
+        self._open: Session | None = None
+        self._sessions: list[Session] = []
+        self._events: EventList | None = None
+        self._origin = 0  # of times: nanoseconds of the monotonic clock
+        self._origin_of_day = 0  # the same moment since the epoch
+        if enabled and not use_cpu:
+            if not use_kineto:
+                raise ValueError("profile: events of a device alone need use_kineto=True, got use_cpu=False")
+            if self.use_device is None:
+                raise ValueError("profile: nothing to record, got use_cpu=False and no device")
+
+    def default_trace_id(self) -> str:
+        """A random id."""
+        return uuid.uuid4().hex.upper()
+
+    def create_trace_id(self) -> str:
+        """A new id: from the callback, if there is one."""
+        return self.custom_trace_id_callback() if self.custom_trace_id_callback else self.default_trace_id()
+
+    def config(self, create_trace_id: bool = False) -> ProfilerConfig:
+        """What it was asked to record."""
+        if create_trace_id:
+            self.trace_id = self.create_trace_id()
+        return ProfilerConfig(
+            ProfilerState.CPU,
+            self.record_shapes,
+            self.profile_memory,
+            self.with_stack,
+            self.with_flops,
+            self.with_modules,
+            self.experimental_config,
+            self.trace_id,
+        )
+
+    def __enter__(self) -> profile | None:
+        if not self.enabled:
+            return None
+        if self._open is not None or (self.entered and not self.acc_events):
+            raise RuntimeError("Profiler context manager is not reentrant")
+        self.entered = True
+        self.config(create_trace_id=True)
+        self._start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None = None, value: BaseException | None = None, trace: TracebackType | None = None
+    ) -> bool | None:
+        if not self.enabled:
+            return None
+        self._stop()
+        return False
+
+    @property
+    def recording(self) -> bool:
+        """Whether it records now."""
+        return self._open is not None
+
+    def _start(self) -> None:
+        log = _engine.EventLog(self.record_shapes or self.with_flops, self.profile_memory, self.with_stack)
+        frames = Frames() if self.with_stack else None
+        now = perf_counter_ns()
+        if not self._sessions:
+            self._origin, self._origin_of_day = now, time_ns()
+        self._open = Session(log, frames, now, now)
+        log.start()
+        if frames is not None:
+            frames.start()
+
+    def _stop(self) -> None:
+        if self._open is None:
+            return
+        session, self._open = self._open, None
+        if session.frames is not None:
+            session.frames.stop()
+        session.log.stop()
+        self._sessions.append(Session(session.log, session.frames, session.began, perf_counter_ns()))
+        self._events = None
+
+    def toggle_collection_dynamic(self, enabled: bool, activities: Iterable[ProfilerActivity]) -> None:
+        """Pauses recording in the middle of a profile, or goes on, if the CPU is among the activities."""
+        if not self.enabled or not self.entered or ProfilerActivity.CPU not in set(activities):
+            return
+        if enabled and self._open is None:
+            self._start()
+        elif not enabled:
+            self._stop()
+
+    @property
+    def function_events(self) -> EventList:
+        """All events, as they began; empty before the profile has ended."""
+        if self._events is None:
+            self._events = self._collect()
+        return self._events
+
+    def _collect(self) -> EventList:
+        events = EventList(use_device=self.use_device, profile_memory=self.profile_memory, with_flops=self.with_flops)
+        if self._open is not None:
+            return events
+        limit = self.post_processing_timeout_s
+        wanted = Wanted(
+            self.record_shapes, self.with_flops, self.profile_memory, None if limit is None else time.monotonic() + limit
+        )
+        for session in self._sessions:
+            events.extend(Collector(session, wanted, self._origin, len(events)).events())
+        kept = (self.activity_filters or {}).get(ProfilerActivity.CPU)
+        if kept is not None:
+            events[:] = [e for e in events if (e.activity_type or "").lower() in {k.lower() for k in kept}]
+        return events
+
+    def table(
+        self,
+        sort_by: str | None = None,
+        row_limit: int = 100,
+        max_src_column_width: int = 75,
+        max_name_column_width: int = 55,
+        max_shapes_column_width: int = 80,
+        header: str | None = None,
+        top_level_events_only: bool = False,
+    ) -> str:
+        """All events as a table: see EventList.table."""
+        return self.function_events.table(
+            sort_by,
+            row_limit,
+            max_src_column_width,
+            max_name_column_width,
+            max_shapes_column_width,
+            header,
+            top_level_events_only,
+        )
+
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+    ) -> EventList:
+        """Events of the same name added up: see EventList.key_averages."""
+        return self.function_events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+
+    def total_average(self) -> FunctionEventAvg:
+        """All events added up."""
+        return self.function_events.total_average()
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        """Microseconds on the CPU of all events together, each counted once."""
+        return self.function_events.self_cpu_time_total
+
+    def memory_curve(self) -> list[tuple[float, int]]:
+        """Bytes of tensors that live, as far as this profile saw them come: pairs of (microseconds, bytes).
+
+        It begins at zero; memory that was there before and is freed counts below zero. Empty without `profile_memory`.
+        """
+        live, curve = 0, []
+        for session in self._sessions:
+            for at, bytes, _ in session.log.memory():
+                live += bytes
+                curve.append(((at - self._origin) / 1e3, live))
+        return curve
+
+    def export_chrome_trace(self, path: Path, metadata: dict[str, Any] | None = None, use_python_export: bool = False) -> None:
+        """Writes a trace that chrome://tracing and ui.perfetto.dev open; compressed if `path` ends with .gz.
+
+        Arguments:
+            path: of the file.
+            metadata: entries of the trace's top level, such as the name of a run.
+            use_python_export: accepted; there is one way to write.
+        """
+        from ._trace import Trace
+
+        facts = {"trace_id": self.trace_id, "baseTimeNanoseconds": self._origin_of_day, **(metadata or {})}
+        Trace(self.function_events, self.memory_curve(), facts).write(path)
+
+    def export_stacks(self, path: Path, metric: str = "self_cpu_time_total") -> None:
+        """Writes stacks for flame graphs: see EventList.export_stacks. Needs `with_stack`."""
+        self.function_events.export_stacks(path, metric)
+
+    def diff(self, other: profile) -> Diff:
+        """What changed from this profile to `other`, name by name: see Diff."""
+        return self.function_events.diff(other.function_events)
+
+    def __str__(self) -> str:
+        return self.table() if self._sessions else repr(self)
+
+    def __repr__(self) -> str:
+        if not self._sessions:
+            return "<unfinished adjoint.autograd.profile>"
+        return f"<adjoint.autograd.profile of {len(self.function_events)} events>"
+
+    def _repr_html_(self) -> str:
+        return self.key_averages()._repr_html_()
+
+
+def _device(use_cuda: bool, use_device: str | None) -> str | None:
+    """The device to time, or None with a warning if it is not there."""
+    if use_cuda:
+        warnings.warn("`use_cuda` will be deprecated soon, please use use_device='cuda' instead.", FutureWarning, stacklevel=3)
+        use_device = "cuda"
+    if use_device is None:
+        return None
+    if use_device not in ("cuda", "xpu", "mtia", "privateuseone", "hpu"):
+        raise ValueError(f"profile: use_device must be the name of a device, got {use_device!r}")
+    if use_device != "cuda" or not cuda.is_available():
+        warnings.warn(f"{use_device.upper()} is not available, disabling {use_device} profiling", UserWarning, stacklevel=3)
+        return None
+    return use_device

@@ -1,0 +1,111 @@
+"""Traces in the format that chrome://tracing, Perfetto and TensorBoard read."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import platform
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ._event import FunctionEvent
+from ._tree import MEMORY
+from ._values import DeviceType
+
+if TYPE_CHECKING:
+    from ._event_list import EventList, Path
+
+
+class Trace:
+    """Events, the curve of memory and facts about the run, as a trace.
+
+    Slices nest as the events do; an arrow leads from each forward call to the node of backward that it made, and from
+    calls of backward to the nodes of double backward.
+    """
+
+    def __init__(
+        self, events: EventList, memory: Sequence[tuple[float, int]] = (), facts: Mapping[str, Any] | None = None
+    ) -> None:
+        self._events: list[FunctionEvent] = list(events)
+        self._memory = memory
+        self._facts = facts or {}
+        self._pid = os.getpid()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The trace as JSON will have it."""
+        return {
+            "schemaVersion": 1,
+            "displayTimeUnit": "ms",
+            "host_name": platform.node(),
+            **self._facts,
+            "traceEvents": [*self._names(), *self._slices(), *self._arrows(), *self._counters()],
+        }
+
+    def write(self, path: Path) -> None:
+        """Writes it, compressed if the path ends with .gz."""
+        text = json.dumps(self.as_dict(), default=str, allow_nan=False)
+        opened = gzip.open if os.fspath(path).endswith(".gz") else open
+        with opened(path, "wt", encoding="utf-8") as file:
+            file.write(text)
+
+    def _at(self, kind: str, name: str, category: str, time: float, thread: int) -> dict[str, Any]:
+        return {"ph": kind, "cat": category, "name": name, "pid": self._pid, "tid": thread, "ts": time}
+
+    def _names(self) -> Iterator[dict[str, Any]]:
+        process = os.path.basename(sys.argv[0] or sys.executable) or "python"
+        yield {"ph": "M", "name": "process_name", "pid": self._pid, "tid": 0, "args": {"name": process}}
+        for thread in sorted({e.thread for e in self._events}):
+            yield {"ph": "M", "name": "thread_name", "pid": self._pid, "tid": thread, "args": {"name": f"thread {thread}"}}
+
+    def _slices(self) -> Iterator[dict[str, Any]]:
+        for event in self._events:
+            start, length = event.time_range.start, event.time_range.elapsed_us()
+            if event.name == MEMORY:
+                instant = self._at("i", MEMORY, "cpu_instant_event", start, event.thread)
+                yield {**instant, "s": "t", "args": {"Bytes": event.cpu_memory_usage, "Device Type": 0, "Device Id": -1}}
+                continue
+            category = event.activity_type or ("cpu_op" if event.device_type == DeviceType.CPU else "kernel")
+            yield {**self._at("X", event.name, category, start, event.thread), "dur": length, "args": _arguments(event)}
+            for kernel in event.kernels:
+                device = self._at("X", kernel.name, "kernel", start, kernel.device)
+                yield {**device, "pid": f"device {kernel.device}", "dur": kernel.duration, "args": {"External id": event.id}}
+
+    def _arrows(self) -> Iterator[dict[str, Any]]:
+        made: dict[tuple[int, int], FunctionEvent] = {}
+        number = 0
+        for event in self._events:
+            if event.sequence_nr < 0:
+                continue
+            if not event.fwd_thread:
+                made.setdefault((event.thread, event.sequence_nr), event)
+            elif event.scope == 1 and (source := made.get((event.fwd_thread, event.sequence_nr))) is not None:
+                number += 1
+                yield {**self._at("s", "fwdbwd", "fwdbwd", source.time_range.start, source.thread), "id": number}
+                end = self._at("f", "fwdbwd", "fwdbwd", event.time_range.start, event.thread)
+                yield {**end, "id": number, "bp": "e"}
+
+    def _counters(self) -> Iterator[dict[str, Any]]:
+        for time, live in self._memory:
+            yield {**self._at("C", "Memory of tensors", "memory", time, 0), "args": {"bytes": live}}
+
+
+def _arguments(event: FunctionEvent) -> dict[str, Any]:
+    args: dict[str, Any] = {"External id": event.id}
+    if event.sequence_nr >= 0:
+        args["Sequence number"] = event.sequence_nr
+        args["Fwd thread id"] = event.fwd_thread or 0
+    if event.input_shapes:
+        args["Input Dims"] = event.input_shapes
+        args["Input Strides"] = event.structured_input_strides
+        args["Input type"] = event.input_dtypes
+    if event.concrete_inputs:
+        args["Concrete Inputs"] = ["" if v is None else str(v) for v in event.concrete_inputs]
+    if event.flops:
+        args["FLOPs"] = event.flops
+    if event.cpu_memory_usage:
+        args["Bytes"] = event.cpu_memory_usage
+    if event.stack:
+        args["Call stack"] = ";".join(event.stack)
+    return args

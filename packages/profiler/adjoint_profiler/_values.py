@@ -1,0 +1,86 @@
+"""Small values of profiles: times, intervals, kinds of devices, and how they are printed."""
+
+from __future__ import annotations
+
+import enum
+import warnings
+from typing import NamedTuple
+
+
+class DeviceType(enum.IntEnum):
+    """Where an event ran."""
+
+    CPU = 0
+    CUDA = 1
+    XPU = 12
+    Meta = 14
+    MTIA = 19
+    PrivateUse1 = 20
+
+
+class Interval:
+    """A span of time, in microseconds.
+
+    Example::
+
+        >>> Interval(2, 7).elapsed_us()
+        5
+    """
+
+    def __init__(self, start: float, end: float) -> None:
+        self.start = start
+        self.end = end
+
+    def elapsed_us(self) -> float:
+        """Its length in microseconds."""
+        return self.end - self.start
+
+    def __repr__(self) -> str:
+        return f"Interval({self.start}, {self.end})"
+
+
+class Kernel(NamedTuple):
+    """What an event started on a device: name, index of the device, microseconds."""
+
+    name: str
+    device: int
+    duration: float
+
+
+def deprecated(old: str, new: str) -> None:
+    """Warns the caller's caller that a name of older versions was used."""
+    warnings.warn(f"`{old}` is deprecated. Use `{new}` instead.", FutureWarning, stacklevel=3)
+
+
+def format_time(us: float) -> str:
+    """Microseconds with the unit that suits them."""
+    if us >= 1e6:
+        return f"{us / 1e6:.3f}s"
+    if us >= 1e3:
+        return f"{us / 1e3:.3f}ms"
+    return f"{us:.3f}us"
+
+
+def format_time_in(us: float, unit: str | None) -> str:
+    """Microseconds in `unit`: s, ms, us, or None for the one that suits."""
+    if unit is None:
+        return format_time(us)
+    scales = {"us": 1.0, "ms": 1e3, "s": 1e6}
+    if unit not in scales:
+        raise ValueError(f"table: time_unit must be one of s, ms, us, got {unit!r}")
+    return f"{us / scales[unit]:.3f}{unit}"
+
+
+def format_share(part: float, total: float) -> str:
+    """A part in percent of the total."""
+    if total == 0:
+        return "NaN" if part else "0.00%"
+    return f"{part * 100 / total:.2f}%"
+
+
+def format_memory(bytes: float) -> str:
+    """Bytes with the unit that suits them."""
+    for size, unit in ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB")):
+        if abs(bytes) >= size:
+            return f"{bytes / size:.2f} {unit}"
+    return f"{bytes} B"

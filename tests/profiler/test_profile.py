@@ -1,0 +1,391 @@
+"""profile and record_function: what is recorded, under which names, with which times, shapes, memory and stacks."""
+
+import threading
+import time
+
+import pytest
+
+import adjoint as ad
+from adjoint.autograd import profiler
+
+
+def step(x):
+    ((x @ x) ** 2).sum().backward()
+
+
+def profiled(run=None, **options):
+    x = ad.randn(8, 8, requires_grad=True)
+    with profiler.profile(**options) as prof:
+        (run or step)(x)
+    return prof
+
+
+def named(prof, name):
+    return [e for e in prof.function_events if e.name == name]
+
+
+def test_names_are_those_of_pytorch():
+    x = ad.randn(2, 3, 3, requires_grad=True)
+    v = ad.ones(3)
+
+    def run(_):
+        x.relu().sum()
+        x @ x
+        x[0] @ v
+        v.dot(v)
+        v.add_(1)
+        ad.nn.functional.conv2d(ad.ones(1, 1, 4, 4), ad.ones(1, 1, 2, 2))
+        ad.zeros(2)
+        v.to(ad.float64)
+
+    names = {e.name for e in profiled(run).function_events}
+    assert names >= {
+        "aten::relu", "aten::sum", "aten::bmm", "aten::matmul", "aten::dot", "aten::add_", "aten::conv2d", "aten::zeros",
+        "aten::_to_copy",
+    }  # fmt: skip
+
+
+def test_backward_shows_engine_node_and_what_the_node_calls():
+    prof = profiled()
+    (node,) = named(prof, "MmBackward0")
+    assert node.cpu_parent.name == "autograd::engine::evaluate_function: MmBackward0" and node.cpu_parent.cpu_parent is None
+    assert [c.name for c in node.cpu_children].count("aten::mm") == 2
+    (leaf,) = named(prof, "torch::autograd::AccumulateGrad")
+    assert leaf.scope == node.scope == 1 and leaf.sequence_nr == -1
+
+
+def test_forward_and_backward_share_sequence_numbers():
+    prof = profiled()
+    forward = {e.name: e.sequence_nr for e in prof.function_events if not e.fwd_thread}
+    backward = {e.name: e.sequence_nr for e in prof.function_events if e.fwd_thread and e.scope == 1}
+    assert forward["aten::pow"] == backward["PowBackward0"] >= 0
+    assert max(e.sequence_nr for e in named(prof, "aten::mm")) == backward["MmBackward0"]
+
+
+def test_double_backward_is_linked_to_the_calls_of_backward():
+    def run(x):
+        (g,) = ad.autograd.grad((x**3).sum(), x, create_graph=True)
+        g.sum().backward()
+
+    prof = profiled(run)
+    made_in_backward = {e.sequence_nr for e in prof.function_events if e.cpu_parent and e.cpu_parent.scope == 1}
+    assert {e.sequence_nr for e in named(prof, "MulBackward0")} <= made_in_backward
+
+
+def test_custom_functions_and_their_nodes():
+    class Twice(ad.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+    prof = profiled(lambda x: Twice.apply(x).sum().backward())
+    (call,), (node,) = named(prof, "Twice"), named(prof, "TwiceBackward")
+    assert [c.name for c in call.cpu_children] == ["aten::mul"] and call.sequence_nr == node.sequence_nr >= 0
+
+
+def test_a_custom_function_that_fails_leaves_the_profile_in_order():
+    class Fails(ad.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            raise KeyError("planted")
+
+    def run(x):
+        with pytest.raises(KeyError):
+            Fails.apply(x)
+        x.sin()
+
+    assert named(profiled(run), "aten::sin")[0].cpu_parent is None
+
+
+def test_levels_do_not_repeat_names():
+    prof = profiled(lambda x: ad.vmap(ad.sin)(x))
+    assert len(named(prof, "aten::sin")) == 1
+
+
+def test_times_are_those_of_a_clock():
+    def run(_):
+        with profiler.record_function("sleeps"):
+            time.sleep(0.02)
+            ad.ones(1)
+
+    (sleeps,) = named(profiled(run), "sleeps")
+    assert 20_000 <= sleeps.cpu_time_total < 500_000
+    (made,) = sleeps.cpu_children
+    assert sleeps.self_cpu_time_total == pytest.approx(sleeps.cpu_time_total - made.cpu_time_total)
+    assert 0 <= sleeps.time_range.start <= made.time_range.start <= made.time_range.end <= sleeps.time_range.end
+
+
+def test_a_planted_hot_spot_is_on_top():
+    small, large = ad.randn(8, 8), ad.randn(300, 300)
+    prof = profiled(lambda _: (large.sort(), small + small, small.sin()))
+    assert prof.key_averages().table(sort_by="self_cpu_time_total").splitlines()[3].split()[0] == "aten::sort"
+
+
+def test_shapes_types_and_numbers():
+    prof = profiled(lambda x: x.t() * 2, record_shapes=True)
+    (event,) = named(prof, "aten::mul")
+    assert event.input_shapes == [[8, 8], []] and event.concrete_inputs == [None, 2]
+    assert event.structured_input_strides == [[1, 8], []] and event.input_dtypes == ["float32", "int64"]
+    assert named(profiled(lambda x: x * 2), "aten::mul")[0].input_shapes == []
+
+
+def test_grouping_by_shapes():
+    prof = profiled(lambda x: (x.sin(), x[0].sin(), x[1].sin()), record_shapes=True)
+    groups = {str(e.input_shapes): e.count for e in prof.key_averages(group_by_input_shape=True) if e.key == "aten::sin"}
+    assert groups == {"[[8, 8]]": 1, "[[8]]": 2}
+    assert [e.count for e in prof.key_averages() if e.key == "aten::sin"] == [3]
+
+
+@pytest.mark.parametrize(
+    ("run", "name", "expected"),
+    [
+        (lambda: ad.ones(3, 4) @ ad.ones(4, 5), "aten::mm", 2 * 3 * 4 * 5),
+        (lambda: ad.ones(2, 3, 4) @ ad.ones(2, 4, 5), "aten::bmm", 2 * 2 * 3 * 4 * 5),
+        (lambda: ad.ones(3, 1) * ad.ones(4), "aten::mul", 12),
+        (lambda: ad.nn.functional.conv2d(ad.ones(2, 3, 8, 8), ad.ones(4, 3, 3, 3)), "aten::conv2d", 2 * 2 * 4 * 36 * 27),
+        (lambda: ad.nn.functional.conv1d(ad.ones(1, 4, 8), ad.ones(4, 2, 3), groups=2), "aten::conv1d", 2 * 4 * 6 * 6),
+        (lambda: ad.ones(3).sin(), "aten::sin", 0),
+    ],
+)
+def test_flops(run, name, expected):
+    prof = profiled(lambda _: run(), with_flops=True)
+    assert [e.flops for e in named(prof, name)] == [expected] and not named(prof, name)[0].input_shapes
+
+
+def test_flops_of_backward_are_those_of_two_products():
+    x, w = ad.ones(2, 3, 8, 8, requires_grad=True), ad.ones(4, 3, 3, 3, requires_grad=True)
+    prof = profiled(lambda _: ad.nn.functional.conv2d(x, w).sum().backward(), with_flops=True)
+    assert [e.flops for e in named(prof, "aten::convolution_backward")] == [2 * 2 * 4 * 36 * 27] * 2
+
+
+def test_memory_of_calls_and_of_what_is_freed_outside():
+    kept = []
+
+    def run(_):
+        with profiler.record_function("makes"):
+            kept.append(ad.ones(1000).sin())
+        kept.clear()
+
+    prof = profiled(run, profile_memory=True)
+    (makes,), (sin,) = named(prof, "makes"), named(prof, "aten::sin")
+    assert sin.cpu_memory_usage == sin.self_cpu_memory_usage == 4000
+    assert makes.cpu_memory_usage == 4000 and makes.self_cpu_memory_usage == -4000
+    assert [e.cpu_memory_usage for e in named(prof, "[memory]")] == [-4000]
+    assert sum(e.self_cpu_memory_usage for e in prof.function_events) == 0
+    assert max(live for _, live in prof.memory_curve()) == 8000 and prof.memory_curve()[-1][1] == 0
+
+
+def test_a_planted_leak_shows():
+    leak = []
+    prof = profiled(lambda x: [leak.append(x.sin()) for _ in range(3)], profile_memory=True)
+    assert [e.self_cpu_memory_usage for e in prof.key_averages() if e.key == "aten::sin"] == [3 * 256]
+    assert prof.memory_curve()[-1][1] == 3 * 256
+
+
+def helper(x):
+    return x.sin()
+
+
+def test_stacks_name_the_lines_of_the_user_innermost_first():
+    def run(x):
+        helper(x).sum().backward()
+
+    prof = profiled(run, with_stack=True)
+    (sin,) = named(prof, "aten::sin")
+    line = helper.__code__.co_firstlineno
+    assert sin.stack[0] == f"{__file__}({line + 1}): helper"
+    assert sin.stack[1] == f"{__file__}({run.__code__.co_firstlineno + 1}): run" and ": profiled" in sin.stack[2]
+    (frame,) = named(prof, f"{__file__}({line}): helper")
+    assert frame.is_python_function and sin.cpu_parent is frame and frame.cpu_parent.name.endswith(": run")
+    (node,) = named(prof, "SinBackward0")
+    assert node.stack == sin.stack and {c.name: c.stack for c in node.cpu_children}["aten::cos"] == sin.stack
+    assert not any("adjoint_" in e.name or "/adjoint/" in e.name for e in prof.function_events)
+
+
+def test_stacks_follow_lines_within_a_function():
+    def run(x):
+        x.sin()
+        x.cos()
+
+    prof = profiled(run, with_stack=True)
+    first = run.__code__.co_firstlineno
+    lines = [named(prof, name)[0].stack[0] for name in ("aten::sin", "aten::cos")]
+    assert lines == [f"{__file__}({first + k}): run" for k in (1, 2)]
+    groups = prof.key_averages(group_by_stack_n=1)
+    assert {e.key: e.stack for e in groups}["aten::sin"] == [lines[0]]
+    assert "Source Location" in groups.table()
+
+
+def test_the_profile_function_of_others_comes_back():
+    import sys
+
+    def mine(frame, event, argument):
+        pass
+
+    sys.setprofile(mine)
+    try:
+        profiled(with_stack=True)
+        assert sys.getprofile() is mine
+    finally:
+        sys.setprofile(None)
+
+
+def test_export_stacks(tmp_path):
+    prof = profiled(lambda x: [ad.randn(64, 64) @ ad.randn(64, 64) for _ in range(3)], with_stack=True)
+    prof.export_stacks(tmp_path / "stacks.txt")
+    lines = (tmp_path / "stacks.txt").read_text().splitlines()
+    frames, weight = next(line for line in lines if "aten::mm" in line).rsplit(" ", 1)
+    assert int(weight) > 0 and frames.split(";")[-1] == "aten::mm" and " " not in frames
+    with pytest.raises(ValueError, match="self_cpu_time_total"):
+        prof.export_stacks(tmp_path / "stacks.txt", "nope")
+
+
+def test_other_threads_are_not_seen_and_have_numbers_of_their_own():
+    profiles = []
+
+    def work(name):
+        with profiler.profile() as prof:
+            getattr(ad.ones(2), name)()
+        profiles.append(prof)
+
+    def run(_):
+        threads = [threading.Thread(target=work, args=(name,)) for name in ("cosh", "sinh")]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+
+    mine = profiled(run)
+    assert [e.name for e in mine.function_events] == []
+    assert sorted(p.function_events[1].name for p in profiles) == ["aten::cosh", "aten::sinh"]
+    assert len({p.function_events[0].thread for p in profiles}) == 2
+
+
+def test_record_function_as_block_decorator_and_again():
+    @profiler.record_function("decorated")
+    def f(x):
+        """Doc."""
+        return x.sin() if x.dim() == 0 else f(x[0])
+
+    again = profiler.record_function("again", "with args")
+
+    def run(x):
+        f(x)
+        with again, again:
+            pass
+
+    prof = profiled(run)
+    assert f.__name__ == "f" and f.__doc__ == "Doc."
+    assert [e.cpu_parent.name if e.cpu_parent else None for e in named(prof, "decorated")] == [None, "decorated", "decorated"]
+    (again_event,) = named(prof, "again")  # one inside of the other, without anything else, is one
+    assert again_event.is_user_annotation and again_event.scope == 7 and again_event.concrete_inputs == ["with args"]
+
+
+def test_ranges_without_a_profile_do_nothing():
+    with profiler.record_function("nobody looks"):
+        assert ad.ones(1).item() == 1
+
+
+def test_profiles_nest():
+    with profiler.profile() as outer:
+        ad.ones(1).sin()
+        with profiler.profile() as inner:
+            ad.ones(1).cos()
+    assert len(named(outer, "aten::cos")) == len(named(inner, "aten::cos")) == 1 and not named(inner, "aten::sin")
+
+
+def test_used_once_disabled_or_not_at_all():
+    prof = profiler.profile()
+    assert repr(prof) == str(prof) == "<unfinished adjoint.autograd.profile>"
+    assert len(prof.key_averages()) == 0 and prof.table() == "" and prof.self_cpu_time_total == 0
+    assert prof.total_average().key == "Total"
+    with prof, pytest.raises(RuntimeError, match="not reentrant"):
+        prof.__enter__()
+    with pytest.raises(RuntimeError, match="not reentrant"):
+        prof.__enter__()
+    with profiler.profile(enabled=False) as nothing:
+        ad.ones(1)
+    assert nothing is None
+
+
+def test_events_add_up_over_cycles():
+    prof = profiler.profile(acc_events=True)
+    for _ in range(2):
+        with prof:
+            ad.ones(1).sin()
+    assert len(named(prof, "aten::sin")) == 2 and len({e.id for e in prof.function_events}) == 4
+    starts = [e.time_range.start for e in prof.function_events]
+    assert starts == sorted(starts)
+
+
+def test_recording_pauses():
+    cpu = [profiler.ProfilerActivity.CPU]
+    with profiler.profile() as prof:
+        ad.ones(1).sin()
+        prof.toggle_collection_dynamic(False, cpu)
+        ad.ones(1).cos()
+        prof.toggle_collection_dynamic(True, cpu)
+        ad.ones(1).tan()
+    assert [e.name for e in prof.function_events] == ["aten::ones", "aten::sin", "aten::ones", "aten::tan"]
+
+
+def test_events_end_when_the_block_ends_with_an_error():
+    prof = profiler.profile()
+    with pytest.raises(KeyError), prof, profiler.record_function("open"):
+        raise KeyError
+    assert named(prof, "open")[0].cpu_time_total > 0
+
+
+def test_filters_and_timeouts():
+    def run(x):
+        with profiler.record_function("mine"):
+            x.sin()
+
+    kept = profiled(run, activity_filters={profiler.ProfilerActivity.CPU: {"user_annotation"}})
+    assert [e.name for e in kept.function_events] == ["mine"]
+    assert len(profiled(run, post_processing_timeout_s=0).function_events) == 0
+    assert len(profiled(run, post_processing_timeout_s=60).function_events) == 2
+
+
+def test_configuration():
+    prof = profiled(record_shapes=True, custom_trace_id_callback=lambda: "my id")
+    config = prof.config()
+    assert config.report_input_shapes and not config.with_stack and config.trace_id == prof.trace_id == "my id"
+    assert config.state is profiler.ProfilerState.CPU
+    assert len(profiled().trace_id) == 32
+
+
+def test_arguments_that_make_no_sense():
+    with pytest.raises(ValueError, match="use_kineto"):
+        profiler.profile(use_cpu=False)
+    with pytest.raises(ValueError, match="nothing to record"):
+        profiler.profile(use_cpu=False, use_kineto=True)
+    with pytest.raises(ValueError, match="tpu"):
+        profiler.profile(use_device="tpu")
+
+
+@pytest.mark.skipif(ad.cuda.is_available(), reason="there is a GPU")
+def test_devices_that_are_not_there():
+    with pytest.warns(UserWarning, match="CUDA is not available"):
+        assert profiler.profile(use_device="cuda").use_device is None
+    with pytest.warns(UserWarning, match="CUDA is not available"), pytest.warns(FutureWarning, match="use_cuda"):
+        profiler.profile(use_cuda=True)
+
+
+def test_nothing_is_printed(capfd):
+    str(profiled(with_stack=True, profile_memory=True, record_shapes=True))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_results_do_not_change_under_a_profile():
+    x = ad.randn(4, 4, requires_grad=True)
+    step(x)
+    expected = x.grad.clone()
+    x.grad = None
+    with profiler.profile(with_stack=True, profile_memory=True, record_shapes=True):
+        step(x)
+    assert ad.equal(x.grad, expected)
