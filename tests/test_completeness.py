@@ -15,6 +15,9 @@ DERIVED = {
     "copy": "assignment through indices and copy_: op_cases/index.py and every in-place cell on a view",
     "detach_where": "the double where that keeps rules finite at kinks",
     "ravel_index": "the positions of op_cases/index.py",
+    "lu_permutation": "the order of rows in lu and lu_solve, and in the rule of lu_factor: no derivative",
+    "rank_order": "the order in which det's adjugate is composed: no derivative",
+    "solve_factored": "the rule of solve: its derivatives, and theirs, are those of solve",
     "slice": "basic indexing: op_cases/index.py",
 }  # fmt: skip
 "Records without a case of their own, each with the reason."

@@ -1,10 +1,24 @@
 """One line per operation: the source of the generated tests."""
 
-from op_cases import activation, binary, complex_numbers, composed, index, logic, matmul, neural, reduce, scan, shape, unary
+from op_cases import (
+    activation,
+    binary,
+    complex_numbers,
+    composed,
+    index,
+    linalg,
+    logic,
+    matmul,
+    neural,
+    reduce,
+    scan,
+    shape,
+    unary,
+)
 from op_cases._case import Case as Case
 from op_cases._case import case as case
 
-SUBJECTS = (unary, activation, binary, reduce, scan, matmul, complex_numbers, shape, index, logic, neural, composed)
+SUBJECTS = (unary, activation, binary, reduce, scan, matmul, linalg, complex_numbers, shape, index, logic, neural, composed)
 CASES: list[Case] = [c for subject in SUBJECTS for c in subject.CASES]
 
 _ids = [c.id for c in CASES]

@@ -9,7 +9,7 @@ import adjoint as ad
 from op_cases import CASES
 
 torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.filterwarnings("ignore:ComplexHalf", "ignore:index_reduce")
+pytestmark = pytest.mark.filterwarnings("ignore:ComplexHalf", "ignore:index_reduce", "ignore:torch.triangular_solve")
 
 DTYPES = (
     "bool",

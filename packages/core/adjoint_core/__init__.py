@@ -13,6 +13,7 @@ from ._info import finfo as finfo
 from ._info import iinfo as iinfo
 from ._inplace_functions import *  # noqa: F403
 from ._legacy import *  # noqa: F403
+from ._matrices import *  # noqa: F403
 from ._native import *  # noqa: F403
 from ._pointwise import *  # noqa: F403
 from ._printing import set_printoptions as set_printoptions

@@ -270,6 +270,21 @@ class Tensor:
 
     def char(self, memory_format: memory_format=...) -> Tensor: ...
 
+    def cholesky(input: Tensor, upper: _bool=False) -> Tensor:
+        """The Cholesky factor: `linalg.cholesky`."""
+
+    def cholesky_inverse(input: Tensor, upper: _bool=False) -> Tensor:
+        """The inverse of A, given its Cholesky factor `input`."""
+
+    def cholesky_solve(input: Tensor, L: Tensor, upper: _bool=False) -> Tensor:
+        """X of A X = input, given the Cholesky factor L of A.
+
+Example::
+
+    >>> ad.cholesky_solve(ad.ones(2, 1), 2 * ad.eye(2))
+    tensor([[0.2500],
+            [0.2500]])"""
+
     def chunk(self, chunks: _int, dim: _int=0) -> tuple[Tensor, ...]: ...
 
     def clamp(self, min: Tensor | _Number | None=None, max: Tensor | _Number | None=None) -> Tensor:
@@ -377,6 +392,9 @@ Arguments:
 
     def deg2rad_(self) -> Tensor:
         """Each element of `x` from degrees to radians. In place."""
+
+    def det(input: Tensor) -> Tensor:
+        """The determinants of (..., n, n) matrices: `linalg.det`."""
 
     def detach(self) -> Tensor:
         """A view of the same memory without history: it does not require grad."""
@@ -674,6 +692,9 @@ Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
 
     def int(self, memory_format: memory_format=...) -> Tensor: ...
 
+    def inverse(input: Tensor) -> Tensor:
+        """The inverse of (..., n, n) matrices: `linalg.inv`."""
+
     def is_coalesced(self): ...
 
     def is_complex(self) -> _bool: ...
@@ -831,6 +852,14 @@ Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
     def logcumsumexp(self, dim: _int) -> Tensor:
         """log(sum(exp(x))) of the elements up to each one along a dimension, without overflow."""
 
+    def logdet(input: Tensor) -> Tensor:
+        """The logarithm of the determinant: -inf for singular matrices, NaN for negative determinants of real ones.
+
+Example::
+
+    >>> ad.logdet(2 * ad.eye(2))
+    tensor(1.3863)"""
+
     def logical_and(self, other: Tensor | _Number) -> Tensor:
         """Whether `a` and `b` are both nonzero, elementwise."""
 
@@ -872,6 +901,12 @@ Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
     def lt_(self, other: Tensor | _Number) -> Tensor:
         """Whether `a < b`, elementwise. In place."""
 
+    def lu(input: Tensor, pivot: _bool=True, get_infos: _bool=False) -> Any:
+        """LU and pivots of `linalg.lu_factor_ex`, and its info if asked for."""
+
+    def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+        """X of A X = input, given the LU and pivots of A: `linalg.lu_solve` with its operands in another order."""
+
     @property
     def mH(self) -> Tensor:
         """The conjugate transpose of the last two dimensions."""
@@ -899,7 +934,7 @@ Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
         """The product of matrices, or of batches of matrices that broadcast against each other."""
 
     def matrix_power(A: Tensor, n: _int) -> Tensor:
-        """A @ A @ ... @ A, n times, for square matrices (..., m, m); n may be 0, but not negative: nothing here inverts.
+        """A @ A @ ... @ A, n times, for square matrices (..., m, m); a negative n multiplies inverses.
 
 Example::
 
@@ -1080,6 +1115,24 @@ Raises:
     def numpy(self, *, force: _bool=False) -> Any:
         """A NumPy array that shares this tensor's memory. One that requires grad gives it only with ``force`` or under no_grad."""
 
+    def orgqr(A: Tensor, tau: Tensor) -> Tensor:
+        """The first n columns of H_1 H_2 ... H_k, H_i = 1 - tau_i v_i v_iᴴ; v_i is column i of A (..., m, n) below its 1 on the diagonal.
+
+Example::
+
+    >>> ad.linalg.householder_product(ad.tensor([[0.], [1.]]), ad.tensor([1.]))
+    tensor([[ 0.],
+            [-1.]])"""
+
+    def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: _bool=True, transpose: _bool=False) -> Tensor:
+        """Q @ other, or other @ Q if not `left`, where Q (or Qᴴ if `transpose`) is the whole product of the reflections of `householder_product`.
+
+Example::
+
+    >>> ad.ormqr(ad.tensor([[0.], [1.]]), ad.tensor([1.]), ad.eye(2))
+    tensor([[ 0., -1.],
+            [-1.,  0.]])"""
+
     def outer(self, vec2: Tensor) -> Tensor: ...
 
     @property
@@ -1119,6 +1172,9 @@ Example::
 
     def put_(self, *args: Any, **kwargs: Any) -> Tensor:
         """The in-place form of `put`."""
+
+    def qr(input: Tensor, some: _bool=True) -> Any:
+        """Q and R: `linalg.qr`, complete unless `some`."""
 
     def quantile(input: Tensor, q: Any, dim: _int | None=None, keepdim: _bool=False, *, interpolation: str=linear) -> Tensor:
         """The q-quantiles along `dim` (of all elements, if none); several `q` give a new first dimension.
@@ -1324,6 +1380,9 @@ Example: `signbit(tensor([-0.0, 1.0]))  # tensor([ True, False])`"""
 
     def slice_scatter(self, src: Tensor, dim: _int=0, start: _int | None=None, end: _int | None=None, step: _int=1) -> Tensor: ...
 
+    def slogdet(input: Tensor) -> Any:
+        """The sign of the determinant and the logarithm of its absolute value: `linalg.slogdet`."""
+
     def softmax(self, dim: _int, dtype: _dtype | None=None) -> Tensor:
         """exp(x) / sum(exp(x)) along a dimension, without overflow."""
 
@@ -1392,6 +1451,14 @@ Example: `signbit(tensor([-0.0, 1.0]))  # tensor([ True, False])`"""
     def sum_to_size(self, *size: Any) -> Tensor:
         """Sums over what was broadcast from `size`: the reverse of `expand`."""
 
+    def svd(input: Tensor, some: _bool=True, compute_uv: _bool=True) -> Any:
+        """U, S and V (not its conjugate transpose) of input = U diag(S) Vᴴ; zeros for U and V unless `compute_uv`.
+
+Example::
+
+    >>> ad.svd(ad.tensor([[0., 2.], [1., 0.]])).S
+    tensor([2., 1.])"""
+
     def swapaxes(self, dim0: _int, dim1: _int) -> Tensor: ...
 
     def swapaxes_(self, *args: Any, **kwargs: Any) -> Tensor:
@@ -1446,6 +1513,9 @@ Example: `signbit(tensor([-0.0, 1.0]))  # tensor([ True, False])`"""
 
     def transpose_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Turns this tensor into what `transpose` returns."""
+
+    def triangular_solve(input: Tensor, A: Tensor, upper: _bool=True, transpose: _bool=False, unitriangular: _bool=False) -> Any:
+        """X of A X = input, or of Aᵀ X = input if `transpose`, and a copy of A: `linalg.solve_triangular`."""
 
     def tril(self, diagonal: _int=0) -> Tensor:
         """The lower triangle of a matrix or of a batch of matrices; zero elsewhere."""
@@ -2710,6 +2780,36 @@ def einsum(*args: Any) -> Tensor: ...
 def kron(input: Tensor, other: Tensor) -> Tensor: ...
 
 def cross(input: Tensor, other: Tensor, dim: _int | None=None) -> Tensor: ...
+
+def _cholesky(A: Tensor, upper: _bool, check: _bool) -> tuple[Any, ...]: ...
+
+def _lu_factor(A: Tensor, check: _bool) -> tuple[Any, ...]: ...
+
+def _lu_permutation(pivots: Tensor, rows: _int) -> Tensor: ...
+
+def _qr(A: Tensor, complete: _bool) -> tuple[Any, ...]: ...
+
+def _solve_triangular(A: Tensor, B: Tensor, upper: _bool, left: _bool, unitriangular: _bool) -> Tensor: ...
+
+def _solve(A: Tensor, B: Tensor, left: _bool) -> Tensor: ...
+
+def _solve_unchecked(A: Tensor, B: Tensor, left: _bool) -> tuple[Any, ...]: ...
+
+def _inv(A: Tensor, check: _bool) -> tuple[Any, ...]: ...
+
+def _det(A: Tensor) -> Tensor: ...
+
+def _slogdet(A: Tensor) -> tuple[Any, ...]: ...
+
+def _eigh(A: Tensor, upper: _bool) -> tuple[Any, ...]: ...
+
+def _eigvalsh(A: Tensor, upper: _bool) -> Tensor: ...
+
+def _eig(A: Tensor) -> tuple[Any, ...]: ...
+
+def _svd(A: Tensor, full_matrices: _bool) -> tuple[Any, ...]: ...
+
+def _svdvals(A: Tensor) -> Tensor: ...
 
 def softmax(input: Tensor, dim: _int, dtype: _dtype | None=None) -> Tensor:
     """exp(x) / sum(exp(x)) along a dimension, without overflow."""

@@ -1,4 +1,4 @@
-"""Named results of operations that return two tensors."""
+"""Named results of operations that return several tensors."""
 
 from __future__ import annotations
 
@@ -9,10 +9,19 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def _pair(name: str, first: str = "values", second: str = "indices") -> Any:
-    pair = namedtuple(name, (first, second), module=__name__)
-    pair.__repr__ = lambda self: f"adjoint.return_types.{name}(\n{first}={self[0]!r},\n{second}={self[1]!r})"  # type: ignore[method-assign]
-    return pair
+def _named(name: str, *fields: str) -> Any:
+    result = namedtuple(name, fields, module=__name__)
+
+    def shown(self: Any) -> str:
+        parts = ",\n".join(f"{field}={value!r}" for field, value in zip(fields, self, strict=True))
+        return f"adjoint.return_types.{name}(\n{parts})"
+
+    result.__repr__ = shown  # type: ignore[method-assign]
+    return result
+
+
+def _pair(name: str) -> Any:
+    return _named(name, "values", "indices")
 
 
 max = _pair("max")
@@ -25,4 +34,19 @@ topk = _pair("topk")
 kthvalue = _pair("kthvalue")
 cummax = _pair("cummax")
 cummin = _pair("cummin")
-aminmax = _pair("aminmax", "min", "max")
+aminmax = _named("aminmax", "min", "max")
+cholesky_ex = _named("linalg_cholesky_ex", "L", "info")
+eig = _named("linalg_eig", "eigenvalues", "eigenvectors")
+eigh = _named("linalg_eigh", "eigenvalues", "eigenvectors")
+inv_ex = _named("linalg_inv_ex", "inverse", "info")
+lstsq = _named("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
+lu = _named("linalg_lu", "P", "L", "U")
+lu_factor = _named("linalg_lu_factor", "LU", "pivots")
+lu_factor_ex = _named("linalg_lu_factor_ex", "LU", "pivots", "info")
+lu_unpack = _named("lu_unpack", "P", "L", "U")
+qr = _named("linalg_qr", "Q", "R")
+slogdet = _named("linalg_slogdet", "sign", "logabsdet")
+solve_ex = _named("linalg_solve_ex", "result", "info")
+svd = _named("linalg_svd", "U", "S", "Vh")
+thin_svd = _named("svd", "U", "S", "V")
+triangular_solve = _named("triangular_solve", "solution", "cloned_coefficient")

@@ -1,4 +1,4 @@
-"""`linalg`: norms and products of vectors and matrices, with PyTorch's signatures. Nothing here factorises a matrix."""
+"""`linalg`: linear algebra with PyTorch's signatures. Norms and products stand here, factorisations and systems in files of their own."""
 
 from __future__ import annotations
 
@@ -7,9 +7,30 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _core
+from ._core import LinAlgError as LinAlgError
 from ._core import Tensor
+from ._factorisations import (
+    cholesky,
+    cholesky_ex,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    householder_product,
+    lu,
+    lu_factor,
+    lu_factor_ex,
+    qr,
+    svd,
+    svdvals,
+)
+from ._systems import det, inv, inv_ex, lu_solve, slogdet, solve, solve_ex, solve_triangular, tensorinv, tensorsolve
 
-__all__ = ["cross", "diagonal", "matmul", "matrix_norm", "matrix_power", "multi_dot", "norm", "vecdot", "vector_norm"]
+__all__ = [
+    "LinAlgError", "cholesky", "cholesky_ex", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "householder_product", "inv",
+    "inv_ex", "lu", "lu_factor", "lu_factor_ex", "lu_solve", "matmul", "matrix_norm", "matrix_power", "multi_dot", "norm", "qr", "slogdet",
+    "solve", "solve_ex", "solve_triangular", "svd", "svdvals", "tensorinv", "tensorsolve", "vecdot", "vector_norm",
+]  # fmt: skip
 
 Dim = int | Sequence[int]
 
@@ -28,9 +49,10 @@ def vector_norm(x: Tensor, ord: float = 2, dim: Dim | None = None, keepdim: bool
 def matrix_norm(
     A: Tensor, ord: float | str = "fro", dim: Sequence[int] = (-2, -1), keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
-    """The norm of matrices of shape (..., m, n): "fro", or the largest (`inf`, 1) or smallest (`-inf`, -1) sum of a row or column.
+    """The norm of matrices of shape (..., m, n).
 
-    Norms that need singular values ("nuc", 2, -2) raise NotImplementedError.
+    "fro"; the largest (`inf`, 1) or smallest (`-inf`, -1) sum of a row or column; the sum ("nuc"), largest (2) or smallest (-2)
+    singular value.
 
     Example::
 
@@ -45,13 +67,22 @@ def matrix_norm(
     if ord == "fro":
         return vector_norm(A, 2, (row, column), keepdim, dtype=dtype)
     if ord in ("nuc", 2, -2):
-        raise NotImplementedError(f"linalg.matrix_norm: order {ord} needs singular values, which are not implemented")
+        return _spectral_norm(A if dtype is None else A.to(dtype), ord, row, column, keepdim)
     if ord not in (1, -1, math.inf, -math.inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     summed, compared = (row, column) if abs(ord) == 1 else (column, row)
     sums = vector_norm(A, 1, summed, True, dtype=dtype)
     norms = sums.amax(compared, True) if ord > 0 else sums.amin(compared, True)
     return norms if keepdim else norms.squeeze((row, column))
+
+
+def _spectral_norm(A: Tensor, ord: float | str, row: int, column: int, keepdim: bool) -> Tensor:
+    S = svdvals(A.movedim((row, column), (-2, -1)))
+    y = S.sum(-1) if ord == "nuc" else S.amax(-1) if ord == 2 else S.amin(-1)
+    if keepdim:
+        for d in sorted((row, column)):
+            y = y.unsqueeze(d)
+    return y
 
 
 def _wrapped(dim: int, ndim: int) -> int:
@@ -131,7 +162,7 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
 
 
 def matrix_power(A: Tensor, n: int) -> Tensor:
-    """A @ A @ ... @ A, n times, for square matrices (..., m, m); n may be 0, but not negative: nothing here inverts.
+    """A @ A @ ... @ A, n times, for square matrices (..., m, m); a negative n multiplies inverses.
 
     Example::
 
@@ -142,7 +173,7 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
     if A.ndim < 2 or A.size(-1) != A.size(-2):
         raise RuntimeError(f"linalg.matrix_power: A must be batches of square matrices, got shape {list(A.shape)}")
     if n < 0:
-        raise NotImplementedError(f"linalg.matrix_power: negative powers need an inverse, which is not implemented, got {n}")
+        return matrix_power(inv(A), -n)
     if n == 0:
         return _core.eye(A.size(-1), dtype=A.dtype).expand(A.shape).clone()
     if n == 1:

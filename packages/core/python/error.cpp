@@ -1,4 +1,5 @@
 // C++ exceptions become Python ones.
+#include <adjoint/core/linalg.h>
 #include <nanobind/nanobind.h>
 
 #include <new>
@@ -42,6 +43,7 @@ PyObject* type_of(nb::exception_type type) {
 
 void raise() noexcept {
   try { throw; }
+  catch (const LinAlgError& e) { PyErr_SetString(api->linalg_error, e.what()); }
   catch (const Error& e) { PyErr_SetString(type_of(e.kind()), e.what()); }
   catch (nb::python_error& e) { e.restore(); }
   catch (const nb::builtin_exception& e) { PyErr_SetString(type_of(e.type()), e.what()); }

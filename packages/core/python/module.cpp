@@ -16,7 +16,7 @@ namespace {
 Api table{};  // the module's dictionary owns the types it names
 
 PyObject* make_error(nb::module_& m, const std::string& name, PyObject* other, const char* doc) {
-  nb::object bases = nb::make_tuple(nb::borrow(PyExc_RuntimeError), nb::borrow(other));
+  nb::object bases = other ? nb::make_tuple(nb::borrow(PyExc_RuntimeError), nb::borrow(other)) : nb::make_tuple(nb::borrow(PyExc_RuntimeError));
   PyObject* type = PyErr_NewExceptionWithDoc(("adjoint." + name).c_str(), doc, bases.ptr(), nullptr);
   if (!type) throw nb::python_error();
   m.attr(name.c_str()) = nb::steal(type);
@@ -26,6 +26,7 @@ PyObject* make_error(nb::module_& m, const std::string& name, PyObject* other, c
 void make_errors(nb::module_& m) {
   table.shape_error = make_error(m, "ShapeError", PyExc_ValueError, "Shapes that do not fit together.");
   table.memory_error = make_error(m, "OutOfMemoryError", PyExc_MemoryError, "There is no room for a tensor.");
+  table.linalg_error = make_error(m, "LinAlgError", nullptr, "A matrix that cannot be factorised, or has no inverse.");
 }
 
 void make_types(nb::module_& m) {
@@ -82,6 +83,6 @@ NB_MODULE(_core, m) {
     catch (const std::bad_alloc&) { raise(); }
     catch (const std::length_error&) { raise(); }
   });
-  for (auto bind : {bind_memory, bind_books, bind_numpy, bind_dlpack, bind_create, bind_random, bind_elementwise, bind_select, bind_reduce, bind_view, bind_rearrange, bind_linalg, bind_nn, bind_registry}) bind(m);
+  for (auto bind : {bind_memory, bind_books, bind_numpy, bind_dlpack, bind_create, bind_random, bind_elementwise, bind_select, bind_reduce, bind_view, bind_rearrange, bind_linalg, bind_factor, bind_nn, bind_registry}) bind(m);
   m.attr("_api") = nb::capsule(&table, api_capsule);
 }

@@ -2,11 +2,10 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
-#include <cblas.h>
-
 #include <string>
 
 #include "kernels.h"
+#include "lapack.h"
 #include "pool.h"
 
 namespace nb = nanobind;
@@ -39,6 +38,7 @@ NB_MODULE(_kernels, m) {
   using namespace adjoint;
   nb::module_::import_("adjoint_core");
   scipy_openblas_set_num_threads(1);  // its own cuts depend on the number of threads: panels run on our pool
+  scipy_LAPACKE_set_nancheck(0);         // NaNs pass through, as everywhere
   cpu::for_entries([](const cpu::Entry& e) { register_kernel(e.name, DeviceType::cpu, e.kernel); });
   m.def("get_num_threads", &pool::num_threads, "The number of threads that work on one operation.");
   m.def("set_num_threads", &pool::set_num_threads, nb::arg("threads"), "Sets the number of threads that work on one operation.");

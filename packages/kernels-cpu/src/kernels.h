@@ -15,6 +15,7 @@ Entries binary_kernels();
 Entries compare_kernels();
 Entries conv_kernels();
 Entries copy_kernels();
+Entries factor_kernels();
 Entries index_kernels();
 Entries matmul_kernels();
 Entries normalise_kernels();
@@ -22,13 +23,16 @@ Entries pick_kernels();
 Entries pooling_kernels();
 Entries reduce_kernels();
 Entries scan_kernels();
+Entries solve_kernels();
 Entries sort_kernels();
 Entries softmax_kernels();
+Entries spectral_kernels();
 Entries unary_kernels();
 
 constexpr Entries (*families[])() = {
-    activation_kernels, binary_kernels, compare_kernels, conv_kernels, copy_kernels, index_kernels, matmul_kernels, normalise_kernels,
-    pick_kernels, pooling_kernels, reduce_kernels, scan_kernels, softmax_kernels, sort_kernels, unary_kernels,
+    activation_kernels, binary_kernels, compare_kernels, conv_kernels, copy_kernels, factor_kernels, index_kernels, matmul_kernels, normalise_kernels,
+    pick_kernels, pooling_kernels, reduce_kernels, scan_kernels, softmax_kernels, solve_kernels,
+    sort_kernels, spectral_kernels, unary_kernels,
 };
 
 template <class F> void for_entries(F&& f) {

@@ -19,6 +19,7 @@ struct Api {
   PyObject* dtypes[dtype_count];                      // adjoint.float32, ...
   PyObject* shape_error;                              // both RuntimeError and ValueError
   PyObject* memory_error;                             // both RuntimeError and MemoryError
+  PyObject* linalg_error;                             // a RuntimeError
   PyTypeObject* size_type;                            // adjoint.Size
   PyObject* (*wrap)(Tensor x);                        // a new reference; an empty tensor becomes None
   void (*track)(TensorImpl& x);                       // from now on the collector sees it

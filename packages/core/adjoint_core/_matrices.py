@@ -1,0 +1,137 @@
+"""Linear algebra under the names of the `torch` namespace and as methods of `Tensor`; `linalg` has the newer forms."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from . import _core, _factorisations, _results, _systems
+from ._core import Tensor
+from ._factorisations import householder_product as orgqr
+from ._factorisations import lu_unpack
+from ._method import method
+
+__all__ = [
+    "cholesky", "cholesky_inverse", "cholesky_solve", "det", "inverse", "logdet", "lu", "lu_solve", "lu_unpack", "orgqr", "ormqr", "qr",
+    "slogdet", "svd", "triangular_solve",
+]  # fmt: skip
+
+
+@method
+def det(input: Tensor) -> Tensor:
+    """The determinants of (..., n, n) matrices: `linalg.det`."""
+    return _core._det(input)
+
+
+@method
+def slogdet(input: Tensor) -> Any:
+    """The sign of the determinant and the logarithm of its absolute value: `linalg.slogdet`."""
+    return _systems.slogdet(input)
+
+
+@method
+def logdet(input: Tensor) -> Tensor:
+    """The logarithm of the determinant: -inf for singular matrices, NaN for negative determinants of real ones.
+
+    Example::
+
+        >>> ad.logdet(2 * ad.eye(2))
+        tensor(1.3863)
+    """
+    sign, logarithm = _core._slogdet(input)
+    return logarithm + sign.log() if input.is_complex() else _core.where(sign < 0, math.nan, logarithm)
+
+
+@method
+def inverse(input: Tensor) -> Tensor:
+    """The inverse of (..., n, n) matrices: `linalg.inv`."""
+    return _systems.inv(input)
+
+
+@method
+def cholesky(input: Tensor, upper: bool = False) -> Tensor:
+    """The Cholesky factor: `linalg.cholesky`."""
+    return _factorisations.cholesky(input, upper=upper)
+
+
+@method
+def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Tensor:
+    """X of A X = input, given the Cholesky factor L of A.
+
+    Example::
+
+        >>> ad.cholesky_solve(ad.ones(2, 1), 2 * ad.eye(2))
+        tensor([[0.2500],
+                [0.2500]])
+    """
+    first, second = (L.mH, L) if upper else (L, L.mH)
+    return _systems.solve_triangular(second, _systems.solve_triangular(first, input, upper=False), upper=True)
+
+
+@method
+def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
+    """The inverse of A, given its Cholesky factor `input`."""
+    return cholesky_solve(_core.eye(input.size(-1), dtype=input.dtype), input, upper)
+
+
+@method
+def lu(input: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
+    """LU and pivots of `linalg.lu_factor_ex`, and its info if asked for."""
+    factors = tuple(_factorisations.lu_factor_ex(input, pivot=pivot))
+    return factors if get_infos else factors[:2]
+
+
+@method
+def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+    """X of A X = input, given the LU and pivots of A: `linalg.lu_solve` with its operands in another order."""
+    return _systems.lu_solve(LU_data, LU_pivots, input)
+
+
+@method
+def qr(input: Tensor, some: bool = True) -> Any:
+    """Q and R: `linalg.qr`, complete unless `some`."""
+    return _factorisations.qr(input, "reduced" if some else "complete")
+
+
+@method
+def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
+    """U, S and V (not its conjugate transpose) of input = U diag(S) Vᴴ; zeros for U and V unless `compute_uv`.
+
+    Example::
+
+        >>> ad.svd(ad.tensor([[0., 2.], [1., 0.]])).S
+        tensor([2., 1.])
+    """
+    if compute_uv:
+        U, S, Vh = _core._svd(input, not some)
+        return _results.thin_svd(U, S, Vh.mH)
+    m, n = input.shape[-2:]
+    return _results.thin_svd(
+        input.new_zeros(*input.shape[:-2], m, m), _core._svdvals(input), input.new_zeros(*input.shape[:-2], n, n)
+    )
+
+
+@method
+def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
+    """X of A X = input, or of Aᵀ X = input if `transpose`, and a copy of A: `linalg.solve_triangular`."""
+    X = _systems.solve_triangular(A.mT if transpose else A, input, upper=upper != transpose, unitriangular=unitriangular)
+    return _results.triangular_solve(X, A.clone())
+
+
+@method
+def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
+    """Q @ other, or other @ Q if not `left`, where Q (or Qᴴ if `transpose`) is the whole product of the reflections of `householder_product`.
+
+    Example::
+
+        >>> ad.ormqr(ad.tensor([[0.], [1.]]), ad.tensor([1.]), ad.eye(2))
+        tensor([[ 0., -1.],
+                [-1.,  0.]])
+    """
+    if not left:
+        return ormqr(input, tau, other.mH, True, not transpose).mH
+    k = tau.size(-1)
+    return _factorisations._reflected(input, tau, other, range(k) if transpose else range(k - 1, -1, -1), transpose)
+
+
+setattr(Tensor, "orgqr", orgqr)  # noqa: B010

@@ -1,0 +1,54 @@
+// Dense linear algebra: factorisations of matrices and what is solved with them. Leading dimensions are a batch.
+#pragma once
+#include <adjoint/core/ops.h>
+
+namespace adjoint {
+
+// What a factorisation cannot do with the numbers it is given: a RuntimeError of its own.
+class ADJOINT_API LinAlgError : public Error {
+ public:
+  explicit LinAlgError(std::string text) : Error(ErrorKind::runtime, std::move(text)) {}
+};
+
+// ---- attributes of the records
+struct Checked { bool check; };                    // raise where the factorisation fails
+struct Triangular { bool upper, unit; };
+struct Solving { bool adjoint; };                  // with the conjugate transpose
+struct Spectral { bool vectors; };                 // else the vectors are left out: empty
+struct Singular { bool vectors, full; };           // full: square U and Vh
+struct Orthogonal { bool complete; };              // a square Q
+
+// For kernels. The record's failures, as LAPACK numbers them: 0 is success, one for each matrix of the batch.
+constexpr int32_t not_finite = -1;
+ADJOINT_API void check_info(const char* op, std::span<const int32_t> info, bool batched);
+
+// ---- factorisations (ops/factor.cpp)
+struct Factored { Tensor factor, info; };
+struct LU { Tensor factors, pivots, info; };       // L below the diagonal, U on and above it; pivots as LAPACK's, from 1
+struct QR { Tensor q, r; };
+ADJOINT_API Factored cholesky(const Tensor& x, bool upper = false, bool check = true);
+ADJOINT_API LU lu_factor(const Tensor& x, bool check = true);
+ADJOINT_API Tensor lu_permutation(const Tensor& pivots, int64_t rows);   // row i of P^T x is row permutation[i] of x
+ADJOINT_API QR qr(const Tensor& x, bool complete = false);
+
+// ---- solutions (ops/solve.cpp)
+ADJOINT_API Tensor solve_triangular(const Tensor& a, const Tensor& b, bool upper, bool left = true, bool unit = false);
+struct Solved { Tensor x, factors, pivots; };
+ADJOINT_API Solved solve(const Tensor& a, const Tensor& b, bool check = true);   // b: matrices
+ADJOINT_API Factored inverse(const Tensor& x, bool check = true);
+
+// ---- determinants (ops/determinant.cpp)
+struct SignLog { Tensor sign, logarithm; };
+ADJOINT_API Tensor det(const Tensor& x);
+ADJOINT_API SignLog slogdet(const Tensor& x);
+
+// ---- spectra (ops/spectral.cpp)
+struct Eigen { Tensor values, vectors; };
+struct SVD { Tensor u, s, vh; };
+ADJOINT_API Eigen eigh(const Tensor& x, bool upper = false);
+ADJOINT_API Tensor eigvalsh(const Tensor& x, bool upper = false);
+ADJOINT_API Eigen eig(const Tensor& x);
+ADJOINT_API SVD svd(const Tensor& x, bool full);
+ADJOINT_API Tensor svdvals(const Tensor& x);
+
+}  // namespace adjoint

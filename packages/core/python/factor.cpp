@@ -1,0 +1,68 @@
+// Factorisations of matrices, and what is solved with them: adjoint_core.linalg gives them their names and defaults.
+#include <adjoint/core/linalg.h>
+
+#include "convert.h"
+#include "module.h"
+
+namespace adjoint::python {
+
+namespace {
+
+nb::tuple tuple_of(const Factored& f) { return nb::make_tuple(f.factor, f.info); }
+nb::tuple tuple_of(const Eigen& e) { return nb::make_tuple(e.values, e.vectors); }
+
+// One right-hand side for each matrix, without a dimension of its own.
+bool is_vector(const Tensor& a, const Tensor& b) {
+  const Dims &s = a.sizes(), &t = b.sizes();
+  return t.size() == 1 || (s.size() - 1 == t.size() && std::equal(t.begin(), t.end(), s.begin()));
+}
+// The solution with the factors; `squeezed` says whether the last dimension of the solution goes.
+Solved solve_any(const Tensor& a, const Tensor& b, bool left, bool check) {
+  const bool vector = b.dim() > 0 && is_vector(a, b);
+  expect(left || !vector, "linalg.solve: Vector broadcasting of the left hand side is not supported for left=False. In this case linalg.solve is equivalent to B / A.squeeze(-1)");
+  const Tensor right = vector ? unsqueeze(b, -1) : b;
+  Solved s = left ? solve(a, right, check) : solve(mT(a), mT(right), check);
+  s.x = vector ? squeeze(s.x, Dims{-1}) : left ? s.x : mT(s.x);
+  return s;
+}
+
+}  // namespace
+
+void bind_factor(nb::module_& m) {
+  m.def("_cholesky", [](const Tensor& a, bool upper, bool check) { return tuple_of(cholesky(a, upper, check)); }, "A"_a, "upper"_a, "check"_a);
+  m.def("_lu_factor", [](const Tensor& a, bool check) {
+    const LU f = lu_factor(a, check);
+    return nb::make_tuple(f.factors, f.pivots, f.info);
+  }, "A"_a, "check"_a);
+  m.def("_lu_permutation", [](const Tensor& pivots, int64_t rows) {
+    expect(pivots.dim() >= 1 && pivots.dtype() == DType::int32, "lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype, got ", pivots.dtype());
+    return lu_permutation(pivots, rows);
+  }, "pivots"_a, "rows"_a);
+  m.def("_qr", [](const Tensor& a, bool complete) {
+    const QR f = qr(a, complete);
+    return nb::make_tuple(f.q, f.r);
+  }, "A"_a, "complete"_a);
+  m.def("_solve_triangular", [](const Tensor& a, const Tensor& b, bool upper, bool left, bool unit) { return solve_triangular(a, b, upper, left, unit); },
+        "A"_a, "B"_a, "upper"_a, "left"_a, "unitriangular"_a);
+  m.def("_solve", [](const Tensor& a, const Tensor& b, bool left) { return solve_any(a, b, left, true).x; }, "A"_a, "B"_a, "left"_a);
+  m.def("_solve_unchecked", [](const Tensor& a, const Tensor& b, bool left) {
+    const Solved s = solve_any(a, b, left, false);
+    return nb::make_tuple(s.x, s.factors);
+  }, "A"_a, "B"_a, "left"_a);
+  m.def("_inv", [](const Tensor& a, bool check) { return tuple_of(inverse(a, check)); }, "A"_a, "check"_a);
+  m.def("_det", [](const Tensor& a) { return det(a); }, "A"_a);
+  m.def("_slogdet", [](const Tensor& a) {
+    const SignLog s = slogdet(a);
+    return nb::make_tuple(s.sign, s.logarithm);
+  }, "A"_a);
+  m.def("_eigh", [](const Tensor& a, bool upper) { return tuple_of(eigh(a, upper)); }, "A"_a, "upper"_a);
+  m.def("_eigvalsh", [](const Tensor& a, bool upper) { return eigvalsh(a, upper); }, "A"_a, "upper"_a);
+  m.def("_eig", [](const Tensor& a) { return tuple_of(eig(a)); }, "A"_a);
+  m.def("_svd", [](const Tensor& a, bool full) {
+    const SVD f = svd(a, full);
+    return nb::make_tuple(f.u, f.s, f.vh);
+  }, "A"_a, "full_matrices"_a);
+  m.def("_svdvals", [](const Tensor& a) { return svdvals(a); }, "A"_a);
+}
+
+}  // namespace adjoint::python

@@ -1,0 +1,63 @@
+// Cholesky, LU and QR factorisations, by LAPACK.
+#include <adjoint/core/linalg.h>
+
+#include "matrices.h"
+
+namespace adjoint::cpu {
+
+namespace {
+
+// By columns, row-major memory holds the transpose: of a Hermitian matrix the conjugate, whose upper triangle lies where L does.
+void cholesky_kernel(const Launch& l) {
+  const auto info = for_matrices(l.x[0], [&](auto tag, int64_t b) {
+    using T = typename decltype(tag)::type;
+    const auto a = item<T>(l.x[0], b);
+    T* y = l.y[0].as<T>() + b * a.rows * a.rows;
+    copy_rows(a, y);
+    const int info = a.rows ? lapack::potrf(static_cast<int>(a.rows), y) : 0;
+    for (int64_t i = 0; i < a.rows; i++) std::fill(y + i * a.rows + i + 1, y + (i + 1) * a.rows, T(0));
+    return l.y[1].as<int32_t>()[b] = info;
+  });
+  if (l.attrs.as<Checked>().check) expect_success(l, info);
+}
+
+void lu_kernel(const Launch& l) {
+  const auto info = for_matrices(l.x[0], [&](auto tag, int64_t b) {
+    using T = typename decltype(tag)::type;
+    const auto a = item<T>(l.x[0], b);
+    const int64_t m = a.rows, n = a.columns;
+    if (m * n == 0) return l.y[2].as<int32_t>()[b] = 0;
+    const Scratch<T> work(m * n);
+    copy_columns(a, static_cast<T*>(work));
+    const int info = lapack::getrf(static_cast<int>(m), static_cast<int>(n), work, l.y[1].as<int32_t>() + b * std::min(m, n));
+    from_columns<T>(work, m, n, m, l.y[0].as<T>() + b * m * n);
+    return l.y[2].as<int32_t>()[b] = info;
+  });
+  if (l.attrs.as<Checked>().check) expect_success(l, info);
+}
+
+void qr_kernel(const Launch& l) {
+  for_matrices(l.x[0], [&](auto tag, int64_t b) {
+    using T = typename decltype(tag)::type;
+    const auto a = item<T>(l.x[0], b);
+    const int64_t m = a.rows, n = a.columns, k = std::min(m, n), wide = l.y[0].sizes[l.y[0].ndim - 1], tall = l.y[1].sizes[l.y[1].ndim - 2];
+    if (m == 0) return 0;
+    const Scratch<T> work(m * std::max(n, wide)), tau(k);
+    copy_columns(a, static_cast<T*>(work));
+    if (k) lapack::geqrf(static_cast<int>(m), static_cast<int>(n), work, tau);
+    T* r = l.y[1].as<T>() + b * tall * n;
+    for (int64_t i = 0; i < tall; i++)
+      for (int64_t j = 0; j < n; j++) r[i * n + j] = j >= i ? work[i + j * m] : T(0);
+    if (wide) lapack::orgqr(static_cast<int>(m), static_cast<int>(wide), static_cast<int>(k), work, tau);
+    from_columns<T>(work, m, wide, m, l.y[0].as<T>() + b * m * wide);
+    return 0;
+  });
+}
+
+constexpr Entry entries[] = {{"cholesky", cholesky_kernel}, {"lu_factor", lu_kernel}, {"qr", qr_kernel}};
+
+}  // namespace
+
+Entries factor_kernels() { return entries; }
+
+}  // namespace adjoint::cpu

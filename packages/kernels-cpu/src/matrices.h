@@ -1,0 +1,90 @@
+// What the kernels of linear algebra share: batches of matrices on the pool, and copies in LAPACK's order.
+#pragma once
+#include <adjoint/core/linalg.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "copy.h"
+#include "kernels.h"
+#include "lapack.h"
+#include "pool.h"
+
+namespace adjoint::cpu {
+
+// One matrix of a batch, with strides.
+template <class T> struct Item {
+  const T* data;
+  int64_t rows, columns, down, right;
+};
+template <class T> Item<T> item(const View& v, int64_t b) {
+  const int64_t n = v.ndim;
+  int64_t offset = 0;
+  for (int64_t d = n - 2; d-- > 0; b /= v.sizes[d]) offset += b % v.sizes[d] * v.strides[d];
+  return {v.as<T>() + offset, v.sizes[n - 2], v.sizes[n - 1], v.strides[n - 2], v.strides[n - 1]};
+}
+template <class T> Item<T> transposed(Item<T> a) { return {a.data, a.columns, a.rows, a.right, a.down}; }
+
+// Row-major; that is the transpose by columns. In tiles that stay in cache in both orders.
+template <class T> void copy_rows(const Item<T>& a, T* out) {
+  if (a.right == 1 || a.rows == 1) {
+    for (int64_t i = 0; i < a.rows; i++)
+      for (int64_t j = 0; j < a.columns; j++) out[i * a.columns + j] = a.data[i * a.down + j * a.right];
+    return;
+  }
+  constexpr int64_t tile = 16;
+  for (int64_t i0 = 0; i0 < a.rows; i0 += tile)
+    for (int64_t j0 = 0; j0 < a.columns; j0 += tile)
+      for (int64_t i = i0; i < std::min(i0 + tile, a.rows); i++)
+        for (int64_t j = j0; j < std::min(j0 + tile, a.columns); j++) out[i * a.columns + j] = a.data[i * a.down + j * a.right];
+}
+// The matrix by columns, and from columns (rows, columns, distance of columns) to rows.
+template <class T> void copy_columns(const Item<T>& a, T* out) { copy_rows(transposed(a), out); }
+template <class T> void from_columns(const T* a, int64_t rows, int64_t columns, int64_t step, T* out) { copy_rows(Item<T>{a, rows, columns, 1, step}, out); }
+
+template <class T> class Scratch {
+ public:
+  explicit Scratch(int64_t n) : memory_(std::max<int64_t>(n, 1) * static_cast<int64_t>(sizeof(T))) {}
+  operator T*() const { return memory_.as<T>(); }
+
+ private:
+  Buffer memory_;
+};
+
+// A view in row-major order, copied only if it is not.
+class RowMajor {
+ public:
+  explicit RowMajor(const View& v) : view_(&v) {
+    if (!v.contiguous()) view_ = &copy_.emplace(v).view;
+  }
+  template <class T> const T* as() const { return view_->as<T>(); }
+
+ private:
+  const View* view_;
+  std::optional<Dense> copy_;
+};
+
+inline int64_t batch_of(const View& v) {
+  int64_t n = 1;
+  for (int d = 0; d < v.ndim - 2; d++) n *= v.sizes[d];
+  return n;
+}
+
+// f(tag of the element type, matrix number), many matrices at a time; f gives LAPACK's number, of which errors are made.
+template <class F> std::vector<int32_t> for_matrices(const View& x, F&& f) {
+  const int64_t n = std::max(x.sizes[x.ndim - 1], x.sizes[x.ndim - 2]), batch = batch_of(x);
+  std::vector<int32_t> info(batch);
+  with_type(x.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> || is_complex_v<T>)
+      pool::parallel_for(batch, std::max<int64_t>(1, (1 << 15) / (n * n * n + 1)), [&](int64_t first, int64_t last) {
+        for (int64_t b = first; b < last; b++) info[b] = f(tag, b);
+      });
+  });
+  return info;
+}
+
+inline void expect_success(const Launch& l, const std::vector<int32_t>& info) { check_info(l.op, info, l.x[0].ndim > 2); }
+
+}  // namespace adjoint::cpu

@@ -1,0 +1,171 @@
+// Linear systems, inverses and determinants, by LAPACK.
+//
+// Row-major memory is, by columns, the transpose: a is factored as it lies, and systems are solved with the transpose of that.
+#include <adjoint/core/linalg.h>
+
+#include <cmath>
+
+#include "matrices.h"
+
+namespace adjoint::cpu {
+
+namespace {
+
+void triangular_kernel(const Launch& l) {
+  const Triangular& t = l.attrs.as<Triangular>();
+  for_matrices(l.x[0], [&](auto tag, int64_t b) {
+    using T = typename decltype(tag)::type;
+    const auto a = item<T>(l.x[0], b), x = item<T>(l.x[1], b);
+    const int64_t n = a.rows, k = x.columns;
+    if (n * k == 0) return 0;
+    T* y = l.y[0].as<T>() + b * n * k;
+    copy_rows(x, y);
+    const bool by_rows = (a.right == 1 && a.down >= n) || n == 1, by_columns = a.down == 1 && a.right >= n;
+    if (by_rows) blas::trsm(t.upper, false, t.unit, n, k, a.data, std::max(a.down, n), y);
+    else if (by_columns) blas::trsm(!t.upper, true, t.unit, n, k, a.data, a.right, y);
+    else {
+      const Scratch<T> work(n * n);
+      copy_rows(a, static_cast<T*>(work));
+      blas::trsm(t.upper, false, t.unit, n, k, static_cast<const T*>(work), n, y);
+    }
+    return 0;
+  });
+}
+
+template <class T> void conjugate(T* x, int64_t n) {
+  if constexpr (is_complex_v<T>)
+    for (int64_t i = 0; i < n; i++) x[i].im = -x[i].im;
+}
+
+// x = a^-1 b, or a^-H b, with the factors of the transpose of a.
+template <class T> void solve_with(const T* factors, const int32_t* pivots, const Item<T>& b, T* x, bool adjoint) {
+  const int64_t n = b.rows, k = b.columns;
+  if (n * k == 0) return;
+  const Scratch<T> work(k > 1 ? n * k : 1);
+  T* by_columns = k > 1 ? static_cast<T*>(work) : x;
+  copy_columns(b, by_columns);
+  if (adjoint) conjugate(by_columns, n * k);
+  lapack::getrs(adjoint ? 'N' : 'T', static_cast<int>(n), static_cast<int>(k), factors, pivots, by_columns);
+  if (adjoint) conjugate(by_columns, n * k);
+  if (k > 1) from_columns<T>(by_columns, n, k, n, x);
+}
+
+void solve_kernel(const Launch& l) {
+  const auto info = for_matrices(l.x[0], [&](auto tag, int64_t b) {
+    using T = typename decltype(tag)::type;
+    const auto a = item<T>(l.x[0], b), right = item<T>(l.x[1], b);
+    const int64_t n = a.rows, k = right.columns;
+    if (n == 0) return 0;
+    T* factors = l.y[1].as<T>() + b * n * n;
+    int32_t* pivots = l.y[2].as<int32_t>() + b * n;
+    copy_rows(a, factors);
+    const int info = lapack::getrf(static_cast<int>(n), static_cast<int>(n), factors, pivots);
+    solve_with(factors, pivots, right, l.y[0].as<T>() + b * n * k, false);
+    return info;
+  });
+  if (l.attrs.as<Checked>().check) expect_success(l, info);
+}
+
+void solve_factored_kernel(const Launch& l) {
+  const bool adjoint = l.attrs.as<Solving>().adjoint;
+  const RowMajor factors(l.x[1]), pivots(l.x[2]);
+  for_matrices(l.x[0], [&](auto tag, int64_t b) {
+    using T = typename decltype(tag)::type;
+    const auto right = item<T>(l.x[3], b);
+    const int64_t n = right.rows;
+    solve_with(factors.as<T>() + b * n * n, pivots.as<int32_t>() + b * n, right, l.y[0].as<T>() + b * n * right.columns, adjoint);
+    return 0;
+  });
+}
+
+void inv_kernel(const Launch& l) {
+  const auto info = for_matrices(l.x[0], [&](auto tag, int64_t b) {
+    using T = typename decltype(tag)::type;
+    const auto a = item<T>(l.x[0], b);
+    const int n = static_cast<int>(a.rows);
+    T* y = l.y[0].as<T>() + b * a.rows * a.rows;
+    const Scratch<int32_t> pivots(n);
+    copy_rows(a, y);
+    int info = n ? lapack::getrf(n, n, y, pivots) : 0;
+    if (info) std::fill_n(y, a.rows * a.rows, T(NAN));
+    else if (n) lapack::getri(n, y, pivots);
+    return l.y[1].as<int32_t>()[b] = info;
+  });
+  if (l.attrs.as<Checked>().check) expect_success(l, info);
+}
+
+// ---- determinants
+
+template <class T> struct Factored {
+  int64_t n;
+  Scratch<T> lu;
+  Scratch<int32_t> pivots;
+  explicit Factored(const Item<T>& a) : n(a.rows), lu(n * n), pivots(n) {
+    copy_rows(a, static_cast<T*>(lu));
+    if (n) lapack::getrf(static_cast<int>(n), static_cast<int>(n), lu, pivots);
+  }
+  // The pivot with the sign of its exchange.
+  T pivot(int64_t k) const { return pivots[k] == k + 1 ? lu[k * n + k] : -lu[k * n + k]; }
+};
+
+void det_kernel(const Launch& l) {
+  for_matrices(l.x[0], [&](auto tag, int64_t b) {
+    using T = typename decltype(tag)::type;
+    const Factored<T> f(item<T>(l.x[0], b));
+    T product(1);
+    for (int64_t k = 0; k < f.n; k++) product = product * f.pivot(k);
+    l.y[0].as<T>()[b] = product;
+    return 0;
+  });
+}
+
+double size(double x) { return std::fabs(x); }
+template <class R> double size(Complex<R> x) { return std::hypot(static_cast<double>(x.re), static_cast<double>(x.im)); }
+
+void slogdet_kernel(const Launch& l) {
+  for_matrices(l.x[0], [&](auto tag, int64_t b) {
+    using T = typename decltype(tag)::type;
+    using R = real_t<T>;
+    const Factored<T> f(item<T>(l.x[0], b));
+    T sign(1);
+    double logarithm = 0;
+    for (int64_t k = 0; k < f.n; k++) {
+      const double length = size(f.pivot(k));
+      sign = length == 0 ? T(0) : sign * (f.pivot(k) / static_cast<R>(length));
+      logarithm += std::log(length);
+    }
+    l.y[0].as<T>()[b] = sign;
+    l.y[1].as<R>()[b] = static_cast<R>(logarithm);
+    return 0;
+  });
+}
+
+// Exchanges of rows alone do for well conditioned matrices, and LAPACK finds those; the rest is left to the reference.
+void rank_order_kernel(const Launch& l) {
+  constexpr double far_from_singular = 0x1p-20;
+  const auto doubtful = for_matrices(l.x[0], [&](auto tag, int64_t b) {
+    using T = typename decltype(tag)::type;
+    const Factored<T> f(transposed(item<T>(l.x[0], b)));
+    int64_t *rows = l.y[0].as<int64_t>() + b * f.n, *columns = l.y[1].as<int64_t>() + b * f.n;
+    double least = INFINITY, largest = 0, sign = 1;
+    for (int64_t k = 0; k < f.n; k++) rows[k] = columns[k] = k;
+    for (int64_t k = 0; k < f.n; k++) {
+      least = std::min(least, size(f.pivot(k)));
+      largest = std::max(largest, size(f.pivot(k)));
+      std::swap(rows[k], rows[f.pivots[k] - 1]);
+      if (f.pivots[k] != k + 1) sign = -sign;
+    }
+    l.y[2].as<real_t<T>>()[b] = static_cast<real_t<T>>(sign);
+    return !(least > largest * far_from_singular);
+  });
+  if (std::find(doubtful.begin(), doubtful.end(), 1) != doubtful.end()) reference(l);
+}
+
+constexpr Entry entries[] = {{"det", det_kernel}, {"inv", inv_kernel}, {"rank_order", rank_order_kernel}, {"slogdet", slogdet_kernel},
+                             {"solve", solve_kernel}, {"solve_factored", solve_factored_kernel}, {"solve_triangular", triangular_kernel}};
+
+}  // namespace
+
+Entries solve_kernels() { return entries; }
+
+}  // namespace adjoint::cpu

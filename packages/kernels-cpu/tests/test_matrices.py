@@ -1,0 +1,89 @@
+"""The kernels of linear algebra against core's reference kernels, at sizes where LAPACK works in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from kernel_checks import check, random
+
+import adjoint_core as ad
+from adjoint_core import linalg
+
+DTYPES = ["float32", "float64", "complex64", "complex128"]
+TOLERANCE = {"float32": 1e-3, "float64": 1e-10, "complex64": 1e-3, "complex128": 1e-10}
+SHAPES = [(1, 1), (3, 3), (2, 5, 5), (0, 4, 4), (2, 0, 0), (40, 40), (130, 3, 3)]
+
+
+def regular(shape: tuple[int, ...], dtype: str) -> Any:
+    """Well conditioned, with well separated spectra."""
+    n = shape[-1]
+    shift = ad.arange(1, n + 1).to(ad.float64) * 7 * (-1) ** ad.arange(n)
+    return random(shape, dtype) * 0.3 + shift.diag().to(getattr(ad, dtype))
+
+
+def positive(a: Any) -> Any:
+    return a @ a.mH + ad.eye(a.size(-1), dtype=a.dtype)
+
+
+def magnitudes(factors: Any) -> list[Any]:
+    """What does not depend on signs and phases."""
+    return [f.abs() for f in factors]
+
+
+CALLS: dict[str, Callable[[Any], Any]] = {
+    "cholesky": lambda a: linalg.cholesky(positive(a)),
+    "det": lambda a: linalg.slogdet(a).sign * 0 + linalg.det(a / (8 * max(1, a.size(-1)))),
+    "inv": linalg.inv,
+    "lu_factor": linalg.lu_factor,
+    "qr": lambda a: linalg.qr(a, mode="complete"),
+    "slogdet": linalg.slogdet,
+    "solve": lambda a: linalg.solve(a, a[..., :2] + 1),
+    "solve_triangular": lambda a: linalg.solve_triangular(a.mT, a, upper=True),
+    "eigh": lambda a: magnitudes(linalg.eigh(a + a.mH)),
+    "svd": lambda a: magnitudes(linalg.svd(a)),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_against_reference(name: str, dtype: str, shape: tuple[int, ...]) -> None:
+    a = regular(shape, dtype)
+    check(name, lambda: CALLS[name](a), TOLERANCE[dtype])
+    check(name, lambda: CALLS[name](a.mT), TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("name", ["lu_factor", "qr", "svd"])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(7, 4), (4, 7), (2, 3, 0), (2, 0, 3), (60, 20)], ids=str)
+def test_rectangles(name: str, dtype: str, shape: tuple[int, ...]) -> None:
+    a, how = random(shape, dtype), {"full_matrices": False} if name == "svd" else {}
+    check(name, lambda: magnitudes(getattr(linalg, name)(a, **how)), 20 * TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_eig(dtype: str, shape: tuple[int, ...]) -> None:
+    a = regular(shape, dtype)
+
+    def spectrum() -> list[Any]:
+        values, vectors = linalg.eig(a)
+        order = values.real.argsort(-1)
+        return [values.take_along_dim(order, -1), vectors.take_along_dim(order[..., None, :], -1).abs()]
+
+    check("eig", spectrum, 5 * TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_parts_of_larger_tensors(dtype: str) -> None:
+    a = regular((12, 12), dtype)[2:9, 2:9]
+    for name, call in CALLS.items():
+        check(name, lambda call=call: call(a), TOLERANCE[dtype])
+
+
+def test_singular_in_a_batch() -> None:
+    x = ad.stack([ad.eye(3), ad.zeros(3, 3)])
+    assert linalg.inv_ex(x).info.tolist() == [0, 1]
+    assert linalg.det(x).tolist() == [1.0, 0.0]
