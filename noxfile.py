@@ -11,7 +11,7 @@ nox.options.sessions = ["lint", "tests", "demo"]
 
 ROOT = Path(__file__).parent
 DIST = ROOT / "dist"
-TEST_TOOLS = ["numpy>=1.26", "scipy", "pytest>=8", "pytest-xdist", "hypothesis"]
+TEST_TOOLS = ["numpy>=1.26", "scipy", "pytest>=8", "pytest-xdist", "hypothesis", "nvtx", "ittapi"]
 BUILD_TOOLS = ["scikit-build-core>=1.1,<2", "nanobind>=3.1,<3.2", "nanobind-backend>=1.0", "scipy-openblas32>=0.3.30",
                "hatchling>=1.27", "cmake>=3.26", "ninja"]  # fmt: skip
 # Without what the address sanitizer sees too (null, object-size): those checks take most of the compiler's time.
@@ -63,7 +63,9 @@ def docs(session: nox.Session) -> None:
     pages = [str(page) for pattern in ("*.md", "docs/**/*.md", "packages/*/*.md") for page in sorted(ROOT.glob(pattern))]
     session.run("python", "tools/examples.py", *pages)
     examples = ["python", "-m", "pytest", "-q", "-p", "doctest_names", "--doctest-modules", "--pyargs"]
-    session.run(*examples, "adjoint_core", "adjoint_engine", "adjoint_functional", env={"PYTHONPATH": "tools"})
+    session.run(
+        *examples, "adjoint_core", "adjoint_engine", "adjoint_functional", "adjoint_profiler", env={"PYTHONPATH": "tools"}
+    )
 
 
 @nox.session(requires=["wheels"])

@@ -102,8 +102,8 @@ class emit_itt(_Emit):
     _package = "ittapi"
 
     def _functions(self, package: ModuleType) -> tuple[Callable[[str], object], Callable[[], object]]:
-        domain = package.domain("adjoint")
-        return lambda text: package.task_begin(text, domain), lambda: package.task_end(domain)
+        domain = package.Domain("adjoint")
+        return lambda text: package.task_begin(domain, package.StringHandle(text)), lambda: package.task_end(domain)
 
 
 def _imported(package: str) -> ModuleType:

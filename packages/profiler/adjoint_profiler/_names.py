@@ -57,6 +57,8 @@ def of_event(kind: str, name: str, rank: int = -1, other_rank: int = -1) -> str:
         return of_evaluation(name)
     if kind == "node":
         return of_node(name)
+    if kind == "backward":
+        return "autograd::engine::backward"
     return f"aten::{name}" if kind == "function" else name
 
 

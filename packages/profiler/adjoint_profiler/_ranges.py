@@ -26,7 +26,7 @@ class record_function:
         ...     with ad.autograd.profiler.record_function("half"):
         ...         y = ad.ones(3) / 2
         >>> [e.name for e in prof.function_events]
-        ['aten::ones', 'half', 'aten::div']
+        ['half', 'aten::ones', 'aten::div']
     """
 
     def __init__(self, name: str, args: str | None = None) -> None:
