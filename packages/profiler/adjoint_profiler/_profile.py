@@ -267,6 +267,17 @@ class profile:
         """Writes stacks for flame graphs: see EventList.export_stacks. Needs `with_stack`."""
         self.function_events.export_stacks(path, metric)
 
+    def html(self, path: Path, title: str = "Profile") -> None:
+        """Writes a report as one file that needs no network: a flame chart, the curve of memory and the table.
+
+        Arguments:
+            path: of the file.
+            title: what it is called in the browser.
+        """
+        from ._report import write_report
+
+        write_report(path, title, self.function_events, self.memory_curve())
+
     def diff(self, other: profile) -> Diff:
         """What changed from this profile to `other`, name by name: see Diff."""
         return self.function_events.diff(other.function_events)

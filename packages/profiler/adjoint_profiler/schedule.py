@@ -264,6 +264,10 @@ class profile:
         """Writes stacks for flame graphs. Needs `with_stack`."""
         self._done.export_stacks(path, metric)
 
+    def html(self, path: Path, title: str = "Profile") -> None:
+        """Writes a report as one file that needs no network: a flame chart, the curve of memory and the table."""
+        self._done.html(path, title)
+
     def add_metadata(self, key: str, value: str) -> None:
         """Adds a text to the traces that are written."""
         self._metadata[key] = value
