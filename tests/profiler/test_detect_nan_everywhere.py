@@ -32,7 +32,8 @@ def test_no_false_alarm(case):
     """At ordinary inputs, at zeros, at ones, and at the points where derivatives are a choice."""
     sample = case.sample()
     check(case, sample)
-    for constant in (0, 1):
+    singular = "linalg" in case.name  # such matrices are: errors, and derivatives that do not exist
+    for constant in () if singular else (0, 1):
         check(case, [np.full_like(a, constant) if a.dtype.kind == "f" else a for a in sample])
     for inputs, _ in case.kinks:
         check(case, [np.asarray(i, dtype=np.float64) for i in inputs])

@@ -63,9 +63,9 @@ def call_node(arg0: Node, arg1: list[Any], /) -> tuple[Any, ...]: ...
 
 def peek_sequence() -> _int: ...
 
-def graph_nodes(tensors: list[Any]) -> tuple[Any, ...]:
+def graph_nodes(roots: list[Any]) -> tuple[Any, ...]:
     """
-    The nodes behind tensors as dicts (`inputs`: node, its output, edge, shape, dtype), and for each tensor its node and which output it is.
+    The nodes behind tensors (or nodes) as dicts (`inputs`: node, its output, edge, shape, dtype), and for each tensor its node and which output it is.
     """
 
 def edge_key(t: Tensor) -> tuple[Any, ...]:
@@ -75,7 +75,7 @@ def edge_key(t: Tensor) -> tuple[Any, ...]:
 
 def memory_blocks(t: Tensor) -> list[Any]:
     """
-    (identity, bytes, bytes in the allocator's books) of each block of memory that a tensor keeps.
+    (identity, bytes, bytes in the allocator's books, tensors on it) of each block of memory that a tensor keeps.
     """
 
 def any_lifted(arg: tuple[Any, ...], /) -> _bool: ...

@@ -20,11 +20,21 @@ void list_blocks(const Tensor& t, nb::list& out) {
     list_blocks(face(t)->value, out);
     return list_blocks(face(t)->tangent, out);
   }
-  if (const Storage* s = t->storage) out.append(nb::make_tuple(reinterpret_cast<uintptr_t>(s), s->nbytes, booked_bytes(*s)));
+  if (const Storage* s = t->storage) out.append(nb::make_tuple(reinterpret_cast<uintptr_t>(s), s->nbytes, booked_bytes(*s), s->refs.load()));
 }
 nb::list blocks(const Tensor& t) {
   nb::list all;
   list_blocks(t, all);
+  return all;
+}
+
+// A tensor and those that it is a view of, each with the number of references to it.
+nb::list chain(const TensorImpl* t) {
+  nb::list all;
+  for (; t; t = t->view ? view_info(*t)->parent.get() : nullptr) {
+    const PyObject* p = t->python();
+    all.append(nb::make_tuple(reinterpret_cast<uintptr_t>(t), p ? static_cast<size_t>(Py_REFCNT(const_cast<PyObject*>(p))) : t->use_count()));
+  }
   return all;
 }
 
@@ -36,6 +46,7 @@ nb::dict describe(const SavedEntry& e) {
   d["shape"] = t ? nb::cast(t.sizes()) : nb::none();
   d["dtype"] = t ? nb::cast(t.dtype()) : nb::none();
   d["blocks"] = blocks(t);
+  d["chain"] = chain(t.get());
   d["number"] = t && t->flags & flag_wrapped;
   d["packed"] = packed_value(*e.saved);
   return d;
@@ -99,16 +110,16 @@ nb::dict describe(const Node& n, const Index& index) {
   return d;
 }
 
-// All nodes behind the tensors, each once, without recursion; and for each tensor its node and which output it is.
-nb::tuple graph_nodes(nb::list tensors) {
+// All nodes behind the roots, tensors or nodes, each once, without recursion; and for each root its node and which output it is.
+nb::tuple graph_nodes(nb::list given) {
   std::vector<Ref<Node>> nodes;
   Index index;
   auto add = [&](const Ref<Node>& n) {
     if (n && index.try_emplace(n.get(), nodes.size()).second) nodes.push_back(n);
   };
   nb::list roots;
-  for (nb::handle h : tensors) {
-    const Edge e = gradient_edge(fresh(nb::cast<Tensor>(h)));
+  for (nb::handle h : given) {
+    const Edge e = is_node(h.ptr()) ? Edge{Ref<Node>(unwrap_node(h.ptr())), 0} : gradient_edge(fresh(nb::cast<Tensor>(h)));
     expect(static_cast<bool>(e.node), "graph_nodes: expected tensors that require grad");
     add(e.node);
     roots.append(nb::make_tuple(index.at(e.node.get()), e.nr));
@@ -125,12 +136,12 @@ nb::tuple graph_nodes(nb::list tensors) {
 }  // namespace
 
 void bind_walk(nb::module_& m) {
-  m.def("graph_nodes", graph_nodes, nb::arg("tensors"), "The nodes behind tensors as dicts (`inputs`: node, its output, edge, shape, dtype), and for each tensor its node and which output it is.");
+  m.def("graph_nodes", graph_nodes, nb::arg("roots"), "The nodes behind tensors (or nodes) as dicts (`inputs`: node, its output, edge, shape, dtype), and for each tensor its node and which output it is.");
   m.def("edge_key", [](const Tensor& t) {
     const Edge e = gradient_edge(fresh(t));
     return nb::make_tuple(reinterpret_cast<uintptr_t>(e.node.get()), e.nr);
   }, nb::arg("t"), "Which node made a tensor, as `key` of graph_nodes, and which of its outputs it is.");
-  m.def("memory_blocks", blocks, nb::arg("t"), "(identity, bytes, bytes in the allocator's books) of each block of memory that a tensor keeps.");
+  m.def("memory_blocks", blocks, nb::arg("t"), "(identity, bytes, bytes in the allocator's books, tensors on it) of each block of memory that a tensor keeps.");
 }
 
 }  // namespace adjoint::engine::python

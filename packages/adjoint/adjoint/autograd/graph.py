@@ -1,5 +1,6 @@
 """The graph: nodes, edges, hooks on saved tensors; the graph drawn; what it keeps in memory."""
 
+from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 
 from adjoint_engine.graph import GradientEdge as GradientEdge
@@ -24,17 +25,21 @@ if TYPE_CHECKING:
     from adjoint_profiler.graph import to_mermaid as to_mermaid
     from adjoint_profiler.graph import to_svg as to_svg
     from adjoint_profiler.graph import to_text as to_text
+    from adjoint_profiler.ledger import Ledger as Ledger
+    from adjoint_profiler.ledger import LedgerDiff as LedgerDiff
+    from adjoint_profiler.ledger import ledger as ledger
 
-_DRAWN = ("Drawing", "show", "to_dot", "to_json", "to_mermaid", "to_svg", "to_text")
+_LATER = {
+    **dict.fromkeys(("Drawing", "show", "to_dot", "to_json", "to_mermaid", "to_svg", "to_text"), "adjoint_profiler.graph"),
+    **dict.fromkeys(("Ledger", "LedgerDiff", "ledger"), "adjoint_profiler.ledger"),
+}
 
 
 def __getattr__(name: str) -> object:
-    if name in _DRAWN:  # imported when first used
-        from adjoint_profiler import graph
-
-        return getattr(graph, name)
+    if name in _LATER:  # imported when first used
+        return getattr(_import_module(_LATER[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_DRAWN]
+    return [*globals(), *_LATER]

@@ -70,11 +70,11 @@ def _share_out(records: Sequence[Mapping[str, Any]], place: Mapping[int, int], n
     owners: dict[int, str] = {}
     for i, record in enumerate(records):
         if record["variable"] is not None:
-            owners.update((block, nodes[place[i]].name) for block, _, _ in _engine.memory_blocks(record["variable"]))
+            owners.update((block, nodes[place[i]].name) for block, *_ in _engine.memory_blocks(record["variable"]))
     for i in sorted(range(len(records)), key=lambda i: place[i], reverse=True):
         node = nodes[place[i]]
         for kept in kept_by(records[i]):
-            own = [(block, bytes_) for block, bytes_, _ in kept.blocks if block not in owners]
-            shared = next((owners[block] for block, _, _ in kept.blocks if block in owners), "")
+            own = [(block, bytes_) for block, bytes_, *_ in kept.blocks if block not in owners]
+            shared = next((owners[block] for block, *_ in kept.blocks if block in owners), "")
             owners.update((block, f"{node.name} {node.seq}") for block, _ in own)
             node.saved.append(Saved(kept.label, kept.value, sum(b for _, b in own), shared))

@@ -14,7 +14,7 @@ from .model import Value
 
 _LABELS = ("self", "other")
 
-Block = tuple[int, int, int]  # identity, bytes, bytes in the allocator's books
+Block = tuple[int, int, int, int]  # identity, bytes, bytes in the allocator's books, how many tensors stand on it
 
 
 @dataclass(frozen=True)

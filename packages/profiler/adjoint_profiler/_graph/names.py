@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -30,8 +32,16 @@ def of_frame(frame: types.FrameType | None) -> dict[Key, str]:
     """The names of tensors with history in a frame's variables, `model.layers[0].weight` included; locals come first."""
     if frame is None:
         return {}
-    scopes = [frame.f_locals] if frame.f_locals is frame.f_globals else [frame.f_locals, frame.f_globals]
+    scopes = [locals_of(frame), frame.f_globals]
     return of_mapping({name: value for scope in reversed(scopes) for name, value in scope.items() if not name.startswith("_")})
+
+
+def locals_of(frame: types.FrameType) -> dict[str, Any]:
+    """The variables of a running function. Before 3.13 a look leaves a copy with the frame that would keep them alive."""
+    variables = dict(frame.f_locals)
+    if sys.version_info < (3, 13) and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+        frame.f_locals.clear()
+    return variables
 
 
 def of_mapping(variables: Mapping[str, Any]) -> dict[Key, str]:

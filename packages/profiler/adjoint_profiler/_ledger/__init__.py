@@ -1,0 +1,1 @@
+"""What is kept in memory: rows (what, by whom, from where), everything Python reaches, the peak to come, tables."""
