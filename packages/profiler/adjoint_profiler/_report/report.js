@@ -11,7 +11,7 @@ function time(us) {
   return size >= 1e6 ? `${(us / 1e6).toFixed(3)} s` : size >= 1e3 ? `${(us / 1e3).toFixed(3)} ms` : `${us.toFixed(2)} µs`;
 }
 function bytes(n) {
-  for (const [size, unit] of [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]])
+  for (const [size, unit] of [[2 ** 30, "GB"], [2 ** 20, "MB"], [2 ** 10, "KB"]])
     if (Math.abs(n) >= size) return `${(n / size).toFixed(2)} ${unit}`;
   return `${n} B`;
 }
