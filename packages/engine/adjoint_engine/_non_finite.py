@@ -132,4 +132,5 @@ def _place(line: _Line | None) -> str:
     if line is None:
         return "an unknown line"
     code = linecache.getline(line[0], line[1]).strip()
-    return f"{line[0]}:{line[1]} in {line[2]}" + (f": {code}" if code else "")
+    function = line[2].rpartition("<locals>.")[2]
+    return f"{line[0]}:{line[1]} in {function}" + (f": {code}" if code else "")

@@ -58,6 +58,9 @@ class Ledger:
         return report.html_table(self._title(), report.HEAD, report.line_table(self.rows))
 
 
+_Key = tuple[str, str, str, Value, Site | None]
+
+
 class Change:
     """What became more (or less) of one kind of row: the line, the owner, how many tensors and bytes."""
 
@@ -67,18 +70,8 @@ class Change:
         self.bytes = bytes_
 
     def _cells(self) -> tuple[str, ...]:
-        who = f"{self.owner} {self.label}".strip()
-        code = self.site.code if self.site else ""
-        return (
-            f"{'+' if self.bytes > 0 else ''}{size(self.bytes)}",
-            f"{self.count:+d}",
-            report.place(self.site),
-            f"{who} {self.value}",
-            code,
-        )
-
-
-_Key = tuple[str, str, str, Value, Site | None]
+        grown, who = f"{'+' if self.bytes > 0 else ''}{size(self.bytes)}", f"{self.owner} {self.label}".strip()
+        return grown, f"{self.count:+d}", report.place(self.site), f"{who} {self.value}", report.code(self.site)
 
 
 class LedgerDiff:

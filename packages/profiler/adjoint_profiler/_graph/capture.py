@@ -10,6 +10,7 @@ from adjoint_engine import _engine
 from adjoint_engine.trees import tree_flatten
 
 from . import names as _names
+from .collector import resting
 from .kept import kept_by, value_of
 from .model import Edge, Graph, Node, Saved, site
 
@@ -24,6 +25,7 @@ def outputs_of(given: Any, caller: str) -> list[Tensor]:
     return recorded
 
 
+@resting()
 def capture(outputs: Sequence[Tensor], names: Mapping[_names.Key, str]) -> Graph:
     """The graph behind tensors, newest node first; the outputs come before all."""
     records, roots = _engine.graph_nodes(list(outputs))

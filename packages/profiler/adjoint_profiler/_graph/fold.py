@@ -63,6 +63,7 @@ def _group(place: int, members: list[Node], by: str) -> Node:
     group = Node(place, _short(name), "group", Value(), site, parts=dict(parts.most_common()))
     group.saved = [s for n in members for s in n.saved]
     group.hooks = sum(n.hooks for n in members)
+    group.seq = min((n.seq for n in members if n.seq is not None), default=None)
     group.released = all(n.released for n in members)
     return group
 

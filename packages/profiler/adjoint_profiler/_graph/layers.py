@@ -5,35 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def back_edges(count: int, edges: Sequence[tuple[int, int]]) -> set[int]:
-    """Edges whose reversal leaves no cycle. Only folded graphs have any: a loop of the program."""
-    out: list[list[tuple[int, int]]] = [[] for _ in range(count)]
-    entered = [0] * count
-    for i, (u, v) in enumerate(edges):
-        out[u].append((i, v))
-        entered[v] += 1
-    found: set[int] = set()
-    state = [0] * count  # 0 new, 1 on the path, 2 done
-    for root in sorted(range(count), key=lambda v: entered[v] > 0):
-        if state[root]:
-            continue
-        path = [(root, iter(out[root]))]
-        state[root] = 1
-        while path:
-            u, rest = path[-1]
-            for i, v in rest:
-                if state[v] == 1:
-                    found.add(i)
-                elif state[v] == 0:
-                    state[v] = 1
-                    path.append((v, iter(out[v])))
-                    break
-            else:
-                state[u] = 2
-                path.pop()
-    return found
-
-
 def assign(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
     """A layer for each node of a graph without cycles: its longest path from a source, then as near its users as helps."""
     above: list[list[int]] = [[] for _ in range(count)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -87,7 +88,7 @@ def lay_out(graph: Graph, measure: Callable[[Node], Size]) -> Layout:
 
 def _plan(graph: Graph, measure: Callable[[Node], Size]) -> _Plan:
     ends = [(e.source, e.target) for e in graph.edges]
-    back = layers.back_edges(len(graph.nodes), ends)
+    back = _back_edges(graph)
     forward = [(v, u) if i in back else (u, v) for i, (u, v) in enumerate(ends)]
     plan = _Plan([Box(n, measure(n)) for n in graph.nodes], layers.assign(len(graph.nodes), forward))
     spans = [plan.layer[v] - plan.layer[u] for u, v in forward]
@@ -102,6 +103,15 @@ def _plan(graph: Graph, measure: Callable[[Node], Size]) -> _Plan:
         bends = [plan.add(None, layer) for layer in range(plan.layer[u] + 1, plan.layer[v])]
         plan.ways.append((graph.edges[i], [u, *bends, v], i in back))
     return plan
+
+
+def _back_edges(graph: Graph) -> set[int]:
+    """Edges against the order of the program: a loop that was folded. Without them there is no cycle."""
+    if not any(n.kind == "group" for n in graph.nodes):
+        return set()
+    first = {"leaf": -1.0, "output": math.inf}
+    rank = [(first[n.kind] if n.kind in first else -1.0 if n.seq is None else float(n.seq), n.id) for n in graph.nodes]
+    return {i for i, e in enumerate(graph.edges) if rank[e.source] > rank[e.target]}
 
 
 def _pulls(plan: _Plan) -> list[float]:

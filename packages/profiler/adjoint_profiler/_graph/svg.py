@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from .collector import resting
 from .layout import Box, Size, Wire, lay_out
 from .model import Graph, Node, size
 
@@ -42,6 +43,7 @@ _HEAD = (
 )
 
 
+@resting()
 def to_svg(graph: Graph) -> str:
     """The picture of a graph: the forward pass runs from top to bottom, backward from bottom to top."""
     layout = lay_out(graph, measure)
@@ -79,7 +81,7 @@ def lines_of(node: Node) -> list[tuple[str, str]]:
     if node.kind == "group":
         lines += [("", f"{count} × {name}" if count > 1 else name) for name, count in list(node.parts.items())[:4]]
         if len(node.parts) > 4:
-            lines.append(("src", f"and {len(node.parts) - 4} other kinds"))
+            lines.append(("src", f"and {len(node.parts) - 4} others"))
     elif text := str(node.value):
         lines.append(("", text))
     if node.bytes:
@@ -144,7 +146,7 @@ def _box(box: Box, most: int) -> str:
 
 
 def _tooltip(node: Node) -> str:
-    lines = [f"{node.name} {node.value}" + (f", call {node.seq}" if node.seq is not None else "")]
+    lines = [f"{node.name} {node.value}" + (f", call {node.seq}" if node.seq is not None and not node.parts else "")]
     lines += [f"{count} × {name}" for name, count in node.parts.items()]
     for s in node.saved[:12]:
         lines.append(f"saves {s.label} {s.value}: " + (f"memory of {s.shared}" if s.shared and not s.bytes else size(s.bytes)))

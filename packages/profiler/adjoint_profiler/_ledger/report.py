@@ -9,7 +9,7 @@ from html import escape
 from .._graph.model import Site, size
 from .rows import Row, lines
 
-_MOST = 20
+_MOST, _WIDEST = 20, 60
 _WORDS = {"saved": "saved for backward", "leaf": "leaves", "grad": "gradients", "tensor": "other tensors of the program"}
 
 
@@ -25,6 +25,12 @@ def place(where: Site | None) -> str:
     return f"{where.short} in {where.scope}" if where else ""
 
 
+def code(where: Site | None) -> str:
+    """The text of a line, as far as a table has room."""
+    text = where.code if where else ""
+    return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
+
+
 def line_table(rows: Iterable[Row]) -> list[tuple[str, ...]]:
     """For each line: bytes, tensors, the line, what keeps them, the code."""
     table = []
@@ -35,7 +41,7 @@ def line_table(rows: Iterable[Row]) -> list[tuple[str, ...]]:
             kept = ", ".join(f"{who} x{n}" if n > 1 else who for who, n in keepers.most_common(3)) + ", ..." * (
                 len(keepers) > 3
             )
-            table.append((size(sum(r.bytes for r in own)), str(len(own)), place(where), kept, where.code if where else ""))
+            table.append((size(sum(r.bytes for r in own)), str(len(own)), place(where), kept, code(where)))
     return table
 
 
