@@ -5,6 +5,7 @@ from op_cases import (
     binary,
     complex_numbers,
     composed,
+    fft,
     index,
     linalg,
     logic,
@@ -18,7 +19,22 @@ from op_cases import (
 from op_cases._case import Case as Case
 from op_cases._case import case as case
 
-SUBJECTS = (unary, activation, binary, reduce, scan, matmul, linalg, complex_numbers, shape, index, logic, neural, composed)
+SUBJECTS = (
+    unary,
+    activation,
+    binary,
+    reduce,
+    scan,
+    matmul,
+    linalg,
+    fft,
+    complex_numbers,
+    shape,
+    index,
+    logic,
+    neural,
+    composed,
+)
 CASES: list[Case] = [c for subject in SUBJECTS for c in subject.CASES]
 
 _ids = [c.id for c in CASES]

@@ -14,7 +14,7 @@ over = partial(case, complex=True, skip=REFUSED)
 
 def shifted(lib, a):
     """Matrices that are well conditioned, with well separated spectra."""
-    shift = np.diag([3.0, -5.0, 8.0, -12.0, 17.0][: a.shape[-1]])
+    shift = np.diag([3.0, -5.0, 8.0, -12.0, 17.0])[: a.shape[-2], : a.shape[-1]]
     return a + (shift if lib is np else lib.tensor(shift.tolist(), dtype=a.dtype))
 
 
@@ -24,6 +24,11 @@ def hermitian(lib, a):
 
 def positive(lib, a):
     return a @ adjoint(a) + (np.eye(a.shape[-1]) if lib is np else lib.eye(a.shape[-1], dtype=a.dtype))
+
+
+def outer_shifted(lib, a):
+    """The same, of matrices in dimensions 0 and 2."""
+    return shifted(lib, a.swapaxes(0, 1)).swapaxes(0, 1)
 
 
 def plain(lib, a):
@@ -94,6 +99,17 @@ def product(a):
     return a @ adjoint(a)
 
 
+def low_rank(lib, a):
+    """Of rank 2, wherever the inputs are."""
+    return a[:, :2] @ a[2:, :]
+
+
+def exponential(a):
+    values, vectors = np.linalg.eig(a)
+    y = vectors * np.exp(values)[..., None, :] @ np.linalg.inv(vectors)
+    return y if np.iscomplexobj(a) else y.real
+
+
 def logdet(a):
     return np.log(np.linalg.det(a))
 
@@ -143,10 +159,10 @@ CASES = [
     matrix("svd", shifted, x(3, 3), see=singular, ref=thin, empty=[(2, 0, 0)]),
     matrix("svd", plain, x(2, 4, 3), see=singular, full_matrices=False, variant="tall", skip=RANK),
     matrix("svd", plain, x(3, 5), see=singular, full_matrices=True, variant="wide", skip=RANK),
-    matrix("svdvals", plain, x(2, 4, 3), ref=lambda a: np.linalg.svd(a, compute_uv=False), skip=RANK),
+    matrix("svdvals", shifted, x(2, 4, 3), ref=lambda a: np.linalg.svd(a, compute_uv=False)),
     matrix("matrix_norm", shifted, x(3, 3), "nuc", variant="nuc", ref=np.linalg.norm),
     matrix("matrix_norm", shifted, x(2, 3, 3), 2, variant="2", ref=lambda a, p: np.linalg.norm(a, p, (-2, -1))),
-    over("linalg.matrix_norm", x(3, 2, 3), -2, dim=(0, 2), keepdim=True, variant="-2", call=lambda ad, a, p, dim, keepdim: ad.linalg.matrix_norm(a, p, dim, keepdim), ref=lambda a, p, dim, keepdim: np.linalg.norm(a, p, dim, keepdims=True)),
+    over("linalg.matrix_norm", x(3, 2, 3), -2, dim=(0, 2), keepdim=True, variant="-2", call=lambda ad, a, p, dim, keepdim: ad.linalg.matrix_norm(outer_shifted(ad, a), p, dim, keepdim), ref=lambda a, p, dim, keepdim: np.linalg.norm(outer_shifted(np, a), p, dim, keepdims=True)),
     matrix("matrix_power", shifted, x(3, 3), -2, variant="inverse"),
     matrix("tensorinv", plain, x(2, 3, 6)),
     matrix("tensorsolve", plain, x(2, 3, 6), x(2, 3), skip=RANK),
@@ -154,4 +170,15 @@ CASES = [
     matrix("ormqr", plain, x(4, 3), x(3), x(4, 2), path=""),
     matrix("ormqr", plain, x(4, 3), x(3), x(2, 4), False, True, path="", variant="right"),
     matrix("triangular_solve", plain, x(3, 2), x(3, 3), path="", see=first),
+    matrix("matrix_exp", plain, x(3, 3), empty=[(2, 0, 0)], ref=exponential),
+    matrix("matrix_exp", shifted, x(2, 4, 4), variant="batch", ref=exponential),
+    matrix("pinv", plain, x(4, 3), skip=RANK),
+    matrix("pinv", plain, x(2, 3, 5), variant="wide", skip=RANK),
+    matrix("pinv", low_rank, x(4, 4), rtol=1e-4, variant="low_rank", skip=RANK, ref=lambda a, rtol: np.linalg.pinv(a, rtol)),
+    matrix("pinv", hermitian, x(3, 3), hermitian=True, variant="hermitian"),
+    matrix("lstsq", plain, x(5, 3), x(5, 2), see=first, skip=RANK),
+    matrix("lstsq", plain, x(2, 3, 4), x(2, 3, 1), see=first, variant="wide", skip=RANK, ref=lambda a, b: [np.linalg.pinv(a) @ b]),
+    matrix("cond", shifted, x(2, 3, 3)),
+    matrix("cond", shifted, x(3, 3), 1, variant="1"),
+    matrix("vander", plain, x(2, 3), N=4, ref=lambda a, N: a[..., None] ** np.arange(N)),
 ]  # fmt: skip

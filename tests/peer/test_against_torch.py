@@ -68,12 +68,16 @@ def compare(case, arrays, rtol):
         np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol)
 
 
-@by_id(lambda c: True)
+NO_GRADIENT = ("linalg.cond-1",)
+"Cases whose backward PyTorch 2.13 refuses: it overwrites what it saved."
+
+
+@by_id(lambda c: c.id not in NO_GRADIENT)
 def test_double(case):
     compare(case, case.sample(), 1e-9)
 
 
-@by_id(lambda c: True)
+@by_id(lambda c: c.id not in NO_GRADIENT)
 def test_single(case):
     compare(case, [a.astype(np.float32) if a.dtype.kind == "f" else a for a in case.sample()], 2e-5)
 
@@ -82,7 +86,7 @@ NO_PEER = ("select_scatter", "slice_scatter")
 "Complex derivatives that PyTorch 2.13 does not have."
 
 
-@by_id(lambda c: c.complex and c.name not in NO_PEER)
+@by_id(lambda c: c.complex and c.name not in NO_PEER and c.id not in NO_GRADIENT)
 def test_complex(case):
     compare(case, case.sample(imaginary=True), 1e-9)
 

@@ -24,6 +24,7 @@ from adjoint_engine import vmap as vmap
 
 from . import autograd as autograd
 from . import cuda as cuda
+from . import fft as fft
 from . import func as func
 from . import linalg as linalg
 from . import nn as nn

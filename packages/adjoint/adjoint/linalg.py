@@ -1,3 +1,3 @@
-"""Norms and products of vectors and matrices."""
+"""Linear algebra."""
 
 from adjoint_core.linalg import *  # noqa: F403

@@ -933,6 +933,9 @@ Example::
     def matmul(self, other: Tensor) -> Tensor:
         """The product of matrices, or of batches of matrices that broadcast against each other."""
 
+    def matrix_exp(A: Tensor) -> Tensor:
+        """The exponential of square matrices."""
+
     def matrix_power(A: Tensor, n: _int) -> Tensor:
         """A @ A @ ... @ A, n times, for square matrices (..., m, m); a negative n multiplies inverses.
 
@@ -1141,6 +1144,9 @@ Example::
 
     def permute(self, *dims: _Dims) -> Tensor:
         """The dimensions of `x` in another order."""
+
+    def pinverse(input: Tensor, rcond: _float=1e-15) -> Tensor:
+        """The pseudo-inverse: `linalg.pinv` with another default."""
 
     def polygamma(self, n: _int) -> Tensor:
         """The n-th derivative of digamma at each element of `x`."""
@@ -2812,7 +2818,18 @@ def _eig(A: Tensor) -> tuple[Any, ...]: ...
 
 def _svd(A: Tensor, full_matrices: _bool) -> tuple[Any, ...]: ...
 
+def matrix_exp(A: Tensor) -> Tensor:
+    """The exponential of square matrices."""
+
+def _pinv(A: Tensor, known: Tensor) -> Tensor: ...
+
 def _svdvals(A: Tensor) -> Tensor: ...
+
+def _fft(input: Tensor, dim: _int, inverse: _bool, scale: _float) -> Tensor: ...
+
+def _rfft(input: Tensor, dim: _int, scale: _float) -> Tensor: ...
+
+def _irfft(input: Tensor, dim: _int, n: _int, scale: _float) -> Tensor: ...
 
 def softmax(input: Tensor, dim: _int, dtype: _dtype | None=None) -> Tensor:
     """exp(x) / sum(exp(x)) along a dimension, without overflow."""

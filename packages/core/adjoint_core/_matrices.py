@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from . import _core, _factorisations, _results, _systems
+from . import _core, _factorisations, _least_squares, _results, _systems
 from ._core import Tensor
 from ._factorisations import householder_product as orgqr
 from ._factorisations import lu_unpack
 from ._method import method
 
 __all__ = [
-    "cholesky", "cholesky_inverse", "cholesky_solve", "det", "inverse", "logdet", "lu", "lu_solve", "lu_unpack", "orgqr", "ormqr", "qr",
+    "cholesky", "cholesky_inverse", "cholesky_solve", "det", "inverse", "logdet", "lu", "lu_solve", "lu_unpack", "orgqr", "ormqr", "pinverse", "qr",
     "slogdet", "svd", "triangular_solve",
 ]  # fmt: skip
 
@@ -88,6 +88,12 @@ def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
 
 
 @method
+def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
+    """The pseudo-inverse: `linalg.pinv` with another default."""
+    return _least_squares.pinv(input, rtol=rcond)
+
+
+@method
 def qr(input: Tensor, some: bool = True) -> Any:
     """Q and R: `linalg.qr`, complete unless `some`."""
     return _factorisations.qr(input, "reduced" if some else "complete")
@@ -134,4 +140,5 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
     return _factorisations._reflected(input, tau, other, range(k) if transpose else range(k - 1, -1, -1), transpose)
 
 
-setattr(Tensor, "orgqr", orgqr)  # noqa: B010
+for _name, _f in (("orgqr", orgqr), ("matrix_exp", _core.matrix_exp)):
+    setattr(Tensor, _name, _f)

@@ -64,9 +64,8 @@ def inv(A: Tensor) -> Tensor:
 
     Example::
 
-        >>> ad.linalg.inv(ad.tensor([[2., 0.], [0., 4.]]))
-        tensor([[0.5000, 0.0000],
-                [0.0000, 0.2500]])
+        >>> ad.linalg.inv(ad.tensor([[[2.]], [[4.]]])).flatten()
+        tensor([0.5000, 0.2500])
     """
     return _core._inv(A, True)[0]
 

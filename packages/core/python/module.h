@@ -57,6 +57,7 @@ void bind_rearrange(nb::module_& m);
 void bind_select(nb::module_& m);
 void bind_linalg(nb::module_& m);
 void bind_factor(nb::module_& m);
+void bind_fft(nb::module_& m);
 void bind_nn(nb::module_& m);
 void bind_registry(nb::module_& m);
 

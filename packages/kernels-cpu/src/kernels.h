@@ -16,8 +16,10 @@ Entries compare_kernels();
 Entries conv_kernels();
 Entries copy_kernels();
 Entries factor_kernels();
+Entries fft_kernels();
 Entries index_kernels();
 Entries matmul_kernels();
+Entries matrix_function_kernels();
 Entries normalise_kernels();
 Entries pick_kernels();
 Entries pooling_kernels();
@@ -30,7 +32,7 @@ Entries spectral_kernels();
 Entries unary_kernels();
 
 constexpr Entries (*families[])() = {
-    activation_kernels, binary_kernels, compare_kernels, conv_kernels, copy_kernels, factor_kernels, index_kernels, matmul_kernels, normalise_kernels,
+    activation_kernels, binary_kernels, compare_kernels, conv_kernels, copy_kernels, factor_kernels, fft_kernels, index_kernels, matmul_kernels, matrix_function_kernels, normalise_kernels,
     pick_kernels, pooling_kernels, reduce_kernels, scan_kernels, softmax_kernels, solve_kernels,
     sort_kernels, spectral_kernels, unary_kernels,
 };

@@ -3,12 +3,11 @@
 #include <adjoint/core/linalg.h>
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
-#include "copy.h"
 #include "kernels.h"
 #include "lapack.h"
+#include "lines.h"
 #include "pool.h"
 
 namespace adjoint::cpu {
@@ -50,19 +49,6 @@ template <class T> class Scratch {
 
  private:
   Buffer memory_;
-};
-
-// A view in row-major order, copied only if it is not.
-class RowMajor {
- public:
-  explicit RowMajor(const View& v) : view_(&v) {
-    if (!v.contiguous()) view_ = &copy_.emplace(v).view;
-  }
-  template <class T> const T* as() const { return view_->as<T>(); }
-
- private:
-  const View* view_;
-  std::optional<Dense> copy_;
 };
 
 inline int64_t batch_of(const View& v) {

@@ -68,7 +68,7 @@ void solve_kernel(const Launch& l) {
 
 void solve_factored_kernel(const Launch& l) {
   const bool adjoint = l.attrs.as<Solving>().adjoint;
-  const RowMajor factors(l.x[1]), pivots(l.x[2]);
+  const Contiguous factors(l.x[1]), pivots(l.x[2]);
   for_matrices(l.x[0], [&](auto tag, int64_t b) {
     using T = typename decltype(tag)::type;
     const auto right = item<T>(l.x[3], b);

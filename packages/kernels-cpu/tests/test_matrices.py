@@ -41,6 +41,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "slogdet": linalg.slogdet,
     "solve": lambda a: linalg.solve(a, a[..., :2] + 1),
     "solve_triangular": lambda a: linalg.solve_triangular(a.mT, a, upper=True),
+    "matrix_exp": lambda a: linalg.matrix_exp(a / (1 + 7 * a.size(-1))),
     "eigh": lambda a: magnitudes(linalg.eigh(a + a.mH)),
     "svd": lambda a: magnitudes(linalg.svd(a)),
 }

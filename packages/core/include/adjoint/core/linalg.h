@@ -51,4 +51,8 @@ ADJOINT_API Eigen eig(const Tensor& x);
 ADJOINT_API SVD svd(const Tensor& x, bool full);
 ADJOINT_API Tensor svdvals(const Tensor& x);
 
+// ---- functions of matrices (ops/matrix_function.cpp)
+ADJOINT_API Tensor matrix_exp(const Tensor& x);
+ADJOINT_API Tensor pinv(const Tensor& a, const Tensor& known);   // `known`, which is the pseudo-inverse of a, with its derivative by a
+
 }  // namespace adjoint

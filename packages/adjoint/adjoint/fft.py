@@ -1,0 +1,3 @@
+"""Discrete Fourier transforms."""
+
+from adjoint_core.fft import *  # noqa: F403

@@ -1,0 +1,151 @@
+"""Pseudo-inverses, least squares and what is said of rank and condition, as `linalg` has them. Leading dimensions are a batch."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from . import _core, _factorisations, _results, _systems
+from ._core import Tensor
+from ._info import finfo
+
+__all__ = ["cond", "lstsq", "matrix_exp", "matrix_rank", "pinv", "vander"]
+
+Tolerance = float | Tensor | None
+
+
+def _cutoff(S: Tensor, shape: Any, atol: Tolerance, rtol: Tolerance) -> Tensor:
+    """What singular values of matrices of `shape` must be above to count, to compare with S (..., k)."""
+
+    def aligned(t: float | Tensor) -> Any:
+        return t.unsqueeze(-1) if isinstance(t, Tensor) and t.ndim else t
+
+    if rtol is None:
+        some = atol is not None if not isinstance(atol, Tensor) else True
+        default = max(shape[-2:]) * finfo(S.dtype).eps
+        rtol = _core.where(atol > 0, 0.0, default) if isinstance(atol, Tensor) else 0.0 if some and atol > 0 else default  # type: ignore[operator]
+    largest = S.amax(-1, True) if S.size(-1) else S.new_zeros(())
+    return _core.maximum(largest * aligned(rtol), largest * 0 + aligned(0.0 if atol is None else atol))
+
+
+def matrix_rank(
+    A: Tensor, tol: Tolerance = None, *, atol: Tolerance = None, rtol: Tolerance = None, hermitian: bool = False
+) -> Tensor:
+    """How many singular values of A (..., m, n) are above max(atol, rtol * the largest): int64.
+
+    `rtol` is max(m, n) eps unless it or a positive `atol` is given; `tol` is an `atol` with `rtol` 0.
+
+    Example::
+
+        >>> ad.linalg.matrix_rank(ad.tensor([[1., 2.], [2., 4.]]))
+        tensor(1)
+    """
+    if tol is not None:
+        atol, rtol = tol, 0.0
+    D = A.detach()
+    S = _factorisations.eigvalsh(D).abs() if hermitian else _factorisations.svdvals(D)
+    return (S > _cutoff(S, A.shape, atol, rtol)).sum(-1)
+
+
+def pinv(
+    A: Tensor, rcond: Tolerance = None, hermitian: bool = False, *, atol: Tolerance = None, rtol: Tolerance = None
+) -> Tensor:
+    """The pseudo-inverse (..., n, m) of A (..., m, n); singular values up to max(atol, rtol * the largest) count as 0.
+
+    `rcond` is another name of `rtol`. The derivative is the one at a rank that stays the same; repeated singular values do no harm.
+
+    Example::
+
+        >>> ad.linalg.pinv(ad.tensor([[2.], [0.]]))
+        tensor([[0.5000, 0.0000]])
+    """
+    D, rtol = A.detach(), rcond if rtol is None else rtol
+    if hermitian:
+        S, U = _core._eigh(D, False)
+        size, Vh = S.abs(), U.mH
+    else:
+        U, S, Vh = _core._svd(D, False)
+        size = S
+    counts = size > _cutoff(size, A.shape, atol, rtol)
+    inverse = (counts / _core.where(counts, S, 1.0)).to(A.dtype)
+    return _core._pinv(A, (Vh.mH * inverse[..., None, :]) @ U.mH)
+
+
+def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
+    """The X of smallest norm that makes the norm of A X - B smallest; A (..., m, n), B (..., m, k) or vectors (..., m).
+
+    Also the squares of these norms, (..., k), if m > n; the ranks and, for the drivers "gelss" and "gelsd",
+    the singular values. What is not computed is empty. Drivers differ in what they return only.
+
+    Example::
+
+        >>> ad.linalg.lstsq(ad.tensor([[2.], [0.]]), ad.tensor([[1.], [3.]])).solution
+        tensor([[0.5000]])
+    """
+    if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
+        raise RuntimeError(
+            "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss), got " + str(driver)
+        )
+    if A.dtype != B.dtype:
+        raise RuntimeError(f"torch.linalg.lstsq: Expected A and B to have the same dtype, got {A.dtype} and {B.dtype}")
+    vector = B.ndim == 1 or (A.ndim - 1 == B.ndim and A.shape[:-1] == B.shape)
+    right = B.unsqueeze(-1) if vector else B
+    m, n = A.shape[-2:]
+    if right.size(-2) != m:
+        raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size(-2), got {m} and {right.size(-2)}")
+    rtol = max(m, n) * finfo(A.dtype).eps if rcond is None else rcond
+    X = pinv(A, rtol=rtol) @ right
+    rank = matrix_rank(A, rtol=rtol)
+    none = _core.empty(0, dtype=A.dtype)
+    residuals = (A @ X - right).abs().square().sum(-2) if m > n else none
+    S = _factorisations.svdvals(A) if driver in ("gelsd", "gelss") else none
+    return _results.lstsq(
+        X.squeeze(-1) if vector else X, residuals, _core.empty(0, dtype=_core.int64) if driver == "gels" else rank, S
+    )
+
+
+def cond(A: Tensor, p: float | str | None = None) -> Tensor:
+    """The condition number of A (..., m, n): the norm of A by that of its inverse. p: an order of `matrix_norm`, None is 2.
+
+    Infinite for singular matrices. Orders other than 2 and -2 need square matrices.
+
+    Example::
+
+        >>> ad.linalg.cond(ad.tensor([[2., 0.], [0., 1.]]))
+        tensor(2.)
+    """
+    from .linalg import matrix_norm
+
+    if p in (None, 2, -2):
+        S = _factorisations.svdvals(A)
+        return S[..., 0] / S[..., -1] if p != -2 else S[..., -1] / S[..., 0]
+    inverse, info = _systems.inv_ex(A)
+    return _core.where(info > 0, math.inf, matrix_norm(A, p) * matrix_norm(inverse, p))
+
+
+def matrix_exp(A: Tensor) -> Tensor:
+    """The exponential of A (..., n, n): the sum of Aᵏ / k!.
+
+    Example::
+
+        >>> ad.linalg.matrix_exp(ad.tensor([[0., 1.], [0., 0.]]))
+        tensor([[1., 1.],
+                [0., 1.]])
+    """
+    return _core.matrix_exp(A)
+
+
+def vander(x: Tensor, *, N: int | None = None) -> Tensor:
+    """The powers 0 to N - 1 (n - 1, if not given) of each element of x (..., n) along a new last dimension.
+
+    Example::
+
+        >>> ad.linalg.vander(ad.tensor([2., 3.]), N=3)
+        tensor([[1., 2., 4.],
+                [1., 3., 9.]])
+    """
+    count = x.size(-1) if N is None else N
+    if count <= 1:
+        raise RuntimeError(f"N must be greater than 1, got {count}")
+    powers = x.unsqueeze(-1).expand(*x.shape, count - 1).cumprod(-1)
+    return _core.cat([_core.ones_like(powers[..., :1]), powers], -1)

@@ -1,0 +1,334 @@
+"""`fft`: discrete Fourier transforms with PyTorch's signatures.
+
+`n` and `s` are sizes along the transformed dimensions, to which the input is cut or filled with zeros. `norm` says where the factor 1 / n
+stands: "backward" (the default) in inverse transforms, "forward" in the others, "ortho" its root in both.
+Real input gives real gradients. float16 and bfloat16 are refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from . import _core
+from ._core import Tensor
+
+__all__ = [
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "ihfft2",
+    "ihfftn", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
+]  # fmt: skip
+
+Sizes = Sequence[int] | None
+Dims = int | Sequence[int] | None
+
+
+def _scale(n: int, norm: str | None, inverse: bool) -> float:
+    if norm not in (None, "forward", "backward", "ortho"):
+        raise RuntimeError(f'Invalid normalization mode: "{norm}"')
+    if norm == "ortho":
+        return 1 / math.sqrt(n)
+    return 1 / n if (norm == "forward") != inverse else 1.0
+
+
+def _sized(x: Tensor, n: int | None, dim: int) -> Tensor:
+    """x with n elements along dim: cut, or filled with zeros."""
+    if n is None or n == x.size(dim):
+        return x
+    if n < 1:
+        raise RuntimeError(f"Invalid number of data points ({n}) specified")
+    if n < x.size(dim):
+        return x.narrow(dim, 0, n)
+    sizes = list(x.shape)
+    sizes[dim] = n - sizes[dim]
+    return _core.cat([x, x.new_zeros(sizes)], dim)
+
+
+def _transform(x: Tensor, n: int | None, dim: int, norm: str | None, inverse: bool) -> Tensor:
+    x = _sized(x, n, dim)
+    return _core._fft(x, dim, inverse, _scale(_length(x, dim), norm, inverse))
+
+
+def _length(x: Tensor, dim: int) -> int:
+    """The size along dim; 1 where the transform will refuse."""
+    return max(x.size(dim), 1) if x.ndim else 1
+
+
+def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """y_k = sum of x_j e^(-2 pi i j k / n) along `dim`.
+
+    Example::
+
+        >>> ad.fft.fft(ad.tensor([1., 0., 0., 0.])).real
+        tensor([1., 1., 1., 1.])
+    """
+    return _transform(input, n, dim, norm, False)
+
+
+def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The inverse of `fft`.
+
+    Example::
+
+        >>> ad.fft.ifft(ad.tensor([4., 0., 0., 0.])).real
+        tensor([1., 1., 1., 1.])
+    """
+    return _transform(input, n, dim, norm, True)
+
+
+def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The first n // 2 + 1 elements of the `fft` of real numbers, which determine the others.
+
+    Example::
+
+        >>> ad.fft.rfft(ad.tensor([1., 0., 0., 0.])).real
+        tensor([1., 1., 1.])
+    """
+    x = _sized(input, n, dim)
+    return _core._rfft(x, dim, _scale(_length(x, dim), norm, False))
+
+
+def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The inverse of `rfft`: n real numbers, 2 (m - 1) if n is not given, where m is the size of the input.
+
+    Example::
+
+        >>> ad.fft.irfft(ad.tensor([1., 1., 1.]), n=4)
+        tensor([1., 0., 0., 0.])
+    """
+    if n is None:
+        n = 2 * (_length(input, dim) - 1)
+    if n < 1:
+        raise RuntimeError(f"Invalid number of data points ({n}) specified")
+    return _core._irfft(_sized(input, n // 2 + 1, dim), dim, n, _scale(n, norm, True))
+
+
+_OTHER = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
+
+
+def _other(norm: str | None) -> str:
+    """The name under which an inverse transform has the factor that the forward one has under `norm`, and the other way round."""
+    return _OTHER.get(norm, str(norm))
+
+
+def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The real `fft` of a signal that is its own conjugate backwards, given its first n // 2 + 1 elements.
+
+    Example::
+
+        >>> ad.fft.hfft(ad.tensor([1., 1., 1.]), n=4)
+        tensor([4., 0., 0., 0.])
+    """
+    return irfft(input.conj(), n, dim, _other(norm))
+
+
+def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The inverse of `hfft`, of real numbers.
+
+    Example::
+
+        >>> ad.fft.ihfft(ad.tensor([4., 0., 0., 0.])).real
+        tensor([1., 1., 1.])
+    """
+    return rfft(input, n, dim, _other(norm)).conj()
+
+
+def _plan(x: Tensor, s: Sizes, dim: Dims) -> list[tuple[int, int | None]]:
+    """(dimension, size or None) of each transform."""
+    if isinstance(dim, int):
+        dim = (dim,)
+    if dim is None:
+        dim = range(x.ndim) if s is None else range(x.ndim - len(s), x.ndim)
+    sizes: list[int | None] = [None] * len(dim) if s is None else [None if n == -1 else n for n in s]
+    if len(sizes) != len(dim):
+        raise RuntimeError("When given, dim and shape arguments must have the same length")
+    if x.ndim and any(not -x.ndim <= d < x.ndim for d in dim):
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-x.ndim}, {x.ndim - 1}], but got {list(dim)})")
+    dims = [d % max(x.ndim, 1) for d in dim]
+    if len(set(dims)) != len(dims):
+        raise RuntimeError("FFT dims must be unique")
+    if len(dims) > x.ndim:
+        raise RuntimeError(f"Got shape with {len(dims)} values but input tensor only has {x.ndim} dimensions.")
+    return list(zip(dims, sizes, strict=True))
+
+
+def _last(plan: list[tuple[int, int | None]], name: str) -> tuple[list[tuple[int, int | None]], tuple[int, int | None]]:
+    if not plan:
+        raise RuntimeError(f"{name} must transform at least one axis")
+    return plan[:-1], plan[-1]
+
+
+def fftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = None) -> Tensor:
+    """`fft` along several dimensions: all, or the last ones that `s` has sizes for.
+
+    Example::
+
+        >>> ad.fft.fftn(ad.eye(2)).real
+        tensor([[2., 0.],
+                [0., 2.]])
+    """
+    for d, n in _plan(input, s, dim):
+        input = fft(input, n, d, norm)
+    return input.to(input.dtype.to_complex())
+
+
+def ifftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = None) -> Tensor:
+    """The inverse of `fftn`.
+
+    Example::
+
+        >>> ad.fft.ifftn(ad.tensor([[2., 0.], [0., 2.]])).real
+        tensor([[1., 0.],
+                [0., 1.]])
+    """
+    for d, n in _plan(input, s, dim):
+        input = ifft(input, n, d, norm)
+    return input.to(input.dtype.to_complex())
+
+
+def rfftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = None) -> Tensor:
+    """`rfft` along the last of the dimensions, `fft` along the others.
+
+    Example::
+
+        >>> ad.fft.rfftn(ad.ones(2, 2)).real
+        tensor([[4., 0.],
+                [0., 0.]])
+    """
+    others, (d, n) = _last(_plan(input, s, dim), "rfftn")
+    y = rfft(input, n, d, norm)
+    for d, n in others:
+        y = fft(y, n, d, norm)
+    return y
+
+
+def irfftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = None) -> Tensor:
+    """The inverse of `rfftn`.
+
+    Example::
+
+        >>> ad.fft.irfftn(ad.tensor([[4., 0.], [0., 0.]]))
+        tensor([[1., 1.],
+                [1., 1.]])
+    """
+    others, (d, n) = _last(_plan(input, s, dim), "irfftn")
+    for other, size in others:
+        input = ifft(input, size, other, norm)
+    return irfft(input, n, d, norm)
+
+
+def hfftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = None) -> Tensor:
+    """`fft` along all but the last of the dimensions, then `hfft` along that.
+
+    Example::
+
+        >>> ad.fft.hfftn(ad.tensor([[1., 1.], [0., 0.]]))
+        tensor([[2., 0.],
+                [2., 0.]])
+    """
+    others, (d, n) = _last(_plan(input, s, dim), "hfftn")
+    for other, size in others:
+        input = fft(input, size, other, norm)
+    return hfft(input, n, d, norm)
+
+
+def ihfftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = None) -> Tensor:
+    """The inverse of `hfftn`, of real numbers.
+
+    Example::
+
+        >>> ad.fft.ihfftn(ad.tensor([[2., 0.], [2., 0.]])).real
+        tensor([[1., 1.],
+                [0., 0.]])
+    """
+    others, (d, n) = _last(_plan(input, s, dim), "ihfftn")
+    y = ihfft(input, n, d, norm)
+    for d, n in others:
+        y = ifft(y, n, d, norm)
+    return y
+
+
+def fft2(input: Tensor, s: Sizes = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
+    """`fftn` along two dimensions."""
+    return fftn(input, s, dim, norm)
+
+
+def ifft2(input: Tensor, s: Sizes = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
+    """`ifftn` along two dimensions."""
+    return ifftn(input, s, dim, norm)
+
+
+def rfft2(input: Tensor, s: Sizes = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
+    """`rfftn` along two dimensions."""
+    return rfftn(input, s, dim, norm)
+
+
+def irfft2(input: Tensor, s: Sizes = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
+    """`irfftn` along two dimensions."""
+    return irfftn(input, s, dim, norm)
+
+
+def hfft2(input: Tensor, s: Sizes = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
+    """`hfftn` along two dimensions."""
+    return hfftn(input, s, dim, norm)
+
+
+def ihfft2(input: Tensor, s: Sizes = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
+    """`ihfftn` along two dimensions."""
+    return ihfftn(input, s, dim, norm)
+
+
+def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """The frequencies of the elements of `fft`, for samples `d` apart: positive ones, then negative ones.
+
+    Example::
+
+        >>> ad.fft.fftfreq(4)
+        tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
+    """
+    k = _core.cat(
+        [
+            _core.arange(0, (n + 1) // 2, dtype=dtype or _core.get_default_dtype()),
+            _core.arange(-(n // 2), 0, dtype=dtype or _core.get_default_dtype()),
+        ]
+    )
+    return (k / (n * d)).requires_grad_(requires_grad)
+
+
+def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """The frequencies of the elements of `rfft`, for samples `d` apart.
+
+    Example::
+
+        >>> ad.fft.rfftfreq(4)
+        tensor([0.0000, 0.2500, 0.5000])
+    """
+    return (_core.arange(0, n // 2 + 1, dtype=dtype or _core.get_default_dtype()) / (n * d)).requires_grad_(requires_grad)
+
+
+def _shift(input: Tensor, dim: Dims, back: bool) -> Tensor:
+    dims = list(range(input.ndim)) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    shifts = [(input.size(d) + (1 if back else 0)) // 2 for d in dims]
+    return _core.roll(input, shifts, dims)
+
+
+def fftshift(input: Tensor, dim: Dims = None) -> Tensor:
+    """Elements in the order of `fftfreq` put in ascending order: the zero frequency stands in the middle.
+
+    Example::
+
+        >>> ad.fft.fftshift(ad.fft.fftfreq(4))
+        tensor([-0.5000, -0.2500,  0.0000,  0.2500])
+    """
+    return _shift(input, dim, False)
+
+
+def ifftshift(input: Tensor, dim: Dims = None) -> Tensor:
+    """The inverse of `fftshift`.
+
+    Example::
+
+        >>> ad.fft.ifftshift(ad.fft.fftshift(ad.arange(5)))
+        tensor([0, 1, 2, 3, 4])
+    """
+    return _shift(input, dim, True)

@@ -1,0 +1,206 @@
+// Discrete Fourier transforms of many lines at once: real and imaginary parts apart, element j of lane q at j * lanes + q.
+//
+// Sizes with small prime factors go through one pass for each factor (Stockham: no reordering is left at the end); others become a
+// convolution of a size that has such factors (Bluestein).
+#pragma once
+#include <adjoint/core/fft.h>
+
+#include <memory>
+#include <vector>
+
+#include "isa.h"
+
+namespace adjoint::cpu::fourier {
+
+template <class T> struct Planar {
+  std::vector<T> re, im;
+  explicit Planar(int64_t n = 0) : re(n), im(n) {}
+};
+
+// e^(-2 pi i j / n) for all j.
+template <class T> struct Roots : Planar<T> {
+  explicit Roots(int64_t n) : Planar<T>(n) {
+    for (int64_t j = 0; j < n; j++) {
+      const Complex<double> z = root_of_unity(j, n);
+      this->re[j] = static_cast<T>(z.re);
+      this->im[j] = static_cast<T>(z.im);
+    }
+  }
+};
+
+// One pass: the transform of size n, whose elements are s lanes wide, becomes R s lanes of transforms of size n / R.
+// roots: e^(-2 pi i j / (n stride)).
+template <class T> struct Stage {
+  const T *xr, *xi;
+  T *yr, *yi;
+  const T *rr, *ri;
+  int64_t n, s, stride;
+};
+
+constexpr int largest_factor = 13;
+
+// b = the transform of the R numbers a. `rr`, `ri`: e^(-2 pi i k / R).
+template <int R, class T> [[gnu::always_inline]] inline void butterfly(const T (&ar)[R], const T (&ai)[R], T (&br)[R], T (&bi)[R], const T* rr, const T* ri) {
+  if constexpr (R == 2) {
+    br[0] = ar[0] + ar[1], bi[0] = ai[0] + ai[1];
+    br[1] = ar[0] - ar[1], bi[1] = ai[0] - ai[1];
+  } else if constexpr (R == 4) {
+    const T pr = ar[0] + ar[2], pi = ai[0] + ai[2], mr = ar[0] - ar[2], mi = ai[0] - ai[2];
+    const T qr = ar[1] + ar[3], qi = ai[1] + ai[3], nr = ar[1] - ar[3], ni = ai[1] - ai[3];
+    br[0] = pr + qr, bi[0] = pi + qi;
+    br[1] = mr + ni, bi[1] = mi - nr;
+    br[2] = pr - qr, bi[2] = pi - qi;
+    br[3] = mr - ni, bi[3] = mi + nr;
+  } else {   // odd: elements k and R - k share their products
+    br[0] = ar[0], bi[0] = ai[0];
+    for (int k = 1; k < R; k++) br[0] += ar[k], bi[0] += ai[k];
+    for (int j = 1; j <= R / 2; j++) {
+      T cr = ar[0], ci = ai[0], dr = 0, di = 0;
+      for (int k = 1; k <= R / 2; k++) {
+        const T c = rr[j * k % R], s = ri[j * k % R];
+        cr += c * (ar[k] + ar[R - k]), ci += c * (ai[k] + ai[R - k]);
+        dr += s * (ai[k] - ai[R - k]), di += s * (ar[k] - ar[R - k]);
+      }
+      br[j] = cr - dr, bi[j] = ci + di;
+      br[R - j] = cr + dr, bi[R - j] = ci - di;
+    }
+  }
+}
+
+template <int R> struct Pass {
+  template <int W, class T> [[gnu::always_inline]] static inline void lanes(const Stage<T>& a, int64_t p, const T (&wr)[R], const T (&wi)[R], const T* rr, const T* ri) {
+    const int64_t s = a.s, m = a.n / R;
+    const T *__restrict xr = a.xr + s * p, *__restrict xi = a.xi + s * p;
+    T *__restrict yr = a.yr + s * R * p, *__restrict yi = a.yi + s * R * p;
+    for (int64_t q = 0; q < s; q++) {
+      T ar[R], ai[R], br[R], bi[R];
+      for (int k = 0; k < R; k++) ar[k] = xr[q + s * m * k], ai[k] = xi[q + s * m * k];
+      butterfly<R>(ar, ai, br, bi, rr, ri);
+      yr[q] = br[0], yi[q] = bi[0];
+      for (int k = 1; k < R; k++) {
+        yr[q + s * k] = br[k] * wr[k] - bi[k] * wi[k];
+        yi[q + s * k] = br[k] * wi[k] + bi[k] * wr[k];
+      }
+    }
+  }
+  template <int W, class T> [[gnu::always_inline]] static inline void run(Stage<T> a) {
+    const int64_t m = a.n / R;
+    T rr[R], ri[R], wr[R], wi[R];
+    for (int k = 0; k < R; k++) rr[k] = a.rr[k * m * a.stride], ri[k] = a.ri[k * m * a.stride];
+    for (int64_t p = 0; p < m; p++) {
+      for (int k = 0; k < R; k++) wr[k] = a.rr[p * k * a.stride], wi[k] = a.ri[p * k * a.stride];
+      lanes<W>(a, p, wr, wi, rr, ri);
+    }
+  }
+};
+
+template <class T> void pass(int radix, const Stage<T>& a) {
+  switch (radix) {
+    case 2: return isa::call<Pass<2>>(a);
+    case 3: return isa::call<Pass<3>>(a);
+    case 4: return isa::call<Pass<4>>(a);
+    case 5: return isa::call<Pass<5>>(a);
+    case 7: return isa::call<Pass<7>>(a);
+    case 11: return isa::call<Pass<11>>(a);
+    default: return isa::call<Pass<13>>(a);
+  }
+}
+
+// What of n is left when all small factors are taken out; these, in the order of the passes.
+inline int64_t factors(int64_t n, std::vector<int>& radices) {
+  for (int r : {4, 2, 3, 5, 7, 11, 13})
+    for (; n % r == 0; n /= r) radices.push_back(r);
+  return n;
+}
+
+template <class T> class Plan;
+template <class T> std::shared_ptr<const Plan<T>> plan(int64_t n);   // kept for the next call
+
+// For sizes with a large prime factor: y_k = c_k (x c * conj c)_k with the chirp c_k = e^(-pi i k^2 / n), a circular convolution.
+template <class T> class Chirp {
+ public:
+  explicit Chirp(int64_t n);
+  void run(int64_t n, int64_t lanes, T* xr, T* xi) const;
+
+ private:
+  int64_t size_;
+  Planar<T> chirp_, spectrum_;
+  std::shared_ptr<const Plan<T>> plan_;
+};
+
+template <class T> class Plan {
+ public:
+  explicit Plan(int64_t n) : n_(n), roots_(n) {
+    if (factors(n, radices_) > 1) chirp_ = std::make_unique<Chirp<double>>(n);
+  }
+  const Planar<T>& roots() const { return roots_; }
+  int64_t work(int64_t lanes) const { return chirp_ ? 0 : n_ * lanes; }   // elements of the scratch that run wants for each part
+
+  // The forward transform in place; `w`: scratch.
+  void run(int64_t lanes, T* xr, T* xi, T* wr, T* wi) const {
+    if (chirp_) return run_chirp(lanes, xr, xi);
+    T *ar = xr, *ai = xi, *br = wr, *bi = wi;
+    int64_t n = n_, s = lanes;
+    for (int r : radices_) {
+      pass<T>(r, {ar, ai, br, bi, roots_.re.data(), roots_.im.data(), n, s, n_ / n});
+      std::swap(ar, br), std::swap(ai, bi);
+      n /= r, s *= r;
+    }
+    if (ar != xr) std::copy_n(ar, n_ * lanes, xr), std::copy_n(ai, n_ * lanes, xi);
+  }
+
+ private:
+  void run_chirp(int64_t lanes, T* xr, T* xi) const {   // in double precision: a convolution loses some
+    if constexpr (std::is_same_v<T, double>) return chirp_->run(n_, lanes, xr, xi);
+    else {
+      std::vector<double> re(xr, xr + n_ * lanes), im(xi, xi + n_ * lanes);
+      chirp_->run(n_, lanes, re.data(), im.data());
+      for (int64_t i = 0; i < n_ * lanes; i++) xr[i] = static_cast<T>(re[i]), xi[i] = static_cast<T>(im[i]);
+    }
+  }
+
+  int64_t n_;
+  Roots<T> roots_;
+  std::vector<int> radices_;
+  std::unique_ptr<Chirp<double>> chirp_;
+};
+
+template <class T> Chirp<T>::Chirp(int64_t n) : size_(2 * n - 1), chirp_(n) {
+  for (std::vector<int> r; factors(size_, r) > 1 || r.back() > 5; r.clear()) size_++;
+  spectrum_ = Planar<T>(size_);
+  plan_ = plan<T>(size_);
+  int64_t square = 0;   // k^2 modulo 2 n
+  for (int64_t k = 0; k < n; square = (square + 2 * k + 1) % (2 * n), k++) {
+    const Complex<double> z = root_of_unity(square, 2 * n);
+    chirp_.re[k] = static_cast<T>(z.re), chirp_.im[k] = static_cast<T>(z.im);
+    for (int64_t at : {k, (size_ - k) % size_}) spectrum_.re[at] = static_cast<T>(z.re), spectrum_.im[at] = -static_cast<T>(z.im);
+  }
+  Planar<T> work(size_);
+  plan_->run(1, spectrum_.re.data(), spectrum_.im.data(), work.re.data(), work.im.data());
+}
+
+template <class T> void Chirp<T>::run(int64_t n, int64_t lanes, T* xr, T* xi) const {
+  Planar<T> x(size_ * lanes), work(size_ * lanes);
+  const T scale = T(1) / static_cast<T>(size_);
+  for (int64_t k = 0; k < n; k++)
+    for (int64_t q = k * lanes; q < (k + 1) * lanes; q++) {
+      x.re[q] = xr[q] * chirp_.re[k] - xi[q] * chirp_.im[k];
+      x.im[q] = xr[q] * chirp_.im[k] + xi[q] * chirp_.re[k];
+    }
+  plan_->run(lanes, x.re.data(), x.im.data(), work.re.data(), work.im.data());
+  for (int64_t k = 0; k < size_; k++)
+    for (int64_t q = k * lanes; q < (k + 1) * lanes; q++) {
+      const T re = x.re[q], im = x.im[q];
+      x.re[q] = re * spectrum_.re[k] - im * spectrum_.im[k];
+      x.im[q] = re * spectrum_.im[k] + im * spectrum_.re[k];
+    }
+  plan_->run(lanes, x.im.data(), x.re.data(), work.re.data(), work.im.data());   // parts exchanged: the inverse transform
+  for (int64_t k = 0; k < n; k++)
+    for (int64_t q = k * lanes; q < (k + 1) * lanes; q++) {
+      const T re = x.re[q] * scale, im = x.im[q] * scale;
+      xr[q] = re * chirp_.re[k] - im * chirp_.im[k];
+      xi[q] = re * chirp_.im[k] + im * chirp_.re[k];
+    }
+}
+
+}  // namespace adjoint::cpu::fourier
