@@ -101,9 +101,19 @@ def test_a_custom_function_that_fails_leaves_the_profile_in_order():
     assert named(profiled(run), "aten::sin")[0].cpu_parent is None
 
 
-def test_levels_do_not_repeat_names():
-    prof = profiled(lambda x: ad.vmap(ad.sin)(x))
+@pytest.mark.parametrize("with_stack", [False, True])
+def test_levels_do_not_repeat_names(with_stack):
+    prof = profiled(lambda x: ad.vmap(ad.sin)(x), with_stack=with_stack)
     assert len(named(prof, "aten::sin")) == 1
+
+
+def test_forward_mode_shows_what_the_tangent_takes():
+    def run(x):
+        with ad.autograd.forward_ad.dual_level():
+            ad.autograd.forward_ad.make_dual(x, x).sin()
+
+    (sin,) = named(profiled(run), "aten::sin")
+    assert [c.name for c in sin.cpu_children] == ["aten::cos", "aten::mul"]
 
 
 def test_times_are_those_of_a_clock():
@@ -281,8 +291,9 @@ def test_record_function_as_block_decorator_and_again():
     prof = profiled(run)
     assert f.__name__ == "f" and f.__doc__ == "Doc."
     assert [e.cpu_parent.name if e.cpu_parent else None for e in named(prof, "decorated")] == [None, "decorated", "decorated"]
-    (again_event,) = named(prof, "again")  # one inside of the other, without anything else, is one
-    assert again_event.is_user_annotation and again_event.scope == 7 and again_event.concrete_inputs == ["with args"]
+    outer, inner = named(prof, "again")
+    assert inner.cpu_parent is outer and outer.is_user_annotation and outer.scope == 7
+    assert outer.concrete_inputs == ["with args"]
 
 
 def test_ranges_without_a_profile_do_nothing():

@@ -1,4 +1,6 @@
 // Factories: tensor, zeros, arange, *_like, new_*, and Tensor(...) itself.
+#include <adjoint/core/observer.h>
+
 #include "convert.h"
 #include "memory_format.h"
 #include "module.h"
@@ -48,9 +50,11 @@ DType number_type(const Scalar& v) {
 
 void bind_full(nb::module_& m) {
   m.def("full", [](const Dims& size, const Scalar& v, OptDType dtype, OptDevice device, bool requires_grad) {
+    const Named named("full");
     return finish(full(size, v, dtype.value_or(number_type(v)), device.value_or(Device{})), requires_grad);
   }, "size"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A tensor filled with one value.");
   m.def("full_like", [](const Tensor& x, const Scalar& v, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format) {
+    const Named named("full_like");
     return finish(laid_out(full(x.sizes(), v, dtype.value_or(x.dtype()), device.value_or(x.device())), format.value_or(MemoryFormat::preserve), x), requires_grad);
   }, "input"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "memory_format"_a = nb::none(), "A tensor of the shape of `input`, filled with one value.");
   Methods().def("new_full", [](const Tensor& x, const Dims& size, const Scalar& v, OptDType dtype, OptDevice device, bool requires_grad) {
@@ -159,7 +163,7 @@ PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject*) {
 void bind_create(nb::module_& m) {
   sized(m, "zeros", [](const Dims& s, DType t, Device d) { return zeros(s, t, d); }, "A tensor of zeros.");
   sized(m, "ones", [](const Dims& s, DType t, Device d) { return ones(s, t, d); }, "A tensor of ones.");
-  sized(m, "empty", [](const Dims& s, DType t, Device d) { return empty(s, t, d); }, "A tensor of uninitialised memory.");
+  sized(m, "empty", [](const Dims& s, DType t, Device d) { const Named named("empty"); return empty(s, t, d); }, "A tensor of uninitialised memory.");
   m.def("empty", [](const nb::args& size, MemoryFormat format, OptDType dtype, OptDevice device, bool requires_grad) {
     expect(format != MemoryFormat::preserve, "unsupported memory format Preserve");
     const Tensor x = empty(dims_of(size, "empty"), dtype.value_or(default_dtype()), device.value_or(Device{}));

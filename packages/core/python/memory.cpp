@@ -1,4 +1,6 @@
 // Methods about layout, memory and conversion: size, stride, item, to, clone, copy_, fill_, ...
+#include <adjoint/core/observer.h>
+
 #include <cstring>
 
 #include "convert.h"
@@ -71,7 +73,10 @@ void bind_queries(nb::module_& m) {
 }
 
 void bind_values(const Methods& t) {
-  t.def("item", [](const Tensor& x) { return item(x); }, "The value of a one-element tensor, as a Python number.");
+  t.def("item", [](const Tensor& x) {
+    const Named named("item");
+    return item(x);
+  }, "The value of a one-element tensor, as a Python number.");
   t.def("tolist", [](const Tensor& x) { const TensorImpl& t = memory(x, "tolist"); return list_of(t.data, t, 0); }, "Nested lists of Python numbers.");
   t.def("__complex__", [](const Tensor& x) { const auto z = item(x).to<Complex<double>>(); return nb::steal(PyComplex_FromDoubles(z.re, z.im)); });
 }

@@ -1,4 +1,6 @@
 // Views, copies and joins.
+#include <adjoint/core/observer.h>
+
 #include "convert.h"
 #include "module.h"
 #include "reference.h"
@@ -54,6 +56,7 @@ Tensor unflatten(const Tensor& x, int64_t dim, Dims sizes) {
 }
 
 Tensor transposed(const Tensor& x) {
+  const Named named("t");
   expect(x.dim() <= 2, "t() expects a tensor with <= 2 dimensions, but self is ", x.dim(), "D");
   return x.dim() < 2 ? alias(x) : transpose(x, 0, 1);
 }

@@ -1,5 +1,6 @@
 // What a user asks of a tensor: requires_grad, detach, grad.
 #include <adjoint/core/inference.h>
+#include <adjoint/core/observer.h>
 #include <adjoint/engine/autograd.h>
 
 #include <algorithm>
@@ -33,6 +34,7 @@ void set_requires_grad(const Tensor& t, bool value) {
 }
 
 Tensor detach(const Tensor& t) {
+  const Named named("detach");
   Tensor f = fresh(t);
   if (!(f->keys & key_lifted)) return alias_of(f);
   Face* c = face(f);

@@ -74,10 +74,10 @@ class Collector:
             if self._wanted.deadline is not None and time.monotonic() > self._wanted.deadline:
                 break
             self._add(raw, own[index])
-        events = without_repeats(self._events)
+        events = self._events
         if self._session.frames is not None:
             events = self._with_frames(events, self._session.frames)
-        events += outside
+        events = [*without_repeats(events), *outside]
         events.sort(key=lambda e: e.time_range.start)
         return events
 

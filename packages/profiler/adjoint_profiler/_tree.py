@@ -29,15 +29,16 @@ def link_by_time(events: Iterable[FunctionEvent]) -> None:
 
 
 def without_repeats(events: Sequence[FunctionEvent]) -> list[FunctionEvent]:
-    """Leaves out events that are all that another one of the same name did: a call that a level handed on as it was."""
+    """Leaves out calls that one of the same name handed on: to the level below, or in another form."""
     gone: set[int] = set()
     for event in events:
         parent = event.cpu_parent
-        while parent is not None and id(parent) in gone:
-            parent = parent.cpu_parent
-        if parent is None or parent.name != event.name or len(parent.cpu_children) != 1:
+        if parent is None or parent.name != event.name or not event.name.startswith("aten::"):
             continue
-        parent.cpu_children = event.cpu_children
+        if sum(child.name == event.name for child in parent.cpu_children) > 1:  # it called it for something else
+            continue
+        at = parent.cpu_children.index(event)
+        parent.cpu_children[at : at + 1] = event.cpu_children
         parent.kernels.extend(event.kernels)
         if parent.sequence_nr == -1:
             parent.sequence_nr = event.sequence_nr

@@ -1,6 +1,7 @@
 // Elementwise ops with several operands.
 #include <adjoint/core/elementwise.h>
 #include <adjoint/core/functors/binary.h>
+#include <adjoint/core/observer.h>
 #include <adjoint/core/types.h>
 
 #include "families.h"
@@ -183,6 +184,7 @@ const Op op_clamp_max{.name = "clamp_max", .types = types::promoted,
     .d = {rule([](V v, X<0> x, X<1> hi) { return keep(le(x, hi), v); }), rule([](V v, X<0> x, X<1> hi) { return keep(gt(x, hi), v); })},
     .doc = "Each element of `x`, at most `hi`; derivative 1 at the bound.", .reference = elementwise<functors::Minimum, 2>};
 Tensor clamp(const Tensor& x, const Tensor& lo, const Tensor& hi) {
+  const Named named("clamp");
   expect(lo || hi, "clamp: At least one of 'min' or 'max' must not be None");
   if (!hi) return apply(op_clamp_min, {x, lo});
   if (!lo) return apply(op_clamp_max, {x, hi});

@@ -1,6 +1,7 @@
 // Copies: to another type, to fresh memory, into existing memory.
 #include <adjoint/core/batch.h>
 #include <adjoint/core/elementwise.h>
+#include <adjoint/core/observer.h>
 #include <adjoint/core/types.h>
 
 #include <cstring>
@@ -36,7 +37,11 @@ const Op op_to_dtype{.name = "to_dtype", .kind = Kind::linear,
     .types = [](Tensors x, const Attrs& a) { return Types{x[0].dtype(), {a.as<Cast>().dtype}}; },
     .d = {rule([](V v) -> Tensor { return v; })},
     .doc = "The elements of `x` converted to another dtype; complex to real takes the real part.", .reference = cast_kernel};
-Tensor to_dtype(const Tensor& x, DType dtype) { return x.dtype() == dtype ? x : apply(op_to_dtype, {x}, Cast{dtype}); }
+Tensor to_dtype(const Tensor& x, DType dtype) {
+  if (x.dtype() == dtype) return x;
+  const Named named("to");
+  return apply(op_to_dtype, {x}, Cast{dtype});
+}
 
 const Op op_clone{.name = "clone", .kind = Kind::linear, .types = types::first,
     .d = {rule([](V v) -> Tensor { return v; })},

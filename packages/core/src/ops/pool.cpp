@@ -1,5 +1,6 @@
 // Pooling over windows of the last one to three dimensions; whatever leads is a batch of planes.
 #include <adjoint/core/batch.h>
+#include <adjoint/core/observer.h>
 #include <adjoint/core/types.h>
 
 #include <algorithm>
@@ -207,6 +208,8 @@ const Op op_max_pool{.name = "max_pool", .kind = Kind::custom, .outputs = 2, .ty
     .doc = "The largest element of each window, and its position in the flattened plane; ties take the first.", .reference = max_pool_kernel};
 Values max_pool(const Tensor& x, const Window& w) {
   check(x, w, "max_pool");
+  static constexpr const char* names[] = {"max_pool1d", "max_pool2d", "max_pool3d"};
+  const Named named(names[w.kernel.size() - 1]);
   Tensor y[max_outputs];
   apply(op_max_pool, {&x, 1}, w, y);
   return {y[0], y[1]};

@@ -1,5 +1,6 @@
 // Views: the same memory under other sizes and strides. Each is linear; its transpose scatters into zeros.
 #include <adjoint/core/batch.h>
+#include <adjoint/core/observer.h>
 #include <adjoint/core/several.h>
 #include <adjoint/core/types.h>
 
@@ -107,6 +108,7 @@ const Op op_view{.name = "view", .kind = Kind::linear,
     .doc = "The same elements in the same order under another shape, without copying."};
 Tensor view(const Tensor& x, const Dims& sizes) { return apply(op_view, {x}, Sizes{infer_size(sizes, x.numel(), "view")}); }
 Tensor reshape(const Tensor& x, const Dims& sizes) {
+  const Named named("reshape");
   const Dims to = infer_size(sizes, x.numel(), "reshape");
   if (!view_strides(*x, to)) return apply(op_view, {contiguous(x)}, Sizes{to});
   return apply(op_view, {x}, Sizes{to});
@@ -161,6 +163,7 @@ Tensor mT(const Tensor& x) {
 }
 
 Tensor squeeze(const Tensor& x, const OptionalDims& dims) {
+  const Named named("squeeze");
   Dims which, to;
   if (dims) for (int64_t d : *dims) which.push_back(wrap_dim(d, x.dim(), "squeeze"));
   for (int i = 0; i < x.dim(); i++)
@@ -168,6 +171,7 @@ Tensor squeeze(const Tensor& x, const OptionalDims& dims) {
   return to.size() == x.dim() ? alias(x) : apply(op_view, {x}, Sizes{to});
 }
 Tensor unsqueeze(const Tensor& x, int64_t dim) {
+  const Named named("unsqueeze");
   const int d = wrap_dim(dim, x.dim() + 1, "unsqueeze");
   Dims to = x.sizes();
   to.insert(d, 1);
@@ -194,6 +198,7 @@ Tensor slice(const Tensor& x, int64_t dim, int64_t start, int64_t stop, int64_t 
   return apply(op_slice, {x}, Slice{d, start, stop, step});
 }
 Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length) {
+  const Named named("narrow");
   expect(x.dim() > 0, "narrow: cannot be applied to a 0-dim tensor.");
   const int d = wrap_dim(dim, x.dim(), "narrow");
   const int64_t n = x.size(d), first = start < 0 ? start + n : start;
@@ -293,6 +298,7 @@ Tensor as_strided_scatter_zeros(const Tensor& v, const Dims& sizes, const Stride
 }
 
 Tensor movedim(const Tensor& x, int64_t from, int64_t to) {
+  const Named named("movedim");
   const int f = wrap_dim(from, x.dim(), "movedim"), t = wrap_dim(to, x.dim(), "movedim");
   if (f == t) return x;
   Dims order;
@@ -302,6 +308,7 @@ Tensor movedim(const Tensor& x, int64_t from, int64_t to) {
   return permute(x, order);
 }
 Tensor flatten(const Tensor& x, int64_t first, int64_t last) {
+  const Named named("flatten");
   if (x.dim() == 0) return reshape(x, {1});
   const int f = wrap_dim(first, x.dim(), "flatten"), l = wrap_dim(last, x.dim(), "flatten");
   expect(f <= l, "flatten: flatten() has invalid args: start_dim cannot come after end_dim, got ", first, " and ", last);
