@@ -78,6 +78,13 @@ def main():
     (g,) = ad.autograd.grad(view.exp().sum(), model.w[0], create_graph=True)
     def closure():
         return data, g
+    h = model(data["x"])
+    h.retain_grad()
+    h.exp().sum().backward(create_graph=True)
+    del h
+    hidden = model.w[1].exp()
+    hidden.retain_grad()
+    hidden.sum().backward()
     book = graph.ledger()
     assert book.booked == book.live == _core._memory_stats()[0], (book.booked, book.live, book)
     assert book.live > 2_000_000

@@ -35,17 +35,16 @@ class NonFiniteError(RuntimeError):
 
 
 def describe(
-    name: str, elementwise: bool, in_place: bool, operands: Sequence[Tensor | None], result: Tensor, kind: str, node: Any
+    name: str, elementwise: bool, in_place: bool, operands: Sequence[Tensor | None], plain: Tensor, kind: str, node: Any
 ) -> NonFiniteError | None:
     """The error for one result; None for an infinity that only came along."""
-    plain = _engine.plain(result)
     index, count = _first(plain, kind)
     values = _values(operands, plain, index, in_place) if elementwise else None
     culprit = next((i for i, t in enumerate(operands) if _had(t, kind, values and values[i], in_place and i == 0)), None)
     if culprit is not None and kind == "inf":
         return None
     where = f"{name} in {node.name()}" if node and node.name() != name else name
-    total = f"{str(result.dtype).rpartition('.')[2]}{list(plain.shape)}"
+    total = f"{str(plain.dtype).rpartition('.')[2]}{list(plain.shape)}"
     text = [
         f"detect_nan: {where} {'made' if culprit is None else 'received'} {kind} at index {index}, in {count} of {plain.numel()} elements of {total}"
     ]
@@ -74,9 +73,9 @@ def _bad(x: Tensor, kind: str) -> Tensor:
 
 
 def _first(x: Tensor, kind: str) -> tuple[tuple[int, ...], int]:
-    """The index of the first bad element, and how many there are; none: it is a tangent that is bad."""
+    """The index of the first bad element, and how many there are."""
     bad = _bad(x, kind).reshape(-1)
-    flat, index = int(bad.long().argmax().item()) if x.numel() else 0, []
+    flat, index = int(bad.long().argmax().item()), []
     for n in reversed(x.shape):
         index.append(flat % n)
         flat //= n

@@ -21,11 +21,11 @@ class PythonFiniteWatch final : public FiniteWatch {
   }
 
  private:
-  bool suspect(const Span& s, Tensors y, size_t nr, Bad what) override {
+  bool suspect(const Span& s, const Finding& found) override {
     nb::gil_scoped_acquire gil;
     const Node* n = static_cast<const Node*>(s.node);
     const bool elementwise = s.op && !s.op->shape;
-    nb::object e = describe_(n ? n->name() : std::string(s.op->name), elementwise, s.kind == Span::Kind::in_place, list(s.x), y[nr], what == Bad::nan ? "nan" : "inf", NodeRef{n ? const_cast<Node*>(n) : running_node()});
+    nb::object e = describe_(n ? n->name() : std::string(s.op->name), elementwise, s.kind == Span::Kind::in_place, list(s.x), found.where, found.what == Bad::nan ? "nan" : "inf", NodeRef{n ? const_cast<Node*>(n) : running_node()});
     if (e.is_none()) return false;
     found_ = std::move(e);
     return true;

@@ -24,7 +24,7 @@ void run_tensor_hooks(const std::vector<Hooks::OnTensor>& hooks, std::vector<Ten
 
 void check_nan(const Node& n, const std::vector<Tensor>& grads) {
   for (size_t k = 0; k < grads.size(); k++)
-    if (look(grads[k], false) == Bad::nan) fail(ErrorKind::runtime, "Function '", n.name(), "' returned nan values in its ", k, "th output.");
+    if (look(grads[k], false).what == Bad::nan) fail(ErrorKind::runtime, "Function '", n.name(), "' returned nan values in its ", k, "th output.");
 }
 
 class Backward;

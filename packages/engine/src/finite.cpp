@@ -10,39 +10,62 @@ namespace adjoint::engine {
 namespace {
 
 // Below the door: nobody watches, nothing is recorded.
-Tensor reduced(const char* op, const Tensor& x) {
+Tensor reduced(const Op& op, const Tensor& x) {
   Dims all(x.dim(), 0);
   for (int i = 0; i < all.size(); i++) all[i] = i;
   Tensor y[max_outputs];
-  run(*find_op(op), {&x, 1}, Reduce{all, false}, y);
+  run(op, {&x, 1}, Reduce{all, false}, y);
   return y[0];
 }
 bool any_of(const char* predicate, const Tensor& x) {
   Tensor y[max_outputs];
   run(*find_op(predicate), {&x, 1}, {}, y);
-  return item(reduced("any", y[0])).to<bool>();
+  return item(reduced(*find_op("any"), y[0])).to<bool>();
 }
 
 bool is_nan(Complex<double> z) { return z.re != z.re || z.im != z.im; }
 bool is_finite(Complex<double> z) { return z.re - z.re == 0 && z.im - z.im == 0; }
 
+constexpr int64_t small = 256;   // elements: below, a loop here is done before a kernel would start
+
+Complex<double> sum_of(const Tensor& x) {
+  if (x.numel() > small || !x->contiguous()) {
+    static const Op& sum = *find_op("sum");
+    return item(reduced(sum, x)).to<Complex<double>>();
+  }
+  double re = 0, im = 0;
+  with_type(x.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (int64_t i = 0; i < x.numel(); i++) {
+      const T v = x.data<T>()[i];
+      if constexpr (is_complex_v<T>) re += v.re, im += v.im;
+      else re += convert<double>(v);
+    }
+  });
+  return {re, im};
+}
+
 // One nan makes the sum nan, at the speed of memory; only a sum that is not finite is looked at more closely.
 Bad look_plain(const Tensor& t, bool inf) {
   if (!is_differentiable(t.dtype()) || !t.numel() || !t->storage) return Bad::none;
+  const auto sum = sum_of(t);
+  if (is_finite(sum)) return Bad::none;
   const Tensor x = alias_of(t);
-  const auto sum = item(x.numel() == 1 ? x : reduced("sum", x)).to<Complex<double>>();
   if (is_nan(sum) && any_of("isnan", x)) return Bad::nan;
-  if (inf && !is_finite(sum) && any_of("isinf", x)) return Bad::inf;
+  if (inf && any_of("isinf", x)) return Bad::inf;
   return Bad::none;
 }
 
 }  // namespace
 
-Bad look(const Tensor& t, bool inf) {
-  if (!t) return Bad::none;
-  if (!(t->keys & key_lifted)) return look_plain(t, inf);
-  const Bad value = look(face(t)->value, inf);
-  return value == Bad::none ? look(face(t)->tangent, inf) : value;
+Finding look(const Tensor& t, bool inf) {
+  if (!t) return {};
+  if (!(t->keys & key_lifted)) {
+    const Bad what = look_plain(t, inf);
+    return what == Bad::none ? Finding{} : Finding{what, alias_of(t)};
+  }
+  Finding value = look(face(t)->value, inf);
+  return value.what == Bad::none ? look(face(t)->tangent, inf) : value;
 }
 
 // ---- the watch
@@ -76,12 +99,12 @@ void FiniteWatch::end(const Span& s, Tensors y) {
   bool bad = false;
   for (size_t nr = 0; nr < y.size() && !is_view(s); nr++) {
     if (seen(s, y[nr])) continue;
-    const Bad what = look(y[nr], inf_);
-    if (what == Bad::none) {
+    const Finding found = look(y[nr], inf_);
+    if (found.what == Bad::none) {
       if (inside() && y[nr] && s.kind == Span::Kind::op) clean_.push_back(y[nr]->storage);
       continue;
     }
-    bad = suspects() || suspect(s, y, nr, what) || bad;
+    bad = suspects() || suspect(s, found) || bad;
   }
   if (inside()) return;
   clean_.clear();

@@ -142,15 +142,21 @@ def ledger(outputs: Any = None, *, names: Mapping[str, Any] | None = None) -> Le
 def _add_program(rows: Rows, names: Mapping[_names.Key, str]) -> None:
     """Everything: graphs behind all tensors and nodes that Python reaches, then the tensors themselves."""
     tensors, nodes = reach.held()
-    roots = [t for t, *_ in tensors if t.requires_grad]
-    records = _engine.graph_nodes([*roots, *nodes])[0]
+    retained = [(t.grad, f"{name}.grad") for t, name, _ in tensors if t.retains_grad and t.grad is not None]
+    roots = [*(t for t, *_ in [*tensors, *retained] if t.requires_grad), *nodes]
+    records, known = _engine.graph_nodes(roots)[0], -1
+    while known != len(records):  # gradients may have graphs of their own
+        leaves = [r["variable"] for r in records if r["variable"] is not None]
+        known, grads = len(records), [t.grad for t in leaves if t.grad is not None and t.grad.requires_grad]
+        records = _engine.graph_nodes(roots + grads)[0]
     rows.add_graph(records, names)
-    leaves = {id(r["variable"]) for r in records if r["variable"] is not None}
+    for grad, name in retained:
+        rows.add_tensor("grad", name, "", grad, None)
+    in_graphs = set(map(id, leaves))
     for t, name, where in tensors:
-        if id(t) in leaves:
-            continue
-        fn = t.grad_fn
-        made = site(_engine.node_site(fn)) if fn is not None else None
-        owner = names.get(_engine.edge_key(t), name) if t.requires_grad else name
-        owner = re.sub(r"\[.*?\]", "[...]", owner)  # members of one list are one kind of thing: ledgers are compared
-        rows.add_tensor("tensor", owner, where, t, made)
+        if id(t) not in in_graphs:
+            fn = t.grad_fn
+            made = site(_engine.node_site(fn)) if fn is not None else None
+            owner = names.get(_engine.edge_key(t), name) if t.requires_grad else name
+            owner = re.sub(r"\[.*?\]", "[...]", owner)  # members of one list are one kind of thing: ledgers are compared
+            rows.add_tensor("tensor", owner, where, t, made)

@@ -50,7 +50,7 @@ def _output(place: int, t: Tensor, names: Mapping[_names.Key, str]) -> Node:
 def _node(place: int, record: Mapping[str, Any], names: Mapping[_names.Key, str]) -> Node:
     leaf = record["variable"]
     node = Node(place, record["name"], record["kind"], seq=record["seq"], site=site(record["site"]))
-    node.hooks, node.in_place, node.released = sum(record["hooks"]), record["in_place"], record["released"]
+    node.hooks, node.in_place, node.released = sum(record["hooks"][:4]), record["in_place"], record["released"]
     if leaf is not None:
         node.name, node.value = names.get((record["key"], 0), "leaf"), value_of(leaf.shape, leaf.dtype)
     return node

@@ -81,7 +81,7 @@ class Node:
     value: Value = Value()
     site: Site | None = None
     saved: list[Saved] = field(default_factory=list)
-    hooks: int = 0
+    hooks: int = 0  # of the user: retain_grad is none
     in_place: bool = False
     released: bool = False
     seq: int | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from adjoint_core import Tensor
@@ -52,10 +52,10 @@ def of_mapping(variables: Mapping[str, Any]) -> dict[Key, str]:
     for _ in range(_DEPTH):
         below: list[tuple[str, Any]] = []
         for name, value in level:
-            if isinstance(value, Tensor):
+            if issubclass(type(value), Tensor):
                 if value.requires_grad:
                     found.setdefault(_engine.edge_key(value), name)
-            elif id(value) not in seen and not isinstance(value, _OPAQUE) and len(below) < _MOST:
+            elif id(value) not in seen and not issubclass(type(value), _OPAQUE) and len(below) < _MOST:
                 seen.add(id(value))
                 below.extend(_members(name, value))
         level = below
@@ -63,10 +63,15 @@ def of_mapping(variables: Mapping[str, Any]) -> dict[Key, str]:
 
 
 def _members(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
-        yield from ((f"{name}[{key!r}]", member) for key, member in list(value.items())[:_MOST])
-    elif isinstance(value, Sequence):
-        if isinstance(value, list | tuple):
-            yield from ((f"{name}[{i}]", member) for i, member in enumerate(value[:_MOST]))
-    elif isinstance(attributes := getattr(value, "__dict__", None), dict):
+    """What a container or an object holds; nothing of the user's is run."""
+    kind = type(value)
+    if issubclass(kind, dict):
+        yield from ((f"{name}[{key!r}]", member) for key, member in list(dict.items(value))[:_MOST])
+    elif issubclass(kind, list | tuple):
+        yield from ((f"{name}[{i}]", member) for i, member in enumerate(value[:_MOST]))
+    else:
+        try:
+            attributes = object.__getattribute__(value, "__dict__")
+        except AttributeError:
+            return
         yield from ((f"{name}.{key}", member) for key, member in list(attributes.items()) if isinstance(key, str))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-_ROUNDS, _LARGE = 12, 2000  # above so many nodes half the rounds do: nobody sees the difference
+_ROUNDS, _FEW, _LARGE = 12, 4, 2000  # above so many nodes a few rounds do: nobody sees the difference
 
 Links = list[tuple[int, float]]  # of one node: a neighbour, and how near it wants to be
 
@@ -38,7 +38,7 @@ def place(
         for v, o in zip(layer, offsets, strict=True):
             x[v] = o - offsets[-1] / 2
     both = [a + b for a, b in zip(above, below, strict=True)]
-    rounds = _ROUNDS if len(widths) < _LARGE else _ROUNDS // 2
+    rounds = _ROUNDS if len(widths) < _LARGE else _FEW
     for turn in range(rounds):
         side = both if turn >= rounds - 2 else below if turn % 2 else above
         for layer, offsets in reversed(rows) if turn % 2 else rows:

@@ -9,33 +9,33 @@ from .layout import Box, Size, Wire, lay_out
 from .model import Graph, Node, size
 
 _CHAR = 0.615  # width of a character in monospaced fonts, in units of its size
-_FONT = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
+_FONT = "ui-monospace,DejaVu Sans Mono,Menlo,Consolas,monospace"
 _LINE, _PAD, _MARGIN = 15.0, 10.0, 20.0
 _WIDEST = 40  # characters of source that are shown; the rest is in the tooltip
 
-_STYLE = (
-    """
-text{font-family:%s;font-size:11px;fill:#3b4252}
-.name{font-size:12.5px;font-weight:600;fill:#1b2330}
-.src{font-size:10px;fill:#7b8494}
-.mem{fill:#b4530a}
-.n{stroke-width:1.2}
-.op .n{fill:#ffffff;stroke:#8b95a7}
-.view .n{fill:#f7f8fa;stroke:#8b95a7;stroke-dasharray:4 3}
-.write .n,.inplace .n{fill:#fff6ec;stroke:#d9822b}
-.function .n{fill:#f5f0ff;stroke:#7c5cc4}
-.leaf .n{fill:#e8f1fd;stroke:#3d7edb}
-.output .n{fill:#e6f6ec;stroke:#2f9e5b}
-.group .n{fill:#ffffff;stroke:#5b6679}
-.reference .n{fill:#ffffff;stroke:#b9c2d0;stroke-dasharray:2 2}
-.freed{opacity:.55}
-.bar{fill:#e8935a}
-.e{fill:none;stroke:#9aa4b5;stroke-width:1.3}
-.e.view{stroke-dasharray:4 3}
-.e.write{stroke:#d9822b;stroke-width:2}
-""".strip()
-    % _FONT.replace("'", "")
-)
+# Rules name the class of the picture: in a notebook they hold for the whole page.
+_RULES = f"""
+text{{font-family:{_FONT};font-size:11px;fill:#3b4252}}
+.name{{font-size:12.5px;font-weight:600;fill:#1b2330}}
+.src{{font-size:10px;fill:#7b8494}}
+.mem{{fill:#b4530a}}
+.n{{stroke-width:1.2}}
+.op .n{{fill:#ffffff;stroke:#8b95a7}}
+.view .n{{fill:#f7f8fa;stroke:#8b95a7;stroke-dasharray:4 3}}
+.write .n{{fill:#fff6ec;stroke:#d9822b}}
+.inplace .n{{fill:#fff6ec;stroke:#d9822b}}
+.function .n{{fill:#f5f0ff;stroke:#7c5cc4}}
+.leaf .n{{fill:#e8f1fd;stroke:#3d7edb}}
+.output .n{{fill:#e6f6ec;stroke:#2f9e5b}}
+.group .n{{fill:#ffffff;stroke:#5b6679}}
+.reference .n{{fill:#ffffff;stroke:#b9c2d0;stroke-dasharray:2 2}}
+.freed{{opacity:.55}}
+.bar{{fill:#e8935a}}
+.e{{fill:none;stroke:#9aa4b5;stroke-width:1.3}}
+.e.view{{stroke-dasharray:4 3}}
+.e.write{{stroke:#d9822b;stroke-width:2}}
+"""
+_STYLE = "\n".join(f".adjoint-graph {rule}" for rule in _RULES.split("\n") if rule)
 
 _HEAD = (
     '<marker id="{0}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse">'
@@ -53,8 +53,8 @@ def to_svg(graph: Graph) -> str:
     width = max(layout.width, _width(caption, 11), sum(_legend_width(text) for _, text in legend)) + 2 * _MARGIN
     height = layout.height + 2 * _MARGIN + 58
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}">',
-        f"<style>{_STYLE}</style><defs>{_HEAD.format('a', '#9aa4b5')}{_HEAD.format('w', '#d9822b')}</defs>",
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="adjoint-graph" width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}">',
+        f"<style>{_STYLE}</style><defs>{_HEAD.format('adjoint-arrow', '#9aa4b5')}{_HEAD.format('adjoint-write', '#d9822b')}</defs>",
         f'<rect width="100%" height="100%" fill="#fcfcfd"/><text x="{_MARGIN}" y="26">{escape(caption)}</text>',
         f'<g transform="translate({(width - layout.width) / 2:.1f} {_MARGIN + 24})">',
     ]
@@ -165,10 +165,10 @@ def _wire(wire: Wire) -> str:
             half = (to_y - y) / 2
             path += f"C{x:.1f} {y + half:.1f} {to_x:.1f} {to_y - half:.1f} {to_x:.1f} {to_y:.1f}"
         x, y = to_x, to_y
-    head = "w" if wire.edge.kind == "write" else "a"
+    head = "write" if wire.edge.kind == "write" else "arrow"
     title = f"{wire.edge.value}" + (f" × {wire.edge.count}" if wire.edge.count > 1 else "")
     kind = f"e {wire.edge.kind}" if wire.edge.kind != "data" else "e"
-    return f'<path class="{kind}" d="{path}" marker-{"start" if wire.up else "end"}="url(#{head})"><title>{escape(title)}</title></path>'
+    return f'<path class="{kind}" d="{path}" marker-{"start" if wire.up else "end"}="url(#adjoint-{head})"><title>{escape(title)}</title></path>'
 
 
 _KINDS = {

@@ -113,7 +113,9 @@ class _Run:
         made = []
         for source, nr, _, shape, dtype in record["inputs"]:
             bytes_ = _bytes(shape, dtype)
-            passing = record["op"] in _PASSING and (bytes_ == size or record["op"] in ("sum", "mean"))
+            passing = (
+                record["op"] in _PASSING and record["kind"] != "write" and (bytes_ == size or record["op"] in ("sum", "mean"))
+            )
             buffer = buffers.share(cotangent) if passing else buffers.make(_core._booked_bytes(bytes_))
             made.append((source, nr, buffer, bytes_))
         temporary = (

@@ -27,12 +27,12 @@ def held() -> tuple[list[Held], list[Node]]:
     for frame in sys._current_frames().values():
         _add_locals(frame, holders)
     del frame  # it is this function's own: a cycle
-    if any(isinstance(o, Tensor) for o in gc.get_referents(*objects)):
+    if any(issubclass(type(o), Tensor) for o in gc.get_referents(*objects)):
         for o in objects:
             if o is not holders:
                 _add_members(o, holders)
-    holders.update({id(o): (o, "", "") for o in objects if isinstance(o, Tensor) and id(o) not in holders})
-    return list(holders.values()), [o for o in objects if isinstance(o, Node)]
+    holders.update({id(o): (o, "", "") for o in objects if issubclass(type(o), Tensor) and id(o) not in holders})
+    return list(holders.values()), [o for o in objects if issubclass(type(o), Node)]
 
 
 def _add_locals(frame: FrameType | None, holders: dict[int, Held]) -> None:
@@ -40,7 +40,7 @@ def _add_locals(frame: FrameType | None, holders: dict[int, Held]) -> None:
     while frame is not None:
         if frame.f_code.co_name != "<module>" and not frame.f_globals.get("__name__", "").startswith("adjoint_profiler."):
             for name, value in locals_of(frame).items():
-                if isinstance(value, Tensor):
+                if issubclass(type(value), Tensor):
                     holders.setdefault(id(value), (value, name, f"local of {frame.f_code.co_name}"))
         frame = frame.f_back
 
@@ -50,7 +50,7 @@ def _add_members(o: Any, holders: dict[int, Held]) -> None:
     if kind in (Tensor, Node):
         return
     for member in gc.get_referents(o):
-        if isinstance(member, Tensor) and id(member) not in holders:
+        if issubclass(type(member), Tensor) and id(member) not in holders:
             holders[id(member)] = member, *_where(o, kind, member)
 
 

@@ -6,8 +6,9 @@
 namespace adjoint::engine {
 
 enum class Bad : uint8_t { none, nan, inf };
+struct Finding { Bad what = Bad::none; Tensor where; };   // where: the plain values that are bad
 // The values of a tensor, and its tangents. Infinities are only looked for if asked.
-ADJOINT_API Bad look(const Tensor& t, bool inf);
+ADJOINT_API Finding look(const Tensor& t, bool inf);
 
 // Watches operations and the nodes of backward. What happens inside one of them (a derivative rule may pass through 0 / 0 and
 // mask it) is only suspected; it is reported when the whole comes out bad.
@@ -19,8 +20,8 @@ class ADJOINT_API FiniteWatch : public Observer {
   void fail(const Span& s) noexcept override;
 
  protected:
-  // Result `nr` is bad. True: this is where it came from, and it is remembered if it is the first; false: it only came along.
-  virtual bool suspect(const Span& s, Tensors y, size_t nr, Bad what) = 0;
+  // A result is bad, or its tangent. True: this is where it came from, and it is remembered if it is the first; false: it only came along.
+  virtual bool suspect(const Span& s, const Finding& found) = 0;
   virtual bool suspects() const noexcept = 0;
   virtual void forget() noexcept = 0;
   [[noreturn]] virtual void accuse() = 0;             // throws what is remembered
