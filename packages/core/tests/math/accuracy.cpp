@@ -230,7 +230,8 @@ void activations() {
   both("silu", 3, {-115, 110}, {-760, 760}, UNARY(silu), [](Quad x) { return x * sigmoid_quad(x); });
   const auto gelu = [](Quad x) { return x * erfcq(-x / M_SQRT2q) / 2; };
   both("gelu", 4, {-2, 10}, UNARY(gelu), gelu);
-  both("gelu tail", 5, {-14.5, -2}, {-39, -2}, UNARY(gelu), gelu);
+  check<float>("gelu tail", 4, {-14.5, -2}, UNARY(gelu), gelu);
+  check<double>("gelu tail", 5, {-39, -2}, UNARY(gelu), gelu);
   const auto gelu_tanh = [](Quad x) { return x * sigmoid_quad(2 * sqrtq(2 / M_PIq) * (x + 0.044715Q * x * x * x)); };
   both("gelu_tanh", 4, {-1, 10}, UNARY(gelu_tanh), gelu_tanh);
   both("elu", 2.5, {-110, 110}, UNARY(elu), [](Quad x) { return x > 0 ? x : expm1q(x); });

@@ -60,19 +60,23 @@ template <std::floating_point T>
   return x > T(64) ? x : inside;
 }
 
-// x Phi(x), Phi(-d) = e^(-d^2/2) erfcx(d / sqrt 2) / 2. PyTorch's float form is -0 from -6 down.
+// x Phi(x) = max(x, 0) - d Phi(-d) with d = |x|. PyTorch's float form is -0 from -6 down.
 [[gnu::always_inline]] inline float gelu(float x) {
-  const float d = clamp(abs(x), 0.f, 14.6f);
-  const float a = d * 0.70710678f, r = 1 / (a + 2), t = (a - 2) * r;  // erfcx(a) = P(t) / (a + 2)
-  // d^2 = h^2 + 2 l with h^2 exact: the exponential would multiply a rounding error by d^2.
-  const float h = from_bits(to_bits(d) & static_cast<int32_t>(0xfffff000)), l = .5f * (d - h) * (d + h);
-  const auto [q, n] = detail::reduce_ln2(-.5f * h * h);
-  const float p = poly(t, 1.021582709e+00f, -6.871606935e-01f, 2.794717469e-01f, -3.644189312e-02f, -2.150545818e-02f,
-                       6.476816558e-03f, 3.061872702e-03f, -8.351112145e-04f, -5.927512177e-04f, 5.026767582e-05f,
-                       7.127467724e-05f);
-  const float tail = (1 + detail::expm1_small(q - l)) * (.5f * r) * p;  // Phi(-d) 2^-n
-  const float y = x < 0 ? scale(x * tail, n) : x * (1 - scale(tail, n));
-  return x < -14.6f ? -0.f : y;
+  const float a = abs(x), d = a > 14.6f ? 14.6f : a;
+  // d^2 = s + l with s exact: the exponential would multiply a rounding error by d^2.
+  const float h = from_bits(to_bits(d) & static_cast<int32_t>(0xfffff000)), s = h * h, l = (d - h) * (d + h);
+  // e^(-d^2/2) = 2^n e^(-r/2), and e = e^(-r/2) / sqrt(2 pi) to 2^-28, but for 1e-6 that the quotient below has.
+  const float shifted = s * -0.72134752f + round_magic<float>, n = shifted - round_magic<float>;
+  const float r = ((s + n * (2 * 0.693359375f)) + n * (2 * -2.12194440e-4f)) + l;
+  const float e = poly(r, 3.989416959e-01f, -1.994708552e-01f, 4.986770397e-02f, -8.311161426e-03f, 1.038949835e-03f,
+                       -1.044102847e-04f, 8.625035016e-06f);
+  // d Phi(-d) = e^(-d^2/2) / sqrt(2 pi) p / (p + c) to 2^-25: a rounding error of p counts little once c is the smaller one.
+  const float p = d * poly(d, 9.811111450e+01f, 9.086780548e+01f, 3.963375473e+01f, 9.233604431e+00f, 1.f);
+  const float c = poly(d, 7.828122711e+01f, 3.685028839e+01f, 9.297196388e+00f, 9.973627925e-01f);
+  // Times 2^64, so that a subnormal result is rounded once; 2^n goes into the exponent of the denominator.
+  const int32_t exponent = (to_bits(shifted) - to_bits(round_magic<float>) + 64) << 23;
+  const float tail = p * e / from_bits(to_bits(p + c) - exponent);
+  return (x < 0 ? -0.f : x) - tail * 0x1p-64f;
 }
 [[gnu::always_inline]] inline double gelu(double x) {
   const double d = clamp(abs(x), 0., 40.), a = clamp(d * 0.7071067811865476, 0., 27.5);

@@ -22,29 +22,26 @@ inline constexpr double half_pi = 0x1.921fb54442d18p+0, half_pi_low = 0x1.1a6263
               0x1.0be5afb4cbb0ep-5);
 }
 
-// (atan(x) / x - 1) / z in z = x^2 <= tan(pi/8)^2; errors 2^-35 and 2^-60.
-template <bool Short>
+// (atan(x) / x - 1) / z in z = x^2: up to x = 1 for float, up to tan(pi/8) for double; errors 2^-28 and 2^-60.
+[[gnu::always_inline]] inline float atan_tail(float z) {
+  return poly(z, -3.333329909e-01f, 1.999854832e-01f, -1.426424199e-01f, 1.095218734e-01f, -8.403454983e-02f,
+              5.795767570e-02f, -3.117792940e-02f, 1.091465094e-02f, -1.793631762e-03f);
+}
 [[gnu::always_inline]] inline double atan_tail(double z) {
-  if constexpr (Short) {
-    return poly(z, -0x1.555554c7fd462p-2, 0x1.999919d165398p-3, -0x1.247ef8241a8fep-3, 0x1.c466858c615bfp-4,
-                -0x1.5b3c98cd727d9p-4, 0x1.84cf451262b8ep-5);
-  } else {
-    return poly(z, -0x1.555555555553dp-2, 0x1.9999999995860p-3, -0x1.24924922ad858p-3, 0x1.c71c70e62a927p-4,
-                -0x1.745cf8df5f7b6p-4, 0x1.3b111941cf02dp-4, -0x1.10ebb8f516322p-4, 0x1.df0f4437ae092p-5,
-                -0x1.9cd24af0ac5c2p-5, 0x1.37d3a97777897p-5, -0x1.25642017e1b6ep-6);
-  }
+  return poly(z, -0x1.555555555553dp-2, 0x1.9999999995860p-3, -0x1.24924922ad858p-3, 0x1.c71c70e62a927p-4,
+              -0x1.745cf8df5f7b6p-4, 0x1.3b111941cf02dp-4, -0x1.10ebb8f516322p-4, 0x1.df0f4437ae092p-5,
+              -0x1.9cd24af0ac5c2p-5, 0x1.37d3a97777897p-5, -0x1.25642017e1b6ep-6);
 }
 
 // atan(y / x) for y, x >= 0, not both 0 or infinite, with one division:
 // atan(y/x), pi/4 + atan((y - x) / (y + x)) or pi/2 - atan(x/y).
-template <bool Short>
 [[gnu::always_inline]] inline double atan_quotient(double y, double x) {
   const bool low = 2.414213562373095 * y <= x, high = y > 2.414213562373095 * x;
   const double numerator = low ? y : (high ? -x : y - x);
   const double denominator = low ? x : (high ? y : y + x);
   const double eighths = low ? 0. : (high ? 1. : .5);  // of pi/2
   const double t = numerator / denominator, z = t * t;
-  return eighths * half_pi + (t + (t * z * atan_tail<Short>(z) + eighths * half_pi_low));
+  return eighths * half_pi + (t + (t * z * atan_tail(z) + eighths * half_pi_low));
 }
 
 }  // namespace detail
@@ -76,31 +73,35 @@ template <std::floating_point T>
   return large ? (x < 0 ? near_minus_one : near_one) : middle;
 }
 
-[[gnu::always_inline]] inline float atan(float x) {
-  const double y = detail::atan_quotient<true>(abs(static_cast<double>(x)), 1);
-  return std::copysign(static_cast<float>(y), x);
+// The angle of the point (x, y), C's special cases included. The smaller of |y| and |x| over the larger is at most 1, and the
+// angle is a multiple of pi/2 plus or minus its arctangent.
+[[gnu::always_inline]] inline float atan2(float y, float x) {
+  const float a = abs(y), b = abs(x);
+  const bool steep = a > b;
+  const float larger = steep ? a : b, smaller = steep ? b : a, diagonal = larger > 0 ? 1.f : 0.f;
+  const float quotient = smaller / larger;
+  const float t = smaller == larger ? diagonal : quotient;  // also where both are 0 or infinite
+  const float z = t * t, angle = t + t * z * detail::atan_tail(z);
+  const float side = std::copysign(1.f, x), quarters = steep ? 1.f : 1.f - side;
+  constexpr float high = float(detail::half_pi), low = float(detail::half_pi - double(high));
+  return std::copysign(quarters * high + (quarters * low + (steep ? -angle : angle) * side), y);
 }
-[[gnu::always_inline]] inline double atan(double x) {
-  return std::copysign(detail::atan_quotient<false>(abs(x), 1), x);
-}
-
-// The angle of the point (x, y), C's special cases included.
-template <std::floating_point T>
-[[gnu::always_inline]] inline T atan2(T y, T x) {
-  double a = abs(static_cast<double>(y)), b = abs(static_cast<double>(x));
-  if constexpr (sizeof(T) == 8) {  // the sum must not overflow, nor the products be subnormal
-    const double larger = a > b ? a : b;
-    const double factor = larger > 0x1p1000 ? 0.25 : (larger < 0x1p-900 ? 0x1p120 : 1.);
-    a *= factor;
-    b *= factor;
-  }
+[[gnu::always_inline]] inline double atan2(double y, double x) {
+  double a = abs(y), b = abs(x);
+  const double larger = a > b ? a : b;  // the sum must not overflow, nor the products be subnormal
+  const double factor = larger > 0x1p1000 ? 0.25 : (larger < 0x1p-900 ? 0x1p120 : 1.);
+  a *= factor;
+  b *= factor;
   const bool both_infinite = (a == infinity<double>) & (b == infinity<double>);
   a = both_infinite ? 1 : a;
   b = both_infinite | ((a == 0) & (b == 0)) ? 1 : b;
-  double angle = detail::atan_quotient<sizeof(T) == 4>(a, b);
+  double angle = detail::atan_quotient(a, b);
   const double other = detail::half_pi * 2 - (angle - 2 * detail::half_pi_low);
   angle = std::signbit(x) ? other : angle;
-  return std::copysign(static_cast<T>(angle), y);
+  return std::copysign(angle, y);
 }
+
+[[gnu::always_inline]] inline float atan(float x) { return atan2(x, 1.f); }
+[[gnu::always_inline]] inline double atan(double x) { return std::copysign(detail::atan_quotient(abs(x), 1), x); }
 
 }  // namespace adjoint::math

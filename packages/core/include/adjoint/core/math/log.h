@@ -61,6 +61,10 @@ template <std::floating_point T>
 }
 
 // log(1 + f) + e log 2 + c for a small correction c; log 2 has two parts.
+[[gnu::always_inline]] inline float log_sum(float f, float e, float c) {
+  const float s = f * f;
+  return (f + (e * -2.12194440e-4f + (f * s * log_tail(f) - .5f * s) + c)) + e * 0.693359375f;
+}
 [[gnu::always_inline]] inline double log_sum(double f, double e, double c) {
   const double s = f / (2 + f), z = s * s, h = .5 * f * f;
   const double tail = s * (h + z * atanh_tail(z)) + (e * 0x1.a39ef35793c76p-33 + c);
@@ -81,9 +85,7 @@ struct Pair {
 
 [[gnu::always_inline]] inline float log(float x) {
   const auto [m, e] = detail::split_any(x);
-  const float f = m - 1, s = f * f;
-  const float r = (f + (e * -2.12194440e-4f + (f * s * detail::log_tail(f) - .5f * s))) + e * 0.693359375f;
-  return detail::log_special(x, r);
+  return detail::log_special(x, detail::log_sum(m - 1, e, 0));
 }
 [[gnu::always_inline]] inline double log(double x) {
   const auto [m, e] = detail::split_any(x);
@@ -120,25 +122,17 @@ struct Pair {
   return detail::log_special(x, sum + (((large - sum) + product) + rest));
 }
 
-[[gnu::always_inline]] inline float log1p(float x) {
-  const auto [m, e] = detail::split(1 + static_cast<double>(x));
-  const double f = e == 0 ? static_cast<double>(x) : m - 1;
-  float r = static_cast<float>(detail::log1p_small_short(f) + e * 0.6931471805599453);
-  r = x < infinity<float> ? r : x;
-  r = x == -1 ? -infinity<float> : r;
-  r = x == 0 ? x : r;  // keeps -0
-  return x < -1 ? nan<float> : r;
-}
-[[gnu::always_inline]] inline double log1p(double x) {
-  const double u = 1 + x;
+template <std::floating_point T>
+[[gnu::always_inline]] inline T log1p(T x) {
+  const T u = 1 + x;
   const auto [m, e] = detail::split(u);
   // What the sum rounded away, relative to it; where x itself is f nothing was.
-  const double c = e == 0 ? 0 : (x - (u - 1)) / u;
-  double r = detail::log_sum(e == 0 ? x : m - 1, e, c);
-  r = x < infinity<double> ? r : x;
-  r = x == -1 ? -infinity<double> : r;
-  r = x == 0 ? x : r;
-  return x < -1 ? nan<double> : r;
+  const T c = e == 0 ? 0 : (x - (u - 1)) / u;
+  T r = detail::log_sum(e == 0 ? x : m - 1, e, c);
+  r = x < infinity<T> ? r : x;
+  r = x == -1 ? -infinity<T> : r;
+  r = x == 0 ? x : r;  // keeps -0
+  return x < -1 ? nan<T> : r;
 }
 
 }  // namespace adjoint::math
