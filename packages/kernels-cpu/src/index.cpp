@@ -32,13 +32,17 @@ struct OutOfRange {
   }
 };
 bool in_range(const int64_t* at, int64_t count, int64_t size) {
-  std::atomic<bool> bad = false;
-  pool::parallel_for(count, grain, [&](int64_t begin, int64_t end) {
-    uint64_t b;
-    isa::call<OutOfRange, const int64_t*, int64_t, int64_t, uint64_t*>(at + begin, end - begin, size, &b);
-    if (b) bad = true;
-  });
+  uint64_t bad;
+  isa::call<OutOfRange, const int64_t*, int64_t, int64_t, uint64_t*>(at, count, size, &bad);
   return !bad;
+}
+// Whether all positions are: those of short lines are looked at line by line instead, just before they are used.
+bool are_in_range(const Form& f, const int64_t* at) {
+  std::atomic<bool> good = true;
+  pool::parallel_for(f.shared ? f.m : f.outer * f.m * f.inner, grain, [&](int64_t begin, int64_t end) {
+    if (!in_range(at + begin, end - begin, f.n)) good = false;
+  });
+  return good;
 }
 
 // A strip of columns as dense rows: the lines of a matrix with a power of two of columns would fall on few cache sets.
@@ -59,19 +63,44 @@ template <class U, class F> void for_strips(const Form& f, F&& body) {
   });
 }
 
-// ---- reading
+// Elements of a line in random order would wait for memory one by one, as no prefetcher follows such steps: a short line that
+// is mostly wanted is read from its beginning to its end first.
+constexpr int64_t short_line = 1 << 18;  // bytes
+bool is_mostly_wanted(const Form& f, int64_t size) { return f.m * 64 >= f.n * size && f.n * size <= short_line; }
+void fetch(const void* line, int64_t bytes) {
+  const volatile char* p = static_cast<const char*>(line);
+  for (int64_t i = 0; i < bytes; i += 64) static_cast<void>(p[i]);
+}
 
-template <class U> void take_lines(const Form& f, U* y, const U* x, const int64_t* at) {
-  const int64_t parts = (f.m + grain - 1) / grain, lines = std::max<int64_t>(1, grain / f.m);
+// ---- reading; false if a position is out of range
+
+template <class U> bool take_lines(const Form& f, U* y, const U* x, const int64_t* at) {
+  const int64_t next = f.shared ? 0 : f.m;  // from the positions of a line to those of the one behind it
+  if (f.m == 1) {
+    if (!are_in_range(f, at)) return false;
+    pool::parallel_for(f.outer, grain, [&](int64_t first, int64_t last) {
+      for (int64_t line = first; line < last; line++) y[line] = x[line * f.n + at[line * next]];
+    });
+    return true;
+  }
+  const int64_t parts = (f.m + grain - 1) / grain, lines = std::max<int64_t>(1, grain / f.m), size = sizeof(U);
+  const bool fetches = is_mostly_wanted(f, size);
+  std::atomic<bool> good = true;
   pool::parallel_for(f.outer * parts, parts > 1 ? 1 : lines, [&](int64_t first, int64_t last) {
     for (int64_t unit = first; unit < last; unit++) {
       const int64_t line = unit / parts, begin = unit % parts * grain, end = std::min(f.m, begin + grain);
       const U* from = x + line * f.n;
-      const int64_t* positions = at + (f.shared ? 0 : line * f.m);
+      const int64_t* positions = at + line * next;
       U* to = y + line * f.m;
+      if (!in_range(positions + begin, end - begin, f.n)) {
+        good = false;
+        continue;
+      }
+      if (fetches) fetch(from, f.n * size);
       for (int64_t i = begin; i < end; i++) to[i] = from[positions[i]];
     }
   });
+  return good;
 }
 template <class U> void take_rows(const Form& f, U* y, const U* x, const int64_t* at) {
   const size_t bytes = static_cast<size_t>(f.inner) * sizeof(U);
@@ -93,10 +122,12 @@ template <class U> void take_columns(const Form& f, U* y, const U* x, const int6
     }
   });
 }
-template <class U> void take(const Form& f, U* y, const U* x, const int64_t* at) {
+template <class U> bool take(const Form& f, U* y, const U* x, const int64_t* at) {
   if (f.inner == 1) return take_lines(f, y, x, at);
-  if (f.shared) return take_rows(f, y, x, at);
-  take_columns(f, y, x, at);
+  if (!are_in_range(f, at)) return false;
+  if (f.shared) take_rows(f, y, x, at);
+  else take_columns(f, y, x, at);
+  return true;
 }
 
 // ---- writing: the writers of one element keep their order whatever the cuts
@@ -111,22 +142,34 @@ template <class W, class T> struct WriteRow {
   }
 };
 
-template <class W, class T> void write_lines(const Form& f, T* y, const T* v, const int64_t* at) {
-  pool::parallel_for(f.outer, std::max<int64_t>(1, grain / f.m), [&](int64_t first, int64_t last) {
+// Where y does not begin as x, each line is copied just before it is written to; false if a position is out of range.
+template <class W, class T> bool write_lines(const Form& f, T* y, const T* x, const T* v, const int64_t* at) {
+  const int64_t bytes = f.n * static_cast<int64_t>(sizeof(T));
+  const bool copies = x != y, fetches = !copies && is_mostly_wanted(f, sizeof(T));
+  std::atomic<bool> good = true;
+  pool::parallel_for(f.outer, std::max<int64_t>(1, grain / std::max(f.m, f.n)), [&](int64_t first, int64_t last) {
     for (int64_t line = first; line < last; line++) {
       const int64_t* positions = at + (f.shared ? 0 : line * f.m);
       T* to = y + line * f.n;
+      if (copies && !in_range(positions, f.m, f.n)) {
+        good = false;
+        continue;
+      }
+      if (copies) std::memcpy(to, x + line * f.n, static_cast<size_t>(bytes));
+      if (fetches) fetch(to, bytes);
       for (int64_t i = 0; i < f.m; i++) to[positions[i]] = W{}(to[positions[i]], v[line * f.m + i]);
     }
   });
+  return good;
 }
 // Each share owns a range of targets and passes over all positions.
 template <class W, class T> void write_rows(const Form& f, T* y, const T* v, const int64_t* at) {
-  const int64_t ranges = f.m * f.inner < grain ? 1 : std::min<int64_t>(f.n, 4 * pool::num_threads());
+  const int64_t threads = pool::num_threads(), ranges = threads == 1 || f.m * f.inner < grain ? 1 : std::min(f.n, 4 * threads);
   pool::parallel(f.outer * ranges, [&](int64_t unit) {
     const int64_t plane = unit / ranges, first = f.n * (unit % ranges) / ranges, last = f.n * (unit % ranges + 1) / ranges;
+    auto write = [&](int64_t i) { isa::call<WriteRow<W, T>>(y + (plane * f.n + at[i]) * f.inner, v + (plane * f.m + i) * f.inner, f.inner); };
     for (int64_t i = 0; i < f.m; i++)
-      if (at[i] >= first && at[i] < last) isa::call<WriteRow<W, T>>(y + (plane * f.n + at[i]) * f.inner, v + (plane * f.m + i) * f.inner, f.inner);
+      if (at[i] >= first && at[i] < last) write(i);
   });
 }
 template <class W, class T> void write_columns(const Form& f, T* y, const T* v, const int64_t* at) {
@@ -147,15 +190,23 @@ template <class W, class T> void write_columns(const Form& f, T* y, const T* v, 
     if (packs) unpack(own, static_cast<const T*>(memory.as<T>()), f.n, f.inner, width);
   });
 }
-template <class W, class T> void write(const Form& f, T* y, const T* v, const int64_t* at) {
-  if (f.inner == 1) return write_lines<W>(f, y, v, at);
-  if (f.shared) return write_rows<W>(f, y, v, at);
-  write_columns<W>(f, y, v, at);
+// y = x but for the elements v at these positions; false if one is out of range. y may be x, which stays as it is then.
+template <class W, class T> bool write(const Form& f, const View& y, const View& x, const T* v, const int64_t* at) {
+  T* to = y.as<T>();
+  const bool copied = x.data == y.data;
+  if (f.inner == 1 && !copied && f.n * static_cast<int64_t>(sizeof(T)) <= short_line && x.contiguous())
+    return write_lines<W>(f, to, x.as<const T>(), v, at);
+  if (!are_in_range(f, at)) return false;
+  if (!copied) copy(y, x);
+  if (f.inner == 1) return write_lines<W>(f, to, static_cast<const T*>(to), v, at);
+  if (f.shared) write_rows<W>(f, to, v, at);
+  else write_columns<W>(f, to, v, at);
+  return true;
 }
 
 // ---- operands
 
-template <class F> void with_bytes(int64_t size, F&& f) {
+template <class F> bool with_bytes(int64_t size, F&& f) {
   struct Sixteen { uint64_t low, high; };
   switch (size) {
     case 1: return f(uint8_t{});
@@ -166,34 +217,31 @@ template <class F> void with_bytes(int64_t size, F&& f) {
   }
 }
 
-void read(const Launch& l, const Form& f, const int64_t* at) {
+bool read(const Launch& l, const Form& f, const int64_t* at) {
   const View &x = l.x[0], &y = l.y[0];
-  if (!x.contiguous() && x.numel > 4 * y.numel) return reference(l);  // a copy would be most of the work
+  if (!x.contiguous() && x.numel > 4 * y.numel) return false;  // a copy would be most of the work
   const Contiguous dense(x);
-  with_bytes(itemsize(y.dtype), [&](auto zero) {
+  return with_bytes(itemsize(y.dtype), [&](auto zero) {
     using U = decltype(zero);
-    take(f, y.as<U>(), dense.as<const U>(), at);
+    return take(f, y.as<U>(), dense.as<const U>(), at);
   });
 }
 
-template <class T> void add_typed(const Form& f, const View& x, const View& v, const View& y, const int64_t* at) {
+template <class T> bool add_typed(const Form& f, const View& x, const View& v, const View& y, const int64_t* at) {
   const Contiguous source(v, dtype_of<T>());
-  if (y.dtype == dtype_of<T>()) {
-    copy(y, x);
-    return write<Add>(f, y.as<T>(), source.as<const T>(), at);
-  }
+  if (y.dtype == dtype_of<T>()) return write<Add>(f, y, x, source.as<const T>(), at);
   const Dense sums(x, dtype_of<T>());
-  write<Add>(f, sums.view.as<T>(), source.as<const T>(), at);
-  cast(y, sums.view);
+  const bool good = write<Add>(f, sums.view, sums.view, source.as<const T>(), at);
+  if (good) cast(y, sums.view);
+  return good;
 }
-void write(const Launch& l, const Form& f, const View& v, const int64_t* at, bool adds) {
+bool write(const Launch& l, const Form& f, const View& v, const int64_t* at, bool adds) {
   const View &x = l.x[0], &y = l.y[0];
   if (!adds) {
-    copy(y, x);
     const Contiguous source(v);
     return with_bytes(itemsize(y.dtype), [&](auto zero) {
       using U = decltype(zero);
-      write<Put>(f, y.as<U>(), source.as<const U>(), at);
+      return write<Put>(f, y, x, source.as<const U>(), at);
     });
   }
   switch (y.dtype) {
@@ -205,22 +253,25 @@ void write(const Launch& l, const Form& f, const View& v, const int64_t* at, boo
     case DType::int64: return add_typed<int64_t>(f, x, v, y, at);
     case DType::complex64: return add_typed<Complex<float>>(f, x, v, y, at);
     case DType::complex128: return add_typed<Complex<double>>(f, x, v, y, at);
-    default: return reference(l);
+    default: return false;
   }
 }
 
-// ---- kernels
+// ---- kernels: what is rare or wrong goes to the reference
+
+enum class Access { read, put, add };
+template <Access access> void run(const Launch& l, const Form& f, const View& v, const int64_t* at) {
+  if (!(access == Access::read ? read(l, f, at) : write(l, f, v, at, access == Access::add))) reference(l);
+}
 
 // One list of positions along a dimension: index_select, index_copy, index_add.
-enum class Access { read, put, add };
 template <Access access> void list_kernel(const Launch& l) {
   const int dim = l.attrs.as<Dim>().dim;
   const Lines lines(l.x[0], dim);
   const Contiguous at(l.x[1]);
   const Form f{lines.outer, lines.n, l.x[1].numel, lines.inner, true};
-  if (f.outer * f.m * f.inner == 0 || !in_range(at.as<const int64_t>(), f.m, f.n)) return reference(l);
-  if constexpr (access == Access::read) read(l, f, at.as<const int64_t>());
-  else write(l, f, l.x[2], at.as<const int64_t>(), access == Access::add);
+  if (f.outer * f.m * f.inner == 0) return reference(l);
+  run<access>(l, f, l.x.back(), at.as<const int64_t>());
 }
 
 // Positions of the shape of the result or of the source: gather, scatter, scatter_add.
@@ -233,9 +284,7 @@ template <Access access> void lines_kernel(const Launch& l) {
   const Lines lines(x, dim);
   const Contiguous at(index);
   const Form f{lines.outer, lines.n, index.sizes[dim], lines.inner, false};
-  if (!in_range(at.as<const int64_t>(), index.numel, f.n)) return reference(l);
-  if constexpr (access == Access::read) read(l, f, at.as<const int64_t>());
-  else write(l, f, l.x[2], at.as<const int64_t>(), access == Access::add);
+  run<access>(l, f, l.x.back(), at.as<const int64_t>());
 }
 
 // Flat positions, negative ones from the end, over neighbouring dimensions whose place they take: index, index_put.
@@ -249,10 +298,10 @@ template <bool writes> void index_kernel(const Launch& l) {
   const Dense at(index);
   int64_t* positions = at.view.as<int64_t>();
   for (int64_t i = 0; i < index.numel; i++) positions[i] += positions[i] < 0 ? lines.n : 0;
-  if (!in_range(positions, index.numel, lines.n)) return reference(l);
   const Form f{lines.outer, lines.n, index.numel, lines.inner, true};
-  if constexpr (writes) write(l, f, l.x[1], positions, a.accumulate);
-  else read(l, f, positions);
+  if constexpr (!writes) run<Access::read>(l, f, x, positions);
+  else if (a.accumulate) run<Access::add>(l, f, l.x[1], positions);
+  else run<Access::put>(l, f, l.x[1], positions);
 }
 
 constexpr Entry entries[] = {

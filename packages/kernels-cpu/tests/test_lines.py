@@ -81,6 +81,8 @@ def test_indexing(dtype: str) -> None:
         ((3, 40, 70), 1, 90),
         ((2, 3000, 5), 1, 40),
         ((3, 700), 1, 40000),
+        ((40, 500), 1, 1),
+        ((2, 70000), 1, 300),
     ]:
         x, at = values(shape, dtype), integers((m,), 0, shape[dim])
         sizes = (*shape[:dim], m, *shape[dim + 1 :])
@@ -108,6 +110,34 @@ def test_positions_out_of_range() -> None:
     for bad in (-6, 5):
         with pytest.raises(IndexError):
             x[integers((3,), bad, bad + 1)]
+
+
+@pytest.mark.parametrize("shape", [(4, 6), (4, 1), (3, 70000)])
+def test_positions_out_of_range_in_lines(shape: tuple[int, int]) -> None:
+    x, each = random(shape, "float32"), integers(shape, 0, shape[1])
+    before = x.numpy().copy()
+    for bad in (-1, shape[1]):
+        each[shape[0] - 1, shape[1] - 1] = bad
+        for call in (
+            lambda: ad.gather(x, 1, each),
+            lambda: ad.scatter(x, 1, each, x),
+            lambda: ad.scatter_add(x, 1, each, x),
+            lambda: x.scatter_(1, each, x + 1),
+            lambda: x.scatter_add_(1, each, x + 1),
+        ):
+            with pytest.raises(IndexError):
+                call()
+    np.testing.assert_array_equal(x.numpy(), before)
+
+
+@pytest.mark.parametrize("shape", [(40, 500), (2, 70000)])
+def test_scatter_in_place_and_from_strided_memory(shape: tuple[int, int]) -> None:
+    x, v, each = random(shape, "float32"), random(shape, "float32", seed=1), integers(shape, 0, shape[1])
+    turned = x.t().contiguous().t()
+    for name in ("scatter", "scatter_add"):
+        expected = getattr(ad, name)(x, 1, each, v).numpy()
+        np.testing.assert_array_equal(getattr(ad, name)(turned, 1, each, v).numpy(), expected)
+        np.testing.assert_array_equal(getattr(x.clone(), name + "_")(1, each, v).numpy(), expected)
 
 
 @pytest.mark.parametrize("dtype", REAL)

@@ -191,7 +191,7 @@ const Op op_index{.name = "index", .kind = Kind::linear, .indices = 2, .types = 
       out[0] = result_sizes(x[0].sizes(), x[1].sizes(), a);
     },
     .d = {rule([](V v, X<1> position, XShape<0> x, const Indexed& a) {
-      return index_put_at(zeros(x.sizes, v.dtype(), v.device()), v, position, {a.dims, a.at, true});
+      return index_put_at(expand(zeros({}, v.dtype(), v.device()), x.sizes), v, position, {a.dims, a.at, true});
     })},
     .batch = batch_index,
     .doc = "The elements of `x` at positions given by tensors of integers or masks.", .reference = index_kernel};

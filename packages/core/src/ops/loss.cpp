@@ -34,6 +34,12 @@ bool check_classes(const Tensor& target, int64_t classes, int64_t ignore_index) 
     using T = typename decltype(tag)::type;
     const View v{target->data, target->sizes.data(), target->strides.data(), target.dim(), target.dtype(), target.numel()};
     for_rows<1>({&v}, [&](char* const* p, const int64_t* s, int64_t n) {
+      bool usual = true;
+      for (int64_t i = 0; i < n; i++) {
+        const int64_t t = convert<int64_t>(at<T>(p[0] + i * s[0]));
+        usual &= (t >= 0) & (t < classes) & (t != ignore_index);
+      }
+      if (usual) return;
       for (int64_t i = 0; i < n; i++) {
         const int64_t t = convert<int64_t>(at<T>(p[0] + i * s[0]));
         if (t == ignore_index) ignored = true;
@@ -62,12 +68,9 @@ Classes classes_of(const Tensor& x, const Tensor& target, const Tensor& weight, 
 }
 
 // What a mean divides by: the weights of the targets that count.
-Tensor total_weight(const Classes& c, const Tensor& loss) {
-  if (c.weight) return sum(c.weight);
-  return c.valid ? to_dtype(sum(c.valid), loss.dtype()) : full({}, static_cast<double>(loss.numel()), loss.dtype(), loss.device());
-}
+Tensor total_weight(const Classes& c, const Tensor& loss) { return c.weight ? sum(c.weight) : to_dtype(sum(c.valid), loss.dtype()); }
 Tensor reduce_classes(const Tensor& loss, const Classes& c, Reduction r) {
-  return r == Reduction::none ? loss : r == Reduction::sum ? sum(loss) : sum(loss) / total_weight(c, loss);
+  return r == Reduction::mean && (c.weight || c.valid) ? sum(loss) / total_weight(c, loss) : reduce(loss, r);
 }
 
 Tensor class_losses(const Tensor& x, const Classes& c) {
