@@ -113,23 +113,27 @@ int crossing(const Rows<2>& r, int64_t size) {
   return -1;
 }
 
-// Dimension d becomes the second one, and what is left is walked plane by plane.
+// Dimension d becomes the second one, and what is left is walked plane by plane, in tiles: runs of 1 KiB are read from each
+// line of x, as steps from page to page cost more than the elements do.
 template <class U> void copy_planes(Rows<2> r, int d) {
+  constexpr int64_t size = sizeof(U), tile = 1024 / size;
   for (int k = 0; k < 2; k++) std::swap(r.strides[k][1], r.strides[k][d]);
   std::swap(r.sizes[1], r.sizes[d]);
   const int64_t columns = r.sizes[0], rows = r.sizes[1], x_right = r.strides[1][0], y_down = r.strides[0][1];
   Rows<2> planes = r;  // its rows are one element long
   planes.sizes[0] = planes.sizes[1] = 1;
-  const int64_t strips = (rows + side - 1) / side, count = row_count(planes) * strips;
-  const int64_t grain = std::max<int64_t>(1, grain_bytes / (columns * side * static_cast<int64_t>(sizeof(U))));
-  pool::parallel_for(count, grain, [&](int64_t first, int64_t last) {
-    for (int64_t s = first; s < last; s++) {
-      const int64_t i = s % strips * side, height = std::min(side, rows - i);
-      walk_rows(planes, s / strips, s / strips + 1, [&](char* const* p, const int64_t*, int64_t) {
-        for (int64_t j = 0; j < columns; j += side)
-          square<U>(p[0] + i * y_down + j * sizeof(U), y_down, p[1] + j * x_right + i * sizeof(U), x_right, height, std::min(side, columns - j));
+  const int64_t across = (columns + tile - 1) / tile, tiles = (rows + tile - 1) / tile * across;
+  const int64_t grain = std::max<int64_t>(1, grain_bytes / (std::min(columns, tile) * std::min(rows, tile) * size));
+  auto copy_tile = [&](char* y, const char* x, int64_t top, int64_t left) {
+    for (int64_t j = left; j < std::min(columns, left + tile); j += side)
+      for (int64_t i = top; i < std::min(rows, top + tile); i += side)
+        square<U>(y + i * y_down + j * size, y_down, x + j * x_right + i * size, x_right, std::min(side, rows - i), std::min(side, columns - j));
+  };
+  pool::parallel_for(row_count(planes) * tiles, grain, [&](int64_t first, int64_t last) {
+    for (int64_t t = first; t < last; t++)
+      walk_rows(planes, t / tiles, t / tiles + 1, [&](char* const* p, const int64_t*, int64_t) {
+        copy_tile(p[0], p[1], t % tiles / across * tile, t % across * tile);
       });
-    }
   });
 }
 
