@@ -220,3 +220,16 @@ def test_tables():
 def test_bad_input():
     with pytest.raises(ValueError, match="ledger: expected tensors with a graph behind them"):
         graph.ledger(ad.ones(3))
+
+
+def test_profiles_count_the_same_bytes():
+    x, ws = ad.randn(64, 128), [(ad.randn(128, 128) / 16).requires_grad_() for _ in range(2)]
+    before = graph.ledger()
+    with ad.autograd.profiler.profile(profile_memory=True) as prof:
+        h = x
+        for w in ws:
+            h = layer(h, w)
+        loss = (h * h).mean()
+    grown = sum(e.self_cpu_memory_usage for e in prof.key_averages())
+    assert grown == (graph.ledger() - before).bytes >= 4 * 64 * 128 * 4
+    loss.backward()

@@ -43,28 +43,25 @@ def describe(
     culprit = next((i for i, t in enumerate(operands) if _had(t, kind, values and values[i], in_place and i == 0)), None)
     if culprit is not None and kind == "inf":
         return None
-    where = f"{name} in {node.name()}" if node and node.name() != name else name
-    total = f"{str(plain.dtype).rpartition('.')[2]}{list(plain.shape)}"
-    text = [
-        f"detect_nan: {where} {'made' if culprit is None else 'received'} {kind} at index {index}, in {count} of {plain.numel()} elements of {total}"
-    ]
+    error = NonFiniteError()
+    error.kind, error.op, error.index, error.count, error.made = kind, name, index, count, culprit is None
+    error.operands = tuple(values) if values else None
+    error.line, error.node, error.forward_line = _core._site_info(_core._site()), None, None
+    if node:
+        error.node, error.forward_line = node.name(), _core._site_info(_engine.node_site(node))
+    where = f"{name} in {error.node}" if error.node not in (None, name) else name
+    total = f"{count} of {plain.numel()} elements of {str(plain.dtype).rpartition('.')[2]}{list(plain.shape)}"
+    text = [f"detect_nan: {where} {'made' if error.made else 'received'} {kind} at index {index}, in {total}"]
     if values:
         text.append(f"{name}({', '.join(map(_number, values))}) = {_number(plain[index].item())}")
     else:
         text += [f"operand {i}: {_summary(t, in_place and i == 0)}" for i, t in enumerate(operands) if t is not None]
     if culprit is not None:
         text.append(f"operand {culprit} had it already: {_origin(operands[culprit])}")
-    error = NonFiniteError()
-    error.line, error.forward_line = (
-        _core._site_info(_core._site()),
-        _core._site_info(_engine.node_site(node)) if node else None,
-    )
     if node:
         text.append(f"forward operation called at {_place(error.forward_line)}")
-    text.append(f"{'running at' if node else 'called at'} {_place(error.line)}")
+    text.append(f"{'running' if node else 'called'} at {_place(error.line)}")
     error.args = ("\n  ".join(text),)
-    error.kind, error.op, error.index, error.count = kind, name, index, count
-    error.operands, error.made, error.node = values and tuple(values), culprit is None, node.name() if node else None
     return error
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 from itertools import islice
-from types import CodeType
+from types import CodeType, FrameType
 
 Stack = list[tuple[CodeType, int]]  # innermost first
 
 
 def capture() -> Stack:
     """The stack of the caller's caller."""
-    frame, found = sys._getframe(1), []
+    frame: FrameType | None = sys._getframe(1)
+    found: Stack = []
     while frame is not None:
         found.append((frame.f_code, frame.f_lasti))
         frame = frame.f_back

@@ -143,7 +143,8 @@ def _add_program(rows: Rows, names: Mapping[_names.Key, str]) -> None:
     """Everything: graphs behind all tensors and nodes that Python reaches, then the tensors themselves."""
     tensors, nodes = reach.held()
     retained = [(t.grad, f"{name}.grad") for t, name, _ in tensors if t.retains_grad and t.grad is not None]
-    roots = [*(t for t, *_ in [*tensors, *retained] if t.requires_grad), *nodes]
+    roots: list[Any] = [t for t in [*(t for t, *_ in tensors), *(grad for grad, _ in retained)] if t.requires_grad]
+    roots += nodes
     records, known = _engine.graph_nodes(roots)[0], -1
     while known != len(records):  # gradients may have graphs of their own
         leaves = [r["variable"] for r in records if r["variable"] is not None]

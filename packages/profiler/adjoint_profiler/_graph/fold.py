@@ -17,7 +17,7 @@ def fold(graph: Graph, by: str) -> Graph:
     for node in graph.nodes:
         groups.setdefault(_key(node, by), []).append(node)
     place: dict[int, int] = {}
-    nodes = []
+    nodes: list[Node] = []
     for members in groups.values():
         place.update((n.id, len(nodes)) for n in members)
         nodes.append(_group(len(nodes), members, by))

@@ -12,7 +12,7 @@ from adjoint_core import _core
 
 @dataclass(frozen=True)
 class Site:
-    """A line of the user's program."""
+    """A line of the user's program; line 0: a whole function."""
 
     file: str
     line: int
@@ -21,7 +21,8 @@ class Site:
     @property
     def short(self) -> str:
         """``train.py:12``."""
-        return f"{os.path.basename(self.file)}:{self.line}"
+        name = os.path.basename(self.file)
+        return f"{name}:{self.line}" if self.line else name
 
     @property
     def scope(self) -> str:
@@ -34,7 +35,7 @@ class Site:
         return linecache.getline(self.file, self.line).strip()
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line} in {self.function}"
+        return f"{self.file}:{self.line} in {self.function}" if self.line else f"{self.function} in {self.file}"
 
 
 _sites: dict[int, Site | None] = {}

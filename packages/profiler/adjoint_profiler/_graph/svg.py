@@ -6,7 +6,7 @@ from html import escape
 
 from .collector import resting
 from .layout import Box, Size, Wire, lay_out
-from .model import Graph, Node, size
+from .model import Graph, Node, Site, size
 
 _CHAR = 0.615  # width of a character in monospaced fonts, in units of its size
 _FONT = "ui-monospace,DejaVu Sans Mono,Menlo,Consolas,monospace"
@@ -79,9 +79,9 @@ def lines_of(node: Node) -> list[tuple[str, str]]:
         return [("src", node.name)]
     lines = [("name", node.name)]
     if node.kind == "group":
-        lines += [("", f"{count} × {name}" if count > 1 else name) for name, count in list(node.parts.items())[:4]]
-        if len(node.parts) > 4:
-            lines.append(("src", f"and {len(node.parts) - 4} others"))
+        lines += [("", f"{count} × {name}" if count > 1 else name) for name, count in list(node.parts.items())[:5]]
+        if len(node.parts) > 5:
+            lines[-1] = ("src", f"and {len(node.parts) - 4} others")
     elif text := str(node.value):
         lines.append(("", text))
     if node.bytes:
@@ -96,13 +96,12 @@ def lines_of(node: Node) -> list[tuple[str, str]]:
     if any(notes):
         lines.append(("mem", ", ".join(note for note in notes if note)))
     if node.site and node.kind not in ("leaf", "output"):
-        lines.append(("src", _cut(node.site.short if node.kind == "group" and node.site.line == 0 else _source(node))))
+        lines.append(("src", _cut(_source(node.site, node.kind))))
     return lines
 
 
-def _source(node: Node) -> str:
-    assert node.site
-    return f"{node.site.short}  {node.site.code}" if node.site.code and node.kind != "group" else node.site.short
+def _source(site: Site, kind: str) -> str:
+    return f"{site.short}  {site.code}" if site.code and kind != "group" else site.short
 
 
 def _cut(text: str) -> str:

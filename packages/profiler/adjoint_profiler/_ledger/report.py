@@ -33,7 +33,7 @@ def code(where: Site | None) -> str:
 
 def line_table(rows: Iterable[Row]) -> list[tuple[str, ...]]:
     """For each line: bytes, tensors, the line, what keeps them, the code."""
-    table = []
+    table: list[tuple[str, ...]] = []
     for where, group in lines(rows):
         own = [r for r in group if r.bytes]
         if own:
