@@ -118,8 +118,17 @@ class Names(ast.NodeTransformer):
         return ast.parse(text, mode="eval").body
 
 
+class Functions(StubGen):
+    """Sees nanobind's functions behind the direct calls."""
+
+    def put(self, value: object, name: str | None = None, parent: object | None = None) -> None:
+        while type(value).__name__ == "Direct":
+            value = value.__wrapped__  # type: ignore[attr-defined]
+        super().put(value, name, parent)
+
+
 def stub(module: ModuleType, raw: list[str]) -> str:
-    generator = StubGen(module, quiet=True, include_private=True)
+    generator = Functions(module, quiet=True, include_private=True)
     generator.put(module)
     described = ast.parse(generator.get())
     described.body = [node for node in described.body if not isinstance(node, ast.Import | ast.ImportFrom)]

@@ -1,5 +1,6 @@
 """Custom Functions: arguments, outputs, what is saved, flags, and the errors of wrong ones."""
 
+import math
 import warnings
 
 import pytest
@@ -260,3 +261,55 @@ def test_backward_may_be_replaced_after_the_class_was_made():
     x = leaf()
     f.apply(x).sum().backward()
     assert x.grad.tolist() == [5.0] * x.numel()
+
+
+class SavesIntermediate(Function):
+    """2 exp(x), which keeps exp(x)."""
+
+    @staticmethod
+    def forward(ctx, x):
+        e = x.exp()
+        ctx.save_for_backward(e, x.sign(), (x > 0).to(x.dtype))
+        return e * 2
+
+    @staticmethod
+    def backward(ctx, v):
+        e, _, _ = ctx.saved_tensors
+        return v * e * 2
+
+
+def test_second_derivative_through_a_saved_intermediate_is_refused():
+    x = ad.tensor(1.0, requires_grad=True)
+    y = SavesIntermediate.apply(x)
+    (first,) = ad.autograd.grad(y, x, retain_graph=True)
+    assert not first.requires_grad
+    (first,) = ad.autograd.grad(y * y, x, create_graph=True)
+    with pytest.raises(RuntimeError, match=r"SavesIntermediateBackward \(.*test_function.py.*saved tensor 0"):
+        ad.autograd.grad(first, x)
+
+
+def test_a_derivative_beside_a_saved_intermediate_is_right():
+    x = ad.tensor(1.0, requires_grad=True)
+    v = ad.tensor(3.0, requires_grad=True)
+    (first,) = ad.autograd.grad(SavesIntermediate.apply(x), x, v, create_graph=True)
+    (by_v,) = ad.autograd.grad(first, v)  # what jvp by two backwards asks for
+    assert abs(by_v.item() - 2 * math.exp(1)) < 1e-5
+
+
+def test_a_saved_mask_is_no_intermediate():
+    class Halves(Function):
+        @staticmethod
+        def forward(ctx, x):
+            mask = ad.ones_like(x) * 0.5
+            ctx.save_for_backward(mask, (x > 0).to(x.dtype))
+            return x * mask
+
+        @staticmethod
+        def backward(ctx, v):
+            mask, positive = ctx.saved_tensors
+            return v * v * mask * positive
+
+    x = ad.tensor(2.0, requires_grad=True)
+    v = Halves.apply(x) * x
+    (first,) = ad.autograd.grad(v, x, create_graph=True)
+    ad.autograd.grad(first, x)

@@ -1,5 +1,5 @@
 // Elementwise functions and methods.
-#include "module.h"
+#include "direct.h"
 
 namespace adjoint::python {
 
@@ -40,6 +40,7 @@ void bind_elementwise(nb::module_& m) {
     const Op* op = find_op(name);
     both(m, name, [f = f](const Tensor& x) { return f(x); }, op ? op->doc : "");
     t.def((std::string(name) + "_").c_str(), [f = f, name = name](const Tensor& x) { return write(x, name, {}, f); });
+    direct_both<Tensor>(m, name, f);
   }
   for (auto [name, f] : binary) {
     const Op* op = find_op(name);
@@ -47,6 +48,8 @@ void bind_elementwise(nb::module_& m) {
     t.def((std::string(name) + "_").c_str(), [f = f, name = name](const Tensor& self, const python::Operand& b) {
       return write(self, name, {&b.t, 1}, [&](const Tensor& x) { return f(x, b.t); });
     }, "other"_a);
+    direct_both<Operand, Operand>(m, name, f);
+    if (op) direct_inplace((std::string(name) + "_").c_str(), *op);
   }
 }
 

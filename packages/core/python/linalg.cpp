@@ -1,6 +1,6 @@
 // Matrix products.
 #include "convert.h"
-#include "module.h"
+#include "direct.h"
 
 namespace adjoint::python {
 
@@ -61,6 +61,7 @@ void bind_linalg(nb::module_& m) {
   for (auto [name, f] : products) {
     const char* other = std::string(name) == "mm" || std::string(name) == "bmm" ? "mat2" : std::string(name) == "mv" ? "vec" : std::string(name) == "dot" ? "tensor" : std::string(name) == "matmul" ? "other" : "vec2";
     both(m, name, [f = f](const Tensor& a, const Tensor& b) { return f(a, b); }, nb::arg(other));
+    direct_both<Tensor, Tensor>(m, name, f);
   }
   both(m, "inner", [](const Tensor& a, const Tensor& b) { return a.dim() == 0 || b.dim() == 0 ? mul(a, b) : tensordot(a, b, {-1}, {-1}); }, "other"_a);
   both(m, "vdot", [](const Tensor& a, const Tensor& b) { return dot(is_complex(a.dtype()) ? conj(a) : a, b); }, "other"_a);

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "convert.h"
+#include "direct.h"
 #include "memory_format.h"
-#include "module.h"
 #include "reference.h"
 
 namespace adjoint::python {
@@ -133,6 +133,7 @@ void bind_conversion(nb::module_& m, const Methods& t) {
   t.def("type_as", [](const Tensor& x, const Tensor& y) { return converted(x, y.dtype(), false); }, "other"_a);
   for (const char* name : {"resolve_conj", "resolve_neg"}) m.def(name, [](const Tensor& x) { return x; }, "input"_a);
   both(m, "clone", [](const Tensor& x, std::optional<MemoryFormat> format) { return copy_in(x, format.value_or(MemoryFormat::preserve)); }, nb::kw_only(), "memory_format"_a = nb::none());
+  direct_both<Tensor>(m, "clone", [](const Tensor& x) { return copy_in(x, MemoryFormat::preserve); });
   t.def("contiguous", [](const Tensor& x, MemoryFormat format) {
     if (format == MemoryFormat::contiguous) return contiguous(x);
     expect(format != MemoryFormat::preserve || x->contiguous(), "preserve memory format is unsupported by the contiguous operator");

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "convert.h"
+#include "direct.h"
 #include "reference.h"
 #include "site.h"
 #include "tensor_type.h"
@@ -76,6 +77,7 @@ NB_MODULE(_core, m) {
   bind_values(m, table);
   make_types(m);
   bind_sites(m);
+  make_direct_type();
   install_hooks();
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try { std::rethrow_exception(p); }

@@ -1,5 +1,5 @@
 // What nn.functional is made of; the full signatures are in nn_functional.py.
-#include "module.h"
+#include "direct.h"
 
 namespace adjoint::python {
 
@@ -41,6 +41,7 @@ void bind_activations(nb::module_& m) {
 
 void bind_layers(nb::module_& m) {
   m.def("_linear", [](const Tensor& x, const Tensor& w, const Tensor& b) { return linear(x, w, b); }, "x"_a, "weight"_a, "bias"_a.none());
+  direct<Tensor, Tensor, Tensor>(m, "_linear", [](const Tensor& x, const Tensor& w, const Tensor& b) { return linear(x, w, b); });
   m.def("_conv", [](const Tensor& x, const Tensor& w, const Tensor& b, const Dims& stride, const Dims& padding, const Dims& dilation, int64_t groups) {
     Dims kernel;
     for (int i = 2; i < w.dim(); i++) kernel.push_back(w.size(i));

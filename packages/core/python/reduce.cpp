@@ -1,5 +1,5 @@
 // Reductions, scans and sorting.
-#include "module.h"
+#include "direct.h"
 
 namespace adjoint::python {
 
@@ -18,6 +18,9 @@ void bind_sums(nb::module_& m) {
        "dim"_a = nb::none(), "keepdim"_a = false, nb::kw_only(), "dtype"_a = nb::none(), "The sum over `dim` (all, if none).");
   both(m, "mean", [](const Tensor& x, const OptionalDims& dim, bool keepdim, OptDType dtype) { return mean(x, dim, keepdim, dtype); },
        "dim"_a = nb::none(), "keepdim"_a = false, nb::kw_only(), "dtype"_a = nb::none(), "The mean over `dim` (all, if none).");
+  direct_both<Tensor>(m, "sum", [](const Tensor& x) { return sum(x, {}, false, {}); });
+  direct_both<Tensor, int64_t>(m, "sum", [](const Tensor& x, int64_t dim) { return sum(x, Dims{dim}, false, {}); });
+  direct_both<Tensor>(m, "mean", [](const Tensor& x) { return mean(x, {}, false, {}); });
   both(m, "nansum", [](const Tensor& x, const OptionalDims& dim, bool keepdim, OptDType dtype) {
     return sum(is_integral(x.dtype()) ? x : where(isnan(x), wrapped(0.0), x), dim, keepdim, dtype);
   }, "dim"_a = nb::none(), "keepdim"_a = false, nb::kw_only(), "dtype"_a = nb::none());

@@ -2,7 +2,7 @@
 #include <adjoint/core/types.h>
 
 #include "convert.h"
-#include "module.h"
+#include "direct.h"
 
 namespace adjoint::python {
 
@@ -69,6 +69,8 @@ void bind_arithmetic(nb::module_& m) {
       apply_inplace(*op, x, {&other, 1});
       return x;
     }, "other"_a, nb::kw_only(), "alpha"_a = nb::none());
+    direct_both<Operand, Operand>(m, name, sign > 0 ? add : sub);
+    direct_inplace((std::string(name) + "_").c_str(), sign > 0 ? op_add : *op_sub);
   }
   both(m, "rsub", [](const Tensor& a, const Operand& b, const std::optional<Scalar>& alpha) { return sub(b, alpha ? mul(a, wrapped(*alpha)) : a); }, "other"_a, nb::kw_only(), "alpha"_a = nb::none());
   for (const char* name : {"div", "divide", "true_divide"}) {
@@ -78,6 +80,8 @@ void bind_arithmetic(nb::module_& m) {
       apply_inplace(*op_div, self, {&b.t, 1});
       return self;
     }, "other"_a, nb::kw_only(), "rounding_mode"_a = nb::none());
+    direct_both<Operand, Operand>(m, name, div);
+    direct_inplace((std::string(name) + "_").c_str(), *op_div);
   }
   both_and_inplace(m, "round", [](const Tensor& x, int64_t decimals) { return rounded(x, decimals); }, nb::kw_only(), "decimals"_a = 0);
   both_and_inplace(m, "lerp", [](const Tensor& a, const Tensor& b, const Operand& w) { return lerp(a, b, w); }, "end"_a, "weight"_a);

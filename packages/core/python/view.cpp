@@ -2,7 +2,7 @@
 #include <adjoint/core/observer.h>
 
 #include "convert.h"
-#include "module.h"
+#include "direct.h"
 #include "reference.h"
 
 namespace adjoint::python {
@@ -90,15 +90,22 @@ void bind_shapes(nb::module_& m, const Methods& t) {
   t.def("broadcast_to", [](const Tensor& x, const Dims& d) { return expand(x, d); }, "size"_a);
   both(m, "flatten", [](const Tensor& x, int64_t a, int64_t b) { return flatten(x, a, b); }, "start_dim"_a = 0, "end_dim"_a = -1);
   both(m, "ravel", [](const Tensor& x) { return reshape(x, {-1}); });
+  direct_dims("expand", [](const Tensor& x, const Dims& d) { return expand(x, d); });
+  direct_dims("reshape", [](const Tensor& x, const Dims& d) { return reshape(x, d); });
+  direct_dims("permute", [](const Tensor& x, const Dims& d) { return permute(x, d); });
+  direct_dims("view", [](const Tensor& x, const Dims& d) { return view(x, d); });
   both(m, "unflatten", [](const Tensor& x, int64_t dim, const Dims& sizes) { return unflatten(x, dim, sizes); }, "dim"_a, "sizes"_a);
   both(m, "unsqueeze", [](const Tensor& x, int64_t dim) { return unsqueeze(x, dim); }, "dim"_a);
+  direct_both<Tensor, int64_t>(m, "unsqueeze", [](const Tensor& x, int64_t dim) { return unsqueeze(x, dim); });
   both(m, "squeeze", [](const Tensor& x, const OptionalDims& dim) { return squeeze(x, dim); }, "dim"_a = nb::none());
 }
 
 void bind_transposes(nb::module_& m) {
   for (const char* name : {"transpose", "swapaxes", "swapdims"})
     both(m, name, [](const Tensor& x, int64_t a, int64_t b) { return transpose(x, a, b); }, "dim0"_a, "dim1"_a);
+  direct_both<Tensor, int64_t, int64_t>(m, "transpose", [](const Tensor& x, int64_t a, int64_t b) { return transpose(x, a, b); });
   both(m, "t", transposed);
+  direct_both<Tensor>(m, "t", transposed);
   both(m, "adjoint", [](const Tensor& x) { const Tensor y = mT(x); return is_complex(y.dtype()) ? conj(y) : y; });
   for (const char* name : {"movedim", "moveaxis"})
     both(m, name, [](const Tensor& x, const Dims& from, const Dims& to) { return move_dims(x, from, to); }, "source"_a, "destination"_a);
@@ -122,6 +129,7 @@ void bind_transposes(nb::module_& m) {
 void bind_pieces(nb::module_& m) {
   both(m, "narrow", [](const Tensor& x, int64_t dim, const Scalar& start, int64_t length) { return narrow(x, dim, start.to<int64_t>(), length); }, "dim"_a, "start"_a, "length"_a);
   both(m, "select", [](const Tensor& x, int64_t dim, int64_t i) { return select(x, dim, i); }, "dim"_a, "index"_a);
+  direct_both<Tensor, int64_t, int64_t>(m, "select", [](const Tensor& x, int64_t dim, int64_t i) { return select(x, dim, i); });
   both(m, "unbind", [](const Tensor& x, int64_t dim) { return tuple_of(unbind(x, dim)); }, "dim"_a = 0);
   both(m, "chunk", [](const Tensor& x, int64_t n, int64_t dim) { return tuple_of(chunk(x, n, dim)); }, "chunks"_a, "dim"_a = 0);
   both(m, "tensor_split", [](const Tensor& x, const nb::object& where, int64_t dim) {

@@ -19,9 +19,9 @@ def bound(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tupl
 def apply_plain(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """The call where no argument stands on a level: the output and the context."""
     ctx = cls._backward_cls()
-    window = _engine.pause_recording()
+    paused = _engine.pause_recording()
     try:
-        records = _engine.open_context(ctx, args, window[0])
+        records = _engine.open_context(ctx, args, paused[0])
         if cls._has_setup:
             result = cls.forward(*args, **kwargs)
             cls.setup_context(ctx, args, result)
@@ -29,4 +29,4 @@ def apply_plain(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tupl
             result = cls.forward(ctx, *args, **kwargs)
         return _engine.close_context(ctx, args, result, records), ctx
     finally:
-        _engine.set_window(window[1], window[2])
+        _engine.resume_recording(paused)

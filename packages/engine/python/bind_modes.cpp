@@ -55,7 +55,11 @@ void bind_modes(nb::module_& m) {
     const Window before = window;
     const bool enabled = grad_enabled();
     set_grad_enabled(false);
-    return nb::make_tuple(enabled, before.lo, before.hi);
+    return nb::make_tuple(enabled, before.lo, before.hi, std::exchange(marks_intermediates, marks_intermediates || enabled));
+  });
+  m.def("resume_recording", [](nb::tuple paused) {
+    window = {nb::cast<uint32_t>(paused[1]), nb::cast<uint32_t>(paused[2])};
+    marks_intermediates = nb::cast<bool>(paused[3]);
   });
   m.def("window", [] { return nb::make_tuple(window.lo, window.hi); });
   m.def("set_window", [](uint32_t lo, uint32_t hi) { window = {lo, hi}; });

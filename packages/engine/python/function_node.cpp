@@ -65,20 +65,22 @@ bool open_context(NodeRef ctx, nb::tuple args, bool records) {
   return made;
 }
 
-void save(FunctionNode& f, nb::handle ctx, const Vector<nb::object>& outputs) {
+void save(FunctionNode& f, nb::handle ctx, nb::handle args, const Vector<nb::object>& outputs) {
   nb::object given = ctx.attr("to_save");
   for (nb::handle h : given) {
     uint32_t nr = 0;
     while (nr < outputs.size() && !outputs[nr].is(h)) nr++;
     const bool own = nr < outputs.size();
     f.saved.push_back(h.is_none() ? Saved() : Saved(tensor(h), own));
-    f.saved_nr.push_back(own ? nr : 0);
+    const bool intermediate = !own && !h.is_none() && tensor(h)->keys & key_intermediate && !contains(args, h);
+    f.saved_nr.push_back(own ? nr : intermediate ? FunctionNode::intermediate : 0);
   }
   if (!f.saved.empty()) ctx.attr("to_save") = nb::tuple();
 }
 
 void connect_output(FunctionNode& f, const Tensor& y, uint32_t nr) {
   set_history(y, Ref<Node>(&f), nr);
+  y->keys &= ~key_intermediate;
   adjoint::python::api->track(*y.get());
   if (y->view) view_info(*y)->creation = Creation::custom;   // writes through it would bypass the Function's backward
 }
@@ -114,7 +116,7 @@ nb::object close_context(NodeRef ref, nb::tuple args, nb::object result, bool re
     }
     f.results[k] = {true, false, meta_of(y)};
   }
-  if (records) save(f, ctx, outputs);
+  if (records) save(f, ctx, args, outputs);
   f.call.reset();
   if (single) return outputs[0];
   nb::list all;
@@ -136,8 +138,12 @@ nb::object saved_tensors(NodeRef ref) {
     return nb::len(open) ? open : ctx.attr("saved_for_forward");
   }
   nb::object all = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(f.saved.size())));
-  for (size_t i = 0; i < f.saved.size(); i++)
-    PyTuple_SetItem(all.ptr(), static_cast<Py_ssize_t>(i), (f.saved[i] ? nb::cast(f.saved[i].unpack(f, f.saved_nr[i])) : nb::none()).release().ptr());
+  for (size_t i = 0; i < f.saved.size(); i++) {
+    Tensor t;
+    if (f.saved[i]) t = f.saved[i].unpack(f, f.saved_nr[i]);
+    if (t && f.needed && f.saved_nr[i] == FunctionNode::intermediate && grad_enabled()) t = with_refused_history(t, f, i);
+    PyTuple_SetItem(all.ptr(), static_cast<Py_ssize_t>(i), none_or(t).release().ptr());
+  }
   if (f.clears_on_access) release(f);
   return all;
 }

@@ -42,6 +42,7 @@ class FunctionNode final : public Node {
   Vector<Slot> inputs, results;
   Vector<Saved> saved;                          // None is kept as an empty one
   Vector<uint32_t> saved_nr;                    // which output it is, if it is one
+  static constexpr uint32_t intermediate = ~uint32_t(0);   // or: computed in forward from inputs with history
   uint32_t output_count = 1;
   bool materialize = true;                      // absent cotangents reach backward as zeros
   bool clears_on_access = false, boxed = false;
@@ -57,6 +58,7 @@ class FunctionNode final : public Node {
 
 struct NodeRef { Node* p; };                  // a borrowed argument
 
+Tensor with_refused_history(const Tensor& t, const FunctionNode& f, size_t index);   // saved tensor `index` while backward is recorded
 nb::object packed_value(const Saved& s);     // what a pack hook made of a saved tensor; None
 
 void bind_nodes(nb::module_& m);

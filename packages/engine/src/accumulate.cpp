@@ -107,7 +107,8 @@ void AccumulateGrad::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>&
       Tensor other = g;
       apply_inplace(op_add, m.grad, {&other, 1});
     } else {
-      m.grad = add(m.grad, g);
+      const Tensor before = m.grad;   // a hook on what add saves may replace it meanwhile
+      m.grad = add(before, g);
     }
   }
   if (Hooks* h = hooks_or_null())

@@ -211,7 +211,10 @@ void apply_inplace_recorded(const Op& op, const Tensor& self, Tensors others, co
     for (Saved& s : n->x)
       if (s.raw() && s.raw().get() == self.get()) s = Saved(clone(self), false);
   write(op, in, attrs, in.slot);
-  if (!n) return;
+  if (!n) {
+    if (marks_intermediates) mark_intermediates(op, in, {&self, 1});
+    return;
+  }
   n->in_place = true;
   rebase(*self, Ref<Node>(n.get()));
   save_outputs(*n, {&self, 1});

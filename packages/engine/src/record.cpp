@@ -7,6 +7,7 @@
 namespace adjoint::engine {
 
 thread_local Window window;
+thread_local bool marks_intermediates = false;
 
 bool grad_enabled() { return window.lo <= level_top; }
 void set_grad_enabled(bool enabled) {
@@ -25,7 +26,7 @@ Operands::Operands(Tensors given) : count_(given.size()) {
         replaced_.push_back(std::move(t));
       }
     }
-    taped |= in[i]->keys & key_tape;
+    taped |= (in[i]->keys & (key_tape | key_intermediate)) != 0;
     if (!(in[i]->keys & key_lifted)) continue;
     const Face* f = static_cast<Face*>(in[i]->face.get());
     if (f->level > level) level = f->level, slot = f->slot;
@@ -70,6 +71,14 @@ void save_outputs(OpNode& n, Tensors y) {
     }
 }
 
+void mark_intermediates(const Op& op, Tensors in, Tensors y) {
+  bool depends = false;
+  for (size_t i = 0; i < in.size(); i++) depends = depends || (in[i]->keys & (key_tape | key_intermediate) && op.differentiable(static_cast<int>(i)));
+  if (!depends) return;
+  for (const Tensor& t : y)
+    if (is_differentiable(t.dtype())) t->keys |= key_intermediate;
+}
+
 void record(Ref<OpNode> n, Tensors y, uint32_t m) {
   save_outputs(*n, y);
   for (size_t k = y.size(); k-- > 0;)
@@ -105,7 +114,9 @@ void apply_recorded(const Op& op, Tensors given, const Attrs& attrs, Tensor* y) 
   if (!here) return;
   if (op.alias && level(y[0]) == in.level) remember_view(op, x[0], attrs, y[0]);
   if (!in.taped) return;
-  if (Ref<OpNode> n = make_node(op, x, attrs, in.level, in.slot)) record(std::move(n), {y, static_cast<size_t>(op.outputs)}, in.level);
+  const Tensors out{y, static_cast<size_t>(op.outputs)};
+  if (Ref<OpNode> n = make_node(op, x, attrs, in.level, in.slot)) record(std::move(n), out, in.level);
+  else if (marks_intermediates) mark_intermediates(op, x, out);
 }
 
 const TensorImpl* memory_below(const TensorImpl& t) {

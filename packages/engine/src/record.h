@@ -11,7 +11,7 @@ class Operands {
   operator Tensors() const { return {reinterpret_cast<const Tensor*>(heap_.empty() ? inline_ : heap_.data()), count_}; }
   uint32_t level = 0;      // the innermost among them
   Slot* slot = nullptr;
-  bool taped = false;      // one of them has history
+  bool taped = false;      // one of them has history, or was computed from it without recording
 
  private:
   static_assert(sizeof(Tensor) == sizeof(TensorImpl*));
@@ -26,6 +26,7 @@ class Operands {
 Ref<OpNode> make_node(const Op& op, Tensors in, const Attrs& attrs, uint32_t level, const Slot* s);
 void save_outputs(OpNode& n, Tensors y);
 void record(Ref<OpNode> n, Tensors y, uint32_t level);
+void mark_intermediates(const Op& op, Tensors in, Tensors y);   // what was not recorded in a Function's forward
 void apply_inplace_recorded(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs);
 
 }  // namespace adjoint::engine

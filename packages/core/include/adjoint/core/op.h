@@ -46,9 +46,15 @@ struct Op {
 
 // The single door.
 ADJOINT_API void apply(const Op& op, Tensors x, const Attrs& attrs, Tensor* y);
-inline Tensor apply(const Op& op, std::initializer_list<Tensor> x, const Attrs& attrs = {}) {
+// An operand that its owner lends for the time of the call: counting it up and down would cost as much as a small kernel.
+struct Lent {
+  const TensorImpl* p;
+  Lent(const Tensor& t) noexcept : p(t.get()) {}
+};
+static_assert(sizeof(Lent) == sizeof(Tensor));
+inline Tensor apply(const Op& op, std::initializer_list<Lent> x, const Attrs& attrs = {}) {
   Tensor y[max_outputs];
-  apply(op, Tensors(x.begin(), x.size()), attrs, y);
+  apply(op, Tensors(reinterpret_cast<const Tensor*>(x.begin()), x.size()), attrs, y);
   return std::move(y[0]);
 }
 // Writes op(self, others...) into self.

@@ -1,0 +1,90 @@
+// The callable behind direct calls: a method descriptor with a vector call, in front of a nanobind function.
+#include "direct.h"
+
+#include <dlfcn.h>
+#include <structmember.h>
+
+#include <cstddef>
+
+namespace adjoint::python {
+
+namespace {
+
+// Public since Python 3.9, in the stable ABI since 3.12 only: found at run time.
+using Vectorcall = PyObject* (*)(PyObject* callable, PyObject* const* args, size_t count, PyObject* names);
+constexpr size_t arguments_offset = size_t(1) << (8 * sizeof(size_t) - 1);
+constexpr unsigned long has_vectorcall = 1UL << 11, method_descriptor = 1UL << 17;
+Vectorcall vectorcall = nullptr;
+
+PyTypeObject* direct_type = nullptr;
+
+struct DirectObject {
+  PyObject_HEAD
+  Vectorcall entry;
+  PyObject* general;     // nanobind's function
+  DirectCall call;
+  const void* f;
+};
+DirectObject* cast(PyObject* o) { return reinterpret_cast<DirectObject*>(o); }
+
+PyObject* enter(PyObject* self, PyObject* const* args, size_t count, PyObject* names) {
+  const DirectObject* d = cast(self);
+  if (!names) {
+    if (PyObject* r = d->call(d->f, args, count & ~arguments_offset)) return r;
+    if (PyErr_Occurred()) return nullptr;
+  }
+  return vectorcall(d->general, args, count, names);
+}
+
+PyObject* call(PyObject* self, PyObject* args, PyObject* keywords) { return PyObject_Call(cast(self)->general, args, keywords); }
+
+// x.exp without a call: nanobind's bound method.
+PyObject* bind(PyObject* self, PyObject* instance, PyObject* owner) {
+  PyObject* general = cast(self)->general;
+  if (!instance || instance == Py_None) return Py_NewRef(self);
+  return reinterpret_cast<descrgetfunc>(PyType_GetSlot(Py_TYPE(general), Py_tp_descr_get))(general, instance, owner);
+}
+
+// All attributes are those of nanobind's function, which is `__wrapped__`.
+PyObject* attribute(PyObject* self, PyObject* name) {
+  if (PyUnicode_CompareWithASCIIString(name, "__class__") == 0) return PyObject_GenericGetAttr(self, name);
+  if (PyUnicode_CompareWithASCIIString(name, "__wrapped__") == 0) return Py_NewRef(cast(self)->general);
+  return PyObject_GetAttr(cast(self)->general, name);
+}
+
+PyObject* representation(PyObject* self) { return PyObject_Repr(cast(self)->general); }
+
+void dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  Py_XDECREF(cast(self)->general);
+  PyObject_Free(self);
+  Py_DECREF(reinterpret_cast<PyObject*>(type));
+}
+
+PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(DirectObject, entry), READONLY, nullptr}, {nullptr, 0, 0, 0, nullptr}};
+
+}  // namespace
+
+void make_direct_type() {
+  vectorcall = reinterpret_cast<Vectorcall>(dlsym(RTLD_DEFAULT, "PyObject_Vectorcall"));
+  PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(call)}, {Py_tp_descr_get, reinterpret_cast<void*>(bind)},
+                         {Py_tp_getattro, reinterpret_cast<void*>(attribute)}, {Py_tp_repr, reinterpret_cast<void*>(representation)},
+                         {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)}, {Py_tp_members, members}, {0, nullptr}};
+  PyType_Spec spec{"adjoint_core._core.Direct", sizeof(DirectObject), 0, static_cast<unsigned int>(Py_TPFLAGS_DEFAULT | has_vectorcall | method_descriptor), slots};
+  direct_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!direct_type) throw nb::python_error();
+}
+
+void make_direct(nb::handle scope, const char* name, DirectCall call, const void* f) {
+  if (!vectorcall) return;
+  nb::object general = scope.attr(name);
+  auto* d = reinterpret_cast<DirectObject*>(PyType_GenericAlloc(direct_type, 0));
+  if (!d) throw nb::python_error();
+  d->entry = enter;
+  d->general = general.release().ptr();
+  d->call = call;
+  d->f = f;
+  scope.attr(name) = nb::steal(reinterpret_cast<PyObject*>(d));
+}
+
+}  // namespace adjoint::python
