@@ -34,8 +34,10 @@ def edges_of(drawing):
 def test_names_values_and_edges():
     x, w = ad.ones(4, 3), ad.ones(3, 5, requires_grad=True)
     b = ad.ones(5, requires_grad=True, dtype=ad.float64)
-    loss = (x @ w + b).sum()
+    h = x @ w + b
+    loss = h.sum()
     drawing = graph.show(loss)
+    assert nodes_of(drawing)["AddBackward0"].variable == "h" and not nodes_of(drawing)["MmBackward0"].variable
     assert edges_of(drawing) == {
         ("w", "MmBackward0", "data"),
         ("MmBackward0", "AddBackward0", "data"),

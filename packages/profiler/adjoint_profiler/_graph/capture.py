@@ -35,6 +35,8 @@ def capture(outputs: Sequence[Tensor], names: Mapping[_names.Key, str]) -> Graph
     nodes += [_node(place[i], records[i], names) for i in rank]
     edges = _edges(records, place)
     edges += [Edge(place[root], i, "data", nr, nodes[i].value) for i, (root, nr) in enumerate(roots)]
+    for root, _ in roots:
+        nodes[place[root]].variable = ""  # the output has that name
     for edge in edges:
         if edge.nr == 0 and nodes[edge.source].value.shape is None:
             nodes[edge.source].value = edge.value
@@ -51,7 +53,9 @@ def _node(place: int, record: Mapping[str, Any], names: Mapping[_names.Key, str]
     leaf = record["variable"]
     node = Node(place, record["name"], record["kind"], seq=record["seq"], site=site(record["site"]))
     node.hooks, node.in_place, node.released = sum(record["hooks"][:4]), record["in_place"], record["released"]
-    if leaf is not None:
+    if leaf is None:
+        node.variable = names.get((record["key"], 0), "")
+    else:
         node.name, node.value = names.get((record["key"], 0), "leaf"), value_of(leaf.shape, leaf.dtype)
     return node
 

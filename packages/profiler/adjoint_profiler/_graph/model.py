@@ -81,12 +81,18 @@ class Node:
     kind: str  # op, view, write, function, leaf, output, group, reference
     value: Value = Value()
     site: Site | None = None
+    variable: str = ""  # what the user calls the value; a leaf's and an output's is the name
     saved: list[Saved] = field(default_factory=list)
     hooks: int = 0  # of the user: retain_grad is none
     in_place: bool = False
     released: bool = False
     seq: int | None = None
     parts: dict[str, int] = field(default_factory=dict)  # of a group: names and how often they occur
+
+    @property
+    def result(self) -> str:
+        """The value with its name: ``h float32[4, 3]``."""
+        return f"{self.variable} {self.value}".strip()
 
     @property
     def bytes(self) -> int:

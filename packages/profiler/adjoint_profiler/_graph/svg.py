@@ -82,7 +82,7 @@ def lines_of(node: Node) -> list[tuple[str, str]]:
         lines += [("", f"{count} × {name}" if count > 1 else name) for name, count in list(node.parts.items())[:5]]
         if len(node.parts) > 5:
             lines[-1] = ("src", f"and {len(node.parts) - 4} others")
-    elif text := str(node.value):
+    elif text := node.result:
         lines.append(("", text))
     if node.bytes:
         lines.append(("mem", f"saves {size(node.bytes)}"))
@@ -145,7 +145,7 @@ def _box(box: Box, most: int) -> str:
 
 
 def _tooltip(node: Node) -> str:
-    lines = [f"{node.name} {node.value}" + (f", call {node.seq}" if node.seq is not None and not node.parts else "")]
+    lines = [f"{node.name} {node.result}" + (f", call {node.seq}" if node.seq is not None and not node.parts else "")]
     lines += [f"{count} × {name}" for name, count in node.parts.items()]
     for s in node.saved[:12]:
         lines.append(f"saves {s.label} {s.value}: " + (f"memory of {s.shared}" if s.shared and not s.bytes else size(s.bytes)))

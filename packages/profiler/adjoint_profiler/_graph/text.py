@@ -19,7 +19,7 @@ def to_text(graph: Graph) -> str:
         if n.kind == "leaf":
             continue
         sources = ", ".join(_source(graph, e) for e in inputs.get(n.id, []))
-        rows.append((f"{n.id}", _named(n), str(n.value), size(n.bytes) if n.bytes else "", _place(n), sources))
+        rows.append((f"{n.id}", _named(n), n.result, size(n.bytes) if n.bytes else "", _place(n), sources))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
     lines = ["  ".join([cell.ljust(w) for cell, w in zip(row, widths)] + [row[-1]]).rstrip() for row in rows]
     return "\n".join([*lines, f"{size(graph.bytes)} saved for backward"])
@@ -92,7 +92,7 @@ def to_mermaid(graph: Graph) -> str:
 
 
 def _label(n: Node) -> list[str]:
-    lines = [_named(n), str(n.value), f"saves {size(n.bytes)}" if n.bytes else "", _place(n)]
+    lines = [_named(n), n.result, f"saves {size(n.bytes)}" if n.bytes else "", _place(n)]
     return [line for line in lines if line]
 
 
