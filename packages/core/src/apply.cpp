@@ -1,12 +1,13 @@
 // The single door of every op, and what happens behind it when no level and no tape is involved.
 #include <adjoint/core/inference.h>
-#include <adjoint/core/observer.h>
 #include <adjoint/core/ops.h>
 #include <adjoint/core/types.h>
 
 #include <algorithm>
 #include <memory>
 #include <vector>
+
+#include "watched_here.h"
 
 namespace adjoint {
 
@@ -43,12 +44,12 @@ inline void enter_inplace(const Op& op, const Tensor& self, Tensors others, cons
 }  // namespace
 
 void apply(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
-  if (watched()) return enter_watched(op, x, attrs, y);
+  if (watched_here()) return enter_watched(op, x, attrs, y);
   enter(op, x, attrs, y);
 }
 
 void apply_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs) {
-  if (watched()) return enter_inplace_watched(op, self, others, attrs);
+  if (watched_here()) return enter_inplace_watched(op, self, others, attrs);
   enter_inplace(op, self, others, attrs);
 }
 

@@ -1,11 +1,12 @@
 // The observers of a thread: few, told in the order in which they came.
-#include <adjoint/core/observer.h>
+#include "watched_here.h"
 
 #include <algorithm>
 
 namespace adjoint {
 
-std::atomic<uint32_t> observers{0};
+constinit std::atomic<uint32_t> observer_count{0};
+constinit const std::atomic<uint32_t>* const observers = &observer_count;
 
 Observer::~Observer() = default;
 
@@ -29,7 +30,7 @@ struct Busy {
 void add_observer(Observer& o) {
   expect(present.count < Present::most, "at most ", Present::most, " observers may watch a thread");
   present.list[present.count++] = &o;
-  observers.fetch_add(1, std::memory_order_relaxed);
+  observer_count.fetch_add(1, std::memory_order_relaxed);
 }
 
 bool remove_observer(Observer& o) noexcept {
@@ -37,7 +38,7 @@ bool remove_observer(Observer& o) noexcept {
   Observer** kept = std::remove(present.list, end, &o);
   if (kept == end) return false;
   present.count--;
-  observers.fetch_sub(1, std::memory_order_relaxed);
+  observer_count.fetch_sub(1, std::memory_order_relaxed);
   return true;
 }
 

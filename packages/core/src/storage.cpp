@@ -1,8 +1,9 @@
 // Storage: one block for header and small data, a separate one for large data.
 #include <adjoint/core/inference.h>
-#include <adjoint/core/observer.h>
 
 #include <new>
+
+#include "watched_here.h"
 
 namespace adjoint {
 
@@ -15,7 +16,7 @@ Storage* Storage::make(size_t nbytes, Device device) {
   const size_t block = header + (small ? nbytes : 0);
   void* data = small ? nullptr : allocate(nbytes);  // first: nothing is lost if it throws
   char* memory = static_cast<char*>(allocate(block));
-  if (watched()) tell_memory(memory, static_cast<int64_t>(nbytes));
+  if (watched_here()) tell_memory(memory, static_cast<int64_t>(nbytes));
   return new (memory) Storage{1, first_version(), 0, static_cast<uint32_t>(block), small ? memory + header : data, nbytes, nullptr, nullptr, device};
 }
 
@@ -24,7 +25,7 @@ Storage* Storage::borrow(void* data, size_t nbytes, Deleter deleter, void* conte
 }
 
 void Storage::free() noexcept {
-  if (watched() && !deleter) tell_memory(this, -static_cast<int64_t>(nbytes));
+  if (watched_here() && !deleter) tell_memory(this, -static_cast<int64_t>(nbytes));
   if (deleter) deleter(context);
   else if (data != reinterpret_cast<char*>(this) + header) deallocate(data, nbytes);
   const size_t bytes = block;

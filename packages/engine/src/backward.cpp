@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <queue>
 #include <utility>
 
@@ -45,17 +46,17 @@ class Backward {
   std::vector<Tensor> run() {
     Current c(this);
     WindowGuard guard(window_);
-    Watch watch({Span::Kind::backward});
+    std::optional<Watch> watch;
+    if (watched()) watch.emplace(Span{Span::Kind::backward});
     for (size_t i = 0; i < task_.size(); i++)
       if (task_[i].pending == 0 && task_[i].needed) ready_.push({task_[i].node->seq, i});
     while (!ready_.empty()) {
       const size_t i = ready_.top().second;
       ready_.pop();
-      if (watched()) step_watched(task_[i]);
-      else step(task_[i]);
+      visit(task_[i]);
       window = window_;   // whatever user code did to it
     }
-    watch.end();
+    if (watch) watch->end();
     return std::move(results_);
   }
 
@@ -90,10 +91,11 @@ class Backward {
     }
   }
 
-  void step_watched(const Task::Entry& e) {
-    Watch watch({.kind = Span::Kind::evaluation, .x = task_.cotangents(e), .node = e.node});
+  void visit(const Task::Entry& e) {
+    std::optional<Watch> watch;
+    if (watched()) watch.emplace(Span{.kind = Span::Kind::evaluation, .x = task_.cotangents(e), .node = e.node});
     step(e);
-    watch.end(grads_);
+    if (watch) watch->end(grads_);
   }
 
   void capture(const Task::Entry& e) {

@@ -1,5 +1,4 @@
 // Nodes: running a record's rules, accumulating into leaves, in-place on views.
-#include <adjoint/core/observer.h>
 #include <adjoint/engine/autograd.h>
 
 #include <algorithm>
@@ -58,8 +57,7 @@ void Node::clear_refs() {
   const auto dropped = std::move(edges);
 }
 
-void run_node(Node& n, std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) {
-  if (!watched()) return n.apply(cotangents, grads, needed);
+void run_watched(Node& n, std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) {
   Watch watch({.kind = Span::Kind::node, .x = cotangents, .node = &n});
   n.apply(cotangents, grads, needed);
   watch.end(grads);

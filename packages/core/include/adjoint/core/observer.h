@@ -28,8 +28,8 @@ struct ADJOINT_API Observer {
   virtual void memory(const void*, int64_t) noexcept {}   // a tensor's memory: bytes allocated, or freed (negative)
 };
 
-ADJOINT_API extern std::atomic<uint32_t> observers;    // in all threads together
-inline bool watched() noexcept { return __builtin_expect(observers.load(std::memory_order_relaxed) != 0, false); }
+ADJOINT_API extern const std::atomic<uint32_t>* const observers;   // how many there are, in all threads together
+inline bool watched() noexcept { return __builtin_expect(observers->load(std::memory_order_relaxed) != 0, false); }
 
 ADJOINT_API void add_observer(Observer& o);            // of this thread
 ADJOINT_API bool remove_observer(Observer& o) noexcept;   // false: it does not watch this thread

@@ -1,5 +1,6 @@
 // The graph: nodes, edges, what they save, and the hooks that hang on them.
 #pragma once
+#include <adjoint/core/observer.h>
 #include <adjoint/core/ops.h>
 #include <adjoint/core/pool.h>
 
@@ -101,7 +102,10 @@ class ADJOINT_API Node : public Object {
 };
 
 // n.apply, seen by the observers of this thread.
-ADJOINT_API void run_node(Node& n, std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed);
+ADJOINT_API void run_watched(Node& n, std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed);
+inline void run_node(Node& n, std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) {
+  watched() ? run_watched(n, cotangents, grads, needed) : n.apply(cotangents, grads, needed);
+}
 
 // Installed by the Python layer.
 struct AnomalyHooks {
