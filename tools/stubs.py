@@ -52,7 +52,8 @@ def nanobind_method(name: str, method: Any) -> Iterator[str]:
 def python_function(name: str, function: Any) -> str:
     signature = inspect.signature(function)
     known = types.METHODS.get(name)
-    text = known or re.sub(r"'(.*?)'", r"\1", str(signature)).replace("(self: Tensor", "(self").replace("(self: Any", "(self")
+    plain = re.sub(r"(: |-> )'(.*?)'", r"\1\2", str(signature))
+    text = known or plain.replace("(self: Tensor", "(self").replace("(self: Any", "(self")
     return f"def {name}{text}:\n{documentation(name, function.__doc__)}    ..."
 
 

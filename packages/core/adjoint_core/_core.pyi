@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 import enum
 from typing import Any, NamedTuple, Self, TypeAlias, overload
 
+from adjoint_core._legacy import Storage
 from adjoint_core._size import Size as Size
 
 _Number: TypeAlias = _float | _int | _bool | _complex
@@ -1042,7 +1043,7 @@ Raises:
     def nanmedian(input: Tensor, dim: _int | None=None, keepdim: _bool=False) -> Any:
         """The lower median of the elements that are not NaN, along `dim` with its indices."""
 
-    def nanquantile(input: Tensor, q: Any, dim: _int | None=None, keepdim: _bool=False, *, interpolation: str=linear) -> Tensor:
+    def nanquantile(input: Tensor, q: Any, dim: _int | None=None, keepdim: _bool=False, *, interpolation: str='linear') -> Tensor:
         """Quantiles of the elements that are not NaN."""
 
     def nansum(self, dim: _Dims | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None) -> Tensor: ...
@@ -1182,7 +1183,7 @@ Example::
     def qr(input: Tensor, some: _bool=True) -> Any:
         """Q and R: `linalg.qr`, complete unless `some`."""
 
-    def quantile(input: Tensor, q: Any, dim: _int | None=None, keepdim: _bool=False, *, interpolation: str=linear) -> Tensor:
+    def quantile(input: Tensor, q: Any, dim: _int | None=None, keepdim: _bool=False, *, interpolation: str='linear') -> Tensor:
         """The q-quantiles along `dim` (of all elements, if none); several `q` give a new first dimension.
 
 Example: `quantile(tensor([0.0, 1.0, 3.0]), 0.75)  # tensor(2.)`"""
