@@ -1,4 +1,5 @@
 // unbind, split, chunk: one node for all the pieces, so that backward puts their cotangents together in one pass.
+#include <adjoint/core/observer.h>
 #include <adjoint/core/several.h>
 #include <adjoint/engine/autograd.h>
 
@@ -35,6 +36,8 @@ void join(const Cut& cut, const Tensor& given, Tensors pieces) {
   const Tensor x = fresh(given);
   if (pieces.empty() || !(x->keys & key_tape) || !node(pieces[0])) return;
   Ref<Node> n(new CutNode(cut, x, pieces));
+  std::optional<Watch> watch;   // the node belongs to no op: this says where it was made
+  if (watched()) watch.emplace(Span{.kind = Span::Kind::function, .node = n.get(), .name = cut.stacked ? "unbind" : "split"});
   if (n->tainted && expose_node) expose_node(*n);   // now that somebody holds it
   for (size_t k = 0; k < pieces.size(); k++) {
     set_history(pieces[k], n, static_cast<uint32_t>(k));

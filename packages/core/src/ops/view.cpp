@@ -339,6 +339,7 @@ Tensor unfold(const Tensor& x, int64_t dim, int64_t size, int64_t step) {
 void (*several_views)(const Cut&, const Tensor&, Tensors) = nullptr;
 
 TensorVector unbind(const Tensor& x, int64_t dim) {
+  const Named named("unbind");
   expect(x.dim() > 0, ErrorKind::index, "unbind: cannot be applied to a 0-dim tensor");
   const int d = wrap_dim(dim, x.dim(), "unbind");
   TensorVector r;
@@ -347,6 +348,7 @@ TensorVector unbind(const Tensor& x, int64_t dim) {
   return r;
 }
 TensorVector split_sizes(const Tensor& x, const Dims& sizes, int64_t dim) {
+  const Named named("split");
   const int d = wrap_dim(dim, x.dim(), "split");
   TensorVector r;
   int64_t at = 0;
@@ -360,6 +362,7 @@ TensorVector split_sizes(const Tensor& x, const Dims& sizes, int64_t dim) {
   return r;
 }
 TensorVector split(const Tensor& x, int64_t size, int64_t dim) {
+  const Named named("split");
   const int d = wrap_dim(dim, x.dim(), "split");
   expect(x.dim() > 0, "split: expects at least a 1-dimensional tensor");
   expect(size > 0 || (size == 0 && x.size(d) == 0), "split: split_size must be positive, got ", size);
@@ -371,6 +374,7 @@ TensorVector split(const Tensor& x, int64_t size, int64_t dim) {
   return split_sizes(x, sizes, d);
 }
 TensorVector chunk(const Tensor& x, int64_t n, int64_t dim) {
+  const Named named("chunk");
   expect(n > 0, "chunk: chunk expects `chunks` to be greater than 0, got: ", n);
   const int d = wrap_dim(dim, x.dim(), "chunk");
   return split(x, (std::max<int64_t>(x.size(d), 1) - 1) / n + 1, d);
