@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from time import perf_counter_ns, time_ns
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -195,8 +197,9 @@ class profile:
         wanted = Wanted(
             self.record_shapes, self.with_flops, self.profile_memory, None if limit is None else time.monotonic() + limit
         )
-        for session in self._sessions:
-            events.extend(Collector(session, wanted, self._origin, len(events)).events())
+        with _without_collector():
+            for session in self._sessions:
+                events.extend(Collector(session, wanted, self._origin, len(events)).events())
         kept = (self.activity_filters or {}).get(ProfilerActivity.CPU)
         if kept is not None:
             events[:] = [e for e in events if (e.activity_type or "").lower() in {k.lower() for k in kept}]
@@ -292,6 +295,18 @@ class profile:
 
     def _repr_html_(self) -> str:
         return self.key_averages()._repr_html_()
+
+
+@contextlib.contextmanager
+def _without_collector() -> Iterator[None]:
+    """Python's garbage collector rests: it would walk through all events again and again while they are made."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _device(use_cuda: bool, use_device: str | None) -> str | None:

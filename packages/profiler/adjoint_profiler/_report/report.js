@@ -146,11 +146,12 @@ function drawMemory() {
   pen.fillStyle = style("--label");
   pen.beginPath();
   pen.moveTo(0, y(0));
-  let level = y(0), pixel = -1;
+  let level = y(0), pixel = 0;
   for (const [t, live] of data.memory) {
     const at = Math.max(x(t), 0);
     if (x(t) > width) break;
     if (at - pixel >= 0.5 || y(live) < level) {
+      pen.lineTo(pixel, level);   // what was left out since then
       pen.lineTo(at, level);
       pen.lineTo(at, y(live));
       pixel = at;
