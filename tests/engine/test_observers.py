@@ -8,7 +8,7 @@ import pytest
 import adjoint as ad
 from adjoint_engine import _engine
 
-KIND, NAME, START, END, PARENT, SEQUENCE, SITE, FAILED, RANK, RANK2, ARGS, OPERANDS, RESULTS = range(13)
+KIND, NAME, START, END, PARENT, SEQUENCE, SITE, FAILED, RANK, RANK2, ARGS, NODE, OPERANDS, RESULTS = range(14)
 
 
 def log_of(run, *, shapes=False, memory=False, sites=False):

@@ -275,6 +275,34 @@ def test_other_threads_are_not_seen_and_have_numbers_of_their_own():
     assert len({p.function_events[0].thread for p in profiles}) == 2
 
 
+def test_nodes_of_other_threads_are_not_joined_to_calls_of_this_one(tmp_path):
+    made = []
+
+    def forward():
+        x = ad.ones(2, requires_grad=True)
+        first = ad._engine._engine.peek_sequence()
+        made.append((x.sin().sum(), first))
+
+    def work():
+        t = threading.Thread(target=forward)
+        t.start()
+        t.join()
+        x = ad.ones(2, requires_grad=True)
+        with profiler.profile() as prof:
+            x.cos()  # the same number as that of the other thread's sin
+            made[0][0].backward()
+        made.append(prof)
+
+    t = threading.Thread(target=work)  # a thread whose numbers begin at 0, as those of the other do
+    t.start()
+    t.join()
+    prof = made[1]
+    (cos,), (node,) = named(prof, "aten::cos")[:1], named(prof, "SinBackward0")
+    assert node.sequence_nr == cos.sequence_nr == made[0][1] and node.fwd_thread == -1
+    prof.export_chrome_trace(tmp_path / "t.json")
+    assert '"ph": "s"' not in (tmp_path / "t.json").read_text()
+
+
 def test_record_function_as_block_decorator_and_again():
     @profiler.record_function("decorated")
     def f(x):

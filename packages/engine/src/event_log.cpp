@@ -62,9 +62,10 @@ void EventLog::begin(const Span& s) noexcept {
     e.made_node = n.seq != ~uint64_t(0);   // a leaf's has none
     e.sequence = n.seq;
     e.site = n.site;
+    e.node = &n;
   } else {
     if (s.name) e.name = intern(s.name);
-    if (s.node) e.sequence = static_cast<const Node*>(s.node)->seq, e.made_node = true;
+    if (const Node* n = static_cast<const Node*>(s.node)) e.sequence = n->seq, e.node = n, e.made_node = true;
     if (s.args) e.args = intern(s.args);
     for (size_t i = 0; i < std::min<size_t>(2, s.x.size()); i++)
       if (s.x[i]) e.rank[i] = static_cast<int8_t>(s.x[i].dim());
@@ -96,7 +97,7 @@ void EventLog::end(const Span& s, Tensors y) {
   if (is_call(s.kind) && !y.empty() && y[0] && y[0]->grad_fn) {
     const uint64_t made = node(y[0])->seq;
     e->made_node = made >= e->sequence && peek_sequence() > e->sequence;
-    if (s.kind == Span::Kind::op && e->made_node) e->sequence = made;
+    if (s.kind == Span::Kind::op && e->made_node) e->sequence = made, e->node = node(y[0]);
   }
   if (options_.shapes && s.kind != Span::Kind::evaluation) e->results = describe(y, e->result_count);
 }

@@ -14,6 +14,8 @@ from ._event import FunctionEvent
 from ._frames import Frames
 from ._tree import MEMORY, link_by_time, without_repeats
 
+OTHER_THREAD = -1
+
 
 class Raw(NamedTuple):
     """One event as the engine's log has it; times in nanoseconds of the monotonic clock."""
@@ -29,6 +31,7 @@ class Raw(NamedTuple):
     rank: int
     other_rank: int
     args: str | None
+    node: int  # 0: not known
     operands: list[tuple[Any, Any, Any, Any]] | None  # (sizes, strides, dtype, number or None) of each
     results: list[tuple[Any, Any, Any, Any]] | None
 
@@ -63,6 +66,7 @@ class Collector:
         self._next_id = first_id
         self._thread: int = session.log.thread
         self._raw = [Raw(*e) for e in session.log.events()]
+        self._nodes = {r.sequence: r.node for r in self._raw if r.kind == "op" and r.sequence is not None}
         self._made: list[FunctionEvent | None] = []  # of each raw event; None: not shown
         self._events: list[FunctionEvent] = []
         self._starts: list[tuple[int, int, FunctionEvent]] = []  # with the user's line, for stacks
@@ -126,12 +130,11 @@ class Collector:
         self._made.append(None if hidden else self._shown(raw, memory))
 
     def _shown(self, raw: Raw, memory: int) -> FunctionEvent:
-        backward = raw.kind in ("node", "evaluation")
         event = self._event(
             _names.of_event(raw.kind, raw.name, raw.rank, raw.other_rank),
             raw.start,
             raw.end,
-            fwd_thread=self._thread if backward else 0,
+            fwd_thread=self._forward_thread(raw),
             scope={"node": 1, "range": 7}.get(raw.kind, 0),
             sequence_nr=-1 if raw.sequence is None else raw.sequence,
             cpu_memory_usage=memory,
@@ -149,6 +152,12 @@ class Collector:
         self._events.append(event)
         self._starts.append((raw.start, _line(raw.site), event))
         return event
+
+    def _forward_thread(self, raw: Raw) -> int:
+        """Of a node, the thread that made it: this one, or -1 if a call of this one has made another node of that number."""
+        if raw.kind not in ("node", "evaluation"):
+            return 0
+        return self._thread if self._nodes.get(raw.sequence, raw.node) == raw.node else OTHER_THREAD
 
     def _describe(self, event: FunctionEvent, raw: Raw) -> None:
         if raw.args is not None:
@@ -197,7 +206,7 @@ def _stacks_of_backward(events: Sequence[FunctionEvent]) -> None:
         node: FunctionEvent | None = event
         while node is not None and not node.fwd_thread:
             node = node.cpu_parent
-        if node is not None and node.sequence_nr in made:
+        if node is not None and node.fwd_thread == node.thread and node.sequence_nr in made:
             event.stack = made[node.sequence_nr]
 
 

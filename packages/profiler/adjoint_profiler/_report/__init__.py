@@ -55,7 +55,7 @@ def report_data(events: EventList, memory: Sequence[tuple[float, int]]) -> dict[
                 depth,
                 event.thread,
                 _kind(event),
-                event.sequence_nr if event.scope == 1 or not event.fwd_thread else -1,
+                event.sequence_nr if _is_joined(event) else -1,
                 details.setdefault(_detail(event), len(details)),
                 event.self_cpu_memory_usage,
             ]
@@ -69,6 +69,11 @@ def report_data(events: EventList, memory: Sequence[tuple[float, int]]) -> dict[
         "table": _table(events),
         "summary": _summary(events, shown, memory),
     }
+
+
+def _is_joined(event: FunctionEvent) -> bool:
+    """Whether an arrow may begin or end here: at a call, or at a node that a call of its thread made."""
+    return not event.fwd_thread or (event.scope == 1 and event.fwd_thread == event.thread)
 
 
 def _kind(event: FunctionEvent) -> int:

@@ -31,6 +31,7 @@ class ADJOINT_API EventLog final : public Observer {
     uint32_t operand_count = 0, result_count = 0;
     int64_t start = 0, end = 0;          // nanoseconds of the monotonic clock
     uint64_t sequence = 0;
+    const void* node = nullptr;          // that node's address, where it is known: other threads use the same numbers
   };
   struct Memory { int64_t time, bytes; uint32_t event; };   // event: the innermost one that ran
 
