@@ -257,3 +257,26 @@ def test_only_so_many():
             log.start()
     for log in logs:
         log.stop()
+
+
+def test_none_twice():
+    log = _engine.EventLog(shapes=False, memory=False, sites=False)
+    watch = _engine.Callbacks(lambda *a: None, lambda: None)
+    for observer in (log, watch):
+        observer.start()
+        with pytest.raises(RuntimeError, match="already|once"):
+            observer.start()
+        observer.stop()
+        observer.stop()
+
+
+def test_stopping_in_the_middle_of_what_is_watched():
+    log = _engine.EventLog(shapes=False, memory=False, sites=False)
+    watch = _engine.Callbacks(lambda *a: watch.stop(), lambda: None)
+    x = ad.ones(1, requires_grad=True)
+    y = x.sin()
+    y.register_hook(lambda g: log.stop())
+    log.start()
+    watch.start()
+    y.cos().backward()
+    assert names(log, "node")[:1] == ["CosBackward0"] and all(e[END] >= e[START] for e in log.events())

@@ -28,6 +28,7 @@ struct Busy {
 }  // namespace
 
 void add_observer(Observer& o) {
+  expect(std::find(present.list, present.list + present.count, &o) == present.list + present.count, "an observer may watch a thread once at a time");
   expect(present.count < Present::most, "at most ", Present::most, " observers may watch a thread");
   present.list[present.count++] = &o;
   observer_count.fetch_add(1, std::memory_order_relaxed);

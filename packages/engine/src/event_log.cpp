@@ -23,12 +23,15 @@ bool is_call(Span::Kind k) { return k == Span::Kind::op || k == Span::Kind::in_p
 }  // namespace
 
 void EventLog::start() {
-  thread_ = this_thread();
+  expect(!running_, "EventLog: it is running already");
   add_observer(*this);
+  thread_ = this_thread();
+  running_ = true;
 }
 
 bool EventLog::stop() noexcept {
   if (!remove_observer(*this)) return false;
+  running_ = false;
   const int64_t t = now();
   for (const Open& o : open_) events_[o.event].end = t;
   open_.clear();

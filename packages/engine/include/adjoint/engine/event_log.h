@@ -36,7 +36,7 @@ class ADJOINT_API EventLog final : public Observer {
   struct Memory { int64_t time, bytes; uint32_t event; };   // event: the innermost one that ran
 
   explicit EventLog(Options o) : options_(o) {}
-  void start();                          // watches this thread from now on
+  void start();                          // watches this thread from now on; one thread at a time
   bool stop() noexcept;                  // what still runs ends now. False: another thread started it, and must stop it
 
   const std::deque<Event>& events() const { return events_; }
@@ -59,6 +59,7 @@ class ADJOINT_API EventLog final : public Observer {
   uint32_t current() const noexcept { return open_.empty() ? none : open_.back().event; }
 
   const Options options_;
+  bool running_ = false;
   uint32_t thread_ = 0;
   std::deque<Event> events_;
   std::deque<Memory> memory_;
