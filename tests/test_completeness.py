@@ -12,6 +12,8 @@ DERIVED = {
     **{name: "the rule of a window operation, reached by its derivatives" for name in ("avg_pool_vjp", "conv_input_vjp", "conv_weight_vjp")},
     "linear_recurrence": "the rule of every scan in op_cases/scan.py",
     "alias": "what view_as and detach are made of",
+    **{name: "what sparse tensors are made of: test_sparse.py" for name in
+       ("coalesce", "masked_gradient", "sparse_at", "sparse_coo_tensor", "sparse_values", "to_dense", "to_sparse")},
     "copy": "assignment through indices and copy_: op_cases/index.py and every in-place cell on a view",
     "detach_where": "the double where that keeps rules finite at kinks",
     "ravel_index": "the positions of op_cases/index.py",

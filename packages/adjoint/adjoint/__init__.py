@@ -28,6 +28,7 @@ from . import fft as fft
 from . import func as func
 from . import linalg as linalg
 from . import nn as nn
+from . import sparse as sparse
 from . import special as special
 from . import utils as utils
 

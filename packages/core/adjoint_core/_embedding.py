@@ -16,6 +16,15 @@ def _padding_row(name: str, weight: Tensor, padding_idx: int | None) -> int:
     return padding_idx % rows
 
 
+def _shorten_rows(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:
+    """Scales the rows used to norm `max_norm` where they are longer, outside of any graph."""
+    used = input.reshape(-1).unique()
+    table = weight._alias()
+    rows = table[used]
+    norms = rows.norm(norm_type, 1, keepdim=True)
+    table[used] = _core.where(norms > max_norm, rows * (max_norm / (norms + 1e-7)), rows)
+
+
 def embedding(
     input: Tensor,
     weight: Tensor,
@@ -27,15 +36,26 @@ def embedding(
 ) -> Tensor:
     """The rows of `weight` that `input` names.
 
+    Arguments:
+        input: integers of any shape.
+        weight: (rows, features).
+        padding_idx: a row whose gradient is zero.
+        max_norm: rows that are used and longer than this are first shortened to it, in place and outside of the graph.
+        norm_type: the p of that norm.
+        scale_grad_by_freq: the gradient of a row is divided by how often it is used.
+        sparse: the gradient of `weight` is a sparse tensor of the rows used.
+
     Example::
 
         >>> ad.nn.functional.embedding(ad.tensor([1, 0]), ad.tensor([[1., 2.], [3., 4.]]))
         tensor([[3., 4.],
                 [1., 2.]])
     """
-    if max_norm is not None or scale_grad_by_freq or sparse:
-        raise NotImplementedError("embedding: max_norm, scale_grad_by_freq and sparse are not supported")
-    return _core._embedding(weight, input, _padding_row("embedding", weight, padding_idx))
+    if scale_grad_by_freq and sparse:
+        raise RuntimeError("embedding: scale_grad_by_freq not supported with sparse gradients")
+    if max_norm is not None:
+        _shorten_rows(weight, input, max_norm, norm_type)
+    return _core._embedding(weight, input, _padding_row("embedding", weight, padding_idx), scale_grad_by_freq, sparse)
 
 
 def embedding_bag(
@@ -52,8 +72,6 @@ def embedding_bag(
     padding_idx: int | None = None,
 ) -> Tensor:
     """The sum, mean or max of the rows of `weight` that each bag names: rows of a 2-d `input`, or parts of a 1-d one from `offsets`."""
-    if max_norm is not None or scale_grad_by_freq or sparse:
-        raise NotImplementedError("embedding_bag: max_norm, scale_grad_by_freq and sparse are not supported")
     if mode not in ("sum", "mean", "max"):
         raise ValueError(f"mode has to be one of sum, mean or max, got {mode}")
     if per_sample_weights is not None and mode != "sum":
@@ -67,7 +85,7 @@ def embedding_bag(
     else:
         starts = offsets[:-1] if include_last_offset else offsets
         bags, bag = starts.numel(), _core.searchsorted(starts, _core.arange(input.numel()), right=True) - 1
-    rows = weight[input.reshape(-1)]
+    rows = embedding(input.reshape(-1), weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.reshape(-1, 1)
     if padding_idx is not None:

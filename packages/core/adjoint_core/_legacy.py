@@ -20,7 +20,7 @@ inf, nan, pi, e, newaxis = math.inf, math.nan, math.pi, math.e, None
 
 
 class layout:  # noqa: N801
-    """How a tensor lies in memory; every tensor is `strided`."""
+    """How the elements of a tensor lie in memory: `strided` or `sparse_coo`."""
 
     __slots__ = ("_name",)
 
@@ -36,7 +36,6 @@ class layout:  # noqa: N801
 
 strided, sparse_coo, sparse_csr = layout("strided"), layout("sparse_coo"), layout("sparse_csr")
 sparse_csc, sparse_bsr, sparse_bsc = layout("sparse_csc"), layout("sparse_bsr"), layout("sparse_bsc")
-Tensor.layout = strided
 
 
 class _TypeOf(type):
@@ -179,5 +178,5 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
 Tensor.__div__, Tensor.__rdiv__ = Tensor.__truediv__, Tensor.__rtruediv__  # type: ignore[attr-defined]
 for _name, _value in {"is_cpu": True, "is_mps": False, "is_xpu": False, "is_sparse_csr": False, "volatile": False}.items():
     setattr(Tensor, _name, _value)
-for _name in ("is_shared", "is_pinned", "is_coalesced"):
+for _name in ("is_shared", "is_pinned"):
     setattr(Tensor, _name, lambda self: False)

@@ -160,10 +160,10 @@ def _suffixes(t: Tensor) -> list[str]:
     return found
 
 
-def _join(text: str, suffixes: list[str], indent: int) -> str:
+def _join(text: str, suffixes: list[str], indent: int, new_line: bool = False) -> str:
     length = len(text) - text.rfind("\n") + 1
-    for s in suffixes:
-        if length + len(s) + 2 > _options.linewidth:
+    for i, s in enumerate(suffixes):
+        if (new_line and i == 0) or length + len(s) + 2 > _options.linewidth:
             text += ",\n" + " " * indent + s
             length = indent + len(s)
         else:
@@ -172,11 +172,29 @@ def _join(text: str, suffixes: list[str], indent: int) -> str:
     return text + ")"
 
 
+def _part(name: str, t: Tensor, indent: int) -> str:
+    prefix = f"{name}=tensor("
+    if t.numel() == 0:
+        return f"{prefix}[], size={tuple(t.shape)})"
+    return prefix + _values_text(t, indent + len(prefix)) + ")"
+
+
+def _sparse_repr(t: Tensor, prefix: str) -> str:
+    indent = len(prefix)
+    parts = [_part("indices", t._indices(), indent), _part("values", t._values(), indent)]
+    found = [f"size={tuple(t.shape)}", f"nnz={t._nnz()}"]
+    found += [s for s in _suffixes(t) if s.startswith("dtype")]
+    found += [f"layout={t.layout!r}"] + [s for s in _suffixes(t) if not s.startswith(("dtype", "size"))]
+    return _join(prefix + (",\n" + " " * indent).join(parts), found, indent, new_line=True)
+
+
 def tensor_repr(t: Tensor) -> str:
     """The text of `repr(t)`."""
     prefix = "tensor(" if type(t) is Tensor or type(t).__name__ == "Parameter" else type(t).__name__ + "("
     if not t._storage_ptr():
         return f"{prefix}..., size={tuple(t.shape)}, dtype={t.dtype!r})"  # inside a transform: no values
+    if t.is_sparse:
+        return _sparse_repr(t, prefix)
     values = "[]" if t.numel() == 0 else _values_text(t._alias(), len(prefix))
     text = _join(prefix + values, _suffixes(t), len(prefix))
     return "Parameter containing:\n" + text if type(t).__name__ == "Parameter" else text

@@ -1,15 +1,96 @@
-"""Sparse tensors: not there yet; asking for one says so."""
+"""Sparse tensors in coordinate form: `sparse_coo_tensor`, and what `Tensor` has for them."""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from collections.abc import Sequence
+from typing import Any
 
+from . import _core
 from ._core import Tensor
+from ._legacy import layout, sparse_coo, strided
 
 
-def sparse_coo_tensor(*args: Any, **kwargs: Any) -> NoReturn:
-    """Raises NotImplementedError: adjoint has no sparse layout yet."""
-    raise NotImplementedError("sparse_coo_tensor: adjoint has no sparse tensors yet; use a dense tensor")
+def sparse_coo_tensor(
+    indices: Any,
+    values: Any = None,
+    size: Sequence[int] | None = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+    is_coalesced: bool | None = None,
+) -> Tensor:
+    """A sparse tensor: `values` at `indices`, zero elsewhere; values at one position add up.
+
+    Arguments:
+        indices: integers, (sparse dims, nnz); or, without `values`, the size of a tensor without values.
+        values: (nnz, dense dims...); gradients flow to it.
+        size: sparse, then dense dimensions; the smallest that hold all positions by default.
+        dtype: of the values.
+        requires_grad: whether the result is a leaf whose gradient is wanted.
+        check_invariants: accepted; positions are always checked.
+        is_coalesced: a promise that the positions are in order and differ.
+
+    Raises:
+        IndexError: a position lies outside of `size`.
+        ShapeError: `indices`, `values` and `size` do not fit together.
+
+    Example::
+
+        >>> x = sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0], (2, 3))
+        >>> x.to_dense()
+        tensor([[0., 0., 3.],
+                [4., 0., 0.]])
+    """
+    if values is None:
+        shape = tuple(indices) if size is None else tuple(size)
+        indices = _core.zeros(len(shape), 0, dtype=_core.int64)
+        values, size, is_coalesced = _core.zeros(0, dtype=dtype), shape, True
+    if not isinstance(indices, Tensor):
+        indices = _core.tensor(indices, dtype=_core.int64)
+    values = _core.as_tensor(values, dtype=dtype, device=device)
+    if values.ndim == 0:
+        values = values.expand(1)
+    if requires_grad:
+        values = values.detach()
+    out = _core._sparse_coo_tensor(values, indices, None if size is None else tuple(size), bool(is_coalesced))
+    return out.requires_grad_() if requires_grad else out
 
 
-Tensor.is_sparse = property(lambda self: False)
+def _to_sparse(
+    self: Tensor,
+    sparse_dim: int | layout | None = None,
+    *,
+    layout: layout | None = None,
+    blocksize: Any = None,
+    dense_dim: int | None = None,
+) -> Tensor:
+    """The elements that are not zero, as a sparse tensor whose first `sparse_dim` dimensions are sparse (all by default).
+
+    Raises:
+        NotImplementedError: a layout other than ``sparse_coo`` is asked for.
+    """
+    if layout not in (None, sparse_coo) or blocksize is not None:
+        raise NotImplementedError(f"to_sparse: only layout sparse_coo is supported, got {layout}")
+    if dense_dim is not None:
+        sparse_dim = self.ndim - dense_dim
+    return self._to_sparse(sparse_dim)
+
+
+def _to_dense(self: Tensor, dtype: Any = None, *, masked_grad: bool | None = None) -> Tensor:
+    """The strided tensor with these values.
+
+    Arguments:
+        dtype: of the result.
+        masked_grad: whether the gradient of a sparse tensor is taken only where it specifies values (the default).
+    """
+    out = self._masked_gradient() if self.is_sparse and masked_grad is not False else self
+    out = out._to_dense()
+    return out if dtype is None else out.to(dtype)
+
+
+Tensor.to_sparse, Tensor.to_dense = _to_sparse, _to_dense
+Tensor.is_sparse = property(_core._is_sparse, doc="Whether the layout is ``sparse_coo``.")
+Tensor.layout = property(lambda self: sparse_coo if _core._is_sparse(self) else strided, doc="How the elements lie in memory.")

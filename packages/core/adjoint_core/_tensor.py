@@ -108,10 +108,19 @@ def _restore(cls: type[Tensor], x: Tensor, requires_grad: bool, state: dict[str,
     return x
 
 
+def _rebuild_sparse(
+    indices: Tensor, values: Tensor, shape: tuple[int, ...], coalesced: bool, requires_grad: bool, state: dict[str, Any]
+) -> Tensor:
+    return _restore(Tensor, _core._sparse_coo_tensor(values, indices, shape, coalesced), requires_grad, state)
+
+
 @_method
 def __reduce_ex__(self: Tensor, protocol: int) -> Any:
     leaf = getattr(self, "is_leaf", True)
     cls = type(self)
+    if self.is_sparse:
+        parts = self._indices(), self._values(), tuple(self.shape), self.is_coalesced()
+        return _rebuild_sparse, (*parts, _needs_grad(self) and leaf, dict(self.__dict__))
     return _rebuild, (
         None if cls is Tensor else cls,
         self._to_bytes(),
@@ -137,7 +146,8 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
             "If you were attempting to deepcopy a module, this may be because of a parametrization."
         )
     shared = memo.setdefault("adjoint storages", {})  # type: ignore[call-overload]
-    key = (self._storage_ptr(), self.data_ptr(), tuple(self.shape), tuple(self.stride()))
+    place = 0 if self.is_sparse else self.data_ptr()
+    key = (self._storage_ptr(), place, tuple(self.shape), tuple(self.stride()))
     if key not in shared:
         shared[key] = self._alias().clone()
     out = memo[id(self)] = _restore(type(self), shared[key]._alias(), _needs_grad(self), None)
@@ -183,7 +193,6 @@ def _set_data(self: Tensor, source: Tensor) -> None:
 
 Tensor.data = property(_get_data, _set_data, doc="The values without history.")
 for _name, _value in {
-    "is_sparse": False,
     "is_cuda": False,
     "is_quantized": False,
     "is_meta": False,
@@ -215,12 +224,6 @@ def resize_(self: Tensor, *size: Any) -> Tensor:
 def resize_as_(self: Tensor, other: Tensor) -> Tensor:
     """Changes the shape in place to that of `other`."""
     return resize_(self, tuple(other.shape))
-
-
-@_method
-def to_dense(self: Tensor) -> Tensor:
-    """This tensor: all of them are dense."""
-    return self
 
 
 @_method

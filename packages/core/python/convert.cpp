@@ -1,6 +1,8 @@
 // Python values to C++ values: numbers, sizes, nested sequences.
 #include "convert.h"
 
+#include <adjoint/core/sparse.h>
+
 #include <nanobind/nanobind.h>
 
 #include <cstring>
@@ -136,6 +138,7 @@ PyObject* item_at(PyObject* sequence, Py_ssize_t i) {
 // The memory of a tensor in the data: a dual one counts with its primal, as a constant.
 Tensor plain(PyObject* o, const char* op) {
   const Tensor t = unwrap(o);
+  expect_strided(*t, op);
   if (!(t->keys & key_lifted)) return t;
   const TensorImpl* memory = engine_hooks.memory(*t);
   expect(memory, op, ": vmap: a tensor inside the function has no values of its own to copy: use stack, or clone");

@@ -1,5 +1,6 @@
 // Factories: tensor, zeros, arange, *_like, new_*, and Tensor(...) itself.
 #include <adjoint/core/observer.h>
+#include <adjoint/core/sparse.h>
 
 #include "convert.h"
 #include "memory_format.h"
@@ -31,7 +32,11 @@ template <class F> void sized(nb::module_& m, const char* name, F make, const ch
   m.def(name, [make](OptDType dtype, OptDevice device, bool requires_grad, const Dims& size) {
     return finish(make(size, dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
   }, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "size"_a);
-  m.def((std::string(name) + "_like").c_str(), [make](const Tensor& x, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format) {
+  m.def((std::string(name) + "_like").c_str(), [make, name](const Tensor& x, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format) {
+    if (is_sparse(x)) {
+      expect(std::string_view(name) != "ones", ErrorKind::not_implemented, "ones_like: not supported for a tensor of layout sparse_coo; use to_dense() first");
+      return finish(to_dtype(sparse_zeros(x), dtype.value_or(x.dtype())), requires_grad);
+    }
     return finish(laid_out(make(x.sizes(), dtype.value_or(x.dtype()), device.value_or(x.device())), format.value_or(MemoryFormat::preserve), x), requires_grad);
   }, "input"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "memory_format"_a = nb::none(), doc);
   Methods().def(("new_" + std::string(name)).c_str(), [make, name](const Tensor& x, const nb::args& size, OptDType dtype, OptDevice device, bool requires_grad) {

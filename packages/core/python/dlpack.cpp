@@ -1,4 +1,6 @@
 // DLPack both ways (https://dmlc.github.io/dlpack): memory shared with any array library.
+#include <adjoint/core/sparse.h>
+
 #include "module.h"
 #include "reference.h"
 
@@ -50,6 +52,7 @@ template <class M> nb::object export_as(const Tensor& t, const char* name) {
 }
 
 nb::object to_capsule(const Tensor& x, nb::handle max_version, std::optional<bool> copy) {
+  expect_strided(*x, "__dlpack__");
   expect(x->storage, ErrorKind::runtime, "__dlpack__: a tensor inside a transform has no memory of its own");
   nb::object self = nb::steal(wrap(x));
   expect(!nb::hasattr(self, "requires_grad") || !nb::cast<bool>(self.attr("requires_grad")), "Can't export tensors that require gradient, use tensor.detach()");

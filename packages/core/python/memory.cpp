@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include <adjoint/core/sparse.h>
+
 #include "convert.h"
 #include "direct.h"
 #include "memory_format.h"
@@ -28,12 +30,16 @@ nb::object list_of(const char* p, const TensorImpl& t, int dim) {
   return l;
 }
 
-void need_memory(const Tensor& t, const char* op) { expect(t->storage, op, ": a tensor inside a transform has no values to read"); }
+void need_memory(const Tensor& t, const char* op) {
+  expect_strided(*t, op);
+  expect(t->storage, op, ": a tensor inside a transform has no values to read");
+}
 
 // The memory of t or, in forward mode, of its primal; a member of a batch has none of its own.
 const TensorImpl& memory(const Tensor& t, const char* op) {
   const TensorImpl* m = t->keys & key_lifted ? engine_hooks.memory(*t) : t.get();
   expect(m && m->storage, op, ": a tensor inside vmap has no values to read: each member of the batch has its own");
+  expect_strided(*m, op);
   return *m;
 }
 
@@ -170,13 +176,15 @@ void bind_writes(const Methods& t) {
     x->dtype = y->dtype;
     x->device = y->device;
     x->flags = static_cast<uint16_t>((x->flags & ~flag_contiguous) | (y->flags & flag_contiguous));
+    x->keys = (x->keys & ~key_sparse) | (y->keys & key_sparse);
+    x->face = y->face;
   }, "source"_a, "Takes over the memory of another tensor, without history.");
   t.def("_to_bytes", [](const Tensor& x) {
     need_memory(x, "pickle");
     const Tensor y = contiguous(alias_of(x));
     return nb::bytes(y->data, static_cast<size_t>(y.numel() * itemsize(y.dtype())));
   }, "The elements in order, as bytes.");
-  t.def("_alias", [](const Tensor& x) { need_memory(x, "_alias"); return alias_of(x); }, "The same memory without history.");
+  t.def("_alias", [](const Tensor& x) { expect(x->storage, "_alias: a tensor inside a transform has no values to read"); return alias_of(x); }, "The same memory without history.");
 }
 
 }  // namespace

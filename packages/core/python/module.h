@@ -55,6 +55,7 @@ void bind_reduce(nb::module_& m);
 void bind_view(nb::module_& m);
 void bind_rearrange(nb::module_& m);
 void bind_select(nb::module_& m);
+void bind_sparse(nb::module_& m);
 void bind_linalg(nb::module_& m);
 void bind_factor(nb::module_& m);
 void bind_fft(nb::module_& m);

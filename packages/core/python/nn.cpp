@@ -66,7 +66,7 @@ void bind_layers(nb::module_& m) {
   m.def("_batch_norm", [](const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& w, const Tensor& b, bool training, double momentum, double eps) {
     return batch_norm(x, mean, var, w, b, training, momentum, eps);
   }, "x"_a, "mean"_a.none(), "var"_a.none(), "weight"_a.none(), "bias"_a.none(), "training"_a, "momentum"_a, "eps"_a);
-  m.def("_embedding", [](const Tensor& weight, const Tensor& index, int64_t padding) { return embedding(weight, index, padding); });
+  m.def("_embedding", [](const Tensor& weight, const Tensor& index, int64_t padding, bool by_frequency, bool sparse) { return embedding(weight, index, padding, by_frequency, sparse); });
   m.def("_one_hot", [](const Tensor& index, int64_t classes) { return one_hot(index, classes); });
 }
 

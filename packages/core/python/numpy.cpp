@@ -1,4 +1,6 @@
 // NumPy arrays and back, sharing memory, through the buffer protocol: NumPy itself is imported only by the caller's use.
+#include <adjoint/core/sparse.h>
+
 #include "convert.h"
 #include "module.h"
 #include "reference.h"
@@ -20,6 +22,7 @@ void release_owner(void* owner) noexcept { python_hooks.dec(static_cast<PyObject
 
 // numpy.frombuffer-like view of a tensor's memory: through __array_interface__, which keeps the holder alive.
 nb::object array_of(const Tensor& t) {
+  expect(!(t->keys & key_sparse), ErrorKind::type, "can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.");
   expect(t->storage && t.device().type == DeviceType::cpu, ErrorKind::type, "can't convert ", t.device(), " device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.");
   expect(t.dtype() != DType::bfloat16, ErrorKind::type, "Got unsupported ScalarType BFloat16");
   constexpr const char* kind = "buuuuiiiiffffcc";

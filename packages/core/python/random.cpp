@@ -38,7 +38,7 @@ void bind_generator(nb::module_& m) {
       }, "The seed and the position, as bytes.")
       .def("set_state", [](nb::handle self, const Tensor& t) {
         auto& g = nb::cast<Generator&>(self);
-        expect(t->storage && t.dim() == 1 && t.numel() == sizeof g.seed + sizeof g.offset && t.dtype() == DType::uint8, ErrorKind::type, "set_state: expected the bytes that get_state returned, got ", t.dtype(), " of shape ", t.sizes());
+        expect(t->storage && t->contiguous() && t.dim() == 1 && t.numel() == sizeof g.seed + sizeof g.offset && t.dtype() == DType::uint8, ErrorKind::type, "set_state: expected the bytes that get_state returned, got ", t.dtype(), " of shape ", t.sizes());
         const Tensor bytes = contiguous(t);
         std::memcpy(&g.seed, bytes->data, sizeof g.seed);
         std::memcpy(&g.offset, bytes->data + sizeof g.seed, sizeof g.offset);

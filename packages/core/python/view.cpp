@@ -1,5 +1,6 @@
 // Views, copies and joins.
 #include <adjoint/core/observer.h>
+#include <adjoint/core/sparse.h>
 
 #include "convert.h"
 #include "direct.h"
@@ -77,6 +78,7 @@ void bind_shapes(nb::module_& m, const Methods& t) {
     if (a.size() == 1 && to_dtype(nb::handle(a[0]).ptr(), dtype)) {
       if (dtype == x.dtype()) return alias(x);
       expect(itemsize(dtype) == itemsize(x.dtype()), "view: the element sizes of ", x.dtype(), " and ", dtype, " differ");
+      expect_strided(*x, "view");
       Tensor y = alias_of(x);
       y->dtype = dtype;
       return y;

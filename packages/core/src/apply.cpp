@@ -1,6 +1,7 @@
 // The single door of every op, and what happens behind it when no level and no tape is involved.
 #include <adjoint/core/inference.h>
 #include <adjoint/core/ops.h>
+#include <adjoint/core/sparse.h>
 #include <adjoint/core/types.h>
 
 #include <algorithm>
@@ -245,6 +246,7 @@ namespace {
 
 // Any operands: promotion, broadcasting, all layouts.
 [[gnu::noinline]] void run_any(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
+  if (!op.reference || any_sparse(x)) return run_sparse(op, x, attrs, y);
   const Device device = common_device(op, x);
   const Types t = op.types(x, attrs);
   Dims shape[max_outputs];
@@ -270,6 +272,7 @@ namespace {
 
 void run(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
   if (op.alias) {
+    if (x[0]->keys & key_sparse) [[unlikely]] return run_sparse(op, x, attrs, y);
     y[0] = alias_of(x[0]);
     op.alias(*x[0], attrs, *y[0]);
     y[0]->update_layout();
@@ -292,6 +295,7 @@ void run_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& 
     Tensor y = self;
     if (run_dense(op, {reinterpret_cast<const Tensor*>(x), 2}, attrs, y)) return bump_version(*self);
   }
+  if (self->keys & key_sparse) return run_sparse_inplace(op, self, others, attrs);
   expect(!overlaps_itself(*self), op.name, "_: unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
          "Please clone() the tensor before performing the operation.");
   TensorVector operands{self}, own;
@@ -304,7 +308,7 @@ void run_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& 
   else shape[0] = broadcast_all(op, x);
   expect(shape[0] == self.sizes(), ErrorKind::shape, op.name, "_: output with shape ", self.sizes(), " doesn't match the broadcast shape ", shape[0]);
   expect(category(t.out[0]) <= category(self.dtype()), op.name, "_: result type ", t.out[0], " can't be cast to the desired output type ", self.dtype());
-  const bool direct = !op.shape && t.out[0] == self.dtype();
+  const bool direct = !op.shape && t.out[0] == self.dtype() && !any_sparse(x);
   if (direct) {
     View out = view_of(*x[0]);
     Operands in(x.size());
@@ -313,6 +317,7 @@ void run_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& 
   } else {
     Tensor y[max_outputs];
     run(op, x, attrs, y);
+    y[0] = to_dense(y[0]);
     const View in = view_of(*y[0]), out = view_of(*x[0]);
     launch(op_to_dtype, device, {&in, 1}, {&out, 1}, {});
   }

@@ -1,5 +1,6 @@
 // Tensor: layout, lifetime, making plain memory.
 #include <adjoint/core/op.h>
+#include <adjoint/core/sparse.h>
 
 #include <algorithm>
 
@@ -117,6 +118,7 @@ Tensor alias_of(const Tensor& x) {
   Tensor t = Tensor::take(TensorImpl::make());
   t->storage = x->storage;
   if (t->storage) t->storage->inc_ref();
+  if (x->keys & key_sparse) t->face = x->face, t->keys = key_sparse;
   t->data = x->data;
   t->sizes = x->sizes;
   t->strides = x->strides;
@@ -130,6 +132,7 @@ Tensor alias_of(const Tensor& x) {
 Scalar item(const Tensor& x) {
   expect(x.numel() == 1, "a Tensor with ", x.numel(), " elements cannot be converted to Scalar");
   const TensorImpl* memory = x->keys & key_lifted ? engine_hooks.memory(*x) : x.get();
+  if (memory && memory->keys & key_sparse) return item(to_dense(alias_of(Tensor(const_cast<TensorImpl*>(memory)))));
   expect(memory, "item: vmap: It looks like you're either (1) calling .item() on a Tensor or (2) attempting to use a Tensor in some data-dependent control flow; each member of the batch has its own value");
   return with_type(x.dtype(), [&](auto tag) -> Scalar {
     using T = typename decltype(tag)::type;

@@ -1,4 +1,5 @@
 // The end of the graph at a leaf: `.grad`, by PyTorch's layout rules.
+#include <adjoint/core/sparse.h>
 #include <adjoint/engine/autograd.h>
 
 #include <mutex>
@@ -58,8 +59,12 @@ namespace {
 bool sole_owner(const Tensor& t) { return t->use_count() == 1 && t->storage && t->storage->refs.load() == 1 && !(t->keys & key_lifted); }
 bool dense(const Tensor& t) { return t->contiguous() || !overlaps_itself(*t); }
 
+// A sparse gradient is taken over with its values if nobody else holds them.
+Tensor first_sparse_gradient(const Tensor& g) { return !grad_enabled() && sole_owner(g) && sole_owner(sparse_of(*g).values) ? alias_of(g) : clone(g); }
+
 // A first gradient: taken over if nobody else holds it and it is laid out like the leaf; else copied into that layout.
 Tensor first_gradient(const Tensor& g, const Tensor& variable) {
+  if (g->keys & key_sparse) return first_sparse_gradient(g);
   if (grad_enabled()) return g;
   if (!grad_layout_policy) return sole_owner(g) ? alias_of(g) : clone(g);
   const bool lifted = (g->keys | variable->keys) & key_lifted;
@@ -103,7 +108,7 @@ void AccumulateGrad::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>&
     if (m.grad_type == Meta::GradType::given && g.dtype() != m.grad_dtype) g = to_dtype(g, m.grad_dtype);
     if (!m.grad) {
       m.grad = first_gradient(g, variable);
-    } else if (!grad_enabled() && !((m.grad->keys | g->keys) & (key_lifted | key_tape))) {
+    } else if (!grad_enabled() && !((m.grad->keys | g->keys) & (key_lifted | key_tape)) && !(m.grad->keys & ~g->keys & key_sparse)) {   // sparse + dense is dense
       Tensor other = g;
       apply_inplace(op_add, m.grad, {&other, 1});
     } else {

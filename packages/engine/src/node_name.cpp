@@ -35,6 +35,8 @@ std::string OpNode::name() const {
   if (o == "to_dtype") return "ToCopyBackward0";
   if (o == "vector_norm") return "LinalgVectorNormBackward0";
   if (o == "contiguous") return "CloneBackward0";
+  if (o == "sparse_coo_tensor") return "SparseCooTensorWithDimsAndTensorsBackward0";
+  if (o == "sparse_values") return "ValuesBackward0";
   return camel(op.name) + "Backward0";
 }
 

@@ -112,7 +112,7 @@ void apply_recorded(const Op& op, Tensors given, const Attrs& attrs, Tensor* y) 
   bool here = false;
   for (int k = 0; k < op.outputs; k++) here = here || level(y[k]) == in.level;
   if (!here) return;
-  if (op.alias && level(y[0]) == in.level) remember_view(op, x[0], attrs, y[0]);
+  if (op.alias && level(y[0]) == in.level && !(y[0]->keys & key_sparse)) remember_view(op, x[0], attrs, y[0]);
   if (!in.taped) return;
   const Tensors out{y, static_cast<size_t>(op.outputs)};
   if (Ref<OpNode> n = make_node(op, x, attrs, in.level, in.slot)) record(std::move(n), out, in.level);

@@ -304,7 +304,10 @@ template <bool writes> void index_kernel(const Launch& l) {
   else run<Access::put>(l, f, l.x[1], positions);
 }
 
+void embedding_kernel(const Launch& l) { index_kernel<false>({l.x, l.y, Indexed{{0}, 0, false}, l.op}); }
+
 constexpr Entry entries[] = {
+    {"embedding", embedding_kernel},
     {"gather", lines_kernel<Access::read>},
     {"index", index_kernel<false>},
     {"index_add", list_kernel<Access::add>},

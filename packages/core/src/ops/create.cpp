@@ -1,6 +1,7 @@
 // Factories: plain tensors without history. Inside transforms they are constants.
 #include <adjoint/core/observer.h>
 #include <adjoint/core/ops.h>
+#include <adjoint/core/sparse.h>
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +18,7 @@ Tensor ones(const Dims& sizes, DType dtype, Device device) {
 }
 Tensor zeros_like(const Tensor& x) {
   const Named named("zeros_like");
-  return full(x.sizes(), 0, x.dtype(), x.device());
+  return is_sparse(x) ? sparse_zeros(x) : full(x.sizes(), 0, x.dtype(), x.device());
 }
 Tensor ones_like(const Tensor& x) {
   const Named named("ones_like");

@@ -334,15 +334,6 @@ const Op op_detach_where{.name = "detach_where", .indices = 2, .types = types::f
     .d = {rule([](V v, X<1> mask) { return where(mask, wrapped(0.0), v); })},
     .doc = "The elements of `x`, without derivative where `mask` is true.", .reference = [](const Launch& l) { positions::copy(l.x[0], l.y[0]); }};
 
-Tensor embedding(const Tensor& weight, const Tensor& index, int64_t padding_idx) {
-  const Named named("embedding");
-  expect(weight.dim() == 2, "embedding: 'weight' must be 2-D, got ", weight.sizes());
-  expect(index.dtype() == DType::int64 || index.dtype() == DType::int32, "embedding: Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got ", index.dtype());
-  const Tensor position = to_dtype(index, DType::int64);
-  const Tensor rows = index_at(weight, position, {{0}, 0, false});
-  return padding_idx < 0 ? rows : apply(op_detach_where, {rows, unsqueeze(eq(position, wrapped(padding_idx)), -1)});
-}
-
 Tensor one_hot(const Tensor& index, int64_t classes) {
   expect(index.dtype() == DType::int64, "one_hot: is only applicable to index tensor of type LongTensor, got ", index.dtype());
   const bool readable = !(index->keys & key_lifted);

@@ -24,7 +24,7 @@ std::string size_text(const Dims& d) {
 
 // ---- class targets
 
-bool readable(const Tensor& t) { return !(t->keys & key_lifted) && t.device().type == DeviceType::cpu; }
+bool readable(const Tensor& t) { return !(t->keys & (key_lifted | key_sparse)) && t.device().type == DeviceType::cpu; }
 
 // Checks class targets where their memory can be read; says whether some may have to be ignored.
 bool check_classes(const Tensor& target, int64_t classes, int64_t ignore_index) {

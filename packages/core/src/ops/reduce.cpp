@@ -1,5 +1,6 @@
 // Reductions over some or all dimensions: sum, mean, product, extreme values, logic.
 #include <adjoint/core/batch.h>
+#include <adjoint/core/sparse.h>
 #include <adjoint/core/types.h>
 
 #include <algorithm>
@@ -24,7 +25,8 @@ Dims normal_dims(const OptionalDims& dims, int ndim, const char* op) {
   return r;
 }
 
-Tensor unbroadcast(const Tensor& v, const Dims& sizes) {
+Tensor unbroadcast(const Tensor& given, const Dims& sizes) {
+  const Tensor v = to_dense(given);   // sparse tensors do not broadcast: the operand is dense
   if (v.sizes() == sizes) return v;
   const int lead = v.dim() - sizes.size();
   Dims dims;

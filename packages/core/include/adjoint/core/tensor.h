@@ -12,6 +12,7 @@ enum Key : uint32_t {
   key_tape = 1,    // has history: grad_fn, or a leaf that requires grad
   key_lifted = 2,  // a face of a level: no memory of its own, `face` holds the value below
   key_view = 4,    // a view whose base the engine may rebase
+  key_sparse = 8,  // no elements in memory: `face` holds indices and values (sparse.h)
 };
 enum Flag : uint16_t {
   flag_contiguous = 1,
@@ -38,7 +39,7 @@ class ADJOINT_API TensorImpl final : public Object {
   uint32_t form = 0;           // grows when its shape is changed in place (t_, squeeze_): older views do not fit it any more
   Ref<Object> grad_fn;         // engine: Node
   Ref<Object> meta;            // engine: grad, hooks, name
-  Ref<Object> face;            // engine: level, value, tangent or batch dimension
+  Ref<Object> face;            // engine: level, value, tangent or batch dimension; of a sparse tensor: indices and values
   Ref<Object> view;            // engine: base and the record to replay
 
   ~TensorImpl() override;

@@ -1,0 +1,54 @@
+"""`sparse`: operations whose gradients with respect to a sparse tensor stay where it specifies values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _core
+from ._core import Tensor
+from ._sparse import sparse_coo_tensor
+
+__all__ = ["addmm", "mm", "sum"]
+
+
+def _masked(x: Tensor) -> Tensor:
+    return x._masked_gradient() if x.is_sparse else x
+
+
+def mm(input: Tensor, mat2: Tensor) -> Tensor:
+    """The product of two matrices, (n, m) and (m, k), of which one at least is sparse; sparse if both are.
+
+    Example::
+
+        >>> x = sparse_coo_tensor([[0], [1]], [2.0], (2, 2))
+        >>> mm(x, ad.tensor([[1.0], [3.0]]))
+        tensor([[6.],
+                [0.]])
+    """
+    return _core.mm(_masked(input), _masked(mat2))
+
+
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """`beta * input + alpha * mm(mat1, mat2)`."""
+    return _core.addmm(input, _masked(mat1), _masked(mat2), beta=beta, alpha=alpha)
+
+
+def sum(input: Tensor, dim: int | tuple[int, ...] | None = None, dtype: Any = None) -> Tensor:
+    """The sum over `dim`, or over all dimensions; sparse while a sparse dimension is left.
+
+    Example::
+
+        >>> sum(sparse_coo_tensor([[0, 1], [1, 1]], [2.0, 3.0], (2, 2)), 0).to_dense()
+        tensor([0., 5.])
+    """
+    x = _masked(input if dtype is None else input.to(dtype)).coalesce()
+    if dim is None:
+        return x.values().sum()
+    dims = {d % x.ndim for d in ((dim,) if isinstance(dim, int) else dim)}
+    rows = [d for d in range(x.sparse_dim()) if d not in dims]
+    within = tuple(d - x.sparse_dim() + 1 for d in sorted(dims) if d >= x.sparse_dim())
+    values = x.values().sum(within) if within else x.values()
+    if not rows:
+        return values.sum(0)
+    size = [n for d, n in enumerate(x.shape) if d not in dims]
+    return sparse_coo_tensor(x.indices()[rows], values, size).coalesce()

@@ -1,0 +1,48 @@
+// Sparse tensors in coordinate form (COO): a list of positions and the values there; everything else is zero.
+#pragma once
+#include <adjoint/core/op.h>
+
+#include <optional>
+
+namespace adjoint {
+
+// What a tensor with `key_sparse` has in place of memory. Its tensors are plain: histories lie on the sparse tensor.
+struct Sparse final : Object {
+  Tensor indices;          // (sparse dimensions, n), int64
+  Tensor values;           // (n, dense dimensions...)
+  bool coalesced = false;  // in row-major order, no position twice
+  void visit_refs(RefVisitor& v) const override;
+};
+
+inline const Sparse& sparse_of(const TensorImpl& t) { return *static_cast<const Sparse*>(t.face.get()); }
+inline bool any_sparse(Tensors x) {
+  for (const Tensor& t : x)
+    if (t->keys & key_sparse) return true;
+  return false;
+}
+ADJOINT_API const TensorImpl* sparse_below(const Tensor& x);   // the sparse tensor under all faces; null if it is none, or inside vmap
+inline bool is_sparse(const Tensor& x) { return x->keys & (key_sparse | key_lifted) && sparse_below(x); }
+ADJOINT_API const Sparse& expect_sparse(const Tensor& x, const char* op);
+inline void expect_strided(const TensorImpl& x, const char* op) {
+  expect(!(x.keys & key_sparse), ErrorKind::not_implemented, op, ": not supported for a tensor of layout sparse_coo; use to_dense() first");
+}
+
+// ---- operations (ops/sparse.cpp)
+ADJOINT_API Tensor sparse_coo(const Tensor& values, const Tensor& indices, const std::optional<Dims>& sizes, bool coalesced = false);
+ADJOINT_API Tensor sparse_zeros(const Tensor& like);                            // of the sizes, type and sparse dimensions of a sparse tensor
+ADJOINT_API Tensor to_sparse(const Tensor& x, std::optional<int64_t> sparse_dims = {});
+ADJOINT_API Tensor to_dense(const Tensor& x);
+ADJOINT_API Tensor coalesce(const Tensor& x);
+ADJOINT_API Tensor sparse_values(const Tensor& x);                              // of a coalesced tensor
+ADJOINT_API Tensor sparse_at(const Tensor& x, const Tensor& indices);           // the values of x at given positions
+ADJOINT_API Tensor sparse_mask(const Tensor& x, const Tensor& mask);            // x, sparse or not, where mask specifies a value
+ADJOINT_API Tensor masked_gradient(const Tensor& x);                            // x; its gradient is zero wherever x specifies no value
+
+// ---- below all levels and tapes (sparse.cpp)
+ADJOINT_API Tensor make_sparse(const Tensor& values, const Tensor& indices, const Dims& sizes, bool coalesced);
+ADJOINT_API void run_sparse(const Op& op, Tensors x, const Attrs& attrs, Tensor* y);
+ADJOINT_API void run_sparse_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs);
+using SparseKernel = Tensor (*)(const Op&, Tensors, const Attrs&);
+ADJOINT_API SparseKernel sparse_kernel(const char* op);                         // null: not supported
+
+}  // namespace adjoint

@@ -1,0 +1,317 @@
+// What each record does to sparse operands, by its name: compositions of the dense operations on indices and values.
+#include "sparse_kernels.h"
+
+#include <adjoint/core/types.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string_view>
+
+namespace adjoint {
+
+namespace sparse {
+
+namespace {
+
+using Positions = std::vector<int64_t>;
+
+bool is(const Tensor& t) { return t->keys & key_sparse; }
+
+// The row-major number of each position.
+Positions flat(const Tensor& indices, const Dims& sizes) {
+  const int64_t n = indices.size(1);
+  Positions r(n, 0);
+  const Tensor rows = contiguous(indices);
+  const int64_t* p = rows.data<int64_t>();
+  for (int d = 0; d < indices.size(0); d++)
+    for (int64_t i = 0; i < n; i++) r[i] = r[i] * sizes[d] + *p++;
+  return r;
+}
+
+Tensor tensor_of(const Positions& v) {
+  Tensor t = empty({static_cast<int64_t>(v.size())}, DType::int64);
+  std::copy(v.begin(), v.end(), t.data<int64_t>());
+  return t;
+}
+
+Tensor columns(const Tensor& indices, const Positions& which) { return index_select(indices, 1, tensor_of(which)); }
+Tensor row(const Tensor& indices, int d) { return select(indices, 0, d); }
+
+// values[i] added up over the places group[i].
+Tensor grouped(const Tensor& values, const Positions& group, int64_t places) {
+  const DType t = values.dtype(), wide = t == DType::bool_ ? DType::int64 : t;
+  Dims sizes = values.sizes();
+  sizes[0] = places;
+  return to_dtype(index_add(zeros(sizes, wide, values.device()), 0, tensor_of(group), to_dtype(values, wide)), t);
+}
+
+Tensor with_values(const Tensor& x, const Tensor& values) {
+  const Sparse& s = sparse_of(*x);
+  return make_sparse(values, s.indices, x.sizes(), s.coalesced);
+}
+Tensor sorted(const Tensor& x) { return sparse_of(*x).coalesced ? x : coalesced(sparse_of(*x), x.sizes()); }
+
+}  // namespace
+
+Tensor coalesced(const Sparse& s, const Dims& sizes) {
+  const Positions at = flat(s.indices, sizes);
+  Positions order(at.size()), group(at.size()), first;
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return at[a] < at[b]; });
+  for (size_t i = 0; i < order.size(); i++) {
+    if (i == 0 || at[order[i]] != at[order[i - 1]]) first.push_back(order[i]);
+    group[order[i]] = static_cast<int64_t>(first.size()) - 1;
+  }
+  return make_sparse(grouped(s.values, group, static_cast<int64_t>(first.size())), columns(s.indices, first), sizes, true);
+}
+
+namespace {
+
+// ---- between the layouts
+
+Tensor add_into(const Tensor& dense, const Tensor& x) {
+  const Sparse& s = sparse_of(*x);
+  const TensorVector at = unbind(s.indices, 0);
+  return at.empty() ? add(dense, sum(s.values, Dims{0})) : index_put(dense, at, s.values, true);
+}
+
+Tensor run_to_dense(const Op&, Tensors x, const Attrs&) {
+  const Tensor s = x[0].dtype() == DType::bool_ ? sorted(x[0]) : x[0];   // bools do not add
+  if (s.dtype() == DType::bool_) return to_dtype(add_into(zeros(s.sizes(), DType::uint8), with_values(s, to_dtype(sparse_of(*s).values, DType::uint8))), DType::bool_);
+  return add_into(zeros(s.sizes(), s.dtype(), s.device()), s);
+}
+
+Tensor run_to_sparse(const Op&, Tensors given, const Attrs& attrs) {
+  const Tensor& x = given[0];
+  const int dims = sparse_dims(attrs);
+  Tensor there = ne(x, zeros({}, x.dtype()));
+  Dims dense;
+  for (int d = dims; d < x.dim(); d++) dense.push_back(d);
+  if (!dense.empty()) there = any(there, dense);
+  const Tensor indices = contiguous(transpose(nonzero(there), 0, 1));
+  return make_sparse(sparse_at(x, indices), indices, x.sizes(), true);
+}
+
+Tensor run_copy(const Op&, Tensors x, const Attrs&) { return to_dense(x[1]); }
+Tensor run_coalesce(const Op&, Tensors x, const Attrs&) { return coalesced(sparse_of(*x[0]), x[0].sizes()); }
+Tensor run_values(const Op&, Tensors x, const Attrs&) { return alias_of(sparse_of(*x[0]).values); }
+Tensor run_identity(const Op&, Tensors x, const Attrs&) { return x[0]; }
+Tensor run_clone(const Op&, Tensors x, const Attrs&) {
+  const Sparse& s = sparse_of(*x[0]);
+  return make_sparse(clone(s.values), clone(s.indices), x[0].sizes(), s.coalesced);
+}
+
+Tensor values_at(const Tensor& given, const Tensor& indices) {
+  const Tensor x = sorted(given);
+  const Sparse& s = sparse_of(*x);
+  const Positions have = flat(s.indices, x.sizes()), want = flat(indices, x.sizes());
+  Dims sizes = s.values.sizes();
+  sizes[0] = static_cast<int64_t>(want.size());
+  Positions from, to;
+  for (size_t i = 0; i < want.size(); i++) {
+    const auto found = std::lower_bound(have.begin(), have.end(), want[i]);
+    if (found == have.end() || *found != want[i]) continue;
+    from.push_back(found - have.begin());
+    to.push_back(static_cast<int64_t>(i));
+  }
+  return index_copy(zeros(sizes, x.dtype(), x.device()), 0, tensor_of(to), index_select(s.values, 0, tensor_of(from)));
+}
+Tensor run_at(const Op&, Tensors x, const Attrs&) { return values_at(x[0], x[1]); }
+
+// ---- element by element
+
+Tensor on_values(const Op& op, const Tensor& x, const Attrs& attrs) {
+  Tensor y[max_outputs];
+  run(op, {&sparse_of(*x).values, 1}, attrs, y);
+  return with_values(x, y[0]);
+}
+Tensor linear(const Op& op, Tensors x, const Attrs& attrs) { return on_values(op, x[0], attrs); }
+Tensor keeping_zero(const Op& op, Tensors x, const Attrs& attrs) { return on_values(op, sorted(x[0]), attrs); }
+
+// op(x, other), linear in x.
+Tensor where_first(const Op& op, const Tensor& given, const Tensor& other, const Attrs& attrs, bool swapped = false) {
+  const Tensor x = other.dim() > 0 ? sorted(given) : given;
+  const Sparse& s = sparse_of(*x);
+  Tensor beside = other;
+  if (other.dim() > 0) {
+    expect(broadcast(x.sizes(), other.sizes(), op.name) == x.sizes(), ErrorKind::not_implemented, op.name, ": a tensor of layout sparse_coo cannot be broadcast, got shapes ", x.sizes(), " and ", other.sizes());
+    beside = is(other) ? values_at(other, s.indices) : sparse_at(expand(other, x.sizes()), s.indices);
+  }
+  const Tensor operands[] = {swapped ? beside : s.values, swapped ? s.values : beside};
+  Tensor y[max_outputs];
+  run(op, operands, attrs, y);
+  return with_values(x, y[0]);
+}
+Tensor product(const Op& op, Tensors x, const Attrs& attrs) {
+  const bool second = !is(x[0]) || (is(x[1]) && sparse_of(*x[1]).indices.size(1) < sparse_of(*x[0]).indices.size(1));
+  return where_first(op, x[second], x[!second], attrs, second);
+}
+Tensor linear_in_first(const Op& op, Tensors x, const Attrs& attrs) {
+  if (is(x[0])) return where_first(op, x[0], x[1], attrs);
+  Tensor y[max_outputs];
+  run(op, std::initializer_list<Tensor>{x[0], to_dense(x[1])}, attrs, y);
+  return y[0];
+}
+Tensor power(const Op& op, Tensors x, const Attrs& attrs) {
+  expect(x[1].dim() == 0 && !is(x[1]) && !is_complex(x[1].dtype()) && item(x[1]).to<double>() > 0, ErrorKind::not_implemented,
+         "pow: a tensor of layout sparse_coo needs one positive exponent; use to_dense() first");
+  return where_first(op, sorted(x[0]), x[1], attrs);
+}
+
+// add and sub: two sparse tensors joined, or a dense one with the sparse one added.
+Tensor sum_of(const Op& op, Tensors x, const Attrs& attrs) {
+  const DType t = op.types(x, attrs).out[0];
+  const Tensor a = to_dtype(x[0], t), b = to_dtype(std::string_view(op.name) == "sub" ? neg(x[1]) : x[1], t);
+  if (!is(a) || !is(b)) {
+    const Tensor &dense = is(a) ? b : a, &s = is(a) ? a : b;
+    return dense.sizes() == s.sizes() ? add_into(dense, s) : add(dense, to_dense(s));
+  }
+  const Sparse &p = sparse_of(*a), &q = sparse_of(*b);
+  expect(a.sizes() == b.sizes() && p.indices.size(0) == q.indices.size(0), ErrorKind::shape, op.name, ": expected sizes of two tensors of layout sparse_coo to match, got ", a.sizes(), " and ", b.sizes());
+  const Tensor values[] = {p.values, q.values}, indices[] = {p.indices, q.indices};
+  const Tensor y = make_sparse(cat(values), cat(indices, 1), a.sizes(), false);
+  return p.coalesced && q.coalesced ? sorted(y) : y;
+}
+
+// ---- whole tensors
+
+Tensor run_sum(const Op& op, Tensors given, const Attrs& attrs) {
+  const auto& [dims, keepdim] = attrs.as<Reduce>();
+  const Tensor x = given[0];
+  const Sparse& s = sparse_of(*x);
+  const int sparse_dims = static_cast<int>(s.indices.size(0));
+  Dims kept_rows, within, sizes;
+  bool reduces_rows = false;
+  for (int d = 0; d < x.dim(); d++) {
+    const bool away = dims.contains(d);
+    if (!away || keepdim) sizes.push_back(away ? 1 : x.size(d));
+    if (d < sparse_dims && away) reduces_rows = true;
+    else if (d < sparse_dims) kept_rows.push_back(d);
+    else if (away) within.push_back(d - sparse_dims + 1);
+  }
+  const DType t = op.types(given, attrs).out[0];
+  Tensor values = to_dtype(s.values, t);
+  if (kept_rows.empty()) {
+    if (reduces_rows) within.insert(0, 0);
+    return reshape(sum(values, within), sizes);
+  }
+  if (!within.empty()) values = sum(values, within, keepdim);
+  TensorVector rows;
+  for (int d = 0; d < sparse_dims; d++)
+    if (!dims.contains(d)) rows.push_back(row(s.indices, d));
+    else if (keepdim) rows.push_back(zeros({s.indices.size(1)}, DType::int64));
+  return sorted(make_sparse(values, stack(rows), sizes, s.coalesced && !reduces_rows));
+}
+
+Tensor run_any(const Op&, Tensors x, const Attrs& attrs) {
+  expect(attrs.as<Reduce>().dims.size() == x[0].dim(), ErrorKind::not_implemented, "any: only over all dimensions of a tensor of layout sparse_coo");
+  return any(sparse_of(*sorted(x[0])).values);
+}
+
+Tensor run_norm(const Op& op, Tensors x, const Attrs& attrs) {
+  const VectorNorm& a = attrs.as<VectorNorm>();
+  expect(a.dims.size() == x[0].dim() && a.p > 0, ErrorKind::not_implemented, op.name, ": only of a positive order and over all dimensions of a tensor of layout sparse_coo");
+  return vector_norm(sparse_of(*sorted(x[0])).values, a.p);
+}
+
+// Columns of indices and values that stand at one position of a sparse dimension.
+Tensor run_select(const Op&, Tensors given, const Attrs& attrs) {
+  const At& a = attrs.as<At>();
+  const Tensor x = sorted(given[0]);
+  const Sparse& s = sparse_of(*x);
+  Dims sizes = x.sizes();
+  sizes.erase(a.dim);
+  const int rows = static_cast<int>(s.indices.size(0));
+  if (a.dim >= rows) return make_sparse(select(s.values, a.dim - rows + 1, a.index), s.indices, sizes, true);
+  Positions which;
+  const Tensor at = contiguous(row(s.indices, a.dim));
+  for (int64_t i = 0; i < at.numel(); i++)
+    if (at.data<int64_t>()[i] == a.index) which.push_back(i);
+  TensorVector left;
+  for (int d = 0; d < rows; d++)
+    if (d != a.dim) left.push_back(row(s.indices, d));
+  const Tensor values = index_select(s.values, 0, tensor_of(which));
+  if (left.empty()) return sum(values, Dims{0});
+  return make_sparse(values, columns(stack(left), which), sizes, true);
+}
+
+Tensor permuted(const Tensor& x, const Dims& order, const char* op) {
+  const Sparse& s = sparse_of(*x);
+  const int rows = static_cast<int>(s.indices.size(0));
+  Dims sizes, values{0};
+  bool same = true;
+  Positions at;
+  for (int d = 0; d < order.size(); d++) {
+    const int from = static_cast<int>(order[d]);
+    expect((d < rows) == (from < rows), ErrorKind::not_implemented, op, ": exchanging sparse and dense dimensions is not supported");
+    sizes.push_back(x.size(from));
+    same = same && (d >= rows || d == from);
+    if (d < rows) at.push_back(from);
+    else values.push_back(from - rows + 1);
+  }
+  return make_sparse(permute(s.values, values), index_select(s.indices, 0, tensor_of(at)), sizes, s.coalesced && same);
+}
+Tensor run_permute(const Op& op, Tensors x, const Attrs& attrs) { return permuted(x[0], attrs.as<Sizes>().sizes, op.name); }
+Tensor run_transpose(const Op& op, Tensors x, const Attrs& attrs) {
+  Dims order;
+  for (int d = 0; d < x[0].dim(); d++) order.push_back(d);
+  if (const auto [a, b] = attrs.as<Dims2>(); !order.empty()) std::swap(order[a], order[b]);
+  return permuted(x[0], order, op.name);
+}
+
+// ---- products of matrices
+
+Tensor sparse_by_sparse(const Tensor& a, const Tensor& given, const Dims& sizes) {
+  const Tensor b = sorted(given);
+  const Sparse &p = sparse_of(*a), &q = sparse_of(*b);
+  const Tensor a_rows = contiguous(p.indices), b_rows = contiguous(q.indices);
+  const int64_t n = p.indices.size(1), m = q.indices.size(1);
+  const int64_t *inner = a_rows.data<int64_t>() + n, *left = b_rows.data<int64_t>();
+  Positions from_a, from_b;
+  for (int64_t i = 0; i < n; i++) {
+    const auto [first, last] = std::equal_range(left, left + m, inner[i]);
+    for (const int64_t* j = first; j != last; j++) from_a.push_back(i), from_b.push_back(j - left);
+  }
+  const Tensor values = mul(index_select(p.values, 0, tensor_of(from_a)), index_select(q.values, 0, tensor_of(from_b)));
+  const Tensor indices[] = {row(columns(p.indices, from_a), 0), row(columns(q.indices, from_b), 1)};
+  return sorted(make_sparse(values, stack(indices), sizes, false));
+}
+
+Tensor run_matmul(const Op& op, Tensors x, const Attrs& attrs) {
+  Dims sizes[max_outputs];
+  op.types(x, attrs);
+  op.shape(x, attrs, sizes);
+  for (const Tensor& t : x)
+    expect(t.dim() == 2 && (!is(t) || sparse_of(*t).values.dim() == 1), ErrorKind::not_implemented, "matmul: tensors of layout sparse_coo are multiplied as matrices without dense dimensions, got shape ", t.sizes());
+  if (is(x[0]) && is(x[1])) return sparse_by_sparse(x[0], x[1], sizes[0]);
+  const bool left = is(x[0]);
+  const Sparse& s = sparse_of(*x[left ? 0 : 1]);
+  const Tensor dense = x[left ? 1 : 0], out = zeros(sizes[0], dense.dtype(), dense.device());
+  if (left) return index_add(out, 0, row(s.indices, 0), mul(unsqueeze(s.values, 1), index_select(dense, 0, row(s.indices, 1))));
+  return index_add(out, 1, row(s.indices, 1), mul(index_select(dense, 1, row(s.indices, 0)), s.values));
+}
+
+}  // namespace
+
+}  // namespace sparse
+
+SparseKernel sparse_kernel(const char* name) {
+  using namespace sparse;
+  static const std::map<std::string_view, SparseKernel> table = [] {
+    std::map<std::string_view, SparseKernel> t{
+        {"add", sum_of}, {"alias", run_identity}, {"any", run_any}, {"clone", run_clone}, {"coalesce", run_coalesce}, {"copy", run_copy}, {"div", linear_in_first}, {"masked_gradient", run_identity}, {"matmul", run_matmul},
+        {"mul", product}, {"permute", run_permute}, {"pow", power}, {"select", run_select}, {"sparse_at", run_at}, {"sparse_coo_tensor", run_coo}, {"sparse_values", run_values}, {"sub", sum_of},
+        {"sum", run_sum}, {"to_dense", run_to_dense}, {"to_sparse", run_to_sparse}, {"transpose", run_transpose}, {"vector_norm", run_norm}};
+    for (const char* op : {"conj", "contiguous", "neg", "to_dtype"}) t[op] = linear;
+    for (const char* op : {"abs", "angle", "asin", "asinh", "atan", "atanh", "ceil", "deg2rad", "erf", "erfinv", "expm1", "floor", "frac", "isinf", "isnan", "leaky_relu", "log1p", "nan_to_num", "rad2deg", "relu", "round",
+                           "sgn", "sign", "sin", "sinh", "sqrt", "square", "tan", "tanh", "trunc"})
+      t[op] = keeping_zero;
+    for (const char* op : {"erf_derivative", "relu_derivative", "tanh_derivative"}) t[op] = linear_in_first;
+    return t;
+  }();
+  const auto found = table.find(name);
+  return found == table.end() ? nullptr : found->second;
+}
+
+}  // namespace adjoint
