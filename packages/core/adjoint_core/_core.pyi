@@ -313,6 +313,9 @@ Example::
     def clone(self, *, memory_format: memory_format | None=None) -> Tensor:
         """A copy of `x` in fresh memory."""
 
+    def coalesce(self) -> Tensor:
+        """The same sparse tensor in row-major order, values at one position added."""
+
     def conj(self) -> Tensor:
         """Complex conjugate of each element of `x`."""
 
@@ -393,6 +396,9 @@ Arguments:
 
     def deg2rad_(self) -> Tensor:
         """Each element of `x` from degrees to radians. In place."""
+
+    def dense_dim(self) -> _int:
+        """How many trailing dimensions are dense."""
 
     def det(input: Tensor) -> Tensor:
         """The determinants of (..., n, n) matrices: `linalg.det`."""
@@ -689,6 +695,9 @@ Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """The slices of `x` at the positions `index` (1-d) along `dim`."""
 
+    def indices(self) -> Tensor:
+        """The positions of a coalesced sparse tensor, (sparse dims, nnz)."""
+
     def inner(self, other: Tensor) -> Tensor: ...
 
     def int(self, memory_format: memory_format=...) -> Tensor: ...
@@ -696,7 +705,8 @@ Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
     def inverse(input: Tensor) -> Tensor:
         """The inverse of (..., n, n) matrices: `linalg.inv`."""
 
-    def is_coalesced(self): ...
+    def is_coalesced(self) -> _bool:
+        """Whether no position occurs twice and all are in order."""
 
     def is_complex(self) -> _bool: ...
 
@@ -735,7 +745,8 @@ Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
     def is_signed(self) -> _bool: ...
 
     @property
-    def is_sparse(self) -> _bool: ...
+    def is_sparse(self) -> _bool:
+        """Whether the layout is ``sparse_coo``."""
     is_sparse_csr: _bool
     is_xpu: _bool
 
@@ -778,6 +789,10 @@ Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
     def kron(self, other: Tensor) -> Tensor: ...
 
     def kthvalue(self, k: _int, dim: _int=-1, keepdim: _bool=False) -> _ValuesIndices: ...
+
+    @property
+    def layout(self) -> Any:
+        """How the elements lie in memory."""
 
     def ldexp(input: Tensor, other: Tensor) -> Tensor:
         """input * 2**other."""
@@ -1330,7 +1345,7 @@ Raises:
     def select_scatter(self, src: Tensor, dim: _int, index: _int) -> Tensor: ...
 
     def set_(self, source: Tensor) -> Tensor:
-        """Takes over the memory and shape of `source`."""
+        """Takes over the memory and shape of `source`; counts as a write to this tensor."""
 
     def sgn(self) -> Tensor:
         """`x / abs(x)` for each element of `x`, 0 for 0."""
@@ -1395,6 +1410,12 @@ Example: `signbit(tensor([-0.0, 1.0]))  # tensor([ True, False])`"""
 
     def sort(self, dim: _int=-1, descending: _bool=False, stable: _bool=False) -> _ValuesIndices:
         """The elements in order along a dimension, and where each came from."""
+
+    def sparse_dim(self) -> _int:
+        """How many leading dimensions are sparse."""
+
+    def sparse_mask(self, mask: Tensor) -> Tensor:
+        """The values of this tensor where the sparse `mask` specifies some."""
 
     def split(self, split_size: Any, dim: _int=0) -> tuple[Tensor, ...]: ...
 
@@ -1504,8 +1525,18 @@ Example::
     def to(self, *args: Any, **kwargs) -> Tensor:
         """This tensor with another element type."""
 
-    def to_dense(self) -> Tensor:
-        """This tensor: all of them are dense."""
+    def to_dense(self, dtype: Any=None, *, masked_grad: _bool | None=None) -> Tensor:
+        """The strided tensor with these values.
+
+Arguments:
+    dtype: of the result.
+    masked_grad: whether the gradient of a sparse tensor is taken only where it specifies values (the default)."""
+
+    def to_sparse(self, sparse_dim: _int | layout | None=None, *, layout: layout | None=None, blocksize: Any=None, dense_dim: _int | None=None) -> Tensor:
+        """The elements that are not zero, as a sparse tensor whose first `sparse_dim` dimensions are sparse (all by default).
+
+Raises:
+    NotImplementedError: a layout other than ``sparse_coo`` is asked for."""
 
     def tolist(self) -> Any:
         """Nested lists of Python numbers."""
@@ -1555,7 +1586,8 @@ Example::
 
     def unflatten(self, dim: _int, sizes: _Dims) -> Tensor: ...
 
-    def unfold(self, dimension: _int, size: _int, step: _int) -> Tensor: ...
+    def unfold(self, dimension: _int, size: _int, step: _int) -> Tensor:
+        """All windows of one size along a dimension, `step` apart, as the last dimension of the result."""
 
     def uniform_(self, from_: _float=0.0, to: _float=1.0, *, generator: Generator | None=None) -> Tensor: ...
 
@@ -1580,6 +1612,9 @@ Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
 
     def untyped_storage(self) -> Storage:
         """The memory behind this tensor, counted in bytes."""
+
+    def values(self) -> Tensor:
+        """The values of a coalesced sparse tensor, (nnz, dense dims...)."""
 
     @overload
     def var(self, unbiased: _bool) -> Tensor:
@@ -1774,13 +1809,23 @@ Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
     def _base(self) -> Tensor | None:
         """The tensor that this one is a view of; None if it is none."""
 
+    def _indices(self) -> Tensor:
+        """The positions as they are."""
+
     def _is_view(self): ...
 
     @staticmethod
     def _make_subclass(cls: Any, data: Tensor, require_grad: _bool=False) -> Any: ...
 
+    def _masked_gradient(self) -> Tensor: ...
+
+    def _nnz(self) -> _int:
+        """How many values are specified."""
+
     def _set_data(self, source: Tensor) -> None:
         """Takes over the memory of another tensor, without history."""
+
+    def _set_version(self, version: _int) -> None: ...
 
     def _storage_nbytes(self) -> _int: ...
 
@@ -1789,6 +1834,13 @@ Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
 
     def _to_bytes(self) -> bytes:
         """The elements in order, as bytes."""
+
+    def _to_dense(self) -> Tensor: ...
+
+    def _to_sparse(self, sparse_dim: _int | None=None) -> Tensor: ...
+
+    def _values(self) -> Tensor:
+        """The values as they are, without history."""
 
     @property
     def _version(self) -> _int:
@@ -2657,7 +2709,8 @@ def triu(input: Tensor, diagonal: _int=0) -> Tensor:
 def as_strided(input: Tensor, size: _Dims, stride: _Dims, storage_offset: _int | None=None) -> Tensor:
     """Any sizes and strides over the memory of `x`."""
 
-def unfold(input: Tensor, dimension: _int, size: _int, step: _int) -> Tensor: ...
+def unfold(input: Tensor, dimension: _int, size: _int, step: _int) -> Tensor:
+    """All windows of one size along a dimension, `step` apart, as the last dimension of the result."""
 
 def fliplr(input: Tensor) -> Tensor: ...
 
@@ -2888,7 +2941,7 @@ def _rms_norm(x: Tensor, shape: _Dims, weight: Tensor | None, eps: _float | None
 
 def _batch_norm(x: Tensor, mean: Tensor | None, var: Tensor | None, weight: Tensor | None, bias: Tensor | None, training: _bool, momentum: _float, eps: _float) -> Tensor: ...
 
-def _embedding(arg0: Tensor, arg1: Tensor, arg2: _int, /) -> Tensor: ...
+def _embedding(arg0: Tensor, arg1: Tensor, arg2: _int, arg3: _bool, arg4: _bool, /) -> Tensor: ...
 
 def _one_hot(arg0: Tensor, arg1: _int, /) -> Tensor: ...
 
@@ -2909,6 +2962,10 @@ def _smooth_l1_loss(arg0: Tensor, arg1: Tensor, arg2: str, arg3: _float, /) -> T
 def _huber_loss(arg0: Tensor, arg1: Tensor, arg2: str, arg3: _float, /) -> Tensor: ...
 
 def _kl_div(arg0: Tensor, arg1: Tensor, arg2: str, arg3: _bool, /) -> Tensor: ...
+
+def _is_sparse(arg: Tensor, /) -> _bool: ...
+
+def _sparse_coo_tensor(values: Tensor, indices: Tensor, size: _Dims | None, coalesced: _bool) -> Tensor: ...
 
 def _op_names() -> list[str]: ...
 

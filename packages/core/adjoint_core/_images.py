@@ -274,6 +274,13 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
     return pair if return_indices else pair[0]
 
 
+def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """The maximum of each cell of a grid of `output_size` over a volume; None keeps a size."""
+    sizes = [None] * 3 if output_size is None else _tuple(output_size, 3)
+    pair = _adaptive_max(input, sizes, 3)
+    return pair if return_indices else pair[0]
+
+
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """The maximum of each cell of a grid of `output_size`; None keeps a size."""
     sizes = [None, None] if output_size is None else _tuple(output_size, 2)

@@ -377,6 +377,24 @@ def multi_margin_loss(
     return _reduce(loss.squeeze(0) if input.ndim == 1 else loss, reduction)
 
 
+def multilabel_margin_loss(
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+) -> Tensor:
+    """The mean over classes of max(0, 1 - x[j] + x[i]) for each target j and each class i that is none.
+
+    The targets of a row stand in front; the first -1 ends them.
+    """
+    reduction = _reduction(size_average, reduce, reduction)
+    x, y = (input.unsqueeze(0), target.unsqueeze(0)) if input.ndim == 1 else (input, target)
+    counts = (y >= 0).long().cumprod(1).bool()
+    classes = y.clamp_min(0)
+    taken = _core.zeros(x.shape, dtype=_core.int64).scatter_add(1, classes, counts.long()) > 0
+    gaps = (1 - x.gather(1, classes).unsqueeze(2) + x.unsqueeze(1)).clamp_min(0)
+    wanted = counts.unsqueeze(2) & ~taken.unsqueeze(1)
+    loss = _core.where(wanted, gaps, 0.0).sum((1, 2)) / x.size(1)
+    return _reduce(loss.squeeze(0) if input.ndim == 1 else loss, reduction)
+
+
 def multilabel_soft_margin_loss(
     input: Tensor,
     target: Tensor,

@@ -116,17 +116,16 @@ def _rebuild_sparse(
 
 @_method
 def __reduce_ex__(self: Tensor, protocol: int) -> Any:
-    leaf = getattr(self, "is_leaf", True)
     cls = type(self)
     if self.is_sparse:
         parts = self._indices(), self._values(), tuple(self.shape), self.is_coalesced()
-        return _rebuild_sparse, (*parts, _needs_grad(self) and leaf, dict(self.__dict__))
+        return _rebuild_sparse, (*parts, _needs_grad(self), dict(self.__dict__))
     return _rebuild, (
         None if cls is Tensor else cls,
         self._to_bytes(),
         self.dtype,
         tuple(self.shape),
-        _needs_grad(self) and leaf,
+        _needs_grad(self),
         dict(self.__dict__),
     )
 
@@ -204,8 +203,10 @@ for _name, _value in {
 
 @_method
 def set_(self: Tensor, source: Tensor) -> Tensor:
-    """Takes over the memory and shape of `source`."""
+    """Takes over the memory and shape of `source`; counts as a write to this tensor."""
+    version = self._version
     self._set_data(source)
+    self._set_version(version + 1)
     return self
 
 

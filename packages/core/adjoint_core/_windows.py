@@ -343,6 +343,14 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Ints) -> Tensor:
     return _adaptive(input, -1, _tuple(output_size, 1)[0])
 
 
+def _adaptive_last(input: Tensor, output_size: int | Sequence[int | None], n: int) -> Tensor:
+    sizes = [output_size] * n if isinstance(output_size, int) else list(output_size)
+    for dim, size in zip(range(-n, 0), sizes, strict=True):
+        if size is not None:
+            input = _adaptive(input, dim, size)
+    return input
+
+
 def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None]) -> Tensor:
     """Means over nearly equal windows of the last two dimensions; None keeps a size.
 
@@ -351,8 +359,9 @@ def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None]) 
         >>> ad.nn.functional.adaptive_avg_pool2d(ad.ones(1, 1, 4, 4), 1)
         tensor([[[[1.]]]])
     """
-    sizes = [output_size] * 2 if isinstance(output_size, int) else list(output_size)
-    for dim, size in zip((-2, -1), sizes, strict=True):
-        if size is not None:
-            input = _adaptive(input, dim, size)
-    return input
+    return _adaptive_last(input, output_size, 2)
+
+
+def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int | None]) -> Tensor:
+    """Means over nearly equal windows of the last three dimensions; None keeps a size."""
+    return _adaptive_last(input, output_size, 3)

@@ -179,6 +179,12 @@ void bind_writes(const Methods& t) {
     x->keys = (x->keys & ~key_sparse) | (y->keys & key_sparse);
     x->face = y->face;
   }, "source"_a, "Takes over the memory of another tensor, without history.");
+  t.def("_set_version", [](const Tensor& x, uint32_t version) {   // its memory counts writes on its own from here
+    need_memory(x, "set_");
+    Storage* whole = x->storage;   // the reference of x passes to the new block
+    x->storage = Storage::borrow(whole->data, whole->nbytes, [](void* s) noexcept { static_cast<Storage*>(s)->dec_ref(); }, whole, whole->device);
+    x->storage->version = version;
+  }, "version"_a);
   t.def("_to_bytes", [](const Tensor& x) {
     need_memory(x, "pickle");
     const Tensor y = contiguous(alias_of(x));

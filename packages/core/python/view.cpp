@@ -25,6 +25,11 @@ template <class F> void with_dims(nb::module_& m, const char* name, F f, const c
 Tensor move_dims(const Tensor& x, const Dims& from, const Dims& to) {
   expect(from.size() == to.size(), "movedim: Invalid source or destination dims: source (", from, " dims) should contain the same number of dims as destination (", to, " dims)");
   const int n = x.dim();
+  if (n == 0) {
+    for (const Dims* dims : {&from, &to})
+      for (int64_t d : *dims) wrap_dim(d, n, "movedim");
+    return x;
+  }
   Dims order(n, -1);
   bool used[Dims::max] = {};
   for (int i = 0; i < from.size(); i++) {

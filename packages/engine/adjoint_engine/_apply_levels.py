@@ -64,8 +64,14 @@ def _with_tangents(
     pushed = found if isinstance(found, tuple) else (found,)
     if len(pushed) != len(outputs):
         raise RuntimeError(
-            f"{cls.__name__}.jvp returned an incorrect number of tangents: expected {len(outputs)}, got {len(pushed)}"
+            f"Function's jvp returned an invalid number of forward gradients (expected {len(outputs)} but got {len(pushed)}), in {cls.__name__}"
         )
+    for y, t in zip(outputs, pushed, strict=True):
+        if isinstance(t, Tensor) and isinstance(y, Tensor) and t.shape != y.shape:
+            raise RuntimeError(
+                "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. "
+                f"Tensor is of size {list(y.shape)} while the given forward gradient is of size {list(t.shape)}, in {cls.__name__}.jvp."
+            )
     return tuple(
         _engine.lift_dual(y, t, slot) if t is not None and isinstance(y, Tensor) else y
         for y, t in zip(outputs, pushed, strict=True)
@@ -109,7 +115,13 @@ def _apply_batched(
         dims = tuple(
             _engine.batch_dim(a, slot) if isinstance(a, Tensor) and _engine.is_batched(a, slot) else None for a in args
         )
-        found, out_dims = cls.vmap(VmapInfo(size, "error"), dims, *values, **kwargs)
+        returned = cls.vmap(VmapInfo(size, "error"), dims, *values, **kwargs)
+        if not isinstance(returned, tuple) or len(returned) != 2:
+            raise RuntimeError(
+                "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure compatible with "
+                f"the output. Got a {type(returned).__name__}, in {cls.__name__}.vmap."
+            )
+        found, out_dims = returned
         single = not isinstance(found, tuple)
         outputs = (found,) if single else found
         where = out_dims if isinstance(out_dims, tuple) else (out_dims,) * len(outputs)

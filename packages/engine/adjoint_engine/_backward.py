@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from adjoint_core import Tensor, zeros_like
@@ -47,7 +48,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
         'MulBackward0'
     """
     if not tensor.requires_grad:
-        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients.")
+        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
     return GradientEdge(*_engine.gradient_edge(tensor))
 
 
@@ -70,11 +71,51 @@ def _edge(x: Any, what: str) -> GradientEdge:
 def _cotangents(outputs: list[Any], given: Any, what: str) -> list[Tensor | None]:
     grads = [None] * len(outputs) if given is None else _sequence(given)
     if len(grads) != len(outputs):
-        raise RuntimeError(f"Mismatch in number of grad_outputs: got {len(grads)} gradients for {len(outputs)} {what}")
+        raise RuntimeError(
+            f"got {len(outputs)} tensors and {len(grads)} gradients: one gradient is needed for each of the {what}"
+        )
     for g in grads:
         if g is not None and not isinstance(g, Tensor):
             raise TypeError("gradients can be either Tensors or None, but got " + type(g).__name__)
     return grads
+
+
+_callbacks: list[tuple[int, int, Callable[[], Any]]] = []  # (thread, backward, callback), of all threads
+
+
+def queue_callback(callback: Callable[[], Any]) -> None:
+    """Calls ``callback()`` when the backward that runs now in this thread has ended well.
+
+    Raises:
+        RuntimeError: no backward is running.
+    """
+    task = _engine.current_task()
+    if task < 0:
+        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+    _callbacks.append((threading.get_ident(), task, callback))
+
+
+def _take_callback() -> Callable[[], Any] | None:
+    """The oldest callback of a backward that has ended in this thread: its number is larger than that of the one around it."""
+    here, around = threading.get_ident(), _engine.current_task()
+    for entry in _callbacks:
+        if entry[0] == here and entry[1] > around:
+            _callbacks.remove(entry)
+            return entry[2]
+    return None
+
+
+def with_callbacks(run: Callable[..., Any], *args: Any) -> Any:
+    """``run(*args)``, a backward, and then what was queued for its end; after an error, nothing."""
+    try:
+        found = run(*args)
+    except BaseException:
+        while _callbacks and _take_callback() is not None:
+            pass
+        raise
+    while _callbacks and (callback := _take_callback()) is not None:
+        callback()
+    return found
 
 
 def backward(
@@ -116,13 +157,13 @@ def backward(
     outputs = _sequence(tensors)
     wanted = _sequence(inputs)
     if inputs is not None and not wanted:
-        raise RuntimeError("'inputs' argument to backward() cannot be empty.")
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     keep = create_graph if retain_graph is None else bool(retain_graph)
     cotangents = _cotangents(outputs, grad_tensors, "tensors")
     if any(isinstance(x, GradientEdge) for x in (*outputs, *wanted)):
-        _run_edges(outputs, cotangents, wanted, keep, create_graph, accumulate=True)
+        with_callbacks(_run_edges, outputs, cotangents, wanted, keep, create_graph, True)
         return
-    _engine.backward(outputs, cotangents, keep, create_graph, wanted)
+    with_callbacks(_engine.backward, outputs, cotangents, keep, create_graph, wanted)
 
 
 def _run_edges(
@@ -186,20 +227,22 @@ def grad(
             stacklevel=2,
         )
     ys, xs = _sequence(outputs), _sequence(inputs)
+    if not xs:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     keep = create_graph if retain_graph is None else bool(retain_graph)
     cotangents = _cotangents(ys, grad_outputs, "outputs")
     if is_grads_batched:
         found = _batched(ys, xs, cotangents, keep, create_graph)
     elif any(isinstance(x, GradientEdge) for x in (*ys, *xs)):
-        found = _run_edges(ys, cotangents, xs, keep, create_graph, accumulate=False)
+        found = with_callbacks(_run_edges, ys, cotangents, xs, keep, create_graph, False)
     else:
-        found = _engine.grad(ys, xs, cotangents, keep, create_graph)
+        found = with_callbacks(_engine.grad, ys, xs, cotangents, keep, create_graph)
     if materialize_grads:
         found = [zeros_like(x) if g is None else g for g, x in zip(found, xs, strict=True)]
     elif not allow_unused and any(g is None for g in found):
         raise RuntimeError(
-            "One of the differentiated Tensors appears to not have been used in the graph. "
-            f"Set allow_unused=True if this is the desired behavior. (input {found.index(None)})"
+            f"The differentiated Tensor at index {found.index(None)} appears to not have been used in the graph. "
+            "Set allow_unused=True if this is the desired behavior."
         )
     return dict(zip(inputs, found, strict=True)) if isinstance(inputs, Mapping) else tuple(found)
 

@@ -6,7 +6,7 @@ import functools
 import threading
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 from adjoint_core import Tensor
 
@@ -64,12 +64,21 @@ def _metadata(self: Any) -> dict[str, Any]:
     return found
 
 
+def _saved_indices(self: Any, raw: bool) -> tuple[Any, ...]:
+    """One entry for each dimension up to the last one indexed; indices of several dimensions are kept as one position."""
+    dims = _engine.node_attributes(self)["dims"]
+    found = _engine.saved_tensor(self, False, 1, raw)
+    return (*(None for _ in range(dims[0])), found)
+
+
 def _attribute(self: Any, name: str) -> Any:
     """``_saved_self``, ``_raw_saved_self``, ``_saved_dim``, ``variable``: what a node keeps, by PyTorch's names."""
     raw = name.startswith("_raw_saved_")
     op = _engine.node_op(self) if raw or name.startswith("_saved_") else None
     if op is not None:
         key = name.removeprefix("_raw_saved_").removeprefix("_saved_")
+        if op == "index" and key == "indices":
+            return _saved_indices(self, raw)
         if key in _SAVED:
             return _engine.saved_tensor(self, *_SAVED[key], raw)
         attributes = _engine.node_attributes(self)
@@ -81,6 +90,21 @@ def _attribute(self: Any, name: str) -> Any:
     if name == "variable" and (leaf := _engine.node_variable(self)) is not None:
         return leaf
     raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+
+class _Metadata(NamedTuple):
+    """The shape, dtype and device of one output of a node, and so of its cotangent."""
+
+    shape: Any
+    dtype: Any
+    device: Any
+    is_nested_tensor: bool = False
+    is_cpp_nested_tensor: bool = False
+
+
+def _input_metadata(self: Any) -> tuple[_Metadata, ...]:
+    """What each cotangent that this node takes looks like."""
+    return tuple(_Metadata(*m) for m in _engine.node_outputs(self))
 
 
 def _register_hook_dict(self: Any, tensor: Tensor) -> None:
@@ -125,6 +149,7 @@ def _call(self: Any, *grads: Tensor | None) -> Any:
 Node.name = _name
 Node.next_functions = property(_engine.next_functions, doc="For each input the node that made it, and which of its outputs.")
 Node.metadata = property(_metadata)
+Node._input_metadata = property(_input_metadata)
 Node._sequence_nr = _sequence_nr
 Node.register_hook = _register_hook
 Node.register_prehook = _register_prehook
@@ -206,6 +231,30 @@ def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
     """
     for t in [tensor] if isinstance(tensor, Tensor) else tensor:
         _engine.bump_version(t)
+
+
+class unsafe_preserve_version_counter:
+    """Writes to ``tensors`` inside the block do not count: what was saved of them is not checked.
+
+    Example::
+
+        >>> x = ad.ones(2)
+        >>> with ad.autograd._unsafe_preserve_version_counter(x):
+        ...     _ = x.add_(1)
+        >>> x._version
+        0
+    """
+
+    def __init__(self, tensors: Tensor | tuple[Tensor, ...]) -> None:
+        self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
+        self.versions = [t._version for t in self.tensors]
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        for t, version in zip(self.tensors, self.versions):
+            _engine.set_version(t, version)
 
 
 class region_activation_memory_budget:

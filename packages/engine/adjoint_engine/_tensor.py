@@ -78,6 +78,15 @@ def _is_view(self: Tensor) -> bool:
 
 
 def _set_data(self: Tensor, source: Tensor) -> None:
+    if self.is_sparse != source.is_sparse:
+        raise RuntimeError(
+            "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type: "
+            f"{self.layout} and {source.layout}."
+        )
+    if _engine.requires_grad(self) and not (source.is_floating_point() or source.is_complex()):
+        raise RuntimeError(
+            f"data set to a tensor that requires gradients must be floating point or complex dtype, got {source.dtype}"
+        )
     self._set_data(source)
 
 

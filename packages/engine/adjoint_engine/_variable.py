@@ -2,11 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from adjoint_core import Tensor
 
 from . import _engine
+from ._backward import queue_callback, with_callbacks
+
+
+class _ExecutionEngine:
+    """The engine under the name that older code reaches it by: ``Variable._execution_engine``."""
+
+    queue_callback = staticmethod(queue_callback)
+
+    @staticmethod
+    def is_checkpoint_valid() -> bool:
+        """Whether a reentrant checkpoint may run now: not while only some gradients are asked for."""
+        return not _engine.inputs_given()
+
+    @staticmethod
+    def run_backward(
+        tensors: Sequence[Tensor],
+        grad_tensors: Sequence[Tensor | None],
+        keep_graph: bool,
+        create_graph: bool,
+        inputs: Sequence[Tensor] = (),
+        allow_unreachable: bool = False,
+        accumulate_grad: bool = False,
+    ) -> tuple[Tensor | None, ...]:
+        """``backward`` if ``accumulate_grad``, else ``grad``, with all arguments given."""
+        if accumulate_grad:
+            with_callbacks(_engine.backward, list(tensors), list(grad_tensors), keep_graph, create_graph, list(inputs))
+            return ()
+        found = with_callbacks(_engine.grad, list(tensors), list(inputs), list(grad_tensors), keep_graph, create_graph)
+        if not allow_unreachable and any(g is None for g in found):
+            raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph.")
+        return tuple(found)
 
 
 class VariableMeta(type):
@@ -27,6 +59,8 @@ class Variable(metaclass=VariableMeta):
         >>> ad.autograd.Variable(ad.ones(2), requires_grad=True)
         tensor([1., 1.], requires_grad=True)
     """
+
+    _execution_engine = _ExecutionEngine()
 
     def __new__(cls, data: Tensor, requires_grad: bool = False) -> Any:
         if not isinstance(data, Tensor):

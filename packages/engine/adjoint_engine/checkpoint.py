@@ -2,24 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import contextlib
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import adjoint_core as core
 from adjoint_core import Tensor
 
-from . import _engine
+from . import _engine, trees
 from ._backward import backward
 from ._context import FunctionCtx
 from ._function import Function
-from ._modes import enable_grad, no_grad
+from ._modes import enable_grad, is_grad_enabled, no_grad
 from ._saved_hooks import saved_tensors_hooks
 
-__all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential"]
+__all__ = [
+    "CheckpointError",
+    "CheckpointFunction",
+    "checkpoint",
+    "checkpoint_sequential",
+    "noop_context_fn",
+    "set_checkpoint_early_stop",
+]
+
+_early_stop: bool | None = None  # what set_checkpoint_early_stop asks for
 
 
 class CheckpointError(RuntimeError):
     """The function did something else when it was run again."""
+
+
+def noop_context_fn() -> tuple[Any, Any]:
+    """Two contexts that do nothing: the default of ``context_fn``."""
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """Whether functions checkpointed inside the block stop, when they are run again, at the last tensor that is needed.
+
+    Example::
+
+        >>> with ad.utils.checkpoint.set_checkpoint_early_stop(False):
+        ...     y = ad.utils.checkpoint.checkpoint(ad.exp, ad.ones(1, requires_grad=True), use_reentrant=False)
+    """
+    global _early_stop
+    before, _early_stop = _early_stop, enable
+    try:
+        yield
+    finally:
+        _early_stop = before
 
 
 class _Again:
@@ -40,17 +73,32 @@ class _Again:
             core.set_rng_state(now)
 
 
+class _Stop(Exception):
+    """All that is needed was saved again."""
+
+
+def _form(t: Tensor) -> dict[str, Any]:
+    return {"shape": t.shape, "dtype": t.dtype, "device": t.device}
+
+
+def _version(t: Tensor) -> int | None:
+    return None if _engine.is_lifted(t) or _engine.is_inference(t) else t._version
+
+
 class _Recomputed:
     """The tensors that a run of `run` saves, by their order: made again when the first of them is asked for."""
 
-    def __init__(self, run: Callable[[], Any]) -> None:
+    def __init__(self, run: Callable[[], Any], arguments: list[Tensor], context: Any, early_stop: bool, compare: bool) -> None:
         self.run = run
-        self.count = 0
+        self.arguments = [(t, _version(t)) for t in arguments]
+        self.context = context
+        self.early_stop, self.compare = early_stop, compare
+        self.forms: list[dict[str, Any]] = []
         self.values: dict[int, Tensor] = {}
 
     def pack(self, tensor: Tensor) -> int:
-        self.count += 1
-        return self.count - 1
+        self.forms.append(_form(tensor))
+        return len(self.forms) - 1
 
     def unpack(self, i: int) -> Tensor:
         if i not in self.values:
@@ -58,37 +106,63 @@ class _Recomputed:
         return self.values.pop(i)
 
     def _recompute(self) -> None:
+        for number, (t, version) in enumerate(self.arguments):
+            if _version(t) != version:
+                raise RuntimeError(
+                    "one of the variables needed for gradient computation has been modified by an inplace operation: tensor argument "
+                    f"{number} of a checkpointed function is at version {_version(t)}; expected version {version} instead."
+                )
         values: list[Tensor] = []
 
         def keep(tensor: Tensor) -> int:
             values.append(_engine.detach(tensor))
+            if self.early_stop and len(values) == len(self.forms):
+                raise _Stop
             return len(values) - 1
 
-        with enable_grad(), saved_tensors_hooks(keep, values.__getitem__):
+        with enable_grad(), saved_tensors_hooks(keep, values.__getitem__), self.context, contextlib.suppress(_Stop):
             self.run()
-        if len(values) != self.count:
-            raise CheckpointError(
-                "checkpoint: A different number of tensors was saved during the original forward and recomputation. "
-                f"Number of tensors saved during forward: {self.count}. Number of tensors saved during recomputation: {len(values)}"
-            )
+        self._check(values)
         self.values = dict(enumerate(values))
 
+    def _check(self, values: list[Tensor]) -> None:
+        if len(values) != len(self.forms):
+            raise CheckpointError(
+                "checkpoint: A different number of tensors was saved during the original forward and recomputation.\n"
+                f"Number of tensors saved during forward: {len(self.forms)}\n"
+                f"Number of tensors saved during recomputation: {len(values)}"
+            )
+        pairs = enumerate(zip(self.forms, map(_form, values)))
+        different = [f"tensor at position {i}:\nsaved metadata: {a}\nrecomputed metadata: {b}" for i, (a, b) in pairs if a != b]
+        if self.compare and different:
+            raise CheckpointError(
+                "checkpoint: Recomputed values for the following tensors have different metadata than during the forward pass.\n"
+                + "\n".join(different)
+            )
 
-class _Reentrant(Function):
+
+class CheckpointFunction(Function):
     """Forward records nothing; backward runs the function again and goes back through it."""
 
     @staticmethod
-    def forward(ctx: FunctionCtx, run: Callable[..., Any], preserve: bool, *args: Any) -> Any:
-        ctx.again = _Again(run, preserve)
+    def forward(ctx: FunctionCtx, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
+        if not any(isinstance(a, Tensor) and a.requires_grad for a in args):
+            warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=4)
+        ctx.again = _Again(run_function, preserve_rng_state)
         tensors = [a for a in args if isinstance(a, Tensor)]
         ctx.args = [None if isinstance(a, Tensor) else a for a in args]
         ctx.places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
         ctx.save_for_backward(*tensors)
         with no_grad():
-            return run(*args)
+            return run_function(*args)
 
     @staticmethod
     def backward(ctx: FunctionCtx, *cotangents: Any) -> Any:
+        if _engine.inputs_given():
+            raise RuntimeError(
+                "When use_reentrant=True, checkpoint is incompatible with .grad() or passing an `inputs` parameter to .backward(). "
+                "To resolve this error, you can either set use_reentrant=False, or call .backward() without passing the `inputs` argument."
+            )
         args, needed = list(ctx.args), ctx.needs_input_grad[2:]
         for i, x in zip(ctx.places, ctx.saved_tensors):
             args[i] = _engine.detach(x).requires_grad_(needed[i])
@@ -105,34 +179,73 @@ class _Reentrant(Function):
         return (None, None, *(a.grad if isinstance(a, Tensor) else None for a in args))
 
 
+def _chosen(use_reentrant: bool | None) -> bool:
+    if use_reentrant is None:
+        warnings.warn(
+            "checkpoint: the use_reentrant parameter should be passed explicitly. use_reentrant=False is recommended, but if you need "
+            "to preserve the current default behavior, you can pass use_reentrant=True.",
+            stacklevel=3,
+        )
+        return True
+    return use_reentrant
+
+
 def checkpoint(
-    function: Callable[..., Any], *args: Any, use_reentrant: bool = False, preserve_rng_state: bool = True, **kwargs: Any
+    function: Callable[..., Any],
+    *args: Any,
+    use_reentrant: bool | None = None,
+    preserve_rng_state: bool = True,
+    context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn,
+    determinism_check: str = "default",
+    debug: bool = False,
+    early_stop: bool = True,
+    **kwargs: Any,
 ) -> Any:
     """``function(*args, **kwargs)``, whose intermediate tensors are made again in backward instead of being kept.
 
     Arguments:
-        use_reentrant: record nothing and start a second backward inside the first one: no keyword arguments, no double backward.
+        use_reentrant: record nothing and start a second backward inside the first one: no keyword arguments, no double backward,
+            no ``grad``. Say which; True, with a warning, is the default.
         preserve_rng_state: the second run sees the random numbers of the first.
+        context_fn: gives two contexts, in which the first and the second run happen.
+        determinism_check: "default" compares shape, dtype and device of what both runs save; "none" does not.
+        debug: accepted; errors name the tensors that differ in any case.
+        early_stop: the second run ends as soon as all that is needed was saved.
 
     Raises:
         CheckpointError: in backward, if the second run saves other tensors than the first.
+        ValueError: options of ``use_reentrant=False`` with ``use_reentrant=True``, or an unknown ``determinism_check``.
 
     Example::
 
-        >>> y = ad.utils.checkpoint.checkpoint(lambda x: x.exp().sin(), ad.ones(2, requires_grad=True))
+        >>> f = lambda x: x.exp().sin()
+        >>> y = ad.utils.checkpoint.checkpoint(f, ad.ones(2, requires_grad=True), use_reentrant=False)
     """
-    if use_reentrant:
+    if _chosen(use_reentrant):
         if kwargs:
             raise ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}")
-        return _Reentrant.apply(function, preserve_rng_state, *args)
+        if context_fn is not noop_context_fn or debug:
+            raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+        return CheckpointFunction.apply(function, preserve_rng_state, *args)
+    if determinism_check not in ("default", "none"):
+        raise ValueError(f"determinism_check should be one of ['default', 'none'], but got {determinism_check}")
+    first, second = context_fn()
+    if not is_grad_enabled():
+        with first:
+            return function(*args, **kwargs)
     again = _Again(lambda: function(*args, **kwargs), preserve_rng_state)
-    saved = _Recomputed(again)
-    with saved_tensors_hooks(saved.pack, saved.unpack):
+    tensors = [t for t in trees.tree_flatten((args, kwargs))[0] if isinstance(t, Tensor)]
+    stop = early_stop if _early_stop is None else _early_stop
+    saved = _Recomputed(again, tensors, second, stop, determinism_check == "default")
+    with saved_tensors_hooks(saved.pack, saved.unpack), first:
         return function(*args, **kwargs)
 
 
-def checkpoint_sequential(functions: Iterable[Callable[..., Any]], segments: int, input: Any, **options: Any) -> Any:
+def checkpoint_sequential(
+    functions: Iterable[Callable[..., Any]], segments: int, input: Any, use_reentrant: bool | None = None, **options: Any
+) -> Any:
     """Applies the functions one after the other, in `segments` parts of which all but the last are checkpoints."""
+    reentrant = _chosen(use_reentrant)
     steps = list(functions)
     size = len(steps) // segments
 
@@ -145,5 +258,5 @@ def checkpoint_sequential(functions: Iterable[Callable[..., Any]], segments: int
         return chain
 
     for k in range(segments - 1):
-        input = checkpoint(run(steps[k * size : (k + 1) * size]), input, **options)
+        input = checkpoint(run(steps[k * size : (k + 1) * size]), input, use_reentrant=reentrant, **options)
     return run(steps[(segments - 1) * size :])(input)

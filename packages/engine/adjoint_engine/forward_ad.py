@@ -44,6 +44,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
     Raises:
         RuntimeError: no level was entered; shapes or dtypes differ.
+        ValueError: integers or bools.
 
     Example::
 
@@ -54,6 +55,9 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     """
     if not isinstance(tensor, Tensor) or not isinstance(tangent, Tensor):
         raise TypeError(f"make_dual: expected two tensors, got {type(tensor)} and {type(tangent)}")
+    for what, x in (("primal", tensor), ("tangent", tangent)):
+        if not x.is_floating_point() and not x.is_complex():
+            raise ValueError(f"make_dual: Expected {what} to be floating point or complex, but got: {x.dtype}")
     return _engine.make_dual(tensor, tangent, -1 if level is None else level)
 
 

@@ -62,9 +62,31 @@ nb::dict permuted(const OpNode& n) {
   return d;
 }
 
+nb::dict strided(const OpNode& n) {
+  const auto& a = n.attrs.as<Strided>();
+  nb::dict d;
+  d["size"] = a.sizes;
+  d["stride"] = a.strides;
+  d["storage_offset"] = a.offset;
+  return d;
+}
+nb::dict windows(const OpNode& n) {
+  const auto& a = n.attrs.as<Windows>();
+  nb::dict d;
+  d["dim"] = a.dim;
+  d["size"] = a.size;
+  d["step"] = a.step;
+  return d;
+}
+nb::dict indexed(const OpNode& n) {
+  nb::dict d;
+  d["dims"] = n.attrs.as<Indexed>().dims;
+  return d;
+}
+
 struct Entry { std::string_view op; Fields fields; };
 constexpr Entry table[] = {
-    {"amax", reduce}, {"amin", reduce}, {"mean", reduce}, {"sum", reduce}, {"max", dim_keep}, {"min", dim_keep}, {"cat", one_dim}, {"log_softmax", one_dim},
+    {"as_strided", strided}, {"index", indexed}, {"unfold", windows}, {"amax", reduce}, {"amin", reduce}, {"mean", reduce}, {"sum", reduce}, {"max", dim_keep}, {"min", dim_keep}, {"cat", one_dim}, {"log_softmax", one_dim},
     {"softmax", one_dim}, {"cumprod", scanned}, {"cumsum", scanned}, {"permute", permuted}, {"select", selected}, {"slice", sliced}, {"transpose", two_dims},
 };
 

@@ -12,6 +12,8 @@ template <class Base> struct PythonHook : Base {
   Callable f;
 };
 
+std::string named(const Callable& f) { return "hook '" + nb::cast<std::string>(nb::str(nb::getattr(nb::borrow(f.get()), "__name__", nb::str("hook")))) + "'"; }
+
 struct OnTensor final : PythonHook<TensorHook> {
   using PythonHook::PythonHook;
   Tensor call(const Tensor& g) override {
@@ -20,8 +22,8 @@ struct OnTensor final : PythonHook<TensorHook> {
     if (r.is_none()) return {};
     if (!adjoint::python::is_tensor(r.ptr())) fail(ErrorKind::type, "expected Variable, but hook returned '", kind_of(r), "'");
     Tensor t = nb::cast<Tensor>(r);
-    expect(t.sizes() == g.sizes(), "hook '", nb::cast<std::string>(nb::str(nb::getattr(nb::borrow(f.get()), "__name__", nb::str("hook")))), "' has changed the size of value: expected ", g.sizes(), ", got ", t.sizes());
-    expect(t.dtype() == g.dtype(), "hook has changed the type of value (was ", g.dtype(), " got ", t.dtype(), ")");
+    expect(t.sizes() == g.sizes(), named(f), " has changed the size of value: expected ", g.sizes(), ", got ", t.sizes());
+    expect(t.dtype() == g.dtype(), named(f), " has changed the type of value (was ", g.dtype(), " got ", t.dtype(), ")");
     return t;
   }
 };
@@ -32,24 +34,24 @@ nb::tuple as_tuple(const std::vector<Tensor>& t) {
   return nb::tuple(l);
 }
 
-void replace(std::vector<Tensor>& t, nb::object r, const char* what) {
+void replace(std::vector<Tensor>& t, nb::object r, const Callable& f) {
   if (r.is_none()) return;
-  if (adjoint::python::is_tensor(r.ptr())) r = nb::make_tuple(r);
-  expect(nb::len(r) == t.size(), ErrorKind::type, what, " has returned an incorrect number of values (got ", nb::len(r), ", but expected ", t.size(), ")");
+  if (!PyTuple_Check(r.ptr())) fail(ErrorKind::type, "expected tuple, but hook returned '", kind_of(r), "'");
+  if (nb::len(r) != t.size()) fail(ErrorKind::runtime, named(f), " has returned an incorrect number of values (got ", nb::len(r), ", but expected ", t.size(), ")");
   size_t i = 0;
   for (nb::handle g : r) {
-    if (!g.is_none() && !adjoint::python::is_tensor(g.ptr())) fail(ErrorKind::type, "expected Variable or None, but ", what, " returned '", kind_of(g), "'");
+    if (!g.is_none() && !adjoint::python::is_tensor(g.ptr())) fail(ErrorKind::type, "expected Variable, but hook returned '", kind_of(g), "'");
     t[i++] = g.is_none() ? Tensor{} : nb::cast<Tensor>(g);
   }
 }
 
 struct BeforeNode final : PythonHook<PreHook> {
   using PythonHook::PythonHook;
-  void call(std::vector<Tensor>& cotangents) override { if (f) replace(cotangents, f(as_tuple(cotangents)), "prehook"); }
+  void call(std::vector<Tensor>& cotangents) override { if (f) replace(cotangents, f(as_tuple(cotangents)), f); }
 };
 struct AfterNode final : PythonHook<PostHook> {
   using PythonHook::PythonHook;
-  void call(std::vector<Tensor>& grads, const std::vector<Tensor>& cotangents) override { if (f) replace(grads, f(as_tuple(grads), as_tuple(cotangents)), "hook"); }
+  void call(std::vector<Tensor>& grads, const std::vector<Tensor>& cotangents) override { if (f) replace(grads, f(as_tuple(grads), as_tuple(cotangents)), f); }
 };
 struct Accumulated final : PythonHook<AccumulatedHook> {
   using PythonHook::PythonHook;

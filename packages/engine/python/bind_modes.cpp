@@ -72,6 +72,8 @@ void bind_modes(nb::module_& m) {
   m.def("grad_layout_policy", [] { return grad_layout_policy; });
   m.def("set_grad_layout_policy", [](bool on) { grad_layout_policy = on; });
   m.def("current_task", current_task);
+  m.def("inputs_given", inputs_given);
+  m.def("keeps_graph", keeps_graph);
   m.def("will_execute", [](NodeRef n) { return will_execute(n.p); });
   m.def("running_node", [] { return nb::steal(wrap_node(running_node())); });
 }

@@ -1,6 +1,9 @@
 // What Python asks of nodes.
 #include "node_type.h"
 
+#include <algorithm>
+#include <string_view>
+
 namespace adjoint::engine::python {
 
 namespace {
@@ -9,25 +12,65 @@ nb::object node_object(Node* n) { return nb::steal(wrap_node(n)); }
 nb::object none_or(const Tensor& t) { return t ? nb::cast(t) : nb::none(); }
 Tensor tensor_or_none(nb::handle h) { return adjoint::python::is_tensor(h.ptr()) ? nb::cast<Tensor>(h) : Tensor{}; }
 
+// As many edges as PyTorch's node has: operands that are numbers there have none.
+size_t edge_count(const Node& n) {
+  constexpr std::string_view with_numbers[] = {"clamp", "clamp_max", "clamp_min", "fmod", "masked_fill", "pow", "remainder"};
+  size_t count = n.edges.size();
+  const auto* op = dynamic_cast<const OpNode*>(&n);
+  if (!op || std::find(std::begin(with_numbers), std::end(with_numbers), op->op.name) == std::end(with_numbers)) return count;
+  while (count > 1 && !n.edges[count - 1].node && op->inputs[count - 1].sizes.empty()) count--;
+  return count;
+}
+
 nb::tuple next_functions(NodeRef n) {
   nb::list r;
-  for (const Edge& e : n.p->edges) r.append(nb::make_tuple(node_object(e.node.get()), e.nr));
+  for (const Edge& e : std::span<const Edge>(n.p->edges).first(edge_count(*n.p))) r.append(nb::make_tuple(node_object(e.node.get()), e.nr));
   return nb::tuple(r);
 }
 
 // node(*cotangents): its function alone, without hooks.
-nb::tuple call_node(NodeRef n, nb::list given) {
+nb::object call_node(NodeRef n, nb::list given) {
   std::vector<Tensor> cotangents, grads(n.p->edges.size());
-  for (nb::handle h : given) cotangents.push_back(tensor_or_none(h));
-  expect(cotangents.size() <= n.p->outputs(), ErrorKind::type, n.p->name(), ": expected ", n.p->outputs(), " gradients, got ", cotangents.size());
-  cotangents.resize(n.p->outputs());
+  expect(nb::len(given) == n.p->outputs(), ErrorKind::type, n.p->name(), ": expected ", n.p->outputs(), " arguments, got ", nb::len(given), " instead");
+  for (nb::handle h : given) {
+    expect(h.is_none() || adjoint::python::is_tensor(h.ptr()), ErrorKind::type, n.p->name(), ": argument ", cotangents.size(), " is not a Variable");
+    cotangents.push_back(tensor_or_none(h));
+  }
   for (size_t k = 0; k < cotangents.size(); k++) check_cotangent(*n.p, static_cast<uint32_t>(k), cotangents[k], "call");
   if (n.p->released) fail_freed(*n.p);
   std::vector<bool> needed;
   for (const Edge& e : n.p->edges) needed.push_back(static_cast<bool>(e.node));
   run_node(*n.p, cotangents, grads, needed);
+  grads.resize(edge_count(*n.p));
+  if (grads.size() == 1) return none_or(grads[0]);
   nb::list r;
   for (const Tensor& g : grads) r.append(none_or(g));
+  return nb::tuple(r);
+}
+
+DType output_type(const OpNode& n, uint32_t nr) {
+  if (!n.op.types) return n.inputs[0].dtype;
+  std::vector<Tensor> x;
+  for (const InputMeta& m : n.inputs) {
+    x.push_back(empty({}, m.dtype, m.device));   // type inference looks at types, and at whether there are dimensions
+    x.back()->sizes = m.sizes;
+    x.back()->set_contiguous_strides();
+  }
+  return n.op.types(x, n.attrs).out[nr];
+}
+
+// (sizes, dtype, device) of each output that has a shape of its own: what its cotangent looks like.
+nb::tuple node_outputs(NodeRef n) {
+  nb::list r;
+  for (uint32_t k = 0; k < n.p->outputs(); k++) {
+    InputMeta m{};
+    if (const auto* f = dynamic_cast<FunctionNode*>(n.p)) m = f->results[k].meta;
+    else if (const auto* leaf = dynamic_cast<AccumulateGrad*>(n.p)) m = {leaf->variable.sizes(), leaf->variable.dtype(), leaf->variable.device()};
+    else if (const auto* op = dynamic_cast<OpNode*>(n.p)) m.dtype = output_type(*op, k), m.device = op->inputs[0].device;
+    else if (const InputMeta* in = n.p->input_meta(0)) m = *in;
+    n.p->output_sizes(k, m.sizes);
+    r.append(nb::make_tuple(nb::steal(adjoint::python::api->size(m.sizes)), m.dtype, nb::steal(adjoint::python::api->device_object(m.device))));
+  }
   return nb::tuple(r);
 }
 
@@ -42,6 +85,7 @@ void bind_nodes(nb::module_& m) {
   m.def("node_op", [](NodeRef n) -> const char* { auto* op = dynamic_cast<OpNode*>(n.p); return op ? op->op.name : nullptr; });
   m.def("node_variable", [](NodeRef n) { auto* a = dynamic_cast<AccumulateGrad*>(n.p); return a ? a->variable : Tensor{}; });
   m.def("call_node", call_node);
+  m.def("node_outputs", node_outputs);
   m.def("peek_sequence", peek_sequence);
 }
 

@@ -82,7 +82,7 @@ void connect_output(FunctionNode& f, const Tensor& y, uint32_t nr) {
   set_history(y, Ref<Node>(&f), nr);
   y->keys &= ~key_intermediate;
   adjoint::python::api->track(*y.get());
-  if (y->view) view_info(*y)->creation = Creation::custom;   // writes through it would bypass the Function's backward
+  if (y->view) view_info(*y)->creation = f.output_count > 1 ? Creation::several : Creation::custom;   // writes through it would bypass the Function's backward
 }
 
 // After forward: history for the outputs, a view of its own where an input came back. Runs without recording.
@@ -242,7 +242,7 @@ void bind_functions(nb::module_& m) {
     return false;
   });
   m.def("open_context", open_context);
-  m.def("close_context", close_context);
+  m.def("close_context", close_context, nb::arg("ctx"), nb::arg("args"), nb::arg("result").none(), nb::arg("records"));
   m.def("saved_tensors", saved_tensors);
   m.def("release_saved", [](NodeRef ctx) { release(function_node(ctx)); });
   m.def("needs_input_grad", needs_input_grad);

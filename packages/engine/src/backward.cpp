@@ -49,9 +49,9 @@ class Backward {
     std::optional<Watch> watch;
     if (watched()) watch.emplace(Span{Span::Kind::backward});
     for (size_t i = 0; i < task_.size(); i++)
-      if (task_[i].pending == 0 && task_[i].needed) ready_.push({task_[i].node->seq, i});
+      if (task_[i].pending == 0 && task_[i].needed) ready_.push({task_[i].node->seq, ~i});
     while (!ready_.empty()) {
-      const size_t i = ready_.top().second;
+      const size_t i = ~ready_.top().second;
       ready_.pop();
       visit(task_[i]);
       window = window_;   // whatever user code did to it
@@ -87,7 +87,7 @@ class Backward {
       const size_t t = task_.target(e, k);
       if (t == Task::none || !task_[t].needed) continue;
       put(task_[t], n.edges[k].nr, std::move(grads_[k]));
-      if (--task_[t].pending == 0) ready_.push({task_[t].node->seq, t});
+      if (--task_[t].pending == 0) ready_.push({task_[t].node->seq, ~t});
     }
   }
 
@@ -155,7 +155,7 @@ class Backward {
   const BackwardOptions& options_;
   const Window window_;
   Task task_;
-  std::priority_queue<std::pair<uint64_t, size_t>> ready_;
+  std::priority_queue<std::pair<uint64_t, size_t>> ready_;   // (sequence number, ~place in the task): of leaves the first one found
   std::vector<Tensor> results_;
   std::vector<Tensor> cotangents_, grads_;   // of the node that runs
   std::vector<bool> needed_;
@@ -164,16 +164,18 @@ class Backward {
 
  public:
   const int64_t id = next_id++;
+  bool keeps() const { return options_.retain_graph; }
+  bool restricted() const { return !options_.inputs.empty(); }
   bool wants(Node* n) {
     const size_t i = task_.find(n);
     return i != Task::none && task_[i].needed;
   }
 };
 
-Tensor initial_cotangent(const Tensor& y, const Tensor& given) {
+Tensor initial_cotangent(const Tensor& y, const Tensor& given, size_t i) {
   if (given) {
-    expect(given.sizes() == y.sizes(), ErrorKind::shape, "Mismatch in shape: grad_output has a shape of ", given.sizes(), " and output has a shape of ", y.sizes(), ".");
-    expect(is_complex(given.dtype()) == is_complex(y.dtype()), "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: grad_output has a dtype of ", given.dtype(), " and output has a dtype of ", y.dtype(), ".");
+    expect(given.sizes() == y.sizes(), ErrorKind::shape, "Mismatch in shape: grad_output[", i, "] has a shape of ", given.sizes(), " and output[", i, "] has a shape of ", y.sizes(), ".");
+    expect(is_complex(given.dtype()) == is_complex(y.dtype()), "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: grad_output[", i, "] has a dtype of ", given.dtype(), " and output[", i, "] has a dtype of ", y.dtype(), ".");
     return given.dtype() == y.dtype() ? given : to_dtype(given, y.dtype());
   }
   expect(y.numel() == 1, "grad can be implicitly created only for scalar outputs, got an output of shape ", y.sizes());
@@ -186,7 +188,7 @@ std::vector<Root> make_roots(Tensors outputs, Tensors cotangents) {
   for (size_t i = 0; i < outputs.size(); i++) {
     const Tensor y = fresh(outputs[i]);
     expect(y->keys & key_tape, "element ", i, " of tensors does not require grad and does not have a grad_fn");
-    roots.push_back({gradient_edge(y), initial_cotangent(y, i < cotangents.size() ? cotangents[i] : Tensor{})});
+    roots.push_back({gradient_edge(y), initial_cotangent(y, i < cotangents.size() ? cotangents[i] : Tensor{}, i)});
   }
   return roots;
 }
@@ -212,6 +214,8 @@ uint32_t highest_level(Tensors t) {
 }  // namespace
 
 Node* running_node() { return running; }
+bool keeps_graph() { return current && current->keeps(); }
+bool inputs_given() { return current && current->restricted(); }
 int64_t current_task() { return current ? current->id : -1; }
 bool will_execute(Node* n) {
   expect(current, "will_execute: no backward is running in this thread");
@@ -245,7 +249,7 @@ std::vector<Tensor> grad_of_level(Tensors outputs, Tensors inputs, Tensors cotan
   if (s) window.hi = s->serial - 1;
   std::vector<Root> roots;
   for (size_t i = 0; i < outputs.size(); i++)
-    if (outputs[i]->keys & key_tape) roots.push_back({gradient_edge(outputs[i]), initial_cotangent(outputs[i], cotangents[i])});
+    if (outputs[i]->keys & key_tape) roots.push_back({gradient_edge(outputs[i]), initial_cotangent(outputs[i], cotangents[i], i)});
   std::vector<Edge> edges;
   for (const Tensor& x : inputs) edges.push_back(gradient_edge(x));
   if (roots.empty()) return std::vector<Tensor>(inputs.size());

@@ -169,8 +169,16 @@ void check_view(const Tensor& self) {
   for (const TensorImpl* x = self.get(); x->view; x = view_info(*x)->parent.get()) check_form(*view_info(*x));
   if (const char* why = why_not(view_info(*self)->creation)) {
     const Node* n = node(self);
-    fail(ErrorKind::runtime, "Output ", self->out_nr, " of ", n ? n->name() : "a function", " is a view and is being modified inplace. ", why);
+    const std::string name = n ? n->name() : "a function";
+    fail(ErrorKind::runtime, "Output ", self->out_nr, " of ", name.substr(0, name.rfind("Backward")), " is a view and is being modified inplace. ", why);
   }
+}
+
+// A view made where nothing was recorded, of a tensor with history: whether a write is meant to be recorded cannot be told.
+bool ambiguous(const Tensor& self, uint32_t m) {
+  if (!self->view || !recording(m)) return false;
+  const Creation c = view_info(*self)->creation;
+  return (c == Creation::no_grad || c == Creation::inference) && view_root(*self).keys & key_tape;
 }
 
 void check_writable(const Op& op, const Tensor& self, uint32_t m) {
@@ -184,7 +192,7 @@ void check_writable(const Op& op, const Tensor& self, uint32_t m) {
 
 void written_by(const Tensor& self, Ref<Node> n, uint32_t nr) {
   const TensorImpl& root = view_root(*self);
-  expect(!(root.keys & key_tape) || root.grad_fn, &root == self.get() ? "a leaf Variable" : "a view of a leaf Variable", " that requires grad is being used in an in-place operation. (", n->name(), ")");
+  expect(!(root.keys & key_tape) || root.grad_fn, &root == self.get() ? "a leaf Variable" : "a view of a leaf Variable", " that requires grad has been used in an in-place operation. (", n->name(), ")");
   check_view(self);
   expect(!self->view || (n->outputs() == 1 && n->edges[0].node.get() == node(self)), n->name(), ": a Function that writes to a view in place must take it first and return nothing else.");
   bump_version(*bottom(self));
@@ -205,7 +213,7 @@ void apply_inplace_recorded(const Op& op, const Tensor& self, Tensors others, co
   if (level(self) < in.level) promote_to(*self, in.slot);
   check_writable(op, self, in.level);
   Ref<OpNode> n = make_node(op, in, attrs, in.level, in.slot);
-  if (n) check_view(self);
+  if (n || ambiguous(self, in.level)) check_view(self);
   if (before_write) before_write(self);
   if (n)  // rules want the old value, and holding self would close a cycle
     for (Saved& s : n->x)

@@ -2,23 +2,34 @@
 #include <adjoint/core/op_attrs.h>
 #include <adjoint/engine/node.h>
 
+#include <algorithm>
 #include <cctype>
+#include <string_view>
 
 namespace adjoint::engine {
 
 namespace {
 
-// "masked_fill" becomes "MaskedFill".
-std::string camel(const char* name) {
+// "masked_fill" becomes "MaskedFill", "log1p" "Log1P".
+std::string camel(std::string_view name) {
   std::string r;
   bool upper = true;
-  for (const char* p = name; *p; p++) {
-    if (*p == '_') { upper = true; continue; }
-    r += upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(*p))) : *p;
-    upper = false;
+  for (const char c : name) {
+    if (c != '_') r += upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    upper = c == '_' || std::isdigit(static_cast<unsigned char>(c));
   }
   return r;
 }
+
+// Records that PyTorch calls something else, where our name and a number do not say it.
+constexpr std::pair<std::string_view, const char*> names[] = {
+    {"batch_norm", "NativeBatchNorm"}, {"cholesky", "LinalgCholeskyEx"}, {"contiguous", "Clone"}, {"conv", "Convolution"}, {"det", "LinalgDet"}, {"eig", "LinalgEig"}, {"eigh", "LinalgEigh"},
+    {"layer_norm", "NativeLayerNorm"}, {"logsigmoid", "LogSigmoid"}, {"lu_factor", "LinalgLuFactorEx"}, {"pad", "ConstantPadNd"}, {"qr", "LinalgQr"}, {"slogdet", "LinalgSlogdet"}, {"solve", "LinalgSolveEx"},
+    {"solve_triangular", "LinalgSolveTriangular"}, {"sparse_coo_tensor", "SparseCooTensorWithDimsAndTensors"}, {"sparse_values", "Values"}, {"square", "Pow"}, {"svd", "LinalgSvd"}, {"to_dtype", "ToCopy"},
+    {"vector_norm", "LinalgVectorNorm"}};
+
+// PyTorch's forms with a tensor where the first form has a number.
+constexpr std::string_view second_with_tensor[] = {"clamp_max", "clamp_min", "fmod", "lerp", "masked_fill", "remainder"};
 
 bool over_some(const OpNode& n) { return n.attrs.as<Reduce>().dims.size() < n.inputs[0].sizes.size(); }
 
@@ -27,17 +38,18 @@ bool over_some(const OpNode& n) { return n.attrs.as<Reduce>().dims.size() < n.in
 std::string OpNode::name() const {
   const std::string_view o = op.name;
   const auto dims = [&](size_t i) { return inputs[i].sizes.size(); };
-  if (o == "matmul" && dims(0) == dims(1)) {
-    if (dims(0) <= 3) return dims(0) == 1 ? "DotBackward0" : dims(0) == 2 ? "MmBackward0" : "BmmBackward0";
-  }
-  if (o == "sum" || o == "mean") return camel(op.name) + (over_some(*this) ? "Backward1" : "Backward0");
+  const auto number = [&](size_t i) { return dims(i) == 0 && !edges[i].node; };
+  if (o == "matmul" && dims(0) == dims(1) && dims(0) <= 3) return dims(0) == 1 ? "DotBackward0" : dims(0) == 2 ? "MmBackward0" : "BmmBackward0";
+  if (o == "sum" || o == "mean") return camel(o) + (over_some(*this) ? "Backward1" : "Backward0");
   if (o == "pow") return edges[1].node ? edges[0].node ? "PowBackward1" : "PowBackward2" : "PowBackward0";
-  if (o == "to_dtype") return "ToCopyBackward0";
-  if (o == "vector_norm") return "LinalgVectorNormBackward0";
-  if (o == "contiguous") return "CloneBackward0";
-  if (o == "sparse_coo_tensor") return "SparseCooTensorWithDimsAndTensorsBackward0";
-  if (o == "sparse_values") return "ValuesBackward0";
-  return camel(op.name) + "Backward0";
+  if (o == "clamp") return number(1) && number(2) ? "ClampBackward1" : "ClampBackward0";
+  if (o == "median") return "MedianBackward1";
+  if (o == "copy") return "CopyBackwards";
+  if (o == "avg_pool" || o == "max_pool") return camel(o) + std::to_string(dims(0) - 2) + (o == "avg_pool" ? "DBackward0" : "DWithIndicesBackward0");
+  if (std::ranges::find(second_with_tensor, o) != std::end(second_with_tensor)) return camel(o) + (number(inputs.size() - 1) ? "Backward0" : "Backward1");
+  for (const auto& [ours, theirs] : names)
+    if (ours == o) return std::string(theirs) + "Backward0";
+  return camel(o) + "Backward0";
 }
 
 }  // namespace adjoint::engine

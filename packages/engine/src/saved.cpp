@@ -35,13 +35,15 @@ Saved::Saved(const Tensor& t, bool own_output) : tensor_(own_output ? face_copy(
   expect(!is_inference(memory_of(*t)), "Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor and use it in autograd.");
   version_ = version(t);
   had_history_ = !own_output && t->grad_fn;
-  if (saved_packer) pack(saved_packer, nullptr);
+  if (saved_packer) pack(saved_packer, nullptr, own_output ? tensor_ : t);
 }
 
-// The hook sees the values alone, and must not write to them.
-void Saved::pack(Pack pack, void* context) {
+void Saved::pack(Pack pack, void* context) { this->pack(pack, context, face_copy(tensor_)); }
+
+// The hook must not write to what it is given: of an output the values alone, lest they hold their own node.
+void Saved::pack(Pack pack, void* context, const Tensor& given) {
   NoGrad guard;
-  const Tensor values = face_copy(tensor_);
+  const Tensor values = given;
   const uint32_t before = version(values);
   Ref<Packed> p = pack(values, context);
   if (!p) return;

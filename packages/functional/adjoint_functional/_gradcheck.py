@@ -142,7 +142,7 @@ def _check_inputs(inputs: Sequence[Any]) -> None:
 def _resolvable(case: Case, tol: Tolerances) -> Tolerances:
     """The tolerances, widened to what the lowest precision among inputs and outputs can resolve."""
     tensors: list[Tensor] = [case.inputs[i] for i in case.which] + [case.outputs[k] for k in case.live]
-    ulp = max(float(finfo(t.dtype).eps) for t in tensors)
+    ulp = max((float(finfo(t.dtype).eps) for t in tensors), default=_DOUBLE)
     if ulp <= _DOUBLE:
         return tol
     step = ulp**_STEP

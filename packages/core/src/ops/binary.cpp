@@ -14,6 +14,8 @@ namespace {
 Types subtracted(Tensors x, const Attrs& a) {
   const Types t = types::promoted(x, a);
   expect(t.compute != DType::bool_, "sub: Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.");
+  expect(x[0].dtype() != DType::bool_ && x[1].dtype() != DType::bool_,
+         "sub: Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.");
   return t;
 }
 Types selected(Tensors x, const Attrs& a) {
@@ -102,6 +104,7 @@ const Op op_pow{.name = "pow", .types = types::promoted,
 Tensor pow(const Tensor& a, const Tensor& b) {
   if (is_number(b) && is_integral(b.dtype()) && is_integral(a.dtype()))
     expect(item(b).to<int64_t>() >= 0, "pow: Integers to negative integer powers are not allowed, got ", item(b).to<int64_t>());
+  if (a.dtype() == DType::bool_ && is_number(b) && b.dtype() == DType::bool_) return item(b).to<bool>() ? clone(a) : ones_like(a);   // bools have no power but these
   return apply(op_pow, {a, b});
 }
 
@@ -218,7 +221,12 @@ Tensor logaddexp(const Tensor& a, const Tensor& b) { return apply(op_logaddexp, 
 const Op op_lerp{.name = "lerp", .types = types::promoted,
     .d = {rule([](V v, X<2> w) { return v * (1. - w); }), rule([](V v, X<2> w) { return v * w; }), rule([](V v, X<0> a, X<1> b) { return v * (b - a); })},
     .doc = "`a + weight * (b - a)`, elementwise.", .reference = elementwise<functors::Lerp, 3>};
-Tensor lerp(const Tensor& a, const Tensor& b, const Tensor& weight) { return apply(op_lerp, {a, b, weight}); }
+Tensor lerp(const Tensor& a, const Tensor& b, const Tensor& weight) {
+  const Tensor ends[] = {a, b};
+  const DType t = result_type(ends);
+  if (is_half(t) && is_number(weight)) return to_dtype(apply(op_lerp, {to_dtype(a, DType::float32), to_dtype(b, DType::float32), weight}), t);   // the weight is not rounded
+  return apply(op_lerp, {a, b, weight});
+}
 
 const Op op_addcmul{.name = "addcmul", .types = types::promoted,
     .d = {rule([](V v) -> Tensor { return v; }),

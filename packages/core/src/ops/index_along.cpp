@@ -75,12 +75,13 @@ void index_select_shape(Tensors x, const Attrs& a, Dims* out) {
   out[0] = x[0].sizes();
   out[0][a.as<Dim>().dim] = x[1].numel();
 }
-void index_add_shape(Tensors x, const Attrs& a, Dims* out) {
+template <bool adds> void index_add_shape(Tensors x, const Attrs& a, Dims* out) {
+  constexpr const char* op = adds ? "index_add" : "index_copy";
   const int dim = a.as<Dim>().dim;
-  expect(x[2].dim() == x[0].dim() && x[2].size(dim) == x[1].numel(), ErrorKind::shape, "index_add: Number of indices (", x[1].numel(), ") should be equal to source.size(dim): (",
+  expect(x[2].dim() == x[0].dim() && x[2].size(dim) == x[1].numel(), ErrorKind::shape, op, ": Number of indices (", x[1].numel(), ") should be equal to source.size(dim): (",
          x[2].dim() == x[0].dim() ? x[2].size(dim) : x[2].dim(), "), for dim: ", dim);
   for (int i = 0; i < x[0].dim(); i++)
-    expect(i == dim || x[0].size(i) == x[2].size(i), ErrorKind::shape, "index_add: source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = ",
+    expect(i == dim || x[0].size(i) == x[2].size(i), ErrorKind::shape, op, ": source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = ",
            x[0].sizes(), " source.shape = ", x[2].sizes());
   out[0] = x[0].sizes();
 }
@@ -190,12 +191,12 @@ const Op op_index_select{.name = "index_select", .kind = Kind::linear, .indices 
     .batch = batch_index_select,
     .doc = "The slices of `x` at the positions `index` (1-d) along `dim`.", .reference = index_select_kernel};
 
-const Op op_index_add{.name = "index_add", .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = index_add_shape,
+const Op op_index_add{.name = "index_add", .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = index_add_shape<true>,
     .d = {rule([](V v) -> Tensor { return v; }), {}, rule([](V v, X<1> index, const Dim& a) { return index_select(v, a.dim, index); })},
     .batch = batch_index_add<scatter_add>,
     .doc = "`x` with the slices of `source` added at the positions `index` (1-d) along `dim`, in order.", .reference = index_add_kernel<true>};
 
-const Op op_index_copy{.name = "index_copy", .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = index_add_shape,
+const Op op_index_copy{.name = "index_copy", .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = index_add_shape<false>,
     .d = {rule([](V v, X<1> index, XShape<2> source, const Dim& a) { return index_copy(v, a.dim, index, zeros_for(v, source.sizes)); }), {},
           rule([](V v, X<1> index, const Dim& a) { return index_select(v, a.dim, index); })},
     .batch = batch_index_add<scatter>,

@@ -169,6 +169,7 @@ const Op op_roll{.name = "roll", .kind = Kind::linear, .types = types::first, .s
     .doc = "`x` shifted along some dimensions; what leaves at one end enters at the other.", .reference = roll_kernel};
 Tensor roll(const Tensor& x, const Dims& shifts, const Dims& dims) {
   expect(!shifts.empty(), "roll: `shifts` required");
+  expect(dims.empty() || x.dim() > 0, ErrorKind::index, "roll: Dimension specified as ", dims.empty() ? 0 : dims[0], " but tensor has no dimensions");
   if (dims.empty() && shifts.size() == 1) return reshape(roll(reshape(x, {-1}), shifts, {0}), x.sizes());
   expect(dims.size() == shifts.size(), "roll: shifts and dimensions must align. shifts: ", shifts.size(), ", dims:", dims.size());
   Dims wrapped_dims = dims;

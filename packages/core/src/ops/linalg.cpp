@@ -163,13 +163,16 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   return bias ? add(y, bias) : y;
 }
 
-Tensor tensordot(const Tensor& a, const Tensor& b, const Dims& dims_a, const Dims& dims_b) {
+Tensor tensordot(const Tensor& first, const Tensor& second, const Dims& dims_a, const Dims& dims_b) {
+  Tensor a = first, b = second;
   expect(dims_a.size() == dims_b.size(), "tensordot: both dimension lists should have same length, got ", dims_a.size(), " and ", dims_b.size());
   Dims in_a, in_b, order_a, order_b, sizes;
   int64_t rows = 1, columns = 1, inner = 1;
   for (int i = 0; i < dims_a.size(); i++) {
     const int p = wrap_dim(dims_a[i], a.dim(), "tensordot"), q = wrap_dim(dims_b[i], b.dim(), "tensordot");
     expect(!in_a.contains(p) && !in_b.contains(q), "tensordot: a dimension appears multiple times in the lists of dims ", dims_a, " and ", dims_b);
+    if (a.size(p) == 1) b = sum(b, Dims{q}, true);   // a dimension of size 1 broadcasts
+    else if (b.size(q) == 1) a = sum(a, Dims{p}, true);
     expect(a.size(p) == b.size(q), ErrorKind::shape, "tensordot: contracted dimensions need to match, but first has size ", a.size(p), " in dim ", p, " and second has size ", b.size(q), " in dim ", q);
     in_a.push_back(p);
     in_b.push_back(q);

@@ -242,6 +242,23 @@ Tensor diagonal(const Tensor& x, int64_t offset, int64_t a, int64_t b) {
   return apply(op_diagonal, {x}, Diagonal{std::clamp(offset, -x.size(p), x.size(q)), p, q});
 }
 
+const Op op_unfold{.name = "unfold", .kind = Kind::linear,
+    .d = {rule([](V v, const Windows& a, XShape<0> x) {
+      const Tensor starts = mul(arange(int64_t(0), v.size(a.dim), int64_t(1), DType::int64), wrapped(a.step));
+      const Tensor at = add(unsqueeze(starts, 1), arange(int64_t(0), a.size, int64_t(1), DType::int64));
+      const Tensor rows = flatten(movedim(v, -1, a.dim + 1), a.dim, a.dim + 1);
+      return index_add(zeros_of(v, x.sizes), a.dim, reshape(at, {-1}), rows);
+    })},
+    .batch = batch::shift<&Windows::dim>,
+    .alias = [](const TensorImpl& x, const Attrs& attrs, TensorImpl& y) {
+      const Windows& a = attrs.as<Windows>();
+      y.sizes[a.dim] = (x.sizes[a.dim] - a.size) / a.step + 1;
+      y.strides[a.dim] = x.strides[a.dim] * a.step;
+      y.sizes.push_back(a.size);
+      y.strides.push_back(x.strides[a.dim]);
+    },
+    .doc = "All windows of one size along a dimension, `step` apart, as the last dimension of the result."};
+
 const Op op_as_strided{.name = "as_strided", .kind = Kind::linear,
     .d = {rule([](V v, const Strided& a, XShape<0> x) { return as_strided_scatter_zeros(v, x.sizes, a); })},
     .alias = [](const TensorImpl& x, const Attrs& attrs, TensorImpl& y) {
@@ -265,10 +282,13 @@ Tensor as_strided(const Tensor& x, const Dims& sizes, const Dims& strides, std::
   expect(offset.value_or(0) >= 0, "as_strided: storage offset must not be negative, got ", offset.value_or(0));
   const TensorImpl* memory = x->keys & key_lifted ? engine_hooks.memory(*x) : x.get();
   expect(memory || offset, "as_strided: needs an explicit storage offset inside vmap");
-  // Derivatives know the shape of x, not its strides.
-  expect(!(x->keys & (key_tape | key_lifted)) || !memory || (memory->contiguous() && memory->offset() == 0), ErrorKind::not_implemented,
-         "as_strided: derivatives are not implemented for an input that is not contiguous or does not start its memory");
-  return apply(op_as_strided, {x}, Strided{sizes, strides, offset ? *offset : memory->offset()});
+  Strided a{sizes, strides, offset ? *offset : memory->offset()};
+  if (memory && !(memory->contiguous() && memory->offset() == 0)) {
+    expect(!(x->keys & key_lifted), ErrorKind::not_implemented, "as_strided: forward mode is not implemented for an input that is not contiguous or does not start its memory");
+    a.x_strides = x->strides;
+    a.x_offset = x->offset();
+  }
+  return apply(op_as_strided, {x}, a);
 }
 
 // Transposes, written by views of fresh zeros: differentiable because the copy into the view is.
@@ -288,13 +308,29 @@ Tensor select_scatter_zeros(const Tensor& v, const Dims& sizes, const At& a) {
 Tensor diagonal_scatter_zeros(const Tensor& v, const Dims& sizes, const Diagonal& a) {
   return scatter_zeros(v, sizes, [&](const Tensor& z) { return diagonal(z, a.offset, a.a, a.b); });
 }
-// Positions may coincide, so this one adds: index_add on the flat memory.
+namespace {
+// Where each element under sizes and strides lies, from `offset` on.
+Tensor places(const Dims& sizes, const Dims& strides, int64_t offset) {
+  Tensor at = full({}, offset, DType::int64);
+  for (int i = 0; i < sizes.size(); i++) at = add(unsqueeze(at, -1), mul(arange(int64_t(0), sizes[i], int64_t(1), DType::int64), wrapped(strides[i])));
+  return reshape(at, {-1});
+}
+int64_t reach(const Dims& sizes, const Dims& strides) {
+  int64_t last = 0;
+  for (int i = 0; i < sizes.size(); i++) last += (sizes[i] - 1) * strides[i];
+  return sizes.product() ? last + 1 : 0;
+}
+}  // namespace
+// What lies at one place adds up, and elements of x that share a place share it evenly.
 Tensor as_strided_scatter_zeros(const Tensor& v, const Dims& sizes, const Strided& a) {
-  Tensor positions = full({}, a.offset, DType::int64);
-  for (int i = 0; i < a.sizes.size(); i++)
-    positions = add(unsqueeze(positions, -1), mul(arange(int64_t(0), a.sizes[i], int64_t(1), DType::int64), wrapped(a.strides[i])));
-  Tensor flat = zeros_of(v, {sizes.product()});
-  return reshape(index_add(flat, 0, reshape(positions, {-1}), reshape(v, {-1})), sizes);
+  const bool dense = a.x_strides.empty();
+  const Dims strides = dense ? contiguous_strides(sizes) : a.x_strides;
+  const int64_t start = std::min(a.offset, a.x_offset), size = std::max(a.offset + reach(a.sizes, a.strides), a.x_offset + reach(sizes, strides)) - start;
+  Tensor memory = index_add(zeros_of(v, {size}), 0, places(a.sizes, a.strides, a.offset - start), reshape(v, {-1}));
+  if (dense && start == 0 && size == sizes.product()) return reshape(memory, sizes);
+  const Tensor at = places(sizes, strides, a.x_offset - start);
+  const Tensor counts = index_add(zeros({size}, v.dtype(), v.device()), 0, at, ones({at.numel()}, v.dtype(), v.device()));
+  return reshape(index_select(div(memory, clamp(counts, wrapped(1.0), {})), 0, at), sizes);
 }
 
 Tensor movedim(const Tensor& x, int64_t from, int64_t to) {
@@ -325,15 +361,8 @@ Tensor unfold(const Tensor& x, int64_t dim, int64_t size, int64_t step) {
   const int d = wrap_dim(dim, x.dim(), "unfold");
   expect(step > 0, "unfold: step is ", step, " but must be > 0");
   expect(size >= 0 && size <= (x.dim() ? x.size(d) : 1), "unfold: maximum size for tensor at dimension ", d, " is ", x.dim() ? x.size(d) : 1, " but size is ", size);
-  if (x.dim() == 0) return unsqueeze(x, 0);
-  const int64_t windows = (x.size(d) - size) / step + 1;
-  Tensor starts = mul(arange(int64_t(0), windows, int64_t(1), DType::int64), wrapped(step));
-  Tensor positions = add(unsqueeze(starts, 1), arange(int64_t(0), size, int64_t(1), DType::int64));
-  Tensor picked = index_select(x, d, reshape(positions, {-1}));
-  Dims to = x.sizes();
-  to[d] = windows;
-  to.insert(d + 1, size);
-  return movedim(reshape(picked, to), d + 1, -1);
+  if (x.dim() == 0) return slice(unsqueeze(x, 0), 0, 0, size);
+  return apply(op_unfold, {x}, Windows{d, size, step});
 }
 
 void (*several_views)(const Cut&, const Tensor&, Tensors) = nullptr;
@@ -381,7 +410,7 @@ TensorVector chunk(const Tensor& x, int64_t n, int64_t dim) {
 }
 
 
-const Op* const view_ops[] = {&op_alias, &op_as_strided, &op_diagonal, &op_expand, &op_permute, &op_select, &op_slice, &op_transpose, &op_view};
+const Op* const view_ops[] = {&op_alias, &op_as_strided, &op_diagonal, &op_expand, &op_permute, &op_select, &op_slice, &op_transpose, &op_unfold, &op_view};
 Ops families::view() { return view_ops; }
 
 }  // namespace adjoint

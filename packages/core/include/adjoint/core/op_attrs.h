@@ -14,7 +14,9 @@ struct At { int dim; int64_t index; };                   // select
 struct Reduce { Dims dims; bool keepdim; };              // sum, amax: dims sorted, never empty for ndim > 0
 struct DimKeep { int dim; bool keepdim; };               // max, argmax, sort-like reductions over one dim
 struct Sizes { Dims sizes; };                            // expand, reshape, permute (a permutation)
-struct Strided { Dims sizes, strides; int64_t offset; };
+// as_strided; `x_strides` and `x_offset`: how x lies in its memory, no strides if row-major from the start.
+struct Strided { Dims sizes, strides; int64_t offset; Dims x_strides = {}; int64_t x_offset = 0; };
+struct Windows { int dim; int64_t size, step; };         // unfold
 struct Cast { DType dtype; };
 struct Factors { double a, b; };                         // softplus(beta, threshold), hardtanh(min, max), ...
 struct Power { double p; };

@@ -19,7 +19,7 @@ ADJOINT_API extern constinit thread_local bool grad_layout_policy;   // a first 
 // In the forward of a custom Function nothing is recorded. What is computed there from tensors with history is marked, so that
 // saving it, and differentiating through it later, can be refused.
 ADJOINT_API extern constinit thread_local bool marks_intermediates;
-constexpr uint32_t key_intermediate = 8;
+constexpr uint32_t key_intermediate = 16;   // one more of the keys of tensor.h
 
 // Restores the window when it goes.
 struct WindowGuard {

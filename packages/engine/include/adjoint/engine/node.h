@@ -56,6 +56,7 @@ class ADJOINT_API Saved {
   void pack(Pack pack, void* context);          // replaces the tensor by what `pack` makes of its values
 
  private:
+  void pack(Pack pack, void* context, const Tensor& given);
   Tensor tensor_;
   Ref<Packed> packed_;
   uint32_t version_ = 0;
