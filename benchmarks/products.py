@@ -1,4 +1,4 @@
-"""Products of matrices, convolutions and solutions of linear systems, on one thread and on all."""
+"""Products of matrices, convolutions, linear systems, factorisations and Fourier transforms, on one thread and on all."""
 
 from collections.abc import Iterator
 
@@ -14,6 +14,15 @@ def convolution(lib, x, w):
     return lib.nn.functional.conv2d(x, w, padding=1)
 
 
+def factorisation(name):
+    """Of a positive definite matrix, so that all of them work."""
+
+    def run(lib, a):
+        return getattr(lib.linalg, name)(a @ a.mT + lib.eye(128))
+
+    return run
+
+
 def products() -> Iterator[Row]:
     for n in (16, 32, 64, 128, 256, 512, 1024):
         yield row(f"matmul {n}", matmul, array(n, n), array(n, n))
@@ -26,6 +35,11 @@ def products() -> Iterator[Row]:
     for channels in (16, 64):
         yield row(f"conv2d 8x{channels}x32x32", convolution, array(8, channels, 32, 32), array(channels, channels, 3, 3))
     yield row("solve 256", lambda lib, a, b: lib.linalg.solve(a, b), array(256, 256), array(256, 8))
+    yield row("solve 1000 x 8", lambda lib, a, b: lib.linalg.solve(a, b), array(1000, 8, 8), array(1000, 8, 1))
+    for name in ("cholesky", "inv", "det", "qr", "svd", "eigh", "eig"):
+        yield row(f"{name} 128", factorisation(name), array(128, 128))
+    for sizes in ((1024,), (65536,), (256, 256)):
+        yield row(f"fft {'x'.join(map(str, sizes))}", lambda lib, x: lib.fft.fft(x), array(*sizes, dtype="complex64"))
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ from ._core import Tensor
 from ._method import inplace_method, method
 
 __all__ = [
-    "block_diag", "cartesian_prod", "combinations", "dsplit", "hsplit", "index_reduce", "msort", "put", "range", "renorm", "tril_indices",
-    "triu_indices", "unique_consecutive", "unravel_index", "vander", "vsplit",
+    "as_strided_scatter", "block_diag", "cartesian_prod", "combinations", "constant_pad_nd", "dsplit", "expand_copy", "hsplit", "index_reduce", "msort", "put", "range", "renorm", "tril_indices",
+    "triu_indices", "unique_consecutive", "unravel_index", "vander", "view_copy", "vsplit",
 ]  # fmt: skip
 
 
@@ -183,6 +183,39 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
 
 
 # ---- other names: views that are always copies, cuts without the bookkeeping of views
+
+
+def expand_copy(input: Tensor, size: Sequence[int]) -> Tensor:
+    """`expand` into new memory."""
+    return input.expand(size).clone()
+
+
+def view_copy(input: Tensor, size: Any) -> Tensor:
+    """`view`, of other sizes or as another type, into new memory."""
+    return input.view(size).clone()
+
+
+@method
+def as_strided_scatter(
+    input: Tensor, src: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
+    """A copy of the input in which `src` stands where `as_strided` with these arguments looks.
+
+    Example: `as_strided_scatter(zeros(2, 2), ones(2), (2,), (3,))  # tensor([[1., 0.], [0., 1.]])`
+    """
+    y = input.clone()
+    y.as_strided(size, stride, storage_offset).copy_(src)
+    return y
+
+
+def constant_pad_nd(input: Tensor, pad: Sequence[int], value: float = 0) -> Tensor:
+    """`nn.functional.pad` with a constant: pairs of widths from the last dimension on.
+
+    Example: `constant_pad_nd(ones(1), (0, 2))  # tensor([1., 0., 0.])`
+    """
+    from .nn_functional import pad as padded
+
+    return padded(input, list(pad), "constant", value)
 
 
 def _copying(name: str) -> None:

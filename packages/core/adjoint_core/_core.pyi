@@ -164,6 +164,11 @@ class Tensor:
     def as_strided_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Turns this tensor into what `as_strided` returns."""
 
+    def as_strided_scatter(input: Tensor, src: Tensor, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None=None) -> Tensor:
+        """A copy of the input in which `src` stands where `as_strided` with these arguments looks.
+
+Example: `as_strided_scatter(zeros(2, 2), ones(2), (2,), (3,))  # tensor([[1., 0.], [0., 1.]])`"""
+
     def as_subclass(self, cls: Any) -> Tensor:
         """The same tensor, as an instance of `cls`."""
 
@@ -580,6 +585,11 @@ Example: `float_power(tensor([2]), 0.5)  # tensor([1.4142], dtype=adjoint.float6
 
     def frac_(self) -> Tensor:
         """The fraction of each element of `x`, with its sign. In place."""
+
+    def frexp(input: Tensor) -> Any:
+        """A mantissa of size in [0.5, 1) and an int32 exponent of each element: input = mantissa * 2 ** exponent; 0, inf and NaN have exponent 0.
+
+Example: `frexp(tensor([6.0]))  # mantissa 0.75, exponent 3`"""
 
     def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool=False) -> Tensor:
         """The elements of `x` at the positions `index` along `dim`; the result has the shape of `index`."""
@@ -1116,6 +1126,14 @@ Raises:
 
     def new_zeros(self, *size: _Dims, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
         """A tensor of zeros."""
+
+    def nextafter(input: Tensor, other: Tensor) -> Tensor:
+        """The number of the type that follows `input` in the direction of `other`. It has no derivative.
+
+Example: `nextafter(tensor([1.0]), tensor([2.0])) > 1  # tensor([True])`"""
+
+    def nextafter_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """The in-place form of `nextafter`."""
 
     def nonzero(self, *, as_tuple: _bool=False) -> Any:
         """The positions of the elements of `x` that are not zero, one a row."""

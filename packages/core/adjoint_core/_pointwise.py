@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from . import _core
+from . import _core, _results
 from ._core import Tensor
 from ._method import inplace_method, method
 
 __all__ = [
-    "fill", "float_power", "heaviside", "isin", "isneginf", "isposinf", "isreal", "ldexp", "logaddexp2", "mvlgamma", "signbit", "threshold",
+    "fill", "float_power", "frexp", "heaviside", "isin", "isneginf", "isposinf", "isreal", "ldexp", "logaddexp2", "mvlgamma", "nextafter", "signbit", "threshold",
 ]  # fmt: skip
 
 
@@ -99,3 +99,44 @@ def fill(input: Tensor, value: Any) -> Tensor:
 def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
     """x where x > threshold, `value` elsewhere."""
     return _core._threshold(input, threshold, value, False)
+
+
+@method
+def frexp(input: Tensor) -> Any:
+    """A mantissa of size in [0.5, 1) and an int32 exponent of each element: input = mantissa * 2 ** exponent; 0, inf and NaN have exponent 0.
+
+    Example: `frexp(tensor([6.0]))  # mantissa 0.75, exponent 3`
+    """
+    if not input.is_floating_point():
+        raise RuntimeError(f"torch.frexp() only supports floating-point dtypes, got {input.dtype}")
+    x = input.detach().double()
+    plain = x.isfinite() & (x != 0)
+    size = _core.where(plain, x.abs(), 1.0)
+    exponent = size.log2().floor() + 1
+    for _ in range(2):  # the logarithm may be rounded up to an integer, or down below it
+        mantissa = size * (-exponent / 2).floor().exp2() * (-exponent - (-exponent / 2).floor()).exp2()
+        exponent = exponent + (mantissa >= 1).to(exponent.dtype) - (mantissa < 0.5).to(exponent.dtype)
+    exponent = _core.where(plain, exponent, 0.0)
+    half = (-exponent / 2).floor()
+    scaled = input * half.exp2().to(input.dtype) * (-exponent - half).exp2().to(input.dtype)
+    return _results.frexp(_core.where(plain, scaled, input), exponent.to(_core.int32))
+
+
+_BITS = {8: _core.int64, 4: _core.int32, 2: _core.int16}
+
+
+@inplace_method
+def nextafter(input: Tensor, other: Tensor) -> Tensor:
+    """The number of the type that follows `input` in the direction of `other`. It has no derivative.
+
+    Example: `nextafter(tensor([1.0]), tensor([2.0])) > 1  # tensor([True])`
+    """
+    x, y = _core.broadcast_tensors(input.detach(), other.detach())
+    if x.dtype is not y.dtype or not x.is_floating_point():
+        raise RuntimeError(f"nextafter: input and other must have one floating-point type, got {x.dtype} and {y.dtype}")
+    bits = x.contiguous().view(_BITS[x.element_size()])
+    away = (x < y) == (x > 0)  # from zero
+    moved = (bits + _core.where(away, 1, -1).to(bits.dtype)).view(x.dtype)
+    least = _core.ones_like(bits).view(x.dtype)
+    moved = _core.where(x == 0, _core.where(y < 0, -least, least), moved)
+    return _core.where(x == y, y, _core.where(x.isnan() | y.isnan(), math.nan, moved))

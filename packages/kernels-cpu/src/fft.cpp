@@ -41,7 +41,8 @@ class Blocks {
   Blocks(const View& x, const View& y, int dim, int64_t n) : step_x(x.strides[dim]), step_y(y.strides[dim]), x_(x), y_(y), n_(n) {
     for (int d = 0; d < x.ndim; d++)
       if (d != dim) dims_.push_back(d), lines *= x.sizes[d];
-    lanes = std::clamp<int64_t>((1 << 14) / n, 1, 16);
+    // Lines that lie densely are taken one by one; others together with their neighbours.
+    lanes = step_x == 1 ? 1 : std::clamp<int64_t>((1 << 14) / n, 1, 16);
   }
   int64_t step_x, step_y, lines = 1, lanes;
 
@@ -82,6 +83,26 @@ template <class T> struct Space {
   }
 };
 
+// Element (j, q) of a block of `lanes` lines, which begin at x[starts(q)], as f(x, element of the block).
+template <class X, class Starts, class F> void for_elements(X* x, int64_t step, int64_t n, int64_t lanes, Starts&& starts, F&& f) {
+  if (lanes == 1 && step == 1) {
+    X* line = x + starts(0);
+    for (int64_t j = 0; j < n; j++) f(line[j], j);
+    return;
+  }
+  int64_t at[16];
+  bool adjacent = true;
+  for (int64_t q = 0; q < lanes; q++) {
+    at[q] = starts(q);
+    adjacent = adjacent && at[q] == at[0] + q;
+  }
+  for (int64_t j = 0; j < n; j++) {
+    X* row = x + at[0] + j * step;
+    if (adjacent) for (int64_t q = 0; q < lanes; q++) f(row[q], j * lanes + q);
+    else for (int64_t q = 0; q < lanes; q++) f(x[at[q] + j * step], j * lanes + q);
+  }
+}
+
 template <class T> void complex_lines(const Launch& l) {
   const Fourier& a = l.attrs.as<Fourier>();
   const int64_t n = l.x[0].sizes[a.dim];
@@ -91,15 +112,9 @@ template <class T> void complex_lines(const Launch& l) {
   blocks.each([&](int64_t first, int64_t lanes) {
     const Space<T> s(*plan, n, lanes);
     T *re = a.inverse ? s.im : s.re, *im = a.inverse ? s.re : s.im;   // parts exchanged: the inverse transform
-    for (int64_t q = 0; q < lanes; q++) {
-      const auto* x = l.x[0].as<Complex<T>>() + blocks.at(first + q).first;
-      for (int64_t j = 0; j < n; j++) re[j * lanes + q] = x[j * blocks.step_x].re, im[j * lanes + q] = x[j * blocks.step_x].im;
-    }
+    for_elements(l.x[0].as<const Complex<T>>(), blocks.step_x, n, lanes, [&](int64_t q) { return blocks.at(first + q).first; }, [=](const Complex<T>& x, int64_t i) { re[i] = x.re, im[i] = x.im; });
     plan->run(lanes, s.re, s.im, s.wr, s.wi);
-    for (int64_t q = 0; q < lanes; q++) {
-      auto* y = l.y[0].as<Complex<T>>() + blocks.at(first + q).second;
-      for (int64_t j = 0; j < n; j++) y[j * blocks.step_y] = {re[j * lanes + q] * scale, im[j * lanes + q] * scale};
-    }
+    for_elements(l.y[0].as<Complex<T>>(), blocks.step_y, n, lanes, [&](int64_t q) { return blocks.at(first + q).second; }, [=](Complex<T>& y, int64_t i) { y = {re[i] * scale, im[i] * scale}; });
   });
 }
 
@@ -112,21 +127,30 @@ template <class T> void real_lines(const Launch& l) {
   const T scale = static_cast<T>(a.scale);
   blocks.each([&](int64_t first, int64_t lanes) {
     const Space<T> s(*plan, m, lanes);
-    for (int64_t q = 0; q < lanes; q++) {
-      const T* x = l.x[0].as<T>() + blocks.at(first + q).first;
-      for (int64_t j = 0; j < m; j++) {
-        s.re[j * lanes + q] = n % 2 ? x[j * blocks.step_x] : x[2 * j * blocks.step_x];
-        s.im[j * lanes + q] = n % 2 ? T(0) : x[(2 * j + 1) * blocks.step_x];
-      }
+    const auto starts = [&](int64_t q) { return blocks.at(first + q).first; };
+    const T* x = l.x[0].as<const T>();
+    if (n % 2) {
+      for_elements(x, blocks.step_x, m, lanes, starts, [re = s.re, im = s.im](T v, int64_t i) { re[i] = v, im[i] = T(0); });
+    } else if (lanes == 1 && blocks.step_x == 1) {
+      const T* line = x + starts(0);
+      for (int64_t j = 0; j < m; j++) s.re[j] = line[2 * j], s.im[j] = line[2 * j + 1];
+    } else {
+      for_elements(x, 2 * blocks.step_x, m, lanes, starts, [re = s.re](T v, int64_t i) { re[i] = v; });
+      for_elements(x + blocks.step_x, 2 * blocks.step_x, m, lanes, starts, [im = s.im](T v, int64_t i) { im[i] = v; });
     }
     plan->run(lanes, s.re, s.im, s.wr, s.wi);
     for (int64_t q = 0; q < lanes; q++) {
       auto* y = l.y[0].as<Complex<T>>() + blocks.at(first + q).second;
-      const auto z = [&](int64_t k) { return Complex<T>(s.re[k % m * lanes + q], s.im[k % m * lanes + q]); };
-      for (int64_t k = 0; k <= n / 2; k++) {
-        if (n % 2) { y[k * blocks.step_y] = z(k) * scale; continue; }
-        const Complex<T> other = conj(z(m - k)), even = z(k) + other, odd = z(k) - other, w(whole->roots().re[k], whole->roots().im[k]);
-        y[k * blocks.step_y] = (even + w * Complex<T>(odd.im, -odd.re)) * (scale / 2);
+      const T *re = s.re + q, *im = s.im + q, *wr = whole->roots().re.data(), *wi = whole->roots().im.data();
+      if (n % 2) {
+        for (int64_t k = 0; k <= n / 2; k++) y[k * blocks.step_y] = {re[k * lanes] * scale, im[k * lanes] * scale};
+        continue;
+      }
+      y[0] = (re[0] + im[0]) * scale;
+      y[m * blocks.step_y] = (re[0] - im[0]) * scale;
+      for (int64_t k = 1; k < m; k++) {   // halves of the even and of i times the odd elements' transform
+        const T er = re[k * lanes] + re[(m - k) * lanes], ei = im[k * lanes] - im[(m - k) * lanes], fr = im[k * lanes] + im[(m - k) * lanes], fi = re[(m - k) * lanes] - re[k * lanes];
+        y[k * blocks.step_y] = {(er + wr[k] * fr - wi[k] * fi) * (scale / 2), (ei + wr[k] * fi + wi[k] * fr) * (scale / 2)};
       }
     }
   });

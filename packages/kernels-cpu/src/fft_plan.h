@@ -5,6 +5,7 @@
 #pragma once
 #include <adjoint/core/fft.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -29,11 +30,11 @@ template <class T> struct Roots : Planar<T> {
 };
 
 // One pass: the transform of size n, whose elements are s lanes wide, becomes R s lanes of transforms of size n / R.
-// roots: e^(-2 pi i j / (n stride)).
+// roots: e^(-2 pi i j / (n stride)); first: e^(-2 pi i p k / n) at k n / R + p, for a pass over one lane.
 template <class T> struct Stage {
   const T *xr, *xi;
   T *yr, *yi;
-  const T *rr, *ri;
+  const T *rr, *ri, *first_r, *first_i;
   int64_t n, s, stride;
 };
 
@@ -51,6 +52,18 @@ template <int R, class T> [[gnu::always_inline]] inline void butterfly(const T (
     br[1] = mr + ni, bi[1] = mi - nr;
     br[2] = pr - qr, bi[2] = pi - qi;
     br[3] = mr - ni, bi[3] = mi + nr;
+  } else if constexpr (R == 8) {   // two of four, of the even and of the odd elements
+    constexpr T h = T(0.70710678118654752440);
+    const T er[4] = {ar[0], ar[2], ar[4], ar[6]}, ei[4] = {ai[0], ai[2], ai[4], ai[6]}, fr[4] = {ar[1], ar[3], ar[5], ar[7]}, fi[4] = {ai[1], ai[3], ai[5], ai[7]};
+    T pr[4], pi[4], qr[4], qi[4];
+    butterfly<4>(er, ei, pr, pi, rr, ri);
+    butterfly<4>(fr, fi, qr, qi, rr, ri);
+    const T tr[4] = {qr[0], h * (qr[1] + qi[1]), qi[2], h * (qi[3] - qr[3])}, ti[4] = {qi[0], h * (qi[1] - qr[1]), -qr[2], -h * (qr[3] + qi[3])};
+#pragma GCC unroll 4
+    for (int k = 0; k < 4; k++) {
+      br[k] = pr[k] + tr[k], bi[k] = pi[k] + ti[k];
+      br[k + 4] = pr[k] - tr[k], bi[k + 4] = pi[k] - ti[k];
+    }
   } else {   // odd: elements k and R - k share their products
     br[0] = ar[0], bi[0] = ai[0];
     for (int k = 1; k < R; k++) br[0] += ar[k], bi[0] += ai[k];
@@ -68,29 +81,60 @@ template <int R, class T> [[gnu::always_inline]] inline void butterfly(const T (
 }
 
 template <int R> struct Pass {
-  template <int W, class T> [[gnu::always_inline]] static inline void lanes(const Stage<T>& a, int64_t p, const T (&wr)[R], const T (&wi)[R], const T* rr, const T* ri) {
-    const int64_t s = a.s, m = a.n / R;
+  // S lanes, or as many as the stage says.
+  template <int S, class T> [[gnu::always_inline]] static inline void lanes(const Stage<T>& a, int64_t p, const T (&wr)[R], const T (&wi)[R], const T* rr, const T* ri) {
+    const int64_t s = S ? S : a.s, m = a.n / R;
     const T *__restrict xr = a.xr + s * p, *__restrict xi = a.xi + s * p;
     T *__restrict yr = a.yr + s * R * p, *__restrict yi = a.yi + s * R * p;
+#pragma GCC ivdep
     for (int64_t q = 0; q < s; q++) {
       T ar[R], ai[R], br[R], bi[R];
+#pragma GCC unroll 16
       for (int k = 0; k < R; k++) ar[k] = xr[q + s * m * k], ai[k] = xi[q + s * m * k];
       butterfly<R>(ar, ai, br, bi, rr, ri);
       yr[q] = br[0], yi[q] = bi[0];
+#pragma GCC unroll 16
       for (int k = 1; k < R; k++) {
         yr[q + s * k] = br[k] * wr[k] - bi[k] * wi[k];
         yi[q + s * k] = br[k] * wi[k] + bi[k] * wr[k];
       }
     }
   }
-  template <int W, class T> [[gnu::always_inline]] static inline void run(Stage<T> a) {
+  template <int S, class T> [[gnu::always_inline]] static inline void all(const Stage<T>& a, const T* rr, const T* ri) {
     const int64_t m = a.n / R;
-    T rr[R], ri[R], wr[R], wi[R];
-    for (int k = 0; k < R; k++) rr[k] = a.rr[k * m * a.stride], ri[k] = a.ri[k * m * a.stride];
+    T wr[R], wi[R];
     for (int64_t p = 0; p < m; p++) {
+#pragma GCC unroll 16
       for (int k = 0; k < R; k++) wr[k] = a.rr[p * k * a.stride], wi[k] = a.ri[p * k * a.stride];
-      lanes<W>(a, p, wr, wi, rr, ri);
+      lanes<S>(a, p, wr, wi, rr, ri);
     }
+  }
+  // One lane: vectors run along it.
+  template <class T> [[gnu::always_inline]] static inline void alone(const Stage<T>& a, const T* rr, const T* ri) {
+    const int64_t m = a.n / R;
+    const T *__restrict xr = a.xr, *__restrict xi = a.xi, *__restrict wr = a.first_r, *__restrict wi = a.first_i;
+    T *__restrict yr = a.yr, *__restrict yi = a.yi;
+#pragma GCC ivdep
+    for (int64_t p = 0; p < m; p++) {
+      T ar[R], ai[R], br[R], bi[R];
+#pragma GCC unroll 16
+      for (int k = 0; k < R; k++) ar[k] = xr[p + m * k], ai[k] = xi[p + m * k];
+      butterfly<R>(ar, ai, br, bi, rr, ri);
+      yr[R * p] = br[0], yi[R * p] = bi[0];
+#pragma GCC unroll 16
+      for (int k = 1; k < R; k++) {
+        yr[R * p + k] = br[k] * wr[m * k + p] - bi[k] * wi[m * k + p];
+        yi[R * p + k] = br[k] * wi[m * k + p] + bi[k] * wr[m * k + p];
+      }
+    }
+  }
+  template <int W, class T> [[gnu::always_inline]] static inline void run(Stage<T> a) {
+    T rr[R], ri[R];
+    for (int k = 0; k < R; k++) rr[k] = a.rr[k * (a.n / R) * a.stride], ri[k] = a.ri[k * (a.n / R) * a.stride];
+    if (a.s == 1) alone(a, rr, ri);
+    else if (a.s == 4) all<4>(a, rr, ri);
+    else if (a.s == 8) all<8>(a, rr, ri);
+    else all<0>(a, rr, ri);
   }
 };
 
@@ -101,15 +145,21 @@ template <class T> void pass(int radix, const Stage<T>& a) {
     case 4: return isa::call<Pass<4>>(a);
     case 5: return isa::call<Pass<5>>(a);
     case 7: return isa::call<Pass<7>>(a);
+    case 8: return isa::call<Pass<8>>(a);
     case 11: return isa::call<Pass<11>>(a);
     default: return isa::call<Pass<13>>(a);
   }
 }
 
-// What of n is left when all small factors are taken out; these, in the order of the passes.
+// What of n is left when all small factors are taken out; these, in the order of the passes: few and wide ones first.
 inline int64_t factors(int64_t n, std::vector<int>& radices) {
-  for (int r : {4, 2, 3, 5, 7, 11, 13})
+  int twos = 0;
+  for (; n % 2 == 0; n /= 2) twos++;
+  for (; twos >= 3 && twos != 4; twos -= 3) radices.push_back(8);
+  for (; twos >= 2; twos -= 2) radices.push_back(4);
+  for (int r : {5, 3, 7, 11, 13})
     for (; n % r == 0; n /= r) radices.push_back(r);
+  if (twos) radices.push_back(2);   // the lanes are many by then
   return n;
 }
 
@@ -132,6 +182,12 @@ template <class T> class Plan {
  public:
   explicit Plan(int64_t n) : n_(n), roots_(n) {
     if (factors(n, radices_) > 1) chirp_ = std::make_unique<Chirp<double>>(n);
+    else if (n > 1) {
+      first_ = Planar<T>(n);
+      const int64_t m = n / radices_[0];
+      for (int64_t k = 0; k < radices_[0]; k++)
+        for (int64_t p = 0; p < m; p++) first_.re[k * m + p] = roots_.re[p * k], first_.im[k * m + p] = roots_.im[p * k];
+    }
   }
   const Planar<T>& roots() const { return roots_; }
   int64_t work(int64_t lanes) const { return chirp_ ? 0 : n_ * lanes; }   // elements of the scratch that run wants for each part
@@ -142,7 +198,7 @@ template <class T> class Plan {
     T *ar = xr, *ai = xi, *br = wr, *bi = wi;
     int64_t n = n_, s = lanes;
     for (int r : radices_) {
-      pass<T>(r, {ar, ai, br, bi, roots_.re.data(), roots_.im.data(), n, s, n_ / n});
+      pass<T>(r, {ar, ai, br, bi, roots_.re.data(), roots_.im.data(), first_.re.data(), first_.im.data(), n, s, n_ / n});
       std::swap(ar, br), std::swap(ai, bi);
       n /= r, s *= r;
     }
@@ -161,12 +217,13 @@ template <class T> class Plan {
 
   int64_t n_;
   Roots<T> roots_;
+  Planar<T> first_;
   std::vector<int> radices_;
   std::unique_ptr<Chirp<double>> chirp_;
 };
 
 template <class T> Chirp<T>::Chirp(int64_t n) : size_(2 * n - 1), chirp_(n) {
-  for (std::vector<int> r; factors(size_, r) > 1 || r.back() > 5; r.clear()) size_++;
+  for (std::vector<int> r; factors(size_, r) > 1 || *std::max_element(r.begin(), r.end()) > 8; r.clear()) size_++;
   spectrum_ = Planar<T>(size_);
   plan_ = plan<T>(size_);
   int64_t square = 0;   // k^2 modulo 2 n

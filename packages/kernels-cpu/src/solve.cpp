@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "matrices.h"
+#include "small_lu.h"
 
 namespace adjoint::cpu {
 
@@ -45,7 +46,7 @@ template <class T> void solve_with(const T* factors, const int32_t* pivots, cons
   T* by_columns = k > 1 ? static_cast<T*>(work) : x;
   copy_columns(b, by_columns);
   if (adjoint) conjugate(by_columns, n * k);
-  lapack::getrs(adjoint ? 'N' : 'T', static_cast<int>(n), static_cast<int>(k), factors, pivots, by_columns);
+  lu_solve(adjoint ? 'N' : 'T', n, k, factors, pivots, by_columns);
   if (adjoint) conjugate(by_columns, n * k);
   if (k > 1) from_columns<T>(by_columns, n, k, n, x);
 }
@@ -59,7 +60,7 @@ void solve_kernel(const Launch& l) {
     T* factors = l.y[1].as<T>() + b * n * n;
     int32_t* pivots = l.y[2].as<int32_t>() + b * n;
     copy_rows(a, factors);
-    const int info = lapack::getrf(static_cast<int>(n), static_cast<int>(n), factors, pivots);
+    const int info = lu_square(n, factors, pivots);
     solve_with(factors, pivots, right, l.y[0].as<T>() + b * n * k, false);
     return info;
   });
@@ -102,7 +103,7 @@ template <class T> struct Factored {
   Scratch<int32_t> pivots;
   explicit Factored(const Item<T>& a) : n(a.rows), lu(n * n), pivots(n) {
     copy_rows(a, static_cast<T*>(lu));
-    if (n) lapack::getrf(static_cast<int>(n), static_cast<int>(n), lu, pivots);
+    if (n) lu_square<T>(n, lu, pivots);
   }
   // The pivot with the sign of its exchange.
   T pivot(int64_t k) const { return pivots[k] == k + 1 ? lu[k * n + k] : -lu[k * n + k]; }
