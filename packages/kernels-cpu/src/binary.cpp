@@ -7,9 +7,15 @@
 
 namespace adjoint::cpu {
 
+using namespace functors;
+
+template <> constexpr bool is_arithmetic<Add> = true;
+template <> constexpr bool is_arithmetic<Sub> = true;
+template <> constexpr bool is_arithmetic<Mul> = true;
+template <> constexpr bool is_arithmetic<Div> = true;
+
 namespace {
 
-using namespace functors;
 constexpr Cost cheap = Cost::cheap, call = Cost::call;
 
 // An exponent of 2 for all elements is a square, and pow of doubles is a library function.

@@ -106,21 +106,38 @@ struct Functor<F, C, cost, std::index_sequence<I...>> {
   }
 };
 
-// The same on stored bfloat16, whose conversions are a few integer operations each: no tiles are needed.
-template <class F, class I> struct Rounded;
-template <class F, size_t... I>
-struct Rounded<F, std::index_sequence<I...>> {
+// The same on stored halves of type T: no tiles are needed where conversions are a few operations each.
+template <class F, class T, class I> struct Rounded;
+template <class F, class T, size_t... I>
+struct Rounded<F, T, std::index_sequence<I...>> {
   template <int W> [[gnu::always_inline]] static inline void run(char* y, const char* const* x, const void* functor, int64_t n) {
     const F f = *static_cast<const F*>(functor);
-    dense(reinterpret_cast<BFloat16*>(y), f, n, reinterpret_cast<const BFloat16*>(x[I])...);
+    if constexpr (std::is_same_v<T, Half>) vectors<W>(reinterpret_cast<Half*>(y), f, n, reinterpret_cast<const Half*>(x[I])...);
+    else dense(reinterpret_cast<T*>(y), f, n, reinterpret_cast<const T*>(x[I])...);
   }
 
  private:
-  template <class... X> [[gnu::always_inline]] static inline void dense(BFloat16* y, const F& f, int64_t n, const X*... x) {
+  template <class... X> [[gnu::always_inline]] static inline void dense(T* y, const F& f, int64_t n, const X*... x) {
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; i++) y[i] = BFloat16(f(static_cast<float>(x[i])...));
+    for (int64_t i = 0; i < n; i++) y[i] = T(f(static_cast<float>(x[i])...));
+  }
+  // The conversions of half precision are single instructions, of whole vectors.
+  template <int W, class... X> [[gnu::always_inline]] static inline void vectors(Half* y, const F& f, int64_t n, const X*... x) {
+    constexpr int lanes = W / 4;
+    int64_t i = 0;
+    for (; i + lanes <= n; i += lanes) {
+      const typename Halves<W>::Wide in[] = {load_halves<W>(x + i)...};
+      typename Halves<W>::Wide out;
+#pragma GCC unroll 16
+      for (int j = 0; j < lanes; j++) out[j] = f(in[I][j]...);
+      store_halves<W>(y + i, out);
+    }
+    for (; i < n; i++) y[i] = Half(f(static_cast<float>(x[i])...));
   }
 };
+
+// Functors that stay vector operations when they are written out for each lane; comparisons do not.
+template <class F> constexpr bool is_arithmetic = false;
 
 // ---- formats
 
@@ -194,10 +211,10 @@ template <class F, int N, Cost cost, class T> void run_typed(const Launch& l) {
     if (l.flat && l.y[0].numel <= tile_size) return run_small<C, N>(l, loop, &f);
   Program p{loop, &f, grain_of(cost), output_format<Out>(), {}};
   for (int k = 0; k < N; k++) p.x[k] = input_format<T>();
-  if constexpr (std::is_same_v<T, BFloat16> && std::is_same_v<R, float> && cost == Cost::cheap) {
-    p.loop = isa::table<Rounded<F, std::make_index_sequence<N>>, char*, const char* const*, const void*, int64_t>[isa::level];
-    p.y = plain_output<BFloat16>();
-    for (int k = 0; k < N; k++) p.x[k] = plain_input<BFloat16>();
+  if constexpr ((std::is_same_v<T, BFloat16> && std::is_same_v<R, float> && cost == Cost::cheap) || (std::is_same_v<T, Half> && is_arithmetic<F>)) {
+    p.loop = isa::table<Rounded<F, T, std::make_index_sequence<N>>, char*, const char* const*, const void*, int64_t>[isa::level];
+    p.y = plain_output<T>();
+    for (int k = 0; k < N; k++) p.x[k] = plain_input<T>();
   }
   run(p, l.y[0], l.x);
 }

@@ -6,6 +6,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "half.h"
+
 #pragma GCC diagnostic ignored "-Wpsabi"  // wide vectors are only passed to functions that are inlined
 
 namespace adjoint::cpu {
@@ -51,9 +53,19 @@ template <class T> struct SquareFrom {
   template <class V> [[gnu::always_inline]] inline V operator()(V x) const { return (x - centre) * (x - centre); }
 };
 
+// W bytes of elements T from memory, where half precision is widened.
+template <int W, class T, class S> [[gnu::always_inline]] inline auto load_vector(const S* x) {
+  if constexpr (std::is_same_v<S, Half>) {
+    return load_halves<W>(x);
+  } else {
+    typedef T Vector __attribute__((vector_size(W), aligned(alignof(T)), may_alias));
+    return *reinterpret_cast<const Vector*>(x);
+  }
+}
+
 // The sum of a dense row, through `map`: as many lanes as fill 256 bytes on every instruction set, emptied every 32 steps,
 // so that rounding errors do not pile up. `parts` values alternate (2: real and imaginary parts), and have a sum each.
-template <int W, int parts, class T, class Map> [[gnu::always_inline]] inline void sum_lanes(const T* x, int64_t n, Map map, T* sums) {
+template <int W, int parts, class T, class S, class Map> [[gnu::always_inline]] inline void sum_lanes(const S* x, int64_t n, Map map, T* sums) {
   typedef T Vector __attribute__((vector_size(W), aligned(alignof(T)), may_alias));
   constexpr int vectors = 256 / W, width = W / sizeof(T), lanes = vectors * width;
   Vector total[vectors] = {};
@@ -63,13 +75,13 @@ template <int W, int parts, class T, class Map> [[gnu::always_inline]] inline vo
     Vector s[vectors] = {};
     for (; i < end; i += lanes)
 #pragma GCC unroll 16
-      for (int v = 0; v < vectors; v++) s[v] += map(*reinterpret_cast<const Vector*>(x + i + v * width));
+      for (int v = 0; v < vectors; v++) s[v] += map(load_vector<W, T>(x + i + v * width));
 #pragma GCC unroll 16
     for (int v = 0; v < vectors; v++) total[v] += s[v];
   }
   T tail[parts] = {};
   for (; i < n; i += parts)
-    for (int j = 0; j < parts; j++) tail[j] += map(x[i + j]);
+    for (int j = 0; j < parts; j++) tail[j] += map(static_cast<T>(x[i + j]));
 #pragma GCC unroll 4
   for (int half = vectors / 2; half; half /= 2)
 #pragma GCC unroll 8
@@ -81,52 +93,46 @@ template <int W, int parts, class T, class Map> [[gnu::always_inline]] inline vo
     for (int j = 0; j < w; j++) last[j] += last[j + w];
   for (int j = 0; j < parts; j++) sums[j] = last[j] + tail[j];
 }
-template <int W, class T, class Map> [[gnu::always_inline]] inline T sum_row(const T* x, int64_t n, Map map) {
+template <int W, class S, class Map> [[gnu::always_inline]] inline auto sum_row(const S* x, int64_t n, Map map) {
+  using T = std::conditional_t<std::is_same_v<S, Half>, float, S>;
   T sum;
   if constexpr (is_complex_v<T>) sum_lanes<W, 2>(reinterpret_cast<const real_t<T>*>(x), 2 * n, map, reinterpret_cast<real_t<T>*>(&sum));
   else sum_lanes<W, 1>(x, n, map, &sum);
   return sum;
 }
 
-// The extreme of map(x) over a row. NaN beats nothing, and is looked for in the bits, with shifts and comparisons of integers,
-// which other units of a processor do: without its sign it is larger than infinity.
+// The extreme of map(x) over a row. NaN beats nothing; it shows in the sum of all elements, as do infinities of both signs,
+// and is looked for then.
 template <int W, class O, class T, class Map> [[gnu::always_inline]] inline T extreme_row(const T* x, int64_t n, Map map) {
-  using U = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
   typedef T Vector __attribute__((vector_size(W), aligned(alignof(T)), may_alias));
-  typedef U Bits __attribute__((vector_size(W)));
-  constexpr int vectors = 8, width = W / sizeof(T), lanes = vectors * width;
-  Vector best[vectors];
-  Bits largest[vectors];
-#pragma GCC unroll 8
-  for (int v = 0; v < vectors; v++) best[v] = Vector{} + O::identity, largest[v] = Bits{};
+  constexpr int vectors = 4, width = W / sizeof(T), lanes = vectors * width;
+  Vector best[vectors], total[vectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < vectors; v++) best[v] = Vector{} + O::identity, total[v] = Vector{};
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes)
-#pragma GCC unroll 8
+#pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) {
       const Vector a = map(*reinterpret_cast<const Vector*>(x + i + v * width));
       best[v] = O::beats(a, best[v]) ? a : best[v];
-      if constexpr (std::is_floating_point_v<T>) {
-        const Bits shifted = reinterpret_cast<Bits>(a) << 1;
-        largest[v] = shifted > largest[v] ? shifted : largest[v];
-      }
+      if constexpr (std::is_floating_point_v<T>) total[v] += a;
     }
-#pragma GCC unroll 3
+#pragma GCC unroll 2
   for (int half = vectors / 2; half; half /= 2)
-#pragma GCC unroll 4
+#pragma GCC unroll 2
     for (int v = 0; v < half; v++) {
       best[v] = O::beats(best[v + half], best[v]) ? best[v + half] : best[v];
-      largest[v] = largest[v + half] > largest[v] ? largest[v + half] : largest[v];
+      total[v] += total[v + half];
     }
-  T found[width];
-  U sizes[W / sizeof(U)], size = 0;
+  T found[width], totals[width], sum = 0, r = O::identity;
   __builtin_memcpy(found, best, sizeof found);
-  __builtin_memcpy(sizes, largest, sizeof sizes);
-  T r = O::identity;
-  for (T v : found) r = O::beats(v, r) ? v : r;
-  for (U s : sizes) size = s > size ? s : size;
+  __builtin_memcpy(totals, total, sizeof totals);
+  for (int j = 0; j < width; j++) {
+    r = O::beats(found[j], r) ? found[j] : r;
+    sum += totals[j];
+  }
   for (; i < n; i++) r = O::join(r, map(x[i]));
-  constexpr U infinite = sizeof(T) == 8 ? U(0xffe0000000000000) : U(0xff000000);
-  if (size <= infinite) return r;
+  if (sum == sum) return r;
   for (i = 0; i < n; i++)
     if (x[i] != x[i]) return x[i];
   return r;

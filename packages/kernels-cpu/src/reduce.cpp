@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -23,7 +24,7 @@ constexpr int64_t longest = 32768;  // elements of a row that are reduced at a t
 constexpr int64_t strip = 1024;     // columns that are reduced at a time
 
 // x[0], x[step], ... x[7 step].
-template <class O, class T, class Map> [[gnu::always_inline]] inline T join_eight(const T* x, int64_t step, Map f) {
+template <class O, class T, class Map> [[gnu::always_inline]] inline auto join_eight(const T* x, int64_t step, Map f) {
   return O::join(O::join(O::join(f(x[0]), f(x[step])), O::join(f(x[2 * step]), f(x[3 * step]))),
                  O::join(O::join(f(x[4 * step]), f(x[5 * step])), O::join(f(x[6 * step]), f(x[7 * step]))));
 }
@@ -33,9 +34,10 @@ template <class Map, class T> [[gnu::always_inline]] inline Map map_for(const T*
   else return {};
 }
 
-template <template <class> class Op, class Map, class T> struct ReduceRows {
-  // Rows of n elements, `down` apart; centres: one for each row where the map is SquareFrom.
-  template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t down, int64_t n, int64_t rows, const T* centres, T* y) {
+template <template <class> class Op, class Map, class T, class S = T> struct ReduceRows {
+  // Rows of n elements S, `down` apart; centres: one for each row where the map is SquareFrom.
+  template <int W> [[gnu::always_inline]] static inline void run(const T* elements, int64_t down, int64_t n, int64_t rows, const T* centres, T* y) {
+    const S* x = reinterpret_cast<const S*>(elements);
     for (int64_t r = 0; r < rows; r++) {
       if constexpr (!Op<T>::rounds) y[r] = extreme_row<W, Op<T>>(x + r * down, n, Map{});
       else y[r] = sum_row<W>(x + r * down, n, map_for<Map>(centres, r));
@@ -64,6 +66,39 @@ template <template <class> class Op, class Map, class T> struct ReduceColumns {
   }
 };
 
+struct Widened {
+  [[gnu::always_inline]] inline float operator()(Half x) const { return x; }
+};
+// The same for sums of half precision.
+struct SumColumnsOfHalves {
+  template <int W> [[gnu::always_inline]] static inline void run(const float* halves, int64_t down, int64_t rows, int64_t columns, const float*, float* y) {
+    const Half* x = reinterpret_cast<const Half*>(halves);
+    for (int64_t j = 0; j < columns; j++) y[j] = 0;
+    int64_t i = 0;
+    for (; i + 8 <= rows; i += 8) add<W, 8>(x + i * down, down, columns, y);
+    for (; i < rows; i++) add<W, 1>(x + i * down, down, columns, y);
+  }
+
+ private:
+  template <int W, int height> [[gnu::always_inline]] static inline void add(const Half* x, int64_t down, int64_t columns, float* y) {
+    constexpr int64_t lanes = W / 4;
+    int64_t j = 0;
+    for (; j + lanes <= columns; j += lanes) {
+      const Half* p = x + j;
+      typename Halves<W>::Wide sum = load_halves<W>(p), before;
+      if constexpr (height == 8) {
+        sum = (sum + load_halves<W>(p + down)) + (load_halves<W>(p + 2 * down) + load_halves<W>(p + 3 * down));
+        p += 4 * down;
+        sum += (load_halves<W>(p) + load_halves<W>(p + down)) + (load_halves<W>(p + 2 * down) + load_halves<W>(p + 3 * down));
+      }
+      std::memcpy(&before, y + j, sizeof before);
+      sum += before;
+      std::memcpy(y + j, &sum, sizeof sum);
+    }
+    for (; j < columns; j++) y[j] += height == 1 ? static_cast<float>(x[j]) : join_eight<Sum<float>>(x + j, down, Widened{});
+  }
+};
+
 template <template <class> class Op, class T> T join_pairwise(const T* x, int64_t n) {
   if (n == 1) return x[0];
   return Op<T>::join(join_pairwise<Op>(x, n / 2), join_pairwise<Op>(x + n / 2, n - n / 2));
@@ -74,10 +109,18 @@ template <class T> struct Loops {
   using Loop = void (*)(const T* x, int64_t down, int64_t n, int64_t m, const T* centres, T* y);
   Loop rows, columns, results;  // results: the columns of what `columns` gave
   T (*join)(const T* x, int64_t n);
+  Loop half_rows = nullptr, half_columns = nullptr;  // on memory of half precision, if that need not be widened first
+  bool widens = true;
+  Loops on(DType stored) const { return stored == DType::float16 && half_rows ? Loops{half_rows, half_columns, results, join, nullptr, nullptr, false} : *this; }
 };
 template <class K, class T> auto loop() { return isa::table<K, const T*, int64_t, int64_t, int64_t, const T*, T*>[isa::level]; }
 template <template <class> class Op, class Map, class T> Loops<T> loops() {
-  return {loop<ReduceRows<Op, Map, T>, T>(), loop<ReduceColumns<Op, Map, T>, T>(), loop<ReduceColumns<Op, Same, T>, T>(), join_pairwise<Op, T>};
+  Loops<T> r{loop<ReduceRows<Op, Map, T>, T>(), loop<ReduceColumns<Op, Map, T>, T>(), loop<ReduceColumns<Op, Same, T>, T>(), join_pairwise<Op, T>};
+  if constexpr (std::is_same_v<T, float> && std::is_same_v<Op<T>, Sum<T>> && std::is_same_v<Map, Same>) {
+    r.half_rows = loop<ReduceRows<Op, Map, T, Half>, T>();
+    r.half_columns = loop<SumColumnsOfHalves, T>();
+  }
+  return r;
 }
 
 // The dimensions that stay and those that go, each merged where they lie one behind the other.
@@ -139,14 +182,16 @@ template <class T> class Block {
 };
 
 // Rows that lie dense: pieces of up to `block` elements, then the pieces of each result.
-template <class T> void reduce_inner(const Loops<T>& loops, const View& x, const Split& s, const T* centres, T* y) {
-  const int64_t block = is_half(x.dtype) ? longest / 16 : longest;  // widened, it stays in the first-level cache
+template <class T> void reduce_inner(const Loops<T>& any, const View& x, const Split& s, const T* centres, T* y) {
+  const Loops<T> loops = any.on(x.dtype);
+  const DType stored = loops.widens ? x.dtype : dtype_of<T>();
+  const int64_t block = is_half(stored) ? longest / 16 : longest;  // widened, it stays in the first-level cache
   const int64_t kept = s.kept_count(), n = s.gone.sizes[0], rows = row_count(s.gone), parts = (n + block - 1) / block, pieces = rows * parts;
   const int64_t grain = std::max<int64_t>(1, block / n), size = itemsize(x.dtype);
   if (pieces == 1 && s.kept.ndim == 1)
     return pool::parallel_for(kept, grain, [&](int64_t begin, int64_t end) {
       const int64_t down = s.kept.strides[0][0];
-      const Block<T> b(x.data + begin * down, x.dtype, end - begin, n, down / size);
+      const Block<T> b(x.data + begin * down, stored, end - begin, n, down / size);
       loops.rows(b.data, b.down, n, end - begin, centres ? centres + begin : nullptr, y + begin);
     });
   const Buffer memory(kept * pieces * static_cast<int64_t>(sizeof(T)));
@@ -154,7 +199,7 @@ template <class T> void reduce_inner(const Loops<T>& loops, const View& x, const
   pool::parallel_for(kept * pieces, grain, [&](int64_t begin, int64_t end) {
     for (int64_t u = begin; u < end; u++) {
       const int64_t k = u / pieces, row = u % pieces / parts, at = u % parts * block, m = std::min(block, n - at);
-      const Block<T> b(x.data + offset(s.kept, k) + offset(s.gone, row, 1) + at * size, x.dtype, 1, m, 0);
+      const Block<T> b(x.data + offset(s.kept, k) + offset(s.gone, row, 1) + at * size, stored, 1, m, 0);
       loops.rows(b.data, int64_t{0}, m, int64_t{1}, centres ? centres + k : nullptr, partial + u);
     }
   });
@@ -170,7 +215,8 @@ struct Columns {
   int64_t planes, plane_step, rows, down, columns;
 };
 // Parts of the rows give one row each, and those are reduced in turn.
-template <class T> void reduce_outer(const Loops<T>& loops, const Columns& c, const T* centres, T* y) {
+template <class T> void reduce_outer(const Loops<T>& any, const Columns& c, const T* centres, T* y) {
+  const Loops<T> loops = any.on(c.stored);
   const int64_t height = std::clamp<int64_t>(65536 / c.columns, 64, 1024), parts = (c.rows + height - 1) / height, strips = (c.columns + strip - 1) / strip;
   std::optional<Buffer> memory;
   T* to = y;
@@ -183,7 +229,7 @@ template <class T> void reduce_outer(const Loops<T>& loops, const Columns& c, co
     for (int64_t u = begin; u < end; u++) {
       const int64_t column = u % strips * strip, part = u / strips % parts, plane = u / strips / parts;
       const int64_t rows = std::min(height, c.rows - part * height), width = std::min(strip, c.columns - column);
-      const Block<T> b(c.data + (plane * c.plane_step + part * height * c.down + column) * itemsize(c.stored), c.stored, rows, width, c.down);
+      const Block<T> b(c.data + (plane * c.plane_step + part * height * c.down + column) * itemsize(c.stored), loops.widens ? c.stored : dtype_of<T>(), rows, width, c.down);
       loops.columns(b.data, b.down, rows, width, centres ? centres + plane * c.columns + column : nullptr, to + (plane * parts + part) * c.columns + column);
     }
   });

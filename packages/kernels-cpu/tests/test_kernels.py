@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from kernel_checks import DTYPES, REAL, TOLERANCE, check, random
 
@@ -144,6 +145,40 @@ def test_nan_wins(name: str) -> None:
         x = random((2, 4001), "float32")
         x[1, position] = float("nan")
         check(name, lambda: getattr(ad, name)(x, (1,)), 1e-3)
+
+
+@pytest.mark.parametrize("size", [1, 15, 64, 129, 5000])
+def test_extremes_beside_infinities(size: int) -> None:
+    for values in ([], [np.inf], [-np.inf], [np.inf, -np.inf], [-np.nan, np.inf], [-np.inf] * size):
+        x = np.linspace(-1, 1, size, dtype=np.float32)
+        x[: len(values)] = values[:size]
+        for reverse in (x, np.ascontiguousarray(x[::-1])):
+            for name in ("amax", "amin"):
+                got, wanted = getattr(ad, name)(ad.from_numpy(reverse), (0,)).item(), getattr(np, name)(reverse)
+                assert got == wanted or (np.isnan(got) and np.isnan(wanted)), (name, values)
+
+
+@pytest.mark.parametrize("size", [1, 7, 16, 65536])
+def test_half_arithmetic_is_rounded_once(size: int) -> None:
+    a = np.arange(65536, dtype=np.uint16).view(np.float16)[:size]
+    b = np.roll(np.arange(65536, dtype=np.uint16), 12345).view(np.float16)[:size]
+    with np.errstate(all="ignore"):
+        for name, wanted in (("add", a + b), ("sub", a - b), ("mul", a * b), ("div", a / b)):
+            got = getattr(ad, name)(ad.from_numpy(a.copy()), ad.from_numpy(b.copy())).numpy()
+            np.testing.assert_array_equal(got, wanted)
+            np.testing.assert_array_equal(np.signbit(got[got == 0]), np.signbit(wanted[wanted == 0]))
+
+
+@pytest.mark.parametrize(
+    ("shape", "dims"), [((3, 70001), (1,)), ((70001,), (0,)), ((1003, 37), (0,)), ((11, 5), (0,)), ((9, 2050), (0, 1))]
+)
+def test_sums_of_halves(shape: tuple[int, ...], dims: tuple[int, ...]) -> None:
+    x = np.random.default_rng(0).integers(-8, 9, shape).astype(np.float16)
+    x[(0,) * len(shape)] = 6e-8  # subnormal
+    wanted = x.astype(np.float64).sum(dims).astype(np.float16)
+    np.testing.assert_array_equal(ad.sum(ad.from_numpy(x), dims).numpy(), wanted)
+    x[(-1,) * len(shape)] = np.inf
+    np.testing.assert_array_equal(ad.sum(ad.from_numpy(x), dims).numpy(), x.astype(np.float64).sum(dims).astype(np.float16))
 
 
 def test_use_reference_of_unknown_kernel() -> None:
