@@ -150,6 +150,12 @@ def test_vmap_returns_two_things() -> None:
         ad.vmap(f.apply)(ad.ones(2))
 
 
+def test_what_is_no_tensor_cannot_be_saved() -> None:
+    f = function(lambda ctx, x: ctx.save_for_backward(x, 3) or x * 2, lambda ctx, g: g)
+    with pytest.raises(TypeError, match="argument 1 is of type int"):
+        f.apply(leaf(1.0))
+
+
 # ---- views, versions, modes
 
 

@@ -21,16 +21,16 @@ class FunctionCtx:
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Saves inputs, outputs or intermediates; None is allowed. Read them back from ``saved_tensors``."""
-        for t in tensors:
+        for i, t in enumerate(tensors):
             if t is not None and not isinstance(t, Tensor):
-                raise TypeError(f"save_for_backward can only save variables, but argument is of type {type(t).__name__}")
+                raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}")
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
         """Saves tensors for ``jvp``."""
-        for t in tensors:
+        for i, t in enumerate(tensors):
             if t is not None and not isinstance(t, Tensor):
-                raise TypeError(f"save_for_forward can only save variables, but argument is of type {type(t).__name__}")
+                raise TypeError(f"save_for_forward can only save variables, but argument {i} is of type {type(t).__name__}")
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
