@@ -54,6 +54,7 @@ Ref<OpNode> make_node(const Op& op, Tensors in, const Attrs& attrs, uint32_t m, 
     meta.sizes = t.sizes();
     meta.dtype = t.dtype();
     meta.device = t.device();
+    meta.transposed = !t->contiguous() && t.dim() >= 2 && t->strides[t.dim() - 2] == 1;
     if (saves & saves_all_inputs || (i < 32 && saves & saves_input(i))) n->x[i] = Saved(t, false);
     if (!(i < 64 ? needs >> i & 1 : wants(t, i))) continue;
     n->edges[i] = gradient_edge(t);

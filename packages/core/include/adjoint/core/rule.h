@@ -7,7 +7,12 @@
 
 namespace adjoint {
 
-struct InputMeta { Dims sizes; DType dtype; Device device; };
+struct InputMeta {
+  Dims sizes;
+  DType dtype;
+  Device device;
+  bool transposed = false;            // matrices that lie in memory column by column
+};
 
 // One application of an op, as its rules see it.
 struct Call {
@@ -23,7 +28,7 @@ struct Call {
 struct V : Tensor {};                                   // the tangent, or the cotangent of output 0
 template <int I> struct X : Tensor {};                  // input I
 template <int I = 0> struct Y : Tensor {};              // output I
-template <int I> struct XShape { const Dims& sizes; DType dtype; };
+template <int I> struct XShape { const Dims& sizes; DType dtype; bool transposed; };
 struct Cotangents { Tensors v; };                       // of all outputs; absent ones are empty
 struct Inputs { Tensors x; };                           // all inputs of a variadic op
 struct Shapes { std::span<const InputMeta> x; };
@@ -59,7 +64,7 @@ template <int I> struct Param<Y<I>> {
 };
 template <int I> struct Param<XShape<I>> {
   static constexpr uint64_t saves = 0;
-  static XShape<I> get(const Call& c) { return {c.inputs[I].sizes, c.inputs[I].dtype}; }
+  static XShape<I> get(const Call& c) { return {c.inputs[I].sizes, c.inputs[I].dtype, c.inputs[I].transposed}; }
 };
 template <> struct Param<Cotangents> {
   static constexpr uint64_t saves = 0;
