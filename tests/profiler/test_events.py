@@ -46,6 +46,8 @@ def test_averages_add_up():
     assert len(tree().key_averages(group_by_stack_n=1)) == 3
     with pytest.raises(ValueError, match="key"):
         averages["child"].add(FunctionEvent(9, "other", 0, 0, 1))
+    with pytest.raises(TypeError, match="got str"):
+        FunctionEventAvg().add("child")
 
 
 def test_averages_of_averages_are_those_of_the_events():
@@ -90,6 +92,19 @@ def test_tables_sort_limit_and_say_so():
         averages.table(sort_by="nope")
     with pytest.raises(ValueError, match="time_unit"):
         averages.table(time_unit="h")
+
+
+def test_names_of_devices_sort_as_the_device_and_nothing_is_printed(recwarn):
+    slow, fast = FunctionEvent(1, "slow", 0, 0, 1, use_device="cuda"), FunctionEvent(2, "fast", 0, 0, 1, use_device="cuda")
+    fast.append_kernel("k", 0, 1)
+    slow.append_kernel("k", 0, 5)
+    slow.device_memory_usage = 8
+    for metric in ("time", "time_total", "memory_usage"):
+        for kind in ("cuda", "xpu", "privateuse1"):
+            assert rows(EventList([fast, slow]).table(sort_by=f"{kind}_{metric}"))[1] == ["slow", "fast"]
+    for metric in ("time_total", "memory_usage"):
+        assert rows(EventList([fast, slow]).table(sort_by=f"self_cuda_{metric}"))[1] == ["slow", "fast"]
+    assert not recwarn.list and not hasattr(FunctionEvent, "extra_meta")
 
 
 def test_columns_show_what_there_is():

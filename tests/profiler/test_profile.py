@@ -1,5 +1,6 @@
 """profile and record_function: what is recorded, under which names, with which times, shapes, memory and stacks."""
 
+import contextlib
 import threading
 import time
 
@@ -337,6 +338,35 @@ def test_profiles_nest():
     assert len(named(outer, "aten::cos")) == len(named(inner, "aten::cos")) == 1 and not named(inner, "aten::sin")
 
 
+def test_events_have_what_pytorch_gives_each():
+    prof = profiled(profile_memory=True)
+    for event in prof.function_events:
+        facts = (event.flops, event.kwinputs, event.overload_name, event.trace_name, event.concrete_inputs)
+        assert facts == (0, {}, "", event.name, [])
+    assert str(prof.function_events[0].device_type) == "DeviceType.CPU"
+
+
+def test_files_of_a_profile_that_cannot_be_written(tmp_path):
+    with pytest.raises(RuntimeError, match="recorded nothing yet"):
+        profiler.profile().export_chrome_trace(tmp_path / "trace.json")
+    with pytest.raises(AssertionError, match=r"export_stacks\(\) requires with_stack=True"):
+        profiled().export_stacks(tmp_path / "stacks.txt")
+    assert not list(tmp_path.iterdir())
+
+
+def test_profiles_nest_as_deep_as_observers_may():
+    with contextlib.ExitStack() as stack:
+        for _ in range(8):
+            stack.enter_context(profiler.profile())
+        ninth = profiler.profile()
+        with pytest.raises(RuntimeError, match="at most 8 observers"):
+            ninth.__enter__()
+        assert not ninth.recording
+    with ninth:  # it did not begin before
+        ad.ones(1)
+    assert [e.name for e in ninth.function_events] == ["aten::ones"]
+
+
 def test_used_once_disabled_or_not_at_all():
     prof = profiler.profile()
     assert repr(prof) == str(prof) == "<unfinished adjoint.autograd.profile>"
@@ -403,8 +433,8 @@ def test_arguments_that_make_no_sense():
         profiler.profile(use_cpu=False)
     with pytest.raises(ValueError, match="nothing to record"):
         profiler.profile(use_cpu=False, use_kineto=True)
-    with pytest.raises(ValueError, match="tpu"):
-        profiler.profile(use_device="tpu")
+    with pytest.warns(UserWarning, match="The tpu is not a valid device option."):
+        assert profiler.profile(use_device="tpu").use_device is None
 
 
 @pytest.mark.skipif(ad.cuda.is_available(), reason="there is a GPU")

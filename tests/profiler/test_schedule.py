@@ -40,7 +40,7 @@ def test_schedules_that_make_no_sense():
 def test_cycles_end_with_a_call():
     seen = []
     with profile(
-        schedule=schedule(wait=1, warmup=1, active=2), on_trace_ready=lambda p: seen.append([e.name for e in p.events()])
+        schedule=schedule(wait=1, warmup=1, active=2), on_trace_ready=lambda p: seen.append([e.trace_name for e in p.events()])
     ) as prof:
         run(prof, 8)
     assert [[n for n in names if n.startswith("ProfilerStep")] for names in seen] == [
@@ -48,6 +48,15 @@ def test_cycles_end_with_a_call():
         ["ProfilerStep#6", "ProfilerStep#7"],
     ]
     assert [names.count("aten::sin") for names in seen] == [2, 2]
+
+
+def test_steps_are_one_row_of_the_table_and_numbered_in_traces(tmp_path):
+    with profile(schedule=schedule(wait=0, warmup=1, active=2, repeat=1)) as prof:
+        run(prof, 4)
+    assert [(e.key, e.count) for e in prof.key_averages() if e.key.startswith("ProfilerStep")] == [("ProfilerStep*", 2)]
+    prof.export_chrome_trace(tmp_path / "t.json")
+    names = [e["name"] for e in json.loads((tmp_path / "t.json").read_text())["traceEvents"]]
+    assert [n for n in names if n.startswith("ProfilerStep")] == ["ProfilerStep#1", "ProfilerStep#2"]
 
 
 def test_without_a_schedule_all_is_recorded():
@@ -100,7 +109,7 @@ def test_nothing_recorded_yet():
     prof = profile(schedule=schedule(wait=5, warmup=0, active=1))
     with prof:
         assert prof.get_trace_id() is None
-        with pytest.raises(RuntimeError, match="nothing was recorded"):
+        with pytest.raises(AssertionError, match="none recorded yet"):
             prof.key_averages()
 
 

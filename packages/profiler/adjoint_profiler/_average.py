@@ -65,8 +65,11 @@ class FunctionEventAvg(FormattedTimesMixin):
         """Adds an event, or events added up before, of the same key.
 
         Raises:
+            TypeError: `other` is no event.
             ValueError: `other` has another key.
         """
+        if not isinstance(other, (FunctionEvent, FunctionEventAvg)):
+            raise TypeError(f"FunctionEventAvg.add: expected a FunctionEvent or FunctionEventAvg, got {type(other).__name__}")
         if self.key is None:  # the first says what these events are
             self.key = other.key
             for name in _SAME:

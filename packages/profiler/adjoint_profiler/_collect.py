@@ -85,22 +85,25 @@ class Collector:
         events.sort(key=lambda e: e.time_range.start)
         return events
 
-    def _us(self, time: int) -> float:
-        return (time - self._origin) / 1e3
+    def _us(self, at: int) -> float:
+        return (at - self._origin) / 1e3
 
     def _event(self, name: str, start: int, end: int, **facts: Any) -> FunctionEvent:
         self._next_id += 1
-        return FunctionEvent(self._next_id - 1, name, self._thread, self._us(start), self._us(end), **facts)
+        event = FunctionEvent(self._next_id - 1, _names.of_key(name), self._thread, self._us(start), self._us(end), **facts)
+        event.trace_name, event.overload_name, event.flops = name, "", 0
+        event.concrete_inputs, event.kwinputs = [], {}
+        return event
 
     def _memory(self) -> tuple[list[int], list[FunctionEvent]]:
         """Bytes that each raw event took, all inside of it included; and events for what came and went outside of all."""
         bytes_of = [0] * len(self._raw)
         outside: list[FunctionEvent] = []
-        for at, bytes, event in self._session.log.memory() if self._wanted.memory else ():
+        for at, size, event in self._session.log.memory() if self._wanted.memory else ():
             if event is not None:
-                bytes_of[event] += bytes
+                bytes_of[event] += size
             else:
-                outside.append(self._event(MEMORY, at, at, cpu_memory_usage=bytes, fwd_thread=self._thread))
+                outside.append(self._event(MEMORY, at, at, cpu_memory_usage=size, fwd_thread=self._thread))
         for index in range(len(self._raw) - 1, -1, -1):  # children follow their parents
             parent = self._raw[index].parent
             if parent is not None:

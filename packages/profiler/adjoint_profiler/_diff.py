@@ -85,8 +85,7 @@ class Diff:
 def _by_name(events: EventList) -> dict[str | None, FunctionEventAvg]:
     found: dict[str | None, FunctionEventAvg] = {}
     for event in events:
-        sum = found.setdefault(event.key, FunctionEventAvg())
-        sum.accumulate(event)
+        found.setdefault(event.key, FunctionEventAvg()).accumulate(event)
     return found
 
 

@@ -228,3 +228,6 @@ class FunctionEvent(FormattedTimesMixin):
             f"{device}_memory_usage={self.device_memory_usage} is_async={self.is_async} is_remote={self.is_remote} "
             f"seq_nr={self.sequence_nr} is_legacy={self.is_legacy}>"
         )
+
+
+del FunctionEvent.extra_meta  # a parameter: its default is no attribute

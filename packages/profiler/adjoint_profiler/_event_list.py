@@ -10,6 +10,7 @@ from . import _table
 from ._average import FunctionEventAvg
 from ._event import FunctionEvent
 from ._tree import link_by_time
+from ._values import of_device
 
 if TYPE_CHECKING:
     from ._diff import Diff
@@ -72,7 +73,8 @@ class EventList(list[Any]):
 
         Arguments:
             sort_by: an attribute of events, the largest first: cpu_time, cpu_time_total, self_cpu_time_total, count,
-                cpu_memory_usage, self_cpu_memory_usage, device_time_total, flops, ...; None: as they began.
+                cpu_memory_usage, self_cpu_memory_usage, device_time_total, flops, ...; cuda and xpu in a name mean the
+                device; None: as they began.
             row_limit: the number of rows; -1: all.
             max_src_column_width, max_name_column_width, max_shapes_column_width: in characters; longer text is cut.
             header: a line above the table.
@@ -124,7 +126,7 @@ class EventList(list[Any]):
         supported = self.supported_export_stacks_metrics()
         if metric not in supported:
             raise ValueError(f"export_stacks: metric should be one of: {supported}, got {metric!r}")
-        attribute = "self_cpu_time_total" if metric == "self_cpu_time_total" else "self_device_time_total"
+        attribute = of_device(metric)
         escape = str.maketrans(" ;\t\n", "____")
         with open(path, "w", encoding="utf-8") as file:
             for event in self:

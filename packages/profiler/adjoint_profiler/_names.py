@@ -62,6 +62,17 @@ def of_event(kind: str, name: str, rank: int = -1, other_rank: int = -1) -> str:
     return f"aten::{name}" if kind == "function" else name
 
 
+def of_key(name: str) -> str:
+    """The name under which an event is added up: steps of a program are one row.
+
+    Example::
+
+        >>> of_key("ProfilerStep#3"), of_key("aten::mul")
+        ('ProfilerStep*', 'aten::mul')
+    """
+    return "ProfilerStep*" if name.startswith("ProfilerStep#") else name
+
+
 def of_node(name: str) -> str:
     """The event's name of a node of backward.
 

@@ -134,9 +134,9 @@ class profile:
             return None
         if self._open is not None or (self.entered and not self.acc_events):
             raise RuntimeError("Profiler context manager is not reentrant")
-        self.entered = True
         self.config(create_trace_id=True)
         self._start()
+        self.entered = True
         return self
 
     def __exit__(
@@ -158,8 +158,8 @@ class profile:
         now = perf_counter_ns()
         if not self._sessions:
             self._origin, self._origin_of_day = now, time_ns()
-        self._open = Session(log, frames, now, now)
         log.start()
+        self._open = Session(log, frames, now, now)
         if frames is not None:
             frames.start()
 
@@ -248,8 +248,8 @@ class profile:
         """
         live, curve = 0, []
         for session in self._sessions:
-            for at, bytes, _ in session.log.memory():
-                live += bytes
+            for at, size, _ in session.log.memory():
+                live += size
                 curve.append(((at - self._origin) / 1e3, live))
         return curve
 
@@ -260,14 +260,26 @@ class profile:
             path: of the file.
             metadata: entries of the trace's top level, such as the name of a run.
             use_python_export: accepted; there is one way to write.
+
+        Raises:
+            RuntimeError: nothing was recorded yet.
         """
         from ._trace import Trace
+
+        if not self._sessions:
+            raise RuntimeError("export_chrome_trace: expected a profile that has run, got one that recorded nothing yet")
 
         facts = {"trace_id": self.trace_id, "baseTimeNanoseconds": self._origin_of_day, **(metadata or {})}
         Trace(self.function_events, self.memory_curve(), facts).write(path)
 
     def export_stacks(self, path: Path, metric: str = "self_cpu_time_total") -> None:
-        """Writes stacks for flame graphs: see EventList.export_stacks. Needs `with_stack`."""
+        """Writes stacks for flame graphs: see EventList.export_stacks.
+
+        Raises:
+            AssertionError: the profile was made without `with_stack`.
+        """
+        if not self.with_stack:
+            raise AssertionError("export_stacks() requires with_stack=True")
         self.function_events.export_stacks(path, metric)
 
     def html(self, path: Path, title: str = "Profile") -> None:
@@ -316,8 +328,9 @@ def _device(use_cuda: bool, use_device: str | None) -> str | None:
         use_device = "cuda"
     if use_device is None:
         return None
-    if use_device not in ("cuda", "xpu", "mtia", "privateuseone", "hpu"):
-        raise ValueError(f"profile: use_device must be the name of a device, got {use_device!r}")
+    if use_device not in ("cuda", "xpu", "mtia", "hpu"):
+        warnings.warn(f"The {use_device} is not a valid device option.", UserWarning, stacklevel=3)
+        return None
     if use_device != "cuda" or not cuda.is_available():
         warnings.warn(f"{use_device.upper()} is not available, disabling {use_device} profiling", UserWarning, stacklevel=3)
         return None

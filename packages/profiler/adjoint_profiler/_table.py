@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ._values import DeviceType, format_memory, format_share, format_time, format_time_in
+from ._values import DeviceType, format_memory, format_share, format_time, format_time_in, of_device
 
 if TYPE_CHECKING:
     from ._event_list import EventList
@@ -50,8 +50,9 @@ class Table:
         """For a terminal."""
         gap = " " * SPACING
         rule = gap.join("-" * c.width for c in self.columns) + gap
-        lines = ["=" * len(rule), header] if header is not None else []
-        lines += self.above
+        lines = []
+        for note in [*([header] if header is not None else []), *self.above]:
+            lines += ["=" * len(rule), note]
         lines += [rule, gap.join(c.text(c.title) for c in self.columns) + gap, rule]
         for row in range(len(self.columns[0].cells)):
             lines.append(gap.join(c.text(c.cells[row]) for c in self.columns) + gap)
@@ -78,7 +79,8 @@ def table(
     format_time_in(0, time_unit)  # an error for an unknown unit, also without events
     rows = list(events)
     if sort_by is not None:
-        rows.sort(key=lambda e: getattr(e, sort_by) or 0, reverse=True)
+        attribute = of_device(sort_by)
+        rows.sort(key=lambda e: getattr(e, attribute) or 0, reverse=True)
     if top_level_only:
         rows = [e for e in rows if e.cpu_parent is None]
     if row_limit >= 0:

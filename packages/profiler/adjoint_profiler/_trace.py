@@ -67,7 +67,8 @@ class Trace:
                 yield {**instant, "s": "t", "args": {"Bytes": event.cpu_memory_usage, "Device Type": 0, "Device Id": -1}}
                 continue
             category = event.activity_type or ("cpu_op" if event.device_type == DeviceType.CPU else "kernel")
-            yield {**self._at("X", event.name, category, start, event.thread), "dur": length, "args": _arguments(event)}
+            span = self._at("X", event.trace_name or event.name, category, start, event.thread)
+            yield {**span, "dur": length, "args": _arguments(event)}
             for kernel in event.kernels:
                 device = self._at("X", kernel.name, "kernel", start, kernel.device)
                 yield {**device, "pid": f"device {kernel.device}", "dur": kernel.duration, "args": {"External id": event.id}}

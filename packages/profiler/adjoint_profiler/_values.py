@@ -17,6 +17,8 @@ class DeviceType(enum.IntEnum):
     MTIA = 19
     PrivateUse1 = 20
 
+    __str__ = enum.Enum.__str__
+
 
 class Interval:
     """A span of time, in microseconds.
@@ -45,6 +47,19 @@ class Kernel(NamedTuple):
     name: str
     device: int
     duration: float
+
+
+def of_device(attribute: str) -> str:
+    """The attribute of events that a name with the kind of a device in it means.
+
+    Example::
+
+        >>> of_device("self_cuda_time_total"), of_device("cpu_time")
+        ('self_device_time_total', 'cpu_time')
+    """
+    for kind in ("cuda", "xpu", "privateuse1"):
+        attribute = attribute.replace(kind, "device")
+    return attribute
 
 
 def deprecated(old: str, new: str) -> None:
@@ -78,9 +93,9 @@ def format_share(part: float, total: float) -> str:
     return f"{part * 100 / total:.2f}%"
 
 
-def format_memory(bytes: float) -> str:
+def format_memory(count: float) -> str:
     """Bytes with the unit that suits them."""
     for size, unit in ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB")):
-        if abs(bytes) >= size:
-            return f"{bytes / size:.2f} {unit}"
-    return f"{bytes} B"
+        if abs(count) >= size:
+            return f"{count / size:.2f} {unit}"
+    return f"{count} B"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ._config import ProfilerConfig
 from ._profile import profile as _profile
 
 __all__ = ["profile"]
@@ -39,7 +38,3 @@ class profile(_profile):
             with_stack=with_stack,
             with_modules=with_modules,
         )
-
-    def config(self, create_trace_id: bool = False) -> ProfilerConfig:
-        """What it was asked to record."""
-        return super().config(create_trace_id)

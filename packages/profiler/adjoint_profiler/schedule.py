@@ -130,7 +130,7 @@ class profile:
         ...         y = ad.ones(2) + step
         ...         prof.step()
         >>> [e.key for e in prof.key_averages()]
-        ['ProfilerStep#1', 'aten::ones', 'aten::add']
+        ['ProfilerStep*', 'aten::ones', 'aten::add']
     """
 
     def __init__(
@@ -239,7 +239,7 @@ class profile:
     @property
     def _done(self) -> _Recording:
         if self.profiler is None:
-            raise RuntimeError("profile: nothing was recorded yet")
+            raise AssertionError("profile: expected one that has recorded a step, got none recorded yet")
         return self.profiler
 
     def events(self) -> EventList:

@@ -49,7 +49,7 @@ def report_data(events: EventList, memory: Sequence[tuple[float, int]]) -> dict[
         depth = depths[id(event)] = 0 if event.cpu_parent is None else depths.get(id(event.cpu_parent), -1) + 1
         rows.append(
             [
-                names.setdefault(event.name, len(names)),
+                names.setdefault(event.trace_name or event.name, len(names)),
                 round(event.time_range.start, 3),
                 round(event.time_range.elapsed_us(), 3),
                 depth,
