@@ -19,9 +19,9 @@ UNDEFINED = ("alignment,bool,bounds,enum,float-cast-overflow,integer-divide-by-z
              "signed-integer-overflow,unreachable")  # fmt: skip
 
 
-def install(session: nox.Session, *others: str) -> None:
+def install(session: nox.Session, *others: str, triton: bool = False) -> None:
     """Install the wheels of dist/ and the packages named; a reused environment gets the new wheels."""
-    wheels = [str(wheel) for wheel in sorted(DIST.glob("adjoint*.whl")) if "triton" not in wheel.name]
+    wheels = [str(wheel) for wheel in sorted(DIST.glob("adjoint*.whl")) if triton or "triton" not in wheel.name]
     session.install("--force-reinstall", "--no-deps", *wheels)
     session.install(*wheels, *others)
 
@@ -52,6 +52,14 @@ def peer(session: nox.Session) -> None:
     """Compare with PyTorch, operation by operation."""
     install(session, *TEST_TOOLS, "torch==2.13.0")
     session.run("python", "-m", "pytest", "-q", "tests/peer", *session.posargs)
+
+
+@nox.session(requires=["wheels"])
+def triton(session: nox.Session) -> None:
+    """Check the kernels for GPUs without one: in Triton's interpreter, then compiled for sm_80, 90 and 100. Installs Triton (1 GB)."""
+    install(session, *TEST_TOOLS, triton=True)
+    for folder in ("tests/triton", "tests/triton_compile"):
+        session.run("python", "-m", "pytest", "-q", "-n", "2", folder, *session.posargs, success_codes=[0, 5])
 
 
 @nox.session(requires=["wheels"])

@@ -258,7 +258,7 @@ def test_gradients_of_the_wrong_shape(case):
         (lambda x: x.as_subclass(int), TypeError, ["as_subclass", "type"]),
         (lambda x: ad.tensor([[1.0], [1.0, 2.0]]), ValueError, ["tensor", "length 1"]),
         (lambda x: ad.tensor(ArrayOfItself()), TypeError, ["__array__", "ArrayOfItself"]),
-        (lambda x: x.to("cuda"), RuntimeError, ["cuda"]),
+        (lambda x: x.to("cuda:9"), RuntimeError, ["cuda"]),
         (lambda x: x.requires_grad_().backward(), RuntimeError, ["scalar", "[3, 4]"]),
         (lambda x: ad.ones(2, dtype=ad.int64).requires_grad_(), RuntimeError, ["int64"]),
         (lambda x: x.view((1,) * 65 + (12,)), ad.ShapeError, ["64", "66"]),

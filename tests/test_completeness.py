@@ -11,6 +11,7 @@ DERIVED = {
        ("erf", "gelu", "gelu_tanh", "relu", "sigmoid", "silu", "tanh")},
     **{name: "the rule of a window operation, reached by its derivatives" for name in ("avg_pool_vjp", "conv_input_vjp", "conv_weight_vjp")},
     "linear_recurrence": "the rule of every scan in op_cases/scan.py",
+    "to_device": "tests/cuda: there is no second device here",
     "alias": "what view_as and detach are made of",
     **{name: "what sparse tensors are made of: test_sparse.py" for name in
        ("coalesce", "masked_gradient", "sparse_at", "sparse_coo_tensor", "sparse_values", "to_dense", "to_sparse")},

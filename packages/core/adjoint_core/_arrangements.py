@@ -58,7 +58,7 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, devi
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:  # noqa: N803
     """The powers of a vector as columns, from the highest down unless `increasing`."""
-    powers = _core.arange(x.size(0) if N is None else N)
+    powers = _core.arange(x.size(0) if N is None else N, device=x.device)
     return x.unsqueeze(-1) ** (powers if increasing else powers.flip(0))
 
 

@@ -365,9 +365,13 @@ Arguments:
     fweights: how often each sample counts, integers.
     aweights: the importance of each sample."""
 
-    def cpu(self) -> Tensor: ...
+    def cpu(self, non_blocking: _bool=False) -> Tensor:
+        """This tensor in host memory."""
 
     def cross(self, other: Tensor, dim: _int | None=None) -> Tensor: ...
+
+    def cuda(self, device: Any=None, non_blocking: _bool=False) -> Tensor:
+        """This tensor on a GPU: the current one, or `device`."""
 
     def cummax(self, dim: _int) -> _ValuesIndices:
         """The largest element up to each one along a dimension, and where it is."""
@@ -723,8 +727,14 @@ Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
     def is_conj(self) -> _bool: ...
 
     def is_contiguous(self, memory_format: memory_format=...) -> _bool: ...
-    is_cpu: _bool
-    is_cuda: _bool
+
+    @property
+    def is_cpu(self) -> Any:
+        """Whether the memory is the host's."""
+
+    @property
+    def is_cuda(self) -> Any:
+        """Whether the memory is a GPU's."""
 
     def is_floating_point(self) -> _bool: ...
 
@@ -743,7 +753,8 @@ Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
 
     def is_nonzero(self) -> _bool: ...
 
-    def is_pinned(self): ...
+    def is_pinned(self) -> _bool:
+        """Whether the memory is pinned."""
     is_quantized: _bool
 
     def is_same_size(self, other: Tensor) -> _bool: ...
@@ -1179,6 +1190,9 @@ Example::
     def permute(self, *dims: _Dims) -> Tensor:
         """The dimensions of `x` in another order."""
 
+    def pin_memory(self) -> Tensor:
+        """This tensor in host memory that copies to and from a GPU need not wait for."""
+
     def pinverse(input: Tensor, rcond: _float=1e-15) -> Tensor:
         """The pseudo-inverse: `linalg.pinv` with another default."""
 
@@ -1240,6 +1254,9 @@ Example: `quantile(tensor([0.0, 1.0, 3.0]), 0.75)  # tensor(2.)`"""
 
     def reciprocal_(self) -> Tensor:
         """1 divided by each element of `x`. In place."""
+
+    def record_stream(self, stream: typing.Any) -> None:
+        """Says that work on `stream` uses this tensor. Only needed for work that adjoint does not launch."""
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Any:
         """Calls ``hook(grad)`` when the gradient of this tensor is known; what it returns replaces the gradient."""
@@ -1541,7 +1558,7 @@ Example::
     def tile(self, *dims: _Dims) -> Tensor: ...
 
     def to(self, *args: Any, **kwargs) -> Tensor:
-        """This tensor with another element type."""
+        """This tensor with another element type, or on another device."""
 
     def to_dense(self, dtype: Any=None, *, masked_grad: _bool | None=None) -> Tensor:
         """The strided tensor with these values.
@@ -1689,6 +1706,10 @@ Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
     def __contains__(self, element: Any) -> _bool: ...
 
     def __copy__(self) -> Tensor: ...
+
+    @property
+    def __cuda_array_interface__(self) -> Any:
+        """(arg: Tensor, /) -> dict"""
 
     def __deepcopy__(self, memo: dict[_int, Any]) -> Tensor: ...
 

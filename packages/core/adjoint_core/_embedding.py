@@ -79,19 +79,19 @@ def embedding_bag(
             f"embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got mode='{mode}')"
         )
     if input.ndim == 2:
-        bags, bag = input.size(0), _core.arange(input.size(0)).repeat_interleave(input.size(1))
+        bags, bag = input.size(0), _core.arange(input.size(0), device=input.device).repeat_interleave(input.size(1))
     elif offsets is None:
         raise ValueError("offsets has to be a 1D Tensor but got None")
     else:
         starts = offsets[:-1] if include_last_offset else offsets
-        bags, bag = starts.numel(), _core.searchsorted(starts, _core.arange(input.numel()), right=True) - 1
+        bags, bag = starts.numel(), _core.searchsorted(starts, _core.arange(input.numel(), device=input.device), right=True) - 1
     rows = embedding(input.reshape(-1), weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.reshape(-1, 1)
     if padding_idx is not None:
         kept = (input.reshape(-1) != _padding_row("embedding_bag", weight, padding_idx)).nonzero().reshape(-1)
         rows, bag = rows[kept], bag[kept]
-    out = _core.zeros(bags, weight.size(1), dtype=rows.dtype)
+    out = _core.zeros(bags, weight.size(1), dtype=rows.dtype, device=rows.device)
     if mode == "max":
         return out.scatter_reduce(0, bag.unsqueeze(1).expand_as(rows), rows, "amax", include_self=False)
     total = out.index_add(0, bag, rows)

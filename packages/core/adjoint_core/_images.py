@@ -52,7 +52,11 @@ def fold(
     patches = input.reshape(n, c, k[0], k[1], rows.size(1), columns.size(1))
     h, w = o[0] + 2 * p[0], o[1] + 2 * p[1]
     at = (rows[:, None, :, None] * w + columns[None, :, None, :]).reshape(-1)
-    image = _core.zeros(n, c, h * w, dtype=input.dtype).index_add(2, at, patches.reshape(n, c, -1)).view(n, c, h, w)
+    image = (
+        _core.zeros(n, c, h * w, dtype=input.dtype, device=input.device)
+        .index_add(2, at, patches.reshape(n, c, -1))
+        .view(n, c, h, w)
+    )
     return image[:, :, p[0] : h - p[0], p[1] : w - p[1]]
 
 
@@ -119,7 +123,7 @@ def _resize(x: Tensor, dim: int, out: int, scale: float | None, mode: str, align
         at = ((_core.arange(out, dtype=_core.float64) + 0.5) * (1 / scale if scale else n / out)).floor()
     else:
         left, right, weight = _linear(n, out, scale, align_corners)
-        weight = weight.to(x.dtype).view([-1] + [1] * (x.ndim - dim - 1))
+        weight = weight.to(x).view([-1] + [1] * (x.ndim - dim - 1))
         return x.index_select(dim, left) * (1 - weight) + x.index_select(dim, right) * weight
     return x.index_select(dim, at.long().clamp_max(n - 1))
 
@@ -166,7 +170,11 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     line = []
     for m in (w, h):
         edge = 1.0 if align_corners else 1 - 1 / m
-        line.append(_core.linspace(-edge, edge, m, dtype=theta.dtype) if m > 1 else _core.zeros(1, dtype=theta.dtype))
+        line.append(
+            _core.linspace(-edge, edge, m, dtype=theta.dtype, device=theta.device)
+            if m > 1
+            else _core.zeros(1, dtype=theta.dtype, device=theta.device)
+        )
     y, x = _core.meshgrid(line[1], line[0], indexing="ij")
     base = _core.stack([x, y, _core.ones_like(x)], -1).view(1, h * w, 3)
     return (base @ theta.mT).view(n, h, w, 2)

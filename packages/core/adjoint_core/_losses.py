@@ -372,7 +372,7 @@ def multi_margin_loss(
     terms = gap if p == 1 else gap * gap
     if weight is not None:
         terms = terms * weight[y].unsqueeze(1)
-    terms = terms.masked_fill(_core.arange(x.size(1)) == y.unsqueeze(1), 0.0)
+    terms = terms.masked_fill(_core.arange(x.size(1), device=y.device) == y.unsqueeze(1), 0.0)
     loss = terms.sum(1) / x.size(1)
     return _reduce(loss.squeeze(0) if input.ndim == 1 else loss, reduction)
 

@@ -31,7 +31,7 @@ def _channels(name: str, ndims: tuple[int, ...], x: Tensor, p: float, training: 
     if not training or p == 0:
         return x
     batch = 1 if x.ndim == ndims[0] else 2
-    keep = _core._dropout(_core.ones(*x.shape[:batch], *[1] * (x.ndim - batch), dtype=x.dtype), p, True)
+    keep = _core._dropout(_core.ones(*x.shape[:batch], *[1] * (x.ndim - batch), dtype=x.dtype, device=x.device), p, True)
     return write(x, x * keep, inplace)
 
 

@@ -59,7 +59,7 @@ def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
 @inplace_method
 def mvlgamma(input: Tensor, p: int) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension `p`."""
-    shifts = _core.arange(p, dtype=input.dtype if input.is_floating_point() else None) / 2
+    shifts = _core.arange(p, dtype=input.dtype if input.is_floating_point() else None, device=input.device) / 2
     return _core.lgamma(input.unsqueeze(-1) - shifts).sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
 
 

@@ -26,7 +26,7 @@ def _quantile(x: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: 
         )
     if not x.is_floating_point():
         raise RuntimeError(f"{name}() input tensor must be either float or double dtype, got {x.dtype}")
-    q = q if isinstance(q, Tensor) else _core.tensor(q, dtype=x.dtype)
+    q = q if isinstance(q, Tensor) else _core.tensor(q, dtype=x.dtype, device=x.device)
     if q.ndim > 1:
         raise RuntimeError(f"{name}() q must be a scalar or 1D tensor, got {q.ndim} dimensions")
     if q.dtype is not x.dtype:
@@ -115,7 +115,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
 def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """How many elements fall into each of `bins` equal parts of [min, max], which default to the extremes. Has no gradient."""
     x = input.detach().reshape(-1)
-    low, high = _core.tensor(float(min), dtype=x.dtype), _core.tensor(float(max), dtype=x.dtype)
+    low, high = (_core.tensor(float(v), dtype=x.dtype, device=x.device) for v in (min, max))
     if min == max and x.numel():
         low, high = x.amin(), x.amax()
     one_value = low == high
@@ -123,7 +123,7 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
     part = ((x - low) * (bins / (high - low))).clamp(0, bins - 1).long()
     outside = ~((x >= low) & (x <= high))
     part = part.masked_fill(outside, bins)
-    return _core.zeros(bins + 1, dtype=x.dtype).scatter_add(0, part, _core.ones_like(x))[:bins]
+    return _core.zeros(bins + 1, dtype=x.dtype, device=x.device).scatter_add(0, part, _core.ones_like(x))[:bins]
 
 
 # ---- covariance and distances
@@ -281,6 +281,6 @@ def gradient(
             if input.is_floating_point()
             else _core.get_default_dtype()
         )
-        x = step if isinstance(step, Tensor) and step.ndim else _core.arange(n, dtype=real) * step
+        x = step if isinstance(step, Tensor) and step.ndim else _core.arange(n, dtype=real, device=input.device) * step
         out.append(_differences(input.movedim(d, -1), x, edge_order).movedim(-1, d))
     return tuple(out)

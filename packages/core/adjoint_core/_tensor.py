@@ -167,6 +167,19 @@ copyreg.pickle(_core.dtype, lambda t: (_dtype_named, (t.name,)))  # type: ignore
 # ---- types and memory
 
 
+def _is_cpu(self: Tensor) -> bool:
+    """Whether the memory is the host's."""
+    return self.device.type == "cpu"
+
+
+def _is_cuda(self: Tensor) -> bool:
+    """Whether the memory is a GPU's."""
+    return self.device.type == "cuda"
+
+
+Tensor.is_cpu, Tensor.is_cuda = property(_is_cpu), property(_is_cuda)
+
+
 def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """The name of this tensor's type, or this tensor with another element type."""
     if dtype is None:
@@ -192,7 +205,6 @@ def _set_data(self: Tensor, source: Tensor) -> None:
 
 Tensor.data = property(_get_data, _set_data, doc="The values without history.")
 for _name, _value in {
-    "is_cuda": False,
     "is_quantized": False,
     "is_meta": False,
     "is_nested": False,
@@ -216,7 +228,7 @@ def resize_(self: Tensor, *size: Any) -> Tensor:
     shape = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
     n, flat = math.prod(shape), self._alias().reshape(-1)
     if n > flat.numel():
-        flat = _core.cat([flat, _core.empty(n - flat.numel(), dtype=self.dtype)])
+        flat = _core.cat([flat, _core.empty(n - flat.numel(), dtype=self.dtype, device=self.device)])
     self._set_data(flat[:n].view(tuple(shape)))
     return self
 

@@ -1,15 +1,176 @@
-"""`cuda`: whether there is a GPU to use. There is none: adjoint computes on the CPU."""
+"""`cuda`: GPUs, their streams and their memory.
+
+The NVIDIA driver is looked for when first needed; without one, `is_available()` is False and everything else raises
+`RuntimeError`. The environment variable `ADJOINT_CUDA_DRIVER` names another library than `libcuda.so.1`.
+"""
 
 from __future__ import annotations
 
-__all__ = ["device_count", "is_available"]
+import importlib
+from contextlib import contextmanager
+
+from . import _core
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+_cuda = _core._cuda
+Event = _cuda.Event
+Stream = _cuda.Stream
+current_device = _cuda.current_device
+current_stream = _cuda.current_stream
+default_stream = _cuda.default_stream
+device_count = _cuda.device_count
+empty_cache = _cuda.empty_cache
+offload = _cuda.offload
+set_device = _cuda.set_device
+synchronize = _cuda.synchronize
+
+__all__ = [
+    "DeviceProperties", "Event", "Stream", "current_device", "current_stream", "default_stream", "device", "device_count",
+    "empty_cache", "get_device_capability", "get_device_name", "get_device_properties", "is_available",
+    "load_kernels_from", "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated",
+    "memory_reserved", "memory_stats", "offload", "reset_peak_memory_stats", "set_device", "set_stream", "stream", "synchronize",
+]  # fmt: skip
 
 
 def is_available() -> bool:
-    """Whether tensors can live on a GPU."""
+    """Whether tensors can live on a GPU.
+
+    Example:
+        >>> is_available() == (device_count() > 0)
+        True
+    """
     return device_count() > 0
 
 
-def device_count() -> int:
-    """How many GPUs tensors can live on."""
-    return 0
+def load_kernels_from(module: str) -> None:
+    """Names the module to import, for the kernels it registers, when the first operation runs on a GPU."""
+
+    def load() -> None:
+        try:
+            kernels = importlib.import_module(module)
+        except ModuleNotFoundError as error:
+            raise RuntimeError(f'the kernels for GPUs are not installed ({module}): pip install "adjoint[triton]"') from error
+        kernels.register()
+
+    _cuda.set_kernel_loader(load)
+
+
+class DeviceProperties:
+    """What the driver says of a GPU: `name`, `major` and `minor` of its compute capability, `total_memory` in bytes,
+    `multi_processor_count`, `warp_size`, `max_threads_per_block`, `max_threads_per_multi_processor`,
+    `shared_memory_per_block`, `shared_memory_per_block_optin` and `L2_cache_size` in bytes, `is_integrated`."""
+
+    name: str
+    major: int
+    minor: int
+    total_memory: int
+    multi_processor_count: int
+    warp_size: int
+    max_threads_per_block: int
+    max_threads_per_multi_processor: int
+    shared_memory_per_block: int
+    shared_memory_per_block_optin: int
+    L2_cache_size: int
+    is_integrated: bool
+
+    def __init__(self, **facts: Any) -> None:
+        self.__dict__.update(facts)
+
+    def __repr__(self) -> str:
+        return f"DeviceProperties({', '.join(f'{name}={fact!r}' for name, fact in vars(self).items())})"
+
+
+def get_device_properties(device: Any = None) -> DeviceProperties:
+    """The properties of a GPU: the current one, or `device`."""
+    return DeviceProperties(**_cuda.properties(device))
+
+
+def get_device_name(device: Any = None) -> str:
+    """The name of a GPU."""
+    return get_device_properties(device).name
+
+
+def get_device_capability(device: Any = None) -> tuple[int, int]:
+    """The compute capability of a GPU: major and minor."""
+    p = get_device_properties(device)
+    return p.major, p.minor
+
+
+class device:
+    """A context in which the current device of this thread is another one; None changes nothing.
+
+    Example: `with cuda.device(1): x = ad.zeros(3, device="cuda")`
+    """
+
+    def __init__(self, device: Any) -> None:
+        self._device = device
+
+    def __enter__(self) -> None:
+        self._before = current_device()
+        if self._device is not None:
+            set_device(self._device)
+
+    def __exit__(self, *error: object) -> None:
+        set_device(self._before)
+
+
+def set_stream(stream: Stream | None) -> None:
+    """Makes `stream` the current stream of its device for this thread; None changes nothing."""
+    if stream is not None:
+        _cuda.set_stream(stream)
+
+
+@contextmanager
+def stream(stream: Stream | None) -> Iterator[None]:
+    """A context in which `stream` and its device are this thread's current ones; None changes nothing.
+
+    Example: `with cuda.stream(cuda.Stream()): y = x * 2`
+    """
+    if stream is None:
+        yield
+        return
+    with device(stream.device):
+        before = _cuda.set_stream(stream)
+        try:
+            yield
+        finally:
+            _cuda.set_stream(before)
+
+
+def memory_stats(device: Any = None) -> dict[str, int]:
+    """What the allocator of a GPU holds: bytes and pieces, now and at most."""
+    return _cuda.statistics(device)
+
+
+def memory_allocated(device: Any = None) -> int:
+    """Bytes that tensors hold on a GPU, in pieces of 512 bytes."""
+    return memory_stats(device)["allocated_bytes.all.current"]
+
+
+def max_memory_allocated(device: Any = None) -> int:
+    """The most bytes that tensors held on a GPU since the start or `reset_peak_memory_stats`."""
+    return memory_stats(device)["allocated_bytes.all.peak"]
+
+
+def memory_reserved(device: Any = None) -> int:
+    """Bytes taken from the driver: those that tensors hold, and those kept for others to come."""
+    return memory_stats(device)["reserved_bytes.all.current"]
+
+
+def max_memory_reserved(device: Any = None) -> int:
+    """The most bytes that were taken from the driver."""
+    return memory_stats(device)["reserved_bytes.all.peak"]
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Restarts `max_memory_allocated` and `max_memory_reserved` from what is held now."""
+    _cuda.reset_peaks(device)
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """Free and all bytes of a GPU, as the driver sees them."""
+    return _cuda.memory_info(device)

@@ -400,7 +400,7 @@ def scaled_dot_product_attention(
     """
     scores = query @ key.mT * (query.size(-1) ** -0.5 if scale is None else scale)
     if is_causal:
-        attn_mask = _core.ones(query.size(-2), key.size(-2), dtype=_core.bool).tril()
+        attn_mask = _core.ones(query.size(-2), key.size(-2), dtype=_core.bool).tril().to(query.device)
     if attn_mask is not None:
         scores = _core.where(attn_mask, scores, -float("inf")) if attn_mask.dtype is _core.bool else scores + attn_mask
     return dropout(softmax(scores, -1), dropout_p, dropout_p > 0) @ value

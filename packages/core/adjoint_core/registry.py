@@ -6,6 +6,11 @@ from dataclasses import dataclass
 
 from . import _core
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
 
 @dataclass(frozen=True)
 class Record:
@@ -20,6 +25,7 @@ class Record:
     differentiable: tuple[int, ...]
     batched: bool
     kernels: tuple[str, ...]
+    attributes: tuple[str, ...]
 
 
 def names() -> list[str]:
@@ -44,3 +50,54 @@ def record(name: str) -> Record:
         'elementwise'
     """
     return Record(**_core._op_record(name))
+
+
+def register_elementwise(
+    op: str, fields: Sequence[str], block: int, compile: Callable[[int, bytes, list[int]], tuple[Any, ...]]
+) -> None:
+    """Makes an elementwise function the GPU kernel of the operation `op`.
+
+    Arguments:
+        op: the name of a record.
+        fields: attributes that the function takes after its operands.
+        block: how many elements one program works on.
+        compile: called once for each variant with the device's index, the arguments' types and hints (a byte each, see
+            core's cuda/kernel.h) and the constants; returns the image, its entry point, bytes of shared memory, threads,
+            blocks in a cluster, whether it is cooperative, whether it may start early, bytes of scratch memory for each
+            block, and (argument, bytes) for each parameter.
+
+    Raises:
+        ValueError: no operation has this name, or it has no such attribute.
+    """
+    _core._cuda.register_elementwise(op, list(fields), block, compile)
+
+
+def register_structured(
+    op: str,
+    arguments: Sequence[tuple[int, int, list[int]]],
+    constants: Sequence[list[int]],
+    grid: Sequence[list[int]],
+    along: str,
+    options: Sequence[str],
+    dims: int,
+    compile: Callable[[int, bytes, list[int]], tuple[Any, ...]],
+) -> None:
+    """Makes a kernel with arguments of its own the GPU kernel of the operation `op`.
+
+    Arguments:
+        op: the name of a record.
+        arguments: for each the kind (0: an operand, 1: an integer, 2: an attribute), the position of the operand (-1, -2,
+            ...: results) or attribute, and the integer's formula, in the code of core's cuda/kernel.h.
+        constants: formulas of the compile-time constants, in the order in which `compile` gets their values.
+        grid: three formulas.
+        along: the attribute that names dimensions of operand 0, or "".
+        options: any of "strided" (operands come as they are; else they are made contiguous), "split" (a reduction that may
+            go in two passes, the first one over chunks), "copied" (result 0 starts as operand 0) and "matching" (operands
+            must have operand 0's sizes but along the dimension).
+        dims: how many dimensions operands may have.
+        compile: as in `register_elementwise`.
+
+    Raises:
+        ValueError: no operation has this name, or it has no such attribute.
+    """
+    _core._cuda.register_structured(op, list(arguments), list(constants), list(grid), along, list(options), dims, compile)

@@ -63,6 +63,6 @@ def log_ndtr(input: Tensor) -> Tensor:
 
 def xlog1py(input: Any, other: Any) -> Tensor:
     """x * log1p(y), 0 where x is 0."""
-    y = other if isinstance(other, Tensor) else _core.tensor(other, dtype=input.dtype)
+    y = other if isinstance(other, Tensor) else _core.tensor(other, dtype=input.dtype, device=input.device)
     log = _core.log1p(y)
     return _core.where((_core.zeros_like(log) + input == 0) & ~y.isnan(), 0.0, input * log)

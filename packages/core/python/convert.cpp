@@ -205,7 +205,7 @@ template <class T> T* fill(PyObject* o, T* p, T* end, const char* op) {
     return p;
   }
   if (is_tensor(o) || is_numpy_array(o)) {
-    const Tensor t = cast_memory(contiguous(is_tensor(o) ? plain(o, op) : from_numpy(o)), dtype_of<T>());
+    const Tensor t = cast_memory(contiguous(is_tensor(o) ? to_device(plain(o, op), {}) : from_numpy(o)), dtype_of<T>());
     expect(t.numel() <= end - p, ErrorKind::value, op, ": the data changed while they were read");
     std::memcpy(static_cast<void*>(p), t->data, t.numel() * sizeof(T));
     return p + t.numel();

@@ -1,4 +1,5 @@
 // Factories: tensor, zeros, arange, *_like, new_*, and Tensor(...) itself.
+#include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/observer.h>
 #include <adjoint/core/sparse.h>
 
@@ -16,7 +17,8 @@ using OptDType = std::optional<DType>;
 using OptDevice = std::optional<Device>;
 
 // The engine adds `requires_grad` to the type; without it nothing can require gradients.
-nb::object finish(Tensor t, bool requires_grad) {
+nb::object finish(Tensor t, bool requires_grad, OptDevice device = {}) {
+  if (device) t = to_device(t, *device);
   nb::object o = nb::steal(wrap(std::move(t)));
   if (requires_grad) {
     expect(PyObject_HasAttrString(reinterpret_cast<PyObject*>(api->tensor_type), "requires_grad"), "requires_grad=True needs adjoint_engine");
@@ -68,56 +70,59 @@ void bind_full(nb::module_& m) {
 }
 
 void bind_ranges(nb::module_& m) {
-  m.def("arange", [](const Scalar& start, std::optional<Scalar> stop, std::optional<Scalar> step, OptDType dtype, OptDevice, bool requires_grad) {
+  m.def("arange", [](const Scalar& start, std::optional<Scalar> stop, std::optional<Scalar> step, OptDType dtype, OptDevice device, bool requires_grad) {
     const Scalar a = stop ? start : Scalar(0), b = stop ? *stop : start, s = step.value_or(Scalar(1));
     const bool whole = is_integral(a.dtype()) && is_integral(b.dtype()) && is_integral(s.dtype());
-    return finish(arange(a, b, s, dtype.value_or(whole ? DType::int64 : default_dtype())), requires_grad);
+    return finish(arange(a, b, s, dtype.value_or(whole ? DType::int64 : default_dtype())), requires_grad, device);
   }, "start"_a, "end"_a = nb::none(), "step"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false,
       "Values from `start` to `end`, without `end`.");
-  m.def("arange", [](const Scalar& stop, OptDType dtype, OptDevice, bool requires_grad) {
-    return finish(arange(Scalar(0), stop, Scalar(1), dtype.value_or(is_integral(stop.dtype()) ? DType::int64 : default_dtype())), requires_grad);
+  m.def("arange", [](const Scalar& stop, OptDType dtype, OptDevice device, bool requires_grad) {
+    return finish(arange(Scalar(0), stop, Scalar(1), dtype.value_or(is_integral(stop.dtype()) ? DType::int64 : default_dtype())), requires_grad, device);
   }, nb::kw_only(), "end"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
-  m.def("linspace", [](double start, double end, int64_t steps, OptDType dtype, OptDevice, bool requires_grad) {
-    return finish(linspace(start, end, steps, dtype.value_or(default_dtype())), requires_grad);
+  m.def("linspace", [](double start, double end, int64_t steps, OptDType dtype, OptDevice device, bool requires_grad) {
+    return finish(linspace(start, end, steps, dtype.value_or(default_dtype())), requires_grad, device);
   }, "start"_a, "end"_a, "steps"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "`steps` evenly spaced values, both ends included.");
-  m.def("logspace", [](double start, double end, int64_t steps, double base, OptDType dtype, OptDevice, bool requires_grad) {
-    return finish(to_dtype(pow(wrapped(base), linspace(start, end, steps, DType::float64)), dtype.value_or(default_dtype())), requires_grad);
+  m.def("logspace", [](double start, double end, int64_t steps, double base, OptDType dtype, OptDevice device, bool requires_grad) {
+    return finish(to_dtype(pow(wrapped(base), linspace(start, end, steps, DType::float64)), dtype.value_or(default_dtype())), requires_grad, device);
   }, "start"_a, "end"_a, "steps"_a, "base"_a = 10.0, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "`steps` values from base**start to base**end.");
-  m.def("eye", [](int64_t n, std::optional<int64_t> columns, OptDType dtype, OptDevice, bool requires_grad) {
-    return finish(eye(n, columns.value_or(n), dtype.value_or(default_dtype())), requires_grad);
+  m.def("eye", [](int64_t n, std::optional<int64_t> columns, OptDType dtype, OptDevice device, bool requires_grad) {
+    return finish(eye(n, columns.value_or(n), dtype.value_or(default_dtype())), requires_grad, device);
   }, "n"_a, "m"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "The identity matrix, (n, m).");
 }
 
 // Shares memory where it can: tensors as they are, arrays and DLPack objects by reference.
-Tensor as_tensor(nb::handle data, OptDType dtype, OptDevice) {
+Tensor as_tensor(nb::handle data, OptDType dtype, OptDevice device) {
   Tensor t;
   if (is_tensor(data.ptr())) t = unwrap(data.ptr());
   else if (is_numpy_array(data.ptr())) t = from_numpy(data.ptr());
-  else return tensor_from(data.ptr(), dtype, "as_tensor");
-  return dtype && *dtype != t.dtype() ? to_dtype(t, *dtype) : t;
+  else if (nb::hasattr(data, "__cuda_array_interface__")) t = from_cuda_array(data);
+  else t = tensor_from(data.ptr(), dtype, "as_tensor");
+  if (dtype) t = to_dtype(t, *dtype);
+  return device ? to_device(t, *device) : t;
 }
 
 void bind_data(nb::module_& m) {
-  m.def("tensor", [](nb::handle data, OptDType dtype, OptDevice, bool requires_grad, bool) {
-    return finish(tensor_from(data.ptr(), dtype, "tensor"), requires_grad);
+  m.def("tensor", [](nb::handle data, OptDType dtype, OptDevice device, bool requires_grad, bool pin_memory) {
+    const Tensor t = tensor_from(data.ptr(), dtype, "tensor");
+    return finish(pin_memory ? cuda::pinned(t) : t, requires_grad, device);
   }, "data"_a.none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "pin_memory"_a = false,
       "A new tensor with a copy of `data`: numbers, nested sequences, arrays.\n\nExample:\n    >>> tensor([1., 2.])\n    tensor([1., 2.])");
   m.def("as_tensor", &as_tensor, "data"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "`data` as a tensor, without a copy where possible.");
   m.def("asarray", [](nb::handle data, OptDType dtype, OptDevice device, std::optional<bool> copy, bool requires_grad) {
-    if (copy.value_or(false)) return finish(tensor_from(data.ptr(), dtype, "asarray"), requires_grad);
+    if (copy.value_or(false)) return finish(tensor_from(data.ptr(), dtype, "asarray"), requires_grad, device);
     return finish(as_tensor(data, dtype, device), requires_grad);
   }, "obj"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "copy"_a = nb::none(), "requires_grad"_a = false, "`obj` as a tensor, copied only if asked for or needed.");
-  m.def("scalar_tensor", [](const Scalar& s, OptDType dtype, OptDevice, bool requires_grad) { return finish(full({}, s, dtype.value_or(default_dtype())), requires_grad); },
+  m.def("scalar_tensor", [](const Scalar& s, OptDType dtype, OptDevice device, bool requires_grad) { return finish(full({}, s, dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad); },
         "s"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A 0-d tensor.");
-  m.def("empty_strided", [](const Dims& size, const Dims& stride, OptDType dtype, OptDevice, bool requires_grad) {
+  m.def("empty_strided", [](const Dims& size, const Dims& stride, OptDType dtype, OptDevice device, bool requires_grad) {
     expect(size.size() == stride.size(), "empty_strided: mismatch in length of strides and shape, got ", size, " and ", stride);
     int64_t reach = 1, step;
     for (int i = 0; i < size.size(); i++)
       expect(!__builtin_mul_overflow(size[i] - 1, stride[i], &step) && !__builtin_add_overflow(reach, step, &reach), "empty_strided: too large: ", size, ", strides ", stride);
-    return finish(alias_of(as_strided(empty({size.product() ? reach : 0}, dtype.value_or(default_dtype())), size, stride)), requires_grad);
+    return finish(alias_of(as_strided(empty({size.product() ? reach : 0}, dtype.value_or(default_dtype()), device.value_or(Device{})), size, stride)), requires_grad);
   }, "size"_a, "stride"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "Uninitialised memory with the given strides.");
-  Methods().def("new_tensor", [](const Tensor& x, nb::handle data, OptDType dtype, OptDevice, bool requires_grad) {
-    return finish(tensor_from(data.ptr(), dtype.value_or(x.dtype()), "new_tensor"), requires_grad);
+  Methods().def("new_tensor", [](const Tensor& x, nb::handle data, OptDType dtype, OptDevice device, bool requires_grad) {
+    return finish(tensor_from(data.ptr(), dtype.value_or(x.dtype()), "new_tensor"), requires_grad, device.value_or(x.device()));
   }, "data"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A copy of `data` with this type.");
 }
 

@@ -1,5 +1,8 @@
 // DLPack both ways (https://dmlc.github.io/dlpack): memory shared with any array library.
+#include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/sparse.h>
+
+#include <algorithm>
 
 #include "module.h"
 #include "reference.h"
@@ -34,7 +37,13 @@ DType type_from(const DLDataType& d) {
   fail(ErrorKind::runtime, "from_dlpack: unsupported element type (code ", int(d.code), ", ", int(d.bits), " bits)");
 }
 
-DLTensor describe(const Tensor& t) { return {t->data, {1, 0}, t.dim(), type_of(t.dtype()), t->sizes.data(), t->strides.data(), 0}; }
+enum Kind : int32_t { kind_cpu = 1, kind_cuda = 2, kind_pinned = 3 };
+DLDevice device_of(const Tensor& t) {
+  if (t.device().type == DeviceType::cuda) return {kind_cuda, t.device().index};
+  return {t->storage && cuda::is_pinned(*t->storage) ? kind_pinned : kind_cpu, 0};
+}
+
+DLTensor describe(const Tensor& t) { return {t->data, device_of(t), t.dim(), type_of(t.dtype()), t->sizes.data(), t->strides.data(), 0}; }
 
 // The exported block keeps the tensor through a reference of its own.
 template <class M> nb::object export_as(const Tensor& t, const char* name) {
@@ -51,12 +60,36 @@ template <class M> nb::object export_as(const Tensor& t, const char* name) {
   }));
 }
 
-nb::object to_capsule(const Tensor& x, nb::handle max_version, std::optional<bool> copy) {
+// Work that the consumer puts on its stream runs after ours. Its stream: None or 1 the default one, 2 the thread's, -1 needs no order.
+void order(const Tensor& x, nb::handle consumer) {
+  if (x.device().type != DeviceType::cuda) {
+    expect(consumer.is_none(), ErrorKind::value, "__dlpack__: stream must be None for a tensor of the CPU");
+    return;
+  }
+  const int64_t handle = consumer.is_none() ? 1 : nb::cast<int64_t>(consumer);
+  expect(handle >= -1 && handle != 0, ErrorKind::value, "__dlpack__: unsupported stream ", handle);
+  const cuda::Stream ours = cuda::current_stream(x.device().index);
+  const cuda::Stream theirs{handle == 1 ? nullptr : reinterpret_cast<cuda::StreamHandle>(handle), x.device().index};
+  if (handle == -1 || ours == theirs) return;
+  cuda::Event event;
+  event.record(ours);
+  event.wait(theirs);
+  cuda::note_use(*x, theirs);
+}
+
+nb::object to_capsule(const Tensor& given, nb::handle stream, nb::handle max_version, nb::handle device, std::optional<bool> copy) {
+  Tensor x = given;
   expect_strided(*x, "__dlpack__");
   expect(x->storage, ErrorKind::runtime, "__dlpack__: a tensor inside a transform has no memory of its own");
   nb::object self = nb::steal(wrap(x));
   expect(!nb::hasattr(self, "requires_grad") || !nb::cast<bool>(self.attr("requires_grad")), "Can't export tensors that require gradient, use tensor.detach()");
-  const Tensor t = copy.value_or(false) ? clone_memory(x) : x;
+  if (!device.is_none() && nb::cast<int>(device[0]) != device_of(x).type) {
+    expect(nb::cast<int>(device[0]) == kind_cpu && copy.value_or(true), nb::cast<int>(device[0]) == kind_cpu ? ErrorKind::value : ErrorKind::runtime, "__dlpack__: cannot export a tensor of ", x.device(), " as one of device type ", nb::cast<int>(device[0]));
+    x = to_device(alias_of(x), {});
+  } else {
+    order(x, stream);
+  }
+  const Tensor t = copy.value_or(false) && x.is(given) ? clone_memory(x) : x;
   const bool versioned = !max_version.is_none() && nb::cast<int>(max_version[0]) >= 1;
   return versioned ? export_as<ManagedVersioned>(t, "dltensor_versioned") : export_as<Managed>(t, "dltensor");
 }
@@ -65,7 +98,8 @@ template <class M> Tensor import_from(PyObject* capsule, const char* name, const
   auto* m = static_cast<M*>(PyCapsule_GetPointer(capsule, name));
   if (!m) throw nb::python_error();
   const DLTensor& d = m->tensor;
-  expect(d.device.type == 1, ErrorKind::value, "from_dlpack: only CPU memory can be imported, got device type ", d.device.type);
+  expect(d.device.type >= kind_cpu && d.device.type <= kind_pinned, ErrorKind::value, "from_dlpack: only memory of the CPU and of CUDA devices can be imported, got device type ", d.device.type);
+  const Device device = d.device.type == kind_cuda ? cuda::resolved({DeviceType::cuda, static_cast<int8_t>(std::clamp(d.device.id, 0, 127))}) : Device{};
   if constexpr (std::is_same_v<M, ManagedVersioned>) expect(!(m->flags & flag_read_only), ErrorKind::value, "from_dlpack: the memory is read-only; copy it first");
   expect(d.ndim >= 0 && d.ndim <= Dims::max, ErrorKind::value, "from_dlpack: tensors have at most ", Dims::max, " dimensions, got ", d.ndim);
   for (int i = 0; i < d.ndim; i++) expect(d.shape[i] >= 0, ErrorKind::value, "from_dlpack: sizes must not be negative, got ", d.shape[i]);
@@ -83,10 +117,11 @@ template <class M> Tensor import_from(PyObject* capsule, const char* name, const
   }
   for (int i = 0; i < d.ndim; i++) reach += (d.shape[i] - 1) * t->strides[i];
   t->data = static_cast<char*>(d.data) + d.byte_offset;
+  t->device = device;
   t->storage = Storage::borrow(t->data, t->numel ? static_cast<size_t>((reach + 1) * itemsize(t->dtype)) : 0, [](void* context) noexcept {
     auto* block = static_cast<M*>(context);
     if (block->deleter) block->deleter(block);
-  }, m);
+  }, m, device);
   PyCapsule_SetName(capsule, used);
   return t;
 }
@@ -94,7 +129,16 @@ template <class M> Tensor import_from(PyObject* capsule, const char* name, const
 Tensor from_dlpack(nb::object source) {
   nb::object capsule = source;
   if (nb::hasattr(source, "__dlpack__")) {
-    try { capsule = source.attr("__dlpack__")("max_version"_a = nb::make_tuple(1, 0)); }
+    nb::dict options;
+    options["max_version"] = nb::make_tuple(1, 0);
+    if (nb::hasattr(source, "__dlpack_device__")) {
+      const nb::object device = source.attr("__dlpack_device__")();
+      if (nb::cast<int>(device[0]) == kind_cuda) {
+        const auto handle = reinterpret_cast<int64_t>(cuda::current_stream(cuda::resolved({DeviceType::cuda, nb::cast<int8_t>(device[1])}).index).handle);
+        options["stream"] = handle ? handle : 1;
+      }
+    }
+    try { capsule = source.attr("__dlpack__")(**options); }
     catch (nb::python_error& e) {
       if (!e.matches(PyExc_TypeError)) throw;
       capsule = source.attr("__dlpack__")();  // a producer from before versions
@@ -108,9 +152,9 @@ Tensor from_dlpack(nb::object source) {
 
 void bind_dlpack(nb::module_& m) {
   const Methods t;
-  t.def("__dlpack__", [](const Tensor& x, nb::handle, nb::handle max_version, nb::handle, std::optional<bool> copy) { return to_capsule(x, max_version, copy); },
+  t.def("__dlpack__", &to_capsule,
         nb::kw_only(), "stream"_a = nb::none(), "max_version"_a = nb::none(), "dl_device"_a = nb::none(), "copy"_a = nb::none());
-  t.def("__dlpack_device__", [](const Tensor&) { return nb::make_tuple(1, 0); });
+  t.def("__dlpack_device__", [](const Tensor& x) { const DLDevice d = device_of(x); return nb::make_tuple(d.type, d.id); });
   m.def("from_dlpack", &from_dlpack, "ext_tensor"_a, "A tensor that shares the memory of `ext_tensor`.");
 }
 

@@ -1,4 +1,5 @@
 // Methods about layout, memory and conversion: size, stride, item, to, clone, copy_, fill_, ...
+#include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/observer.h>
 
 #include <cstring>
@@ -43,6 +44,9 @@ const TensorImpl& memory(const Tensor& t, const char* op) {
   return *m;
 }
 
+// The values where the CPU can read them.
+Tensor on_host(const TensorImpl& t) { return to_device(alias_of(Tensor(const_cast<TensorImpl*>(&t))), {}); }
+
 void bind_layout(const Methods& t) {
   t.def("size", [](const Tensor& x, std::optional<int64_t> dim) -> nb::object {
     if (!dim) return nb::steal(size_object(x.sizes()));
@@ -83,7 +87,7 @@ void bind_values(const Methods& t) {
     const Named named("item");
     return item(x);
   }, "The value of a one-element tensor, as a Python number.");
-  t.def("tolist", [](const Tensor& x) { const TensorImpl& t = memory(x, "tolist"); return list_of(t.data, t, 0); }, "Nested lists of Python numbers.");
+  t.def("tolist", [](const Tensor& x) { const Tensor t = on_host(memory(x, "tolist")); return list_of(t->data, *t, 0); }, "Nested lists of Python numbers.");
   t.def("__complex__", [](const Tensor& x) { const auto z = item(x).to<Complex<double>>(); return nb::steal(PyComplex_FromDoubles(z.re, z.im)); });
 }
 
@@ -94,7 +98,12 @@ bool keeps(const Tensor& x, MemoryFormat format) {
   return x->contiguous() || !(is_in(x, MemoryFormat::channels_last) || is_in(x, MemoryFormat::channels_last_3d));
 }
 
-Tensor converted(const Tensor& x, std::optional<DType> dtype, bool copy, MemoryFormat format = MemoryFormat::preserve) {
+Tensor converted(const Tensor& x, std::optional<DType> dtype, bool copy, MemoryFormat format = MemoryFormat::preserve, std::optional<Device> device = {}, bool non_blocking = false) {
+  if (device && (device = cuda::resolved(*device)) != x.device()) {   // the type changes where the CPU is
+    const bool first = dtype && x.device().type == DeviceType::cpu;
+    const Tensor y = to_device(first ? to_dtype(x, *dtype) : x, *device, non_blocking);
+    return converted(y, dtype, false, format);
+  }
   const bool other_type = dtype && *dtype != x.dtype();
   if (!other_type && !copy && keeps(x, format)) return x;
   if (!other_type) return copy_in(x, format);
@@ -105,17 +114,18 @@ Tensor converted(const Tensor& x, std::optional<DType> dtype, bool copy, MemoryF
 // to(dtype), to(device), to(device, dtype), to(other).
 Tensor to(const Tensor& x, const nb::args& args, const nb::kwargs& kwargs) {
   std::optional<DType> dtype;
-  bool copy = false;
+  std::optional<Device> target;
+  bool copy = false, non_blocking = false;
   MemoryFormat format = MemoryFormat::preserve;
   int flags = 0;  // positional booleans: non_blocking, copy
   auto take = [&](nb::handle v) {
     DType d;
     Device device;
     if (v.is_none()) return;
-    if (is_tensor(v.ptr())) dtype = impl_of(v.ptr())->dtype;
-    else if (PyBool_Check(v.ptr())) { if (flags++ == 1) copy = nb::cast<bool>(v); }
+    if (is_tensor(v.ptr())) { dtype = impl_of(v.ptr())->dtype; target = impl_of(v.ptr())->device; }
+    else if (PyBool_Check(v.ptr())) (flags++ == 1 ? copy : non_blocking) = nb::cast<bool>(v);
     else if (to_dtype(v.ptr(), d)) dtype = d;
-    else if (to_device(v.ptr(), device)) expect(device == x.device(), "to: device ", device, " is not available");
+    else if (to_device(v.ptr(), device)) target = device;
     else fail(ErrorKind::type, "to: expected a dtype, a device or a tensor, got ", nb::repr(v).c_str());
   };
   for (nb::handle v : args) take(v);
@@ -124,18 +134,20 @@ Tensor to(const Tensor& x, const nb::args& args, const nb::kwargs& kwargs) {
     if (name == "copy") copy = nb::cast<bool>(v);
     else if (name == "dtype" || name == "device" || name == "other") take(v);
     else if (name == "memory_format") { if (!v.is_none()) format = nb::cast<MemoryFormat>(v); }
-    else expect(name == "non_blocking", ErrorKind::type, "to: got an unexpected keyword argument '", name, "'");
+    else if (name == "non_blocking") non_blocking = nb::cast<bool>(v);
+    else fail(ErrorKind::type, "to: got an unexpected keyword argument '", name, "'");
   }
-  return converted(x, dtype, copy, format);
+  return converted(x, dtype, copy, format, target, non_blocking);
 }
 
 void bind_conversion(nb::module_& m, const Methods& t) {
-  t.def("to", &to, "args"_a, "kwargs"_a, "This tensor with another element type.");
+  t.def("to", &to, "args"_a, "kwargs"_a, "This tensor with another element type, or on another device.");
   constexpr std::pair<const char*, DType> named[] = {
       {"float", DType::float32}, {"double", DType::float64}, {"half", DType::float16}, {"bfloat16", DType::bfloat16}, {"long", DType::int64}, {"int", DType::int32}, {"short", DType::int16},
       {"char", DType::int8}, {"byte", DType::uint8}, {"bool", DType::bool_}, {"cfloat", DType::complex64}, {"cdouble", DType::complex128}};
   for (auto [name, dtype] : named) t.def(name, [dtype = dtype](const Tensor& x, MemoryFormat format) { return converted(x, dtype, false, format); }, "memory_format"_a = MemoryFormat::preserve);
-  for (const char* name : {"cpu", "resolve_conj", "resolve_neg"}) t.def(name, [](const Tensor& x) { return x; });
+  t.def("cpu", [](const Tensor& x, bool non_blocking) { return to_device(x, {}, non_blocking); }, "non_blocking"_a = false, "This tensor in host memory.");
+  for (const char* name : {"resolve_conj", "resolve_neg"}) t.def(name, [](const Tensor& x) { return x; });
   t.def("type_as", [](const Tensor& x, const Tensor& y) { return converted(x, y.dtype(), false); }, "other"_a);
   for (const char* name : {"resolve_conj", "resolve_neg"}) m.def(name, [](const Tensor& x) { return x; }, "input"_a);
   both(m, "clone", [](const Tensor& x, std::optional<MemoryFormat> format) { return copy_in(x, format.value_or(MemoryFormat::preserve)); }, nb::kw_only(), "memory_format"_a = nb::none());
@@ -187,7 +199,7 @@ void bind_writes(const Methods& t) {
   }, "version"_a);
   t.def("_to_bytes", [](const Tensor& x) {
     need_memory(x, "pickle");
-    const Tensor y = contiguous(alias_of(x));
+    const Tensor y = contiguous(on_host(*x));
     return nb::bytes(y->data, static_cast<size_t>(y.numel() * itemsize(y.dtype())));
   }, "The elements in order, as bytes.");
   t.def("_alias", [](const Tensor& x) { expect(x->storage, "_alias: a tensor inside a transform has no values to read"); return alias_of(x); }, "The same memory without history.");

@@ -86,5 +86,6 @@ NB_MODULE(_core, m) {
     catch (const std::length_error&) { raise(); }
   });
   for (auto bind : {bind_memory, bind_books, bind_numpy, bind_dlpack, bind_create, bind_random, bind_elementwise, bind_select, bind_reduce, bind_view, bind_rearrange, bind_linalg, bind_factor, bind_fft, bind_nn, bind_sparse, bind_registry}) bind(m);
+  bind_cuda(m);
   m.attr("_api") = nb::capsule(&table, api_capsule);
 }

@@ -15,7 +15,8 @@ using OptDevice = std::optional<Device>;
 // Calls nest generators by pointer; None is the default one.
 Generator& chosen(Generator* g) { return g ? *g : default_generator(); }
 
-nb::object finish(Tensor t, bool requires_grad) {
+nb::object finish(Tensor t, bool requires_grad, OptDevice device) {
+  if (device) t = to_device(t, *device);
   nb::object o = nb::steal(wrap(std::move(t)));
   if (requires_grad) o.attr("requires_grad") = true;
   return o;
@@ -54,27 +55,27 @@ void bind_generator(nb::module_& m) {
 }
 
 template <class F> void sized(nb::module_& m, const char* name, F make) {
-  m.def(name, [make, name](const nb::args& size, Generator* g, OptDType dtype, OptDevice, bool requires_grad) {
-    return finish(make(dims_of(size, name), dtype.value_or(default_dtype()), chosen(g)), requires_grad);
+  m.def(name, [make, name](const nb::args& size, Generator* g, OptDType dtype, OptDevice device, bool requires_grad) {
+    return finish(make(dims_of(size, name), dtype.value_or(default_dtype()), chosen(g)), requires_grad, device);
   }, "size"_a, "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
-  m.def((std::string(name) + "_like").c_str(), [make](const Tensor& x, OptDType dtype, OptDevice, bool requires_grad, std::optional<MemoryFormat> format, Generator* g) {
-    return finish(laid_out(make(x.sizes(), dtype.value_or(x.dtype()), chosen(g)), format.value_or(MemoryFormat::preserve), x), requires_grad);
+  m.def((std::string(name) + "_like").c_str(), [make](const Tensor& x, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format, Generator* g) {
+    return finish(laid_out(make(x.sizes(), dtype.value_or(x.dtype()), chosen(g)), format.value_or(MemoryFormat::preserve), x), requires_grad, device.value_or(x.device()));
   }, "input"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "memory_format"_a = nb::none(), "generator"_a.none() = nb::none());
 }
 
 void bind_integers(nb::module_& m) {
-  m.def("randint", [](int64_t low, int64_t high, const Dims& size, Generator* g, OptDType dtype, OptDevice, bool requires_grad) {
-    return finish(randint(low, high, size, dtype.value_or(DType::int64), chosen(g)), requires_grad);
+  m.def("randint", [](int64_t low, int64_t high, const Dims& size, Generator* g, OptDType dtype, OptDevice device, bool requires_grad) {
+    return finish(randint(low, high, size, dtype.value_or(DType::int64), chosen(g)), requires_grad, device);
   }, "low"_a, "high"_a, "size"_a, nb::kw_only(), "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false,
       "Integers in [low, high), uniformly.");
-  m.def("randint", [](int64_t high, const Dims& size, Generator* g, OptDType dtype, OptDevice, bool requires_grad) {
-    return finish(randint(0, high, size, dtype.value_or(DType::int64), chosen(g)), requires_grad);
+  m.def("randint", [](int64_t high, const Dims& size, Generator* g, OptDType dtype, OptDevice device, bool requires_grad) {
+    return finish(randint(0, high, size, dtype.value_or(DType::int64), chosen(g)), requires_grad, device);
   }, "high"_a, "size"_a, nb::kw_only(), "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
   m.def("randint_like", [](const Tensor& x, int64_t low, std::optional<int64_t> high, OptDType dtype) {
-    return randint(high ? low : 0, high.value_or(low), x.sizes(), dtype.value_or(x.dtype()), default_generator());
+    return to_device(randint(high ? low : 0, high.value_or(low), x.sizes(), dtype.value_or(x.dtype()), default_generator()), x.device());
   }, "input"_a, "low"_a, "high"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none());
-  m.def("randperm", [](int64_t n, Generator* g, OptDType dtype, OptDevice, bool requires_grad) {
-    return finish(randperm(n, dtype.value_or(DType::int64), chosen(g)), requires_grad);
+  m.def("randperm", [](int64_t n, Generator* g, OptDType dtype, OptDevice device, bool requires_grad) {
+    return finish(randperm(n, dtype.value_or(DType::int64), chosen(g)), requires_grad, device);
   }, "n"_a, nb::kw_only(), "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A random order of 0 ... n-1.");
 }
 

@@ -19,6 +19,7 @@ nb::dict describe(const std::string& name) {
   const Op* op = find_op(name.c_str());
   if (!op) throw nb::key_error(("no record named '" + name + "'").c_str());
   nb::list differentiable, kernels;
+  const nb::tuple attributes(attribute_names(name));
   for (int i = 0; i < 4; i++) if (op->d[i]) differentiable.append(i);
   if (op->reference) kernels.append("reference");
   for (int d = 0; d < device_types; d++) if (op->kernel[d]) kernels.append(d == 0 ? "cpu" : "cuda");
@@ -32,6 +33,7 @@ nb::dict describe(const std::string& name) {
   r["differentiable"] = nb::tuple(differentiable);
   r["batched"] = op->batch != nullptr || (!op->shape && !op->alias);
   r["kernels"] = nb::tuple(kernels);
+  r["attributes"] = attributes;
   return r;
 }
 

@@ -112,7 +112,7 @@ void bind_complex(nb::module_& m) {
 
 void bind_gather(nb::module_& m) {
   const Methods t;
-  auto source_of = [](const Operand& s, const Tensor& x, const Tensor& index) { return s.t.dim() == 0 && index.dim() > 0 ? expand(to_dtype(s.t, x.dtype()), index.sizes()) : s.t; };
+  auto source_of = [](const Operand& s, const Tensor& x, const Tensor& index) { return s.t.dim() == 0 && index.dim() > 0 ? expand(to_device(to_dtype(s.t, x.dtype()), x.device()), index.sizes()) : s.t; };
   both(m, "gather", [](const Tensor& x, int64_t dim, const Tensor& index, bool) { return gather(x, dim, index); }, "dim"_a, "index"_a, nb::kw_only(), "sparse_grad"_a = false);
   both_and_inplace(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s) { return scatter(x, dim, index, source_of(s, x, index)); }, "dim"_a, "index"_a, "src"_a);
   both_and_inplace(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s) { return scatter(x, dim, index, source_of(s, x, index)); }, "dim"_a, "index"_a, nb::kw_only(), "value"_a);

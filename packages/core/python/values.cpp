@@ -25,11 +25,11 @@ Device parse_device(const std::string& text) {
   const size_t colon = text.find(':');
   const std::string type = text.substr(0, colon);
   expect(type == "cpu" || type == "cuda", "Expected one of cpu, cuda device type at start of device string: ", text);
-  Device d{type == "cpu" ? DeviceType::cpu : DeviceType::cuda, 0};
+  Device d{type == "cpu" ? DeviceType::cpu : DeviceType::cuda, static_cast<int8_t>(type == "cpu" ? 0 : -1)};
   if (colon == std::string::npos) return d;
   const std::string index = text.substr(colon + 1);
-  expect(!index.empty() && index.size() < 4 && index.find_first_not_of("0123456789") == std::string::npos, "Invalid device string: '", text, "'");
-  d.index = static_cast<int8_t>(std::stoi(index));
+  expect(!index.empty() && index.size() < 3 && index.find_first_not_of("0123456789") == std::string::npos, "Invalid device string: '", text, "'");
+  if (d.type == DeviceType::cuda) d.index = static_cast<int8_t>(std::stoi(index));
   return d;
 }
 
@@ -81,16 +81,19 @@ void bind_device(nb::module_& m) {
         Device d;
         if (nb::isinstance<DeviceObject>(type)) d = nb::cast<DeviceObject&>(type).value;
         else d = parse_device(nb::cast<std::string>(type));
-        if (index) d.index = static_cast<int8_t>(*index);
+        expect(!index || (*index >= 0 && *index < 128), "Device index must not be negative or above 127, got ", index.value_or(0));
+        if (index && d.type == DeviceType::cuda) d.index = static_cast<int8_t>(*index);
         new (self) DeviceObject{d};
       }, "type"_a, "index"_a = nb::none())
       .def_prop_ro("type", [](const DeviceObject& d) { return name(d.value); })
-      .def_prop_ro("index", [](const DeviceObject& d) -> std::optional<int> { return d.value.type == DeviceType::cpu ? std::nullopt : std::optional<int>(d.value.index); })
+      .def_prop_ro("index", [](const DeviceObject& d) -> std::optional<int> { return d.value.type == DeviceType::cpu || d.value.index < 0 ? std::nullopt : std::optional<int>(d.value.index); })
       .def("__eq__", [](const DeviceObject& d, nb::handle o) { return nb::isinstance<DeviceObject>(o) && nb::cast<const DeviceObject&>(o).value == d.value; }, "other"_a.none())
       .def("__hash__", [](const DeviceObject& d) { return static_cast<int>(d.value.type) * 256 + d.value.index; })
-      .def("__str__", [](const DeviceObject& d) { return d.value.type == DeviceType::cpu ? name(d.value) : name(d.value) + ":" + std::to_string(d.value.index); })
+      .def("__str__", [](const DeviceObject& d) { std::ostringstream text;
+        text << d.value;
+        return text.str(); })
       .def("__repr__", [](const DeviceObject& d) {
-        return "device(type='" + name(d.value) + "'" + (d.value.type == DeviceType::cpu ? "" : ", index=" + std::to_string(d.value.index)) + ")";
+        return "device(type='" + name(d.value) + "'" + (d.value.type == DeviceType::cpu || d.value.index < 0 ? "" : ", index=" + std::to_string(d.value.index)) + ")";
       })
       .def("__reduce__", [m = nb::handle(m)](nb::handle self) { return nb::make_tuple(m.attr("device"), nb::make_tuple(nb::str(self))); });
 }

@@ -1,8 +1,11 @@
 // The single door of every op, and what happens behind it when no level and no tape is involved.
+#include <adjoint/core/cuda/kernel.h>
+#include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/inference.h>
 #include <adjoint/core/ops.h>
 #include <adjoint/core/sparse.h>
 #include <adjoint/core/types.h>
+#include <adjoint/core/without_gil.h>
 
 #include <algorithm>
 #include <memory>
@@ -58,12 +61,6 @@ namespace {
 
 constexpr int64_t release_gil_above = 1 << 16;  // elements: below, handing the lock over costs more than it gives
 
-struct WithoutGil {
-  void* state = nullptr;
-  explicit WithoutGil(bool wanted) { if (wanted && python_hooks.release_gil) state = python_hooks.release_gil(); }
-  ~WithoutGil() { if (state) python_hooks.acquire_gil(state); }
-};
-
 // While a kernel runs without the interpreter's lock, another thread may give its operands other memory (x.data = y,
 // x.resize_()): large calls hold on to what they see now.
 Tensors pinned(Tensors x, int64_t written, TensorVector& own) {
@@ -81,7 +78,7 @@ Tensors pinned(Tensors x, int64_t written, TensorVector& own) {
 // The operands of one launch, in the form a kernel wants: one compute type, expanded to the output where elementwise.
 class Operands {
  public:
-  explicit Operands(size_t n) : count_(n) {
+  Operands(size_t n, Device device) : device_(device), count_(n) {
     if (n > inline_count) heap_ = std::make_unique<Slot[]>(n), views_heap_.resize(n);
   }
   void set(size_t i, const Tensor& x, DType dtype, const Dims* expanded) {
@@ -89,8 +86,17 @@ class Operands {
     View& v = data()[i];
     const TensorImpl* t = x.get();
     v = {t->data, t->sizes.data(), t->strides.data(), t->ndim(), t->dtype, t->numel};
+    const bool on_host = t->device.type == DeviceType::cpu;
+    if (on_host && device_.type != DeviceType::cpu) {
+      if (t->ndim() == 0) numbers_ |= 1u << i;
+      else {   // positions
+        s.copy = to_device(x, device_);
+        v.data = s.copy->data;
+        v.strides = s.copy->strides.data();
+      }
+    }
     if (t->dtype != dtype) {
-      if (t->numel == 1) cast_one(s, v, dtype);
+      if (t->numel == 1 && on_host) cast_one(s, v, dtype);
       else {
         s.copy = cast_memory(x, dtype);
         v = {s.copy->data, s.copy->sizes.data(), s.copy->strides.data(), s.copy->ndim(), dtype, s.copy->numel};
@@ -100,6 +106,7 @@ class Operands {
   }
   View* data() { return heap_ ? views_heap_.data() : views_; }
   std::span<const View> views() { return {data(), count_}; }
+  uint32_t numbers() const { return numbers_; }   // values on the host in a call on another device
 
  private:
   static constexpr size_t inline_count = 4;
@@ -127,6 +134,8 @@ class Operands {
     v.numel = sizes.product();
   }
 
+  Device device_;
+  uint32_t numbers_ = 0;
   size_t count_;
   Slot slots_[inline_count];
   View views_[inline_count];
@@ -162,8 +171,9 @@ void follow_layout(Tensors x, TensorImpl& y) {
 
 Device common_device(const Op& op, Tensors x) {
   Device d = x[0].device();
-  for (const Tensor& t : x.subspan(1)) {
-    if (t.device() == d) continue;
+  for (size_t i = 1; i < x.size(); i++) {
+    const Tensor& t = x[i];
+    if (t.device() == d || (op.indices >> i & 1 && t.device().type == DeviceType::cpu)) continue;   // positions may come from the CPU
     if (x[0].dim() == 0 && d.type == DeviceType::cpu) { d = t.device(); continue; }
     expect(t.dim() == 0 && t.device().type == DeviceType::cpu, op.name, ": Expected all tensors to be on the same device, but found at least two devices, ", d, " and ", t.device());
   }
@@ -172,16 +182,20 @@ Device common_device(const Op& op, Tensors x) {
 
 Kernel kernel_of(const Op& op, Device device) {
   Kernel k = op.kernel[static_cast<int>(device.type)];
-  if (!k && device.type == DeviceType::cpu) k = op.reference;
+  if (!k) [[unlikely]] k = device.type == DeviceType::cpu ? op.reference : cuda::find_kernel(op);
   expect(k, ErrorKind::not_implemented, op.name, ": no kernel for device ", device);
   return k;
 }
 
-void launch(const Op& op, Device device, std::span<const View> x, std::span<const View> y, const Attrs& attrs) {
+void launch(const Op& op, Device device, std::span<const View> x, std::span<const View> y, const Attrs& attrs, Tensors operands, uint32_t numbers = 0) {
   const Kernel k = kernel_of(op, device);
   int64_t work = 0;
   for (const View& v : y) work += v.numel;
   if (work == 0) return;   // nothing to write, however many empty lines there are
+  if (device.type != DeviceType::cpu) {
+    cuda::begin_call(device, operands);
+    return k({x, y, attrs, op.name, false, device, numbers});
+  }
   for (const View& v : x) work += v.numel;
   WithoutGil free(work > release_gil_above);
   k({x, y, attrs, op.name});
@@ -210,6 +224,7 @@ bool run_dense(const Op& op, Tensors x, const Attrs& attrs, Tensor& y) {
   const TensorImpl& out = given ? *x[0] : *y;   // x[0] is y, pinned
   View v[most];
   alignas(16) char number[most][16];
+  uint32_t numbers = 0;
   for (size_t i = 0; i < x.size(); i++) {
     v[i] = {x[i]->data, out.sizes.data(), out.strides.data(), out.ndim(), lead->dtype, out.numel};
     if (!(x[i]->flags & flag_wrapped)) continue;
@@ -219,10 +234,13 @@ bool run_dense(const Op& op, Tensors x, const Attrs& attrs, Tensor& y) {
     });
     v[i].data = number[i];
     v[i].strides = zero_strides;
+    numbers |= 1u << i;
   }
   const View result{out.data, out.sizes.data(), out.strides.data(), out.ndim(), out.dtype, out.numel};
+  const Kernel k = kernel_of(op, lead->device);
+  if (lead->device.type != DeviceType::cpu) [[unlikely]] cuda::begin_call(lead->device, x);
   WithoutGil free(out.numel > release_gil_above / 2);
-  kernel_of(op, lead->device)({{v, x.size()}, {&result, 1}, attrs, op.name, true});
+  k({{v, x.size()}, {&result, 1}, attrs, op.name, true, lead->device, numbers});
   return true;
 }
 
@@ -238,7 +256,7 @@ Tensor cast_memory(const Tensor& given, DType dtype) {
   Tensor y = empty(x.sizes(), dtype, x.device());
   follow_layout({&x, 1}, *y);
   const View in = view_of(*x), out = view_of(*y);
-  launch(op_to_dtype, x.device(), {&in, 1}, {&out, 1}, {});
+  launch(op_to_dtype, x.device(), {&in, 1}, {&out, 1}, {}, {&x, 1});
   return y;
 }
 
@@ -246,6 +264,7 @@ namespace {
 
 // Any operands: promotion, broadcasting, all layouts.
 [[gnu::noinline]] void run_any(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
+  if (op.make) return op.make(x, attrs, y);
   if (!op.reference || any_sparse(x)) return run_sparse(op, x, attrs, y);
   const Device device = common_device(op, x);
   const Types t = op.types(x, attrs);
@@ -262,9 +281,9 @@ namespace {
   }
   TensorVector own;
   x = pinned(x, written, own);
-  Operands in(x.size());
+  Operands in(x.size(), device);
   for (size_t i = 0; i < x.size(); i++) in.set(i, x[i], op.indices >> i & 1 ? x[i].dtype() : t.compute, op.shape ? nullptr : &shape[0]);
-  launch(op, device, in.views(), {out, static_cast<size_t>(op.outputs)}, attrs);
+  launch(op, device, in.views(), {out, static_cast<size_t>(op.outputs)}, attrs, x, in.numbers());
   if (!op.shape && numbers_only(x)) y[0]->flags |= flag_wrapped;
 }
 
@@ -302,6 +321,7 @@ void run_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& 
   for (const Tensor& t : others) operands.push_back(share_memory(*t, *self) && !same_memory(*t, *self) ? clone_memory(t) : t);
   const Tensors x = pinned(operands, self.numel(), own);
   const Device device = common_device(op, x);
+  expect(device == self.device(), op.name, "_: Expected all tensors to be on the same device, but found at least two devices, ", self.device(), " and ", device);
   const Types t = op.types(x, attrs);
   Dims shape[max_outputs];
   if (op.shape) op.shape(x, attrs, shape);
@@ -311,15 +331,15 @@ void run_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& 
   const bool direct = !op.shape && t.out[0] == self.dtype() && !any_sparse(x);
   if (direct) {
     View out = view_of(*x[0]);
-    Operands in(x.size());
+    Operands in(x.size(), device);
     for (size_t i = 0; i < x.size(); i++) in.set(i, x[i], op.indices >> i & 1 ? x[i].dtype() : t.compute, &shape[0]);
-    launch(op, device, in.views(), {&out, 1}, attrs);
+    launch(op, device, in.views(), {&out, 1}, attrs, x, in.numbers());
   } else {
     Tensor y[max_outputs];
     run(op, x, attrs, y);
     y[0] = to_dense(y[0]);
     const View in = view_of(*y[0]), out = view_of(*x[0]);
-    launch(op_to_dtype, device, {&in, 1}, {&out, 1}, {});
+    launch(op_to_dtype, device, {&in, 1}, {&out, 1}, {}, {{self, y[0]}});
   }
   bump_version(*self);
 }

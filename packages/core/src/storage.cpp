@@ -1,4 +1,5 @@
 // Storage: one block for header and small data, a separate one for large data.
+#include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/inference.h>
 
 #include <new>
@@ -12,6 +13,7 @@ thread_local bool inference_mode = false;
 uint32_t Storage::first_version() noexcept { return inference_mode ? unversioned : 0; }
 
 Storage* Storage::make(size_t nbytes, Device device) {
+  if (device.type != DeviceType::cpu) [[unlikely]] return cuda::make_storage(nbytes, device);
   const bool small = nbytes <= inline_bytes;
   const size_t block = header + (small ? nbytes : 0);
   void* data = small ? nullptr : allocate(nbytes);  // first: nothing is lost if it throws

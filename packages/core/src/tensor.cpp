@@ -1,4 +1,5 @@
 // Tensor: layout, lifetime, making plain memory.
+#include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/op.h>
 #include <adjoint/core/sparse.h>
 
@@ -63,10 +64,10 @@ Tensor empty(const Dims& sizes, DType dtype, Device device) {
   t->sizes = sizes;
   t->set_contiguous_strides();
   t->dtype = dtype;
-  t->device = device;
+  t->device = device.type == DeviceType::cpu ? device : cuda::resolved(device);
   int64_t bytes;
   expect(!__builtin_mul_overflow(t->numel, itemsize(dtype), &bytes), ErrorKind::shape, "empty: too large: ", sizes, " of ", dtype);
-  t->storage = Storage::make(bytes, device);
+  t->storage = Storage::make(bytes, t->device);
   t->data = static_cast<char*>(t->storage->data);
   return t;
 }
@@ -88,7 +89,9 @@ Tensor full(const Dims& sizes, const Scalar& value, DType dtype, Device device) 
   Tensor t = empty(sizes, dtype, device);
   with_type(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    std::fill_n(t.data<T>(), t.numel(), value.to<T>());
+    const T v = value.to<T>();
+    if (t.device().type == DeviceType::cpu) std::fill_n(t.data<T>(), t.numel(), v);
+    else cuda::fill(t->data, static_cast<size_t>(t.numel()), sizeof(T), &v, t.device().index);
   });
   return t;
 }
@@ -136,7 +139,9 @@ Scalar item(const Tensor& x) {
   expect(memory, "item: vmap: It looks like you're either (1) calling .item() on a Tensor or (2) attempting to use a Tensor in some data-dependent control flow; each member of the batch has its own value");
   return with_type(x.dtype(), [&](auto tag) -> Scalar {
     using T = typename decltype(tag)::type;
-    const T v = *reinterpret_cast<const T*>(memory->data);
+    T v;
+    if (memory->device.type == DeviceType::cpu) v = *reinterpret_cast<const T*>(memory->data);
+    else cuda::read(&v, memory->data, sizeof v, memory->device.index);
     if constexpr (std::is_same_v<T, bool>) return Scalar(v);
     else if constexpr (std::is_integral_v<T>) return Scalar(static_cast<int64_t>(v));
     else if constexpr (is_complex_v<T>) return Scalar(convert<Complex<double>>(v));

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
-from adjoint_core import Tensor
+from adjoint_core import Tensor, _core
 
 from . import _engine
 
@@ -42,8 +42,18 @@ class saved_tensors_hooks:
         _engine.pop_saved_hooks()
 
 
+def _on_host(t: Tensor, pin_memory: bool) -> Tensor:
+    if t.device.type == "cpu":
+        return t.clone()
+    return _core._cuda.offload(t) if pin_memory else t.cpu()
+
+
 class save_on_cpu(saved_tensors_hooks):
     """Saved tensors wait in host memory, and come back to their device for backward.
+
+    Arguments:
+        pin_memory: use pinned memory, so that neither way waits for the GPU.
+        device_type: has no effect.
 
     Example::
 
@@ -55,7 +65,7 @@ class save_on_cpu(saved_tensors_hooks):
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         super().__init__(
-            lambda t: (t.device, t.cpu() if t.device.type != "cpu" else t.clone()), lambda saved: saved[1].to(saved[0])
+            lambda t: (t.device, _on_host(t, pin_memory)), lambda saved: saved[1].to(saved[0], non_blocking=pin_memory)
         )
 
 

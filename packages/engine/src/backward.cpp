@@ -9,6 +9,7 @@
 #include <queue>
 #include <utility>
 
+#include "streams.h"
 #include "task.h"
 
 namespace adjoint::engine {
@@ -57,6 +58,7 @@ class Backward {
       window = window_;   // whatever user code did to it
     }
     if (watch) watch->end();
+    streams_.finish();
     return std::move(results_);
   }
 
@@ -82,6 +84,7 @@ class Backward {
       }
       if (e.captured) capture(e);
     }
+    if (cuda::side_streams.load(std::memory_order_relaxed)) [[unlikely]] streams_.enter(n);
     if (e.executed && (any || n.runs_user_code())) checked(n, e);
     for (size_t k = 0; k < n.edges.size(); k++) {
       const size_t t = task_.target(e, k);
@@ -159,6 +162,7 @@ class Backward {
   std::vector<Tensor> results_;
   std::vector<Tensor> cotangents_, grads_;   // of the node that runs
   std::vector<bool> needed_;
+  Streams streams_;
   uint32_t site_ = 0;
   static inline std::atomic<int64_t> next_id{0};
 

@@ -25,7 +25,7 @@ std::string camel(std::string_view name) {
 constexpr std::pair<std::string_view, const char*> names[] = {
     {"batch_norm", "NativeBatchNorm"}, {"cholesky", "LinalgCholeskyEx"}, {"contiguous", "Clone"}, {"conv", "Convolution"}, {"det", "LinalgDet"}, {"eig", "LinalgEig"}, {"eigh", "LinalgEigh"},
     {"layer_norm", "NativeLayerNorm"}, {"logsigmoid", "LogSigmoid"}, {"lu_factor", "LinalgLuFactorEx"}, {"pad", "ConstantPadNd"}, {"qr", "LinalgQr"}, {"slogdet", "LinalgSlogdet"}, {"solve", "LinalgSolveEx"},
-    {"solve_triangular", "LinalgSolveTriangular"}, {"sparse_coo_tensor", "SparseCooTensorWithDimsAndTensors"}, {"sparse_values", "Values"}, {"square", "Pow"}, {"svd", "LinalgSvd"}, {"to_dtype", "ToCopy"},
+    {"solve_triangular", "LinalgSolveTriangular"}, {"sparse_coo_tensor", "SparseCooTensorWithDimsAndTensors"}, {"sparse_values", "Values"}, {"square", "Pow"}, {"svd", "LinalgSvd"}, {"to_device", "ToCopy"}, {"to_dtype", "ToCopy"},
     {"vector_norm", "LinalgVectorNorm"}};
 
 // PyTorch's forms with a tensor where the first form has a number.

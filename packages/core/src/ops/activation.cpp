@@ -103,7 +103,7 @@ const Op op_softsign{.name = "softsign", .types = types::floating,
     .doc = "`x / (1 + abs(x))` for each element of `x`.", .reference = elementwise<functors::Softsign, 1>};
 Tensor softsign(const Tensor& x) { return is_complex(x.dtype()) ? x / (abs(x) + 1.) : apply(op_softsign, {x}); }
 
-const Op op_softplus{.name = "softplus", .types = types::first,
+const Op op_softplus{.name = "softplus", .fields = fields_of<Factors>, .types = types::first,
     .d = {rule([](V v, X<0> x, const Factors& a) {
       const Tensor z = x * a.a;
       return where(above(z, a.b), v, v * sigmoid(z));
@@ -111,7 +111,7 @@ const Op op_softplus{.name = "softplus", .types = types::first,
     .doc = "`log(1 + exp(beta x)) / beta` for each element of `x`; `x` itself where `beta x` is above the threshold.", .reference = elementwise<functors::Softplus, 1>};
 Tensor softplus(const Tensor& x, double beta, double threshold) { return apply(op_softplus, {x}, Factors{beta, threshold}); }
 
-const Op op_elu{.name = "elu", .types = types::first,
+const Op op_elu{.name = "elu", .fields = fields_of<Factors>, .types = types::first,
     .d = {rule([](V v, X<0> x, const Factors& a) {
       const Tensor slope = exp(clamp(x, {}, wrapped(0.))) * a.a;
       return where(above(x, 0), v, v * slope);
@@ -119,12 +119,12 @@ const Op op_elu{.name = "elu", .types = types::first,
     .doc = "Each element of `x` where positive, else `alpha * expm1(x)`.", .reference = elementwise<functors::Elu, 1>};
 Tensor elu(const Tensor& x, double alpha) { return apply(op_elu, {x}, Factors{alpha, 0}); }
 
-const Op op_leaky_relu{.name = "leaky_relu", .types = types::first,
+const Op op_leaky_relu{.name = "leaky_relu", .fields = fields_of<Factors>, .types = types::first,
     .d = {rule([](V v, X<0> x, const Factors& a) { return where(above(x, 0), v, v * a.a); })},
     .doc = "Each element of `x` where positive, else `slope * x`.", .reference = elementwise<functors::LeakyRelu, 1>};
 Tensor leaky_relu(const Tensor& x, double slope) { return apply(op_leaky_relu, {x}, Factors{slope, 0}); }
 
-const Op op_hardtanh{.name = "hardtanh", .types = types::first,
+const Op op_hardtanh{.name = "hardtanh", .fields = fields_of<Factors>, .types = types::first,
     .d = {rule([](V v, X<0> x, const Factors& a) { return drop(outside(x, a.a, a.b), v); })},
     .doc = "Each element of `x`, at least `lo` and at most `hi`; derivative 0 at both.", .reference = elementwise<functors::Hardtanh, 1>};
 Tensor hardtanh(const Tensor& x, double lo, double hi) {

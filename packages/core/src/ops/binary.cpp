@@ -228,14 +228,14 @@ Tensor lerp(const Tensor& a, const Tensor& b, const Tensor& weight) {
   return apply(op_lerp, {a, b, weight});
 }
 
-const Op op_addcmul{.name = "addcmul", .types = types::promoted,
+const Op op_addcmul{.name = "addcmul", .fields = fields_of<Scale>, .types = types::promoted,
     .d = {rule([](V v) -> Tensor { return v; }),
           rule([](V v, X<2> b, const Scale& s) { return scaled(v * b, s); }),
           rule([](V v, X<1> a, const Scale& s) { return scaled(v * a, s); })},
     .doc = "`x + value * a * b`, elementwise.", .reference = elementwise<functors::Addcmul, 3>};
 Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value) { return apply(op_addcmul, {x, a, b}, Scale{value}); }
 
-const Op op_addcdiv{.name = "addcdiv", .types = divided,
+const Op op_addcdiv{.name = "addcdiv", .fields = fields_of<Scale>, .types = divided,
     .d = {rule([](V v) -> Tensor { return v; }),
           rule([](V v, X<2> b, const Scale& s) { return scaled(v / b, s); }),
           rule([](V v, X<1> a, X<2> b, const Scale& s) { return -scaled(v * (a / b / b), s); })},

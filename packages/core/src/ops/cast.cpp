@@ -1,7 +1,10 @@
 // Copies: to another type, to fresh memory, into existing memory.
 #include <adjoint/core/batch.h>
+#include <adjoint/core/cuda/kernel.h>
+#include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/elementwise.h>
 #include <adjoint/core/observer.h>
+#include <adjoint/core/sparse.h>
 #include <adjoint/core/types.h>
 
 #include <cstring>
@@ -36,7 +39,7 @@ void copy_kernel(const Launch& l) { cast_kernel({l.x.subspan(1), l.y, l.attrs, l
 const Op op_to_dtype{.name = "to_dtype", .kind = Kind::linear,
     .types = [](Tensors x, const Attrs& a) { return Types{x[0].dtype(), {a.as<Cast>().dtype}}; },
     .d = {rule([](V v) -> Tensor { return v; })},
-    .doc = "The elements of `x` converted to another dtype; complex to real takes the real part.", .reference = cast_kernel};
+    .doc = "The elements of `x` converted to another dtype; complex to real takes the real part.", .reference = cast_kernel, .kernel = {nullptr, cuda::copy_kernel}};
 Tensor to_dtype(const Tensor& x, DType dtype) {
   if (x.dtype() == dtype) return x;
   const Named named("to");
@@ -45,24 +48,49 @@ Tensor to_dtype(const Tensor& x, DType dtype) {
 
 const Op op_clone{.name = "clone", .kind = Kind::linear, .types = types::first,
     .d = {rule([](V v) -> Tensor { return v; })},
-    .doc = "A copy of `x` in fresh memory.", .reference = cast_kernel};
+    .doc = "A copy of `x` in fresh memory.", .reference = cast_kernel, .kernel = {nullptr, cuda::copy_kernel}};
 Tensor clone(const Tensor& x) { return apply(op_clone, {x}); }
 
 const Op op_contiguous{.name = "contiguous", .kind = Kind::linear, .types = types::first, .shape = shapes::same,
     .d = {rule([](V v) -> Tensor { return v; })}, .batch = batch::leading,
-    .doc = "A copy of `x` in row-major order.", .reference = cast_kernel};
+    .doc = "A copy of `x` in row-major order.", .reference = cast_kernel, .kernel = {nullptr, cuda::copy_kernel}};
 Tensor contiguous(const Tensor& x) { return !(x->keys & key_lifted) && x->contiguous() ? x : apply(op_contiguous, {x}); }
 
 // copy(self, source): only ever applied in place; what self was does not matter.
 const Op op_copy{.name = "copy", .types = types::first,
     .d = {rule([](V v) { return zeros_like(v); }), rule([](V v) -> Tensor { return v; })},
-    .doc = "The elements of `source`, broadcast to `self` and converted to its type.", .reference = copy_kernel};
+    .doc = "The elements of `source`, broadcast to `self` and converted to its type.", .reference = copy_kernel, .kernel = {nullptr, cuda::copy_kernel}};
 void copy_(const Tensor& self, const Tensor& source) {
   Tensor s = source.dtype() == self.dtype() ? source : to_dtype(source, self.dtype());
+  if (s.device() != self.device() && (s.dim() || s.device().type != DeviceType::cpu)) s = to_device(s, self.device());
   apply_inplace(op_copy, self, {&s, 1});
 }
 
-const Op* const cast_ops[] = {&op_clone, &op_contiguous, &op_copy, &op_to_dtype};
+namespace {
+
+// Strides of a result on another device are those of clone(x): the memory of both is one run in the same order.
+void transfer(Tensors x, const Attrs& attrs, Tensor* out) {
+  const auto& a = attrs.as<Transfer>();
+  expect_strided(*x[0], "to");
+  Tensor from = x[0], to = empty(from.sizes(), from.dtype(), a.device);
+  follow_layout(from, *to);
+  if (!(from->strides == to->strides)) from = clone_memory(from);
+  cuda::copy(*to, *from, a.non_blocking);
+  out[0] = to;
+}
+
+}  // namespace
+
+const Op op_to_device{.name = "to_device", .kind = Kind::linear, .types = types::first, .shape = shapes::same,
+    .d = {rule([](V v, Shapes s) { return to_device(v, s.x[0].device); })},
+    .make = transfer, .batch = batch::leading,
+    .doc = "A copy of `x` on another device."};
+Tensor to_device(const Tensor& x, Device device, bool non_blocking) {
+  device = cuda::resolved(device);
+  return x.device() == device ? x : apply(op_to_device, {x}, Transfer{device, non_blocking});
+}
+
+const Op* const cast_ops[] = {&op_clone, &op_contiguous, &op_copy, &op_to_device, &op_to_dtype};
 Ops families::cast() { return cast_ops; }
 
 }  // namespace adjoint

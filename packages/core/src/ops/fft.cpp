@@ -91,12 +91,12 @@ Tensor weighted(const Tensor& x, const Fourier& a, double factor) {
   Dims sizes(x.dim(), 1);
   const int64_t m = x.size(a.dim);
   sizes[a.dim] = m;
-  Tensor w = full(sizes, factor, real_of(x.dtype()), x.device());
+  Tensor w = full(sizes, factor, real_of(x.dtype()));
   for (int64_t i : {int64_t(0), a.size % 2 == 0 ? m - 1 : int64_t(0)}) {
     if (w.dtype() == DType::float32) w.data<float>()[i] = 1;
     else w.data<double>()[i] = 1;
   }
-  return x * w;
+  return x * to_device(w, x.device());
 }
 int checked_dim(const Tensor& x, int64_t dim, const char* op) {
   expect(!is_half(x.dtype()), op, ": Unsupported dtype ", x.dtype());

@@ -156,7 +156,7 @@ Tensor lane_positions(const Tensor& position, const Tensor& x, const Indexed& a)
   for (int64_t d : a.dims) total *= x.size(static_cast<int>(d) + 1);
   Dims lane(position.dim(), 1);
   lane[0] = position.size(0);
-  const Tensor both[] = {reshape(arange(int64_t(0), position.size(0), int64_t(1), DType::int64), lane), position};
+  const Tensor both[] = {to_device(reshape(arange(int64_t(0), position.size(0), int64_t(1), DType::int64), lane), position.device()), position};
   return ravel(both, {{position.size(0), total}, {0, 1}});
 }
 Indexed with_lanes(const Indexed& a) {
@@ -184,7 +184,7 @@ void batch_index_put(const BatchCall& c, Tensor* out) {
 
 }  // namespace
 
-const Op op_index{.name = "index", .kind = Kind::linear, .indices = 2, .types = types::first,
+const Op op_index{.name = "index", .fields = fields_of<Indexed>, .kind = Kind::linear, .indices = 2, .types = types::first,
     .shape = [](Tensors x, const Attrs& attrs, Dims* out) {
       const Indexed& a = attrs.as<Indexed>();
       for (int64_t d : a.dims) expect(d < x[0].dim(), ErrorKind::index, "index: too many indices for tensor of dimension ", x[0].dim());
@@ -196,7 +196,7 @@ const Op op_index{.name = "index", .kind = Kind::linear, .indices = 2, .types = 
     .batch = batch_index,
     .doc = "The elements of `x` at positions given by tensors of integers or masks.", .reference = index_kernel};
 
-const Op op_index_put{.name = "index_put", .kind = Kind::linear, .indices = 4, .types = types::first,
+const Op op_index_put{.name = "index_put", .fields = fields_of<Indexed>, .kind = Kind::linear, .indices = 4, .types = types::first,
     .shape = [](Tensors x, const Attrs& attrs, Dims* out) {
       const Dims places = result_sizes(x[0].sizes(), x[2].sizes(), attrs.as<Indexed>());
       expect(x[1].sizes() == places, ErrorKind::shape, "index_put: shape mismatch: values of shape ", x[1].sizes(), " do not fit the places, of shape ", places);
@@ -215,13 +215,26 @@ const Op op_ravel_index{.name = "ravel_index", .variadic = true, .types = types:
 const Op op_nonzero{.name = "nonzero", .types = types::positions, .shape = nonzero_shape,
     .batch = [](const BatchCall&, Tensor*) { fail(ErrorKind::runtime, "nonzero: vmap: We do not support batching operators that can output dynamic shape."); },
     .doc = "The positions of the elements of `x` that are not zero, one a row.", .reference = nonzero_kernel};
-Tensor nonzero(const Tensor& x) { return apply(op_nonzero, {x}); }
+Tensor nonzero(const Tensor& x) {
+  if (x.device().type != DeviceType::cpu) return to_device(nonzero(to_device(x, {})), x.device());   // how many there are must be known on the CPU anyway
+  return apply(op_nonzero, {x});
+}
 
 namespace {
 
 Tensor index_at(const Tensor& x, const Tensor& position, const Indexed& a) { return apply(op_index, {x, position}, a); }
 Tensor index_put_at(const Tensor& x, const Tensor& values, const Tensor& position, const Indexed& a) { return apply(op_index_put, {x, values, position}, a); }
 Tensor ravel(Tensors indices, const Ravel& a) {
+  const auto far = std::find_if(indices.begin(), indices.end(), [](const Tensor& t) { return t.device().type != DeviceType::cpu; });
+  if (far != indices.end()) {   // kernels there look at the bounds of what they read
+    Tensor position;
+    for (size_t k = 0; k < indices.size(); k++) {
+      const Tensor size = wrapped(a.sizes[static_cast<int>(k)]), index = to_device(to_dtype(indices[k], DType::int64), far->device());
+      const Tensor i = where(lt(index, wrapped(0)), add(index, size), index);
+      position = position ? add(mul(position, size), i) : i;
+    }
+    return position;
+  }
   Tensor y[max_outputs];
   apply(op_ravel_index, indices, a, y);
   return y[0];
@@ -317,10 +330,10 @@ Tensor index_put(const Tensor& x, Tensors indices, const Tensor& values, bool ac
   expect(values.dtype() == x.dtype() || values->flags & flag_wrapped, "index_put: Index put requires the source and destination dtypes match, got ", x.dtype(), " for the destination and ", values.dtype(), " for the source.");
   const Tensor v = to_dtype(values, x.dtype());
   Resolver r(x, indices, "index_put");
-  if (!r.any()) return accumulate ? x + fit(v, x.sizes()) : clone(fit(v, x.sizes()));
+  if (!r.any()) return accumulate ? x + fit(to_device(v, x.device()), x.sizes()) : clone(fit(to_device(v, x.device()), x.sizes()));
   Place p = r.place();
   p.at.accumulate = accumulate;
-  return index_put_at(x, fit(v, result_sizes(x.sizes(), p.position.sizes(), p.at)), p.position, p.at);
+  return index_put_at(x, fit(to_device(v, x.device()), result_sizes(x.sizes(), p.position.sizes(), p.at)), p.position, p.at);
 }
 
 Tensor masked_select(const Tensor& x, const Tensor& mask) {
@@ -346,7 +359,7 @@ Tensor one_hot(const Tensor& index, int64_t classes) {
     expect(item(amin(index)).to<int64_t>() >= 0, "one_hot: Class values must be non-negative.");
     expect(item(amax(index)).to<int64_t>() < classes, "one_hot: Class values must be smaller than num_classes.");
   }
-  return to_dtype(eq(unsqueeze(index, -1), arange(int64_t(0), classes, int64_t(1), DType::int64)), DType::int64);
+  return to_dtype(eq(unsqueeze(index, -1), to_device(arange(int64_t(0), classes, int64_t(1), DType::int64), index.device())), DType::int64);
 }
 
 const Op* const index_ops[] = {&op_detach_where, &op_index, &op_index_put, &op_nonzero, &op_ravel_index};

@@ -160,18 +160,18 @@ Tensor zeros_for(const Tensor& v, const Dims& sizes) { return zeros(sizes, v.dty
 
 }  // namespace
 
-const Op op_gather{.name = "gather", .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = gather_shape,
+const Op op_gather{.name = "gather", .fields = fields_of<Dim>, .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = gather_shape,
     .d = {rule([](V v, X<1> index, XShape<0> x, const Dim& a) { return scatter_add(zeros_for(v, x.sizes), a.dim, index, v); })},
     .batch = batch::shift<&Dim::dim>,
     .doc = "The elements of `x` at the positions `index` along `dim`; the result has the shape of `index`.", .reference = gather_kernel};
 
-const Op op_scatter{.name = "scatter", .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = scatter_shape,
+const Op op_scatter{.name = "scatter", .fields = fields_of<Dim>, .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = scatter_shape,
     .d = {rule([](V v, X<1> index, const Dim& a) { return scatter(v, a.dim, index, zeros_for(v, index.sizes())); }), {},
           rule([](V v, X<1> index, const Dim& a) { return gather(v, a.dim, index); })},
     .batch = batch::shift<&Dim::dim>,
     .doc = "`x` with the elements of `source` written at the positions `index` along `dim`.", .reference = scatter_kernel<false>};
 
-const Op op_scatter_add{.name = "scatter_add", .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = scatter_shape,
+const Op op_scatter_add{.name = "scatter_add", .fields = fields_of<Dim>, .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = scatter_shape,
     .d = {rule([](V v) -> Tensor { return v; }), {}, rule([](V v, X<1> index, const Dim& a) { return gather(v, a.dim, index); })},
     .batch = batch::shift<&Dim::dim>,
     .doc = "`x` with the elements of `source` added at the positions `index` along `dim`, in order.", .reference = scatter_kernel<true>};
@@ -186,17 +186,17 @@ const Op op_scatter_reduce{.name = "scatter_reduce", .kind = Kind::custom, .indi
     .batch = batch::shift<&ScatterReduce::dim>,
     .doc = "`x` combined (product, largest or smallest) with the elements of `source` at the positions `index` along `dim`.", .reference = scatter_reduce_kernel};
 
-const Op op_index_select{.name = "index_select", .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = index_select_shape,
+const Op op_index_select{.name = "index_select", .fields = fields_of<Dim>, .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = index_select_shape,
     .d = {rule([](V v, X<1> index, XShape<0> x, const Dim& a) { return index_add(zeros_for(v, x.sizes), a.dim, index, v); })},
     .batch = batch_index_select,
     .doc = "The slices of `x` at the positions `index` (1-d) along `dim`.", .reference = index_select_kernel};
 
-const Op op_index_add{.name = "index_add", .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = index_add_shape<true>,
+const Op op_index_add{.name = "index_add", .fields = fields_of<Dim>, .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = index_add_shape<true>,
     .d = {rule([](V v) -> Tensor { return v; }), {}, rule([](V v, X<1> index, const Dim& a) { return index_select(v, a.dim, index); })},
     .batch = batch_index_add<scatter_add>,
     .doc = "`x` with the slices of `source` added at the positions `index` (1-d) along `dim`, in order.", .reference = index_add_kernel<true>};
 
-const Op op_index_copy{.name = "index_copy", .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = index_add_shape<false>,
+const Op op_index_copy{.name = "index_copy", .fields = fields_of<Dim>, .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = index_add_shape<false>,
     .d = {rule([](V v, X<1> index, XShape<2> source, const Dim& a) { return index_copy(v, a.dim, index, zeros_for(v, source.sizes)); }), {},
           rule([](V v, X<1> index, const Dim& a) { return index_select(v, a.dim, index); })},
     .batch = batch_index_add<scatter>,
@@ -293,7 +293,7 @@ Tensor index_fill(const Tensor& x, int64_t dim, const Tensor& index, const Tenso
   expect(value.dim() == 0, "index_fill: only supports a 0-dimensional value tensor, but got tensor with ", value.dim(), " dimension(s).");
   Dims sizes = at_least_1d(x).sizes();
   sizes[d] = index.numel();
-  return index_copy(x, d, index, expand(to_dtype(value, x.dtype()), sizes));
+  return index_copy(x, d, index, expand(to_device(to_dtype(value, x.dtype()), x.device()), sizes));
 }
 
 Tensor take_along_dim(const Tensor& x, const Tensor& index, std::optional<int64_t> dim) {

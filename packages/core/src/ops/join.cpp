@@ -1,5 +1,7 @@
 // Joins and copies that move elements: cat, flip, roll, pad, triangles.
 #include <adjoint/core/batch.h>
+#include <adjoint/core/cuda/kernel.h>
+#include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/observer.h>
 #include <adjoint/core/types.h>
 
@@ -12,9 +14,14 @@ namespace adjoint {
 
 namespace {
 
-using positions::copy;
 using positions::dims_of;
 using positions::Restrided;
+
+// On the device of the call: these kernels only name the parts of memory that go somewhere.
+void copy(const Launch& l, const View& from, const View& to) {
+  if (l.device.type == DeviceType::cpu) return positions::copy(from, to);
+  if (to.numel) cuda::copy_kernel({{&from, 1}, {&to, 1}, l.attrs, l.op, false, l.device});
+}
 
 // y from `start` on along `dim`, `length` long.
 Restrided part(const View& y, int dim, int64_t start, int64_t length) {
@@ -29,7 +36,7 @@ void cat_kernel(const Launch& l) {
   const int dim = l.attrs.as<Dim>().dim;
   int64_t at = 0;
   for (const View& x : l.x) {
-    copy(x, part(l.y[0], dim, at, x.sizes[dim]).view());
+    copy(l, x, part(l.y[0], dim, at, x.sizes[dim]).view());
     at += x.sizes[dim];
   }
 }
@@ -53,26 +60,29 @@ void flip_kernel(const Launch& l) {
     x.data += (x.sizes[d] - 1) * strides[static_cast<int>(d)] * itemsize(x.dtype);
     strides[static_cast<int>(d)] *= -1;
   }
-  copy(Restrided(x, dims_of(x.sizes, x.ndim), strides).view(), l.y[0]);
+  copy(l, Restrided(x, dims_of(x.sizes, x.ndim), strides).view(), l.y[0]);
 }
 
 // Each rolled dimension splits the tensor in two.
-void roll_part(const View& x, const View& y, const Shifts& a, int k) {
-  if (k == a.dims.size()) return copy(x, y);
+void roll_part(const Launch& l, const View& x, const View& y, int k) {
+  const Shifts& a = l.attrs.as<Shifts>();
+  if (k == a.dims.size()) return copy(l, x, y);
   const int dim = static_cast<int>(a.dims[k]);
   const int64_t n = x.sizes[dim];
   const int64_t shift = n ? (a.shifts[k] % n + n) % n : 0;
-  roll_part(part(x, dim, 0, n - shift).view(), part(y, dim, shift, n - shift).view(), a, k + 1);
-  if (shift) roll_part(part(x, dim, n - shift, shift).view(), part(y, dim, 0, shift).view(), a, k + 1);
+  roll_part(l, part(x, dim, 0, n - shift).view(), part(y, dim, shift, n - shift).view(), k + 1);
+  if (shift) roll_part(l, part(x, dim, n - shift, shift).view(), part(y, dim, 0, shift).view(), k + 1);
 }
-void roll_kernel(const Launch& l) { roll_part(l.x[0], l.y[0], l.attrs.as<Shifts>(), 0); }
+void roll_kernel(const Launch& l) { roll_part(l, l.x[0], l.y[0], 0); }
 
 void pad_kernel(const Launch& l) {
   const Padding& a = l.attrs.as<Padding>();
   View x = l.x[0], y = l.y[0];
   with_type(y.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    std::fill_n(y.as<T>(), y.numel, convert<T>(a.value));
+    const T value = convert<T>(a.value);
+    if (l.device.type == DeviceType::cpu) std::fill_n(y.as<T>(), y.numel, value);
+    else cuda::fill(y.data, static_cast<size_t>(y.numel), sizeof value, &value, l.device.index);
   });
   Dims common;
   for (int i = 0; i < x.ndim; i++) {
@@ -81,7 +91,7 @@ void pad_kernel(const Launch& l) {
     x.data += cropped * x.strides[i] * itemsize(x.dtype);
     y.data += added * y.strides[i] * itemsize(y.dtype);
   }
-  copy(Restrided(x, common, dims_of(x.strides, x.ndim)).view(), Restrided(y, common, dims_of(y.strides, y.ndim)).view());
+  copy(l, Restrided(x, common, dims_of(x.strides, x.ndim)).view(), Restrided(y, common, dims_of(y.strides, y.ndim)).view());
 }
 void pad_shape(Tensors x, const Attrs& attrs, Dims* out) {
   const Padding& a = attrs.as<Padding>();
@@ -110,21 +120,21 @@ void triangle_kernel(const Launch& l) {
     const int64_t split = std::clamp<int64_t>(row + diagonal + (lower ? 1 : 0), 0, columns);
     const int64_t first = lower ? 0 : split, count = lower ? split : columns - split;
     const Restrided from_row = part(x, row_dim, row, 1), to_row = part(y, row_dim, row, 1);
-    copy(part(from_row.view(), column_dim, first, count).view(), part(to_row.view(), column_dim, first, count).view());
+    positions::copy(part(from_row.view(), column_dim, first, count).view(), part(to_row.view(), column_dim, first, count).view());
   }
 }
 void matrix_shape(Tensors x, const Attrs&, Dims* out) { out[0] = x[0].sizes(); }
 
 }  // namespace
 
-const Op op_cat{.name = "cat", .kind = Kind::linear, .variadic = true, .types = types::promoted, .shape = cat_shape,
+const Op op_cat{.name = "cat", .fields = fields_of<Dim>, .kind = Kind::linear, .variadic = true, .types = types::promoted, .shape = cat_shape,
     .d = {rule([](V v, Which w, Shapes x, const Dim& a) {
       int64_t start = 0;
       for (int k = 0; k < w.i; k++) start += x.x[k].sizes[a.dim];
       return narrow(v, a.dim, start, x.x[w.i].sizes[a.dim]);
     })},
     .batch = batch::shift<&Dim::dim>,
-    .doc = "Tensors one behind the other along an existing dimension.", .reference = cat_kernel};
+    .doc = "Tensors one behind the other along an existing dimension.", .reference = cat_kernel, .kernel = {nullptr, cat_kernel}};
 Tensor cat(Tensors x, int64_t dim) {
   expect(!x.empty(), ErrorKind::value, "cat: expected a non-empty list of Tensors");
   for (size_t i = 0; i < x.size(); i++) expect(x[i].dim() > 0, ErrorKind::shape, "cat: zero-dimensional tensor (at position ", i, ") cannot be concatenated");
@@ -153,9 +163,9 @@ Tensor stack(Tensors x, int64_t dim) {
   return cat(rows, d);
 }
 
-const Op op_flip{.name = "flip", .kind = Kind::linear, .types = types::first, .shape = shapes::same,
+const Op op_flip{.name = "flip", .fields = fields_of<Sizes>, .kind = Kind::linear, .types = types::first, .shape = shapes::same,
     .d = {rule([](V v, const Sizes& a) { return flip(v, a.sizes); })}, .batch = batch::shift<&Sizes::sizes>,
-    .doc = "`x` in reverse order along some dimensions.", .reference = flip_kernel};
+    .doc = "`x` in reverse order along some dimensions.", .reference = flip_kernel, .kernel = {nullptr, flip_kernel}};
 Tensor flip(const Tensor& x, const Dims& dims) {
   if (dims.empty() || x.dim() == 0) {
     for (int64_t d : dims) wrap_dim(d, x.dim(), "flip");
@@ -166,7 +176,7 @@ Tensor flip(const Tensor& x, const Dims& dims) {
 
 const Op op_roll{.name = "roll", .kind = Kind::linear, .types = types::first, .shape = shapes::same,
     .d = {rule([](V v, const Shifts& a) { return roll(v, negated(a.shifts), a.dims); })}, .batch = batch::shift<&Shifts::dims>,
-    .doc = "`x` shifted along some dimensions; what leaves at one end enters at the other.", .reference = roll_kernel};
+    .doc = "`x` shifted along some dimensions; what leaves at one end enters at the other.", .reference = roll_kernel, .kernel = {nullptr, roll_kernel}};
 Tensor roll(const Tensor& x, const Dims& shifts, const Dims& dims) {
   expect(!shifts.empty(), "roll: `shifts` required");
   expect(dims.empty() || x.dim() > 0, ErrorKind::index, "roll: Dimension specified as ", dims.empty() ? 0 : dims[0], " but tensor has no dimensions");
@@ -195,13 +205,13 @@ const Op op_pad{.name = "pad", .kind = Kind::custom, .types = types::first, .sha
       a.after.insert(0, 0);
       out[0] = apply(c.op, {batch::front(c, 0)}, a);
     },
-    .doc = "`x` with a border of `value`; negative widths crop.", .reference = pad_kernel};
+    .doc = "`x` with a border of `value`; negative widths crop.", .reference = pad_kernel, .kernel = {nullptr, pad_kernel}};
 Tensor pad(const Tensor& x, const Dims& before, const Dims& after, double value) {
   expect(before.size() == x.dim() && after.size() == x.dim(), ErrorKind::shape, "pad: needs one width before and after each of ", x.dim(), " dimensions, got ", before, " and ", after);
   return apply(op_pad, {x}, Padding{before, after, value});
 }
 
-const Op op_tril{.name = "tril", .kind = Kind::linear, .types = types::first, .shape = matrix_shape,
+const Op op_tril{.name = "tril", .fields = fields_of<Triangle>, .kind = Kind::linear, .types = types::first, .shape = matrix_shape,
     .d = {rule([](V v, const Triangle& a) { return tril(v, a.diagonal); })}, .batch = batch::leading,
     .doc = "The lower triangle of a matrix or of a batch of matrices; zero elsewhere.", .reference = triangle_kernel<true>};
 Tensor tril(const Tensor& x, int64_t diagonal) {
@@ -209,7 +219,7 @@ Tensor tril(const Tensor& x, int64_t diagonal) {
   return apply(op_tril, {x}, Triangle{diagonal});
 }
 
-const Op op_triu{.name = "triu", .kind = Kind::linear, .types = types::first, .shape = matrix_shape,
+const Op op_triu{.name = "triu", .fields = fields_of<Triangle>, .kind = Kind::linear, .types = types::first, .shape = matrix_shape,
     .d = {rule([](V v, const Triangle& a) { return triu(v, a.diagonal); })}, .batch = batch::leading,
     .doc = "The upper triangle of a matrix or of a batch of matrices; zero elsewhere.", .reference = triangle_kernel<false>};
 Tensor triu(const Tensor& x, int64_t diagonal) {

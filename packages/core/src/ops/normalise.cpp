@@ -181,9 +181,9 @@ Tensor scaled(const Tensor& t, Tensors x) { return x.size() > 1 ? t * x[1] : t; 
 
 }  // namespace
 
-const Op op_softmax{.name = "softmax", .kind = Kind::custom, .types = types::floating, .shape = shapes::same, .d = {softmax_rule}, .t = {softmax_rule},
+const Op op_softmax{.name = "softmax", .fields = fields_of<Dim>, .kind = Kind::custom, .types = types::floating, .shape = shapes::same, .d = {softmax_rule}, .t = {softmax_rule},
     .batch = batch::shift<&Dim::dim>, .doc = "exp(x) / sum(exp(x)) along a dimension, without overflow.", .reference = softmax_kernel<false>};
-const Op op_log_softmax{.name = "log_softmax", .kind = Kind::custom, .types = types::floating, .shape = shapes::same,
+const Op op_log_softmax{.name = "log_softmax", .fields = fields_of<Dim>, .kind = Kind::custom, .types = types::floating, .shape = shapes::same,
     .d = {rule([](V v, Y<> y, const Dim& a) { return v - exp(y) * sum(v, Dims{a.dim}, true); })},
     .t = {rule([](V v, Y<> y, const Dim& a) { return v - sum(exp(y) * v, Dims{a.dim}, true); })},
     .batch = batch::shift<&Dim::dim>, .doc = "x - log(sum(exp(x))) along a dimension, without overflow.", .reference = softmax_kernel<true>};
@@ -217,11 +217,11 @@ constexpr std::array<Rule, 4> centred_jvp{
     rule([](V v, X<0> x) { return expand(v, x.sizes()); })};
 }  // namespace
 
-const Op op_layer_norm{.name = "layer_norm", .kind = Kind::custom, .outputs = 3, .types = standardise_types, .shape = standardise_shape, .d = centred_vjp, .t = centred_jvp,
+const Op op_layer_norm{.name = "layer_norm", .fields = fields_of<Normalize>, .kind = Kind::custom, .outputs = 3, .types = standardise_types, .shape = standardise_shape, .d = centred_vjp, .t = centred_jvp,
     .batch = standardise_batch, .doc = "(x - mean) / sqrt(var + eps) over trailing dimensions, times weight, plus bias; also mean and var.", .reference = standardise_kernel<true>};
-const Op op_batch_norm{.name = "batch_norm", .kind = Kind::custom, .outputs = 3, .types = standardise_types, .shape = standardise_shape, .d = centred_vjp, .t = centred_jvp,
+const Op op_batch_norm{.name = "batch_norm", .fields = fields_of<Normalize>, .kind = Kind::custom, .outputs = 3, .types = standardise_types, .shape = standardise_shape, .d = centred_vjp, .t = centred_jvp,
     .batch = standardise_batch, .doc = "(x - mean) / sqrt(var + eps) over all dimensions but one, times weight, plus bias; also mean and var.", .reference = standardise_kernel<true>};
-const Op op_rms_norm{.name = "rms_norm", .kind = Kind::custom, .outputs = 2, .types = standardise_types, .shape = standardise_shape,
+const Op op_rms_norm{.name = "rms_norm", .fields = fields_of<Normalize>, .kind = Kind::custom, .outputs = 2, .types = standardise_types, .shape = standardise_shape,
     .d = {rule([](Cotangents c, Inputs in, Y<1> square, const Normalize& a) { return standardise_vjp(c.v, in.x, {}, square, a); }),
           rule([](V v, X<0> x, Y<1> square, const Normalize& a) { return weight_vjp(v, x, {}, square, a); })},
     .t = {rule([](V v, Inputs in, Y<1> square, const Normalize& a) {

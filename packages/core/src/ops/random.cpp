@@ -153,7 +153,7 @@ Tensor bernoulli(const Tensor& p, Generator& g) {
   const Named named("bernoulli");
   expect(is_floating(p.dtype()), ErrorKind::not_implemented, "bernoulli: not implemented for ", p.dtype());
   const DType wide = p.dtype() == DType::float64 ? p.dtype() : DType::float32;
-  return to_dtype(lt(rand(p.sizes(), wide, g), p), p.dtype());
+  return to_dtype(lt(to_device(rand(p.sizes(), wide, g), p.device()), p), p.dtype());
 }
 
 Tensor dropout(const Tensor& x, double p, bool training, Generator& g) {
@@ -168,7 +168,7 @@ Tensor dropout(const Tensor& x, double p, bool training, Generator& g) {
     const T kept = convert<T>(p < 1 ? 1 / (1 - p) : 0.0), lost = convert<T>(0.0);
     each_bits<uint32_t>(mask.numel(), g, [=](int64_t i, uint32_t bits) { m[i] = static_cast<double>(bits) * 0x1p-32 < p ? lost : kept; });
   });
-  return mul(x, mask);
+  return mul(x, to_device(mask, x.device()));
 }
 
 }  // namespace adjoint

@@ -127,7 +127,7 @@ void check_nonempty(const Tensor& x, const Reduce& a, bool all, const char* op) 
 
 }  // namespace
 
-const Op op_sum{.name = "sum", .kind = Kind::linear, .types = types::accumulated, .shape = reduced_shape,
+const Op op_sum{.name = "sum", .fields = fields_of<Reduce>, .kind = Kind::linear, .types = types::accumulated, .shape = reduced_shape,
     .d = {rule([](V v, const Reduce& a, XShape<0> x) { return expand(keep(v, a), x.sizes); })},
     .batch = batch::shift<&Reduce::dims>, .doc = "The sum over `dims`; integers are summed as int64.", .reference = sum_kernel<false>};
 Tensor sum(const Tensor& x, const OptionalDims& dims, bool keepdim, std::optional<DType> dtype) {
@@ -135,7 +135,7 @@ Tensor sum(const Tensor& x, const OptionalDims& dims, bool keepdim, std::optiona
   return dtype ? to_dtype(apply(op_sum, {to_dtype(x, *dtype)}, a), *dtype) : apply(op_sum, {x}, a);
 }
 
-const Op op_mean{.name = "mean", .kind = Kind::linear, .types = types::first, .shape = reduced_shape,
+const Op op_mean{.name = "mean", .fields = fields_of<Reduce>, .kind = Kind::linear, .types = types::first, .shape = reduced_shape,
     .d = {rule([](V v, const Reduce& a, XShape<0> x) { return expand(keep(v, a) / static_cast<double>(reduced_count(x.sizes, a.dims)), x.sizes); })},
     .batch = batch::shift<&Reduce::dims>, .doc = "The mean over `dims`.", .reference = sum_kernel<true>};
 Tensor mean(const Tensor& x, const OptionalDims& dims, bool keepdim, std::optional<DType> dtype) {
@@ -144,9 +144,9 @@ Tensor mean(const Tensor& x, const OptionalDims& dims, bool keepdim, std::option
   return apply(op_mean, {to_dtype(x, t)}, Reduce{normal_dims(dims, x.dim(), "mean"), keepdim});
 }
 
-const Op op_amax{.name = "amax", .kind = Kind::custom, .types = types::first, .shape = reduced_shape, .d = {extreme_vjp}, .t = {extreme_jvp},
+const Op op_amax{.name = "amax", .fields = fields_of<Reduce>, .kind = Kind::custom, .types = types::first, .shape = reduced_shape, .d = {extreme_vjp}, .t = {extreme_jvp},
     .batch = batch::shift<&Reduce::dims>, .doc = "The largest value over `dims`; equal ones share the derivative.", .reference = extreme_kernel<true>};
-const Op op_amin{.name = "amin", .kind = Kind::custom, .types = types::first, .shape = reduced_shape, .d = {extreme_vjp}, .t = {extreme_jvp},
+const Op op_amin{.name = "amin", .fields = fields_of<Reduce>, .kind = Kind::custom, .types = types::first, .shape = reduced_shape, .d = {extreme_vjp}, .t = {extreme_jvp},
     .batch = batch::shift<&Reduce::dims>, .doc = "The smallest value over `dims`; equal ones share the derivative.", .reference = extreme_kernel<false>};
 namespace {
 Tensor extreme(const Op& op, const Tensor& x, const OptionalDims& dims, bool keepdim) {
@@ -158,9 +158,9 @@ Tensor extreme(const Op& op, const Tensor& x, const OptionalDims& dims, bool kee
 Tensor amax(const Tensor& x, const OptionalDims& dims, bool keepdim) { return extreme(op_amax, x, dims, keepdim); }
 Tensor amin(const Tensor& x, const OptionalDims& dims, bool keepdim) { return extreme(op_amin, x, dims, keepdim); }
 
-const Op op_all{.name = "all", .types = logic_types, .shape = reduced_shape, .batch = batch::shift<&Reduce::dims>,
+const Op op_all{.name = "all", .fields = fields_of<Reduce>, .types = logic_types, .shape = reduced_shape, .batch = batch::shift<&Reduce::dims>,
     .doc = "Whether every element over `dims` is non-zero.", .reference = logic_kernel<true>};
-const Op op_any{.name = "any", .types = logic_types, .shape = reduced_shape, .batch = batch::shift<&Reduce::dims>,
+const Op op_any{.name = "any", .fields = fields_of<Reduce>, .types = logic_types, .shape = reduced_shape, .batch = batch::shift<&Reduce::dims>,
     .doc = "Whether some element over `dims` is non-zero.", .reference = logic_kernel<false>};
 Tensor all(const Tensor& x, const OptionalDims& dims, bool keepdim) { return apply(op_all, {x}, Reduce{normal_dims(dims, x.dim(), "all"), keepdim}); }
 Tensor any(const Tensor& x, const OptionalDims& dims, bool keepdim) { return apply(op_any, {x}, Reduce{normal_dims(dims, x.dim(), "any"), keepdim}); }
@@ -171,9 +171,9 @@ void arg_shape(Tensors x, const Attrs& attrs, Dims* out) {
   out[0] = reduced(x[0].sizes(), {a.dim}, a.keepdim);
 }
 }  // namespace
-const Op op_argmax{.name = "argmax", .types = types::positions, .shape = arg_shape, .batch = batch::shift<&DimKeep::dim>,
+const Op op_argmax{.name = "argmax", .fields = fields_of<DimKeep>, .types = types::positions, .shape = arg_shape, .batch = batch::shift<&DimKeep::dim>,
     .doc = "The position of the first largest value along a dimension.", .reference = arg_kernel<true>};
-const Op op_argmin{.name = "argmin", .types = types::positions, .shape = arg_shape, .batch = batch::shift<&DimKeep::dim>,
+const Op op_argmin{.name = "argmin", .fields = fields_of<DimKeep>, .types = types::positions, .shape = arg_shape, .batch = batch::shift<&DimKeep::dim>,
     .doc = "The position of the first smallest value along a dimension.", .reference = arg_kernel<false>};
 namespace {
 // Without a dim: the position in the flattened tensor.

@@ -79,15 +79,15 @@ Values pick(const Op& op, const Tensor& x, int64_t dim, bool keepdim) {
 
 }  // namespace
 
-const Op op_max{.name = "max", .kind = Kind::custom, .outputs = 2, .types = types::with_index, .shape = pick_shape, .d = {pick_vjp}, .t = {pick_jvp},
+const Op op_max{.name = "max", .fields = fields_of<DimKeep>, .kind = Kind::custom, .outputs = 2, .types = types::with_index, .shape = pick_shape, .d = {pick_vjp}, .t = {pick_jvp},
     .batch = batch::shift<&DimKeep::dim>, .doc = "The largest value along a dimension and where it is; the derivative goes to that one.", .reference = extreme_kernel<true>};
 Values max(const Tensor& x, int64_t dim, bool keepdim) { return pick(op_max, x, dim, keepdim); }
 
-const Op op_min{.name = "min", .kind = Kind::custom, .outputs = 2, .types = types::with_index, .shape = pick_shape, .d = {pick_vjp}, .t = {pick_jvp},
+const Op op_min{.name = "min", .fields = fields_of<DimKeep>, .kind = Kind::custom, .outputs = 2, .types = types::with_index, .shape = pick_shape, .d = {pick_vjp}, .t = {pick_jvp},
     .batch = batch::shift<&DimKeep::dim>, .doc = "The smallest value along a dimension and where it is; the derivative goes to that one.", .reference = extreme_kernel<false>};
 Values min(const Tensor& x, int64_t dim, bool keepdim) { return pick(op_min, x, dim, keepdim); }
 
-const Op op_median{.name = "median", .kind = Kind::custom, .outputs = 2, .types = types::with_index, .shape = pick_shape, .d = {pick_vjp}, .t = {pick_jvp},
+const Op op_median{.name = "median", .fields = fields_of<DimKeep>, .kind = Kind::custom, .outputs = 2, .types = types::with_index, .shape = pick_shape, .d = {pick_vjp}, .t = {pick_jvp},
     .batch = batch::shift<&DimKeep::dim>, .doc = "The (lower) median along a dimension and where it is; the derivative goes to that one.", .reference = median_kernel};
 Values median(const Tensor& x, int64_t dim, bool keepdim) { return pick(op_median, x, dim, keepdim); }
 

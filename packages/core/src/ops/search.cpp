@@ -38,7 +38,7 @@ void search_kernel(const Launch& l) {
 
 }  // namespace
 
-const Op op_searchsorted{.name = "searchsorted", .types = types::positions, .shape = [](Tensors x, const Attrs&, Dims* out) { out[0] = x[1].sizes(); },
+const Op op_searchsorted{.name = "searchsorted", .fields = fields_of<Search>, .types = types::positions, .shape = [](Tensors x, const Attrs&, Dims* out) { out[0] = x[1].sizes(); },
     .batch = batch::leading, .doc = "The positions along the last dimension of `sorted` at which `values` keep it sorted.", .reference = search_kernel};
 Tensor searchsorted(const Tensor& boundaries, const Tensor& wanted, bool right) {
   const Tensor both[] = {boundaries, wanted};

@@ -117,7 +117,7 @@ void unique_kernel(const Launch& l) {
 
 }  // namespace
 
-const Op op_sort{.name = "sort", .kind = Kind::custom, .outputs = 2, .types = types::with_index, .shape = shapes::same,
+const Op op_sort{.name = "sort", .fields = fields_of<Sorting>, .kind = Kind::custom, .outputs = 2, .types = types::with_index, .shape = shapes::same,
     .d = {rule([](V v, Y<1> index, const Sorting& a, XShape<0> x) { return put_back(v, a.dim, index, x.sizes); })},
     .t = {rule([](V v, Y<1> index, const Sorting& a) { return gather(v, a.dim, index); })},
     .batch = batch::shift<&Sorting::dim>, .doc = "The elements in order along a dimension, and where each came from.", .reference = sort_kernel};
@@ -145,6 +145,10 @@ Values topk(const Tensor& x, int64_t k, int64_t dim, bool largest, bool sorted) 
 const Op op_unique{.name = "unique", .outputs = 3, .types = [](Tensors x, const Attrs&) { return Types{x[0].dtype(), {x[0].dtype(), DType::int64, DType::int64}}; },
     .shape = unique_shape, .doc = "The distinct values in order, which of them each element is, and how often each occurs.", .reference = unique_kernel};
 Unique unique(const Tensor& x) {
+  if (x.device().type != DeviceType::cpu) {   // how many there are must be known on the CPU anyway
+    const Unique u = unique(to_device(x, {}));
+    return {to_device(u.values, x.device()), to_device(u.inverse, x.device()), to_device(u.counts, x.device())};
+  }
   Tensor y[max_outputs];
   apply(op_unique, {&x, 1}, {}, y);
   return {y[0], y[1], y[2]};

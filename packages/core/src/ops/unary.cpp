@@ -272,7 +272,7 @@ const Op op_digamma{.name = "digamma", .types = types::floating,
     .doc = "Derivative of lgamma at each element of `x`.", .reference = elementwise<functors::Digamma, 1>};
 Tensor digamma(const Tensor& x) { return apply(op_digamma, {x}); }
 
-const Op op_polygamma{.name = "polygamma", .types = types::floating,
+const Op op_polygamma{.name = "polygamma", .fields = fields_of<Order>, .types = types::floating,
     .d = {rule([](V v, X<0> x, const Order& a) { return v * polygamma(a.n + 1, x); })},
     .doc = "The n-th derivative of digamma at each element of `x`.", .reference = elementwise<functors::Polygamma, 1>};
 Tensor polygamma(int64_t n, const Tensor& x) {
@@ -282,7 +282,7 @@ Tensor polygamma(int64_t n, const Tensor& x) {
 
 // sinc(x) = j_0(pi x), and j_n' = (n j_(n-1) - (n + 1) j_(n+1)) / (2n + 1) needs no division by x: right at 0 in every order.
 static Tensor sinc_order(int64_t n, const Tensor& x);
-const Op op_sinc{.name = "sinc", .types = types::floating,
+const Op op_sinc{.name = "sinc", .fields = fields_of<Order>, .types = types::floating,
     .d = {rule([](V v, X<0> given, const Order& a) {
       const Tensor x = in_float(given);
       if (a.n == 0) return v * (sinc_order(1, x) * -pi);
@@ -293,7 +293,7 @@ const Op op_sinc{.name = "sinc", .types = types::floating,
 static Tensor sinc_order(int64_t n, const Tensor& x) { return apply(op_sinc, {x}, Order{n}); }
 Tensor sinc(const Tensor& x) { return sinc_order(0, x); }
 
-const Op op_logit{.name = "logit", .types = types::floating,
+const Op op_logit{.name = "logit", .fields = fields_of<Epsilon>, .types = types::floating,
     .d = {rule([](V v, X<0> given, const Epsilon& a) {
       const Tensor x = in_float(given);
       const bool clamped = a.eps >= 0;
@@ -316,7 +316,7 @@ const Op op_deg2rad{.name = "deg2rad", .types = real_angle,
     .doc = "Each element of `x` from degrees to radians.", .reference = elementwise<functors::Deg2rad, 1>};
 Tensor deg2rad(const Tensor& x) { return apply(op_deg2rad, {x}); }
 
-const Op op_nan_to_num{.name = "nan_to_num", .types = types::first,
+const Op op_nan_to_num{.name = "nan_to_num", .fields = fields_of<Replacements>, .types = types::first,
     .d = {rule([](V v, X<0> x) { return keep(isfinite(x), v); })},
     .doc = "Each element of `x`, NaN and infinities replaced by numbers; derivative 0 there.", .reference = elementwise<functors::NanToNum, 1>};
 Tensor nan_to_num(const Tensor& x, double nan, std::optional<double> positive, std::optional<double> negative) {

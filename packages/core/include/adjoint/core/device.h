@@ -8,13 +8,14 @@ namespace adjoint {
 enum class DeviceType : uint8_t { cpu, cuda };
 constexpr int device_types = 2;
 
-struct Device {
+struct Device {   // index -1: the current one, until memory is made there
   DeviceType type = DeviceType::cpu;
   int8_t index = 0;
   bool operator==(const Device&) const = default;
 };
 inline std::ostream& operator<<(std::ostream& o, Device d) {
-  return d.type == DeviceType::cpu ? o << "cpu" : o << "cuda:" << static_cast<int>(d.index);
+  if (d.type == DeviceType::cpu) return o << "cpu";
+  return d.index < 0 ? o << "cuda" : o << "cuda:" << static_cast<int>(d.index);
 }
 
 }  // namespace adjoint

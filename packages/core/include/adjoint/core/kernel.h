@@ -1,6 +1,7 @@
 // What a kernel sees: memory, never tensors or graphs.
 #pragma once
 #include <adjoint/core/attrs.h>
+#include <adjoint/core/device.h>
 #include <adjoint/core/dtype.h>
 
 #include <span>
@@ -30,6 +31,8 @@ struct Launch {
   const Attrs& attrs;
   const char* op;
   bool flat = false;        // all are row-major and of one size, or (strides other than the output's) one value
+  Device device = {};       // where the operands lie
+  uint32_t numbers = 0;     // inputs that are one value on the host, whatever the device
 };
 using Kernel = void (*)(const Launch&);
 

@@ -24,8 +24,11 @@ struct BatchCall {
   const Attrs& attrs;
 };
 
+struct FieldList;   // op_fields.h
+
 struct Op {
   const char* name;
+  void (*fields)(const Attrs*, FieldList&) = nullptr;                 // attributes by name, for kernels written elsewhere; of none: the names
   Kind kind = Kind::elementwise;
   int outputs = 1;
   bool variadic = false;                                              // a list of tensors: d[0] serves every input
@@ -34,6 +37,7 @@ struct Op {
   void (*shape)(Tensors, const Attrs&, Dims* out) = nullptr;          // null: broadcast of the inputs
   std::array<Rule, 4> d{};
   std::array<Rule, 4> t{};
+  void (*make)(Tensors, const Attrs&, Tensor* out) = nullptr;         // what no kernel can do: results on another device than the inputs
   void (*batch)(const BatchCall&, Tensor* out) = nullptr;             // null: align (elementwise) or lane by lane
   void (*alias)(const TensorImpl& x, const Attrs&, TensorImpl& out) = nullptr;  // views: sets sizes, strides, data
   const char* doc = "";

@@ -1,5 +1,6 @@
 // The attribute structs of records: what a call carries besides tensors. Dims are already wrapped to [0, ndim).
 #pragma once
+#include <adjoint/core/device.h>
 #include <adjoint/core/dims.h>
 #include <adjoint/core/dtype.h>
 #include <adjoint/core/scalar.h>
@@ -18,6 +19,7 @@ struct Sizes { Dims sizes; };                            // expand, reshape, per
 struct Strided { Dims sizes, strides; int64_t offset; Dims x_strides = {}; int64_t x_offset = 0; };
 struct Windows { int dim; int64_t size, step; };         // unfold
 struct Cast { DType dtype; };
+struct Transfer { Device device; bool non_blocking; };
 struct Factors { double a, b; };                         // softplus(beta, threshold), hardtanh(min, max), ...
 struct Power { double p; };
 struct Diagonal { int64_t offset; int a, b; };
@@ -43,6 +45,6 @@ struct Order { int64_t n; };                             // polygamma, sinc: whi
 enum class Combine : uint8_t { sum, mean, prod, amax, amin };
 struct ScatterReduce { int dim; Combine how; };          // prod, amax or amin: the others are compositions
 struct Search { bool right; };                           // searchsorted: behind equal values, or before them
-struct Scale { Scalar value; };                          // addcmul, addcdiv
+struct Scale { Scalar value = 0; };                          // addcmul, addcdiv
 
 }  // namespace adjoint

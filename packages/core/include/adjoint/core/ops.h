@@ -2,7 +2,7 @@
 // An op that has a record is one call of apply(); the others are composed of those.
 #pragma once
 #include <adjoint/core/op.h>
-#include <adjoint/core/op_attrs.h>
+#include <adjoint/core/op_fields.h>
 
 #include <optional>
 #include <vector>
@@ -72,7 +72,7 @@ ADJOINT_API TensorVector unbind(const Tensor& x, int64_t dim = 0), split(const T
 // transposes of views: a zero tensor of `sizes` with v written where the view looked
 ADJOINT_API Tensor slice_scatter_zeros(const Tensor& v, const Dims& sizes, const Slice& at), select_scatter_zeros(const Tensor& v, const Dims& sizes, const At& at), diagonal_scatter_zeros(const Tensor& v, const Dims& sizes, const Diagonal& at), as_strided_scatter_zeros(const Tensor& v, const Dims& sizes, const Strided& at);
 // ---- copies and joins (ops/join.cpp, ops/cast.cpp)
-ADJOINT_API Tensor clone(const Tensor& x), contiguous(const Tensor& x), to_dtype(const Tensor& x, DType dtype), cat(Tensors x, int64_t dim = 0), stack(Tensors x, int64_t dim = 0), flip(const Tensor& x, const Dims& dims), roll(const Tensor& x, const Dims& shifts, const Dims& dims), repeat(const Tensor& x, const Dims& repeats), tril(const Tensor& x, int64_t diagonal = 0), triu(const Tensor& x, int64_t diagonal = 0), diag(const Tensor& x, int64_t diagonal = 0), diag_embed(const Tensor& x, int64_t offset = 0, int64_t a = -2, int64_t b = -1), pad(const Tensor& x, const Dims& before, const Dims& after, double value = 0);
+ADJOINT_API Tensor clone(const Tensor& x), contiguous(const Tensor& x), to_dtype(const Tensor& x, DType dtype), to_device(const Tensor& x, Device device, bool non_blocking = false), cat(Tensors x, int64_t dim = 0), stack(Tensors x, int64_t dim = 0), flip(const Tensor& x, const Dims& dims), roll(const Tensor& x, const Dims& shifts, const Dims& dims), repeat(const Tensor& x, const Dims& repeats), tril(const Tensor& x, int64_t diagonal = 0), triu(const Tensor& x, int64_t diagonal = 0), diag(const Tensor& x, int64_t diagonal = 0), diag_embed(const Tensor& x, int64_t offset = 0, int64_t a = -2, int64_t b = -1), pad(const Tensor& x, const Dims& before, const Dims& after, double value = 0);
 // compositions (ops/rearrange.cpp)
 ADJOINT_API Tensor atleast(const Tensor& x, int n), hstack(Tensors x), vstack(Tensors x), dstack(Tensors x), column_stack(Tensors x);   // n: 1, 2 or 3 dimensions
 ADJOINT_API Tensor rot90(const Tensor& x, int64_t k = 1, const Dims& dims = {0, 1}), diff(const Tensor& x, int64_t n = 1, int64_t dim = -1, const Tensor& prepend = {}, const Tensor& append = {});

@@ -93,6 +93,7 @@ class ADJOINT_API Node : public Object {
   bool tainted = false;                         // Python objects hang on it or upstream: visible to the collector
   bool released = false;
   bool in_place = false;                        // its output is its first input, written to
+  uint8_t stream = 0;                           // on a GPU: the stream that was current at its forward call
   const Edge* outer = nullptr;                  // while a CopySlices runs it: the history of its output
 
  protected:

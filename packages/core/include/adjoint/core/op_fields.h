@@ -1,0 +1,51 @@
+// Attributes by name: what a kernel that C++ does not know reads of a call (fields_of<Reduce> in the record of sum).
+#pragma once
+#include <adjoint/core/op_attrs.h>
+
+#include <concepts>
+
+namespace adjoint {
+
+struct Field {
+  const char* name;
+  double number;        // also of integers and flags
+  int64_t whole;
+  bool real;            // of a floating-point attribute
+  const Dims* dims;     // null: one value
+};
+
+struct FieldList {
+  static constexpr int most = 8;
+  Field field[most];
+  int count = 0;
+
+  void add(const char* name, std::integral auto v) { field[count++] = {name, static_cast<double>(v), static_cast<int64_t>(v), false, nullptr}; }
+  void add(const char* name, std::floating_point auto v) { field[count++] = {name, v, 0, true, nullptr}; }
+  void add(const char* name, const Dims& v) { field[count++] = {name, 0, v.size() == 1 ? v[0] : 0, false, &v}; }
+};
+
+inline void describe(const Dim& a, FieldList& f) { f.add("dim", a.dim); }
+inline void describe(const Dims2& a, FieldList& f) { f.add("a", a.a); f.add("b", a.b); }
+inline void describe(const Reduce& a, FieldList& f) { f.add("dims", a.dims); f.add("keepdim", a.keepdim); }
+inline void describe(const DimKeep& a, FieldList& f) { f.add("dim", a.dim); f.add("keepdim", a.keepdim); }
+inline void describe(const Sizes& a, FieldList& f) { f.add("sizes", a.sizes); }
+inline void describe(const Factors& a, FieldList& f) { f.add("a", a.a); f.add("b", a.b); }
+inline void describe(const Triangle& a, FieldList& f) { f.add("diagonal", a.diagonal); }
+inline void describe(const Variance& a, FieldList& f) { f.add("dims", a.dims); f.add("correction", a.correction); f.add("keepdim", a.keepdim); }
+inline void describe(const VectorNorm& a, FieldList& f) { f.add("dims", a.dims); f.add("p", a.p); f.add("keepdim", a.keepdim); }
+inline void describe(const Scan& a, FieldList& f) { f.add("dim", a.dim); f.add("reverse", a.reverse); }
+inline void describe(const Normalize& a, FieldList& f) { f.add("dims", a.dims); f.add("eps", a.eps); }
+inline void describe(const Sorting& a, FieldList& f) { f.add("dim", a.dim); f.add("descending", a.descending); }
+inline void describe(const Indexed& a, FieldList& f) { f.add("dims", a.dims); f.add("at", a.at); f.add("accumulate", a.accumulate); }
+inline void describe(const Epsilon& a, FieldList& f) { f.add("eps", a.eps); }
+inline void describe(const Replacements& a, FieldList& f) { f.add("nan", a.nan); f.add("positive", a.positive); f.add("negative", a.negative); }
+inline void describe(const Order& a, FieldList& f) { f.add("n", a.n); }
+inline void describe(const Search& a, FieldList& f) { f.add("right", a.right); }
+inline void describe(const Scale& a, FieldList& f) { f.add("value", a.value.to<double>()); }
+
+template <class A> void fields_of(const Attrs* a, FieldList& f) {
+  if (a) describe(a->as<A>(), f);
+  else describe(A{}, f);
+}
+
+}  // namespace adjoint

@@ -1,0 +1,93 @@
+// Registration of kernels that Python compiles.
+#include <adjoint/core/cuda/kernel.h>
+
+#include "module.h"
+
+namespace adjoint::python {
+
+namespace {
+
+// compile(device, specs, constants) -> (image, entry, shared, threads, clusters, cooperative, dependent, scratch, parameters)
+class PythonCompiler final : public cuda::Compiler {
+ public:
+  explicit PythonCompiler(nb::object compile) : compile_(compile.release().ptr()) {}   // kept as long as the process
+  cuda::Image compile(const cuda::Variant& v) override {
+    nb::gil_scoped_acquire gil;
+    nb::list constants;
+    for (int32_t c : v.constants) constants.append(c);
+    const nb::tuple r(nb::handle(compile_)(v.device, nb::bytes(v.specs.data(), v.specs.size()), constants));
+    cuda::Image image;
+    const nb::bytes bytes(r[0]);
+    image.bytes.assign(bytes.c_str(), bytes.size());
+    image.entry = nb::cast<std::string>(r[1]);
+    image.shared = nb::cast<uint32_t>(r[2]);
+    image.threads = nb::cast<uint32_t>(r[3]);
+    image.clusters = nb::cast<uint32_t>(r[4]);
+    image.cooperative = nb::cast<bool>(r[5]);
+    image.dependent = nb::cast<bool>(r[6]);
+    image.scratch = nb::cast<uint64_t>(r[7]);
+    for (nb::handle p : r[8]) image.parameters.push_back({nb::cast<uint8_t>(p[0]), nb::cast<uint8_t>(p[1])});
+    return image;
+  }
+
+ private:
+  PyObject* compile_;
+};
+
+PyObject* loader = nullptr;
+
+std::unique_ptr<cuda::Compiler> compiler(nb::object compile) { return std::make_unique<PythonCompiler>(std::move(compile)); }
+
+// Positions of named attributes of a record, by asking it to describe empty ones.
+std::vector<int> field_indices(const std::string& op, const std::vector<std::string>& names) {
+  std::vector<int> found;
+  if (names.empty()) return found;
+  const nb::list known = attribute_names(op);
+  for (const std::string& name : names) {
+    int at = -1;
+    for (size_t i = 0; i < known.size(); i++)
+      if (name == nb::cast<std::string>(known[i])) at = static_cast<int>(i);
+    expect(at >= 0, ErrorKind::value, "register: ", op, " has no attribute '", name, "', it has ", nb::repr(known).c_str());
+    found.push_back(at);
+  }
+  return found;
+}
+
+}  // namespace
+
+nb::list attribute_names(const std::string& name) {
+  const Op* op = find_op(name.c_str());
+  expect(op, ErrorKind::value, "no record named '", name, "'");
+  nb::list names;
+  if (!op->fields) return names;
+  FieldList fields;
+  op->fields(nullptr, fields);
+  for (int i = 0; i < fields.count; i++) names.append(fields.field[i].name);
+  return names;
+}
+
+void bind_cuda_kernels(nb::module_& m) {
+  m.def("register_elementwise", [](const std::string& op, const std::vector<std::string>& fields, int block, nb::object compile) {
+    cuda::register_elementwise(op.c_str(), std::unique_ptr<cuda::ElementwiseKernel>(new cuda::ElementwiseKernel{cuda::DeviceKernel(op, compiler(std::move(compile))), field_indices(op, fields), block}));
+  }, "op"_a, "fields"_a, "block"_a, "compile"_a);
+  m.def("register_structured", [](const std::string& op, const std::vector<std::tuple<int, int, std::vector<int64_t>>>& arguments, const std::vector<std::vector<int64_t>>& constants,
+                                  const std::vector<std::vector<int64_t>>& grid, const std::string& along, const std::vector<std::string>& options, int dims, nb::object compile) {
+    std::unique_ptr<cuda::StructuredKernel> k(new cuda::StructuredKernel{.kernel = cuda::DeviceKernel(op, compiler(std::move(compile))), .arguments = {}, .constants = {}, .grid = {}, .dims = dims});
+    expect(arguments.size() < cuda::Arguments::most && constants.size() <= cuda::Arguments::most_constants && grid.size() == 3, ErrorKind::value, "register_structured: ", op, ": too many arguments or constants");
+    for (const auto& [kind, index, formula] : arguments) k->arguments.push_back({static_cast<cuda::StructuredKernel::Kind>(kind), index, {formula}});
+    for (const auto& formula : constants) k->constants.push_back({formula});
+    for (size_t i = 0; i < 3; i++) k->grid[i].code = grid[i];
+    for (const std::string& option : options) (option == "strided" ? k->strided : option == "split" ? k->split : option == "copied" ? k->copied : k->matching) = true;
+    if (!along.empty()) k->along = field_indices(op, {along})[0];
+    cuda::register_structured(op.c_str(), std::move(k));
+  }, "op"_a, "arguments"_a, "constants"_a, "grid"_a, "along"_a, "options"_a, "dims"_a, "compile"_a);
+  m.def("set_kernel_loader", [](nb::object load) {
+    loader = load.release().ptr();   // kept as long as the process
+    cuda::kernel_loader = [] {
+      nb::gil_scoped_acquire gil;
+      nb::borrow(loader)();
+    };
+  }, "load"_a);
+}
+
+}  // namespace adjoint::python

@@ -1,0 +1,9 @@
+// What copies tell the allocator of pinned memory.
+#pragma once
+#include <adjoint/core/cuda/memory.h>
+
+namespace adjoint::cuda {
+
+void note_copy(const Storage& pinned, const Stream& stream);   // work on `stream` reads or writes it
+
+}  // namespace adjoint::cuda

@@ -1,0 +1,197 @@
+// Devices, streams and events over the driver's.
+#include <adjoint/core/cuda/stream.h>
+#include <adjoint/core/error.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+
+namespace adjoint::cuda {
+
+std::atomic<bool> side_streams{false};
+
+namespace {
+
+thread_local int chosen_device = 0, entered_device = -1;
+thread_local Stream chosen_stream[max_devices];
+
+constexpr unsigned streams_a_pool = 32, non_blocking = 1, without_timing = 2;
+
+struct DeviceState {
+  std::once_flag started;
+  Context context = nullptr;
+  Properties properties{};
+  std::mutex mutex;
+  Stream pool[2][streams_a_pool];
+  unsigned handed_out[2] = {};
+};
+
+// Never destroyed: tensors of static objects may outlive it.
+DeviceState& state(int index) {
+  static auto* states = new DeviceState[max_devices];
+  return states[index];
+}
+
+int attribute(int device, DeviceAttribute which) {
+  int value = 0;
+  check(driver().device_attribute(&value, which, device), "cuDeviceGetAttribute");
+  return value;
+}
+
+void start(int index) {
+  DeviceState& s = state(index);
+  std::call_once(s.started, [&] {
+    int device = 0;
+    check(driver().device(&device, index), "cuDeviceGet");
+    check(driver().retain_context(&s.context, device), "cuDevicePrimaryCtxRetain");
+    char name[256] = {};
+    check(driver().device_name(name, sizeof name - 1, device), "cuDeviceGetName");
+    Properties& p = s.properties;
+    p.name = name;
+    check(driver().device_memory(&p.total_memory, device), "cuDeviceTotalMem");
+    p.major = attribute(device, capability_major);
+    p.minor = attribute(device, capability_minor);
+    p.multiprocessors = attribute(device, multiprocessors);
+    p.warp_size = attribute(device, warp_size);
+    p.threads_per_block = attribute(device, max_threads_per_block);
+    p.threads_per_multiprocessor = attribute(device, threads_per_multiprocessor);
+    p.shared_per_block = attribute(device, shared_memory_per_block);
+    p.shared_per_block_optin = attribute(device, shared_memory_per_block_optin);
+    p.l2_bytes = attribute(device, l2_cache_bytes);
+    p.integrated = attribute(device, integrated);
+  });
+}
+
+}  // namespace
+
+int device_count() noexcept {
+  if (!driver_found()) return 0;
+  static const int count = [] {
+    int n = 0;
+    return driver().device_count(&n) ? 0 : std::min(n, max_devices);
+  }();
+  return count;
+}
+
+int current_device() { return chosen_device; }
+
+Device resolved(Device d) {
+  if (d.type == DeviceType::cpu) return {};
+  driver();
+  const int index = d.index < 0 ? chosen_device : d.index;
+  expect(index < device_count(), "CUDA error: invalid device ordinal: got cuda:", index, ", there ", device_count() == 1 ? "is " : "are ", device_count());
+  return {DeviceType::cuda, static_cast<int8_t>(index)};
+}
+
+void set_device(int index) {
+  expect(index >= 0, "set_device: the index must not be negative, got ", index);
+  chosen_device = resolved({DeviceType::cuda, static_cast<int8_t>(std::min(index, 127))}).index;
+}
+
+Context context(int index) {
+  start(index);
+  return state(index).context;
+}
+
+void enter(int index) {
+  if (entered_device == index) return;
+  check(driver().set_context(context(index)), "cuCtxSetCurrent");
+  entered_device = index;
+}
+
+void synchronize(int index) {
+  enter(index);
+  check(driver().synchronize(), "cuCtxSynchronize");
+}
+
+const Properties& properties(int index) {
+  start(index);
+  return state(index).properties;
+}
+
+void Stream::synchronize() const {
+  enter(device);
+  check(driver().stream_synchronize(handle), "cuStreamSynchronize");
+}
+
+bool Stream::query() const {
+  enter(device);
+  const Result r = driver().stream_query(handle);
+  if (r != not_ready) check(r, "cuStreamQuery");
+  return r == 0;
+}
+
+Stream new_stream(int device, int priority) {
+  enter(device);
+  DeviceState& s = state(device);
+  const bool high = priority < 0;
+  std::lock_guard lock(s.mutex);
+  const unsigned place = s.handed_out[high]++ % streams_a_pool;
+  Stream& stream = s.pool[high][place];
+  if (!stream.handle) {
+    side_streams = true;
+    stream.device = static_cast<int8_t>(device);
+    stream.number = static_cast<uint8_t>(1 + high * streams_a_pool + place);
+    check(driver().stream_create(&stream.handle, non_blocking, high ? -1 : 0), "cuStreamCreateWithPriority");
+  }
+  return stream;
+}
+
+Stream stream_at(int device, uint8_t number) {
+  if (!number) return {nullptr, static_cast<int8_t>(device)};
+  DeviceState& s = state(device);
+  std::lock_guard lock(s.mutex);
+  return s.pool[(number - 1) / streams_a_pool][(number - 1) % streams_a_pool];
+}
+
+Stream& current_stream(int device) noexcept {
+  Stream& s = chosen_stream[device];
+  s.device = static_cast<int8_t>(device);
+  return s;
+}
+
+Event::~Event() {
+  if (handle_) driver().event_destroy(handle_);   // an error here has nobody to tell
+}
+
+void Event::record(const Stream& stream) {
+  enter(stream.device);
+  if (!handle_) {
+    check(driver().event_create(&handle_, timing_ ? 0 : without_timing), "cuEventCreate");
+    device_ = stream.device;
+  }
+  expect(device_ == stream.device, "Event device ", device_, " does not match recording stream's device ", int(stream.device), ".");
+  check(driver().event_record(handle_, stream.handle), "cuEventRecord");
+}
+
+void Event::wait(const Stream& stream) const {
+  if (!handle_) return;
+  enter(stream.device);
+  check(driver().stream_wait(stream.handle, handle_, 0), "cuStreamWaitEvent");
+}
+
+void Event::synchronize() const {
+  if (!handle_) return;
+  enter(device_);
+  check(driver().event_synchronize(handle_), "cuEventSynchronize");
+}
+
+bool Event::query() const {
+  if (!handle_) return true;
+  enter(device_);
+  const Result r = driver().event_query(handle_);
+  if (r != not_ready) check(r, "cuEventQuery");
+  return r == 0;
+}
+
+float Event::elapsed(const Event& end) const {
+  expect(timing_ && end.timing_, ErrorKind::value, "elapsed_time: Both events must be created with argument 'enable_timing=True'.");
+  expect(handle_ && end.handle_, ErrorKind::value, "elapsed_time: Both events must be recorded before calculating elapsed time.");
+  float ms = 0;
+  const Result r = driver().event_elapsed(&ms, handle_, end.handle_);
+  expect(r != not_ready, "elapsed_time: Both events must be completed before calculating elapsed time.");
+  check(r, "cuEventElapsedTime");
+  return ms;
+}
+
+}  // namespace adjoint::cuda

@@ -1,0 +1,241 @@
+// Kernels with arguments of their own: operands are laid out as the kernel wants them, then formulas give its arguments, constants
+// and grid.
+#include <adjoint/core/cuda/kernel.h>
+#include <adjoint/core/cuda/memory.h>
+#include <adjoint/core/error.h>
+#include <adjoint/core/op_fields.h>
+#include <adjoint/core/tensor.h>
+
+#include <algorithm>
+#include <bit>
+#include <climits>
+
+#include "cuda/by_op.h"
+
+namespace adjoint::cuda {
+
+namespace {
+
+constexpr int64_t smallest_chunk = 8192, wanted_programs = 1024;   // of reductions
+
+struct Entry { const Op* op; std::unique_ptr<StructuredKernel> kernel; };
+
+ByOp<Entry>& table() {
+  static auto* t = new ByOp<Entry>;
+  return *t;
+}
+
+View view_of(const TensorImpl& t) { return {t.data, t.sizes.data(), t.strides.data(), t.ndim(), t.dtype, t.numel}; }
+
+// A call's operands as the kernel sees them, and what formulas may ask.
+class Operands {
+ public:
+  Operands(const Entry& e, const Launch& l) : launch_(l), kernel_(*e.kernel) {
+    if (e.op->fields) e.op->fields(&l.attrs, fields_);
+    for (size_t i = 0; i < l.x.size(); i++) views_.push_back(l.numbers >> i & 1 ? uploaded(l.x[i]) : l.x[i]);
+    check();
+    if (kernel_.along >= 0) gather_dims(fields_.field[kernel_.along]);
+    if (!kernel_.strided)
+      for (View& v : views_)
+        if (!v.contiguous()) v = copied(v);
+    for (const View& y : l.y) views_.push_back(y);
+    chunk_ = total_ = count_;
+  }
+  // An input, or for -1, -2, ... an output.
+  const View& operator[](int64_t i) const { return views_[static_cast<size_t>(i < 0 ? static_cast<int64_t>(launch_.x.size()) + ~i : i)]; }
+  const FieldList& fields() const { return fields_; }
+
+  // How many chunks a reduction of few rows goes in.
+  int64_t parts() const {
+    const int64_t rows = outer_ * inner_, wanted = rows < wanted_programs ? wanted_programs / std::max<int64_t>(rows, 1) : 1;
+    return std::clamp<int64_t>(count_ / smallest_chunk, 1, wanted);
+  }
+  // The first pass of a split reduction writes here, (parts, rows), which the last pass reduces.
+  void begin_split(int64_t parts) {
+    const DType type = (*this)[-1].dtype;
+    result_ = (*this)[-1];
+    last_ = 0;
+    chunk_ = (count_ + parts - 1) / parts;
+    views_.back() = keep(empty({(count_ + chunk_ - 1) / chunk_, outer_ * inner_}, is_half(type) ? DType::float32 : type, launch_.device));
+  }
+  void end_split() {
+    views_[0] = views_.back();
+    views_.back() = result_;
+    inner_ *= outer_;
+    outer_ = last_ = 1;
+    count_ = chunk_ = views_[0].sizes[0];
+  }
+  int64_t constants[Arguments::most_constants];
+
+  int64_t evaluate(const Formula& f) const {
+    int64_t stack[16];
+    int top = -1;
+    for (size_t i = 0; i < f.code.size(); i++) {
+      const auto op = static_cast<Formula::Code>(f.code[i]);
+      if (op <= Formula::itemsize) top = operand(op, f.code[++i], stack, top);
+      else if (op <= Formula::total) stack[++top] = fact(op);
+      else top = operate(op, stack, top);
+    }
+    return stack[0];
+  }
+
+ private:
+  Tensor fresh(const View& v) { return empty(Dims(std::span<const int64_t>(v.sizes, static_cast<size_t>(v.ndim))), v.dtype, launch_.device); }
+  View keep(Tensor t) {
+    made_.push_back(std::move(t));
+    return view_of(*made_.back());
+  }
+  View copied(const View& v) {
+    const View to = keep(fresh(v));
+    copy_kernel({{&v, 1}, {&to, 1}, launch_.attrs, launch_.op, false, launch_.device});
+    return to;
+  }
+  // A value on the host, spread over its shape.
+  View uploaded(const View& v) {
+    const View to = keep(fresh(v));
+    fill(to.data, static_cast<size_t>(to.numel), static_cast<size_t>(itemsize(v.dtype)), v.data, launch_.device.index);
+    return to;
+  }
+  void check() const {
+    for (const View& v : views_) {
+      expect(v.ndim <= kernel_.dims, ErrorKind::not_implemented, launch_.op, ": no kernel for device cuda for more than ", kernel_.dims, " dimensions, got ", v.ndim);
+      if (!kernel_.matching) continue;
+      for (int d = 0; d < v.ndim; d++)
+        expect(d == fields_.field[kernel_.along].whole || v.sizes[d] == views_[0].sizes[d], ErrorKind::not_implemented, launch_.op,
+               ": no kernel for device cuda for positions of other sizes than the tensor, at dimension ", d, ": ", v.sizes[d], " and ", views_[0].sizes[d]);
+    }
+  }
+  void gather_dims(const Field& f) {
+    View& x = views_[0];
+    Dims dims;
+    if (f.dims) dims = *f.dims;
+    else if (x.ndim) dims.push_back(f.whole);
+    const bool neighbours = dims.empty() || dims[dims.size() - 1] - dims[0] == dims.size() - 1;
+    outer_ = count_ = inner_ = 1;
+    if (neighbours) {
+      for (int d = 0; d < x.ndim; d++) (dims.empty() || (d >= dims[0] && d <= dims[dims.size() - 1]) ? count_ : d < dims[0] ? outer_ : inner_) *= x.sizes[d];
+      return;
+    }
+    expect(!kernel_.copied, ErrorKind::not_implemented, launch_.op, ": no kernel for device cuda for dimensions that are not neighbours: ", dims);
+    Dims sizes, strides;   // the dimensions kept, then those worked along
+    for (bool along : {false, true})
+      for (int d = 0; d < x.ndim; d++) {
+        if ((std::find(dims.begin(), dims.end(), d) != dims.end()) != along) continue;
+        sizes.push_back(x.sizes[d]);
+        strides.push_back(x.strides[d]);
+        (along ? count_ : outer_) *= x.sizes[d];
+      }
+    x = copied({x.data, sizes.data(), strides.data(), x.ndim, x.dtype, x.numel});
+  }
+  int64_t fact(Formula::Code which) const {
+    switch (which) {
+      case Formula::outer: return outer_;
+      case Formula::count: return count_;
+      case Formula::inner: return inner_;
+      case Formula::inputs: return static_cast<int64_t>(launch_.x.size());
+      case Formula::chunk: return chunk_;
+      case Formula::last: return last_;
+      default: return total_;
+    }
+  }
+  int operand(Formula::Code op, int64_t which, int64_t* stack, int top) const {
+    switch (op) {
+      case Formula::number: stack[++top] = which; break;
+      case Formula::field: stack[++top] = fields_.field[which].whole; break;
+      case Formula::constant: stack[++top] = constants[which]; break;
+      case Formula::numel: stack[++top] = (*this)[which].numel; break;
+      case Formula::itemsize: stack[++top] = itemsize((*this)[which].dtype); break;
+      case Formula::dims: stack[++top] = (*this)[which].ndim; break;
+      default: {   // size, stride: of a dimension that is not there, 1 and 0
+        const View& v = (*this)[which];
+        const int64_t d = stack[top] < 0 ? stack[top] + v.ndim : stack[top];
+        const bool there = d >= 0 && d < v.ndim;
+        stack[top] = op == Formula::size ? (there ? v.sizes[d] : 1) : there && v.sizes[d] != 1 ? v.strides[d] : 0;
+      }
+    }
+    return top;
+  }
+  static int operate(Formula::Code op, int64_t* stack, int top) {
+    if (op == Formula::next_power) {
+      stack[top] = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(stack[top], 1))));
+      return top;
+    }
+    if (op == Formula::choose) {   // condition, then, else
+      stack[top - 2] = stack[top - 2] ? stack[top - 1] : stack[top];
+      return top - 2;
+    }
+    int64_t &a = stack[top - 1], b = stack[top];
+    switch (op) {
+      case Formula::add: a += b; break;
+      case Formula::subtract: a -= b; break;
+      case Formula::multiply: a *= b; break;
+      case Formula::divide: a = b ? a / b : 0; break;
+      case Formula::modulo: a = b ? a % b : 0; break;
+      case Formula::divide_up: a = b ? (a + b - 1) / b : 0; break;
+      case Formula::minimum: a = std::min(a, b); break;
+      case Formula::maximum: a = std::max(a, b); break;
+      case Formula::less: a = a < b; break;
+      default: a = a == b;
+    }
+    return top - 1;
+  }
+
+  const Launch& launch_;
+  const StructuredKernel& kernel_;
+  FieldList fields_;
+  std::vector<View> views_;
+  std::vector<Tensor> made_;
+  int64_t outer_ = 1, count_ = 1, inner_ = 1, chunk_ = 1, last_ = 1, total_ = 1;
+  View result_{};
+};
+
+void launch_with(StructuredKernel& k, const Launch& l, Operands& operands) {
+  Arguments a;
+  for (const Formula& f : k.constants) {
+    const int64_t v = operands.evaluate(f);
+    operands.constants[a.constant_count] = v;
+    a.constant(v);
+  }
+  for (const StructuredKernel::Argument& p : k.arguments) {
+    if (p.kind == StructuredKernel::operand) {
+      if (p.index >= static_cast<int>(l.x.size())) { a.pointer(nullptr, l.x[0].dtype); continue; }
+      const View& v = operands[p.index];
+      a.pointer(v.data, v.dtype);
+    } else if (p.kind == StructuredKernel::integer) {
+      a.integer(operands.evaluate(p.formula));
+    } else {
+      a.number(operands.fields().field[p.index].number, l.y[0].dtype);
+    }
+  }
+  uint32_t grid[3];
+  for (int i = 0; i < 3; i++) {
+    const int64_t n = operands.evaluate(k.grid[i]);
+    expect(n <= (i ? 65535 : INT_MAX), ErrorKind::not_implemented, l.op, ": too large for cuda: a grid of ", n);
+    grid[i] = static_cast<uint32_t>(n);
+  }
+  k.kernel.launch(a, grid[0], grid[1], grid[2], l.device.index);
+}
+
+void launch_structured(const Launch& l) {
+  const Entry& e = *table().find(l.op);
+  Operands operands(e, l);
+  if (e.kernel->copied) copy_kernel({l.x.first(1), l.y.first(1), l.attrs, l.op, false, l.device});
+  const int64_t parts = e.kernel->split ? operands.parts() : 1;
+  if (parts > 1) {
+    operands.begin_split(parts);
+    launch_with(*e.kernel, l, operands);
+    operands.end_split();
+  }
+  launch_with(*e.kernel, l, operands);
+}
+
+}  // namespace
+
+void register_structured(const char* name, std::unique_ptr<StructuredKernel> kernel) {
+  const Op* op = find_op(name);
+  expect(op, ErrorKind::value, "register_structured: no record named '", name, "'");
+  table().set(*op, new Entry{op, std::move(kernel)});
+  register_kernel(op->name, DeviceType::cuda, launch_structured);
+}
+
+}  // namespace adjoint::cuda

@@ -1,0 +1,49 @@
+// Which stream a node's backward runs on.
+#include "streams.h"
+
+namespace adjoint::engine {
+
+namespace {
+
+// The GPU that a node's inputs were on; -1 without one.
+int device_of(const Node& n) {
+  for (size_t i = 0; i < n.edges.size(); i++)
+    if (const InputMeta* m = n.input_meta(i); m && m->device.type == DeviceType::cuda) return m->device.index;
+  return -1;
+}
+
+void order(const cuda::Stream& first, const cuda::Stream& then) {
+  if (first == then) return;
+  cuda::Event event;
+  event.record(first);
+  event.wait(then);
+}
+
+}  // namespace
+
+void keep_stream(Node& n) {
+  if (const int device = device_of(n); device >= 0) n.stream = cuda::current_stream(device).number;
+}
+
+void Streams::enter(const Node& n) {
+  const int device = device_of(n);
+  if (device < 0) return;
+  Place& place = places_[device];
+  cuda::Stream& current = cuda::current_stream(device);
+  if (!place.touched) place = {true, current};
+  const cuda::Stream wanted = cuda::stream_at(device, n.stream);
+  order(current, wanted);
+  current = wanted;
+}
+
+void Streams::finish() {
+  for (int d = 0; d < cuda::max_devices; d++)
+    if (places_[d].touched) order(cuda::current_stream(d), places_[d].before);
+}
+
+void Streams::restore() noexcept {
+  for (int d = 0; d < cuda::max_devices; d++)
+    if (places_[d].touched) cuda::current_stream(d) = places_[d].before;
+}
+
+}  // namespace adjoint::engine

@@ -1,0 +1,26 @@
+// On GPUs a node runs on the stream of its forward call.
+#pragma once
+#include <adjoint/core/cuda/stream.h>
+#include <adjoint/engine/node.h>
+
+namespace adjoint::engine {
+
+void keep_stream(Node& n);   // of now, at its forward call
+
+// The streams of one backward. Work goes on where the node's stream says, after all that was done before on other streams, so that
+// cotangents and their sums are in order; at the end, the streams that were current wait for it.
+class Streams {
+ public:
+  Streams() = default;
+  Streams(const Streams&) = delete;
+  ~Streams() { restore(); }
+  void enter(const Node& n);
+  void finish();
+
+ private:
+  void restore() noexcept;
+  struct Place { bool touched = false; cuda::Stream before; };
+  Place places_[cuda::max_devices];
+};
+
+}  // namespace adjoint::engine

@@ -1,0 +1,126 @@
+"""From a kernel and a variant to an image that core can load: Triton's compiler behind a cache on disk.
+
+The cache is by content: what counts is the text of the kernel and of what it calls, not where it stands. Neither a GPU
+nor its driver is needed to compile.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from triton.runtime.jit import JITFunction
+
+from ._variant import Signature
+
+
+@dataclass(frozen=True)
+class Image:
+    """A compiled kernel: bytes for the driver, and what a launch of it needs."""
+
+    image: bytes
+    entry: str
+    shared: int
+    threads: int
+    clusters: int
+    cooperative: bool
+    dependent: bool
+    scratch: int
+    parameters: list[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to compile."""
+
+    warps: int = 4
+    stages: int = 3
+
+
+def folder() -> Path:
+    """Where compiled kernels are kept: `ADJOINT_KERNEL_CACHE`, else `adjoint/kernels` in the user's cache folder."""
+    chosen = os.environ.get("ADJOINT_KERNEL_CACHE")
+    return Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "adjoint" / "kernels"
+
+
+def content(function: JITFunction[Any], seen: set[str] | None = None) -> list[str]:
+    """The texts of a kernel, of the functions it calls, and the values it reads of its module."""
+    seen = set() if seen is None else seen
+    name = f"{function.fn.__module__}.{function.fn.__qualname__}"
+    if name in seen:
+        return []
+    seen.add(name)
+    texts = [function.src]
+    for used in function.fn.__code__.co_names:
+        value = function.fn.__globals__.get(used)
+        if isinstance(value, JITFunction):
+            texts += content(value, seen)
+        elif isinstance(value, (int, float, str, triton.language.constexpr)):
+            texts.append(f"{used} = {value}")
+    return texts
+
+
+def _key(function: JITFunction[Any], signature: Signature, arch: int, options: Options) -> str:
+    texts = content(function)
+    for value in signature.constants.values():
+        if isinstance(value, JITFunction):
+            texts += content(value)
+    constants = [(str(k), v.fn.__qualname__ if isinstance(v, JITFunction) else v) for k, v in signature.constants.items()]
+    rest = [triton.__version__, arch, asdict(options), signature.types, constants, sorted(map(str, signature.hints.items()))]
+    return hashlib.sha256(repr([texts, rest]).encode()).hexdigest()
+
+
+def _read(path: Path) -> Image | None:
+    try:
+        head, _, image = path.read_bytes().partition(b"\n")
+        facts = json.loads(head)
+        if facts.pop("size") != len(image):
+            return None
+        facts["parameters"] = [(slot, size) for slot, size in facts["parameters"]]
+        return Image(image=image, **facts)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _write(path: Path, result: Image) -> None:
+    facts = {k: v for k, v in vars(result).items() if k != "image"} | {"size": len(result.image)}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            file.write(json.dumps(facts).encode() + b"\n" + result.image)
+        os.replace(file.name, path)
+    except OSError:
+        pass  # a cache that cannot be written is no reason to stop
+
+
+def compiled(function: JITFunction[Any], signature: Signature, arch: int, options: Options) -> Any:
+    """Triton's result, with its `asm` and `metadata`. Floating point is IEEE: products and sums are not fused."""
+    source = ASTSource(fn=function, signature=signature.types, constexprs=signature.constants, attrs=signature.hints)
+    chosen = {"num_warps": options.warps, "num_stages": options.stages, "enable_fp_fusion": False}
+    with triton.knobs.compilation.scope():
+        triton.knobs.compilation.disable_line_info = True
+        return triton.compile(source, target=GPUTarget("cuda", arch, 32), options=chosen)
+
+
+def image(function: JITFunction[Any], signature: Signature, arch: int, options: Options) -> Image:
+    """The compiled kernel for compute capability `arch` (90 for 9.0), from the cache where it is there."""
+    path = folder() / f"{_key(function, signature, arch, options)}.bin"
+    found = _read(path)
+    if found is None:
+        result = compiled(function, signature, arch, options)
+        m = result.metadata
+        found = Image(
+            image=result.asm["cubin"], entry=m.name, shared=m.shared, threads=32 * m.num_warps, clusters=m.num_ctas,
+            cooperative=m.launch_cooperative_grid, dependent=m.launch_pdl, scratch=m.global_scratch_size,
+            parameters=signature.parameters,
+        )  # fmt: skip
+        _write(path, found)
+    return found

@@ -1,0 +1,236 @@
+"""How kernels are declared: a decorated function is a kernel of the operation it names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import triton
+
+from adjoint_core import cuda, registry
+
+from . import _compile, _templates
+from ._formula import Formulas
+from ._variant import Argument, Signature, arguments
+
+BLOCK = 1024
+
+
+@dataclass(frozen=True)
+class Elementwise:
+    """A scalar function, run over all elements by a template."""
+
+    name: str
+    function: Any
+    operands: int
+    fields: tuple[str, ...]
+
+    def signature(self, specs: bytes, constants: list[int]) -> Signature:
+        """The parameters of a variant: see core's elementwise.cpp for the order of the slots."""
+        dims, block = constants
+        known = arguments(specs)
+        slots: Iterator[tuple[int, Argument]] = iter(enumerate(known))
+        signature = Signature()
+        signature.add("inputs", [None] * self.operands, slots)
+        if dims:
+            signature.add("sizes", [None] * dims, slots)
+            signature.add("strides", [[None] * dims] * (self.operands + 1), slots)
+        signature.add("fields", [None] * len(self.fields), slots)
+        signature.add("out", None, slots)
+        signature.add("n", None, slots)
+        if next(slots, None):
+            raise ValueError(f"{self.name}: the kernel takes {self.operands} operands, the operation has more")
+        signature.constant("FUNCTION", self.function)
+        signature.constant("OPERANDS", self.operands)
+        if dims:
+            signature.constant("DIMS", dims)
+        signature.constant("BLOCK", block)
+        return signature
+
+    def template(self, constants: list[int]) -> Any:
+        return _templates.strided if constants[0] else _templates.flat
+
+    def options(self, constants: list[int]) -> _compile.Options:
+        return _compile.Options(warps=4)
+
+
+@dataclass(frozen=True)
+class Structured:
+    """A kernel with arguments of its own."""
+
+    name: str
+    function: Any
+    parameters: tuple[str, ...]
+    constants: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    warps: Callable[..., int] | None
+
+    def signature(self, specs: bytes, constants: list[int]) -> Signature:
+        """The parameters of a variant: those that are not constants, in order."""
+        known = arguments(specs)
+        first = next((a.dtype for a in known if a.type.startswith("*")), "")
+        if self.dtypes and first not in self.dtypes:
+            raise NotImplementedError(f"no kernel for {first} on cuda")
+        slots: Iterator[tuple[int, Argument]] = iter(enumerate(known))
+        values = dict(zip(self.constants, constants, strict=True))
+        signature = Signature()
+        for name in self.parameters:
+            if name in values:
+                signature.constant(name, values[name])
+            else:
+                signature.add(name, None, slots)
+        return signature
+
+    def template(self, constants: list[int]) -> Any:
+        return self.function
+
+    def options(self, constants: list[int]) -> _compile.Options:
+        return _compile.Options(warps=self.warps(*constants) if self.warps else 4)
+
+
+Declared = Elementwise | Structured
+DECLARED: dict[str, Declared] = {}
+"Every declared kernel, by its operation."
+
+compile_image: Callable[..., _compile.Image] = _compile.image
+"Who compiles. Tests put Triton's interpreter here."
+
+
+def build(declared: Declared, arch: int, specs: bytes, constants: list[int]) -> _compile.Image:
+    """The image of one variant."""
+    signature = declared.signature(specs, constants)
+    return compile_image(declared.template(constants), signature, arch, declared.options(constants))
+
+
+def _compiler(declared: Declared) -> Callable[[int, bytes, list[int]], tuple[Any, ...]]:
+    """What core calls for a variant that it has not met."""
+
+    def compile(device: int, specs: bytes, constants: list[int]) -> tuple[Any, ...]:
+        major, minor = cuda.get_device_capability(device)
+        try:
+            return tuple(vars(build(declared, 10 * major + minor, specs, constants)).values())
+        except NotImplementedError as error:
+            raise NotImplementedError(f"{declared.name}: {error}") from None
+
+    DECLARED[declared.name] = declared
+    return compile
+
+
+def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
+    return function.__code__.co_varnames[: function.__code__.co_argcount]
+
+
+def elementwise(*names: str) -> Callable[[Callable[..., Any]], Any]:
+    """Declares a scalar function as the GPU kernel of the elementwise operations `names`; without names, of its own name.
+
+    The function is Triton code. Its parameters are the operands, half types as float32, then any attributes of the
+    operation that it wants, by name (`registry.record(name).attributes`). Its result is converted to the type of the
+    operation's result.
+
+    Example::
+
+        @elementwise()
+        def leaky_relu(x, a):
+            return tl.where(x > 0, x, x * a)
+
+    Raises:
+        ValueError: no operation has this name.
+    """
+
+    def declare(function: Callable[..., Any]) -> Any:
+        jit = triton.jit(function)
+        parameters = _parameters(function)
+        for name in names or (function.__name__,):
+            known = registry.record(name).attributes
+            fields = tuple(p for p in parameters if p in known)
+            declared = Elementwise(name, jit, len(parameters) - len(fields), fields)
+            registry.register_elementwise(name, fields, BLOCK, _compiler(declared))
+        return jit
+
+    return declare
+
+
+def kernel(
+    *names: str,
+    grid: str | Sequence[str],
+    values: Mapping[str, str] | None = None,
+    constants: Mapping[str, str | int] | None = None,
+    along: str = "",
+    strided: bool = False,
+    split: bool = False,
+    copied: bool = False,
+    matching: bool = False,
+    dims: int = 64,
+    dtypes: Sequence[str] = (),
+    warps: Callable[..., int] | None = None,
+) -> Callable[[Callable[..., Any]], Any]:
+    """Declares a Triton kernel as the GPU kernel of the operations `names`; without names, of its own name.
+
+    The kernel's parameters are, by their names: `x0`, `x1`, ... the operands and `y0`, `y1`, ... the results, as pointers
+    (to row-major memory, unless `strided`); those in `constants`, compile-time constants; those in `values`, integers;
+    `n`, `outer` and `inner`, the elements in, before and after the dimensions it works along; and attributes of the
+    operation, as floating-point numbers.
+
+    Formulas may use numbers, attributes, constants, `n`, `outer`, `inner`, `inputs` (how many operands there are),
+    `size(x0, -1)`, `stride(x0, 0)`, `numel(y0)`, `dims(x0)`, `itemsize(x0)`, `cdiv`, `min`, `max`, `next_pow2`, `+ - * // %`, `<`, `==`
+    and `a if c else b`. They are translated once: no launch enters Python.
+
+    Arguments:
+        names: operations.
+        grid: a formula for the number of programs, or up to three.
+        values: formulas of integer parameters.
+        constants: formulas of compile-time constants; each set of their values is a variant of the kernel.
+        along: the attribute that names the dimensions of `x0` to work along, "dim" or "dims".
+        strided: operands come as they are, for a kernel that takes their strides.
+        split: it is a reduction that may go in two passes. Program p of the second axis reduces elements p * chunk to
+            (p + 1) * chunk of each row and writes to row p of `y0`; `last` says whether this is the last pass, and `total`
+            how many elements there are in all.
+        copied: `y0` starts as `x0`.
+        matching: all operands must have the sizes of `x0`, but along `along`.
+        dims: how many dimensions operands may have.
+        dtypes: element types of the first pointer; all if empty.
+        warps: from the constants, in order, to how many warps a program has; 4 by default.
+
+    Raises:
+        ValueError: no operation has this name, or a formula cannot be translated.
+    """
+    values, constants = dict(values or {}), dict(constants or {})
+    options = {"strided": strided, "split": split, "copied": copied, "matching": matching}
+    sides = [grid] if isinstance(grid, str) else list(grid)
+
+    def declare(function: Callable[..., Any]) -> Any:
+        jit = triton.jit(function)
+        parameters = _parameters(function)
+        for name in names or (function.__name__,):
+            fields = registry.record(name).attributes
+            operands = {f"x{i}": i for i in range(8)} | {f"y{i}": ~i for i in range(3)}
+            declared = Structured(name, jit, parameters, tuple(constants), tuple(dtypes), warps)
+            formulas = Formulas(operands, fields, declared.constants)
+            if set(constants) - set(parameters):
+                raise ValueError(f"kernel: {name} has constants that are no parameters: {set(constants) - set(parameters)}")
+            registry.register_structured(
+                name,
+                [_argument(p, values, operands, fields, formulas) for p in parameters if p not in constants],
+                [formulas.translate(constants[p]) for p in declared.constants],
+                [formulas.translate(side) for side in [*sides, "1", "1"][:3]],
+                along,
+                [option for option, wanted in options.items() if wanted],
+                dims,
+                _compiler(declared),
+            )
+        return jit
+
+    return declare
+
+
+def _argument(
+    parameter: str, values: Mapping[str, str], operands: Mapping[str, int], fields: Sequence[str], formulas: Formulas
+) -> tuple[int, int, list[int]]:
+    if parameter in values:
+        return 1, 0, formulas.translate(values[parameter])
+    if parameter in operands:
+        return 0, operands[parameter], []
+    if parameter in fields:
+        return 2, fields.index(parameter), []
+    return 1, 0, formulas.translate(parameter)

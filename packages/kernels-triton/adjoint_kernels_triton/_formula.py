@@ -1,0 +1,78 @@
+"""Small formulas over the sizes and attributes of a call, translated once into core's postfix code: launches never enter Python."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+_NAMES = (
+    "number", "field", "constant", "size", "stride", "numel", "dims", "itemsize", "outer", "n", "inner", "inputs",
+    "chunk", "last", "total",
+    "add", "subtract", "multiply", "divide", "modulo", "cdiv", "min", "max", "next_pow2", "less", "equal", "choose",
+)  # fmt: skip
+CODE = {name: i for i, name in enumerate(_NAMES)}
+_FACTS = ("outer", "n", "inner", "inputs", "chunk", "last", "total")
+_OPERATORS = {
+    ast.Add: "add",
+    ast.Sub: "subtract",
+    ast.Mult: "multiply",
+    ast.FloorDiv: "divide",
+    ast.Mod: "modulo",
+    ast.Lt: "less",
+    ast.Eq: "equal",
+}
+
+
+class Formulas:
+    """Translates the formulas of one kernel.
+
+    Arguments:
+        operands: positions of the names that stand for operands.
+        fields: positions of attributes.
+        constants: positions of the kernel's constants.
+    """
+
+    def __init__(self, operands: Mapping[str, int], fields: Sequence[str], constants: Sequence[str]) -> None:
+        self.operands, self.fields, self.constants = operands, list(fields), list(constants)
+
+    def translate(self, text: str | int) -> list[int]:
+        """The code of a formula.
+
+        Raises:
+            ValueError: something else than numbers, known names, `+ - * // %`, `<`, `==`, `a if c else b` and the
+                functions size, stride, numel, dims, itemsize, cdiv, min, max and next_pow2.
+        """
+        try:
+            return self._code(ast.parse(str(text), mode="eval").body)
+        except (KeyError, SyntaxError) as error:
+            raise ValueError(f"kernel: cannot translate {text!r}: {error}") from None
+
+    def _code(self, node: ast.expr) -> list[int]:
+        match node:
+            case ast.Constant(value=int(value)):
+                return [CODE["number"], value]
+            case ast.Name(id=name):
+                return self._name(name)
+            case ast.BinOp(left=left, op=operator, right=right):
+                return [*self._code(left), *self._code(right), CODE[_OPERATORS[type(operator)]]]
+            case ast.Compare(left=left, ops=[operator], comparators=[right]):
+                return [*self._code(left), *self._code(right), CODE[_OPERATORS[type(operator)]]]
+            case ast.IfExp(test=test, body=body, orelse=other):
+                return [*self._code(test), *self._code(body), *self._code(other), CODE["choose"]]
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
+                return [CODE["number"], -value]
+            case ast.Call(func=ast.Name(id=function), args=[ast.Name(id=operand), *rest]) if operand in self.operands:
+                dimension = [c for argument in rest for c in self._code(argument)]
+                return [*dimension, CODE[function], self.operands[operand]]
+            case ast.Call(func=ast.Name(id=function), args=arguments):
+                return [*(c for argument in arguments for c in self._code(argument)), CODE[function]]
+        raise KeyError(ast.unparse(node))
+
+    def _name(self, name: str) -> list[int]:
+        if name in self.fields:
+            return [CODE["field"], self.fields.index(name)]
+        if name in self.constants:
+            return [CODE["constant"], self.constants.index(name)]
+        if name not in _FACTS:
+            raise KeyError(name)
+        return [CODE[name]]

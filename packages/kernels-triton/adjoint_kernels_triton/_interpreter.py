@@ -1,0 +1,162 @@
+"""Triton's interpreter, repaired where it is silently wrong or refuses: for tests, never for results.
+
+It computes bfloat16 as integers, keeps comparisons as bytes, and has no libdevice. What it cannot show: races, and the
+order of atomic operations.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import triton.language as tl
+from triton.language.extra.cuda import libdevice
+from triton.runtime import interpreter
+
+Handle = interpreter.TensorHandle
+Builder = interpreter.InterpreterBuilder
+
+
+def to_bfloat16(x: Any) -> Any:
+    """float32 to the bits of bfloat16, to nearest even."""
+    bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
+    rounded = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+    return np.where(np.isnan(x), np.uint16(0x7FC0), rounded).astype(np.uint16).reshape(np.shape(x))
+
+
+def from_bfloat16(bits: Any) -> Any:
+    """The bits of bfloat16 to float32."""
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def _cast(original: Callable[..., Any]) -> Callable[..., Any]:
+    def cast(self: Any, source: Any, type: Any) -> Any:
+        before, after = source.dtype.scalar, type.scalar
+        if before == tl.bfloat16 and after != tl.bfloat16:
+            source = Handle(from_bfloat16(source.data), tl.float32)
+            return source if after == tl.float32 else original(self, source, type)
+        if after == tl.bfloat16 and before != tl.bfloat16:
+            return Handle(to_bfloat16(source.data.astype(np.float32)), tl.bfloat16)
+        return original(self, source, type)
+
+    return cast
+
+
+def _comparison(original: Callable[..., Any]) -> Callable[..., Any]:
+    def compare(self: Any, left: Any, right: Any) -> Any:
+        return Handle(original(self, left, right).data.astype(np.bool_), tl.int1)
+
+    return compare
+
+
+def _dot(original: Callable[..., Any]) -> Callable[..., Any]:
+    def dot(self: Any, a: Any, b: Any, *rest: Any) -> Any:
+        wide = [Handle(from_bfloat16(x.data), tl.float32) if x.dtype.scalar == tl.bfloat16 else x for x in (a, b)]
+        return original(self, *wide, *rest)
+
+    return dot
+
+
+_each = np.vectorize
+
+
+def _inverse_erf(x: float) -> float:
+    """By Newton's method."""
+    if not -1 < x < 1:
+        return math.copysign(math.inf, x) if abs(x) == 1 else math.nan
+    w = -math.log((1 - x) * (1 + x))
+    y = math.copysign(math.sqrt(w) * 0.88, x)
+    for _ in range(60):
+        slope = 1.1283791670955126 * math.exp(-y * y)
+        error = math.erf(y) - x if abs(x) < 0.5 else math.copysign(1, x) * ((1 - abs(x)) - math.erfc(abs(y)))
+        y -= error / slope / (1 + y * error / slope)
+    return y
+
+
+def _gamma(x: float) -> float:
+    if math.isinf(x) or math.isnan(x):
+        return abs(x)
+    return math.inf if x <= 0 and x == math.floor(x) else math.lgamma(x)
+
+
+LIBDEVICE: dict[str, Callable[..., Any]] = {
+    **{name: getattr(np, name) for name in ("tanh", "sinh", "cosh", "tan", "sin", "cos", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p",
+                                            "sqrt", "floor", "ceil", "trunc", "rint", "fmod", "hypot", "copysign", "fmax", "fmin", "cbrt")},
+    **{name: getattr(np, "arc" + name[1:]) for name in ("asin", "acos", "atan", "asinh", "acosh", "atanh", "atan2")},
+    "sqrt_rn": np.sqrt, "fsqrt_rn": np.sqrt, "dsqrt_rn": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "pow": np.power, "fabs": np.abs,
+    "erf": _each(math.erf), "erfc": _each(math.erfc), "erfinv": _each(_inverse_erf), "lgamma": _each(_gamma),
+}  # fmt: skip
+
+
+def _extern(self: Any, library: str, path: str, symbol: str, arguments: list[Any], result: Any, pure: bool) -> Any:
+    name = symbol.removeprefix("__nv_")
+    function = LIBDEVICE.get(name) or LIBDEVICE.get(name.removesuffix("f"))
+    if function is None:
+        raise NotImplementedError(f"the interpreter has no {symbol}")
+    with np.errstate(all="ignore"):
+        wide = [x.data.astype(np.float64) for x in arguments]
+        return Handle(np.asarray(function(*wide)).astype(interpreter._get_np_dtype(result)), result.scalar)
+
+
+def _call(self: Any, *arguments: Any, **named: Any) -> Any:
+    return self.rewrite()(*arguments, **named)
+
+
+def repair() -> None:
+    """Puts the repairs in, for the rest of the process."""
+    for name in dir(Builder):
+        if name.startswith(("create_icmp", "create_fcmp")):
+            setattr(Builder, name, _comparison(getattr(Builder, name)))
+    Builder.cast_impl = _cast(Builder.cast_impl)
+    Builder.create_dot = _dot(Builder.create_dot)
+    Builder.create_extern_elementwise = _extern
+    interpreter.InterpretedFunction.__call__ = _call  # the language is patched once for a launch, not for each call
+    for name, member in inspect.getmembers(libdevice):
+        if tl.core.is_builtin(member):
+            setattr(libdevice, name, _builtin(member))
+
+
+def _builtin(member: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*arguments: Any, **named: Any) -> Any:
+        named.pop("_semantic", None)
+        return member(*arguments, **named, _semantic=interpreter.interpreter_semantic)
+
+    return call
+
+
+@contextmanager
+def language() -> Iterator[None]:
+    """Triton's language means the interpreter here."""
+    scope = interpreter._patch_lang(SimpleNamespace(__globals__={"tl": tl, "core": tl.core}))
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    finally:
+        scope.restore()
+
+
+def value(type: str, data: bytes) -> Any:
+    """An argument of a kernel from its type and bytes: a pointer or a number."""
+    if type.startswith("*"):
+        pointer = tl.str_to_ty(type, None)
+        return tl.tensor(Handle(np.frombuffer(data, np.uint64).copy(), pointer), pointer)
+    scalar = tl.str_to_ty(type, None)
+    numbers = np.frombuffer(data, interpreter._get_np_dtype(scalar)).copy()
+    return tl.tensor(Handle(numbers, scalar), scalar)
+
+
+def run(function: Any, arguments: list[Any], grid: tuple[int, int, int]) -> None:
+    """All programs of a launch, one after another."""
+    interpreter.interpreter_builder.set_grid_dim(*grid)
+    body = function.rewrite()
+    with language():
+        for x in range(grid[0]):
+            for y in range(grid[1]):
+                for z in range(grid[2]):
+                    interpreter.interpreter_builder.set_grid_idx(x, y, z)
+                    body(*arguments)

@@ -1,0 +1,133 @@
+"""Reads and writes at positions.
+
+Sums are formed in one fixed order, so that results have the same bits every time: a lane follows its line through all
+positions, instead of many adding at once. Positions outside of the tensor are left out: reads give zero there.
+"""
+
+import triton
+import triton.language as tl
+
+from .._declare import kernel
+from .._templates import widened
+
+FLAT = {"BLOCK": 256}
+LINES = {"BLOCK": 128}  # one lane for each thread: it sees what it wrote before
+
+
+@triton.jit
+def lanes(count, BLOCK: tl.constexpr):
+    i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    return i, i < count
+
+
+@triton.jit
+def position(x1, at, n, mask):
+    """A position in [0, n), where there is one; negative ones count from the end."""
+    index = tl.load(x1 + at, mask=mask, other=0)
+    index = tl.where(index < 0, index + n, index)
+    return index, mask & (index >= 0) & (index < n)
+
+
+@triton.jit
+def combined(y0, place, x, inside, ADD: tl.constexpr):
+    if ADD:
+        x = widened(tl.load(y0 + place, mask=inside)) + widened(x)
+    tl.store(y0 + place, x.to(y0.dtype.element_ty), mask=inside)
+
+
+ALL = {"grid": "cdiv(numel(y0), BLOCK)", "constants": FLAT}
+
+
+@kernel(along="dim", values={"m": "numel(x1)", "count": "numel(y0)"}, **ALL)
+def index_select(x0, x1, y0, n, inner, m, count, BLOCK: tl.constexpr):
+    i, there = lanes(count, BLOCK)
+    at, inside = position(x1, i // inner % m, n, there)
+    x = tl.load(x0 + (i // inner // m * n + at) * inner + i % inner, mask=inside, other=0)
+    tl.store(y0 + i, x, mask=there)
+
+
+@kernel(along="dim", matching=True, values={"m": "numel(y0) // max(1, outer * inner)", "count": "numel(y0)"}, **ALL)
+def gather(x0, x1, y0, n, inner, m, count, BLOCK: tl.constexpr):
+    i, there = lanes(count, BLOCK)
+    at, inside = position(x1, i, n, there)
+    x = tl.load(x0 + (i // inner // m * n + at) * inner + i % inner, mask=inside, other=0)
+    tl.store(y0 + i, x, mask=there)
+
+
+@kernel(
+    along="dim", matching=True, copied=True, values={"m": "numel(x1) // max(1, outer * inner)", "count": "numel(x1)"},
+    grid="cdiv(numel(x1), BLOCK)", constants=FLAT,
+)  # fmt: skip
+def scatter(x1, x2, y0, n, inner, m, count, BLOCK: tl.constexpr):
+    i, there = lanes(count, BLOCK)
+    at, inside = position(x1, i, n, there)
+    x = tl.load(x2 + i, mask=inside, other=0)
+    tl.store(y0 + (i // inner // m * n + at) * inner + i % inner, x, mask=inside)
+
+
+@kernel(
+    along="dim", matching=True, copied=True, values={"m": "numel(x1) // max(1, outer * inner)"},
+    grid="cdiv(outer * inner, BLOCK)", constants=LINES,
+)  # fmt: skip
+def scatter_add(x1, x2, y0, n, outer, inner, m, BLOCK: tl.constexpr):
+    line, there = lanes(outer * inner, BLOCK)
+    for j in range(0, m):
+        source = (line // inner * m + j) * inner + line % inner
+        at, inside = position(x1, source, n, there)
+        x = tl.load(x2 + source, mask=inside, other=0)
+        combined(y0, (line // inner * n + at) * inner + line % inner, x, inside, True)
+
+
+@triton.jit
+def by_lines(x1, x2, y0, n, outer, inner, m, ADD: tl.constexpr, BLOCK: tl.constexpr):
+    """Row j of the source goes to row x1[j], for all j in turn."""
+    line, there = lanes(outer * inner, BLOCK)
+    for j in range(0, m):
+        at, inside = position(x1, j + line * 0, n, there)
+        x = tl.load(x2 + (line // inner * m + j) * inner + line % inner, mask=inside, other=0)
+        combined(y0, (line // inner * n + at) * inner + line % inner, x, inside, ADD)
+
+
+ROWS = {"along": "dim", "copied": True, "values": {"m": "numel(x1)"}, "grid": "cdiv(outer * inner, BLOCK)", "constants": LINES}
+
+
+@kernel(**ROWS)
+def index_add(x1, x2, y0, n, outer, inner, m, BLOCK: tl.constexpr):
+    by_lines(x1, x2, y0, n, outer, inner, m, True, BLOCK)
+
+
+@kernel(**ROWS)
+def index_copy(x1, x2, y0, n, outer, inner, m, BLOCK: tl.constexpr):
+    by_lines(x1, x2, y0, n, outer, inner, m, False, BLOCK)
+
+
+# The result of x[positions] has the positions' dimensions behind `at` of those that are kept: AFTER elements follow them.
+AFTER = "outer * inner if at == 0 else inner"
+
+
+@kernel(along="dims", values={"m": "numel(x1)", "after": AFTER, "count": "numel(y0)"}, **ALL)
+def index(x0, x1, y0, n, inner, m, after, count, BLOCK: tl.constexpr):
+    i, there = lanes(count, BLOCK)
+    at, inside = position(x1, i // after % m, n, there)
+    kept = i // after // m * after + i % after
+    x = tl.load(x0 + (kept // inner * n + at) * inner + kept % inner, mask=inside, other=0)
+    tl.store(y0 + i, x, mask=there)
+
+
+@kernel(
+    along="dims", copied=True, values={"m": "numel(x2)", "after": AFTER},
+    grid="cdiv(outer * inner if accumulate else numel(x1), BLOCK)", constants={**LINES, "ADD": "accumulate"},
+)  # fmt: skip
+def index_put(x1, x2, y0, n, outer, inner, m, after, ADD: tl.constexpr, BLOCK: tl.constexpr):
+    if ADD:
+        kept, there = lanes(outer * inner, BLOCK)
+        for j in range(0, m):
+            at, inside = position(x2, j + kept * 0, n, there)
+            x = tl.load(x1 + (kept // after * m + j) * after + kept % after, mask=inside, other=0)
+            combined(y0, (kept // inner * n + at) * inner + kept % inner, x, inside, True)
+    else:
+        i, there = lanes(outer * inner * m, BLOCK)
+        at, inside = position(x2, i // after % m, n, there)
+        kept = i // after // m * after + i % after
+        x = tl.load(x1 + i, mask=inside, other=0)
+        combined(y0, (kept // inner * n + at) * inner + kept % inner, x, inside, False)

@@ -1,0 +1,62 @@
+"""Products of matrices: a program computes a tile of one product; operands are read where they lie, transposed or broadcast."""
+
+import triton
+import triton.language as tl
+
+from .._declare import kernel
+
+SIDE = "64 if itemsize(x0) == 8 else 128"
+SIZES = {
+    "BM": f"max(16, min(next_pow2(size(x0, -2)), {SIDE}))",
+    "BN": f"max(16, min(next_pow2(size(x1, -1)), {SIDE}))",
+    "BK": "16 if itemsize(x0) == 8 else 32",
+}
+STRIDES = {
+    "M": "size(x0, -2)", "N": "size(x1, -1)", "K": "size(x0, -1)", "batch1": "size(y0, -4)", "batch0": "size(y0, -3)",
+    "am": "stride(x0, -2)", "ak": "stride(x0, -1)", "a0": "stride(x0, -3)", "a1": "stride(x0, -4)", "a2": "stride(x0, -5)",
+    "bk": "stride(x1, -2)", "bn": "stride(x1, -1)", "b0": "stride(x1, -3)", "b1": "stride(x1, -4)", "b2": "stride(x1, -5)",
+}  # fmt: skip
+FLOATING = ("float16", "bfloat16", "float32", "float64")
+
+
+@triton.jit
+def tile_of(M, N, BM: tl.constexpr, BN: tl.constexpr):
+    """The tile of this program: down groups of eight, so that neighbours in time share operands in the cache."""
+    program = tl.program_id(0)
+    down = tl.cdiv(M, BM)
+    across = tl.cdiv(N, BN)
+    group = program // (8 * across)
+    height = tl.minimum(down - group * 8, 8)
+    inside = program % (8 * across)
+    return group * 8 + inside % height, inside // height
+
+
+@kernel(
+    grid=("cdiv(size(x0, -2), BM) * cdiv(size(x1, -1), BN)", "numel(y0) // max(1, size(x0, -2) * size(x1, -1))"),
+    values=STRIDES, constants=SIZES, strided=True, dtypes=FLOATING, dims=5,
+    warps=lambda BM, BN, BK: 8 if BM * BN >= 128 * 128 else 4,
+)  # fmt: skip
+def matmul(
+    x0, x1, y0, M, N, K, batch0, batch1, am, ak, a0, a1, a2, bk, bn, b0, b1, b2,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+):  # fmt: skip
+    batch = tl.program_id(1).to(tl.int64)
+    i0 = batch % batch0
+    i1 = batch // batch0 % batch1
+    i2 = batch // batch0 // batch1
+    tile_m, tile_n = tile_of(M, N, BM, BN)
+    m = tile_m.to(tl.int64) * BM + tl.arange(0, BM)
+    n = tile_n.to(tl.int64) * BN + tl.arange(0, BN)
+    k = tl.arange(0, BK)
+    a = x0 + i0 * a0 + i1 * a1 + i2 * a2 + m[:, None] * am + k[None, :] * ak
+    b = x1 + i0 * b0 + i1 * b1 + i2 * b2 + k[:, None] * bk + n[None, :] * bn
+    wide: tl.constexpr = tl.float64 if x0.dtype.element_ty == tl.float64 else tl.float32
+    total = tl.zeros((BM, BN), wide)
+    for first in range(0, K, BK):
+        left = tl.load(a, mask=(m < M)[:, None] & (k + first < K)[None, :], other=0.0)
+        right = tl.load(b, mask=(k + first < K)[:, None] & (n < N)[None, :], other=0.0)
+        total = tl.dot(left, right, total, input_precision="ieee", out_dtype=wide)
+        a += BK * ak
+        b += BK * bk
+    y = y0 + batch * M * N + m[:, None] * N + n[None, :]
+    tl.store(y, total.to(y0.dtype.element_ty), mask=(m < M)[:, None] & (n < N)[None, :])

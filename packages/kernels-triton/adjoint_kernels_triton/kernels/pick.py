@@ -1,0 +1,87 @@
+"""Extremes with their positions: NaN counts as the extreme, and the first of equal elements wins."""
+
+import triton
+import triton.language as tl
+
+from .._declare import kernel
+from .reduce import GRID, TILE, rows_of, starts, tile
+
+
+@triton.jit
+def better_largest(a, i, b, j):
+    """Whether b at j comes before a at i."""
+    nan_a = a != a
+    nan_b = b != b
+    above = (nan_b & (nan_a == 0)) | ((nan_a == 0) & (b > a))
+    equal = (nan_a & nan_b) | (a == b)
+    return above | (equal & (j < i))
+
+
+@triton.jit
+def better_smallest(a, i, b, j):
+    nan_a = a != a
+    nan_b = b != b
+    below = (nan_b & (nan_a == 0)) | ((nan_a == 0) & (b < a))
+    equal = (nan_a & nan_b) | (a == b)
+    return below | (equal & (j < i))
+
+
+@triton.jit
+def pick_largest(a, i, b, j):
+    take = better_largest(a, i, b, j)
+    return tl.where(take, b, a), tl.where(take, j, i)
+
+
+@triton.jit
+def pick_smallest(a, i, b, j):
+    take = better_smallest(a, i, b, j)
+    return tl.where(take, b, a), tl.where(take, j, i)
+
+
+@triton.jit
+def picked(x0, n, outer, inner, PICK: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    """The value and the position of each row's extreme. Lanes beyond the end repeat the first element."""
+    row, there = rows_of(outer, inner, ROWS)
+    start = starts(row, n, inner)
+    j = tl.arange(0, BLOCK).to(tl.int64)
+    at = tl.where(j < n, j, 0)
+    value = tile(x0, start, at, n, inner, there, 0)
+    index = tl.broadcast_to(at[None, :], (ROWS, BLOCK))
+    for _ in range(BLOCK, n, BLOCK):
+        j += BLOCK
+        at = tl.where(j < n, j, 0)
+        value, index = PICK(value, index, tile(x0, start, at, n, inner, there, 0), tl.broadcast_to(at[None, :], (ROWS, BLOCK)))
+    return tl.reduce((value, index), 1, PICK)
+
+
+@triton.jit
+def put_picked(y0, y1, value, index, outer, inner, ROWS: tl.constexpr):
+    row, there = rows_of(outer, inner, ROWS)
+    tl.store(y0 + row, value.to(y0.dtype.element_ty), mask=there)
+    tl.store(y1 + row, index, mask=there)
+
+
+@kernel(along="dim", grid=GRID, constants=TILE)
+def max(x0, y0, y1, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    value, index = picked(x0, n, outer, inner, pick_largest, ROWS, BLOCK)
+    put_picked(y0, y1, value, index, outer, inner, ROWS)
+
+
+@kernel(along="dim", grid=GRID, constants=TILE)
+def min(x0, y0, y1, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    value, index = picked(x0, n, outer, inner, pick_smallest, ROWS, BLOCK)
+    put_picked(y0, y1, value, index, outer, inner, ROWS)
+
+
+@kernel(along="dim", grid=GRID, constants=TILE)
+def argmax(x0, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    row, there = rows_of(outer, inner, ROWS)
+    value, index = picked(x0, n, outer, inner, pick_largest, ROWS, BLOCK)
+    tl.store(y0 + row, index, mask=there)
+
+
+@kernel(along="dim", grid=GRID, constants=TILE)
+def argmin(x0, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    row, there = rows_of(outer, inner, ROWS)
+    value, index = picked(x0, n, outer, inner, pick_smallest, ROWS, BLOCK)
+    tl.store(y0 + row, index, mask=there)

@@ -1,0 +1,313 @@
+// A stand-in for libcuda.so.1, so that everything above the driver can be tested without a GPU. Two devices. Device memory is host
+// memory at another address: device addresses themselves cannot be read or written, as on a real machine. Copies and fills happen at
+// once and are checked against live allocations; launches are recorded with the bytes of their parameters, and handed to a callback.
+// A stream can be held, so that events recorded on it are not reached until it is let go.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Result = int;
+constexpr Result ok = 0, invalid_value = 1, out_of_memory = 2, invalid_context = 201, not_found = 500, not_ready = 600;
+constexpr int devices = 2;
+constexpr size_t arena = size_t(1) << 36, of_device = arena / devices;
+
+struct Stream { int id; int device; bool held; };
+struct Event { int id; bool recorded, timing; Stream* stream; int held_since; };
+struct Function { std::string name; std::vector<unsigned> sizes; int dynamic_shared; };
+struct Module { const char* image; };   // alive until its function is asked for
+
+std::recursive_mutex mutex;
+char *base = nullptr, *shadow = nullptr;
+std::map<size_t, size_t> live;               // offset -> bytes
+size_t capacity = size_t(1) << 30, held[devices];
+int next_stream = 1, next_event = 1, releases = 0;
+Stream defaults[devices] = {{0, 0, false}, {0, 1, false}};
+std::set<void*> pinned;
+std::map<std::string, int> failures;
+std::ostringstream entries;
+std::string text;
+thread_local int context = -1;
+int contexts[devices];
+using Callback = int (*)(const char* name, const unsigned* grid, const unsigned char* parameters, size_t bytes);
+Callback callback = nullptr;
+bool quiet = false;   // for timing: launches leave no trace
+
+struct Call {
+  explicit Call(const char* name) : lock(mutex) {
+    auto it = failures.find(name);
+    if (it == failures.end()) return;
+    fault = it->second;
+    failures.erase(it);
+  }
+  std::lock_guard<std::recursive_mutex> lock;
+  int fault = 0;
+};
+#define CALL(name) Call call(name); if (call.fault) return call.fault
+#define IN_CONTEXT(name) CALL(name); if (context < 0) return invalid_context
+
+void reserve() {
+  if (base) return;
+  base = static_cast<char*>(mmap(nullptr, arena, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  shadow = static_cast<char*>(mmap(nullptr, arena, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+}
+
+// The host's view of device memory; null unless all bytes belong to one allocation.
+char* host(uint64_t p, size_t bytes) {
+  const size_t offset = p - reinterpret_cast<uint64_t>(base);
+  auto it = live.upper_bound(offset);
+  if (it == live.begin()) return nullptr;
+  --it;
+  return offset + bytes <= it->first + it->second ? shadow + offset : nullptr;
+}
+
+int stream_id(Stream* s) { return s ? s->id : 0; }
+
+template <class T> T at(const char* p, size_t offset) {
+  T v;
+  std::memcpy(&v, p + offset, sizeof v);
+  return v;
+}
+
+// The parameter sizes of a kernel in a cubin: attribute 0x17 of section .nv.info.NAME.
+std::vector<unsigned> cubin_parameters(const char* d, const std::string& name) {
+  const size_t sections = at<uint64_t>(d, 0x28), size = at<uint16_t>(d, 0x3A), count = at<uint16_t>(d, 0x3C), names = at<uint16_t>(d, 0x3E);
+  const size_t strings = at<uint64_t>(d, sections + size * names + 24);
+  std::vector<std::pair<unsigned, unsigned>> found;
+  for (size_t i = 0; i < count; i++) {
+    const size_t s = sections + size * i;
+    if (".nv.info." + name != d + strings + at<uint32_t>(d, s)) continue;
+    for (size_t p = at<uint64_t>(d, s + 24), end = p + at<uint64_t>(d, s + 32); p < end;) {
+      const auto form = at<uint8_t>(d, p), attribute = at<uint8_t>(d, p + 1);
+      const auto value = at<uint16_t>(d, p + 2);
+      p += 4;
+      if (form != 4) continue;
+      if (attribute == 0x17) found.push_back({at<uint16_t>(d, p + 4), at<uint32_t>(d, p + 8) >> 18});
+      p += value;
+    }
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<unsigned> sizes;
+  for (auto [ordinal, bytes] : found) sizes.push_back(bytes);
+  return sizes;
+}
+
+// Images of tests: "STANDIN1", the number of parameters and the size of each as u32.
+std::vector<unsigned> test_parameters(const char* d) {
+  std::vector<unsigned> sizes(at<uint32_t>(d, 8));
+  for (size_t i = 0; i < sizes.size(); i++) sizes[i] = at<uint32_t>(d, 12 + 4 * i);
+  return sizes;
+}
+
+Result launch(Function* f, const unsigned* grid, const unsigned* block, unsigned shared, Stream* stream, void** parameters, const char* attributes) {
+  if (quiet) return ok;
+  if (!grid[0] || !grid[1] || !grid[2] || block[0] > 1024) return invalid_value;
+  if (shared > (48u << 10) && shared > unsigned(f->dynamic_shared)) return invalid_value;
+  std::vector<unsigned char> bytes;
+  entries << "launch " << f->name << " grid " << grid[0] << ',' << grid[1] << ',' << grid[2] << " block " << block[0] << " shared " << shared
+          << " stream " << stream_id(stream) << attributes << " parameters ";
+  for (size_t i = 0; i < f->sizes.size(); i++) {
+    const auto* p = static_cast<const unsigned char*>(parameters[i]);
+    bytes.insert(bytes.end(), p, p + f->sizes[i]);
+  }
+  char two[3];
+  for (unsigned char b : bytes) { std::snprintf(two, sizeof two, "%02x", b); entries << two; }
+  entries << '\n';
+  return callback ? callback(f->name.c_str(), grid, bytes.data(), bytes.size()) : ok;
+}
+
+template <class T> Result fill(const char* name, uint64_t p, T value, size_t n) {
+  char* h = host(p, n * sizeof(T));
+  if (!h) return invalid_value;
+  for (size_t i = 0; i < n; i++) std::memcpy(h + i * sizeof(T), &value, sizeof value);
+  entries << name << ' ' << n << '\n';
+  return ok;
+}
+
+}  // namespace
+
+extern "C" {
+
+// ---- for tests
+const char* standin_log() {
+  std::lock_guard lock(mutex);
+  text = entries.str();
+  entries.str("");
+  return text.c_str();
+}
+void standin_fail(const char* name, int code) { std::lock_guard lock(mutex); failures[name] = code; }
+void standin_capacity(size_t bytes) { std::lock_guard lock(mutex); capacity = bytes; }
+size_t standin_allocated(int device) { std::lock_guard lock(mutex); return held[device]; }
+void* standin_host(uint64_t p) { std::lock_guard lock(mutex); return host(p, 0); }
+void standin_quiet(int wanted) { quiet = wanted; }
+void standin_on_launch(Callback f) { callback = f; }
+void standin_hold(Stream* s, int wanted) { std::lock_guard lock(mutex); (s ? s : defaults)->held = wanted; if (!wanted) releases++; }
+
+// ---- the driver
+Result cuInit(unsigned) { reserve(); return std::getenv("STANDIN_NO_DEVICE") ? 100 : ok; }
+Result cuDriverGetVersion(int* v) { *v = 13000; return ok; }
+Result cuGetErrorName(Result r, const char** s) {
+  *s = r == invalid_value ? "CUDA_ERROR_INVALID_VALUE" : r == out_of_memory ? "CUDA_ERROR_OUT_OF_MEMORY" : r == invalid_context ? "CUDA_ERROR_INVALID_CONTEXT" : r == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_UNKNOWN";
+  return ok;
+}
+Result cuGetErrorString(Result r, const char** s) {
+  *s = r == invalid_value ? "invalid argument" : r == out_of_memory ? "out of memory" : r == 700 ? "an illegal memory access was encountered" : "unknown error";
+  return ok;
+}
+Result cuDeviceGetCount(int* n) { *n = devices; return ok; }
+Result cuDeviceGet(int* d, int i) { *d = i; return i < devices ? ok : 101; }
+Result cuDeviceGetName(char* s, int n, int d) { std::snprintf(s, size_t(n), "Stand-in GPU %d", d); return ok; }
+Result cuDeviceTotalMem_v2(size_t* n, int) { *n = capacity; return ok; }
+Result cuDeviceGetAttribute(int* v, int which, int) {
+  const std::map<int, int> known = {{1, 1024}, {8, 49152}, {10, 32}, {16, 132}, {18, 0}, {38, 52428800}, {39, 2048}, {75, 9}, {76, 0}, {97, 232448}};
+  auto it = known.find(which);
+  if (it == known.end()) return invalid_value;
+  *v = it->second;
+  return ok;
+}
+Result cuDevicePrimaryCtxRetain(int** c, int d) { contexts[d] = d; *c = &contexts[d]; return ok; }
+Result cuCtxSetCurrent(int* c) { CALL("cuCtxSetCurrent"); context = c ? *c : -1; return ok; }
+Result cuCtxSynchronize() { IN_CONTEXT("cuCtxSynchronize"); entries << "synchronize device " << context << '\n'; return ok; }
+Result cuMemGetInfo_v2(size_t* available, size_t* all) { IN_CONTEXT("cuMemGetInfo_v2"); *all = capacity; *available = capacity - held[context]; return ok; }
+
+Result cuMemAlloc_v2(uint64_t* p, size_t n) {
+  IN_CONTEXT("cuMemAlloc_v2");
+  if (!n) return invalid_value;
+  if (held[context] + n > capacity) return out_of_memory;
+  size_t offset = of_device * size_t(context), end = offset + of_device;
+  for (auto& [first, size] : live)
+    if (first >= offset && first < end) {
+      if (first - offset >= n + 512) break;
+      offset = (first + size + 511) / 512 * 512 + 512;
+    }
+  live[offset] = n;
+  held[context] += n;
+  *p = reinterpret_cast<uint64_t>(base) + offset;
+  std::memset(shadow + offset, 0xA5, n);
+  entries << "allocate " << n << '\n';
+  return ok;
+}
+Result cuMemFree_v2(uint64_t p) {
+  IN_CONTEXT("cuMemFree_v2");
+  auto it = live.find(p - reinterpret_cast<uint64_t>(base));
+  if (it == live.end()) return invalid_value;
+  held[it->first / of_device] -= it->second;
+  entries << "free " << it->second << '\n';
+  live.erase(it);
+  return ok;
+}
+Result cuMemHostAlloc(void** p, size_t n, unsigned) {
+  IN_CONTEXT("cuMemHostAlloc");
+  *p = std::aligned_alloc(512, (n + 511) / 512 * 512);
+  pinned.insert(*p);
+  entries << "host_allocate " << n << '\n';
+  return ok;
+}
+Result cuMemFreeHost(void* p) { CALL("cuMemFreeHost"); if (!pinned.erase(p)) return invalid_value; std::free(p); return ok; }
+
+Result cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t n, Stream* s) {
+  IN_CONTEXT("cuMemcpyHtoDAsync_v2");
+  char* h = host(to, n);
+  if (!h) return invalid_value;
+  std::memcpy(h, from, n);
+  entries << "to_device " << n << " stream " << stream_id(s) << '\n';
+  return ok;
+}
+Result cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t n, Stream* s) {
+  IN_CONTEXT("cuMemcpyDtoHAsync_v2");
+  const char* h = host(from, n);
+  if (!h) return invalid_value;
+  std::memcpy(to, h, n);
+  entries << "to_host " << n << " stream " << stream_id(s) << '\n';
+  return ok;
+}
+Result cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t n, Stream* s) {
+  IN_CONTEXT("cuMemcpyDtoDAsync_v2");
+  char *t = host(to, n), *f = host(from, n);
+  if (!t || !f) return invalid_value;
+  std::memmove(t, f, n);
+  entries << "on_device " << n << " stream " << stream_id(s) << '\n';
+  return ok;
+}
+Result cuMemcpyPeerAsync(uint64_t to, int* to_context, uint64_t from, int* from_context, size_t n, Stream* s) {
+  IN_CONTEXT("cuMemcpyPeerAsync");
+  char *t = host(to, n), *f = host(from, n);
+  if (!t || !f) return invalid_value;
+  std::memmove(t, f, n);
+  entries << "between " << *from_context << ' ' << *to_context << ' ' << n << " stream " << stream_id(s) << '\n';
+  return ok;
+}
+Result cuMemsetD8Async(uint64_t p, unsigned char v, size_t n, Stream*) { IN_CONTEXT("cuMemsetD8Async"); return fill("set8", p, v, n); }
+Result cuMemsetD16Async(uint64_t p, unsigned short v, size_t n, Stream*) { IN_CONTEXT("cuMemsetD16Async"); return fill("set16", p, v, n); }
+Result cuMemsetD32Async(uint64_t p, unsigned v, size_t n, Stream*) { IN_CONTEXT("cuMemsetD32Async"); return fill("set32", p, v, n); }
+Result cuMemsetD2D32Async(uint64_t p, size_t pitch, unsigned v, size_t width, size_t height, Stream*) {
+  IN_CONTEXT("cuMemsetD2D32Async");
+  for (size_t i = 0; i < height; i++)
+    if (const Result r = fill("set_row", p + i * pitch, v, width)) return r;
+  return ok;
+}
+
+Result cuStreamCreateWithPriority(Stream** s, unsigned, int) { IN_CONTEXT("cuStreamCreateWithPriority"); *s = new Stream{next_stream++, context, false}; return ok; }
+Result cuStreamSynchronize(Stream* s) { IN_CONTEXT("cuStreamSynchronize"); entries << "synchronize " << stream_id(s) << '\n'; return ok; }
+Result cuStreamQuery(Stream* s) { IN_CONTEXT("cuStreamQuery"); return (s ? s : defaults)->held ? not_ready : ok; }
+Result cuStreamWaitEvent(Stream* s, Event* e, unsigned) { IN_CONTEXT("cuStreamWaitEvent"); entries << "wait " << stream_id(s) << " for " << e->id << '\n'; return ok; }
+Result cuEventCreate(Event** e, unsigned flags) { IN_CONTEXT("cuEventCreate"); *e = new Event{next_event++, false, !(flags & 2), nullptr, 0}; return ok; }
+Result cuEventDestroy_v2(Event* e) { delete e; return ok; }
+Result cuEventRecord(Event* e, Stream* s) {
+  IN_CONTEXT("cuEventRecord");
+  e->recorded = true;
+  e->stream = s ? s : defaults;
+  e->held_since = releases;
+  entries << "record " << e->id << " stream " << stream_id(s) << '\n';
+  return ok;
+}
+Result cuEventQuery(Event* e) { IN_CONTEXT("cuEventQuery"); return e->recorded && e->stream->held && e->held_since == releases ? not_ready : ok; }
+Result cuEventSynchronize(Event* e) { IN_CONTEXT("cuEventSynchronize"); entries << "synchronize event " << e->id << '\n'; return ok; }
+Result cuEventElapsedTime(float* ms, Event* a, Event* b) { *ms = 0.5f; return a->timing && b->timing ? ok : 400; }
+
+Result cuModuleLoadData(Module** m, const void* image) {
+  IN_CONTEXT("cuModuleLoadData");
+  *m = new Module{static_cast<const char*>(image)};
+  entries << "load\n";
+  return ok;
+}
+Result cuModuleGetFunction(Function** f, Module* m, const char* name) {
+  IN_CONTEXT("cuModuleGetFunction");
+  const bool elf = std::memcmp(m->image, "\177ELF", 4) == 0;
+  *f = new Function{name, elf ? cubin_parameters(m->image, name) : test_parameters(m->image), 0};
+  return (*f)->sizes.empty() ? not_found : ok;
+}
+Result cuFuncGetAttribute(int* v, int which, Function*) { CALL("cuFuncGetAttribute"); *v = which == 0 ? 1024 : 0; return ok; }
+Result cuFuncSetAttribute(Function* f, int which, int v) { CALL("cuFuncSetAttribute"); if (which == 8) f->dynamic_shared = v; return ok; }
+Result cuFuncSetCacheConfig(Function*, int) { return ok; }
+Result cuFuncGetParamInfo(Function* f, size_t i, size_t* offset, size_t* size) {
+  if (i >= f->sizes.size()) return invalid_value;
+  *offset = 0;
+  *size = f->sizes[i];
+  return ok;
+}
+Result cuLaunchKernel(Function* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, Stream* s, void** parameters, void**) {
+  IN_CONTEXT("cuLaunchKernel");
+  const unsigned grid[] = {gx, gy, gz}, block[] = {bx, by, bz};
+  return launch(f, grid, block, shared, s, parameters, "");
+}
+struct Attribute { int id; char pad[4]; union { char room[64]; int value; struct { unsigned x, y, z; } cluster; }; };
+struct Config { unsigned grid[3], block[3], shared; Stream* stream; Attribute* attributes; unsigned count; };
+Result cuLaunchKernelEx(const Config* c, Function* f, void** parameters, void**) {
+  IN_CONTEXT("cuLaunchKernelEx");
+  std::string words;
+  for (unsigned i = 0; i < c->count; i++) words += " attribute " + std::to_string(c->attributes[i].id) + "=" + std::to_string(c->attributes[i].value);
+  return launch(f, c->grid, c->block, c->shared, c->stream, parameters, words.c_str());
+}
+}

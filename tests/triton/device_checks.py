@@ -1,0 +1,56 @@
+"""A call made on the CPU and on the device, and what must agree."""
+
+import os
+import re
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+
+ON_GPU = os.environ.get("ADJOINT_GPU") == "1"
+TOLERANCE = {"float64": 1e-11, "float32": 2e-5, "float16": 4e-3, "bfloat16": 3e-2}
+MIXED = "Expected all tensors to be on the same device"
+NO_KERNEL = re.compile(r"(^|: )no kernel for ")
+
+
+def arrays(result):
+    """All tensors of a result, as float64 or integer arrays."""
+    leaves = result if isinstance(result, (tuple, list)) else [result]
+    found = []
+    for leaf in leaves:
+        if isinstance(leaf, (tuple, list)):
+            found += arrays(leaf)
+        elif isinstance(leaf, ad.Tensor):
+            host = leaf.detach().cpu()
+            found.append((host.to(ad.float64) if host.is_floating_point() else host).numpy())
+    return found
+
+
+def tensors_of(result):
+    leaves = result if isinstance(result, (tuple, list)) else [result]
+    return [
+        t
+        for leaf in leaves
+        for t in (tensors_of(leaf) if isinstance(leaf, (tuple, list)) else [leaf])
+        if isinstance(t, ad.Tensor)
+    ]
+
+
+def agree(device, host, dtype):
+    """Results of the same shapes, types and, within the type's tolerance, values."""
+    for d, h in zip(tensors_of(device), tensors_of(host), strict=True):
+        assert d.is_cuda and d.dtype == h.dtype and d.shape == h.shape
+    tolerance = TOLERANCE.get(dtype.name, 0)
+    for d, h in zip(arrays(device), arrays(host), strict=True):
+        np.testing.assert_allclose(d, h, rtol=tolerance, atol=tolerance)
+
+
+def on_device(call, mixed=False):
+    """The call's result; the test is skipped where an operation has no kernel yet, or (`mixed`) makes tensors of its own."""
+    try:
+        return call()
+    except (NotImplementedError, RuntimeError) as error:
+        if not NO_KERNEL.search(str(error)) and not (mixed and MIXED in str(error)):
+            raise
+        pytest.skip(str(error))

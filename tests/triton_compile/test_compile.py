@@ -1,0 +1,120 @@
+"""Every variant that the cases need compiles, loads and launches: the parameters in the compiled kernel are those that are packed."""
+
+import os
+import struct
+
+import pytest
+
+import adjoint as ad
+from adjoint_kernels_triton import _compile, _declare, register
+from adjoint_kernels_triton._variant import ALIGNED_POINTER, BY_VALUE, DTYPES
+from op_cases import CASES
+
+register()
+WITH_STACK = {"sin", "cos", "tan", "sinc", "lgamma", "digamma", "pow"}
+"libdevice keeps a table on the stack for very large arguments of these."
+
+
+def spec(form, dtype):
+    return form << 4 | DTYPES.index(dtype)
+
+
+def frame_size(cubin):
+    """Bytes of stack: attribute 0x11 in the section .nv.info of a cubin. Spilled registers live there."""
+    sections, size, count, names = (
+        struct.unpack_from(f, cubin, o)[0] for f, o in (("<Q", 0x28), ("<H", 0x3A), ("<H", 0x3C), ("<H", 0x3E))
+    )
+    strings = struct.unpack_from("<Q", cubin, sections + size * names + 24)[0]
+    largest = 0
+    for s in range(sections, sections + size * count, size):
+        name = cubin[strings + struct.unpack_from("<I", cubin, s)[0] :].split(b"\0", 1)[0]
+        if name != b".nv.info":
+            continue
+        p, length = struct.unpack_from("<QQ", cubin, s + 24)
+        end = p + length
+        while p < end:
+            form, attribute, value = struct.unpack_from("<BBH", cubin, p)
+            p += 4
+            if form == 4:
+                if attribute == 0x11:
+                    largest = max(largest, struct.unpack_from("<I", cubin, p + 4)[0])
+                p += value
+    return largest
+
+
+@pytest.fixture
+def images(monkeypatch):
+    """What was compiled during a test."""
+    made = []
+
+    def compile(function, signature, arch, options):
+        made.append((function, _compile.image(function, signature, arch, options)))
+        return made[-1][1]
+
+    monkeypatch.setattr(_declare, "compile_image", compile)
+    return made
+
+
+@pytest.mark.parametrize("dtype", [ad.float32, ad.bfloat16], ids=lambda t: t.name)
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.id)
+def test_launches(case, dtype, images):
+    tensors = [ad.tensor(a) for a in case.sample()]
+    tensors = [(t.to(dtype) if t.is_floating_point() else t).cuda() for t in tensors]
+    try:
+        case.run(ad, tensors)
+    except NotImplementedError as error:
+        if "no kernel for" not in str(error) and "not implemented for" not in str(error):
+            raise
+        pytest.skip(str(error))
+    except IndexError:
+        pytest.skip("reads what a kernel wrote, and nothing ran")
+    for function, image in images:
+        assert image.image.startswith(b"\x7fELF")
+        if case.name.rpartition(".")[2] not in WITH_STACK:
+            assert frame_size(image.image) == 0, function.__name__
+
+
+@pytest.mark.parametrize("arch", [80, 90, 100])
+@pytest.mark.parametrize("name", sorted(_declare.DECLARED))
+def test_architectures(name, arch):
+    declared = _declare.DECLARED[name]
+    if not isinstance(declared, _declare.Elementwise):
+        pytest.skip("compiled for sm_90 by its cases; formulas give its arguments")
+    pointer = spec(ALIGNED_POINTER, "int32" if name.startswith("bitwise") else "float32")
+    operands = [pointer] * declared.operands
+    if name in ("where", "masked_fill"):
+        operands["x0 mask".split().index("mask") if name == "masked_fill" else 0] = spec(ALIGNED_POINTER, "bool")
+    specs = bytes([*operands, *[spec(BY_VALUE, "float32")] * len(declared.fields), pointer, spec(BY_VALUE, "int32")])
+    assert _declare.build(declared, arch, specs, [0, _declare.BLOCK]).image.startswith(b"\x7fELF")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float64"])
+def test_loads_are_of_sixteen_bytes(dtype):
+    declared = _declare.DECLARED["mul"]
+    pointer = spec(ALIGNED_POINTER, dtype)
+    constants = [0, _declare.BLOCK]
+    signature = declared.signature(bytes([pointer, pointer, pointer, spec(BY_VALUE, "int32")]), constants)
+    ptx = _compile.compiled(declared.template(constants), signature, 90, declared.options(constants)).asm["ptx"]
+    assert ("ld.global.v2.b64" if dtype == "float64" else "ld.global.v4.b32") in ptx
+
+
+class TestCache:
+    def test_is_by_content(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("ADJOINT_KERNEL_CACHE", str(tmp_path))
+        declared = _declare.DECLARED["neg"]
+        pointer = spec(ALIGNED_POINTER, "float32")
+        build = lambda: _declare.build(declared, 90, bytes([pointer, pointer, spec(BY_VALUE, "int32")]), [0, 1024])  # noqa: E731
+        first = build()
+        assert len(os.listdir(tmp_path)) == 1
+        monkeypatch.setattr(_compile, "compiled", None)  # nothing is compiled any more
+        assert build() == first
+
+    def test_a_damaged_file_is_made_again(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("ADJOINT_KERNEL_CACHE", str(tmp_path))
+        declared = _declare.DECLARED["neg"]
+        pointer = spec(ALIGNED_POINTER, "float32")
+        build = lambda: _declare.build(declared, 90, bytes([pointer, pointer, spec(BY_VALUE, "int32")]), [0, 1024])  # noqa: E731
+        first = build()
+        path = tmp_path / os.listdir(tmp_path)[0]
+        path.write_bytes(path.read_bytes()[:-5])
+        assert build() == first
