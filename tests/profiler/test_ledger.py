@@ -161,11 +161,35 @@ def test_a_leak_through_a_list_is_named():
     assert {c.owner for c in diff if c.count == 6} == {"MmBackward0", "TanhBackward0"}
     held = [c for c in diff if c.kind == "tensor"]
     assert [(c.owner, c.label, c.count, c.site.code) for c in held] == [
-        ("losses[...]", "in a list", 2, "losses.append(h.mean())")
+        ("losses[...]", "in a list, local of test_a_leak_through_a_list_is_named", 2, "losses.append(h.mean())")
     ]
     assert "return (h @ w).tanh()" in repr(diff) and "+6" in repr(diff)
     losses.clear()
     assert (graph.ledger() - before).bytes < 0
+
+
+kept = {"batches": []}
+
+
+def test_plain_tensors_are_named_by_the_variable_that_holds_them():
+    class Model:
+        pass
+
+    outs, model = [], Model()
+    before = graph.ledger()
+    for i in range(2):
+        outs.append(ad.ones(300 + i))
+    model.buf = ad.ones(500)
+    kept["batches"].append(ad.ones(700))
+    diff = graph.ledger() - before
+    kept["batches"].clear()
+    here = "local of test_plain_tensors_are_named_by_the_variable_that_holds_them"
+    assert {(c.owner, c.label, c.bytes) for c in diff} == {
+        ("outs[...]", f"in a list, {here}", 1200),
+        ("outs[...]", f"in a list, {here}", 1204),
+        ("model.buf", here, 2000),
+        ("kept[...][...]", f"in a list, global of {__name__}", 2800),
+    }
 
 
 def test_a_sum_that_keeps_every_graph_is_named():

@@ -47,19 +47,25 @@ def locals_of(frame: types.FrameType) -> dict[str, Any]:
 def of_mapping(variables: Mapping[str, Any]) -> dict[Key, str]:
     """The shortest name of each tensor with history."""
     found: dict[Key, str] = {}
+    for name, tensor in tensors_of(variables):
+        if tensor.requires_grad:
+            found.setdefault(_engine.edge_key(tensor), name)
+    return found
+
+
+def tensors_of(variables: Mapping[str, Any]) -> Iterator[tuple[str, Tensor]]:
+    """Tensors with their names, those of containers and objects after the variables that hold these."""
     seen: set[int] = set()
     level: list[tuple[str, Any]] = list(variables.items())
     for _ in range(_DEPTH):
         below: list[tuple[str, Any]] = []
         for name, value in level:
             if issubclass(type(value), Tensor):
-                if value.requires_grad:
-                    found.setdefault(_engine.edge_key(value), name)
+                yield name, value
             elif id(value) not in seen and not issubclass(type(value), _OPAQUE) and len(below) < _MOST:
                 seen.add(id(value))
                 below.extend(_members(name, value))
         level = below
-    return found
 
 
 def _members(name: str, value: Any) -> Iterator[tuple[str, Any]]:

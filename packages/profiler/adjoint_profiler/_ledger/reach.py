@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
-from types import FrameType
+import sysconfig
+from collections.abc import Iterator
+from types import FrameType, ModuleType
 from typing import Any
 
 from adjoint_core import Tensor
 from adjoint_engine._engine import Node
 
-from .._graph.names import locals_of
+from .._graph.names import locals_of, tensors_of
 
 Held = tuple[Tensor, str, str]
 
 _CONTAINERS = (list, tuple, dict, set, frozenset)
+_INSTALLED = tuple(sysconfig.get_paths()[k] + os.sep for k in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 
 def held() -> tuple[list[Held], list[Node]]:
@@ -24,25 +28,55 @@ def held() -> tuple[list[Held], list[Node]]:
     """
     objects = gc.get_objects()
     holders: dict[int, Held] = {}
-    for frame in sys._current_frames().values():
-        _add_locals(frame, holders)
-    del frame  # it is this function's own: a cycle
+    for name, value, where in _local_variables():
+        if issubclass(type(value), Tensor):
+            holders.setdefault(id(value), (value, name, where))
     if any(issubclass(type(o), Tensor) for o in gc.get_referents(*objects)):
         for o in objects:
             if o is not holders:
                 _add_members(o, holders)
     holders.update({id(o): (o, "", "") for o in objects if issubclass(type(o), Tensor) and id(o) not in holders})
+    _name_members(holders)
     return list(holders.values()), [o for o in objects if issubclass(type(o), Node)]
 
 
-def _add_locals(frame: FrameType | None, holders: dict[int, Held]) -> None:
-    """The variables of running functions, which the collector does not list."""
-    while frame is not None:
-        if frame.f_code.co_name != "<module>" and not frame.f_globals.get("__name__", "").startswith("adjoint_profiler."):
-            for name, value in locals_of(frame).items():
-                if issubclass(type(value), Tensor):
-                    holders.setdefault(id(value), (value, name, f"local of {frame.f_code.co_name}"))
-        frame = frame.f_back
+def _local_variables() -> Iterator[tuple[str, Any, str]]:
+    """Those of running functions, innermost first, and where they are; the collector does not list them."""
+    frames: list[FrameType | None] = list(sys._current_frames().values())
+    while frames:
+        frame = frames.pop()
+        while frame is not None:
+            if frame.f_code.co_name != "<module>" and not frame.f_globals.get("__name__", "").startswith("adjoint_profiler."):
+                for name, value in locals_of(frame).items():
+                    yield name, value, f"local of {frame.f_code.co_name}"
+            frame = frame.f_back
+
+
+def _global_variables() -> Iterator[tuple[str, Any, str]]:
+    """Those of the program's own modules."""
+    for module in list(sys.modules.values()):
+        variables = vars(module) if issubclass(type(module), ModuleType) else {}  # nothing of the user's is run
+        file = variables.get("__file__")
+        if isinstance(file, str) and not file.startswith(_INSTALLED):
+            for name, value in list(variables.items()):
+                if not name.startswith("__"):
+                    yield name, value, f"global of {variables['__name__']}"
+
+
+def _name_members(holders: dict[int, Held]) -> None:
+    """Tensors of containers and objects get the name of the variable that holds these."""
+    unnamed = {key for key, (_, name, _) in holders.items() if not name}
+    scopes: dict[str, dict[str, Any]] = {}
+    for name, value, scope in (v for source in (_local_variables, _global_variables) for v in source()):
+        scopes.setdefault(scope, {}).setdefault(name, value)
+    for scope, variables in scopes.items():
+        if not unnamed:
+            return
+        for path, tensor in tensors_of(variables):
+            if id(tensor) in unnamed:
+                unnamed.remove(id(tensor))
+                _, _, where = holders[id(tensor)]
+                holders[id(tensor)] = tensor, path, f"{where}, {scope}" if path.endswith("]") else scope
 
 
 def _add_members(o: Any, holders: dict[int, Held]) -> None:
