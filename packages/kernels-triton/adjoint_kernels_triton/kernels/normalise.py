@@ -14,7 +14,7 @@ def exponentials(x0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     """The largest element of each row, and the sum of exp(x - largest)."""
     row, there = rows_of(outer, inner, ROWS)
     start = starts(row, n, inner)
-    top = folded(x0, n, outer, inner, n, -float("inf"), larger, ROWS, BLOCK)
+    top = tl.reduce(folded(x0, n, outer, inner, n, -float("inf"), larger, ROWS, BLOCK), 1, larger)
     j = tl.arange(0, BLOCK).to(tl.int64)
     total = libdevice.exp(tile(x0, start, j, n, inner, there, -float("inf")) - top[:, None])
     for _ in range(BLOCK, n, BLOCK):
@@ -72,7 +72,7 @@ ONE_TILE = {**TILE, "INPUTS": "inputs"}
 def layer_norm(x0, x1, x2, y0, y1, y2, n, outer, inner, eps, ROWS: tl.constexpr, BLOCK: tl.constexpr, INPUTS: tl.constexpr):
     row, there = rows_of(outer, inner, ROWS)
     start = starts(row, n, inner)
-    centre = folded(x0, n, outer, inner, n, 0.0, plus, ROWS, BLOCK) / n
+    centre = tl.reduce(folded(x0, n, outer, inner, n, 0.0, plus, ROWS, BLOCK), 1, plus) / n
     total = tl.zeros((ROWS, BLOCK), centre.dtype)
     for first in range(0, n, BLOCK):
         j = first + tl.arange(0, BLOCK).to(tl.int64)

@@ -51,7 +51,7 @@ def picked(x0, n, outer, inner, PICK: tl.constexpr, ROWS: tl.constexpr, BLOCK: t
         j += BLOCK
         at = tl.where(j < n, j, 0)
         value, index = PICK(value, index, tile(x0, start, at, n, inner, there, 0), tl.broadcast_to(at[None, :], (ROWS, BLOCK)))
-    return tl.reduce((value, index), 1, PICK)
+    return value, index
 
 
 @triton.jit
@@ -64,12 +64,14 @@ def put_picked(y0, y1, value, index, outer, inner, ROWS: tl.constexpr):
 @kernel(along="dim", grid=GRID, constants=TILE)
 def max(x0, y0, y1, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     value, index = picked(x0, n, outer, inner, pick_largest, ROWS, BLOCK)
+    value, index = tl.reduce((value, index), 1, pick_largest)
     put_picked(y0, y1, value, index, outer, inner, ROWS)
 
 
 @kernel(along="dim", grid=GRID, constants=TILE)
 def min(x0, y0, y1, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     value, index = picked(x0, n, outer, inner, pick_smallest, ROWS, BLOCK)
+    value, index = tl.reduce((value, index), 1, pick_smallest)
     put_picked(y0, y1, value, index, outer, inner, ROWS)
 
 
@@ -77,6 +79,7 @@ def min(x0, y0, y1, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
 def argmax(x0, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     row, there = rows_of(outer, inner, ROWS)
     value, index = picked(x0, n, outer, inner, pick_largest, ROWS, BLOCK)
+    value, index = tl.reduce((value, index), 1, pick_largest)
     tl.store(y0 + row, index, mask=there)
 
 
@@ -84,4 +87,5 @@ def argmax(x0, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
 def argmin(x0, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     row, there = rows_of(outer, inner, ROWS)
     value, index = picked(x0, n, outer, inner, pick_smallest, ROWS, BLOCK)
+    value, index = tl.reduce((value, index), 1, pick_smallest)
     tl.store(y0 + row, index, mask=there)

@@ -12,12 +12,15 @@ SCAN = {"grid": GRID, "constants": {**TILE, "REVERSE": "reverse"}, "along": "dim
 @triton.jit
 def running(
     x0, y0, n, outer, inner, identity,
-    FUNCTION: tl.constexpr, REVERSE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+    PRODUCT: tl.constexpr, REVERSE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     row, there = rows_of(outer, inner, ROWS)
     start = starts(row, n, inner)
     carried = tile(x0, start, tl.arange(0, BLOCK).to(tl.int64), 0, inner, there, identity)  # nothing yet
-    last = tl.reduce(carried, 1, FUNCTION)
+    if PRODUCT:
+        last = tl.reduce(carried, 1, times)
+    else:
+        last = tl.reduce(carried, 1, plus)
     for first in range(0, n, BLOCK):
         k = first + tl.arange(0, BLOCK).to(tl.int64)
         if REVERSE:
@@ -26,16 +29,22 @@ def running(
             j = k
         inside = there[:, None] & (k < n)[None, :]
         x = tl.load(x0 + start[:, None] + (j * inner)[None, :], mask=inside, other=identity).to(last.dtype)
-        y = FUNCTION(last[:, None], tl.associative_scan(x, 1, FUNCTION))
+        if PRODUCT:
+            y = last[:, None] * tl.associative_scan(x, 1, times)
+        else:
+            y = last[:, None] + tl.associative_scan(x, 1, plus)
         tl.store(y0 + start[:, None] + (j * inner)[None, :], y.to(y0.dtype.element_ty), mask=inside)
-        last = FUNCTION(last, tl.reduce(x, 1, FUNCTION))
+        if PRODUCT:
+            last = last * tl.reduce(x, 1, times)
+        else:
+            last = last + tl.reduce(x, 1, plus)
 
 
 @kernel(**SCAN)
 def cumsum(x0, y0, n, outer, inner, REVERSE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    running(x0, y0, n, outer, inner, 0, plus, REVERSE, ROWS, BLOCK)
+    running(x0, y0, n, outer, inner, 0, False, REVERSE, ROWS, BLOCK)
 
 
 @kernel(**SCAN)
 def cumprod(x0, y0, n, outer, inner, REVERSE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    running(x0, y0, n, outer, inner, 1, times, REVERSE, ROWS, BLOCK)
+    running(x0, y0, n, outer, inner, 1, True, REVERSE, ROWS, BLOCK)
