@@ -68,6 +68,10 @@ def test_launches(case, dtype, images):
         pytest.skip(str(error))
     except IndexError:
         pytest.skip("reads what a kernel wrote, and nothing ran")
+    except RuntimeError as error:
+        if case.call is None or "on the same device" not in str(error):
+            raise
+        pytest.skip("the case adds a matrix of its own")
     for function, image in images:
         assert image.image.startswith(b"\x7fELF")
         if case.name.rpartition(".")[2] not in WITH_STACK:
