@@ -121,6 +121,19 @@ def _float_mask(mask: Tensor | None, like: Tensor) -> Tensor | None:
     return _core.zeros(mask.shape, dtype=like.dtype).masked_fill(mask, -math.inf)
 
 
+def _scores(q: Tensor, k: Tensor, mask: Tensor | None, padding: Tensor | None, extra: int) -> Tensor:
+    """What the queries have in common with the keys, (batch, heads, queries, keys), masked; `extra` keys have no mask."""
+    batch, num_heads = q.shape[:2]
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    if mask is not None:
+        mask = _wider(mask, extra)
+        scores = scores + (mask.reshape(batch, num_heads, *mask.shape[1:]) if mask.ndim == 3 else mask)
+    if padding is not None:
+        padding = _wider(padding.unsqueeze(0) if padding.ndim == 1 else padding, extra)
+        scores = scores + padding.reshape(batch, 1, 1, -1)
+    return scores
+
+
 def multi_head_attention_forward(
     query: Tensor,
     key: Tensor,
@@ -183,13 +196,7 @@ def multi_head_attention_forward(
             continue
         k, v = (_core.cat([t, _row(t, row)], 2) for t, row in zip((k, v), more, strict=True))
         extra += 1
-    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
-    if mask is not None:
-        mask = _wider(mask, extra)
-        scores = scores + (mask.reshape(batch, num_heads, *mask.shape[1:]) if mask.ndim == 3 else mask)
-    if padding is not None:
-        padding = _wider(padding.unsqueeze(0) if padding.ndim == 1 else padding, extra)
-        scores = scores + padding.reshape(batch, 1, 1, -1)
+    scores = _scores(q, k, mask, padding, extra)
     attention = scores.softmax(-1)
     if dropout_p > 0 and training:
         attention = _core.dropout(attention, dropout_p, True)
