@@ -66,7 +66,9 @@ def remainder(a, b):
 @elementwise()
 def floor_divide(a, b):
     if a.dtype.is_floating():
-        q = (a - real_remainder(a, b)) / b
+        r = libdevice.fmod(a, b)
+        q = (a - r) / b
+        q = tl.where((r != 0) & ((r < 0) != (b < 0)), q - 1.0, q)
         down = libdevice.floor(q)
         nearest = tl.where(q - down > 0.5, down + 1.0, down)
         whole = tl.where(q == 0, libdevice.copysign(q * 0.0, a / b), nearest)
