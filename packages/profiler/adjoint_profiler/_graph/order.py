@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_right
 from collections.abc import Sequence
 
-_SWEEPS = 8
+_SWEEPS = 6
 
 Links = list[list[int]]  # for each node those it is joined to in the next layer
 
@@ -41,8 +41,7 @@ def _sort(layer: list[int], side: Links, position: list[int], ties_reversed: boo
     if len(layer) > 1:
         if ties_reversed:
             layer.reverse()
-        mean = {v: sum(position[u] for u in side[v]) / len(side[v]) if side[v] else float(position[v]) for v in layer}
-        layer.sort(key=mean.__getitem__)
+        layer.sort(key=lambda v: sum([position[u] for u in side[v]]) / len(side[v]) if side[v] else position[v])
         for i, v in enumerate(layer):
             position[v] = i
 
@@ -53,8 +52,11 @@ def crossings(layers: Sequence[Sequence[int]], above: Links, position: Sequence[
     for layer in layers:
         ends: list[int] = []
         for v in layer:
-            upper = sorted(position[u] for u in above[v])
-            total += sum(len(ends) - bisect_left(ends, u + 1) for u in upper)
-            for u in upper:
-                insort(ends, u)
+            for u in sorted([position[w] for w in above[v]]):
+                if ends and ends[-1] > u:
+                    at = bisect_right(ends, u)
+                    total += len(ends) - at
+                    ends.insert(at, u)
+                else:
+                    ends.append(u)
     return total
