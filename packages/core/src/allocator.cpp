@@ -99,7 +99,8 @@ class LargeHeap {
     if (live_ > highest_) highest_ = live_;
   }
   static void* fresh(size_t size) noexcept {
-    void* p = std::aligned_alloc(size >= huge ? huge : 64, (size + 63) / 64 * 64);
+    const size_t alignment = keep_blocks && size >= huge ? huge : 64;   // the size must be a multiple of it
+    void* p = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
 #if defined(__linux__)
     if (p && size >= huge) madvise(p, size, MADV_HUGEPAGE);
 #endif
