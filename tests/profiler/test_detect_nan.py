@@ -207,3 +207,14 @@ def test_anomaly_mode_keeps_its_text():
         with pytest.raises(NonFiniteError):
             (x.sqrt() * 0).sum().backward()
     assert "test_anomaly_mode_keeps_its_text" in str(told[0].message)
+
+
+@pytest.mark.parametrize("transform", [ad.autograd.functional.jvp, lambda f, x, t: ad.func.jvp(f, (x,), (t,))])
+def test_forward_mode_names_the_operation_whose_tangent_it_was(transform):
+    e = found(lambda: transform(lambda x: x.sqrt() * 2, ad.zeros(3), ad.zeros(3)))
+    assert (e.op, e.made) == ("div", True) and "div in the tangent of sqrt made nan" in str(e)
+
+
+def test_lines_are_the_users_where_the_library_calls_backward():
+    e = found(lambda: ad.autograd.functional.jacobian(lambda x: x.sqrt().sum() * 0, ad.zeros(3)))
+    assert e.line[0] == e.forward_line[0] == __file__

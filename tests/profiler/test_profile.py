@@ -338,6 +338,59 @@ def test_profiles_nest():
     assert len(named(outer, "aten::cos")) == len(named(inner, "aten::cos")) == 1 and not named(inner, "aten::sin")
 
 
+def test_functions_made_of_operations_show_their_operands():
+    x, w, b = ad.ones(2, 3), ad.ones(4, 3), ad.ones(4)
+    f = ad.nn.functional
+
+    def run(_):
+        f.linear(x, w, b)
+        x @ w.t()
+        f.softmax(x, 1)
+        f.log_softmax(x, 1)
+        f.layer_norm(x, (3,))
+        f.cross_entropy(x, ad.zeros(2, dtype=ad.int64))
+        f.mse_loss(x, x)
+        ad.stack([b, b])
+        b.unsqueeze(0)
+
+    rows = profiled(run, record_shapes=True).key_averages(group_by_input_shape=True)
+    shapes = {(e.key, str(e.input_shapes)) for e in rows}
+    assert shapes >= {
+        ("aten::linear", "[[2, 3], [4, 3], [4]]"),
+        ("aten::matmul", "[[2, 3], [3, 4]]"),
+        ("aten::t", "[[4, 3]]"),
+        ("aten::softmax", "[[2, 3]]"),
+        ("aten::log_softmax", "[[2, 3]]"),
+        ("aten::layer_norm", "[[2, 3], [], []]"),
+        ("aten::cross_entropy_loss", "[[2, 3], [2]]"),
+        ("aten::mse_loss", "[[2, 3], [2, 3]]"),
+        ("aten::stack", "[[4], [4]]"),
+        ("aten::unsqueeze", "[[4]]"),
+    }
+
+
+def test_numbers_that_python_reads_are_seen():
+    v = ad.ones(1)
+
+    def run(_):
+        assert (float(v), int(v), complex(v), v.item(), bool(v), v.is_nonzero()) == (1.0, 1, 1 + 0j, 1.0, True, True)
+
+    counts = {e.key: e.count for e in profiled(run).key_averages()}
+    assert counts == {"aten::item": 6, "aten::_local_scalar_dense": 6, "aten::is_nonzero": 2}
+
+
+def test_python_numbers_are_no_memory_of_tensors():
+    x = ad.ones(100, requires_grad=True)
+
+    def run(_):
+        y = (x * 2 + 1) ** 3.5  # the last number is kept by the graph
+        del y
+
+    prof = profiled(run, profile_memory=True)
+    assert sum(e.self_cpu_memory_usage for e in prof.function_events) == 0
+    assert {e.cpu_memory_usage % 400 for e in prof.function_events} == {0}
+
+
 def test_events_have_what_pytorch_gives_each():
     prof = profiled(profile_memory=True)
     for event in prof.function_events:
@@ -354,12 +407,26 @@ def test_files_of_a_profile_that_cannot_be_written(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_whether_a_profile_runs():
+    enabled = ad.autograd._profiler_enabled
+    assert not enabled()
+    with profiler.profile(), profiler.profile(enabled=False):
+        with profiler.profile():
+            assert enabled()
+        assert enabled()
+        elsewhere = []
+        thread = threading.Thread(target=lambda: elsewhere.append(enabled()))
+        thread.start()
+        thread.join()
+    assert not enabled() and elsewhere == [False]
+
+
 def test_profiles_nest_as_deep_as_observers_may():
     with contextlib.ExitStack() as stack:
         for _ in range(8):
             stack.enter_context(profiler.profile())
         ninth = profiler.profile()
-        with pytest.raises(RuntimeError, match="at most 8 observers"):
+        with pytest.raises(RuntimeError, match="add_observer: at most 8 observers and profiles .* got one more"):
             ninth.__enter__()
         assert not ninth.recording
     with ninth:  # it did not begin before

@@ -22,4 +22,7 @@ Tensor tensor_from(PyObject* data, std::optional<DType> dtype, const char* op);
 Tensor from_numpy(PyObject* array);                // shares memory
 bool as_operand(PyObject* o, Tensor& out);         // tensor, number or NumPy array
 
+Scalar read_item(const Tensor& x);                 // its one element, for Python: observers see it
+bool is_nonzero(const Tensor& x);
+
 }  // namespace adjoint::python

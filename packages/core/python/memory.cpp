@@ -76,19 +76,16 @@ void bind_queries(nb::module_& m) {
   both(m, "is_complex", [](const Tensor& x) { return is_complex(x.dtype()); });
   both(m, "is_signed", [](const Tensor& x) { return x.dtype() != DType::bool_ && (x.dtype() < DType::uint8 || x.dtype() > DType::uint64); });
   both(m, "is_same_size", [](const Tensor& x, const Tensor& y) { return x.sizes() == y.sizes(); }, "other"_a);
-  both(m, "is_nonzero", [](const Tensor& x) { return item(x).to<bool>(); });
+  both(m, "is_nonzero", is_nonzero);
   for (const char* name : {"is_conj", "is_neg"}) both(m, name, [](const Tensor&) { return false; });
   m.def("is_tensor", [](nb::handle o) { return is_tensor(o.ptr()); }, "obj"_a.none());
   m.def("numel", [](const Tensor& x) { return x.numel(); }, "input"_a);
 }
 
 void bind_values(const Methods& t) {
-  t.def("item", [](const Tensor& x) {
-    const Named named("item");
-    return item(x);
-  }, "The value of a one-element tensor, as a Python number.");
+  t.def("item", read_item, "The value of a one-element tensor, as a Python number.");
   t.def("tolist", [](const Tensor& x) { const Tensor t = on_host(memory(x, "tolist")); return list_of(t->data, *t, 0); }, "Nested lists of Python numbers.");
-  t.def("__complex__", [](const Tensor& x) { const auto z = item(x).to<Complex<double>>(); return nb::steal(PyComplex_FromDoubles(z.re, z.im)); });
+  t.def("__complex__", [](const Tensor& x) { const auto z = read_item(x).to<Complex<double>>(); return nb::steal(PyComplex_FromDoubles(z.re, z.im)); });
 }
 
 // In PyTorch a strided tensor counts as contiguous here unless its channels are last.

@@ -1,4 +1,5 @@
 // The operators of Tensor: straight from the interpreter's slots to the record.
+#include <adjoint/core/observer.h>
 #include <nanobind/nanobind.h>
 
 #include <cmath>
@@ -87,13 +88,13 @@ int truth(PyObject* a) {
     const TensorImpl* t = impl_of(a);
     expect(t->numel != 0, "Boolean value of Tensor with no values is ambiguous");
     expect(t->numel == 1, "Boolean value of Tensor with more than one value is ambiguous");
-    return item(unwrap(a)).to<bool>();
+    return is_nonzero(unwrap(a));
   } catch (...) { raise(); return -1; }
 }
 
 Scalar value_of(PyObject* a) {
   expect(impl_of(a)->numel == 1, ErrorKind::value, "only one element tensors can be converted to Python scalars");
-  return item(unwrap(a));
+  return read_item(unwrap(a));
 }
 
 PyObject* as_int(PyObject* a) {
@@ -136,13 +137,23 @@ int contains(PyObject* a, PyObject* b) {
   try {
     Tensor element;
     expect(as_operand(b, element), "Tensor.__contains__ only supports Tensor or scalar, but you passed in a ", type_name(b));
-    return item(any(eq(element, unwrap(a)))).to<bool>();
+    return is_nonzero(any(eq(element, unwrap(a))));
   } catch (...) { raise(); return -1; }
 }
 
 template <class F> PyType_Slot slot(int id, F* f) { return {id, reinterpret_cast<void*>(f)}; }
 
 }  // namespace
+
+Scalar read_item(const Tensor& x) {
+  const Named named("item", {&x, 1}), inner("_local_scalar_dense", {&x, 1});
+  return item(x);
+}
+
+bool is_nonzero(const Tensor& x) {
+  const Named named("is_nonzero", {&x, 1});
+  return read_item(x).to<bool>();
+}
 
 std::span<const PyType_Slot> number_slots() {
   static const PyType_Slot slots[] = {

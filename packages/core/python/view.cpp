@@ -62,7 +62,7 @@ Tensor unflatten(const Tensor& x, int64_t dim, Dims sizes) {
 }
 
 Tensor transposed(const Tensor& x) {
-  const Named named("t");
+  const Named named("t", {&x, 1});
   expect(x.dim() <= 2, "t() expects a tensor with <= 2 dimensions, but self is ", x.dim(), "D");
   return x.dim() < 2 ? alias(x) : transpose(x, 0, 1);
 }

@@ -28,8 +28,8 @@ struct Busy {
 }  // namespace
 
 void add_observer(Observer& o) {
-  expect(std::find(present.list, present.list + present.count, &o) == present.list + present.count, "an observer may watch a thread once at a time");
-  expect(present.count < Present::most, "at most ", Present::most, " observers may watch a thread");
+  expect(std::find(present.list, present.list + present.count, &o) == present.list + present.count, "add_observer: an observer may watch a thread once at a time, got one that does");
+  expect(present.count < Present::most, "add_observer: at most ", Present::most, " observers and profiles may watch a thread at once, got one more");
   present.list[present.count++] = &o;
   observer_count.fetch_add(1, std::memory_order_relaxed);
 }

@@ -26,8 +26,14 @@ Storage* Storage::borrow(void* data, size_t nbytes, Deleter deleter, void* conte
   return new (allocate(header)) Storage{1, first_version(), 0, header, data, nbytes, deleter, context, device};
 }
 
+// Its context, without a deleter, is what sets it apart.
+Storage* storage_of_number(size_t nbytes) {
+  void* memory = allocate(Storage::header + nbytes);
+  return new (memory) Storage{1, Storage::first_version(), 0, static_cast<uint32_t>(Storage::header + nbytes), static_cast<char*>(memory) + Storage::header, nbytes, nullptr, memory, {}};
+}
+
 void Storage::free() noexcept {
-  if (watched_here() && !deleter) tell_memory(this, -static_cast<int64_t>(nbytes));
+  if (watched_here() && !deleter && !context) tell_memory(this, -static_cast<int64_t>(nbytes));
   if (deleter) deleter(context);
   else if (data != reinterpret_cast<char*>(this) + header) deallocate(data, nbytes);
   const size_t bytes = block;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "watched_here.h"
+
 namespace adjoint {
 
 thread_local uint32_t level_top = 0;
@@ -99,7 +101,7 @@ Tensor full(const Dims& sizes, const Scalar& value, DType dtype, Device device) 
 Tensor wrapped(const Scalar& value) {
   Tensor t = Tensor::take(TensorImpl::make());
   t->flags |= flag_wrapped;
-  t->storage = Storage::make(sizeof(Complex<double>));   // room for every number
+  t->storage = storage_of_number(sizeof(Complex<double>));   // room for every number
   t->data = static_cast<char*>(t->storage->data);
   set_number(*t, value);
   return t;

@@ -246,7 +246,7 @@ def running_node() -> Any: ...
 
 class FiniteWatch:
     """
-    Calls `describe(name, elementwise, in_place, operands, result, what, node)` for results that are not finite.
+    Calls `describe(name, elementwise, in_place, operands, result, what, node, tangent_of)` for results that are not finite.
     """
 
     def __init__(self, describe: Any, inf: _bool) -> None: ...

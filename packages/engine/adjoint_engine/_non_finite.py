@@ -35,7 +35,14 @@ class NonFiniteError(RuntimeError):
 
 
 def describe(
-    name: str, elementwise: bool, in_place: bool, operands: Sequence[Tensor | None], plain: Tensor, kind: str, node: Any
+    name: str,
+    elementwise: bool,
+    in_place: bool,
+    operands: Sequence[Tensor | None],
+    plain: Tensor,
+    kind: str,
+    node: Any,
+    tangent_of: str | None,
 ) -> NonFiniteError | None:
     """The error for one result; None for an infinity that only came along."""
     index, count = _first(plain, kind)
@@ -50,6 +57,8 @@ def describe(
     if node:
         error.node, error.forward_line = node.name(), _core._site_info(_engine.node_site(node))
     where = f"{name} in {error.node}" if error.node not in (None, name) else name
+    if tangent_of:
+        where += f" in the tangent of {tangent_of}"
     total = f"{count} of {plain.numel()} elements of {str(plain.dtype).rpartition('.')[2]}{list(plain.shape)}"
     text = [f"detect_nan: {where} {'made' if error.made else 'received'} {kind} at index {index}, in {total}"]
     if values:

@@ -25,7 +25,8 @@ class PythonFiniteWatch final : public FiniteWatch {
     nb::gil_scoped_acquire gil;
     const Node* n = static_cast<const Node*>(s.node);
     const bool elementwise = s.op && !s.op->shape;
-    nb::object e = describe_(n ? n->name() : std::string(s.op->name), elementwise, s.kind == Span::Kind::in_place, list(s.x), found.where, found.what == Bad::nan ? "nan" : "inf", NodeRef{n ? const_cast<Node*>(n) : running_node()});
+    const Op* of = pushed(s.op);
+    nb::object e = describe_(n ? n->name() : std::string(s.op->name), elementwise, s.kind == Span::Kind::in_place, list(s.x), found.where, found.what == Bad::nan ? "nan" : "inf", NodeRef{n ? const_cast<Node*>(n) : running_node()}, of ? nb::cast(of->name) : nb::none());
     if (e.is_none()) return false;
     found_ = std::move(e);
     return true;
@@ -55,7 +56,7 @@ class PythonFiniteWatch final : public FiniteWatch {
 }  // namespace
 
 void bind_finite(nb::module_& m) {
-  nb::class_<PythonFiniteWatch>(m, "FiniteWatch", "Calls `describe(name, elementwise, in_place, operands, result, what, node)` for results that are not finite.")
+  nb::class_<PythonFiniteWatch>(m, "FiniteWatch", "Calls `describe(name, elementwise, in_place, operands, result, what, node, tangent_of)` for results that are not finite.")
       .def(nb::init<nb::object, bool>(), nb::arg("describe"), nb::arg("inf"))
       .def("start", &PythonFiniteWatch::start)
       .def("stop", &PythonFiniteWatch::stop);

@@ -94,6 +94,13 @@ bool FiniteWatch::seen(const Span& s, const Tensor& t) const noexcept {
   return s.kind == Span::Kind::node && std::any_of(s.x.begin(), s.x.end(), [&](const Tensor& x) { return x && x->storage == t->storage; });
 }
 
+const Op* FiniteWatch::pushed(const Op* running) const noexcept {
+  for (auto o = open_.rbegin(); o != open_.rend() && o->span->op; ++o)
+    if (o->span->op != running && std::any_of(o->span->x.begin(), o->span->x.end(), [](const Tensor& x) { return x && x->keys & key_lifted && face(x)->slot->kind == LevelKind::dual; }))
+      return o->span->op;
+  return nullptr;
+}
+
 void FiniteWatch::end(const Span& s, Tensors y) {
   if (!close(s)) return;
   bool bad = false;

@@ -34,7 +34,7 @@ void set_requires_grad(const Tensor& t, bool value) {
 }
 
 Tensor detach(const Tensor& t) {
-  const Named named("detach");
+  const Named named("detach", {&t, 1});
   Tensor f = fresh(t);
   if (!(f->keys & key_lifted)) return alias_of(f);
   Face* c = face(f);

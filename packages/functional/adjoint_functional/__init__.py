@@ -4,6 +4,10 @@
 ``checking`` gradcheck and its kin; the names that do not clash stand here too.
 """
 
+import os as _os
+
+from adjoint_core import _core
+
 from . import checking as checking
 from . import func as func
 from . import functional as functional
@@ -14,3 +18,5 @@ from ._backend import tree_unflatten as tree_unflatten
 from ._gradcheck import gradcheck as gradcheck
 from ._gradgradcheck import gradgradcheck as gradgradcheck
 from ._report import GradcheckError as GradcheckError
+
+_core.skip_prefix(_os.path.dirname(__file__) + _os.sep)  # errors name the line that called

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import threading
 import time
 import uuid
 import warnings
@@ -19,6 +20,8 @@ from ._collect import Collector, Session, Wanted
 from ._config import ProfilerActivity, ProfilerConfig, ProfilerState
 from ._event_list import EventList
 from ._frames import Frames
+
+_here = threading.local()
 
 if TYPE_CHECKING:
     from ._average import FunctionEventAvg
@@ -159,6 +162,7 @@ class profile:
         if not self._sessions:
             self._origin, self._origin_of_day = now, time_ns()
         log.start()
+        _running().add(id(log))
         self._open = Session(log, frames, now, now)
         if frames is not None:
             frames.start()
@@ -170,6 +174,7 @@ class profile:
         if session.frames is not None:
             session.frames.stop()
         session.log.stop()
+        _running().discard(id(session.log))
         self._sessions.append(Session(session.log, session.frames, session.began, perf_counter_ns()))
         self._events = None
 
@@ -307,6 +312,24 @@ class profile:
 
     def _repr_html_(self) -> str:
         return self.key_averages()._repr_html_()
+
+
+def profiler_enabled() -> bool:
+    """Whether a profile of this thread records now.
+
+    Example::
+
+        >>> with ad.autograd.profiler.profile():
+        ...     inside = profiler_enabled()
+        >>> inside, profiler_enabled()
+        (True, False)
+    """
+    return bool(_running())
+
+
+def _running() -> set[int]:
+    """The logs of this thread that record now, by their ids."""
+    return _here.__dict__.setdefault("running", set())
 
 
 @contextlib.contextmanager

@@ -59,6 +59,7 @@ _LATER = {  # the profiler is imported when it is first used
     "ProfilerConfig": "profiler",
     "ProfilerState": "profiler",
     "kineto_available": "profiler",
+    "_profiler_enabled": "profiler",
 }
 
 

@@ -19,4 +19,5 @@ from adjoint_profiler import kineto_available as kineto_available
 from adjoint_profiler import load_nvprof as load_nvprof
 from adjoint_profiler import parse_nvprof_trace as parse_nvprof_trace
 from adjoint_profiler import profile as profile
+from adjoint_profiler import profiler_enabled as _profiler_enabled  # noqa: F401
 from adjoint_profiler import record_function as record_function

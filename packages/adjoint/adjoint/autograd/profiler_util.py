@@ -1,5 +1,6 @@
 """The events that profiles are made of."""
 
+from adjoint_profiler import MEMORY_EVENT_NAME as MEMORY_EVENT_NAME
 from adjoint_profiler import DeviceType as DeviceType
 from adjoint_profiler import EventList as EventList
 from adjoint_profiler import EventMetadata as EventMetadata

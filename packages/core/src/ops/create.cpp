@@ -17,11 +17,11 @@ Tensor ones(const Dims& sizes, DType dtype, Device device) {
   return full(sizes, 1, dtype, device);
 }
 Tensor zeros_like(const Tensor& x) {
-  const Named named("zeros_like");
+  const Named named("zeros_like", {&x, 1});
   return is_sparse(x) ? sparse_zeros(x) : full(x.sizes(), 0, x.dtype(), x.device());
 }
 Tensor ones_like(const Tensor& x) {
-  const Named named("ones_like");
+  const Named named("ones_like", {&x, 1});
   return full(x.sizes(), 1, x.dtype(), x.device());
 }
 

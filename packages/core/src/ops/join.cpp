@@ -152,7 +152,7 @@ Tensor cat(Tensors x, int64_t dim) {
   return y[0];
 }
 Tensor stack(Tensors x, int64_t dim) {
-  const Named named("stack");
+  const Named named("stack", x);
   expect(!x.empty(), "stack: expects a non-empty TensorList");
   const int d = wrap_dim(dim, x[0].dim() + 1, "stack");
   TensorVector rows;

@@ -99,7 +99,8 @@ const Op op_matmul{.name = "matmul", .kind = Kind::multilinear, .types = matmul_
     .doc = "The product of matrices, or of batches of matrices that broadcast against each other.", .reference = matmul_kernel};
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
-  const Named named("matmul");
+  const Given given(a, b);
+  const Named named("matmul", given);
   expect(a.dim() > 0 && b.dim() > 0, ErrorKind::shape, "matmul: both arguments to matmul need to be at least 1D, but they are ", a.dim(), "D and ", b.dim(), "D");
   if (a.dim() == 1) {
     const Tensor row = unsqueeze(a, 0);
@@ -130,13 +131,15 @@ Tensor bmm(const Tensor& a, const Tensor& b) {
   return apply(op_matmul, {a, b});
 }
 Tensor mv(const Tensor& a, const Tensor& b) {
-  const Named named("mv");
+  const Given given(a, b);
+  const Named named("mv", given);
   expect(a.dim() == 2 && b.dim() == 1, ErrorKind::shape, "mv: vector + matrix @ vector expected, got ", a.dim(), ", ", b.dim());
   expect(a.size(1) == b.size(0), ErrorKind::shape, "mv: size mismatch, got input (", a.size(0), "), mat (", a.size(0), "x", a.size(1), "), vec (", b.size(0), ")");
   return matmul(a, b);
 }
 Tensor dot(const Tensor& a, const Tensor& b) {
-  const Named named("dot");
+  const Given given(a, b);
+  const Named named("dot", given);
   expect(a.dim() == 1 && b.dim() == 1, ErrorKind::shape, "dot: 1D tensors expected, but got ", a.dim(), "D and ", b.dim(), "D tensors");
   expect(a.numel() == b.numel(), ErrorKind::shape, "dot: inconsistent tensor size, expected tensor ", a.sizes(), " and src ", b.sizes(), " to have the same number of elements, but got ", a.numel(),
          " and ", b.numel(), " elements respectively");
@@ -153,14 +156,16 @@ bool is_one(const Scalar& s) { return s.dtype() != DType::complex128 && s.to<dou
 }  // namespace
 
 Tensor addmm(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
-  const Named named("addmm");
+  const Given given(c, a, b);
+  const Named named("addmm", given);
   const Tensor product = mm(a, b), scaled = is_one(alpha) ? product : mul(product, wrapped(alpha));
   expect(broadcast(c.sizes(), product.sizes(), "addmm") == product.sizes(), ErrorKind::shape, "addmm: The expanded size of the tensor ", product.sizes(), " must match the existing size ", c.sizes());
   if (beta.is_zero()) return scaled;  // what c holds, even NaN, does not matter
   return add(is_one(beta) ? c : mul(c, wrapped(beta)), scaled);
 }
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  const Named named("linear");
+  const Given given(x, weight, bias);
+  const Named named("linear", given);
   expect(weight.dim() == 1 || weight.dim() == 2, ErrorKind::shape, "linear: weight must be 1-d or 2-d, got shape ", weight.sizes());
   const Tensor y = matmul(x, weight.dim() == 2 ? mT(weight) : weight);
   return bias ? add(y, bias) : y;

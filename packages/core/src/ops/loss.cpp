@@ -111,14 +111,16 @@ Tensor probability_loss(const Tensor& log_p, const Tensor& target, const Tensor&
 }  // namespace
 
 Tensor nll_loss(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r, int64_t ignore_index) {
-  const Named named("nll_loss_nd");
+  const Given given(x, target);
+  const Named named("nll_loss_nd", given);
   check_class_shapes(x, target, weight, "nll_loss");
   const Classes c = classes_of(x, target, weight, ignore_index);
   return reduce_classes(class_losses(x, c), c, r);
 }
 
 Tensor cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r, int64_t ignore_index, double label_smoothing) {
-  const Named named("cross_entropy_loss");
+  const Given given(x, target);
+  const Named named("cross_entropy_loss", given);
   expect(label_smoothing >= 0 && label_smoothing <= 1, "cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
   expect(x.dim() > 0, "cross_entropy: input.dim() > 0, got a 0-d tensor");
   const int d = class_dim(x);
@@ -139,16 +141,19 @@ Tensor cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight
 // ---- elementwise
 
 Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction r) {
-  const Named named("mse_loss");
+  const Given given(x, target);
+  const Named named("mse_loss", given);
   return reduce(square(x - target), r);
 }
 Tensor l1_loss(const Tensor& x, const Tensor& target, Reduction r) {
-  const Named named("l1_loss");
+  const Given given(x, target);
+  const Named named("l1_loss", given);
   return reduce(abs(x - target), r);
 }
 
 Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, Reduction r, double beta) {
-  const Named named("smooth_l1_loss");
+  const Given given(x, target);
+  const Named named("smooth_l1_loss", given);
   expect(beta >= 0, "smooth_l1_loss: smooth_l1_loss does not support negative values for beta, got ", beta);
   if (beta == 0) return l1_loss(x, target, r);
   const Tensor d = x - target, size = abs(d);
@@ -156,14 +161,16 @@ Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, Reduction r, double
 }
 
 Tensor huber_loss(const Tensor& x, const Tensor& target, Reduction r, double delta) {
-  const Named named("huber_loss");
+  const Given given(x, target);
+  const Named named("huber_loss", given);
   expect(delta > 0, "huber_loss: huber_loss does not support non-positive values for delta, got ", delta);
   const Tensor d = x - target, size = abs(d);
   return reduce(where(lt(size, wrapped(delta)), square(d) * 0.5, (size - 0.5 * delta) * delta), r);
 }
 
 Tensor kl_div(const Tensor& x, const Tensor& target, Reduction r, bool log_target) {
-  const Named named("kl_div");
+  const Given given(x, target);
+  const Named named("kl_div", given);
   return reduce(log_target ? exp(target) * (target - x) : xlogy(target, target) - target * x, r);
 }
 
@@ -186,7 +193,8 @@ const Op op_binary_cross_entropy{.name = "binary_cross_entropy", .types = types:
           rule([](V v, X<0> x) { return v * (bounded_log(log1p(-x)) - bounded_log(log(x))); })},
     .doc = "-(target log x + (1 - target) log(1 - x)), with logarithms of at least -100.", .reference = elementwise<BinaryCrossEntropy, 2>};
 Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r) {
-  const Named named("binary_cross_entropy");
+  const Given given(x, target);
+  const Named named("binary_cross_entropy", given);
   expect(x.sizes() == target.sizes(), ErrorKind::value, "Using a target size (", size_text(target.sizes()), ") that is different to the input size (", size_text(x.sizes()),
          ") is deprecated. Please ensure they have the same size.");
   Tensor loss = apply(op_binary_cross_entropy, {x, target});
@@ -194,7 +202,8 @@ Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor&
 }
 
 Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target, const Tensor& weight, const Tensor& pos_weight, Reduction r) {
-  const Named named("binary_cross_entropy_with_logits");
+  const Given given(x, target);
+  const Named named("binary_cross_entropy_with_logits", given);
   expect(x.sizes() == target.sizes(), ErrorKind::value, "Target size (", size_text(target.sizes()), ") must be the same as input size (", size_text(x.sizes()), ")");
   Tensor log_p = logsigmoid(x);
   if (pos_weight) log_p = log_p * ((pos_weight - 1.0) * target + 1.0);

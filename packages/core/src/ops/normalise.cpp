@@ -195,11 +195,11 @@ Tensor softmax_like(const Op& op, const Tensor& x, int64_t dim, std::optional<DT
 }
 }  // namespace
 Tensor softmax(const Tensor& x, int64_t dim, std::optional<DType> dtype) {
-  const Named named("softmax");
+  const Named named("softmax", {&x, 1});
   return softmax_like(op_softmax, x, dim, dtype);
 }
 Tensor log_softmax(const Tensor& x, int64_t dim, std::optional<DType> dtype) {
-  const Named named("log_softmax");
+  const Named named("log_softmax", {&x, 1});
   return softmax_like(op_log_softmax, x, dim, dtype);
 }
 
@@ -269,7 +269,8 @@ Standardised standardised(const Op& op, const Tensor& x, const Dims& dims, doubl
 }  // namespace
 
 Tensor layer_norm(const Tensor& x, const Dims& shape, const Tensor& weight, const Tensor& bias, double eps) {
-  const Named named("layer_norm");
+  const Given given(x, weight, bias);
+  const Named named("layer_norm", given);
   const Dims dims = trailing_dims(x, shape, "layer_norm");
   check_affine(weight, shape, "layer_norm", "weight");
   check_affine(bias, shape, "layer_norm", "bias");
@@ -282,7 +283,8 @@ double epsilon_of(DType t) {
 }
 }  // namespace
 Tensor rms_norm(const Tensor& x, const Dims& shape, const Tensor& weight, std::optional<double> eps) {
-  const Named named("rms_norm");
+  const Given given(x, weight);
+  const Named named("rms_norm", given);
   const Dims dims = trailing_dims(x, shape, "rms_norm");
   check_affine(weight, shape, "rms_norm", "weight");
   if (is_complex(x.dtype())) {  // by PyTorch's definition the mean of x^2, not of |x|^2
@@ -307,7 +309,8 @@ void update_running(const Tensor& running, const Tensor& value, double momentum,
 }  // namespace
 
 Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps) {
-  const Named named("batch_norm");
+  const Given given(x, weight, bias, running_mean, running_var);
+  const Named named("batch_norm", given);
   expect(x.dim() >= 2, ErrorKind::value, "batch_norm: expected at least 2D input, got ", x.dim(), "D input");
   const int64_t channels = x.size(1), n = channels ? x.numel() / channels : 0;
   for (const Tensor& t : {running_mean, running_var, weight, bias})

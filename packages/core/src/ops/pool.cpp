@@ -209,7 +209,7 @@ const Op op_max_pool{.name = "max_pool", .kind = Kind::custom, .outputs = 2, .ty
 Values max_pool(const Tensor& x, const Window& w) {
   check(x, w, "max_pool");
   static constexpr const char* names[] = {"max_pool1d", "max_pool2d", "max_pool3d"};
-  const Named named(names[w.kernel.size() - 1]);
+  const Named named(names[w.kernel.size() - 1], {&x, 1});
   Tensor y[max_outputs];
   apply(op_max_pool, {&x, 1}, w, y);
   return {y[0], y[1]};

@@ -150,7 +150,7 @@ Tensor randperm(int64_t n, DType dtype, Generator& g) {
 }
 
 Tensor bernoulli(const Tensor& p, Generator& g) {
-  const Named named("bernoulli");
+  const Named named("bernoulli", {&p, 1});
   expect(is_floating(p.dtype()), ErrorKind::not_implemented, "bernoulli: not implemented for ", p.dtype());
   const DType wide = p.dtype() == DType::float64 ? p.dtype() : DType::float32;
   return to_dtype(lt(to_device(rand(p.sizes(), wide, g), p.device()), p), p.dtype());
@@ -159,7 +159,7 @@ Tensor bernoulli(const Tensor& p, Generator& g) {
 Tensor dropout(const Tensor& x, double p, bool training, Generator& g) {
   expect(p >= 0 && p <= 1, ErrorKind::value, "dropout: dropout probability has to be between 0 and 1, but got ", p);
   if (!training || p == 0 || x.numel() == 0) return x;
-  const Named named("dropout");
+  const Named named("dropout", {&x, 1});
   expect(is_differentiable(x.dtype()), "dropout: result type Float can't be cast to the desired output type ", x.dtype());
   Tensor mask = empty(x.sizes(), x.dtype());
   with_type(x.dtype(), [&](auto tag) {

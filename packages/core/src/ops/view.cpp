@@ -108,7 +108,7 @@ const Op op_view{.name = "view", .kind = Kind::linear,
     .doc = "The same elements in the same order under another shape, without copying."};
 Tensor view(const Tensor& x, const Dims& sizes) { return apply(op_view, {x}, Sizes{infer_size(sizes, x.numel(), "view")}); }
 Tensor reshape(const Tensor& x, const Dims& sizes) {
-  const Named named("reshape");
+  const Named named("reshape", {&x, 1});
   const Dims to = infer_size(sizes, x.numel(), "reshape");
   if (!view_strides(*x, to)) return apply(op_view, {contiguous(x)}, Sizes{to});
   return apply(op_view, {x}, Sizes{to});
@@ -163,7 +163,7 @@ Tensor mT(const Tensor& x) {
 }
 
 Tensor squeeze(const Tensor& x, const OptionalDims& dims) {
-  const Named named("squeeze");
+  const Named named("squeeze", {&x, 1});
   Dims which, to;
   if (dims) for (int64_t d : *dims) which.push_back(wrap_dim(d, x.dim(), "squeeze"));
   for (int i = 0; i < x.dim(); i++)
@@ -171,7 +171,7 @@ Tensor squeeze(const Tensor& x, const OptionalDims& dims) {
   return to.size() == x.dim() ? alias(x) : apply(op_view, {x}, Sizes{to});
 }
 Tensor unsqueeze(const Tensor& x, int64_t dim) {
-  const Named named("unsqueeze");
+  const Named named("unsqueeze", {&x, 1});
   const int d = wrap_dim(dim, x.dim() + 1, "unsqueeze");
   Dims to = x.sizes();
   to.insert(d, 1);
@@ -198,7 +198,7 @@ Tensor slice(const Tensor& x, int64_t dim, int64_t start, int64_t stop, int64_t 
   return apply(op_slice, {x}, Slice{d, start, stop, step});
 }
 Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length) {
-  const Named named("narrow");
+  const Named named("narrow", {&x, 1});
   expect(x.dim() > 0, "narrow: cannot be applied to a 0-dim tensor.");
   const int d = wrap_dim(dim, x.dim(), "narrow");
   const int64_t n = x.size(d), first = start < 0 ? start + n : start;
@@ -334,7 +334,7 @@ Tensor as_strided_scatter_zeros(const Tensor& v, const Dims& sizes, const Stride
 }
 
 Tensor movedim(const Tensor& x, int64_t from, int64_t to) {
-  const Named named("movedim");
+  const Named named("movedim", {&x, 1});
   const int f = wrap_dim(from, x.dim(), "movedim"), t = wrap_dim(to, x.dim(), "movedim");
   if (f == t) return x;
   Dims order;
@@ -344,7 +344,7 @@ Tensor movedim(const Tensor& x, int64_t from, int64_t to) {
   return permute(x, order);
 }
 Tensor flatten(const Tensor& x, int64_t first, int64_t last) {
-  const Named named("flatten");
+  const Named named("flatten", {&x, 1});
   if (x.dim() == 0) return reshape(x, {1});
   const int f = wrap_dim(first, x.dim(), "flatten"), l = wrap_dim(last, x.dim(), "flatten");
   expect(f <= l, "flatten: flatten() has invalid args: start_dim cannot come after end_dim, got ", first, " and ", last);
@@ -368,7 +368,7 @@ Tensor unfold(const Tensor& x, int64_t dim, int64_t size, int64_t step) {
 void (*several_views)(const Cut&, const Tensor&, Tensors) = nullptr;
 
 TensorVector unbind(const Tensor& x, int64_t dim) {
-  const Named named("unbind");
+  const Named named("unbind", {&x, 1});
   expect(x.dim() > 0, ErrorKind::index, "unbind: cannot be applied to a 0-dim tensor");
   const int d = wrap_dim(dim, x.dim(), "unbind");
   TensorVector r;
@@ -377,7 +377,7 @@ TensorVector unbind(const Tensor& x, int64_t dim) {
   return r;
 }
 TensorVector split_sizes(const Tensor& x, const Dims& sizes, int64_t dim) {
-  const Named named("split");
+  const Named named("split", {&x, 1});
   const int d = wrap_dim(dim, x.dim(), "split");
   TensorVector r;
   int64_t at = 0;
@@ -391,7 +391,7 @@ TensorVector split_sizes(const Tensor& x, const Dims& sizes, int64_t dim) {
   return r;
 }
 TensorVector split(const Tensor& x, int64_t size, int64_t dim) {
-  const Named named("split");
+  const Named named("split", {&x, 1});
   const int d = wrap_dim(dim, x.dim(), "split");
   expect(x.dim() > 0, "split: expects at least a 1-dimensional tensor");
   expect(size > 0 || (size == 0 && x.size(d) == 0), "split: split_size must be positive, got ", size);
@@ -403,7 +403,7 @@ TensorVector split(const Tensor& x, int64_t size, int64_t dim) {
   return split_sizes(x, sizes, d);
 }
 TensorVector chunk(const Tensor& x, int64_t n, int64_t dim) {
-  const Named named("chunk");
+  const Named named("chunk", {&x, 1});
   expect(n > 0, "chunk: chunk expects `chunks` to be greater than 0, got: ", n);
   const int d = wrap_dim(dim, x.dim(), "chunk");
   return split(x, (std::max<int64_t>(x.size(d), 1) - 1) / n + 1, d);

@@ -48,10 +48,21 @@ class ADJOINT_API Watch {
   bool open_;
 };
 
-// Functions that are no records are seen too, under PyTorch's name: factories, random numbers, what is made of other ops.
+// Operands in a row, lent without counting references.
+template <size_t N> class Given {
+ public:
+  template <class... T> explicit Given(const T&... x) noexcept : p_{x.get()...} {}
+  operator Tensors() const noexcept { return {reinterpret_cast<const Tensor*>(p_), N}; }
+
+ private:
+  TensorImpl* p_[N];
+};
+template <class... T> Given(const T&...) -> Given<sizeof...(T)>;
+
+// Functions that are no records are seen too, under PyTorch's name: factories, random numbers, what is made of other ops. The operands must outlive it.
 class Named {
  public:
-  explicit Named(const char* name) { if (watched()) watch_.emplace(Span{.kind = Span::Kind::function, .name = name}); }
+  explicit Named(const char* name, Tensors x = {}) { if (watched()) watch_.emplace(Span{.kind = Span::Kind::function, .x = x, .name = name}); }
 
  private:
   std::optional<Watch> watch_;   // ends without results, as if it failed

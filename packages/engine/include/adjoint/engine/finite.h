@@ -25,6 +25,7 @@ class ADJOINT_API FiniteWatch : public Observer {
   virtual bool suspects() const noexcept = 0;
   virtual void forget() noexcept = 0;
   [[noreturn]] virtual void accuse() = 0;             // throws what is remembered
+  const Op* pushed(const Op* running) const noexcept; // the operation around it whose tangent is computed, or none
 
  private:
   struct Open { const Span* span; bool user; };       // user: code of the user runs inside, each operation for itself
