@@ -352,6 +352,7 @@ def test_functions_made_of_operations_show_their_operands():
         f.mse_loss(x, x)
         ad.stack([b, b])
         b.unsqueeze(0)
+        ad.ones_like(x)
 
     rows = profiled(run, record_shapes=True).key_averages(group_by_input_shape=True)
     shapes = {(e.key, str(e.input_shapes)) for e in rows}
@@ -366,6 +367,7 @@ def test_functions_made_of_operations_show_their_operands():
         ("aten::mse_loss", "[[2, 3], [2, 3]]"),
         ("aten::stack", "[[4], [4]]"),
         ("aten::unsqueeze", "[[4]]"),
+        ("aten::ones_like", "[[2, 3]]"),
     }
 
 

@@ -34,7 +34,9 @@ template <class F> void sized(nb::module_& m, const char* name, F make, const ch
   m.def(name, [make](OptDType dtype, OptDevice device, bool requires_grad, const Dims& size) {
     return finish(make(size, dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
   }, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "size"_a);
-  m.def((std::string(name) + "_like").c_str(), [make, name](const Tensor& x, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format) {
+  const std::string like = std::string(name) + "_like";
+  m.def(like.c_str(), [make, name, like](const Tensor& x, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format) {
+    const Named named(like.c_str(), {&x, 1});
     if (is_sparse(x)) {
       expect(std::string_view(name) != "ones", ErrorKind::not_implemented, "ones_like: not supported for a tensor of layout sparse_coo; use to_dense() first");
       return finish(to_dtype(sparse_zeros(x), dtype.value_or(x.dtype())), requires_grad);

@@ -62,10 +62,15 @@ def tensors_of(variables: Mapping[str, Any]) -> Iterator[tuple[str, Tensor]]:
         for name, value in level:
             if issubclass(type(value), Tensor):
                 yield name, value
-            elif id(value) not in seen and not issubclass(type(value), _OPAQUE) and len(below) < _MOST:
+            elif id(value) not in seen and not _is_opaque(type(value)) and len(below) < _MOST:
                 seen.add(id(value))
                 below.extend(_members(name, value))
         level = below
+
+
+def _is_opaque(kind: type) -> bool:
+    """Whether it holds no tensors of the user's: ledgers, for one, are long, and what is looked at is bounded."""
+    return issubclass(kind, _OPAQUE) or str(kind.__module__).startswith("adjoint_profiler.")
 
 
 def _members(name: str, value: Any) -> Iterator[tuple[str, Any]]:

@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 import sysconfig
+import threading
 from collections.abc import Iterator
 from types import FrameType, ModuleType
 from typing import Any
@@ -32,17 +33,20 @@ def held() -> tuple[list[Held], list[Node]]:
         if issubclass(type(value), Tensor):
             holders.setdefault(id(value), (value, name, where))
     if any(issubclass(type(o), Tensor) for o in gc.get_referents(*objects)):
+        members: dict[int, Held] = {}
         for o in objects:
             if o is not holders:
-                _add_members(o, holders)
+                _add_members(o, members)
+        holders = members | holders
     holders.update({id(o): (o, "", "") for o in objects if issubclass(type(o), Tensor) and id(o) not in holders})
     _name_members(holders)
     return list(holders.values()), [o for o in objects if issubclass(type(o), Node)]
 
 
 def _local_variables() -> Iterator[tuple[str, Any, str]]:
-    """Those of running functions, innermost first, and where they are; the collector does not list them."""
-    frames: list[FrameType | None] = list(sys._current_frames().values())
+    """Those of running functions, this thread's first and innermost first, and where they are; the collector does not list them."""
+    others = [frame for thread, frame in sys._current_frames().items() if thread != threading.get_ident()]
+    frames: list[FrameType | None] = [*others, sys._getframe()]
     while frames:
         frame = frames.pop()
         while frame is not None:
@@ -75,17 +79,18 @@ def _name_members(holders: dict[int, Held]) -> None:
         for path, tensor in tensors_of(variables):
             if id(tensor) in unnamed:
                 unnamed.remove(id(tensor))
-                _, _, where = holders[id(tensor)]
-                holders[id(tensor)] = tensor, path, f"{where}, {scope}" if path.endswith("]") else scope
+                holders[id(tensor)] = tensor, path, scope
 
 
-def _add_members(o: Any, holders: dict[int, Held]) -> None:
+def _add_members(o: Any, members: dict[int, Held]) -> None:
+    """Of several holders the same is chosen each time, in whatever order the collector lists them."""
     kind = type(o)
     if kind in (Tensor, Node):
         return
     for member in gc.get_referents(o):
-        if issubclass(type(member), Tensor) and id(member) not in holders:
-            holders[id(member)] = member, *_where(o, kind, member)
+        if issubclass(type(member), Tensor):
+            found = member, *_where(o, kind, member)
+            members[id(member)] = min(members.get(id(member), found), found, key=lambda h: (not h[1], h[2], h[1]))
 
 
 def _where(o: Any, kind: type, member: Tensor) -> tuple[str, str]:
