@@ -1,5 +1,8 @@
 """profile from outside: options, states it may be in, and what it says when it is used wrongly."""
 
+import contextlib
+import threading
+
 import pytest
 
 import adjoint as ad
@@ -15,6 +18,10 @@ def profiled(run=None, **options):
     with profiler.profile(**options) as prof:
         (run or step)(x)
     return prof
+
+
+def named(prof, name):
+    return [e for e in prof.function_events if e.name == name]
 
 
 def test_events_have_what_pytorch_gives_each():
