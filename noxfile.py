@@ -58,7 +58,7 @@ def peer(session: nox.Session) -> None:
 def triton(session: nox.Session) -> None:
     """Check the kernels for GPUs without one: in Triton's interpreter, then compiled for sm_80, 90 and 100. Installs Triton (1 GB)."""
     install(session, *TEST_TOOLS, triton=True)
-    for folder in ("tests/triton", "tests/triton_compile"):
+    for folder in ("tests/device_kernels", "tests/device_kernels_compiled"):
         session.run("python", "-m", "pytest", "-q", "-n", "2", folder, *session.posargs, success_codes=[0, 5])
 
 

@@ -1,6 +1,6 @@
 """Everything that wants a real GPU, in one call: python benchmarks/gpu/run.py [--quick]
 
-Runs the cases of tests/triton on the GPU, then measures: what an eager call costs on the CPU (L), the bandwidth of elementwise
+Runs the cases of tests/device_kernels on the GPU, then measures: what an eager call costs on the CPU (L), the bandwidth of elementwise
 operations, copies, softmax and norms against that of the driver's own copy (B), and products of matrices (M). Where PyTorch is
 installed, its figures stand beside ours. Goals: notes/triton.md, 6.4. Prints Markdown and writes it to $OUT/gpu.md if OUT is set.
 """
@@ -29,10 +29,10 @@ def say(text=""):
 
 
 def tests():
-    """The cases of tests/triton on this GPU."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x" if QUICK else "--maxfail=50", "-n", "8", "tests/triton"]
+    """The cases of tests/device_kernels on this GPU."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x" if QUICK else "--maxfail=50", "-n", "8", "tests/device_kernels"]
     run = subprocess.run(command, cwd=ROOT, env=os.environ | {"ADJOINT_GPU": "1"}, capture_output=True, text=True, check=False)
-    say(f"tests/triton on the GPU: `{run.stdout.strip().splitlines()[-1]}`")
+    say(f"tests/device_kernels on the GPU: `{run.stdout.strip().splitlines()[-1]}`")
     for line in run.stdout.splitlines():
         if line.startswith("FAILED"):
             say(f"- {line}")

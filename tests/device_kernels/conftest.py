@@ -25,7 +25,7 @@ def choose_driver():
 
 if not ON_GPU:
     if "triton" in sys.modules:
-        raise RuntimeError("tests/triton must choose the interpreter before Triton is imported")
+        raise RuntimeError("tests/device_kernels must choose the interpreter before Triton is imported")
     os.environ["TRITON_INTERPRET"] = "1"
     choose_driver()
 
