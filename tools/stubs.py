@@ -123,7 +123,7 @@ class Functions(StubGen):
     """Sees nanobind's functions behind the direct calls."""
 
     def put(self, value: object, name: str | None = None, parent: object | None = None) -> None:
-        while type(value).__name__ == "Direct":
+        while type(value).__name__ in ("DirectFunction", "DirectMethod"):
             value = value.__wrapped__  # type: ignore[attr-defined]
         super().put(value, name, parent)
 

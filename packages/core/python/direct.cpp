@@ -1,4 +1,4 @@
-// The callable behind direct calls: a method descriptor with a vector call, in front of a nanobind function.
+// The callables behind direct calls: a function and a method with a vector call, in front of what nanobind bound.
 #include "direct.h"
 
 #include <dlfcn.h>
@@ -13,10 +13,11 @@ namespace {
 // Public since Python 3.9, in the stable ABI since 3.12 only: found at run time.
 using Vectorcall = PyObject* (*)(PyObject* callable, PyObject* const* args, size_t count, PyObject* names);
 constexpr size_t arguments_offset = size_t(1) << (8 * sizeof(size_t) - 1);
-constexpr unsigned long has_vectorcall = 1UL << 11, method_descriptor = 1UL << 17;
+constexpr unsigned long no_instantiation = 1UL << 7, has_vectorcall = 1UL << 11, method_descriptor = 1UL << 17;
 Vectorcall vectorcall = nullptr;
 
-PyTypeObject* direct_type = nullptr;
+// A function that is an attribute of a class stays a function (self.act = ad.relu): only methods bind.
+PyTypeObject *function_type = nullptr, *method_type = nullptr;
 
 struct DirectObject {
   PyObject_HEAD
@@ -63,22 +64,29 @@ void dealloc(PyObject* self) {
 
 PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(DirectObject, entry), READONLY, nullptr}, {nullptr, 0, 0, 0, nullptr}};
 
+PyTypeObject* make_type(const char* name, unsigned long flags, PyType_Slot last) {
+  PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(call)}, {Py_tp_getattro, reinterpret_cast<void*>(attribute)},
+                         {Py_tp_repr, reinterpret_cast<void*>(representation)}, {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+                         {Py_tp_members, members}, last, {0, nullptr}};
+  PyType_Spec spec{name, sizeof(DirectObject), 0, static_cast<unsigned int>(Py_TPFLAGS_DEFAULT | no_instantiation | has_vectorcall | flags), slots};
+  PyObject* type = PyType_FromSpec(&spec);
+  if (!type) throw nb::python_error();
+  return reinterpret_cast<PyTypeObject*>(type);
+}
+
 }  // namespace
 
-void make_direct_type() {
+void make_direct_types() {
   vectorcall = reinterpret_cast<Vectorcall>(dlsym(RTLD_DEFAULT, "PyObject_Vectorcall"));
-  PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(call)}, {Py_tp_descr_get, reinterpret_cast<void*>(bind)},
-                         {Py_tp_getattro, reinterpret_cast<void*>(attribute)}, {Py_tp_repr, reinterpret_cast<void*>(representation)},
-                         {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)}, {Py_tp_members, members}, {0, nullptr}};
-  PyType_Spec spec{"adjoint_core._core.Direct", sizeof(DirectObject), 0, static_cast<unsigned int>(Py_TPFLAGS_DEFAULT | has_vectorcall | method_descriptor), slots};
-  direct_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-  if (!direct_type) throw nb::python_error();
+  function_type = make_type("adjoint_core._core.DirectFunction", 0, {0, nullptr});
+  method_type = make_type("adjoint_core._core.DirectMethod", method_descriptor, {Py_tp_descr_get, reinterpret_cast<void*>(bind)});
 }
 
 void make_direct(nb::handle scope, const char* name, DirectCall call, const void* f) {
   if (!vectorcall) return;
   nb::object general = scope.attr(name);
-  auto* d = reinterpret_cast<DirectObject*>(PyType_GenericAlloc(direct_type, 0));
+  PyTypeObject* type = PyType_GetSlot(Py_TYPE(general.ptr()), Py_tp_descr_get) ? method_type : function_type;
+  auto* d = reinterpret_cast<DirectObject*>(PyType_GenericAlloc(type, 0));
   if (!d) throw nb::python_error();
   d->entry = enter;
   d->general = general.release().ptr();

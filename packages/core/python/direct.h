@@ -12,7 +12,7 @@ namespace adjoint::python {
 
 using DirectCall = PyObject* (*)(const void* f, PyObject* const* args, size_t count);   // null without an error: not such a call
 
-void make_direct_type();
+void make_direct_types();
 // From now on `name` of `scope` tries `call` first. `f` lives as long as the process.
 void make_direct(nb::handle scope, const char* name, DirectCall call, const void* f);
 

@@ -77,7 +77,7 @@ NB_MODULE(_core, m) {
   bind_values(m, table);
   make_types(m);
   bind_sites(m);
-  make_direct_type();
+  make_direct_types();
   install_hooks();
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try { std::rethrow_exception(p); }
