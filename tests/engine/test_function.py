@@ -313,3 +313,10 @@ def test_a_saved_mask_is_no_intermediate():
     v = Halves.apply(x) * x
     (first,) = ad.autograd.grad(v, x, create_graph=True)
     ad.autograd.grad(first, x)
+
+
+def test_a_context_knows_no_outputs_before_forward_returns():
+    seen = []
+    made = make(lambda ctx, x: (seen.append(ctx._input_metadata), x * 2)[1], lambda ctx, v: v * 2)
+    y = made.apply(leaf())
+    assert seen == [()] and len(y.grad_fn._input_metadata) == 1 and autograd.graph.Node()._input_metadata == ()

@@ -64,7 +64,10 @@ nb::tuple node_outputs(NodeRef n) {
   nb::list r;
   for (uint32_t k = 0; k < n.p->outputs(); k++) {
     InputMeta m{};
-    if (const auto* f = dynamic_cast<FunctionNode*>(n.p)) m = f->results[k].meta;
+    if (const auto* f = dynamic_cast<FunctionNode*>(n.p)) {
+      if (k >= f->results.size()) break;   // forward has not returned yet
+      m = f->results[k].meta;
+    }
     else if (const auto* leaf = dynamic_cast<AccumulateGrad*>(n.p)) m = {leaf->variable.sizes(), leaf->variable.dtype(), leaf->variable.device()};
     else if (const auto* op = dynamic_cast<OpNode*>(n.p)) m.dtype = output_type(*op, k), m.device = op->inputs[0].device;
     else if (const InputMeta* in = n.p->input_meta(0)) m = *in;
