@@ -168,3 +168,8 @@ def test_saved_memory_goes_with_the_graph():
     y.sum().backward()
     gc.collect()
     assert held and all(r() is None for r in held)
+
+
+def test_hooks_that_were_not_entered_cannot_be_left():
+    with pytest.raises(RuntimeError, match="saved_tensors_hooks: exited without"):
+        autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t).__exit__(None, None, None)

@@ -25,7 +25,10 @@ void bind_levels(nb::module_& m) {
   m.def("enter_level", [](const std::string& kind, int64_t batch) {
     return reinterpret_cast<uintptr_t>(enter_level(kind == "tape" ? LevelKind::tape : kind == "dual" ? LevelKind::dual : LevelKind::batch, true, batch));
   }, nb::arg("kind"), nb::arg("batch") = 0);
-  m.def("leave_level", leave_level);
+  m.def("leave_level", [] {
+    expect(!level_stack().empty(), "leave_level: no level is open in this thread");
+    leave_level();
+  });
   m.def("lift_batch", [](const Tensor& x, uintptr_t s, int64_t dim) { return lift(slot(s), x, {}, wrap_dim(dim, x.dim(), "vmap")); });
   m.def("unbatch", unbatch);
   m.def("is_batched", [](const Tensor& x, uintptr_t s) { return at(fresh(x), slot(s)); });

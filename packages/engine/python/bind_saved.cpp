@@ -115,6 +115,7 @@ nb::object packed_value(const Saved& s) {
 void bind_saved(nb::module_& m) {
   m.def("push_saved_hooks", push_hooks);
   m.def("pop_saved_hooks", [] {
+    expect(!pack_stack.empty(), "saved_tensors_hooks: exited without having been entered in this thread");
     pack_stack.pop_back();
     if (pack_stack.empty()) saved_packer = nullptr;
   });
