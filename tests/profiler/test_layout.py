@@ -9,7 +9,7 @@ from adjoint.autograd import graph
 from adjoint_profiler._graph import layers, order, places
 from adjoint_profiler._graph.layout import lay_out
 from adjoint_profiler._graph.model import Edge, Graph, Node
-from adjoint_profiler._graph.svg import lines_of, measure, to_svg
+from adjoint_profiler._graph.svg import label, to_svg
 
 
 def random_graph(seed, cyclic=False):
@@ -29,7 +29,7 @@ def random_graph(seed, cyclic=False):
 @pytest.mark.parametrize("seed", range(25))
 @pytest.mark.parametrize("cyclic", [False, True])
 def test_geometry(seed, cyclic):
-    layout = lay_out(g := random_graph(seed, cyclic), measure)
+    layout = lay_out(g := random_graph(seed, cyclic), label)
     areas = [(b.x - b.size[0] / 2, b.y - b.size[1] / 2, b.x + b.size[0] / 2, b.y + b.size[1] / 2) for b in layout.boxes]
     assert min(a[0] for a in areas) >= -1e-6 and max(a[2] for a in areas) <= layout.width + 1e-6
     assert min(a[1] for a in areas) >= -1e-6 and max(a[3] for a in areas) <= layout.height + 1e-6
@@ -70,8 +70,8 @@ def test_places_keep_their_order_and_distance():
 
 def test_text_fits_its_box():
     for seed in range(5):
-        for box in lay_out(random_graph(seed), measure).boxes:
-            for kind, text in lines_of(box.node):
+        for box in lay_out(random_graph(seed), label).boxes:
+            for kind, text in box.text:
                 font = {"name": 12.5, "src": 10.0}.get(kind, 11.0)
                 assert len(text) * 0.602 * font <= box.size[0]  # 0.602: DejaVu Sans Mono; others are narrower
 
@@ -80,7 +80,7 @@ def test_chains_stand_upright():
     w, h = ad.ones(4, 4, requires_grad=True), ad.ones(2, 4)
     for _ in range(20):
         h = (h @ w).tanh()
-    layout = lay_out(graph.show(h).graph, measure)
+    layout = lay_out(graph.show(h).graph, label)
     xs = [b.x for b in layout.boxes if b.node.kind == "op"]
     assert max(xs) - min(xs) < 30
     assert sum(b.node.kind == "reference" for b in layout.boxes) >= 17  # w is not wired over the whole page
@@ -92,5 +92,5 @@ def test_wide_and_deep_graphs_stay_small():
     x = first = ad.ones(1, requires_grad=True).exp()
     for _ in range(1500):
         x = x * first  # every node is joined to the first: bends for all would be a million
-    layout = lay_out(graph.show(x, fold=None).graph, measure)
+    layout = lay_out(graph.show(x, fold=None).graph, label)
     assert sum(len(w.points) for w in layout.wires) < 30_000

@@ -11,18 +11,21 @@ from .model import Edge, Graph, Node
 
 GAP, CHANNEL = 22.0, 34.0  # between neighbours in a layer, between layers
 _NEAR = 3  # a leaf used farther away than so many layers gets a reference there
+_MOST_BENDS = 5000  # in a whole picture; edges that are longer still end at a reference too
 # How much an edge wants to be vertical: what comes from the longest chain does, so that chains stand upright; and bends do.
 _MAIN, _SIDE, _LEAF, _BENDS = 1.0, 0.03, 0.005, 4.0
 
 Point = tuple[float, float]
 Size = tuple[float, float]
+Text = list[tuple[str, str]]  # (class, text) of each line
 
 
 @dataclass
 class Box:
-    """A node, or a reference to one, with its place; x and y are of its centre."""
+    """A node, or a reference to one, with its text and place; x and y are of its centre."""
 
     node: Node
+    text: Text
     size: Size
     x: float = 0.0
     y: float = 0.0
@@ -62,9 +65,9 @@ class _Plan:
         return len(self.boxes) - 1
 
 
-def lay_out(graph: Graph, measure: Callable[[Node], Size]) -> Layout:
+def lay_out(graph: Graph, label: Callable[[Node], tuple[Text, Size]]) -> Layout:
     """Places for all nodes and edges of a graph."""
-    plan = _plan(graph, measure)
+    plan = _plan(graph, label)
     count = len(plan.boxes)
     above: order.Links = [[] for _ in range(count)]
     below: order.Links = [[] for _ in range(count)]
@@ -86,20 +89,20 @@ def lay_out(graph: Graph, measure: Callable[[Node], Size]) -> Layout:
     return Layout([b for b in plan.boxes if b], _wires(plan, x, tops), width, height)
 
 
-def _plan(graph: Graph, measure: Callable[[Node], Size]) -> _Plan:
+def _plan(graph: Graph, label: Callable[[Node], tuple[Text, Size]]) -> _Plan:
     ends = [(e.source, e.target) for e in graph.edges]
     back = _back_edges(graph)
     forward = [(v, u) if i in back else (u, v) for i, (u, v) in enumerate(ends)]
-    plan = _Plan([Box(n, measure(n)) for n in graph.nodes], layers.assign(len(graph.nodes), forward))
+    plan = _Plan([Box(n, *label(n)) for n in graph.nodes], layers.assign(len(graph.nodes), forward))
     spans = [plan.layer[v] - plan.layer[u] for u, v in forward]
-    budget = 3 * len(graph.nodes) + 200  # of bends
+    budget = min(3 * len(graph.nodes) + 200, _MOST_BENDS)
     for i in sorted(range(len(spans)), key=spans.__getitem__):
         u, v = forward[i]
         upper = graph.nodes[u]
         budget -= spans[i] - 1
         if (spans[i] > _NEAR and upper.kind == "leaf") or budget < 0:
             reference = _reference(upper)
-            u = plan.add(Box(reference, measure(reference)), plan.layer[v] - 1)
+            u = plan.add(Box(reference, *label(reference)), plan.layer[v] - 1)
         bends = [plan.add(None, layer) for layer in range(plan.layer[u] + 1, plan.layer[v])]
         plan.ways.append((graph.edges[i], [u, *bends, v], i in back))
     return plan

@@ -97,7 +97,7 @@ class Node:
     @property
     def bytes(self) -> int:
         """Bytes kept for backward that no node made earlier keeps too."""
-        return sum(s.bytes for s in self.saved)
+        return sum([s.bytes for s in self.saved])
 
 
 @dataclass

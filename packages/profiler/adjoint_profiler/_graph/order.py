@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
 
 _SWEEPS = 6
@@ -50,13 +50,17 @@ def crossings(layers: Sequence[Sequence[int]], above: Links, position: Sequence[
     """How many pairs of edges cross: inversions among the upper ends, read from left to right."""
     total = 0
     for layer in layers:
-        ends: list[int] = []
-        for v in layer:
-            for u in sorted([position[w] for w in above[v]]):
-                if ends and ends[-1] > u:
-                    at = bisect_right(ends, u)
-                    total += len(ends) - at
-                    ends.insert(at, u)
-                else:
-                    ends.append(u)
+        ends = [u for v in layer for u in sorted([position[w] for w in above[v]])]
+        if ends != (straight := sorted(ends)):
+            total += _inversions(ends, straight)
+    return total
+
+
+def _inversions(ends: Sequence[int], straight: list[int]) -> int:
+    """How many pairs stand the wrong way round; `straight`: the same numbers sorted."""
+    total = 0
+    for u in ends:  # what is still there and smaller comes later
+        at = bisect_left(straight, u)
+        total += at
+        del straight[at]
     return total

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from .collector import resting
-from .layout import Box, Size, Wire, lay_out
+from .layout import Box, Size, Text, Wire, lay_out
 from .model import Graph, Node, Site, size
 
 _CHAR = 0.615  # width of a character in monospaced fonts, in units of its size
@@ -46,7 +46,7 @@ _HEAD = (
 @resting()
 def to_svg(graph: Graph) -> str:
     """The picture of a graph: the forward pass runs from top to bottom, backward from bottom to top."""
-    layout = lay_out(graph, measure)
+    layout = lay_out(graph, label)
     most = max((n.bytes for n in graph.nodes), default=0)
     legend = _legend(graph)
     caption = _caption(graph)
@@ -73,7 +73,7 @@ def _caption(graph: Graph) -> str:
     return f"{nodes} nodes{folded} · {size(graph.bytes)} saved for backward"
 
 
-def lines_of(node: Node) -> list[tuple[str, str]]:
+def lines_of(node: Node) -> Text:
     """(class, text) of each line in a node's box."""
     if node.kind == "reference":
         return [("src", node.name)]
@@ -115,11 +115,11 @@ def _width(text: str, font: float) -> float:
 _FONTS = {"name": 12.5, "src": 10.0}
 
 
-def measure(node: Node) -> Size:
-    """The size of a box that holds its text."""
+def label(node: Node) -> tuple[Text, Size]:
+    """The text of a node, and the size of a box that holds it."""
     lines = lines_of(node)
     width = max(_width(text, _FONTS.get(kind, 11.0)) for kind, text in lines)
-    return width + 2 * _PAD, len(lines) * _LINE + (6 if node.kind == "reference" else 11)
+    return lines, (width + 2 * _PAD, len(lines) * _LINE + (6 if node.kind == "reference" else 11))
 
 
 def _box(box: Box, most: int) -> str:
@@ -136,7 +136,7 @@ def _box(box: Box, most: int) -> str:
             f'<rect class="bar" x="{x + 1:.1f}" y="{y + h - 4:.1f}" width="{max(2.0, (w - 2) * node.bytes / most):.1f}" height="3"/>'
         )
     centred = node.kind in ("leaf", "output", "reference")
-    for i, (kind, text) in enumerate(lines_of(node)):
+    for i, (kind, text) in enumerate(box.text):
         at = f'x="{box.x:.1f}" text-anchor="middle"' if centred else f'x="{x + _PAD:.1f}"'
         of = f' class="{kind}"' if kind else ""
         parts.append(f'<text{of} {at} y="{y + (i + 1) * _LINE + 1:.1f}">{escape(text)}</text>')
