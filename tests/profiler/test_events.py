@@ -70,7 +70,7 @@ def test_trees_from_times():
             for i, thread, a, b in [(1, 0, 0, 10), (2, 0, 2, 4), (3, 0, 4, 9), (4, 0, 5, 6), (5, 1, 5, 6), (6, 0, 10, 12)]
         ]
     )
-    events.build_tree()
+    events._build_tree()
     assert [e.cpu_parent.name if e.cpu_parent else None for e in events] == [None, "1", "1", "3", None, None]
 
 

@@ -48,10 +48,11 @@ class EventList(list[Any]):
         self._profile_memory = profile_memory
         self._with_flops = with_flops
 
-    def build_tree(self) -> EventList:
-        """Finds out from their times which event ran inside of which."""
+    def _build_tree(self) -> None:
+        """Finds out from their times which event ran inside of which: for lists made by hand (PyTorch's names for it)."""
         link_by_time(self)
-        return self
+
+    _populate_cpu_children = _build_tree
 
     @property
     def self_cpu_time_total(self) -> float:

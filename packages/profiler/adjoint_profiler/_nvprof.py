@@ -34,7 +34,9 @@ def load_nvprof(path: Path) -> EventList:
     Arguments:
         path: of the SQLite file.
     """
-    return EventList(parse_nvprof_trace(path), use_device="cuda").build_tree()
+    events = EventList(parse_nvprof_trace(path), use_device="cuda")
+    events._build_tree()
+    return events
 
 
 def parse_nvprof_trace(path: Path) -> list[FunctionEvent]:
