@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from adjoint_core import Tensor
-from adjoint_engine import _engine
+from adjoint_engine import _engine, is_multithreading_enabled
 
 
 def _current_graph_task_id() -> int:
@@ -18,6 +18,26 @@ def _current_graph_task_id() -> int:
 def _will_engine_execute_node(node: Any) -> bool:
     """Whether the backward that runs in this thread runs ``node`` too."""
     return _engine.will_execute(node)
+
+
+def _current_graph_task_execution_order() -> list[Any]:
+    """The nodes of the backward that runs in this thread, in the order in which they run."""
+    if _engine.current_task() >= 0 and is_multithreading_enabled():
+        raise RuntimeError(
+            "_current_graph_task_execution_order expects the current backward to be executed with multithreading disabled, e.g. by "
+            "running:\n\n>>> with adjoint.autograd.set_multithreading_enabled(False):\n...     adjoint.autograd.grad(...)\n"
+        )
+    return _engine.execution_order()
+
+
+def _is_fwd_grad_enabled() -> bool:
+    """Whether dual tensors carry their tangents along."""
+    return _engine.forward_mode()
+
+
+def _set_fwd_grad_enabled(enabled: bool) -> None:
+    """Sets it, in this thread."""
+    _engine.set_forward_mode(enabled)
 
 
 def _saved_tensors_hooks_is_enabled() -> bool:
@@ -41,6 +61,7 @@ class _WeakTensorRef:
         return self._ref() is None
 
 
+_functions = SimpleNamespace(AccumulateGrad=_engine.AccumulateGrad)
 _autograd = SimpleNamespace(
     SavedTensor=_engine.SavedTensor,
     _get_current_graph_task_keep_graph=_engine.keeps_graph,

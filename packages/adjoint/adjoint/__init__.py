@@ -23,6 +23,7 @@ from adjoint_engine import set_grad_enabled as set_grad_enabled
 from adjoint_engine import vmap as vmap
 
 from . import _C as _C
+from . import accelerator as accelerator
 from . import autograd as autograd
 from . import cuda as cuda
 from . import fft as fft

@@ -30,6 +30,15 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    if name in ("cuda", "fft", "linalg", "nn_functional", "registry", "sparse", "special"):  # imported when first used
+    if name in (
+        "accelerator",
+        "cuda",
+        "fft",
+        "linalg",
+        "nn_functional",
+        "registry",
+        "sparse",
+        "special",
+    ):  # imported when first used
         return _importlib.import_module("." + name, __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

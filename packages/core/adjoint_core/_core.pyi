@@ -1845,6 +1845,13 @@ Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
         """The same memory without history."""
 
     @property
+    def _backward_hooks(self) -> Any:
+        """The hooks on the tensor, by number; None without any. Assigning replaces a leaf's."""
+
+    @_backward_hooks.setter
+    def _backward_hooks(self, value: Any) -> None: ...
+
+    @property
     def _base(self) -> Tensor | None:
         """The tensor that this one is a view of; None if it is none."""
 

@@ -19,6 +19,7 @@ from ._backward import grad as grad
 from ._context import BackwardCFunction as BackwardCFunction
 from ._context import FunctionCtx as FunctionCtx
 from ._detect_nan import detect_nan as detect_nan
+from ._engine import SavedTensor as SavedTensor
 from ._function import Function as Function
 from ._function import FunctionMeta as FunctionMeta
 from ._function import once_differentiable as once_differentiable
@@ -27,12 +28,14 @@ from ._legacy_function import NestedIOFunction as NestedIOFunction
 from ._levels import batch_level as batch_level
 from ._levels import tangent_level as tangent_level
 from ._levels import tape_level as tape_level
+from ._modes import _force_original_view_tracking as _force_original_view_tracking
 from ._modes import enable_grad as enable_grad
 from ._modes import enforce_grad_layout_policy as enforce_grad_layout_policy
 from ._modes import inference_mode as inference_mode
 from ._modes import is_grad_enabled as is_grad_enabled
 from ._modes import is_inference_mode_enabled as is_inference_mode_enabled
 from ._modes import is_multithreading_enabled as is_multithreading_enabled
+from ._modes import is_view_replay_enabled as is_view_replay_enabled
 from ._modes import no_grad as no_grad
 from ._modes import set_grad_enabled as set_grad_enabled
 from ._modes import set_multithreading_enabled as set_multithreading_enabled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from adjoint_core import Tensor
 
 from . import _engine, _stacks
 from ._engine import Node
+from ._handle import EngineHandle, RemovableHandle
 
 _SAVED = {
     "self": (False, 0),
@@ -22,34 +23,6 @@ _SAVED = {
     "result": (True, 0),
     "indices": (True, 1),
 }
-
-
-class RemovableHandle:
-    """What registering a hook returns: ``remove()`` takes the hook away; also a context manager.
-
-    Example::
-
-        >>> x = ad.ones(2, requires_grad=True)
-        >>> with x.register_hook(lambda grad: 10 * grad):
-        ...     x.sum().backward()
-        >>> x.grad
-        tensor([10., 10.])
-    """
-
-    def __init__(self, entry: Any) -> None:
-        self._entry = entry
-
-    def remove(self) -> None:
-        """Removes the hook; a second call does nothing."""
-        if self._entry is not None:
-            self._entry.remove()
-            self._entry = None
-
-    def __enter__(self) -> RemovableHandle:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
-        self.remove()
 
 
 def _metadata(self: Any) -> dict[str, Any]:
@@ -107,16 +80,21 @@ def _input_metadata(self: Any) -> tuple[_Metadata, ...]:
     return tuple(_Metadata(*m) for m in _engine.node_outputs(self))
 
 
+def call_hooks(hooks: Mapping[int, Callable[[Tensor], Tensor | None]] | None, grad: Tensor) -> Tensor:
+    """What a dict of hooks makes of a gradient."""
+    for hook in list((hooks or {}).values()):
+        changed = hook(grad)
+        grad = grad if changed is None else changed
+    return grad
+
+
 def _register_hook_dict(self: Any, tensor: Tensor) -> None:
     """Calls the hooks in ``tensor._backward_hooks`` on the gradient of ``tensor``, an output of this node."""
     nr = tensor.output_nr
 
     def prehook(grads: tuple[Tensor | None, ...]) -> tuple[Tensor | None, ...]:
         g = grads[nr]
-        for hook in list((getattr(tensor, "_backward_hooks", None) or {}).values()):
-            if g is not None and (changed := hook(g)) is not None:
-                g = changed
-        return (*grads[:nr], g, *grads[nr + 1 :])
+        return (*grads[:nr], None if g is None else call_hooks(tensor._backward_hooks, g), *grads[nr + 1 :])
 
     _engine.register_node_prehook(self, prehook)
 
@@ -131,14 +109,19 @@ def _sequence_nr(self: Any) -> int:
     return _engine.sequence_nr(self)
 
 
+def _set_sequence_nr(self: Any, nr: int) -> None:
+    """Gives the node another number, and so another place in the order of backward."""
+    _engine.set_sequence_nr(self, nr)
+
+
 def _register_hook(self: Any, fn: Callable[..., Any]) -> RemovableHandle:
     """Calls ``fn(grad_inputs, grad_outputs)`` after this node ran; what it returns replaces ``grad_inputs``."""
-    return RemovableHandle(_engine.register_node_hook(self, fn))
+    return EngineHandle(_engine.register_node_hook(self, fn))
 
 
 def _register_prehook(self: Any, fn: Callable[..., Any]) -> RemovableHandle:
     """Calls ``fn(grad_outputs)`` before this node runs; what it returns replaces ``grad_outputs``."""
-    return RemovableHandle(_engine.register_node_prehook(self, fn))
+    return EngineHandle(_engine.register_node_prehook(self, fn))
 
 
 def _call(self: Any, *grads: Tensor | None) -> Any:
@@ -151,6 +134,7 @@ Node.next_functions = property(_engine.next_functions, doc="For each input the n
 Node.metadata = property(_metadata)
 Node._input_metadata = property(_input_metadata)
 Node._sequence_nr = _sequence_nr
+Node._set_sequence_nr = _set_sequence_nr
 Node.register_hook = _register_hook
 Node.register_prehook = _register_prehook
 Node.__getattr__ = _attribute
@@ -182,7 +166,7 @@ class _MultiHook(RemovableHandle):
     """One hook per tensor; those of one backward (a task) report together."""
 
     def __init__(self, tensors: Sequence[Tensor], fn: Callable[..., None], mode: str) -> None:
-        super().__init__(None)
+        super().__init__({})
         self._nodes = [_engine.gradient_edge(t)[0] for t in tensors]
         self._fn = fn
         self._tasks: dict[int, dict[int, Tensor]] = {}

@@ -252,18 +252,21 @@ class enforce_grad_layout_policy(_Switch):
 _thread = threading.local()
 
 
-def is_multithreading_enabled() -> bool:
-    """Whether backward may use other threads than the caller's. No node runs on one today: user code may rely on it.
+class _ThreadFlag(_Switch):
+    """A flag that only Python knows."""
 
-    Example::
+    _default = True
 
-        >>> ad.autograd.is_multithreading_enabled()
-        True
-    """
-    return getattr(_thread, "multithreading", True)
+    @classmethod
+    def _get(cls) -> bool:
+        return getattr(_thread, cls.__name__, cls._default)
+
+    @classmethod
+    def _set(cls, mode: bool) -> None:
+        setattr(_thread, cls.__name__, mode)
 
 
-class set_multithreading_enabled(_Switch):
+class set_multithreading_enabled(_ThreadFlag):
     """Whether backward may use other threads: at once as a function, or for a block. It keeps to the caller's anyway.
 
     Example::
@@ -273,8 +276,37 @@ class set_multithreading_enabled(_Switch):
         False
     """
 
-    _get = staticmethod(is_multithreading_enabled)
 
-    @staticmethod
-    def _set(mode: bool) -> None:
-        _thread.multithreading = mode
+def is_multithreading_enabled() -> bool:
+    """Whether backward may use other threads than the caller's. No node runs on one today: user code may rely on it.
+
+    Example::
+
+        >>> ad.autograd.is_multithreading_enabled()
+        True
+    """
+    return set_multithreading_enabled._get()
+
+
+class _force_original_view_tracking(_ThreadFlag):
+    """Kept for code that sets it: views whose base was written to are always replayed, so the flag changes nothing.
+
+    Example::
+
+        >>> with ad.autograd._force_original_view_tracking(True):
+        ...     ad.autograd.is_view_replay_enabled()
+        True
+    """
+
+    _default = False
+
+
+def is_view_replay_enabled() -> bool:
+    """What `_force_original_view_tracking` says.
+
+    Example::
+
+        >>> ad.autograd.is_view_replay_enabled()
+        False
+    """
+    return _force_original_view_tracking._get()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from adjoint_core import Tensor
 
 from . import _engine
 from ._backward import backward as _backward
-from ._graph import RemovableHandle
+from ._graph import call_hooks
+from ._handle import EngineHandle, RemovableHandle
 
 
 def _requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
@@ -35,12 +38,28 @@ def _tensor_backward(
 
 def _register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
     """Calls ``hook(grad)`` when the gradient of this tensor is known; what it returns replaces the gradient."""
-    return RemovableHandle(_engine.register_tensor_hook(self, hook))
+    return EngineHandle(_engine.register_tensor_hook(self, hook))
 
 
 def _register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
     """Calls ``hook(leaf)`` after ``leaf.grad`` was updated."""
-    return RemovableHandle(_engine.register_accumulated_hook(self, hook))
+    return EngineHandle(_engine.register_accumulated_hook(self, hook))
+
+
+def _backward_hooks(self: Tensor) -> Mapping[int, Callable[[Tensor], Tensor | None]] | None:
+    given = self.__dict__.get("_hooks_given")
+    found = OrderedDict(enumerate(hook for _, hook in _engine.tensor_hooks(self))) if given is None else given
+    return None if not found and given is None else found
+
+
+def _set_backward_hooks(self: Tensor, hooks: Mapping[int, Callable[[Tensor], Tensor | None]] | None) -> None:
+    self.__dict__["_hooks_given"] = hooks
+    if not self.is_leaf:  # the hooks of a non-leaf are its node's: Node._register_hook_dict
+        return
+    for entry, _ in _engine.tensor_hooks(self):
+        entry.remove()
+    if hooks is not None:
+        _engine.register_tensor_hook(self, functools.partial(call_hooks, hooks))
 
 
 def _detach(self: Tensor) -> Tensor:
@@ -119,6 +138,11 @@ _ATTRIBUTES: dict[str, Any] = {
     "is_leaf": property(_engine.is_leaf, doc="Whether the tensor has no node, or does not require grad."),
     "output_nr": property(_engine.output_nr, doc="Which output of ``grad_fn`` this tensor is."),
     "retains_grad": property(_engine.retains_grad, doc="Whether ``retain_grad`` was called on this non-leaf."),
+    "_backward_hooks": property(
+        _backward_hooks,
+        _set_backward_hooks,
+        doc="The hooks on the tensor, by number; None without any. Assigning replaces a leaf's.",
+    ),
     "_base": property(_engine.base, doc="The tensor that this one is a view of; None if it is none."),
     "_is_view": lambda self: _engine.is_view(self),
     "requires_grad_": _requires_grad_,

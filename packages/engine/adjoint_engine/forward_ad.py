@@ -8,7 +8,7 @@ from typing import NamedTuple
 from adjoint_core import Tensor
 
 from . import _engine
-from ._modes import _Mode
+from ._modes import _Mode, _Switch
 
 enter_dual_level = _engine.enter_dual_level
 
@@ -90,3 +90,10 @@ class dual_level(_Mode):
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
         _engine.exit_dual_level(self._level)
+
+
+class _set_fwd_grad_enabled(_Switch):
+    """Whether dual tensors carry their tangents along: at once as a function, or for a block."""
+
+    _get = staticmethod(_engine.forward_mode)
+    _set = staticmethod(_engine.set_forward_mode)

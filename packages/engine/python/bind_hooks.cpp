@@ -76,6 +76,17 @@ HookEntry register_tensor_hook(const Tensor& t, nb::handle f) {
   return keep(h);
 }
 
+// (entry, callable) of each hook on one tensor, in the order of registration.
+nb::list tensor_hooks(const Tensor& t) {
+  nb::list l;
+  if (!requires_grad(t)) return l;
+  const Edge e = gradient_edge(t);
+  if (const Hooks* hooks = e.node->hooks_or_null())
+    for (const Hooks::OnTensor& h : hooks->tensor)
+      if (const auto* p = dynamic_cast<const OnTensor*>(h.hook.get()); p && p->f && h.nr == e.nr) l.append(nb::make_tuple(keep(h.hook), nb::borrow(p->f.get())));
+  return l;
+}
+
 HookEntry register_accumulated_hook(const Tensor& t, nb::handle f) {
   expect(requires_grad(t), "cannot register a hook on a tensor that doesn't require gradient");
   expect(!t->grad_fn, "post accumulate grad hooks cannot be registered on non-leaf tensors");
@@ -106,6 +117,7 @@ HookEntry register_node_prehook(NodeRef n, nb::handle f) {
 void bind_hooks(nb::module_& m) {
   nb::class_<HookEntry>(m, "HookEntry").def("remove", &HookEntry::remove);
   m.def("register_tensor_hook", register_tensor_hook);
+  m.def("tensor_hooks", tensor_hooks);
   m.def("register_accumulated_hook", register_accumulated_hook);
   m.def("register_node_hook", register_node_hook);
   m.def("register_node_prehook", register_node_prehook);

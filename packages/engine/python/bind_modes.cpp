@@ -74,6 +74,13 @@ void bind_modes(nb::module_& m) {
   m.def("current_task", current_task);
   m.def("inputs_given", inputs_given);
   m.def("keeps_graph", keeps_graph);
+  m.def("execution_order", [] {
+    nb::list nodes;
+    for (Node* n : execution_order()) nodes.append(nb::steal(wrap_node(n)));
+    return nodes;
+  });
+  m.def("forward_mode", [] { return forward_mode; });
+  m.def("set_forward_mode", [](bool on) { forward_mode = on; });
   m.def("will_execute", [](NodeRef n) { return will_execute(n.p); });
   m.def("running_node", [] { return nb::steal(wrap_node(running_node())); });
 }

@@ -83,6 +83,7 @@ void bind_nodes(nb::module_& m) {
   m.def("node_name", [](NodeRef n) { return n.p->name(); });
   m.def("next_functions", next_functions);
   m.def("sequence_nr", [](NodeRef n) { return n.p->seq; });
+  m.def("set_sequence_nr", [](NodeRef n, uint64_t nr) { n.p->seq = nr; });
   m.def("node_site", [](NodeRef n) { return n.p->site; });
   m.def("node_released", [](NodeRef n) { return n.p->released; });
   m.def("node_op", [](NodeRef n) -> const char* { auto* op = dynamic_cast<OpNode*>(n.p); return op ? op->op.name : nullptr; });

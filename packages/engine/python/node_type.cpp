@@ -94,6 +94,7 @@ void make_node_type(nb::module_& m) {
   node_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&base_spec));
   if (!node_type) throw nb::python_error();
   m.attr("Node") = nb::borrow(reinterpret_cast<PyObject*>(node_type));
+  m.attr("AccumulateGrad") = nb::borrow(reinterpret_cast<PyObject*>(type_named("AccumulateGrad")));
   expose_node = [](Node& n) {
     // wrap_node's own reference goes: the C++ references, now Python's, keep it.
     n.inc_ref();

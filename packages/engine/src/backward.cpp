@@ -170,6 +170,7 @@ class Backward {
   const int64_t id = next_id++;
   bool keeps() const { return options_.retain_graph; }
   bool restricted() const { return !options_.inputs.empty(); }
+  std::vector<Node*> order() const { return task_.order(); }
   bool wants(Node* n) {
     const size_t i = task_.find(n);
     return i != Task::none && task_[i].needed;
@@ -221,8 +222,12 @@ Node* running_node() { return running; }
 bool keeps_graph() { return current && current->keeps(); }
 bool inputs_given() { return current && current->restricted(); }
 int64_t current_task() { return current ? current->id : -1; }
+std::vector<Node*> execution_order() {
+  expect(current, "_current_graph_task_execution_order should only be called during the backward pass");
+  return current->order();
+}
 bool will_execute(Node* n) {
-  expect(current, "will_execute: no backward is running in this thread");
+  expect(current, "_will_engine_execute_node should only be called during the backward pass");
   return current->wants(n);
 }
 

@@ -5,6 +5,8 @@
 
 namespace adjoint::engine {
 
+thread_local bool forward_mode = true;
+
 Tensor make_dual(const Tensor& primal, const Tensor& tangent, int64_t number) {
   Slot* s = dual_slot(number);
   const Tensor x = fresh(primal), t = fresh(tangent);
@@ -43,6 +45,10 @@ Dual unpack(const Tensor& y, Slot* s) {
 
 }  // namespace
 
-Dual unpack_dual(const Tensor& t, int64_t number) { return unpack(fresh(t), dual_slot(number)); }
+Dual unpack_dual(const Tensor& t, int64_t number) {
+  Dual d = unpack(fresh(t), dual_slot(number));
+  if (!forward_mode) d.tangent = {};
+  return d;
+}
 
 }  // namespace adjoint::engine

@@ -143,6 +143,7 @@ void lower_dual(const Op& op, Tensors in, const Attrs& attrs, Slot* s, Tensor* y
   if (op.alias && t[0] && !in[0]->view) lay_out_like(x[0], *in[0], t[0]);
   Tensor dy[max_outputs];
   apply(op, x, attrs, y);
+  if (!forward_mode && !s->strict) return;
   jvp(op, x, t, {y, static_cast<size_t>(op.outputs)}, attrs, dy);
   for (int k = 0; k < op.outputs; k++) {
     if (!dy[k] || !is_differentiable(y[k].dtype())) continue;

@@ -1,6 +1,8 @@
 // Finding the nodes of one backward, and those that the wanted inputs need.
 #include "task.h"
 
+#include <queue>
+
 namespace adjoint::engine {
 
 size_t Task::slot_of(Node* n) const {
@@ -54,6 +56,25 @@ void Task::count_pending() {
     for (size_t k = 0; k < e.node->edges.size(); k++)
       if (const size_t t = target(e, k); t != none) entries_[t].pending++;
   }
+}
+
+std::vector<Node*> Task::order() const {
+  std::vector<uint32_t> pending(entries_.size());
+  for (const Entry& e : entries_)
+    for (size_t k = 0; e.needed && k < e.node->edges.size(); k++)
+      if (const size_t t = target(e, k); t != none) pending[t]++;
+  std::priority_queue<std::pair<uint64_t, size_t>> ready;
+  for (size_t i = 0; i < entries_.size(); i++)
+    if (!pending[i] && entries_[i].needed) ready.push({entries_[i].node->seq, ~i});
+  std::vector<Node*> nodes;
+  while (!ready.empty()) {
+    const Entry& e = entries_[~ready.top().second];
+    ready.pop();
+    nodes.push_back(e.node);
+    for (size_t k = 0; k < e.node->edges.size(); k++)
+      if (const size_t t = target(e, k); t != none && entries_[t].needed && !--pending[t]) ready.push({entries_[t].node->seq, ~t});
+  }
+  return nodes;
 }
 
 // Keeps what leads to the inputs. A node whose cotangent is wanted runs only if something behind it is wanted too.

@@ -21,6 +21,7 @@ class Task {
   void add_root(const Edge& e);
   void discover();
   void restrict_to(std::span<const Edge> inputs, bool accumulate);
+  std::vector<Node*> order() const;    // in which a backward without hooks runs them
   size_t find(Node* n) const;
   size_t size() const { return entries_.size(); }
   Entry& operator[](size_t i) { return entries_[i]; }

@@ -5,7 +5,9 @@ import importlib as _importlib
 from adjoint_engine import Function as Function
 from adjoint_engine import NestedIOFunction as NestedIOFunction
 from adjoint_engine import NonFiniteError as NonFiniteError
+from adjoint_engine import SavedTensor as SavedTensor
 from adjoint_engine import Variable as Variable
+from adjoint_engine import _force_original_view_tracking as _force_original_view_tracking
 from adjoint_engine import backward as backward
 from adjoint_engine import detect_anomaly as detect_anomaly
 from adjoint_engine import detect_nan as detect_nan
@@ -14,6 +16,7 @@ from adjoint_engine import enforce_grad_layout_policy as enforce_grad_layout_pol
 from adjoint_engine import grad as grad
 from adjoint_engine import inference_mode as inference_mode
 from adjoint_engine import is_multithreading_enabled as is_multithreading_enabled
+from adjoint_engine import is_view_replay_enabled as is_view_replay_enabled
 from adjoint_engine import no_grad as no_grad
 from adjoint_engine import set_detect_anomaly as set_detect_anomaly
 from adjoint_engine import set_grad_enabled as set_grad_enabled

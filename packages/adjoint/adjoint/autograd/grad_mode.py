@@ -1,5 +1,6 @@
 """Modes of recording."""
 
+from adjoint_engine import _force_original_view_tracking as _force_original_view_tracking
 from adjoint_engine import enable_grad as enable_grad
 from adjoint_engine import enforce_grad_layout_policy as enforce_grad_layout_policy
 from adjoint_engine import inference_mode as inference_mode

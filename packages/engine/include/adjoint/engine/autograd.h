@@ -28,6 +28,7 @@ ADJOINT_API Node* running_node();
 ADJOINT_API int64_t current_task();               // -1 outside
 ADJOINT_API bool keeps_graph();                   // does it keep what was saved?
 ADJOINT_API bool inputs_given();                  // does the backward that runs here compute only the gradients of some inputs?
+ADJOINT_API std::vector<Node*> execution_order();   // of its nodes
 ADJOINT_API bool will_execute(Node* n);           // is n on a path that the current backward wants?
 // Runs the graph from the roots. Returns the cotangents of `inputs` (empty where a path does not exist).
 ADJOINT_API std::vector<Tensor> run_backward(std::vector<Root> roots, const BackwardOptions& options);
