@@ -146,3 +146,55 @@ def test_pieces_of_a_hooked_tensor(cut):
     assert a.grad_fn is b.grad_fn
     (a * b).sum().backward()
     assert len(seen) == 1 and x.grad.tolist() == [4.0 * v for v in reversed(x.tolist())]
+
+
+@pytest.mark.parametrize("place", ["tensor", "pre", "post"])
+def test_a_hook_may_remove_itself_and_run_a_backward(place):
+    x = leaf()
+    y = x * x
+
+    def hook(*args):
+        handle.remove()
+        with ad.enable_grad():
+            inner = leaf()
+            (inner * 2).sum().backward()
+        replaced = {"tensor": args[0], "pre": args[0], "post": args[0]}[place]
+        return replaced + inner.grad if place == "tensor" else tuple(g + inner.grad for g in replaced)
+
+    register = {"tensor": y.register_hook, "pre": y.grad_fn.register_prehook, "post": y.grad_fn.register_hook}[place]
+    handle = register(hook)
+    y.sum().backward(retain_graph=True)
+    first = x.grad.tolist()
+    x.grad = None
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 4.0] != first
+
+
+def test_callbacks_may_queue_callbacks_and_run_backwards():
+    order, queue = [], autograd.Variable._execution_engine.queue_callback
+
+    def first():
+        order.append("first")
+        queue(lambda: order.append("queued by first"))
+        (leaf() * 2).sum().backward()
+
+    y = leaf() * 3
+    y.register_hook(lambda g: [queue(first), queue(lambda: order.append("second"))] and None)
+    y.sum().backward()
+    assert order == ["first", "second", "queued by first"]
+    with pytest.raises(RuntimeError, match="Final callbacks can only be installed during backward pass"):
+        queue(print)
+
+
+def test_after_an_error_no_callback_is_left():
+    order, queue = [], autograd.Variable._execution_engine.queue_callback
+
+    def boom():
+        raise ValueError("boom")
+
+    y = leaf() * 3
+    y.register_hook(lambda g: [queue(boom), queue(lambda: order.append("late"))] and None)
+    with pytest.raises(ValueError, match="boom"):
+        y.sum().backward()
+    (leaf() * 2).sum().backward()
+    assert order == []

@@ -81,6 +81,11 @@ def _cotangents(outputs: list[Any], given: Any, what: str) -> list[Tensor | None
 
 
 _callbacks: list[tuple[int, int, Callable[[], Any]]] = []  # (thread, backward, callback), of all threads
+_finishing = threading.local()  # .task: the backward whose callbacks run
+
+
+def _current() -> int:
+    return max(_engine.current_task(), getattr(_finishing, "task", -1))
 
 
 def queue_callback(callback: Callable[[], Any]) -> None:
@@ -89,32 +94,42 @@ def queue_callback(callback: Callable[[], Any]) -> None:
     Raises:
         RuntimeError: no backward is running.
     """
-    task = _engine.current_task()
+    task = _current()
     if task < 0:
         raise RuntimeError("Final callbacks can only be installed during backward pass.")
     _callbacks.append((threading.get_ident(), task, callback))
 
 
-def _take_callback() -> Callable[[], Any] | None:
-    """The oldest callback of a backward that has ended in this thread: its number is larger than that of the one around it."""
-    here, around = threading.get_ident(), _engine.current_task()
+def _take_callback(around: int) -> tuple[int, int, Callable[[], Any]] | None:
+    """The oldest callback of a backward that has ended in this thread: its number is larger than that of the one `around` it."""
     for entry in _callbacks:
-        if entry[0] == here and entry[1] > around:
+        if entry[0] == threading.get_ident() and entry[1] > around:
             _callbacks.remove(entry)
-            return entry[2]
+            return entry
     return None
+
+
+def _finish(around: int) -> None:
+    """Runs what was queued, and what that queues."""
+    before = getattr(_finishing, "task", -1)
+    try:
+        while _callbacks and (entry := _take_callback(around)) is not None:
+            _finishing.task = entry[1]
+            entry[2]()
+    finally:
+        _finishing.task = before
 
 
 def with_callbacks(run: Callable[..., Any], *args: Any) -> Any:
     """``run(*args)``, a backward, and then what was queued for its end; after an error, nothing."""
     try:
         found = run(*args)
+        if _callbacks:
+            _finish(_current())
     except BaseException:
-        while _callbacks and _take_callback() is not None:
+        while _callbacks and _take_callback(_current()) is not None:
             pass
         raise
-    while _callbacks and (callback := _take_callback()) is not None:
-        callback()
     return found
 
 

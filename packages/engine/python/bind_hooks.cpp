@@ -7,23 +7,24 @@ namespace {
 
 template <class Base> struct PythonHook : Base {
   explicit PythonHook(nb::handle f) : f(f) {}
+  nb::object held() const { return nb::borrow(f.get()); }   // it may remove itself while it runs
   void visit_refs(RefVisitor& v) const override { if (f) v.python(f.get()); }
   void clear_refs() override { f.drop(); }
   Callable f;
 };
 
-std::string named(const Callable& f) { return "hook '" + nb::cast<std::string>(nb::str(nb::getattr(nb::borrow(f.get()), "__name__", nb::str("hook")))) + "'"; }
+std::string named(nb::handle f) { return "hook '" + nb::cast<std::string>(nb::str(nb::getattr(f, "__name__", nb::str("hook")))) + "'"; }
 
 struct OnTensor final : PythonHook<TensorHook> {
   using PythonHook::PythonHook;
   Tensor call(const Tensor& g) override {
     if (!f) return {};
-    nb::object r = f(g);
+    const nb::object hook = held(), r = hook(g);
     if (r.is_none()) return {};
     if (!adjoint::python::is_tensor(r.ptr())) fail(ErrorKind::type, "expected Variable, but hook returned '", kind_of(r), "'");
     Tensor t = nb::cast<Tensor>(r);
-    expect(t.sizes() == g.sizes(), named(f), " has changed the size of value: expected ", g.sizes(), ", got ", t.sizes());
-    expect(t.dtype() == g.dtype(), named(f), " has changed the type of value (was ", g.dtype(), " got ", t.dtype(), ")");
+    if (t.sizes() != g.sizes()) fail(ErrorKind::runtime, named(hook), " has changed the size of value: expected ", g.sizes(), ", got ", t.sizes());
+    if (t.dtype() != g.dtype()) fail(ErrorKind::runtime, named(hook), " has changed the type of value (was ", g.dtype(), " got ", t.dtype(), ")");
     return t;
   }
 };
@@ -34,7 +35,7 @@ nb::tuple as_tuple(const std::vector<Tensor>& t) {
   return nb::tuple(l);
 }
 
-void replace(std::vector<Tensor>& t, nb::object r, const Callable& f) {
+void replace(std::vector<Tensor>& t, nb::object r, nb::handle f) {
   if (r.is_none()) return;
   if (!PyTuple_Check(r.ptr())) fail(ErrorKind::type, "expected tuple, but hook returned '", kind_of(r), "'");
   if (nb::len(r) != t.size()) fail(ErrorKind::runtime, named(f), " has returned an incorrect number of values (got ", nb::len(r), ", but expected ", t.size(), ")");
@@ -47,11 +48,19 @@ void replace(std::vector<Tensor>& t, nb::object r, const Callable& f) {
 
 struct BeforeNode final : PythonHook<PreHook> {
   using PythonHook::PythonHook;
-  void call(std::vector<Tensor>& cotangents) override { if (f) replace(cotangents, f(as_tuple(cotangents)), f); }
+  void call(std::vector<Tensor>& cotangents) override {
+    if (!f) return;
+    const nb::object hook = held();
+    replace(cotangents, hook(as_tuple(cotangents)), hook);
+  }
 };
 struct AfterNode final : PythonHook<PostHook> {
   using PythonHook::PythonHook;
-  void call(std::vector<Tensor>& grads, const std::vector<Tensor>& cotangents) override { if (f) replace(grads, f(as_tuple(grads), as_tuple(cotangents)), f); }
+  void call(std::vector<Tensor>& grads, const std::vector<Tensor>& cotangents) override {
+    if (!f) return;
+    const nb::object hook = held();
+    replace(grads, hook(as_tuple(grads), as_tuple(cotangents)), hook);
+  }
 };
 struct Accumulated final : PythonHook<AccumulatedHook> {
   using PythonHook::PythonHook;
