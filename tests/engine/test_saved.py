@@ -173,3 +173,59 @@ def test_saved_memory_goes_with_the_graph():
 def test_hooks_that_were_not_entered_cannot_be_left():
     with pytest.raises(RuntimeError, match="saved_tensors_hooks: exited without"):
         autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t).__exit__(None, None, None)
+
+
+def test_what_a_saved_tensor_keeps():
+    x = ad.tensor(2.0, requires_grad=True)
+    unpack = lambda packed: packed[0]  # noqa: E731
+    with graph.saved_tensors_hooks(lambda t: [t], unpack):
+        y = x**2
+    z = y.exp()
+    w = z**2
+    hooked, output, given = y.grad_fn._raw_saved_self, z.grad_fn._raw_saved_result, w.grad_fn._raw_saved_self
+    assert hooked.data[0] is x and hooked.unpack_hook is unpack and hooked.unpack() is not x
+    assert output.data is not z and output.unpack_hook is None and output.data.grad_fn is None
+    assert given.data is z and given.unpack() is z
+    with pytest.raises(RuntimeError, match="Trying to create a SavedTensor object from Python is forbidden"):
+        autograd.SavedTensor()
+    w.backward()
+    with pytest.raises(RuntimeError, match="after it has been freed"):
+        given.register_hooks(id, id)
+
+
+def test_hooks_on_none_and_wrong_hooks():
+    class Pair(autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x, None)
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    first, none = Pair.apply(ad.ones(2, requires_grad=True)).grad_fn._raw_saved_tensors
+    assert none.unpack() is None
+    with pytest.raises(RuntimeError, match="None is forbidden"):
+        none.register_hooks(id, id)
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        first.register_hooks(1, 1)
+
+
+def test_hooks_do_not_see_numbers():
+    def forbidden(t):
+        raise AssertionError(t)
+
+    x = ad.ones(3, requires_grad=True)
+    with graph.saved_tensors_hooks(forbidden, forbidden):
+        y = (x * 3).sum()
+    assert autograd.grad(y, x)[0].tolist() == [3.0] * 3
+
+
+def test_a_saved_input_that_was_detached_in_place():
+    x = ad.tensor(1.0, requires_grad=True).clone()
+    y, z = x.sin(), x.exp()
+    x.detach_()
+    z.backward()
+    with pytest.raises(RuntimeError, match="Trying to use a saved tensor that has been detached"):
+        y.backward()

@@ -311,7 +311,20 @@ def set_saved_hooks_disabled(message: str | None) -> Any: ...
 
 class SavedTensor:
 
+    def __init__(self) -> None: ...
+
     def register_hooks(self, pack_hook: Any, unpack_hook: Any) -> None: ...
+
+    def unpack(self) -> Any:
+        """The saved tensor, its version checked and its hook run."""
+
+    @property
+    def data(self) -> Any:
+        """What is kept: what the pack hook gave, else the tensor."""
+
+    @property
+    def unpack_hook(self) -> Any:
+        """The unpack hook; None without."""
 
 def raw_saved_tensors(arg: Node, /) -> tuple[Any, ...]: ...
 

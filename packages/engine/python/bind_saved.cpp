@@ -54,20 +54,40 @@ nb::object set_disabled(std::optional<std::string> message) {
 // A saved tensor, looked at where it lies in its node.
 class SavedTensor {
  public:
-  SavedTensor(Node& n, Saved& s) : node_(&n), saved_(&s) {}
+  SavedTensor(Node& n, Saved& s, uint32_t nr, bool none = false) : node_(&n), saved_(&s), nr_(nr), none_(none) {}
   void register_hooks(nb::object pack, nb::object unpack) {
-    expect(PyCallable_Check(pack.ptr()) && PyCallable_Check(unpack.ptr()), ErrorKind::type, "register_hooks: expected two callables, got ", kind_of(pack), " and ", kind_of(unpack));
+    expect(PyCallable_Check(pack.ptr()) && PyCallable_Check(unpack.ptr()), ErrorKind::type, "register_hooks: incompatible function arguments: expected two callables, got ", kind_of(pack), " and ", kind_of(unpack));
     Saved& s = *saved_;
+    expect(!none_, "Calling register_hooks on a saved tensor with value None is forbidden");
     expect(static_cast<bool>(s), "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are freed when you call .backward() or autograd.grad().");
     expect(!s.packed(), "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed at a time.");
     PackHooks h{pack.ptr(), unpack.ptr()};
     s.pack(pack_with, &h);
     taint(*node_);
   }
+  // What is kept: what the pack hook gave, else the tensor itself (of an output and of a leaf without its history).
+  nb::object data() const {
+    if (const PythonPacked* p = packed()) return nb::borrow(p->value.get());
+    const Tensor& t = saved_->raw();
+    return !t ? nb::none() : nb::cast(t->grad_fn || saved_->own_output() ? t : detach(t));
+  }
+  nb::object unpack_hook() const {
+    const PythonPacked* p = packed();
+    return p ? nb::borrow(p->unpack_hook.get()) : nb::none();
+  }
+  nb::object unpack() const {
+    if (none_) return nb::none();
+    if (!*saved_) fail_freed(*node_);
+    return nb::cast(saved_->unpack(*node_, nr_));
+  }
 
  private:
+  const PythonPacked* packed() const { return saved_->packed() ? dynamic_cast<const PythonPacked*>(saved_->packed_by_user()) : nullptr; }
+
   Ref<Node> node_;
   Saved* saved_;
+  uint32_t nr_;
+  bool none_;
 };
 
 nb::tuple raw_saved_tensors(NodeRef ref) {
@@ -75,7 +95,7 @@ nb::tuple raw_saved_tensors(NodeRef ref) {
   if (!f) throw nb::attribute_error("not the node of a Function");
   if (f->freed) fail_freed(*f);
   nb::list all;
-  for (Saved& s : f->saved) all.append(s ? nb::cast(SavedTensor(*f, s)) : nb::none());
+  for (size_t i = 0; i < f->saved.size(); i++) all.append(SavedTensor(*f, f->saved[i], f->saved_nr[i], !f->saved[i]));
   return nb::tuple(all);
 }
 
@@ -83,11 +103,11 @@ nb::tuple raw_saved_tensors(NodeRef ref) {
 nb::object saved_tensor(NodeRef n, bool output, size_t index, bool raw) {
   auto* op = dynamic_cast<OpNode*>(n.p);
   if (!op) throw nb::attribute_error("not the node of a record");
-  if (op->released) fail_freed(*op);
+  if (op->released && !raw) fail_freed(*op);
   if (index >= (output ? op->y.size() : op->x.size())) return nb::none();
   Saved& s = output ? op->y[index] : op->x[index];
+  if (raw && (s || op->released)) return nb::cast(SavedTensor(*op, s, static_cast<uint32_t>(index)));
   if (!s) return nb::none();
-  if (raw) return nb::cast(SavedTensor(*op, s));
   return nb::cast(s.unpack(*op, static_cast<uint32_t>(index)));
 }
 
@@ -121,7 +141,11 @@ void bind_saved(nb::module_& m) {
   });
   m.def("set_saved_hooks_disabled", set_disabled, nb::arg("message").none());
   nb::class_<SavedTensor>(m, "SavedTensor")
-      .def("register_hooks", &SavedTensor::register_hooks, nb::arg("pack_hook"), nb::arg("unpack_hook"));
+      .def("__init__", [](SavedTensor*) { fail(ErrorKind::runtime, "Trying to create a SavedTensor object from Python is forbidden."); })
+      .def("register_hooks", &SavedTensor::register_hooks, nb::arg("pack_hook"), nb::arg("unpack_hook"))
+      .def("unpack", &SavedTensor::unpack, "The saved tensor, its version checked and its hook run.")
+      .def_prop_ro("data", &SavedTensor::data, "What is kept: what the pack hook gave, else the tensor.")
+      .def_prop_ro("unpack_hook", &SavedTensor::unpack_hook, "The unpack hook; None without.");
   m.def("raw_saved_tensors", raw_saved_tensors);
   m.def("saved_tensor", saved_tensor, nb::arg("node"), nb::arg("output"), nb::arg("index"), nb::arg("raw") = false);
   m.def("set_write_listener", set_write_listener, nb::arg("f").none());

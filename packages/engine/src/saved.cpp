@@ -25,17 +25,17 @@ uint32_t version(const Tensor& t) {
 
 [[noreturn]] void detached(const Node& owner) {
   const std::string saved = describe_site(owner.site);
-  fail(ErrorKind::runtime, "one of the variables needed for gradient computation, saved by ", owner.name(), saved.empty() ? "" : " (" + saved + ")",
-       ", has been detached in-place since: its history is lost. Use detach() instead of detach_(), or detach_() a clone.");
+  fail(ErrorKind::runtime, "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_(). This is not supported, please use out-of-place `.detach()` instead. [saved by ", owner.name(),
+       saved.empty() ? "" : ", " + saved, "]");
 }
 
 }  // namespace
 
 Saved::Saved(const Tensor& t, bool own_output) : tensor_(own_output ? face_copy(t) : t), own_output_(own_output) {
-  expect(!is_inference(memory_of(*t)), "Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor and use it in autograd.");
+  expect(!is_inference(memory_of(*t)), "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use no_grad() instead of inference_mode().");
   version_ = version(t);
   had_history_ = !own_output && t->grad_fn;
-  if (saved_packer) pack(saved_packer, nullptr, own_output ? tensor_ : t);
+  if (saved_packer && !(t->flags & flag_wrapped)) pack(saved_packer, nullptr, own_output ? tensor_ : t);
 }
 
 void Saved::pack(Pack pack, void* context) { this->pack(pack, context, face_copy(tensor_)); }
