@@ -151,3 +151,69 @@ def test_data_and_detach():
     assert y._version == d._version == 1
     x.data = ad.zeros(2, 3, dtype=ad.float64)
     assert x.is_leaf and x.requires_grad and x.sum().item() == 0
+
+
+class Alias(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx, g):
+        return g
+
+
+ORIGINS = {
+    "plain": (lambda x: x.view_as(x), None),
+    "piece": (lambda x: x.unbind()[0], "function that returns multiple views"),
+    "custom": (Alias.apply, "created inside a custom Function"),
+}
+SHAPES = {
+    "t": lambda v: v.t_(),
+    "transpose": lambda v: v.transpose_(0, 0),
+    "squeeze": lambda v: v.squeeze_(0),
+    "unsqueeze": lambda v: v.unsqueeze_(0),
+    "as_strided": lambda v: v.as_strided_((2,), (1,)),
+}
+
+
+@pytest.mark.parametrize("viewed", [True, False])
+@pytest.mark.parametrize("reshaped", [True, False])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_where_a_view_comes_from_outlives_its_shape(origin, shape, reshaped, viewed):
+    make, why = ORIGINS[origin]
+    y = base() * 1
+    with ad.set_grad_enabled(viewed):
+        v = make(y)
+    why = why if viewed else "no_grad mode"
+    if reshaped and why:
+        with pytest.raises(RuntimeError, match=why):
+            SHAPES[shape](v)
+        return
+    with ad.set_grad_enabled(reshaped):
+        SHAPES[shape](v)
+    if why:
+        with pytest.raises(RuntimeError, match=why):
+            v.add_(1)
+    else:
+        v.add_(1)
+        assert autograd.grad(y.sum(), y)[0].shape == y.shape
+
+
+@pytest.mark.parametrize("origin", ["piece", "custom"])
+def test_recorded_writes_into_views_of_a_plain_tensor(origin):
+    make, why = ORIGINS[origin]
+    make(ad.ones(2, 3)).add_(1)
+    with pytest.raises(RuntimeError, match=why):
+        make(ad.ones(2, 3)).add_(base().sum())
+
+
+def test_a_view_of_a_view_made_outside_recording():
+    for mode, name in ((ad.no_grad, "no_grad block"), (ad.inference_mode, "inference_mode block")):
+        x = ad.zeros(2)
+        with mode():
+            y = x.view(2)
+        z = y.requires_grad_().view(2)
+        with pytest.raises(RuntimeError, match=f"is a view of a view which was created in .* inside the {name}"):
+            z.mul_(2)

@@ -82,7 +82,17 @@ void connect_output(FunctionNode& f, const Tensor& y, uint32_t nr) {
   set_history(y, Ref<Node>(&f), nr);
   y->keys &= ~key_intermediate;
   adjoint::python::api->track(*y.get());
-  if (y->view) view_info(*y)->creation = f.output_count > 1 ? Creation::several : Creation::custom;   // writes through it would bypass the Function's backward
+}
+
+// What forward says that it wrote to must be an argument and an output.
+void check_dirty(nb::handle dirty, nb::handle args, nb::handle result) {
+  for (nb::handle h : dirty) {
+    expect(result.is(h) || (PyTuple_Check(result.ptr()) && contains(result, h)), "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs of the Function.");
+    if (contains(args, h)) continue;
+    constexpr auto why = "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed to ctx.mark_dirty().";
+    if (is_tensor(h) && tensor(h)->view) fail(ErrorKind::runtime, why);
+    if (PyErr_WarnEx(PyExc_UserWarning, why, 1)) throw nb::python_error();
+  }
 }
 
 // After forward: history for the outputs, a view of its own where an input came back. Runs without recording.
@@ -94,8 +104,7 @@ nb::object close_context(NodeRef ref, nb::tuple args, nb::object result, bool re
   if (single) outputs.push_back(result);
   else for (nb::handle h : result) outputs.push_back(nb::borrow(h));
   nb::object dirty = ctx.attr("dirty_tensors"), constant = ctx.attr("non_differentiable");
-  for (nb::handle h : dirty)
-    expect(single ? result.is(h) : contains(result, h), "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs of the Function.");
+  if (nb::len(dirty)) check_dirty(dirty, args, result);
   f.output_count = static_cast<uint32_t>(outputs.size());
   f.results.resize(outputs.size());
   f.materialize = nb::cast<bool>(nb::bool_(ctx.attr("materialize_grads")));
@@ -113,6 +122,7 @@ nb::object close_context(NodeRef ref, nb::tuple args, nb::object result, bool re
     } else {
       if (contains(args, o)) o = o.attr("view_as")(o), y = tensor(o);
       if (connects) connect_output(f, y, k);
+      if (y->view) view_info(*y)->creation = connects && outputs.size() > 1 ? Creation::several : Creation::custom;   // writes through it would bypass the Function's backward
     }
     f.results[k] = {true, false, meta_of(y)};
   }
@@ -131,7 +141,10 @@ void release(FunctionNode& f) {
 
 nb::object saved_tensors(NodeRef ref) {
   FunctionNode& f = function_node(ref);
-  if (f.freed) fail_freed(f);
+  if (f.freed) {
+    if (f.clears_on_access && f.needed) fail(ErrorKind::runtime, "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the autograd.Function. Either access saved_tensors only once, or set clear_saved_tensors_on_access=False.");
+    fail_freed(f);
+  }
   nb::handle ctx(f.python());
   if (f.saved.empty()) {
     nb::object open = ctx.attr("to_save");

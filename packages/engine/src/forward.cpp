@@ -14,7 +14,8 @@ Tensor make_dual(const Tensor& primal, const Tensor& tangent, int64_t number) {
          " while the given forward gradient is of size ", t.sizes(), ".");
   expect(x.dtype() == t.dtype(), "make_dual: Trying to set a forward gradient that has a different dtype than that of the original Tensor: ", x.dtype(), " and ", t.dtype());
   expect(is_differentiable(x.dtype()), ErrorKind::value, "make_dual: Expected primal to be floating point or complex, but got: ", x.dtype());
-  expect(level(x) < s->serial && level(t) < s->serial, "make_dual: the tensor already has a forward gradient at this level or belongs to one inside it");
+  expect(level(t) < s->serial, "make_dual: Setting a forward grad that itself has a forward gradient at the same level (or inside it) is not supported.");
+  expect(level(x) < s->serial, "make_dual: the primal already has a forward gradient at this level or belongs to one inside it");
   const Tensor p = alias(x);
   Tensor r = lift(s, p, t);
   if (Ref<OpNode> n = make_node(op_alias, {&p, 1}, {}, s->serial, s)) set_history(r, std::move(n));

@@ -150,10 +150,11 @@ const char* why_not(Creation c) {
   switch (c) {
     case Creation::normal: return nullptr;
     case Creation::no_grad:
-      return "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
-             "both the view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked).";
+      return "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the no_grad block (if you don't want the "
+             "inplace to be tracked) or both outside (if you want the inplace to be tracked).";
     case Creation::inference:
-      return "A view was created in inference mode and is being modified inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden: move both inside or both outside.";
+      return "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the inference_mode block (if you don't want "
+             "the inplace to be tracked) or both outside (if you want the inplace to be tracked).";
     case Creation::several:
       return "This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.";
     case Creation::custom:
@@ -163,22 +164,22 @@ const char* why_not(Creation c) {
   return nullptr;
 }
 
+std::string what_is_written(const Tensor& self, Creation c) {
+  const Node* n = node(self);
+  std::string of;
+  if (n) of = "Output " + std::to_string(self->out_nr) + " of " + n->name().substr(0, n->name().rfind("Backward"));
+  const std::string made = n ? of + " is a view of a view which was created" : "A view was created";
+  if (c == Creation::inference) return made + " in inference mode and is being modified inplace in normal mode. ";
+  if (c == Creation::no_grad || !n) return made + " in no_grad mode and is being modified inplace with grad mode enabled. ";
+  return of + " is a view and is being modified inplace. ";
+}
+
 // An in-place call that is about to be recorded on a view.
 void check_view(const Tensor& self) {
   if (!self->view) return;
   for (const TensorImpl* x = self.get(); x->view; x = view_info(*x)->parent.get()) check_form(*view_info(*x));
-  if (const char* why = why_not(view_info(*self)->creation)) {
-    const Node* n = node(self);
-    const std::string name = n ? n->name() : "a function";
-    fail(ErrorKind::runtime, "Output ", self->out_nr, " of ", name.substr(0, name.rfind("Backward")), " is a view and is being modified inplace. ", why);
-  }
-}
-
-// A view made where nothing was recorded, of a tensor with history: whether a write is meant to be recorded cannot be told.
-bool ambiguous(const Tensor& self, uint32_t m) {
-  if (!self->view || !recording(m)) return false;
   const Creation c = view_info(*self)->creation;
-  return (c == Creation::no_grad || c == Creation::inference) && view_root(*self).keys & key_tape;
+  if (const char* why = why_not(c)) fail(ErrorKind::runtime, what_is_written(self, c), why);
 }
 
 void check_writable(const Op& op, const Tensor& self, uint32_t m) {
@@ -190,11 +191,19 @@ void check_writable(const Op& op, const Tensor& self, uint32_t m) {
 
 }  // namespace
 
+// A view of a tensor with history that was made where nothing was recorded, or by a Function: whether a write is meant to be recorded cannot be told.
+void check_creation(const Tensor& self, uint32_t m) {
+  if (self->view && view_info(*self)->creation != Creation::normal && recording(m) && view_root(*self).keys & key_tape) check_view(self);
+}
+
 void written_by(const Tensor& self, Ref<Node> n, uint32_t nr) {
   const TensorImpl& root = view_root(*self);
-  expect(!(root.keys & key_tape) || root.grad_fn, &root == self.get() ? "a leaf Variable" : "a view of a leaf Variable", " that requires grad has been used in an in-place operation. (", n->name(), ")");
+  expect(!(root.keys & key_tape) || root.grad_fn, &root == self.get() ? "a leaf Variable" : "a view of a leaf Variable", " that requires grad ", &root == self.get() ? "has been" : "is being", " used in an in-place operation. (", n->name(), ")");
   check_view(self);
-  expect(!self->view || (n->outputs() == 1 && n->edges[0].node.get() == node(self)), n->name(), ": a Function that writes to a view in place must take it first and return nothing else.");
+  expect(!self->view || n->outputs() == 1, "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than one Tensor. You should either make sure the input is not a "
+         "view (using .clone() for example) or make your Function only return one Tensor (potentially splitting it into two Functions: one doing the inplace that returns a single Tensor and a second one that does the "
+         "other operations). (", n->name(), ")");
+  expect(!self->view || n->edges[0].node.get() == node(self), n->name(), ": a Function that writes to a view in place must take it first.");
   bump_version(*bottom(self));
   n->in_place = true;
   rebase(*self, std::move(n), nr);
@@ -209,11 +218,12 @@ void apply_inplace_recorded(const Op& op, const Tensor& self, Tensors others, co
   given.insert(given.end(), others.begin(), others.end());
   Operands in(given);
   if (is_inference(*bottom(self)))
-    expect(inference_mode, "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a normal tensor before doing inplace update.");
+    expect(inference_mode, "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before doing inplace update.");
   if (level(self) < in.level) promote_to(*self, in.slot);
+  check_creation(self, in.level);
   check_writable(op, self, in.level);
   Ref<OpNode> n = make_node(op, in, attrs, in.level, in.slot);
-  if (n || ambiguous(self, in.level)) check_view(self);
+  if (n) check_view(self);
   if (before_write) before_write(self);
   if (n)  // rules want the old value, and holding self would close a cycle
     for (Saved& s : n->x)

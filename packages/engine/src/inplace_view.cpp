@@ -1,5 +1,5 @@
 // transpose_, squeeze_, ...: a tensor becomes a view of what it was, under its own name.
-#include <adjoint/engine/autograd.h>
+#include "record.h"
 
 namespace adjoint::engine {
 
@@ -28,6 +28,7 @@ ViewInfo* step_from(const TensorImpl& self, const Tensor& y) {
 }  // namespace
 
 void become(const Tensor& self, const Tensor& view) {
+  check_creation(self, level(self));
   const TensorImpl& root = view_root(*self);
   const bool recorded = view->keys & key_tape;
   expect(!recorded || !(root.keys & key_tape) || root.grad_fn, &root == self.get() ? "a leaf Variable" : "a view of a leaf Variable",
@@ -35,6 +36,7 @@ void become(const Tensor& self, const Tensor& view) {
   const Ref<Object> grad_fn = self->grad_fn;
   const auto nr = self->out_nr;
   const bool tape = self->keys & key_tape;
+  const Creation creation = self->view ? view_info(*self)->creation : Creation::normal;
   if (self->view)
     if (ViewInfo* step = step_from(*self, view)) {
       step->parent = former(*self);
@@ -47,6 +49,10 @@ void become(const Tensor& self, const Tensor& view) {
     self->grad_fn = grad_fn;
     self->out_nr = nr;
     self->keys |= key_tape;
+  }
+  if (self->view && tape) {   // how it came to be does not change with its shape
+    view_info(*self)->creation = creation;
+    view_info(*self)->recorded = true;
   }
   self->form++;
   bump_version(*bottom(self));

@@ -34,15 +34,14 @@ class CutNode final : public Node {
 // In-place on one piece would have to rebuild the history of all: it is refused.
 void join(const Cut& cut, const Tensor& given, Tensors pieces) {
   const Tensor x = fresh(given);
+  for (const Tensor& y : pieces)
+    if (ViewInfo* v = y->view ? view_info(*y) : nullptr; v && v->creation == Creation::normal) v->creation = Creation::several;
   if (pieces.empty() || !(x->keys & key_tape) || !node(pieces[0])) return;
   Ref<Node> n(new CutNode(cut, x, pieces));
   std::optional<Watch> watch;   // the node belongs to no op: this says where it was made
   if (watched()) watch.emplace(Span{.kind = Span::Kind::function, .node = n.get(), .name = cut.stacked ? "unbind" : "split"});
   if (n->tainted && expose_node) expose_node(*n);   // now that somebody holds it
-  for (size_t k = 0; k < pieces.size(); k++) {
-    set_history(pieces[k], n, static_cast<uint32_t>(k));
-    if (ViewInfo* v = pieces[k]->view ? view_info(*pieces[k]) : nullptr; v && v->creation == Creation::normal) v->creation = Creation::several;
-  }
+  for (size_t k = 0; k < pieces.size(); k++) set_history(pieces[k], n, static_cast<uint32_t>(k));
 }
 
 }  // namespace

@@ -373,7 +373,7 @@ TensorVector unbind(const Tensor& x, int64_t dim) {
   const int d = wrap_dim(dim, x.dim(), "unbind");
   TensorVector r;
   for (int64_t i = 0; i < x.size(d); i++) r.push_back(select(x, d, i));
-  if (x->keys && several_views) several_views({"Unbind", d, true}, x, r);
+  if (several_views) several_views({"Unbind", d, true}, x, r);
   return r;
 }
 TensorVector split_sizes(const Tensor& x, const Dims& sizes, int64_t dim) {
@@ -387,7 +387,7 @@ TensorVector split_sizes(const Tensor& x, const Dims& sizes, int64_t dim) {
     at += n;
   }
   expect(at == x.size(d), "split: split_with_sizes expects split_sizes to sum exactly to ", x.size(d), " (input tensor's size at dimension ", d, "), but got split_sizes=", sizes);
-  if (x->keys && several_views) several_views({"Split", d, false}, x, r);
+  if (several_views) several_views({"Split", d, false}, x, r);
   return r;
 }
 TensorVector split(const Tensor& x, int64_t size, int64_t dim) {
