@@ -24,9 +24,10 @@ PyObject* ndim(TensorImpl& t) { return PyLong_FromLong(t.ndim()); }
 PyObject* item_bytes(TensorImpl& t) { return PyLong_FromLongLong(itemsize(t.dtype)); }
 PyObject* bytes(TensorImpl& t) { return PyLong_FromLongLong(itemsize(t.dtype) * t.numel); }
 PyObject* version(TensorImpl& t) {
-  expect(t.storage, "_version: a tensor inside a transform has no memory of its own");
-  expect(!is_inference(t), "Inference tensors do not track version counter.");
-  return PyLong_FromUnsignedLong(t.storage->version);
+  const TensorImpl* m = t.keys & key_lifted && engine_hooks.memory ? engine_hooks.memory(t) : &t;
+  expect(m && m->storage, "_version: a tensor inside a transform has no memory of its own");
+  expect(!is_inference(*m), "Inference tensors do not track version counter.");
+  return PyLong_FromUnsignedLong(m->storage->version);
 }
 
 Tensor reversed(const Tensor& x) {

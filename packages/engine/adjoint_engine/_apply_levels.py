@@ -34,10 +34,26 @@ def apply_lifted(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tup
     single = not isinstance(result, tuple)
     outputs = (result,) if single else result
     if kind == "tape":
-        raised = tuple(_engine.lift(y, slot) if isinstance(y, Tensor) else y for y in outputs)
+        written = _written(below, args, values)
+        raised = tuple(written.get(id(y)) or _engine.lift(y, slot) if isinstance(y, Tensor) else y for y in outputs)
     else:
         raised = _with_tangents(cls, args, values, outputs, single, below, slot)
     return _record_face(cls, args, raised, single, below, values + outputs)
+
+
+_NOT_IN_PLACE = (
+    "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is modifying an input inplace, "
+    "then the jvp function must modify the corresponding gradient inplace."
+)
+
+
+def _written(ctx: BackwardCFunction, args: tuple[Any, ...], values: tuple[Any, ...]) -> dict[int, Tensor]:
+    """The arguments that forward wrote to, by their values one level down."""
+    return {id(v): a for a, v in zip(args, values, strict=True) if any(v is d for d in ctx.dirty_tensors)}
+
+
+def _differentiable(y: Any, ctx: BackwardCFunction) -> bool:
+    return isinstance(y, Tensor) and (y.is_floating_point() or y.is_complex()) and all(y is not c for c in ctx.non_differentiable)
 
 
 def _with_tangents(
@@ -60,22 +76,44 @@ def _with_tangents(
             v.new_zeros(v.shape) if t is None and isinstance(v, Tensor) and (v.is_floating_point() or v.is_complex()) else t
             for t, v in zip(tangents, values, strict=True)
         ]
+    written = _written(below, args, values)
+    before = {id(v): (t, _version(t)) for v, t in zip(values, tangents, strict=True) if id(v) in written}
     found = cls.jvp(ctx, *tangents)
     pushed = found if isinstance(found, tuple) else (found,)
     if len(pushed) != len(outputs):
         raise RuntimeError(
             f"Function's jvp returned an invalid number of forward gradients (expected {len(outputs)} but got {len(pushed)}), in {cls.__name__}"
         )
-    for y, t in zip(outputs, pushed, strict=True):
+    for k, (y, t) in enumerate(zip(outputs, pushed, strict=True)):
+        if t is not None and not _differentiable(y, ctx):
+            raise RuntimeError(
+                f"Function's jvp returned a gradient at position {k}, but the corresponding forward output is not a differentiable "
+                f"Tensor. You should return None at that position instead, in {cls.__name__}."
+            )
         if isinstance(t, Tensor) and isinstance(y, Tensor) and t.shape != y.shape:
             raise RuntimeError(
                 "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. "
                 f"Tensor is of size {list(y.shape)} while the given forward gradient is of size {list(t.shape)}, in {cls.__name__}.jvp."
             )
+    for y, t in zip(outputs, pushed, strict=True):
+        if t is not None and id(y) in before and (t is not before[id(y)][0] or _version(t) == before[id(y)][1] is not None):
+            raise RuntimeError(_NOT_IN_PLACE)
     return tuple(
-        _engine.lift_dual(y, t, slot) if t is not None and isinstance(y, Tensor) else y
+        y if t is None else _in_place(written[id(y)], y, t, slot) if id(y) in written else _engine.lift_dual(y, t, slot)
         for y, t in zip(outputs, pushed, strict=True)
     )
+
+
+def _version(t: Tensor | None) -> int | None:
+    return None if t is None or _engine.is_lifted(t) or _engine.is_inference(t) else t._version
+
+
+def _in_place(arg: Tensor, value: Tensor, tangent: Tensor, slot: int) -> Tensor:
+    """The argument itself, of which forward has written the value and jvp the tangent."""
+    if _engine.tangent_at(arg, slot) is not tangent:  # it had none: it joins the level
+        with no_grad():
+            arg.copy_(_engine.lift_dual(value, tangent, slot))
+    return arg
 
 
 def _record_face(
@@ -98,6 +136,8 @@ def _record_face(
         new = {id(a): b for a, b in zip(old, (*args, *outputs), strict=True)}
         ctx.__dict__.update(below.__dict__)
         ctx.to_save = tuple(new.get(id(t), t) for t in below.to_save or below.saved_tensors)
+        ctx.dirty_tensors = tuple(new.get(id(t), t) for t in below.dirty_tensors)
+        ctx.non_differentiable = tuple(new.get(id(t), t) for t in below.non_differentiable)
     with no_grad():
         return _engine.close_context(ctx, args, result, True), ctx
 

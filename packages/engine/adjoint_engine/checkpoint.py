@@ -115,7 +115,7 @@ class _Recomputed:
         values: list[Tensor] = []
 
         def keep(tensor: Tensor) -> int:
-            values.append(_engine.detach(tensor))
+            values.append(_engine.detach(tensor) if tensor.requires_grad else tensor)
             if self.early_stop and len(values) == len(self.forms):
                 raise _Stop
             return len(values) - 1
@@ -160,7 +160,7 @@ class CheckpointFunction(Function):
     def backward(ctx: FunctionCtx, *cotangents: Any) -> Any:
         if _engine.inputs_given():
             raise RuntimeError(
-                "When use_reentrant=True, checkpoint is incompatible with .grad() or passing an `inputs` parameter to .backward(). "
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` parameter to .backward(). "
                 "To resolve this error, you can either set use_reentrant=False, or call .backward() without passing the `inputs` argument."
             )
         args, needed = list(ctx.args), ctx.needs_input_grad[2:]
