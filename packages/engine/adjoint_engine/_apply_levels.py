@@ -53,7 +53,9 @@ def _written(ctx: BackwardCFunction, args: tuple[Any, ...], values: tuple[Any, .
 
 
 def _differentiable(y: Any, ctx: BackwardCFunction) -> bool:
-    return isinstance(y, Tensor) and (y.is_floating_point() or y.is_complex()) and all(y is not c for c in ctx.non_differentiable)
+    return (
+        isinstance(y, Tensor) and (y.is_floating_point() or y.is_complex()) and all(y is not c for c in ctx.non_differentiable)
+    )
 
 
 def _with_tangents(
