@@ -38,8 +38,6 @@ template <class T> struct Stage {
   int64_t n, s, stride;
 };
 
-constexpr int largest_factor = 13;
-
 // b = the transform of the R numbers a. `rr`, `ri`: e^(-2 pi i k / R).
 template <int R, class T> [[gnu::always_inline]] inline void butterfly(const T (&ar)[R], const T (&ai)[R], T (&br)[R], T (&bi)[R], const T* rr, const T* ri) {
   if constexpr (R == 2) {
@@ -145,9 +143,7 @@ template <class T> void pass(int radix, const Stage<T>& a) {
     case 4: return isa::call<Pass<4>>(a);
     case 5: return isa::call<Pass<5>>(a);
     case 7: return isa::call<Pass<7>>(a);
-    case 8: return isa::call<Pass<8>>(a);
-    case 11: return isa::call<Pass<11>>(a);
-    default: return isa::call<Pass<13>>(a);
+    default: return isa::call<Pass<8>>(a);
   }
 }
 
@@ -157,7 +153,7 @@ inline int64_t factors(int64_t n, std::vector<int>& radices) {
   for (; n % 2 == 0; n /= 2) twos++;
   for (; twos >= 3 && twos != 4; twos -= 3) radices.push_back(8);
   for (; twos >= 2; twos -= 2) radices.push_back(4);
-  for (int r : {5, 3, 7, 11, 13})
+  for (int r : {5, 3, 7})
     for (; n % r == 0; n /= r) radices.push_back(r);
   if (twos) radices.push_back(2);   // the lanes are many by then
   return n;
