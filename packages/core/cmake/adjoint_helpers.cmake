@@ -23,8 +23,8 @@ function(adjoint_settings target)
   endif()
   target_compile_options(${target} PRIVATE
     -fno-math-errno -fno-trapping-math -ftls-model=initial-exec -Wall -Wextra -Wno-missing-field-initializers
-    # gcc 12 takes Dims' heap pointer for its inline array: both warnings are false there.
-    $<$<CXX_COMPILER_ID:GNU>:-fno-semantic-interposition;-Wno-stringop-overflow;-Wno-array-bounds>
+    # gcc 12 takes Dims' heap pointer for its inline array, and that for unset: these warnings are false there.
+    $<$<CXX_COMPILER_ID:GNU>:-fno-semantic-interposition;-Wno-stringop-overflow;-Wno-array-bounds;-Wno-maybe-uninitialized>
     $<$<BOOL:${ADJOINT_WERROR}>:-Werror>)
   if(ADJOINT_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${ADJOINT_SANITIZE} -fno-omit-frame-pointer -g)
