@@ -71,7 +71,7 @@ def _mapped(func: Callable[..., Any], in_dims: Any, args: tuple[Any, ...]) -> tu
             f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function with no inputs."
         )
     leaves, spec = tree_flatten(args)
-    given = broadcast_prefix(tuple(in_dims) if isinstance(in_dims, list) else in_dims, args)
+    given = broadcast_prefix(tuple(in_dims) if isinstance(in_dims, list) else in_dims, spec)
     if given is None:
         raise ValueError(
             f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of inputs."
@@ -98,7 +98,7 @@ def _mapped(func: Callable[..., Any], in_dims: Any, args: tuple[Any, ...]) -> tu
                 f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={d} for some input, but that input is a Tensor of dimensionality {x.dim()} so expected in_dim to satisfy -{x.dim()} <= in_dim < {x.dim()}."
             )
         dims.append(d % x.dim())
-        sizes.add(x.shape[d])
+        sizes.add(x.size(d))
     if not sizes:
         raise ValueError(f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): at least one input must be mapped")
     if len(sizes) > 1:
@@ -121,7 +121,7 @@ def _run(
         lifted = [x if d is None else level.lift(x, d) for x, d in zip(leaves, dims, strict=True)]
         result = func(*tree_unflatten(lifted, spec), **kwargs)
         outputs, out_spec = tree_flatten(result)
-        where = broadcast_prefix(tuple(out_dims) if isinstance(out_dims, list) else out_dims, result)
+        where = broadcast_prefix(tuple(out_dims) if isinstance(out_dims, list) else out_dims, out_spec)
         if where is None:
             raise ValueError(
                 f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of `outputs`."
@@ -145,7 +145,7 @@ def _lower(func: Callable[..., Any], level: batch_level, y: Any, dim: int | None
 def _joined(parts: list[Any], out_dims: Any) -> Any:
     flat = [tree_flatten(p)[0] for p in parts]
     spec = tree_flatten(parts[0])[1]
-    where = broadcast_prefix(tuple(out_dims) if isinstance(out_dims, list) else out_dims, parts[0])
+    where = broadcast_prefix(tuple(out_dims) if isinstance(out_dims, list) else out_dims, spec)
     return tree_unflatten(
         [column[0] if d is None else cat(list(column), d) for column, d in zip(zip(*flat, strict=True), where, strict=True)],
         spec,

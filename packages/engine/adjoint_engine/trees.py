@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True)
-class TreeSpec:
+class TreeSpec(NamedTuple):
     """The shape of a tree without its leaves; two trees have the same structure if their specs are equal.
 
     ``kind`` is the container's type, or None for a leaf; ``keys`` are a dict's keys, in its order.
@@ -43,15 +41,15 @@ def _is_namedtuple(kind: type[Any]) -> bool:
 
 def _collect(tree: Any, leaves: list[Any]) -> TreeSpec:
     kind: type[Any] = type(tree)
-    if kind is dict or kind is OrderedDict:
-        keys, values = tuple(tree), tuple(tree.values())
-    elif kind is tuple or kind is list or _is_namedtuple(kind):
-        keys, values = (), tuple(tree)
+    if kind is tuple or kind is list or _is_namedtuple(kind):
+        keys, values = (), tree
+    elif kind is dict or kind is OrderedDict:
+        keys, values = tuple(tree), tree.values()
     else:
         leaves.append(tree)
         return _LEAF
     start = len(leaves)
-    children = tuple(_collect(value, leaves) for value in values)
+    children = tuple([_collect(value, leaves) for value in values])
     return TreeSpec(kind, keys, children, len(leaves) - start)
 
 
@@ -118,24 +116,21 @@ def tree_map(fn: Callable[..., Any], tree: Any, *others: Any) -> Any:
     return tree_unflatten([fn(*row) for row in zip(*columns, strict=True)], spec)
 
 
-def broadcast_prefix(prefix: Any, tree: Any) -> list[Any] | None:
-    """One value of ``prefix`` per leaf of ``tree``; ``prefix`` is a value for all below it. None if it does not fit.
+def broadcast_prefix(prefix: Any, spec: TreeSpec) -> list[Any] | None:
+    """One value of ``prefix`` per leaf of a tree; ``prefix`` is a value for all below it. None if it does not fit.
 
     Example::
 
-        >>> broadcast_prefix((0, None), (1, [2, 3]))
+        >>> broadcast_prefix((0, None), tree_flatten((1, [2, 3]))[1])
         [0, None, None]
     """
     if prefix is None or isinstance(prefix, int):
-        return [prefix] * tree_flatten(tree)[1].num_leaves
-    if type(prefix) is not type(tree) or len(prefix) != len(tree):
+        return [prefix] * spec.num_leaves
+    if type(prefix) is not spec.kind or len(prefix) != len(spec.children) or (spec.keys and tuple(prefix) != spec.keys):
         return None
-    if isinstance(prefix, dict) and list(prefix) != list(tree):
-        return None
-    pairs = [(prefix[k], tree[k]) for k in prefix] if isinstance(prefix, dict) else zip(prefix, tree, strict=True)
     found: list[Any] = []
-    for p, t in pairs:
-        below = broadcast_prefix(p, t)
+    for value, child in zip(prefix.values() if isinstance(prefix, dict) else prefix, spec.children, strict=True):
+        below = broadcast_prefix(value, child)
         if below is None:
             return None
         found += below
