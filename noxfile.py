@@ -40,7 +40,23 @@ def demo(session: nox.Session) -> None:
     session.run("python", "examples/digits/train.py", *session.posargs)
 
 
-@nox.session(requires=["wheels"])
+def run_cpp_tests(session: nox.Session, name: str, *options: str, flags: str = "-O1", **env: str) -> None:
+    """Build the C++ libraries without Python in build/<name> and run their tests."""
+    build = str(ROOT / "build" / name)
+    common = ["-DADJOINT_PYTHON=OFF", "-DADJOINT_TESTS=ON", "-DCMAKE_BUILD_TYPE=None"]
+    session.run("cmake", "-S", str(ROOT), "-B", build, "-G", "Ninja", *common, *options, env={"CXXFLAGS": flags})
+    session.run("cmake", "--build", build)
+    session.run("ctest", "--test-dir", build, "--output-on-failure", env=env)
+
+
+@nox.session
+def cpp(session: nox.Session) -> None:
+    """Run the tests of the C++ libraries."""
+    session.install(*BUILD_TOOLS)
+    run_cpp_tests(session, "cpp")
+
+
+@nox.session(requires=["wheels", "cpp"])
 def tests(session: nox.Session) -> None:
     """Install every package and run all tests."""
     install(session, *TEST_TOOLS)
@@ -108,18 +124,13 @@ def sanitize(session: nox.Session) -> None:
     """Run tests with the address, undefined-behaviour and thread sanitizers; `-- address` or `-- thread` runs one of them."""
     chosen = session.posargs or ["thread", "address"]
     session.install(*BUILD_TOOLS, *TEST_TOOLS)
-    flags = {"CXXFLAGS": "-O1 -g1"}
     if "thread" in chosen:  # the C++ tests alone: CPython's own synchronisation is not instrumented
-        build = str(ROOT / "build" / "thread")
-        options = ["-DADJOINT_SANITIZE=thread", "-DADJOINT_PYTHON=OFF", "-DADJOINT_TESTS=ON", "-DCMAKE_BUILD_TYPE=None"]
-        session.run("cmake", "-S", str(ROOT), "-B", build, "-G", "Ninja", *options, env=flags)
-        session.run("cmake", "--build", build)
-        session.run("ctest", "--test-dir", build, "--output-on-failure", env={"TSAN_OPTIONS": "allocator_may_return_null=1"})
+        run_cpp_tests(session, "thread", "-DADJOINT_SANITIZE=thread", flags="-O1 -g1", TSAN_OPTIONS="allocator_may_return_null=1")
     if "address" in chosen:
         build = ROOT / "build" / "address"
         places = {"ADJOINT_VENV": session.virtualenv.location, "ADJOINT_BUILD": str(build), "ADJOINT_JOBS": "2"}
         options = [f"-DADJOINT_SANITIZE=address,{UNDEFINED}", "-DADJOINT_TESTS=ON", "-DCMAKE_BUILD_TYPE=None"]
-        session.run("bash", "tools/dev.sh", *options, env={**flags, **places}, external=True)
+        session.run("bash", "tools/dev.sh", *options, env={"CXXFLAGS": "-O1 -g1", **places}, external=True)
         checked = {
             "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
             "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
