@@ -259,7 +259,7 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """x where target is 1, max(0, margin - x) where it is -1.
+    """x where target is 1, max(0, margin - x) where it is -1, and their sum elsewhere.
 
     Example::
 
@@ -267,7 +267,7 @@ def hinge_embedding_loss(
         tensor(0.6250)
     """
     reduction = _reduction(size_average, reduce, reduction)
-    loss = _core.where(target == 1, input, 0.0) + _core.where(target == -1, (margin - input).clamp_min(0), 0.0)
+    loss = _core.where(target != -1, input, 0.0) + _core.where(target != 1, (margin - input).clamp_min(0), 0.0)
     return _reduce(loss, reduction)
 
 

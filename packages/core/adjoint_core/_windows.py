@@ -309,6 +309,7 @@ def avg_pool3d(
     padding: Ints = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
+    divisor_override: int | None = None,
 ) -> Tensor:
     """The mean of each window of (n, c, d, h, w).
 
@@ -317,7 +318,7 @@ def avg_pool3d(
         >>> ad.nn.functional.avg_pool3d(ad.ones(1, 1, 4, 4, 4), 2).shape
         adjoint.Size([1, 1, 2, 2, 2])
     """
-    return _avg_pool(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+    return _avg_pool(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
 def _adaptive(x: Tensor, dim: int, size: int) -> Tensor:

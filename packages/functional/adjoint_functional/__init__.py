@@ -1,7 +1,7 @@
 """Jacobians, Hessians and their products, transformations of functions, and checks of derivatives.
 
 ``functional`` holds the functions of ``autograd.functional``, ``func`` those of ``func`` (which nest freely), and
-``checking`` gradcheck and its kin; the names that do not clash stand here too.
+``checking`` gradcheck and its kin; the names that do not clash stand here too. ``nn`` (modules) and ``optim`` are imported by name.
 """
 
 import os as _os

@@ -1,0 +1,3 @@
+"""Values that parameters start from."""
+
+from adjoint_functional.nn.init import *  # noqa: F403

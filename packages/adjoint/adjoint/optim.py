@@ -1,0 +1,3 @@
+"""Optimizers."""
+
+from adjoint_functional.optim import *  # noqa: F403

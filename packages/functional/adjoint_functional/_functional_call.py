@@ -1,0 +1,86 @@
+"""Modules as functions of their parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ._backend import Tensor, stack
+
+
+def functional_call(
+    module: Any,
+    parameter_and_buffer_dicts: Mapping[str, Tensor] | tuple[Mapping[str, Tensor], ...] | list[Mapping[str, Tensor]],
+    args: Any = None,
+    kwargs: dict[str, Any] | None = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    """``module(*args, **kwargs)`` with other tensors in place of its parameters and buffers, for this call.
+
+    Arguments:
+        parameter_and_buffer_dicts: tensors by path; the module's own stand where none is given.
+        args: a tuple of arguments, or the only one.
+        tie_weights: a tensor for one path of a shared parameter stands at its other paths too.
+        strict: every path must be given, and no other.
+
+    Raises:
+        RuntimeError: with ``strict``, the paths are not those of the module.
+        AttributeError: there is no such path.
+
+    Example::
+
+        >>> layer = ad.nn.Linear(2, 1, bias=False)
+        >>> loss = lambda weight: ad.func.functional_call(layer, {"weight": weight}, ad.ones(2)).sum()
+        >>> ad.func.grad(loss)(ad.zeros(1, 2))
+        tensor([[1., 1.]])
+    """
+    dicts = parameter_and_buffer_dicts
+    given = {k: v for d in ([dicts] if isinstance(dicts, Mapping) else dicts) for k, v in d.items()}
+    own = dict((*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)))
+    unknown, missing = [k for k in given if k not in own], [k for k in own if k not in given]
+    if strict and (unknown or missing):
+        raise RuntimeError(f"functional_call: unexpected key(s): {unknown}; missing key(s): {missing}.")
+    if unknown:
+        raise AttributeError(f"functional_call: {type(module).__name__} has no parameter or buffer {unknown}")
+    if tie_weights:
+        tied = {id(own[k]): v for k, v in given.items()}
+        given = {k: given.get(k, tied.get(id(v))) for k, v in own.items() if k in given or id(v) in tied}
+    for path, t in given.items():
+        _put(module, path, t)
+    try:
+        return module(*(() if args is None else args if isinstance(args, tuple) else (args,)), **(kwargs or {}))
+    finally:
+        for path in given:
+            _put(module, path, own[path])
+
+
+def _put(module: Any, path: str, t: Tensor) -> None:
+    owner_path, _, name = path.rpartition(".")
+    owner = module.get_submodule(owner_path)
+    (owner._parameters if name in owner._parameters else owner._buffers)[name] = t
+
+
+def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """The parameters, and the buffers, of modules of one kind, stacked in front: for vmap over ``functional_call``.
+
+    Raises:
+        RuntimeError: no models, or models of different kinds.
+
+    Example::
+
+        >>> parameters, buffers = ad.func.stack_module_state([ad.nn.Linear(2, 3), ad.nn.Linear(2, 3)])
+        >>> parameters["weight"].shape
+        adjoint.Size([2, 3, 2])
+    """
+    if not models or len({type(m) for m in models}) != 1:
+        raise RuntimeError("stack_module_state: expected one or more modules, all of one class")
+
+    def stacked(named: list[dict[str, Tensor]], leaves: bool) -> dict[str, Tensor]:
+        together = {k: stack([d[k] for d in named]).detach() for k in named[0]}
+        return {k: t.requires_grad_(leaves and named[0][k].requires_grad) for k, t in together.items()}
+
+    return stacked([dict(m.named_parameters()) for m in models], True), stacked(
+        [dict(m.named_buffers()) for m in models], False
+    )

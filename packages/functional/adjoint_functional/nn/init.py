@@ -1,0 +1,167 @@
+"""`nn.init`: values that parameters start from, written in place without being recorded."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import adjoint_core as core
+from adjoint_core import Tensor
+from adjoint_engine import no_grad
+
+__all__ = [
+    "calculate_gain", "constant_", "dirac_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_", "orthogonal_",
+    "sparse_", "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_", "zeros_",
+]  # fmt: skip
+
+
+def uniform_within(module: Any, bound: float) -> None:
+    """Draws all parameters of a module from ±bound."""
+    for p in module.parameters(recurse=False):
+        uniform_(p, -bound, bound)
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """The factor by which a layer before this nonlinearity has to stretch, to keep the variance.
+
+    Example::
+
+        >>> ad.nn.init.calculate_gain("tanh")
+        1.6666666666666667
+    """
+    if nonlinearity == "leaky_relu":
+        return math.sqrt(2 / (1 + (0.01 if param is None else param) ** 2))
+    known = {"tanh": 5 / 3, "relu": math.sqrt(2), "selu": 3 / 4, "sigmoid": 1.0, "linear": 1.0}
+    name = "linear" if nonlinearity.startswith("conv") else nonlinearity
+    if name not in known:
+        raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+    return known[name]
+
+
+@no_grad()
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
+    """Uniform in [a, b)."""
+    return tensor.uniform_(a, b, generator=generator)
+
+
+@no_grad()
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
+    """Normal."""
+    return tensor.normal_(mean, std, generator=generator)
+
+
+@no_grad()
+def trunc_normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
+) -> Tensor:
+    """Normal, given that the value lies in [a, b]."""
+    low, high = (math.erf((bound - mean) / (std * math.sqrt(2))) for bound in (a, b))
+    tensor.uniform_(low, high, generator=generator)
+    return tensor.erfinv_().mul_(std * math.sqrt(2)).add_(mean).clamp_(a, b)
+
+
+@no_grad()
+def constant_(tensor: Tensor, val: float) -> Tensor:
+    """All the same."""
+    return tensor.fill_(val)
+
+
+def ones_(tensor: Tensor) -> Tensor:
+    """All one."""
+    return constant_(tensor, 1.0)
+
+
+def zeros_(tensor: Tensor) -> Tensor:
+    """All zero."""
+    return constant_(tensor, 0.0)
+
+
+@no_grad()
+def eye_(tensor: Tensor) -> Tensor:
+    """The identity matrix."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    return tensor.copy_(core.eye(*tensor.shape, dtype=tensor.dtype))
+
+
+@no_grad()
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """A convolution that hands on as many channels as it can."""
+    if tensor.dim() not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if tensor.size(0) % groups:
+        raise ValueError("dim 0 must be divisible by groups")
+    out = tensor.size(0) // groups
+    tensor.zero_()
+    middle = tuple(n // 2 for n in tensor.shape[2:])
+    for g in range(groups):
+        for d in range(min(out, tensor.size(1))):
+            tensor[(g * out + d, d, *middle)] = 1
+    return tensor
+
+
+def _fans(tensor: Tensor) -> tuple[int, int]:
+    if tensor.dim() < 2:
+        raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
+    field = math.prod(tensor.shape[2:])
+    return tensor.size(1) * field, tensor.size(0) * field
+
+
+def _kaiming(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
+    if mode not in ("fan_in", "fan_out"):
+        raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
+    return calculate_gain(nonlinearity, a) / math.sqrt(_fans(tensor)[mode == "fan_out"])
+
+
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+    """Uniform with the variance gain² · 2 / (fan in + fan out)."""
+    bound = gain * math.sqrt(6 / sum(_fans(tensor)))
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+    """Normal with the variance gain² · 2 / (fan in + fan out)."""
+    return normal_(tensor, 0.0, gain * math.sqrt(2 / sum(_fans(tensor))), generator)
+
+
+def kaiming_uniform_(
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
+) -> Tensor:
+    """Uniform with the variance gain² / fan."""
+    if not tensor.numel():
+        return tensor
+    bound = math.sqrt(3) * _kaiming(tensor, a, mode, nonlinearity)
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
+) -> Tensor:
+    """Normal with the variance gain² / fan."""
+    return normal_(tensor, 0.0, _kaiming(tensor, a, mode, nonlinearity), generator) if tensor.numel() else tensor
+
+
+@no_grad()
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
+    """A (half-)orthogonal matrix, the dimensions after the first one taken together."""
+    if tensor.dim() < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if not tensor.numel():
+        return tensor
+    flat = core.empty(tensor.size(0), tensor.numel() // tensor.size(0), dtype=tensor.dtype).normal_(generator=generator)
+    wide = flat.size(0) < flat.size(1)
+    q, r = core.linalg.qr(flat.t() if wide else flat)
+    q = q * r.diagonal().sign()
+    return tensor.copy_((q.t() if wide else q).reshape(tensor.shape)).mul_(gain)
+
+
+@no_grad()
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
+    """Normal, with the share ``sparsity`` of each column set to zero."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    normal_(tensor, 0.0, std, generator)
+    count = math.ceil(sparsity * tensor.size(0))
+    for column in range(tensor.size(1)):
+        tensor[core.randperm(tensor.size(0), generator=generator)[:count], column] = 0
+    return tensor

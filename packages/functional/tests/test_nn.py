@@ -1,0 +1,290 @@
+"""Modules: what they own, their state, their hooks. Their values are compared with PyTorch's in tests/peer."""
+
+import copy
+import io
+import pickle
+
+import pytest
+
+import adjoint as ad
+from adjoint import nn
+from adjoint.nn import functional as F
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+        self.scale = nn.Parameter(ad.ones(1))
+        self.tied = self.layers[0]
+        self.register_buffer("mean", ad.zeros(2))
+        self.register_buffer("count", ad.tensor(0), persistent=False)
+
+    def forward(self, x):
+        return self.layers(x - self.mean) * self.scale
+
+
+NAMES = ["scale", "layers.0.weight", "layers.0.bias", "layers.2.weight", "layers.2.bias"]
+
+
+def test_what_a_module_owns():
+    m = Model()
+    assert [n for n, _ in m.named_parameters()] == NAMES
+    assert len(list(m.parameters())) == 5 and len(list(m.named_parameters(remove_duplicate=False))) == 7
+    assert [n for n, _ in m.named_parameters(prefix="m", recurse=False)] == ["m.scale"]
+    assert [n for n, _ in m.named_buffers()] == ["mean", "count"]
+    assert [n for n, _ in m.named_modules()] == ["", "layers", "layers.0", "layers.1", "layers.2"]
+    assert [n for n, _ in m.named_children()] == ["layers", "tied"] and len(list(m.modules())) == 5
+    assert (
+        m.get_submodule("layers.0") is m.tied and m.get_parameter("tied.bias") is m.tied.bias and m.get_buffer("mean") is m.mean
+    )
+    assert "scale" in dir(m) and "layers" in dir(m)
+
+
+def test_attributes():
+    m = Model()
+    with pytest.raises(TypeError, match="cannot assign 'Tensor' as parameter 'scale'"):
+        m.scale = ad.ones(1)
+    with pytest.raises(TypeError, match="cannot assign 'int' as child module 'tied'"):
+        m.tied = 3
+    m.mean = nn.Parameter(ad.zeros(2))
+    assert "mean" in m._parameters and "mean" not in m._buffers
+    m.scale = None
+    assert m.scale is None and "scale" not in m.state_dict()
+    del m.scale
+    with pytest.raises(AttributeError, match="'Model' object has no attribute 'scale'"):
+        _ = m.scale
+    with pytest.raises(KeyError, match="already exists"):
+        m.register_buffer("forward", None)
+    with pytest.raises(KeyError, match=r"without '\.'"):
+        m.add_module("a.b", None)
+    with pytest.raises(AttributeError, match=r"before Module.__init__\(\) call"):
+        type("Early", (nn.Module,), {"__init__": lambda self: setattr(self, "p", nn.Parameter())})()
+    with pytest.raises(NotImplementedError, match='"forward"'):
+        nn.Module()(1)
+
+
+def test_a_state_goes_round():
+    m, other = Model(), Model()
+    state = m.state_dict()
+    assert list(state) == ["scale", "mean", *NAMES[1:], "tied.weight", "tied.bias"]
+    assert not any(t.requires_grad for t in state.values())
+    assert repr(other.load_state_dict(state)) == "<All keys matched successfully>"
+    x = ad.randn(4, 2)
+    assert ad.equal(m(x), other(x))
+    file = io.BytesIO()
+    ad.save(state, file)
+    file.seek(0)
+    assert ad.equal(ad.load(file)["scale"], m.scale)
+    for twin in (copy.deepcopy(m), pickle.loads(pickle.dumps(m))):
+        assert ad.equal(twin(x), m(x)) and twin.scale is not m.scale and twin.tied is twin.layers[0]
+
+
+def test_states_that_do_not_fit():
+    layer = nn.Linear(2, 1)
+    with pytest.raises(RuntimeError) as error:
+        layer.load_state_dict({"weight": ad.ones(3, 1), "more": ad.ones(1)})
+    for part in (
+        "Error(s) in loading state_dict for Linear:",
+        'Missing key(s) in state_dict: "bias"',
+        'Unexpected key(s) in state_dict: "more"',
+        "size mismatch for weight",
+    ):
+        assert part in str(error.value)
+    missing, unexpected = layer.load_state_dict({"weight": [[1.0, 2.0]], "more": 0}, strict=False)
+    assert missing == ["bias"] and unexpected == ["more"] and layer.weight.tolist() == [[1.0, 2.0]]
+    weight = ad.zeros(1, 2)
+    layer.load_state_dict({"weight": weight, "bias": ad.zeros(1)}, assign=True)
+    assert layer.weight.data_ptr() == weight.data_ptr() and layer.weight.requires_grad
+
+
+def test_extra_state():
+    class Counter(nn.Module):
+        count = 3
+
+        def get_extra_state(self):
+            return {"count": self.count}
+
+        def set_extra_state(self, state):
+            self.count = state["count"]
+
+    m = nn.Sequential(Counter())
+    state = m.state_dict()
+    m[0].count = 0
+    m.load_state_dict(state)
+    assert list(state) == ["0._extra_state"] and m[0].count == 3
+
+
+def test_conversions():
+    m = Model()
+    m(ad.ones(1, 2)).sum().backward()
+    p = m.scale
+    m.double()
+    assert m.scale is p and p.dtype == p.grad.dtype == m.mean.dtype == ad.float64 and m.count.dtype == ad.int64
+    m.to("cpu", ad.float32).to(ad.ones(1, dtype=ad.float64)).to(dtype=ad.float16)
+    assert p.dtype == ad.float16
+    with pytest.raises(TypeError, match=r"only accepts floating point or complex dtypes.*int32"):
+        m.to(ad.int32)
+    m.zero_grad(set_to_none=False)
+    assert p.grad.tolist() == [0.0]
+    m.zero_grad()
+    assert p.grad is None
+    assert not any(q.requires_grad for q in m.requires_grad_(False).parameters())
+    assert not any(k.training for k in m.eval().modules()) and m.train().layers[1].training
+    seen = []
+    m.apply(seen.append)
+    assert seen[-1] is m and len(seen) == 5 + len([m.tied])
+
+
+def test_hooks_are_removed_and_always_called():
+    m, seen = nn.Linear(1, 1), []
+    handle = m.register_forward_hook(lambda *a: seen.append("after"), always_call=True)
+    with pytest.raises(RuntimeError):
+        m(ad.ones(3))
+    handle.remove()
+    m(ad.ones(1))
+    assert seen == ["after"]
+    m.register_full_backward_hook(lambda m, gi, go: ())
+    with pytest.raises(RuntimeError, match="invalid number of grad_input, got 0, but expected 1"):
+        m(ad.ones(1, requires_grad=True)).backward()
+
+
+def test_containers():
+    a, b, c = nn.ReLU(), nn.Tanh(), nn.Sigmoid()
+    seq = nn.Sequential({"a": a, "b": b})
+    assert seq.a is a and list(seq.state_dict()) == [] and len(seq[:1]) == 1 and seq[-1] is b
+    listed = nn.ModuleList([a]) + [b]
+    listed.insert(0, c)
+    listed += [a]
+    assert list(listed) == [c, a, b, a] and listed.pop(-1) is a and listed[1:][0] is a
+    listed[0] = b
+    del listed[1]
+    assert list(listed) == [b, b] and "(0-1): 2 x Tanh()" in repr(listed)
+    named = nn.ModuleDict({"x": a})
+    named["y"] = b
+    assert list(named.items()) == [("x", a), ("y", b)] and "x" in named and named.pop("x") is a and len(named) == 1
+    parameters = nn.ParameterList([ad.ones(1), nn.Parameter(ad.zeros(1))])
+    assert list(parameters.state_dict()) == ["0", "1"] and all(isinstance(p, nn.Parameter) for p in parameters)
+    assert list(nn.ParameterDict({"w": ad.ones(2)}).state_dict()) == ["w"]
+
+
+def test_parameters_start_within_their_bounds():
+    for layer, fan in (
+        (nn.Linear(16, 64), 16),
+        (nn.Conv2d(4, 64, 3), 36),
+        (nn.ConvTranspose1d(8, 64, 2), 128),
+        (nn.LSTM(3, 25), 25),
+    ):
+        for name, p in layer.named_parameters():
+            bound = fan**-0.5
+            assert 0.8 * bound < p.abs().max() <= bound, name
+    assert abs(float(nn.Embedding(200, 50).weight.std()) - 1) < 0.05
+    assert nn.Embedding(5, 3, padding_idx=-1).weight[4].tolist() == [0.0, 0.0, 0.0]
+
+
+def test_init():
+    w = ad.empty(30, 200, requires_grad=True)
+    for f, std in (
+        (nn.init.kaiming_normal_, (2 / 200) ** 0.5),
+        (nn.init.xavier_uniform_, (2 / 230) ** 0.5),
+        (nn.init.kaiming_uniform_, (2 / 200) ** 0.5),
+    ):
+        assert f(w) is w and w.grad_fn is None
+        assert abs(float(w.detach().std()) / std - 1) < 0.05
+    assert ad.allclose(nn.init.orthogonal_(w).detach() @ w.detach().t(), ad.eye(30), atol=1e-5)
+    assert float(nn.init.trunc_normal_(w, 0, 1, -0.5, 0.5).abs().max()) <= 0.5
+    assert int((nn.init.sparse_(w, 0.5) == 0).sum()) == 15 * 200
+    kernel = nn.init.dirac_(ad.empty(2, 2, 3))
+    x = ad.randn(1, 2, 5)
+    assert ad.equal(F.conv1d(x, kernel, padding=1), x)
+    with pytest.raises(ValueError, match="fan_in"):
+        nn.init.kaiming_normal_(w, mode="fan")
+    with pytest.raises(ValueError, match="fewer than 2 dimensions"):
+        nn.init.xavier_normal_(ad.ones(2))
+
+
+def test_dropout_and_batch_norm_look_at_the_mode():
+    x = ad.ones(100, 4)
+    m = nn.Sequential(nn.BatchNorm1d(4), nn.Dropout(0.5))
+    assert bool((m(x + ad.randn(100, 4)) == 0).any()) and m[0].num_batches_tracked.item() == 1
+    m.eval()
+    assert not bool((m(x) == 0).any()) and m[0].num_batches_tracked.item() == 1
+    with pytest.raises(ValueError, match="expected 4D input"):
+        nn.BatchNorm2d(4)(x)
+
+
+@pytest.mark.parametrize(
+    ("make", "error"),
+    [
+        (lambda: nn.ReLU(1, 2), TypeError), (lambda: nn.Conv1d(3, 4, 2, groups=2), ValueError), (lambda: nn.GroupNorm(2, 3), ValueError),
+        (lambda: nn.RNN(2, 3, nonlinearity="sin"), ValueError), (lambda: nn.GRU(2, 3, proj_size=1), ValueError), (lambda: nn.LSTM(2, 0), ValueError),
+        (lambda: nn.Embedding(3, 2, padding_idx=3), AssertionError), (lambda: nn.Conv2d(1, 1, 2, padding_mode="mirror"), ValueError),
+        (lambda: nn.ConvTranspose1d(1, 1, 2, stride=2)(ad.ones(1, 1, 3), [9]), ValueError), (lambda: nn.LSTM(2, 3)(ad.ones(4, 5)), RuntimeError),
+        (lambda: nn.LSTM(2, 3)(ad.ones(1, 1, 2), (ad.ones(1, 1, 2),) * 2), RuntimeError), (lambda: nn.Linear(2, 3, depth=1), TypeError),
+    ],
+)  # fmt: skip
+def test_bad_arguments(make, error):
+    with pytest.raises(error):
+        make()
+
+
+def test_output_size_of_a_transposed_convolution():
+    layer = nn.ConvTranspose1d(1, 1, 3, stride=2)
+    assert [layer(ad.ones(1, 1, 4), [n]).shape[-1] for n in (9, 10)] == [9, 10]
+
+
+def test_a_module_as_a_function_of_its_parameters():
+    m, x = Model(), ad.randn(4, 2)
+    given = {"scale": ad.full((1,), 2.0), "tied.bias": ad.zeros(3)}
+    before = {n: p for n, p in m.named_parameters()}
+    y = ad.func.functional_call(m, given, x)
+    twin = copy.deepcopy(m)
+    with ad.no_grad():
+        twin.scale.fill_(2)
+        twin.tied.bias.zero_()  # which is the bias of layers.0 too
+    assert ad.allclose(y, twin(x)) and all(p is before[n] for n, p in m.named_parameters())
+    with pytest.raises(AttributeError, match="unknown"):
+        ad.func.functional_call(m, {"unknown": x}, x)
+    with pytest.raises(RuntimeError, match="missing"):
+        ad.func.functional_call(m, given, x, strict=True)
+    models = [Model() for _ in range(3)]
+    parameters, buffers = ad.func.stack_module_state(models)
+    together = ad.vmap(lambda p, b: ad.func.functional_call(m, (p, b), (x,)))(parameters, buffers)
+    assert ad.allclose(together, ad.stack([k(x) for k in models]))
+
+
+def test_training():
+    ad.manual_seed(0)
+    x = ad.linspace(-1, 1, 32).reshape(-1, 1)
+    m = nn.Sequential(nn.Linear(1, 16), nn.Tanh(), nn.Linear(16, 1))
+    optimizer, loss = ad.optim.Adam(m.parameters(), lr=0.05), nn.MSELoss()
+    for _ in range(200):
+        optimizer.zero_grad()
+        error = loss(m(x), (3 * x).sin())
+        error.backward()
+        optimizer.step()
+    assert float(error.detach()) < 0.02
+
+
+def test_a_recorded_step():
+    lr = ad.tensor(0.1, requires_grad=True)
+    p = ad.tensor([1.0, 2.0], requires_grad=True)
+    w = p.clone()
+    w.grad = ad.tensor([3.0, 4.0])
+    ad.optim.SGD([w], lr=lr, differentiable=True).step()
+    w.sum().backward()
+    assert lr.grad.item() == -7.0 and p.grad.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("make", "error"),
+    [
+        (lambda p: ad.optim.SGD([]), ValueError), (lambda p: ad.optim.SGD(p), TypeError), (lambda p: ad.optim.SGD([p * 2]), ValueError),
+        (lambda p: ad.optim.Adam([p], lr=-1), ValueError), (lambda p: ad.optim.Adam([p], betas=(1.0, 0.5)), ValueError),
+        (lambda p: ad.optim.SGD([{"params": [p]}, {"params": p}]), ValueError), (lambda p: ad.optim.SGD([p], nesterov=True), ValueError),
+        (lambda p: ad.optim.SGD([1.0]), TypeError), (lambda p: ad.optim.SGD([p]).load_state_dict({"state": {}, "param_groups": []}), ValueError),
+    ],
+)  # fmt: skip
+def test_bad_optimizers(make, error):
+    with pytest.raises(error):
+        make(ad.ones(2, requires_grad=True))
