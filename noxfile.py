@@ -80,11 +80,12 @@ def triton(session: nox.Session) -> None:
 
 @nox.session(requires=["wheels"])
 def docs(session: nox.Session) -> None:
-    """Check docs/operations.md and the pictures (`--write` renews them) and run the examples of docstrings and pages."""
+    """Check the tables of operations and the pictures (`--write` renews them) and run the examples of docstrings and pages."""
     install(session, *TEST_TOOLS)
     write = "--write" in session.posargs
     session.run("python", "tools/operations.py", *([] if write else ["--check"]))
     session.run("python", "tools/pictures.py", *([] if write else ["--check"]))
+    session.run("python", "tools/gpu_kernels.py", "--write" if write else "--check")
     pages = [str(page) for pattern in ("*.md", "docs/**/*.md", "packages/*/*.md") for page in sorted(ROOT.glob(pattern))]
     session.run("python", "tools/examples.py", *pages)
     examples = ["python", "-m", "pytest", "-q", "-p", "doctest_names", "--doctest-modules", "--pyargs"]

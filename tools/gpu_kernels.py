@@ -39,7 +39,7 @@ def page() -> str:
             "# Operations on GPUs",
             "",
             "Written by `tools/gpu_kernels.py`. Views need no kernel; compositions run where their parts do. Complex numbers have no",
-            "kernels yet. Where an operation has none, the error names it.",
+            "kernels yet. Where an operation has none, the error names it; `nonzero` and `ravel_index` run on the CPU, between copies.",
             "",
             f"{len(rows)} operations have a kernel (by its file in `adjoint_kernels_triton/kernels`; core: the driver's copies):",
             "",

@@ -13,26 +13,11 @@ driver = ctypes.CDLL(os.environ["ADJOINT_CUDA_DRIVER"])
 driver.standin_log.restype = ctypes.c_char_p
 
 BY_VALUE, MULTIPLE_OF_16, ONE, POINTER, ALIGNED = range(5)
-DTYPES = [
-    "bool",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "float16",
-    "bfloat16",
-    "float32",
-    "float64",
-]
-SIZES = {"int32": 4, "int64": 8, "float32": 4, "float64": 8, "bool": 1, "uint8": 1}
+TYPES = registry.element_types()
 
 
 def described(specs):
-    return [(spec >> 4, DTYPES[spec & 15]) for spec in specs]
+    return [(spec >> 4, TYPES[spec & 15][0]) for spec in specs]
 
 
 class Compiler:
@@ -44,7 +29,7 @@ class Compiler:
     def __call__(self, device, specs, constants):
         self.variants.append((described(specs), constants))
         kept = [
-            (i, 8 if form in (POINTER, ALIGNED) else SIZES[dtype])
+            (i, 8 if form in (POINTER, ALIGNED) else dict(TYPES)[dtype])
             for i, (form, dtype) in enumerate(described(specs))
             if form != ONE
         ]
@@ -233,7 +218,7 @@ class TestStructured:
 
     def test_formulas(self):
         number, field, constant, size, stride, numel, dims, itemsize, outer, n, inner = range(11)
-        add, subtract, multiply, divide, modulo, up, least, most, power, less, equal, choose = range(15, 27)
+        add, subtract, multiply, divide, modulo, up, least, most, power, less, equal, choose = range(18, 30)
         integer = lambda *code: (1, 0, list(code))  # noqa: E731
         self.register(
             "softmax",

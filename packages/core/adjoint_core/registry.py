@@ -52,6 +52,16 @@ def record(name: str) -> Record:
     return Record(**_core._op_record(name))
 
 
+def element_types() -> list[tuple[str, int]]:
+    """The element types and their bytes, at the positions that stand for them in the arguments of `compile`.
+
+    Example:
+        >>> element_types()[:2]
+        [('bool', 1), ('uint8', 1)]
+    """
+    return _core._element_types()
+
+
 def register_elementwise(
     op: str, fields: Sequence[str], block: int, compile: Callable[[int, bytes, list[int]], tuple[Any, ...]]
 ) -> None:
@@ -92,8 +102,9 @@ def register_structured(
         grid: three formulas.
         along: the attribute that names dimensions of operand 0, or "".
         options: any of "strided" (operands come as they are; else they are made contiguous), "split" (a reduction that may
-            go in two passes, the first one over chunks), "copied" (result 0 starts as operand 0) and "matching" (operands
-            must have operand 0's sizes but along the dimension).
+            go in two passes, the first one over chunks), "copied" (result 0 starts as operand 0), "matching" (operands must
+            have operand 0's sizes but along the dimension) "apart" (the dimensions it works along stay where they are) and "wide"
+            (result 0 is float32 instead of a half type, and rounded at the end).
         dims: how many dimensions operands may have.
         compile: as in `register_elementwise`.
 

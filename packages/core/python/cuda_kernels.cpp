@@ -77,7 +77,7 @@ void bind_cuda_kernels(nb::module_& m) {
     for (const auto& [kind, index, formula] : arguments) k->arguments.push_back({static_cast<cuda::StructuredKernel::Kind>(kind), index, {formula}});
     for (const auto& formula : constants) k->constants.push_back({formula});
     for (size_t i = 0; i < 3; i++) k->grid[i].code = grid[i];
-    for (const std::string& option : options) (option == "strided" ? k->strided : option == "split" ? k->split : option == "copied" ? k->copied : k->matching) = true;
+    for (const std::string& option : options) (option == "strided" ? k->strided : option == "split" ? k->split : option == "copied" ? k->copied : option == "apart" ? k->apart : option == "wide" ? k->wide : k->matching) = true;
     if (!along.empty()) k->along = field_indices(op, {along})[0];
     cuda::register_structured(op.c_str(), std::move(k));
   }, "op"_a, "arguments"_a, "constants"_a, "grid"_a, "along"_a, "options"_a, "dims"_a, "compile"_a);

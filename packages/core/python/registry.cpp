@@ -46,6 +46,11 @@ void bind_registry(nb::module_& m) {
     return l;
   });
   m.def("_op_record", &describe, "name"_a);
+  m.def("_element_types", [] {
+    nb::list l;
+    for (const DTypeInfo& t : dtype_table) l.append(nb::make_tuple(t.name, static_cast<int>(t.itemsize)));
+    return l;
+  });
 }
 
 }  // namespace adjoint::python

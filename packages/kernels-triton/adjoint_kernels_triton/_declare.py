@@ -161,6 +161,8 @@ def kernel(
     split: bool = False,
     copied: bool = False,
     matching: bool = False,
+    apart: bool = False,
+    wide: bool = False,
     dims: int = 64,
     dtypes: Sequence[str] = (),
     warps: Callable[..., int] | None = None,
@@ -172,8 +174,8 @@ def kernel(
     `n`, `outer` and `inner`, the elements in, before and after the dimensions it works along; and attributes of the
     operation, as floating-point numbers.
 
-    Formulas may use numbers, attributes, constants, `n`, `outer`, `inner`, `inputs` (how many operands there are),
-    `size(x0, -1)`, `stride(x0, 0)`, `numel(y0)`, `dims(x0)`, `itemsize(x0)`, `cdiv`, `min`, `max`, `next_pow2`, `+ - * // %`, `<`, `==`
+    Formulas may use numbers, attributes, constants, `n`, `outer`, `inner`, `inputs` (how many operands there are), `tf32` (whether
+    products may round float32 so), `size(x0, -1)`, `stride(x0, 0)`, `numel(y0)`, `dims(x0)`, `itemsize(x0)`, `cdiv`, `min`, `max`, `next_pow2`, `+ - * // %`, `<`, `==`
     and `a if c else b`. They are translated once: no launch enters Python.
 
     Arguments:
@@ -188,6 +190,9 @@ def kernel(
             how many elements there are in all.
         copied: `y0` starts as `x0`.
         matching: all operands must have the sizes of `x0`, but along `along`.
+        apart: the dimensions to work along stay where they are. Elements of `x0` are (outer / kept, n / behind, kept, behind),
+            of which the second and the last are worked along.
+        wide: `y0` is float32 where it would be a half type, and is rounded at the end.
         dims: how many dimensions operands may have.
         dtypes: element types of the first pointer; all if empty.
         warps: from the constants, in order, to how many warps a program has; 4 by default.
@@ -196,7 +201,7 @@ def kernel(
         ValueError: no operation has this name, or a formula cannot be translated.
     """
     values, constants = dict(values or {}), dict(constants or {})
-    options = {"strided": strided, "split": split, "copied": copied, "matching": matching}
+    options = {"strided": strided, "split": split, "copied": copied, "matching": matching, "apart": apart, "wide": wide}
     sides = [grid] if isinstance(grid, str) else list(grid)
 
     def declare(function: Callable[..., Any]) -> Any:

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 
 _NAMES = (
     "number", "field", "constant", "size", "stride", "numel", "dims", "itemsize", "outer", "n", "inner", "inputs",
-    "chunk", "last", "total",
+    "chunk", "last", "total", "kept", "behind", "tf32",
     "add", "subtract", "multiply", "divide", "modulo", "cdiv", "min", "max", "next_pow2", "less", "equal", "choose",
 )  # fmt: skip
 CODE = {name: i for i, name in enumerate(_NAMES)}
-_FACTS = ("outer", "n", "inner", "inputs", "chunk", "last", "total")
+_FACTS = ("outer", "n", "inner", "inputs", "chunk", "last", "total", "kept", "behind", "tf32")
 _OPERATORS = {
     ast.Add: "add",
     ast.Sub: "subtract",

@@ -4,24 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-DTYPES = (
-    "bool",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "float16",
-    "bfloat16",
-    "float32",
-    "float64",
-)
-"Of core's element types those that Triton knows, at core's positions."
-TRITON_TYPES = ("i1", "u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "fp16", "bf16", "fp32", "fp64")
-SIZES = (1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8)
+from adjoint_core import registry
+
+TRITON_TYPES = {
+    "bool": "i1", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64", "int8": "i8", "int16": "i16", "int32": "i32",
+    "int64": "i64", "float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64",
+}  # fmt: skip
 
 BY_VALUE, MULTIPLE_OF_16, EQUAL_TO_ONE, POINTER, ALIGNED_POINTER = range(5)
 
@@ -46,15 +34,13 @@ def arguments(specs: bytes) -> list[Argument]:
     Raises:
         NotImplementedError: an element type that Triton does not have.
     """
-    found = []
+    types, found = registry.element_types(), []
     for spec in specs:
-        form, index = spec >> 4, spec & 15
-        if index >= len(DTYPES):
-            raise NotImplementedError(f"no kernel for {'complex64' if index == 13 else 'complex128'} on cuda")
+        form, (dtype, size) = spec >> 4, types[spec & 15]
+        if dtype not in TRITON_TYPES:
+            raise NotImplementedError(f"no kernel for {dtype} on cuda")
         pointer = form in (POINTER, ALIGNED_POINTER)
-        found.append(
-            Argument(form, DTYPES[index], ("*" if pointer else "") + TRITON_TYPES[index], 8 if pointer else SIZES[index])
-        )
+        found.append(Argument(form, dtype, ("*" if pointer else "") + TRITON_TYPES[dtype], 8 if pointer else size))
     return found
 
 

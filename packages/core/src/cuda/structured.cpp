@@ -14,6 +14,8 @@
 
 namespace adjoint::cuda {
 
+std::atomic<bool> allow_tf32{false};
+
 namespace {
 
 constexpr int64_t smallest_chunk = 8192, wanted_programs = 1024;   // of reductions
@@ -73,7 +75,7 @@ class Operands {
     for (size_t i = 0; i < f.code.size(); i++) {
       const auto op = static_cast<Formula::Code>(f.code[i]);
       if (op <= Formula::itemsize) top = operand(op, f.code[++i], stack, top);
-      else if (op <= Formula::total) stack[++top] = fact(op);
+      else if (op <= Formula::tf32) stack[++top] = fact(op);
       else top = operate(op, stack, top);
     }
     return stack[0];
@@ -111,7 +113,8 @@ class Operands {
     if (f.dims) dims = *f.dims;
     else if (x.ndim) dims.push_back(f.whole);
     const bool neighbours = dims.empty() || dims[dims.size() - 1] - dims[0] == dims.size() - 1;
-    outer_ = count_ = inner_ = 1;
+    outer_ = count_ = inner_ = kept_ = behind_ = 1;
+    if (kernel_.apart) return keep_apart(dims);
     if (neighbours) {
       for (int d = 0; d < x.ndim; d++) (dims.empty() || (d >= dims[0] && d <= dims[dims.size() - 1]) ? count_ : d < dims[0] ? outer_ : inner_) *= x.sizes[d];
       return;
@@ -127,6 +130,14 @@ class Operands {
       }
     x = copied({x.data, sizes.data(), strides.data(), x.ndim, x.dtype, x.numel});
   }
+  // Elements are (outer / kept, count / behind, kept, behind), of which the second and the last are worked along.
+  void keep_apart(const Dims& dims) {
+    const View& x = views_[0];
+    int d = x.ndim - 1;
+    for (; d >= 0 && dims.contains(d); d--) behind_ *= x.sizes[d];
+    for (; d >= 0 && !dims.contains(d); d--) kept_ *= x.sizes[d];
+    for (d = 0; d < x.ndim; d++) (dims.contains(d) ? count_ : outer_) *= x.sizes[d];
+  }
   int64_t fact(Formula::Code which) const {
     switch (which) {
       case Formula::outer: return outer_;
@@ -135,7 +146,10 @@ class Operands {
       case Formula::inputs: return static_cast<int64_t>(launch_.x.size());
       case Formula::chunk: return chunk_;
       case Formula::last: return last_;
-      default: return total_;
+      case Formula::total: return total_;
+      case Formula::kept: return kept_;
+      case Formula::behind: return behind_;
+      default: return allow_tf32;
     }
   }
   int operand(Formula::Code op, int64_t which, int64_t* stack, int top) const {
@@ -185,7 +199,7 @@ class Operands {
   FieldList fields_;
   std::vector<View> views_;
   std::vector<Tensor> made_;
-  int64_t outer_ = 1, count_ = 1, inner_ = 1, chunk_ = 1, last_ = 1, total_ = 1;
+  int64_t outer_ = 1, count_ = 1, inner_ = 1, chunk_ = 1, last_ = 1, total_ = 1, kept_ = 1, behind_ = 1;
   View result_{};
 };
 
@@ -216,8 +230,7 @@ void launch_with(StructuredKernel& k, const Launch& l, Operands& operands) {
   k.kernel.launch(a, grid[0], grid[1], grid[2], l.device.index);
 }
 
-void launch_structured(const Launch& l) {
-  const Entry& e = *table().find(l.op);
+void launch_passes(const Entry& e, const Launch& l) {
   Operands operands(e, l);
   if (e.kernel->copied) copy_kernel({l.x.first(1), l.y.first(1), l.attrs, l.op, false, l.device});
   const int64_t parts = e.kernel->split ? operands.parts() : 1;
@@ -227,6 +240,21 @@ void launch_structured(const Launch& l) {
     operands.end_split();
   }
   launch_with(*e.kernel, l, operands);
+}
+
+// With output 0 in float32, rounded at the end.
+void launch_wide(const Entry& e, const Launch& l) {
+  const View& y = l.y[0];
+  const Tensor sum = empty(Dims(std::span<const int64_t>(y.sizes, static_cast<size_t>(y.ndim))), DType::float32, l.device);
+  const View view = view_of(*sum);
+  launch_passes(e, {l.x, {&view, 1}, l.attrs, l.op, false, l.device, l.numbers});
+  copy_kernel({{&view, 1}, l.y, l.attrs, l.op, false, l.device});
+}
+
+void launch_structured(const Launch& l) {
+  const Entry& e = *table().find(l.op);
+  if (e.kernel->wide && is_half(l.y[0].dtype)) launch_wide(e, l);
+  else launch_passes(e, l);
 }
 
 }  // namespace

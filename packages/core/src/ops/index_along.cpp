@@ -176,7 +176,7 @@ const Op op_scatter_add{.name = "scatter_add", .fields = fields_of<Dim>, .kind =
     .batch = batch::shift<&Dim::dim>,
     .doc = "`x` with the elements of `source` added at the positions `index` along `dim`, in order.", .reference = scatter_kernel<true>};
 
-const Op op_scatter_reduce{.name = "scatter_reduce", .kind = Kind::custom, .indices = 2, .types = indexed_types, .shape = scatter_reduce_shape,
+const Op op_scatter_reduce{.name = "scatter_reduce", .fields = fields_of<ScatterReduce>, .kind = Kind::custom, .indices = 2, .types = indexed_types, .shape = scatter_reduce_shape,
     .d = {rule([](V v, X<0> x, X<1> index, X<2> source, Y<> y, const ScatterReduce& a) { return v * conj(partial_x(x, index, source, y, a)); }), {},
           rule([](V v, X<0> x, X<1> index, X<2> source, Y<> y, const ScatterReduce& a) { return gather(v, a.dim, index) * conj(partial_source(x, index, source, y, a)); })},
     .t = {rule([](V v, X<0> x, X<1> index, X<2> source, Y<> y, const ScatterReduce& a) { return v * partial_x(x, index, source, y, a); }), {},

@@ -139,7 +139,10 @@ void standardise_batch(const BatchCall& c, Tensor* out) {
   for (int64_t& d : a.dims) d++;
   TensorVector x{batch::spread(c, 0)};
   for (size_t i = 1; i < c.x.size(); i++) x.push_back(batch::front(c, static_cast<int>(i)));
-  apply(c.op, x, a, out);
+  const bool lanes = std::any_of(c.dims.begin() + 1, c.dims.end(), [](int d) { return d >= 0; });
+  if (!lanes || x[0].device().type == DeviceType::cpu) return apply(c.op, x, a, out);
+  apply(c.op, {&x[0], 1}, a, out);   // kernels for devices take one weight for all rows
+  for (size_t i = 1; i < x.size(); i++) out[0] = to_dtype(i == 1 ? out[0] * x[i] : out[0] + x[i], x[0].dtype());
 }
 
 // What the rules share: with g the cotangent of z = (x - mean) * scale, or v a tangent of x, both give

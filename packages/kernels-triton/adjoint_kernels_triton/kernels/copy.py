@@ -1,6 +1,9 @@
-"""Conversions; copies that the driver cannot do share the kernel."""
+"""Conversions and triangles; copies that the driver cannot do share the conversion's kernel."""
 
-from .._declare import elementwise
+import triton
+import triton.language as tl
+
+from .._declare import elementwise, kernel
 
 
 @elementwise("to_dtype")
@@ -12,3 +15,30 @@ def identity(x):
 def detach_where(x, mask):
     """Only derivatives look at the mask."""
     return x
+
+
+@triton.jit
+def triangle(x0, y0, rows, columns, offset, count, LOWER: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    across = i % columns - i // columns % rows
+    if LOWER:
+        kept = across <= offset
+    else:
+        kept = across >= offset
+    tl.store(y0 + i, tl.load(x0 + i, mask=kept & (i < count), other=0), mask=i < count)
+
+
+TRIANGLE = {
+    "values": {"rows": "size(x0, -2)", "columns": "size(x0, -1)", "offset": "diagonal", "count": "numel(y0)"},
+    "grid": "cdiv(numel(y0), BLOCK)", "constants": {"BLOCK": 512},
+}  # fmt: skip
+
+
+@kernel(**TRIANGLE)
+def tril(x0, y0, rows, columns, offset, count, BLOCK: tl.constexpr):
+    triangle(x0, y0, rows, columns, offset, count, True, BLOCK)
+
+
+@kernel(**TRIANGLE)
+def triu(x0, y0, rows, columns, offset, count, BLOCK: tl.constexpr):
+    triangle(x0, y0, rows, columns, offset, count, False, BLOCK)

@@ -9,6 +9,7 @@ import triton.language as tl
 
 from .._declare import kernel
 from .._templates import widened
+from .reduce import larger, plus, smaller, times
 
 FLAT = {"BLOCK": 256}
 LINES = {"BLOCK": 128}  # one lane for each thread: it sees what it wrote before
@@ -29,10 +30,15 @@ def position(x1, at, n, mask):
 
 
 @triton.jit
-def combined(y0, place, x, inside, ADD: tl.constexpr):
-    if ADD:
-        x = widened(tl.load(y0 + place, mask=inside)) + widened(x)
-    tl.store(y0 + place, x.to(y0.dtype.element_ty), mask=inside)
+def latter(a, b):
+    return b
+
+
+@triton.jit
+def combined(y0, place, x, inside, FUNCTION: tl.constexpr):
+    """What stands at `place` and x become FUNCTION of both."""
+    y = FUNCTION(widened(tl.load(y0 + place, mask=inside)), widened(x))
+    tl.store(y0 + place, y.to(y0.dtype.element_ty), mask=inside)
 
 
 ALL = {"grid": "cdiv(numel(y0), BLOCK)", "constants": FLAT}
@@ -65,40 +71,66 @@ def scatter(x1, x2, y0, n, inner, m, count, BLOCK: tl.constexpr):
     tl.store(y0 + (i // inner // m * n + at) * inner + i % inner, x, mask=inside)
 
 
-@kernel(
-    along="dim", matching=True, copied=True, values={"m": "numel(x1) // max(1, outer * inner)"},
-    grid="cdiv(outer * inner, BLOCK)", constants=LINES,
-)  # fmt: skip
-def scatter_add(x1, x2, y0, n, outer, inner, m, BLOCK: tl.constexpr):
+@triton.jit
+def by_positions(x1, x2, y0, n, outer, inner, m, FUNCTION: tl.constexpr, BLOCK: tl.constexpr):
+    """Each element of the source goes where its position says, along its line, one after another."""
     line, there = lanes(outer * inner, BLOCK)
     for j in range(0, m):
         source = (line // inner * m + j) * inner + line % inner
         at, inside = position(x1, source, n, there)
         x = tl.load(x2 + source, mask=inside, other=0)
-        combined(y0, (line // inner * n + at) * inner + line % inner, x, inside, True)
+        combined(y0, (line // inner * n + at) * inner + line % inner, x, inside, FUNCTION)
+
+
+COMBINED = {
+    "along": "dim", "matching": True, "copied": True, "wide": True, "values": {"m": "numel(x1) // max(1, outer * inner)"},
+    "grid": "cdiv(outer * inner, BLOCK)",
+}  # fmt: skip
+
+
+@kernel(constants=LINES, **COMBINED)
+def scatter_add(x1, x2, y0, n, outer, inner, m, BLOCK: tl.constexpr):
+    by_positions(x1, x2, y0, n, outer, inner, m, plus, BLOCK)
+
+
+@kernel(constants={**LINES, "HOW": "how"}, **COMBINED)
+def scatter_reduce(x1, x2, y0, n, outer, inner, m, HOW: tl.constexpr, BLOCK: tl.constexpr):
+    if HOW == 2:  # core's Combine: prod, amax, amin
+        by_positions(x1, x2, y0, n, outer, inner, m, times, BLOCK)
+    elif HOW == 3:
+        by_positions(x1, x2, y0, n, outer, inner, m, larger, BLOCK)
+    else:
+        by_positions(x1, x2, y0, n, outer, inner, m, smaller, BLOCK)
 
 
 @triton.jit
-def by_lines(x1, x2, y0, n, outer, inner, m, ADD: tl.constexpr, BLOCK: tl.constexpr):
+def by_lines(x1, x2, y0, n, outer, inner, m, FUNCTION: tl.constexpr, BLOCK: tl.constexpr):
     """Row j of the source goes to row x1[j], for all j in turn."""
     line, there = lanes(outer * inner, BLOCK)
     for j in range(0, m):
         at, inside = position(x1, j + line * 0, n, there)
         x = tl.load(x2 + (line // inner * m + j) * inner + line % inner, mask=inside, other=0)
-        combined(y0, (line // inner * n + at) * inner + line % inner, x, inside, ADD)
+        combined(y0, (line // inner * n + at) * inner + line % inner, x, inside, FUNCTION)
 
 
 ROWS = {"along": "dim", "copied": True, "values": {"m": "numel(x1)"}, "grid": "cdiv(outer * inner, BLOCK)", "constants": LINES}
 
 
-@kernel(**ROWS)
+@kernel(wide=True, **ROWS)
 def index_add(x1, x2, y0, n, outer, inner, m, BLOCK: tl.constexpr):
-    by_lines(x1, x2, y0, n, outer, inner, m, True, BLOCK)
+    by_lines(x1, x2, y0, n, outer, inner, m, plus, BLOCK)
 
 
 @kernel(**ROWS)
 def index_copy(x1, x2, y0, n, outer, inner, m, BLOCK: tl.constexpr):
-    by_lines(x1, x2, y0, n, outer, inner, m, False, BLOCK)
+    by_lines(x1, x2, y0, n, outer, inner, m, latter, BLOCK)
+
+
+@kernel(values={"n": "size(x0, 0)", "inner": "size(x0, 1)", "count": "numel(y0)"}, **ALL)
+def embedding(x0, x1, y0, n, inner, count, BLOCK: tl.constexpr):
+    i, there = lanes(count, BLOCK)
+    at, inside = position(x1, i // inner, n, there)
+    tl.store(y0 + i, tl.load(x0 + at * inner + i % inner, mask=inside, other=0), mask=there)
 
 
 # The result of x[positions] has the positions' dimensions behind `at` of those that are kept: AFTER elements follow them.
@@ -115,7 +147,7 @@ def index(x0, x1, y0, n, inner, m, after, count, BLOCK: tl.constexpr):
 
 
 @kernel(
-    along="dims", copied=True, values={"m": "numel(x2)", "after": AFTER},
+    along="dims", copied=True, wide=True, values={"m": "numel(x2)", "after": AFTER},
     grid="cdiv(outer * inner if accumulate else numel(x1), BLOCK)", constants={**LINES, "ADD": "accumulate"},
 )  # fmt: skip
 def index_put(x1, x2, y0, n, outer, inner, m, after, ADD: tl.constexpr, BLOCK: tl.constexpr):
@@ -124,10 +156,10 @@ def index_put(x1, x2, y0, n, outer, inner, m, after, ADD: tl.constexpr, BLOCK: t
         for j in range(0, m):
             at, inside = position(x2, j + kept * 0, n, there)
             x = tl.load(x1 + (kept // after * m + j) * after + kept % after, mask=inside, other=0)
-            combined(y0, (kept // inner * n + at) * inner + kept % inner, x, inside, True)
+            combined(y0, (kept // inner * n + at) * inner + kept % inner, x, inside, plus)
     else:
         i, there = lanes(outer * inner * m, BLOCK)
         at, inside = position(x2, i // after % m, n, there)
         kept = i // after // m * after + i % after
         x = tl.load(x1 + i, mask=inside, other=0)
-        combined(y0, (kept // inner * n + at) * inner + kept % inner, x, inside, False)
+        combined(y0, (kept // inner * n + at) * inner + kept % inner, x, inside, latter)

@@ -1,4 +1,4 @@
-"""Extremes with their positions: NaN counts as the extreme, and the first of equal elements wins."""
+"""Extremes with their positions: NaN counts as the extreme, and the first of equal elements wins (in running extremes, the last)."""
 
 import triton
 import triton.language as tl
@@ -35,6 +35,21 @@ def pick_largest(a, i, b, j):
 @triton.jit
 def pick_smallest(a, i, b, j):
     take = better_smallest(a, i, b, j)
+    return tl.where(take, b, a), tl.where(take, j, i)
+
+
+@triton.jit
+def pick_last_largest(a, i, b, j):
+    """The last of equal elements, or of NaN."""
+    take = (b != b) | ((a == a) & (b >= a))
+    take = tl.where((a != a) & (b != b) | (a == b), j > i, take)
+    return tl.where(take, b, a), tl.where(take, j, i)
+
+
+@triton.jit
+def pick_last_smallest(a, i, b, j):
+    take = (b != b) | ((a == a) & (b <= a))
+    take = tl.where((a != a) & (b != b) | (a == b), j > i, take)
     return tl.where(take, b, a), tl.where(take, j, i)
 
 

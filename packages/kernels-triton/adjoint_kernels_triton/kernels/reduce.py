@@ -36,6 +36,12 @@ def tile(x0, start, j, end, inner, there, other):
 
 
 @triton.jit
+def truth(x0, start, j, end, inner, there, other):
+    """Whether elements are not zero."""
+    return (tile(x0, start, j, end, inner, there, other) != 0).to(tl.int32)
+
+
+@triton.jit
 def plus(a, b):
     return a + b
 
@@ -92,17 +98,20 @@ def highest(x0):
 
 
 @triton.jit
-def folded(x0, n, outer, inner, chunk, other, FUNCTION: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    """This program's chunk of its rows, combined down to one block of each."""
+def folded(
+    x0, n, outer, inner, chunk, other,
+    LOAD: tl.constexpr, FUNCTION: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """This program's chunk of its rows, loaded (as `tile` or `truth`) and combined down to one block of each."""
     row, there = rows_of(outer, inner, ROWS)
     start = starts(row, n, inner)
     first = tl.program_id(1).to(tl.int64) * chunk
     end = tl.minimum(first + chunk, n)
     j = first + tl.arange(0, BLOCK)
-    result = tile(x0, start, j, end, inner, there, other)
+    result = LOAD(x0, start, j, end, inner, there, other)
     for _ in range(first + BLOCK, end, BLOCK):
         j += BLOCK
-        result = FUNCTION(result, tile(x0, start, j, end, inner, there, other))
+        result = FUNCTION(result, LOAD(x0, start, j, end, inner, there, other))
     return result
 
 
@@ -119,66 +128,51 @@ SPLIT = {"grid": (GRID, "cdiv(n, chunk)"), "constants": TILE, "split": True}
 
 @kernel(along="dims", **SPLIT)
 def sum(x0, y0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, 0, plus, ROWS, BLOCK), 1, plus), outer, inner, ROWS)
+    put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, 0, tile, plus, ROWS, BLOCK), 1, plus), outer, inner, ROWS)
 
 
 @kernel(along="dims", **SPLIT)
 def mean(x0, y0, n, outer, inner, chunk, last, total, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    y = tl.reduce(folded(x0, n, outer, inner, chunk, 0.0, plus, ROWS, BLOCK), 1, plus)
+    y = tl.reduce(folded(x0, n, outer, inner, chunk, 0.0, tile, plus, ROWS, BLOCK), 1, plus)
     put(y0, tl.where(last == 1, y / total, y), outer, inner, ROWS)
 
 
 @kernel(along="dim", **SPLIT)
 def prod(x0, y0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, 1, times, ROWS, BLOCK), 1, times), outer, inner, ROWS)
+    put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, 1, tile, times, ROWS, BLOCK), 1, times), outer, inner, ROWS)
 
 
 @kernel(along="dims", **SPLIT)
 def amax(x0, y0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, lowest(x0), larger, ROWS, BLOCK), 1, larger), outer, inner, ROWS)
+    put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, lowest(x0), tile, larger, ROWS, BLOCK), 1, larger), outer, inner, ROWS)
 
 
 @kernel(along="dims", **SPLIT)
 def amin(x0, y0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, highest(x0), smaller, ROWS, BLOCK), 1, smaller), outer, inner, ROWS)
-
-
-@triton.jit
-def truth(x0, start, j, end, inner, there, OTHER: tl.constexpr):
-    mask = there[:, None] & (j < end)[None, :]
-    x = tl.load(x0 + start[:, None] + (j * inner)[None, :], mask=mask, other=0)
-    return tl.where(mask, x != 0, OTHER).to(tl.int32)
-
-
-@triton.jit
-def truths(x0, n, outer, inner, chunk, OTHER: tl.constexpr, FUNCTION: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    row, there = rows_of(outer, inner, ROWS)
-    start = starts(row, n, inner)
-    first = tl.program_id(1).to(tl.int64) * chunk
-    end = tl.minimum(first + chunk, n)
-    j = first + tl.arange(0, BLOCK)
-    result = truth(x0, start, j, end, inner, there, OTHER)
-    for _ in range(first + BLOCK, end, BLOCK):
-        j += BLOCK
-        result = FUNCTION(result, truth(x0, start, j, end, inner, there, OTHER))
-    return result
+    put(
+        y0,
+        tl.reduce(folded(x0, n, outer, inner, chunk, highest(x0), tile, smaller, ROWS, BLOCK), 1, smaller),
+        outer,
+        inner,
+        ROWS,
+    )
 
 
 @kernel(along="dims", **SPLIT)
 def all(x0, y0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    put(y0, tl.reduce(truths(x0, n, outer, inner, chunk, True, both, ROWS, BLOCK), 1, both) != 0, outer, inner, ROWS)
+    put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, 1, truth, both, ROWS, BLOCK), 1, both) != 0, outer, inner, ROWS)
 
 
 @kernel(along="dims", **SPLIT)
 def any(x0, y0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    put(y0, tl.reduce(truths(x0, n, outer, inner, chunk, False, either, ROWS, BLOCK), 1, either) != 0, outer, inner, ROWS)
+    put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, 0, truth, either, ROWS, BLOCK), 1, either) != 0, outer, inner, ROWS)
 
 
 @kernel(along="dims", grid=GRID, constants=TILE)
 def logsumexp(x0, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     row, there = rows_of(outer, inner, ROWS)
     start = starts(row, n, inner)
-    top = tl.reduce(folded(x0, n, outer, inner, n, -float("inf"), larger, ROWS, BLOCK), 1, larger)
+    top = tl.reduce(folded(x0, n, outer, inner, n, -float("inf"), tile, larger, ROWS, BLOCK), 1, larger)
     shift = tl.where(tl.abs(top) == float("inf"), 0.0, top)
     j = tl.arange(0, BLOCK).to(tl.int64)
     total = libdevice.exp(tile(x0, start, j, n, inner, there, -float("inf")) - shift[:, None])
@@ -193,7 +187,7 @@ def variance(x0, n, outer, inner, correction, ROWS: tl.constexpr, BLOCK: tl.cons
     """In two passes: the mean, then the squares of what differs from it."""
     row, there = rows_of(outer, inner, ROWS)
     start = starts(row, n, inner)
-    centre = tl.reduce(folded(x0, n, outer, inner, n, 0.0, plus, ROWS, BLOCK), 1, plus) / n
+    centre = tl.reduce(folded(x0, n, outer, inner, n, 0.0, tile, plus, ROWS, BLOCK), 1, plus) / n
     j = tl.arange(0, BLOCK).to(tl.int64)
     d = tl.where((j < n)[None, :], tile(x0, start, j, n, inner, there, 0.0) - centre[:, None], 0.0)
     total = d * d

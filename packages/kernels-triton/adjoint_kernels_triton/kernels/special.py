@@ -1,5 +1,6 @@
 """Special functions of one operand."""
 
+import triton
 import triton.language as tl
 from triton.language.extra.cuda import libdevice
 
@@ -60,3 +61,67 @@ def logit(x, eps):
     high = tl.where(eps >= 0, 1.0 - eps, 1.0).to(x.dtype)
     z = tl.where((eps >= 0) & (x < low), low, tl.where((eps >= 0) & (x > high), high, x))
     return tl.where(tl.abs(z - 0.5) < 0.25, 2.0 * libdevice.atanh(2.0 * z - 1.0), libdevice.log(z / (1.0 - z)))
+
+
+@triton.jit
+def zeta_positive(s, q):
+    """The sum of (q + k)^-s over k >= 0 for q > 0: twelve terms, then Euler and Maclaurin's series (as core's math/gamma.h)."""
+    total = tl.zeros_like(q)
+    for _ in range(12):
+        total += libdevice.exp(-s * libdevice.log(q))
+        q += 1.0
+    power = libdevice.exp(-s * libdevice.log(q))
+    r = 1.0 / (q * q)
+    c = (s + 13) * (s + 14) * r * (-3617 / 10670622842880000) + 1 / 74724249600
+    c = (s + 11) * (s + 12) * r * c - 691 / 1307674368000
+    c = (s + 9) * (s + 10) * r * c + 1 / 47900160
+    c = (s + 7) * (s + 8) * r * c - 1 / 1209600
+    c = (s + 5) * (s + 6) * r * c + 1 / 30240
+    c = (s + 3) * (s + 4) * r * c - 1 / 720
+    c = (s + 1) * (s + 2) * r * c + 1 / 12
+    return total + power * (q / (s - 1.0) + 0.5 + s / q * c)
+
+
+@elementwise()
+def polygamma(given, n):
+    """(-1)^(n + 1) n! zeta(n + 1, x); below zero, zeta is the sum over all integers less the part below x."""
+    x = given.to(tl.float64)
+    order = n.to(tl.int32)
+    parity = 2.0 * (order % 2) - 1.0
+    factorial = parity
+    for k in range(2, order + 1):
+        factorial *= k
+    s = (order + 1).to(tl.float64)
+    d = x - libdevice.rint(x)
+    below = x < 0
+    total = zeta_positive(s, tl.where(below, 1.0 + d, x))
+    there = libdevice.exp(-s * libdevice.log(tl.abs(d)))
+    down = there * tl.where(d < 0, parity, 1.0) + parity * (zeta_positive(s, 1.0 - d) - zeta_positive(s, 1.0 - x))
+    y = tl.where(below, total + down, total)
+    y = tl.where((x <= 0) & (d == 0), float("inf"), y)
+    y = tl.where(x == float("inf"), 0.0, tl.where(x == -float("inf"), float("nan"), y))
+    return tl.where(order == 0, digamma(x), factorial * y).to(given.dtype)
+
+
+@elementwise()
+def sinc(given, n):
+    """The spherical Bessel function j_n at pi x: a series where |pi x| is small, else upwards from j_0 and j_1."""
+    x = given.to(tl.float64) * 3.141592653589793
+    order = n.to(tl.int32)
+    w = -0.5 * x * x
+    term = x * 0.0 + 1.0
+    near = term
+    for k in range(1, 32):
+        term = term * w / (k * (2 * order + 2 * k + 1))
+        near += term
+    for k in range(1, order + 1):
+        near = near * x / (2 * k + 1)
+    first = libdevice.sin(x) / x
+    before = first
+    far = first / x - libdevice.cos(x) / x
+    for k in range(1, order):
+        after = (2 * k + 1) * far / x - before
+        before = far
+        far = after
+    far = tl.where(order == 0, first, far)
+    return tl.where(tl.abs(x) < order + 1.5, near, far).to(given.dtype)

@@ -37,6 +37,7 @@ inline void describe(const Scan& a, FieldList& f) { f.add("dim", a.dim); f.add("
 inline void describe(const Normalize& a, FieldList& f) { f.add("dims", a.dims); f.add("eps", a.eps); }
 inline void describe(const Sorting& a, FieldList& f) { f.add("dim", a.dim); f.add("descending", a.descending); }
 inline void describe(const Indexed& a, FieldList& f) { f.add("dims", a.dims); f.add("at", a.at); f.add("accumulate", a.accumulate); }
+inline void describe(const ScatterReduce& a, FieldList& f) { f.add("dim", a.dim); f.add("how", static_cast<int>(a.how)); }
 inline void describe(const Epsilon& a, FieldList& f) { f.add("eps", a.eps); }
 inline void describe(const Replacements& a, FieldList& f) { f.add("nan", a.nan); f.add("positive", a.positive); f.add("negative", a.negative); }
 inline void describe(const Order& a, FieldList& f) { f.add("n", a.n); }

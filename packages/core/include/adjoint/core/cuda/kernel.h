@@ -103,6 +103,8 @@ struct Formula {
     outer, count, inner,                  // elements before, in and after the dimensions that the kernel works along
     inputs,                               // how many there are: a kernel gets null for those that are absent
     chunk, last, total,                   // of a split reduction: elements for a program, whether this is the last pass, `count` of the first
+    kept, behind,                         // elements in the last run of dimensions that it does not work along, and behind that
+    tf32,                                 // whether products of float32 may be of 10-bit mantissas: `allow_tf32`
     add, subtract, multiply, divide, modulo, divide_up, minimum, maximum, next_power, less, equal, choose,
   };
   std::vector<int64_t> code;
@@ -121,9 +123,13 @@ struct StructuredKernel {
   bool split = false;      // a reduction that may go in two passes, the first one over chunks
   bool copied = false;     // output 0 starts as input 0
   bool matching = false;   // inputs must have input 0's sizes but along the dimension
+  bool apart = false;      // the dimensions it works along need not be neighbours: they stay where they are
+  bool wide = false;       // output 0 is computed as float32 where it is of a half type
   int dims = Dims::max;    // at most
 };
 ADJOINT_API void register_structured(const char* op, std::unique_ptr<StructuredKernel> kernel);
+
+ADJOINT_API extern std::atomic<bool> allow_tf32;   // off at first, as in PyTorch
 
 // Packages of kernels set it; called once, when the first operation finds none.
 ADJOINT_API extern void (*kernel_loader)();

@@ -1,0 +1,59 @@
+"""What cases of operations do not show: sums of many half numbers, norms in batches, transforms of scans."""
+
+import pytest
+from device_checks import agree
+
+import adjoint as ad
+
+
+def test_sums_of_many_half_numbers_are_rounded_once():
+    index = ad.zeros(3000, dtype=ad.int64)
+    for dtype in (ad.bfloat16, ad.float16):
+        one = ad.ones(3000, 2, dtype=dtype)
+        host = ad.zeros(1, 2, dtype=dtype).index_add(0, index, one)
+        assert host.tolist() == [[3008.0 if dtype == ad.bfloat16 else 3000.0] * 2]
+        agree(ad.zeros(1, 2, dtype=dtype).cuda().index_add(0, index.cuda(), one.cuda()), host, ad.float64)
+        table = ad.ones(4, 2, dtype=dtype, device="cuda", requires_grad=True)
+        ad.nn.functional.embedding(index.cuda(), table).sum().backward()
+        assert table.grad[0].tolist() == host[0].tolist()
+
+
+@pytest.mark.parametrize("norm", ["layer_norm", "rms_norm"])
+def test_norms_with_a_weight_for_each_lane(norm):
+    x, w = ad.randn(4, 5, 6), ad.randn(4, 6)
+
+    def run(x, w):
+        return ad.vmap(lambda a, v: getattr(ad.nn.functional, norm)(a, (6,), v))(x, w)
+
+    agree(run(x.cuda(), w.cuda()), run(x, w), ad.float32)
+    agree(run(x[:1].expand(4, 5, 6).cuda(), w.cuda()), run(x[:1].expand(4, 5, 6), w), ad.float32)
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 5), (3, 4, 5, 2), (2000, 3), (1, 2, 3000)])
+def test_batch_norm(shape):
+    x, w, b = ad.randn(*shape), ad.randn(shape[1]), ad.randn(shape[1])
+    run = lambda x, w, b: ad.nn.functional.batch_norm(x, None, None, w, b, training=True)  # noqa: E731
+    agree(run(x.cuda(), w.cuda(), b.cuda()), run(x, w, b), ad.float32)
+    lanes = ad.vmap(run, in_dims=(0, None, None))
+    y = ad.stack([x, x * 2 + 1])
+    agree(lanes(y.cuda(), w.cuda(), b.cuda()), lanes(y, w, b), ad.float32)
+
+
+@pytest.mark.parametrize("n", [1, 31, 3000])
+@pytest.mark.parametrize("op", ["cumsum", "cumprod", "logcumsumexp", "cummax", "cummin"])
+def test_scans_over_several_blocks(op, n):
+    x = ad.linspace(-1, 1, 2 * n, dtype=ad.float64).view(2, n).sin().roll(n // 3)
+
+    def run(x):
+        x = x.detach().requires_grad_()
+        y = getattr(x, op)(1)
+        y = y if isinstance(y, ad.Tensor) else y.values
+        return y, ad.autograd.grad(y.sum(), x)[0]
+
+    agree(run(x.cuda()), run(x), ad.float64)
+
+
+def test_running_extremes_at_the_edges():
+    x = ad.tensor([1.0, 3.0, 3.0, float("nan"), 5.0, float("nan"), -float("inf"), float("inf")])
+    for op in (ad.cummax, ad.cummin):
+        agree(tuple(op(x.cuda(), 0)), tuple(op(x, 0)), ad.float32)
