@@ -229,3 +229,37 @@ def test_a_saved_input_that_was_detached_in_place():
     z.backward()
     with pytest.raises(RuntimeError, match="Trying to use a saved tensor that has been detached"):
         y.backward()
+
+
+def test_hooks_live_as_long_as_their_block_whatever_becomes_of_the_block():
+    block = graph.saved_tensors_hooks(lambda t: t * 1, lambda t: t * 1)
+    block.__enter__()
+    exits = block.__exit__
+    del block
+    gc.collect()
+    x = ad.ones(3, requires_grad=True)
+    x.exp().sum().backward()
+    exits()
+    assert x.grad.tolist() == pytest.approx([2.718281828] * 3)
+
+
+@pytest.mark.parametrize("change", ["enter", "exit"])
+def test_hooks_that_backward_enters_or_leaves_are_as_before_when_it_ends(change):
+    packed = []
+
+    def pack(t):
+        packed.append(1)
+        return t
+
+    def unpack(t):
+        block.__enter__() if change == "enter" else block.__exit__()
+        return t
+
+    block = graph.saved_tensors_hooks(pack, unpack)
+    x = ad.ones(3, requires_grad=True)
+    with block:
+        x.sin().sum().backward()
+        x.sin()
+    assert len(packed) == 2
+    x.sin()
+    assert len(packed) == 2

@@ -6,7 +6,6 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Any
 
 from adjoint_core import Tensor, _core
@@ -38,7 +37,7 @@ class saved_tensors_hooks:
     def __enter__(self) -> None:
         _engine.push_saved_hooks(self.pack_hook, self.unpack_hook)
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         _engine.pop_saved_hooks()
 
 

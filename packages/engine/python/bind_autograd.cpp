@@ -32,6 +32,7 @@ nb::list optional_list(const std::vector<Tensor>& t) {
 Edge edge_of(nb::handle pair) { return {Ref<Node>(nb::cast<NodeRef>(pair[0]).p), nb::cast<uint32_t>(pair[1])}; }
 
 nb::list run_from_edges(nb::list edges, nb::list cotangents, nb::list inputs, bool retain_graph, bool create_graph, bool accumulate) {
+  const HooksAsBefore guard;
   std::vector<Root> roots;
   for (size_t i = 0; i < nb::len(edges); i++) {
     roots.push_back({edge_of(edges[i]), tensor_of(cotangents[i], "grad_outputs")});
@@ -104,9 +105,11 @@ void bind_autograd(nb::module_& m) {
   m.def("set_grad_dtype", set_grad_dtype, nb::arg("t"), nb::arg("dtype").none());
   m.def("is_inference", [](const Tensor& t) { return is_inference(*bottom(fresh(t))); });
   m.def("backward", [](nb::list outputs, nb::list cotangents, bool retain_graph, bool create_graph, nb::list inputs) {
+    const HooksAsBefore guard;
     backward(tensors(outputs, "outputs"), cotangents_of(cotangents), retain_graph, create_graph, tensors(inputs, "inputs"));
   });
   m.def("grad", [](nb::list outputs, nb::list inputs, nb::list cotangents, bool retain_graph, bool create_graph) {
+    const HooksAsBefore guard;
     return optional_list(grad(tensors(outputs, "outputs"), tensors(inputs, "inputs"), cotangents_of(cotangents), retain_graph, create_graph));
   });
   m.def("run_from_edges", run_from_edges);

@@ -7,8 +7,12 @@ namespace adjoint::engine::python {
 
 namespace {
 
-struct PackHooks { PyObject *pack, *unpack; };
-thread_local std::vector<PackHooks> pack_stack;          // references are held by the Python context managers
+struct PackHooks {
+  PyObject *pack, *unpack;
+  void hold() const { Py_INCREF(pack); Py_INCREF(unpack); }
+  void drop() const { Py_DECREF(pack); Py_DECREF(unpack); }
+};
+thread_local std::vector<PackHooks> pack_stack;          // holds its hooks; what a thread leaves here is never freed
 thread_local bool packing = false;                       // pack hooks do not see what they save themselves
 thread_local std::optional<std::string> disabled;        // why hooks may not be set
 
@@ -36,13 +40,23 @@ Ref<Saved::Packed> pack_with(const Tensor& t, void* hooks) {
 Ref<Saved::Packed> pack_if_asked(const Tensor& t, void*) {
   if (packing) return {};
   PackHooks h = pack_stack.back();
+  const Callable pack{nb::handle(h.pack)}, unpack{nb::handle(h.unpack)};   // the hook may leave its block
   return pack_with(t, &h);
 }
 
 void push_hooks(nb::handle pack, nb::handle unpack) {
   if (disabled) fail(ErrorKind::runtime, *disabled);
   pack_stack.push_back({pack.ptr(), unpack.ptr()});
+  pack_stack.back().hold();
   saved_packer = pack_if_asked;
+}
+
+void pop_hooks() {
+  expect(!pack_stack.empty(), "saved_tensors_hooks: exited without having been entered in this thread");
+  const PackHooks last = pack_stack.back();
+  pack_stack.pop_back();
+  if (pack_stack.empty()) saved_packer = nullptr;
+  last.drop();
 }
 
 nb::object set_disabled(std::optional<std::string> message) {
@@ -113,19 +127,36 @@ nb::object saved_tensor(NodeRef n, bool output, size_t index, bool raw) {
 
 // ---- writes
 
-thread_local PyObject* write_listener = nullptr;   // held by the Python context manager
+thread_local PyObject* write_listener = nullptr;   // a reference of this thread's
 
 void tell_write(const Tensor& t) {
   nb::gil_scoped_acquire gil;
   nb::borrow(write_listener)(t);
 }
 
-void set_write_listener(nb::handle f) {
-  write_listener = f.is_none() ? nullptr : f.ptr();
+void set_write_listener(nb::object f) {
+  PyObject* before = std::exchange(write_listener, f.is_none() ? nullptr : f.release().ptr());
   before_write = write_listener ? tell_write : nullptr;
+  Py_XDECREF(before);
 }
 
 }  // namespace
+
+struct HooksAsBefore::Stack { std::vector<PackHooks> hooks; };
+
+HooksAsBefore::HooksAsBefore() {
+  if (pack_stack.empty()) return;
+  stack_ = std::make_unique<Stack>(pack_stack);
+  for (const PackHooks& h : stack_->hooks) h.hold();
+}
+HooksAsBefore::~HooksAsBefore() {
+  if (!stack_ && pack_stack.empty()) return;
+  std::vector<PackHooks> now;
+  if (stack_) now.swap(stack_->hooks);
+  now.swap(pack_stack);
+  saved_packer = pack_stack.empty() ? nullptr : pack_if_asked;
+  for (const PackHooks& h : now) h.drop();
+}
 
 nb::object packed_value(const Saved& s) {
   const auto* p = s.packed() ? dynamic_cast<const PythonPacked*>(s.packed_by_user()) : nullptr;
@@ -134,11 +165,7 @@ nb::object packed_value(const Saved& s) {
 
 void bind_saved(nb::module_& m) {
   m.def("push_saved_hooks", push_hooks);
-  m.def("pop_saved_hooks", [] {
-    expect(!pack_stack.empty(), "saved_tensors_hooks: exited without having been entered in this thread");
-    pack_stack.pop_back();
-    if (pack_stack.empty()) saved_packer = nullptr;
-  });
+  m.def("pop_saved_hooks", pop_hooks);
   m.def("set_saved_hooks_disabled", set_disabled, nb::arg("message").none());
   nb::class_<SavedTensor>(m, "SavedTensor")
       .def("__init__", [](SavedTensor*) { fail(ErrorKind::runtime, "Trying to create a SavedTensor object from Python is forbidden."); })

@@ -59,6 +59,18 @@ class FunctionNode final : public Node {
 struct NodeRef { Node* p; };                  // a borrowed argument
 
 Tensor with_refused_history(const Tensor& t, const FunctionNode& f, size_t index);   // saved tensor `index` while backward is recorded
+
+// Hooks on saved tensors that a backward enters and does not leave, or leaves too often, end with it.
+class HooksAsBefore {
+ public:
+  HooksAsBefore();
+  ~HooksAsBefore();
+  HooksAsBefore(const HooksAsBefore&) = delete;
+
+ private:
+  struct Stack;
+  std::unique_ptr<Stack> stack_;   // none: no hooks
+};
 nb::object packed_value(const Saved& s);     // what a pack hook made of a saved tensor; None
 
 void bind_nodes(nb::module_& m);
