@@ -38,7 +38,7 @@ nb::list run_from_edges(nb::list edges, nb::list cotangents, nb::list inputs, bo
     roots.push_back({edge_of(edges[i]), tensor_of(cotangents[i], "grad_outputs")});
     Dims sizes;
     const Root& r = roots.back();
-    expect(!r.edge.node->output_sizes(r.edge.nr, sizes) || r.cotangent.sizes() == sizes, ErrorKind::shape, "Mismatch in shape: grad_output[", i, "] has a shape of ", r.cotangent.sizes(), " and output[", i, "] has a shape of ", sizes, ".");
+    if (r.edge.node->output_sizes(r.edge.nr, sizes)) check_root(i, r.cotangent.sizes(), sizes);
   }
   std::vector<Edge> wanted;
   for (nb::handle h : inputs) wanted.push_back(edge_of(h));

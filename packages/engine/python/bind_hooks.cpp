@@ -64,7 +64,9 @@ struct AfterNode final : PythonHook<PostHook> {
 };
 struct Accumulated final : PythonHook<AccumulatedHook> {
   using PythonHook::PythonHook;
-  void call(const Tensor& leaf) override { if (f) f(leaf); }
+  void call(const Tensor& leaf) override {
+    if (f && !f(leaf).is_none()) fail(ErrorKind::runtime, "Tensor post accumulate grad hooks should return None, ", named(f), " did not");
+  }
 };
 
 // What a RemovableHandle holds.

@@ -108,6 +108,7 @@ nb::object close_context(NodeRef ref, nb::tuple args, nb::object result, bool re
   f.output_count = static_cast<uint32_t>(outputs.size());
   f.results.resize(outputs.size());
   f.materialize = nb::cast<bool>(nb::bool_(ctx.attr("materialize_grads")));
+  const bool fills_constant = nb::len(constant) == 0 || nb::cast<bool>(nb::bool_(ctx.attr("_materialize_non_diff_grads")));
   nb::object cls = ctx.attr("_forward_cls");
   f.clears_on_access = nb::cast<bool>(nb::bool_(cls.attr("clear_saved_tensors_on_access")));
   f.boxed = nb::cast<bool>(nb::bool_(cls.attr("boxed_grads_call")));
@@ -124,7 +125,7 @@ nb::object close_context(NodeRef ref, nb::tuple args, nb::object result, bool re
       if (connects) connect_output(f, y, k);
       if (y->view) view_info(*y)->creation = connects && outputs.size() > 1 ? Creation::several : Creation::custom;   // writes through it would bypass the Function's backward
     }
-    f.results[k] = {true, false, meta_of(y)};
+    f.results[k] = {!contains(constant, o) || fills_constant, false, meta_of(y)};
   }
   if (records) save(f, ctx, args, outputs);
   f.call.reset();
@@ -211,10 +212,17 @@ nb::object FunctionNode::call_backward(std::vector<Tensor>& cotangents) {
   return nb::steal(r);
 }
 
+// A leaf that asks for its gradients' own type, or for one that it casts to itself.
+static bool accepts_any_type(const Node* n) {
+  const auto* leaf = dynamic_cast<const AccumulateGrad*>(n);
+  const Meta* m = leaf ? meta(leaf->variable) : nullptr;
+  return m && m->grad_type != Meta::GradType::same;
+}
+
 // The gradient of argument i, in the argument's shape and type.
 Tensor FunctionNode::checked(size_t i, nb::handle h) const {
   if (h.is_none()) return {};
-  if (!is_tensor(h)) fail(ErrorKind::type, "function ", name(), " returned a gradient of type ", kind_of(h), " for input ", i, ": expected a Tensor or None");
+  if (!is_tensor(h)) fail(ErrorKind::type, "function ", name(), " returned a gradient of type ", kind_of(h), " for input ", i, ": expected Variable or None (got ", kind_of(h), ")");
   const Slot& s = inputs[i];
   if (!s.is_tensor) fail(ErrorKind::runtime, "function ", name(), " returned a gradient different than None at position ", i + 1, ", but the corresponding forward input was not a Variable");
   Tensor g = tensor(h);
@@ -222,7 +230,7 @@ Tensor FunctionNode::checked(size_t i, nb::handle h) const {
     if (!sums_to(g.sizes(), s.meta.sizes)) fail(ErrorKind::runtime, "Function ", name(), " returned an invalid gradient at index ", i, " - got ", g.sizes(), " but expected shape compatible with ", s.meta.sizes);
     g = unbroadcast(g, s.meta.sizes);
   }
-  return g.dtype() == s.meta.dtype ? g : to_dtype(g, s.meta.dtype);
+  return g.dtype() == s.meta.dtype || accepts_any_type(edges[i].node.get()) ? g : to_dtype(g, s.meta.dtype);
 }
 
 void FunctionNode::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& wanted) {

@@ -95,6 +95,7 @@ void make_node_type(nb::module_& m) {
   if (!node_type) throw nb::python_error();
   m.attr("Node") = nb::borrow(reinterpret_cast<PyObject*>(node_type));
   m.attr("AccumulateGrad") = nb::borrow(reinterpret_cast<PyObject*>(type_named("AccumulateGrad")));
+  python_references = [](PyObject* o) { return static_cast<size_t>(Py_REFCNT(o)); };
   expose_node = [](Node& n) {
     // wrap_node's own reference goes: the C++ references, now Python's, keep it.
     n.inc_ref();

@@ -56,12 +56,17 @@ thread_local bool grad_layout_policy = true;
 
 namespace {
 
+size_t references(const TensorImpl& t) {
+  PyObject* owner = t.python();
+  return owner && python_references ? python_references(owner) : t.use_count();
+}
+
 // Does nobody else see the memory? A view may keep its parents, if they are kept by nothing else.
 bool sole_owner(const Tensor& t) {
   if (!t->storage || t->keys & key_lifted) return false;
   uint32_t holders = 0;
   for (const TensorImpl* p = t.get(); p; p = p->view ? view_info(*p)->parent.get() : nullptr, holders++)
-    if (p->use_count() != 1) return false;
+    if (references(*p) != 1) return false;
   return t->storage->refs.load() == holders;
 }
 bool dense(const Tensor& t) { return t->contiguous() || !overlaps_itself(*t); }

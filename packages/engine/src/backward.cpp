@@ -135,11 +135,11 @@ class Backward {
 
   // Hooks may add and remove hooks.
   void apply_with_hooks(Node& n, Hooks& h) {
-    std::vector<Tensor> given;
-    if (!h.post.empty()) given = cotangents_;
     for (auto& p : std::vector(h.pre)) p->call(cotangents_);
     if (!h.pre.empty())
       for (size_t k = 0; k < cotangents_.size(); k++) check_cotangent(n, static_cast<uint32_t>(k), cotangents_[k], "prehook");
+    std::vector<Tensor> given;
+    if (!h.post.empty()) given = cotangents_;
     run_node(n, cotangents_, grads_, needed_);
     Hooks* now = n.hooks_or_null();
     if (!now || now->post.empty()) return;
@@ -179,7 +179,7 @@ class Backward {
 
 Tensor initial_cotangent(const Tensor& y, const Tensor& given, size_t i) {
   if (given) {
-    expect(given.sizes() == y.sizes(), ErrorKind::shape, "Mismatch in shape: grad_output[", i, "] has a shape of ", given.sizes(), " and output[", i, "] has a shape of ", y.sizes(), ".");
+    check_root(i, given.sizes(), y.sizes());
     expect(is_complex(given.dtype()) == is_complex(y.dtype()), "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: grad_output[", i, "] has a dtype of ", given.dtype(), " and output[", i, "] has a dtype of ", y.dtype(), ".");
     return given.dtype() == y.dtype() ? given : to_dtype(given, y.dtype());
   }

@@ -31,10 +31,14 @@ bool OpNode::output_sizes(uint32_t nr, Dims& out) const {
 bool CopySlices::output_sizes(uint32_t, Dims& out) const { return out = sizes, true; }
 bool AccumulateGrad::output_sizes(uint32_t, Dims& out) const { return out = variable.sizes(), true; }
 
+void check_root(size_t i, const Dims& given, const Dims& output) {
+  if (!(given == output)) fail(ErrorKind::shape, "Mismatch in shape: grad_output[", i, "] has a shape of adjoint.Size(", given, ") and output[", i, "] has a shape of adjoint.Size(", output, ").");
+}
+
 void check_cotangent(const Node& n, uint32_t nr, const Tensor& g, const char* from) {
   Dims sizes;
   if (!g || !n.output_sizes(nr, sizes)) return;
-  if (!(g.sizes() == sizes)) fail(ErrorKind::shape, from, ": got a gradient of shape ", g.sizes(), " for output ", nr, " of ", n.name(), ", whose shape is ", sizes);
+  if (!(g.sizes() == sizes)) fail(ErrorKind::shape, from, " has changed the size of value: got a gradient of shape ", g.sizes(), " for output ", nr, " of ", n.name(), ", whose shape is ", sizes);
 }
 
 }  // namespace adjoint::engine

@@ -131,19 +131,17 @@ Ref<Node> through_view(const ViewInfo& v, Ref<Node> n) {
 
 // Self's history becomes n; if self is a view, its base gets a CopySlices node and self is replayed.
 void rebase(TensorImpl& self, Ref<Node> n, uint32_t nr = 0) {
-  std::vector<std::pair<Tensor, Ref<Node>>> path;   // from self to its base, with the nodes they had
   Tensor x(&self);
-  for (;; x = view_info(*x)->parent) {
-    path.emplace_back(x, Ref<Node>(node(x)));
-    if (!x->view) break;
+  for (; x->view; x = view_info(*x)->parent) {
     view_info(*x)->recorded = true;
     n = through_view(*view_info(*x), std::move(n));
     nr = 0;
   }
+  const Ref<Node> before(node(x));
   set_history(x, std::move(n), nr);
+  move_retain(*x, before.get());
   x->epoch++;
   regenerate(self);
-  for (const auto& [t, before] : path) move_retain(*t, before.get());
 }
 
 const char* why_not(Creation c) {

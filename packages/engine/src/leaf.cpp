@@ -64,7 +64,7 @@ void check_dtype(const Tensor& t, DType given) {
 
 void set_gradient(const Tensor& t, const Tensor& grad) {
   if (grad) {
-    expect(grad.sizes() == t.sizes(), "assigned grad has data of a different size: expected ", t.sizes(), ", got ", grad.sizes());
+    expect(grad.sizes() == t.sizes(), "assigned grad has data of a different size: attempting to assign a gradient of size '", grad.sizes(), "' to a tensor of size '", t.sizes(), "'. Please ensure that the gradient and the tensor are the same size");
     check_dtype(t, grad.dtype());
     expect(!grad.is(t), "can't assign Variable as its own grad");
   } else if (!t->meta) {

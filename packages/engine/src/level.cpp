@@ -171,7 +171,9 @@ void regenerate(TensorImpl& t) {
     Tensor y[max_outputs];
     apply(*v->op, {&v->parent, 1}, v->attrs, y);
     v->seen = epoch;
+    const Ref<Object> before = stale.back()->grad_fn;
     adopt(*stale.back(), y[0]);
+    move_retain(*stale.back(), static_cast<Node*>(before.get()));
   }
 }
 

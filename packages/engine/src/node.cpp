@@ -6,6 +6,7 @@
 namespace adjoint::engine {
 
 void (*expose_node)(Node&) = nullptr;
+size_t (*python_references)(PyObject*) = nullptr;
 std::string (*site_text)(uint32_t) = nullptr;
 std::string describe_site(uint32_t site) { return site && site_text ? site_text(site) : std::string(); }
 

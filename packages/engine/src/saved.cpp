@@ -13,11 +13,17 @@ uint32_t version(const Tensor& t) {
   return s ? s->version : 0;
 }
 
-[[noreturn]] void modified(const Node& owner, const Tensor& t, uint32_t expected) {
+// Which output of which node the saved tensor is; nothing of a leaf.
+std::string origin(const Node& owner, const Tensor& t, bool own_output) {
+  const Node* n = own_output ? &owner : node(t);
+  return n ? ", which is output " + std::to_string(t->out_nr) + " of " + n->name() : std::string();
+}
+
+[[noreturn]] void modified(const Node& owner, const Tensor& t, uint32_t expected, bool own_output) {
   const Storage* s = memory_of(*t).storage;
   const std::string saved = describe_site(owner.site), wrote = describe_site(s->site);
-  fail(ErrorKind::runtime, "one of the variables needed for gradient computation has been modified by an inplace operation: [", t.dtype(), " ", t.sizes(), "] saved by ", owner.name(),
-       saved.empty() ? "" : " (" + saved + ")", " is at version ", s->version, "; expected version ", expected, " instead.", wrote.empty() ? "" : " It was overwritten here: " + wrote + ".",
+  fail(ErrorKind::runtime, "one of the variables needed for gradient computation has been modified by an inplace operation: [", t.dtype(), " ", t.sizes(), "]", origin(owner, t, own_output), ", saved by ", owner.name(),
+       saved.empty() ? "" : " (" + saved + ")", ", is at version ", s->version, "; expected version ", expected, " instead.", wrote.empty() ? "" : " It was overwritten here: " + wrote + ".",
        anomaly.enabled ? " Hint: the backtrace further above shows the operation that failed to compute its gradient."
                        : " Hint: enable anomaly detection to see the whole forward traceback of that operation, with autograd.set_detect_anomaly(True).",
        " To avoid the error clone() the tensor before the in-place operation, or use the out-of-place form.");
@@ -58,7 +64,7 @@ void Saved::pack(Pack pack, void* context, const Tensor& given) {
 
 Tensor Saved::unpack(Node& owner, uint32_t out_nr) const {
   if (!packed_) {
-    if (version(tensor_) != version_) modified(owner, tensor_, version_);
+    if (version(tensor_) != version_) modified(owner, tensor_, version_, own_output_);
     if (had_history_ && !tensor_->grad_fn) detached(owner);
     if (!own_output_) return tensor_;
   }

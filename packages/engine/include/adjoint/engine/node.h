@@ -116,6 +116,7 @@ struct AnomalyHooks {
 };
 ADJOINT_API extern AnomalyHooks anomaly_hooks;
 [[noreturn]] ADJOINT_API void fail_freed(const Node& n);
+ADJOINT_API void check_root(size_t i, const Dims& given, const Dims& output);   // the cotangent of output i
 ADJOINT_API void check_cotangent(const Node& n, uint32_t nr, const Tensor& g, const char* from);   // of user code: has it the output's shape?
 
 ADJOINT_API uint64_t next_sequence();
@@ -204,6 +205,7 @@ ADJOINT_API void set_history(const Tensor& t, Ref<Node> n, uint32_t nr = 0);
 
 // Python's view of a node, when it must be visible to the collector. Null without Python.
 ADJOINT_API extern void (*expose_node)(Node&);
+ADJOINT_API extern size_t (*python_references)(PyObject*);   // to an object that Python owns
 ADJOINT_API std::string describe_site(uint32_t site);
 ADJOINT_API extern std::string (*site_text)(uint32_t);
 
