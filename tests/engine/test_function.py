@@ -97,7 +97,7 @@ def test_outputs_of_every_kind(materialize):
         (lambda g: (g, None, g), RuntimeError, "incorrect number of gradients .expected 2, got 3"),
         (lambda g: g, RuntimeError, "incorrect number of gradients .expected 2, got 1"),
         (lambda g: (g.new_ones(7), None), RuntimeError, "invalid gradient at index 0"),
-        (lambda g: (3, None), TypeError, "expected a Tensor or None"),
+        (lambda g: (3, None), TypeError, r"expected Variable or None \(got int\)"),
     ],
 )
 def test_wrong_gradients_are_told(returned, error, match):
@@ -320,3 +320,37 @@ def test_a_context_knows_no_outputs_before_forward_returns():
     made = make(lambda ctx, x: (seen.append(ctx._input_metadata), x * 2)[1], lambda ctx, v: v * 2)
     y = made.apply(leaf())
     assert seen == [()] and len(y.grad_fn._input_metadata) == 1 and autograd.graph.Node()._input_metadata == ()
+
+
+def test_a_leaf_that_takes_any_type_gets_the_gradient_as_it_is():
+    f = make(lambda ctx, x: x * 2, lambda ctx, g: g.to(ad.float64))
+    for wanted, got in ((None, ad.float64), (ad.float16, ad.float16), (ad.float32, ad.float32)):
+        x = ad.ones(2, requires_grad=True)
+        x.grad_dtype = wanted
+        f.apply(x).sum().backward()
+        assert x.grad.dtype == got
+
+
+@pytest.mark.parametrize("fills", [True, False])
+def test_gradients_of_constant_outputs_are_zeros_or_none(fills):
+    def forward(ctx, x):
+        a, b = x.clone(), x.clone()
+        ctx.mark_non_differentiable(b)
+        ctx._materialize_non_diff_grads = fills
+        return a, b
+
+    seen = []
+    f = make(forward, lambda ctx, g, h: seen.append(h) or g)
+    f.apply(leaf())[0].sum().backward()
+    assert (seen[0] is not None) == fills
+
+
+def test_the_old_name_of_saved_tensors_warns():
+    def backward(ctx, g):
+        with pytest.warns(DeprecationWarning, match="'saved_variables' is deprecated; use 'saved_tensors'"):
+            (x,) = ctx.saved_variables
+        return g * x
+
+    x = leaf()
+    make(lambda ctx, x: ctx.save_for_backward(x) or x * x, backward).apply(x).sum().backward()
+    assert x.grad.tolist() == x.tolist()

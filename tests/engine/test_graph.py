@@ -170,3 +170,39 @@ def test_deep_graphs_do_not_recurse():
         y = y * 1.0
     y.backward()
     assert x.grad.tolist() == [1.0]
+
+
+def test_gradient_edges_take_the_place_of_tensors_on_both_sides():
+    x = ad.tensor([1.0, 2.0], requires_grad=True)
+    y = x.sin().sum()
+    edge = autograd.graph.get_gradient_edge(y)
+    expected = autograd.grad(x.sin().sum(), x)[0].tolist()
+    assert autograd.grad(edge, x, retain_graph=True)[0].tolist() == expected
+    autograd.backward((edge,), retain_graph=True)
+    assert x.grad.tolist() == expected
+    for given, message in (
+        (ad.ones(3), r"Mismatch in shape: grad_output\[0\] has a shape of adjoint.Size\(\[3\]\) and output\[0\]"),
+        (ad.ones((), dtype=ad.complex64), "required to have the same dtype. Mismatch in dtype"),
+    ):
+        with pytest.raises(RuntimeError, match=message):
+            autograd.grad(edge, x, given, retain_graph=True)
+    with pytest.raises(RuntimeError, match="grad can be implicitly created only for scalar outputs"):
+        autograd.grad(autograd.graph.get_gradient_edge(x.sin()), x)
+    with pytest.raises(RuntimeError, match="materialize_grads cannot be used when the given input is a GradientEdge"):
+        autograd.grad(y, autograd.graph.get_gradient_edge(x * 2), materialize_grads=True)
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_zeros_in_place_of_none_can_be_differentiated_like_other_gradients(create_graph):
+    x, unused = ad.ones(2, requires_grad=True), ad.ones(2, requires_grad=True)
+    found = autograd.grad((x**2).sum(), (x, unused), materialize_grads=True, create_graph=create_graph)
+    assert [g.requires_grad for g in found] == [create_graph] * 2
+    assert found[1].tolist() == [0, 0]
+
+
+def test_lanes_of_batched_gradients_have_the_shape_of_their_output():
+    x = ad.ones(2, 3, requires_grad=True)
+    with pytest.raises(
+        RuntimeError, match=r"If `is_grads_batched=True`, .* grad_output\[0\] has a shape of adjoint.Size\(\[2, 3\]\)"
+    ):
+        autograd.grad(x * 2, x, ad.ones(2, 3), is_grads_batched=True)

@@ -263,3 +263,19 @@ def test_hooks_that_backward_enters_or_leaves_are_as_before_when_it_ends(change)
     assert len(packed) == 2
     x.sin()
     assert len(packed) == 2
+
+
+def test_the_error_of_an_overwritten_tensor_says_which_output_it_is():
+    x = ad.ones(2, requires_grad=True)
+    for y, writes in ((x + 1, "AddBackward0"), (x.exp(), "AddBackward0")):
+        z = y * y
+        y.add_(1)
+        with pytest.raises(
+            RuntimeError, match=rf"\[float32 \[2\]\], which is output 0 of {writes}, saved by MulBackward0 .*is at version 1"
+        ):
+            z.sum().backward()
+    y = x.exp()
+    with ad.no_grad():
+        y.add_(1)
+    with pytest.raises(RuntimeError, match="which is output 0 of ExpBackward0, saved by ExpBackward0"):
+        y.sum().backward()

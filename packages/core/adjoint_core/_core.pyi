@@ -1671,7 +1671,13 @@ Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
         """The same elements in the same order under another shape, without copying."""
 
     def view_as(self, other: Tensor) -> Tensor: ...
-    volatile: _bool
+
+    @property
+    def volatile(self) -> Any:
+        """Before 0.4, what `no_grad` does now: always False."""
+
+    @volatile.setter
+    def volatile(self, value: Any) -> None: ...
 
     def vsplit(input: Tensor, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
         """Views of the pieces along dimension 0, as `tensor_split` makes them."""

@@ -176,7 +176,7 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
 
 
 Tensor.__div__, Tensor.__rdiv__ = Tensor.__truediv__, Tensor.__rtruediv__  # type: ignore[attr-defined]
-for _name, _value in {"is_mps": False, "is_xpu": False, "is_sparse_csr": False, "volatile": False}.items():
+for _name, _value in {"is_mps": False, "is_xpu": False, "is_sparse_csr": False}.items():
     setattr(Tensor, _name, _value)
 for _name in ("is_shared",):
     setattr(Tensor, _name, lambda self: False)

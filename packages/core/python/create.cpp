@@ -19,6 +19,7 @@ using OptDevice = std::optional<Device>;
 // The engine adds `requires_grad` to the type; without it nothing can require gradients.
 nb::object finish(Tensor t, bool requires_grad, OptDevice device = {}) {
   if (device) t = to_device(t, *device);
+  if (requires_grad) expect(is_differentiable(t.dtype()), "Only Tensors of floating point and complex dtype can require gradients, got ", t.dtype());
   nb::object o = nb::steal(wrap(std::move(t)));
   if (requires_grad) {
     expect(PyObject_HasAttrString(reinterpret_cast<PyObject*>(api->tensor_type), "requires_grad"), "requires_grad=True needs adjoint_engine");

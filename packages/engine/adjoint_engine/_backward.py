@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from adjoint_core import Tensor, zeros_like
+from adjoint_core import Tensor, ones, zeros_like
 
 from . import _engine
 from ._levels import batch_level
@@ -181,17 +181,30 @@ def backward(
     with_callbacks(_engine.backward, outputs, cotangents, keep, create_graph, wanted)
 
 
+def _one(form: Any) -> Tensor:
+    """The cotangent of a scalar output for which none was given."""
+    if form.shape.numel() != 1:
+        raise RuntimeError(f"grad can be implicitly created only for scalar outputs, got an output of shape {list(form.shape)}")
+    return ones(form.shape, dtype=form.dtype, device=form.device)
+
+
+def _fitted(grad: Tensor, dtype: Any, i: int) -> Tensor:
+    if grad.is_complex() != dtype.is_complex:
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+            f"grad_output[{i}] has a dtype of {grad.dtype} and output[{i}] has a dtype of {dtype}."
+        )
+    return grad.to(dtype)
+
+
 def _run_edges(
     outputs: list[Any], cotangents: list[Tensor | None], inputs: list[Any], keep: bool, create: bool, accumulate: bool
 ) -> list[Tensor | None]:
     roots = [_edge(y, "outputs") for y in outputs]
     grads: list[Tensor] = []
-    for y, g in zip(outputs, cotangents, strict=True):
-        if g is None:
-            if not isinstance(y, Tensor):
-                raise RuntimeError("grad can be implicitly created only for scalar outputs: a GradientEdge needs its gradient")
-            g = zeros_like(y).fill_(1)
-        grads.append(g)
+    for i, (y, g) in enumerate(zip(outputs, cotangents, strict=True)):
+        form = y.node._input_metadata[y.output_nr] if isinstance(y, GradientEdge) else y
+        grads.append(_one(form) if g is None else _fitted(g, form.dtype, i))
     return _engine.run_from_edges(roots, grads, [_edge(x, "inputs") for x in inputs], keep, create, accumulate)
 
 
@@ -253,7 +266,7 @@ def grad(
     else:
         found = with_callbacks(_engine.grad, ys, xs, cotangents, keep, create_graph)
     if materialize_grads:
-        found = [zeros_like(x) if g is None else g for g, x in zip(found, xs, strict=True)]
+        found = [_zeros(x, create_graph) if g is None else g for g, x in zip(found, xs, strict=True)]
     elif not allow_unused and any(g is None for g in found):
         raise RuntimeError(
             f"The differentiated Tensor at index {found.index(None)} appears to not have been used in the graph. "
@@ -262,9 +275,27 @@ def grad(
     return dict(zip(inputs, found, strict=True)) if isinstance(inputs, Mapping) else tuple(found)
 
 
+def _zeros(x: Any, requires_grad: bool) -> Tensor:
+    if isinstance(x, GradientEdge):
+        raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+    return zeros_like(x).requires_grad_(requires_grad)
+
+
+def _check_lanes(ys: list[Any], cotangents: Sequence[Tensor | None]) -> None:
+    for i, (y, g) in enumerate(zip(ys, cotangents, strict=True)):
+        if g is not None and g.shape[1:] != y.shape:
+            raise RuntimeError(
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. The sizes of "
+                "the remaining dimensions are expected to match the shape of corresponding output, but a mismatch was detected: "
+                f"grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {y.shape}. If you only want some tensors "
+                "in `grad_output` to be considered batched, consider using vmap."
+            )
+
+
 def _batched(
     ys: list[Any], xs: list[Any], cotangents: Sequence[Tensor | None], keep: bool, create: bool
 ) -> list[Tensor | None]:
+    _check_lanes(ys, cotangents)
     sizes = {g.shape[0] for g in cotangents if g is not None}
     if len(sizes) != 1:
         raise RuntimeError(f"grad: is_grads_batched=True needs grad_outputs with one common leading size, got {sorted(sizes)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from adjoint_core import Tensor
@@ -14,6 +15,7 @@ class FunctionCtx:
     """What ``forward``, ``setup_context``, ``backward`` and ``jvp`` of a Function get as ``ctx``."""
 
     materialize_grads = True
+    _materialize_non_diff_grads = True
     to_save: tuple[Tensor | None, ...] = ()
     saved_for_forward: tuple[Tensor | None, ...] = ()
     dirty_tensors: tuple[Tensor, ...] = ()
@@ -58,7 +60,13 @@ class BackwardCFunction(FunctionCtx, Node):
         _engine.needs_input_grad, _engine.set_needs_input_grad, None, "Which arguments need a gradient; in backward: want one."
     )
     saved_tensors = property(_engine.saved_tensors, None, None, "What ``save_for_backward`` saved, its versions checked.")
-    saved_variables = saved_tensors
+
+    @property
+    def saved_variables(self) -> Any:
+        """Before 0.4 ``saved_tensors`` had this name."""
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
+
     _raw_saved_tensors = property(_engine.raw_saved_tensors)
 
     def apply(self, *args: Any) -> Any:

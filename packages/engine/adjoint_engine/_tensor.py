@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import OrderedDict
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -21,7 +22,7 @@ def _requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     Raises:
         RuntimeError: the element type is neither floating-point nor complex, or ``False`` for a tensor that has a history.
     """
-    _engine.set_requires_grad(self, requires_grad)
+    _set_requires_grad(self, requires_grad)
     return self
 
 
@@ -96,7 +97,21 @@ def _is_view(self: Tensor) -> bool:
     return _engine.is_view(self)
 
 
+def _set_requires_grad(self: Tensor, requires_grad: bool) -> None:
+    if not isinstance(requires_grad, bool):
+        raise RuntimeError(f"requires_grad must be a bool, got {requires_grad!r}")
+    _engine.set_requires_grad(self, requires_grad)
+
+
+def _set_grad(self: Tensor, grad: Tensor | None) -> None:
+    if grad is not None and not isinstance(grad, Tensor):
+        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(grad).__name__}")
+    _engine.set_grad(self, grad)
+
+
 def _set_data(self: Tensor, source: Tensor) -> None:
+    if not isinstance(source, Tensor):
+        raise TypeError(f"Variable data has to be a tensor, but got {type(source).__name__}")
     if self.is_sparse != source.is_sparse:
         raise RuntimeError(
             "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type: "
@@ -117,17 +132,25 @@ def _numpy(self: Tensor, *, force: bool = False) -> Any:
     return _core_numpy(self, force=force or not _engine.grad_enabled())
 
 
+VOLATILE = "volatile was removed and now has no effect. Use `with adjoint.no_grad():` instead."
+
+
+def _volatile(self: Tensor) -> bool:
+    warnings.warn("volatile was removed (Variable.volatile is always False)", stacklevel=2)
+    return False
+
+
+def _set_volatile(self: Tensor, value: Any) -> None:
+    warnings.warn(VOLATILE, stacklevel=2)
+
+
 def _delete_grad(self: Tensor) -> None:
     _engine.set_grad(self, None)
 
 
 _ATTRIBUTES: dict[str, Any] = {
-    "requires_grad": property(
-        _engine.requires_grad, _engine.set_requires_grad, doc="Whether operations on the tensor are recorded."
-    ),
-    "grad": property(
-        _engine.get_grad, _engine.set_grad, _delete_grad, "The gradient that backward added up here; None before."
-    ),
+    "requires_grad": property(_engine.requires_grad, _set_requires_grad, doc="Whether operations on the tensor are recorded."),
+    "grad": property(_engine.get_grad, _set_grad, _delete_grad, "The gradient that backward added up here; None before."),
     "grad_dtype": property(
         _engine.get_grad_dtype, _engine.set_grad_dtype, doc="The element type of ``.grad``; None allows any."
     ),
@@ -145,6 +168,7 @@ _ATTRIBUTES: dict[str, Any] = {
     ),
     "_base": property(_engine.base, doc="The tensor that this one is a view of; None if it is none."),
     "_is_view": lambda self: _engine.is_view(self),
+    "volatile": property(_volatile, _set_volatile, doc="Before 0.4, what `no_grad` does now: always False."),
     "requires_grad_": _requires_grad_,
     "backward": _tensor_backward,
     "detach": _detach,

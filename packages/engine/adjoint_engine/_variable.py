@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from adjoint_core import Tensor
 
 from . import _engine
 from ._backward import queue_callback, with_callbacks
+from ._tensor import VOLATILE
 
 
 class _ExecutionEngine:
@@ -62,7 +64,9 @@ class Variable(metaclass=VariableMeta):
 
     _execution_engine = _ExecutionEngine()
 
-    def __new__(cls, data: Tensor, requires_grad: bool = False) -> Any:
+    def __new__(cls, data: Tensor, requires_grad: bool = False, volatile: bool | None = None) -> Any:
+        if volatile is not None:
+            warnings.warn(VOLATILE, stacklevel=2)
         if not isinstance(data, Tensor):
             raise TypeError(f"Variable: data has to be a tensor, but got {type(data).__name__}")
         x = _engine.detach(data)

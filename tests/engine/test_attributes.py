@@ -1,0 +1,44 @@
+"""What may be assigned to the attributes that autograd adds to Tensor, and what the errors say."""
+
+import pytest
+
+import adjoint as ad
+
+LEAF_ONLY = "Only Tensors of floating point and complex dtype can require gradients"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error", "match"),
+    [
+        ("requires_grad", 1, RuntimeError, "requires_grad must be a bool"),
+        ("data", None, TypeError, "Variable data has to be a tensor, but got NoneType"),
+        ("grad", 5, TypeError, "assigned grad expected to be a Tensor or None but got grad of type int"),
+        ("grad", ad.ones(3), RuntimeError, r"attempting to assign a gradient of size '\[3\]' to a tensor of size '\[2\]'"),
+    ],
+)
+def test_wrong_values_are_told(name, value, error, match):
+    with pytest.raises(error, match=match):
+        setattr(ad.ones(2, requires_grad=True), name, value)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: ad.tensor([1], requires_grad=True),
+        lambda: ad.ones(2, dtype=ad.int64, requires_grad=True),
+        lambda: ad.arange(3, requires_grad=True),
+    ],
+)
+def test_integers_cannot_be_made_to_require_grad(make):
+    with pytest.raises(RuntimeError, match=LEAF_ONLY):
+        make()
+
+
+def test_volatile_warns_that_it_does_nothing():
+    x = ad.ones(2)
+    with pytest.warns(UserWarning, match=r"volatile was removed \(Variable.volatile is always False\)"):
+        assert not x.volatile
+    with pytest.warns(UserWarning, match="volatile was removed and now has no effect"):
+        x.volatile = True
+    with pytest.warns(UserWarning, match="volatile was removed and now has no effect"):
+        assert not ad.autograd.Variable(x, volatile=True).requires_grad
