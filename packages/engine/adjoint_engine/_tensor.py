@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections import OrderedDict
 import warnings
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 

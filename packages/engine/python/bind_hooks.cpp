@@ -65,7 +65,9 @@ struct AfterNode final : PythonHook<PostHook> {
 struct Accumulated final : PythonHook<AccumulatedHook> {
   using PythonHook::PythonHook;
   void call(const Tensor& leaf) override {
-    if (f && !f(leaf).is_none()) fail(ErrorKind::runtime, "Tensor post accumulate grad hooks should return None, ", named(f), " did not");
+    if (!f) return;
+    const nb::object hook = held();
+    if (!hook(leaf).is_none()) fail(ErrorKind::runtime, "Tensor post accumulate grad hooks should return None, ", named(hook), " did not");
   }
 };
 
