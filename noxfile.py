@@ -23,7 +23,7 @@ def install(session: nox.Session, *others: str, triton: bool = False) -> None:
     """Install the wheels of dist/ and the packages named; a reused environment gets the new wheels."""
     wheels = [str(wheel) for wheel in sorted(DIST.glob("adjoint*.whl")) if triton or "triton" not in wheel.name]
     session.install("--force-reinstall", "--no-deps", *wheels)
-    session.install(*wheels, *others)
+    session.install(*(f"{wheel}[triton]" if "triton" in Path(wheel).name else wheel for wheel in wheels), *others)
 
 
 @nox.session
@@ -126,7 +126,9 @@ def sanitize(session: nox.Session) -> None:
     chosen = session.posargs or ["thread", "address"]
     session.install(*BUILD_TOOLS, *TEST_TOOLS)
     if "thread" in chosen:  # the C++ tests alone: CPython's own synchronisation is not instrumented
-        run_cpp_tests(session, "thread", "-DADJOINT_SANITIZE=thread", flags="-O1 -g1", TSAN_OPTIONS="allocator_may_return_null=1")
+        run_cpp_tests(
+            session, "thread", "-DADJOINT_SANITIZE=thread", flags="-O1 -g1", TSAN_OPTIONS="allocator_may_return_null=1"
+        )
     if "address" in chosen:
         build = ROOT / "build" / "address"
         places = {"ADJOINT_VENV": session.virtualenv.location, "ADJOINT_BUILD": str(build), "ADJOINT_JOBS": "2"}

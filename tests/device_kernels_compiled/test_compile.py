@@ -8,11 +8,11 @@ import pytest
 
 import adjoint as ad
 from adjoint_core import registry
-from adjoint_kernels_triton import _compile, _declare, register
+from adjoint_kernels_triton import _compile, _declare, _registered
 from adjoint_kernels_triton._variant import ALIGNED_POINTER, BY_VALUE
 from op_cases import CASES
 
-register()
+_registered.declare()
 WITH_STACK = {"sin", "cos", "tan", "sinc", "lgamma", "digamma", "pow", "polygamma"}
 "libdevice keeps a table on the stack for very large arguments of these; polygamma is long."
 
@@ -53,6 +53,7 @@ def images(monkeypatch):
         made.append((function, _compile.image(function, signature, arch, options)))
         return made[-1][1]
 
+    monkeypatch.setattr(_registered, "indices", [])
     monkeypatch.setattr(_declare, "compile_image", compile)
     return made
 
@@ -98,6 +99,7 @@ def test_structured_kernels_on_other_architectures(name, monkeypatch):
         asked.append((function, signature, options))
         return _compile.image(function, signature, sm_90, options)
 
+    monkeypatch.setattr(_registered, "indices", [])
     monkeypatch.setattr(_declare, "compile_image", compile)
     if name == "linear_recurrence":  # only derivatives use it
         x = ad.ones(3, 40, dtype=ad.float16, device="cuda", requires_grad=True)

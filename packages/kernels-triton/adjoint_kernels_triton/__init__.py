@@ -1,6 +1,7 @@
 """GPU kernels for adjoint, written in Triton.
 
-Importing this package is free of effects and does not import Triton. `register()` puts the kernels into the table of
+Importing this package is free of effects and does not import Triton; nor does a program all of whose kernels are
+in the cache or prebuilt. `register()` puts the kernels into the table of
 `adjoint_core`; `import adjoint` calls it when the first operation runs on a GPU. Kernels of one's own are declared with
 `elementwise` and `kernel`, at any time: see docs/add_a_kernel.md.
 """
@@ -17,25 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["__version__", "elementwise", "kernel", "register"]
 __version__ = "0.1.0"
 
-_FAMILIES = (
-    "unary", "special", "binary", "logic", "activation", "copy", "reduce", "pick", "normalise", "scan", "matmul", "index",
-)  # fmt: skip
-
 
 def register() -> None:
-    """Declares the kernels of this package.
+    """Registers the kernels of this package: from an index of compiled ones where there is one, else by their declarations.
 
     Raises:
-        RuntimeError: Triton is not installed.
+        RuntimeError: there are no prebuilt kernels, and Triton is not installed.
     """
-    try:
-        importlib.import_module("triton")
-    except ModuleNotFoundError as error:
-        raise RuntimeError(
-            'Triton compiles the kernels for GPUs and is not installed: pip install "adjoint[triton]"'
-        ) from error
-    for family in _FAMILIES:
-        importlib.import_module(f"{__name__}.kernels.{family}")
+    importlib.import_module(f"{__name__}._registered").register()
 
 
 def __getattr__(name: str) -> object:

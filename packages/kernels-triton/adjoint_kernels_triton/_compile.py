@@ -1,17 +1,13 @@
-"""From a kernel and a variant to an image that core can load: Triton's compiler behind a cache on disk.
+"""From a kernel and a variant to an image that core can load: Triton's compiler, and images on disk by their content.
 
-The cache is by content: what counts is the text of the kernel and of what it calls, not where it stands. Neither a GPU
+What counts is the text of the kernel and of what it calls, not where it stands. Neither a GPU
 nor its driver is needed to compile.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-import os
-import tempfile
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import triton
@@ -19,22 +15,9 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.runtime.jit import JITFunction
 
+from . import _store
+from ._store import Image
 from ._variant import Signature
-
-
-@dataclass(frozen=True)
-class Image:
-    """A compiled kernel: bytes for the driver, and what a launch of it needs."""
-
-    image: bytes
-    entry: str
-    shared: int
-    threads: int
-    clusters: int
-    cooperative: bool
-    dependent: bool
-    scratch: int
-    parameters: list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -43,12 +26,6 @@ class Options:
 
     warps: int = 4
     stages: int = 3
-
-
-def folder() -> Path:
-    """Where compiled kernels are kept: `ADJOINT_KERNEL_CACHE`, else `adjoint/kernels` in the user's cache folder."""
-    chosen = os.environ.get("ADJOINT_KERNEL_CACHE")
-    return Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "adjoint" / "kernels"
 
 
 def content(function: JITFunction[Any], seen: set[str] | None = None) -> list[str]:
@@ -78,29 +55,6 @@ def _key(function: JITFunction[Any], signature: Signature, arch: int, options: O
     return hashlib.sha256(repr([texts, rest]).encode()).hexdigest()
 
 
-def _read(path: Path) -> Image | None:
-    try:
-        head, _, image = path.read_bytes().partition(b"\n")
-        facts = json.loads(head)
-        if facts.pop("size") != len(image):
-            return None
-        facts["parameters"] = [(slot, size) for slot, size in facts["parameters"]]
-        return Image(image=image, **facts)
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _write(path: Path, result: Image) -> None:
-    facts = {k: v for k, v in vars(result).items() if k != "image"} | {"size": len(result.image)}
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            file.write(json.dumps(facts).encode() + b"\n" + result.image)
-        os.replace(file.name, path)
-    except OSError:
-        pass  # a cache that cannot be written is no reason to stop
-
-
 def compiled(function: JITFunction[Any], signature: Signature, arch: int, options: Options) -> Any:
     """Triton's result, with its `asm` and `metadata`. Floating point is IEEE: products and sums are not fused."""
     source = ASTSource(fn=function, signature=signature.types, constexprs=signature.constants, attrs=signature.hints)
@@ -112,15 +66,15 @@ def compiled(function: JITFunction[Any], signature: Signature, arch: int, option
 
 def image(function: JITFunction[Any], signature: Signature, arch: int, options: Options) -> Image:
     """The compiled kernel for compute capability `arch` (90 for 9.0), from the cache where it is there."""
-    path = folder() / f"{_key(function, signature, arch, options)}.bin"
-    found = _read(path)
+    key = _key(function, signature, arch, options)
+    found = _store.read_image(_store.cache_folder(), key)
     if found is None:
         result = compiled(function, signature, arch, options)
         m = result.metadata
         found = Image(
             image=result.asm["cubin"], entry=m.name, shared=m.shared, threads=32 * m.num_warps, clusters=m.num_ctas,
             cooperative=m.launch_cooperative_grid, dependent=m.launch_pdl, scratch=m.global_scratch_size,
-            parameters=signature.parameters,
+            parameters=signature.parameters, key=key,
         )  # fmt: skip
-        _write(path, found)
+        _store.write_image(_store.cache_folder(), found)
     return found

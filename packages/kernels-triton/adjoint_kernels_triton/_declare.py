@@ -8,9 +8,10 @@ from typing import Any
 
 import triton
 
-from adjoint_core import cuda, registry
+from adjoint_core import registry
 
-from . import _compile, _templates
+from . import _compile, _registered, _templates
+from ._store import Image
 from ._formula import Formulas
 from ._variant import Argument, Signature, arguments
 
@@ -93,28 +94,27 @@ Declared = Elementwise | Structured
 DECLARED: dict[str, Declared] = {}
 "Every declared kernel, by its operation."
 
-compile_image: Callable[..., _compile.Image] = _compile.image
+compile_image: Callable[..., Image] = _compile.image
 "Who compiles. Tests put Triton's interpreter here."
 
 
-def build(declared: Declared, arch: int, specs: bytes, constants: list[int]) -> _compile.Image:
+def build(declared: Declared, arch: int, specs: bytes, constants: list[int]) -> Image:
     """The image of one variant."""
     signature = declared.signature(specs, constants)
     return compile_image(declared.template(constants), signature, arch, declared.options(constants))
 
 
-def _compiler(declared: Declared) -> Callable[[int, bytes, list[int]], tuple[Any, ...]]:
-    """What core calls for a variant that it has not met."""
+def _put(declared: Declared, function: Callable[..., Any], how: list[Any]) -> None:
+    own = function.__module__.startswith(f"{__package__}.kernels.")
+    if _registered.put(declared.name, how, own):
+        DECLARED[declared.name] = declared
 
-    def compile(device: int, specs: bytes, constants: list[int]) -> tuple[Any, ...]:
-        major, minor = cuda.get_device_capability(device)
-        try:
-            return tuple(vars(build(declared, 10 * major + minor, specs, constants)).values())
-        except NotImplementedError as error:
-            raise NotImplementedError(f"{declared.name}: {error}") from None
 
-    DECLARED[declared.name] = declared
-    return compile
+def _attributes(name: str) -> tuple[str, ...]:
+    try:
+        return registry.record(name).attributes
+    except KeyError:
+        raise ValueError(f"no operation is named '{name}'") from None
 
 
 def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -142,10 +142,10 @@ def elementwise(*names: str) -> Callable[[Callable[..., Any]], Any]:
         jit = triton.jit(function)
         parameters = _parameters(function)
         for name in names or (function.__name__,):
-            known = registry.record(name).attributes
+            known = _attributes(name)
             fields = tuple(p for p in parameters if p in known)
             declared = Elementwise(name, jit, len(parameters) - len(fields), fields)
-            registry.register_elementwise(name, fields, BLOCK, _compiler(declared))
+            _put(declared, function, ["elementwise", list(fields), BLOCK])
         return jit
 
     return declare
@@ -174,9 +174,9 @@ def kernel(
     `n`, `outer` and `inner`, the elements in, before and after the dimensions it works along; and attributes of the
     operation, as floating-point numbers.
 
-    Formulas may use numbers, attributes, constants, `n`, `outer`, `inner`, `inputs` (how many operands there are), `tf32` (whether
-    products may round float32 so), `size(x0, -1)`, `stride(x0, 0)`, `numel(y0)`, `dims(x0)`, `itemsize(x0)`, `cdiv`, `min`, `max`, `next_pow2`, `+ - * // %`, `<`, `==`
-    and `a if c else b`. They are translated once: no launch enters Python.
+    Formulas may use numbers, attributes, constants, `n`, `outer`, `inner`, `inputs` (how many operands there are), `tf32`
+    (whether products may round float32 so), `size(x0, -1)`, `stride(x0, 0)`, `numel(y0)`, `dims(x0)`, `itemsize(x0)`, `cdiv`,
+    `min`, `max`, `next_pow2`, `+ - * // %`, `<`, `==` and `a if c else b`. They are translated once: no launch enters Python.
 
     Arguments:
         names: operations.
@@ -208,22 +208,22 @@ def kernel(
         jit = triton.jit(function)
         parameters = _parameters(function)
         for name in names or (function.__name__,):
-            fields = registry.record(name).attributes
+            fields = _attributes(name)
             operands = {f"x{i}": i for i in range(8)} | {f"y{i}": ~i for i in range(3)}
             declared = Structured(name, jit, parameters, tuple(constants), tuple(dtypes), warps)
             formulas = Formulas(operands, fields, declared.constants)
             if set(constants) - set(parameters):
                 raise ValueError(f"kernel: {name} has constants that are no parameters: {set(constants) - set(parameters)}")
-            registry.register_structured(
-                name,
+            how = [
+                "structured",
                 [_argument(p, values, operands, fields, formulas) for p in parameters if p not in constants],
                 [formulas.translate(constants[p]) for p in declared.constants],
                 [formulas.translate(side) for side in [*sides, "1", "1"][:3]],
                 along,
                 [option for option, wanted in options.items() if wanted],
                 dims,
-                _compiler(declared),
-            )
+            ]
+            _put(declared, function, how)
         return jit
 
     return declare

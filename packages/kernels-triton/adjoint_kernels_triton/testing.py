@@ -16,7 +16,8 @@ from typing import Any
 import triton
 import triton.language as tl
 
-from . import _compile, _declare, _interpreter
+from . import _compile, _declare, _interpreter, _registered
+from ._store import Image
 from ._variant import EQUAL_TO_ONE, Signature
 
 _Callback = ctypes.CFUNCTYPE(
@@ -44,13 +45,13 @@ class StandIn:
         self._callback = _Callback(self._launch)
         self.library.standin_on_launch(self._callback)
 
-    def compile(self, function: Any, signature: Signature, arch: int, options: _compile.Options) -> _compile.Image:
+    def compile(self, function: Any, signature: Signature, arch: int, options: _compile.Options) -> Image:
         """An image that names the kernel and the sizes of its parameters."""
         name = f"{function.fn.__name__}_{len(self.kernels)}"
         self.kernels[name] = _Kernel(function, signature)
         sizes = [size for _, size in signature.parameters] + [8, 8]
         image = b"STANDIN1" + struct.pack(f"<{len(sizes) + 1}I", len(sizes), *sizes)
-        return _compile.Image(image, name, 0, 32 * options.warps, 1, False, False, 0, signature.parameters)
+        return Image(image, name, 0, 32 * options.warps, 1, False, False, 0, signature.parameters)
 
     def _launch(self, name: bytes, grid: Any, parameters: Any, size: int) -> int:
         kernel = self.kernels.get(name.decode())
@@ -93,6 +94,7 @@ def interpret() -> StandIn:
     if not triton.knobs.runtime.interpret:
         raise RuntimeError("set TRITON_INTERPRET=1 before Triton is imported")
     _interpreter.repair()
+    _registered.indices = []
     stand_in = StandIn()
     _declare.compile_image = stand_in.compile
     return stand_in
