@@ -42,3 +42,11 @@ def test_volatile_warns_that_it_does_nothing():
         x.volatile = True
     with pytest.warns(UserWarning, match="volatile was removed and now has no effect"):
         assert not ad.autograd.Variable(x, volatile=True).requires_grad
+
+
+def test_hooks_may_be_assigned_to_what_does_not_require_grad():
+    x = ad.ones(2)
+    x._backward_hooks = {0: lambda g: 1 / 0}
+    y = x * ad.ones(2, requires_grad=True)
+    y.sum().backward()
+    assert list(x._backward_hooks) == [0]

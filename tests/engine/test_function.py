@@ -1,7 +1,9 @@
 """Custom Functions: arguments, outputs, what is saved, flags, and the errors of wrong ones."""
 
+import gc
 import math
 import warnings
+import weakref
 
 import pytest
 
@@ -329,6 +331,24 @@ def test_a_leaf_that_takes_any_type_gets_the_gradient_as_it_is():
         x.grad_dtype = wanted
         f.apply(x).sum().backward()
         assert x.grad.dtype == got
+
+
+def test_what_a_checkpoint_makes_again_is_freed_without_the_collector():
+    made = []
+
+    def forward(ctx, x):
+        y = x.clone()
+        ctx.save_for_backward(y)
+        made.append(weakref.ref(y))
+        return y
+
+    f = make(forward, lambda ctx, g: ctx.saved_tensors and None)
+    gc.disable()
+    try:
+        ad.utils.checkpoint.checkpoint(f.apply, leaf(), use_reentrant=False).sum().backward()
+        assert [r() for r in made] == [None, None]
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("fills", [True, False])

@@ -55,7 +55,7 @@ def _backward_hooks(self: Tensor) -> Mapping[int, Callable[[Tensor], Tensor | No
 
 def _set_backward_hooks(self: Tensor, hooks: Mapping[int, Callable[[Tensor], Tensor | None]] | None) -> None:
     self.__dict__["_hooks_given"] = hooks
-    if not self.is_leaf:  # the hooks of a non-leaf are its node's: Node._register_hook_dict
+    if not self.is_leaf or not self.requires_grad:  # a non-leaf's hooks are its node's: Node._register_hook_dict
         return
     for entry, _ in _engine.tensor_hooks(self):
         entry.remove()

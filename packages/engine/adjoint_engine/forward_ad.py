@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from adjoint_core import Tensor
 
@@ -11,6 +11,12 @@ from . import _engine
 from ._modes import _Mode, _Switch
 
 enter_dual_level = _engine.enter_dual_level
+
+
+def __getattr__(name: str) -> Any:
+    if name == "_current_level":
+        return _engine.dual_level()
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
@@ -69,7 +75,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         >>> ad.autograd.forward_ad.unpack_dual(ad.tensor(3.))
         UnpackedDualTensor(primal=tensor(3.), tangent=None)
     """
-    if level is None and not _engine.has_dual_level():
+    if level is None and _engine.dual_level() < 0:
         return UnpackedDualTensor(tensor, None)
     return UnpackedDualTensor(*_engine.unpack_dual(tensor, -1 if level is None else level))
 

@@ -1,4 +1,6 @@
 // Levels as Python's transforms use them: a level is named by an integer handle while it lasts.
+#include <algorithm>
+
 #include "node_type.h"
 
 namespace adjoint::engine::python {
@@ -6,6 +8,12 @@ namespace adjoint::engine::python {
 namespace {
 
 Slot* slot(uintptr_t handle) { return reinterpret_cast<Slot*>(handle); }
+
+// The number of the innermost level that the user entered; -1 without one.
+int64_t dual_level() {
+  const auto levels = level_stack();
+  return std::count_if(levels.begin(), levels.end(), [](const Slot* s) { return s->kind == LevelKind::dual && !s->strict; }) - 1;
+}
 
 // What left a batch level: the batch dimension at out_dim, or the value repeated if it never depended on the batch.
 Tensor unbatch(const Tensor& y, uintptr_t handle, int64_t out_dim) {
@@ -73,11 +81,7 @@ void bind_levels(nb::module_& m) {
   m.def("fresh", [](const Tensor& x) { return fresh(x); });
   m.def("level_depth", [] { return level_stack().size(); });
   m.def("enter_dual_level", enter_dual_level);
-  m.def("has_dual_level", [] {
-    for (const Slot* s : level_stack())
-      if (s->kind == LevelKind::dual && !s->strict) return true;
-    return false;
-  });
+  m.def("dual_level", dual_level);
   m.def("exit_dual_level", exit_dual_level);
   m.def("make_dual", [](const Tensor& x, const Tensor& t, int64_t level) { return make_dual(x, t, level); });
   m.def("unpack_dual", [](const Tensor& x, int64_t level) { Dual d = unpack_dual(x, level); return nb::make_tuple(d.primal, d.tangent ? nb::cast(d.tangent) : nb::none()); });

@@ -67,6 +67,7 @@ bool open_context(NodeRef ctx, nb::tuple args, bool records) {
 
 void save(FunctionNode& f, nb::handle ctx, nb::handle args, const Vector<nb::object>& outputs) {
   nb::object given = ctx.attr("to_save");
+  if (nb::len(given)) ctx.attr("to_save") = nb::tuple();   // before a pack hook can raise: an output in it would close a cycle
   for (nb::handle h : given) {
     uint32_t nr = 0;
     while (nr < outputs.size() && !outputs[nr].is(h)) nr++;
@@ -75,7 +76,6 @@ void save(FunctionNode& f, nb::handle ctx, nb::handle args, const Vector<nb::obj
     const bool intermediate = !own && !h.is_none() && tensor(h)->keys & key_intermediate && !contains(args, h);
     f.saved_nr.push_back(own ? nr : intermediate ? FunctionNode::intermediate : 0);
   }
-  if (!f.saved.empty()) ctx.attr("to_save") = nb::tuple();
 }
 
 void connect_output(FunctionNode& f, const Tensor& y, uint32_t nr) {

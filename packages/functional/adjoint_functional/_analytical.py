@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ._backend import Tensor, forward_ad, grad, ones, stack, zeros
-from ._numerical import as_tuple
+from ._backend import Tensor, forward_ad, grad, ones, stack, zeros, zeros_like
+from ._numerical import as_tuple, is_differentiable
 from ._report import NONDETERMINISTIC, GradcheckError
 
 
 def _dense(g: Tensor) -> Tensor:
     return g.to_dense() if g.is_sparse else g
+
+
+def dense(g: Tensor | None, x: Tensor) -> Tensor:
+    """A gradient of ``x`` as a dense tensor without history; zeros for None."""
+    return zeros_like(x) if g is None else _dense(g).detach()
 
 
 def unit(like: Tensor, number: int) -> Tensor:
@@ -83,12 +88,19 @@ def check_reentrant(first: Sequence[Tensor], second: Sequence[Tensor], nondet_to
 
 
 def push(fn: Callable[..., Any], inputs: Sequence[Any], tangents: dict[int, Tensor]) -> list[tuple[Tensor, Tensor | None]]:
-    """The outputs of ``fn`` with their tangents, for tangents of some of the inputs."""
+    """The outputs of ``fn`` with their tangents, for tangents of some of the inputs; none of them requires grad."""
     with forward_ad.dual_level():
-        args = [forward_ad.make_dual(x, tangents[i]) if i in tangents else x for i, x in enumerate(inputs)]
+        args = [x.detach() if is_differentiable(x) else x for x in inputs]
+        for i, t in tangents.items():
+            args[i] = forward_ad.make_dual(args[i], t)
         outputs = [y for y in as_tuple(fn(*args)) if isinstance(y, Tensor)]
         pairs = [forward_ad.unpack_dual(y) for y in outputs]
         return [(pair.primal.detach(), None if pair.tangent is None else pair.tangent.detach()) for pair in pairs]
+
+
+def along(inputs: Sequence[Any], which: int, tangent: Tensor) -> dict[int, Tensor]:
+    """The tangent of one input, and zeros for the others that are differentiable."""
+    return {i: zeros_like(x) for i, x in enumerate(inputs) if is_differentiable(x)} | {which: tangent}
 
 
 def forward_jacobians(
@@ -102,7 +114,7 @@ def forward_jacobians(
     x = inputs[which]
     rows: list[list[Tensor]] = [[] for _ in outputs]
     for number in range(x.numel()):
-        for row, y, (_, t) in zip(rows, outputs, push(fn, inputs, {which: _like(x, number)}), strict=True):
+        for row, y, (_, t) in zip(rows, outputs, push(fn, inputs, along(inputs, which, _like(x, number))), strict=True):
             if check_grad_dtypes and t is not None and t.dtype != y.dtype:
                 raise GradcheckError(f"Forward AD gradient has dtype mismatch. Got {t.dtype} for an output of {y.dtype}")
             blank = zeros(y.numel(), dtype=y.dtype, device=y.device)

@@ -28,12 +28,13 @@ def _differentiable_outputs(func: Callable[..., Any], inputs: tuple[Any, ...]) -
     return [y for y in as_tuple(func(*inputs)) if is_value(y) and y.requires_grad]
 
 
-def _gradient(func: Callable[..., Any], count: int) -> Callable[..., tuple[Tensor, ...]]:
-    """``(inputs, grad_outputs) -> gradients`` of a function of ``count`` inputs."""
+def _gradient(func: Callable[..., Any], inputs: tuple[Any, ...]) -> Callable[..., tuple[Tensor, ...]]:
+    """``(inputs, grad_outputs) -> gradients``, by the inputs that require grad here."""
+    wanted = [i for i, x in enumerate(inputs) if is_differentiable(x)]
 
     def gradient(*values: Any) -> tuple[Tensor, ...]:
-        points, vectors = values[:count], values[count:]
-        leaves = [x for x in points if is_differentiable(x)]
+        points, vectors = values[: len(inputs)], values[len(inputs) :]
+        leaves = [points[i].requires_grad_() for i in wanted]  # forward mode hands over tensors that do not require grad
         outputs = _differentiable_outputs(func, points)
         found = grad(outputs, leaves, list(vectors), create_graph=True, allow_unused=True)
         return tuple(g for g in found if g is not None)
@@ -99,7 +100,7 @@ def gradgradcheck(
 
     try:
         return gradcheck(
-            _gradient(func, len(args)),
+            _gradient(func, args),
             args + cotangents,
             eps=eps,
             atol=atol,
