@@ -58,14 +58,37 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
 
 
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Poisson numbers with the rates `input`: arrivals of exponential gaps, counted."""
-    rate = input.detach()
+    """Poisson numbers with the rates `input`."""
+    rate = input.detach().double()
     if not bool(((rate >= 0) & rate.isfinite()).all()):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+    few, many = _arrivals(rate.clamp_max(10), generator), _transformed_rejection(rate.clamp_min(10), generator)
+    return _core.where(rate < 10, few, many).to(input.dtype)
+
+
+def _arrivals(rate: Tensor, generator: Generator | None) -> Tensor:
+    """Arrivals of exponential gaps, counted."""
     count, left = _core.zeros_like(rate), rate + _uniform(rate, generator).log()
     while bool((left > 0).any()):
         count = count + (left > 0)
-        left = _core.where(left > 0, left + _uniform(rate, generator).log(), left)
+        left = left + _uniform(rate, generator).log()
+    return count
+
+
+def _transformed_rejection(rate: Tensor, generator: Generator | None) -> Tensor:
+    """W. Hoermann, The transformed rejection method for generating Poisson random variables, 1993: algorithm PTRS."""
+    b = 0.931 + 2.53 * rate.sqrt()
+    a = 0.02483 * b - 0.059
+    squeeze, alpha = 0.9277 - 3.6224 / (b - 2), 1.1239 + 1.1328 / (b - 3.4)
+    count, missing = _core.zeros_like(rate), _core.ones_like(rate, dtype=_core.bool)
+    while bool(missing.any()):
+        u, v = _uniform(rate, generator) - 0.5, _uniform(rate, generator)
+        from_edge = 0.5 - u.abs()
+        k = ((2 * a / from_edge + b) * u + rate + 0.43).floor()
+        likely = (v * alpha / (a / from_edge.square() + b)).log() <= k * rate.log() - rate - (k + 1).lgamma()
+        found = ((from_edge >= 0.07) & (v <= squeeze)) | ((k >= 0) & ((from_edge >= 0.013) | (v <= from_edge)) & likely)
+        count = _core.where(missing & found, k, count)
+        missing = missing & ~found
     return count
 
 
