@@ -1,10 +1,12 @@
 """Backward and plain calls from several threads at once: right results, errors where they belong, no crash."""
 
 import threading
+from pathlib import Path
 
 import pytest
 
 import adjoint as ad
+import adjoint_core
 from adjoint.autograd import Function
 
 THREADS = 6
@@ -186,3 +188,10 @@ def test_identity_under_concurrent_first_looks():
         seen = []
         together(*[lambda y=y, seen=seen: seen.append(y.grad_fn._saved_result)] * 3)
         assert all(s is seen[0] or s.equal(seen[0]) for s in seen)
+
+
+def test_no_library_wants_thread_local_words_of_the_c_plus_plus_library():
+    """At fixed offsets (call_once): a program that imported PyTorch first could not import adjoint."""
+    folders = [Path(adjoint_core.__file__).parent, *Path(adjoint_core.__file__).parent.parent.glob("adjoint_[ek]*")]
+    libraries = [file for folder in folders for file in folder.glob("*.so")]
+    assert len(libraries) >= 4 and not [file for file in libraries if b"__once_callable" in file.read_bytes()]

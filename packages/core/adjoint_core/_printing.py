@@ -39,10 +39,19 @@ def set_printoptions(
         linewidth: characters per line.
         profile: start from "default", "short" or "full".
         sci_mode: always (True), never (False) or where it helps (None) use scientific notation.
+
+    Raises:
+        ValueError: a number is no number, or negative; there is no such profile.
     """
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    for name, value in given.items():
+        whole = isinstance(value, int) or (name == "threshold" and isinstance(value, float))
+        if value is not None and not (whole and value >= 0):
+            raise ValueError(f"set_printoptions: {name} must be a number of at least 0, got {value!r}")
+    if profile is not None and profile not in _PROFILES:
+        raise ValueError(f"set_printoptions: profile must be one of {', '.join(_PROFILES)}, got {profile!r}")
     if profile:
         _options.__dict__.update(_PROFILES[profile])
-    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     _options.__dict__.update({k: v for k, v in given.items() if v is not None}, sci_mode=sci_mode)
 
 

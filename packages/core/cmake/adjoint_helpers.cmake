@@ -11,7 +11,8 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
 endif()
 
 # Flags of every target, besides -O3 of CMake's Release. Floating point stays IEEE: -fno-* drop errno and traps.
-# Every call reads a few thread-local words: they lie at fixed offsets (a few hundred bytes of the room that libc keeps).
+# Every call reads a few thread-local words: they lie at fixed offsets (a few hundred bytes of the room that libc keeps). The C++ library's
+# own (std::call_once has some) must not be asked for like that: where another library used them before, ours could not be loaded.
 function(adjoint_settings target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES

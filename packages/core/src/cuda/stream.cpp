@@ -18,7 +18,8 @@ thread_local Stream chosen_stream[max_devices];
 constexpr unsigned streams_a_pool = 32, non_blocking = 1, without_timing = 2;
 
 struct DeviceState {
-  std::once_flag started;
+  std::mutex starting;
+  std::atomic<bool> started = false;
   Context context = nullptr;
   Properties properties{};
   std::mutex mutex;
@@ -40,26 +41,28 @@ int attribute(int device, DeviceAttribute which) {
 
 void start(int index) {
   DeviceState& s = state(index);
-  std::call_once(s.started, [&] {
-    int device = 0;
-    check(driver().device(&device, index), "cuDeviceGet");
-    check(driver().retain_context(&s.context, device), "cuDevicePrimaryCtxRetain");
-    char name[256] = {};
-    check(driver().device_name(name, sizeof name - 1, device), "cuDeviceGetName");
-    Properties& p = s.properties;
-    p.name = name;
-    check(driver().device_memory(&p.total_memory, device), "cuDeviceTotalMem");
-    p.major = attribute(device, capability_major);
-    p.minor = attribute(device, capability_minor);
-    p.multiprocessors = attribute(device, multiprocessors);
-    p.warp_size = attribute(device, warp_size);
-    p.threads_per_block = attribute(device, max_threads_per_block);
-    p.threads_per_multiprocessor = attribute(device, threads_per_multiprocessor);
-    p.shared_per_block = attribute(device, shared_memory_per_block);
-    p.shared_per_block_optin = attribute(device, shared_memory_per_block_optin);
-    p.l2_bytes = attribute(device, l2_cache_bytes);
-    p.integrated = attribute(device, integrated);
-  });
+  if (s.started.load(std::memory_order_acquire)) return;
+  const std::lock_guard guard(s.starting);   // no std::call_once: see adjoint_settings on thread-local words
+  if (s.started) return;
+  int device = 0;
+  check(driver().device(&device, index), "cuDeviceGet");
+  check(driver().retain_context(&s.context, device), "cuDevicePrimaryCtxRetain");
+  char name[256] = {};
+  check(driver().device_name(name, sizeof name - 1, device), "cuDeviceGetName");
+  Properties& p = s.properties;
+  p.name = name;
+  check(driver().device_memory(&p.total_memory, device), "cuDeviceTotalMem");
+  p.major = attribute(device, capability_major);
+  p.minor = attribute(device, capability_minor);
+  p.multiprocessors = attribute(device, multiprocessors);
+  p.warp_size = attribute(device, warp_size);
+  p.threads_per_block = attribute(device, max_threads_per_block);
+  p.threads_per_multiprocessor = attribute(device, threads_per_multiprocessor);
+  p.shared_per_block = attribute(device, shared_memory_per_block);
+  p.shared_per_block_optin = attribute(device, shared_memory_per_block_optin);
+  p.l2_bytes = attribute(device, l2_cache_bytes);
+  p.integrated = attribute(device, integrated);
+  s.started.store(true, std::memory_order_release);
 }
 
 }  // namespace
