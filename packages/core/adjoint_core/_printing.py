@@ -64,7 +64,7 @@ class _RealFormat:
         self.integers = all(v == math.ceil(v) for v in shown)
         low, high = (min(map(abs, shown)), max(map(abs, shown))) if shown else (1.0, 1.0)
         wide = high / low > 1000 or high > 1e8 or (not self.integers and low < 1e-4)
-        self.scientific = wide if _options.sci_mode is None else _options.sci_mode
+        self.scientific = bool(shown) and (wide if _options.sci_mode is None else _options.sci_mode)
         if shown:
             self.width = max(len(self._text(v)) for v in shown)
 

@@ -1,0 +1,45 @@
+"""How tensors print. tests/peer compares many more with PyTorch's text."""
+
+import pytest
+
+import adjoint as ad
+
+TEXTS = [
+    (lambda: ad.tensor(2.5), "tensor(2.5000)"),
+    (lambda: ad.tensor([1.0, 2.0]), "tensor([1., 2.])"),
+    (lambda: ad.tensor([1e-8, 1.0]), "tensor([1.0000e-08, 1.0000e+00])"),
+    (lambda: ad.tensor([float("nan"), -float("inf"), 3.0]), "tensor([nan, -inf, 3.])"),
+    (lambda: ad.tensor([[True], [False]]), "tensor([[ True],\n        [False]])"),
+    (lambda: ad.tensor([1, 20], dtype=ad.int32), "tensor([ 1, 20], dtype=adjoint.int32)"),
+    (lambda: ad.tensor([1 + 2j, -0.5j]), "tensor([1.+2.0000j, -0.-0.5000j])"),
+    (lambda: ad.zeros(2, 0), "tensor([], size=(2, 0))"),
+    (lambda: ad.arange(1001), "tensor([   0,    1,    2,  ...,  998,  999, 1000])"),
+    (lambda: ad.ones(2, requires_grad=True), "tensor([1., 1.], requires_grad=True)"),
+    (lambda: ad.ones(2, requires_grad=True) * 2, "tensor([2., 2.], grad_fn=<MulBackward0>)"),
+    (lambda: ad.nn.Parameter(ad.ones(1)), "Parameter containing:\ntensor([1.], requires_grad=True)"),
+]
+
+
+@pytest.mark.parametrize(("make", "text"), TEXTS, ids=[text.replace("\n", " ") for _, text in TEXTS])
+def test_text(make, text):
+    assert repr(make()) == text
+
+
+def test_options_hold_until_the_next_call():
+    try:
+        ad.set_printoptions(precision=1, linewidth=24)
+        assert repr(ad.tensor([0.25, 0.5, 0.75, 1.25])) == "tensor([0.2, 0.5, 0.8,\n        1.2])"
+        ad.set_printoptions(sci_mode=True, linewidth=80)
+        assert repr(ad.tensor([0.0, 2.0])) == "tensor([0.0e+00, 2.0e+00])"
+    finally:
+        ad.set_printoptions(profile="default")
+    assert repr(ad.tensor(0.25)) == "tensor(0.2500)"
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"precision": "2"}, {"precision": -1}, {"threshold": ad.ones(2)}, {"profile": "long"}], ids=str
+)
+def test_options_that_make_no_sense_are_refused(wrong):
+    with pytest.raises(ValueError, match="set_printoptions: " + next(iter(wrong))):
+        ad.set_printoptions(**wrong)
+    assert repr(ad.tensor(0.25)) == "tensor(0.2500)"
