@@ -1,11 +1,12 @@
 """Functions of two or three numbers, with broadcasting."""
 
+import math
 from functools import partial
 
 import numpy as np
 
 from op_cases._case import case
-from op_cases._inputs import data, mask, nonzero, positive, x
+from op_cases._inputs import Input, data, mask, nonzero, positive, x
 
 binary = partial(case, elementwise=True, inplace=True, alias=True)
 TIE = [([1.0, 1.0], [0.5, 0.5])]
@@ -14,6 +15,20 @@ TIE = [([1.0, 1.0], [0.5, 0.5])]
 
 def rounded_down(a, b, rounding_mode):
     return np.floor(a / b) if rounding_mode == "floor" else np.trunc(a / b)
+
+
+def orders(*shape):
+    """Numbers above 1, not differentiated."""
+    return Input(shape, lambda rng, s: rng.uniform(1.2, 5.0, s), differentiable=False)
+
+
+def lower_gamma(a, x):
+    """P(a, x) for a > 1 by Gauss and Legendre's rule: the integral of t^(a-1) e^-t, with t = x u^2, over gamma(a)."""
+    nodes, weights = np.polynomial.legendre.leggauss(80)
+    u, w = (nodes + 1) / 2, weights / 2
+    a, x = np.broadcast_arrays(a, x)
+    integral = (2 * w * u ** (2 * a[..., None] - 1) * np.exp(-x[..., None] * u * u)).sum(-1)
+    return x**a * integral / np.vectorize(math.gamma, otypes=[float])(a)
 
 
 CASES = [
@@ -57,6 +72,8 @@ CASES = [
     binary("fmod", x(3, 4), nonzero(3, 4), ref=np.fmod),
     binary("logaddexp", x(3, 4), x(3, 4), complex=True, inplace=False, ref=lambda a, b: np.log(np.exp(a) + np.exp(b))),
     binary("xlogy", positive(3, 4), positive(3, 4), ref=lambda a, b: a * np.log(b), kinks=[([0.0, 2.0], [np.log(2.0), 0.0])]),
+    binary("igamma", orders(3, 1), positive(3, 4), inplace=False, alias=False, ref=lower_gamma),
+    binary("igammac", orders(3, 4), positive(3, 4), inplace=False, alias=False, ref=lambda a, x: 1 - lower_gamma(a, x)),
     binary("where", mask(3, 4), x(3, 4), x(3, 4), complex=True, inplace=False, alias=False, ref=np.where),
     binary("where", mask(3, 4), x(4), x(3, 1), variant="broadcast", complex=True, inplace=False, alias=False, ref=np.where),
     binary("where", mask(3, 4), x(3, 4), 0.5, variant="scalar", complex=True, inplace=False, alias=False, ref=np.where),

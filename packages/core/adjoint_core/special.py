@@ -14,6 +14,8 @@ from ._core import erfc as erfc
 from ._core import erfinv as erfinv
 from ._core import exp2 as exp2
 from ._core import expm1 as expm1
+from ._core import igamma as gammainc
+from ._core import igammac as gammaincc
 from ._core import lgamma as gammaln
 from ._core import log1p as log1p
 from ._core import log_softmax as log_softmax
@@ -28,7 +30,7 @@ from ._core import xlogy as xlogy
 from ._pointwise import mvlgamma as multigammaln
 
 __all__ = [
-    "digamma", "entr", "erf", "erfc", "erfinv", "exp2", "expit", "expm1", "gammaln", "log1p", "log_ndtr", "log_softmax", "logit", "logsumexp",
+    "digamma", "entr", "erf", "erfc", "erfinv", "exp2", "expit", "expm1", "gammainc", "gammaincc", "gammaln", "log1p", "log_ndtr", "log_softmax", "logit", "logsumexp",
     "multigammaln", "ndtr", "ndtri", "polygamma", "psi", "round", "sinc", "softmax", "xlog1py", "xlogy",
 ]  # fmt: skip
 

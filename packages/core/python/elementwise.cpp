@@ -18,7 +18,7 @@ constexpr std::pair<const char*, Unary> unary[] = {
     {"logical_not", logical_not}, {"bitwise_not", bitwise_not}, {"sigmoid", sigmoid}, {"relu", relu}, {"isnan", isnan}, {"isinf", isinf}, {"isfinite", isfinite}};
 constexpr std::pair<const char*, Binary> binary[] = {
     {"mul", mul}, {"multiply", mul}, {"pow", pow}, {"floor_divide", floor_divide}, {"remainder", remainder}, {"fmod", fmod},
-    {"atan2", atan2}, {"arctan2", atan2}, {"hypot", hypot}, {"maximum", maximum}, {"minimum", minimum}, {"fmax", fmax}, {"fmin", fmin},
+    {"atan2", atan2}, {"arctan2", atan2}, {"hypot", hypot}, {"igamma", igamma}, {"igammac", igammac}, {"maximum", maximum}, {"minimum", minimum}, {"fmax", fmax}, {"fmin", fmin},
     {"xlogy", xlogy}, {"logaddexp", logaddexp}, {"copysign", copysign},
     {"eq", eq}, {"ne", ne}, {"not_equal", ne}, {"lt", lt}, {"less", lt}, {"le", le}, {"less_equal", le}, {"gt", gt}, {"greater", gt}, {"ge", ge}, {"greater_equal", ge},
     {"logical_and", logical_and}, {"logical_or", logical_or}, {"logical_xor", logical_xor},

@@ -180,6 +180,7 @@ def vhp(
             _strict.check_outputs(c.outputs)
         gradients = pull((output,), c.inputs, (None,), True)
         if strict:
+            _strict.check_gradient(gradients, create_graph=False)
             _strict.check_first_of_two(gradients)
         pairs = [(g, u) for g, u in zip(gradients, vectors, strict=True) if g is not None]
         products = pull(tuple(g for g, _ in pairs), c.inputs, [u for _, u in pairs], create_graph)
@@ -262,6 +263,7 @@ def _hvp_in_reverse(
             _strict.check_outputs(c.outputs)
         gradients = pull((output,), c.inputs, (None,), True)
         if strict:
+            _strict.check_gradient(gradients, create_graph=False)
             _strict.check_first_of_two(gradients)
         columns = _push(zero_filled(gradients, c.inputs), c.inputs, tangents, create_graph)
         if strict:

@@ -44,9 +44,8 @@ def check_tangents(tangents: Sequence[Tensor | None], create_graph: bool) -> Non
 
 def check_first_of_two(gradients: Sequence[Tensor | None]) -> None:
     """The gradient inside a Hessian must itself depend on the inputs."""
-    check_gradient(gradients, create_graph=False)
     for index, gradient in enumerate(gradients):
-        if gradient is not None and not gradient.requires_grad:
+        if gradient is None or not gradient.requires_grad:
             raise RuntimeError(
                 "While computing the hessian, found that the jacobian of the user-provided function with respect to "
                 f"input {index} is independent of the input. {_NOT_ALLOWED}. You should ensure that your function is "

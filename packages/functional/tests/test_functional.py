@@ -106,6 +106,9 @@ def test_strict_rejects_independence(product: str) -> None:
     if product in ("vhp", "hvp", "hessian"):
         with pytest.raises(RuntimeError, match="linear function"):
             func(lambda a: (2 * a).sum(), t(1.0), strict=True)
+    if product == "hessian":
+        with pytest.raises(RuntimeError, match="with respect to input 1 is independent of the input"):
+            func(lambda a, b: (a * a).sum(), (t(1.0), t(2.0)), strict=True)
 
 
 def test_errors() -> None:

@@ -212,6 +212,26 @@ const Op op_xlogy{.name = "xlogy", .types = types::floating,
     .doc = "`a * log(b)`, elementwise; 0 where `a` is 0.", .reference = elementwise<functors::Xlogy, 2>};
 Tensor xlogy(const Tensor& a, const Tensor& b) { return apply(op_xlogy, {a, b}); }
 
+// In x alone: the derivative in a has no closed form.
+template <const char* name> constexpr Rule not_in_a = rule([](V) -> Tensor { fail(ErrorKind::not_implemented, "the derivative for '", name, ": input' is not implemented."); });
+constexpr char igamma_name[] = "igamma", igammac_name[] = "igammac";
+
+const Op op_igamma{.name = "igamma", .types = types::floating,
+    .d = {not_in_a<igamma_name>, rule([](V v, X<0> a, X<1> x) { return v * igamma_derivative(a, x); })},
+    .doc = "The regularised lower incomplete gamma function of `a` at `x`, elementwise.", .reference = elementwise<functors::Igamma, 2>};
+Tensor igamma(const Tensor& a, const Tensor& x) { return apply(op_igamma, {a, x}); }
+
+const Op op_igammac{.name = "igammac", .types = types::floating,
+    .d = {not_in_a<igammac_name>, rule([](V v, X<0> a, X<1> x) { return -(v * igamma_derivative(a, x)); })},
+    .doc = "The regularised upper incomplete gamma function of `a` at `x`, elementwise.", .reference = elementwise<functors::Igammac, 2>};
+Tensor igammac(const Tensor& a, const Tensor& x) { return apply(op_igammac, {a, x}); }
+
+const Op op_igamma_derivative{.name = "igamma_derivative", .types = types::floating,
+    .d = {rule([](V v, X<0> a, X<1> x, Y<> y) { return v * y * (log(x) - digamma(a)); }),
+          rule([](V v, X<0> a, X<1> x) { return v * (igamma_derivative(a - 1., x) - igamma_derivative(a, x)); })},
+    .doc = "`x**(a - 1) * exp(-x) / gamma(a)`, elementwise: the derivative of igamma in `x`.", .reference = elementwise<functors::GammaDensity, 2>};
+Tensor igamma_derivative(const Tensor& a, const Tensor& x) { return apply(op_igamma_derivative, {a, x}); }
+
 // Equal infinities have no difference; the derivative is shared, as at every tie.
 const Op op_logaddexp{.name = "logaddexp", .types = types::promoted,
     .d = {rule([](V v, X<0> a, X<1> b) { return v * sigmoid(drop(equals_infinity(a, b), a - b)); }), rule([](V v, X<0> a, X<1> b) { return v * sigmoid(drop(equals_infinity(a, b), b - a)); })},
@@ -244,7 +264,7 @@ Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& 
 
 const Op* const binary_ops[] = {
     &op_add, &op_addcdiv, &op_addcmul, &op_atan2, &op_clamp, &op_clamp_max, &op_clamp_min, &op_copysign, &op_div, &op_floor_divide,
-    &op_fmax, &op_fmin, &op_fmod, &op_hypot, &op_lerp, &op_logaddexp, &op_masked_fill, &op_maximum, &op_minimum, &op_mul, &op_pow,
+    &op_fmax, &op_fmin, &op_fmod, &op_hypot, &op_igamma, &op_igamma_derivative, &op_igammac, &op_lerp, &op_logaddexp, &op_masked_fill, &op_maximum, &op_minimum, &op_mul, &op_pow,
     &op_remainder, &op_sub, &op_trunc_divide, &op_where, &op_xlogy,
 };
 Ops families::binary() { return binary_ops; }

@@ -31,6 +31,7 @@ ADJOINT_API Tensor sigmoid_derivative(const Tensor& v, const Tensor& x), tanh_de
 ADJOINT_API Tensor add(const Tensor& a, const Tensor& b), sub(const Tensor& a, const Tensor& b), mul(const Tensor& a, const Tensor& b), div(const Tensor& a, const Tensor& b), pow(const Tensor& a, const Tensor& b);
 ADJOINT_API Tensor floor_divide(const Tensor& a, const Tensor& b), trunc_divide(const Tensor& a, const Tensor& b), remainder(const Tensor& a, const Tensor& b), fmod(const Tensor& a, const Tensor& b);
 ADJOINT_API Tensor atan2(const Tensor& a, const Tensor& b), hypot(const Tensor& a, const Tensor& b), maximum(const Tensor& a, const Tensor& b), minimum(const Tensor& a, const Tensor& b), fmax(const Tensor& a, const Tensor& b), fmin(const Tensor& a, const Tensor& b);
+ADJOINT_API Tensor igamma(const Tensor& a, const Tensor& x), igammac(const Tensor& a, const Tensor& x), igamma_derivative(const Tensor& a, const Tensor& x);
 ADJOINT_API Tensor xlogy(const Tensor& a, const Tensor& b), logaddexp(const Tensor& a, const Tensor& b), copysign(const Tensor& a, const Tensor& b);
 ADJOINT_API Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b), masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value);
 ADJOINT_API Tensor clamp(const Tensor& x, const Tensor& lo, const Tensor& hi);  // an empty bound is absent

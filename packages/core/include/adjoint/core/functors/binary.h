@@ -4,6 +4,7 @@
 #include <adjoint/core/functors/number.h>
 #include <adjoint/core/math/activation.h>
 #include <adjoint/core/math/complex.h>
+#include <adjoint/core/math/incomplete_gamma.h>
 #include <adjoint/core/math/power.h>
 #include <adjoint/core/math/rounding.h>
 
@@ -69,6 +70,9 @@ struct Clamp { template <Number T> requires Ordered<T> T operator()(T x, T low, 
 struct Xlogy {
   template <Real T> T operator()(T a, T b) const { return a == 0 && !is_nan(b) ? T(0) : a * math::log(b); }
 };
+struct Igamma { template <Real T> T operator()(T a, T x) const { return math::igamma(a, x); } };
+struct Igammac { template <Real T> T operator()(T a, T x) const { return math::igammac(a, x); } };
+struct GammaDensity { template <Real T> T operator()(T a, T x) const { return math::gamma_density(a, x); } };
 struct LogAddExp {
   template <Field T> T operator()(T a, T b) const {
     if (a == b && is_infinite(a)) return a;
