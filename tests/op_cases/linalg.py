@@ -118,6 +118,14 @@ def first(lib, y):
     return y[0]
 
 
+def largest(a, b=None):
+    """The largest pair of a x = lambda b x."""
+    root = np.eye(a.shape[-1]) if b is None else np.linalg.cholesky(b)
+    half = np.linalg.inv(root)
+    values, vectors = np.linalg.eigh(half @ a @ adjoint(half))
+    return values[..., -1:], (adjoint(half) @ vectors)[..., -1:]
+
+
 CASES = [
     matrix("cholesky", positive, x(3, 3), empty=[(2, 0, 0)]),
     matrix("cholesky", positive, x(2, 3, 3), variant="batch", empty=[(0, 3, 3)]),
@@ -153,6 +161,8 @@ CASES = [
     matrix("eigh", hermitian, x(3, 3), see=eigen, empty=[(2, 0, 0)]),
     matrix("eigh", hermitian, x(2, 4, 4), see=eigen, variant="batch"),
     matrix("eigvalsh", hermitian, x(2, 3, 3)),
+    matrix("lobpcg", hermitian, x(3, 3), see=eigen, path="", ref=largest),
+    over("lobpcg", x(2, 4, 4), x(4, 4), variant="generalised", call=lambda ad, a, b: eigen(ad, ad.lobpcg(hermitian(ad, a), 1, positive(ad, b))), ref=lambda a, b: eigen(np, largest(hermitian(np, a), positive(np, b)))),
     matrix("eig", shifted, x(3, 3), see=by_real_part),
     matrix("eig", shifted, x(2, 4, 4), see=by_real_part, variant="batch", empty=[(0, 4, 4)]),
     matrix("eigvals", shifted, x(3, 3), see=lambda lib, y: (y**3).sum(-1)),

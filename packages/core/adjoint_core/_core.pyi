@@ -674,6 +674,18 @@ Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
     def hypot_(self, other: Tensor | _Number) -> Tensor:
         """`sqrt(a^2 + b^2)`, elementwise, without overflow on the way. In place."""
 
+    def igamma(self, other: Tensor | _Number) -> Tensor:
+        """The regularised lower incomplete gamma function of `a` at `x`, elementwise."""
+
+    def igamma_(self, other: Tensor | _Number) -> Tensor:
+        """The regularised lower incomplete gamma function of `a` at `x`, elementwise. In place."""
+
+    def igammac(self, other: Tensor | _Number) -> Tensor:
+        """The regularised upper incomplete gamma function of `a` at `x`, elementwise."""
+
+    def igammac_(self, other: Tensor | _Number) -> Tensor:
+        """The regularised upper incomplete gamma function of `a` at `x`, elementwise. In place."""
+
     @property
     def imag(self) -> Tensor:
         """The imaginary part."""
@@ -2365,6 +2377,16 @@ def arctan2(input: Tensor | _Number, other: Tensor | _Number) -> Tensor: ...
 
 def hypot(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
     """`sqrt(a^2 + b^2)`, elementwise, without overflow on the way."""
+
+def igamma(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """
+    The regularised lower incomplete gamma function of `a` at `x`, elementwise.
+    """
+
+def igammac(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """
+    The regularised upper incomplete gamma function of `a` at `x`, elementwise.
+    """
 
 def maximum(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
     """The larger element; NaN if either is. A tie shares the derivative."""

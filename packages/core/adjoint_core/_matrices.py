@@ -12,7 +12,7 @@ from ._factorisations import lu_unpack
 from ._method import method
 
 __all__ = [
-    "cholesky", "cholesky_inverse", "cholesky_solve", "det", "inverse", "logdet", "lu", "lu_solve", "lu_unpack", "orgqr", "ormqr", "pinverse", "qr",
+    "cholesky", "cholesky_inverse", "cholesky_solve", "det", "inverse", "lobpcg", "logdet", "lu", "lu_solve", "lu_unpack", "orgqr", "ormqr", "pinverse", "qr",
     "slogdet", "svd", "triangular_solve",
 ]  # fmt: skip
 
@@ -142,3 +142,61 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
 
 for _name, _f in (("orgqr", orgqr), ("matrix_exp", _core.matrix_exp)):
     setattr(Tensor, _name, _f)
+
+
+def lobpcg(
+    A: Tensor,
+    k: int | None = None,
+    B: Tensor | None = None,
+    X: Tensor | None = None,
+    n: int | None = None,
+    iK: Tensor | None = None,
+    niter: int | None = None,
+    tol: float | None = None,
+    largest: bool | None = None,
+    method: str | None = None,
+    tracker: Any = None,
+    ortho_iparams: dict[str, int] | None = None,
+    ortho_fparams: dict[str, float] | None = None,
+    ortho_bparams: dict[str, bool] | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The ``k`` largest (or smallest) eigenvalues of ``A x = lambda B x``, and eigenvectors with ``X.mH @ B @ X = 1``.
+
+    A direct method finds all pairs and returns these, exact to rounding: what steers an iteration (``iK``, ``niter``, ``tol``, ``method``,
+    ``tracker`` and the last three) is accepted and not needed. Differentiable in ``A`` and ``B``, where all eigenvalues differ.
+
+    Arguments:
+        A: (..., m, m), symmetric, dense or sparse.
+        k: how many; by default as many as ``X`` has columns, else 1.
+        B: (..., m, m), symmetric and positive definite; the identity by default.
+        X: (..., m, n), a guess: only its number of columns counts.
+        n: that number where there is no guess.
+        largest: the largest ones, descending (the default), or the smallest, ascending.
+
+    Raises:
+        ValueError: m is less than 3 ``k``.
+
+    Example::
+
+        >>> ad.lobpcg(ad.diag(ad.tensor([1.0, 5.0, 2.0])))[0]
+        tensor([5.])
+    """
+    A = A.to_dense() if A.is_sparse else A
+    count = k if k is not None else X.size(-1) if X is not None else 1
+    if not 0 < 3 * max(count, n or 0) <= A.size(-1):
+        raise ValueError(
+            f"LOBPCG algorithm is not applicable when the number of A rows (={A.size(-1)}) is smaller than 3 x the number of requested "
+            f"eigenpairs (={max(count, n or 0)})"
+        )
+    A = (A + A.mH) / 2
+    if B is None:
+        values, vectors = _factorisations.eigh(A)
+    else:
+        L = _factorisations.cholesky(B.to_dense() if B.is_sparse else B)
+        half = _systems.solve_triangular(L, A, upper=False)
+        values, vectors = _factorisations.eigh(_systems.solve_triangular(L, half.mH, upper=False))
+        vectors = _systems.solve_triangular(L.mH, vectors, upper=True)
+    chosen = _core.arange(count)
+    if largest is None or largest:
+        chosen = A.size(-1) - 1 - chosen
+    return values[..., chosen], vectors[..., chosen]
