@@ -24,12 +24,12 @@ def apply_lifted(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tup
     if not lifted:
         return apply_plain(cls, args, kwargs)
     slot = _engine.innermost_slot(lifted)
-    kind, strict, size = _engine.slot_info(slot)
+    kind, strict, size, randomness = _engine.slot_info(slot)
     if strict and not cls._has_setup:
         raise RuntimeError(_SETUP)
     values = tuple(_engine.value_at(a, slot) if isinstance(a, Tensor) else a for a in args)
     if kind == "batch":
-        return _apply_batched(cls, args, values, kwargs, slot, size)
+        return _apply_batched(cls, args, values, kwargs, slot, VmapInfo(size, randomness))
     result, below = apply_lifted(cls, values, kwargs)
     single = not isinstance(result, tuple)
     outputs = (result,) if single else result
@@ -145,7 +145,17 @@ def _record_face(
 
 
 def _apply_batched(
-    cls: Any, args: tuple[Any, ...], values: tuple[Any, ...], kwargs: dict[str, Any], slot: int, size: int
+    cls: Any, args: tuple[Any, ...], values: tuple[Any, ...], kwargs: dict[str, Any], slot: int, info: VmapInfo
+) -> tuple[Any, BackwardCFunction]:
+    _engine.set_randomness(slot, "same")  # a rule sees all lanes, and says itself what it draws
+    try:
+        return _batch_rule(cls, args, values, kwargs, slot, info)
+    finally:
+        _engine.set_randomness(slot, info.randomness)
+
+
+def _batch_rule(
+    cls: Any, args: tuple[Any, ...], values: tuple[Any, ...], kwargs: dict[str, Any], slot: int, info: VmapInfo
 ) -> tuple[Any, BackwardCFunction]:
     ctx = cls._backward_cls()
     _engine.open_context(ctx, args, False)
@@ -157,7 +167,7 @@ def _apply_batched(
         dims = tuple(
             _engine.batch_dim(a, slot) if isinstance(a, Tensor) and _engine.is_batched(a, slot) else None for a in args
         )
-        returned = cls.vmap(VmapInfo(size, "error"), dims, *values, **kwargs)
+        returned = cls.vmap(info, dims, *values, **kwargs)
         if not isinstance(returned, tuple) or len(returned) != 2:
             raise RuntimeError(
                 "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure compatible with "
@@ -179,6 +189,6 @@ def _apply_batched(
     from ._vmap import generated_rule
 
     dims = tuple(_engine.batch_dim(a, slot) if isinstance(a, Tensor) and _engine.is_batched(a, slot) else None for a in args)
-    outputs, single = generated_rule(cls, dims, size).run(values, kwargs)
+    outputs, single = generated_rule(cls, dims, info).run(values, kwargs)
     raised = tuple(_engine.lift_batch(y, slot, 0) if isinstance(y, Tensor) else y for y in outputs)
     return (raised[0] if single else raised), ctx

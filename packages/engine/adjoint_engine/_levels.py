@@ -14,12 +14,13 @@ from . import _engine
 class _Level:
     _kind = ""
 
-    def __init__(self, batch: int = 0) -> None:
+    def __init__(self, batch: int = 0, randomness: str = "same") -> None:
         self.batch = batch
+        self.randomness = randomness
         self.slot = 0
 
     def __enter__(self) -> Self:
-        self.slot = _engine.enter_level(self._kind, self.batch)
+        self.slot = _engine.enter_level(self._kind, self.batch, self.randomness)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
@@ -78,7 +79,7 @@ class tangent_level(_Level):
 
 
 class batch_level(_Level):
-    """A level of ``batch`` lanes, whose tensors carry a hidden dimension.
+    """A level of ``batch`` lanes, whose tensors carry a hidden dimension; ``randomness`` as for ``vmap``.
 
     Example::
 

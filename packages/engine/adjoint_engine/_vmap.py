@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from adjoint_core import Tensor, cat
+from adjoint_core import Tensor, cat, get_rng_state, set_rng_state
 
 from . import _engine
 from ._levels import batch_level
@@ -22,7 +22,7 @@ def vmap(
         func: a function of one example: tensors or trees of them.
         in_dims: the mapped dimension of each argument (an int or None, or a tree of them as a prefix of the arguments).
         out_dims: where the batch goes in the outputs.
-        randomness: "error", "different" or "same": what random operations do inside.
+        randomness: random operations inside are an error ("error"), or draw for each example ("different") or once for all ("same").
         chunk_size: map at most so many examples at once.
 
     Returns:
@@ -45,12 +45,14 @@ def vmap(
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         leaves, dims, spec, size = _mapped(func, in_dims, args)
         if chunk_size is None or size <= chunk_size:
-            return _run(func, leaves, dims, spec, size, out_dims, kwargs)
-        parts = []
+            return _run(func, leaves, dims, spec, batch_level(size, randomness), out_dims, kwargs)
+        parts, state = [], get_rng_state() if randomness == "same" else None
         for start in range(0, size, chunk_size):
             n = min(chunk_size, size - start)
             piece = [x if d is None else x.narrow(d, start, n) for x, d in zip(leaves, dims, strict=True)]
-            parts.append(_run(func, piece, dims, spec, n, out_dims, kwargs))
+            if state is not None:
+                set_rng_state(state)
+            parts.append(_run(func, piece, dims, spec, batch_level(n, randomness), out_dims, kwargs))
         return _joined(parts, out_dims)
 
     return wrapper
@@ -113,11 +115,11 @@ def _run(
     leaves: list[Any],
     dims: list[int | None],
     spec: Any,
-    size: int,
+    lanes: batch_level,
     out_dims: Any,
     kwargs: dict[str, Any],
 ) -> Any:
-    with batch_level(size) as level:
+    with lanes as level:
         lifted = [x if d is None else level.lift(x, d) for x, d in zip(leaves, dims, strict=True)]
         result = func(*tree_unflatten(lifted, spec), **kwargs)
         outputs, out_spec = tree_flatten(result)
@@ -155,8 +157,8 @@ def _joined(parts: list[Any], out_dims: Any) -> Any:
 class generated_rule:
     """The batching rule of a Function with ``generate_vmap_rule``: forward, backward and jvp each under vmap."""
 
-    def __init__(self, cls: Any, dims: tuple[int | None, ...], size: int) -> None:
-        self.cls, self.dims, self.size = cls, dims, size
+    def __init__(self, cls: Any, dims: tuple[int | None, ...], info: Any) -> None:
+        self.cls, self.dims, self.info = cls, dims, info
 
     def run(self, values: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], bool]:
         from ._function import Function
@@ -166,7 +168,7 @@ class generated_rule:
         class Batched(Function):
             @staticmethod
             def forward(*args: Any) -> Any:
-                with batch_level(rule.size) as level:
+                with batch_level(*rule.info) as level:
                     result = cls.forward(*rule._lift(level, args), **kwargs)
                     shape["single"] = not isinstance(result, tuple)
                     outputs = (result,) if shape["single"] else result
@@ -180,7 +182,7 @@ class generated_rule:
 
             @staticmethod
             def backward(ctx: Any, *grads: Any) -> Any:
-                with batch_level(rule.size) as level:
+                with batch_level(*rule.info) as level:
                     inner = rule._inner_context(level, ctx)
                     found = inner.apply(*(None if g is None else level.lift(g, 0) for g in grads))
                     found = found if isinstance(found, tuple) else (found,)
@@ -189,7 +191,7 @@ class generated_rule:
 
             @staticmethod
             def jvp(ctx: Any, *tangents: Any) -> Any:
-                with batch_level(rule.size) as level:
+                with batch_level(*rule.info) as level:
                     inner = rule._inner_context(level, ctx)
                     found = inner.apply_jvp(*rule._lift(level, tangents))
                     found = found if isinstance(found, tuple) else (found,)

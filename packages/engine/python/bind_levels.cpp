@@ -15,6 +15,13 @@ int64_t dual_level() {
   return std::count_if(levels.begin(), levels.end(), [](const Slot* s) { return s->kind == LevelKind::dual && !s->strict; }) - 1;
 }
 
+constexpr const char* random_names[] = {"same", "different", "error"};
+Randomness randomness(const std::string& name) {
+  const auto found = std::find(std::begin(random_names), std::end(random_names), name);
+  expect(found != std::end(random_names), "randomness: expected 'error', 'different' or 'same', got '", name, "'");
+  return static_cast<Randomness>(found - random_names);
+}
+
 // What left a batch level: the batch dimension at out_dim, or the value repeated if it never depended on the batch.
 Tensor unbatch(const Tensor& y, uintptr_t handle, int64_t out_dim) {
   Slot* s = slot(handle);
@@ -30,9 +37,10 @@ Tensor unbatch(const Tensor& y, uintptr_t handle, int64_t out_dim) {
 }  // namespace
 
 void bind_levels(nb::module_& m) {
-  m.def("enter_level", [](const std::string& kind, int64_t batch) {
-    return reinterpret_cast<uintptr_t>(enter_level(kind == "tape" ? LevelKind::tape : kind == "dual" ? LevelKind::dual : LevelKind::batch, true, batch));
-  }, nb::arg("kind"), nb::arg("batch") = 0);
+  m.def("enter_level", [](const std::string& kind, int64_t batch, const std::string& random) {
+    return reinterpret_cast<uintptr_t>(enter_level(kind == "tape" ? LevelKind::tape : kind == "dual" ? LevelKind::dual : LevelKind::batch, true, batch, randomness(random)));
+  }, nb::arg("kind"), nb::arg("batch") = 0, nb::arg("randomness") = "same");
+  m.def("set_randomness", [](uintptr_t s, const std::string& random) { slot(s)->randomness = randomness(random); });
   m.def("leave_level", [] {
     expect(!level_stack().empty(), "leave_level: no level is open in this thread");
     leave_level();
@@ -70,7 +78,7 @@ void bind_levels(nb::module_& m) {
   });
   m.def("slot_info", [](uintptr_t handle) {
     const Slot* s = slot(handle);
-    return nb::make_tuple(s->kind == LevelKind::tape ? "tape" : s->kind == LevelKind::dual ? "dual" : "batch", s->strict, s->batch);
+    return nb::make_tuple(s->kind == LevelKind::tape ? "tape" : s->kind == LevelKind::dual ? "dual" : "batch", s->strict, s->batch, random_names[static_cast<int>(s->randomness)]);
   });
   m.def("records_at", [](nb::list tensors) {
     uint32_t m = 0;

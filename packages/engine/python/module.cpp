@@ -19,6 +19,7 @@ NB_MODULE(_engine, m) {
   if (!adjoint::python::import_api()) throw nanobind::python_error();
   install();
   install_cuts();
+  install_random();
   nanobind::register_exception_translator([](const std::exception_ptr& p, void*) {
     try { std::rethrow_exception(p); }
     catch (const std::bad_cast&) { PyErr_SetString(PyExc_TypeError, "an argument has a type that does not fit"); }

@@ -33,12 +33,13 @@ void ViewInfo::visit_refs(RefVisitor& v) const { v.object(parent.get()); }
 
 std::span<Slot* const> level_stack() { return stack; }
 
-Slot* enter_level(LevelKind kind, bool strict, int64_t batch) {
+Slot* enter_level(LevelKind kind, bool strict, int64_t batch, Randomness randomness) {
   Slot* s = free_slot();
   const uint32_t serial = s->serial;
   s->kind = kind;
   s->strict = strict;
   s->batch = batch;
+  s->randomness = randomness;
   s->lo = window.lo;
   s->hi = window.hi;
   // An eager dual level joins the tape below it; functional levels keep apart.

@@ -215,7 +215,7 @@ def jacrev(
             if y.numel() == 1:  # a gradient: nothing to batch
                 rows = run.pull([ones_like(y)], one)
             else:
-                pull = vmap(lambda v, one=one: tuple(run.pull([v], one)), chunk_size=chunk_size)
+                pull = vmap(lambda v, one=one: tuple(run.pull([v], one)), randomness="same", chunk_size=chunk_size)
                 rows = pull(unit_vectors(y))
             blocks.append([g.reshape(s) for g, s in zip(rows, shapes, strict=True)])
         result = nested(blocks, run.spec, picked)

@@ -11,8 +11,8 @@ import triton
 from adjoint_core import registry
 
 from . import _compile, _registered, _templates
-from ._store import Image
 from ._formula import Formulas
+from ._store import Image
 from ._variant import Argument, Signature, arguments
 
 BLOCK = 1024

@@ -6,6 +6,7 @@
 #include <adjoint/core/math/trig.h>
 #include <adjoint/core/observer.h>
 #include <adjoint/core/ops.h>
+#include <adjoint/core/random_lanes.h>
 
 #include <algorithm>
 #include <cmath>
@@ -83,26 +84,20 @@ template <class T> void fill_normal(T* p, int64_t n, Generator& g) {
   g.offset++;
 }
 
-}  // namespace
-
-Generator& default_generator() {
-  static Generator g;
-  return g;
+// Numbers of the given sizes, for each lane that draws its own: `draw(sizes)` makes them.
+template <class F> Tensor for_lanes(const Dims& one, F&& draw) {
+  if (!level_top || !random_lanes.sizes) return draw(one);
+  return random_lanes.spread(draw(random_lanes.sizes(one)));
 }
 
-Tensor rand(const Dims& sizes, DType dtype, Generator& g) {
-  const Named named("rand");
+Tensor uniform_numbers(const Dims& sizes, DType dtype, Generator& g) {
   Tensor t = empty(sizes, dtype);
-  if (is_complex(dtype)) {  // the two parts of an element stand side by side
-    with_real(real_of(dtype), "rand", [&](auto tag) { fill_uniform(t.data<typename decltype(tag)::type>(), 2 * t.numel(), g); });
-    return t;
-  }
-  with_real(dtype, "rand", [&](auto tag) { fill_uniform(t.data<typename decltype(tag)::type>(), t.numel(), g); });
+  const int64_t parts = is_complex(dtype) ? 2 : 1;   // the two parts of an element stand side by side
+  with_real(is_complex(dtype) ? real_of(dtype) : dtype, "rand", [&](auto tag) { fill_uniform(t.data<typename decltype(tag)::type>(), parts * t.numel(), g); });
   return t;
 }
 
-Tensor randn(const Dims& sizes, DType dtype, Generator& g) {
-  const Named named("randn");
+Tensor normal_numbers(const Dims& sizes, DType dtype, Generator& g) {
   Tensor t = empty(sizes, dtype);
   if (is_complex(dtype)) {  // variance 1 in all: 1/2 for each part
     with_real(real_of(dtype), "randn", [&](auto tag) {
@@ -117,9 +112,7 @@ Tensor randn(const Dims& sizes, DType dtype, Generator& g) {
   return t;
 }
 
-Tensor randint(int64_t low, int64_t high, const Dims& sizes, DType dtype, Generator& g) {
-  const Named named("randint");
-  expect(low < high, "randint: random_ expects 'from' to be less than 'to', but got from=", low, " >= to=", high);
+Tensor integers(int64_t low, int64_t high, const Dims& sizes, DType dtype, Generator& g) {
   Tensor t = empty(sizes, dtype);
   const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
   with_type(dtype, [&](auto tag) {
@@ -134,19 +127,63 @@ Tensor randint(int64_t low, int64_t high, const Dims& sizes, DType dtype, Genera
   return t;
 }
 
-// The order of n random 64-bit keys.
+// Each row is the order of n random 64-bit keys.
+Tensor orders(const Dims& sizes, DType dtype, Generator& g) {
+  Tensor t = empty(sizes, dtype);
+  const int64_t n = sizes[sizes.size() - 1];
+  std::vector<std::pair<uint64_t, int64_t>> keys(static_cast<size_t>(n));
+  with_type(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (T* row = t.data<T>(), * const end = row + t.numel(); row != end; row += n) {
+      each_bits<uint64_t>(n, g, [&](int64_t i, uint64_t bits) { keys[static_cast<size_t>(i)] = {bits, i}; });
+      std::sort(keys.begin(), keys.end());
+      std::transform(keys.begin(), keys.end(), row, [](const auto& k) { return convert<T>(k.second); });
+    }
+  });
+  return t;
+}
+
+// 0 with probability p, else what keeps the mean.
+Tensor dropout_mask(const Dims& sizes, DType dtype, double p, Generator& g) {
+  Tensor mask = empty(sizes, dtype);
+  with_type(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T* const m = mask.data<T>();
+    const T kept = convert<T>(p < 1 ? 1 / (1 - p) : 0.0), lost = convert<T>(0.0);
+    each_bits<uint32_t>(mask.numel(), g, [=](int64_t i, uint32_t bits) { m[i] = static_cast<double>(bits) * 0x1p-32 < p ? lost : kept; });
+  });
+  return mask;
+}
+
+}  // namespace
+
+RandomLanes random_lanes;
+
+Generator& default_generator() {
+  static Generator g;
+  return g;
+}
+
+Tensor rand(const Dims& sizes, DType dtype, Generator& g) {
+  const Named named("rand");
+  return for_lanes(sizes, [&](const Dims& all) { return uniform_numbers(all, dtype, g); });
+}
+
+Tensor randn(const Dims& sizes, DType dtype, Generator& g) {
+  const Named named("randn");
+  return for_lanes(sizes, [&](const Dims& all) { return normal_numbers(all, dtype, g); });
+}
+
+Tensor randint(int64_t low, int64_t high, const Dims& sizes, DType dtype, Generator& g) {
+  const Named named("randint");
+  expect(low < high, "randint: random_ expects 'from' to be less than 'to', but got from=", low, " >= to=", high);
+  return for_lanes(sizes, [&](const Dims& all) { return integers(low, high, all, dtype, g); });
+}
+
 Tensor randperm(int64_t n, DType dtype, Generator& g) {
   const Named named("randperm");
   expect(n >= 0, "randperm: n must be non-negative, got ", n);
-  std::vector<std::pair<uint64_t, int64_t>> keys(static_cast<size_t>(n));
-  each_bits<uint64_t>(n, g, [&](int64_t i, uint64_t bits) { keys[static_cast<size_t>(i)] = {bits, i}; });
-  std::sort(keys.begin(), keys.end());
-  Tensor t = empty({n}, dtype);
-  with_type(dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    std::transform(keys.begin(), keys.end(), t.data<T>(), [](const auto& k) { return convert<T>(k.second); });
-  });
-  return t;
+  return for_lanes({n}, [&](const Dims& all) { return orders(all, dtype, g); });
 }
 
 Tensor bernoulli(const Tensor& p, Generator& g) {
@@ -161,13 +198,7 @@ Tensor dropout(const Tensor& x, double p, bool training, Generator& g) {
   if (!training || p == 0 || x.numel() == 0) return x;
   const Named named("dropout", {&x, 1});
   expect(is_differentiable(x.dtype()), "dropout: result type Float can't be cast to the desired output type ", x.dtype());
-  Tensor mask = empty(x.sizes(), x.dtype());
-  with_type(x.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    T* const m = mask.data<T>();
-    const T kept = convert<T>(p < 1 ? 1 / (1 - p) : 0.0), lost = convert<T>(0.0);
-    each_bits<uint32_t>(mask.numel(), g, [=](int64_t i, uint32_t bits) { m[i] = static_cast<double>(bits) * 0x1p-32 < p ? lost : kept; });
-  });
+  const Tensor mask = for_lanes(x.sizes(), [&](const Dims& all) { return dropout_mask(all, x.dtype(), p, g); });
   return mul(x, to_device(mask, x.device()));
 }
 

@@ -49,5 +49,6 @@ ADJOINT_API extern constinit thread_local WriteHook before_write;
 // Puts the engine behind core's door. Called once at load.
 ADJOINT_API void install();
 ADJOINT_API void install_cuts();   // unbind, split
+ADJOINT_API void install_random();
 
 }  // namespace adjoint::engine

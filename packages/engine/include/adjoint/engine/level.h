@@ -7,6 +7,7 @@
 namespace adjoint::engine {
 
 enum class LevelKind : uint8_t { tape, dual, batch };
+enum class Randomness : uint8_t { same, different, error };   // of the lanes of a batch
 
 // Slots are immortal and reused; a serial only grows, so the deeper level has the larger one. Leaving zeroes it,
 // and with it every face that is tagged with the level is dead.
@@ -15,6 +16,7 @@ struct Slot {
   uint32_t floor = 0;          // histories of faces at or above it show through this level
   LevelKind kind{};
   bool strict = false;         // functional transforms: outer tensors may not be written to
+  Randomness randomness{};
   int64_t batch = 0;
   uint32_t lo = 0, hi = 0;     // the recording window outside, restored on leaving
   uint32_t entry = 0;          // the lower end of the window inside
@@ -59,7 +61,7 @@ inline const TensorImpl& memory_of(const TensorImpl& t) {
 inline bool at(const Tensor& t, const Slot* s) { return t->keys & key_lifted && face(t)->slot == s && face(t)->level == s->serial.load(std::memory_order_relaxed); }
 
 // ---- the stack of this thread
-ADJOINT_API Slot* enter_level(LevelKind kind, bool strict, int64_t batch = 0);
+ADJOINT_API Slot* enter_level(LevelKind kind, bool strict, int64_t batch = 0, Randomness randomness = Randomness::same);
 ADJOINT_API void leave_level();
 ADJOINT_API std::span<Slot* const> level_stack();
 ADJOINT_API Slot* dual_slot(int64_t number);   // the eager dual level of that number; -1: the innermost
