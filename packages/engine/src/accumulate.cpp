@@ -71,8 +71,11 @@ bool sole_owner(const Tensor& t) {
 }
 bool dense(const Tensor& t) { return t->contiguous() || !overlaps_itself(*t); }
 
-// A sparse gradient is taken over with its values if nobody else holds them.
-Tensor first_sparse_gradient(const Tensor& g) { return !grad_enabled() && sole_owner(g) && sole_owner(sparse_of(*g).values) ? alias_of(g) : clone(g); }
+// A sparse gradient is taken over with its values if nobody else holds them and they do not overlap.
+Tensor first_sparse_gradient(const Tensor& g) {
+  const Tensor& values = sparse_of(*g).values;
+  return !grad_enabled() && values->contiguous() && sole_owner(g) && sole_owner(values) ? alias_of(g) : clone(g);
+}
 
 // A first gradient: taken over if nobody else holds it and it is laid out like the leaf; else copied into that layout.
 Tensor first_gradient(const Tensor& g, const Tensor& variable) {
