@@ -103,6 +103,13 @@ def test_grad_layout_policy(enable):
     assert x.grad.stride() == x.stride() or not enable
 
 
+def test_the_gradient_of_a_leaf_with_gaps_has_none():
+    for x in (ad.ones(2, 4)[:, ::2], ad.ones(4, 3, 8)[:, 1, :5], ad.ones(2, 3, 2).select(2, 1).t()):
+        leaf = x.detach().requires_grad_()
+        (leaf * ad.ones(x.shape)).sum().backward()
+        assert leaf.grad.is_contiguous() and leaf.grad.tolist() == x.tolist()
+
+
 @pytest.mark.parametrize(
     "switch", [autograd.set_multithreading_enabled, autograd.enforce_grad_layout_policy, ad.set_grad_enabled]
 )

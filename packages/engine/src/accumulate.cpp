@@ -69,7 +69,13 @@ bool sole_owner(const Tensor& t) {
     if (references(*p) != 1) return false;
   return t->storage->refs.load() == holders;
 }
-bool dense(const Tensor& t) { return t->contiguous() || !overlaps_itself(*t); }
+// Neither gaps between elements nor two at one place.
+bool dense(const Tensor& t) {
+  if (t->contiguous()) return true;
+  int64_t extent = 1;
+  for (int d = 0; d < t.dim(); d++) extent += (t.size(d) - 1) * t->strides[d];
+  return extent == t.numel() && !overlaps_itself(*t);
+}
 
 // A sparse gradient is taken over with its values if nobody else holds them and they do not overlap.
 Tensor first_sparse_gradient(const Tensor& g) {
