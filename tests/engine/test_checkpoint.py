@@ -124,3 +124,82 @@ def test_sequences(reentrant: bool) -> None:
     z = leaf(2.0)
     (z.sin() * 2).exp().backward()
     assert x.grad.item() == pytest.approx(z.grad.item())
+
+
+def changing(first: Any, later: Any) -> Any:
+    """A function that does something else when it is run again."""
+    runs: list[int] = []
+
+    def f(x: Any) -> Any:
+        runs.append(1)
+        return (first if len(runs) == 1 else later)(x)
+
+    return f
+
+
+def short(x: Any) -> Any:
+    return x.sin().exp()
+
+
+def long(x: Any) -> Any:
+    return x.sin().exp().sin()
+
+
+def test_more_and_fewer_tensors_in_the_second_run() -> None:
+    with pytest.raises(CheckpointError, match="A different number of tensors was saved"):
+        checkpoint(changing(long, short), leaf(2.0), use_reentrant=False).backward()
+    with pytest.raises(CheckpointError, match="trying to save more tensors during recomputation"):
+        checkpoint(changing(short, long), leaf(2.0), use_reentrant=False, early_stop=False).backward()
+    checkpoint(changing(short, long), leaf(2.0), use_reentrant=False).backward()
+
+
+@pytest.mark.parametrize(("debug", "enabled", "logs"), [(True, None, True), (False, True, True), (True, False, False)])
+def test_debugging_shows_both_runs(debug: bool, enabled: bool | None, logs: bool) -> None:
+    other = changing(lambda x: x.sin().exp(), lambda x: x.expand(3).sin().exp().sum())
+    match = r"because you passed `debug=True`[\s\S]*sin\(\[\]\).*test_checkpoint.py[\s\S]*recomputation:[\s\S]*sin\(\[3\]\)"
+    with ad.utils.checkpoint.set_checkpoint_debug_enabled(enabled):
+        y = checkpoint(other, leaf(2.0), use_reentrant=False, debug=debug)
+    with pytest.raises(CheckpointError, match=match if logs else "tensors have different metadata"):
+        y.backward()
+
+
+def test_debugging_takes_the_place_of_the_contexts() -> None:
+    with pytest.raises(ValueError, match="debug=True is incompatible with non-default context_fn"):
+        checkpoint(short, leaf(2.0), use_reentrant=False, debug=True, context_fn=lambda: (1, 2))
+
+
+@pytest.mark.parametrize("stop", [True, False])
+def test_a_gradient_inside_a_checkpoint(stop: bool) -> None:
+    def slope(f: Any) -> Any:
+        def g(x: Any) -> Any:
+            with ad.enable_grad():
+                return ad.autograd.grad(f(x), x, create_graph=True)[0]
+
+        return g
+
+    def again(f: Any) -> Any:
+        return lambda x: checkpoint(f, x, use_reentrant=False, early_stop=stop)
+
+    x = leaf(0.7)
+    expected = slope(slope(long))(x)
+    for f in (slope(again(slope(long))), again(slope(slope(again(long)))), slope(again(slope(again(long))))):
+        assert f(x).item() == pytest.approx(expected.item())
+
+
+def test_arguments_that_are_saved_keep_their_identity() -> None:
+    seen: list[Any] = []
+
+    class F(ad.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, y: Any) -> Any:
+            ctx.save_for_backward(y)
+            return x * 1
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            seen.extend(ctx.saved_tensors)
+            return g, None
+
+    y = ad.ones(())
+    checkpoint(F.apply, leaf(2.0), y, use_reentrant=False).backward()
+    assert seen[0] is y

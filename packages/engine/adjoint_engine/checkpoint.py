@@ -12,6 +12,7 @@ from adjoint_core import Tensor
 
 from . import _engine, trees
 from ._backward import backward
+from ._checkpoint_log import RunLog, difference
 from ._context import FunctionCtx
 from ._function import Function
 from ._modes import enable_grad, is_grad_enabled, no_grad
@@ -23,10 +24,13 @@ __all__ = [
     "checkpoint",
     "checkpoint_sequential",
     "noop_context_fn",
+    "set_checkpoint_debug_enabled",
     "set_checkpoint_early_stop",
 ]
 
 _early_stop: bool | None = None  # what set_checkpoint_early_stop asks for
+_debug: bool | None = None  # what set_checkpoint_debug_enabled asks for
+_TIP = "\nTip: To see a more detailed error message, pass `debug=True` to `checkpoint(...)` or call it inside `set_checkpoint_debug_enabled(True)`."
 
 
 class CheckpointError(RuntimeError):
@@ -53,6 +57,23 @@ def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
         yield
     finally:
         _early_stop = before
+
+
+@contextlib.contextmanager
+def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
+    """Whether functions checkpointed inside the block log their operations for errors; None leaves it to ``debug``.
+
+    Example::
+
+        >>> with ad.utils.checkpoint.set_checkpoint_debug_enabled(True):
+        ...     y = ad.utils.checkpoint.checkpoint(ad.exp, ad.ones(1, requires_grad=True), use_reentrant=False)
+    """
+    global _debug
+    before, _debug = _debug, enabled
+    try:
+        yield
+    finally:
+        _debug = before
 
 
 class _Again:
@@ -90,6 +111,8 @@ class _Recomputed:
 
     def __init__(self, run: Callable[[], Any], arguments: list[Tensor], context: Any, early_stop: bool, compare: bool) -> None:
         self.run = run
+        self.first_run_ended = False  # until then, a backward inside it may need what was saved so far
+        self.logs: tuple[RunLog, RunLog] | None = None
         self.arguments = [(t, _version(t)) for t in arguments]
         self.context = context
         self.early_stop, self.compare = early_stop, compare
@@ -115,6 +138,8 @@ class _Recomputed:
         values: list[Tensor] = []
 
         def keep(tensor: Tensor) -> int:
+            if len(values) == len(self.forms) and self.first_run_ended:
+                self._fail("trying to save more tensors during recomputation than during the original forward pass.")
             values.append(_engine.detach(tensor) if tensor.requires_grad else tensor)
             if self.early_stop and len(values) == len(self.forms):
                 raise _Stop
@@ -123,20 +148,26 @@ class _Recomputed:
         with enable_grad(), saved_tensors_hooks(keep, values.__getitem__), self.context, contextlib.suppress(_Stop):
             self.run()
         self._check(values)
-        self.values = dict(enumerate(values))
+        self.values = dict(enumerate(values[: len(self.forms)]))
+
+    def _fail(self, message: str) -> None:
+        error = CheckpointError(f"torch.utils.checkpoint: {message}{'' if self.logs else _TIP}")
+        if self.logs:
+            raise CheckpointError(difference(*self.logs)) from error
+        raise error
 
     def _check(self, values: list[Tensor]) -> None:
-        if len(values) != len(self.forms):
-            raise CheckpointError(
-                "checkpoint: A different number of tensors was saved during the original forward and recomputation.\n"
+        if len(values) != len(self.forms) and self.first_run_ended:
+            self._fail(
+                "A different number of tensors was saved during the original forward and recomputation.\n"
                 f"Number of tensors saved during forward: {len(self.forms)}\n"
-                f"Number of tensors saved during recomputation: {len(values)}"
+                f"Number of tensors saved during recomputation: {len(values)}."
             )
         pairs = enumerate(zip(self.forms, map(_form, values)))
         different = [f"tensor at position {i}:\nsaved metadata: {a}\nrecomputed metadata: {b}" for i, (a, b) in pairs if a != b]
         if self.compare and different:
-            raise CheckpointError(
-                "checkpoint: Recomputed values for the following tensors have different metadata than during the forward pass.\n"
+            self._fail(
+                "Recomputed values for the following tensors have different metadata than during the forward pass.\n"
                 + "\n".join(different)
             )
 
@@ -209,7 +240,7 @@ def checkpoint(
         preserve_rng_state: the second run sees the random numbers of the first.
         context_fn: gives two contexts, in which the first and the second run happen.
         determinism_check: "default" compares shape, dtype and device of what both runs save; "none" does not.
-        debug: accepted; errors name the tensors that differ in any case.
+        debug: errors list the operations of both runs; ``set_checkpoint_debug_enabled`` wins over it.
         early_stop: the second run ends as soon as all that is needed was saved.
 
     Raises:
@@ -229,7 +260,10 @@ def checkpoint(
         return CheckpointFunction.apply(function, preserve_rng_state, *args)
     if determinism_check not in ("default", "none"):
         raise ValueError(f"determinism_check should be one of ['default', 'none'], but got {determinism_check}")
-    first, second = context_fn()
+    debug = debug if _debug is None else _debug
+    if debug and context_fn is not noop_context_fn:
+        raise ValueError("debug=True is incompatible with non-default context_fn")
+    first, second = (RunLog(), RunLog()) if debug else context_fn()
     if not is_grad_enabled():
         with first:
             return function(*args, **kwargs)
@@ -237,8 +271,11 @@ def checkpoint(
     tensors = [t for t in trees.tree_flatten((args, kwargs))[0] if isinstance(t, Tensor)]
     stop = early_stop if _early_stop is None else _early_stop
     saved = _Recomputed(again, tensors, second, stop, determinism_check == "default")
+    saved.logs = (first, second) if debug else None
     with saved_tensors_hooks(saved.pack, saved.unpack), first:
-        return function(*args, **kwargs)
+        found = function(*args, **kwargs)
+    saved.first_run_ended = True
+    return found
 
 
 def checkpoint_sequential(
