@@ -206,3 +206,8 @@ def test_lanes_of_batched_gradients_have_the_shape_of_their_output():
         RuntimeError, match=r"If `is_grads_batched=True`, .* grad_output\[0\] has a shape of adjoint.Size\(\[2, 3\]\)"
     ):
         autograd.grad(x * 2, x, ad.ones(2, 3), is_grads_batched=True)
+
+
+def test_gradients_are_tensors():
+    with pytest.raises(TypeError, match="assigned grad expected to be a Tensor or None but got grad of type int"):
+        ad.ones(2).grad = 0

@@ -217,3 +217,20 @@ def test_a_view_of_a_view_made_outside_recording():
         z = y.requires_grad_().view(2)
         with pytest.raises(RuntimeError, match=f"is a view of a view which was created in .* inside the {name}"):
             z.mul_(2)
+
+
+@pytest.mark.parametrize(
+    "cut", [lambda y: y.unsafe_split(1), lambda y: y.unsafe_split_with_sizes([1, 1]), lambda y: y.unsafe_chunk(2)]
+)
+def test_pieces_cut_without_the_bookkeeping(cut):
+    x = base()
+    first, second = cut(x * 1)
+    first.mul_(3)
+    (first.sum() + 2 * second.sum()).backward()
+    assert x.grad.tolist() == [[3.0] * 3, [2.0] * 3]
+
+
+def test_a_change_of_size_is_a_write():
+    x = ad.ones(1)
+    assert x.resize_(1, 2)._version == 1 and x.resize_(3)._version == 2 and x.resize_(3)._version == 2
+    assert x.resize_(2)._version == 3 and x[0] == 1

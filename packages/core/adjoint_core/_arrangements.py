@@ -13,7 +13,7 @@ from ._method import inplace_method, method
 
 __all__ = [
     "as_strided_scatter", "block_diag", "cartesian_prod", "combinations", "constant_pad_nd", "dsplit", "expand_copy", "hsplit", "index_reduce", "msort", "put", "range", "renorm", "tril_indices",
-    "triu_indices", "unique_consecutive", "unravel_index", "vander", "view_copy", "vsplit",
+    "triu_indices", "unique_consecutive", "unravel_index", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "vander", "view_copy", "vsplit",
 ]  # fmt: skip
 
 
@@ -242,6 +242,22 @@ for _name in (
 ):  # fmt: skip
     _copying(_name)
 method(globals()["narrow_copy"])
-for _name in ("chunk", "split", "split_with_sizes"):
-    _add(getattr(_core, _name), "unsafe_" + _name)
-    setattr(Tensor, "unsafe_" + _name, getattr(Tensor, _name))
+
+
+@method
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """`split_with_sizes` in pieces that may be written in place."""
+    ends = itertools.accumulate(split_sizes)
+    return tuple(input.narrow(dim, end - n, n) for end, n in zip(ends, split_sizes))
+
+
+@method
+def unsafe_split(input: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """`split` in pieces that may be written in place."""
+    return unsafe_split_with_sizes(input, [y.size(dim) for y in input.detach().split(split_size, dim)], dim)
+
+
+@method
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """`chunk` in pieces that may be written in place."""
+    return unsafe_split_with_sizes(input, [y.size(dim) for y in input.detach().chunk(chunks, dim)], dim)

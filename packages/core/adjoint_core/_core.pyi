@@ -1646,11 +1646,14 @@ Raises:
 
 Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
 
-    def chunk(self, chunks: _int, dim: _int=0) -> tuple[Tensor, ...]: ...
+    def unsafe_chunk(input: Tensor, chunks: _int, dim: _int=0) -> tuple[Tensor, ...]:
+        """`chunk` in pieces that may be written in place."""
 
-    def split(self, split_size: Any, dim: _int=0) -> tuple[Tensor, ...]: ...
+    def unsafe_split(input: Tensor, split_size: _Dims, dim: _int=0) -> tuple[Tensor, ...]:
+        """`split` in pieces that may be written in place."""
 
-    def split_with_sizes(self, split_sizes: _Dims, dim: _int=0) -> tuple[Tensor, ...]: ...
+    def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[_int], dim: _int=0) -> tuple[Tensor, ...]:
+        """`split_with_sizes` in pieces that may be written in place."""
 
     def unsqueeze(self, dim: _int) -> Tensor: ...
 
@@ -1886,8 +1889,8 @@ Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
     def _nnz(self) -> _int:
         """How many values are specified."""
 
-    def _set_data(self, source: Tensor) -> None:
-        """Takes over the memory of another tensor, without history."""
+    def _set_data(self, source: Tensor, is_write: _bool=False) -> None:
+        """Takes over the memory of another tensor, without history; as a write, its version counts on."""
 
     def _set_version(self, version: _int) -> None: ...
 

@@ -226,10 +226,12 @@ def set_(self: Tensor, source: Tensor) -> Tensor:
 def resize_(self: Tensor, *size: Any) -> Tensor:
     """Changes the shape in place; memory grows if it must, and new elements are uninitialised."""
     shape = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+    if tuple(shape) == tuple(self.shape):
+        return self
     n, flat = math.prod(shape), self._alias().reshape(-1)
     if n > flat.numel():
         flat = _core.cat([flat, _core.empty(n - flat.numel(), dtype=self.dtype, device=self.device)])
-    self._set_data(flat[:n].view(tuple(shape)))
+    self._set_data(flat[:n].view(tuple(shape)), True)
     return self
 
 

@@ -173,8 +173,9 @@ void bind_writes(const Methods& t) {
     return x;
   }, "value"_a, "Sets every element.");
   t.def("zero_", [](const Tensor& x) { copy_(x, wrapped(0)); return x; }, "Sets every element to zero.");
-  t.def("_set_data", [](const Tensor& x, const Tensor& y) {
+  t.def("_set_data", [](const Tensor& x, const Tensor& y, bool is_write) {
     for (const Tensor& t : {x, y}) expect(t->storage, "set_data: a tensor inside a transform has no memory to exchange");
+    if (is_write && y->storage != x->storage) y->storage->version = x->storage->version;
     if (y->storage) y->storage->inc_ref();
     if (x->storage) x->storage->dec_ref();
     x->storage = y->storage;
@@ -187,7 +188,8 @@ void bind_writes(const Methods& t) {
     x->flags = static_cast<uint16_t>((x->flags & ~flag_contiguous) | (y->flags & flag_contiguous));
     x->keys = (x->keys & ~key_sparse) | (y->keys & key_sparse);
     x->face = y->face;
-  }, "source"_a, "Takes over the memory of another tensor, without history.");
+    if (is_write) bump_version(*x);
+  }, "source"_a, "is_write"_a = false, "Takes over the memory of another tensor, without history; as a write, its version counts on.");
   t.def("_set_version", [](const Tensor& x, uint32_t version) {   // its memory counts writes on its own from here
     need_memory(x, "set_");
     Storage* whole = x->storage;   // the reference of x passes to the new block

@@ -118,7 +118,7 @@ class _Kept:
 
     def unpack(self, handle: _Handle) -> Tensor:
         if handle.value is None:
-            raise RuntimeError(
+            raise AssertionError(
                 "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in which the graph was originally recorded."
             )
         return handle.value

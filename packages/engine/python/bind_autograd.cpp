@@ -1,7 +1,7 @@
 // Reverse mode: what Python asks of tensors, modes, backward.
 #include <adjoint/core/inference.h>
 
-#include "node_type.h"
+#include "callable.h"
 
 namespace adjoint::engine::python {
 
@@ -59,6 +59,12 @@ Tensor get_grad(const Tensor& t) {
   return g;
 }
 
+void set_grad(const Tensor& t, nb::object g) {
+  if (!g.is_none() && !adjoint::python::is_tensor(g.ptr())) fail(ErrorKind::type, "assigned grad expected to be a Tensor or None but got grad of type ", kind_of(g));
+  set_gradient(t, g.is_none() ? Tensor{} : nb::cast<Tensor>(g));
+  if (!g.is_none()) adjoint::python::api->track(*t.get());
+}
+
 // The type that `.grad` must have; None: any.
 nb::object grad_dtype(const Tensor& t) {
   expect(is_leaf(t), "grad_dtype can only be accessed on leaf tensors.");
@@ -83,7 +89,7 @@ void bind_autograd(nb::module_& m) {
   m.def("set_requires_grad", [](const Tensor& t, bool v) { set_requires_grad(t, v); });
   m.def("is_leaf", [](const Tensor& t) { return is_leaf(t); });
   m.def("get_grad", get_grad);
-  m.def("set_grad", [](const Tensor& t, const Tensor& g) { set_gradient(t, g); if (g) adjoint::python::api->track(*t.get()); }, nb::arg("t"), nb::arg("g").none());
+  m.def("set_grad", set_grad, nb::arg("t"), nb::arg("g").none());
   m.def("grad_fn", [](const Tensor& t) {
     Node* n = node(fresh(t));
     if (n) adjoint::python::api->track(*t.get());   // what the user hangs on the node may lead back here
