@@ -279,3 +279,47 @@ def test_the_error_of_an_overwritten_tensor_says_which_output_it_is():
         y.add_(1)
     with pytest.raises(RuntimeError, match="which is output 0 of ExpBackward0, saved by ExpBackward0"):
         y.sum().backward()
+
+
+def test_other_memory_under_a_saved_tensor_is_told_and_may_come_back():
+    def program(restore):
+        w = ad.tensor([1.0, 2.0], requires_grad=True)
+        w.detach().add_(0)
+        y, before, version = (w * w).sum(), w.data, w._version
+        w.data = ad.tensor([5.0, 6.0])
+        assert w._version == version
+        if restore:
+            w.data = before
+        y.backward()
+        return w.grad.tolist()
+
+    assert program(True) == [2.0, 4.0]
+    with pytest.raises(RuntimeError, match="has other memory now"):
+        program(False)
+
+
+def test_a_hook_that_raises_leaves_no_cycle():
+    outputs = []
+
+    class Saves(autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = x.clone()
+            ctx.save_for_backward(y)
+            outputs.append(weakref.ref(y))
+            return y
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    def refuse(t):
+        raise KeyError("no")
+
+    gc.disable()
+    try:
+        with graph.saved_tensors_hooks(refuse, refuse), pytest.raises(KeyError):
+            Saves.apply(ad.ones(2, requires_grad=True))
+        assert outputs[0]() is None
+    finally:
+        gc.enable()

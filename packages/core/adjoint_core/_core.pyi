@@ -1876,6 +1876,9 @@ Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
     def _base(self) -> Tensor | None:
         """The tensor that this one is a view of; None if it is none."""
 
+    def _bump_version(self) -> None:
+        """Counts a write."""
+
     def _indices(self) -> Tensor:
         """The positions as they are."""
 
@@ -1889,8 +1892,8 @@ Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
     def _nnz(self) -> _int:
         """How many values are specified."""
 
-    def _set_data(self, source: Tensor, is_write: _bool=False) -> None:
-        """Takes over the memory of another tensor, without history; as a write, its version counts on."""
+    def _set_data(self, source: Tensor, keeps_version: _bool=False) -> None:
+        """Takes over the memory of another tensor, without history; its writes may go on being counted from where they were."""
 
     def _set_version(self, version: _int) -> None: ...
 

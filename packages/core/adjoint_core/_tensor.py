@@ -232,6 +232,7 @@ def resize_(self: Tensor, *size: Any) -> Tensor:
     if n > flat.numel():
         flat = _core.cat([flat, _core.empty(n - flat.numel(), dtype=self.dtype, device=self.device)])
     self._set_data(flat[:n].view(tuple(shape)), True)
+    self._bump_version()
     return self
 
 

@@ -1,5 +1,6 @@
 // Methods about layout, memory and conversion: size, stride, item, to, clone, copy_, fill_, ...
 #include <adjoint/core/cuda/memory.h>
+#include <adjoint/core/inference.h>
 #include <adjoint/core/observer.h>
 
 #include <cstring>
@@ -165,6 +166,13 @@ void bind_conversion(nb::module_& m, const Methods& t) {
         "from_"_a, "to"_a);
 }
 
+// Its memory counts writes on its own from here.
+void count_from(TensorImpl& x, uint32_t version) {
+  Storage* whole = x.storage;   // the reference of x passes to the new block
+  x.storage = Storage::borrow(whole->data, whole->nbytes, [](void* s) noexcept { static_cast<Storage*>(s)->dec_ref(); }, whole, whole->device);
+  x.storage->version = version;
+}
+
 void bind_writes(const Methods& t) {
   t.def("copy_", [](const Tensor& x, const Tensor& source, bool) { copy_(x, source); return x; }, "src"_a, "non_blocking"_a = false, "Writes the values of `src` here.");
   t.def("fill_", [](const Tensor& x, const python::Operand& value) {
@@ -173,9 +181,10 @@ void bind_writes(const Methods& t) {
     return x;
   }, "value"_a, "Sets every element.");
   t.def("zero_", [](const Tensor& x) { copy_(x, wrapped(0)); return x; }, "Sets every element to zero.");
-  t.def("_set_data", [](const Tensor& x, const Tensor& y, bool is_write) {
+  t.def("_set_data", [](const Tensor& x, const Tensor& y, bool keeps_version) {
     for (const Tensor& t : {x, y}) expect(t->storage, "set_data: a tensor inside a transform has no memory to exchange");
-    if (is_write && y->storage != x->storage) y->storage->version = x->storage->version;
+    const bool counts = keeps_version && x->storage && !is_inference(*x);
+    const uint32_t version = counts ? x->storage->version : 0;
     if (y->storage) y->storage->inc_ref();
     if (x->storage) x->storage->dec_ref();
     x->storage = y->storage;
@@ -188,13 +197,12 @@ void bind_writes(const Methods& t) {
     x->flags = static_cast<uint16_t>((x->flags & ~flag_contiguous) | (y->flags & flag_contiguous));
     x->keys = (x->keys & ~key_sparse) | (y->keys & key_sparse);
     x->face = y->face;
-    if (is_write) bump_version(*x);
-  }, "source"_a, "is_write"_a = false, "Takes over the memory of another tensor, without history; as a write, its version counts on.");
-  t.def("_set_version", [](const Tensor& x, uint32_t version) {   // its memory counts writes on its own from here
+    if (counts && x->storage && x->storage->version != version) count_from(*x, version);
+  }, "source"_a, "keeps_version"_a = false, "Takes over the memory of another tensor, without history; its writes may go on being counted from where they were.");
+  t.def("_bump_version", [](const Tensor& x) { bump_version(*x); }, "Counts a write.");
+  t.def("_set_version", [](const Tensor& x, uint32_t version) {
     need_memory(x, "set_");
-    Storage* whole = x->storage;   // the reference of x passes to the new block
-    x->storage = Storage::borrow(whole->data, whole->nbytes, [](void* s) noexcept { static_cast<Storage*>(s)->dec_ref(); }, whole, whole->device);
-    x->storage->version = version;
+    count_from(*x, version);
   }, "version"_a);
   t.def("_to_bytes", [](const Tensor& x) {
     need_memory(x, "pickle");

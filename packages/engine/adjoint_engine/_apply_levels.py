@@ -27,6 +27,8 @@ def apply_lifted(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tup
     kind, strict, size, randomness = _engine.slot_info(slot)
     if strict and not cls._has_setup:
         raise RuntimeError(_SETUP)
+    if kind == "batch" and not strict and cls.vmap is Protocol.vmap and not cls.generate_vmap_rule:
+        return apply_plain(cls, args, kwargs)
     values = tuple(_engine.value_at(a, slot) if isinstance(a, Tensor) else a for a in args)
     if kind == "batch":
         return _apply_batched(cls, args, values, kwargs, slot, VmapInfo(size, randomness))

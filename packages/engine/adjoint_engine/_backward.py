@@ -299,7 +299,7 @@ def _batched(
     sizes = {g.shape[0] for g in cotangents if g is not None}
     if len(sizes) != 1:
         raise RuntimeError(f"grad: is_grads_batched=True needs grad_outputs with one common leading size, got {sorted(sizes)}")
-    with batch_level(sizes.pop()) as level:
+    with batch_level(sizes.pop(), strict=False) as level:
         lifted = [None if g is None else level.lift(g, 0) for g in cotangents]
         found = _engine.grad(ys, xs, lifted, keep, create)
         return [None if g is None else level.lower(g, 0) for g in found]

@@ -14,13 +14,14 @@ from . import _engine
 class _Level:
     _kind = ""
 
-    def __init__(self, batch: int = 0, randomness: str = "same") -> None:
+    def __init__(self, batch: int = 0, randomness: str = "same", strict: bool = True) -> None:
         self.batch = batch
         self.randomness = randomness
+        self.strict = strict  # the rules of functional transforms hold
         self.slot = 0
 
     def __enter__(self) -> Self:
-        self.slot = _engine.enter_level(self._kind, self.batch, self.randomness)
+        self.slot = _engine.enter_level(self._kind, self.batch, self.randomness, self.strict)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
@@ -79,7 +80,8 @@ class tangent_level(_Level):
 
 
 class batch_level(_Level):
-    """A level of ``batch`` lanes, whose tensors carry a hidden dimension; ``randomness`` as for ``vmap``.
+    """A level of ``batch`` lanes, whose tensors carry a hidden dimension; ``randomness`` as for ``vmap``. Unless ``strict``, the
+    forward of a custom Function without a rule for batches is run on them as it is.
 
     Example::
 

@@ -121,7 +121,7 @@ def _set_data(self: Tensor, source: Tensor) -> None:
         raise RuntimeError(
             f"data set to a tensor that requires gradients must be floating point or complex dtype, got {source.dtype}"
         )
-    self._set_data(source)
+    self._set_data(source, True)
 
 
 _core_numpy = Tensor.numpy

@@ -1,6 +1,4 @@
 // Levels as Python's transforms use them: a level is named by an integer handle while it lasts.
-#include <algorithm>
-
 #include "node_type.h"
 
 namespace adjoint::engine::python {
@@ -37,9 +35,9 @@ Tensor unbatch(const Tensor& y, uintptr_t handle, int64_t out_dim) {
 }  // namespace
 
 void bind_levels(nb::module_& m) {
-  m.def("enter_level", [](const std::string& kind, int64_t batch, const std::string& random) {
-    return reinterpret_cast<uintptr_t>(enter_level(kind == "tape" ? LevelKind::tape : kind == "dual" ? LevelKind::dual : LevelKind::batch, true, batch, randomness(random)));
-  }, nb::arg("kind"), nb::arg("batch") = 0, nb::arg("randomness") = "same");
+  m.def("enter_level", [](const std::string& kind, int64_t batch, const std::string& random, bool strict) {
+    return reinterpret_cast<uintptr_t>(enter_level(kind == "tape" ? LevelKind::tape : kind == "dual" ? LevelKind::dual : LevelKind::batch, strict, batch, randomness(random)));
+  }, nb::arg("kind"), nb::arg("batch") = 0, nb::arg("randomness") = "same", nb::arg("strict") = true);
   m.def("set_randomness", [](uintptr_t s, const std::string& random) { slot(s)->randomness = randomness(random); });
   m.def("leave_level", [] {
     expect(!level_stack().empty(), "leave_level: no level is open in this thread");

@@ -13,7 +13,7 @@ namespace {
 void promote_to(TensorImpl& self, Slot* s) {
   TensorImpl& root = view_root(self);
   Tensor base(&root);
-  expect(!s->strict || root.birth >= s->serial, s->kind == LevelKind::batch
+  expect(!(s->strict || s->kind == LevelKind::batch) || root.birth >= s->serial, s->kind == LevelKind::batch
              ? "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more elements than `self`: self was made outside of vmap"
              : "the function mutates a captured tensor: pass it as an argument or clone it first");
   Tensor inner = face_copy(base);

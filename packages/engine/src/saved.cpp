@@ -13,17 +13,27 @@ uint32_t version(const Tensor& t) {
   return s ? s->version : 0;
 }
 
+// The version together with the memory that it counts for: `x.data = y` gives x another one.
+uint32_t place(const Storage* s) { return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(s->data) >> 4) * 2654435761u; }
+uint32_t stamp(const Tensor& t) {
+  const Storage* s = memory_of(*t).storage;
+  return s ? s->version + place(s) : 0;
+}
+
 // Which output of which node the saved tensor is; nothing of a leaf.
 std::string origin(const Node& owner, const Tensor& t, bool own_output) {
   const Node* n = own_output ? &owner : node(t);
   return n ? ", which is output " + std::to_string(t->out_nr) + " of " + n->name() : std::string();
 }
 
-[[noreturn]] void modified(const Node& owner, const Tensor& t, uint32_t expected, bool own_output) {
+[[noreturn]] void modified(const Node& owner, const Tensor& t, uint32_t saved_stamp, bool own_output) {
   const Storage* s = memory_of(*t).storage;
+  const uint32_t expected = saved_stamp - place(s);
+  const bool replaced = expected > s->version;   // it is the stamp of other memory
   const std::string saved = describe_site(owner.site), wrote = describe_site(s->site);
   fail(ErrorKind::runtime, "one of the variables needed for gradient computation has been modified by an inplace operation: [", t.dtype(), " ", t.sizes(), "]", origin(owner, t, own_output), ", saved by ", owner.name(),
-       saved.empty() ? "" : " (" + saved + ")", ", is at version ", s->version, "; expected version ", expected, " instead.", wrote.empty() ? "" : " It was overwritten here: " + wrote + ".",
+       saved.empty() ? "" : " (" + saved + ")", replaced ? ", has other memory now (x.data = ...)." : ", is at version " + std::to_string(s->version) + "; expected version " + std::to_string(expected) + " instead.",
+       wrote.empty() || replaced ? "" : " It was overwritten here: " + wrote + ".",
        anomaly.enabled ? " Hint: the backtrace further above shows the operation that failed to compute its gradient."
                        : " Hint: enable anomaly detection to see the whole forward traceback of that operation, with autograd.set_detect_anomaly(True).",
        " To avoid the error clone() the tensor before the in-place operation, or use the out-of-place form.");
@@ -39,7 +49,7 @@ std::string origin(const Node& owner, const Tensor& t, bool own_output) {
 
 Saved::Saved(const Tensor& t, bool own_output) : tensor_(own_output ? face_copy(t) : t), own_output_(own_output) {
   expect(!is_inference(memory_of(*t)), "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use no_grad() instead of inference_mode().");
-  version_ = version(t);
+  stamp_ = stamp(t);
   had_history_ = !own_output && t->grad_fn;
   if (saved_packer && !(t->flags & flag_wrapped)) pack(saved_packer, nullptr, own_output ? tensor_ : t);
 }
@@ -64,7 +74,7 @@ void Saved::pack(Pack pack, void* context, const Tensor& given) {
 
 Tensor Saved::unpack(Node& owner, uint32_t out_nr) const {
   if (!packed_) {
-    if (version(tensor_) != version_) modified(owner, tensor_, version_, own_output_);
+    if (stamp(tensor_) != stamp_) modified(owner, tensor_, stamp_, own_output_);
     if (had_history_ && !tensor_->grad_fn) detached(owner);
     if (!own_output_) return tensor_;
   }

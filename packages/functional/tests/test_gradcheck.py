@@ -144,3 +144,89 @@ def test_sparse_inputs() -> None:
     x = ad.tensor([[0.0, 1.0], [2.0, 0.0]], dtype=ad.float64).to_sparse().requires_grad_()
     assert gradcheck(lambda s: s.to_dense(masked_grad=True), (x,), masked=True)
     assert gradcheck(lambda s: s.to_dense(masked_grad=False), (x,), masked=False)
+
+
+class Square(ad.autograd.Function):
+    """Its backward is a Function too; neither has a rule for batches."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x**2
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        return SquareBackward.apply(ctx.saved_tensors[0], g)
+
+
+class SquareBackward(ad.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any, g: Any) -> Any:
+        ctx.save_for_backward(x, g)
+        return 2 * x * g
+
+    @staticmethod
+    def backward(ctx: Any, h: Any) -> Any:
+        x, g = ctx.saved_tensors
+        return 2 * g * h, 2 * x * h
+
+
+def test_batched_gradients_run_functions_without_a_rule() -> None:
+    x = ad.randn(3, dtype=ad.float64, requires_grad=True)
+    assert ad.autograd.gradcheck(Square.apply, x, check_batched_grad=True)
+    assert ad.autograd.gradgradcheck(Square.apply, x, check_batched_grad=True)
+    rows = ad.autograd.functional.jacobian(Square.apply, x, vectorize=True)
+    assert ad.allclose(rows, (2 * x).diag())
+
+
+class Pair(ad.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any, y: Any) -> Any:
+        if ad.autograd.forward_ad._current_level >= 0:
+            assert not x.requires_grad and not y.requires_grad
+        return x.clone(), y.clone()
+
+    @staticmethod
+    def jvp(ctx: Any, a: Any, b: Any) -> Any:
+        return a, b
+
+
+def test_forward_mode_is_checked_without_reverse_mode() -> None:
+    x, y = (ad.rand(2, dtype=ad.float64, requires_grad=True) for _ in range(2))
+    alone = {"check_forward_ad": True, "check_backward_ad": False, "check_batched_grad": False}
+    assert ad.autograd.gradcheck(Pair.apply, (x, y), check_batched_forward_grad=True, **alone)
+
+    def tampered(x: Any, y: Any) -> Any:
+        if ad.autograd.forward_ad._current_level >= 0:
+            p, t = ad.autograd.forward_ad.unpack_dual(y)
+            y = ad.autograd.forward_ad.make_dual(p, t * 1.1)
+        return x + y
+
+    with pytest.raises(RuntimeError, match="computed with forward mode mismatch for output 0 with respect to input 1"):
+        ad.autograd.gradcheck(tampered, (x, y), check_forward_ad=True)
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_layouts_of_gradients(fast: bool) -> None:
+    class Layout(ad.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 1
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g.to_sparse()
+
+    def other_split(x: Any) -> Any:
+        y = x.clone()
+        y.register_hook(lambda g: g.to_dense().to_sparse(1))
+        return y.to_dense()
+
+    options = {"check_batched_grad": False, "fast_mode": fast}
+    dense = ad.ones(2, 2, dtype=ad.float64, requires_grad=True)
+    sparse = ad.ones(2, 2, dtype=ad.float64).to_sparse().requires_grad_()
+    assert ad.autograd.gradcheck(lambda s: s.sum(), sparse, masked=True, **options)
+    with pytest.raises(RuntimeError, match="grad is incorrect layout"):
+        ad.autograd.gradcheck(Layout.apply, dense, **options)
+    with pytest.raises(RuntimeError, match="grad is sparse tensor, but has incorrect sparse_dim"):
+        ad.autograd.gradcheck(other_split, sparse, masked=True, **options)

@@ -59,7 +59,7 @@ class ADJOINT_API Saved {
   void pack(Pack pack, void* context, const Tensor& given);
   Tensor tensor_;
   Ref<Packed> packed_;
-  uint32_t version_ = 0;
+  uint32_t stamp_ = 0;
   bool own_output_ = false, had_history_ = false;
 };
 ADJOINT_API extern constinit thread_local Saved::Pack saved_packer;   // the hooks that are active in this thread
