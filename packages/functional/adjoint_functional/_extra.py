@@ -29,6 +29,10 @@ def check_gradients_form(case: Case, masked: bool) -> None:
                 raise GradcheckError(f"grad is incorrect {what} for input {i}: got {got}, expected {wanted}")
         if g.is_sparse and not x.is_sparse:
             raise GradcheckError(f"grad is incorrect layout for input {i}: got {g.layout}, expected {x.layout}")
+        if g.is_sparse and g.sparse_dim() != x.sparse_dim():
+            raise GradcheckError(
+                f"grad is sparse tensor, but has incorrect sparse_dim {g.sparse_dim()}, expected {x.sparse_dim()}, for input {i}"
+            )
         values = g.to_dense() if g.is_sparse else g
         if bool((values != 0).any()):
             raise GradcheckError(
