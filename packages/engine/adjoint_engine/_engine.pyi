@@ -34,6 +34,9 @@ class Node:
     def __call__(self, *args: Any) -> Any:
         """Runs the node alone: the gradients of its inputs, given those of its outputs."""
 
+    def __dir__(self) -> list[str]:
+        """Also those of what it keeps."""
+
     def __getattr__(self, name: str) -> Any:
         """``_saved_self``, ``_raw_saved_self``, ``_saved_dim``, ``variable``: what a node keeps, by PyTorch's names."""
 
@@ -336,4 +339,8 @@ def set_write_listener(f: Any) -> None: ...
 
 def memory_id(arg: Tensor, /) -> _int: ...
 
-def node_attributes(arg: Node, /) -> dict[str, Any]: ...
+def node_torch(arg: Node, /) -> str: ...
+
+def node_fields(arg: Node, /) -> dict[str, Any]: ...
+
+def node_input_sizes(arg: Node, /) -> list[Any]: ...

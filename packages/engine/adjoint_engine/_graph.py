@@ -11,18 +11,9 @@ from typing import Any, NamedTuple
 from adjoint_core import Tensor
 
 from . import _engine, _stacks
+from ._attributes import attribute, attribute_names
 from ._engine import Node
 from ._handle import EngineHandle, RemovableHandle
-
-_SAVED = {
-    "self": (False, 0),
-    "input": (False, 0),
-    "other": (False, 1),
-    "mat2": (False, 1),
-    "weight": (False, 1),
-    "result": (True, 0),
-    "indices": (True, 1),
-}
 
 
 def _metadata(self: Any) -> dict[str, Any]:
@@ -35,34 +26,6 @@ def _metadata(self: Any) -> dict[str, Any]:
             if trace[1] is not None:
                 found["parent_"] = trace[1]
     return found
-
-
-def _saved_indices(self: Any, raw: bool) -> tuple[Any, ...]:
-    """One entry for each dimension up to the last one indexed; indices of several dimensions are kept as one position."""
-    dims = _engine.node_attributes(self)["dims"]
-    found = _engine.saved_tensor(self, False, 1, raw)
-    return (*(None for _ in range(dims[0])), found)
-
-
-def _attribute(self: Any, name: str) -> Any:
-    """``_saved_self``, ``_raw_saved_self``, ``_saved_dim``, ``variable``: what a node keeps, by PyTorch's names."""
-    raw = name.startswith("_raw_saved_")
-    op = _engine.node_op(self) if raw or name.startswith("_saved_") else None
-    if op is not None:
-        key = name.removeprefix("_raw_saved_").removeprefix("_saved_")
-        if op == "index" and key == "indices":
-            return _saved_indices(self, raw)
-        if key in _SAVED:
-            return _engine.saved_tensor(self, *_SAVED[key], raw)
-        attributes = _engine.node_attributes(self)
-        if not raw and key in attributes:
-            return attributes[key]
-        if not raw and op == "pow" and key == "exponent":
-            exponent = _engine.saved_tensor(self, False, 1)
-            return exponent.item() if exponent is not None and not exponent.requires_grad else exponent
-    if name == "variable" and (leaf := _engine.node_variable(self)) is not None:
-        return leaf
-    raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
 
 class _Metadata(NamedTuple):
@@ -137,7 +100,8 @@ Node._sequence_nr = _sequence_nr
 Node._set_sequence_nr = _set_sequence_nr
 Node.register_hook = _register_hook
 Node.register_prehook = _register_prehook
-Node.__getattr__ = _attribute
+Node.__getattr__ = attribute
+Node.__dir__ = attribute_names
 Node.__call__ = _call
 Node.requires_grad = True  # there is no node where nothing requires grad
 Node._register_hook_dict = _register_hook_dict

@@ -1,7 +1,5 @@
-// What a record's node keeps besides tensors, by PyTorch's names: node._saved_dim, ._saved_keepdim, ...
-#include <adjoint/core/op_attrs.h>
-
-#include <string_view>
+// What a record's node keeps besides tensors, as the record describes it; the names are PyTorch's by Op::torch.
+#include <adjoint/core/op_fields.h>
 
 #include "node_type.h"
 
@@ -9,101 +7,35 @@ namespace adjoint::engine::python {
 
 namespace {
 
-using Fields = nb::dict (*)(const OpNode&);
-
-nb::dict reduce(const OpNode& n) {
-  const auto& a = n.attrs.as<Reduce>();
-  nb::dict d;
-  d["dim"] = a.dims;
-  d["keepdim"] = a.keepdim;
-  return d;
-}
-nb::dict dim_keep(const OpNode& n) {
-  const auto& a = n.attrs.as<DimKeep>();
-  nb::dict d;
-  d["dim"] = a.dim;
-  d["keepdim"] = a.keepdim;
-  return d;
-}
-nb::dict one_dim(const OpNode& n) {
-  nb::dict d;
-  d["dim"] = n.attrs.as<Dim>().dim;
-  return d;
-}
-nb::dict two_dims(const OpNode& n) {
-  nb::dict d;
-  d["dim0"] = n.attrs.as<Dims2>().a;
-  d["dim1"] = n.attrs.as<Dims2>().b;
-  return d;
-}
-nb::dict selected(const OpNode& n) {
-  nb::dict d;
-  d["dim"] = n.attrs.as<At>().dim;
-  d["index"] = n.attrs.as<At>().index;
-  return d;
-}
-nb::dict sliced(const OpNode& n) {
-  const auto& a = n.attrs.as<Slice>();
-  nb::dict d;
-  d["dim"] = a.dim;
-  d["start"] = a.start;
-  d["end"] = a.stop;
-  d["step"] = a.step;
-  return d;
-}
-nb::dict scanned(const OpNode& n) {
-  nb::dict d;
-  d["dim"] = n.attrs.as<Scan>().dim;
-  return d;
-}
-nb::dict permuted(const OpNode& n) {
-  nb::dict d;
-  d["dims"] = n.attrs.as<Sizes>().sizes;
-  return d;
+const OpNode& of_record(NodeRef n) {
+  const auto* op = dynamic_cast<const OpNode*>(n.p);
+  if (!op) throw nb::attribute_error("not the node of a record");
+  return *op;
 }
 
-nb::dict strided(const OpNode& n) {
-  const auto& a = n.attrs.as<Strided>();
-  nb::dict d;
-  d["size"] = a.sizes;
-  d["stride"] = a.strides;
-  d["storage_offset"] = a.offset;
-  return d;
-}
-nb::dict windows(const OpNode& n) {
-  const auto& a = n.attrs.as<Windows>();
-  nb::dict d;
-  d["dim"] = a.dim;
-  d["size"] = a.size;
-  d["step"] = a.step;
-  return d;
-}
-nb::dict indexed(const OpNode& n) {
-  nb::dict d;
-  d["dims"] = n.attrs.as<Indexed>().dims;
-  return d;
-}
-
-struct Entry { std::string_view op; Fields fields; };
-constexpr Entry table[] = {
-    {"as_strided", strided}, {"index", indexed}, {"unfold", windows}, {"amax", reduce}, {"amin", reduce}, {"mean", reduce}, {"sum", reduce}, {"max", dim_keep}, {"min", dim_keep}, {"cat", one_dim}, {"log_softmax", one_dim},
-    {"softmax", one_dim}, {"cumprod", scanned}, {"cumsum", scanned}, {"permute", permuted}, {"select", selected}, {"slice", sliced}, {"transpose", two_dims},
-};
-
-nb::dict attributes(NodeRef n) {
-  const auto* op = dynamic_cast<OpNode*>(n.p);
-  nb::dict d;
-  if (!op) return d;
-  for (const Entry& e : table)
-    if (e.op == op->op.name) d = e.fields(*op);
-  if (!op->inputs.empty()) d["self_sym_sizes"] = op->inputs[0].sizes;
-  return d;
+nb::object value(const Field& f) {
+  if (f.dims) return nb::cast(*f.dims);
+  if (f.real) return nb::cast(f.number);
+  return f.flag ? nb::cast(f.whole != 0) : nb::cast(f.whole);
 }
 
 }  // namespace
 
 void bind_attributes(nb::module_& m) {
-  m.def("node_attributes", attributes);
+  m.def("node_torch", [](NodeRef n) { return of_record(n).op.torch; });
+  m.def("node_fields", [](NodeRef ref) {
+    const OpNode& n = of_record(ref);
+    FieldList fields;
+    if (n.op.fields) n.op.fields(&n.attrs, fields);
+    nb::dict d;
+    for (int i = 0; i < fields.count; i++) d[fields.field[i].name] = value(fields.field[i]);
+    return d;
+  });
+  m.def("node_input_sizes", [](NodeRef n) {
+    nb::list all;
+    for (const InputMeta& m : of_record(n).inputs) all.append(m.sizes);
+    return all;
+  });
 }
 
 }  // namespace adjoint::engine::python

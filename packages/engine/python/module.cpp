@@ -22,7 +22,7 @@ NB_MODULE(_engine, m) {
   install_random();
   nanobind::register_exception_translator([](const std::exception_ptr& p, void*) {
     try { std::rethrow_exception(p); }
-    catch (const std::bad_cast&) { PyErr_SetString(PyExc_TypeError, "an argument has a type that does not fit"); }
+    catch (const std::bad_cast&) { PyErr_SetString(PyExc_TypeError, adjoint::python::misfit); }
   });
   site_text = site_line;
   python::make_node_type(m);

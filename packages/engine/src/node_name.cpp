@@ -21,13 +21,6 @@ std::string camel(std::string_view name) {
   return r;
 }
 
-// Records that PyTorch calls something else, where our name and a number do not say it.
-constexpr std::pair<std::string_view, const char*> names[] = {
-    {"batch_norm", "NativeBatchNorm"}, {"cholesky", "LinalgCholeskyEx"}, {"contiguous", "Clone"}, {"conv", "Convolution"}, {"det", "LinalgDet"}, {"eig", "LinalgEig"}, {"eigh", "LinalgEigh"},
-    {"layer_norm", "NativeLayerNorm"}, {"logsigmoid", "LogSigmoid"}, {"lu_factor", "LinalgLuFactorEx"}, {"pad", "ConstantPadNd"}, {"qr", "LinalgQr"}, {"slogdet", "LinalgSlogdet"}, {"solve", "LinalgSolveEx"},
-    {"solve_triangular", "LinalgSolveTriangular"}, {"sparse_coo_tensor", "SparseCooTensorWithDimsAndTensors"}, {"sparse_values", "Values"}, {"square", "Pow"}, {"svd", "LinalgSvd"}, {"to_device", "ToCopy"}, {"to_dtype", "ToCopy"},
-    {"vector_norm", "LinalgVectorNorm"}};
-
 // PyTorch's forms with a tensor where the first form has a number.
 constexpr std::string_view second_with_tensor[] = {"clamp_max", "clamp_min", "fmod", "lerp", "masked_fill", "remainder"};
 
@@ -47,9 +40,8 @@ std::string OpNode::name() const {
   if (o == "copy") return "CopyBackwards";
   if (o == "avg_pool" || o == "max_pool") return camel(o) + std::to_string(dims(0) - 2) + (o == "avg_pool" ? "DBackward0" : "DWithIndicesBackward0");
   if (std::ranges::find(second_with_tensor, o) != std::end(second_with_tensor)) return camel(o) + (number(inputs.size() - 1) ? "Backward0" : "Backward1");
-  for (const auto& [ours, theirs] : names)
-    if (ours == o) return std::string(theirs) + "Backward0";
-  return camel(o) + "Backward0";
+  const std::string_view theirs = op.torch, node = theirs.substr(0, theirs.find('|'));
+  return (node.empty() ? camel(o) : std::string(node)) + "Backward0";
 }
 
 }  // namespace adjoint::engine

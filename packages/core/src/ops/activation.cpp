@@ -82,7 +82,7 @@ Tensor gelu_derivative(const Tensor& v, const Tensor& x, bool tanh_form) {
   return apply(tanh_form ? op_gelu_tanh_derivative : op_gelu_erf_derivative, {v, x});
 }
 
-const Op op_logsigmoid{.name = "logsigmoid", .types = types::first,
+const Op op_logsigmoid{.name = "logsigmoid", .torch = "LogSigmoid", .types = types::first,
     .d = {rule([](V v, X<0> x) { return v * sigmoid(-x); })},
     .doc = "`log(sigmoid(x))` for each element of `x`.", .reference = elementwise<functors::LogSigmoid, 1>};
 Tensor logsigmoid(const Tensor& x) { return apply(op_logsigmoid, {x}); }
@@ -103,7 +103,7 @@ const Op op_softsign{.name = "softsign", .types = types::floating,
     .doc = "`x / (1 + abs(x))` for each element of `x`.", .reference = elementwise<functors::Softsign, 1>};
 Tensor softsign(const Tensor& x) { return is_complex(x.dtype()) ? x / (abs(x) + 1.) : apply(op_softsign, {x}); }
 
-const Op op_softplus{.name = "softplus", .fields = fields_of<Factors>, .types = types::first,
+const Op op_softplus{.name = "softplus", .torch = "|||beta threshold", .fields = fields_of<Factors>, .types = types::first,
     .d = {rule([](V v, X<0> x, const Factors& a) {
       const Tensor z = x * a.a;
       return where(above(z, a.b), v, v * sigmoid(z));
@@ -111,7 +111,7 @@ const Op op_softplus{.name = "softplus", .fields = fields_of<Factors>, .types = 
     .doc = "`log(1 + exp(beta x)) / beta` for each element of `x`; `x` itself where `beta x` is above the threshold.", .reference = elementwise<functors::Softplus, 1>};
 Tensor softplus(const Tensor& x, double beta, double threshold) { return apply(op_softplus, {x}, Factors{beta, threshold}); }
 
-const Op op_elu{.name = "elu", .fields = fields_of<Factors>, .types = types::first,
+const Op op_elu{.name = "elu", .torch = "|||alpha", .fields = fields_of<Factors>, .types = types::first,
     .d = {rule([](V v, X<0> x, const Factors& a) {
       const Tensor slope = exp(clamp(x, {}, wrapped(0.))) * a.a;
       return where(above(x, 0), v, v * slope);
@@ -119,12 +119,12 @@ const Op op_elu{.name = "elu", .fields = fields_of<Factors>, .types = types::fir
     .doc = "Each element of `x` where positive, else `alpha * expm1(x)`.", .reference = elementwise<functors::Elu, 1>};
 Tensor elu(const Tensor& x, double alpha) { return apply(op_elu, {x}, Factors{alpha, 0}); }
 
-const Op op_leaky_relu{.name = "leaky_relu", .fields = fields_of<Factors>, .types = types::first,
+const Op op_leaky_relu{.name = "leaky_relu", .torch = "|||negative_slope", .fields = fields_of<Factors>, .types = types::first,
     .d = {rule([](V v, X<0> x, const Factors& a) { return where(above(x, 0), v, v * a.a); })},
     .doc = "Each element of `x` where positive, else `slope * x`.", .reference = elementwise<functors::LeakyRelu, 1>};
 Tensor leaky_relu(const Tensor& x, double slope) { return apply(op_leaky_relu, {x}, Factors{slope, 0}); }
 
-const Op op_hardtanh{.name = "hardtanh", .fields = fields_of<Factors>, .types = types::first,
+const Op op_hardtanh{.name = "hardtanh", .torch = "|||min_val max_val", .fields = fields_of<Factors>, .types = types::first,
     .d = {rule([](V v, X<0> x, const Factors& a) { return drop(outside(x, a.a, a.b), v); })},
     .doc = "Each element of `x`, at least `lo` and at most `hi`; derivative 0 at both.", .reference = elementwise<functors::Hardtanh, 1>};
 Tensor hardtanh(const Tensor& x, double lo, double hi) {

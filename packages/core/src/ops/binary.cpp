@@ -88,7 +88,7 @@ const Op op_div{.name = "div", .types = types::floating,
 Tensor div(const Tensor& a, const Tensor& b) { return apply(op_div, {a, b}); }
 
 // At a = 0 log(a) counts as 0 and, for b = 0, b a^(b - 1) too. Infinities are avoided before they meet a 0.
-const Op op_pow{.name = "pow", .types = types::promoted,
+const Op op_pow{.name = "pow", .torch = "|self exponent", .types = types::promoted,
     .d = {rule([](V v, X<0> a, X<1> b) {
             if (is_number(b)) return pow_slope(v, a, item(b).to<double>());
             const Tensor base = in_float(one_where(logical_and(equals_zero(a), equals_zero(b)), a));
@@ -175,15 +175,15 @@ const Op op_fmin{.name = "fmin", .types = types::promoted,
 Tensor fmin(const Tensor& a, const Tensor& b) { return apply(op_fmin, {a, b}); }
 
 // One record each for two bounds and for one: a number as a bound is an operand that is read once.
-const Op op_clamp{.name = "clamp", .types = types::promoted,
+const Op op_clamp{.name = "clamp", .torch = "|self min max", .types = types::promoted,
     .d = {rule([](V v, X<0> x, X<1> lo, X<2> hi) { return keep(logical_and(ge(x, lo), le(x, hi)), v); }),
           rule([](V v, X<0> x, X<1> lo, X<2> hi) { return keep(logical_and(lt(x, lo), lt(lo, hi)), v); }),
           rule([](V v, X<0> x, X<1> lo, X<2> hi) { return keep(logical_or(gt(x, hi), lt(hi, lo)), v); })},
     .doc = "`minimum(maximum(x, lo), hi)`, elementwise; derivative 1 at the bounds.", .reference = elementwise<functors::Clamp, 3>};
-const Op op_clamp_min{.name = "clamp_min", .types = types::promoted,
+const Op op_clamp_min{.name = "clamp_min", .torch = "|self min", .types = types::promoted,
     .d = {rule([](V v, X<0> x, X<1> lo) { return keep(ge(x, lo), v); }), rule([](V v, X<0> x, X<1> lo) { return keep(lt(x, lo), v); })},
     .doc = "Each element of `x`, at least `lo`; derivative 1 at the bound.", .reference = elementwise<functors::Maximum, 2>};
-const Op op_clamp_max{.name = "clamp_max", .types = types::promoted,
+const Op op_clamp_max{.name = "clamp_max", .torch = "|self max", .types = types::promoted,
     .d = {rule([](V v, X<0> x, X<1> hi) { return keep(le(x, hi), v); }), rule([](V v, X<0> x, X<1> hi) { return keep(gt(x, hi), v); })},
     .doc = "Each element of `x`, at most `hi`; derivative 1 at the bound.", .reference = elementwise<functors::Minimum, 2>};
 Tensor clamp(const Tensor& x, const Tensor& lo, const Tensor& hi) {
@@ -194,12 +194,12 @@ Tensor clamp(const Tensor& x, const Tensor& lo, const Tensor& hi) {
   return apply(op_clamp, {x, lo, hi});
 }
 
-const Op op_where{.name = "where", .indices = 0b001, .types = selected,
+const Op op_where{.name = "where", .torch = "|condition self other", .indices = 0b001, .types = selected,
     .d = {Rule{}, rule([](V v, X<0> condition) { return keep(condition, v); }), rule([](V v, X<0> condition) { return drop(condition, v); })},
     .doc = "`a` where `condition` is set, else `b`.", .reference = masked_elementwise<functors::Where, 3>};
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) { return apply(op_where, {condition, a, b}); }
 
-const Op op_masked_fill{.name = "masked_fill", .indices = 0b010, .types = filled,
+const Op op_masked_fill{.name = "masked_fill", .torch = "|self mask value", .indices = 0b010, .types = filled,
     .d = {rule([](V v, X<1> mask) { return drop(mask, v); }), Rule{}, rule([](V v, X<1> mask) { return keep(mask, v); })},
     .doc = "`value` where `mask` is set, else the element of `x`.", .reference = masked_fill_kernel};
 Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value) { return apply(op_masked_fill, {x, mask, value}); }
@@ -238,7 +238,7 @@ const Op op_logaddexp{.name = "logaddexp", .types = types::promoted,
     .doc = "`log(exp(a) + exp(b))`, elementwise, without overflow.", .reference = elementwise<functors::LogAddExp, 2>};
 Tensor logaddexp(const Tensor& a, const Tensor& b) { return apply(op_logaddexp, {a, b}); }
 
-const Op op_lerp{.name = "lerp", .types = types::promoted,
+const Op op_lerp{.name = "lerp", .torch = "|self end weight", .types = types::promoted,
     .d = {rule([](V v, X<2> w) { return v * (1. - w); }), rule([](V v, X<2> w) { return v * w; }), rule([](V v, X<0> a, X<1> b) { return v * (b - a); })},
     .doc = "`a + weight * (b - a)`, elementwise.", .reference = elementwise<functors::Lerp, 3>};
 Tensor lerp(const Tensor& a, const Tensor& b, const Tensor& weight) {
@@ -248,14 +248,14 @@ Tensor lerp(const Tensor& a, const Tensor& b, const Tensor& weight) {
   return apply(op_lerp, {a, b, weight});
 }
 
-const Op op_addcmul{.name = "addcmul", .fields = fields_of<Scale>, .types = types::promoted,
+const Op op_addcmul{.name = "addcmul", .torch = "|self tensor1 tensor2", .fields = fields_of<Scale>, .types = types::promoted,
     .d = {rule([](V v) -> Tensor { return v; }),
           rule([](V v, X<2> b, const Scale& s) { return scaled(v * b, s); }),
           rule([](V v, X<1> a, const Scale& s) { return scaled(v * a, s); })},
     .doc = "`x + value * a * b`, elementwise.", .reference = elementwise<functors::Addcmul, 3>};
 Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value) { return apply(op_addcmul, {x, a, b}, Scale{value}); }
 
-const Op op_addcdiv{.name = "addcdiv", .fields = fields_of<Scale>, .types = divided,
+const Op op_addcdiv{.name = "addcdiv", .torch = "|self tensor1 tensor2", .fields = fields_of<Scale>, .types = divided,
     .d = {rule([](V v) -> Tensor { return v; }),
           rule([](V v, X<2> b, const Scale& s) { return scaled(v / b, s); }),
           rule([](V v, X<1> a, X<2> b, const Scale& s) { return -scaled(v * (a / b / b), s); })},

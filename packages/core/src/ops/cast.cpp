@@ -36,7 +36,7 @@ void copy_kernel(const Launch& l) { cast_kernel({l.x.subspan(1), l.y, l.attrs, l
 }  // namespace
 
 // The engine casts a cotangent to the type of its input, so the transpose of a cast is the identity here.
-const Op op_to_dtype{.name = "to_dtype", .kind = Kind::linear,
+const Op op_to_dtype{.name = "to_dtype", .torch = "ToCopy", .kind = Kind::linear,
     .types = [](Tensors x, const Attrs& a) { return Types{x[0].dtype(), {a.as<Cast>().dtype}}; },
     .d = {rule([](V v) -> Tensor { return v; })},
     .doc = "The elements of `x` converted to another dtype; complex to real takes the real part.", .reference = cast_kernel, .kernel = {nullptr, cuda::copy_kernel}};
@@ -51,7 +51,7 @@ const Op op_clone{.name = "clone", .kind = Kind::linear, .types = types::first,
     .doc = "A copy of `x` in fresh memory.", .reference = cast_kernel, .kernel = {nullptr, cuda::copy_kernel}};
 Tensor clone(const Tensor& x) { return apply(op_clone, {x}); }
 
-const Op op_contiguous{.name = "contiguous", .kind = Kind::linear, .types = types::first, .shape = shapes::same,
+const Op op_contiguous{.name = "contiguous", .torch = "Clone", .kind = Kind::linear, .types = types::first, .shape = shapes::same,
     .d = {rule([](V v) -> Tensor { return v; })}, .batch = batch::leading,
     .doc = "A copy of `x` in row-major order.", .reference = cast_kernel, .kernel = {nullptr, cuda::copy_kernel}};
 Tensor contiguous(const Tensor& x) { return !(x->keys & key_lifted) && x->contiguous() ? x : apply(op_contiguous, {x}); }
@@ -81,7 +81,7 @@ void transfer(Tensors x, const Attrs& attrs, Tensor* out) {
 
 }  // namespace
 
-const Op op_to_device{.name = "to_device", .kind = Kind::linear, .types = types::first, .shape = shapes::same,
+const Op op_to_device{.name = "to_device", .torch = "ToCopy", .kind = Kind::linear, .types = types::first, .shape = shapes::same,
     .d = {rule([](V v, Shapes s) { return to_device(v, s.x[0].device); })},
     .make = transfer, .batch = batch::leading,
     .doc = "A copy of `x` on another device."};

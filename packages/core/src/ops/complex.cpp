@@ -49,7 +49,7 @@ const Op op_angle{.name = "angle", .kind = Kind::custom, .types = angle_type,
     .doc = "Angle of each element of `x` in the complex plane.", .reference = elementwise<functors::Angle, 1>};
 Tensor angle(const Tensor& x) { return apply(op_angle, {x}); }
 
-const Op op_complex{.name = "complex", .kind = Kind::custom, .types = joined,
+const Op op_complex{.name = "complex", .torch = "|real imag", .kind = Kind::custom, .types = joined,
     .d = {rule([](V v) { return real(v); }), rule([](V v) { return imag(v); })},
     .t = {rule([](V v) { return complex(v, zeros_like(v)); }), rule([](V v) { return complex(zeros_like(v), v); })}, .batch = joined_batch,
     .doc = "Complex numbers from their real and imaginary parts.", .reference = elementwise<functors::MakeComplex, 2>};

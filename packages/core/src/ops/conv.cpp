@@ -1,6 +1,7 @@
 // Convolution in 1, 2 and 3 dimensions. Three records, each the derivative of the other two: x and weight give y,
 // y and weight give x (transposed convolution), x and y give weight.
 #include <adjoint/core/batch.h>
+#include <adjoint/core/op_fields.h>
 #include <adjoint/core/convolution.h>
 #include <adjoint/core/types.h>
 
@@ -163,7 +164,7 @@ Tensor conv_weight_vjp(const Tensor& x, const Tensor& y, const Convolution& a);
 
 }  // namespace
 
-const Op op_conv{.name = "conv", .kind = Kind::multilinear, .types = conv_types, .shape = conv_shape,
+const Op op_conv{.name = "conv", .torch = "Convolution|input weight", .fields = fields_of<Convolution>, .kind = Kind::multilinear, .types = conv_types, .shape = conv_shape,
     .d = {rule([](V v, X<1> weight, XShape<0> x, const Convolution& a) { return conv_input_vjp(v, weight, with_sizes(a, x.sizes)); }),
           rule([](V v, X<0> x, XShape<1> weight, const Convolution& a) { return conv_weight_vjp(x, v, with_sizes(a, weight.sizes)); })},
     .batch = batch_conv<1, 0, 1, true>,

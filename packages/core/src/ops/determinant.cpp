@@ -120,7 +120,7 @@ RankOrder rank_order(const Tensor& x) {
 }
 }  // namespace
 
-const Op op_det{.name = "det", .kind = Kind::custom, .types = types::first, .shape = batch_shape,
+const Op op_det{.name = "det", .torch = "LinalgDet|A", .kind = Kind::custom, .types = types::first, .shape = batch_shape,
     .d = {rule([](V v, X<0> x) { return as_matrices(v) * mH(adjugate(x)); })}, .t = {rule([](V v, X<0> x) { return trace_of_product(adjugate(x), v); })},
     .batch = batch::leading, .doc = "The determinant; its derivatives are right at singular matrices too.", .reference = det_kernel};
 Tensor det(const Tensor& x) {
@@ -128,7 +128,7 @@ Tensor det(const Tensor& x) {
   return apply(op_det, {x});
 }
 
-const Op op_slogdet{.name = "slogdet", .kind = Kind::custom, .outputs = 2, .types = [](Tensors x, const Attrs&) { return Types{x[0].dtype(), {x[0].dtype(), real_of(x[0].dtype())}}; }, .shape = batch_shape,
+const Op op_slogdet{.name = "slogdet", .torch = "LinalgSlogdet|A|sign logabsdet", .kind = Kind::custom, .outputs = 2, .types = [](Tensors x, const Attrs&) { return Types{x[0].dtype(), {x[0].dtype(), real_of(x[0].dtype())}}; }, .shape = batch_shape,
     .d = {rule([](Cotangents c, X<0> x, Y<0> sign) {
       Tensor w = c.v[1];
       if (c.v[0]) add_to(w, imaginary(c.v[0] * conj(sign)));

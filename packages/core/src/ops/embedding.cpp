@@ -59,7 +59,7 @@ void batch_embedding(const BatchCall& c, Tensor* out) {
 
 }  // namespace
 
-const Op op_embedding{.name = "embedding", .kind = Kind::custom, .indices = 2, .types = types::first,
+const Op op_embedding{.name = "embedding", .torch = "|weight indices", .kind = Kind::custom, .indices = 2, .types = types::first,
     .shape = [](Tensors x, const Attrs&, Dims* out) {
       out[0] = x[1].sizes();
       out[0].push_back(x[0].size(1));

@@ -67,7 +67,7 @@ Tensor lower_half(const Tensor& x) { return tril(x) - diag_embed(diagonals(x)) *
 
 }  // namespace
 
-const Op op_cholesky{.name = "cholesky", .kind = Kind::custom, .outputs = 2, .types = with_info, .shape = with_info_shape,
+const Op op_cholesky{.name = "cholesky", .torch = "LinalgCholeskyEx|self|L info", .kind = Kind::custom, .outputs = 2, .types = with_info, .shape = with_info_shape,
     .d = {rule([](V v, Y<> l) {
       const Tensor left = solve_triangular(mH(l), hermitian(lower_half(matmul(mH(l), v))), true);
       return solve_triangular(l, left, false, false);
@@ -168,7 +168,7 @@ Tensor lu_vjp(const Tensor& v, const Tensor& lu, const Tensor& pivots) {
 
 }  // namespace
 
-const Op op_lu_factor{.name = "lu_factor", .kind = Kind::custom, .outputs = 3, .types = lu_types, .shape = lu_shape,
+const Op op_lu_factor{.name = "lu_factor", .torch = "LinalgLuFactorEx|A|LU pivots info", .kind = Kind::custom, .outputs = 3, .types = lu_types, .shape = lu_shape,
     .d = {rule([](V v, Y<0> lu, Y<1> pivots) { return lu_vjp(v, lu, pivots); })},
     .t = {rule([](V v, Y<0> lu, Y<1> pivots) { return lu_jvp(v, lu, pivots); })},
     .batch = batch::leading, .doc = "x = P L U: L below the diagonal and U on and above it, the rows exchanged (from 1), and which pivot is zero (0: none).", .reference = lu_kernel};
@@ -213,7 +213,7 @@ void expect_tall(const Tensor& q, const Tensor& r) {
 
 }  // namespace
 
-const Op op_qr{.name = "qr", .kind = Kind::custom, .outputs = 2, .types = types::first, .shape = qr_shape,
+const Op op_qr{.name = "qr", .torch = "LinalgQr|A|Q R", .kind = Kind::custom, .outputs = 2, .types = types::first, .shape = qr_shape,
     .d = {rule([](Cotangents c, Y<0> q, Y<1> r) {
       expect_tall(q, r);
       Tensor g, x = c.v[0];

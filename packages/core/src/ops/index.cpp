@@ -184,7 +184,7 @@ void batch_index_put(const BatchCall& c, Tensor* out) {
 
 }  // namespace
 
-const Op op_index{.name = "index", .fields = fields_of<Indexed>, .kind = Kind::linear, .indices = 2, .types = types::first,
+const Op op_index{.name = "index", .torch = "|self indices", .fields = fields_of<Indexed>, .kind = Kind::linear, .indices = 2, .types = types::first,
     .shape = [](Tensors x, const Attrs& attrs, Dims* out) {
       const Indexed& a = attrs.as<Indexed>();
       for (int64_t d : a.dims) expect(d < x[0].dim(), ErrorKind::index, "index: too many indices for tensor of dimension ", x[0].dim());
@@ -196,7 +196,7 @@ const Op op_index{.name = "index", .fields = fields_of<Indexed>, .kind = Kind::l
     .batch = batch_index,
     .doc = "The elements of `x` at positions given by tensors of integers or masks.", .reference = index_kernel};
 
-const Op op_index_put{.name = "index_put", .fields = fields_of<Indexed>, .kind = Kind::linear, .indices = 4, .types = types::first,
+const Op op_index_put{.name = "index_put", .torch = "|self values indices", .fields = fields_of<Indexed>, .kind = Kind::linear, .indices = 4, .types = types::first,
     .shape = [](Tensors x, const Attrs& attrs, Dims* out) {
       const Dims places = result_sizes(x[0].sizes(), x[2].sizes(), attrs.as<Indexed>());
       expect(x[1].sizes() == places, ErrorKind::shape, "index_put: shape mismatch: values of shape ", x[1].sizes(), " do not fit the places, of shape ", places);

@@ -160,23 +160,23 @@ Tensor zeros_for(const Tensor& v, const Dims& sizes) { return zeros(sizes, v.dty
 
 }  // namespace
 
-const Op op_gather{.name = "gather", .fields = fields_of<Dim>, .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = gather_shape,
+const Op op_gather{.name = "gather", .torch = "|self index", .fields = fields_of<Dim>, .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = gather_shape,
     .d = {rule([](V v, X<1> index, XShape<0> x, const Dim& a) { return scatter_add(zeros_for(v, x.sizes), a.dim, index, v); })},
     .batch = batch::shift<&Dim::dim>,
     .doc = "The elements of `x` at the positions `index` along `dim`; the result has the shape of `index`.", .reference = gather_kernel};
 
-const Op op_scatter{.name = "scatter", .fields = fields_of<Dim>, .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = scatter_shape,
+const Op op_scatter{.name = "scatter", .torch = "|self index src", .fields = fields_of<Dim>, .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = scatter_shape,
     .d = {rule([](V v, X<1> index, const Dim& a) { return scatter(v, a.dim, index, zeros_for(v, index.sizes())); }), {},
           rule([](V v, X<1> index, const Dim& a) { return gather(v, a.dim, index); })},
     .batch = batch::shift<&Dim::dim>,
     .doc = "`x` with the elements of `source` written at the positions `index` along `dim`.", .reference = scatter_kernel<false>};
 
-const Op op_scatter_add{.name = "scatter_add", .fields = fields_of<Dim>, .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = scatter_shape,
+const Op op_scatter_add{.name = "scatter_add", .torch = "|self index src", .fields = fields_of<Dim>, .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = scatter_shape,
     .d = {rule([](V v) -> Tensor { return v; }), {}, rule([](V v, X<1> index, const Dim& a) { return gather(v, a.dim, index); })},
     .batch = batch::shift<&Dim::dim>,
     .doc = "`x` with the elements of `source` added at the positions `index` along `dim`, in order.", .reference = scatter_kernel<true>};
 
-const Op op_scatter_reduce{.name = "scatter_reduce", .fields = fields_of<ScatterReduce>, .kind = Kind::custom, .indices = 2, .types = indexed_types, .shape = scatter_reduce_shape,
+const Op op_scatter_reduce{.name = "scatter_reduce", .torch = "|self index src", .fields = fields_of<ScatterReduce>, .kind = Kind::custom, .indices = 2, .types = indexed_types, .shape = scatter_reduce_shape,
     .d = {rule([](V v, X<0> x, X<1> index, X<2> source, Y<> y, const ScatterReduce& a) { return v * conj(partial_x(x, index, source, y, a)); }), {},
           rule([](V v, X<0> x, X<1> index, X<2> source, Y<> y, const ScatterReduce& a) { return gather(v, a.dim, index) * conj(partial_source(x, index, source, y, a)); })},
     .t = {rule([](V v, X<0> x, X<1> index, X<2> source, Y<> y, const ScatterReduce& a) { return v * partial_x(x, index, source, y, a); }), {},
@@ -186,17 +186,17 @@ const Op op_scatter_reduce{.name = "scatter_reduce", .fields = fields_of<Scatter
     .batch = batch::shift<&ScatterReduce::dim>,
     .doc = "`x` combined (product, largest or smallest) with the elements of `source` at the positions `index` along `dim`.", .reference = scatter_reduce_kernel};
 
-const Op op_index_select{.name = "index_select", .fields = fields_of<Dim>, .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = index_select_shape,
+const Op op_index_select{.name = "index_select", .torch = "|self index", .fields = fields_of<Dim>, .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = index_select_shape,
     .d = {rule([](V v, X<1> index, XShape<0> x, const Dim& a) { return index_add(zeros_for(v, x.sizes), a.dim, index, v); })},
     .batch = batch_index_select,
     .doc = "The slices of `x` at the positions `index` (1-d) along `dim`.", .reference = index_select_kernel};
 
-const Op op_index_add{.name = "index_add", .fields = fields_of<Dim>, .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = index_add_shape<true>,
+const Op op_index_add{.name = "index_add", .torch = "|self index source", .fields = fields_of<Dim>, .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = index_add_shape<true>,
     .d = {rule([](V v) -> Tensor { return v; }), {}, rule([](V v, X<1> index, const Dim& a) { return index_select(v, a.dim, index); })},
     .batch = batch_index_add<scatter_add>,
     .doc = "`x` with the slices of `source` added at the positions `index` (1-d) along `dim`, in order.", .reference = index_add_kernel<true>};
 
-const Op op_index_copy{.name = "index_copy", .fields = fields_of<Dim>, .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = index_add_shape<false>,
+const Op op_index_copy{.name = "index_copy", .torch = "|self index source", .fields = fields_of<Dim>, .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = index_add_shape<false>,
     .d = {rule([](V v, X<1> index, XShape<2> source, const Dim& a) { return index_copy(v, a.dim, index, zeros_for(v, source.sizes)); }), {},
           rule([](V v, X<1> index, const Dim& a) { return index_select(v, a.dim, index); })},
     .batch = batch_index_add<scatter>,

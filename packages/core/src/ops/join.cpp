@@ -1,5 +1,6 @@
 // Joins and copies that move elements: cat, flip, roll, pad, triangles.
 #include <adjoint/core/batch.h>
+#include <adjoint/core/op_fields.h>
 #include <adjoint/core/cuda/kernel.h>
 #include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/observer.h>
@@ -163,7 +164,7 @@ Tensor stack(Tensors x, int64_t dim) {
   return cat(rows, d);
 }
 
-const Op op_flip{.name = "flip", .fields = fields_of<Sizes>, .kind = Kind::linear, .types = types::first, .shape = shapes::same,
+const Op op_flip{.name = "flip", .torch = "|||dims", .fields = fields_of<Sizes>, .kind = Kind::linear, .types = types::first, .shape = shapes::same,
     .d = {rule([](V v, const Sizes& a) { return flip(v, a.sizes); })}, .batch = batch::shift<&Sizes::sizes>,
     .doc = "`x` in reverse order along some dimensions.", .reference = flip_kernel, .kernel = {nullptr, flip_kernel}};
 Tensor flip(const Tensor& x, const Dims& dims) {
@@ -174,7 +175,7 @@ Tensor flip(const Tensor& x, const Dims& dims) {
   return apply(op_flip, {x}, Sizes{normal_dims(dims, x.dim(), "flip")});
 }
 
-const Op op_roll{.name = "roll", .kind = Kind::linear, .types = types::first, .shape = shapes::same,
+const Op op_roll{.name = "roll", .fields = fields_of<Shifts>, .kind = Kind::linear, .types = types::first, .shape = shapes::same,
     .d = {rule([](V v, const Shifts& a) { return roll(v, negated(a.shifts), a.dims); })}, .batch = batch::shift<&Shifts::dims>,
     .doc = "`x` shifted along some dimensions; what leaves at one end enters at the other.", .reference = roll_kernel, .kernel = {nullptr, roll_kernel}};
 Tensor roll(const Tensor& x, const Dims& shifts, const Dims& dims) {
@@ -196,7 +197,7 @@ Tensor roll(const Tensor& x, const Dims& shifts, const Dims& dims) {
 }
 
 // Affine rather than linear: the derivative pads with zeros.
-const Op op_pad{.name = "pad", .kind = Kind::custom, .types = types::first, .shape = pad_shape,
+const Op op_pad{.name = "pad", .torch = "ConstantPadNd", .kind = Kind::custom, .types = types::first, .shape = pad_shape,
     .d = {rule([](V v, const Padding& a) { return pad(v, negated(a.before), negated(a.after)); })},
     .t = {rule([](V v, const Padding& a) { return pad(v, a.before, a.after); })},
     .batch = [](const BatchCall& c, Tensor* out) {

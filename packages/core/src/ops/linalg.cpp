@@ -93,7 +93,7 @@ void batch_matmul(const BatchCall& c, Tensor* out) {
 // The product a b as a gradient of `like`, with its layout: a leaf need not copy it then.
 static Tensor product_like(const auto& like, const Tensor& a, const Tensor& b) { return like.transposed ? mT(matmul(mT(b), mT(a))) : matmul(a, b); }
 
-const Op op_matmul{.name = "matmul", .kind = Kind::multilinear, .types = matmul_types, .shape = matmul_shape,
+const Op op_matmul{.name = "matmul", .torch = "|self mat2", .kind = Kind::multilinear, .types = matmul_types, .shape = matmul_shape,
     .d = {rule([](V v, X<1> b, XShape<0> a) { return product_like(a, v, mT(b)); }), rule([](V v, X<0> a, XShape<1> b) { return product_like(b, mT(a), v); })},
     .batch = batch_matmul,
     .doc = "The product of matrices, or of batches of matrices that broadcast against each other.", .reference = matmul_kernel};

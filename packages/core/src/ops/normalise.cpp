@@ -220,9 +220,9 @@ constexpr std::array<Rule, 4> centred_jvp{
     rule([](V v, X<0> x) { return expand(v, x.sizes()); })};
 }  // namespace
 
-const Op op_layer_norm{.name = "layer_norm", .fields = fields_of<Normalize>, .kind = Kind::custom, .outputs = 3, .types = standardise_types, .shape = standardise_shape, .d = centred_vjp, .t = centred_jvp,
+const Op op_layer_norm{.name = "layer_norm", .torch = "NativeLayerNorm|input|result0 result1 result2|dims eps", .fields = fields_of<Normalize>, .kind = Kind::custom, .outputs = 3, .types = standardise_types, .shape = standardise_shape, .d = centred_vjp, .t = centred_jvp,
     .batch = standardise_batch, .doc = "(x - mean) / sqrt(var + eps) over trailing dimensions, times weight, plus bias; also mean and var.", .reference = standardise_kernel<true>};
-const Op op_batch_norm{.name = "batch_norm", .fields = fields_of<Normalize>, .kind = Kind::custom, .outputs = 3, .types = standardise_types, .shape = standardise_shape, .d = centred_vjp, .t = centred_jvp,
+const Op op_batch_norm{.name = "batch_norm", .torch = "NativeBatchNorm|input|result0 result1 result2|dims eps", .fields = fields_of<Normalize>, .kind = Kind::custom, .outputs = 3, .types = standardise_types, .shape = standardise_shape, .d = centred_vjp, .t = centred_jvp,
     .batch = standardise_batch, .doc = "(x - mean) / sqrt(var + eps) over all dimensions but one, times weight, plus bias; also mean and var.", .reference = standardise_kernel<true>};
 const Op op_rms_norm{.name = "rms_norm", .fields = fields_of<Normalize>, .kind = Kind::custom, .outputs = 2, .types = standardise_types, .shape = standardise_shape,
     .d = {rule([](Cotangents c, Inputs in, Y<1> square, const Normalize& a) { return standardise_vjp(c.v, in.x, {}, square, a); }),

@@ -1,5 +1,6 @@
 // Pooling over windows of the last one to three dimensions; whatever leads is a batch of planes.
 #include <adjoint/core/batch.h>
+#include <adjoint/core/op_fields.h>
 #include <adjoint/core/observer.h>
 #include <adjoint/core/types.h>
 
@@ -190,7 +191,7 @@ void check(const Tensor& x, const Window& w, const char* op) {
 
 }  // namespace
 
-const Op op_max_pool{.name = "max_pool", .kind = Kind::custom, .outputs = 2, .types = types::with_index, .shape = max_pool_shape,
+const Op op_max_pool{.name = "max_pool", .torch = "|self|result0 result1", .fields = fields_of<Window>, .kind = Kind::custom, .outputs = 2, .types = types::with_index, .shape = max_pool_shape,
     .d = {rule([](V v, Y<1> index, XShape<0> x, const Window& w) {
       const int n = w.kernel.size();
       Dims flat = x.sizes;
@@ -215,7 +216,7 @@ Values max_pool(const Tensor& x, const Window& w) {
   return {y[0], y[1]};
 }
 
-const Op op_avg_pool{.name = "avg_pool", .kind = Kind::linear, .types = types::first, .shape = avg_pool_shape,
+const Op op_avg_pool{.name = "avg_pool", .fields = fields_of<Averaging>, .kind = Kind::linear, .types = types::first, .shape = avg_pool_shape,
     .d = {rule([](V v, XShape<0> x, const Averaging& a) {
       Averaging r = a;
       r.sizes = Dims(std::span(x.sizes.end() - a.window.kernel.size(), x.sizes.end()));

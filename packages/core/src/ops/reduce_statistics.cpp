@@ -163,7 +163,7 @@ Tensor spread(const Op& op, const Tensor& x, const OptionalDims& dims, double co
 Tensor var(const Tensor& x, const OptionalDims& dims, double correction, bool keepdim) { return spread(op_var, x, dims, correction, keepdim); }
 Tensor std(const Tensor& x, const OptionalDims& dims, double correction, bool keepdim) { return spread(op_std, x, dims, correction, keepdim); }
 
-const Op op_vector_norm{.name = "vector_norm", .fields = fields_of<VectorNorm>, .kind = Kind::custom, .types = types::real_part, .shape = reduced_shape<VectorNorm>,
+const Op op_vector_norm{.name = "vector_norm", .torch = "LinalgVectorNorm|||dim ord keepdim", .fields = fields_of<VectorNorm>, .kind = Kind::custom, .types = types::real_part, .shape = reduced_shape<VectorNorm>,
     .d = {rule([](V v, X<0> x, Y<> y, const VectorNorm& a) { return keep(v, a) * norm_direction(x, keep(y, a), a); })},
     .t = {rule([](V v, X<0> x, Y<> y, const VectorNorm& a) { return sum_over(real(conj(norm_direction(x, keep(y, a), a)) * v), a.dims, a.keepdim); })},
     .batch = batch::shift<&VectorNorm::dims>, .doc = "(sum |x|^p)^(1/p) over `dims`, for finite p; p = 0 counts what is not zero.", .reference = norm_kernel};

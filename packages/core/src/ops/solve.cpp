@@ -23,7 +23,7 @@ Tensor triangle_of(const Tensor& x, const Triangular& t) { return t.upper ? triu
 
 }  // namespace
 
-const Op op_solve_triangular{.name = "solve_triangular", .kind = Kind::custom, .types = types::first,
+const Op op_solve_triangular{.name = "solve_triangular", .torch = "LinalgSolveTriangular|self B", .kind = Kind::custom, .types = types::first,
     .shape = [](Tensors x, const Attrs&, Dims* out) { out[0] = x[1].sizes(); },
     .d = {rule([](V v, X<0> a, Y<> x, const Triangular& t) { return triangle_of(-matmul(solve_triangle(mH(a), v, {!t.upper, t.unit}), mH(x)), t); }),
           rule([](V v, X<0> a, const Triangular& t) { return solve_triangle(mH(a), v, {!t.upper, t.unit}); })},
@@ -104,7 +104,7 @@ const Op op_solve_factored{.name = "solve_factored", .kind = Kind::custom, .indi
           rule([](V v, X<0> a, X<1> f, X<2> p, const Solving& s) { return solve_again(a, f, p, v, s.adjoint); })},
     .batch = batch::leading, .doc = "The solution of a x = b, or of a^H x = b, with the factors that `solve` found of a.", .reference = solve_factored_kernel};
 
-const Op op_solve{.name = "solve", .kind = Kind::custom, .outputs = 3,
+const Op op_solve{.name = "solve", .torch = "LinalgSolveEx|A B|result LU pivots", .kind = Kind::custom, .outputs = 3,
     .types = [](Tensors x, const Attrs&) { return Types{x[0].dtype(), {x[0].dtype(), x[0].dtype(), DType::int32}}; },
     .shape = [](Tensors x, const Attrs&, Dims* out) {
       out[0] = x[1].sizes();

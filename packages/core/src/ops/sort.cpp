@@ -1,5 +1,6 @@
 // Sorting along a dimension: sort, topk, unique. NaN counts as larger than every number; equal elements keep their order.
 #include <adjoint/core/batch.h>
+#include <adjoint/core/op_fields.h>
 #include <adjoint/core/types.h>
 
 #include <algorithm>
@@ -125,7 +126,7 @@ Values sort(const Tensor& x, int64_t dim, bool descending) {
   return along_values(x, dim, "sort", [&](const Tensor& v, int d) { return apply_values(op_sort, v, Sorting{d, descending}); });
 }
 
-const Op op_topk{.name = "topk", .kind = Kind::custom, .outputs = 2, .types = types::with_index,
+const Op op_topk{.name = "topk", .fields = fields_of<TopK>, .kind = Kind::custom, .outputs = 2, .types = types::with_index,
     .shape = [](Tensors x, const Attrs& attrs, Dims* out) {
       const TopK& a = attrs.as<TopK>();
       out[0] = x[0].sizes();

@@ -17,11 +17,11 @@ Tensor coo(const Tensor& values, const Tensor& indices, const Dims& sizes, bool 
 
 }  // namespace
 
-const Op op_sparse_coo_tensor{.name = "sparse_coo_tensor", .kind = Kind::linear, .indices = 2, .types = types::first, .shape = shapes::same,
+const Op op_sparse_coo_tensor{.name = "sparse_coo_tensor", .torch = "SparseCooTensorWithDimsAndTensors", .kind = Kind::linear, .indices = 2, .types = types::first, .shape = shapes::same,
     .d = {rule([](V v, X<1> indices) { return sparse_at(v, indices); })},
     .doc = "The sparse tensor with `values` at `indices`, (sparse dims, n); values at one position add up."};
 
-const Op op_sparse_values{.name = "sparse_values", .kind = Kind::custom, .types = types::first, .shape = shapes::same,
+const Op op_sparse_values{.name = "sparse_values", .torch = "Values", .kind = Kind::custom, .types = types::first, .shape = shapes::same,
     .d = {rule([](V v, X<0> x) { return coo(v, indices_of(x), x.sizes(), true); })},
     .t = {rule([](V v, X<0> x) { return sparse_at(v, indices_of(x)); })},
     .doc = "The values of a coalesced sparse tensor, (n, dense dims...)."};

@@ -48,7 +48,7 @@ void eigen_shape(Tensors x, const Attrs& a, Dims* out) {
 }  // namespace
 
 // dw = diag(V^H dA V), dV = V (V^H dA V / gaps).
-const Op op_eigh{.name = "eigh", .kind = Kind::custom, .outputs = 2, .types = [](Tensors x, const Attrs&) { return Types{x[0].dtype(), {real_of(x[0].dtype()), x[0].dtype()}}; }, .shape = eigen_shape,
+const Op op_eigh{.name = "eigh", .torch = "LinalgEigh|A|eigenvalues eigenvectors", .kind = Kind::custom, .outputs = 2, .types = [](Tensors x, const Attrs&) { return Types{x[0].dtype(), {real_of(x[0].dtype()), x[0].dtype()}}; }, .shape = eigen_shape,
     .d = {rule([](Cotangents c, Y<0> w, Y<1> u) {
       if (!c.v[1]) return matmul(columns_times(u, c.v[0]), mH(u));
       const Tensor g = matmul(mH(u), c.v[1]);
@@ -94,7 +94,7 @@ Tensor real_diagonal(const Tensor& x) { const Tensor d = diagonals(x); return d 
 }  // namespace
 
 // M = V^-1 dA V: dw = diag(M), dV = V (M / gaps), less what changes the length of each vector.
-const Op op_eig{.name = "eig", .kind = Kind::custom, .outputs = 2, .types = [](Tensors x, const Attrs&) { return Types{x[0].dtype(), {complex_of(x[0].dtype()), complex_of(x[0].dtype())}}; }, .shape = eigen_shape,
+const Op op_eig{.name = "eig", .torch = "LinalgEig|self|eigenvalues eigenvectors", .kind = Kind::custom, .outputs = 2, .types = [](Tensors x, const Attrs&) { return Types{x[0].dtype(), {complex_of(x[0].dtype()), complex_of(x[0].dtype())}}; }, .shape = eigen_shape,
     .d = {rule([](Cotangents c, Y<0> w, Y<1> u, XShape<0> x) {
       Tensor inner;
       if (c.v[1]) {
@@ -200,7 +200,7 @@ Tensor svd_vjp(Tensors c, const Tensor& full_u, const Tensor& s, const Tensor& f
 
 }  // namespace
 
-const Op op_svd{.name = "svd", .kind = Kind::custom, .outputs = 3, .types = [](Tensors x, const Attrs&) { return Types{x[0].dtype(), {x[0].dtype(), real_of(x[0].dtype()), x[0].dtype()}}; }, .shape = svd_shape,
+const Op op_svd{.name = "svd", .torch = "LinalgSvd|A|U S Vh", .kind = Kind::custom, .outputs = 3, .types = [](Tensors x, const Attrs&) { return Types{x[0].dtype(), {x[0].dtype(), real_of(x[0].dtype()), x[0].dtype()}}; }, .shape = svd_shape,
     .d = {rule([](Cotangents c, Y<0> u, Y<1> s, Y<2> vh) { return svd_vjp(c.v, u, s, vh); })},
     .t = {rule([](V v, Y<0> u, Y<1> s, Y<2> vh) { return svd_jvp(v, u, s, vh); })},
     .batch = batch::leading, .doc = "x = U diag(S) Vh with orthonormal columns in U and rows in Vh; S descending.", .reference = svd_kernel};

@@ -74,7 +74,7 @@ const Op op_sgn{.name = "sgn", .kind = Kind::custom, .types = types::promoted,
     .doc = "`x / abs(x)` for each element of `x`, 0 for 0.", .reference = elementwise<functors::Sign, 1>};
 Tensor sgn(const Tensor& x) { return apply(op_sgn, {x}); }
 
-const Op op_square{.name = "square", .types = squared,
+const Op op_square{.name = "square", .torch = "Pow", .types = squared,
     .d = {rule([](V v, X<0> x) { return v * (x * 2.); })},
     .doc = "Square of each element of `x`.", .reference = elementwise<functors::Square, 1>};
 Tensor square(const Tensor& x) { return apply(op_square, {x}); }

@@ -1,5 +1,6 @@
 // Views: the same memory under other sizes and strides. Each is linear; its transpose scatters into zeros.
 #include <adjoint/core/batch.h>
+#include <adjoint/core/op_fields.h>
 #include <adjoint/core/observer.h>
 #include <adjoint/core/several.h>
 #include <adjoint/core/types.h>
@@ -114,7 +115,7 @@ Tensor reshape(const Tensor& x, const Dims& sizes) {
   return apply(op_view, {x}, Sizes{to});
 }
 
-const Op op_permute{.name = "permute", .kind = Kind::linear,
+const Op op_permute{.name = "permute", .torch = "|||dims", .fields = fields_of<Sizes>, .kind = Kind::linear,
     .d = {rule([](V v, const Sizes& a) {
       Dims inverse(a.sizes.size(), 0);
       for (int i = 0; i < a.sizes.size(); i++) inverse[static_cast<int>(a.sizes[i])] = i;
@@ -145,7 +146,7 @@ Tensor permute(const Tensor& x, const Dims& dims) {
   return apply(op_permute, {x}, Sizes{order});
 }
 
-const Op op_transpose{.name = "transpose", .kind = Kind::linear,
+const Op op_transpose{.name = "transpose", .torch = "|||dim0 dim1", .fields = fields_of<Dims2>, .kind = Kind::linear,
     .d = {rule([](V v, const Dims2& a) { return transpose(v, a.a, a.b); })}, .batch = batch::shift<&Dims2::a, &Dims2::b>,
     .alias = [](const TensorImpl&, const Attrs& attrs, TensorImpl& y) {
       const auto [a, b] = attrs.as<Dims2>();
@@ -178,7 +179,7 @@ Tensor unsqueeze(const Tensor& x, int64_t dim) {
   return apply(op_view, {x}, Sizes{to});
 }
 
-const Op op_slice{.name = "slice", .kind = Kind::linear,
+const Op op_slice{.name = "slice", .fields = fields_of<Slice>, .kind = Kind::linear,
     .d = {rule([](V v, const Slice& a, XShape<0> x) { return slice_scatter_zeros(v, x.sizes, a); })}, .batch = batch::shift<&Slice::dim>,
     .alias = [](const TensorImpl& x, const Attrs& attrs, TensorImpl& y) {
       const Slice& a = attrs.as<Slice>();
@@ -207,7 +208,7 @@ Tensor narrow(const Tensor& x, int64_t dim, int64_t start, int64_t length) {
   return slice(x, d, first, first + length);
 }
 
-const Op op_select{.name = "select", .kind = Kind::linear,
+const Op op_select{.name = "select", .fields = fields_of<At>, .kind = Kind::linear,
     .d = {rule([](V v, const At& a, XShape<0> x) { return select_scatter_zeros(v, x.sizes, a); })}, .batch = batch::shift<&At::dim>,
     .alias = [](const TensorImpl& x, const Attrs& attrs, TensorImpl& y) {
       const At& a = attrs.as<At>();
@@ -224,7 +225,7 @@ Tensor select(const Tensor& x, int64_t dim, int64_t index) {
   return apply(op_select, {x}, At{d, index < 0 ? index + n : index});
 }
 
-const Op op_diagonal{.name = "diagonal", .kind = Kind::linear,
+const Op op_diagonal{.name = "diagonal", .fields = fields_of<Diagonal>, .kind = Kind::linear,
     .d = {rule([](V v, const Diagonal& a, XShape<0> x) { return diagonal_scatter_zeros(v, x.sizes, a); })}, .batch = batch::shift<&Diagonal::a, &Diagonal::b>,
     .alias = [](const TensorImpl& x, const Attrs& attrs, TensorImpl& y) {
       const Diagonal& g = attrs.as<Diagonal>();
@@ -242,7 +243,7 @@ Tensor diagonal(const Tensor& x, int64_t offset, int64_t a, int64_t b) {
   return apply(op_diagonal, {x}, Diagonal{std::clamp(offset, -x.size(p), x.size(q)), p, q});
 }
 
-const Op op_unfold{.name = "unfold", .kind = Kind::linear,
+const Op op_unfold{.name = "unfold", .fields = fields_of<Windows>, .kind = Kind::linear,
     .d = {rule([](V v, const Windows& a, XShape<0> x) {
       const Tensor starts = mul(arange(int64_t(0), v.size(a.dim), int64_t(1), DType::int64), wrapped(a.step));
       const Tensor at = add(unsqueeze(starts, 1), arange(int64_t(0), a.size, int64_t(1), DType::int64));
@@ -259,7 +260,7 @@ const Op op_unfold{.name = "unfold", .kind = Kind::linear,
     },
     .doc = "All windows of one size along a dimension, `step` apart, as the last dimension of the result."};
 
-const Op op_as_strided{.name = "as_strided", .kind = Kind::linear,
+const Op op_as_strided{.name = "as_strided", .fields = fields_of<Strided>, .kind = Kind::linear,
     .d = {rule([](V v, const Strided& a, XShape<0> x) { return as_strided_scatter_zeros(v, x.sizes, a); })},
     .alias = [](const TensorImpl& x, const Attrs& attrs, TensorImpl& y) {
       const Strided& a = attrs.as<Strided>();

@@ -28,6 +28,7 @@ struct FieldList;   // op_fields.h
 
 struct Op {
   const char* name;
+  const char* torch = "";                                             // PyTorch's names where they are not the usual ones: "node|inputs|outputs|attributes"
   void (*fields)(const Attrs*, FieldList&) = nullptr;                 // attributes by name, for kernels written elsewhere; of none: the names
   Kind kind = Kind::elementwise;
   int outputs = 1;

@@ -1,5 +1,6 @@
 // Attributes by name: what a kernel that C++ does not know reads of a call (fields_of<Reduce> in the record of sum).
 #pragma once
+#include <adjoint/core/attrs.h>
 #include <adjoint/core/op_attrs.h>
 
 #include <concepts>
@@ -10,7 +11,7 @@ struct Field {
   const char* name;
   double number;        // also of integers and flags
   int64_t whole;
-  bool real;            // of a floating-point attribute
+  bool real, flag;      // of a floating-point attribute; of a bool
   const Dims* dims;     // null: one value
 };
 
@@ -19,9 +20,9 @@ struct FieldList {
   Field field[most];
   int count = 0;
 
-  void add(const char* name, std::integral auto v) { field[count++] = {name, static_cast<double>(v), static_cast<int64_t>(v), false, nullptr}; }
-  void add(const char* name, std::floating_point auto v) { field[count++] = {name, v, 0, true, nullptr}; }
-  void add(const char* name, const Dims& v) { field[count++] = {name, 0, v.size() == 1 ? v[0] : 0, false, &v}; }
+  void add(const char* name, std::integral auto v) { field[count++] = {name, static_cast<double>(v), static_cast<int64_t>(v), false, std::is_same_v<decltype(v), bool>, nullptr}; }
+  void add(const char* name, std::floating_point auto v) { field[count++] = {name, v, 0, true, false, nullptr}; }
+  void add(const char* name, const Dims& v) { field[count++] = {name, 0, v.size() == 1 ? v[0] : 0, false, false, &v}; }
 };
 
 inline void describe(const Dim& a, FieldList& f) { f.add("dim", a.dim); }
@@ -38,6 +39,19 @@ inline void describe(const Normalize& a, FieldList& f) { f.add("dims", a.dims); 
 inline void describe(const Sorting& a, FieldList& f) { f.add("dim", a.dim); f.add("descending", a.descending); }
 inline void describe(const Indexed& a, FieldList& f) { f.add("dims", a.dims); f.add("at", a.at); f.add("accumulate", a.accumulate); }
 inline void describe(const ScatterReduce& a, FieldList& f) { f.add("dim", a.dim); f.add("how", static_cast<int>(a.how)); }
+inline void describe(const Slice& a, FieldList& f) { f.add("dim", a.dim); f.add("start", a.start); f.add("end", a.stop); f.add("step", a.step); }
+inline void describe(const At& a, FieldList& f) { f.add("dim", a.dim); f.add("index", a.index); }
+inline void describe(const Strided& a, FieldList& f) { f.add("size", a.sizes); f.add("stride", a.strides); f.add("storage_offset", a.offset); }
+inline void describe(const Windows& a, FieldList& f) { f.add("dimension", a.dim); f.add("size", a.size); f.add("step", a.step); }
+inline void describe(const Diagonal& a, FieldList& f) { f.add("offset", a.offset); f.add("dim1", a.a); f.add("dim2", a.b); }
+inline void describe(const Shifts& a, FieldList& f) { f.add("shifts", a.shifts); f.add("dims", a.dims); }
+inline void describe(const TopK& a, FieldList& f) { f.add("k", a.k); f.add("dim", a.dim); f.add("largest", a.largest); f.add("sorted", a.sorted); }
+inline void describe(const Window& a, FieldList& f) {
+  f.add("kernel_size", a.kernel); f.add("stride", a.stride); f.add("padding", a.padding); f.add("dilation", a.dilation);
+  f.add("groups", a.groups); f.add("ceil_mode", a.ceil_mode); f.add("count_include_pad", a.count_include_pad);
+}
+inline void describe(const Averaging& a, FieldList& f) { describe(a.window, f); f.add("divisor_override", a.divisor); }
+inline void describe(const Convolution& a, FieldList& f) { f.add("stride", a.stride); f.add("padding", a.padding); f.add("dilation", a.dilation); f.add("groups", a.groups); }
 inline void describe(const Epsilon& a, FieldList& f) { f.add("eps", a.eps); }
 inline void describe(const Replacements& a, FieldList& f) { f.add("nan", a.nan); f.add("positive", a.positive); f.add("negative", a.negative); }
 inline void describe(const Order& a, FieldList& f) { f.add("n", a.n); }

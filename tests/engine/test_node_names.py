@@ -1,0 +1,68 @@
+"""What nodes keep has PyTorch's names, which come from the records."""
+
+import pytest
+
+import adjoint as ad
+from op_cases import CASES
+
+
+def leaf(*sizes):
+    return ad.rand(*sizes).add(0.5).requires_grad_()
+
+
+@pytest.mark.parametrize(
+    ("call", "node", "kept"),
+    [
+        (lambda x: x.sum(1, keepdim=True), "SumBackward1", {"dim": (1,), "keepdim": True, "self_sym_sizes": (3, 4)}),
+        (lambda x: x.var(0), "VarBackward0", {"dim": (0,), "correction": 1.0, "keepdim": False}),
+        (lambda x: x.transpose(0, 1), "TransposeBackward0", {"dim0": 0, "dim1": 1}),
+        (lambda x: x.permute(1, 0), "PermuteBackward0", {"dims": (1, 0)}),
+        (lambda x: x[:, 1:3], "SliceBackward0", {"dim": 1, "start": 1, "end": 3, "step": 1}),
+        (lambda x: x.diagonal(1), "DiagonalBackward0", {"offset": 1, "dim1": 0, "dim2": 1}),
+        (lambda x: x.clamp(0.6, 1.2), "ClampBackward1", {"min": pytest.approx(0.6), "max": pytest.approx(1.2)}),
+        (lambda x: ad.nn.functional.softplus(x, 2.0, 10.0), "SoftplusBackward0", {"beta": 2.0, "threshold": 10.0}),
+        (lambda x: ad.nn.functional.hardtanh(x, -2, 3), "HardtanhBackward0", {"min_val": -2.0, "max_val": 3.0}),
+        (lambda x: ad.addcmul(x, x, x, value=2), "AddcmulBackward0", {"value": 2.0}),
+        (lambda x: ad.polygamma(2, x), "PolygammaBackward0", {"n": 2}),
+        (lambda x: x.mean(), "MeanBackward0", {"self_sym_numel": 12}),
+        (lambda x: x @ x.t(), "MmBackward0", {"mat2_sym_sizes": (4, 3), "self_sym_argsize_minus_1": 4}),
+        (lambda x: ad.linalg.qr(x)[0], "LinalgQrBackward0", {}),
+        (lambda x: x**3, "PowBackward0", {"exponent": 3}),
+    ],
+)
+def test_attributes(call, node, kept):
+    grad_fn = call(leaf(3, 4)).grad_fn
+    assert grad_fn.name() == node
+    for name, value in kept.items():
+        found = getattr(grad_fn, f"_saved_{name}")
+        assert found == value and type(found) is type(value) or value == pytest.approx(found), name
+        assert "sym" in name or f"_saved_{name}" in dir(grad_fn)
+
+
+def test_tensors():
+    x, y = leaf(4, 3), leaf(4, 3)
+    q, r = ad.linalg.qr(x)
+    assert ad.equal(q.grad_fn._saved_Q, q) and ad.equal(q.grad_fn._saved_R, r)
+    values, vectors = ad.linalg.eigh(x @ x.t())
+    assert ad.equal(vectors.grad_fn._saved_eigenvalues, values)
+    index = ad.tensor([[0, 1, 1]])
+    assert ad.equal(x.gather(0, index).grad_fn._saved_index, index)
+    z = ad.addcmul(x, x, y)
+    assert ad.equal(z.grad_fn._saved_tensor2, y)
+    z.grad_fn._raw_saved_tensor1.register_hooks(lambda t: t, lambda t: t * 10)
+    assert ad.allclose(ad.autograd.grad(z.sum(), y)[0], 10 * x)
+    with pytest.raises(AttributeError, match="_saved_tensor3"):
+        _ = z.grad_fn._saved_tensor3
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.id)
+def test_every_name_in_dir_is_there(case):
+    tensors = [ad.tensor(a) for a in case.sample()]
+    for t, leaf in zip(tensors, case.inputs):
+        if leaf.differentiable:
+            t.requires_grad_()
+    y = case.run(ad, tensors)
+    node = (y[0] if isinstance(y, tuple | list) else y).grad_fn
+    for name in dir(node) if node is not None else ():
+        if name.startswith(("_saved_", "_raw_saved_")):
+            getattr(node, name)
