@@ -105,6 +105,7 @@ def probe(what, f, *args, **kwargs):
     except EXPECTED as e:
         assert str(e) or type(e) is MemoryError, f"{what}: {type(e).__name__} without a message for {args} {kwargs}"
         assert not RIDDLE.search(str(e)), f"{what}: {e}"
+        assert not str(e).startswith("an argument has a type that does not fit"), f"{what}: {e}"
         return e
 
 

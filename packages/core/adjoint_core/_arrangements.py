@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _core
+from ._checked import check_all
 from ._core import Tensor
 from ._method import inplace_method, method
 
@@ -261,3 +262,6 @@ def unsafe_split(input: Tensor, split_size: int | Sequence[int], dim: int = 0) -
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """`chunk` in pieces that may be written in place."""
     return unsafe_split_with_sizes(input, [y.size(dim) for y in input.detach().chunk(chunks, dim)], dim)
+
+
+check_all(globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeVar
 
 from ._core import Tensor
@@ -24,16 +25,31 @@ def _wrong_argument(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
 
 
 def checked(f: F) -> F:
-    """The function, whose AttributeErrors about an argument that is no tensor become TypeErrors that name it."""
+    """The function, whose errors about an argument of another type name the function, and the argument if it should be a tensor."""
 
     @functools.wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             return f(*args, **kwargs)
-        except AttributeError as error:
-            wrong = _wrong_argument(f, args, kwargs)
-            if wrong is None:
+        except (AttributeError, TypeError) as error:
+            try:
+                wrong = _wrong_argument(f, args, kwargs)
+            except TypeError:  # arguments that the function does not have: it said so
+                raise error from None
+            if wrong is not None:
+                text = f"{f.__name__}: argument '{wrong[0]}' must be Tensor, not {type(wrong[1]).__name__}"
+            elif isinstance(error, TypeError) and f.__name__ not in str(error):
+                text = f"{f.__name__}: {error}"
+            else:
                 raise
-            raise TypeError(f"{f.__name__}: argument '{wrong[0]}' must be Tensor, not {type(wrong[1]).__name__}") from error
+            raise TypeError(text) from error
 
     return call  # type: ignore[return-value]
+
+
+def check_all(namespace: dict[str, Any]) -> None:
+    """Makes all public functions of a module checked. Those that only hand their arguments on say themselves what they expect."""
+    for name in namespace["__all__"]:
+        f = namespace[name]
+        if isinstance(f, FunctionType) and not hasattr(f, "__wrapped__") and len(f.__code__.co_names) > 2:
+            namespace[name] = checked(f)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core, _results
+from ._checked import check_all
 from ._core import Tensor
 
 __all__ = [
@@ -239,3 +240,6 @@ def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     """
     _expect_driver(driver)
     return _core._svdvals(A)
+
+
+check_all(globals())

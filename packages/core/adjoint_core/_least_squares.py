@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from . import _core, _factorisations, _results, _systems
+from ._checked import check_all
 from ._core import Tensor
 from ._info import finfo
 
@@ -149,3 +150,6 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
         raise RuntimeError(f"N must be greater than 1, got {count}")
     powers = x.unsqueeze(-1).expand(*x.shape, count - 1).cumprod(-1)
     return _core.cat([_core.ones_like(powers[..., :1]), powers], -1)
+
+
+check_all(globals())

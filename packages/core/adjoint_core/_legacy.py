@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _core
+from ._checked import check_all
 from ._core import Tensor
 from ._method import method
 from ._tensor import _TYPE_NAMES
@@ -180,3 +181,6 @@ for _name, _value in {"is_mps": False, "is_xpu": False, "is_sparse_csr": False}.
     setattr(Tensor, _name, _value)
 for _name in ("is_shared",):
     setattr(Tensor, _name, lambda self: False)
+
+
+check_all(globals())

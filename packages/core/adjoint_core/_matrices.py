@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from . import _core, _factorisations, _least_squares, _results, _systems
+from ._checked import check_all
 from ._core import Tensor
 from ._factorisations import householder_product as orgqr
 from ._factorisations import lu_unpack
@@ -200,3 +201,6 @@ def lobpcg(
     if largest is None or largest:
         chosen = A.size(-1) - 1 - chosen
     return values[..., chosen], vectors[..., chosen]
+
+
+check_all(globals())

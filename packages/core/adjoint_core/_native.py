@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from . import nn_functional as _functional
+from ._checked import check_all
 from ._core import Tensor
 from .linalg import matrix_power, multi_dot
 from .nn_functional import (
@@ -126,3 +127,6 @@ def group_norm(
 def chain_matmul(*matrices: Tensor) -> Tensor:
     """The product of matrices in the cheapest order: another way to call `linalg.multi_dot`."""
     return matrices[0] if len(matrices) == 1 else multi_dot(matrices)
+
+
+check_all(globals())

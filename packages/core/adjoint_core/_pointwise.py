@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from . import _core, _results
+from ._checked import check_all
 from ._core import Tensor
 from ._method import inplace_method, method
 
@@ -140,3 +141,6 @@ def nextafter(input: Tensor, other: Tensor) -> Tensor:
     least = _core.ones_like(bits).view(x.dtype)
     moved = _core.where(x == 0, _core.where(y < 0, -least, least), moved)
     return _core.where(x == y, y, _core.where(x.isnan() | y.isnan(), math.nan, moved))
+
+
+check_all(globals())

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _core, _results
+from ._checked import check_all
 from ._core import Tensor
 from ._method import method
 
@@ -284,3 +285,6 @@ def gradient(
         x = step if isinstance(step, Tensor) and step.ndim else _core.arange(n, dtype=real, device=input.device) * step
         out.append(_differences(input.movedim(d, -1), x, edge_order).movedim(-1, d))
     return tuple(out)
+
+
+check_all(globals())

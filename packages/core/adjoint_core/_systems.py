@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core, _results
+from ._checked import check_all
 from ._core import Tensor
 
 __all__ = ["det", "inv", "inv_ex", "lu_solve", "slogdet", "solve", "solve_ex", "solve_triangular", "tensorinv", "tensorsolve"]
@@ -166,3 +167,6 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
             f"but got {sizes.numel()} != {B.numel()}"
         )
     return solve(A.reshape(B.numel(), sizes.numel()), B.flatten()).reshape(sizes)
+
+
+check_all(globals())

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _core
+from ._checked import check_all as _check_all
 from ._core import Tensor
 
 __all__ = [
@@ -332,3 +333,6 @@ def ifftshift(input: Tensor, dim: Dims = None) -> Tensor:
         tensor([0, 1, 2, 3, 4])
     """
     return _shift(input, dim, True)
+
+
+_check_all(globals())

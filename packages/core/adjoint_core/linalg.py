@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _core
+from ._checked import check_all as _check_all
 from ._core import LinAlgError as LinAlgError
 from ._core import Tensor
 from ._factorisations import (
@@ -217,3 +218,6 @@ def _chain(matrices: list[Tensor], i: int, j: int, split: dict[tuple[int, int], 
         return matrices[i]
     k = split[i, j]
     return _chain(matrices, i, k, split) @ _chain(matrices, k, j, split)
+
+
+_check_all(globals())

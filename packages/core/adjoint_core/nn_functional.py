@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import FunctionType
 from typing import Any
 
 from . import _core
@@ -36,7 +35,7 @@ from ._activations import (
     threshold,
     write,
 )
-from ._checked import checked
+from ._checked import check_all
 from ._core import Tensor
 from ._embedding import embedding, embedding_bag
 from ._images import (
@@ -406,11 +405,4 @@ def scaled_dot_product_attention(
     return dropout(softmax(scores, -1), dropout_p, dropout_p > 0) @ value
 
 
-# Functions that only hand their arguments on to C++ say themselves what they expect.
-globals().update(
-    {
-        _f.__name__: checked(_f)
-        for _f in map(globals().get, __all__)
-        if isinstance(_f, FunctionType) and len(_f.__code__.co_names) > 2
-    }
-)
+check_all(globals())

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from . import _core
+from ._checked import check_all as _check_all
 from ._core import Tensor
 from ._core import digamma as digamma
 from ._core import digamma as psi
@@ -68,3 +69,6 @@ def xlog1py(input: Any, other: Any) -> Tensor:
     y = other if isinstance(other, Tensor) else _core.tensor(other, dtype=input.dtype, device=input.device)
     log = _core.log1p(y)
     return _core.where((_core.zeros_like(log) + input == 0) & ~y.isnan(), 0.0, input * log)
+
+
+_check_all(globals())

@@ -1,6 +1,8 @@
 // The callables behind direct calls: a function and a method with a vector call, in front of what nanobind bound.
 #include "direct.h"
 
+#include "out.h"
+
 #include <dlfcn.h>
 #include <structmember.h>
 
@@ -11,7 +13,6 @@ namespace adjoint::python {
 namespace {
 
 // Public since Python 3.9, in the stable ABI since 3.12 only: found at run time.
-using Vectorcall = PyObject* (*)(PyObject* callable, PyObject* const* args, size_t count, PyObject* names);
 constexpr size_t arguments_offset = size_t(1) << (8 * sizeof(size_t) - 1);
 constexpr unsigned long no_instantiation = 1UL << 7, has_vectorcall = 1UL << 11, method_descriptor = 1UL << 17;
 Vectorcall vectorcall = nullptr;
@@ -28,13 +29,29 @@ struct DirectObject {
 };
 DirectObject* cast(PyObject* o) { return reinterpret_cast<DirectObject*>(o); }
 
+// A cast deep in a function failed: what was called, and with what, is known here.
+PyObject* explained(PyObject* result, PyObject* general, PyObject* const* args, size_t count) {
+  if (result || !PyErr_ExceptionMatches(PyExc_TypeError)) return result;
+  nb::python_error error;
+  if (nb::cast<std::string>(nb::str(error.value())) != misfit) {
+    error.restore();
+    return nullptr;
+  }
+  std::string types;
+  for (size_t i = 0; i < count; i++) types += (i ? ", " : "") + nb::cast<std::string>(nb::handle(args[i]).type().attr("__name__"));
+  PyErr_Format(PyExc_TypeError, "%U(): %s, got (%s)", nb::str(nb::handle(general).attr("__name__")).ptr(), misfit, types.c_str());
+  return nullptr;
+}
+
 PyObject* enter(PyObject* self, PyObject* const* args, size_t count, PyObject* names) {
   const DirectObject* d = cast(self);
-  if (!names) {
+  if (names) {
+    if (const Py_ssize_t at = find_out(names); at >= 0) return call_with_out(vectorcall, d->general, args, count & ~arguments_offset, names, at);
+  } else if (d->call) {
     if (PyObject* r = d->call(d->f, args, count & ~arguments_offset)) return r;
     if (PyErr_Occurred()) return nullptr;
   }
-  return vectorcall(d->general, args, count, names);
+  return explained(vectorcall(d->general, args, count, names), d->general, args, count & ~arguments_offset);
 }
 
 PyObject* call(PyObject* self, PyObject* args, PyObject* keywords) { return PyObject_Call(cast(self)->general, args, keywords); }
@@ -93,6 +110,14 @@ void make_direct(nb::handle scope, const char* name, DirectCall call, const void
   d->call = call;
   d->f = f;
   scope.attr(name) = nb::steal(reinterpret_cast<PyObject*>(d));
+}
+
+void make_all_direct(nb::handle scope) {
+  const nb::object contents = nb::module_::import_("builtins").attr("dict")(scope.attr("__dict__"));
+  for (nb::handle name : nb::list(contents)) {
+    const std::string text = nb::cast<std::string>(name), type = nb::cast<std::string>(nb::object(contents[name]).type().attr("__name__"));
+    if (text[0] != '_' && (type == "nb_func" || type == "nb_method")) make_direct(scope, text.c_str(), nullptr, nullptr);
+  }
 }
 
 }  // namespace adjoint::python

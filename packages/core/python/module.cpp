@@ -87,5 +87,7 @@ NB_MODULE(_core, m) {
   });
   for (auto bind : {bind_memory, bind_books, bind_numpy, bind_dlpack, bind_create, bind_random, bind_elementwise, bind_select, bind_reduce, bind_view, bind_rearrange, bind_linalg, bind_factor, bind_fft, bind_nn, bind_sparse, bind_registry}) bind(m);
   bind_cuda(m);
+  make_all_direct(m);
+  make_all_direct(tensor_scope());
   m.attr("_api") = nb::capsule(&table, api_capsule);
 }

@@ -78,9 +78,9 @@ void bind_dtype(nb::module_& m, Api& api) {
 void bind_device(nb::module_& m) {
   nb::class_<DeviceObject>(m, "device", "Where memory lives: `device('cpu')`.")
       .def("__init__", [](DeviceObject* self, nb::object type, std::optional<int> index) {
-        Device d;
-        if (nb::isinstance<DeviceObject>(type)) d = nb::cast<DeviceObject&>(type).value;
-        else d = parse_device(nb::cast<std::string>(type));
+        const bool text = PyUnicode_Check(type.ptr());
+        expect(text || nb::isinstance<DeviceObject>(type), ErrorKind::type, "device(): argument 'type' must be str or device, not ", nb::cast<std::string>(type.type().attr("__name__")));
+        Device d = text ? parse_device(nb::cast<std::string>(type)) : nb::cast<DeviceObject&>(type).value;
         expect(!index || (*index >= 0 && *index < 128), "Device index must not be negative or above 127, got ", index.value_or(0));
         if (index && d.type == DeviceType::cuda) d.index = static_cast<int8_t>(*index);
         new (self) DeviceObject{d};

@@ -32,6 +32,7 @@ struct Api {
   PyObject* (*size)(const Dims& sizes);
   void (*raise)() noexcept;                           // turns the C++ exception in flight into a Python one
 };
+constexpr const char* misfit = "an argument has a type that does not fit";   // of a cast deep in a function
 constexpr const char* api_capsule = "adjoint_core._core._api";
 
 // One per module: set at the module's start.

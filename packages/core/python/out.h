@@ -1,0 +1,13 @@
+// `out=`, for all functions of the module.
+#pragma once
+#include "module.h"
+#include "tensor_type.h"
+
+namespace adjoint::python {
+
+using Vectorcall = PyObject* (*)(PyObject* callable, PyObject* const* args, size_t count, PyObject* names);
+
+Py_ssize_t find_out(PyObject* names);   // where `out` stands among the names of keyword arguments; -1
+PyObject* call_with_out(Vectorcall call, PyObject* f, PyObject* const* args, size_t count, PyObject* names, Py_ssize_t at);
+
+}  // namespace adjoint::python

@@ -1,0 +1,54 @@
+"""`out=`: results that go into a tensor that is given."""
+
+import pytest
+
+import adjoint as ad
+
+
+def test_the_result_is_written():
+    a, b, out = ad.randn(2, 3), ad.randn(2, 3), ad.empty(2, 3)
+    assert ad.mul(a, b, out=out) is out and ad.equal(out, a * b)
+    assert ad.add(a, b, alpha=2, out=out) is out and ad.equal(out, a + 2 * b)
+    assert ad.equal(ad.sum(a, 1, out=ad.empty(2, dtype=ad.float64)), a.sum(1).double())
+    assert ad.equal(ad.exp(a, out=None), a.exp())
+    view = ad.zeros(3, 2).t()
+    ad.sub(a, b, out=view)
+    assert ad.equal(view, a - b) and view.stride() == (1, 2)
+
+
+def test_an_operand_may_be_the_result():
+    a = ad.tensor([[1.0, 2.0], [3.0, 4.0]])
+    expected = a @ a
+    assert ad.equal(ad.mm(a, a, out=a), expected)
+
+
+def test_several_results():
+    values, indices = ad.empty(0), ad.empty(0, dtype=ad.int64)
+    found = ad.max(ad.tensor([[1.0, 3.0], [5.0, 2.0]]), 1, out=(values, indices))
+    assert found.values is values and values.tolist() == [3.0, 5.0] and indices.tolist() == [1, 0]
+    with pytest.raises(TypeError, match="'out' must be 2 tensors"):
+        ad.max(ad.ones(2, 2), 1, out=values)
+
+
+def test_sizes_and_types():
+    out = ad.empty(0)
+    assert ad.cat([ad.ones(2), ad.zeros(1)], out=out).tolist() == [1.0, 1.0, 0.0]
+    with pytest.warns(UserWarning, match="was resized since it had shape"):
+        assert ad.ones(2, 2, out=out).shape == (2, 2)
+    with pytest.raises(RuntimeError, match="result type float32 can't be cast to the desired output type int64"):
+        ad.exp(ad.ones(2), out=ad.empty(2, dtype=ad.int64))
+    with pytest.raises(TypeError, match=r"exp\(\): argument 'out' must be Tensor, not list"):
+        ad.exp(ad.ones(2), out=[1, 2])
+    with pytest.raises(TypeError, match="unexpected keyword argument 'out'"):
+        ad.is_tensor(1, out=out)
+
+
+def test_nothing_is_recorded():
+    text = r"mul\(\): functions with out=\.\.\. arguments don't support automatic differentiation, but one of the arguments requires grad\."
+    a, b = ad.ones(2, requires_grad=True), ad.ones(2)
+    with pytest.raises(RuntimeError, match=text):
+        ad.mul(a, b, out=ad.empty(2))
+    with pytest.raises(RuntimeError, match=text):
+        ad.mul(b, b, out=ad.empty(2, requires_grad=True))
+    with ad.no_grad():
+        assert ad.mul(a, b + 1, out=ad.empty(2, requires_grad=True)).tolist() == [2.0, 2.0]
