@@ -52,16 +52,17 @@ def ndtri(input: Tensor) -> Tensor:
 
 
 def log_ndtr(input: Tensor) -> Tensor:
-    """log(ndtr(x)), accurate on both sides; below -10 by its asymptotic series."""
+    """log(ndtr(x)), accurate on both sides; far below 0 by its asymptotic series."""
     if input.dtype.itemsize == 2:
         return log_ndtr(input.float()).to(input.dtype)
+    end = -30 if input.dtype == _core.float64 else -10  # of where ndtr is no subnormal number, and the five terms not exact
     near = _core.log1p(-ndtr(-input.clamp_min(0)))
-    middle = ndtr(input.clamp(-10, 0)).log()
-    x = input.clamp_max(-10)
+    middle = ndtr(input.clamp(end, 0)).log()
+    x = input.clamp_max(end)
     s = 1 / (x * x)
     series = 1 - s * (1 - 3 * s * (1 - 5 * s * (1 - 7 * s * (1 - 9 * s))))
     far = -x * x / 2 - (-x).log() - 0.5 * math.log(2 * math.pi) + series.log()
-    return _core.where(input > 0, near, _core.where(input > -10, middle, far))
+    return _core.where(input > 0, near, _core.where(input > end, middle, far))
 
 
 def xlog1py(input: Any, other: Any) -> Tensor:
