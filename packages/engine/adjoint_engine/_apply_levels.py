@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from adjoint_core import Tensor
 
-from . import _engine
+from . import _engine, trees
 from ._apply import apply_plain
 from ._context import BackwardCFunction
 from ._modes import no_grad
@@ -156,6 +157,30 @@ def _apply_batched(
         _engine.set_randomness(slot, info.randomness)
 
 
+def _batch_dim(x: Any, slot: int) -> int | None:
+    return _engine.batch_dim(x, slot) if isinstance(x, Tensor) and _engine.is_batched(x, slot) else None
+
+
+def _each_leaf(tree: Any, f: Callable[[Any], Any]) -> Any:
+    return trees.tree_map(f, tree) if isinstance(tree, (list, tuple, dict)) else f(tree)
+
+
+def _lifted_outputs(cls: Any, found: Any, out_dims: Any, slot: int) -> Any:
+    """What a vmap rule returned, with its batch dimensions hidden."""
+    leaves, spec = trees.tree_flatten(found)
+    dims = trees.broadcast_prefix(out_dims, spec)
+    if dims is None:
+        raise RuntimeError(
+            f"{cls.__name__}.vmap returned an incompatible (output, out_dims) tuple. Expected out_dims={out_dims} to be compatible "
+            "with the structure of `output`."
+        )
+    lifted = [
+        y if d is None or not isinstance(y, Tensor) else _engine.lift_batch(y, slot, d)
+        for y, d in zip(leaves, dims, strict=True)
+    ]
+    return trees.tree_unflatten(lifted, spec)
+
+
 def _batch_rule(
     cls: Any, args: tuple[Any, ...], values: tuple[Any, ...], kwargs: dict[str, Any], slot: int, info: VmapInfo
 ) -> tuple[Any, BackwardCFunction]:
@@ -166,31 +191,22 @@ def _batch_rule(
             raise RuntimeError(
                 f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overriden vmap staticmethod. Please set generate_vmap_rule=False or delete the overriden vmap staticmethod to avoid ambiguity."
             )
-        dims = tuple(
-            _engine.batch_dim(a, slot) if isinstance(a, Tensor) and _engine.is_batched(a, slot) else None for a in args
-        )
+        dims = tuple(_each_leaf(a, lambda x: _batch_dim(x, slot)) for a in args)
+        values = tuple(_each_leaf(a, lambda x: _engine.value_at(x, slot) if isinstance(x, Tensor) else x) for a in args)
         returned = cls.vmap(info, dims, *values, **kwargs)
         if not isinstance(returned, tuple) or len(returned) != 2:
             raise RuntimeError(
                 "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure compatible with "
                 f"the output. Got a {type(returned).__name__}, in {cls.__name__}.vmap."
             )
-        found, out_dims = returned
-        single = not isinstance(found, tuple)
-        outputs = (found,) if single else found
-        where = out_dims if isinstance(out_dims, tuple) else (out_dims,) * len(outputs)
-        raised = tuple(
-            y if d is None or not isinstance(y, Tensor) else _engine.lift_batch(y, slot, d)
-            for y, d in zip(outputs, where, strict=True)
-        )
-        return (raised[0] if single else raised), ctx
+        return _lifted_outputs(cls, *returned, slot), ctx
     if not cls.generate_vmap_rule:
         raise RuntimeError(
             f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the vmap staticmethod or set generate_vmap_rule=True."
         )
     from ._vmap import generated_rule
 
-    dims = tuple(_engine.batch_dim(a, slot) if isinstance(a, Tensor) and _engine.is_batched(a, slot) else None for a in args)
+    dims = tuple(_batch_dim(a, slot) for a in args)
     outputs, single = generated_rule(cls, dims, info).run(values, kwargs)
     raised = tuple(_engine.lift_batch(y, slot, 0) if isinstance(y, Tensor) else y for y in outputs)
     return (raised[0] if single else raised), ctx

@@ -41,6 +41,12 @@ def vmap(
     if chunk_size is not None and chunk_size <= 0:
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
+    if not all(d is None or isinstance(d, int) for d in tree_flatten(out_dims)[0]):
+        raise ValueError(
+            f"vmap({_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints "
+            "representing where in the outputs the vmapped dimension should appear."
+        )
+
     @wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         leaves, dims, spec, size = _mapped(func, in_dims, args)
@@ -63,7 +69,7 @@ def _name(func: Callable[..., Any]) -> str:
 
 
 def _mapped(func: Callable[..., Any], in_dims: Any, args: tuple[Any, ...]) -> tuple[list[Any], list[int | None], Any, int]:
-    if not isinstance(in_dims, (int, tuple, list)):
+    if not isinstance(in_dims, (int, tuple)):
         raise ValueError(
             f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple "
             f"matching the structure of inputs, got: {type(in_dims)}."
@@ -73,10 +79,10 @@ def _mapped(func: Callable[..., Any], in_dims: Any, args: tuple[Any, ...]) -> tu
             f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function with no inputs."
         )
     leaves, spec = tree_flatten(args)
-    given = broadcast_prefix(tuple(in_dims) if isinstance(in_dims, list) else in_dims, spec)
+    given = broadcast_prefix(in_dims, spec)
     if given is None:
         raise ValueError(
-            f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of inputs."
+            f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of `inputs`."
         )
     dims: list[int | None] = []
     sizes = set()
@@ -123,6 +129,8 @@ def _run(
         lifted = [x if d is None else level.lift(x, d) for x, d in zip(leaves, dims, strict=True)]
         result = func(*tree_unflatten(lifted, spec), **kwargs)
         outputs, out_spec = tree_flatten(result)
+        if isinstance(result, Tensor) and isinstance(out_dims, tuple) and len(out_dims) == 1:
+            out_dims = out_dims[0]
         where = broadcast_prefix(tuple(out_dims) if isinstance(out_dims, list) else out_dims, out_spec)
         if where is None:
             raise ValueError(
@@ -133,12 +141,12 @@ def _run(
 
 
 def _lower(func: Callable[..., Any], level: batch_level, y: Any, dim: int | None) -> Any:
-    if not isinstance(y, Tensor):
+    if dim is not None and not isinstance(y, Tensor):
         raise ValueError(
             f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type {type(y)}. Did you mean to set out_dims= to None for output?"
         )
     if dim is None:
-        if _engine.is_batched(y, level.slot):
+        if isinstance(y, Tensor) and _engine.is_batched(y, level.slot):
             raise ValueError(f"vmap({_name(func)}, ...): `{_name(func)}` can not return a BatchedTensor when out_dim is None")
         return y
     return level.lower(y, dim)

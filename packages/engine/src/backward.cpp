@@ -258,7 +258,7 @@ std::vector<Tensor> grad_of_level(Tensors outputs, Tensors inputs, Tensors cotan
   if (s) window.hi = s->serial - 1;
   std::vector<Root> roots;
   for (size_t i = 0; i < outputs.size(); i++)
-    if (outputs[i]->keys & key_tape) roots.push_back({gradient_edge(outputs[i]), initial_cotangent(outputs[i], cotangents[i], i)});
+    if (const Tensor y = s ? fresh(outputs[i]) : outputs[i]; y->keys & key_tape) roots.push_back({gradient_edge(y), initial_cotangent(y, cotangents[i], i)});
   std::vector<Edge> edges;
   for (const Tensor& x : inputs) edges.push_back(gradient_edge(x));
   if (roots.empty()) return std::vector<Tensor>(inputs.size());

@@ -15,7 +15,7 @@ void promote_to(TensorImpl& self, Slot* s) {
   Tensor base(&root);
   expect(!(s->strict || s->kind == LevelKind::batch) || root.birth >= s->serial, s->kind == LevelKind::batch
              ? "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more elements than `self`: self was made outside of vmap"
-             : "the function mutates a captured tensor: pass it as an argument or clone it first");
+             : "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call an in-place operation that would mutate a captured Tensor. This is not supported; please rewrite the function being transformed to explicitly accept the mutated Tensor(s) as inputs.");
   Tensor inner = face_copy(base);
   inner->grad_fn = root.grad_fn;
   inner->out_nr = root.out_nr;

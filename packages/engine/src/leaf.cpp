@@ -23,7 +23,7 @@ void set_requires_grad(const Tensor& t, bool value) {
   if (value) {
     expect(is_differentiable(t.dtype()), "only Tensors of floating point and complex dtype can require gradients, got ", t.dtype());
     if (t->keys & key_tape) return;
-    expect(!is_inference(*bottom(t)) || inference_mode, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
+    expect(!is_inference(*bottom(t)) || inference_mode || t->keys & key_lifted, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
     t->keys |= key_tape;
     ensure_meta(t).site = python_hooks.site ? python_hooks.site() : 0;
     if (t->keys & key_lifted && face(t)->slot->kind == LevelKind::dual && !face(t)->slot->strict) set_requires_grad(face(t)->value, true);   // eager duals: both faces

@@ -1,4 +1,5 @@
 // The stack of levels and the faces that tensors show at them.
+#include <adjoint/core/inference.h>
 #include <adjoint/engine/autograd.h>
 
 #include <mutex>
@@ -47,6 +48,8 @@ Slot* enter_level(LevelKind kind, bool strict, int64_t batch, Randomness randomn
   // no_grad outside still holds, unless the level is a tape of its own.
   if (kind != LevelKind::tape && window.lo > level_top) window.lo = serial + 1;
   s->entry = window.lo;
+  s->inference = inference_mode;
+  if (kind == LevelKind::tape) inference_mode = false;
   stack.push_back(s);
   level_top = serial;
   return s;
@@ -57,6 +60,7 @@ void leave_level() {
   stack.pop_back();
   level_top = stack.empty() ? 0 : stack.back()->serial.load();
   window = {s->lo, s->hi};
+  inference_mode = s->inference;
   s->serial = 0;
 }
 

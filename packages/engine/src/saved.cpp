@@ -48,7 +48,7 @@ std::string origin(const Node& owner, const Tensor& t, bool own_output) {
 }  // namespace
 
 Saved::Saved(const Tensor& t, bool own_output) : tensor_(own_output ? face_copy(t) : t), own_output_(own_output) {
-  expect(!is_inference(memory_of(*t)), "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use no_grad() instead of inference_mode().");
+  expect(level_top || !is_inference(memory_of(*t)), "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use no_grad() instead of inference_mode().");
   stamp_ = stamp(t);
   had_history_ = !own_output && t->grad_fn;
   if (saved_packer && !(t->flags & flag_wrapped)) pack(saved_packer, nullptr, own_output ? tensor_ : t);

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ._backend import Tensor, TreeSpec, tree_flatten, tree_unflatten
+from ._backend import Tensor, TreeSpec, tree_flatten, tree_map, tree_unflatten
 
 ArgNums: TypeAlias = int | tuple[int, ...]
 
@@ -33,6 +33,13 @@ def positions(argnums: ArgNums, count: int) -> tuple[int, ...]:
     return found
 
 
+def _own(arg: Any) -> Any:
+    """An argument as the function may write to it: tensors, like the differentiated ones, belong to the level."""
+    if isinstance(arg, Tensor):
+        return arg if arg.requires_grad else arg.detach()
+    return tree_map(_own, arg) if isinstance(arg, (list, tuple, dict)) else arg
+
+
 @dataclass(frozen=True)
 class Selection:
     """The arguments picked by ``argnums``: their tensors, and the way back into the argument list."""
@@ -44,8 +51,8 @@ class Selection:
     single: bool
 
     def replaced(self, leaves: Sequence[Any]) -> list[Any]:
-        """The whole argument list with other leaves in the picked places."""
-        args = list(self.args)
+        """The whole argument list with other leaves in the picked places, for a call on the level that is open now."""
+        args = [a if i in self.where else _own(a) for i, a in enumerate(self.args)]
         for position, value in zip(self.where, tree_unflatten(leaves, self.spec), strict=True):
             args[position] = value
         return args
@@ -78,7 +85,7 @@ def split_aux(result: Any, has_aux: bool, api: str) -> tuple[Any, Any]:
 def tensor_leaves(output: Any, api: str) -> tuple[list[Tensor], TreeSpec]:
     """The tensors of a function's output and their structure; RuntimeError for anything else."""
     leaves, spec = tree_flatten(output)
-    if not leaves:
+    if not leaves or output is None:
         raise RuntimeError(f"{api}: Expected f to be a function that has non-empty output (got output = {output})")
     for leaf in leaves:
         if not isinstance(leaf, Tensor):

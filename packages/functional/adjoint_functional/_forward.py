@@ -45,7 +45,10 @@ def _check_tangents(primals: Any, tangents: Any, api: str) -> list[Tensor]:
         if not isinstance(x, Tensor) or not isinstance(v, Tensor):
             raise RuntimeError(f"{api}: Expected primals and tangents to only contain Tensors, got {type(x)}, {type(v)}")
         if x.shape != v.shape:
-            raise RuntimeError(f"{api}: tangents must have the primals' shapes, {x.shape}, got {v.shape}")
+            raise RuntimeError(
+                f"{api}: Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+                f"supported. Tensor is of size {list(x.shape)} while the given forward gradient is of size {list(v.shape)}."
+            )
         if x.dtype != v.dtype:
             raise RuntimeError(f"{api}: tangents must have the primals' dtypes, {x.dtype}, got {v.dtype}")
     return vectors
@@ -78,6 +81,8 @@ def jvp(
     if not isinstance(primals, tuple):
         raise RuntimeError(f"{api}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
     vectors: list[Tensor | None] = list(_check_tangents(primals, tangents, api))
+    if not vectors:
+        raise RuntimeError(f"{api}: Expected primals to contain at least one Tensor.")
     ys, vs, spec, aux = _push(func, list(primals), vectors, strict, has_aux, api)
     result = (tree_unflatten(ys, spec), tree_unflatten(vs, spec))
     return (*result, aux) if has_aux else result
@@ -184,8 +189,18 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     leaves, spec = tree_flatten(output)
     _, push = vjp(pull, tree_unflatten([zeros_like(y) for y in leaves], spec))
 
+    points, points_spec = tree_flatten(primals)
+
     def jvp_fn(*tangents: Any) -> Any:
-        _check_tangents(primals, tangents, "linearize(f, *primals)")
+        vectors, vectors_spec = tree_flatten(tangents)
+        if vectors_spec != points_spec:
+            raise RuntimeError(f"Expected the tangents {vectors_spec} to have the same argspec as the primals {points_spec}")
+        for i, (x, v) in enumerate(zip(points, vectors, strict=True)):
+            for what, wanted, got in (("shape", x.shape, v.shape), ("device", x.device, v.device), ("dtype", x.dtype, v.dtype)):
+                if got != wanted:
+                    raise RuntimeError(
+                        f"Tangent:{i} with {what} {got} in flattened pytree doesn't match the {what} {wanted} of the corresponding primal."
+                    )
         return push(tangents)[0]
 
     return output, jvp_fn

@@ -214,6 +214,9 @@ def jacrev(
                 continue
             if y.numel() == 1:  # a gradient: nothing to batch
                 rows = run.pull([ones_like(y)], one)
+            elif chunk_size == 1:
+                columns = zip(*(run.pull([v], one) for v in unit_vectors(y)), strict=True)
+                rows = [stack(list(column)) for column in columns]
             else:
                 pull = vmap(lambda v, one=one: tuple(run.pull([v], one)), randomness="same", chunk_size=chunk_size)
                 rows = pull(unit_vectors(y))

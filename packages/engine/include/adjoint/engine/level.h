@@ -16,6 +16,7 @@ struct Slot {
   uint32_t floor = 0;          // histories of faces at or above it show through this level
   LevelKind kind{};
   bool strict = false;         // functional transforms: outer tensors may not be written to
+  bool inference = false;      // the mode outside, restored on leaving: what a tape records is no inference
   Randomness randomness{};
   int64_t batch = 0;
   uint32_t lo = 0, hi = 0;     // the recording window outside, restored on leaving
