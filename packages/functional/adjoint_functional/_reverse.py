@@ -12,6 +12,7 @@ from ._backend import (
     TreeSpec,
     eye,
     ones_like,
+    stack,
     tape_level,
     tree_flatten,
     tree_unflatten,
