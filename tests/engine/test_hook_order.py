@@ -20,6 +20,10 @@ def test_hooks_after_accumulation_return_nothing():
     x.register_post_accumulate_grad_hook(lambda leaf: leaf.grad)
     with pytest.raises(RuntimeError, match=r"post accumulate grad hooks should return None, hook '<lambda>' did not"):
         x.sum().backward()
+    y = ad.zeros(2, requires_grad=True)
+    y.register_post_accumulate_grad_hook(lambda leaf: leaf.sub_(leaf.grad))  # a step of descent returns the leaf
+    y.sum().backward()
+    assert y.tolist() == [-1, -1]
 
 
 def test_retain_grad_follows_every_view_of_what_is_written():

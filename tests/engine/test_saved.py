@@ -142,6 +142,13 @@ def test_mutation_allowed(write):
 
 
 def test_mutation_is_over_with_the_block():
+    with graph.allow_mutation_on_saved_tensors():
+        a = ad.ones(2, requires_grad=True)
+        b = a.clone()
+        out = (b**2).sum()
+        b.sin_()
+    with pytest.raises(AssertionError, match="Trying to backward outside of the"):
+        out.backward()
     with graph.allow_mutation_on_saved_tensors() as kept:
         a = ad.ones(2, requires_grad=True)
         out, again = (a.clone() ** 2).sum(), (a.clone() ** 2).sum()

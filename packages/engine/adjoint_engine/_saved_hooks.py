@@ -94,8 +94,8 @@ class _Handle:
 
     __slots__ = ("__weakref__", "value")
 
-    def __init__(self, value: Tensor) -> None:
-        self.value: Tensor | None = value
+    def __init__(self, value: Tensor | None) -> None:
+        self.value = value
 
 
 class _Kept:
@@ -112,8 +112,11 @@ class _Kept:
         self._handles.clear()
 
     def pack(self, tensor: Tensor) -> _Handle:
-        handle = _Handle(tensor)
-        self._handles.setdefault(_engine.memory_id(tensor), weakref.WeakSet()).add(handle)
+        return self._hold(_Handle(tensor), tensor)
+
+    def _hold(self, handle: _Handle, value: Tensor) -> _Handle:
+        handle.value = value
+        self._handles.setdefault(_engine.memory_id(value), weakref.WeakSet()).add(handle)
         return handle
 
     def unpack(self, handle: _Handle) -> Tensor:
@@ -126,7 +129,7 @@ class _Kept:
     def before_write(self, tensor: Tensor) -> None:
         for handle in self._handles.pop(_engine.memory_id(tensor), ()):
             if handle.value is not None:
-                handle.value = handle.value.clone()
+                self._hold(handle, handle.value.clone())
 
 
 @contextmanager
