@@ -2,6 +2,8 @@
 #include <adjoint/core/inference.h>
 #include <adjoint/engine/autograd.h>
 
+#include <algorithm>
+
 namespace adjoint::engine {
 
 thread_local Saved::Pack saved_packer = nullptr;
@@ -45,10 +47,13 @@ std::string origin(const Node& owner, const Tensor& t, bool own_output) {
        saved.empty() ? "" : ", " + saved, "]");
 }
 
+// A tape of a transform saves what it made under inference mode too.
+bool inside_transform() { return std::ranges::any_of(level_stack(), [](const Slot* s) { return s->kind == LevelKind::tape; }); }
+
 }  // namespace
 
 Saved::Saved(const Tensor& t, bool own_output) : tensor_(own_output ? face_copy(t) : t), own_output_(own_output) {
-  expect(level_top || !is_inference(memory_of(*t)), "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use no_grad() instead of inference_mode().");
+  expect(!is_inference(memory_of(*t)) || inside_transform(), "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use no_grad() instead of inference_mode().");
   stamp_ = stamp(t);
   had_history_ = !own_output && t->grad_fn;
   if (saved_packer && !(t->flags & flag_wrapped)) pack(saved_packer, nullptr, own_output ? tensor_ : t);
