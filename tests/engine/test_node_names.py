@@ -39,6 +39,18 @@ def test_attributes(call, node, kept):
         assert "sym" in name or f"_saved_{name}" in dir(grad_fn)
 
 
+def test_what_was_not_saved():
+    x, index = leaf(2, 2), ad.tensor([0, 1])
+    node = x[:, index].grad_fn
+    assert node._saved_indices[0] is None
+    with pytest.raises(RuntimeError, match="with value None is forbidden"):
+        node._raw_saved_indices[0].register_hooks(lambda t: t, lambda t: t)
+    for f in (ad.tanh, ad.sigmoid, ad.expm1):  # the graph keeps x: the result is computed again
+        assert ad.equal(f(x).grad_fn._saved_result, f(x))
+    assert (x.logit().grad_fn._saved_eps, x.logit(0.25).grad_fn._saved_eps) == (None, 0.25)
+    assert ad.div(x, 2, rounding_mode="trunc").grad_fn._saved_rounding_mode == "trunc"
+
+
 def test_tensors():
     x, y = leaf(4, 3), leaf(4, 3)
     q, r = ad.linalg.qr(x)

@@ -196,6 +196,7 @@ def hooked(lib, with_grad):
     return seen, [None if t.grad is None else t.grad.tolist() for t in (x, y, *m.parameters())]
 
 
+@pytest.mark.filterwarnings("ignore:Full backward hook is firing")
 @pytest.mark.parametrize("with_grad", [True, False])
 def test_hooks(with_grad):
     assert hooked(ad, with_grad) == hooked(torch, with_grad)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from typing import Any, NamedTuple
 
@@ -28,19 +29,28 @@ def _names(torch: str) -> _Names:
 
 def _attributes(node: Any, names: _Names) -> dict[str, Any]:
     fields = _engine.node_fields(node)
-    if names.attributes is not None:
-        return dict(zip(names.attributes, fields.values(), strict=False))
-    return {"dim" if name == "dims" else name: value for name, value in fields.items()}
+    if names.attributes is None:
+        return {"dim" if name == "dims" else name: value for name, value in fields.items()}
+    found: dict[str, Any] = {}
+    for word, value in itertools.zip_longest(names.attributes, fields.values()):
+        name, constant, text = (word or "").partition("=")
+        if constant:
+            found[name] = int(text) if text.isdigit() else text
+        elif name.endswith("?"):
+            found[name[:-1]] = None if value < 0 else value
+        elif name:
+            found[name] = value
+    return found
 
 
 def _tensor(node: Any, key: str, names: _Names, raw: bool) -> Any:
     output = key not in names.inputs
     found = _engine.saved_tensor(node, output, (names.outputs if output else names.inputs).index(key), raw)
-    if key == "indices" and "at" in (fields := _engine.node_fields(node)):
-        return (
-            *(None for _ in range(fields["dims"][0])),
-            found,
-        )  # up to the last dimension indexed; several are kept as one position
+    if key == "indices" and "at" in (
+        fields := _engine.node_fields(node)
+    ):  # indices of several dimensions are kept as one position
+        none = _engine.saved_tensor(node, False, len(names.inputs), raw)
+        return (*(none for _ in range(fields["dims"][0])), found)
     if raw or found is None:
         return found
     return found.item() if key in _NUMBERS and not found.dim() and not found.requires_grad else found

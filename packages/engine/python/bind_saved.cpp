@@ -113,15 +113,29 @@ nb::tuple raw_saved_tensors(NodeRef ref) {
   return nb::tuple(all);
 }
 
+// Output `index` of a node that keeps all inputs instead.
+nb::object computed_again(OpNode& n, size_t index) {
+  std::vector<Tensor> x(n.x.size());
+  for (size_t i = 0; i < x.size(); i++) {
+    if (!n.x[i]) return nb::none();
+    x[i] = n.x[i].unpack(n, static_cast<uint32_t>(i));
+  }
+  if (x.size() != n.inputs.size() || index >= n.outputs()) return nb::none();
+  const NoGrad guard;
+  Tensor y[max_outputs];
+  adjoint::apply(n.op, x, n.attrs, y);
+  return nb::cast(y[index]);
+}
+
 // The saved tensor `index` of a record's node: inputs first, then outputs. None where nothing was saved.
 nb::object saved_tensor(NodeRef n, bool output, size_t index, bool raw) {
   auto* op = dynamic_cast<OpNode*>(n.p);
   if (!op) throw nb::attribute_error("not the node of a record");
   if (op->released && !raw) fail_freed(*op);
-  if (index >= (output ? op->y.size() : op->x.size())) return nb::none();
-  Saved& s = output ? op->y[index] : op->x[index];
-  if (raw && (s || op->released)) return nb::cast(SavedTensor(*op, s, static_cast<uint32_t>(index)));
-  if (!s) return nb::none();
+  static Saved nothing;
+  Saved& s = index >= (output ? op->y.size() : op->x.size()) ? nothing : output ? op->y[index] : op->x[index];
+  if (raw) return nb::cast(SavedTensor(*op, s, static_cast<uint32_t>(index), !s && !op->released));
+  if (!s) return output ? computed_again(*op, index) : nb::none();
   return nb::cast(s.unpack(*op, static_cast<uint32_t>(index)));
 }
 

@@ -41,6 +41,7 @@ std::string OpNode::name() const {
   if (o == "avg_pool" || o == "max_pool") return camel(o) + std::to_string(dims(0) - 2) + (o == "avg_pool" ? "DBackward0" : "DWithIndicesBackward0");
   if (std::ranges::find(second_with_tensor, o) != std::end(second_with_tensor)) return camel(o) + (number(inputs.size() - 1) ? "Backward0" : "Backward1");
   const std::string_view theirs = op.torch, node = theirs.substr(0, theirs.find('|'));
+  if (!node.empty() && std::isdigit(static_cast<unsigned char>(node.back()))) return std::string(node);   // all of it
   return (node.empty() ? camel(o) : std::string(node)) + "Backward0";
 }
 

@@ -67,12 +67,12 @@ Tensor share(const Tensor& v, const Tensor& a, const Tensor& b, const Tensor& lo
 // ---- arithmetic
 
 // Elementwise rather than linear: an absent tangent then costs nothing.
-const Op op_add{.name = "add", .types = types::promoted,
+const Op op_add{.name = "add", .torch = "|||alpha=1", .types = types::promoted,
     .d = {rule([](V v) -> Tensor { return v; }), rule([](V v) -> Tensor { return v; })},
     .doc = "Elementwise sum.", .reference = elementwise<functors::Add, 2>};
 Tensor add(const Tensor& a, const Tensor& b) { return apply(op_add, {a, b}); }
 
-const Op op_sub{.name = "sub", .types = subtracted,
+const Op op_sub{.name = "sub", .torch = "|||alpha=1", .types = subtracted,
     .d = {rule([](V v) -> Tensor { return v; }), rule([](V v) { return -v; })},
     .doc = "Elementwise difference.", .reference = elementwise<functors::Sub, 2>};
 Tensor sub(const Tensor& a, const Tensor& b) { return apply(op_sub, {a, b}); }
@@ -108,12 +108,12 @@ Tensor pow(const Tensor& a, const Tensor& b) {
   return apply(op_pow, {a, b});
 }
 
-const Op op_floor_divide{.name = "floor_divide", .types = types::promoted,
+const Op op_floor_divide{.name = "floor_divide", .torch = "DivBackward2|||rounding_mode=floor", .types = types::promoted,
     .d = {rule([](V v) { return zeros_like(v); }), rule([](V v) { return zeros_like(v); })},
     .doc = "`floor(a / b)`, elementwise, of the exact quotient.", .reference = elementwise<functors::FloorDivide, 2>};
 Tensor floor_divide(const Tensor& a, const Tensor& b) { return apply(op_floor_divide, {a, b}); }
 
-const Op op_trunc_divide{.name = "trunc_divide", .types = types::promoted,
+const Op op_trunc_divide{.name = "trunc_divide", .torch = "DivBackward2|||rounding_mode=trunc", .types = types::promoted,
     .d = {rule([](V v) { return zeros_like(v); }), rule([](V v) { return zeros_like(v); })},
     .doc = "`trunc(a / b)`, elementwise.", .reference = elementwise<functors::TruncDivide, 2>};
 Tensor trunc_divide(const Tensor& a, const Tensor& b) { return apply(op_trunc_divide, {a, b}); }

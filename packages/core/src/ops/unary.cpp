@@ -74,7 +74,7 @@ const Op op_sgn{.name = "sgn", .kind = Kind::custom, .types = types::promoted,
     .doc = "`x / abs(x)` for each element of `x`, 0 for 0.", .reference = elementwise<functors::Sign, 1>};
 Tensor sgn(const Tensor& x) { return apply(op_sgn, {x}); }
 
-const Op op_square{.name = "square", .torch = "Pow", .types = squared,
+const Op op_square{.name = "square", .torch = "Pow|||exponent=2", .types = squared,
     .d = {rule([](V v, X<0> x) { return v * (x * 2.); })},
     .doc = "Square of each element of `x`.", .reference = elementwise<functors::Square, 1>};
 Tensor square(const Tensor& x) { return apply(op_square, {x}); }
@@ -293,7 +293,7 @@ const Op op_sinc{.name = "sinc", .fields = fields_of<Order>, .types = types::flo
 static Tensor sinc_order(int64_t n, const Tensor& x) { return apply(op_sinc, {x}, Order{n}); }
 Tensor sinc(const Tensor& x) { return sinc_order(0, x); }
 
-const Op op_logit{.name = "logit", .fields = fields_of<Epsilon>, .types = types::floating,
+const Op op_logit{.name = "logit", .torch = "|||eps?", .fields = fields_of<Epsilon>, .types = types::floating,
     .d = {rule([](V v, X<0> given, const Epsilon& a) {
       const Tensor x = in_float(given);
       const bool clamped = a.eps >= 0;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -162,6 +163,11 @@ class _Backward:
         if self.entered:
             self.grad_output = found
         else:
+            if self.hooks:
+                warnings.warn(
+                    "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs require gradients.",
+                    stacklevel=2,
+                )
             for hook in self.hooks:
                 changed = hook(self.module, (None,) * len(self.inputs), found)
                 if changed is not None and any(g is not None for g in changed):

@@ -28,7 +28,7 @@ struct FieldList;   // op_fields.h
 
 struct Op {
   const char* name;
-  const char* torch = "";                                             // PyTorch's names where they are not the usual ones: "node|inputs|outputs|attributes"
+  const char* torch = "";                                             // PyTorch's names where they are not the usual ones: "node|inputs|outputs|attributes" (eps?: none where negative; alpha=1: always so)
   void (*fields)(const Attrs*, FieldList&) = nullptr;                 // attributes by name, for kernels written elsewhere; of none: the names
   Kind kind = Kind::elementwise;
   int outputs = 1;
