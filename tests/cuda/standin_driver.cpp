@@ -124,7 +124,11 @@ Result launch(Function* f, const unsigned* grid, const unsigned* block, unsigned
   char two[3];
   for (unsigned char b : bytes) { std::snprintf(two, sizeof two, "%02x", b); entries << two; }
   entries << '\n';
-  return callback ? callback(f->name.c_str(), grid, bytes.data(), bytes.size()) : ok;
+  if (!callback) return ok;
+  mutex.unlock();   // it runs Python, whose lock other threads may hold that wait for this one
+  const Result r = callback(f->name.c_str(), grid, bytes.data(), bytes.size());
+  mutex.lock();
+  return r;
 }
 
 template <class T> Result fill(const char* name, uint64_t p, T value, size_t n) {

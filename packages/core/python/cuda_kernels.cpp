@@ -1,6 +1,8 @@
 // Registration of kernels that Python compiles.
 #include <adjoint/core/cuda/kernel.h>
 
+#include <algorithm>
+
 #include "module.h"
 
 namespace adjoint::python {
@@ -77,7 +79,12 @@ void bind_cuda_kernels(nb::module_& m) {
     for (const auto& [kind, index, formula] : arguments) k->arguments.push_back({static_cast<cuda::StructuredKernel::Kind>(kind), index, {formula}});
     for (const auto& formula : constants) k->constants.push_back({formula});
     for (size_t i = 0; i < 3; i++) k->grid[i].code = grid[i];
-    for (const std::string& option : options) (option == "strided" ? k->strided : option == "split" ? k->split : option == "copied" ? k->copied : option == "apart" ? k->apart : option == "wide" ? k->wide : k->matching) = true;
+    const std::pair<const char*, bool*> known[] = {{"strided", &k->strided}, {"split", &k->split}, {"copied", &k->copied}, {"matching", &k->matching}, {"apart", &k->apart}, {"wide", &k->wide}};
+    for (const std::string& option : options) {
+      const auto it = std::find_if(std::begin(known), std::end(known), [&](const auto& o) { return option == o.first; });
+      expect(it != std::end(known), ErrorKind::value, "register_structured: ", op, ": there is no option '", option, "'");
+      *it->second = true;
+    }
     if (!along.empty()) k->along = field_indices(op, {along})[0];
     cuda::register_structured(op.c_str(), std::move(k));
   }, "op"_a, "arguments"_a, "constants"_a, "grid"_a, "along"_a, "options"_a, "dims"_a, "compile"_a);

@@ -114,6 +114,8 @@ void hook_dec(PyObject* o) noexcept {
 
 void* release_gil() noexcept { return site::attached() ? PyEval_SaveThread() : nullptr; }
 void acquire_gil(void* state) noexcept { PyEval_RestoreThread(static_cast<PyThreadState*>(state)); }
+int attach() noexcept { return PyGILState_Ensure(); }
+void detach(int state) noexcept { PyGILState_Release(static_cast<PyGILState_STATE>(state)); }
 
 }  // namespace
 
@@ -149,7 +151,7 @@ void track_tensor(TensorImpl& x) {
   if (o && !PyObject_GC_IsTracked(o)) PyObject_GC_Track(o);
 }
 
-void install_hooks() { python_hooks = {hook_inc, hook_dec, site::capture, release_gil, acquire_gil}; }
+void install_hooks() { python_hooks = {hook_inc, hook_dec, site::capture, release_gil, acquire_gil, attach, detach}; }
 
 PyTypeObject* make_tensor_type() {
   // Descriptors keep pointing into the table: it lives as long as the type.

@@ -97,13 +97,13 @@ def queue_callback(callback: Callable[[], Any]) -> None:
     task = _current()
     if task < 0:
         raise RuntimeError("Final callbacks can only be installed during backward pass.")
-    _callbacks.append((threading.get_ident(), task, callback))
+    _callbacks.append((_engine.backward_thread(), task, callback))
 
 
 def _take_callback(around: int) -> tuple[int, int, Callable[[], Any]] | None:
     """The oldest callback of a backward that has ended in this thread: its number is larger than that of the one `around` it."""
     for entry in _callbacks:
-        if entry[0] == threading.get_ident() and entry[1] > around:
+        if entry[0] == _engine.backward_thread() and entry[1] > around:
             _callbacks.remove(entry)
             return entry
     return None

@@ -266,8 +266,8 @@ class _ThreadFlag(_Switch):
         setattr(_thread, cls.__name__, mode)
 
 
-class set_multithreading_enabled(_ThreadFlag):
-    """Whether backward may use other threads: at once as a function, or for a block. It keeps to the caller's anyway.
+class set_multithreading_enabled(_Switch):
+    """Whether backward may use other threads: at once as a function, or for a block.
 
     Example::
 
@@ -276,9 +276,18 @@ class set_multithreading_enabled(_ThreadFlag):
         False
     """
 
+    @staticmethod
+    def _get() -> bool:
+        return _engine.multithreading()
+
+    @staticmethod
+    def _set(mode: bool) -> None:
+        _engine.set_multithreading(mode)
+
 
 def is_multithreading_enabled() -> bool:
-    """Whether backward may use other threads than the caller's. No node runs on one today: user code may rely on it.
+    """Whether backward may use other threads than the caller's: each GPU has one, on which its nodes and their hooks run, one
+    at a time. Nodes of the CPU run on the caller's.
 
     Example::
 

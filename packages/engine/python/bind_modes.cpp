@@ -72,6 +72,9 @@ void bind_modes(nb::module_& m) {
   m.def("grad_layout_policy", [] { return grad_layout_policy; });
   m.def("set_grad_layout_policy", [](bool on) { grad_layout_policy = on; });
   m.def("current_task", current_task);
+  m.def("backward_thread", backward_thread);
+  m.def("multithreading", [] { return multithreading; });
+  m.def("set_multithreading", [](bool enabled) { multithreading = enabled; });
   m.def("inputs_given", inputs_given);
   m.def("keeps_graph", keeps_graph);
   m.def("execution_order", [] {

@@ -1,4 +1,6 @@
 // Saved tensors: hooks that pack them, looking at them, telling of writes to them.
+#include <adjoint/engine/carried.h>
+
 #include <optional>
 
 #include "callable.h"
@@ -178,6 +180,10 @@ nb::object packed_value(const Saved& s) {
 }
 
 void bind_saved(nb::module_& m) {
+  carry(carried<[]() -> auto& { return pack_stack; }>());
+  carry(carried<[]() -> auto& { return packing; }>());
+  carry(carried<[]() -> auto& { return disabled; }>());
+  carry(carried<[]() -> auto& { return write_listener; }>());
   m.def("push_saved_hooks", push_hooks);
   m.def("pop_saved_hooks", pop_hooks);
   m.def("set_saved_hooks_disabled", set_disabled, nb::arg("message").none());

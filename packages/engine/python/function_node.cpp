@@ -53,7 +53,11 @@ bool take_arguments(FunctionNode& f, nb::tuple args, bool records) {
   if (!any || !records) return false;
   f.edges = Array<Edge>(args.size());
   for (size_t i = 0; i < args.size(); i++)
-    if (f.inputs[i].wants) f.edges[i] = gradient_edge(fresh(tensor(args[i])));
+    if (f.inputs[i].wants) {
+      const Tensor x = fresh(tensor(args[i]));
+      f.edges[i] = gradient_edge(x);
+      keep_stream(f, {&x, 1});
+    }
   return true;
 }
 

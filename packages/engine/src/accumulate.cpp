@@ -24,6 +24,7 @@ Ref<Node> AccumulateGrad::of(const Tensor& leaf) {
   Busy guard(m);
   if (m.accumulator && m.accumulator->try_inc_ref()) return Ref<Node>::adopt(m.accumulator);
   Ref<AccumulateGrad> a = Ref<AccumulateGrad>::take(new AccumulateGrad(leaf));
+  keep_stream(*a, {&leaf, 1});
   m.accumulator = a.get();
   return a;
 }

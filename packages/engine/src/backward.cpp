@@ -9,8 +9,10 @@
 #include <queue>
 #include <utility>
 
+#include "device_threads.h"
 #include "streams.h"
 #include "task.h"
+#include "thread_state.h"
 
 namespace adjoint::engine {
 
@@ -27,6 +29,12 @@ void run_tensor_hooks(const std::vector<Hooks::OnTensor>& hooks, std::vector<Ten
 void check_nan(const Node& n, const std::vector<Tensor>& grads) {
   for (size_t k = 0; k < grads.size(); k++)
     if (look(grads[k], false).what == Bad::nan) fail(ErrorKind::runtime, "Function '", n.name(), "' returned nan values in its ", k, "th output.");
+}
+
+uint64_t number_of_thread() {
+  static std::atomic<uint64_t> last{0};
+  static thread_local const uint64_t number = ++last;
+  return number;
 }
 
 class Backward;
@@ -52,10 +60,9 @@ class Backward {
     for (size_t i = 0; i < task_.size(); i++)
       if (task_[i].pending == 0 && task_[i].needed) ready_.push({task_[i].node->seq, ~i});
     while (!ready_.empty()) {
-      const size_t i = ~ready_.top().second;
-      ready_.pop();
-      visit(task_[i]);
-      window = window_;   // whatever user code did to it
+      const int device = next_device();
+      if (device < 0) visit_next();
+      else run_on_thread_of(device, [](void* b) { static_cast<Backward*>(b)->visit_all_of_device(); }, this);
     }
     if (watch) watch->end();
     streams_.finish();
@@ -63,6 +70,25 @@ class Backward {
   }
 
  private:
+  // The GPU on whose thread the next node runs: where its cotangents are. -1: on this one.
+  int next_device() {
+    if (!cuda::in_use.load(std::memory_order_relaxed) || !multithreading) return -1;
+    const int device = gpu_of(task_.cotangents(task_[~ready_.top().second]));
+    return device >= 0 && on_thread_of(device) ? -1 : device;
+  }
+  void visit_next() {
+    const size_t i = ~ready_.top().second;
+    ready_.pop();
+    visit(task_[i]);
+    window = window_;   // whatever user code did to it
+  }
+  void visit_all_of_device() {
+    Current c(this);
+    const WindowGuard guard(window_);
+    do visit_next();
+    while (!ready_.empty() && gpu_of(task_.cotangents(task_[~ready_.top().second])) >= 0 && next_device() < 0);
+  }
+
   void put(const Task::Entry& e, uint32_t nr, Tensor g) {
     if (!g) return;
     if (nr >= e.outputs) fail(ErrorKind::index, "backward: ", e.node->name(), " has ", e.outputs, " outputs, got a gradient edge to output ", nr);
@@ -84,7 +110,7 @@ class Backward {
       }
       if (e.captured) capture(e);
     }
-    if (cuda::side_streams.load(std::memory_order_relaxed)) [[unlikely]] streams_.enter(n);
+    if (cuda::side_streams.load(std::memory_order_relaxed)) [[unlikely]] streams_.enter(n, cotangents_);
     if (e.executed && (any || n.runs_user_code())) checked(n, e);
     for (size_t k = 0; k < n.edges.size(); k++) {
       const size_t t = task_.target(e, k);
@@ -168,6 +194,8 @@ class Backward {
 
  public:
   const int64_t id = next_id++;
+  const uint64_t caller = current ? current->caller : number_of_thread();
+  uint32_t site() const noexcept { return site_; }
   bool keeps() const { return options_.retain_graph; }
   bool restricted() const { return !options_.inputs.empty(); }
   std::vector<Node*> order() const { return task_.order(); }
@@ -219,9 +247,11 @@ uint32_t highest_level(Tensors t) {
 }  // namespace
 
 Node* running_node() { return running; }
+uint32_t backward_site() noexcept { return current ? current->site() : 0; }
 bool keeps_graph() { return current && current->keeps(); }
 bool inputs_given() { return current && current->restricted(); }
 int64_t current_task() { return current ? current->id : -1; }
+uint64_t backward_thread() { return current ? current->caller : number_of_thread(); }
 std::vector<Node*> execution_order() {
   expect(current, "_current_graph_task_execution_order should only be called during the backward pass");
   return current->order();

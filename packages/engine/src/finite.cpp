@@ -29,7 +29,7 @@ bool is_finite(Complex<double> z) { return z.re - z.re == 0 && z.im - z.im == 0;
 constexpr int64_t small = 256;   // elements: below, a loop here is done before a kernel would start
 
 Complex<double> sum_of(const Tensor& x) {
-  if (x.numel() > small || !x->contiguous()) {
+  if (x.numel() > small || !x->contiguous() || x.device().type != DeviceType::cpu) {
     static const Op& sum = *find_op("sum");
     return item(reduced(sum, x)).to<Complex<double>>();
   }

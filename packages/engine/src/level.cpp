@@ -4,6 +4,8 @@
 
 #include <mutex>
 
+#include "thread_state.h"
+
 namespace adjoint::engine {
 
 namespace {
@@ -33,6 +35,7 @@ void Face::visit_refs(RefVisitor& v) const {
 void ViewInfo::visit_refs(RefVisitor& v) const { v.object(parent.get()); }
 
 std::span<Slot* const> level_stack() { return stack; }
+std::vector<Slot*>& levels_of_thread() noexcept { return stack; }
 
 Slot* enter_level(LevelKind kind, bool strict, int64_t batch, Randomness randomness) {
   Slot* s = free_slot();

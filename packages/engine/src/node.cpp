@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "thread_state.h"
+
 namespace adjoint::engine {
 
 void (*expose_node)(Node&) = nullptr;
@@ -15,6 +17,7 @@ thread_local uint64_t sequence = 0;
 }
 uint64_t next_sequence() { return sequence++; }
 uint64_t peek_sequence() { return sequence; }
+uint64_t& sequence_of_thread() noexcept { return sequence; }
 
 AnomalyHooks anomaly_hooks;
 thread_local Anomaly anomaly;
@@ -27,6 +30,7 @@ void fail_freed(const Node& n) {
 }
 
 Node::Node(size_t n) : edges(n), seq(next_sequence()), site(python_hooks.site ? python_hooks.site() : 0) {
+  if (!site) site = backward_site();   // no Python below it
   if (anomaly.enabled && anomaly_hooks.trace) trace = anomaly_hooks.trace(running_node());
 }
 Node::~Node() = default;

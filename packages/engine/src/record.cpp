@@ -62,7 +62,7 @@ Ref<OpNode> make_node(const Op& op, Tensors in, const Attrs& attrs, uint32_t m, 
     n->tainted = n->tainted || n->edges[i].node->tainted;
   }
   if (n->tainted && expose_node) expose_node(*n);
-  if (cuda::side_streams.load(std::memory_order_relaxed)) [[unlikely]] keep_stream(*n);
+  if (cuda::side_streams.load(std::memory_order_relaxed)) [[unlikely]] keep_stream(*n, in);
   return n;
 }
 

@@ -1,15 +1,17 @@
 // Which stream a node's backward runs on.
 #include "streams.h"
 
+#include <adjoint/engine/autograd.h>
+
 namespace adjoint::engine {
 
 namespace {
 
-// The GPU that a node's inputs were on; -1 without one.
-int device_of(const Node& n) {
+// The GPU that a node's inputs were on, or its cotangents are.
+int device_of(const Node& n, std::span<const Tensor> cotangents) {
   for (size_t i = 0; i < n.edges.size(); i++)
     if (const InputMeta* m = n.input_meta(i); m && m->device.type == DeviceType::cuda) return m->device.index;
-  return -1;
+  return gpu_of(cotangents);
 }
 
 void order(const cuda::Stream& first, const cuda::Stream& then) {
@@ -21,12 +23,19 @@ void order(const cuda::Stream& first, const cuda::Stream& then) {
 
 }  // namespace
 
-void keep_stream(Node& n) {
-  if (const int device = device_of(n); device >= 0) n.stream = cuda::current_stream(device).number;
+int gpu_of(std::span<const Tensor> x) noexcept {
+  for (const Tensor& t : x)
+    if (t && t->device.type == DeviceType::cuda) return t->device.index;
+  return -1;
 }
 
-void Streams::enter(const Node& n) {
-  const int device = device_of(n);
+void keep_stream(Node& n, Tensors x) {
+  if (!cuda::side_streams.load(std::memory_order_relaxed)) return;
+  if (const int device = gpu_of(x); device >= 0) n.stream = cuda::current_stream(device).number;
+}
+
+void Streams::enter(const Node& n, std::span<const Tensor> cotangents) {
+  const int device = device_of(n, cotangents);
   if (device < 0) return;
   Place& place = places_[device];
   cuda::Stream& current = cuda::current_stream(device);

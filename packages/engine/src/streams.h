@@ -1,11 +1,12 @@
-// On GPUs a node runs on the stream of its forward call.
+// On GPUs a node runs on the stream of its forward call, and a leaf accumulates on the stream of its first use.
 #pragma once
 #include <adjoint/core/cuda/stream.h>
 #include <adjoint/engine/node.h>
 
 namespace adjoint::engine {
 
-void keep_stream(Node& n);   // of now, at its forward call
+// The GPU of the first of these that is on one; -1 without.
+int gpu_of(std::span<const Tensor> x) noexcept;
 
 // The streams of one backward. Work goes on where the node's stream says, after all that was done before on other streams, so that
 // cotangents and their sums are in order; at the end, the streams that were current wait for it.
@@ -14,7 +15,7 @@ class Streams {
   Streams() = default;
   Streams(const Streams&) = delete;
   ~Streams() { restore(); }
-  void enter(const Node& n);
+  void enter(const Node& n, std::span<const Tensor> cotangents);
   void finish();
 
  private:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+import threading
 import traceback
 from dataclasses import dataclass
 from typing import Any
@@ -42,6 +43,7 @@ class StandIn:
         self.kernels: dict[str, _Kernel] = {}
         self.launched: list[str] = []
         self.error: BaseException | None = None
+        self._one_at_a_time = threading.Lock()
         self._callback = _Callback(self._launch)
         self.library.standin_on_launch(self._callback)
 
@@ -59,8 +61,9 @@ class StandIn:
             return 0
         self.launched.append(kernel.function.fn.__name__)
         try:
-            arguments = self._arguments(kernel.signature, bytes(parameters[:size]))
-            _interpreter.run(kernel.function, arguments, (grid[0], grid[1], grid[2]))
+            with self._one_at_a_time:  # the interpreter keeps its state in globals
+                arguments = self._arguments(kernel.signature, bytes(parameters[:size]))
+                _interpreter.run(kernel.function, arguments, (grid[0], grid[1], grid[2]))
         except BaseException as error:
             traceback.print_exc()
             self.error = error

@@ -82,6 +82,7 @@ void add_fields(Arguments& a, const Entry& e, const Launch& l) {
 void launch_with(const Entry& e, const Launch& l) {
   const View& out = l.y[0];
   const int inputs = static_cast<int>(l.x.size());
+  expect(inputs < most_operands, ErrorKind::not_implemented, l.op, ": kernels on cuda take at most ", most_operands - 1, " operands, got ", inputs);
   Arguments a;
   for (int i = 0; i < inputs; i++) {
     if (l.numbers >> i & 1) a.value(l.x[i].data, l.x[i].dtype);
@@ -119,6 +120,7 @@ bool same_layout(const View& x, const View& y) {
 void register_elementwise(const char* name, std::unique_ptr<ElementwiseKernel> kernel) {
   const Op* op = find_op(name);
   expect(op, ErrorKind::value, "register_elementwise: no record named '", name, "'");
+  expect(kernel->block > 0, ErrorKind::value, "register_elementwise: ", name, ": the block must be positive, got ", kernel->block);
   expect(kernel->fields.empty() || op->fields, ErrorKind::value, "register_elementwise: ", name, " has no attributes");
   table().set(*op, new Entry{op, std::move(kernel)});
   if (!op->kernel[static_cast<int>(DeviceType::cuda)]) register_kernel(op->name, DeviceType::cuda, launch_elementwise);

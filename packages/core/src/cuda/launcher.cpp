@@ -119,6 +119,7 @@ int attribute(Function f, FunctionAttribute which) {
 
 Plan load(const Image& image, const std::string& name, int device) {
   const Properties& p = properties(device);
+  expect(image.bytes.size() >= 16 && image.clusters > 0 && image.threads > 0 && image.scratch < uint64_t(1) << 40, name, ": the compiler gave no image that could be loaded");
   expect(image.shared <= static_cast<uint32_t>(p.shared_per_block_optin), name, ": out of shared memory: the kernel needs ", image.shared, " bytes, the device has ", p.shared_per_block_optin);
   Plan plan;
   Module module = nullptr;   // stays loaded

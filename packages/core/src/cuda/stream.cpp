@@ -8,7 +8,7 @@
 
 namespace adjoint::cuda {
 
-std::atomic<bool> side_streams{false};
+std::atomic<bool> side_streams{false}, in_use{false};
 
 namespace {
 
@@ -62,6 +62,7 @@ void start(int index) {
   p.shared_per_block_optin = attribute(device, shared_memory_per_block_optin);
   p.l2_bytes = attribute(device, l2_cache_bytes);
   p.integrated = attribute(device, integrated);
+  in_use = true;
   s.started.store(true, std::memory_order_release);
 }
 
@@ -152,6 +153,9 @@ Stream& current_stream(int device) noexcept {
   s.device = static_cast<int8_t>(device);
   return s;
 }
+
+void* current_streams() noexcept { return chosen_stream; }
+void swap_streams(void* there) noexcept { std::swap_ranges(chosen_stream, chosen_stream + max_devices, static_cast<Stream*>(there)); }
 
 Event::~Event() {
   if (handle_) driver().event_destroy(handle_);   // an error here has nobody to tell

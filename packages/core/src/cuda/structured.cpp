@@ -11,6 +11,7 @@
 #include <climits>
 
 #include "cuda/by_op.h"
+#include "cuda/formula.h"
 
 namespace adjoint::cuda {
 
@@ -44,7 +45,11 @@ class Operands {
     chunk_ = total_ = count_;
   }
   // An input, or for -1, -2, ... an output.
-  const View& operator[](int64_t i) const { return views_[static_cast<size_t>(i < 0 ? static_cast<int64_t>(launch_.x.size()) + ~i : i)]; }
+  const View& operator[](int64_t i) const {
+    const size_t at = static_cast<size_t>(i < 0 ? static_cast<int64_t>(launch_.x.size()) + ~i : i);
+    expect(at < views_.size(), launch_.op, ": its kernel asks for operand ", i, ", there are ", launch_.x.size(), " and ", launch_.y.size(), " results");
+    return views_[at];
+  }
   const FieldList& fields() const { return fields_; }
 
   // How many chunks a reduction of few rows goes in.
@@ -70,7 +75,7 @@ class Operands {
   int64_t constants[Arguments::most_constants];
 
   int64_t evaluate(const Formula& f) const {
-    int64_t stack[16];
+    int64_t stack[deepest];
     int top = -1;
     for (size_t i = 0; i < f.code.size(); i++) {
       const auto op = static_cast<Formula::Code>(f.code[i]);
@@ -171,7 +176,7 @@ class Operands {
   }
   static int operate(Formula::Code op, int64_t* stack, int top) {
     if (op == Formula::next_power) {
-      stack[top] = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(stack[top], 1))));
+      stack[top] = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::clamp<int64_t>(stack[top], 1, int64_t(1) << 62))));
       return top;
     }
     if (op == Formula::choose) {   // condition, then, else
@@ -183,9 +188,9 @@ class Operands {
       case Formula::add: a += b; break;
       case Formula::subtract: a -= b; break;
       case Formula::multiply: a *= b; break;
-      case Formula::divide: a = b ? a / b : 0; break;
-      case Formula::modulo: a = b ? a % b : 0; break;
-      case Formula::divide_up: a = b ? (a + b - 1) / b : 0; break;
+      case Formula::divide: a = b > 0 ? a / b : 0; break;   // nothing here is less than nothing
+      case Formula::modulo: a = b > 0 ? a % b : 0; break;
+      case Formula::divide_up: a = b > 0 ? (a + b - 1) / b : 0; break;
       case Formula::minimum: a = std::min(a, b); break;
       case Formula::maximum: a = std::max(a, b); break;
       case Formula::less: a = a < b; break;
@@ -224,7 +229,7 @@ void launch_with(StructuredKernel& k, const Launch& l, Operands& operands) {
   uint32_t grid[3];
   for (int i = 0; i < 3; i++) {
     const int64_t n = operands.evaluate(k.grid[i]);
-    expect(n <= (i ? 65535 : INT_MAX), ErrorKind::not_implemented, l.op, ": too large for cuda: a grid of ", n);
+    expect(n >= 0 && n <= (i ? 65535 : INT_MAX), ErrorKind::not_implemented, l.op, ": too large for cuda: a grid of ", n);
     grid[i] = static_cast<uint32_t>(n);
   }
   k.kernel.launch(a, grid[0], grid[1], grid[2], l.device.index);
@@ -262,6 +267,7 @@ void launch_structured(const Launch& l) {
 void register_structured(const char* name, std::unique_ptr<StructuredKernel> kernel) {
   const Op* op = find_op(name);
   expect(op, ErrorKind::value, "register_structured: no record named '", name, "'");
+  check_formulas(*op, *kernel);
   table().set(*op, new Entry{op, std::move(kernel)});
   register_kernel(op->name, DeviceType::cuda, launch_structured);
 }

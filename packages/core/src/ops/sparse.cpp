@@ -76,6 +76,8 @@ Dims inferred_sizes(const Tensor& values, const Tensor& indices) {
 
 Tensor sparse_coo(const Tensor& values, const Tensor& given, const std::optional<Dims>& sizes, bool coalesced) {
   const TensorImpl* memory = given->keys & key_lifted ? engine_hooks.memory(*given) : given.get();
+  for (const Tensor* t : {&values, &given})
+    expect(t->device().type == DeviceType::cpu, ErrorKind::not_implemented, "sparse_coo_tensor: no kernel for device ", t->device(), ": sparse tensors live on the CPU");
   expect(memory && memory->data, "sparse_coo_tensor: indices must be a strided tensor outside of vmap");
   expect(is_integral(given.dtype()) && given.dtype() != DType::bool_, ErrorKind::type, "sparse_coo_tensor: indices must be an int64 tensor, got ", given.dtype());
   expect(given.dim() == 2, ErrorKind::shape, "sparse_coo_tensor: indices must be sparse_dim x nnz, but got: ", given.sizes());

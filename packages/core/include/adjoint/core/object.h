@@ -22,6 +22,8 @@ struct PythonHooks {
   uint32_t (*site)() noexcept = nullptr;         // the user's line, as an id
   void* (*release_gil)() noexcept = nullptr;     // null result: this thread did not hold it
   void (*acquire_gil)(void*) noexcept = nullptr;
+  int (*attach)() noexcept = nullptr;            // a thread that Python may not know takes the lock, until `detach` of what this gives
+  void (*detach)(int) noexcept = nullptr;
 };
 ADJOINT_API extern PythonHooks python_hooks;
 

@@ -33,6 +33,8 @@ inline bool watched() noexcept { return __builtin_expect(observers->load(std::me
 
 ADJOINT_API void add_observer(Observer& o);            // of this thread
 ADJOINT_API bool remove_observer(Observer& o) noexcept;   // false: it does not watch this thread
+ADJOINT_API void* observers_here() noexcept;           // this thread's, for swap_observers in another one
+ADJOINT_API void swap_observers(void* there) noexcept;
 ADJOINT_API void tell_memory(const void* block, int64_t bytes) noexcept;
 
 // Tells this thread's observers of one span. The span is known by its address until it ends; without `end`, it failed.

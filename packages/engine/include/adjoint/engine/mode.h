@@ -16,6 +16,7 @@ struct Anomaly { bool enabled = false, check_nan = true; };
 ADJOINT_API extern constinit thread_local Anomaly anomaly;
 ADJOINT_API extern constinit thread_local bool grad_layout_policy;   // a first gradient is laid out like its leaf
 
+ADJOINT_API extern constinit thread_local bool multithreading;       // nodes of a GPU run on the thread of that GPU
 ADJOINT_API extern constinit thread_local bool forward_mode;         // dual levels carry tangents
 
 // In the forward of a custom Function nothing is recorded. What is computed there from tensors with history is marked, so that

@@ -40,7 +40,10 @@ struct Stream {
 ADJOINT_API Stream new_stream(int device, int priority);   // one of 32 that are handed out in turn; priority < 0: before others
 ADJOINT_API Stream stream_at(int device, uint8_t number);
 ADJOINT_API extern std::atomic<bool> side_streams;         // is there any but the default ones?
+ADJOINT_API extern std::atomic<bool> in_use;               // has any device been started?
 ADJOINT_API Stream& current_stream(int device) noexcept;    // of this thread
+ADJOINT_API void* current_streams() noexcept;               // of this thread, for swap_streams in another one
+ADJOINT_API void swap_streams(void* there) noexcept;
 
 // A point in a stream's work. Made when first recorded, on the device of that stream.
 class ADJOINT_API Event {

@@ -1,0 +1,77 @@
+// Formulas are run on a stack of depths, before they are ever run on numbers.
+#include "cuda/formula.h"
+
+#include <adjoint/core/error.h>
+#include <adjoint/core/op_fields.h>
+
+namespace adjoint::cuda {
+
+namespace {
+
+constexpr int64_t most_inputs = 8, most_results = 3;
+
+class Check {
+ public:
+  explicit Check(const Op& op) : op_(op) {
+    if (op.fields) op.fields(nullptr, fields_);
+  }
+  int fields() const { return fields_.count; }
+  void require(bool holds, const char* what, int64_t got) const {
+    expect(holds, ErrorKind::value, "register_structured: ", op_.name, ": ", what, ", got ", got);
+  }
+  void operand(int64_t i) const { require(i >= -most_results && i < most_inputs, "operands are 0 to 7, and -1 to -3 for results", i); }
+  void field(int64_t i) const { require(i >= 0 && i < fields_.count, "there is no such attribute", i); }
+
+  // `constants`: how many a formula may read.
+  void formula(const Formula& f, size_t constants) const {
+    int depth = 0;
+    for (size_t i = 0; i < f.code.size(); i++) {
+      const int64_t code = f.code[i];
+      require(code >= Formula::number && code <= Formula::choose, "there is no such code in formulas", code);
+      if (code <= Formula::itemsize) {
+        require(++i < f.code.size(), "a formula ends in its middle, after code", code);
+        value(static_cast<Formula::Code>(code), f.code[i], constants);
+        depth += code == Formula::size || code == Formula::stride ? need(depth, 1) : 1;
+      } else if (code <= Formula::tf32) {
+        depth++;
+      } else {
+        depth += code == Formula::next_power ? need(depth, 1) : code == Formula::choose ? need(depth, 3) : need(depth, 2);
+      }
+      require(depth <= deepest, "a formula keeps too many values at once", depth);
+    }
+    require(depth == 1, "a formula must leave one value", depth);
+  }
+
+ private:
+  // Takes `n` values and leaves one.
+  int need(int depth, int n) const {
+    require(depth >= n, "a formula takes more values than there are", n);
+    return 1 - n;
+  }
+  void value(Formula::Code code, int64_t v, size_t constants) const {
+    if (code == Formula::number) return;
+    if (code == Formula::field) return field(v);
+    if (code != Formula::constant) return operand(v);
+    require(v >= 0 && v < static_cast<int64_t>(constants), "a formula reads a constant that is not known yet", v);
+  }
+  const Op& op_;
+  FieldList fields_;
+};
+
+}  // namespace
+
+void check_formulas(const Op& op, const StructuredKernel& k) {
+  const Check check(op);
+  check.require(k.along < check.fields(), "there is no such attribute", k.along);
+  check.require(k.along >= 0 || !(k.matching || k.split || k.apart), "matching, split and apart need a dimension to work along", k.along);
+  for (size_t i = 0; i < k.constants.size(); i++) check.formula(k.constants[i], i);
+  for (const Formula& side : k.grid) check.formula(side, k.constants.size());
+  for (const StructuredKernel::Argument& a : k.arguments) {
+    check.require(a.kind <= StructuredKernel::number, "arguments are of kind 0, 1 or 2", a.kind);
+    if (a.kind == StructuredKernel::operand) check.operand(a.index);
+    else if (a.kind == StructuredKernel::number) check.field(a.index);
+    else check.formula(a.formula, k.constants.size());
+  }
+}
+
+}  // namespace adjoint::cuda

@@ -1,0 +1,122 @@
+"""Wrong arguments to everything that Python reaches of the GPU runtime: errors that say what was wrong, and no crash."""
+
+import subprocess
+import sys
+
+import pytest
+
+import adjoint as ad
+from adjoint_core import registry
+
+ONE = [0, 1]  # the formula of the number 1
+IMAGE = (b"STANDIN1" + bytes(64), "kernel", 0, 128, 1, False, False, 0, [])
+
+
+def wrong(call, error, message=None):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_devices_streams_and_events():
+    cuda = ad.cuda
+    for device, error in (
+        ("cpu", ValueError),
+        (5, RuntimeError),
+        ("cuda:9", RuntimeError),
+        (3.5, TypeError),
+        (object(), TypeError),
+    ):
+        for call in (cuda.Stream, cuda.set_device, cuda.synchronize, cuda.get_device_properties, cuda.current_stream,
+                     cuda.memory_stats, cuda.mem_get_info, cuda.reset_peak_memory_stats, ad.ones(2).cuda):  # fmt: skip
+            wrong(lambda call=call, device=device: call(device), error)
+    wrong(lambda: cuda.set_device(-1), RuntimeError, "invalid device ordinal: got -1")
+    wrong(lambda: cuda.set_stream(3), TypeError)
+    wrong(lambda: cuda.Stream().wait_stream(None), TypeError)
+    wrong(lambda: cuda.Stream().wait_event(None), TypeError)
+    wrong(lambda: cuda.Stream().record_event(3), TypeError)
+    wrong(lambda: cuda.Event().record("a stream"), TypeError)
+    wrong(lambda: cuda.Event().elapsed_time(cuda.Event()), ValueError, "enable_timing=True")
+    event = cuda.Event()
+    event.record(cuda.Stream(device=0))
+    wrong(lambda: event.record(cuda.Stream(device=1)), RuntimeError, "does not match recording stream's device")
+    wrong(lambda: ad.ones(2, device="cuda").record_stream(None), TypeError)
+    wrong(lambda: cuda.offload(3), TypeError)
+    event.wait(None)
+    assert event.query()
+
+
+def test_sparse_tensors_live_on_the_cpu():
+    index, values = ad.tensor([[0, 1], [1, 2]]), ad.tensor([1.0, 2.0])
+    for i, v in ((index.cuda(), values.cuda()), (index, values.cuda()), (index.cuda(), values)):
+        wrong(
+            lambda i=i, v=v: ad.sparse_coo_tensor(i, v, (3, 4)),
+            NotImplementedError,
+            "sparse_coo_tensor: no kernel for device cuda:0",
+        )
+    wrong(ad.sparse_coo_tensor(index, values, (3, 4)).cuda, NotImplementedError)
+
+
+FORMULAS = [
+    ([], "must leave one value"), ([0, 1, 0, 1], "must leave one value"), ([0], "ends in its middle"),
+    ([999], "no such code"), ([-1], "no such code"), ([0, 1, 3, 99], "operands are"), ([1, 77], "no such attribute"),
+    ([2, 0], "not known yet"), ([3, 0], "takes more values"), ([18], "takes more values"), ([0, 1, 29], "takes more values"),
+    ([8] * 40, "too many values"),
+]  # fmt: skip
+
+
+def structured(arguments=((0, 0, []), (0, -1, [])), constants=(), grid=(ONE, ONE, ONE), along="dim", options=(), image=IMAGE):
+    registry.register_structured(
+        "softmax", list(arguments), list(constants), list(grid), along, list(options), 64, lambda *asked: image
+    )
+
+
+@pytest.mark.parametrize(("code", "message"), FORMULAS)
+def test_formulas(code, message):
+    wrong(lambda: structured(constants=[code]), ValueError, message)
+    wrong(lambda: structured(grid=(ONE, code, ONE)), ValueError, "softmax")
+    wrong(lambda: structured([(1, 0, code)]), ValueError, message)
+
+
+def test_kernels():
+    for argument in ((7, 0, []), (0, 99, []), (0, -9, []), (2, 55, []), (2, -3, [])):
+        wrong(lambda argument=argument: structured([argument]), ValueError, "register_structured: softmax")
+    wrong(lambda: structured([(0, 0, [])] * 64), ValueError, "too many")
+    wrong(lambda: structured(constants=[ONE] * 9), ValueError, "too many")
+    wrong(lambda: structured(grid=(ONE, ONE)), ValueError)
+    wrong(lambda: structured(along="row"), ValueError, "no attribute 'row'")
+    wrong(lambda: structured(options=["quick"]), ValueError, "there is no option 'quick'")
+    wrong(lambda: structured(along="", options=["matching"]), ValueError, "need a dimension")
+    x = ad.ones(3, 4, device="cuda")
+    structured([(0, 5, []), (1, 0, [5, 5])])  # numel of an operand that there is not
+    wrong(lambda: x.softmax(0), RuntimeError, "asks for operand 5")
+    structured(grid=([0, -4], ONE, ONE))
+    wrong(lambda: x.softmax(0), NotImplementedError, "a grid of -4")
+    structured(grid=([0, 8, 0, 0, 20], ONE, ONE))  # 8 // 0
+    x.softmax(0)
+    for bad in ((b"", *IMAGE[1:]), (*IMAGE[:3], 0, *IMAGE[4:]), (*IMAGE[:4], 0, *IMAGE[5:]), (*IMAGE[:7], 1 << 60, [])):
+        structured(image=bad)
+        wrong(lambda: x.softmax(0), RuntimeError, "no image that could be loaded")
+    for bad in (3, (), (*IMAGE[:8], [(9, 4)]), (*IMAGE[:8], [(0, 16)]), (*IMAGE[:8], [(0, 300)])):
+        structured(image=bad)
+        wrong(lambda: x.softmax(0), Exception)
+    wrong(lambda: registry.register_elementwise("sin", [], 0, lambda *asked: IMAGE), ValueError, "block must be positive")
+    wrong(lambda: registry.register_elementwise("sin", [], 1024, None), TypeError)
+
+
+def test_a_forked_child_cannot_use_the_gpu():
+    code = """
+import os, sys
+import adjoint as ad
+x = ad.ones(3, device="cuda", requires_grad=True)
+y = x.cpu().sum()
+y.backward()
+if os.fork() == 0:
+    try:
+        x.cpu().sum().backward()
+    except RuntimeError as error:
+        print(error, flush=True)
+    os._exit(0)
+os.wait()
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert "Cannot re-initialize CUDA in forked subprocess" in run.stdout, run.stderr
