@@ -1,13 +1,17 @@
 """Everything that wants a real GPU, in one call: python benchmarks/gpu/run.py [--quick]
 
-Runs the cases of tests/device_kernels on the GPU, then measures: what an eager call costs on the CPU (L), the bandwidth of elementwise
-operations, copies, softmax and norms against that of the driver's own copy (B), and products of matrices (M). Where PyTorch is
-installed, its figures stand beside ours. Goals: notes/triton.md, 6.4. Prints Markdown and writes it to $OUT/gpu.md if OUT is set.
+Runs the cases of tests/device_kernels on the GPU, then measures: how long the first result takes (C), what an eager call costs on the
+CPU (L), the bandwidth of elementwise operations, copies, softmax and norms beside that of the driver's own copy (B), and products of
+matrices (M). Where PyTorch is installed, its figures stand beside ours; the goals are those of the first column of each table. Prints
+Markdown and writes it to $OUT/gpu.md if OUT is set, or else to benchmarks/gpu/results/. `--rehearse` runs all but the tests on tiny
+sizes, as on the stand-in driver of tests/cuda: it shows that the script runs, and measures nothing.
 """
 
 import os
+import re
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -19,8 +23,10 @@ except ImportError:
     torch = None
 
 ROOT = Path(__file__).resolve().parents[2]
-QUICK = "--quick" in sys.argv
+REHEARSE = "--rehearse" in sys.argv
+QUICK = REHEARSE or "--quick" in sys.argv
 LINES = []
+FIRST = "import adjoint as ad; x = ad.ones(64, 64, device='cuda'); print((x.softmax(-1) @ x + 1).sum().item())"
 
 
 def say(text=""):
@@ -32,10 +38,23 @@ def tests():
     """The cases of tests/device_kernels on this GPU."""
     command = [sys.executable, "-m", "pytest", "-q", "-x" if QUICK else "--maxfail=50", "-n", "8", "tests/device_kernels"]
     run = subprocess.run(command, cwd=ROOT, env=os.environ | {"ADJOINT_GPU": "1"}, capture_output=True, text=True, check=False)
-    say(f"tests/device_kernels on the GPU: `{run.stdout.strip().splitlines()[-1]}`")
+    last = [*run.stderr.strip().splitlines()[-1:], *run.stdout.strip().splitlines()[-1:]]
+    say(f"tests/device_kernels on the GPU: `{last[-1] if last else f'exit status {run.returncode}'}`")
     for line in run.stdout.splitlines():
-        if line.startswith("FAILED"):
+        if re.match("FAILED|ERROR", line):
             say(f"- {line}")
+
+
+def first_results():
+    """A process of its own, with an empty cache and with what that left there."""
+    say("\n## C: first result of a process, importing and starting the driver\n\n| cache | s |\n|---|---|")
+    with tempfile.TemporaryDirectory() as cache:
+        for state in ("empty (Triton compiles; goal 0.5 s a kernel)", "filled (goal 0.3 s)"):
+            start = time.perf_counter()
+            environment = os.environ | {"ADJOINT_KERNEL_CACHE": cache}
+            run = subprocess.run([sys.executable, "-c", FIRST], env=environment, capture_output=True, text=True, check=False)
+            took = f"{time.perf_counter() - start:.2f}" if run.returncode == 0 else run.stderr.strip().splitlines()[-1]
+            say(f"| {state} | {took} |")
 
 
 def device_seconds(lib, f, repeat):
@@ -53,11 +72,11 @@ def device_seconds(lib, f, repeat):
     return best
 
 
-def cpu_seconds(lib, f, repeat=2000):
-    """The CPU's time for one call, the GPU keeping up."""
+def cpu_seconds(lib, f):
+    """The CPU's time for one call, the GPU keeping up: the least of seven."""
     f()
     lib.cuda.synchronize()
-    times = []
+    repeat, times = (2 if REHEARSE else 1000), []
     for _ in range(7):
         start = time.perf_counter()
         for _ in range(repeat):
@@ -72,89 +91,135 @@ def libraries():
 
 
 def table(title, unit, rows, measure):
-    say(
-        f"\n## {title}\n\n| call | {' | '.join(f'{name}, {unit}' for name, _ in libraries())} |\n|---|{'---|' * len(libraries())}"
-    )
-    for label, make in rows:
+    """A row for each (label, goal, how to make the call from a library)."""
+    heads = " | ".join(f"{name}, {unit}" for name, _ in libraries())
+    say(f"\n## {title}\n\n| call | goal | {heads} |\n|---|---|{'---|' * len(libraries())}")
+    for label, goal, make in rows:
         cells = []
         for _, lib in libraries():
             try:
-                cells.append(measure(lib, make))
+                cells.append(measure(lib, label, make(lib)))
             except Exception as error:  # a row that fails must not hide the others
-                cells.append(type(error).__name__ + ": " + str(error)[:60])
-        say(f"| {label} | {' | '.join(cells)} |")
+                cells.append(type(error).__name__ + ": " + str(error).splitlines()[0][:80])
+        say(f"| {label} | {goal} | {' | '.join(cells)} |")
+
+
+NODES = 100
+
+
+def chain(lib):
+    """A backward of many nodes; the cost of one, with its part of the graph's making."""
+    x = lib.ones(64, 64, device="cuda", requires_grad=True)
+
+    def call():
+        y = x
+        for _ in range(NODES):
+            y = y * 1.5
+        y.backward(x.detach())
+        x.grad = None
+
+    return call
 
 
 def launches():
-    def small(lib):
-        return lib.ones(64, 64, device="cuda")
+    def on(*names):
+        return lambda f: lambda lib: (lambda a: lambda: f(lib, *a))([lib.ones(64, 64, device="cuda") for _ in names])
 
     rows = [
-        ("x + y", lambda lib: (lambda x, y: lambda: x + y)(small(lib), small(lib))),
-        ("x * 2.0", lambda lib: (lambda x: lambda: x * 2.0)(small(lib))),
-        ("x.sin()", lambda lib: (lambda x: lambda: x.sin())(small(lib))),
-        ("x.sum()", lambda lib: (lambda x: lambda: x.sum())(small(lib))),
-        ("softmax", lambda lib: (lambda x: lambda: lib.softmax(x, -1))(small(lib))),
-        ("x @ y", lambda lib: (lambda x, y: lambda: x @ y)(small(lib), small(lib))),
+        ("x + y", "3", on("x", "y")(lambda lib, x, y: x + y)),
+        ("x * 2.0", "3", on("x")(lambda lib, x: x * 2.0)),
+        ("x.sin()", "3", on("x")(lambda lib, x: x.sin())),
+        ("x.sum()", "", on("x")(lambda lib, x: x.sum())),
+        ("softmax", "", on("x")(lambda lib, x: lib.softmax(x, -1))),
+        ("x @ y", "", on("x", "y")(lambda lib, x, y: x @ y)),
+        ("x * 1.5, forward and backward, a node", "5.5", chain),
     ]
-    table("L: CPU time of an eager call", "us", rows, lambda lib, make: f"{cpu_seconds(lib, make(lib)) * 1e6:.2f}")
+    table("L: CPU time of an eager call (goals: and half of PyTorch's)", "us", rows,
+          lambda lib, label, f: f"{cpu_seconds(lib, f) * 1e6 / (NODES if 'a node' in label else 1):.2f}")  # fmt: skip
+
+
+def backward(lib, forward, *inputs):
+    """The derivatives of forward(inputs) alone."""
+    leaves = [x.requires_grad_() for x in inputs]
+    y = forward(*leaves)
+    g = lib.ones_like(y.detach())
+    return lambda: lib.autograd.grad(y, leaves, g, retain_graph=True)
 
 
 def bandwidth():
-    n = (1 << 24) if QUICK else (1 << 26)
+    n = (1 << 16) if REHEARSE else (1 << 24) if QUICK else (1 << 26)
+    wide = 1 << 12 if not REHEARSE else 256
 
-    def big(lib):
+    def f(lib):
+        return lib.nn.functional
+
+    def flat(lib):
         return lib.ones(n, device="cuda")
 
     def matrix(lib):
-        return lib.ones(n // 4096, 4096, device="cuda")
+        return lib.ones(n // wide, wide, device="cuda")
 
-    functional = {"adjoint": ad.nn.functional, "torch": torch and torch.nn.functional}
-    name = lambda lib: "adjoint" if lib is ad else "torch"  # noqa: E731
-    moved = {"copy": 2, "x * 2": 2, "x + y": 3, "gelu": 2, "transposed copy": 2, "sum": 1, "softmax": 2, "layer_norm": 2}
-    rows = [
-        ("copy", lambda lib: (lambda x: lambda: x.clone())(big(lib))),
-        ("x * 2", lambda lib: (lambda x: lambda: x * 2.0)(big(lib))),
-        ("x + y", lambda lib: (lambda x, y: lambda: x + y)(big(lib), big(lib))),
-        ("gelu", lambda lib: (lambda x: lambda: functional[name(lib)].gelu(x))(big(lib))),
-        ("transposed copy", lambda lib: (lambda x: lambda: x.t().contiguous())(matrix(lib))),
-        ("sum", lambda lib: (lambda x: lambda: x.sum())(big(lib))),
-        ("softmax", lambda lib: (lambda x: lambda: lib.softmax(x, -1))(matrix(lib))),
-        ("layer_norm", lambda lib: (lambda x: lambda: functional[name(lib)].layer_norm(x, (4096,)))(matrix(lib))),
-    ]
-    for label, make in rows:
-        table(f"B: {label}, {n >> 20} M float32", "GB/s", [(label, make)],
-              lambda lib, make, label=label: f"{moved[label] * 4 * n / device_seconds(lib, make(lib), 20) / 1e9:.0f}")  # fmt: skip
+    def row(lib):
+        return lib.ones(wide, device="cuda")
+
+    layer_norm = lambda lib: lambda x, w: f(lib).layer_norm(x, (wide,), w)  # noqa: E731
+    rms_norm = lambda lib: lambda x, w: f(lib).rms_norm(x, (wide,), w)  # noqa: E731
+    rows = [  # how many times the tensor is read and written; the label; the goal in parts of the copy
+        (2, "copy", "", lambda lib: (lambda x: x.clone)(flat(lib))),
+        (2, "x * 2", "90 %", lambda lib: (lambda x: lambda: x * 2.0)(flat(lib))),
+        (3, "x + y", "90 %", lambda lib: (lambda x, y: lambda: x + y)(flat(lib), flat(lib))),
+        (2, "gelu", "90 %", lambda lib: (lambda x: lambda: f(lib).gelu(x))(flat(lib))),
+        (2, "transposed copy", "60 %", lambda lib: (lambda x: x.t().contiguous)(matrix(lib))),
+        (1, "sum", "", lambda lib: (lambda x: x.sum)(flat(lib))),
+        (2, "softmax", "85 %", lambda lib: (lambda x: lambda: lib.softmax(x, -1))(matrix(lib))),
+        (3, "softmax, backward", "70 %", lambda lib: backward(lib, lambda x: lib.softmax(x, -1), matrix(lib))),
+        (2, "layer_norm", "85 %", lambda lib: (lambda x, w: lambda: layer_norm(lib)(x, w))(matrix(lib), row(lib))),
+        (3, "layer_norm, backward", "70 %", lambda lib: backward(lib, layer_norm(lib), matrix(lib), row(lib))),
+        (2, "rms_norm", "85 %", lambda lib: (lambda x, w: lambda: rms_norm(lib)(x, w))(matrix(lib), row(lib))),
+        (3, "rms_norm, backward", "70 %", lambda lib: backward(lib, rms_norm(lib), matrix(lib), row(lib))),
+        (2, "batch_norm", "", lambda lib: (lambda x: lambda: f(lib).batch_norm(x, None, None, training=True))(matrix(lib).view(-1, 16, wide // 16))),
+    ]  # fmt: skip
+    moved = {label: times for times, label, _, _ in rows}
+    table(f"B: {n >> 20} M float32, rows of {wide} (goals: of the copy)", "GB/s", [row[1:] for row in rows],
+          lambda lib, label, call: f"{moved[label] * 4 * n / device_seconds(lib, call, 2 if REHEARSE else 20) / 1e9:.0f}")  # fmt: skip
 
 
 def products():
-    sizes = [1024, 4096] if QUICK else [1024, 2048, 4096, 8192]
-    for dtype in ("float16", "bfloat16", "float32", "float64"):
+    sizes = [64] if REHEARSE else [1024, 4096] if QUICK else [1024, 2048, 4096, 8192]
+    goals = {"float16": "80 % of PyTorch", "bfloat16": "80 % of PyTorch", "tf32": "80 % of PyTorch", "float32": "85 % of PyTorch",
+             "float64": "60 % of PyTorch"}  # fmt: skip
+    for kind, goal in goals.items():
+        for _, lib in libraries():
+            lib.backends.cuda.matmul.allow_tf32 = kind == "tf32"
         rows = []
-        for n in sizes if dtype != "float64" else sizes[:2]:
-            make = lambda lib, n=n: [lib.ones(n, n, dtype=getattr(lib, dtype), device="cuda") for _ in range(2)]  # noqa: B023, E731
-            rows += [(f"NN {n}", (n, lambda lib, make=make: (lambda x, y: lambda: x @ y)(*make(lib)))),
-                     (f"NT {n}", (n, lambda lib, make=make: (lambda x, y: lambda: x @ y.t())(*make(lib))))]  # fmt: skip
-        table(
-            f"M: {dtype}",
-            "TFLOP/s",
-            rows,
-            lambda lib, row: f"{2 * row[0] ** 3 / device_seconds(lib, row[1](lib), 5) / 1e12:.1f}",
-        )
+        for n in sizes if kind != "float64" else sizes[:2]:
+
+            def two(lib, n=n, kind=kind):
+                dtype = getattr(lib, "float32" if kind == "tf32" else kind)
+                return [lib.ones(n, n, dtype=dtype, device="cuda") for _ in range(2)]
+
+            rows += [
+                (f"NN {n}", goal, lambda lib, two=two: (lambda x, y: lambda: x @ y)(*two(lib))),
+                (f"NT {n}", goal, lambda lib, two=two: (lambda x, y: lambda: x @ y.t())(*two(lib))),
+                (f"TN {n}", goal, lambda lib, two=two: (lambda x, y: lambda: x.t() @ y)(*two(lib))),
+            ]
+        table(f"M: {kind}", "TFLOP/s", rows,
+              lambda lib, label, f: f"{2 * int(label.split()[1]) ** 3 / device_seconds(lib, f, 5) / 1e12:.1f}")  # fmt: skip
+    for _, lib in libraries():
+        lib.backends.cuda.matmul.allow_tf32 = False
 
 
 def main():
     p = ad.cuda.get_device_properties()
     say(f"# {p.name}, sm_{p.major}{p.minor}, {p.total_memory >> 30} GiB, {time.strftime('%d %b %Y')}\n")
-    if torch:
-        torch.backends.cuda.matmul.allow_tf32 = False
-    start = time.perf_counter()
-    (ad.ones(4, device="cuda") + 1).cpu()
-    say(f"first result: {time.perf_counter() - start:.2f} s (with an empty cache, a compilation; else from disk)\n")
-    for part in (tests, launches, bandwidth, products):
-        part()
-    if os.environ.get("OUT"):
-        (Path(os.environ["OUT"]) / "gpu.md").write_text("\n".join(LINES) + "\n")
+    folder = Path(os.environ.get("OUT") or (tempfile.mkdtemp() if REHEARSE else Path(__file__).parent / "results"))
+    for part in (*([] if REHEARSE else [tests]), first_results, launches, bandwidth, products):
+        try:
+            part()
+        except Exception as error:  # what was measured before stays
+            say(f"\n{part.__name__}: {type(error).__name__}: {error}")
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "gpu.md").write_text("\n".join(LINES) + "\n")
 
 
 if __name__ == "__main__":

@@ -96,7 +96,17 @@ def test_kernels():
     for bad in ((b"", *IMAGE[1:]), (*IMAGE[:3], 0, *IMAGE[4:]), (*IMAGE[:4], 0, *IMAGE[5:]), (*IMAGE[:7], 1 << 60, [])):
         structured(image=bad)
         wrong(lambda: x.softmax(0), RuntimeError, "no image that could be loaded")
-    for bad in (3, (), (*IMAGE[:8], [(9, 4)]), (*IMAGE[:8], [(0, 16)]), (*IMAGE[:8], [(0, 300)])):
+    for bad in (
+        3,
+        (),
+        IMAGE[:5],
+        (None, *IMAGE[1:]),
+        (*IMAGE[:8], 7),
+        (*IMAGE[:8], [3]),
+        (*IMAGE[:8], [(9, 4)]),
+        (*IMAGE[:8], [(0, 16)]),
+        (*IMAGE[:8], [(0, 300)]),
+    ):
         structured(image=bad)
         wrong(lambda: x.softmax(0), Exception)
     wrong(lambda: registry.register_elementwise("sin", [], 0, lambda *asked: IMAGE), ValueError, "block must be positive")

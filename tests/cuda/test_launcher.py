@@ -282,3 +282,18 @@ class TestStructured:
         self.register("softmax", [(0, 0, []), (0, -1, [])], dims=2)
         with pytest.raises(NotImplementedError, match="softmax: no kernel for device cuda for more than 2 dimensions, got 3"):
             cuda(2, 2, 2).softmax(0)
+
+    def test_tf32_is_asked_for_when_it_is_allowed(self):
+        compiler = self.register("matmul", [(0, 0, []), (0, -1, [])], constants=[[17]])  # the fact tf32
+        x = cuda(4, 4)
+        for allowed in (False, True):
+            ad.backends.cuda.matmul.allow_tf32 = allowed
+            assert ad.get_float32_matmul_precision() == ("high" if allowed else "highest")
+            x @ x
+        ad.set_float32_matmul_precision("highest")
+        assert not ad.backends.cuda.matmul.allow_tf32
+        assert [constants for _, constants in compiler.variants] == [[0], [1]]
+        with pytest.raises(ValueError, match="expected 'highest', 'high' or 'medium', got 'low'"):
+            ad.set_float32_matmul_precision("low")
+        with pytest.raises(TypeError, match="allow_tf32: expected a bool, got 1"):
+            ad.backends.cuda.matmul.allow_tf32 = 1

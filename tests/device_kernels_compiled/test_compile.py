@@ -135,6 +135,21 @@ def test_loads_are_of_sixteen_bytes(dtype):
     assert ("ld.global.v2.b64" if dtype == "float64" else "ld.global.v4.b32") in ptx
 
 
+@pytest.mark.parametrize("allowed", [False, True])
+def test_products_of_float32_round_to_tf32_only_when_allowed(allowed, monkeypatch):
+    made = []
+
+    def compile(function, signature, arch, options):
+        made.append(_compile.compiled(function, signature, arch, options).asm["ptx"])
+        return _compile.image(function, signature, arch, options)
+
+    monkeypatch.setattr(_registered, "indices", [])
+    monkeypatch.setattr(_declare, "compile_image", compile)
+    monkeypatch.setattr(ad.backends.cuda.matmul, "allow_tf32", allowed)
+    ad.ones(2, 129, 129, device="cuda") @ ad.ones(2, 129, 129 + allowed, device="cuda")  # a variant that no other test asks for
+    assert ("tf32" in made[-1]) == allowed and ("fma.rn.f32" in made[-1]) != allowed
+
+
 class TestCache:
     def test_is_by_content(self, tmp_path, monkeypatch):
         monkeypatch.setenv("ADJOINT_KERNEL_CACHE", str(tmp_path))

@@ -25,6 +25,7 @@ from adjoint_engine import vmap as vmap
 from . import _C as _C
 from . import accelerator as accelerator
 from . import autograd as autograd
+from . import backends as backends
 from . import cuda as cuda
 from . import fft as fft
 from . import func as func

@@ -24,6 +24,8 @@ from ._sparse import sparse_coo_tensor as sparse_coo_tensor
 from ._statistics import *  # noqa: F403
 from ._threads import get_num_threads as get_num_threads
 from ._threads import set_num_threads as set_num_threads
+from .backends import get_float32_matmul_precision as get_float32_matmul_precision
+from .backends import set_float32_matmul_precision as set_float32_matmul_precision
 
 _core.skip_prefix(_os.path.dirname(__file__) + _os.sep)
 __version__ = "0.1.0"

@@ -18,8 +18,9 @@ class PythonCompiler final : public cuda::Compiler {
     nb::list constants;
     for (int32_t c : v.constants) constants.append(c);
     const nb::tuple r(nb::handle(compile_)(v.device, nb::bytes(v.specs.data(), v.specs.size()), constants));
+    expect(nb::len(r) == 9, ErrorKind::type, "compile: must return 9 values, got ", nb::len(r));
     cuda::Image image;
-    const nb::bytes bytes(r[0]);
+    const auto bytes = nb::cast<nb::bytes>(r[0]);
     image.bytes.assign(bytes.c_str(), bytes.size());
     image.entry = nb::cast<std::string>(r[1]);
     image.shared = nb::cast<uint32_t>(r[2]);
@@ -88,6 +89,8 @@ void bind_cuda_kernels(nb::module_& m) {
     if (!along.empty()) k->along = field_indices(op, {along})[0];
     cuda::register_structured(op.c_str(), std::move(k));
   }, "op"_a, "arguments"_a, "constants"_a, "grid"_a, "along"_a, "options"_a, "dims"_a, "compile"_a);
+  m.def("allow_tf32", [] { return cuda::allow_tf32.load(); });
+  m.def("set_allow_tf32", [](bool allowed) { cuda::allow_tf32 = allowed; });
   m.def("set_kernel_loader", [](nb::object load) {
     loader = load.release().ptr();   // kept as long as the process
     cuda::kernel_loader = [] {

@@ -10,6 +10,7 @@ SIZES = {
     "BM": f"max(16, min(next_pow2(size(x0, -2)), {SIDE}))",
     "BN": f"max(16, min(next_pow2(size(x1, -1)), {SIDE}))",
     "BK": "16 if itemsize(x0) == 8 else 32",
+    "TF32": "tf32 if itemsize(x0) == 4 else 0",
 }
 STRIDES = {
     "M": "size(x0, -2)", "N": "size(x1, -1)", "K": "size(x0, -1)", "batch1": "size(y0, -4)", "batch0": "size(y0, -3)",
@@ -34,11 +35,11 @@ def tile_of(M, N, BM: tl.constexpr, BN: tl.constexpr):
 @kernel(
     grid=("cdiv(size(x0, -2), BM) * cdiv(size(x1, -1), BN)", "numel(y0) // max(1, size(x0, -2) * size(x1, -1))"),
     values=STRIDES, constants=SIZES, strided=True, dtypes=FLOATING, dims=5,
-    warps=lambda BM, BN, BK: 8 if BM * BN >= 128 * 128 else 4,
+    warps=lambda BM, BN, BK, TF32: 8 if BM * BN >= 128 * 128 else 4,
 )  # fmt: skip
 def matmul(
     x0, x1, y0, M, N, K, batch0, batch1, am, ak, a0, a1, a2, bk, bn, b0, b1, b2,
-    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, TF32: tl.constexpr,
 ):  # fmt: skip
     batch = tl.program_id(1).to(tl.int64)
     i0 = batch % batch0
@@ -55,7 +56,10 @@ def matmul(
     for first in range(0, K, BK):
         left = tl.load(a, mask=(m < M)[:, None] & (k + first < K)[None, :], other=0.0)
         right = tl.load(b, mask=(k + first < K)[:, None] & (n < N)[None, :], other=0.0)
-        total = tl.dot(left, right, total, input_precision="ieee", out_dtype=wide)
+        if TF32:
+            total = tl.dot(left, right, total, input_precision="tf32", out_dtype=wide)
+        else:
+            total = tl.dot(left, right, total, input_precision="ieee", out_dtype=wide)
         a += BK * ak
         b += BK * bk
     y = y0 + batch * M * N + m[:, None] * N + n[None, :]
