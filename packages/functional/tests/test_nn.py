@@ -149,6 +149,17 @@ def test_hooks_are_removed_and_always_called():
         m(ad.ones(1, requires_grad=True)).backward()
 
 
+def test_what_hooks_hang_on_is_not_written_in_place():
+    m = nn.ReLU(inplace=True)
+    m.register_full_backward_hook(lambda *a: None)
+    with pytest.raises(RuntimeError, match="Output 0 of BackwardHookFunction is a view and is being modified inplace"):
+        m(ad.ones(2, requires_grad=True) * 2)
+    layer = nn.Linear(1, 1)
+    layer.register_full_backward_hook(lambda *a: None)
+    with pytest.raises(RuntimeError, match="is being modified inplace"):
+        layer(ad.ones(1, 1)).add_(1)
+
+
 def test_containers():
     a, b, c = nn.ReLU(), nn.Tanh(), nn.Sigmoid()
     seq = nn.Sequential({"a": a, "b": b})

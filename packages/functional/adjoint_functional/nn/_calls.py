@@ -116,15 +116,14 @@ def _call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], pending: d
     return around.leave(output) if around else output
 
 
-class _Same(Function):
-    """Identity: a node to hang hooks on."""
+class BackwardHookFunction(Function):
+    """Identity: a node to hang hooks on. What it hands on must not be written in place, as the hooks would be lost."""
 
     @staticmethod
     def forward(ctx: Any, *tensors: Tensor) -> tuple[Tensor, ...]:
         ctx.set_materialize_grads(False)
-        results = tuple(t.detach() for t in tensors)
-        ctx.mark_non_differentiable(*(r for r, t in zip(results, tensors) if not t.requires_grad))
-        return results
+        ctx.mark_non_differentiable(*(t for t in tensors if not t.requires_grad))
+        return tensors
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
@@ -191,7 +190,7 @@ def _through(values: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
     tensors = [v for v in values if isinstance(v, Tensor)]
     if not any(t.requires_grad for t in tensors):
         return values, None
-    passed = _Same.apply(*tensors)
+    passed = BackwardHookFunction.apply(*tensors)
     node = next((t.grad_fn for t in passed if t.grad_fn is not None), None)
     rest = iter(passed)
     return tuple(next(rest) if isinstance(v, Tensor) else v for v in values), node
