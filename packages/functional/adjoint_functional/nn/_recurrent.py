@@ -44,6 +44,7 @@ def _gru(x: Tensor, h: Tensor, state: State) -> State:
 class _Recurrent(Module):
     _gates = 1
     _parts = 1  # of the state
+    _sums = True  # the step takes the sum of the input's and the state's part only, so that one bias does for both
 
     def _step(self) -> Step:
         raise NotImplementedError
@@ -151,9 +152,12 @@ class _Layers(_Recurrent):
         """All steps of one layer in one direction."""
         w = {n: getattr(self, n + suffix, None) for n in ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")}
         step, outputs = self._step(), []
-        inputs = F.linear(x, w["weight_ih"], w["bias_ih"]).unbind(0)
+        bias, state_bias = w["bias_ih"], w["bias_hh"]
+        if self._sums and bias is not None:
+            bias, state_bias = bias + state_bias, None
+        inputs = F.linear(x, w["weight_ih"], bias).unbind(0)
         for gates in reversed(inputs) if backwards else inputs:
-            state = step(gates, F.linear(state[0], w["weight_hh"], w["bias_hh"]), state)
+            state = step(gates, F.linear(state[0], w["weight_hh"], state_bias), state)
             if w["weight_hr"] is not None:
                 state = (F.linear(state[0], w["weight_hr"]), *state[1:])
             outputs.append(state[0])
@@ -227,7 +231,7 @@ class GRU(_Layers):
         (adjoint.Size([2, 7, 5]), adjoint.Size([1, 2, 5]))
     """
 
-    _gates = 3
+    _gates, _sums = 3, False
 
     def _step(self) -> Step:
         return _gru
