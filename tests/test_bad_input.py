@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+import adjoint_functional.nn as modules
 from adjoint.autograd import Function, forward_ad, functional, graph
 from op_cases import CASES
 from op_cases._inputs import Input
@@ -86,6 +87,9 @@ FUNCTIONS = dict(
         public(forward_ad, "forward_ad"),
         public(functional, "autograd.functional"),
         public(ad.func, "func"),
+        public(modules, "nn"),
+        public(ad.nn.init, "init"),
+        public(ad.optim, "optim"),
     )
 )
 UNSUITED = {"__class__", "__init_subclass__", "__subclasshook__", "__new__", "__getattribute__", "__dir__", "__doc__"}

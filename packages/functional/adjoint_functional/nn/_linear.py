@@ -127,7 +127,7 @@ class Embedding(Module):
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
-            raise AssertionError("Padding_idx must be within num_embeddings")
+            raise ValueError(f"Embedding: padding_idx must be within num_embeddings ({num_embeddings}), got {padding_idx}")
         self.padding_idx = padding_idx if padding_idx is None else padding_idx % num_embeddings
         self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse = max_norm, norm_type, scale_grad_by_freq, sparse
         given = core.empty(num_embeddings, embedding_dim, device=device, dtype=dtype) if _weight is None else _weight

@@ -306,7 +306,7 @@ class GroupNorm(_Norm):
         bias: bool = True,
     ) -> None:
         super().__init__()
-        if num_channels % num_groups:
+        if num_groups <= 0 or num_channels % num_groups:
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         self._affine((num_channels,), affine, affine and bias, device, dtype)
