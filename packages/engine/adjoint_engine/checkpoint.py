@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 import warnings
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -21,6 +23,7 @@ from ._saved_hooks import saved_tensors_hooks
 __all__ = [
     "CheckpointError",
     "CheckpointFunction",
+    "GraphExecGroup",
     "checkpoint",
     "checkpoint_sequential",
     "noop_context_fn",
@@ -106,6 +109,48 @@ def _version(t: Tensor) -> int | None:
     return None if _engine.is_lifted(t) or _engine.is_inference(t) else t._version
 
 
+_current = threading.local()
+
+
+class GraphExecGroup:
+    """Backwards inside the block run over parts of one graph that do not overlap: each checkpoint is run again at most once.
+
+    Raises:
+        RuntimeError: blocks do not nest.
+        CheckpointError: in backward, if two of the backwards need the same saved tensor.
+
+    Example::
+
+        >>> x = ad.ones(2, requires_grad=True)
+        >>> y, z = ad.utils.checkpoint.checkpoint(lambda x: (x.sin(), x.cos()), x, use_reentrant=False)
+        >>> with ad.utils.checkpoint.GraphExecGroup():
+        ...     y.sum().backward()
+        ...     z.sum().backward()
+    """
+
+    def __init__(self) -> None:
+        self._used: weakref.WeakKeyDictionary[_Recomputed, set[int]] = weakref.WeakKeyDictionary()
+
+    def __enter__(self) -> None:
+        if getattr(_current, "group", None) is not None:
+            raise RuntimeError(f"GraphExecGroup contexts cannot be nested. Already inside group {_current.group}")
+        _current.group = self
+
+    def __exit__(self, *error: object) -> None:
+        _current.group = None
+
+    def use(self, saved: _Recomputed, i: int) -> None:
+        """Notes that a backward needs tensor ``i`` of a checkpoint."""
+        used = self._used.setdefault(saved, set())
+        if i in used:
+            raise CheckpointError(
+                "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. Performing two backward "
+                "calls that overlap (i.e. require the same saved activation in order to compute gradients) is not allowed while under "
+                "the torch.utils.checkpoint.GraphExecGroup context."
+            )
+        used.add(i)
+
+
 class _Recomputed:
     """The tensors that a run of `run` saves, by their order: made again when the first of them is asked for."""
 
@@ -124,6 +169,9 @@ class _Recomputed:
         return len(self.forms) - 1
 
     def unpack(self, i: int) -> Tensor:
+        group = getattr(_current, "group", None)
+        if group is not None:
+            group.use(self, i)
         if i not in self.values:
             self._recompute()
         return self.values.pop(i)
