@@ -211,3 +211,16 @@ def test_lanes_of_batched_gradients_have_the_shape_of_their_output():
 def test_gradients_are_tensors():
     with pytest.raises(TypeError, match="assigned grad expected to be a Tensor or None but got grad of type int"):
         ad.ones(2).grad = 0
+
+
+@pytest.mark.parametrize("freeze", [lambda p: p.requires_grad_(False), lambda p: p.detach_()])
+def test_leaves_that_were_frozen_since_get_no_gradient(freeze):
+    p, q, seen = leaf(), leaf(), []
+    p.register_post_accumulate_grad_hook(seen.append)
+    y = (p * q).sum()
+    freeze(p)
+    y.backward(retain_graph=True)
+    assert p.grad is None and q.grad is not None
+    p.requires_grad_()
+    y.backward()
+    assert p.grad.tolist() == q.tolist() and len(seen) == 2  # its hooks run all the same

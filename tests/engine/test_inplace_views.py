@@ -234,3 +234,62 @@ def test_a_change_of_size_is_a_write():
     x = ad.ones(1)
     assert x.resize_(1, 2)._version == 1 and x.resize_(3)._version == 2 and x.resize_(3)._version == 2
     assert x.resize_(2)._version == 3 and x[0] == 1
+
+
+def test_views_that_became_leaves_are_not_written_to():
+    for write in (lambda v: v.mul_(2), lambda v: v[0].mul_(2), lambda v: v.t_()):
+        v = ad.ones(4).view(2, 2).requires_grad_()
+        with pytest.raises(
+            RuntimeError, match="a view of a leaf Variable that requires grad is being used in an in-place operation"
+        ):
+            write(v)
+        with ad.no_grad():
+            write(v)
+
+
+@pytest.mark.parametrize(
+    "back", [lambda x: x.view_as(x), lambda x: x, lambda x: (x.view_as(x), x + 1)], ids=["view", "input", "two outputs"]
+)
+def test_views_out_of_custom_functions_are_outdated_by_writes(back):
+    class Reverse(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return back(x)
+
+        @staticmethod
+        def backward(ctx, g, *others):
+            return -g
+
+    for use in (lambda r: r, lambda r: r[0]):
+        x = base()
+        y = x * 1
+        r = Reverse.apply(y)
+        r = r[0] if isinstance(r, tuple) else r
+        y.mul_(3)
+        assert use(r).detach().tolist() == use(x * 3).tolist() and y.grad_fn is not None
+        for differentiate in (lambda t: t.backward(), lambda t: autograd.grad(t, x)):
+            with pytest.raises(
+                RuntimeError,
+                match=r"Output 0 of Reverse is a view and its base or another view of its base has been modified inplace\. This view ",
+            ):
+                differentiate(use(r).sum())
+
+
+def test_what_a_function_writes_does_not_outdate_its_own_views():
+    class Double(Function):
+        @staticmethod
+        def forward(ctx, x, first):
+            v = x.view_as(x)
+            x.mul_(2)
+            ctx.mark_dirty(x)
+            return (v, x) if first else (x, v)
+
+        @staticmethod
+        def backward(ctx, g, h):
+            return 2 * (g + h), None
+
+    for first in (True, False):
+        x = base()
+        y, z = Double.apply(x * 1, first)
+        (y + z).sum().backward()
+        assert (x.grad == 4).all()

@@ -127,10 +127,12 @@ nb::object close_context(NodeRef ref, nb::tuple args, nb::object result, bool re
     } else {
       if (contains(args, o)) o = o.attr("view_as")(o), y = tensor(o);
       if (connects) connect_output(f, y, k);
-      if (y->view) view_info(*y)->creation = connects && outputs.size() > 1 ? Creation::several : Creation::custom;   // writes through it would bypass the Function's backward
+      if (y->view && !contains(constant, o)) view_info(*y)->creation = connects && outputs.size() > 1 ? Creation::several : Creation::custom;   // writes through it would bypass the Function's backward
     }
     f.results[k] = {!contains(constant, o) || fills_constant, false, meta_of(y)};
   }
+  for (nb::handle o : outputs)   // what the Function itself wrote does not make them outdated
+    if (is_tensor(o) && tensor(o)->view) view_info(*tensor(o))->seen = view_root(*tensor(o)).epoch;
   if (records) save(f, ctx, args, outputs);
   f.call.reset();
   if (single) return outputs[0];

@@ -118,13 +118,21 @@ std::unique_lock<std::mutex> acquire(std::mutex& m) {
   return lock;
 }
 
+// Not frozen or detached since the forward pass?
+bool wanted(Tensor t) {
+  for (;; t = face(t)->value) {
+    if (t->keys & key_tape) return true;
+    if (!(t->keys & key_lifted)) return false;
+  }
+}
+
 }  // namespace
 
 void AccumulateGrad::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>&, const std::vector<bool>&) {
   if (!cotangents[0]) return;
   Tensor g = std::move(cotangents[0]);
   expect(g.sizes() == variable.sizes(), ErrorKind::shape, "AccumulateGrad: got a gradient of shape ", g.sizes(), " for a leaf of shape ", variable.sizes());
-  {
+  if (wanted(variable)) {
     auto lock = acquire(leaf_lock(variable.get()));
     Meta& m = ensure_meta(variable);
     if (m.grad_type == Meta::GradType::given && g.dtype() != m.grad_dtype) g = to_dtype(g, m.grad_dtype);

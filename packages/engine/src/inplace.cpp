@@ -144,6 +144,8 @@ void rebase(TensorImpl& self, Ref<Node> n, uint32_t nr = 0) {
   regenerate(self);
 }
 
+}  // namespace
+
 const char* why_not(Creation c) {
   switch (c) {
     case Creation::normal: return nullptr;
@@ -161,6 +163,8 @@ const char* why_not(Creation c) {
   }
   return nullptr;
 }
+
+namespace {
 
 std::string what_is_written(const Tensor& self, Creation c) {
   const Node* n = node(self);
@@ -181,13 +185,19 @@ void check_view(const Tensor& self) {
 }
 
 void check_writable(const Op& op, const Tensor& self, uint32_t m) {
-  TensorImpl& root = view_root(*self);
-  if (!(root.keys & key_tape) || root.grad_fn || !recording(m)) return;
-  fail(ErrorKind::runtime, &root == self.get() ? "a leaf Variable that requires grad is being used in an in-place operation."
-                                               : "a view of a leaf Variable that requires grad is being used in an in-place operation.", " (", op.name, "_)");
+  if (!recording(m) || !is_leaf_or_view_of_one(self)) return;
+  check_view(self);
+  fail(ErrorKind::runtime, self->view ? "a view of a leaf Variable" : "a leaf Variable", " that requires grad is being used in an in-place operation. (", op.name, "_)");
 }
 
 }  // namespace
+
+bool is_leaf_or_view_of_one(const Tensor& self) {
+  for (const TensorImpl* x = self.get();; x = view_info(*x)->parent.get()) {
+    if (x->keys & key_tape && !x->grad_fn) return true;   // a view, too, may have become a leaf
+    if (!x->view) return false;
+  }
+}
 
 // A view of a tensor with history that was made where nothing was recorded, or by a Function: whether a write is meant to be recorded cannot be told.
 void check_creation(const Tensor& self, uint32_t m) {
@@ -195,8 +205,7 @@ void check_creation(const Tensor& self, uint32_t m) {
 }
 
 void written_by(const Tensor& self, Ref<Node> n, uint32_t nr) {
-  const TensorImpl& root = view_root(*self);
-  expect(!(root.keys & key_tape) || root.grad_fn, &root == self.get() ? "a leaf Variable" : "a view of a leaf Variable", " that requires grad ", &root == self.get() ? "has been" : "is being", " used in an in-place operation. (", n->name(), ")");
+  expect(!is_leaf_or_view_of_one(self), self->view ? "a view of a leaf Variable" : "a leaf Variable", " that requires grad ", self->view ? "is being" : "has been", " used in an in-place operation. (", n->name(), ")");
   check_view(self);
   expect(!self->view || n->outputs() == 1, "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than one Tensor. You should either make sure the input is not a "
          "view (using .clone() for example) or make your Function only return one Tensor (potentially splitting it into two Functions: one doing the inplace that returns a single Tensor and a second one that does the "

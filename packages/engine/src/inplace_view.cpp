@@ -29,10 +29,8 @@ ViewInfo* step_from(const TensorImpl& self, const Tensor& y) {
 
 void become(const Tensor& self, const Tensor& view) {
   check_creation(self, level(self));
-  const TensorImpl& root = view_root(*self);
   const bool recorded = view->keys & key_tape;
-  expect(!recorded || !(root.keys & key_tape) || root.grad_fn, &root == self.get() ? "a leaf Variable" : "a view of a leaf Variable",
-         " that requires grad is being used in an in-place operation.");
+  expect(!recorded || !is_leaf_or_view_of_one(self), self->view ? "a view of a leaf Variable" : "a leaf Variable", " that requires grad is being used in an in-place operation.");
   const Ref<Object> grad_fn = self->grad_fn;
   const auto nr = self->out_nr;
   const bool tape = self->keys & key_tape;

@@ -166,6 +166,30 @@ void check_form(const ViewInfo& v) {
        "Make the view again from its base, or change the shape out of place.");
 }
 
+namespace {
+
+// The history of a view that a Function returned, once its base was written to: replaying it would leave out the Function's backward.
+class OutdatedView final : public Node {
+ public:
+  OutdatedView(const Node* n, uint32_t nr, const ViewInfo& v) : Node(1) {
+    if (n) what_ = "Output " + std::to_string(nr) + " of " + n->name().substr(0, n->name().rfind("Backward")) + " is a view";
+    else what_ = "A tensor is a view";
+    what_ += std::string(" and its base or another view of its base has been modified inplace. ") + why_not(v.creation);
+    edges[0] = gradient_edge(v.parent);
+    tainted = edges[0].node && edges[0].node->tainted;
+    if (tainted && expose_node) expose_node(*this);
+  }
+  std::string name() const override { return "OutdatedView"; }
+  void apply(std::vector<Tensor>&, std::vector<Tensor>&, const std::vector<bool>&) override { fail(ErrorKind::runtime, what_); }
+
+ private:
+  std::string what_;
+};
+
+bool made_by_function(const ViewInfo& v) { return !v.recorded && (v.creation == Creation::custom || v.creation == Creation::several); }
+
+}  // namespace
+
 // From the base outwards, without recursion: views of views may go deep.
 void regenerate(TensorImpl& t) {
   if (!t.view) return;
@@ -180,7 +204,9 @@ void regenerate(TensorImpl& t) {
     apply(*v->op, {&v->parent, 1}, v->attrs, y);
     v->seen = epoch;
     const Ref<Object> before = stale.back()->grad_fn;
+    const uint32_t nr = stale.back()->out_nr;
     adopt(*stale.back(), y[0]);
+    if (made_by_function(*v) && view_root(t).keys & key_tape) set_history(Tensor(stale.back()), Ref<Node>(new OutdatedView(static_cast<Node*>(before.get()), nr, *v)));
     move_retain(*stale.back(), static_cast<Node*>(before.get()));
   }
 }

@@ -50,6 +50,8 @@ struct ViewInfo final : Object {
   void destroy() override { destroy_in_turn(); }   // a view of a view of a view
 };
 
+const char* why_not(Creation c);   // null: it may be written to
+
 inline Face* face(const Tensor& t) { return static_cast<Face*>(t->face.get()); }
 inline ViewInfo* view_info(const TensorImpl& t) { return static_cast<ViewInfo*>(t.view.get()); }
 inline uint32_t level(const Tensor& t) { return t->keys & key_lifted ? face(t)->level : 0; }
