@@ -211,6 +211,12 @@ Result cuMemFree_v2(uint64_t p) {
   live.erase(it);
   return ok;
 }
+Result cuPointerGetAttribute(void* value, int which, uint64_t p) {
+  IN_CONTEXT("cuPointerGetAttribute");
+  if (which != 9 || !host(p, 0)) return invalid_value;
+  *static_cast<int*>(value) = int((p - reinterpret_cast<uint64_t>(base)) / of_device);
+  return ok;
+}
 Result cuMemHostAlloc(void** p, size_t n, unsigned) {
   IN_CONTEXT("cuMemHostAlloc");
   *p = std::aligned_alloc(512, (n + 511) / 512 * 512);

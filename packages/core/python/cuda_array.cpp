@@ -49,11 +49,17 @@ nb::dict interface_of(const Tensor& x) {
 
 Tensor from_cuda_array(nb::handle array) {
   const nb::object d = array.attr("__cuda_array_interface__");
+  expect(PyDict_Check(d.ptr()), ErrorKind::type, "as_tensor: __cuda_array_interface__ must be a dict, got ", nb::repr(d).c_str());
+  for (const char* key : {"typestr", "shape", "data"}) expect(PyDict_GetItemString(d.ptr(), key), ErrorKind::value, "as_tensor: __cuda_array_interface__ has no ", key);
+  expect(d.attr("get")("mask", nb::none()).is_none(), ErrorKind::value, "as_tensor: masks in __cuda_array_interface__ are not supported");
   Tensor t = Tensor::take(TensorImpl::make());
   t->dtype = type_from(nb::cast<std::string>(d["typestr"]));
   t->sizes = nb::cast<Dims>(d["shape"]);
+  for (int64_t n : t->sizes) expect(n >= 0, ErrorKind::value, "as_tensor: sizes in __cuda_array_interface__ must not be negative, got ", t->sizes);
   t->set_contiguous_strides();
-  t->device = cuda::resolved({DeviceType::cuda, -1});
+  const nb::object data = d["data"];
+  t->data = reinterpret_cast<char*>(nb::cast<uintptr_t>(data[0]));
+  t->device = cuda::resolved({DeviceType::cuda, static_cast<int8_t>(t->numel ? cuda::device_of(t->data) : -1)});
   int64_t reach = 0;
   const nb::object strides = d.attr("get")("strides", nb::none());
   if (!strides.is_none()) {
@@ -69,11 +75,11 @@ Tensor from_cuda_array(nb::handle array) {
   const nb::object stream = d.attr("get")("stream", nb::none());
   if (!stream.is_none()) {   // our work runs after theirs
     const auto handle = nb::cast<uintptr_t>(stream);
+    expect(handle, ErrorKind::value, "as_tensor: stream 0 in __cuda_array_interface__ means nothing: 1 is the default stream");
     cuda::Event event;
     event.record({handle == 1 ? nullptr : reinterpret_cast<cuda::StreamHandle>(handle), t.device().index});
     event.wait(cuda::current_stream(t.device().index));
   }
-  t->data = reinterpret_cast<char*>(nb::cast<uintptr_t>(d["data"][0]));
   t->storage = Storage::borrow(t->data, t.numel() ? static_cast<size_t>((reach + 1) * itemsize(t.dtype())) : 0,
                                [](void* owner) noexcept { python_hooks.dec(static_cast<PyObject*>(owner)); }, Py_NewRef(array.ptr()), t.device());
   return t;

@@ -132,9 +132,10 @@ Tensor from_dlpack(nb::object source) {
     nb::dict options;
     options["max_version"] = nb::make_tuple(1, 0);
     if (nb::hasattr(source, "__dlpack_device__")) {
-      const nb::object device = source.attr("__dlpack_device__")();
+      const auto device = nb::cast<nb::tuple>(source.attr("__dlpack_device__")());
+      expect(nb::len(device) == 2, ErrorKind::value, "from_dlpack: __dlpack_device__ must give a type and a number, got ", nb::repr(device).c_str());
       if (nb::cast<int>(device[0]) == kind_cuda) {
-        const auto handle = reinterpret_cast<int64_t>(cuda::current_stream(cuda::resolved({DeviceType::cuda, nb::cast<int8_t>(device[1])}).index).handle);
+        const auto handle = reinterpret_cast<int64_t>(cuda::current_stream(cuda::resolved({DeviceType::cuda, static_cast<int8_t>(std::clamp(nb::cast<int64_t>(device[1]), int64_t(0), int64_t(127)))}).index).handle);
         options["stream"] = handle ? handle : 1;
       }
     }

@@ -56,6 +56,14 @@ void note_use(const TensorImpl& t, const Stream& stream) {
   if (t.storage && t.storage->deleter == release_block && t.storage->context) use(static_cast<Block*>(t.storage->context), stream);
 }
 
+int device_of(const void* p) {
+  constexpr int device_ordinal = 9;
+  enter(current_device());
+  int index = 0;
+  check(driver().pointer_attribute(&index, device_ordinal, pointer(p)), "cuPointerGetAttribute");
+  return index;
+}
+
 Storage* make_storage(size_t bytes, Device device) {
   Block* b = bytes ? allocate(bytes, device.index) : nullptr;
   return Storage::borrow(b ? address(b) : nullptr, bytes, release_block, b, device);

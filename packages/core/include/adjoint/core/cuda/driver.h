@@ -43,6 +43,7 @@ struct Driver {
   Result (*memory_info)(size_t*, size_t*);
   Result (*allocate)(Pointer*, size_t);
   Result (*free)(Pointer);
+  Result (*pointer_attribute)(void*, int, Pointer);
   Result (*host_allocate)(void**, size_t, unsigned);
   Result (*host_free)(void*);
   Result (*copy_to_device)(Pointer, const void*, size_t, StreamHandle);

@@ -29,6 +29,7 @@ ADJOINT_API Tensor pinned(const Tensor& x);           // x's values, without his
 ADJOINT_API Tensor offloaded(const Tensor& x);        // of a GPU, in pinned memory: there for work put on its current stream from now on
 ADJOINT_API bool is_pinned(const Storage& storage) noexcept;
 
+ADJOINT_API int device_of(const void* p);             // that holds this memory, whoever allocated it; an error if none does
 ADJOINT_API Storage* make_storage(size_t bytes, Device device);
 ADJOINT_API void fill(void* data, size_t count, size_t itemsize, const void* value, int device);   // on the current stream
 ADJOINT_API void read(void* host, const void* data, size_t bytes, int device);                     // waits
