@@ -95,3 +95,16 @@ def test_types_and_references():
 def test_the_accelerator_is_the_gpu():
     found = ad.accelerator.current_accelerator()
     assert (found is not None) == ad.cuda.is_available() == ad.accelerator.is_available()
+
+
+def test_the_engine_by_its_old_name():
+    engine = ad.autograd.Variable._execution_engine
+    x, unused = leaf(), leaf()
+    y = (x * x).sum()
+    edges = [ad.autograd.graph.get_gradient_edge(t) for t in (y, x)]
+    (found,) = engine.run_backward(edges[:1], (ad.tensor(1.0),), True, False, edges[1:])
+    assert found.tolist() == [2.0, 4.0]
+    assert engine.run_backward((y,), (None,), True, False, (unused,), allow_unreachable=True) == (None,)
+    with pytest.raises(RuntimeError, match="The differentiated Tensor at index 0 appears to not have been used"):
+        engine.run_backward((y,), (None,), True, False, (unused,))
+    assert engine.run_backward((y,), (None,), True, False, accumulate_grad=True) is None and x.grad.tolist() == [2.0, 4.0]

@@ -175,10 +175,15 @@ def backward(
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     keep = create_graph if retain_graph is None else bool(retain_graph)
     cotangents = _cotangents(outputs, grad_tensors, "tensors")
+    accumulate(outputs, cotangents, keep, create_graph, wanted)
+
+
+def accumulate(outputs: list[Any], cotangents: list[Tensor | None], keep: bool, create: bool, wanted: list[Any]) -> None:
+    """``backward`` without its checks."""
     if any(isinstance(x, GradientEdge) for x in (*outputs, *wanted)):
-        with_callbacks(_run_edges, outputs, cotangents, wanted, keep, create_graph, True)
-        return
-    with_callbacks(_engine.backward, outputs, cotangents, keep, create_graph, wanted)
+        with_callbacks(_run_edges, outputs, cotangents, wanted, keep, create, True)
+    else:
+        with_callbacks(_engine.backward, outputs, cotangents, keep, create, wanted)
 
 
 def _one(form: Any) -> Tensor:

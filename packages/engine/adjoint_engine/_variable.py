@@ -9,7 +9,7 @@ from typing import Any
 from adjoint_core import Tensor
 
 from . import _engine
-from ._backward import queue_callback, with_callbacks
+from ._backward import GradientEdge, accumulate, grad, queue_callback
 from ._tensor import VOLATILE
 
 
@@ -25,22 +25,19 @@ class _ExecutionEngine:
 
     @staticmethod
     def run_backward(
-        tensors: Sequence[Tensor],
+        tensors: Sequence[Tensor | GradientEdge],
         grad_tensors: Sequence[Tensor | None],
         keep_graph: bool,
         create_graph: bool,
-        inputs: Sequence[Tensor] = (),
+        inputs: Sequence[Tensor | GradientEdge] = (),
         allow_unreachable: bool = False,
         accumulate_grad: bool = False,
-    ) -> tuple[Tensor | None, ...]:
+    ) -> tuple[Tensor | None, ...] | None:
         """``backward`` if ``accumulate_grad``, else ``grad``, with all arguments given."""
-        if accumulate_grad:
-            with_callbacks(_engine.backward, list(tensors), list(grad_tensors), keep_graph, create_graph, list(inputs))
-            return ()
-        found = with_callbacks(_engine.grad, list(tensors), list(inputs), list(grad_tensors), keep_graph, create_graph)
-        if not allow_unreachable and any(g is None for g in found):
-            raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph.")
-        return tuple(found)
+        if not accumulate_grad:
+            return grad(tensors, inputs, grad_tensors, keep_graph, create_graph, allow_unused=allow_unreachable)
+        accumulate(list(tensors), list(grad_tensors), keep_graph, create_graph, list(inputs))
+        return None
 
 
 class VariableMeta(type):
