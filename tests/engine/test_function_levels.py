@@ -1,5 +1,7 @@
 """Custom Functions that write in place, under forward mode and functional tapes; outputs without a derivative there."""
 
+import itertools
+
 import pytest
 
 import adjoint as ad
@@ -104,3 +106,91 @@ def test_versions_of_dual_tensors():
         y = forward_ad.make_dual(x, ad.ones(2))
         x.add_(1)
         assert y._version == x._version == forward_ad.unpack_dual(y).primal._version == 1
+
+
+class InPlace(Function):
+    """Doubles its argument in place, at every level."""
+
+    @staticmethod
+    def forward(x):
+        return x.mul_(2)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.mark_dirty(*inputs)
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+
+    @staticmethod
+    def jvp(ctx, t):
+        return t.mul_(2)
+
+    @staticmethod
+    def vmap(info, in_dims, x):
+        return x.mul_(2), in_dims[0]
+
+
+class Exp(Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x):
+        return x.exp()
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(output)
+        ctx.save_for_forward(output)
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * ctx.saved_tensors[0]
+
+    @staticmethod
+    def jvp(ctx, t):
+        return t * ctx.saved_tensors[0]
+
+
+def _transforms():
+    direction = ad.tensor([0.3, -0.2, 0.5], dtype=ad.float64)
+    return {
+        "jvp": lambda g: lambda x: ad.func.jvp(g, (x,), (direction,))[1],
+        "vmap": lambda g: lambda x: ad.vmap(g)(ad.stack([x, x * 1.1])).sum(0),
+        "grad": lambda g: ad.func.grad(lambda x: g(x).sum()),
+        "jacfwd": lambda g: lambda x: ad.func.jacfwd(g)(x).sum(-1),
+        "jacrev": lambda g: lambda x: ad.func.jacrev(g)(x).sum(-1),
+    }
+
+
+def _in_place(x):
+    y = x * x
+    assert InPlace.apply(y) is y
+    return (y * x).sum()
+
+
+def _in_place_view(x):
+    y = x * x
+    InPlace.apply(y[1:])
+    return (y * x).sum()
+
+
+@pytest.mark.parametrize(
+    "custom, plain",
+    [
+        (lambda x: (Exp.apply(x * x[0]) * x).sum(), lambda x: ((x * x[0]).exp() * x).sum()),
+        (_in_place, lambda x: (2 * x**3).sum()),
+        (_in_place_view, lambda x: x[0] ** 3 + (2 * x[1:] ** 3).sum()),
+    ],
+    ids=["generated", "in_place", "in_place_view"],
+)
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_functions_under_all_orders_of_transforms(custom, plain, depth):
+    x = ad.tensor([0.4, 0.7, -0.3], dtype=ad.float64)
+    transforms = _transforms()
+    for order in itertools.product(transforms, repeat=depth):
+        f, g = custom, plain
+        for name in order:
+            f, g = transforms[name](f), transforms[name](g)
+        assert ad.allclose(f(x), g(x), rtol=1e-8, atol=1e-10), order

@@ -37,8 +37,10 @@ def apply_lifted(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tup
     single = not isinstance(result, tuple)
     outputs = (result,) if single else result
     if kind == "tape":
-        written = _written(below, args, values)
-        raised = tuple(written.get(id(y)) or _engine.lift(y, slot) if isinstance(y, Tensor) else y for y in outputs)
+        written = _among(outputs, args, values)
+        raised = tuple(
+            y if not isinstance(y, Tensor) else written[id(y)] if id(y) in written else _engine.lift(y, slot) for y in outputs
+        )
     else:
         raised = _with_tangents(cls, args, values, outputs, single, below, slot)
     return _record_face(cls, args, raised, single, below, values + outputs)
@@ -50,9 +52,9 @@ _NOT_IN_PLACE = (
 )
 
 
-def _written(ctx: BackwardCFunction, args: tuple[Any, ...], values: tuple[Any, ...]) -> dict[int, Tensor]:
-    """The arguments that forward wrote to, by their values one level down."""
-    return {id(v): a for a, v in zip(args, values, strict=True) if any(v is d for d in ctx.dirty_tensors)}
+def _among(tensors: tuple[Any, ...], args: tuple[Any, ...], values: tuple[Any, ...]) -> dict[int, Tensor]:
+    """The arguments whose values one level down are among ``tensors``, by these."""
+    return {id(v): a for a, v in zip(args, values, strict=True) if isinstance(v, Tensor) and any(v is t for t in tensors)}
 
 
 def _differentiable(y: Any, ctx: BackwardCFunction) -> bool:
@@ -81,7 +83,7 @@ def _with_tangents(
             v.new_zeros(v.shape) if t is None and isinstance(v, Tensor) and (v.is_floating_point() or v.is_complex()) else t
             for t, v in zip(tangents, values, strict=True)
         ]
-    written = _written(below, args, values)
+    written = _among(ctx.dirty_tensors, args, values)
     before = {id(v): (t, _version(t)) for v, t in zip(values, tangents, strict=True) if id(v) in written}
     found = cls.jvp(ctx, *tangents)
     pushed = found if isinstance(found, tuple) else (found,)
@@ -129,12 +131,11 @@ def _record_face(
     below: BackwardCFunction,
     old: tuple[Any, ...],
 ) -> tuple[Any, BackwardCFunction]:
-    """A node on this face, with this face's tensors saved."""
+    """A node on this face, with this face's tensors saved; also where nothing is recorded, for the face above."""
     ctx = cls._backward_cls()
     result = outputs[0] if single else outputs
-    if not _engine.open_context(ctx, args, _engine.records_at(list(outputs))):
-        return result, below
-    if cls._has_setup:
+    records = _engine.open_context(ctx, args, _engine.records_at(list(outputs)))
+    if cls._has_setup and records:
         with no_grad():
             cls.setup_context(ctx, args, result)
     else:
@@ -143,6 +144,8 @@ def _record_face(
         ctx.to_save = tuple(new.get(id(t), t) for t in below.to_save or below.saved_tensors)
         ctx.dirty_tensors = tuple(new.get(id(t), t) for t in below.dirty_tensors)
         ctx.non_differentiable = tuple(new.get(id(t), t) for t in below.non_differentiable)
+    if not records:
+        return result, ctx
     with no_grad():
         return _engine.close_context(ctx, args, result, True), ctx
 
@@ -165,8 +168,8 @@ def _each_leaf(tree: Any, f: Callable[[Any], Any]) -> Any:
     return trees.tree_map(f, tree) if isinstance(tree, (list, tuple, dict)) else f(tree)
 
 
-def _lifted_outputs(cls: Any, found: Any, out_dims: Any, slot: int) -> Any:
-    """What a vmap rule returned, with its batch dimensions hidden."""
+def _lifted_outputs(cls: Any, found: Any, out_dims: Any, given: dict[int, Tensor], slot: int) -> Any:
+    """What a vmap rule returned, with its batch dimensions hidden; ``given``: the arguments by what the rule saw of them."""
     leaves, spec = trees.tree_flatten(found)
     dims = trees.broadcast_prefix(out_dims, spec)
     if dims is None:
@@ -175,7 +178,11 @@ def _lifted_outputs(cls: Any, found: Any, out_dims: Any, slot: int) -> Any:
             "with the structure of `output`."
         )
     lifted = [
-        y if d is None or not isinstance(y, Tensor) else _engine.lift_batch(y, slot, d)
+        given[id(y)]  # written in place
+        if id(y) in given and _batch_dim(given[id(y)], slot) == d
+        else y
+        if d is None or not isinstance(y, Tensor)
+        else _engine.lift_batch(y, slot, d)
         for y, d in zip(leaves, dims, strict=True)
     ]
     return trees.tree_unflatten(lifted, spec)
@@ -199,7 +206,7 @@ def _batch_rule(
                 "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure compatible with "
                 f"the output. Got a {type(returned).__name__}, in {cls.__name__}.vmap."
             )
-        return _lifted_outputs(cls, *returned, slot), ctx
+        return _lifted_outputs(cls, *returned, _among(values, args, values), slot), ctx
     if not cls.generate_vmap_rule:
         raise RuntimeError(
             f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the vmap staticmethod or set generate_vmap_rule=True."

@@ -174,6 +174,8 @@ class generated_rule:
         rule, cls, shape = self, self.cls, {}
 
         class Batched(Function):
+            generate_vmap_rule = True  # one more dimension outside
+
             @staticmethod
             def forward(*args: Any) -> Any:
                 with batch_level(*rule.info) as level:
@@ -187,6 +189,7 @@ class generated_rule:
                 ctx.save_for_backward(*(a for a in (*inputs, *output) if isinstance(a, Tensor)))
                 ctx.template = [isinstance(a, Tensor) or a for a in (*inputs, *output)]
                 ctx.n_inputs = len(inputs)
+                ctx.single = shape["single"]
 
             @staticmethod
             def backward(ctx: Any, *grads: Any) -> Any:
@@ -223,5 +226,5 @@ class generated_rule:
         outputs = tuple(level.lift(y, 0) if isinstance(y, Tensor) else y for y in everything[ctx.n_inputs :])
         inner = self.cls._backward_cls()
         inner.needs_input_grad = ctx.needs_input_grad
-        self.cls.setup_context(inner, inputs, outputs[0] if len(outputs) == 1 else outputs)
+        self.cls.setup_context(inner, inputs, outputs[0] if ctx.single else outputs)
         return inner
