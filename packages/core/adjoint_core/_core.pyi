@@ -1320,7 +1320,10 @@ Raises:
     def reshape_as(self, other: Tensor) -> Tensor: ...
 
     def resize_(self, *size: Any) -> Tensor:
-        """Changes the shape in place; memory grows if it must, and new elements are uninitialised."""
+        """Changes the shape in place; memory grows if it must, and new elements are uninitialised.
+
+Raises:
+    RuntimeError: memory that views, NumPy arrays or a graph share would have to grow."""
 
     def resize_as_(self, other: Tensor) -> Tensor:
         """Changes the shape in place to that of `other`."""
@@ -1888,6 +1891,8 @@ Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
     def _make_subclass(cls: Any, data: Tensor, require_grad: _bool=False) -> Any: ...
 
     def _masked_gradient(self) -> Tensor: ...
+
+    def _memory_is_shared(self) -> _bool: ...
 
     def _nnz(self) -> _int:
         """How many values are specified."""

@@ -224,11 +224,18 @@ def set_(self: Tensor, source: Tensor) -> Tensor:
 
 @_method
 def resize_(self: Tensor, *size: Any) -> Tensor:
-    """Changes the shape in place; memory grows if it must, and new elements are uninitialised."""
+    """Changes the shape in place; memory grows if it must, and new elements are uninitialised.
+
+    Raises:
+        RuntimeError: memory that views, NumPy arrays or a graph share would have to grow.
+    """
     shape = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
     if tuple(shape) == tuple(self.shape):
         return self
-    n, flat = math.prod(shape), self._alias().reshape(-1)
+    n = math.prod(shape)
+    if n > self.numel() and self._memory_is_shared():
+        raise RuntimeError("resize_: Trying to resize storage that is not resizable: others share its memory")
+    flat = self._alias().reshape(-1)
     if n > flat.numel():
         flat = _core.cat([flat, _core.empty(n - flat.numel(), dtype=self.dtype, device=self.device)])
     self._set_data(flat[:n].view(tuple(shape)), True)

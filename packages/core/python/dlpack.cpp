@@ -45,11 +45,12 @@ DLDevice device_of(const Tensor& t) {
 
 DLTensor describe(const Tensor& t) { return {t->data, device_of(t), t.dim(), type_of(t.dtype()), t->sizes.data(), t->strides.data(), 0}; }
 
-// The exported block keeps the tensor through a reference of its own.
+// The exported block keeps the memory through a tensor of its own: t may exchange its memory for another.
 template <class M> nb::object export_as(const Tensor& t, const char* name) {
   auto* block = new M{};
-  block->tensor = describe(t);
-  block->context = new Tensor(t);
+  auto* own = new Tensor(alias_of(t));
+  block->tensor = describe(*own);
+  block->context = own;
   block->deleter = [](M* m) { delete static_cast<Tensor*>(m->context); delete m; };
   if constexpr (std::is_same_v<M, ManagedVersioned>) block->version = {1, 0};
   return nb::steal(PyCapsule_New(block, name, [](PyObject* capsule) {

@@ -166,11 +166,19 @@ void bind_conversion(nb::module_& m, const Methods& t) {
         "from_"_a, "to"_a);
 }
 
+void release_whole(void* s) noexcept { static_cast<Storage*>(s)->dec_ref(); }
+
 // Its memory counts writes on its own from here.
 void count_from(TensorImpl& x, uint32_t version) {
   Storage* whole = x.storage;   // the reference of x passes to the new block
-  x.storage = Storage::borrow(whole->data, whole->nbytes, [](void* s) noexcept { static_cast<Storage*>(s)->dec_ref(); }, whole, whole->device);
+  x.storage = Storage::borrow(whole->data, whole->nbytes, release_whole, whole, whole->device);
   x.storage->version = version;
+}
+
+// Whether other tensors, arrays or graphs look at its memory too, or others own it: it cannot move.
+bool is_shared(const Storage* s) {
+  while (s && s->refs == 1 && s->deleter == release_whole) s = static_cast<Storage*>(s->context);
+  return s && (s->refs > 1 || (s->deleter && !cuda::is_pinned(*s)));
 }
 
 void bind_writes(const Methods& t) {
@@ -199,6 +207,7 @@ void bind_writes(const Methods& t) {
     x->face = y->face;
     if (counts && x->storage && x->storage->version != version) count_from(*x, version);
   }, "source"_a, "keeps_version"_a = false, "Takes over the memory of another tensor, without history; its writes may go on being counted from where they were.");
+  t.def("_memory_is_shared", [](const Tensor& x) { return is_shared(x->storage); });
   t.def("_bump_version", [](const Tensor& x) { bump_version(*x); }, "Counts a write.");
   t.def("_set_version", [](const Tensor& x, uint32_t version) {
     need_memory(x, "set_");
