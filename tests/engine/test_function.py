@@ -374,3 +374,20 @@ def test_the_old_name_of_saved_tensors_warns():
     x = leaf()
     make(lambda ctx, x: ctx.save_for_backward(x) or x * x, backward).apply(x).sum().backward()
     assert x.grad.tolist() == x.tolist()
+
+
+def test_a_complex_gradient_for_a_real_input():
+    class Turn(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 1j
+
+    with pytest.raises(RuntimeError, match="complex one .* for a real input"):
+        Turn.apply(ad.ones(2, requires_grad=True)).sum().backward()
+    z = ad.ones(2, dtype=ad.complex64, requires_grad=True)
+    Turn.apply(z).backward(ad.ones(2, dtype=ad.complex64))
+    assert z.grad.tolist() == [1j, 1j]

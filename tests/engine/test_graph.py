@@ -224,3 +224,16 @@ def test_leaves_that_were_frozen_since_get_no_gradient(freeze):
     p.requires_grad_()
     y.backward()
     assert p.grad.tolist() == q.tolist() and len(seen) == 2  # its hooks run all the same
+
+
+def test_batched_cotangents_meet_callbacks_and_edges():
+    x = ad.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    y, ran = x * x, []
+    y.register_hook(lambda g: autograd.Variable._execution_engine.queue_callback(lambda: ran.append(tuple(g.shape))))
+    edges = autograd.graph.get_gradient_edge(x), autograd.graph.get_gradient_edge(y)
+    for inputs, outputs in [(x, y), (edges[0], y), (x, edges[1]), edges]:
+        (found,) = autograd.grad(outputs, inputs, ad.eye(3), is_grads_batched=True, retain_graph=True)
+        assert found.tolist() == [[2, 0, 0], [0, 4, 0], [0, 0, 6]]
+    assert ran == [(3,)] * 4
+    with pytest.raises(RuntimeError, match="a mismatch was detected"):
+        autograd.grad(edges[1], x, ad.ones(3, 2), is_grads_batched=True)

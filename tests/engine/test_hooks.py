@@ -1,5 +1,8 @@
 """Hooks on tensors, leaves, nodes and groups: order, replacement, removal."""
 
+import gc
+import weakref
+
 import pytest
 
 import adjoint as ad
@@ -198,3 +201,73 @@ def test_after_an_error_no_callback_is_left():
         y.sum().backward()
     (leaf() * 2).sum().backward()
     assert order == []
+
+
+def _node_hook(x, hook):
+    x.grad_fn.register_hook(lambda gi, go: (hook(gi[0]), *gi[1:]))
+
+
+def _node_prehook(x, hook):
+    x.grad_fn.register_prehook(lambda go: (hook(go[0]),))
+
+
+@pytest.mark.parametrize("register", [_node_hook, _node_prehook, lambda x, hook: x.register_hook(hook)])
+@pytest.mark.parametrize("dtype", [ad.float64, ad.complex64])
+def test_hooks_may_not_change_the_type(register, dtype):
+    y = leaf() * 2
+    register(y, lambda g: g.to(dtype))
+    with pytest.raises(RuntimeError, match="has changed the type of value"):
+        y.sum().backward()
+
+
+@pytest.mark.parametrize(
+    "register",
+    [
+        lambda x, f: x.register_hook(f),
+        lambda x, f: x.register_post_accumulate_grad_hook(f),
+        lambda x, f: graph.get_gradient_edge(x).node.register_hook(f),
+        lambda x, f: graph.register_multi_grad_hook((x,), f),
+    ],
+)
+def test_a_kept_handle_lets_its_owner_go(register):
+    class Module:
+        def __init__(self):
+            self.weight = leaf()
+            self.handle = register(self.weight, self.seen)
+
+        def seen(self, *grads):
+            pass
+
+    module = Module()
+    gone = weakref.ref(module)
+    del module
+    gc.collect()
+    assert gone() is None
+
+
+def test_removed_hooks_leave_no_trace():
+    x = leaf()
+    for _ in range(3000):
+        x.register_hook(lambda g: g * 0).remove()
+    kept = x.register_hook(lambda g: g * 3)
+    x.sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+    kept.remove()
+    kept.remove()
+    x.sum().backward()
+    assert x.grad.tolist() == [4.0, 4.0]
+
+
+def test_the_first_gradient_is_reported_once_whatever_runs_in_between():
+    a, b = leaf(), leaf()
+    calls = []
+    graph.register_multi_grad_hook((a, b), calls.append, mode="any")
+    y = b * 1
+
+    def inner(g):
+        with ad.enable_grad():
+            (a * 1).sum().backward()
+
+    y.register_hook(inner)
+    (y.sum() + (a * 1).sum()).backward()
+    assert len(calls) == 2  # once for each of the two backwards

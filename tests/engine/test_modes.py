@@ -6,6 +6,7 @@ import pytest
 
 import adjoint as ad
 from adjoint import autograd
+from adjoint.autograd import forward_ad
 
 GRAD_MODES = [
     ad.no_grad,
@@ -119,3 +120,46 @@ def test_switches_clone(switch):
         pass
     assert ad.is_grad_enabled() is True
     assert autograd.is_multithreading_enabled() is True
+
+
+def test_what_is_set_inside_a_level_holds_after_it():
+    x = ad.ones(2, requires_grad=True)
+    with ad.enable_grad():
+        with forward_ad.dual_level():
+            ad.set_grad_enabled(False)
+        assert not ad.is_grad_enabled() and not (x * 2).requires_grad
+    with ad.no_grad():
+        with forward_ad.dual_level():
+            ad.set_grad_enabled(True)
+        assert (x * 2).requires_grad
+    mode = ad.no_grad()
+    level = forward_ad.enter_dual_level()
+    mode.__enter__()
+    forward_ad.exit_dual_level(level=level)
+    assert not ad.is_grad_enabled()
+    mode.__exit__(None, None, None)
+    assert ad.is_grad_enabled() and (x * 2).requires_grad
+
+
+def test_no_grad_that_ends_inside_a_level():
+    x = ad.ones(2, requires_grad=True)
+    mode = ad.no_grad()
+    mode.__enter__()
+    with forward_ad.dual_level():
+        mode.__exit__(None, None, None)
+        assert (x * 2).requires_grad
+    assert ad.is_grad_enabled() and (x * 2).requires_grad
+
+
+def test_enable_grad_inside_of_levels():
+    w = ad.ones(3, requires_grad=True)
+
+    def f(x):
+        with ad.enable_grad():
+            return (w * x).sum()
+
+    with ad.no_grad():
+        assert ad.vmap(f)(ad.ones(2, 3)).requires_grad
+        assert not ad.func.grad(f)(ad.ones(3)).requires_grad  # the tape is its own; what lies under it is not recorded
+        assert not ad.vmap(ad.func.grad(f))(ad.ones(2, 3)).requires_grad
+    assert ad.func.grad(f)(ad.ones(3)).requires_grad

@@ -202,13 +202,18 @@ def _fitted(grad: Tensor, dtype: Any, i: int) -> Tensor:
     return grad.to(dtype)
 
 
+def _form(y: Any) -> Any:
+    """What has the shape, dtype and device of an output."""
+    return y.node._input_metadata[y.output_nr] if isinstance(y, GradientEdge) else y
+
+
 def _run_edges(
     outputs: list[Any], cotangents: list[Tensor | None], inputs: list[Any], keep: bool, create: bool, accumulate: bool
 ) -> list[Tensor | None]:
     roots = [_edge(y, "outputs") for y in outputs]
     grads: list[Tensor] = []
     for i, (y, g) in enumerate(zip(outputs, cotangents, strict=True)):
-        form = y.node._input_metadata[y.output_nr] if isinstance(y, GradientEdge) else y
+        form = _form(y)
         grads.append(_one(form) if g is None else _fitted(g, form.dtype, i))
     return _engine.run_from_edges(roots, grads, [_edge(x, "inputs") for x in inputs], keep, create, accumulate)
 
@@ -264,12 +269,7 @@ def grad(
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     keep = create_graph if retain_graph is None else bool(retain_graph)
     cotangents = _cotangents(ys, grad_outputs, "outputs")
-    if is_grads_batched:
-        found = _batched(ys, xs, cotangents, keep, create_graph)
-    elif any(isinstance(x, GradientEdge) for x in (*ys, *xs)):
-        found = with_callbacks(_run_edges, ys, cotangents, xs, keep, create_graph, False)
-    else:
-        found = with_callbacks(_engine.grad, ys, xs, cotangents, keep, create_graph)
+    found = (_batched if is_grads_batched else _grad)(ys, xs, cotangents, keep, create_graph)
     if materialize_grads:
         found = [_zeros(x, create_graph) if g is None else g for g, x in zip(found, xs, strict=True)]
     elif not allow_unused and any(g is None for g in found):
@@ -286,13 +286,20 @@ def _zeros(x: Any, requires_grad: bool) -> Tensor:
     return zeros_like(x).requires_grad_(requires_grad)
 
 
+def _grad(ys: list[Any], xs: list[Any], cotangents: list[Tensor | None], keep: bool, create: bool) -> list[Tensor | None]:
+    if any(isinstance(x, GradientEdge) for x in (*ys, *xs)):
+        return with_callbacks(_run_edges, ys, cotangents, xs, keep, create, False)
+    return with_callbacks(_engine.grad, ys, xs, cotangents, keep, create)
+
+
 def _check_lanes(ys: list[Any], cotangents: Sequence[Tensor | None]) -> None:
     for i, (y, g) in enumerate(zip(ys, cotangents, strict=True)):
-        if g is not None and g.shape[1:] != y.shape:
+        shape = _form(y).shape
+        if g is not None and g.shape[1:] != shape:
             raise RuntimeError(
                 "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. The sizes of "
                 "the remaining dimensions are expected to match the shape of corresponding output, but a mismatch was detected: "
-                f"grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {y.shape}. If you only want some tensors "
+                f"grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {shape}. If you only want some tensors "
                 "in `grad_output` to be considered batched, consider using vmap."
             )
 
@@ -306,5 +313,5 @@ def _batched(
         raise RuntimeError(f"grad: is_grads_batched=True needs grad_outputs with one common leading size, got {sorted(sizes)}")
     with batch_level(sizes.pop(), strict=False) as level:
         lifted = [None if g is None else level.lift(g, 0) for g in cotangents]
-        found = _engine.grad(ys, xs, lifted, keep, create)
+        found = _grad(ys, xs, lifted, keep, create)
         return [None if g is None else level.lower(g, 0) for g in found]

@@ -126,6 +126,9 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., None],
     return _MultiHook(tensors, fn, mode)
 
 
+_TASKS_KEPT = 4096  # more than run at once, in all threads
+
+
 class _MultiHook(RemovableHandle):
     """One hook per tensor; those of one backward (a task) report together."""
 
@@ -135,7 +138,7 @@ class _MultiHook(RemovableHandle):
         self._fn = fn
         self._tasks: dict[int, dict[int, Tensor]] = {}
         self._expected: dict[int, int] = {}
-        self._last = -1
+        self._reported: dict[int, None] = {}  # the newest tasks of which a gradient was seen (mode "any")
         self._lock = threading.Lock()
         hook = self._first if mode == "any" else self._collect
         self._handles = [t.register_hook(functools.partial(hook, i)) for i, t in enumerate(tensors)]
@@ -143,9 +146,11 @@ class _MultiHook(RemovableHandle):
     def _first(self, index: int, grad: Tensor) -> None:
         task = _engine.current_task()
         with self._lock:
-            if task == self._last:
+            if task in self._reported:
                 return
-            self._last = task
+            self._reported[task] = None
+            if len(self._reported) > _TASKS_KEPT:
+                del self._reported[next(iter(self._reported))]
         self._fn(grad)
 
     def _collect(self, index: int, grad: Tensor) -> None:
@@ -224,14 +229,9 @@ class region_activation_memory_budget:
         pass
 
 
-_flags = {"warn_on_accumulate_grad_stream_mismatch": True, "override_stale_capture_stream": False}
-
-
 def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
     """Kept for code that sets it: gradients are accumulated on the stream of their leaf, so streams never mismatch."""
-    _flags["warn_on_accumulate_grad_stream_mismatch"] = bool(enabled)
 
 
 def set_override_stale_capture_stream(enabled: bool) -> None:
     """Kept for code that sets it: nodes keep no capture stream that could be stale."""
-    _flags["override_stale_capture_stream"] = bool(enabled)

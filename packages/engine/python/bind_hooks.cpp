@@ -6,25 +6,30 @@ namespace adjoint::engine::python {
 namespace {
 
 template <class Base> struct PythonHook : Base {
-  explicit PythonHook(nb::handle f) : f(f) {}
-  nb::object held() const { return nb::borrow(f.get()); }   // it may remove itself while it runs
-  void visit_refs(RefVisitor& v) const override { if (f) v.python(f.get()); }
-  void clear_refs() override { f.drop(); }
-  Callable f;
+  explicit PythonHook(nb::handle f) : f(std::make_shared<Callable>(f)) {}
+  bool removed() const { return !*f; }
+  nb::object held() const { return nb::borrow(f->get()); }   // it may remove itself while it runs
+  void visit_refs(RefVisitor& v) const override { if (!removed()) v.python(f->get()); }
+  void clear_refs() override { f->drop(); }
+  const std::shared_ptr<Callable> f;
 };
 
 std::string named(nb::handle f) { return "hook '" + nb::cast<std::string>(nb::str(nb::getattr(f, "__name__", nb::str("hook")))) + "'"; }
 
+void check_same(const Tensor& was, const Tensor& now, nb::handle f) {
+  if (now.dtype() != was.dtype()) fail(ErrorKind::runtime, named(f), " has changed the type of value (was ", was.dtype(), " got ", now.dtype(), ")");
+  if (now.sizes() != was.sizes()) fail(ErrorKind::runtime, named(f), " has changed the size of value: expected ", was.sizes(), ", got ", now.sizes());
+}
+
 struct OnTensor final : PythonHook<TensorHook> {
   using PythonHook::PythonHook;
   Tensor call(const Tensor& g) override {
-    if (!f) return {};
+    if (removed()) return {};
     const nb::object hook = held(), r = hook(g);
     if (r.is_none()) return {};
     if (!adjoint::python::is_tensor(r.ptr())) fail(ErrorKind::type, "expected Variable, but hook returned '", kind_of(r), "'");
     Tensor t = nb::cast<Tensor>(r);
-    if (t.sizes() != g.sizes()) fail(ErrorKind::runtime, named(hook), " has changed the size of value: expected ", g.sizes(), ", got ", t.sizes());
-    if (t.dtype() != g.dtype()) fail(ErrorKind::runtime, named(hook), " has changed the type of value (was ", g.dtype(), " got ", t.dtype(), ")");
+    check_same(g, t, hook);
     return t;
   }
 };
@@ -42,14 +47,16 @@ void replace(std::vector<Tensor>& t, nb::object r, nb::handle f) {
   size_t i = 0;
   for (nb::handle g : r) {
     if (!g.is_none() && !adjoint::python::is_tensor(g.ptr())) fail(ErrorKind::type, "expected Variable, but hook returned '", kind_of(g), "'");
-    t[i++] = g.is_none() ? Tensor{} : nb::cast<Tensor>(g);
+    Tensor now = g.is_none() ? Tensor{} : nb::cast<Tensor>(g);
+    if (t[i] && now) check_same(t[i], now, f);
+    t[i++] = std::move(now);
   }
 }
 
 struct BeforeNode final : PythonHook<PreHook> {
   using PythonHook::PythonHook;
   void call(std::vector<Tensor>& cotangents) override {
-    if (!f) return;
+    if (removed()) return;
     const nb::object hook = held();
     replace(cotangents, hook(as_tuple(cotangents)), hook);
   }
@@ -57,7 +64,7 @@ struct BeforeNode final : PythonHook<PreHook> {
 struct AfterNode final : PythonHook<PostHook> {
   using PythonHook::PythonHook;
   void call(std::vector<Tensor>& grads, const std::vector<Tensor>& cotangents) override {
-    if (!f) return;
+    if (removed()) return;
     const nb::object hook = held();
     replace(grads, hook(as_tuple(grads), as_tuple(cotangents)), hook);
   }
@@ -65,28 +72,42 @@ struct AfterNode final : PythonHook<PostHook> {
 struct Accumulated final : PythonHook<AccumulatedHook> {
   using PythonHook::PythonHook;
   void call(const Tensor& leaf) override {
-    if (!f) return;
+    if (removed()) return;
     const nb::object hook = held(), given = nb::cast(leaf), found = hook(given);   // who writes to the leaf may return it
     if (!found.is_none() && !found.is(given)) fail(ErrorKind::runtime, "Tensor post accumulate grad hooks should return None, ", named(hook), " did not");
   }
 };
 
-// What a RemovableHandle holds.
+// What a RemovableHandle holds: it keeps nothing alive, since the hook may lead back to whoever keeps the handle.
 struct HookEntry {
-  Ref<Object> hook;
-  void remove() { hook->clear_refs(); }
+  std::weak_ptr<Callable> hook;
+  void remove() { if (auto f = hook.lock()) f->drop(); }
 };
 
-template <class H> HookEntry keep(Ref<H> h) { return {Ref<Object>(h.get())}; }
+template <class H> H& hook_of(const Ref<H>& h) { return *h; }
+TensorHook& hook_of(const Hooks::OnTensor& h) { return *h.hook; }
+template <class Entry> bool removed(const Entry& h) {
+  auto& hook = hook_of(h);
+  const auto* p = dynamic_cast<const PythonHook<std::remove_reference_t<decltype(hook)>>*>(&hook);
+  return p && p->removed();
+}
+
+// In the place of those that were removed.
+template <class Entry> void add(Node& n, std::vector<Entry> Hooks::*which, Entry h) {
+  auto& all = n.hooks().*which;
+  std::erase_if(all, removed<Entry>);
+  all.push_back(std::move(h));
+  taint(n);
+  if (const auto* leaf = dynamic_cast<const AccumulateGrad*>(&n)) adjoint::python::api->track(*leaf->variable.get());   // it keeps them
+}
 
 HookEntry register_tensor_hook(const Tensor& t, nb::handle f) {
   expect(requires_grad(t), "cannot register a hook on a tensor that doesn't require gradient");
-  Ref<TensorHook> h(new OnTensor(f));
+  auto* h = new OnTensor(f);
   const Edge e = gradient_edge(t);
-  e.node->hooks().tensor.push_back({e.nr, h});
-  taint(*e.node);
+  add(*e.node, &Hooks::tensor, Hooks::OnTensor{e.nr, Ref<TensorHook>(h)});
   adjoint::python::api->track(*t.get());
-  return keep(h);
+  return {h->f};
 }
 
 // (entry, callable) of each hook on one tensor, in the order of registration.
@@ -96,33 +117,29 @@ nb::list tensor_hooks(const Tensor& t) {
   const Edge e = gradient_edge(t);
   if (const Hooks* hooks = e.node->hooks_or_null())
     for (const Hooks::OnTensor& h : hooks->tensor)
-      if (const auto* p = dynamic_cast<const OnTensor*>(h.hook.get()); p && p->f && h.nr == e.nr) l.append(nb::make_tuple(keep(h.hook), nb::borrow(p->f.get())));
+      if (const auto* p = dynamic_cast<const OnTensor*>(h.hook.get()); p && !p->removed() && h.nr == e.nr) l.append(nb::make_tuple(HookEntry{p->f}, p->held()));
   return l;
 }
 
 HookEntry register_accumulated_hook(const Tensor& t, nb::handle f) {
   expect(requires_grad(t), "cannot register a hook on a tensor that doesn't require gradient");
   expect(!t->grad_fn, "post accumulate grad hooks cannot be registered on non-leaf tensors");
-  Ref<AccumulatedHook> h(new Accumulated(f));
-  const Edge e = gradient_edge(t);
-  e.node->hooks().accumulated.push_back(h);
-  taint(*e.node);
+  auto* h = new Accumulated(f);
+  add(*gradient_edge(t).node, &Hooks::accumulated, Ref<AccumulatedHook>(h));
   adjoint::python::api->track(*t.get());
-  return keep(h);
+  return {h->f};
 }
 
 HookEntry register_node_hook(NodeRef n, nb::handle f) {
-  Ref<PostHook> h(new AfterNode(f));
-  n.p->hooks().post.push_back(h);
-  taint(*n.p);
-  return keep(h);
+  auto* h = new AfterNode(f);
+  add(*n.p, &Hooks::post, Ref<PostHook>(h));
+  return {h->f};
 }
 
 HookEntry register_node_prehook(NodeRef n, nb::handle f) {
-  Ref<PreHook> h(new BeforeNode(f));
-  n.p->hooks().pre.push_back(h);
-  taint(*n.p);
-  return keep(h);
+  auto* h = new BeforeNode(f);
+  add(*n.p, &Hooks::pre, Ref<PreHook>(h));
+  return {h->f};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // What Python asks of nodes.
-#include "node_type.h"
+#include "callable.h"
 
 #include <algorithm>
 #include <string_view>
@@ -9,7 +9,6 @@ namespace adjoint::engine::python {
 namespace {
 
 nb::object node_object(Node* n) { return nb::steal(wrap_node(n)); }
-nb::object none_or(const Tensor& t) { return t ? nb::cast(t) : nb::none(); }
 Tensor tensor_or_none(nb::handle h) { return adjoint::python::is_tensor(h.ptr()) ? nb::cast<Tensor>(h) : Tensor{}; }
 
 // As many edges as PyTorch's node has: operands that are numbers there have none.

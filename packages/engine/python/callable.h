@@ -1,4 +1,4 @@
-// Python objects held by C++ ones.
+// Python objects held by C++ ones, and C++ ones as Python objects.
 #pragma once
 #include "node_type.h"
 
@@ -24,6 +24,7 @@ class Callable {
   PyObject* f_;
 };
 
+inline nb::object none_or(const Tensor& t) { return t ? nb::cast(t) : nb::none(); }
 inline std::string kind_of(nb::handle o) { return nb::cast<std::string>(nb::str(o.type().attr("__name__"))); }
 
 // Python hangs on the node now: it must be visible to the collector.

@@ -20,7 +20,6 @@ FunctionNode& function_node(NodeRef n) {
   return *f;
 }
 
-nb::object none_or(const Tensor& t) { return t ? nb::cast(t) : nb::none(); }
 bool is_tensor(nb::handle h) { return adjoint::python::is_tensor(h.ptr()); }
 Tensor tensor(nb::handle h) { return adjoint::python::unwrap(h.ptr()); }
 InputMeta meta_of(const Tensor& t) { return {t.sizes(), t.dtype(), t.device()}; }
@@ -236,6 +235,7 @@ Tensor FunctionNode::checked(size_t i, nb::handle h) const {
     if (!sums_to(g.sizes(), s.meta.sizes)) fail(ErrorKind::runtime, "Function ", name(), " returned an invalid gradient at index ", i, " - got ", g.sizes(), " but expected shape compatible with ", s.meta.sizes);
     g = unbroadcast(g, s.meta.sizes);
   }
+  expect(!is_complex(g.dtype()) || is_complex(s.meta.dtype), ErrorKind::runtime, "Function ", name(), " returned an invalid gradient at index ", i, " - got a complex one (", g.dtype(), ") for a real input (", s.meta.dtype, ")");
   return g.dtype() == s.meta.dtype || accepts_any_type(edges[i].node.get()) ? g : to_dtype(g, s.meta.dtype);
 }
 

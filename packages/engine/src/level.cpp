@@ -60,9 +60,11 @@ Slot* enter_level(LevelKind kind, bool strict, int64_t batch, Randomness randomn
 
 void leave_level() {
   Slot* s = stack.back();
+  const bool enabled = grad_enabled();
   stack.pop_back();
   level_top = stack.empty() ? 0 : stack.back()->serial.load();
   window = {s->lo, s->hi};
+  if (s->kind != LevelKind::tape && enabled != grad_enabled()) set_grad_enabled(enabled);   // what was set inside holds on
   inference_mode = s->inference;
   s->serial = 0;
 }

@@ -11,9 +11,12 @@ thread_local Window window;
 thread_local bool marks_intermediates = false;
 
 bool grad_enabled() { return window.lo <= level_top; }
+// The innermost tape stands apart from a no_grad outside of it, and under it; batches and forward mode have no mode of their own.
 void set_grad_enabled(bool enabled) {
-  auto stack = level_stack();
-  window.lo = !enabled ? level_top + 1 : stack.empty() ? 0 : std::min(stack.back()->entry, level_top);
+  uint32_t outside = 0;
+  for (const Slot* s : level_stack())
+    if (s->kind == LevelKind::tape) outside = s->entry;
+  window.lo = enabled ? std::min(outside, level_top) : level_top + 1;
 }
 
 Operands::Operands(Tensors given) : count_(given.size()) {
