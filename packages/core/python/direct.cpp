@@ -1,12 +1,13 @@
 // The callables behind direct calls: a function and a method with a vector call, in front of what nanobind bound.
 #include "direct.h"
 
-#include "out.h"
+#include "keywords.h"
 
 #include <dlfcn.h>
 #include <structmember.h>
 
 #include <cstddef>
+#include <vector>
 
 namespace adjoint::python {
 
@@ -19,6 +20,7 @@ Vectorcall vectorcall = nullptr;
 
 // A function that is an attribute of a class stays a function (self.act = ad.relu): only methods bind.
 PyTypeObject *function_type = nullptr, *method_type = nullptr;
+PyObject* bound_type = nullptr;
 
 struct DirectObject {
   PyObject_HEAD
@@ -43,24 +45,41 @@ PyObject* explained(PyObject* result, PyObject* general, PyObject* const* args, 
   return nullptr;
 }
 
+PyObject* call_general(PyObject* general, PyObject* const* args, size_t count, PyObject* names) { return call_with_names(vectorcall, general, args, count, names); }
+
 PyObject* enter(PyObject* self, PyObject* const* args, size_t count, PyObject* names) {
   const DirectObject* d = cast(self);
+  const size_t n = count & ~arguments_offset;
   if (names) {
-    if (const Py_ssize_t at = find_out(names); at >= 0) return call_with_out(vectorcall, d->general, args, count & ~arguments_offset, names, at);
-  } else if (d->call) {
-    if (PyObject* r = d->call(d->f, args, count & ~arguments_offset)) return r;
+    if (const Py_ssize_t at = find_out(names); at >= 0) return call_with_out(call_general, d->general, args, n, names, at);
+    return explained(call_general(d->general, args, n, names), d->general, args, n);
+  }
+  if (d->call) {
+    if (PyObject* r = d->call(d->f, args, n)) return r;
     if (PyErr_Occurred()) return nullptr;
   }
-  return explained(vectorcall(d->general, args, count, names), d->general, args, count & ~arguments_offset);
+  return explained(vectorcall(d->general, args, count, nullptr), d->general, args, n);
 }
 
-PyObject* call(PyObject* self, PyObject* args, PyObject* keywords) { return PyObject_Call(cast(self)->general, args, keywords); }
+// f(*args, **keywords)
+PyObject* call(PyObject* self, PyObject* args, PyObject* keywords) {
+  if (!keywords || !PyDict_Size(keywords)) return PyObject_Call(cast(self)->general, args, nullptr);
+  const auto n = static_cast<size_t>(PyTuple_Size(args));
+  std::vector<PyObject*> given;
+  for (size_t i = 0; i < n; i++) given.push_back(PyTuple_GetItem(args, static_cast<Py_ssize_t>(i)));
+  nb::list names;
+  PyObject *name, *value;
+  for (Py_ssize_t at = 0; PyDict_Next(keywords, &at, &name, &value);) {
+    names.append(nb::borrow(name));
+    given.push_back(value);
+  }
+  return enter(self, given.data(), n, nb::tuple(names).ptr());
+}
 
-// x.exp without a call: nanobind's bound method.
-PyObject* bind(PyObject* self, PyObject* instance, PyObject* owner) {
-  PyObject* general = cast(self)->general;
+// x.exp without a call: a bound method of Python.
+PyObject* bind(PyObject* self, PyObject* instance, PyObject*) {
   if (!instance || instance == Py_None) return Py_NewRef(self);
-  return reinterpret_cast<descrgetfunc>(PyType_GetSlot(Py_TYPE(general), Py_tp_descr_get))(general, instance, owner);
+  return PyObject_CallFunctionObjArgs(bound_type, self, instance, nullptr);
 }
 
 // All attributes are those of nanobind's function, which is `__wrapped__`.
@@ -95,6 +114,7 @@ PyTypeObject* make_type(const char* name, unsigned long flags, PyType_Slot last)
 
 void make_direct_types() {
   vectorcall = reinterpret_cast<Vectorcall>(dlsym(RTLD_DEFAULT, "PyObject_Vectorcall"));
+  bound_type = nb::object(nb::module_::import_("types").attr("MethodType")).release().ptr();
   function_type = make_type("adjoint_core._core.DirectFunction", 0, {0, nullptr});
   method_type = make_type("adjoint_core._core.DirectMethod", method_descriptor, {Py_tp_descr_get, reinterpret_cast<void*>(bind)});
 }

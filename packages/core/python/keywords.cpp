@@ -1,0 +1,61 @@
+// Other names of keyword arguments: tried only after a call that did not fit, so that the ordinary call does not pay for them.
+#include "keywords.h"
+
+#include <vector>
+
+namespace adjoint::python {
+
+namespace {
+
+constexpr std::pair<const char*, const char*> other_names[] = {{"axis", "dim"}, {"keepdims", "keepdim"}, {"x", "input"}, {"a", "input"}, {"x1", "input"}, {"x2", "other"}};
+
+bool is(PyObject* name, const char* text) { return PyUnicode_CompareWithASCIIString(name, text) == 0; }
+
+bool makes_tensors(PyObject* f) {
+  const nb::object doc = nb::handle(f).attr("__doc__");
+  return !doc.is_none() && nb::cast<std::string>(doc).find("requires_grad") != std::string::npos;
+}
+
+// What says of a factory what is so anyway: layout=strided, pin_memory=False.
+bool says_nothing(PyObject* f, PyObject* name, PyObject* value) {
+  if (is(name, "pin_memory")) return value == Py_False && makes_tensors(f);
+  if (!is(name, "layout") || !makes_tensors(f)) return false;
+  return value == Py_None || nb::module_::import_("adjoint_core._legacy").attr("strided").is(value);
+}
+
+struct Keywords { nb::list names; std::vector<PyObject*> args; bool changed = false; };
+
+Keywords translated(PyObject* f, PyObject* const* args, size_t count, PyObject* names) {
+  Keywords k;
+  k.args.assign(args, args + count);
+  for (Py_ssize_t i = 0; i < PyTuple_Size(names); i++) {
+    PyObject *name = PyTuple_GetItem(names, i), *value = args[static_cast<Py_ssize_t>(count) + i];
+    if (says_nothing(f, name, value)) { k.changed = true; continue; }
+    const char* own = nullptr;
+    for (auto [other, usual] : other_names) if (is(name, other)) own = usual;
+    k.names.append(own ? nb::object(nb::str(own)) : nb::borrow(name));
+    k.args.push_back(value);
+    k.changed = k.changed || own;
+  }
+  return k;
+}
+
+}  // namespace
+
+PyObject* call_with_names(Vectorcall call, PyObject* f, PyObject* const* args, size_t count, PyObject* names) {
+  PyObject* result = call(f, args, count, names);
+  if (result || !names || !PyErr_ExceptionMatches(PyExc_TypeError)) return result;
+  nb::python_error error;
+  return guarded([&]() -> PyObject* {
+    const Keywords k = translated(f, args, count, names);
+    if (k.changed) {
+      result = call(f, k.args.data(), count, nb::len(k.names) ? nb::tuple(k.names).ptr() : nullptr);
+      if (result || !PyErr_ExceptionMatches(PyExc_TypeError)) return result;
+      PyErr_Clear();
+    }
+    error.restore();
+    return nullptr;
+  });
+}
+
+}  // namespace adjoint::python
