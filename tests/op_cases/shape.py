@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from op_cases._case import BATCH_CELLS, case
-from op_cases._inputs import x
+from op_cases._inputs import mask, x
 
 move = partial(case, complex=True)
 VIEW = {
@@ -29,6 +29,14 @@ CASES = [
     move("reshape", x(3, 4), (2, -1), ref=np.reshape, scalar=None),
     move("Tensor.reshape_as", x(3, 4), x(2, 6), ref=lambda x, y: x.reshape(2, 6)),
     move("Tensor.view", x(3, 4), 2, 6, ref=lambda x, *s: x.reshape(s), skip=VIEW),
+    case(
+        "Tensor.view",
+        mask(3, 4),
+        variant="dtype",
+        call=lambda ad, x: x.view(ad.uint8),
+        ref=lambda x: x.view(np.uint8),
+        records=("view_dtype",),
+    ),
     move("Tensor.expand", x(3, 1), 2, 3, 4, ref=lambda x, *s: np.broadcast_to(x, s), empty=[(3, 1)]),
     move("Tensor.expand_as", x(4), x(3, 4), ref=lambda x, y: np.broadcast_to(x, y.shape)),
     move("broadcast_to", x(1, 4), (3, 4), ref=np.broadcast_to),

@@ -183,6 +183,18 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
     return tuple(out) if len(out) > 1 else values
 
 
+def _unique_slices(input: Tensor, return_inverse: bool, return_counts: bool, dim: int) -> Any:
+    """The distinct slices along `dim` in lexicographic order: `unique` with a dim."""
+    rows = input.detach().movedim(dim, 0).reshape(input.size(dim), -1)
+    order = _core.arange(rows.size(0), device=input.device)
+    for column in reversed(rows.unbind(1)):
+        order = order[column[order].argsort(stable=True)]
+    values, inverse, counts = unique_consecutive(input.index_select(dim, order), True, True, dim)
+    inverse = _core.empty_like(inverse).scatter(0, order, inverse)
+    out = (values, *([inverse] if return_inverse else []), *([counts] if return_counts else []))
+    return out if len(out) > 1 else values
+
+
 # ---- other names: views that are always copies, cuts without the bookkeeping of views
 
 

@@ -358,7 +358,7 @@ Example::
     def count_nonzero(self, dim: _Dims | None=None) -> Tensor: ...
 
     def cov(input: Tensor, *, correction: _int=1, fweights: Tensor | None=None, aweights: Tensor | None=None) -> Tensor:
-        """The covariance matrix of variables in rows, (n, samples) -> (n, n); a vector has one variance.
+        """The covariance matrix of variables in rows, (n, samples) -> (n, n); one variable has a 0-d variance.
 
 Arguments:
     correction: what is taken from the number of samples.
@@ -511,7 +511,12 @@ Raises:
     def exp_(self) -> Tensor:
         """e to the power of each element of `x`. In place."""
 
+    @overload
     def expand(self, *size: _Dims) -> Tensor:
+        """`x` repeated along new and singleton dimensions without copying."""
+
+    @overload
+    def expand(self, *, size: _Dims) -> Tensor:
         """`x` repeated along new and singleton dimensions without copying."""
 
     def expand_as(self, other: Tensor) -> Tensor: ...
@@ -537,7 +542,12 @@ Raises:
 
     def flatten(self, start_dim: _int=0, end_dim: _int=-1) -> Tensor: ...
 
+    @overload
     def flip(self, *dims: _Dims) -> Tensor:
+        """`x` in reverse order along some dimensions."""
+
+    @overload
+    def flip(self, *, dims: _Dims) -> Tensor:
         """`x` in reverse order along some dimensions."""
 
     def fliplr(self) -> Tensor: ...
@@ -1199,7 +1209,12 @@ Example::
     def output_nr(self) -> _int:
         """Which output of ``grad_fn`` this tensor is."""
 
+    @overload
     def permute(self, *dims: _Dims) -> Tensor:
+        """The dimensions of `x` in another order."""
+
+    @overload
+    def permute(self, *, dims: _Dims) -> Tensor:
         """The dimensions of `x` in another order."""
 
     def pin_memory(self) -> Tensor:
@@ -1294,7 +1309,11 @@ Example: `quantile(tensor([0.0, 1.0, 3.0]), 0.75)  # tensor(2.)`"""
     def renorm_(self, *args: Any, **kwargs: Any) -> Tensor:
         """The in-place form of `renorm`."""
 
+    @overload
     def repeat(self, *repeats: _Dims) -> Tensor: ...
+
+    @overload
+    def repeat(self, *, repeats: _Dims) -> Tensor: ...
 
     @overload
     def repeat_interleave(self, repeats: _int, dim: _int | None=None, *, output_size: _int | None=None) -> Tensor: ...
@@ -1315,7 +1334,11 @@ Example: `quantile(tensor([0.0, 1.0, 3.0]), 0.75)  # tensor(2.)`"""
 Raises:
     RuntimeError: the element type is neither floating-point nor complex, or ``False`` for a tensor that has a history."""
 
+    @overload
     def reshape(self, *shape: _Dims) -> Tensor: ...
+
+    @overload
+    def reshape(self, *, shape: _Dims) -> Tensor: ...
 
     def reshape_as(self, other: Tensor) -> Tensor: ...
 
@@ -1370,11 +1393,27 @@ Raises:
         """`x` with the elements of `source` written at the positions `index` along `dim`."""
 
     @overload
+    def scatter(self, dim: _int, index: Tensor, src: Tensor | _Number, *, reduce: str) -> Tensor:
+        """`x` with the elements of `source` written at the positions `index` along `dim`."""
+
+    @overload
+    def scatter(self, dim: _int, index: Tensor, *, value: Tensor | _Number, reduce: str) -> Tensor:
+        """`x` with the elements of `source` written at the positions `index` along `dim`."""
+
+    @overload
     def scatter_(self, dim: _int, index: Tensor, src: Tensor | _Number) -> Tensor:
         """`x` with the elements of `source` written at the positions `index` along `dim`. In place."""
 
     @overload
     def scatter_(self, dim: _int, index: Tensor, *, value: Tensor | _Number) -> Tensor:
+        """`x` with the elements of `source` written at the positions `index` along `dim`. In place."""
+
+    @overload
+    def scatter_(self, dim: _int, index: Tensor, src: Tensor | _Number, *, reduce: str) -> Tensor:
+        """`x` with the elements of `source` written at the positions `index` along `dim`. In place."""
+
+    @overload
+    def scatter_(self, dim: _int, index: Tensor, *, value: Tensor | _Number, reduce: str) -> Tensor:
         """`x` with the elements of `source` written at the positions `index` along `dim`. In place."""
 
     def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
@@ -1570,7 +1609,11 @@ Example::
 
     def tensor_split(self, indices_or_sections: Any, dim: _int=0) -> tuple[Tensor, ...]: ...
 
+    @overload
     def tile(self, *dims: _Dims) -> Tensor: ...
+
+    @overload
+    def tile(self, *, dims: _Dims) -> Tensor: ...
 
     def to(self, *args: Any, **kwargs) -> Tensor:
         """This tensor with another element type, or on another device."""
@@ -1641,7 +1684,7 @@ Raises:
 
     def uniform_(self, from_: _float=0.0, to: _float=1.0, *, generator: Generator | None=None) -> Tensor: ...
 
-    def unique(self, sorted: _bool=True, return_inverse: _bool=False, return_counts: _bool=False) -> Any:
+    def unique(self, sorted: _bool=True, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> Any:
         """The distinct values in order, which of them each element is, and how often each occurs."""
 
     def unique_consecutive(input: Tensor, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> Any:
@@ -1685,7 +1728,12 @@ Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
 
     def vdot(self, other: Tensor) -> Tensor: ...
 
+    @overload
     def view(self, *shape: _Dims) -> Tensor:
+        """The same elements in the same order under another shape, without copying."""
+
+    @overload
+    def view(self, *, size: _Dims) -> Tensor:
         """The same elements in the same order under another shape, without copying."""
 
     def view_as(self, other: Tensor) -> Tensor: ...
@@ -2579,6 +2627,14 @@ def scatter(input: Tensor, dim: _int, index: Tensor, src: Tensor | _Number) -> T
 def scatter(input: Tensor, dim: _int, index: Tensor, *, value: Tensor | _Number) -> Tensor:
     """`x` with the elements of `source` written at the positions `index` along `dim`."""
 
+@overload
+def scatter(input: Tensor, dim: _int, index: Tensor, src: Tensor | _Number, *, reduce: str) -> Tensor:
+    """`x` with the elements of `source` written at the positions `index` along `dim`."""
+
+@overload
+def scatter(input: Tensor, dim: _int, index: Tensor, *, value: Tensor | _Number, reduce: str) -> Tensor:
+    """`x` with the elements of `source` written at the positions `index` along `dim`."""
+
 def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor) -> Tensor:
     """`x` with the elements of `source` added at the positions `index` along `dim`, in order."""
 
@@ -2736,7 +2792,7 @@ def topk(input: Tensor, k: _int, dim: _int=-1, largest: _bool=True, sorted: _boo
 
 def kthvalue(input: Tensor, k: _int, dim: _int=-1, keepdim: _bool=False) -> _ValuesIndices: ...
 
-def unique(input: Tensor, sorted: _bool=True, return_inverse: _bool=False, return_counts: _bool=False) -> Any:
+def unique(input: Tensor, sorted: _bool=True, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> Any:
     """The distinct values in order, which of them each element is, and how often each occurs."""
 
 def tile(input: Tensor, dims: _Dims) -> Tensor: ...

@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _core
 from ._core import Tensor
-from ._windows import _tuple
+from ._windows import _adaptive_last, _tuple
 
 Ints = int | Sequence[int]
 
@@ -37,7 +37,7 @@ def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints =
     rows, columns = (_patch_index(size, k[i], d[i], p[i], s[i]) for i, size in enumerate((h, w)))
     padded = _core._pad(input, [0, 0, p[0], p[1]], [0, 0, p[0], p[1]], 0.0)
     patches = padded[:, :, rows[:, None, :, None], columns[None, :, None, :]]
-    return patches.reshape(n, c * k[0] * k[1], -1)
+    return patches.reshape(n, c * k[0] * k[1], rows.size(1) * columns.size(1))
 
 
 def fold(
@@ -139,16 +139,17 @@ def interpolate(
 ) -> Tensor:
     """Resizes the dimensions after (n, c) to `size`, or by `scale_factor`.
 
-    `mode` is "nearest", "nearest-exact", "linear", "bilinear" or "trilinear"; "area" and "bicubic" are not implemented.
+    `mode` is "nearest", "nearest-exact", "linear", "bilinear", "trilinear" or "area"; "bicubic" is not implemented.
     """
     n = input.ndim - 2
-    if mode not in ("nearest", "nearest-exact", "linear", "bilinear", "trilinear") or antialias:
+    flat = mode in ("nearest", "nearest-exact", "area")
+    if not (flat or mode in ("linear", "bilinear", "trilinear")) or antialias:
         raise NotImplementedError(f"interpolate: mode {mode!r}{' with antialias' if antialias else ''} is not implemented")
-    if mode.startswith("nearest") and align_corners is not None:
+    if flat and align_corners is not None:
         raise ValueError(
             "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
         )
-    if not mode.startswith("nearest") and n != {"linear": 1, "bilinear": 2, "trilinear": 3}[mode]:
+    if not flat and n != {"linear": 1, "bilinear": 2, "trilinear": 3}[mode]:
         raise NotImplementedError(f"Input Error: got {input.ndim}D input for mode {mode}")
     if (size is None) == (scale_factor is None):
         raise ValueError("only one of size or scale_factor should be defined")
@@ -159,6 +160,8 @@ def interpolate(
         factors = list(scale_factor) if isinstance(scale_factor, Sequence) else [scale_factor] * n
         sizes = [math.floor(m * f) for m, f in zip(input.shape[2:], factors)]
         scales = scales if recompute_scale_factor else factors
+    if mode == "area":
+        return _adaptive_last(input, sizes, n)
     for dim, (out, scale) in enumerate(zip(sizes, scales), 2):
         input = _resize(input, dim, out, scale, mode, bool(align_corners))
     return input
@@ -191,6 +194,11 @@ def _reflect(x: Tensor, low: float, high: float) -> Tensor:
     return span - ((x - low) % (2 * span) - span).abs() + low
 
 
+def _clip(x: Tensor, size: int) -> Tensor:
+    """Into [0, size - 1]; has no derivative at the ends and beyond them."""
+    return _core.where((x > 0) & (x < size - 1), x, x.detach().clamp(0, size - 1))
+
+
 def grid_sample(
     input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
 ) -> Tensor:
@@ -207,7 +215,7 @@ def grid_sample(
         edge = 0.0 if aligned else 0.5
         x, y = (_reflect(v, -edge, size - 1 + edge) for v, size in ((x, w), (y, h)))
     if padding_mode != "zeros":
-        x, y = x.clamp(0, w - 1), y.clamp(0, h - 1)
+        x, y = _clip(x, w), _clip(y, h)
     flat = input.reshape(n, c, h * w)
 
     def at(i: Tensor, j: Tensor) -> Tensor:
@@ -217,7 +225,8 @@ def grid_sample(
         return values.masked_fill(~inside.unsqueeze(1), 0.0)
 
     if mode == "nearest":
-        return at(y.detach().round(), x.detach().round())
+        none = x.sign() * 0 + y.sign() * 0  # the derivative by the grid
+        return at(y.detach().round(), x.detach().round()) + none.unsqueeze(1)
     x0, y0 = x.detach().floor(), y.detach().floor()
     u, v = (x - x0).unsqueeze(1), (y - y0).unsqueeze(1)
     top = at(y0, x0) * (1 - u) + at(y0, x0 + 1) * u

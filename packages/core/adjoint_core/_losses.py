@@ -237,7 +237,7 @@ def poisson_nll_loss(
 def gaussian_nll_loss(
     input: Tensor, target: Tensor, var: Tensor | float, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
-    """Minus the log-likelihood of normal values with variance `var`.
+    """Minus the log-likelihood of normal values with variance `var`, which may lack the last dimension or have size 1 there.
 
     Example::
 
@@ -245,6 +245,12 @@ def gaussian_nll_loss(
         tensor(2.)
     """
     var = _core.as_tensor(var)
+    if var.ndim and var.shape != input.shape:
+        differing = [n for m, n in zip(input.shape, var.shape) if m != n]
+        if input.shape[:-1] == var.shape:
+            var = var.unsqueeze(-1)
+        elif var.ndim != input.ndim or differing != [1]:
+            raise ValueError(f"var is of incorrect size: {list(var.shape)} for an input of {list(input.shape)}")
     floor = (eps - var.data).clamp_min(0)  # lifts small variances without a derivative
     var = var + floor
     loss = 0.5 * (var.log() + (input - target) ** 2 / var)

@@ -40,11 +40,11 @@ from .nn_functional import (
 )
 
 __all__ = [
-    "adaptive_avg_pool1d", "adaptive_max_pool1d", "alpha_dropout", "avg_pool1d", "batch_norm", "bilinear", "celu", "celu_",
-    "chain_matmul", "channel_shuffle", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
-    "conv_transpose3d", "cosine_similarity", "dropout_", "embedding", "group_norm", "hardshrink", "instance_norm",
+    "adaptive_avg_pool1d", "adaptive_max_pool1d", "alpha_dropout", "avg_pool1d", "batch_norm", "bilinear",
+    "binary_cross_entropy_with_logits", "celu", "celu_", "chain_matmul", "channel_shuffle", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
+    "conv_transpose3d", "cosine_similarity", "ctc_loss", "dropout_", "embedding", "group_norm", "hardshrink", "instance_norm", "kl_div",
     "layer_norm", "matrix_power", "max_pool1d", "max_pool2d", "max_pool3d", "pairwise_distance", "pixel_shuffle",
-    "pixel_unshuffle", "prelu", "rms_norm", "rrelu", "rrelu_", "selu", "selu_", "threshold_",
+    "pixel_unshuffle", "prelu", "rms_norm", "rrelu", "rrelu_", "selu", "selu_", "threshold_", "triplet_margin_loss",
 ]  # fmt: skip
 
 for _name in ("hardshrink", "matrix_power", "prelu"):
@@ -122,6 +122,50 @@ def group_norm(
 ) -> Tensor:
     """Zero mean and unit variance over each of `num_groups` groups of channels, then weight and bias."""
     return _functional.group_norm(input, num_groups, weight, bias, eps)
+
+
+_REDUCTIONS = ("none", "mean", "sum")  # which the functions below take by number
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: int = 1
+) -> Tensor:
+    """Cross entropy of truth values with probabilities sigmoid(input)."""
+    return _functional.binary_cross_entropy_with_logits(
+        input, target, weight, reduction=_REDUCTIONS[reduction], pos_weight=pos_weight
+    )
+
+
+def kl_div(input: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = False) -> Tensor:
+    """target * (log(target) - input)."""
+    return _functional.kl_div(input, target, reduction=_REDUCTIONS[reduction], log_target=log_target)
+
+
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor | Sequence[int],
+    target_lengths: Tensor | Sequence[int],
+    blank: int = 0,
+    reduction: int = 1,
+    zero_infinity: bool = False,
+) -> Tensor:
+    """Minus the log-probability of label sequences, summed over all their alignments with the input."""
+    return _functional.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, _REDUCTIONS[reduction], zero_infinity)
+
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2.0,
+    eps: float = 1e-6,
+    swap: bool = False,
+    reduction: int = 1,
+) -> Tensor:
+    """How much nearer than `margin` the negative is to the anchor, compared with the positive."""
+    return _functional.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction=_REDUCTIONS[reduction])
 
 
 def chain_matmul(*matrices: Tensor) -> Tensor:

@@ -34,6 +34,7 @@ def _quantile(x: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: 
         raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor, got {q.dtype} and {x.dtype}")
     if not all(0 <= v <= 1 for v in q.reshape(-1).tolist()):
         raise RuntimeError(f"{name}() q must be in the range [0, 1], got {q}")
+    dim = dim if x.ndim else None
     shape = [1] * x.ndim if dim is None else [1 if d == dim % x.ndim else n for d, n in enumerate(x.shape)]
     x = (x.reshape(-1) if dim is None else x.movedim(dim, -1)).sort(-1).values
     if x.size(-1) == 0:
@@ -92,7 +93,12 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
     value, index = values.gather(along, middle), order.gather(along, middle)
     if not keepdim or dim is None:
         value, index = value.squeeze(along), index.squeeze(along)
-    return value if dim is None else _results.nanmedian(value, index)
+    if dim is not None:
+        return _results.nanmedian(value, index)
+    if not x.is_floating_point():
+        return value
+    equal = (x == value) | (x.isnan() & value.isnan())
+    return _core.where(equal, x, -math.inf).amax()  # all that equal the median share its gradient
 
 
 @method
@@ -132,7 +138,7 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
 
 @method
 def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
-    """The covariance matrix of variables in rows, (n, samples) -> (n, n); a vector has one variance.
+    """The covariance matrix of variables in rows, (n, samples) -> (n, n); one variable has a 0-d variance.
 
     Arguments:
         correction: what is taken from the number of samples.
@@ -160,7 +166,7 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, a
     centred = x - mean
     c = centred @ (centred if scaled is None else centred * scaled).mH
     c = c / (norm.clamp_min(0) if isinstance(norm, Tensor) else max(norm, 0))
-    return c.squeeze() if input.ndim < 2 else c
+    return c.squeeze()
 
 
 @method

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -341,8 +342,8 @@ def group_norm(
             "group_norm: Expected number of channels in input to be divisible by num_groups, "
             f"but got input of shape {list(input.shape)} and num_groups={num_groups}"
         )
-    flat = input.reshape(n * num_groups, -1)
-    return _affine(layer_norm(flat, [flat.size(1)], eps=eps).view(input.shape), weight, bias)
+    size = c // num_groups * math.prod(input.shape[2:])
+    return _affine(layer_norm(input.reshape(n * num_groups, size), [size], eps=eps).view(input.shape), weight, bias)
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
@@ -389,14 +390,19 @@ def scaled_dot_product_attention(
     dropout_p: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,
+    enable_gqa: bool = False,
 ) -> Tensor:
     """softmax(query @ key.T * scale + mask) @ value, over the last two dimensions.
+
+    With `enable_gqa`, the heads of the query (third dimension from the end) share fewer heads of key and value.
 
     Example::
 
         >>> ad.nn.functional.scaled_dot_product_attention(ad.ones(1, 2, 4), ad.ones(1, 3, 4), ad.ones(1, 3, 5)).shape
         adjoint.Size([1, 2, 5])
     """
+    if enable_gqa:
+        key, value = (x.repeat_interleave(query.size(-3) // x.size(-3), -3) for x in (key, value))
     scores = query @ key.mT * (query.size(-1) ** -0.5 if scale is None else scale)
     if is_causal:
         attn_mask = _core.ones(query.size(-2), key.size(-2), dtype=_core.bool).tril().to(query.device)

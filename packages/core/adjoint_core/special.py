@@ -36,9 +36,18 @@ __all__ = [
 ]  # fmt: skip
 
 
+def _floating(x: Tensor) -> Tensor:
+    return x if x.is_floating_point() else x.to(_core.get_default_dtype())
+
+
 def entr(input: Tensor) -> Tensor:
     """-x log(x): 0 at 0, minus infinity below."""
-    return _core.where(input < 0, -math.inf, -_core.xlogy(input, input))
+    x = _floating(input)
+    inside, below = (x > 0) | x.isnan(), x < 0
+    usual = _core.where(inside, x, 1.0)
+    at_zero = _core.where(x == 0, x, 1.0).sqrt()  # whose derivative at 0 is infinite too
+    undefined = _core.where(below, x * 0, 1.0).log()
+    return _core.where(inside, -usual * usual.log(), _core.where(below, undefined, at_zero))
 
 
 def ndtr(input: Tensor) -> Tensor:
@@ -48,11 +57,12 @@ def ndtr(input: Tensor) -> Tensor:
 
 def ndtri(input: Tensor) -> Tensor:
     """The quantile function of the normal distribution."""
-    return math.sqrt(2) * _core.erfinv(2 * input - 1)
+    return math.sqrt(2) * _core.erfinv(2 * _floating(input) - 1)
 
 
 def log_ndtr(input: Tensor) -> Tensor:
     """log(ndtr(x)), accurate on both sides; far below 0 by its asymptotic series."""
+    input = _floating(input)
     if input.dtype.itemsize == 2:
         return log_ndtr(input.float()).to(input.dtype)
     end = -30 if input.dtype == _core.float64 else -10  # of where ndtr is no subnormal number, and the five terms not exact

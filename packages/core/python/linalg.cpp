@@ -16,9 +16,13 @@ Tensor tensordot_any(const Tensor& a, const Tensor& b, const nb::object& dims) {
   return tensordot(a, b, left, right);
 }
 
-// beta * c + alpha * product
+// beta * c + alpha * product; the factors of integers are cut to integers
 Tensor plus(const Tensor& c, const Tensor& product, const Scalar& beta, const Scalar& alpha) {
-  auto times = [](const Tensor& x, const Scalar& s) { return s.to<double>() == 1 ? x : mul(x, wrapped(s)); };
+  auto times = [&](const Tensor& x, const Scalar& s) {
+    if (is_complex(s.dtype())) return mul(x, wrapped(s));
+    const Scalar factor = is_integral(product.dtype()) ? Scalar(s.to<int64_t>()) : s;
+    return factor.to<double>() == 1 ? x : mul(x, wrapped(factor));
+  };
   return beta.is_zero() ? times(product, alpha) : times(c, beta) + times(product, alpha);
 }
 

@@ -1,4 +1,8 @@
 // Reductions, scans and sorting.
+#include <adjoint/core/observer.h>
+
+#include <limits>
+
 #include "direct.h"
 
 namespace adjoint::python {
@@ -37,13 +41,21 @@ double order_of(const nb::object& p) {
   if (p.is_none()) return 2;
   if (!PyUnicode_Check(p.ptr())) return nb::cast<double>(nb::float_(p));
   const auto name = nb::cast<std::string>(p);
-  expect(name != "nuc", ErrorKind::not_implemented, "norm: the nuclear norm needs singular values, which are not implemented");
   expect(name == "fro", "norm: expected p to be a number, 'fro' or 'nuc', got '", name, "'");
   return 2;
 }
 
+// The sum of the singular values of matrices.
+Tensor nuclear_norm(const Tensor& x, const OptionalDims& dim, bool keepdim, OptDType dtype) {
+  Dims all;
+  for (int i = 0; i < x.dim(); i++) all.push_back(i);
+  return nb::cast<Tensor>(nb::module_::import_("adjoint_core.linalg").attr("matrix_norm")(x, "nuc", dim ? *dim : all, keepdim, "dtype"_a = dtype));
+}
+
 void bind_norms(nb::module_& m) {
-  both(m, "norm", [](const Tensor& x, const nb::object& p, const OptionalDims& dim, bool keepdim, OptDType dtype) { return vector_norm(x, order_of(p), dim, keepdim, dtype); },
+  both(m, "norm", [](const Tensor& x, const nb::object& p, const OptionalDims& dim, bool keepdim, OptDType dtype) {
+    return PyUnicode_Check(p.ptr()) && nb::cast<std::string>(p) == "nuc" ? nuclear_norm(x, dim, keepdim, dtype) : vector_norm(x, order_of(p), dim, keepdim, dtype);
+  },
        "p"_a.none() = "fro", "dim"_a = nb::none(), "keepdim"_a = false, "dtype"_a = nb::none(), "(sum |x|^p)^(1/p) over `dim` (all, if none); p may be infinite.");
   m.def("_vector_norm", [](const Tensor& x, double p, const OptionalDims& dim, bool keepdim, OptDType dtype) { return vector_norm(x, p, dim, keepdim, dtype); },
         "x"_a, "ord"_a, "dim"_a.none(), "keepdim"_a, "dtype"_a.none());
@@ -65,6 +77,23 @@ void bind_moments(nb::module_& m) {
   define("std_mean", [](const Tensor& x, const OptionalDims& d, double c, bool k) { return nb::object(nb::make_tuple(std(x, d, c, k), mean(x, d, k))); });
 }
 
+// All elements that equal the median share its gradient, as those of amax do.
+Tensor median_of_all(const Tensor& x) {
+  const Named named("median", {&x, 1});
+  const Tensor y = median(reshape(x, {-1}), 0).values;
+  if (is_integral(x.dtype())) return y;
+  return amax(where(logical_or(eq(x, y), isnan(x)), x, wrapped(-std::numeric_limits<double>::infinity())));
+}
+
+Values kth_value(const Tensor& x, int64_t k, int64_t dim, bool keepdim) {
+  if (x.dim() == 0) return kth_value(reshape(x, {1}), k, dim, false);
+  const int64_t n = x.size(wrap_dim(dim, x.dim(), "kthvalue"));
+  expect(k >= 1 && k <= n, "kthvalue(): selected number k out of range for dimension ", dim, ", got ", k, " of ", n);
+  const Values v = sort(x, dim);
+  const Tensor values = select(v.values, dim, k - 1), indices = select(v.indices, dim, k - 1);
+  return keepdim ? Values{unsqueeze(values, dim), unsqueeze(indices, dim)} : Values{values, indices};
+}
+
 void bind_extremes(nb::module_& m) {
   both(m, "amax", [](const Tensor& x, const OptionalDims& dim, bool keepdim) { return amax(x, dim, keepdim); }, "dim"_a = nb::none(), "keepdim"_a = false);
   both(m, "amin", [](const Tensor& x, const OptionalDims& dim, bool keepdim) { return amin(x, dim, keepdim); }, "dim"_a = nb::none(), "keepdim"_a = false);
@@ -81,14 +110,13 @@ void bind_extremes(nb::module_& m) {
   };
   define("max", [](const Tensor& x) { return amax(x); }, [](const Tensor& x, int64_t d, bool k) { return max(x, d, k); }, [](const Tensor& x, const Tensor& y) { return maximum(x, y); });
   define("min", [](const Tensor& x) { return amin(x); }, [](const Tensor& x, int64_t d, bool k) { return min(x, d, k); }, [](const Tensor& x, const Tensor& y) { return minimum(x, y); });
-  both(m, "median", [](const Tensor& x) { return median(reshape(x, {-1}), 0).values; });
+  both(m, "median", median_of_all);
   both(m, "median", [](const Tensor& x, int64_t dim, bool keepdim) { return pair("median", median(x, dim, keepdim)); }, "dim"_a, "keepdim"_a = false);
 }
 
 void bind_scans(nb::module_& m) {
-  auto cast = [](const Tensor& x, OptDType t) { return t ? to_dtype(x, *t) : x; };
-  both_and_inplace(m, "cumsum", [cast](const Tensor& x, int64_t dim, OptDType t) { return cumsum(cast(x, t), dim); }, "dim"_a, nb::kw_only(), "dtype"_a = nb::none());
-  both_and_inplace(m, "cumprod", [cast](const Tensor& x, int64_t dim, OptDType t) { return cumprod(cast(x, t), dim); }, "dim"_a, nb::kw_only(), "dtype"_a = nb::none());
+  both_and_inplace(m, "cumsum", [](const Tensor& x, int64_t dim, OptDType t) { return t ? to_dtype(cumsum(to_dtype(x, *t), dim), *t) : cumsum(x, dim); }, "dim"_a, nb::kw_only(), "dtype"_a = nb::none());
+  both_and_inplace(m, "cumprod", [](const Tensor& x, int64_t dim, OptDType t) { return t ? to_dtype(cumprod(to_dtype(x, *t), dim), *t) : cumprod(x, dim); }, "dim"_a, nb::kw_only(), "dtype"_a = nb::none());
   both(m, "logcumsumexp", [](const Tensor& x, int64_t dim) { return logcumsumexp(x, dim); }, "dim"_a);
   both(m, "cummax", [](const Tensor& x, int64_t dim) { return pair("cummax", cummax(x, dim)); }, "dim"_a);
   both(m, "cummin", [](const Tensor& x, int64_t dim) { return pair("cummin", cummin(x, dim)); }, "dim"_a);
@@ -100,17 +128,16 @@ void bind_sorting(nb::module_& m) {
   both(m, "topk", [](const Tensor& x, int64_t k, int64_t dim, bool largest, bool sorted) { return pair("topk", topk(x, k, dim, largest, sorted)); },
        "k"_a, "dim"_a = -1, "largest"_a = true, "sorted"_a = true);
   both(m, "kthvalue", [](const Tensor& x, int64_t k, int64_t dim, bool keepdim) {
-    Values v = sort(x, dim);
-    v = {select(v.values, dim, k - 1), select(v.indices, dim, k - 1)};
-    return pair("kthvalue", keepdim ? Values{unsqueeze(v.values, dim), unsqueeze(v.indices, dim)} : v);
+    return pair("kthvalue", kth_value(x, k, dim, keepdim));
   }, "k"_a, "dim"_a = -1, "keepdim"_a = false);
-  both(m, "unique", [](const Tensor& x, bool, bool return_inverse, bool return_counts) -> nb::object {
+  both(m, "unique", [](const Tensor& x, bool, bool return_inverse, bool return_counts, OptDim dim) -> nb::object {
+    if (dim) return nb::module_::import_("adjoint_core._arrangements").attr("_unique_slices")(x, return_inverse, return_counts, *dim);
     Unique u = unique(x);
     if (!return_inverse && !return_counts) return nb::cast(u.values);
     if (!return_counts) return nb::make_tuple(u.values, u.inverse);
     if (!return_inverse) return nb::make_tuple(u.values, u.counts);
     return nb::make_tuple(u.values, u.inverse, u.counts);
-  }, "sorted"_a = true, "return_inverse"_a = false, "return_counts"_a = false);
+  }, "sorted"_a = true, "return_inverse"_a = false, "return_counts"_a = false, "dim"_a = nb::none());
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ void bind_where(nb::module_& m) {
   both_and_inplace(m, "masked_fill", [](const Tensor& x, const Tensor& mask, const Operand& v) { return masked_fill(x, mask, v); }, "mask"_a, "value"_a);
   both(m, "masked_select", [](const Tensor& x, const Tensor& mask) { return masked_select(x, mask); }, "mask"_a);
   both(m, "nonzero", [](const Tensor& x, bool as_tuple) -> nb::object {
-    const Tensor at = nonzero(x);
+    const Tensor at = nonzero(as_tuple && x.dim() == 0 ? reshape(x, {1}) : x);
     return as_tuple ? nb::object(nb::tuple(nb::cast(unbind(at, 1)))) : nb::cast(at);
   }, nb::kw_only(), "as_tuple"_a = false);
   both(m, "argwhere", [](const Tensor& x) { return nonzero(x); });
@@ -110,12 +110,23 @@ void bind_complex(nb::module_& m) {
   m.def("polar", [](const Tensor& r, const Tensor& a) { return polar(r, a); }, "abs"_a, "angle"_a);
 }
 
+Tensor scatter_combined(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, const std::string& reduce) {
+  expect(reduce == "add" || reduce == "multiply", "scatter: reduce argument must be either add or multiply, got '", reduce, "'");
+  return reduce == "add" ? scatter_add(x, dim, index, source) : scatter_reduce(x, dim, index, source, Combine::prod, true);
+}
+
 void bind_gather(nb::module_& m) {
   const Methods t;
-  auto source_of = [](const Operand& s, const Tensor& x, const Tensor& index) { return s.t.dim() == 0 && index.dim() > 0 ? expand(to_device(to_dtype(s.t, x.dtype()), x.device()), index.sizes()) : s.t; };
+  auto source_of = [](const Operand& s, const Tensor& x, const Tensor& index) { return s.t.dim() == 0 && (index.dim() > 0 || (s.t->flags & flag_wrapped)) ? expand(to_device(to_dtype(s.t, x.dtype()), x.device()), index.sizes()) : s.t; };
   both(m, "gather", [](const Tensor& x, int64_t dim, const Tensor& index, bool) { return gather(x, dim, index); }, "dim"_a, "index"_a, nb::kw_only(), "sparse_grad"_a = false);
   both_and_inplace(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s) { return scatter(x, dim, index, source_of(s, x, index)); }, "dim"_a, "index"_a, "src"_a);
   both_and_inplace(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s) { return scatter(x, dim, index, source_of(s, x, index)); }, "dim"_a, "index"_a, nb::kw_only(), "value"_a);
+  both_and_inplace(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s, const std::string& reduce) {
+    return scatter_combined(x, dim, index, source_of(s, x, index), reduce);
+  }, "dim"_a, "index"_a, "src"_a, nb::kw_only(), "reduce"_a);
+  both_and_inplace(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s, const std::string& reduce) {
+    return scatter_combined(x, dim, index, source_of(s, x, index), reduce);
+  }, "dim"_a, "index"_a, nb::kw_only(), "value"_a, "reduce"_a);
   using Along = Tensor (*)(const Tensor&, int64_t, const Tensor&, const Tensor&);
   for (auto [name, f] : {std::pair<const char*, Along>("scatter_add", scatter_add), {"index_copy", index_copy}}) {
     const char* source = std::string(name) == "scatter_add" ? "src" : "source";

@@ -19,6 +19,7 @@ nb::object tuple_of(TensorVector v) {
 // A method with sizes or dims as separate arguments or as one sequence; the function takes a sequence.
 template <class F> void with_dims(nb::module_& m, const char* name, F f, const char* argument, bool function = true) {
   Methods().def(name, [f, name](const Tensor& x, const nb::args& d) { return f(x, dims_of(d, name)); }, nb::arg(argument));
+  Methods().def(name, [f](const Tensor& x, const Dims& d) { return f(x, d); }, nb::kw_only(), nb::arg(argument));
   if (function) m.def(name, [f](const Tensor& x, const Dims& d) { return f(x, d); }, "input"_a, nb::arg(argument));
 }
 
@@ -84,12 +85,11 @@ void bind_shapes(nb::module_& m, const Methods& t) {
       if (dtype == x.dtype()) return alias(x);
       expect(itemsize(dtype) == itemsize(x.dtype()), "view: the element sizes of ", x.dtype(), " and ", dtype, " differ");
       expect_strided(*x, "view");
-      Tensor y = alias_of(x);
-      y->dtype = dtype;
-      return y;
+      return apply(*find_op("view_dtype"), {x}, Cast{dtype});
     }
     return view(x, dims_of(a, "view"));
   }, "shape"_a);
+  t.def("view", [](const Tensor& x, const Dims& size) { return view(x, size); }, nb::kw_only(), "size"_a);
   t.def("view_as", [](const Tensor& x, const Tensor& y) { return view(x, y.sizes()); }, "other"_a);
   t.def("reshape_as", [](const Tensor& x, const Tensor& y) { return reshape(x, y.sizes()); }, "other"_a);
   t.def("expand_as", [](const Tensor& x, const Tensor& y) { return expand(x, y.sizes()); }, "other"_a);

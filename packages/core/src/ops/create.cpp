@@ -56,9 +56,12 @@ template <class F> Tensor generate(const Dims& sizes, DType dtype, F&& f) {
 
 Tensor arange(const Scalar& start, const Scalar& stop, const Scalar& step, DType dtype) {
   const Named named("arange");
-  if (is_integral(start.dtype()) && is_integral(stop.dtype()) && is_integral(step.dtype())) {
+  const bool whole = is_integral(start.dtype()) && is_integral(stop.dtype()) && is_integral(step.dtype());
+  if (whole || is_integral(dtype)) {   // of integers: steps in them, and for int64 the length too
+    const int64_t fraction_count = whole ? 0 : arange_count(start.to<double>(), stop.to<double>(), step.to<double>());
     const int64_t a = start.to<int64_t>(), s = step.to<int64_t>();
-    return generate({arange_count(a, stop.to<int64_t>(), s)}, dtype, [=](int64_t i) { return a + i * s; });
+    const int64_t n = whole || dtype == DType::int64 ? arange_count(a, stop.to<int64_t>(), s) : fraction_count;
+    return generate({n}, dtype, [=](int64_t i) { return a + i * s; });
   }
   const double a = start.to<double>(), s = step.to<double>();
   return generate({arange_count(a, stop.to<double>(), s)}, dtype, [=](int64_t i) { return a + static_cast<double>(i) * s; });

@@ -291,9 +291,11 @@ Tensor index_copy(const Tensor& x, int64_t dim, const Tensor& index, const Tenso
 Tensor index_fill(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& value) {
   const int d = wrap_dim(dim, x.dim(), "index_fill");
   expect(value.dim() == 0, "index_fill: only supports a 0-dimensional value tensor, but got tensor with ", value.dim(), " dimension(s).");
-  Dims sizes = at_least_1d(x).sizes();
-  sizes[d] = index.numel();
-  return index_copy(x, d, index, expand(to_device(to_dtype(value, x.dtype()), x.device()), sizes));
+  Dims sizes(std::max(x.dim(), 1), 1);
+  sizes[d] = x.dim() ? x.size(d) : 1;
+  const Tensor at = where(lt(index, wrapped(0)), index + wrapped(sizes[d]), index);
+  const Tensor filled = index_copy(zeros({sizes[d]}, DType::bool_, x.device()), 0, at, ones({index.numel()}, DType::bool_, x.device()));
+  return where(reshape(filled, x.dim() ? sizes : Dims{}), to_device(to_dtype(value, x.dtype()), x.device()), x);
 }
 
 Tensor take_along_dim(const Tensor& x, const Tensor& index, std::optional<int64_t> dim) {

@@ -52,6 +52,13 @@ Dims infer_size(const Dims& sizes, int64_t numel, const char* op) {
   return r;
 }
 
+// How far the elements reach from the first one.
+int64_t reach(const Dims& sizes, const Dims& strides) {
+  int64_t last = 0;
+  for (int i = 0; i < sizes.size(); i++) last += (sizes[i] - 1) * strides[i];
+  return sizes.product() ? last + 1 : 0;
+}
+
 Tensor zeros_of(const Tensor& v, const Dims& sizes) { return zeros(sizes, v.dtype(), v.device()); }
 
 
@@ -114,6 +121,11 @@ Tensor reshape(const Tensor& x, const Dims& sizes) {
   if (!view_strides(*x, to)) return apply(op_view, {contiguous(x)}, Sizes{to});
   return apply(op_view, {x}, Sizes{to});
 }
+
+// The bits of x as numbers of another type, which have no derivative.
+const Op op_view_dtype{.name = "view_dtype", .kind = Kind::linear, .batch = batch::leading,
+    .alias = [](const TensorImpl&, const Attrs& attrs, TensorImpl& y) { y.dtype = attrs.as<Cast>().dtype; },
+    .doc = "The memory of `x` read as another dtype of the same size."};
 
 const Op op_permute{.name = "permute", .torch = "|||dims", .fields = fields_of<Sizes>, .kind = Kind::linear,
     .d = {rule([](V v, const Sizes& a) {
@@ -262,6 +274,20 @@ const Op op_unfold{.name = "unfold", .fields = fields_of<Windows>, .kind = Kind:
 
 const Op op_as_strided{.name = "as_strided", .fields = fields_of<Strided>, .kind = Kind::linear,
     .d = {rule([](V v, const Strided& a, XShape<0> x) { return as_strided_scatter_zeros(v, x.sizes, a); })},
+    .batch = [](const BatchCall& c, Tensor* out) {   // the offset is that of lane 0
+      const Tensor x = batch::front(c, 0);
+      const Strided& a = c.attrs.as<Strided>();
+      const int64_t start = (x->keys & key_lifted) ? 0 : x->offset();
+      Dims lane = x.sizes(), steps = x->strides, sizes = a.sizes, strides = a.strides;
+      lane.erase(0);
+      steps.erase(0);
+      const int64_t end = start + reach(lane, steps), wanted = a.offset + reach(sizes, strides);
+      expect(sizes.product() == 0 || (a.offset >= start && wanted <= end), "as_strided: under vmap sizes ", sizes, ", strides ", strides, ", storage offset ", a.offset,
+             " reach [", a.offset, ", ", wanted, "), and the first lane is [", start, ", ", end, ")");
+      sizes.insert(0, c.size);
+      strides.insert(0, x->strides[0]);
+      out[0] = as_strided(x, sizes, strides, a.offset);
+    },
     .alias = [](const TensorImpl& x, const Attrs& attrs, TensorImpl& y) {
       const Strided& a = attrs.as<Strided>();
       const int64_t available = static_cast<int64_t>(x.storage->nbytes) / itemsize(x.dtype);
@@ -315,11 +341,6 @@ Tensor places(const Dims& sizes, const Dims& strides, int64_t offset) {
   Tensor at = full({}, offset, DType::int64);
   for (int i = 0; i < sizes.size(); i++) at = add(unsqueeze(at, -1), mul(arange(int64_t(0), sizes[i], int64_t(1), DType::int64), wrapped(strides[i])));
   return reshape(at, {-1});
-}
-int64_t reach(const Dims& sizes, const Dims& strides) {
-  int64_t last = 0;
-  for (int i = 0; i < sizes.size(); i++) last += (sizes[i] - 1) * strides[i];
-  return sizes.product() ? last + 1 : 0;
 }
 }  // namespace
 // What lies at one place adds up, and elements of x that share a place share it evenly.
@@ -411,7 +432,7 @@ TensorVector chunk(const Tensor& x, int64_t n, int64_t dim) {
 }
 
 
-const Op* const view_ops[] = {&op_alias, &op_as_strided, &op_diagonal, &op_expand, &op_permute, &op_select, &op_slice, &op_transpose, &op_unfold, &op_view};
+const Op* const view_ops[] = {&op_alias, &op_as_strided, &op_diagonal, &op_expand, &op_permute, &op_select, &op_slice, &op_transpose, &op_unfold, &op_view, &op_view_dtype};
 Ops families::view() { return view_ops; }
 
 }  // namespace adjoint

@@ -1,0 +1,151 @@
+"""What programs written for PyTorch found: its other spellings, and corners of composed functions."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import adjoint as ad
+
+F = ad.nn.functional
+
+
+def test_view_of_another_dtype_at_every_level() -> None:
+    bits, x = ad.ones(3).view(ad.int32) + 1, ad.ones(3)
+    assert ad.vmap(lambda x: x.view(ad.int32) + 1)(x).tolist() == bits.tolist()
+    assert ad.vmap(ad.vmap(lambda x: x.view(ad.int32) + 1))(x.reshape(1, 3))[0].tolist() == bits.tolist()
+    seen = []
+    ad.func.grad(lambda x: (seen.append((x.view(ad.int32) + 1).tolist()), x.sum())[1])(x)
+    ad.func.jvp(lambda x: (seen.append((x.view(ad.int32) + 1).tolist()), x)[1], (x,), (x,))
+    assert seen == [bits.tolist()] * 2
+    leaf = ad.ones(3, requires_grad=True)
+    assert not leaf.view(ad.int32).requires_grad
+    assert ad.vmap(lambda x: ad.nextafter(x, 2 * x))(x).tolist() == ad.nextafter(x, 2 * x).tolist()
+
+
+def test_as_strided_under_vmap_reads_its_own_lane() -> None:
+    x = ad.arange(6.0).reshape(2, 3)
+    assert ad.vmap(lambda x: x.as_strided((2,), (1,), 1))(x).tolist() == [[1, 2], [4, 5]]
+    g = ad.vmap(ad.func.grad(lambda x: (x.as_strided((2,), (1,), 1) ** 2).sum()))(x)
+    assert g.tolist() == [[0, 2, 4], [0, 8, 10]]
+    with pytest.raises(RuntimeError, match="lane"):
+        ad.vmap(lambda x: x.as_strided((4,), (1,), 0))(x)
+
+
+@pytest.mark.parametrize("padding", ["border", "reflection"])
+def test_grid_sample_has_no_derivative_where_it_clips(padding: str) -> None:
+    image = ad.arange(16.0).reshape(1, 1, 4, 4)
+    grid = F.affine_grid(ad.tensor([[[1.0, 0, 0], [0, 1.0, 0]]]), [1, 1, 4, 4], True).requires_grad_()
+    F.grid_sample(image, grid, padding_mode=padding, align_corners=True).sum().backward()
+    assert ad.allclose(grid.grad[0, 0, :, 0], ad.tensor([0.0, 1.5, 1.5, 0.0]))
+    (g,) = ad.autograd.grad(F.grid_sample(image, grid, "nearest", align_corners=True).sum(), grid)
+    assert not g.any()
+
+
+def test_products_with_factors_that_do_not_fit() -> None:
+    a, c = ad.ones(1, 2, 2), ad.ones(2, 2)
+    assert ad.baddbmm(c, a, a, beta=1j).tolist() == [[[2 + 1j] * 2] * 2]
+    n, v = ad.ones(2, 2, dtype=ad.int64), ad.ones(2, dtype=ad.int64)
+    assert ad.addmv(v, n, v, alpha=2.5).tolist() == [5, 5]
+
+
+def test_median_shares_its_gradient_at_ties() -> None:
+    for f in (ad.median, ad.nanmedian):
+        x = ad.tensor([2.0, 2.0, 2.0, 1.0, 5.0], requires_grad=True)
+        y = f(x)
+        y.backward()
+        assert y.item() == 2 and ad.allclose(x.grad, ad.tensor([1.0, 1.0, 1.0, 0.0, 0.0]) / 3)
+    assert ad.median(ad.tensor([1.0, math.nan])).isnan()
+
+
+def test_index_fill_counts_a_repeated_place_once() -> None:
+    value = ad.tensor(2.0, requires_grad=True)
+    y = ad.zeros(3, 2).index_fill(0, ad.tensor([1, 1, -1]), value)
+    y.sum().backward()
+    assert y.tolist() == [[0, 0], [2, 2], [2, 2]] and value.grad.item() == 4
+
+
+def test_integer_dtypes() -> None:
+    assert ad.arange(7 / 2, dtype=ad.int64).tolist() == [0, 1, 2]
+    assert ad.arange(0, 5, 1.5, dtype=ad.int32).tolist() == [0, 1, 2, 3]
+    assert ad.full((3,), 1.7).cumsum(0, dtype=ad.int32).dtype is ad.int32
+    assert ad.cumprod(ad.tensor([2, 3]), 0, dtype=ad.int16).dtype is ad.int16
+    assert ad.allclose(ad.special.log_ndtr(ad.tensor([0, 1])), ad.special.log_ndtr(ad.tensor([0.0, 1.0])))
+    assert ad.special.ndtri(ad.tensor([0, 1])).tolist() == [-math.inf, math.inf]
+
+
+def test_entr() -> None:
+    x = ad.tensor([0.0, 1.0, -1.0], requires_grad=True)
+    y = ad.special.entr(x)
+    y.sum().backward()
+    assert y.tolist() == [0, 0, -math.inf]
+    assert x.grad[:2].tolist() == [math.inf, -1] and x.grad[2].isnan()
+
+
+def test_variables_without_dimensions() -> None:
+    one = ad.tensor(1.0)
+    assert one.quantile(0.5, 0).item() == 1 and one.kthvalue(1).indices.item() == 0
+    assert [i.tolist() for i in one.nonzero(as_tuple=True)] == [[0]]
+    assert one.scatter(0, ad.tensor(0), 2.0, reduce="add").item() == 3
+    assert ad.cov(ad.rand(1, 4)).shape == ad.corrcoef(ad.rand(1, 4)).shape == ()
+    with pytest.raises(RuntimeError, match="out of range"):
+        ad.ones(3).kthvalue(4)
+
+
+def test_scatter_that_combines() -> None:
+    x, at = ad.full((2, 2), 3.0), ad.tensor([[1], [0]])
+    assert x.scatter(1, at, 2.0, reduce="add").tolist() == [[3, 5], [5, 3]]
+    assert x.scatter_(1, at, ad.full((2, 1), 2.0), reduce="multiply").tolist() == [[3, 6], [6, 3]]
+    with pytest.raises(RuntimeError, match="add or multiply"):
+        x.scatter(1, at, 2.0, reduce="max")
+
+
+def test_unique_slices() -> None:
+    x = ad.tensor([[1, 2], [1, 2], [0, 3]])
+    values, inverse, counts = ad.unique(x, dim=0, return_inverse=True, return_counts=True)
+    assert (values.tolist(), inverse.tolist(), counts.tolist()) == ([[0, 3], [1, 2]], [1, 1, 0], [1, 2])
+
+
+def test_images_and_attention() -> None:
+    assert F.unfold(ad.ones(0, 2, 4, 4), 2).shape == (0, 8, 9)
+    assert F.group_norm(ad.ones(0, 4, 3), 2).shape == (0, 4, 3)
+    assert F.interpolate(ad.arange(4.0).reshape(1, 1, 4), size=2, mode="area").tolist() == [[[0.5, 2.5]]]
+    q, k = ad.rand(1, 4, 3, 2), ad.rand(1, 2, 3, 2)
+    wide = k.repeat_interleave(2, 1)
+    grouped = F.scaled_dot_product_attention(q, k, k, enable_gqa=True)
+    assert ad.allclose(grouped, F.scaled_dot_product_attention(q, wide, wide))
+
+
+def test_losses() -> None:
+    x, var = ad.rand(2, 3), ad.tensor([0.5, 2.0])
+    assert F.gaussian_nll_loss(x, x, var).item() == F.gaussian_nll_loss(x, x, var.unsqueeze(-1)).item()
+    with pytest.raises(ValueError, match="var is of incorrect size"):
+        F.gaussian_nll_loss(x, x, ad.ones(3))
+    assert ad.kl_div(x.log(), x, 2).item() == F.kl_div(x.log(), x, reduction="sum").item()
+    assert ad.norm(ad.eye(3), p="nuc").item() == 3
+
+
+def test_names_of_numpy() -> None:
+    x = ad.arange(6.0).reshape(2, 3)
+    assert x.sum(axis=0, keepdims=True).tolist() == [[3, 5, 7]]
+    assert ad.cat([x, x], axis=1).shape == (2, 6)
+    assert ad.add(x1=x, x2=x).tolist() == (2 * x).tolist()
+    assert ad.softmax(x, **{"axis": 1}).tolist() == ad.softmax(x, 1).tolist()
+    assert ad.sum(x, axis=0, out=ad.empty(3)).tolist() == [3, 5, 7]
+    with pytest.raises(IndexError):
+        x.sum(axis=5)
+    with pytest.raises(TypeError, match="axes"):
+        x.sum(axes=0)
+
+
+def test_shapes_as_keywords() -> None:
+    x = ad.arange(6.0)
+    assert x.view(size=(2, 3)).shape == x.reshape(shape=(2, 3)).shape == (2, 3)
+    assert x.view(2, 3).permute(dims=(1, 0)).shape == (3, 2)
+    assert x.expand(size=(2, 6)).shape == ad.tile(x, dims=(2, 1)).shape == (2, 6)
+    assert ad.zeros(3, layout=ad.strided, pin_memory=False).shape == (3,)
+    with pytest.raises(TypeError):
+        x.sum(layout=ad.strided)
+    with pytest.raises(TypeError):
+        ad.zeros(3, layout=ad.sparse_coo)
