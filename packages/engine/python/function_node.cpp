@@ -14,6 +14,25 @@ FunctionNode::~FunctionNode() = default;
 
 namespace {
 
+// A backward through a node in this thread. Which gradients it wants is no fact of the node: other threads may run it too.
+class Run {
+ public:
+  Run(const FunctionNode& f, const std::vector<bool>& wanted) : node_(f), wanted_(wanted), outer_(std::exchange(innermost, this)) {}
+  ~Run() { innermost = outer_; }
+  Run(const Run&) = delete;
+  static const std::vector<bool>* of(const FunctionNode& f) {
+    for (const Run* r = innermost; r; r = r->outer_)
+      if (&r->node_ == &f) return &r->wanted_;
+    return nullptr;
+  }
+
+ private:
+  inline static thread_local const Run* innermost = nullptr;
+  const FunctionNode& node_;
+  const std::vector<bool>& wanted_;
+  const Run* outer_;
+};
+
 FunctionNode& function_node(NodeRef n) {
   auto* f = dynamic_cast<FunctionNode*>(n.p);
   if (!f) throw nb::type_error("expected the context of a custom Function");
@@ -71,6 +90,7 @@ bool open_context(NodeRef ctx, nb::tuple args, bool records) {
 void save(FunctionNode& f, nb::handle ctx, nb::handle args, const Vector<nb::object>& outputs) {
   nb::object given = ctx.attr("to_save");
   if (nb::len(given)) ctx.attr("to_save") = nb::tuple();   // before a pack hook can raise: an output in it would close a cycle
+  f.saved.reserve(f.saved.size() + nb::len(given));   // a pack hook may look at those before: they must not move
   for (nb::handle h : given) {
     uint32_t nr = 0;
     while (nr < outputs.size() && !outputs[nr].is(h)) nr++;
@@ -148,7 +168,7 @@ void release(FunctionNode& f) {
 nb::object saved_tensors(NodeRef ref) {
   FunctionNode& f = function_node(ref);
   if (f.freed) {
-    if (f.clears_on_access && f.needed) fail(ErrorKind::runtime, "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the autograd.Function. Either access saved_tensors only once, or set clear_saved_tensors_on_access=False.");
+    if (f.clears_on_access && Run::of(f)) fail(ErrorKind::runtime, "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the autograd.Function. Either access saved_tensors only once, or set clear_saved_tensors_on_access=False.");
     fail_freed(f);
   }
   nb::handle ctx(f.python());
@@ -160,7 +180,7 @@ nb::object saved_tensors(NodeRef ref) {
   for (size_t i = 0; i < f.saved.size(); i++) {
     Tensor t;
     if (f.saved[i]) t = f.saved[i].unpack(f, f.saved_nr[i]);
-    if (t && f.needed && f.saved_nr[i] == FunctionNode::intermediate && grad_enabled()) t = with_refused_history(t, f, i);
+    if (t && Run::of(f) && f.saved_nr[i] == FunctionNode::intermediate && grad_enabled()) t = with_refused_history(t, f, i);
     PyTuple_SetItem(all.ptr(), static_cast<Py_ssize_t>(i), none_or(t).release().ptr());
   }
   if (f.clears_on_access) release(f);
@@ -169,9 +189,11 @@ nb::object saved_tensors(NodeRef ref) {
 
 nb::object needs_input_grad(NodeRef ref) {
   FunctionNode& f = function_node(ref);
+  if (f.told) return nb::tuple(nb::cast(*f.told));
+  const std::vector<bool>* now = Run::of(f);
   nb::object all = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(f.inputs.size())));
   for (size_t i = 0; i < f.inputs.size(); i++) {
-    const bool wanted = f.inputs[i].wants && (!f.needed || (i < f.needed->size() && (*f.needed)[i]));
+    const bool wanted = f.inputs[i].wants && (!now || (i < now->size() && (*now)[i]));
     PyTuple_SetItem(all.ptr(), static_cast<Py_ssize_t>(i), nb::bool_(wanted).release().ptr());
   }
   return all;
@@ -179,8 +201,9 @@ nb::object needs_input_grad(NodeRef ref) {
 
 void set_needs_input_grad(NodeRef ref, nb::object given) {
   FunctionNode& f = function_node(ref);
-  f.inputs.clear();
-  for (nb::handle h : given) f.inputs.push_back({true, nb::cast<bool>(nb::bool_(h)), {}});
+  std::vector<bool> told;
+  for (nb::handle h : given) told.push_back(nb::cast<bool>(nb::bool_(h)));
+  f.told = std::move(told);
 }
 
 }  // namespace
@@ -244,12 +267,7 @@ void FunctionNode::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& g
   if (materialize)
     for (size_t k = 0; k < std::min(cotangents.size(), results.size()); k++)
       if (!cotangents[k] && results[k].is_tensor) cotangents[k] = zeros(results[k].meta.sizes, results[k].meta.dtype, results[k].meta.device);
-  struct Narrowed {
-    FunctionNode& f;
-    const std::vector<bool>* outer;
-    Narrowed(FunctionNode& f, const std::vector<bool>& now) : f(f), outer(std::exchange(f.needed, &now)) {}
-    ~Narrowed() { f.needed = outer; }
-  } narrowed(*this, wanted);
+  const Run run(*this, wanted);
   nb::object found = call_backward(cotangents);
   const bool several = PyTuple_Check(found.ptr()) || PyList_Check(found.ptr());
   nb::tuple all = several ? nb::tuple(found) : nb::make_tuple(found);

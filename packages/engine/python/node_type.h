@@ -5,6 +5,8 @@
 #include <adjoint/core/observer.h>
 #include <adjoint/engine/autograd.h>
 
+#include <optional>
+
 namespace adjoint::engine::python {
 
 namespace nb = nanobind;
@@ -47,7 +49,7 @@ class FunctionNode final : public Node {
   bool materialize = true;                      // absent cotangents reach backward as zeros
   bool clears_on_access = false, boxed = false;
   bool freed = false;                           // an error only for a backward that asks for what was saved
-  const std::vector<bool>* needed = nullptr;    // while it runs: the gradients that are wanted
+  std::optional<std::vector<bool>> told;        // needs_input_grad that was assigned
   struct Call;
   std::unique_ptr<Call> call;                   // while forward runs and is watched
 

@@ -87,12 +87,12 @@ Tensor first_sparse_gradient(const Tensor& g) {
 // A first gradient: taken over if nobody else holds it and it is laid out like the leaf; else copied into that layout.
 Tensor first_gradient(const Tensor& g, const Tensor& variable) {
   if (g->keys & key_sparse) return first_sparse_gradient(g);
-  if (grad_enabled()) return g;
-  if (!grad_layout_policy) return sole_owner(g) ? alias_of(g) : clone(g);
+  const bool taken = !grad_enabled() && sole_owner(g);   // what is recorded may stand in the graph
+  if (!grad_layout_policy) return taken ? alias_of(g) : clone(g);
   const bool lifted = (g->keys | variable->keys) & key_lifted;
   const bool same = lifted || (dense(variable) ? g->strides == variable->strides || (variable->contiguous() && g->contiguous()) : g->contiguous());
-  if (same && (lifted || sole_owner(g))) return lifted ? g : alias_of(g);
-  if (lifted) return clone(g);
+  if (same && taken) return alias_of(g);
+  if (lifted || (same && dense(g))) return clone(g);
   Tensor r = empty(variable.sizes(), g.dtype(), g.device());
   if (dense(variable)) {
     r->strides = variable->strides;

@@ -37,13 +37,20 @@ uint64_t number_of_thread() {
   return number;
 }
 
+// With create_graph what backward does is recorded, in a no_grad block too.
+Window recording_window() {
+  WindowGuard guard;
+  if (!grad_enabled()) set_grad_enabled(true);
+  return window;
+}
+
 class Backward;
 thread_local Backward* current = nullptr;
 thread_local Node* running = nullptr;
 
 class Backward {
  public:
-  Backward(std::vector<Root> roots, const BackwardOptions& o) : options_(o), window_(o.create_graph ? window : Window{level_top + 1, window.hi}) {
+  Backward(std::vector<Root> roots, const BackwardOptions& o) : options_(o), window_{o.create_graph ? recording_window() : Window{level_top + 1, window.hi}} {
     for (const Root& r : roots) task_.add_root(r.edge);
     task_.discover();
     if (!o.inputs.empty()) task_.restrict_to(o.inputs, o.accumulate);
@@ -277,7 +284,7 @@ void backward(Tensors outputs, Tensors cotangents, bool retain_graph, bool creat
     const Tensor x = fresh(inputs[i]);
     if (!grads[i] || !x->grad_fn) continue;
     Meta& m = ensure_meta(x);
-    m.grad = m.grad ? add(m.grad, grads[i]) : grads[i];
+    m.grad = m.grad ? add(m.grad, grads[i]) : clone(grads[i]);
   }
 }
 

@@ -229,12 +229,20 @@ void apply_inplace_recorded(const Op& op, const Tensor& self, Tensors others, co
   if (level(self) < in.level) promote_to(*self, in.slot);
   check_creation(self, in.level);
   check_writable(op, self, in.level);
-  Ref<OpNode> n = make_node(op, in, attrs, in.level, in.slot);
+  const auto packer = std::exchange(saved_packer, nullptr);   // hooks get what is kept: of self a copy
+  Ref<OpNode> n;
+  try {
+    n = make_node(op, in, attrs, in.level, in.slot);
+  } catch (...) {
+    saved_packer = packer;
+    throw;
+  }
+  saved_packer = packer;
   if (n) check_view(self);
   if (before_write) before_write(self);
   if (n)  // rules want the old value, and holding self would close a cycle
     for (Saved& s : n->x)
-      if (s.raw() && s.raw().get() == self.get()) s = Saved(clone(self), false);
+      if (const Tensor t = s.raw(); t && (packer || t.is(self))) s = Saved(t.is(self) ? clone(self) : t, false);
   write(op, in, attrs, in.slot);
   if (!n) {
     if (marks_intermediates) mark_intermediates(op, in, {&self, 1});

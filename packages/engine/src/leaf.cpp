@@ -78,7 +78,7 @@ namespace {
 struct RetainHook final : TensorHook {
   explicit RetainHook(Meta* m) : owner(m) {}
   Tensor call(const Tensor& g) override {
-    if (owner) owner->grad = owner->grad ? add(owner->grad, g) : g;
+    if (owner) owner->grad = owner->grad ? add(owner->grad, g) : clone(g);
     return {};
   }
   Meta* owner;   // weak: it clears this when it goes
@@ -106,12 +106,17 @@ void move_retain(TensorImpl& t, Node* from) {
   node(x)->hooks().retain.push_back({t.out_nr, hook});
 }
 
+static void drop_whole(void* s) noexcept { static_cast<Storage*>(s)->dec_ref(); }
+
 // Writes through it do not count as writes to t. Its memory lives as long as this block of it.
 Tensor data(const Tensor& t) {
   Tensor r = detach(t);
   if (r->keys & key_lifted || !r->storage) return r;
-  Storage* whole = r->storage;   // the reference of r passes to the new block
-  r->storage = Storage::borrow(whole->data, whole->nbytes, [](void* s) noexcept { static_cast<Storage*>(s)->dec_ref(); }, whole, whole->device);
+  Storage *from = r->storage, *whole = from;
+  if (from->deleter == drop_whole && static_cast<Storage*>(from->context)->data == from->data) whole = static_cast<Storage*>(from->context);   // x.data.data...: no chain
+  whole->inc_ref();
+  r->storage = Storage::borrow(whole->data, whole->nbytes, drop_whole, whole, whole->device);
+  from->dec_ref();
   return r;
 }
 
