@@ -149,3 +149,15 @@ def test_shapes_as_keywords() -> None:
         x.sum(layout=ad.strided)
     with pytest.raises(TypeError):
         ad.zeros(3, layout=ad.sparse_coo)
+
+
+def test_sizes_of_factories_as_keywords() -> None:
+    assert ad.rand(size=(2, 3)).shape == ad.randn(size=(2, 3), dtype=ad.float64).shape == (2, 3)
+    assert ad.ones(1).new_zeros(size=(2, 3)).tolist() == [[0.0] * 3] * 2
+
+
+def test_common_divisors_and_multiples() -> None:
+    a, b = ad.tensor([12, 0, -4, 0]), ad.tensor([-18, 5, 6, 0])
+    assert ad.gcd(a, b).tolist() == [6, 5, 2, 0] and ad.lcm(a, b).tolist() == [36, 0, 12, 0]
+    with pytest.raises(RuntimeError, match="gcd: expected integers"):
+        ad.gcd(a, 1.0 * b)

@@ -608,6 +608,11 @@ Example: `frexp(tensor([6.0]))  # mantissa 0.75, exponent 3`"""
     def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool=False) -> Tensor:
         """The elements of `x` at the positions `index` along `dim`; the result has the shape of `index`."""
 
+    def gcd(input: Tensor, other: Tensor) -> Tensor:
+        """The greatest common divisor of integers, not negative.
+
+Example: `gcd(tensor([12, 0]), tensor([-18, 5]))  # tensor([6, 5])`"""
+
     def ge(self, other: Tensor | _Number) -> Tensor:
         """Whether `a >= b`, elementwise."""
 
@@ -836,6 +841,9 @@ Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
     @property
     def layout(self) -> Any:
         """How the elements lie in memory."""
+
+    def lcm(input: Tensor, other: Tensor) -> Tensor:
+        """The least common multiple of integers, not negative; 0 where one of them is."""
 
     def ldexp(input: Tensor, other: Tensor) -> Tensor:
         """input * 2**other."""
@@ -1142,8 +1150,12 @@ Raises:
     def new(self, *args: Any) -> Tensor:
         """A tensor of this type: uninitialised if given sizes, else with a copy of the data."""
 
+    @overload
     def new_empty(self, *size: _Dims, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
         """A tensor of uninitialised memory."""
+
+    @overload
+    def new_empty(self, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, size: _Dims) -> Tensor: ...
 
     def new_empty_strided(self, size: Any, stride: Any, *, dtype: Any=None, device: Any=None, requires_grad: _bool=False) -> Tensor:
         """Uninitialised memory of this type with the given strides."""
@@ -1151,14 +1163,22 @@ Raises:
     def new_full(self, size: _Dims, fill_value: _Number, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
         """A filled tensor of this type."""
 
+    @overload
     def new_ones(self, *size: _Dims, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
         """A tensor of ones."""
+
+    @overload
+    def new_ones(self, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, size: _Dims) -> Tensor: ...
 
     def new_tensor(self, data: Any, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
         """A copy of `data` with this type."""
 
+    @overload
     def new_zeros(self, *size: _Dims, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
         """A tensor of zeros."""
+
+    @overload
+    def new_zeros(self, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, size: _Dims) -> Tensor: ...
 
     def nextafter(input: Tensor, other: Tensor) -> Tensor:
         """The number of the type that follows `input` in the direction of `other`. It has no derivative.
@@ -2230,11 +2250,19 @@ def manual_seed(seed: _int) -> Generator:
 
 def initial_seed() -> _int: ...
 
+@overload
 def rand(*size: _Dims, generator: Generator | None=None, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor: ...
+
+@overload
+def rand(*, generator: Generator | None=None, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, size: _Dims) -> Tensor: ...
 
 def rand_like(input: Tensor, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, memory_format: memory_format | None=None, generator: Generator | None=None) -> Tensor: ...
 
+@overload
 def randn(*size: _Dims, generator: Generator | None=None, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor: ...
+
+@overload
+def randn(*, generator: Generator | None=None, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, size: _Dims) -> Tensor: ...
 
 def randn_like(input: Tensor, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, memory_format: memory_format | None=None, generator: Generator | None=None) -> Tensor: ...
 

@@ -11,7 +11,8 @@ from ._core import Tensor
 from ._method import inplace_method, method
 
 __all__ = [
-    "fill", "float_power", "frexp", "heaviside", "isin", "isneginf", "isposinf", "isreal", "ldexp", "logaddexp2", "mvlgamma", "nextafter", "signbit", "threshold",
+    "fill", "float_power", "frexp", "gcd", "heaviside", "isin", "isneginf",
+    "isposinf", "isreal", "lcm", "ldexp", "logaddexp2", "mvlgamma", "nextafter", "signbit", "threshold",
 ]  # fmt: skip
 
 
@@ -62,6 +63,27 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension `p`."""
     shifts = _core.arange(p, dtype=input.dtype if input.is_floating_point() else None, device=input.device) / 2
     return _core.lgamma(input.unsqueeze(-1) - shifts).sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
+
+
+@method
+def gcd(input: Tensor, other: Tensor) -> Tensor:
+    """The greatest common divisor of integers, not negative.
+
+    Example: `gcd(tensor([12, 0]), tensor([-18, 5]))  # tensor([6, 5])`
+    """
+    if any(x.is_floating_point() or x.is_complex() for x in (input, other)):
+        raise RuntimeError(f"gcd: expected integers, got {input.dtype} and {other.dtype}")
+    a, b = _core.broadcast_tensors(input.abs(), other.abs())
+    while b.any():
+        left = b != 0
+        a, b = _core.where(left, b, a), _core.where(left, a % b.clamp_min(1), 0)
+    return a
+
+
+@method
+def lcm(input: Tensor, other: Tensor) -> Tensor:
+    """The least common multiple of integers, not negative; 0 where one of them is."""
+    return (input // gcd(input, other).clamp_min(1) * other).abs()
 
 
 @method

@@ -47,6 +47,9 @@ template <class F> void sized(nb::module_& m, const char* name, F make, const ch
   Methods().def(("new_" + std::string(name)).c_str(), [make, name](const Tensor& x, const nb::args& size, OptDType dtype, OptDevice device, bool requires_grad) {
     return finish(make(dims_of(size, name), dtype.value_or(x.dtype()), device.value_or(x.device())), requires_grad);
   }, "size"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, doc);
+  Methods().def(("new_" + std::string(name)).c_str(), [make](const Tensor& x, OptDType dtype, OptDevice device, bool requires_grad, const Dims& size) {
+    return finish(make(size, dtype.value_or(x.dtype()), device.value_or(x.device())), requires_grad);
+  }, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "size"_a);
 }
 
 DType number_type(const Scalar& v) {

@@ -58,6 +58,9 @@ template <class F> void sized(nb::module_& m, const char* name, F make) {
   m.def(name, [make, name](const nb::args& size, Generator* g, OptDType dtype, OptDevice device, bool requires_grad) {
     return finish(make(dims_of(size, name), dtype.value_or(default_dtype()), chosen(g)), requires_grad, device);
   }, "size"_a, "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
+  m.def(name, [make](Generator* g, OptDType dtype, OptDevice device, bool requires_grad, const Dims& size) {
+    return finish(make(size, dtype.value_or(default_dtype()), chosen(g)), requires_grad, device);
+  }, nb::kw_only(), "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "size"_a);
   m.def((std::string(name) + "_like").c_str(), [make](const Tensor& x, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format, Generator* g) {
     return finish(laid_out(make(x.sizes(), dtype.value_or(x.dtype()), chosen(g)), format.value_or(MemoryFormat::preserve), x), requires_grad, device.value_or(x.device()));
   }, "input"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "memory_format"_a = nb::none(), "generator"_a.none() = nb::none());
