@@ -76,7 +76,7 @@ def test_launches(case, dtype, images):
     except IndexError:
         pytest.skip("reads what a kernel wrote, and nothing ran")
     except RuntimeError as error:
-        if case.name == "bincount":
+        if case.name.rpartition(".")[2] in ("bincount", "masked_scatter", "embedding_bag"):
             pytest.skip("reads what a kernel wrote, and nothing ran")
         if case.call is None or "on the same device" not in str(error):
             raise
@@ -101,6 +101,7 @@ def test_structured_kernels_on_other_architectures(name, monkeypatch):
 
     monkeypatch.setattr(_registered, "indices", [])
     monkeypatch.setattr(_declare, "compile_image", compile)
+    _registered.put(name, _registered.OPERATIONS.pop(name), own=True)  # anew: no variant has been met
     if name == "linear_recurrence":  # only derivatives use it
         x = ad.ones(3, 40, dtype=ad.float16, device="cuda", requires_grad=True)
         ad.autograd.grad(x.cumprod(1).sum(), x)
