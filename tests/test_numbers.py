@@ -25,3 +25,15 @@ def slope(f) -> float:
 )
 def test_numbers_are_double(f, expected):
     assert slope(f) == pytest.approx(expected, rel=4e-16)
+
+
+@pytest.mark.parametrize(
+    "dtype, above",
+    [("bool", 2), ("uint8", 2**8), ("int8", 2**7), ("int16", 2**15), ("int32", 2**31), ("int64", 2**63), ("float16", 2**11 + 1)]
+    + [("bfloat16", 2**8 + 1), ("float32", 2**24 + 1), ("float64", 2**53 + 1)],
+)
+def test_random_draws_from_all_integers_of_the_type(dtype, above):
+    drawn = [int(v) for v in ad.empty(20000, dtype=getattr(ad, dtype)).random_().tolist()]
+    assert 0 <= min(drawn) and above / 2 <= max(drawn) < above
+    with pytest.raises(TypeError, match="not defined"):
+        ad.empty(2, dtype=ad.complex64).random_()

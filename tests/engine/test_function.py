@@ -391,3 +391,21 @@ def test_a_complex_gradient_for_a_real_input():
     z = ad.ones(2, dtype=ad.complex64, requires_grad=True)
     Turn.apply(z).backward(ad.ones(2, dtype=ad.complex64))
     assert z.grad.tolist() == [1j, 1j]
+
+
+def test_written_in_place_and_without_a_gradient():
+    class Constant(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            ctx.mark_non_differentiable(x)
+            return x.mul_(2)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+    x = ad.ones(2, requires_grad=True) * 1
+    y = Constant.apply(x)
+    assert not y.requires_grad and x.requires_grad
+    assert y.tolist() == x.tolist() == [2, 2]

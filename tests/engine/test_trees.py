@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from typing import NamedTuple
 
 import pytest
 
+import adjoint as ad
 from adjoint_engine.trees import tree_flatten, tree_map, tree_unflatten
 
 
@@ -50,3 +51,9 @@ def test_structure_is_checked() -> None:
         tree_map(max, (1, 2), [1, 2])
     with pytest.raises(ValueError, match="2 leaves, got 1"):
         tree_unflatten([1], tree_flatten((1, 2))[1])
+
+
+def test_defaultdicts_keep_their_factory():
+    tree = defaultdict(list, x=ad.ones(2))
+    g = ad.func.grad(lambda n: (n["x"] * 2).sum())(tree)
+    assert type(g) is defaultdict and g.default_factory is list and g["x"].tolist() == [2, 2]

@@ -82,6 +82,21 @@ void bind_integers(nb::module_& m) {
   }, "n"_a, nb::kw_only(), "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A random order of 0 ... n-1.");
 }
 
+// Above what random_() draws: all integers that the type holds exactly, from 0.
+int64_t integers_of(DType t) {
+  switch (t) {
+    case DType::bool_: return 2;
+    case DType::float64: return (int64_t{1} << 53) + 1;
+    case DType::float32: return (int64_t{1} << 24) + 1;
+    case DType::float16: return (int64_t{1} << 11) + 1;
+    case DType::bfloat16: return (int64_t{1} << 8) + 1;
+    default: break;
+  }
+  expect(!is_complex(t), ErrorKind::type, "random_: not defined for ", t);
+  const int bits = static_cast<int>(itemsize(t)) * 8 - (t >= DType::uint8 && t <= DType::uint64 ? 0 : 1);
+  return bits < 63 ? int64_t{1} << bits : INT64_MAX;
+}
+
 void bind_fills(nb::module_& m) {
   const Methods t;
   auto number = [](const Tensor& x) { return is_differentiable(x.dtype()) ? x.dtype() : default_dtype(); };
@@ -94,10 +109,11 @@ void bind_fills(nb::module_& m) {
     copy_(x, randn(x.sizes(), number(x), chosen(g)) * std + mean);
     return x;
   }, "mean"_a = 0.0, "std"_a = 1.0, nb::kw_only(), "generator"_a.none() = nb::none());
-  t.def("random_", [](const Tensor& x, int64_t from, std::optional<int64_t> to, Generator* g) {
-    copy_(x, to_dtype(randint(to ? from : 0, to.value_or(from), x.sizes(), DType::int64, chosen(g)), x.dtype()));
+  t.def("random_", [](const Tensor& x, std::optional<int64_t> from, std::optional<int64_t> to, Generator* g) {
+    const int64_t low = to ? from.value_or(0) : 0, high = to ? *to : from ? *from : integers_of(x.dtype());
+    copy_(x, to_dtype(randint(low, high, x.sizes(), DType::int64, chosen(g)), x.dtype()));
     return x;
-  }, "from_"_a, "to"_a = nb::none(), nb::kw_only(), "generator"_a.none() = nb::none());
+  }, "from_"_a = nb::none(), "to"_a = nb::none(), nb::kw_only(), "generator"_a.none() = nb::none());
   t.def("bernoulli_", [](const Tensor& x, double p, Generator* g) {
     copy_(x, bernoulli(full(x.sizes(), p, DType::float32), chosen(g)));
     return x;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 class TreeSpec(NamedTuple):
     """The shape of a tree without its leaves; two trees have the same structure if their specs are equal.
 
-    ``kind`` is the container's type, or None for a leaf; ``keys`` are a dict's keys, in its order.
+    ``kind`` is the container's type, or None for a leaf; ``keys`` are a dict's keys, in its order,
+    ``factory`` a defaultdict's.
 
     Example::
 
@@ -22,6 +23,7 @@ class TreeSpec(NamedTuple):
     keys: tuple[Any, ...] = ()
     children: tuple[TreeSpec, ...] = ()
     num_leaves: int = 1
+    factory: Callable[[], Any] | None = None
 
     def __str__(self) -> str:
         if self.kind is None:
@@ -33,6 +35,7 @@ class TreeSpec(NamedTuple):
 
 
 _LEAF = TreeSpec()
+_DICTS = (dict, OrderedDict, defaultdict)
 
 
 def _is_namedtuple(kind: type[Any]) -> bool:
@@ -43,20 +46,20 @@ def _collect(tree: Any, leaves: list[Any]) -> TreeSpec:
     kind: type[Any] = type(tree)
     if kind is tuple or kind is list or _is_namedtuple(kind):
         keys, values = (), tree
-    elif kind is dict or kind is OrderedDict:
+    elif kind in _DICTS:
         keys, values = tuple(tree), tree.values()
     else:
         leaves.append(tree)
         return _LEAF
     start = len(leaves)
     children = tuple([_collect(value, leaves) for value in values])
-    return TreeSpec(kind, keys, children, len(leaves) - start)
+    return TreeSpec(kind, keys, children, len(leaves) - start, tree.default_factory if kind is defaultdict else None)
 
 
 def tree_flatten(tree: Any) -> tuple[list[Any], TreeSpec]:
     """Takes a tree apart: its leaves from left to right, and its structure.
 
-    Containers are tuple, list, dict, OrderedDict and namedtuples; everything else is a leaf, None too.
+    Containers are tuple, list, dict, OrderedDict, defaultdict and namedtuples; everything else is a leaf, None too.
 
     Example::
 
@@ -72,8 +75,9 @@ def _build(spec: TreeSpec, leaves: Iterable[Any]) -> Any:
     if spec.kind is None:
         return next(iter(leaves))
     values = [_build(child, leaves) for child in spec.children]
-    if spec.kind is dict or spec.kind is OrderedDict:
-        return spec.kind(zip(spec.keys, values, strict=True))
+    if spec.kind in _DICTS:
+        items = zip(spec.keys, values, strict=True)
+        return defaultdict(spec.factory, items) if spec.kind is defaultdict else spec.kind(items)
     return spec.kind(*values) if _is_namedtuple(spec.kind) else spec.kind(values)
 
 

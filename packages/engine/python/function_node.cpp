@@ -143,6 +143,7 @@ nb::object close_context(NodeRef ref, nb::tuple args, nb::object result, bool re
     if (contains(dirty, o)) {
       if (connects) written_by(y, Ref<Node>(&f), k), adjoint::python::api->track(*y.get());
       else bump_version(*bottom(y));
+      if (contains(constant, o) && requires_grad(y)) o = o.attr("detach")(), y = tensor(o);   // the argument keeps its history
     } else {
       if (contains(args, o)) o = o.attr("view_as")(o), y = tensor(o);
       if (connects) connect_output(f, y, k);
