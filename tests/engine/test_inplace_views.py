@@ -293,3 +293,12 @@ def test_what_a_function_writes_does_not_outdate_its_own_views():
         y, z = Double.apply(x * 1, first)
         (y + z).sum().backward()
         assert (x.grad == 4).all()
+
+
+def test_writes_through_very_many_views_are_refused_before_anything_is_written():
+    t = base = ad.ones(3, requires_grad=True) * 1
+    for _ in range(5001):
+        t = t.view(3)
+    with pytest.raises(RuntimeError, match="at most 5000 views of views, got 5001"):
+        t.mul_(2)
+    assert base.tolist() == [1, 1, 1]

@@ -183,8 +183,14 @@ class Backward {
 
   // Backward may run inside backward (in hooks): the innermost is the current one.
   struct Current {
-    explicit Current(Backward* b) : outer(std::exchange(current, b)) {}
-    ~Current() { current = outer; }
+    explicit Current(Backward* b) : outer(current) {
+      expect(depth < deepest, "backward: called from within ", deepest, " other backwards of this thread, one inside the other: the stack ends there");
+      depth++;
+      current = b;
+    }
+    ~Current() { current = outer, depth--; }
+    static constexpr int deepest = 2500;   // half of what a stack of 8 MiB bears
+    inline static thread_local int depth = 0;
     Backward* const outer;
   };
 

@@ -176,10 +176,14 @@ std::string what_is_written(const Tensor& self, Creation c) {
   return of + " is a view and is being modified inplace. ";
 }
 
+constexpr int deepest_write = 5000;   // a quarter of what a stack of 8 MiB bears
+
 // An in-place call that is about to be recorded on a view.
 void check_view(const Tensor& self) {
   if (!self->view) return;
-  for (const TensorImpl* x = self.get(); x->view; x = view_info(*x)->parent.get()) check_form(*view_info(*x));
+  int depth = 0;   // each view of the chain becomes a node within the next one's, and backward goes as deep
+  for (const TensorImpl* x = self.get(); x->view; x = view_info(*x)->parent.get(), depth++) check_form(*view_info(*x));
+  expect(depth <= deepest_write, "In-place operations are recorded through at most ", deepest_write, " views of views, got ", depth, " (the last one made by ", view_info(*self)->op->name, "): make the view from its base, or write out of place.");
   const Creation c = view_info(*self)->creation;
   if (const char* why = why_not(c)) fail(ErrorKind::runtime, what_is_written(self, c), why);
 }
