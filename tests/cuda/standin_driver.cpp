@@ -1,10 +1,12 @@
 // A stand-in for libcuda.so.1, so that everything above the driver can be tested without a GPU. Two devices. Device memory is host
 // memory at another address: device addresses themselves cannot be read or written, as on a real machine. Copies and fills happen at
 // once and are checked against live allocations; launches are recorded with the bytes of their parameters, and handed to a callback.
-// A stream can be held, so that events recorded on it are not reached until it is let go.
+// A stream can be held, so that events recorded on it are not reached until it is let go. Each stream has a clock: work moves it on by
+// a time computed from the work's size alone; while nothing runs on it, it goes with the machine's.
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -23,8 +25,8 @@ constexpr Result ok = 0, invalid_value = 1, out_of_memory = 2, invalid_context =
 constexpr int devices = 2;
 constexpr size_t arena = size_t(1) << 36, of_device = arena / devices;
 
-struct Stream { int id; int device; bool held; };
-struct Event { int id; bool recorded, timing; Stream* stream; int held_since; };
+struct Stream { int id; int device; bool held; int64_t time = 0; bool recorded = false, worked = false; };   // nanoseconds; an event since it was waited for, work since that event
+struct Event { int id; bool recorded, timing; Stream* stream; int held_since; int64_t time = 0; };
 struct Function { std::string name; std::vector<unsigned> sizes; int dynamic_shared; };
 struct Module { const char* image; };   // alive until its function is asked for
 
@@ -73,6 +75,17 @@ char* host(uint64_t p, size_t bytes) {
 }
 
 int stream_id(Stream* s) { return s ? s->id : 0; }
+Stream& stream_of(Stream* s) { return s ? *s : defaults[context < 0 ? 0 : context]; }
+
+int64_t now() { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+void work(Stream* s, int64_t nanoseconds) {
+  Stream& stream = stream_of(s);
+  if (!stream.recorded) stream.time = std::max(stream.time, now());
+  stream.time += nanoseconds;
+  stream.worked = true;
+}
+void copied(Stream* s, size_t bytes) { work(s, 1000 + int64_t(bytes / 16)); }          // 1 us, and 16 GB/s
+void filled(Stream* s, size_t bytes) { work(s, 1000 + int64_t(bytes / 1024)); }
 
 template <class T> T at(const char* p, size_t offset) {
   T v;
@@ -124,6 +137,7 @@ Result launch(Function* f, const unsigned* grid, const unsigned* block, unsigned
   char two[3];
   for (unsigned char b : bytes) { std::snprintf(two, sizeof two, "%02x", b); entries << two; }
   entries << '\n';
+  work(stream, 2000 + 100 * int64_t(grid[0]) * grid[1] * grid[2]);   // 2 us, and 0.1 us for each block
   if (!callback) return ok;
   mutex.unlock();   // it runs Python, whose lock other threads may hold that wait for this one
   const Result r = callback(f->name.c_str(), grid, bytes.data(), bytes.size());
@@ -131,10 +145,11 @@ Result launch(Function* f, const unsigned* grid, const unsigned* block, unsigned
   return r;
 }
 
-template <class T> Result fill(const char* name, uint64_t p, T value, size_t n) {
+template <class T> Result fill(const char* name, uint64_t p, T value, size_t n, Stream* s) {
   char* h = host(p, n * sizeof(T));
   if (!h) return invalid_value;
   for (size_t i = 0; i < n; i++) std::memcpy(h + i * sizeof(T), &value, sizeof value);
+  filled(s, n * sizeof(T));
   entries << name << ' ' << n << '\n';
   return ok;
 }
@@ -231,6 +246,7 @@ Result cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t n, Stream* s) 
   char* h = host(to, n);
   if (!h) return invalid_value;
   std::memcpy(h, from, n);
+  copied(s, n);
   entries << "to_device " << n << " stream " << stream_id(s) << '\n';
   return ok;
 }
@@ -239,6 +255,7 @@ Result cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t n, Stream* s) {
   const char* h = host(from, n);
   if (!h) return invalid_value;
   std::memcpy(to, h, n);
+  copied(s, n);
   entries << "to_host " << n << " stream " << stream_id(s) << '\n';
   return ok;
 }
@@ -247,6 +264,7 @@ Result cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t n, Stream* s) {
   char *t = host(to, n), *f = host(from, n);
   if (!t || !f) return invalid_value;
   std::memmove(t, f, n);
+  copied(s, n);
   entries << "on_device " << n << " stream " << stream_id(s) << '\n';
   return ok;
 }
@@ -255,36 +273,42 @@ Result cuMemcpyPeerAsync(uint64_t to, int* to_context, uint64_t from, int* from_
   char *t = host(to, n), *f = host(from, n);
   if (!t || !f) return invalid_value;
   std::memmove(t, f, n);
+  copied(s, n);
   entries << "between " << *from_context << ' ' << *to_context << ' ' << n << " stream " << stream_id(s) << '\n';
   return ok;
 }
-Result cuMemsetD8Async(uint64_t p, unsigned char v, size_t n, Stream*) { IN_CONTEXT("cuMemsetD8Async"); return fill("set8", p, v, n); }
-Result cuMemsetD16Async(uint64_t p, unsigned short v, size_t n, Stream*) { IN_CONTEXT("cuMemsetD16Async"); return fill("set16", p, v, n); }
-Result cuMemsetD32Async(uint64_t p, unsigned v, size_t n, Stream*) { IN_CONTEXT("cuMemsetD32Async"); return fill("set32", p, v, n); }
-Result cuMemsetD2D32Async(uint64_t p, size_t pitch, unsigned v, size_t width, size_t height, Stream*) {
+Result cuMemsetD8Async(uint64_t p, unsigned char v, size_t n, Stream* s) { IN_CONTEXT("cuMemsetD8Async"); return fill("set8", p, v, n, s); }
+Result cuMemsetD16Async(uint64_t p, unsigned short v, size_t n, Stream* s) { IN_CONTEXT("cuMemsetD16Async"); return fill("set16", p, v, n, s); }
+Result cuMemsetD32Async(uint64_t p, unsigned v, size_t n, Stream* s) { IN_CONTEXT("cuMemsetD32Async"); return fill("set32", p, v, n, s); }
+Result cuMemsetD2D32Async(uint64_t p, size_t pitch, unsigned v, size_t width, size_t height, Stream* s) {
   IN_CONTEXT("cuMemsetD2D32Async");
   for (size_t i = 0; i < height; i++)
-    if (const Result r = fill("set_row", p + i * pitch, v, width)) return r;
+    if (const Result r = fill("set_row", p + i * pitch, v, width, s)) return r;
   return ok;
 }
 
 Result cuStreamCreateWithPriority(Stream** s, unsigned, int) { IN_CONTEXT("cuStreamCreateWithPriority"); *s = new Stream{next_stream++, context, false}; return ok; }
-Result cuStreamSynchronize(Stream* s) { IN_CONTEXT("cuStreamSynchronize"); entries << "synchronize " << stream_id(s) << '\n'; return ok; }
+Result cuStreamSynchronize(Stream* s) { IN_CONTEXT("cuStreamSynchronize"); stream_of(s).recorded = false; entries << "synchronize " << stream_id(s) << '\n'; return ok; }
 Result cuStreamQuery(Stream* s) { IN_CONTEXT("cuStreamQuery"); return (s ? s : defaults)->held ? not_ready : ok; }
-Result cuStreamWaitEvent(Stream* s, Event* e, unsigned) { IN_CONTEXT("cuStreamWaitEvent"); entries << "wait " << stream_id(s) << " for " << e->id << '\n'; return ok; }
-Result cuEventCreate(Event** e, unsigned flags) { IN_CONTEXT("cuEventCreate"); *e = new Event{next_event++, false, !(flags & 2), nullptr, 0}; return ok; }
+Result cuStreamWaitEvent(Stream* s, Event* e, unsigned) { IN_CONTEXT("cuStreamWaitEvent"); stream_of(s).time = std::max(stream_of(s).time, e->time); entries << "wait " << stream_id(s) << " for " << e->id << '\n'; return ok; }
+Result cuEventCreate(Event** e, unsigned flags) { IN_CONTEXT("cuEventCreate"); *e = new Event{next_event++, false, !(flags & 2), nullptr, 0, 0}; return ok; }
 Result cuEventDestroy_v2(Event* e) { delete e; return ok; }
 Result cuEventRecord(Event* e, Stream* s) {
   IN_CONTEXT("cuEventRecord");
   e->recorded = true;
   e->stream = s ? s : defaults;
   e->held_since = releases;
+  Stream& stream = stream_of(s);
+  if (!stream.recorded || !stream.worked) stream.time = std::max(stream.time, now());
+  stream.recorded = true;
+  stream.worked = false;
+  e->time = stream.time;
   entries << "record " << e->id << " stream " << stream_id(s) << '\n';
   return ok;
 }
 Result cuEventQuery(Event* e) { IN_CONTEXT("cuEventQuery"); return e->recorded && e->stream->held && e->held_since == releases ? not_ready : ok; }
 Result cuEventSynchronize(Event* e) { IN_CONTEXT("cuEventSynchronize"); entries << "synchronize event " << e->id << '\n'; return ok; }
-Result cuEventElapsedTime(float* ms, Event* a, Event* b) { *ms = 0.5f; return a->timing && b->timing ? ok : 400; }
+Result cuEventElapsedTime(float* ms, Event* a, Event* b) { CALL("cuEventElapsedTime"); *ms = float(double(b->time - a->time) / 1e6); return a->timing && b->timing ? ok : 400; }
 
 Result cuModuleLoadData(Module** m, const void* image) {
   IN_CONTEXT("cuModuleLoadData");

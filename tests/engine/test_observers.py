@@ -134,7 +134,7 @@ def test_memory_is_counted_where_it_comes_and_goes():
         kept[0].sin()
 
     memory = log_of(run, memory=True).memory()
-    assert [(bytes, event) for _, bytes, event in memory] == [(4000, 0), (4000, 1), (-4000, None)]
+    assert [(bytes, event) for _, bytes, event, _ in memory] == [(4000, 0), (4000, 1), (-4000, None)]
 
 
 def test_memory_of_others_is_not_ours():

@@ -64,8 +64,8 @@ def test_events_are_rows(prof, tmp_path):
     shown = [e for e in prof.function_events if e.name != "[memory]"]
     assert len(data["events"]) == len(shown)
     for row, event in zip(data["events"], shown, strict=True):
-        name, start, length, depth, thread, kind, sequence, detail, _ = row
-        assert data["names"][name] == event.name and thread == event.thread
+        name, start, length, depth, lane, kind, sequence, detail, _ = row
+        assert data["names"][name] == event.name and data["lanes"][lane] == f"thread {event.thread}"
         assert (start, length) == pytest.approx((event.time_range.start, event.time_range.elapsed_us()), abs=1e-3)
         parents = 0
         while event.cpu_parent is not None:
@@ -83,7 +83,7 @@ def test_table_memory_and_summary(prof, tmp_path):
     columns, rows = data["table"]["columns"], data["table"]["rows"]
     assert columns[-2:] == ["Self memory", "MFLOPs"] and all(len(row) == len(columns) for row in rows)
     assert sum(row[3] for row in rows) == pytest.approx(100)
-    assert [live for _, live in data["memory"]] == [live for _, live in prof.memory_curve()]
+    assert [live for _, live in data["memory"]["cpu"]] == [live for _, live in prof.memory_curve()]
     assert dict(data["summary"]).keys() >= {"CPU time in events", "peak memory", "events"}
     assert any("shapes [[8, 8], [8, 8]]" in d and __file__ in d for d in data["details"])
 
@@ -92,4 +92,4 @@ def test_profiles_without_anything(tmp_path):
     with profile() as prof:
         pass
     _, _, data = report(prof, tmp_path)
-    assert data["events"] == [] and data["memory"] == [] and data["table"]["rows"] == []
+    assert data["events"] == [] and data["memory"] == {} and data["table"]["rows"] == []

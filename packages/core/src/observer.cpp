@@ -1,4 +1,6 @@
 // The observers of a thread: few, told in the order in which they came.
+#include <adjoint/core/cuda/work.h>
+
 #include "watched_here.h"
 
 #include <algorithm>
@@ -47,10 +49,16 @@ bool remove_observer(Observer& o) noexcept {
 void* observers_here() noexcept { return &present; }
 void swap_observers(void* there) noexcept { std::swap(present, *static_cast<Present*>(there)); }
 
-void tell_memory(const void* block, int64_t bytes) noexcept {
+void tell_memory(const void* block, int64_t bytes, Device where) noexcept {
   if (present.busy) return;
   Busy guard;
-  for (uint32_t i = 0; i < present.count; i++) present.list[i]->memory(block, bytes);
+  for (uint32_t i = 0; i < present.count; i++) present.list[i]->memory(block, bytes, where);
+}
+
+void cuda::tell_work(const Work& work, bool put) noexcept {
+  if (present.busy) return;
+  Busy guard;
+  for (uint32_t i = 0; i < present.count; i++) present.list[i]->work(work, put);
 }
 
 Watch::Watch(const Span& s) noexcept : span_(s), open_(present.count && !present.busy) {

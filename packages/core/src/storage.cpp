@@ -18,7 +18,7 @@ Storage* Storage::make(size_t nbytes, Device device) {
   const size_t block = header + (small ? nbytes : 0);
   void* data = small ? nullptr : allocate(nbytes);  // first: nothing is lost if it throws
   char* memory = static_cast<char*>(allocate(block));
-  if (watched_here()) tell_memory(memory, static_cast<int64_t>(nbytes));
+  if (watched_here()) tell_memory(memory, static_cast<int64_t>(nbytes), device);
   return new (memory) Storage{1, first_version(), 0, static_cast<uint32_t>(block), small ? memory + header : data, nbytes, nullptr, nullptr, device};
 }
 
@@ -33,7 +33,7 @@ Storage* storage_of_number(size_t nbytes) {
 }
 
 void Storage::free() noexcept {
-  if (watched_here() && !deleter && !context) tell_memory(this, -static_cast<int64_t>(nbytes));
+  if (watched_here() && !deleter && !context) tell_memory(this, -static_cast<int64_t>(nbytes), device);
   if (deleter) deleter(context);
   else if (data != reinterpret_cast<char*>(this) + header) deallocate(data, nbytes);
   const size_t bytes = block;

@@ -38,9 +38,20 @@ nb::list events(const EventLog& self) {
   return all;
 }
 
+// (time, bytes, event or None, index of the GPU or -1)
 nb::list memory(const EventLog& self) {
   nb::list all;
-  for (const EventLog::Memory& m : self.memory()) all.append(nb::make_tuple(m.time, m.bytes, id_or_none(m.event)));
+  for (const EventLog::Memory& m : self.memory()) all.append(nb::make_tuple(m.time, m.bytes, id_or_none(m.event), m.where.type == DeviceType::cpu ? -1 : int(m.where.index)));
+  return all;
+}
+
+// (kind, name, event or None, device, stream, when it was put there, start, end, bytes, grid, threads, shared memory)
+nb::list device_work(const EventLog& self) {
+  static constexpr const char* kinds[] = {"kernel", "gpu_memcpy", "gpu_memset"};
+  nb::list all;
+  for (const DeviceLog::Piece& p : self.device().pieces())
+    all.append(nb::make_tuple(kinds[static_cast<int>(p.kind)], self.name(p.name), id_or_none(p.event), p.device, p.stream, p.put, p.start, p.end, p.bytes,
+                              nb::make_tuple(p.grid[0], p.grid[1], p.grid[2]), p.threads, p.shared));
   return all;
 }
 
@@ -89,7 +100,7 @@ struct Range {
 // What watches must not go: it holds itself while it does.
 void bind_observers(nb::module_& m) {
   nb::class_<EventLog>(m, "EventLog")
-      .def("__init__", [](EventLog* p, bool shapes, bool memory, bool sites) { new (p) EventLog({shapes, memory, sites}); }, nb::arg("shapes"), nb::arg("memory"), nb::arg("sites"))
+      .def("__init__", [](EventLog* p, bool shapes, bool memory, bool sites, bool device) { new (p) EventLog({shapes, memory, sites, device}); }, nb::arg("shapes"), nb::arg("memory"), nb::arg("sites"), nb::arg("device") = false)
       .def("start", [](nb::handle_t<EventLog> self) {
         nb::inst_ptr<EventLog>(self)->start();
         self.inc_ref();
@@ -99,6 +110,8 @@ void bind_observers(nb::module_& m) {
       })
       .def("events", events)
       .def("memory", memory)
+      .def("device_work", device_work)
+      .def_prop_ro("device_fault", [](const EventLog& self) { return self.device().fault(); })
       .def_prop_ro("thread", [](const EventLog& self) { return self.thread(); });
   nb::class_<Callbacks>(m, "Callbacks")
       .def(nb::init<nb::object, nb::object>(), nb::arg("begin"), nb::arg("end"))

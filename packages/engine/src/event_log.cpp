@@ -2,14 +2,11 @@
 #include <adjoint/engine/event_log.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace adjoint::engine {
 
 namespace {
-
-int64_t now() noexcept { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 uint32_t this_thread() noexcept {
   static std::atomic<uint32_t> last{0};
@@ -24,6 +21,7 @@ bool is_call(Span::Kind k) { return k == Span::Kind::op || k == Span::Kind::in_p
 
 void EventLog::start() {
   expect(!running_, "EventLog: it is running already");
+  if (options_.device) device_.start();
   add_observer(*this);
   thread_ = this_thread();
   running_ = true;
@@ -35,6 +33,7 @@ bool EventLog::stop() noexcept {
   const int64_t t = now();
   for (const Open& o : open_) events_[o.event].end = t;
   open_.clear();
+  device_.finish();
   return true;
 }
 
@@ -109,8 +108,14 @@ void EventLog::fail(const Span& s) noexcept {
   if (Event* e = close(s, now())) e->failed = s.kind != Span::Kind::function && s.kind != Span::Kind::custom;   // those end without results
 }
 
-void EventLog::memory(const void*, int64_t bytes) noexcept {
-  if (options_.memory) memory_.push_back({now(), bytes, current()});
+void EventLog::memory(const void*, int64_t bytes, Device where) noexcept {
+  if (options_.memory) memory_.push_back({now(), bytes, current(), where});
+}
+
+void EventLog::work(const cuda::Work& w, bool put) noexcept {
+  if (!options_.device) return;
+  if (put) device_.end(w.stream);
+  else device_.begin(w, intern(w.name), current());
 }
 
 }  // namespace adjoint::engine

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -10,9 +12,11 @@ from typing import Any, NamedTuple
 from adjoint_core._core import _site_info
 
 from . import _flops, _names
+from ._device import Piece
 from ._event import FunctionEvent
 from ._frames import Frames
 from ._tree import MEMORY, link_by_time, without_repeats
+from ._values import DeviceType
 
 OTHER_THREAD = -1
 
@@ -53,6 +57,7 @@ class Wanted:
     shapes: bool
     flops: bool
     memory: bool
+    device: str | None = None
     deadline: float | None = None
 
 
@@ -73,15 +78,16 @@ class Collector:
 
     def events(self) -> list[FunctionEvent]:
         """In the order in which they began."""
-        own, outside = self._memory()
+        own, own_device, outside = self._memory()
         for index, raw in enumerate(self._raw):
             if self._wanted.deadline is not None and time.monotonic() > self._wanted.deadline:
                 break
-            self._add(raw, own[index])
+            self._add(raw, own[index], own_device[index])
         events = self._events
         if self._session.frames is not None:
             events = self._with_frames(events, self._session.frames)
-        events = [*without_repeats(events), *outside]
+        events = without_repeats(events)
+        events = [*events, *outside, *self._on_device(events)]
         events.sort(key=lambda e: e.time_range.start)
         return events
 
@@ -90,29 +96,70 @@ class Collector:
 
     def _event(self, name: str, start: int, end: int, **facts: Any) -> FunctionEvent:
         self._next_id += 1
-        event = FunctionEvent(self._next_id - 1, _names.of_key(name), self._thread, self._us(start), self._us(end), **facts)
+        event = FunctionEvent(
+            self._next_id - 1,
+            _names.of_key(name),
+            self._thread,
+            self._us(start),
+            self._us(end),
+            use_device=self._wanted.device,
+            **facts,
+        )
         event.trace_name, event.overload_name, event.flops = name, "", 0
         event.concrete_inputs, event.kwinputs = [], {}
         return event
 
-    def _memory(self) -> tuple[list[int], list[FunctionEvent]]:
-        """Bytes that each raw event took, all inside of it included; and events for what came and went outside of all."""
-        bytes_of = [0] * len(self._raw)
+    def _memory(self) -> tuple[list[int], list[int], list[FunctionEvent]]:
+        """Bytes that each raw event took, all inside of it included, of the CPU's memory and of devices'; and events for what came
+        and went outside of all."""
+        own, own_device = [0] * len(self._raw), [0] * len(self._raw)
         outside: list[FunctionEvent] = []
-        for at, size, event in self._session.log.memory() if self._wanted.memory else ():
+        for at, size, event, device in self._session.log.memory() if self._wanted.memory else ():
             if event is not None:
-                bytes_of[event] += size
+                (own if device < 0 else own_device)[event] += size
             else:
-                outside.append(self._event(MEMORY, at, at, cpu_memory_usage=size, fwd_thread=self._thread))
+                usage = {"cpu_memory_usage" if device < 0 else "device_memory_usage": size}
+                outside.append(self._event(MEMORY, at, at, fwd_thread=self._thread, device_index=max(device, 0), **usage))
         for index in range(len(self._raw) - 1, -1, -1):  # children follow their parents
             parent = self._raw[index].parent
             if parent is not None:
-                bytes_of[parent] += bytes_of[index]
-        return bytes_of, outside
+                own[parent] += own[index]
+                own_device[parent] += own_device[index]
+        return own, own_device, outside
 
-    def _parent(self, raw: Raw) -> FunctionEvent | None:
-        index = raw.parent
-        while index is not None:
+    def _on_device(self, events: Sequence[FunctionEvent]) -> list[FunctionEvent]:
+        """The work of devices, each piece also a kernel of the event that put it there."""
+        if self._session.log.device_fault:
+            warnings.warn(f"profile: not all work on the device has a time: {self._session.log.device_fault}", stacklevel=2)
+        shown = {id(e) for e in events}
+        found: list[FunctionEvent] = []
+        for piece in map(Piece._make, self._session.log.device_work()):
+            facts = piece.facts(self._origin)
+            event = self._event(
+                piece.name,
+                piece.start,
+                piece.end,
+                device_type=DeviceType.CUDA,
+                device_index=piece.device,
+                device_resource_id=piece.stream,
+                activity_type=piece.kind,
+                metadata_json=json.dumps(facts),
+                extra_meta={name: json.dumps(value) for name, value in facts.items()},
+                input_shapes=[],
+                stack=[],
+            )
+            found.append(event)
+            owner = None if piece.event is None else self._made_of(piece.event)
+            while owner is not None and id(owner) not in shown:
+                owner = owner.cpu_parent
+            if owner is not None:
+                owner.append_kernel(piece.name, piece.device, (piece.end - piece.start) / 1e3)
+                event.linked_correlation_id = owner.id
+        return found
+
+    def _made_of(self, index: int | None) -> FunctionEvent | None:
+        """Of this raw event, or of the first around it that is shown."""
+        while index is not None and index < len(self._made):
             made = self._made[index]
             if made is not None:
                 return made
@@ -127,12 +174,12 @@ class Collector:
             index = self._raw[index].parent
         return False
 
-    def _add(self, raw: Raw, memory: int) -> None:
+    def _add(self, raw: Raw, memory: int, device_memory: int) -> None:
         # What runs in a backward shows it; and rules call products by their own names.
         hidden = raw.kind == "backward" or (raw.kind == "function" and raw.name == "matmul" and self._in_node(raw))
-        self._made.append(None if hidden else self._shown(raw, memory))
+        self._made.append(None if hidden else self._shown(raw, memory, device_memory))
 
-    def _shown(self, raw: Raw, memory: int) -> FunctionEvent:
+    def _shown(self, raw: Raw, memory: int, device_memory: int) -> FunctionEvent:
         event = self._event(
             _names.of_event(raw.kind, raw.name, raw.rank, raw.other_rank),
             raw.start,
@@ -141,6 +188,7 @@ class Collector:
             scope={"node": 1, "range": 7}.get(raw.kind, 0),
             sequence_nr=-1 if raw.sequence is None else raw.sequence,
             cpu_memory_usage=memory,
+            device_memory_usage=device_memory,
             is_user_annotation=raw.kind == "range",
             activity_type="user_annotation" if raw.kind == "range" else "cpu_op",
             input_shapes=[],
@@ -148,7 +196,7 @@ class Collector:
         )
         event.external_id = event.id
         self._describe(event, raw)
-        parent = self._parent(raw)
+        parent = self._made_of(raw.parent)
         if parent is not None and self._session.frames is None:
             parent.append_cpu_child(event)
             event.set_cpu_parent(parent)

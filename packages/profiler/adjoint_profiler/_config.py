@@ -6,9 +6,11 @@ import enum
 from dataclasses import dataclass
 from typing import Any
 
+from adjoint_core import cuda
+
 
 class ProfilerActivity(enum.Enum):
-    """Groups of what can be recorded. Ours is the CPU's."""
+    """Groups of what can be recorded. Ours are the CPU's and CUDA's."""
 
     CPU = 0
     XPU = 1
@@ -66,4 +68,4 @@ def supported_activities() -> set[ProfilerActivity]:
         >>> ProfilerActivity.CPU in supported_activities()
         True
     """
-    return {ProfilerActivity.CPU}
+    return {ProfilerActivity.CPU, ProfilerActivity.CUDA} if cuda.is_available() else {ProfilerActivity.CPU}

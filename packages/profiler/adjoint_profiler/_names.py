@@ -15,6 +15,7 @@ _SAME_WORK = {
     "silu_derivative": "silu_backward",
     "softmax": "_softmax",
     "tanh_derivative": "tanh_backward",
+    "to_device": "_to_copy",
     "to_dtype": "_to_copy",
     "trunc_divide": "div",
     "unique": "_unique2",

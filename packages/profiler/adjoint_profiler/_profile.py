@@ -20,12 +20,14 @@ from ._collect import Collector, Session, Wanted
 from ._config import ProfilerActivity, ProfilerConfig, ProfilerState
 from ._event_list import EventList
 from ._frames import Frames
+from ._values import DeviceType
 
 _here = threading.local()
 
 if TYPE_CHECKING:
     from ._average import FunctionEventAvg
     from ._diff import Diff
+    from ._event import FunctionEvent
     from ._event_list import Path
 
 
@@ -156,7 +158,8 @@ class profile:
         return self._open is not None
 
     def _start(self) -> None:
-        log = _engine.EventLog(self.record_shapes or self.with_flops, self.profile_memory, self.with_stack)
+        device = self.use_device is not None
+        log = _engine.EventLog(self.record_shapes or self.with_flops, self.profile_memory, self.with_stack, device)
         frames = Frames() if self.with_stack else None
         now = perf_counter_ns()
         if not self._sessions:
@@ -200,15 +203,25 @@ class profile:
             return events
         limit = self.post_processing_timeout_s
         wanted = Wanted(
-            self.record_shapes, self.with_flops, self.profile_memory, None if limit is None else time.monotonic() + limit
+            self.record_shapes,
+            self.with_flops,
+            self.profile_memory,
+            self.use_device,
+            None if limit is None else time.monotonic() + limit,
         )
         with _without_collector():
             for session in self._sessions:
-                events.extend(Collector(session, wanted, self._origin, len(events)).events())
-        kept = (self.activity_filters or {}).get(ProfilerActivity.CPU)
-        if kept is not None:
-            events[:] = [e for e in events if (e.activity_type or "").lower() in {k.lower() for k in kept}]
+                first_id = 1 + max((e.id for e in events), default=0)
+                events.extend(Collector(session, wanted, self._origin, first_id).events())
+        events[:] = [e for e in events if self._keeps(e)]
         return events
+
+    def _keeps(self, event: FunctionEvent) -> bool:
+        on_cpu = event.device_type == DeviceType.CPU
+        if on_cpu and not self.use_cpu:
+            return False
+        kinds = (self.activity_filters or {}).get(ProfilerActivity.CPU if on_cpu else ProfilerActivity.CUDA)
+        return kinds is None or (event.activity_type or "").lower() in {k.lower() for k in kinds}
 
     def table(
         self,
@@ -246,17 +259,26 @@ class profile:
         """Microseconds on the CPU of all events together, each counted once."""
         return self.function_events.self_cpu_time_total
 
-    def memory_curve(self) -> list[tuple[float, int]]:
+    def memory_curve(self, device: str = "cpu") -> list[tuple[float, int]]:
         """Bytes of tensors that live, as far as this profile saw them come: pairs of (microseconds, bytes).
 
         It begins at zero; memory that was there before and is freed counts below zero. Empty without `profile_memory`.
+
+        Arguments:
+            device: whose memory: "cpu", or "cuda:0" and so on.
         """
-        live, curve = 0, []
+        return self._memory_curves().get(device, [])
+
+    def _memory_curves(self) -> dict[str, list[tuple[float, int]]]:
+        """Of each device that had memory allocated or freed."""
+        live: dict[str, int] = {}
+        curves: dict[str, list[tuple[float, int]]] = {}
         for session in self._sessions:
-            for at, size, _ in session.log.memory():
-                live += size
-                curve.append(((at - self._origin) / 1e3, live))
-        return curve
+            for at, size, _, index in session.log.memory():
+                device = "cpu" if index < 0 else f"cuda:{index}"
+                live[device] = live.get(device, 0) + size
+                curves.setdefault(device, []).append(((at - self._origin) / 1e3, live[device]))
+        return curves
 
     def export_chrome_trace(self, path: Path, metadata: dict[str, Any] | None = None, use_python_export: bool = False) -> None:
         """Writes a trace that chrome://tracing and ui.perfetto.dev open; compressed if `path` ends with .gz.
@@ -275,7 +297,7 @@ class profile:
             raise RuntimeError("export_chrome_trace: expected a profile that has run, got one that recorded nothing yet")
 
         facts = {"trace_id": self.trace_id, "baseTimeNanoseconds": self._origin_of_day, **(metadata or {})}
-        Trace(self.function_events, self.memory_curve(), facts).write(path)
+        Trace(self.function_events, self._memory_curves(), facts).write(path)
 
     def export_stacks(self, path: Path, metric: str = "self_cpu_time_total") -> None:
         """Writes stacks for flame graphs: see EventList.export_stacks.
@@ -296,7 +318,7 @@ class profile:
         """
         from ._report import write_report
 
-        write_report(path, title, self.function_events, self.memory_curve())
+        write_report(path, title, self.function_events, self._memory_curves())
 
     def diff(self, other: profile) -> Diff:
         """What changed from this profile to `other`, name by name: see Diff."""
@@ -355,6 +377,7 @@ def _device(use_cuda: bool, use_device: str | None) -> str | None:
         warnings.warn(f"The {use_device} is not a valid device option.", UserWarning, stacklevel=3)
         return None
     if use_device != "cuda" or not cuda.is_available():
-        warnings.warn(f"{use_device.upper()} is not available, disabling {use_device} profiling", UserWarning, stacklevel=3)
+        kind = use_device.upper()
+        warnings.warn(f"{kind} is not available, disabling {kind} profiling", UserWarning, stacklevel=3)
         return None
     return use_device

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ._values import DeviceType, format_memory, format_share, format_time, format_time_in, of_device
+from ._values import DeviceType, format_memory, format_share, format_time_in, of_device
 
 if TYPE_CHECKING:
     from ._event_list import EventList
@@ -90,15 +90,15 @@ def table(
     if any(e.overload_name for e in rows):
         columns.append(_texts("Overload Name", [e.overload_name or "" for e in rows], widths.name))
     columns += _times("CPU", "cpu", rows, total_cpu, time_unit)
-    below = [f"Self CPU time total: {format_time(total_cpu)}"]
+    below = [f"Self CPU time total: {format_time_in(total_cpu, time_unit)}"]
     device = events.use_device
     if device and any(e.self_device_time_total for e in events):
-        total = sum(e.self_device_time_total for e in events if e.device_type != DeviceType.CPU or e.kernels)
+        total = _on_device(events)
         columns += _times(device.upper(), "device", rows, total, time_unit)
-        below.append(f"Self {device.upper()} time total: {format_time(total)}")
+        below.append(f"Self {device.upper()} time total: {format_time_in(total, time_unit)}")
     if events.has_memory:
         columns += _memory("CPU", "cpu", rows)
-        if device and any(e.device_memory_usage for e in events):
+        if device and any(e.self_device_memory_usage > 0 for e in events):
             columns += _memory(device.upper(), "device", rows)
     columns.append(Column("# of Calls", [str(e.count) for e in rows]))
     if any(e.node_id != -1 for e in rows):
@@ -111,6 +111,12 @@ def table(
         columns.append(_flops(rows))
     above = ["This report only display top-level ops statistics"] if top_level_only else []
     return Table(columns, above, below)
+
+
+def _on_device(events: Sequence[Any]) -> float:
+    """Microseconds of all work on the device; what events of the CPU say of it counts where there are no others."""
+    own = [e for e in events if e.device_type != DeviceType.CPU]
+    return sum(e.self_device_time_total for e in own or events)
 
 
 def cut(text: str, width: int) -> str:

@@ -21,15 +21,23 @@ if TYPE_CHECKING:
 class Trace:
     """Events, the curve of memory and facts about the run, as a trace.
 
-    Slices nest as the events do; an arrow leads from each forward call to the node of backward that it made, and from
-    calls of backward to the nodes of double backward.
+    Slices nest as the events do; an arrow leads from each forward call to the node of backward that it made, from
+    calls of backward to the nodes of double backward, and from calls to what they put on a device. Each stream of a device is
+    a thread of a process that stands for the device.
+
+    Arguments:
+        memory: curves by device: pairs of (microseconds, bytes).
     """
 
     def __init__(
-        self, events: EventList, memory: Sequence[tuple[float, int]] = (), facts: Mapping[str, Any] | None = None
+        self,
+        events: EventList,
+        memory: Mapping[str, Sequence[tuple[float, int]]] | None = None,
+        facts: Mapping[str, Any] | None = None,
     ) -> None:
-        self._events: list[FunctionEvent] = list(events)
-        self._memory = memory
+        self._events: list[FunctionEvent] = [e for e in events if e.device_type == DeviceType.CPU]
+        self._on_device: list[FunctionEvent] = [e for e in events if e.device_type != DeviceType.CPU]
+        self._memory = memory or {}
         self._facts = facts or {}
         self._pid = os.getpid()
 
@@ -40,7 +48,7 @@ class Trace:
             "displayTimeUnit": "ms",
             "host_name": platform.node(),
             **self._facts,
-            "traceEvents": [*self._names(), *self._slices(), *self._arrows(), *self._counters()],
+            "traceEvents": [*self._names(), *self._slices(), *self._arrows(), *self._device(), *self._counters()],
         }
 
     def write(self, path: Path) -> None:
@@ -59,17 +67,44 @@ class Trace:
         for thread in sorted({e.thread for e in self._events}):
             yield {"ph": "M", "name": "thread_name", "pid": self._pid, "tid": thread, "args": {"name": f"thread {thread}"}}
 
+    def _device(self) -> Iterator[dict[str, Any]]:
+        """Slices of streams, and the arrows that lead there."""
+        by = {e.id: e for e in self._events}
+        for device in sorted({e.device_index for e in self._on_device}):
+            yield {"ph": "M", "name": "process_name", "pid": device, "tid": 0, "args": {"name": f"GPU {device}"}}
+            yield {"ph": "M", "name": "process_sort_index", "pid": device, "tid": 0, "args": {"sort_index": 1 << 22 | device}}
+        for device, stream in sorted({(e.device_index, e.device_resource_id or 0) for e in self._on_device}):
+            yield {"ph": "M", "name": "thread_name", "pid": device, "tid": stream, "args": {"name": f"stream {stream}"}}
+        for event in self._on_device:
+            place = {"pid": event.device_index, "tid": event.device_resource_id}
+            start = event.time_range.start
+            span = self._at("X", event.name, event.activity_type or "kernel", start, event.thread)
+            args = {
+                "External id": event.linked_correlation_id,
+                "correlation": event.id,
+                **json.loads(event.metadata_json or "{}"),
+            }
+            yield {**span, **place, "dur": event.time_range.elapsed_us(), "args": args}
+            source = by.get(event.linked_correlation_id)
+            if source is None:
+                continue
+            queued = min(args.get("queued", source.time_range.start * 1e3) / 1e3, start)
+            yield {**self._at("s", "ac2g", "ac2g", queued, source.thread), "id": event.id}
+            yield {**self._at("f", "ac2g", "ac2g", start, 0), **place, "id": event.id, "bp": "e"}
+
     def _slices(self) -> Iterator[dict[str, Any]]:
         for event in self._events:
             start, length = event.time_range.start, event.time_range.elapsed_us()
             if event.name == MEMORY:
                 instant = self._at("i", MEMORY, "cpu_instant_event", start, event.thread)
-                yield {**instant, "s": "t", "args": {"Bytes": event.cpu_memory_usage, "Device Type": 0, "Device Id": -1}}
+                bytes_of = event.cpu_memory_usage or event.device_memory_usage
+                kind, index = (1, event.device_index) if event.device_memory_usage else (0, -1)
+                yield {**instant, "s": "t", "args": {"Bytes": bytes_of, "Device Type": kind, "Device Id": index}}
                 continue
-            category = event.activity_type or ("cpu_op" if event.device_type == DeviceType.CPU else "kernel")
+            category = event.activity_type or "cpu_op"
             span = self._at("X", event.trace_name or event.name, category, start, event.thread)
             yield {**span, "dur": length, "args": _arguments(event)}
-            for kernel in event.kernels:
+            for kernel in () if self._on_device else event.kernels:  # they have events of their own
                 device = self._at("X", kernel.name, "kernel", start, kernel.device)
                 yield {**device, "pid": f"device {kernel.device}", "dur": kernel.duration, "args": {"External id": event.id}}
 
@@ -88,8 +123,10 @@ class Trace:
                 yield {**end, "id": number, "bp": "e"}
 
     def _counters(self) -> Iterator[dict[str, Any]]:
-        for time, live in self._memory:
-            yield {**self._at("C", "Memory of tensors", "memory", time, 0), "args": {"bytes": live}}
+        for device, curve in self._memory.items():
+            name = "Memory of tensors" if device == "cpu" else f"Memory of tensors on {device}"
+            for time, live in curve:
+                yield {**self._at("C", name, "memory", time, 0), "args": {"bytes": live}}
 
 
 def _arguments(event: FunctionEvent) -> dict[str, Any]:
@@ -107,6 +144,8 @@ def _arguments(event: FunctionEvent) -> dict[str, Any]:
         args["FLOPs"] = event.flops
     if event.cpu_memory_usage:
         args["Bytes"] = event.cpu_memory_usage
+    if event.device_memory_usage:
+        args["Device Bytes"] = event.device_memory_usage
     if event.stack:
         args["Call stack"] = ";".join(event.stack)
     return args

@@ -6,6 +6,7 @@ import enum
 import os
 import socket
 import time
+import warnings
 from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -114,13 +115,14 @@ class profile:
     """Records the steps of a program that a schedule picks.
 
     Arguments:
-        activities: what to record: ProfilerActivity.CPU, or a dict from it to the types of events to keep.
+        activities: what to record: ProfilerActivity.CPU, ProfilerActivity.CUDA, or dicts from these to the types of events to
+            keep; None: all that there is.
         schedule: a function from the number of a step to a ProfilerAction; None: everything is recorded.
         on_trace_ready: called with this profile when a cycle has ended.
         record_shapes, profile_memory, with_stack, with_flops, with_modules, experimental_config, acc_events,
             custom_trace_id_callback, post_processing_timeout_s: see autograd.profiler.profile.
         execution_trace_observer: an object whose start() and stop() are called around what is recorded.
-        use_cuda: deprecated; accepted.
+        use_cuda: deprecated: adds ProfilerActivity.CUDA to the activities, or takes it away.
 
     Example::
 
@@ -152,6 +154,9 @@ class profile:
         post_processing_timeout_s: float | None = None,
     ) -> None:
         self.activities, self._filters = _activities(activities)
+        if use_cuda is not None:
+            warnings.warn("`use_cuda` is deprecated, use `activities` argument instead", FutureWarning, stacklevel=2)
+            (self.activities.add if use_cuda else self.activities.discard)(ProfilerActivity.CUDA)
         self.schedule = schedule or _always
         self.on_trace_ready = on_trace_ready
         self.record_shapes = record_shapes
@@ -222,6 +227,8 @@ class profile:
             with_stack=self.with_stack,
             with_modules=self.with_modules,
             use_kineto=True,
+            use_cpu=ProfilerActivity.CPU in self.activities,
+            use_device="cuda" if ProfilerActivity.CUDA in self.activities else None,
             experimental_config=self.experimental_config,
             acc_events=self.acc_events,
             custom_trace_id_callback=self.custom_trace_id_callback,

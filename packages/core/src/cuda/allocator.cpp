@@ -16,6 +16,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "watched_here.h"
+
 namespace adjoint::cuda {
 
 struct FreePieces;
@@ -238,11 +240,26 @@ DeviceHeap& heap(int device) {
 
 }  // namespace
 
+namespace {
+
+// Of the whole piece, as statistics() counts.
+void tell(const Block* b, bool freed) noexcept {
+  const auto bytes = static_cast<int64_t>(b->size);
+  if (watched_here()) tell_memory(b, freed ? -bytes : bytes, {DeviceType::cuda, b->stream.device});
+}
+
+}  // namespace
+
 Block* allocate(size_t bytes, int device) {
   enter(device);
-  return heap(device).allocate(bytes, current_stream(device));
+  Block* b = heap(device).allocate(bytes, current_stream(device));
+  tell(b, false);
+  return b;
 }
-void release(Block* b) noexcept { heap(b->stream.device).release(b); }
+void release(Block* b) noexcept {
+  tell(b, true);
+  heap(b->stream.device).release(b);
+}
 void* address(const Block* b) noexcept { return reinterpret_cast<void*>(b->data); }
 void use(Block* b, const Stream& stream) {
   if (b->stream == stream) [[likely]] return;

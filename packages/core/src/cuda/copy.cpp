@@ -1,5 +1,6 @@
 // Storage on a device, and the transfers that need no kernel.
 #include <adjoint/core/cuda/memory.h>
+#include <adjoint/core/cuda/work.h>
 #include <adjoint/core/error.h>
 #include <adjoint/core/without_gil.h>
 
@@ -23,6 +24,10 @@ void wait(const Stream& stream) {
   stream.synchronize();
 }
 
+template <class F> void put_copy(const char* name, size_t bytes, const Stream& stream, F&& f) {
+  put({.kind = Work::Kind::copy, .name = name, .stream = stream, .bytes = bytes}, f);
+}
+
 // One side is the host.
 void copy_host(const TensorImpl& to, const TensorImpl& from, size_t bytes, bool non_blocking) {
   const bool upload = to.device.type == DeviceType::cuda;
@@ -31,9 +36,14 @@ void copy_host(const TensorImpl& to, const TensorImpl& from, size_t bytes, bool 
   enter(device);
   const Stream& stream = current_stream(device);
   note_use(far, stream);
-  if (upload) check(driver().copy_to_device(pointer(to.data), from.data, bytes, stream.handle), "cuMemcpyHtoDAsync");
-  else check(driver().copy_to_host(to.data, pointer(from.data), bytes, stream.handle), "cuMemcpyDtoHAsync");
   const bool pinned = is_pinned(*near.storage);
+  if (upload) {
+    put_copy(pinned ? "Memcpy HtoD (Pinned -> Device)" : "Memcpy HtoD (Pageable -> Device)", bytes, stream,
+             [&] { check(driver().copy_to_device(pointer(to.data), from.data, bytes, stream.handle), "cuMemcpyHtoDAsync"); });
+  } else {
+    put_copy(pinned ? "Memcpy DtoH (Device -> Pinned)" : "Memcpy DtoH (Device -> Pageable)", bytes, stream,
+             [&] { check(driver().copy_to_host(to.data, pointer(from.data), bytes, stream.handle), "cuMemcpyDtoHAsync"); });
+  }
   if (pinned) note_copy(*near.storage, stream);
   if (!pinned || !non_blocking) wait(stream);
 }
@@ -44,7 +54,9 @@ void copy_devices(const TensorImpl& to, const TensorImpl& from, size_t bytes) {
   ready.record(target);
   ready.wait(source);
   note_use(from, source);
-  check(driver().copy_between(pointer(to.data), context(to.device.index), pointer(from.data), context(from.device.index), bytes, source.handle), "cuMemcpyPeerAsync");
+  put_copy("Memcpy PtoP (Device -> Device)", bytes, source, [&] {
+    check(driver().copy_between(pointer(to.data), context(to.device.index), pointer(from.data), context(from.device.index), bytes, source.handle), "cuMemcpyPeerAsync");
+  });
   done.record(source);
   done.wait(target);
   note_use(to, target);
@@ -75,10 +87,9 @@ void begin_call(Device device, std::span<const Tensor> operands) {
   for (const Tensor& t : operands) note_use(*t, stream);
 }
 
-void fill(void* data, size_t count, size_t itemsize, const void* value, int device) {
-  if (!count) return;
-  enter(device);
-  const StreamHandle stream = current_stream(device).handle;
+namespace {
+
+void set(void* data, size_t count, size_t itemsize, const void* value, StreamHandle stream) {
   const auto* bytes = static_cast<const unsigned char*>(value);
   const Pointer to = pointer(data);
   if (std::all_of(bytes, bytes + itemsize, [&](unsigned char b) { return b == bytes[0]; }))
@@ -90,12 +101,25 @@ void fill(void* data, size_t count, size_t itemsize, const void* value, int devi
   for (size_t i = 0; i < itemsize / 4; i++) check(driver().set_column32(to + 4 * i, itemsize, words[i], 1, count, stream), "cuMemsetD2D32Async");
 }
 
+}  // namespace
+
+void fill(void* data, size_t count, size_t itemsize, const void* value, int device) {
+  if (!count) return;
+  enter(device);
+  const Stream& stream = current_stream(device);
+  put({.kind = Work::Kind::fill, .name = "Memset (Device)", .stream = stream, .bytes = count * itemsize}, [&] { set(data, count, itemsize, value, stream.handle); });
+}
+
 void read(void* host, const void* data, size_t bytes, int device) {
   if (!bytes) return;
   enter(device);
   const Stream& stream = current_stream(device);
-  check(driver().copy_to_host(host, pointer(data), bytes, stream.handle), "cuMemcpyDtoHAsync");
+  put_copy("Memcpy DtoH (Device -> Pageable)", bytes, stream, [&] { check(driver().copy_to_host(host, pointer(data), bytes, stream.handle), "cuMemcpyDtoHAsync"); });
   wait(stream);
+}
+
+void copy_on(const Stream& stream, void* to, const void* from, size_t bytes) {
+  put_copy("Memcpy DtoD (Device -> Device)", bytes, stream, [&] { check(driver().copy_on_device(pointer(to), pointer(from), bytes, stream.handle), "cuMemcpyDtoDAsync"); });
 }
 
 void copy(const TensorImpl& to, const TensorImpl& from, bool non_blocking) {
@@ -108,7 +132,7 @@ void copy(const TensorImpl& to, const TensorImpl& from, bool non_blocking) {
     const Stream& stream = current_stream(to.device.index);
     note_use(to, stream);
     note_use(from, stream);
-    check(driver().copy_on_device(pointer(to.data), pointer(from.data), bytes, stream.handle), "cuMemcpyDtoDAsync");
+    copy_on(stream, to.data, from.data, bytes);
   } else if (to.device.type == from.device.type) {
     copy_devices(to, from, bytes);
   } else {

@@ -153,8 +153,7 @@ void copy_kernel(const Launch& l) {
   if (number && from.dtype == to.dtype && to.contiguous())
     return fill(to.data, static_cast<size_t>(to.numel), static_cast<size_t>(itemsize(to.dtype)), from.data, l.device.index);
   if (!number && from.dtype == to.dtype && same_layout(from, to))
-    return check(driver().copy_on_device(reinterpret_cast<Pointer>(to.data), reinterpret_cast<Pointer>(from.data),
-                                         static_cast<size_t>(to.numel * itemsize(to.dtype)), current_stream(l.device.index).handle), "cuMemcpyDtoDAsync");
+    return copy_on(current_stream(l.device.index), to.data, from.data, static_cast<size_t>(to.numel * itemsize(to.dtype)));
   load_kernels();
   static const char* const name = find_op("to_dtype")->name;
   const Entry* e = table().find(name);

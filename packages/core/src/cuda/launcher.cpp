@@ -1,6 +1,7 @@
 // From arguments to a launch: the table of variants, loading, and the driver's call.
 #include <adjoint/core/cuda/kernel.h>
 #include <adjoint/core/cuda/memory.h>
+#include <adjoint/core/cuda/work.h>
 #include <adjoint/core/error.h>
 
 #include <cstring>
@@ -24,6 +25,7 @@ void Arguments::value(const void* p, DType type) {
 
 struct Plan {
   Function function = nullptr;
+  std::string entry;            // its name, and the operation's
   uint32_t shared = 0, threads = 0, clusters = 1;
   bool plain = true, cooperative = false, dependent = false;
   uint64_t scratch = 0;
@@ -131,6 +133,7 @@ Plan load(const Image& image, const std::string& name, int device) {
     check(driver().set_cache_config(plan.function, prefer_shared), "cuFuncSetCacheConfig");
     check(driver().set_function_attribute(plan.function, function_max_dynamic_shared, p.shared_per_block_optin - attribute(plan.function, function_static_shared)), "cuFuncSetAttribute");
   }
+  plan.entry = image.entry + "<" + name + ">";
   plan.shared = image.shared;
   plan.threads = image.threads;
   plan.clusters = image.clusters;
@@ -188,7 +191,7 @@ const Plan& DeviceKernel::find(const Arguments& a, int device) {
 void DeviceKernel::launch(const Arguments& a, uint32_t x, uint32_t y, uint32_t z, int device) {
   if (!x || !y || !z) return;
   const Plan& p = find(a, device);
-  const StreamHandle stream = current_stream(device).handle;
+  const Stream& stream = current_stream(device);
   Pointer scratch[2] = {};
   Tensor room;
   if (p.scratch) {
@@ -199,8 +202,10 @@ void DeviceKernel::launch(const Arguments& a, uint32_t x, uint32_t y, uint32_t z
   size_t n = 0;
   for (uint8_t slot : p.slots) parameters[n++] = const_cast<uint64_t*>(&a.slot[slot]);
   for (Pointer& s : scratch) parameters[n++] = &s;
-  if (!p.plain) return launch_with_attributes(p, x, y, z, stream, parameters);
-  check(driver().launch(p.function, x, y, z, p.threads, 1, 1, p.shared, stream, parameters, nullptr), "cuLaunchKernel");
+  put({.kind = Work::Kind::kernel, .name = p.entry.c_str(), .stream = stream, .grid = {x * p.clusters, y, z}, .threads = p.threads, .shared = p.shared}, [&] {
+    if (!p.plain) return launch_with_attributes(p, x, y, z, stream.handle, parameters);
+    check(driver().launch(p.function, x, y, z, p.threads, 1, 1, p.shared, stream.handle, parameters, nullptr), "cuLaunchKernel");
+  });
 }
 
 }  // namespace adjoint::cuda

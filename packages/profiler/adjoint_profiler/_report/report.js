@@ -1,7 +1,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
-const [NAME, START, LENGTH, DEPTH, THREAD, KIND, SEQUENCE, DETAIL, BYTES] = data.events.length ? data.events[0].keys() : [];
+const [NAME, START, LENGTH, DEPTH, LANE, KIND, SEQUENCE, DETAIL, BYTES] = data.events.length ? data.events[0].keys() : [];
 const colors = ["--call", "--node", "--engine", "--label", "--python", "--device"];
-const ROW = 19, AXIS = 22, GAP = 24;
+const DEVICE = 5, ROW = 19, AXIS = 22, GAP = 24;
 const byId = (id) => document.getElementById(id);
 const [flame, memory, tip, search] = ["flame", "memory", "tip", "search"].map(byId);
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -16,7 +16,7 @@ function bytes(n) {
   return `${n} B`;
 }
 
-// ---- what is shown: a window of time; lanes of threads below each other
+// ---- what is shown: a window of time; lanes of threads and of streams below each other
 
 let first = Infinity, last = -Infinity;
 for (const e of data.events) {
@@ -26,26 +26,27 @@ for (const e of data.events) {
 if (!(last > first)) [first, last] = [0, 1];
 let from = first, to = last, wanted = "", hover = -1;
 
-const lanes = new Map();   // thread: the row of its first level
-let rows = 0;
-for (const thread of [...new Set(data.events.map((e) => e[THREAD]))].sort((a, b) => a - b)) {
-  const deepest = Math.max(...data.events.filter((e) => e[THREAD] === thread).map((e) => e[DEPTH]));
-  lanes.set(thread, { top: AXIS + rows * ROW + lanes.size * GAP, levels: deepest + 1 });
-  rows += deepest + 1;
-}
-const height = AXIS + Math.max(rows, 1) * ROW + lanes.size * GAP;
+const levels = data.lanes.map(() => 1);
+for (const e of data.events) levels[e[LANE]] = Math.max(levels[e[LANE]], e[DEPTH] + 1);
+let height = AXIS;
+const tops = levels.map((n) => { const top = height; height += n * ROW + GAP; return top; });
+if (!levels.length) height += ROW;
 
-// The call that made a node, and back: by thread and sequence number.
+// The call that made a node, and back: by thread and sequence number. What ran on a device, and the call that put it there.
 const calls = new Map(), partner = new Map();
 data.events.forEach((e, i) => {
   if (e[SEQUENCE] < 0) return;
-  const key = `${e[THREAD]} ${e[SEQUENCE]}`;
+  const key = `${e[LANE]} ${e[SEQUENCE]}`;
   if (e[KIND] !== 1) { if (!calls.has(key)) calls.set(key, i); }
   else if (calls.has(key)) { partner.set(i, calls.get(key)); partner.set(calls.get(key), i); }
 });
+for (const [piece, call] of data.started) {
+  partner.set(piece, call);
+  if (!partner.has(call)) partner.set(call, piece);
+}
 
 const x = (t) => (t - from) / (to - from) * flame.clientWidth;
-const top = (e) => lanes.get(e[THREAD]).top + GAP - 6 + e[DEPTH] * ROW;
+const top = (e) => tops[e[LANE]] + GAP - 6 + e[DEPTH] * ROW;
 const matches = (e) => wanted && data.names[e[NAME]].toLowerCase().includes(wanted);
 
 function prepared(canvas, wantedHeight) {
@@ -78,15 +79,13 @@ function drawFlame() {
   const [pen, width] = prepared(flame, height);
   drawAxis(pen, width);
   const fills = colors.map(style), ink = style("--ink"), light = style("--on-bar");
-  for (const [thread, lane] of lanes) {
-    pen.fillStyle = style("--soft");
-    if (lanes.size > 1) pen.fillText(`thread ${thread}`, 4, lane.top + 9);
-  }
+  pen.fillStyle = style("--soft");
+  if (data.lanes.length > 1) data.lanes.forEach((lane, i) => pen.fillText(lane, 4, tops[i] + 9));
   const lastPixel = new Map();   // events thinner than a pixel are drawn once for each pixel
   data.events.forEach((e, i) => {
     const left = x(e[START]), right = x(e[START] + e[LENGTH]);
     if (right < 0 || left > width) return;
-    const key = e[THREAD] * 4096 + e[DEPTH], pixel = Math.floor(left);
+    const key = e[LANE] * 4096 + e[DEPTH], pixel = Math.floor(left);
     if (right - left < 1 && lastPixel.get(key) === pixel && !matches(e)) return;
     lastPixel.set(key, pixel);
     const a = Math.max(left, 0), w = Math.max(Math.min(right, width) - a, 1);
@@ -136,18 +135,21 @@ function drawArrow(pen, color) {
 
 // ---- memory
 
-const lives = data.memory.map((m) => m[1]);
-const [least, most] = [lives.reduce((a, b) => Math.min(a, b), 0), lives.reduce((a, b) => Math.max(a, b), 1)];
+const curves = Object.entries(data.memory).map(([device, curve]) => {
+  const lives = curve.map((m) => m[1]), canvas = document.createElement("canvas");
+  canvas.setAttribute("aria-label", `Memory of tensors over time, ${device}`);
+  memory.append(canvas);
+  return { device, curve, canvas, least: lives.reduce((a, b) => Math.min(a, b), 0), most: lives.reduce((a, b) => Math.max(a, b), 1) };
+});
 
-function drawMemory() {
-  if (!data.memory.length) { memory.hidden = true; memory.style.display = "none"; return; }
-  const tall = 110, [pen, width] = prepared(memory, tall);
+function drawMemory({ device, curve, canvas, least, most }) {
+  const tall = 110, [pen, width] = prepared(canvas, tall);
   const y = (n) => tall - 6 - (n - least) / (most - least) * (tall - 30);
   pen.fillStyle = style("--label");
   pen.beginPath();
   pen.moveTo(0, y(0));
   let level = y(0), pixel = 0;
-  for (const [t, live] of data.memory) {
+  for (const [t, live] of curve) {
     const at = Math.max(x(t), 0);
     if (x(t) > width) break;
     if (at - pixel >= 0.5 || y(live) < level) {
@@ -166,7 +168,7 @@ function drawMemory() {
   pen.strokeStyle = style("--label");
   pen.stroke();
   pen.fillStyle = style("--soft");
-  pen.fillText(`Memory of tensors: at most ${bytes(most)}`, 4, 9);
+  pen.fillText(`Memory of tensors${device === "cpu" ? "" : ` on ${device}`}: at most ${bytes(most)}`, 4, 9);
 }
 
 // ---- moving about
@@ -175,7 +177,7 @@ let due = false;
 function draw() {
   if (due) return;
   due = true;
-  requestAnimationFrame(() => { due = false; drawFlame(); drawMemory(); });
+  requestAnimationFrame(() => { due = false; drawFlame(); curves.forEach(drawMemory); });
 }
 function show(a, b) {
   const least = 0.05, middle = (a + b) / 2, half = Math.max((b - a) / 2, least);
@@ -194,6 +196,9 @@ function at(event) {
   const slack = (to - from) / box.width;
   return data.events.findLastIndex((e) => e[START] - slack <= t && t <= e[START] + e[LENGTH] + slack && top(e) <= y && y < top(e) + ROW);
 }
+function relation(kind, other) {
+  return kind === DEVICE ? "started by" : other === DEVICE ? "on the device:" : kind === 1 ? "made by" : "in backward:";
+}
 function point(event) {
   const found = at(event);
   if (found !== hover) { hover = found; draw(); }
@@ -204,7 +209,7 @@ function point(event) {
   tip.append(`${time(e[LENGTH])}, begins at ${time(e[START])}`);
   if (e[BYTES]) tip.append(`\n${bytes(e[BYTES])} of its own`);
   if (data.details[e[DETAIL]]) tip.append(`\n${data.details[e[DETAIL]]}`);
-  if (other !== undefined) tip.append(`\n${e[KIND] === 1 ? "made by" : "in backward:"} ${data.names[data.events[other][NAME]]}`);
+  if (other !== undefined) tip.append(`\n${relation(e[KIND], data.events[other][KIND])} ${data.names[data.events[other][NAME]]}`);
   const box = flame.getBoundingClientRect(), left = event.clientX - box.left + 14;
   tip.style.left = `${Math.max(0, Math.min(left, box.width - tip.offsetWidth - 4))}px`;
   tip.style.top = `${event.clientY - box.top + 18}px`;
@@ -279,7 +284,7 @@ function fillTable() {
     const line = body.insertRow();
     row.forEach((value, i) => {
       const cell = line.insertCell();
-      cell.textContent = typeof value === "string" ? value : columns[i] === "Calls" ? value.toLocaleString("en") : columns[i] === "Self memory" ? bytes(value) : value.toFixed(2);
+      cell.textContent = typeof value === "string" ? value : columns[i] === "Calls" ? value.toLocaleString("en") : columns[i].endsWith("memory") ? bytes(value) : value.toFixed(2);
       if (i === 0) cell.title = value;
       if (columns[i] === "Self %") {
         cell.className = "share";

@@ -7,6 +7,8 @@
 
 namespace adjoint {
 
+namespace cuda { struct Work; }
+
 // Something that runs, and what it is given.
 struct Span {
   enum class Kind : uint8_t { op, in_place, function, custom, backward, evaluation, node, range };
@@ -25,7 +27,8 @@ struct ADJOINT_API Observer {
   virtual void begin(const Span&) noexcept = 0;
   virtual void end(const Span&, Tensors y) = 0;    // results; of a node, its gradients. It may throw
   virtual void fail(const Span&) noexcept = 0;     // an error is on its way instead
-  virtual void memory(const void*, int64_t) noexcept {}   // a tensor's memory: bytes allocated, or freed (negative)
+  virtual void memory(const void*, int64_t, Device) noexcept {}   // a tensor's memory: bytes allocated, or freed (negative)
+  virtual void work(const cuda::Work&, bool) noexcept {}          // for a GPU: about to be put on its stream, then that it is there
 };
 
 ADJOINT_API extern const std::atomic<uint32_t>* const observers;   // how many there are, in all threads together
@@ -35,7 +38,7 @@ ADJOINT_API void add_observer(Observer& o);            // of this thread
 ADJOINT_API bool remove_observer(Observer& o) noexcept;   // false: it does not watch this thread
 ADJOINT_API void* observers_here() noexcept;           // this thread's, for swap_observers in another one
 ADJOINT_API void swap_observers(void* there) noexcept;
-ADJOINT_API void tell_memory(const void* block, int64_t bytes) noexcept;
+ADJOINT_API void tell_memory(const void* block, int64_t bytes, Device where) noexcept;
 
 // Tells this thread's observers of one span. The span is known by its address until it ends; without `end`, it failed.
 class ADJOINT_API Watch {

@@ -1,6 +1,7 @@
 // What one thread ran, when: the raw material of profiles. Written in C++ so that an event costs a fraction of a microsecond.
 #pragma once
 #include <adjoint/core/observer.h>
+#include <adjoint/engine/device_log.h>
 #include <adjoint/engine/node.h>
 
 #include <deque>
@@ -13,7 +14,7 @@ namespace adjoint::engine {
 
 class ADJOINT_API EventLog final : public Observer {
  public:
-  struct Options { bool shapes = false, memory = false, sites = false; };
+  struct Options { bool shapes = false, memory = false, sites = false, device = false; };   // device: times of work on GPUs
   static constexpr uint32_t none = ~0u;
 
   // An operand or a result, as it was. Numbers among the operands keep their value.
@@ -33,22 +34,24 @@ class ADJOINT_API EventLog final : public Observer {
     uint64_t sequence = 0;
     const void* node = nullptr;          // that node's address, where it is known: other threads use the same numbers
   };
-  struct Memory { int64_t time, bytes; uint32_t event; };   // event: the innermost one that ran
+  struct Memory { int64_t time, bytes; uint32_t event; Device where; };   // event: the innermost one that ran
 
   explicit EventLog(Options o) : options_(o) {}
   void start();                          // watches this thread from now on; one thread at a time
-  bool stop() noexcept;                  // what still runs ends now. False: another thread started it, and must stop it
+  bool stop() noexcept;                  // what still runs ends now, and work on GPUs is waited for. False: another thread started it, and must stop it
 
   const std::deque<Event>& events() const { return events_; }
   const std::deque<Memory>& memory() const { return memory_; }
   const std::deque<Operand>& detail() const { return detail_; }
+  const DeviceLog& device() const { return device_; }
   const std::string& name(uint32_t id) const { return names_[id]; }
   uint32_t thread() const noexcept { return thread_; }   // threads are numbered from 1 as they start a log
 
   void begin(const Span& s) noexcept override;
   void end(const Span& s, Tensors y) override;
   void fail(const Span& s) noexcept override;
-  void memory(const void* block, int64_t bytes) noexcept override;
+  void memory(const void* block, int64_t bytes, Device where) noexcept override;
+  void work(const cuda::Work& w, bool put) noexcept override;
 
  private:
   struct Open { const Span* span; uint32_t event; uint64_t sequence; };
@@ -64,6 +67,7 @@ class ADJOINT_API EventLog final : public Observer {
   std::deque<Event> events_;
   std::deque<Memory> memory_;
   std::deque<Operand> detail_;
+  DeviceLog device_;
   std::vector<Open> open_;
   std::deque<std::string> names_;
   std::unordered_map<std::string, uint32_t> ids_;

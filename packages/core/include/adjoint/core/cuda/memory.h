@@ -33,6 +33,7 @@ ADJOINT_API int device_of(const void* p);             // that holds this memory,
 ADJOINT_API Storage* make_storage(size_t bytes, Device device);
 ADJOINT_API void fill(void* data, size_t count, size_t itemsize, const void* value, int device);   // on the current stream
 ADJOINT_API void read(void* host, const void* data, size_t bytes, int device);                     // waits
+ADJOINT_API void copy_on(const Stream& stream, void* to, const void* from, size_t bytes);            // within its device
 // Between any two devices; both without gaps and laid out alike. Waits for the host's part unless that is pinned and `non_blocking`.
 ADJOINT_API void copy(const TensorImpl& to, const TensorImpl& from, bool non_blocking);
 ADJOINT_API void note_use(const TensorImpl& t, const Stream& stream);   // use() of its memory, if that is ours
