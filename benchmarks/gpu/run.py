@@ -1,7 +1,7 @@
 """Everything that wants a real GPU, in one call: python benchmarks/gpu/run.py [--quick]
 
 Runs the cases of tests/device_kernels on the GPU, then measures: how long the first result takes (C), what an eager call costs on the
-CPU (L), the bandwidth of elementwise operations, copies, softmax and norms beside that of the driver's own copy (B), and products of
+CPU (L), what profiling adds to that (P), the bandwidth of elementwise operations, copies, softmax and norms beside that of the driver's own copy (B), and products of
 matrices (M). Where PyTorch is installed, its figures stand beside ours; the goals are those of the first column of each table. Prints
 Markdown and writes it to $OUT/gpu.md if OUT is set, or else to benchmarks/gpu/results/. `--rehearse` runs all but the tests on tiny
 sizes, as on the stand-in driver of tests/cuda: it shows that the script runs, and measures nothing.
@@ -138,6 +138,43 @@ def launches():
           lambda lib, label, f: f"{cpu_seconds(lib, f) * 1e6 / (NODES if 'a node' in label else 1):.2f}")  # fmt: skip
 
 
+def profiles():
+    """The CPU's time for a call that is profiled; and a large copy's time on the device, which must be the one that events give."""
+    repeat = 2 if REHEARSE else 2000
+
+    def call(lib, **options):
+        x = lib.ones(64, 64, device="cuda")
+        x + x
+        best = float("inf")
+        for _ in range(3):
+            with lib.autograd.profiler.profile(use_kineto=True, **options):
+                start = time.perf_counter()
+                for _ in range(repeat):
+                    x + x
+                best = min(best, (time.perf_counter() - start) / repeat)
+        return best
+
+    def large(lib):
+        return lib.ones((1 << 16) if REHEARSE else (1 << 26), device="cuda")
+
+    def copy_in_profile(lib):
+        x = large(lib)
+        x.clone()
+        with lib.autograd.profiler.profile(use_device="cuda", use_kineto=True) as prof:
+            x.clone()
+        return (
+            sum(e.self_device_time_total for e in prof.function_events if e.device_type == lib.autograd.DeviceType.CUDA) / 1e6
+        )
+
+    rows = [
+        ("x + y, profiled", "", lambda lib: lambda: call(lib)),
+        ("x + y, profiled with the device's times", "", lambda lib: lambda: call(lib, use_device="cuda")),
+        ("a copy on the device, from the profile", "", lambda lib: lambda: copy_in_profile(lib)),
+        ("a copy on the device, from events", "", lambda lib: lambda: device_seconds(lib, large(lib).clone, 1)),
+    ]
+    table("P: profiling", "us", rows, lambda lib, label, seconds: f"{seconds() * 1e6:.2f}")
+
+
 def backward(lib, forward, *inputs):
     """The derivatives of forward(inputs) alone."""
     leaves = [x.requires_grad_() for x in inputs]
@@ -213,7 +250,7 @@ def main():
     p = ad.cuda.get_device_properties()
     say(f"# {p.name}, sm_{p.major}{p.minor}, {p.total_memory >> 30} GiB, {time.strftime('%d %b %Y')}\n")
     folder = Path(os.environ.get("OUT") or (tempfile.mkdtemp() if REHEARSE else Path(__file__).parent / "results"))
-    for part in (*([] if REHEARSE else [tests]), first_results, launches, bandwidth, products):
+    for part in (*([] if REHEARSE else [tests]), first_results, launches, profiles, bandwidth, products):
         try:
             part()
         except Exception as error:  # what was measured before stays
