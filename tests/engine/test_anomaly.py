@@ -1,5 +1,6 @@
 """Anomaly detection: who made the node that failed."""
 
+import threading
 import warnings
 
 import pytest
@@ -85,3 +86,20 @@ def test_metadata_holds_the_stack():
     with autograd.set_detect_anomaly(True):
         y = ad.ones(1, requires_grad=True) * 2
     assert any("test_metadata_holds_the_stack" in line for line in y.grad_fn.metadata["traceback_"])
+
+
+def test_it_is_of_the_process_not_of_a_thread():
+    seen = []
+    with autograd.set_detect_anomaly(True):
+        thread = threading.Thread(target=lambda: seen.append(ad.is_anomaly_enabled()))
+        thread.start()
+        thread.join()
+    assert seen == [True] and not ad.is_anomaly_enabled()
+
+
+def test_where_warnings_are_errors_the_report_is_printed(capfd):
+    with autograd.set_detect_anomaly(True), warnings.catch_warnings(action="error"):
+        y = the_forward_line(ad.ones(2, requires_grad=True)).sum()
+        with pytest.raises(ZeroDivisionError):
+            y.backward()
+    assert "Error detected in FailingBackward. Traceback of forward call" in capfd.readouterr().err

@@ -50,3 +50,41 @@ def test_hooks_may_be_assigned_to_what_does_not_require_grad():
     y = x * ad.ones(2, requires_grad=True)
     y.sum().backward()
     assert list(x._backward_hooks) == [0]
+
+
+@pytest.mark.parametrize(
+    ("name", "match"),
+    [
+        ("data", "Deleting tensor data is not allowed"),
+        ("requires_grad", "requires_grad must be a bool"),
+        ("_backward_hooks", "not allowed"),
+        ("_grad_fn", "Detach tensor instead"),
+    ],
+)
+def test_attributes_that_cannot_be_deleted(name, match):
+    x = ad.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match=match):
+        delattr(x, name)
+    y = x * 2
+    assert y._grad_fn is y.grad_fn
+
+
+def test_a_leaf_with_other_memory_is_another_end_of_graphs():
+    for replace in (lambda x: x.set_(ad.zeros(2)), lambda x: setattr(x, "data", ad.zeros(3))):
+        x = ad.ones(2, requires_grad=True)
+        y, edge = x.clone().sum(), ad.autograd.graph.get_gradient_edge(x)
+        with ad.no_grad():
+            replace(x)
+        with pytest.raises(RuntimeError, match="appears to not have been used in the graph"):
+            ad.autograd.grad(y, x, retain_graph=True)
+        assert ad.autograd.grad(y, edge)[0].tolist() == [1, 1]
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"):
+        x.set_(ad.zeros(3))
+
+
+def test_one_value_may_be_written_to_all_of_an_expanded_tensor():
+    x = ad.zeros(3)
+    for write, value in ((lambda t: t.fill_(2), 2), (lambda t: t.zero_(), 0), (lambda t: t.fill_(ad.tensor(5)), 5)):
+        assert write(x.expand(2, 3)).tolist() == [[value] * 3] * 2 and x.tolist() == [value] * 3
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor refers to a single memory location"):
+        x.expand(2, 3).copy_(ad.ones(2, 3))

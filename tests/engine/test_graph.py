@@ -29,7 +29,7 @@ def walk(node):
 def test_the_graph_can_be_walked():
     x = leaf()
     names = [n.name() for n in walk(((x * 2).exp() + x).sum().grad_fn)]
-    assert sorted(names) == ["AccumulateGrad", "AddBackward0", "ExpBackward0", "MulBackward0", "SumBackward0"]
+    assert sorted(names) == ["AddBackward0", "ExpBackward0", "MulBackward0", "SumBackward0", "torch::autograd::AccumulateGrad"]
     accumulate = graph.get_gradient_edge(x).node
     assert accumulate.variable is x and accumulate.next_functions == () and accumulate.requires_grad
 

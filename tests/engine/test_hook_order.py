@@ -57,3 +57,104 @@ def test_a_gradient_that_a_hook_keeps_stays_as_it_was():
     for again in (True, False):
         y.sum().backward(retain_graph=again)
     assert [g.tolist() for g in kept] == [[1, 1], [3, 3]] * 2 and x.grad.tolist() == [6, 6]
+
+
+class Nothing(ad.autograd.Function):
+    """Hands on its argument, and no gradient."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, g):
+        return None
+
+
+def test_hooks_are_called_for_gradients_that_are_absent():
+    x = ad.ones(2, requires_grad=True)
+    y, seen = x * 2, []
+    y.retain_grad()
+    y.register_hook(lambda g: seen.append(("tensor", g)))
+    y.grad_fn.register_prehook(lambda gs: seen.append(("before", *gs)))
+    y.grad_fn.register_hook(lambda grads, gs: seen.append(("after", grads[0], *gs)))
+    x.register_hook(lambda g: seen.append(("leaf", g)))
+    x.register_post_accumulate_grad_hook(lambda leaf: seen.append(("accumulated", leaf.grad)))
+    Nothing.apply(y).sum().backward()
+    assert seen == [("tensor", None), ("before", None), ("after", None, None), ("leaf", None), ("accumulated", None)]
+    assert y.grad is None
+
+    first, second = x.unbind()
+    first.register_hook(seen.append)
+    second.backward()
+    assert seen[-1] == ("accumulated", x.grad) and seen[-3] is None and x.grad.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "register",
+    [
+        lambda y, f: y.register_hook(lambda g: f()),
+        lambda y, f: y.grad_fn.register_prehook(lambda gs: (f(),)),
+        lambda y, f: y.grad_fn.register_hook(lambda grads, gs: (f(), *grads[1:])),
+    ],
+)
+def test_hooks_make_no_gradient_out_of_nothing(register):
+    x = ad.ones(2, requires_grad=True)
+    y = x * 2
+    register(y, lambda: ad.ones(2))
+    with pytest.raises(RuntimeError, match="can't replace a None gradient with a non-None value"):
+        Nothing.apply(y).sum().backward()
+
+
+@pytest.mark.parametrize("place", ["tensor", "pre", "post", "accumulated"])
+def test_what_hooks_add_and_remove_counts_from_the_next_time_on(place):
+    x = ad.ones(2, requires_grad=True)
+    y, calls = x * 2, []
+    register = {
+        "tensor": y.register_hook,
+        "pre": y.grad_fn.register_prehook,
+        "post": y.grad_fn.register_hook,
+        "accumulated": x.register_post_accumulate_grad_hook,
+    }[place]
+
+    def first(*_):
+        calls.append("first")
+        second.remove()
+        if calls.count("first") == 1:
+            register(lambda *_: calls.append("added"))
+
+    register(first)
+    second = register(lambda *_: calls.append("second"))
+    y.sum().backward(retain_graph=True)
+    assert calls == ["first", "second"]
+    y.sum().backward()
+    assert calls[2:] == ["first", "added"]
+
+
+def test_backward_into_a_result_runs_the_hooks_of_its_node():
+    x, calls = ad.ones(2, requires_grad=True), []
+    y = x * 2
+    y.grad_fn.register_prehook(lambda gs: calls.append("before"))
+    y.grad_fn.register_hook(lambda grads, gs: calls.append("after"))
+    y.register_hook(lambda g: calls.append("tensor") or g * 3)
+    y.sum().backward(inputs=(y,))
+    assert calls == ["tensor", "before", "after"] and y.grad.tolist() == [3, 3] and x.grad is None
+
+
+def test_hooks_after_a_leafs_node_see_what_was_accumulated():
+    x = ad.ones(2, requires_grad=True)
+    node = ad.autograd.graph.get_gradient_edge(x).node
+    x.register_post_accumulate_grad_hook(lambda leaf: [leaf.grad.add_(0.5)] and None)
+    node.register_prehook(lambda gs: (gs[0] * 3,))
+    node.register_hook(lambda _, gs: setattr(x, "grad", gs[0] * 10))
+    x.sum().backward()
+    assert x.grad.tolist() == [35, 35]
+
+
+def test_the_node_that_runs_is_known_in_hooks():
+    x = ad.ones(2, requires_grad=True)
+    y, seen = x * 2, []
+    for register in (x.register_hook, y.register_hook, y.grad_fn.register_prehook):
+        register(lambda g: seen.append(ad._C._current_autograd_node()))
+    y.sum().backward()
+    assert seen == [y.grad_fn, y.grad_fn, y.grad_fn.next_functions[0][0]] and ad._C._current_autograd_node() is None

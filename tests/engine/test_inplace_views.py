@@ -247,6 +247,27 @@ def test_views_that_became_leaves_are_not_written_to():
             write(v)
 
 
+class _Plus(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x + 1
+
+    @staticmethod
+    def backward(ctx, g):
+        return g
+
+
+USES_OF_HISTORY = [
+    lambda t, x: t.grad_fn,
+    lambda t, x: t * 2,
+    lambda t, x: t[0],
+    lambda t, x: t.mul_(2),
+    lambda t, x: _Plus.apply(t),
+    lambda t, x: t.backward(ad.ones_like(t)),
+    lambda t, x: autograd.grad(t, x, ad.ones_like(t)),
+]
+
+
 @pytest.mark.parametrize(
     "back", [lambda x: x.view_as(x), lambda x: x, lambda x: (x.view_as(x), x + 1)], ids=["view", "input", "two outputs"]
 )
@@ -260,19 +281,40 @@ def test_views_out_of_custom_functions_are_outdated_by_writes(back):
         def backward(ctx, g, *others):
             return -g
 
-    for use in (lambda r: r, lambda r: r[0]):
-        x = base()
-        y = x * 1
-        r = Reverse.apply(y)
-        r = r[0] if isinstance(r, tuple) else r
-        y.mul_(3)
-        assert use(r).detach().tolist() == use(x * 3).tolist() and y.grad_fn is not None
-        for differentiate in (lambda t: t.backward(), lambda t: autograd.grad(t, x)):
+    x = base()
+    y = x * 1
+    r = Reverse.apply(y)
+    r = r[0] if isinstance(r, tuple) else r
+    y.mul_(3)
+    with ad.no_grad():
+        assert (r + 0).tolist() == y.tolist()
+    assert r.detach().tolist() == y.tolist() and y.grad_fn is not None and repr(r).endswith("grad_fn=<Invalid>)")
+    for use in USES_OF_HISTORY:
+        with pytest.raises(
+            RuntimeError,
+            match=r"Output 0 of Reverse is a view and its base or another view of its base has been modified inplace\. This view ",
+        ):
+            use(r, x)
+
+
+def test_views_made_without_recording_are_outdated_by_recorded_writes():
+    x = base()
+    y = x * 1
+    with ad.no_grad():
+        view = y[:]
+        beyond = view[1:]
+    assert (beyond + 1).tolist() == (y[1:] + 1).tolist() and not view.requires_grad
+    y.mul_(3)
+    for v in (view, beyond):
+        with ad.no_grad():
+            assert (v + 0).tolist() == (x[-len(v) :] * 3).tolist()
+        assert repr(v).endswith("grad_fn=<Invalid>)")
+        for use in USES_OF_HISTORY:
             with pytest.raises(
                 RuntimeError,
-                match=r"Output 0 of Reverse is a view and its base or another view of its base has been modified inplace\. This view ",
+                match="A view was created in no_grad mode and its base or another view of its base has been modified",
             ):
-                differentiate(use(r).sum())
+                use(v, x)
 
 
 def test_what_a_function_writes_does_not_outdate_its_own_views():

@@ -48,20 +48,19 @@ def test_modes_decorate_functions_and_generators(make):
 
 def test_modes_belong_to_the_thread():
     seen = []
-    with ad.inference_mode(), autograd.set_multithreading_enabled(False), autograd.set_detect_anomaly(True):
+    with ad.inference_mode(), autograd.set_multithreading_enabled(False):
         t = threading.Thread(
             target=lambda: seen.extend(
                 [
                     ad.is_grad_enabled(),
                     ad.is_inference_mode_enabled(),
                     autograd.is_multithreading_enabled(),
-                    ad.is_anomaly_enabled(),
                 ]
             )
         )
         t.start()
         t.join()
-    assert seen == [True, False, True, False]
+    assert seen == [True, False, True]
 
 
 def test_inference_mode_false_records_again():

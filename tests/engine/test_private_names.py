@@ -20,11 +20,19 @@ def test_the_order_of_a_backward_can_be_asked_for():
         node.register_hook(lambda gi, go, node=node: ran.append(node.name()))
     with ad.autograd.set_multithreading_enabled(False):
         y.backward(retain_graph=True)
-        assert predicted == [["SumBackward0", "MulBackward0", "CosBackward0", "SinBackward0", "AccumulateGrad"]]
+        assert predicted == [
+            ["SumBackward0", "MulBackward0", "CosBackward0", "SinBackward0", "torch::autograd::AccumulateGrad"]
+        ]
         assert ran == predicted[0][:-1]
         a.grad_fn._set_sequence_nr(b.grad_fn._sequence_nr() + 1)
         y.backward(retain_graph=True)
-        assert predicted[1] == ["SumBackward0", "MulBackward0", "SinBackward0", "CosBackward0", "AccumulateGrad"]
+        assert predicted[1] == [
+            "SumBackward0",
+            "MulBackward0",
+            "SinBackward0",
+            "CosBackward0",
+            "torch::autograd::AccumulateGrad",
+        ]
         ad.autograd.grad(y, b)
         assert predicted[2] == ["SumBackward0", "MulBackward0", "CosBackward0"]
     with pytest.raises(RuntimeError, match="with multithreading disabled"):
@@ -108,3 +116,16 @@ def test_the_engine_by_its_old_name():
     with pytest.raises(RuntimeError, match="The differentiated Tensor at index 0 appears to not have been used"):
         engine.run_backward((y,), (None,), True, False, (unused,))
     assert engine.run_backward((y,), (None,), True, False, accumulate_grad=True) is None and x.grad.tolist() == [2.0, 4.0]
+
+
+def test_versions_can_be_set():
+    x, y = ad.ones(2), ad.ones(2)
+    _C._autograd._unsafe_set_version_counter((x, y), (3, 5))
+    assert (x._version, y._version) == (3, 5)
+    with pytest.raises(RuntimeError, match="Cannot set a version_counter to a value below 0: -1"):
+        _C._autograd._unsafe_set_version_counter((x,), (-1,))
+
+
+def test_what_may_be_asked_of_a_backward_is_a_node():
+    with pytest.raises(RuntimeError, match="expects an grad_fn, but got Tensor"):
+        _C._will_engine_execute_node(leaf())

@@ -8,6 +8,7 @@ from typing import Any
 
 from adjoint_core import Tensor
 from adjoint_engine import _engine, is_multithreading_enabled
+from adjoint_engine import is_grad_enabled as is_grad_enabled
 
 
 def _current_graph_task_id() -> int:
@@ -15,8 +16,15 @@ def _current_graph_task_id() -> int:
     return _engine.current_task()
 
 
+def _current_autograd_node() -> Any:
+    """The node that the backward of this thread is in; None outside."""
+    return _engine.current_node()
+
+
 def _will_engine_execute_node(node: Any) -> bool:
     """Whether the backward that runs in this thread runs ``node`` too."""
+    if not isinstance(node, _engine.Node):
+        raise RuntimeError(f"_will_engine_execute_node expects an grad_fn, but got {type(node).__name__}")
     return _engine.will_execute(node)
 
 
@@ -28,6 +36,12 @@ def _current_graph_task_execution_order() -> list[Any]:
             "running:\n\n>>> with adjoint.autograd.set_multithreading_enabled(False):\n...     adjoint.autograd.grad(...)\n"
         )
     return _engine.execution_order()
+
+
+def _unsafe_set_version_counter(tensors: tuple[Tensor, ...], versions: tuple[int, ...]) -> None:
+    """Sets how often the tensors count as written to."""
+    for t, version in zip(tensors, versions, strict=True):
+        _engine.set_version(t, version)
 
 
 def _is_fwd_grad_enabled() -> bool:
@@ -65,5 +79,6 @@ _functions = SimpleNamespace(AccumulateGrad=_engine.AccumulateGrad)
 _autograd = SimpleNamespace(
     SavedTensor=_engine.SavedTensor,
     _get_current_graph_task_keep_graph=_engine.keeps_graph,
+    _unsafe_set_version_counter=_unsafe_set_version_counter,
     _saved_tensors_hooks_is_enabled=_saved_tensors_hooks_is_enabled,
 )

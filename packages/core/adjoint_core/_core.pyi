@@ -1454,7 +1454,10 @@ Raises:
     def select_scatter(self, src: Tensor, dim: _int, index: _int) -> Tensor: ...
 
     def set_(self, source: Tensor) -> Tensor:
-        """Takes over the memory and shape of `source`; counts as a write to this tensor."""
+        """Takes over the memory and shape of ``source``; counts as a write. Graphs made before do not lead to this tensor any more.
+
+Raises:
+    RuntimeError: a leaf that requires grad, outside of ``no_grad``."""
 
     def sgn(self) -> Tensor:
         """`x / abs(x)` for each element of `x`, 0 for 0."""
@@ -1949,6 +1952,10 @@ Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
 
     def _bump_version(self) -> None:
         """Counts a write."""
+
+    @property
+    def _grad_fn(self) -> Any:
+        """grad_fn(arg: Tensor, /) -> Node"""
 
     def _indices(self) -> Tensor:
         """The positions as they are."""

@@ -160,7 +160,10 @@ def _suffixes(t: Tensor) -> list[str]:
         usual = {default, default.to_complex(), _core.int64, _core.bool}
     if t.dtype not in usual:
         found.append(f"dtype={t.dtype!r}")
-    grad_fn = getattr(t, "grad_fn", None)
+    try:
+        grad_fn = getattr(t, "grad_fn", None)
+    except RuntimeError:  # a view whose base was written to since, and that could not follow
+        return [*found, "grad_fn=<Invalid>"]
     if grad_fn is not None:
         name = grad_fn.name() if hasattr(grad_fn, "name") else type(grad_fn).__name__
         found.append(f"grad_fn=<{name.rpartition('::')[2]}>")

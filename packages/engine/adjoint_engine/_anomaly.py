@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from types import TracebackType
 from typing import Any
@@ -10,7 +11,7 @@ from . import _engine, _stacks
 
 
 def is_anomaly_enabled() -> bool:
-    """Whether anomaly detection is on in this thread.
+    """Whether anomaly detection is on, in this process.
 
     Example::
 
@@ -92,33 +93,33 @@ class set_detect_anomaly(_Restoring):
         _engine.set_anomaly(bool(mode), bool(check_nan))
 
 
+def _tell(text: str) -> None:
+    try:
+        warnings.warn(text, stacklevel=1)
+    except Warning:  # warnings are errors: the one on its way out of backward is more important
+        print(text, file=sys.stderr)
+
+
 def _report(node: Any) -> None:
     """Says where the failed node was made; then where the node was made whose backward made it, and so on."""
     name, trace = node.name(), _engine.node_trace(node)
     if trace is None:
-        warnings.warn(
+        _tell(
             f"Error detected in {name}. No forward pass information available. "
-            "Enable detect anomaly during forward pass for more information.",
-            stacklevel=1,
+            "Enable detect anomaly during forward pass for more information."
         )
         return
     stack, parent = trace
-    warnings.warn(
-        f"Error detected in {name}. Traceback of forward call that caused the error:\n{''.join(_stacks.text(stack))}",
-        stacklevel=1,
-    )
+    _tell(f"Error detected in {name}. Traceback of forward call that caused the error:\n{''.join(_stacks.text(stack))}")
     while parent is not None:
         induced, trace = parent.name(), _engine.node_trace(parent)
         if trace is None:
-            warnings.warn(
-                f"\n\nPrevious calculation was induced by {induced}. No forward pass information available.", stacklevel=1
-            )
+            _tell(f"\n\nPrevious calculation was induced by {induced}. No forward pass information available.")
             return
         stack, parent = trace
-        warnings.warn(
+        _tell(
             f"\n\nPrevious calculation was induced by {induced}. Traceback of forward call that induced the previous "
-            f"calculation:\n{''.join(_stacks.text(stack))}",
-            stacklevel=1,
+            f"calculation:\n{''.join(_stacks.text(stack))}"
         )
 
 

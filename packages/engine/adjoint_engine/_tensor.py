@@ -121,7 +121,26 @@ def _set_data(self: Tensor, source: Tensor) -> None:
         raise RuntimeError(
             f"data set to a tensor that requires gradients must be floating point or complex dtype, got {source.dtype}"
         )
+    old = self.shape, self.dtype, self.device
     self._set_data(source, True)
+    if old != (self.shape, self.dtype, self.device):
+        _engine.forget_accumulator(self)
+
+
+_core_set = Tensor.set_
+
+
+def _set(self: Tensor, source: Tensor) -> Tensor:
+    """Takes over the memory and shape of ``source``; counts as a write. Graphs made before do not lead to this tensor any more.
+
+    Raises:
+        RuntimeError: a leaf that requires grad, outside of ``no_grad``.
+    """
+    if self.is_leaf and self.requires_grad and _engine.grad_enabled():
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation. (set_)")
+    _core_set(self, source)
+    _engine.forget_accumulator(self)
+    return self
 
 
 _core_numpy = Tensor.numpy
@@ -148,23 +167,43 @@ def _delete_grad(self: Tensor) -> None:
     _engine.set_grad(self, None)
 
 
+def _not_deletable(message: str) -> Callable[[Tensor], None]:
+    def delete(self: Tensor) -> None:
+        raise RuntimeError(message)
+
+    return delete
+
+
 _ATTRIBUTES: dict[str, Any] = {
-    "requires_grad": property(_engine.requires_grad, _set_requires_grad, doc="Whether operations on the tensor are recorded."),
+    "requires_grad": property(
+        _engine.requires_grad,
+        _set_requires_grad,
+        _not_deletable("requires_grad must be a bool: it cannot be deleted"),
+        "Whether operations on the tensor are recorded.",
+    ),
     "grad": property(_engine.get_grad, _set_grad, _delete_grad, "The gradient that backward added up here; None before."),
     "grad_dtype": property(
         _engine.get_grad_dtype, _engine.set_grad_dtype, doc="The element type of ``.grad``; None allows any."
     ),
-    "data": property(_engine.data, _set_data, doc="The same memory without history; assigning replaces the memory."),
+    "data": property(
+        _engine.data,
+        _set_data,
+        _not_deletable("Deleting tensor data is not allowed. Delete tensor instead!"),
+        "The same memory without history; assigning replaces the memory.",
+    ),
+    "set_": _set,
     "numpy": _numpy,
     "is_inference": _is_inference,
     "grad_fn": property(_engine.grad_fn, doc="The node whose output this tensor is; None for a leaf."),
+    "_grad_fn": property(_engine.grad_fn, None, _not_deletable("Deletion of _grad_fn not allowed. Detach tensor instead!")),
     "is_leaf": property(_engine.is_leaf, doc="Whether the tensor has no node, or does not require grad."),
     "output_nr": property(_engine.output_nr, doc="Which output of ``grad_fn`` this tensor is."),
     "retains_grad": property(_engine.retains_grad, doc="Whether ``retain_grad`` was called on this non-leaf."),
     "_backward_hooks": property(
         _backward_hooks,
         _set_backward_hooks,
-        doc="The hooks on the tensor, by number; None without any. Assigning replaces a leaf's.",
+        _not_deletable("Deletion of _backwards_hooks not allowed!"),
+        "The hooks on the tensor, by number; None without any. Assigning replaces a leaf's.",
     ),
     "_base": property(_engine.base, doc="The tensor that this one is a view of; None if it is none."),
     "_is_view": lambda self: _engine.is_view(self),

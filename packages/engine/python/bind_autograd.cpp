@@ -92,6 +92,7 @@ void bind_autograd(nb::module_& m) {
   m.def("set_grad", set_grad, nb::arg("t"), nb::arg("g").none());
   m.def("grad_fn", [](const Tensor& t) {
     Node* n = node(fresh(t));
+    if (n && n->outdated) fail_outdated(*n);
     if (n) adjoint::python::api->track(*t.get());   // what the user hangs on the node may lead back here
     return NodeRef{n};
   });
@@ -99,13 +100,17 @@ void bind_autograd(nb::module_& m) {
   m.def("gradient_edge", [](const Tensor& t) { Edge e = gradient_edge(fresh(t)); return nb::make_tuple(nb::steal(wrap_node(e.node.get())), e.nr); });
   m.def("retain_grad", [](const Tensor& t) { retain_grad(t); });
   m.def("retains_grad", [](const Tensor& t) { return t->meta && meta(t)->retain; });
+  m.def("forget_accumulator", AccumulateGrad::forget);
   m.def("detach", [](const Tensor& t) { return detach(t); });
   m.def("detach_", [](const Tensor& t) { detach_(t); });
   m.def("become", [](const Tensor& t, const Tensor& view) { become(t, view); });
   m.def("base", base);
   m.def("is_view", [](const Tensor& t) { return bool(t->view); });
   m.def("bump_version", [](const Tensor& t) { bump_version(*bottom(t).get()); });
-  m.def("set_version", [](const Tensor& t, uint32_t version) { if (const Tensor b = bottom(t); b->storage) b->storage->version = version; });
+  m.def("set_version", [](const Tensor& t, int64_t version) {
+    expect(version >= 0, "Cannot set a version_counter to a value below 0: ", version);
+    if (const Tensor b = bottom(t); b->storage) b->storage->version = static_cast<uint32_t>(version);
+  });
   m.def("data", [](const Tensor& t) { return data(t); });
   m.def("get_grad_dtype", grad_dtype);
   m.def("set_grad_dtype", set_grad_dtype, nb::arg("t"), nb::arg("dtype").none());

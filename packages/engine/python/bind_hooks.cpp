@@ -9,6 +9,7 @@ template <class Base> struct PythonHook : Base {
   explicit PythonHook(nb::handle f) : f(std::make_shared<Callable>(f)) {}
   bool removed() const { return !*f; }
   nb::object held() const { return nb::borrow(f->get()); }   // it may remove itself while it runs
+  template <class Self> Ref<Base> copy() { return removed() ? Ref<Base>(this) : Ref<Base>::take(new Self(held())); }
   void visit_refs(RefVisitor& v) const override { if (!removed()) v.python(f->get()); }
   void clear_refs() override { f->drop(); }
   const std::shared_ptr<Callable> f;
@@ -17,6 +18,7 @@ template <class Base> struct PythonHook : Base {
 std::string named(nb::handle f) { return "hook '" + nb::cast<std::string>(nb::str(nb::getattr(f, "__name__", nb::str("hook")))) + "'"; }
 
 void check_same(const Tensor& was, const Tensor& now, nb::handle f) {
+  if (!was) fail(ErrorKind::runtime, "can't replace a None gradient with a non-None value: ", named(f), " was called with None");
   if (now.dtype() != was.dtype()) fail(ErrorKind::runtime, named(f), " has changed the type of value (was ", was.dtype(), " got ", now.dtype(), ")");
   if (now.sizes() != was.sizes()) fail(ErrorKind::runtime, named(f), " has changed the size of value: expected ", was.sizes(), ", got ", now.sizes());
 }
@@ -25,13 +27,14 @@ struct OnTensor final : PythonHook<TensorHook> {
   using PythonHook::PythonHook;
   Tensor call(const Tensor& g) override {
     if (removed()) return {};
-    const nb::object hook = held(), r = hook(g);
+    const nb::object hook = held(), r = hook(none_or(g));
     if (r.is_none()) return {};
     if (!adjoint::python::is_tensor(r.ptr())) fail(ErrorKind::type, "expected Variable, but hook returned '", kind_of(r), "'");
     Tensor t = nb::cast<Tensor>(r);
     check_same(g, t, hook);
     return t;
   }
+  Ref<TensorHook> as_now() override { return copy<OnTensor>(); }
 };
 
 nb::tuple as_tuple(const std::vector<Tensor>& t) {
@@ -48,7 +51,7 @@ void replace(std::vector<Tensor>& t, nb::object r, nb::handle f) {
   for (nb::handle g : r) {
     if (!g.is_none() && !adjoint::python::is_tensor(g.ptr())) fail(ErrorKind::type, "expected Variable, but hook returned '", kind_of(g), "'");
     Tensor now = g.is_none() ? Tensor{} : nb::cast<Tensor>(g);
-    if (t[i] && now) check_same(t[i], now, f);
+    if (now) check_same(t[i], now, f);
     t[i++] = std::move(now);
   }
 }
@@ -60,6 +63,7 @@ struct BeforeNode final : PythonHook<PreHook> {
     const nb::object hook = held();
     replace(cotangents, hook(as_tuple(cotangents)), hook);
   }
+  Ref<PreHook> as_now() override { return copy<BeforeNode>(); }
 };
 struct AfterNode final : PythonHook<PostHook> {
   using PythonHook::PythonHook;
@@ -68,6 +72,7 @@ struct AfterNode final : PythonHook<PostHook> {
     const nb::object hook = held();
     replace(grads, hook(as_tuple(grads), as_tuple(cotangents)), hook);
   }
+  Ref<PostHook> as_now() override { return copy<AfterNode>(); }
 };
 struct Accumulated final : PythonHook<AccumulatedHook> {
   using PythonHook::PythonHook;
@@ -76,6 +81,7 @@ struct Accumulated final : PythonHook<AccumulatedHook> {
     const nb::object hook = held(), given = nb::cast(leaf), found = hook(given);   // who writes to the leaf may return it
     if (!found.is_none() && !found.is(given)) fail(ErrorKind::runtime, "Tensor post accumulate grad hooks should return None, ", named(hook), " did not");
   }
+  Ref<AccumulatedHook> as_now() override { return copy<Accumulated>(); }
 };
 
 // What a RemovableHandle holds: it keeps nothing alive, since the hook may lead back to whoever keeps the handle.

@@ -65,13 +65,14 @@ void bind_modes(nb::module_& m) {
   m.def("set_window", [](uint32_t lo, uint32_t hi) { window = {lo, hi}; });
   m.def("inference_enabled", [] { return inference_mode; });
   m.def("set_inference", [](bool on) { inference_mode = on; });
-  m.def("anomaly", [] { return nb::make_tuple(anomaly.enabled, anomaly.check_nan); });
-  m.def("set_anomaly", [](bool enabled, bool check_nan) { anomaly = {enabled, check_nan}; });
+  m.def("anomaly", [] { return nb::make_tuple(anomaly.enabled.load(), anomaly.check_nan.load()); });
+  m.def("set_anomaly", [](bool enabled, bool check_nan) { anomaly.enabled = enabled, anomaly.check_nan = check_nan; });
   m.def("set_anomaly_hooks", set_anomaly_hooks);
   m.def("node_trace", node_trace);
   m.def("grad_layout_policy", [] { return grad_layout_policy; });
   m.def("set_grad_layout_policy", [](bool on) { grad_layout_policy = on; });
   m.def("current_task", current_task);
+  m.def("current_node", [] { return NodeRef{running_node()}; });
   m.def("backward_thread", backward_thread);
   m.def("multithreading", [] { return multithreading; });
   m.def("set_multithreading", [](bool enabled) { multithreading = enabled; });

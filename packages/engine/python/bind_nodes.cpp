@@ -79,7 +79,10 @@ nb::tuple node_outputs(NodeRef n) {
 }  // namespace
 
 void bind_nodes(nb::module_& m) {
-  m.def("node_name", [](NodeRef n) { return n.p->name(); });
+  m.def("node_name", [](NodeRef n) {
+    const std::string name = n.p->name();   // PyTorch's nodes without a name of their own have that of their C++ class
+    return name == "AccumulateGrad" || name == "CopySlices" ? "torch::autograd::" + name : name;
+  });
   m.def("next_functions", next_functions);
   m.def("sequence_nr", [](NodeRef n) { return n.p->seq; });
   m.def("set_sequence_nr", [](NodeRef n, uint64_t nr) { n.p->seq = nr; });

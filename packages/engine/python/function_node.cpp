@@ -74,6 +74,7 @@ bool take_arguments(FunctionNode& f, nb::tuple args, bool records) {
     if (f.inputs[i].wants) {
       const Tensor x = fresh(tensor(args[i]));
       f.edges[i] = gradient_edge(x);
+      if (f.edges[i].node && f.edges[i].node->outdated) fail_outdated(*f.edges[i].node);
       keep_stream(f, {&x, 1});
     }
   return true;

@@ -29,6 +29,12 @@ Ref<Node> AccumulateGrad::of(const Tensor& leaf) {
   return a;
 }
 
+void AccumulateGrad::forget(const Tensor& leaf) {
+  if (!leaf->meta) return;
+  Busy guard(*meta(leaf));
+  meta(leaf)->accumulator = nullptr;
+}
+
 // The node may have to wait in Node::destroy: from now on the leaf does not give it out.
 void AccumulateGrad::destroy_sole() {
   if (Meta* m = meta(variable)) {   // null: the collector has emptied the leaf
@@ -62,13 +68,13 @@ size_t references(const TensorImpl& t) {
   return owner && python_references ? python_references(owner) : t.use_count();
 }
 
-// Does nobody else see the memory? A view may keep its parents, if they are kept by nothing else.
-bool sole_owner(const Tensor& t) {
+// Does nobody see the memory but `holding` references to t? A view may keep its parents, if they are kept by nothing else.
+bool sole_owner(const Tensor& t, size_t holding = 1) {
   if (!t->storage || t->keys & key_lifted) return false;
-  uint32_t holders = 0;
-  for (const TensorImpl* p = t.get(); p; p = p->view ? view_info(*p)->parent.get() : nullptr, holders++)
-    if (references(*p) != 1) return false;
-  return t->storage->refs.load() == holders;
+  uint32_t tensors = 0;
+  for (const TensorImpl* p = t.get(); p; p = p->view ? view_info(*p)->parent.get() : nullptr, holding = 1, tensors++)
+    if (references(*p) != holding) return false;
+  return t->storage->refs.load() == tensors;
 }
 // Neither gaps between elements nor two at one place.
 bool dense(const Tensor& t) {
@@ -85,9 +91,10 @@ Tensor first_sparse_gradient(const Tensor& g) {
 }
 
 // A first gradient: taken over if nobody else holds it and it is laid out like the leaf; else copied into that layout.
-Tensor first_gradient(const Tensor& g, const Tensor& variable) {
+// Hooks after the node are given it too (`hooked`): they see what was made of it.
+Tensor first_gradient(const Tensor& g, const Tensor& variable, bool hooked) {
   if (g->keys & key_sparse) return first_sparse_gradient(g);
-  const bool taken = !grad_enabled() && sole_owner(g);   // what is recorded may stand in the graph
+  const bool taken = !grad_enabled() && sole_owner(g, hooked ? 2 : 1);   // what is recorded may stand in the graph
   if (!grad_layout_policy) return taken ? alias_of(g) : clone(g);
   const bool lifted = (g->keys | variable->keys) & key_lifted;
   const bool same = lifted || (dense(variable) ? g->strides == variable->strides || (variable->contiguous() && g->contiguous()) : g->contiguous());
@@ -128,16 +135,21 @@ bool wanted(Tensor t) {
 
 }  // namespace
 
+bool AccumulateGrad::runs_user_code() const {
+  const Meta* m = meta(variable);
+  return m && m->hooks && !m->hooks->accumulated.empty();
+}
+
 void AccumulateGrad::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>&, const std::vector<bool>&) {
-  if (!cotangents[0]) return;
   Tensor g = std::move(cotangents[0]);
-  expect(g.sizes() == variable.sizes(), ErrorKind::shape, "AccumulateGrad: got a gradient of shape ", g.sizes(), " for a leaf of shape ", variable.sizes());
-  if (wanted(variable)) {
+  Hooks* h = hooks_or_null();
+  if (g && wanted(variable)) {
+    expect(g.sizes() == variable.sizes(), ErrorKind::shape, "AccumulateGrad: got a gradient of shape ", g.sizes(), " for a leaf of shape ", variable.sizes());
     auto lock = acquire(leaf_lock(variable.get()));
     Meta& m = ensure_meta(variable);
     if (m.grad_type == Meta::GradType::given && g.dtype() != m.grad_dtype) g = to_dtype(g, m.grad_dtype);
     if (!m.grad) {
-      m.grad = first_gradient(g, variable);
+      m.grad = first_gradient(g, variable, h && !h->post.empty());
     } else if (!grad_enabled() && !((m.grad->keys | g->keys) & (key_lifted | key_tape)) && !(m.grad->keys & ~g->keys & key_sparse)) {   // sparse + dense is dense
       Tensor other = g;
       apply_inplace(op_add, m.grad, {&other, 1});
@@ -146,8 +158,8 @@ void AccumulateGrad::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>&
       m.grad = add(before, g);
     }
   }
-  if (Hooks* h = hooks_or_null())
-    for (auto& hook : std::vector(h->accumulated)) hook->call(variable);
+  if (h)
+    for (auto& hook : as_now(h->accumulated)) hook->call(variable);
 }
 
 }  // namespace adjoint::engine

@@ -19,9 +19,8 @@ namespace adjoint::engine {
 namespace {
 
 void run_tensor_hooks(const std::vector<Hooks::OnTensor>& hooks, std::vector<Tensor>& cotangents) {
-  for (const auto& h : std::vector(hooks)) {
+  for (const auto& h : as_now(hooks)) {
     Tensor& g = cotangents[h.nr];
-    if (!g) continue;
     if (Tensor r = h.hook->call(g)) g = r;
   }
 }
@@ -110,15 +109,13 @@ class Backward {
     bool any = false;
     for (const Tensor& g : cotangents_) any = any || g;
     grads_.assign(n.edges.size(), {});
-    if (any) {
-      if (Hooks* h = n.hooks_or_null()) {
-        run_tensor_hooks(h->tensor, cotangents_);
-        run_tensor_hooks(h->retain, cotangents_);
-      }
-      if (e.captured) capture(e);
+    if (Hooks* h = n.hooks_or_null()) {
+      run_tensor_hooks(h->tensor, cotangents_);
+      run_tensor_hooks(h->retain, cotangents_);
     }
+    if (any && e.captured) capture(e);
     if (cuda::side_streams.load(std::memory_order_relaxed)) [[unlikely]] streams_.enter(n, cotangents_);
-    if (e.executed && (any || n.runs_user_code())) checked(n, e);
+    if (e.executed && (any || n.runs_user_code() || n.hooks_or_null())) checked(n, e);
     for (size_t k = 0; k < n.edges.size(); k++) {
       const size_t t = task_.target(e, k);
       if (t == Task::none || !task_[t].needed) continue;
@@ -130,6 +127,7 @@ class Backward {
   void visit(const Task::Entry& e) {
     std::optional<Watch> watch;
     if (watched()) watch.emplace(Span{.kind = Span::Kind::evaluation, .x = task_.cotangents(e), .node = e.node});
+    const Running r(e.node);
     step(e);
     if (watch) watch->end(grads_);
   }
@@ -140,16 +138,13 @@ class Backward {
   }
 
   void checked(Node& n, const Task::Entry& e) {
-    Node* outer = std::exchange(running, &n);
     try {
       evaluate(n, e);
       if (anomaly.enabled && anomaly.check_nan) check_nan(n, grads_);
     } catch (...) {
-      running = outer;
       if (anomaly.enabled && anomaly_hooks.report) anomaly_hooks.report(n);
       throw;
     }
-    running = outer;
   }
 
   void evaluate(Node& n, const Task::Entry& e) {
@@ -166,21 +161,28 @@ class Backward {
     if (n.released) n.released_at = site_;   // never a leaf's node, which other threads run too
   }
 
-  // Hooks may add and remove hooks.
   void apply_with_hooks(Node& n, Hooks& h) {
-    for (auto& p : std::vector(h.pre)) p->call(cotangents_);
-    if (!h.pre.empty())
+    const bool before = !h.pre.empty();
+    for (auto& p : as_now(h.pre)) p->call(cotangents_);
+    if (before)
       for (size_t k = 0; k < cotangents_.size(); k++) check_cotangent(n, static_cast<uint32_t>(k), cotangents_[k], "prehook");
     std::vector<Tensor> given;
     if (!h.post.empty()) given = cotangents_;
-    run_node(n, cotangents_, grads_, needed_);
+    const bool any = std::any_of(cotangents_.begin(), cotangents_.end(), [](const Tensor& g) { return bool(g); });
+    if (any || n.runs_user_code()) run_node(n, cotangents_, grads_, needed_);
     Hooks* now = n.hooks_or_null();
     if (!now || now->post.empty()) return;
-    for (auto& p : std::vector(now->post)) p->call(grads_, given);
+    given.resize(cotangents_.size());
+    for (auto& p : as_now(now->post)) p->call(grads_, given);
     for (size_t k = 0; k < n.edges.size(); k++)
       if (n.edges[k].node) check_cotangent(*n.edges[k].node, n.edges[k].nr, grads_[k], "hook");
   }
 
+  struct Running {
+    explicit Running(Node* n) : outer(std::exchange(running, n)) {}
+    ~Running() { running = outer; }
+    Node* const outer;
+  };
   // Backward may run inside backward (in hooks): the innermost is the current one.
   struct Current {
     explicit Current(Backward* b) : outer(current) {

@@ -32,7 +32,6 @@ std::vector<Carried>& all_carried() {
       carried<[]() -> auto& { return level_top; }>(),
       carried<[]() -> auto& { return levels_of_thread(); }>(),
       carried<[]() -> auto& { return sequence_of_thread(); }>(),
-      carried<[]() -> auto& { return anomaly; }>(),
       carried<[]() -> auto& { return grad_layout_policy; }>(),
       carried<[]() -> auto& { return forward_mode; }>(),
       carried<[]() -> auto& { return multithreading; }>(),

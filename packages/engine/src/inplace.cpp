@@ -185,6 +185,7 @@ void check_view(const Tensor& self) {
   for (const TensorImpl* x = self.get(); x->view; x = view_info(*x)->parent.get(), depth++) check_form(*view_info(*x));
   expect(depth <= deepest_write, "In-place operations are recorded through at most ", deepest_write, " views of views, got ", depth, " (the last one made by ", view_info(*self)->op->name, "): make the view from its base, or write out of place.");
   const Creation c = view_info(*self)->creation;
+  if (node(self) && node(self)->outdated) fail_outdated(*node(self));
   if (const char* why = why_not(c)) fail(ErrorKind::runtime, what_is_written(self, c), why);
 }
 

@@ -78,7 +78,7 @@ namespace {
 struct RetainHook final : TensorHook {
   explicit RetainHook(Meta* m) : owner(m) {}
   Tensor call(const Tensor& g) override {
-    if (owner) owner->grad = owner->grad ? add(owner->grad, g) : clone(g);
+    if (owner && g) owner->grad = owner->grad ? add(owner->grad, g) : clone(g);
     return {};
   }
   Meta* owner;   // weak: it clears this when it goes

@@ -170,27 +170,33 @@ void check_form(const ViewInfo& v) {
 
 namespace {
 
-// The history of a view that a Function returned, once its base was written to: replaying it would leave out the Function's backward.
+// The history of a view that a Function returned or that was made under no_grad, once its base was written to: replaying it would
+// leave out the Function's backward, and not replaying it the write.
 class OutdatedView final : public Node {
  public:
   OutdatedView(const Node* n, uint32_t nr, const ViewInfo& v) : Node(1) {
     if (n) what_ = "Output " + std::to_string(nr) + " of " + n->name().substr(0, n->name().rfind("Backward")) + " is a view";
-    else what_ = "A tensor is a view";
-    what_ += std::string(" and its base or another view of its base has been modified inplace. ") + why_not(v.creation);
+    else what_ = v.creation == Creation::no_grad ? "A view was created in no_grad mode" : "A tensor is a view";
+    what_ += " and its base or another view of its base has been modified inplace";
+    what_ += std::string(v.creation == Creation::no_grad ? " with grad mode enabled. " : ". ") + why_not(v.creation);
     edges[0] = gradient_edge(v.parent);
-    tainted = edges[0].node && edges[0].node->tainted;
-    if (tainted && expose_node) expose_node(*this);
+    outdated = tainted = true;
   }
-  std::string name() const override { return "OutdatedView"; }
+  std::string name() const override { return "Invalid"; }
   void apply(std::vector<Tensor>&, std::vector<Tensor>&, const std::vector<bool>&) override { fail(ErrorKind::runtime, what_); }
+  [[noreturn]] void refuse() const { fail(ErrorKind::runtime, what_); }
 
  private:
   std::string what_;
 };
 
-bool made_by_function(const ViewInfo& v) { return !v.recorded && (v.creation == Creation::custom || v.creation == Creation::several); }
+bool loses_history(const ViewInfo& v) {
+  return !v.recorded && (v.creation == Creation::custom || v.creation == Creation::several || v.creation == Creation::no_grad);
+}
 
 }  // namespace
+
+void fail_outdated(const Node& n) { static_cast<const OutdatedView&>(n).refuse(); }
 
 // From the base outwards, without recursion: views of views may go deep.
 void regenerate(TensorImpl& t) {
@@ -208,7 +214,11 @@ void regenerate(TensorImpl& t) {
     const Ref<Object> before = stale.back()->grad_fn;
     const uint32_t nr = stale.back()->out_nr;
     adopt(*stale.back(), y[0]);
-    if (made_by_function(*v) && view_root(t).keys & key_tape) set_history(Tensor(stale.back()), Ref<Node>(new OutdatedView(static_cast<Node*>(before.get()), nr, *v)));
+    if (loses_history(*v) && view_root(t).keys & key_tape) {
+      Ref<Node> lost(new OutdatedView(static_cast<Node*>(before.get()), nr, *v));
+      if (expose_node) expose_node(*lost);
+      set_history(Tensor(stale.back()), std::move(lost));
+    }
     move_retain(*stale.back(), static_cast<Node*>(before.get()));
   }
 }

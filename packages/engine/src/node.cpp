@@ -20,7 +20,7 @@ uint64_t peek_sequence() { return sequence; }
 uint64_t& sequence_of_thread() noexcept { return sequence; }
 
 AnomalyHooks anomaly_hooks;
-thread_local Anomaly anomaly;
+constinit Anomaly anomaly;
 
 void fail_freed(const Node& n) {
   const std::string first = describe_site(n.released_at), op = describe_site(n.site);
@@ -31,7 +31,7 @@ void fail_freed(const Node& n) {
 
 Node::Node(size_t n) : edges(n), seq(next_sequence()), site(python_hooks.site ? python_hooks.site() : 0) {
   if (!site) site = backward_site();   // no Python below it
-  if (anomaly.enabled && anomaly_hooks.trace) trace = anomaly_hooks.trace(running_node());
+  if (anomaly.enabled.load(std::memory_order_relaxed) && anomaly_hooks.trace) trace = anomaly_hooks.trace(running_node());
 }
 Node::~Node() = default;
 

@@ -37,6 +37,13 @@ Operands::Operands(Tensors given) : count_(given.size()) {
   }
 }
 
+// Nodes that Python sees, or that lead to one: those of outdated views, too.
+static void check_and_expose(Node& n) {
+  for (const Edge& e : n.edges)
+    if (e.node && e.node->outdated) fail_outdated(*e.node);
+  if (expose_node) expose_node(n);
+}
+
 Ref<OpNode> make_node(const Op& op, Tensors in, const Attrs& attrs, uint32_t m, const Slot* s) {
   if (!recording(m)) return {};
   const uint32_t floor = s ? s->floor : 0;
@@ -64,7 +71,7 @@ Ref<OpNode> make_node(const Op& op, Tensors in, const Attrs& attrs, uint32_t m, 
     n->edges[i] = gradient_edge(t);
     n->tainted = n->tainted || n->edges[i].node->tainted;
   }
-  if (n->tainted && expose_node) expose_node(*n);
+  if (n->tainted) check_and_expose(*n);
   if (cuda::side_streams.load(std::memory_order_relaxed)) [[unlikely]] keep_stream(*n, in);
   return n;
 }

@@ -77,6 +77,12 @@ std::vector<Node*> Task::order() const {
   return nodes;
 }
 
+// Are there hooks around its function?
+static bool hooked(const Node& n) {
+  const Hooks* h = n.hooks_or_null();
+  return h && !(h->pre.empty() && h->post.empty());
+}
+
 // Keeps what leads to the inputs. A node whose cotangent is wanted runs only if something behind it is wanted too.
 void Task::restrict_to(std::span<const Edge> inputs, bool accumulate) {
   std::vector<char> wanted(entries_.size(), 0);
@@ -112,7 +118,7 @@ void Task::restrict_to(std::span<const Edge> inputs, bool accumulate) {
   }
   for (size_t i = 0; i < entries_.size(); i++) {
     entries_[i].needed = wanted[i] || behind[i];
-    entries_[i].executed = behind[i] || (accumulate && wanted[i] && entries_[i].node->edges.empty());
+    entries_[i].executed = behind[i] || (accumulate && wanted[i] && (entries_[i].node->edges.empty() || hooked(*entries_[i].node)));
   }
   count_pending();
 }

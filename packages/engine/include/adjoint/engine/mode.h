@@ -1,6 +1,8 @@
-// Modes of a thread: which faces are recorded (a window of level serials instead of one flag), anomaly detection, layout of gradients.
+// Modes: which faces a thread records (a window of level serials instead of one flag), layout of gradients; anomaly detection.
 #pragma once
 #include <adjoint/core/tensor.h>
+
+#include <atomic>
 
 namespace adjoint::engine {
 
@@ -12,8 +14,9 @@ ADJOINT_API bool grad_enabled();
 ADJOINT_API void set_grad_enabled(bool enabled);
 
 // Nodes made while it is enabled remember the whole forward stack; backward names the node that fails or makes a nan.
-struct Anomaly { bool enabled = false, check_nan = true; };
-ADJOINT_API extern constinit thread_local Anomaly anomaly;
+// Of the process, not of a thread: a backward in another thread is to be watched, too.
+struct Anomaly { std::atomic<bool> enabled{false}, check_nan{true}; };
+ADJOINT_API extern constinit Anomaly anomaly;
 ADJOINT_API extern constinit thread_local bool grad_layout_policy;   // a first gradient is laid out like its leaf
 
 ADJOINT_API extern constinit thread_local bool multithreading;       // nodes of a GPU run on the thread of that GPU

@@ -17,11 +17,23 @@ struct Edge {
   uint32_t nr = 0;       // which output of the node
 };
 
-// User code in the graph. The Python layer derives from these.
-struct TensorHook : Object { virtual Tensor call(const Tensor& grad) = 0; };                                                   // empty result: unchanged
-struct PreHook : Object { virtual void call(std::vector<Tensor>& cotangents) = 0; };
-struct PostHook : Object { virtual void call(std::vector<Tensor>& grads, const std::vector<Tensor>& cotangents) = 0; };
-struct AccumulatedHook : Object { virtual void call(const Tensor& leaf) = 0; };
+// User code in the graph. The Python layer derives from these. `as_now`: the hook that runs though another one removes it meanwhile.
+struct TensorHook : Object {
+  virtual Tensor call(const Tensor& grad) = 0;   // empty result: unchanged
+  virtual Ref<TensorHook> as_now() { return Ref<TensorHook>(this); }
+};
+struct PreHook : Object {
+  virtual void call(std::vector<Tensor>& cotangents) = 0;
+  virtual Ref<PreHook> as_now() = 0;
+};
+struct PostHook : Object {
+  virtual void call(std::vector<Tensor>& grads, const std::vector<Tensor>& cotangents) = 0;
+  virtual Ref<PostHook> as_now() = 0;
+};
+struct AccumulatedHook : Object {
+  virtual void call(const Tensor& leaf) = 0;
+  virtual Ref<AccumulatedHook> as_now() = 0;
+};
 
 struct Hooks {
   void visit_refs(RefVisitor& v) const;
@@ -32,6 +44,15 @@ struct Hooks {
   std::vector<Ref<PostHook>> post;
   std::vector<Ref<AccumulatedHook>> accumulated;
 };
+
+template <class H> Ref<H> as_now(const Ref<H>& h) { return h->as_now(); }
+inline Hooks::OnTensor as_now(const Hooks::OnTensor& h) { return {h.nr, h.hook->as_now()}; }
+// What hooks add and remove while they run counts from the next time on.
+template <class Entry> std::vector<Entry> as_now(const std::vector<Entry>& hooks) {
+  std::vector<Entry> now;
+  for (const Entry& h : hooks) now.push_back(as_now(h));
+  return now;
+}
 
 // One saved tensor. A node's own output is kept without its history, so that no cycle arises.
 class ADJOINT_API Saved {
@@ -93,6 +114,7 @@ class ADJOINT_API Node : public Object {
   bool tainted = false;                         // Python objects hang on it or upstream: visible to the collector
   bool released = false;
   bool in_place = false;                        // its output is its first input, written to
+  bool outdated = false;                        // of a view that lost its history: it can no more be used than run
   uint8_t stream = 0;                           // on a GPU: the stream that was current at its forward call
   const Edge* outer = nullptr;                  // while a CopySlices runs it: the history of its output
 
@@ -116,6 +138,7 @@ struct AnomalyHooks {
 };
 ADJOINT_API extern AnomalyHooks anomaly_hooks;
 [[noreturn]] ADJOINT_API void fail_freed(const Node& n);
+[[noreturn]] ADJOINT_API void fail_outdated(const Node& n);
 ADJOINT_API void check_root(size_t i, const Dims& given, const Dims& output);   // the cotangent of output i
 ADJOINT_API void check_cotangent(const Node& n, uint32_t nr, const Tensor& g, const char* from);   // of user code: has it the output's shape?
 
@@ -150,7 +173,9 @@ class ADJOINT_API AccumulateGrad final : public Node {
  public:
   explicit AccumulateGrad(const Tensor& variable);
   static Ref<Node> of(const Tensor& leaf);      // the one node of a leaf, made when it is asked for
+  static void forget(const Tensor& leaf);       // graphs made from now on get another one: the leaf's memory is a new one
   std::string name() const override { return "AccumulateGrad"; }
+  bool runs_user_code() const override;
   bool output_sizes(uint32_t nr, Dims& out) const override;
   void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) override;
   void visit_refs(RefVisitor& v) const override;
