@@ -18,6 +18,12 @@ DRAWS = {
     "uniform_": lambda x: ad.empty(3).uniform_(),
     "normal_": lambda x: ad.empty_like(x).normal_(),
     "normal": lambda x: ad.normal(ad.zeros(3), ad.ones(3)),
+    "normal of lanes": lambda x: ad.normal(x, x),
+    "bernoulli_": lambda x: ad.empty(64).bernoulli_(ad.full((64,), 0.5)),
+    "bernoulli of a number": lambda x: ad.bernoulli(ad.empty(64), 0.5),
+    "poisson": lambda x: ad.poisson(ad.full((32,), 30.0)),
+    "binomial of lanes": lambda x: ad.binomial(x.repeat(20) * 40, x.repeat(20) / 2),
+    "multinomial": lambda x: ad.multinomial(x.repeat(20), 20).to(ad.float32),
 }
 
 

@@ -209,8 +209,16 @@ Example: `as_strided_scatter(zeros(2, 2), ones(2), (2,), (3,))  # tensor([[1., 0
 
     def baddbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number=1, alpha: _Number=1) -> Tensor: ...
 
+    @overload
     def bernoulli(self, *, generator: Generator | None=None) -> Tensor: ...
 
+    @overload
+    def bernoulli(self, p: _float, *, generator: Generator | None=None) -> Tensor: ...
+
+    @overload
+    def bernoulli_(self, p: Tensor, *, generator: Generator | None=None) -> Tensor: ...
+
+    @overload
     def bernoulli_(self, p: _float=0.5, *, generator: Generator | None=None) -> Tensor: ...
 
     def bfloat16(self, memory_format: memory_format=...) -> Tensor: ...
@@ -1900,7 +1908,8 @@ Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
 
     def __reduce_ex__(self, protocol: _int) -> Any: ...
 
-    def __repr__(self, *, tensor_contents: Any=None) -> str: ...
+    def __repr__(self) -> str:
+        """Inside a transform: the level's name around the value below it, which has all lanes of a batch."""
 
     def __reversed__(self) -> Tensor: ...
 
@@ -2257,6 +2266,9 @@ def manual_seed(seed: _int) -> Generator:
 
 def initial_seed() -> _int: ...
 
+def _all_lanes(arg: Tensor, /) -> Tensor:
+    """Inside transforms, the values of all that the tensor stands for."""
+
 @overload
 def rand(*size: _Dims, generator: Generator | None=None, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor: ...
 
@@ -2285,9 +2297,11 @@ def randint_like(input: Tensor, low: _int, high: _int | None=None, *, dtype: _dt
 def randperm(n: _int, *, generator: Generator | None=None, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
     """A random order of 0 ... n-1."""
 
+@overload
 def bernoulli(input: Tensor, *, generator: Generator | None=None) -> Tensor: ...
 
-def normal(mean: Tensor | _Number, std: Tensor | _Number=1.0, size: _Dims | None=None, *, generator: Generator | None=None) -> Tensor: ...
+@overload
+def bernoulli(input: Tensor, p: _float, *, generator: Generator | None=None) -> Tensor: ...
 
 def neg(input: Tensor) -> Tensor:
     """Minus each element of `x`."""

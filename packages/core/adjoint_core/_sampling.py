@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from . import _core
 from ._core import Generator, Tensor
 from ._method import method
 
-__all__ = ["get_rng_state", "multinomial", "poisson", "seed", "set_rng_state"]
+__all__ = ["binomial", "get_rng_state", "multinomial", "normal", "poisson", "seed", "set_rng_state"]
 
 
 def get_rng_state() -> Tensor:
@@ -29,6 +30,11 @@ def seed() -> int:
     return _core.default_generator.seed()
 
 
+def _anywhere(condition: Tensor) -> bool:
+    """Whether it holds anywhere, in whichever lane of a vmap."""
+    return bool(_core._all_lanes(condition).any())
+
+
 def _uniform(like: Tensor, generator: Generator | None) -> Tensor:
     """In (0, 1]."""
     return 1 - _core.rand(tuple(like.shape), generator=generator, dtype=like.dtype)
@@ -44,9 +50,9 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     if input.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
     p = input.detach()
-    if not bool((p.isfinite() & (p >= 0)).all()):
+    if _anywhere(~(p.isfinite() & (p >= 0))):
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    if bool((p.sum(-1) <= 0).any()):
+    if _anywhere(p.sum(-1) <= 0):
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     if not replacement:
         if num_samples > p.size(-1):
@@ -57,10 +63,80 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     return _core.searchsorted(total, u, right=True).clamp_max(p.size(-1) - 1)
 
 
+def normal(
+    mean: Tensor | float,
+    std: Tensor | float = 1.0,
+    size: Sequence[int] | None = None,
+    *,
+    generator: Generator | None = None,
+    dtype: _core.dtype | None = None,
+    device: _core.device | str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Samples of normal distributions: of one for each element of `mean` and `std`, which broadcast, or in `size` for two numbers.
+
+    No derivative reaches `mean` and `std` through a sample: `mean + std * randn_like(mean)` is the reparametrised form.
+
+    Raises:
+        RuntimeError: a negative `std`.
+        TypeError: two numbers without `size`, or tensors with it.
+
+    Example::
+
+        >>> ad.normal(ad.tensor([1., 2.]), 0.0)
+        tensor([1., 2.])
+    """
+    like = mean if isinstance(mean, Tensor) else std
+    if not isinstance(like, Tensor):
+        if size is None:
+            raise TypeError(f"normal: two numbers need a size, got mean={mean}, std={std}")
+        if not like >= 0:
+            raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+        found = _core.randn(size, generator=generator, dtype=dtype, device=device) * std + mean
+        return found.requires_grad_() if requires_grad else found
+    if size is not None:
+        raise TypeError(f"normal: the size is that of mean and std, which are tensors, got size={size}")
+    if not like.is_floating_point() and not like.is_complex():
+        raise NotImplementedError(f"normal: not implemented for {like.dtype}")
+    mean, std = (x.detach() if isinstance(x, Tensor) else x for x in (mean, std))
+    if _anywhere(_core.as_tensor(std) < 0):
+        raise RuntimeError("normal expects all elements of std >= 0.0")
+    shape = _core.broadcast_shapes(*(tuple(x.shape) for x in (mean, std) if isinstance(x, Tensor)))
+    return _core.randn(shape, generator=generator, dtype=like.dtype, device=like.device) * std + mean
+
+
+def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
+    """The number of successes in `count` trials, of probability `prob` each; the two broadcast.
+
+    Raises:
+        RuntimeError: a negative count, or a probability outside [0, 1].
+        ValueError: a count that is not of a floating dtype.
+    """
+    if not count.is_floating_point():
+        raise ValueError(f"binomial only supports floating-point dtypes for count, got: {count.dtype}")
+    n, p = _core.broadcast_tensors(count.detach().double(), prob.detach().double())
+    if _anywhere(~((n >= 0) & (p >= 0) & (p <= 1))):
+        raise RuntimeError("binomial: counts must not be negative and probabilities lie in [0, 1]")
+    rare = p.minimum(1 - p)
+    found = _successes(n.floor(), rare, generator)
+    return _core.where(p > 0.5, n.floor() - found, found).to(count.dtype)
+
+
+def _successes(n: Tensor, p: Tensor, generator: Generator | None) -> Tensor:
+    """Geometric gaps between successes, counted: L. Devroye, Non-Uniform Random Variate Generation, 1986, X.4.3, first waiting time."""
+    count, left = _core.zeros_like(n), n
+    while True:
+        gap = _core.where(p > 0, (_uniform(n, generator).log() / _core.log1p(-p)).ceil().clamp_min(1), math.inf)
+        left = left - gap
+        if not _anywhere(left >= 0):
+            return count
+        count = count + (left >= 0)
+
+
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Poisson numbers with the rates `input`."""
     rate = input.detach().double()
-    if not bool(((rate >= 0) & rate.isfinite()).all()):
+    if _anywhere(~((rate >= 0) & rate.isfinite())):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     few, many = _arrivals(rate.clamp_max(10), generator), _transformed_rejection(rate.clamp_min(10), generator)
     return _core.where(rate < 10, few, many).to(input.dtype)
@@ -69,7 +145,7 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
 def _arrivals(rate: Tensor, generator: Generator | None) -> Tensor:
     """Arrivals of exponential gaps, counted."""
     count, left = _core.zeros_like(rate), rate + _uniform(rate, generator).log()
-    while bool((left > 0).any()):
+    while _anywhere(left > 0):
         count = count + (left > 0)
         left = left + _uniform(rate, generator).log()
     return count
@@ -81,7 +157,7 @@ def _transformed_rejection(rate: Tensor, generator: Generator | None) -> Tensor:
     a = 0.02483 * b - 0.059
     squeeze, alpha = 0.9277 - 3.6224 / (b - 2), 1.1239 + 1.1328 / (b - 3.4)
     count, missing = _core.zeros_like(rate), _core.ones_like(rate, dtype=_core.bool)
-    while bool(missing.any()):
+    while _anywhere(missing):
         u, v = _uniform(rate, generator) - 0.5, _uniform(rate, generator)
         from_edge = 0.5 - u.abs()
         k = ((2 * a / from_edge + b) * u + rate + 0.43).floor()

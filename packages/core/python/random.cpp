@@ -5,6 +5,8 @@
 #include "memory_format.h"
 #include "module.h"
 
+#include <adjoint/core/random_lanes.h>
+
 namespace adjoint::python {
 
 namespace {
@@ -97,15 +99,23 @@ int64_t integers_of(DType t) {
   return bits < 63 ? int64_t{1} << bits : INT64_MAX;
 }
 
+double probability(double p) {
+  expect(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
+  return p;
+}
+
 void bind_fills(nb::module_& m) {
   const Methods t;
   auto number = [](const Tensor& x) { return is_differentiable(x.dtype()) ? x.dtype() : default_dtype(); };
   both(m, "bernoulli", [](const Tensor& p, Generator* g) { return bernoulli(p, chosen(g)); }, nb::kw_only(), "generator"_a.none() = nb::none());
+  both(m, "bernoulli", [](const Tensor& x, double p, Generator* g) { return to_device(to_dtype(bernoulli(full(x.sizes(), probability(p), DType::float32), chosen(g)), x.dtype()), x.device()); }, "p"_a, nb::kw_only(), "generator"_a.none() = nb::none());
   t.def("uniform_", [number](const Tensor& x, double from, double to, Generator* g) {
+    expect(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
     copy_(x, rand(x.sizes(), number(x), chosen(g)) * (to - from) + from);
     return x;
   }, "from_"_a = 0.0, "to"_a = 1.0, nb::kw_only(), "generator"_a.none() = nb::none());
   t.def("normal_", [number](const Tensor& x, double mean, double std, Generator* g) {
+    expect(std >= 0, "normal expects std >= 0.0, but found std ", std);
     copy_(x, randn(x.sizes(), number(x), chosen(g)) * std + mean);
     return x;
   }, "mean"_a = 0.0, "std"_a = 1.0, nb::kw_only(), "generator"_a.none() = nb::none());
@@ -114,8 +124,12 @@ void bind_fills(nb::module_& m) {
     copy_(x, to_dtype(randint(low, high, x.sizes(), DType::int64, chosen(g)), x.dtype()));
     return x;
   }, "from_"_a = nb::none(), "to"_a = nb::none(), nb::kw_only(), "generator"_a.none() = nb::none());
+  t.def("bernoulli_", [](const Tensor& x, const Tensor& p, Generator* g) {
+    copy_(x, bernoulli(expand(p, x.sizes()), chosen(g)));
+    return x;
+  }, "p"_a, nb::kw_only(), "generator"_a.none() = nb::none());
   t.def("bernoulli_", [](const Tensor& x, double p, Generator* g) {
-    copy_(x, bernoulli(full(x.sizes(), p, DType::float32), chosen(g)));
+    copy_(x, bernoulli(full(x.sizes(), probability(p), DType::float32), chosen(g)));
     return x;
   }, "p"_a = 0.5, nb::kw_only(), "generator"_a.none() = nb::none());
 }
@@ -124,15 +138,11 @@ void bind_fills(nb::module_& m) {
 
 void bind_random(nb::module_& m) {
   bind_generator(m);
+  m.def("_all_lanes", [](const Tensor& x) { return level_top && random_lanes.all ? random_lanes.all(x) : x; }, "Inside transforms, the values of all that the tensor stands for.");
   sized(m, "rand", [](const Dims& s, DType t, Generator& g) { return rand(s, t, g); });
   sized(m, "randn", [](const Dims& s, DType t, Generator& g) { return randn(s, t, g); });
   bind_integers(m);
   bind_fills(m);
-  m.def("normal", [](const python::Operand& mean, const python::Operand& std, const OptionalDims& size, Generator* g) {
-    const Dims sizes = size.value_or(broadcast(mean.t.sizes(), std.t.sizes(), "normal"));
-    const DType dtype = is_differentiable(mean.t.dtype()) && !(mean.t->flags & flag_wrapped) ? mean.t.dtype() : default_dtype();
-    return randn(sizes, dtype, chosen(g)) * std.t + mean.t;
-  }, "mean"_a, "std"_a = 1.0, "size"_a = nb::none(), nb::kw_only(), "generator"_a.none() = nb::none());
 }
 
 }  // namespace adjoint::python

@@ -6,6 +6,7 @@ import functools
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from textwrap import indent
 from typing import Any
 
 from adjoint_core import Tensor
@@ -151,6 +152,19 @@ def _numpy(self: Tensor, *, force: bool = False) -> Any:
     return _core_numpy(self, force=force or not _engine.grad_enabled())
 
 
+_core_repr = Tensor.__repr__
+
+
+def _repr(self: Tensor) -> str:
+    """Inside a transform: the level's name around the value below it, which has all lanes of a batch."""
+    layer = _engine.layer(self)
+    if layer is None:
+        return _core_repr(self)
+    level, batch_dim, value = layer
+    name = f"GradTrackingTensor(lvl={level}" if batch_dim < 0 else f"BatchedTensor(lvl={level}, bdim={batch_dim}"
+    return f"{name}, value=\n{indent(repr(value), '    ')}\n)"
+
+
 VOLATILE = "volatile was removed and now has no effect. Use `with adjoint.no_grad():` instead."
 
 
@@ -193,6 +207,7 @@ _ATTRIBUTES: dict[str, Any] = {
     ),
     "set_": _set,
     "numpy": _numpy,
+    "__repr__": _repr,
     "is_inference": _is_inference,
     "grad_fn": property(_engine.grad_fn, doc="The node whose output this tensor is; None for a leaf."),
     "_grad_fn": property(_engine.grad_fn, None, _not_deletable("Deletion of _grad_fn not allowed. Detach tensor instead!")),

@@ -95,9 +95,6 @@ def _mapped(func: Callable[..., Any], in_dims: Any, args: tuple[Any, ...]) -> tu
                 f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={d} for an input but in_dim must be either an integer dimension or None."
             )
         if not isinstance(x, Tensor):
-            if isinstance(in_dims, int):
-                dims.append(None)
-                continue
             raise ValueError(
                 f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={d} for an input but the input is of type {type(x)}. We cannot vmap over non-Tensor arguments, please use None as the respective in_dim"
             )
@@ -108,7 +105,7 @@ def _mapped(func: Callable[..., Any], in_dims: Any, args: tuple[Any, ...]) -> tu
         dims.append(d % x.dim())
         sizes.add(x.size(d))
     if not sizes:
-        raise ValueError(f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): at least one input must be mapped")
+        raise ValueError(f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): Expected at least one Tensor to vmap over")
     if len(sizes) > 1:
         raise ValueError(
             f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sorted(sizes)} for the mapped dimension"

@@ -91,6 +91,13 @@ void bind_levels(nb::module_& m) {
   m.def("exit_dual_level", exit_dual_level);
   m.def("make_dual", [](const Tensor& x, const Tensor& t, int64_t level) { return make_dual(x, t, level); });
   m.def("unpack_dual", [](const Tensor& x, int64_t level) { Dual d = unpack_dual(x, level); return nb::make_tuple(d.primal, d.tangent ? nb::cast(d.tangent) : nb::none()); });
+  m.def("layer", [](const Tensor& x) -> nb::object {
+    const Tensor t = fresh(x);
+    if (!(t->keys & key_lifted) || !face(t)->slot->strict) return nb::none();
+    const auto levels = level_stack();
+    const auto place = std::find(levels.begin(), levels.end(), face(t)->slot);
+    return nb::make_tuple(place - levels.begin() + 1, face(t)->batch_dim, face(t)->value);
+  }, "The level of a transform that the tensor belongs to, counted from 1, its batch dimension or -1, and its value; None for any other.");
   m.def("is_lifted", [](const Tensor& x) { return bool(fresh(x)->keys & key_lifted); });
 }
 

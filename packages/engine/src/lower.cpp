@@ -92,6 +92,15 @@ void lane_by_lane(const Op& op, Tensors in, const Attrs& attrs, Slot* s, Tensor*
   for (int k = 0; k < op.outputs; k++) out[k] = stack(lanes[k], 0);
 }
 
+// Each lane's 0-d operand gives way to operands with dimensions (`result_type`), though all lanes together have one.
+void promote_lanes(const Op& op, Tensors in, const Attrs& attrs, const Slot* s, std::vector<Tensor>& x) {
+  const auto differs = [&](const Tensor& t) { return t.dtype() != in[0].dtype(); };
+  if (std::none_of(in.begin(), in.end(), differs)) return;
+  const DType compute = op.types(in, attrs).compute;
+  for (size_t i = 0; i < in.size(); i++)
+    if (at(in[i], s) && in[i].dim() == 0 && in[i].dtype() != DType::bool_ && in[i].dtype() != compute) x[i] = to_dtype(x[i], compute);
+}
+
 void lower_batch(const Op& op, Tensors in, const Attrs& attrs, Slot* s, Tensor* y) {
   Tensor out[max_outputs];
   if (op.batch) {
@@ -107,6 +116,7 @@ void lower_batch(const Op& op, Tensors in, const Attrs& attrs, Slot* s, Tensor* 
     for (const Tensor& t : in) ndim = std::max(ndim, t.dim());
     std::vector<Tensor> x(in.size());
     for (size_t i = 0; i < in.size(); i++) x[i] = front(in[i], s, ndim);
+    promote_lanes(op, in, attrs, s, x);
     apply(op, x, attrs, out);
   } else {
     lane_by_lane(op, in, attrs, s, out);

@@ -1,6 +1,7 @@
 // Random numbers under vmap: forbidden, drawn for each lane, or the same for all.
 #include <adjoint/core/random_lanes.h>
 #include <adjoint/engine/autograd.h>
+#include <adjoint/engine/level.h>
 
 namespace adjoint::engine {
 
@@ -27,6 +28,6 @@ Tensor spread(Tensor all) {
 
 }  // namespace
 
-void install_random() { random_lanes = {with_lanes, spread}; }
+void install_random() { random_lanes = {with_lanes, spread, bottom}; }
 
 }  // namespace adjoint::engine

@@ -66,7 +66,7 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Tensor], dict[s
     """The parameters, and the buffers, of modules of one kind, stacked in front: for vmap over ``functional_call``.
 
     Raises:
-        RuntimeError: no models, or models of different kinds.
+        RuntimeError: no models, or models of different kinds, or some in training and others not.
 
     Example::
 
@@ -74,8 +74,14 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Tensor], dict[s
         >>> parameters["weight"].shape
         adjoint.Size([2, 3, 2])
     """
-    if not models or len({type(m) for m in models}) != 1:
-        raise RuntimeError("stack_module_state: expected one or more modules, all of one class")
+    if not models:
+        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
+    for what, kinds in (
+        ("be of the same class", {type(m) for m in models}),
+        ("have the same training/eval mode", {m.training for m in models}),
+    ):
+        if len(kinds) > 1:
+            raise RuntimeError(f"stack_module_state: Expected all models to {what}, got {kinds}")
 
     def stacked(named: list[dict[str, Tensor]], leaves: bool) -> dict[str, Tensor]:
         together = {k: stack([d[k] for d in named]).detach() for k in named[0]}

@@ -189,6 +189,11 @@ Tensor randperm(int64_t n, DType dtype, Generator& g) {
 Tensor bernoulli(const Tensor& p, Generator& g) {
   const Named named("bernoulli", {&p, 1});
   expect(is_floating(p.dtype()), ErrorKind::not_implemented, "bernoulli: not implemented for ", p.dtype());
+  if (p.device().type == DeviceType::cpu) {
+    const Tensor every = level_top && random_lanes.all ? random_lanes.all(p) : p;
+    expect(item(all(bitwise_and(ge(every, zeros({}, p.dtype())), le(every, ones({}, p.dtype()))))).to<bool>(),
+           "bernoulli: Expected p_in >= 0 && p_in <= 1 to be true for each probability, got one outside");
+  }
   const DType wide = p.dtype() == DType::float64 ? p.dtype() : DType::float32;
   return to_dtype(lt(to_device(rand(p.sizes(), wide, g), p.device()), p), p.dtype());
 }

@@ -104,7 +104,7 @@ const Op op_view{.name = "view", .kind = Kind::linear,
     .batch = [](const BatchCall& c, Tensor* out) {
       Sizes a = c.attrs.as<Sizes>();
       a.sizes.insert(0, c.size);
-      out[0] = reshape(batch::front(c, 0), a.sizes);
+      out[0] = view(batch::front(c, 0), a.sizes);
     },
     .alias = [](const TensorImpl& x, const Attrs& attrs, TensorImpl& y) {
       const Dims& to = attrs.as<Sizes>().sizes;

@@ -1,0 +1,59 @@
+"""What a function sees of its lanes inside vmap."""
+
+import pytest
+
+import adjoint as ad
+from adjoint import vmap
+from adjoint.func import grad, jvp
+
+INTEGER, SINGLE, DOUBLE = ad.int32, ad.float32, ad.float64
+
+
+@pytest.mark.parametrize("other_lanes", [0, None])
+@pytest.mark.parametrize("types", [(SINGLE, DOUBLE), (DOUBLE, SINGLE), (INTEGER, ad.int64), (INTEGER, SINGLE)])
+@pytest.mark.parametrize("op", [ad.add, ad.mul, ad.maximum, ad.atan2, lambda a, b: ad.where(a > b, a, b)])
+@pytest.mark.parametrize("shapes", [((2,), ()), ((), (2,)), ((), ())])
+def test_a_lane_without_dimensions_gives_way_in_promotion(op, types, shapes, other_lanes):
+    a, b = (ad.ones(shape, dtype=t) for shape, t in zip(shapes, types, strict=True))
+    lanes = b.expand(3, *shapes[1]) if other_lanes == 0 else b
+    found = vmap(op, (0, other_lanes))(a.expand(3, *shapes[0]), lanes)
+    assert found.dtype == op(a, b).dtype
+
+
+def test_view_shares_memory_or_is_an_error():
+    def doubled(x):
+        x.view(10).mul_(2)
+        return x
+
+    x = ad.ones(3, 2, 5)
+    vmap(doubled)(x)
+    assert (x == 2).all()
+    apart = ad.ones(2, 3, 5)  # rows of a lane lie apart: no view has them as one dimension
+    with pytest.raises(RuntimeError, match="view size is not compatible"):
+        vmap(doubled, in_dims=1)(apart)
+    assert vmap(lambda x: x.reshape(10), in_dims=1)(apart).shape == (3, 10)
+
+
+def test_only_tensors_have_lanes():
+    with pytest.raises(ValueError, match="Got in_dim=0 for an input but the input is of type <class 'int'>"):
+        vmap(ad.sum)(ad.ones(2, 3), 0)
+    with pytest.raises(ValueError, match="Expected at least one Tensor to vmap over"):
+        vmap(ad.sum, (None,))(ad.ones(2, 3))
+
+
+def test_printed_inside_a_transform():
+    seen = []
+
+    def f(x):
+        seen.append(repr(x))
+        return x.sum()
+
+    x = ad.arange(4.0).reshape(2, 2)
+    vmap(grad(f))(x)
+    jvp(f, (x[0],), (x[0],))
+    values = "        tensor([[0., 1.],\n                [2., 3.]])"
+    batch = f"    BatchedTensor(lvl=1, bdim=0, value=\n{values}\n    )"
+    assert seen == [
+        f"GradTrackingTensor(lvl=2, value=\n{batch}\n)",
+        "GradTrackingTensor(lvl=1, value=\n    tensor([0., 1.])\n)",
+    ]

@@ -1,0 +1,60 @@
+"""Samples: their distributions, and what they refuse."""
+
+import pytest
+
+import adjoint as ad
+
+N = 40_000
+
+
+@pytest.mark.parametrize(
+    ("draw", "mean", "variance"),
+    [
+        (lambda: ad.normal(ad.full((N,), 2.0), 3.0), 2.0, 9.0),
+        (lambda: ad.normal(2.0, ad.full((N,), 3.0)), 2.0, 9.0),
+        (lambda: ad.normal(2.0, 3.0, (N,)), 2.0, 9.0),
+        (lambda: ad.bernoulli(ad.empty(N), 0.25), 0.25, 0.1875),
+        (lambda: ad.empty(N).bernoulli_(ad.tensor(0.25)), 0.25, 0.1875),
+        (lambda: ad.binomial(ad.full((N,), 30.0), ad.tensor(0.1)), 3.0, 2.7),
+        (lambda: ad.binomial(ad.full((N,), 30.0), ad.tensor(0.9)), 27.0, 2.7),
+        (lambda: ad.poisson(ad.full((N,), 4.0)), 4.0, 4.0),
+    ],
+)
+def test_moments(draw, mean, variance):
+    ad.manual_seed(3)
+    x = draw().double()
+    assert abs(x.mean().item() - mean) < 5 * (variance / N) ** 0.5
+    assert abs(x.var().item() / variance - 1) < 0.1
+
+
+def test_binomial_ends():
+    count = ad.tensor([0.0, 5.0, 5.0, 7.9])
+    assert ad.binomial(count, ad.tensor([0.5, 0.0, 1.0, 1.0])).tolist() == [0.0, 0.0, 5.0, 7.0]
+
+
+def test_no_derivative_reaches_the_parameters_of_a_sample():
+    mean = ad.ones(3, requires_grad=True)
+    assert not ad.normal(mean, mean).requires_grad
+
+
+@pytest.mark.parametrize(
+    ("draw", "error", "says"),
+    [
+        (lambda: ad.normal(0.0, -1.0, (2,)), RuntimeError, "std -1.0"),
+        (lambda: ad.normal(ad.ones(2), ad.tensor([1.0, -1.0])), RuntimeError, "std >= 0.0"),
+        (lambda: ad.normal(0.0, 1.0), TypeError, "need a size"),
+        (lambda: ad.normal(ad.ones(2), 1.0, (2,)), TypeError, "size"),
+        (lambda: ad.normal(ad.ones(2, dtype=ad.int64)), NotImplementedError, "int64"),
+        (lambda: ad.empty(2).normal_(0, -1), RuntimeError, "std -1"),
+        (lambda: ad.empty(2).uniform_(1, 0), RuntimeError, "from=1 > to=0"),
+        (lambda: ad.empty(2).bernoulli_(3.0), RuntimeError, "p=3"),
+        (lambda: ad.bernoulli(ad.tensor([0.5, 2.0])), RuntimeError, "p_in"),
+        (lambda: ad.bernoulli(ad.tensor([float("nan")])), RuntimeError, "p_in"),
+        (lambda: ad.binomial(ad.tensor([-1.0]), ad.tensor([0.5])), RuntimeError, "negative"),
+        (lambda: ad.binomial(ad.tensor([1]), ad.tensor([0.5])), ValueError, "int64"),
+        (lambda: ad.vmap(ad.poisson, randomness="same")(ad.tensor([1.0, -1.0])), RuntimeError, "invalid Poisson rate"),
+    ],
+)
+def test_refused(draw, error, says):
+    with pytest.raises(error, match=says):
+        draw()
