@@ -32,9 +32,39 @@ Tensor unbatch(const Tensor& y, uintptr_t handle, int64_t out_dim) {
   return movedim(expand(y, sizes), 0, out_dim);
 }
 
+// What levels a tensor belongs to.
+void bind_layers(nb::module_& m) {
+  m.def("innermost_slot", [](nb::list tensors) {
+    Slot* best = nullptr;
+    for (nb::handle h : tensors) {
+      const Tensor t = fresh(nb::cast<Tensor>(h));
+      if (t->keys & key_lifted && (!best || level(t) > best->serial)) best = face(t)->slot;
+    }
+    return reinterpret_cast<uintptr_t>(best);
+  });
+  m.def("slot_info", [](uintptr_t handle) {
+    const Slot* s = slot(handle);
+    return nb::make_tuple(s->kind == LevelKind::tape ? "tape" : s->kind == LevelKind::dual ? "dual" : "batch", s->strict, s->batch, random_names[static_cast<int>(s->randomness)]);
+  });
+  m.def("records_at", [](nb::list tensors) {
+    uint32_t m = 0;
+    for (nb::handle h : tensors)
+      if (adjoint::python::is_tensor(h.ptr())) m = std::max(m, level(nb::cast<Tensor>(h)));
+    return recording(m);
+  });
+  m.def("layer", [](const Tensor& x) -> nb::object {
+    const Tensor t = fresh(x);
+    if (!(t->keys & key_lifted) || !face(t)->slot->strict) return nb::none();
+    const auto levels = level_stack();
+    const auto place = std::find(levels.begin(), levels.end(), face(t)->slot);
+    return nb::make_tuple(place - levels.begin() + 1, face(t)->batch_dim, face(t)->value);
+  }, "The level of a transform that the tensor belongs to, counted from 1, its batch dimension or -1, and its value; None for any other.");
+}
+
 }  // namespace
 
 void bind_levels(nb::module_& m) {
+  bind_layers(m);
   m.def("enter_level", [](const std::string& kind, int64_t batch, const std::string& random, bool strict) {
     return reinterpret_cast<uintptr_t>(enter_level(kind == "tape" ? LevelKind::tape : kind == "dual" ? LevelKind::dual : LevelKind::batch, strict, batch, randomness(random)));
   }, nb::arg("kind"), nb::arg("batch") = 0, nb::arg("randomness") = "same", nb::arg("strict") = true);
@@ -66,24 +96,6 @@ void bind_levels(nb::module_& m) {
     return l;
   });
   m.def("lift", [](const Tensor& x, uintptr_t s) { return lift(slot(s), x); });
-  m.def("innermost_slot", [](nb::list tensors) {
-    Slot* best = nullptr;
-    for (nb::handle h : tensors) {
-      const Tensor t = fresh(nb::cast<Tensor>(h));
-      if (t->keys & key_lifted && (!best || level(t) > best->serial)) best = face(t)->slot;
-    }
-    return reinterpret_cast<uintptr_t>(best);
-  });
-  m.def("slot_info", [](uintptr_t handle) {
-    const Slot* s = slot(handle);
-    return nb::make_tuple(s->kind == LevelKind::tape ? "tape" : s->kind == LevelKind::dual ? "dual" : "batch", s->strict, s->batch, random_names[static_cast<int>(s->randomness)]);
-  });
-  m.def("records_at", [](nb::list tensors) {
-    uint32_t m = 0;
-    for (nb::handle h : tensors)
-      if (adjoint::python::is_tensor(h.ptr())) m = std::max(m, level(nb::cast<Tensor>(h)));
-    return recording(m);
-  });
   m.def("fresh", [](const Tensor& x) { return fresh(x); });
   m.def("level_depth", [] { return level_stack().size(); });
   m.def("enter_dual_level", enter_dual_level);
@@ -91,13 +103,6 @@ void bind_levels(nb::module_& m) {
   m.def("exit_dual_level", exit_dual_level);
   m.def("make_dual", [](const Tensor& x, const Tensor& t, int64_t level) { return make_dual(x, t, level); });
   m.def("unpack_dual", [](const Tensor& x, int64_t level) { Dual d = unpack_dual(x, level); return nb::make_tuple(d.primal, d.tangent ? nb::cast(d.tangent) : nb::none()); });
-  m.def("layer", [](const Tensor& x) -> nb::object {
-    const Tensor t = fresh(x);
-    if (!(t->keys & key_lifted) || !face(t)->slot->strict) return nb::none();
-    const auto levels = level_stack();
-    const auto place = std::find(levels.begin(), levels.end(), face(t)->slot);
-    return nb::make_tuple(place - levels.begin() + 1, face(t)->batch_dim, face(t)->value);
-  }, "The level of a transform that the tensor belongs to, counted from 1, its batch dimension or -1, and its value; None for any other.");
   m.def("is_lifted", [](const Tensor& x) { return bool(fresh(x)->keys & key_lifted); });
 }
 
