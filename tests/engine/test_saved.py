@@ -330,3 +330,31 @@ def test_a_hook_that_raises_leaves_no_cycle():
         assert outputs[0]() is None
     finally:
         gc.enable()
+
+
+def test_saved_tensors_are_copied_once_whatever_saved_them() -> None:
+    with ad.autograd.graph.allow_mutation_on_saved_tensors() as kept:
+        a = ad.randn(3, requires_grad=True)
+        b = a.clone()
+        ys = [b**2, b**2]
+        assert len(kept.tid_to_weakhandle) == 1 and len(kept.cloned) == 0
+        b.sin_()
+        assert len(kept.cloned) == 1
+        ys.append(b**2)
+        b.sin_()
+        assert len(kept.cloned) == 2
+        before = a.detach()
+        (grad,) = ad.autograd.grad(ys[0].sum() + ys[1].sum() + ys[2].sum(), a)
+        assert ad.allclose(grad, 4 * before + 2 * before.sin() * before.cos())
+        ys.clear()
+        assert len(kept.cloned) == 0
+
+
+def test_shape_of_inference_tensors_is_theirs_outside_too() -> None:
+    with ad.inference_mode():
+        x = ad.ones(1, 2)
+        x.t_()
+    for change in (ad.Tensor.t_, lambda x: x.unsqueeze_(0), lambda x: x.add_(1)):
+        with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
+            change(x)
+    assert x.shape == (2, 1)

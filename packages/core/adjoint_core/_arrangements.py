@@ -65,7 +65,16 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
 
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Positions in a flat array as one index for each dimension of `shape`."""
+    if indices.is_floating_point() or indices.is_complex() or indices.dtype is _core.bool:
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if not isinstance(shape, (int, tuple, list)):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    for n in sizes:
+        if not isinstance(n, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
+    if any(n < 0 for n in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
     out = []
     for n in reversed(sizes):
         out.append(indices % n)

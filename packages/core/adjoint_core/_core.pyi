@@ -1122,7 +1122,11 @@ Raises:
 
     def nansum(self, dim: _Dims | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None) -> Tensor: ...
 
-    def narrow(self, dim: _int, start: _Number, length: _int) -> Tensor: ...
+    @overload
+    def narrow(self, dim: _int, start: _int, length: _int) -> Tensor: ...
+
+    @overload
+    def narrow(self, dim: _int, start: Tensor, length: _int) -> Tensor: ...
 
     def narrow_copy(*args: Any, **kwargs: Any) -> Any:
         """`narrow` into new memory."""
@@ -1370,14 +1374,14 @@ Raises:
 
     def reshape_as(self, other: Tensor) -> Tensor: ...
 
-    def resize_(self, *size: Any) -> Tensor:
+    def resize_(self, *size: Any, memory_format: Any=adjoint.contiguous_format) -> Tensor:
         """Changes the shape in place; memory grows if it must, and new elements are uninitialised.
 
 Raises:
-    RuntimeError: memory that views, NumPy arrays or a graph share would have to grow."""
+    RuntimeError: memory that views, NumPy arrays or a graph share would have to grow; `preserve_format`."""
 
-    def resize_as_(self, other: Tensor) -> Tensor:
-        """Changes the shape in place to that of `other`."""
+    def resize_as_(self, other: Tensor, *, memory_format: Any=None) -> Tensor:
+        """Changes the shape in place to that of `other`, and with a memory format the order; `preserve_format` takes that of `other`."""
 
     def resolve_conj(self) -> Tensor: ...
 
@@ -1638,7 +1642,17 @@ Example::
     def tanh_(self) -> Tensor:
         """Hyperbolic tangent of each element of `x`. In place."""
 
+    @overload
     def tensor_split(self, indices_or_sections: Any, dim: _int=0) -> tuple[Tensor, ...]: ...
+
+    @overload
+    def tensor_split(self, sections: Any, dim: _int=0) -> tuple[Tensor, ...]: ...
+
+    @overload
+    def tensor_split(self, indices: Any, dim: _int=0) -> tuple[Tensor, ...]: ...
+
+    @overload
+    def tensor_split(self, tensor_indices_or_sections: Any, dim: _int=0) -> tuple[Tensor, ...]: ...
 
     @overload
     def tile(self, *dims: _Dims) -> Tensor: ...
@@ -2713,7 +2727,8 @@ def isclose(input: Tensor, other: Tensor, rtol: _float=1e-05, atol: _float=1e-08
 def allclose(input: Tensor, other: Tensor, rtol: _float=1e-05, atol: _float=1e-08, equal_nan: _bool=False) -> _bool:
     """Are all elements close?"""
 
-def result_type(tensor1: Tensor | _Number, tensor2: Tensor | _Number) -> _dtype: ...
+def result_type(tensor1: Tensor | _Number, tensor2: Tensor | _Number) -> _dtype:
+    """The element type of an operation on two tensors or numbers."""
 
 def sum(input: Tensor, dim: _Dims | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None) -> Tensor:
     """The sum over `dim` (all, if none)."""
@@ -2909,7 +2924,11 @@ def flipud(input: Tensor) -> Tensor: ...
 def roll(input: Tensor, shifts: _Dims, dims: _Dims | None=None) -> Tensor:
     """`x` shifted along some dimensions; what leaves at one end enters at the other."""
 
-def narrow(input: Tensor, dim: _int, start: _Number, length: _int) -> Tensor: ...
+@overload
+def narrow(input: Tensor, dim: _int, start: _int, length: _int) -> Tensor: ...
+
+@overload
+def narrow(input: Tensor, dim: _int, start: Tensor, length: _int) -> Tensor: ...
 
 def select(input: Tensor, dim: _int, index: _int) -> Tensor:
     """One position along a dimension, which goes away."""
@@ -2918,7 +2937,17 @@ def unbind(input: Tensor, dim: _int=0) -> tuple[Tensor, ...]: ...
 
 def chunk(input: Tensor, chunks: _int, dim: _int=0) -> tuple[Tensor, ...]: ...
 
+@overload
 def tensor_split(input: Tensor, indices_or_sections: Any, dim: _int=0) -> tuple[Tensor, ...]: ...
+
+@overload
+def tensor_split(input: Tensor, sections: Any, dim: _int=0) -> tuple[Tensor, ...]: ...
+
+@overload
+def tensor_split(input: Tensor, indices: Any, dim: _int=0) -> tuple[Tensor, ...]: ...
+
+@overload
+def tensor_split(input: Tensor, tensor_indices_or_sections: Any, dim: _int=0) -> tuple[Tensor, ...]: ...
 
 def split(tensor: Tensor, split_size_or_sections: Any, dim: _int=0) -> tuple[Tensor, ...]: ...
 

@@ -17,6 +17,17 @@ template <Tensor (*f)(const Tensor&)> PyObject* view(PyObject* self, void*) {
   return guarded([=] { return wrap_tensor(f(unwrap(self))); });
 }
 
+// Assigning writes into the view.
+template <Tensor (*f)(const Tensor&)> int assign(PyObject* self, PyObject* value, void*) {
+  const PyObject* done = guarded([=]() -> PyObject* {
+    Tensor y;
+    expect(value && as_operand(value, y), ErrorKind::type, "real and imag can be assigned tensors and numbers");
+    copy_(f(unwrap(self)), y);
+    return self;
+  });
+  return done ? 0 : -1;
+}
+
 PyObject* shape(TensorImpl& t) { return size_object(t.sizes); }
 PyObject* dtype(TensorImpl& t) { return Py_NewRef(api->dtypes[static_cast<int>(t.dtype)]); }
 PyObject* device(TensorImpl& t) { return device_object(t.device); }
@@ -64,8 +75,8 @@ PyGetSetDef* tensor_getset() {
       {"mT", view<mT>, nullptr, "The last two dimensions swapped.", nullptr},
       {"H", view<transposed_conjugate>, nullptr, "The conjugate transpose of a matrix.", nullptr},
       {"mH", view<transposed_conjugates>, nullptr, "The conjugate transpose of the last two dimensions.", nullptr},
-      {"real", view<real>, nullptr, "The real part.", nullptr},
-      {"imag", view<imaginary>, nullptr, "The imaginary part.", nullptr},
+      {"real", view<real>, assign<real>, "The real part.", nullptr},
+      {"imag", view<imaginary>, assign<imaginary>, "The imaginary part.", nullptr},
       {nullptr, nullptr, nullptr, nullptr, nullptr}};
   return table;
 }

@@ -35,13 +35,26 @@ void bind_clamp(nb::module_& m) {
   both_and_inplace(m, "clamp_max", [](const Tensor& x, const Operand& hi) { return clamp(x, Tensor(), hi); }, "max"_a);
 }
 
-Tensor scaled(const Operand& b, const std::optional<Scalar>& alpha) { return alpha ? mul(b, wrapped(*alpha)) : b.t; }
+// The result's type; alpha must not be of a more general category.
+DType type_with(const Tensor& a, const Tensor& b, const Scalar& alpha) {
+  const Tensor x[] = {a, b};
+  const DType t = result_type(x);
+  expect(alpha.dtype() != DType::bool_ || t == DType::bool_, "Boolean alpha only supported for Boolean results.");
+  expect(is_differentiable(t) || is_integral(alpha.dtype()), "For integral input tensors, argument alpha must not be a floating point number.");
+  expect(is_complex(t) || !is_complex(alpha.dtype()), "For non-complex input tensors, argument alpha must not be a complex number.");
+  return t;
+}
+
+Tensor scaled(const Tensor& a, const Tensor& b, const std::optional<Scalar>& alpha) {
+  if (!alpha) return b;
+  type_with(a, b, *alpha);
+  return mul(b, wrapped(*alpha));
+}
 
 // f(a, alpha b); half types are rounded once, at the end.
 template <class F> Tensor with_alpha(F&& f, const Tensor& a, const Tensor& b, const std::optional<Scalar>& alpha) {
   if (!alpha) return f(a, b);
-  const Tensor x[] = {a, b};
-  const DType t = result_type(x);
+  const DType t = type_with(a, b, *alpha);
   if (!is_half(t)) return f(a, mul(b, wrapped(*alpha)));
   return to_dtype(f(to_dtype(a, DType::float32), mul(to_dtype(b, DType::float32), wrapped(*alpha))), t);
 }
@@ -65,14 +78,14 @@ void bind_arithmetic(nb::module_& m) {
     both(m, name, [sign = sign](const Operand& a, const Operand& b, const std::optional<Scalar>& alpha) { return with_alpha(sign > 0 ? add : sub, a, b, alpha); },
          "other"_a, nb::kw_only(), "alpha"_a = nb::none());
     t.def((std::string(name) + "_").c_str(), [op = sign > 0 ? &op_add : op_sub](const Tensor& x, const Operand& b, const std::optional<Scalar>& alpha) {
-      const Tensor other = scaled(b, alpha);
+      const Tensor other = scaled(x, b, alpha);
       apply_inplace(*op, x, {&other, 1});
       return x;
     }, "other"_a, nb::kw_only(), "alpha"_a = nb::none());
     direct_both<Operand, Operand>(m, name, sign > 0 ? add : sub);
     direct_inplace((std::string(name) + "_").c_str(), sign > 0 ? op_add : *op_sub);
   }
-  both(m, "rsub", [](const Tensor& a, const Operand& b, const std::optional<Scalar>& alpha) { return sub(b, alpha ? mul(a, wrapped(*alpha)) : a); }, "other"_a, nb::kw_only(), "alpha"_a = nb::none());
+  both(m, "rsub", [](const Tensor& a, const Operand& b, const std::optional<Scalar>& alpha) { return sub(b, scaled(b, a, alpha)); }, "other"_a, nb::kw_only(), "alpha"_a = nb::none());
   for (const char* name : {"div", "divide", "true_divide"}) {
     both(m, name, [](const Operand& a, const Operand& b, const std::optional<std::string>& mode) { return divide(a, b, mode); }, "other"_a, nb::kw_only(), "rounding_mode"_a = nb::none());
     t.def((std::string(name) + "_").c_str(), [op_div](const Tensor& self, const Operand& b, const std::optional<std::string>& mode) {
@@ -162,9 +175,8 @@ void bind_equality(nb::module_& m) {
        "other"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false, "Are all elements close?");
   m.def("result_type", [](const Operand& a, const Operand& b) {
     const Tensor x[2] = {a.t, b.t};
-    Types t = find_op("mul")->types(Tensors(x), {});
-    return t.compute;
-  }, "tensor1"_a, "tensor2"_a);
+    return result_type(x);
+  }, "tensor1"_a, "tensor2"_a, "The element type of an operation on two tensors or numbers.");
 }
 
 }  // namespace

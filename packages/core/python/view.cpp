@@ -68,6 +68,38 @@ Tensor transposed(const Tensor& x) {
   return x.dim() < 2 ? alias(x) : transpose(x, 0, 1);
 }
 
+// Where pieces end: given, or so that a number of them have nearly the same length.
+Dims ends_of_pieces(const nb::object& where, int64_t n) {
+  nb::object given = where;
+  if (is_tensor(where.ptr())) {
+    const Tensor t = unwrap(where.ptr());
+    expect(t.dtype() == DType::int64, "tensor_split expected tensor_indices_or_sections to have dtype of long, but got ", t.dtype());
+    expect(t.dim() <= 1, "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a tensor with ", t.dim(), " dims");
+    given = where.attr("tolist")();
+  }
+  if (!PyLong_Check(given.ptr())) return nb::cast<Dims>(given);
+  const auto parts = nb::cast<int64_t>(given);
+  expect(parts > 0, "tensor_split: number of sections must be larger than 0, got ", parts);
+  expect(parts <= 1 << 24, "tensor_split: number of sections must be at most 2^24, got ", parts);
+  Dims ends;
+  int64_t at = 0;
+  for (int64_t i = 0; i + 1 < parts; i++) ends.push_back(at += n / parts + (i < n % parts));
+  return ends;
+}
+
+nb::object tensor_split(const Tensor& x, const nb::object& where, int64_t dim) {
+  expect(x.dim() > 0, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims");
+  const int d = wrap_dim(dim, x.dim(), "tensor_split");
+  TensorVector pieces;
+  int64_t from = 0;
+  for (int64_t end : ends_of_pieces(where, x.size(d))) {
+    pieces.push_back(slice(x, d, from, end));
+    from = end;
+  }
+  pieces.push_back(slice(x, d, from, x.size(d)));
+  return tuple_of(std::move(pieces));
+}
+
 void bind_shapes(nb::module_& m, const Methods& t) {
   with_dims(m, "expand", [](const Tensor& x, const Dims& d) { return expand(x, d); }, "size", false);
   with_dims(m, "repeat", [](const Tensor& x, const Dims& d) { return repeat(x, d); }, "repeats", false);
@@ -83,7 +115,6 @@ void bind_shapes(nb::module_& m, const Methods& t) {
     DType dtype;
     if (a.size() == 1 && to_dtype(nb::handle(a[0]).ptr(), dtype)) {
       if (dtype == x.dtype()) return alias(x);
-      expect(itemsize(dtype) == itemsize(x.dtype()), "view: the element sizes of ", x.dtype(), " and ", dtype, " differ");
       expect_strided(*x, "view");
       return apply(*find_op("view_dtype"), {x}, Cast{dtype});
     }
@@ -134,27 +165,16 @@ void bind_transposes(nb::module_& m) {
 }
 
 void bind_pieces(nb::module_& m) {
-  both(m, "narrow", [](const Tensor& x, int64_t dim, const Scalar& start, int64_t length) { return narrow(x, dim, start.to<int64_t>(), length); }, "dim"_a, "start"_a, "length"_a);
+  both(m, "narrow", narrow, "dim"_a, "start"_a, "length"_a);
+  both(m, "narrow", [](const Tensor& x, int64_t dim, const Tensor& start, int64_t length) {
+    expect(start.dim() == 0 && is_integral(start.dtype()) && start.dtype() != DType::bool_, "narrow: start must be an 0-dim integral Tensor, got ", start.dim(), " dims of ", start.dtype());
+    return narrow(x, dim, item(start).to<int64_t>(), length);
+  }, "dim"_a, "start"_a, "length"_a);
   both(m, "select", [](const Tensor& x, int64_t dim, int64_t i) { return select(x, dim, i); }, "dim"_a, "index"_a);
   direct_both<Tensor, int64_t, int64_t>(m, "select", [](const Tensor& x, int64_t dim, int64_t i) { return select(x, dim, i); });
   both(m, "unbind", [](const Tensor& x, int64_t dim) { return tuple_of(unbind(x, dim)); }, "dim"_a = 0);
   both(m, "chunk", [](const Tensor& x, int64_t n, int64_t dim) { return tuple_of(chunk(x, n, dim)); }, "chunks"_a, "dim"_a = 0);
-  both(m, "tensor_split", [](const Tensor& x, const nb::object& where, int64_t dim) {
-    const int d = wrap_dim(dim, x.dim(), "tensor_split");
-    const int64_t n = x.size(d);
-    Dims cuts;
-    if (PyLong_Check(where.ptr())) {
-      const auto parts = nb::cast<int64_t>(where);
-      expect(parts > 0 && parts <= 1 << 24, "tensor_split: number of sections must be larger than 0 and at most 2^24, got ", parts);
-      int64_t at = 0;
-      for (int64_t i = 0; i + 1 < parts; i++) cuts.push_back(at += n / parts + (i < n % parts));
-    } else cuts = nb::cast<Dims>(where);
-    TensorVector pieces;
-    int64_t from = 0;
-    for (int64_t c : cuts) { pieces.push_back(slice(x, d, from, c)); from = c; }
-    pieces.push_back(slice(x, d, from, n));
-    return tuple_of(std::move(pieces));
-  }, "indices_or_sections"_a, "dim"_a = 0);
+  for (const char* where : {"indices_or_sections", "sections", "indices", "tensor_indices_or_sections"}) both(m, "tensor_split", tensor_split, nb::arg(where), "dim"_a = 0);
   auto split_any = [](const Tensor& x, const nb::object& size, int64_t dim) {
     return tuple_of(is_sequence(size.ptr()) ? split_sizes(x, nb::cast<Dims>(size), dim) : split(x, nb::cast<int64_t>(size), dim));
   };
@@ -176,7 +196,11 @@ void bind_joins(nb::module_& m) {
   }, "tensors"_a);
   m.def("broadcast_shapes", [](const nb::args& shapes) {
     Dims s;
-    for (nb::handle x : shapes) s = broadcast(s, nb::cast<Dims>(x), "broadcast_shapes");
+    for (nb::handle x : shapes) {
+      const auto sizes = nb::cast<Dims>(x);
+      for (int64_t n : sizes) expect(n >= 0, ErrorKind::shape, "broadcast_shapes: Trying to create tensor with negative dimension ", n, ": ", sizes);
+      s = broadcast(s, sizes, "broadcast_shapes");
+    }
     return s;
   }, "shapes"_a);
   m.def("meshgrid", [](const nb::args& tensors, const std::string& indexing) {

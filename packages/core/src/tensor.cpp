@@ -68,7 +68,7 @@ Tensor empty(const Dims& sizes, DType dtype, Device device) {
   t->dtype = dtype;
   t->device = device.type == DeviceType::cpu ? device : cuda::resolved(device);
   int64_t bytes;
-  expect(!__builtin_mul_overflow(t->numel, itemsize(dtype), &bytes), ErrorKind::shape, "empty: too large: ", sizes, " of ", dtype);
+  expect(!__builtin_mul_overflow(t->numel, itemsize(dtype), &bytes), ErrorKind::shape, "empty: Storage size calculation overflowed with sizes=", sizes, " of ", dtype);
   t->storage = Storage::make(bytes, t->device);
   t->data = static_cast<char*>(t->storage->data);
   return t;

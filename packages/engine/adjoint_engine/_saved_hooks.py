@@ -90,46 +90,55 @@ _thread = threading.local()
 
 
 class _Handle:
-    """A saved tensor: the original, or its copy once the original is about to be written."""
+    """Stands for what one tensor held at one time; the nodes that saved it keep the handle."""
 
-    __slots__ = ("__weakref__", "value")
+    __slots__ = ("__weakref__", "tid")
 
-    def __init__(self, value: Tensor | None) -> None:
-        self.value = value
+    def __init__(self, tid: tuple[int, int, int]) -> None:
+        self.tid = tid
 
 
 class _Kept:
-    """The saved tensors of one ``allow_mutation_on_saved_tensors`` block, by the memory that they share."""
+    """The saved tensors of one ``allow_mutation_on_saved_tensors`` block.
+
+    ``cloned`` has the copies that were made, ``tid_to_weakhandle`` the handles of the tensors that were not written since.
+    """
 
     def __init__(self) -> None:
-        self._handles: dict[int, weakref.WeakSet[_Handle]] = {}
+        self.tid_to_weakhandle: weakref.WeakValueDictionary[tuple[int, int, int], _Handle] = weakref.WeakValueDictionary()
+        self.cloned: weakref.WeakKeyDictionary[_Handle, Tensor] = weakref.WeakKeyDictionary()
+        self._originals: weakref.WeakKeyDictionary[_Handle, Tensor] = weakref.WeakKeyDictionary()
+        self._in_memory: dict[int, weakref.WeakSet[_Handle]] = {}
 
     def clear(self) -> None:
         """Forgets all: backward through graphs that were recorded inside the block is no longer possible."""
-        for handles in self._handles.values():
-            for handle in handles:
-                handle.value = None
-        self._handles.clear()
+        for kept in (self.tid_to_weakhandle, self.cloned, self._originals, self._in_memory):
+            kept.clear()
 
     def pack(self, tensor: Tensor) -> _Handle:
-        return self._hold(_Handle(tensor), tensor)
-
-    def _hold(self, handle: _Handle, value: Tensor) -> _Handle:
-        handle.value = value
-        self._handles.setdefault(_engine.memory_id(value), weakref.WeakSet()).add(handle)
+        memory = _engine.memory_id(tensor)
+        tid = id(tensor), memory, 0 if _engine.is_lifted(tensor) or _engine.is_inference(tensor) else tensor._version
+        handle = self.tid_to_weakhandle.get(tid)
+        if handle is None:
+            handle = self.tid_to_weakhandle[tid] = _Handle(tid)
+            self._originals[handle] = tensor
+            self._in_memory.setdefault(memory, weakref.WeakSet()).add(handle)
         return handle
 
     def unpack(self, handle: _Handle) -> Tensor:
-        if handle.value is None:
+        found = self.cloned.get(handle, self._originals.get(handle))
+        if found is None:
             raise AssertionError(
                 "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in which the graph was originally recorded."
             )
-        return handle.value
+        return found
 
     def before_write(self, tensor: Tensor) -> None:
-        for handle in self._handles.pop(_engine.memory_id(tensor), ()):
-            if handle.value is not None:
-                self._hold(handle, handle.value.clone())
+        for handle in self._in_memory.pop(_engine.memory_id(tensor), ()):
+            self.tid_to_weakhandle.pop(handle.tid, None)
+            copy = self.cloned[handle] = self.unpack(handle).clone()
+            self._originals.pop(handle, None)
+            self._in_memory.setdefault(_engine.memory_id(copy), weakref.WeakSet()).add(handle)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from textwrap import indent
 from typing import Any
 
@@ -131,15 +131,23 @@ def _set_data(self: Tensor, source: Tensor) -> None:
 _core_set = Tensor.set_
 
 
-def _set(self: Tensor, source: Tensor) -> Tensor:
-    """Takes over the memory and shape of ``source``; counts as a write. Graphs made before do not lead to this tensor any more.
+def _set(
+    self: Tensor, source: Any = None, storage_offset: int = 0, size: Sequence[int] | None = None, stride: Sequence[int] = ()
+) -> Tensor:
+    """Looks at other memory from now on; counts as a write. Graphs made before do not lead to this tensor any more.
+
+    Arguments:
+        source: a tensor, whose memory and shape it takes, or a `Storage`; none empties the tensor.
+        storage_offset: the first element in that memory.
+        size: the shape; that of ``source`` by default, all of a storage.
+        stride: of each dimension; those of a contiguous tensor by default.
 
     Raises:
-        RuntimeError: a leaf that requires grad, outside of ``no_grad``.
+        RuntimeError: a leaf that requires grad, outside of ``no_grad``; a source of another element type; memory that does not reach.
     """
     if self.is_leaf and self.requires_grad and _engine.grad_enabled():
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation. (set_)")
-    _core_set(self, source)
+    _core_set(self, source, storage_offset, size, stride)
     _engine.forget_accumulator(self)
     return self
 

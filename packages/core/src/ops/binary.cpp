@@ -28,7 +28,7 @@ Types filled(Tensors x, const Attrs&) {
 }
 Types divided(Tensors x, const Attrs& a) {
   const Types t = types::promoted(x, a);
-  expect(!is_integral(t.compute), "addcdiv: Integer division with addcdiv is no longer supported, got ", t.compute);
+  expect(!is_integral(t.compute), "Integer division with addcdiv is no longer supported: use x + value * (tensor1 // tensor2), got ", t.compute);
   return t;
 }
 

@@ -136,6 +136,8 @@ void scatter_reduce_shape(Tensors x, const Attrs& a, Dims* out) { scatter_shape(
 
 Tensor reduced_at(const Tensor& x, const Tensor& index, const Tensor& source, const ScatterReduce& a) { return apply(op_scatter_reduce, {x, index, source}, a); }
 
+Tensor zeros_for(const Tensor& v, const Dims& sizes) { return zeros(sizes, v.dtype(), v.device()); }
+
 // How many of x and its sources attain each result: they share what comes back.
 Tensor winners(const Tensor& x, const Tensor& index, const Tensor& source, const Tensor& y, int dim) {
   return scatter_add(to_dtype(eq(x, y), DType::int64), dim, index, to_dtype(eq(source, gather(y, dim, index)), DType::int64));
@@ -148,15 +150,15 @@ Tensor partial_x(const Tensor& x, const Tensor& index, const Tensor& source, con
 }
 Tensor partial_source(const Tensor& x, const Tensor& index, const Tensor& source, const Tensor& y, const ScatterReduce& a) {
   if (a.how != Combine::prod) return to_dtype(eq(source, gather(y, a.dim, index)), x.dtype()) / gather(winners(x, index, source, y, a.dim), a.dim, index);
-  // A factor of 0 that is the only one sees the product of the others; elsewhere that is a quotient.
+  // A factor of 0 that is the only one sees the product of the others, one of two the other one times the rest (0 too, but not its
+  // derivative); elsewhere that is a quotient.
   const Tensor zero = eq(source, zeros({}, source.dtype(), source.device())), count = to_dtype(zero, DType::int64), one = ones({}, source.dtype(), source.device());
   const Tensor zeros_there = gather(scatter_add(zeros(x.sizes(), DType::int64, x.device()), a.dim, index, count), a.dim, index);
-  const Tensor alone = logical_and(zero, eq(zeros_there, wrapped(1)));
-  const Tensor others = reduced_at(x, index, where(alone, one, source), a);
-  return where(alone, gather(others, a.dim, index), gather(y, a.dim, index) / where(zero, one, source));
+  const Tensor alone = logical_and(zero, eq(zeros_there, wrapped(1))), paired = logical_and(zero, eq(zeros_there, wrapped(2)));
+  const Tensor others = gather(reduced_at(x, index, where(logical_or(alone, paired), one, source), a), a.dim, index);
+  const Tensor twin = gather(scatter_add(zeros_for(x, x.sizes()), a.dim, index, where(zero, source, wrapped(0))), a.dim, index) - source;
+  return where(alone, others, where(paired, others * twin, gather(y, a.dim, index) / where(zero, one, source)));
 }
-
-Tensor zeros_for(const Tensor& v, const Dims& sizes) { return zeros(sizes, v.dtype(), v.device()); }
 
 }  // namespace
 
@@ -300,6 +302,7 @@ Tensor index_fill(const Tensor& x, int64_t dim, const Tensor& index, const Tenso
 
 Tensor take_along_dim(const Tensor& x, const Tensor& index, std::optional<int64_t> dim) {
   if (!dim) return gather(reshape(x, {-1}), 0, reshape(index, {-1}));
+  expect(index.dtype() == DType::int64, "take_along_dim: dtype of indices should be Long but got ", index.dtype());
   expect(x.dim() == index.dim(), ErrorKind::shape, "take_along_dim: input and indices should have the same number of dimensions, but got ", x.dim(), " dimensions for input, and ", index.dim(), " dimensions for indices");
   const int d = wrap_dim(*dim, x.dim(), "take_along_dim");
   if (x.dim() == 0) return gather(x, 0, index);

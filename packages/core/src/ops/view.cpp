@@ -84,6 +84,7 @@ const Op op_expand{.name = "expand", .kind = Kind::linear,
       y.sizes = to;
       y.strides = Dims(to.size(), 0);
       for (int i = 0; i < x.ndim(); i++) y.strides[lead + i] = x.sizes[i] == 1 && to[lead + i] != 1 ? 0 : x.strides[i];
+      for (int i = lead - 1; i >= 0; i--) y.strides[i] = to[i] != 1 ? 0 : i + 1 < to.size() ? to[i + 1] * y.strides[i + 1] : 1;
     },
     .doc = "`x` repeated along new and singleton dimensions without copying."};
 Tensor expand(const Tensor& x, const Dims& sizes) {
@@ -118,14 +119,46 @@ Tensor view(const Tensor& x, const Dims& sizes) { return apply(op_view, {x}, Siz
 Tensor reshape(const Tensor& x, const Dims& sizes) {
   const Named named("reshape", {&x, 1});
   const Dims to = infer_size(sizes, x.numel(), "reshape");
-  if (!view_strides(*x, to)) return apply(op_view, {contiguous(x)}, Sizes{to});
-  return apply(op_view, {x}, Sizes{to});
+  if (view_strides(*x, to)) return apply(op_view, {x}, Sizes{to});
+  Tensor y = apply(op_view, {contiguous(x)}, Sizes{to});
+  if (!(y->keys & key_lifted)) {   // nobody else sees the copy: y is no view
+    y->view = {};
+    y->keys &= ~key_view;
+  }
+  return y;
 }
+
+namespace {
+
+// Sizes and strides counted in elements of another size, in which the last dimension grows or shrinks.
+void recount(TensorImpl& y, DType to) {
+  const int64_t was = itemsize(y.dtype), is = itemsize(to);
+  if (was == is) return;
+  const int last = y.ndim() - 1;
+  auto need = [&](bool holds, auto&&... rule) { expect(holds, "view: self.", rule..., " to view ", y.dtype, " as ", to, " (different element sizes)"); };
+  need(last >= 0, "dim() cannot be 0");
+  need(y.strides[last] == 1, "stride(-1) must be 1");
+  const int64_t ratio = std::max(was, is) / std::min(was, is);
+  auto scale = [&](int64_t& n, const char* name, int dim) {
+    need(was > is || n % ratio == 0, name, dim, ") must be divisible by ", ratio);
+    n = was > is ? n * ratio : n / ratio;
+  };
+  int64_t offset = y.offset();
+  scale(offset, "storage_offset(", 0);
+  scale(y.sizes[last], "size(", -1);
+  for (int i = 0; i < last; i++) scale(y.strides[i], "stride(", i);
+}
+
+}  // namespace
 
 // The bits of x as numbers of another type, which have no derivative.
 const Op op_view_dtype{.name = "view_dtype", .kind = Kind::linear, .batch = batch::leading,
-    .alias = [](const TensorImpl&, const Attrs& attrs, TensorImpl& y) { y.dtype = attrs.as<Cast>().dtype; },
-    .doc = "The memory of `x` read as another dtype of the same size."};
+    .alias = [](const TensorImpl&, const Attrs& attrs, TensorImpl& y) {
+      const DType to = attrs.as<Cast>().dtype;
+      recount(y, to);
+      y.dtype = to;
+    },
+    .doc = "The memory of `x` read as another dtype; where that has another size, the last dimension is that much longer or shorter."};
 
 const Op op_permute{.name = "permute", .torch = "|||dims", .fields = fields_of<Sizes>, .kind = Kind::linear,
     .d = {rule([](V v, const Sizes& a) {

@@ -1,0 +1,101 @@
+"""Which memory tensors look at: `set_`, `resize_`, views in elements of another size, results that are copies."""
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+
+
+def test_set_takes_memory_with_any_strides() -> None:
+    x, y = ad.arange(12.0), ad.empty(0)
+    assert y.set_(x.storage(), 1, (2, 2), (4, 1)).tolist() == [[1, 2], [5, 6]]
+    assert y.set_(x, 2, (3,)).tolist() == [2, 3, 4]
+    assert y.set_(x.untyped_storage(), 0, size=(3,), stride=(2,)).tolist() == [0, 2, 4]
+    x[2] = 9
+    assert y.tolist() == [0, 9, 4]
+    assert y.set_(x.storage()).shape == (12,)
+    assert y.set_().shape == (0,)
+    assert y._version == 5
+    with pytest.raises(RuntimeError, match="source of the type"):
+        ad.empty(0, dtype=ad.int32).set_(x)
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        y.set_(x.storage(), 1, (2, 20))
+
+
+def test_resize_gives_the_elements_the_order_of_a_format() -> None:
+    last = ad.channels_last
+    x = ad.arange(8.0).resize_(1, 2, 2, 2, memory_format=last)
+    assert x.is_contiguous(memory_format=last) and x._version == 1
+    assert x.permute(0, 2, 3, 1).flatten().tolist() == list(range(8))
+    like = ad.empty(1, 2, 2, 2).contiguous(memory_format=last)
+    assert ad.arange(8.0).resize_as_(like, memory_format=ad.preserve_format).stride() == like.stride()
+    assert ad.arange(8.0).resize_as_(like).is_contiguous()
+    with pytest.raises(RuntimeError, match="Unsupported memory format"):
+        x.resize_(2, memory_format=ad.preserve_format)
+    with pytest.raises(RuntimeError, match="rank 4"):
+        x.resize_(2, memory_format=last)
+
+
+@pytest.mark.parametrize("to", ["uint8", "int16", "float32", "int64", "complex128"])
+@pytest.mark.parametrize("given", ["int8", "float16", "int32", "float64"])
+def test_views_in_elements_of_another_size_are_numpys(given: str, to: str) -> None:
+    a = np.arange(96).astype(given).reshape(2, 48)
+    view = ad.from_numpy(a).view(getattr(ad, to))
+    assert view._is_view() and view.shape == a.view(to).shape
+    assert view.numpy().tobytes() == a.view(to).tobytes()
+    assert view.view(getattr(ad, given)).numpy().tobytes() == a.tobytes()
+
+
+def test_views_in_elements_of_another_size_need_whole_ones() -> None:
+    x = ad.arange(16, dtype=ad.int8)
+    for y, rule in (
+        (x[0], "dim.. cannot be 0"),
+        (x[::2], "stride.-1. must be 1"),
+        (x[:6], "size.-1. must be divisible by 4"),
+        (x[2:6], "storage_offset.* must be divisible by 4"),
+        (x.view(8, 2)[:, :4].as_strided((2, 4), (2, 1)), "stride.0. must be divisible by 4"),
+    ):
+        with pytest.raises(RuntimeError, match=rule):
+            y.view(ad.float32)
+    view = x.view(ad.int32)
+    view[0] = -1
+    assert x[:5].tolist() == [-1, -1, -1, -1, 4]
+
+
+def test_a_reshape_that_copies_is_no_view() -> None:
+    x = ad.arange(6.0).view(2, 3).requires_grad_()
+    for y in (x.t().reshape(-1), x.t().flatten(), x.expand(2, 2, 3).reshape(12)):
+        assert not y._is_view() and y._base is None
+    y = x.t().reshape(6)
+    y.mul_(2)
+    (y * y.detach()).sum().backward()
+    assert x.grad.tolist() == (4 * x.detach()).tolist()
+    z = x.t().reshape(6)
+    assert z.detach_().is_leaf and not z.requires_grad
+    assert x.reshape(3, 2)._is_view()
+
+
+def test_expand_has_the_strides_of_unsqueeze_where_nothing_repeats() -> None:
+    x = ad.randn(3, 2)
+    assert x.expand(1, 1, 3, 2).stride() == x[None, None].stride()
+    assert ad.randn(()).expand(1).stride() == (1,)
+    assert x.expand(4, 1, 3, 2).stride() == (0, 6, 2, 1)
+
+
+@pytest.mark.parametrize("dtype", [ad.complex64, ad.complex128])
+def test_real_and_imaginary_parts_are_assigned_in_place(dtype: ad.dtype) -> None:
+    x = ad.randn(3, dtype=dtype, requires_grad=True)
+    a = ad.randn(3, dtype=ad.float64, requires_grad=True)
+    y = x * 1
+    y.real = a
+    y.imag = 2
+    assert ad.allclose(y.real, a.to(y.real.dtype)) and y.imag.tolist() == [2, 2, 2]
+    (y.real * 3).sum().backward()
+    assert a.grad.tolist() == [3, 3, 3] and x.grad.abs().sum() == 0
+    real = ad.zeros(2)
+    real.real = ad.tensor([1, 2])
+    assert real.tolist() == [1, 2]
+    with pytest.raises(RuntimeError, match="imag is not implemented"):
+        real.imag = 1
+    with pytest.raises(TypeError):
+        del real.real
