@@ -1465,11 +1465,17 @@ Raises:
 
     def select_scatter(self, src: Tensor, dim: _int, index: _int) -> Tensor: ...
 
-    def set_(self, source: Tensor) -> Tensor:
-        """Takes over the memory and shape of ``source``; counts as a write. Graphs made before do not lead to this tensor any more.
+    def set_(self, source: Any=None, storage_offset: _int=0, size: Sequence[_int] | None=None, stride: Sequence[_int]=()) -> Tensor:
+        """Looks at other memory from now on; counts as a write. Graphs made before do not lead to this tensor any more.
+
+Arguments:
+    source: a tensor, whose memory and shape it takes, or a `Storage`; none empties the tensor.
+    storage_offset: the first element in that memory.
+    size: the shape; that of ``source`` by default, all of a storage.
+    stride: of each dimension; those of a contiguous tensor by default.
 
 Raises:
-    RuntimeError: a leaf that requires grad, outside of ``no_grad``."""
+    RuntimeError: a leaf that requires grad, outside of ``no_grad``; a source of another element type; memory that does not reach."""
 
     def sgn(self) -> Tensor:
         """`x / abs(x)` for each element of `x`, 0 for 0."""

@@ -1,0 +1,3 @@
+"""Comparisons with messages that say where values differ, and tensors to try functions on."""
+
+from adjoint_functional.testing import *  # noqa: F403
