@@ -35,41 +35,7 @@ namespace {
 
 using fourier::Plan;
 
-// The lines of x and y along one dimension, in blocks of `lanes`; the last block may be shorter.
-class Blocks {
- public:
-  Blocks(const View& x, const View& y, int dim, int64_t n) : step_x(x.strides[dim]), step_y(y.strides[dim]), x_(x), y_(y), n_(n) {
-    for (int d = 0; d < x.ndim; d++)
-      if (d != dim) dims_.push_back(d), lines *= x.sizes[d];
-    // Lines that lie densely are taken one by one; others together with their neighbours.
-    lanes = step_x == 1 ? 1 : std::clamp<int64_t>((1 << 14) / n, 1, 16);
-  }
-  int64_t step_x, step_y, lines = 1, lanes;
-
-  // f(block number, its lines), several at a time.
-  template <class F> void each(F&& f) const {
-    const int64_t blocks = (lines + lanes - 1) / lanes;
-    pool::parallel_for(blocks, std::max<int64_t>(1, (1 << 13) / (n_ * lanes)), [&](int64_t first, int64_t last) {
-      for (int64_t b = first; b < last; b++) f(b * lanes, std::min(lanes, lines - b * lanes));
-    });
-  }
-  // Where line i begins in x, and in y.
-  std::pair<int64_t, int64_t> at(int64_t i) const {
-    int64_t p = 0, q = 0;
-    for (int k = dims_.size(); k-- > 0;) {
-      const int d = static_cast<int>(dims_[k]);
-      p += i % x_.sizes[d] * x_.strides[d];
-      q += i % x_.sizes[d] * y_.strides[d];
-      i /= x_.sizes[d];
-    }
-    return {p, q};
-  }
-
- private:
-  const View &x_, &y_;
-  Dims dims_;
-  int64_t n_;
-};
+constexpr int64_t most_lanes = 16;
 
 // What a block works in: the parts of its lanes, and scratch of the plan.
 template <class T> struct Space {
@@ -83,25 +49,81 @@ template <class T> struct Space {
   }
 };
 
-// Element (j, q) of a block of `lanes` lines, which begin at x[starts(q)], as f(x, element of the block).
-template <class X, class Starts, class F> void for_elements(X* x, int64_t step, int64_t n, int64_t lanes, Starts&& starts, F&& f) {
-  if (lanes == 1 && step == 1) {
-    X* line = x + starts(0);
-    for (int64_t j = 0; j < n; j++) f(line[j], j);
-    return;
+// The lines of x and y along one dimension, in blocks of `lanes`; the last block may be shorter.
+class Blocks {
+ public:
+  Blocks(const View& x, const View& y, int dim, int64_t n) : step_x(x.strides[dim]), step_y(y.strides[dim]), x_(x), y_(y), n_(n) {
+    for (int d = 0; d < x.ndim; d++)
+      if (d != dim) dims_.push_back(d), lines *= x.sizes[d];
+    // Lines that lie densely are taken one by one; others together with their neighbours.
+    lanes = step_x == 1 ? 1 : std::clamp<int64_t>((1 << 14) / n, 1, most_lanes);
   }
-  int64_t at[16];
-  bool adjacent = true;
-  for (int64_t q = 0; q < lanes; q++) {
-    at[q] = starts(q);
-    adjacent = adjacent && at[q] == at[0] + q;
+  int64_t step_x, step_y, lines = 1, lanes;
+
+  // f(space, block number, its lines), several at a time.
+  template <class T> void each(const Plan<T>& plan, Borrowed<const Space<T>&, int64_t, int64_t> f) const {
+    const int64_t blocks = (lines + lanes - 1) / lanes;
+    pool::parallel_for(blocks, std::max<int64_t>(1, (1 << 13) / (n_ * lanes)), [&](int64_t first, int64_t last) {
+      const Space<T> space(plan, n_, lanes);
+      for (int64_t b = first; b < last; b++) f(space, b * lanes, std::min(lanes, lines - b * lanes));
+    });
   }
-  for (int64_t j = 0; j < n; j++) {
-    X* row = x + at[0] + j * step;
-    if (adjacent) for (int64_t q = 0; q < lanes; q++) f(row[q], j * lanes + q);
-    else for (int64_t q = 0; q < lanes; q++) f(x[at[q] + j * step], j * lanes + q);
+  // Where line i begins in x, and in y.
+  int64_t x_at(int64_t i) const { return at(i, x_.strides); }
+  int64_t y_at(int64_t i) const { return at(i, y_.strides); }
+
+ private:
+  int64_t at(int64_t i, const int64_t* strides) const {
+    int64_t p = 0;
+    for (int k = dims_.size(); k-- > 0;) {
+      const int d = static_cast<int>(dims_[k]);
+      p += i % x_.sizes[d] * strides[d];
+      i /= x_.sizes[d];
+    }
+    return p;
   }
-}
+
+  const View &x_, &y_;
+  Dims dims_;
+  int64_t n_;
+};
+
+// A block of lines in memory, in real numbers: element j of line q has its first part at starts[q] + j * step, its second one
+// `second` behind that. gap: how far neighbours are apart, if all are as far.
+struct Places {
+  int64_t starts[most_lanes], lanes, step, second, gap;
+  template <class Start> Places(int64_t lanes, int64_t step, int64_t second, Start&& start) : lanes(lanes), step(step), second(second) {
+    for (int64_t q = 0; q < lanes; q++) starts[q] = start(q);
+    gap = lanes > 1 ? starts[1] - starts[0] : 0;
+    for (int64_t q = 2; q < lanes; q++)
+      if (starts[q] != starts[0] + q * gap) gap = 0;
+  }
+  // f(place of the first part, of the second one, number in the block) of n elements of each line.
+  template <class F> [[gnu::always_inline]] inline void each(int64_t n, F&& f) const {
+    if (lanes == 1 && step == 2 && second == 1) return pairs(starts[0], n, 0, f);
+    for (int64_t j = 0; j < n; j++) {
+      const int64_t at = starts[0] + j * step;
+      if (gap == 2 && second == 1) pairs(at, lanes, j * lanes, f);
+      else for (int64_t q = 0; q < lanes; q++) f(starts[q] + j * step, starts[q] + j * step + second, j * lanes + q);
+    }
+  }
+
+ private:
+  template <class F> [[gnu::always_inline]] static inline void pairs(int64_t at, int64_t n, int64_t i, F&& f) {
+#pragma GCC ivdep
+    for (int64_t q = 0; q < n; q++) f(at + 2 * q, at + 2 * q + 1, i + q);
+  }
+};
+struct Load {
+  template <int W, class T> [[gnu::always_inline]] static inline void run(const T* x, const Places* p, int64_t n, T* re, T* im) {
+    p->each(n, [=](int64_t first, int64_t second, int64_t i) __attribute__((always_inline)) { re[i] = x[first], im[i] = x[second]; });
+  }
+};
+struct Store {   // where both parts have one place, the first one stays
+  template <int W, class T> [[gnu::always_inline]] static inline void run(T* y, const Places* p, int64_t n, const T* re, const T* im, T scale) {
+    p->each(n, [=](int64_t first, int64_t second, int64_t i) __attribute__((always_inline)) { y[second] = im[i] * scale, y[first] = re[i] * scale; });
+  }
+};
 
 template <class T> void complex_lines(const Launch& l) {
   const Fourier& a = l.attrs.as<Fourier>();
@@ -109,87 +131,85 @@ template <class T> void complex_lines(const Launch& l) {
   const auto plan = fourier::plan<T>(n);
   const Blocks blocks(l.x[0], l.y[0], a.dim, n);
   const T scale = static_cast<T>(a.scale);
-  blocks.each([&](int64_t first, int64_t lanes) {
-    const Space<T> s(*plan, n, lanes);
+  blocks.each<T>(*plan, [&](const Space<T>& s, int64_t first, int64_t lanes) {
     T *re = a.inverse ? s.im : s.re, *im = a.inverse ? s.re : s.im;   // parts exchanged: the inverse transform
-    for_elements(l.x[0].as<const Complex<T>>(), blocks.step_x, n, lanes, [&](int64_t q) { return blocks.at(first + q).first; }, [=](const Complex<T>& x, int64_t i) { re[i] = x.re, im[i] = x.im; });
+    const Places x(lanes, 2 * blocks.step_x, 1, [&](int64_t q) { return 2 * blocks.x_at(first + q); });
+    const Places y(lanes, 2 * blocks.step_y, 1, [&](int64_t q) { return 2 * blocks.y_at(first + q); });
+    isa::call<Load>(l.x[0].as<const T>(), &x, n, re, im);
     plan->run(lanes, s.re, s.im, s.wr, s.wi);
-    for_elements(l.y[0].as<Complex<T>>(), blocks.step_y, n, lanes, [&](int64_t q) { return blocks.at(first + q).second; }, [=](Complex<T>& y, int64_t i) { y = {re[i] * scale, im[i] * scale}; });
+    isa::call<Store>(l.y[0].as<T>(), &y, n, static_cast<const T*>(re), static_cast<const T*>(im), scale);
   });
+}
+
+// One line of a block and its place among complex numbers.
+template <class T> struct Line {
+  T *re, *im;
+  int64_t lanes;
+  Complex<T>* at;
+  int64_t step;
+};
+
+// The spectrum of a real signal, from the transform of it, or of its even and odd elements as one complex signal.
+template <class T> void to_spectrum(const Line<T>& v, const Plan<T>& whole, int64_t n, T scale) {
+  const int64_t m = n / 2, lanes = v.lanes;
+  const T *re = v.re, *im = v.im, *wr = whole.roots().re.data(), *wi = whole.roots().im.data();
+  if (n % 2) {
+    for (int64_t k = 0; k <= m; k++) v.at[k * v.step] = {re[k * lanes] * scale, im[k * lanes] * scale};
+    return;
+  }
+  v.at[0] = (re[0] + im[0]) * scale;
+  v.at[m * v.step] = (re[0] - im[0]) * scale;
+  for (int64_t k = 1; k < m; k++) {   // halves of the even and of i times the odd elements' transform
+    const T er = re[k * lanes] + re[(m - k) * lanes], ei = im[k * lanes] - im[(m - k) * lanes], fr = im[k * lanes] + im[(m - k) * lanes], fi = re[(m - k) * lanes] - re[k * lanes];
+    v.at[k * v.step] = {(er + wr[k] * fr - wi[k] * fi) * (scale / 2), (ei + wr[k] * fi + wi[k] * fr) * (scale / 2)};
+  }
+}
+
+// The same backwards.
+template <class T> void from_spectrum(const Line<T>& v, const Plan<T>& whole, int64_t n) {
+  const auto element = [&](int64_t k) {   // what is its own conjugate is real
+    const Complex<T> z = v.at[k * v.step];
+    return k == 0 || 2 * k == n ? Complex<T>(z.re) : z;
+  };
+  const int64_t m = n % 2 ? n : n / 2;
+  for (int64_t k = 0; k < m; k++) {
+    Complex<T> z;
+    if (n % 2) z = 2 * k > n ? conj(element(n - k)) : element(k);
+    else {
+      const Complex<T> a = element(k), other = conj(element(m - k)), w(whole.roots().re[k], -whole.roots().im[k]), odd = w * (a - other);
+      z = a + other + Complex<T>(-odd.im, odd.re);
+    }
+    v.re[k * v.lanes] = z.re, v.im[k * v.lanes] = z.im;
+  }
 }
 
 // An even real signal is a complex one of half its size, z_j = x_2j + i x_2j+1, whose transform holds those of both.
 template <class T> void real_lines(const Launch& l) {
   const Fourier& a = l.attrs.as<Fourier>();
-  const int64_t n = l.x[0].sizes[a.dim], m = n % 2 ? n : n / 2;
+  const int64_t n = l.x[0].sizes[a.dim], parts = n % 2 ? 1 : 2, m = n / parts;
   const auto plan = fourier::plan<T>(m), whole = fourier::plan<T>(n);
   const Blocks blocks(l.x[0], l.y[0], a.dim, m);
-  const T scale = static_cast<T>(a.scale);
-  blocks.each([&](int64_t first, int64_t lanes) {
-    const Space<T> s(*plan, m, lanes);
-    const auto starts = [&](int64_t q) { return blocks.at(first + q).first; };
-    const T* x = l.x[0].as<const T>();
-    if (n % 2) {
-      for_elements(x, blocks.step_x, m, lanes, starts, [re = s.re, im = s.im](T v, int64_t i) { re[i] = v, im[i] = T(0); });
-    } else if (lanes == 1 && blocks.step_x == 1) {
-      const T* line = x + starts(0);
-      for (int64_t j = 0; j < m; j++) s.re[j] = line[2 * j], s.im[j] = line[2 * j + 1];
-    } else {
-      for_elements(x, 2 * blocks.step_x, m, lanes, starts, [re = s.re](T v, int64_t i) { re[i] = v; });
-      for_elements(x + blocks.step_x, 2 * blocks.step_x, m, lanes, starts, [im = s.im](T v, int64_t i) { im[i] = v; });
-    }
+  blocks.each<T>(*plan, [&](const Space<T>& s, int64_t first, int64_t lanes) {
+    const Places x(lanes, parts * blocks.step_x, (parts - 1) * blocks.step_x, [&](int64_t q) { return blocks.x_at(first + q); });
+    isa::call<Load>(l.x[0].as<const T>(), &x, m, s.re, s.im);
+    if (parts == 1) std::fill_n(s.im, m * lanes, T(0));
     plan->run(lanes, s.re, s.im, s.wr, s.wi);
-    for (int64_t q = 0; q < lanes; q++) {
-      auto* y = l.y[0].as<Complex<T>>() + blocks.at(first + q).second;
-      const T *re = s.re + q, *im = s.im + q, *wr = whole->roots().re.data(), *wi = whole->roots().im.data();
-      if (n % 2) {
-        for (int64_t k = 0; k <= n / 2; k++) y[k * blocks.step_y] = {re[k * lanes] * scale, im[k * lanes] * scale};
-        continue;
-      }
-      y[0] = (re[0] + im[0]) * scale;
-      y[m * blocks.step_y] = (re[0] - im[0]) * scale;
-      for (int64_t k = 1; k < m; k++) {   // halves of the even and of i times the odd elements' transform
-        const T er = re[k * lanes] + re[(m - k) * lanes], ei = im[k * lanes] - im[(m - k) * lanes], fr = im[k * lanes] + im[(m - k) * lanes], fi = re[(m - k) * lanes] - re[k * lanes];
-        y[k * blocks.step_y] = {(er + wr[k] * fr - wi[k] * fi) * (scale / 2), (ei + wr[k] * fi + wi[k] * fr) * (scale / 2)};
-      }
-    }
+    for (int64_t q = 0; q < lanes; q++)
+      to_spectrum<T>({s.re + q, s.im + q, lanes, l.y[0].as<Complex<T>>() + blocks.y_at(first + q), blocks.step_y}, *whole, n, static_cast<T>(a.scale));
   });
 }
 
-// The same backwards.
 template <class T> void signal_lines(const Launch& l) {
   const Fourier& a = l.attrs.as<Fourier>();
-  const int64_t n = a.size, m = n % 2 ? n : n / 2;
+  const int64_t n = a.size, parts = n % 2 ? 1 : 2, m = n / parts;
   const auto plan = fourier::plan<T>(m), whole = fourier::plan<T>(n);
   const Blocks blocks(l.x[0], l.y[0], a.dim, m);
-  const T scale = static_cast<T>(a.scale);
-  blocks.each([&](int64_t first, int64_t lanes) {
-    const Space<T> s(*plan, m, lanes);
-    T *re = s.im, *im = s.re;
-    for (int64_t q = 0; q < lanes; q++) {
-      const auto* x = l.x[0].as<Complex<T>>() + blocks.at(first + q).first;
-      const auto element = [&](int64_t k) {   // what is its own conjugate is real
-        const Complex<T> v = x[k * blocks.step_x];
-        return k == 0 || 2 * k == n ? Complex<T>(v.re) : v;
-      };
-      for (int64_t k = 0; k < m; k++) {
-        Complex<T> z;
-        if (n % 2) z = 2 * k > n ? conj(element(n - k)) : element(k);
-        else {
-          const Complex<T> v = element(k), other = conj(element(m - k)), w(whole->roots().re[k], -whole->roots().im[k]), odd = w * (v - other);
-          z = v + other + Complex<T>(-odd.im, odd.re);
-        }
-        re[k * lanes + q] = z.re, im[k * lanes + q] = z.im;
-      }
-    }
+  blocks.each<T>(*plan, [&](const Space<T>& s, int64_t first, int64_t lanes) {
+    for (int64_t q = 0; q < lanes; q++)
+      from_spectrum<T>({s.im + q, s.re + q, lanes, l.x[0].as<Complex<T>>() + blocks.x_at(first + q), blocks.step_x}, *whole, n);
     plan->run(lanes, s.re, s.im, s.wr, s.wi);
-    for (int64_t q = 0; q < lanes; q++) {
-      T* y = l.y[0].as<T>() + blocks.at(first + q).second;
-      for (int64_t j = 0; j < m; j++) {
-        if (n % 2) y[j * blocks.step_y] = re[j * lanes + q] * scale;
-        else y[2 * j * blocks.step_y] = re[j * lanes + q] * scale, y[(2 * j + 1) * blocks.step_y] = im[j * lanes + q] * scale;
-      }
-    }
+    const Places y(lanes, parts * blocks.step_y, (parts - 1) * blocks.step_y, [&](int64_t q) { return blocks.y_at(first + q); });
+    isa::call<Store>(l.y[0].as<T>(), &y, m, static_cast<const T*>(s.im), static_cast<const T*>(s.re), static_cast<T>(a.scale));
   });
 }
 

@@ -129,10 +129,11 @@ template <int R> struct Pass {
   template <int W, class T> [[gnu::always_inline]] static inline void run(Stage<T> a) {
     T rr[R], ri[R];
     for (int k = 0; k < R; k++) rr[k] = a.rr[k * (a.n / R) * a.stride], ri[k] = a.ri[k * (a.n / R) * a.stride];
-    if (a.s == 1) alone(a, rr, ri);
-    else if (a.s == 4) all<4>(a, rr, ri);
-    else if (a.s == 8) all<8>(a, rr, ri);
-    else all<0>(a, rr, ri);
+    if (a.s == 1) return alone(a, rr, ri);
+    // Powers of two come first, and among these 8: what few lanes there are.
+    if constexpr (R == 4) if (a.s == 4) return all<4>(a, rr, ri);
+    if constexpr (R == 4 || R == 8) if (a.s == 8) return all<8>(a, rr, ri);
+    all<0>(a, rr, ri);
   }
 };
 
