@@ -77,7 +77,9 @@ def test_trees_from_times():
 def rows(table):
     lines = table.splitlines()
     rules = [i for i, line in enumerate(lines) if line.startswith("---")]
-    return lines[rules[0] + 1].split("  "), [line.split()[0] for line in lines[rules[1] + 1 : rules[2]]]
+    return lines[rules[0] + 1].split("  "), [
+        line.split()[0] for line in lines[rules[1] + 1 : rules[2]] if line[: len(lines[rules[0]].split()[0])].strip()
+    ]
 
 
 def test_tables_sort_limit_and_say_so():
@@ -145,6 +147,19 @@ def test_lines_of_a_table_are_equally_long_and_long_text_is_cut():
     assert len({len(line) for line in lines[:5]}) == 1
     assert "n" * 52 + "..." in lines[3] and "...g/long" in lines[3] and "f.py(1): f" in lines[3]
     assert "n" * 17 + "... " in EventList([event]).table(max_name_column_width=20)
+
+
+def test_stacks_have_a_line_for_each_frame():
+    event = FunctionEvent(1, "op", 0, 0, 1, stack=["f.py(3): inner", "f.py(9): outer"])
+    event_of_one = FunctionEvent(2, "two", 0, 1, 2, stack=["g.py(1): alone"])
+    lines = EventList([event, event_of_one]).table().splitlines()
+    assert lines[1].rstrip().endswith("Source Location") and len({len(line) for line in lines[:7]}) == 1
+    assert [line.split()[-2:] for line in lines[3:7]] == [
+        ["f.py(3):", "inner"],
+        ["f.py(9):", "outer"],
+        [],
+        ["g.py(1):", "alone"],
+    ]
 
 
 def test_flops_have_the_unit_of_the_largest():

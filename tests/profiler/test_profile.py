@@ -129,6 +129,17 @@ def test_shapes_types_and_numbers():
     assert named(profiled(lambda x: x * 2), "aten::mul")[0].input_shapes == []
 
 
+def test_attributes_follow_the_numbers_of_operands():
+    def run(x):
+        x.as_strided([4, 3], [1, 4])
+        x.sum(1, keepdim=True)
+        x + 1.5
+
+    prof = profiled(run, record_shapes=True)
+    found = [named(prof, f"aten::{name}")[0].concrete_inputs for name in ("as_strided", "sum", "add")]
+    assert found == [[None, [4, 3], [1, 4], 0], [None, [1], True], [None, 1.5]]
+
+
 def test_grouping_by_shapes():
     prof = profiled(lambda x: (x.sin(), x[0].sin(), x[1].sin()), record_shapes=True)
     groups = {str(e.input_shapes): e.count for e in prof.key_averages(group_by_input_shape=True) if e.key == "aten::sin"}
@@ -195,11 +206,41 @@ def test_stacks_name_the_lines_of_the_user_innermost_first():
     line = helper.__code__.co_firstlineno
     assert sin.stack[0] == f"{__file__}({line + 1}): helper"
     assert sin.stack[1] == f"{__file__}({run.__code__.co_firstlineno + 1}): run" and ": profiled" in sin.stack[2]
-    (frame,) = named(prof, f"{__file__}({line}): helper")
-    assert frame.is_python_function and sin.cpu_parent is frame and frame.cpu_parent.name.endswith(": run")
+    frame = sin.cpu_parent
+    assert frame.name.endswith(f"test_profile.py({line}): helper") and not frame.name.startswith("/")
+    assert frame.is_python_function and frame.cpu_parent.name.endswith(": run")
     (node,) = named(prof, "SinBackward0")
     assert node.stack == sin.stack and {c.name: c.stack for c in node.cpu_children}["aten::cos"] == sin.stack
     assert not any("adjoint_" in e.name or "/adjoint/" in e.name for e in prof.function_events)
+
+
+def test_calls_of_modules_have_their_names():
+    def run(x):
+        first, second = ad.nn.Linear(8, 8), ad.nn.Linear(8, 1)
+        ad.nn.Sequential(first, second)(x)
+        first(x)
+
+    prof = profiled(run, with_stack=True)
+    calls = [(e.name, e.cpu_parent.name) for e in prof.function_events if e.name.startswith("nn.Module")]
+    assert [name for name, _ in calls] == [f"nn.Module: {n}" for n in ("Sequential_0", "Linear_0", "Linear_1", "Linear_0")]
+    linear = named(prof, "aten::linear")[0]
+    assert "nn.Module: Linear_0" in linear.stack and "nn.Module: Sequential_0" in linear.stack
+
+
+def test_memory_belongs_to_python_functions_too():
+    kept = []
+
+    def keep():
+        kept.append(ad.ones(100))
+        ad.ones(1000)
+
+    def drop():
+        kept.clear()
+
+    prof = profiled(lambda x: (keep(), drop()), with_stack=True, profile_memory=True)
+    by = {e.name.split(": ")[-1]: (e.cpu_memory_usage, e.self_cpu_memory_usage) for e in prof.function_events}
+    assert by["keep"] == (400, -4000) and by["drop"] == (-400, -400) and by["profiled"] == (0, 0)
+    assert not named(prof, "[memory]")
 
 
 def test_stacks_follow_lines_within_a_function():

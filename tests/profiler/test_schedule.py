@@ -134,3 +134,30 @@ def test_keys_that_may_come_once():
     unique.see("a", 2)
     with pytest.raises(RuntimeError, match="duplicate key"):
         unique.see("a", 1)
+
+
+def test_optimizers_are_ranges():
+    weight = ad.ones(3, requires_grad=True)
+    optimizer = ad.optim.Adam([weight])
+    with profile() as prof:
+        weight.sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    names = [e.name for e in prof.events() if e.is_user_annotation]
+    assert names == ["Optimizer.step#Adam.step", "Optimizer.zero_grad#Adam.zero_grad"]
+
+
+def test_names_of_pytorch_that_tools_use():
+    assert not ad.autograd.profiler._is_profiler_enabled
+    with profile(experimental_config=ad._C._profiler._ExperimentalConfig(verbose=True)):
+        assert ad.autograd.profiler._is_profiler_enabled
+    assert ad.profiler._ExperimentalConfig is ad._C._profiler._ExperimentalConfig
+    util = ad.autograd.profiler_util
+    assert (util._format_time(1500), util._format_memory(2048), util._format_time_share(1, 4)) == (
+        "1.500ms",
+        "2.00 KB",
+        "25.00%",
+    )
+    for module in (ad._C, ad.autograd.profiler):
+        with pytest.raises(AttributeError, match="no attribute 'nope'"):
+            module.nope  # noqa: B018

@@ -82,3 +82,11 @@ _autograd = SimpleNamespace(
     _unsafe_set_version_counter=_unsafe_set_version_counter,
     _saved_tensors_hooks_is_enabled=_saved_tensors_hooks_is_enabled,
 )
+
+
+def __getattr__(name: str) -> Any:
+    if name == "_profiler":  # imported when it is first used
+        from adjoint_profiler import ExperimentalConfig
+
+        return SimpleNamespace(_ExperimentalConfig=ExperimentalConfig)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,6 +1,5 @@
 // What a record's node keeps besides tensors, as the record describes it; the names are PyTorch's by Op::torch.
-#include <adjoint/core/op_fields.h>
-
+#include "fields.h"
 #include "node_type.h"
 
 namespace adjoint::engine::python {
@@ -13,23 +12,13 @@ const OpNode& of_record(NodeRef n) {
   return *op;
 }
 
-nb::object value(const Field& f) {
-  if (f.dims) return nb::cast(*f.dims);
-  if (f.real) return nb::cast(f.number);
-  return f.flag ? nb::cast(f.whole != 0) : nb::cast(f.whole);
-}
-
 }  // namespace
 
 void bind_attributes(nb::module_& m) {
   m.def("node_torch", [](NodeRef n) { return of_record(n).op.torch; });
   m.def("node_fields", [](NodeRef ref) {
     const OpNode& n = of_record(ref);
-    FieldList fields;
-    if (n.op.fields) n.op.fields(&n.attrs, fields);
-    nb::dict d;
-    for (int i = 0; i < fields.count; i++) d[fields.field[i].name] = value(fields.field[i]);
-    return d;
+    return attributes(n.op, n.attrs);
   });
   m.def("node_input_sizes", [](NodeRef n) {
     nb::list all;

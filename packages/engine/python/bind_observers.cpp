@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include "callable.h"
+#include "fields.h"
 
 namespace adjoint::engine::python {
 
@@ -34,7 +35,8 @@ nb::list events(const EventLog& self) {
   nb::list all;
   for (const EventLog::Event& e : self.events())
     all.append(nb::make_tuple(kind_name(e.kind), e.op ? e.op->name : e.name == EventLog::none ? "" : self.name(e.name).c_str(), e.start, e.end, id_or_none(e.parent),
-                              e.made_node ? nb::cast(e.sequence) : nb::none(), e.site, e.failed, e.rank[0], e.rank[1], text_or_none(self, e.args), reinterpret_cast<uintptr_t>(e.node), operands(self, e.operands, e.operand_count), operands(self, e.results, e.result_count)));
+                              e.made_node ? nb::cast(e.sequence) : nb::none(), e.site, e.failed, e.rank[0], e.rank[1], text_or_none(self, e.args), reinterpret_cast<uintptr_t>(e.node), operands(self, e.operands, e.operand_count), operands(self, e.results, e.result_count),
+                              e.attrs == EventLog::none ? nb::dict() : attributes(*e.op, self.attrs(e.attrs))));
   return all;
 }
 

@@ -74,6 +74,10 @@ void EventLog::begin(const Span& s) noexcept {
     if (options_.sites && python_hooks.site) e.site = python_hooks.site();
   }
   if (options_.shapes && s.kind != Span::Kind::evaluation) e.operands = describe(s.x, e.operand_count);
+  if (options_.shapes && s.attrs && s.op->fields) {
+    e.attrs = static_cast<uint32_t>(attrs_.size());
+    attrs_.push_back(*s.attrs);
+  }
   open_.push_back({&s, static_cast<uint32_t>(events_.size()), peek_sequence()});
   events_.push_back(e);
   events_.back().start = now();   // last: what precedes is the cost of watching

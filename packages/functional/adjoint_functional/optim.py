@@ -9,7 +9,7 @@ from typing import Any
 
 import adjoint_core as core
 from adjoint_core import Tensor
-from adjoint_engine import enable_grad, set_grad_enabled
+from adjoint_engine import _engine, enable_grad, set_grad_enabled
 
 __all__ = ["SGD", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop"]
 
@@ -61,12 +61,15 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forgets the gradients of all parameters, or makes them zero in place."""
+        shown = self._shown("zero_grad")
         for p in (p for group in self.param_groups for p in group["params"] if p.grad is not None):
             p.grad = None if set_to_none else core.zeros_like(p.grad)
+        shown.end()
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """One step; ``closure``, if given, computes the gradients anew first and returns the loss, which is returned."""
         loss = None
+        shown = self._shown("step")
         if closure is not None:
             with enable_grad():
                 loss = closure()
@@ -75,7 +78,12 @@ class Optimizer:
                 for p in group["params"]:
                     if p.grad is not None:
                         self.update(p, -p.grad if group["maximize"] else p.grad, self.state[p], group)
+        shown.end()
         return loss
+
+    def _shown(self, method: str) -> Any:
+        """A range in profiles until it ends, or is forgotten because of an error; as PyTorch calls it."""
+        return _engine.Range(f"Optimizer.{method}#{type(self).__name__}.{method}")
 
     def update(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         """Writes the new value of the parameter ``p``, whose gradient is ``g``."""

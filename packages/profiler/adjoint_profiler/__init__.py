@@ -1,6 +1,7 @@
 """The profiler of adjoint: what ran, for how long, with how much memory; tables, traces and reports."""
 
 from ._average import FunctionEventAvg as FunctionEventAvg
+from ._config import ExperimentalConfig as ExperimentalConfig
 from ._config import ProfilerActivity as ProfilerActivity
 from ._config import ProfilerConfig as ProfilerConfig
 from ._config import ProfilerState as ProfilerState
@@ -25,5 +26,8 @@ from ._tree import MEMORY as MEMORY_EVENT_NAME  # noqa: F401
 from ._values import DeviceType as DeviceType
 from ._values import Interval as Interval
 from ._values import Kernel as Kernel
+from ._values import format_memory as format_memory
+from ._values import format_share as format_share
+from ._values import format_time as format_time
 
 __version__ = "0.1.0"

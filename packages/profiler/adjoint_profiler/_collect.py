@@ -38,6 +38,7 @@ class Raw(NamedTuple):
     node: int  # 0: not known
     operands: list[tuple[Any, Any, Any, Any]] | None  # (sizes, strides, dtype, number or None) of each
     results: list[tuple[Any, Any, Any, Any]] | None
+    attributes: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,8 @@ class Collector:
         events = self._events
         if self._session.frames is not None:
             events = self._with_frames(events, self._session.frames)
+            if self._wanted.memory:
+                outside = self._memory_by_time(events)
         events = without_repeats(events)
         events = [*events, *outside, *self._on_device(events)]
         events.sort(key=lambda e: e.time_range.start)
@@ -118,14 +121,42 @@ class Collector:
             if event is not None:
                 (own if device < 0 else own_device)[event] += size
             else:
-                usage = {"cpu_memory_usage" if device < 0 else "device_memory_usage": size}
-                outside.append(self._event(MEMORY, at, at, fwd_thread=self._thread, device_index=max(device, 0), **usage))
+                outside.append(self._outside(at, size, device))
         for index in range(len(self._raw) - 1, -1, -1):  # children follow their parents
             parent = self._raw[index].parent
             if parent is not None:
                 own[parent] += own[index]
                 own_device[parent] += own_device[index]
         return own, own_device, outside
+
+    def _memory_by_time(self, events: Sequence[FunctionEvent]) -> list[FunctionEvent]:
+        """As calls of Python functions have memory too: all goes to the innermost event of its time. Returns events for the rest."""
+        around: list[FunctionEvent] = []
+        outside: list[FunctionEvent] = []
+        waiting = sorted(events, key=lambda e: (e.time_range.start, -e.time_range.end), reverse=True)
+        for event in events:
+            event.cpu_memory_usage = event.device_memory_usage = 0
+        for at, size, _, device in self._session.log.memory():
+            now = self._us(at)
+            while waiting and waiting[-1].time_range.start <= now:
+                around.append(waiting.pop())
+            while around and around[-1].time_range.end < now:
+                around.pop()
+            event = around[-1] if around else None
+            if event is None:
+                outside.append(self._outside(at, size, device))
+            while event is not None:
+                if device < 0:
+                    event.cpu_memory_usage += size
+                else:
+                    event.device_memory_usage += size
+                event = event.cpu_parent
+        return outside
+
+    def _outside(self, at: int, size: int, device: int) -> FunctionEvent:
+        """For memory that came or went outside of all events."""
+        usage = {"cpu_memory_usage" if device < 0 else "device_memory_usage": size}
+        return self._event(MEMORY, at, at, fwd_thread=self._thread, device_index=max(device, 0), **usage)
 
     def _on_device(self, events: Sequence[FunctionEvent]) -> list[FunctionEvent]:
         """The work of devices, each piece also a kernel of the event that put it there."""
@@ -222,7 +253,7 @@ class Collector:
             event.structured_input_strides = [list(o[1]) for o in raw.operands]
             event.input_dtypes = [str(o[2]).removeprefix("adjoint.") for o in raw.operands]
             if raw.args is None:
-                event.concrete_inputs = [o[3] for o in raw.operands]
+                event.concrete_inputs = [*(o[3] for o in raw.operands), *map(_plain, raw.attributes.values())]
         if self._wanted.flops:
             called = raw.kind in ("op", "in_place") and raw.results is not None
             event.flops = _flops.flops(raw.name, shapes, [list(r[0]) for r in raw.results or ()]) if called else 0
@@ -248,6 +279,10 @@ class Collector:
                 call.python_parent_id = call.cpu_parent.python_id
         _stacks_of_backward(events)
         return together
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _stacks_of_backward(events: Sequence[FunctionEvent]) -> None:

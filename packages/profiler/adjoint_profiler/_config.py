@@ -49,6 +49,19 @@ class ProfilerConfig:
     trace_id: str = ""
 
 
+class ExperimentalConfig:
+    """Accepted where PyTorch takes its experimental options: those that matter here have parameters of their own.
+
+    Example::
+
+        >>> ExperimentalConfig(verbose=True).verbose
+        True
+    """
+
+    def __init__(self, **options: Any) -> None:
+        self.__dict__.update(options)
+
+
 def kineto_available() -> bool:
     """Whether PyTorch's tracing library is there. It is not needed: the engine records for itself.
 

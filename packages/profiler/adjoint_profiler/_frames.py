@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from time import perf_counter_ns
@@ -31,17 +33,47 @@ class Call:
     start: int
     end: int
     depth: int
+    module: str | None = None  # what is called, if that is a module
 
     @property
     def name(self) -> str:
-        return f"{self.code.co_filename}({self.code.co_firstlineno}): {self.code.co_name}"
+        return self.module or f"{_short(self.code.co_filename)}({self.code.co_firstlineno}): {self.code.co_name}"
+
+
+@functools.cache
+def _short(path: str) -> str:
+    """Of a file, as it is imported: without the longest folder of sys.path that it is in."""
+    folders = [folder.rstrip(os.sep) + os.sep for folder in (*map(os.path.abspath, sys.path), os.path.dirname(os.__file__))]
+    return path[max((len(f) for f in folders if path.startswith(f)), default=0) :]
+
+
+class Modules:
+    """Gives each module a name by its class, in the order in which they are called: nn.Module: Linear_0."""
+
+    def __init__(self) -> None:
+        self._names: dict[int, str] = {}
+        self._count: Counter[str] = Counter()
+        self._kept: list[Any] = []  # so that no other takes its address
+
+    def name(self, frame: FrameType) -> str | None:
+        """Of the module whose `__call__` this is; None: it is no module's."""
+        module = frame.f_locals.get("self")
+        if not isinstance(getattr(module, "_modules", None), dict):
+            return None
+        if id(module) not in self._names:
+            kind = type(module).__name__
+            self._names[id(module)] = f"nn.Module: {kind}_{self._count[kind]}"
+            self._count[kind] += 1
+            self._kept.append(module)
+        return self._names[id(module)]
 
 
 class Frames:
     """Records the calls and returns of this thread between start and stop."""
 
     def __init__(self) -> None:
-        self._log: list[tuple[int, CodeType | None, int]] = []  # a return has no code
+        self._log: list[tuple[int, CodeType | None, int, str | None]] = []  # a return has no code
+        self._modules = Modules()
         self._before: Callable[[FrameType, str, Any], object] | None = None
 
     def start(self) -> None:
@@ -53,7 +85,7 @@ class Frames:
             frame = frame.f_back
         now = perf_counter_ns()
         for frame in reversed(open_frames):
-            self._log.append((now, frame.f_code, frame.f_back.f_lineno if frame.f_back else 0))
+            self._log.append((now, frame.f_code, frame.f_back.f_lineno if frame.f_back else 0, None))
         self._before = sys.getprofile()
         sys.setprofile(self._on_event)
 
@@ -63,18 +95,19 @@ class Frames:
 
     def _on_event(self, frame: FrameType, event: str, argument: Any) -> None:
         if event == "call":
-            caller = frame.f_back
-            self._log.append((perf_counter_ns(), frame.f_code, caller.f_lineno if caller else 0))
+            caller, code = frame.f_back, frame.f_code
+            module = self._modules.name(frame) if code.co_name == "__call__" else None
+            self._log.append((perf_counter_ns(), code, caller.f_lineno if caller else 0, module))
         elif event == "return":
-            self._log.append((perf_counter_ns(), None, 0))
+            self._log.append((perf_counter_ns(), None, 0, None))
 
     def calls(self, end: int) -> list[Call]:
         """All calls of the user's functions, in the order in which they began."""
         found: list[Call] = []
         stack: list[Call] = []
-        for time, code, line in self._log:
+        for time, code, line, module in self._log:
             if code is not None:
-                call = Call(code, line, time, end, len(stack))
+                call = Call(code, line, time, end, len(stack), module)
                 stack.append(call)
                 if not is_library(code):
                     found.append(call)
@@ -88,22 +121,24 @@ class Frames:
         Arguments:
             at: pairs of a time and the line of the innermost frame of the user's.
         """
-        stack: list[tuple[CodeType, int]] = []
+        stack: list[tuple[CodeType, int, str | None]] = []
         i = 0
         for time, line in at:
             while i < len(self._log) and self._log[i][0] <= time:
-                _, code, called_from = self._log[i]
+                _, code, called_from, module = self._log[i]
                 if code is not None:
-                    stack.append((code, called_from))
+                    stack.append((code, called_from, module))
                 elif stack:
                     stack.pop()
                 i += 1
             yield _describe(stack, line)
 
 
-def _describe(stack: list[tuple[CodeType, int]], line: int) -> list[str]:
-    lines = [called_from for _, called_from in stack[1:]] + [line]
+def _describe(stack: list[tuple[CodeType, int, str | None]], line: int) -> list[str]:
+    lines = [called_from for _, called_from, _ in stack[1:]] + [line]
     frames = [
-        f"{code.co_filename}({at}): {code.co_name}" for (code, _), at in zip(stack, lines, strict=True) if not is_library(code)
+        module or f"{code.co_filename}({at}): {code.co_name}"
+        for (code, _, module), at in zip(stack, lines, strict=True)
+        if not is_library(code)
     ]
     return frames[::-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from ._values import DeviceType, format_memory, format_share, format_time_in, of_device
@@ -55,7 +56,11 @@ class Table:
             lines += ["=" * len(rule), note]
         lines += [rule, gap.join(c.text(c.title) for c in self.columns) + gap, rule]
         for row in range(len(self.columns[0].cells)):
-            lines.append(gap.join(c.text(c.cells[row]) for c in self.columns) + gap)
+            cells = [c.cells[row].split("\n") for c in self.columns]  # of stacks, several lines
+            lines += [
+                gap.join(c.text(t) for c, t in zip(self.columns, line, strict=True)) + gap
+                for line in zip_longest(*cells, fillvalue="")
+            ]
         return "\n".join([*lines, rule, *self.below, ""])
 
     def html(self) -> str:
@@ -134,10 +139,10 @@ def _names(rows: Sequence[Any], width: int) -> Column:
 
 
 def _sources(rows: Sequence[Any], width: int) -> Column:
-    """The innermost frame; of a long path, the end."""
-    cells = [e.stack[0] if e.stack else "" for e in rows]
-    cells = [c if len(c) <= width else "..." + c[len(c) - width + 3 :] for c in cells]
-    return Column("Source Location", cells, max([15, *map(len, cells)]), left=True)
+    """The frames, the innermost first; of a long path, the end."""
+    stacks = [[f if len(f) <= width else "..." + f[len(f) - width + 3 :] for f in e.stack or ()] for e in rows]
+    cells = ["\n".join([*stack, ""] if len(stack) > 1 else stack) for stack in stacks]  # an empty line after several
+    return Column("Source Location", cells, max([15, *(len(f) for stack in stacks for f in stack)]), left=True)
 
 
 def _times(title: str, kind: str, rows: Sequence[Any], total: float, unit: str | None) -> list[Column]:

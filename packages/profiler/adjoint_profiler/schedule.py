@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ._config import ExperimentalConfig as _ExperimentalConfig  # noqa: F401
 from ._config import ProfilerActivity as ProfilerActivity
 from ._config import kineto_available as kineto_available
 from ._config import supported_activities as supported_activities

@@ -1,5 +1,8 @@
 """What ran, for how long, with how much memory: the counterpart of torch.autograd.profiler."""
 
+from typing import Any
+
+from adjoint_profiler import MEMORY_EVENT_NAME as MEMORY_EVENT_NAME
 from adjoint_profiler import DeviceType as DeviceType
 from adjoint_profiler import EnforceUnique as EnforceUnique
 from adjoint_profiler import EventList as EventList
@@ -21,3 +24,9 @@ from adjoint_profiler import parse_nvprof_trace as parse_nvprof_trace
 from adjoint_profiler import profile as profile
 from adjoint_profiler import profiler_enabled as _profiler_enabled  # noqa: F401
 from adjoint_profiler import record_function as record_function
+
+
+def __getattr__(name: str) -> Any:
+    if name == "_is_profiler_enabled":  # a variable that tools look at before they name a range
+        return _profiler_enabled()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

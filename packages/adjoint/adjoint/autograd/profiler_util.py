@@ -11,3 +11,6 @@ from adjoint_profiler import Interval as Interval
 from adjoint_profiler import Kernel as Kernel
 from adjoint_profiler import MemRecordsAcc as MemRecordsAcc
 from adjoint_profiler import StringTable as StringTable
+from adjoint_profiler import format_memory as _format_memory  # noqa: F401
+from adjoint_profiler import format_share as _format_time_share  # noqa: F401
+from adjoint_profiler import format_time as _format_time  # noqa: F401

@@ -30,6 +30,7 @@ class ADJOINT_API EventLog final : public Observer {
     uint32_t site = 0;                   // the user's line; of a node, where it was recorded
     uint32_t operands = none, results = none;   // the first in detail()
     uint32_t operand_count = 0, result_count = 0;
+    uint32_t attrs = none;               // of a call that has any: see attrs()
     int64_t start = 0, end = 0;          // nanoseconds of the monotonic clock
     uint64_t sequence = 0;
     const void* node = nullptr;          // that node's address, where it is known: other threads use the same numbers
@@ -43,6 +44,7 @@ class ADJOINT_API EventLog final : public Observer {
   const std::deque<Event>& events() const { return events_; }
   const std::deque<Memory>& memory() const { return memory_; }
   const std::deque<Operand>& detail() const { return detail_; }
+  const Attrs& attrs(uint32_t i) const { return attrs_[i]; }
   const DeviceLog& device() const { return device_; }
   const std::string& name(uint32_t id) const { return names_[id]; }
   uint32_t thread() const noexcept { return thread_; }   // threads are numbered from 1 as they start a log
@@ -67,6 +69,7 @@ class ADJOINT_API EventLog final : public Observer {
   std::deque<Event> events_;
   std::deque<Memory> memory_;
   std::deque<Operand> detail_;
+  std::deque<Attrs> attrs_;
   DeviceLog device_;
   std::vector<Open> open_;
   std::deque<std::string> names_;
