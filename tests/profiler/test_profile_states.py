@@ -117,6 +117,8 @@ def test_configuration():
 def test_arguments_that_make_no_sense():
     with pytest.raises(ValueError, match="use_kineto"):
         profiler.profile(use_cpu=False)
+    with pytest.raises(ValueError, match="non-negative, got -1"):
+        profiler.profile(post_processing_timeout_s=-1)
     with pytest.raises(ValueError, match="nothing to record"):
         profiler.profile(use_cpu=False, use_kineto=True)
     with pytest.warns(UserWarning, match="The tpu is not a valid device option."):

@@ -99,6 +99,8 @@ def test_activities():
     with profile(activities=[{ProfilerActivity.CPU: ["user_annotation"]}]) as prof, record_function("mine"):
         ad.ones(1)
     assert [e.name for e in prof.events()] == ["mine"]
+    with pytest.raises(TypeError, match="ProfilerActivity, got 'cpu'"):
+        profile(activities=["cpu"])
     with pytest.raises(ValueError, match="once"):
         profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CPU])
     with pytest.raises(ValueError, match="at least one"):

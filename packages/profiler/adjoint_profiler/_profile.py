@@ -54,6 +54,7 @@ class profile:
 
     Raises:
         RuntimeError: entered twice.
+        ValueError: nothing to record, or a negative timeout.
 
     Example::
 
@@ -105,6 +106,8 @@ class profile:
         self._events: EventList | None = None
         self._origin = 0  # of times: nanoseconds of the monotonic clock
         self._origin_of_day = 0  # the same moment since the epoch
+        if post_processing_timeout_s is not None and post_processing_timeout_s < 0:
+            raise ValueError(f"profile: post_processing_timeout_s must be non-negative, got {post_processing_timeout_s}")
         if enabled and not use_cpu:
             if not use_kineto:
                 raise ValueError("profile: events of a device alone need use_kineto=True, got use_cpu=False")

@@ -312,6 +312,8 @@ def _activities(
     filters: dict[ProfilerActivity, set[str]] = {}
     for item in given:
         for activity in item if isinstance(item, dict) else (item,):
+            if not isinstance(activity, ProfilerActivity):
+                raise TypeError(f"profile: activities are of ProfilerActivity, got {activity!r}")
             if activity in found:
                 raise ValueError(f"profile: an activity may be named once, got {activity} again")
             found.add(activity)
