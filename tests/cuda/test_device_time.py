@@ -143,6 +143,16 @@ def test_tables():
     assert "CUDA" not in profiled(lambda: ad.ones(3) + 1).key_averages().table()
 
 
+def test_differences():
+    x = ad.ones(4000).cuda()
+    before, after = (profiled(lambda n=n: [ad.hypot(x, x) for _ in range(n)]) for n in (1, 3))
+    diff = before.diff(after)
+    (kernel,) = [c for c in diff.changes if c.key == "flat<hypot>"]
+    assert kernel.count == (1, 3) and kernel.time_change == pytest.approx(4.8)
+    (row,) = [line for line in diff.table().splitlines() if "flat<hypot>" in line]
+    assert row.split()[-2:] == ["2.400us", "7.200us"] and "Self device before" in diff.table()
+
+
 def test_memory_of_the_device():
     kept = []
 

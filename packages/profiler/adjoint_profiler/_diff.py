@@ -21,11 +21,12 @@ class Change:
     count: tuple[int, int]
     self_cpu_time_total: tuple[float, float]
     self_cpu_memory_usage: tuple[int, int]
+    self_device_time_total: tuple[float, float] = (0, 0)
 
     @property
     def time_change(self) -> float:
-        """Microseconds of self time that came, or went (negative)."""
-        before, after = self.self_cpu_time_total
+        """Microseconds of self time that came, or went (negative); on the device, of what has none on the CPU."""
+        before, after = self.self_cpu_time_total if any(self.self_cpu_time_total) else self.self_device_time_total
         return after - before
 
 
@@ -75,6 +76,9 @@ class Diff:
             Column("Calls before", [str(c.count[0]) for c in rows]),
             Column("after", [str(c.count[1]) for c in rows], 8),
         ]
+        if any(any(c.self_device_time_total) for c in self.changes):
+            columns.append(Column("Self device before", [format_time(c.self_device_time_total[0]) for c in rows], 18))
+            columns.append(Column("after", [format_time(c.self_device_time_total[1]) for c in rows]))
         if self._memory:
             columns.append(Column("Self CPU Mem before", [format_memory(c.self_cpu_memory_usage[0]) for c in rows], 19))
             columns.append(Column("after", [format_memory(c.self_cpu_memory_usage[1]) for c in rows]))
@@ -95,6 +99,7 @@ def _change(key: str | None, old: FunctionEventAvg, new: FunctionEventAvg) -> Ch
         (old.count, new.count),
         (old.self_cpu_time_total, new.self_cpu_time_total),
         (old.self_cpu_memory_usage, new.self_cpu_memory_usage),
+        (old.self_device_time_total, new.self_device_time_total),
     )
 
 
