@@ -40,6 +40,8 @@ def page() -> str:
             "",
             "Written by `tools/gpu_kernels.py`. Views need no kernel; compositions run where their parts do. Complex numbers have no",
             "kernels yet. Where an operation has none, the error names it; `nonzero` and `ravel_index` run on the CPU, between copies.",
+            "Random numbers (`rand`, `randn`, `randint`, `bernoulli`, `dropout` and the filling methods) are made on the GPU, with the bits",
+            "of the CPU; `randperm` is uploaded.",
             "",
             f"{len(rows)} operations have a kernel (by its file in `adjoint_kernels_triton/kernels`; core: the driver's copies):",
             "",

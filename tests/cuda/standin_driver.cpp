@@ -2,7 +2,8 @@
 // memory at another address: device addresses themselves cannot be read or written, as on a real machine. Copies and fills happen at
 // once and are checked against live allocations; launches are recorded with the bytes of their parameters, and handed to a callback.
 // A stream can be held, so that events recorded on it are not reached until it is let go. Each stream has a clock: work moves it on by
-// a time computed from the work's size alone; while nothing runs on it, it goes with the machine's.
+// a time computed from the work's size alone; while nothing runs on it, it goes with the machine's. What is put on a stream that captures
+// goes into its graph, and runs when that is launched; what CUDA forbids meanwhile is an error that spoils the capture.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -21,12 +23,21 @@
 namespace {
 
 using Result = int;
-constexpr Result ok = 0, invalid_value = 1, out_of_memory = 2, invalid_context = 201, not_found = 500, not_ready = 600;
+constexpr Result ok = 0, invalid_value = 1, out_of_memory = 2, invalid_context = 201, not_found = 500, not_ready = 600,
+                 unsupported = 900, invalidated = 901, unjoined = 904, isolation = 905, captured_event = 907;
 constexpr int devices = 2;
 constexpr size_t arena = size_t(1) << 36, of_device = arena / devices;
 
-struct Stream { int id; int device; bool held; int64_t time = 0; bool recorded = false, worked = false; };   // nanoseconds; an event since it was waited for, work since that event
-struct Event { int id; bool recorded, timing; Stream* stream; int held_since; int64_t time = 0; };
+struct Stream;
+using Work = std::function<Result(Stream*)>;   // on the stream that it is given
+struct Graph { std::vector<Work> work; std::set<Stream*> members; Stream* origin; int mode; uint64_t id; bool spoilt; };
+using Seen = std::map<Stream*, size_t>;        // how much of each stream's captured work is known to come before
+struct Stream {
+  int id; int device; bool held;
+  int64_t time = 0; bool recorded = false, worked = false;   // nanoseconds; an event since it was waited for, work since that event
+  Graph* graph = nullptr; Seen seen = {};
+};
+struct Event { int id; bool recorded, timing; Stream* stream; int held_since; int64_t time = 0; uint64_t capture = 0; Seen seen = {}; };
 struct Function { std::string name; std::vector<unsigned> sizes; int dynamic_shared; };
 struct Module { const char* image; };   // alive until its function is asked for
 
@@ -36,11 +47,13 @@ std::map<size_t, size_t> live;               // offset -> bytes
 size_t capacity = size_t(1) << 30, held[devices];
 int next_stream = 1, next_event = 1, releases = 0;
 Stream defaults[devices] = {{0, 0, false}, {0, 1, false}};
-std::set<void*> pinned;
+std::map<void*, size_t> pinned;
 std::map<std::string, int> failures;
 std::ostringstream entries;
 std::string text;
-thread_local int context = -1;
+thread_local int context = -1, capture_mode = 0;   // global, of the thread, relaxed
+std::set<Graph*> captures;
+uint64_t next_capture = 1;
 int contexts[devices];
 using Callback = int (*)(const char* name, const unsigned* grid, const unsigned char* parameters, size_t bytes);
 Callback callback = nullptr;
@@ -87,6 +100,26 @@ void work(Stream* s, int64_t nanoseconds) {
 void copied(Stream* s, size_t bytes) { work(s, 1000 + int64_t(bytes / 16)); }          // 1 us, and 16 GB/s
 void filled(Stream* s, size_t bytes) { work(s, 1000 + int64_t(bytes / 1024)); }
 
+// Runs it now, or puts it into the graph that the stream captures.
+Result submit(Stream* s, const Work& work) {
+  if (!s || !s->graph) return work(s);
+  s->seen[s]++;
+  s->graph->work.push_back(work);
+  return ok;
+}
+Result spoil(Graph* g) {
+  g->spoilt = true;
+  return unsupported;
+}
+// For calls that CUDA calls potentially unsafe.
+Result unsafe() {
+  Result r = ok;
+  for (Graph* g : captures)
+    if (g->mode == 0 && capture_mode == 0) r = spoil(g);
+  return r;
+}
+#define UNSAFE if (const Result forbidden = unsafe()) return forbidden
+
 template <class T> T at(const char* p, size_t offset) {
   T v;
   std::memcpy(&v, p + offset, sizeof v);
@@ -123,35 +156,61 @@ std::vector<unsigned> test_parameters(const char* d) {
   return sizes;
 }
 
-Result launch(Function* f, const unsigned* grid, const unsigned* block, unsigned shared, Stream* stream, void** parameters, const char* attributes) {
-  if (quiet) return ok;
-  if (!grid[0] || !grid[1] || !grid[2] || block[0] > 1024) return invalid_value;
-  if (shared > (48u << 10) && shared > unsigned(f->dynamic_shared)) return invalid_value;
-  std::vector<unsigned char> bytes;
-  entries << "launch " << f->name << " grid " << grid[0] << ',' << grid[1] << ',' << grid[2] << " block " << block[0] << " shared " << shared
-          << " stream " << stream_id(stream) << attributes << " parameters ";
-  for (size_t i = 0; i < f->sizes.size(); i++) {
-    const auto* p = static_cast<const unsigned char*>(parameters[i]);
-    bytes.insert(bytes.end(), p, p + f->sizes[i]);
-  }
+struct Launch { Function* f; unsigned grid[3], block[3], shared; std::vector<unsigned char> bytes; std::string attributes; };
+
+Result run(const Launch& l, Stream* stream) {
+  entries << "launch " << l.f->name << " grid " << l.grid[0] << ',' << l.grid[1] << ',' << l.grid[2] << " block " << l.block[0] << " shared " << l.shared
+          << " stream " << stream_id(stream) << l.attributes << " parameters ";
   char two[3];
-  for (unsigned char b : bytes) { std::snprintf(two, sizeof two, "%02x", b); entries << two; }
+  for (unsigned char b : l.bytes) { std::snprintf(two, sizeof two, "%02x", b); entries << two; }
   entries << '\n';
-  work(stream, 2000 + 100 * int64_t(grid[0]) * grid[1] * grid[2]);   // 2 us, and 0.1 us for each block
+  work(stream, 2000 + 100 * int64_t(l.grid[0]) * l.grid[1] * l.grid[2]);   // 2 us, and 0.1 us for each block
   if (!callback) return ok;
   mutex.unlock();   // it runs Python, whose lock other threads may hold that wait for this one
-  const Result r = callback(f->name.c_str(), grid, bytes.data(), bytes.size());
+  const Result r = callback(l.f->name.c_str(), l.grid, l.bytes.data(), l.bytes.size());
   mutex.lock();
   return r;
 }
 
-template <class T> Result fill(const char* name, uint64_t p, T value, size_t n, Stream* s) {
-  char* h = host(p, n * sizeof(T));
-  if (!h) return invalid_value;
-  for (size_t i = 0; i < n; i++) std::memcpy(h + i * sizeof(T), &value, sizeof value);
-  filled(s, n * sizeof(T));
-  entries << name << ' ' << n << '\n';
-  return ok;
+Result launch(Function* f, const unsigned* grid, const unsigned* block, unsigned shared, Stream* stream, void** parameters, const char* attributes) {
+  if (quiet) return ok;
+  if (!grid[0] || !grid[1] || !grid[2] || block[0] > 1024) return invalid_value;
+  if (shared > (48u << 10) && shared > unsigned(f->dynamic_shared)) return invalid_value;
+  Launch l{f, {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, shared, {}, attributes};
+  for (size_t i = 0; i < f->sizes.size(); i++) {
+    const auto* p = static_cast<const unsigned char*>(parameters[i]);
+    l.bytes.insert(l.bytes.end(), p, p + f->sizes[i]);
+  }
+  return submit(stream, [l](Stream* s) { return run(l, s); });
+}
+
+template <class T> Result fill(const char* name, uint64_t p, T value, size_t n, Stream* stream) {
+  return submit(stream, [=](Stream* s) -> Result {
+    char* h = host(p, n * sizeof(T));
+    if (!h) return invalid_value;
+    for (size_t i = 0; i < n; i++) std::memcpy(h + i * sizeof(T), &value, sizeof value);
+    filled(s, n * sizeof(T));
+    entries << name << ' ' << n << '\n';
+    return ok;
+  });
+}
+
+enum class Place { pageable, pinned, device };
+Result copy(const char* words, char* to, const char* from, size_t n, Stream* stream, Place host_side) {
+  if (!to || !from) return invalid_value;
+  if (stream && stream->graph && host_side == Place::pageable) return spoil(stream->graph);
+  const std::string name = words;
+  return submit(stream, [=](Stream* s) {
+    std::memmove(to, from, n);
+    copied(s, n);
+    entries << name << ' ' << n << " stream " << stream_id(s) << '\n';
+    return ok;
+  });
+}
+Place place_of(const void* p) {
+  for (auto [first, size] : pinned)
+    if (p >= first && p < static_cast<char*>(first) + size) return Place::pinned;
+  return Place::pageable;
 }
 
 }  // namespace
@@ -177,7 +236,7 @@ void standin_hold(Stream* s, int wanted) { std::lock_guard lock(mutex); (s ? s :
 Result cuInit(unsigned) { reserve(); return std::getenv("STANDIN_NO_DEVICE") ? 100 : ok; }
 Result cuDriverGetVersion(int* v) { *v = 13000; return ok; }
 Result cuGetErrorName(Result r, const char** s) {
-  *s = r == invalid_value ? "CUDA_ERROR_INVALID_VALUE" : r == out_of_memory ? "CUDA_ERROR_OUT_OF_MEMORY" : r == invalid_context ? "CUDA_ERROR_INVALID_CONTEXT" : r == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_UNKNOWN";
+  *s = r == invalid_value ? "CUDA_ERROR_INVALID_VALUE" : r == out_of_memory ? "CUDA_ERROR_OUT_OF_MEMORY" : r == invalid_context ? "CUDA_ERROR_INVALID_CONTEXT" : r == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : r == unjoined ? "CUDA_ERROR_STREAM_CAPTURE_UNJOINED" : "CUDA_ERROR_UNKNOWN";
   return ok;
 }
 Result cuGetErrorString(Result r, const char** s) {
@@ -197,11 +256,18 @@ Result cuDeviceGetAttribute(int* v, int which, int) {
 }
 Result cuDevicePrimaryCtxRetain(int** c, int d) { contexts[d] = d; *c = &contexts[d]; return ok; }
 Result cuCtxSetCurrent(int* c) { CALL("cuCtxSetCurrent"); context = c ? *c : -1; return ok; }
-Result cuCtxSynchronize() { IN_CONTEXT("cuCtxSynchronize"); entries << "synchronize device " << context << '\n'; return ok; }
+Result cuCtxSynchronize() {
+  IN_CONTEXT("cuCtxSynchronize");
+  for (Graph* g : captures) spoil(g);
+  if (!captures.empty()) return unsupported;
+  entries << "synchronize device " << context << '\n';
+  return ok;
+}
 Result cuMemGetInfo_v2(size_t* available, size_t* all) { IN_CONTEXT("cuMemGetInfo_v2"); *all = capacity; *available = capacity - held[context]; return ok; }
 
 Result cuMemAlloc_v2(uint64_t* p, size_t n) {
   IN_CONTEXT("cuMemAlloc_v2");
+  UNSAFE;
   if (!n) return invalid_value;
   if (held[context] + n > capacity) return out_of_memory;
   size_t offset = of_device * size_t(context), end = offset + of_device;
@@ -219,6 +285,7 @@ Result cuMemAlloc_v2(uint64_t* p, size_t n) {
 }
 Result cuMemFree_v2(uint64_t p) {
   IN_CONTEXT("cuMemFree_v2");
+  UNSAFE;
   auto it = live.find(p - reinterpret_cast<uint64_t>(base));
   if (it == live.end()) return invalid_value;
   held[it->first / of_device] -= it->second;
@@ -234,8 +301,9 @@ Result cuPointerGetAttribute(void* value, int which, uint64_t p) {
 }
 Result cuMemHostAlloc(void** p, size_t n, unsigned) {
   IN_CONTEXT("cuMemHostAlloc");
+  UNSAFE;
   *p = std::aligned_alloc(512, (n + 511) / 512 * 512);
-  pinned.insert(*p);
+  pinned[*p] = n;
   entries << "host_allocate " << n << '\n';
   return ok;
 }
@@ -243,39 +311,20 @@ Result cuMemFreeHost(void* p) { CALL("cuMemFreeHost"); if (!pinned.erase(p)) ret
 
 Result cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t n, Stream* s) {
   IN_CONTEXT("cuMemcpyHtoDAsync_v2");
-  char* h = host(to, n);
-  if (!h) return invalid_value;
-  std::memcpy(h, from, n);
-  copied(s, n);
-  entries << "to_device " << n << " stream " << stream_id(s) << '\n';
-  return ok;
+  return copy("to_device", host(to, n), static_cast<const char*>(from), n, s, place_of(from));
 }
 Result cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t n, Stream* s) {
   IN_CONTEXT("cuMemcpyDtoHAsync_v2");
-  const char* h = host(from, n);
-  if (!h) return invalid_value;
-  std::memcpy(to, h, n);
-  copied(s, n);
-  entries << "to_host " << n << " stream " << stream_id(s) << '\n';
-  return ok;
+  return copy("to_host", static_cast<char*>(to), host(from, n), n, s, place_of(to));
 }
 Result cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t n, Stream* s) {
   IN_CONTEXT("cuMemcpyDtoDAsync_v2");
-  char *t = host(to, n), *f = host(from, n);
-  if (!t || !f) return invalid_value;
-  std::memmove(t, f, n);
-  copied(s, n);
-  entries << "on_device " << n << " stream " << stream_id(s) << '\n';
-  return ok;
+  return copy("on_device", host(to, n), host(from, n), n, s, Place::device);
 }
 Result cuMemcpyPeerAsync(uint64_t to, int* to_context, uint64_t from, int* from_context, size_t n, Stream* s) {
   IN_CONTEXT("cuMemcpyPeerAsync");
-  char *t = host(to, n), *f = host(from, n);
-  if (!t || !f) return invalid_value;
-  std::memmove(t, f, n);
-  copied(s, n);
-  entries << "between " << *from_context << ' ' << *to_context << ' ' << n << " stream " << stream_id(s) << '\n';
-  return ok;
+  const std::string words = "between " + std::to_string(*from_context) + ' ' + std::to_string(*to_context);
+  return copy(words.c_str(), host(to, n), host(from, n), n, s, Place::device);
 }
 Result cuMemsetD8Async(uint64_t p, unsigned char v, size_t n, Stream* s) { IN_CONTEXT("cuMemsetD8Async"); return fill("set8", p, v, n, s); }
 Result cuMemsetD16Async(uint64_t p, unsigned short v, size_t n, Stream* s) { IN_CONTEXT("cuMemsetD16Async"); return fill("set16", p, v, n, s); }
@@ -288,16 +337,43 @@ Result cuMemsetD2D32Async(uint64_t p, size_t pitch, unsigned v, size_t width, si
 }
 
 Result cuStreamCreateWithPriority(Stream** s, unsigned, int) { IN_CONTEXT("cuStreamCreateWithPriority"); *s = new Stream{next_stream++, context, false}; return ok; }
-Result cuStreamSynchronize(Stream* s) { IN_CONTEXT("cuStreamSynchronize"); stream_of(s).recorded = false; entries << "synchronize " << stream_id(s) << '\n'; return ok; }
-Result cuStreamQuery(Stream* s) { IN_CONTEXT("cuStreamQuery"); return (s ? s : defaults)->held ? not_ready : ok; }
-Result cuStreamWaitEvent(Stream* s, Event* e, unsigned) { IN_CONTEXT("cuStreamWaitEvent"); stream_of(s).time = std::max(stream_of(s).time, e->time); entries << "wait " << stream_id(s) << " for " << e->id << '\n'; return ok; }
-Result cuEventCreate(Event** e, unsigned flags) { IN_CONTEXT("cuEventCreate"); *e = new Event{next_event++, false, !(flags & 2), nullptr, 0, 0}; return ok; }
+Result cuStreamSynchronize(Stream* s) {
+  IN_CONTEXT("cuStreamSynchronize");
+  if (s && s->graph) return spoil(s->graph);
+  stream_of(s).recorded = false;
+  entries << "synchronize " << stream_id(s) << '\n';
+  return ok;
+}
+Result cuStreamQuery(Stream* s) {
+  IN_CONTEXT("cuStreamQuery");
+  if (s && s->graph) return spoil(s->graph);
+  return (s ? s : defaults)->held ? not_ready : ok;
+}
+Result cuStreamWaitEvent(Stream* s, Event* e, unsigned) {
+  IN_CONTEXT("cuStreamWaitEvent");
+  Graph* into = s ? s->graph : nullptr;
+  if (into && e->capture != into->id) { spoil(into); return isolation; }   // it would depend on work outside
+  if (e->capture) {
+    auto from = std::find_if(captures.begin(), captures.end(), [&](Graph* g) { return g->id == e->capture; });
+    if (from == captures.end()) return captured_event;
+    if (!s) { spoil(*from); return isolation; }
+    s->graph = *from;
+    s->graph->members.insert(s);
+    for (auto [of, count] : e->seen) s->seen[of] = std::max(s->seen[of], count);
+  }
+  stream_of(s).time = std::max(stream_of(s).time, e->time);
+  entries << "wait " << stream_id(s) << " for " << e->id << '\n';
+  return ok;
+}
+Result cuEventCreate(Event** e, unsigned flags) { IN_CONTEXT("cuEventCreate"); *e = new Event{next_event++, false, !(flags & 2), nullptr, 0}; return ok; }
 Result cuEventDestroy_v2(Event* e) { delete e; return ok; }
 Result cuEventRecord(Event* e, Stream* s) {
   IN_CONTEXT("cuEventRecord");
   e->recorded = true;
   e->stream = s ? s : defaults;
   e->held_since = releases;
+  e->capture = e->stream->graph ? e->stream->graph->id : 0;
+  e->seen = e->stream->seen;
   Stream& stream = stream_of(s);
   if (!stream.recorded || !stream.worked) stream.time = std::max(stream.time, now());
   stream.recorded = true;
@@ -306,12 +382,73 @@ Result cuEventRecord(Event* e, Stream* s) {
   entries << "record " << e->id << " stream " << stream_id(s) << '\n';
   return ok;
 }
-Result cuEventQuery(Event* e) { IN_CONTEXT("cuEventQuery"); return e->recorded && e->stream->held && e->held_since == releases ? not_ready : ok; }
-Result cuEventSynchronize(Event* e) { IN_CONTEXT("cuEventSynchronize"); entries << "synchronize event " << e->id << '\n'; return ok; }
+Result cuEventQuery(Event* e) {
+  IN_CONTEXT("cuEventQuery");
+  UNSAFE;
+  if (e->capture) return captured_event;
+  return e->recorded && e->stream->held && e->held_since == releases ? not_ready : ok;
+}
+Result cuEventSynchronize(Event* e) {
+  IN_CONTEXT("cuEventSynchronize");
+  UNSAFE;
+  if (e->capture) return captured_event;
+  entries << "synchronize event " << e->id << '\n';
+  return ok;
+}
+
+Result cuStreamBeginCapture_v2(Stream* s, int mode) {
+  IN_CONTEXT("cuStreamBeginCapture_v2");
+  if (!s || s->graph) return unsupported;
+  s->graph = new Graph{{}, {s}, s, mode, next_capture++, false};
+  captures.insert(s->graph);
+  entries << "capture " << stream_id(s) << '\n';
+  return ok;
+}
+Result cuStreamEndCapture(Stream* s, Graph** graph) {
+  IN_CONTEXT("cuStreamEndCapture");
+  *graph = nullptr;
+  Graph* g = s ? s->graph : nullptr;
+  if (!g || g->origin != s) return unsupported;
+  Result r = g->spoilt ? invalidated : ok;
+  for (Stream* member : g->members) {
+    if (!r && member != s && s->seen[member] < member->seen[member]) r = unjoined;
+    member->graph = nullptr;
+  }
+  for (Stream* member : g->members) member->seen.clear();
+  captures.erase(g);
+  if (r) delete g;
+  else *graph = g;
+  return r;
+}
+Result cuStreamGetCaptureInfo_v2(Stream* s, int* status, uint64_t* id, Graph**, const void**, size_t*) {
+  CALL("cuStreamGetCaptureInfo_v2");
+  Graph* g = s ? s->graph : nullptr;
+  *status = !g ? 0 : g->spoilt ? 2 : 1;
+  if (g && id) *id = g->id;
+  return ok;
+}
+Result cuThreadExchangeStreamCaptureMode(int* mode) { std::swap(*mode, capture_mode); return ok; }
+Result cuGraphGetNodes(Graph* g, void**, size_t* n) { CALL("cuGraphGetNodes"); *n = g->work.size(); return ok; }
+Result cuGraphInstantiateWithFlags(Graph** executable, Graph* g, unsigned long long) {
+  IN_CONTEXT("cuGraphInstantiateWithFlags");
+  UNSAFE;
+  *executable = new Graph(*g);
+  return ok;
+}
+Result cuGraphLaunch(Graph* executable, Stream* s) {
+  IN_CONTEXT("cuGraphLaunch");
+  entries << "replay " << executable->work.size() << " stream " << stream_id(s) << '\n';
+  for (const Work& work : executable->work)
+    if (const Result r = work(s)) return r;
+  return ok;
+}
+Result cuGraphDestroy(Graph* g) { CALL("cuGraphDestroy"); delete g; return ok; }
+Result cuGraphExecDestroy(Graph* g) { CALL("cuGraphExecDestroy"); delete g; return ok; }
 Result cuEventElapsedTime(float* ms, Event* a, Event* b) { CALL("cuEventElapsedTime"); *ms = float(double(b->time - a->time) / 1e6); return a->timing && b->timing ? ok : 400; }
 
 Result cuModuleLoadData(Module** m, const void* image) {
   IN_CONTEXT("cuModuleLoadData");
+  UNSAFE;
   *m = new Module{static_cast<const char*>(image)};
   entries << "load\n";
   return ok;

@@ -45,6 +45,25 @@ def test_devices_streams_and_events():
     assert event.query()
 
 
+def test_graphs_and_generators():
+    graph = ad.cuda.CUDAGraph()
+    wrong(lambda: graph.capture_begin("pool"), TypeError)
+    wrong(lambda: graph.capture_begin(pool=(1, -1)), TypeError)
+    wrong(lambda: ad.cuda.CUDAGraph("yes"), TypeError)
+    wrong(lambda: ad.cuda.graph(3).__enter__(), AttributeError)
+    wrong(lambda: ad.cuda.get_rng_state("cpu"), ValueError, "expected a cuda device, got 'cpu'")
+    wrong(lambda: ad.cuda.get_rng_state(9), RuntimeError, "invalid device ordinal")
+    wrong(lambda: ad.cuda.manual_seed("seed"), TypeError)
+    wrong(lambda: ad.cuda.set_rng_state(ad.zeros(3)), TypeError, "expected the bytes that get_state returned")
+    wrong(lambda: ad.cuda.set_rng_state(ad.cuda.get_rng_state().cuda()), TypeError)
+    wrong(lambda: ad.cuda.set_rng_state_all([]), ValueError)
+    wrong(lambda: ad._core.set_random_states([]), ValueError, "expected what random_states returned")
+    wrong(lambda: ad.Generator(device="cuda:9"), RuntimeError, "invalid device ordinal")
+    wrong(lambda: ad.autograd.graph.set_override_stale_capture_stream(1), TypeError, "expected a bool, got 1")
+    wrong(lambda: registry.register_random("random_walk", 256, lambda *a: IMAGE), ValueError, "no random numbers of the name random_walk")
+    wrong(lambda: registry.register_random("random_mask", 0, lambda *a: IMAGE), ValueError, "block must be positive")
+
+
 def test_sparse_tensors_live_on_the_cpu():
     index, values = ad.tensor([[0, 1], [1, 2]]), ad.tensor([1.0, 2.0])
     for i, v in ((index.cuda(), values.cuda()), (index, values.cuda()), (index.cuda(), values)):

@@ -2281,13 +2281,26 @@ class Generator:
     def device(self) -> _device | str: ...
 default_generator: Generator = ...
 
+def device_generator(device: _device | str | None) -> Generator:
+    """The default generator of a device."""
+
 def manual_seed(seed: _int) -> Generator:
-    """Restarts the default generator."""
+    """Restarts the default generators of all devices."""
+
+def seed() -> _int:
+    """
+    Restarts the default generators of all devices from a random seed, which is returned.
+    """
 
 def initial_seed() -> _int: ...
 
 def _all_lanes(arg: Tensor, /) -> Tensor:
     """Inside transforms, the values of all that the tensor stands for."""
+
+def random_states() -> list[tuple[_int, _int]]:
+    """Of the default generators of the CPU and all GPUs."""
+
+def set_random_states(states: Sequence[tuple[_int, _int]]) -> None: ...
 
 @overload
 def rand(*size: _Dims, generator: Generator | None=None, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor: ...

@@ -1,4 +1,4 @@
-"""Random numbers: the state of the default generator, and distributions made of uniform numbers."""
+"""Random numbers: the state of the CPU's default generator, and distributions made of uniform numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["binomial", "get_rng_state", "multinomial", "normal", "poisson", "see
 
 
 def get_rng_state() -> Tensor:
-    """The state of the default generator, as bytes.
+    """The state of the CPU's default generator, as bytes; `cuda.get_rng_state` gives a GPU's.
 
     Example: `state = get_rng_state(); x = rand(2); set_rng_state(state)  # rand(2) is x again`
     """
@@ -21,13 +21,11 @@ def get_rng_state() -> Tensor:
 
 
 def set_rng_state(new_state: Tensor) -> None:
-    """Brings the default generator back to what `get_rng_state` returned."""
+    """Brings the CPU's default generator back to what `get_rng_state` returned."""
     _core.default_generator.set_state(new_state)
 
 
-def seed() -> int:
-    """Restarts the default generator from a random seed, which is returned."""
-    return _core.default_generator.seed()
+seed = _core.seed
 
 
 def _anywhere(condition: Tensor) -> bool:
@@ -37,7 +35,7 @@ def _anywhere(condition: Tensor) -> bool:
 
 def _uniform(like: Tensor, generator: Generator | None) -> Tensor:
     """In (0, 1]."""
-    return 1 - _core.rand(tuple(like.shape), generator=generator, dtype=like.dtype)
+    return 1 - _core.rand(tuple(like.shape), generator=generator, dtype=like.dtype, device=like.device)
 
 
 @method
@@ -59,7 +57,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
             raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
         return (p / -_uniform(p, generator).log()).nan_to_num(0.0).topk(num_samples, -1).indices  # 0 / 0: a zero weight
     total = p.cumsum(-1)
-    u = _core.rand(*p.shape[:-1], num_samples, generator=generator, dtype=p.dtype) * total[..., -1:]
+    u = _core.rand(*p.shape[:-1], num_samples, generator=generator, dtype=p.dtype, device=p.device) * total[..., -1:]
     return _core.searchsorted(total, u, right=True).clamp_max(p.size(-1) - 1)
 
 

@@ -10,6 +10,18 @@ import importlib
 from contextlib import contextmanager
 
 from . import _core
+from ._cuda_graphs import CUDAGraph, graph, graph_pool_handle, is_current_stream_capturing
+from ._cuda_random import (
+    get_rng_state,
+    get_rng_state_all,
+    initial_seed,
+    manual_seed,
+    manual_seed_all,
+    seed,
+    seed_all,
+    set_rng_state,
+    set_rng_state_all,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,10 +41,12 @@ set_device = _cuda.set_device
 synchronize = _cuda.synchronize
 
 __all__ = [
-    "DeviceProperties", "Event", "Stream", "current_device", "current_stream", "default_stream", "device", "device_count",
-    "empty_cache", "get_device_capability", "get_device_name", "get_device_properties", "is_available",
-    "load_kernels_from", "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated",
-    "memory_reserved", "memory_stats", "offload", "reset_peak_memory_stats", "set_device", "set_stream", "stream", "synchronize",
+    "CUDAGraph", "DeviceProperties", "Event", "Stream", "current_device", "current_stream", "default_stream", "device",
+    "device_count", "empty_cache", "get_device_capability", "get_device_name", "get_device_properties", "get_rng_state",
+    "get_rng_state_all", "graph", "graph_pool_handle", "initial_seed", "is_available", "is_current_stream_capturing",
+    "load_kernels_from", "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "mem_get_info",
+    "memory_allocated", "memory_reserved", "memory_stats", "offload", "reset_peak_memory_stats", "seed", "seed_all",
+    "set_device", "set_rng_state", "set_rng_state_all", "set_stream", "stream", "synchronize",
 ]  # fmt: skip
 
 

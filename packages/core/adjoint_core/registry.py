@@ -102,8 +102,8 @@ def register_structured(
         grid: three formulas.
         along: the attribute that names dimensions of operand 0, or "".
         options: any of "strided" (operands come as they are; else they are made contiguous), "split" (a reduction that may
-            go in two passes, the first one over chunks), "copied" (result 0 starts as operand 0), "matching" (operands must
-            have operand 0's sizes but along the dimension) "apart" (the dimensions it works along stay where they are) and "wide"
+            go in two passes, the first one over chunks), "copied" (result 0 starts as operand 0), "matching" (operands get
+            operand 0's sizes but along the dimension), "apart" (the dimensions it works along stay where they are) and "wide"
             (result 0 is float32 instead of a half type, and rounded at the end).
         dims: how many dimensions operands may have.
         compile: as in `register_elementwise`.
@@ -112,3 +112,17 @@ def register_structured(
         ValueError: no operation has this name, or it has no such attribute.
     """
     _core._cuda.register_structured(op, list(arguments), list(constants), list(grid), along, list(options), dims, compile)
+
+
+def register_random(name: str, block: int, compile: Callable[[int, bytes, list[int]], tuple[Any, ...]]) -> None:
+    """Makes a kernel the one that fills GPU memory with random numbers of a kind.
+
+    Arguments:
+        name: "random_uniform", "random_normal", "random_integers" or "random_mask"; core's cuda/random.h describes them.
+        block: how many blocks of 128 random bits one program makes.
+        compile: as in `register_elementwise`.
+
+    Raises:
+        ValueError: there are no random numbers of this name.
+    """
+    _core._cuda.register_random(name, block, compile)

@@ -131,6 +131,7 @@ void bind_cuda(nb::module_& m) {
   bind_devices(c);
   bind_device_memory(c);
   bind_cuda_kernels(c);
+  bind_cuda_graphs(c);
   bind_device_methods();
   bind_cuda_arrays();
 }

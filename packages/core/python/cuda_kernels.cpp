@@ -1,5 +1,5 @@
 // Registration of kernels that Python compiles.
-#include <adjoint/core/cuda/kernel.h>
+#include <adjoint/core/cuda/random.h>
 
 #include <algorithm>
 
@@ -89,6 +89,9 @@ void bind_cuda_kernels(nb::module_& m) {
     if (!along.empty()) k->along = field_indices(op, {along})[0];
     cuda::register_structured(op.c_str(), std::move(k));
   }, "op"_a, "arguments"_a, "constants"_a, "grid"_a, "along"_a, "options"_a, "dims"_a, "compile"_a);
+  m.def("register_random", [](const std::string& name, int block, nb::object compile) {
+    cuda::register_random(name, std::unique_ptr<cuda::RandomKernel>(new cuda::RandomKernel{cuda::DeviceKernel(name, compiler(std::move(compile))), block}));
+  }, "name"_a, "block"_a, "compile"_a);
   m.def("allow_tf32", [] { return cuda::allow_tf32.load(); });
   m.def("set_allow_tf32", [](bool allowed) { cuda::allow_tf32 = allowed; });
   m.def("set_kernel_loader", [](nb::object load) {

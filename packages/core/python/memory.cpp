@@ -182,7 +182,7 @@ bool is_shared(const Storage* s) {
 }
 
 void bind_writes(const Methods& t) {
-  t.def("copy_", [](const Tensor& x, const Tensor& source, bool) { copy_(x, source); return x; }, "src"_a, "non_blocking"_a = false, "Writes the values of `src` here.");
+  t.def("copy_", [](const Tensor& x, const Tensor& source, bool non_blocking) { copy_(x, source, non_blocking); return x; }, "src"_a, "non_blocking"_a = false, "Writes the values of `src` here.");
   t.def("fill_", [](const Tensor& x, const python::Operand& value) {
     expect(value.t.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", value.t.dim(), " dimensions.");
     copy_(x, value.t);

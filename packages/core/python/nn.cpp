@@ -35,8 +35,8 @@ void bind_activations(nb::module_& m) {
   m.def("_threshold", [](const Tensor& x, const Scalar& bound, const Scalar& value, bool inplace) {
     return perhaps_into(x, inplace, [&](const Tensor& t) { return masked_fill(t, le(t, wrapped(bound)), wrapped(value)); });
   });
-  m.def("_dropout", [](const Tensor& x, double p, bool training) { return dropout(x, p, training, default_generator()); });
-  m.def("dropout", [](const Tensor& x, double p, bool train) { return dropout(x, p, train, default_generator()); }, "input"_a, "p"_a, "train"_a);
+  m.def("_dropout", [](const Tensor& x, double p, bool training) { return dropout(x, p, training, default_generator(x.device())); });
+  m.def("dropout", [](const Tensor& x, double p, bool train) { return dropout(x, p, train, default_generator(x.device())); }, "input"_a, "p"_a, "train"_a);
 }
 
 void bind_layers(nb::module_& m) {

@@ -1,4 +1,6 @@
 // Random numbers.
+#include <adjoint/core/cuda/stream.h>
+
 #include <cstring>
 
 #include "convert.h"
@@ -14,23 +16,38 @@ namespace {
 using OptDType = std::optional<DType>;
 using OptDevice = std::optional<Device>;
 
-// Calls nest generators by pointer; None is the default one.
-Generator& chosen(Generator* g) { return g ? *g : default_generator(); }
+Device resolved(OptDevice device) { return cuda::resolved(device.value_or(Device{})); }
 
-nb::object finish(Tensor t, bool requires_grad, OptDevice device) {
-  if (device) t = to_device(t, *device);
+// Calls nest generators by pointer; None is the device's default one.
+Generator& chosen(Generator* g, Device device) { return g ? *g : default_generator(device); }
+
+nb::object finish(Tensor t, bool requires_grad) {
   nb::object o = nb::steal(wrap(std::move(t)));
   if (requires_grad) o.attr("requires_grad") = true;
   return o;
 }
 
+uint64_t random_seed() { return nb::cast<uint64_t>(nb::module_::import_("secrets").attr("randbits")(63)); }
+
+using States = std::vector<std::pair<uint64_t, uint64_t>>;
+std::vector<Generator*> all_generators() {
+  std::vector<Generator*> all = {&default_generator()};
+  for (int i = 0; i < cuda::device_count(); i++) all.push_back(&default_generator({DeviceType::cuda, static_cast<int8_t>(i)}));
+  return all;
+}
+States all_states() {
+  States states;
+  for (const Generator* g : all_generators()) states.emplace_back(g->seed, g->offset);
+  return states;
+}
+
 void bind_generator(nb::module_& m) {
   nb::class_<Generator>(m, "Generator", "A stream of random numbers: a key and a position.")
-      .def("__init__", [](Generator* self, OptDevice) { new (self) Generator{67280421310721ull, 0}; }, "device"_a = nb::none())
-      .def("manual_seed", [](nb::handle self, int64_t seed) { nb::cast<Generator&>(self) = {static_cast<uint64_t>(seed), 0}; return nb::borrow(self); }, "seed"_a)
+      .def("__init__", [](Generator* self, OptDevice device) { new (self) Generator{67280421310721ull, 0, resolved(device)}; }, "device"_a = nb::none())
+      .def("manual_seed", [](nb::handle self, int64_t seed) { nb::cast<Generator&>(self).restart(static_cast<uint64_t>(seed)); return nb::borrow(self); }, "seed"_a)
       .def("initial_seed", [](const Generator& g) { return g.seed; })
       .def("seed", [](Generator& g) {
-        g = {nb::cast<uint64_t>(nb::module_::import_("secrets").attr("randbits")(63)), 0};
+        g.restart(random_seed());
         return g.seed;
       })
       .def("get_state", [](const Generator& g) {
@@ -41,46 +58,64 @@ void bind_generator(nb::module_& m) {
       }, "The seed and the position, as bytes.")
       .def("set_state", [](nb::handle self, const Tensor& t) {
         auto& g = nb::cast<Generator&>(self);
-        expect(t->storage && t->contiguous() && t.dim() == 1 && t.numel() == sizeof g.seed + sizeof g.offset && t.dtype() == DType::uint8, ErrorKind::type, "set_state: expected the bytes that get_state returned, got ", t.dtype(), " of shape ", t.sizes());
+        expect(t->storage && t->contiguous() && t.dim() == 1 && t.numel() == sizeof g.seed + sizeof g.offset && t.dtype() == DType::uint8 && t.device().type == DeviceType::cpu, ErrorKind::type, "set_state: expected the bytes that get_state returned, got ", t.dtype(), " of shape ", t.sizes());
         const Tensor bytes = contiguous(t);
         std::memcpy(&g.seed, bytes->data, sizeof g.seed);
         std::memcpy(&g.offset, bytes->data + sizeof g.seed, sizeof g.offset);
         return nb::borrow(self);
       }, "new_state"_a)
-      .def_prop_ro("device", [](const Generator&) { return Device{}; });
+      .def_prop_ro("device", [](const Generator& g) { return g.device; });
   m.attr("default_generator") = nb::cast(&default_generator(), nb::rv_policy::reference);
+  m.def("device_generator", [](OptDevice device) { return &default_generator(resolved(device)); }, nb::rv_policy::reference, "device"_a, "The default generator of a device.");
   m.def("manual_seed", [](int64_t seed) {
-    default_generator() = {static_cast<uint64_t>(seed), 0};
+    seed_all(static_cast<uint64_t>(seed));
     return nb::cast(&default_generator(), nb::rv_policy::reference);
-  }, "seed"_a, "Restarts the default generator.");
+  }, "seed"_a, "Restarts the default generators of all devices.");
+  m.def("seed", [] {
+    const uint64_t seed = random_seed();
+    seed_all(seed);
+    return seed;
+  }, "Restarts the default generators of all devices from a random seed, which is returned.");
   m.def("initial_seed", [] { return default_generator().seed; });
+  m.def("random_states", [] { return all_states(); }, "Of the default generators of the CPU and all GPUs.");
+  m.def("set_random_states", [](const States& states) {
+    const std::vector<Generator*> all = all_generators();
+    expect(states.size() == all.size(), ErrorKind::value, "set_random_states: expected what random_states returned, got ", states.size(), " states");
+    for (size_t i = 0; i < all.size(); i++) std::tie(all[i]->seed, all[i]->offset) = states[i];
+  }, "states"_a);
 }
 
 template <class F> void sized(nb::module_& m, const char* name, F make) {
   m.def(name, [make, name](const nb::args& size, Generator* g, OptDType dtype, OptDevice device, bool requires_grad) {
-    return finish(make(dims_of(size, name), dtype.value_or(default_dtype()), chosen(g)), requires_grad, device);
+    return finish(make(dims_of(size, name), dtype.value_or(default_dtype()), g, resolved(device)), requires_grad);
   }, "size"_a, "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
   m.def(name, [make](Generator* g, OptDType dtype, OptDevice device, bool requires_grad, const Dims& size) {
-    return finish(make(size, dtype.value_or(default_dtype()), chosen(g)), requires_grad, device);
+    return finish(make(size, dtype.value_or(default_dtype()), g, resolved(device)), requires_grad);
   }, nb::kw_only(), "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "size"_a);
   m.def((std::string(name) + "_like").c_str(), [make](const Tensor& x, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format, Generator* g) {
-    return finish(laid_out(make(x.sizes(), dtype.value_or(x.dtype()), chosen(g)), format.value_or(MemoryFormat::preserve), x), requires_grad, device.value_or(x.device()));
+    return finish(laid_out(make(x.sizes(), dtype.value_or(x.dtype()), g, resolved(device.value_or(x.device()))), format.value_or(MemoryFormat::preserve), x), requires_grad);
   }, "input"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "memory_format"_a = nb::none(), "generator"_a.none() = nb::none());
+}
+
+Tensor draw_integers(int64_t low, int64_t high, const Dims& size, OptDType dtype, Generator* g, OptDevice device) {
+  const Device d = resolved(device);
+  return randint(low, high, size, dtype.value_or(DType::int64), chosen(g, d), d);
 }
 
 void bind_integers(nb::module_& m) {
   m.def("randint", [](int64_t low, int64_t high, const Dims& size, Generator* g, OptDType dtype, OptDevice device, bool requires_grad) {
-    return finish(randint(low, high, size, dtype.value_or(DType::int64), chosen(g)), requires_grad, device);
+    return finish(draw_integers(low, high, size, dtype, g, device), requires_grad);
   }, "low"_a, "high"_a, "size"_a, nb::kw_only(), "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false,
       "Integers in [low, high), uniformly.");
   m.def("randint", [](int64_t high, const Dims& size, Generator* g, OptDType dtype, OptDevice device, bool requires_grad) {
-    return finish(randint(0, high, size, dtype.value_or(DType::int64), chosen(g)), requires_grad, device);
+    return finish(draw_integers(0, high, size, dtype, g, device), requires_grad);
   }, "high"_a, "size"_a, nb::kw_only(), "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
   m.def("randint_like", [](const Tensor& x, int64_t low, std::optional<int64_t> high, OptDType dtype) {
-    return to_device(randint(high ? low : 0, high.value_or(low), x.sizes(), dtype.value_or(x.dtype()), default_generator()), x.device());
+    return draw_integers(high ? low : 0, high.value_or(low), x.sizes(), dtype.value_or(x.dtype()), nullptr, x.device());
   }, "input"_a, "low"_a, "high"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none());
   m.def("randperm", [](int64_t n, Generator* g, OptDType dtype, OptDevice device, bool requires_grad) {
-    return finish(randperm(n, dtype.value_or(DType::int64), chosen(g)), requires_grad, device);
+    const Device d = resolved(device);
+    return finish(to_device(randperm(n, dtype.value_or(DType::int64), chosen(g, d)), d), requires_grad);
   }, "n"_a, nb::kw_only(), "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A random order of 0 ... n-1.");
 }
 
@@ -107,29 +142,29 @@ double probability(double p) {
 void bind_fills(nb::module_& m) {
   const Methods t;
   auto number = [](const Tensor& x) { return is_differentiable(x.dtype()) ? x.dtype() : default_dtype(); };
-  both(m, "bernoulli", [](const Tensor& p, Generator* g) { return bernoulli(p, chosen(g)); }, nb::kw_only(), "generator"_a.none() = nb::none());
-  both(m, "bernoulli", [](const Tensor& x, double p, Generator* g) { return to_device(to_dtype(bernoulli(full(x.sizes(), probability(p), DType::float32), chosen(g)), x.dtype()), x.device()); }, "p"_a, nb::kw_only(), "generator"_a.none() = nb::none());
+  both(m, "bernoulli", [](const Tensor& p, Generator* g) { return bernoulli(p, chosen(g, p.device())); }, nb::kw_only(), "generator"_a.none() = nb::none());
+  both(m, "bernoulli", [](const Tensor& x, double p, Generator* g) { return to_dtype(bernoulli(full(x.sizes(), probability(p), DType::float32, x.device()), chosen(g, x.device())), x.dtype()); }, "p"_a, nb::kw_only(), "generator"_a.none() = nb::none());
   t.def("uniform_", [number](const Tensor& x, double from, double to, Generator* g) {
     expect(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
-    copy_(x, rand(x.sizes(), number(x), chosen(g)) * (to - from) + from);
+    copy_(x, rand(x.sizes(), number(x), chosen(g, x.device()), x.device()) * (to - from) + from);
     return x;
   }, "from_"_a = 0.0, "to"_a = 1.0, nb::kw_only(), "generator"_a.none() = nb::none());
   t.def("normal_", [number](const Tensor& x, double mean, double std, Generator* g) {
     expect(std >= 0, "normal expects std >= 0.0, but found std ", std);
-    copy_(x, randn(x.sizes(), number(x), chosen(g)) * std + mean);
+    copy_(x, randn(x.sizes(), number(x), chosen(g, x.device()), x.device()) * std + mean);
     return x;
   }, "mean"_a = 0.0, "std"_a = 1.0, nb::kw_only(), "generator"_a.none() = nb::none());
   t.def("random_", [](const Tensor& x, std::optional<int64_t> from, std::optional<int64_t> to, Generator* g) {
     const int64_t low = to ? from.value_or(0) : 0, high = to ? *to : from ? *from : integers_of(x.dtype());
-    copy_(x, to_dtype(randint(low, high, x.sizes(), DType::int64, chosen(g)), x.dtype()));
+    copy_(x, to_dtype(randint(low, high, x.sizes(), DType::int64, chosen(g, x.device()), x.device()), x.dtype()));
     return x;
   }, "from_"_a = nb::none(), "to"_a = nb::none(), nb::kw_only(), "generator"_a.none() = nb::none());
   t.def("bernoulli_", [](const Tensor& x, const Tensor& p, Generator* g) {
-    copy_(x, bernoulli(expand(p, x.sizes()), chosen(g)));
+    copy_(x, bernoulli(expand(to_device(p, x.device()), x.sizes()), chosen(g, x.device())));
     return x;
   }, "p"_a, nb::kw_only(), "generator"_a.none() = nb::none());
   t.def("bernoulli_", [](const Tensor& x, double p, Generator* g) {
-    copy_(x, bernoulli(full(x.sizes(), probability(p), DType::float32), chosen(g)));
+    copy_(x, bernoulli(full(x.sizes(), probability(p), DType::float32, x.device()), chosen(g, x.device())));
     return x;
   }, "p"_a = 0.5, nb::kw_only(), "generator"_a.none() = nb::none());
 }
@@ -139,8 +174,8 @@ void bind_fills(nb::module_& m) {
 void bind_random(nb::module_& m) {
   bind_generator(m);
   m.def("_all_lanes", [](const Tensor& x) { return level_top && random_lanes.all ? random_lanes.all(x) : x; }, "Inside transforms, the values of all that the tensor stands for.");
-  sized(m, "rand", [](const Dims& s, DType t, Generator& g) { return rand(s, t, g); });
-  sized(m, "randn", [](const Dims& s, DType t, Generator& g) { return randn(s, t, g); });
+  sized(m, "rand", [](const Dims& s, DType t, Generator* g, Device d) { return rand(s, t, chosen(g, d), d); });
+  sized(m, "randn", [](const Dims& s, DType t, Generator* g, Device d) { return randn(s, t, chosen(g, d), d); });
   bind_integers(m);
   bind_fills(m);
 }

@@ -234,4 +234,12 @@ def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
 
 
 def set_override_stale_capture_stream(enabled: bool) -> None:
-    """Kept for code that sets it: nodes keep no capture stream that could be stale."""
+    """Says where, while a CUDA graph is captured, backward runs nodes whose forward part ran on a stream outside the capture.
+
+    Arguments:
+        enabled: True: on the stream that captures. False, as at the start: on their own stream, which joins the capture; that the
+            default stream cannot is a `RuntimeError`. The setting holds for all threads.
+    """
+    if not isinstance(enabled, bool):
+        raise TypeError(f"set_override_stale_capture_stream: expected a bool, got {enabled!r}")
+    _engine.set_override_stale_capture_stream(enabled)

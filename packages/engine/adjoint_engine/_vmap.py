@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from adjoint_core import Tensor, cat, get_rng_state, set_rng_state
+from adjoint_core import Tensor, _core, cat
 
 from . import _engine
 from ._levels import batch_level
@@ -52,12 +52,12 @@ def vmap(
         leaves, dims, spec, size = _mapped(func, in_dims, args)
         if chunk_size is None or size <= chunk_size:
             return _run(func, leaves, dims, spec, batch_level(size, randomness), out_dims, kwargs)
-        parts, state = [], get_rng_state() if randomness == "same" else None
+        parts, state = [], _core.random_states() if randomness == "same" else None
         for start in range(0, size, chunk_size):
             n = min(chunk_size, size - start)
             piece = [x if d is None else x.narrow(d, start, n) for x, d in zip(leaves, dims, strict=True)]
             if state is not None:
-                set_rng_state(state)
+                _core.set_random_states(state)
             parts.append(_run(func, piece, dims, spec, batch_level(n, randomness), out_dims, kwargs))
         return _joined(parts, out_dims)
 

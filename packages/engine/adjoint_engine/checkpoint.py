@@ -84,17 +84,17 @@ class _Again:
 
     def __init__(self, f: Callable[..., Any], preserve_rng_state: bool) -> None:
         self.f = f
-        self.state = core.get_rng_state() if preserve_rng_state else None
+        self.state = core._core.random_states() if preserve_rng_state else None
 
     def __call__(self, *args: Any) -> Any:
         if self.state is None:
             return self.f(*args)
-        now = core.get_rng_state()
-        core.set_rng_state(self.state)
+        now = core._core.random_states()
+        core._core.set_random_states(self.state)
         try:
             return self.f(*args)
         finally:
-            core.set_rng_state(now)
+            core._core.set_random_states(now)
 
 
 class _Stop(Exception):

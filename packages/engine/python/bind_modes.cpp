@@ -50,6 +50,7 @@ nb::object node_trace(NodeRef n) {
 void bind_modes(nb::module_& m) {
   m.def("grad_enabled", grad_enabled);
   m.def("set_grad_enabled", set_grad_enabled);
+  m.def("set_override_stale_capture_stream", [](bool enabled) { override_stale_capture_stream = enabled; });
   // Whether it recorded, and the window before.
   m.def("pause_recording", [] {
     const Window before = window;

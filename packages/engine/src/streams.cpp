@@ -1,9 +1,13 @@
 // Which stream a node's backward runs on.
 #include "streams.h"
 
+#include <adjoint/core/cuda/graph.h>
+#include <adjoint/core/error.h>
 #include <adjoint/engine/autograd.h>
 
 namespace adjoint::engine {
+
+std::atomic<bool> override_stale_capture_stream{false};
 
 namespace {
 
@@ -19,6 +23,15 @@ void order(const cuda::Stream& first, const cuda::Stream& then) {
   cuda::Event event;
   event.record(first);
   event.wait(then);
+}
+
+// Where a node runs while `current` captures: a stream that is not part of the capture joins it by waiting, but the default one cannot.
+cuda::Stream within_capture(const Node& n, const cuda::Stream& wanted, const cuda::Stream& current) {
+  if (cuda::capturing(wanted)) return wanted;
+  if (override_stale_capture_stream) return current;
+  expect(wanted.handle, "backward: ", n.name(), " was made on the default stream, which cannot take part in the capture of a CUDA graph. Make its forward part "
+         "of the capture or run it on a side stream, drop what keeps it alive from before, or allow the capture's stream: autograd.graph.set_override_stale_capture_stream(True)");
+  return wanted;
 }
 
 }  // namespace
@@ -40,7 +53,8 @@ void Streams::enter(const Node& n, std::span<const Tensor> cotangents) {
   Place& place = places_[device];
   cuda::Stream& current = cuda::current_stream(device);
   if (!place.touched) place = {true, current};
-  const cuda::Stream wanted = cuda::stream_at(device, n.stream);
+  cuda::Stream wanted = cuda::stream_at(device, n.stream);
+  if (!(wanted == current) && cuda::capturing(current)) wanted = within_capture(n, wanted, current);
   order(current, wanted);
   current = wanted;
 }

@@ -16,6 +16,7 @@ from ._store import Image
 from ._variant import Argument, Signature, arguments
 
 BLOCK = 1024
+RANDOM_BLOCK = 256
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,8 @@ def kernel(
             (p + 1) * chunk of each row and writes to row p of `y0`; `last` says whether this is the last pass, and `total`
             how many elements there are in all.
         copied: `y0` starts as `x0`.
-        matching: all operands must have the sizes of `x0`, but along `along`.
+        matching: all operands get the sizes of `x0`, but along `along`. Where positions, `x1`, are smaller, `x0` is cut down to them,
+            or, if `y0` starts as `x0`, they are filled up with positions outside of it.
         apart: the dimensions to work along stay where they are. Elements of `x0` are (outer / kept, n / behind, kept, behind),
             of which the second and the last are worked along.
         wide: `y0` is float32 where it would be a half type, and is rounded at the end.
@@ -227,6 +229,17 @@ def kernel(
         return jit
 
     return declare
+
+
+def random_numbers(function: Callable[..., Any]) -> Any:
+    """Declares the kernel of its name that makes random numbers: see core's cuda/random.h for the names and the parameters.
+
+    One program makes `BLOCK` blocks of 128 bits.
+    """
+    jit = triton.jit(function)
+    declared = Structured(function.__name__, jit, _parameters(function), ("CAPTURED", "PAIRS", "BLOCK"), (), None)
+    _put(declared, function, ["random", RANDOM_BLOCK])
+    return jit
 
 
 def _argument(

@@ -14,6 +14,7 @@ from ._variant import ALIGNED_POINTER, BY_VALUE, EQUAL_TO_ONE, MULTIPLE_OF_16, P
 
 FAMILIES = (
     "unary", "special", "binary", "logic", "activation", "copy", "reduce", "pick", "normalise", "scan", "matmul", "index",
+    "random",
 )  # fmt: skip
 OPERATIONS: dict[str, list[Any]] = {}
 "How each operation is registered: as what, and the arguments but the compiler."
@@ -31,8 +32,7 @@ def put(op: str, how: list[Any], own: bool) -> bool:
     OPERATIONS[op] = how
     (OWN.add if own else OWN.discard)(op)
     kind, *arguments = how
-    register = registry.register_elementwise if kind == "elementwise" else registry.register_structured
-    register(op, *arguments, partial(compile, op))
+    getattr(registry, f"register_{kind}")(op, *arguments, partial(compile, op))
     return True
 
 

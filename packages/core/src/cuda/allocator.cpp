@@ -2,7 +2,10 @@
 // large ones), each of one stream. Free pieces of up to 1 MiB lie in lists by size (multiples of 512 bytes), larger ones in a tree;
 // the smallest that fits is taken and split, neighbours join on release. A released piece may be used again at once by its own
 // stream, whose work runs in order; where other streams used it, it waits for one event of each.
+// What is allocated while a graph is captured comes from a pool that nothing else takes from, so that its addresses hold at each replay;
+// meanwhile no events are asked for, and nothing goes back to the driver.
 #include <adjoint/core/allocator.h>
+#include <adjoint/core/cuda/graph.h>
 #include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/error.h>
 
@@ -10,10 +13,10 @@
 #include <bit>
 #include <cstdio>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
-#include <unordered_map>
 #include <vector>
 
 #include "watched_here.h"
@@ -48,7 +51,7 @@ struct BySize {
 
 }  // namespace
 
-// The free pieces of one stream. Bin i holds pieces of (i + 1) units; the last one of small segments holds all above the limit too.
+// The free pieces of one stream, and of one pool. Bin i holds pieces of (i + 1) units; the last one of small segments holds all above the limit too.
 struct FreePieces {
   Block* bin[bins + 1] = {};
   uint64_t filled[(bins + 64) / 64] = {};
@@ -92,11 +95,11 @@ namespace {
 
 class DeviceHeap {
  public:
-  Block* allocate(size_t bytes, const Stream& stream) {
+  Block* allocate(size_t bytes, const Stream& stream, Pool pool) {
     const size_t size = std::max(unit, (bytes + unit - 1) / unit * unit);
     std::lock_guard lock(mutex_);
-    if (!waiting_.empty()) collect(false);
-    FreePieces& home = home_of(stream);
+    if (stats_.waiting) collect(false);
+    FreePieces& home = home_of(stream, pool);
     const bool small = size <= small_limit;
     Block* b = home.smallest(size, small);
     if (b) home.remove(b);
@@ -115,16 +118,10 @@ class DeviceHeap {
     stats_.blocks--;
     stats_.allocated -= b->size;
     if (b->users.empty()) [[likely]] return put_back(b);
-    for (const Stream& s : b->users) {
-      auto event = std::make_unique<Event>();
-      try { event->record(s); }
-      catch (const Error&) { continue; }   // the driver is gone or the device has failed: nothing runs there any more
-      b->pending++;
-      waiting_.push_back({std::move(event), b});
-    }
-    b->users.clear();
-    if (b->pending) stats_.waiting++;
-    else put_back(b);
+    stats_.waiting++;
+    b->pending = 1;
+    if (captures) released_in_capture_.push_back(b);
+    else wait_for_users(b);
   }
   void use(Block* b, const Stream& stream) {
     std::lock_guard lock(mutex_);
@@ -141,22 +138,25 @@ class DeviceHeap {
   }
   void empty_cache() {
     std::lock_guard lock(mutex_);
+    collect(false);
     trim();
   }
 
  private:
-  FreePieces& home_of(const Stream& s) {
-    if (last_home_ && last_stream_ == s) return *last_home_;
-    auto& home = homes_[s.handle];
+  FreePieces& home_of(const Stream& s, Pool pool) {
+    const std::pair key(s.handle, pool);
+    if (last_home_ && last_key_ == key) return *last_home_;
+    auto& home = homes_[key];
     if (!home) home = std::make_unique<FreePieces>();
-    last_stream_ = s;
+    last_key_ = key;
     return *(last_home_ = home.get());
   }
   Block* segment(size_t bytes, size_t size, bool small, const Stream& stream, FreePieces& home) {
     const size_t whole = small ? small_segment : size < large_segment / 2 ? large_segment : (size + small_segment - 1) / small_segment * small_segment;
     Pointer data = 0;
+    const Unrecorded guard;
     Result r = driver().allocate(&data, whole);
-    if (r == out_of_memory) {   // what we keep may be what is missing
+    if (r == out_of_memory && !captures) {   // what we keep may be what is missing
       collect(true);
       trim();
       r = driver().allocate(&data, whole);
@@ -197,21 +197,38 @@ class DeviceHeap {
     }
     b->home->put(b);
   }
+  // b->pending is 1 until all are noted.
+  void wait_for_users(Block* b) {
+    for (const Stream& s : b->users) {
+      auto event = std::make_unique<Event>();
+      try { event->record(s); }
+      catch (const Error&) { continue; }   // the driver is gone or the device has failed: nothing runs there any more
+      b->pending++;
+      waiting_.push_back({std::move(event), b});
+    }
+    b->users.clear();
+    one_less(b);
+  }
+  void one_less(Block* b) {
+    if (--b->pending) return;
+    stats_.waiting--;
+    put_back(b);
+  }
   // Takes back blocks whose foreign uses are over; `wait`: after waiting for them.
   void collect(bool wait) {
+    if (captures) return;
+    for (Block* b : std::exchange(released_in_capture_, {})) wait_for_users(b);
     for (auto it = waiting_.begin(); it != waiting_.end();) {
       if (wait) it->event->synchronize();
       else if (!it->event->query()) { ++it; continue; }
       Block* b = it->block;
       it = waiting_.erase(it);
-      if (--b->pending == 0) {
-        stats_.waiting--;
-        put_back(b);
-      }
+      one_less(b);
     }
   }
   void trim() {
-    for (auto& [handle, home] : homes_)
+    for (auto& [key, home] : homes_) {
+      if (key.second && pool_in_use(key.second)) continue;
       home->each([&](Block* b) {
         if (b->before || b->after) return;
         b->stream.synchronize();
@@ -221,14 +238,17 @@ class DeviceHeap {
         stats_.reserved -= b->size;
         delete b;
       });
+    }
   }
 
   struct Waiting { std::unique_ptr<Event> event; Block* block; };
   std::mutex mutex_;
-  std::unordered_map<StreamHandle, std::unique_ptr<FreePieces>> homes_;
+  using HomeKey = std::pair<StreamHandle, Pool>;
+  std::map<HomeKey, std::unique_ptr<FreePieces>> homes_;
   FreePieces* last_home_ = nullptr;
-  Stream last_stream_;
+  HomeKey last_key_;
   std::deque<Waiting> waiting_;
+  std::vector<Block*> released_in_capture_;
   Statistics stats_{};
 };
 
@@ -252,7 +272,9 @@ void tell(const Block* b, bool freed) noexcept {
 
 Block* allocate(size_t bytes, int device) {
   enter(device);
-  Block* b = heap(device).allocate(bytes, current_stream(device));
+  const Stream& stream = current_stream(device);
+  const Graph* graph = recorder(stream);
+  Block* b = heap(device).allocate(bytes, stream, graph ? graph->pool() : 0);
   tell(b, false);
   return b;
 }
@@ -269,6 +291,7 @@ void use(Block* b, const Stream& stream) {
 Statistics statistics(int device) { return heap(device).statistics(); }
 void reset_peaks(int device) { heap(device).reset_peaks(); }
 void empty_cache() {
+  if (captures) fail_capturing("empty_cache waits for streams");
   for (int i = 0; i < device_count(); i++)
     if (heap(i).statistics().reserved) {
       enter(i);

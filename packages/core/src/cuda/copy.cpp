@@ -1,4 +1,5 @@
 // Storage on a device, and the transfers that need no kernel.
+#include <adjoint/core/cuda/graph.h>
 #include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/cuda/work.h>
 #include <adjoint/core/error.h>
@@ -35,8 +36,12 @@ void copy_host(const TensorImpl& to, const TensorImpl& from, size_t bytes, bool 
   const int device = far.device.index;
   enter(device);
   const Stream& stream = current_stream(device);
-  note_use(far, stream);
   const bool pinned = is_pinned(*near.storage);
+  if (Graph* graph = recorder(stream)) {
+    if (!pinned || !non_blocking) fail_capturing("a copy to or from the host that waits; copies of pinned memory with non_blocking=True do not");
+    graph->keep(*near.storage);
+  }
+  note_use(far, stream);
   if (upload) {
     put_copy(pinned ? "Memcpy HtoD (Pinned -> Device)" : "Memcpy HtoD (Pageable -> Device)", bytes, stream,
              [&] { check(driver().copy_to_device(pointer(to.data), from.data, bytes, stream.handle), "cuMemcpyHtoDAsync"); });
@@ -114,6 +119,7 @@ void read(void* host, const void* data, size_t bytes, int device) {
   if (!bytes) return;
   enter(device);
   const Stream& stream = current_stream(device);
+  if (capturing(stream)) fail_capturing("a value is read on the host, which has none before the replay");
   put_copy("Memcpy DtoH (Device -> Pageable)", bytes, stream, [&] { check(driver().copy_to_host(host, pointer(data), bytes, stream.handle), "cuMemcpyDtoHAsync"); });
   wait(stream);
 }

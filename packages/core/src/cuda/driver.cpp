@@ -62,6 +62,10 @@ struct Loader {
     find("cuMemsetD8Async", d.set8); find("cuMemsetD16Async", d.set16); find("cuMemsetD32Async", d.set32); find("cuMemsetD2D32Async", d.set_column32);
     find("cuStreamCreateWithPriority", d.stream_create); find("cuStreamSynchronize", d.stream_synchronize);
     find("cuStreamQuery", d.stream_query); find("cuStreamWaitEvent", d.stream_wait);
+    find("cuStreamBeginCapture_v2", d.capture_begin); find("cuStreamEndCapture", d.capture_end); find("cuStreamGetCaptureInfo_v2", d.capture_info);
+    find("cuThreadExchangeStreamCaptureMode", d.exchange_capture_mode); find("cuGraphGetNodes", d.graph_nodes);
+    find("cuGraphInstantiateWithFlags", d.graph_instantiate); find("cuGraphLaunch", d.graph_launch);
+    find("cuGraphDestroy", d.graph_destroy); find("cuGraphExecDestroy", d.executable_destroy);
     find("cuEventCreate", d.event_create); find("cuEventDestroy_v2", d.event_destroy); find("cuEventRecord", d.event_record);
     find("cuEventQuery", d.event_query); find("cuEventSynchronize", d.event_synchronize); find("cuEventElapsedTime", d.event_elapsed);
     find("cuModuleLoadData", d.module_load); find("cuModuleGetFunction", d.module_function);

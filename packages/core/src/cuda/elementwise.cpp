@@ -127,8 +127,7 @@ void register_elementwise(const char* name, std::unique_ptr<ElementwiseKernel> k
 }
 
 void (*kernel_loader)() = nullptr;
-
-namespace {
+const char* const no_kernel = ": no kernel for device cuda; kernels for GPUs come with adjoint_kernels_triton: pip install \"adjoint[triton]\"";
 
 void load_kernels() {
   static std::atomic<bool> loaded{false};
@@ -137,12 +136,10 @@ void load_kernels() {
   loaded = true;
 }
 
-}  // namespace
-
 Kernel find_kernel(const Op& op) {
   load_kernels();
   const Kernel k = op.kernel[static_cast<int>(DeviceType::cuda)];
-  expect(k, ErrorKind::not_implemented, op.name, ": no kernel for device cuda", kernel_loader ? "" : "; kernels for GPUs come with adjoint_kernels_triton: pip install \"adjoint[triton]\"");
+  expect(k, ErrorKind::not_implemented, op.name, kernel_loader ? ": no kernel for device cuda" : no_kernel);
   return k;
 }
 
@@ -157,7 +154,7 @@ void copy_kernel(const Launch& l) {
   load_kernels();
   static const char* const name = find_op("to_dtype")->name;
   const Entry* e = table().find(name);
-  expect(e, ErrorKind::not_implemented, l.op, ": no kernel for device cuda; kernels for GPUs come with adjoint_kernels_triton: pip install \"adjoint[triton]\"");
+  expect(e, ErrorKind::not_implemented, l.op, no_kernel);
   launch_with(*e, {{&from, 1}, l.y, l.attrs, name, false, l.device, number});
 }
 

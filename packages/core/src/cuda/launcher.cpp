@@ -1,4 +1,5 @@
 // From arguments to a launch: the table of variants, loading, and the driver's call.
+#include <adjoint/core/cuda/graph.h>
 #include <adjoint/core/cuda/kernel.h>
 #include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/cuda/work.h>
@@ -124,6 +125,7 @@ Plan load(const Image& image, const std::string& name, int device) {
   expect(image.bytes.size() >= 16 && image.clusters > 0 && image.threads > 0 && image.scratch < uint64_t(1) << 40, name, ": the compiler gave no image that could be loaded");
   expect(image.shared <= static_cast<uint32_t>(p.shared_per_block_optin), name, ": out of shared memory: the kernel needs ", image.shared, " bytes, the device has ", p.shared_per_block_optin);
   Plan plan;
+  const Unrecorded guard;
   Module module = nullptr;   // stays loaded
   check(driver().module_load(&module, image.bytes.data()), "cuModuleLoadData");
   check(driver().module_function(&plan.function, module, image.entry.c_str()), "cuModuleGetFunction");

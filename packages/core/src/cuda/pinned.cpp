@@ -1,4 +1,5 @@
 // Pinned host memory: powers of two, kept after release. A block is handed out again when its last copies are done.
+#include <adjoint/core/cuda/graph.h>
 #include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/ops.h>
 
@@ -57,6 +58,7 @@ Storage* make_pinned(size_t bytes) {
   if (!b) {
     enter(current_device());
     b = new PinnedBlock{nullptr, size, {}};
+    const Unrecorded guard;
     if (const Result r = driver().host_allocate(&b->data, size, portable)) {
       delete b;
       if (r == out_of_memory) throw OutOfMemory(bytes);
@@ -98,6 +100,7 @@ Tensor offloaded(const Tensor& x) {
 bool is_pinned(const Storage& storage) noexcept { return storage.deleter == give_back; }
 
 void note_copy(const Storage& storage, const Stream& stream) {
+  if (capturing(stream)) return;   // the graph keeps the block
   auto& copies = static_cast<PinnedBlock*>(storage.context)->copies;
   auto it = std::find_if(copies.begin(), copies.end(), [&](const auto& c) { return c.first == stream; });
   if (it == copies.end()) it = copies.emplace(copies.end(), stream, Event());

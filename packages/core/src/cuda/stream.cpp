@@ -1,5 +1,5 @@
 // Devices, streams and events over the driver's.
-#include <adjoint/core/cuda/stream.h>
+#include <adjoint/core/cuda/graph.h>
 #include <adjoint/core/error.h>
 
 #include <algorithm>
@@ -104,6 +104,7 @@ void enter(int index) {
 }
 
 void synchronize(int index) {
+  if (capturing_on(index)) fail_capturing("synchronize waits for a GPU that is not to work before the replay");
   enter(index);
   check(driver().synchronize(), "cuCtxSynchronize");
 }
@@ -115,11 +116,13 @@ const Properties& properties(int index) {
 
 void Stream::synchronize() const {
   enter(device);
+  if (capturing(*this)) fail_capturing("Stream.synchronize waits for work that is not to run before the replay");
   check(driver().stream_synchronize(handle), "cuStreamSynchronize");
 }
 
 bool Stream::query() const {
   enter(device);
+  if (capturing(*this)) fail_capturing("Stream.query asks for work that is not to run before the replay");
   const Result r = driver().stream_query(handle);
   if (r != not_ready) check(r, "cuStreamQuery");
   return r == 0;
@@ -169,6 +172,11 @@ void Event::record(const Stream& stream) {
   }
   expect(device_ == stream.device, "Event device ", device_, " does not match recording stream's device ", int(stream.device), ".");
   check(driver().event_record(handle_, stream.handle), "cuEventRecord");
+  captured_ = capturing(stream);
+}
+
+void Event::expect_reachable() const {
+  if (captured_) fail_capturing("the event was recorded into a graph, which reaches it at each replay");
 }
 
 void Event::wait(const Stream& stream) const {
@@ -179,13 +187,17 @@ void Event::wait(const Stream& stream) const {
 
 void Event::synchronize() const {
   if (!handle_) return;
+  expect_reachable();
   enter(device_);
+  const Unrecorded guard;
   check(driver().event_synchronize(handle_), "cuEventSynchronize");
 }
 
 bool Event::query() const {
   if (!handle_) return true;
+  expect_reachable();
   enter(device_);
+  const Unrecorded guard;
   const Result r = driver().event_query(handle_);
   if (r != not_ready) check(r, "cuEventQuery");
   return r == 0;
@@ -194,6 +206,8 @@ bool Event::query() const {
 float Event::elapsed(const Event& end) const {
   expect(timing_ && end.timing_, ErrorKind::value, "elapsed_time: Both events must be created with argument 'enable_timing=True'.");
   expect(handle_ && end.handle_, ErrorKind::value, "elapsed_time: Both events must be recorded before calculating elapsed time.");
+  expect_reachable();
+  end.expect_reachable();
   float ms = 0;
   const Result r = driver().event_elapsed(&ms, handle_, end.handle_);
   expect(r != not_ready, "elapsed_time: Both events must be completed before calculating elapsed time.");

@@ -60,9 +60,9 @@ Tensor contiguous(const Tensor& x) { return !(x->keys & key_lifted) && x->contig
 const Op op_copy{.name = "copy", .types = types::first,
     .d = {rule([](V v) { return zeros_like(v); }), rule([](V v) -> Tensor { return v; })},
     .doc = "The elements of `source`, broadcast to `self` and converted to its type.", .reference = copy_kernel, .kernel = {nullptr, cuda::copy_kernel}};
-void copy_(const Tensor& self, const Tensor& source) {
+void copy_(const Tensor& self, const Tensor& source, bool non_blocking) {
   Tensor s = source.dtype() == self.dtype() ? source : to_dtype(source, self.dtype());
-  if (s.device() != self.device() && (s.dim() || s.device().type != DeviceType::cpu)) s = to_device(s, self.device());
+  if (s.device() != self.device() && (s.dim() || s.device().type != DeviceType::cpu)) s = to_device(s, self.device(), non_blocking && self.device().type != DeviceType::cpu);
   apply_inplace(op_copy, self, {&s, 1});
 }
 
@@ -72,6 +72,10 @@ namespace {
 void transfer(Tensors x, const Attrs& attrs, Tensor* out) {
   const auto& a = attrs.as<Transfer>();
   expect_strided(*x[0], "to");
+  if (a.non_blocking && a.device.type == DeviceType::cpu) {   // into memory that it need not wait for
+    out[0] = cuda::offloaded(x[0]);
+    return;
+  }
   Tensor from = x[0], to = empty(from.sizes(), from.dtype(), a.device);
   follow_layout(from, *to);
   if (!(from->strides == to->strides)) from = clone_memory(from);

@@ -1,7 +1,8 @@
 // Random numbers. Layout: Philox 4x32-10 with key = seed (low, high) and counter = (block low, block high, offset low, offset high)
 // gives block `block` of a call: four 32-bit words. Every call takes one offset. An element of up to 32 bits is word i % 4 of block
 // i / 4; one of 64 bits is the words 2 (i % 2) and the next (the high half) of block i / 2. So element i depends on (seed, offset, i)
-// only, whatever order or device computes it.
+// only, whatever order or device computes it; kernels for GPUs do the same steps.
+#include <adjoint/core/cuda/random.h>
 #include <adjoint/core/math/log.h>
 #include <adjoint/core/math/trig.h>
 #include <adjoint/core/observer.h>
@@ -90,15 +91,22 @@ template <class F> Tensor for_lanes(const Dims& one, F&& draw) {
   return random_lanes.spread(draw(random_lanes.sizes(one)));
 }
 
-Tensor uniform_numbers(const Dims& sizes, DType dtype, Generator& g) {
-  Tensor t = empty(sizes, dtype);
+// What rand and randn can make: real numbers, or pairs of them.
+void expect_number(DType t, const char* op) { with_real(real_of(t), op, [](auto) {}); }
+
+Tensor uniform_numbers(const Dims& sizes, DType dtype, Generator& g, Device device) {
+  expect_number(dtype, "rand");
+  Tensor t = empty(sizes, dtype, device);
+  if (device.type == DeviceType::cuda) return cuda::draw(cuda::Draw::uniform, t, g);
   const int64_t parts = is_complex(dtype) ? 2 : 1;   // the two parts of an element stand side by side
-  with_real(is_complex(dtype) ? real_of(dtype) : dtype, "rand", [&](auto tag) { fill_uniform(t.data<typename decltype(tag)::type>(), parts * t.numel(), g); });
+  with_real(real_of(dtype), "rand", [&](auto tag) { fill_uniform(t.data<typename decltype(tag)::type>(), parts * t.numel(), g); });
   return t;
 }
 
-Tensor normal_numbers(const Dims& sizes, DType dtype, Generator& g) {
-  Tensor t = empty(sizes, dtype);
+Tensor normal_numbers(const Dims& sizes, DType dtype, Generator& g, Device device) {
+  expect_number(dtype, "randn");
+  Tensor t = empty(sizes, dtype, device);
+  if (device.type == DeviceType::cuda) return cuda::draw(cuda::Draw::normal, t, g);
   if (is_complex(dtype)) {  // variance 1 in all: 1/2 for each part
     with_real(real_of(dtype), "randn", [&](auto tag) {
       using T = typename decltype(tag)::type;
@@ -112,9 +120,11 @@ Tensor normal_numbers(const Dims& sizes, DType dtype, Generator& g) {
   return t;
 }
 
-Tensor integers(int64_t low, int64_t high, const Dims& sizes, DType dtype, Generator& g) {
-  Tensor t = empty(sizes, dtype);
+Tensor integers(int64_t low, int64_t high, const Dims& sizes, DType dtype, Generator& g, Device device) {
+  if (device.type == DeviceType::cuda && is_complex(dtype)) return to_dtype(integers(low, high, sizes, DType::int64, g, device), dtype);
+  Tensor t = empty(sizes, dtype, device);
   const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
+  if (device.type == DeviceType::cuda) return cuda::draw(cuda::Draw::integers, t, g, low, range);
   with_type(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* const p = t.data<T>();
@@ -143,41 +153,60 @@ Tensor orders(const Dims& sizes, DType dtype, Generator& g) {
   return t;
 }
 
-// 0 with probability p, else what keeps the mean.
-Tensor dropout_mask(const Dims& sizes, DType dtype, double p, Generator& g) {
-  Tensor mask = empty(sizes, dtype);
+// 0 with probability p, else what keeps the mean. Lost are those whose 32 bits are below 2^32 p.
+Tensor dropout_mask(const Dims& sizes, DType dtype, double p, Generator& g, Device device) {
+  if (device.type == DeviceType::cuda && is_complex(dtype)) return to_dtype(dropout_mask(sizes, real_of(dtype), p, g, device), dtype);
+  Tensor mask = empty(sizes, dtype, device);
+  const auto bound = static_cast<uint64_t>(std::ceil(p * 0x1p32));
+  const double scale = p < 1 ? 1 / (1 - p) : 0.0;
+  if (device.type == DeviceType::cuda) return cuda::draw(cuda::Draw::mask, mask, g, 0, bound, scale);
   with_type(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* const m = mask.data<T>();
-    const T kept = convert<T>(p < 1 ? 1 / (1 - p) : 0.0), lost = convert<T>(0.0);
-    each_bits<uint32_t>(mask.numel(), g, [=](int64_t i, uint32_t bits) { m[i] = static_cast<double>(bits) * 0x1p-32 < p ? lost : kept; });
+    const T kept = convert<T>(scale), lost = convert<T>(0.0);
+    each_bits<uint32_t>(mask.numel(), g, [=](int64_t i, uint32_t bits) { m[i] = bits < bound ? lost : kept; });
   });
   return mask;
+}
+
+struct Generators {
+  Generator of_cpu, of_gpu[cuda::max_devices];
+  Generators() {
+    for (int i = 0; i < cuda::max_devices; i++) of_gpu[i].device = {DeviceType::cuda, static_cast<int8_t>(i)};
+  }
+};
+Generators& generators() {
+  static Generators g;
+  return g;
 }
 
 }  // namespace
 
 RandomLanes random_lanes;
 
-Generator& default_generator() {
-  static Generator g;
-  return g;
+Generator& default_generator(Device device) {
+  return device.type == DeviceType::cpu ? generators().of_cpu : generators().of_gpu[cuda::resolved(device).index];
 }
 
-Tensor rand(const Dims& sizes, DType dtype, Generator& g) {
+void seed_all(uint64_t seed) {
+  generators().of_cpu.restart(seed);
+  for (Generator& g : generators().of_gpu) g.restart(seed);
+}
+
+Tensor rand(const Dims& sizes, DType dtype, Generator& g, Device device) {
   const Named named("rand");
-  return for_lanes(sizes, [&](const Dims& all) { return uniform_numbers(all, dtype, g); });
+  return for_lanes(sizes, [&](const Dims& all) { return uniform_numbers(all, dtype, g, device); });
 }
 
-Tensor randn(const Dims& sizes, DType dtype, Generator& g) {
+Tensor randn(const Dims& sizes, DType dtype, Generator& g, Device device) {
   const Named named("randn");
-  return for_lanes(sizes, [&](const Dims& all) { return normal_numbers(all, dtype, g); });
+  return for_lanes(sizes, [&](const Dims& all) { return normal_numbers(all, dtype, g, device); });
 }
 
-Tensor randint(int64_t low, int64_t high, const Dims& sizes, DType dtype, Generator& g) {
+Tensor randint(int64_t low, int64_t high, const Dims& sizes, DType dtype, Generator& g, Device device) {
   const Named named("randint");
   expect(low < high, "randint: random_ expects 'from' to be less than 'to', but got from=", low, " >= to=", high);
-  return for_lanes(sizes, [&](const Dims& all) { return integers(low, high, all, dtype, g); });
+  return for_lanes(sizes, [&](const Dims& all) { return integers(low, high, all, dtype, g, device); });
 }
 
 Tensor randperm(int64_t n, DType dtype, Generator& g) {
@@ -195,7 +224,7 @@ Tensor bernoulli(const Tensor& p, Generator& g) {
            "bernoulli: Expected p_in >= 0 && p_in <= 1 to be true for each probability, got one outside");
   }
   const DType wide = p.dtype() == DType::float64 ? p.dtype() : DType::float32;
-  return to_dtype(lt(to_device(rand(p.sizes(), wide, g), p.device()), p), p.dtype());
+  return to_dtype(lt(rand(p.sizes(), wide, g, p.device()), p), p.dtype());
 }
 
 Tensor dropout(const Tensor& x, double p, bool training, Generator& g) {
@@ -203,8 +232,8 @@ Tensor dropout(const Tensor& x, double p, bool training, Generator& g) {
   if (!training || p == 0 || x.numel() == 0) return x;
   const Named named("dropout", {&x, 1});
   expect(is_differentiable(x.dtype()), "dropout: result type Float can't be cast to the desired output type ", x.dtype());
-  const Tensor mask = for_lanes(x.sizes(), [&](const Dims& all) { return dropout_mask(all, x.dtype(), p, g); });
-  return mul(x, to_device(mask, x.device()));
+  const Tensor mask = for_lanes(x.sizes(), [&](const Dims& all) { return dropout_mask(all, x.dtype(), p, g, x.device()); });
+  return mul(x, mask);
 }
 
 }  // namespace adjoint

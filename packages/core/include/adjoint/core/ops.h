@@ -79,7 +79,7 @@ ADJOINT_API Tensor atleast(const Tensor& x, int n), hstack(Tensors x), vstack(Te
 ADJOINT_API Tensor rot90(const Tensor& x, int64_t k = 1, const Dims& dims = {0, 1}), diff(const Tensor& x, int64_t n = 1, int64_t dim = -1, const Tensor& prepend = {}, const Tensor& append = {});
 ADJOINT_API Tensor repeat_interleave(const Tensor& x, int64_t repeats, std::optional<int64_t> dim = {}), repeat_interleave(const Tensor& x, const Tensor& repeats, std::optional<int64_t> dim = {}), repeat_interleave_index(const Tensor& repeats);
 ADJOINT_API Tensor select_scatter(const Tensor& x, const Tensor& source, int64_t dim, int64_t index), slice_scatter(const Tensor& x, const Tensor& source, int64_t dim, int64_t start, int64_t stop, int64_t step = 1), diagonal_scatter(const Tensor& x, const Tensor& source, int64_t offset = 0, int64_t a = 0, int64_t b = 1), masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source);
-ADJOINT_API void copy_(const Tensor& self, const Tensor& source);   // in place, recorded, broadcasts and casts
+ADJOINT_API void copy_(const Tensor& self, const Tensor& source, bool non_blocking = false);   // in place, recorded, broadcasts and casts
 // ---- indexing (ops/index.cpp)
 ADJOINT_API Tensor gather(const Tensor& x, int64_t dim, const Tensor& index), scatter(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source), scatter_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source), index_select(const Tensor& x, int64_t dim, const Tensor& index), index_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha = 1), index_copy(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source), index_fill(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& value);
 ADJOINT_API Tensor scatter_reduce(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, Combine how, bool include_self = true);
@@ -100,9 +100,14 @@ enum class Reduction { none, mean, sum };
 ADJOINT_API Tensor nll_loss(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r, int64_t ignore_index), cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r, int64_t ignore_index, double label_smoothing), mse_loss(const Tensor& x, const Tensor& target, Reduction r), l1_loss(const Tensor& x, const Tensor& target, Reduction r), binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r), binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target, const Tensor& weight, const Tensor& pos_weight, Reduction r), smooth_l1_loss(const Tensor& x, const Tensor& target, Reduction r, double beta), huber_loss(const Tensor& x, const Tensor& target, Reduction r, double delta), kl_div(const Tensor& x, const Tensor& target, Reduction r, bool log_target);
 // ---- factories (ops/create.cpp) and random numbers (ops/random.cpp)
 ADJOINT_API Tensor zeros(const Dims& sizes, DType dtype = DType::float32, Device device = {}), ones(const Dims& sizes, DType dtype = DType::float32, Device device = {}), zeros_like(const Tensor& x), ones_like(const Tensor& x), arange(const Scalar& start, const Scalar& stop, const Scalar& step, DType dtype), linspace(double start, double stop, int64_t n, DType dtype), eye(int64_t n, int64_t m, DType dtype);
-struct Generator { uint64_t seed = 0, offset = 0; };      // Philox 4x32-10: a key and a counter
-ADJOINT_API Generator& default_generator();
-ADJOINT_API Tensor rand(const Dims& sizes, DType dtype, Generator& g), randn(const Dims& sizes, DType dtype, Generator& g), randint(int64_t low, int64_t high, const Dims& sizes, DType dtype, Generator& g), randperm(int64_t n, DType dtype, Generator& g), bernoulli(const Tensor& p, Generator& g), dropout(const Tensor& x, double p, bool training, Generator& g);
+struct Generator {                                       // Philox 4x32-10: a key and a counter
+  uint64_t seed = 0, offset = 0;
+  Device device = {};                                    // whose default it is, or was asked for; it may draw for any
+  void restart(uint64_t with) { seed = with, offset = 0; }
+};
+ADJOINT_API Generator& default_generator(Device device = {});   // of the CPU, or of a GPU
+ADJOINT_API void seed_all(uint64_t seed);                       // all default ones
+ADJOINT_API Tensor rand(const Dims& sizes, DType dtype, Generator& g, Device device = {}), randn(const Dims& sizes, DType dtype, Generator& g, Device device = {}), randint(int64_t low, int64_t high, const Dims& sizes, DType dtype, Generator& g, Device device = {}), randperm(int64_t n, DType dtype, Generator& g), bernoulli(const Tensor& p, Generator& g), dropout(const Tensor& x, double p, bool training, Generator& g);
 
 // ---- operators, and operators with numbers
 inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }

@@ -28,6 +28,9 @@ ADJOINT_API Node* running_node();
 ADJOINT_API int64_t current_task();               // -1 outside
 ADJOINT_API uint64_t backward_thread();           // a number of the thread that called the backward that runs here, or of this one
 ADJOINT_API void keep_stream(Node& n, Tensors x); // of now, on the GPU of its operands: its backward runs there
+// While a CUDA graph is captured, nodes of streams that are not part of it run on the one that is. Without it, those of the default
+// stream are errors, and other streams are drawn in.
+ADJOINT_API extern std::atomic<bool> override_stale_capture_stream;
 ADJOINT_API bool keeps_graph();                   // does it keep what was saved?
 ADJOINT_API bool inputs_given();                  // does the backward that runs here compute only the gradients of some inputs?
 ADJOINT_API std::vector<Node*> execution_order();   // of its nodes

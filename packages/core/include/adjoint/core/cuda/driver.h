@@ -12,6 +12,8 @@ using Pointer = unsigned long long;       // CUdeviceptr
 using Context = struct ContextHandle*;
 using StreamHandle = struct StreamHandleType*;
 using EventHandle = struct EventHandleType*;
+using GraphHandle = struct GraphHandleType*;
+using GraphExecutable = struct GraphExecutableType*;
 using Module = struct ModuleHandle*;
 using Function = struct FunctionHandle*;
 
@@ -58,6 +60,15 @@ struct Driver {
   Result (*stream_synchronize)(StreamHandle);
   Result (*stream_query)(StreamHandle);
   Result (*stream_wait)(StreamHandle, EventHandle, unsigned);
+  Result (*capture_begin)(StreamHandle, int mode);
+  Result (*capture_end)(StreamHandle, GraphHandle*);
+  Result (*capture_info)(StreamHandle, int* status, unsigned long long* id, GraphHandle*, const void**, size_t*);
+  Result (*exchange_capture_mode)(int*);
+  Result (*graph_nodes)(GraphHandle, void*, size_t*);
+  Result (*graph_instantiate)(GraphExecutable*, GraphHandle, unsigned long long);
+  Result (*graph_launch)(GraphExecutable, StreamHandle);
+  Result (*graph_destroy)(GraphHandle);
+  Result (*executable_destroy)(GraphExecutable);
   Result (*event_create)(EventHandle*, unsigned);
   Result (*event_destroy)(EventHandle);
   Result (*event_record)(EventHandle, StreamHandle);

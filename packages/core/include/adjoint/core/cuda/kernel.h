@@ -122,7 +122,7 @@ struct StructuredKernel {
   bool strided = false;    // operands come as they are
   bool split = false;      // a reduction that may go in two passes, the first one over chunks
   bool copied = false;     // output 0 starts as input 0
-  bool matching = false;   // inputs must have input 0's sizes but along the dimension
+  bool matching = false;   // inputs have input 0's sizes but along the dimension: where they are smaller, input 0 is cut down or positions are filled up
   bool apart = false;      // the dimensions it works along need not be neighbours: they stay where they are
   bool wide = false;       // output 0 is computed as float32 where it is of a half type
   int dims = Dims::max;    // at most
@@ -133,6 +133,8 @@ ADJOINT_API extern std::atomic<bool> allow_tf32;   // off at first, as in PyTorc
 
 // Packages of kernels set it; called once, when the first operation finds none.
 ADJOINT_API extern void (*kernel_loader)();
+void load_kernels();
+ADJOINT_API extern const char* const no_kernel;   // of errors, after what has none
 ADJOINT_API Kernel find_kernel(const Op& op);   // an error where there is none
 ADJOINT_API void copy_kernel(const Launch& l);  // of to_dtype, clone, contiguous and copy: the driver's where it can
 

@@ -49,11 +49,12 @@ ADJOINT_API void swap_streams(void* there) noexcept;
 class ADJOINT_API Event {
  public:
   explicit Event(bool timing = false) noexcept : timing_(timing) {}
-  Event(Event&& o) noexcept : handle_(o.handle_), device_(o.device_), timing_(o.timing_) { o.handle_ = nullptr; }
+  Event(Event&& o) noexcept : handle_(o.handle_), device_(o.device_), timing_(o.timing_), captured_(o.captured_) { o.handle_ = nullptr; }
   Event& operator=(Event&& o) noexcept {
     std::swap(handle_, o.handle_);
     device_ = o.device_;
     timing_ = o.timing_;
+    captured_ = o.captured_;
     return *this;
   }
   ~Event();
@@ -66,9 +67,10 @@ class ADJOINT_API Event {
   int device() const noexcept { return device_; }
 
  private:
+  void expect_reachable() const;
   EventHandle handle_ = nullptr;
   int device_ = 0;
-  bool timing_;
+  bool timing_, captured_ = false;                 // captured: last recorded into a graph
 };
 
 }  // namespace adjoint::cuda

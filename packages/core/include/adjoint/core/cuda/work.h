@@ -1,6 +1,7 @@
-// Work for a device, told to this thread's observers before it is put on its stream and after: they record events around it. While nobody watches: one load and branch.
+// Work for a device, told to this thread's observers before it is put on its stream and after: they record events around it. While nobody watches: one load and branch. What a graph
+// captures does not run and is not told; a replay is one piece of work.
 #pragma once
-#include <adjoint/core/cuda/stream.h>
+#include <adjoint/core/cuda/graph.h>
 #include <adjoint/core/observer.h>
 
 namespace adjoint::cuda {
@@ -17,7 +18,7 @@ struct Work {
 ADJOINT_API void tell_work(const Work& work, bool put) noexcept;
 
 template <class F> void put(const Work& work, F&& on_stream) {
-  if (!watched()) return on_stream();
+  if (!watched() || capturing(work.stream)) return on_stream();
   tell_work(work, false);
   on_stream();   // an error: observers are not told that it was put there
   tell_work(work, true);

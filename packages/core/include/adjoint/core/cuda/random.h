@@ -1,0 +1,20 @@
+// Random numbers made on a GPU: the bits of the CPU's, whose layout ops/random.cpp describes.
+#pragma once
+#include <adjoint/core/cuda/kernel.h>
+#include <adjoint/core/ops.h>
+
+namespace adjoint::cuda {
+
+enum class Draw : int { uniform, normal, integers, mask };
+
+// Their kernels, by name: random_uniform, random_normal, random_integers, random_mask. Arguments: the output; how many numbers (two for
+// a complex one), the seed and the position as plain integers; a pointer to the seed and the position that count in a replayed graph, where
+// the position among the arguments is relative; `low`, `range` and `value`. Constants: whether that pointer counts, whether numbers are
+// parts of complex ones, and how many blocks of 128 bits a program makes.
+struct RandomKernel { DeviceKernel kernel; int block; };
+ADJOINT_API void register_random(const std::string& name, std::unique_ptr<RandomKernel> kernel);
+
+// Fills t, and moves the generator on by one call. In a capture the position is that of each replay.
+ADJOINT_API Tensor draw(Draw what, const Tensor& t, Generator& g, int64_t low = 0, uint64_t range = 0, double value = 0);
+
+}  // namespace adjoint::cuda

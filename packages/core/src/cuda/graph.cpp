@@ -1,0 +1,184 @@
+// Which streams capture into which graph, and the graphs' lives.
+#include <adjoint/core/cuda/graph.h>
+#include <adjoint/core/cuda/memory.h>
+#include <adjoint/core/cuda/work.h>
+#include <adjoint/core/error.h>
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+
+namespace adjoint::cuda {
+
+std::atomic<int> captures{0};
+
+namespace {
+
+struct Books {
+  std::mutex mutex;
+  std::vector<Graph*> under_way;
+  std::unordered_map<Pool, int> users;
+  Pool last_pool = 0;
+};
+
+// Never destroyed: graphs of static objects may outlive it.
+Books& books() {
+  static auto* b = new Books;
+  return *b;
+}
+
+struct CaptureInfo { int status = 0; unsigned long long id = 0; };
+
+CaptureInfo info_of(const Stream& s) {
+  CaptureInfo i;
+  check(driver().capture_info(s.handle, &i.status, &i.id, nullptr, nullptr, nullptr), "cuStreamGetCaptureInfo");
+  return i;
+}
+bool none(const Stream& s) { return !captures.load(std::memory_order_relaxed) || !s.handle; }   // the default stream never captures
+
+}  // namespace
+
+bool capturing(const Stream& s) { return !none(s) && info_of(s).status != 0; }
+
+Graph* recorder(const Stream& s) {
+  if (none(s)) return nullptr;
+  const unsigned long long id = info_of(s).id;
+  std::lock_guard lock(books().mutex);
+  auto& all = books().under_way;
+  auto it = std::find_if(all.begin(), all.end(), [&](const Graph* g) { return g->id_ == id; });
+  return it == all.end() ? nullptr : *it;
+}
+
+bool capturing_on(int device) {
+  if (!captures.load(std::memory_order_relaxed)) return false;
+  std::lock_guard lock(books().mutex);
+  return std::ranges::any_of(books().under_way, [&](const Graph* g) { return g->stream_.device == device; });
+}
+
+void fail_capturing(const char* why) { fail(ErrorKind::runtime, "CUDA error: operation not permitted when stream is capturing: ", why); }
+
+Pool new_pool() {
+  std::lock_guard lock(books().mutex);
+  return ++books().last_pool;
+}
+
+bool pool_in_use(Pool pool) {
+  std::lock_guard lock(books().mutex);
+  return books().users.contains(pool);
+}
+
+void Graph::begin(Pool pool, Mode mode) {
+  expect(!under_way_ && !recording_ && !executable_, "capture_begin: this CUDAGraph already holds a graph; reset it, or make another one");
+  const Stream& stream = current_stream(current_device());
+  expect(stream.handle, "CUDA graphs must be captured on a non-default stream. (However, after capture, it's ok to replay them on the default stream.)");
+  enter(stream.device);
+  check(driver().capture_begin(stream.handle, static_cast<int>(mode)), "cuStreamBeginCapture");
+  stream_ = stream;
+  id_ = info_of(stream).id;
+  pool_ = pool ? pool : new_pool();
+  under_way_ = true;
+  std::lock_guard lock(books().mutex);
+  books().users[pool_]++;
+  books().under_way.push_back(this);
+  captures++;
+}
+
+// The capture is over, whatever became of it.
+void Graph::leave() noexcept {
+  under_way_ = false;
+  for (const Drawn& d : drawn_) d.generator->offset = d.offset;   // no numbers were drawn yet
+  std::lock_guard lock(books().mutex);
+  std::erase(books().under_way, this);
+  captures--;
+}
+
+size_t Graph::end() {
+  expect(under_way_, "capture_end: no capture is under way");
+  expect(current_stream(stream_.device) == stream_, "Capture must end on the same stream it began on.");
+  enter(stream_.device);
+  const Result r = driver().capture_end(stream_.handle, &recording_);
+  leave();
+  try {
+    check(r, "cuStreamEndCapture");
+    size_t pieces = 0;
+    check(driver().graph_nodes(recording_, nullptr, &pieces), "cuGraphGetNodes");
+    if (!keep_recording_) {
+      instantiate();
+      driver().graph_destroy(recording_);
+      recording_ = nullptr;
+    }
+    return pieces;
+  } catch (...) {
+    reset();
+    throw;
+  }
+}
+
+void Graph::instantiate() {
+  expect(recording_, "instantiate: there is no captured graph; keep_graph=True keeps one");
+  enter(stream_.device);
+  GraphExecutable made = nullptr;
+  const Unrecorded guard;
+  check(driver().graph_instantiate(&made, recording_, 0), "cuGraphInstantiate");
+  if (executable_) driver().executable_destroy(executable_);
+  executable_ = made;
+}
+
+void Graph::replay() {
+  if (!executable_ && recording_) instantiate();
+  expect(executable_, "Called CUDAGraph::replay without a preceding successful capture.");
+  enter(stream_.device);
+  const Stream& stream = current_stream(stream_.device);
+  if (capturing(stream)) fail_capturing("replay of another graph");
+  place_generators();
+  put({.kind = Work::Kind::kernel, .name = "CUDA graph", .stream = stream}, [&] { check(driver().graph_launch(executable_, stream.handle), "cuGraphLaunch"); });
+}
+
+void Graph::reset() noexcept {
+  if (under_way_) {
+    driver().capture_end(stream_.handle, &recording_);   // whether it had failed or not
+    leave();
+  }
+  if (executable_) driver().executable_destroy(executable_);
+  if (recording_) driver().graph_destroy(recording_);
+  executable_ = nullptr;
+  recording_ = nullptr;
+  for (Storage* s : kept_) s->dec_ref();
+  kept_.clear();
+  drawn_.clear();
+  if (!pool_) return;
+  std::lock_guard lock(books().mutex);
+  auto it = books().users.find(pool_);
+  if (--it->second == 0) books().users.erase(it);
+  pool_ = 0;
+}
+
+void Graph::keep(Storage& storage) {
+  storage.inc_ref();
+  kept_.push_back(&storage);
+}
+
+Graph::Position Graph::position_of(Generator& g, int device) {
+  if (&g != &default_generator(g.device)) fail_capturing("random numbers of a Generator of one's own, whose position a replay does not know; the default one's are captured");
+  auto it = std::ranges::find(drawn_, &g, &Drawn::generator);
+  if (it == drawn_.end()) {
+    Storage* state = make_storage(2 * sizeof(uint64_t), {DeviceType::cuda, static_cast<int8_t>(device)});
+    kept_.push_back(state);
+    it = drawn_.insert(it, {&g, g.seed, g.offset, 0, state});
+  }
+  if (g.seed != it->seed || g.offset < it->offset) fail_capturing("random numbers after a generator was seeded within the capture");
+  const uint64_t relative = g.offset - it->offset;
+  it->calls = std::max(it->calls, relative + 1);   // a checkpoint's second run draws the same again
+  return {it->state->data, relative};
+}
+
+// Each replay draws the numbers that follow.
+void Graph::place_generators() {
+  for (Drawn& d : drawn_) {
+    const uint64_t state[] = {d.generator->seed, d.generator->offset};
+    for (size_t i = 0; i < 2; i++) fill(static_cast<uint64_t*>(d.state->data) + i, 1, sizeof state[i], &state[i], stream_.device);
+    d.generator->offset += d.calls;
+  }
+}
+
+}  // namespace adjoint::cuda

@@ -1,0 +1,72 @@
+// Launches of the kernels that make random numbers.
+#include <adjoint/core/cuda/graph.h>
+#include <adjoint/core/cuda/memory.h>
+#include <adjoint/core/cuda/random.h>
+#include <adjoint/core/error.h>
+
+#include <climits>
+
+namespace adjoint::cuda {
+
+namespace {
+
+constexpr const char* names[] = {"random_uniform", "random_normal", "random_integers", "random_mask"};
+std::atomic<RandomKernel*> kernels[std::size(names)];
+
+RandomKernel& find(Draw what) {
+  load_kernels();
+  RandomKernel* k = kernels[static_cast<int>(what)].load(std::memory_order_acquire);
+  expect(k, ErrorKind::not_implemented, names[static_cast<int>(what)], no_kernel);
+  return *k;
+}
+
+// As a type of the same values does, so that a kernel need not round a float64 twice.
+double rounded(double v, DType t) {
+  if (t == DType::float16) return static_cast<float>(Half(static_cast<float>(v)));
+  if (t == DType::bfloat16) return static_cast<float>(BFloat16(static_cast<float>(v)));
+  return v;
+}
+
+int64_t numbers_a_block(Draw what, DType t) { return what == Draw::integers || (what != Draw::mask && t == DType::float64) ? 2 : 4; }
+
+}  // namespace
+
+void register_random(const std::string& name, std::unique_ptr<RandomKernel> kernel) {
+  expect(kernel->block > 0, ErrorKind::value, "register_random: ", name, ": the block must be positive, got ", kernel->block);
+  for (size_t i = 0; i < std::size(names); i++)
+    if (name == names[i]) {
+      kernels[i].store(kernel.release(), std::memory_order_release);   // what was there stays, for calls under way
+      return;
+    }
+  fail(ErrorKind::value, "register_random: there are no random numbers of the name ", name);
+}
+
+Tensor draw(Draw what, const Tensor& t, Generator& g, int64_t low, uint64_t range, double value) {
+  const bool pairs = is_complex(t.dtype());
+  const DType type = real_of(t.dtype());
+  RandomKernel& k = find(what);
+  const int device = t.device().index;
+  enter(device);
+  Graph* const graph = recorder(current_stream(device));
+  const Graph::Position at = graph ? graph->position_of(g, device) : Graph::Position{nullptr, g.offset};
+  g.offset++;
+  const int64_t n = pairs ? 2 * t.numel() : t.numel();
+  Arguments a;
+  a.pointer(t->data, type);
+  a.plain_integer(n, n > INT_MAX);
+  a.plain_integer(static_cast<int64_t>(g.seed), true);
+  a.plain_integer(static_cast<int64_t>(at.offset), true);
+  a.pointer(at.state, DType::int64);
+  a.plain_integer(low, true);
+  a.plain_integer(static_cast<int64_t>(range), true);
+  a.number(rounded(value, type), DType::float64);
+  a.constant(graph != nullptr);
+  a.constant(pairs);
+  a.constant(k.block);
+  const int64_t each = k.block * numbers_a_block(what, type), programs = (n + each - 1) / each;
+  expect(programs <= INT_MAX, ErrorKind::not_implemented, names[static_cast<int>(what)], ": too large for cuda: ", n, " numbers");
+  k.kernel.launch(a, static_cast<uint32_t>(programs), 1, 1, device);
+  return t;
+}
+
+}  // namespace adjoint::cuda
