@@ -57,3 +57,28 @@ def test_running_extremes_at_the_edges():
     x = ad.tensor([1.0, 3.0, 3.0, float("nan"), 5.0, float("nan"), -float("inf"), float("inf")])
     for op in (ad.cummax, ad.cummin):
         agree(tuple(op(x.cuda(), 0)), tuple(op(x, 0)), ad.float32)
+
+
+@pytest.mark.parametrize("size", [(2, 5), (4, 3), (1, 1), (4, 7), (0, 2), (4, 0)])
+@pytest.mark.parametrize("dim", [0, 1])
+def test_fewer_positions_than_the_tensor_has(dim, size):
+    x = ad.linspace(-1, 1, 20, dtype=ad.float64).view(4, 5)
+    size = tuple(min(s, 7 if d == dim else (4, 5)[d]) for d, s in enumerate(size))
+    index = (ad.arange(size[0] * size[1]) * 3).view(size) % x.shape[dim]
+    source = ad.linspace(2, 3, 63, dtype=ad.float64).view(9, 7)
+
+    def run(x, index, source):
+        x, source = x.detach().requires_grad_(), source.detach().requires_grad_()
+        gathered = x.gather(dim, index)
+        reduced = [x.scatter_reduce(dim, index, source, how) for how in ("sum", "prod", "amax", "mean")]
+        results = [
+            gathered,
+            x.scatter(dim, index, source),
+            x.scatter_add(dim, index, source),
+            x.scatter(dim, index, 2.0),
+            *reduced,
+        ]
+        return results, ad.autograd.grad(sum((y * y).sum() for y in results), (x, source))
+
+    agree(run(x.cuda(), index.cuda(), source.cuda()), run(x, index, source), ad.float64)
+    agree(run(x.t().contiguous().t().cuda(), index.cuda(), source.cuda()), run(x, index, source), ad.float64)

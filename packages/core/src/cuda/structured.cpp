@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 #include <climits>
+#include <deque>
 
 #include "cuda/by_op.h"
 #include "cuda/formula.h"
@@ -30,6 +31,8 @@ ByOp<Entry>& table() {
 
 View view_of(const TensorImpl& t) { return {t.data, t.sizes.data(), t.strides.data(), t.ndim(), t.dtype, t.numel}; }
 
+Dims dims_of(const View& v) { return Dims(std::span<const int64_t>(v.sizes, static_cast<size_t>(v.ndim))); }
+
 // A call's operands as the kernel sees them, and what formulas may ask.
 class Operands {
  public:
@@ -37,6 +40,7 @@ class Operands {
     if (e.op->fields) e.op->fields(&l.attrs, fields_);
     for (size_t i = 0; i < l.x.size(); i++) views_.push_back(l.numbers >> i & 1 ? uploaded(l.x[i]) : l.x[i]);
     check();
+    if (kernel_.matching) match(static_cast<int>(fields_.field[kernel_.along].whole));
     if (kernel_.along >= 0) gather_dims(fields_.field[kernel_.along]);
     if (!kernel_.strided)
       for (View& v : views_)
@@ -87,7 +91,7 @@ class Operands {
   }
 
  private:
-  Tensor fresh(const View& v) { return empty(Dims(std::span<const int64_t>(v.sizes, static_cast<size_t>(v.ndim))), v.dtype, launch_.device); }
+  Tensor fresh(const View& v) { return empty(dims_of(v), v.dtype, launch_.device); }
   View keep(Tensor t) {
     made_.push_back(std::move(t));
     return view_of(*made_.back());
@@ -106,11 +110,38 @@ class Operands {
   void check() const {
     for (const View& v : views_) {
       expect(v.ndim <= kernel_.dims, ErrorKind::not_implemented, launch_.op, ": no kernel for device cuda for more than ", kernel_.dims, " dimensions, got ", v.ndim);
-      if (!kernel_.matching) continue;
-      for (int d = 0; d < v.ndim; d++)
-        expect(d == fields_.field[kernel_.along].whole || v.sizes[d] == views_[0].sizes[d], ErrorKind::not_implemented, launch_.op,
-               ": no kernel for device cuda for positions of other sizes than the tensor, at dimension ", d, ": ", v.sizes[d], " and ", views_[0].sizes[d]);
     }
+  }
+  // Positions may have fewer lines than the tensor. Where the result has the positions' sizes, the tensor is cut down to them; where it has
+  // the tensor's, they are filled up with positions that are outside of it.
+  void match(int along) {
+    View& x = views_[0];
+    Dims lines = dims_of(views_[1]);
+    if (!kernel_.copied) {
+      if (along < x.ndim) lines[along] = x.sizes[along];
+      x = cut(x, lines);
+      return;
+    }
+    if (along >= x.ndim) return;
+    const int64_t n = lines[along];
+    lines = dims_of(x);
+    lines[along] = n;
+    for (size_t i = 1; i < views_.size(); i++) views_[i] = filled_up(views_[i], lines);
+  }
+  View cut(const View& v, const Dims& sizes) {
+    sizes_.push_back(sizes);
+    int64_t n = 1;
+    for (int64_t s : sizes) n *= s;
+    return {v.data, sizes_.back().data(), v.strides, v.ndim, v.dtype, n};
+  }
+  View filled_up(const View& v, const Dims& sizes) {
+    if (sizes == dims_of(v)) return v;
+    constexpr unsigned char outside = 0x80;   // eight of them: a very negative position
+    const View all = keep(empty(sizes, v.dtype, launch_.device));
+    fill(all.data, static_cast<size_t>(all.numel * itemsize(v.dtype)), 1, &outside, launch_.device.index);
+    const View part = cut(all, dims_of(v));
+    copy_kernel({{&v, 1}, {&part, 1}, launch_.attrs, launch_.op, false, launch_.device});
+    return all;
   }
   void gather_dims(const Field& f) {
     View& x = views_[0];
@@ -204,6 +235,7 @@ class Operands {
   FieldList fields_;
   std::vector<View> views_;
   std::vector<Tensor> made_;
+  std::deque<Dims> sizes_;   // of views that are cut: where they lie must not change
   int64_t outer_ = 1, count_ = 1, inner_ = 1, chunk_ = 1, last_ = 1, total_ = 1, kept_ = 1, behind_ = 1;
   View result_{};
 };
@@ -250,7 +282,7 @@ void launch_passes(const Entry& e, const Launch& l) {
 // With output 0 in float32, rounded at the end.
 void launch_wide(const Entry& e, const Launch& l) {
   const View& y = l.y[0];
-  const Tensor sum = empty(Dims(std::span<const int64_t>(y.sizes, static_cast<size_t>(y.ndim))), DType::float32, l.device);
+  const Tensor sum = empty(dims_of(y), DType::float32, l.device);
   const View view = view_of(*sum);
   launch_passes(e, {l.x, {&view, 1}, l.attrs, l.op, false, l.device, l.numbers});
   copy_kernel({{&view, 1}, l.y, l.attrs, l.op, false, l.device});
