@@ -60,7 +60,11 @@ def test_graphs_and_generators():
     wrong(lambda: ad._core.set_random_states([]), ValueError, "expected what random_states returned")
     wrong(lambda: ad.Generator(device="cuda:9"), RuntimeError, "invalid device ordinal")
     wrong(lambda: ad.autograd.graph.set_override_stale_capture_stream(1), TypeError, "expected a bool, got 1")
-    wrong(lambda: registry.register_random("random_walk", 256, lambda *a: IMAGE), ValueError, "no random numbers of the name random_walk")
+    wrong(
+        lambda: registry.register_random("random_walk", 256, lambda *a: IMAGE),
+        ValueError,
+        "no random numbers of the name random_walk",
+    )
     wrong(lambda: registry.register_random("random_mask", 0, lambda *a: IMAGE), ValueError, "block must be positive")
 
 
@@ -72,7 +76,13 @@ def test_sparse_tensors_live_on_the_cpu():
             NotImplementedError,
             "sparse_coo_tensor: no kernel for device cuda:0",
         )
-    wrong(ad.sparse_coo_tensor(index, values, (3, 4)).cuda, NotImplementedError)
+    sparse, dense = ad.sparse_coo_tensor(index, values, (3, 4)), ad.ones(3, 4, device="cuda")
+    wrong(sparse.cuda, NotImplementedError)
+    wrong(dense.to_sparse, NotImplementedError, "to_sparse: no kernel for device cuda:0: sparse tensors live on the CPU")
+    wrong(lambda: dense.sparse_mask(sparse), NotImplementedError, "sparse_mask: no kernel for device cuda:0")
+    for call in (lambda: sparse + dense, lambda: dense + sparse, lambda: sparse * dense, lambda: sparse @ dense.t(), lambda: dense.add_(sparse),
+                 lambda: sparse * ad.ones((), device="cuda"), lambda: sparse.add_(dense), lambda: ad.sparse.addmm(dense[:, :3], sparse, ad.ones(4, 3))):  # fmt: skip
+        wrong(call, (RuntimeError, NotImplementedError), "same device")
 
 
 FORMULAS = [

@@ -2294,13 +2294,13 @@ def seed() -> _int:
 
 def initial_seed() -> _int: ...
 
-def _all_lanes(arg: Tensor, /) -> Tensor:
-    """Inside transforms, the values of all that the tensor stands for."""
-
 def random_states() -> list[tuple[_int, _int]]:
     """Of the default generators of the CPU and all GPUs."""
 
 def set_random_states(states: Sequence[tuple[_int, _int]]) -> None: ...
+
+def _all_lanes(arg: Tensor, /) -> Tensor:
+    """Inside transforms, the values of all that the tensor stands for."""
 
 @overload
 def rand(*size: _Dims, generator: Generator | None=None, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor: ...

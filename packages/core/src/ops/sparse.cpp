@@ -72,12 +72,15 @@ Dims inferred_sizes(const Tensor& values, const Tensor& indices) {
   return sizes;
 }
 
+void expect_on_cpu(const Tensor& x, const char* op) {
+  expect(x.device().type == DeviceType::cpu, ErrorKind::not_implemented, op, ": no kernel for device ", x.device(), ": sparse tensors live on the CPU");
+}
+
 }  // namespace
 
 Tensor sparse_coo(const Tensor& values, const Tensor& given, const std::optional<Dims>& sizes, bool coalesced) {
   const TensorImpl* memory = given->keys & key_lifted ? engine_hooks.memory(*given) : given.get();
-  for (const Tensor* t : {&values, &given})
-    expect(t->device().type == DeviceType::cpu, ErrorKind::not_implemented, "sparse_coo_tensor: no kernel for device ", t->device(), ": sparse tensors live on the CPU");
+  for (const Tensor* t : {&values, &given}) expect_on_cpu(*t, "sparse_coo_tensor");
   expect(memory && memory->data, "sparse_coo_tensor: indices must be a strided tensor outside of vmap");
   expect(is_integral(given.dtype()) && given.dtype() != DType::bool_, ErrorKind::type, "sparse_coo_tensor: indices must be an int64 tensor, got ", given.dtype());
   expect(given.dim() == 2, ErrorKind::shape, "sparse_coo_tensor: indices must be sparse_dim x nnz, but got: ", given.sizes());
@@ -101,6 +104,7 @@ Tensor to_sparse(const Tensor& x, std::optional<int64_t> sparse_dims) {
     expect(!sparse_dims || dims == expect_sparse(x, "to_sparse").indices.size(0), ErrorKind::not_implemented, "to_sparse: changing the number of sparse dimensions is not supported");
     return x;
   }
+  expect_on_cpu(x, "to_sparse");
   expect(dims > 0 || x.dim() == 0, "to_sparse: sparse_dim must be greater than 0, got ", dims);
   expect(dims <= x.dim(), "to_sparse: sparse_dim argument must be in [0,", x.dim(), "] range, but ", dims, " is given");
   return apply(op_to_sparse, {x}, Sparsity{static_cast<int>(dims)});
@@ -122,6 +126,7 @@ Tensor sparse_at(const Tensor& x, const Tensor& indices) {
 Tensor sparse_mask(const Tensor& x, const Tensor& mask) {
   expect(x.sizes() == mask.sizes(), ErrorKind::shape, "sparse_mask: operands must have the same size, got ", x.sizes(), " and ", mask.sizes());
   const Sparse& m = expect_sparse(mask, "sparse_mask");
+  expect_on_cpu(x, "sparse_mask");
   const Tensor indices = m.coalesced ? m.indices : sparse_of(*sparse::coalesced(m, mask.sizes())).indices;
   return coo(sparse_at(x, indices), indices, mask.sizes(), true);
 }

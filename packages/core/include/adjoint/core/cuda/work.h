@@ -1,5 +1,5 @@
-// Work for a device, told to this thread's observers before it is put on its stream and after: they record events around it. While nobody watches: one load and branch. What a graph
-// captures does not run and is not told; a replay is one piece of work.
+// Work for a device, told to this thread's observers before it is put on its stream and after: they record events around it. While nobody
+// watches: one load and branch. What a graph captures does not run, and is not told; a replay is one piece of work.
 #pragma once
 #include <adjoint/core/cuda/graph.h>
 #include <adjoint/core/observer.h>
