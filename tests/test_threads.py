@@ -133,6 +133,45 @@ def test_backward_inside_backward():
     assert inner.grad.tolist() == [2.0 * 50 * THREADS] * 3
 
 
+class Deeper(ad.autograd.Function):
+    """The identity; its backward runs `depth` others, one inside the other, and `at_the_end` in the last."""
+
+    @staticmethod
+    def forward(ctx, x, depth, at_the_end):
+        ctx.depth, ctx.at_the_end = depth, at_the_end
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, g):
+        assert not ad.is_grad_enabled()
+        if ctx.depth == 0:
+            ctx.at_the_end()
+            return g, None, None
+        inner = ad.ones(2, requires_grad=True)
+        with ad.enable_grad():
+            Deeper.apply(inner, ctx.depth - 1, ctx.at_the_end).sum().backward()
+        return g + inner.grad, None, None
+
+
+def test_backwards_may_stand_deep_inside_one_another():
+    def task():
+        x, modes = ad.ones(2, requires_grad=True), []
+        with ad.autograd.set_multithreading_enabled(False):
+            Deeper.apply(x, 800, lambda: modes.append(ad.autograd.is_multithreading_enabled())).sum().backward()
+        assert x.grad.tolist() == [801.0] * 2 and modes == [False]
+
+    together(task, task)
+
+
+def test_an_error_deep_inside_comes_out():
+    x = ad.ones(2, requires_grad=True)
+    with pytest.raises(ZeroDivisionError):
+        Deeper.apply(x, 300, lambda: 1 / 0).sum().backward()
+    assert x.grad is None and ad._C._current_graph_task_id() == -1
+    x.sum().backward()
+    assert x.grad.tolist() == [1, 1]
+
+
 def test_backward_from_a_thread_inside_backward():
     x, other = ad.ones(3, requires_grad=True), ad.ones(200_000, requires_grad=True)
     y = x * 2

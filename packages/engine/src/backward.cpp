@@ -50,6 +50,7 @@ thread_local Node* running = nullptr;
 class Backward {
  public:
   Backward(std::vector<Root> roots, const BackwardOptions& o) : options_(o), window_{o.create_graph ? recording_window() : Window{level_top + 1, window.hi}} {
+    expect(depth_ < deepest, "backward: called from within ", deepest, " other backwards, one inside the other");
     for (const Root& r : roots) task_.add_root(r.edge);
     task_.discover();
     if (!o.inputs.empty()) task_.restrict_to(o.inputs, o.accumulate);
@@ -59,6 +60,13 @@ class Backward {
   }
 
   std::vector<Tensor> run() {
+    if (depth_ % per_stack) run_here();
+    else run_on_new_thread([](void* b) { static_cast<Backward*>(b)->run_here(); }, this);
+    return std::move(results_);
+  }
+
+ private:
+  void run_here() {
     Current c(this);
     WindowGuard guard(window_);
     std::optional<Watch> watch;
@@ -72,10 +80,8 @@ class Backward {
     }
     if (watch) watch->end();
     streams_.finish();
-    return std::move(results_);
   }
 
- private:
   // The GPU on whose thread the next node runs: where its cotangents are. -1: on this one.
   int next_device() {
     if (!cuda::in_use.load(std::memory_order_relaxed) || !multithreading) return -1;
@@ -185,14 +191,8 @@ class Backward {
   };
   // Backward may run inside backward (in hooks): the innermost is the current one.
   struct Current {
-    explicit Current(Backward* b) : outer(current) {
-      expect(depth < deepest, "backward: called from within ", deepest, " other backwards of this thread, one inside the other: the stack ends there");
-      depth++;
-      current = b;
-    }
-    ~Current() { current = outer, depth--; }
-    static constexpr int deepest = 2500;   // half of what a stack of 8 MiB bears
-    inline static thread_local int depth = 0;
+    explicit Current(Backward* b) : outer(std::exchange(current, b)) {}
+    ~Current() { current = outer; }
     Backward* const outer;
   };
 
@@ -205,6 +205,9 @@ class Backward {
   std::vector<bool> needed_;
   Streams streams_;
   uint32_t site_ = 0;
+  // Every so many backwards inside one another go on on another stack: Python's, too, bears about a thousand calls.
+  static constexpr int per_stack = 40, deepest = 20'000;
+  const int depth_ = current ? current->depth_ + 1 : 1;
   static inline std::atomic<int64_t> next_id{0};
 
  public:

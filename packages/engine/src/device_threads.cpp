@@ -50,11 +50,14 @@ std::mutex mutex;   // of all queues: work is handed over a few times in a backw
 struct Job {
   void (*const f)(void*);
   void* const context;
-  std::condition_variable* const waiter;
-  std::vector<void*> there;   // the caller's variables
+  std::condition_variable* const waiter = nullptr;
+  std::vector<void*> there;   // the variables of the thread that waits
   std::exception_ptr error;
   bool done = false;
 
+  Job(void (*f)(void*), void* context, std::condition_variable* waiter) : f(f), context(context), waiter(waiter) {
+    for (const Carried& c : all_carried()) there.push_back(c.here());
+  }
   void swap_all() noexcept {
     for (size_t i = 0; i < there.size(); i++) all_carried()[i].swap(there[i]);
   }
@@ -127,8 +130,7 @@ bool on_thread_of(int device) noexcept { return here == &thread_of(device); }
 void run_on_thread_of(int device, void (*f)(void*), void* context) {
   expect_no_fork();
   std::condition_variable finished;
-  Job job{f, context, here ? &here->wake : &finished, {}, {}};
-  for (const Carried& c : all_carried()) job.there.push_back(c.here());
+  Job job(f, context, here ? &here->wake : &finished);
   {
     WithoutGil free(true);
     std::unique_lock lock(mutex);
@@ -138,6 +140,20 @@ void run_on_thread_of(int device, void (*f)(void*), void* context) {
     t.wake.notify_one();
     if (here) here->serve(lock, &job);
     else finished.wait(lock, [&] { return job.done; });
+  }
+  if (job.error) std::rethrow_exception(job.error);
+}
+
+void run_on_new_thread(void (*f)(void*), void* context) {
+  Job job(f, context, nullptr);
+  {
+    WithoutGil free(true);
+    const int device = cuda::in_use.load(std::memory_order_relaxed) ? cuda::current_device() : -1;
+    std::thread([&job, device, of = here] {
+      here = of;   // it stands in for the thread of a GPU that waits for it
+      if (device >= 0) cuda::set_device(device);
+      job.run();
+    }).join();
   }
   if (job.error) std::rethrow_exception(job.error);
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,10 @@ from ._case import Case
 from ._numerical import is_differentiable
 from ._report import GradcheckError
 
+_MAY_BREAK = (
+    "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may break existing "
+    "callers of this function. If this is true for you, you can call this function with `check_undefined_grad=False` to disable it."
+)
 _SEEDS = (0.6180339887498949, 0.4142135623730951)
 
 
@@ -65,6 +70,7 @@ def check_undefined_backward(case: Case) -> None:
         try:
             found = grad(outputs, inputs, [zeros_like(y) for y in outputs], allow_unused=True)
         except RuntimeError as error:
+            warnings.warn(_MAY_BREAK, stacklevel=3)
             raise GradcheckError(
                 "Expected backward function to handle undefined output grads: with ctx.set_materialize_grads(False) a "
                 f"gradient may be None, and counts as zero. It raised: {error}"

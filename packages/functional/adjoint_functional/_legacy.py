@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ._analytical import Backward, distance
 from ._backend import Tensor
 from ._numerical import as_tuple, is_differentiable, jacobian_wrt
+
+
+def _warn(name: str) -> None:
+    warnings.warn(
+        f"`{name}` was part of PyTorch's private API and not meant to be exposed; it is kept for old code. Please use `gradcheck`, "
+        "or `autograd.functional.jacobian` for a Jacobian.",
+        FutureWarning,
+        stacklevel=3,
+    )
 
 
 def get_numerical_jacobian(
@@ -34,6 +44,7 @@ def get_numerical_jacobian(
         >>> get_numerical_jacobian(lambda inputs: inputs[0] * inputs[0], (x,))[0].numel()
         4
     """
+    _warn("get_numerical_jacobian")
     if grad_out != 1.0:
         raise ValueError("Expected grad_out to be 1.0. get_numerical_jacobian no longer supports values of grad_out != 1.0.")
     args = as_tuple(inputs)
@@ -113,6 +124,7 @@ def get_analytical_jacobian(
         >>> get_analytical_jacobian((x,), x * x)[1:]
         (True, True, True)
     """
+    _warn("get_analytical_jacobian")
     if grad_out != 1.0:
         raise ValueError("Expected grad_out to be 1.0. get_analytical_jacobian no longer supports values of grad_out != 1.0.")
     if output.is_complex():

@@ -230,3 +230,52 @@ def test_layouts_of_gradients(fast: bool) -> None:
         ad.autograd.gradcheck(Layout.apply, dense, **options)
     with pytest.raises(RuntimeError, match="grad is sparse tensor, but has incorrect sparse_dim"):
         ad.autograd.gradcheck(other_split, sparse, masked=True, **options)
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_hooks_that_take_no_absent_gradient_fail_with_a_warning(fast: bool) -> None:
+    def hooked(x: Any) -> Any:
+        def hook(g: Any) -> None:
+            if g is None:
+                raise RuntimeError("no gradient")
+
+        y = x.clone()
+        y.register_hook(hook)
+        return y
+
+    with (
+        pytest.warns(UserWarning, match="New undefined gradient support checking feature"),
+        pytest.raises(RuntimeError, match="handle undefined output grads.*It raised: no gradient"),
+    ):
+        gradcheck(hooked, t(1.0), fast_mode=fast)
+    assert gradcheck(hooked, t(1.0), fast_mode=fast, check_undefined_grad=False)
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_forward_mode_runs_once_for_each_direction(fast: bool) -> None:
+    runs = []
+
+    class Both(ad.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, y: Any) -> Any:
+            return x.clone(), y.clone()
+
+        @staticmethod
+        def jvp(ctx: Any, tx: Any, ty: Any) -> Any:
+            runs.append(1)
+            return tx, ty
+
+    only_forward = {"check_forward_ad": True, "check_backward_ad": False, "check_undefined_grad": False}
+    assert gradcheck(Both.apply, (t(1.0), t(2.0)), fast_mode=fast, **only_forward) and len(runs) == 2
+
+
+def test_halves_of_old_warn() -> None:
+    from adjoint.autograd.gradcheck import get_analytical_jacobian, get_numerical_jacobian
+
+    a, b = t(1.0, 2.0), t(3.0, 4.0)
+    with pytest.warns(FutureWarning, match="`get_numerical_jacobian` was part of PyTorch's private API"):
+        (found,) = get_numerical_jacobian(lambda xs: 2 * xs[0] + xs[1], (a, b), target=a, eps=1e-6)
+    assert ad.allclose(found, 2 * ad.eye(2, dtype=ad.float64))
+    with pytest.warns(FutureWarning, match="`get_analytical_jacobian` was part of PyTorch's private API"):
+        jacobians, *fine = get_analytical_jacobian((a, b), 2 * a + b)
+    assert fine == [True] * 3 and [j.diagonal().tolist() for j in jacobians] == [[2, 2], [1, 1]]

@@ -143,8 +143,18 @@ Values topk(const Tensor& x, int64_t k, int64_t dim, bool largest, bool sorted) 
   return along_values(x, dim, "topk", [&](const Tensor& v, int d) { return apply_values(op_topk, v, TopK{k, d, largest, sorted}); });
 }
 
-const Op op_unique{.name = "unique", .outputs = 3, .types = [](Tensors x, const Attrs&) { return Types{x[0].dtype(), {x[0].dtype(), DType::int64, DType::int64}}; },
-    .shape = unique_shape, .doc = "The distinct values in order, which of them each element is, and how often each occurs.", .reference = unique_kernel};
+namespace {
+// Per distinct value, of what equal elements share.
+Tensor shared(const Tensor& v, const Tensor& counts) { return v / to_dtype(counts, v.dtype()); }
+}  // namespace
+
+const Op op_unique{.name = "unique", .torch = "Unique2Backward0||result inverse counts", .kind = Kind::custom, .outputs = 3, .types = [](Tensors x, const Attrs&) { return Types{x[0].dtype(), {x[0].dtype(), DType::int64, DType::int64}}; },
+    .shape = unique_shape,
+    .d = {rule([](V v, Y<1> inverse, Y<2> counts, XShape<0> x) { return reshape(index_select(shared(v, counts), 0, flatten(inverse)), x.sizes); })},
+    .t = {rule([](V v, Y<1> inverse, Y<2> counts) {
+      return shared(index_add(zeros({counts.size(0)}, v.dtype(), v.device()), 0, flatten(inverse), flatten(v)), counts);
+    })},
+    .doc = "The distinct values in order, which of them each element is, and how often each occurs.", .reference = unique_kernel};
 Unique unique(const Tensor& x) {
   if (x.device().type != DeviceType::cpu) {   // how many there are must be known on the CPU anyway
     const Unique u = unique(to_device(x, {}));
