@@ -5,8 +5,9 @@ import re
 import subprocess
 from pathlib import Path
 
-import adjoint_core
 import triton
+
+import adjoint_core
 
 HERE = Path(__file__).parent
 NVIDIA = Path(triton.__file__).parent / "backends/nvidia/include"
