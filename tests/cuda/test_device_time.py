@@ -321,3 +321,22 @@ def test_events_of_the_driver_are_used_again():
     driver.standin_fail(b"cuEventCreate", 1)  # nobody creates any
     assert made() == 50
     driver.standin_fail(b"cuEventCreate", 0)
+
+
+def test_a_replay_is_one_piece_of_work_and_a_capture_none():
+    x = ad.ones(1000).cuda()
+    ad.hypot(x, x)
+    graph = ad.cuda.CUDAGraph()
+
+    def run():
+        with profiler.record_function("capture"), ad.cuda.graph(graph):
+            ad.hypot(x, ad.hypot(x, x))
+        with profiler.record_function("replay"):
+            graph.replay()
+
+    prof = profiled(run)
+    assert by_name(prof, "capture").device_time_total == 0
+    assert by_name(prof, "replay").kernels == [Kernel("CUDA graph", 0, pytest.approx(4.2))]
+    with pytest.raises(RuntimeError, match="not permitted when stream is capturing"), ad.cuda.graph(ad.cuda.CUDAGraph()):
+        profiled(lambda: None)
+    assert len(on_device(profiled(graph.replay))) == 1
