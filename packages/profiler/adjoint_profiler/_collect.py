@@ -15,6 +15,7 @@ from . import _flops, _names
 from ._device import Piece
 from ._event import FunctionEvent
 from ._frames import Frames
+from ._memory import Change, count_memory
 from ._tree import MEMORY, link_by_time, without_repeats
 from ._values import DeviceType
 
@@ -79,18 +80,17 @@ class Collector:
 
     def events(self) -> list[FunctionEvent]:
         """In the order in which they began."""
-        own, own_device, outside = self._memory()
-        for index, raw in enumerate(self._raw):
+        for raw in self._raw:
             if self._wanted.deadline is not None and time.monotonic() > self._wanted.deadline:
                 break
-            self._add(raw, own[index], own_device[index])
+            self._add(raw)
         events = self._events
         if self._session.frames is not None:
             events = self._with_frames(events, self._session.frames)
-            if self._wanted.memory:
-                outside = self._memory_by_time(events)
+        changes = map(Change._make, self._session.log.memory()) if self._wanted.memory else ()
+        outside = count_memory(events, changes, self._us)
         events = without_repeats(events)
-        events = [*events, *outside, *self._on_device(events)]
+        events = [*events, *map(self._outside, outside), *self._on_device(events)]
         events.sort(key=lambda e: e.time_range.start)
         return events
 
@@ -112,51 +112,11 @@ class Collector:
         event.concrete_inputs, event.kwinputs = [], {}
         return event
 
-    def _memory(self) -> tuple[list[int], list[int], list[FunctionEvent]]:
-        """Bytes that each raw event took, all inside of it included, of the CPU's memory and of devices'; and events for what came
-        and went outside of all."""
-        own, own_device = [0] * len(self._raw), [0] * len(self._raw)
-        outside: list[FunctionEvent] = []
-        for at, size, event, device in self._session.log.memory() if self._wanted.memory else ():
-            if event is not None:
-                (own if device < 0 else own_device)[event] += size
-            else:
-                outside.append(self._outside(at, size, device))
-        for index in range(len(self._raw) - 1, -1, -1):  # children follow their parents
-            parent = self._raw[index].parent
-            if parent is not None:
-                own[parent] += own[index]
-                own_device[parent] += own_device[index]
-        return own, own_device, outside
-
-    def _memory_by_time(self, events: Sequence[FunctionEvent]) -> list[FunctionEvent]:
-        """As calls of Python functions have memory too: all goes to the innermost event of its time. Returns events for the rest."""
-        around: list[FunctionEvent] = []
-        outside: list[FunctionEvent] = []
-        waiting = sorted(events, key=lambda e: (e.time_range.start, -e.time_range.end), reverse=True)
-        for event in events:
-            event.cpu_memory_usage = event.device_memory_usage = 0
-        for at, size, _, device in self._session.log.memory():
-            now = self._us(at)
-            while waiting and waiting[-1].time_range.start <= now:
-                around.append(waiting.pop())
-            while around and around[-1].time_range.end < now:
-                around.pop()
-            event = around[-1] if around else None
-            if event is None:
-                outside.append(self._outside(at, size, device))
-            while event is not None:
-                if device < 0:
-                    event.cpu_memory_usage += size
-                else:
-                    event.device_memory_usage += size
-                event = event.cpu_parent
-        return outside
-
-    def _outside(self, at: int, size: int, device: int) -> FunctionEvent:
+    def _outside(self, change: Change) -> FunctionEvent:
         """For memory that came or went outside of all events."""
-        usage = {"cpu_memory_usage" if device < 0 else "device_memory_usage": size}
-        return self._event(MEMORY, at, at, fwd_thread=self._thread, device_index=max(device, 0), **usage)
+        usage = {"cpu_memory_usage" if change.device < 0 else "device_memory_usage": change.bytes}
+        at = change.time
+        return self._event(MEMORY, at, at, fwd_thread=self._thread, device_index=max(change.device, 0), **usage)
 
     def _on_device(self, events: Sequence[FunctionEvent]) -> list[FunctionEvent]:
         """The work of devices, each piece also a kernel of the event that put it there."""
@@ -205,12 +165,12 @@ class Collector:
             index = self._raw[index].parent
         return False
 
-    def _add(self, raw: Raw, memory: int, device_memory: int) -> None:
+    def _add(self, raw: Raw) -> None:
         # What runs in a backward shows it; and rules call products by their own names.
         hidden = raw.kind == "backward" or (raw.kind == "function" and raw.name == "matmul" and self._in_node(raw))
-        self._made.append(None if hidden else self._shown(raw, memory, device_memory))
+        self._made.append(None if hidden else self._shown(raw))
 
-    def _shown(self, raw: Raw, memory: int, device_memory: int) -> FunctionEvent:
+    def _shown(self, raw: Raw) -> FunctionEvent:
         event = self._event(
             _names.of_event(raw.kind, raw.name, raw.rank, raw.other_rank),
             raw.start,
@@ -218,8 +178,6 @@ class Collector:
             fwd_thread=self._forward_thread(raw),
             scope={"node": 1, "range": 7}.get(raw.kind, 0),
             sequence_nr=-1 if raw.sequence is None else raw.sequence,
-            cpu_memory_usage=memory,
-            device_memory_usage=device_memory,
             is_user_annotation=raw.kind == "range",
             activity_type="user_annotation" if raw.kind == "range" else "cpu_op",
             input_shapes=[],
