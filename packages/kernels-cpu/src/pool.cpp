@@ -64,40 +64,43 @@ class Workers {
     blocks_ = blocks;
     error_ = nullptr;
     next_share_.store(0, std::memory_order_relaxed);
-    busy_.store(count(), std::memory_order_relaxed);
-    epoch_.fetch_add(1, std::memory_order_seq_cst);
+    job_.store((job_.load(std::memory_order_relaxed) / number + 1) * number + open, std::memory_order_seq_cst);
     if (parked_.load(std::memory_order_seq_cst) != 0) {
-      // The lock orders this after a worker's last look at the epoch.
+      // The lock orders this after a worker's last look at the job.
       std::lock_guard lock(mutex_);
       wake_.notify_all();
     }
     inside = true;
     take_shares();
     inside = false;
-    while (busy_.load(std::memory_order_acquire) != 0) pause();
+    // Only those that came are waited for: one that still wakes up finds the job closed.
+    job_.fetch_and(~open, std::memory_order_acq_rel);
+    while ((job_.load(std::memory_order_acquire) & at_work) != 0) pause();
     if (error_) std::rethrow_exception(error_);
   }
 
  private:
   void work() {
     inside = true;
-    for (uint64_t seen = 0;;) {
-      if (!wait_for_job(seen)) return;
-      seen = epoch_.load(std::memory_order_acquire);
+    for (uint64_t seen = 0; wait_for_job(seen);) {
+      uint64_t job = job_.load(std::memory_order_acquire);
+      while ((job & open) != 0 && !job_.compare_exchange_weak(job, job + 1, std::memory_order_acq_rel, std::memory_order_acquire)) {}
+      seen = job / number;
+      if ((job & open) == 0) continue;
       take_shares();
-      busy_.fetch_sub(1, std::memory_order_release);
+      job_.fetch_sub(1, std::memory_order_release);
     }
   }
 
-  // Returns false when the pool ends.
+  // For another than number `seen`. Returns false when the pool ends.
   bool wait_for_job(uint64_t seen) {
     for (int i = 0; i < spins_before_parking; i++) {
-      if (epoch_.load(std::memory_order_acquire) != seen) return true;
+      if (job_.load(std::memory_order_acquire) / number != seen) return true;
       pause();
     }
     std::unique_lock lock(mutex_);
     parked_.fetch_add(1, std::memory_order_seq_cst);
-    wake_.wait(lock, [&] { return stop_ || epoch_.load(std::memory_order_seq_cst) != seen; });
+    wake_.wait(lock, [&] { return stop_ || job_.load(std::memory_order_seq_cst) / number != seen; });
     parked_.fetch_sub(1, std::memory_order_relaxed);
     return !stop_;
   }
@@ -119,9 +122,11 @@ class Workers {
     }
   }
 
-  std::atomic<uint64_t> epoch_{0};
+  // The workers at a job, whether more may come, and the job's number.
+  static constexpr uint64_t open = uint64_t(1) << 16, at_work = open - 1, number = open << 1;
+  std::atomic<uint64_t> job_{0};
   std::atomic<int64_t> next_share_{0};
-  std::atomic<int> busy_{0}, parked_{0};
+  std::atomic<int> parked_{0};
   Body body_ = nullptr;
   void* context_ = nullptr;
   int64_t blocks_ = 0;
