@@ -13,22 +13,34 @@ PAGE = ROOT / "docs" / "gpu_kernels.md"
 KERNELS = ROOT / "packages" / "kernels-triton" / "adjoint_kernels_triton" / "kernels"
 
 
-def declared() -> Iterator[tuple[str, str]]:
-    """The operations that the files declare kernels of, with the file's name."""
+def declared() -> Iterator[tuple[str, str, str]]:
+    """The operations that the files declare kernels of: the decorator's name, the operation's, and the file's; "linear" for kernels
+    that take complex numbers too."""
     for path in sorted(KERNELS.glob("*.py")):
         for node in ast.parse(path.read_text()).body:
             for decorator in getattr(node, "decorator_list", []):
-                if isinstance(decorator, ast.Call) and getattr(decorator.func, "id", "") in ("elementwise", "kernel"):
-                    names = [a.value for a in decorator.args if isinstance(a, ast.Constant)] or [node.name]
-                    for name in names:
-                        yield name, path.stem
+                if not isinstance(decorator, ast.Call):
+                    continue
+                names = [a.value for a in decorator.args if isinstance(a, ast.Constant)] or [node.name]
+                linear = any(keyword.arg == "linear" for keyword in decorator.keywords)
+                for name in names:
+                    yield decorator.func.id, name, path.stem
+                    if linear:
+                        yield "linear", name, path.stem
 
 
 def page() -> str:
-    where = dict(declared())
+    found = list(declared())
+    where = {name: file for kind, name, file in found if kind == "complex_elementwise"}
+    where |= {name: file for kind, name, file in found if kind in ("elementwise", "kernel")}
     core = {name for name in registry.names() if "cuda" in registry.record(name).kernels}
     views = {name for name in registry.names() if registry.record(name).view}
-    rows = [f"| `{name}` | {where.get(name) or 'core'} |" for name in registry.names() if name in where or name in core]
+    of_pairs = core | {name for kind, name, _ in found if kind in ("linear", "complex_elementwise")}
+    rows = [
+        f"| `{name}` | {where.get(name) or 'core'} | {'yes' if name in of_pairs else ''} |"
+        for name in registry.names()
+        if name in where or name in core
+    ]
     rest = [
         f"`{name}`"
         for name in registry.names()
@@ -38,15 +50,15 @@ def page() -> str:
         [
             "# Operations on GPUs",
             "",
-            "Written by `tools/gpu_kernels.py`. Views need no kernel; compositions run where their parts do. Complex numbers have no",
-            "kernels yet. Where an operation has none, the error names it; `nonzero` and `ravel_index` run on the CPU, between copies.",
+            "Written by `tools/gpu_kernels.py`. Views need no kernel; compositions run where their parts do. Where an operation",
+            "has no kernel, or none for complex numbers, the error names it; `nonzero` and `ravel_index` run on the CPU, between copies.",
             "Random numbers (`rand`, `randn`, `randint`, `bernoulli`, `dropout` and the filling methods) are made on the GPU, with the bits",
             "of the CPU; `randperm` is uploaded.",
             "",
             f"{len(rows)} operations have a kernel (by its file in `adjoint_kernels_triton/kernels`; core: the driver's copies):",
             "",
-            "| operation | kernel |",
-            "|---|---|",
+            "| operation | kernel | complex |",
+            "|---|---|---|",
             *rows,
             "",
             f"{len(rest)} have none yet: {', '.join(rest)}.",

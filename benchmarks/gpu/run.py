@@ -1,10 +1,11 @@
 """Everything that wants a real GPU, in one call: python benchmarks/gpu/run.py [--quick]
 
 Runs the cases of tests/device_kernels on the GPU, then measures: how long the first result takes (C), what an eager call costs on the
-CPU (L), what profiling adds to that (P), the bandwidth of elementwise operations, copies, softmax and norms beside that of the driver's own copy (B), and products of
-matrices (M). Where PyTorch is installed, its figures stand beside ours; the goals are those of the first column of each table. Prints
-Markdown and writes it to $OUT/gpu.md if OUT is set, or else to benchmarks/gpu/results/. `--rehearse` runs all but the tests on tiny
-sizes, as on the stand-in driver of tests/cuda: it shows that the script runs, and measures nothing.
+CPU (L), a captured step (G), what profiling adds to that (P), the bandwidth of elementwise operations, random numbers, copies, softmax
+and norms beside that of the driver's own copy (B), and products of matrices (M). Where PyTorch is installed, its figures stand beside
+ours; the goals are those of the first column of each table. Prints Markdown and writes it to $OUT/gpu.md if OUT is set, or else to
+benchmarks/gpu/results/. `--rehearse` runs all but the tests on tiny sizes, as on the stand-in driver of tests/cuda: it shows that the
+script runs, and measures nothing.
 """
 
 import os
@@ -138,6 +139,31 @@ def launches():
           lambda lib, label, f: f"{cpu_seconds(lib, f) * 1e6 / (NODES if 'a node' in label else 1):.2f}")  # fmt: skip
 
 
+def replayed(lib):
+    """The same chain captured in a CUDA graph."""
+    call = chain(lib)
+    side = lib.cuda.Stream()
+    side.wait_stream(lib.cuda.current_stream())
+    with lib.cuda.stream(side):
+        call()
+    lib.cuda.current_stream().wait_stream(side)
+    graph = lib.cuda.CUDAGraph()
+    with lib.cuda.graph(graph):
+        call()
+    return graph.replay
+
+
+def graphs():
+    rows = [("x * 1.5, forward and backward, 100 nodes: eager", "", chain), ("the same, replayed", "10", replayed)]
+    table("G: CPU time of a captured step", "us", rows, lambda lib, label, f: f"{cpu_seconds(lib, f) * 1e6:.1f}")
+    table(
+        "G: the GPU's time for it",
+        "us",
+        rows,
+        lambda lib, label, f: f"{device_seconds(lib, f, 2 if REHEARSE else 20) * 1e6:.0f}",
+    )
+
+
 def profiles():
     """The CPU's time for a call that is profiled; and a large copy's time on the device, which must be the one that events give."""
     repeat = 2 if REHEARSE else 2000
@@ -199,6 +225,11 @@ def bandwidth():
     def row(lib):
         return lib.ones(wide, device="cuda")
 
+    def gathered(lib):
+        x = matrix(lib)
+        index = lib.zeros(x.shape[0] // 2, wide, dtype=lib.int64, device="cuda")
+        return lambda: x.gather(0, index)
+
     layer_norm = lambda lib: lambda x, w: f(lib).layer_norm(x, (wide,), w)  # noqa: E731
     rms_norm = lambda lib: lambda x, w: f(lib).rms_norm(x, (wide,), w)  # noqa: E731
     rows = [  # how many times the tensor is read and written; the label; the goal in parts of the copy
@@ -214,6 +245,10 @@ def bandwidth():
         (3, "layer_norm, backward", "70 %", lambda lib: backward(lib, layer_norm(lib), matrix(lib), row(lib))),
         (2, "rms_norm", "85 %", lambda lib: (lambda x, w: lambda: rms_norm(lib)(x, w))(matrix(lib), row(lib))),
         (3, "rms_norm, backward", "70 %", lambda lib: backward(lib, rms_norm(lib), matrix(lib), row(lib))),
+        (1, "rand", "", lambda lib: (lambda x: x.uniform_)(flat(lib))),
+        (1, "randn", "", lambda lib: lambda: lib.randn(n, device="cuda")),
+        (2, "dropout", "", lambda lib: (lambda x: lambda: f(lib).dropout(x, 0.5))(flat(lib))),
+        (2, "gather, half of the rows", "", gathered),
         (2, "batch_norm", "", lambda lib: (lambda x: lambda: f(lib).batch_norm(x, None, None, training=True))(matrix(lib).view(-1, 16, wide // 16))),
     ]  # fmt: skip
     moved = {label: times for times, label, _, _ in rows}
@@ -250,7 +285,7 @@ def main():
     p = ad.cuda.get_device_properties()
     say(f"# {p.name}, sm_{p.major}{p.minor}, {p.total_memory >> 30} GiB, {time.strftime('%d %b %Y')}\n")
     folder = Path(os.environ.get("OUT") or (tempfile.mkdtemp() if REHEARSE else Path(__file__).parent / "results"))
-    for part in (*([] if REHEARSE else [tests]), first_results, launches, profiles, bandwidth, products):
+    for part in (*([] if REHEARSE else [tests]), first_results, launches, graphs, profiles, bandwidth, products):
         try:
             part()
         except Exception as error:  # what was measured before stays

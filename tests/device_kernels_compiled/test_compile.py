@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 import struct
 
 import pytest
@@ -91,7 +92,7 @@ def cases_of(name):
     return [c for c in CASES if name in (c.name.rpartition(".")[2], *c.records)]
 
 
-@pytest.mark.parametrize("name", sorted(k for k, v in _declare.DECLARED.items() if isinstance(v, _declare.Structured)))
+@pytest.mark.parametrize("name", sorted(k for k, v in _declare.DECLARED.items() if type(v) is _declare.Structured))
 def test_structured_kernels_on_other_architectures(name, monkeypatch):
     asked = []
 
@@ -124,6 +125,47 @@ def test_elementwise_kernels_on_all_architectures(name, arch):
         operands["x0 mask".split().index("mask") if name == "masked_fill" else 0] = spec(ALIGNED_POINTER, "bool")
     specs = bytes([*operands, *[spec(BY_VALUE, "float32")] * len(declared.fields), pointer, spec(BY_VALUE, "int32")])
     assert _declare.build(declared, arch, specs, [0, _declare.BLOCK]).image.startswith(b"\x7fELF")
+
+
+@pytest.mark.parametrize("arch", [80, 90, 100])
+@pytest.mark.parametrize("name", sorted(_declare.COMPLEX))
+def test_kernels_of_complex_numbers(name, arch):
+    declared, real = _declare.COMPLEX[name], name in ("abs", "angle", "eq", "ne", "isnan", "isfinite")
+    operands = [spec(ALIGNED_POINTER, "complex64")] * declared.operands
+    if name == "where":
+        operands[0] = spec(ALIGNED_POINTER, "bool")
+    numbers = [*operands[:-1], spec(BY_VALUE, "complex64"), spec(BY_VALUE, "complex64")]
+    result = spec(ALIGNED_POINTER, "bool" if name in ("eq", "ne", "isnan", "isfinite") else "float32" if real else "complex64")
+    end = [result, spec(BY_VALUE, "int32")]
+    strided = [spec(BY_VALUE, "int32")] * (2 + 2 * (declared.operands + 1))
+    for variant, dims in ((operands + end, 0), (numbers + end, 0), (operands + strided + end, 2)):
+        image = _declare.build(declared, arch, bytes(variant), [dims, _declare.BLOCK])
+        assert image.image.startswith(b"\x7fELF")
+
+
+RANDOM = [
+    (name, dtype)
+    for name, dtypes in (
+        ("random_uniform", ("float32", "float16", "bfloat16", "float64")),
+        ("random_normal", ("float32", "bfloat16", "float64")),
+        ("random_integers", ("int64", "uint8", "bool", "float16")),
+        ("random_mask", ("float32", "bfloat16", "float64")),
+    )
+    for dtype in dtypes
+]
+
+
+@pytest.mark.parametrize("arch", [80, 90, 100])
+@pytest.mark.parametrize(("name", "dtype"), RANDOM)
+def test_random_numbers(name, dtype, arch):
+    declared = _declare.DECLARED[name]
+    state = [spec(ALIGNED_POINTER, "int64"), *[spec(BY_VALUE, "int64")] * 2, spec(BY_VALUE, "float64")]
+    specs = bytes([spec(ALIGNED_POINTER, dtype), spec(BY_VALUE, "int32"), *[spec(BY_VALUE, "int64")] * 2, *state])
+    for captured, pairs in ((0, 0), (1, name in ("random_uniform", "random_normal") and dtype in ("float32", "float64"))):
+        constants = [captured, int(pairs), _declare.RANDOM_BLOCK]
+        made = _compile.compiled(declared.function, declared.signature(specs, constants), arch, declared.options(constants))
+        assert frame_size(made.asm["cubin"]) == 0
+        assert not re.search("fma.rn.f(32|64)", made.asm["ptx"])  # products are rounded before they are added, as on the CPU
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float64"])

@@ -103,7 +103,8 @@ def register_structured(
         along: the attribute that names dimensions of operand 0, or "".
         options: any of "strided" (operands come as they are; else they are made contiguous), "split" (a reduction that may
             go in two passes, the first one over chunks), "copied" (result 0 starts as operand 0), "matching" (operands get
-            operand 0's sizes but along the dimension), "apart" (the dimensions it works along stay where they are) and "wide"
+            operand 0's sizes but along the dimension), "apart" (the dimensions it works along stay where they are), "linear"
+            (complex numbers come as pairs of real ones, behind the last dimension) and "wide"
             (result 0 is float32 instead of a half type, and rounded at the end).
         dims: how many dimensions operands may have.
         compile: as in `register_elementwise`.

@@ -80,7 +80,7 @@ void bind_cuda_kernels(nb::module_& m) {
     for (const auto& [kind, index, formula] : arguments) k->arguments.push_back({static_cast<cuda::StructuredKernel::Kind>(kind), index, {formula}});
     for (const auto& formula : constants) k->constants.push_back({formula});
     for (size_t i = 0; i < 3; i++) k->grid[i].code = grid[i];
-    const std::pair<const char*, bool*> known[] = {{"strided", &k->strided}, {"split", &k->split}, {"copied", &k->copied}, {"matching", &k->matching}, {"apart", &k->apart}, {"wide", &k->wide}};
+    const std::pair<const char*, bool*> known[] = {{"strided", &k->strided}, {"split", &k->split}, {"copied", &k->copied}, {"matching", &k->matching}, {"apart", &k->apart}, {"linear", &k->linear}, {"wide", &k->wide}};
     for (const std::string& option : options) {
       const auto it = std::find_if(std::begin(known), std::end(known), [&](const auto& o) { return option == o.first; });
       expect(it != std::end(known), ErrorKind::value, "register_structured: ", op, ": there is no option '", option, "'");

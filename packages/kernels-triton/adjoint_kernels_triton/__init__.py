@@ -12,10 +12,11 @@ import importlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ._declare import complex_elementwise as complex_elementwise
     from ._declare import elementwise as elementwise
     from ._declare import kernel as kernel
 
-__all__ = ["__version__", "elementwise", "kernel", "register"]
+__all__ = ["__version__", "complex_elementwise", "elementwise", "kernel", "register"]
 __version__ = "0.1.0"
 
 
@@ -29,6 +30,6 @@ def register() -> None:
 
 
 def __getattr__(name: str) -> object:
-    if name in ("elementwise", "kernel"):
+    if name in ("complex_elementwise", "elementwise", "kernel"):
         return getattr(importlib.import_module(f"{__name__}._declare"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,10 +10,10 @@ import triton
 
 from adjoint_core import registry
 
-from . import _compile, _registered, _templates
+from . import _compile, _complex_templates, _registered, _templates
 from ._formula import Formulas
 from ._store import Image
-from ._variant import Argument, Signature, arguments
+from ._variant import ALIGNED_POINTER, POINTER, Argument, Signature, arguments
 
 BLOCK = 1024
 RANDOM_BLOCK = 256
@@ -30,11 +30,17 @@ class Elementwise:
 
     def signature(self, specs: bytes, constants: list[int]) -> Signature:
         """The parameters of a variant: see core's elementwise.cpp for the order of the slots."""
-        dims, block = constants
         known = arguments(specs)
+        _expect_real(known)
+        return self._signature(known, constants, [None] * self.operands)
+
+    def _signature(
+        self, known: list[Argument], constants: list[int], inputs: list[object], kinds: int | None = None
+    ) -> Signature:
+        dims, block = constants
         slots: Iterator[tuple[int, Argument]] = iter(enumerate(known))
         signature = Signature()
-        signature.add("inputs", [None] * self.operands, slots)
+        signature.add("inputs", inputs, slots)
         if dims:
             signature.add("sizes", [None] * dims, slots)
             signature.add("strides", [[None] * dims] * (self.operands + 1), slots)
@@ -45,6 +51,8 @@ class Elementwise:
             raise ValueError(f"{self.name}: the kernel takes {self.operands} operands, the operation has more")
         signature.constant("FUNCTION", self.function)
         signature.constant("OPERANDS", self.operands)
+        if kinds is not None:
+            signature.constant("KINDS", kinds)
         if dims:
             signature.constant("DIMS", dims)
         signature.constant("BLOCK", block)
@@ -55,6 +63,30 @@ class Elementwise:
 
     def options(self, constants: list[int]) -> _compile.Options:
         return _compile.Options(warps=4)
+
+
+class ComplexElementwise(Elementwise):
+    """A function of the parts of complex numbers."""
+
+    def signature(self, specs: bytes, constants: list[int]) -> Signature:
+        known = arguments(specs)
+        inputs: list[object] = []
+        kinds, at = 0, 0
+        for operand in range(self.operands):
+            kind = 0 if not known[at].complex else 1 if known[at].form in (POINTER, ALIGNED_POINTER) else 2
+            inputs.append([None, None] if kind == 2 else None)
+            kinds |= kind << 2 * operand
+            at += 2 if kind == 2 else 1
+        return self._signature(known, constants, inputs, kinds | known[-2].complex << 2 * self.operands)
+
+    def template(self, constants: list[int]) -> Any:
+        return _complex_templates.complex_strided if constants[0] else _complex_templates.complex_flat
+
+
+def _expect_real(known: list[Argument]) -> None:
+    for argument in known:
+        if argument.complex:
+            raise NotImplementedError(f"no kernel for {argument.dtype} on cuda")
 
 
 @dataclass(frozen=True)
@@ -71,6 +103,7 @@ class Structured:
     def signature(self, specs: bytes, constants: list[int]) -> Signature:
         """The parameters of a variant: those that are not constants, in order."""
         known = arguments(specs)
+        _expect_real(known)
         first = next((a.dtype for a in known if a.type.startswith("*")), "")
         if self.dtypes and first not in self.dtypes:
             raise NotImplementedError(f"no kernel for {first} on cuda")
@@ -91,9 +124,16 @@ class Structured:
         return _compile.Options(warps=self.warps(*constants) if self.warps else 4)
 
 
+class RandomNumbers(Structured):
+    """A kernel that makes random numbers."""
+
+
 Declared = Elementwise | Structured
 DECLARED: dict[str, Declared] = {}
 "Every declared kernel, by its operation."
+
+COMPLEX: dict[str, ComplexElementwise] = {}
+"Kernels for complex numbers, beside those for real ones."
 
 compile_image: Callable[..., Image] = _compile.image
 "Who compiles. Tests put Triton's interpreter here."
@@ -101,6 +141,8 @@ compile_image: Callable[..., Image] = _compile.image
 
 def build(declared: Declared, arch: int, specs: bytes, constants: list[int]) -> Image:
     """The image of one variant."""
+    if declared.name in COMPLEX and any(argument.complex for argument in arguments(specs)):
+        declared = COMPLEX[declared.name]
     signature = declared.signature(specs, constants)
     return compile_image(declared.template(constants), signature, arch, declared.options(constants))
 
@@ -152,6 +194,29 @@ def elementwise(*names: str) -> Callable[[Callable[..., Any]], Any]:
     return declare
 
 
+def complex_elementwise(*names: str) -> Callable[[Callable[..., Any]], Any]:
+    """Declares a function of complex numbers as the kernel that operations with an `elementwise` one have for them.
+
+    The function takes two parameters for each operand, its real and imaginary part (of a real operand the second is 0.0), then
+    any attributes; the result is a tuple of both parts, or of one where the operation's result is real.
+
+    Raises:
+        ValueError: no operation has this name.
+    """
+
+    def declare(function: Callable[..., Any]) -> Any:
+        jit = triton.jit(function)
+        parameters = _parameters(function)
+        for name in names or (function.__name__,):
+            fields = tuple(p for p in parameters if p in _attributes(name))
+            COMPLEX[name] = ComplexElementwise(name, jit, (len(parameters) - len(fields)) // 2, fields)
+            if name not in DECLARED:  # it has none for real numbers
+                _put(COMPLEX[name], function, ["elementwise", list(fields), BLOCK])
+        return jit
+
+    return declare
+
+
 def kernel(
     *names: str,
     grid: str | Sequence[str],
@@ -163,6 +228,7 @@ def kernel(
     copied: bool = False,
     matching: bool = False,
     apart: bool = False,
+    linear: bool = False,
     wide: bool = False,
     dims: int = 64,
     dtypes: Sequence[str] = (),
@@ -194,6 +260,7 @@ def kernel(
             or, if `y0` starts as `x0`, they are filled up with positions outside of it.
         apart: the dimensions to work along stay where they are. Elements of `x0` are (outer / kept, n / behind, kept, behind),
             of which the second and the last are worked along.
+        linear: complex numbers come as pairs of real ones, which are `inner`'s last dimension.
         wide: `y0` is float32 where it would be a half type, and is rounded at the end.
         dims: how many dimensions operands may have.
         dtypes: element types of the first pointer; all if empty.
@@ -203,7 +270,15 @@ def kernel(
         ValueError: no operation has this name, or a formula cannot be translated.
     """
     values, constants = dict(values or {}), dict(constants or {})
-    options = {"strided": strided, "split": split, "copied": copied, "matching": matching, "apart": apart, "wide": wide}
+    options = {
+        "strided": strided,
+        "split": split,
+        "copied": copied,
+        "matching": matching,
+        "apart": apart,
+        "linear": linear,
+        "wide": wide,
+    }
     sides = [grid] if isinstance(grid, str) else list(grid)
 
     def declare(function: Callable[..., Any]) -> Any:
@@ -237,7 +312,7 @@ def random_numbers(function: Callable[..., Any]) -> Any:
     One program makes `BLOCK` blocks of 128 bits.
     """
     jit = triton.jit(function)
-    declared = Structured(function.__name__, jit, _parameters(function), ("CAPTURED", "PAIRS", "BLOCK"), (), None)
+    declared = RandomNumbers(function.__name__, jit, _parameters(function), ("CAPTURED", "PAIRS", "BLOCK"), (), None)
     _put(declared, function, ["random", RANDOM_BLOCK])
     return jit
 

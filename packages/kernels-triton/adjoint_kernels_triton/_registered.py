@@ -14,7 +14,7 @@ from ._variant import ALIGNED_POINTER, BY_VALUE, EQUAL_TO_ONE, MULTIPLE_OF_16, P
 
 FAMILIES = (
     "unary", "special", "binary", "logic", "activation", "copy", "reduce", "pick", "normalise", "scan", "matmul", "index",
-    "random",
+    "random", "complex",
 )  # fmt: skip
 OPERATIONS: dict[str, list[Any]] = {}
 "How each operation is registered: as what, and the arguments but the compiler."

@@ -9,6 +9,7 @@ from adjoint_core import registry
 TRITON_TYPES = {
     "bool": "i1", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64", "int8": "i8", "int16": "i16", "int32": "i32",
     "int64": "i64", "float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64",
+    "complex64": "fp32", "complex128": "fp64",
 }  # fmt: skip
 
 BY_VALUE, MULTIPLE_OF_16, EQUAL_TO_ONE, POINTER, ALIGNED_POINTER = range(5)
@@ -16,12 +17,16 @@ BY_VALUE, MULTIPLE_OF_16, EQUAL_TO_ONE, POINTER, ALIGNED_POINTER = range(5)
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a launch: its form and element type."""
+    """One argument of a launch: its form and element type. Of complex numbers it is one part, or a pointer to parts."""
 
     form: int
     dtype: str
     type: str
     size: int
+
+    @property
+    def complex(self) -> bool:
+        return self.dtype.startswith("complex")
 
     @property
     def divisible(self) -> bool:
@@ -40,6 +45,7 @@ def arguments(specs: bytes) -> list[Argument]:
         if dtype not in TRITON_TYPES:
             raise NotImplementedError(f"no kernel for {dtype} on cuda")
         pointer = form in (POINTER, ALIGNED_POINTER)
+        size //= 2 if dtype.startswith("complex") else 1
         found.append(Argument(form, dtype, ("*" if pointer else "") + TRITON_TYPES[dtype], 8 if pointer else size))
     return found
 

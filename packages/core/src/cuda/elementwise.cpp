@@ -76,7 +76,7 @@ void add_fields(Arguments& a, const Entry& e, const Launch& l) {
   if (e.kernel->fields.empty()) return;
   FieldList list;
   e.op->fields(&l.attrs, list);
-  for (int i : e.kernel->fields) a.number(list.field[i].number, l.x[0].dtype);
+  for (int i : e.kernel->fields) a.number(list.field[i].number, real_of(l.x[0].dtype));
 }
 
 void launch_with(const Entry& e, const Launch& l) {

@@ -18,7 +18,14 @@ void Arguments::number(double v, DType compute) {
 void Arguments::value(const void* p, DType type) {
   if (type == DType::float16) return number(static_cast<float>(*static_cast<const Half*>(p)), type);
   if (type == DType::bfloat16) return number(static_cast<float>(*static_cast<const BFloat16*>(p)), type);
-  expect(!is_complex(type), ErrorKind::not_implemented, "no kernel for ", type, " on cuda");
+  if (is_complex(type)) {   // the two parts
+    for (int64_t part : {0, 1}) {
+      uint64_t bits = 0;
+      std::memcpy(&bits, static_cast<const char*>(p) + part * itemsize(type) / 2, static_cast<size_t>(itemsize(type)) / 2);
+      add(bits, spec(by_value, type));
+    }
+    return;
+  }
   uint64_t bits = 0;
   std::memcpy(&bits, p, static_cast<size_t>(itemsize(type)));
   add(bits, spec(by_value, type));

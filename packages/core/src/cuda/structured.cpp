@@ -46,6 +46,7 @@ class Operands {
       for (View& v : views_)
         if (!v.contiguous()) v = copied(v);
     for (const View& y : l.y) views_.push_back(y);
+    if (kernel_.linear && is_complex(views_[0].dtype)) take_parts();
     chunk_ = total_ = count_;
   }
   // An input, or for -1, -2, ... an output.
@@ -127,6 +128,14 @@ class Operands {
     lines = dims_of(x);
     lines[along] = n;
     for (size_t i = 1; i < views_.size(); i++) views_[i] = filled_up(views_[i], lines);
+  }
+  void take_parts() {
+    inner_ *= 2;
+    for (View& v : views_) {
+      if (!is_complex(v.dtype)) continue;   // positions
+      v.dtype = real_of(v.dtype);
+      v.numel *= 2;
+    }
   }
   View cut(const View& v, const Dims& sizes) {
     sizes_.push_back(sizes);

@@ -44,7 +44,7 @@ def combined(y0, place, x, inside, FUNCTION: tl.constexpr):
 ALL = {"grid": "cdiv(numel(y0), BLOCK)", "constants": FLAT}
 
 
-@kernel(along="dim", values={"m": "numel(x1)", "count": "numel(y0)"}, **ALL)
+@kernel(along="dim", linear=True, values={"m": "numel(x1)", "count": "numel(y0)"}, **ALL)
 def index_select(x0, x1, y0, n, inner, m, count, BLOCK: tl.constexpr):
     i, there = lanes(count, BLOCK)
     at, inside = position(x1, i // inner % m, n, there)
@@ -116,12 +116,12 @@ def by_lines(x1, x2, y0, n, outer, inner, m, FUNCTION: tl.constexpr, BLOCK: tl.c
 ROWS = {"along": "dim", "copied": True, "values": {"m": "numel(x1)"}, "grid": "cdiv(outer * inner, BLOCK)", "constants": LINES}
 
 
-@kernel(wide=True, **ROWS)
+@kernel(linear=True, wide=True, **ROWS)
 def index_add(x1, x2, y0, n, outer, inner, m, BLOCK: tl.constexpr):
     by_lines(x1, x2, y0, n, outer, inner, m, plus, BLOCK)
 
 
-@kernel(**ROWS)
+@kernel(linear=True, **ROWS)
 def index_copy(x1, x2, y0, n, outer, inner, m, BLOCK: tl.constexpr):
     by_lines(x1, x2, y0, n, outer, inner, m, latter, BLOCK)
 
@@ -137,7 +137,7 @@ def embedding(x0, x1, y0, n, inner, count, BLOCK: tl.constexpr):
 AFTER = "outer * inner if at == 0 else inner"
 
 
-@kernel(along="dims", values={"m": "numel(x1)", "after": AFTER, "count": "numel(y0)"}, **ALL)
+@kernel(along="dims", linear=True, values={"m": "numel(x1)", "after": AFTER, "count": "numel(y0)"}, **ALL)
 def index(x0, x1, y0, n, inner, m, after, count, BLOCK: tl.constexpr):
     i, there = lanes(count, BLOCK)
     at, inside = position(x1, i // after % m, n, there)
@@ -147,7 +147,7 @@ def index(x0, x1, y0, n, inner, m, after, count, BLOCK: tl.constexpr):
 
 
 @kernel(
-    along="dims", copied=True, wide=True, values={"m": "numel(x2)", "after": AFTER},
+    along="dims", copied=True, linear=True, wide=True, values={"m": "numel(x2)", "after": AFTER},
     grid="cdiv(outer * inner if accumulate else numel(x1), BLOCK)", constants={**LINES, "ADD": "accumulate"},
 )  # fmt: skip
 def index_put(x1, x2, y0, n, outer, inner, m, after, ADD: tl.constexpr, BLOCK: tl.constexpr):

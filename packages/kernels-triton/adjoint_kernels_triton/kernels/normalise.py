@@ -29,26 +29,36 @@ def put_tile(y0, start, j, n, inner, there, y):
     tl.store(y0 + start[:, None] + (j * inner)[None, :], y.to(y0.dtype.element_ty), mask=mask)
 
 
-@kernel(along="dim", grid=GRID, constants=TILE)
-def softmax(x0, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+@triton.jit
+def share(x, top, total):
+    return libdevice.exp(x - top) / total
+
+
+@triton.jit
+def log_share(x, top, total):
+    return x - top - libdevice.log(total)
+
+
+@triton.jit
+def soften(x0, y0, n, outer, inner, SHARE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    """What share of its row's sum of exponentials each element has."""
     row, there = rows_of(outer, inner, ROWS)
     start = starts(row, n, inner)
     top, total = exponentials(x0, n, outer, inner, ROWS, BLOCK)
     for first in range(0, n, BLOCK):
         j = first + tl.arange(0, BLOCK).to(tl.int64)
         x = tile(x0, start, j, n, inner, there, 0.0)
-        put_tile(y0, start, j, n, inner, there, libdevice.exp(x - top[:, None]) / total[:, None])
+        put_tile(y0, start, j, n, inner, there, SHARE(x, top[:, None], total[:, None]))
+
+
+@kernel(along="dim", grid=GRID, constants=TILE)
+def softmax(x0, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    soften(x0, y0, n, outer, inner, share, ROWS, BLOCK)
 
 
 @kernel(along="dim", grid=GRID, constants=TILE)
 def log_softmax(x0, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    row, there = rows_of(outer, inner, ROWS)
-    start = starts(row, n, inner)
-    top, total = exponentials(x0, n, outer, inner, ROWS, BLOCK)
-    for first in range(0, n, BLOCK):
-        j = first + tl.arange(0, BLOCK).to(tl.int64)
-        x = tile(x0, start, j, n, inner, there, 0.0)
-        put_tile(y0, start, j, n, inner, there, x - top[:, None] - libdevice.log(total)[:, None])
+    soften(x0, y0, n, outer, inner, log_share, ROWS, BLOCK)
 
 
 @triton.jit

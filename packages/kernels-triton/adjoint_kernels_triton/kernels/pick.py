@@ -70,37 +70,39 @@ def picked(x0, n, outer, inner, PICK: tl.constexpr, ROWS: tl.constexpr, BLOCK: t
 
 
 @triton.jit
-def put_picked(y0, y1, value, index, outer, inner, ROWS: tl.constexpr):
+def extreme(x0, n, outer, inner, LARGEST: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    if LARGEST:
+        value, index = tl.reduce(picked(x0, n, outer, inner, pick_largest, ROWS, BLOCK), 1, pick_largest)
+    else:
+        value, index = tl.reduce(picked(x0, n, outer, inner, pick_smallest, ROWS, BLOCK), 1, pick_smallest)
+    return value, index
+
+
+@triton.jit
+def put(y0, x, outer, inner, ROWS: tl.constexpr):
     row, there = rows_of(outer, inner, ROWS)
-    tl.store(y0 + row, value.to(y0.dtype.element_ty), mask=there)
-    tl.store(y1 + row, index, mask=there)
+    tl.store(y0 + row, x.to(y0.dtype.element_ty), mask=there)
 
 
 @kernel(along="dim", grid=GRID, constants=TILE)
 def max(x0, y0, y1, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    value, index = picked(x0, n, outer, inner, pick_largest, ROWS, BLOCK)
-    value, index = tl.reduce((value, index), 1, pick_largest)
-    put_picked(y0, y1, value, index, outer, inner, ROWS)
+    value, index = extreme(x0, n, outer, inner, True, ROWS, BLOCK)
+    put(y0, value, outer, inner, ROWS)
+    put(y1, index, outer, inner, ROWS)
 
 
 @kernel(along="dim", grid=GRID, constants=TILE)
 def min(x0, y0, y1, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    value, index = picked(x0, n, outer, inner, pick_smallest, ROWS, BLOCK)
-    value, index = tl.reduce((value, index), 1, pick_smallest)
-    put_picked(y0, y1, value, index, outer, inner, ROWS)
+    value, index = extreme(x0, n, outer, inner, False, ROWS, BLOCK)
+    put(y0, value, outer, inner, ROWS)
+    put(y1, index, outer, inner, ROWS)
 
 
 @kernel(along="dim", grid=GRID, constants=TILE)
 def argmax(x0, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    row, there = rows_of(outer, inner, ROWS)
-    value, index = picked(x0, n, outer, inner, pick_largest, ROWS, BLOCK)
-    value, index = tl.reduce((value, index), 1, pick_largest)
-    tl.store(y0 + row, index, mask=there)
+    put(y0, extreme(x0, n, outer, inner, True, ROWS, BLOCK)[1], outer, inner, ROWS)
 
 
 @kernel(along="dim", grid=GRID, constants=TILE)
 def argmin(x0, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    row, there = rows_of(outer, inner, ROWS)
-    value, index = picked(x0, n, outer, inner, pick_smallest, ROWS, BLOCK)
-    value, index = tl.reduce((value, index), 1, pick_smallest)
-    tl.store(y0 + row, index, mask=there)
+    put(y0, extreme(x0, n, outer, inner, False, ROWS, BLOCK)[1], outer, inner, ROWS)

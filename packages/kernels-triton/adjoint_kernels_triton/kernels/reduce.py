@@ -126,12 +126,12 @@ def put(y0, y, outer, inner, ROWS: tl.constexpr):
 SPLIT = {"grid": (GRID, "cdiv(n, chunk)"), "constants": TILE, "split": True}
 
 
-@kernel(along="dims", **SPLIT)
+@kernel(along="dims", linear=True, **SPLIT)
 def sum(x0, y0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, 0, tile, plus, ROWS, BLOCK), 1, plus), outer, inner, ROWS)
 
 
-@kernel(along="dims", **SPLIT)
+@kernel(along="dims", linear=True, **SPLIT)
 def mean(x0, y0, n, outer, inner, chunk, last, total, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     y = tl.reduce(folded(x0, n, outer, inner, chunk, 0.0, tile, plus, ROWS, BLOCK), 1, plus)
     put(y0, tl.where(last == 1, y / total, y), outer, inner, ROWS)

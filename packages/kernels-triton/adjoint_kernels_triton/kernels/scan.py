@@ -57,7 +57,7 @@ def running(
             last = last + tl.reduce(x, 1, plus)
 
 
-@kernel(**SCAN)
+@kernel(linear=True, **SCAN)
 def cumsum(x0, y0, n, outer, inner, REVERSE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     running(x0, y0, n, outer, inner, 0, False, REVERSE, ROWS, BLOCK)
 

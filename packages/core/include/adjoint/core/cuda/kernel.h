@@ -38,7 +38,7 @@ struct Arguments {
   }
   void plain_integer(int64_t v, bool wide) { add(static_cast<uint64_t>(v), spec(by_value, wide ? DType::int64 : DType::int32)); }
   void number(double v, DType compute);               // as float64 where that is what the kernel computes in, else float32
-  void value(const void* p, DType type);              // of half types, as float32
+  void value(const void* p, DType type);              // of half types, as float32; of complex ones, the two parts as two arguments
   void constant(int64_t v) { constants[constant_count++] = static_cast<int32_t>(v); }
 
  private:
@@ -124,6 +124,7 @@ struct StructuredKernel {
   bool copied = false;     // output 0 starts as input 0
   bool matching = false;   // inputs have input 0's sizes but along the dimension: where they are smaller, input 0 is cut down or positions are filled up
   bool apart = false;      // the dimensions it works along need not be neighbours: they stay where they are
+  bool linear = false;     // complex numbers are pairs of real ones behind the last dimension; of the others it need not know
   bool wide = false;       // output 0 is computed as float32 where it is of a half type
   int dims = Dims::max;    // at most
 };
