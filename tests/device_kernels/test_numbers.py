@@ -82,3 +82,16 @@ def test_fewer_positions_than_the_tensor_has(dim, size):
 
     agree(run(x.cuda(), index.cuda(), source.cuda()), run(x, index, source), ad.float64)
     agree(run(x.t().contiguous().t().cuda(), index.cuda(), source.cuda()), run(x, index, source), ad.float64)
+
+
+@pytest.mark.parametrize("right", [False, True])
+@pytest.mark.parametrize("n", [0, 1, 5, 64, 100])
+def test_positions_in_sorted_sequences(n, right):
+    x, v = ad.linspace(-1, 1, 3 * n).view(3, n) if n else ad.zeros(3, 0), ad.linspace(-2, 2, 21).view(3, 7)
+    nan = ad.full((3, 1), float("nan"))
+    search = lambda x, v: ad.searchsorted(x, v, right=right)  # noqa: E731
+    for dtype in (ad.float32, ad.bfloat16, ad.int32):
+        agree(search(x.to(dtype).cuda(), v.to(dtype).cuda()), search(x.to(dtype), v.to(dtype)), ad.int64)
+    v = ad.cat([v, nan, -nan], 1)
+    agree(search(x.cuda(), v.cuda()), search(x, v), ad.int64)
+    agree(search(x[0].contiguous().cuda(), v.cuda()), search(x[0].contiguous(), v), ad.int64)

@@ -163,3 +163,25 @@ def index_put(x1, x2, y0, n, outer, inner, m, after, ADD: tl.constexpr, BLOCK: t
         kept = i // after // m * after + i % after
         x = tl.load(x1 + i, mask=inside, other=0)
         combined(y0, (kept // inner * n + at) * inner + kept % inner, x, inside, latter)
+
+
+@kernel(
+    values={"n": "size(x0, -1)", "m": "size(x1, -1)", "count": "numel(y0)", "first": "next_pow2(size(x0, -1))"},
+    grid="cdiv(numel(y0), BLOCK)", constants={**FLAT, "RIGHT": "right"},
+)  # fmt: skip
+def searchsorted(x0, x1, y0, n, m, count, first, RIGHT: tl.constexpr, BLOCK: tl.constexpr):
+    """Steps of halving size: each is taken if what it passes is below the value."""
+    i, there = lanes(count, BLOCK)
+    value = widened(tl.load(x1 + i, mask=there, other=0))
+    at = i * 0
+    step = tl.cast(first, tl.int64)  # also where it is known to be 1
+    while step > 0:
+        inside = there & (at + step <= n)
+        passed = widened(tl.load(x0 + i // m * n + at + step - 1, mask=inside, other=0))
+        if RIGHT:
+            below = (passed > value) == 0
+        else:
+            below = (passed >= value) == 0
+        at = tl.where(inside & below, at + step, at)
+        step = step // 2
+    tl.store(y0 + i, at, mask=there)
