@@ -1,0 +1,236 @@
+"""The optimizers in most use: SGD, Adam and AdamW, RMSprop, Adagrad."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import adjoint_core as core
+from adjoint_core import Tensor
+
+from ._optimizer import Optimizer, check, decayed, options, running
+
+
+class SGD(Optimizer):
+    """Gradient descent: ``p -= lr · g``, with ``momentum`` along ``v = momentum · v + (1 - dampening) · g`` instead of g.
+
+    Arguments:
+        params: see `Optimizer`.
+        lr: length of a step.
+        momentum: share of the last direction that is kept.
+        dampening: share of a new gradient that is not added to it.
+        weight_decay: adds ``weight_decay · p`` to the gradient.
+        nesterov: looks ahead along the momentum.
+        maximize: ascends.
+        foreach, fused: accepted; all do the same.
+        differentiable: the step itself is recorded.
+
+    Example::
+
+        >>> w = ad.nn.Parameter(ad.tensor([2.0]))
+        >>> optimizer = ad.optim.SGD([w], lr=0.25)
+        >>> (w * w).sum().backward()
+        >>> optimizer.step()
+        >>> w.tolist()
+        [1.0]
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float | Tensor = 1e-3,
+        momentum: float = 0,
+        dampening: float = 0,
+        weight_decay: float = 0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        check(lr=lr, momentum_value=momentum, weight_decay_value=weight_decay)
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        super().__init__(params, options(locals()))
+
+    def update(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        """One step of one parameter."""
+        g = decayed(p, g, group)
+        if momentum := group["momentum"]:
+            v = state.get("momentum_buffer")
+            state["momentum_buffer"] = v = g.clone() if v is None else v.mul_(momentum).add_(g, alpha=1 - group["dampening"])
+            g = g.add(v, alpha=momentum) if group["nesterov"] else v
+        p.sub_(g * group["lr"])
+
+
+class Adam(Optimizer):
+    """Steps of about ``lr`` in each element: running means of gradients over those of their squares.
+
+    Arguments:
+        params: see `Optimizer`.
+        lr: length of a step.
+        betas: shares of the running mean, and of that of squares, that are kept.
+        eps: added to the root of the latter.
+        weight_decay: adds ``weight_decay · p`` to the gradient, or shrinks p itself if ``decoupled_weight_decay``.
+        amsgrad: divides by the largest mean of squares so far.
+        maximize: ascends.
+        foreach, capturable, fused: accepted; all do the same.
+        differentiable: the step itself is recorded.
+
+    Example::
+
+        >>> w = ad.nn.Parameter(ad.tensor([2.0]))
+        >>> optimizer = ad.optim.Adam([w], lr=0.5)
+        >>> (w * w).sum().backward()
+        >>> optimizer.step()
+        >>> w.tolist()
+        [1.5]
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        amsgrad: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
+    ) -> None:
+        check(lr=lr, epsilon_value=eps, weight_decay_value=weight_decay)
+        if wrong := [i for i in (0, 1) if not 0.0 <= betas[i] < 1.0]:
+            raise ValueError(f"Invalid beta parameter at index {wrong[0]}: {betas[wrong[0]]}")
+        super().__init__(params, options(locals()))
+
+    def update(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        """One step of one parameter."""
+        running(state, p, "exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if group["amsgrad"] else []))
+        (beta1, beta2), lr, step = group["betas"], group["lr"], float(state["step"])
+        if group["decoupled_weight_decay"]:
+            p.mul_(1 - lr * group["weight_decay"])
+        else:
+            g = decayed(p, g, group)
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.lerp_(g, 1 - beta1)
+        square.mul_(beta2).add_((g * g.conj()).real if g.is_complex() else g * g, alpha=1 - beta2)
+        if group["amsgrad"]:
+            state["max_exp_avg_sq"] = square = core.maximum(state["max_exp_avg_sq"], square)
+        root = square.sqrt() / math.sqrt(1 - beta2**step) + group["eps"]
+        p.sub_(mean / root * (lr / (1 - beta1**step)))
+
+
+class AdamW(Adam):
+    """`Adam` with decoupled weight decay: ``p`` shrinks by ``lr · weight_decay`` before each step.
+
+    Example::
+
+        >>> ad.optim.AdamW([ad.nn.Parameter(ad.ones(1))]).param_groups[0]["weight_decay"]
+        0.01
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        amsgrad: bool = False,
+        **options: Any,
+    ) -> None:
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, **options, decoupled_weight_decay=True)
+
+
+class RMSprop(Optimizer):
+    """Divides the gradient by the root of the running mean of its squares (of its variance if ``centered``).
+
+    Arguments as those of `SGD`; ``alpha`` is the share of the running mean that is kept.
+
+    Example::
+
+        >>> w = ad.nn.Parameter(ad.tensor([2.0]))
+        >>> optimizer = ad.optim.RMSprop([w], lr=0.1)
+        >>> (w * w).sum().backward()
+        >>> optimizer.step()
+        >>> round(w.item(), 4)
+        1.0
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float | Tensor = 1e-2,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum: float = 0,
+        centered: bool = False,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check(lr=lr, epsilon_value=eps, momentum_value=momentum, weight_decay_value=weight_decay, alpha_value=alpha)
+        super().__init__(params, options(locals()))
+
+    def update(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        """One step of one parameter."""
+        momentum, alpha = group["momentum"], group["alpha"]
+        names = ["square_avg", *(["momentum_buffer"] if momentum else []), *(["grad_avg"] if group["centered"] else [])]
+        running(state, p, *names)
+        g = decayed(p, g, group)
+        square = state["square_avg"].mul_(alpha).add_(g * g, alpha=1 - alpha)
+        if group["centered"]:
+            square = square - state["grad_avg"].lerp_(g, 1 - alpha).square()
+        move = g / (square.sqrt() + group["eps"])
+        p.sub_((state["momentum_buffer"].mul_(momentum).add_(move) if momentum else move) * group["lr"])
+
+
+class Adagrad(Optimizer):
+    """Divides the gradient by the root of the sum of all its squares so far.
+
+    Arguments as those of `SGD`; the length of step n is ``lr / (1 + (n - 1) · lr_decay)``.
+
+    Example::
+
+        >>> w = ad.nn.Parameter(ad.tensor([2.0]))
+        >>> optimizer = ad.optim.Adagrad([w], lr=0.5)
+        >>> (w * w).sum().backward()
+        >>> optimizer.step()
+        >>> w.tolist()
+        [1.5]
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float | Tensor = 1e-2,
+        lr_decay: float = 0,
+        weight_decay: float = 0,
+        initial_accumulator_value: float = 0,
+        eps: float = 1e-10,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        check(lr=lr, lr_decay_value=lr_decay, weight_decay_value=weight_decay, epsilon_value=eps)
+        super().__init__(params, options(locals()))
+
+    def update(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        """One step of one parameter."""
+        if not state:
+            state.update(step=core.tensor(0.0), sum=core.full_like(p, group["initial_accumulator_value"]))
+        state["step"] += 1
+        g = decayed(p, g, group)
+        lr = group["lr"] / (1 + (float(state["step"]) - 1) * group["lr_decay"])
+        p.sub_(g / (state["sum"].add_(g * g).sqrt() + group["eps"]) * lr)

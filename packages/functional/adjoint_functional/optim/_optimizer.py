@@ -1,0 +1,147 @@
+"""What optimizers share: groups of parameters with options, the step, and a state that survives in `state_dict`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import adjoint_core as core
+from adjoint_core import Tensor
+from adjoint_engine import _engine, enable_grad, set_grad_enabled
+
+
+class Optimizer:
+    """The base of optimizers: a subclass defines ``update`` for one parameter.
+
+    Arguments:
+        params: tensors, (name, tensor) pairs, or dicts, each a group with options of its own: ``{"params": [...], "lr": 0.1}``.
+        defaults: the options of groups that do not say otherwise.
+
+    Raises:
+        ValueError: no parameters, a parameter that is no leaf, or one that is in two groups.
+    """
+
+    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+        if isinstance(params, Tensor):
+            raise TypeError(
+                f"params argument given to the optimizer should be an iterable of Tensors or dicts, but got {type(params)}"
+            )
+        self.defaults = defaults
+        self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
+        self.param_groups: list[dict[str, Any]] = []
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
+            self.add_param_group(group)
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Adds a group: ``params`` and the options that differ from the defaults."""
+        params = param_group["params"]
+        if isinstance(params, set):
+            raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets will change between runs. Please use a list instead.")  # fmt: skip
+        listed = [params] if isinstance(params, Tensor) else list(params)
+        names = [p[0] for p in listed if isinstance(p, tuple)]
+        group = {**self.defaults, **param_group, "params": [p[1] if isinstance(p, tuple) else p for p in listed]}
+        if names:
+            group["param_names"] = names
+        known = {id(p) for g in self.param_groups for p in g["params"]}
+        for p in group["params"]:
+            if not isinstance(p, Tensor):
+                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(p).__name__}")
+            if not (p.is_leaf or group.get("differentiable")):
+                raise ValueError("can't optimize a non-leaf Tensor")
+            if id(p) in known:
+                raise ValueError("some parameters appear in more than one parameter group")
+        self.param_groups.append(group)
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forgets the gradients of all parameters, or makes them zero in place."""
+        shown = self._shown("zero_grad")
+        for p in (p for group in self.param_groups for p in group["params"] if p.grad is not None):
+            p.grad = None if set_to_none else core.zeros_like(p.grad)
+        shown.end()
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """One step; ``closure``, if given, computes the gradients anew first and returns the loss, which is returned."""
+        loss = None
+        shown = self._shown("step")
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        with set_grad_enabled(self.defaults.get("differentiable", False)):
+            for group in self.param_groups:
+                for p in group["params"]:
+                    if p.grad is not None:
+                        self.update(p, -p.grad if group["maximize"] else p.grad, self.state[p], group)
+        shown.end()
+        return loss
+
+    def _shown(self, method: str) -> Any:
+        """A range in profiles until it ends, or is forgotten because of an error; as PyTorch calls it."""
+        return _engine.Range(f"Optimizer.{method}#{type(self).__name__}.{method}")
+
+    def update(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        """Writes the new value of the parameter ``p``, whose gradient is ``g``."""
+        raise NotImplementedError(f"{type(self).__name__}: update is not defined")
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state of each parameter by its number, and the groups with numbers for their parameters."""
+        numbers = {p: i for i, p in enumerate(p for group in self.param_groups for p in group["params"])}
+        groups = [{**group, "params": [numbers[p] for p in group["params"]]} for group in self.param_groups]
+        return {"state": {numbers[p]: dict(s) for p, s in self.state.items() if s}, "param_groups": groups}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Takes back what ``state_dict`` gave, copied.
+
+        Raises:
+            ValueError: the groups have other numbers of parameters.
+        """
+        given = state_dict["param_groups"]
+        if [len(g["params"]) for g in given] != [len(g["params"]) for g in self.param_groups]:
+            raise ValueError("loaded state dict has a different number of parameter groups, or groups of another size")
+        params = [p for group in self.param_groups for p in group["params"]]
+        numbers = [n for group in given for n in group["params"]]
+        own = {n: {k: _copied(v, k, p) for k, v in state_dict["state"].get(n, {}).items()} for n, p in zip(numbers, params)}
+        self.state = defaultdict(dict, {p: own[n] for n, p in zip(numbers, params) if own[n]})
+        self.param_groups = [{**old, **new, "params": old["params"]} for old, new in zip(self.param_groups, given)]
+
+    def __repr__(self) -> str:
+        lines = [f"{type(self).__name__} ("]
+        for i, group in enumerate(self.param_groups):
+            lines += [
+                f"Parameter Group {i}",
+                *(f"    {k}: {group[k]}" for k in sorted(group) if k not in ("params", "param_names")),
+            ]
+        return "\n".join([*lines, ")"])
+
+
+def _copied(value: Any, key: str, p: Tensor) -> Any:
+    if not isinstance(value, Tensor):
+        return value
+    return value.clone() if key == "step" else value.to(device=p.device, dtype=p.dtype).clone()
+
+
+def check(**values: Any) -> None:
+    """Options that must not be negative, by the names that errors give them."""
+    for name, value in values.items():
+        if not 0.0 <= float(value):
+            raise ValueError(f"Invalid {name.replace('_value', ' value') if name != 'lr' else 'learning rate'}: {value}")
+
+
+def options(scope: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a constructor that are options."""
+    return {k: v for k, v in scope.items() if k not in ("self", "params", "wrong", "__class__")}
+
+
+def decayed(p: Tensor, g: Tensor, group: dict[str, Any]) -> Tensor:
+    return g if group["weight_decay"] == 0 else g + p * group["weight_decay"]
+
+
+def running(state: dict[str, Any], p: Tensor, *names: str) -> None:
+    """Starts a state: the number of steps, and sums of the parameter's shape."""
+    if not state:
+        state["step"] = core.tensor(0.0)
+        state.update({name: core.zeros_like(p, memory_format=core.preserve_format) for name in names})
+    state["step"] += 1
