@@ -82,3 +82,11 @@ def test_distributions_refuse(call: object, message: str) -> None:
 def test_padding_row_is_one_of_the_table(bag) -> None:
     with pytest.raises(IndexError, match="padding_idx must be within the 3 rows"):
         bag(ad.tensor([[0, 1]]), ad.ones(3, 2), padding_idx=3)
+
+
+def test_bags_in_the_order_of_old() -> None:
+    weight, rows, offsets = ad.rand(10, 3), ad.tensor([1, 2, 4, 5]), ad.tensor([0, 2])
+    bags = ad.nn.functional.embedding_bag
+    with pytest.warns(UserWarning, match="Argument order of nn.functional.embedding_bag was changed"):
+        found = bags(weight, rows, offsets)
+    assert ad.equal(found, bags(rows, weight, offsets))

@@ -362,3 +362,9 @@ def test_vmap_over_tables() -> None:
     assert ad.vmap(f)(w).tolist() == ad.stack([f(q) for q in w]).tolist()
     g = ad.func.grad(lambda w: f(w).sin().sum())
     np.testing.assert_allclose(ad.vmap(g)(w).numpy(), ad.stack([g(q) for q in w]).numpy())
+
+
+def test_positions_are_whole_numbers():
+    assert ad.sparse_coo_tensor(ad.zeros(1, 1), ad.ones(1)).to_dense().tolist() == [1]
+    with pytest.raises(TypeError, match="indices must be whole numbers"):
+        ad.sparse_coo_tensor(ad.full((1, 1), 0.5), ad.ones(1))

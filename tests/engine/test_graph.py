@@ -89,10 +89,18 @@ def test_old_arguments():
         assert autograd.grad((x * 2).sum(), x, only_inputs=False)[0].tolist() == [2.0, 2.0]
     with pytest.warns(FutureWarning), pytest.raises(RuntimeError, match="both passed"):
         autograd.backward(x * 2, ad.ones(2), grad_variables=ad.ones(2))
-    with pytest.warns(UserWarning, match="reference cycle"):
-        (x * x).sum().backward(create_graph=True)
-    assert x.grad.requires_grad
+    ad.set_warn_always(True)
+    for _ in range(2):
+        with pytest.warns(UserWarning, match="reference cycle"):
+            (x * x).sum().backward(create_graph=True)
+        assert x.grad.requires_grad
+        x.grad = None
+    ad.set_warn_always(False)
+    (x * x).sum().backward(create_graph=True)  # it has been given
     x.grad = None
+    assert not ad.is_warn_always_enabled()
+    with pytest.raises(TypeError, match="expects a bool, but got int"):
+        ad.set_warn_always(1)
 
 
 def test_gradients_of_non_leaves():

@@ -129,3 +129,20 @@ def test_versions_can_be_set():
 def test_what_may_be_asked_of_a_backward_is_a_node():
     with pytest.raises(RuntimeError, match="expects an grad_fn, but got Tensor"):
         _C._will_engine_execute_node(leaf())
+
+
+def test_what_stands_before_an_error_or_an_absent_gradient():
+    x, y = leaf(), leaf()
+    safe = _C._functions.DelayedError("boom", 1)(y)
+    out = x.clone()
+    out[:] += safe  # through a view: the node of the write runs only what is asked for
+    assert ad.autograd.grad(out.sum(), (x, safe), retain_graph=True)[1].tolist() == [1, 1]
+    with pytest.raises(RuntimeError, match="boom"):
+        ad.autograd.grad(out.sum(), y)
+    first, second = _C._functions.DelayedError("boom", 2)(x, y)
+    assert first.tolist() == x.tolist() and second.grad_fn is first.grad_fn
+    with pytest.raises(RuntimeError, match="expected 2 tensors, got 1"):
+        _C._functions.DelayedError("boom", 2)(x)
+    a, b = _C._functions.UndefinedGrad()(x, y)
+    (a + b).sum().backward()
+    assert x.grad is None and y.grad is None

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from adjoint_core import Tensor
-from adjoint_engine import _engine, is_multithreading_enabled
+from adjoint_engine import DelayedError, UndefinedGrad, _engine, is_multithreading_enabled
 from adjoint_engine import is_grad_enabled as is_grad_enabled
 
 
@@ -75,7 +75,7 @@ class _WeakTensorRef:
         return self._ref() is None
 
 
-_functions = SimpleNamespace(AccumulateGrad=_engine.AccumulateGrad)
+_functions = SimpleNamespace(AccumulateGrad=_engine.AccumulateGrad, DelayedError=DelayedError, UndefinedGrad=UndefinedGrad)
 _autograd = SimpleNamespace(
     SavedTensor=_engine.SavedTensor,
     _get_current_graph_task_keep_graph=_engine.keeps_graph,

@@ -18,8 +18,10 @@ from adjoint_engine import is_anomaly_enabled as is_anomaly_enabled
 from adjoint_engine import is_grad_enabled as is_grad_enabled
 from adjoint_engine import is_inference as is_inference
 from adjoint_engine import is_inference_mode_enabled as is_inference_mode_enabled
+from adjoint_engine import is_warn_always_enabled as is_warn_always_enabled
 from adjoint_engine import no_grad as no_grad
 from adjoint_engine import set_grad_enabled as set_grad_enabled
+from adjoint_engine import set_warn_always as set_warn_always
 from adjoint_engine import vmap as vmap
 
 from . import _C as _C

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from . import _core
 from ._core import Tensor
 
@@ -72,6 +74,13 @@ def embedding_bag(
     padding_idx: int | None = None,
 ) -> Tensor:
     """The sum, mean or max of the rows of `weight` that each bag names: rows of a 2-d `input`, or parts of a 1-d one from `offsets`."""
+    if weight.dtype is _core.int64 and input.is_floating_point():
+        warnings.warn(
+            "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is deprecated, "
+            "and should now be `embedding_bag(input, weight, ...)`.",
+            stacklevel=2,
+        )
+        weight, input = input, weight
     if mode not in ("sum", "mean", "max"):
         raise ValueError(f"mode has to be one of sum, mean or max, got {mode}")
     if per_sample_weights is not None and mode != "sum":

@@ -50,6 +50,10 @@ def sparse_coo_tensor(
         values, size, is_coalesced = _core.zeros(0, dtype=dtype), shape, True
     if not isinstance(indices, Tensor):
         indices = _core.tensor(indices, dtype=_core.int64)
+    if indices.is_floating_point():
+        given, indices = indices, indices.to(_core.int64)
+        if bool((given != indices).any()):
+            raise TypeError(f"sparse_coo_tensor: indices must be whole numbers, got {given}")
     values = _core.as_tensor(values, dtype=dtype, device=device)
     if values.ndim == 0:
         values = values.expand(1)

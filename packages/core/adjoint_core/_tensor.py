@@ -288,7 +288,8 @@ def __reversed__(self: Tensor) -> Tensor:
 
 
 def _names(self: Tensor) -> list[str]:
-    return sorted(set(dir(self.__class__)) | set(self.__dict__))
+    found = set(dir(self.__class__)) | set(self.__dict__)
+    return sorted(found if self.is_cuda else found - {"__cuda_array_interface__"})
 
 
 Tensor.__dir__ = _names  # a function __dir__ here would be the module's

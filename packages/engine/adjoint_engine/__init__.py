@@ -18,6 +18,8 @@ from ._backward import backward as backward
 from ._backward import grad as grad
 from ._context import BackwardCFunction as BackwardCFunction
 from ._context import FunctionCtx as FunctionCtx
+from ._delayed import DelayedError as DelayedError
+from ._delayed import UndefinedGrad as UndefinedGrad
 from ._detect_nan import detect_nan as detect_nan
 from ._engine import SavedTensor as SavedTensor
 from ._function import Function as Function
@@ -48,6 +50,8 @@ from ._tensor import is_inference as is_inference
 from ._variable import Variable as Variable
 from ._variable import VariableMeta as VariableMeta
 from ._vmap import vmap as vmap
+from ._warnings import is_warn_always_enabled as is_warn_always_enabled
+from ._warnings import set_warn_always as set_warn_always
 
 _core._core.skip_prefix(_os.path.dirname(__file__) + _os.sep)
 __version__ = "0.1.0"

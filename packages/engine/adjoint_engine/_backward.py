@@ -11,6 +11,7 @@ from adjoint_core import Tensor, ones, zeros_like
 
 from . import _engine
 from ._levels import batch_level
+from ._warnings import warn_once
 
 _CYCLE = (
     "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause "
@@ -168,7 +169,7 @@ def backward(
             )
         grad_tensors = grad_variables
     if create_graph:
-        warnings.warn(_CYCLE, stacklevel=2)
+        warn_once(_CYCLE, 2)
     outputs = _sequence(tensors)
     wanted = _sequence(inputs)
     if inputs is not None and not wanted:

@@ -4,6 +4,8 @@
 
 #include <mutex>
 
+#include "record.h"
+
 namespace adjoint::engine {
 
 // Leaves run as soon as they can: their sequence number is the largest.
@@ -61,6 +63,13 @@ void AccumulateGrad::clear_refs() { Node::clear_refs(); }
 
 thread_local bool grad_layout_policy = true;
 
+bool dense(const Tensor& t) {
+  if (t->contiguous()) return true;
+  int64_t extent = 1;
+  for (int d = 0; d < t.dim(); d++) extent += (t.size(d) - 1) * t->strides[d];
+  return extent == t.numel() && !overlaps_itself(*t);
+}
+
 namespace {
 
 size_t references(const TensorImpl& t) {
@@ -75,13 +84,6 @@ bool sole_owner(const Tensor& t, size_t holding = 1) {
   for (const TensorImpl* p = t.get(); p; p = p->view ? view_info(*p)->parent.get() : nullptr, holding = 1, tensors++)
     if (references(*p) != holding) return false;
   return t->storage->refs.load() == tensors;
-}
-// Neither gaps between elements nor two at one place.
-bool dense(const Tensor& t) {
-  if (t->contiguous()) return true;
-  int64_t extent = 1;
-  for (int d = 0; d < t.dim(); d++) extent += (t.size(d) - 1) * t->strides[d];
-  return extent == t.numel() && !overlaps_itself(*t);
 }
 
 // A sparse gradient is taken over with its values if nobody else holds them and they do not overlap.

@@ -1,5 +1,6 @@
 // In-place calls: joining a level, writing values and tangents, giving base and views a new history.
 #include <adjoint/core/inference.h>
+#include <adjoint/core/op_attrs.h>
 
 #include "record.h"
 
@@ -117,25 +118,60 @@ void write(const Op& op, Tensors in, const Attrs& attrs, Slot* s) {
   apply_inplace(op, x[0], Tensors(x).subspan(1), attrs);
 }
 
-// The history of a view's parent after n was applied to the view.
-Ref<Node> through_view(const ViewInfo& v, Ref<Node> n) {
-  Ref<CopySlices> c(new CopySlices(n, *v.op, v.attrs, v.parent));
+// The history of `base` after n was applied to a view of it.
+Ref<Node> through_view(const Op& view, const Attrs& attrs, const Tensor& base, Ref<Node> n) {
+  Ref<CopySlices> c(new CopySlices(n, view, attrs, base));
   c->edges = n->edges;
   c->in_place = true;
-  c->edges[0] = v.parent->keys & key_tape ? gradient_edge(v.parent) : Edge{};
+  c->edges[0] = base->keys & key_tape ? gradient_edge(base) : Edge{};
   c->tainted = n->tainted;
   for (const Edge& e : c->edges) c->tainted = c->tainted || (e.node && e.node->tainted);
   if (c->tainted && expose_node) expose_node(*c);
   return Ref<Node>(c.get());
 }
 
+const Op& as_strided_op() {
+  static const Op& op = *find_op("as_strided");
+  return op;
+}
+
+// Does a view on the way to self look at memory rather than at its base, or repeat elements? Then no view of a view is a part of it.
+bool sees_memory(const TensorImpl& self) {
+  static const Op* const unfold = find_op("unfold");
+  if (self.keys & key_lifted) return false;
+  for (const TensorImpl* x = &self; x->view; x = view_info(*x)->parent.get())
+    if (const Op* op = view_info(*x)->op; op == &as_strided_op() || op == &op_expand || op == unfold) return true;
+  return false;
+}
+
+// x becomes the farthest base of its type; n was applied to the elements of that one's memory where x lies.
+Ref<Node> through_memory(Tensor& x, Ref<Node> n) {
+  const Tensor self = x;
+  while (x->view && view_info(*x)->parent.dtype() == self.dtype()) {
+    view_info(*x)->recorded = true;
+    x = Tensor(view_info(*x)->parent);
+  }
+  const int64_t offset = (static_cast<char*>(self->data) - static_cast<char*>(x->data)) / itemsize(x.dtype());
+  int64_t end = offset + 1;
+  for (int d = 0; d < self.dim(); d++) end += (self.size(d) - 1) * self->strides[d];
+  if (self.numel() == 0) return through_view(as_strided_op(), Strided{self.sizes(), self->strides, 0}, x, std::move(n));
+  expect(dense(x) && offset >= 0 && end <= x.numel(), "In-place operations through as_strided, expand and unfold are recorded on bases without gaps, got one of shape ", x.sizes(), " with strides ", x->strides);
+  return through_view(as_strided_op(), Strided{self.sizes(), self->strides, offset, x->contiguous() ? Dims{} : x->strides}, x, std::move(n));
+}
+
 // Self's history becomes n; if self is a view, its base gets a CopySlices node and self is replayed.
 void rebase(TensorImpl& self, Ref<Node> n, uint32_t nr = 0) {
   Tensor x(&self);
-  for (; x->view; x = view_info(*x)->parent) {
-    view_info(*x)->recorded = true;
-    n = through_view(*view_info(*x), std::move(n));
-    nr = 0;
+  const bool in_memory = sees_memory(self);
+  for (nr = x->view ? 0 : nr; x->view;) {
+    ViewInfo& v = *view_info(*x);
+    v.recorded = true;
+    if (in_memory && v.parent.dtype() == x.dtype()) {
+      n = through_memory(x, std::move(n));
+    } else {
+      n = through_view(*v.op, v.attrs, v.parent, std::move(n));
+      x = Tensor(v.parent);
+    }
   }
   const Ref<Node> before(node(x));
   set_history(x, std::move(n), nr);
@@ -184,6 +220,7 @@ void check_view(const Tensor& self) {
   int depth = 0;   // each view of the chain becomes a node within the next one's, and backward goes as deep
   for (const TensorImpl* x = self.get(); x->view; x = view_info(*x)->parent.get(), depth++) check_form(*view_info(*x));
   expect(depth <= deepest_write, "In-place operations are recorded through at most ", deepest_write, " views of views, got ", depth, " (the last one made by ", view_info(*self)->op->name, "): make the view from its base, or write out of place.");
+  expect(!sees_memory(*self) || !overlaps_itself(*self), "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation.");
   const Creation c = view_info(*self)->creation;
   if (node(self) && node(self)->outdated) fail_outdated(*node(self));
   if (const char* why = why_not(c)) fail(ErrorKind::runtime, what_is_written(self, c), why);

@@ -16,7 +16,7 @@ from adjoint_core import (
     zeros_like,
 )
 from adjoint_engine import (
-    Function,
+    UndefinedGrad,
     enable_grad,
     forward_ad,
     grad,
@@ -27,9 +27,9 @@ from adjoint_engine import (
 from adjoint_engine.trees import TreeSpec, tree_flatten, tree_map, tree_unflatten
 
 __all__ = [
-    "Function",
     "Tensor",
     "TreeSpec",
+    "UndefinedGrad",
     "allclose",
     "arange",
     "complex",

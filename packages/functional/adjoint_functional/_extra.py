@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ._analytical import push, spread
-from ._backend import Function, Tensor, allclose, forward_ad, grad, stack, vmap, zeros_like
+from ._backend import Tensor, UndefinedGrad, allclose, forward_ad, grad, stack, vmap, zeros_like
 from ._case import Case
 from ._numerical import is_differentiable
 from ._report import GradcheckError
@@ -45,18 +45,6 @@ def check_gradients_form(case: Case, masked: bool) -> None:
             )
 
 
-class _Undefined(Function):
-    """The identity, whose gradient is undefined."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
-        return x.clone()
-
-    @staticmethod
-    def backward(ctx: Any, g: Tensor) -> None:
-        return None
-
-
 def check_undefined_backward(case: Case) -> None:
     """A backward whose output gradients are undefined (None), all or one of them, must take them for zeros."""
     if not case.live:
@@ -66,7 +54,7 @@ def check_undefined_backward(case: Case) -> None:
     for undefined in groups:
         fresh = [y for y in case.func(*case.inputs) if y.requires_grad]
         inputs = [case.inputs[i] for i in case.which]
-        outputs = [_Undefined.apply(y) if k in undefined else y for k, y in enumerate(fresh)]
+        outputs = [UndefinedGrad()(y) if k in undefined else y for k, y in enumerate(fresh)]
         try:
             found = grad(outputs, inputs, [zeros_like(y) for y in outputs], allow_unused=True)
         except RuntimeError as error:
