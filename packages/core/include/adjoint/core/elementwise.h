@@ -15,18 +15,24 @@ template <class F> F make_functor(const Attrs& a) {
 namespace detail {
 template <class T, size_t> using repeat_t = T;
 
-template <class F, class T, size_t... I>
-void elementwise_typed(const Launch& l, std::index_sequence<I...>) {
-  using C = compute_t<T>;
+// The types that the reference loops compute in. Integers wrap when they are stored, and half types are rounded then.
+constexpr DType wide_type(DType t) {
+  if (is_half(t)) return DType::float32;
+  return is_integral(t) && t != DType::bool_ && t != DType::uint64 ? DType::int64 : t;
+}
+
+// A functor over dense operands of a wide type, and over all elements of l's N inputs.
+using DenseLoop = void (*)(char* y, const char* const* x, const void* functor, int64_t n);
+template <int N> ADJOINT_API void run_wide(const Launch& l, DenseLoop loop, const void* functor);
+
+template <class F, class C, size_t... I>
+void elementwise_typed(const Launch& l, const F& f, std::index_sequence<I...>) {
   if constexpr (std::is_invocable_v<const F&, repeat_t<C, I>...>) {
     using R = std::invoke_result_t<const F&, repeat_t<C, I>...>;
-    using Out = std::conditional_t<std::is_same_v<R, C>, T, R>;
-    const F f = make_functor<F>(l.attrs);
-    const View* const v[] = {&l.y[0], &l.x[I]...};
-    for_rows(v, [&](char* const* p, const int64_t* s, int64_t n) {
-      for (int64_t i = 0; i < n; i++)
-        *reinterpret_cast<Out*>(p[0] + i * s[0]) = convert<Out>(f(convert<C>(*reinterpret_cast<const T*>(p[1 + I] + i * s[1 + I]))...));
-    });
+    const auto loop = [](char* y, const char* const* x, const void* functor, int64_t n) {
+      for (int64_t i = 0; i < n; i++) reinterpret_cast<R*>(y)[i] = (*static_cast<const F*>(functor))(reinterpret_cast<const C*>(x[I])[i]...);
+    };
+    run_wide<sizeof...(I)>(l, loop, &f);
   } else {
     fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
   }
@@ -36,7 +42,17 @@ void elementwise_typed(const Launch& l, std::index_sequence<I...>) {
 // All operands of one type; the result has the functor's type (the operands' type where that is what it computes).
 template <class F, int N>
 void elementwise(const Launch& l) {
-  with_type(l.x[0].dtype, [&](auto tag) { detail::elementwise_typed<F, typename decltype(tag)::type>(l, std::make_index_sequence<N>{}); });
+  const F f = make_functor<F>(l.attrs);
+  constexpr auto inputs = std::make_index_sequence<N>{};
+  switch (detail::wide_type(l.x[0].dtype)) {
+    case DType::bool_: return detail::elementwise_typed<F, bool>(l, f, inputs);
+    case DType::uint64: return detail::elementwise_typed<F, uint64_t>(l, f, inputs);
+    case DType::int64: return detail::elementwise_typed<F, int64_t>(l, f, inputs);
+    case DType::float32: return detail::elementwise_typed<F, float>(l, f, inputs);
+    case DType::float64: return detail::elementwise_typed<F, double>(l, f, inputs);
+    case DType::complex64: return detail::elementwise_typed<F, Complex<float>>(l, f, inputs);
+    default: return detail::elementwise_typed<F, Complex<double>>(l, f, inputs);
+  }
 }
 
 // f(bool, a, b...): a mask first, then N - 1 operands of one type (where, masked_fill).

@@ -1,0 +1,65 @@
+// Reference loops of elementwise ops: operands are brought to the type that is computed in, some at a time.
+#include <adjoint/core/elementwise.h>
+
+#include <algorithm>
+
+namespace adjoint::detail {
+
+namespace {
+
+constexpr int64_t tile_size = 128;   // elements
+
+// Between elements in memory, `step` bytes apart, and a tile.
+using Move = void (*)(char* tile, char* memory, int64_t step, int64_t n);
+
+template <class T> struct Moves {
+  using C = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, uint64_t>, int64_t, compute_t<T>>;
+  static void load(char* tile, char* memory, int64_t step, int64_t n) {
+    for (int64_t i = 0; i < n; i++) reinterpret_cast<C*>(tile)[i] = convert<C>(*reinterpret_cast<const T*>(memory + i * step));
+  }
+  static void store(char* tile, char* memory, int64_t step, int64_t n) {
+    for (int64_t i = 0; i < n; i++) *reinterpret_cast<T*>(memory + i * step) = convert<T>(reinterpret_cast<const C*>(tile)[i]);
+  }
+};
+
+// How one operand comes and goes.
+struct Operand {
+  int64_t stored, wide;   // bytes of an element
+  bool same;
+  Move move;
+};
+Operand operand(const View& v, bool is_output) {
+  return with_type(v.dtype, [&](auto tag) -> Operand {
+    using M = Moves<typename decltype(tag)::type>;
+    return {itemsize(v.dtype), sizeof(typename M::C), v.dtype == wide_type(v.dtype), is_output ? M::store : M::load};
+  });
+}
+
+}  // namespace
+
+template <int N> void run_wide(const Launch& l, DenseLoop loop, const void* functor) {
+  const View* v[N + 1] = {&l.y[0]};
+  Operand operands[N + 1] = {operand(l.y[0], true)};
+  for (int k = 0; k < N; k++) v[k + 1] = &l.x[k], operands[k + 1] = operand(l.x[k], false);
+  const auto row = [&](char* const* p, const int64_t* steps, int64_t n) {
+    alignas(16) char tiles[N + 1][tile_size * sizeof(Complex<double>)];
+    for (int64_t at = 0; at < n; at += tile_size) {
+      const int64_t m = std::min(tile_size, n - at);
+      char* x[N + 1];
+      for (int k = N; k >= 0; k--) {
+        const Operand& o = operands[k];
+        const bool in_place = o.same && steps[k] == o.stored;
+        x[k] = in_place ? p[k] + at * steps[k] : tiles[k];
+        if (k > 0 && !in_place) o.move(tiles[k], p[k] + at * steps[k], steps[k], m);
+      }
+      loop(x[0], x + 1, functor, m);
+      if (x[0] == tiles[0]) operands[0].move(tiles[0], p[0] + at * steps[0], steps[0], m);
+    }
+  };
+  for_rows(v, row);
+}
+template void run_wide<1>(const Launch&, DenseLoop, const void*);
+template void run_wide<2>(const Launch&, DenseLoop, const void*);
+template void run_wide<3>(const Launch&, DenseLoop, const void*);
+
+}  // namespace adjoint::detail
