@@ -52,7 +52,7 @@ class Case:
 
         def probe_at(row: int) -> Callable[[Any], Tensor]:
             move = next(move for number, move in entries(inputs[which]) if number == row)
-            return lambda step: evaluate(self.func, inputs, which, move(step))[output]
+            return lambda step: evaluate(self.func, inputs, which, move, step)[output]
 
         halved = (which if forward else output) in self.halved
         return Mismatch(

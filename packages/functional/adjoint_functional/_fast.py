@@ -11,7 +11,7 @@ from typing import Any
 from ._analytical import along, check_reentrant, dense, gradients, push, spread
 from ._backend import Tensor, zeros_like
 from ._case import Case
-from ._numerical import slope
+from ._numerical import moved, slope
 from ._report import GradcheckError, Mismatch, headline
 from ._slow import Options, check_backward, check_forward
 
@@ -25,8 +25,7 @@ def _direction(like: Tensor, seed: float) -> Tensor:
 
 def _slopes(case: Case, which: int, u: Tensor, unit: Any, eps: float) -> list[Tensor]:
     """Flat ``J u`` for each output, by central differences along ``unit * u``; ``unit`` is 1 or 1j."""
-    x = case.inputs[which].detach()
-    return slope(case.func, case.inputs, which, lambda step: (x + step * u).requires_grad_(), eps * unit, eps)
+    return slope(case.func, case.inputs, which, moved(case.inputs[which], ..., lambda step: step * u), eps * unit, eps)
 
 
 def _projected(v: Tensor, ju: Tensor) -> Tensor:

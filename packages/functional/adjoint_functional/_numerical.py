@@ -1,19 +1,22 @@
 """Numerical Jacobians, by central differences: (f(x + h) - f(x - h)) / 2h, one entry of an input at a time.
 
-Jacobians here have one row for each entry of the input and one column for each entry of the output.
+Jacobians here have one row for each entry of the input and one column for each entry of the output. Dense inputs are moved in
+place, and back: a function may hold the input itself, as a module holds its parameters.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from typing import Any
 
 from ._backend import Tensor, arange, sparse_coo_tensor, stack, zeros
 
 Func = Callable[..., Any]
-# Moves one entry of an input by a step, and returns the whole input.
-Move = Callable[[Any], Tensor]
+# Inside the context, the whole input with something of it moved by the step.
+Move = Callable[[Any], AbstractContextManager[Tensor]]
 
 
 def as_tuple(value: Any) -> tuple[Any, ...]:
@@ -44,46 +47,53 @@ def _axes(shape: Sequence[int], x: Tensor) -> Iterator[Tensor]:
         yield arange(n, device=x.device).reshape(ones).expand(list(shape))
 
 
-def _mover(x: Tensor, index: tuple[int, ...], wrap: Callable[[Tensor], Tensor]) -> Move:
-    def move(step: Any) -> Tensor:
-        moved = x.clone()
-        moved[index] = x[index] + step
-        return wrap(moved)
+def moved(x: Tensor, index: Any, delta: Callable[[Any], Any]) -> Move:
+    """Adds ``delta(step)`` to ``x[index]`` for as long as the context lasts."""
+    data = x.data
+
+    @contextmanager
+    def move(step: Any) -> Iterator[Tensor]:
+        before = data[index].clone()
+        data[index] = before + delta(step)
+        try:
+            yield x
+        finally:
+            data[index] = before
 
     return move
 
 
 def entries(x: Tensor) -> Iterator[tuple[int, Move]]:
     """The entries of ``x`` (of a sparse one, those specified): their row-major number, and how to move each."""
-    requires_grad = x.requires_grad
-    x = x.detach()
     if not x.is_sparse:
         for number, index in enumerate(itertools.product(*(range(n) for n in x.shape))):
-            yield number, _mover(x, index, lambda t: t.requires_grad_(requires_grad))
+            yield number, moved(x, index, lambda step: step)
         return
-    x = x.coalesce()
+    requires_grad = x.requires_grad
+    x = x.detach().coalesce()
     indices, values = x.indices(), x.values()
 
-    def rebuilt(moved: Tensor) -> Tensor:
-        return sparse_coo_tensor(indices, moved, x.shape).coalesce().requires_grad_(requires_grad)
+    def rebuilt(index: tuple[int, ...], step: Any) -> AbstractContextManager[Tensor]:
+        with moved(values, index, lambda step: step)(step):
+            return nullcontext(sparse_coo_tensor(indices, values.clone(), x.shape).coalesce().requires_grad_(requires_grad))
 
     places = list(zip(*indices.tolist(), strict=True))
     for index in itertools.product(*(range(n) for n in values.shape)):
         number = 0
         for coordinate, n in zip((*places[index[0]], *index[1:]), x.shape, strict=True):
             number = number * n + coordinate
-        yield number, _mover(values, index, rebuilt)
+        yield number, partial(rebuilt, index)
 
 
 def _flat(output: Tensor) -> Tensor:
     return (output.to_dense() if output.is_sparse else output).detach().reshape(-1)
 
 
-def evaluate(fn: Func, inputs: Sequence[Any], which: int, moved: Tensor) -> list[Tensor]:
-    """The flat outputs of ``fn`` with one input replaced."""
+def evaluate(fn: Func, inputs: Sequence[Any], which: int, move: Move, step: Any) -> list[Tensor]:
+    """The flat outputs of ``fn`` with one input moved."""
     args = list(inputs)
-    args[which] = moved
-    return [_flat(y).clone() for y in as_tuple(fn(*args)) if isinstance(y, Tensor)]
+    with move(step) as args[which]:
+        return [_flat(y).clone() for y in as_tuple(fn(*args)) if isinstance(y, Tensor)]
 
 
 def slope(fn: Func, inputs: Sequence[Any], which: int, move: Move, step: Any, eps: float) -> list[Tensor]:
@@ -92,8 +102,8 @@ def slope(fn: Func, inputs: Sequence[Any], which: int, move: Move, step: Any, ep
     Raises:
         AssertionError: an output changes its shape or dtype when the input is moved.
     """
-    above = evaluate(fn, inputs, which, move(step))
-    below = evaluate(fn, inputs, which, move(-step))
+    above = evaluate(fn, inputs, which, move, step)
+    below = evaluate(fn, inputs, which, move, -step)
     for a, b in zip(above, below, strict=True):
         for what, got, other in (("shape", a.shape, b.shape), ("dtype", a.dtype, b.dtype)):
             if got != other:

@@ -279,3 +279,24 @@ def test_halves_of_old_warn() -> None:
     with pytest.warns(FutureWarning, match="`get_analytical_jacobian` was part of PyTorch's private API"):
         jacobians, *fine = get_analytical_jacobian((a, b), 2 * a + b)
     assert fine == [True] * 3 and [j.diagonal().tolist() for j in jacobians] == [[2, 2], [1, 1]]
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_a_function_may_hold_its_inputs(fast: bool) -> None:
+    model = ad.nn.Linear(3, 2, dtype=ad.float64)
+    x, version = ad.ones(4, 3, dtype=ad.float64), model.weight._version
+    before = [p.tolist() for p in model.parameters()]
+    assert ad.autograd.gradcheck(lambda *_: model(x), tuple(model.parameters()), fast_mode=fast)
+    assert ad.autograd.gradgradcheck(lambda *_: model(x).square(), tuple(model.parameters()), fast_mode=fast)
+    assert [p.tolist() for p in model.parameters()] == before
+
+    def breaks(w: ad.Tensor) -> ad.Tensor:
+        if w.tolist() != before[0]:
+            raise ZeroDivisionError
+        return w * 2
+
+    with pytest.raises(ZeroDivisionError):
+        ad.autograd.gradcheck(breaks, (model.weight,), fast_mode=fast)
+    assert model.weight.tolist() == before[0] and model.weight._version == version
+    twice = ad.tensor([2.0], dtype=ad.float64, requires_grad=True)
+    assert ad.autograd.gradcheck(lambda a, b: a * b, (twice, twice), fast_mode=fast)
