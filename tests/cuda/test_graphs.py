@@ -180,3 +180,20 @@ def test_events_of_a_capture_are_not_asked():
         event.query()
     event.record()
     assert event.query()
+
+
+def test_copies_between_devices():
+    x, y = ad.arange(4.0).to("cuda:0"), ad.zeros(4, device="cuda:1")
+    g, other = ad.cuda.CUDAGraph(), ad.cuda.Stream(device=1)
+    with ad.cuda.graph(g):
+        with pytest.raises(RuntimeError, match="a copy between GPUs of which one does not take part"):
+            x.to("cuda:1")
+        main = ad.cuda.current_stream()
+        other.wait_stream(main)
+        with ad.cuda.stream(other):
+            with ad.cuda.stream(main):
+                y.copy_(x)
+        main.wait_stream(other)
+    x.copy_(ad.ones(4))
+    g.replay()
+    assert y.tolist() == [1] * 4

@@ -55,6 +55,7 @@ void copy_host(const TensorImpl& to, const TensorImpl& from, size_t bytes, bool 
 
 void copy_devices(const TensorImpl& to, const TensorImpl& from, size_t bytes) {
   const Stream &source = current_stream(from.device.index), &target = current_stream(to.device.index);
+  if (capturing(source) != capturing(target)) fail_capturing("a copy between GPUs of which one does not take part in the capture");
   Event ready, done;
   ready.record(target);
   ready.wait(source);

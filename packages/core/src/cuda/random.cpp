@@ -14,8 +14,10 @@ constexpr const char* names[] = {"random_uniform", "random_normal", "random_inte
 std::atomic<RandomKernel*> kernels[std::size(names)];
 
 RandomKernel& find(Draw what) {
+  const auto& kernel = kernels[static_cast<int>(what)];
+  if (RandomKernel* k = kernel.load(std::memory_order_acquire)) [[likely]] return *k;
   load_kernels();
-  RandomKernel* k = kernels[static_cast<int>(what)].load(std::memory_order_acquire);
+  RandomKernel* k = kernel.load(std::memory_order_acquire);
   expect(k, ErrorKind::not_implemented, names[static_cast<int>(what)], no_kernel);
   return *k;
 }
