@@ -57,6 +57,7 @@ def main():
     rows = {
         "empty (allocate and free)": lambda: ad.empty_like(x),
         "x.sin()": lambda: x.sin(),
+        "x.sin_() (nothing to allocate)": lambda: x.sin_(),
         "x + y": lambda: x + y,
         "x * 2.0": lambda: x * 2.0,
         "x + y, x strided": lambda: wide + y,
