@@ -340,3 +340,17 @@ def test_a_replay_is_one_piece_of_work_and_a_capture_none():
     with pytest.raises(RuntimeError, match="not permitted when stream is capturing"), ad.cuda.graph(ad.cuda.CUDAGraph()):
         profiled(lambda: None)
     assert len(on_device(profiled(graph.replay))) == 1
+
+
+def test_a_replay_is_one_piece_of_work():
+    x, g = ad.zeros(1024, device="cuda"), ad.cuda.CUDAGraph()
+
+    def run():
+        with ad.cuda.graph(g):
+            x.fill_(1.0)
+            x.fill_(2.0)
+        g.replay()
+
+    (event,) = on_device(profiled(run))
+    assert event.name == "CUDA graph" and event.time_range.elapsed_us() == pytest.approx(2 * fill_us(4096))
+    assert x[5].item() == 2
