@@ -52,3 +52,14 @@ def test_nothing_is_recorded():
         ad.mul(b, b, out=ad.empty(2, requires_grad=True))
     with ad.no_grad():
         assert ad.mul(a, b + 1, out=ad.empty(2, requires_grad=True)).tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("dtype", [ad.int32, ad.float16, ad.float64, ad.complex128])
+def test_what_is_made_of_numbers_has_the_type_of_out(dtype: ad.dtype) -> None:
+    out = ad.empty(3, dtype=dtype)
+    assert ad.zeros(3, out=out) is out and out.tolist() == [0, 0, 0]
+    assert ad.full((3,), 2.5, out=out).tolist() == ad.full((3,), 2.5, dtype=dtype).tolist()
+    assert ad.arange(3, out=out).tolist() == [0, 1, 2]
+    if dtype.is_floating_point:
+        assert ad.linspace(0, 1, 3, out=out).tolist() == ad.linspace(0, 1, 3, dtype=dtype).tolist()
+    assert ad.eye(2, out=ad.empty(2, 2, dtype=dtype)).tolist() == [[1, 0], [0, 1]]

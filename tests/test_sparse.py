@@ -368,3 +368,8 @@ def test_positions_are_whole_numbers():
     assert ad.sparse_coo_tensor(ad.zeros(1, 1), ad.ones(1)).to_dense().tolist() == [1]
     with pytest.raises(TypeError, match="indices must be whole numbers"):
         ad.sparse_coo_tensor(ad.full((1, 1), 0.5), ad.ones(1))
+
+
+def test_one_position_is_in_order() -> None:
+    assert ad.sparse_coo_tensor([[1]], [2.0], (3,)).is_coalesced()
+    assert not ad.sparse_coo_tensor([[1, 1]], [2.0, 3.0], (3,)).is_coalesced()

@@ -11,11 +11,6 @@ constexpr std::pair<const char*, const char*> other_names[] = {{"axis", "dim"}, 
 
 bool is(PyObject* name, const char* text) { return PyUnicode_CompareWithASCIIString(name, text) == 0; }
 
-bool makes_tensors(PyObject* f) {
-  const nb::object doc = nb::handle(f).attr("__doc__");
-  return !doc.is_none() && nb::cast<std::string>(doc).find("requires_grad") != std::string::npos;
-}
-
 // What says of a factory what is so anyway: layout=strided, pin_memory=False.
 bool says_nothing(PyObject* f, PyObject* name, PyObject* value) {
   if (is(name, "pin_memory")) return value == Py_False && makes_tensors(f);
@@ -41,6 +36,11 @@ Keywords translated(PyObject* f, PyObject* const* args, size_t count, PyObject* 
 }
 
 }  // namespace
+
+bool makes_tensors(PyObject* f) {
+  const nb::object doc = nb::handle(f).attr("__doc__");
+  return !doc.is_none() && nb::cast<std::string>(doc).find("requires_grad") != std::string::npos;
+}
 
 PyObject* call_with_names(Vectorcall call, PyObject* f, PyObject* const* args, size_t count, PyObject* names) {
   PyObject* result = call(f, args, count, names);

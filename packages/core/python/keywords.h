@@ -7,4 +7,6 @@ namespace adjoint::python {
 // call(f, ...), and where the arguments do not fit once more with PyTorch's own names for them.
 PyObject* call_with_names(Vectorcall call, PyObject* f, PyObject* const* args, size_t count, PyObject* names);
 
+bool makes_tensors(PyObject* f);   // whether f is a factory: it takes requires_grad
+
 }  // namespace adjoint::python

@@ -4,6 +4,8 @@
 #include <sstream>
 #include <vector>
 
+#include "keywords.h"
+
 namespace adjoint::python {
 
 namespace {
@@ -36,6 +38,13 @@ nb::object put_result(const std::string& name, nb::object result, nb::handle out
 
 }  // namespace
 
+// Whether a call makes a tensor of nothing but numbers: then it has the type of `out`, unless told otherwise.
+static bool fits_out(PyObject* f, const std::vector<PyObject*>& args, const nb::list& names, nb::handle out) {
+  for (PyObject* a : args) if (is_tensor(a)) return false;
+  for (nb::handle name : names) if (nb::cast<std::string>(name) == "dtype") return false;
+  return is_tensor(out.ptr()) && makes_tensors(f);
+}
+
 Py_ssize_t find_out(PyObject* names) {
   for (Py_ssize_t i = 0; i < PyTuple_Size(names); i++)
     if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, i), "out") == 0) return i;
@@ -49,9 +58,13 @@ PyObject* call_with_out(Vectorcall call, PyObject* f, PyObject* const* args, siz
     nb::list kept;
     for (Py_ssize_t i = 0; i < PyTuple_Size(names); i++)
       if (i != at) kept.append(nb::borrow(PyTuple_GetItem(names, i)));
+    const nb::handle out = args[static_cast<Py_ssize_t>(count) + at];
+    if (fits_out(f, rest, kept, out)) {
+      kept.append(nb::str("dtype"));
+      rest.push_back(api->dtypes[static_cast<int>(impl_of(out.ptr())->dtype)]);
+    }
     PyObject* result = call(f, rest.data(), count, nb::len(kept) ? nb::tuple(kept).ptr() : nullptr);
     if (!result) return nullptr;
-    const nb::handle out = args[static_cast<Py_ssize_t>(count) + at];
     if (out.is_none()) return result;
     return put_result(nb::cast<std::string>(nb::borrow(f).attr("__name__")), nb::steal(result), out).release().ptr();
   });

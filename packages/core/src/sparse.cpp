@@ -35,7 +35,7 @@ Tensor make_sparse(const Tensor& values, const Tensor& indices, const Dims& size
   t->face = Ref<Object>(s);
   s->indices = alias_of(indices);
   s->values = alias_of(values);
-  s->coalesced = coalesced || indices.size(1) < 1;
+  s->coalesced = coalesced || indices.size(1) < 2;
   return t;
 }
 
