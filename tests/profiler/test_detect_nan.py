@@ -93,6 +93,12 @@ def test_in_place():
     assert e.op == "log" and e.operands == (None,) and "(overwritten)" in str(e)
 
 
+def test_in_place_on_itself():
+    x = ad.tensor([float("inf"), 1.0])
+    e = found(lambda: x.sub_(x))
+    assert e.made and e.operands == (None, None)
+
+
 class Numpy(ad.autograd.Function):
     @staticmethod
     def forward(ctx, x):

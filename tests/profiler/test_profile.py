@@ -224,7 +224,8 @@ def test_calls_of_modules_have_their_names():
     calls = [(e.name, e.cpu_parent.name) for e in prof.function_events if e.name.startswith("nn.Module")]
     assert [name for name, _ in calls] == [f"nn.Module: {n}" for n in ("Sequential_0", "Linear_0", "Linear_1", "Linear_0")]
     linear = named(prof, "aten::linear")[0]
-    assert "nn.Module: Linear_0" in linear.stack and "nn.Module: Sequential_0" in linear.stack
+    assert linear.stack[:2] == ["nn.Module: Linear_0", "nn.Module: Sequential_0"] and ": run" in linear.stack[2]
+    assert not any("adjoint_" in e.name for e in prof.function_events)
 
 
 def test_memory_belongs_to_python_functions_too():

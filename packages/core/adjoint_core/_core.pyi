@@ -2109,6 +2109,8 @@ def skip_prefix(directory: str) -> None:
     Files below `directory` count as library code: errors name the line that called it.
     """
 
+def _skipped() -> tuple[Any, ...]: ...
+
 def _site() -> _int: ...
 
 class memory_format(enum.Enum):

@@ -51,6 +51,7 @@ void bind_sites(nb::module_& m) {
     return nb::make_tuple(s.line, s.column, s.end_line, s.end_column);
   }, "id"_a, "(line, column, end line, end column) of a recorded source position.");
   m.def("skip_prefix", &site::skip_prefix, "directory"_a, "Files below `directory` count as library code: errors name the line that called it.");
+  m.def("_skipped", [] { return nb::tuple(nb::cast(site::skipped())); });
   m.def("_site", &site::capture);
 }
 

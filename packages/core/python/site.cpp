@@ -280,6 +280,8 @@ void skip_prefix(std::string directory) {
   std::memset(cache, 0, sizeof cache);
 }
 
+const std::vector<std::string>& skipped() noexcept { return library; }
+
 bool init() {
   look_up(thread_state, "PyThreadState_GetUnchecked");
   if (!thread_state) look_up(thread_state, "_PyThreadState_UncheckedGet");

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace adjoint::python::site {
 
@@ -17,6 +18,7 @@ bool init();                              // true: the fast way works on this in
 uint32_t capture() noexcept;              // 0: no user line is known
 Site info(uint32_t id);                   // throws IndexError
 void skip_prefix(std::string directory);  // files below are library code
+const std::vector<std::string>& skipped() noexcept;
 bool attached() noexcept;                 // does this thread hold the interpreter?
 
 }  // namespace adjoint::python::site

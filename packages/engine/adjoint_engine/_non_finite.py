@@ -46,8 +46,9 @@ def describe(
 ) -> NonFiniteError | None:
     """The error for one result; None for an infinity that only came along."""
     index, count = _first(plain, kind)
-    values = _values(operands, plain, index, in_place) if elementwise else None
-    culprit = next((i for i, t in enumerate(operands) if _had(t, kind, values and values[i], in_place and i == 0)), None)
+    gone = _overwritten(operands) if in_place else [False] * len(operands)
+    values = _values(operands, plain, index, gone) if elementwise else None
+    culprit = next((i for i, t in enumerate(operands) if _had(t, kind, values and values[i], gone[i])), None)
     if culprit is not None and kind == "inf":
         return None
     error = NonFiniteError()
@@ -64,7 +65,7 @@ def describe(
     if values:
         text.append(f"{name}({', '.join(map(_number, values))}) = {_number(plain[index].item())}")
     else:
-        text += [f"operand {i}: {_summary(t, in_place and i == 0)}" for i, t in enumerate(operands) if t is not None]
+        text += [f"operand {i}: {_summary(t, gone[i])}" for i, t in enumerate(operands) if t is not None]
     if culprit is not None:
         text.append(f"operand {culprit} had it already: {_origin(operands[culprit])}")
     if node:
@@ -88,13 +89,21 @@ def _first(x: Tensor, kind: str) -> tuple[tuple[int, ...], int]:
     return tuple(reversed(index)), int(bad.sum().item())
 
 
-def _values(operands: Sequence[Tensor | None], result: Tensor, index: tuple[int, ...], in_place: bool) -> list[Any] | None:
+def _overwritten(operands: Sequence[Tensor | None]) -> list[bool]:
+    """By an operation in place: the first operand, and those that look at its memory."""
+    memory = [None if t is None else _engine.plain(t).untyped_storage().data_ptr() for t in operands]
+    return [m is not None and m == memory[0] for m in memory]
+
+
+def _values(
+    operands: Sequence[Tensor | None], result: Tensor, index: tuple[int, ...], gone: Sequence[bool]
+) -> list[Any] | None:
     """The operands' elements that made result[index]; None: overwritten. Batches of vmap do not line up: nothing is said of them."""
     try:
         values = [None if t is None else _engine.plain(t).expand(result.shape)[index].item() for t in operands]
     except RuntimeError:
         return None
-    return [None, *values[1:]] if in_place else values
+    return [None if was else v for was, v in zip(gone, values, strict=True)]
 
 
 def _had(t: Tensor | None, kind: str, value: Any, overwritten: bool) -> bool:

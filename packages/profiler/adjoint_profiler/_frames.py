@@ -12,16 +12,19 @@ from time import perf_counter_ns
 from types import CodeType, FrameType
 from typing import Any
 
-import adjoint_core
-import adjoint_engine
+from adjoint_core import _core
 
-_LIBRARY = tuple(os.path.dirname(m) + os.sep for m in (__file__, adjoint_core.__file__ or "", adjoint_engine.__file__ or ""))
-_FACE = os.sep + "adjoint" + os.sep  # the packages that re-export
+_FACE = os.sep + os.path.join("adjoint", "autograd") + os.sep  # which re-exports
 
 
-def is_library(code: CodeType) -> bool:
-    """Whether it is ours and not the user's."""
-    return code.co_filename.startswith(_LIBRARY) or (_FACE + "autograd" + os.sep) in code.co_filename
+class Library:
+    """Which code is ours and not the user's: that in the folders whose lines errors do not name either."""
+
+    def __init__(self) -> None:
+        self._folders = (os.path.dirname(__file__) + os.sep, *_core._skipped())
+
+    def __contains__(self, code: CodeType) -> bool:
+        return code.co_filename.startswith(self._folders) or _FACE in code.co_filename
 
 
 @dataclass
@@ -105,11 +108,12 @@ class Frames:
         """All calls of the user's functions, in the order in which they began."""
         found: list[Call] = []
         stack: list[Call] = []
+        library = Library()
         for time, code, line, module in self._log:
             if code is not None:
                 call = Call(code, line, time, end, len(stack), module)
                 stack.append(call)
-                if not is_library(code):
+                if module or code not in library:
                     found.append(call)
             elif stack:
                 stack.pop().end = time
@@ -122,6 +126,7 @@ class Frames:
             at: pairs of a time and the line of the innermost frame of the user's.
         """
         stack: list[tuple[CodeType, int, str | None]] = []
+        library = Library()
         i = 0
         for time, line in at:
             while i < len(self._log) and self._log[i][0] <= time:
@@ -131,14 +136,14 @@ class Frames:
                 elif stack:
                     stack.pop()
                 i += 1
-            yield _describe(stack, line)
+            yield _describe(stack, line, library)
 
 
-def _describe(stack: list[tuple[CodeType, int, str | None]], line: int) -> list[str]:
+def _describe(stack: list[tuple[CodeType, int, str | None]], line: int, library: Library) -> list[str]:
     lines = [called_from for _, called_from, _ in stack[1:]] + [line]
     frames = [
         module or f"{code.co_filename}({at}): {code.co_name}"
         for (code, _, module), at in zip(stack, lines, strict=True)
-        if not is_library(code)
+        if module or code not in library
     ]
     return frames[::-1]
