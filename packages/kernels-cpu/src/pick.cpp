@@ -24,6 +24,7 @@ template <class T> struct Best {
 
 // First the extreme, then where it is: two plain passes over a row that stays in the cache.
 template <template <class> class Op, class T> struct ExtremeOfRow {
+  static constexpr bool narrow = true;
   template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t n, T* value) { *value = extreme_row<W, Op<T>>(x, n, Same{}); }
 };
 template <class T> struct Find {
@@ -66,6 +67,7 @@ template <template <class> class Op, class T> Best<T> pick_row(const T* x, int64
 }
 
 template <template <class> class Op, class T> struct PickColumns {
+  static constexpr bool narrow = true;
   using Index = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;  // as wide as the data: loops over both vectorise
   template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t n, int64_t down, int64_t width, T* value, int64_t* at) {
     Index best[strip];

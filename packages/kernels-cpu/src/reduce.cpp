@@ -35,6 +35,7 @@ template <class Map, class T> [[gnu::always_inline]] inline Map map_for(const T*
 }
 
 template <template <class> class Op, class Map, class T, class S = T> struct ReduceRows {
+  static constexpr bool narrow = !Op<T>::rounds;  // of short rows, sums gain by wide vectors; the ends of extremes cost more than they spare
   // Rows of n elements S, `down` apart; centres: one for each row where the map is SquareFrom.
   template <int W> [[gnu::always_inline]] static inline void run(const T* elements, int64_t down, int64_t n, int64_t rows, const T* centres, T* y) {
     const S* x = reinterpret_cast<const S*>(elements);
@@ -46,6 +47,7 @@ template <template <class> class Op, class Map, class T, class S = T> struct Red
 };
 
 template <template <class> class Op, class Map, class T> struct ReduceColumns {
+  static constexpr bool narrow = true;
   // y[j] = the join of x[i][j] for all rows i, eight rows at a time; centres: one for each column where the map is SquareFrom.
   template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t down, int64_t rows, int64_t columns, const T* centres, T* y) {
     if constexpr (is_complex_v<T>) {
