@@ -9,7 +9,9 @@ from adjoint_core import Tensor
 
 from ._modes import no_grad
 
-__all__ = ["clip_grad_norm_", "clip_grad_value_", "get_total_norm", "parameters_to_vector", "vector_to_parameters"]
+__all__ = [
+    "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm", "parameters_to_vector", "vector_to_parameters",
+]  # fmt: skip
 
 
 def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
@@ -44,12 +46,18 @@ def clip_grad_norm_(
         >>> ad.nn.utils.clip_grad_norm_([w], 1.0)
         tensor(4.2426)
     """
-    gradients = _gradients(parameters)
-    norm = get_total_norm(gradients, norm_type, error_if_nonfinite)
-    scale = (max_norm / (norm + 1e-6)).clamp(max=1.0)
-    for g in gradients:
-        g.mul_(scale)
+    listed = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    norm = get_total_norm(_gradients(listed), norm_type, error_if_nonfinite)
+    clip_grads_with_norm_(listed, max_norm, norm)
     return norm
+
+
+@no_grad()
+def clip_grads_with_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor) -> None:
+    """Scales the gradients in place by `max_norm / total_norm`, if that is below 1."""
+    scale = (max_norm / (total_norm + 1e-6)).clamp(max=1.0)
+    for g in _gradients(parameters):
+        g.mul_(scale)
 
 
 @no_grad()

@@ -1,0 +1,3 @@
+"""Sequences of different lengths as one padded tensor."""
+
+from adjoint_functional.nn.sequences import *  # noqa: F403
