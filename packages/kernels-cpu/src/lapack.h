@@ -56,6 +56,16 @@ inline int orgqr(int m, int wide, int k, D* a, const D* tau) { return scipy_LAPA
 inline int orgqr(int m, int wide, int k, C* a, const C* tau) { return scipy_LAPACKE_cungqr(columns, m, wide, k, raw(a), m, raw(tau)); }
 inline int orgqr(int m, int wide, int k, Z* a, const Z* tau) { return scipy_LAPACKE_zungqr(columns, m, wide, k, raw(a), m, raw(tau)); }
 
+// The same with reflections in blocks of `block`, t (block, min(m, n)): their product times c (m, wide), in place.
+inline int geqrt(int m, int n, int block, F* a, F* t) { return scipy_LAPACKE_sgeqrt(columns, m, n, block, a, m, t, block); }
+inline int geqrt(int m, int n, int block, D* a, D* t) { return scipy_LAPACKE_dgeqrt(columns, m, n, block, a, m, t, block); }
+inline int geqrt(int m, int n, int block, C* a, C* t) { return scipy_LAPACKE_cgeqrt(columns, m, n, block, raw(a), m, raw(t), block); }
+inline int geqrt(int m, int n, int block, Z* a, Z* t) { return scipy_LAPACKE_zgeqrt(columns, m, n, block, raw(a), m, raw(t), block); }
+inline int gemqrt(int m, int wide, int k, int block, const F* a, const F* t, F* c) { return scipy_LAPACKE_sgemqrt(columns, 'L', 'N', m, wide, k, block, a, m, t, block, c, m); }
+inline int gemqrt(int m, int wide, int k, int block, const D* a, const D* t, D* c) { return scipy_LAPACKE_dgemqrt(columns, 'L', 'N', m, wide, k, block, a, m, t, block, c, m); }
+inline int gemqrt(int m, int wide, int k, int block, const C* a, const C* t, C* c) { return scipy_LAPACKE_cgemqrt(columns, 'L', 'N', m, wide, k, block, raw(a), m, raw(t), block, raw(c), m); }
+inline int gemqrt(int m, int wide, int k, int block, const Z* a, const Z* t, Z* c) { return scipy_LAPACKE_zgemqrt(columns, 'L', 'N', m, wide, k, block, raw(a), m, raw(t), block, raw(c), m); }
+
 // The eigenvalues w of the Hermitian matrix whose lower triangle a holds; how = V: its eigenvectors in a.
 inline int eigh(char how, int n, F* a, F* w) { return scipy_LAPACKE_ssyevd(columns, how, 'L', n, a, n, w); }
 inline int eigh(char how, int n, D* a, D* w) { return scipy_LAPACKE_dsyevd(columns, how, 'L', n, a, n, w); }
