@@ -158,3 +158,17 @@ def test_the_node_that_runs_is_known_in_hooks():
         register(lambda g: seen.append(ad._C._current_autograd_node()))
     y.sum().backward()
     assert seen == [y.grad_fn, y.grad_fn, y.grad_fn.next_functions[0][0]] and ad._C._current_autograd_node() is None
+
+
+@pytest.mark.parametrize("retained", [False, True])
+@pytest.mark.parametrize("by_edge", [False, True])
+def test_backward_into_a_result_retains_its_gradient_once(retained, by_edge):
+    x = ad.ones(2, requires_grad=True)
+    y = x * 2
+    if retained:
+        y.retain_grad()
+    root = ad.autograd.graph.get_gradient_edge(y.sum()) if by_edge else y.sum()
+    ad.autograd.backward(root, inputs=[y], retain_graph=True)
+    assert y.grad.tolist() == [1, 1] and y.retains_grad and x.grad is None
+    y.sum().backward()
+    assert y.grad.tolist() == [2, 2] and x.grad.tolist() == [2, 2]

@@ -211,6 +211,10 @@ def _form(y: Any) -> Any:
 def _run_edges(
     outputs: list[Any], cotangents: list[Tensor | None], inputs: list[Any], keep: bool, create: bool, accumulate: bool
 ) -> list[Tensor | None]:
+    if accumulate:
+        for x in inputs:
+            if isinstance(x, Tensor):
+                x.retain_grad()
     roots = [_edge(y, "outputs") for y in outputs]
     grads: list[Tensor] = []
     for i, (y, g) in enumerate(zip(outputs, cotangents, strict=True)):

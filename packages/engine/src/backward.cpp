@@ -288,12 +288,14 @@ std::vector<Tensor> grad(Tensors outputs, Tensors inputs, Tensors cotangents, bo
 
 void backward(Tensors outputs, Tensors cotangents, bool retain_graph, bool create_graph, Tensors inputs) {
   const std::vector<Edge> edges = input_edges(inputs, highest_level(outputs));
+  for (const Tensor& x : inputs)   // from now on; a leaf accumulates in its own node
+    if (x->grad_fn && !(x->keys & key_lifted)) retain_grad(x);
   const std::vector<Tensor> grads = run_backward(make_roots(outputs, cotangents), {retain_graph, create_graph, edges});
-  // With `inputs`, a leaf accumulates in its own node; what was computed on the way is accumulated here.
+  // What stands on a level may have been computed on a face below.
   WindowGuard guard(create_graph ? window : Window{level_top + 1, window.hi});
   for (size_t i = 0; i < grads.size(); i++) {
     const Tensor x = fresh(inputs[i]);
-    if (!grads[i] || !x->grad_fn) continue;
+    if (!grads[i] || !x->grad_fn || !(x->keys & key_lifted)) continue;
     Meta& m = ensure_meta(x);
     m.grad = m.grad ? add(m.grad, grads[i]) : clone(grads[i]);
   }
