@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import triton
 
@@ -27,6 +27,7 @@ class Elementwise:
     function: Any
     operands: int
     fields: tuple[str, ...]
+    each: ClassVar[int] = 1  # parameters of the function for each operand
 
     def signature(self, specs: bytes, constants: list[int]) -> Signature:
         """The parameters of a variant: see core's elementwise.cpp for the order of the slots."""
@@ -67,6 +68,8 @@ class Elementwise:
 
 class ComplexElementwise(Elementwise):
     """A function of the parts of complex numbers."""
+
+    each = 2
 
     def signature(self, specs: bytes, constants: list[int]) -> Signature:
         known = arguments(specs)
@@ -132,7 +135,7 @@ Declared = Elementwise | Structured
 DECLARED: dict[str, Declared] = {}
 "Every declared kernel, by its operation."
 
-COMPLEX: dict[str, ComplexElementwise] = {}
+COMPLEX: dict[str, Elementwise] = {}
 "Kernels for complex numbers, beside those for real ones."
 
 compile_image: Callable[..., Image] = _compile.image
@@ -164,6 +167,25 @@ def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
     return function.__code__.co_varnames[: function.__code__.co_argcount]
 
 
+def _put_elementwise(declared: Elementwise, function: Callable[..., Any]) -> None:
+    _put(declared, function, ["elementwise", list(declared.fields), BLOCK])
+
+
+def _declaring(kind: type[Elementwise], names: Sequence[str], put: Callable[..., None]) -> Callable[[Callable[..., Any]], Any]:
+    """A decorator that puts a function down as this kind of kernel of each operation."""
+
+    def declare(function: Callable[..., Any]) -> Any:
+        jit = triton.jit(function)
+        parameters = _parameters(function)
+        for name in names or (function.__name__,):
+            known = _attributes(name)
+            fields = tuple(p for p in parameters if p in known)
+            put(kind(name, jit, (len(parameters) - len(fields)) // kind.each, fields), function)
+        return jit
+
+    return declare
+
+
 def elementwise(*names: str) -> Callable[[Callable[..., Any]], Any]:
     """Declares a scalar function as the GPU kernel of the elementwise operations `names`; without names, of its own name.
 
@@ -181,17 +203,7 @@ def elementwise(*names: str) -> Callable[[Callable[..., Any]], Any]:
         ValueError: no operation has this name.
     """
 
-    def declare(function: Callable[..., Any]) -> Any:
-        jit = triton.jit(function)
-        parameters = _parameters(function)
-        for name in names or (function.__name__,):
-            known = _attributes(name)
-            fields = tuple(p for p in parameters if p in known)
-            declared = Elementwise(name, jit, len(parameters) - len(fields), fields)
-            _put(declared, function, ["elementwise", list(fields), BLOCK])
-        return jit
-
-    return declare
+    return _declaring(Elementwise, names, _put_elementwise)
 
 
 def complex_elementwise(*names: str) -> Callable[[Callable[..., Any]], Any]:
@@ -204,17 +216,12 @@ def complex_elementwise(*names: str) -> Callable[[Callable[..., Any]], Any]:
         ValueError: no operation has this name.
     """
 
-    def declare(function: Callable[..., Any]) -> Any:
-        jit = triton.jit(function)
-        parameters = _parameters(function)
-        for name in names or (function.__name__,):
-            fields = tuple(p for p in parameters if p in _attributes(name))
-            COMPLEX[name] = ComplexElementwise(name, jit, (len(parameters) - len(fields)) // 2, fields)
-            if name not in DECLARED:  # it has none for real numbers
-                _put(COMPLEX[name], function, ["elementwise", list(fields), BLOCK])
-        return jit
+    def put(declared: Elementwise, function: Callable[..., Any]) -> None:
+        COMPLEX[declared.name] = declared
+        if declared.name not in DECLARED:  # it has none for real numbers
+            _put_elementwise(declared, function)
 
-    return declare
+    return _declaring(ComplexElementwise, names, put)
 
 
 def kernel(
