@@ -5,6 +5,7 @@
 
 #include <adjoint/core/pool.h>
 
+#include "module.h"
 #include "convert.h"
 #include "tensor_type.h"
 
@@ -179,7 +180,7 @@ int tensor_setitem(PyObject* self, PyObject* key, PyObject* value) {
       v = without_leading_ones(v, at.basic().dim());
       copy_(at.basic(), v.dim() == 0 || v.sizes() == at.basic().sizes() ? v : expand(v, at.basic().sizes()));
     }
-    else copy_(at.basic(), index_put(at.basic(), at.indices(), v));
+    else updated(at.basic(), [&](const Tensor& into) { return index_put(into, at.indices(), v); });
     return 0;
   } catch (...) { raise(); return -1; }
 }

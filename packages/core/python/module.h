@@ -31,6 +31,14 @@ template <class F> Tensor into(const Tensor& x, F&& f) {
   copy_(x, y);
   return x;
 }
+// The same for an f that is one update of x at positions: it is written to there.
+template <class F> Tensor updated(const Tensor& x, F&& f) {
+  const Tensor y = [&] {
+    const Updating here(x);
+    return f(x);
+  }();
+  return y.is(x) ? y : into(x, f);
+}
 template <class F, class C, class... A> auto into_first(F f, Tensor (C::*)(const Tensor&, A...) const) {
   return [f](const Tensor& self, A... a) { return into(self, [&](const Tensor& x) { return f(x, a...); }); };
 }
@@ -39,6 +47,14 @@ template <class F, class C, class... A> auto into_first(F f, Tensor (C::*)(const
 template <class F, class... Extra> void both_and_inplace(nb::module_& m, const char* name, F f, const Extra&... extra) {
   both(m, name, f, extra...);
   Methods().def((std::string(name) + "_").c_str(), into_first(f, &F::operator()), extra...);
+}
+
+template <class F, class C, class... A> auto update_first(F f, Tensor (C::*)(const Tensor&, A...) const) {
+  return [f](const Tensor& self, A... a) { return updated(self, [&](const Tensor& x) { return f(x, a...); }); };
+}
+template <class F, class... Extra> void both_and_update(nb::module_& m, const char* name, F f, const Extra&... extra) {
+  both(m, name, f, extra...);
+  Methods().def((std::string(name) + "_").c_str(), update_first(f, &F::operator()), extra...);
 }
 
 // view(2, -1) and view((2, -1)).

@@ -132,8 +132,8 @@ void bind_gather(nb::module_& m) {
   const Methods t;
   auto source_of = [](const Operand& s, const Tensor& x, const Tensor& index) { return s.t.dim() == 0 && (index.dim() > 0 || (s.t->flags & flag_wrapped)) ? expand(to_device(to_dtype(s.t, x.dtype()), x.device()), index.sizes()) : s.t; };
   both(m, "gather", [](const Tensor& x, int64_t dim, const Tensor& index, bool) { return gather(x, dim, index); }, "dim"_a, "index"_a, nb::kw_only(), "sparse_grad"_a = false);
-  both_and_inplace(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s) { return scatter(x, dim, index, source_of(s, x, index)); }, "dim"_a, "index"_a, "src"_a);
-  both_and_inplace(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s) { return scatter(x, dim, index, source_of(s, x, index)); }, "dim"_a, "index"_a, nb::kw_only(), "value"_a);
+  both_and_update(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s) { return scatter(x, dim, index, source_of(s, x, index)); }, "dim"_a, "index"_a, "src"_a);
+  both_and_update(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s) { return scatter(x, dim, index, source_of(s, x, index)); }, "dim"_a, "index"_a, nb::kw_only(), "value"_a);
   both_and_inplace(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s, const std::string& reduce) {
     return scatter_combined(x, dim, index, source_of(s, x, index), reduce);
   }, "dim"_a, "index"_a, "src"_a, nb::kw_only(), "reduce"_a);
@@ -143,10 +143,10 @@ void bind_gather(nb::module_& m) {
   using Along = Tensor (*)(const Tensor&, int64_t, const Tensor&, const Tensor&);
   for (auto [name, f] : {std::pair<const char*, Along>("scatter_add", scatter_add), {"index_copy", index_copy}}) {
     const char* source = std::string(name) == "scatter_add" ? "src" : "source";
-    both_and_inplace(m, name, [f = f](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& s) { return f(x, dim, index, s); }, "dim"_a, "index"_a, nb::arg(source));
+    both_and_update(m, name, [f = f](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& s) { return f(x, dim, index, s); }, "dim"_a, "index"_a, nb::arg(source));
   }
   both(m, "index_select", [](const Tensor& x, int64_t dim, const Tensor& index) { return index_select(x, dim, index); }, "dim"_a, "index"_a);
-  both_and_inplace(m, "index_add", [](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& s, const Scalar& alpha) { return index_add(x, dim, index, s, alpha); },
+  both_and_update(m, "index_add", [](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& s, const Scalar& alpha) { return index_add(x, dim, index, s, alpha); },
        "dim"_a, "index"_a, "source"_a, nb::kw_only(), "alpha"_a = 1);
   both_and_inplace(m, "index_fill", [](const Tensor& x, int64_t dim, const Tensor& index, const Operand& v) { return index_fill(x, dim, index, v); }, "dim"_a, "index"_a, "value"_a);
   both(m, "take_along_dim", [](const Tensor& x, const Tensor& index, std::optional<int64_t> dim) { return take_along_dim(x, index, dim); }, "indices"_a, "dim"_a = nb::none());
@@ -154,7 +154,7 @@ void bind_gather(nb::module_& m) {
 }
 
 void bind_index_put(nb::module_& m) {
-  both_and_inplace(m, "index_put", [](const Tensor& x, const TensorVector& at, const Tensor& v, bool accumulate) { return index_put(x, at, v, accumulate); }, "indices"_a, "values"_a, "accumulate"_a = false);
+  both_and_update(m, "index_put", [](const Tensor& x, const TensorVector& at, const Tensor& v, bool accumulate) { return index_put(x, at, v, accumulate); }, "indices"_a, "values"_a, "accumulate"_a = false);
 }
 
 Tensor is_close(const Tensor& x, const Tensor& y, double rtol, double atol, bool equal_nan) {

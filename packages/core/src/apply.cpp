@@ -52,6 +52,25 @@ void apply(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
   enter(op, x, attrs, y);
 }
 
+namespace {
+thread_local const TensorImpl* updating = nullptr;
+}
+Updating::Updating(const Tensor& x) noexcept { updating = x.get(); }
+Updating::~Updating() { updating = nullptr; }
+
+Tensor update(const Op& op, const Tensor& x, Tensors others, const Attrs& attrs) {
+  if (x.get() == updating) {
+    updating = nullptr;
+    apply_inplace(op, x, others, attrs);
+    return x;
+  }
+  TensorVector all{x};
+  for (const Tensor& t : others) all.push_back(t);
+  Tensor y[max_outputs];
+  apply(op, all, attrs, y);
+  return std::move(y[0]);
+}
+
 void apply_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs) {
   if (watched_here()) return enter_inplace_watched(op, self, others, attrs);
   enter_inplace(op, self, others, attrs);
@@ -319,7 +338,7 @@ void run_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& 
   expect(same_value || !overlaps_itself(*self), op.name, "_: unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
          "Please clone() the tensor before performing the operation.");
   TensorVector operands{self}, own;
-  for (const Tensor& t : others) operands.push_back(share_memory(*t, *self) && !same_memory(*t, *self) ? clone_memory(t) : t);
+  for (const Tensor& t : others) operands.push_back(share_memory(*t, *self) && (op.updates || !same_memory(*t, *self)) ? clone_memory(t) : t);
   const Tensors x = pinned(operands, self.numel(), own);
   const Device device = common_device(op, x);
   expect(device == self.device(), op.name, "_: Expected all tensors to be on the same device, but found at least two devices, ", self.device(), " and ", device);
@@ -329,11 +348,12 @@ void run_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& 
   else shape[0] = broadcast_all(op, x);
   expect(shape[0] == self.sizes(), ErrorKind::shape, op.name, "_: output with shape ", self.sizes(), " doesn't match the broadcast shape ", shape[0]);
   expect(category(t.out[0]) <= category(self.dtype()), op.name, "_: result type ", t.out[0], " can't be cast to the desired output type ", self.dtype());
-  const bool direct = !op.shape && t.out[0] == self.dtype() && !any_sparse(x);
+  const bool updates = op.updates && device.type == DeviceType::cpu;
+  const bool direct = (!op.shape || updates) && t.out[0] == self.dtype() && !any_sparse(x);
   if (direct) {
     View out = view_of(*x[0]);
     Operands in(x.size(), device);
-    for (size_t i = 0; i < x.size(); i++) in.set(i, x[i], op.indices >> i & 1 ? x[i].dtype() : t.compute, &shape[0]);
+    for (size_t i = 0; i < x.size(); i++) in.set(i, x[i], op.indices >> i & 1 ? x[i].dtype() : t.compute, updates ? nullptr : &shape[0]);
     launch(op, device, in.views(), {&out, 1}, attrs, x, in.numbers());
   } else {
     Tensor y[max_outputs];

@@ -261,7 +261,7 @@ bool write(const Launch& l, const Form& f, const View& v, const int64_t* at, boo
 
 enum class Access { read, put, add };
 template <Access access> void run(const Launch& l, const Form& f, const View& v, const int64_t* at) {
-  if (!(access == Access::read ? read(l, f, at) : write(l, f, v, at, access == Access::add))) reference(l);
+  if (!l.y[0].contiguous() || !(access == Access::read ? read(l, f, at) : write(l, f, v, at, access == Access::add))) reference(l);
 }
 
 // One list of positions along a dimension: index_select, index_copy, index_add.

@@ -196,7 +196,7 @@ const Op op_index{.name = "index", .torch = "|self indices", .fields = fields_of
     .batch = batch_index,
     .doc = "The elements of `x` at positions given by tensors of integers or masks.", .reference = index_kernel};
 
-const Op op_index_put{.name = "index_put", .torch = "|self values indices", .fields = fields_of<Indexed>, .kind = Kind::linear, .indices = 4, .types = types::first,
+const Op op_index_put{.name = "index_put", .torch = "|self values indices", .fields = fields_of<Indexed>, .kind = Kind::linear, .updates = true, .indices = 4, .types = types::first,
     .shape = [](Tensors x, const Attrs& attrs, Dims* out) {
       const Dims places = result_sizes(x[0].sizes(), x[2].sizes(), attrs.as<Indexed>());
       expect(x[1].sizes() == places, ErrorKind::shape, "index_put: shape mismatch: values of shape ", x[1].sizes(), " do not fit the places, of shape ", places);
@@ -223,7 +223,10 @@ Tensor nonzero(const Tensor& x) {
 namespace {
 
 Tensor index_at(const Tensor& x, const Tensor& position, const Indexed& a) { return apply(op_index, {x, position}, a); }
-Tensor index_put_at(const Tensor& x, const Tensor& values, const Tensor& position, const Indexed& a) { return apply(op_index_put, {x, values, position}, a); }
+Tensor index_put_at(const Tensor& x, const Tensor& values, const Tensor& position, const Indexed& a) {
+  const Tensor others[] = {values, position};
+  return update(op_index_put, x, others, a);
+}
 Tensor ravel(Tensors indices, const Ravel& a) {
   const auto far = std::find_if(indices.begin(), indices.end(), [](const Tensor& t) { return t.device().type != DeviceType::cpu; });
   if (far != indices.end()) {   // kernels there look at the bounds of what they read

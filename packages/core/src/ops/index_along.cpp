@@ -167,13 +167,13 @@ const Op op_gather{.name = "gather", .torch = "|self index", .fields = fields_of
     .batch = batch::shift<&Dim::dim>,
     .doc = "The elements of `x` at the positions `index` along `dim`; the result has the shape of `index`.", .reference = gather_kernel};
 
-const Op op_scatter{.name = "scatter", .torch = "|self index src", .fields = fields_of<Dim>, .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = scatter_shape,
+const Op op_scatter{.name = "scatter", .torch = "|self index src", .fields = fields_of<Dim>, .kind = Kind::linear, .updates = true, .indices = 2, .types = indexed_types, .shape = scatter_shape,
     .d = {rule([](V v, X<1> index, const Dim& a) { return scatter(v, a.dim, index, zeros_for(v, index.sizes())); }), {},
           rule([](V v, X<1> index, const Dim& a) { return gather(v, a.dim, index); })},
     .batch = batch::shift<&Dim::dim>,
     .doc = "`x` with the elements of `source` written at the positions `index` along `dim`.", .reference = scatter_kernel<false>};
 
-const Op op_scatter_add{.name = "scatter_add", .torch = "|self index src", .fields = fields_of<Dim>, .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = scatter_shape,
+const Op op_scatter_add{.name = "scatter_add", .torch = "|self index src", .fields = fields_of<Dim>, .kind = Kind::linear, .updates = true, .indices = 2, .types = indexed_types, .shape = scatter_shape,
     .d = {rule([](V v) -> Tensor { return v; }), {}, rule([](V v, X<1> index, const Dim& a) { return gather(v, a.dim, index); })},
     .batch = batch::shift<&Dim::dim>,
     .doc = "`x` with the elements of `source` added at the positions `index` along `dim`, in order.", .reference = scatter_kernel<true>};
@@ -193,12 +193,12 @@ const Op op_index_select{.name = "index_select", .torch = "|self index", .fields
     .batch = batch_index_select,
     .doc = "The slices of `x` at the positions `index` (1-d) along `dim`.", .reference = index_select_kernel};
 
-const Op op_index_add{.name = "index_add", .torch = "|self index source", .fields = fields_of<Dim>, .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = index_add_shape<true>,
+const Op op_index_add{.name = "index_add", .torch = "|self index source", .fields = fields_of<Dim>, .kind = Kind::linear, .updates = true, .indices = 2, .types = indexed_types, .shape = index_add_shape<true>,
     .d = {rule([](V v) -> Tensor { return v; }), {}, rule([](V v, X<1> index, const Dim& a) { return index_select(v, a.dim, index); })},
     .batch = batch_index_add<scatter_add>,
     .doc = "`x` with the slices of `source` added at the positions `index` (1-d) along `dim`, in order.", .reference = index_add_kernel<true>};
 
-const Op op_index_copy{.name = "index_copy", .torch = "|self index source", .fields = fields_of<Dim>, .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = index_add_shape<false>,
+const Op op_index_copy{.name = "index_copy", .torch = "|self index source", .fields = fields_of<Dim>, .kind = Kind::linear, .updates = true, .indices = 2, .types = indexed_types, .shape = index_add_shape<false>,
     .d = {rule([](V v, X<1> index, XShape<2> source, const Dim& a) { return index_copy(v, a.dim, index, zeros_for(v, source.sizes)); }), {},
           rule([](V v, X<1> index, const Dim& a) { return index_select(v, a.dim, index); })},
     .batch = batch_index_add<scatter>,
@@ -232,7 +232,7 @@ Tensor scatter_with(const char* op, const Tensor& x, int64_t dim, const Tensor& 
 }
 
 Tensor scatter_with(const Op& op, const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) {
-  return scatter_with(op.name, x, dim, index, source, [&](const Tensor& x, int d, const Tensor& i, const Tensor& s) { return apply(op, {x, i, s}, Dim{d}); });
+  return scatter_with(op.name, x, dim, index, source, [&](const Tensor& x, int d, const Tensor& i, const Tensor& s) { const Tensor others[] = {i, s}; return update(op, x, others, Dim{d}); });
 }
 
 // What leaves the other operand of a combination as it is.
@@ -260,7 +260,8 @@ Tensor combined(const Tensor& start, int dim, const Tensor& index, const Tensor&
 Tensor index_with(const Op& op, const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) {
   const int d = wrap_dim(dim, x.dim(), op.name);
   expect_same_type(x, source, op.name);
-  const Tensor y = apply(op, {at_least_1d(x), flat_index(index, op.name), at_least_1d(source)}, Dim{d});
+  const Tensor others[] = {flat_index(index, op.name), at_least_1d(source)};
+  const Tensor y = update(op, at_least_1d(x), others, Dim{d});
   return x.dim() ? y : reshape(y, {});
 }
 

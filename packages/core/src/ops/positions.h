@@ -97,7 +97,10 @@ void combine(const View& y, const View& source, const View& position, int64_t st
   });
 }
 
-inline void copy(const View& from, const View& to) { op_to_dtype.reference({{&from, 1}, {&to, 1}, Attrs{}, "copy"}); }
+inline void copy(const View& from, const View& to) {
+  if (from.data == to.data) return;   // in place
+  op_to_dtype.reference({{&from, 1}, {&to, 1}, Attrs{}, "copy"});
+}
 
 // y = x with source combined at positions; place(y) restrides whatever plays the part of y. Half types compute in float.
 template <class Place, class F>
@@ -109,7 +112,9 @@ void scatter_with(const View& y, const View& x, const View& source, const View& 
     if constexpr (std::is_same_v<T, C>) {
       combine<T, T>(place(y).view(), source, position, step, f);
     } else {
-      std::vector<C> values(y.numel);
+      int64_t reach = 1;   // y may have gaps
+      for (int d = 0; d < y.ndim; d++) reach += (y.sizes[d] - 1) * y.strides[d];
+      std::vector<C> values(reach);
       const View wide{reinterpret_cast<char*>(values.data()), y.sizes, y.strides, y.ndim, dtype_of<C>(), y.numel};
       copy(y, wide);
       combine<C, T>(place(wide).view(), source, position, step, f);

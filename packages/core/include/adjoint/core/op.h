@@ -33,6 +33,7 @@ struct Op {
   Kind kind = Kind::elementwise;
   int outputs = 1;
   bool variadic = false;                                              // a list of tensors: d[0] serves every input
+  bool updates = false;                                               // the result is the first input, written to at positions: in place, only there
   uint32_t indices = 0;                                               // inputs that are positions or masks: never cast to the compute type
   Types (*types)(Tensors, const Attrs&) = nullptr;
   void (*shape)(Tensors, const Attrs&, Dims* out) = nullptr;          // null: broadcast of the inputs
@@ -62,6 +63,15 @@ inline Tensor apply(const Op& op, std::initializer_list<Lent> x, const Attrs& at
   apply(op, Tensors(reinterpret_cast<const Tensor*>(x.begin()), x.size()), attrs, y);
   return std::move(y[0]);
 }
+// As apply, for an op that updates; in place where `Updating` names x, of which one update at most comes.
+ADJOINT_API Tensor update(const Op& op, const Tensor& x, Tensors others, const Attrs& attrs);
+class ADJOINT_API Updating {
+ public:
+  explicit Updating(const Tensor& x) noexcept;
+  ~Updating();
+  Updating(const Updating&) = delete;
+  Updating& operator=(const Updating&) = delete;
+};
 // Writes op(self, others...) into self.
 ADJOINT_API void apply_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs = {});
 
