@@ -70,7 +70,7 @@ void masked_fill_kernel(const Launch& l) {
 }
 
 constexpr Entry entries[] = {
-    {"add", kernel<Add, 2, cheap>},
+    {"add", kernel_all_widths<Add, 2>},
     {"addcdiv", kernel<Addcdiv, 3, cheap>},
     {"addcmul", kernel<Addcmul, 3, cheap>},
     {"atan2", kernel<Atan2, 2>},
@@ -90,10 +90,10 @@ constexpr Entry entries[] = {
     {"masked_fill", masked_fill_kernel},
     {"maximum", kernel<Maximum, 2, cheap>},
     {"minimum", kernel<Minimum, 2, cheap>},
-    {"mul", kernel<Mul, 2, cheap>},
+    {"mul", kernel_all_widths<Mul, 2>},
     {"pow", pow_kernel},
     {"remainder", kernel<Remainder, 2, call>},
-    {"sub", kernel<Sub, 2, cheap>},
+    {"sub", kernel_all_widths<Sub, 2>},
     {"trunc_divide", kernel_for<TruncDivide, 2, cheap, float, double, Half, BFloat16>},
     {"where", where_kernel},
     {"xlogy", kernel<Xlogy, 2>},

@@ -245,4 +245,10 @@ template <class F, int N, Cost cost = Cost::series> void kernel(const Launch& l)
   else kernel_for<F, N, cost, float, double, Half, BFloat16, Complex<float>, Complex<double>>(l);
 }
 
+// Also the narrow integers of images, masks and quantised numbers.
+template <class F, int N> void kernel_all_widths(const Launch& l) {
+  if (itemsize(l.x[0].dtype) > 2 || !is_integral(l.x[0].dtype)) return kernel<F, N, Cost::cheap>(l);
+  kernel_for<F, N, Cost::cheap, bool, uint8_t, int8_t, int16_t>(l);
+}
+
 }  // namespace adjoint::cpu
