@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kernel_checks import DTYPES, REAL, TOLERANCE, check, random
+from kernel_checks import DTYPES, REAL, TOLERANCE, check, integers, random
 
 import adjoint_core as ad
 from adjoint_kernels_cpu import _kernels
@@ -43,6 +43,14 @@ def test_binary(size: int, dtype: str) -> None:
         check(name, lambda f=getattr(ad, name): f(a, b), TOLERANCE[dtype])
 
 
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int16"])
+@pytest.mark.parametrize("size", SIZES)
+def test_narrow_integers_wrap_around(size: int, dtype: str) -> None:
+    a, b = (integers((size,), -40_000, 40_000, seed).to(getattr(ad, dtype)) for seed in (0, 1))
+    for name in "add mul eq ne lt le bitwise_and bitwise_xor".split() + ["sub"] * (dtype != "bool"):
+        check(name, lambda f=getattr(ad, name): f(a, b), 0)
+
+
 def layouts(dtype: str) -> list[tuple[Any, Any]]:
     a, b = random((60, 700), dtype), random((60, 700), dtype, seed=1)
     wide, tall = random((60, 1400), dtype), random((700, 60), dtype)
@@ -58,7 +66,7 @@ def layouts(dtype: str) -> list[tuple[Any, Any]]:
     ]
 
 
-@pytest.mark.parametrize("dtype", [*DTYPES, "int32", "int64", "bool"])
+@pytest.mark.parametrize("dtype", [*DTYPES, "int8", "int32", "int64", "bool"])
 def test_layouts(dtype: str) -> None:
     for a, b in layouts(dtype):
         for name in ("add", "mul", "eq"):
