@@ -139,14 +139,14 @@ void recount(TensorImpl& y, DType to) {
   need(last >= 0, "dim() cannot be 0");
   need(y.strides[last] == 1, "stride(-1) must be 1");
   const int64_t ratio = std::max(was, is) / std::min(was, is);
-  auto scale = [&](int64_t& n, const char* name, int dim) {
-    need(was > is || n % ratio == 0, name, dim, ") must be divisible by ", ratio);
+  auto scale = [&](int64_t& n, auto&&... name) {
+    need(was > is || n % ratio == 0, name..., " must be divisible by ", ratio);
     n = was > is ? n * ratio : n / ratio;
   };
   int64_t offset = y.offset();
-  scale(offset, "storage_offset(", 0);
-  scale(y.sizes[last], "size(", -1);
-  for (int i = 0; i < last; i++) scale(y.strides[i], "stride(", i);
+  scale(offset, "storage_offset()");
+  scale(y.sizes[last], "size(-1)");
+  for (int i = 0; i < last; i++) scale(y.strides[i], "stride(", i, ")");
 }
 
 }  // namespace
