@@ -142,7 +142,13 @@ def sanitize(session: nox.Session) -> None:
         libraries = ["libasan.so", "libstdc++.so"]  # both first: the sanitizer must find where C++ throws
         ask = [["c++", f"-print-file-name={name}"] for name in libraries]
         runtime = " ".join(subprocess.run(a, capture_output=True, text=True, check=True).stdout.strip() for a in ask)
-        tests = ["tests/test_every_op.py", "tests/test_updates.py", "tests/engine", "packages/functional/tests", "packages/kernels-cpu/tests"]
+        tests = [
+            "tests/test_every_op.py",
+            "tests/test_updates.py",
+            "tests/engine",
+            "packages/functional/tests",
+            "packages/kernels-cpu/tests",
+        ]
         session.run("python", "-m", "pytest", "-q", "-n", "2", *tests, env={**checked, "LD_PRELOAD": runtime})
 
 
