@@ -6,7 +6,6 @@ import functools
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from textwrap import indent
 from typing import Any
 
 from adjoint_core import Tensor
@@ -170,7 +169,8 @@ def _repr(self: Tensor) -> str:
         return _core_repr(self)
     level, batch_dim, value = layer
     name = f"GradTrackingTensor(lvl={level}" if batch_dim < 0 else f"BatchedTensor(lvl={level}, bdim={batch_dim}"
-    return f"{name}, value=\n{indent(repr(value), '    ')}\n)"
+    within = repr(value).replace("\n", "\n    ")
+    return f"{name}, value=\n    {within}\n)"
 
 
 VOLATILE = "volatile was removed and now has no effect. Use `with adjoint.no_grad():` instead."
