@@ -1,7 +1,9 @@
 """profile and record_function: what is recorded, under which names, with which times, shapes, memory and stacks."""
 
+import gc
 import threading
 import time
+import weakref
 
 import pytest
 from profiled import named, profiled
@@ -212,6 +214,36 @@ def test_stacks_name_the_lines_of_the_user_innermost_first():
     (node,) = named(prof, "SinBackward0")
     assert node.stack == sin.stack and {c.name: c.stack for c in node.cpu_children}["aten::cos"] == sin.stack
     assert not any("adjoint_" in e.name or "/adjoint/" in e.name for e in prof.function_events)
+
+
+def test_stacks_run_none_of_the_users_code():
+    class Calls:
+        asked = []
+
+        def __getattr__(self, name):
+            self.asked.append(name)
+            raise KeyError(name)
+
+        def __call__(self, x):
+            return x + 1
+
+    prof = profiled(lambda x: Calls()(x), with_stack=True)
+    assert named(prof, "aten::add") and not Calls.asked
+
+
+def test_stacks_keep_no_module_alive():
+    gone = []
+
+    def run(_):
+        for _ in range(3):
+            layer = ad.nn.Linear(2, 2)
+            layer(ad.ones(1, 2))
+            gone.append(weakref.ref(layer))
+
+    prof = profiled(run, with_stack=True, profile_memory=True)
+    gc.collect()
+    assert all(layer() is None for layer in gone)
+    assert {e.name for e in prof.function_events} >= {"nn.Module: Linear_0", "nn.Module: Linear_1", "nn.Module: Linear_2"}
 
 
 def test_calls_of_modules_have_their_names():

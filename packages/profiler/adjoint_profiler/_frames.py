@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from time import perf_counter_ns
 from types import CodeType, FrameType
 from typing import Any
+from weakref import ReferenceType, ref
 
 from adjoint_core import _core
 
@@ -54,21 +55,31 @@ class Modules:
     """Gives each module a name by its class, in the order in which they are called: nn.Module: Linear_0."""
 
     def __init__(self) -> None:
-        self._names: dict[int, str] = {}
+        self._names: dict[int, tuple[ReferenceType[Any], str]] = {}  # another may take the address of one that is gone
         self._count: Counter[str] = Counter()
-        self._kept: list[Any] = []  # so that no other takes its address
 
     def name(self, frame: FrameType) -> str | None:
         """Of the module whose `__call__` this is; None: it is no module's."""
-        module = frame.f_locals.get("self")
-        if not isinstance(getattr(module, "_modules", None), dict):
+        try:
+            return self._name_of(frame.f_locals.get("self"))
+        except Exception:  # in the middle of a call of the user's, which would fail
             return None
-        if id(module) not in self._names:
-            kind = type(module).__name__
-            self._names[id(module)] = f"nn.Module: {kind}_{self._count[kind]}"
+
+    def _name_of(self, x: Any) -> str | None:
+        if not _is_module(x):
+            return None
+        known = self._names.get(id(x))
+        if known is None or known[0]() is not x:
+            kind = type(x).__name__
+            known = self._names[id(x)] = ref(x), f"nn.Module: {kind}_{self._count[kind]}"
             self._count[kind] += 1
-            self._kept.append(module)
-        return self._names[id(module)]
+        return known[1]
+
+
+def _is_module(x: Any) -> bool:
+    """Looks past the `__getattr__` of the user's class, which may do anything."""
+    attributes = object.__getattribute__(x, "__dict__")
+    return issubclass(type(attributes), dict) and issubclass(type(dict.get(attributes, "_modules")), dict)
 
 
 class Frames:
