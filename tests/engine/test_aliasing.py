@@ -106,3 +106,22 @@ def test_create_graph_records_under_no_grad():
     with ad.no_grad():
         (g,) = ad.autograd.grad(y, x, create_graph=True)
     assert g.requires_grad and ad.autograd.grad(g, x)[0].item() == 18
+
+
+def test_mutation_through_data_is_seen():
+    with ad.autograd.graph.allow_mutation_on_saved_tensors():
+        a = ad.ones(2, requires_grad=True)
+        y = a * 3
+        z = y * y
+        y.data.mul_(2)
+        z.sum().backward()
+    assert a.grad.tolist() == [18.0, 18.0]
+
+
+def test_a_view_of_inference_mode_is_outdated_by_a_recorded_write_to_its_base():
+    a = ad.ones(3, requires_grad=True) * 1
+    with ad.inference_mode():
+        v = a[:2]
+    a.mul_(2)
+    with pytest.raises(RuntimeError, match="either both inside the inference_mode block"):
+        v * 2

@@ -196,7 +196,7 @@ void bind_saved(nb::module_& m) {
   m.def("raw_saved_tensors", raw_saved_tensors);
   m.def("saved_tensor", saved_tensor, nb::arg("node"), nb::arg("output"), nb::arg("index"), nb::arg("raw") = false);
   m.def("set_write_listener", set_write_listener, nb::arg("f").none());
-  m.def("memory_id", [](const Tensor& t) { return reinterpret_cast<uintptr_t>(bottom(fresh(t))->storage); });
+  m.def("memory_id", [](const Tensor& t) { return reinterpret_cast<uintptr_t>(bottom(fresh(t))->storage->data); });
 }
 
 }  // namespace adjoint::engine::python

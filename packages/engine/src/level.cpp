@@ -191,7 +191,8 @@ class OutdatedView final : public Node {
 };
 
 bool loses_history(const ViewInfo& v) {
-  return !v.recorded && (v.creation == Creation::custom || v.creation == Creation::several || v.creation == Creation::no_grad);
+  return !v.recorded && (v.creation == Creation::custom || v.creation == Creation::several || v.creation == Creation::no_grad ||
+                         v.creation == Creation::inference);
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ class Adam(Optimizer):
             g = decayed(p, g, group)
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean.lerp_(g, 1 - beta1)
-        square.mul_(beta2).add_((g * g.conj()).real if g.is_complex() else g * g, alpha=1 - beta2)
+        square.mul_(beta2).add_(g * g, alpha=1 - beta2)
         if group["amsgrad"]:
             state["max_exp_avg_sq"] = square = core.maximum(state["max_exp_avg_sq"], square)
         root = square.sqrt() / math.sqrt(1 - beta2**step) + group["eps"]

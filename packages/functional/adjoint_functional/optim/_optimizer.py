@@ -60,7 +60,12 @@ class Optimizer:
         """Forgets the gradients of all parameters, or makes them zero in place."""
         shown = self._shown("zero_grad")
         for p in (p for group in self.param_groups for p in group["params"] if p.grad is not None):
-            p.grad = None if set_to_none else core.zeros_like(p.grad)
+            if set_to_none:
+                p.grad = None
+            elif p.grad.grad_fn is None:
+                p.grad.requires_grad_(False).zero_()
+            else:
+                p.grad.detach_().zero_()
         shown.end()
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
@@ -74,7 +79,8 @@ class Optimizer:
             for group in self.param_groups:
                 for p in group["params"]:
                     if p.grad is not None:
-                        self.update(p, -p.grad if group["maximize"] else p.grad, self.state[p], group)
+                        g = _real(p.grad)
+                        self.update(_real(p), -g if group["maximize"] else g, self.state[p], group)
         shown.end()
         return loss
 
@@ -83,7 +89,7 @@ class Optimizer:
         return _engine.Range(f"Optimizer.{method}#{type(self).__name__}.{method}")
 
     def update(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """Writes the new value of the parameter ``p``, whose gradient is ``g``."""
+        """Writes the new value of the parameter ``p``, whose gradient is ``g``; of complex ones both come as pairs of real numbers."""
         raise NotImplementedError(f"{type(self).__name__}: update is not defined")
 
     def state_dict(self) -> dict[str, Any]:
@@ -120,7 +126,11 @@ class Optimizer:
 def _copied(value: Any, key: str, p: Tensor) -> Any:
     if not isinstance(value, Tensor):
         return value
-    return value.clone() if key == "step" else value.to(device=p.device, dtype=p.dtype).clone()
+    return value.clone() if key == "step" else _real(value).to(device=p.device, dtype=_real(p).dtype).clone()
+
+
+def _real(t: Tensor) -> Tensor:
+    return core.view_as_real(t) if t.is_complex() else t
 
 
 def check(**values: Any) -> None:
@@ -141,6 +151,11 @@ def decayed(p: Tensor, g: Tensor, group: dict[str, Any]) -> Tensor:
 
 def running(state: dict[str, Any], p: Tensor, *names: str) -> None:
     """Starts a state: the number of steps, and sums of the parameter's shape."""
+    if p.is_cuda and core.cuda.is_current_stream_capturing():
+        raise RuntimeError(
+            "step: Attempting CUDA graph capture of a step() that counts its steps on the CPU: replays would not count. "
+            "Capture forward and backward, and step outside of the graph (SGD can be captured)."
+        )
     if not state:
         state["step"] = core.tensor(0.0)
         state.update({name: core.zeros_like(p, memory_format=core.preserve_format) for name in names})

@@ -60,7 +60,13 @@ class LRScheduler:
         self.base_lrs = [float(group["initial_lr"]) for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         self._last_lr: list[Any] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        """The first step: a run that goes on keeps the rate of its last epoch."""
+        self._is_initial = True
         self.step()
+        self._is_initial = False
 
     def get_lr(self) -> list[Any]:
         """The learning rates of all groups at ``self.last_epoch``."""
@@ -149,7 +155,7 @@ class MultiplicativeLR(_Functions):
 
     def get_lr(self) -> list[Any]:
         """The learning rates of all groups at ``self.last_epoch``."""
-        return [lr * f(self.last_epoch) if self.last_epoch > 0 else lr for f, lr in zip(self.lr_lambdas, self._rates())]
+        return [lr if self._is_initial else lr * f(self.last_epoch) for f, lr in zip(self.lr_lambdas, self._rates())]
 
 
 class _Factor(LRScheduler):
@@ -231,7 +237,7 @@ class LinearLR(_Factor):
         super().__init__(optimizer, last_epoch)
 
     def _factor(self, epoch: int) -> float:
-        if epoch == 0 or epoch > self.total_iters:
+        if epoch == 0 or epoch > self.total_iters or self._is_initial:
             return 1.0 if epoch else self.start_factor
         rise = self.end_factor - self.start_factor
         return 1.0 + rise / (self.total_iters * self.start_factor + (epoch - 1) * rise)
@@ -245,7 +251,7 @@ class ExponentialLR(_Factor):
         super().__init__(optimizer, last_epoch)
 
     def _factor(self, epoch: int) -> float:
-        return self.gamma if epoch else 1.0
+        return self.gamma if epoch and not self._is_initial else 1.0
 
 
 class PolynomialLR(_Factor):
@@ -256,7 +262,7 @@ class PolynomialLR(_Factor):
         super().__init__(optimizer, last_epoch)
 
     def _factor(self, epoch: int) -> float:
-        if epoch == 0 or epoch > self.total_iters:
+        if epoch == 0 or epoch > self.total_iters or self._is_initial:
             return 1.0
         return ((1.0 - epoch / self.total_iters) / (1.0 - (epoch - 1) / self.total_iters)) ** self.power
 
@@ -281,10 +287,8 @@ class CosineAnnealingLR(LRScheduler):
     def get_lr(self) -> list[Any]:
         """The learning rates of all groups at ``self.last_epoch``."""
         epoch, low = self.last_epoch, self.eta_min
-        if epoch == 0:
-            return list(self._rates())
-        if not self._last_lr:  # a run that goes on
-            return self._closed_form()
+        if epoch == 0 or self._is_initial:
+            return self._rates()
         now, before = (1 + math.cos(math.pi * e / self.T_max) for e in (epoch, epoch - 1))
         if (epoch - 1 - self.T_max) % (2 * self.T_max) == 0:
             rise = (1 - math.cos(math.pi / self.T_max)) / 2
@@ -358,7 +362,7 @@ class SequentialLR(LRScheduler):
             set_rate(group, group["initial_lr"])
         for scheduler in self._schedulers:
             scheduler.last_epoch -= 1
-        self._schedulers[0].step()
+        self._schedulers[0]._begin()
         self._last_lr = self._schedulers[0].get_last_lr()
 
     def step(self, epoch: int | None = None) -> None:

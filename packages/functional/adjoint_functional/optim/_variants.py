@@ -26,10 +26,6 @@ def _shrunk(p: Tensor, g: Tensor, group: dict[str, Any]) -> Tensor:
     return g
 
 
-def _square(g: Tensor) -> Tensor:
-    return (g * g.conj()).real if g.is_complex() else g * g
-
-
 class Adadelta(Optimizer):
     """Steps as long as those before, over the size of gradients (Zeiler, arXiv 1212.5701).
 
@@ -159,7 +155,7 @@ class NAdam(Optimizer):
         state["mu_product"] *= now
         product = float(state["mu_product"])
         mean = state["exp_avg"].lerp_(g, 1 - beta1)
-        square = state["exp_avg_sq"].mul_(beta2).add_(_square(g), alpha=1 - beta2)
+        square = state["exp_avg_sq"].mul_(beta2).add_(g * g, alpha=1 - beta2)
         root = (square / (1 - beta2**step)).sqrt() + group["eps"]
         p.sub_(g / root * (lr * (1 - now) / (1 - product)))
         p.sub_(mean / root * (lr * ahead / (1 - product * ahead)))
@@ -204,7 +200,7 @@ class RAdam(Optimizer):
         (beta1, beta2), step = group["betas"], float(state["step"])
         g = _shrunk(p, g, group)
         mean = state["exp_avg"].lerp_(g, 1 - beta1) / (1 - beta1**step)
-        square = state["exp_avg_sq"].mul_(beta2).add_(_square(g), alpha=1 - beta2)
+        square = state["exp_avg_sq"].mul_(beta2).add_(g * g, alpha=1 - beta2)
         most = 2 / (1 - beta2) - 1  # the length of the running mean of squares, in the end and by now
         length = most - 2 * step * beta2**step / (1 - beta2**step)
         if length > 5:
