@@ -18,19 +18,20 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
 
 using Result = int;
 constexpr Result ok = 0, invalid_value = 1, out_of_memory = 2, invalid_context = 201, not_found = 500, not_ready = 600,
-                 unsupported = 900, invalidated = 901, unjoined = 904, isolation = 905, captured_event = 907;
+                 unsupported = 900, invalidated = 901, unjoined = 904, isolation = 905, captured_event = 907, wrong_thread = 908;
 constexpr int devices = 2;
 constexpr size_t arena = size_t(1) << 36, of_device = arena / devices;
 
 struct Stream;
 using Work = std::function<Result(Stream*)>;   // on the stream that it is given
-struct Graph { std::vector<Work> work; std::set<Stream*> members; Stream* origin; int mode; uint64_t id; bool spoilt; };
+struct Graph { std::vector<Work> work; std::set<Stream*> members; Stream* origin; int mode; uint64_t id; bool spoilt; std::thread::id thread; };
 using Seen = std::map<Stream*, size_t>;        // how much of each stream's captured work is known to come before
 struct Stream {
   int id; int device; bool held;
@@ -236,7 +237,7 @@ void standin_hold(Stream* s, int wanted) { std::lock_guard lock(mutex); (s ? s :
 Result cuInit(unsigned) { reserve(); return std::getenv("STANDIN_NO_DEVICE") ? 100 : ok; }
 Result cuDriverGetVersion(int* v) { *v = 13000; return ok; }
 Result cuGetErrorName(Result r, const char** s) {
-  *s = r == invalid_value ? "CUDA_ERROR_INVALID_VALUE" : r == out_of_memory ? "CUDA_ERROR_OUT_OF_MEMORY" : r == invalid_context ? "CUDA_ERROR_INVALID_CONTEXT" : r == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : r == unjoined ? "CUDA_ERROR_STREAM_CAPTURE_UNJOINED" : "CUDA_ERROR_UNKNOWN";
+  *s = r == invalid_value ? "CUDA_ERROR_INVALID_VALUE" : r == out_of_memory ? "CUDA_ERROR_OUT_OF_MEMORY" : r == invalid_context ? "CUDA_ERROR_INVALID_CONTEXT" : r == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : r == unjoined ? "CUDA_ERROR_STREAM_CAPTURE_UNJOINED" : r == wrong_thread ? "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD" : "CUDA_ERROR_UNKNOWN";
   return ok;
 }
 Result cuGetErrorString(Result r, const char** s) {
@@ -399,7 +400,7 @@ Result cuEventSynchronize(Event* e) {
 Result cuStreamBeginCapture_v2(Stream* s, int mode) {
   IN_CONTEXT("cuStreamBeginCapture_v2");
   if (!s || s->graph) return unsupported;
-  s->graph = new Graph{{}, {s}, s, mode, next_capture++, false};
+  s->graph = new Graph{{}, {s}, s, mode, next_capture++, false, std::this_thread::get_id()};
   captures.insert(s->graph);
   entries << "capture " << stream_id(s) << '\n';
   return ok;
@@ -409,6 +410,7 @@ Result cuStreamEndCapture(Stream* s, Graph** graph) {
   *graph = nullptr;
   Graph* g = s ? s->graph : nullptr;
   if (!g || g->origin != s) return unsupported;
+  if (g->mode != 2 && g->thread != std::this_thread::get_id()) return wrong_thread;
   Result r = g->spoilt ? invalidated : ok;
   for (Stream* member : g->members) {
     if (!r && member != s && s->seen[member] < member->seen[member]) r = unjoined;

@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -152,6 +153,51 @@ def test_wrong_uses():
         other.reset()
         assert not ad.cuda.is_current_stream_capturing()
     ad.cuda.synchronize()
+
+
+def elsewhere(call):
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(call).result()
+
+
+def test_another_thread_does_not_end_a_capture():
+    s, y, g = ad.cuda.Stream(), ad.zeros(4, device="cuda"), ad.cuda.CUDAGraph()
+
+    def end():
+        with ad.cuda.stream(s):
+            g.capture_end()
+
+    with ad.cuda.stream(s):
+        g.capture_begin()
+        for call in (end, g.reset):
+            with pytest.raises(RuntimeError, match="CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD"):
+                elsewhere(call)
+            assert ad.cuda.is_current_stream_capturing()
+        y.fill_(3)
+        g.capture_end()
+        assert not ad.cuda.is_current_stream_capturing()
+        g.replay()
+        assert y.tolist() == [3] * 4
+        g.reset()
+        g.capture_begin(capture_error_mode="relaxed")
+        y.fill_(4)
+        elsewhere(end)
+    g.replay()
+    assert y.tolist() == [4] * 4
+
+
+@pytest.mark.parametrize("function", ["cuStreamBeginCapture_v2", "cuStreamGetCaptureInfo_v2"])
+def test_a_capture_that_does_not_begin(function):
+    with ad.cuda.stream(ad.cuda.Stream()):
+        g = ad.cuda.CUDAGraph()
+        driver.standin_fail(function.encode(), 700)
+        with pytest.raises(RuntimeError, match="CUDA_ERROR_ILLEGAL_ADDRESS"):
+            g.capture_begin()
+        assert not ad.cuda.is_current_stream_capturing()
+        ad.cuda.synchronize()
+        g.capture_begin()
+        ad.zeros(4, device="cuda")
+        g.capture_end()
 
 
 def test_work_that_does_not_come_back_spoils_the_capture():

@@ -34,6 +34,23 @@ CaptureInfo info_of(const Stream& s) {
   check(driver().capture_info(s.handle, &i.status, &i.id, nullptr, nullptr, nullptr), "cuStreamGetCaptureInfo");
   return i;
 }
+// The capture's number.
+unsigned long long begin_capture(const Stream& s, int mode) {
+  check(driver().capture_begin(s.handle, mode), "cuStreamBeginCapture");
+  try {
+    return info_of(s).id;
+  } catch (...) {
+    GraphHandle recording = nullptr;
+    driver().capture_end(s.handle, &recording);
+    if (recording) driver().graph_destroy(recording);
+    throw;
+  }
+}
+// A stream of which the driver knows nothing any more records nothing.
+bool still_recording(const Stream& s) {
+  CaptureInfo i;
+  return !driver().capture_info(s.handle, &i.status, &i.id, nullptr, nullptr, nullptr) && i.status;
+}
 bool none(const Stream& s) { return !captures.load(std::memory_order_relaxed) || !s.handle; }   // the default stream never captures
 
 }  // namespace
@@ -72,15 +89,19 @@ void Graph::begin(Pool pool, Mode mode) {
   const Stream& stream = current_stream(current_device());
   expect(stream.handle, "CUDA graphs must be captured on a non-default stream. (However, after capture, it's ok to replay them on the default stream.)");
   enter(stream.device);
-  check(driver().capture_begin(stream.handle, static_cast<int>(mode)), "cuStreamBeginCapture");
+  captures++;   // first: when it begins, other threads are on their guard
+  try {
+    id_ = begin_capture(stream, static_cast<int>(mode));
+  } catch (...) {
+    captures--;
+    throw;
+  }
   stream_ = stream;
-  id_ = info_of(stream).id;
   pool_ = pool ? pool : new_pool();
   under_way_ = true;
   std::lock_guard lock(books().mutex);
   books().users[pool_]++;
   books().under_way.push_back(this);
-  captures++;
 }
 
 // The capture is over, whatever became of it.
@@ -92,12 +113,19 @@ void Graph::leave() noexcept {
   captures--;
 }
 
+// In another thread than the one that began it, unless it is relaxed, a capture cannot be ended: it goes on.
+Result Graph::stop() {
+  enter(stream_.device);
+  const Result r = driver().capture_end(stream_.handle, &recording_);
+  if (r && still_recording(stream_)) driver_error(r, "cuStreamEndCapture");
+  leave();
+  return r;
+}
+
 size_t Graph::end() {
   expect(under_way_, "capture_end: no capture is under way");
   expect(current_stream(stream_.device) == stream_, "Capture must end on the same stream it began on.");
-  enter(stream_.device);
-  const Result r = driver().capture_end(stream_.handle, &recording_);
-  leave();
+  const Result r = stop();
   try {
     check(r, "cuStreamEndCapture");
     size_t pieces = 0;
@@ -109,7 +137,7 @@ size_t Graph::end() {
     }
     return pieces;
   } catch (...) {
-    reset();
+    drop();
     throw;
   }
 }
@@ -134,11 +162,23 @@ void Graph::replay() {
   put({.kind = Work::Kind::kernel, .name = "CUDA graph", .stream = stream}, [&] { check(driver().graph_launch(executable_, stream.handle), "cuGraphLaunch"); });
 }
 
-void Graph::reset() noexcept {
-  if (under_way_) {
-    driver().capture_end(stream_.handle, &recording_);   // whether it had failed or not
-    leave();
+void Graph::reset() {
+  if (under_way_) stop();   // whether it had failed or not
+  drop();
+}
+
+Graph::~Graph() {
+  try {
+    reset();
+  } catch (const Error&) {   // the stream records on, for nobody
+    std::unique_lock lock(books().mutex);
+    std::erase(books().under_way, this);
+    lock.unlock();
+    drop();
   }
+}
+
+void Graph::drop() noexcept {
   if (executable_) driver().executable_destroy(executable_);
   if (recording_) driver().graph_destroy(recording_);
   executable_ = nullptr;

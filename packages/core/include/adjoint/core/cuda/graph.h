@@ -35,12 +35,12 @@ class ADJOINT_API Graph {
   enum class Mode : int { global, thread_local_, relaxed };   // whose unsafe calls are errors meanwhile
   explicit Graph(bool keep_recording = false) : keep_recording_(keep_recording) {}
   Graph(const Graph&) = delete;
-  ~Graph() { reset(); }
+  ~Graph();
   void begin(Pool pool, Mode mode);   // on the current stream; memory from `pool`, or one of its own
   size_t end();                       // how many pieces of work it recorded
   void instantiate();                 // end() does, unless the recording is kept
   void replay();                      // on the current stream
-  void reset() noexcept;              // a capture under way is given up
+  void reset();                       // a capture under way is given up
   Pool pool() const noexcept { return pool_; }
   GraphHandle recording() const noexcept { return recording_; }
   GraphExecutable executable() const noexcept { return executable_; }
@@ -54,7 +54,9 @@ class ADJOINT_API Graph {
   friend bool capturing_on(int device);
   // A generator and where it stood before the capture; the calls recorded since.
   struct Drawn { Generator* generator; uint64_t seed, offset, calls; Storage* state; };
+  Result stop();
   void leave() noexcept;
+  void drop() noexcept;
   void place_generators();
   bool keep_recording_, under_way_ = false;
   Stream stream_;
