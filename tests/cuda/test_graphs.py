@@ -105,6 +105,24 @@ def test_pinned_copies_are_replayed():
             y.copy_(ad.ones(4))
 
 
+def test_pinned_memory_of_a_replay_is_not_handed_out_before_it_is_done():
+    x, s, g = ad.ones(1 << 14).pin_memory(), ad.cuda.Stream(), ad.cuda.CUDAGraph()
+    address = x.data_ptr()
+    with ad.cuda.graph(g):
+        y = x.to("cuda", non_blocking=True)
+    del x
+    hold = ctypes.c_void_p(s.cuda_stream)
+    with ad.cuda.stream(s):
+        driver.standin_hold(hold, 1)
+        g.replay()
+        g.reset()
+        assert ad.zeros(1 << 14).pin_memory().data_ptr() != address
+        driver.standin_hold(hold, 0)
+    again = [ad.zeros(1 << 14).pin_memory() for _ in range(2)]
+    assert address in [t.data_ptr() for t in again]
+    del y
+
+
 def test_capture_by_hand_and_kept_graphs():
     s, y = ad.cuda.Stream(), ad.zeros(4, device="cuda")
     g = ad.cuda.CUDAGraph(keep_graph=True)

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "cuda/pinned.h"
+
 namespace adjoint::cuda {
 
 std::atomic<int> captures{0};
@@ -160,6 +162,8 @@ void Graph::replay() {
   if (capturing(stream)) fail_capturing("replay of another graph");
   place_generators();
   put({.kind = Work::Kind::kernel, .name = "CUDA graph", .stream = stream}, [&] { check(driver().graph_launch(executable_, stream.handle), "cuGraphLaunch"); });
+  for (const Storage* s : kept_)
+    if (is_pinned(*s)) note_copy(*s, stream);   // is not handed out again before this replay is done
 }
 
 void Graph::reset() {
