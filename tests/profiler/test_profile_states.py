@@ -1,13 +1,20 @@
 """profile from outside: options, states it may be in, and what it says when it is used wrongly."""
 
 import contextlib
-import threading
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from profiled import named, profiled, step
 
 import adjoint as ad
 from adjoint.autograd import profiler
+
+
+def elsewhere(run):
+    """In another thread, which raises here."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(run).result()
 
 
 def test_events_have_what_pytorch_gives_each():
@@ -33,11 +40,8 @@ def test_whether_a_profile_runs():
         with profiler.profile():
             assert enabled()
         assert enabled()
-        elsewhere = []
-        thread = threading.Thread(target=lambda: elsewhere.append(enabled()))
-        thread.start()
-        thread.join()
-    assert not enabled() and elsewhere == [False]
+        assert not elsewhere(enabled)
+    assert not enabled()
 
 
 def test_profiles_nest_as_deep_as_observers_may():
@@ -51,6 +55,27 @@ def test_profiles_nest_as_deep_as_observers_may():
     with ninth:  # it did not begin before
         ad.ones(1)
     assert [e.name for e in ninth.function_events] == ["aten::ones"]
+
+
+@pytest.mark.parametrize("with_stack", [False, True])
+def test_a_profile_ends_in_its_own_thread(with_stack):
+    prof = profiler.profile(with_stack=with_stack)
+    prof.__enter__()
+    with pytest.raises(RuntimeError, match="profile: it ends in the thread in which it began, got another"):
+        elsewhere(prof.__exit__)
+    assert prof.recording and not prof.function_events
+    ad.ones(1)
+    prof.__exit__()
+    assert "aten::ones" in {e.name for e in prof.function_events}
+
+
+@pytest.mark.parametrize("drop", [list.clear, lambda held: elsewhere(held.clear)], ids=["here", "elsewhere"])
+def test_profiles_that_are_dropped_stop_watching(drop):
+    for _ in range(20):  # more than may watch at once
+        held = [profiler.profile(with_stack=True)]
+        held[0].__enter__()
+        drop(held)
+    assert not ad.autograd._profiler_enabled() and sys.getprofile() is None
 
 
 def test_used_once_disabled_or_not_at_all():

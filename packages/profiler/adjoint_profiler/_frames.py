@@ -92,14 +92,13 @@ class Frames:
 
     def start(self) -> None:
         """Begins with the frames that are open now."""
-        open_frames: list[FrameType] = []
+        open_calls: list[tuple[CodeType, int]] = []  # no frames: this one is among them, and would hold itself
         frame: FrameType | None = sys._getframe()
         while frame is not None:
-            open_frames.append(frame)
+            open_calls.append((frame.f_code, frame.f_back.f_lineno if frame.f_back else 0))
             frame = frame.f_back
         now = perf_counter_ns()
-        for frame in reversed(open_frames):
-            self._log.append((now, frame.f_code, frame.f_back.f_lineno if frame.f_back else 0, None))
+        self._log.extend((now, code, line, None) for code, line in reversed(open_calls))
         self._before = sys.getprofile()
         sys.setprofile(self._on_event)
 

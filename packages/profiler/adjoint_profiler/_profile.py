@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from time import perf_counter_ns, time_ns
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
+from weakref import ReferenceType, ref
 
 from adjoint_core import cuda
 from adjoint_engine import _engine
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 class profile:
     """Records the calls, nodes of backward and labelled ranges of this thread, and how long each took.
 
-    Other threads are not seen. A profile is used once, unless `acc_events` is set.
+    Other threads are not seen, and it ends in the thread in which it began. A profile is used once, unless
+    `acc_events` is set.
 
     Arguments:
         enabled: False makes it do nothing.
@@ -43,7 +45,7 @@ class profile:
         with_flops: floating-point operations of products, convolutions and elementwise arithmetic.
         profile_memory: bytes of tensors allocated and freed.
         with_stack: the Python stack of each event, and Python functions as events of their own. Slow.
-        with_modules: accepted; there are no modules.
+        with_modules: accepted; `with_stack` shows calls of modules as events.
         use_kineto: accepted; the engine records for itself.
         use_cpu: False asks for a device alone, and needs `use_kineto` and a device.
         experimental_config: accepted.
@@ -53,7 +55,7 @@ class profile:
         activity_filters: which types of events are kept of an activity: cpu_op, user_annotation, python_function.
 
     Raises:
-        RuntimeError: entered twice.
+        RuntimeError: entered twice, or left in another thread.
         ValueError: nothing to record, or a negative timeout.
 
     Example::
@@ -167,22 +169,28 @@ class profile:
         now = perf_counter_ns()
         if not self._sessions:
             self._origin, self._origin_of_day = now, time_ns()
+        _forget_dropped()
         log.start()
-        _running().add(id(log))
         self._open = Session(log, frames, now, now)
+        _running()[id(log)] = self._open, ref(self)
         if frames is not None:
             frames.start()
 
     def _stop(self) -> None:
         if self._open is None:
             return
+        if id(self._open.log) not in _running():
+            raise RuntimeError("profile: it ends in the thread in which it began, got another thread")
         session, self._open = self._open, None
-        if session.frames is not None:
-            session.frames.stop()
-        session.log.stop()
-        _running().discard(id(session.log))
+        _end(session)
         self._sessions.append(Session(session.log, session.frames, session.began, perf_counter_ns()))
         self._events = None
+
+    def __del__(self) -> None:
+        session = self.__dict__.get("_open")
+        if session is not None and id(session.log) in _running():
+            _end(session)
+            _dropped().append(session)  # its log may be writing an event now
 
     def toggle_collection_dynamic(self, enabled: bool, activities: Iterable[ProfilerActivity]) -> None:
         """Pauses recording in the middle of a profile, or goes on, if the CPU is among the activities."""
@@ -349,12 +357,33 @@ def profiler_enabled() -> bool:
         >>> inside, profiler_enabled()
         (True, False)
     """
+    _forget_dropped()
     return bool(_running())
 
 
-def _running() -> set[int]:
-    """The logs of this thread that record now, by their ids."""
-    return _here.__dict__.setdefault("running", set())
+def _running() -> dict[int, tuple[Session, ReferenceType[profile]]]:
+    """What this thread records now, by the ids of the logs, and for whom."""
+    return _here.__dict__.setdefault("running", {})
+
+
+def _dropped() -> list[Session]:
+    """Sessions of this thread that have ended with their profiles."""
+    return _here.__dict__.setdefault("dropped", [])
+
+
+def _end(session: Session) -> None:
+    if session.frames is not None:
+        session.frames.stop()
+    session.log.stop()
+    del _running()[id(session.log)]
+
+
+def _forget_dropped() -> None:
+    """Ends the sessions of this thread whose profiles were dropped by another one, which cannot."""
+    _dropped().clear()
+    for session, owner in list(_running().values()):
+        if owner() is None:
+            _end(session)
 
 
 @contextlib.contextmanager
