@@ -337,9 +337,20 @@ def test_a_replay_is_one_piece_of_work_and_a_capture_none():
     prof = profiled(run)
     assert by_name(prof, "capture").device_time_total == 0
     assert by_name(prof, "replay").kernels == [Kernel("CUDA graph", 0, pytest.approx(4.2))]
-    with pytest.raises(RuntimeError, match="not permitted when stream is capturing"), ad.cuda.graph(ad.cuda.CUDAGraph()):
-        profiled(lambda: None)
     assert len(on_device(profiled(graph.replay))) == 1
+
+
+def test_a_profile_begins_within_a_capture():
+    x, graph = ad.zeros(1024, device="cuda"), ad.cuda.CUDAGraph()
+    prof = profiler.profile(use_device="cuda")
+    with ad.cuda.graph(graph):
+        prof.__enter__()
+        x.fill_(1.0)
+    graph.replay()
+    prof.__exit__()
+    (event,) = on_device(prof)
+    assert event.name == "CUDA graph" and event.time_range.elapsed_us() == pytest.approx(fill_us(4096))
+    assert x[5].item() == 1
 
 
 def test_a_replay_is_one_piece_of_work():

@@ -45,18 +45,18 @@ int64_t nanoseconds(float milliseconds) { return std::llround(static_cast<double
 
 // The CPU waits once, and knows what time it was on the device. This late, no work seems to run before it was put there.
 void DeviceLog::align(const cuda::Stream& stream) {
-  Clock& c = clocks_[stream.device].emplace();
-  c.event = take(stream.device);
+  Clock c{take(stream.device)};
   const WithoutGil free(true);
   stream.synchronize();
   c.event.record(stream);
   c.event.synchronize();
   c.time = now();
+  clocks_[stream.device] = std::move(c);
 }
 
 void DeviceLog::start() {
-  const int device = cuda::current_device();
-  align(cuda::current_stream(device));
+  const cuda::Stream stream = cuda::current_stream(cuda::current_device());
+  if (!cuda::capturing(stream)) align(stream);   // it must not wait; the first piece after the capture does
 }
 
 void DeviceLog::begin(const cuda::Work& w, uint32_t name, uint32_t event) noexcept {
