@@ -76,7 +76,7 @@ class Adam(Optimizer):
         weight_decay: adds ``weight_decay · p`` to the gradient, or shrinks p itself if ``decoupled_weight_decay``.
         amsgrad: divides by the largest mean of squares so far.
         maximize: ascends.
-        foreach, capturable, fused: accepted; all do the same.
+        foreach, capturable, fused: accepted; all do the same. Inside the capture of a CUDA graph a step is an error.
         differentiable: the step itself is recorded.
 
     Example::
@@ -88,6 +88,8 @@ class Adam(Optimizer):
         >>> w.tolist()
         [1.5]
     """
+
+    _counts_steps = True
 
     def __init__(
         self,
@@ -208,6 +210,8 @@ class Adagrad(Optimizer):
         >>> w.tolist()
         [1.5]
     """
+
+    _counts_steps = True
 
     def __init__(
         self,

@@ -22,6 +22,8 @@ class Optimizer:
         ValueError: no parameters, a parameter that is no leaf, or one that is in two groups.
     """
 
+    _counts_steps = False  # whether what a step does depends on how many there were
+
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
             raise TypeError(
@@ -79,10 +81,18 @@ class Optimizer:
             for group in self.param_groups:
                 for p in group["params"]:
                     if p.grad is not None:
+                        self._check_capture(p)
                         g = _real(p.grad)
                         self.update(_real(p), -g if group["maximize"] else g, self.state[p], group)
         shown.end()
         return loss
+
+    def _check_capture(self, p: Tensor) -> None:
+        if self._counts_steps and p.is_cuda and core.cuda.is_current_stream_capturing():
+            raise RuntimeError(
+                f"{type(self).__name__}: Attempting CUDA graph capture of a step() that counts steps on the CPU: replays would "
+                "not count. Capture forward and backward, and step outside of the graph (SGD can be captured)."
+            )
 
     def _shown(self, method: str) -> Any:
         """A range in profiles until it ends, or is forgotten because of an error; as PyTorch calls it."""
@@ -151,11 +161,6 @@ def decayed(p: Tensor, g: Tensor, group: dict[str, Any]) -> Tensor:
 
 def running(state: dict[str, Any], p: Tensor, *names: str) -> None:
     """Starts a state: the number of steps, and sums of the parameter's shape."""
-    if p.is_cuda and core.cuda.is_current_stream_capturing():
-        raise RuntimeError(
-            "step: Attempting CUDA graph capture of a step() that counts its steps on the CPU: replays would not count. "
-            "Capture forward and backward, and step outside of the graph (SGD can be captured)."
-        )
     if not state:
         state["step"] = core.tensor(0.0)
         state.update({name: core.zeros_like(p, memory_format=core.preserve_format) for name in names})

@@ -82,6 +82,8 @@ class Adamax(Optimizer):
         [1.5]
     """
 
+    _counts_steps = True
+
     def __init__(
         self,
         params: Iterable[Any],
@@ -122,6 +124,8 @@ class NAdam(Optimizer):
         >>> w.item() < 2
         True
     """
+
+    _counts_steps = True
 
     def __init__(
         self,
@@ -176,6 +180,8 @@ class RAdam(Optimizer):
         1.6
     """
 
+    _counts_steps = True
+
     def __init__(
         self,
         params: Iterable[Any],
@@ -223,6 +229,8 @@ class ASGD(Optimizer):
         >>> w.tolist()
         [1.0]
     """
+
+    _counts_steps = True
 
     def __init__(
         self,
@@ -322,6 +330,8 @@ class SparseAdam(Optimizer):
         >>> [round(step, 4) for step in (before - table.weight).flatten().tolist()]
         [0.0, 0.5, 0.0]
     """
+
+    _counts_steps = True
 
     def __init__(
         self,
