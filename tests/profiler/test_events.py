@@ -222,6 +222,7 @@ def test_reprs():
     event = FunctionEvent(1, "op", 0, 0, 10)
     assert "id=1 name=op" in repr(event) and "cpu_time=10.000us" in repr(event)
     assert "key=op" in repr(EventList([event]).key_averages()[0]) and repr(util.Interval(1, 2)) == "Interval(1, 2)"
+    assert util.Interval(12.4, 14.183).elapsed_us() == 1.783  # not 1.7829999999999995
 
 
 def test_differences_of_two_profiles():

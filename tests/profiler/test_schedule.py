@@ -107,6 +107,12 @@ def test_activities():
         profile(activities=[])
 
 
+def test_stopped_before_it_was_started():
+    with pytest.raises(AssertionError, match="must be initialized before stopping trace"):
+        profile().stop()
+    profile(schedule=schedule(wait=1, warmup=0, active=1)).stop()  # it would record nothing yet
+
+
 def test_nothing_recorded_yet():
     prof = profile(schedule=schedule(wait=5, warmup=0, active=1))
     with prof:

@@ -27,6 +27,8 @@ class Interval:
 
         >>> Interval(2, 7).elapsed_us()
         5
+        >>> Interval(12.4, 14.183).elapsed_us()
+        1.783
     """
 
     def __init__(self, start: float, end: float) -> None:
@@ -34,8 +36,8 @@ class Interval:
         self.end = end
 
     def elapsed_us(self) -> float:
-        """Its length in microseconds."""
-        return self.end - self.start
+        """Its length in microseconds, to the nanosecond."""
+        return round(self.end - self.start, 3)
 
     def __repr__(self) -> str:
         return f"Interval({self.start}, {self.end})"

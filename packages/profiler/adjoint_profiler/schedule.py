@@ -183,7 +183,13 @@ class profile:
         self._enter(self.schedule(self.step_num))
 
     def stop(self) -> None:
-        """Ends the last step, and the cycle if one is being recorded."""
+        """Ends the last step, and the cycle if one is being recorded.
+
+        Raises:
+            AssertionError: it was not started, and its schedule begins with recording.
+        """
+        if self.profiler is None and self.schedule(self.step_num) in _RECORDS:
+            raise AssertionError("Profiler must be initialized before stopping trace")
         self._leave(ended=True)
         self.current_action = ProfilerAction.NONE
         KinetoStepTracker.erase_step_count("ProfilerStep")
