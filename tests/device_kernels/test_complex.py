@@ -78,6 +78,23 @@ def test_two_operands(op, dtype):
     same(lambda x, y: op(x, y), x.to(ad.complex64), y.to(ad.complex128))
 
 
+@pytest.mark.parametrize("dtype", COMPLEX, ids=lambda t: t.name)
+def test_zero_and_infinity(dtype):
+    inf = float("inf")
+    ends = [
+        0j,
+        1 + 1j,
+        2 - 3j,
+        *(complex(a, b) for a in (inf, -inf) for b in (0, 1, -2, inf, -inf)),
+        complex(0, inf),
+        complex(1, -inf),
+    ]
+    z = ad.tensor(ends, dtype=dtype)
+    same(lambda x: [ad.reciprocal(x), 1 / x, x / 2, x / 0, x / (1 + 1j)], z)
+    same(lambda x, y: x / y, z[:, None], z)
+    same(ad.tanh, z[z.imag.isfinite()])
+
+
 def test_comparisons_and_choices():
     x = numbers(ad.complex64, 4, 5)
     y = ad.where(x.abs() > 1, x, x + 1)

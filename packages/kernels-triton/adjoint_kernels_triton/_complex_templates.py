@@ -18,7 +18,8 @@ def parts(source, offset, mask, KIND: tl.constexpr):
     if KIND == REAL:
         return load(source, offset, mask), 0.0
     elif KIND == PAIRS:
-        return tl.load(source + 2 * offset, mask=mask), tl.load(source + (2 * offset + 1), mask=mask)
+        first = source + 2 * offset.to(tl.int64)  # may be beyond 32 bits where the offset is not
+        return tl.load(first, mask=mask), tl.load(first + 1, mask=mask)
     else:
         return source[0], source[1]
 
@@ -35,8 +36,9 @@ def place(i, sizes, strides, DIMS: tl.constexpr):
 def store_parts(out, at, y, mask, KIND: tl.constexpr):
     """Of a result in parts, only the real one goes where the result is real."""
     if KIND == PAIRS:
-        tl.store(out + 2 * at, (y[0] + tl.zeros_like(at)).to(out.dtype.element_ty), mask=mask)
-        tl.store(out + (2 * at + 1), (y[1] + tl.zeros_like(at)).to(out.dtype.element_ty), mask=mask)
+        first = out + 2 * at.to(tl.int64)
+        tl.store(first, (y[0] + tl.zeros_like(at)).to(out.dtype.element_ty), mask=mask)
+        tl.store(first + 1, (y[1] + tl.zeros_like(at)).to(out.dtype.element_ty), mask=mask)
     else:
         tl.store(out + at, y[0].to(out.dtype.element_ty), mask=mask)
 

@@ -38,23 +38,36 @@ def mul(a, b, c, d):
 
 
 @triton.jit
+def unit(x):
+    return tl.where(x == float("inf"), 1.0, tl.where(x == -float("inf"), -1.0, 0.0))
+
+
+@triton.jit
 def quotient(a, b, c, d):
-    """The divisor is scaled by the larger of its parts, so that no square overflows."""
+    """The divisor is scaled by the larger of its parts, so that no square overflows; by zero each part is divided by it."""
     swap = tl.abs(c) < tl.abs(d)
-    large = tl.where(swap, d, c)
-    ratio = tl.where(swap, c, d) / large
-    below = large + ratio * tl.where(swap, c, d)
-    return (tl.where(swap, a * ratio + b, a + b * ratio)) / below, (tl.where(swap, b * ratio - a, b - a * ratio)) / below
+    large, small = tl.where(swap, d, c), tl.where(swap, c, d)
+    ratio = tl.where(small == large, 1.0, tl.where(small == -large, -1.0, small / large))  # of two infinite parts too
+    below = large + ratio * small
+    zero = large == 0
+    infinite = (tl.abs(a) == float("inf")) | (tl.abs(b) == float("inf"))  # counts as a direction of unit parts
+    p, q = tl.where(infinite, unit(a), a), tl.where(infinite, unit(b), b)
+    factor = tl.where(infinite, float("inf"), 1.0)
+    real = tl.where(swap, p * ratio + q, p + q * ratio) / below * factor
+    imaginary = tl.where(swap, q * ratio - p, q - p * ratio) / below * factor
+    return tl.where(zero, a / tl.abs(c), real), tl.where(zero, b / tl.abs(d), imaginary)
 
 
 @complex_elementwise()
 def div(a, b, c, d):
-    return quotient(a, b, c + a * 0, d + a * 0)
+    none = tl.zeros_like(a)
+    return quotient(a, b + none, c + none, d + none)
 
 
 @complex_elementwise()
 def reciprocal(a, b):
-    return quotient(a * 0 + 1, a * 0, a, b)
+    none = tl.zeros_like(a)
+    return quotient(none + 1, none, a, b)
 
 
 @complex_elementwise()
@@ -121,7 +134,7 @@ def cosh(a, b):
 @complex_elementwise()
 def tanh(a, b):
     """(sinh 2a + i sin 2b) / (cosh 2a + cos 2b), where that does not overflow."""
-    a2 = tl.where(tl.abs(a) > 20, libdevice.copysign(20.0 + a * 0, a), a) * 2
+    a2 = tl.where(tl.abs(a) > 20, libdevice.copysign(20.0 + tl.zeros_like(a), a), a) * 2
     below = libdevice.cosh(a2) + libdevice.cos(2 * b)
     return libdevice.sinh(a2) / below, libdevice.sin(2 * b) / below
 

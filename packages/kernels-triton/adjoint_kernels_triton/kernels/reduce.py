@@ -219,7 +219,7 @@ def power(x, p):
     elif p == 0.0:
         r = (a != 0).to(a.dtype)
     else:
-        r = libdevice.pow(a, p.to(a.dtype) + a * 0)
+        r = libdevice.pow(a, p.to(a.dtype) + tl.zeros_like(a))
     return r
 
 
@@ -241,7 +241,9 @@ def vector_norm(x0, y0, n, outer, inner, p, ROWS: tl.constexpr, BLOCK: tl.conste
         most = tl.where(p > 0, larger(most, a), smaller(most, a))
     s = tl.sum(total, 1)
     root = tl.where(
-        p == 2.0, libdevice.sqrt_rn(s), tl.where((p == 1.0) | (p == 0.0), s, libdevice.pow(s, (1.0 / p).to(s.dtype) + s * 0))
+        p == 2.0,
+        libdevice.sqrt_rn(s),
+        tl.where((p == 1.0) | (p == 0.0), s, libdevice.pow(s, (1.0 / p).to(s.dtype) + tl.zeros_like(s))),
     )
     outermost = tl.where(p > 0, tl.reduce(most, 1, larger), tl.reduce(most, 1, smaller))
     put(y0, tl.where(extreme, outermost, root), outer, inner, ROWS)
