@@ -1,6 +1,7 @@
 // Methods about layout, memory and conversion: size, stride, item, to, clone, copy_, fill_, ...
 #include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/inference.h>
+#include <adjoint/core/shared_memory.h>
 #include <adjoint/core/observer.h>
 
 #include <cstring>
@@ -166,18 +167,17 @@ void bind_conversion(nb::module_& m, const Methods& t) {
         "from_"_a, "to"_a);
 }
 
-void release_whole(void* s) noexcept { static_cast<Storage*>(s)->dec_ref(); }
-
 // Its memory counts writes on its own from here.
 void count_from(TensorImpl& x, uint32_t version) {
-  Storage* whole = x.storage;   // the reference of x passes to the new block
-  x.storage = Storage::borrow(whole->data, whole->nbytes, release_whole, whole, whole->device);
+  Storage* before = x.storage;
+  x.storage = sharing(before);
   x.storage->version = version;
+  before->dec_ref();
 }
 
 // Whether other tensors, arrays or graphs look at its memory too, or others own it: it cannot move.
 bool is_shared(const Storage* s) {
-  while (s && s->refs == 1 && s->deleter == release_whole) s = static_cast<Storage*>(s->context);
+  while (s && s->refs == 1 && shared_by(s)) s = shared_by(s);
   return s && (s->refs > 1 || (s->deleter && !cuda::is_pinned(*s)));
 }
 

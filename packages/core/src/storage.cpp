@@ -1,6 +1,7 @@
 // Storage: one block for header and small data, a separate one for large data.
 #include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/inference.h>
+#include <adjoint/core/shared_memory.h>
 
 #include <new>
 
@@ -39,6 +40,19 @@ void Storage::free() noexcept {
   const size_t bytes = block;
   this->~Storage();
   deallocate(this, bytes);
+}
+
+namespace {
+void release(void* s) noexcept { static_cast<Storage*>(s)->dec_ref(); }
+}  // namespace
+
+Storage* shared_by(const Storage* s) noexcept { return s->deleter == release ? static_cast<Storage*>(s->context) : nullptr; }
+
+Storage* sharing(Storage* from) {
+  Storage* first = shared_by(from);
+  Storage* whole = first && first->data == from->data ? first : from;
+  whole->inc_ref();
+  return Storage::borrow(whole->data, whole->nbytes, release, whole, whole->device);
 }
 
 }  // namespace adjoint

@@ -1,6 +1,7 @@
 // What a user asks of a tensor: requires_grad, detach, grad.
 #include <adjoint/core/inference.h>
 #include <adjoint/core/observer.h>
+#include <adjoint/core/shared_memory.h>
 #include <adjoint/engine/autograd.h>
 
 #include <algorithm>
@@ -106,16 +107,12 @@ void move_retain(TensorImpl& t, Node* from) {
   node(x)->hooks().retain.push_back({t.out_nr, hook});
 }
 
-static void drop_whole(void* s) noexcept { static_cast<Storage*>(s)->dec_ref(); }
-
 // Writes through it do not count as writes to t. Its memory lives as long as this block of it.
 Tensor data(const Tensor& t) {
   Tensor r = detach(t);
   if (r->keys & key_lifted || !r->storage) return r;
-  Storage *from = r->storage, *whole = from;
-  if (from->deleter == drop_whole && static_cast<Storage*>(from->context)->data == from->data) whole = static_cast<Storage*>(from->context);   // x.data.data...: no chain
-  whole->inc_ref();
-  r->storage = Storage::borrow(whole->data, whole->nbytes, drop_whole, whole, whole->device);
+  Storage* from = r->storage;
+  r->storage = sharing(from);
   from->dec_ref();
   return r;
 }
