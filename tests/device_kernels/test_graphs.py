@@ -234,7 +234,29 @@ def test_graphed_functions_in_a_chain():
 def test_what_cannot_be_graphed():
     with pytest.raises(TypeError, match="sample_args must contain only tensors, got 3"):
         ad.cuda.make_graphed_callables(lambda x: x, (3,))
+    with pytest.raises(ValueError, match="sample_args must be on a GPU, got a tensor on cpu"):
+        ad.cuda.make_graphed_callables(lambda x: x, (ad.ones(3),))
+    with pytest.raises(TypeError, match="must return only tensors, got None"):
+        ad.cuda.make_graphed_callables(lambda x: (x, None), (ad.ones(3, device="cuda"),))
     hooked = model()
     hooked.register_forward_hook(lambda *args: None)
     with pytest.raises(ValueError, match="must not have hooks"):
         ad.cuda.make_graphed_callables(hooked, (ad.ones(2, 6, device="cuda"),))
+
+
+def test_calls_unlike_the_samples():
+    x = ad.arange(4.0).view(2, 2).cuda()
+    f = ad.cuda.make_graphed_callables(lambda x: x * 2, (x,))
+    for args in ((), (x, x), ([x],)):
+        with pytest.raises(TypeError, match="takes arguments as in sample_args"):
+            f(*args)
+    with pytest.raises(TypeError, match="takes no keyword arguments, got x"):
+        f(x=x)
+    with pytest.raises(TypeError, match="takes only tensors, got 3"):
+        f(3)
+    for other in (x[:1], x.to(ad.float64)):
+        with pytest.raises(ValueError, match="tensor 0 is"):
+            f(other)
+    assert f(x.t()).tolist() == [[0, 4], [2, 6]]  # the same address
+    module = ad.cuda.make_graphed_callables(model(), (ad.ones(2, 6, device="cuda"),))
+    assert module.eval()(input=ad.ones(2, 6, device="cuda")).shape == (2, 3)

@@ -36,8 +36,9 @@ def make_graphed_callables(
     Example: `step = ad.cuda.make_graphed_callables(model, (x,)); loss = step(x).sum(); loss.backward()`
 
     Raises:
-        TypeError: an argument is no tensor.
-        ValueError: a module has hooks, or buffers that require gradients.
+        TypeError: an argument or a result is no tensor; a call's arguments are not as in `sample_args`.
+        ValueError: a sample is not on a GPU, a module has hooks, or buffers that require gradients; a call's tensors have other
+            shapes or types than the samples.
     """
     several = isinstance(callables, tuple)
     parts = [
@@ -66,10 +67,12 @@ class _Part:
 
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
         self.function, self.args = function, args
-        self.arguments, _ = tree_flatten(args)
+        self.arguments, self.argument_spec = tree_flatten(args)
         for argument in self.arguments:
             if not isinstance(argument, Tensor):
                 raise TypeError(f"make_graphed_callables: sample_args must contain only tensors, got {argument!r}")
+            if not argument.is_cuda:
+                raise ValueError(f"make_graphed_callables: sample_args must be on a GPU, got a tensor on {argument.device}")
         self.parameters: tuple[Parameter, ...] = ()
         if isinstance(function, Module):
             _expect_plain(function)
@@ -78,7 +81,11 @@ class _Part:
         self.forward_graph, self.backward_graph = cuda.CUDAGraph(), cuda.CUDAGraph()
 
     def run_once(self, allow_unused: bool) -> None:
-        outputs = _wanted(tree_flatten(self.function(*self.args))[0])
+        results, _ = tree_flatten(self.function(*self.args))
+        for result in results:
+            if not isinstance(result, Tensor):
+                raise TypeError(f"make_graphed_callables: a callable must return only tensors, got {result!r}")
+        outputs = _wanted(results)
         if outputs:
             grad(outputs, _wanted(self.inputs), [empty_like(y) for y in outputs], allow_unused=allow_unused)
 
@@ -102,16 +109,35 @@ class _Part:
         """The function that replays; a module is given it as its forward."""
         replay = _node(self)
 
-        def call(*args: Any) -> Any:
-            results = replay.apply(*tree_flatten(args)[0], *self.parameters)
+        def call(*args: Any, **keywords: Any) -> Any:
+            if keywords:
+                raise TypeError(f"a graphed callable takes no keyword arguments, got {', '.join(keywords)}")
+            results = replay.apply(*self.checked(args), *self.parameters)
             return tree_unflatten(results if isinstance(results, tuple) else (results,), self.result_spec)
 
         module = self.function
         if not isinstance(module, Module):
             return call
         captured_in, eager = module.training, module.forward
-        module.forward = lambda *args: (call if module.training == captured_in else eager)(*args)  # type: ignore[method-assign]
+
+        def forward(*args: Any, **keywords: Any) -> Any:
+            return (call if module.training == captured_in else eager)(*args, **keywords)
+
+        module.forward = forward  # type: ignore[method-assign]
         return module
+
+    def checked(self, args: tuple[Any, ...]) -> list[Any]:
+        """The tensors of a call, which must be like the samples."""
+        given, spec = tree_flatten(args)
+        if spec != self.argument_spec:
+            raise TypeError(f"a graphed callable takes arguments as in sample_args, {self.argument_spec}, got {spec}")
+        for i, (sample, value) in enumerate(zip(self.arguments, given, strict=True)):
+            if not isinstance(value, Tensor):
+                raise TypeError(f"a graphed callable takes only tensors, got {value!r}")
+            if value.shape != sample.shape or value.dtype != sample.dtype:
+                expected, got = ((tuple(t.shape), t.dtype) for t in (sample, value))
+                raise ValueError(f"a graphed callable takes tensors like its samples: tensor {i} is {expected}, got {got}")
+        return given
 
 
 def _expect_plain(module: Module) -> None:
@@ -141,8 +167,12 @@ def _node(part: _Part) -> type[Function]:
     return Graphed
 
 
+def _same_memory(a: Tensor, b: Tensor) -> bool:
+    return a.data_ptr() == b.data_ptr() and a.shape == b.shape and a.stride() == b.stride()
+
+
 def _put(places: Iterable[Tensor | None], values: Iterable[Tensor]) -> None:
     """Copies what does not lie there already."""
     for place, value in zip(places, values, strict=False):
-        if place is not None and place.data_ptr() != value.data_ptr():
+        if place is not None and not _same_memory(place, value):
             place.detach().copy_(value)
