@@ -188,11 +188,13 @@ void follow_layout(Tensors x, TensorImpl& y) {
   }
 }
 
+bool is_position(const Op& op, size_t i) { return i < 32 && op.indices >> i & 1; }   // lists may be longer
+
 Device common_device(const Op& op, Tensors x) {
   Device d = x[0].device();
   for (size_t i = 1; i < x.size(); i++) {
     const Tensor& t = x[i];
-    if (t.device() == d || (op.indices >> i & 1 && t.device().type == DeviceType::cpu)) continue;   // positions may come from the CPU
+    if (t.device() == d || (is_position(op, i) && t.device().type == DeviceType::cpu)) continue;   // positions may come from the CPU
     if (x[0].dim() == 0 && d.type == DeviceType::cpu) { d = t.device(); continue; }
     expect(t.dim() == 0 && t.device().type == DeviceType::cpu, op.name, ": Expected all tensors to be on the same device, but found at least two devices, ", d, " and ", t.device());
   }
@@ -301,7 +303,7 @@ namespace {
   TensorVector own;
   x = pinned(x, written, own);
   Operands in(x.size(), device);
-  for (size_t i = 0; i < x.size(); i++) in.set(i, x[i], op.indices >> i & 1 ? x[i].dtype() : t.compute, op.shape ? nullptr : &shape[0]);
+  for (size_t i = 0; i < x.size(); i++) in.set(i, x[i], is_position(op, i) ? x[i].dtype() : t.compute, op.shape ? nullptr : &shape[0]);
   launch(op, device, in.views(), {out, static_cast<size_t>(op.outputs)}, attrs, x, in.numbers());
   if (!op.shape && numbers_only(x)) y[0]->flags |= flag_wrapped;
 }
@@ -353,7 +355,7 @@ void run_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& 
   if (direct) {
     View out = view_of(*x[0]);
     Operands in(x.size(), device);
-    for (size_t i = 0; i < x.size(); i++) in.set(i, x[i], op.indices >> i & 1 ? x[i].dtype() : t.compute, updates ? nullptr : &shape[0]);
+    for (size_t i = 0; i < x.size(); i++) in.set(i, x[i], is_position(op, i) ? x[i].dtype() : t.compute, updates ? nullptr : &shape[0]);
     launch(op, device, in.views(), {&out, 1}, attrs, x, in.numbers());
   } else {
     Tensor y[max_outputs];
