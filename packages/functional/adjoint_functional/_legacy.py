@@ -41,7 +41,9 @@ def get_numerical_jacobian(
     Example::
 
         >>> x = ad.tensor([1., 2.], dtype=ad.float64, requires_grad=True)
-        >>> get_numerical_jacobian(lambda inputs: inputs[0] * inputs[0], (x,))[0].numel()
+        >>> import warnings
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     get_numerical_jacobian(lambda inputs: inputs[0] * inputs[0], (x,))[0].numel()
         4
     """
     _warn("get_numerical_jacobian")
@@ -121,7 +123,9 @@ def get_analytical_jacobian(
     Example::
 
         >>> x = ad.tensor([1., 2.], requires_grad=True)
-        >>> get_analytical_jacobian((x,), x * x)[1:]
+        >>> import warnings
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     get_analytical_jacobian((x,), x * x)[1:]
         (True, True, True)
     """
     _warn("get_analytical_jacobian")
