@@ -24,6 +24,14 @@ UPDATES = {
     "scatter_add": lambda x, at, s, w: (x.scatter_add_ if w else x.scatter_add)(0, spread(at), s),
     "index_put": lambda x, at, s, w: (x.index_put_ if w else x.index_put)((at,), s),
     "index_put, adding": lambda x, at, s, w: (x.index_put_ if w else x.index_put)((at,), s, accumulate=True),
+    "index_fill": lambda x, at, s, w: (x.index_fill_ if w else x.index_fill)(0, at, 3),
+    "index_fill of a tensor": lambda x, at, s, w: (x.index_fill_ if w else x.index_fill)(0, at, s[0, 0]),
+    "put": lambda x, at, s, w: (x.put_ if w else x.put)(at * COLUMNS, s[:, 0]),
+    "put, adding": lambda x, at, s, w: (x.put_ if w else x.put)(at * COLUMNS, s[:, 0], accumulate=True),
+    "scatter_reduce, sum": lambda x, at, s, w: (x.scatter_reduce_ if w else x.scatter_reduce)(0, spread(at), s, "sum"),
+    "scatter_reduce, prod": lambda x, at, s, w: (x.scatter_reduce_ if w else x.scatter_reduce)(0, spread(at), s, "prod"),
+    "scatter_reduce, new": lambda x, at, s, w: (x.scatter_reduce_ if w else x.scatter_reduce)(0, spread(at), s, "prod", include_self=False),
+    "scatter, multiplying": lambda x, at, s, w: (x.scatter_ if w else x.scatter)(0, spread(at), s, reduce="multiply"),
     "index_put in columns": lambda x, at, s, w: (x.index_put_ if w else x.index_put)((at, at % COLUMNS), s[:, 0]),
 }
 
@@ -104,6 +112,17 @@ def test_a_wrong_position_leaves_the_tensor_as_it_was(name):
     with pytest.raises((IndexError, RuntimeError), match="index|range"):
         UPDATES[name](x, ad.tensor([0, 1, 2, 3, 4, ROWS]), numbers(COUNT, COLUMNS), True)
     assert x.tolist() == numbers(ROWS, COLUMNS).tolist()
+
+
+@pytest.mark.parametrize("dtype", [ad.float16, ad.bfloat16, ad.float32])
+def test_few_writes_into_many_elements(dtype):
+    """Half types add in float and round once, however few elements are written to."""
+    x, at = (ad.arange(1000) % 7).to(dtype), ad.tensor([999, 3, 999, 3, 999])
+    source = ad.tensor([1000.0, 0.25, 0.25, 0.25, 0.25], dtype=dtype)
+    expected = x.double()
+    expected[3], expected[999] = expected[3] + 0.5, expected[999] + 1000.5
+    for y in (x.index_add(0, at, source), x.clone().index_add_(0, at, source), ad.stack([x, x], 1)[:, 1].index_add_(0, at, source)):
+        assert y.tolist() == expected.to(dtype).tolist()
 
 
 def test_leaves_and_their_rules():

@@ -147,10 +147,19 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
 # ---- values by position
 
 
-@inplace_method
+@method
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """`input`, seen as a vector, with source at `index`."""
     return input.reshape(-1).index_put((index.reshape(-1),), source.reshape(-1), accumulate).reshape(input.shape)
+
+
+@method
+def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """The in-place form of `put`: where the tensor is contiguous, only what is written is touched."""
+    if not self.is_contiguous():
+        return self.copy_(put(self.clone(), index, source, accumulate))
+    self.view(-1).index_put_((index.reshape(-1),), source.reshape(-1), accumulate)
+    return self
 
 
 @inplace_method

@@ -1283,8 +1283,8 @@ Example::
     def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool=False) -> Tensor:
         """`input`, seen as a vector, with source at `index`."""
 
-    def put_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The in-place form of `put`."""
+    def put_(self, index: Tensor, source: Tensor, accumulate: _bool=False) -> Tensor:
+        """The in-place form of `put`: where the tensor is contiguous, only what is written is touched."""
 
     def qr(input: Tensor, some: _bool=True) -> Any:
         """Q and R: `linalg.qr`, complete unless `some`."""

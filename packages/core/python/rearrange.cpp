@@ -55,7 +55,7 @@ Combine combine_of(const std::string& name) {
 }
 
 void bind_scatter_reduce(nb::module_& m) {
-  both_and_inplace(m, "scatter_reduce", [](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& src, const std::string& reduce, bool include_self) {
+  both_and_update(m, "scatter_reduce", [](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& src, const std::string& reduce, bool include_self) {
     return scatter_reduce(x, dim, index, src, combine_of(reduce), include_self);
   }, "dim"_a, "index"_a, "src"_a, "reduce"_a, nb::kw_only(), "include_self"_a = true, "`input` with the elements of `src` reduced into the positions `index` along `dim`.");
 }

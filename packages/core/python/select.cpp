@@ -134,10 +134,10 @@ void bind_gather(nb::module_& m) {
   both(m, "gather", [](const Tensor& x, int64_t dim, const Tensor& index, bool) { return gather(x, dim, index); }, "dim"_a, "index"_a, nb::kw_only(), "sparse_grad"_a = false);
   both_and_update(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s) { return scatter(x, dim, index, source_of(s, x, index)); }, "dim"_a, "index"_a, "src"_a);
   both_and_update(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s) { return scatter(x, dim, index, source_of(s, x, index)); }, "dim"_a, "index"_a, nb::kw_only(), "value"_a);
-  both_and_inplace(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s, const std::string& reduce) {
+  both_and_update(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s, const std::string& reduce) {
     return scatter_combined(x, dim, index, source_of(s, x, index), reduce);
   }, "dim"_a, "index"_a, "src"_a, nb::kw_only(), "reduce"_a);
-  both_and_inplace(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s, const std::string& reduce) {
+  both_and_update(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s, const std::string& reduce) {
     return scatter_combined(x, dim, index, source_of(s, x, index), reduce);
   }, "dim"_a, "index"_a, nb::kw_only(), "value"_a, "reduce"_a);
   using Along = Tensor (*)(const Tensor&, int64_t, const Tensor&, const Tensor&);
@@ -148,7 +148,7 @@ void bind_gather(nb::module_& m) {
   both(m, "index_select", [](const Tensor& x, int64_t dim, const Tensor& index) { return index_select(x, dim, index); }, "dim"_a, "index"_a);
   both_and_update(m, "index_add", [](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& s, const Scalar& alpha) { return index_add(x, dim, index, s, alpha); },
        "dim"_a, "index"_a, "source"_a, nb::kw_only(), "alpha"_a = 1);
-  both_and_inplace(m, "index_fill", [](const Tensor& x, int64_t dim, const Tensor& index, const Operand& v) { return index_fill(x, dim, index, v); }, "dim"_a, "index"_a, "value"_a);
+  both_and_update(m, "index_fill", [](const Tensor& x, int64_t dim, const Tensor& index, const Operand& v) { return index_fill(x, dim, index, v); }, "dim"_a, "index"_a, "value"_a);
   both(m, "take_along_dim", [](const Tensor& x, const Tensor& index, std::optional<int64_t> dim) { return take_along_dim(x, index, dim); }, "indices"_a, "dim"_a = nb::none());
   both(m, "take", [](const Tensor& x, const Tensor& at) { return index(reshape(x, {-1}), {&at, 1}); }, "index"_a);
 }

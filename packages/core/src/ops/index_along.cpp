@@ -178,7 +178,7 @@ const Op op_scatter_add{.name = "scatter_add", .torch = "|self index src", .fiel
     .batch = batch::shift<&Dim::dim>,
     .doc = "`x` with the elements of `source` added at the positions `index` along `dim`, in order.", .reference = scatter_kernel<true>};
 
-const Op op_scatter_reduce{.name = "scatter_reduce", .torch = "|self index src", .fields = fields_of<ScatterReduce>, .kind = Kind::custom, .indices = 2, .types = indexed_types, .shape = scatter_reduce_shape,
+const Op op_scatter_reduce{.name = "scatter_reduce", .torch = "|self index src", .fields = fields_of<ScatterReduce>, .kind = Kind::custom, .updates = true, .indices = 2, .types = indexed_types, .shape = scatter_reduce_shape,
     .d = {rule([](V v, X<0> x, X<1> index, X<2> source, Y<> y, const ScatterReduce& a) { return v * conj(partial_x(x, index, source, y, a)); }), {},
           rule([](V v, X<0> x, X<1> index, X<2> source, Y<> y, const ScatterReduce& a) { return gather(v, a.dim, index) * conj(partial_source(x, index, source, y, a)); })},
     .t = {rule([](V v, X<0> x, X<1> index, X<2> source, Y<> y, const ScatterReduce& a) { return v * partial_x(x, index, source, y, a); }), {},
@@ -249,10 +249,11 @@ Scalar neutral(Combine how, DType t) {
 
 Tensor combined(const Tensor& start, int dim, const Tensor& index, const Tensor& source, Combine how, bool include_self) {
   auto constant = [&](const Scalar& value) { return full(index.sizes(), value, start.dtype(), start.device()); };
-  const Tensor x = include_self ? start : scatter(start, dim, index, constant(neutral(how, start.dtype())));
-  if (how != Combine::sum && how != Combine::mean) return reduced_at(x, index, source, {dim, how});
-  const Tensor total = scatter_add(x, dim, index, source);
-  if (how == Combine::sum) return total;
+  const Tensor x = include_self ? start : apply(op_scatter, {start, index, constant(neutral(how, start.dtype()))}, Dim{dim});
+  const Tensor others[] = {index, source};
+  if (how != Combine::sum && how != Combine::mean) return update(op_scatter_reduce, x, others, ScatterReduce{dim, how});
+  if (how == Combine::sum) return update(op_scatter_add, x, others, Dim{dim});
+  const Tensor total = apply(op_scatter_add, {x, index, source}, Dim{dim});
   const Tensor one = ones_like(start), counted = scatter_add(include_self ? one : scatter(one, dim, index, constant(0)), dim, index, constant(1));
   return is_integral(total.dtype()) ? floor_divide(total, counted) : total / counted;
 }
@@ -294,11 +295,17 @@ Tensor index_copy(const Tensor& x, int64_t dim, const Tensor& index, const Tenso
 Tensor index_fill(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& value) {
   const int d = wrap_dim(dim, x.dim(), "index_fill");
   expect(value.dim() == 0, "index_fill: only supports a 0-dimensional value tensor, but got tensor with ", value.dim(), " dimension(s).");
+  const int64_t size = x.dim() ? x.size(d) : 1;
+  const Tensor at = where(lt(index, wrapped(0)), index + wrapped(size), index), filler = to_device(to_dtype(value, x.dtype()), x.device());
+  if (value->flags & flag_wrapped) {   // no gradient to share out among equal positions
+    Dims sizes = x.dim() ? x.sizes() : Dims{1};
+    sizes[d] = at.numel();
+    return index_copy(x, dim, at, expand(filler, sizes));
+  }
   Dims sizes(std::max(x.dim(), 1), 1);
-  sizes[d] = x.dim() ? x.size(d) : 1;
-  const Tensor at = where(lt(index, wrapped(0)), index + wrapped(sizes[d]), index);
-  const Tensor filled = index_copy(zeros({sizes[d]}, DType::bool_, x.device()), 0, at, ones({index.numel()}, DType::bool_, x.device()));
-  return where(reshape(filled, x.dim() ? sizes : Dims{}), to_device(to_dtype(value, x.dtype()), x.device()), x);
+  sizes[d] = size;
+  const Tensor filled = index_copy(zeros({size}, DType::bool_, x.device()), 0, at, ones({index.numel()}, DType::bool_, x.device()));
+  return where(reshape(filled, x.dim() ? sizes : Dims{}), filler, x);
 }
 
 Tensor take_along_dim(const Tensor& x, const Tensor& index, std::optional<int64_t> dim) {

@@ -3,6 +3,7 @@
 #include <adjoint/core/iterate.h>
 #include <adjoint/core/ops.h>
 
+#include <unordered_map>
 #include <vector>
 
 namespace adjoint::positions {
@@ -84,17 +85,33 @@ inline void put(const View& y, const View& source, const View& position, int64_t
   });
 }
 
-// y[i + position[i] * step] = f(that, source[i]), in order, computed in C.
+// f(y[i + position[i] * step], source[i]) in order, for y of C and source of T.
 template <class C, class T, class F>
-void combine(const View& y, const View& source, const View& position, int64_t step, F&& f) {
+void each(const View& y, const View& source, const View& position, int64_t step, F&& f) {
   const View* const v[] = {&source, &y, &position};
   for_rows(v, [&](char* const* p, const int64_t* s, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
       const int64_t at = *reinterpret_cast<const int64_t*>(p[2] + i * s[2]) * step;
-      C& y_at = reinterpret_cast<C*>(p[1] + i * s[1])[at];
-      y_at = static_cast<C>(f(y_at, convert<C>(*reinterpret_cast<const T*>(p[0] + i * s[0]))));
+      f(reinterpret_cast<C*>(p[1] + i * s[1])[at], *reinterpret_cast<const T*>(p[0] + i * s[0]));
     }
   });
+}
+
+// y[i + position[i] * step] = f(that, source[i]), in order, computed in C.
+template <class C, class T, class F>
+void combine(const View& y, const View& source, const View& position, int64_t step, F&& f) {
+  each<C, T>(y, source, position, step, [&](C& at, T value) { at = static_cast<C>(f(at, convert<C>(value))); });
+}
+
+// The same where y is of T: each of the few elements that are written to is rounded once, at the end.
+template <class C, class T, class F>
+void combine_few(const View& y, const View& source, const View& position, int64_t step, F&& f) {
+  std::unordered_map<T*, C> values;
+  each<T, T>(y, source, position, step, [&](T& at, T value) {
+    C& sum = values.try_emplace(&at, convert<C>(at)).first->second;
+    sum = static_cast<C>(f(sum, convert<C>(value)));
+  });
+  for (const auto& [at, value] : values) *at = convert<T>(value);
 }
 
 inline void copy(const View& from, const View& to) {
@@ -114,6 +131,7 @@ void scatter_with(const View& y, const View& x, const View& source, const View& 
     } else {
       int64_t reach = 1;   // y may have gaps
       for (int d = 0; d < y.ndim; d++) reach += (y.sizes[d] - 1) * y.strides[d];
+      if (source.numel < reach / 32) return combine_few<C, T>(place(y).view(), source, position, step, f);   // a look-up costs as much as 32 casts
       std::vector<C> values(reach);
       const View wide{reinterpret_cast<char*>(values.data()), y.sizes, y.strides, y.ndim, dtype_of<C>(), y.numel};
       copy(y, wide);
