@@ -30,7 +30,9 @@ UPDATES = {
     "put, adding": lambda x, at, s, w: (x.put_ if w else x.put)(at * COLUMNS, s[:, 0], accumulate=True),
     "scatter_reduce, sum": lambda x, at, s, w: (x.scatter_reduce_ if w else x.scatter_reduce)(0, spread(at), s, "sum"),
     "scatter_reduce, prod": lambda x, at, s, w: (x.scatter_reduce_ if w else x.scatter_reduce)(0, spread(at), s, "prod"),
-    "scatter_reduce, new": lambda x, at, s, w: (x.scatter_reduce_ if w else x.scatter_reduce)(0, spread(at), s, "prod", include_self=False),
+    "scatter_reduce, new": lambda x, at, s, w: (x.scatter_reduce_ if w else x.scatter_reduce)(
+        0, spread(at), s, "prod", include_self=False
+    ),
     "scatter, multiplying": lambda x, at, s, w: (x.scatter_ if w else x.scatter)(0, spread(at), s, reduce="multiply"),
     "index_put in columns": lambda x, at, s, w: (x.index_put_ if w else x.index_put)((at, at % COLUMNS), s[:, 0]),
 }
@@ -121,7 +123,11 @@ def test_few_writes_into_many_elements(dtype):
     source = ad.tensor([1000.0, 0.25, 0.25, 0.25, 0.25], dtype=dtype)
     expected = x.double()
     expected[3], expected[999] = expected[3] + 0.5, expected[999] + 1000.5
-    for y in (x.index_add(0, at, source), x.clone().index_add_(0, at, source), ad.stack([x, x], 1)[:, 1].index_add_(0, at, source)):
+    for y in (
+        x.index_add(0, at, source),
+        x.clone().index_add_(0, at, source),
+        ad.stack([x, x], 1)[:, 1].index_add_(0, at, source),
+    ):
         assert y.tolist() == expected.to(dtype).tolist()
 
 
