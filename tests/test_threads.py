@@ -163,6 +163,36 @@ def test_backwards_may_stand_deep_inside_one_another():
     together(task, task)
 
 
+def test_what_belongs_to_the_thread_goes_along_into_the_deepest_backward():
+    of_thread, seen = threading.local(), []
+
+    def program():
+        seen.append(of_thread.name)
+        of_thread.name = "written inside"
+        with ad.enable_grad():
+            a = ad.full((2,), 3.0, requires_grad=True)
+            b = a.clone()
+            y = (b * b).sum()
+            b.zero_()
+        y.backward()
+        seen.append(a.grad.tolist())
+        with pytest.raises(ad.autograd.NonFiniteError):
+            ad.zeros(1) / 0
+        with pytest.raises(RuntimeError, match="nested"), ad.autograd.graph.allow_mutation_on_saved_tensors():
+            pass
+        with pytest.raises(RuntimeError, match="nested"), ad.utils.checkpoint.GraphExecGroup():
+            pass
+
+    def task():
+        of_thread.name = "caller's"
+        with ad.autograd.graph.allow_mutation_on_saved_tensors(), ad.autograd.detect_nan(), ad.utils.checkpoint.GraphExecGroup():
+            Deeper.apply(ad.ones(2, requires_grad=True), 100, program).sum().backward()
+        assert of_thread.name == "written inside"
+
+    together(task, task)
+    assert sorted(map(str, seen)) == ["[6.0, 6.0]"] * 2 + ["caller's"] * 2
+
+
 def test_an_error_deep_inside_comes_out():
     x = ad.ones(2, requires_grad=True)
     with pytest.raises(ZeroDivisionError):

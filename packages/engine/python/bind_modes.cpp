@@ -1,5 +1,6 @@
 // Modes of the thread: recording, inference, anomaly detection, layout of gradients; the backward that runs.
 #include <adjoint/core/inference.h>
+#include <adjoint/engine/carried.h>
 
 #include "callable.h"
 
@@ -45,9 +46,23 @@ nb::object node_trace(NodeRef n) {
   return nb::make_tuple(nb::borrow(t->stack.get()), nb::steal(wrap_node(t->parent.get())));
 }
 
+// Python keeps the values of every `threading.local` in a dictionary of the thread: the user's and ours go along together.
+void* locals_of_thread() noexcept { return PyThreadState_GetDict(); }
+void swap_locals(void* there) noexcept {
+  PyObject *const mine = PyThreadState_GetDict(), *const theirs = static_cast<PyObject*>(there);
+  if (!mine || !theirs) return;
+  PyObject *const my_entries = PyDict_Copy(mine), *const their_entries = PyDict_Copy(theirs);
+  if (my_entries && their_entries) {
+    PyDict_Clear(mine), PyDict_Update(mine, their_entries);
+    PyDict_Clear(theirs), PyDict_Update(theirs, my_entries);
+  }
+  Py_XDECREF(my_entries), Py_XDECREF(their_entries);
+}
+
 }  // namespace
 
 void bind_modes(nb::module_& m) {
+  carry({locals_of_thread, swap_locals});
   m.def("grad_enabled", grad_enabled);
   m.def("set_grad_enabled", set_grad_enabled);
   m.def("set_override_stale_capture_stream", [](bool enabled) { override_stale_capture_stream = enabled; });
