@@ -95,6 +95,18 @@ def test_inplace(case):
     agree(jvp(g, xs, vs), jvp(f, xs, vs))
 
 
+@every("inplace", inplace)
+def test_inplace_on_an_inference_tensor(case):
+    """Inference tensors are not written to where memory might be saved."""
+    inputs = tensors(case.sample())
+    with ad.inference_mode():
+        target = inputs[0].clone()
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode"):
+        case.run_inplace(ad, [target, *inputs[1:]])
+    with ad.inference_mode():
+        assert case.run_inplace(ad, [target, *inputs[1:]]) is target
+
+
 @every("inplace_view", inplace)
 def test_inplace_on_view(case):
     """Writing through a view is seen, and differentiated, through its base."""

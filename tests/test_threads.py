@@ -185,7 +185,11 @@ def test_what_belongs_to_the_thread_goes_along_into_the_deepest_backward():
 
     def task():
         of_thread.name = "caller's"
-        with ad.autograd.graph.allow_mutation_on_saved_tensors(), ad.autograd.detect_nan(), ad.utils.checkpoint.GraphExecGroup():
+        with (
+            ad.autograd.graph.allow_mutation_on_saved_tensors(),
+            ad.autograd.detect_nan(),
+            ad.utils.checkpoint.GraphExecGroup(),
+        ):
             Deeper.apply(ad.ones(2, requires_grad=True), 100, program).sum().backward()
         assert of_thread.name == "written inside"
 

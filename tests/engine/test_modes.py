@@ -85,6 +85,28 @@ def test_inference_tensors_stay_out_of_graphs():
     assert x.grad.tolist() == [6, 6]
 
 
+def test_inference_tensors_keep_their_memory_outside():
+    with ad.inference_mode():
+        c = ad.ones(2, 2)
+    for change in (lambda: c.resize_(1), lambda: c.resize_as_(ad.ones(3)), lambda: c.set_(), lambda: c.set_(ad.ones(2))):
+        with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode"):
+            change()
+    with pytest.warns(UserWarning, match="resized"), pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
+        ad.add(ad.ones(3), 1, out=c)
+    assert c.resize_(2, 2).tolist() == [[1, 1], [1, 1]]
+    with ad.inference_mode():
+        assert c.resize_(1).shape == (1,) and c.set_(ad.ones(3)).shape == (3,)
+
+
+def test_set_leaves_what_was_looked_at_before_with_one_write_more():
+    x, other = ad.ones(2), ad.zeros(3)
+    alias = x.detach()
+    x.set_(other)
+    assert (x._version, alias._version, other._version) == (1, 1, 0)
+    x.add_(1)
+    assert (x._version, alias._version, other._version, other.tolist()) == (2, 1, 0, [1, 1, 1])
+
+
 def test_a_normal_tensor_in_inference_mode_counts_versions():
     x = ad.ones(2)
     with ad.inference_mode():

@@ -1980,7 +1980,7 @@ Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
         """The tensor that this one is a view of; None if it is none."""
 
     def _bump_version(self) -> None:
-        """Counts a write."""
+        """Counts a write; an error for an inference tensor outside of inference mode."""
 
     @property
     def _grad_fn(self) -> Any:

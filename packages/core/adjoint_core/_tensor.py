@@ -227,7 +227,6 @@ def set_(
 
     Example: `x.set_(y.storage(), 1, (2, 2), (4, 1))`
     """
-    version = self._version
     place = _core.empty(0, dtype=self.dtype, device=self.device) if source is None else source
     flat = place if isinstance(place, Tensor) else place._flat()
     if flat.dtype != self.dtype:
@@ -236,8 +235,8 @@ def set_(
         flat = flat.view(self.dtype)
     if size is not None:
         flat = flat._alias().as_strided(size, stride or _core.empty(size, dtype=self.dtype).stride(), storage_offset)
-    self._set_data(flat)
-    self._set_version(version + 1)
+    self._bump_version()
+    self._set_data(flat, True)
     return self
 
 
@@ -263,8 +262,8 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = _core.contiguous_form
         flat = self._alias().reshape(-1)
         if n > flat.numel():
             flat = _core.cat([flat, _core.empty(n - flat.numel(), dtype=self.dtype, device=self.device)])
-        self._set_data(flat[:n].view(tuple(shape)), True)
         self._bump_version()
+        self._set_data(flat[:n].view(tuple(shape)), True)
     if memory_format is not _core.contiguous_format:
         _reorder(self, memory_format)
     return self

@@ -193,6 +193,7 @@ void bind_writes(const Methods& t) {
     for (const Tensor& t : {x, y}) expect(t->storage, "set_data: a tensor inside a transform has no memory to exchange");
     const bool counts = keeps_version && x->storage && !is_inference(*x);
     const uint32_t version = counts ? x->storage->version : 0;
+    const Storage* before = x->storage;
     if (y->storage) y->storage->inc_ref();
     if (x->storage) x->storage->dec_ref();
     x->storage = y->storage;
@@ -205,10 +206,13 @@ void bind_writes(const Methods& t) {
     x->flags = static_cast<uint16_t>((x->flags & ~flag_contiguous) | (y->flags & flag_contiguous));
     x->keys = (x->keys & ~key_sparse) | (y->keys & key_sparse);
     x->face = y->face;
-    if (counts && x->storage && x->storage->version != version) count_from(*x, version);
+    if (counts && x->storage && x->storage != before) count_from(*x, version);
   }, "source"_a, "keeps_version"_a = false, "Takes over the memory of another tensor, without history; its writes may go on being counted from where they were.");
   t.def("_memory_is_shared", [](const Tensor& x) { return is_shared(x->storage); });
-  t.def("_bump_version", [](const Tensor& x) { bump_version(*x); }, "Counts a write.");
+  t.def("_bump_version", [](const Tensor& x) {
+    check_inference(*x);
+    bump_version(*x);
+  }, "Counts a write; an error for an inference tensor outside of inference mode.");
   t.def("_set_version", [](const Tensor& x, uint32_t version) {
     need_memory(x, "set_");
     count_from(*x, version);

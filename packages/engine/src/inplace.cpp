@@ -246,10 +246,6 @@ void check_creation(const Tensor& self, uint32_t m) {
   if (self->view && view_info(*self)->creation != Creation::normal && recording(m) && view_root(*self).keys & key_tape) check_view(self);
 }
 
-void check_inference(const Tensor& self) {
-  expect(inference_mode || !is_inference(*bottom(self)), "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before doing inplace update.");
-}
-
 void written_by(const Tensor& self, Ref<Node> n, uint32_t nr) {
   expect(!is_leaf_or_view_of_one(self), self->view ? "a view of a leaf Variable" : "a leaf Variable", " that requires grad ", self->view ? "is being" : "has been", " used in an in-place operation. (", n->name(), ")");
   check_view(self);
@@ -270,7 +266,7 @@ void apply_inplace_recorded(const Op& op, const Tensor& self, Tensors others, co
   std::vector<Tensor> given{self};
   given.insert(given.end(), others.begin(), others.end());
   Operands in(given);
-  check_inference(self);
+  check_inference(*bottom(self));
   if (level(self) < in.level) promote_to(*self, in.slot);
   check_creation(self, in.level);
   check_writable(op, self, in.level);

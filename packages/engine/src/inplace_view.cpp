@@ -1,4 +1,6 @@
 // transpose_, squeeze_, ...: a tensor becomes a view of what it was, under its own name.
+#include <adjoint/core/inference.h>
+
 #include "record.h"
 
 namespace adjoint::engine {
@@ -28,7 +30,7 @@ ViewInfo* step_from(const TensorImpl& self, const Tensor& y) {
 }  // namespace
 
 void become(const Tensor& self, const Tensor& view) {
-  check_inference(self);
+  check_inference(*bottom(self));
   check_creation(self, level(self));
   const bool recorded = view->keys & key_tape;
   expect(!recorded || !is_leaf_or_view_of_one(self), self->view ? "a view of a leaf Variable" : "a leaf Variable", " that requires grad is being used in an in-place operation.");

@@ -29,7 +29,6 @@ void record(Ref<OpNode> n, Tensors y, uint32_t level);
 void mark_intermediates(const Op& op, Tensors in, Tensors y);   // what was not recorded in a Function's forward
 bool dense(const Tensor& t);                       // neither gaps between elements nor two at one place
 bool is_leaf_or_view_of_one(const Tensor& self);   // of a leaf that requires grad: no write to it can be recorded
-void check_inference(const Tensor& self);                  // raises for a tensor made in inference mode, outside of it
 void check_creation(const Tensor& self, uint32_t level);   // raises if no write through this view may be recorded
 void apply_inplace_recorded(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs);
 
