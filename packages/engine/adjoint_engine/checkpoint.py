@@ -14,19 +14,36 @@ from adjoint_core import Tensor
 
 from . import _engine, trees
 from ._backward import backward
+from ._checkpoint_inputs import (
+    DefaultDeviceType,
+    check_backward_validity,
+    detach_variable,
+    get_device_states,
+    set_device_states,
+)
 from ._checkpoint_log import RunLog, difference
 from ._context import FunctionCtx
 from ._function import Function
 from ._modes import enable_grad, is_grad_enabled, no_grad
 from ._saved_hooks import saved_tensors_hooks
+from ._selective import SAC_IGNORED_OPS, CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts
 
 __all__ = [
+    "SAC_IGNORED_OPS",
     "CheckpointError",
     "CheckpointFunction",
+    "CheckpointPolicy",
+    "DefaultDeviceType",
     "GraphExecGroup",
+    "SelectiveCheckpointContext",
+    "check_backward_validity",
     "checkpoint",
     "checkpoint_sequential",
+    "create_selective_checkpoint_contexts",
+    "detach_variable",
+    "get_device_states",
     "noop_context_fn",
+    "set_device_states",
     "set_checkpoint_debug_enabled",
     "set_checkpoint_early_stop",
 ]
@@ -225,8 +242,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def forward(ctx: FunctionCtx, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
-        if not any(isinstance(a, Tensor) and a.requires_grad for a in args):
-            warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=4)
+        check_backward_validity(args)
         ctx.again = _Again(run_function, preserve_rng_state)
         tensors = [a for a in args if isinstance(a, Tensor)]
         ctx.args = [None if isinstance(a, Tensor) else a for a in args]
@@ -313,8 +329,7 @@ def checkpoint(
         raise ValueError("debug=True is incompatible with non-default context_fn")
     first, second = (RunLog(), RunLog()) if debug else context_fn()
     if not is_grad_enabled():
-        with first:
-            return function(*args, **kwargs)
+        return function(*args, **kwargs)
     again = _Again(lambda: function(*args, **kwargs), preserve_rng_state)
     tensors = [t for t in trees.tree_flatten((args, kwargs))[0] if isinstance(t, Tensor)]
     stop = early_stop if _early_stop is None else _early_stop
@@ -322,14 +337,36 @@ def checkpoint(
     saved.logs = (first, second) if debug else None
     with saved_tensors_hooks(saved.pack, saved.unpack), first:
         found = function(*args, **kwargs)
-    saved.first_run_ended = True
+        saved.first_run_ended = True
+    if not saved.first_run_ended:
+        raise RuntimeError(
+            "torch.utils.checkpoint: the forward context provided by context_fn suppressed an exception raised during the checkpointed "
+            "forward. This is not supported because checkpoint cannot return a value for a failed forward."
+        )
     return found
 
 
 def checkpoint_sequential(
-    functions: Iterable[Callable[..., Any]], segments: int, input: Any, use_reentrant: bool | None = None, **options: Any
+    functions: Iterable[Callable[..., Any]],
+    segments: int,
+    input: Any,
+    use_reentrant: bool | None = None,
+    *,
+    preserve_rng_state: bool = True,
 ) -> Any:
-    """Applies the functions one after the other, in `segments` parts of which all but the last are checkpoints."""
+    """Applies the functions one after the other, in ``segments`` parts of which all but the last are checkpoints.
+
+    Arguments:
+        functions: a ``Sequential``, or functions of one tensor.
+        segments: how many parts, at least 1.
+        input: what the first function takes.
+        use_reentrant, preserve_rng_state: as in ``checkpoint``.
+
+    Example::
+
+        >>> x = ad.ones(2, requires_grad=True)
+        >>> y = ad.utils.checkpoint.checkpoint_sequential([ad.exp, ad.sin, ad.cos], 2, x, use_reentrant=False)
+    """
     reentrant = _chosen(use_reentrant)
     steps = list(functions)
     size = len(steps) // segments
@@ -343,5 +380,7 @@ def checkpoint_sequential(
         return chain
 
     for k in range(segments - 1):
-        input = checkpoint(run(steps[k * size : (k + 1) * size]), input, use_reentrant=reentrant, **options)
+        input = checkpoint(
+            run(steps[k * size : (k + 1) * size]), input, use_reentrant=reentrant, preserve_rng_state=preserve_rng_state
+        )
     return run(steps[(segments - 1) * size :])(input)

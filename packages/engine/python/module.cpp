@@ -36,5 +36,6 @@ NB_MODULE(_engine, m) {
   python::bind_finite(m);
   python::bind_observers(m);
   python::bind_saved(m);
+  python::bind_supply(m);
   python::bind_attributes(m);
 }

@@ -85,6 +85,7 @@ void bind_modes(nb::module_& m);
 void bind_finite(nb::module_& m);
 void bind_observers(nb::module_& m);
 void bind_saved(nb::module_& m);
+void bind_supply(nb::module_& m);
 void bind_attributes(nb::module_& m);
 
 }  // namespace adjoint::engine::python

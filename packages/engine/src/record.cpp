@@ -117,6 +117,11 @@ void remember_view(const Op& op, const Tensor& parent, const Attrs& attrs, const
   y->keys |= key_view;
 }
 
+[[gnu::always_inline]] inline void record_call(const Op& op, const Operands& in, Tensors x, const Attrs& attrs, Tensors y) {
+  if (Ref<OpNode> n = make_node(op, x, attrs, in.level, in.slot)) record(std::move(n), y, in.level);
+  else if (marks_intermediates) mark_intermediates(op, x, y);
+}
+
 void apply_recorded(const Op& op, Tensors given, const Attrs& attrs, Tensor* y) {
   const Operands in(given);
   const Tensors x = in;
@@ -126,10 +131,7 @@ void apply_recorded(const Op& op, Tensors given, const Attrs& attrs, Tensor* y) 
   for (int k = 0; k < op.outputs; k++) here = here || level(y[k]) == in.level;
   if (!here) return;
   if (op.alias && level(y[0]) == in.level && !(y[0]->keys & key_sparse)) remember_view(op, x[0], attrs, y[0]);
-  if (!in.taped) return;
-  const Tensors out{y, static_cast<size_t>(op.outputs)};
-  if (Ref<OpNode> n = make_node(op, x, attrs, in.level, in.slot)) record(std::move(n), out, in.level);
-  else if (marks_intermediates) mark_intermediates(op, x, out);
+  if (in.taped) record_call(op, in, x, attrs, {y, static_cast<size_t>(op.outputs)});
 }
 
 const TensorImpl* memory_below(const TensorImpl& t) {
@@ -140,6 +142,11 @@ const TensorImpl* memory_below(const TensorImpl& t) {
 }
 
 }  // namespace
+
+void record_results(const Op& op, Tensors x, const Attrs& attrs, Tensors y) {
+  const Operands in(x);
+  if (in.taped) record_call(op, in, in, attrs, y);
+}
 
 void install() {
   engine_hooks.apply = apply_recorded;

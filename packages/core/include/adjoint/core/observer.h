@@ -27,6 +27,7 @@ struct ADJOINT_API Observer {
   virtual void begin(const Span&) noexcept = 0;
   virtual void end(const Span&, Tensors y) = 0;    // results; of a node, its gradients. It may throw
   virtual void fail(const Span&) noexcept = 0;     // an error is on its way instead
+  virtual bool supply(const Span&, Tensor*) { return false; }   // true: here are the results of this op, which does not run. It may throw
   virtual void memory(const void*, int64_t, Device) noexcept {}   // a tensor's memory: bytes allocated, or freed (negative)
   virtual void work(const cuda::Work&, bool) noexcept {}          // for a GPU: about to be put on its stream, then that it is there
 };
@@ -46,6 +47,7 @@ class ADJOINT_API Watch {
   explicit Watch(const Span& s) noexcept;
   Watch(const Watch&) = delete;
   ~Watch();
+  bool supplied(Tensor* y);
   void end(Tensors y = {});
 
  private:

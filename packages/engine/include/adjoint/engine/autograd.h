@@ -41,6 +41,9 @@ ADJOINT_API std::vector<Tensor> grad(Tensors outputs, Tensors inputs, Tensors co
 ADJOINT_API void backward(Tensors outputs, Tensors cotangents, bool retain_graph, bool create_graph, Tensors inputs = {});
 ADJOINT_API std::vector<Tensor> grad_of_level(Tensors outputs, Tensors inputs, Tensors cotangents, const Slot* s);   // functional transforms
 
+// Records a call on plain memory whose results are already there: y, without history.
+ADJOINT_API void record_results(const Op& op, Tensors x, const Attrs& attrs, Tensors y);
+
 // User code wrote to `self` in place: from now on it is output `nr` of n.
 ADJOINT_API void written_by(const Tensor& self, Ref<Node> n, uint32_t nr);
 
