@@ -288,6 +288,13 @@ def test_nodes_have_edges_for_tensors() -> None:
     assert len(ad.pow(x, x).grad_fn.next_functions) == 2
     assert (x**2).grad_fn(ad.ones(1, dtype=ad.float64)).item() == 6
     assert (x * 2).grad_fn(ad.ones(1, dtype=ad.float64))[1] is None
+    seen = []
+    masked = ad.where(x > 0, x, x.exp())
+    masked.grad_fn.register_hook(lambda grads, cotangents: seen.append(len(grads)))
+    masked.backward()
+    for y, edges in ((masked, 2), (ad.ones(3).masked_fill(ad.ones(3) > 0, x), 2), (x.expand(3)[ad.tensor([0, 2])], 1)):
+        assert len(y.grad_fn.next_functions) == edges and y.grad_fn.next_functions[-1][0] is not None
+    assert seen == [2] and masked.grad_fn.next_functions[0][0].variable is x
     for arguments in ((), (1, 2), ("one",)):
         with pytest.raises(TypeError, match="expected 1 arguments|not a Variable"):
             x.exp().grad_fn(*arguments)

@@ -90,6 +90,59 @@ def test_hooks_are_called_for_gradients_that_are_absent():
     assert seen[-1] == ("accumulated", x.grad) and seen[-3] is None and x.grad.tolist() == [0, 1]
 
 
+def test_hooks_of_a_lone_root_are_called_whatever_is_wanted_behind_it():
+    seen = []
+    x, other = ad.ones(2, requires_grad=True), ad.ones(2, requires_grad=True)
+    y = x * 2
+    y.register_hook(lambda g: seen.append(g.tolist()))
+    y.grad_fn.register_prehook(seen.append)
+    ad.autograd.graph.register_multi_grad_hook((y,), seen.append, mode="all")
+    ad.autograd.graph.register_multi_grad_hook((y,), lambda g: seen.append("any"), mode="any")
+    assert ad.autograd.grad(y, other, ad.ones(2), allow_unused=True) == (None,) and seen == [[1, 1], "any"]
+    ad.autograd.backward((y, other.sum()), (ad.ones(2), None), inputs=other)
+    assert len(seen) == 2 and x.grad is None
+
+
+def test_any_of_several_gradients_passes_over_tensors_without():
+    seen = []
+    x = ad.ones(2, requires_grad=True)
+    ad.autograd.graph.register_multi_grad_hook((ad.ones(2), x), seen.append, mode="any")
+    x.sum().backward()
+    assert [g.tolist() for g in seen] == [[1, 1]]
+    with pytest.raises(RuntimeError, match="require"):
+        ad.autograd.graph.register_multi_grad_hook((ad.ones(2), x), seen.append)
+
+
+def test_hooks_on_one_output_stand_together():
+    seen = []
+    first, second = ad.ones(2, 2, requires_grad=True).clone().unbind()
+    for name, piece in (("a", second), ("b", first), ("c", second)):
+        piece.register_hook(lambda g, name=name: seen.append(name))
+    (first + second).sum().backward()
+    assert seen == ["a", "c", "b"]
+
+
+def test_hooks_after_a_function_see_gradients_of_its_tensors():
+    seen = []
+
+    class Scaled(ad.autograd.Function):
+        @staticmethod
+        def forward(ctx, before, x, factor):
+            ctx.factor = factor
+            return x * factor
+
+        @staticmethod
+        def backward(ctx, g):
+            return None, g * ctx.factor, None
+
+    x = ad.ones(2, requires_grad=True)
+    y = Scaled.apply("no tensor", x, 3)
+    y.grad_fn.register_hook(lambda grads, cotangents: seen.append([g.tolist() for g in grads]) or (grads[0] * 2,))
+    y.sum().backward()
+    assert seen == [[[3, 3]]] and x.grad.tolist() == [6, 6]
+    assert [n.variable for n, _ in y.grad_fn.next_functions] == [x]
+
+
 @pytest.mark.parametrize(
     "register",
     [

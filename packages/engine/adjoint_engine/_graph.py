@@ -134,6 +134,8 @@ class _MultiHook(RemovableHandle):
 
     def __init__(self, tensors: Sequence[Tensor], fn: Callable[..., None], mode: str) -> None:
         super().__init__({})
+        if mode == "any":
+            tensors = [t for t in tensors if t.requires_grad]
         self._nodes = [_engine.gradient_edge(t)[0] for t in tensors]
         self._fn = fn
         self._tasks: dict[int, dict[int, Tensor]] = {}
@@ -161,7 +163,7 @@ class _MultiHook(RemovableHandle):
                 self._expected[task] = sum(_engine.will_execute(n) for n in self._nodes)
             grads = self._tasks[task]
             grads[index] = grad
-            if len(grads) < self._expected[task]:
+            if len(grads) != self._expected[task]:
                 return
             del self._tasks[task], self._expected[task]
         self._fn([grads.get(i) for i in range(len(self._nodes))])

@@ -1,4 +1,6 @@
 // Hooks: Python callables on tensors and nodes.
+#include <algorithm>
+
 #include "callable.h"
 
 namespace adjoint::engine::python {
@@ -66,13 +68,17 @@ struct BeforeNode final : PythonHook<PreHook> {
   Ref<PreHook> as_now() override { return copy<BeforeNode>(); }
 };
 struct AfterNode final : PythonHook<PostHook> {
-  using PythonHook::PythonHook;
+  AfterNode(nb::handle f, std::vector<size_t> edges) : PythonHook(f), edges(std::move(edges)) {}
   void call(std::vector<Tensor>& grads, const std::vector<Tensor>& cotangents) override {
     if (removed()) return;
     const nb::object hook = held();
-    replace(grads, hook(as_tuple(grads), as_tuple(cotangents)), hook);
+    std::vector<Tensor> seen;
+    for (const size_t k : edges) seen.push_back(grads[k]);
+    replace(seen, hook(as_tuple(seen), as_tuple(cotangents)), hook);
+    for (size_t i = 0; i < edges.size(); i++) grads[edges[i]] = std::move(seen[i]);
   }
-  Ref<PostHook> as_now() override { return copy<AfterNode>(); }
+  Ref<PostHook> as_now() override { return removed() ? Ref<PostHook>(this) : Ref<PostHook>::take(new AfterNode(held(), edges)); }
+  const std::vector<size_t> edges;
 };
 struct Accumulated final : PythonHook<AccumulatedHook> {
   using PythonHook::PythonHook;
@@ -98,11 +104,18 @@ template <class Entry> bool removed(const Entry& h) {
   return p && p->removed();
 }
 
+// Hooks on one output of a node stand together, where the first of them came.
+template <class H> auto place_of(std::vector<H>& all, const H&) { return all.end(); }
+auto place_of(std::vector<Hooks::OnTensor>& all, const Hooks::OnTensor& h) {
+  const auto last = std::find_if(all.rbegin(), all.rend(), [&](const Hooks::OnTensor& other) { return other.nr == h.nr; });
+  return last == all.rend() ? all.end() : last.base();
+}
+
 // In the place of those that were removed.
 template <class Entry> void add(Node& n, std::vector<Entry> Hooks::*which, Entry h) {
   auto& all = n.hooks().*which;
   std::erase_if(all, removed<Entry>);
-  all.push_back(std::move(h));
+  all.insert(place_of(all, h), std::move(h));
   taint(n);
   if (const auto* leaf = dynamic_cast<const AccumulateGrad*>(&n)) adjoint::python::api->track(*leaf->variable.get());   // it keeps them
 }
@@ -137,7 +150,7 @@ HookEntry register_accumulated_hook(const Tensor& t, nb::handle f) {
 }
 
 HookEntry register_node_hook(NodeRef n, nb::handle f) {
-  auto* h = new AfterNode(f);
+  auto* h = new AfterNode(f, shown_edges(*n.p));
   add(*n.p, &Hooks::post, Ref<PostHook>(h));
   return {h->f};
 }

@@ -11,19 +11,9 @@ namespace {
 nb::object node_object(Node* n) { return nb::steal(wrap_node(n)); }
 Tensor tensor_or_none(nb::handle h) { return adjoint::python::is_tensor(h.ptr()) ? nb::cast<Tensor>(h) : Tensor{}; }
 
-// As many edges as PyTorch's node has: operands that are numbers there have none.
-size_t edge_count(const Node& n) {
-  constexpr std::string_view with_numbers[] = {"clamp", "clamp_max", "clamp_min", "fmod", "masked_fill", "pow", "remainder"};
-  size_t count = n.edges.size();
-  const auto* op = dynamic_cast<const OpNode*>(&n);
-  if (!op || std::find(std::begin(with_numbers), std::end(with_numbers), op->op.name) == std::end(with_numbers)) return count;
-  while (count > 1 && !n.edges[count - 1].node && op->inputs[count - 1].sizes.empty()) count--;
-  return count;
-}
-
 nb::tuple next_functions(NodeRef n) {
   nb::list r;
-  for (const Edge& e : std::span<const Edge>(n.p->edges).first(edge_count(*n.p))) r.append(nb::make_tuple(node_object(e.node.get()), e.nr));
+  for (const size_t k : shown_edges(*n.p)) r.append(nb::make_tuple(node_object(n.p->edges[k].node.get()), n.p->edges[k].nr));
   return nb::tuple(r);
 }
 
@@ -40,11 +30,9 @@ nb::object call_node(NodeRef n, nb::list given) {
   std::vector<bool> needed;
   for (const Edge& e : n.p->edges) needed.push_back(static_cast<bool>(e.node));
   run_node(*n.p, cotangents, grads, needed);
-  grads.resize(edge_count(*n.p));
-  if (grads.size() == 1) return none_or(grads[0]);
   nb::list r;
-  for (const Tensor& g : grads) r.append(none_or(g));
-  return nb::tuple(r);
+  for (const size_t k : shown_edges(*n.p)) r.append(none_or(grads[k]));
+  return nb::len(r) == 1 ? nb::object(r[0]) : nb::object(nb::tuple(r));
 }
 
 DType output_type(const OpNode& n, uint32_t nr) {
@@ -78,10 +66,24 @@ nb::tuple node_outputs(NodeRef n) {
 
 }  // namespace
 
+std::vector<size_t> shown_edges(const Node& n) {
+  constexpr std::string_view with_numbers[] = {"clamp", "clamp_max", "clamp_min", "fmod", "lerp", "masked_fill", "pow", "remainder"};
+  const auto* slices = dynamic_cast<const CopySlices*>(&n);
+  const auto* op = dynamic_cast<const OpNode*>(slices ? slices->fn.get() : &n);
+  const auto* function = dynamic_cast<const FunctionNode*>(&n);
+  const bool numbers = op && std::find(std::begin(with_numbers), std::end(with_numbers), op->op.name) != std::end(with_numbers);
+  std::vector<size_t> shown;
+  for (size_t k = 0; k < n.edges.size(); k++) {
+    const bool hidden = function ? !function->inputs[k].is_tensor : op && !n.edges[k].node && (!op->op.differentiable(static_cast<int>(k)) || (numbers && op->inputs[k].sizes.empty()));
+    if (!hidden || (slices && !k)) shown.push_back(k);
+  }
+  return shown;
+}
+
 void bind_nodes(nb::module_& m) {
   m.def("node_name", [](NodeRef n) {
     const std::string name = n.p->name();   // PyTorch's nodes without a name of their own have that of their C++ class
-    return name == "AccumulateGrad" || name == "CopySlices" ? "torch::autograd::" + name : name;
+    return name == "AccumulateGrad" || name == "CopySlices" || name == "CopyBackwards" ? "torch::autograd::" + name : name;
   });
   m.def("next_functions", next_functions);
   m.def("sequence_nr", [](NodeRef n) { return n.p->seq; });

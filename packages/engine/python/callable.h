@@ -27,6 +27,9 @@ class Callable {
 inline nb::object none_or(const Tensor& t) { return t ? nb::cast(t) : nb::none(); }
 inline std::string kind_of(nb::handle o) { return nb::cast<std::string>(nb::str(o.type().attr("__name__"))); }
 
+// Those edges that PyTorch's node has: operands that are positions, masks, no tensors or, in some operations, numbers have none.
+std::vector<size_t> shown_edges(const Node& n);
+
 // Python hangs on the node now: it must be visible to the collector.
 inline void taint(Node& n) {
   n.tainted = true;

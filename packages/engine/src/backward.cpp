@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
-#include <queue>
 #include <utility>
 
 #include "device_threads.h"
@@ -72,7 +71,7 @@ class Backward {
     std::optional<Watch> watch;
     if (watched()) watch.emplace(Span{Span::Kind::backward});
     for (size_t i = 0; i < task_.size(); i++)
-      if (task_[i].pending == 0 && task_[i].needed) ready_.push({task_[i].node->seq, ~i});
+      if (task_[i].pending == 0 && (task_[i].needed || task_.is_lone_root(i))) ready_.push({task_[i].node->seq, i});
     while (!ready_.empty()) {
       const int device = next_device();
       if (device < 0) visit_next();
@@ -85,11 +84,11 @@ class Backward {
   // The GPU on whose thread the next node runs: where its cotangents are. -1: on this one.
   int next_device() {
     if (!cuda::in_use.load(std::memory_order_relaxed) || !multithreading) return -1;
-    const int device = gpu_of(task_.cotangents(task_[~ready_.top().second]));
+    const int device = gpu_of(task_.cotangents(task_[ready_.top().entry]));
     return device >= 0 && on_thread_of(device) ? -1 : device;
   }
   void visit_next() {
-    const size_t i = ~ready_.top().second;
+    const size_t i = ready_.top().entry;
     ready_.pop();
     visit(task_[i]);
     window = window_;   // whatever user code did to it
@@ -98,7 +97,7 @@ class Backward {
     Current c(this);
     const WindowGuard guard(window_);
     do visit_next();
-    while (!ready_.empty() && gpu_of(task_.cotangents(task_[~ready_.top().second])) >= 0 && next_device() < 0);
+    while (!ready_.empty() && gpu_of(task_.cotangents(task_[ready_.top().entry])) >= 0 && next_device() < 0);
   }
 
   void put(const Task::Entry& e, uint32_t nr, Tensor g) {
@@ -126,7 +125,7 @@ class Backward {
       const size_t t = task_.target(e, k);
       if (t == Task::none || !task_[t].needed) continue;
       put(task_[t], n.edges[k].nr, std::move(grads_[k]));
-      if (--task_[t].pending == 0) ready_.push({task_[t].node->seq, ~t});
+      if (--task_[t].pending == 0) ready_.push({task_[t].node->seq, t});
     }
   }
 
@@ -199,7 +198,7 @@ class Backward {
   const BackwardOptions& options_;
   const Window window_;
   Task task_;
-  std::priority_queue<std::pair<uint64_t, size_t>> ready_;   // (sequence number, ~place in the task): of leaves the first one found
+  ReadyQueue ready_;
   std::vector<Tensor> results_;
   std::vector<Tensor> cotangents_, grads_;   // of the node that runs
   std::vector<bool> needed_;

@@ -1,8 +1,6 @@
 // Finding the nodes of one backward, and those that the wanted inputs need.
 #include "task.h"
 
-#include <queue>
-
 namespace adjoint::engine {
 
 size_t Task::slot_of(Node* n) const {
@@ -63,16 +61,16 @@ std::vector<Node*> Task::order() const {
   for (const Entry& e : entries_)
     for (size_t k = 0; e.needed && k < e.node->edges.size(); k++)
       if (const size_t t = target(e, k); t != none) pending[t]++;
-  std::priority_queue<std::pair<uint64_t, size_t>> ready;
+  ReadyQueue ready;
   for (size_t i = 0; i < entries_.size(); i++)
-    if (!pending[i] && entries_[i].needed) ready.push({entries_[i].node->seq, ~i});
+    if (!pending[i] && entries_[i].needed) ready.push({entries_[i].node->seq, i});
   std::vector<Node*> nodes;
   while (!ready.empty()) {
-    const Entry& e = entries_[~ready.top().second];
+    const Entry& e = entries_[ready.top().entry];
     ready.pop();
     nodes.push_back(e.node);
     for (size_t k = 0; k < e.node->edges.size(); k++)
-      if (const size_t t = target(e, k); t != none && entries_[t].needed && !--pending[t]) ready.push({entries_[t].node->seq, ~t});
+      if (const size_t t = target(e, k); t != none && entries_[t].needed && !--pending[t]) ready.push({entries_[t].node->seq, t});
   }
   return nodes;
 }

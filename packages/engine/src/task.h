@@ -2,7 +2,17 @@
 #pragma once
 #include <adjoint/engine/autograd.h>
 
+#include <queue>
+
 namespace adjoint::engine {
+
+// Nodes whose cotangents have all arrived: the newest comes first, and leaves, all as new, as the heap has them.
+struct Ready {
+  uint64_t seq;
+  size_t entry;
+  bool operator<(const Ready& other) const { return seq < other.seq; }
+};
+using ReadyQueue = std::priority_queue<Ready>;
 
 class Task {
  public:
@@ -23,6 +33,7 @@ class Task {
   void restrict_to(std::span<const Edge> inputs, bool accumulate);
   std::vector<Node*> order() const;    // in which a backward without hooks runs them
   size_t find(Node* n) const;
+  bool is_lone_root(size_t i) const { return i == 0 && roots_.size() == 1; }   // its hooks see the cotangent, whatever is wanted behind it
   size_t size() const { return entries_.size(); }
   Entry& operator[](size_t i) { return entries_[i]; }
   size_t target(const Entry& e, size_t edge) const { return targets_[e.first_edge + edge]; }
