@@ -90,3 +90,86 @@ def test_bags_in_the_order_of_old() -> None:
     with pytest.warns(UserWarning, match="Argument order of nn.functional.embedding_bag was changed"):
         found = bags(weight, rows, offsets)
     assert ad.equal(found, bags(rows, weight, offsets))
+
+
+# ---- corners of arguments
+
+
+def test_circular_padding_with_cuts_repeats_what_is_left() -> None:
+    x = ad.arange(5.0).reshape(1, 1, 5)
+    assert F.pad(x, (-1, 2), "circular").tolist() == [[[1, 2, 3, 4, 1, 2]]]
+    assert F.pad(x, (2, -1), "circular").tolist() == [[[2, 3, 0, 1, 2, 3]]]
+
+
+def test_constant_padding_by_a_complex_number() -> None:
+    assert ad.constant_pad_nd(ad.ones(1, dtype=ad.complex64), (1, 0), 2j).tolist() == [2j, 1]
+
+
+def test_quantiles_have_a_derivative_in_q() -> None:
+    q = ad.tensor([0.25, 0.7], dtype=ad.float64, requires_grad=True)
+    x = ad.tensor([0.0, 1.0, 3.0, 7.0, 8.0], dtype=ad.float64, requires_grad=True)
+    assert ad.autograd.gradcheck(lambda x, q: ad.quantile(x, q[1:]), (x, q), check_forward_ad=True)
+    assert ad.autograd.grad(ad.quantile(x, q[1], interpolation="lower"), q, allow_unused=True) == (None,)
+
+
+def test_logcumsumexp_keeps_the_turns_of_an_imaginary_part() -> None:
+    x = ad.tensor([1 + 20j, 3 - 9j, -5 + 1j], dtype=ad.complex128)
+    y = ad.logcumsumexp(x, 0)
+    assert ad.allclose(y.exp(), x.exp().cumsum(0)) and y[0] == x[0] and abs((y[1] - x[1]).imag.item()) < 3.2
+
+
+def test_samples_without_a_batch() -> None:
+    assert F.multi_margin_loss(ad.tensor(0.5), ad.tensor(0)).item() == 0
+    assert F.multilabel_margin_loss(ad.tensor(0.5), ad.tensor(0)).item() == 0
+    assert F.prelu(ad.tensor(-2.0), ad.tensor([0.5])).shape == ()
+    assert ad.linalg.vander(ad.tensor(3.0), N=2).tolist() == [[1.0, 3.0]]
+    assert ad.tensor(2.0).index_reduce(0, ad.tensor([0]), ad.tensor(3.0), "prod").item() == 6
+
+
+def test_the_zeroth_power_of_a_matrix_has_a_gradient_of_zeros() -> None:
+    a = ad.full((2, 2), float("inf"), requires_grad=True)
+    ad.linalg.matrix_power(a, 0).sum().backward()
+    assert a.grad is not None and a.grad.tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    "copies",
+    [lambda x: ad.ravel(x[..., ::2]), lambda x: F.pixel_shuffle(x, 1), lambda x: F.adaptive_avg_pool2d(x, (None, None))],
+)
+def test_results_that_share_no_memory_with_the_input(copies) -> None:
+    x = ad.ones(1, 2, 3, 4)
+    copies(x).zero_()
+    assert x.sum() == 24
+
+
+def test_common_divisors_inside_vmap_and_in_place() -> None:
+    a, b = ad.tensor([[12, 7], [0, -18]]), ad.tensor([[18, 0], [5, 27]])
+    assert ad.equal(ad.vmap(ad.gcd)(a, b), ad.gcd(a, b)) and ad.gcd(a, b).tolist() == [[6, 7], [5, 9]]
+    assert ad.equal(a.clone().lcm_(b), ad.lcm(a, b))
+
+
+def test_unpooling_inside_vmap() -> None:
+    x = ad.randn(3, 1, 8)
+    values, at = F.max_pool1d(x, 2, return_indices=True)
+    assert ad.equal(ad.vmap(lambda v, i: F.max_unpool1d(v, i, 2))(values, at), F.max_unpool1d(values, at, 2))
+    with pytest.raises(RuntimeError, match="Found an invalid max index: 99"):
+        ad.vmap(lambda v, i: F.max_unpool1d(v, i, 2))(values, at + 99 - at)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ad.gradient(ad.ones(3, 3), dim=[1, 1]), "dim 1 appears multiple times in the list of dims"),
+        (lambda: ad.cov(ad.ones(5), fweights=ad.ones(5)), "expected fweights to have integral dtype but got fweights with"),
+        (lambda: ad.cov(ad.ones(5), aweights=ad.ones(4)), "expected aweights to have the same numel as there are observations"),
+        (lambda: ad.cov(ad.ones(2), fweights=ad.tensor([1, -1])), "fweights cannot be negative"),
+        (lambda: F.prelu(ad.ones(2, 8, 3), ad.ones(2, 4)), "Expected `weight` to be a scalar or 1D tensor, but got: ndim = 2"),
+        (lambda: F.prelu(ad.ones(2, 8, 3), ad.ones(2)), "Found parameter numbers = 2 and channel size = 8"),
+        (lambda: ad.ones(2).renorm(2, 0, 1), "renorm: input needs at least 2 dimensions, got 1 dimensions"),
+        (lambda: F.adaptive_avg_pool2d(ad.ones(1, 2, 2), []), "output_size must be 2"),
+        (lambda: F.conv2d(ad.ones(1, 1, 4, 3), ad.ones(1, 2, 2)), "conv2d: Expected 4-dimensional weight"),
+    ],
+)
+def test_what_arguments_are_refused(call, message) -> None:
+    with pytest.raises(RuntimeError, match=message):
+        call()

@@ -93,8 +93,15 @@ SWEPT = {
     "sqrt": (0, np.inf),
     "rsqrt": (0, np.inf),
     "logit": (0, 1),
+    "special.bessel_y1": (1e-18, np.inf),  # smaller numbers have neighbours in order that overflow
+    "special.modified_bessel_k1": (1e-18, np.inf),
+    "special.i0e": (-1e4, 1e4),  # derivatives that are differences
+    "special.i1e": (-1e4, 1e4),
+    "special.scaled_modified_bessel_k0": (0, 1e4),
+    "special.scaled_modified_bessel_k1": (1e-18, 1e4),
+    "special.spherical_bessel_j0": (-1e4, 1e4),
 }
-"Domains narrower than the line."
+"Domains narrower than the line, or where single precision resolves the derivative."
 
 
 def swept(case):

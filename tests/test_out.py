@@ -43,6 +43,21 @@ def test_sizes_and_types():
         ad.is_tensor(1, out=out)
 
 
+def test_functions_written_in_python_take_it_too():
+    x = ad.tensor([[4.0, 1.0], [1.0, 3.0]])
+    assert ad.linalg.det(x, out=(out := ad.empty(()))) is out and out.item() == pytest.approx(11)
+    found = ad.linalg.eigh(x, out=(ad.empty(2), ad.empty(2, 2)))
+    assert ad.allclose(found.eigenvalues, ad.linalg.eigvalsh(x)) and ad.allclose(x @ found[1], found[1] * found[0])
+    assert ad.equal(ad.fft.fft(x, out=ad.empty(0, dtype=ad.complex64)), ad.fft.fft(x))
+    assert ad.special.entr(x, out=x) is x and x[0, 1] == 0
+    with pytest.raises(
+        RuntimeError, match=r"heaviside\(\): functions with out=\.\.\. arguments don't support automatic differentiation"
+    ):
+        ad.heaviside(x, x.clone().requires_grad_(), out=ad.empty(2, 2))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'out'"):
+        ad.nn.functional.prelu(x, x[0], out=x)
+
+
 def test_nothing_is_recorded():
     text = r"mul\(\): functions with out=\.\.\. arguments don't support automatic differentiation, but one of the arguments requires grad\."
     a, b = ad.ones(2, requires_grad=True), ad.ones(2)

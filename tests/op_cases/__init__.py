@@ -14,6 +14,7 @@ from op_cases import (
     reduce,
     scan,
     shape,
+    special,
     unary,
 )
 from op_cases._case import Case as Case
@@ -21,6 +22,7 @@ from op_cases._case import case as case
 
 SUBJECTS = (
     unary,
+    special,
     activation,
     binary,
     reduce,

@@ -165,7 +165,15 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
         >>> ad.nn.functional.prelu(ad.tensor([-1., 0., 2.]), ad.tensor([0.5]))
         tensor([-0.5000,  0.0000,  2.0000])
     """
-    if weight.numel() > 1 and input.ndim > 2:
+    if weight.ndim > 1:
+        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
+    if weight.numel() == 1:
+        weight = weight.reshape(())
+    elif weight.numel() != (channels := input.size(1) if input.ndim > 1 else 1):
+        raise RuntimeError(
+            f"prelu: Mismatch of parameter numbers and input channel size. Found parameter numbers = {weight.numel()} and channel size = {channels}."
+        )
+    elif input.ndim > 2:
         weight = weight.view([-1] + [1] * (input.ndim - 2))
     return _core.where(input > 0, input, weight * input)
 

@@ -167,6 +167,9 @@ def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce:
     """Row i of `source` along `dim` is reduced ("prod", "mean", "amax", "amin") into row index[i] of `input`."""
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    if input.ndim == 0:
+        row = index_reduce(input.reshape(1), dim, index.reshape(1), source.reshape(1), reduce, include_self=include_self)
+        return row.reshape(())
     shape = [1] * source.ndim
     shape[dim] = -1
     return input.scatter_reduce(dim, index.view(shape).expand_as(source), source, reduce, include_self=include_self)
@@ -175,6 +178,12 @@ def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce:
 @inplace_method
 def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """Slices along `dim` whose p-norm is above `maxnorm` are scaled down to it."""
+    if input.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
+    if isinstance(p, complex) or p <= 0:
+        raise RuntimeError(f"renorm: non-positive-norm not supported, got {p}")
     others = [d for d, _ in enumerate(input.shape) if d != dim % input.ndim]
     norm = _core._vector_norm(input, p, others, True, None)
     return input * _core.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1.0)
@@ -294,4 +303,4 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]
     return unsafe_split_with_sizes(input, [y.size(dim) for y in input.detach().chunk(chunks, dim)], dim)
 
 
-check_all(globals())
+check_all(globals(), out=[name for name in __all__ if name.endswith("_copy")] + ["index_reduce", "msort", "range", "renorm"])

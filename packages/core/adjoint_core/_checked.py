@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from types import FunctionType
 from typing import Any, TypeVar
 
+from . import _core
 from ._core import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -22,6 +23,17 @@ def _wrong_argument(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
             if not isinstance(value, Tensor):
                 return name, value
     return None
+
+
+def with_out(f: F) -> F:
+    """The function, which takes `out=` too: a tensor for its result, or as many tensors as it has results."""
+
+    @functools.wraps(f)
+    def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        result = f(*args, **kwargs)
+        return result if out is None else _core._put_out(f.__name__, result, out)
+
+    return call  # type: ignore[return-value]
 
 
 def checked(f: F) -> F:
@@ -47,9 +59,15 @@ def checked(f: F) -> F:
     return call  # type: ignore[return-value]
 
 
-def check_all(namespace: dict[str, Any]) -> None:
-    """Makes all public functions of a module checked. Those that only hand their arguments on say themselves what they expect."""
+def check_all(namespace: dict[str, Any], out: Container[str] = ()) -> None:
+    """Makes all public functions of a module checked, and lets those named in `out` take it.
+
+    Functions that only hand their arguments on say themselves what they expect.
+    """
     for name in namespace["__all__"]:
         f = namespace[name]
-        if isinstance(f, FunctionType) and not hasattr(f, "__wrapped__") and len(f.__code__.co_names) > 2:
-            namespace[name] = checked(f)
+        if not isinstance(f, FunctionType) or hasattr(f, "__wrapped__"):
+            continue
+        if len(f.__code__.co_names) > 2:
+            f = checked(f)
+        namespace[name] = with_out(f) if name in out else f

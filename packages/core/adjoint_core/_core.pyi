@@ -621,6 +621,9 @@ Example: `frexp(tensor([6.0]))  # mantissa 0.75, exponent 3`"""
 
 Example: `gcd(tensor([12, 0]), tensor([-18, 5]))  # tensor([6, 5])`"""
 
+    def gcd_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """The in-place form of `gcd`."""
+
     def ge(self, other: Tensor | _Number) -> Tensor:
         """Whether `a >= b`, elementwise."""
 
@@ -652,11 +655,11 @@ Example: `gcd(tensor([12, 0]), tensor([-18, 5]))  # tensor([6, 5])`"""
     def grad_fn(self) -> Any:
         """The node whose output this tensor is; None for a leaf."""
 
-    def gradient(input: Tensor, *, spacing: Any=1, dim: _Dims | None=None, edge_order: _int=1) -> tuple[Tensor, ...]:
+    def gradient(input: Tensor, *, spacing: Any=None, dim: _Dims | None=None, edge_order: _int=1) -> tuple[Tensor, ...]:
         """Finite differences of samples along each of `dim` (all), as a tuple.
 
 Arguments:
-    spacing: the step, one for each dimension, or tensors of positions.
+    spacing: the step (1), one for each dimension, or tensors of positions.
     edge_order: 1 or 2, the accuracy at the edges.
 Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`"""
 
@@ -696,6 +699,12 @@ Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
 
     def hypot_(self, other: Tensor | _Number) -> Tensor:
         """`sqrt(a^2 + b^2)`, elementwise, without overflow on the way. In place."""
+
+    def i0(input: Tensor) -> Tensor:
+        """The modified Bessel function of the first kind of order 0."""
+
+    def i0_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """The in-place form of `i0`."""
 
     def igamma(self, other: Tensor | _Number) -> Tensor:
         """The regularised lower incomplete gamma function of `a` at `x`, elementwise."""
@@ -852,6 +861,9 @@ Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
 
     def lcm(input: Tensor, other: Tensor) -> Tensor:
         """The least common multiple of integers, not negative; 0 where one of them is."""
+
+    def lcm_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """The in-place form of `lcm`."""
 
     def ldexp(input: Tensor, other: Tensor) -> Tensor:
         """input * 2**other."""
@@ -2327,7 +2339,11 @@ def randint(low: _int, high: _int, size: _Dims, *, generator: Generator | None=N
 @overload
 def randint(high: _int, size: _Dims, *, generator: Generator | None=None, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor: ...
 
-def randint_like(input: Tensor, low: _int, high: _int | None=None, *, dtype: _dtype | None=None) -> Tensor: ...
+@overload
+def randint_like(input: Tensor, high: _int, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, memory_format: memory_format | None=None, generator: Generator | None=None) -> Tensor: ...
+
+@overload
+def randint_like(input: Tensor, low: _int, high: _int, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, memory_format: memory_format | None=None, generator: Generator | None=None) -> Tensor: ...
 
 def randperm(n: _int, *, generator: Generator | None=None, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
     """A random order of 0 ... n-1."""
@@ -2337,6 +2353,22 @@ def bernoulli(input: Tensor, *, generator: Generator | None=None) -> Tensor: ...
 
 @overload
 def bernoulli(input: Tensor, p: _float, *, generator: Generator | None=None) -> Tensor: ...
+
+def _bessel_i(n: _int, input: Tensor) -> Tensor: ...
+
+def _bessel_i_scaled(n: _int, input: Tensor) -> Tensor: ...
+
+def _bessel_j(n: _int, input: Tensor) -> Tensor: ...
+
+def _bessel_k(n: _int, input: Tensor) -> Tensor: ...
+
+def _bessel_k_scaled(n: _int, input: Tensor) -> Tensor: ...
+
+def _bessel_y(n: _int, input: Tensor) -> Tensor: ...
+
+def _erfcx(n: _int, input: Tensor) -> Tensor: ...
+
+def _zeta(input: Tensor | _Number, other: Tensor | _Number) -> Tensor: ...
 
 def neg(input: Tensor) -> Tensor:
     """Minus each element of `x`."""
@@ -3212,4 +3244,9 @@ def _op_names() -> list[str]: ...
 def _op_record(name: str) -> dict[str, Any]: ...
 
 def _element_types() -> list[Any]: ...
+
+def _put_out(name: str, result: Any, out: Any) -> Any:
+    """
+    What `out=` does with the result, or the tuple of results, of a function written in Python.
+    """
 _api: Any = ...

@@ -53,7 +53,7 @@ def embedding(
         tensor([[3., 4.],
                 [1., 2.]])
     """
-    if scale_grad_by_freq and sparse:
+    if scale_grad_by_freq and sparse and weight.requires_grad:
         raise RuntimeError("embedding: scale_grad_by_freq not supported with sparse gradients")
     if max_norm is not None:
         _shorten_rows(weight, input, max_norm, norm_type)

@@ -242,4 +242,4 @@ def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     return _core._svdvals(A)
 
 
-check_all(globals())
+check_all(globals(), out=__all__)

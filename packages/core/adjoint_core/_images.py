@@ -71,6 +71,8 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
         raise RuntimeError(
             f"pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but got {c} and {r}"
         )
+    if r == 1:
+        return input.clone()
     x = input.reshape(*batch, c // (r * r), r, r, h, w)
     n = len(batch)
     return x.permute(*(d for d, _ in enumerate(batch)), n, n + 3, n + 1, n + 4, n + 2).reshape(
@@ -86,6 +88,8 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
         raise RuntimeError(
             f"pixel_unshuffle expects height and width to be divisible by downscale_factor, but got {h}, {w} and {r}"
         )
+    if r == 1:
+        return input.clone()
     x = input.reshape(*batch, c, h // r, r, w // r, r)
     n = len(batch)
     return x.permute(*(d for d, _ in enumerate(batch)), n, n + 2, n + 4, n + 1, n + 3).reshape(
@@ -264,6 +268,10 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
 
 def _adaptive_max(input: Tensor, sizes: Sequence[int | None], n: int) -> tuple[Tensor, Tensor]:
     """The maximum of each cell of a grid over the last n dimensions, with its position in them."""
+    if len(sizes) != n:
+        raise RuntimeError(f"adaptive_max_pool{n}d: output_size must be {n} sizes, got {len(sizes)}")
+    if input.ndim not in (n + 1, n + 2):
+        raise ValueError(f"adaptive_max_pool{n}d: Input dimension should be {n + 1} or {n + 2}, got {input.ndim}")
     shape = input.shape[-n:]
     cells = [m if s is None else s for s, m in zip(sizes, shape)]
     values, at = [], []
@@ -293,13 +301,11 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """The maximum of each cell of a grid of `output_size` over a volume; None keeps a size."""
-    sizes = [None] * 3 if output_size is None else _tuple(output_size, 3)
-    pair = _adaptive_max(input, sizes, 3)
+    pair = _adaptive_max(input, [None] * 3 if output_size is None else _tuple(output_size, 3), 3)
     return pair if return_indices else pair[0]
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """The maximum of each cell of a grid of `output_size`; None keeps a size."""
-    sizes = [None, None] if output_size is None else _tuple(output_size, 2)
-    pair = _adaptive_max(input, sizes, 2)
+    pair = _adaptive_max(input, [None] * 2 if output_size is None else _tuple(output_size, 2), 2)
     return pair if return_indices else pair[0]

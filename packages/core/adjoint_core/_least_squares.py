@@ -89,6 +89,8 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
         )
     if A.dtype != B.dtype:
         raise RuntimeError(f"torch.linalg.lstsq: Expected A and B to have the same dtype, got {A.dtype} and {B.dtype}")
+    if A.ndim < 2 or B.ndim < 1:
+        raise RuntimeError("torch.linalg.lstsq: input must have at least 2 dimensions and other at least 1.")
     vector = B.ndim == 1 or (A.ndim - 1 == B.ndim and A.shape[:-1] == B.shape)
     right = B.unsqueeze(-1) if vector else B
     m, n = A.shape[-2:]
@@ -97,7 +99,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     rtol = max(m, n) * finfo(A.dtype).eps if rcond is None else rcond
     X = pinv(A, rtol=rtol) @ right
     rank = matrix_rank(A, rtol=rtol)
-    none = _core.empty(0, dtype=A.dtype)
+    none = _core.empty(0, dtype=A.dtype.to_real())
     residuals = (A @ X - right).abs().square().sum(-2) if m > n else none
     S = _factorisations.svdvals(A) if driver in ("gelsd", "gelss") else none
     return _results.lstsq(
@@ -145,6 +147,7 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
         tensor([[1., 2., 4.],
                 [1., 3., 9.]])
     """
+    x = x.reshape(1) if x.ndim == 0 else x
     count = x.size(-1) if N is None else N
     if count <= 1:
         raise RuntimeError(f"N must be greater than 1, got {count}")
@@ -152,4 +155,4 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     return _core.cat([_core.ones_like(powers[..., :1]), powers], -1)
 
 
-check_all(globals())
+check_all(globals(), out=("cond", "lstsq", "matrix_rank", "pinv"))

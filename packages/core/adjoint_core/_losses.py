@@ -373,14 +373,18 @@ def multi_margin_loss(
 ) -> Tensor:
     """The mean over classes of max(0, margin - x[target] + x)**p, without the target itself."""
     reduction = _reduction(size_average, reduce, reduction)
-    x, y = (input.unsqueeze(0), target.reshape(1)) if input.ndim == 1 else (input, target)
+    if p not in (1, 2):
+        raise ValueError(f"multi_margin_loss: only p == 1 and p == 2 supported, got {p}")
+    if weight is not None and weight.ndim != 1:
+        raise ValueError(f"multi_margin_loss: weight must be one-dimensional, got {weight.ndim} dimensions")
+    x, y = (input.reshape(1, -1), target.reshape(1)) if input.ndim < 2 else (input, target)
     gap = (margin - x.gather(1, y.unsqueeze(1)) + x).clamp_min(0)
     terms = gap if p == 1 else gap * gap
     if weight is not None:
         terms = terms * weight[y].unsqueeze(1)
     terms = terms.masked_fill(_core.arange(x.size(1), device=y.device) == y.unsqueeze(1), 0.0)
     loss = terms.sum(1) / x.size(1)
-    return _reduce(loss.squeeze(0) if input.ndim == 1 else loss, reduction)
+    return _reduce(loss.squeeze(0) if input.ndim < 2 else loss, reduction)
 
 
 def multilabel_margin_loss(
@@ -391,14 +395,18 @@ def multilabel_margin_loss(
     The targets of a row stand in front; the first -1 ends them.
     """
     reduction = _reduction(size_average, reduce, reduction)
-    x, y = (input.unsqueeze(0), target.unsqueeze(0)) if input.ndim == 1 else (input, target)
+    if target.shape != input.shape:
+        raise RuntimeError(
+            f"multilabel_margin_loss: inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
+        )
+    x, y = (input.reshape(1, -1), target.reshape(1, -1)) if input.ndim < 2 else (input, target)
     counts = (y >= 0).long().cumprod(1).bool()
     classes = y.clamp_min(0)
     taken = _core.zeros(x.shape, dtype=_core.int64).scatter_add(1, classes, counts.long()) > 0
     gaps = (1 - x.gather(1, classes).unsqueeze(2) + x.unsqueeze(1)).clamp_min(0)
     wanted = counts.unsqueeze(2) & ~taken.unsqueeze(1)
     loss = _core.where(wanted, gaps, 0.0).sum((1, 2)) / x.size(1)
-    return _reduce(loss.squeeze(0) if input.ndim == 1 else loss, reduction)
+    return _reduce(loss.squeeze(0) if input.ndim < 2 else loss, reduction)
 
 
 def multilabel_soft_margin_loss(

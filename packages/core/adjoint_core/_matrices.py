@@ -203,4 +203,20 @@ def lobpcg(
     return values[..., chosen], vectors[..., chosen]
 
 
-check_all(globals())
+check_all(
+    globals(),
+    out=(
+        "cholesky",
+        "cholesky_inverse",
+        "cholesky_solve",
+        "inverse",
+        "lu",
+        "lu_solve",
+        "lu_unpack",
+        "orgqr",
+        "ormqr",
+        "qr",
+        "svd",
+        "triangular_solve",
+    ),
+)

@@ -11,7 +11,7 @@ from ._core import Tensor
 from ._method import inplace_method, method
 
 __all__ = [
-    "fill", "float_power", "frexp", "gcd", "heaviside", "isin", "isneginf",
+    "fill", "float_power", "frexp", "gcd", "heaviside", "i0", "isin", "isneginf",
     "isposinf", "isreal", "lcm", "ldexp", "logaddexp2", "mvlgamma", "nextafter", "signbit", "threshold",
 ]  # fmt: skip
 
@@ -23,6 +23,12 @@ def signbit(input: Tensor) -> Tensor:
     Example: `signbit(tensor([-0.0, 1.0]))  # tensor([ True, False])`
     """
     return _core.copysign(_core.ones_like(input), input) < 0 if input.is_floating_point() else input < 0
+
+
+@inplace_method
+def i0(input: Tensor) -> Tensor:
+    """The modified Bessel function of the first kind of order 0."""
+    return _core._bessel_i(0, input)
 
 
 @inplace_method
@@ -65,7 +71,7 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
     return _core.lgamma(input.unsqueeze(-1) - shifts).sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
 
 
-@method
+@inplace_method
 def gcd(input: Tensor, other: Tensor) -> Tensor:
     """The greatest common divisor of integers, not negative.
 
@@ -74,13 +80,13 @@ def gcd(input: Tensor, other: Tensor) -> Tensor:
     if any(x.is_floating_point() or x.is_complex() for x in (input, other)):
         raise RuntimeError(f"gcd: expected integers, got {input.dtype} and {other.dtype}")
     a, b = _core.broadcast_tensors(input.abs(), other.abs())
-    while b.any():
+    while _core._all_lanes(b).any():
         left = b != 0
         a, b = _core.where(left, b, a), _core.where(left, a % b.clamp_min(1), 0)
     return a
 
 
-@method
+@inplace_method
 def lcm(input: Tensor, other: Tensor) -> Tensor:
     """The least common multiple of integers, not negative; 0 where one of them is."""
     return (input // gcd(input, other).clamp_min(1) * other).abs()
@@ -165,4 +171,4 @@ def nextafter(input: Tensor, other: Tensor) -> Tensor:
     return _core.where(x == y, y, _core.where(x.isnan() | y.isnan(), math.nan, moved))
 
 
-check_all(globals())
+check_all(globals(), out=[name for name in __all__ if name not in ("fill", "isreal")])

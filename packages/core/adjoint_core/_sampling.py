@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from . import _core
+from ._checked import with_out
 from ._core import Generator, Tensor
 from ._method import method
 
@@ -38,6 +40,7 @@ def _uniform(like: Tensor, generator: Generator | None) -> Tensor:
     return 1 - _core.rand(tuple(like.shape), generator=generator, dtype=like.dtype, device=like.device)
 
 
+@with_out
 @method
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None) -> Tensor:
     """Positions drawn with probabilities in proportion to `input`, (n,) or (rows, n): (num_samples,) or (rows, num_samples).
@@ -61,6 +64,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     return _core.searchsorted(total, u, right=True).clamp_max(p.size(-1) - 1)
 
 
+@with_out
 def normal(
     mean: Tensor | float,
     std: Tensor | float = 1.0,
@@ -68,6 +72,7 @@ def normal(
     *,
     generator: Generator | None = None,
     dtype: _core.dtype | None = None,
+    layout: Any = None,
     device: _core.device | str | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
@@ -185,10 +190,14 @@ def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) ->
 @method
 def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Generator | None = None) -> Tensor:
     """Fills with exponentials of normal numbers."""
+    if not std > 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
     return self.normal_(mean, std, generator=generator).exp_()
 
 
 @method
 def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Generator | None = None) -> Tensor:
     """Fills with Cauchy numbers."""
+    if not sigma > 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
     return self.copy_(median + sigma * ((_uniform(self, generator) - 0.5) * math.pi).tan())

@@ -39,7 +39,7 @@ def _quantile(x: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: 
     x = (x.reshape(-1) if dim is None else x.movedim(dim, -1)).sort(-1).values
     if x.size(-1) == 0:
         raise RuntimeError(f"{name}() input tensor must be non-empty")
-    y = _at_quantiles(x, q.detach().reshape(-1), interpolation, skip_nan).movedim(-1, 0)
+    y = _at_quantiles(x, q.reshape(-1), interpolation, skip_nan).movedim(-1, 0)
     if keepdim:
         y = y.reshape([-1, *shape])
     return y if q.ndim else y.squeeze(0)
@@ -50,12 +50,12 @@ def _at_quantiles(x: Tensor, q: Tensor, interpolation: str, skip_nan: bool) -> T
     nan = x.isnan()
     last = (~nan).sum(-1, keepdim=True).clamp_min(1) - 1 if skip_nan else x.size(-1) - 1
     rank = (q * last).expand(*x.shape[:-1], q.numel())
-    below, above = rank.floor(), rank.ceil()
+    below, above = rank.detach().floor(), rank.detach().ceil()
     if interpolation in ("lower", "higher", "nearest"):
-        at = {"lower": below, "higher": above, "nearest": rank.round()}[interpolation]
+        at = {"lower": below, "higher": above, "nearest": rank.detach().round()}[interpolation]
         y = x.gather(-1, at.long())
     else:
-        weight = _core.full_like(rank, 0.5) if interpolation == "midpoint" else rank - below
+        weight = _core.full_like(below, 0.5) if interpolation == "midpoint" else rank - below
         y = _core.lerp(x.gather(-1, below.long()), x.gather(-1, above.long()), weight)
     unknown = nan.all(-1, keepdim=True) if skip_nan else nan.any(-1, keepdim=True)
     return y.masked_fill(unknown, math.nan)
@@ -136,6 +136,25 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
 # ---- covariance and distances
 
 
+def _check_weights(samples: int, fweights: Tensor | None, aweights: Tensor | None) -> None:
+    for name, w in (("fweights", fweights), ("aweights", aweights)):
+        if w is None:
+            continue
+        if w.ndim > 1:
+            raise RuntimeError(
+                f"cov(): expected {name} to have one or fewer dimensions but got {name} with {w.ndim} dimensions"
+            )
+        if w.is_floating_point() != (name == "aweights") or w.is_complex():
+            kind = "floating point" if name == "aweights" else "integral"
+            raise RuntimeError(f"cov(): expected {name} to have {kind} dtype but got {name} with {w.dtype} dtype")
+        if w.numel() != samples:
+            raise RuntimeError(
+                f"cov(): expected {name} to have the same numel as there are observations in the input but got {w.numel()} != {samples}"
+            )
+        if bool(_core._all_lanes(w < 0).any()):
+            raise RuntimeError(f"cov(): {name} cannot be negative")
+
+
 @method
 def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
     """The covariance matrix of variables in rows, (n, samples) -> (n, n); one variable has a 0-d variance.
@@ -150,6 +169,7 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, a
             f"cov(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions"
         )
     x = input.reshape(1, -1) if input.ndim < 2 else input
+    _check_weights(x.size(1), fweights, aweights)
     w = fweights
     if aweights is not None:
         w = aweights if w is None else w * aweights
@@ -259,18 +279,22 @@ def _differences(y: Tensor, x: Tensor, edge_order: int) -> Tensor:
 
 @method
 def gradient(
-    input: Tensor, *, spacing: Any = 1, dim: int | Sequence[int] | None = None, edge_order: int = 1
+    input: Tensor, *, spacing: Any = None, dim: int | Sequence[int] | None = None, edge_order: int = 1
 ) -> tuple[Tensor, ...]:
     """Finite differences of samples along each of `dim` (all), as a tuple.
 
     Arguments:
-        spacing: the step, one for each dimension, or tensors of positions.
+        spacing: the step (1), one for each dimension, or tensors of positions.
         edge_order: 1 or 2, the accuracy at the edges.
     Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
     """
     if edge_order not in (1, 2):
         raise RuntimeError(f"gradient only supports edge_order=1 and edge_order=2, got {edge_order}")
     dims = range(input.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
+    for d in dims:
+        if sum(d % max(input.ndim, 1) == e % max(input.ndim, 1) for e in dims) > 1:
+            raise RuntimeError(f"gradient: dim {d} appears multiple times in the list of dims")
+    spacing = 1 if spacing is None else spacing
     steps = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(dims)
     if len(steps) != len(dims):
         raise RuntimeError(
@@ -293,4 +317,4 @@ def gradient(
     return tuple(out)
 
 
-check_all(globals())
+check_all(globals(), out=("histc", "mode", "nanmean", "nanmedian", "nanquantile", "quantile"))

@@ -169,4 +169,4 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
     return solve(A.reshape(B.numel(), sizes.numel()), B.flatten()).reshape(sizes)
 
 
-check_all(globals())
+check_all(globals(), out=__all__)

@@ -27,8 +27,10 @@ def _unpool(
         if not default - s < size < default + s and output_size is not None:
             raise ValueError(f"{name}: invalid output_size {sizes}: each must be within a stride of {usual}")
     total, lead = math.prod(sizes), input.shape[:-n]
-    if indices.numel() and not (0 <= int(indices.min()) and int(indices.max()) < total):
-        raise RuntimeError(f"{name}: Found an invalid max index: {int(indices.max())} (output volumes are of size {sizes})")
+    outside = _core._all_lanes((indices < 0) | (indices >= total))
+    if bool(outside.any()):
+        found = int(_core._all_lanes(indices)[outside][0])
+        raise RuntimeError(f"{name}: Found an invalid max index: {found} (output volumes are of size {sizes})")
     flat = _core.zeros(*lead, total, dtype=input.dtype)
     return flat.scatter(-1, indices.flatten(-n), input.flatten(-n)).reshape(*lead, *sizes)
 

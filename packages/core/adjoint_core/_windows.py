@@ -24,6 +24,8 @@ def _conv(
         raise RuntimeError(
             f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to conv{n}d, but got input of size: {list(x.shape)}"
         )
+    if weight.ndim != n + 2:
+        raise RuntimeError(f"conv{n}d: Expected {n + 2}-dimensional weight, but got weight of size {list(weight.shape)}")
     if not batched:
         x = x.unsqueeze(0)
     if padding == "same":
@@ -174,7 +176,7 @@ def conv_transpose3d(
 
 def _pool(n: int, x: Tensor, kernel: Ints, stride: Ints | None, padding: Ints, call: Any) -> Any:
     size = _tuple(kernel, n)
-    step = _tuple(stride, n) if stride is not None and stride != [] else size
+    step = size if stride is None or (not isinstance(stride, int) and len(stride) == 0) else _tuple(stride, n)
     batched = x.ndim == n + 2
     result = call(x if batched else x.unsqueeze(0), size, step, _tuple(padding, n))
     if batched:
@@ -341,14 +343,20 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Ints) -> Tensor:
         >>> ad.nn.functional.adaptive_avg_pool1d(ad.tensor([[1., 3., 2., 4.]]), 2)
         tensor([[2., 3.]])
     """
-    return _adaptive(input, -1, _tuple(output_size, 1)[0])
+    sizes = _tuple(output_size, 1)
+    if len(sizes) != 1:
+        raise RuntimeError(f"adaptive_avg_pool1d: output_size should contain one int, got {len(sizes)}")
+    return _adaptive(input, -1, sizes[0])
 
 
 def _adaptive_last(input: Tensor, output_size: int | Sequence[int | None], n: int) -> Tensor:
     sizes = [output_size] * n if isinstance(output_size, int) else list(output_size)
-    for dim, size in zip(range(-n, 0), sizes, strict=True):
-        if size is not None:
-            input = _adaptive(input, dim, size)
+    if len(sizes) != n:
+        raise RuntimeError(f"adaptive_avg_pool{n}d: output_size must be {n}, got {len(sizes)} sizes")
+    if input.ndim not in (n + 1, n + 2):
+        raise ValueError(f"adaptive_avg_pool{n}d: Input dimension should be {n + 1} or {n + 2}, got {input.ndim}")
+    for dim, size in zip(range(-n, 0), sizes):
+        input = _adaptive(input, dim, input.size(dim) if size is None else size)
     return input
 
 

@@ -335,4 +335,4 @@ def ifftshift(input: Tensor, dim: Dims = None) -> Tensor:
     return _shift(input, dim, True)
 
 
-_check_all(globals())
+_check_all(globals(), out=__all__)

@@ -173,7 +173,8 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
     if n < 0:
         return matrix_power(inv(A), -n)
     if n == 0:
-        return _core.eye(A.size(-1), dtype=A.dtype).expand(A.shape).clone()
+        never = _core.zeros_like(A, dtype=_core.bool)
+        return _core.where(never, A, _core.eye(A.size(-1), dtype=A.dtype, device=A.device))  # a gradient of zeros
     if n == 1:
         return A.clone()
     half = A if n < 4 else matrix_power(A, n // 2)
@@ -220,4 +221,4 @@ def _chain(matrices: list[Tensor], i: int, j: int, split: dict[tuple[int, int], 
     return _chain(matrices, i, k, split) @ _chain(matrices, k, j, split)
 
 
-_check_all(globals())
+_check_all(globals(), out=("cross", "matrix_norm", "matrix_power", "multi_dot", "norm", "vecdot", "vector_norm"))

@@ -220,6 +220,9 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     for i in range(len(pad) // 2):
         before[-1 - i], after[-1 - i] = pad[2 * i], pad[2 * i + 1]
     if mode == "constant":
+        if isinstance(value, complex):
+            inside = _core._pad(_core.ones_like(input, dtype=_core.bool), before, after, 0.0)
+            return _core.where(inside, _core._pad(input, before, after, 0.0), value)
         return _core._pad(input, before, after, float(value or 0.0))
     for dim, (left, right) in enumerate(zip(before, after, strict=True)):
         if left or right:
@@ -232,7 +235,8 @@ def _source(mode: str, n: int, left: int, right: int) -> Tensor:
     if mode == "replicate":
         return at.clamp(0, n - 1)
     if mode == "circular":
-        return at % n
+        first, last = max(-left, 0), n - max(-right, 0)  # what is cropped does not come round again
+        return (at - first) % (last - first) + first
     if mode != "reflect":
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if max(left, right) >= n:
@@ -411,4 +415,25 @@ def scaled_dot_product_attention(
     return dropout(softmax(scores, -1), dropout_p, dropout_p > 0) @ value
 
 
-check_all(globals())
+check_all(
+    globals(),
+    out=(
+        "adaptive_avg_pool3d",
+        "avg_pool2d",
+        "avg_pool3d",
+        "elu",
+        "gelu",
+        "glu",
+        "hardsigmoid",
+        "hardswish",
+        "hardtanh",
+        "leaky_relu",
+        "linear",
+        "logsigmoid",
+        "mish",
+        "normalize",
+        "silu",
+        "softplus",
+        "softshrink",
+    ),  # fmt: skip
+)

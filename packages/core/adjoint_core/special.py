@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from . import _core
@@ -28,11 +29,31 @@ from ._core import sigmoid as expit
 from ._core import sinc as sinc
 from ._core import softmax as softmax
 from ._core import xlogy as xlogy
+from ._pointwise import i0 as i0
 from ._pointwise import mvlgamma as multigammaln
+from ._polynomials import (
+    chebyshev_polynomial_t,
+    chebyshev_polynomial_u,
+    chebyshev_polynomial_v,
+    chebyshev_polynomial_w,
+    hermite_polynomial_h,
+    hermite_polynomial_he,
+    laguerre_polynomial_l,
+    legendre_polynomial_p,
+    shifted_chebyshev_polynomial_t,
+    shifted_chebyshev_polynomial_u,
+    shifted_chebyshev_polynomial_v,
+    shifted_chebyshev_polynomial_w,
+)
 
 __all__ = [
-    "digamma", "entr", "erf", "erfc", "erfinv", "exp2", "expit", "expm1", "gammainc", "gammaincc", "gammaln", "log1p", "log_ndtr", "log_softmax", "logit", "logsumexp",
-    "multigammaln", "ndtr", "ndtri", "polygamma", "psi", "round", "sinc", "softmax", "xlog1py", "xlogy",
+    "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "chebyshev_polynomial_t", "chebyshev_polynomial_u", "chebyshev_polynomial_v",
+    "chebyshev_polynomial_w", "digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "exp2", "expit", "expm1", "gammainc", "gammaincc",
+    "gammaln", "hermite_polynomial_h", "hermite_polynomial_he", "i0", "i0e", "i1", "i1e", "laguerre_polynomial_l", "legendre_polynomial_p",
+    "log1p", "log_ndtr", "log_softmax", "logit", "logsumexp", "modified_bessel_i0", "modified_bessel_i1", "modified_bessel_k0",
+    "modified_bessel_k1", "multigammaln", "ndtr", "ndtri", "polygamma", "psi", "round", "scaled_modified_bessel_k0",
+    "scaled_modified_bessel_k1", "shifted_chebyshev_polynomial_t", "shifted_chebyshev_polynomial_u", "shifted_chebyshev_polynomial_v",
+    "shifted_chebyshev_polynomial_w", "sinc", "softmax", "spherical_bessel_j0", "xlog1py", "xlogy", "zeta",
 ]  # fmt: skip
 
 
@@ -82,4 +103,61 @@ def xlog1py(input: Any, other: Any) -> Tensor:
     return _core.where((_core.zeros_like(log) + input == 0) & ~y.isnan(), 0.0, input * log)
 
 
-_check_all(globals())
+# ---- Bessel functions
+
+
+def _bessel(name: str, function: Callable[[int, Tensor], Tensor], order: int, what: str) -> Callable[[Tensor], Tensor]:
+    def bessel(input: Tensor) -> Tensor:
+        return function(order, input)
+
+    bessel.__name__ = name
+    bessel.__doc__ = f"{what} of order {order}, elementwise."
+    return bessel
+
+
+bessel_j0 = _bessel("bessel_j0", _core._bessel_j, 0, "The Bessel function of the first kind")
+bessel_y0 = _bessel("bessel_y0", _core._bessel_y, 0, "The Bessel function of the second kind, NaN below 0,")
+bessel_j1 = _bessel("bessel_j1", _core._bessel_j, 1, "The Bessel function of the first kind")
+bessel_y1 = _bessel("bessel_y1", _core._bessel_y, 1, "The Bessel function of the second kind, NaN below 0,")
+i1 = _bessel("i1", _core._bessel_i, 1, "The modified Bessel function of the first kind")
+i0e = _bessel("i0e", _core._bessel_i_scaled, 0, "exp(-abs(x)) times the modified Bessel function of the first kind")
+i1e = _bessel("i1e", _core._bessel_i_scaled, 1, "exp(-abs(x)) times the modified Bessel function of the first kind")
+modified_bessel_i0 = _bessel("modified_bessel_i0", _core._bessel_i, 0, "The modified Bessel function of the first kind")
+modified_bessel_k0 = _bessel(
+    "modified_bessel_k0", _core._bessel_k, 0, "The modified Bessel function of the second kind, NaN below 0,"
+)
+scaled_modified_bessel_k0 = _bessel(
+    "scaled_modified_bessel_k0", _core._bessel_k_scaled, 0, "exp(x) times the modified Bessel function of the second kind"
+)
+modified_bessel_i1 = _bessel("modified_bessel_i1", _core._bessel_i, 1, "The modified Bessel function of the first kind")
+modified_bessel_k1 = _bessel(
+    "modified_bessel_k1", _core._bessel_k, 1, "The modified Bessel function of the second kind, NaN below 0,"
+)
+scaled_modified_bessel_k1 = _bessel(
+    "scaled_modified_bessel_k1", _core._bessel_k_scaled, 1, "exp(x) times the modified Bessel function of the second kind"
+)
+
+
+def spherical_bessel_j0(input: Tensor) -> Tensor:
+    """sin(x) / x, 1 at 0."""
+    x = _floating(input)
+    return _core.sinc(x.double() / math.pi).to(x.dtype)  # a rounded quotient would be another angle
+
+
+def erfcx(input: Tensor) -> Tensor:
+    """exp(x**2) erfc(x), which neither overflows nor vanishes for large x.
+
+    Example: `special.erfcx(tensor([30.0]))  # tensor([0.0188])`
+    """
+    return _core._erfcx(0, input)
+
+
+def zeta(input: Any, other: Any) -> Tensor:
+    """Hurwitz's zeta function of order `input` > 1: the sum of (other + k)**-input over k >= 0. It has a derivative in `other`.
+
+    Example: `special.zeta(tensor([2.0]), 1)  # tensor([1.6449])`
+    """
+    return _core._zeta(input, other)
+
+
+_check_all(globals(), out=__all__)

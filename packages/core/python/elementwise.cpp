@@ -1,4 +1,6 @@
 // Elementwise functions and methods.
+#include <adjoint/core/special.h>
+
 #include "direct.h"
 
 namespace adjoint::python {
@@ -32,10 +34,20 @@ template <class F> Tensor write(const Tensor& x, const char* name, Tensors other
   return x;
 }
 
+void bind_special(nb::module_& m) {
+  for (auto [name, f] : {std::pair<const char*, Tensor (*)(int64_t, const Tensor&)>("_bessel_i", bessel_i), {"_bessel_i_scaled", bessel_i_scaled}, {"_bessel_j", bessel_j}, {"_bessel_k", bessel_k}, {"_bessel_k_scaled", bessel_k_scaled}, {"_bessel_y", bessel_y}, {"_erfcx", erfcx}})
+    m.def(name, [f = f](int64_t n, const Tensor& x) {
+      expect(n >= 0 && n < 100, "expected an order in [0, 99], got ", n);
+      return f(n, x);
+    }, "n"_a, "input"_a);
+  m.def("_zeta", [](const Operand& s, const Operand& q) { return zeta(s.t, q.t); }, "input"_a, "other"_a);
+}
+
 }  // namespace
 
 void bind_elementwise(nb::module_& m) {
   const Methods t;
+  bind_special(m);
   for (auto [name, f] : unary) {
     const Op* op = find_op(name);
     both(m, name, [f = f](const Tensor& x) { return f(x); }, op ? op->doc : "");

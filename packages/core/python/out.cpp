@@ -25,6 +25,8 @@ void put(const std::string& name, const Tensor& y, nb::handle given) {
   copy_(out, y);
 }
 
+}  // namespace
+
 nb::object put_result(const std::string& name, nb::object result, nb::handle out) {
   if (is_tensor(result.ptr())) {
     put(name, nb::cast<Tensor>(result), out);
@@ -35,8 +37,6 @@ nb::object put_result(const std::string& name, nb::object result, nb::handle out
   for (size_t i = 0; i < nb::len(result); i++) put(name, nb::cast<Tensor>(result[i]), out[i]);
   return nb::hasattr(result.type(), "_make") ? result.type().attr("_make")(out) : nb::object(nb::tuple(nb::borrow(out)));
 }
-
-}  // namespace
 
 // Whether a call makes a tensor of nothing but numbers: then it has the type of `out`, unless told otherwise.
 static bool fits_out(PyObject* f, const std::vector<PyObject*>& args, const nb::list& names, nb::handle out) {

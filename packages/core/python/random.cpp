@@ -110,9 +110,13 @@ void bind_integers(nb::module_& m) {
   m.def("randint", [](int64_t high, const Dims& size, Generator* g, OptDType dtype, OptDevice device, bool requires_grad) {
     return finish(draw_integers(0, high, size, dtype, g, device), requires_grad);
   }, "high"_a, "size"_a, nb::kw_only(), "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
-  m.def("randint_like", [](const Tensor& x, int64_t low, std::optional<int64_t> high, OptDType dtype) {
-    return draw_integers(high ? low : 0, high.value_or(low), x.sizes(), dtype.value_or(x.dtype()), nullptr, x.device());
-  }, "input"_a, "low"_a, "high"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none());
+  const auto like = [](const Tensor& x, int64_t low, int64_t high, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format, Generator* g) {
+    return finish(laid_out(draw_integers(low, high, x.sizes(), dtype.value_or(x.dtype()), g, device.value_or(x.device())), format.value_or(MemoryFormat::preserve), x), requires_grad);
+  };
+  m.def("randint_like", [like](const Tensor& x, int64_t high, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format, Generator* g) {
+    return like(x, 0, high, dtype, device, requires_grad, format, g);
+  }, "input"_a, "high"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "memory_format"_a = nb::none(), "generator"_a.none() = nb::none());
+  m.def("randint_like", like, "input"_a, "low"_a, "high"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "memory_format"_a = nb::none(), "generator"_a.none() = nb::none());
   m.def("randperm", [](int64_t n, Generator* g, OptDType dtype, OptDevice device, bool requires_grad) {
     const Device d = resolved(device);
     return finish(to_device(randperm(n, dtype.value_or(DType::int64), chosen(g, d)), d), requires_grad);

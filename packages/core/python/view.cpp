@@ -127,7 +127,7 @@ void bind_shapes(nb::module_& m, const Methods& t) {
   m.def("broadcast_to", [](const Tensor& x, const Dims& d) { return expand(x, d); }, "input"_a, "size"_a);
   t.def("broadcast_to", [](const Tensor& x, const Dims& d) { return expand(x, d); }, "size"_a);
   both(m, "flatten", [](const Tensor& x, int64_t a, int64_t b) { return flatten(x, a, b); }, "start_dim"_a = 0, "end_dim"_a = -1);
-  both(m, "ravel", [](const Tensor& x) { return reshape(x, {-1}); });
+  both(m, "ravel", [](const Tensor& x) { return reshape(contiguous(x), {-1}); });
   direct_dims("expand", [](const Tensor& x, const Dims& d) { return expand(x, d); });
   direct_dims("reshape", [](const Tensor& x, const Dims& d) { return reshape(x, d); });
   direct_dims("permute", [](const Tensor& x, const Dims& d) { return permute(x, d); });

@@ -16,7 +16,7 @@ namespace {
 Types indexed_types(Tensors x, const Attrs&) { return all(x[0].dtype()); }
 
 void expect_index(const Tensor& index, const char* op) {
-  expect(index.dtype() == DType::int64 || index.dtype() == DType::int32, op, ": Expected dtype int32/int64 for index, got ", index.dtype());
+  expect(index.dtype() == DType::int64 || index.dtype() == DType::int32 || !index.numel(), op, ": Expected dtype int32/int64 for index, got ", index.dtype());
 }
 void expect_same_type(const Tensor& x, const Tensor& source, const char* op) {
   expect(x.dtype() == source.dtype(), op, ": Expected self.dtype to be equal to src.dtype, got ", x.dtype(), " and ", source.dtype());

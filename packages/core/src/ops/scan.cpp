@@ -74,16 +74,21 @@ void prod_kernel(const Launch& l) {
   });
 }
 
-struct ComplexLogSum {  // as below; the real parts decide what is largest
-  double largest = -math::infinity<double>;
+struct ComplexLogSum {  // as below; the real parts decide what is largest, and the imaginary part of which turns of 2 pi are kept
+  double largest = -math::infinity<double>, imaginary = 0;
   Complex<double> scaled{0};
   Complex<double> add(Complex<double> v) {
+    if (v.re > largest) imaginary = v.im;
     if (v.re > largest) {
       scaled = scaled * math::exp(largest - v.re);
       largest = v.re;
     }
     if (v.re != -math::infinity<double>) scaled += math::polar(math::exp(v.re - largest), v.im);
-    return scaled == 0. ? Complex<double>(largest) : math::log(scaled) + largest;
+    if (scaled == 0.) return Complex<double>(largest, imaginary);
+    constexpr double turn = 6.283185307179586;
+    const Complex<double> y = math::log(scaled) + largest;
+    imaginary = y.im + turn * std::nearbyint((imaginary - y.im) / turn);
+    return {y.re, imaginary};
   }
 };
 struct LogSum {  // log of `scaled` e^largest

@@ -1,0 +1,18 @@
+// Special functions that rules and Python call; the frequent ones are in ops.h.
+#pragma once
+#include <adjoint/core/tensor.h>
+
+namespace adjoint {
+
+// Bessel functions of whole order n >= 0. Scaled: e^-|x| I_n(x) and e^x K_n(x).
+ADJOINT_API Tensor bessel_i(int64_t n, const Tensor& x), bessel_i_scaled(int64_t n, const Tensor& x);
+ADJOINT_API Tensor bessel_j(int64_t n, const Tensor& x), bessel_y(int64_t n, const Tensor& x);
+ADJOINT_API Tensor bessel_k(int64_t n, const Tensor& x), bessel_k_scaled(int64_t n, const Tensor& x);
+
+// e^(x^2) times the n-th repeated integral of erfc from x on.
+ADJOINT_API Tensor erfcx(int64_t n, const Tensor& x);
+
+// Hurwitz's zeta function.
+ADJOINT_API Tensor zeta(const Tensor& s, const Tensor& q);
+
+}  // namespace adjoint

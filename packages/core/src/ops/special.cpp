@@ -1,0 +1,75 @@
+// Special functions in families that are closed under derivatives: no division by x, so that they are right at 0 in every order.
+#include <adjoint/core/special.h>
+
+#include <adjoint/core/elementwise.h>
+#include <adjoint/core/functors/special.h>
+#include <adjoint/core/ops.h>
+#include <adjoint/core/types.h>
+
+#include "families.h"
+#include "keep.h"
+
+namespace adjoint {
+
+namespace {
+
+using Function = Tensor (*)(int64_t n, const Tensor& x);
+
+// Half the sum and half the difference of the neighbours in order: what derivatives of Bessel functions are made of.
+Tensor mean(Function f, int64_t n, const Tensor& x) { return n ? (f(n - 1, x) + f(n + 1, x)) * .5 : f(1, x); }
+Tensor half_difference(Function f, int64_t n, const Tensor& x) { return n ? (f(n - 1, x) - f(n + 1, x)) * .5 : -f(1, x); }
+
+}  // namespace
+
+const Op op_bessel_i{.name = "bessel_i", .fields = fields_of<Order>, .types = types::floating,
+    .d = {rule([](V v, X<0> x, const Order& a) { return v * mean(bessel_i, a.n, in_float(x)); })},
+    .doc = "The modified Bessel function of the first kind and order n at each element of `x`.", .reference = elementwise<functors::OfOrder<math::bessel_i>, 1>};
+Tensor bessel_i(int64_t n, const Tensor& x) { return apply(op_bessel_i, {x}, Order{n}); }
+
+const Op op_bessel_i_scaled{.name = "bessel_i_scaled", .fields = fields_of<Order>, .types = types::floating,
+    .d = {rule([](V v, X<0> given, const Order& a) {
+      const Tensor x = in_float(given);
+      return v * (mean(bessel_i_scaled, a.n, x) - sign(x) * bessel_i_scaled(a.n, x));
+    })},
+    .doc = "`exp(-abs(x))` times the modified Bessel function of the first kind and order n.", .reference = elementwise<functors::OfOrder<math::bessel_i_scaled>, 1>};
+Tensor bessel_i_scaled(int64_t n, const Tensor& x) { return apply(op_bessel_i_scaled, {x}, Order{n}); }
+
+const Op op_bessel_j{.name = "bessel_j", .fields = fields_of<Order>, .types = types::floating,
+    .d = {rule([](V v, X<0> x, const Order& a) { return v * half_difference(bessel_j, a.n, in_float(x)); })},
+    .doc = "The Bessel function of the first kind and order n at each element of `x`.", .reference = elementwise<functors::OfOrder<math::bessel_j>, 1>};
+Tensor bessel_j(int64_t n, const Tensor& x) { return apply(op_bessel_j, {x}, Order{n}); }
+
+const Op op_bessel_k{.name = "bessel_k", .fields = fields_of<Order>, .types = types::floating,
+    .d = {rule([](V v, X<0> x, const Order& a) { return -(v * mean(bessel_k, a.n, in_float(x))); })},
+    .doc = "The modified Bessel function of the second kind and order n at each element of `x`.", .reference = elementwise<functors::OfOrder<math::bessel_k>, 1>};
+Tensor bessel_k(int64_t n, const Tensor& x) { return apply(op_bessel_k, {x}, Order{n}); }
+
+const Op op_bessel_k_scaled{.name = "bessel_k_scaled", .fields = fields_of<Order>, .types = types::floating,
+    .d = {rule([](V v, X<0> given, const Order& a) {
+      const Tensor x = in_float(given);
+      return v * (bessel_k_scaled(a.n, x) - mean(bessel_k_scaled, a.n, x));
+    })},
+    .doc = "`exp(x)` times the modified Bessel function of the second kind and order n.", .reference = elementwise<functors::OfOrder<math::bessel_k_scaled>, 1>};
+Tensor bessel_k_scaled(int64_t n, const Tensor& x) { return apply(op_bessel_k_scaled, {x}, Order{n}); }
+
+const Op op_bessel_y{.name = "bessel_y", .fields = fields_of<Order>, .types = types::floating,
+    .d = {rule([](V v, X<0> x, const Order& a) { return v * half_difference(bessel_y, a.n, in_float(x)); })},
+    .doc = "The Bessel function of the second kind and order n at each element of `x`.", .reference = elementwise<functors::OfOrder<math::bessel_y>, 1>};
+Tensor bessel_y(int64_t n, const Tensor& x) { return apply(op_bessel_y, {x}, Order{n}); }
+
+const Op op_erfcx{.name = "erfcx", .fields = fields_of<Order>, .types = types::floating,
+    .d = {rule([](V v, X<0> x, const Order& a) { return v * (erfcx(a.n + 1, in_float(x)) * (-2. * (a.n + 1))); })},
+    .doc = "`exp(x**2)` times the n-th repeated integral of erfc from each element of `x` on: `exp(x**2) * erfc(x)` for n = 0.",
+    .reference = elementwise<functors::OfOrder<math::erfcx>, 1>};
+Tensor erfcx(int64_t n, const Tensor& x) { return apply(op_erfcx, {x}, Order{n}); }
+
+const Op op_zeta{.name = "zeta", .types = types::floating,
+    .d = {rule([](V) -> Tensor { fail(ErrorKind::not_implemented, "the derivative for 'zeta: self' is not implemented."); }),
+          rule([](V v, X<0> s, X<1> q) { return -(v * in_float(s) * zeta(in_float(s) + 1., in_float(q))); })},
+    .doc = "Hurwitz's zeta function: the sum of `(q + k)**-s` over k >= 0, elementwise.", .reference = elementwise<functors::Zeta, 2>};
+Tensor zeta(const Tensor& s, const Tensor& q) { return apply(op_zeta, {s, q}); }
+
+const Op* const special_ops[] = {&op_bessel_i, &op_bessel_i_scaled, &op_bessel_j, &op_bessel_k, &op_bessel_k_scaled, &op_bessel_y, &op_erfcx, &op_zeta};
+Ops families::special() { return special_ops; }
+
+}  // namespace adjoint

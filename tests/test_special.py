@@ -1,0 +1,77 @@
+"""Special functions beyond the table of cases: values, ends of the range, identities between them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import adjoint as ad
+
+s = ad.special
+inf, nan = math.inf, math.nan
+X = [1e-12, 1e-4, 0.3, 0.99, 1.0, 2.5, 7.9, 8.1, 26.0, 29.9, 30.1, 300.0]
+
+
+def close(a: ad.Tensor, b: ad.Tensor, rtol: float = 1e-13) -> None:
+    ad.testing.assert_close(a, b, rtol=rtol, atol=0, equal_nan=True)
+
+
+def test_bessel_functions_have_their_wronskians() -> None:
+    """Abramowitz and Stegun, 9.1.16 and 9.6.15."""
+    x = ad.tensor(X, dtype=ad.float64)
+    i0, i1, k0, k1 = s.i0e(x), s.i1e(x), s.scaled_modified_bessel_k0(x), s.scaled_modified_bessel_k1(x)
+    close((i0 * k1 + i1 * k0) * x, ad.ones_like(x))
+    j0, j1, y0, y1 = s.bessel_j0(x), s.bessel_j1(x), s.bessel_y0(x), s.bessel_y1(x)
+    close((j1 * y0 - j0 * y1) * x * (math.pi / 2), ad.ones_like(x))
+
+
+def test_scaled_forms() -> None:
+    x = ad.tensor(X, dtype=ad.float64)
+    close(s.i0(x) * (-x).exp(), s.i0e(x), 1e-12)
+    close(s.modified_bessel_i1(-x) * (-x).exp(), -s.i1e(x), 1e-12)
+    close(s.modified_bessel_k1(x) * x.exp(), s.scaled_modified_bessel_k1(x), 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "value"),
+    [  # by mpmath 1.3, 40 digits
+        ("i0", 1.0, 1.266065877752008335598),
+        ("i1", -2.0, -1.590636854637329063382),
+        ("bessel_j0", 2.5, -0.04838377646819799632729),
+        ("bessel_y1", 0.5, -1.471472392670243069188),
+        ("modified_bessel_k0", 0.1, 2.427069024702016612519),
+        ("modified_bessel_k1", 3.0, 0.04015643112819418437671),
+        ("erfcx", -1.0, 5.008980080762283466310),
+        ("erfcx", 5.0, 0.1107046377330686263702),
+        ("erfcx", 1e5, 5.641895835195468078e-6),
+    ],
+)
+def test_values(name: str, at: float, value: float) -> None:
+    assert getattr(s, name)(ad.tensor(at, dtype=ad.float64)).item() == pytest.approx(value, rel=1e-14)
+
+
+def test_ends() -> None:
+    x = ad.tensor([0.0, inf, -inf, nan])
+    close(s.i0(x), ad.tensor([1.0, inf, inf, nan]))
+    close(s.i1(x), ad.tensor([0.0, inf, -inf, nan]))
+    close(s.i0e(x), ad.tensor([1.0, 0.0, 0.0, nan]))
+    close(s.bessel_y0(x), ad.tensor([-inf, 0.0, nan, nan]))
+    close(s.modified_bessel_k1(x), ad.tensor([inf, 0.0, nan, nan]))
+    close(s.erfcx(x), ad.tensor([1.0, 0.0, inf, nan]))
+    close(s.i0(ad.tensor([713.0], dtype=ad.float64)), ad.tensor([6.705128263670996673e307], dtype=ad.float64), 1e-12)
+
+
+def test_zeta_is_polygamma() -> None:
+    q = ad.tensor([0.2, 1.0, 3.5, -0.5], dtype=ad.float64)
+    close(s.zeta(3.0, q) * -2, s.polygamma(2, q))
+    with pytest.raises(NotImplementedError, match="the derivative for 'zeta: self' is not implemented"):
+        s.zeta(ad.tensor(2.0, requires_grad=True), q).sum().backward()
+
+
+def test_degrees_are_cut_to_integers_and_not_negative() -> None:
+    x = ad.tensor([0.5, 2.0])
+    assert s.hermite_polynomial_h(x, ad.tensor([-1.0, 2.7])).tolist() == [0.0, 14.0]
+    assert s.legendre_polynomial_p(x, ad.tensor([])[:0].reshape(0, 1)).shape == (0, 2)
+    with pytest.raises(TypeError, match="expected a tensor among x and n"):
+        s.legendre_polynomial_p(1.0, 2)
