@@ -66,6 +66,10 @@ def test_sparse_adam_touches_the_same_rows():
     assert table(ad) == pytest.approx(table(torch), abs=1e-12)
 
 
+def averages(rates):
+    return (torch if rates is torch.optim.lr_scheduler else ad).optim.swa_utils
+
+
 SCHEDULES = {
     "lambda": lambda m, o: m.LambdaLR(o, [lambda e: 0.9**e, lambda e: 1 / (1 + e)]),
     "multiplicative": lambda m, o: m.MultiplicativeLR(o, lambda e: 0.97),
@@ -87,6 +91,8 @@ SCHEDULES = {
     "cyclic, exponential": lambda m, o: m.CyclicLR(o, 0.1, 0.7, 4, mode="exp_range", gamma=0.9, cycle_momentum=False),
     "cyclic, scaled": lambda m, o: m.CyclicLR(o, 0.1, 0.7, 4, scale_fn=lambda x: 1 / x, base_momentum=0.5),
     "warm restarts": lambda m, o: m.CosineAnnealingWarmRestarts(o, 4, 2, 0.01),
+    "averages of weights": lambda m, o: averages(m).SWALR(o, [0.05, 0.7], 6),
+    "averages of weights, linear": lambda m, o: averages(m).SWALR(o, 0.05, 8, "linear"),
     "one cycle": lambda m, o: m.OneCycleLR(o, 0.7, 50),
     "one cycle, linear": lambda m, o: m.OneCycleLR(
         o, [0.7, 0.9], epochs=10, steps_per_epoch=5, anneal_strategy="linear", pct_start=0.4

@@ -1,6 +1,8 @@
 """Optimizers: each writes new values into parameters from their `.grad`; a state survives in `state_dict`."""
 
 from . import lr_scheduler as lr_scheduler
+from . import optimizer as optimizer
+from . import swa_utils as swa_utils
 from ._classic import SGD as SGD
 from ._classic import Adagrad as Adagrad
 from ._classic import Adam as Adam

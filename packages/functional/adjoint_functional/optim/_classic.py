@@ -228,6 +228,7 @@ class Adagrad(Optimizer):
         fused: bool | None = None,
     ) -> None:
         check(lr=lr, lr_decay_value=lr_decay, weight_decay_value=weight_decay, epsilon_value=eps)
+        check(initial_accumulator_value_value=initial_accumulator_value)
         super().__init__(params, options(locals()))
 
     def update(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ import adjoint_core as core
 from adjoint_core import Tensor
 from adjoint_engine import enable_grad, no_grad
 
-from ._optimizer import Optimizer, check, options
+from ._optimizer import Optimizer, check, options, real
 
 
 class _Point(NamedTuple):
@@ -102,7 +102,7 @@ class LBFGS(Optimizer):
 
     Raises:
         ValueError: several groups of parameters, or an unknown line search.
-        RuntimeError: ``step`` without a closure.
+        TypeError: ``step`` without a closure.
 
     Example::
 
@@ -136,14 +136,18 @@ class LBFGS(Optimizer):
         super().__init__(params, options(locals()))
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
-        self._params: list[Tensor] = self.param_groups[0]["params"]
+
+    @property
+    def _params(self) -> list[Tensor]:
+        params: list[Tensor] = self.param_groups[0]["params"]
+        return params
 
     def _gradient(self) -> Tensor:
-        return core.cat([(core.zeros_like(p) if p.grad is None else p.grad.to_dense()).reshape(-1) for p in self._params])
+        return core.cat([real(core.zeros_like(p) if p.grad is None else p.grad.to_dense()).reshape(-1) for p in self._params])
 
     def _move(self, origin: list[Tensor], direction: Tensor, t: float) -> None:
         at = 0
-        for p, from_ in zip(self._params, origin):
+        for p, from_ in zip(map(real, self._params), map(real, origin)):
             p.copy_(from_ + (t * direction[at : at + p.numel()]).view_as(p))
             at += p.numel()
 
@@ -176,14 +180,9 @@ class LBFGS(Optimizer):
         state["H_diag"] = ys / float(y.dot(y))
 
     @no_grad()
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+    def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
         """Several iterations; ``closure`` computes the gradients anew and returns the loss. Gives the loss of its first call."""
-        if closure is None:
-            raise RuntimeError("LBFGS.step: a closure that computes the gradients and returns the loss is needed")
-        shown = self._shown("step")
-        first = self._steps(closure)
-        shown.end()
-        return first
+        return self._steps(closure)
 
     def _steps(self, closure: Callable[[], Any]) -> Any:
         group, state = self.param_groups[0], self.state[self._params[0]]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import warnings
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any
 
 import adjoint_core as core
 from adjoint_core import Tensor
-from adjoint_engine import _engine, enable_grad, set_grad_enabled
+from adjoint_engine import enable_grad, set_grad_enabled
+
+from ._hooks import Hooks
 
 
-class Optimizer:
+class Optimizer(Hooks):
     """The base of optimizers: a subclass defines ``update`` for one parameter.
 
     Arguments:
@@ -29,7 +32,10 @@ class Optimizer:
             raise TypeError(
                 f"params argument given to the optimizer should be an iterable of Tensors or dicts, but got {type(params)}"
             )
+        if defaults.get("foreach") and defaults.get("fused"):
+            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
         self.defaults = defaults
+        self._hooks = defaultdict(OrderedDict)
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         groups = list(params)
@@ -40,6 +46,8 @@ class Optimizer:
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Adds a group: ``params`` and the options that differ from the defaults."""
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         params = param_group["params"]
         if isinstance(params, set):
             raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets will change between runs. Please use a list instead.")  # fmt: skip
@@ -48,15 +56,34 @@ class Optimizer:
         group = {**self.defaults, **param_group, "params": [p[1] if isinstance(p, tuple) else p for p in listed]}
         if names:
             group["param_names"] = names
-        known = {id(p) for g in self.param_groups for p in g["params"]}
-        for p in group["params"]:
+        self._check(group)
+        self.param_groups.append(group)
+
+    def _check(self, group: dict[str, Any]) -> None:
+        """Raises if the parameters of a new group cannot be optimized."""
+        params, names = group["params"], group.get("param_names")
+        if names is not None and len(names) != len(params):
+            raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+        if self.param_groups and (names is None) == ("param_names" in self.param_groups[0]):
+            rule = (
+                "cannot add param group without names to the optimizer"
+                if names is None
+                else "cannot add param group with names to the optimizer"
+            )
+            raise ValueError(f"all optimizer param groups should be with/without names. {rule}")
+        for p in params:
             if not isinstance(p, Tensor):
                 raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(p).__name__}")
             if not (p.is_leaf or group.get("differentiable")):
                 raise ValueError("can't optimize a non-leaf Tensor")
-            if id(p) in known:
-                raise ValueError("some parameters appear in more than one parameter group")
-        self.param_groups.append(group)
+        numbers = {id(p) for p in params}
+        if len(numbers) != len(params):
+            warnings.warn(
+                "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error",
+                stacklevel=4,
+            )
+        if not numbers.isdisjoint(id(p) for g in self.param_groups for p in g["params"]):
+            raise ValueError("some parameters appear in more than one parameter group")
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forgets the gradients of all parameters, or makes them zero in place."""
@@ -73,7 +100,6 @@ class Optimizer:
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """One step; ``closure``, if given, computes the gradients anew first and returns the loss, which is returned."""
         loss = None
-        shown = self._shown("step")
         if closure is not None:
             with enable_grad():
                 loss = closure()
@@ -82,9 +108,8 @@ class Optimizer:
                 for p in group["params"]:
                     if p.grad is not None:
                         self._check_capture(p)
-                        g = _real(p.grad)
-                        self.update(_real(p), -g if group["maximize"] else g, self.state[p], group)
-        shown.end()
+                        g = real(p.grad)
+                        self.update(real(p), -g if group["maximize"] else g, self.state[p], group)
         return loss
 
     def _check_capture(self, p: Tensor) -> None:
@@ -94,19 +119,19 @@ class Optimizer:
                 "not count. Capture forward and backward, and step outside of the graph (SGD can be captured)."
             )
 
-    def _shown(self, method: str) -> Any:
-        """A range in profiles until it ends, or is forgotten because of an error; as PyTorch calls it."""
-        return _engine.Range(f"Optimizer.{method}#{type(self).__name__}.{method}")
-
     def update(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         """Writes the new value of the parameter ``p``, whose gradient is ``g``; of complex ones both come as pairs of real numbers."""
         raise NotImplementedError(f"{type(self).__name__}: update is not defined")
 
     def state_dict(self) -> dict[str, Any]:
         """The state of each parameter by its number, and the groups with numbers for their parameters."""
+        for hook in tuple(self._hooks["state_dict_pre"].values()):
+            hook(self)
         numbers = {p: i for i, p in enumerate(p for group in self.param_groups for p in group["params"])}
         groups = [{**group, "params": [numbers[p] for p in group["params"]]} for group in self.param_groups]
-        return {"state": {numbers[p]: dict(s) for p, s in self.state.items() if s}, "param_groups": groups}
+        return self._changed(
+            "state_dict_post", {"state": {numbers[p]: dict(s) for p, s in self.state.items() if s}, "param_groups": groups}
+        )
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes back what ``state_dict`` gave, copied.
@@ -114,14 +139,28 @@ class Optimizer:
         Raises:
             ValueError: the groups have other numbers of parameters.
         """
+        state_dict = self._changed("load_pre", dict(state_dict))
         given = state_dict["param_groups"]
+        if len(given) != len(self.param_groups):
+            raise ValueError("loaded state dict has a different number of parameter groups")
         if [len(g["params"]) for g in given] != [len(g["params"]) for g in self.param_groups]:
-            raise ValueError("loaded state dict has a different number of parameter groups, or groups of another size")
+            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
         params = [p for group in self.param_groups for p in group["params"]]
         numbers = [n for group in given for n in group["params"]]
         own = {n: {k: _copied(v, k, p) for k, v in state_dict["state"].get(n, {}).items()} for n, p in zip(numbers, params)}
-        self.state = defaultdict(dict, {p: own[n] for n, p in zip(numbers, params) if own[n]})
-        self.param_groups = [{**old, **new, "params": old["params"]} for old, new in zip(self.param_groups, given)]
+        groups = [{**old, **new, "params": old["params"]} for old, new in zip(self.param_groups, given)]
+        self.__setstate__(
+            {"state": defaultdict(dict, {p: own[n] for n, p in zip(numbers, params) if own[n]}), "param_groups": groups}
+        )
+        for hook in tuple(self._hooks["load_post"].values()):
+            hook(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.setdefault("_hooks", defaultdict(OrderedDict))
+        self.__dict__.update(state)
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
@@ -136,18 +175,23 @@ class Optimizer:
 def _copied(value: Any, key: str, p: Tensor) -> Any:
     if not isinstance(value, Tensor):
         return value
-    return value.clone() if key == "step" else _real(value).to(device=p.device, dtype=_real(p).dtype).clone()
+    return value.clone() if key == "step" else real(value).to(device=p.device, dtype=real(p).dtype).clone()
 
 
-def _real(t: Tensor) -> Tensor:
+def real(t: Tensor) -> Tensor:
     return core.view_as_real(t) if t.is_complex() else t
 
 
 def check(**values: Any) -> None:
     """Options that must not be negative, by the names that errors give them."""
     for name, value in values.items():
+        if isinstance(value, Tensor) and value.numel() != 1:
+            raise ValueError(f"Tensor {name} must be 1-element")
         if not 0.0 <= float(value):
-            raise ValueError(f"Invalid {name.replace('_value', ' value') if name != 'lr' else 'learning rate'}: {value}")
+            shown = (
+                "learning rate" if name == "lr" else f"{name.removesuffix('_value')} value" if name.endswith("_value") else name
+            )
+            raise ValueError(f"Invalid {shown}: {value}")
 
 
 def options(scope: dict[str, Any]) -> dict[str, Any]:

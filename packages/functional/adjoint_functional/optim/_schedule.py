@@ -60,6 +60,7 @@ class LRScheduler:
         self.base_lrs = [float(group["initial_lr"]) for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         self._last_lr: list[Any] = []
+        self._step_count = 0
         self._begin()
 
     def _begin(self) -> None:
@@ -78,6 +79,7 @@ class LRScheduler:
 
     def step(self, epoch: int | None = None) -> None:
         """Goes to the next epoch, or (deprecated) to the one that is given, and sets the learning rates."""
+        self._step_count += 1
         if epoch is None:
             self.last_epoch += 1
             self._set(self.get_lr())
