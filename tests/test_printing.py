@@ -43,3 +43,22 @@ def test_options_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ValueError, match="set_printoptions: " + next(iter(wrong))):
         ad.set_printoptions(**wrong)
     assert repr(ad.tensor(0.25)) == "tensor(0.2500)"
+
+
+def test_dual_tensors() -> None:
+    forward = ad.autograd.forward_ad
+    with forward.dual_level():
+        x = forward.make_dual(ad.tensor([1.0, 2.0]), ad.tensor([3.0, 4.0]))
+        assert repr(x) == "tensor([1., 2.], tangent=tensor([3., 4.]))" and repr(x.sum()) == "tensor(3., tangent=7.0)"
+        w = forward.make_dual(ad.ones(2, 2, dtype=ad.float64, requires_grad=True), ad.zeros(2, 2, dtype=ad.float64))
+        assert repr(w * 2).splitlines() == [
+            "tensor([[2., 2.],",
+            "        [2., 2.]], dtype=adjoint.float64, grad_fn=<MulBackward0>,",
+            "       tangent=tensor([[0., 0.],",
+            "                       [0., 0.]], dtype=adjoint.float64))",
+        ]
+        with forward.dual_level():
+            y = forward.make_dual(x, ad.tensor([5.0, 6.0]))
+            assert repr(y) == "tensor([1., 2.], tangent=tensor([3., 4.]), tangent=tensor([5., 6.]))"
+            assert repr((y * y).sum()) == "tensor(5., tangent=22.0, tangent=tensor(34., tangent=78.0))"
+    assert repr(x) == "tensor([1., 2.])"

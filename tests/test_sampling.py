@@ -58,3 +58,23 @@ def test_no_derivative_reaches_the_parameters_of_a_sample():
 def test_refused(draw, error, says):
     with pytest.raises(error, match=says):
         draw()
+
+
+@pytest.mark.parametrize("seed", [0, 2**63 - 1, 2**63, 2**64 - 1, -1, -(2**63)])
+def test_seeds_are_any_64_bits(seed: int) -> None:
+    try:
+        drawn = [ad.rand(2, generator=ad.Generator().manual_seed(n)) for n in (seed, seed % 2**64)]
+        assert ad.manual_seed(seed).initial_seed() == seed % 2**64 == ad.initial_seed()
+        assert ad.equal(*drawn) and ad.equal(drawn[0], ad.rand(2))
+    finally:
+        ad.manual_seed(0)
+
+
+@pytest.mark.parametrize(
+    ("seed", "error"), [(2**64, ValueError), (-(2**63) - 1, ValueError), ("a", ValueError), (None, TypeError)]
+)
+def test_other_seeds(seed: object, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        ad.manual_seed(seed)
+    with pytest.raises(error):
+        ad.Generator().manual_seed(seed)

@@ -1941,7 +1941,7 @@ Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
     def __reduce_ex__(self, protocol: _int) -> Any: ...
 
     def __repr__(self) -> str:
-        """Inside a transform: the level's name around the value below it, which has all lanes of a batch."""
+        """Inside a transform: the level's name around the value below it, which has all lanes of a batch. A dual tensor shows its tangent."""
 
     def __reversed__(self) -> Tensor: ...
 

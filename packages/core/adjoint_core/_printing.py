@@ -210,3 +210,14 @@ def tensor_repr(t: Tensor) -> str:
     values = "[]" if t.numel() == 0 else _values_text(t._alias(), len(prefix))
     text = _join(prefix + values, _suffixes(t), len(prefix))
     return "Parameter containing:\n" + text if type(t).__name__ == "Parameter" else text
+
+
+def dual_repr(t: Tensor, value: Tensor, tangent: Tensor | None) -> str:
+    """The text of a dual tensor: its value, which may be dual too, its history and its tangent."""
+    text, indent = repr(value), len("tensor(")
+    found = [s for s in _suffixes(t) if s.startswith(("grad_fn", "requires_grad"))]
+    if tangent is not None:
+        plain = tangent.ndim == 0 and tangent._storage_ptr() != 0
+        shown = str(tangent.item()) if plain else repr(tangent).replace("\n", "\n" + " " * (indent + len("tangent=")))
+        found.append(f"tangent={shown}")
+    return _join(text[:-1], found, indent)

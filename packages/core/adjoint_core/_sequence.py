@@ -134,6 +134,47 @@ def _scores(q: Tensor, k: Tensor, mask: Tensor | None, padding: Tensor | None, e
     return scores
 
 
+def _check_attention(
+    query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None, mask: Tensor | None, heads: int, separate: bool
+) -> None:
+    """Raises unless the shapes fit: (length, batch, features), or without a batch."""
+
+    def ensure(right: bool, rule: str) -> None:
+        if not right:
+            raise AssertionError(f"multi_head_attention_forward: {rule}")
+
+    dims = query.ndim
+    ensure(dims in (2, 3), f"query should be unbatched 2D or batched 3D tensor but received {dims}-D query tensor")
+    form = f"For {'batched' if dims == 3 else 'unbatched'} ({dims}-D) `query`, expected"
+    ensure(
+        key.ndim == value.ndim == dims,
+        f"{form} `key` and `value` to be {dims}-D but found {key.ndim}-D and {value.ndim}-D tensors respectively",
+    )
+    common = dims - 1 if separate else dims
+    ensure(key.shape[:common] == value.shape[:common], f"key shape {key.shape} does not match value shape {value.shape}")
+    batch, keys = (query.size(1) if dims == 3 else 1), key.size(0)
+    ensure(dims == 2 or key.size(1) == batch, f"query has a batch of {batch}, and key one of {key.shape[1:2]}")
+    for name, given in (("key_padding_mask", padding), ("attn_mask", mask)):
+        ensure(
+            given is None or given.dtype is _core.bool or given.is_floating_point(),
+            f"only bool and floating types of {name} are supported",
+        )
+    if padding is not None:
+        ensure(
+            padding.ndim == dims - 1,
+            f"{form} `key_padding_mask` to be `None` or {dims - 1}-D but found {padding.ndim}-D tensor instead",
+        )
+        for at, size in enumerate((batch, keys)[3 - dims :]):
+            ensure(padding.size(at) == size, f"Expected key_padded_mask.shape[{at}] to be {size}, but got {padding.size(at)}")
+    if mask is not None:
+        ensure(mask.ndim in (2, 3), f"{form} `attn_mask` to be `None`, 2-D or 3-D but found {mask.ndim}-D tensor instead")
+        right = (query.size(0), keys) if mask.ndim == 2 else (batch * heads, query.size(0), keys)
+        if tuple(mask.shape) != right:
+            raise _core.ShapeError(
+                f"multi_head_attention_forward: The shape of the {mask.ndim}D attn_mask is {mask.shape}, but should be {right}."
+            )
+
+
 def multi_head_attention_forward(
     query: Tensor,
     key: Tensor,
@@ -174,15 +215,18 @@ def multi_head_attention_forward(
         The result, like query, and the weights, (batch, queries, keys), None unless `need_weights`.
 
     Raises:
-        ValueError: the features do not divide into heads, or `static_k`, `static_v` are given.
+        AssertionError: shapes or types that do not fit each other.
+        ValueError: `static_k` or `static_v` are given.
     """
+    _check_attention(query, key, value, key_padding_mask, attn_mask, num_heads, use_separate_proj_weight)
     single = query.ndim == 2
     if single:
         query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
     length, batch, features = query.shape
     if features != embed_dim_to_check or features % num_heads:
-        raise ValueError(
-            f"multi_head_attention_forward: embed_dim {features} must be {embed_dim_to_check} and divisible by num_heads {num_heads}"
+        raise AssertionError(
+            f"multi_head_attention_forward: was expecting embedding dimension of {embed_dim_to_check}, divisible by {num_heads} heads, "
+            f"but got {features}"
         )
     if static_k is not None or static_v is not None:
         raise ValueError("multi_head_attention_forward: static_k and static_v are not supported")

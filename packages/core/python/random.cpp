@@ -29,6 +29,17 @@ nb::object finish(Tensor t, bool requires_grad) {
 
 uint64_t random_seed() { return nb::cast<uint64_t>(nb::module_::import_("secrets").attr("randbits")(63)); }
 
+// Any number in 64 bits, signed or not; negative ones count from the end.
+uint64_t seed_of(nb::handle seed) {
+  const nb::object whole = nb::steal(PyNumber_Long(seed.ptr()));
+  if (!whole.is_valid()) throw nb::python_error();
+  if (const uint64_t n = PyLong_AsUnsignedLongLong(whole.ptr()); !PyErr_Occurred()) return n;
+  PyErr_Clear();
+  if (const int64_t n = PyLong_AsLongLong(whole.ptr()); !PyErr_Occurred()) return static_cast<uint64_t>(n);
+  PyErr_Clear();
+  fail(ErrorKind::value, "manual_seed: Overflow when unpacking long long: a seed must be in [-2**63, 2**64), got ", nb::cast<std::string>(nb::str(whole)));
+}
+
 using States = std::vector<std::pair<uint64_t, uint64_t>>;
 std::vector<Generator*> all_generators() {
   std::vector<Generator*> all = {&default_generator()};
@@ -44,7 +55,10 @@ States all_states() {
 void bind_generator(nb::module_& m) {
   nb::class_<Generator>(m, "Generator", "A stream of random numbers: a key and a position.")
       .def("__init__", [](Generator* self, OptDevice device) { new (self) Generator{67280421310721ull, 0, resolved(device)}; }, "device"_a = nb::none())
-      .def("manual_seed", [](nb::handle self, int64_t seed) { nb::cast<Generator&>(self).restart(static_cast<uint64_t>(seed)); return nb::borrow(self); }, "seed"_a)
+      .def("manual_seed", [](nb::handle self, nb::handle seed) {
+        nb::cast<Generator&>(self).restart(seed_of(seed));
+        return nb::borrow(self);
+      }, "seed"_a, nb::sig("def manual_seed(self, seed: int) -> Generator"))
       .def("initial_seed", [](const Generator& g) { return g.seed; })
       .def("seed", [](Generator& g) {
         g.restart(random_seed());
@@ -67,10 +81,10 @@ void bind_generator(nb::module_& m) {
       .def_prop_ro("device", [](const Generator& g) { return g.device; });
   m.attr("default_generator") = nb::cast(&default_generator(), nb::rv_policy::reference);
   m.def("device_generator", [](OptDevice device) { return &default_generator(resolved(device)); }, nb::rv_policy::reference, "device"_a, "The default generator of a device.");
-  m.def("manual_seed", [](int64_t seed) {
-    seed_all(static_cast<uint64_t>(seed));
+  m.def("manual_seed", [](nb::handle seed) {
+    seed_all(seed_of(seed));
     return nb::cast(&default_generator(), nb::rv_policy::reference);
-  }, "seed"_a, "Restarts the default generators of all devices.");
+  }, "seed"_a, nb::sig("def manual_seed(seed: int) -> Generator"), "Restarts the default generators of all devices.");
   m.def("seed", [] {
     const uint64_t seed = random_seed();
     seed_all(seed);

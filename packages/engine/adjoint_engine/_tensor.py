@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from adjoint_core import Tensor
+from adjoint_core import Tensor, _printing
 
 from . import _engine
 from ._backward import backward as _backward
@@ -163,11 +163,13 @@ _core_repr = Tensor.__repr__
 
 
 def _repr(self: Tensor) -> str:
-    """Inside a transform: the level's name around the value below it, which has all lanes of a batch."""
+    """Inside a transform: the level's name around the value below it, which has all lanes of a batch. A dual tensor shows its tangent."""
     layer = _engine.layer(self)
     if layer is None:
-        return _core_repr(self)
-    level, batch_dim, value = layer
+        return _core_repr(self if self._storage_ptr() else _engine.fresh(self))
+    level, batch_dim, value, tangent = layer
+    if level == 0:
+        return _printing.dual_repr(self, value if _engine.is_lifted(value) else _engine.detach(value), tangent)
     name = f"GradTrackingTensor(lvl={level}" if batch_dim < 0 else f"BatchedTensor(lvl={level}, bdim={batch_dim}"
     within = repr(value).replace("\n", "\n    ")
     return f"{name}, value=\n    {within}\n)"

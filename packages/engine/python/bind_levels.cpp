@@ -1,5 +1,5 @@
 // Levels as Python's transforms use them: a level is named by an integer handle while it lasts.
-#include "node_type.h"
+#include "callable.h"
 
 namespace adjoint::engine::python {
 
@@ -52,13 +52,15 @@ void bind_layers(nb::module_& m) {
       if (adjoint::python::is_tensor(h.ptr())) m = std::max(m, level(nb::cast<Tensor>(h)));
     return recording(m);
   });
+  m.def("fresh", [](const Tensor& x) { return fresh(x); }, "The tensor without the faces of levels that have ended.");
   m.def("layer", [](const Tensor& x) -> nb::object {
     const Tensor t = fresh(x);
-    if (!(t->keys & key_lifted) || !face(t)->slot->strict) return nb::none();
+    if (!(t->keys & key_lifted)) return nb::none();
     const auto levels = level_stack();
-    const auto place = std::find(levels.begin(), levels.end(), face(t)->slot);
-    return nb::make_tuple(place - levels.begin() + 1, face(t)->batch_dim, face(t)->value);
-  }, "The level of a transform that the tensor belongs to, counted from 1, its batch dimension or -1, and its value; None for any other.");
+    const auto place = std::find(levels.begin(), levels.end(), face(t)->slot) - levels.begin() + 1;
+    face(t)->owns_tangent = false;
+    return nb::make_tuple(face(t)->slot->strict ? place : 0, face(t)->batch_dim, face(t)->value, none_or(face(t)->tangent));
+  }, "The level of a transform that the tensor belongs to, counted from 1 (0: of a dual tensor), its batch dimension or -1, its value and tangent; None for any other.");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -76,7 +77,13 @@ def _interval(dtype: dtype, low: float | None, high: float | None) -> tuple[floa
     low, high = (given if given is not None else usual for given, usual in zip((low, high), default))
     if math.isnan(low) or math.isnan(high):
         raise ValueError(f"`low` and `high` cannot be NaN, but got low={low} and high={high}")
-    if low >= high:
+    if low == high and (dtype.is_floating_point or dtype.is_complex):
+        warnings.warn(
+            "Passing `low==high` to make_tensor is deprecated: use `full` for a tensor of one value",
+            FutureWarning,
+            stacklevel=3,
+        )
+    elif low >= high:
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
     if high <= least or low >= most:
         raise ValueError(
@@ -88,6 +95,8 @@ def _interval(dtype: dtype, low: float | None, high: float | None) -> tuple[floa
 def _filled(sizes: tuple[int, ...], dtype: dtype, low: float, high: float) -> Tensor:
     if dtype.is_complex:
         return core.complex(*(_filled(sizes, dtype.to_real(), low, high) for _ in range(2)))
+    if dtype.is_floating_point and low == high:
+        return core.full(sizes, low, dtype=dtype)
     if dtype.is_floating_point:
         share = core.rand(sizes, dtype=core.float64)
         x = (low * (1 - share) + high * share).to(dtype)  # high - low may overflow

@@ -1,5 +1,7 @@
 """`assert_close` against NumPy's, its messages, and the tensors that `make_tensor` makes."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -116,3 +118,10 @@ def test_made_tensors_take_options() -> None:
     ):
         with pytest.raises(ValueError, match=rule):
             make_tensor(2, **options)
+
+
+@pytest.mark.parametrize("dtype", [ad.float32, ad.bfloat16, ad.complex64])
+def test_one_value(dtype: Any) -> None:
+    with pytest.warns(FutureWarning, match="low==high"):
+        x = ad.testing.make_tensor(3, dtype=dtype, low=2, high=2)
+    assert ad.equal(x, ad.full((3,), 2 + 2j if dtype.is_complex else 2, dtype=dtype))
