@@ -1,5 +1,7 @@
 """Samples: their distributions, and what they refuse."""
 
+from typing import Any
+
 import pytest
 
 import adjoint as ad
@@ -71,9 +73,9 @@ def test_seeds_are_any_64_bits(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seed", "error"), [(2**64, ValueError), (-(2**63) - 1, ValueError), ("a", ValueError), (None, TypeError)]
+    ("seed", "error"), [(2**64, ValueError), (-(2**63) - 1, ValueError), ("a", (TypeError, ValueError)), (None, TypeError)]
 )
-def test_other_seeds(seed: object, error: type[Exception]) -> None:
+def test_other_seeds(seed: object, error: Any) -> None:
     with pytest.raises(error):
         ad.manual_seed(seed)
     with pytest.raises(error):

@@ -141,7 +141,7 @@ def _check_attention(
 
     def ensure(right: bool, rule: str) -> None:
         if not right:
-            raise AssertionError(f"multi_head_attention_forward: {rule}")
+            raise _core.ShapeError(f"multi_head_attention_forward: {rule}")
 
     dims = query.ndim
     ensure(dims in (2, 3), f"query should be unbatched 2D or batched 3D tensor but received {dims}-D query tensor")
@@ -155,10 +155,10 @@ def _check_attention(
     batch, keys = (query.size(1) if dims == 3 else 1), key.size(0)
     ensure(dims == 2 or key.size(1) == batch, f"query has a batch of {batch}, and key one of {key.shape[1:2]}")
     for name, given in (("key_padding_mask", padding), ("attn_mask", mask)):
-        ensure(
-            given is None or given.dtype is _core.bool or given.is_floating_point(),
-            f"only bool and floating types of {name} are supported",
-        )
+        if not (given is None or given.dtype is _core.bool or given.is_floating_point()):
+            raise TypeError(
+                f"multi_head_attention_forward: only bool and floating types of {name} are supported, got {given.dtype}"
+            )
     if padding is not None:
         ensure(
             padding.ndim == dims - 1,
@@ -169,10 +169,7 @@ def _check_attention(
     if mask is not None:
         ensure(mask.ndim in (2, 3), f"{form} `attn_mask` to be `None`, 2-D or 3-D but found {mask.ndim}-D tensor instead")
         right = (query.size(0), keys) if mask.ndim == 2 else (batch * heads, query.size(0), keys)
-        if tuple(mask.shape) != right:
-            raise _core.ShapeError(
-                f"multi_head_attention_forward: The shape of the {mask.ndim}D attn_mask is {mask.shape}, but should be {right}."
-            )
+        ensure(tuple(mask.shape) == right, f"The shape of the {mask.ndim}D attn_mask is {mask.shape}, but should be {right}.")
 
 
 def multi_head_attention_forward(
@@ -215,7 +212,7 @@ def multi_head_attention_forward(
         The result, like query, and the weights, (batch, queries, keys), None unless `need_weights`.
 
     Raises:
-        AssertionError: shapes or types that do not fit each other.
+        ShapeError, TypeError: shapes that do not fit each other, types of masks.
         ValueError: `static_k` or `static_v` are given.
     """
     _check_attention(query, key, value, key_padding_mask, attn_mask, num_heads, use_separate_proj_weight)
@@ -224,10 +221,8 @@ def multi_head_attention_forward(
         query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
     length, batch, features = query.shape
     if features != embed_dim_to_check or features % num_heads:
-        raise AssertionError(
-            f"multi_head_attention_forward: was expecting embedding dimension of {embed_dim_to_check}, divisible by {num_heads} heads, "
-            f"but got {features}"
-        )
+        rule = f"expecting embedding dimension of {embed_dim_to_check}, divisible by num_heads {num_heads}, but got {features}"
+        raise _core.ShapeError(f"multi_head_attention_forward: was {rule}")
     if static_k is not None or static_v is not None:
         raise ValueError("multi_head_attention_forward: static_k and static_v are not supported")
     weights = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else _core.chunk(in_proj_weight, 3)

@@ -30,8 +30,8 @@ nb::object finish(Tensor t, bool requires_grad) {
 uint64_t random_seed() { return nb::cast<uint64_t>(nb::module_::import_("secrets").attr("randbits")(63)); }
 
 // Any number in 64 bits, signed or not; negative ones count from the end.
-uint64_t seed_of(nb::handle seed) {
-  const nb::object whole = nb::steal(PyNumber_Long(seed.ptr()));
+uint64_t seed_of(PyObject* number) {
+  const nb::object whole = nb::steal(number);
   if (!whole.is_valid()) throw nb::python_error();
   if (const uint64_t n = PyLong_AsUnsignedLongLong(whole.ptr()); !PyErr_Occurred()) return n;
   PyErr_Clear();
@@ -56,7 +56,7 @@ void bind_generator(nb::module_& m) {
   nb::class_<Generator>(m, "Generator", "A stream of random numbers: a key and a position.")
       .def("__init__", [](Generator* self, OptDevice device) { new (self) Generator{67280421310721ull, 0, resolved(device)}; }, "device"_a = nb::none())
       .def("manual_seed", [](nb::handle self, nb::handle seed) {
-        nb::cast<Generator&>(self).restart(seed_of(seed));
+        nb::cast<Generator&>(self).restart(seed_of(PyNumber_Index(seed.ptr())));
         return nb::borrow(self);
       }, "seed"_a, nb::sig("def manual_seed(self, seed: int) -> Generator"))
       .def("initial_seed", [](const Generator& g) { return g.seed; })
@@ -82,7 +82,7 @@ void bind_generator(nb::module_& m) {
   m.attr("default_generator") = nb::cast(&default_generator(), nb::rv_policy::reference);
   m.def("device_generator", [](OptDevice device) { return &default_generator(resolved(device)); }, nb::rv_policy::reference, "device"_a, "The default generator of a device.");
   m.def("manual_seed", [](nb::handle seed) {
-    seed_all(seed_of(seed));
+    seed_all(seed_of(PyNumber_Long(seed.ptr())));
     return nb::cast(&default_generator(), nb::rv_policy::reference);
   }, "seed"_a, nb::sig("def manual_seed(seed: int) -> Generator"), "Restarts the default generators of all devices.");
   m.def("seed", [] {

@@ -93,27 +93,27 @@ def test_gradients_are_clipped_by_a_norm_that_is_known() -> None:
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
-        ({"query": ad.ones(4)}, AssertionError, "query should be unbatched 2D or batched 3D tensor but received 1-D"),
-        ({"key": ad.ones(3, 4)}, AssertionError, "For batched .3-D. `query`, expected `key` and `value` to be 3-D"),
-        ({"value": ad.ones(4, 2, 4)}, AssertionError, "does not match value shape"),
-        ({"query": ad.ones(3, 1, 4)}, AssertionError, "query has a batch of 1"),
-        ({"query": ad.ones(3, 2, 6)}, AssertionError, "was expecting embedding dimension of 4"),
-        ({"attn_mask": ad.ones(2, 2)}, RuntimeError, "The shape of the 2D attn_mask is .*, but should be .3, 3."),
-        ({"attn_mask": ad.ones(3, 3, 3)}, RuntimeError, "The shape of the 3D attn_mask is .*, but should be .4, 3, 3."),
-        ({"attn_mask": ad.ones(4, 3, 3, 4)}, AssertionError, "2-D or 3-D but found 4-D"),
-        ({"attn_mask": ad.ones(3, 3, dtype=ad.int64)}, AssertionError, "only bool and floating types of attn_mask"),
+        ({"query": ad.ones(4)}, ad.ShapeError, "query should be unbatched 2D or batched 3D tensor but received 1-D"),
+        ({"key": ad.ones(3, 4)}, ad.ShapeError, "For batched .3-D. `query`, expected `key` and `value` to be 3-D"),
+        ({"value": ad.ones(4, 2, 4)}, ad.ShapeError, "does not match value shape"),
+        ({"query": ad.ones(3, 1, 4)}, ad.ShapeError, "query has a batch of 1"),
+        ({"query": ad.ones(3, 2, 6)}, ad.ShapeError, "was expecting embedding dimension of 4"),
+        ({"attn_mask": ad.ones(2, 2)}, ad.ShapeError, "The shape of the 2D attn_mask is .*, but should be .3, 3."),
+        ({"attn_mask": ad.ones(3, 3, 3)}, ad.ShapeError, "The shape of the 3D attn_mask is .*, but should be .4, 3, 3."),
+        ({"attn_mask": ad.ones(4, 3, 3, 4)}, ad.ShapeError, "2-D or 3-D but found 4-D"),
+        ({"attn_mask": ad.ones(3, 3, dtype=ad.int64)}, TypeError, "only bool and floating types of attn_mask"),
         (
             {"key_padding_mask": ad.ones(2, 3, dtype=ad.int32)},
-            AssertionError,
+            TypeError,
             "only bool and floating types of key_padding_mask",
         ),
-        ({"key_padding_mask": ad.ones(3)}, AssertionError, "`key_padding_mask` to be `None` or 2-D but found 1-D"),
-        ({"key_padding_mask": ad.ones(2, 4)}, AssertionError, r"Expected key_padded_mask.shape\[1\] to be 3, but got 4"),
+        ({"key_padding_mask": ad.ones(3)}, ad.ShapeError, "`key_padding_mask` to be `None` or 2-D but found 1-D"),
+        ({"key_padding_mask": ad.ones(2, 4)}, ad.ShapeError, r"Expected key_padded_mask.shape\[1\] to be 3, but got 4"),
     ],
 )
 def test_arguments_that_do_not_fit(change: dict[str, Any], error: type[Exception], words: str) -> None:
     x = ad.ones(3, 2, 4)
     with pytest.raises(error, match=words):
         ad.nn.MultiheadAttention(4, 2)(**{"query": x, "key": x, "value": x, **change})
-    with pytest.raises(AssertionError, match="embed_dim must be divisible by num_heads"):
+    with pytest.raises(ValueError, match="embed_dim must be divisible by num_heads"):
         ad.nn.MultiheadAttention(5, 2)

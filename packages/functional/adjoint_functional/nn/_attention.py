@@ -29,8 +29,7 @@ class MultiheadAttention(Module):
         batch_first: (N, L, E) instead of (L, N, E).
 
     Raises:
-        ValueError: sizes that are not positive.
-        AssertionError: heads that do not divide the features.
+        ValueError: sizes that are not positive, or heads that do not divide the features.
 
     Example::
 
@@ -59,7 +58,7 @@ class MultiheadAttention(Module):
                 f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and num_heads={num_heads} instead"
             )
         if embed_dim % num_heads:
-            raise AssertionError(f"embed_dim must be divisible by num_heads, got {embed_dim} and {num_heads}")
+            raise ValueError(f"embed_dim must be divisible by num_heads, got {embed_dim} and {num_heads}")
         super().__init__()
         self.embed_dim, self.num_heads, self.head_dim, self.dropout = embed_dim, num_heads, embed_dim // num_heads, dropout
         self.kdim, self.vdim = (embed_dim if n is None else n for n in (kdim, vdim))
@@ -116,8 +115,8 @@ class MultiheadAttention(Module):
             is_causal: says of ``attn_mask`` that no query looks ahead.
 
         Raises:
-            RuntimeError: ``is_causal`` without a mask, or a mask of another shape.
-            AssertionError: other shapes or types that do not fit.
+            RuntimeError: ``is_causal`` without a mask.
+            ShapeError, TypeError: shapes that do not fit each other, types of masks.
         """
         if is_causal and attn_mask is None:
             raise RuntimeError("Need attn_mask if specifying the is_causal hint.")

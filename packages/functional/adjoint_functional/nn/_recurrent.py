@@ -13,6 +13,7 @@ from adjoint_core import nn_functional as F
 from . import init
 from ._linear import parameter
 from ._module import Module
+from .packed import PackedSequence
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNCell"]
 
@@ -106,39 +107,59 @@ class _Layers(_Recurrent):
     def _directions(self) -> tuple[str, ...]:
         return ("", "_reverse") if self.bidirectional else ("",)
 
-    def forward(self, input: Tensor, hx: Any = None) -> tuple[Tensor, Any]:
+    def forward(self, input: Tensor | PackedSequence, hx: Any = None) -> tuple[Any, Any]:
         """(L, N, in), (N, L, in) if ``batch_first``, or (L, in), to the outputs of the last layer and the last states of all.
 
-        A state is (layers · directions, N, hidden), or without N; absent ones are zero.
+        A state is (layers · directions, N, hidden), or without N; absent ones are zero. Of a packed sequence, the outputs are packed,
+        and the states those after the last step of each sequence.
         """
-        name = type(self).__name__
-        if input.dim() not in (2, 3):
-            raise ValueError(f"{name}: Expected input to be 2D or 3D, got {input.dim()}D instead")
-        if input.size(-1) != self.input_size:
-            raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}")
+        if isinstance(input, PackedSequence):
+            return self._packed(input, hx)
+        self._check(input, (2, 3))
         alone = input.dim() == 2
         x = input.unsqueeze(1) if alone else input.transpose(0, 1) if self.batch_first else input
-        states = self._initial(x, hx, alone)
-        last: list[State] = []
-        for layer in range(self.num_layers):
-            found = [
-                self._run(x, f"_l{layer}{d}", tuple(s[len(last) + k] for s in states), bool(d))
-                for k, d in enumerate(self._directions())
-            ]
-            last += [state for _, state in found]
-            x = found[0][0] if len(found) == 1 else core.cat([y for y, _ in found], -1)
-            if self.dropout and layer < self.num_layers - 1:
-                x = F.dropout(x, self.dropout, self.training)
-        ends = [core.stack([state[k] for state in last]) for k in range(self._parts)]
+        x, ends = self._all_layers(x, self._initial(x, x.size(1), hx, alone), [x.size(1)] * x.size(0), False)
         if alone:
             x, ends = x.squeeze(1), [e.squeeze(1) for e in ends]
         elif self.batch_first:
             x = x.transpose(0, 1)
         return x, ends[0] if self._parts == 1 else tuple(ends)
 
-    def _initial(self, x: Tensor, hx: Any, alone: bool) -> list[Tensor]:
+    def _check(self, input: Tensor, dims: tuple[int, ...]) -> None:
+        if input.dim() not in dims:
+            expected = " or ".join(f"{d}D" for d in dims)
+            raise ValueError(f"{type(self).__name__}: Expected input to be {expected}, got {input.dim()}D instead")
+        if input.size(-1) != self.input_size:
+            raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}")
+
+    def _packed(self, input: PackedSequence, hx: Any) -> tuple[PackedSequence, Any]:
+        self._check(input.data, (2,))
+        counts: list[int] = input.batch_sizes.tolist()
+        states = self._initial(input.data, counts[0], hx, False)
+        if input.sorted_indices is not None and hx is not None:
+            states = [s.index_select(1, input.sorted_indices) for s in states]
+        x, ends = self._all_layers(input.data, states, counts, True)
+        if input.unsorted_indices is not None:
+            ends = [e.index_select(1, input.unsorted_indices) for e in ends]
+        return input._replace(data=x), ends[0] if self._parts == 1 else tuple(ends)
+
+    def _all_layers(self, x: Tensor, states: list[Tensor], counts: list[int], packed: bool) -> tuple[Tensor, list[Tensor]]:
+        """The outputs of the last layer and the last states of all; ``counts`` says how many sequences last each step."""
+        last: list[State] = []
+        for layer in range(self.num_layers):
+            found = [
+                self._run(x, f"_l{layer}{d}", tuple(s[len(last) + k] for s in states), bool(d), counts, packed)
+                for k, d in enumerate(self._directions())
+            ]
+            last += [state for _, state in found]
+            x = found[0][0] if len(found) == 1 else core.cat([y for y, _ in found], -1)
+            if self.dropout and layer < self.num_layers - 1:
+                x = F.dropout(x, self.dropout, self.training)
+        return x, [core.stack([state[k] for state in last]) for k in range(self._parts)]
+
+    def _initial(self, x: Tensor, batch: int, hx: Any, alone: bool) -> list[Tensor]:
         count = self.num_layers * len(self._directions())
-        sizes = [(count, x.size(1), self.proj_size or self.hidden_size), (count, x.size(1), self.hidden_size)][: self._parts]
+        sizes = [(count, batch, self.proj_size or self.hidden_size), (count, batch, self.hidden_size)][: self._parts]
         if hx is None:
             return [core.zeros(size, dtype=x.dtype, device=x.device) for size in sizes]
         given = [hx] if self._parts == 1 else list(hx)
@@ -148,20 +169,34 @@ class _Layers(_Recurrent):
                 raise RuntimeError(f"Expected hidden size {size}, got {list(state.shape)}")
         return states
 
-    def _run(self, x: Tensor, suffix: str, state: State, backwards: bool) -> tuple[Tensor, State]:
-        """All steps of one layer in one direction."""
+    def _run(
+        self, x: Tensor, suffix: str, state: State, backwards: bool, counts: list[int], packed: bool
+    ) -> tuple[Tensor, State]:
+        """All steps of one layer in one direction. Sequences begin and end at the end of the batch, where the shorter ones stand."""
         w = {n: getattr(self, n + suffix, None) for n in ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")}
-        step, outputs = self._step(), []
+        step, outputs, start, ended = self._step(), [], state, []
         bias, state_bias = w["bias_ih"], w["bias_hh"]
         if self._sums and bias is not None:
             bias, state_bias = bias + state_bias, None
-        inputs = F.linear(x, w["weight_ih"], bias).unbind(0)
-        for gates in reversed(inputs) if backwards else inputs:
+        parts = F.linear(x, w["weight_ih"], bias)
+        steps = list(zip(parts.split(counts) if packed else parts.unbind(0), counts))
+        rows = counts[-1] if backwards and counts else start[0].size(0)
+        if rows < start[0].size(0):
+            state = tuple(s[:rows] for s in start)
+        for gates, n in reversed(steps) if backwards else steps:
+            if n < rows:
+                ended.append(tuple(s[n:] for s in state))
+                state = tuple(s[:n] for s in state)
+            elif n > rows:
+                state = tuple(core.cat([s, first[rows:n]]) for s, first in zip(state, start))
+            rows = n
             state = step(gates, F.linear(state[0], w["weight_hh"], state_bias), state)
             if w["weight_hr"] is not None:
                 state = (F.linear(state[0], w["weight_hr"]), *state[1:])
             outputs.append(state[0])
-        return core.stack(outputs[::-1] if backwards else outputs), state
+        if ended:
+            state = tuple(core.cat([s, *(e[k] for e in reversed(ended))]) for k, s in enumerate(state))
+        return (core.cat if packed else core.stack)(outputs[::-1] if backwards else outputs), state
 
     def flatten_parameters(self) -> None:
         """Kept for code that calls it: the weights need no other layout."""
