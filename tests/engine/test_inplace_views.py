@@ -5,6 +5,7 @@ import pytest
 import adjoint as ad
 from adjoint import autograd
 from adjoint.autograd import Function
+from adjoint.autograd import forward_ad as fwad
 
 
 def base():
@@ -390,3 +391,35 @@ def test_writes_through_very_many_views_are_refused_before_anything_is_written()
     with pytest.raises(RuntimeError, match="at most 5000 views of views, got 5001"):
         t.mul_(2)
     assert base.tolist() == [1, 1, 1]
+
+
+BAD_WRITES = {
+    "leaf": lambda d: (lambda w: (w, lambda: w.mul_(d)))(ad.ones(3, requires_grad=True)),
+    "view of a leaf": lambda d: (lambda w: (w, lambda: w[:2].mul_(d[:2])))(ad.ones(3, requires_grad=True)),
+    "shape": lambda d: (lambda w: (w, lambda: w.add_(d)))(ad.ones(4)),
+    "shape of a copy": lambda d: (lambda w: (w, lambda: w.copy_(d)))(ad.ones(2)),
+    "rows": lambda d: (lambda w: (w, lambda: w.index_add_(0, ad.tensor([0]), d)))(ad.ones(3)),
+    "type": lambda d: (lambda w: (w, lambda: w.mul_(d)))(ad.ones(3, dtype=ad.int64)),
+}
+
+
+@pytest.mark.parametrize("name", BAD_WRITES)
+def test_a_write_that_fails_lifts_nothing(name):
+    """A tensor that a deeper level may not write to stays what it was: no tangent, the same leaf, its gradient."""
+    with fwad.dual_level():
+        w, write = BAD_WRITES[name](fwad.make_dual(ad.ones(3), ad.full((3,), 2.0)))
+        with pytest.raises(RuntimeError):
+            write()
+        assert fwad.unpack_dual(w).tangent is None and w.is_leaf and w._version == 0
+        if w.requires_grad:
+            assert ad.autograd.grad((w * w).sum(), w)[0].tolist() == [2.0, 2.0, 2.0]
+
+
+def test_a_write_that_fails_leaves_a_tensor_unbatched():
+    def f(x):
+        own = ad.ones(3)
+        with pytest.raises(RuntimeError, match="doesn't match|result type"):
+            own.add_(x.sum() * ad.ones(3, dtype=ad.complex64))
+        return own.view(-1)  # one for all lanes
+
+    assert ad.vmap(f)(ad.ones(2, 3)).tolist() == [[1.0] * 3] * 2

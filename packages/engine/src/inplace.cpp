@@ -232,6 +232,17 @@ void check_writable(const Op& op, const Tensor& self, uint32_t m) {
   fail(ErrorKind::runtime, self->view ? "a view of a leaf Variable" : "a leaf Variable", " that requires grad is being used in an in-place operation. (", op.name, "_)");
 }
 
+// A tensor that cannot be written to stays at its level.
+void check_fits(const Op& op, Tensors x, const Attrs& attrs) {
+  const Tensor& self = x[0];
+  Dims shape[max_outputs];
+  if (op.shape) op.shape(x, attrs, shape);
+  else for (shape[0] = self.sizes(); const Tensor& t : x) shape[0] = broadcast(shape[0], t.sizes(), op.name);
+  expect(shape[0] == self.sizes(), ErrorKind::shape, op.name, "_: output with shape ", self.sizes(), " doesn't match the broadcast shape ", shape[0]);
+  const DType result = op.types(x, attrs).out[0];
+  expect(category(result) <= category(self.dtype()), op.name, "_: result type ", result, " can't be cast to the desired output type ", self.dtype());
+}
+
 }  // namespace
 
 bool is_leaf_or_view_of_one(const Tensor& self) {
@@ -267,9 +278,12 @@ void apply_inplace_recorded(const Op& op, const Tensor& self, Tensors others, co
   given.insert(given.end(), others.begin(), others.end());
   Operands in(given);
   check_inference(*bottom(self));
-  if (level(self) < in.level) promote_to(*self, in.slot);
   check_creation(self, in.level);
   check_writable(op, self, in.level);
+  if (level(self) < in.level) {
+    check_fits(op, given, attrs);
+    promote_to(*self, in.slot);
+  }
   const auto packer = std::exchange(saved_packer, nullptr);   // hooks get what is kept: of self a copy
   Ref<OpNode> n;
   try {
