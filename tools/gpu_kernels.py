@@ -31,11 +31,11 @@ def declared() -> Iterator[tuple[str, str, str]]:
 
 def page() -> str:
     found = list(declared())
-    where = {name: file for kind, name, file in found if kind == "complex_elementwise"}
+    where = {name: file for kind, name, file in found if kind.startswith("complex")}
     where |= {name: file for kind, name, file in found if kind in ("elementwise", "kernel")}
     core = {name for name in registry.names() if "cuda" in registry.record(name).kernels}
     views = {name for name in registry.names() if registry.record(name).view}
-    of_pairs = core | {name for kind, name, _ in found if kind in ("linear", "complex_elementwise")}
+    of_pairs = core | {name for kind, name, _ in found if kind in ("linear", "complex_elementwise", "complex_kernel")}
     rows = [
         f"| `{name}` | {where.get(name) or 'core'} | {'yes' if name in of_pairs else ''} |"
         for name in registry.names()
@@ -52,8 +52,11 @@ def page() -> str:
             "",
             "Written by `tools/gpu_kernels.py`. Views need no kernel; compositions run where their parts do. Where an operation",
             "has no kernel, or none for complex numbers, the error names it; `nonzero` and `ravel_index` run on the CPU, between copies.",
-            "Random numbers (`rand`, `randn`, `randint`, `bernoulli`, `dropout` and the filling methods) are made on the GPU, with the bits",
-            "of the CPU; `randperm` is uploaded.",
+            "Where it has one, it has it for all element types that it takes on the CPU.",
+            "",
+            "Random numbers are made on the GPU. `rand`, `randn`, `randint`, `bernoulli`, `dropout`, `uniform_`, `normal_`, `random_` and",
+            "`bernoulli_` give the bits of the CPU. `exponential_`, `log_normal_`, `geometric_` and `cauchy_` start from the same bits and take",
+            "the GPU's `log`, `exp` and `tan` of them: the last digits may differ. `randperm` is uploaded.",
             "",
             f"{len(rows)} operations have a kernel (by its file in `adjoint_kernels_triton/kernels`; core: the driver's copies):",
             "",

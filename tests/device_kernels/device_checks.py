@@ -9,7 +9,7 @@ import pytest
 import adjoint as ad
 
 ON_GPU = os.environ.get("ADJOINT_GPU") == "1"
-TOLERANCE = {"float64": 1e-11, "float32": 2e-5, "float16": 4e-3, "bfloat16": 3e-2}
+TOLERANCE = {"float64": 1e-11, "float32": 2e-5, "float16": 4e-3, "bfloat16": 3e-2, "complex64": 3e-5, "complex128": 1e-10}
 MIXED = "Expected all tensors to be on the same device"
 NO_KERNEL = re.compile(r"(^|: )no kernel for ")
 
@@ -35,6 +35,11 @@ def tensors_of(result):
         for t in (tensors_of(leaf) if isinstance(leaf, (tuple, list)) else [leaf])
         if isinstance(t, ad.Tensor)
     ]
+
+
+def real_parts(result):
+    """Its tensors, complex ones as pairs of real numbers."""
+    return [ad.view_as_real(t.resolve_conj()) if t.is_complex() else t for t in tensors_of(result)]
 
 
 def agree(device, host, dtype):

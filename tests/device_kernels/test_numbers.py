@@ -95,3 +95,19 @@ def test_positions_in_sorted_sequences(n, right):
     v = ad.cat([v, nan, -nan], 1)
     agree(search(x.cuda(), v.cuda()), search(x, v), ad.int64)
     agree(search(x[0].contiguous().cuda(), v.cuda()), search(x[0].contiguous(), v), ad.int64)
+    holes = ad.where(ad.arange(3 * n).view(3, n) * 7 % 5 < 2, nan, x)
+    agree(search(holes.cuda(), v.cuda()), search(holes, v), ad.int64)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (2, 0, 3)])
+@pytest.mark.parametrize("dtype", [ad.float32, ad.bfloat16, ad.int32, ad.bool, ad.complex64], ids=lambda t: t.name)
+def test_reductions_of_nothing(dtype, shape):
+    x = ad.zeros(shape, dtype=dtype)
+    names = ["sum", "prod", "all", "any"] + ["mean", "var", "std", "logsumexp"] * (dtype.is_floating_point or dtype.is_complex)
+    for name in names:
+        for dim in range(len(shape)):
+            host, device = getattr(ad, name)(x, dim), getattr(ad, name)(x.cuda(), dim)
+            assert host.dtype == device.dtype and host.shape == device.shape
+            if dtype.is_complex:
+                host, device = ad.view_as_real(host + 0j), ad.view_as_real(device + 0j)
+            agree(device, host, ad.float32)

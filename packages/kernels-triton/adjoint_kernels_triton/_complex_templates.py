@@ -33,12 +33,18 @@ def place(i, sizes, strides, DIMS: tl.constexpr):
 
 
 @triton.jit
+def everywhere(x, at):
+    """A block of x, which may be one number. Adding zeros would lose the sign of -0."""
+    return tl.where(at == at, x, x)
+
+
+@triton.jit
 def store_parts(out, at, y, mask, KIND: tl.constexpr):
     """Of a result in parts, only the real one goes where the result is real."""
     if KIND == PAIRS:
         first = out + 2 * at.to(tl.int64)
-        tl.store(first, (y[0] + tl.zeros_like(at)).to(out.dtype.element_ty), mask=mask)
-        tl.store(first + 1, (y[1] + tl.zeros_like(at)).to(out.dtype.element_ty), mask=mask)
+        tl.store(first, everywhere(y[0], at).to(out.dtype.element_ty), mask=mask)
+        tl.store(first + 1, everywhere(y[1], at).to(out.dtype.element_ty), mask=mask)
     else:
         tl.store(out + at, y[0].to(out.dtype.element_ty), mask=mask)
 

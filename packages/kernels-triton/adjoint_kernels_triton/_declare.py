@@ -106,10 +106,7 @@ class Structured:
     def signature(self, specs: bytes, constants: list[int]) -> Signature:
         """The parameters of a variant: those that are not constants, in order."""
         known = arguments(specs)
-        _expect_real(known)
-        first = next((a.dtype for a in known if a.type.startswith("*")), "")
-        if self.dtypes and first not in self.dtypes:
-            raise NotImplementedError(f"no kernel for {first} on cuda")
+        self.check(known)
         slots: Iterator[tuple[int, Argument]] = iter(enumerate(known))
         values = dict(zip(self.constants, constants, strict=True))
         signature = Signature()
@@ -120,11 +117,25 @@ class Structured:
                 signature.add(name, None, slots)
         return signature
 
+    def check(self, known: list[Argument]) -> None:
+        """An error for element types that this is no kernel for."""
+        _expect_real(known)
+        first = next((a.dtype for a in known if a.type.startswith("*")), "")
+        if self.dtypes and first not in self.dtypes:
+            raise NotImplementedError(f"no kernel for {first} on cuda")
+
     def template(self, constants: list[int]) -> Any:
         return self.function
 
     def options(self, constants: list[int]) -> _compile.Options:
         return _compile.Options(warps=self.warps(*constants) if self.warps else 4)
+
+
+class ComplexStructured(Structured):
+    """A kernel of complex numbers: its pointers are to the first of two parts that lie side by side."""
+
+    def check(self, known: list[Argument]) -> None:
+        pass
 
 
 class RandomNumbers(Structured):
@@ -135,7 +146,7 @@ Declared = Elementwise | Structured
 DECLARED: dict[str, Declared] = {}
 "Every declared kernel, by its operation."
 
-COMPLEX: dict[str, Elementwise] = {}
+COMPLEX: dict[str, Declared] = {}
 "Kernels for complex numbers, beside those for real ones."
 
 compile_image: Callable[..., Image] = _compile.image
@@ -150,10 +161,23 @@ def build(declared: Declared, arch: int, specs: bytes, constants: list[int]) -> 
     return compile_image(declared.template(constants), signature, arch, declared.options(constants))
 
 
+def _own(function: Callable[..., Any]) -> bool:
+    """Whether this package declares it, not a user."""
+    return function.__module__.startswith(f"{__package__}.kernels.")
+
+
 def _put(declared: Declared, function: Callable[..., Any], how: list[Any]) -> None:
-    own = function.__module__.startswith(f"{__package__}.kernels.")
-    if _registered.put(declared.name, how, own):
-        DECLARED[declared.name] = declared
+    if not _registered.put(declared.name, how, _own(function)):
+        return
+    DECLARED[declared.name] = declared
+    beside = COMPLEX.get(declared.name)
+    if beside and (isinstance(beside, Structured) or beside.fields != declared.fields):
+        del COMPLEX[declared.name]  # it stood beside another kernel
+
+
+def _put_complex(declared: Declared, function: Callable[..., Any]) -> None:
+    if declared.name in _registered.OWN or not _own(function):
+        COMPLEX[declared.name] = declared
 
 
 def _attributes(name: str) -> tuple[str, ...]:
@@ -217,9 +241,9 @@ def complex_elementwise(*names: str) -> Callable[[Callable[..., Any]], Any]:
     """
 
     def put(declared: Elementwise, function: Callable[..., Any]) -> None:
-        COMPLEX[declared.name] = declared
         if declared.name not in DECLARED:  # it has none for real numbers
             _put_elementwise(declared, function)
+        _put_complex(declared, function)
 
     return _declaring(ComplexElementwise, names, put)
 
@@ -308,6 +332,30 @@ def kernel(
                 dims,
             ]
             _put(declared, function, how)
+        return jit
+
+    return declare
+
+
+def complex_kernel(*names: str) -> Callable[[Callable[..., Any]], Any]:
+    """Declares what takes the place of a `kernel` where its operands are complex.
+
+    Parameters, constants and grid are those of that kernel, which is declared before; pointers are to real numbers, of which
+    each element has two, side by side.
+
+    Raises:
+        ValueError: no kernel has this name, or its parameters are others.
+    """
+
+    def declare(function: Callable[..., Any]) -> Any:
+        jit = triton.jit(function)
+        for name in names or (function.__name__,):
+            real = DECLARED.get(name)
+            if _own(function) and name not in _registered.OWN:
+                continue  # a user's kernel stands there
+            if not isinstance(real, Structured) or real.parameters != _parameters(function):
+                raise ValueError(f"complex_kernel: {name} needs a kernel of the same parameters, got {_parameters(function)}")
+            _put_complex(ComplexStructured(name, jit, real.parameters, real.constants, (), real.warps), function)
         return jit
 
     return declare

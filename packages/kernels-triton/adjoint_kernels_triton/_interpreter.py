@@ -78,10 +78,26 @@ def _inverse_erf(x: float) -> float:
     return y
 
 
-def _gamma(x: float) -> float:
+def _log_gamma(x: float) -> float:
+    """log |Gamma(x)|, with infinities where `math.lgamma` raises."""
     if math.isinf(x) or math.isnan(x):
         return abs(x)
-    return math.inf if x <= 0 and x == math.floor(x) else math.lgamma(x)
+    try:
+        return math.lgamma(x)
+    except (ValueError, OverflowError):
+        return math.inf
+
+
+def _gamma(x: float) -> float:
+    """Gamma itself, with infinities where `math.gamma` raises."""
+    if x == 0:
+        return math.copysign(math.inf, x)
+    if x < 0 and x == math.floor(x):
+        return math.nan
+    try:
+        return math.gamma(x)
+    except OverflowError:
+        return math.inf
 
 
 LIBDEVICE: dict[str, Callable[..., Any]] = {
@@ -89,7 +105,8 @@ LIBDEVICE: dict[str, Callable[..., Any]] = {
                                             "sqrt", "floor", "ceil", "trunc", "rint", "fmod", "hypot", "copysign", "fmax", "fmin", "cbrt")},
     **{name: getattr(np, "arc" + name[1:]) for name in ("asin", "acos", "atan", "asinh", "acosh", "atanh", "atan2")},
     "sqrt_rn": np.sqrt, "fsqrt_rn": np.sqrt, "dsqrt_rn": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "pow": np.power, "fabs": np.abs,
-    "erf": _each(math.erf), "erfc": _each(math.erfc), "erfinv": _each(_inverse_erf), "lgamma": _each(_gamma),
+    "erf": _each(math.erf), "erfc": _each(math.erfc), "erfinv": _each(_inverse_erf), "lgamma": _each(_log_gamma),
+    "tgamma": _each(_gamma, otypes=[float]),
 }  # fmt: skip
 
 

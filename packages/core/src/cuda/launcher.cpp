@@ -11,7 +11,7 @@
 namespace adjoint::cuda {
 
 void Arguments::number(double v, DType compute) {
-  if (compute == DType::float64) return add(std::bit_cast<uint64_t>(v), spec(by_value, DType::float64));
+  if (compute == DType::float64 || is_integral(compute)) return add(std::bit_cast<uint64_t>(v), spec(by_value, DType::float64));
   add(std::bit_cast<uint32_t>(static_cast<float>(v)), spec(by_value, DType::float32));
 }
 

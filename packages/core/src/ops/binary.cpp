@@ -248,19 +248,32 @@ Tensor lerp(const Tensor& a, const Tensor& b, const Tensor& weight) {
   return apply(op_lerp, {a, b, weight});
 }
 
+namespace {
+// Kernels of other devices take a real `value` alone: a complex one multiplies beforehand.
+bool multiplies_beforehand(const Tensor& a, const Tensor& b, const Scalar& value) {
+  return is_complex(value.dtype()) && (a.device().type != DeviceType::cpu || b.device().type != DeviceType::cpu);
+}
+}  // namespace
+
 const Op op_addcmul{.name = "addcmul", .torch = "|self tensor1 tensor2", .fields = fields_of<Scale>, .types = types::promoted,
     .d = {rule([](V v) -> Tensor { return v; }),
           rule([](V v, X<2> b, const Scale& s) { return scaled(v * b, s); }),
           rule([](V v, X<1> a, const Scale& s) { return scaled(v * a, s); })},
     .doc = "`x + value * a * b`, elementwise.", .reference = elementwise<functors::Addcmul, 3>};
-Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value) { return apply(op_addcmul, {x, a, b}, Scale{value}); }
+Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value) {
+  if (multiplies_beforehand(a, b, value)) return addcmul(x, wrapped(value) * a, b, 1);
+  return apply(op_addcmul, {x, a, b}, Scale{value});
+}
 
 const Op op_addcdiv{.name = "addcdiv", .torch = "|self tensor1 tensor2", .fields = fields_of<Scale>, .types = divided,
     .d = {rule([](V v) -> Tensor { return v; }),
           rule([](V v, X<2> b, const Scale& s) { return scaled(v / b, s); }),
           rule([](V v, X<1> a, X<2> b, const Scale& s) { return -scaled(v * (a / b / b), s); })},
     .doc = "`x + value * a / b`, elementwise.", .reference = elementwise<functors::Addcdiv, 3>};
-Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value) { return apply(op_addcdiv, {x, a, b}, Scale{value}); }
+Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value) {
+  if (multiplies_beforehand(a, b, value)) return addcdiv(x, wrapped(value) * a, b, 1);
+  return apply(op_addcdiv, {x, a, b}, Scale{value});
+}
 
 const Op* const binary_ops[] = {
     &op_add, &op_addcdiv, &op_addcmul, &op_atan2, &op_clamp, &op_clamp_max, &op_clamp_min, &op_copysign, &op_div, &op_floor_divide,

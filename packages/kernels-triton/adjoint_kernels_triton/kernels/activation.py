@@ -48,7 +48,7 @@ def tanh_derivative(v, x):
 
 @elementwise()
 def logsigmoid(x):
-    return -soft_plus(-x)
+    return tl.where(x < 0, x, 0.0) - libdevice.log1p(libdevice.exp(-tl.abs(x)))
 
 
 @elementwise()

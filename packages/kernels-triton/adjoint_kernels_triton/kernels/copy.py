@@ -18,9 +18,10 @@ def detach_where(x, mask):
 
 
 @triton.jit
-def triangle(x0, y0, rows, columns, offset, count, LOWER: tl.constexpr, BLOCK: tl.constexpr):
+def triangle(x0, y0, rows, columns, offset, inner, count, LOWER: tl.constexpr, BLOCK: tl.constexpr):
     i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    across = i % columns - i // columns % rows
+    at = i // inner  # of complex numbers, both parts of one
+    across = at % columns - at // columns % rows
     if LOWER:
         kept = across <= offset
     else:
@@ -29,16 +30,16 @@ def triangle(x0, y0, rows, columns, offset, count, LOWER: tl.constexpr, BLOCK: t
 
 
 TRIANGLE = {
-    "values": {"rows": "size(x0, -2)", "columns": "size(x0, -1)", "offset": "diagonal", "count": "numel(y0)"},
+    "linear": True, "values": {"rows": "size(x0, -2)", "columns": "size(x0, -1)", "offset": "diagonal", "count": "numel(y0)"},
     "grid": "cdiv(numel(y0), BLOCK)", "constants": {"BLOCK": 512},
 }  # fmt: skip
 
 
 @kernel(**TRIANGLE)
-def tril(x0, y0, rows, columns, offset, count, BLOCK: tl.constexpr):
-    triangle(x0, y0, rows, columns, offset, count, True, BLOCK)
+def tril(x0, y0, rows, columns, offset, inner, count, BLOCK: tl.constexpr):
+    triangle(x0, y0, rows, columns, offset, inner, count, True, BLOCK)
 
 
 @kernel(**TRIANGLE)
-def triu(x0, y0, rows, columns, offset, count, BLOCK: tl.constexpr):
-    triangle(x0, y0, rows, columns, offset, count, False, BLOCK)
+def triu(x0, y0, rows, columns, offset, inner, count, BLOCK: tl.constexpr):
+    triangle(x0, y0, rows, columns, offset, inner, count, False, BLOCK)

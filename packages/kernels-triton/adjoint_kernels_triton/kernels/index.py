@@ -52,55 +52,63 @@ def index_select(x0, x1, y0, n, inner, m, count, BLOCK: tl.constexpr):
     tl.store(y0 + i, x, mask=there)
 
 
-@kernel(along="dim", matching=True, values={"m": "numel(y0) // max(1, outer * inner)", "count": "numel(y0)"}, **ALL)
-def gather(x0, x1, y0, n, inner, m, count, BLOCK: tl.constexpr):
+# Where positions are as many as elements: 2 of complex numbers, which come as two parts, else 1.
+PARTS = "max(1, numel({}) // max(1, numel(x1)))"
+
+
+@kernel(
+    along="dim", matching=True, linear=True,
+    values={"m": "numel(y0) // max(1, outer * inner)", "parts": PARTS.format("y0"), "count": "numel(y0)"}, **ALL,
+)  # fmt: skip
+def gather(x0, x1, y0, n, inner, m, parts, count, BLOCK: tl.constexpr):
     i, there = lanes(count, BLOCK)
-    at, inside = position(x1, i, n, there)
+    at, inside = position(x1, i // parts, n, there)
     x = tl.load(x0 + (i // inner // m * n + at) * inner + i % inner, mask=inside, other=0)
     tl.store(y0 + i, x, mask=there)
 
 
 @kernel(
-    along="dim", matching=True, copied=True, values={"m": "numel(x1) // max(1, outer * inner)", "count": "numel(x1)"},
-    grid="cdiv(numel(x1), BLOCK)", constants=FLAT,
+    along="dim", matching=True, copied=True, linear=True,
+    values={"m": "numel(x2) // max(1, outer * inner)", "parts": PARTS.format("x2"), "count": "numel(x2)"},
+    grid="cdiv(numel(x2), BLOCK)", constants=FLAT,
 )  # fmt: skip
-def scatter(x1, x2, y0, n, inner, m, count, BLOCK: tl.constexpr):
+def scatter(x1, x2, y0, n, inner, m, parts, count, BLOCK: tl.constexpr):
     i, there = lanes(count, BLOCK)
-    at, inside = position(x1, i, n, there)
+    at, inside = position(x1, i // parts, n, there)
     x = tl.load(x2 + i, mask=inside, other=0)
     tl.store(y0 + (i // inner // m * n + at) * inner + i % inner, x, mask=inside)
 
 
 @triton.jit
-def by_positions(x1, x2, y0, n, outer, inner, m, FUNCTION: tl.constexpr, BLOCK: tl.constexpr):
+def by_positions(x1, x2, y0, n, outer, inner, m, parts, FUNCTION: tl.constexpr, BLOCK: tl.constexpr):
     """Each element of the source goes where its position says, along its line, one after another."""
     line, there = lanes(outer * inner, BLOCK)
     for j in range(0, m):
         source = (line // inner * m + j) * inner + line % inner
-        at, inside = position(x1, source, n, there)
+        at, inside = position(x1, source // parts, n, there)
         x = tl.load(x2 + source, mask=inside, other=0)
         combined(y0, (line // inner * n + at) * inner + line % inner, x, inside, FUNCTION)
 
 
 COMBINED = {
-    "along": "dim", "matching": True, "copied": True, "wide": True, "values": {"m": "numel(x1) // max(1, outer * inner)"},
-    "grid": "cdiv(outer * inner, BLOCK)",
+    "along": "dim", "matching": True, "copied": True, "wide": True,
+    "values": {"m": "numel(x2) // max(1, outer * inner)", "parts": PARTS.format("x2")}, "grid": "cdiv(outer * inner, BLOCK)",
 }  # fmt: skip
 
 
-@kernel(constants=LINES, **COMBINED)
-def scatter_add(x1, x2, y0, n, outer, inner, m, BLOCK: tl.constexpr):
-    by_positions(x1, x2, y0, n, outer, inner, m, plus, BLOCK)
+@kernel(constants=LINES, linear=True, **COMBINED)
+def scatter_add(x1, x2, y0, n, outer, inner, m, parts, BLOCK: tl.constexpr):
+    by_positions(x1, x2, y0, n, outer, inner, m, parts, plus, BLOCK)
 
 
 @kernel(constants={**LINES, "HOW": "how"}, **COMBINED)
 def scatter_reduce(x1, x2, y0, n, outer, inner, m, HOW: tl.constexpr, BLOCK: tl.constexpr):
     if HOW == 2:  # core's Combine: prod, amax, amin
-        by_positions(x1, x2, y0, n, outer, inner, m, times, BLOCK)
+        by_positions(x1, x2, y0, n, outer, inner, m, 1, times, BLOCK)
     elif HOW == 3:
-        by_positions(x1, x2, y0, n, outer, inner, m, larger, BLOCK)
+        by_positions(x1, x2, y0, n, outer, inner, m, 1, larger, BLOCK)
     else:
-        by_positions(x1, x2, y0, n, outer, inner, m, smaller, BLOCK)
+        by_positions(x1, x2, y0, n, outer, inner, m, 1, smaller, BLOCK)
 
 
 @triton.jit
@@ -126,11 +134,11 @@ def index_copy(x1, x2, y0, n, outer, inner, m, BLOCK: tl.constexpr):
     by_lines(x1, x2, y0, n, outer, inner, m, latter, BLOCK)
 
 
-@kernel(values={"n": "size(x0, 0)", "inner": "size(x0, 1)", "count": "numel(y0)"}, **ALL)
-def embedding(x0, x1, y0, n, inner, count, BLOCK: tl.constexpr):
+@kernel(values={"n": "size(x0, 0)", "width": "size(x0, 1) * inner", "count": "numel(y0)"}, linear=True, **ALL)
+def embedding(x0, x1, y0, n, width, count, BLOCK: tl.constexpr):
     i, there = lanes(count, BLOCK)
-    at, inside = position(x1, i // inner, n, there)
-    tl.store(y0 + i, tl.load(x0 + at * inner + i % inner, mask=inside, other=0), mask=there)
+    at, inside = position(x1, i // width, n, there)
+    tl.store(y0 + i, tl.load(x0 + at * width + i % width, mask=inside, other=0), mask=there)
 
 
 # The result of x[positions] has the positions' dimensions behind `at` of those that are kept: AFTER elements follow them.
@@ -170,18 +178,21 @@ def index_put(x1, x2, y0, n, outer, inner, m, after, ADD: tl.constexpr, BLOCK: t
     grid="cdiv(numel(y0), BLOCK)", constants={**FLAT, "RIGHT": "right"},
 )  # fmt: skip
 def searchsorted(x0, x1, y0, n, m, count, first, RIGHT: tl.constexpr, BLOCK: tl.constexpr):
-    """Steps of halving size: each is taken if what it passes is below the value."""
+    """By halves, as on the CPU: NaN among the elements leads both to the same place."""
     i, there = lanes(count, BLOCK)
     value = widened(tl.load(x1 + i, mask=there, other=0))
-    at = i * 0
+    low = i * 0
+    high = low + n
     step = tl.cast(first, tl.int64)  # also where it is known to be 1
     while step > 0:
-        inside = there & (at + step <= n)
-        passed = widened(tl.load(x0 + i // m * n + at + step - 1, mask=inside, other=0))
+        unknown = low < high
+        middle = low + (high - low) // 2
+        passed = widened(tl.load(x0 + i // m * n + middle, mask=there & unknown, other=0))
         if RIGHT:
-            below = (passed > value) == 0
+            behind = passed > value
         else:
-            below = (passed >= value) == 0
-        at = tl.where(inside & below, at + step, at)
+            behind = passed >= value
+        high = tl.where(unknown & behind, middle, high)
+        low = tl.where(unknown & (behind == 0), middle + 1, low)
         step = step // 2
-    tl.store(y0 + i, at, mask=there)
+    tl.store(y0 + i, low, mask=there)

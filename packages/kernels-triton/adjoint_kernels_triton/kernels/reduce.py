@@ -43,7 +43,10 @@ def truth(x0, start, j, end, inner, there, other):
 
 @triton.jit
 def plus(a, b):
-    return a + b
+    if a.dtype == tl.int1:
+        return a | b
+    else:
+        return a + b
 
 
 @triton.jit
@@ -123,7 +126,7 @@ def put(y0, y, outer, inner, ROWS: tl.constexpr):
     tl.store(y0 + place, y.to(y0.dtype.element_ty), mask=there)
 
 
-SPLIT = {"grid": (GRID, "cdiv(n, chunk)"), "constants": TILE, "split": True}
+SPLIT = {"grid": (GRID, "max(1, cdiv(n, chunk))"), "constants": TILE, "split": True}
 
 
 @kernel(along="dims", linear=True, **SPLIT)
@@ -183,17 +186,17 @@ def logsumexp(x0, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def variance(x0, n, outer, inner, correction, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+def variance(x0, n, outer, inner, correction, LOAD: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     """In two passes: the mean, then the squares of what differs from it."""
     row, there = rows_of(outer, inner, ROWS)
     start = starts(row, n, inner)
-    centre = tl.reduce(folded(x0, n, outer, inner, n, 0.0, tile, plus, ROWS, BLOCK), 1, plus) / n
+    centre = tl.reduce(folded(x0, n, outer, inner, n, 0.0, LOAD, plus, ROWS, BLOCK), 1, plus) / n
     j = tl.arange(0, BLOCK).to(tl.int64)
-    d = tl.where((j < n)[None, :], tile(x0, start, j, n, inner, there, 0.0) - centre[:, None], 0.0)
+    d = tl.where((j < n)[None, :], LOAD(x0, start, j, n, inner, there, 0.0) - centre[:, None], 0.0)
     total = d * d
     for _ in range(BLOCK, n, BLOCK):
         j += BLOCK
-        d = tl.where((j < n)[None, :], tile(x0, start, j, n, inner, there, 0.0) - centre[:, None], 0.0)
+        d = tl.where((j < n)[None, :], LOAD(x0, start, j, n, inner, there, 0.0) - centre[:, None], 0.0)
         total += d * d
     free = n - correction
     return tl.sum(total, 1) / tl.where(free > 0, free, 0.0).to(total.dtype)
@@ -201,12 +204,12 @@ def variance(x0, n, outer, inner, correction, ROWS: tl.constexpr, BLOCK: tl.cons
 
 @kernel(along="dims", grid=GRID, constants=TILE)
 def var(x0, y0, n, outer, inner, correction, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    put(y0, variance(x0, n, outer, inner, correction, ROWS, BLOCK), outer, inner, ROWS)
+    put(y0, variance(x0, n, outer, inner, correction, tile, ROWS, BLOCK), outer, inner, ROWS)
 
 
 @kernel(along="dims", grid=GRID, constants=TILE)
 def std(x0, y0, n, outer, inner, correction, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    put(y0, libdevice.sqrt_rn(variance(x0, n, outer, inner, correction, ROWS, BLOCK)), outer, inner, ROWS)
+    put(y0, libdevice.sqrt_rn(variance(x0, n, outer, inner, correction, tile, ROWS, BLOCK)), outer, inner, ROWS)
 
 
 @triton.jit
@@ -223,19 +226,19 @@ def power(x, p):
     return r
 
 
-@kernel(along="dims", grid=GRID, constants=TILE)
-def vector_norm(x0, y0, n, outer, inner, p, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+@triton.jit
+def norm_of(x0, n, outer, inner, p, LOAD: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     row, there = rows_of(outer, inner, ROWS)
     start = starts(row, n, inner)
     extreme = tl.abs(p) == float("inf")
     edge = tl.where(p > 0, 0.0, float("inf"))
     j = tl.arange(0, BLOCK).to(tl.int64)
-    a = tl.abs(tile(x0, start, j, n, inner, there, 0.0))
+    a = tl.abs(LOAD(x0, start, j, n, inner, there, 0.0))
     total = tl.where((j < n)[None, :], power(a, tl.where(extreme, 1.0, p)), 0.0)
     most = tl.where((j < n)[None, :], a, edge.to(a.dtype))
     for _ in range(BLOCK, n, BLOCK):
         j += BLOCK
-        a = tl.abs(tile(x0, start, j, n, inner, there, 0.0))
+        a = tl.abs(LOAD(x0, start, j, n, inner, there, 0.0))
         total += tl.where((j < n)[None, :], power(a, tl.where(extreme, 1.0, p)), 0.0)
         a = tl.where((j < n)[None, :], a, edge.to(a.dtype))
         most = tl.where(p > 0, larger(most, a), smaller(most, a))
@@ -246,4 +249,9 @@ def vector_norm(x0, y0, n, outer, inner, p, ROWS: tl.constexpr, BLOCK: tl.conste
         tl.where((p == 1.0) | (p == 0.0), s, libdevice.pow(s, (1.0 / p).to(s.dtype) + tl.zeros_like(s))),
     )
     outermost = tl.where(p > 0, tl.reduce(most, 1, larger), tl.reduce(most, 1, smaller))
-    put(y0, tl.where(extreme, outermost, root), outer, inner, ROWS)
+    return tl.where(extreme, outermost, root)
+
+
+@kernel(along="dims", grid=GRID, constants=TILE)
+def vector_norm(x0, y0, n, outer, inner, p, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    put(y0, norm_of(x0, n, outer, inner, p, tile, ROWS, BLOCK), outer, inner, ROWS)

@@ -46,7 +46,7 @@ def digamma(given):
     w = 1.0 / (z * z)
     series = w * (1 / 12 - w * (1 / 120 - w * (1 / 252 - w * (1 / 240 - w * (1 / 132 - w * (691 / 32760 - w / 12))))))
     y = libdevice.log(z) - 0.5 / z - series - shift
-    turn = x - libdevice.floor(x)
+    turn = x - libdevice.rint(x)
     mirrored = y - 3.141592653589793 / libdevice.tan(3.141592653589793 * turn)
     y = tl.where(reflected, mirrored, y)
     pole = (x <= 0) & (turn == 0)

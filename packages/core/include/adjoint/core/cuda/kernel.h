@@ -37,7 +37,7 @@ struct Arguments {
     add(static_cast<uint64_t>(v), spec(v == 1 ? equal_to_one : v % 16 ? by_value : multiple_of_16, type));
   }
   void plain_integer(int64_t v, bool wide) { add(static_cast<uint64_t>(v), spec(by_value, wide ? DType::int64 : DType::int32)); }
-  void number(double v, DType compute);               // as float64 where that is what the kernel computes in, else float32
+  void number(double v, DType compute);               // as float64 where the kernel computes in that or in integers, else float32
   void value(const void* p, DType type);              // of half types, as float32; of complex ones, the two parts as two arguments
   void constant(int64_t v) { constants[constant_count++] = static_cast<int32_t>(v); }
 

@@ -1,0 +1,241 @@
+"""Reductions, scans and products of complex numbers: what stands in `reduce`, `scan`, `index` and `matmul`, of pairs."""
+
+import triton
+import triton.language as tl
+from triton.language.extra.cuda import libdevice
+
+from .._declare import complex_kernel
+from .complex import log, mul
+from .index import lanes, position
+from .matmul import tile_of
+from .reduce import both, either, folded, norm_of, put, rows_of, starts, variance
+from .scan import along_lines, last_of
+
+
+@triton.jit
+def real_tile(x0, start, j, end, inner, there, other):
+    """Real parts of elements j of rows, those beyond `end` as `other`."""
+    mask = there[:, None] & (j < end)[None, :]
+    return tl.load(x0 + 2 * (start[:, None] + (j * inner)[None, :]), mask=mask, other=other)
+
+
+@triton.jit
+def imaginary_tile(x0, start, j, end, inner, there, other):
+    return real_tile(x0 + 1, start, j, end, inner, there, other)
+
+
+@triton.jit
+def magnitudes(x0, start, j, end, inner, there, other):
+    return libdevice.hypot(
+        real_tile(x0, start, j, end, inner, there, other), imaginary_tile(x0, start, j, end, inner, there, other)
+    )
+
+
+@triton.jit
+def truth(x0, start, j, end, inner, there, other):
+    """Whether elements are not zero."""
+    real = real_tile(x0, start, j, end, inner, there, other)
+    return ((real != 0) | (imaginary_tile(x0, start, j, end, inner, there, other) != 0)).to(tl.int32)
+
+
+@complex_kernel()
+def all(x0, y0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, 1.0, truth, both, ROWS, BLOCK), 1, both) != 0, outer, inner, ROWS)
+
+
+@complex_kernel()
+def any(x0, y0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, 0.0, truth, either, ROWS, BLOCK), 1, either) != 0, outer, inner, ROWS)
+
+
+@triton.jit
+def put_pairs(y0, a, b, outer, inner, ROWS: tl.constexpr):
+    """As `put`, of both parts."""
+    row, there = rows_of(outer, inner, ROWS)
+    place = y0 + 2 * (tl.program_id(1).to(tl.int64) * outer * inner + row)
+    tl.store(place, a.to(y0.dtype.element_ty), mask=there)
+    tl.store(place + 1, b.to(y0.dtype.element_ty), mask=there)
+
+
+@complex_kernel()
+def prod(x0, y0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    row, there = rows_of(outer, inner, ROWS)
+    start = starts(row, n, inner)
+    first = tl.program_id(1).to(tl.int64) * chunk
+    end = tl.minimum(first + chunk, n)
+    j = first + tl.arange(0, BLOCK)
+    a = real_tile(x0, start, j, end, inner, there, 1.0)
+    b = imaginary_tile(x0, start, j, end, inner, there, 0.0)
+    for _ in range(first + BLOCK, end, BLOCK):
+        j += BLOCK
+        c = real_tile(x0, start, j, end, inner, there, 1.0)
+        a, b = mul(a, b, c, imaginary_tile(x0, start, j, end, inner, there, 0.0))
+    a, b = tl.reduce((a, b), 1, mul)
+    put_pairs(y0, a, b, outer, inner, ROWS)
+
+
+@triton.jit
+def variance_of_parts(x0, n, outer, inner, correction, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    real = variance(x0, n, outer, inner, correction, real_tile, ROWS, BLOCK)
+    return real + variance(x0, n, outer, inner, correction, imaginary_tile, ROWS, BLOCK)
+
+
+@complex_kernel()
+def var(x0, y0, n, outer, inner, correction, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    put(y0, variance_of_parts(x0, n, outer, inner, correction, ROWS, BLOCK), outer, inner, ROWS)
+
+
+@complex_kernel()
+def std(x0, y0, n, outer, inner, correction, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    put(y0, libdevice.sqrt_rn(variance_of_parts(x0, n, outer, inner, correction, ROWS, BLOCK)), outer, inner, ROWS)
+
+
+@complex_kernel()
+def vector_norm(x0, y0, n, outer, inner, p, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    put(y0, norm_of(x0, n, outer, inner, p, magnitudes, ROWS, BLOCK), outer, inner, ROWS)
+
+
+@complex_kernel()
+def logsumexp(x0, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    row, there = rows_of(outer, inner, ROWS)
+    start = starts(row, n, inner)
+    real = folded(x0, n, outer, inner, n, -float("inf"), real_tile, above, ROWS, BLOCK)
+    top = tl.reduce(real, 1, above)
+    shift = tl.where(tl.abs(top) == float("inf"), 0.0, top)
+    a, b = tl.zeros((ROWS, BLOCK), top.dtype), tl.zeros((ROWS, BLOCK), top.dtype)
+    for first in range(0, n, BLOCK):
+        j = first + tl.arange(0, BLOCK).to(tl.int64)
+        r = libdevice.exp(real_tile(x0, start, j, n, inner, there, -float("inf")) - shift[:, None])
+        angle = imaginary_tile(x0, start, j, n, inner, there, 0.0)
+        a += r * libdevice.cos(angle)
+        b += r * libdevice.sin(angle)
+    a, b = log(tl.sum(a, 1), tl.sum(b, 1))
+    put_pairs(y0, shift + a, b, outer, inner, ROWS)
+
+
+@triton.jit
+def above(a, b):
+    """The larger one; of NaN and a number, the number."""
+    return tl.where((b != b) | (a > b), a, b)
+
+
+@triton.jit
+def load_pairs(x0, at, inside, a):
+    """Elements as two parts; those that are not there are the real number a."""
+    return tl.load(x0 + 2 * at, mask=inside, other=a), tl.load(x0 + 2 * at + 1, mask=inside, other=0.0)
+
+
+@triton.jit
+def store_pairs(y0, at, a, b, inside):
+    tl.store(y0 + 2 * at, a.to(y0.dtype.element_ty), mask=inside)
+    tl.store(y0 + 2 * at + 1, b.to(y0.dtype.element_ty), mask=inside)
+
+
+@complex_kernel()
+def cumprod(x0, y0, n, outer, inner, REVERSE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    a, b = tl.full((ROWS,), 1, x0.dtype.element_ty), tl.zeros((ROWS,), x0.dtype.element_ty)
+    for first in range(0, n, BLOCK):
+        at, inside = along_lines(first, n, outer, inner, REVERSE, ROWS, BLOCK)
+        c, d = load_pairs(x0, at, inside, 1.0)
+        c, d = tl.associative_scan((c, d), 1, mul)
+        c, d = mul(a[:, None], b[:, None], c, d)
+        store_pairs(y0, at, c, d, inside)
+        a, b = last_of(c, BLOCK), last_of(d, BLOCK)
+
+
+@triton.jit
+def log_plus(top, a, b, other, c, d):
+    """The sum of (a + b i) e^top and (c + d i) e^other, as a multiple of the larger power."""
+    high = tl.where(top < other, other, top)
+    left = tl.where(top == high, 1.0, libdevice.exp(top - high))
+    right = tl.where(other == high, 1.0, libdevice.exp(other - high))
+    return high, a * left + c * right, b * left + d * right
+
+
+@complex_kernel()
+def logcumsumexp(x0, y0, n, outer, inner, REVERSE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    top = tl.full((ROWS,), -float("inf"), x0.dtype.element_ty)
+    a, b = tl.zeros((ROWS,), x0.dtype.element_ty), tl.zeros((ROWS,), x0.dtype.element_ty)
+    for first in range(0, n, BLOCK):
+        at, inside = along_lines(first, n, outer, inner, REVERSE, ROWS, BLOCK)
+        x, angle = load_pairs(x0, at, inside, -float("inf"))
+        none = x == -float("inf")
+        c = tl.where(none, 0.0, libdevice.cos(angle))
+        d = tl.where(none, 0.0, libdevice.sin(angle))
+        x, c, d = tl.associative_scan((x, c, d), 1, log_plus)
+        zero = tl.zeros_like(x)
+        x, c, d = log_plus(top[:, None] + zero, a[:, None] + zero, b[:, None] + zero, x, c, d)
+        e, f = log(c, d)
+        nothing = (c == 0) & (d == 0)
+        store_pairs(y0, at, tl.where(nothing, x, x + e), tl.where(nothing, 0.0, f), inside)
+        top, a, b = last_of(x, BLOCK), last_of(c, BLOCK), last_of(d, BLOCK)
+
+
+@triton.jit
+def step_after(a, b, x, y, c, d, z, w):
+    """One step of a recurrence, and then another one."""
+    e, f = mul(a, b, c, d)
+    p, q = mul(c, d, x, y)
+    return e, f, p + z, q + w
+
+
+@complex_kernel()
+def linear_recurrence(x0, x1, y0, n, outer, inner, REVERSE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    a, b = tl.zeros((ROWS,), x0.dtype.element_ty), tl.zeros((ROWS,), x0.dtype.element_ty)
+    for first in range(0, n, BLOCK):
+        at, inside = along_lines(first, n, outer, inner, REVERSE, ROWS, BLOCK)
+        p, q = load_pairs(x0, at, inside, 1.0)
+        later = (first + tl.arange(0, BLOCK) > 0)[None, :]  # nothing stands before the first
+        x, y = load_pairs(x1, at, inside, 0.0)
+        p, q, x, y = tl.associative_scan((tl.where(later, p, 0.0), tl.where(later, q, 0.0), x, y), 1, step_after)
+        p, q = mul(p, q, a[:, None], b[:, None])
+        x, y = x + p, y + q
+        store_pairs(y0, at, x, y, inside)
+        a, b = last_of(x, BLOCK), last_of(y, BLOCK)
+
+
+@complex_kernel()
+def scatter_reduce(x1, x2, y0, n, outer, inner, m, HOW: tl.constexpr, BLOCK: tl.constexpr):
+    """Products alone: complex numbers have no order."""
+    tl.static_assert(HOW == 2)
+    line, there = lanes(outer * inner, BLOCK)
+    for j in range(0, m):
+        source = (line // inner * m + j) * inner + line % inner
+        at, inside = position(x1, source, n, there)
+        place = (line // inner * n + at) * inner + line % inner
+        a, b = load_pairs(y0, place, inside, 1.0)
+        c, d = load_pairs(x2, source, inside, 1.0)
+        a, b = mul(a, b, c, d)
+        store_pairs(y0, place, a, b, inside)
+
+
+@complex_kernel()
+def matmul(
+    x0, x1, y0, M, N, K, batch0, batch1, am, ak, a0, a1, a2, bk, bn, b0, b1, b2,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, TF32: tl.constexpr,
+):  # fmt: skip
+    """Four products of parts."""
+    batch = tl.program_id(1).to(tl.int64)
+    i0 = batch % batch0
+    i1 = batch // batch0 % batch1
+    i2 = batch // batch0 // batch1
+    tile_m, tile_n = tile_of(M, N, BM, BN)
+    m = tile_m.to(tl.int64) * BM + tl.arange(0, BM)
+    n = tile_n.to(tl.int64) * BN + tl.arange(0, BN)
+    k = tl.arange(0, BK).to(tl.int64)
+    x = x0 + 2 * (i0 * a0 + i1 * a1 + i2 * a2 + m[:, None] * am + k[None, :] * ak)
+    y = x1 + 2 * (i0 * b0 + i1 * b1 + i2 * b2 + k[:, None] * bk + n[None, :] * bn)
+    wide: tl.constexpr = x0.dtype.element_ty
+    real, imaginary = tl.zeros((BM, BN), wide), tl.zeros((BM, BN), wide)
+    for first in range(0, K, BK):
+        left = (m < M)[:, None] & (k + first < K)[None, :]
+        right = (k + first < K)[:, None] & (n < N)[None, :]
+        a, b = tl.load(x, mask=left, other=0.0), tl.load(x + 1, mask=left, other=0.0)
+        c, d = tl.load(y, mask=right, other=0.0), tl.load(y + 1, mask=right, other=0.0)
+        real = tl.dot(a, c, real, input_precision="ieee", out_dtype=wide)
+        real = tl.dot(-b, d, real, input_precision="ieee", out_dtype=wide)
+        imaginary = tl.dot(a, d, imaginary, input_precision="ieee", out_dtype=wide)
+        imaginary = tl.dot(b, c, imaginary, input_precision="ieee", out_dtype=wide)
+        x += 2 * BK * ak
+        y += 2 * BK * bk
+    store_pairs(y0, batch * M * N + m[:, None] * N + n[None, :], real, imaginary, (m < M)[:, None] & (n < N)[None, :])
