@@ -3,33 +3,27 @@
 With ADJOINT_GPU=1 the same cases run on the machine's GPU instead.
 """
 
-import importlib.util
 import os
 import sys
-from pathlib import Path
 
+import own_process
 import pytest
+import standin
 
-import adjoint
-
-STAND_IN = Path(__file__).parent.parent / "cuda" / "conftest.py"
 ON_GPU = os.environ.get("ADJOINT_GPU") == "1"
 
 
-def choose_driver():
-    """The stand-in, built and chosen as tests/cuda does."""
-    spec = importlib.util.spec_from_file_location("stand_in", STAND_IN)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-
-
-if not ON_GPU:
+def choose():
+    if ON_GPU:
+        return
     if "triton" in sys.modules:
         raise RuntimeError("tests/device_kernels must choose the interpreter before Triton is imported")
     os.environ["TRITON_INTERPRET"] = "1"
-    choose_driver()
+    standin.choose_driver("adjoint_kernels_triton")
 
-adjoint.cuda.load_kernels_from("adjoint_kernels_triton")
+
+def pytest_pycollect_makemodule(module_path, parent):
+    return own_process.module_of("device_kernels", choose, parent, module_path)
 
 
 @pytest.fixture(scope="session", autouse=True)

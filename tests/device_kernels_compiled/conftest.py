@@ -1,13 +1,15 @@
 """Kernels compiled for real GPUs, without one: launches go to the stand-in driver, which only records them."""
 
-import importlib.util
 import os
-from pathlib import Path
 
-spec = importlib.util.spec_from_file_location("stand_in", Path(__file__).parent.parent / "cuda" / "conftest.py")
-spec.loader.exec_module(importlib.util.module_from_spec(spec))
-os.environ.pop("TRITON_INTERPRET", None)
+import own_process
+import standin
 
-import adjoint  # noqa: E402  (after the driver is chosen)
 
-adjoint.cuda.load_kernels_from("adjoint_kernels_triton")
+def choose():
+    os.environ.pop("TRITON_INTERPRET", None)
+    standin.choose_driver("adjoint_kernels_triton")
+
+
+def pytest_pycollect_makemodule(module_path, parent):
+    return own_process.module_of("device_kernels_compiled", choose, parent, module_path)

@@ -1,7 +1,6 @@
 """Every variant that the cases need compiles, loads and launches: the parameters in the compiled kernel are those that are packed."""
 
 import itertools
-import os
 import re
 import struct
 
@@ -196,25 +195,3 @@ def test_products_of_float32_round_to_tf32_only_when_allowed(allowed, monkeypatc
     monkeypatch.setattr(ad.backends.cuda.matmul, "allow_tf32", allowed)
     ad.ones(2, 129, 129, device="cuda") @ ad.ones(2, 129, 129 + allowed, device="cuda")  # a variant that no other test asks for
     assert ("tf32" in made[-1]) == allowed and ("fma.rn.f32" in made[-1]) != allowed
-
-
-class TestCache:
-    def test_is_by_content(self, tmp_path, monkeypatch):
-        monkeypatch.setenv("ADJOINT_KERNEL_CACHE", str(tmp_path))
-        declared = _declare.DECLARED["neg"]
-        pointer = spec(ALIGNED_POINTER, "float32")
-        build = lambda: _declare.build(declared, 90, bytes([pointer, pointer, spec(BY_VALUE, "int32")]), [0, 1024])  # noqa: E731
-        first = build()
-        assert len(os.listdir(tmp_path)) == 1
-        monkeypatch.setattr(_compile, "compiled", None)  # nothing is compiled any more
-        assert build() == first
-
-    def test_a_damaged_file_is_made_again(self, tmp_path, monkeypatch):
-        monkeypatch.setenv("ADJOINT_KERNEL_CACHE", str(tmp_path))
-        declared = _declare.DECLARED["neg"]
-        pointer = spec(ALIGNED_POINTER, "float32")
-        build = lambda: _declare.build(declared, 90, bytes([pointer, pointer, spec(BY_VALUE, "int32")]), [0, 1024])  # noqa: E731
-        first = build()
-        path = tmp_path / os.listdir(tmp_path)[0]
-        path.write_bytes(path.read_bytes()[:-5])
-        assert build() == first

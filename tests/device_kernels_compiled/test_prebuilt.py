@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from adjoint_kernels_triton import _compile, _declare, _registered, _store, prebuild
-from adjoint_kernels_triton._variant import Signature
+from adjoint_kernels_triton import _registered, _store, prebuild
 
 PROGRAM = """
 import ctypes, os, sys
@@ -94,36 +93,3 @@ def test_a_cut_off_index_is_read_as_far_as_it_goes(tmp_path):
     again = _store.Index(tmp_path, "index.jsonl")
     assert again.operations == index.operations and again.variants == index.variants
     assert again.find(_store.Variant("sin", 90, b"\x4b", (0, 1024))) is None  # the image is not there
-
-
-KERNEL = """
-import triton
-import triton.language as tl
-
-{before}
-FACTOR = tl.constexpr({factor})
-
-@triton.jit
-def helper(x):
-    return x * FACTOR
-
-@triton.jit
-def scaled(x):
-    return helper(x)
-"""
-
-
-def test_an_edit_elsewhere_in_the_file_keeps_compiled_kernels(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(str(tmp_path))
-
-    def key(name, **parts):
-        (tmp_path / f"{name}.py").write_text(KERNEL.format(**parts))
-        function = __import__(name).scaled
-        function.fn.__module__ = "same"
-        declared = _declare.Elementwise("scaled", function, 1, ())
-        signature: Signature = declared.signature(bytes([0x4B, 0x4B, 0x07]), [0, 1024])
-        return _compile._key(declared.template([0]), signature, 90, declared.options([0]))
-
-    first = key("kernels_a", before="", factor=2)
-    assert first == key("kernels_b", before="# a comment\n\n\nOTHER = 3\n", factor=2)
-    assert first != key("kernels_c", before="", factor=3)

@@ -7,7 +7,10 @@ nor its driver is needed to compile.
 from __future__ import annotations
 
 import hashlib
+import inspect
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from types import FunctionType, ModuleType
 from typing import Any
 
 import triton
@@ -28,21 +31,30 @@ class Options:
     stages: int = 3
 
 
-def content(function: JITFunction[Any], seen: set[str] | None = None) -> list[str]:
-    """The texts of a kernel, of the functions it calls, and the values it reads of its module."""
+def content(function: JITFunction[Any], seen: set[int] | None = None) -> list[str]:
+    """The texts of a kernel, of the functions it calls, and the values it reads of its module and of functions around it."""
     seen = set() if seen is None else seen
-    name = f"{function.fn.__module__}.{function.fn.__qualname__}"
-    if name in seen:
+    if id(function) in seen:
         return []
-    seen.add(name)
+    seen.add(id(function))
     texts = [function.src]
-    for used in function.fn.__code__.co_names:
-        value = function.fn.__globals__.get(used)
+    for used, value in _used(function.fn):
         if isinstance(value, JITFunction):
             texts += content(value, seen)
         elif isinstance(value, (int, float, str, triton.language.constexpr)):
             texts.append(f"{used} = {value}")
     return texts
+
+
+def _used(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """What a function reads from outside, by its names: also from modules, but Triton's, whose version is in the key."""
+    scope = function.__globals__ | inspect.getclosurevars(function).nonlocals
+    names = [*function.__code__.co_names, *function.__code__.co_freevars]
+    found = {name: scope[name] for name in names if name in scope}
+    yield from found.items()
+    for module in found.values():
+        if isinstance(module, ModuleType) and not module.__name__.startswith("triton"):
+            yield from ((name, getattr(module, name)) for name in names if hasattr(module, name))
 
 
 def _key(function: JITFunction[Any], signature: Signature, arch: int, options: Options) -> str:
@@ -51,7 +63,15 @@ def _key(function: JITFunction[Any], signature: Signature, arch: int, options: O
         if isinstance(value, JITFunction):
             texts += content(value)
     constants = [(str(k), v.fn.__qualname__ if isinstance(v, JITFunction) else v) for k, v in signature.constants.items()]
-    rest = [triton.__version__, arch, asdict(options), signature.types, constants, sorted(map(str, signature.hints.items()))]
+    rest = [
+        triton.__version__,
+        _store.settings(),
+        arch,
+        asdict(options),
+        signature.types,
+        constants,
+        sorted(map(str, signature.hints.items())),
+    ]
     return hashlib.sha256(repr([texts, rest]).encode()).hexdigest()
 
 

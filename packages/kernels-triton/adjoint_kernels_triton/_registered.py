@@ -68,7 +68,7 @@ def declare() -> None:
     for family in FAMILIES:
         importlib.import_module(f"{__package__}.kernels.{family}")
     cached = next(iter(read_indices()), None)
-    if cached and not cached.operations:
+    if cached and not cached.operations and not _store.cached().operations:  # nor has another process begun it meanwhile
         cached.start({op: how for op, how in OPERATIONS.items() if op in OWN})
 
 

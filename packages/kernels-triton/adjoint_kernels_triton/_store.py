@@ -10,6 +10,8 @@ import hashlib
 import importlib.util
 import json
 import os
+import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -36,8 +38,12 @@ class Image:
 
 def cache_folder() -> Path:
     """Where compiled kernels are kept: `ADJOINT_KERNEL_CACHE`, else `adjoint/kernels` in the user's cache folder."""
-    chosen = os.environ.get("ADJOINT_KERNEL_CACHE")
-    return Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "adjoint" / "kernels"
+    if chosen := os.environ.get("ADJOINT_KERNEL_CACHE"):
+        return Path(chosen)
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    if home.startswith("~"):
+        return Path(os.devnull) / "kernels"  # a user without a home folder has no cache
+    return Path(home) / "adjoint" / "kernels"
 
 
 def prebuilt_folder() -> Path:
@@ -54,23 +60,37 @@ def digest() -> str:
     return sha.hexdigest()[:16]
 
 
+PLACES = ("TRITON_CACHE_DIR", "TRITON_DUMP_DIR", "TRITON_HOME", "TRITON_OVERRIDE_DIR")
+
+
+def settings() -> list[tuple[str, str]]:
+    """Environment variables that a compiled kernel may depend on."""
+    of_compilers = ("TRITON_", "LLVM_", "MLIR_", "PTXAS_", "DISABLE_LLVM_OPT")
+    return sorted((k, v) for k, v in os.environ.items() if k.startswith(of_compilers) and k not in PLACES)
+
+
 @cache
 def compiler() -> str:
-    """Of the Triton that is installed, without importing it; empty if none is."""
+    """Of the Triton that is installed and its settings, without importing it; empty if none is."""
     found = importlib.util.find_spec("triton")
     if found is None or found.origin is None:
         return ""
     facts = os.stat(found.origin)
-    return hashlib.sha256(f"{found.origin} {facts.st_mtime_ns} {facts.st_size}".encode()).hexdigest()[:8]
+    return hashlib.sha256(f"{found.origin} {facts.st_mtime_ns} {facts.st_size} {settings()}".encode()).hexdigest()[:8]
+
+
+def _checksum(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest()[:16].encode()
 
 
 def read_image(folder: Path, key: str) -> Image | None:
     """The image of this name, if it is there and whole."""
     try:
-        head, _, image = (folder / f"{key}.bin").read_bytes().partition(b"\n")
-        facts = json.loads(head)
-        if facts.pop("size") != len(image):
+        checksum, _, rest = (folder / f"{key}.bin").read_bytes().partition(b"\n")
+        if checksum != _checksum(rest):
             return None
+        head, _, image = rest.partition(b"\n")
+        facts = json.loads(head)
         facts["parameters"] = [(slot, size) for slot, size in facts["parameters"]]
         return Image(image=image, key=key, **facts)
     except (OSError, ValueError, KeyError, TypeError):
@@ -78,19 +98,21 @@ def read_image(folder: Path, key: str) -> Image | None:
 
 
 def write_image(folder: Path, image: Image) -> None:
-    facts = {k: v for k, v in vars(image).items() if k not in ("image", "key")} | {"size": len(image.image)}
-    _put(folder / f"{image.key}.bin", json.dumps(facts).encode() + b"\n" + image.image)
+    facts = {k: v for k, v in vars(image).items() if k not in ("image", "key")}
+    rest = json.dumps(facts).encode() + b"\n" + image.image
+    _put(folder / f"{image.key}.bin", _checksum(rest) + b"\n" + rest)
 
 
 def _put(path: Path, data: bytes) -> None:
-    """Writes a file as a whole."""
-    partial = path.with_suffix(f".{os.getpid()}")
+    """Writes a file as a whole, or not at all: a cache that cannot be written is no reason to stop."""
+    partial = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial.write_bytes(data)
         os.replace(partial, path)
     except OSError:
-        pass  # a cache that cannot be written is no reason to stop
+        with suppress(OSError):
+            partial.unlink()
 
 
 @dataclass(frozen=True)
@@ -112,25 +134,30 @@ class Variant:
 
 
 class Index:
-    """Lines of JSON: ["operation", name, how it is registered...] and ["variant", text, key of the image]."""
+    """Lines of JSON: ["operations", how many], ["operation", name, how it is registered...] and ["variant", text, key of the image]."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self.folder, self.path = folder, folder / name
         self.operations: dict[str, list[Any]] = {}
         self.variants: dict[str, str] = {}
+        announced = 0
         try:
-            lines = self.path.read_text().splitlines()
+            lines = self.path.read_text(errors="replace").splitlines()
         except OSError:
             return
         for line in lines:
             try:
-                kind, name, *rest = json.loads(line)
+                match json.loads(line):
+                    case ["operations", int(many)]:
+                        announced = many
+                    case ["operation", str(name), str(kind), *rest]:
+                        self.operations[name] = [kind, *rest]
+                    case ["variant", str(text), str(key)]:
+                        self.variants[text] = key
             except ValueError:
                 continue  # a line that was cut off
-            if kind == "operation":
-                self.operations[name] = rest
-            else:
-                self.variants[name] = rest[0]
+        if len(self.operations) != announced:
+            self.operations = {}
 
     def find(self, variant: Variant) -> Image | None:
         key = self.variants.get(variant.text())
@@ -139,8 +166,8 @@ class Index:
     def start(self, operations: dict[str, list[Any]]) -> None:
         """Writes the file anew, with these operations."""
         self.operations = dict(operations)
-        lines = [json.dumps(["operation", name, *how]) for name, how in operations.items()]
-        _put(self.path, ("\n".join(lines) + "\n").encode())
+        lines = [["operations", len(operations)], *(["operation", name, *how] for name, how in operations.items())]
+        _put(self.path, "".join(json.dumps(line) + "\n" for line in lines).encode())
 
     def add(self, variant: Variant, key: str) -> None:
         text = variant.text()

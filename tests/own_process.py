@@ -1,0 +1,44 @@
+"""Processes for the tests of the GPU side.
+
+The driver, Triton's interpreter and where kernels come from are chosen once for a process. So the first of the folders that want a
+choice of their own gets it in this process; each file of the others runs in a process of its own.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+OUTSIDE = dict(os.environ)  # as it was before anything was chosen
+_chosen: list[str] = []
+
+
+def module_of(folder: str, choose: Callable[[], None], parent: pytest.Collector, path: Path) -> "OwnProcess | None":
+    """For `pytest_pycollect_makemodule`: None where this process has made, or makes now, the choice that a folder's tests want."""
+    if not _chosen:
+        _chosen.append(folder)
+        choose()
+    return None if _chosen[0] == folder else OwnProcess.from_parent(parent, path=path)
+
+
+class OwnProcess(pytest.File):
+    """A file of tests as one test."""
+
+    def collect(self) -> "list[Run]":
+        return [Run.from_parent(self, name="in a process of its own")]
+
+
+class Run(pytest.Item):
+    def runtest(self) -> None:
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(self.path)]
+        if expression := self.config.getoption("keyword"):
+            command += ["-k", expression]
+        done = subprocess.run(command, cwd=self.config.rootpath, env=OUTSIDE, capture_output=True, text=True, check=False)
+        if done.returncode not in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
+            raise AssertionError(done.stdout[-4000:] + done.stderr[-2000:])
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:
+        return str(excinfo.value)
