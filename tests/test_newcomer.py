@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import operator
+from typing import Any
 
 import pytest
 
@@ -130,6 +132,7 @@ def test_names_of_numpy() -> None:
     x = ad.arange(6.0).reshape(2, 3)
     assert x.sum(axis=0, keepdims=True).tolist() == [[3, 5, 7]]
     assert ad.cat([x, x], axis=1).shape == (2, 6)
+    assert x.swapaxes(axis0=0, axis1=1).shape == ad.swapaxes(x, axis0=0, axis1=1).shape == (3, 2)
     assert ad.add(x1=x, x2=x).tolist() == (2 * x).tolist()
     assert ad.softmax(x, **{"axis": 1}).tolist() == ad.softmax(x, 1).tolist()
     assert ad.sum(x, axis=0, out=ad.empty(3)).tolist() == [3, 5, 7]
@@ -137,6 +140,21 @@ def test_names_of_numpy() -> None:
         x.sum(axis=5)
     with pytest.raises(TypeError, match="axes"):
         x.sum(axes=0)
+
+
+@pytest.mark.parametrize(
+    "path", ["nanmean", "nanmedian", "mode", "trapezoid", "cumulative_trapezoid", "linalg.norm", "linalg.vector_norm", "fft.fft", "fft.irfft", "fft.fftn"]
+)  # fmt: skip
+def test_axis_of_functions_written_in_python(path: str) -> None:
+    f: Any = operator.attrgetter(path)(ad)
+    x = ad.arange(6.0).view(2, 3)
+    assert str(f(x, axis=0)) == str(f(x, dim=0)) != str(f(x, dim=1))
+    if path in ("nanmean", "nanmedian", "mode"):
+        assert str(getattr(x, path)(axis=0, keepdims=True)) == str(f(x, dim=0, keepdim=True))
+    with pytest.raises(TypeError):
+        f(x, axis=0, dim=0)
+    with pytest.raises(TypeError, match="nothing"):
+        f(x, nothing=0)
 
 
 def test_shapes_as_keywords() -> None:

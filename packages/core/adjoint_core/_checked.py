@@ -13,6 +13,8 @@ from ._core import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_OTHER_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input"}  # NumPy's
+
 
 def _wrong_argument(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any] | None:
     """The first argument that should be a tensor and is none."""
@@ -23,6 +25,14 @@ def _wrong_argument(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
             if not isinstance(value, Tensor):
                 return name, value
     return None
+
+
+def _renamed(f: Callable[..., Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments by the function's own names."""
+    own = inspect.signature(f).parameters
+    found = {k: _OTHER_NAMES.get(k, k) if k not in own else k for k in kwargs}
+    fits = len(set(found.values())) == len(kwargs) and all(name in own for name in found.values())
+    return {found[k]: v for k, v in kwargs.items()} if fits else kwargs
 
 
 def with_out(f: F) -> F:
@@ -37,13 +47,18 @@ def with_out(f: F) -> F:
 
 
 def checked(f: F) -> F:
-    """The function, whose errors about an argument of another type name the function, and the argument if it should be a tensor."""
+    """The function, whose errors about an argument of another type name the function, and the argument if it should be a tensor.
+
+    It takes NumPy's names of arguments too, `axis` for `dim`: they are tried after a call that did not fit.
+    """
 
     @functools.wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             return f(*args, **kwargs)
         except (AttributeError, TypeError) as error:
+            if (renamed := _renamed(f, kwargs)).keys() != kwargs.keys():
+                return call(*args, **renamed)
             try:
                 wrong = _wrong_argument(f, args, kwargs)
             except TypeError:  # arguments that the function does not have: it said so
@@ -68,6 +83,6 @@ def check_all(namespace: dict[str, Any], out: Container[str] = ()) -> None:
         f = namespace[name]
         if not isinstance(f, FunctionType) or hasattr(f, "__wrapped__"):
             continue
-        if len(f.__code__.co_names) > 2:
+        if len(f.__code__.co_names) > 2 or "dim" in f.__code__.co_varnames:
             f = checked(f)
         namespace[name] = with_out(f) if name in out else f

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ._checked import checked
 from ._core import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -12,7 +13,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def method(f: F) -> F:
     """The function is a method of `Tensor` too, under its name."""
-    setattr(Tensor, f.__name__, f)
+    setattr(Tensor, f.__name__, checked(f) if "dim" in f.__code__.co_varnames else f)
     return f
 
 

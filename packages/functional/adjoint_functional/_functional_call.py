@@ -66,7 +66,7 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Tensor], dict[s
     """The parameters, and the buffers, of modules of one kind, stacked in front: for vmap over ``functional_call``.
 
     Raises:
-        RuntimeError: no models, or models of different kinds, or some in training and others not.
+        RuntimeError: no models, or models that differ in kind, in being in training, or in what requires grad.
 
     Example::
 
@@ -84,9 +84,28 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Tensor], dict[s
             raise RuntimeError(f"stack_module_state: Expected all models to {what}, got {kinds}")
 
     def stacked(named: list[dict[str, Tensor]], leaves: bool) -> dict[str, Tensor]:
+        for k in named[0]:
+            if len({d[k].requires_grad for d in named}) > 1:
+                raise RuntimeError(f"stack_module_state: Expected {k} from each model to have the same .requires_grad")
         together = {k: stack([d[k] for d in named]).detach() for k in named[0]}
         return {k: t.requires_grad_(leaves and named[0][k].requires_grad) for k, t in together.items()}
 
     return stacked([dict(m.named_parameters()) for m in models], True), stacked(
         [dict(m.named_buffers()) for m in models], False
     )
+
+
+def replace_all_batch_norm_modules_(root: Any) -> Any:
+    """Makes the batch normalizations in a module use the statistics of each batch only: vmap cannot write into buffers outside.
+
+    Example::
+
+        >>> model = ad.func.replace_all_batch_norm_modules_(ad.nn.Sequential(ad.nn.BatchNorm1d(2)))
+        >>> model[0].running_mean is None
+        True
+    """
+    for module in root.modules():
+        if hasattr(module, "running_mean") and hasattr(module, "num_batches_tracked"):
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root

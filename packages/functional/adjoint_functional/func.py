@@ -2,10 +2,10 @@
 
 from ._backend import vmap
 from ._forward import hessian, jacfwd, jvp, linearize
-from ._functional_call import functional_call, stack_module_state
+from ._functional_call import functional_call, replace_all_batch_norm_modules_, stack_module_state
 from ._reverse import grad, grad_and_value, jacrev, vjp
 
 __all__ = [
-    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "stack_module_state", "vjp",
+    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "replace_all_batch_norm_modules_", "stack_module_state", "vjp",
     "vmap",
 ]  # fmt: skip

@@ -299,3 +299,21 @@ def test_a_recorded_step():
 def test_bad_optimizers(make, error):
     with pytest.raises(error):
         make(ad.ones(2, requires_grad=True))
+
+
+def test_buffers_by_assignment() -> None:
+    class Model(ad.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.kept, self.lost = ad.nn.Buffer(ad.ones(2)), ad.nn.parameter.Buffer(ad.zeros(1), persistent=False)
+
+    model = Model()
+    assert list(model.state_dict()) == ["kept"] and list(dict(model.named_buffers())) == ["kept", "lost"]
+    assert isinstance(model.kept, ad.nn.Buffer) and not isinstance(model.kept, ad.nn.Parameter) and not list(model.parameters())
+    model.kept = ad.zeros(3)
+    assert model.double().state_dict()["kept"].dtype is ad.float64
+    model.lost = ad.nn.Buffer(ad.ones(1))
+    assert list(model.state_dict()) == ["kept", "lost"]
+    model.weight = ad.nn.Parameter(ad.ones(1))
+    model.weight = ad.nn.Buffer()
+    assert not list(model.parameters()) and model.weight.shape == (0,)

@@ -16,6 +16,33 @@ from ._state import State
 M = TypeVar("M", bound="Module")
 
 
+class Buffer(Tensor):
+    """A tensor that becomes a buffer where it is set as an attribute of a module: it moves and is saved with it, but is no parameter.
+
+    Arguments:
+        data: the tensor; None: an empty one.
+        persistent: whether ``state_dict`` has it.
+
+    Example::
+
+        >>> module = ad.nn.Module()
+        >>> module.mean = ad.nn.Buffer(ad.zeros(2))
+        >>> list(module.state_dict())
+        ['mean']
+    """
+
+    persistent: bool
+
+    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Buffer:
+        t = (
+            (core.empty(0) if data is None else data.detach())
+            .as_subclass(cls)
+            .requires_grad_(data is not None and data.requires_grad)
+        )
+        t.persistent = persistent
+        return t
+
+
 class Module(Calls, State):
     """The base of layers and models: a subclass makes its parts in ``__init__`` (after ``super().__init__()``) and defines ``forward``.
 
@@ -66,6 +93,10 @@ class Module(Calls, State):
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, Buffer):
+            self._forget(name)
+            self.register_buffer(name, value, value.persistent)
+            return
         for table, kind in _KINDS:
             owned = self.__dict__.get(table)
             new = kind is not Tensor and isinstance(value, kind)

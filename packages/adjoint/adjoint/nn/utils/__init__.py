@@ -1,4 +1,4 @@
-"""Gradient clipping, parameters as one vector, and sequences of different lengths (`rnn`)."""
+"""Gradient clipping, parameters as one vector, sequences of different lengths (`rnn`), and parametrized weights."""
 
 import importlib as _importlib
 
@@ -6,6 +6,6 @@ from adjoint_engine.parameters import *  # noqa: F403
 
 
 def __getattr__(name: str) -> object:
-    if name == "rnn":  # imported when first used, as the modules are
-        return _importlib.import_module(".rnn", __name__)
+    if name in ("parametrizations", "parametrize", "rnn", "stateless"):  # imported when first used, as the modules are
+        return _importlib.import_module("." + name, __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,3 @@
+"""Parameters as functions of other parameters."""
+
+from adjoint_functional.nn.parametrize import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""Modules as functions of their parameters."""
+
+from adjoint_functional.func import functional_call as functional_call
