@@ -1,6 +1,5 @@
 // In-place calls: joining a level, writing values and tangents, giving base and views a new history.
 #include <adjoint/core/inference.h>
-#include <adjoint/core/op_attrs.h>
 
 #include "record.h"
 
@@ -128,11 +127,6 @@ Ref<Node> through_view(const Op& view, const Attrs& attrs, const Tensor& base, R
   for (const Edge& e : c->edges) c->tainted = c->tainted || (e.node && e.node->tainted);
   if (c->tainted && expose_node) expose_node(*c);
   return Ref<Node>(c.get());
-}
-
-const Op& as_strided_op() {
-  static const Op& op = *find_op("as_strided");
-  return op;
 }
 
 // Does a view on the way to self look at memory rather than at its base, or repeat elements? Then no view of a view is a part of it.

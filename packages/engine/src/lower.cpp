@@ -1,7 +1,7 @@
 // One level down: a call on lifted operands becomes calls on their values, and the result is lifted.
-#include <adjoint/engine/autograd.h>
-
 #include <algorithm>
+
+#include "record.h"
 
 namespace adjoint::engine {
 
@@ -154,7 +154,8 @@ void lower_dual(const Op& op, Tensors in, const Attrs& attrs, Slot* s, Tensor* y
   Tensor dy[max_outputs];
   apply(op, x, attrs, y);
   if (!forward_mode && !s->strict) return;
-  jvp(op, x, t, {y, static_cast<size_t>(op.outputs)}, attrs, dy);
+  if (&op == &as_strided_op() && t[0]) dy[0] = strided_tangent(in[0], attrs.as<Strided>());
+  else jvp(op, x, t, {y, static_cast<size_t>(op.outputs)}, attrs, dy);
   for (int k = 0; k < op.outputs; k++) {
     if (!dy[k] || !is_differentiable(y[k].dtype())) continue;
     if (!op.alias)   // a rule that hands a tangent on leaves it without an owner

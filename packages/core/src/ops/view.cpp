@@ -344,9 +344,8 @@ Tensor as_strided(const Tensor& x, const Dims& sizes, const Dims& strides, std::
   expect(memory || offset, "as_strided: needs an explicit storage offset inside vmap");
   Strided a{sizes, strides, offset ? *offset : memory->offset()};
   if (memory && !(memory->contiguous() && memory->offset() == 0)) {
-    expect(!(x->keys & key_lifted), ErrorKind::not_implemented, "as_strided: forward mode is not implemented for an input that is not contiguous or does not start its memory");
-    a.x_strides = x->strides;
-    a.x_offset = x->offset();
+    a.x_strides = memory->strides;
+    a.x_offset = memory->offset();
   }
   return apply(op_as_strided, {x}, a);
 }
