@@ -3,6 +3,7 @@
 import copy
 import io
 import pickle
+from typing import Any
 
 import pytest
 
@@ -317,3 +318,35 @@ def test_buffers_by_assignment() -> None:
     model.weight = ad.nn.Parameter(ad.ones(1))
     model.weight = ad.nn.Buffer()
     assert not list(model.parameters()) and model.weight.shape == (0,)
+
+
+def test_hooks_around_states() -> None:
+    model, log = ad.nn.Sequential(ad.nn.Linear(1, 2), ad.nn.ReLU()), []
+    model.register_state_dict_pre_hook(lambda module, prefix, keep: log.append(("save", module is model, prefix, keep)))
+    renamed = model[0].register_state_dict_post_hook(
+        lambda module, state, prefix, local: state.update({prefix + "old": state.pop(prefix + "bias")})
+    )
+
+    def rename(module: Any, state: Any, prefix: str, local: Any, strict: bool, *lists: list[str]) -> None:
+        log.append(("load", module is model[0], prefix, strict, *map(len, lists)))
+        state[prefix + "bias"] = state.pop(prefix + "old")
+
+    model[0].register_load_state_dict_pre_hook(rename)
+    model.register_load_state_dict_post_hook(lambda module, keys: log.append(("loaded", module is model, keys)))
+    state = model.state_dict()
+    assert list(state) == ["0.weight", "0.old"]
+    keys = model.load_state_dict({k: v + 1 for k, v in state.items()})
+    assert (
+        log == [("save", True, "", False), ("load", True, "0.", True, 0, 0, 0), ("loaded", True, keys)]
+        and str(keys) == "<All keys matched successfully>"
+    )
+    model.register_load_state_dict_post_hook(lambda module, keys: keys.missing_keys.clear())
+    model.load_state_dict({"0.old": ad.zeros(2)})
+    renamed.remove()
+    assert list(model.state_dict()) == ["0.weight", "0.bias"] and not model[0].bias.any()
+    model[0].register_state_dict_post_hook(lambda *given: 5)
+    with pytest.raises(RuntimeError, match="state_dict post-hook must return None"):
+        model.state_dict()
+    model[0].register_load_state_dict_post_hook(lambda *given: 5)
+    with pytest.raises(RuntimeError, match="are not expected to return new values"):
+        model.load_state_dict({"0.old": ad.zeros(2)})

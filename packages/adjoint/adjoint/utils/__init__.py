@@ -1,4 +1,15 @@
 """Helpers around autograd: checkpoints and hook handles."""
 
-from . import checkpoint as checkpoint
+import importlib as _importlib
+from typing import TYPE_CHECKING
+
 from . import hooks as hooks
+
+if TYPE_CHECKING:
+    from . import checkpoint as checkpoint
+
+
+def __getattr__(name: str) -> object:
+    if name == "checkpoint":  # imported when first used
+        return _importlib.import_module(".checkpoint", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -50,7 +50,7 @@ class Calls:
 
         With ``with_kwargs``: ``hook(module, args, kwargs)``, which returns None or both. ``prepend`` puts it before the others.
         """
-        return _register(self._forward_pre_hooks, Hook(hook, with_kwargs), prepend)
+        return register(self._forward_pre_hooks, Hook(hook, with_kwargs), prepend)
 
     def register_forward_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
@@ -66,11 +66,11 @@ class Calls:
             >>> layer(ad.ones(2))
             tensor([2., 2.])
         """
-        return _register(self._forward_hooks, Hook(hook, with_kwargs, always_call), prepend)
+        return register(self._forward_hooks, Hook(hook, with_kwargs, always_call), prepend)
 
     def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Calls ``hook(module, grad_output)`` before backward passes the module; what it returns replaces ``grad_output``."""
-        return _register(self._backward_pre_hooks, hook, prepend)
+        return register(self._backward_pre_hooks, hook, prepend)
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Calls ``hook(module, grad_input, grad_output)`` after backward passed the module; what it returns replaces ``grad_input``.
@@ -84,10 +84,10 @@ class Calls:
             >>> layer(ad.zeros(1, requires_grad=True)).backward()
             (tensor([1.]),)
         """
-        return _register(self._backward_hooks, hook, prepend)
+        return register(self._backward_hooks, hook, prepend)
 
 
-def _register(hooks: OrderedDict[int, Any], hook: Any, prepend: bool) -> RemovableHandle:
+def register(hooks: OrderedDict[int, Any], hook: Any, prepend: bool = False) -> RemovableHandle:
     handle = RemovableHandle(hooks)
     hooks[handle.id] = hook
     if prepend:

@@ -77,6 +77,10 @@ class Module(Calls, State):
             "_forward_hooks",
             "_backward_pre_hooks",
             "_backward_hooks",
+            "_state_dict_pre_hooks",
+            "_state_dict_post_hooks",
+            "_load_state_dict_pre_hooks",
+            "_load_state_dict_post_hooks",
         )
         self.__dict__.update({name: OrderedDict() for name in owned}, _non_persistent_buffers_set=set())
 

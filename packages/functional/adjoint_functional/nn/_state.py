@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import adjoint_core as core
 from adjoint_core import Tensor
 from adjoint_engine import Parameter, no_grad
+from adjoint_engine.graph import RemovableHandle
+
+from ._calls import register
 
 if TYPE_CHECKING:
     from ._module import Module
@@ -51,6 +54,8 @@ class State:
             {'weight': (3, 2), 'bias': (3,)}
         """
         found = OrderedDict() if destination is None else destination
+        for hook in self._state_dict_pre_hooks.values():
+            hook(self, prefix, keep_vars)
         for name, t in (*self._parameters.items(), *self._buffers.items()):
             if t is not None and name not in self._non_persistent_buffers_set:
                 found[prefix + name] = t if keep_vars else t.detach()
@@ -59,6 +64,9 @@ class State:
                 module.state_dict(destination=found, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
         if type(self).get_extra_state is not State.get_extra_state:
             found[prefix + "_extra_state"] = self.get_extra_state()
+        for hook in self._state_dict_post_hooks.values():
+            if hook(self, found, prefix, {}) is not None:
+                raise RuntimeError("state_dict post-hook must return None")
         return found
 
     def load_state_dict(
@@ -81,19 +89,70 @@ class State:
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
-        own = self.state_dict(keep_vars=True)
-        missing, unexpected = [k for k in own if k not in state_dict], [k for k in state_dict if k not in own]
-        errors = []
-        if strict and unexpected:
-            errors.append(f"Unexpected key(s) in state_dict: {_quoted(unexpected)}. ")
-        if strict and missing:
-            errors.insert(0, f"Missing key(s) in state_dict: {_quoted(missing)}. ")
+        state = OrderedDict(state_dict)
+        keys, errors = IncompatibleKeys([], []), list[str]()
+        parts = [(f"{path}." if path else "", module) for path, module in self.named_modules(remove_duplicate=False)]
+        for prefix, module in parts:
+            for hook in module._load_state_dict_pre_hooks.values():
+                hook(module, state, prefix, {}, strict, *keys, errors)
+        own = _own(self)
+        keys.missing_keys.extend(k for k in own if k not in state)
+        keys.unexpected_keys.extend(k for k in state if k not in own)
         for name, value in own.items():
-            if name in state_dict and (error := _load(self, name, value, state_dict[name], assign)):
+            if name in state and (error := _load(self, name, value, state[name], assign)):
                 errors.append(error)
+        for _, module in reversed(parts):
+            for hook in module._load_state_dict_post_hooks.values():
+                if hook(module, keys) is not None:
+                    raise RuntimeError(
+                        "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new values"
+                    )
+        if strict:
+            problems = {"Missing": keys.missing_keys, "Unexpected": keys.unexpected_keys}
+            errors = [f"{what} key(s) in state_dict: {_quoted(names)}. " for what, names in problems.items() if names] + errors
         if errors:
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors))
-        return IncompatibleKeys(missing, unexpected)
+        return keys
+
+    def register_state_dict_pre_hook(self: Any, hook: Callable[..., None]) -> RemovableHandle:
+        """Calls ``hook(module, prefix, keep_vars)`` before ``state_dict`` looks at this module."""
+        return register(self._state_dict_pre_hooks, hook)
+
+    def register_state_dict_post_hook(self: Any, hook: Callable[..., None]) -> RemovableHandle:
+        """Calls ``hook(module, state_dict, prefix, {})`` when ``state_dict`` has what this module owns; it may change the dict.
+
+        Example::
+
+            >>> layer = ad.nn.Linear(1, 1)
+            >>> handle = layer.register_state_dict_post_hook(lambda module, state, prefix, local: state.pop(prefix + "bias") and None)
+            >>> list(layer.state_dict())
+            ['weight']
+        """
+        return register(self._state_dict_post_hooks, hook)
+
+    def register_load_state_dict_pre_hook(self: Any, hook: Callable[..., None]) -> RemovableHandle:
+        """Calls ``hook(module, state_dict, prefix, {}, strict, missing_keys, unexpected_keys, errors)`` before anything is loaded.
+
+        It may change the dict, a copy of the one that was given.
+        """
+        return register(self._load_state_dict_pre_hooks, hook)
+
+    def register_load_state_dict_post_hook(self: Any, hook: Callable[..., None]) -> RemovableHandle:
+        """Calls ``hook(module, incompatible_keys)`` when all is loaded; keys that it removes from the lists are no errors."""
+        return register(self._load_state_dict_post_hooks, hook)
+
+
+def _own(module: Any) -> dict[str, Any]:
+    """Everything that may be loaded, by path, without hooks."""
+    found: dict[str, Any] = {}
+    for path, part in module.named_modules(remove_duplicate=False):
+        prefix = f"{path}." if path else ""
+        for name, t in (*part._parameters.items(), *part._buffers.items()):
+            if t is not None and name not in part._non_persistent_buffers_set:
+                found[prefix + name] = t
+        if type(part).get_extra_state is not State.get_extra_state:
+            found[prefix + "_extra_state"] = None
+    return found
 
 
 def _quoted(names: list[str]) -> str:
