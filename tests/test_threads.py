@@ -163,6 +163,24 @@ def test_backwards_may_stand_deep_inside_one_another():
     together(task, task)
 
 
+def test_a_gradient_may_be_taken_away_while_it_is_added_to():
+    x, done = ad.ones(100_000, requires_grad=True), threading.Event()
+
+    def clear():
+        while not done.is_set():
+            x.grad = None
+
+    def run():
+        for _ in range(100):
+            (x * 2).sum().backward()
+        done.set()
+
+    together(clear, run)
+    x.grad = None
+    (x * 2).sum().backward()
+    assert x.grad[0].item() == 2
+
+
 def test_what_belongs_to_the_thread_goes_along_into_the_deepest_backward():
     of_thread, seen = threading.local(), []
 

@@ -118,8 +118,13 @@ def test_hooks_on_one_output_stand_together():
     first, second = ad.ones(2, 2, requires_grad=True).clone().unbind()
     for name, piece in (("a", second), ("b", first), ("c", second)):
         piece.register_hook(lambda g, name=name: seen.append(name))
-    (first + second).sum().backward()
-    assert seen == ["a", "c", "b"]
+    remove = first.register_hook(lambda g: seen.append("removed")).remove
+    y = (first + second).sum()
+    y.backward(retain_graph=True)
+    assert seen == ["a", "c", "b", "removed"]
+    second.register_hook(lambda g: remove())
+    y.backward()
+    assert seen[4:] == ["a", "c", "b"]
 
 
 def test_hooks_after_a_function_see_gradients_of_its_tensors():

@@ -10,7 +10,9 @@
 #include <adjoint/python/gc.h>
 #include <structmember.h>
 
+#include <chrono>
 #include <cstddef>
+#include <thread>
 #include <vector>
 
 #include "convert.h"
@@ -97,9 +99,20 @@ PyMemberDef members[] = {
 
 // ---- what core calls through python_hooks, from any thread
 
+// Python ends a thread that asks for the lock of an interpreter that is ending, by unwinding it: here the thread waits for the end of
+// the process instead, as from Python 3.14 on.
+template <class F> auto or_wait_for_the_end(F acquire) noexcept {
+  try {
+    return acquire();
+  } catch (...) {
+    for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+}
+PyGILState_STATE ensure_gil() noexcept { return or_wait_for_the_end([] { return PyGILState_Ensure(); }); }
+
 void hook_inc(PyObject* o) noexcept {
   if (site::attached()) { Py_INCREF(o); return; }
-  const auto state = PyGILState_Ensure();
+  const auto state = ensure_gil();
   Py_INCREF(o);
   PyGILState_Release(state);
 }
@@ -107,14 +120,16 @@ void hook_inc(PyObject* o) noexcept {
 void hook_dec(PyObject* o) noexcept {
   if (site::attached()) { Py_DECREF(o); return; }
   if (!Py_IsInitialized()) return;  // a thread outlived the interpreter
-  const auto state = PyGILState_Ensure();
+  const auto state = ensure_gil();
   Py_DECREF(o);
   PyGILState_Release(state);
 }
 
 void* release_gil() noexcept { return site::attached() ? PyEval_SaveThread() : nullptr; }
-void acquire_gil(void* state) noexcept { PyEval_RestoreThread(static_cast<PyThreadState*>(state)); }
-int attach() noexcept { return PyGILState_Ensure(); }
+void acquire_gil(void* state) noexcept {
+  or_wait_for_the_end([state] { PyEval_RestoreThread(static_cast<PyThreadState*>(state)); });
+}
+int attach() noexcept { return ensure_gil(); }
 void detach(int state) noexcept { PyGILState_Release(static_cast<PyGILState_STATE>(state)); }
 
 }  // namespace

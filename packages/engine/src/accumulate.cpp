@@ -111,14 +111,14 @@ Tensor first_gradient(const Tensor& g, const Tensor& variable, bool hooked) {
   return r;
 }
 
-// The table of leaf locks: two threads may run backward into the same leaf.
-std::mutex& leaf_lock(const TensorImpl* t) {
-  static std::mutex locks[64];
+// The table of leaf locks: two threads may run backward into the same leaf, and one thread again, in a finalizer.
+std::recursive_mutex& leaf_lock(const TensorImpl* t) {
+  static std::recursive_mutex locks[64];
   return locks[(reinterpret_cast<uintptr_t>(t) >> 6) % 64];
 }
 
 // Waiting for the lock without the GIL: its holder may need it to finish.
-std::unique_lock<std::mutex> acquire(std::mutex& m) {
+std::unique_lock<std::recursive_mutex> acquire(std::recursive_mutex& m) {
   std::unique_lock lock(m, std::try_to_lock);
   if (lock.owns_lock()) return lock;
   void* gil = python_hooks.release_gil ? python_hooks.release_gil() : nullptr;
@@ -153,8 +153,8 @@ void AccumulateGrad::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>&
     if (!m.grad) {
       m.grad = first_gradient(g, variable, h && !h->post.empty());
     } else if (!grad_enabled() && !((m.grad->keys | g->keys) & (key_lifted | key_tape)) && !(m.grad->keys & ~g->keys & key_sparse)) {   // sparse + dense is dense
-      Tensor other = g;
-      apply_inplace(op_add, m.grad, {&other, 1});
+      const Tensor sum = m.grad, other = g;   // another thread may take it away meanwhile
+      apply_inplace(op_add, sum, {&other, 1});
     } else {
       const Tensor before = m.grad;   // a hook on what add saves may replace it meanwhile
       m.grad = add(before, g);

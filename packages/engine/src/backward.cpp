@@ -17,10 +17,13 @@ namespace adjoint::engine {
 
 namespace {
 
-void run_tensor_hooks(const std::vector<Hooks::OnTensor>& hooks, std::vector<Tensor>& cotangents) {
-  for (const auto& h : as_now(hooks)) {
-    Tensor& g = cotangents[h.nr];
-    if (Tensor r = h.hook->call(g)) g = r;
+// Hooks on one output are called as they were when the first of them was; those on another one can still be removed.
+void run_tensor_hooks(std::vector<Hooks::OnTensor> hooks, std::vector<Tensor>& cotangents) {
+  for (size_t i = 0; i < hooks.size(); i++) {
+    const uint32_t nr = hooks[i].nr;
+    if (i == 0 || hooks[i - 1].nr != nr)
+      for (size_t k = i; k < hooks.size() && hooks[k].nr == nr; k++) hooks[k] = as_now(hooks[k]);
+    if (Tensor r = hooks[i].hook->call(cotangents[nr])) cotangents[nr] = r;
   }
 }
 
