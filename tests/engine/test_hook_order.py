@@ -1,5 +1,7 @@
 """What hooks are given, when they move with a tensor, and what they may return."""
 
+import math
+
 import pytest
 
 import adjoint as ad
@@ -125,6 +127,23 @@ def test_hooks_on_one_output_stand_together():
     second.register_hook(lambda g: remove())
     y.backward()
     assert seen[4:] == ["a", "c", "b"]
+
+
+def test_a_hook_that_is_added_while_its_node_runs_is_called_after_it():
+    seen = []
+
+    def unpack(saved):
+        node = ad._C._current_autograd_node()
+        node.register_hook(lambda grads, cotangents: seen.append(cotangents) or tuple(g / 2 for g in grads))
+        return saved
+
+    x = ad.full((2,), 3.0, requires_grad=True)
+    with ad.autograd.graph.saved_tensors_hooks(lambda t: t, unpack):
+        y = x.exp().log1p()
+    y.sum().backward(retain_graph=True)
+    assert seen == [(None,)] * 2 and x.grad.tolist() == pytest.approx([0.25 / (1 + math.exp(-3))] * 2)
+    y.sum().backward()
+    assert [c == (None,) for c in seen] == [True] * 2 + [False] * 4
 
 
 def test_hooks_after_a_function_see_gradients_of_its_tensors():

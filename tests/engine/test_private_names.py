@@ -47,7 +47,7 @@ def test_forward_mode_can_be_switched_off():
         x = forward_ad.make_dual(ad.ones(2), ad.ones(2))
         with forward_ad._set_fwd_grad_enabled(False):
             y = x * 2
-            assert not _C._is_fwd_grad_enabled()
+            assert not _C._is_fwd_grad_enabled() and not forward_ad._is_fwd_grad_enabled()
             assert forward_ad.unpack_dual(x).tangent is None and forward_ad.unpack_dual(y).tangent is None
         assert forward_ad.unpack_dual(y).tangent is None
         assert forward_ad.unpack_dual(x * 2).tangent.tolist() == [2.0, 2.0]

@@ -9,6 +9,7 @@ from typing import Any
 from adjoint_core import Tensor
 from adjoint_engine import DelayedError, UndefinedGrad, _engine, is_multithreading_enabled
 from adjoint_engine import is_grad_enabled as is_grad_enabled
+from adjoint_engine.forward_ad import _is_fwd_grad_enabled
 
 
 def _current_graph_task_id() -> int:
@@ -42,11 +43,6 @@ def _unsafe_set_version_counter(tensors: tuple[Tensor, ...], versions: tuple[int
     """Sets how often the tensors count as written to."""
     for t, version in zip(tensors, versions, strict=True):
         _engine.set_version(t, version)
-
-
-def _is_fwd_grad_enabled() -> bool:
-    """Whether dual tensors carry their tangents along."""
-    return _engine.forward_mode()
 
 
 def _set_fwd_grad_enabled(enabled: bool) -> None:

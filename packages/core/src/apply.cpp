@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "watched_here.h"
@@ -55,8 +56,8 @@ void apply(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
 namespace {
 thread_local const TensorImpl* updating = nullptr;
 }
-Updating::Updating(const Tensor& x) noexcept { updating = x.get(); }
-Updating::~Updating() { updating = nullptr; }
+Updating::Updating(const Tensor& x) noexcept : outer_(std::exchange(updating, x.get())) {}
+Updating::~Updating() { updating = outer_; }
 
 Tensor update(const Op& op, const Tensor& x, Tensors others, const Attrs& attrs) {
   if (x.get() == updating) {

@@ -98,6 +98,11 @@ class dual_level(_Mode):
         _engine.exit_dual_level(self._level)
 
 
+def _is_fwd_grad_enabled() -> bool:
+    """Whether dual tensors carry their tangents along."""
+    return _engine.forward_mode()
+
+
 class _set_fwd_grad_enabled(_Switch):
     """Whether dual tensors carry their tangents along: at once as a function, or for a block."""
 

@@ -59,7 +59,6 @@ void AccumulateGrad::visit_refs(RefVisitor& v) const {
   if (variable) v.object(variable.get());
 }
 std::unique_ptr<Hooks>& AccumulateGrad::hook_slot() { return ensure_meta(variable).hooks; }
-void AccumulateGrad::clear_refs() { Node::clear_refs(); }
 
 thread_local bool grad_layout_policy = true;
 

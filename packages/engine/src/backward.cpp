@@ -164,6 +164,8 @@ class Backward {
     }
     if (Hooks* h = n.hooks_or_null()) apply_with_hooks(n, *h);
     else run_node(n, cotangents_, grads_, needed_);
+    if (Hooks* now = n.hooks_or_null(); now && !now->post.empty()) call_hooks_after(n, *now);   // those, too, that were added while it ran
+    given_.clear();
     if (options_.retain_graph) return;
     n.release_saved();
     if (n.released) n.released_at = site_;   // never a leaf's node, which other threads run too
@@ -174,14 +176,14 @@ class Backward {
     for (auto& p : as_now(h.pre)) p->call(cotangents_);
     if (before)
       for (size_t k = 0; k < cotangents_.size(); k++) check_cotangent(n, static_cast<uint32_t>(k), cotangents_[k], "prehook");
-    std::vector<Tensor> given;
-    if (!h.post.empty()) given = cotangents_;
+    if (!h.post.empty()) given_ = cotangents_;
     const bool any = std::any_of(cotangents_.begin(), cotangents_.end(), [](const Tensor& g) { return bool(g); });
     if (any || n.runs_user_code()) run_node(n, cotangents_, grads_, needed_);
-    Hooks* now = n.hooks_or_null();
-    if (!now || now->post.empty()) return;
-    given.resize(cotangents_.size());
-    for (auto& p : as_now(now->post)) p->call(grads_, given);
+  }
+
+  void call_hooks_after(Node& n, Hooks& h) {
+    given_.resize(cotangents_.size());
+    for (auto& p : as_now(h.post)) p->call(grads_, given_);
     for (size_t k = 0; k < n.edges.size(); k++)
       if (n.edges[k].node) check_cotangent(*n.edges[k].node, n.edges[k].nr, grads_[k], "hook");
   }
@@ -204,6 +206,7 @@ class Backward {
   ReadyQueue ready_;
   std::vector<Tensor> results_;
   std::vector<Tensor> cotangents_, grads_;   // of the node that runs
+  std::vector<Tensor> given_;                // its cotangents as hooks after it see them: absent if there were none before it ran
   std::vector<bool> needed_;
   Streams streams_;
   uint32_t site_ = 0;

@@ -200,6 +200,7 @@ std::string what_is_written(const Tensor& self, Creation c) {
   const Node* n = node(self);
   std::string of;
   if (n) of = "Output " + std::to_string(self->out_nr) + " of " + n->name().substr(0, n->name().rfind("Backward"));
+  if (n && c == Creation::several && dynamic_cast<const OpNode*>(n)) of = "A piece of unbind or split";   // its base was written to: it has a history of its own
   const std::string made = n ? of + " is a view of a view which was created" : "A view was created";
   if (c == Creation::inference) return made + " in inference mode and is being modified inplace in normal mode. ";
   if (c == Creation::no_grad || !n) return made + " in no_grad mode and is being modified inplace with grad mode enabled. ";

@@ -176,9 +176,10 @@ class OutdatedView final : public Node {
  public:
   OutdatedView(const Node* n, uint32_t nr, const ViewInfo& v) : Node(1) {
     if (n) what_ = "Output " + std::to_string(nr) + " of " + n->name().substr(0, n->name().rfind("Backward")) + " is a view";
-    else what_ = v.creation == Creation::no_grad ? "A view was created in no_grad mode" : "A tensor is a view";
+    else what_ = v.creation == Creation::no_grad ? "A view was created in no_grad mode" : v.creation == Creation::inference ? "A view was created in inference mode" : "A tensor is a view";
     what_ += " and its base or another view of its base has been modified inplace";
-    what_ += std::string(v.creation == Creation::no_grad ? " with grad mode enabled. " : ". ") + why_not(v.creation);
+    what_ += v.creation == Creation::no_grad ? " with grad mode enabled. " : v.creation == Creation::inference ? " in normal mode. " : ". ";
+    what_ += why_not(v.creation);
     edges[0] = gradient_edge(v.parent);
     outdated = tainted = true;
   }

@@ -430,9 +430,7 @@ TensorVector unbind(const Tensor& x, int64_t dim) {
   if (several_views) several_views({"Unbind", d, true}, x, r);
   return r;
 }
-TensorVector split_sizes(const Tensor& x, const Dims& sizes, int64_t dim) {
-  const Named named("split", {&x, 1});
-  const int d = wrap_dim(dim, x.dim(), "split");
+static TensorVector cut_into(const Tensor& x, const Dims& sizes, int d, const char* name) {
   TensorVector r;
   int64_t at = 0;
   for (int64_t n : sizes) {
@@ -441,8 +439,12 @@ TensorVector split_sizes(const Tensor& x, const Dims& sizes, int64_t dim) {
     at += n;
   }
   expect(at == x.size(d), "split: split_with_sizes expects split_sizes to sum exactly to ", x.size(d), " (input tensor's size at dimension ", d, "), but got split_sizes=", sizes);
-  if (several_views) several_views({"Split", d, false}, x, r);
+  if (several_views) several_views({name, d, false}, x, r);
   return r;
+}
+TensorVector split_sizes(const Tensor& x, const Dims& sizes, int64_t dim) {
+  const Named named("split", {&x, 1});
+  return cut_into(x, sizes, wrap_dim(dim, x.dim(), "split"), "SplitWithSizes");
 }
 TensorVector split(const Tensor& x, int64_t size, int64_t dim) {
   const Named named("split", {&x, 1});
@@ -454,7 +456,7 @@ TensorVector split(const Tensor& x, int64_t size, int64_t dim) {
     sizes.push_back(std::min(size, x.size(d) - at));
     if (size == 0) break;
   }
-  return split_sizes(x, sizes, d);
+  return cut_into(x, sizes, d, "Split");
 }
 TensorVector chunk(const Tensor& x, int64_t n, int64_t dim) {
   const Named named("chunk", {&x, 1});

@@ -71,6 +71,9 @@ class ADJOINT_API Updating {
   ~Updating();
   Updating(const Updating&) = delete;
   Updating& operator=(const Updating&) = delete;
+
+ private:
+  const TensorImpl* const outer_;
 };
 // Writes op(self, others...) into self.
 ADJOINT_API void apply_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs = {});

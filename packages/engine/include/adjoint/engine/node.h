@@ -179,7 +179,6 @@ class ADJOINT_API AccumulateGrad final : public Node {
   bool output_sizes(uint32_t nr, Dims& out) const override;
   void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) override;
   void visit_refs(RefVisitor& v) const override;
-  void clear_refs() override;
   void destroy() override;
   void destroy_sole() override;
   Tensor variable;
