@@ -423,3 +423,28 @@ def test_a_write_that_fails_leaves_a_tensor_unbatched():
         return own.view(-1)  # one for all lanes
 
     assert ad.vmap(f)(ad.ones(2, 3)).tolist() == [[1.0] * 3] * 2
+
+
+@pytest.mark.parametrize(("base", "view"), [(ad.int32, ad.float32), (ad.float32, ad.bfloat16), (ad.complex64, ad.float32)])
+def test_a_view_as_another_type_is_written_to_without_its_base(base: ad.dtype, view: ad.dtype) -> None:
+    """The base may be of a type that has no derivatives: forward mode ran into that."""
+
+    def doubled(x: ad.Tensor) -> ad.Tensor:
+        v = ad.zeros(4, dtype=base).view(view)
+        assert not v._is_view()
+        return v.narrow(0, 0, 2).copy_(x) * 2
+
+    x = ad.ones(2, dtype=view)
+    assert ad.func.jvp(doubled, (x,), (x,))[1].tolist() == [2, 2]
+    assert ad.func.grad(lambda x: doubled(x).sum())(x).tolist() == [2, 2]
+    with ad.autograd.forward_ad.dual_level():
+        bits = ad.zeros(4, dtype=base).view(view)
+        bits[:2].copy_(ad.autograd.forward_ad.make_dual(x, x))
+        assert ad.autograd.forward_ad.unpack_dual(bits * 3).tangent[:2].tolist() == [3, 3]
+
+
+def test_bits_of_a_dual_tensor_are_written_to() -> None:
+    with ad.autograd.forward_ad.dual_level():
+        x = ad.autograd.forward_ad.make_dual(ad.zeros(2), ad.ones(2))
+        x.view(ad.int32).copy_(x)
+        assert x.tolist() == [0, 0]

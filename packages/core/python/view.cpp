@@ -116,7 +116,8 @@ void bind_shapes(nb::module_& m, const Methods& t) {
     if (a.size() == 1 && to_dtype(nb::handle(a[0]).ptr(), dtype)) {
       if (dtype == x.dtype()) return alias(x);
       expect_strided(*x, "view");
-      return apply(*find_op("view_dtype"), {x}, Cast{dtype});
+      const Tensor y = apply(*find_op("view_dtype"), {x}, Cast{dtype});
+      return y->keys & key_lifted ? y : alias_of(y);  // no view for derivatives: what is written to y may have one that x cannot
     }
     return view(x, dims_of(a, "view"));
   }, "shape"_a);

@@ -105,7 +105,9 @@ void write_dual(const Op& op, Tensors in, const Attrs& attrs, Slot* s) {
     root.epoch++;
     regenerate(self);
   }
-  copy_(face(in[0])->tangent, dy[0]);
+  const Tensor& tangent = face(in[0])->tangent;
+  expect(tangent || is_integral(self.dtype), op.name, "_: a view as ", self.dtype, " of a tensor of type ", root.dtype, " has no room for a tangent");
+  if (tangent) copy_(tangent, dy[0]);
 }
 
 void write(const Op& op, Tensors in, const Attrs& attrs, Slot* s) {
