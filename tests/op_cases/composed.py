@@ -115,7 +115,20 @@ CASES = [
     case("nn.functional.interpolate", x(2, 2, 3, 4), scale_factor=2),
     case("nn.functional.interpolate", x(2, 2, 3, 4), size=(5, 7), mode="bilinear", variant="bilinear"),
     case("nn.functional.interpolate", x(2, 2, 3, 4), size=(5, 7), mode="bilinear", align_corners=True, variant="corners"),
+    case("nn.functional.interpolate", x(2, 2, 3, 4), size=(5, 7), mode="bicubic", variant="bicubic"),
+    case("nn.functional.interpolate", x(2, 2, 7, 9), size=(3, 4), mode="bicubic", antialias=True, variant="antialias"),
     case("nn.functional.grid_sample", x(2, 2, 4, 5), between(-1.2, 1.2, 2, 3, 3, 2), align_corners=False),
+    case(
+        "nn.functional.grid_sample",
+        x(2, 2, 4, 5),
+        between(-1.2, 1.2, 2, 3, 3, 2),
+        mode="bicubic",
+        align_corners=True,
+        variant="bicubic",
+    ),
+    case(
+        "nn.functional.grid_sample", x(2, 2, 3, 4, 5), between(-1.2, 1.2, 2, 2, 3, 2, 3), align_corners=False, variant="volume"
+    ),
     case(
         "nn.functional.grid_sample",
         x(2, 2, 4, 5),

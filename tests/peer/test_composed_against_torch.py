@@ -38,6 +38,24 @@ CALLS: dict[str, Callable[[Any, Any, Any], Any]] = {  # (library, its nn.functio
     "histc": lambda t, f, x: t.histc(x, 5, -0.5, 1),
     "index_reduce": lambda t, f, x: x[0].index_reduce(1, t.tensor([0, 2]), x[0, :, :2], "prod", include_self=False),
     "instance_norm": lambda t, f, x: f.instance_norm(x),
+    "interpolate": lambda t, f, x: (
+        f.interpolate(x, (5, 7), mode="bicubic"),
+        f.interpolate(x, scale_factor=1.7, mode="bicubic", align_corners=True),
+        f.interpolate(x, (2, 3), mode="bicubic", antialias=True),
+        f.interpolate(x, (2, 7), mode="bilinear", antialias=True),
+    ),
+    "grid_sample": lambda t, f, x: tuple(
+        f.grid_sample(x, x[:, :, :, :2] * 1.5, mode, padding, corners)
+        for mode in ("bilinear", "nearest", "bicubic")
+        for padding in ("zeros", "border", "reflection")
+        for corners in (True, False)
+    ),
+    "grid_sample of volumes": lambda t, f, x: tuple(
+        f.grid_sample(x.unsqueeze(0), f.affine_grid(x[0, :1, :, :] * 1.3, (1, 2, 2, 3, 4), corners), mode, padding, corners)
+        for mode in ("bilinear", "nearest")
+        for padding in ("zeros", "border", "reflection")
+        for corners in (True, False)
+    ),
     "isin": lambda t, f, x: t.isin(t.arange(6).reshape(2, 3), t.tensor([1, 4]), invert=True),
     "local_response_norm": lambda t, f, x: f.local_response_norm(x, 2),
     "logdet": lambda t, f, x: t.logdet(x[0] @ x[0].mT + t.eye(3)),

@@ -1,4 +1,4 @@
-"""Patches, resampling and channel orders of `nn.functional`, made of indexing."""
+"""Patches, channel orders and pools of `nn.functional`, made of indexing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _core
 from ._core import Tensor
-from ._windows import _adaptive_last, _tuple
+from ._windows import _tuple
 
 Ints = int | Sequence[int]
 
@@ -103,138 +103,6 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     if groups <= 0 or c % groups:
         raise RuntimeError(f"channel_shuffle: the number of channels must be divisible by groups, got {c} and {groups}")
     return input.reshape(n, groups, c // groups, *rest).transpose(1, 2).reshape(input.shape)
-
-
-# ---- resampling
-
-
-def _linear(n: int, out: int, scale: float | None, align_corners: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """Left neighbours, right neighbours and the weight of the right."""
-    i = _core.arange(out, dtype=_core.float64)
-    if align_corners:
-        x = i * ((n - 1) / (out - 1) if out > 1 else 0.0)
-    else:
-        x = ((i + 0.5) * (1 / scale if scale else n / out) - 0.5).clamp_min(0)
-    left = x.floor().long().clamp_max(n - 1)
-    return left, (left + 1).clamp_max(n - 1), x - left
-
-
-def _resize(x: Tensor, dim: int, out: int, scale: float | None, mode: str, align_corners: bool) -> Tensor:
-    n = x.size(dim)
-    if mode == "nearest":
-        at = (_core.arange(out, dtype=_core.float64) * (1 / scale if scale else n / out)).floor()
-    elif mode == "nearest-exact":
-        at = ((_core.arange(out, dtype=_core.float64) + 0.5) * (1 / scale if scale else n / out)).floor()
-    else:
-        left, right, weight = _linear(n, out, scale, align_corners)
-        weight = weight.to(x).view([-1] + [1] * (x.ndim - dim - 1))
-        return x.index_select(dim, left) * (1 - weight) + x.index_select(dim, right) * weight
-    return x.index_select(dim, at.long().clamp_max(n - 1))
-
-
-def interpolate(
-    input: Tensor,
-    size: Ints | None = None,
-    scale_factor: float | Sequence[float] | None = None,
-    mode: str = "nearest",
-    align_corners: bool | None = None,
-    recompute_scale_factor: bool | None = None,
-    antialias: bool = False,
-) -> Tensor:
-    """Resizes the dimensions after (n, c) to `size`, or by `scale_factor`.
-
-    `mode` is "nearest", "nearest-exact", "linear", "bilinear", "trilinear" or "area"; "bicubic" is not implemented.
-    """
-    n = input.ndim - 2
-    flat = mode in ("nearest", "nearest-exact", "area")
-    if not (flat or mode in ("linear", "bilinear", "trilinear")) or antialias:
-        raise NotImplementedError(f"interpolate: mode {mode!r}{' with antialias' if antialias else ''} is not implemented")
-    if flat and align_corners is not None:
-        raise ValueError(
-            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
-        )
-    if not flat and n != {"linear": 1, "bilinear": 2, "trilinear": 3}[mode]:
-        raise NotImplementedError(f"Input Error: got {input.ndim}D input for mode {mode}")
-    if (size is None) == (scale_factor is None):
-        raise ValueError("only one of size or scale_factor should be defined")
-    scales: Sequence[float | None] = [None] * n
-    if scale_factor is None:
-        sizes = _tuple(size, n)  # type: ignore[arg-type]
-    else:
-        factors = list(scale_factor) if isinstance(scale_factor, Sequence) else [scale_factor] * n
-        sizes = [math.floor(m * f) for m, f in zip(input.shape[2:], factors)]
-        scales = scales if recompute_scale_factor else factors
-    if mode == "area":
-        return _adaptive_last(input, sizes, n)
-    for dim, (out, scale) in enumerate(zip(sizes, scales), 2):
-        input = _resize(input, dim, out, scale, mode, bool(align_corners))
-    return input
-
-
-def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
-    """The sampling positions (n, h, w, 2) of affine maps theta (n, 2, 3), for `grid_sample`."""
-    n, _, h, w = size
-    line = []
-    for m in (w, h):
-        edge = 1.0 if align_corners else 1 - 1 / m
-        line.append(
-            _core.linspace(-edge, edge, m, dtype=theta.dtype, device=theta.device)
-            if m > 1
-            else _core.zeros(1, dtype=theta.dtype, device=theta.device)
-        )
-    y, x = _core.meshgrid(line[1], line[0], indexing="ij")
-    base = _core.stack([x, y, _core.ones_like(x)], -1).view(1, h * w, 3)
-    return (base @ theta.mT).view(n, h, w, 2)
-
-
-def _unnormalise(g: Tensor, size: int, align_corners: bool) -> Tensor:
-    return (g + 1) / 2 * (size - 1) if align_corners else ((g + 1) * size - 1) / 2
-
-
-def _reflect(x: Tensor, low: float, high: float) -> Tensor:
-    span = high - low
-    if span <= 0:
-        return x * 0
-    return span - ((x - low) % (2 * span) - span).abs() + low
-
-
-def _clip(x: Tensor, size: int) -> Tensor:
-    """Into [0, size - 1]; has no derivative at the ends and beyond them."""
-    return _core.where((x > 0) & (x < size - 1), x, x.detach().clamp(0, size - 1))
-
-
-def grid_sample(
-    input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
-) -> Tensor:
-    """Images (n, c, h, w) at the positions grid (n, out h, out w, 2), x and y in [-1, 1]; "bilinear" or "nearest".
-
-    `padding_mode` says what lies outside: "zeros", the "border", or its "reflection".
-    """
-    if mode not in ("bilinear", "nearest") or padding_mode not in ("zeros", "border", "reflection"):
-        raise NotImplementedError(f"grid_sample: mode {mode!r} with padding_mode {padding_mode!r} is not implemented")
-    aligned = bool(align_corners)
-    n, c, h, w = input.shape
-    x, y = (_unnormalise(grid[..., i], size, aligned) for i, size in enumerate((w, h)))
-    if padding_mode == "reflection":
-        edge = 0.0 if aligned else 0.5
-        x, y = (_reflect(v, -edge, size - 1 + edge) for v, size in ((x, w), (y, h)))
-    if padding_mode != "zeros":
-        x, y = _clip(x, w), _clip(y, h)
-    flat = input.reshape(n, c, h * w)
-
-    def at(i: Tensor, j: Tensor) -> Tensor:
-        inside = (i >= 0) & (i < h) & (j >= 0) & (j < w)
-        where = (i.clamp(0, h - 1) * w + j.clamp(0, w - 1)).long()
-        values = flat.gather(2, where.reshape(n, 1, -1).expand(n, c, -1)).reshape(n, c, *where.shape[1:])
-        return values.masked_fill(~inside.unsqueeze(1), 0.0)
-
-    if mode == "nearest":
-        none = x.sign() * 0 + y.sign() * 0  # the derivative by the grid
-        return at(y.detach().round(), x.detach().round()) + none.unsqueeze(1)
-    x0, y0 = x.detach().floor(), y.detach().floor()
-    u, v = (x - x0).unsqueeze(1), (y - y0).unsqueeze(1)
-    top = at(y0, x0) * (1 - u) + at(y0, x0 + 1) * u
-    return top * (1 - v) + (at(y0 + 1, x0) * (1 - u) + at(y0 + 1, x0 + 1) * u) * v
 
 
 # ---- pooling and normalisation

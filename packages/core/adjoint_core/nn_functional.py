@@ -43,11 +43,8 @@ from ._images import (
     adaptive_max_pool1d,
     adaptive_max_pool2d,
     adaptive_max_pool3d,
-    affine_grid,
     channel_shuffle,
     fold,
-    grid_sample,
-    interpolate,
     local_response_norm,
     lp_pool1d,
     lp_pool2d,
@@ -84,6 +81,7 @@ from ._noise import (
     gumbel_softmax,
     rrelu,
 )
+from ._resampling import affine_grid, grid_sample, interpolate, upsample, upsample_bilinear, upsample_nearest
 from ._sequence import ctc_loss, multi_head_attention_forward
 from ._statistics import pdist
 from ._unpool import max_unpool1d, max_unpool2d, max_unpool3d
@@ -121,7 +119,7 @@ __all__ = [
     "pdist", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "prelu", "relu", "relu6", "relu_", "rms_norm", "rrelu",
     "rrelu_", "scaled_dot_product_attention", "selu", "selu_", "sigmoid", "silu", "smooth_l1_loss", "soft_margin_loss",
     "softmax", "softmin", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "threshold_",
-    "triplet_margin_loss", "triplet_margin_with_distance_loss", "unfold",
+    "triplet_margin_loss", "triplet_margin_with_distance_loss", "unfold", "upsample", "upsample_bilinear", "upsample_nearest",
 ]  # fmt: skip
 
 
