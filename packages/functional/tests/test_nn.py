@@ -350,3 +350,52 @@ def test_hooks_around_states() -> None:
     model[0].register_load_state_dict_post_hook(lambda *given: 5)
     with pytest.raises(RuntimeError, match="are not expected to return new values"):
         model.load_state_dict({"0.old": ad.zeros(2)})
+
+
+def test_old_names_and_bad_arguments_of_init() -> None:
+    init, w = ad.nn.init, ad.empty(3, 4)
+    for name in (
+        "constant",
+        "dirac",
+        "eye",
+        "kaiming_normal",
+        "kaiming_uniform",
+        "normal",
+        "orthogonal",
+        "sparse",
+        "uniform",
+        "xavier_normal",
+        "xavier_uniform",
+    ):
+        x = ad.empty(3, 4, 2) if name == "dirac" else w
+        with pytest.warns(FutureWarning, match=f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`"):
+            assert getattr(init, name)(x, *([0.5] if name in ("constant", "sparse") else [])) is x
+    assert init._calculate_fan_in_and_fan_out(ad.empty(3, 4, 5)) == (20, 15) and init._calculate_correct_fan(w, "FAN_OUT") == 3
+    for slope in (True, "a"):
+        with pytest.raises(ValueError, match=f"negative_slope {slope} not a valid number"):
+            init.calculate_gain("leaky_relu", slope)
+    with pytest.warns(UserWarning, match="zero-element tensors is a no-op"):
+        init.kaiming_uniform_(ad.empty(2, 0))
+    with pytest.warns(UserWarning, match="mean is more than 2 std"):
+        init.trunc_normal_(w, mean=10.0, a=-1, b=1)
+
+
+def test_clipping_takes_what_pytorchs_does() -> None:
+    utils, w = ad.nn.utils, ad.ones(2, requires_grad=True)
+
+    def gradient(scale: float) -> Any:
+        w.grad = None
+        (scale * w).sum().backward()
+        return w.grad
+
+    for options in ({"foreach": True}, {"foreach": False}, {"norm_type": "inf"}):
+        grad = gradient(3.0)
+        assert utils.clip_grad_norm_([w], 1.5, **options).item() == pytest.approx(3 if "norm_type" in options else 18**0.5)
+        assert utils.get_total_norm([grad], **options).item() == pytest.approx(1.5, rel=1e-5)
+    utils.clip_grad_value_([w], 0.25, foreach=None)
+    utils.clip_grads_with_norm_([w], 1.0, ad.tensor(2.0), foreach=True)
+    assert w.grad.tolist() == pytest.approx([0.125, 0.125])
+    with pytest.warns(FutureWarning, match="deprecated in favor of `nn.utils.clip_grad_norm_`"):
+        utils.clip_grad_norm(w, 1.0)
+    with pytest.raises(TypeError, match="expected Tensor, but got: list"):
+        utils.vector_to_parameters([1.0, 2.0], [w])

@@ -1,3 +1,5 @@
 """Values that parameters start from."""
 
 from adjoint_functional.nn.init import *  # noqa: F403
+from adjoint_functional.nn.init import _calculate_correct_fan as _calculate_correct_fan
+from adjoint_functional.nn.init import _calculate_fan_in_and_fan_out as _calculate_fan_in_and_fan_out

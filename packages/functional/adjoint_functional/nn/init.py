@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import adjoint_core as core
@@ -10,8 +13,9 @@ from adjoint_core import Tensor
 from adjoint_engine import no_grad
 
 __all__ = [
-    "calculate_gain", "constant_", "dirac_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_", "orthogonal_",
-    "sparse_", "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_", "zeros_",
+    "calculate_gain", "constant", "constant_", "dirac", "dirac_", "eye", "eye_", "kaiming_normal", "kaiming_normal_", "kaiming_uniform",
+    "kaiming_uniform_", "normal", "normal_", "ones_", "orthogonal", "orthogonal_", "sparse", "sparse_", "trunc_normal_", "uniform",
+    "uniform_", "xavier_normal", "xavier_normal_", "xavier_uniform", "xavier_uniform_", "zeros_",
 ]  # fmt: skip
 
 
@@ -30,6 +34,8 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
         1.6666666666666667
     """
     if nonlinearity == "leaky_relu":
+        if isinstance(param, bool) or not isinstance(param, (int, float, type(None))):
+            raise ValueError(f"negative_slope {param} not a valid number")
         return math.sqrt(2 / (1 + (0.01 if param is None else param) ** 2))
     known = {"tanh": 5 / 3, "relu": math.sqrt(2), "selu": 3 / 4, "sigmoid": 1.0, "linear": 1.0}
     name = "linear" if nonlinearity.startswith("conv") else nonlinearity
@@ -55,6 +61,9 @@ def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
 ) -> Tensor:
     """Normal, given that the value lies in [a, b]."""
+    if mean < a - 2 * std or mean > b + 2 * std:
+        text = "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect."
+        warnings.warn(text, stacklevel=2)
     low, high = (math.erf((bound - mean) / (std * math.sqrt(2))) for bound in (a, b))
     tensor.uniform_(low, high, generator=generator)
     return tensor.erfinv_().mul_(std * math.sqrt(2)).add_(mean).clamp_(a, b)
@@ -100,35 +109,46 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     return tensor
 
 
-def _fans(tensor: Tensor) -> tuple[int, int]:
+def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
+    """How many inputs an output has, and how many outputs an input."""
     if tensor.dim() < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
     field = math.prod(tensor.shape[2:])
     return tensor.size(1) * field, tensor.size(0) * field
 
 
-def _kaiming(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
-    if mode not in ("fan_in", "fan_out"):
+def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
+    if mode.lower() not in ("fan_in", "fan_out"):
         raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
-    return calculate_gain(nonlinearity, a) / math.sqrt(_fans(tensor)[mode == "fan_out"])
+    return _calculate_fan_in_and_fan_out(tensor)[mode.lower() == "fan_out"]
+
+
+def _nothing(tensor: Tensor) -> bool:
+    if not tensor.numel():
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+    return not tensor.numel()
+
+
+def _kaiming(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
+    return calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """Uniform with the variance gain² · 2 / (fan in + fan out)."""
-    bound = gain * math.sqrt(6 / sum(_fans(tensor)))
+    bound = gain * math.sqrt(6 / sum(_calculate_fan_in_and_fan_out(tensor)))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """Normal with the variance gain² · 2 / (fan in + fan out)."""
-    return normal_(tensor, 0.0, gain * math.sqrt(2 / sum(_fans(tensor))), generator)
+    return normal_(tensor, 0.0, gain * math.sqrt(2 / sum(_calculate_fan_in_and_fan_out(tensor))), generator)
 
 
 def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
     """Uniform with the variance gain² / fan."""
-    if not tensor.numel():
+    if _nothing(tensor):
         return tensor
     bound = math.sqrt(3) * _kaiming(tensor, a, mode, nonlinearity)
     return uniform_(tensor, -bound, bound, generator)
@@ -138,7 +158,7 @@ def kaiming_normal_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
     """Normal with the variance gain² / fan."""
-    return normal_(tensor, 0.0, _kaiming(tensor, a, mode, nonlinearity), generator) if tensor.numel() else tensor
+    return tensor if _nothing(tensor) else normal_(tensor, 0.0, _kaiming(tensor, a, mode, nonlinearity), generator)
 
 
 @no_grad()
@@ -165,3 +185,22 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
     for column in range(tensor.size(1)):
         tensor[core.randperm(tensor.size(0), generator=generator)[:count], column] = 0
     return tensor
+
+
+def _deprecated(f: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The function under its old name, without the underscore."""
+    old = f.__name__.removesuffix("_")
+
+    @functools.wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Tensor:
+        warnings.warn(f"`nn.init.{old}` is now deprecated in favor of `nn.init.{old}_`.", FutureWarning, stacklevel=2)
+        return f(*args, **kwargs)
+
+    call.__name__, call.__doc__ = old, f"The old name of `{old}_`."
+    return call
+
+
+constant, dirac, eye, normal = (_deprecated(f) for f in (constant_, dirac_, eye_, normal_))
+orthogonal, sparse, uniform = (_deprecated(f) for f in (orthogonal_, sparse_, uniform_))
+kaiming_normal, kaiming_uniform = _deprecated(kaiming_normal_), _deprecated(kaiming_uniform_)
+xavier_normal, xavier_uniform = _deprecated(xavier_normal_), _deprecated(xavier_uniform_)
