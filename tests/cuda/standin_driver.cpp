@@ -229,6 +229,20 @@ void standin_fail(const char* name, int code) { std::lock_guard lock(mutex); fai
 void standin_capacity(size_t bytes) { std::lock_guard lock(mutex); capacity = bytes; }
 size_t standin_allocated(int device) { std::lock_guard lock(mutex); return held[device]; }
 void* standin_host(uint64_t p) { std::lock_guard lock(mutex); return host(p, 0); }
+// The first of n elements, where the mask is set, that is not in memory which is allocated: host addresses, as standin_host gives; -1: none.
+int64_t standin_outside(const uint64_t* p, const unsigned char* mask, int64_t n, int64_t bytes) {
+  std::lock_guard lock(mutex);
+  const auto inside = [&](uint64_t at) {
+    const auto offset = at - reinterpret_cast<uint64_t>(shadow);
+    if (offset < arena) return host(reinterpret_cast<uint64_t>(base) + offset, static_cast<size_t>(bytes)) != nullptr;
+    for (const auto& [block, size] : pinned)
+      if (at >= reinterpret_cast<uint64_t>(block) && at + static_cast<uint64_t>(bytes) <= reinterpret_cast<uint64_t>(block) + size) return true;
+    return false;
+  };
+  for (int64_t i = 0; i < n; i++)
+    if (mask[i] && !inside(p[i])) return i;
+  return -1;
+}
 void standin_quiet(int wanted) { quiet = wanted; }
 void standin_on_launch(Callback f) { callback = f; }
 void standin_hold(Stream* s, int wanted) { std::lock_guard lock(mutex); (s ? s : defaults)->held = wanted; if (!wanted) releases++; }

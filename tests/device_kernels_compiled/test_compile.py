@@ -2,13 +2,13 @@
 
 import itertools
 import re
-import struct
 
 import pytest
 
 import adjoint as ad
 from adjoint_core import registry
 from adjoint_kernels_triton import _compile, _declare, _registered
+from adjoint_kernels_triton._cubin import frame_size
 from adjoint_kernels_triton._variant import ALIGNED_POINTER, BY_VALUE
 from op_cases import CASES
 
@@ -20,29 +20,6 @@ WITH_STACK |= {"expm1", "logsumexp", "float_power"}  # of complex numbers
 
 def spec(form, dtype):
     return form << 4 | [name for name, _ in registry.element_types()].index(dtype)
-
-
-def frame_size(cubin):
-    """Bytes of stack: attribute 0x11 in the section .nv.info of a cubin. Spilled registers live there."""
-    sections, size, count, names = (
-        struct.unpack_from(f, cubin, o)[0] for f, o in (("<Q", 0x28), ("<H", 0x3A), ("<H", 0x3C), ("<H", 0x3E))
-    )
-    strings = struct.unpack_from("<Q", cubin, sections + size * names + 24)[0]
-    largest = 0
-    for s in range(sections, sections + size * count, size):
-        name = cubin[strings + struct.unpack_from("<I", cubin, s)[0] :].split(b"\0", 1)[0]
-        if name != b".nv.info":
-            continue
-        p, length = struct.unpack_from("<QQ", cubin, s + 24)
-        end = p + length
-        while p < end:
-            form, attribute, value = struct.unpack_from("<BBH", cubin, p)
-            p += 4
-            if form == 4:
-                if attribute == 0x11:
-                    largest = max(largest, struct.unpack_from("<I", cubin, p + 4)[0])
-                p += value
-    return largest
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ def _pair(input: Any, n: Any) -> tuple[Tensor, Tensor]:
     """x, of floating type, and the degrees cut to integers, of one shape."""
     if not isinstance(input, Tensor) and not isinstance(n, Tensor):
         raise TypeError(f"expected a tensor among x and n, got {type(input).__name__} and {type(n).__name__}")
-    given = [v if isinstance(v, Tensor) else _core.tensor(v) for v in (input, n)]
     tensors = [v for v in (input, n) if isinstance(v, Tensor)]
+    given = [v if isinstance(v, Tensor) else _core.tensor(v, device=tensors[0].device) for v in (input, n)]
     dtype = _core.result_type(*tensors) if len(tensors) == 2 else tensors[0].dtype
     x, degree = _core.broadcast_tensors(given[0].to(dtype if dtype.is_floating_point else _core.get_default_dtype()), given[1])
     return x, degree.detach().trunc().long()

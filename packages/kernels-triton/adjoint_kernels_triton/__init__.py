@@ -13,10 +13,12 @@ import importlib
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._declare import complex_elementwise as complex_elementwise
+    from ._declare import complex_kernel as complex_kernel
     from ._declare import elementwise as elementwise
     from ._declare import kernel as kernel
+    from ._templates import widened as widened
 
-__all__ = ["__version__", "complex_elementwise", "elementwise", "kernel", "register"]
+__all__ = ["__version__", "complex_elementwise", "complex_kernel", "elementwise", "kernel", "register", "widened"]
 __version__ = "0.1.0"
 
 
@@ -30,6 +32,7 @@ def register() -> None:
 
 
 def __getattr__(name: str) -> object:
-    if name in ("complex_elementwise", "elementwise", "kernel"):
-        return getattr(importlib.import_module(f"{__name__}._declare"), name)
+    if name in __all__:
+        module = "_templates" if name == "widened" else "_declare"
+        return getattr(importlib.import_module(f"{__name__}.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -41,15 +42,22 @@ class Elementwise:
         dims, block = constants
         slots: Iterator[tuple[int, Argument]] = iter(enumerate(known))
         signature = Signature()
-        signature.add("inputs", inputs, slots)
-        if dims:
-            signature.add("sizes", [None] * dims, slots)
-            signature.add("strides", [[None] * dims] * (self.operands + 1), slots)
-        signature.add("fields", [None] * len(self.fields), slots)
-        signature.add("out", None, slots)
-        signature.add("n", None, slots)
-        if next(slots, None):
-            raise ValueError(f"{self.name}: the kernel takes {self.operands} operands, the operation has more")
+        try:
+            signature.add("inputs", inputs, slots)
+            if dims:
+                signature.add("sizes", [None] * dims, slots)
+                signature.add("strides", [[None] * dims] * (self.operands + 1), slots)
+            signature.add("fields", [None] * len(self.fields), slots)
+            signature.add("out", None, slots)
+            signature.add("n", None, slots)
+            fits = next(slots, None) is None
+        except RuntimeError:  # there are no more slots
+            fits = False
+        if not fits:
+            raise ValueError(
+                f"{self.name}: the function takes {self.operands} operands and the attributes {self.fields}; the operation has "
+                f"another number of operands (its attributes are {_attributes(self.name)})"
+            )
         signature.constant("FUNCTION", self.function)
         signature.constant("OPERANDS", self.operands)
         if kinds is not None:
@@ -149,6 +157,9 @@ DECLARED: dict[str, Declared] = {}
 COMPLEX: dict[str, Declared] = {}
 "Kernels for complex numbers, beside those for real ones."
 
+SAMPLES: dict[str, Callable[..., Any]] = {}
+"Calls that run a kernel, for `adjoint_kernels_triton.check`, by its operation."
+
 compile_image: Callable[..., Image] = _compile.image
 "Who compiles. Tests put Triton's interpreter here."
 
@@ -184,18 +195,28 @@ def _attributes(name: str) -> tuple[str, ...]:
     try:
         return registry.record(name).attributes
     except KeyError:
-        raise ValueError(f"no operation is named '{name}'") from None
+        near = difflib.get_close_matches(name, registry.names(), 3)
+        hint = f"do you mean {' or '.join(near)}?" if near else "a new one starts as a record: docs/add_an_operation.md"
+        raise ValueError(f"no operation is named '{name}'; {hint}") from None
 
 
 def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
     return function.__code__.co_varnames[: function.__code__.co_argcount]
 
 
+def _keep_sample(name: str, sample: Callable[..., Any] | None) -> None:
+    SAMPLES.pop(name, None)
+    if sample:
+        SAMPLES[name] = sample
+
+
 def _put_elementwise(declared: Elementwise, function: Callable[..., Any]) -> None:
     _put(declared, function, ["elementwise", list(declared.fields), BLOCK])
 
 
-def _declaring(kind: type[Elementwise], names: Sequence[str], put: Callable[..., None]) -> Callable[[Callable[..., Any]], Any]:
+def _declaring(
+    kind: type[Elementwise], names: Sequence[str], put: Callable[..., None], sample: Callable[..., Any] | None = None
+) -> Callable[[Callable[..., Any]], Any]:
     """A decorator that puts a function down as this kind of kernel of each operation."""
 
     def declare(function: Callable[..., Any]) -> Any:
@@ -205,17 +226,23 @@ def _declaring(kind: type[Elementwise], names: Sequence[str], put: Callable[...,
             known = _attributes(name)
             fields = tuple(p for p in parameters if p in known)
             put(kind(name, jit, (len(parameters) - len(fields)) // kind.each, fields), function)
+            _keep_sample(name, sample)
         return jit
 
     return declare
 
 
-def elementwise(*names: str) -> Callable[[Callable[..., Any]], Any]:
+def elementwise(*names: str, sample: Callable[..., Any] | None = None) -> Callable[[Callable[..., Any]], Any]:
     """Declares a scalar function as the GPU kernel of the elementwise operations `names`; without names, of its own name.
 
     The function is Triton code. Its parameters are the operands, half types as float32, then any attributes of the
     operation that it wants, by name (`registry.record(name).attributes`). Its result is converted to the type of the
     operation's result.
+
+    Arguments:
+        names: operations.
+        sample: a call that runs the kernel, for `python -m adjoint_kernels_triton.check`, given a function that makes tensors, as
+            `lambda x: x(3, 4).leaky_relu(0.1)`. An operation without attributes needs none.
 
     Example::
 
@@ -227,7 +254,7 @@ def elementwise(*names: str) -> Callable[[Callable[..., Any]], Any]:
         ValueError: no operation has this name.
     """
 
-    return _declaring(Elementwise, names, _put_elementwise)
+    return _declaring(Elementwise, names, _put_elementwise, sample)
 
 
 def complex_elementwise(*names: str) -> Callable[[Callable[..., Any]], Any]:
@@ -264,6 +291,7 @@ def kernel(
     dims: int = 64,
     dtypes: Sequence[str] = (),
     warps: Callable[..., int] | None = None,
+    sample: Callable[..., Any] | None = None,
 ) -> Callable[[Callable[..., Any]], Any]:
     """Declares a Triton kernel as the GPU kernel of the operations `names`; without names, of its own name.
 
@@ -296,6 +324,8 @@ def kernel(
         dims: how many dimensions operands may have.
         dtypes: element types of the first pointer; all if empty.
         warps: from the constants, in order, to how many warps a program has; 4 by default.
+        sample: a call that runs the kernel, for `python -m adjoint_kernels_triton.check`, given a function that makes tensors, as
+            `lambda x: x(3, 100).softmax(-1)`.
 
     Raises:
         ValueError: no operation has this name, or a formula cannot be translated.
@@ -320,8 +350,9 @@ def kernel(
             operands = {f"x{i}": i for i in range(8)} | {f"y{i}": ~i for i in range(3)}
             declared = Structured(name, jit, parameters, tuple(constants), tuple(dtypes), warps)
             formulas = Formulas(operands, fields, declared.constants)
-            if set(constants) - set(parameters):
-                raise ValueError(f"kernel: {name} has constants that are no parameters: {set(constants) - set(parameters)}")
+            for kind, given in (("constants", constants), ("values", values)):
+                if extra := set(given) - set(parameters):
+                    raise ValueError(f"kernel: {name} has {kind} that are no parameters: {', '.join(sorted(extra))}")
             how = [
                 "structured",
                 [_argument(p, values, operands, fields, formulas) for p in parameters if p not in constants],
@@ -332,6 +363,7 @@ def kernel(
                 dims,
             ]
             _put(declared, function, how)
+            _keep_sample(name, sample)
         return jit
 
     return declare
@@ -381,4 +413,10 @@ def _argument(
         return 0, operands[parameter], []
     if parameter in fields:
         return 2, fields.index(parameter), []
-    return 1, 0, formulas.translate(parameter)
+    try:
+        return 1, 0, formulas.translate(parameter)
+    except ValueError:
+        raise ValueError(
+            f"kernel: parameter {parameter} is no operand (x0, ...; y0, ...), attribute ({', '.join(fields) or 'there are none'}), "
+            "key of values or constants, nor n, outer or inner"
+        ) from None

@@ -45,7 +45,8 @@ class Formulas:
         try:
             return self._code(ast.parse(str(text), mode="eval").body)
         except (KeyError, SyntaxError) as error:
-            raise ValueError(f"kernel: cannot translate {text!r}: {error}") from None
+            unknown = error.args[0] if isinstance(error, KeyError) else error
+            raise ValueError(f"kernel: cannot translate {text!r}: no formula knows {unknown}") from None
 
     def _code(self, node: ast.expr) -> list[int]:
         match node:

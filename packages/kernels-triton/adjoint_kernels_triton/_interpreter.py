@@ -6,6 +6,7 @@ order of atomic operations.
 
 from __future__ import annotations
 
+import ctypes
 import inspect
 import math
 from collections.abc import Callable, Iterator
@@ -100,13 +101,32 @@ def _gamma(x: float) -> float:
         return math.inf
 
 
+def _scaled_erfc(x: float) -> float:
+    """e^(x^2) erfc(x), by a continued fraction where erfc is small."""
+    if x < -26.7:
+        return math.inf
+    if not x > 5:
+        return math.exp(x * x) * math.erfc(x)
+    y = x
+    for k in range(60, 0, -1):
+        y = x + 0.5 * k / y
+    return 0.5641895835477563 / y
+
+
+def _of_order(name: str) -> Callable[..., Any]:
+    """A function of C's library of a whole number and another."""
+    function = getattr(ctypes.CDLL(None), name)
+    function.argtypes, function.restype = [ctypes.c_int, ctypes.c_double], ctypes.c_double
+    return np.vectorize(lambda n, x: function(int(n), x), otypes=[float])
+
+
 LIBDEVICE: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in ("tanh", "sinh", "cosh", "tan", "sin", "cos", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p",
                                             "sqrt", "floor", "ceil", "trunc", "rint", "fmod", "hypot", "copysign", "fmax", "fmin", "cbrt")},
     **{name: getattr(np, "arc" + name[1:]) for name in ("asin", "acos", "atan", "asinh", "acosh", "atanh", "atan2")},
     "sqrt_rn": np.sqrt, "fsqrt_rn": np.sqrt, "dsqrt_rn": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "pow": np.power, "fabs": np.abs,
     "erf": _each(math.erf), "erfc": _each(math.erfc), "erfinv": _each(_inverse_erf), "lgamma": _each(_log_gamma),
-    "tgamma": _each(_gamma, otypes=[float]),
+    "tgamma": _each(_gamma, otypes=[float]), "erfcx": _each(_scaled_erfc), "jn": _of_order("jn"), "yn": _of_order("yn"),
 }  # fmt: skip
 
 
@@ -124,8 +144,26 @@ def _call(self: Any, *arguments: Any, **named: Any) -> Any:
     return self.rewrite()(*arguments, **named)
 
 
-def repair() -> None:
+Check = Callable[[str, Any, Any, int], None]
+"Called before memory is touched: with a verb, addresses, which of them count, and bytes of an element."
+
+
+def _guarded(original: Callable[..., Any], verb: str, check: Check) -> Callable[..., Any]:
+    place = 1 if verb == "reads" else 2
+
+    def access(self: Any, pointers: Any, *rest: Any) -> Any:
+        bits = pointers.get_element_ty().scalar.primitive_bitwidth
+        mask = np.ascontiguousarray(np.broadcast_to(rest[place - 1].data, pointers.data.shape), np.bool_)
+        check(verb, np.ascontiguousarray(pointers.data, np.uint64), mask, max(1, bits // 8))
+        return original(self, pointers, *rest)
+
+    return access
+
+
+def repair(check: Check) -> None:
     """Puts the repairs in, for the rest of the process."""
+    Builder.create_masked_load = _guarded(Builder.create_masked_load, "reads", check)
+    Builder.create_masked_store = _guarded(Builder.create_masked_store, "writes", check)
     for name in dir(Builder):
         if name.startswith(("create_icmp", "create_fcmp")):
             setattr(Builder, name, _comparison(getattr(Builder, name)))

@@ -77,7 +77,10 @@ class Signature:
 
     def _types(self, path: tuple[int, ...], shape: object, slots: object) -> object:
         if shape is None:
-            slot, argument = next(slots)  # type: ignore[call-overload]
+            found = next(slots, None)  # type: ignore[call-overload]
+            if found is None:
+                raise RuntimeError("more parameters than arguments")
+            slot, argument = found
             self.leaves.append(Leaf(path, slot, argument))
             if argument.form == EQUAL_TO_ONE:
                 self.constants[path] = 1

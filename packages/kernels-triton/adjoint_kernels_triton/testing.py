@@ -46,6 +46,14 @@ class StandIn:
         self._one_at_a_time = threading.Lock()
         self._callback = _Callback(self._launch)
         self.library.standin_on_launch(self._callback)
+        self.library.standin_outside.restype = ctypes.c_int64
+        self.library.standin_outside.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
+
+    def check(self, what: str, pointers: Any, mask: Any, bytes: int) -> None:
+        """An error where a load or store leaves the memory that is allocated, which would end the process."""
+        at = self.library.standin_outside(pointers.ctypes.data, mask.ctypes.data, pointers.size, bytes)
+        if at >= 0:
+            raise IndexError(f"{what} outside of allocated memory, by element {at} of a block of {pointers.size}")
 
     def compile(self, function: Any, signature: Signature, arch: int, options: _compile.Options) -> Image:
         """An image that names the kernel and the sizes of its parameters."""
@@ -96,8 +104,8 @@ def interpret() -> StandIn:
     """From now on kernels run in the interpreter on the stand-in driver."""
     if not triton.knobs.runtime.interpret:
         raise RuntimeError("set TRITON_INTERPRET=1 before Triton is imported")
-    _interpreter.repair()
-    _registered.indices = []
     stand_in = StandIn()
+    _interpreter.repair(stand_in.check)
+    _registered.indices = []
     _declare.compile_image = stand_in.compile
     return stand_in

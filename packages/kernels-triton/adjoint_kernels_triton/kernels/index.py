@@ -90,18 +90,16 @@ def by_positions(x1, x2, y0, n, outer, inner, m, parts, FUNCTION: tl.constexpr, 
         combined(y0, (line // inner * n + at) * inner + line % inner, x, inside, FUNCTION)
 
 
-COMBINED = {
-    "along": "dim", "matching": True, "copied": True, "wide": True,
-    "values": {"m": "numel(x2) // max(1, outer * inner)", "parts": PARTS.format("x2")}, "grid": "cdiv(outer * inner, BLOCK)",
-}  # fmt: skip
+COMBINED = {"along": "dim", "matching": True, "copied": True, "wide": True, "grid": "cdiv(outer * inner, BLOCK)"}
+MANY = "numel(x2) // max(1, outer * inner)"
 
 
-@kernel(constants=LINES, linear=True, **COMBINED)
+@kernel(constants=LINES, linear=True, values={"m": MANY, "parts": PARTS.format("x2")}, **COMBINED)
 def scatter_add(x1, x2, y0, n, outer, inner, m, parts, BLOCK: tl.constexpr):
     by_positions(x1, x2, y0, n, outer, inner, m, parts, plus, BLOCK)
 
 
-@kernel(constants={**LINES, "HOW": "how"}, **COMBINED)
+@kernel(constants={**LINES, "HOW": "how"}, values={"m": MANY}, **COMBINED)
 def scatter_reduce(x1, x2, y0, n, outer, inner, m, HOW: tl.constexpr, BLOCK: tl.constexpr):
     if HOW == 2:  # core's Combine: prod, amax, amin
         by_positions(x1, x2, y0, n, outer, inner, m, 1, times, BLOCK)
