@@ -14,8 +14,9 @@ from op_cases import CASES
 
 _registered.declare()
 WITH_STACK = {"sin", "cos", "tan", "sinc", "lgamma", "digamma", "pow", "polygamma", "igamma", "igammac"}
+WITH_STACK |= {"bessel_j0", "bessel_y0", "spherical_bessel_j0", "erfcx", "zeta"}
 WITH_STACK |= {"expm1", "logsumexp", "float_power"}  # of complex numbers
-"libdevice keeps a table on the stack for very large angles, which these take; the functions of gamma are long."
+"libdevice keeps a table on the stack for very large angles, which these take; the functions of gamma and zeta are long."
 
 
 def spec(form, dtype):
