@@ -74,3 +74,77 @@ BAD = {
 def test_bad_input(what):
     with pytest.raises((RuntimeError, IndexError)):
         BAD[what](ad.fft)
+
+
+# ---- short-time transforms
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"normalized": True}, {"center": False, "hop_length": 1}, {"win_length": 6}, {"onesided": False}]
+)
+def test_istft_undoes_stft(options: dict[str, object]) -> None:
+    ad.manual_seed(0)
+    x = ad.randn(2, 40, dtype=ad.float64, requires_grad=True)
+    about = {
+        "n_fft": 8,
+        "hop_length": 2,
+        "window": ad.hann_window(options.get("win_length", 8), dtype=ad.float64) + 0.1,
+        **options,
+    }
+    y = ad.istft(ad.stft(x, **about, return_complex=True), **about, length=40)
+    assert ad.allclose(y, x)
+    (g,) = ad.autograd.grad(y.square().sum(), x)
+    assert ad.allclose(g, 2 * x)
+
+
+def test_stft_is_the_transform_of_frames() -> None:
+    x, window = ad.randn(20, dtype=ad.float64), ad.signal.windows.gaussian(6, std=2, dtype=ad.float64)
+    y = x.stft(6, 3, window=window, center=False, return_complex=True)
+    assert ad.allclose(y[:, 2], ad.fft.rfft(x[6:12] * window)) and y.shape == (4, 5)
+    assert ad.equal(x.stft(6, 3, window=window, center=False, return_complex=False), ad.view_as_real(y))
+    with pytest.raises(RuntimeError, match="stft requires the return_complex parameter be given for real inputs"):
+        x.stft(6)
+    with pytest.raises(RuntimeError, match="window overlap add min"):
+        ad.istft(y, 6, 3, window=ad.zeros(6))
+
+
+def test_derivatives_of_short_time_transforms() -> None:
+    x, w = ad.randn(14, dtype=ad.float64, requires_grad=True), ad.hann_window(4, dtype=ad.float64, requires_grad=True)
+    f = lambda x, w: ad.stft(x, 4, 2, window=w, return_complex=True)  # noqa: E731
+    assert ad.autograd.gradcheck(f, (x, w), check_forward_ad=True) and ad.autograd.gradgradcheck(f, (x, w))
+    spectrum = f(x, w).detach().requires_grad_()
+    assert ad.autograd.gradcheck(lambda y: ad.istft(y, 4, 2, window=w.detach() + 1), (spectrum,), check_forward_ad=True)
+
+
+WINDOWS = [
+    name
+    for name in dir(ad.signal.windows)
+    if name[0] != "_" and name[0].islower() and name not in ("general_cosine", "annotations")
+]
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_windows_are_symmetric_or_periodic(name: str) -> None:
+    window = getattr(ad.signal.windows, name)
+    y = window(9, dtype=ad.float64)
+    assert ad.allclose(y, y.flip(0)) and y.argmax() == 4
+    assert (
+        ad.allclose(window(8, sym=False, dtype=ad.float64), y[:8]) and window(1).tolist() == [1.0] and window(0).shape == (0,)
+    )
+    with pytest.raises(ValueError, match="non-negative window length, got M=-1"):
+        window(-1)
+    with pytest.raises(ValueError, match="expects float32 or float64 dtypes, got: adjoint.int64"):
+        window(3, dtype=ad.int64)
+
+
+def test_windows_under_older_names() -> None:
+    w = ad.signal.windows
+    assert ad.equal(ad.hann_window(5), w.hann(5, sym=False)) and ad.equal(ad.hann_window(5, False), w.hann(5))
+    assert ad.equal(ad.kaiser_window(5, beta=3.0), w.kaiser(5, beta=3.0, sym=False))
+    assert ad.allclose(ad.hamming_window(4), ad.tensor([0.08, 0.54, 1.0, 0.54])) and ad.bartlett_window(4).tolist() == [
+        0,
+        0.5,
+        1,
+        0.5,
+    ]
+    assert ad.allclose(ad.blackman_window(2), ad.tensor([0.0, 1.0]), atol=1e-7)

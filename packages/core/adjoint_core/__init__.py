@@ -20,6 +20,7 @@ from ._printing import set_printoptions as set_printoptions
 from ._sampling import *  # noqa: F403
 from ._serialization import load as load
 from ._serialization import save as save
+from ._signals import *  # noqa: F403
 from ._sparse import sparse_coo_tensor as sparse_coo_tensor
 from ._statistics import *  # noqa: F403
 from ._threads import get_num_threads as get_num_threads
@@ -39,6 +40,7 @@ def __getattr__(name: str) -> object:
         "linalg",
         "nn_functional",
         "registry",
+        "signal_windows",
         "sparse",
         "special",
     ):  # imported when first used

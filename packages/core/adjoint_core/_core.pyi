@@ -844,6 +844,14 @@ Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
     def isreal(input: Tensor) -> Tensor:
         """Whether the imaginary part is zero."""
 
+    def istft(input: Tensor, n_fft: _int, hop_length: _int | None=None, win_length: _int | None=None, window: Tensor | None=None, center: _bool=True, normalized: _bool=False, onesided: _bool | None=None, length: _int | None=None, return_complex: _bool=False) -> Tensor:
+        """The signals whose `stft` with the same arguments is nearest to the input, (..., frequencies, frames) -> (..., time).
+
+Arguments:
+    length: of the signals; by default what the frames reach.
+
+Example: `istft(stft(x, 8, return_complex=True), 8)  # x`"""
+
     def item(self) -> Any:
         """The value of a one-element tensor, as a Python number."""
 
@@ -1593,6 +1601,20 @@ Example: `signbit(tensor([-0.0, 1.0]))  # tensor([ True, False])`"""
 
     @overload
     def std_mean(self, dim: _Dims | None=None, unbiased: _bool | None=None, keepdim: _bool=False, *, correction: _float | None=None) -> tuple[Tensor, Tensor]: ...
+
+    def stft(input: Tensor, n_fft: _int, hop_length: _int | None=None, win_length: _int | None=None, window: Tensor | None=None, center: _bool=True, pad_mode: str='reflect', normalized: _bool=False, onesided: _bool | None=None, return_complex: _bool | None=None, align_to_window: _bool | None=None) -> Tensor:
+        """Spectra of overlapping frames of signals: (time,) or (n, time) gives (..., frequencies, frames).
+
+Arguments:
+    n_fft: samples of a frame.
+    hop_length: from one frame to the next, n_fft // 4 by default.
+    win_length, window: what the frames are multiplied by, in the middle of n_fft samples; ones by default.
+    center: frames are centred at multiples of `hop_length`, the signal padded by `pad_mode`.
+    normalized: divided by sqrt(n_fft).
+    onesided: only n_fft // 2 + 1 frequencies, the default for real signals.
+    return_complex: False gives real and imaginary parts in a last dimension.
+
+Example: `stft(ones(8), 4, window=hann_window(4), return_complex=True).shape  # Size([3, 9])`"""
 
     def storage(self) -> Storage:
         """The memory behind this tensor, counted in its elements."""

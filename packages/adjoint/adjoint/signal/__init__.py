@@ -1,0 +1,3 @@
+"""Signal processing."""
+
+from . import windows as windows

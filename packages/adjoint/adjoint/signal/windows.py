@@ -1,0 +1,3 @@
+"""Windows."""
+
+from adjoint_core.signal_windows import *  # noqa: F403
