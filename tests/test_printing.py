@@ -62,3 +62,11 @@ def test_dual_tensors() -> None:
             assert repr(y) == "tensor([1., 2.], tangent=tensor([3., 4.]), tangent=tensor([5., 6.]))"
             assert repr((y * y).sum()) == "tensor(5., tangent=22.0, tangent=tensor(34., tangent=78.0))"
     assert repr(x) == "tensor([1., 2.])"
+
+
+def test_numbers_inside_transforms_have_formats():
+    shown = []
+    ad.func.grad(lambda x: (shown.append(f"{x:.2f}"), x)[1])(ad.tensor(1.5))
+    with ad.autograd.forward_ad.dual_level():
+        shown.append(f"{ad.autograd.forward_ad.make_dual(ad.tensor(2.5), ad.ones(())):.1f}")
+    assert shown == ["1.50", "2.5"]

@@ -59,6 +59,7 @@ def test_ends() -> None:
     close(s.bessel_y0(x), ad.tensor([-inf, 0.0, nan, nan]))
     close(s.modified_bessel_k1(x), ad.tensor([inf, 0.0, nan, nan]))
     close(s.erfcx(x), ad.tensor([1.0, 0.0, inf, nan]))
+    close(s.spherical_bessel_j0(x), ad.tensor([1.0, 0.0, 0.0, nan]))
     close(s.i0(ad.tensor([713.0], dtype=ad.float64)), ad.tensor([6.705128263670996673e307], dtype=ad.float64), 1e-12)
 
 
@@ -75,3 +76,10 @@ def test_degrees_are_cut_to_integers_and_not_negative() -> None:
     assert s.legendre_polynomial_p(x, ad.tensor([])[:0].reshape(0, 1)).shape == (0, 2)
     with pytest.raises(TypeError, match="expected a tensor among x and n"):
         s.legendre_polynomial_p(1.0, 2)
+
+
+def test_complex_numbers_are_refused() -> None:
+    z = ad.tensor([1 + 1j])
+    for f in (s.spherical_bessel_j0, s.entr, s.erfcx, lambda z: s.legendre_polynomial_p(z, 2)):
+        with pytest.raises(NotImplementedError, match="not implemented for .*complex64"):
+            f(z)

@@ -70,3 +70,12 @@ def test_sequences(reentrant: bool, segments: int) -> None:
     ad.manual_seed(1)
     ck.checkpoint_sequential(layers, segments, x, use_reentrant=reentrant).sum().backward()
     assert ad.allclose(x.grad, expected)
+
+
+def test_functional_gradients_around_and_inside_are_refused() -> None:
+    x = ad.randn(2, 2, requires_grad=True)
+    around = ad.func.grad(lambda x: ck.checkpoint(lambda x: (x @ x).sin().sum(), x, use_reentrant=False))
+    inside = ad.func.grad(lambda x: (x @ x).sin().sum())
+    for f in (lambda: around(x), lambda: ck.checkpoint(inside, x, use_reentrant=False)):
+        with pytest.raises(RuntimeError, match="torch.func.{grad, vjp, jacrev, hessian} don't yet support checkpoints"):
+            f()

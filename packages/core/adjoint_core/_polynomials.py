@@ -22,6 +22,8 @@ def _pair(input: Any, n: Any) -> tuple[Tensor, Tensor]:
     tensors = [v for v in (input, n) if isinstance(v, Tensor)]
     given = [v if isinstance(v, Tensor) else _core.tensor(v, device=tensors[0].device) for v in (input, n)]
     dtype = _core.result_type(*tensors) if len(tensors) == 2 else tensors[0].dtype
+    if dtype.is_complex:
+        raise NotImplementedError(f"not implemented for {dtype}: expected real numbers")
     x, degree = _core.broadcast_tensors(given[0].to(dtype if dtype.is_floating_point else _core.get_default_dtype()), given[1])
     return x, degree.detach().trunc().long()
 

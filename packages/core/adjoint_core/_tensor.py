@@ -83,8 +83,8 @@ def __repr__(self: Tensor, *, tensor_contents: Any = None) -> str:
 
 @_method
 def __format__(self: Tensor, spec: str) -> str:
-    if self.ndim == 0 and type(self) is Tensor and self._storage_ptr():
-        return format(self._alias().item(), spec)
+    if self.ndim == 0 and type(self) is Tensor and (spec or self._storage_ptr()):
+        return format((self._alias() if self._storage_ptr() else self).item(), spec)
     return format(repr(self), spec) if spec == "" else object.__format__(self, spec)
 
 

@@ -58,6 +58,8 @@ __all__ = [
 
 
 def _floating(x: Tensor) -> Tensor:
+    if x.is_complex():
+        raise NotImplementedError(f"not implemented for {x.dtype}: expected real numbers")
     return x if x.is_floating_point() else x.to(_core.get_default_dtype())
 
 
@@ -141,7 +143,8 @@ scaled_modified_bessel_k1 = _bessel(
 def spherical_bessel_j0(input: Tensor) -> Tensor:
     """sin(x) / x, 1 at 0."""
     x = _floating(input)
-    return _core.sinc(x.double() / math.pi).to(x.dtype)  # a rounded quotient would be another angle
+    angle = x.masked_fill(x.isinf(), 0.0).double() / math.pi  # in single precision, another angle
+    return _core.sinc(angle).to(x.dtype).masked_fill(x.isinf(), 0.0)
 
 
 def erfcx(input: Tensor) -> Tensor:

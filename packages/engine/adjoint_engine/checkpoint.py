@@ -182,6 +182,15 @@ class _Recomputed:
         self.values: dict[int, Tensor] = {}
 
     def pack(self, tensor: Tensor) -> int:
+        level = _engine.innermost_slot([tensor])
+        if level and _engine.slot_info(level)[:2] == (
+            "tape",
+            True,
+        ):  # when its backward runs, a second run would record nothing there
+            raise RuntimeError(
+                "torch.func.{grad, vjp, jacrev, hessian} don't yet support checkpoints: differentiate the function itself there, or "
+                "use autograd.grad"
+            )
         self.forms.append(_form(tensor))
         return len(self.forms) - 1
 
@@ -309,6 +318,7 @@ def checkpoint(
 
     Raises:
         CheckpointError: in backward, if the second run saves other tensors than the first.
+        RuntimeError: inside ``func.grad`` and its kin, or around them.
         ValueError: options of ``use_reentrant=False`` with ``use_reentrant=True``, or an unknown ``determinism_check``.
 
     Example::

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -90,3 +91,9 @@ def test_errors() -> None:
     ]:
         with pytest.raises(error, match=words):
             make()
+
+
+def test_the_inverse_order_follows_from_the_order() -> None:
+    packed = rnn.PackedSequence(ad.arange(3.0), ad.tensor([2, 1]), ad.tensor([1, 0]))
+    assert rnn.pad_packed_sequence(packed)[0].tolist() == [[1, 0], [0, 2]]
+    assert copy.deepcopy(packed.double()).unsorted_indices.tolist() == [1, 0]

@@ -15,17 +15,30 @@ __all__ = [
 ]  # fmt: skip
 
 
-class PackedSequence(NamedTuple):
+class _Packed(NamedTuple):
+    data: Tensor
+    batch_sizes: Tensor
+    sorted_indices: Tensor | None
+    unsorted_indices: Tensor | None
+
+
+class PackedSequence(_Packed):
     """What ``pack_padded_sequence`` gives and recurrent layers take: the longest sequence first.
 
     ``data`` is (sum of lengths, ...), ``batch_sizes`` says how many sequences last each step, ``sorted_indices`` which one stands
     where, and ``unsorted_indices`` is the inverse; both are None for sequences that came in order.
     """
 
-    data: Tensor
-    batch_sizes: Tensor
-    sorted_indices: Tensor | None = None
-    unsorted_indices: Tensor | None = None
+    def __new__(
+        cls,
+        data: Tensor,
+        batch_sizes: Tensor,
+        sorted_indices: Tensor | None = None,
+        unsorted_indices: Tensor | None = None,
+    ) -> PackedSequence:
+        if unsorted_indices is None:
+            unsorted_indices = invert_permutation(sorted_indices)
+        return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     @property
     def is_cuda(self) -> bool:
@@ -120,7 +133,7 @@ def pack_padded_sequence(
         )
     counts = [sum(n > t for n in sizes) for t in range(sizes[0])]
     data = x.flatten(0, 1).index_select(0, _places(counts, x.size(1)).to(input.device))
-    return PackedSequence(data, core.tensor(counts), order, invert_permutation(order))
+    return PackedSequence(data, core.tensor(counts), order)
 
 
 def pad_packed_sequence(
