@@ -10,8 +10,8 @@ SOURCE = Path(__file__).parent / "cuda" / "standin_driver.cpp"
 
 
 def build_driver() -> Path:
-    """The stand-in as a shared library; one build for all processes of a source."""
-    text = SOURCE.read_bytes()
+    """The stand-in as a shared library; one build for all processes of the same sources."""
+    text = b"".join(part.read_bytes() for part in sorted(SOURCE.parent.glob("standin_*")))
     built = Path(tempfile.gettempdir()) / f"adjoint-standin-{os.getuid()}-{hashlib.sha256(text).hexdigest()[:16]}.so"
     if not built.exists():
         with tempfile.NamedTemporaryFile(dir=built.parent, suffix=".so", delete=False) as partial:

@@ -1,4 +1,5 @@
-// A stand-in for libcuda.so.1, so that everything above the driver can be tested without a GPU. Two devices. Device memory is host
+// A stand-in for libcuda.so.1, so that everything above the driver can be tested without a GPU. Two devices, or those of them that
+// CUDA_VISIBLE_DEVICES names. Device memory is host
 // memory at another address: device addresses themselves cannot be read or written, as on a real machine. Copies and fills happen at
 // once and are checked against live allocations; launches are recorded with the bytes of their parameters, and handed to a callback.
 // A stream can be held, so that events recorded on it are not reached until it is let go. Each stream has a clock: work moves it on by
@@ -21,12 +22,14 @@
 #include <thread>
 #include <vector>
 
+#include "standin_images.h"
+
 namespace {
 
 using Result = int;
 constexpr Result ok = 0, invalid_value = 1, out_of_memory = 2, invalid_context = 201, not_found = 500, not_ready = 600,
                  unsupported = 900, invalidated = 901, unjoined = 904, isolation = 905, captured_event = 907, wrong_thread = 908;
-constexpr int devices = 2;
+constexpr int devices = 2;   // of the machine
 constexpr size_t arena = size_t(1) << 36, of_device = arena / devices;
 
 struct Stream;
@@ -59,9 +62,20 @@ int contexts[devices];
 using Callback = int (*)(const char* name, const unsigned* grid, const unsigned char* parameters, size_t bytes);
 Callback callback = nullptr;
 bool quiet = false;   // for timing: launches leave no trace
+std::vector<int> visible;                     // of the machine's devices, as the process counts them
+int64_t skipped = 0;                          // nanoseconds that the devices' clocks are ahead of the machine's
+std::map<std::string, int> calls;
+int64_t fail_at = -1;                         // how many calls from now one fails, whichever it is
+std::string failed;                           // which one did
 
 struct Call {
   explicit Call(const char* name) : lock(mutex) {
+    calls[name]++;
+    if (fail_at >= 0 && fail_at-- == 0) {
+      failed = name;
+      fault = 999;
+      return;
+    }
     auto it = failures.find(name);
     if (it == failures.end()) return;
     fault = it->second;
@@ -91,7 +105,7 @@ char* host(uint64_t p, size_t bytes) {
 int stream_id(Stream* s) { return s ? s->id : 0; }
 Stream& stream_of(Stream* s) { return s ? *s : defaults[context < 0 ? 0 : context]; }
 
-int64_t now() { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+int64_t now() { return skipped + std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 void work(Stream* s, int64_t nanoseconds) {
   Stream& stream = stream_of(s);
   if (!stream.recorded) stream.time = std::max(stream.time, now());
@@ -112,50 +126,17 @@ Result spoil(Graph* g) {
   g->spoilt = true;
   return unsupported;
 }
-// For calls that CUDA calls potentially unsafe.
+// For calls that CUDA calls potentially unsafe: forbidden while this thread captures, or another one in global mode, unless either the
+// capture or this thread is relaxed; a thread of thread_local mode minds its own captures alone.
 Result unsafe() {
   Result r = ok;
-  for (Graph* g : captures)
-    if (g->mode == 0 && capture_mode == 0) r = spoil(g);
+  for (Graph* g : captures) {
+    const bool own = g->thread == std::this_thread::get_id();
+    if (capture_mode != 2 && g->mode != 2 && (own || (g->mode == 0 && capture_mode == 0))) r = spoil(g);
+  }
   return r;
 }
 #define UNSAFE if (const Result forbidden = unsafe()) return forbidden
-
-template <class T> T at(const char* p, size_t offset) {
-  T v;
-  std::memcpy(&v, p + offset, sizeof v);
-  return v;
-}
-
-// The parameter sizes of a kernel in a cubin: attribute 0x17 of section .nv.info.NAME.
-std::vector<unsigned> cubin_parameters(const char* d, const std::string& name) {
-  const size_t sections = at<uint64_t>(d, 0x28), size = at<uint16_t>(d, 0x3A), count = at<uint16_t>(d, 0x3C), names = at<uint16_t>(d, 0x3E);
-  const size_t strings = at<uint64_t>(d, sections + size * names + 24);
-  std::vector<std::pair<unsigned, unsigned>> found;
-  for (size_t i = 0; i < count; i++) {
-    const size_t s = sections + size * i;
-    if (".nv.info." + name != d + strings + at<uint32_t>(d, s)) continue;
-    for (size_t p = at<uint64_t>(d, s + 24), end = p + at<uint64_t>(d, s + 32); p < end;) {
-      const auto form = at<uint8_t>(d, p), attribute = at<uint8_t>(d, p + 1);
-      const auto value = at<uint16_t>(d, p + 2);
-      p += 4;
-      if (form != 4) continue;
-      if (attribute == 0x17) found.push_back({at<uint16_t>(d, p + 4), at<uint32_t>(d, p + 8) >> 18});
-      p += value;
-    }
-  }
-  std::sort(found.begin(), found.end());
-  std::vector<unsigned> sizes;
-  for (auto [ordinal, bytes] : found) sizes.push_back(bytes);
-  return sizes;
-}
-
-// Images of tests: "STANDIN1", the number of parameters and the size of each as u32.
-std::vector<unsigned> test_parameters(const char* d) {
-  std::vector<unsigned> sizes(at<uint32_t>(d, 8));
-  for (size_t i = 0; i < sizes.size(); i++) sizes[i] = at<uint32_t>(d, 12 + 4 * i);
-  return sizes;
-}
 
 struct Launch { Function* f; unsigned grid[3], block[3], shared; std::vector<unsigned char> bytes; std::string attributes; };
 
@@ -219,6 +200,10 @@ Place place_of(const void* p) {
 extern "C" {
 
 // ---- for tests
+void standin_skip(int64_t nanoseconds) { std::lock_guard lock(mutex); skipped += nanoseconds; }
+void standin_fail_at(int64_t call) { std::lock_guard lock(mutex); fail_at = call; failed.clear(); }
+const char* standin_failed() { std::lock_guard lock(mutex); return failed.c_str(); }
+int64_t standin_calls() { std::lock_guard lock(mutex); int64_t n = 0; for (auto& [name, count] : calls) n += count; return n; }
 const char* standin_log() {
   std::lock_guard lock(mutex);
   text = entries.str();
@@ -248,7 +233,19 @@ void standin_on_launch(Callback f) { callback = f; }
 void standin_hold(Stream* s, int wanted) { std::lock_guard lock(mutex); (s ? s : defaults)->held = wanted; if (!wanted) releases++; }
 
 // ---- the driver
-Result cuInit(unsigned) { reserve(); return std::getenv("STANDIN_NO_DEVICE") ? 100 : ok; }
+Result cuInit(unsigned) {
+  reserve();
+  const char* chosen = std::getenv("CUDA_VISIBLE_DEVICES");
+  std::istringstream list(chosen ? chosen : "0,1");
+  visible.clear();
+  for (std::string item; std::getline(list, item, ',');) {   // up to the first that there is not
+    char* end = nullptr;
+    const long device = std::strtol(item.c_str(), &end, 10);
+    if (end == item.c_str() || device < 0 || device >= devices) break;
+    visible.push_back(int(device));
+  }
+  return visible.empty() ? 100 : ok;
+}
 Result cuDriverGetVersion(int* v) { *v = 13000; return ok; }
 Result cuGetErrorName(Result r, const char** s) {
   *s = r == invalid_value ? "CUDA_ERROR_INVALID_VALUE" : r == out_of_memory ? "CUDA_ERROR_OUT_OF_MEMORY" : r == invalid_context ? "CUDA_ERROR_INVALID_CONTEXT" : r == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : r == unjoined ? "CUDA_ERROR_STREAM_CAPTURE_UNJOINED" : r == wrong_thread ? "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD" : "CUDA_ERROR_UNKNOWN";
@@ -258,18 +255,20 @@ Result cuGetErrorString(Result r, const char** s) {
   *s = r == invalid_value ? "invalid argument" : r == out_of_memory ? "out of memory" : r == 700 ? "an illegal memory access was encountered" : "unknown error";
   return ok;
 }
-Result cuDeviceGetCount(int* n) { *n = devices; return ok; }
-Result cuDeviceGet(int* d, int i) { *d = i; return i < devices ? ok : 101; }
-Result cuDeviceGetName(char* s, int n, int d) { std::snprintf(s, size_t(n), "Stand-in GPU %d", d); return ok; }
-Result cuDeviceTotalMem_v2(size_t* n, int) { *n = capacity; return ok; }
+Result cuDeviceGetCount(int* n) { *n = int(visible.size()); return ok; }
+Result cuDeviceGet(int* d, int i) { CALL("cuDeviceGet"); *d = i; return i < int(visible.size()) ? ok : 101; }
+Result cuDeviceCanAccessPeer(int* can, int a, int b) { CALL("cuDeviceCanAccessPeer"); *can = a != b; return ok; }
+Result cuDeviceGetName(char* s, int n, int d) { CALL("cuDeviceGetName"); std::snprintf(s, size_t(n), "Stand-in GPU %d", visible[size_t(d)]); return ok; }
+Result cuDeviceTotalMem_v2(size_t* n, int) { CALL("cuDeviceTotalMem_v2"); *n = capacity; return ok; }
 Result cuDeviceGetAttribute(int* v, int which, int) {
+  CALL("cuDeviceGetAttribute");
   const std::map<int, int> known = {{1, 1024}, {8, 49152}, {10, 32}, {16, 132}, {18, 0}, {38, 52428800}, {39, 2048}, {75, 9}, {76, 0}, {97, 232448}};
   auto it = known.find(which);
   if (it == known.end()) return invalid_value;
   *v = it->second;
   return ok;
 }
-Result cuDevicePrimaryCtxRetain(int** c, int d) { contexts[d] = d; *c = &contexts[d]; return ok; }
+Result cuDevicePrimaryCtxRetain(int** c, int d) { CALL("cuDevicePrimaryCtxRetain"); contexts[d] = d; *c = &contexts[d]; return ok; }
 Result cuCtxSetCurrent(int* c) { CALL("cuCtxSetCurrent"); context = c ? *c : -1; return ok; }
 Result cuCtxSynchronize() {
   IN_CONTEXT("cuCtxSynchronize");
@@ -364,9 +363,13 @@ Result cuStreamQuery(Stream* s) {
   if (s && s->graph) return spoil(s->graph);
   return (s ? s : defaults)->held ? not_ready : ok;
 }
-Result cuStreamWaitEvent(Stream* s, Event* e, unsigned) {
+Result cuStreamWaitEvent(Stream* s, Event* e, unsigned flags) {
   IN_CONTEXT("cuStreamWaitEvent");
   Graph* into = s ? s->graph : nullptr;
+  if (flags & 1) {
+    if (!into) return invalid_value;
+    return submit(s, [e](Stream* of) { stream_of(of).time = std::max(stream_of(of).time, e->time); return ok; });
+  }
   if (into && e->capture != into->id) { spoil(into); return isolation; }   // it would depend on work outside
   if (e->capture) {
     auto from = std::find_if(captures.begin(), captures.end(), [&](Graph* g) { return g->id == e->capture; });
@@ -382,8 +385,7 @@ Result cuStreamWaitEvent(Stream* s, Event* e, unsigned) {
 }
 Result cuEventCreate(Event** e, unsigned flags) { IN_CONTEXT("cuEventCreate"); *e = new Event{next_event++, false, !(flags & 2), nullptr, 0}; return ok; }
 Result cuEventDestroy_v2(Event* e) { delete e; return ok; }
-Result cuEventRecord(Event* e, Stream* s) {
-  IN_CONTEXT("cuEventRecord");
+void reach(Event* e, Stream* s) {
   e->recorded = true;
   e->stream = s ? s : defaults;
   e->held_since = releases;
@@ -395,6 +397,14 @@ Result cuEventRecord(Event* e, Stream* s) {
   stream.worked = false;
   e->time = stream.time;
   entries << "record " << e->id << " stream " << stream_id(s) << '\n';
+}
+// External ones are nodes of a graph, and outside of it events as all others.
+Result cuEventRecordWithFlags(Event* e, Stream* s, unsigned flags) {
+  IN_CONTEXT("cuEventRecordWithFlags");
+  const bool as_node = flags & 1;
+  if (as_node && !(s && s->graph)) return invalid_value;
+  if (as_node) return submit(s, [e](Stream* of) { reach(e, of); return ok; });
+  reach(e, s);
   return ok;
 }
 Result cuEventQuery(Event* e) {
@@ -411,55 +421,6 @@ Result cuEventSynchronize(Event* e) {
   return ok;
 }
 
-Result cuStreamBeginCapture_v2(Stream* s, int mode) {
-  IN_CONTEXT("cuStreamBeginCapture_v2");
-  if (!s || s->graph) return unsupported;
-  s->graph = new Graph{{}, {s}, s, mode, next_capture++, false, std::this_thread::get_id()};
-  captures.insert(s->graph);
-  entries << "capture " << stream_id(s) << '\n';
-  return ok;
-}
-Result cuStreamEndCapture(Stream* s, Graph** graph) {
-  IN_CONTEXT("cuStreamEndCapture");
-  *graph = nullptr;
-  Graph* g = s ? s->graph : nullptr;
-  if (!g || g->origin != s) return unsupported;
-  if (g->mode != 2 && g->thread != std::this_thread::get_id()) return wrong_thread;
-  Result r = g->spoilt ? invalidated : ok;
-  for (Stream* member : g->members) {
-    if (!r && member != s && s->seen[member] < member->seen[member]) r = unjoined;
-    member->graph = nullptr;
-  }
-  for (Stream* member : g->members) member->seen.clear();
-  captures.erase(g);
-  if (r) delete g;
-  else *graph = g;
-  return r;
-}
-Result cuStreamGetCaptureInfo_v2(Stream* s, int* status, uint64_t* id, Graph**, const void**, size_t*) {
-  CALL("cuStreamGetCaptureInfo_v2");
-  Graph* g = s ? s->graph : nullptr;
-  *status = !g ? 0 : g->spoilt ? 2 : 1;
-  if (g && id) *id = g->id;
-  return ok;
-}
-Result cuThreadExchangeStreamCaptureMode(int* mode) { std::swap(*mode, capture_mode); return ok; }
-Result cuGraphGetNodes(Graph* g, void**, size_t* n) { CALL("cuGraphGetNodes"); *n = g->work.size(); return ok; }
-Result cuGraphInstantiateWithFlags(Graph** executable, Graph* g, unsigned long long) {
-  IN_CONTEXT("cuGraphInstantiateWithFlags");
-  UNSAFE;
-  *executable = new Graph(*g);
-  return ok;
-}
-Result cuGraphLaunch(Graph* executable, Stream* s) {
-  IN_CONTEXT("cuGraphLaunch");
-  entries << "replay " << executable->work.size() << " stream " << stream_id(s) << '\n';
-  for (const Work& work : executable->work)
-    if (const Result r = work(s)) return r;
-  return ok;
-}
-Result cuGraphDestroy(Graph* g) { CALL("cuGraphDestroy"); delete g; return ok; }
-Result cuGraphExecDestroy(Graph* g) { CALL("cuGraphExecDestroy"); delete g; return ok; }
 Result cuEventElapsedTime(float* ms, Event* a, Event* b) { CALL("cuEventElapsedTime"); *ms = float(double(b->time - a->time) / 1e6); return a->timing && b->timing ? ok : 400; }
 
 Result cuModuleLoadData(Module** m, const void* image) {
@@ -477,8 +438,9 @@ Result cuModuleGetFunction(Function** f, Module* m, const char* name) {
 }
 Result cuFuncGetAttribute(int* v, int which, Function*) { CALL("cuFuncGetAttribute"); *v = which == 0 ? 1024 : 0; return ok; }
 Result cuFuncSetAttribute(Function* f, int which, int v) { CALL("cuFuncSetAttribute"); if (which == 8) f->dynamic_shared = v; return ok; }
-Result cuFuncSetCacheConfig(Function*, int) { return ok; }
+Result cuFuncSetCacheConfig(Function*, int) { CALL("cuFuncSetCacheConfig"); return ok; }
 Result cuFuncGetParamInfo(Function* f, size_t i, size_t* offset, size_t* size) {
+  CALL("cuFuncGetParamInfo");
   if (i >= f->sizes.size()) return invalid_value;
   *offset = 0;
   *size = f->sizes[i];
@@ -497,4 +459,6 @@ Result cuLaunchKernelEx(const Config* c, Function* f, void** parameters, void**)
   for (unsigned i = 0; i < c->count; i++) words += " attribute " + std::to_string(c->attributes[i].id) + "=" + std::to_string(c->attributes[i].value);
   return launch(f, c->grid, c->block, c->shared, c->stream, parameters, words.c_str());
 }
+
+#include "standin_graphs.h"
 }

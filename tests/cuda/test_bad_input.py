@@ -53,7 +53,7 @@ def test_graphs_and_generators():
     wrong(lambda: ad.cuda.graph(3).__enter__(), AttributeError)
     wrong(lambda: ad.cuda.get_rng_state("cpu"), ValueError, "expected a cuda device, got 'cpu'")
     wrong(lambda: ad.cuda.get_rng_state(9), RuntimeError, "invalid device ordinal")
-    wrong(lambda: ad.cuda.manual_seed("seed"), TypeError)
+    wrong(lambda: ad.cuda.manual_seed("seed"), ValueError, "invalid literal for int")
     wrong(lambda: ad.cuda.set_rng_state(ad.zeros(3)), TypeError, "expected the bytes that get_state returned")
     wrong(lambda: ad.cuda.set_rng_state(ad.cuda.get_rng_state().cuda()), TypeError)
     wrong(lambda: ad.cuda.set_rng_state_all([]), ValueError)

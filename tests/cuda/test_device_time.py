@@ -228,7 +228,7 @@ def test_launches_that_fail_have_no_time():
     assert [len(e.kernels) for e in prof.function_events if e.name == "aten::hypot"] == [0, 1] and len(on_device(prof)) == 1
 
 
-@pytest.mark.parametrize("call", [b"cuEventRecord", b"cuEventElapsedTime"])
+@pytest.mark.parametrize("call", [b"cuEventRecordWithFlags", b"cuEventElapsedTime"])
 def test_events_that_fail_are_told_and_the_program_goes_on(call):
     x = ad.ones(1000).cuda()
     prof = profiler.profile(use_device="cuda")

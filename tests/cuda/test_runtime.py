@@ -71,7 +71,7 @@ class TestDevices:
             assert "RuntimeError: cuda: Found no NVIDIA driver" in python(code, ADJOINT_CUDA_DRIVER="")
         assert "can't load /nowhere.so" in python(code, ADJOINT_CUDA_DRIVER="/nowhere.so")
         assert "has no cuInit" in python(code, ADJOINT_CUDA_DRIVER="libc.so.6")
-        assert "No CUDA GPUs are available" in python(code, STANDIN_NO_DEVICE="1")
+        assert "No CUDA GPUs are available" in python(code, CUDA_VISIBLE_DEVICES="")
 
 
 class TestCopies:

@@ -31,8 +31,9 @@ SAME(stream_synchronize, cuStreamSynchronize); SAME(stream_query, cuStreamQuery)
 SAME(capture_begin, cuStreamBeginCapture_v2); SAME(capture_end, cuStreamEndCapture);
 SAME(capture_info, cuStreamGetCaptureInfo_v2); SAME(exchange_capture_mode, cuThreadExchangeStreamCaptureMode);
 SAME(graph_nodes, cuGraphGetNodes); SAME(graph_instantiate, cuGraphInstantiateWithFlags); SAME(graph_launch, cuGraphLaunch);
+SAME(graph_dot, cuGraphDebugDotPrint); SAME(can_access_peer, cuDeviceCanAccessPeer);
 SAME(graph_destroy, cuGraphDestroy); SAME(executable_destroy, cuGraphExecDestroy); SAME(event_create, cuEventCreate);
-SAME(event_destroy, cuEventDestroy_v2); SAME(event_record, cuEventRecord); SAME(event_query, cuEventQuery);
+SAME(event_destroy, cuEventDestroy_v2); SAME(event_record, cuEventRecordWithFlags); SAME(event_query, cuEventQuery);
 SAME(event_synchronize, cuEventSynchronize); SAME(event_elapsed, cuEventElapsedTime); SAME(module_load, cuModuleLoadData);
 SAME(module_function, cuModuleGetFunction); SAME(function_attribute, cuFuncGetAttribute);
 SAME(set_function_attribute, cuFuncSetAttribute); SAME(set_cache_config, cuFuncSetCacheConfig); SAME(launch, cuLaunchKernel);

@@ -2302,7 +2302,10 @@ class Generator:
 
     def __init__(self, device: _device | str | None=None) -> None: ...
 
-    def manual_seed(self, seed: _int) -> Generator: ...
+    def manual_seed(self, seed: _int) -> Generator:
+        """
+        Restarts it. The seed is in [-2**63, 2**64); a negative one stands for itself plus 2**64.
+        """
 
     def initial_seed(self) -> _int: ...
 
@@ -2320,7 +2323,7 @@ default_generator: Generator = ...
 def device_generator(device: _device | str | None) -> Generator:
     """The default generator of a device."""
 
-def manual_seed(seed: _int) -> Generator:
+def manual_seed(seed: SupportsInt) -> Generator:
     """Restarts the default generators of all devices."""
 
 def seed() -> _int:

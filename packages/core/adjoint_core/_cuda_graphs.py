@@ -37,6 +37,8 @@ class graph:
         pool: from `graph_pool_handle` or another graph's `pool()`; by default a pool of its own.
         stream: the stream to capture; by default one that all such captures of the device use.
         capture_error_mode: 'global', 'thread_local' or 'relaxed': in which threads unsafe calls are errors meanwhile.
+        enable_annotations: must be False: kernels carry no annotations of NVIDIA's tools.
+        check_input_liveness: whether replays are errors once memory is released that the graph uses and others allocated.
 
     Example::
 
@@ -48,6 +50,7 @@ class graph:
 
     Raises:
         RuntimeError: on entry, a capture is under way or the graph has one; on exit, the capture failed.
+        NotImplementedError: `enable_annotations`.
     """
 
     def __init__(
@@ -56,8 +59,13 @@ class graph:
         pool: tuple[int, int] | None = None,
         stream: _cuda.Stream | None = None,
         capture_error_mode: str = "global",
+        enable_annotations: bool = False,
+        check_input_liveness: bool = False,
     ) -> None:
+        if enable_annotations:
+            raise NotImplementedError("cuda.graph: enable_annotations=True: kernels carry no annotations")
         self._graph, self._pool, self._mode = cuda_graph, pool, capture_error_mode
+        self._check = check_input_liveness
         self._stream = stream
 
     def __enter__(self) -> None:
@@ -70,7 +78,7 @@ class graph:
         self._before = _cuda.current_device(), _cuda.set_stream(stream)
         _cuda.set_device(device)
         try:
-            self._graph.capture_begin(self._pool, self._mode)
+            self._graph.capture_begin(self._pool, self._mode, self._check)
         except BaseException:
             self._leave()
             raise

@@ -29,12 +29,14 @@ def manual_seed(seed: int) -> None:
 
     Example: `cuda.manual_seed(0); x = ad.rand(3, device="cuda")  # what manual_seed(0) and rand(3) give on the CPU`
     """
+    seed = int(seed)
     if _core._cuda.device_count():
         _generator("cuda").manual_seed(seed)
 
 
 def manual_seed_all(seed: int) -> None:
     """Restarts the default generators of all GPUs."""
+    seed = int(seed)
     for generator in _all():
         generator.manual_seed(seed)
 

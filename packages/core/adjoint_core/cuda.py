@@ -11,6 +11,24 @@ from contextlib import contextmanager
 
 from . import _core
 from ._cuda_graphs import CUDAGraph, graph, graph_pool_handle, is_current_stream_capturing
+from ._cuda_memory import (
+    caching_allocator_alloc,
+    caching_allocator_delete,
+    empty_cache,
+    get_per_process_memory_fraction,
+    max_memory_allocated,
+    max_memory_reserved,
+    mem_get_info,
+    memory_allocated,
+    memory_reserved,
+    memory_snapshot,
+    memory_stats,
+    memory_stats_as_nested_dict,
+    memory_summary,
+    reset_accumulated_memory_stats,
+    reset_peak_memory_stats,
+    set_per_process_memory_fraction,
+)
 from ._cuda_random import (
     get_rng_state,
     get_rng_state_all,
@@ -31,22 +49,26 @@ if TYPE_CHECKING:
 _cuda = _core._cuda
 Event = _cuda.Event
 Stream = _cuda.Stream
+can_device_access_peer = _cuda.can_device_access_peer
 current_device = _cuda.current_device
 current_stream = _cuda.current_stream
 default_stream = _cuda.default_stream
 device_count = _cuda.device_count
-empty_cache = _cuda.empty_cache
 offload = _cuda.offload
 set_device = _cuda.set_device
 synchronize = _cuda.synchronize
 
 __all__ = [
-    "CUDAGraph", "DeviceProperties", "Event", "Stream", "current_device", "current_stream", "default_stream", "device",
-    "device_count", "empty_cache", "get_device_capability", "get_device_name", "get_device_properties", "get_rng_state",
-    "get_rng_state_all", "graph", "graph_pool_handle", "initial_seed", "is_available", "is_current_stream_capturing",
-    "load_kernels_from", "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "mem_get_info",
-    "memory_allocated", "memory_reserved", "memory_stats", "offload", "reset_peak_memory_stats", "seed", "seed_all",
-    "set_device", "set_rng_state", "set_rng_state_all", "set_stream", "stream", "synchronize",
+    "CUDAGraph", "DeviceProperties", "Event", "ExternalStream", "Stream", "caching_allocator_alloc",
+    "caching_allocator_delete", "can_device_access_peer", "current_device", "current_stream", "default_stream", "device",
+    "device_count", "device_of", "empty_cache", "get_device_capability", "get_device_name", "get_device_properties",
+    "get_per_process_memory_fraction", "get_rng_state", "get_rng_state_all", "get_stream_from_external", "graph",
+    "graph_pool_handle", "initial_seed", "is_available", "is_bf16_supported", "is_current_stream_capturing",
+    "is_initialized", "load_kernels_from", "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved",
+    "mem_get_info", "memory_allocated", "memory_reserved", "memory_snapshot", "memory_stats", "memory_stats_as_nested_dict",
+    "memory_summary", "offload", "reset_accumulated_memory_stats", "reset_peak_memory_stats", "seed", "seed_all",
+    "set_device", "set_per_process_memory_fraction", "set_rng_state", "set_rng_state_all", "set_stream", "stream",
+    "synchronize",
 ]  # fmt: skip
 
 
@@ -114,6 +136,29 @@ def get_device_capability(device: Any = None) -> tuple[int, int]:
     return p.major, p.minor
 
 
+def ExternalStream(stream_ptr: int, device: Any = None) -> Stream:
+    """A stream that another library made and keeps alive.
+
+    Arguments:
+        stream_ptr: the driver's handle, as an integer.
+        device: where it was made: a cuda device, an index, or None for the current one.
+    """
+    return _cuda.external_stream(stream_ptr, device)
+
+
+get_stream_from_external = ExternalStream
+
+
+def is_initialized() -> bool:
+    """Whether a GPU has been used yet."""
+    return _cuda.is_initialized()
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """Whether kernels can compute with bfloat16: on GPUs of capability 8.0 and above; without one, False."""
+    return device_count() > 0 and get_device_capability() >= (8, 0)
+
+
 class device:
     """A context in which the current device of this thread is another one; None changes nothing.
 
@@ -130,6 +175,13 @@ class device:
 
     def __exit__(self, *error: object) -> None:
         set_device(self._before)
+
+
+class device_of(device):
+    """A context in which the current device is that of a tensor; a tensor of the CPU changes nothing."""
+
+    def __init__(self, obj: _core.Tensor) -> None:
+        super().__init__(obj.device if obj.is_cuda else None)
 
 
 def set_stream(stream: Stream | None) -> None:
@@ -153,38 +205,3 @@ def stream(stream: Stream | None) -> Iterator[None]:
             yield
         finally:
             _cuda.set_stream(before)
-
-
-def memory_stats(device: Any = None) -> dict[str, int]:
-    """What the allocator of a GPU holds: bytes and pieces, now and at most."""
-    return _cuda.statistics(device)
-
-
-def memory_allocated(device: Any = None) -> int:
-    """Bytes that tensors hold on a GPU, in pieces of 512 bytes."""
-    return memory_stats(device)["allocated_bytes.all.current"]
-
-
-def max_memory_allocated(device: Any = None) -> int:
-    """The most bytes that tensors held on a GPU since the start or `reset_peak_memory_stats`."""
-    return memory_stats(device)["allocated_bytes.all.peak"]
-
-
-def memory_reserved(device: Any = None) -> int:
-    """Bytes taken from the driver: those that tensors hold, and those kept for others to come."""
-    return memory_stats(device)["reserved_bytes.all.current"]
-
-
-def max_memory_reserved(device: Any = None) -> int:
-    """The most bytes that were taken from the driver."""
-    return memory_stats(device)["reserved_bytes.all.peak"]
-
-
-def reset_peak_memory_stats(device: Any = None) -> None:
-    """Restarts `max_memory_allocated` and `max_memory_reserved` from what is held now."""
-    _cuda.reset_peaks(device)
-
-
-def mem_get_info(device: Any = None) -> tuple[int, int]:
-    """Free and all bytes of a GPU, as the driver sees them."""
-    return _cuda.memory_info(device)

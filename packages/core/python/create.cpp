@@ -79,20 +79,20 @@ void bind_ranges(nb::module_& m) {
   m.def("arange", [](const Scalar& start, std::optional<Scalar> stop, std::optional<Scalar> step, OptDType dtype, OptDevice device, bool requires_grad) {
     const Scalar a = stop ? start : Scalar(0), b = stop ? *stop : start, s = step.value_or(Scalar(1));
     const bool whole = is_integral(a.dtype()) && is_integral(b.dtype()) && is_integral(s.dtype());
-    return finish(arange(a, b, s, dtype.value_or(whole ? DType::int64 : default_dtype())), requires_grad, device);
+    return finish(arange(a, b, s, dtype.value_or(whole ? DType::int64 : default_dtype()), device.value_or(Device{})), requires_grad);
   }, "start"_a, "end"_a = nb::none(), "step"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false,
       "Values from `start` to `end`, without `end`.");
   m.def("arange", [](const Scalar& stop, OptDType dtype, OptDevice device, bool requires_grad) {
-    return finish(arange(Scalar(0), stop, Scalar(1), dtype.value_or(is_integral(stop.dtype()) ? DType::int64 : default_dtype())), requires_grad, device);
+    return finish(arange(Scalar(0), stop, Scalar(1), dtype.value_or(is_integral(stop.dtype()) ? DType::int64 : default_dtype()), device.value_or(Device{})), requires_grad);
   }, nb::kw_only(), "end"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
   m.def("linspace", [](double start, double end, int64_t steps, OptDType dtype, OptDevice device, bool requires_grad) {
-    return finish(linspace(start, end, steps, dtype.value_or(default_dtype())), requires_grad, device);
+    return finish(linspace(start, end, steps, dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
   }, "start"_a, "end"_a, "steps"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "`steps` evenly spaced values, both ends included.");
   m.def("logspace", [](double start, double end, int64_t steps, double base, OptDType dtype, OptDevice device, bool requires_grad) {
-    return finish(to_dtype(pow(wrapped(base), linspace(start, end, steps, DType::float64)), dtype.value_or(default_dtype())), requires_grad, device);
+    return finish(cuda::uploaded(to_dtype(pow(wrapped(base), linspace(start, end, steps, DType::float64)), dtype.value_or(default_dtype())), device.value_or(Device{})), requires_grad);
   }, "start"_a, "end"_a, "steps"_a, "base"_a = 10.0, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "`steps` values from base**start to base**end.");
   m.def("eye", [](int64_t n, std::optional<int64_t> columns, OptDType dtype, OptDevice device, bool requires_grad) {
-    return finish(eye(n, columns.value_or(n), dtype.value_or(default_dtype())), requires_grad, device);
+    return finish(eye(n, columns.value_or(n), dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
   }, "n"_a, "m"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "The identity matrix, (n, m).");
 }
 

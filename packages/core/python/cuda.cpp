@@ -2,13 +2,11 @@
 #include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/without_gil.h>
 
+#include "cuda_device.h"
 #include "module.h"
 
 namespace adjoint::python {
 
-namespace {
-
-// The device that a call means: an index, a device, or None for the current one.
 int index_of(nb::handle which, const char* op) {
   Device d{DeviceType::cuda, -1};
   if (PyLong_Check(which.ptr())) {
@@ -22,12 +20,41 @@ int index_of(nb::handle which, const char* op) {
   return cuda::resolved(d).index;
 }
 
+namespace {
+
 Device device_at(int index) { return {DeviceType::cuda, static_cast<int8_t>(index)}; }
 const cuda::Stream& or_current(const std::optional<cuda::Stream>& s) { return s ? *s : cuda::current_stream(index_of(nb::none(), "stream")); }
 
+using cuda::Stream, cuda::Event;
+
+// Streams are contexts, also nested ones: what was current outside.
+thread_local std::vector<std::pair<int, Stream>> outside;
+
+void enter_stream(const Stream& s) {
+  outside.emplace_back(cuda::current_device(), cuda::current_stream(s.device));
+  cuda::set_device(s.device);
+  cuda::current_stream(s.device) = s;
+}
+void exit_stream() {
+  expect(!outside.empty(), "Stream.__exit__: this thread has entered no stream");
+  const auto [device, before] = outside.back();
+  outside.pop_back();
+  cuda::current_stream(before.device) = before;
+  cuda::set_device(device);
+}
+
+std::string text_of(const char* what, const void* handle, const Device* device) {
+  std::ostringstream text;
+  text << "<adjoint.cuda." << what;
+  if (device) text << " device=" << *device << " cuda_stream=";
+  else text << ' ';
+  if (handle || device) text << "0x" << std::hex << reinterpret_cast<uintptr_t>(handle) << '>';
+  else text << "uninitialized>";
+  return text.str();
+}
+
 void bind_streams(nb::module_& m) {
-  using cuda::Stream, cuda::Event;
-  nb::class_<Stream>(m, "Stream", "A queue of work on a GPU: what is put on it runs in order.\n\nArguments:\n    device: a cuda device, an index, or None for the current one.\n    priority: negative: before the work of other streams.")
+  nb::class_<Stream>(m, "Stream", "A queue of work on a GPU: what is put on it runs in order. As a context: this thread's current stream.\n\nArguments:\n    device: a cuda device, an index, or None for the current one.\n    priority: negative: before the work of other streams.")
       .def("__init__", [](Stream* self, nb::handle device, int priority) { new (self) Stream(cuda::new_stream(index_of(device, "Stream"), priority)); }, "device"_a = nb::none(), "priority"_a = 0)
       .def("synchronize", [](const Stream& s) { WithoutGil free(true); s.synchronize(); }, "Waits until all work on it is done.")
       .def("query", &Stream::query, "Whether all work on it is done.")
@@ -38,23 +65,23 @@ void bind_streams(nb::module_& m) {
         nb::cast<Event&>(event).record(s);
         return event;
       }, "event"_a = nb::none(), "Marks this point of its work; a new event if none is given.")
+      .def("__enter__", [](nb::handle self) {
+        enter_stream(nb::cast<const Stream&>(self));
+        return nb::borrow(self);
+      })
+      .def("__exit__", [](const Stream&, nb::args) { exit_stream(); })
       .def_prop_ro("cuda_stream", [](const Stream& s) { return reinterpret_cast<uintptr_t>(s.handle); }, "The driver's handle, as an integer.")
+      .def("__cuda_stream__", [](const Stream& s) { return std::pair(0, reinterpret_cast<uintptr_t>(s.handle)); }, "The version of this protocol, and the driver's handle: for other libraries.")
       .def_prop_ro("device", [](const Stream& s) { return device_at(s.device); })
+      .def_prop_ro("priority", &cuda::priority_of, "-1: before the work of other streams; else 0.")
+      .def_static("priority_range", [] { return std::pair(0, -1); }, "The least and the greatest priority.")
       .def("__eq__", [](const Stream& s, nb::handle o) { return nb::isinstance<Stream>(o) && nb::cast<const Stream&>(o) == s; }, "other"_a.none())
       .def("__hash__", [](const Stream& s) { return reinterpret_cast<uintptr_t>(s.handle) * 31 + static_cast<uintptr_t>(s.device); })
       .def("__repr__", [](const Stream& s) {
-        std::ostringstream text;
-        text << "<adjoint.cuda.Stream device=" << device_at(s.device) << " cuda_stream=0x" << std::hex << reinterpret_cast<uintptr_t>(s.handle) << ">";
-        return text.str();
+        const Device device = device_at(s.device);
+        return text_of("Stream", s.handle, &device);
       });
-  nb::class_<Event>(m, "Event", "A point in the work of a stream.\n\nArguments:\n    enable_timing: whether `elapsed_time` can be asked.\n    blocking, interprocess: have no effect.")
-      .def("__init__", [](Event* self, bool timing, bool, bool) { new (self) Event(timing); }, "enable_timing"_a = false, "blocking"_a = false, "interprocess"_a = false)
-      .def("record", [](Event& e, const std::optional<Stream>& s) { e.record(or_current(s)); }, "stream"_a = nb::none(), "Marks this point of the work of `stream`, or of the current one.")
-      .def("wait", [](const Event& e, const std::optional<Stream>& s) { e.wait(or_current(s)); }, "stream"_a = nb::none(), "Work put on `stream`, or the current one, runs after it.")
-      .def("synchronize", [](const Event& e) { WithoutGil free(true); e.synchronize(); }, "Waits for it.")
-      .def("query", &Event::query, "Whether it has been reached.")
-      .def("elapsed_time", &Event::elapsed, "end_event"_a, "Milliseconds between this event and `end_event`; both need enable_timing=True.")
-      .def_prop_ro("cuda_event", [](const Event& e) { return reinterpret_cast<uintptr_t>(e.handle()); }, "The driver's handle, as an integer; 0 before the first record.");
+  m.def("external_stream", [](uintptr_t handle, nb::handle device) { return cuda::external_stream(reinterpret_cast<cuda::StreamHandle>(handle), index_of(device, "ExternalStream")); }, "stream_ptr"_a, "device"_a = nb::none());
   m.def("current_stream", [](nb::handle device) { return cuda::current_stream(index_of(device, "current_stream")); }, "device"_a = nb::none());
   m.def("set_stream", [](const Stream& s) {
     const Stream before = cuda::current_stream(s.device);
@@ -64,10 +91,31 @@ void bind_streams(nb::module_& m) {
   m.def("default_stream", [](nb::handle device) { return Stream{nullptr, static_cast<int8_t>(index_of(device, "default_stream"))}; }, "device"_a = nb::none());
 }
 
+void bind_events(nb::module_& m) {
+  nb::class_<Event>(m, "Event", "A point in the work of a stream.\n\nArguments:\n    enable_timing: whether `elapsed_time` can be asked.\n    blocking: whether the CPU sleeps in `synchronize`, instead of looking all the time.\n    interprocess: must be False: events are of one process.\n    external: whether it is recorded and waited for at each replay of a graph that captures this.")
+      .def("__init__", [](Event* self, bool timing, bool blocking, bool interprocess, bool external) {
+        expect(!interprocess, ErrorKind::not_implemented, "Event: interprocess=True: events cannot be shared between processes");
+        new (self) Event({timing, blocking, external});
+      }, "enable_timing"_a = false, "blocking"_a = false, "interprocess"_a = false, "external"_a = false)
+      .def("record", [](Event& e, const std::optional<Stream>& s) { e.record(or_current(s)); }, "stream"_a = nb::none(), "Marks this point of the work of `stream`, or of the current one.")
+      .def("wait", [](const Event& e, const std::optional<Stream>& s) { e.wait(or_current(s)); }, "stream"_a = nb::none(), "Work put on `stream`, or the current one, runs after it.")
+      .def("synchronize", [](const Event& e) { WithoutGil free(true); e.synchronize(); }, "Waits for it.")
+      .def("query", &Event::query, "Whether it has been reached.")
+      .def("elapsed_time", &Event::elapsed, "end_event"_a, "Milliseconds between this event and `end_event`; both need enable_timing=True.")
+      .def_prop_ro("device", [](const Event& e) -> std::optional<Device> {
+        if (!e.handle()) return {};
+        return device_at(e.device());
+      }, "Of the stream that it was first recorded on; None before.")
+      .def_prop_ro("cuda_event", [](const Event& e) { return reinterpret_cast<uintptr_t>(e.handle()); }, "The driver's handle, as an integer; 0 before the first record.")
+      .def("__repr__", [](const Event& e) { return text_of("Event", e.handle(), nullptr); });
+}
+
 void bind_devices(nb::module_& m) {
   m.def("device_count", &cuda::device_count);
+  m.def("is_initialized", [] { return cuda::in_use.load(); });
   m.def("current_device", [] { return index_of(nb::none(), "current_device"); });
   m.def("set_device", [](nb::handle device) { cuda::set_device(index_of(device, "set_device")); }, "device"_a);
+  m.def("can_device_access_peer", [](nb::handle device, nb::handle peer) { return cuda::can_access_peer(index_of(device, "can_device_access_peer"), index_of(peer, "can_device_access_peer")); }, "device"_a, "peer_device"_a);
   m.def("synchronize", [](nb::handle device) {
     const int index = index_of(device, "synchronize");
     WithoutGil free(true);
@@ -92,27 +140,6 @@ void bind_devices(nb::module_& m) {
   }, "device"_a = nb::none());
 }
 
-void bind_device_memory(nb::module_& m) {
-  m.def("statistics", [](nb::handle device) {
-    const cuda::Statistics s = cuda::statistics(index_of(device, "memory_stats"));
-    nb::dict d;
-    d["allocated_bytes.all.current"] = s.allocated;
-    d["allocated_bytes.all.peak"] = s.peak_allocated;
-    d["reserved_bytes.all.current"] = s.reserved;
-    d["reserved_bytes.all.peak"] = s.peak_reserved;
-    d["active.all.current"] = s.blocks;
-    d["segment.all.current"] = s.segments;
-    d["waiting.all.current"] = s.waiting;
-    d["allocation.all.allocated"] = s.allocations;
-    d["num_device_alloc"] = s.driver_allocations;
-    return d;
-  }, "device"_a = nb::none());
-  m.def("reset_peaks", [](nb::handle device) { cuda::reset_peaks(index_of(device, "reset_peak_memory_stats")); }, "device"_a = nb::none());
-  m.def("memory_info", [](nb::handle device) { return cuda::memory_info(index_of(device, "mem_get_info")); }, "device"_a = nb::none());
-  m.def("empty_cache", &cuda::empty_cache);
-  m.def("offload", &cuda::offloaded, "input"_a);
-}
-
 void bind_device_methods() {
   const Methods t;
   t.def("cuda", [](const Tensor& x, nb::handle device, bool non_blocking) { return to_device(x, device_at(index_of(device, "cuda")), non_blocking); },
@@ -128,8 +155,9 @@ void bind_device_methods() {
 void bind_cuda(nb::module_& m) {
   nb::module_ c = m.def_submodule("_cuda", "The GPU runtime.");
   bind_streams(c);
+  bind_events(c);
   bind_devices(c);
-  bind_device_memory(c);
+  bind_cuda_memory(c);
   bind_cuda_kernels(c);
   bind_cuda_graphs(c);
   bind_device_methods();

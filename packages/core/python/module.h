@@ -82,6 +82,7 @@ void bind_cuda_arrays();
 Tensor from_cuda_array(nb::handle array);   // that has __cuda_array_interface__
 void bind_cuda_graphs(nb::module_& m);
 void bind_cuda_kernels(nb::module_& m);
+void bind_cuda_memory(nb::module_& m);
 nb::list attribute_names(const std::string& op);   // of a record
 
 }  // namespace adjoint::python

@@ -1,5 +1,5 @@
 // Random numbers.
-#include <adjoint/core/cuda/stream.h>
+#include <adjoint/core/cuda/graph.h>
 
 #include <cstring>
 
@@ -48,7 +48,7 @@ std::vector<Generator*> all_generators() {
 }
 States all_states() {
   States states;
-  for (const Generator* g : all_generators()) states.emplace_back(g->seed, g->offset);
+  for (Generator* g : all_generators()) states.emplace_back(g->seed, cuda::position_of(*g));
   return states;
 }
 
@@ -56,18 +56,19 @@ void bind_generator(nb::module_& m) {
   nb::class_<Generator>(m, "Generator", "A stream of random numbers: a key and a position.")
       .def("__init__", [](Generator* self, OptDevice device) { new (self) Generator{67280421310721ull, 0, resolved(device)}; }, "device"_a = nb::none())
       .def("manual_seed", [](nb::handle self, nb::handle seed) {
-        nb::cast<Generator&>(self).restart(seed_of(PyNumber_Index(seed.ptr())));
+        expect(PyLong_CheckExact(seed.ptr()), "manual_seed expected a long, but got ", nb::type_name(seed.type()).c_str());
+        cuda::restart(nb::cast<Generator&>(self), seed_of(Py_NewRef(seed.ptr())));
         return nb::borrow(self);
-      }, "seed"_a, nb::sig("def manual_seed(self, seed: int) -> Generator"))
+      }, nb::sig("def manual_seed(self, seed: int) -> Generator"), "seed"_a, "Restarts it. The seed is in [-2**63, 2**64); a negative one stands for itself plus 2**64.")
       .def("initial_seed", [](const Generator& g) { return g.seed; })
       .def("seed", [](Generator& g) {
-        g.restart(random_seed());
+        cuda::restart(g, random_seed());
         return g.seed;
       })
-      .def("get_state", [](const Generator& g) {
+      .def("get_state", [](Generator& g) {
         Tensor t = empty({sizeof g.seed + sizeof g.offset}, DType::uint8);
         std::memcpy(t->data, &g.seed, sizeof g.seed);
-        std::memcpy(t->data + sizeof g.seed, &g.offset, sizeof g.offset);
+        std::memcpy(t->data + sizeof g.seed, &cuda::position_of(g), sizeof g.offset);
         return t;
       }, "The seed and the position, as bytes.")
       .def("set_state", [](nb::handle self, const Tensor& t) {
@@ -75,7 +76,7 @@ void bind_generator(nb::module_& m) {
         expect(t->storage && t->contiguous() && t.dim() == 1 && t.numel() == sizeof g.seed + sizeof g.offset && t.dtype() == DType::uint8 && t.device().type == DeviceType::cpu, ErrorKind::type, "set_state: expected the bytes that get_state returned, got ", t.dtype(), " of shape ", t.sizes());
         const Tensor bytes = contiguous(t);
         std::memcpy(&g.seed, bytes->data, sizeof g.seed);
-        std::memcpy(&g.offset, bytes->data + sizeof g.seed, sizeof g.offset);
+        std::memcpy(&cuda::position_of(g), bytes->data + sizeof g.seed, sizeof g.offset);
         return nb::borrow(self);
       }, "new_state"_a)
       .def_prop_ro("device", [](const Generator& g) { return g.device; });
@@ -84,7 +85,7 @@ void bind_generator(nb::module_& m) {
   m.def("manual_seed", [](nb::handle seed) {
     seed_all(seed_of(PyNumber_Long(seed.ptr())));
     return nb::cast(&default_generator(), nb::rv_policy::reference);
-  }, "seed"_a, nb::sig("def manual_seed(seed: int) -> Generator"), "Restarts the default generators of all devices.");
+  }, nb::sig("def manual_seed(seed: typing.SupportsInt) -> Generator"), "seed"_a, "Restarts the default generators of all devices.");
   m.def("seed", [] {
     const uint64_t seed = random_seed();
     seed_all(seed);
@@ -95,7 +96,7 @@ void bind_generator(nb::module_& m) {
   m.def("set_random_states", [](const States& states) {
     const std::vector<Generator*> all = all_generators();
     expect(states.size() == all.size(), ErrorKind::value, "set_random_states: expected what random_states returned, got ", states.size(), " states");
-    for (size_t i = 0; i < all.size(); i++) std::tie(all[i]->seed, all[i]->offset) = states[i];
+    for (size_t i = 0; i < all.size(); i++) std::tie(all[i]->seed, cuda::position_of(*all[i])) = states[i];
   }, "states"_a);
 }
 
@@ -133,7 +134,7 @@ void bind_integers(nb::module_& m) {
   m.def("randint_like", like, "input"_a, "low"_a, "high"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "memory_format"_a = nb::none(), "generator"_a.none() = nb::none());
   m.def("randperm", [](int64_t n, Generator* g, OptDType dtype, OptDevice device, bool requires_grad) {
     const Device d = resolved(device);
-    return finish(to_device(randperm(n, dtype.value_or(DType::int64), chosen(g, d)), d), requires_grad);
+    return finish(randperm(n, dtype.value_or(DType::int64), chosen(g, d), d), requires_grad);
   }, "n"_a, nb::kw_only(), "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A random order of 0 ... n-1.");
 }
 

@@ -133,9 +133,7 @@ void large_free(void* p, size_t bytes) noexcept { large_heap().release(p, bytes)
 }  // namespace detail
 
 OutOfMemory::OutOfMemory(size_t bytes) { std::snprintf(text_, sizeof text_, "out of memory: tried to allocate %zu bytes", bytes); }
-OutOfMemory::OutOfMemory(size_t bytes, int device, size_t allocated, size_t reserved) {
-  std::snprintf(text_, sizeof text_, "CUDA out of memory. Tried to allocate %zu bytes on GPU %d; %zu bytes are in use, %zu more are held by adjoint.", bytes, device, allocated, reserved - allocated);
-}
+OutOfMemory::OutOfMemory(const char* text) { std::snprintf(text_, sizeof text_, "%s", text); }
 
 size_t booked_bytes(size_t bytes) noexcept { return (bytes + 15) >> 4 >= detail::SmallHeap::classes ? detail::round_up(bytes) : 0; }
 MemoryStats memory_stats() noexcept { return detail::large_heap().stats(); }

@@ -4,6 +4,7 @@
 #include <adjoint/engine/device_log.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -27,7 +28,7 @@ Pool& pool(int device) {
 cuda::Event take(int device) {
   Pool& p = pool(device);
   const std::lock_guard lock(p.mutex);
-  if (p.events.empty()) return cuda::Event(true);
+  if (p.events.empty()) return cuda::Event({.timing = true});
   cuda::Event e = std::move(p.events.back());
   p.events.pop_back();
   return e;
@@ -85,11 +86,18 @@ void DeviceLog::end(const cuda::Stream& stream) noexcept {
   } catch (const Error& e) { fault_ = e.what(); }
 }
 
+// The driver gives times between events as float32: over more than a second it is coarser than its clock. From there on they are taken
+// from this piece.
 void DeviceLog::find_times(Piece& p) {
-  const Clock& c = *clocks_[p.device];
+  constexpr int64_t far = 1'000'000'000;
+  Clock& c = *clocks_[p.device];
   p.after.synchronize();
   p.start = c.time + nanoseconds(c.event.elapsed(p.before));
   p.end = p.start + nanoseconds(p.before.elapsed(p.after));
+  if (std::abs(p.start - c.time) > far) {
+    std::swap(c.event, p.before);
+    c.time = p.start;
+  }
   give_back(std::move(p.before));
   give_back(std::move(p.after));
 }

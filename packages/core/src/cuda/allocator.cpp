@@ -1,126 +1,68 @@
 // The caching allocator of device memory. Memory comes from the driver in segments (2 MiB for small requests, 20 MiB or more for
-// large ones), each of one stream. Free pieces of up to 1 MiB lie in lists by size (multiples of 512 bytes), larger ones in a tree;
-// the smallest that fits is taken and split, neighbours join on release. A released piece may be used again at once by its own
-// stream, whose work runs in order; where other streams used it, it waits for one event of each.
+// large ones), each of one stream. The smallest free piece that fits is taken and split, neighbours join on release. A released piece
+// may be used again at once by its own stream, whose work runs in order; where other streams used it, it waits for one event of each.
 // What is allocated while a graph is captured comes from a pool that nothing else takes from, so that its addresses hold at each replay;
 // meanwhile no events are asked for, and nothing goes back to the driver.
 #include <adjoint/core/allocator.h>
 #include <adjoint/core/cuda/graph.h>
 #include <adjoint/core/cuda/memory.h>
+#include <adjoint/core/cuda/statistics.h>
 #include <adjoint/core/error.h>
 
 #include <algorithm>
-#include <bit>
-#include <cstdio>
 #include <deque>
+#include <iomanip>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <vector>
 
+#include "cuda/free_pieces.h"
+#include "cuda/pinned.h"
 #include "watched_here.h"
 
 namespace adjoint::cuda {
 
-struct FreePieces;
-
-struct Block {
-  Pointer data;
-  size_t size;
-  Stream stream;
-  FreePieces* home;            // of its stream
-  Block *before, *after;       // neighbours in the segment
-  Block *next, **link;         // in a free list, and what points here
-  bool small, used;
-  uint32_t pending;            // events it waits for
-  std::vector<Stream> users;   // other streams
-};
-
 namespace {
 
-constexpr size_t unit = 512, small_limit = size_t(1) << 20, small_segment = size_t(2) << 20, large_segment = size_t(20) << 20;
-constexpr size_t bins = small_limit / unit;
+constexpr size_t unit = FreePieces::unit, small_limit = FreePieces::small_limit, small_segment = size_t(2) << 20, large_segment = size_t(20) << 20;
 
-struct BySize {
-  using is_transparent = void;
-  bool operator()(const Block* a, const Block* b) const { return a->size != b->size ? a->size < b->size : a->data < b->data; }
-  bool operator()(const Block* a, size_t size) const { return a->size < size; }
-  bool operator()(size_t size, const Block* b) const { return size < b->size; }
-};
-
-}  // namespace
-
-// The free pieces of one stream, and of one pool. Bin i holds pieces of (i + 1) units; the last one of small segments holds all above the limit too.
-struct FreePieces {
-  Block* bin[bins + 1] = {};
-  uint64_t filled[(bins + 64) / 64] = {};
-  std::set<Block*, BySize> large;
-
-  static size_t bin_of(size_t size) { return std::min(size / unit - 1, bins); }
-  void put(Block* b) {
-    if (!b->small) { large.insert(b); return; }
-    const size_t i = bin_of(b->size);
-    b->next = bin[i];
-    b->link = &bin[i];
-    if (b->next) b->next->link = &b->next;
-    bin[i] = b;
-    filled[i / 64] |= uint64_t(1) << i % 64;
-  }
-  void remove(Block* b) {
-    if (!b->small) { large.erase(b); return; }
-    *b->link = b->next;
-    if (b->next) b->next->link = b->link;
-    const size_t i = bin_of(b->size);
-    if (!bin[i]) filled[i / 64] &= ~(uint64_t(1) << i % 64);
-  }
-  Block* smallest(size_t size, bool small) {
-    if (!small) {
-      auto it = large.lower_bound(size);
-      return it == large.end() ? nullptr : *it;
-    }
-    size_t word = bin_of(size) / 64;
-    uint64_t bits = filled[word] & ~uint64_t(0) << bin_of(size) % 64;
-    while (!bits && ++word < std::size(filled)) bits = filled[word];
-    return bits ? bin[word * 64 + static_cast<size_t>(std::countr_zero(bits))] : nullptr;
-  }
-  template <class F> void each(F&& f) {
-    for (Block* first : bin)
-      for (Block *b = first, *next; b; b = next) { next = b->next; f(b); }
-    for (auto it = large.begin(); it != large.end();) f(*it++);
-  }
-};
-
-namespace {
+std::string readable(size_t bytes) {
+  const char* const names[] = {" bytes", " KiB", " MiB", " GiB", " TiB"};
+  auto n = static_cast<double>(bytes);
+  size_t i = 0;
+  for (; n >= 1024 && i + 1 < std::size(names); i++) n /= 1024;
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(i ? 2 : 0) << n << names[i];
+  return text.str();
+}
 
 class DeviceHeap {
  public:
   Block* allocate(size_t bytes, const Stream& stream, Pool pool) {
     const size_t size = std::max(unit, (bytes + unit - 1) / unit * unit);
     std::lock_guard lock(mutex_);
-    if (stats_.waiting) collect(false);
+    if (!waiting_.empty() || !postponed_.empty()) collect(false);
     FreePieces& home = home_of(stream, pool);
     const bool small = size <= small_limit;
     Block* b = home.smallest(size, small);
-    if (b) home.remove(b);
+    if (b) take_out(b);
     else b = segment(bytes, size, small, stream, home);
     split(b, size);
     b->used = true;
-    stats_.allocations++;
-    stats_.blocks++;
-    stats_.allocated += b->size;
-    stats_.peak_allocated = std::max(stats_.peak_allocated, stats_.allocated);
+    b->requested = bytes;
+    b->serial = ++last_serial_;
+    count_use(b, 1);
+    count_active(b, 1);
     return b;
   }
   void release(Block* b) noexcept {
     std::lock_guard lock(mutex_);
     b->used = false;
-    stats_.blocks--;
-    stats_.allocated -= b->size;
+    count_use(b, -1);
     if (b->users.empty()) [[likely]] return put_back(b);
-    stats_.waiting++;
     b->pending = 1;
-    if (captures) released_in_capture_.push_back(b);
+    if (captures) postponed_.push_back(b);
     else wait_for_users(b);
   }
   void use(Block* b, const Stream& stream) {
@@ -131,10 +73,36 @@ class DeviceHeap {
     std::lock_guard lock(mutex_);
     return stats_;
   }
-  void reset_peaks() {
+  template <class F> void each_count(F&& f) {
     std::lock_guard lock(mutex_);
-    stats_.peak_allocated = stats_.allocated;
-    stats_.peak_reserved = stats_.reserved;
+    stats_.each([&](const char*, Counts& c) { f(c.all), f(c.small), f(c.large); });
+  }
+  void reset_totals() {
+    each_count([](Count& c) { c.in = c.out = 0; });
+    std::lock_guard lock(mutex_);
+    stats_.retries = stats_.failures = stats_.driver_allocations = stats_.driver_frees = 0;
+  }
+  std::vector<Segment> snapshot() {
+    std::lock_guard lock(mutex_);
+    std::vector<Segment> all;
+    for (const auto& [data, first] : segments_) {
+      Segment s{first->stream, first->home->pool, first->small, {}};
+      for (const Block* b = first; b; b = b->after) s.pieces.push_back({b->data, b->size, b->requested, b->used ? Piece::in_use : b->pending ? Piece::waiting : Piece::free});
+      all.push_back(std::move(s));
+    }
+    return all;
+  }
+  bool still_allocated(Pointer address, uint64_t serial) {
+    std::lock_guard lock(mutex_);
+    auto it = segments_.upper_bound(address);
+    if (it == segments_.begin()) return false;
+    const Block* b = std::prev(it)->second;
+    while (b && b->data < address) b = b->after;
+    return b && b->data == address && b->used && b->serial == serial;
+  }
+  void limit(size_t bytes) {
+    std::lock_guard lock(mutex_);
+    limit_ = bytes;
   }
   void empty_cache() {
     std::lock_guard lock(mutex_);
@@ -147,77 +115,116 @@ class DeviceHeap {
     const std::pair key(s.handle, pool);
     if (last_home_ && last_key_ == key) return *last_home_;
     auto& home = homes_[key];
-    if (!home) home = std::make_unique<FreePieces>();
+    if (!home) home = std::make_unique<FreePieces>(pool);
     last_key_ = key;
     return *(last_home_ = home.get());
   }
+  Result take_from_driver(Pointer* data, size_t whole) {
+    if (static_cast<size_t>(stats_.reserved_bytes.all.current) + whole > limit_) return out_of_memory;
+    const Unrecorded guard;
+    return driver().allocate(data, whole);
+  }
   Block* segment(size_t bytes, size_t size, bool small, const Stream& stream, FreePieces& home) {
     const size_t whole = small ? small_segment : size < large_segment / 2 ? large_segment : (size + small_segment - 1) / small_segment * small_segment;
+    home.segments++;   // so that it is not given up
     Pointer data = 0;
-    const Unrecorded guard;
-    Result r = driver().allocate(&data, whole);
-    if (r == out_of_memory && !captures) {   // what we keep may be what is missing
-      collect(true);
-      trim();
-      r = driver().allocate(&data, whole);
+    try {
+      Result r = take_from_driver(&data, whole);
+      if (r == out_of_memory && !captures) {   // what we keep may be what is missing
+        stats_.retries++;
+        collect(true);
+        trim();
+        r = take_from_driver(&data, whole);
+      }
+      if (r == out_of_memory) fail_allocating(bytes, whole, stream.device);
+      check(r, "cuMemAlloc");
+    } catch (...) {
+      home.segments--;
+      throw;
     }
-    if (r == out_of_memory) throw OutOfMemory(bytes, stream.device, stats_.allocated, stats_.reserved);
-    check(r, "cuMemAlloc");
     stats_.driver_allocations++;
-    stats_.segments++;
-    stats_.reserved += whole;
-    stats_.peak_reserved = std::max(stats_.peak_reserved, stats_.reserved);
-    return new Block{data, whole, stream, &home, nullptr, nullptr, nullptr, nullptr, small, false, 0, {}};
+    stats_.segments.add(1, small);
+    stats_.reserved_bytes.add(static_cast<int64_t>(whole), small);
+    return segments_[data] = new Block{data, whole, 0, stream, &home, nullptr, nullptr, nullptr, nullptr, small, false, 0, 0, {}};
   }
+  [[noreturn]] void fail_allocating(size_t bytes, size_t whole, int device) {
+    stats_.failures++;
+    const auto held = static_cast<size_t>(stats_.reserved_bytes.all.current), used = static_cast<size_t>(stats_.allocated_bytes.all.current);
+    size_t available = 0, all = 0;
+    std::ostringstream text;
+    text << "CUDA out of memory. Tried to allocate " << readable(bytes) << ". GPU " << device << " has a total capacity of " << readable(properties(device).total_memory);
+    if (!driver().memory_info(&available, &all)) text << " of which " << readable(available) << " is free";
+    text << ". Tensors hold " << readable(used) << ", and " << readable(held - used) << " more are kept for others to come. ";
+    if (held + whole > limit_) text << "set_per_process_memory_fraction allows " << readable(limit_) << " in all. ";
+    if (captures) text << "During a capture nothing goes back to the driver: empty_cache() before it.";
+    else if (held - used >= bytes) text << "What is kept lies in pieces: tensors of fewer different sizes, made in the same order at each step, leave fewer of them.";
+    else text << "Smaller batches, utils.checkpoint and autograd.graph.save_on_cpu need less.";
+    throw OutOfMemory(text.str().c_str());
+  }
+
   void split(Block* b, size_t size) {
     const size_t rest = b->size - size;
     if (rest < (b->small ? unit : small_limit)) return;
-    auto* r = new Block{b->data + size, rest, b->stream, b->home, b, b->after, nullptr, nullptr, b->small, false, 0, {}};
+    auto* r = new Block{b->data + size, rest, 0, b->stream, b->home, b, b->after, nullptr, nullptr, b->small, false, 0, 0, {}};
     if (b->after) b->after->before = r;
     b->after = r;
     b->size = size;
-    b->home->put(r);
+    put_in(r);
   }
   static bool is_free(const Block* b) { return b && !b->used && !b->pending; }
-  void put_back(Block* b) {
-    if (Block* o = b->before; is_free(o)) {
-      o->home->remove(o);
-      b->data = o->data;
-      b->size += o->size;
-      b->before = o->before;
-      if (b->before) b->before->after = b;
-      delete o;
-    }
-    if (Block* o = b->after; is_free(o)) {
-      o->home->remove(o);
-      b->size += o->size;
-      b->after = o->after;
-      if (b->after) b->after->before = b;
-      delete o;
-    }
+  // Free pieces, in and out of their lists: whoever has neighbours cannot go back to the driver.
+  void put_in(Block* b) {
+    count_split(b, 1);
     b->home->put(b);
   }
+  void take_out(Block* b) {
+    count_split(b, -1);
+    b->home->remove(b);
+  }
+  void put_back(Block* b) {
+    count_active(b, -1);
+    if (is_free(b->before)) {
+      b = b->before;
+      take_out(b);
+      join(b);
+    }
+    if (is_free(b->after)) {
+      take_out(b->after);
+      join(b);
+    }
+    put_in(b);
+  }
+  static void join(Block* b) {   // with the piece behind it
+    Block* o = b->after;
+    b->size += o->size;
+    b->after = o->after;
+    if (b->after) b->after->before = b;
+    delete o;
+  }
+
   // b->pending is 1 until all are noted.
   void wait_for_users(Block* b) {
-    for (const Stream& s : b->users) {
+    while (!b->users.empty()) {
       auto event = std::make_unique<Event>();
-      try { event->record(s); }
-      catch (const Error&) { continue; }   // the driver is gone or the device has failed: nothing runs there any more
+      try {
+        event->record(b->users.back());
+      } catch (const Error&) {   // again later, whatever is wrong with the device
+        postponed_.push_back(b);
+        return;
+      }
+      b->users.pop_back();
       b->pending++;
       waiting_.push_back({std::move(event), b});
     }
-    b->users.clear();
     one_less(b);
   }
   void one_less(Block* b) {
-    if (--b->pending) return;
-    stats_.waiting--;
-    put_back(b);
+    if (!--b->pending) put_back(b);
   }
   // Takes back blocks whose foreign uses are over; `wait`: after waiting for them.
   void collect(bool wait) {
     if (captures) return;
-    for (Block* b : std::exchange(released_in_capture_, {})) wait_for_users(b);
+    for (Block* b : std::exchange(postponed_, {})) wait_for_users(b);
     for (auto it = waiting_.begin(); it != waiting_.end();) {
       if (wait) it->event->synchronize();
       else if (!it->event->query()) { ++it; continue; }
@@ -226,19 +233,39 @@ class DeviceHeap {
       one_less(b);
     }
   }
+  // Gives back segments that are free, but for those of graphs, and forgets homes without any.
   void trim() {
-    for (auto& [key, home] : homes_) {
-      if (key.second && pool_in_use(key.second)) continue;
-      home->each([&](Block* b) {
-        if (b->before || b->after) return;
-        b->stream.synchronize();
-        home->remove(b);
-        check(driver().free(b->data), "cuMemFree");
-        stats_.segments--;
-        stats_.reserved -= b->size;
-        delete b;
-      });
+    for (auto it = segments_.begin(); it != segments_.end();) {
+      Block* b = it->second;
+      if (!is_free(b) || b->after || (b->home->pool && pool_in_use(b->home->pool))) { ++it; continue; }
+      if (b->home->pool) check(driver().synchronize(), "cuCtxSynchronize");   // replays may have run on any stream
+      else b->stream.synchronize();
+      check(driver().free(b->data), "cuMemFree");
+      stats_.driver_frees++;
+      stats_.segments.add(-1, b->small);
+      stats_.reserved_bytes.add(-static_cast<int64_t>(b->size), b->small);
+      b->home->remove(b);
+      b->home->segments--;
+      delete b;
+      it = segments_.erase(it);
     }
+    last_home_ = nullptr;
+    std::erase_if(homes_, [](const auto& home) { return home.second->segments == 0; });
+  }
+
+  void count_use(const Block* b, int sign) {
+    stats_.allocations.add(sign, b->small);
+    stats_.allocated_bytes.add(sign * static_cast<int64_t>(b->size), b->small);
+    stats_.requested_bytes.add(sign * static_cast<int64_t>(b->requested), b->small);
+  }
+  void count_active(const Block* b, int sign) {
+    stats_.active.add(sign, b->small);
+    stats_.active_bytes.add(sign * static_cast<int64_t>(b->size), b->small);
+  }
+  void count_split(const Block* b, int sign) {
+    if (!b->before && !b->after) return;
+    stats_.split.add(sign, b->small);
+    stats_.split_bytes.add(sign * static_cast<int64_t>(b->size), b->small);
   }
 
   struct Waiting { std::unique_ptr<Event> event; Block* block; };
@@ -247,8 +274,11 @@ class DeviceHeap {
   std::map<HomeKey, std::unique_ptr<FreePieces>> homes_;
   FreePieces* last_home_ = nullptr;
   HomeKey last_key_;
+  std::map<Pointer, Block*> segments_;   // the first piece of each
   std::deque<Waiting> waiting_;
-  std::vector<Block*> released_in_capture_;
+  std::vector<Block*> postponed_;        // released, and their users are not yet waited for
+  size_t limit_ = ~size_t(0);
+  uint64_t last_serial_ = 0;
   Statistics stats_{};
 };
 
@@ -257,10 +287,6 @@ DeviceHeap& heap(int device) {
   static auto* heaps = new DeviceHeap[max_devices];
   return heaps[device];
 }
-
-}  // namespace
-
-namespace {
 
 // Of the whole piece, as statistics() counts.
 void tell(const Block* b, bool freed) noexcept {
@@ -279,21 +305,33 @@ Block* allocate(size_t bytes, int device) {
   return b;
 }
 void release(Block* b) noexcept {
+  if (forked()) return;
   tell(b, true);
   heap(b->stream.device).release(b);
 }
 void* address(const Block* b) noexcept { return reinterpret_cast<void*>(b->data); }
+uint64_t pool_of(const Block* b) noexcept { return b->home->pool; }
+uint64_t serial_of(const Block* b) noexcept { return b->serial; }
+bool still_allocated(const void* address, uint64_t serial, int device) { return heap(device).still_allocated(reinterpret_cast<Pointer>(address), serial); }
 void use(Block* b, const Stream& stream) {
+  if (captures.load(std::memory_order_relaxed))
+    if (Graph* graph = recorder(stream)) graph->note_input(b);
   if (b->stream == stream) [[likely]] return;
   heap(b->stream.device).use(b, stream);
 }
 
 Statistics statistics(int device) { return heap(device).statistics(); }
-void reset_peaks(int device) { heap(device).reset_peaks(); }
+void reset_peaks(int device) {
+  heap(device).each_count([](Count& c) { c.peak = c.current; });
+}
+void reset_totals(int device) { heap(device).reset_totals(); }
+std::vector<Segment> snapshot(int device) { return heap(device).snapshot(); }
+void set_memory_limit(size_t bytes, int device) { heap(device).limit(bytes); }
 void empty_cache() {
   if (captures) fail_capturing("empty_cache waits for streams");
+  empty_pinned_cache();
   for (int i = 0; i < device_count(); i++)
-    if (heap(i).statistics().reserved) {
+    if (heap(i).statistics().segments.all.current) {
       enter(i);
       heap(i).empty_cache();
     }

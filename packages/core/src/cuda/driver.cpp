@@ -2,10 +2,14 @@
 #include <adjoint/core/cuda/driver.h>
 #include <adjoint/core/error.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <string>
 #if __has_include(<dlfcn.h>)
 #include <dlfcn.h>
+#endif
+#if __has_include(<pthread.h>)
+#include <pthread.h>
 #endif
 
 namespace adjoint::cuda {
@@ -22,6 +26,14 @@ void* open_library(const char*) { return nullptr; }
 void* symbol(void*, const char*) { return nullptr; }
 #endif
 
+std::atomic<bool> in_child{false};
+
+void notice_forks() {
+#if __has_include(<pthread.h>)
+  pthread_atfork(nullptr, nullptr, [] { in_child = true; });
+#endif
+}
+
 struct Loader {
   Driver functions{};
   std::string fault;
@@ -33,7 +45,9 @@ struct Loader {
     if (!library) { fault = chosen && *chosen ? std::string("ADJOINT_CUDA_DRIVER: can't load ") + path : none_found; return; }
     const char* missing = find_all(library);
     if (missing) { fault = std::string("the NVIDIA driver is too old for adjoint: ") + path + " has no " + missing; return; }
-    if (const Result r = functions.init(0)) fault = r == 100 ? "No CUDA GPUs are available" : "the NVIDIA driver does not start: " + text(r);
+    const Result r = functions.init(0);
+    if (r == 0) notice_forks();
+    else fault = r == 100 ? "No CUDA GPUs are available" : "the NVIDIA driver does not start: " + text(r);
   }
   std::string text(Result r) const {
     const char *name = nullptr, *words = nullptr;
@@ -55,7 +69,7 @@ struct Loader {
     find("cuDeviceGetCount", d.device_count); find("cuDeviceGet", d.device); find("cuDeviceGetName", d.device_name);
     find("cuDeviceTotalMem_v2", d.device_memory); find("cuDeviceGetAttribute", d.device_attribute);
     find("cuDevicePrimaryCtxRetain", d.retain_context); find("cuCtxSetCurrent", d.set_context); find("cuCtxSynchronize", d.synchronize);
-    find("cuMemGetInfo_v2", d.memory_info); find("cuMemAlloc_v2", d.allocate); find("cuMemFree_v2", d.free); find("cuPointerGetAttribute", d.pointer_attribute);
+    find("cuDeviceCanAccessPeer", d.can_access_peer); find("cuMemGetInfo_v2", d.memory_info); find("cuMemAlloc_v2", d.allocate); find("cuMemFree_v2", d.free); find("cuPointerGetAttribute", d.pointer_attribute);
     find("cuMemHostAlloc", d.host_allocate); find("cuMemFreeHost", d.host_free);
     find("cuMemcpyHtoDAsync_v2", d.copy_to_device); find("cuMemcpyDtoHAsync_v2", d.copy_to_host);
     find("cuMemcpyDtoDAsync_v2", d.copy_on_device); find("cuMemcpyPeerAsync", d.copy_between);
@@ -64,9 +78,9 @@ struct Loader {
     find("cuStreamQuery", d.stream_query); find("cuStreamWaitEvent", d.stream_wait);
     find("cuStreamBeginCapture_v2", d.capture_begin); find("cuStreamEndCapture", d.capture_end); find("cuStreamGetCaptureInfo_v2", d.capture_info);
     find("cuThreadExchangeStreamCaptureMode", d.exchange_capture_mode); find("cuGraphGetNodes", d.graph_nodes);
-    find("cuGraphInstantiateWithFlags", d.graph_instantiate); find("cuGraphLaunch", d.graph_launch);
+    find("cuGraphInstantiateWithFlags", d.graph_instantiate); find("cuGraphDebugDotPrint", d.graph_dot); find("cuGraphLaunch", d.graph_launch);
     find("cuGraphDestroy", d.graph_destroy); find("cuGraphExecDestroy", d.executable_destroy);
-    find("cuEventCreate", d.event_create); find("cuEventDestroy_v2", d.event_destroy); find("cuEventRecord", d.event_record);
+    find("cuEventCreate", d.event_create); find("cuEventDestroy_v2", d.event_destroy); find("cuEventRecordWithFlags", d.event_record);
     find("cuEventQuery", d.event_query); find("cuEventSynchronize", d.event_synchronize); find("cuEventElapsedTime", d.event_elapsed);
     find("cuModuleLoadData", d.module_load); find("cuModuleGetFunction", d.module_function);
     find("cuFuncGetAttribute", d.function_attribute); find("cuFuncSetAttribute", d.set_function_attribute); find("cuFuncSetCacheConfig", d.set_cache_config);
@@ -87,9 +101,12 @@ const Loader& loader() {
 bool driver_found() noexcept { return loader().fault.empty(); }
 const char* why_no_driver() noexcept { return loader().fault.c_str(); }
 
+bool forked() noexcept { return in_child.load(std::memory_order_relaxed); }
+
 const Driver& driver() {
   const Loader& l = loader();
   expect(l.fault.empty(), l.fault);
+  expect(!forked(), "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method");
   return l.functions;
 }
 

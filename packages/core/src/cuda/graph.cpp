@@ -86,7 +86,7 @@ bool pool_in_use(Pool pool) {
   return books().users.contains(pool);
 }
 
-void Graph::begin(Pool pool, Mode mode) {
+void Graph::begin(Pool pool, Mode mode, bool watch_inputs) {
   expect(!under_way_ && !recording_ && !executable_, "capture_begin: this CUDAGraph already holds a graph; reset it, or make another one");
   const Stream& stream = current_stream(current_device());
   expect(stream.handle, "CUDA graphs must be captured on a non-default stream. (However, after capture, it's ok to replay them on the default stream.)");
@@ -100,6 +100,7 @@ void Graph::begin(Pool pool, Mode mode) {
   }
   stream_ = stream;
   pool_ = pool ? pool : new_pool();
+  watch_inputs_ = watch_inputs;
   under_way_ = true;
   std::lock_guard lock(books().mutex);
   books().users[pool_]++;
@@ -109,7 +110,6 @@ void Graph::begin(Pool pool, Mode mode) {
 // The capture is over, whatever became of it.
 void Graph::leave() noexcept {
   under_way_ = false;
-  for (const Drawn& d : drawn_) d.generator->offset = d.offset;   // no numbers were drawn yet
   std::lock_guard lock(books().mutex);
   std::erase(books().under_way, this);
   captures--;
@@ -132,8 +132,8 @@ size_t Graph::end() {
     check(r, "cuStreamEndCapture");
     size_t pieces = 0;
     check(driver().graph_nodes(recording_, nullptr, &pieces), "cuGraphGetNodes");
-    if (!keep_recording_) {
-      instantiate();
+    if (!keep_recording_) instantiate();
+    if (!can_dump()) {
       driver().graph_destroy(recording_);
       recording_ = nullptr;
     }
@@ -160,10 +160,18 @@ void Graph::replay() {
   enter(stream_.device);
   const Stream& stream = current_stream(stream_.device);
   if (capturing(stream)) fail_capturing("replay of another graph");
-  place_generators();
+  expect_inputs();
+  place_generators(stream);
   put({.kind = Work::Kind::kernel, .name = "CUDA graph", .stream = stream}, [&] { check(driver().graph_launch(executable_, stream.handle), "cuGraphLaunch"); });
   for (const Storage* s : kept_)
     if (is_pinned(*s)) note_copy(*s, stream);   // is not handed out again before this replay is done
+  if (!drawn_.empty()) replayed_.record(stream);
+}
+
+void Graph::dump(const char* path) {
+  expect(recording_, "debug_dump: there is no captured graph");
+  constexpr unsigned verbose = 1;
+  check(driver().graph_dot(recording_, path, verbose), "cuGraphDebugDotPrint");
 }
 
 void Graph::reset() {
@@ -183,13 +191,14 @@ Graph::~Graph() {
 }
 
 void Graph::drop() noexcept {
-  if (executable_) driver().executable_destroy(executable_);
-  if (recording_) driver().graph_destroy(recording_);
+  if (executable_ && !forked()) driver().executable_destroy(executable_);
+  if (recording_ && !forked()) driver().graph_destroy(recording_);
   executable_ = nullptr;
   recording_ = nullptr;
   for (Storage* s : kept_) s->dec_ref();
   kept_.clear();
   drawn_.clear();
+  inputs_.clear();
   if (!pool_) return;
   std::lock_guard lock(books().mutex);
   auto it = books().users.find(pool_);
@@ -202,27 +211,60 @@ void Graph::keep(Storage& storage) {
   kept_.push_back(&storage);
 }
 
-Graph::Position Graph::position_of(Generator& g, int device) {
+void Graph::note_input(const Block* block) {
+  if (!watch_inputs_ || pool_of(block) == pool_) return;
+  const Input input{address(block), serial_of(block)};
+  if (std::ranges::find(inputs_, input.serial, &Input::serial) == inputs_.end()) inputs_.push_back(input);
+}
+
+void Graph::expect_inputs() const {
+  const auto gone = std::ranges::count_if(inputs_, [&](const Input& i) { return !still_allocated(i.address, i.serial, stream_.device); });
+  expect(!gone, "replay: memory of ", gone, " of ", inputs_.size(), " tensors that the graph uses was released since its capture (check_input_liveness=True): keep a reference to each tensor that it reads or writes");
+}
+
+Graph::Position Graph::next_call(Generator& g, int device) {
   if (&g != &default_generator(g.device)) fail_capturing("random numbers of a Generator of one's own, whose position a replay does not know; the default one's are captured");
   auto it = std::ranges::find(drawn_, &g, &Drawn::generator);
   if (it == drawn_.end()) {
     Storage* state = make_storage(2 * sizeof(uint64_t), {DeviceType::cuda, static_cast<int8_t>(device)});
     kept_.push_back(state);
-    it = drawn_.insert(it, {&g, g.seed, g.offset, 0, state});
+    it = drawn_.insert(it, {&g, g.seed, g.offset, g.offset, g.offset, state});
   }
-  if (g.seed != it->seed || g.offset < it->offset) fail_capturing("random numbers after a generator was seeded within the capture");
-  const uint64_t relative = g.offset - it->offset;
-  it->calls = std::max(it->calls, relative + 1);   // a checkpoint's second run draws the same again
+  if (g.seed != it->seed || it->next < it->start) fail_capturing("random numbers after a generator was seeded within the capture");
+  const uint64_t relative = it->next++ - it->start;
+  it->end = std::max(it->end, it->next);   // a checkpoint's second run draws the same again
   return {it->state->data, relative};
 }
 
-// Each replay draws the numbers that follow.
-void Graph::place_generators() {
+// Each replay draws the numbers that follow. One on another stream may still look where they are placed.
+void Graph::place_generators(const Stream& stream) {
+  if (drawn_.empty()) return;
+  replayed_.wait(stream);
   for (Drawn& d : drawn_) {
     const uint64_t state[] = {d.generator->seed, d.generator->offset};
     for (size_t i = 0; i < 2; i++) fill(static_cast<uint64_t*>(d.state->data) + i, 1, sizeof state[i], &state[i], stream_.device);
-    d.generator->offset += d.calls;
+    d.generator->offset += d.end - d.start;
   }
+}
+
+namespace {
+
+Graph* recorder_for(const Generator& g) {
+  if (!captures.load(std::memory_order_relaxed)) return nullptr;
+  return recorder(current_stream(g.device.type == DeviceType::cuda ? g.device.index : current_device()));
+}
+
+}  // namespace
+
+uint64_t& position_of(Generator& g) {
+  if (Graph* graph = recorder_for(g))
+    if (auto it = std::ranges::find(graph->drawn_, &g, &Graph::Drawn::generator); it != graph->drawn_.end()) return it->next;
+  return g.offset;
+}
+
+void restart(Generator& g, uint64_t seed) {
+  if (g.device.type != DeviceType::cuda || !recorder_for(g)) return g.restart(seed);
+  if (g.seed != seed) fail_capturing("a generator is seeded anew; within a capture the seed can only be the one it has");
 }
 
 }  // namespace adjoint::cuda

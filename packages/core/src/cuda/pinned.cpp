@@ -46,6 +46,7 @@ PinnedBlock* take(size_t size) {
 }
 
 void give_back(void* context) noexcept {
+  if (forked()) return;
   std::lock_guard lock(heap().mutex);
   heap().free.push_back(static_cast<PinnedBlock*>(context));
 }
@@ -97,10 +98,26 @@ Tensor offloaded(const Tensor& x) {
   return pinned_copy(x);
 }
 
+Tensor uploaded(const Tensor& x, Device device) {
+  device = resolved(device);
+  return device.type == DeviceType::cpu ? x : to_device(pinned_copy(x), device, true);
+}
+
 bool is_pinned(const Storage& storage) noexcept { return storage.deleter == give_back; }
+
+void empty_pinned_cache() {
+  std::lock_guard lock(heap().mutex);
+  std::erase_if(heap().free, [](PinnedBlock* b) {
+    if (!b->idle()) return false;
+    check(driver().host_free(b->data), "cuMemFreeHost");
+    delete b;
+    return true;
+  });
+}
 
 void note_copy(const Storage& storage, const Stream& stream) {
   if (capturing(stream)) return;   // the graph keeps the block
+  std::lock_guard lock(heap().mutex);
   auto& copies = static_cast<PinnedBlock*>(storage.context)->copies;
   auto it = std::find_if(copies.begin(), copies.end(), [&](const auto& c) { return c.first == stream; });
   if (it == copies.end()) it = copies.emplace(copies.end(), stream, Event());

@@ -50,8 +50,7 @@ Tensor draw(Draw what, const Tensor& t, Generator& g, int64_t low, uint64_t rang
   const int device = t.device().index;
   enter(device);
   Graph* const graph = recorder(current_stream(device));
-  const Graph::Position at = graph ? graph->position_of(g, device) : Graph::Position{nullptr, g.offset};
-  g.offset++;
+  const Graph::Position at = graph ? graph->next_call(g, device) : Graph::Position{nullptr, g.offset++};
   const int64_t n = pairs ? 2 * t.numel() : t.numel();
   Arguments a;
   a.pointer(t->data, type);

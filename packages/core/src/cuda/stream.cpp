@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <vector>
 
 namespace adjoint::cuda {
 
@@ -15,7 +16,10 @@ namespace {
 thread_local int chosen_device = 0, entered_device = -1;
 thread_local Stream chosen_stream[max_devices];
 
-constexpr unsigned streams_a_pool = 32, non_blocking = 1, without_timing = 2;
+constexpr unsigned streams_a_pool = 32, most_external = 255 - 2 * streams_a_pool;
+constexpr unsigned non_blocking = 1;                        // of streams: the default one does not wait for them
+constexpr unsigned sleeps = 1, without_timing = 2;          // of events
+constexpr unsigned as_node = 1;                             // of an event's record and wait in a graph
 
 struct DeviceState {
   std::mutex starting;
@@ -25,6 +29,7 @@ struct DeviceState {
   std::mutex mutex;
   Stream pool[2][streams_a_pool];
   unsigned handed_out[2] = {};
+  std::vector<StreamHandle> external;
 };
 
 // Never destroyed: tensors of static objects may outlive it.
@@ -109,6 +114,14 @@ void synchronize(int index) {
   check(driver().synchronize(), "cuCtxSynchronize");
 }
 
+bool can_access_peer(int index, int other) {
+  int device[2], result = 0;
+  check(driver().device(&device[0], index), "cuDeviceGet");
+  check(driver().device(&device[1], other), "cuDeviceGet");
+  check(driver().can_access_peer(&result, device[0], device[1]), "cuDeviceCanAccessPeer");
+  return result != 0;
+}
+
 const Properties& properties(int index) {
   start(index);
   return state(index).properties;
@@ -117,12 +130,14 @@ const Properties& properties(int index) {
 void Stream::synchronize() const {
   enter(device);
   if (capturing(*this)) fail_capturing("Stream.synchronize waits for work that is not to run before the replay");
+  const Unrecorded guard;
   check(driver().stream_synchronize(handle), "cuStreamSynchronize");
 }
 
 bool Stream::query() const {
   enter(device);
   if (capturing(*this)) fail_capturing("Stream.query asks for work that is not to run before the replay");
+  const Unrecorded guard;
   const Result r = driver().stream_query(handle);
   if (r != not_ready) check(r, "cuStreamQuery");
   return r == 0;
@@ -139,15 +154,33 @@ Stream new_stream(int device, int priority) {
     side_streams = true;
     stream.device = static_cast<int8_t>(device);
     stream.number = static_cast<uint8_t>(1 + high * streams_a_pool + place);
+    const Unrecorded guard;
     check(driver().stream_create(&stream.handle, non_blocking, high ? -1 : 0), "cuStreamCreateWithPriority");
   }
   return stream;
 }
 
+// They are numbered behind the pools, the same one alike each time.
+Stream external_stream(StreamHandle handle, int device) {
+  if (!handle) return {nullptr, static_cast<int8_t>(device)};
+  DeviceState& s = state(device);
+  std::lock_guard lock(s.mutex);
+  auto it = std::find(s.external.begin(), s.external.end(), handle);
+  if (it == s.external.end()) {
+    expect(s.external.size() < most_external, "ExternalStream: at most ", most_external, " streams of other libraries can be used on a device");
+    side_streams = true;
+    it = s.external.insert(it, handle);
+  }
+  return {handle, static_cast<int8_t>(device), static_cast<uint8_t>(1 + 2 * streams_a_pool + static_cast<unsigned>(it - s.external.begin()))};
+}
+
+int priority_of(const Stream& s) noexcept { return s.number > streams_a_pool && s.number <= 2 * streams_a_pool ? -1 : 0; }
+
 Stream stream_at(int device, uint8_t number) {
   if (!number) return {nullptr, static_cast<int8_t>(device)};
   DeviceState& s = state(device);
   std::lock_guard lock(s.mutex);
+  if (number > 2 * streams_a_pool) return {s.external[number - 1 - 2 * streams_a_pool], static_cast<int8_t>(device), number};
   return s.pool[(number - 1) / streams_a_pool][(number - 1) % streams_a_pool];
 }
 
@@ -161,18 +194,19 @@ void* current_streams() noexcept { return chosen_stream; }
 void swap_streams(void* there) noexcept { std::swap_ranges(chosen_stream, chosen_stream + max_devices, static_cast<Stream*>(there)); }
 
 Event::~Event() {
-  if (handle_) driver().event_destroy(handle_);   // an error here has nobody to tell
+  if (handle_ && !forked()) driver().event_destroy(handle_);   // an error here has nobody to tell
 }
 
 void Event::record(const Stream& stream) {
   enter(stream.device);
   if (!handle_) {
-    check(driver().event_create(&handle_, timing_ ? 0 : without_timing), "cuEventCreate");
+    check(driver().event_create(&handle_, (kind_.timing ? 0 : without_timing) | (kind_.blocking ? sleeps : 0)), "cuEventCreate");
     device_ = stream.device;
   }
   expect(device_ == stream.device, "Event device ", device_, " does not match recording stream's device ", int(stream.device), ".");
-  check(driver().event_record(handle_, stream.handle), "cuEventRecord");
-  captured_ = capturing(stream);
+  const bool in_graph = capturing(stream);
+  check(driver().event_record(handle_, stream.handle, in_graph && kind_.external ? as_node : 0), "cuEventRecordWithFlags");
+  captured_ = in_graph && !kind_.external;
 }
 
 void Event::expect_reachable() const {
@@ -182,7 +216,7 @@ void Event::expect_reachable() const {
 void Event::wait(const Stream& stream) const {
   if (!handle_) return;
   enter(stream.device);
-  check(driver().stream_wait(stream.handle, handle_, 0), "cuStreamWaitEvent");
+  check(driver().stream_wait(stream.handle, handle_, kind_.external && capturing(stream) ? as_node : 0), "cuStreamWaitEvent");
 }
 
 void Event::synchronize() const {
@@ -204,7 +238,7 @@ bool Event::query() const {
 }
 
 float Event::elapsed(const Event& end) const {
-  expect(timing_ && end.timing_, ErrorKind::value, "elapsed_time: Both events must be created with argument 'enable_timing=True'.");
+  expect(kind_.timing && end.kind_.timing, ErrorKind::value, "elapsed_time: Both events must be created with argument 'enable_timing=True'.");
   expect(handle_ && end.handle_, ErrorKind::value, "elapsed_time: Both events must be recorded before calculating elapsed time.");
   expect_reachable();
   end.expect_reachable();

@@ -1,4 +1,5 @@
 // Factories: plain tensors without history. Inside transforms they are constants.
+#include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/observer.h>
 #include <adjoint/core/ops.h>
 #include <adjoint/core/sparse.h>
@@ -42,44 +43,44 @@ template <class T> int64_t arange_count(T start, T stop, T step) {
 }
 
 // f(i) for each element i, in the wide type that f computes in.
-template <class F> Tensor generate(const Dims& sizes, DType dtype, F&& f) {
+template <class F> Tensor generate(const Dims& sizes, DType dtype, Device device, F&& f) {
   Tensor t = empty(sizes, dtype);
   with_type(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* p = t.data<T>();
     for (int64_t i = 0; i < t.numel(); i++) p[i] = convert<T>(f(i));
   });
-  return t;
+  return cuda::uploaded(t, device);
 }
 
 }  // namespace
 
-Tensor arange(const Scalar& start, const Scalar& stop, const Scalar& step, DType dtype) {
+Tensor arange(const Scalar& start, const Scalar& stop, const Scalar& step, DType dtype, Device device) {
   const Named named("arange");
   const bool whole = is_integral(start.dtype()) && is_integral(stop.dtype()) && is_integral(step.dtype());
   if (whole || is_integral(dtype)) {   // of integers: steps in them, and for int64 the length too
     const int64_t fraction_count = whole ? 0 : arange_count(start.to<double>(), stop.to<double>(), step.to<double>());
     const int64_t a = start.to<int64_t>(), s = step.to<int64_t>();
     const int64_t n = whole || dtype == DType::int64 ? arange_count(a, stop.to<int64_t>(), s) : fraction_count;
-    return generate({n}, dtype, [=](int64_t i) { return a + i * s; });
+    return generate({n}, dtype, device, [=](int64_t i) { return a + i * s; });
   }
   const double a = start.to<double>(), s = step.to<double>();
-  return generate({arange_count(a, stop.to<double>(), s)}, dtype, [=](int64_t i) { return a + static_cast<double>(i) * s; });
+  return generate({arange_count(a, stop.to<double>(), s)}, dtype, device, [=](int64_t i) { return a + static_cast<double>(i) * s; });
 }
 
 // The second half counts back from stop, so that both ends are exact.
-Tensor linspace(double start, double stop, int64_t n, DType dtype) {
+Tensor linspace(double start, double stop, int64_t n, DType dtype, Device device) {
   const Named named("linspace");
   expect(n >= 0, "linspace: number of steps must be non-negative, got ", n);
   const double step = n > 1 ? (stop - start) / static_cast<double>(n - 1) : 0;
-  return generate({n}, dtype, [=](int64_t i) { return i < (n + 1) / 2 ? start + step * static_cast<double>(i) : stop - step * static_cast<double>(n - 1 - i); });
+  return generate({n}, dtype, device, [=](int64_t i) { return i < (n + 1) / 2 ? start + step * static_cast<double>(i) : stop - step * static_cast<double>(n - 1 - i); });
 }
 
-Tensor eye(int64_t n, int64_t m, DType dtype) {
+Tensor eye(int64_t n, int64_t m, DType dtype, Device device) {
   const Named named("eye");
   expect(n >= 0, "eye: n must be greater or equal to 0, got ", n);
   expect(m >= 0, "eye: m must be greater or equal to 0, got ", m);
-  return generate({n, m}, dtype, [=](int64_t i) { return i / m == i % m; });
+  return generate({n, m}, dtype, device, [=](int64_t i) { return i / m == i % m; });
 }
 
 }  // namespace adjoint

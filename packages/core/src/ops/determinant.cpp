@@ -77,7 +77,7 @@ Tensor small_adjugate(const Tensor& x) {
   // Bordered with ones on the diagonal, whose block of the adjugate is the one wanted.
   Dims none(x.dim(), 0), behind(x.dim(), 0);
   behind[x.dim() - 2] = behind[x.dim() - 1] = more;
-  const Tensor whole = Small(pad(x, none, behind) + pad(eye(more, more, x.dtype()), {n, n}, {0, 0})).adjugate;
+  const Tensor whole = Small(pad(x, none, behind) + pad(eye(more, more, x.dtype(), x.device()), {n, n}, {0, 0})).adjugate;
   return narrow(narrow(whole, -2, 0, n), -1, 0, n);
 }
 
@@ -90,7 +90,7 @@ Tensor adjugate(const Tensor& given) {
   const RankOrder order = rank_order(given);
   const Tensor x = permuted_columns(permuted_rows(given, order.rows), order.columns);
   const Tensor top = narrow(x, -2, 0, k), bottom = narrow(x, -2, k, held_back), c = narrow(bottom, -1, 0, k);
-  const Tensor a = where(as_matrices(eq(order.sign, wrapped(0.))), eye(k, k, x.dtype()), narrow(top, -1, 0, k));
+  const Tensor a = where(as_matrices(eq(order.sign, wrapped(0.))), eye(k, k, x.dtype(), x.device()), narrow(top, -1, 0, k));
   const Tensor inverse = adjoint::inverse(a, false).factor, right = matmul(inverse, narrow(top, -1, k, held_back)), left = matmul(c, inverse);
   const Small s(narrow(bottom, -1, k, held_back) - matmul(c, right));
   const Tensor corner = matmul(right, s.adjugate);

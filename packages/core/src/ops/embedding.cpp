@@ -48,7 +48,7 @@ void batch_embedding(const BatchCall& c, Tensor* out) {
   Dims lanes(index.dim(), 1);
   lanes[0] = c.size;
   const int64_t rows = weight.size(1);
-  const Tensor first = reshape(arange(int64_t(0), c.size * rows, rows, DType::int64), lanes);
+  const Tensor first = reshape(arange(int64_t(0), c.size * rows, rows, DType::int64, index.device()), lanes);
   Tensor all = row_of(reshape(weight, {c.size * rows, weight.size(2)}), add(index, first));
   if (a.padding >= 0) {
     const Tensor mask = unsqueeze(eq(index, wrapped(a.padding)), -1);

@@ -156,7 +156,7 @@ Tensor lane_positions(const Tensor& position, const Tensor& x, const Indexed& a)
   for (int64_t d : a.dims) total *= x.size(static_cast<int>(d) + 1);
   Dims lane(position.dim(), 1);
   lane[0] = position.size(0);
-  const Tensor both[] = {to_device(reshape(arange(int64_t(0), position.size(0), int64_t(1), DType::int64), lane), position.device()), position};
+  const Tensor both[] = {reshape(counting(position.size(0), position.device()), lane), position};
   return ravel(both, {{position.size(0), total}, {0, 1}});
 }
 Indexed with_lanes(const Indexed& a) {
@@ -362,7 +362,7 @@ Tensor one_hot(const Tensor& index, int64_t classes) {
     expect(item(amin(index)).to<int64_t>() >= 0, "one_hot: Class values must be non-negative.");
     expect(item(amax(index)).to<int64_t>() < classes, "one_hot: Class values must be smaller than num_classes.");
   }
-  return to_dtype(eq(unsqueeze(index, -1), to_device(arange(int64_t(0), classes, int64_t(1), DType::int64), index.device())), DType::int64);
+  return to_dtype(eq(unsqueeze(index, -1), counting(classes, index.device())), DType::int64);
 }
 
 const Op* const index_ops[] = {&op_detach_where, &op_index, &op_index_put, &op_nonzero, &op_ravel_index};

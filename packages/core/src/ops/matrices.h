@@ -45,7 +45,7 @@ inline Tensor rows_times(const Tensor& x, const Tensor& v) { return x * unsqueez
 inline Tensor columns_times(const Tensor& x, const Tensor& v) { return x * unsqueeze(v, -2); }
 inline Tensor columns_over(const Tensor& x, const Tensor& v) { return x / unsqueeze(v, -2); }
 // Element (i, j) is v_j - v_i, and 1 on the diagonal.
-inline Tensor gaps(const Tensor& v) { return unsqueeze(v, -2) - unsqueeze(v, -1) + eye(v.size(-1), v.size(-1), v.dtype()); }
+inline Tensor gaps(const Tensor& v) { return unsqueeze(v, -2) - unsqueeze(v, -1) + eye(v.size(-1), v.size(-1), v.dtype(), v.device()); }
 // i Im x; x itself has no imaginary part if it is real.
 inline Tensor imaginary(const Tensor& x) { return is_complex(x.dtype()) ? (x - conj(x)) * 0.5 : zeros_like(x); }
 

@@ -2,6 +2,8 @@
 // gives block `block` of a call: four 32-bit words. Every call takes one offset. An element of up to 32 bits is word i % 4 of block
 // i / 4; one of 64 bits is the words 2 (i % 2) and the next (the high half) of block i / 2. So element i depends on (seed, offset, i)
 // only, whatever order or device computes it; kernels for GPUs do the same steps.
+#include <adjoint/core/cuda/graph.h>
+#include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/cuda/random.h>
 #include <adjoint/core/math/log.h>
 #include <adjoint/core/math/trig.h>
@@ -189,8 +191,8 @@ Generator& default_generator(Device device) {
 }
 
 void seed_all(uint64_t seed) {
+  for (Generator& g : generators().of_gpu) cuda::restart(g, seed);
   generators().of_cpu.restart(seed);
-  for (Generator& g : generators().of_gpu) g.restart(seed);
 }
 
 Tensor rand(const Dims& sizes, DType dtype, Generator& g, Device device) {
@@ -209,10 +211,12 @@ Tensor randint(int64_t low, int64_t high, const Dims& sizes, DType dtype, Genera
   return for_lanes(sizes, [&](const Dims& all) { return integers(low, high, all, dtype, g, device); });
 }
 
-Tensor randperm(int64_t n, DType dtype, Generator& g) {
+Tensor randperm(int64_t n, DType dtype, Generator& g, Device device) {
   const Named named("randperm");
   expect(n >= 0, "randperm: n must be non-negative, got ", n);
-  return for_lanes({n}, [&](const Dims& all) { return orders(all, dtype, g); });
+  if (device.type == DeviceType::cuda && cuda::capturing(cuda::current_stream(cuda::resolved(device).index)))
+    cuda::fail_capturing("randperm draws its numbers on the CPU, and replays would have the same order for ever");
+  return for_lanes({n}, [&](const Dims& all) { return cuda::uploaded(orders(all, dtype, g), device); });
 }
 
 Tensor bernoulli(const Tensor& p, Generator& g) {

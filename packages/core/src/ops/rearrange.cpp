@@ -68,7 +68,7 @@ Tensor repeat_interleave_index(const Tensor& repeats) {
   if (repeats.numel() == 0) return zeros({0}, DType::int64, repeats.device());
   expect(item(amin(repeats)).to<int64_t>() >= 0, "repeat_interleave: repeats can not be negative, got ", item(amin(repeats)).to<int64_t>());
   const Tensor ends = cumsum(to_dtype(repeats, DType::int64), 0);
-  return searchsorted(ends, arange(int64_t(0), item(select(ends, 0, -1)), int64_t(1), DType::int64), true);
+  return searchsorted(ends, counting(item(select(ends, 0, -1)).to<int64_t>(), repeats.device()), true);
 }
 Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, std::optional<int64_t> dim) {
   if (!dim || x.dim() == 0) return repeat_interleave(reshape(x, {-1}), repeats, 0);

@@ -290,8 +290,8 @@ Tensor diagonal(const Tensor& x, int64_t offset, int64_t a, int64_t b) {
 
 const Op op_unfold{.name = "unfold", .fields = fields_of<Windows>, .kind = Kind::linear,
     .d = {rule([](V v, const Windows& a, XShape<0> x) {
-      const Tensor starts = mul(arange(int64_t(0), v.size(a.dim), int64_t(1), DType::int64), wrapped(a.step));
-      const Tensor at = add(unsqueeze(starts, 1), arange(int64_t(0), a.size, int64_t(1), DType::int64));
+      const Tensor starts = mul(counting(v.size(a.dim), v.device()), wrapped(a.step));
+      const Tensor at = add(unsqueeze(starts, 1), counting(a.size, v.device()));
       const Tensor rows = flatten(movedim(v, -1, a.dim + 1), a.dim, a.dim + 1);
       return index_add(zeros_of(v, x.sizes), a.dim, reshape(at, {-1}), rows);
     })},
@@ -369,9 +369,9 @@ Tensor diagonal_scatter_zeros(const Tensor& v, const Dims& sizes, const Diagonal
 }
 namespace {
 // Where each element under sizes and strides lies, from `offset` on.
-Tensor places(const Dims& sizes, const Dims& strides, int64_t offset) {
-  Tensor at = full({}, offset, DType::int64);
-  for (int i = 0; i < sizes.size(); i++) at = add(unsqueeze(at, -1), mul(arange(int64_t(0), sizes[i], int64_t(1), DType::int64), wrapped(strides[i])));
+Tensor places(const Dims& sizes, const Dims& strides, int64_t offset, Device device) {
+  Tensor at = full({}, offset, DType::int64, device);
+  for (int i = 0; i < sizes.size(); i++) at = add(unsqueeze(at, -1), mul(counting(sizes[i], device), wrapped(strides[i])));
   return reshape(at, {-1});
 }
 }  // namespace
@@ -380,9 +380,9 @@ Tensor as_strided_scatter_zeros(const Tensor& v, const Dims& sizes, const Stride
   const bool dense = a.x_strides.empty();
   const Dims strides = dense ? contiguous_strides(sizes) : a.x_strides;
   const int64_t start = std::min(a.offset, a.x_offset), size = std::max(a.offset + reach(a.sizes, a.strides), a.x_offset + reach(sizes, strides)) - start;
-  Tensor memory = index_add(zeros_of(v, {size}), 0, places(a.sizes, a.strides, a.offset - start), reshape(v, {-1}));
+  Tensor memory = index_add(zeros_of(v, {size}), 0, places(a.sizes, a.strides, a.offset - start, v.device()), reshape(v, {-1}));
   if (dense && start == 0 && size == sizes.product()) return reshape(memory, sizes);
-  const Tensor at = places(sizes, strides, a.x_offset - start);
+  const Tensor at = places(sizes, strides, a.x_offset - start, v.device());
   const Tensor counts = index_add(zeros({size}, v.dtype(), v.device()), 0, at, ones({at.numel()}, v.dtype(), v.device()));
   return reshape(index_select(div(memory, clamp(counts, wrapped(1.0), {})), 0, at), sizes);
 }

@@ -57,11 +57,11 @@ inline void deallocate(void* p, size_t bytes) noexcept {
 class ADJOINT_API OutOfMemory final : public std::bad_alloc {
  public:
   explicit OutOfMemory(size_t bytes);
-  OutOfMemory(size_t bytes, int device, size_t allocated, size_t reserved);   // of a GPU
+  explicit OutOfMemory(const char* text);   // of a GPU
   const char* what() const noexcept override { return text_; }
 
  private:
-  char text_[200];
+  char text_[500];
 };
 
 struct MemoryStats { size_t live, peak, kept; };  // bytes of large blocks (> 1 KiB)

@@ -99,7 +99,8 @@ ADJOINT_API Tensor softmax(const Tensor& x, int64_t dim, std::optional<DType> dt
 enum class Reduction { none, mean, sum };
 ADJOINT_API Tensor nll_loss(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r, int64_t ignore_index), cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r, int64_t ignore_index, double label_smoothing), mse_loss(const Tensor& x, const Tensor& target, Reduction r), l1_loss(const Tensor& x, const Tensor& target, Reduction r), binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r), binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target, const Tensor& weight, const Tensor& pos_weight, Reduction r), smooth_l1_loss(const Tensor& x, const Tensor& target, Reduction r, double beta), huber_loss(const Tensor& x, const Tensor& target, Reduction r, double delta), kl_div(const Tensor& x, const Tensor& target, Reduction r, bool log_target);
 // ---- factories (ops/create.cpp) and random numbers (ops/random.cpp)
-ADJOINT_API Tensor zeros(const Dims& sizes, DType dtype = DType::float32, Device device = {}), ones(const Dims& sizes, DType dtype = DType::float32, Device device = {}), zeros_like(const Tensor& x), ones_like(const Tensor& x), arange(const Scalar& start, const Scalar& stop, const Scalar& step, DType dtype), linspace(double start, double stop, int64_t n, DType dtype), eye(int64_t n, int64_t m, DType dtype);
+ADJOINT_API Tensor zeros(const Dims& sizes, DType dtype = DType::float32, Device device = {}), ones(const Dims& sizes, DType dtype = DType::float32, Device device = {}), zeros_like(const Tensor& x), ones_like(const Tensor& x), arange(const Scalar& start, const Scalar& stop, const Scalar& step, DType dtype, Device device = {}), linspace(double start, double stop, int64_t n, DType dtype, Device device = {}), eye(int64_t n, int64_t m, DType dtype, Device device = {});
+inline Tensor counting(int64_t n, Device device) { return arange(int64_t(0), n, int64_t(1), DType::int64, device); }   // 0 ... n - 1
 struct Generator {                                       // Philox 4x32-10: a key and a counter
   uint64_t seed = 0, offset = 0;
   Device device = {};                                    // whose default it is, or was asked for; it may draw for any
@@ -107,7 +108,7 @@ struct Generator {                                       // Philox 4x32-10: a ke
 };
 ADJOINT_API Generator& default_generator(Device device = {});   // of the CPU, or of a GPU
 ADJOINT_API void seed_all(uint64_t seed);                       // all default ones
-ADJOINT_API Tensor rand(const Dims& sizes, DType dtype, Generator& g, Device device = {}), randn(const Dims& sizes, DType dtype, Generator& g, Device device = {}), randint(int64_t low, int64_t high, const Dims& sizes, DType dtype, Generator& g, Device device = {}), randperm(int64_t n, DType dtype, Generator& g), bernoulli(const Tensor& p, Generator& g), dropout(const Tensor& x, double p, bool training, Generator& g);
+ADJOINT_API Tensor rand(const Dims& sizes, DType dtype, Generator& g, Device device = {}), randn(const Dims& sizes, DType dtype, Generator& g, Device device = {}), randint(int64_t low, int64_t high, const Dims& sizes, DType dtype, Generator& g, Device device = {}), randperm(int64_t n, DType dtype, Generator& g, Device device = {}), bernoulli(const Tensor& p, Generator& g), dropout(const Tensor& x, double p, bool training, Generator& g);
 
 // ---- operators, and operators with numbers
 inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }

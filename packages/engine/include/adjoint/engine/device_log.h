@@ -36,7 +36,7 @@ class ADJOINT_API DeviceLog {
 
  private:
   // One moment on both clocks.
-  struct Clock { cuda::Event event{true}; int64_t time; };
+  struct Clock { cuda::Event event; int64_t time; };
 
   void align(const cuda::Stream& stream);
   void find_times(Piece& p);

@@ -42,6 +42,7 @@ struct Driver {
   Result (*retain_context)(Context*, int);
   Result (*set_context)(Context);
   Result (*synchronize)();
+  Result (*can_access_peer)(int*, int, int);
   Result (*memory_info)(size_t*, size_t*);
   Result (*allocate)(Pointer*, size_t);
   Result (*free)(Pointer);
@@ -66,12 +67,13 @@ struct Driver {
   Result (*exchange_capture_mode)(int*);
   Result (*graph_nodes)(GraphHandle, void*, size_t*);
   Result (*graph_instantiate)(GraphExecutable*, GraphHandle, unsigned long long);
+  Result (*graph_dot)(GraphHandle, const char*, unsigned);
   Result (*graph_launch)(GraphExecutable, StreamHandle);
   Result (*graph_destroy)(GraphHandle);
   Result (*executable_destroy)(GraphExecutable);
   Result (*event_create)(EventHandle*, unsigned);
   Result (*event_destroy)(EventHandle);
-  Result (*event_record)(EventHandle, StreamHandle);
+  Result (*event_record)(EventHandle, StreamHandle, unsigned);
   Result (*event_query)(EventHandle);
   Result (*event_synchronize)(EventHandle);
   Result (*event_elapsed)(float*, EventHandle, EventHandle);
@@ -85,10 +87,12 @@ struct Driver {
   Result (*parameter_info)(Function, size_t, size_t*, size_t*);   // null before CUDA 12.4
 };
 
-// The library named by the environment variable ADJOINT_CUDA_DRIVER, else libcuda.so.1. An error where there is none that works.
+// The library named by the environment variable ADJOINT_CUDA_DRIVER, else libcuda.so.1. An error where there is none that works, and in a
+// process that was forked from one that uses it.
 ADJOINT_API const Driver& driver();
 ADJOINT_API bool driver_found() noexcept;
 ADJOINT_API const char* why_no_driver() noexcept;
+ADJOINT_API bool forked() noexcept;   // what the parent made there is not ours to release
 
 [[noreturn]] ADJOINT_API void driver_error(Result result, const char* what);
 inline void check(Result result, const char* what) {

@@ -7,6 +7,7 @@
 
 namespace adjoint::cuda {
 
+struct Block;
 using Pool = uint64_t;   // of memory that captures alone allocate from; 0: none
 
 ADJOINT_API extern std::atomic<int> captures;              // under way, in all threads
@@ -36,7 +37,8 @@ class ADJOINT_API Graph {
   explicit Graph(bool keep_recording = false) : keep_recording_(keep_recording) {}
   Graph(const Graph&) = delete;
   ~Graph();
-  void begin(Pool pool, Mode mode);   // on the current stream; memory from `pool`, or one of its own
+  // On the current stream; memory from `pool`, or one of its own. `watch_inputs`: a replay after memory that it uses was released is an error.
+  void begin(Pool pool, Mode mode, bool watch_inputs = false);
   size_t end();                       // how many pieces of work it recorded
   void instantiate();                 // end() does, unless the recording is kept
   void replay();                      // on the current stream
@@ -44,21 +46,29 @@ class ADJOINT_API Graph {
   Pool pool() const noexcept { return pool_; }
   GraphHandle recording() const noexcept { return recording_; }
   GraphExecutable executable() const noexcept { return executable_; }
+  void keep_recordings() noexcept { keep_dot_ = true; }   // for dump(), of captures from now on
+  void dump(const char* path);        // the recording, as Graphviz' language
+  bool can_dump() const noexcept { return keep_recording_ || keep_dot_; }
   void keep(Storage& storage);        // until it is reset: replays use it
-  // Where random numbers of a default generator stand: `offset` calls after the position that replay() leaves in `state`, behind the seed.
+  void note_input(const Block* block);
+  // Where a call's random numbers of a default generator stand: `offset` calls after the position that replay() leaves in `state`, behind the seed.
   struct Position { const void* state; uint64_t offset; };
-  Position position_of(Generator& g, int device);
+  Position next_call(Generator& g, int device);
 
  private:
   friend Graph* recorder(const Stream& stream);
   friend bool capturing_on(int device);
-  // A generator and where it stood before the capture; the calls recorded since.
-  struct Drawn { Generator* generator; uint64_t seed, offset, calls; Storage* state; };
+  friend uint64_t& position_of(Generator& g);
+  // A generator, and where it stood at the first call recorded, stands in the capture, and stood furthest. It does not move itself:
+  // what other streams draw meanwhile follows what was drawn before.
+  struct Drawn { Generator* generator; uint64_t seed, start, next, end; Storage* state; };
+  struct Input { const void* address; uint64_t serial; };
   Result stop();
   void leave() noexcept;
   void drop() noexcept;
-  void place_generators();
-  bool keep_recording_, under_way_ = false;
+  void place_generators(const Stream& stream);
+  void expect_inputs() const;
+  bool keep_recording_, keep_dot_ = false, under_way_ = false, watch_inputs_ = false;
   Stream stream_;
   Pool pool_ = 0;
   unsigned long long id_ = 0;
@@ -66,7 +76,13 @@ class ADJOINT_API Graph {
   GraphExecutable executable_ = nullptr;
   std::vector<Storage*> kept_;
   std::vector<Drawn> drawn_;
+  std::vector<Input> inputs_;
+  Event replayed_;                    // last, where random numbers are drawn: their position must not be overwritten before
 };
+
+// Of the call to come, in the capture of the current stream if it has drawn from this generator: what a checkpoint notes and goes back to.
+ADJOINT_API uint64_t& position_of(Generator& g);
+ADJOINT_API void restart(Generator& g, uint64_t seed);   // an error within a capture, unless the seed is the same, when nothing happens
 
 ADJOINT_API Pool new_pool();
 Graph* recorder(const Stream& stream);   // that records its work; null without one

@@ -11,22 +11,20 @@ struct Block;   // a piece of device memory
 ADJOINT_API Block* allocate(size_t bytes, int device);
 ADJOINT_API void release(Block* block) noexcept;
 ADJOINT_API void* address(const Block* block) noexcept;
+ADJOINT_API uint64_t pool_of(const Block* block) noexcept;     // of graphs; 0: none
+ADJOINT_API uint64_t serial_of(const Block* block) noexcept;   // of the allocation, on its device
+ADJOINT_API bool still_allocated(const void* address, uint64_t serial, int device);   // is it still the same allocation?
 ADJOINT_API void use(Block* block, const Stream& stream);   // is not handed out again before the work there now is done
 
-struct Statistics {
-  size_t allocated, peak_allocated, reserved, peak_reserved;   // bytes handed out; bytes held from the driver
-  size_t segments, blocks, waiting;                            // pieces of each, blocks that wait for another stream
-  uint64_t driver_allocations, allocations;
-};
-ADJOINT_API Statistics statistics(int device);
-ADJOINT_API void reset_peaks(int device);
-ADJOINT_API void empty_cache();                       // gives what nobody uses back to the driver
+ADJOINT_API void empty_cache();                       // gives what nobody uses back to the driver, on all devices and of pinned memory
+ADJOINT_API void set_memory_limit(size_t bytes, int device);   // held from the driver, at most
 ADJOINT_API std::pair<size_t, size_t> memory_info(int device);   // free and all bytes
 
 // Host memory that copies run from and to without waiting. A block is kept until its last copy is done.
 ADJOINT_API Storage* make_pinned(size_t bytes);
 ADJOINT_API Tensor pinned(const Tensor& x);           // x's values, without history
 ADJOINT_API Tensor offloaded(const Tensor& x);        // of a GPU, in pinned memory: there for work put on its current stream from now on
+ADJOINT_API Tensor uploaded(const Tensor& x, Device device);   // constants: nothing waits, and a graph that is captured keeps them
 ADJOINT_API bool is_pinned(const Storage& storage) noexcept;
 
 ADJOINT_API int device_of(const void* p);             // that holds this memory, whoever allocated it; an error if none does

@@ -19,6 +19,7 @@ ADJOINT_API Device resolved(Device device);        // with an index, and one tha
 ADJOINT_API void enter(int index);                 // makes driver calls of this thread go to this device
 ADJOINT_API Context context(int index);
 ADJOINT_API void synchronize(int index);           // waits for all work on it
+ADJOINT_API bool can_access_peer(int index, int other);   // whether kernels on one could use the other's memory
 
 struct Properties {
   std::string name;
@@ -32,12 +33,14 @@ ADJOINT_API const Properties& properties(int index);
 struct Stream {
   StreamHandle handle = nullptr;
   int8_t device = 0;
-  uint8_t number = 0;      // of its device's; 0: the default one, or one made elsewhere
+  uint8_t number = 0;      // of its device's; 0: the default one
   bool operator==(const Stream& o) const { return handle == o.handle && device == o.device; }
   ADJOINT_API void synchronize() const;
   ADJOINT_API bool query() const;                  // has all its work been done?
 };
 ADJOINT_API Stream new_stream(int device, int priority);   // one of 32 that are handed out in turn; priority < 0: before others
+ADJOINT_API Stream external_stream(StreamHandle handle, int device);   // made by another library, which keeps it alive
+ADJOINT_API int priority_of(const Stream& stream) noexcept;   // -1 or 0
 ADJOINT_API Stream stream_at(int device, uint8_t number);
 ADJOINT_API extern std::atomic<bool> side_streams;         // is there any but the default ones?
 ADJOINT_API extern std::atomic<bool> in_use;               // has any device been started?
@@ -48,12 +51,18 @@ ADJOINT_API void swap_streams(void* there) noexcept;
 // A point in a stream's work. Made when first recorded, on the device of that stream.
 class ADJOINT_API Event {
  public:
-  explicit Event(bool timing = false) noexcept : timing_(timing) {}
-  Event(Event&& o) noexcept : handle_(o.handle_), device_(o.device_), timing_(o.timing_), captured_(o.captured_) { o.handle_ = nullptr; }
+  struct Kind {
+    bool timing = false;
+    bool blocking = false;   // the CPU sleeps while it waits
+    bool external = false;   // in a graph it is a node: recorded and waited for at each replay
+  };
+  Event() noexcept = default;
+  explicit Event(Kind kind) noexcept : kind_(kind) {}
+  Event(Event&& o) noexcept : handle_(std::exchange(o.handle_, nullptr)), device_(o.device_), kind_(o.kind_), captured_(o.captured_) {}
   Event& operator=(Event&& o) noexcept {
     std::swap(handle_, o.handle_);
     device_ = o.device_;
-    timing_ = o.timing_;
+    kind_ = o.kind_;
     captured_ = o.captured_;
     return *this;
   }
@@ -70,7 +79,8 @@ class ADJOINT_API Event {
   void expect_reachable() const;
   EventHandle handle_ = nullptr;
   int device_ = 0;
-  bool timing_, captured_ = false;                 // captured: last recorded into a graph
+  Kind kind_;
+  bool captured_ = false;                          // last recorded into a graph
 };
 
 }  // namespace adjoint::cuda
