@@ -365,3 +365,25 @@ def test_a_replay_is_one_piece_of_work():
     (event,) = on_device(profiled(run))
     assert event.name == "CUDA graph" and event.time_range.elapsed_us() == pytest.approx(2 * fill_us(4096))
     assert x[5].item() == 2
+
+
+def test_times_stay_fine_in_long_profiles():
+    """The driver's float32 milliseconds are 31 us apart after five minutes; what lies between two copies is 1.25 us."""
+    x = ad.ones(1000, device="cuda")
+    driver.standin_skip.argtypes = [ctypes.c_int64]
+
+    def run():
+        x.clone()
+        for _ in range(3):
+            driver.standin_skip(300_000_000_000)
+            x.clone()
+            x.clone()
+
+    copies = on_device(profiled(run))
+    assert len(copies) == 7
+    starts = [e.time_range.start for e in copies]
+    for first, second in ((1, 2), (3, 4), (5, 6)):
+        assert 1.2 <= starts[second] - starts[first] < 500
+        assert copies[second].time_range.elapsed_us() == pytest.approx(copy_us(4000), abs=0.01)
+    fine = {round(s * 1000) % 1000 for s in starts[3:]}  # nanoseconds: no multiples of a coarse step
+    assert starts[-1] - starts[0] > 9e8 and len(fine) > 1

@@ -95,3 +95,34 @@ def test_backward_runs_on_the_stream_of_its_forward():
     assert ad.cuda.current_stream() == ad.cuda.default_stream()
     ad.cuda.synchronize()
     assert ad.allclose(x.grad.cpu(), ad.ones(4).cos() * ad.ones(4).sin().exp())
+
+
+@pytest.mark.parametrize("name", ["split", "unbind", "write", "function", "diagonal"])
+def test_every_kind_of_node_runs_on_the_stream_of_its_forward(name):
+    class Twice(ad.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+    def write(x):
+        y = x.clone()
+        y[0] = x[1]
+        return y
+
+    forward = {
+        "split": lambda x: x.split(1)[0],
+        "unbind": lambda x: x.unbind(0)[1],
+        "write": write,
+        "function": Twice.apply,
+        "diagonal": lambda x: x.diagonal(),
+    }[name]
+    x, stream, seen = ad.ones(2, 2, device="cuda", requires_grad=True), ad.cuda.Stream(), []
+    with stream:
+        y = forward(x)
+    y.grad_fn.register_prehook(lambda g: seen.append(ad.cuda.current_stream()))
+    y.backward(ad.ones_like(y))
+    assert seen == [stream]

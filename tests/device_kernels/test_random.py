@@ -1,5 +1,8 @@
 """Random numbers are made on the device, and have the bits of those on the CPU."""
 
+import ctypes
+import os
+
 import pytest
 from device_checks import ON_GPU
 
@@ -169,3 +172,82 @@ def test_the_kernels_run(stand_in):
     stand_in.launched.clear()
     ad.nn.functional.dropout(ad.rand(4, device="cuda") + ad.randn(4, device="cuda"), 0.5)
     assert {"random_uniform", "random_normal", "random_mask"} <= set(stand_in.launched)
+
+
+def lines():
+    """What the stand-in driver has done since; on a GPU, nothing."""
+    if ON_GPU:
+        return []
+    driver = ctypes.CDLL(os.environ["ADJOINT_CUDA_DRIVER"])
+    driver.standin_log.restype = ctypes.c_char_p
+    return driver.standin_log().decode().splitlines()
+
+
+def captured(make):
+    """A graph that draws, and where it puts the numbers; kernels are compiled before."""
+    make()
+    graph = ad.cuda.CUDAGraph()
+    with ad.cuda.graph(graph):
+        y = make()
+    return graph, y
+
+
+def test_eager_numbers_during_a_capture_are_drawn_once():
+    with ad.cuda.stream(ad.cuda.Stream()):
+        ad.rand(64, device="cuda")
+    ad.manual_seed(4)
+    expected = [ad.rand(64) for _ in range(6)]
+    ad.manual_seed(4)
+    graph, other = ad.cuda.CUDAGraph(), ad.cuda.Stream()
+    before = ad.rand(64, device="cuda")
+    with ad.cuda.graph(graph):
+        first = ad.rand(64, device="cuda")
+        with other:
+            eager = ad.rand(64, device="cuda")  # runs now
+        second = ad.rand(64, device="cuda")
+        with other:
+            later = ad.rand(64, device="cuda")
+    graph.replay()
+    after = ad.rand(64, device="cuda")
+    drawn = [before, eager, later, first, second, after]
+    assert all(ad.equal(d.cpu(), e) for d, e in zip(drawn, expected, strict=True))
+
+
+def test_a_checkpoint_within_a_capture_draws_the_same_twice():
+    x = ad.ones(256, device="cuda", requires_grad=True)
+
+    def step():
+        x.grad = None
+        y = ad.utils.checkpoint.checkpoint(lambda x: ad.nn.functional.dropout(x, 0.5) * x, x, use_reentrant=False)
+        y.sum().backward()
+        return y.detach(), x.grad
+
+    with ad.cuda.stream(ad.cuda.Stream()):
+        step()
+    graph = ad.cuda.CUDAGraph()
+    x.grad = None
+    with ad.cuda.graph(graph):
+        y, grad = step()
+    masks = []
+    for _ in range(2):
+        graph.replay()
+        assert ad.equal(grad, 2 * y)
+        masks.append(y.tolist())
+    assert masks[0] != masks[1]
+
+
+def test_replays_on_two_streams_draw_their_own_numbers():
+    """The position of a replay is placed after the replay before it, on whatever stream, has looked at its own."""
+    ad.manual_seed(6)
+    expected = [ad.rand(64).tolist() for _ in range(5)][1:]
+    ad.manual_seed(6)
+    graph, y = captured(lambda: ad.rand(64, device="cuda"))
+    streams = [ad.cuda.Stream(), ad.cuda.Stream()]
+    for i, numbers in enumerate(expected):
+        with streams[i % 2]:
+            lines()
+            graph.replay()
+            order = [line.split()[0] for line in lines()]
+            assert y.tolist() == numbers
+        if i and not ON_GPU:
+            assert order.index("wait") < min(order.index(name) for name in order if name.startswith("set"))

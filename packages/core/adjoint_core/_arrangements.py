@@ -29,7 +29,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = list(choose(builtins.range(input.size(0)), r))
     at = _core.tensor(rows, dtype=_core.int64).reshape(-1, r)
-    return input[at]
+    return input[_core._cuda.uploaded(at, input.device)]
 
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:
@@ -39,14 +39,15 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     return _core.stack([x.reshape(-1) for x in _core.meshgrid(*tensors, indexing="ij")], 1)
 
 
-def _triangle(keep: Callable[[Tensor, int], Tensor], row: int, col: int, offset: int, dtype: Any) -> Tensor:
+def _triangle(keep: Callable[[Tensor, int], Tensor], row: int, col: int, offset: int, dtype: Any, device: Any) -> Tensor:
     inside = keep(_core.ones(row, col, dtype=_core.bool), offset)
-    return inside.nonzero().T.contiguous().to(dtype or _core.int64)
+    places = inside.nonzero().T.contiguous().to(dtype or _core.int64)
+    return _core._cuda.uploaded(places, _core.device(device or "cpu"))
 
 
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None) -> Tensor:
     """The (2, n) positions of the lower triangle of a (row, col) matrix, row by row."""
-    return _triangle(_core.tril, row, col, offset, dtype)
+    return _triangle(_core.tril, row, col, offset, dtype, device)
 
 
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None) -> Tensor:
@@ -54,7 +55,7 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, devi
 
     Example: `triu_indices(2, 2)  # tensor([[0, 0, 1], [0, 1, 1]])`
     """
-    return _triangle(_core.triu, row, col, offset, dtype)
+    return _triangle(_core.triu, row, col, offset, dtype, device)
 
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:  # noqa: N803

@@ -2198,8 +2198,10 @@ def _memory_stats() -> tuple[Any, ...]:
     Bytes of large blocks (over 1 KiB): in use, the most since the last reset, kept for later.
     """
 
-def _booked_bytes(bytes: _int) -> _int:
-    """What a block of so many bytes counts there; 0: it is small."""
+def _booked_bytes(bytes: _int, device: _device | str=...) -> _int:
+    """
+    What a block of so many bytes counts there; 0: it is small. On a GPU, at least that.
+    """
 
 def _reset_peak_memory() -> None:
     """From now on the peak is measured anew."""

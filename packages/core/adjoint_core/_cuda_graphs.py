@@ -11,9 +11,6 @@ if TYPE_CHECKING:
 _cuda = _core._cuda
 CUDAGraph = _cuda.CUDAGraph
 
-_capture_streams: dict[int, _cuda.Stream] = {}
-"By device: what captures run on where none is given."
-
 
 def is_current_stream_capturing() -> bool:
     """Whether work on the current stream is recorded into a CUDA graph, and does not run now; False without a GPU."""
@@ -70,9 +67,7 @@ class graph:
 
     def __enter__(self) -> None:
         device = self._stream.device.index if self._stream else _cuda.current_device()
-        if device not in _capture_streams:
-            _capture_streams[device] = _cuda.Stream(device)
-        stream = self._stream or _capture_streams[device]
+        stream = self._stream or _cuda.capture_stream(device)
         _cuda.synchronize(device)
         _cuda.empty_cache()
         self._before = _cuda.current_device(), _cuda.set_stream(stream)

@@ -106,4 +106,5 @@ def embedding_bag(
     total = out.index_add(0, bag, rows)
     if mode == "sum":
         return total
-    return total / _core.bincount(bag, minlength=bags).clamp_min(1).unsqueeze(1)
+    counts = _core.zeros(bags, dtype=_core.int64, device=bag.device).index_add(0, bag, _core.ones_like(bag))
+    return total / counts.clamp_min(1).unsqueeze(1)

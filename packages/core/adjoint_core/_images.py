@@ -16,7 +16,7 @@ Ints = int | Sequence[int]
 # ---- patches
 
 
-def _patch_index(size: int, kernel: int, dilation: int, padding: int, stride: int) -> Tensor:
+def _patch_index(device: _core.device, size: int, kernel: int, dilation: int, padding: int, stride: int) -> Tensor:
     """(kernel, positions): where each tap of the window stands in the padded line."""
     if min(kernel, dilation, stride) <= 0 or padding < 0:
         raise RuntimeError(
@@ -25,7 +25,8 @@ def _patch_index(size: int, kernel: int, dilation: int, padding: int, stride: in
     count = (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
     if count < 1:
         raise RuntimeError(f"unfold: the window of {kernel} taps does not fit into a padded size of {size + 2 * padding}")
-    return _core.arange(kernel).unsqueeze(1) * dilation + _core.arange(count) * stride
+    places = _core.arange(kernel).unsqueeze(1) * dilation + _core.arange(count) * stride
+    return _core._cuda.uploaded(places, device)
 
 
 def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1) -> Tensor:
@@ -34,7 +35,7 @@ def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints =
         return unfold(input.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0)
     k, d, p, s = (_tuple(v, 2) for v in (kernel_size, dilation, padding, stride))
     n, c, h, w = input.shape
-    rows, columns = (_patch_index(size, k[i], d[i], p[i], s[i]) for i, size in enumerate((h, w)))
+    rows, columns = (_patch_index(input.device, size, k[i], d[i], p[i], s[i]) for i, size in enumerate((h, w)))
     padded = _core._pad(input, [0, 0, p[0], p[1]], [0, 0, p[0], p[1]], 0.0)
     patches = padded[:, :, rows[:, None, :, None], columns[None, :, None, :]]
     return patches.reshape(n, c * k[0] * k[1], rows.size(1) * columns.size(1))
@@ -47,7 +48,7 @@ def fold(
     if input.ndim == 2:
         return fold(input.unsqueeze(0), output_size, kernel_size, dilation, padding, stride).squeeze(0)
     o, k, d, p, s = (_tuple(v, 2) for v in (output_size, kernel_size, dilation, padding, stride))
-    rows, columns = (_patch_index(o[i], k[i], d[i], p[i], s[i]) for i in (0, 1))
+    rows, columns = (_patch_index(input.device, o[i], k[i], d[i], p[i], s[i]) for i in (0, 1))
     n, c = input.size(0), input.size(1) // (k[0] * k[1])
     patches = input.reshape(n, c, k[0], k[1], rows.size(1), columns.size(1))
     h, w = o[0] + 2 * p[0], o[1] + 2 * p[1]

@@ -169,10 +169,10 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
         raise RuntimeError("all dimensions of input must be of equal length")
     n = min(self.shape)
     if self.ndim == 2 and wrap and self.size(0) > self.size(1):
-        at = _core.arange(0, self.numel(), self.size(1) + 1)
+        at = _core.arange(0, self.numel(), self.size(1) + 1, device=self.device)
         self[at // self.size(1), at % self.size(1)] = fill_value
     else:
-        self[(_core.arange(n),) * self.ndim] = fill_value
+        self[(_core.arange(n, device=self.device),) * self.ndim] = fill_value
     return self
 
 

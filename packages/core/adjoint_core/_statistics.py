@@ -122,7 +122,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
 def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """How many elements fall into each of `bins` equal parts of [min, max], which default to the extremes. Has no gradient."""
     x = input.detach().reshape(-1)
-    low, high = (_core.tensor(float(v), dtype=x.dtype, device=x.device) for v in (min, max))
+    low, high = (_core.full((), float(v), dtype=x.dtype, device=x.device) for v in (min, max))
     if min == max and x.numel():
         low, high = x.amin(), x.amax()
     one_value = low == high
@@ -223,7 +223,8 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     if input.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
     n = input.size(0)
-    i, j = _core.ones(n, n, dtype=_core.bool).triu(1).nonzero(as_tuple=True)
+    pairs = _core.ones(n, n, dtype=_core.bool).triu(1).nonzero(as_tuple=True)
+    i, j = (_core._cuda.uploaded(side, input.device) for side in pairs)
     return _core._vector_norm(input[i] - input[j], p, -1, False, None)
 
 

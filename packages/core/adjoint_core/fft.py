@@ -289,8 +289,8 @@ def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, re
     """
     k = _core.cat(
         [
-            _core.arange(0, (n + 1) // 2, dtype=dtype or _core.get_default_dtype()),
-            _core.arange(-(n // 2), 0, dtype=dtype or _core.get_default_dtype()),
+            _core.arange(0, (n + 1) // 2, dtype=dtype or _core.get_default_dtype(), device=device),
+            _core.arange(-(n // 2), 0, dtype=dtype or _core.get_default_dtype(), device=device),
         ]
     )
     return (k / (n * d)).requires_grad_(requires_grad)
@@ -304,7 +304,8 @@ def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, r
         >>> ad.fft.rfftfreq(4)
         tensor([0.0000, 0.2500, 0.5000])
     """
-    return (_core.arange(0, n // 2 + 1, dtype=dtype or _core.get_default_dtype()) / (n * d)).requires_grad_(requires_grad)
+    k = _core.arange(0, n // 2 + 1, dtype=dtype or _core.get_default_dtype(), device=device)
+    return (k / (n * d)).requires_grad_(requires_grad)
 
 
 def _shift(input: Tensor, dim: Dims, back: bool) -> Tensor:

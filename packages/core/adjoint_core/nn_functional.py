@@ -224,7 +224,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         return _core._pad(input, before, after, float(value or 0.0))
     for dim, (left, right) in enumerate(zip(before, after, strict=True)):
         if left or right:
-            input = input.index_select(dim, _source(mode, input.size(dim), left, right))
+            input = input.index_select(dim, _core._cuda.uploaded(_source(mode, input.size(dim), left, right), input.device))
     return input
 
 
@@ -407,7 +407,7 @@ def scaled_dot_product_attention(
         key, value = (x.repeat_interleave(query.size(-3) // x.size(-3), -3) for x in (key, value))
     scores = query @ key.mT * (query.size(-1) ** -0.5 if scale is None else scale)
     if is_causal:
-        attn_mask = _core.ones(query.size(-2), key.size(-2), dtype=_core.bool).tril().to(query.device)
+        attn_mask = _core.ones(query.size(-2), key.size(-2), dtype=_core.bool, device=query.device).tril()
     if attn_mask is not None:
         scores = _core.where(attn_mask, scores, -float("inf")) if attn_mask.dtype is _core.bool else scores + attn_mask
     return dropout(softmax(scores, -1), dropout_p, dropout_p > 0) @ value

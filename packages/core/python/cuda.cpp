@@ -81,6 +81,7 @@ void bind_streams(nb::module_& m) {
         const Device device = device_at(s.device);
         return text_of("Stream", s.handle, &device);
       });
+  m.def("capture_stream", [](nb::handle device) { return cuda::capture_stream(index_of(device, "graph")); }, "device"_a = nb::none());
   m.def("external_stream", [](uintptr_t handle, nb::handle device) { return cuda::external_stream(reinterpret_cast<cuda::StreamHandle>(handle), index_of(device, "ExternalStream")); }, "stream_ptr"_a, "device"_a = nb::none());
   m.def("current_stream", [](nb::handle device) { return cuda::current_stream(index_of(device, "current_stream")); }, "device"_a = nb::none());
   m.def("set_stream", [](const Stream& s) {

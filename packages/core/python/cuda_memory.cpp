@@ -121,6 +121,7 @@ void bind_cuda_memory(nb::module_& m) {
   m.def("caching_allocator_alloc", &allocate, "size"_a, "device"_a = nb::none(), "stream"_a = nb::none());
   m.def("caching_allocator_delete", &release, "mem_ptr"_a);
   m.def("empty_cache", &cuda::empty_cache);
+  m.def("uploaded", &cuda::uploaded, "input"_a, "device"_a, "A constant made on the CPU, on a device: nothing waits, and graphs keep it.");
   m.def("offload", &cuda::offloaded, "input"_a);
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/pool.h>
 
 #include "module.h"
@@ -64,7 +65,7 @@ class Indexer {
       if (o == Py_None || o == Py_Ellipsis || PyBool_Check(o)) continue;
       if (is_tensor(o)) arrays_[i] = unwrap(o);
       else if (is_numpy_array(o)) arrays_[i] = cast_memory(from_numpy(o), index_type(from_numpy(o).dtype()));
-      else if (!PyIndex_Check(o) && PySequence_Check(o)) arrays_[i] = array_of(o);
+      else if (!PyIndex_Check(o) && PySequence_Check(o)) arrays_[i] = cuda::uploaded(array_of(o), x_.device());
       else if (!PyIndex_Check(o)) refuse(o);
       given += arrays_[i] && is_mask(arrays_[i].dtype()) ? arrays_[i].dim() : 1;
     }
@@ -85,7 +86,7 @@ class Indexer {
     if (arrays_[i]) take_array(arrays_[i]);
     else if (o == Py_None) insert();
     else if (o == Py_Ellipsis) dim_ += skipped_;
-    else if (PyBool_Check(o)) { insert(); dim_--; record(full({o == Py_True}, 0, DType::int64), 1); }
+    else if (PyBool_Check(o)) { insert(); dim_--; record(full({o == Py_True}, 0, DType::int64, x_.device()), 1); }
     else if (PySlice_Check(o)) take_slice(o);
     else take_integer(PyNumber_AsSsize_t(o, PyExc_IndexError));
   }

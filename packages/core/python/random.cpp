@@ -56,10 +56,9 @@ void bind_generator(nb::module_& m) {
   nb::class_<Generator>(m, "Generator", "A stream of random numbers: a key and a position.")
       .def("__init__", [](Generator* self, OptDevice device) { new (self) Generator{67280421310721ull, 0, resolved(device)}; }, "device"_a = nb::none())
       .def("manual_seed", [](nb::handle self, nb::handle seed) {
-        expect(PyLong_CheckExact(seed.ptr()), "manual_seed expected a long, but got ", nb::type_name(seed.type()).c_str());
-        cuda::restart(nb::cast<Generator&>(self), seed_of(Py_NewRef(seed.ptr())));
+        cuda::restart(nb::cast<Generator&>(self), seed_of(PyNumber_Index(seed.ptr())));
         return nb::borrow(self);
-      }, nb::sig("def manual_seed(self, seed: int) -> Generator"), "seed"_a, "Restarts it. The seed is in [-2**63, 2**64); a negative one stands for itself plus 2**64.")
+      }, nb::sig("def manual_seed(self, seed: int) -> Generator"), "seed"_a.none(), "Restarts it. The seed is in [-2**63, 2**64); a negative one stands for itself plus 2**64.")
       .def("initial_seed", [](const Generator& g) { return g.seed; })
       .def("seed", [](Generator& g) {
         cuda::restart(g, random_seed());
@@ -85,7 +84,7 @@ void bind_generator(nb::module_& m) {
   m.def("manual_seed", [](nb::handle seed) {
     seed_all(seed_of(PyNumber_Long(seed.ptr())));
     return nb::cast(&default_generator(), nb::rv_policy::reference);
-  }, nb::sig("def manual_seed(seed: typing.SupportsInt) -> Generator"), "seed"_a, "Restarts the default generators of all devices.");
+  }, nb::sig("def manual_seed(seed: typing.SupportsInt) -> Generator"), "seed"_a.none(), "Restarts the default generators of all devices.");
   m.def("seed", [] {
     const uint64_t seed = random_seed();
     seed_all(seed);

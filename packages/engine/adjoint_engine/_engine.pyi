@@ -79,7 +79,7 @@ def peek_sequence() -> _int: ...
 
 def graph_nodes(roots: list[Any]) -> tuple[Any, ...]:
     """
-    The nodes behind tensors (or nodes) as dicts (`inputs`: node, its output, edge, shape, dtype), and for each tensor its node and which output it is.
+    The nodes behind tensors (or nodes) as dicts (`inputs`: node, its output, edge, shape, dtype, device), and for each tensor its node and which output it is.
     """
 
 def edge_key(t: Tensor) -> tuple[Any, ...]:

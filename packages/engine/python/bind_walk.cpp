@@ -84,7 +84,7 @@ nb::list inputs_of(const Node& n, const Index& index) {
     const InputMeta *meta = n.input_meta(k), *typed = write ? write->fn->input_meta(0) : meta;
     Dims sizes;
     const bool known = meta ? (sizes = meta->sizes, true) : e.node->output_sizes(e.nr, sizes);
-    all.append(nb::make_tuple(index.at(e.node.get()), e.nr, k, known ? nb::cast(sizes) : nb::none(), typed ? nb::cast(typed->dtype) : nb::none()));
+    all.append(nb::make_tuple(index.at(e.node.get()), e.nr, k, known ? nb::cast(sizes) : nb::none(), typed ? nb::cast(typed->dtype) : nb::none(), meta ? meta->device : Device{}));
   }
   return all;
 }
@@ -136,7 +136,7 @@ nb::tuple graph_nodes(nb::list given) {
 }  // namespace
 
 void bind_walk(nb::module_& m) {
-  m.def("graph_nodes", graph_nodes, nb::arg("roots"), "The nodes behind tensors (or nodes) as dicts (`inputs`: node, its output, edge, shape, dtype), and for each tensor its node and which output it is.");
+  m.def("graph_nodes", graph_nodes, nb::arg("roots"), "The nodes behind tensors (or nodes) as dicts (`inputs`: node, its output, edge, shape, dtype, device), and for each tensor its node and which output it is.");
   m.def("edge_key", [](const Tensor& t) {
     const Edge e = gradient_edge(fresh(t));
     return nb::make_tuple(reinterpret_cast<uintptr_t>(e.node.get()), e.nr);

@@ -124,6 +124,7 @@ Ref<Node> through_view(const Op& view, const Attrs& attrs, const Tensor& base, R
   Ref<CopySlices> c(new CopySlices(n, view, attrs, base));
   c->edges = n->edges;
   c->in_place = true;
+  c->stream = n->stream;
   c->edges[0] = base->keys & key_tape ? gradient_edge(base) : Edge{};
   c->tainted = n->tainted;
   for (const Edge& e : c->edges) c->tainted = c->tainted || (e.node && e.node->tainted);

@@ -40,6 +40,7 @@ void join(const Cut& cut, const Tensor& given, Tensors pieces) {
   Ref<Node> n(new CutNode(cut, x, pieces));
   std::optional<Watch> watch;   // the node belongs to no op: this says where it was made
   if (watched()) watch.emplace(Span{.kind = Span::Kind::function, .node = n.get(), .name = cut.stacked ? "unbind" : "split"});
+  keep_stream(*n, {&x, 1});
   if (n->tainted && expose_node) expose_node(*n);   // now that somebody holds it
   for (size_t k = 0; k < pieces.size(); k++) set_history(pieces[k], n, static_cast<uint32_t>(k));
 }

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from adjoint_core import _core
+from adjoint_core import _core, cuda
 from adjoint_engine import _engine
 
 from ._graph import names as _names
@@ -25,7 +25,8 @@ class Ledger:
     """Rows of what is kept, each block of memory counted once; ``print`` shows them by line, ``after - before`` what grew.
 
     rows: one for each tensor that is kept, those that share memory too (with 0 bytes and the owner of the memory).
-    live: bytes in the allocator's books when the ledger was made. The books count blocks over 1 KiB, rounded up.
+    live: bytes in the allocators' books when the ledger was made, of the CPU and all GPUs together. The books of the CPU count
+        blocks over 1 KiB, rounded up; those of GPUs pieces of 512 bytes.
     predicted_peak: of `live` while ``backward()`` runs; None for a ledger of the whole program.
     """
 
@@ -128,7 +129,7 @@ def ledger(outputs: Any = None, *, names: Mapping[str, Any] | None = None) -> Le
         >>> [(r.owner, r.label, r.shared) for r in book.rows if r.kind == "saved"]
         [('ExpBackward0', 'result', ''), ('MulBackward0', 'self', 'ExpBackward0'), ('MulBackward0', 'other', 'w')]
     """
-    live = _core._memory_stats()[0]
+    live = _live()
     known = _names.of_frame(sys._getframe(1)) | _names.of_mapping(names or {})
     rows = Rows()
     if outputs is None:
@@ -137,6 +138,11 @@ def ledger(outputs: Any = None, *, names: Mapping[str, Any] | None = None) -> Le
     records, roots = _engine.graph_nodes(outputs_of(outputs, "ledger"))
     rows.add_graph(records, known)
     return Ledger(rows.list, live, live + growth(records, roots))
+
+
+def _live() -> int:
+    gpus = range(cuda.device_count()) if cuda.is_initialized() else ()
+    return _core._memory_stats()[0] + sum(map(cuda.memory_allocated, gpus))
 
 
 def _add_program(rows: Rows, names: Mapping[_names.Key, str]) -> None:

@@ -27,6 +27,8 @@ namespace {
 
 constexpr size_t unit = FreePieces::unit, small_limit = FreePieces::small_limit, small_segment = size_t(2) << 20, large_segment = size_t(20) << 20;
 
+size_t piece_of(size_t bytes) { return std::max(unit, (bytes + unit - 1) / unit * unit); }
+
 std::string readable(size_t bytes) {
   const char* const names[] = {" bytes", " KiB", " MiB", " GiB", " TiB"};
   auto n = static_cast<double>(bytes);
@@ -40,7 +42,7 @@ std::string readable(size_t bytes) {
 class DeviceHeap {
  public:
   Block* allocate(size_t bytes, const Stream& stream, Pool pool) {
-    const size_t size = std::max(unit, (bytes + unit - 1) / unit * unit);
+    const size_t size = piece_of(bytes);
     std::lock_guard lock(mutex_);
     if (!waiting_.empty() || !postponed_.empty()) collect(false);
     FreePieces& home = home_of(stream, pool);
@@ -310,6 +312,8 @@ void release(Block* b) noexcept {
   heap(b->stream.device).release(b);
 }
 void* address(const Block* b) noexcept { return reinterpret_cast<void*>(b->data); }
+size_t size_of(const Block* b) noexcept { return b->size; }
+size_t booked_bytes(size_t bytes) noexcept { return bytes ? piece_of(bytes) : 0; }
 uint64_t pool_of(const Block* b) noexcept { return b->home->pool; }
 uint64_t serial_of(const Block* b) noexcept { return b->serial; }
 bool still_allocated(const void* address, uint64_t serial, int device) { return heap(device).still_allocated(reinterpret_cast<Pointer>(address), serial); }

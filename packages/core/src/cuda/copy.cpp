@@ -38,7 +38,7 @@ void copy_host(const TensorImpl& to, const TensorImpl& from, size_t bytes, bool 
   const Stream& stream = current_stream(device);
   const bool pinned = is_pinned(*near.storage);
   if (Graph* graph = recorder(stream)) {
-    if (!pinned || !non_blocking) fail_capturing("a copy to or from the host that waits; copies of pinned memory with non_blocking=True do not");
+    if (!pinned || !non_blocking) fail_capturing("to, copy_: a copy to or from the host that waits; copies of pinned memory with non_blocking=True do not");
     graph->keep(*near.storage);
   }
   note_use(far, stream);
@@ -73,6 +73,8 @@ void copy_devices(const TensorImpl& to, const TensorImpl& from, size_t bytes) {
 void note_use(const TensorImpl& t, const Stream& stream) {
   if (t.storage && t.storage->deleter == release_block && t.storage->context) use(static_cast<Block*>(t.storage->context), stream);
 }
+
+size_t booked_bytes(const Storage& s) noexcept { return s.deleter == release_block && s.context ? size_of(static_cast<const Block*>(s.context)) : 0; }
 
 int device_of(const void* p) {
   constexpr int device_ordinal = 9;
@@ -120,7 +122,7 @@ void read(void* host, const void* data, size_t bytes, int device) {
   if (!bytes) return;
   enter(device);
   const Stream& stream = current_stream(device);
-  if (capturing(stream)) fail_capturing("a value is read on the host, which has none before the replay");
+  if (capturing(stream)) fail_capturing("item, tolist, bool: a value is read on the host, which has none before the replay");
   put_copy("Memcpy DtoH (Device -> Pageable)", bytes, stream, [&] { check(driver().copy_to_host(host, pointer(data), bytes, stream.handle), "cuMemcpyDtoHAsync"); });
   wait(stream);
 }

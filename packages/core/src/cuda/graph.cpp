@@ -76,6 +76,12 @@ bool capturing_on(int device) {
 
 void fail_capturing(const char* why) { fail(ErrorKind::runtime, "CUDA error: operation not permitted when stream is capturing: ", why); }
 
+bool without_values(const Tensor& x) { return x.device().type == DeviceType::cuda && capturing(current_stream(x.device().index)); }
+
+void expect_values(const Tensor& x, const char* op) {
+  if (without_values(x)) fail_capturing((std::string(op) + ": its result depends on values that the host reads, which has none before the replay").c_str());
+}
+
 Pool new_pool() {
   std::lock_guard lock(books().mutex);
   return ++books().last_pool;

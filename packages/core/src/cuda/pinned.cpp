@@ -107,12 +107,14 @@ bool is_pinned(const Storage& storage) noexcept { return storage.deleter == give
 
 void empty_pinned_cache() {
   std::lock_guard lock(heap().mutex);
-  std::erase_if(heap().free, [](PinnedBlock* b) {
-    if (!b->idle()) return false;
+  auto& free = heap().free;
+  for (size_t i = free.size(); i-- > 0;) {   // one by one: an error leaves the others in the list
+    PinnedBlock* b = free[i];
+    if (!b->idle()) continue;
     check(driver().host_free(b->data), "cuMemFreeHost");
+    free.erase(free.begin() + static_cast<std::ptrdiff_t>(i));
     delete b;
-    return true;
-  });
+  }
 }
 
 void note_copy(const Storage& storage, const Stream& stream) {

@@ -16,7 +16,7 @@ namespace {
 thread_local int chosen_device = 0, entered_device = -1;
 thread_local Stream chosen_stream[max_devices];
 
-constexpr unsigned streams_a_pool = 32, most_external = 255 - 2 * streams_a_pool;
+constexpr unsigned in_turn = 32, streams_a_pool = in_turn + 1, most_external = 255 - 2 * streams_a_pool;
 constexpr unsigned non_blocking = 1;                        // of streams: the default one does not wait for them
 constexpr unsigned sleeps = 1, without_timing = 2;          // of events
 constexpr unsigned as_node = 1;                             // of an event's record and wait in a graph
@@ -143,12 +143,11 @@ bool Stream::query() const {
   return r == 0;
 }
 
-Stream new_stream(int device, int priority) {
-  enter(device);
+namespace {
+
+// Of the pool of this priority; made when first asked for.
+Stream pooled(int device, bool high, unsigned place) {
   DeviceState& s = state(device);
-  const bool high = priority < 0;
-  std::lock_guard lock(s.mutex);
-  const unsigned place = s.handed_out[high]++ % streams_a_pool;
   Stream& stream = s.pool[high][place];
   if (!stream.handle) {
     side_streams = true;
@@ -158,6 +157,22 @@ Stream new_stream(int device, int priority) {
     check(driver().stream_create(&stream.handle, non_blocking, high ? -1 : 0), "cuStreamCreateWithPriority");
   }
   return stream;
+}
+
+}  // namespace
+
+Stream new_stream(int device, int priority) {
+  enter(device);
+  DeviceState& s = state(device);
+  const bool high = priority < 0;
+  std::lock_guard lock(s.mutex);
+  return pooled(device, high, s.handed_out[high]++ % in_turn);
+}
+
+Stream capture_stream(int device) {
+  enter(device);
+  std::lock_guard lock(state(device).mutex);
+  return pooled(device, false, in_turn);
 }
 
 // They are numbered behind the pools, the same one alike each time.

@@ -91,7 +91,9 @@ const Op op_to_device{.name = "to_device", .torch = "ToCopy", .kind = Kind::line
     .doc = "A copy of `x` on another device."};
 Tensor to_device(const Tensor& x, Device device, bool non_blocking) {
   device = cuda::resolved(device);
-  return x.device() == device ? x : apply(op_to_device, {x}, Transfer{device, non_blocking});
+  if (x.device() == device) return x;
+  if (x->flags & flag_wrapped && !x->keys) return full({}, item(x), x.dtype(), device);   // a number: nothing is copied
+  return apply(op_to_device, {x}, Transfer{device, non_blocking});
 }
 
 const Op* const cast_ops[] = {&op_clone, &op_contiguous, &op_copy, &op_to_device, &op_to_dtype};

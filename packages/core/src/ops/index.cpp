@@ -1,4 +1,5 @@
 // Indexing by tensors of positions and masks, as in x[i, :, j]: one index tensor over some dimensions of x, taken together.
+#include <adjoint/core/cuda/graph.h>
 #include <adjoint/core/batch.h>
 #include <adjoint/core/observer.h>
 #include <adjoint/core/types.h>
@@ -216,6 +217,7 @@ const Op op_nonzero{.name = "nonzero", .types = types::positions, .shape = nonze
     .batch = [](const BatchCall&, Tensor*) { fail(ErrorKind::runtime, "nonzero: vmap: We do not support batching operators that can output dynamic shape."); },
     .doc = "The positions of the elements of `x` that are not zero, one a row.", .reference = nonzero_kernel};
 Tensor nonzero(const Tensor& x) {
+  cuda::expect_values(x, "nonzero");
   if (x.device().type != DeviceType::cpu) return to_device(nonzero(to_device(x, {})), x.device());   // how many there are must be known on the CPU anyway
   return apply(op_nonzero, {x});
 }
@@ -352,8 +354,9 @@ const Op op_detach_where{.name = "detach_where", .indices = 2, .types = types::f
 
 Tensor one_hot(const Tensor& index, int64_t classes) {
   expect(index.dtype() == DType::int64, "one_hot: is only applicable to index tensor of type LongTensor, got ", index.dtype());
-  const bool readable = !(index->keys & key_lifted);
+  const bool readable = !(index->keys & key_lifted) && !cuda::without_values(index);
   if (classes < 0) {
+    cuda::expect_values(index, "one_hot");
     expect(index.numel() > 0, "one_hot: Can not infer total number of classes from empty tensor.");
     expect(readable, "one_hot: num_classes must be given inside a transform");
     classes = item(amax(index)).to<int64_t>() + 1;

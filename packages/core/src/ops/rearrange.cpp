@@ -1,4 +1,5 @@
 // Joins, repetitions, rotations and writes into parts: composed of other operations, so without records.
+#include <adjoint/core/cuda/graph.h>
 #include <adjoint/core/ops.h>
 
 namespace adjoint {
@@ -66,6 +67,7 @@ Tensor repeat_interleave_index(const Tensor& repeats) {
   expect(repeats.dim() == 1, "repeat_interleave: repeats must be 0-dim or 1-dim tensor, got shape ", repeats.sizes());
   expect(repeats.dtype() == DType::int64 || repeats.dtype() == DType::int32, "repeat_interleave: repeats must have int or long type, got ", repeats.dtype());
   if (repeats.numel() == 0) return zeros({0}, DType::int64, repeats.device());
+  cuda::expect_values(repeats, "repeat_interleave");
   expect(item(amin(repeats)).to<int64_t>() >= 0, "repeat_interleave: repeats can not be negative, got ", item(amin(repeats)).to<int64_t>());
   const Tensor ends = cumsum(to_dtype(repeats, DType::int64), 0);
   return searchsorted(ends, counting(item(select(ends, 0, -1)).to<int64_t>(), repeats.device()), true);
@@ -124,7 +126,7 @@ Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source)
   const Dims sizes = broadcast(x.sizes(), mask.sizes(), "masked_scatter");
   if (sizes.product() == 0) return clone(expand(x, sizes));
   const Tensor under = expand(mask, sizes), count = cumsum(to_dtype(reshape(under, {-1}), DType::int64), 0);
-  if (!(mask->keys & key_lifted))
+  if (!(mask->keys & key_lifted) && !cuda::without_values(mask))
     expect(item(select(count, 0, -1)).to<int64_t>() <= source.numel(), "masked_scatter: expected number of elements of source >= number of ones in mask, got ", source.numel(), " and ",
            item(select(count, 0, -1)).to<int64_t>());
   const Tensor first = ones({}, DType::int64, x.device());

@@ -1,4 +1,5 @@
 // Where values belong in sorted sequences, and how often integers occur.
+#include <adjoint/core/cuda/graph.h>
 #include <adjoint/core/batch.h>
 #include <adjoint/core/types.h>
 
@@ -58,6 +59,7 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength) {
   expect(!weights || weights.sizes() == x.sizes(), ErrorKind::shape, "bincount: weights should be 1-d and have the same length as input, got ", weights ? weights.sizes() : Dims());
   const Tensor at = to_dtype(x, DType::int64);
   if (x.numel() > 0) {
+    cuda::expect_values(x, "bincount");
     expect(item(amin(at)).to<int64_t>() >= 0, "bincount: only supports 1-d non-negative integral inputs, got ", item(amin(at)).to<int64_t>());
     minlength = std::max(minlength, item(amax(at)).to<int64_t>() + 1);
   }

@@ -1,4 +1,5 @@
 // Sorting along a dimension: sort, topk, unique. NaN counts as larger than every number; equal elements keep their order.
+#include <adjoint/core/cuda/graph.h>
 #include <adjoint/core/batch.h>
 #include <adjoint/core/op_fields.h>
 #include <adjoint/core/types.h>
@@ -157,6 +158,7 @@ const Op op_unique{.name = "unique", .torch = "Unique2Backward0||result inverse 
     .doc = "The distinct values in order, which of them each element is, and how often each occurs.", .reference = unique_kernel};
 Unique unique(const Tensor& x) {
   if (x.device().type != DeviceType::cpu) {   // how many there are must be known on the CPU anyway
+    cuda::expect_values(x, "unique");
     const Unique u = unique(to_device(x, {}));
     return {to_device(u.values, x.device()), to_device(u.inverse, x.device()), to_device(u.counts, x.device())};
   }

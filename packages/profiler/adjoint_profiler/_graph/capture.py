@@ -63,7 +63,7 @@ def _node(place: int, record: Mapping[str, Any], names: Mapping[_names.Key, str]
 def _edges(records: Sequence[Mapping[str, Any]], place: Mapping[int, int]) -> list[Edge]:
     edges = []
     for i, record in enumerate(records):
-        for source, nr, input_, shape, dtype in record["inputs"]:
+        for source, nr, input_, shape, dtype, _ in record["inputs"]:
             kind = "data"
             if input_ == 0 and (record["in_place"] or record["kind"] == "view"):
                 kind = "write" if record["in_place"] else "view"

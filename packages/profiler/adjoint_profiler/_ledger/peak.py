@@ -80,6 +80,7 @@ class _Run:
         self._records = records
         self._buffers = _Buffers()
         self._arrived: list[dict[int, tuple[int, int]]] = [{} for _ in records]  # per output: buffer, bytes
+        self._device: Any = adjoint_core.device("cpu")  # of the cotangents that the node at hand makes
         self._pending = Counter(source for r in records for source, *_ in r["inputs"])
         self._saved = _Saved(records)
 
@@ -111,15 +112,17 @@ class _Run:
             return self._accumulate(record["variable"], *arrived[0])
         cotangent, size = next(iter(arrived.values()))
         made = []
-        for source, nr, _, shape, dtype in record["inputs"]:
-            bytes_ = _bytes(shape, dtype)
+        for source, nr, _, shape, dtype, device in record["inputs"]:
+            bytes_, self._device = _bytes(shape, dtype), device
             passing = (
                 record["op"] in _PASSING and record["kind"] != "write" and (bytes_ == size or record["op"] in ("sum", "mean"))
             )
-            buffer = buffers.share(cotangent) if passing else buffers.make(_core._booked_bytes(bytes_))
+            buffer = buffers.share(cotangent) if passing else buffers.make(_core._booked_bytes(bytes_, device))
             made.append((source, nr, buffer, bytes_))
         temporary = (
-            _core._booked_bytes(max((made_bytes for *_, made_bytes in made), default=0)) if _is_curved(record["op"]) else 0
+            _core._booked_bytes(max((made_bytes for *_, made_bytes in made), default=0), self._device)
+            if _is_curved(record["op"])
+            else 0
         )
         buffers.grow(temporary)
         buffers.alive -= temporary
@@ -133,7 +136,7 @@ class _Run:
         """Cotangents that meet are added into a new one."""
         if nr in self._arrived[i]:
             before, _ = self._arrived[i][nr]
-            total = self._buffers.make(_core._booked_bytes(size))
+            total = self._buffers.make(_core._booked_bytes(size, self._device))
             self._buffers.drop(before)
             self._buffers.drop(buffer)
             buffer = total
@@ -144,7 +147,7 @@ class _Run:
         if leaf.grad is None and self._buffers.sole(buffer):
             return
         if leaf.grad is None:
-            self._buffers.make(_core._booked_bytes(size))
+            self._buffers.make(_core._booked_bytes(size, leaf.device))
         self._buffers.drop(buffer)
 
 

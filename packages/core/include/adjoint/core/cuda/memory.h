@@ -11,6 +11,7 @@ struct Block;   // a piece of device memory
 ADJOINT_API Block* allocate(size_t bytes, int device);
 ADJOINT_API void release(Block* block) noexcept;
 ADJOINT_API void* address(const Block* block) noexcept;
+ADJOINT_API size_t size_of(const Block* block) noexcept;
 ADJOINT_API uint64_t pool_of(const Block* block) noexcept;     // of graphs; 0: none
 ADJOINT_API uint64_t serial_of(const Block* block) noexcept;   // of the allocation, on its device
 ADJOINT_API bool still_allocated(const void* address, uint64_t serial, int device);   // is it still the same allocation?
@@ -28,6 +29,8 @@ ADJOINT_API Tensor uploaded(const Tensor& x, Device device);   // constants: not
 ADJOINT_API bool is_pinned(const Storage& storage) noexcept;
 
 ADJOINT_API int device_of(const void* p);             // that holds this memory, whoever allocated it; an error if none does
+ADJOINT_API size_t booked_bytes(const Storage& storage) noexcept;   // of its piece of memory; 0: it is not ours
+ADJOINT_API size_t booked_bytes(size_t bytes) noexcept;             // of the piece that so many take, at least
 ADJOINT_API Storage* make_storage(size_t bytes, Device device);
 ADJOINT_API void fill(void* data, size_t count, size_t itemsize, const void* value, int device);   // on the current stream
 ADJOINT_API void read(void* host, const void* data, size_t bytes, int device);                     // waits

@@ -39,6 +39,7 @@ struct Stream {
   ADJOINT_API bool query() const;                  // has all its work been done?
 };
 ADJOINT_API Stream new_stream(int device, int priority);   // one of 32 that are handed out in turn; priority < 0: before others
+ADJOINT_API Stream capture_stream(int device);               // never handed out by new_stream: for captures that name none
 ADJOINT_API Stream external_stream(StreamHandle handle, int device);   // made by another library, which keeps it alive
 ADJOINT_API int priority_of(const Stream& stream) noexcept;   // -1 or 0
 ADJOINT_API Stream stream_at(int device, uint8_t number);
