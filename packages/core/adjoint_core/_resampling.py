@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Sequence
@@ -59,14 +60,18 @@ def _resize(x: Tensor, dim: int, out: int, scale: float | None, mode: str, align
     if mode.startswith("nearest"):
         half = 0.5 if mode == "nearest-exact" else 0.0
         at = ((_core.arange(out, dtype=_core.float64) + half) * (1 / scale if scale else n / out)).floor()
-        return x.index_select(dim, at.long().clamp_max(n - 1))
+        return x.index_select(dim, _core._cuda.uploaded(at.long().clamp_max(n - 1), x.device))
     centre = _centres(n, out, scale, align_corners)
     cubic = mode == "bicubic"
     centre = centre if cubic else centre.clamp_min(0)
     left = centre.floor()
     shape = [-1] + [1] * (x.ndim - dim - 1)
     taps = _weights(centre - left, cubic).items()
-    return sum(x.index_select(dim, (left + k).long().clamp(0, n - 1)) * weight.to(x).view(shape) for k, weight in taps)  # type: ignore[return-value]
+    here = functools.partial(_core._cuda.uploaded, device=x.device)
+    return sum(  # type: ignore[return-value]
+        x.index_select(dim, here((left + k).long().clamp(0, n - 1))) * here(weight.to(x.dtype)).view(shape)
+        for k, weight in taps
+    )
 
 
 def interpolate(
@@ -115,7 +120,7 @@ def interpolate(
         return _adaptive_last(input, sizes, n)
     for dim, (out, scale) in enumerate(zip(sizes, scales), 2):
         if antialias and not align_corners:
-            weight = _smooth(input.size(dim), out, scale, mode == "bicubic").to(input)
+            weight = _core._cuda.uploaded(_smooth(input.size(dim), out, scale, mode == "bicubic").to(input.dtype), input.device)
             input = (input.movedim(dim, -1) @ weight.mT).movedim(-1, dim)
         else:
             input = _resize(input, dim, out, scale, mode, bool(align_corners))
