@@ -167,9 +167,36 @@ def test_unpooling_inside_vmap() -> None:
         (lambda: F.prelu(ad.ones(2, 8, 3), ad.ones(2)), "Found parameter numbers = 2 and channel size = 8"),
         (lambda: ad.ones(2).renorm(2, 0, 1), "renorm: input needs at least 2 dimensions, got 1 dimensions"),
         (lambda: F.adaptive_avg_pool2d(ad.ones(1, 2, 2), []), "output_size must be 2"),
+        (lambda: F.softshrink(ad.ones(1), -0.5), "lambda must be in range"),
+        (lambda: F.rrelu(ad.ones(1), 0.3, 0.1), "Lower bound should be less than or equal to the upper bound"),
         (lambda: F.conv2d(ad.ones(1, 1, 4, 3), ad.ones(1, 2, 2)), "conv2d: Expected 4-dimensional weight"),
     ],
 )
 def test_what_arguments_are_refused(call, message) -> None:
     with pytest.raises(RuntimeError, match=message):
         call()
+
+
+@pytest.mark.parametrize("loss", [F.triplet_margin_loss, F.triplet_margin_with_distance_loss])
+def test_margins_are_positive(loss) -> None:
+    with pytest.raises(ValueError, match="margin must be greater than 0, got -1.0"):
+        loss(ad.ones(2, 3), ad.ones(2, 3), ad.ones(2, 3), margin=-1.0)
+    with pytest.raises(ValueError, match="min_val cannot be greater than max_val"):
+        F.hardtanh(ad.ones(1), 0.5, -0.5)
+
+
+@pytest.mark.parametrize("name", ["fft", "rfft", "irfft", "hfft", "ihfft", "fftn", "irfft2"])
+def test_transforms_of_a_number(name: str) -> None:
+    options = {"dim": [0]} if name[-1] in "n2" else {}
+    with pytest.raises(IndexError, match="but tensor has no dimensions"):
+        getattr(ad.fft, name)(ad.tensor(1.0), **options)
+
+
+def test_positions_of_a_small_type() -> None:
+    rows, columns = ad.unravel_index(ad.tensor([5, 3], dtype=ad.uint8), (2, 1 << 30))
+    assert rows.tolist() == [0, 0] and columns.tolist() == [5, 3] and rows.dtype is ad.int64
+
+
+def test_covariance_of_integers() -> None:
+    x = ad.tensor([[1, 2, 4], [0, 3, 1]])
+    assert ad.equal(ad.cov(x), ad.cov(x.float())) and ad.equal(ad.corrcoef(x), ad.corrcoef(x.float()))

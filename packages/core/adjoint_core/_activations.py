@@ -186,6 +186,8 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
         >>> ad.nn.functional.hardtanh(ad.tensor([-1., 0., 2.]))
         tensor([-1.,  0.,  1.])
     """
+    if min_val > max_val:
+        raise ValueError(f"hardtanh: min_val cannot be greater than max_val, got {min_val} and {max_val}")
     return _core._hardtanh(input, min_val, max_val, inplace)
 
 
@@ -235,6 +237,8 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
         >>> ad.nn.functional.softshrink(ad.tensor([-1., 0., 2.]))
         tensor([-0.5000,  0.0000,  1.5000])
     """
+    if lambd < 0:
+        raise RuntimeError(f"softshrink: lambda must be in range [0, inf) for input dtype {input.dtype}, but found {lambd}")
     return _core.where(input > lambd, input - lambd, _core.where(input < -lambd, input + lambd, 0.0 * input))
 
 

@@ -76,7 +76,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
             raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
     if any(n < 0 for n in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
-    out = []
+    out, indices = [], indices.long()  # sizes may be above what a small type holds
     for n in reversed(sizes):
         out.append(indices % n)
         indices = indices // n

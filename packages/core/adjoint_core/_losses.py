@@ -334,6 +334,11 @@ def cosine_embedding_loss(
     return _reduce(loss, reduction)
 
 
+def _expect_margin(name: str, margin: float) -> None:
+    if margin <= 0:
+        raise ValueError(f"{name}: margin must be greater than 0, got {margin}")
+
+
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -354,6 +359,7 @@ def triplet_margin_loss(
         tensor(0.)
     """
     reduction = _reduction(size_average, reduce, reduction)
+    _expect_margin("triplet_margin_loss", margin)
     distance: Callable[[Tensor, Tensor], Tensor] = lambda a, b: (a - b + eps).norm(p, -1)  # noqa: E731
     far = distance(anchor, negative)
     if swap:
@@ -434,6 +440,7 @@ def triplet_margin_with_distance_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """max(0, d(anchor, positive) - d(anchor, negative) + margin), with a distance of one's own."""
+    _expect_margin("triplet_margin_with_distance_loss", margin)
     distance = distance_function or (lambda a, b: (a - b + 1e-6).norm(2, -1))
     far = distance(anchor, negative)
     if swap:

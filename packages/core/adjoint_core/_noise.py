@@ -9,6 +9,8 @@ from ._core import Tensor
 
 def rrelu(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False) -> Tensor:
     """x where x >= 0, a random slope times x elsewhere; the mean slope if not `training`."""
+    if lower > upper:
+        raise RuntimeError(f"rrelu: Lower bound should be less than or equal to the upper bound, got {lower} and {upper}")
     slope = _core.rand_like(input) * (upper - lower) + lower if training else (lower + upper) / 2
     return write(input, _core.where(input >= 0, input, input * slope), inplace)
 

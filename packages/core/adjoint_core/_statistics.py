@@ -169,6 +169,7 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, a
             f"cov(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions"
         )
     x = input.reshape(1, -1) if input.ndim < 2 else input
+    x = x if x.is_floating_point() or x.is_complex() else x.to(_core.get_default_dtype())
     _check_weights(x.size(1), fweights, aweights)
     w = fweights
     if aweights is not None:

@@ -32,8 +32,14 @@ def _scale(n: int, norm: str | None, inverse: bool) -> float:
     return 1 / n if (norm == "forward") != inverse else 1.0
 
 
+def _expect_dimension(x: Tensor, dim: int) -> None:
+    if x.ndim == 0:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+
+
 def _sized(x: Tensor, n: int | None, dim: int) -> Tensor:
     """x with n elements along dim: cut, or filled with zeros."""
+    _expect_dimension(x, dim)
     if n is None or n == x.size(dim):
         return x
     if n < 1:
@@ -98,6 +104,7 @@ def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
         tensor([1., 0., 0., 0.])
     """
     if n is None:
+        _expect_dimension(input, dim)
         n = 2 * (_length(input, dim) - 1)
     if n < 1:
         raise RuntimeError(f"Invalid number of data points ({n}) specified")
@@ -145,7 +152,9 @@ def _plan(x: Tensor, s: Sizes, dim: Dims) -> list[tuple[int, int | None]]:
         raise RuntimeError("When given, dim and shape arguments must have the same length")
     if x.ndim and any(not -x.ndim <= d < x.ndim for d in dim):
         raise IndexError(f"Dimension out of range (expected to be in range of [{-x.ndim}, {x.ndim - 1}], but got {list(dim)})")
-    dims = [d % max(x.ndim, 1) for d in dim]
+    for d in dim:
+        _expect_dimension(x, d)
+    dims = [d % x.ndim for d in dim]
     if len(set(dims)) != len(dims):
         raise RuntimeError("FFT dims must be unique")
     if len(dims) > x.ndim:
