@@ -43,6 +43,9 @@ CALLS: dict[str, Callable[[Any, Any, Any], Any]] = {  # (library, its nn.functio
         f.interpolate(x, scale_factor=1.7, mode="bicubic", align_corners=True),
         f.interpolate(x, (2, 3), mode="bicubic", antialias=True),
         f.interpolate(x, (2, 7), mode="bilinear", antialias=True),
+        f.interpolate(x, (2, 7), mode="bicubic", antialias=True, align_corners=True),
+        f.interpolate(x, scale_factor=(1.2, 1.7), mode="bilinear"),
+        f.interpolate(x, scale_factor=(1.2, 1.7), mode="nearest"),
     ),
     "grid_sample": lambda t, f, x: tuple(
         f.grid_sample(x, x[:, :, :, :2] * 1.5, mode, padding, corners)

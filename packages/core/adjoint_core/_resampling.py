@@ -33,17 +33,21 @@ def _weights(t: Tensor, cubic: bool) -> dict[int, Tensor]:
 # ---- sizes
 
 
+def _step(n: int, out: int, scale: float | None, align_corners: bool) -> float:
+    """How far the new elements stand from each other among the n old ones."""
+    if align_corners:
+        return (n - 1) / (out - 1) if out > 1 else 0.0
+    return 1 / scale if scale else n / out
+
+
 def _centres(n: int, out: int, scale: float | None, align_corners: bool) -> Tensor:
     """Where the new elements stand among the n old ones."""
-    i = _core.arange(out, dtype=_core.float64)
-    if align_corners:
-        return i * ((n - 1) / (out - 1) if out > 1 else 0.0)
-    return (i + 0.5) * (1 / scale if scale else n / out) - 0.5
+    i, step = _core.arange(out, dtype=_core.float64), _step(n, out, scale, align_corners)
+    return i * step if align_corners else (i + 0.5) * step - 0.5
 
 
-def _smooth(n: int, out: int, scale: float | None, cubic: bool) -> Tensor:
+def _smooth(n: int, out: int, step: float, cubic: bool) -> Tensor:
     """(out, n): weights of a kernel that is as wide as the step, so that nothing between the steps is left out."""
-    step = 1 / scale if scale else n / out
     width = max(step, 1.0)
     reach = (2 if cubic else 1) * width
     centre = (_core.arange(out, dtype=_core.float64) + 0.5) * step
@@ -93,6 +97,7 @@ def interpolate(
         >>> ad.nn.functional.interpolate(ad.tensor([[[0., 1.]]]), scale_factor=2, mode="linear")
         tensor([[[0.0000, 0.2500, 0.7500, 1.0000]]])
     """
+    given = input
     n, dims = input.ndim - 2, {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
     flat = mode in ("nearest", "nearest-exact", "area")
     if flat and align_corners is not None:
@@ -118,13 +123,17 @@ def interpolate(
         )
     if mode == "area":
         return _adaptive_last(input, sizes, n)
+    kept_is_copied = antialias or "linear" in mode or (mode == "nearest" and n == 2)  # in PyTorch, whatever the scale
     for dim, (out, scale) in enumerate(zip(sizes, scales), 2):
-        if antialias and not align_corners:
-            weight = _core._cuda.uploaded(_smooth(input.size(dim), out, scale, mode == "bicubic").to(input.dtype), input.device)
+        if out == input.size(dim) and kept_is_copied:
+            continue
+        if antialias:
+            step = _step(input.size(dim), out, scale, bool(align_corners))
+            weight = _core._cuda.uploaded(_smooth(input.size(dim), out, step, mode == "bicubic").to(input.dtype), input.device)
             input = (input.movedim(dim, -1) @ weight.mT).movedim(-1, dim)
         else:
             input = _resize(input, dim, out, scale, mode, bool(align_corners))
-    return input
+    return input.clone() if input is given else input
 
 
 def upsample(
