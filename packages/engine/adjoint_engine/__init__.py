@@ -28,6 +28,7 @@ from ._function import once_differentiable as once_differentiable
 from ._legacy_function import InplaceFunction as InplaceFunction
 from ._legacy_function import NestedIOFunction as NestedIOFunction
 from ._levels import batch_level as batch_level
+from ._levels import is_tracked as is_tracked
 from ._levels import tangent_level as tangent_level
 from ._levels import tape_level as tape_level
 from ._modes import _force_original_view_tracking as _force_original_view_tracking

@@ -100,3 +100,12 @@ class batch_level(_Level):
     def lower(self, y: Tensor, dim: int) -> Tensor:
         """``y`` with the batch as dimension ``dim``; repeated if it does not depend on the batch."""
         return _engine.unbatch(y, self.slot, dim)
+
+
+def is_tracked(t: Tensor) -> bool:
+    """Whether a functional transform around (``grad``, ``vjp``, ``jvp``, not ``vmap``) differentiates through the tensor."""
+    while (layer := _engine.layer(t)) is not None:
+        level, batch_dim, t, _ = layer
+        if level > 0 and batch_dim < 0:
+            return True
+    return False

@@ -16,6 +16,7 @@ from ._pack import (
     as_given,
     as_tuple,
     call,
+    cut_off,
     finished,
     pull,
     require_scalar,
@@ -135,7 +136,7 @@ def _jacobian_forward(func: Callable[..., Any], inputs: TensorOrTensors) -> Any:
         return outputs
 
     with enable_grad():
-        rows = jacfwd(tupled, tuple(range(len(given))))(*(x.detach() for x in given))
+        rows = jacfwd(tupled, tuple(range(len(given))))(*map(cut_off, given))
     return as_given([as_given(finished(row, False), many_inputs) for row in rows], many_outputs)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ._backend import Tensor, grad, zeros_like
+from ._backend import Tensor, grad, is_tracked, zeros_like
 
 Tensors: TypeAlias = tuple[Tensor, ...]
 TensorOrTensors: TypeAlias = Tensor | Tensors
@@ -38,11 +38,27 @@ def fresh(tensors: Tensors, create_graph: bool, needs_grad: bool = True) -> Tens
     New objects always, so that a tensor given as an input is told apart from the same tensor captured by ``func``.
     """
     return tuple(
-        (t.clone() if t.is_sparse else t.view_as(t))
-        if create_graph and t.requires_grad
-        else t.detach().requires_grad_(needs_grad)
+        attached(t, needs_grad)
+        if create_graph and (t.requires_grad or is_tracked(t))
+        else cut_off(t).requires_grad_(needs_grad)
         for t in tensors
     )
+
+
+def attached(t: Tensor, needs_grad: bool) -> Tensor:
+    """A new tensor with the history and the tangents of ``t``; inside func.jvp it may have to become a leaf first."""
+    new = t.clone() if t.is_sparse else t.view_as(t)
+    return new if new.requires_grad else new.requires_grad_(needs_grad)
+
+
+def cut_off(t: Tensor) -> Tensor:
+    """The tensor without history; an error where a transform around would take that for a derivative of zero."""
+    if is_tracked(t):
+        raise RuntimeError(
+            "autograd.functional: inside func.grad, vjp or jvp its results would have derivatives of zero. "
+            "Use create_graph=True, or func.jacrev, jacfwd, hessian, vjp, jvp instead."
+        )
+    return t.detach()
 
 
 def finished(tensors: Tensors, create_graph: bool) -> Tensors:

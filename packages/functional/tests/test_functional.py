@@ -140,3 +140,22 @@ def test_errors() -> None:
 def test_captured_input_is_a_constant() -> None:
     x = t(2.0, grad=True)
     assert F.jacobian(lambda a: a * x, x).item() == 2.0
+
+
+@pytest.mark.parametrize("transform", [ad.func.grad, lambda f: lambda x: ad.func.jvp(f, (x,), (ad.ones_like(x),))])
+@pytest.mark.parametrize("options", [{}, {"vectorize": True}, {"vectorize": True, "strategy": "forward-mode"}])
+def test_results_without_a_graph_inside_transforms_are_errors(transform: Any, options: dict[str, Any]) -> None:
+    """Their derivative would be zero."""
+    x = ad.tensor([1.0, 2.0])
+
+    def f(x: ad.Tensor) -> ad.Tensor:
+        return ad.autograd.functional.jacobian(lambda y: y**3, x, **options).sum()
+
+    with pytest.raises(RuntimeError, match="create_graph=True"):
+        transform(f)(x)
+    with pytest.raises(RuntimeError, match="create_graph=True"):
+        transform(ad.vmap(lambda x: f(x[None]) * x))(x)
+    assert ad.vmap(lambda x: f(x[None]))(x).tolist() == [3.0, 12.0]
+    if not options:
+        g = transform(lambda x: ad.autograd.functional.jacobian(lambda y: y**3, x, create_graph=True).sum())
+        assert (g(x)[1] if isinstance(g(x), tuple) else g(x).sum()) == 18
