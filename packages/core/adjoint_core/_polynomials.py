@@ -20,7 +20,7 @@ def _pair(input: Any, n: Any) -> tuple[Tensor, Tensor]:
     if not isinstance(input, Tensor) and not isinstance(n, Tensor):
         raise TypeError(f"expected a tensor among x and n, got {type(input).__name__} and {type(n).__name__}")
     tensors = [v for v in (input, n) if isinstance(v, Tensor)]
-    given = [v if isinstance(v, Tensor) else _core.tensor(v, device=tensors[0].device) for v in (input, n)]
+    given = [v if isinstance(v, Tensor) else _core.full((), v, device=tensors[0].device) for v in (input, n)]
     dtype = _core.result_type(*tensors) if len(tensors) == 2 else tensors[0].dtype
     if dtype.is_complex:
         raise NotImplementedError(f"not implemented for {dtype}: expected real numbers")
@@ -32,6 +32,9 @@ def _polynomial(name: str, first: Callable[[Tensor], Tensor], step: Step, what: 
     def polynomial(input: Any, n: Any) -> Tensor:
         x, degree = _pair(input, n)
         last = _core._all_lanes(degree)
+        if degree.is_cuda and _core._cuda.is_current_stream_capturing():
+            rule = "operation not permitted when stream is capturing"
+            raise RuntimeError(f"CUDA error: {rule}: {name}: its steps depend on the degrees, which the host reads")
         before, p = _core.ones_like(x), first(x)
         y = _core.where(degree == 0, before, _core.where(degree == 1, p, 0.0))
         for k in range(1, int(last.max()) if last.numel() else 0):
