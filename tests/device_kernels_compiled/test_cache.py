@@ -1,6 +1,7 @@
 """Compiled kernels on disk, by content: what invalidates one, and folders that are damaged, full, shared or not there."""
 
 import errno
+import importlib
 import os
 import subprocess
 import sys
@@ -129,19 +130,20 @@ def test_an_index_that_is_not_whole_says_nothing(text, folder):
 KERNEL = """
 import triton
 import triton.language as tl
-import {helpers} as helpers
+import {package}.helpers
 
 {before}
 FACTOR = tl.constexpr({factor})
+ACCURACY = tl.{accuracy}
 
 @triton.jit
 def helper(x):
-    return x * FACTOR
+    return x.to(ACCURACY) * FACTOR
 
 def make(power):
     @triton.jit
     def scaled(x):
-        return helpers.below(helper(x)) + power
+        return {package}.helpers.below(helper(x)) + power
     return scaled
 
 scaled = make(tl.constexpr({power}))
@@ -157,18 +159,21 @@ def below(x):
 
 def test_what_a_kernel_calls_counts_and_what_stands_beside_it_does_not(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
-    texts = []
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # files of the same second and size differ
 
-    def key(before="", factor=2, power=1, less=3):
-        name = f"kernels_{len(texts)}"
-        texts.append(name)
-        (tmp_path / f"helpers_of_{name}.py").write_text(HELPERS.format(less=less))
-        parts = {"helpers": f"helpers_of_{name}", "before": before, "factor": factor, "power": power}
-        (tmp_path / f"{name}.py").write_text(KERNEL.format(**parts))
-        declared = _declare.Elementwise("scaled", __import__(name).scaled, 1, ())
+    def key(less=3, **changed):
+        parts = {"package": "package", "before": "", "factor": 2, "power": 1, "accuracy": "float32"} | changed
+        texts = {"package/__init__": "", "package/helpers": HELPERS.format(less=less), "kernels": KERNEL.format(**parts)}
+        (tmp_path / "package").mkdir(exist_ok=True)
+        for name, text in texts.items():
+            (tmp_path / f"{name}.py").write_text(text)
+        for name in ("kernels", "package", "package.helpers"):
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+        declared = _declare.Elementwise("scaled", importlib.import_module("kernels").scaled, 1, ())
         signature = declared.signature(bytes([0x4B, 0x4B, 0x07]), [0, 1024])
         return _compile._key(declared.template([0]), signature, 90, declared.options([0]))
 
     first = key()
     assert first == key(before="# a comment\n\n\nOTHER = 3\n")
-    assert len({first, key(factor=3), key(power=2), key(less=4)}) == 4
+    assert len({first, key(factor=3), key(power=2), key(less=4), key(accuracy="float64")}) == 5

@@ -41,7 +41,7 @@ def content(function: JITFunction[Any], seen: set[int] | None = None) -> list[st
     for used, value in _used(function.fn):
         if isinstance(value, JITFunction):
             texts += content(value, seen)
-        elif isinstance(value, (int, float, str, triton.language.constexpr)):
+        elif isinstance(value, (int, float, str, triton.language.constexpr, triton.language.dtype)):
             texts.append(f"{used} = {value}")
     return texts
 
@@ -50,11 +50,13 @@ def _used(function: FunctionType) -> Iterator[tuple[str, Any]]:
     """What a function reads from outside, by its names: also from modules, but Triton's, whose version is in the key."""
     scope = function.__globals__ | inspect.getclosurevars(function).nonlocals
     names = [*function.__code__.co_names, *function.__code__.co_freevars]
-    found = {name: scope[name] for name in names if name in scope}
-    yield from found.items()
-    for module in found.values():
-        if isinstance(module, ModuleType) and not module.__name__.startswith("triton"):
-            yield from ((name, getattr(module, name)) for name in names if hasattr(module, name))
+    places, modules = [{name: scope[name] for name in names if name in scope}], set()
+    for place in places:  # and those of modules that are found on the way
+        yield from place.items()
+        for module in place.values():
+            if isinstance(module, ModuleType) and not module.__name__.startswith("triton") and module not in modules:
+                modules.add(module)
+                places.append({name: getattr(module, name) for name in names if hasattr(module, name)})
 
 
 def _key(function: JITFunction[Any], signature: Signature, arch: int, options: Options) -> str:
