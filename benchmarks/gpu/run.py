@@ -1,13 +1,15 @@
-"""Everything that wants a real GPU, in one call: python benchmarks/gpu/run.py [--quick]
+"""Everything that wants a real GPU, in one call: python benchmarks/gpu/run.py [PART...] [--quick] [--minutes 9.5]
 
 Runs the cases of tests/device_kernels on the GPU, then measures: how long the first result takes (C), what an eager call costs on the
 CPU (L), a captured step (G), what profiling adds to that (P), the bandwidth of elementwise operations, random numbers, copies, softmax
 and norms beside that of the driver's own copy (B), and products of matrices (M). Where PyTorch is installed, its figures stand beside
-ours; the goals are those of the first column of each table. Prints Markdown and writes it to $OUT/gpu.md if OUT is set, or else to
-benchmarks/gpu/results/. `--rehearse` runs all but the tests on tiny sizes, as on the stand-in driver of tests/cuda: it shows that the
+ours; the goals are those of the first column of each table. Prints Markdown and writes it, line by line, to $OUT/gpu.md if OUT is set, or
+else to benchmarks/gpu/results/. The call ends within its minutes: the tests get half of them, and rows that it did not reach are named at
+the end with the call that goes on. Kernels stay in the cache, so that a second call reaches further. `--rehearse` runs all but the tests on tiny sizes, as on the stand-in driver of tests/cuda: it shows that the
 script runs, and measures nothing.
 """
 
+import argparse
 import os
 import re
 import subprocess
@@ -24,6 +26,7 @@ except ImportError:
     torch = None
 
 ROOT = Path(__file__).resolve().parents[2]
+BEGAN = time.monotonic()
 REHEARSE = "--rehearse" in sys.argv
 QUICK = REHEARSE or "--quick" in sys.argv
 LINES = []
@@ -33,12 +36,28 @@ FIRST = "import adjoint as ad; x = ad.ones(64, 64, device='cuda'); print((x.soft
 def say(text=""):
     print(text, flush=True)
     LINES.append(text)
+    (FOLDER / "gpu.md").write_text("\n".join(LINES) + "\n")  # what was measured stays, however this ends
+
+
+def left():
+    """Seconds of this call."""
+    return 60 * GIVEN.minutes - (time.monotonic() - BEGAN)
 
 
 def tests():
     """The cases of tests/device_kernels on this GPU."""
     command = [sys.executable, "-m", "pytest", "-q", "-x" if QUICK else "--maxfail=50", "-n", "8", "tests/device_kernels"]
-    run = subprocess.run(command, cwd=ROOT, env=os.environ | {"ADJOINT_GPU": "1"}, capture_output=True, text=True, check=False)
+    environment = os.environ | {"ADJOINT_GPU": "1"}
+    time_left = left() if GIVEN.parts == ["tests"] else left() / 2
+    try:
+        run = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=max(1, time_left - 10)
+        )
+    except subprocess.TimeoutExpired as stopped:
+        reached = (stopped.stdout or b"").decode(errors="replace").strip().splitlines()[-1:]
+        say(f"tests/device_kernels on the GPU: stopped after {stopped.timeout:.0f} s: `{''.join(reached)}`")
+        LEFT_OUT.append("tests")
+        return
     last = [*run.stderr.strip().splitlines()[-1:], *run.stdout.strip().splitlines()[-1:]]
     say(f"tests/device_kernels on the GPU: `{last[-1] if last else f'exit status {run.returncode}'}`")
     for line in run.stdout.splitlines():
@@ -93,11 +112,15 @@ def libraries():
 
 def table(title, unit, rows, measure):
     """A row for each (label, goal, how to make the call from a library)."""
+    if left() < 5:
+        raise TimeoutError(title)
     heads = " | ".join(f"{name}, {unit}" for name, _ in libraries())
     say(f"\n## {title}\n\n| call | goal | {heads} |\n|---|---|{'---|' * len(libraries())}")
     for label, goal, make in rows:
         cells = []
         for _, lib in libraries():
+            if left() < 5:
+                raise TimeoutError(f"{title}: {label}")
             try:
                 cells.append(measure(lib, label, make(lib)))
             except Exception as error:  # a row that fails must not hide the others
@@ -281,18 +304,38 @@ def products():
         lib.backends.cuda.matmul.allow_tf32 = False
 
 
+PARTS = {part.__name__: part for part in (tests, first_results, launches, bandwidth, products, graphs, profiles)}
+LEFT_OUT = []
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], help=f"{', '.join(PARTS)}; all by default")
+    parser.add_argument("--quick", action="store_true", help="fewer and smaller sizes")
+    parser.add_argument("--rehearse", action="store_true", help="tiny sizes, no tests: shows that the script runs")
+    parser.add_argument("--minutes", type=float, default=9.5, help="ends within them")
+    return parser.parse_args()
+
+
 def main():
     p = ad.cuda.get_device_properties()
     say(f"# {p.name}, sm_{p.major}{p.minor}, {p.total_memory >> 30} GiB, {time.strftime('%d %b %Y')}\n")
-    folder = Path(os.environ.get("OUT") or (tempfile.mkdtemp() if REHEARSE else Path(__file__).parent / "results"))
-    for part in (*([] if REHEARSE else [tests]), first_results, launches, graphs, profiles, bandwidth, products):
+    for name in GIVEN.parts or [name for name in PARTS if name != "tests" or not REHEARSE]:
         try:
-            part()
+            if left() < 15:
+                raise TimeoutError(name)
+            PARTS[name]()
+        except TimeoutError as reached:
+            say(f"\n{name}: no time was left, at {reached}")
+            LEFT_OUT.append(name)
         except Exception as error:  # what was measured before stays
-            say(f"\n{part.__name__}: {type(error).__name__}: {error}")
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "gpu.md").write_text("\n".join(LINES) + "\n")
+            say(f"\n{name}: {type(error).__name__}: {error}")
+    if LEFT_OUT:
+        say(f"\nTo go on: python benchmarks/gpu/run.py {' '.join(LEFT_OUT)}")
 
 
 if __name__ == "__main__":
+    GIVEN = arguments()
+    FOLDER = Path(os.environ.get("OUT") or (tempfile.mkdtemp() if REHEARSE else Path(__file__).parent / "results"))
+    FOLDER.mkdir(parents=True, exist_ok=True)
     main()
