@@ -89,3 +89,26 @@ def test_derivatives(case):
     for d, h in zip(device, host, strict=True):
         assert (d is None) == (h is None)
     agree([d for d in device if d is not None], [h for h in host if h is not None], ad.float64)
+
+
+def tangents(case, tensors):
+    """The derivative in one direction, of what has one."""
+    chosen = case.differentiable
+
+    def f(*some):
+        every = [*tensors]
+        for i, x in zip(chosen, some, strict=True):
+            every[i] = x
+        return tuple(real_parts(case.run(ad, every)))
+
+    points = tuple(tensors[i] for i in chosen)
+    return ad.func.jvp(f, points, tuple((x * 0.5 + 0.25).detach() for x in points))[1]
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.differentiable], ids=lambda c: c.id)
+def test_forward_mode(case):
+    try:
+        host = tangents(case, inputs(case, ad.float64))
+    except (RuntimeError, TypeError, ValueError) as error:
+        pytest.skip(f"not on the CPU: {error}")
+    agree(on_device(lambda: tangents(case, [t.cuda() for t in inputs(case, ad.float64)]), mixed(case)), host, ad.float64)
