@@ -28,8 +28,8 @@ VIEWS = {
     "a part": lambda d: d[1:] if d.ndim else d,
     "a row": lambda d: d[-1] if d.ndim else d,
 }
-pieces = st.tuples(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 4)), max_size=3), st.integers(0, SIZE - 1)).filter(
-    lambda p: p[1] + sum((n - 1) * s for n, s in p[0]) < SIZE
+pieces = st.lists(st.tuples(st.integers(1, 3), st.integers(0, 4)), max_size=2).flatmap(
+    lambda p: st.tuples(st.just(p), st.integers(0, SIZE - 1 - sum((n - 1) * s for n, s in p)))
 )
 
 
