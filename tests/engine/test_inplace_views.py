@@ -399,6 +399,9 @@ BAD_WRITES = {
     "shape": lambda d: (lambda w: (w, lambda: w.add_(d)))(ad.ones(4)),
     "shape of a copy": lambda d: (lambda w: (w, lambda: w.copy_(d)))(ad.ones(2)),
     "rows": lambda d: (lambda w: (w, lambda: w.index_add_(0, ad.tensor([0]), d)))(ad.ones(3)),
+    "position": lambda d: (lambda w: (w, lambda: w.index_add_(0, ad.tensor([5]), d[:1])))(ad.ones(3)),
+    "position, in a view": lambda d: (lambda w: (w, lambda: w[1:].index_put_((ad.tensor([2]),), d[0])))(ad.ones(3)),
+    "places shared": lambda d: (lambda w: (w, lambda: w.expand(2, 3).add_(d)))(ad.ones(3)),
     "type": lambda d: (lambda w: (w, lambda: w.mul_(d)))(ad.ones(3, dtype=ad.int64)),
 }
 
@@ -408,9 +411,9 @@ def test_a_write_that_fails_lifts_nothing(name):
     """A tensor that a deeper level may not write to stays what it was: no tangent, the same leaf, its gradient."""
     with fwad.dual_level():
         w, write = BAD_WRITES[name](fwad.make_dual(ad.ones(3), ad.full((3,), 2.0)))
-        with pytest.raises(RuntimeError):
+        with pytest.raises((RuntimeError, IndexError)):
             write()
-        assert fwad.unpack_dual(w).tangent is None and w.is_leaf and w._version == 0
+        assert fwad.unpack_dual(w).tangent is None and w.is_leaf and w._version == 0 and w.tolist() == [1] * len(w)
         if w.requires_grad:
             assert ad.autograd.grad((w * w).sum(), w)[0].tolist() == [2.0, 2.0, 2.0]
 
@@ -418,7 +421,7 @@ def test_a_write_that_fails_lifts_nothing(name):
 def test_a_write_that_fails_leaves_a_tensor_unbatched():
     def f(x):
         own = ad.ones(3)
-        with pytest.raises(RuntimeError, match="doesn't match|result type"):
+        with pytest.raises(RuntimeError, match="result type"):
             own.add_(x.sum() * ad.ones(3, dtype=ad.complex64))
         return own.view(-1)  # one for all lanes
 

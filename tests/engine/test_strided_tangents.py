@@ -1,11 +1,12 @@
 """as_strided in forward mode: each element takes the tangent that lies where it lies, and writes go both ways."""
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import given
 
 import adjoint as ad
 from adjoint.autograd import forward_ad as fwad
-from adjoint.func import jacfwd, jacrev
+from adjoint.func import grad, jacfwd, jacrev, jvp, vmap
 
 SIZE = 24
 ROOTS = {
@@ -83,3 +84,35 @@ def test_forward_is_reverse(root, piece):
     x = ad.arange(float(SIZE), dtype=ad.float64) / 8
     assert jacfwd(f)(x).tolist() == jacrev(f)(x).tolist()
     assert jacfwd(jacrev(f))(x).tolist() == jacrev(jacfwd(f))(x).tolist() == jacfwd(jacfwd(f))(x).tolist()
+
+
+IN_LANES = {
+    "contiguous": lambda x: x.as_strided((2,), (1,), 2),
+    "turned": lambda x: x.t().as_strided((2,), (1,), 2),
+    "a part": lambda x: x[1:].as_strided((2, 3), (1, 2), 5),
+    "steps": lambda x: x[:, ::2].as_strided((2, 2), (4, 2), 4),
+    "from where it starts": lambda x: x[1:].as_strided((2,), (1,)),
+}
+
+
+@pytest.mark.parametrize("name", IN_LANES)
+def test_lanes(name):
+    """A lane is laid out as the whole is: reverse, forward and mixed, wherever the lanes lie, also in two batches."""
+
+    def f(x):
+        return (IN_LANES[name](x) ** 3).sum()
+
+    xs = ad.arange(24.0, dtype=ad.float64).reshape(2, 3, 4) / 8
+    for derivative in (grad, jacrev, jacfwd, lambda f: jacfwd(grad(f)), lambda f: jacrev(jacfwd(f))):
+        expected = [derivative(f)(x.clone()).tolist() for x in xs]
+        assert vmap(derivative(f))(xs).tolist() == expected
+        assert vmap(derivative(f), in_dims=2)(xs.permute(1, 2, 0)).tolist() == expected
+        assert vmap(vmap(derivative(f)))(xs[None]).tolist() == [expected]
+
+
+@given(st.sampled_from(["contiguous", "turned", "a part", "steps"]), st.sampled_from(list(LAYOUTS)))
+def test_tangents_in_lanes(name, layout):
+    xs = ad.arange(24.0).reshape(2, 3, 4)
+    ts = LAYOUTS[layout](xs * 100 + 7)
+    found = vmap(lambda x, t: jvp(IN_LANES[name], (x,), (t,))[1])(xs, ts)
+    assert found.tolist() == [(IN_LANES[name](x.clone()) * 100 + 7).tolist() for x in xs]

@@ -9,8 +9,8 @@ thread_local WriteHook before_write = nullptr;
 
 namespace {
 
-// A tensor written to with an operand of a deeper level joins that level, with its base and all its views.
-void promote_to(TensorImpl& self, Slot* s) {
+// A tensor written to with an operand of a deeper level joins that level, with its base and all its views. What the base was.
+Tensor promote_to(TensorImpl& self, Slot* s) {
   TensorImpl& root = view_root(self);
   Tensor base(&root);
   expect(!(s->strict || s->kind == LevelKind::batch) || root.birth >= s->serial, s->kind == LevelKind::batch
@@ -22,6 +22,7 @@ void promote_to(TensorImpl& self, Slot* s) {
   inner->meta = root.meta;
   inner->keys |= root.keys & key_tape;
   inner->birth = root.birth;
+  const Tensor former = inner;
   if (s->kind == LevelKind::batch) {
     Dims sizes = root.sizes;
     sizes.insert(0, s->batch);
@@ -42,6 +43,15 @@ void promote_to(TensorImpl& self, Slot* s) {
     root.out_nr = history.nr;
     root.keys |= key_tape;
   }
+  regenerate(self);
+  return former;
+}
+
+void put_back(TensorImpl& self, const Tensor& former) {
+  TensorImpl& root = view_root(self);
+  const uint32_t epoch = root.epoch;
+  adopt(root, former);
+  root.epoch = epoch + 1;
   regenerate(self);
 }
 
@@ -230,17 +240,6 @@ void check_writable(const Op& op, const Tensor& self, uint32_t m) {
   fail(ErrorKind::runtime, self->view ? "a view of a leaf Variable" : "a leaf Variable", " that requires grad is being used in an in-place operation. (", op.name, "_)");
 }
 
-// A tensor that cannot be written to stays at its level.
-void check_fits(const Op& op, Tensors x, const Attrs& attrs) {
-  const Tensor& self = x[0];
-  Dims shape[max_outputs];
-  if (op.shape) op.shape(x, attrs, shape);
-  else for (shape[0] = self.sizes(); const Tensor& t : x) shape[0] = broadcast(shape[0], t.sizes(), op.name);
-  expect(shape[0] == self.sizes(), ErrorKind::shape, op.name, "_: output with shape ", self.sizes(), " doesn't match the broadcast shape ", shape[0]);
-  const DType result = op.types(x, attrs).out[0];
-  expect(category(result) <= category(self.dtype()), op.name, "_: result type ", result, " can't be cast to the desired output type ", self.dtype());
-}
-
 }  // namespace
 
 bool is_leaf_or_view_of_one(const Tensor& self) {
@@ -267,21 +266,9 @@ void written_by(const Tensor& self, Ref<Node> n, uint32_t nr) {
   rebase(*self, std::move(n), nr);
 }
 
-void apply_inplace_recorded(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs) {
-  uint32_t keys = self->keys;
-  for (const Tensor& t : others) keys |= t->keys;
-  if (!keys && !before_write && !is_inference(*self)) return run_inplace(op, self, others, attrs);
-  if (Tensor f = fresh(self); !f.is(self)) adopt(*self, f);   // its level is dead: fall back to the primal, keep the identity
-  std::vector<Tensor> given{self};
-  given.insert(given.end(), others.begin(), others.end());
-  Operands in(given);
-  check_inference(*bottom(self));
-  check_creation(self, in.level);
-  check_writable(op, self, in.level);
-  if (level(self) < in.level) {
-    check_fits(op, given, attrs);
-    promote_to(*self, in.slot);
-  }
+namespace {
+
+void record_write(const Op& op, const Tensor& self, const Operands& in, const Attrs& attrs) {
   const auto packer = std::exchange(saved_packer, nullptr);   // hooks get what is kept: of self a copy
   Ref<OpNode> n;
   try {
@@ -304,6 +291,29 @@ void apply_inplace_recorded(const Op& op, const Tensor& self, Tensors others, co
   n->in_place = true;
   rebase(*self, Ref<Node>(n.get()));
   save_outputs(*n, {&self, 1});
+}
+
+}  // namespace
+
+void apply_inplace_recorded(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs) {
+  uint32_t keys = self->keys;
+  for (const Tensor& t : others) keys |= t->keys;
+  if (!keys && !before_write && !is_inference(*self)) return run_inplace(op, self, others, attrs);
+  if (Tensor f = fresh(self); !f.is(self)) adopt(*self, f);   // its level is dead: fall back to the primal, keep the identity
+  std::vector<Tensor> given{self};
+  given.insert(given.end(), others.begin(), others.end());
+  const Operands in(given);
+  check_inference(*bottom(self));
+  check_creation(self, in.level);
+  check_writable(op, self, in.level);
+  if (level(self) >= in.level) return record_write(op, self, in, attrs);
+  const Tensor former = promote_to(*self, in.slot);
+  try {
+    record_write(op, self, in, attrs);
+  } catch (...) {
+    put_back(*self, former);
+    throw;
+  }
 }
 
 }  // namespace adjoint::engine

@@ -1,5 +1,6 @@
 // Behind core's door: find the innermost level among the operands, lower the call, record it on that face.
 #include <adjoint/core/inference.h>
+#include <adjoint/core/layout.h>
 #include <adjoint/engine/autograd.h>
 
 #include "record.h"
@@ -141,6 +142,14 @@ const TensorImpl* memory_below(const TensorImpl& t) {
   return p;
 }
 
+Layout layout_below(const TensorImpl& t) {
+  if (!(t.keys & key_lifted)) return {t.strides, t.offset()};
+  const Face& f = *static_cast<Face*>(t.face.get());
+  Layout l = layout_below(*f.value);
+  if (f.batch_dim >= 0) l.strides.erase(f.batch_dim);
+  return l;
+}
+
 }  // namespace
 
 void record_results(const Op& op, Tensors x, const Attrs& attrs, Tensors y) {
@@ -152,6 +161,7 @@ void install() {
   engine_hooks.apply = apply_recorded;
   engine_hooks.apply_inplace = apply_inplace_recorded;
   engine_hooks.memory = memory_below;
+  lifted_layout = layout_below;
 }
 
 }  // namespace adjoint::engine

@@ -1,5 +1,6 @@
 // Views: the same memory under other sizes and strides. Each is linear; its transpose scatters into zeros.
 #include <adjoint/core/batch.h>
+#include <adjoint/core/layout.h>
 #include <adjoint/core/op_fields.h>
 #include <adjoint/core/observer.h>
 #include <adjoint/core/several.h>
@@ -50,13 +51,6 @@ Dims infer_size(const Dims& sizes, int64_t numel, const char* op) {
   }
   expect(r.product() == numel && (unknown < 0 || r[unknown] >= 0), ErrorKind::shape, op, ": shape '", sizes, "' is invalid for input of size ", numel);
   return r;
-}
-
-// How far the elements reach from the first one.
-int64_t reach(const Dims& sizes, const Dims& strides) {
-  int64_t last = 0;
-  for (int i = 0; i < sizes.size(); i++) last += (sizes[i] - 1) * strides[i];
-  return sizes.product() ? last + 1 : 0;
 }
 
 Tensor zeros_of(const Tensor& v, const Dims& sizes) { return zeros(sizes, v.dtype(), v.device()); }
@@ -310,15 +304,16 @@ const Op op_as_strided{.name = "as_strided", .fields = fields_of<Strided>, .kind
     .batch = [](const BatchCall& c, Tensor* out) {   // the offset is that of lane 0
       const Tensor x = batch::front(c, 0);
       const Strided& a = c.attrs.as<Strided>();
-      const int64_t start = (x->keys & key_lifted) ? 0 : x->offset();
-      Dims lane = x.sizes(), steps = x->strides, sizes = a.sizes, strides = a.strides;
+      const Layout at = layout(x);
+      const int64_t start = at.offset;
+      Dims lane = x.sizes(), steps = at.strides, sizes = a.sizes, strides = a.strides;
       lane.erase(0);
       steps.erase(0);
       const int64_t end = start + reach(lane, steps), wanted = a.offset + reach(sizes, strides);
       expect(sizes.product() == 0 || (a.offset >= start && wanted <= end), "as_strided: under vmap sizes ", sizes, ", strides ", strides, ", storage offset ", a.offset,
              " reach [", a.offset, ", ", wanted, "), and the first lane is [", start, ", ", end, ")");
       sizes.insert(0, c.size);
-      strides.insert(0, x->strides[0]);
+      strides.insert(0, at.strides[0]);
       out[0] = as_strided(x, sizes, strides, a.offset);
     },
     .alias = [](const TensorImpl& x, const Attrs& attrs, TensorImpl& y) {
@@ -335,17 +330,17 @@ const Op op_as_strided{.name = "as_strided", .fields = fields_of<Strided>, .kind
       y.data = static_cast<char*>(x.storage->data) + a.offset * itemsize(x.dtype);
     },
     .doc = "Any sizes and strides over the memory of `x`."};
+Layout (*lifted_layout)(const TensorImpl&) = nullptr;
 Tensor as_strided(const Tensor& x, const Dims& sizes, const Dims& strides, std::optional<int64_t> offset) {
   expect(sizes.size() == strides.size(), "as_strided: mismatch in length of strides and shape, got ", sizes, " and ", strides);
   for (int64_t s : strides) expect(s >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ", strides);
   for (int64_t n : sizes) expect(n >= 0, "as_strided: sizes must not be negative, got ", sizes);
   expect(offset.value_or(0) >= 0, "as_strided: storage offset must not be negative, got ", offset.value_or(0));
-  const TensorImpl* memory = x->keys & key_lifted ? engine_hooks.memory(*x) : x.get();
-  expect(memory || offset, "as_strided: needs an explicit storage offset inside vmap");
-  Strided a{sizes, strides, offset ? *offset : memory->offset()};
-  if (memory && !(memory->contiguous() && memory->offset() == 0)) {
-    a.x_strides = memory->strides;
-    a.x_offset = memory->offset();
+  const Layout at = layout(x);
+  Strided a{sizes, strides, offset.value_or(at.offset)};
+  if (at.offset != 0 || !same_strides(x.sizes(), at.strides, contiguous_strides(x.sizes()))) {
+    a.x_strides = at.strides;
+    a.x_offset = at.offset;
   }
   return apply(op_as_strided, {x}, a);
 }
