@@ -153,7 +153,7 @@ sys.stdout.flush()
 child = os.fork()
 if child == 0:
     seen = set()
-    for call in (lambda: ad.ones(3, device="cuda"), lambda: x + x, x.cpu, graph.replay, event.synchronize, side.synchronize,
+    for call in (lambda: ad.ones(3, device="cuda"), lambda: x.fill_(1), x.cpu, graph.replay, event.synchronize, side.synchronize,
                  lambda: ad.ones(3).pin_memory(), ad.cuda.synchronize, lambda: ad.cuda.Stream(), x.tolist):
         try:
             call()

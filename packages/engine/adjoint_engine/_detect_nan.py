@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from types import TracebackType
 from typing import Any
 
 from . import _engine
+from ._locals import Local
 from ._non_finite import describe
 
-_watches = threading.local()
+_watches = Local()
 
 
 class detect_nan:  # noqa: N801  a context manager, as detect_anomaly is

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
-import threading
 import warnings
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
 from . import _engine
+from ._locals import Local
 
 is_grad_enabled = _engine.grad_enabled
 
@@ -249,7 +249,7 @@ class enforce_grad_layout_policy(_Switch):
         _engine.set_grad_layout_policy(mode)
 
 
-_thread = threading.local()
+_thread = Local()
 
 
 class _ThreadFlag(_Switch):

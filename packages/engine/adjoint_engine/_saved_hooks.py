@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from typing import Any
 from adjoint_core import Tensor, _core
 
 from . import _engine
+from ._locals import Local
 
 
 class saved_tensors_hooks:
@@ -86,7 +86,7 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
         _engine.set_saved_hooks_disabled(before)
 
 
-_thread = threading.local()
+_thread = Local()
 
 
 class _Handle:

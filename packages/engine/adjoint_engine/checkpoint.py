@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator
@@ -24,6 +23,7 @@ from ._checkpoint_inputs import (
 from ._checkpoint_log import RunLog, difference
 from ._context import FunctionCtx
 from ._function import Function
+from ._locals import Local
 from ._modes import enable_grad, is_grad_enabled, no_grad
 from ._saved_hooks import saved_tensors_hooks
 from ._selective import SAC_IGNORED_OPS, CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts
@@ -126,7 +126,7 @@ def _version(t: Tensor) -> int | None:
     return None if _engine.is_lifted(t) or _engine.is_inference(t) else t._version
 
 
-_current = threading.local()
+_current = Local()
 
 
 class GraphExecGroup:

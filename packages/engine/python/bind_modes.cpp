@@ -46,23 +46,32 @@ nb::object node_trace(NodeRef n) {
   return nb::make_tuple(nb::borrow(t->stack.get()), nb::steal(wrap_node(t->parent.get())));
 }
 
-// Python keeps the values of every `threading.local` in a dictionary of the thread: the user's and ours go along together.
-void* locals_of_thread() noexcept { return PyThreadState_GetDict(); }
+// What our own code in Python keeps for a thread: one dictionary in the interpreter's own for extensions.
+constexpr const char* locals_key = "adjoint";
+void* dictionary_of_thread() noexcept { return PyThreadState_GetDict(); }
+nb::object locals_of_thread() {
+  const nb::dict all = nb::borrow<nb::dict>(PyThreadState_GetDict());
+  if (!all.contains(locals_key)) all[locals_key] = nb::dict();
+  return all[locals_key];
+}
 void swap_locals(void* there) noexcept {
-  PyObject *const mine = PyThreadState_GetDict(), *const theirs = static_cast<PyObject*>(there);
-  if (!mine || !theirs) return;
-  PyObject *const my_entries = PyDict_Copy(mine), *const their_entries = PyDict_Copy(theirs);
-  if (my_entries && their_entries) {
-    PyDict_Clear(mine), PyDict_Update(mine, their_entries);
-    PyDict_Clear(theirs), PyDict_Update(theirs, my_entries);
-  }
-  Py_XDECREF(my_entries), Py_XDECREF(their_entries);
+  PyObject *const here = PyThreadState_GetDict(), *const other = static_cast<PyObject*>(there);
+  if (!here || !other || here == other) return;
+  PyObject *const mine = PyDict_GetItemString(here, locals_key), *const theirs = PyDict_GetItemString(other, locals_key);
+  Py_XINCREF(mine), Py_XINCREF(theirs);
+  auto put = [](PyObject* into, PyObject* locals) {
+    if (locals) PyDict_SetItemString(into, locals_key, locals);
+    else if (PyDict_GetItemString(into, locals_key)) PyDict_DelItemString(into, locals_key);
+  };
+  put(here, theirs), put(other, mine);
+  Py_XDECREF(mine), Py_XDECREF(theirs);
 }
 
 }  // namespace
 
 void bind_modes(nb::module_& m) {
-  carry({locals_of_thread, swap_locals});
+  carry({dictionary_of_thread, swap_locals});
+  m.def("locals_of_thread", locals_of_thread);
   m.def("grad_enabled", grad_enabled);
   m.def("set_grad_enabled", set_grad_enabled);
   m.def("set_override_stale_capture_stream", [](bool enabled) { override_stale_capture_stream = enabled; });
