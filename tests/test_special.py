@@ -83,3 +83,9 @@ def test_complex_numbers_are_refused() -> None:
     for f in (s.spherical_bessel_j0, s.entr, s.erfcx, lambda z: s.legendre_polynomial_p(z, 2)):
         with pytest.raises(NotImplementedError, match="not implemented for .*complex64"):
             f(z)
+
+
+def test_zeta_needs_a_tensor() -> None:
+    with pytest.raises(TypeError, match=r"expected a Tensor among the arguments, got \(float, int\)"):
+        s.zeta(2.0, 3)
+    assert s.zeta(2.0, ad.tensor(3.0)).item() == pytest.approx(0.394934)

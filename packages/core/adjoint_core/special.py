@@ -160,6 +160,8 @@ def zeta(input: Any, other: Any) -> Tensor:
 
     Example: `special.zeta(tensor([2.0]), 1)  # tensor([1.6449])`
     """
+    if not (isinstance(input, Tensor) or isinstance(other, Tensor)):
+        raise TypeError(f"zeta: expected a Tensor among the arguments, got ({type(input).__name__}, {type(other).__name__})")
     return _core._zeta(input, other)
 
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "fits.h"
 #include "reference.h"
 
 namespace nb = nanobind;
@@ -212,7 +213,7 @@ template <class T> T* fill(PyObject* o, T* p, T* end, const char* op) {
   }
   Scalar s{0};
   expect(to_scalar(o, s) && p < end, ErrorKind::value, op, ": the data changed while they were read");
-  expect(!is_complex(s.dtype()) || is_complex_v<T>, ErrorKind::type, op, ": complex numbers do not fit into ", dtype_of<T>());
+  expect_element_fits(s, dtype_of<T>());
   *p = s.to<T>();
   return p + 1;
 }

@@ -4,6 +4,7 @@
 #include <adjoint/core/sparse.h>
 
 #include "convert.h"
+#include "fits.h"
 #include "memory_format.h"
 #include "module.h"
 #include "reference.h"
@@ -61,17 +62,22 @@ DType number_type(const Scalar& v) {
   return complex_of(default_dtype());
 }
 
+Tensor filled(const Dims& size, const Scalar& v, DType t, Device device) {
+  expect_fits(v, filled_by(t));
+  return full(size, v, t, device);
+}
+
 void bind_full(nb::module_& m) {
   m.def("full", [](const Dims& size, const Scalar& v, OptDType dtype, OptDevice device, bool requires_grad) {
     const Named named("full");
-    return finish(full(size, v, dtype.value_or(number_type(v)), device.value_or(Device{})), requires_grad);
+    return finish(filled(size, v, dtype.value_or(number_type(v)), device.value_or(Device{})), requires_grad);
   }, "size"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A tensor filled with one value.");
   m.def("full_like", [](const Tensor& x, const Scalar& v, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format) {
     const Named named("full_like", {&x, 1});
-    return finish(laid_out(full(x.sizes(), v, dtype.value_or(x.dtype()), device.value_or(x.device())), format.value_or(MemoryFormat::preserve), x), requires_grad);
+    return finish(laid_out(filled(x.sizes(), v, dtype.value_or(x.dtype()), device.value_or(x.device())), format.value_or(MemoryFormat::preserve), x), requires_grad);
   }, "input"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "memory_format"_a = nb::none(), "A tensor of the shape of `input`, filled with one value.");
   Methods().def("new_full", [](const Tensor& x, const Dims& size, const Scalar& v, OptDType dtype, OptDevice device, bool requires_grad) {
-    return finish(full(size, v, dtype.value_or(x.dtype()), device.value_or(x.device())), requires_grad);
+    return finish(filled(size, v, dtype.value_or(x.dtype()), device.value_or(x.device())), requires_grad);
   }, "size"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A filled tensor of this type.");
 }
 

@@ -8,6 +8,7 @@
 
 #include "module.h"
 #include "convert.h"
+#include "fits.h"
 #include "tensor_type.h"
 
 namespace nb = nanobind;
@@ -176,6 +177,7 @@ int tensor_setitem(PyObject* self, PyObject* key, PyObject* value) {
     const Tensor x = unwrap(self);
     Tensor v;
     expect(as_operand(value, v), ErrorKind::type, "can't assign a ", type_name(value), " to a ", class_name(x.dtype()));
+    expect_number_fits(v, filled_by(x.dtype()));
     const Indexer at(x, key);
     if (at.indices().empty()) {
       v = without_leading_ones(v, at.basic().dim());

@@ -10,6 +10,7 @@
 
 #include "convert.h"
 #include "direct.h"
+#include "fits.h"
 #include "memory_format.h"
 #include "reference.h"
 
@@ -185,6 +186,7 @@ void bind_writes(const Methods& t) {
   t.def("copy_", [](const Tensor& x, const Tensor& source, bool non_blocking) { copy_(x, source, non_blocking); return x; }, "src"_a, "non_blocking"_a = false, "Writes the values of `src` here.");
   t.def("fill_", [](const Tensor& x, const python::Operand& value) {
     expect(value.t.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", value.t.dim(), " dimensions.");
+    expect_number_fits(value.t, filled_by(x.dtype()));
     copy_(x, value.t);
     return x;
   }, "value"_a, "Sets every element.");

@@ -1,5 +1,6 @@
 // What nn.functional is made of; the full signatures are in nn_functional.py.
 #include "direct.h"
+#include "fits.h"
 
 namespace adjoint::python {
 
@@ -59,7 +60,10 @@ void bind_layers(nb::module_& m) {
   m.def("_avg_pool", [](const Tensor& x, const Dims& kernel, const Dims& stride, const Dims& padding, bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor) {
     return avg_pool(x, {kernel, stride, padding, Dims(kernel.size(), 1), 1, ceil_mode, count_include_pad}, divisor);
   }, "x"_a, "kernel"_a, "stride"_a, "padding"_a, "ceil_mode"_a, "count_include_pad"_a, "divisor"_a = nb::none());
-  m.def("_pad", [](const Tensor& x, const Dims& before, const Dims& after, double value) { return pad(x, before, after, value); });
+  m.def("_pad", [](const Tensor& x, const Dims& before, const Dims& after, double value) {
+    expect_fits(value, x.dtype());
+    return pad(x, before, after, value);
+  });
   m.def("_layer_norm", [](const Tensor& x, const Dims& shape, const Tensor& w, const Tensor& b, double eps) { return layer_norm(x, shape, w, b, eps); },
         "x"_a, "shape"_a, "weight"_a.none(), "bias"_a.none(), "eps"_a);
   m.def("_rms_norm", [](const Tensor& x, const Dims& shape, const Tensor& w, std::optional<double> eps) { return rms_norm(x, shape, w, eps); }, "x"_a, "shape"_a, "weight"_a.none(), "eps"_a.none());

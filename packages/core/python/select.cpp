@@ -3,6 +3,7 @@
 
 #include "convert.h"
 #include "direct.h"
+#include "fits.h"
 
 namespace adjoint::python {
 
@@ -10,16 +11,27 @@ namespace {
 
 using python::Operand;
 
+Tensor choose(const Tensor& condition, const Tensor& a, const Tensor& b) {
+  const Tensor x[] = {a, b};
+  const DType t = result_type(x);
+  for (const Tensor& v : x)
+    if (!is_half(t) || !is_integral(v.dtype())) expect_number_fits(v, t);   // whole numbers become infinite there
+  return where(condition, a, b);
+}
+
 void bind_where(nb::module_& m) {
-  m.def("where", [](const Tensor& c, const Operand& a, const Operand& b) { return where(c, a, b); }, "condition"_a, "input"_a, "other"_a,
+  m.def("where", [](const Tensor& c, const Operand& a, const Operand& b) { return choose(c, a, b); }, "condition"_a, "input"_a, "other"_a,
         "Elements of `input` where `condition`, else of `other`.");
   m.def("where", [](const Tensor& c) {
     const Tensor at = nonzero(c);
     TensorVector t = unbind(at, 1);
     return nb::tuple(nb::cast(t));
   }, "condition"_a);
-  Methods().def("where", [](const Tensor& x, const Tensor& c, const Operand& b) { return where(c, x, b); }, "condition"_a, "other"_a);
-  both_and_inplace(m, "masked_fill", [](const Tensor& x, const Tensor& mask, const Operand& v) { return masked_fill(x, mask, v); }, "mask"_a, "value"_a);
+  Methods().def("where", [](const Tensor& x, const Tensor& c, const Operand& b) { return choose(c, x, b); }, "condition"_a, "other"_a);
+  both_and_inplace(m, "masked_fill", [](const Tensor& x, const Tensor& mask, const Operand& v) {
+    expect_number_fits(v, x.dtype());
+    return masked_fill(x, mask, v);
+  }, "mask"_a, "value"_a);
   both(m, "masked_select", [](const Tensor& x, const Tensor& mask) { return masked_select(x, mask); }, "mask"_a);
   both(m, "nonzero", [](const Tensor& x, bool as_tuple) -> nb::object {
     const Tensor at = nonzero(as_tuple && x.dim() == 0 ? reshape(x, {1}) : x);
@@ -28,11 +40,19 @@ void bind_where(nb::module_& m) {
   both(m, "argwhere", [](const Tensor& x) { return nonzero(x); });
 }
 
+Tensor limited(const Tensor& x, const Tensor& lo, const Tensor& hi) {
+  const Tensor all[] = {x, lo ? lo : hi, hi};
+  const DType t = lo || hi ? result_type({all, lo && hi ? 3u : 2u}) : x.dtype();
+  for (const Tensor& limit : {lo, hi})
+    if (limit) expect_number_fits(limit, t);
+  return clamp(x, lo, hi);
+}
+
 void bind_clamp(nb::module_& m) {
   for (const char* name : {"clamp", "clip"})
-    both_and_inplace(m, name, [](const Tensor& x, const Operand& lo, const Operand& hi) { return clamp(x, lo, hi); }, "min"_a.none() = nb::none(), "max"_a.none() = nb::none());
-  both_and_inplace(m, "clamp_min", [](const Tensor& x, const Operand& lo) { return clamp(x, lo, Tensor()); }, "min"_a);
-  both_and_inplace(m, "clamp_max", [](const Tensor& x, const Operand& hi) { return clamp(x, Tensor(), hi); }, "max"_a);
+    both_and_inplace(m, name, [](const Tensor& x, const Operand& lo, const Operand& hi) { return limited(x, lo, hi); }, "min"_a.none() = nb::none(), "max"_a.none() = nb::none());
+  both_and_inplace(m, "clamp_min", [](const Tensor& x, const Operand& lo) { return limited(x, lo, Tensor()); }, "min"_a);
+  both_and_inplace(m, "clamp_max", [](const Tensor& x, const Operand& hi) { return limited(x, Tensor(), hi); }, "max"_a);
 }
 
 // The result's type; alpha must not be of a more general category.
@@ -42,6 +62,7 @@ DType type_with(const Tensor& a, const Tensor& b, const Scalar& alpha) {
   expect(alpha.dtype() != DType::bool_ || t == DType::bool_, "Boolean alpha only supported for Boolean results.");
   expect(is_differentiable(t) || is_integral(alpha.dtype()), "For integral input tensors, argument alpha must not be a floating point number.");
   expect(is_complex(t) || !is_complex(alpha.dtype()), "For non-complex input tensors, argument alpha must not be a complex number.");
+  expect_fits(alpha, t);
   return t;
 }
 
@@ -57,6 +78,14 @@ template <class F> Tensor with_alpha(F&& f, const Tensor& a, const Tensor& b, co
   const DType t = type_with(a, b, *alpha);
   if (!is_half(t)) return f(a, mul(b, wrapped(*alpha)));
   return to_dtype(f(to_dtype(a, DType::float32), mul(to_dtype(b, DType::float32), wrapped(*alpha))), t);
+}
+
+// The factor of addcmul and addcdiv; half types compute in single precision.
+const Scalar& weight(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value) {
+  const Tensor all[] = {x, a, b};
+  const DType t = result_type(all);
+  expect_fits(value, is_half(t) ? DType::float32 : t);
+  return value;
 }
 
 Tensor divide(const Tensor& a, const Tensor& b, const std::optional<std::string>& mode) {
@@ -98,8 +127,8 @@ void bind_arithmetic(nb::module_& m) {
   }
   both_and_inplace(m, "round", [](const Tensor& x, int64_t decimals) { return rounded(x, decimals); }, nb::kw_only(), "decimals"_a = 0);
   both_and_inplace(m, "lerp", [](const Tensor& a, const Tensor& b, const Operand& w) { return lerp(a, b, w); }, "end"_a, "weight"_a);
-  both_and_inplace(m, "addcmul", [](const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& v) { return addcmul(x, a, b, v); }, "tensor1"_a, "tensor2"_a, nb::kw_only(), "value"_a = 1);
-  both_and_inplace(m, "addcdiv", [](const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& v) { return addcdiv(x, a, b, v); }, "tensor1"_a, "tensor2"_a, nb::kw_only(), "value"_a = 1);
+  both_and_inplace(m, "addcmul", [](const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& v) { return addcmul(x, a, b, weight(x, a, b, v)); }, "tensor1"_a, "tensor2"_a, nb::kw_only(), "value"_a = 1);
+  both_and_inplace(m, "addcdiv", [](const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& v) { return addcdiv(x, a, b, weight(x, a, b, v)); }, "tensor1"_a, "tensor2"_a, nb::kw_only(), "value"_a = 1);
   both_and_inplace(m, "logit", [](const Tensor& x, std::optional<double> eps) { return logit(x, eps); }, "eps"_a = nb::none());
   both_and_inplace(m, "nan_to_num", [](const Tensor& x, std::optional<double> nan, std::optional<double> positive, std::optional<double> negative) {
     return nan_to_num(x, nan.value_or(0), positive, negative);
@@ -130,7 +159,10 @@ Tensor scatter_combined(const Tensor& x, int64_t dim, const Tensor& index, const
 
 void bind_gather(nb::module_& m) {
   const Methods t;
-  auto source_of = [](const Operand& s, const Tensor& x, const Tensor& index) { return s.t.dim() == 0 && (index.dim() > 0 || (s.t->flags & flag_wrapped)) ? expand(to_device(to_dtype(s.t, x.dtype()), x.device()), index.sizes()) : s.t; };
+  auto source_of = [](const Operand& s, const Tensor& x, const Tensor& index) {
+    expect_number_fits(s, x.dtype());
+    return s.t.dim() == 0 && (index.dim() > 0 || (s.t->flags & flag_wrapped)) ? expand(to_device(to_dtype(s.t, x.dtype()), x.device()), index.sizes()) : s.t;
+  };
   both(m, "gather", [](const Tensor& x, int64_t dim, const Tensor& index, bool) { return gather(x, dim, index); }, "dim"_a, "index"_a, nb::kw_only(), "sparse_grad"_a = false);
   both_and_update(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s) { return scatter(x, dim, index, source_of(s, x, index)); }, "dim"_a, "index"_a, "src"_a);
   both_and_update(m, "scatter", [source_of](const Tensor& x, int64_t dim, const Tensor& index, const Operand& s) { return scatter(x, dim, index, source_of(s, x, index)); }, "dim"_a, "index"_a, nb::kw_only(), "value"_a);
@@ -148,7 +180,11 @@ void bind_gather(nb::module_& m) {
   both(m, "index_select", [](const Tensor& x, int64_t dim, const Tensor& index) { return index_select(x, dim, index); }, "dim"_a, "index"_a);
   both_and_update(m, "index_add", [](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& s, const Scalar& alpha) { return index_add(x, dim, index, s, alpha); },
        "dim"_a, "index"_a, "source"_a, nb::kw_only(), "alpha"_a = 1);
-  both_and_update(m, "index_fill", [](const Tensor& x, int64_t dim, const Tensor& index, const Operand& v) { return index_fill(x, dim, index, v); }, "dim"_a, "index"_a, "value"_a);
+  both_and_update(m, "index_fill", [](const Tensor& x, int64_t dim, const Tensor& index, const Operand& v) {
+    expect(is_complex(x.dtype()) || !is_complex(v.t.dtype()), "index_fill_(): Converting complex Scalar to non-complex type is not supported");
+    expect_number_fits(v, x.dtype());
+    return index_fill(x, dim, index, v);
+  }, "dim"_a, "index"_a, "value"_a);
   both(m, "take_along_dim", [](const Tensor& x, const Tensor& index, std::optional<int64_t> dim) { return take_along_dim(x, index, dim); }, "indices"_a, "dim"_a = nb::none());
   both(m, "take", [](const Tensor& x, const Tensor& at) { return index(reshape(x, {-1}), {&at, 1}); }, "index"_a);
 }

@@ -316,8 +316,11 @@ def test_buffers_by_assignment() -> None:
     model.lost = ad.nn.Buffer(ad.ones(1))
     assert list(model.state_dict()) == ["kept", "lost"]
     model.weight = ad.nn.Parameter(ad.ones(1))
-    model.weight = ad.nn.Buffer()
-    assert not list(model.parameters()) and model.weight.shape == (0,)
+    with pytest.raises(TypeError, match="cannot assign 'Buffer' as parameter 'weight'"):
+        model.weight = ad.nn.Buffer()
+    assert list(dict(model.named_parameters())) == ["weight"]
+    model.kept = ad.nn.Buffer()  # in the place of the one before
+    assert list(dict(model.named_buffers())) == ["kept", "lost"] and model.kept.shape == (0,)
 
 
 def test_hooks_around_states() -> None:

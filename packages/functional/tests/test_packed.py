@@ -77,6 +77,11 @@ def test_errors() -> None:
         (lambda: rnn.pack_padded_sequence(x, [3, 2, 1]), RuntimeError, "to be equal to batch_size, but got 3"),
         (lambda: rnn.pack_padded_sequence(x, [3, 0]), RuntimeError, "has to be greater than 0"),
         (lambda: rnn.pack_padded_sequence(x, [4, 1]), RuntimeError, "at most the number of steps 3, got 4"),
+        (
+            lambda: rnn.pack_padded_sequence(x, ad.tensor([[1, 1]])),
+            RuntimeError,
+            "should be a 1D CPU int64 tensor, but got 2D cpu Long",
+        ),
         (lambda: rnn.pack_padded_sequence(x[:0], [1, 1]), RuntimeError, "Cannot pack empty tensors"),
         (
             lambda: rnn.pad_packed_sequence(rnn.pack_sequence([x]), total_length=2),
@@ -97,3 +102,11 @@ def test_the_inverse_order_follows_from_the_order() -> None:
     packed = rnn.PackedSequence(ad.arange(3.0), ad.tensor([2, 1]), ad.tensor([1, 0]))
     assert rnn.pad_packed_sequence(packed)[0].tolist() == [[1, 0], [0, 2]]
     assert copy.deepcopy(packed.double()).unsorted_indices.tolist() == [1, 0]
+
+
+def test_types_of_the_elements() -> None:
+    packed = rnn.pack_sequence([ad.ones(1), ad.ones(2)], enforce_sorted=False)
+    for name in ("half", "float", "double", "char", "byte", "short", "int", "long"):
+        as_type = getattr(packed, name)()
+        assert as_type.data.dtype is getattr(packed.data, name)().dtype and as_type.sorted_indices.tolist() == [1, 0]
+    assert not packed.is_pinned() and not packed.is_cuda

@@ -294,7 +294,9 @@ Tensor index_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor
 Tensor index_copy(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) { return index_with(op_index_copy, x, dim, index, source); }
 Tensor index_fill(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& value) {
   const int d = wrap_dim(dim, x.dim(), "index_fill");
-  expect(value.dim() == 0, "index_fill: only supports a 0-dimensional value tensor, but got tensor with ", value.dim(), " dimension(s).");
+  expect(value.dim() == 0, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.dim(), " dimension(s).");
+  expect(index.dtype() == DType::int64, ErrorKind::index, "index_fill_(): Expected dtype int64 for index.");
+  expect(index.dim() <= 1, "index_fill_(): Index has to be a vector/scalar");
   const int64_t size = x.dim() ? x.size(d) : 1;
   const Tensor at = where(lt(index, wrapped(0)), index + wrapped(size), index), filler = to_device(to_dtype(value, x.dtype()), x.device());
   if (value->flags & flag_wrapped) {   // no gradient to share out among equal positions

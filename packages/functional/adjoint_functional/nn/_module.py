@@ -97,7 +97,7 @@ class Module(Calls, State):
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, Buffer):
+        if isinstance(value, Buffer) and not any(name in self.__dict__.get(table, ()) for table, _ in _KINDS):
             self._forget(name)
             self.register_buffer(name, value, value.persistent)
             return
@@ -114,6 +114,8 @@ class Module(Calls, State):
             if new and name not in owned:
                 self._forget(name)
             owned[name] = value
+            if isinstance(value, Buffer):
+                self.register_buffer(name, value, value.persistent)
             return
         object.__setattr__(self, name, value)
 

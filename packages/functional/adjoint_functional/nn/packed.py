@@ -59,13 +59,46 @@ class PackedSequence(_Packed):
         """On a GPU."""
         return self.to(device)
 
-    def float(self) -> PackedSequence:
-        """With elements of single precision."""
-        return self.to(core.float32)
+    def is_pinned(self) -> bool:
+        """Whether the elements are in page-locked memory."""
+        return bool(self.data.is_pinned())
+
+    def pin_memory(self) -> PackedSequence:
+        """In page-locked memory, from which copies to a GPU need not wait."""
+        order = (None if t is None else t.pin_memory() for t in (self.sorted_indices, self.unsorted_indices))
+        return PackedSequence(self.data.pin_memory(), self.batch_sizes, *order)
 
     def double(self) -> PackedSequence:
         """With elements of double precision."""
         return self.to(core.float64)
+
+    def float(self) -> PackedSequence:
+        """With elements of single precision."""
+        return self.to(core.float32)
+
+    def half(self) -> PackedSequence:
+        """With elements of half precision."""
+        return self.to(core.float16)
+
+    def long(self) -> PackedSequence:
+        """With elements of type int64."""
+        return self.to(core.int64)
+
+    def int(self) -> PackedSequence:
+        """With elements of type int32."""
+        return self.to(core.int32)
+
+    def short(self) -> PackedSequence:
+        """With elements of type int16."""
+        return self.to(core.int16)
+
+    def char(self) -> PackedSequence:
+        """With elements of type int8."""
+        return self.to(core.int8)
+
+    def byte(self) -> PackedSequence:
+        """With elements of type uint8."""
+        return self.to(core.uint8)
 
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
@@ -108,7 +141,12 @@ def pack_padded_sequence(
     if input.numel() == 0:
         raise RuntimeError(f"{name}: Cannot pack empty tensors.")
     x = input.transpose(0, 1) if batch_first else input
-    sizes = [int(n) for n in lengths]
+    given = core.as_tensor(lengths, dtype=core.int64)
+    if given.dim() != 1:
+        raise RuntimeError(
+            f"{name}: 'lengths' argument should be a 1D CPU int64 tensor, but got {given.dim()}D {given.device.type} Long tensor"
+        )
+    sizes: list[Any] = given.tolist()
     if len(sizes) != x.size(1):
         raise RuntimeError(
             f"{name}: Expected `len(lengths)` to be equal to batch_size, but got {len(sizes)} (batch_size={x.size(1)})"
