@@ -270,6 +270,7 @@ Result cuDeviceGetAttribute(int* v, int which, int) {
 }
 Result cuDevicePrimaryCtxRetain(int** c, int d) { CALL("cuDevicePrimaryCtxRetain"); contexts[d] = d; *c = &contexts[d]; return ok; }
 Result cuCtxSetCurrent(int* c) { CALL("cuCtxSetCurrent"); context = c ? *c : -1; return ok; }
+Result cuCtxGetCurrent(int** c) { *c = context < 0 ? nullptr : &contexts[context]; return ok; }
 Result cuCtxSynchronize() {
   IN_CONTEXT("cuCtxSynchronize");
   for (Graph* g : captures) spoil(g);

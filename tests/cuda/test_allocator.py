@@ -283,3 +283,14 @@ def test_pinned_memory_goes_back_too():
     ad.cuda.empty_cache()
     y = ad.ones(5000).pin_memory()
     assert b"host_allocate 32768" in driver.standin_log() and y.is_pinned()
+
+
+def test_pinned_memory_that_is_kept_makes_room():
+    ad.cuda.empty_cache()
+    kept = ad.ones(70_000).pin_memory()
+    kept.to("cuda", non_blocking=True)
+    del kept
+    driver.standin_fail(b"cuMemHostAlloc", 2)  # out of memory, once
+    assert ad.ones(5_000_000).pin_memory().is_pinned()
+    driver.standin_log()
+    assert ad.ones(70_000).pin_memory().is_pinned() and b"host_allocate 524288" in driver.standin_log()  # it had gone back

@@ -65,6 +65,30 @@ def test_streams_of_other_libraries():
     assert other.device == ad.device("cuda:1") and other != s and ad.cuda.ExternalStream(0) == ad.cuda.default_stream()
 
 
+def test_other_libraries_enter_contexts_of_their_own():
+    x = ad.ones(4, device="cuda:0")
+    ad.ones(4, device="cuda:1")
+    theirs = ctypes.c_void_p()
+    driver.cuDevicePrimaryCtxRetain(ctypes.byref(theirs), 1)
+    for context in (theirs, None):
+        for work in (
+            lambda: ad.empty(60 << 20, dtype=ad.uint8, device="cuda:0"),
+            lambda: x.fill_(2),
+            lambda: x.clone(),
+            lambda: ad.cuda.Event().record(ad.cuda.current_stream(0)),
+            lambda: ad.cuda.synchronize(0),
+        ):
+            free = ad.cuda.mem_get_info(1)[0]
+            assert driver.cuCtxSetCurrent(context) == 0
+            kept = work()
+            now = ctypes.c_void_p()
+            driver.cuCtxGetCurrent(ctypes.byref(now))
+            assert now.value and now.value != theirs.value and ad.cuda.mem_get_info(1)[0] == free
+            del kept
+        assert x.tolist() == [2] * 4
+        ad.cuda.empty_cache()
+
+
 def test_events():
     event = ad.cuda.Event(blocking=True)
     assert repr(event) == "<adjoint.cuda.Event uninitialized>" and event.cuda_event == 0 and event.device is None

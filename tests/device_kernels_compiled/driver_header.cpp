@@ -21,7 +21,7 @@ constexpr bool same<R (*)(A...), S (*)(B...)> = alike<R, S> && (... && alike<A, 
 SAME(init, cuInit); SAME(version, cuDriverGetVersion); SAME(error_name, cuGetErrorName);
 SAME(error_text, cuGetErrorString); SAME(device_count, cuDeviceGetCount); SAME(device, cuDeviceGet);
 SAME(device_name, cuDeviceGetName); SAME(device_memory, cuDeviceTotalMem_v2); SAME(device_attribute, cuDeviceGetAttribute);
-SAME(retain_context, cuDevicePrimaryCtxRetain); SAME(set_context, cuCtxSetCurrent); SAME(synchronize, cuCtxSynchronize);
+SAME(retain_context, cuDevicePrimaryCtxRetain); SAME(set_context, cuCtxSetCurrent); SAME(current_context, cuCtxGetCurrent); SAME(synchronize, cuCtxSynchronize);
 SAME(memory_info, cuMemGetInfo_v2); SAME(allocate, cuMemAlloc_v2); SAME(free, cuMemFree_v2);
 SAME(pointer_attribute, cuPointerGetAttribute); SAME(host_allocate, cuMemHostAlloc); SAME(host_free, cuMemFreeHost);
 SAME(copy_to_device, cuMemcpyHtoDAsync_v2); SAME(copy_to_host, cuMemcpyDtoHAsync_v2); SAME(copy_on_device, cuMemcpyDtoDAsync_v2);

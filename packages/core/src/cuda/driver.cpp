@@ -68,7 +68,7 @@ struct Loader {
     find("cuInit", d.init); find("cuDriverGetVersion", d.version); find("cuGetErrorName", d.error_name); find("cuGetErrorString", d.error_text);
     find("cuDeviceGetCount", d.device_count); find("cuDeviceGet", d.device); find("cuDeviceGetName", d.device_name);
     find("cuDeviceTotalMem_v2", d.device_memory); find("cuDeviceGetAttribute", d.device_attribute);
-    find("cuDevicePrimaryCtxRetain", d.retain_context); find("cuCtxSetCurrent", d.set_context); find("cuCtxSynchronize", d.synchronize);
+    find("cuDevicePrimaryCtxRetain", d.retain_context); find("cuCtxSetCurrent", d.set_context); find("cuCtxGetCurrent", d.current_context); find("cuCtxSynchronize", d.synchronize);
     find("cuDeviceCanAccessPeer", d.can_access_peer); find("cuMemGetInfo_v2", d.memory_info); find("cuMemAlloc_v2", d.allocate); find("cuMemFree_v2", d.free); find("cuPointerGetAttribute", d.pointer_attribute);
     find("cuMemHostAlloc", d.host_allocate); find("cuMemFreeHost", d.host_free);
     find("cuMemcpyHtoDAsync_v2", d.copy_to_device); find("cuMemcpyDtoHAsync_v2", d.copy_to_host);

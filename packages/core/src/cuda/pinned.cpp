@@ -18,6 +18,7 @@ struct PinnedBlock {
   void* data = nullptr;
   size_t size = 0;
   std::vector<std::pair<Stream, Event>> copies;   // the last one of each stream
+  void wait() const { for (const auto& c : copies) c.second.synchronize(); }
   bool idle() const { return std::all_of(copies.begin(), copies.end(), [](const auto& c) { return c.second.query(); }); }
 };
 
@@ -51,6 +52,28 @@ void give_back(void* context) noexcept {
   heap().free.push_back(static_cast<PinnedBlock*>(context));
 }
 
+// Blocks that nobody uses go back to the driver; when waiting, those under way too.
+void trim(bool waiting) {
+  std::lock_guard lock(heap().mutex);
+  auto& free = heap().free;
+  for (size_t i = free.size(); i-- > 0;) {   // one by one: an error leaves the others in the list
+    PinnedBlock* b = free[i];
+    if (waiting) b->wait();
+    else if (!b->idle()) continue;
+    check(driver().host_free(b->data), "cuMemFreeHost");
+    free.erase(free.begin() + static_cast<std::ptrdiff_t>(i));
+    delete b;
+  }
+}
+
+Result take_from_driver(void** data, size_t size) {
+  const Unrecorded guard;
+  Result r = driver().host_allocate(data, size, portable);
+  if (r != out_of_memory) return r;
+  trim(true);   // what we keep may be what is missing
+  return driver().host_allocate(data, size, portable);
+}
+
 }  // namespace
 
 Storage* make_pinned(size_t bytes) {
@@ -58,13 +81,11 @@ Storage* make_pinned(size_t bytes) {
   PinnedBlock* b = take(size);
   if (!b) {
     enter(current_device());
-    b = new PinnedBlock{nullptr, size, {}};
-    const Unrecorded guard;
-    if (const Result r = driver().host_allocate(&b->data, size, portable)) {
-      delete b;
-      if (r == out_of_memory) throw OutOfMemory(bytes);
-      driver_error(r, "cuMemHostAlloc");
-    }
+    void* data = nullptr;
+    const Result r = take_from_driver(&data, size);
+    if (r == out_of_memory) throw OutOfMemory(bytes);
+    check(r, "cuMemHostAlloc");
+    b = new PinnedBlock{data, size, {}};
   }
   return Storage::borrow(b->data, bytes, give_back, b);
 }
@@ -105,17 +126,7 @@ Tensor uploaded(const Tensor& x, Device device) {
 
 bool is_pinned(const Storage& storage) noexcept { return storage.deleter == give_back; }
 
-void empty_pinned_cache() {
-  std::lock_guard lock(heap().mutex);
-  auto& free = heap().free;
-  for (size_t i = free.size(); i-- > 0;) {   // one by one: an error leaves the others in the list
-    PinnedBlock* b = free[i];
-    if (!b->idle()) continue;
-    check(driver().host_free(b->data), "cuMemFreeHost");
-    free.erase(free.begin() + static_cast<std::ptrdiff_t>(i));
-    delete b;
-  }
-}
+void empty_pinned_cache() { trim(false); }
 
 void note_copy(const Storage& storage, const Stream& stream) {
   if (capturing(stream)) return;   // the graph keeps the block

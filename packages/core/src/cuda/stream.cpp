@@ -13,7 +13,7 @@ std::atomic<bool> side_streams{false}, in_use{false};
 
 namespace {
 
-thread_local int chosen_device = 0, entered_device = -1;
+thread_local int chosen_device = 0;
 thread_local Stream chosen_stream[max_devices];
 
 constexpr unsigned in_turn = 32, streams_a_pool = in_turn + 1, most_external = 255 - 2 * streams_a_pool;
@@ -102,10 +102,11 @@ Context context(int index) {
   return state(index).context;
 }
 
+// Other libraries enter their own contexts in the same thread, so the driver is asked which one it is in.
 void enter(int index) {
-  if (entered_device == index) return;
-  check(driver().set_context(context(index)), "cuCtxSetCurrent");
-  entered_device = index;
+  const Context wanted = context(index);
+  Context now = nullptr;
+  if (driver().current_context(&now) || now != wanted) check(driver().set_context(wanted), "cuCtxSetCurrent");
 }
 
 void synchronize(int index) {

@@ -41,6 +41,7 @@ struct Driver {
   Result (*device_attribute)(int*, int, int);
   Result (*retain_context)(Context*, int);
   Result (*set_context)(Context);
+  Result (*current_context)(Context*);
   Result (*synchronize)();
   Result (*can_access_peer)(int*, int, int);
   Result (*memory_info)(size_t*, size_t*);
