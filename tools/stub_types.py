@@ -52,6 +52,7 @@ NAMES = [
     (r"\bfloat \| int \| bool \| complex\b", "_Number"),
     (r"\bint \| Sequence\[_int\]", "_Dims"),
     (r"(?<![\w.])(bool|int|float|complex|dtype|device|type)\b", r"_\1"),
+    (r"\b_device \| str\b", "_device | str | _int"),
     (r"\bobject \| None\b", "Any"),
     (r"(?<![\w.])object\b", "Any"),
     (r"\b(RemovableHandle|PyCapsule)\b", "Any"),

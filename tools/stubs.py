@@ -101,6 +101,11 @@ class Names(ast.NodeTransformer):
             arguments.vararg.annotation = (
                 self.rename(kind) if kind else ast.Name(types.VARIADIC.get(arguments.vararg.arg, "_Dims"))
             )
+        if any(a.arg == "requires_grad" for a in arguments.kwonlyargs) and all(
+            a.arg != "pin_memory" for a in arguments.kwonlyargs
+        ):  # factories are told so as packages/core/python/keywords.cpp reads it
+            arguments.kwonlyargs.append(ast.arg("pin_memory", ast.Name("_bool")))
+            arguments.kw_defaults.append(ast.Constant(value=False))
         if node.returns:
             node.returns = self.rename(node.returns, node)
         return node

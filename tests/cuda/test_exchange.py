@@ -65,8 +65,18 @@ def test_dlpack_orders_streams():
         x.__dlpack__(stream=stream)
         assert not driver.standin_log()
     for stream, error in ((0, ValueError), (-5, ValueError), ("s", TypeError)):
-        with pytest.raises(error):
+        with pytest.raises(error, match="__dlpack__: .*stream"):
             x.__dlpack__(stream=stream)
+
+
+def test_dlpack_to_a_device_and_as_a_copy():
+    x = example("cuda:1")
+    assert ad.from_dlpack(x, copy=True).data_ptr() != x.data_ptr() == ad.from_dlpack(x, device=1, copy=False).data_ptr()
+    for device in ("cpu", "cuda:0"):
+        y = ad.from_dlpack(Producer(x), device=device)
+        assert y.device == ad.device(device) and y.tolist() == x.tolist()
+        with pytest.raises(ValueError, match="without copying"):
+            ad.from_dlpack(x, device=device, copy=False)
 
 
 def test_dlpack_to_the_cpu():

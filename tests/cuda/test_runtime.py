@@ -39,6 +39,30 @@ class TestDevices:
         assert ad.device("cuda", 1) == ad.device("cuda:1") != ad.device("cuda:0")
         assert repr(ad.device("cuda:1")) == "device(type='cuda', index=1)"
 
+    def test_numbers(self):
+        assert ad.device(1) == ad.device("cuda:1")
+        x = ad.zeros(2, device=1)
+        assert x.device == ad.zeros(2).to(1).device == ad.tensor([0.0], device=1).device == ad.device("cuda:1")
+        assert x.new_empty_strided((2, 2), (2, 1)).device == x.device
+        for wrong in (-1, 128, True, 1.5, 2**70):
+            with pytest.raises((RuntimeError, TypeError)):
+                ad.device(wrong)
+            with pytest.raises((RuntimeError, TypeError)):
+                ad.zeros(2, device=wrong)
+
+    def test_names_of_types(self):
+        x, y = ad.zeros(2, device=1), ad.zeros(2)
+        assert (x.type(), y.type()) == ("adjoint.cuda.FloatTensor", "adjoint.FloatTensor")
+        assert x.type(y.type()).device == x.type_as(y).device == y.device
+        assert y.type_as(x).device == x.type(x.type()).device == x.device and y.type(x.type()).device == ad.device("cuda:0")
+
+    def test_results_go_to_no_other_device(self):
+        x, y = ad.zeros(3, device="cuda"), ad.zeros(3)
+        for call in (lambda: ad.abs(y, out=x), lambda: ad.cat([x[:1], x[1:]], out=y), lambda: ad.zeros(3, device=1, out=x)):
+            with pytest.raises(RuntimeError, match="cross-device copies are not allowed"):
+                call()
+        assert ad.arange(3, out=x) is x and x.tolist() == [0, 1, 2] and x.device == ad.device("cuda:0")
+
     def test_without_an_index_is_the_current_one(self):
         assert ad.zeros(2, device="cuda").device == ad.device("cuda:0")
         with ad.cuda.device(1):
@@ -69,6 +93,11 @@ class TestDevices:
         code = "import adjoint as ad\nassert not ad.cuda.is_available()\nad.ones(2).to('cuda')"
         if not ctypes.util.find_library("cuda"):
             assert "RuntimeError: cuda: Found no NVIDIA driver" in python(code, ADJOINT_CUDA_DRIVER="")
+            pinned = (
+                "import adjoint as ad\nprint(ad.cuda.memory_allocated(), ad.cuda.memory_stats())\nad.ones(2, pin_memory=True)"
+            )
+            said = python(pinned, ADJOINT_CUDA_DRIVER="")
+            assert said.startswith("0 {}\n") and "RuntimeError: pin_memory=True requires a CUDA" in said
         assert "can't load /nowhere.so" in python(code, ADJOINT_CUDA_DRIVER="/nowhere.so")
         assert "has no cuInit" in python(code, ADJOINT_CUDA_DRIVER="libc.so.6")
         assert "No CUDA GPUs are available" in python(code, CUDA_VISIBLE_DEVICES="")
@@ -280,7 +309,16 @@ class TestPinned:
         x = values((3, 2))
         y = x.pin_memory()
         assert y.is_pinned() and not x.is_pinned() and y.pin_memory() is y and y.tolist() == x.tolist()
-        assert ad.tensor([1.0], pin_memory=True).is_pinned()
+        made = [ad.tensor([1.0], pin_memory=True), ad.full((2,), 1, pin_memory=True), x.new_ones(2, pin_memory=True)]
+        made += [ad.ones_like(x, pin_memory=True), ad.empty_strided((2,), (1,), pin_memory=True).fill_(1)]
+        made += [ad.ones(2, requires_grad=True, pin_memory=True)]
+        for t in made:
+            assert t.is_pinned() and set(t.flatten().tolist()) == {1} and t.requires_grad == (t is made[-1])
+        assert not ad.ones(2, pin_memory=False).is_pinned()
+        with pytest.raises(TypeError, match="pin_memory"):
+            ad.sin(x, pin_memory=True)
+        with pytest.raises(RuntimeError, match="only dense CPU tensors can be pinned"):
+            ad.ones(2, device="cuda", pin_memory=True)
         with pytest.raises(RuntimeError, match="only dense CPU tensors can be pinned"):
             x.cuda().pin_memory()
 

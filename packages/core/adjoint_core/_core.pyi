@@ -1183,34 +1183,34 @@ Raises:
         """A tensor of this type: uninitialised if given sizes, else with a copy of the data."""
 
     @overload
-    def new_empty(self, *size: _Dims, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
+    def new_empty(self, *size: _Dims, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
         """A tensor of uninitialised memory."""
 
     @overload
-    def new_empty(self, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, size: _Dims) -> Tensor: ...
+    def new_empty(self, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, size: _Dims, pin_memory: _bool=False) -> Tensor: ...
 
-    def new_empty_strided(self, size: Any, stride: Any, *, dtype: Any=None, device: Any=None, requires_grad: _bool=False) -> Tensor:
+    def new_empty_strided(self, size: Any, stride: Any, *, dtype: Any=None, device: Any=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
         """Uninitialised memory of this type with the given strides."""
 
-    def new_full(self, size: _Dims, fill_value: _Number, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
+    def new_full(self, size: _Dims, fill_value: _Number, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
         """A filled tensor of this type."""
 
     @overload
-    def new_ones(self, *size: _Dims, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
+    def new_ones(self, *size: _Dims, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
         """A tensor of ones."""
 
     @overload
-    def new_ones(self, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, size: _Dims) -> Tensor: ...
+    def new_ones(self, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, size: _Dims, pin_memory: _bool=False) -> Tensor: ...
 
-    def new_tensor(self, data: Any, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
+    def new_tensor(self, data: Any, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
         """A copy of `data` with this type."""
 
     @overload
-    def new_zeros(self, *size: _Dims, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
+    def new_zeros(self, *size: _Dims, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
         """A tensor of zeros."""
 
     @overload
-    def new_zeros(self, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, size: _Dims) -> Tensor: ...
+    def new_zeros(self, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, size: _Dims, pin_memory: _bool=False) -> Tensor: ...
 
     def nextafter(input: Tensor, other: Tensor) -> Tensor:
         """The number of the type that follows `input` in the direction of `other`. It has no derivative.
@@ -2198,7 +2198,7 @@ def _memory_stats() -> tuple[Any, ...]:
     Bytes of large blocks (over 1 KiB): in use, the most since the last reset, kept for later.
     """
 
-def _booked_bytes(bytes: _int, device: _device | str=...) -> _int:
+def _booked_bytes(bytes: _int, device: _device | str | _int=...) -> _int:
     """
     What a block of so many bytes counts there; 0: it is small. On a GPU, at least that.
     """
@@ -2214,65 +2214,67 @@ def from_numpy(array: Any) -> Tensor:
 
 def _array_of(tensor: Tensor) -> Any: ...
 
-def from_dlpack(ext_tensor: Any) -> Tensor:
-    """A tensor that shares the memory of `ext_tensor`."""
+def from_dlpack(ext_tensor: Any, *, device: _device | str | _int | None=None, copy: _bool | None=None) -> Tensor:
+    """
+    A tensor that shares the memory of `ext_tensor`; a copy with `copy=True`, or where it lives on another device than `device`.
+    """
 
 @overload
-def zeros(*size: _Dims, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
+def zeros(*size: _Dims, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
     """A tensor of zeros."""
 
 @overload
-def zeros(*, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, size: _Dims) -> Tensor: ...
+def zeros(*, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, size: _Dims, pin_memory: _bool=False) -> Tensor: ...
 
-def zeros_like(input: Tensor, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, memory_format: memory_format | None=None) -> Tensor:
+def zeros_like(input: Tensor, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, memory_format: memory_format | None=None, pin_memory: _bool=False) -> Tensor:
     """A tensor of zeros."""
 
 @overload
-def ones(*size: _Dims, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
+def ones(*size: _Dims, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
     """A tensor of ones."""
 
 @overload
-def ones(*, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, size: _Dims) -> Tensor: ...
+def ones(*, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, size: _Dims, pin_memory: _bool=False) -> Tensor: ...
 
-def ones_like(input: Tensor, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, memory_format: memory_format | None=None) -> Tensor:
+def ones_like(input: Tensor, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, memory_format: memory_format | None=None, pin_memory: _bool=False) -> Tensor:
     """A tensor of ones."""
 
 @overload
-def empty(*size: _Dims, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
+def empty(*size: _Dims, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
     """A tensor of uninitialised memory."""
 
 @overload
-def empty(*, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, size: _Dims) -> Tensor: ...
+def empty(*, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, size: _Dims, pin_memory: _bool=False) -> Tensor: ...
 
 @overload
-def empty(*size: _Dims, memory_format: memory_format, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor: ...
+def empty(*size: _Dims, memory_format: memory_format, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor: ...
 
-def empty_like(input: Tensor, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, memory_format: memory_format | None=None) -> Tensor:
+def empty_like(input: Tensor, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, memory_format: memory_format | None=None, pin_memory: _bool=False) -> Tensor:
     """A tensor of uninitialised memory."""
 
-def full(size: _Dims, fill_value: _Number, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
+def full(size: _Dims, fill_value: _Number, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
     """A tensor filled with one value."""
 
-def full_like(input: Tensor, fill_value: _Number, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, memory_format: memory_format | None=None) -> Tensor:
+def full_like(input: Tensor, fill_value: _Number, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, memory_format: memory_format | None=None, pin_memory: _bool=False) -> Tensor:
     """A tensor of the shape of `input`, filled with one value."""
 
 @overload
-def arange(start: _Number, end: _Number | None=None, step: _Number | None=None, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
+def arange(start: _Number, end: _Number | None=None, step: _Number | None=None, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
     """Values from `start` to `end`, without `end`."""
 
 @overload
-def arange(*, end: _Number, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor: ...
+def arange(*, end: _Number, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor: ...
 
-def linspace(start: _float, end: _float, steps: _int, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
+def linspace(start: _float, end: _float, steps: _int, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
     """`steps` evenly spaced values, both ends included."""
 
-def logspace(start: _float, end: _float, steps: _int, base: _float=10.0, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
+def logspace(start: _float, end: _float, steps: _int, base: _float=10.0, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
     """`steps` values from base**start to base**end."""
 
-def eye(n: _int, m: _int | None=None, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
+def eye(n: _int, m: _int | None=None, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
     """The identity matrix, (n, m)."""
 
-def tensor(data: Any, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
+def tensor(data: Any, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
     """
     A new tensor with a copy of `data`: numbers, nested sequences, arrays.
 
@@ -2281,16 +2283,16 @@ def tensor(data: Any, *, dtype: _dtype | None=None, device: _device | str | None
         tensor([1., 2.])
     """
 
-def as_tensor(data: Any, dtype: _dtype | None=None, device: _device | str | None=None) -> Tensor:
+def as_tensor(data: Any, dtype: _dtype | None=None, device: _device | str | _int | None=None) -> Tensor:
     """`data` as a tensor, without a copy where possible."""
 
-def asarray(obj: Any, *, dtype: _dtype | None=None, device: _device | str | None=None, copy: _bool | None=None, requires_grad: _bool=False) -> Tensor:
+def asarray(obj: Any, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, copy: _bool | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
     """`obj` as a tensor, copied only if asked for or needed."""
 
-def scalar_tensor(s: _Number, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
+def scalar_tensor(s: _Number, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
     """A 0-d tensor."""
 
-def empty_strided(size: _Dims, stride: _Dims, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
+def empty_strided(size: _Dims, stride: _Dims, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
     """Uninitialised memory with the given strides."""
 
 def get_default_dtype() -> _dtype:
@@ -2302,7 +2304,7 @@ def set_default_dtype(d: _dtype) -> None:
 class Generator:
     """A stream of random numbers: a key and a position."""
 
-    def __init__(self, device: _device | str | None=None) -> None: ...
+    def __init__(self, device: _device | str | _int | None=None) -> None: ...
 
     def manual_seed(self, seed: _int) -> Generator:
         """
@@ -2319,10 +2321,10 @@ class Generator:
     def set_state(self, new_state: Tensor) -> Generator: ...
 
     @property
-    def device(self) -> _device | str: ...
+    def device(self) -> _device | str | _int: ...
 default_generator: Generator = ...
 
-def device_generator(device: _device | str | None) -> Generator:
+def device_generator(device: _device | str | _int | None) -> Generator:
     """The default generator of a device."""
 
 def manual_seed(seed: SupportsInt) -> Generator:
@@ -2344,35 +2346,35 @@ def _all_lanes(arg: Tensor, /) -> Tensor:
     """Inside transforms, the values of all that the tensor stands for."""
 
 @overload
-def rand(*size: _Dims, generator: Generator | None=None, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor: ...
+def rand(*size: _Dims, generator: Generator | None=None, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor: ...
 
 @overload
-def rand(*, generator: Generator | None=None, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, size: _Dims) -> Tensor: ...
+def rand(*, generator: Generator | None=None, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, size: _Dims, pin_memory: _bool=False) -> Tensor: ...
 
-def rand_like(input: Tensor, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, memory_format: memory_format | None=None, generator: Generator | None=None) -> Tensor: ...
-
-@overload
-def randn(*size: _Dims, generator: Generator | None=None, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor: ...
+def rand_like(input: Tensor, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, memory_format: memory_format | None=None, generator: Generator | None=None, pin_memory: _bool=False) -> Tensor: ...
 
 @overload
-def randn(*, generator: Generator | None=None, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, size: _Dims) -> Tensor: ...
-
-def randn_like(input: Tensor, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, memory_format: memory_format | None=None, generator: Generator | None=None) -> Tensor: ...
+def randn(*size: _Dims, generator: Generator | None=None, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor: ...
 
 @overload
-def randint(low: _int, high: _int, size: _Dims, *, generator: Generator | None=None, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
+def randn(*, generator: Generator | None=None, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, size: _Dims, pin_memory: _bool=False) -> Tensor: ...
+
+def randn_like(input: Tensor, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, memory_format: memory_format | None=None, generator: Generator | None=None, pin_memory: _bool=False) -> Tensor: ...
+
+@overload
+def randint(low: _int, high: _int, size: _Dims, *, generator: Generator | None=None, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
     """Integers in [low, high), uniformly."""
 
 @overload
-def randint(high: _int, size: _Dims, *, generator: Generator | None=None, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor: ...
+def randint(high: _int, size: _Dims, *, generator: Generator | None=None, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor: ...
 
 @overload
-def randint_like(input: Tensor, high: _int, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, memory_format: memory_format | None=None, generator: Generator | None=None) -> Tensor: ...
+def randint_like(input: Tensor, high: _int, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, memory_format: memory_format | None=None, generator: Generator | None=None, pin_memory: _bool=False) -> Tensor: ...
 
 @overload
-def randint_like(input: Tensor, low: _int, high: _int, *, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False, memory_format: memory_format | None=None, generator: Generator | None=None) -> Tensor: ...
+def randint_like(input: Tensor, low: _int, high: _int, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, memory_format: memory_format | None=None, generator: Generator | None=None, pin_memory: _bool=False) -> Tensor: ...
 
-def randperm(n: _int, *, generator: Generator | None=None, dtype: _dtype | None=None, device: _device | str | None=None, requires_grad: _bool=False) -> Tensor:
+def randperm(n: _int, *, generator: Generator | None=None, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
     """A random order of 0 ... n-1."""
 
 @overload

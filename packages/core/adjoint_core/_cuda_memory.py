@@ -31,11 +31,11 @@ def memory_stats(device: Any = None) -> dict[str, int]:
     `segment` and `reserved_bytes` (taken from the driver), `inactive_split` and `inactive_split_bytes` (free pieces of
     segments in use). Pools: `all`, `large_pool`, `small_pool` (pieces of up to 1 MiB). What: `current`, `peak`,
     `allocated` and `freed` (in all). Besides: `num_alloc_retries`, `num_ooms`, `num_device_alloc`, `num_device_free`, and
-    `waiting.all.current`, the released pieces that wait.
+    `waiting.all.current`, the released pieces that wait. Empty where there is no GPU.
 
     Example: `memory_stats()["allocated_bytes.all.current"]`
     """
-    return _cuda.statistics(device)
+    return _cuda.statistics(device) if _cuda.device_count() else {}
 
 
 def memory_stats_as_nested_dict(device: Any = None) -> dict[str, Any]:
@@ -55,22 +55,22 @@ def memory_stats_as_nested_dict(device: Any = None) -> dict[str, Any]:
 
 def memory_allocated(device: Any = None) -> int:
     """Bytes that tensors hold on a GPU, in pieces of 512 bytes."""
-    return memory_stats(device)["allocated_bytes.all.current"]
+    return memory_stats(device).get("allocated_bytes.all.current", 0)
 
 
 def max_memory_allocated(device: Any = None) -> int:
     """The most bytes that tensors held on a GPU since the start or `reset_peak_memory_stats`."""
-    return memory_stats(device)["allocated_bytes.all.peak"]
+    return memory_stats(device).get("allocated_bytes.all.peak", 0)
 
 
 def memory_reserved(device: Any = None) -> int:
     """Bytes taken from the driver: those that tensors hold, and those kept for others to come."""
-    return memory_stats(device)["reserved_bytes.all.current"]
+    return memory_stats(device).get("reserved_bytes.all.current", 0)
 
 
 def max_memory_reserved(device: Any = None) -> int:
     """The most bytes that were taken from the driver."""
-    return memory_stats(device)["reserved_bytes.all.peak"]
+    return memory_stats(device).get("reserved_bytes.all.peak", 0)
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:

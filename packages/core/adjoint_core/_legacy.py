@@ -78,10 +78,19 @@ def new(self: Tensor, *args: Any) -> Tensor:
 
 @method
 def new_empty_strided(
-    self: Tensor, size: Any, stride: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    self: Tensor,
+    size: Any,
+    stride: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
 ) -> Tensor:
     """Uninitialised memory of this type with the given strides."""
-    return _core.empty_strided(size, stride, dtype=dtype or self.dtype, requires_grad=requires_grad)
+    device = self.device if device is None else device
+    kind = dtype or self.dtype
+    return _core.empty_strided(size, stride, dtype=kind, device=device, requires_grad=requires_grad, pin_memory=pin_memory)
 
 
 def typename(obj: Any) -> str:

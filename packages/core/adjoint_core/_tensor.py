@@ -183,12 +183,15 @@ Tensor.is_cpu, Tensor.is_cuda = property(_is_cpu), property(_is_cuda)
 def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """The name of this tensor's type, or this tensor with another element type."""
     if dtype is None:
-        return next(f"adjoint.{n}Tensor" for n, t in _TYPE_NAMES.items() if t is self.dtype)
+        place = "cuda." if self.is_cuda else ""
+        return next(f"adjoint.{place}{n}Tensor" for n, t in _TYPE_NAMES.items() if t is self.dtype)
     if isinstance(dtype, str):
-        name = dtype.rpartition(".")[2].removesuffix("Tensor")
+        place, _, name = dtype.rpartition(".")
+        name = name.removesuffix("Tensor")
         if name not in _TYPE_NAMES:
             raise ValueError(f"type: invalid type: '{dtype}'")
-        dtype = _TYPE_NAMES[name]
+        device = "cpu" if not place.endswith(".cuda") else self.device if self.is_cuda else "cuda"
+        return self.to(device, _TYPE_NAMES[name], non_blocking=non_blocking)
     return self.to(getattr(dtype, "dtype", dtype))  # FloatTensor has a dtype
 
 

@@ -114,10 +114,9 @@ Tensor as_tensor(nb::handle data, OptDType dtype, OptDevice device) {
 }
 
 void bind_data(nb::module_& m) {
-  m.def("tensor", [](nb::handle data, OptDType dtype, OptDevice device, bool requires_grad, bool pin_memory) {
-    const Tensor t = tensor_from(data.ptr(), dtype, "tensor");
-    return finish(pin_memory ? cuda::pinned(t) : t, requires_grad, device);
-  }, "data"_a.none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "pin_memory"_a = false,
+  m.def("tensor", [](nb::handle data, OptDType dtype, OptDevice device, bool requires_grad) {
+    return finish(tensor_from(data.ptr(), dtype, "tensor"), requires_grad, device);
+  }, "data"_a.none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false,
       "A new tensor with a copy of `data`: numbers, nested sequences, arrays.\n\nExample:\n    >>> tensor([1., 2.])\n    tensor([1., 2.])");
   m.def("as_tensor", &as_tensor, "data"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "`data` as a tensor, without a copy where possible.");
   m.def("asarray", [](nb::handle data, OptDType dtype, OptDevice device, std::optional<bool> copy, bool requires_grad) {

@@ -67,7 +67,8 @@ void order(const Tensor& x, nb::handle consumer) {
     expect(consumer.is_none(), ErrorKind::value, "__dlpack__: stream must be None for a tensor of the CPU");
     return;
   }
-  const int64_t handle = consumer.is_none() ? 1 : nb::cast<int64_t>(consumer);
+  int64_t handle = 1;
+  expect(consumer.is_none() || nb::try_cast(consumer, handle), ErrorKind::type, "__dlpack__: stream must be an int or None, got ", nb::repr(consumer).c_str());
   expect(handle >= -1 && handle != 0, ErrorKind::value, "__dlpack__: unsupported stream ", handle);
   const cuda::Stream ours = cuda::current_stream(x.device().index);
   const cuda::Stream theirs{handle == 1 ? nullptr : reinterpret_cast<cuda::StreamHandle>(handle), x.device().index};
@@ -127,7 +128,8 @@ template <class M> Tensor import_from(PyObject* capsule, const char* name, const
   return t;
 }
 
-Tensor from_dlpack(nb::object source) {
+// What `source` gives: a capsule, if it is none itself.
+nb::object capsule_of(nb::object source) {
   nb::object capsule = source;
   if (nb::hasattr(source, "__dlpack__")) {
     nb::dict options;
@@ -146,8 +148,20 @@ Tensor from_dlpack(nb::object source) {
       capsule = source.attr("__dlpack__")();  // a producer from before versions
     }
   }
+  return capsule;
+}
+
+Tensor imported(const nb::object& capsule) {
   if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) return import_from<ManagedVersioned>(capsule.ptr(), "dltensor_versioned", "used_dltensor_versioned");
   return import_from<Managed>(capsule.ptr(), "dltensor", "used_dltensor");
+}
+
+Tensor from_dlpack(nb::object source, std::optional<Device> device, std::optional<bool> copy) {
+  const Tensor x = imported(capsule_of(std::move(source)));
+  const Device target = device ? cuda::resolved(*device) : x.device();
+  if (target == x.device()) return copy.value_or(false) ? clone_memory(x) : x;
+  expect(copy.value_or(true), ErrorKind::value, "from_dlpack: cannot move a tensor from ", x.device(), " to ", target, " without copying, got copy=False");
+  return to_device(x, target);
 }
 
 }  // namespace
@@ -157,7 +171,8 @@ void bind_dlpack(nb::module_& m) {
   t.def("__dlpack__", &to_capsule,
         nb::kw_only(), "stream"_a = nb::none(), "max_version"_a = nb::none(), "dl_device"_a = nb::none(), "copy"_a = nb::none());
   t.def("__dlpack_device__", [](const Tensor& x) { const DLDevice d = device_of(x); return nb::make_tuple(d.type, d.id); });
-  m.def("from_dlpack", &from_dlpack, "ext_tensor"_a, "A tensor that shares the memory of `ext_tensor`.");
+  m.def("from_dlpack", &from_dlpack, "ext_tensor"_a, nb::kw_only(), "device"_a = nb::none(), "copy"_a = nb::none(),
+        "A tensor that shares the memory of `ext_tensor`; a copy with `copy=True`, or where it lives on another device than `device`.");
 }
 
 }  // namespace adjoint::python

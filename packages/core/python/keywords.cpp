@@ -1,6 +1,8 @@
 // Other names of keyword arguments: tried only after a call that did not fit, so that the ordinary call does not pay for them.
 #include "keywords.h"
 
+#include <adjoint/core/cuda/memory.h>
+
 #include <vector>
 
 namespace adjoint::python {
@@ -11,21 +13,22 @@ constexpr std::pair<const char*, const char*> other_names[] = {{"axis", "dim"}, 
 
 bool is(PyObject* name, const char* text) { return PyUnicode_CompareWithASCIIString(name, text) == 0; }
 
-// What says of a factory what is so anyway: layout=strided, pin_memory=False.
+// What says of a factory what is so anyway: layout=strided.
 bool says_nothing(PyObject* f, PyObject* name, PyObject* value) {
-  if (is(name, "pin_memory")) return value == Py_False && makes_tensors(f);
   if (!is(name, "layout") || !makes_tensors(f)) return false;
   return value == Py_None || nb::module_::import_("adjoint_core._legacy").attr("strided").is(value);
 }
 
-struct Keywords { nb::list names; std::vector<PyObject*> args; bool changed = false; };
+struct Keywords { nb::list names; std::vector<PyObject*> args; bool changed = false, pinned = false; };
 
 Keywords translated(PyObject* f, PyObject* const* args, size_t count, PyObject* names) {
   Keywords k;
   k.args.assign(args, args + count);
   for (Py_ssize_t i = 0; i < PyTuple_Size(names); i++) {
     PyObject *name = PyTuple_GetItem(names, i), *value = args[static_cast<Py_ssize_t>(count) + i];
-    if (says_nothing(f, name, value)) { k.changed = true; continue; }
+    const bool pins = is(name, "pin_memory") && PyBool_Check(value) && makes_tensors(f);
+    if (pins) k.pinned = value == Py_True;
+    if (pins || says_nothing(f, name, value)) { k.changed = true; continue; }
     const char* own = nullptr;
     for (auto [other, usual] : other_names) if (is(name, other)) own = usual;
     k.names.append(own ? nb::object(nb::str(own)) : nb::borrow(name));
@@ -33,6 +36,15 @@ Keywords translated(PyObject* f, PyObject* const* args, size_t count, PyObject* 
     k.changed = k.changed || own;
   }
   return k;
+}
+
+// Of a factory with pin_memory=True.
+PyObject* pinned(nb::object made) {
+  expect(cuda::driver_found(), "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on this system.");
+  const bool requires_grad = nb::hasattr(made, "requires_grad") && nb::cast<bool>(made.attr("requires_grad"));
+  nb::object result = nb::steal(wrap(cuda::pinned(alias_of(unwrap(made.ptr())))));
+  if (requires_grad) result.attr("requires_grad") = true;
+  return result.release().ptr();
 }
 
 }  // namespace
@@ -50,6 +62,7 @@ PyObject* call_with_names(Vectorcall call, PyObject* f, PyObject* const* args, s
     const Keywords k = translated(f, args, count, names);
     if (k.changed) {
       result = call(f, k.args.data(), count, nb::len(k.names) ? nb::tuple(k.names).ptr() : nullptr);
+      if (result && k.pinned) return pinned(nb::steal(result));
       if (result || !PyErr_ExceptionMatches(PyExc_TypeError)) return result;
       PyErr_Clear();
     }

@@ -148,7 +148,7 @@ void bind_conversion(nb::module_& m, const Methods& t) {
   for (auto [name, dtype] : named) t.def(name, [dtype = dtype](const Tensor& x, MemoryFormat format) { return converted(x, dtype, false, format); }, "memory_format"_a = MemoryFormat::preserve);
   t.def("cpu", [](const Tensor& x, bool non_blocking) { return to_device(x, {}, non_blocking); }, "non_blocking"_a = false, "This tensor in host memory.");
   for (const char* name : {"resolve_conj", "resolve_neg"}) t.def(name, [](const Tensor& x) { return x; });
-  t.def("type_as", [](const Tensor& x, const Tensor& y) { return converted(x, y.dtype(), false); }, "other"_a);
+  t.def("type_as", [](const Tensor& x, const Tensor& y) { return converted(x, y.dtype(), false, MemoryFormat::preserve, y.device()); }, "other"_a);
   for (const char* name : {"resolve_conj", "resolve_neg"}) m.def(name, [](const Tensor& x) { return x; }, "input"_a);
   both(m, "clone", [](const Tensor& x, std::optional<MemoryFormat> format) { return copy_in(x, format.value_or(MemoryFormat::preserve)); }, nb::kw_only(), "memory_format"_a = nb::none());
   direct_both<Tensor>(m, "clone", [](const Tensor& x) { return copy_in(x, MemoryFormat::preserve); });

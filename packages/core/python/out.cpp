@@ -15,6 +15,7 @@ void put(const std::string& name, const Tensor& y, nb::handle given) {
   expect(is_tensor(given.ptr()), ErrorKind::type, name, "(): argument 'out' must be Tensor, not ", nb::cast<std::string>(given.type().attr("__name__")));
   const Tensor out = nb::cast<Tensor>(given);
   expect(!(y->keys & key_tape) && !(alias(out)->keys & key_tape), name, "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
+  expect(y.device() == out.device(), name, ": Attempting to copy from device ", y.device(), " to device ", out.device(), ", but cross-device copies are not allowed!");
   expect(category(y.dtype()) <= category(out.dtype()), name, ": result type ", y.dtype(), " can't be cast to the desired output type ", out.dtype());
   if (!(out.sizes() == y.sizes())) {
     std::ostringstream text;
@@ -38,11 +39,17 @@ nb::object put_result(const std::string& name, nb::object result, nb::handle out
   return nb::hasattr(result.type(), "_make") ? result.type().attr("_make")(out) : nb::object(nb::tuple(nb::borrow(out)));
 }
 
-// Whether a call makes a tensor of nothing but numbers: then it has the type of `out`, unless told otherwise.
-static bool fits_out(PyObject* f, const std::vector<PyObject*>& args, const nb::list& names, nb::handle out) {
-  for (PyObject* a : args) if (is_tensor(a)) return false;
-  for (nb::handle name : names) if (nb::cast<std::string>(name) == "dtype") return false;
-  return is_tensor(out.ptr()) && makes_tensors(f);
+// A call that makes a tensor of nothing but numbers gives it the type and the device of `out`, unless told otherwise.
+static void fit_out(PyObject* f, std::vector<PyObject*>& args, nb::list& names, nb::handle out, nb::handle device) {
+  if (!is_tensor(out.ptr()) || !makes_tensors(f)) return;
+  for (PyObject* a : args) if (is_tensor(a)) return;
+  auto add = [&](const char* name, nb::handle value) {
+    for (nb::handle n : names) if (nb::cast<std::string>(n) == name) return;
+    names.append(nb::str(name));
+    args.push_back(value.ptr());
+  };
+  add("dtype", api->dtypes[static_cast<int>(impl_of(out.ptr())->dtype)]);
+  add("device", device);
 }
 
 Py_ssize_t find_out(PyObject* names) {
@@ -59,10 +66,8 @@ PyObject* call_with_out(Vectorcall call, PyObject* f, PyObject* const* args, siz
     for (Py_ssize_t i = 0; i < PyTuple_Size(names); i++)
       if (i != at) kept.append(nb::borrow(PyTuple_GetItem(names, i)));
     const nb::handle out = args[static_cast<Py_ssize_t>(count) + at];
-    if (fits_out(f, rest, kept, out)) {
-      kept.append(nb::str("dtype"));
-      rest.push_back(api->dtypes[static_cast<int>(impl_of(out.ptr())->dtype)]);
-    }
+    const nb::object device = is_tensor(out.ptr()) ? nb::object(out.attr("device")) : nb::none();
+    fit_out(f, rest, kept, out, device);
     PyObject* result = call(f, rest.data(), count, nb::len(kept) ? nb::tuple(kept).ptr() : nullptr);
     if (!result) return nullptr;
     if (out.is_none()) return result;

@@ -33,6 +33,21 @@ Device parse_device(const std::string& text) {
   return d;
 }
 
+void check_index(int64_t index) { expect(index >= 0 && index < 128, "Device index must not be negative or above 127, got ", index); }
+
+bool is_index(nb::handle o) { return PyLong_Check(o.ptr()) && !PyBool_Check(o.ptr()); }
+
+// A device, its name, or the index of a GPU.
+Device device_from(nb::handle o) {
+  if (nb::isinstance<DeviceObject>(o)) return nb::cast<const DeviceObject&>(o).value;
+  if (PyUnicode_Check(o.ptr())) return parse_device(nb::cast<std::string>(o));
+  expect(is_index(o), ErrorKind::type, "device(): argument 'type' must be str, device or int, not ", nb::cast<std::string>(o.type().attr("__name__")));
+  int64_t index = 0;
+  expect(nb::try_cast(o, index), "Device index must not be negative or above 127, got ", nb::repr(o).c_str());
+  check_index(index);
+  return {DeviceType::cuda, static_cast<int8_t>(index)};
+}
+
 std::string name(Device d) { return d.type == DeviceType::cpu ? "cpu" : "cuda"; }
 
 // A type such as float or np.float32, or np.dtype("float32"), by its name.
@@ -78,10 +93,8 @@ void bind_dtype(nb::module_& m, Api& api) {
 void bind_device(nb::module_& m) {
   nb::class_<DeviceObject>(m, "device", "Where memory lives: `device('cpu')`.")
       .def("__init__", [](DeviceObject* self, nb::object type, std::optional<int> index) {
-        const bool text = PyUnicode_Check(type.ptr());
-        expect(text || nb::isinstance<DeviceObject>(type), ErrorKind::type, "device(): argument 'type' must be str or device, not ", nb::cast<std::string>(type.type().attr("__name__")));
-        Device d = text ? parse_device(nb::cast<std::string>(type)) : nb::cast<DeviceObject&>(type).value;
-        expect(!index || (*index >= 0 && *index < 128), "Device index must not be negative or above 127, got ", index.value_or(0));
+        Device d = device_from(type);
+        if (index) check_index(*index);
         if (index && d.type == DeviceType::cuda) d.index = static_cast<int8_t>(*index);
         new (self) DeviceObject{d};
       }, "type"_a, "index"_a = nb::none())
@@ -114,10 +127,7 @@ bool to_dtype(PyObject* o, DType& out) noexcept {
 
 bool to_device(PyObject* o, Device& out) noexcept {
   try {
-    nb::handle h(o);
-    if (nb::isinstance<DeviceObject>(h)) out = nb::cast<const DeviceObject&>(h).value;
-    else if (nb::isinstance<nb::str>(h)) out = parse_device(nb::cast<std::string>(h));
-    else return false;
+    out = device_from(o);
     return true;
   } catch (...) { return false; }
 }
