@@ -89,3 +89,9 @@ def test_zeta_needs_a_tensor() -> None:
     with pytest.raises(TypeError, match=r"expected a Tensor among the arguments, got \(float, int\)"):
         s.zeta(2.0, 3)
     assert s.zeta(2.0, ad.tensor(3.0)).item() == pytest.approx(0.394934)
+
+
+def test_zeta_of_huge_order_is_its_first_term() -> None:
+    order = ad.tensor([math.inf, 1e308], dtype=ad.float64)
+    for q, value in ((1.0, 1.0), (0.5, math.inf), (2.0, 0.0)):
+        assert s.zeta(order, q).tolist() == [value, value]

@@ -12,6 +12,13 @@ template <double (*f)(int, double)> struct OfOrder {
   template <Real T> T operator()(T x) const { return static_cast<T>(f(n, static_cast<double>(x))); }
 };
 
-struct Zeta { template <Real T> T operator()(T s, T q) const { return static_cast<T>(math::zeta(static_cast<double>(s), static_cast<double>(q))); } };
+// From s = 2^52 on the first term is the sum, as far as doubles tell.
+struct Zeta {
+  template <Real T> T operator()(T s, T q) const {
+    const double power = static_cast<double>(s), point = static_cast<double>(q);
+    if (power >= 0x1p52 && point > 0) return static_cast<T>(std::pow(point, -power));
+    return static_cast<T>(math::zeta(power, point));
+  }
+};
 
 }  // namespace adjoint::functors
