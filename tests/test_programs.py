@@ -10,9 +10,6 @@ from op_checks.derivative import func_jvp, jvp, vjp
 from op_checks.numeric import agree, inner, same_number, tensors
 from op_checks.programs import OPERATIONS, WRITES, OnArrays, OnTensors, run
 
-settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
-settings.load_profile("fixed")
-
 STEPS = st.lists(st.tuples(st.sampled_from(OPERATIONS), st.integers(0, 9), st.integers(0, 9)), min_size=5, max_size=15)
 SHAPES = st.sampled_from([((2, 3), (1, 3)), ((3, 3), (2, 3)), ((4, 2), (3, 2))])
 
