@@ -15,7 +15,7 @@ over = partial(case, complex=True, skip=REFUSED)
 def shifted(lib, a):
     """Matrices that are well conditioned, with well separated spectra."""
     shift = np.diag([3.0, -5.0, 8.0, -12.0, 17.0])[: a.shape[-2], : a.shape[-1]]
-    return a + (shift if lib is np else lib.tensor(shift.tolist(), dtype=a.dtype))
+    return a + (shift if lib is np else lib.tensor(shift.tolist(), dtype=a.dtype, device=a.device))
 
 
 def hermitian(lib, a):
@@ -23,7 +23,7 @@ def hermitian(lib, a):
 
 
 def positive(lib, a):
-    return a @ adjoint(a) + (np.eye(a.shape[-1]) if lib is np else lib.eye(a.shape[-1], dtype=a.dtype))
+    return a @ adjoint(a) + (np.eye(a.shape[-1]) if lib is np else lib.eye(a.shape[-1], dtype=a.dtype, device=a.device))
 
 
 def outer_shifted(lib, a):

@@ -102,9 +102,9 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
     k = min(m, n)
     P = L = U = _core.empty(0, dtype=LU_data.dtype)
     if unpack_pivots:
-        P = _core.eye(m, dtype=LU_data.dtype)[_core._lu_permutation(LU_pivots, m)].mT
+        P = _core.eye(m, dtype=LU_data.dtype, device=LU_data.device)[_core._lu_permutation(LU_pivots, m)].mT
     if unpack_data:
-        L = LU_data[..., :k].tril(-1) + _core.eye(m, k, dtype=LU_data.dtype)
+        L = LU_data[..., :k].tril(-1) + _core.eye(m, k, dtype=LU_data.dtype, device=LU_data.device)
         U = LU_data[..., :k, :].triu()
     return _results.lu_unpack(P, L, U)
 
@@ -141,12 +141,12 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
     m, n = A.shape[-2:]
     if m < n:
         raise RuntimeError("torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]")
-    return _reflected(A, tau, _core.eye(m, n, dtype=A.dtype), range(tau.size(-1) - 1, -1, -1), False)
+    return _reflected(A, tau, _core.eye(m, n, dtype=A.dtype, device=A.device), range(tau.size(-1) - 1, -1, -1), False)
 
 
 def _reflected(A: Tensor, tau: Tensor, x: Tensor, order: range, adjoint: bool) -> Tensor:
     """H_i ... H_j x for the reflections of `order`, the last one leftmost; `adjoint`: of their conjugate transposes."""
-    V = A.tril(-1) + _core.eye(*A.shape[-2:], dtype=A.dtype)
+    V = A.tril(-1) + _core.eye(*A.shape[-2:], dtype=A.dtype, device=A.device)
     factors = tau.conj() if adjoint else tau
     for i in order:
         v = V[..., i : i + 1]

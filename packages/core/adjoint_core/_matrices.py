@@ -72,7 +72,7 @@ def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Tensor:
 @method
 def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
     """The inverse of A, given its Cholesky factor `input`."""
-    return cholesky_solve(_core.eye(input.size(-1), dtype=input.dtype), input, upper)
+    return cholesky_solve(_core.eye(input.size(-1), dtype=input.dtype, device=input.device), input, upper)
 
 
 @method

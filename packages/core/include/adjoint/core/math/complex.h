@@ -135,9 +135,9 @@ inline Complex<T> expm1(Complex<T> z) {
 // log |1 + z|^2 / 2 = log1p(x (2 + x) + y^2) / 2 near 0.
 template <class T>
 inline Complex<T> log1p(Complex<T> z) {
-  const Complex<T> w = Complex<T>(1) + z;
+  const Complex<T> w(1 + z.re, z.im);  // a zero's sign says on which side of the cut it lies; a sum of complex numbers loses it
   if (!(abs(z.re) < T(.5)) || !(abs(z.im) < T(.5))) return log(w);
-  return {T(.5) * log1p(z.re * (2 + z.re) + z.im * z.im), arg(Complex<T>(w.re, z.im))};
+  return {T(.5) * log1p(z.re * (2 + z.re) + z.im * z.im), arg(w)};
 }
 
 template <class T>

@@ -34,6 +34,16 @@ inline double gamma_series(double a, double x) {
   return gamma_term(a, x) * sum;
 }
 
+// Q for x < a + 1 where a is small and 1 - P has few digits: P = x^a / Gamma(1 + a) (1 + a s), s the sum of (-x)^k / (k! (a + k)).
+inline double gamma_small(double a, double x) {
+  const double log_gamma = a * poly(a, -.57721566490153286, .82246703342411322, -.40068563438653143, .27058080842778454, -.20738555102867398,
+                                    .16955717699740819, -.14404989676884612, .12550966952474304, -.11133426586956469);
+  double term = 1, sum = 0;
+  for (double k = 1; std::fabs(term) > 1e-18; k++) sum += (term *= -x / k) / (a + k);
+  const double power = a * std::log(x) - log_gamma;
+  return -std::expm1(power) - std::exp(power) * a * sum;
+}
+
 // Q by Legendre's continued fraction (Lentz's evaluation), for x >= a + 1.
 inline double gamma_fraction(double a, double x) {
   double b = x + 1 - a, d = 1 / b, c = 1e300, f = d;
@@ -61,6 +71,7 @@ inline double incomplete_gamma(double a, double x, bool upper) {
   if (x == 0 || a == infinity<double>) return upper;
   if (a == 0 || x == infinity<double>) return !upper;
   if (a >= 1e6) return gamma_uniform(a, x, upper);
+  if (upper && a < .01 && x < a + 1) return gamma_small(a, x);
   if (x < a + 1) return upper ? 1 - gamma_series(a, x) : gamma_series(a, x);
   return upper ? gamma_fraction(a, x) : 1 - gamma_fraction(a, x);
 }
