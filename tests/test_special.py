@@ -51,6 +51,26 @@ def test_values(name: str, at: float, value: float) -> None:
     assert getattr(s, name)(ad.tensor(at, dtype=ad.float64)).item() == pytest.approx(value, rel=1e-14)
 
 
+@pytest.mark.parametrize(
+    ("order", "at", "value"),
+    [  # by mpmath 1.3, 40 digits
+        (1e-300, 0.5, 5.597735947761608257742e-301),
+        (1e-10, 1.0, 2.193839344179677857470e-11),
+        (1e-10, 1e-20, 4.547448609166518465617e-9),
+        (1e-3, 0.5, 5.600666564707498886849e-4),
+        (0.0099, 0.7, 3.728052362060173239560e-3),
+        (0.0101, 0.7, 3.803934890862403883834e-3),
+    ],
+)
+def test_upper_incomplete_gamma_of_small_order(order: float, at: float, value: float) -> None:
+    assert s.gammaincc(ad.tensor(order, dtype=ad.float64), ad.tensor(at, dtype=ad.float64)).item() == pytest.approx(value, rel=1e-13)
+
+
+def test_the_sign_of_zero_chooses_the_side_of_the_cut_of_log1p() -> None:
+    z = ad.tensor([complex(-2.0, -0.0), complex(-2.0, 0.0)], dtype=ad.complex128)
+    assert z.log1p().imag.tolist() == [-math.pi, math.pi]
+
+
 def test_ends() -> None:
     x = ad.tensor([0.0, inf, -inf, nan])
     close(s.i0(x), ad.tensor([1.0, inf, inf, nan]))

@@ -111,3 +111,15 @@ def test_reductions_of_nothing(dtype, shape):
             if dtype.is_complex:
                 host, device = ad.view_as_real(host + 0j), ad.view_as_real(device + 0j)
             agree(device, host, ad.float32)
+
+
+def test_upper_incomplete_gamma_of_small_order():
+    order = ad.tensor([0.0, 1e-300, 1e-10, 1e-10, 1e-3, 0.0099, 0.0101, 0.5, 1e-10], dtype=ad.float64)
+    x = ad.tensor([1.0, 0.5, 1.0, 1e-20, 0.5, 0.7, 0.7, 0.7, 3.0], dtype=ad.float64)
+    host, device = ad.special.gammaincc(order, x), ad.special.gammaincc(order.cuda(), x.cuda()).cpu()
+    assert device.tolist() == pytest.approx(host.tolist(), rel=1e-13, abs=0)
+
+
+def test_the_sign_of_zero_chooses_the_side_of_the_cut_of_log1p():
+    z = ad.tensor([complex(-2.0, -0.0), complex(-2.0, 0.0)], dtype=ad.complex128)
+    agree(z.cuda().log1p().imag, z.log1p().imag, ad.float64)

@@ -66,7 +66,7 @@ class Indexer {
       if (o == Py_None || o == Py_Ellipsis || PyBool_Check(o)) continue;
       if (is_tensor(o)) arrays_[i] = unwrap(o);
       else if (is_numpy_array(o)) arrays_[i] = cast_memory(from_numpy(o), index_type(from_numpy(o).dtype()));
-      else if (!PyIndex_Check(o) && PySequence_Check(o)) arrays_[i] = cuda::uploaded(array_of(o), x_.device());
+      else if (!PyIndex_Check(o) && PySequence_Check(o)) arrays_[i] = array_of(o);
       else if (!PyIndex_Check(o)) refuse(o);
       given += arrays_[i] && is_mask(arrays_[i].dtype()) ? arrays_[i].dim() : 1;
     }
@@ -84,7 +84,7 @@ class Indexer {
 
   void take(size_t i) {
     PyObject* o = parts_[i];
-    if (arrays_[i]) take_array(arrays_[i]);
+    if (arrays_[i]) take_array(is_tensor(o) || is_numpy_array(o) ? arrays_[i] : sent(arrays_[i]));
     else if (o == Py_None) insert();
     else if (o == Py_Ellipsis) dim_ += skipped_;
     else if (PyBool_Check(o)) { insert(); dim_--; record(full({o == Py_True}, 0, DType::int64, x_.device()), 1); }
@@ -123,6 +123,13 @@ class Indexer {
     expect(is_integral(t.dtype()), ErrorKind::index, "tensors used as indices must be long, int, byte or bool tensors");
     record(t, mask ? t.dim() : 1);
     real_dim_ += mask ? t.dim() : 1;
+  }
+
+  // A list of positions on the device, whose kernels cannot raise: they are looked at here.
+  Tensor sent(const Tensor& t) {
+    if (x_.device().type == DeviceType::cpu) return t;
+    if (t.dtype() == DType::int64) for (int64_t i = 0; i < t.numel(); i++) check_range(reinterpret_cast<const int64_t*>(t->data)[i], real_dim_, x_.size(dim_));
+    return cuda::uploaded(t, x_.device());
   }
 
   // The list has one entry for each dimension before this one, except that a mask is one entry for all of its own.

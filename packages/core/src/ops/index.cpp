@@ -48,6 +48,13 @@ std::vector<int64_t> offsets(const View& x, const View& position, const Dims& di
   return r;
 }
 
+// Kernels of a device cannot raise: positions that still lie on the CPU are looked at before they go there.
+void check_here(const Tensor& position, const Dims& sizes, const Dims& dims) {
+  if (position.device().type != DeviceType::cpu || position->keys & key_lifted || cuda::without_values(position)) return;
+  const View at{position->data, position->sizes.data(), position->strides.data(), position.dim(), position.dtype(), position.numel()};
+  offsets({nullptr, sizes.data(), sizes.data(), sizes.size(), DType::int64, 0}, at, dims, "index");
+}
+
 // The part of x and of the offsets in each element of the result.
 positions::Restrided over_result(const View& x, const Dims& result, const View& position, const Indexed& a) {
   Dims strides;
@@ -224,8 +231,33 @@ Tensor nonzero(const Tensor& x) {
 
 namespace {
 
-Tensor index_at(const Tensor& x, const Tensor& position, const Indexed& a) { return apply(op_index, {x, position}, a); }
+Tensor index_at(const Tensor& x, const Tensor& position, const Indexed& a) {
+  if (x.device().type != DeviceType::cpu) check_here(position, x.sizes(), a.dims);
+  return apply(op_index, {x, position}, a);
+}
+// The dimensions of x with those that are indexed side by side where the result has the positions'.
+Dims side_by_side(int ndim, const Indexed& a) {
+  Dims order;
+  for (int i = 0; i < ndim; i++)
+    if (!a.dims.contains(i)) order.push_back(i);
+  for (int k = 0; k < a.dims.size(); k++) order.insert(a.at + k, a.dims[k]);
+  return order;
+}
+// Kernels of a device write along dimensions that are neighbours.
+Tensor index_put_apart(const Tensor& x, const Tensor& values, const Tensor& position, const Indexed& a) {
+  const Dims order = side_by_side(x.dim(), a);
+  Dims back(order.size(), 0);
+  for (int i = 0; i < order.size(); i++) back[static_cast<int>(order[i])] = i;
+  Indexed together = a;
+  std::iota(together.dims.begin(), together.dims.end(), a.at);
+  return permute(index_put_at(permute(x, order), values, position, together), back);
+}
 Tensor index_put_at(const Tensor& x, const Tensor& values, const Tensor& position, const Indexed& a) {
+  const bool neighbours = a.dims.empty() || a.dims[a.dims.size() - 1] - a.dims[0] == a.dims.size() - 1;
+  if (x.device().type != DeviceType::cpu) {
+    check_here(position, x.sizes(), a.dims);
+    if (!neighbours) return index_put_apart(x, values, position, a);
+  }
   const Tensor others[] = {values, position};
   return update(op_index_put, x, others, a);
 }
@@ -234,6 +266,7 @@ Tensor ravel(Tensors indices, const Ravel& a) {
   if (far != indices.end()) {   // kernels there look at the bounds of what they read
     Tensor position;
     for (size_t k = 0; k < indices.size(); k++) {
+      if (indices[k].dtype() == DType::int64) check_here(indices[k], a.sizes, {static_cast<int64_t>(k)});
       const Tensor size = wrapped(a.sizes[static_cast<int>(k)]), index = to_device(to_dtype(indices[k], DType::int64), far->device());
       const Tensor i = where(lt(index, wrapped(0)), add(index, size), index);
       position = position ? add(mul(position, size), i) : i;

@@ -54,6 +54,27 @@ def series(a, x, active):
 
 
 @triton.jit
+def complement(a, x, active):
+    """Q for x < a + 1 where a is small and 1 - P has few digits: P = x^a / Gamma(1 + a) (1 + a s)."""
+    high = -0.20738555102867399 + a * (
+        0.16955717699740819 + a * (-0.14404989676884612 + a * (0.12550966952474304 - a * 0.11133426586956469))
+    )
+    log_gamma = a * (
+        -0.57721566490153286 + a * (0.82246703342411322 + a * (-0.40068563438653143 + a * (0.27058080842778454 + a * high)))
+    )
+    term = x * 0.0 + 1.0
+    total = x * 0.0
+    k = 1.0
+    while tl.max(active.to(tl.int32), 0) > 0:
+        term = tl.where(active, -term * (x / k), 0.0)
+        total += term / (a + k)
+        k += 1.0
+        active = active & (tl.abs(term) > 1e-18)
+    power = a * libdevice.log(x) - log_gamma
+    return -libdevice.expm1(power) - libdevice.exp(power) * a * total
+
+
+@triton.jit
 def fraction(a, x, active):
     """Q over a `gamma_term`, by Legendre's continued fraction (Lentz's evaluation): for x >= a + 1."""
     b = x + 1.0 - a
@@ -98,7 +119,9 @@ def incomplete(given, point, UPPER: tl.constexpr):
     upper = p * term * fraction(p, tl.where(beyond, q, p + 1.0), beyond)
     far = tl.where(many, p, 1e6)
     if UPPER:
-        y = tl.where(many, uniform(far, q, 1.0), tl.where(below, 1.0 - lower, upper))
+        few = below & (a < 0.01)
+        rest = tl.where(few, complement(tl.where(few, p, 0.0), tl.where(few, q, 1.0), few), 1.0 - lower)
+        y = tl.where(many, uniform(far, q, 1.0), tl.where(below, rest, upper))
         at_edge = tl.where((x == 0) | (a == float("inf")), 1.0, 0.0)
     else:
         y = tl.where(many, uniform(far, q, -1.0), tl.where(below, lower, 1.0 - upper))

@@ -1,7 +1,8 @@
 """Reads and writes at positions.
 
 Sums are formed in one fixed order, so that results have the same bits every time: a lane follows its line through all
-positions, instead of many adding at once. Positions outside of the tensor are left out: reads give zero there.
+positions, instead of many adding at once. A kernel cannot raise: what is read at a position outside of the tensor is NaN, where there
+is one, and what is written there is left out.
 """
 
 import triton
@@ -30,6 +31,14 @@ def position(x1, at, n, mask):
 
 
 @triton.jit
+def read(x0, place, inside):
+    """The elements there; outside NaN, and 0 of integers."""
+    if x0.dtype.element_ty.is_floating():
+        return tl.load(x0 + place, mask=inside, other=float("nan"))
+    return tl.load(x0 + place, mask=inside, other=0)
+
+
+@triton.jit
 def latter(a, b):
     return b
 
@@ -48,7 +57,7 @@ ALL = {"grid": "cdiv(numel(y0), BLOCK)", "constants": FLAT}
 def index_select(x0, x1, y0, n, inner, m, count, BLOCK: tl.constexpr):
     i, there = lanes(count, BLOCK)
     at, inside = position(x1, i // inner % m, n, there)
-    x = tl.load(x0 + (i // inner // m * n + at) * inner + i % inner, mask=inside, other=0)
+    x = read(x0, (i // inner // m * n + at) * inner + i % inner, inside)
     tl.store(y0 + i, x, mask=there)
 
 
@@ -63,7 +72,7 @@ PARTS = "max(1, numel({}) // max(1, numel(x1)))"
 def gather(x0, x1, y0, n, inner, m, parts, count, BLOCK: tl.constexpr):
     i, there = lanes(count, BLOCK)
     at, inside = position(x1, i // parts, n, there)
-    x = tl.load(x0 + (i // inner // m * n + at) * inner + i % inner, mask=inside, other=0)
+    x = read(x0, (i // inner // m * n + at) * inner + i % inner, inside)
     tl.store(y0 + i, x, mask=there)
 
 
@@ -136,7 +145,7 @@ def index_copy(x1, x2, y0, n, outer, inner, m, BLOCK: tl.constexpr):
 def embedding(x0, x1, y0, n, width, count, BLOCK: tl.constexpr):
     i, there = lanes(count, BLOCK)
     at, inside = position(x1, i // width, n, there)
-    tl.store(y0 + i, tl.load(x0 + at * width + i % width, mask=inside, other=0), mask=there)
+    tl.store(y0 + i, read(x0, at * width + i % width, inside), mask=there)
 
 
 # The result of x[positions] has the positions' dimensions behind `at` of those that are kept: AFTER elements follow them.
@@ -148,7 +157,7 @@ def index(x0, x1, y0, n, inner, m, after, count, BLOCK: tl.constexpr):
     i, there = lanes(count, BLOCK)
     at, inside = position(x1, i // after % m, n, there)
     kept = i // after // m * after + i % after
-    x = tl.load(x0 + (kept // inner * n + at) * inner + kept % inner, mask=inside, other=0)
+    x = read(x0, (kept // inner * n + at) * inner + kept % inner, inside)
     tl.store(y0 + i, x, mask=there)
 
 
