@@ -12,6 +12,18 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "gpu_kernels.md"
 KERNELS = ROOT / "packages" / "kernels-triton" / "adjoint_kernels_triton" / "kernels"
 
+CANNOT_RAISE = """\
+A kernel cannot raise, so values that are errors on the CPU, or undefined, are seen in the result or not at all:
+
+- Positions outside of the tensor: `x[i]`, `gather`, `index_select`, `embedding` and `take_along_dim` read NaN there (0 of integers), so
+  `cross_entropy` and `nll_loss` of a class that there is not are NaN. `index_add`, `scatter`, `index_put` and their like drop what they would
+  write. Of several positions, as in `x[i, j]`, one outside of its own dimension may name another element. Positions given to `x[...]` as
+  lists or CPU tensors are checked. `index_select`, `index_add`, `index_copy`, `gather` and `scatter` count negative positions from the
+  end (CPU: IndexError).
+- Integers: `x // 0` and `x % 0` are some number, on an H100 -1 and x (CPU: an error).
+- What NaN, infinities and numbers beyond the type become as integers is not determined; GPU and CPU differ.
+- Complex functions at NaN and infinities, and signs of zero in their results, may differ from the CPU's.""".splitlines()
+
 
 def declared() -> Iterator[tuple[str, str, str]]:
     """The operations that the files declare kernels of: the decorator's name, the operation's, and the file's; "linear" for kernels
@@ -51,8 +63,10 @@ def page() -> str:
             "# Operations on GPUs",
             "",
             "Written by `tools/gpu_kernels.py`. Views need no kernel; compositions run where their parts do. Where an operation",
-            "has no kernel, or none for complex numbers, the error names it; `nonzero` and `ravel_index` run on the CPU, between copies.",
-            "Where it has one, it has it for all element types that it takes on the CPU.",
+            "has no kernel, or none for complex numbers, the error names it; `nonzero` and `unique` run on the CPU, between copies.",
+            "Where it has one, it has it for all element types and layouts that it takes on the CPU.",
+            "",
+            *CANNOT_RAISE,
             "",
             "Random numbers are made on the GPU. `rand`, `randn`, `randint`, `bernoulli`, `dropout`, `uniform_`, `normal_`, `random_` and",
             "`bernoulli_` give the bits of the CPU. `exponential_`, `log_normal_`, `geometric_` and `cauchy_` start from the same bits and take",

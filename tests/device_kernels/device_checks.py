@@ -11,7 +11,26 @@ import adjoint as ad
 ON_GPU = os.environ.get("ADJOINT_GPU") == "1"
 TOLERANCE = {"float64": 1e-11, "float32": 2e-5, "float16": 4e-3, "bfloat16": 3e-2, "complex64": 3e-5, "complex128": 1e-10}
 MIXED = "Expected all tensors to be on the same device"
-NO_KERNEL = re.compile(r"(^|: )no kernel for ")
+NO_KERNEL = re.compile(r"(\w+): no kernel for device cuda$")
+WAITING = {
+    *(
+        "sort",
+        "topk",
+        "median",
+        "conv",
+        "conv_input_vjp",
+        "avg_pool",
+        "max_pool",
+        "fft",
+        "rfft",
+        "irfft",
+        "cholesky",
+        "det",
+        "eig",
+    ),
+    *("eigh", "inv", "lu_factor", "matrix_exp", "pinv", "qr", "slogdet", "solve", "solve_triangular", "svd"),
+}
+"Operations that have no kernel; an operation that has one has it for all types that it takes on the CPU."
 
 
 def arrays(result):
@@ -51,11 +70,12 @@ def agree(device, host, dtype):
         np.testing.assert_allclose(d, h, rtol=tolerance, atol=tolerance)
 
 
-def on_device(call, mixed=False):
-    """The call's result; the test is skipped where an operation has no kernel yet, or (`mixed`) makes tensors of its own."""
+def on_device(call):
+    """The call's result; the test is skipped where an operation that has no kernel at all stands in the way."""
     try:
         return call()
-    except (NotImplementedError, RuntimeError) as error:
-        if not NO_KERNEL.search(str(error)) and not (mixed and MIXED in str(error)):
+    except NotImplementedError as error:
+        missing = NO_KERNEL.search(str(error))
+        if not missing or missing[1] not in WAITING:
             raise
-        pytest.skip(str(error))
+        pytest.skip(f"{missing[1]} has no kernel")

@@ -1,7 +1,7 @@
 """Positions on the device: those outside of the tensor are seen in the result, as a kernel cannot raise; writes along dimensions apart."""
 
 import pytest
-from device_checks import agree
+from device_checks import agree, real_parts
 
 import adjoint as ad
 
@@ -63,7 +63,8 @@ def test_writes_along_dimensions_that_are_apart(dtype):
         y = x * 1
         y[i, :, j] = to(ad.zeros((), dtype=dtype))  # places that are named twice hold one value
         y[i[:2], :, j] = values[:2]
-        sums = ad.autograd.grad((y[i, :, j] * values).sum(), x, ad.ones_like(values[0, 0, 0, 0]), create_graph=True)[0]
-        return (y, sums, *ad.autograd.grad(ad.view_as_real(sums).sum() if dtype.is_complex else sums.sum(), (x, values), allow_unused=True)[1:])
+        sums = ad.autograd.grad((y[i, :, j] * values).sum(), x, to(ad.ones((), dtype=dtype)), create_graph=True)[0]
+        squares = (sums * sums.conj()).sum()
+        return (y, sums, ad.autograd.grad(squares, values, ad.ones_like(squares))[0])
 
-    agree(run(lambda t: t.cuda()), run(lambda t: t), ad.float64)
+    agree(real_parts(run(lambda t: t.cuda())), real_parts(run(lambda t: t)), ad.float64)
