@@ -1,7 +1,7 @@
 // Prints the largest error of every scalar function in units in the last place, and fails above its bound.
 //
-// The reference is libquadmath. Build and run (again with -march=x86-64-v3 and -v4, where products are fused):
-//   g++ -std=gnu++20 -O3 -fno-math-errno -fno-trapping-math -I packages/core/include accuracy.cpp -lquadmath && ./a.out
+// The reference is libquadmath. This file is compiled for a level of instructions (from x86-64-v3 on, products are fused);
+// accuracy_main.cpp, which every processor can run, asks the processor first.
 
 #include <adjoint/core/math.h>
 
@@ -359,7 +359,7 @@ void complexes() {
 
 }  // namespace
 
-int main() {
+int run_accuracy() {
   exponentials();
   trigonometry();
   hyperbolics();
