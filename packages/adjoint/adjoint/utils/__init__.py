@@ -7,9 +7,10 @@ from . import hooks as hooks
 
 if TYPE_CHECKING:
     from . import checkpoint as checkpoint
+    from . import data as data
 
 
 def __getattr__(name: str) -> object:
-    if name == "checkpoint":  # imported when first used
-        return _importlib.import_module(".checkpoint", __name__)
+    if name in ("checkpoint", "data"):  # imported when first used
+        return _importlib.import_module("." + name, __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
