@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-import adjoint_functional.nn as modules
+import adjoint_functional.nn.modules as modules
 from adjoint.autograd import Function, forward_ad, functional, graph
 from op_cases import CASES
 from op_cases._inputs import Input

@@ -24,6 +24,7 @@ from adjoint_engine import set_grad_enabled as set_grad_enabled
 from adjoint_engine import set_warn_always as set_warn_always
 from adjoint_engine import vmap as vmap
 from adjoint_engine.operators import ops as ops
+from adjoint_functional.composed import *  # noqa: F403
 
 from . import _C as _C
 from . import accelerator as accelerator

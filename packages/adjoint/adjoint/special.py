@@ -1,3 +1,3 @@
 """Special functions."""
 
-from adjoint_core.special import *  # noqa: F403
+from adjoint_functional.special import *  # noqa: F403

@@ -14,15 +14,12 @@ from ._info import iinfo as iinfo
 from ._inplace_functions import *  # noqa: F403
 from ._legacy import *  # noqa: F403
 from ._matrices import *  # noqa: F403
-from ._native import *  # noqa: F403
 from ._pointwise import *  # noqa: F403
 from ._printing import set_printoptions as set_printoptions
 from ._sampling import *  # noqa: F403
 from ._serialization import load as load
 from ._serialization import save as save
-from ._signals import *  # noqa: F403
 from ._sparse import sparse_coo_tensor as sparse_coo_tensor
-from ._statistics import *  # noqa: F403
 from ._threads import get_num_threads as get_num_threads
 from ._threads import set_num_threads as set_num_threads
 from .backends import get_float32_matmul_precision as get_float32_matmul_precision
@@ -38,9 +35,7 @@ def __getattr__(name: str) -> object:
         "cuda",
         "fft",
         "linalg",
-        "nn_functional",
         "registry",
-        "signal_windows",
         "sparse",
         "special",
     ):  # imported when first used

@@ -8,12 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _core
-from ._checked import check_all
+from ._compose import check_all, inplace_method, method
 from ._core import Tensor
-from ._method import inplace_method, method
 
 __all__ = [
-    "as_strided_scatter", "block_diag", "cartesian_prod", "combinations", "constant_pad_nd", "dsplit", "expand_copy", "hsplit", "index_reduce", "msort", "put", "range", "renorm", "tril_indices",
+    "as_strided_scatter", "block_diag", "cartesian_prod", "combinations", "dsplit", "expand_copy", "hsplit", "index_reduce", "msort", "put", "range", "renorm", "tril_indices",
     "triu_indices", "unique_consecutive", "unravel_index", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "vander", "view_copy", "vsplit",
 ]  # fmt: skip
 
@@ -268,16 +267,6 @@ def as_strided_scatter(
     y = input.clone()
     y.as_strided(size, stride, storage_offset).copy_(src)
     return y
-
-
-def constant_pad_nd(input: Tensor, pad: Sequence[int], value: float = 0) -> Tensor:
-    """`nn.functional.pad` with a constant: pairs of widths from the last dimension on.
-
-    Example: `constant_pad_nd(ones(1), (0, 2))  # tensor([1., 0., 0.])`
-    """
-    from .nn_functional import pad as padded
-
-    return padded(input, list(pad), "constant", value)
 
 
 def _copying(name: str) -> None:

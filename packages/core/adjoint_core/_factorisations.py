@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core, _results
-from ._checked import check_all
+from ._compose import check_all
 from ._core import Tensor
 
 __all__ = [

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from . import _core, _factorisations, _results, _systems
-from ._checked import check_all
+from ._compose import check_all
 from ._core import Tensor
 from ._info import finfo
 

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _core
-from ._checked import check_all
+from ._compose import check_all, method
 from ._core import Tensor
-from ._method import method
 from ._tensor import _TYPE_NAMES
 
 __all__ = [

@@ -6,11 +6,10 @@ import math
 from typing import Any
 
 from . import _core, _factorisations, _least_squares, _results, _systems
-from ._checked import check_all
+from ._compose import check_all, method
 from ._core import Tensor
 from ._factorisations import householder_product as orgqr
 from ._factorisations import lu_unpack
-from ._method import method
 
 __all__ = [
     "cholesky", "cholesky_inverse", "cholesky_solve", "det", "inverse", "lobpcg", "logdet", "lu", "lu_solve", "lu_unpack", "orgqr", "ormqr", "pinverse", "qr",

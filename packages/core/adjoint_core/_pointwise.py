@@ -6,9 +6,8 @@ import math
 from typing import Any
 
 from . import _core, _results
-from ._checked import check_all
+from ._compose import check_all, inplace_method, method
 from ._core import Tensor
-from ._method import inplace_method, method
 
 __all__ = [
     "fill", "float_power", "frexp", "gcd", "heaviside", "i0", "isin", "isneginf",

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _core
-from ._checked import with_out
+from ._compose import method, with_out
 from ._core import Generator, Tensor
-from ._method import method
 
 __all__ = ["binomial", "get_rng_state", "multinomial", "normal", "poisson", "seed", "set_rng_state"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _core
-from ._checked import check_all as _check_all
+from ._compose import check_all as _check_all
 from ._core import LinAlgError as LinAlgError
 from ._core import Tensor
 from ._factorisations import (

@@ -1,4 +1,4 @@
-// What nn.functional is made of; the full signatures are in nn_functional.py.
+// What nn.functional is made of; the full signatures are in adjoint-functional.
 #include "direct.h"
 #include "fits.h"
 

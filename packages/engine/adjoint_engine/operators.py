@@ -9,6 +9,9 @@ from adjoint_core import Tensor
 
 __all__ = ["OpOverload", "OpOverloadPacket", "Operators", "event_name", "ops"]
 
+PLACES: list[Any] = [core, Tensor]
+"Where a packet that is called finds its function; packages that compose functions add theirs."
+
 _SAME_WORK = {
     "conj": "_conj",
     "erf_derivative": "special_erf_backward",
@@ -97,8 +100,8 @@ class OpOverloadPacket:
         return OpOverload(self, overload)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        found = getattr(core, self.__name__, None) or getattr(Tensor, self.__name__, None)
-        if not callable(found):
+        found = next((f for f in (getattr(place, self.__name__, None) for place in PLACES) if callable(f)), None)
+        if found is None:
             raise NotImplementedError(f"ops.{self}: there is no function of this name to call")
         return found(*args, **kwargs)
 

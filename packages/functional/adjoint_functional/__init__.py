@@ -7,8 +7,10 @@
 import os as _os
 
 from adjoint_core import _core
+from adjoint_engine.operators import PLACES as _PLACES
 
 from . import checking as checking
+from . import composed as composed
 from . import func as func
 from . import functional as functional
 from ._backend import TreeSpec as TreeSpec
@@ -20,3 +22,4 @@ from ._gradgradcheck import gradgradcheck as gradgradcheck
 from ._report import GradcheckError as GradcheckError
 
 _core.skip_prefix(_os.path.dirname(__file__) + _os.sep)  # errors name the line that called
+_PLACES.append(composed)

@@ -9,7 +9,7 @@ from adjoint_core import Tensor, cuda, empty_like
 from adjoint_engine import Function, Parameter, grad, once_differentiable
 from adjoint_engine.trees import tree_flatten, tree_unflatten
 
-from .nn import Module
+from .nn.modules import Module
 
 __all__ = ["make_graphed_callables"]
 

@@ -10,17 +10,22 @@ from . import parameter as parameter
 from . import utils as utils
 
 if TYPE_CHECKING:
-    from adjoint_functional.nn import *  # noqa: F403
     from adjoint_functional.nn import init as init
+    from adjoint_functional.nn.modules import *  # noqa: F403
+
+
+def _modules() -> object:
+    return _importlib.import_module("adjoint_functional.nn.modules")  # imported when first used
 
 
 def __getattr__(name: str) -> object:
-    if name.startswith("__"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name == "init":
         return _importlib.import_module(".init", __name__)
-    return getattr(_importlib.import_module("adjoint_functional.nn"), name)  # modules are imported when first used
+    found = None if name.startswith("__") else getattr(_modules(), name, None)
+    if not isinstance(found, type):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *vars(_importlib.import_module("adjoint_functional.nn"))})
+    return sorted({*globals(), "init", *(name for name, value in vars(_modules()).items() if isinstance(value, type))})

@@ -1,3 +1,3 @@
 """Functions of neural networks."""
 
-from adjoint_core.nn_functional import *  # noqa: F403
+from adjoint_functional.nn.functional import *  # noqa: F403

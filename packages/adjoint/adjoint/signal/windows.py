@@ -1,3 +1,3 @@
 """Windows."""
 
-from adjoint_core.signal_windows import *  # noqa: F403
+from adjoint_functional.signal.windows import *  # noqa: F403

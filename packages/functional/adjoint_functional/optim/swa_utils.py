@@ -12,8 +12,8 @@ import adjoint_core as core
 from adjoint_core import Tensor
 from adjoint_engine import no_grad
 
-from ..nn import Module
-from ..nn._norm import _BatchNorm
+from ..nn.modules import Module
+from ..nn.modules.norm import _BatchNorm
 from ._optimizer import Optimizer
 from ._schedule import LRScheduler
 

@@ -2,7 +2,7 @@
 
 import importlib as _importlib
 
-from adjoint_engine.parameters import *  # noqa: F403
+from adjoint_functional.nn.utils.gradients import *  # noqa: F403
 
 
 def __getattr__(name: str) -> object:

@@ -1,3 +1,3 @@
 """Ready parametrizations of weights."""
 
-from adjoint_functional.nn.parametrizations import *  # noqa: F403
+from adjoint_functional.nn.utils.parametrizations import *  # noqa: F403

@@ -1,3 +1,3 @@
 """Parameters as functions of other parameters."""
 
-from adjoint_functional.nn.parametrize import *  # noqa: F403
+from adjoint_functional.nn.utils.parametrize import *  # noqa: F403

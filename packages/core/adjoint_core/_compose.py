@@ -1,0 +1,109 @@
+"""How functions composed in Python join those of the records: what they say of wrong arguments, `out=`, methods of `Tensor`."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Container
+from types import FunctionType
+from typing import Any, TypeVar
+
+from . import _core
+from ._core import Tensor
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_OTHER_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input"}  # NumPy's
+
+
+def _wrong_argument(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any] | None:
+    """The first argument that should be a tensor and is none."""
+    signature = inspect.signature(f)
+    for name, value in signature.bind(*args, **kwargs).arguments.items():
+        wanted = str(signature.parameters[name].annotation)
+        if wanted == "Tensor" or (wanted == "Tensor | None" and value is not None):
+            if not isinstance(value, Tensor):
+                return name, value
+    return None
+
+
+def _renamed(f: Callable[..., Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments by the function's own names."""
+    own = inspect.signature(f).parameters
+    found = {k: _OTHER_NAMES.get(k, k) if k not in own else k for k in kwargs}
+    fits = len(set(found.values())) == len(kwargs) and all(name in own for name in found.values())
+    return {found[k]: v for k, v in kwargs.items()} if fits else kwargs
+
+
+def with_out(f: F) -> F:
+    """The function, which takes `out=` too: a tensor for its result, or as many tensors as it has results."""
+
+    @functools.wraps(f)
+    def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        result = f(*args, **kwargs)
+        return result if out is None else _core._put_out(f.__name__, result, out)
+
+    return call  # type: ignore[return-value]
+
+
+def checked(f: F) -> F:
+    """The function, whose errors about an argument of another type name the function, and the argument if it should be a tensor.
+
+    It takes NumPy's names of arguments too, `axis` for `dim`: they are tried after a call that did not fit.
+    """
+
+    @functools.wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return f(*args, **kwargs)
+        except (AttributeError, TypeError) as error:
+            if (renamed := _renamed(f, kwargs)).keys() != kwargs.keys():
+                return call(*args, **renamed)
+            try:
+                wrong = _wrong_argument(f, args, kwargs)
+            except TypeError:  # arguments that the function does not have: it said so
+                raise error from None
+            if wrong is not None:
+                text = f"{f.__name__}: argument '{wrong[0]}' must be Tensor, not {type(wrong[1]).__name__}"
+            elif isinstance(error, TypeError) and f.__name__ not in str(error):
+                text = f"{f.__name__}: {error}"
+            else:
+                raise
+            raise TypeError(text) from error
+
+    return call  # type: ignore[return-value]
+
+
+def check_all(namespace: dict[str, Any], out: Container[str] = ()) -> None:
+    """Makes all public functions of a module checked, and lets those named in `out` take it.
+
+    Functions that only hand their arguments on say themselves what they expect.
+    """
+    for name in namespace["__all__"]:
+        f = namespace[name]
+        if not isinstance(f, FunctionType) or hasattr(f, "__wrapped__"):
+            continue
+        if len(f.__code__.co_names) > 2 or "dim" in f.__code__.co_varnames:
+            f = checked(f)
+        namespace[name] = with_out(f) if name in out else f
+
+
+# ---- methods of `Tensor`
+
+
+def method(f: F) -> F:
+    """The function is a method of `Tensor` too, under its name."""
+    setattr(Tensor, f.__name__, checked(f) if "dim" in f.__code__.co_varnames else f)
+    return f
+
+
+def inplace_method(f: F) -> F:
+    """The function is a method of `Tensor` too, and `name_` writes its result into the tensor."""
+
+    def write(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        return self.copy_(f(self.clone(), *args, **kwargs))  # what f saves must not be overwritten
+
+    write.__name__ = f.__name__ + "_"
+    write.__doc__ = f"The in-place form of `{f.__name__}`."
+    setattr(Tensor, write.__name__, write)
+    return method(f)

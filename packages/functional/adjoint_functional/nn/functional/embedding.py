@@ -1,0 +1,109 @@
+"""Rows of a table by their numbers, for `nn.functional`."""
+
+from __future__ import annotations
+
+import warnings
+
+from adjoint_core import Tensor, _core
+
+
+def _padding_row(name: str, weight: Tensor, padding_idx: int | None) -> int:
+    """The row that does not count, -1 if there is none."""
+    if padding_idx is None:
+        return -1
+    rows = weight.size(0)
+    if not -rows <= padding_idx < rows:
+        raise IndexError(f"{name}: padding_idx must be within the {rows} rows of weight, got {padding_idx}")
+    return padding_idx % rows
+
+
+def _shorten_rows(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:
+    """Scales the rows used to norm `max_norm` where they are longer, outside of any graph."""
+    used = input.reshape(-1).unique()
+    table = weight._alias()
+    rows = table[used]
+    norms = rows.norm(norm_type, 1, keepdim=True)
+    table[used] = _core.where(norms > max_norm, rows * (max_norm / (norms + 1e-7)), rows)
+
+
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """The rows of `weight` that `input` names.
+
+    Arguments:
+        input: integers of any shape.
+        weight: (rows, features).
+        padding_idx: a row whose gradient is zero.
+        max_norm: rows that are used and longer than this are first shortened to it, in place and outside of the graph.
+        norm_type: the p of that norm.
+        scale_grad_by_freq: the gradient of a row is divided by how often it is used.
+        sparse: the gradient of `weight` is a sparse tensor of the rows used.
+
+    Example::
+
+        >>> ad.nn.functional.embedding(ad.tensor([1, 0]), ad.tensor([[1., 2.], [3., 4.]]))
+        tensor([[3., 4.],
+                [1., 2.]])
+    """
+    if scale_grad_by_freq and sparse and weight.requires_grad:
+        raise RuntimeError("embedding: scale_grad_by_freq not supported with sparse gradients")
+    if max_norm is not None:
+        _shorten_rows(weight, input, max_norm, norm_type)
+    return _core._embedding(weight, input, _padding_row("embedding", weight, padding_idx), scale_grad_by_freq, sparse)
+
+
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
+    """The sum, mean or max of the rows of `weight` that each bag names: rows of a 2-d `input`, or parts of a 1-d one from `offsets`."""
+    if weight.dtype is _core.int64 and input.is_floating_point():
+        warnings.warn(
+            "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is deprecated, "
+            "and should now be `embedding_bag(input, weight, ...)`.",
+            stacklevel=2,
+        )
+        weight, input = input, weight
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError(f"mode has to be one of sum, mean or max, got {mode}")
+    if per_sample_weights is not None and mode != "sum":
+        raise NotImplementedError(
+            f"embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got mode='{mode}')"
+        )
+    if input.ndim == 2:
+        bags, bag = input.size(0), _core.arange(input.size(0), device=input.device).repeat_interleave(input.size(1))
+    elif offsets is None:
+        raise ValueError("offsets has to be a 1D Tensor but got None")
+    else:
+        starts = offsets[:-1] if include_last_offset else offsets
+        bags, bag = starts.numel(), _core.searchsorted(starts, _core.arange(input.numel(), device=input.device), right=True) - 1
+    rows = embedding(input.reshape(-1), weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.reshape(-1, 1)
+    if padding_idx is not None:
+        kept = (input.reshape(-1) != _padding_row("embedding_bag", weight, padding_idx)).nonzero().reshape(-1)
+        rows, bag = rows[kept], bag[kept]
+    out = _core.zeros(bags, weight.size(1), dtype=rows.dtype, device=rows.device)
+    if mode == "max":
+        return out.scatter_reduce(0, bag.unsqueeze(1).expand_as(rows), rows, "amax", include_self=False)
+    total = out.index_add(0, bag, rows)
+    if mode == "sum":
+        return total
+    counts = _core.zeros(bags, dtype=_core.int64, device=bag.device).index_add(0, bag, _core.ones_like(bag))
+    return total / counts.clamp_min(1).unsqueeze(1)

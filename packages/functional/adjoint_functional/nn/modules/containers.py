@@ -1,0 +1,243 @@
+"""Modules and parameters in order, or by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from adjoint_core import Tensor
+from adjoint_engine import Parameter
+
+from .module import Module
+
+__all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
+
+
+class _List(Module):
+    """What behaves like a list; entry i is named str(i)."""
+
+    _table = "_modules"
+
+    def _values(self) -> list[Any]:
+        return list(self.__dict__[self._table].values())
+
+    def _refill(self, values: Iterable[Any]) -> Any:
+        self.__dict__[self._table].clear()
+        for i, value in enumerate(values):
+            setattr(self, str(i), value)
+        return self
+
+    def __len__(self) -> int:
+        return len(self.__dict__[self._table])
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._values())
+
+    def __getitem__(self, index: int | slice) -> Any:
+        found = self._values()[index]
+        return type(self)()._refill(found) if isinstance(index, slice) else found
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        setattr(self, str(range(len(self))[index]), value)
+
+    def __delitem__(self, index: int | slice) -> None:
+        values = self._values()
+        del values[index]
+        self._refill(values)
+
+    def append(self, value: Any) -> Any:
+        """Adds one at the end; returns this list."""
+        setattr(self, str(len(self)), value)
+        return self
+
+    def extend(self, values: Iterable[Any]) -> Any:
+        """Adds several at the end; returns this list."""
+        for value in list(values):
+            self.append(value)
+        return self
+
+    def insert(self, index: int, value: Any) -> Any:
+        """Puts one before the entry ``index``."""
+        values = self._values()
+        values.insert(index, value)
+        return self._refill(values)
+
+    def pop(self, key: int | slice) -> Any:
+        """Takes one out."""
+        found = self[key]
+        del self[key]
+        return found
+
+    def __add__(self, other: Iterable[Any]) -> Any:
+        return type(self)()._refill([*self, *other])
+
+    def __iadd__(self, other: Iterable[Any]) -> Any:
+        return self.extend(other)
+
+
+class Sequential(_List):
+    """Modules one after the other: each takes what the one before gave.
+
+    Arguments:
+        args: modules, or one dict of modules by name.
+
+    Example::
+
+        >>> ad.nn.Sequential(ad.nn.Flatten(), ad.nn.ReLU())(-ad.ones(1, 2, 2))
+        tensor([[0., 0., 0., 0.]])
+    """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__()
+        by_name = (
+            args[0].items() if len(args) == 1 and isinstance(args[0], Mapping) else ((str(i), m) for i, m in enumerate(args))
+        )
+        for name, module in by_name:
+            self.add_module(name, module)
+
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return Sequential(dict(islice(self._modules.items(), *index.indices(len(self)))))
+        return super().__getitem__(index)
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        setattr(self, list(self._modules)[index], value)
+
+    def forward(self, input: Any) -> Any:
+        """The last module's output."""
+        for module in self:
+            input = module(input)
+        return input
+
+
+class ModuleList(_List):
+    """Modules in a list; it has no ``forward``.
+
+    Example::
+
+        >>> len(ad.nn.ModuleList([ad.nn.ReLU(), ad.nn.Tanh()]))
+        2
+    """
+
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
+        super().__init__()
+        self.extend(modules or ())
+
+    def __repr__(self) -> str:
+        """Runs of equal modules are printed once."""
+        runs: list[list[Any]] = []
+        for i, text in enumerate(repr(m) for m in self):
+            if runs and runs[-1][2] == text:
+                runs[-1][1] = i
+            else:
+                runs.append([i, i, text])
+        if not runs:
+            return f"{self._get_name()}()"
+        lines = [f"({a}): {t}" if a == b else f"({a}-{b}): {b - a + 1} x {t}" for a, b, t in runs]
+        return f"{self._get_name()}(\n  " + "\n  ".join(line.replace("\n", "\n  ") for line in lines) + "\n)"
+
+
+class ParameterList(_List):
+    """Parameters in a list; tensors become parameters.
+
+    Example::
+
+        >>> [p.requires_grad for p in ad.nn.ParameterList([ad.ones(2)])]
+        [True]
+    """
+
+    _table = "_parameters"
+
+    def __init__(self, values: Iterable[Tensor] | None = None) -> None:
+        super().__init__()
+        self.extend(values or ())
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, _parameter(value))
+
+
+class _Dict(Module):
+    """What behaves like a dict."""
+
+    _table, _kind = "_modules", Module
+
+    def _entries(self) -> dict[str, Any]:
+        return self.__dict__[self._table]
+
+    def update(self, values: Any) -> None:
+        """Takes over the entries of a dict, or pairs."""
+        for name, value in values.items() if hasattr(values, "items") else values:
+            self[name] = value
+
+    def __getitem__(self, key: str) -> Any:
+        return self._entries()[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._register(self._table, self._kind, key, _parameter(value))
+
+    def __delitem__(self, key: str) -> None:
+        del self._entries()[key]
+
+    def __len__(self) -> int:
+        return len(self._entries())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries())
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._entries()
+
+    def keys(self) -> Iterable[str]:
+        """The names."""
+        return self._entries().keys()
+
+    def values(self) -> Iterable[Any]:
+        """What they name."""
+        return self._entries().values()
+
+    def items(self) -> Iterable[tuple[str, Any]]:
+        """Both."""
+        return self._entries().items()
+
+    def pop(self, key: str) -> Any:
+        """Takes one out."""
+        return self._entries().pop(key)
+
+    def clear(self) -> None:
+        """Takes all out."""
+        self._entries().clear()
+
+
+class ModuleDict(_Dict):
+    """Modules by name; it has no ``forward``.
+
+    Example::
+
+        >>> list(ad.nn.ModuleDict({"act": ad.nn.ReLU()}))
+        ['act']
+    """
+
+    def __init__(self, modules: Any = None) -> None:
+        super().__init__()
+        self.update(modules or {})
+
+
+class ParameterDict(_Dict):
+    """Parameters by name; tensors become parameters.
+
+    Example::
+
+        >>> ad.nn.ParameterDict({"scale": ad.ones(2)})["scale"].requires_grad
+        True
+    """
+
+    _table, _kind = "_parameters", Parameter
+
+    def __init__(self, parameters: Any = None) -> None:
+        super().__init__()
+        self.update(parameters or {})
+
+
+def _parameter(value: Any) -> Any:
+    return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value

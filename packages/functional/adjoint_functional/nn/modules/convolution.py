@@ -1,0 +1,221 @@
+"""Convolutions and their transposes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from adjoint_core import Tensor
+
+from .. import functional as F
+from .. import init
+from .linear import parameter
+from .module import Module
+
+__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
+
+Sizes = int | tuple[int, ...]
+
+
+def _tuple(given: Sizes, n: int) -> tuple[int, ...]:
+    return (given,) * n if isinstance(given, int) else tuple(given)
+
+
+class _Conv(Module):
+    """What all have in common."""
+
+    _n: int
+    _transposed = False
+    output_padding: tuple[int, ...]
+
+    def _make(
+        self, channels: tuple[int, int], kernel_size: Sizes, stride: Sizes, padding: Sizes | str, dilation: Sizes, groups: int,
+        bias: bool, padding_mode: str, device: Any, dtype: Any,
+    ) -> None:  # fmt: skip
+        n = self._n
+        if groups <= 0:
+            raise ValueError("groups must be a positive integer")
+        for c, what in zip(channels, ("in_channels", "out_channels")):
+            if c % groups:
+                raise ValueError(f"{what} must be divisible by groups")
+        if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
+            raise ValueError(
+                f"{type(self).__name__}: padding_mode must be 'zeros', 'reflect', 'replicate' or 'circular', got {padding_mode!r}"
+            )
+        self.in_channels, self.out_channels = channels
+        self.kernel_size, self.stride, self.dilation = _tuple(kernel_size, n), _tuple(stride, n), _tuple(dilation, n)
+        self.padding = padding if isinstance(padding, str) else _tuple(padding, n)
+        self.groups, self.padding_mode = groups, padding_mode
+        first, second = channels if self._transposed else channels[::-1]
+        self.weight = parameter(first, second // groups, *self.kernel_size, device=device, dtype=dtype)
+        self.register_parameter("bias", parameter(channels[1], device=device, dtype=dtype) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draws new values, uniform in ±1/sqrt(the number of products in one output)."""
+        fan_in = math.prod(self.weight.shape[1:])
+        init.uniform_within(self, 1 / math.sqrt(fan_in) if fan_in else 0.0)
+
+    def extra_repr(self) -> str:
+        """The sizes, and what is not as by default."""
+        text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+        ones, zeros = (1,) * self._n, (0,) * self._n
+        usual = {"padding": zeros, "dilation": ones, "output_padding": zeros, "groups": 1}
+        text += "".join(f", {k}={getattr(self, k)}" for k, v in usual.items() if getattr(self, k, v) != v)
+        text += "" if self.bias is not None else ", bias=False"
+        return text if self.padding_mode == "zeros" else f"{text}, padding_mode={self.padding_mode}"
+
+
+class _Forward(_Conv):
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes | str = 0,
+        dilation: Sizes = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self._make(
+            (in_channels, out_channels), kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype
+        )
+
+    def forward(self, input: Tensor) -> Tensor:
+        """(N, in, ...) or (in, ...) to (N, out, ...) or (out, ...)."""
+        conv = (F.conv1d, F.conv2d, F.conv3d)[self._n - 1]
+        padding = self.padding
+        if self.padding_mode != "zeros":
+            input, padding = F.pad(input, self._around(), self.padding_mode), 0
+        return conv(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+
+    def _around(self) -> list[int]:
+        """The padding of both sides of each dimension, the last one first."""
+        if self.padding == "valid":
+            return [0] * (2 * self._n)
+        if self.padding == "same":
+            total = [d * (k - 1) for d, k in zip(self.dilation, self.kernel_size)]
+            return [side for t in reversed(total) for side in (t // 2, t - t // 2)]
+        return [p for p in reversed(self.padding) for _ in (0, 1)]
+
+
+class _Transposed(_Conv):
+    _transposed = True
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes = 0,
+        output_padding: Sizes = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Sizes = 1,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        if padding_mode != "zeros":
+            raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
+        self.output_padding = _tuple(output_padding, self._n)
+        self._make(
+            (in_channels, out_channels), kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype
+        )
+
+    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
+        """(N, in, ...) or (in, ...) to (N, out, ...) or (out, ...); ``output_size`` chooses among the sizes that fit."""
+        conv = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[self._n - 1]
+        more = self.output_padding if output_size is None else self._missing(input, output_size)
+        return conv(input, self.weight, self.bias, self.stride, self.padding, more, self.groups, self.dilation)
+
+    def _missing(self, input: Tensor, output_size: Any) -> tuple[int, ...]:
+        wanted = tuple(output_size)[-self._n :]
+        per_dim = zip(input.shape[-self._n :], self.stride, self.padding, self.dilation, self.kernel_size)
+        least = [(size - 1) * s - 2 * p + d * (k - 1) + 1 for size, s, p, d, k in per_dim]
+        more = tuple(w - m for w, m in zip(wanted, least))
+        if len(wanted) != self._n or any(not 0 <= extra < s for extra, s in zip(more, self.stride)):
+            most = [m + s - 1 for m, s in zip(least, self.stride)]
+            raise ValueError(
+                f"requested an output size of {list(output_size)}, but valid sizes range from {least} to {most} (for an input of {input.shape[2:]})"
+            )
+        return more
+
+
+class Conv1d(_Forward):
+    """Convolution over one dimension; ``weight`` is (out, in / groups, kernel).
+
+    Example::
+
+        >>> ad.nn.Conv1d(2, 4, 3)(ad.ones(1, 2, 10)).shape
+        adjoint.Size([1, 4, 8])
+    """
+
+    _n = 1
+
+
+class Conv2d(_Forward):
+    """Convolution over two dimensions; ``weight`` is (out, in / groups, height, width).
+
+    Example::
+
+        >>> ad.nn.Conv2d(1, 4, 3, padding="same")(ad.ones(1, 1, 5, 5)).shape
+        adjoint.Size([1, 4, 5, 5])
+    """
+
+    _n = 2
+
+
+class Conv3d(_Forward):
+    """Convolution over three dimensions.
+
+    Example::
+
+        >>> ad.nn.Conv3d(1, 2, 2, stride=2)(ad.ones(1, 1, 4, 4, 4)).shape
+        adjoint.Size([1, 2, 2, 2, 2])
+    """
+
+    _n = 3
+
+
+class ConvTranspose1d(_Transposed):
+    """The transpose of a convolution over one dimension; ``weight`` is (in, out / groups, kernel).
+
+    Example::
+
+        >>> ad.nn.ConvTranspose1d(4, 2, 3)(ad.ones(1, 4, 8)).shape
+        adjoint.Size([1, 2, 10])
+    """
+
+    _n = 1
+
+
+class ConvTranspose2d(_Transposed):
+    """The transpose of a convolution over two dimensions.
+
+    Example::
+
+        >>> ad.nn.ConvTranspose2d(4, 2, 2, stride=2)(ad.ones(1, 4, 3, 3)).shape
+        adjoint.Size([1, 2, 6, 6])
+    """
+
+    _n = 2
+
+
+class ConvTranspose3d(_Transposed):
+    """The transpose of a convolution over three dimensions.
+
+    Example::
+
+        >>> ad.nn.ConvTranspose3d(1, 1, 2)(ad.ones(1, 1, 2, 2, 2)).shape
+        adjoint.Size([1, 1, 3, 3, 3])
+    """
+
+    _n = 3

@@ -1,0 +1,368 @@
+"""Module: what owns parameters, buffers and other modules."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import adjoint_core as core
+from adjoint_core import Tensor
+from adjoint_engine import Parameter
+
+from .calls import Calls
+from .state import State
+
+M = TypeVar("M", bound="Module")
+
+
+class Buffer(Tensor):
+    """A tensor that becomes a buffer where it is set as an attribute of a module: it moves and is saved with it, but is no parameter.
+
+    Arguments:
+        data: the tensor; None: an empty one.
+        persistent: whether ``state_dict`` has it.
+
+    Example::
+
+        >>> module = ad.nn.Module()
+        >>> module.mean = ad.nn.Buffer(ad.zeros(2))
+        >>> list(module.state_dict())
+        ['mean']
+    """
+
+    persistent: bool
+
+    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Buffer:
+        t = (
+            (core.empty(0) if data is None else data.detach())
+            .as_subclass(cls)
+            .requires_grad_(data is not None and data.requires_grad)
+        )
+        t.persistent = persistent
+        return t
+
+
+class Module(Calls, State):
+    """The base of layers and models: a subclass makes its parts in ``__init__`` (after ``super().__init__()``) and defines ``forward``.
+
+    Parameters, modules and registered buffers that are set as attributes belong to it: ``parameters``, ``state_dict``, ``to`` and
+    ``zero_grad`` find them, also in the modules it owns.
+
+    Example::
+
+        >>> class Scale(ad.nn.Module):
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         self.factor = ad.nn.Parameter(ad.tensor(3.0))
+        ...     def forward(self, x):
+        ...         return self.factor * x
+        >>> Scale()(ad.ones(2)).tolist()
+        [3.0, 3.0]
+        >>> [name for name, parameter in Scale().named_parameters()]
+        ['factor']
+    """
+
+    training: bool
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if args or kwargs:
+            raise TypeError(f"{type(self).__name__}.__init__() takes no arguments but its own, got {args} and {kwargs}")
+        self.training = True
+        owned = (
+            "_parameters",
+            "_buffers",
+            "_modules",
+            "_forward_pre_hooks",
+            "_forward_hooks",
+            "_backward_pre_hooks",
+            "_backward_hooks",
+            "_state_dict_pre_hooks",
+            "_state_dict_post_hooks",
+            "_load_state_dict_pre_hooks",
+            "_load_state_dict_post_hooks",
+        )
+        self.__dict__.update({name: OrderedDict() for name in owned}, _non_persistent_buffers_set=set())
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module computes. Call the module itself, which runs its hooks too."""
+        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+    # ---- parts
+
+    def __getattr__(self, name: str) -> Any:
+        for table, _ in _KINDS:
+            if name in (owned := self.__dict__.get(table, ())):
+                return owned[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, Buffer) and not any(name in self.__dict__.get(table, ()) for table, _ in _KINDS):
+            self._forget(name)
+            self.register_buffer(name, value, value.persistent)
+            return
+        for table, kind in _KINDS:
+            owned = self.__dict__.get(table)
+            new = kind is not Tensor and isinstance(value, kind)
+            if not new and (owned is None or name not in owned):
+                continue
+            if owned is None:
+                raise AttributeError(f"cannot assign {table[1:]} before Module.__init__() call")
+            if value is not None and not isinstance(value, kind):
+                what = {"_parameters": "parameter", "_modules": "child module", "_buffers": "buffer"}[table]
+                raise TypeError(f"cannot assign '{type(value).__name__}' as {what} '{name}' ({kind.__name__} or None expected)")
+            if new and name not in owned:
+                self._forget(name)
+            owned[name] = value
+            if isinstance(value, Buffer):
+                self.register_buffer(name, value, value.persistent)
+            return
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        if not self._forget(name):
+            object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._parameters, *self._buffers, *self._modules})
+
+    def _forget(self, name: str) -> bool:
+        self._non_persistent_buffers_set.discard(name)
+        tables = [self.__dict__, *(self.__dict__[table] for table, _ in _KINDS)]
+        return any([table.pop(name, self) is not self for table in tables])
+
+    def _register(self, table: str, kind: type, name: str, value: Any) -> None:
+        if not isinstance(name, str) or not name or "." in name:
+            raise (TypeError if not isinstance(name, str) else KeyError)(
+                f"{type(self).__name__}: a name without '.' is needed, got {name!r}"
+            )
+        if hasattr(self, name) and name not in self.__dict__[table]:
+            raise KeyError(f"attribute '{name}' already exists")
+        if value is not None and not isinstance(value, kind):
+            raise TypeError(f"cannot assign '{type(value).__name__}' object to '{name}' ({kind.__name__} or None required)")
+        self.__dict__[table][name] = value
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Adds a parameter, or None in its place, under a name that is free."""
+        self._register("_parameters", Parameter, name, param)
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Adds a tensor that is no parameter but moves and is saved with the module (saved only if ``persistent``)."""
+        self._register("_buffers", Tensor, name, tensor)
+        (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Adds a module under a name that is free."""
+        self._register("_modules", Module, name, module)
+
+    register_module = add_module
+
+    def get_submodule(self, target: str) -> Module:
+        """The module at a path such as ``"encoder.0"``; ``""`` is this one.
+
+        Raises:
+            AttributeError: there is none.
+        """
+        found: Module = self
+        for name in target.split(".") if target else ():
+            if not isinstance(found._modules.get(name), Module):
+                raise AttributeError(f"{type(found).__name__} has no submodule `{name}`")
+            found = found._modules[name]
+        return found
+
+    def get_parameter(self, target: str) -> Parameter:
+        """The parameter at a path such as ``"encoder.0.weight"``."""
+        owner, _, name = target.rpartition(".")
+        return self.get_submodule(owner)._parameters[name]
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer at a path."""
+        owner, _, name = target.rpartition(".")
+        return self.get_submodule(owner)._buffers[name]
+
+    # ---- walks
+
+    def named_modules(
+        self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
+        """This module and all below it, each once (or as often as it is used), with their paths."""
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, module in self._modules.items():
+            if module is not None:
+                yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
+
+    def modules(self) -> Iterator[Module]:
+        """This module and all below it, each once."""
+        return (module for _, module in self.named_modules())
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The modules that this one owns itself, each once."""
+        seen: set[Module] = set()
+        for name, module in self._modules.items():
+            if module is not None and module not in seen:
+                seen.add(module)
+                yield name, module
+
+    def children(self) -> Iterator[Module]:
+        """The modules that this one owns itself, each once."""
+        return (module for _, module in self.named_children())
+
+    def _named(self, table: str, prefix: str, recurse: bool, remove_duplicate: bool) -> Iterator[tuple[str, Any]]:
+        seen: set[int] = set()
+        walk = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
+        for path, module in walk:
+            for name, value in module.__dict__[table].items():
+                if value is None or id(value) in seen:
+                    continue
+                if remove_duplicate:
+                    seen.add(id(value))
+                yield f"{path}.{name}" if path else name, value
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        """All parameters with their paths; those of the modules below too if ``recurse``."""
+        return self._named("_parameters", prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """All parameters, each once: what an optimizer takes."""
+        return (value for _, value in self.named_parameters(recurse=recurse))
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """All buffers with their paths."""
+        return self._named("_buffers", prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """All buffers, each once."""
+        return (value for _, value in self.named_buffers(recurse=recurse))
+
+    def apply(self: M, fn: Callable[[Module], Any]) -> M:
+        """Calls ``fn`` on every module below, and on this one last."""
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    # ---- state of all of it
+
+    def train(self: M, mode: bool = True) -> M:
+        """Sets ``training``, which dropout and batch norm look at, here and below."""
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        for module in self.modules():
+            module.training = mode
+        return self
+
+    def eval(self: M) -> M:
+        """``train(False)``."""
+        return self.train(False)
+
+    def requires_grad_(self: M, requires_grad: bool = True) -> M:
+        """Says of all parameters whether they require grad."""
+        for p in self.parameters():
+            p.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forgets the gradients of all parameters, or makes them zero in place."""
+        for p in self.parameters():
+            if set_to_none or p.grad is None:
+                p.grad = None
+            else:
+                p.grad = core.zeros_like(p.grad)
+
+    def _apply(self: M, fn: Callable[[Tensor], Tensor]) -> M:
+        for p in self.parameters():
+            grad, p.grad = p.grad, None
+            p.data = fn(p.data)
+            p.grad = None if grad is None else fn(grad.data)
+        for module in self.modules():
+            module._buffers.update({name: fn(b) for name, b in module._buffers.items() if b is not None})
+        return self
+
+    def to(self: M, *args: Any, **kwargs: Any) -> M:
+        """Moves and casts all parameters and buffers in place: ``to(device)``, ``to(dtype)``, ``to(device, dtype)``, ``to(tensor)``.
+
+        Integers keep their type.
+
+        Raises:
+            TypeError: the dtype is neither floating-point nor complex.
+        """
+        device, dtype = kwargs.pop("device", None), kwargs.pop("dtype", None)
+        for given in args:
+            if isinstance(given, Tensor):
+                device, dtype = given.device, given.dtype
+            elif isinstance(given, core.dtype):
+                dtype = given
+            elif not isinstance(given, bool):
+                device = given
+        if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
+
+        def convert(t: Tensor) -> Tensor:
+            moved = t if device is None else t.to(device)
+            return moved.to(dtype) if dtype is not None and (t.is_floating_point() or t.is_complex()) else moved
+
+        return self._apply(convert)
+
+    def cpu(self: M) -> M:
+        """Moves everything to the CPU."""
+        return self._apply(lambda t: t.cpu())
+
+    def cuda(self: M, device: Any = None) -> M:
+        """Moves everything to a GPU."""
+        return self.to("cuda" if device is None else device)
+
+    def float(self: M) -> M:
+        """Casts what is floating-point to float32."""
+        return self._cast(core.float32)
+
+    def double(self: M) -> M:
+        """Casts what is floating-point to float64."""
+        return self._cast(core.float64)
+
+    def half(self: M) -> M:
+        """Casts what is floating-point to float16."""
+        return self._cast(core.float16)
+
+    def bfloat16(self: M) -> M:
+        """Casts what is floating-point to bfloat16."""
+        return self._cast(core.bfloat16)
+
+    def type(self: M, dst_type: core.dtype) -> M:
+        """Casts everything."""
+        return self._apply(lambda t: t.to(dst_type))
+
+    def _cast(self: M, dtype: core.dtype) -> M:
+        return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
+
+    # ---- as text
+
+    def extra_repr(self) -> str:
+        """What stands between the parentheses when the module is printed."""
+        return ""
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        below = [f"({name}): {_indented(repr(module))}" for name, module in self._modules.items()]
+        if not below:
+            return f"{self._get_name()}({_indented(extra)})"
+        lines = [*(extra.split("\n") if extra else []), *below]
+        return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n  ")
+
+
+_KINDS: tuple[tuple[str, Any], ...] = (("_parameters", Parameter), ("_modules", Module), ("_buffers", Tensor))

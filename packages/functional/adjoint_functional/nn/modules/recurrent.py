@@ -1,0 +1,359 @@
+"""Recurrent layers, one step after the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import adjoint_core as core
+from adjoint_core import Tensor
+
+from .. import functional as F
+from .. import init
+from ..utils.packed import PackedSequence
+from .linear import parameter
+from .module import Module
+
+__all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNCell"]
+
+State = tuple[Tensor, ...]
+Step = Callable[[Tensor, Tensor, State], State]  # (input's part of the gates, state's part, state) -> state
+
+
+def _tanh(x: Tensor, h: Tensor, state: State) -> State:
+    return ((x + h).tanh(),)
+
+
+def _relu(x: Tensor, h: Tensor, state: State) -> State:
+    return ((x + h).relu(),)
+
+
+def _lstm(x: Tensor, h: Tensor, state: State) -> State:
+    i, f, g, o = (x + h).chunk(4, -1)
+    c = f.sigmoid() * state[1] + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
+
+
+def _gru(x: Tensor, h: Tensor, state: State) -> State:
+    xr, xz, xn = x.chunk(3, -1)
+    hr, hz, hn = h.chunk(3, -1)
+    new = (xn + (xr + hr).sigmoid() * hn).tanh()
+    return (new + (xz + hz).sigmoid() * (state[0] - new),)
+
+
+class _Recurrent(Module):
+    _gates = 1
+    _parts = 1  # of the state
+    _sums = True  # the step takes the sum of the input's and the state's part only, so that one bias does for both
+
+    def _step(self) -> Step:
+        raise NotImplementedError
+
+    def _weights(self, suffix: str, sizes: dict[str, tuple[int, ...]], device: Any, dtype: Any) -> None:
+        for name, size in sizes.items():
+            setattr(self, name + suffix, parameter(*size, device=device, dtype=dtype))
+
+    def reset_parameters(self) -> None:
+        """Draws new values, uniform in ±1/sqrt(hidden size)."""
+        init.uniform_within(self, 1 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0.0)
+
+
+class _Layers(_Recurrent):
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        name = type(self).__name__
+        if not 0 <= dropout <= 1:
+            raise ValueError(f"{name}: dropout should be a number in range [0, 1], got {dropout}")
+        if hidden_size <= 0 or num_layers <= 0:
+            raise ValueError(
+                f"{name}: hidden_size and num_layers must be greater than zero, got {hidden_size} and {num_layers}"
+            )
+        if proj_size and self._parts == 1:
+            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+        if not 0 <= proj_size < hidden_size:
+            raise ValueError(f"{name}: proj_size has to be smaller than hidden_size, got {proj_size}")
+        self.input_size, self.hidden_size, self.num_layers, self.bias = input_size, hidden_size, num_layers, bias
+        self.batch_first, self.dropout, self.bidirectional, self.proj_size = (
+            batch_first,
+            float(dropout),
+            bidirectional,
+            proj_size,
+        )
+        out, gates = proj_size or hidden_size, self._gates * hidden_size
+        for layer in range(num_layers):
+            width = input_size if layer == 0 else out * len(self._directions())
+            sizes: dict[str, tuple[int, ...]] = {"weight_ih": (gates, width), "weight_hh": (gates, out)}
+            if bias:
+                sizes |= {"bias_ih": (gates,), "bias_hh": (gates,)}
+            if proj_size:
+                sizes["weight_hr"] = (proj_size, hidden_size)
+            for direction in self._directions():
+                self._weights(f"_l{layer}{direction}", sizes, device, dtype)
+        self.reset_parameters()
+
+    def _directions(self) -> tuple[str, ...]:
+        return ("", "_reverse") if self.bidirectional else ("",)
+
+    def forward(self, input: Tensor | PackedSequence, hx: Any = None) -> tuple[Any, Any]:
+        """(L, N, in), (N, L, in) if ``batch_first``, or (L, in), to the outputs of the last layer and the last states of all.
+
+        A state is (layers · directions, N, hidden), or without N; absent ones are zero. Of a packed sequence, the outputs are packed,
+        and the states those after the last step of each sequence.
+        """
+        if isinstance(input, PackedSequence):
+            return self._packed(input, hx)
+        self._check(input, (2, 3))
+        alone = input.dim() == 2
+        x = input.unsqueeze(1) if alone else input.transpose(0, 1) if self.batch_first else input
+        x, ends = self._all_layers(x, self._initial(x, x.size(1), hx, alone), [x.size(1)] * x.size(0), False)
+        if alone:
+            x, ends = x.squeeze(1), [e.squeeze(1) for e in ends]
+        elif self.batch_first:
+            x = x.transpose(0, 1)
+        return x, ends[0] if self._parts == 1 else tuple(ends)
+
+    def _check(self, input: Tensor, dims: tuple[int, ...]) -> None:
+        if input.dim() not in dims:
+            expected = " or ".join(f"{d}D" for d in dims)
+            raise ValueError(f"{type(self).__name__}: Expected input to be {expected}, got {input.dim()}D instead")
+        if input.size(-1) != self.input_size:
+            raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}")
+
+    def _packed(self, input: PackedSequence, hx: Any) -> tuple[PackedSequence, Any]:
+        self._check(input.data, (2,))
+        counts: list[int] = input.batch_sizes.tolist()
+        states = self._initial(input.data, counts[0], hx, False)
+        if input.sorted_indices is not None and hx is not None:
+            states = [s.index_select(1, input.sorted_indices) for s in states]
+        x, ends = self._all_layers(input.data, states, counts, True)
+        if input.unsorted_indices is not None:
+            ends = [e.index_select(1, input.unsorted_indices) for e in ends]
+        return input._replace(data=x), ends[0] if self._parts == 1 else tuple(ends)
+
+    def _all_layers(self, x: Tensor, states: list[Tensor], counts: list[int], packed: bool) -> tuple[Tensor, list[Tensor]]:
+        """The outputs of the last layer and the last states of all; ``counts`` says how many sequences last each step."""
+        last: list[State] = []
+        for layer in range(self.num_layers):
+            found = [
+                self._run(x, f"_l{layer}{d}", tuple(s[len(last) + k] for s in states), bool(d), counts, packed)
+                for k, d in enumerate(self._directions())
+            ]
+            last += [state for _, state in found]
+            x = found[0][0] if len(found) == 1 else core.cat([y for y, _ in found], -1)
+            if self.dropout and layer < self.num_layers - 1:
+                x = F.dropout(x, self.dropout, self.training)
+        return x, [core.stack([state[k] for state in last]) for k in range(self._parts)]
+
+    def _initial(self, x: Tensor, batch: int, hx: Any, alone: bool) -> list[Tensor]:
+        count = self.num_layers * len(self._directions())
+        sizes = [(count, batch, self.proj_size or self.hidden_size), (count, batch, self.hidden_size)][: self._parts]
+        if hx is None:
+            return [core.zeros(size, dtype=x.dtype, device=x.device) for size in sizes]
+        given = [hx] if self._parts == 1 else list(hx)
+        states = [s.unsqueeze(1) if alone else s for s in given]
+        for state, size in zip(states, sizes, strict=True):
+            if tuple(state.shape) != size:
+                raise RuntimeError(f"Expected hidden size {size}, got {list(state.shape)}")
+        return states
+
+    def _run(
+        self, x: Tensor, suffix: str, state: State, backwards: bool, counts: list[int], packed: bool
+    ) -> tuple[Tensor, State]:
+        """All steps of one layer in one direction. Sequences begin and end at the end of the batch, where the shorter ones stand."""
+        w = {n: getattr(self, n + suffix, None) for n in ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")}
+        step, outputs, start, ended = self._step(), [], state, []
+        bias, state_bias = w["bias_ih"], w["bias_hh"]
+        if self._sums and bias is not None:
+            bias, state_bias = bias + state_bias, None
+        parts = F.linear(x, w["weight_ih"], bias)
+        steps = list(zip(parts.split(counts) if packed else parts.unbind(0), counts))
+        rows = counts[-1] if backwards and counts else start[0].size(0)
+        if rows < start[0].size(0):
+            state = tuple(s[:rows] for s in start)
+        for gates, n in reversed(steps) if backwards else steps:
+            if n < rows:
+                ended.append(tuple(s[n:] for s in state))
+                state = tuple(s[:n] for s in state)
+            elif n > rows:
+                state = tuple(core.cat([s, first[rows:n]]) for s, first in zip(state, start))
+            rows = n
+            state = step(gates, F.linear(state[0], w["weight_hh"], state_bias), state)
+            if w["weight_hr"] is not None:
+                state = (F.linear(state[0], w["weight_hr"]), *state[1:])
+            outputs.append(state[0])
+        if ended:
+            state = tuple(core.cat([s, *(e[k] for e in reversed(ended))]) for k, s in enumerate(state))
+        return (core.cat if packed else core.stack)(outputs[::-1] if backwards else outputs), state
+
+    def flatten_parameters(self) -> None:
+        """Kept for code that calls it: the weights need no other layout."""
+
+    def extra_repr(self) -> str:
+        """The sizes, and what is not as by default."""
+        usual = {"proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False, "dropout": 0.0, "bidirectional": False}
+        changed = "".join(f", {k}={getattr(self, k)}" for k, v in usual.items() if getattr(self, k) != v)
+        return f"{self.input_size}, {self.hidden_size}{changed}"
+
+
+class RNN(_Layers):
+    """``h = tanh(W_ih x + b_ih + W_hh h + b_hh)`` in layers; ``nonlinearity`` may be "relu". Otherwise as `LSTM`.
+
+    Example::
+
+        >>> y, h = ad.nn.RNN(3, 5)(ad.ones(7, 2, 3))
+        >>> y.shape, h.shape
+        (adjoint.Size([7, 2, 5]), adjoint.Size([1, 2, 5]))
+    """
+
+    def __init__(
+        self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh", *args: Any, **kwargs: Any
+    ) -> None:
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+        super().__init__(input_size, hidden_size, num_layers, *args, **kwargs)
+        self.nonlinearity = nonlinearity
+
+    def _step(self) -> Step:
+        return _tanh if self.nonlinearity == "tanh" else _relu
+
+
+class LSTM(_Layers):
+    """Long short-term memory in layers, in one direction or both.
+
+    Arguments:
+        input_size: of an input vector.
+        hidden_size: of a state.
+        num_layers: each but the first one reads the outputs of the one before.
+        bias: add biases.
+        batch_first: (N, L, ...) instead of (L, N, ...).
+        dropout: probability of dropping outputs between layers, in training.
+        bidirectional: a second pass from the end; outputs are concatenated.
+        proj_size: if not 0, of the outputs, which a further matrix makes of the state.
+
+    Example::
+
+        >>> y, (h, c) = ad.nn.LSTM(3, 5, bidirectional=True)(ad.ones(7, 2, 3))
+        >>> y.shape, h.shape, c.shape
+        (adjoint.Size([7, 2, 10]), adjoint.Size([2, 2, 5]), adjoint.Size([2, 2, 5]))
+    """
+
+    _gates, _parts = 4, 2
+
+    def _step(self) -> Step:
+        return _lstm
+
+
+class GRU(_Layers):
+    """Gated recurrent units in layers. Otherwise as `LSTM`.
+
+    Example::
+
+        >>> y, h = ad.nn.GRU(3, 5, batch_first=True)(ad.ones(2, 7, 3))
+        >>> y.shape, h.shape
+        (adjoint.Size([2, 7, 5]), adjoint.Size([1, 2, 5]))
+    """
+
+    _gates, _sums = 3, False
+
+    def _step(self) -> Step:
+        return _gru
+
+
+class _Cell(_Recurrent):
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+        super().__init__()
+        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
+        gates = self._gates * hidden_size
+        self._weights("", {"weight_ih": (gates, input_size), "weight_hh": (gates, hidden_size)}, device, dtype)
+        for name in ("bias_ih", "bias_hh"):
+            self.register_parameter(name, parameter(gates, device=device, dtype=dtype) if bias else None)
+        self.reset_parameters()
+
+    def forward(self, input: Tensor, hx: Any = None) -> Any:
+        """(N, in) or (in,), and the state before, to the state after."""
+        if input.dim() not in (1, 2):
+            raise ValueError(f"{type(self).__name__}: Expected input to be 1D or 2D, got {input.dim()}D instead")
+        zero = core.zeros(*input.shape[:-1], self.hidden_size, dtype=input.dtype, device=input.device)
+        state = (zero,) * self._parts if hx is None else (hx,) if self._parts == 1 else tuple(hx)
+        x, h = F.linear(input, self.weight_ih, self.bias_ih), F.linear(state[0], self.weight_hh, self.bias_hh)
+        after = self._step()(x, h, state)
+        return after[0] if self._parts == 1 else after
+
+    def extra_repr(self) -> str:
+        """The sizes."""
+        return f"{self.input_size}, {self.hidden_size}{'' if self.bias else ', bias=False'}"
+
+
+class RNNCell(_Cell):
+    """One step of `RNN`.
+
+    Example::
+
+        >>> ad.nn.RNNCell(3, 5)(ad.ones(2, 3)).shape
+        adjoint.Size([2, 5])
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        nonlinearity: str = "tanh",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, device, dtype)
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+        self.nonlinearity = nonlinearity
+
+    def _step(self) -> Step:
+        return _tanh if self.nonlinearity == "tanh" else _relu
+
+    def extra_repr(self) -> str:
+        """The sizes."""
+        return super().extra_repr() + ("" if self.nonlinearity == "tanh" else f", nonlinearity={self.nonlinearity}")
+
+
+class LSTMCell(_Cell):
+    """One step of `LSTM`: the state is a pair.
+
+    Example::
+
+        >>> h, c = ad.nn.LSTMCell(3, 5)(ad.ones(2, 3))
+        >>> h.shape
+        adjoint.Size([2, 5])
+    """
+
+    _gates, _parts = 4, 2
+
+    def _step(self) -> Step:
+        return _lstm
+
+
+class GRUCell(_Cell):
+    """One step of `GRU`.
+
+    Example::
+
+        >>> ad.nn.GRUCell(3, 5)(ad.ones(2, 3)).shape
+        adjoint.Size([2, 5])
+    """
+
+    _gates = 3
+
+    def _step(self) -> Step:
+        return _gru

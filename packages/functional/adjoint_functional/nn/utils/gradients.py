@@ -1,0 +1,103 @@
+"""What is done to the parameters of a model between backward and step.
+
+`foreach` chooses between ways of computing the same in PyTorch; here it has no effect.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import adjoint_core as core
+from adjoint_core import Tensor
+from adjoint_engine import no_grad
+
+__all__ = [
+    "clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm", "parameters_to_vector", "vector_to_parameters",
+]  # fmt: skip
+
+
+def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
+    listed = [parameters] if isinstance(parameters, Tensor) else parameters
+    return [p.grad for p in listed if p.grad is not None]
+
+
+def get_total_norm(
+    tensors: Tensor | Iterable[Tensor], norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
+) -> Tensor:
+    """The norm of all elements of the tensors together; of the order ``norm_type``, which may be ``"inf"``."""
+    norm_type = float(norm_type)
+    listed = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    if not listed:
+        return core.tensor(0.0)
+    norm = core.linalg.vector_norm(core.stack([core.linalg.vector_norm(x, norm_type) for x in listed]), norm_type)
+    if error_if_nonfinite and not bool(norm.isfinite()):
+        raise RuntimeError(
+            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be clipped. "
+            "To disable this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`"
+        )
+    return norm
+
+
+@no_grad()
+def clip_grad_norm_(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """Scales the gradients in place so that their norm together is at most `max_norm`; returns the norm before.
+
+    Example::
+
+        >>> w = ad.ones(2, requires_grad=True)
+        >>> (w * 3).sum().backward()
+        >>> ad.nn.utils.clip_grad_norm_([w], 1.0)
+        tensor(4.2426)
+    """
+    listed = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    norm = get_total_norm(_gradients(listed), norm_type, error_if_nonfinite)
+    clip_grads_with_norm_(listed, max_norm, norm)
+    return norm
+
+
+def clip_grad_norm(*args: Any, **kwargs: Any) -> Tensor:
+    """The old name of `clip_grad_norm_`."""
+    warnings.warn(
+        "`nn.utils.clip_grad_norm` is now deprecated in favor of `nn.utils.clip_grad_norm_`.", FutureWarning, stacklevel=2
+    )
+    return clip_grad_norm_(*args, **kwargs)
+
+
+@no_grad()
+def clip_grads_with_norm_(
+    parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
+) -> None:
+    """Scales the gradients in place by `max_norm / total_norm`, if that is below 1."""
+    scale = (max_norm / (total_norm + 1e-6)).clamp(max=1.0)
+    for g in _gradients(parameters):
+        g.mul_(scale)
+
+
+@no_grad()
+def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
+    """Clamps each element of the gradients to [-clip_value, clip_value], in place."""
+    for g in _gradients(parameters):
+        g.clamp_(-clip_value, clip_value)
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+    """All elements of the parameters as one vector; gradients flow through it."""
+    return core.cat([p.reshape(-1) for p in parameters])
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+    """Replaces the parameters' memory by pieces of a vector, in order."""
+    if not isinstance(vec, Tensor):
+        raise TypeError(f"vector_to_parameters: expected Tensor, but got: {type(vec).__name__}")
+    at = 0
+    for p in parameters:
+        p.data = vec[at : at + p.numel()].view_as(p).data
+        at += p.numel()

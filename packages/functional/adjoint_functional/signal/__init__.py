@@ -1,0 +1,1 @@
+"""Signals: windows, and Fourier transforms of short times."""

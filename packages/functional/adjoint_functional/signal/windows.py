@@ -1,0 +1,187 @@
+"""Windows of signal processing: `signal.windows`, symmetric unless `sym` is false, when they are one period of their repetition."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from adjoint_core import Tensor, _core
+
+__all__ = [
+    "bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine", "general_hamming", "hamming", "hann", "kaiser", "nuttall",
+]  # fmt: skip
+
+
+def _positions(name: str, M: int, dtype: Any, device: Any) -> Tensor:  # noqa: N803
+    """0 ... M - 1 in double precision, for the window `name` of M samples."""
+    if M < 0:
+        raise ValueError(f"{name} requires non-negative window length, got M={M}")
+    if dtype not in (None, _core.float32, _core.float64):
+        raise ValueError(f"{name} expects float32 or float64 dtypes, got: {dtype}")
+    return _core.arange(M, dtype=_core.float64, device=device)
+
+
+def _made(window: Tensor, dtype: Any, requires_grad: bool) -> Tensor:
+    y = window.to(dtype or _core.get_default_dtype())
+    return y.requires_grad_() if requires_grad else y
+
+
+def _span(M: int, sym: bool) -> int:  # noqa: N803
+    """What the window is long from its first sample to where it is symmetric to it."""
+    return max(M - 1 if sym else M, 1)
+
+
+def general_cosine(
+    M: int,
+    *,
+    a: Iterable[float],
+    sym: bool = True,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:  # noqa: N803
+    """The sum of (-1)^k a[k] cos(2 pi k i / (M - 1)).
+
+    Example::
+
+        >>> ad.signal.windows.general_cosine(3, a=[0.5, 0.5])
+        tensor([0., 1., 0.])
+    """
+    terms = list(a)
+    if not terms:
+        raise ValueError("Coefficients cannot be empty")
+    i = _positions("general_cosine", M, dtype, device)
+    angle = i * (2 * math.pi / _span(M, sym))
+    y = _core.zeros_like(i)
+    for k, c in enumerate(terms):
+        y = y + (-1) ** k * c * (k * angle).cos()
+    return _made(_core.ones_like(i) if M == 1 else y, dtype, requires_grad)
+
+
+def general_hamming(
+    M: int,
+    *,
+    alpha: float = 0.54,
+    sym: bool = True,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:  # noqa: N803
+    """alpha - (1 - alpha) cos(2 pi i / (M - 1))."""
+    return general_cosine(M, a=[alpha, 1 - alpha], sym=sym, dtype=dtype, device=device, requires_grad=requires_grad)
+
+
+def hamming(
+    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:  # noqa: N803
+    """`general_hamming` with alpha 0.54."""
+    return general_hamming(M, sym=sym, dtype=dtype, device=device, requires_grad=requires_grad)
+
+
+def hann(
+    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:  # noqa: N803
+    """`general_hamming` with alpha 1/2: sin(pi i / (M - 1)) squared.
+
+    Example::
+
+        >>> ad.signal.windows.hann(4, sym=False)
+        tensor([0.0000, 0.5000, 1.0000, 0.5000])
+    """
+    return general_hamming(M, alpha=0.5, sym=sym, dtype=dtype, device=device, requires_grad=requires_grad)
+
+
+def blackman(
+    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:  # noqa: N803
+    """Blackman's window, of three cosines."""
+    return general_cosine(M, a=[0.42, 0.5, 0.08], sym=sym, dtype=dtype, device=device, requires_grad=requires_grad)
+
+
+def nuttall(
+    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:  # noqa: N803
+    """Nuttall's window, of four cosines: A. Nuttall, Some windows with very good sidelobe behavior, 1981."""
+    a = [0.3635819, 0.4891775, 0.1365995, 0.0106411]
+    return general_cosine(M, a=a, sym=sym, dtype=dtype, device=device, requires_grad=requires_grad)
+
+
+def bartlett(
+    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:  # noqa: N803
+    """A triangle from 0 to 1 to 0."""
+    i = _positions("bartlett", M, dtype, device)
+    return _made(_core.ones_like(i) if M == 1 else 1 - (i * (2 / _span(M, sym)) - 1).abs(), dtype, requires_grad)
+
+
+def cosine(
+    M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:  # noqa: N803
+    """Half a wave, of M samples in the middle of M steps."""
+    i = _positions("cosine", M, dtype, device)
+    steps = max(M if sym or M == 1 else M + 1, 1)
+    return _made(((i + 0.5) * (math.pi / steps)).sin(), dtype, requires_grad)
+
+
+def exponential(
+    M: int,
+    *,
+    center: float | None = None,
+    tau: float = 1.0,
+    sym: bool = True,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:  # noqa: N803
+    """exp(-|i - center| / tau); `center` may be given if the window is not symmetric."""
+    if tau <= 0:
+        raise ValueError(f"Tau must be positive, got: {tau} instead.")
+    if sym and center is not None:
+        raise ValueError("Center must be None for symmetric windows")
+    i = _positions("exponential", M, dtype, device)
+    middle = (M if not sym and M > 1 else M - 1) / 2 if center is None else center
+    return _made((-(i - middle).abs() / tau).exp(), dtype, requires_grad)
+
+
+def gaussian(
+    M: int,
+    *,
+    std: float = 1.0,
+    sym: bool = True,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:  # noqa: N803
+    """exp(-(i - (M - 1) / 2)^2 / (2 std^2))."""
+    if std <= 0:
+        raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
+    i = _positions("gaussian", M, dtype, device)
+    middle = (M if not sym and M > 1 else M - 1) / 2
+    return _made((-((i - middle) / std).square() / 2).exp(), dtype, requires_grad)
+
+
+def kaiser(
+    M: int,
+    *,
+    beta: float = 12.0,
+    sym: bool = True,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:  # noqa: N803
+    """I0(beta sqrt(1 - t^2)) / I0(beta) for t from -1 to 1."""
+    if beta < 0:
+        raise ValueError(f"beta must be non-negative, got: {beta} instead.")
+    i = _positions("kaiser", M, dtype, device)
+    if M == 1:
+        return _made(_core.ones_like(i), dtype, requires_grad)
+    t = i * (2 / _span(M, sym)) - 1
+    root = beta * (1 - t * t).clamp_min(0).sqrt()
+    scaled = _core._bessel_i_scaled(0, root) / _core._bessel_i_scaled(0, _core.full_like(root, beta))
+    return _made(scaled * (root - beta).exp(), dtype, requires_grad)

@@ -1,0 +1,69 @@
+"""Special functions that are made of others."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from adjoint_core import Tensor, _core
+from adjoint_core._compose import check_all
+
+__all__ = ["entr", "log_ndtr", "ndtr", "ndtri", "spherical_bessel_j0", "xlog1py"]
+
+
+def _floating(x: Tensor) -> Tensor:
+    if x.is_complex():
+        raise NotImplementedError(f"not implemented for {x.dtype}: expected real numbers")
+    return x if x.is_floating_point() else x.to(_core.get_default_dtype())
+
+
+def entr(input: Tensor) -> Tensor:
+    """-x log(x): 0 at 0, minus infinity below."""
+    x = _floating(input)
+    inside, below = (x > 0) | x.isnan(), x < 0
+    usual = _core.where(inside, x, 1.0)
+    at_zero = _core.where(x == 0, x, 1.0).sqrt()  # whose derivative at 0 is infinite too
+    undefined = _core.where(below, x * 0, 1.0).log()
+    return _core.where(inside, -usual * usual.log(), _core.where(below, undefined, at_zero))
+
+
+def ndtr(input: Tensor) -> Tensor:
+    """The distribution function of the normal distribution."""
+    return 0.5 * _core.erfc(input * -math.sqrt(0.5))
+
+
+def ndtri(input: Tensor) -> Tensor:
+    """The quantile function of the normal distribution."""
+    return math.sqrt(2) * _core.erfinv(2 * _floating(input) - 1)
+
+
+def log_ndtr(input: Tensor) -> Tensor:
+    """log(ndtr(x)), accurate on both sides; far below 0 by its asymptotic series."""
+    input = _floating(input)
+    if input.dtype.itemsize == 2:
+        return log_ndtr(input.float()).to(input.dtype)
+    end = -30 if input.dtype == _core.float64 else -10  # of where ndtr is no subnormal number, and the five terms not exact
+    near = _core.log1p(-ndtr(-input.clamp_min(0)))
+    middle = ndtr(input.clamp(end, 0)).log()
+    x = input.clamp_max(end)
+    s = 1 / (x * x)
+    series = 1 - s * (1 - 3 * s * (1 - 5 * s * (1 - 7 * s * (1 - 9 * s))))
+    far = -x * x / 2 - (-x).log() - 0.5 * math.log(2 * math.pi) + series.log()
+    return _core.where(input > 0, near, _core.where(input > end, middle, far))
+
+
+def xlog1py(input: Any, other: Any) -> Tensor:
+    """x * log1p(y), 0 where x is 0."""
+    y = other if isinstance(other, Tensor) else _core.tensor(other, dtype=input.dtype, device=input.device)
+    log = _core.log1p(y)
+    return _core.where((_core.zeros_like(log) + input == 0) & ~y.isnan(), 0.0, input * log)
+
+
+def spherical_bessel_j0(input: Tensor) -> Tensor:
+    """sin(x) / x, 1 at 0."""
+    x = _floating(input)
+    angle = x.masked_fill(x.isinf(), 0.0).double() / math.pi  # in single precision, another angle
+    return _core.sinc(angle).to(x.dtype).masked_fill(x.isinf(), 0.0)
+
+
+check_all(globals(), out=__all__)

@@ -1,0 +1,92 @@
+"""Orthogonal polynomials of `special`, by their recurrences: whole degrees n, derivatives of all orders in x.
+
+Formulas: M. Abramowitz and I. Stegun, Handbook of Mathematical Functions, 1964, table 22.7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from adjoint_core import Tensor, _core
+from adjoint_core._compose import check_all
+
+__all__ = [
+    "chebyshev_polynomial_t", "chebyshev_polynomial_u", "chebyshev_polynomial_v", "chebyshev_polynomial_w", "hermite_polynomial_h",
+    "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p", "shifted_chebyshev_polynomial_t",
+    "shifted_chebyshev_polynomial_u", "shifted_chebyshev_polynomial_v", "shifted_chebyshev_polynomial_w",
+]  # fmt: skip
+
+Step = Callable[[Tensor, Tensor, Tensor, int], Tensor]
+"p of degree k + 1 from x, p of degree k, p of degree k - 1, and k."
+
+
+def _pair(input: Any, n: Any) -> tuple[Tensor, Tensor]:
+    """x, of floating type, and the degrees cut to integers, of one shape."""
+    if not isinstance(input, Tensor) and not isinstance(n, Tensor):
+        raise TypeError(f"expected a tensor among x and n, got {type(input).__name__} and {type(n).__name__}")
+    tensors = [v for v in (input, n) if isinstance(v, Tensor)]
+    given = [v if isinstance(v, Tensor) else _core.full((), v, device=tensors[0].device) for v in (input, n)]
+    dtype = _core.result_type(*tensors) if len(tensors) == 2 else tensors[0].dtype
+    if dtype.is_complex:
+        raise NotImplementedError(f"not implemented for {dtype}: expected real numbers")
+    x, degree = _core.broadcast_tensors(given[0].to(dtype if dtype.is_floating_point else _core.get_default_dtype()), given[1])
+    return x, degree.detach().trunc().long()
+
+
+def _polynomial(name: str, first: Callable[[Tensor], Tensor], step: Step, what: str) -> Callable[..., Tensor]:
+    def polynomial(input: Any, n: Any) -> Tensor:
+        x, degree = _pair(input, n)
+        last = _core._all_lanes(degree)
+        if degree.is_cuda and _core._cuda.is_current_stream_capturing():
+            rule = "operation not permitted when stream is capturing"
+            raise RuntimeError(f"CUDA error: {rule}: {name}: its steps depend on the degrees, which the host reads")
+        before, p = _core.ones_like(x), first(x)
+        y = _core.where(degree == 0, before, _core.where(degree == 1, p, 0.0))
+        for k in range(1, int(last.max()) if last.numel() else 0):
+            before, p = p, step(x, p, before, k)
+            y = _core.where(degree == k + 1, p, y)
+        return y
+
+    polynomial.__name__ = name
+    polynomial.__doc__ = f"{what} of degree n at x, elementwise; 0 for negative degrees."
+    return polynomial
+
+
+def _chebyshev(kind: str, factor: int, shift: int) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
+    """Of x, and of 2x - 1: p of degree 1 is factor * x + shift, and all have the step p, q -> 2x p - q."""
+    name, what = f"chebyshev_polynomial_{kind}", f"Chebyshev's polynomial {kind.upper()}"
+    plain = _polynomial(name, lambda x: factor * x + shift, lambda x, p, q, k: 2 * x * p - q, what)
+
+    def shifted(input: Any, n: Any) -> Tensor:
+        return plain(2 * input - 1, n)
+
+    shifted.__name__ = "shifted_" + name
+    shifted.__doc__ = f"{what} of degree n at 2x - 1, elementwise; 0 for negative degrees."
+    return plain, shifted
+
+
+chebyshev_polynomial_t, shifted_chebyshev_polynomial_t = _chebyshev("t", 1, 0)
+chebyshev_polynomial_u, shifted_chebyshev_polynomial_u = _chebyshev("u", 2, 0)
+chebyshev_polynomial_v, shifted_chebyshev_polynomial_v = _chebyshev("v", 2, -1)
+chebyshev_polynomial_w, shifted_chebyshev_polynomial_w = _chebyshev("w", 2, 1)
+hermite_polynomial_h = _polynomial(
+    "hermite_polynomial_h", lambda x: 2 * x, lambda x, p, q, k: 2 * (x * p - k * q), "The physicists' Hermite polynomial"
+)
+hermite_polynomial_he = _polynomial(
+    "hermite_polynomial_he", lambda x: x * 1, lambda x, p, q, k: x * p - k * q, "The probabilists' Hermite polynomial"
+)
+laguerre_polynomial_l = _polynomial(
+    "laguerre_polynomial_l",
+    lambda x: 1 - x,
+    lambda x, p, q, k: ((2 * k + 1 - x) * p - k * q) / (k + 1),
+    "Laguerre's polynomial",
+)
+legendre_polynomial_p = _polynomial(
+    "legendre_polynomial_p",
+    lambda x: x * 1,
+    lambda x, p, q, k: ((2 * k + 1) * x * p - k * q) / (k + 1),
+    "Legendre's polynomial",
+)
+
+check_all(globals(), out=__all__)
