@@ -41,7 +41,7 @@ def pad_sequence(
     for x in listed:
         missing = longest - x.size(0)
         widths = (missing, 0) if padding_side == "left" else (0, missing)
-        padded.append(F.pad(x, (*(0, 0) * (x.dim() - 1), *widths), padding_value) if missing else x)
+        padded.append(F.pad(x, (*(0, 0) * (x.dim() - 1), *widths), value=padding_value) if missing else x)
     return core.stack(padded, 0 if batch_first else 1)
 
 
