@@ -1,3 +1,3 @@
 """Linear algebra."""
 
-from adjoint_core.linalg import *  # noqa: F403
+from adjoint_functional.linalg import *  # noqa: F403

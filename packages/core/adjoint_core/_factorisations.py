@@ -12,7 +12,7 @@ from ._compose import check_all
 from ._core import Tensor
 
 __all__ = [
-    "cholesky", "cholesky_ex", "eig", "eigh", "eigvals", "eigvalsh", "householder_product", "lu", "lu_factor", "lu_factor_ex", "lu_unpack", "qr",
+    "cholesky", "cholesky_ex", "eig", "eigh", "eigvals", "eigvalsh", "lu", "lu_factor", "lu_factor_ex", "lu_unpack", "qr",
     "svd", "svdvals",
 ]  # fmt: skip
 
@@ -127,31 +127,6 @@ def qr(A: Tensor, mode: str = "reduced") -> Any:
         )
     Q, R = _core._qr(A, mode == "complete")
     return _results.qr(_core.empty(0, dtype=A.dtype) if mode == "r" else Q, R)
-
-
-def householder_product(A: Tensor, tau: Tensor) -> Tensor:
-    """The first n columns of H_1 H_2 ... H_k, H_i = 1 - tau_i v_i v_iᴴ; v_i is column i of A (..., m, n) below its 1 on the diagonal.
-
-    Example::
-
-        >>> ad.linalg.householder_product(ad.tensor([[0.], [1.]]), ad.tensor([1.]))
-        tensor([[ 0.],
-                [-1.]])
-    """
-    m, n = A.shape[-2:]
-    if m < n:
-        raise RuntimeError("torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]")
-    return _reflected(A, tau, _core.eye(m, n, dtype=A.dtype, device=A.device), range(tau.size(-1) - 1, -1, -1), False)
-
-
-def _reflected(A: Tensor, tau: Tensor, x: Tensor, order: range, adjoint: bool) -> Tensor:
-    """H_i ... H_j x for the reflections of `order`, the last one leftmost; `adjoint`: of their conjugate transposes."""
-    V = A.tril(-1) + _core.eye(*A.shape[-2:], dtype=A.dtype, device=A.device)
-    factors = tau.conj() if adjoint else tau
-    for i in order:
-        v = V[..., i : i + 1]
-        x = x - factors[..., i, None, None] * (v @ (v.mH @ x))
-    return x
 
 
 def _expect_triangle(UPLO: str) -> bool:

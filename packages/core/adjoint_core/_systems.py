@@ -8,7 +8,7 @@ from . import _core, _results
 from ._compose import check_all
 from ._core import Tensor
 
-__all__ = ["det", "inv", "inv_ex", "lu_solve", "slogdet", "solve", "solve_ex", "solve_triangular", "tensorinv", "tensorsolve"]
+__all__ = ["det", "inv", "inv_ex", "lu_solve", "slogdet", "solve", "solve_ex", "solve_triangular"]
 
 
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
@@ -129,44 +129,6 @@ def slogdet(A: Tensor) -> Any:
         logabsdet=tensor(0.))
     """
     return _results.slogdet(*_core._slogdet(A))
-
-
-def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
-    """The inverse of A as a map from its last dimensions to the first `ind` ones, whose sizes have the same product.
-
-    Example::
-
-        >>> ad.linalg.tensorinv(ad.eye(6).reshape(2, 3, 6)).shape
-        adjoint.Size([6, 2, 3])
-    """
-    if ind <= 0:
-        raise RuntimeError("Expected a strictly positive integer for 'ind'")
-    to, source = A.shape[:ind], A.shape[ind:]
-    if to.numel() != source.numel():
-        raise RuntimeError(
-            "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), "
-            f"but got {source.numel()} != {to.numel()}"
-        )
-    return inv(A.reshape(to.numel(), source.numel())).reshape(*source, *to)
-
-
-def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
-    """X of tensordot(A, X, X.ndim) = B; `dims` of A are moved to its end first.
-
-    Example::
-
-        >>> ad.linalg.tensorsolve(2 * ad.eye(6).reshape(2, 3, 6), ad.ones(2, 3))
-        tensor([0.5000, 0.5000, 0.5000, 0.5000, 0.5000, 0.5000])
-    """
-    if dims is not None:
-        A = A.movedim(tuple(dims), tuple(range(A.ndim - len(dims), A.ndim)))
-    sizes = A.shape[B.ndim :]
-    if sizes.numel() != B.numel():
-        raise RuntimeError(
-            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "
-            f"but got {sizes.numel()} != {B.numel()}"
-        )
-    return solve(A.reshape(B.numel(), sizes.numel()), B.flatten()).reshape(sizes)
 
 
 check_all(globals(), out=__all__)

@@ -7,6 +7,7 @@ from typing import Any
 
 from . import _core
 from ._compose import check_all as _check_all
+from ._compose import inplace_method as _inplace_method
 from ._core import Tensor
 from ._core import digamma as digamma
 from ._core import digamma as psi
@@ -28,7 +29,6 @@ from ._core import sigmoid as expit
 from ._core import sinc as sinc
 from ._core import softmax as softmax
 from ._core import xlogy as xlogy
-from ._pointwise import i0 as i0
 
 __all__ = [
     "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "digamma", "erf", "erfc", "erfcx", "erfinv", "exp2", "expit", "expm1",
@@ -86,6 +86,12 @@ def zeta(input: Any, other: Any) -> Tensor:
     if not (isinstance(input, Tensor) or isinstance(other, Tensor)):
         raise TypeError(f"zeta: expected a Tensor among the arguments, got ({type(input).__name__}, {type(other).__name__})")
     return _core._zeta(input, other)
+
+
+@_inplace_method
+def i0(input: Tensor) -> Tensor:
+    """The modified Bessel function of the first kind of order 0."""
+    return _core._bessel_i(0, input)
 
 
 _check_all(globals(), out=__all__)

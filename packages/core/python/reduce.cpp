@@ -1,4 +1,5 @@
 // Reductions, scans and sorting.
+#include <adjoint/core/linalg.h>
 #include <adjoint/core/observer.h>
 
 #include <limits>
@@ -45,11 +46,14 @@ double order_of(const nb::object& p) {
   return 2;
 }
 
-// The sum of the singular values of matrices.
+// The sum of the singular values of the matrices in two dimensions.
 Tensor nuclear_norm(const Tensor& x, const OptionalDims& dim, bool keepdim, OptDType dtype) {
-  Dims all;
-  for (int i = 0; i < x.dim(); i++) all.push_back(i);
-  return nb::cast<Tensor>(nb::module_::import_("adjoint_core.linalg").attr("matrix_norm")(x, "nuc", dim ? *dim : all, keepdim, "dtype"_a = dtype));
+  expect(x.dim() >= 2, "linalg.matrix_norm: The input tensor A must have at least 2 dimensions, got ", x.dim(), ".");
+  const Dims two = normal_dims(dim, x.dim(), "linalg.matrix_norm");
+  expect(two.size() == 2, "linalg.matrix_norm: expected two dimensions, got ", two.size());
+  const Tensor matrices = movedim(movedim(dtype ? to_dtype(x, *dtype) : x, two[0], -1), two[1] - 1, -1);
+  const Tensor y = sum(svdvals(matrices), Dims{-1});
+  return keepdim ? unsqueeze(unsqueeze(y, two[0]), two[1]) : y;
 }
 
 void bind_norms(nb::module_& m) {
@@ -131,7 +135,7 @@ void bind_sorting(nb::module_& m) {
     return pair("kthvalue", kth_value(x, k, dim, keepdim));
   }, "k"_a, "dim"_a = -1, "keepdim"_a = false);
   both(m, "unique", [](const Tensor& x, bool, bool return_inverse, bool return_counts, OptDim dim) -> nb::object {
-    if (dim) return nb::module_::import_("adjoint_core._arrangements").attr("_unique_slices")(x, return_inverse, return_counts, *dim);
+    if (dim) return nb::module_::import_("adjoint_core._unique").attr("unique_slices")(x, return_inverse, return_counts, *dim);
     Unique u = unique(x);
     if (!return_inverse && !return_counts) return nb::cast(u.values);
     if (!return_counts) return nb::make_tuple(u.values, u.inverse);

@@ -1,5 +1,11 @@
 """The functions of `ad.` that are composed of others; some are methods of `Tensor` too, from this import on."""
 
+from .linalg.older_forms import *  # noqa: F403
 from .nn.functional.top_level import *  # noqa: F403
+from .sampling import *  # noqa: F403
 from .signal.spectral import *  # noqa: F403
 from .statistics import *  # noqa: F403
+from .tensor.elementwise import *  # noqa: F403
+from .tensor.pieces import *  # noqa: F403
+from .tensor.tables import *  # noqa: F403
+from .tensor.writes import *  # noqa: F403

@@ -11,6 +11,7 @@ import adjoint_core as core
 from adjoint_core import Tensor, dtype
 
 from ._sample import make_tensor
+from .tensor.tables import unravel_index
 
 __all__ = ["assert_close", "make_tensor"]
 
@@ -184,7 +185,7 @@ class _Comparison:
         lines = [f"Mismatched elements: {wrong} / {n} ({wrong / n:.1%})"]
         for name, by, tolerance in (("absolute", difference, atol), ("relative", relative, rtol)):
             worst = by.flatten().argmax()
-            index = tuple(int(i) for i in core.unravel_index(worst, a.shape))
+            index = tuple(int(i) for i in unravel_index(worst, a.shape))
             lines.append(_line(f"Greatest {name}", by.flatten()[worst].item(), f" at index {index}", tolerance))
         return _text(what, lines, rtol, atol)
 

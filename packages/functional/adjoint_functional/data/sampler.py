@@ -9,6 +9,8 @@ from typing import Any, Generic, TypeVar
 import adjoint_core as core
 from adjoint_core import Generator
 
+from ..sampling import multinomial
+
 __all__ = [
     "BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler", "WeightedRandomSampler",
 ]  # fmt: skip
@@ -143,7 +145,7 @@ class WeightedRandomSampler(Sampler[int]):
         self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
 
     def __iter__(self) -> Iterator[int]:
-        drawn = core.multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator)
+        drawn = multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator)
         return iter(drawn.tolist())
 
     def __len__(self) -> int:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from adjoint_core import Tensor
 from adjoint_core._compose import check_all
-from adjoint_core.linalg import matrix_power, multi_dot
 
+from ...linalg import matrix_power, multi_dot
 from .. import functional as _functional
 from . import (
     adaptive_avg_pool1d,
@@ -45,7 +45,7 @@ __all__ = [
     "binary_cross_entropy_with_logits", "celu", "celu_", "chain_matmul", "channel_shuffle", "constant_pad_nd", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
     "conv_transpose3d", "cosine_similarity", "ctc_loss", "dropout_", "embedding", "group_norm", "hardshrink", "instance_norm", "kl_div",
     "layer_norm", "matrix_power", "max_pool1d", "max_pool2d", "max_pool3d", "pairwise_distance", "pixel_shuffle",
-    "pixel_unshuffle", "prelu", "rms_norm", "rrelu", "rrelu_", "selu", "selu_", "threshold_", "triplet_margin_loss",
+    "pixel_unshuffle", "prelu", "rms_norm", "rrelu", "rrelu_", "selu", "selu_", "threshold", "threshold_", "triplet_margin_loss",
 ]  # fmt: skip
 
 for _name in ("hardshrink", "matrix_power", "prelu"):
@@ -174,6 +174,11 @@ def chain_matmul(*matrices: Tensor) -> Tensor:
     return matrices[0] if len(matrices) == 1 else multi_dot(matrices)
 
 
+def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
+    """x where x > threshold, `value` elsewhere."""
+    return _functional.threshold(input, threshold, value)
+
+
 def constant_pad_nd(input: Tensor, pad: Sequence[int], value: float = 0) -> Tensor:
     """`nn.functional.pad` with a constant: pairs of widths from the last dimension on.
 
@@ -182,4 +187,4 @@ def constant_pad_nd(input: Tensor, pad: Sequence[int], value: float = 0) -> Tens
     return _functional.pad(input, list(pad), "constant", value)
 
 
-check_all(globals())
+check_all(globals(), out=("threshold",))

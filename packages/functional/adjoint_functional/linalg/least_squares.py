@@ -1,16 +1,14 @@
-"""Pseudo-inverses, least squares and what is said of rank and condition, as `linalg` has them. Leading dimensions are a batch."""
+"""Pseudo-inverses, least squares and ranks, as `linalg` has them. Leading dimensions are a batch."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from . import _core, _factorisations, _results, _systems
-from ._compose import check_all
-from ._core import Tensor
-from ._info import finfo
+from adjoint_core import Tensor, _core, _results, finfo
+from adjoint_core._compose import check_all
+from adjoint_core.linalg import eigvalsh, svdvals
 
-__all__ = ["cond", "lstsq", "matrix_exp", "matrix_rank", "pinv", "vander"]
+__all__ = ["lstsq", "matrix_rank", "pinv"]
 
 Tolerance = float | Tensor | None
 
@@ -44,7 +42,7 @@ def matrix_rank(
     if tol is not None:
         atol, rtol = tol, 0.0
     D = A.detach()
-    S = _factorisations.eigvalsh(D).abs() if hermitian else _factorisations.svdvals(D)
+    S = eigvalsh(D).abs() if hermitian else svdvals(D)
     return (S > _cutoff(S, A.shape, atol, rtol)).sum(-1)
 
 
@@ -101,58 +99,10 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     rank = matrix_rank(A, rtol=rtol)
     none = _core.empty(0, dtype=A.dtype.to_real())
     residuals = (A @ X - right).abs().square().sum(-2) if m > n else none
-    S = _factorisations.svdvals(A) if driver in ("gelsd", "gelss") else none
+    S = svdvals(A) if driver in ("gelsd", "gelss") else none
     return _results.lstsq(
         X.squeeze(-1) if vector else X, residuals, _core.empty(0, dtype=_core.int64) if driver == "gels" else rank, S
     )
 
 
-def cond(A: Tensor, p: float | str | None = None) -> Tensor:
-    """The condition number of A (..., m, n): the norm of A by that of its inverse. p: an order of `matrix_norm`, None is 2.
-
-    Infinite for singular matrices. Orders other than 2 and -2 need square matrices.
-
-    Example::
-
-        >>> ad.linalg.cond(ad.tensor([[2., 0.], [0., 1.]]))
-        tensor(2.)
-    """
-    from .linalg import matrix_norm
-
-    if p in (None, 2, -2):
-        S = _factorisations.svdvals(A)
-        return S[..., 0] / S[..., -1] if p != -2 else S[..., -1] / S[..., 0]
-    inverse, info = _systems.inv_ex(A)
-    return _core.where(info > 0, math.inf, matrix_norm(A, p) * matrix_norm(inverse, p))
-
-
-def matrix_exp(A: Tensor) -> Tensor:
-    """The exponential of A (..., n, n): the sum of Aᵏ / k!.
-
-    Example::
-
-        >>> ad.linalg.matrix_exp(ad.tensor([[0., 1.], [0., 0.]]))
-        tensor([[1., 1.],
-                [0., 1.]])
-    """
-    return _core.matrix_exp(A)
-
-
-def vander(x: Tensor, *, N: int | None = None) -> Tensor:
-    """The powers 0 to N - 1 (n - 1, if not given) of each element of x (..., n) along a new last dimension.
-
-    Example::
-
-        >>> ad.linalg.vander(ad.tensor([2., 3.]), N=3)
-        tensor([[1., 2., 4.],
-                [1., 3., 9.]])
-    """
-    x = x.reshape(1) if x.ndim == 0 else x
-    count = x.size(-1) if N is None else N
-    if count <= 1:
-        raise RuntimeError(f"N must be greater than 1, got {count}")
-    powers = x.unsqueeze(-1).expand(*x.shape, count - 1).cumprod(-1)
-    return _core.cat([_core.ones_like(powers[..., :1]), powers], -1)
-
-
-check_all(globals(), out=("cond", "lstsq", "matrix_rank", "pinv"))
+check_all(globals(), out=__all__)

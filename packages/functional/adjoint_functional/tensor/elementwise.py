@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from . import _core, _results
-from ._compose import check_all, inplace_method, method
-from ._core import Tensor
+from adjoint_core import Tensor, _core, _results
+from adjoint_core._compose import check_all, inplace_method, method
 
 __all__ = [
-    "fill", "float_power", "frexp", "gcd", "heaviside", "i0", "isin", "isneginf",
-    "isposinf", "isreal", "lcm", "ldexp", "logaddexp2", "mvlgamma", "nextafter", "signbit", "threshold",
+    "fill", "float_power", "frexp", "gcd", "heaviside", "isin", "isneginf", "isposinf", "isreal", "lcm", "ldexp",
+    "logaddexp2", "msort", "mvlgamma", "nextafter", "renorm", "signbit",
 ]  # fmt: skip
 
 
@@ -22,12 +21,6 @@ def signbit(input: Tensor) -> Tensor:
     Example: `signbit(tensor([-0.0, 1.0]))  # tensor([ True, False])`
     """
     return _core.copysign(_core.ones_like(input), input) < 0 if input.is_floating_point() else input < 0
-
-
-@inplace_method
-def i0(input: Tensor) -> Tensor:
-    """The modified Bessel function of the first kind of order 0."""
-    return _core._bessel_i(0, input)
 
 
 @inplace_method
@@ -124,11 +117,6 @@ def fill(input: Tensor, value: Any) -> Tensor:
     return input.clone().fill_(value)
 
 
-def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
-    """x where x > threshold, `value` elsewhere."""
-    return _core._threshold(input, threshold, value, False)
-
-
 @method
 def frexp(input: Tensor) -> Any:
     """A mantissa of size in [0.5, 1) and an int32 exponent of each element: input = mantissa * 2 ** exponent; 0, inf and NaN have exponent 0.
@@ -168,6 +156,26 @@ def nextafter(input: Tensor, other: Tensor) -> Tensor:
     least = _core.ones_like(bits).view(x.dtype)
     moved = _core.where(x == 0, _core.where(y < 0, -least, least), moved)
     return _core.where(x == y, y, _core.where(x.isnan() | y.isnan(), math.nan, moved))
+
+
+@method
+def msort(input: Tensor) -> Tensor:
+    """Sorted along the first dimension."""
+    return input.sort(0).values
+
+
+@inplace_method
+def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
+    """Slices along `dim` whose p-norm is above `maxnorm` are scaled down to it."""
+    if input.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
+    if isinstance(p, complex) or p <= 0:
+        raise RuntimeError(f"renorm: non-positive-norm not supported, got {p}")
+    others = [d for d, _ in enumerate(input.shape) if d != dim % input.ndim]
+    norm = _core._vector_norm(input, p, others, True, None)
+    return input * _core.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1.0)
 
 
 check_all(globals(), out=[name for name in __all__ if name not in ("fill", "isreal")])

@@ -1,4 +1,4 @@
-"""Random numbers: the state of the CPU's default generator, and distributions made of uniform numbers."""
+"""Random numbers of distributions made of uniform ones."""
 
 from __future__ import annotations
 
@@ -6,27 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from . import _core
-from ._compose import method, with_out
-from ._core import Generator, Tensor
+from adjoint_core import Generator, Tensor, _core
+from adjoint_core._compose import method, with_out
 
-__all__ = ["binomial", "get_rng_state", "multinomial", "normal", "poisson", "seed", "set_rng_state"]
-
-
-def get_rng_state() -> Tensor:
-    """The state of the CPU's default generator, as bytes; `cuda.get_rng_state` gives a GPU's.
-
-    Example: `state = get_rng_state(); x = rand(2); set_rng_state(state)  # rand(2) is x again`
-    """
-    return _core.default_generator.get_state()
-
-
-def set_rng_state(new_state: Tensor) -> None:
-    """Brings the CPU's default generator back to what `get_rng_state` returned."""
-    _core.default_generator.set_state(new_state)
-
-
-seed = _core.seed
+__all__ = ["binomial", "multinomial", "normal", "poisson"]
 
 
 def _anywhere(condition: Tensor) -> bool:

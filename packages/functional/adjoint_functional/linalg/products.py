@@ -1,0 +1,104 @@
+"""Products and powers of matrices and vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adjoint_core import Tensor, _core
+from adjoint_core._compose import check_all
+from adjoint_core.linalg import inv
+
+__all__ = ["matrix_power", "multi_dot", "vander", "vecdot"]
+
+
+def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
+    """sum(conj(x) * y) along `dim`; other dimensions broadcast.
+
+    Example::
+
+        >>> ad.linalg.vecdot(ad.tensor([1., 2.]), ad.tensor([3., 4.]))
+        tensor(11.)
+    """
+    return (x.conj() * y).sum(dim)
+
+
+def matrix_power(A: Tensor, n: int) -> Tensor:
+    """A @ A @ ... @ A, n times, for square matrices (..., m, m); a negative n multiplies inverses.
+
+    Example::
+
+        >>> ad.linalg.matrix_power(ad.tensor([[1., 1.], [0., 1.]]), 3)
+        tensor([[1., 3.],
+                [0., 1.]])
+    """
+    if A.ndim < 2 or A.size(-1) != A.size(-2):
+        raise RuntimeError(f"linalg.matrix_power: A must be batches of square matrices, got shape {list(A.shape)}")
+    if n < 0:
+        return matrix_power(inv(A), -n)
+    if n == 0:
+        never = _core.zeros_like(A, dtype=_core.bool)
+        return _core.where(never, A, _core.eye(A.size(-1), dtype=A.dtype, device=A.device))  # a gradient of zeros
+    if n == 1:
+        return A.clone()
+    half = A if n < 4 else matrix_power(A, n // 2)
+    return half @ half if n % 2 == 0 else half @ half @ A
+
+
+def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
+    """The product of two or more matrices in the cheapest order; the first and the last may be vectors.
+
+    Example::
+
+        >>> ad.linalg.multi_dot([ad.ones(2, 3), ad.ones(3, 4), ad.ones(4)])
+        tensor([12., 12.])
+    """
+    if len(tensors) < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
+    first, *middle, last = tensors
+    matrices = [first.unsqueeze(0) if first.ndim == 1 else first, *middle, last.unsqueeze(1) if last.ndim == 1 else last]
+    for i, (x, y) in enumerate(zip(matrices, matrices[1:])):
+        if x.ndim != 2 or y.ndim != 2 or x.size(1) != y.size(0):
+            raise RuntimeError(
+                f"multi_dot(): tensors {i} and {i + 1} with shapes {list(x.shape)} and {list(y.shape)} cannot be multiplied"
+            )
+    y = _chain(matrices, 0, len(matrices), _best_splits([x.size(0) for x in matrices] + [matrices[-1].size(1)]))
+    return y.squeeze([d for d, x in ((0, first), (1, last)) if x.ndim == 1]) if 1 in (first.ndim, last.ndim) else y
+
+
+def _best_splits(sizes: list[int]) -> dict[tuple[int, int], int]:
+    """Where to split the chain of matrices [i, j), whose shapes are (sizes[k], sizes[k + 1])."""
+    cost, split = {(i, i + 1): 0 for i in range(len(sizes) - 1)}, {}
+    for length in range(2, len(sizes)):
+        for i in range(len(sizes) - length):
+            j = i + length
+            cost[i, j], split[i, j] = min(
+                (cost[i, k] + cost[k, j] + sizes[i] * sizes[k] * sizes[j], k) for k in range(i + 1, j)
+            )
+    return split
+
+
+def _chain(matrices: list[Tensor], i: int, j: int, split: dict[tuple[int, int], int]) -> Tensor:
+    if j - i == 1:
+        return matrices[i]
+    k = split[i, j]
+    return _chain(matrices, i, k, split) @ _chain(matrices, k, j, split)
+
+
+def vander(x: Tensor, *, N: int | None = None) -> Tensor:
+    """The powers 0 to N - 1 (n - 1, if not given) of each element of x (..., n) along a new last dimension.
+
+    Example::
+
+        >>> ad.linalg.vander(ad.tensor([2., 3.]), N=3)
+        tensor([[1., 2., 4.],
+                [1., 3., 9.]])
+    """
+    x = x.reshape(1) if x.ndim == 0 else x
+    count = x.size(-1) if N is None else N
+    if count <= 1:
+        raise RuntimeError(f"N must be greater than 1, got {count}")
+    powers = x.unsqueeze(-1).expand(*x.shape, count - 1).cumprod(-1)
+    return _core.cat([_core.ones_like(powers[..., :1]), powers], -1)
+
+
+check_all(globals(), out=("matrix_power", "multi_dot", "vecdot"))

@@ -1,0 +1,1 @@
+"""Functions of `ad.` itself, most of them methods of `Tensor` too."""

@@ -1,0 +1,125 @@
+"""Pieces of tensors and their join, and views that are always copies."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from adjoint_core import Tensor, _core
+from adjoint_core._compose import check_all, method
+
+__all__ = [
+    "block_diag", "dsplit", "expand_copy", "hsplit", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "view_copy",
+    "vsplit",
+]  # fmt: skip
+
+
+# ---- pieces and joins
+
+
+def _splits(name: str, dim: int, least: int) -> Callable[[Tensor, int | Sequence[int]], tuple[Tensor, ...]]:
+    def split(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+        if input.ndim < least:
+            raise RuntimeError(
+                f"{name} requires a tensor with at least {least} dimension, but got a tensor with {input.ndim} dimensions!"
+            )
+        along = 0 if input.ndim == 1 else dim
+        n = indices_or_sections
+        if isinstance(n, int) and (n <= 0 or input.size(along) % n):
+            raise RuntimeError(
+                f"{name} attempted to split along dimension {along}, but the size of the dimension {input.size(along)} is not divisible by the split_size {n}!"
+            )
+        return _core.tensor_split(input, n, along)
+
+    split.__name__ = name
+    split.__doc__ = f"Views of the pieces along dimension {dim}, as `tensor_split` makes them."
+    return method(split)
+
+
+hsplit = _splits("hsplit", 1, 1)
+vsplit = _splits("vsplit", 0, 2)
+dsplit = _splits("dsplit", 2, 3)
+
+
+def block_diag(*tensors: Tensor) -> Tensor:
+    """A matrix with the given matrices along its diagonal and zeros elsewhere."""
+    blocks = [x.reshape(1, -1) if x.ndim < 2 else x for x in tensors]
+    width = sum(x.size(1) for x in blocks)
+    rows, left = [], 0
+    for x in blocks:
+        rows.append(_core._pad(x, [0, left], [0, width - left - x.size(1)], 0.0))
+        left += x.size(1)
+    return _core.cat(rows)
+
+
+@method
+def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+    """Sums over what was broadcast from `size`: the reverse of `expand`."""
+    target = list(size[0]) if len(size) == 1 and not isinstance(size[0], int) else list(size)
+    extra = self.ndim - len(target)
+    if extra < 0 or any(n not in (1, m) for n, m in zip(target, self.shape[extra:])):
+        raise RuntimeError(f"size {target} is not expandable to size {list(self.shape)}.")
+    dims = [d for d, m in enumerate(self.shape) if d < extra or (target[d - extra] == 1 and m != 1)]
+    return self.sum(dims).reshape(target) if dims else self
+
+
+# ---- other names: views that are always copies, cuts without the bookkeeping of views
+
+
+def expand_copy(input: Tensor, size: Sequence[int]) -> Tensor:
+    """`expand` into new memory."""
+    return input.expand(size).clone()
+
+
+def view_copy(input: Tensor, size: Any) -> Tensor:
+    """`view`, of other sizes or as another type, into new memory."""
+    return input.view(size).clone()
+
+
+def _copying(name: str) -> None:
+    view = getattr(_core, name)
+
+    def copy(*args: Any, **kwargs: Any) -> Any:
+        y = view(*args, **kwargs)
+        return tuple(x.clone() for x in y) if isinstance(y, tuple) else y.clone()
+
+    copy.__name__ = name + "_copy"
+    copy.__doc__ = f"`{name}` into new memory."
+    _add(copy)
+
+
+def _add(f: Callable[..., Any], *names: str) -> None:
+    for name in names or (f.__name__,):
+        globals()[name] = f
+        __all__.append(name)
+
+
+for _name in (
+    "as_strided", "diagonal", "narrow", "permute", "select", "split", "split_with_sizes", "squeeze", "t", "transpose", "unbind",
+    "unfold", "unsqueeze", "view_as_complex", "view_as_real",
+):  # fmt: skip
+    _copying(_name)
+method(globals()["narrow_copy"])
+
+
+@method
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """`split_with_sizes` in pieces that may be written in place."""
+    ends = itertools.accumulate(split_sizes)
+    return tuple(input.narrow(dim, end - n, n) for end, n in zip(ends, split_sizes))
+
+
+@method
+def unsafe_split(input: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """`split` in pieces that may be written in place."""
+    return unsafe_split_with_sizes(input, [y.size(dim) for y in input.detach().split(split_size, dim)], dim)
+
+
+@method
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """`chunk` in pieces that may be written in place."""
+    return unsafe_split_with_sizes(input, [y.size(dim) for y in input.detach().chunk(chunks, dim)], dim)
+
+
+check_all(globals(), out=[name for name in __all__ if name.endswith("_copy")])

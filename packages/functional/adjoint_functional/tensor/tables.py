@@ -1,0 +1,85 @@
+"""Tables: of positions in a tensor, of combinations of elements, of powers."""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from adjoint_core import Tensor, _core
+from adjoint_core._compose import check_all
+
+__all__ = ["cartesian_prod", "combinations", "range", "tril_indices", "triu_indices", "unravel_index", "vander"]
+
+
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """All ways to take r elements of a vector in order, as rows.
+
+    Example: `combinations(tensor([1, 2, 3]))  # tensor([[1, 2], [1, 3], [2, 3]])`
+    """
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    rows = list(choose(builtins.range(input.size(0)), r))
+    at = _core.tensor(rows, dtype=_core.int64).reshape(-1, r)
+    return input[_core._cuda.uploaded(at, input.device)]
+
+
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """All tuples of elements of the given vectors, as rows."""
+    if len(tensors) == 1:
+        return tensors[0].view(-1)
+    return _core.stack([x.reshape(-1) for x in _core.meshgrid(*tensors, indexing="ij")], 1)
+
+
+def _triangle(keep: Callable[[Tensor, int], Tensor], row: int, col: int, offset: int, dtype: Any, device: Any) -> Tensor:
+    inside = keep(_core.ones(row, col, dtype=_core.bool), offset)
+    places = inside.nonzero().T.contiguous().to(dtype or _core.int64)
+    return _core._cuda.uploaded(places, _core.device(device or "cpu"))
+
+
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """The (2, n) positions of the lower triangle of a (row, col) matrix, row by row."""
+    return _triangle(_core.tril, row, col, offset, dtype, device)
+
+
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """The (2, n) positions of the upper triangle of a (row, col) matrix, row by row.
+
+    Example: `triu_indices(2, 2)  # tensor([[0, 0, 1], [0, 1, 1]])`
+    """
+    return _triangle(_core.triu, row, col, offset, dtype, device)
+
+
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:  # noqa: N803
+    """The powers of a vector as columns, from the highest down unless `increasing`."""
+    powers = _core.arange(x.size(0) if N is None else N, device=x.device)
+    return x.unsqueeze(-1) ** (powers if increasing else powers.flip(0))
+
+
+def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """Positions in a flat array as one index for each dimension of `shape`."""
+    if indices.is_floating_point() or indices.is_complex() or indices.dtype is _core.bool:
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if not isinstance(shape, (int, tuple, list)):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    for n in sizes:
+        if not isinstance(n, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
+    if any(n < 0 for n in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
+    out, indices = [], indices.long()  # sizes may be above what a small type holds
+    for n in reversed(sizes):
+        out.append(indices % n)
+        indices = indices // n
+    return tuple(reversed(out))
+
+
+def range(start: float, end: float | None = None, step: float = 1, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Values from `start` to `end`, with `end`: `arange` is the usual one."""
+    first, last = (0, start) if end is None else (start, end)
+    n = int((last - first) / step) + 1
+    return _core.arange(0, n, dtype=dtype or _core.get_default_dtype(), **options) * step + first
+
+
+check_all(globals(), out=("range",))

@@ -1,0 +1,75 @@
+"""A tensor with other values at some positions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adjoint_core import Tensor, _core
+from adjoint_core._compose import check_all, inplace_method, method
+
+__all__ = ["as_strided_scatter", "index_reduce", "put"]
+
+
+def _expect_puttable(x: Tensor, index: Tensor, source: Tensor) -> None:
+    for name, position, value in (("index", 1, index), ("source", 2, source)):
+        if not isinstance(value, Tensor):
+            raise TypeError(f"put_(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
+    if index.dtype != _core.int64:
+        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {index.dtype}")
+    if x.dtype != source.dtype:
+        raise RuntimeError(
+            f"put_(): self and source expected to have the same dtype, but got self.dtype = {x.dtype} and source.dtype = {source.dtype}"
+        )
+    if source.numel() != index.numel():
+        raise IndexError(
+            "put_(): Expected source and index to have the same number of elements, "
+            f"but got source.numel() = {source.numel()}, index.numel() = {index.numel()}"
+        )
+    if x.numel() == 0 and index.numel() > 0:
+        raise IndexError("put_(): Tried to put elements into an empty tensor")
+
+
+@method
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """`input`, seen as a vector, with source at `index`."""
+    _expect_puttable(input, index, source)
+    return input.reshape(-1).index_put((index.reshape(-1),), source.reshape(-1), accumulate).reshape(input.shape)
+
+
+@method
+def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """The in-place form of `put`: where the tensor is contiguous, only what is written is touched."""
+    if not self.is_contiguous():
+        return self.copy_(put(self.clone(), index, source, accumulate))
+    _expect_puttable(self, index, source)
+    self.view(-1).index_put_((index.reshape(-1),), source.reshape(-1), accumulate)
+    return self
+
+
+@inplace_method
+def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:
+    """Row i of `source` along `dim` is reduced ("prod", "mean", "amax", "amin") into row index[i] of `input`."""
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    if input.ndim == 0:
+        row = index_reduce(input.reshape(1), dim, index.reshape(1), source.reshape(1), reduce, include_self=include_self)
+        return row.reshape(())
+    shape = [1] * source.ndim
+    shape[dim] = -1
+    return input.scatter_reduce(dim, index.view(shape).expand_as(source), source, reduce, include_self=include_self)
+
+
+@method
+def as_strided_scatter(
+    input: Tensor, src: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
+    """A copy of the input in which `src` stands where `as_strided` with these arguments looks.
+
+    Example: `as_strided_scatter(zeros(2, 2), ones(2), (2,), (3,))  # tensor([[1., 0.], [0., 1.]])`
+    """
+    y = input.clone()
+    y.as_strided(size, stride, storage_offset).copy_(src)
+    return y
+
+
+check_all(globals(), out=("index_reduce",))
