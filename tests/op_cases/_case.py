@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -72,17 +73,21 @@ class Case:
         rng, inputs = self.rng(seed), self.inputs
         return [leaf.draw(rng, s, imaginary) for leaf, s in zip(inputs, shapes or [i.shape for i in inputs], strict=True)]
 
-    def run(self, ad: Any, tensors: Sequence[Any]) -> Any:
-        """Make the call in `ad` with `tensors` as its inputs."""
+    def bind(self, ad: Any, tensors: Sequence[Any]) -> Callable[[], Any]:
+        """The call in `ad` with `tensors` as its inputs, to be made any number of times."""
         args, kwargs = self._filled(tensors)
         if self.call is not None:
-            return self.call(ad, *args, **kwargs)
+            return partial(self.call, ad, *args, **kwargs)
         if self.name.startswith("Tensor."):
-            return getattr(args[0], self.name.removeprefix("Tensor."))(*args[1:], **kwargs)
+            return partial(getattr(args[0], self.name.removeprefix("Tensor.")), *args[1:], **kwargs)
         function = ad
         for part in self.name.split("."):
             function = getattr(function, part)
-        return function(*args, **kwargs)
+        return partial(function, *args, **kwargs)
+
+    def run(self, ad: Any, tensors: Sequence[Any]) -> Any:
+        """Make the call in `ad` with `tensors` as its inputs."""
+        return self.bind(ad, tensors)()
 
     def run_inplace(self, ad: Any, tensors: Sequence[Any]) -> Any:
         """Make the call so that it overwrites its first tensor, and return what it returns."""

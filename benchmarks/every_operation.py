@@ -1,0 +1,182 @@
+"""Every operation, in every cell, beside PyTorch: distributions, and the worst rows first.
+
+Cells: {small, with gradient, forward mode, vmap, large, large with gradient} x layouts x threads x types. Calls come from the
+table of cases (`--calls cases`) or from PyTorch's own table of operators with its own samples (`--calls samples`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import math
+import time
+import warnings
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from _calls import Call, cases, samples
+from _cells import DTYPES, LARGE, LAYOUTS, MAKE, MODES, Thunk, large_shapes, tensors
+from _compare import ALL_THREADS, LIBRARIES, ad, set_threads, torch
+
+BUDGET = Path(__file__).with_name("every_operation_budget.tsv")
+NOISE = 0.9  # a ratio from here on counts as 1
+
+
+def alternate(thunks: Sequence[Thunk], seconds: float, threads: int) -> list[float]:
+    """The least time of a call of each; on one thread the thread's own, which other programs do not lengthen."""
+    clock = time.thread_time if threads == 1 else time.perf_counter
+    loops, found = [], []
+    for f in thunks:
+        start = clock()
+        f()
+        took = clock() - start
+        if took > 2:
+            raise NotImplementedError("longer than 2 s")
+        loops.append(max(1, min(200, int(0.0004 / max(took, 1e-7)))))
+        found.append(math.inf)
+    end, rounds = time.perf_counter() + seconds, 0
+    while rounds < 3 or (time.perf_counter() < end and rounds < 60):
+        rounds += 1
+        for i, f in enumerate(thunks):
+            start = clock()
+            for _ in range(loops[i]):
+                f()
+            found[i] = min(found[i], (clock() - start) / loops[i])
+    return found
+
+
+def prepare(call: Call, mode: str, layout: str, dtype: str) -> list[Thunk]:
+    """The call in each library, or NotImplementedError where PyTorch cannot make it."""
+    goals = (LARGE, LARGE // 16, LARGE // 256) if mode.startswith("large") else (0,)
+    for goal in goals:
+        for shapes in large_shapes(call, layout, goal) if goal else (None,):
+            thunks = []
+            try:
+                arrays = call.draw(shapes)
+                if goal and sum(a.size for a in arrays) > 8 * goal:
+                    continue
+                for lib in reversed(LIBRARIES):
+                    thunk = MAKE[mode](lib, call, tensors(lib, arrays, dtype, layout == "transposed"))
+                    start = time.thread_time()
+                    thunk()
+                    if lib is torch and time.thread_time() - start > 0.5 and goal > goals[-1]:
+                        raise OverflowError("too long at this size")
+                    thunks.append(thunk)
+            except Exception as fault:
+                if thunks and not isinstance(fault, OverflowError):  # PyTorch has it, adjoint has not
+                    raise LookupError(f"{type(fault).__name__}: {fault}".splitlines()[0]) from fault
+                continue
+            return thunks[::-1]
+    raise NotImplementedError
+
+
+def cells(chosen: argparse.Namespace) -> Iterator[tuple[str, str, int, str]]:
+    for dtype in chosen.types:
+        for threads in dict.fromkeys(chosen.threads):
+            for mode in chosen.modes:
+                for layout in chosen.layouts:
+                    if layout == "contiguous" or mode.startswith("large"):  # strides are nothing to a few elements
+                        yield mode, layout, threads, dtype
+
+
+def picked(call: Call, cell: tuple[Any, ...], share: float) -> bool:
+    """A sample that is the same each time."""
+    return zlib.crc32(repr((call.name, cell)).encode()) % 10_000 < share * 10_000
+
+
+def measure(calls: Sequence[Call], chosen: argparse.Namespace) -> tuple[list[dict[str, Any]], list[str]]:
+    rows, missing = [], []
+    for cell in cells(chosen):
+        mode, layout, threads, dtype = cell
+        set_threads(threads)
+        for call in calls:
+            if not picked(call, cell, chosen.share):
+                continue
+            try:
+                ours, theirs = alternate(prepare(call, mode, layout, dtype), chosen.seconds, threads)
+            except NotImplementedError:
+                continue
+            except LookupError as fault:
+                missing.append(f"{call.name}, {mode}, {dtype}: {fault}")
+                continue
+            rows.append(dict(name=call.name, cell=cell, us=[1e6 * ours, 1e6 * theirs], ratio=theirs / ours))
+            if chosen.json:
+                with chosen.json.open("a") as file:
+                    print(json.dumps(rows[-1]), file=file)
+        gc.collect()
+    return rows, missing
+
+
+def mean(ratios: Sequence[float]) -> float:
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def page(rows: list[dict[str, Any]], missing: list[str], worst: int) -> None:
+    """Distribution by cell, then the worst rows."""
+    print("\n| cell | calls | geometric mean | least | 5 % | 25 % | median | below 1.0 |\n|---|---|---|---|---|---|---|---|")
+    groups: dict[tuple[Any, ...], list[float]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row["cell"]), []).append(row["ratio"])
+    for cell, ratios in groups.items():
+        r = sorted(ratios)
+        at = [r[int(len(r) * q)] for q in (0, 0.05, 0.25, 0.5)]
+        below = sum(x < NOISE for x in r)
+        figures = " | ".join(f"{x:.2f}" for x in (mean(r), *at))
+        print(f"| {', '.join(map(str, cell))} | {len(r)} | {figures} | {below} |")
+    known = reasons()
+    print("\n| call | cell | adjoint us | PyTorch us | times faster | reason |\n|---|---|---|---|---|---|")
+    for row in sorted(rows, key=lambda r: r["ratio"])[:worst]:
+        cell = ", ".join(map(str, row["cell"]))
+        print(
+            f"| {row['name']} | {cell} | {row['us'][0]:.2f} | {row['us'][1]:.2f} | {row['ratio']:.3f} | {known.get((row['name'], cell), '')} |"
+        )
+    if missing:
+        print(f"\nNot possible here, possible there ({len(missing)}):", *sorted(missing)[:worst], sep="\n- ")
+
+
+def reasons() -> dict[tuple[str, str], str]:
+    """The budget file: cells below 1.0, each with why."""
+    lines = BUDGET.read_text().splitlines()[1:] if BUDGET.exists() else []
+    return {(name, cell): why for name, cell, _, why in (line.split("\t") for line in lines)}
+
+
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="parts of names of calls; all without")
+    parser.add_argument("--calls", choices=("cases", "samples"), default="cases")
+    parser.add_argument(
+        "--sample", action="store_const", const=0.06, default=1.0, dest="share", help="some of all cells: minutes"
+    )
+    parser.add_argument("--seconds", type=float, default=0.02, help="a cell")
+    parser.add_argument("--modes", nargs="+", choices=MODES, default=MODES)
+    parser.add_argument("--layouts", nargs="+", choices=LAYOUTS, default=LAYOUTS)
+    parser.add_argument("--types", nargs="+", choices=DTYPES, default=DTYPES)
+    parser.add_argument("--threads", nargs="+", type=int, default=[1, ALL_THREADS])
+    parser.add_argument("--worst", type=int, default=40)
+    parser.add_argument("--json", type=Path, help="all rows, added to this file")
+    return parser.parse_args()
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    chosen = options()
+    if torch is None:
+        raise SystemExit("every_operation: compares with PyTorch, got none installed")
+    calls = [
+        c
+        for c in {"cases": cases, "samples": samples}[chosen.calls]()
+        if not chosen.names or any(n in c.name for n in chosen.names)
+    ]
+    torch.manual_seed(0)
+    ad.manual_seed(0)
+    start = time.perf_counter()
+    rows, missing = measure(calls, chosen)
+    print(f"{len(rows)} cells of {len(calls)} calls in {time.perf_counter() - start:.0f} s")
+    page(rows, missing, chosen.worst)
+
+
+if __name__ == "__main__":
+    main()
