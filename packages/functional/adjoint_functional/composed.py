@@ -5,6 +5,8 @@ from .nn.functional.top_level import *  # noqa: F403
 from .sampling import *  # noqa: F403
 from .signal.spectral import *  # noqa: F403
 from .statistics import *  # noqa: F403
+from .tensor.differences import *  # noqa: F403
+from .tensor.distances import *  # noqa: F403
 from .tensor.elementwise import *  # noqa: F403
 from .tensor.pieces import *  # noqa: F403
 from .tensor.tables import *  # noqa: F403

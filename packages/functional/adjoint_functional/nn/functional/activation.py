@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from adjoint_core import Tensor, _core
@@ -312,3 +313,36 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
         tensor([-3.1698, -2.1698, -0.1698])
     """
     return _core.log_softmax(input, _softmax_dim(dim, input.ndim), dtype)
+
+
+def rrelu(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False) -> Tensor:
+    """x where x >= 0, a random slope times x elsewhere; the mean slope if not `training`."""
+    if lower > upper:
+        raise RuntimeError(f"rrelu: Lower bound should be less than or equal to the upper bound, got {lower} and {upper}")
+    slope = _core.rand_like(input) * (upper - lower) + lower if training else (lower + upper) / 2
+    return write(input, _core.where(input >= 0, input, input * slope), inplace)
+
+
+def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
+    """A sample of the relaxed categorical distribution; `hard` gives one-hot values with the gradient of the soft ones."""
+    noise = -_core.empty_like(logits).copy_(-(1 - _core.rand_like(logits)).log()).log()
+    soft = ((logits + noise) / tau).softmax(dim)
+    if not hard:
+        return soft
+    one = _core.zeros_like(logits).scatter_(dim, soft.detach().argmax(dim, keepdim=True), 1.0)
+    return one - soft.detach() + soft
+
+
+def _in_place(f: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def write_here(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        return f(input, *args, **kwargs, inplace=True)
+
+    write_here.__name__ = f.__name__ + "_"
+    write_here.__doc__ = f"`{f.__name__}` in place."
+    return write_here
+
+
+celu_, elu_, hardtanh_, leaky_relu_ = (_in_place(f) for f in (celu, elu, hardtanh, leaky_relu))
+
+
+relu_, rrelu_, selu_, threshold_ = (_in_place(f) for f in (relu, rrelu, selu, threshold))

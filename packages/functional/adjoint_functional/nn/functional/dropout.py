@@ -1,4 +1,4 @@
-"""Noise: dropout of channels, rrelu, gumbel_softmax, for `nn.functional`."""
+"""Dropout: of elements and of whole channels."""
 
 from __future__ import annotations
 
@@ -7,22 +7,37 @@ from adjoint_core import Tensor, _core
 from .activation import write
 
 
-def rrelu(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False) -> Tensor:
-    """x where x >= 0, a random slope times x elsewhere; the mean slope if not `training`."""
-    if lower > upper:
-        raise RuntimeError(f"rrelu: Lower bound should be less than or equal to the upper bound, got {lower} and {upper}")
-    slope = _core.rand_like(input) * (upper - lower) + lower if training else (lower + upper) / 2
-    return write(input, _core.where(input >= 0, input, input * slope), inplace)
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Zeroes elements with probability p and scales the others by 1 / (1 - p).
+
+    Example::
+
+        >>> ad.nn.functional.dropout(ad.ones(3), training=False)
+        tensor([1., 1., 1.])
+    """
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    return write(input, _core._dropout(input, p, training), inplace)
 
 
-def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
-    """A sample of the relaxed categorical distribution; `hard` gives one-hot values with the gradient of the soft ones."""
-    noise = -_core.empty_like(logits).copy_(-(1 - _core.rand_like(logits)).log()).log()
-    soft = ((logits + noise) / tau).softmax(dim)
-    if not hard:
-        return soft
-    one = _core.zeros_like(logits).scatter_(dim, soft.detach().argmax(dim, keepdim=True), 1.0)
-    return one - soft.detach() + soft
+def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """Dropout that keeps mean and variance of selu activations.
+
+    Example::
+
+        >>> ad.nn.functional.alpha_dropout(ad.ones(3))
+        tensor([1., 1., 1.])
+    """
+    if not 0 <= p <= 1:
+        raise ValueError(f"alpha_dropout: dropout probability has to be between 0 and 1, but got {p}")
+    if not training or p == 0:
+        return input
+    if p == 1:
+        return write(input, input * 0, inplace)
+    dropped = -1.7580993408473766
+    a = ((1 - p) * (1 + p * dropped**2)) ** -0.5
+    keep = _core.rand_like(input) >= p
+    return write(input, _core.where(keep, input, dropped) * a - a * dropped * p, inplace)
 
 
 def _channels(name: str, ndims: tuple[int, ...], x: Tensor, p: float, training: bool, inplace: bool) -> Tensor:

@@ -107,3 +107,15 @@ def embedding_bag(
         return total
     counts = _core.zeros(bags, dtype=_core.int64, device=bag.device).index_add(0, bag, _core.ones_like(bag))
     return total / counts.clamp_min(1).unsqueeze(1)
+
+
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+    """A new last dimension of zeros, with a one at the index.
+
+    Example::
+
+        >>> ad.nn.functional.one_hot(ad.tensor([0, 2]), 3)
+        tensor([[1, 0, 0],
+                [0, 0, 1]])
+    """
+    return _core._one_hot(tensor, num_classes)

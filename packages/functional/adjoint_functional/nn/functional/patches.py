@@ -1,19 +1,10 @@
-"""Patches, channel orders and pools of `nn.functional`, made of indexing."""
+"""Patches of images, and channels in other orders."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import Any
-
 from adjoint_core import Tensor, _core
 
-from .convolution import _tuple
-
-Ints = int | Sequence[int]
-
-
-# ---- patches
+from .window_sizes import Ints, per_dimension
 
 
 def _patch_index(device: _core.device, size: int, kernel: int, dilation: int, padding: int, stride: int) -> Tensor:
@@ -33,7 +24,7 @@ def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints =
     """The patches of images, (n, c, h, w) -> (n, c * kh * kw, patches)."""
     if input.ndim == 3:
         return unfold(input.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0)
-    k, d, p, s = (_tuple(v, 2) for v in (kernel_size, dilation, padding, stride))
+    k, d, p, s = (per_dimension(v, 2) for v in (kernel_size, dilation, padding, stride))
     n, c, h, w = input.shape
     rows, columns = (_patch_index(input.device, size, k[i], d[i], p[i], s[i]) for i, size in enumerate((h, w)))
     padded = _core._pad(input, [0, 0, p[0], p[1]], [0, 0, p[0], p[1]], 0.0)
@@ -47,7 +38,7 @@ def fold(
     """Adds patches up into images, (n, c * kh * kw, patches) -> (n, c, h, w): the transpose of `unfold`."""
     if input.ndim == 2:
         return fold(input.unsqueeze(0), output_size, kernel_size, dilation, padding, stride).squeeze(0)
-    o, k, d, p, s = (_tuple(v, 2) for v in (output_size, kernel_size, dilation, padding, stride))
+    o, k, d, p, s = (per_dimension(v, 2) for v in (output_size, kernel_size, dilation, padding, stride))
     rows, columns = (_patch_index(input.device, o[i], k[i], d[i], p[i], s[i]) for i in (0, 1))
     n, c = input.size(0), input.size(1) // (k[0] * k[1])
     patches = input.reshape(n, c, k[0], k[1], rows.size(1), columns.size(1))
@@ -104,77 +95,3 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     if groups <= 0 or c % groups:
         raise RuntimeError(f"channel_shuffle: the number of channels must be divisible by groups, got {c} and {groups}")
     return input.reshape(n, groups, c // groups, *rest).transpose(1, 2).reshape(input.shape)
-
-
-# ---- pooling and normalisation
-
-
-def lp_pool1d(input: Tensor, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """(sum x**p)**(1/p) over windows of a line."""
-    from .convolution import avg_pool1d
-
-    y = avg_pool1d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
-    return (y.sign() * y.abs().relu() * kernel_size).pow(1 / norm_type)
-
-
-def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Ints, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """(sum x**p)**(1/p) over windows of an image."""
-    from .convolution import avg_pool2d
-
-    y = avg_pool2d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
-    return (y.sign() * y.abs().relu() * math.prod(_tuple(kernel_size, 2))).pow(1 / norm_type)
-
-
-def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
-    """x divided by a power of the mean square over `size` neighbouring channels."""
-    if input.ndim < 3:
-        raise ValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
-    before, after = [0] * input.ndim, [0] * input.ndim
-    before[1], after[1] = size // 2, (size - 1) // 2
-    mean = _core._pad(input * input, before, after, 0.0).unfold(1, size, 1).mean(-1)
-    return input / (mean * alpha + k).pow(beta)
-
-
-def _adaptive_max(input: Tensor, sizes: Sequence[int | None], n: int) -> tuple[Tensor, Tensor]:
-    """The maximum of each cell of a grid over the last n dimensions, with its position in them."""
-    if len(sizes) != n:
-        raise RuntimeError(f"adaptive_max_pool{n}d: output_size must be {n} sizes, got {len(sizes)}")
-    if input.ndim not in (n + 1, n + 2):
-        raise ValueError(f"adaptive_max_pool{n}d: Input dimension should be {n + 1} or {n + 2}, got {input.ndim}")
-    shape = input.shape[-n:]
-    cells = [m if s is None else s for s, m in zip(sizes, shape)]
-    values, at = [], []
-    for flat in _core.arange(math.prod(cells)).tolist():
-        x, offset, steps = input, 0, []
-        for d, (out, m) in enumerate(zip(cells, shape)):
-            i = flat // math.prod(cells[d + 1 :]) % out
-            start, end = i * m // out, -(-(i + 1) * m // out)
-            x = x.narrow(d - n, start, end - start)
-            offset = offset * m + start
-            steps.append(end - start)
-        value, where = x.flatten(-n).max(-1)
-        position = _core.zeros_like(where)
-        for d, m in enumerate(shape):
-            position = position * m + where // math.prod(steps[d + 1 :]) % steps[d]
-        values.append(value)
-        at.append(position + offset)
-    full = [*input.shape[:-n], *cells]
-    return _core.stack(values, -1).reshape(full), _core.stack(at, -1).reshape(full)
-
-
-def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """The maximum of each of `output_size` parts of a line."""
-    pair = _adaptive_max(input, _tuple(output_size, 1), 1)
-    return pair if return_indices else pair[0]
-
-
-def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """The maximum of each cell of a grid of `output_size` over a volume; None keeps a size."""
-    pair = _adaptive_max(input, [None] * 3 if output_size is None else _tuple(output_size, 3), 3)
-    return pair if return_indices else pair[0]
-
-
-def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """The maximum of each cell of a grid of `output_size`; None keeps a size."""
-    pair = _adaptive_max(input, [None] * 2 if output_size is None else _tuple(output_size, 2), 2)
-    return pair if return_indices else pair[0]

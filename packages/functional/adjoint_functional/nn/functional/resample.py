@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from adjoint_core import Tensor, _core
 
-from .convolution import Ints, _adaptive_last, _tuple
+from .adaptive_pooling import adaptive_mean
+from .window_sizes import Ints, per_dimension
 
 SHARPNESS = -0.75
 "a of Keys' cubic kernel; -1/2 where an image is made smaller with antialiasing."
@@ -112,7 +113,7 @@ def interpolate(
         raise ValueError("only one of size or scale_factor should be defined")
     scales: Sequence[float | None] = [None] * n
     if scale_factor is None:
-        sizes = _tuple(size, n)  # type: ignore[arg-type]
+        sizes = per_dimension(size, n)  # type: ignore[arg-type]
     else:
         factors = list(scale_factor) if isinstance(scale_factor, Sequence) else [scale_factor] * n
         sizes = [math.floor(m * f) for m, f in zip(input.shape[2:], factors)]
@@ -122,7 +123,7 @@ def interpolate(
             f"interpolate: Input and output sizes should be greater than 0, but got input {list(input.shape[2:])} and output {sizes}"
         )
     if mode == "area":
-        return _adaptive_last(input, sizes, n)
+        return adaptive_mean(input, sizes, n)
     kept_is_copied = antialias or "linear" in mode or (mode == "nearest" and n == 2)  # in PyTorch, whatever the scale
     for dim, (out, scale) in enumerate(zip(sizes, scales), 2):
         if out == input.size(dim) and kept_is_copied:

@@ -8,7 +8,7 @@ from typing import Any
 
 from adjoint_core import Tensor, _core
 
-from .convolution import _tuple
+from .window_sizes import per_dimension
 
 
 def _unpool(
@@ -19,8 +19,8 @@ def _unpool(
         raise RuntimeError(
             f"{name}: expected input and indices to be of the same shape, got {list(input.shape)} and {list(indices.shape)}"
         )
-    kernel = _tuple(kernel_size, n)
-    step, pad = kernel if stride is None else _tuple(stride, n), _tuple(padding, n)
+    kernel = per_dimension(kernel_size, n)
+    step, pad = kernel if stride is None else per_dimension(stride, n), per_dimension(padding, n)
     usual = [(m - 1) * s - 2 * p + k for m, s, p, k in zip(input.shape[-n:], step, pad, kernel)]
     sizes = usual if output_size is None else list(output_size)[-n:]
     for size, default, s in zip(sizes, usual, step):

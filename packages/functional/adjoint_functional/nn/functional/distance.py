@@ -1,0 +1,30 @@
+"""Distances and angles between vectors."""
+
+from __future__ import annotations
+
+from adjoint_core import Tensor, _core
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """The cosine of the angle between vectors along `dim`.
+
+    Example::
+
+        >>> ad.nn.functional.cosine_similarity(ad.tensor([[1., 0.]]), ad.tensor([[3., 4.]]))
+        tensor([0.6000])
+    """
+    x1, x2 = _core.broadcast_tensors(x1, x2)
+    a = x1 / x1.norm(2, dim, keepdim=True).clamp_min(eps)
+    b = x2 / x2.norm(2, dim, keepdim=True).clamp_min(eps)
+    return (a * b).sum(dim)
+
+
+def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
+    """The norm of x1 - x2 + eps along the last dimension.
+
+    Example::
+
+        >>> ad.nn.functional.pairwise_distance(ad.zeros(1, 2), ad.tensor([[3., 4.]]))
+        tensor([5.0000])
+    """
+    return (x1 - x2 + eps).norm(p, -1, keepdim)

@@ -1,0 +1,1 @@
+"""Losses: of classes, of numbers, of orders and distances, of sequences of labels."""

@@ -1,0 +1,186 @@
+"""Losses of classes and of truth values."""
+
+from __future__ import annotations
+
+from adjoint_core import Tensor, _core
+
+from .reduction import reduced, reduction_of
+
+
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Minus the log-probability of the target class; input is (n, classes, ...).
+
+    Example::
+
+        >>> ad.nn.functional.nll_loss(ad.tensor([[-0.5, -1.]]), ad.tensor([1]))
+        tensor(1.)
+    """
+    reduction = reduction_of(size_average, reduce, reduction)
+    return _core._nll_loss(input, target, weight, reduction, ignore_index)
+
+
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """nll_loss of log_softmax; `target` holds class indices or probabilities.
+
+    Example::
+
+        >>> ad.nn.functional.cross_entropy(ad.tensor([[0., 0.]]), ad.tensor([1]))
+        tensor(0.6931)
+    """
+    reduction = reduction_of(size_average, reduce, reduction)
+    return _core._cross_entropy(input, target, weight, reduction, ignore_index, label_smoothing)
+
+
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """-(t log p + (1 - t) log(1 - p)) for probabilities p.
+
+    Example::
+
+        >>> ad.nn.functional.binary_cross_entropy(ad.tensor([0.5]), ad.tensor([1.]))
+        tensor(0.6931)
+    """
+    reduction = reduction_of(size_average, reduce, reduction)
+    return _core._binary_cross_entropy(input, target, weight, reduction)
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """binary_cross_entropy of sigmoid(x), without overflow.
+
+    Example::
+
+        >>> ad.nn.functional.binary_cross_entropy_with_logits(ad.tensor([0.]), ad.tensor([1.]))
+        tensor(0.6931)
+    """
+    reduction = reduction_of(size_average, reduce, reduction)
+    if target.shape != input.shape:
+        raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    return _core._binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
+
+
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
+    """target * (log(target) - input), for log-probabilities `input`.
+
+    Example::
+
+        >>> ad.nn.functional.kl_div(ad.tensor([0.5, 0.5]).log(), ad.tensor([0.25, 0.75]), reduction='sum')
+        tensor(0.1308)
+    """
+    reduction = reduction_of(size_average, reduce, reduction)
+    if reduction == "batchmean":
+        return _core._kl_div(input, target, "sum", log_target) / input.size(0)
+    return _core._kl_div(input, target, reduction, log_target)
+
+
+def soft_margin_loss(
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+) -> Tensor:
+    """log(1 + exp(-target * x)).
+
+    Example::
+
+        >>> ad.nn.functional.soft_margin_loss(ad.tensor([0.]), ad.tensor([1.]))
+        tensor(0.6931)
+    """
+    reduction = reduction_of(size_average, reduce, reduction)
+    return reduced(_core._softplus(-target * input, 1.0, 1e30), reduction)
+
+
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The mean over classes of max(0, margin - x[target] + x)**p, without the target itself."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    if p not in (1, 2):
+        raise ValueError(f"multi_margin_loss: only p == 1 and p == 2 supported, got {p}")
+    if weight is not None and weight.ndim != 1:
+        raise ValueError(f"multi_margin_loss: weight must be one-dimensional, got {weight.ndim} dimensions")
+    x, y = (input.reshape(1, -1), target.reshape(1)) if input.ndim < 2 else (input, target)
+    gap = (margin - x.gather(1, y.unsqueeze(1)) + x).clamp_min(0)
+    terms = gap if p == 1 else gap * gap
+    if weight is not None:
+        terms = terms * weight[y].unsqueeze(1)
+    terms = terms.masked_fill(_core.arange(x.size(1), device=y.device) == y.unsqueeze(1), 0.0)
+    loss = terms.sum(1) / x.size(1)
+    return reduced(loss.squeeze(0) if input.ndim < 2 else loss, reduction)
+
+
+def multilabel_margin_loss(
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+) -> Tensor:
+    """The mean over classes of max(0, 1 - x[j] + x[i]) for each target j and each class i that is none.
+
+    The targets of a row stand in front; the first -1 ends them.
+    """
+    reduction = reduction_of(size_average, reduce, reduction)
+    if target.shape != input.shape:
+        raise RuntimeError(
+            f"multilabel_margin_loss: inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
+        )
+    x, y = (input.reshape(1, -1), target.reshape(1, -1)) if input.ndim < 2 else (input, target)
+    counts = (y >= 0).long().cumprod(1).bool()
+    classes = y.clamp_min(0)
+    taken = _core.zeros(x.shape, dtype=_core.int64).scatter_add(1, classes, counts.long()) > 0
+    gaps = (1 - x.gather(1, classes).unsqueeze(2) + x.unsqueeze(1)).clamp_min(0)
+    wanted = counts.unsqueeze(2) & ~taken.unsqueeze(1)
+    loss = _core.where(wanted, gaps, 0.0).sum((1, 2)) / x.size(1)
+    return reduced(loss.squeeze(0) if input.ndim < 2 else loss, reduction)
+
+
+def multilabel_soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The mean over classes of the binary cross-entropy of logits."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    loss = -(target * _core._logsigmoid(input) + (1 - target) * _core._logsigmoid(-input))
+    return reduced((loss if weight is None else loss * weight).mean(-1), reduction)

@@ -1,0 +1,124 @@
+"""Losses of distances and of orders between inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from adjoint_core import Tensor, _core
+
+from .reduction import reduced, reduction_of
+
+
+def hinge_embedding_loss(
+    input: Tensor,
+    target: Tensor,
+    margin: float = 1.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """x where target is 1, max(0, margin - x) where it is -1, and their sum elsewhere.
+
+    Example::
+
+        >>> ad.nn.functional.hinge_embedding_loss(ad.tensor([0.5, 0.25]), ad.tensor([1., -1.]))
+        tensor(0.6250)
+    """
+    reduction = reduction_of(size_average, reduce, reduction)
+    loss = _core.where(target != -1, input, 0.0) + _core.where(target != 1, (margin - input).clamp_min(0), 0.0)
+    return reduced(loss, reduction)
+
+
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """max(0, -target * (x1 - x2) + margin).
+
+    Example::
+
+        >>> ad.nn.functional.margin_ranking_loss(ad.tensor([1.]), ad.tensor([3.]), ad.tensor([1.]))
+        tensor(2.)
+    """
+    reduction = reduction_of(size_average, reduce, reduction)
+    return reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)
+
+
+def cosine_embedding_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """1 - cos where target is 1, max(0, cos - margin) where it is -1.
+
+    Example::
+
+        >>> ad.nn.functional.cosine_embedding_loss(ad.tensor([[1., 0.]]), ad.tensor([[0., 1.]]), ad.tensor([1.]))
+        tensor(1.)
+    """
+    reduction = reduction_of(size_average, reduce, reduction)
+    eps = 1e-12
+    cos = (input1 * input2).sum(-1) / ((input1.square().sum(-1) + eps) * (input2.square().sum(-1) + eps)).sqrt()
+    loss = _core.where(target == 1, 1 - cos, 0.0) + _core.where(target == -1, (cos - margin).clamp_min(0), 0.0)
+    return reduced(loss, reduction)
+
+
+def _expect_margin(name: str, margin: float) -> None:
+    if margin <= 0:
+        raise ValueError(f"{name}: margin must be greater than 0, got {margin}")
+
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """max(0, |anchor - positive| - |anchor - negative| + margin).
+
+    Example::
+
+        >>> ad.nn.functional.triplet_margin_loss(ad.tensor([[0., 0.]]), ad.tensor([[0., 3.]]), ad.tensor([[4., 0.]]))
+        tensor(0.)
+    """
+    reduction = reduction_of(size_average, reduce, reduction)
+    _expect_margin("triplet_margin_loss", margin)
+    distance: Callable[[Tensor, Tensor], Tensor] = lambda a, b: (a - b + eps).norm(p, -1)  # noqa: E731
+    far = distance(anchor, negative)
+    if swap:
+        far = _core.minimum(far, distance(positive, negative))
+    return reduced((distance(anchor, positive) - far + margin).clamp_min(0), reduction)
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin), with a distance of one's own."""
+    _expect_margin("triplet_margin_with_distance_loss", margin)
+    distance = distance_function or (lambda a, b: (a - b + 1e-6).norm(2, -1))
+    far = distance(anchor, negative)
+    if swap:
+        far = _core.minimum(far, distance(positive, negative))
+    return reduced((distance(anchor, positive) - far + margin).clamp_min(0), reduction)

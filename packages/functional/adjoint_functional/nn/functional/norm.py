@@ -1,0 +1,133 @@
+"""Normalisation: over features, channels, groups, neighbours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from adjoint_core import Tensor, _core
+
+
+def layer_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+) -> Tensor:
+    """Zero mean and unit variance over the last dimensions, then weight and bias.
+
+    Example::
+
+        >>> ad.nn.functional.layer_norm(ad.tensor([1., 3.]), (2,))
+        tensor([-1.0000,  1.0000])
+    """
+    return _core._layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None) -> Tensor:
+    """Unit mean square over the last dimensions, then weight.
+
+    Example::
+
+        >>> ad.nn.functional.rms_norm(ad.tensor([3., 3.]), (2,))
+        tensor([1., 1.])
+    """
+    return _core._rms_norm(input, normalized_shape, weight, eps)
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Zero mean and unit variance for each channel (dimension 1), then weight and bias.
+
+    Example::
+
+        >>> ad.nn.functional.batch_norm(ad.tensor([[1.], [3.]]), None, None, training=True)
+        tensor([[-1.0000],
+                [ 1.0000]])
+    """
+    if training and input.numel() == input.size(1):
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
+    return _core._batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+def _affine(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+    shape = [1, -1] + [1] * (x.ndim - 2)
+    x = x if weight is None else x * weight.view(shape)
+    return x if bias is None else x + bias.view(shape)
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Zero mean and unit variance for each sample and channel, then weight and bias.
+
+    Example::
+
+        >>> ad.nn.functional.instance_norm(ad.tensor([[[1., 3.]]]))
+        tensor([[[-1.0000,  1.0000]]])
+    """
+    if not use_input_stats:
+        return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    n, c = input.shape[:2]
+    for running, batch in ((running_mean, input.flatten(2).mean(2)), (running_var, input.flatten(2).var(2))):
+        if running is not None:
+            running.data.copy_((1 - momentum) * running.data + momentum * batch.data.mean(0))
+    return _affine(layer_norm(input.reshape(n * c, -1), [input.numel() // (n * c)], eps=eps).view_as(input), weight, bias)
+
+
+def group_norm(
+    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+) -> Tensor:
+    """Zero mean and unit variance over each of `num_groups` groups of channels, then weight and bias.
+
+    Example::
+
+        >>> ad.nn.functional.group_norm(ad.tensor([[1., 3.]]), 1)
+        tensor([[-1.0000,  1.0000]])
+    """
+    if input.ndim < 2:
+        raise RuntimeError(f"group_norm: Expected at least 2 dimensions for input tensor but received {input.ndim}")
+    if num_groups <= 0:
+        raise RuntimeError(f"group_norm: Expected num_groups to be greater than 0, got {num_groups}")
+    n, c = input.shape[:2]
+    if c % num_groups:
+        raise RuntimeError(
+            "group_norm: Expected number of channels in input to be divisible by num_groups, "
+            f"but got input of shape {list(input.shape)} and num_groups={num_groups}"
+        )
+    size = c // num_groups * math.prod(input.shape[2:])
+    return _affine(layer_norm(input.reshape(n * num_groups, size), [size], eps=eps).view(input.shape), weight, bias)
+
+
+def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
+    """x divided by its norm along `dim`, or by eps where that is larger.
+
+    Example::
+
+        >>> ad.nn.functional.normalize(ad.tensor([[3., 4.]]))
+        tensor([[0.6000, 0.8000]])
+    """
+    return input / input.norm(p, dim, keepdim=True).clamp_min(eps)
+
+
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
+    """x divided by a power of the mean square over `size` neighbouring channels."""
+    if input.ndim < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
+    before, after = [0] * input.ndim, [0] * input.ndim
+    before[1], after[1] = size // 2, (size - 1) // 2
+    mean = _core._pad(input * input, before, after, 0.0).unfold(1, size, 1).mean(-1)
+    return input / (mean * alpha + k).pow(beta)

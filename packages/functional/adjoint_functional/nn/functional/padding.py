@@ -1,0 +1,45 @@
+"""Padding: with a constant, or with what the tensor has elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adjoint_core import Tensor, _core
+
+
+def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
+    """Pads from the last dimension on: (left, right, top, bottom, ...); negative amounts crop.
+
+    Example::
+
+        >>> ad.nn.functional.pad(ad.tensor([1., 2.]), (1, 2))
+        tensor([0., 1., 2., 0., 0.])
+    """
+    if len(pad) % 2 or len(pad) > 2 * input.ndim:
+        raise RuntimeError("Padding length must be divisible by 2 and at most twice the number of dimensions of the input.")
+    before, after = [0] * input.ndim, [0] * input.ndim
+    for i in range(len(pad) // 2):
+        before[-1 - i], after[-1 - i] = pad[2 * i], pad[2 * i + 1]
+    if mode == "constant":
+        if isinstance(value, complex):
+            inside = _core._pad(_core.ones_like(input, dtype=_core.bool), before, after, 0.0)
+            return _core.where(inside, _core._pad(input, before, after, 0.0), value)
+        return _core._pad(input, before, after, float(value or 0.0))
+    for dim, (left, right) in enumerate(zip(before, after, strict=True)):
+        if left or right:
+            input = input.index_select(dim, _core._cuda.uploaded(_source(mode, input.size(dim), left, right), input.device))
+    return input
+
+
+def _source(mode: str, n: int, left: int, right: int) -> Tensor:
+    at = _core.arange(-left, n + right)
+    if mode == "replicate":
+        return at.clamp(0, n - 1)
+    if mode == "circular":
+        first, last = max(-left, 0), n - max(-right, 0)  # what is cropped does not come round again
+        return (at - first) % (last - first) + first
+    if mode != "reflect":
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    if max(left, right) >= n:
+        raise RuntimeError(f"pad: reflected padding must be smaller than the dimension, got {max(left, right)} for {n}")
+    return n - 1 - (n - 1 - at.abs()).abs()

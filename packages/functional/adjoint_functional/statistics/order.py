@@ -1,0 +1,127 @@
+"""Quantiles, medians, modes and counts; means without NaN."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from adjoint_core import Tensor, _core, _results
+from adjoint_core._compose import check_all, method
+
+__all__ = ["histc", "mode", "nanmean", "nanmedian", "nanquantile", "quantile"]
+
+
+def _quantile(x: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: str, skip_nan: bool, name: str) -> Tensor:
+    if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
+        raise RuntimeError(
+            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
+        )
+    if not x.is_floating_point():
+        raise RuntimeError(f"{name}() input tensor must be either float or double dtype, got {x.dtype}")
+    q = q if isinstance(q, Tensor) else _core.tensor(q, dtype=x.dtype, device=x.device)
+    if q.ndim > 1:
+        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor, got {q.ndim} dimensions")
+    if q.dtype is not x.dtype:
+        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor, got {q.dtype} and {x.dtype}")
+    if not all(0 <= v <= 1 for v in q.reshape(-1).tolist()):
+        raise RuntimeError(f"{name}() q must be in the range [0, 1], got {q}")
+    dim = dim if x.ndim else None
+    shape = [1] * x.ndim if dim is None else [1 if d == dim % x.ndim else n for d, n in enumerate(x.shape)]
+    x = (x.reshape(-1) if dim is None else x.movedim(dim, -1)).sort(-1).values
+    if x.size(-1) == 0:
+        raise RuntimeError(f"{name}() input tensor must be non-empty")
+    y = _at_quantiles(x, q.reshape(-1), interpolation, skip_nan).movedim(-1, 0)
+    if keepdim:
+        y = y.reshape([-1, *shape])
+    return y if q.ndim else y.squeeze(0)
+
+
+def _at_quantiles(x: Tensor, q: Tensor, interpolation: str, skip_nan: bool) -> Tensor:
+    """Sorted rows (..., n) at quantiles (k,): (..., k)."""
+    nan = x.isnan()
+    last = (~nan).sum(-1, keepdim=True).clamp_min(1) - 1 if skip_nan else x.size(-1) - 1
+    rank = (q * last).expand(*x.shape[:-1], q.numel())
+    below, above = rank.detach().floor(), rank.detach().ceil()
+    if interpolation in ("lower", "higher", "nearest"):
+        at = {"lower": below, "higher": above, "nearest": rank.detach().round()}[interpolation]
+        y = x.gather(-1, at.long())
+    else:
+        weight = _core.full_like(below, 0.5) if interpolation == "midpoint" else rank - below
+        y = _core.lerp(x.gather(-1, below.long()), x.gather(-1, above.long()), weight)
+    unknown = nan.all(-1, keepdim=True) if skip_nan else nan.any(-1, keepdim=True)
+    return y.masked_fill(unknown, math.nan)
+
+
+@method
+def quantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear") -> Tensor:
+    """The q-quantiles along `dim` (of all elements, if none); several `q` give a new first dimension.
+
+    Example: `quantile(tensor([0.0, 1.0, 3.0]), 0.75)  # tensor(2.)`
+    """
+    return _quantile(input, q, dim, keepdim, interpolation, False, "quantile")
+
+
+@method
+def nanquantile(
+    input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
+    """Quantiles of the elements that are not NaN."""
+    return _quantile(input, q, dim, keepdim, interpolation, True, "nanquantile")
+
+
+@method
+def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """The mean of the elements that are not NaN."""
+    return _core.nansum(input, dim, keepdim, dtype=dtype) / (~input.isnan()).sum(dim, keepdim)
+
+
+@method
+def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The lower median of the elements that are not NaN, along `dim` with its indices."""
+    x, along = (input.reshape(-1), 0) if dim is None else (input, dim)
+    values, order = x.sort(along)
+    middle = ((~values.isnan()).sum(along, keepdim=True) - 1).clamp_min(0) // 2
+    value, index = values.gather(along, middle), order.gather(along, middle)
+    if not keepdim or dim is None:
+        value, index = value.squeeze(along), index.squeeze(along)
+    if dim is not None:
+        return _results.nanmedian(value, index)
+    if not x.is_floating_point():
+        return value
+    equal = (x == value) | (x.isnan() & value.isnan())
+    return _core.where(equal, x, -math.inf).amax()  # all that equal the median share its gradient
+
+
+@method
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
+    """The most frequent value along `dim`, the smallest of those, and its last index.
+
+    Example: `mode(tensor([1, 2, 2])).values  # tensor(2)`
+    """
+    if input.ndim == 0:
+        return _results.mode(input.clone(), _core.zeros_like(input, dtype=_core.int64))
+    values, order = input.sort(dim, stable=True)
+    v = values.detach().movedim(dim, -1)
+    count = (v.unsqueeze(-1) == v.unsqueeze(-2)).sum(-1)
+    first = count.argmax(-1, keepdim=True)
+    last = (first + count.gather(-1, first) - 1).movedim(-1, dim)
+    value, index = values.gather(dim, last), order.gather(dim, last)
+    return _results.mode(value, index) if keepdim else _results.mode(value.squeeze(dim), index.squeeze(dim))
+
+
+@method
+def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
+    """How many elements fall into each of `bins` equal parts of [min, max], which default to the extremes. Has no gradient."""
+    x = input.detach().reshape(-1)
+    low, high = (_core.full((), float(v), dtype=x.dtype, device=x.device) for v in (min, max))
+    if min == max and x.numel():
+        low, high = x.amin(), x.amax()
+    one_value = low == high
+    low, high = _core.where(one_value, low - 1, low), _core.where(one_value, high + 1, high)
+    part = ((x - low) * (bins / (high - low))).clamp(0, bins - 1).long()
+    outside = ~((x >= low) & (x <= high))
+    part = part.masked_fill(outside, bins)
+    return _core.zeros(bins + 1, dtype=x.dtype, device=x.device).scatter_add(0, part, _core.ones_like(x))[:bins]
+
+
+check_all(globals(), out=("histc", "mode", "nanmean", "nanmedian", "nanquantile", "quantile"))

@@ -1,0 +1,101 @@
+"""Integrals and derivatives of samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from adjoint_core import Tensor, _core
+from adjoint_core._compose import check_all, method
+
+__all__ = ["cumulative_trapezoid", "gradient", "trapezoid", "trapz"]
+
+
+def _areas(y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Tensor:
+    n = y.size(dim)
+    middle = (y.narrow(dim, 1, n - 1) + y.narrow(dim, 0, n - 1)) / 2 if n else y.narrow(dim, 0, 0)
+    if x is None:
+        return middle * (1 if dx is None else dx)
+    if dx is not None:
+        raise RuntimeError("trapezoid() can't have both x and dx")
+    if x.ndim == 1:
+        return middle * x.diff().reshape([-1] + [1] * ((-dim - 1) if dim < 0 else y.ndim - 1 - dim))
+    return middle * x.diff(dim=dim)
+
+
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
+    """The integral along `dim` by the trapezoidal rule, at positions `x` or steps of `dx` (1).
+
+    Example: `trapezoid(tensor([1.0, 2.0, 3.0]))  # tensor(4.)`
+    """
+    return _areas(y, x, dx, dim).sum(dim)
+
+
+def trapz(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
+    """Another name of `trapezoid`."""
+    return trapezoid(y, x, dx=dx, dim=dim)
+
+
+def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
+    """The running integral along `dim`, one element shorter than y."""
+    return _areas(y, x, dx, dim).cumsum(dim)
+
+
+def _differences(y: Tensor, x: Tensor, edge_order: int) -> Tensor:
+    """dy/dx along the last dimension: second order inside, of `edge_order` at the edges."""
+    h = x.diff()
+    left, right = h[:-1], h[1:]
+    inside = (
+        -right / (left * (left + right)) * y[..., :-2]
+        + (right - left) / (left * right) * y[..., 1:-1]
+        + left / (right * (left + right)) * y[..., 2:]
+    )
+    slopes = y.diff() / h
+    first, last = slopes[..., :1], slopes[..., -1:]
+    if edge_order == 2:
+        first = first - (slopes[..., 1:2] - first) * h[0] / (h[0] + h[1])
+        last = last + (last - slopes[..., -2:-1]) * h[-1] / (h[-1] + h[-2])
+    return _core.cat([first, inside, last], -1)
+
+
+@method
+def gradient(
+    input: Tensor, *, spacing: Any = None, dim: int | Sequence[int] | None = None, edge_order: int = 1
+) -> tuple[Tensor, ...]:
+    """Finite differences of samples along each of `dim` (all), as a tuple.
+
+    Arguments:
+        spacing: the step (1), one for each dimension, or tensors of positions.
+        edge_order: 1 or 2, the accuracy at the edges.
+    Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
+    """
+    if edge_order not in (1, 2):
+        raise RuntimeError(f"gradient only supports edge_order=1 and edge_order=2, got {edge_order}")
+    dims = range(input.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
+    for d in dims:
+        if sum(d % max(input.ndim, 1) == e % max(input.ndim, 1) for e in dims) > 1:
+            raise RuntimeError(f"gradient: dim {d} appears multiple times in the list of dims")
+    spacing = 1 if spacing is None else spacing
+    steps = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(dims)
+    if len(steps) != len(dims):
+        raise RuntimeError(
+            f"gradient expected spacing to be one number or one for each of {len(dims)} dimensions, got {len(steps)}"
+        )
+    out = []
+    for d, step in zip(dims, steps):
+        n = input.size(d)
+        if n < edge_order + 1:
+            raise RuntimeError("gradient expected each dimension size to be at least edge_order+1")
+        real = (
+            input.dtype.to_real()
+            if input.is_complex()
+            else input.dtype
+            if input.is_floating_point()
+            else _core.get_default_dtype()
+        )
+        x = step if isinstance(step, Tensor) and step.ndim else _core.arange(n, dtype=real, device=input.device) * step
+        out.append(_differences(input.movedim(d, -1), x, edge_order).movedim(-1, d))
+    return tuple(out)
+
+
+check_all(globals())
