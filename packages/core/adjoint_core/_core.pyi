@@ -805,7 +805,8 @@ Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
 
     def is_set_to(self, tensor: Tensor) -> _bool: ...
 
-    def is_shared(self): ...
+    def is_shared(self) -> _bool:
+        """Whether other processes can see the memory: that of `share_memory_`, or a GPU's."""
 
     def is_signed(self) -> _bool: ...
 
@@ -1507,6 +1508,19 @@ Raises:
     def shape(self) -> Size:
         """The size of each dimension."""
 
+    def share_memory_(self: T) -> T:
+        """Moves the memory to where other processes can map it, and returns the tensor; a tensor of a GPU or one that is there stays.
+
+The memory has no name. It is freed when its last user, in any process, drops it or dies.
+
+Raises:
+    RuntimeError: views, arrays or a graph look at the memory too: they would stay behind; or the system gives no memory.
+
+Example::
+
+    >>> ad.ones(3).share_memory_().is_shared()
+    True"""
+
     def short(self, memory_format: memory_format=...) -> Tensor: ...
 
     def sigmoid(self) -> Tensor:
@@ -2032,6 +2046,8 @@ Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
 
     def _memory_is_shared(self) -> _bool: ...
 
+    def _memory_users(self) -> _int: ...
+
     def _nnz(self) -> _int:
         """How many values are specified."""
 
@@ -2040,13 +2056,13 @@ Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
 
     def _set_version(self, version: _int) -> None: ...
 
+    def _shared_file(self) -> _int:
+        """The descriptor of the memory, if other processes can map it, else -1."""
+
     def _storage_nbytes(self) -> _int: ...
 
     def _storage_ptr(self) -> _int:
         """Identifies the memory that views share."""
-
-    def _to_bytes(self) -> bytes:
-        """The elements in order, as bytes."""
 
     def _to_dense(self) -> Tensor: ...
 
@@ -2187,8 +2203,6 @@ def resolve_neg(input: Tensor) -> Tensor: ...
 def clone(input: Tensor, *, memory_format: memory_format | None=None) -> Tensor:
     """A copy of `x` in fresh memory."""
 
-def _from_bytes(data: bytes, dtype: _dtype) -> Tensor: ...
-
 def promote_types(type1: _dtype, type2: _dtype) -> _dtype: ...
 
 def can_cast(from_: _dtype, to: _dtype) -> _bool: ...
@@ -2208,6 +2222,23 @@ def _reset_peak_memory() -> None:
 
 def _empty_cache() -> None:
     """Gives kept blocks back to the system."""
+
+class _Lent:
+    pass
+
+def _lend(tensor: Tensor) -> _Lent:
+    """The elements in order, for the buffer protocol."""
+
+def _from_buffer(data: Any, dtype: _dtype) -> Tensor:
+    """
+    A tensor of one dimension over a buffer, or of a copy if it cannot be written to.
+    """
+
+def _make_shared(nbytes: _int) -> Tensor:
+    """Zeros in memory that other processes can map."""
+
+def _map_shared(descriptor: _int, nbytes: _int) -> Tensor:
+    """Memory that another process made; takes the descriptor over."""
 
 def from_numpy(array: Any) -> Tensor:
     """A tensor that shares the memory of a NumPy array."""

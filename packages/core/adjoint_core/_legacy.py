@@ -122,6 +122,15 @@ class Storage:
         n = self.nbytes() // x.element_size()
         return x.as_strided((n,), (1,), 0)
 
+    def is_shared(self) -> bool:
+        """Whether other processes can see it."""
+        return self._tensor.is_shared()
+
+    def share_memory_(self) -> Storage:
+        """Moves it to where other processes can see it; see `Tensor.share_memory_`."""
+        self._tensor.share_memory_()
+        return self
+
     def tolist(self) -> list[Any]:
         """The elements in the order of memory."""
         return self._flat().tolist()
@@ -187,8 +196,6 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
 Tensor.__div__, Tensor.__rdiv__ = Tensor.__truediv__, Tensor.__rtruediv__  # type: ignore[attr-defined]
 for _name, _value in {"is_mps": False, "is_xpu": False, "is_sparse_csr": False}.items():
     setattr(Tensor, _name, _value)
-for _name in ("is_shared",):
-    setattr(Tensor, _name, lambda self: False)
 
 
 check_all(globals())

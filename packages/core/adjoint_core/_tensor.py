@@ -5,10 +5,12 @@ from __future__ import annotations
 import copy
 import copyreg
 import math
+import pickle
 
 from . import _core
 from ._core import Tensor
 from ._printing import tensor_repr
+from ._shared import dense_order, inverse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,10 +94,18 @@ def __format__(self: Tensor, spec: str) -> str:
 
 
 def _rebuild(
-    cls: type[Tensor] | None, data: bytes, dtype: Any, shape: tuple[int, ...], requires_grad: bool, state: dict[str, Any] | None
+    cls: type[Tensor] | None,
+    data: Any,
+    dtype: Any,
+    shape: tuple[int, ...],
+    requires_grad: bool,
+    state: dict[str, Any] | None,
+    order: tuple[int, ...] | None = None,
 ) -> Tensor:
-    x = _core._from_bytes(data, dtype).view(shape)._alias()
-    return _restore(cls or Tensor, x, requires_grad, state)
+    x = _core._from_buffer(data, dtype).view(shape)
+    if order is not None:
+        x = x.permute(inverse(order))
+    return _restore(cls or Tensor, x._alias(), requires_grad, state)
 
 
 def _restore(cls: type[Tensor], x: Tensor, requires_grad: bool, state: dict[str, Any] | None) -> Tensor:
@@ -120,14 +130,12 @@ def __reduce_ex__(self: Tensor, protocol: int) -> Any:
     if self.is_sparse:
         parts = self._indices(), self._values(), tuple(self.shape), self.is_coalesced()
         return _rebuild_sparse, (*parts, _needs_grad(self), dict(self.__dict__))
-    return _rebuild, (
-        None if cls is Tensor else cls,
-        self._to_bytes(),
-        self.dtype,
-        tuple(self.shape),
-        _needs_grad(self),
-        dict(self.__dict__),
-    )
+    order = dense_order(self) if protocol >= 5 and not self.is_contiguous() else None
+    source = self if order is None else self._alias().permute(order)
+    lent = _core._lend(source)
+    data = pickle.PickleBuffer(lent) if protocol >= 5 else bytes(lent)
+    made_of = (None if cls is Tensor else cls, data, self.dtype, tuple(source.shape), _needs_grad(self), dict(self.__dict__))
+    return _rebuild, made_of if order is None else (*made_of, order)
 
 
 @_method

@@ -157,12 +157,6 @@ void bind_conversion(nb::module_& m, const Methods& t) {
     expect(format != MemoryFormat::preserve || x->contiguous(), "preserve memory format is unsupported by the contiguous operator");
     return is_in(x, format) ? x : copy_in(x, format);
   }, "memory_format"_a = MemoryFormat::contiguous);
-  m.def("_from_bytes", [](const nb::bytes& data, DType dtype) {
-    expect(data.size() % itemsize(dtype) == 0, ErrorKind::value, "_from_bytes: ", data.size(), " bytes are no whole number of ", dtype);
-    Tensor x = empty({static_cast<int64_t>(data.size()) / itemsize(dtype)}, dtype);
-    std::memcpy(x->data, data.c_str(), data.size());
-    return x;
-  }, "data"_a, "dtype"_a);
   m.def("promote_types", [](DType a, DType b) { return promote(a, b); }, "type1"_a, "type2"_a);
   m.def("can_cast", [](DType from, DType into) { return category(from) <= category(into) && !(into >= DType::uint8 && into <= DType::uint64 && category(from) == 1 && (from < DType::uint8 || from > DType::uint64)); },
         "from_"_a, "to"_a);
@@ -180,6 +174,13 @@ void count_from(TensorImpl& x, uint32_t version) {
 bool is_shared(const Storage* s) {
   while (s && s->refs == 1 && shared_by(s)) s = shared_by(s);
   return s && (s->refs > 1 || (s->deleter && !cuda::is_pinned(*s)));
+}
+
+// How many tensors, arrays and graphs look at its memory.
+int64_t users(const Storage* s) {
+  int64_t count = 1;
+  for (; s; s = shared_by(s)) count += s->refs - 1;
+  return count;
 }
 
 void bind_writes(const Methods& t) {
@@ -211,6 +212,7 @@ void bind_writes(const Methods& t) {
     if (counts && x->storage && x->storage != before) count_from(*x, version);
   }, "source"_a, "keeps_version"_a = false, "Takes over the memory of another tensor, without history; its writes may go on being counted from where they were.");
   t.def("_memory_is_shared", [](const Tensor& x) { return is_shared(x->storage); });
+  t.def("_memory_users", [](const Tensor& x) { return users(x->storage); });
   t.def("_bump_version", [](const Tensor& x) {
     check_inference(*x);
     bump_version(*x);
@@ -219,11 +221,6 @@ void bind_writes(const Methods& t) {
     need_memory(x, "set_");
     count_from(*x, version);
   }, "version"_a);
-  t.def("_to_bytes", [](const Tensor& x) {
-    need_memory(x, "pickle");
-    const Tensor y = contiguous(on_host(*x));
-    return nb::bytes(y->data, static_cast<size_t>(y.numel() * itemsize(y.dtype())));
-  }, "The elements in order, as bytes.");
   t.def("_alias", [](const Tensor& x) { expect(x->storage, "_alias: a tensor inside a transform has no values to read"); return alias_of(x); }, "The same memory without history.");
 }
 

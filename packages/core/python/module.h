@@ -62,6 +62,7 @@ Dims dims_of(const nb::args& args, const char* op);
 
 void bind_memory(nb::module_& m);
 void bind_books(nb::module_& m);
+void bind_buffer(nb::module_& m);
 void bind_numpy(nb::module_& m);
 void bind_dlpack(nb::module_& m);
 void bind_create(nb::module_& m);

@@ -15,6 +15,9 @@
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
 
 namespace adjoint {
 namespace detail {
@@ -91,6 +94,8 @@ class LargeHeap {
     }
     kept_ = 0;
   }
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
 
  private:
   void count(size_t size) {
@@ -113,9 +118,15 @@ class LargeHeap {
   size_t live_ = 0, peak_ = 0, highest_ = 0, kept_ = 0;
 };
 
-// Never destroyed: tensors of other static objects may outlive it.
+// Never destroyed: tensors of other static objects may outlive it. A fork waits until no thread is at work on it: its child has
+// the caller's thread only, and would wait forever for another one to leave.
 LargeHeap& large_heap() {
-  static LargeHeap* heap = new LargeHeap;
+  static LargeHeap* heap = [] {
+#if defined(__unix__) || defined(__APPLE__)
+    pthread_atfork([] { large_heap().lock(); }, [] { large_heap().unlock(); }, [] { large_heap().unlock(); });
+#endif
+    return new LargeHeap;
+  }();
   return *heap;
 }
 

@@ -278,6 +278,14 @@ class Module(Calls, State):
             else:
                 p.grad = core.zeros_like(p.grad)
 
+    def share_memory(self: M) -> M:
+        """Moves parameters, their gradients and buffers to where other processes can see them; see `Tensor.share_memory_`."""
+        for t in (*self.parameters(), *self.buffers()):
+            t.share_memory_()
+            if t.grad is not None:
+                t.grad.share_memory_()
+        return self
+
     def _apply(self: M, fn: Callable[[Tensor], Tensor]) -> M:
         for p in self.parameters():
             grad, p.grad = p.grad, None
