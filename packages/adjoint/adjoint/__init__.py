@@ -43,6 +43,6 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    if name in ("multiprocessing", "optim", "profiler", "signal", "testing"):  # imported when first used
+    if name in ("distributed", "futures", "multiprocessing", "optim", "profiler", "signal", "testing"):  # imported when first used
         return _importlib.import_module("." + name, __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,90 @@
+"""From a collective of the user to a call of the backend: checks, memory without gaps, the debug mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import adjoint_core as core
+from adjoint_core import Tensor
+from adjoint_engine import _engine, graph
+
+from ._backend import Work
+from ._group import ProcessGroup, agree
+from ._modes import DebugLevel, get_debug_level
+
+
+def check(name: str, tensors: Sequence[Any]) -> None:
+    """Raises unless all are tensors whose memory can be sent.
+
+    Raises:
+        TypeError: no tensor.
+        ValueError: sparse, not on the CPU, or lifted by a transform.
+    """
+    for t in tensors:
+        if not isinstance(t, Tensor):
+            raise TypeError(f"{name}: a tensor is needed, got {type(t).__name__}")
+        if t.device.type != "cpu" or t.layout is not core.strided:
+            raise ValueError(f"{name}: MPI carries dense tensors of the CPU, got {t.layout} on {t.device}")
+    if _engine.any_lifted(tuple(tensors)):
+        raise ValueError(f"{name}: it writes memory; distributed.nn.functional has the collectives that transforms and derivatives run through")
+
+
+def check_same(name: str, tensors: Sequence[Tensor], like: Tensor) -> None:
+    """Raises unless all have the size and the type of ``like``.
+
+    Raises:
+        ValueError: one has not.
+    """
+    for t in tensors:
+        if t.dtype != like.dtype or t.numel() != like.numel():
+            raise ValueError(f"{name}: tensors of {like.dtype} with {like.numel()} elements are needed, got {t.dtype} of shape {tuple(t.shape)}")
+
+
+def dense(t: Tensor) -> Tensor:
+    """The memory of ``t`` where it has no gaps, else a copy."""
+    return t.detach().contiguous()
+
+
+def describe(name: str, t: Tensor | None, **how: Any) -> str:
+    """A call as errors and the debug mode show it."""
+    what = [] if t is None else [f"{str(t.dtype).rpartition('.')[2]} {list(t.shape)}"]
+    named = [f"{k}={getattr(v, 'name', v)}" for k, v in how.items()]
+    return f"{name}({', '.join(what + named)})"
+
+
+def launch(
+    group: ProcessGroup,
+    name: str,
+    said: str,
+    written: Sequence[Tensor],
+    call: Callable[[], None],
+    async_op: bool,
+) -> Work | None:
+    """Submits ``call``, which writes the tensors ``written``; waits for it unless ``async_op``.
+
+    Arguments:
+        said: what ranks must agree on.
+    """
+    detail = get_debug_level() is DebugLevel.DETAIL
+
+    def run() -> list[Tensor]:
+        if detail:
+            agree(group.backend, said)
+        call()
+        return list(written)
+
+    for t in written:
+        if not t.is_inference():
+            graph.increment_version(t)
+    work = group.backend.submit(name, run)
+    if async_op:
+        return work
+    work.wait()
+    return None
+
+
+def fill(t: Tensor, buffer: Tensor) -> None:
+    """Writes a buffer back where it was a copy."""
+    if buffer.data_ptr() != t.data_ptr() or not t.is_contiguous():
+        t.detach().copy_(buffer.view(t.shape))

