@@ -1,10 +1,14 @@
-"""Check the arrows of layers.toml against #includes, CMake links and Python imports: python tools/check_layers.py [root]"""
+"""Check the arrows of layers.toml against #includes, CMake links and Python imports: python tools/check_layers.py [root]
+
+Inside a package, files must not import each other in a circle, be it in functions or for types only.
+"""
 
 import ast
 import re
 import sys
 import tomllib
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -41,6 +45,37 @@ def check_python(package: str, rule: dict, folder: Path) -> Iterator[str]:
         for line, module in imported_modules(path):
             if module not in sys.stdlib_module_names and module not in allowed:
                 yield f"{path}:{line}: {package} may not import {module}"
+
+
+def imported_files(path: Path, top: Path) -> Iterator[Path]:
+    """The files of the package `top` that a file of it imports. A package is imported where a name of its __init__.py is."""
+
+    def found(*parts: str) -> Path | None:
+        place = top.joinpath(*parts)
+        return next((p for p in (place.with_suffix(".py"), place / "__init__.py") if parts and p.is_file()), None)
+
+    here = (top.name, *path.relative_to(top).parent.parts)
+    for node in ast.walk(ast.parse(path.read_text(), str(path))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if (parts := alias.name.split("."))[0] == top.name and (file := found(*parts[1:])):
+                    yield file
+        elif isinstance(node, ast.ImportFrom):
+            base = here[: len(here) - node.level + 1] if node.level else ()
+            parts = (*base, *(node.module.split(".") if node.module else ()))
+            if parts[0] == top.name:
+                for alias in node.names:
+                    if file := found(*parts[1:], alias.name) or found(*parts[1:]):
+                        yield file
+
+
+def check_circles(package: str, rule: dict, folder: Path) -> Iterator[str]:
+    top = folder / module_name(package)
+    graph = {path: {file for file in imported_files(path, top) if file != path} for path in files(top, {".py"})}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        yield f"{top}: files import each other in a circle: {' <- '.join(str(p.relative_to(top)) for p in error.args[1])}"
 
 
 def owner_of(header: str, packages: Path) -> str | None:
@@ -93,7 +128,7 @@ def main() -> int:
               if path.is_dir() and path.name not in layers]  # fmt: skip
     for package, rule in layers.items():
         folder = root / "packages" / package
-        for check in (check_python, check_includes, check_links):
+        for check in (check_python, check_circles, check_includes, check_links):
             faults += check(package, rule, folder)
     print("\n".join(faults) or f"check_layers: {len(layers)} packages keep to layers.toml")
     return 1 if faults else 0

@@ -7,7 +7,7 @@ import pytest
 
 import adjoint as ad
 from adjoint_core import registry
-from adjoint_kernels_triton import _compile, _declare, _registered
+from adjoint_kernels_triton import _build, _compile, _declare, _kinds, _registered
 from adjoint_kernels_triton._cubin import frame_size
 from adjoint_kernels_triton._variant import ALIGNED_POINTER, BY_VALUE
 from op_cases import CASES
@@ -33,7 +33,7 @@ def images(monkeypatch):
         return made[-1][1]
 
     monkeypatch.setattr(_registered, "indices", [])
-    monkeypatch.setattr(_declare, "compile_image", compile)
+    monkeypatch.setattr(_build, "compile_image", compile)
     return made
 
 
@@ -70,7 +70,7 @@ def cases_of(name):
     return [c for c in CASES if name in (c.name.rpartition(".")[2], *c.records)]
 
 
-@pytest.mark.parametrize("name", sorted(k for k, v in _declare.DECLARED.items() if type(v) is _declare.Structured))
+@pytest.mark.parametrize("name", sorted(k for k, v in _build.DECLARED.items() if type(v) is _kinds.Structured))
 def test_structured_kernels_on_other_architectures(name, monkeypatch):
     asked = []
 
@@ -79,7 +79,7 @@ def test_structured_kernels_on_other_architectures(name, monkeypatch):
         return _compile.image(function, signature, sm_90, options)
 
     monkeypatch.setattr(_registered, "indices", [])
-    monkeypatch.setattr(_declare, "compile_image", compile)
+    monkeypatch.setattr(_build, "compile_image", compile)
     _registered.put(name, _registered.OPERATIONS.pop(name), own=True)  # anew: no variant has been met
     if name == "linear_recurrence":  # only derivatives use it
         x = ad.ones(3, 40, dtype=ad.float16, device="cuda", requires_grad=True)
@@ -87,22 +87,22 @@ def test_structured_kernels_on_other_architectures(name, monkeypatch):
     for case in cases_of(name):
         tensors = [ad.tensor(a) for a in case.sample()]  # of a type that no other test takes: a variant is asked for once
         case.run(ad, [(t.to(ad.float16) if t.is_floating_point() else t).cuda() for t in tensors])
-    own = [(f, s, o) for f, s, o in asked if f is _declare.DECLARED[name].function]
+    own = [(f, s, o) for f, s, o in asked if f is _build.DECLARED[name].function]
     assert own, "no case runs it"
     for (function, signature, options), arch in itertools.product(own[:2], (80, 100)):
         assert _compile.image(function, signature, arch, options).image.startswith(b"\x7fELF")
 
 
 @pytest.mark.parametrize("arch", [80, 90, 100])
-@pytest.mark.parametrize("name", sorted(k for k, v in _declare.DECLARED.items() if isinstance(v, _declare.Elementwise)))
+@pytest.mark.parametrize("name", sorted(k for k, v in _build.DECLARED.items() if isinstance(v, _kinds.Elementwise)))
 def test_elementwise_kernels_on_all_architectures(name, arch):
-    declared = _declare.DECLARED[name]
+    declared = _build.DECLARED[name]
     pointer = spec(ALIGNED_POINTER, "int32" if name.startswith("bitwise") else "float32")
     operands = [pointer] * declared.operands
     if name in ("where", "masked_fill"):
         operands["x0 mask".split().index("mask") if name == "masked_fill" else 0] = spec(ALIGNED_POINTER, "bool")
     specs = bytes([*operands, *[spec(BY_VALUE, "float32")] * len(declared.fields), pointer, spec(BY_VALUE, "int32")])
-    assert _declare.build(declared, arch, specs, [0, _declare.BLOCK]).image.startswith(b"\x7fELF")
+    assert _build.build(declared, arch, specs, [0, _declare.BLOCK]).image.startswith(b"\x7fELF")
 
 
 MASKS = {"where": 0, "masked_fill": 1}
@@ -110,9 +110,9 @@ TRUTHS = ("eq", "ne", "isnan", "isfinite", "isinf", "logical_not", "logical_and"
 
 
 @pytest.mark.parametrize("arch", [80, 90, 100])
-@pytest.mark.parametrize("name", sorted(k for k, v in _declare.COMPLEX.items() if isinstance(v, _declare.Elementwise)))
+@pytest.mark.parametrize("name", sorted(k for k, v in _build.COMPLEX.items() if isinstance(v, _kinds.Elementwise)))
 def test_kernels_of_complex_numbers(name, arch):
-    declared = _declare.COMPLEX[name]
+    declared = _build.COMPLEX[name]
     operands = [spec(ALIGNED_POINTER, "complex64")] * declared.operands
     if name in MASKS:
         operands[MASKS[name]] = spec(ALIGNED_POINTER, "bool")
@@ -121,7 +121,7 @@ def test_kernels_of_complex_numbers(name, arch):
     end = [*[spec(BY_VALUE, "float32")] * len(declared.fields), spec(ALIGNED_POINTER, result), spec(BY_VALUE, "int32")]
     strided = [spec(BY_VALUE, "int32")] * (2 + 2 * (declared.operands + 1))
     for variant, dims in ((operands + end, 0), (numbers + end, 0), (operands + strided + end, 2)):
-        image = _declare.build(declared, arch, bytes(variant), [dims, _declare.BLOCK])
+        image = _build.build(declared, arch, bytes(variant), [dims, _declare.BLOCK])
         assert image.image.startswith(b"\x7fELF")
 
 
@@ -140,7 +140,7 @@ RANDOM = [
 @pytest.mark.parametrize("arch", [80, 90, 100])
 @pytest.mark.parametrize(("name", "dtype"), RANDOM)
 def test_random_numbers(name, dtype, arch):
-    declared = _declare.DECLARED[name]
+    declared = _build.DECLARED[name]
     state = [spec(ALIGNED_POINTER, "int64"), *[spec(BY_VALUE, "int64")] * 2, spec(BY_VALUE, "float64")]
     specs = bytes([spec(ALIGNED_POINTER, dtype), spec(BY_VALUE, "int32"), *[spec(BY_VALUE, "int64")] * 2, *state])
     for captured, pairs in ((0, 0), (1, name in ("random_uniform", "random_normal") and dtype in ("float32", "float64"))):
@@ -152,7 +152,7 @@ def test_random_numbers(name, dtype, arch):
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float64"])
 def test_loads_are_of_sixteen_bytes(dtype):
-    declared = _declare.DECLARED["mul"]
+    declared = _build.DECLARED["mul"]
     pointer = spec(ALIGNED_POINTER, dtype)
     constants = [0, _declare.BLOCK]
     signature = declared.signature(bytes([pointer, pointer, pointer, spec(BY_VALUE, "int32")]), constants)
@@ -169,7 +169,7 @@ def test_products_of_float32_round_to_tf32_only_when_allowed(allowed, monkeypatc
         return _compile.image(function, signature, arch, options)
 
     monkeypatch.setattr(_registered, "indices", [])
-    monkeypatch.setattr(_declare, "compile_image", compile)
+    monkeypatch.setattr(_build, "compile_image", compile)
     monkeypatch.setattr(ad.backends.cuda.matmul, "allow_tf32", allowed)
     ad.ones(2, 129, 129, device="cuda") @ ad.ones(2, 129, 129 + allowed, device="cuda")  # a variant that no other test asks for
     assert ("tf32" in made[-1]) == allowed and ("fma.rn.f32" in made[-1]) != allowed

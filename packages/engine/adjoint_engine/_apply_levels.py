@@ -211,9 +211,7 @@ def _batch_rule(
         raise RuntimeError(
             f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the vmap staticmethod or set generate_vmap_rule=True."
         )
-    from ._vmap import generated_rule
-
     dims = tuple(_batch_dim(a, slot) for a in args)
-    outputs, single = generated_rule(cls, dims, info).run(values, kwargs)
+    outputs, single = cls._generated_rule(dims, info).run(values, kwargs)
     raised = tuple(_engine.lift_batch(y, slot, 0) if isinstance(y, Tensor) else y for y in outputs)
     return (raised[0] if single else raised), ctx

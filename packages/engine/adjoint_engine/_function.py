@@ -12,6 +12,7 @@ from . import _engine
 from ._apply import apply_plain, bound
 from ._apply_levels import apply_lifted
 from ._context import BackwardCFunction, FunctionCtx
+from ._generated_rule import GeneratedRule
 from ._modes import no_grad
 from ._protocol import Protocol, has_setup, rule_of
 
@@ -79,6 +80,10 @@ class Function(FunctionCtx, Protocol, metaclass=FunctionMeta):
             args, kwargs = bound(cls, args, kwargs)
         call = apply_lifted if _engine.any_lifted(args) else apply_plain
         return call(cls, args, kwargs)[0]
+
+    @classmethod
+    def _generated_rule(cls, dims: tuple[int | None, ...], info: Any) -> GeneratedRule:
+        return GeneratedRule(cls, Function, dims, info)
 
 
 def once_differentiable(fn: Any) -> Any:

@@ -4,7 +4,8 @@ from .linalg.older_forms import *  # noqa: F403
 from .nn.functional.top_level import *  # noqa: F403
 from .sampling import *  # noqa: F403
 from .signal.spectral import *  # noqa: F403
-from .statistics import *  # noqa: F403
+from .statistics.covariance import *  # noqa: F403
+from .statistics.order import *  # noqa: F403
 from .tensor.differences import *  # noqa: F403
 from .tensor.distances import *  # noqa: F403
 from .tensor.elementwise import *  # noqa: F403

@@ -115,10 +115,10 @@ def compiled(variant: Variant) -> Image:
     """By Triton, and noted in the cache's index."""
     if variant.op in OWN:
         declare()
-    from . import _declare
+    from . import _build
 
     try:
-        image = _declare.build(_declare.DECLARED[variant.op], variant.arch, variant.specs, list(variant.constants))
+        image = _build.build(_build.DECLARED[variant.op], variant.arch, variant.specs, list(variant.constants))
     except NotImplementedError as error:
         raise NotImplementedError(f"{variant.op}: {error}") from None
     if variant.op in OWN and read_indices():

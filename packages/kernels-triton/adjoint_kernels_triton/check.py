@@ -18,7 +18,7 @@ from typing import Any
 
 import adjoint_core as core
 
-from . import _compile, _declare, _registered
+from . import _build, _compile, _kinds, _registered
 from ._cubin import frame_size
 from ._store import Image
 
@@ -56,7 +56,7 @@ def draws(dtype: str, layout: Callable[[Any], Any], device: str) -> Draw:
 
 def own() -> list[str]:
     """Operations whose kernels come from elsewhere than this package."""
-    return [name for name in _declare.DECLARED if name not in _registered.OWN]
+    return [name for name in _build.DECLARED if name not in _registered.OWN]
 
 
 def samples(name: str) -> Iterator[Callable[[Draw], Any]]:
@@ -65,10 +65,10 @@ def samples(name: str) -> Iterator[Callable[[Draw], Any]]:
     Raises:
         ValueError: the declaration has no sample, and none can be made up.
     """
-    declared = _declare.DECLARED[name]
-    if name in _declare.SAMPLES:
-        yield _declare.SAMPLES[name]
-    elif isinstance(declared, _declare.Elementwise) and not declared.fields and hasattr(core, name):
+    declared = _build.DECLARED[name]
+    if name in _build.SAMPLES:
+        yield _build.SAMPLES[name]
+    elif isinstance(declared, _kinds.Elementwise) and not declared.fields and hasattr(core, name):
         call, operands = getattr(core, name), declared.operands
         for shape in ((), (0,), (1,), (5, 7), (1023,), (1024,), (1025,)):
             yield lambda x, shape=shape: call(*(x(*shape) for _ in range(operands)))
@@ -117,13 +117,13 @@ def compile_all() -> int:
         spilling[label] = max(spilling.get(label, 0), *(frame_size(image.image) for image in images.values()))
         return images[arch]
 
-    _declare.compile_image = made
+    _build.compile_image = made
     for name in own():
         for dtype in TOLERANCE:
             for layout in (plain, strided):
                 for sample in samples(name):
                     sample(draws(dtype, layout, "cuda"))
-    names = [n for n in variants if n in {_declare.DECLARED[name].function.fn.__name__ for name in own()}]
+    names = [n for n in variants if n in {_build.DECLARED[name].function.fn.__name__ for name in own()}]
     for label in names:
         print(f"{label}: {variants[label]} variants compile for sm_80, sm_90 and sm_100; {spilling[label]} bytes of stack")
     return sum(spilling[label] > 0 for label in names)

@@ -17,7 +17,7 @@ from typing import Any
 import triton
 import triton.language as tl
 
-from . import _compile, _declare, _interpreter, _registered
+from . import _build, _compile, _interpreter, _registered
 from ._store import Image
 from ._variant import EQUAL_TO_ONE, Signature
 
@@ -107,5 +107,5 @@ def interpret() -> StandIn:
     stand_in = StandIn()
     _interpreter.repair(stand_in.check)
     _registered.indices = []
-    _declare.compile_image = stand_in.compile
+    _build.compile_image = stand_in.compile
     return stand_in

@@ -10,7 +10,7 @@ from ._table import Column, Table, cut
 from ._values import format_memory, format_time
 
 if TYPE_CHECKING:
-    from ._event_list import EventList
+    from ._events import Events
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Diff:
         [('op', -6), ('new', 1)]
     """
 
-    def __init__(self, before: EventList, after: EventList) -> None:
+    def __init__(self, before: Events, after: Events) -> None:
         self.before = before
         self.after = after
         old, new = _by_name(before), _by_name(after)
@@ -86,7 +86,7 @@ class Diff:
         return Table(columns, below=[f"Self CPU time total: {format_time(old)} -> {format_time(new)} ({_ratio(old, new)})"])
 
 
-def _by_name(events: EventList) -> dict[str | None, FunctionEventAvg]:
+def _by_name(events: Events) -> dict[str | None, FunctionEventAvg]:
     found: dict[str | None, FunctionEventAvg] = {}
     for event in events:
         found.setdefault(event.key, FunctionEventAvg()).accumulate(event)

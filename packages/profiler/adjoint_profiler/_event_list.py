@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,10 +13,10 @@ from ._values import of_device
 
 if TYPE_CHECKING:
     from ._diff import Diff
+    from ._events import Path
 
     # Events, or averages of events.
     Row: TypeAlias = FunctionEvent | FunctionEventAvg
-    Path: TypeAlias = str | os.PathLike[str]
 
 
 class EventList(list[Any]):

@@ -11,7 +11,7 @@ from ._records import StringTable
 from ._steps import EnforceUnique
 
 if TYPE_CHECKING:
-    from ._event_list import Path
+    from ._events import Path
 
 _RANGES = """
     SELECT first.id, first.name, first.timestamp, last.timestamp

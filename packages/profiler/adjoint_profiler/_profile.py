@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ._average import FunctionEventAvg
     from ._diff import Diff
     from ._event import FunctionEvent
-    from ._event_list import Path
+    from ._events import Path
 
 
 class profile:

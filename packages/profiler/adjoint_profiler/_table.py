@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ._values import DeviceType, format_memory, format_share, format_time_in, of_device
 
 if TYPE_CHECKING:
-    from ._event_list import EventList
+    from ._events import Events
 
 SPACING = 2
 NUMBER = 12  # the width of a column of numbers
@@ -78,7 +78,7 @@ class Table:
 
 
 def table(
-    events: EventList, sort_by: str | None, row_limit: int, widths: Widths, top_level_only: bool, time_unit: str | None
+    events: Events, sort_by: str | None, row_limit: int, widths: Widths, top_level_only: bool, time_unit: str | None
 ) -> Table:
     """The table of `events`; see EventList.table."""
     format_time_in(0, time_unit)  # an error for an unknown unit, also without events

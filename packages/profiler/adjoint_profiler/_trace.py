@@ -15,7 +15,7 @@ from ._tree import MEMORY
 from ._values import DeviceType
 
 if TYPE_CHECKING:
-    from ._event_list import EventList, Path
+    from ._events import Events, Path
 
 
 class Trace:
@@ -31,7 +31,7 @@ class Trace:
 
     def __init__(
         self,
-        events: EventList,
+        events: Events,
         memory: Mapping[str, Sequence[tuple[float, int]]] | None = None,
         facts: Mapping[str, Any] | None = None,
     ) -> None:

@@ -22,7 +22,8 @@ from ._values import DeviceType as DeviceType
 
 if TYPE_CHECKING:
     from ._average import FunctionEventAvg
-    from ._event_list import EventList, Path
+    from ._event_list import EventList
+    from ._events import Path
 
 __all__ = [
     "DeviceType", "ProfilerAction", "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule",

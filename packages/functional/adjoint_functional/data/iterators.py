@@ -7,7 +7,7 @@ import warnings
 import weakref
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import adjoint_core as core
 from adjoint_core import Tensor
@@ -16,9 +16,6 @@ from .fetch import Caught, Fetcher
 from .processes import Workers
 from .sampler import new_seed
 from .worker import Exhausted, Job, WorkerInfo
-
-if TYPE_CHECKING:
-    from .dataloader import DataLoader
 
 __all__ = ["Pass", "SingleProcessPass", "WorkersPass"]
 
@@ -41,7 +38,7 @@ def pinned(data: Any) -> Any:
 class Pass(Iterator[Any]):
     """What `iter(loader)` gives."""
 
-    def __init__(self, loader: DataLoader) -> None:
+    def __init__(self, loader: Any) -> None:
         self._loader = loader
         self._base_seed = new_seed(loader.generator)
         self._pins = loader.pin_memory and core.cuda.is_available()
@@ -89,7 +86,7 @@ class SingleProcessPass(Pass):
 class WorkersPass(Pass):
     """Keeps every worker busy with ``prefetch_factor`` batches ahead, and gives them out in order."""
 
-    def __init__(self, loader: DataLoader) -> None:
+    def __init__(self, loader: Any) -> None:
         super().__init__(loader)
         make = partial(Fetcher, *loader._fetcher_arguments())
         count = loader.num_workers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import adjoint_core as core
 from adjoint_core import Tensor
@@ -12,9 +12,6 @@ from adjoint_engine import Parameter, no_grad
 from adjoint_engine.graph import RemovableHandle
 
 from .calls import register
-
-if TYPE_CHECKING:
-    from .module import Module
 
 
 class IncompatibleKeys(NamedTuple):
@@ -160,7 +157,7 @@ def _quoted(names: list[str]) -> str:
 
 
 @no_grad()
-def _load(module: Module, path: str, old: Any, new: Any, assign: bool) -> str | None:
+def _load(module: Any, path: str, old: Any, new: Any, assign: bool) -> str | None:
     """Puts one value in its place, or says why it does not fit."""
     owner_path, _, name = path.rpartition(".")
     owner = module.get_submodule(owner_path)
