@@ -42,7 +42,19 @@ from . import utils as utils
 __version__ = "0.1.0"
 
 
+_LATER = {  # imported when first used
+    "distributed",
+    "futures",
+    "multiprocessing",
+    "optim",
+    "profiler",
+    "signal",
+    "testing",
+    "version",
+}
+
+
 def __getattr__(name: str) -> object:
-    if name in ("distributed", "futures", "multiprocessing", "optim", "profiler", "signal", "testing"):  # imported when first used
+    if name in _LATER:
         return _importlib.import_module("." + name, __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

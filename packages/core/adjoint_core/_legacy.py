@@ -28,7 +28,7 @@ class layout:  # noqa: N801
         self._name = name
 
     def __repr__(self) -> str:
-        return f"adjoint.{self._name}"
+        return f"{_core._library()}.{self._name}"
 
     def __reduce__(self) -> str:
         return self._name

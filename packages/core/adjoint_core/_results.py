@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import namedtuple
 
+from ._core import _library
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -14,7 +16,7 @@ def _named(name: str, *fields: str) -> Any:
 
     def shown(self: Any) -> str:
         parts = ",\n".join(f"{field}={value!r}" for field, value in zip(fields, self, strict=True))
-        return f"adjoint.return_types.{name}(\n{parts})"
+        return f"{_library()}.return_types.{name}(\n{parts})"
 
     result.__repr__ = shown  # type: ignore[method-assign]
     return result

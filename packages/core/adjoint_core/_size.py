@@ -24,7 +24,9 @@ class Size(tuple[int, ...]):
         return math.prod(self)
 
     def __repr__(self) -> str:
-        return f"adjoint.Size([{', '.join(map(str, self))}])"
+        from ._core import _library  # which imports this module
+
+        return f"{_library()}.Size([{', '.join(map(str, self))}])"
 
     def __getitem__(self, key: SupportsIndex | slice) -> int | Size:  # type: ignore[override]
         item = tuple.__getitem__(self, key)

@@ -192,7 +192,7 @@ def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """The name of this tensor's type, or this tensor with another element type."""
     if dtype is None:
         place = "cuda." if self.is_cuda else ""
-        return next(f"adjoint.{place}{n}Tensor" for n, t in _TYPE_NAMES.items() if t is self.dtype)
+        return next(f"{_core._library()}.{place}{n}Tensor" for n, t in _TYPE_NAMES.items() if t is self.dtype)
     if isinstance(dtype, str):
         place, _, name = dtype.rpartition(".")
         name = name.removesuffix("Tensor")

@@ -10,6 +10,7 @@
 #include "convert.h"
 #include "fits.h"
 #include "tensor_type.h"
+#include "values.h"
 
 namespace nb = nanobind;
 
@@ -157,7 +158,7 @@ Tensor without_leading_ones(const Tensor& value, int ndim) {
 
 std::string class_name(DType t) {
   constexpr const char* names[dtype_count] = {"Bool", "Byte", "UInt16", "UInt32", "UInt64", "Char", "Short", "Int", "Long", "Half", "BFloat16", "Float", "Double", "ComplexFloat", "ComplexDouble"};
-  return std::string("adjoint.") + names[static_cast<int>(t)] + "Tensor";
+  return printed(names[static_cast<int>(t)]) + "Tensor";
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Memory formats: the strides each asks for, and copies that have them.
 #include "memory_format.h"
 
+#include "values.h"
+
 namespace adjoint::python {
 
 namespace nb = nanobind;
@@ -71,7 +73,7 @@ void bind_memory_format(nb::module_& m) {
   nb::enum_<MemoryFormat> type(m, "memory_format", "An order of elements in memory.");
   for (auto [text, format] : names) type.value(text, format);
   type.export_values();
-  for (const char* method : {"__repr__", "__str__"}) type.def(method, [](MemoryFormat format) { return nb::str("adjoint.") + nb::str(name(format)); });
+  for (const char* method : {"__repr__", "__str__"}) type.def(method, [](MemoryFormat format) { return nb::str(printed(name(format)).c_str()); });
 }
 
 }  // namespace adjoint::python

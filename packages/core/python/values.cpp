@@ -20,6 +20,7 @@ namespace adjoint::python {
 namespace {
 
 DTypeObject dtypes[dtype_count];
+std::string library = "adjoint";
 
 Device parse_device(const std::string& text) {
   const size_t colon = text.find(':');
@@ -69,7 +70,7 @@ bool named_dtype(nb::handle o, DType& out) {
 
 void bind_dtype(nb::module_& m, Api& api) {
   nb::class_<DTypeObject>(m, "dtype", "An element type, such as `float32`.")
-      .def("__repr__", [](const DTypeObject& t) { return std::string("adjoint.") + info(t.value).name; })
+      .def("__repr__", [](const DTypeObject& t) { return printed(info(t.value).name); })
       .def("__copy__", [](nb::object self) { return self; })
       .def("__deepcopy__", [](nb::object self, nb::handle) { return self; }, "memo"_a.none())
       .def("to_real", [](const DTypeObject& t) { return nb::borrow(python::api->dtypes[static_cast<int>(real_of(t.value))]); })
@@ -134,7 +135,11 @@ bool to_device(PyObject* o, Device& out) noexcept {
 
 PyObject* device_object(Device device) { return nb::cast(DeviceObject{device}).release().ptr(); }
 
+std::string printed(const char* name) { return library + '.' + name; }
+
 void bind_values(nb::module_& m, Api& api) {
+  m.def("_library", [] { return library; }, "The name that stands in front of names when they are printed.");
+  m.def("_set_library", [](std::string name) { library = std::move(name); }, "name"_a);
   bind_dtype(m, api);
   bind_device(m);
 }

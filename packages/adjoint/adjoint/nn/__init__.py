@@ -19,8 +19,8 @@ def _modules() -> object:
 
 
 def __getattr__(name: str) -> object:
-    if name == "init":
-        return _importlib.import_module(".init", __name__)
+    if name in ("init", "modules"):
+        return _importlib.import_module("." + name, __name__)
     found = None if name.startswith("__") else getattr(_modules(), name, None)
     if not isinstance(found, type):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

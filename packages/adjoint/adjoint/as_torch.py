@@ -1,0 +1,211 @@
+"""`torch` means adjoint: `import adjoint.as_torch` in front of a program's imports, or `python -m adjoint.as_torch program.py`.
+
+From then on `import torch` and `from torch.nn import Linear` give adjoint's own modules, which say that they are PyTorch 2.13.0: in
+`torch.__version__`, in `importlib.metadata`, in what they print, and in the `__module__` of their classes. A name of PyTorch that adjoint
+lacks is an `AttributeError`, a module that it lacks a `ModuleNotFoundError`, as programs expect that try.
+"""
+
+from __future__ import annotations
+
+import dis
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.metadata
+import importlib.util
+import os
+import runpy
+import sys
+from types import ModuleType
+from typing import Any
+
+import adjoint
+from adjoint_core import _core
+
+from ._homes import HOMES
+from .torch_version import TorchVersion
+
+VERSION = "2.13.0"
+_IMPORT_FROM = dis.opmap["IMPORT_FROM"]
+# What is absent for good, by the longest prefix of its name that stands here; everything else of PyTorch is planned.
+ABSENT = {
+    "torch._dynamo": "adjoint compiles no programs",
+    "torch._inductor": "adjoint compiles no programs",
+    "torch._export": "adjoint compiles no programs",
+    "torch.export": "adjoint compiles no programs",
+    "torch._prims": "its operations are the records of its own table",
+    "torch._refs": "its operations are the records of its own table",
+    "torch.ao": "quantization is not its subject",
+    "torch.quantization": "quantization is not its subject",
+    "torch.onnx": "it writes no files of other runtimes",
+    "torch.package": "it packs no programs",
+    "torch.mps": "its devices are the CPU and NVIDIA's GPUs",
+    "torch.mtia": "its devices are the CPU and NVIDIA's GPUs",
+    "torch.xpu": "its devices are the CPU and NVIDIA's GPUs",
+    "torch.utils.cpp_extension": "extensions against PyTorch's C++ cannot run on it",
+    "torch.utils.mobile_optimizer": "telephones are not its subject",
+}
+
+
+def _says(name: str) -> str:
+    """The sentence about a name that is missing."""
+    parts = name.split(".")
+    for n in range(len(parts), 1, -1):
+        if (reason := ABSENT.get(".".join(parts[:n]))) is not None:
+            return f"{name} is deliberately absent from adjoint, which stands for torch here: {reason}"
+    return f"{name} is not in adjoint, which stands for torch here: if PyTorch {VERSION} has it, it is planned"
+
+
+def _torch_name(name: str) -> str:
+    return "torch" + name.removeprefix("adjoint")
+
+
+# ---- what classes say
+
+
+def _home(kind: type, found_in: str) -> str:
+    """The module that a class says it is from: where PyTorch has it, as far as the modules here tell."""
+    own = kind.__module__
+    if own.partition(".")[0] == "adjoint":
+        return _torch_name(own)
+    if own.startswith("adjoint_core.") and vars(adjoint).get(kind.__name__) is kind:
+        return "torch"
+    same = "adjoint." + own.partition(".")[2]
+    if "._" not in same and "." in own and (same in sys.modules or importlib.util.find_spec(same)):
+        return _torch_name(same)
+    return _torch_name(found_in)
+
+
+def _rename(values: dict[str, Any], found_in: str) -> None:
+    for name, kind in values.items():
+        if isinstance(kind, type) and (kind.__module__ or "").startswith("adjoint") and not name.startswith("__"):
+            kind.__module__ = _home(kind, found_in)
+
+
+def _rename_homes() -> None:
+    for space, homes in HOMES.items():
+        top = importlib.import_module("adjoint." + space)
+        for home, contents in homes.items():
+            names = (name for name in contents.split() if hasattr(top, name))
+            _rename({name: getattr(top, name) for name in names}, f"{top.__name__}.{home}")
+
+
+# ---- modules under their other name
+
+
+def _hand_out(module: ModuleType, name: str) -> ModuleType:
+    """The module, which is `torch.x` from now on too, whose classes say so and whose missing names are explained."""
+    other = _torch_name(name)
+    if sys.modules.get(other) is module:
+        return module
+    sys.modules[other] = module
+    _rename(vars(module), name)
+    own = vars(module).get("__getattr__")
+
+    def explained(attribute: str) -> Any:
+        try:
+            if own is None:
+                raise AttributeError(f"module {other!r} has no attribute {attribute!r}")
+            found = own(attribute)
+        except AttributeError as error:
+            if attribute.startswith("__") or "has no attribute" not in str(error):
+                raise
+            caller = sys._getframe(1)
+            if caller.f_code.co_code[caller.f_lasti] == _IMPORT_FROM:  # which would drop what an AttributeError says
+                raise ImportError(_says(f"{other}.{attribute}"), name=other) from None
+            raise AttributeError(_says(f"{other}.{attribute}"), name=attribute, obj=module) from None
+        below = f"{name}.{attribute}"
+        return _hand_out(found, below) if sys.modules.get(below) is found and isinstance(found, ModuleType) else found
+
+    module.__name__, module.__getattr__ = other, explained  # type: ignore[method-assign]
+    return module
+
+
+def _hand_out_loaded() -> None:
+    loaded = [(name, m) for name, m in sys.modules.items() if name.partition(".")[0] == "adjoint" and isinstance(m, ModuleType)]
+    for name, module in sorted(loaded, key=lambda pair: -pair[0].count(".")):  # deeper ones name their classes first
+        if name != __name__:
+            _hand_out(module, name)
+
+
+class _Loader(importlib.abc.Loader):
+    """Gives the module that is there, and leaves it as it is."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module, self._spec = module, module.__spec__
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        return self._module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._spec
+
+
+class _Finder(importlib.metadata.DistributionFinder):
+    """Finds `torch.x` as `adjoint.x`, and the distribution `torch`."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        if fullname.partition(".")[0] != "torch":
+            return None
+        name = "adjoint" + fullname.removeprefix("torch")
+        try:
+            module = importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name is None or not (name + ".").startswith(error.name + "."):
+                raise
+            raise ModuleNotFoundError(_says(fullname), name=fullname) from None
+        _hand_out_loaded()
+        sys.modules.pop(fullname, None)  # the import that asks would take what stands here for another module's specification
+        return importlib.machinery.ModuleSpec(fullname, _Loader(module), is_package=hasattr(module, "__path__"))
+
+    def find_distributions(self, context: Any = importlib.metadata.DistributionFinder.Context()) -> Any:  # noqa: B008
+        return [_Distribution()] if context.name in (None, "torch") else []
+
+
+class _Distribution(importlib.metadata.Distribution):
+    def read_text(self, filename: str) -> str | None:
+        return f"Metadata-Version: 2.1\nName: torch\nVersion: {VERSION}\n" if filename == "METADATA" else None
+
+    def locate_file(self, path: Any) -> Any:
+        raise FileNotFoundError(path)
+
+
+def install() -> None:
+    """Lets `torch` mean adjoint in this process. Importing this module calls it.
+
+    Raises:
+        RuntimeError: PyTorch is imported already.
+    """
+    there = sys.modules.get("torch")
+    if there is adjoint:
+        return
+    if there is not None:
+        where = getattr(there, "__file__", None)
+        raise RuntimeError(f"adjoint.as_torch: PyTorch is imported already ({where}); import adjoint.as_torch before it")
+    sys.meta_path.insert(0, _Finder())
+    adjoint.__version__ = TorchVersion(VERSION)
+    _core._set_library("torch")
+    _rename_homes()
+    _hand_out_loaded()
+
+
+def main(arguments: list[str]) -> None:
+    """Runs `program.py argument ...`, or `-m module argument ...`, with `torch` meaning adjoint."""
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print("usage: python -m adjoint.as_torch (program.py | -m module) [argument ...]")
+        return
+    if arguments[0] == "-m":
+        sys.argv = arguments[1:]
+        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+    else:
+        sys.argv = arguments
+        sys.path[0] = os.path.dirname(os.path.abspath(arguments[0]))
+        runpy.run_path(arguments[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    from adjoint.as_torch import main as run  # the module of this name, which has installed itself
+
+    run(sys.argv[1:])
+else:
+    install()
