@@ -43,18 +43,24 @@ __version__ = "0.1.0"
 
 
 _LATER = {  # imported when first used
+    "amp",
+    "cpu",
     "distributed",
     "futures",
     "multiprocessing",
     "optim",
     "profiler",
+    "random",
     "signal",
     "testing",
     "version",
 }
+_OF_ROOMS = {"autocast": "amp", "GradScaler": "amp"}  # names of other packages' rooms
 
 
 def __getattr__(name: str) -> object:
     if name in _LATER:
         return _importlib.import_module("." + name, __name__)
+    if "autocast" in name or name in _OF_ROOMS:
+        return getattr(_importlib.import_module("adjoint_functional." + _OF_ROOMS.get(name, "amp.state")), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

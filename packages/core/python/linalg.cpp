@@ -1,4 +1,6 @@
 // Matrix products.
+#include <adjoint/core/observer.h>
+
 #include "convert.h"
 #include "direct.h"
 
@@ -71,13 +73,13 @@ void bind_linalg(nb::module_& m) {
   both(m, "vdot", [](const Tensor& a, const Tensor& b) { return dot(is_complex(a.dtype()) ? conj(a) : a, b); }, "other"_a);
   both_and_inplace(m, "addmm", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return addmm(c, a, b, beta, alpha); },
        "mat1"_a, "mat2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
-  both_and_inplace(m, "addmv", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return plus(c, mv(a, b), beta, alpha); },
+  both_and_inplace(m, "addmv", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { const Given given(c, a, b); const Named named("addmv", given); return plus(c, mv(a, b), beta, alpha); },
        "mat"_a, "vec"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
-  both_and_inplace(m, "addr", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return plus(c, outer(a, b), beta, alpha); },
+  both_and_inplace(m, "addr", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { const Given given(c, a, b); const Named named("addr", given); return plus(c, outer(a, b), beta, alpha); },
        "vec1"_a, "vec2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
-  both_and_inplace(m, "baddbmm", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return plus(c, bmm(a, b), beta, alpha); },
+  both_and_inplace(m, "baddbmm", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { const Given given(c, a, b); const Named named("baddbmm", given); return plus(c, bmm(a, b), beta, alpha); },
        "batch1"_a, "batch2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
-  both_and_inplace(m, "addbmm", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return plus(c, sum(bmm(a, b), Dims{0}), beta, alpha); },
+  both_and_inplace(m, "addbmm", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { const Given given(c, a, b); const Named named("addbmm", given); return plus(c, sum(bmm(a, b), Dims{0}), beta, alpha); },
        "batch1"_a, "batch2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
   m.def("tensordot", [](const Tensor& a, const Tensor& b, const nb::object& dims) { return tensordot_any(a, b, dims); }, "a"_a, "b"_a, "dims"_a = 2);
   both(m, "trace", [](const Tensor& x) { return trace(x); });

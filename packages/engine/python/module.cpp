@@ -33,6 +33,7 @@ NB_MODULE(_engine, m) {
   python::bind_autograd(m);
   python::bind_levels(m);
   python::bind_modes(m);
+  python::bind_autocast(m);
   python::bind_finite(m);
   python::bind_observers(m);
   python::bind_saved(m);

@@ -82,6 +82,7 @@ void bind_hooks(nb::module_& m);
 void bind_autograd(nb::module_& m);
 void bind_levels(nb::module_& m);
 void bind_modes(nb::module_& m);
+void bind_autocast(nb::module_& m);
 void bind_finite(nb::module_& m);
 void bind_observers(nb::module_& m);
 void bind_saved(nb::module_& m);

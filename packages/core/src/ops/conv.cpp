@@ -3,6 +3,7 @@
 #include <adjoint/core/batch.h>
 #include <adjoint/core/op_fields.h>
 #include <adjoint/core/convolution.h>
+#include <adjoint/core/observer.h>
 #include <adjoint/core/types.h>
 
 #include <algorithm>
@@ -218,12 +219,18 @@ Tensor finish(const Tensor& y, const Tensor& weight, const Tensor& bias, int64_t
 }  // namespace
 
 Tensor conv(const Tensor& x, const Tensor& weight, const Tensor& bias, const Window& w) {
+  const Given given(x, weight, bias);
+  static constexpr const char* names[] = {"conv1d", "conv2d", "conv3d"};
+  const Named named(names[std::clamp(weight.dim() - 3, 0, 2)], given);
   const Convolution a = checked(x, weight, w, "conv");
   const bool batched = x.dim() == weight.dim();
   return finish(conv_of(batched ? x : unsqueeze(x, 0), weight, a), weight, bias, weight.size(0), batched, "conv");
 }
 
 Tensor conv_transpose(const Tensor& x, const Tensor& weight, const Tensor& bias, const Window& w, const Dims& output_padding) {
+  const Given given(x, weight, bias);
+  static constexpr const char* names[] = {"conv_transpose1d", "conv_transpose2d", "conv_transpose3d"};
+  const Named named(names[std::clamp(weight.dim() - 3, 0, 2)], given);
   Convolution a = checked(x, weight, w, "conv_transpose");
   const bool batched = x.dim() == weight.dim();
   Tensor y = batched ? x : unsqueeze(x, 0);

@@ -172,6 +172,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 }
 
 Tensor tensordot(const Tensor& first, const Tensor& second, const Dims& dims_a, const Dims& dims_b) {
+  const Given given(first, second);
+  const Named named("tensordot", given);
   Tensor a = first, b = second;
   expect(dims_a.size() == dims_b.size(), "tensordot: both dimension lists should have same length, got ", dims_a.size(), " and ", dims_b.size());
   Dims in_a, in_b, order_a, order_b, sizes;
@@ -196,6 +198,7 @@ Tensor tensordot(const Tensor& first, const Tensor& second, const Dims& dims_a, 
 }
 
 Tensor trace(const Tensor& x) {
+  const Named named("trace", {&x, 1});
   expect(x.dim() == 2, ErrorKind::shape, "trace: expected a matrix, but got tensor with dim ", x.dim());
   return sum(diagonal(x));
 }

@@ -15,4 +15,6 @@ _load_kernels_from("adjoint_kernels_triton")
 def __getattr__(name: str) -> object:
     if name == "make_graphed_callables":  # imported when first used
         return _importlib.import_module("adjoint_functional.graphed").make_graphed_callables
+    if name == "amp":
+        return _importlib.import_module(".amp", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,3 @@
+"""Random numbers: seeds and states."""
+
+from adjoint_functional.random import *  # noqa: F403

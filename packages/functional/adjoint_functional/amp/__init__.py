@@ -1,0 +1,7 @@
+"""Mixed precision: the namespace ``amp``."""
+
+from .autocast_mode import autocast as autocast
+from .autocast_mode import custom_bwd as custom_bwd
+from .autocast_mode import custom_fwd as custom_fwd
+from .autocast_mode import is_autocast_available as is_autocast_available
+from .grad_scaler import GradScaler as GradScaler
