@@ -220,8 +220,7 @@ Tensor finish(const Tensor& y, const Tensor& weight, const Tensor& bias, int64_t
 
 Tensor conv(const Tensor& x, const Tensor& weight, const Tensor& bias, const Window& w) {
   const Given given(x, weight, bias);
-  static constexpr const char* names[] = {"conv1d", "conv2d", "conv3d"};
-  const Named named(names[std::clamp(weight.dim() - 3, 0, 2)], given);
+  const Named named("convolution", given);
   const Convolution a = checked(x, weight, w, "conv");
   const bool batched = x.dim() == weight.dim();
   return finish(conv_of(batched ? x : unsqueeze(x, 0), weight, a), weight, bias, weight.size(0), batched, "conv");
@@ -229,8 +228,7 @@ Tensor conv(const Tensor& x, const Tensor& weight, const Tensor& bias, const Win
 
 Tensor conv_transpose(const Tensor& x, const Tensor& weight, const Tensor& bias, const Window& w, const Dims& output_padding) {
   const Given given(x, weight, bias);
-  static constexpr const char* names[] = {"conv_transpose1d", "conv_transpose2d", "conv_transpose3d"};
-  const Named named(names[std::clamp(weight.dim() - 3, 0, 2)], given);
+  const Named named("convolution", given);
   Convolution a = checked(x, weight, w, "conv_transpose");
   const bool batched = x.dim() == weight.dim();
   Tensor y = batched ? x : unsqueeze(x, 0);
