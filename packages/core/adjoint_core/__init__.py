@@ -5,18 +5,19 @@ import os as _os
 from types import ModuleType as _ModuleType
 
 from . import _core
-from . import _tensor as _tensor
 from ._core import *  # noqa: F403
-from ._info import finfo as finfo
-from ._info import iinfo as iinfo
-from ._inplace_functions import *  # noqa: F403
-from ._legacy import *  # noqa: F403
-from ._matrices import *  # noqa: F403
-from ._printing import set_printoptions as set_printoptions
+from ._linalg.older_forms import *  # noqa: F403
 from ._random import *  # noqa: F403
-from ._serialization import load as load
-from ._serialization import save as save
-from ._sparse import sparse_coo_tensor as sparse_coo_tensor
+from ._tensor.files import load as load
+from ._tensor.files import save as save
+from ._tensor.inplace_functions import *  # noqa: F403
+from ._tensor.layouts import *  # noqa: F403
+from ._tensor.limits import finfo as finfo
+from ._tensor.limits import iinfo as iinfo
+from ._tensor.printing import set_printoptions as set_printoptions
+from ._tensor.sparse import sparse_coo_tensor as sparse_coo_tensor
+from ._tensor.storage import *  # noqa: F403
+from ._tensor.typed import *  # noqa: F403
 from ._threads import get_num_threads as get_num_threads
 from ._threads import set_num_threads as set_num_threads
 from ._unique import *  # noqa: F403

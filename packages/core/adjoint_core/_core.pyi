@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 import enum
 from typing import Any, NamedTuple, Self, TypeAlias, overload
 
-from adjoint_core._legacy import Storage
+from adjoint_core._tensor.storage import Storage
 from adjoint_core._size import Size as Size
 
 _Number: TypeAlias = _float | _int | _bool | _complex

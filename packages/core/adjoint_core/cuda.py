@@ -10,8 +10,8 @@ import importlib
 from contextlib import contextmanager
 
 from . import _core
-from ._cuda_graphs import CUDAGraph, graph, graph_pool_handle, is_current_stream_capturing
-from ._cuda_memory import (
+from ._cuda.graphs import CUDAGraph, graph, graph_pool_handle, is_current_stream_capturing
+from ._cuda.memory import (
     caching_allocator_alloc,
     caching_allocator_delete,
     empty_cache,
@@ -29,7 +29,7 @@ from ._cuda_memory import (
     reset_peak_memory_stats,
     set_per_process_memory_fraction,
 )
-from ._cuda_random import (
+from ._cuda.random import (
     get_rng_state,
     get_rng_state_all,
     initial_seed,

@@ -9,7 +9,7 @@ from . import _core
 from ._compose import check_all as _check_all
 from ._core import LinAlgError as LinAlgError
 from ._core import Tensor
-from ._factorisations import (
+from ._linalg.factorisations import (
     cholesky,
     cholesky_ex,
     eig,
@@ -23,7 +23,7 @@ from ._factorisations import (
     svd,
     svdvals,
 )
-from ._systems import det, inv, inv_ex, lu_solve, slogdet, solve, solve_ex, solve_triangular
+from ._linalg.systems import det, inv, inv_ex, lu_solve, slogdet, solve, solve_ex, solve_triangular
 
 __all__ = [
     "LinAlgError", "cholesky", "cholesky_ex", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv",

@@ -6,7 +6,7 @@ from typing import Any
 
 from . import _core
 from ._core import Tensor
-from ._sparse import sparse_coo_tensor
+from ._tensor.sparse import sparse_coo_tensor
 
 __all__ = ["addmm", "mm", "sum"]
 

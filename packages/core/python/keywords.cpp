@@ -16,7 +16,7 @@ bool is(PyObject* name, const char* text) { return PyUnicode_CompareWithASCIIStr
 // What says of a factory what is so anyway: layout=strided.
 bool says_nothing(PyObject* f, PyObject* name, PyObject* value) {
   if (!is(name, "layout") || !makes_tensors(f)) return false;
-  return value == Py_None || nb::module_::import_("adjoint_core._legacy").attr("strided").is(value);
+  return value == Py_None || nb::module_::import_("adjoint_core._tensor.layouts").attr("strided").is(value);
 }
 
 struct Keywords { nb::list names; std::vector<PyObject*> args; bool changed = false, pinned = false; };

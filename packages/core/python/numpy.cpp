@@ -37,7 +37,7 @@ nb::object array_of(const Tensor& t) {
   interface["strides"] = nb::tuple(strides);
   interface["data"] = nb::make_tuple(reinterpret_cast<uintptr_t>(t->data), false);
   interface["typestr"] = (std::string(itemsize(t.dtype()) == 1 ? "|" : "<") + kind[static_cast<int>(t.dtype())] + std::to_string(itemsize(t.dtype()))).c_str();
-  nb::object holder = nb::module_::import_("adjoint_core._memory").attr("Holder")(alias_of(t), interface);   // t itself may exchange its memory for another
+  nb::object holder = nb::module_::import_("adjoint_core._tensor.numpy_memory").attr("Holder")(alias_of(t), interface);   // t itself may exchange its memory for another
   return nb::module_::import_("numpy").attr("asarray")(holder);
 }
 

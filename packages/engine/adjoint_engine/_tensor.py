@@ -8,7 +8,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from adjoint_core import Tensor, _printing
+from adjoint_core import Tensor
+from adjoint_core._tensor import printing as _printing
 
 from . import _engine
 from ._backward import backward as _backward

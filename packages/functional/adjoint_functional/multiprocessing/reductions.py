@@ -8,8 +8,8 @@ from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 from adjoint_core import Tensor, _core
-from adjoint_core._shared import shared_copy
-from adjoint_core._tensor import _rebuild_sparse, _restore
+from adjoint_core._tensor.pickles import _rebuild_sparse, _restore
+from adjoint_core._tensor.shared_memory import shared_copy
 from adjoint_engine import Parameter
 
 from .envelope import enclose

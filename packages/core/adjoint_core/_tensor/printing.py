@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from types import SimpleNamespace
 
-from . import _core
-from ._core import Tensor
+from .. import _core
+from .._core import Tensor
+from .naming import method
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -221,3 +222,15 @@ def dual_repr(t: Tensor, value: Tensor, tangent: Tensor | None) -> str:
         shown = str(tangent.item()) if plain else repr(tangent).replace("\n", "\n" + " " * (indent + len("tangent=")))
         found.append(f"tangent={shown}")
     return _join(text[:-1], found, indent)
+
+
+@method
+def __repr__(self: Tensor, *, tensor_contents: Any = None) -> str:
+    return tensor_repr(self)
+
+
+@method
+def __format__(self: Tensor, spec: str) -> str:
+    if self.ndim == 0 and type(self) is Tensor and (spec or self._storage_ptr()):
+        return format((self._alias() if self._storage_ptr() else self).item(), spec)
+    return format(repr(self), spec) if spec == "" else object.__format__(self, spec)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from . import _core
-from ._core import Tensor
+from .. import _core
+from .._core import Tensor
 
 T = TypeVar("T", bound=Tensor)
 

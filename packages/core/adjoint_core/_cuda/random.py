@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from . import _core
+from .. import _core
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from ._core import Tensor
+    from .._core import Tensor
 
 
 def _generator(device: Any) -> _core.Generator:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from . import _core
-from ._core import Tensor
-from ._legacy import layout, sparse_coo, strided
+from .. import _core
+from .._core import Tensor
+from .layouts import layout, sparse_coo, strided
 
 
 def sparse_coo_tensor(

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _core, _results
-from ._compose import check_all
-from ._core import Tensor
+from .. import _core, _results
+from .._compose import check_all
+from .._core import Tensor
 
 __all__ = [
     "cholesky", "cholesky_ex", "eig", "eigh", "eigvals", "eigvalsh", "lu", "lu_factor", "lu_factor_ex", "lu_unpack", "qr",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _core, _results
-from ._compose import check_all
-from ._core import Tensor
+from .. import _core, _results
+from .._compose import check_all
+from .._core import Tensor
 
 __all__ = ["det", "inv", "inv_ex", "lu_solve", "slogdet", "solve", "solve_ex", "solve_triangular"]
 

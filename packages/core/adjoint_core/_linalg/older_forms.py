@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _core, _factorisations, _results, _systems
-from ._compose import check_all, method
-from ._core import Tensor
-from ._factorisations import lu_unpack
+from .. import _core, _results
+from .._compose import check_all, method
+from .._core import Tensor
+from . import factorisations as _factorisations
+from . import systems as _systems
+from .factorisations import lu_unpack
 
 __all__ = ["cholesky", "det", "inverse", "lu", "lu_solve", "lu_unpack", "qr", "slogdet", "svd", "triangular_solve"]
 

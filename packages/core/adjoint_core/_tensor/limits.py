@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from . import _core
-from ._core import dtype as DType
+from .. import _core
+from .._core import dtype as DType
 
 # bits of the significand (with the hidden one) and the exponent's range: 2**low is the smallest normal number
 _FLOATS = {"float16": (11, -14, 16), "bfloat16": (8, -126, 128), "float32": (24, -126, 128), "float64": (53, -1022, 1024)}

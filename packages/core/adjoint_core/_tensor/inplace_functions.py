@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._core import Tensor
+from .._core import Tensor
 
 __all__ = [
     f"{name}_"

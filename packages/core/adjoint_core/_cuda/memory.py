@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import _core
+from .. import _core
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

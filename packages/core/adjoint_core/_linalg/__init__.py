@@ -1,0 +1,1 @@
+"""Parts of `linalg`, and its older forms."""

@@ -1,0 +1,26 @@
+"""How the elements of a tensor lie in memory."""
+
+from __future__ import annotations
+
+from .. import _core
+
+__all__ = ["layout", "sparse_bsc", "sparse_bsr", "sparse_coo", "sparse_csc", "sparse_csr", "strided"]
+
+
+class layout:  # noqa: N801
+    """How the elements of a tensor lie in memory: `strided` or `sparse_coo`."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return f"{_core._library()}.{self._name}"
+
+    def __reduce__(self) -> str:
+        return self._name
+
+
+strided, sparse_coo, sparse_csr = layout("strided"), layout("sparse_coo"), layout("sparse_csr")
+sparse_csc, sparse_bsr, sparse_bsc = layout("sparse_csc"), layout("sparse_bsr"), layout("sparse_bsc")

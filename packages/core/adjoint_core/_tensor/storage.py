@@ -1,0 +1,72 @@
+"""The memory behind tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._compose import check_all, method
+from .._core import Tensor
+
+__all__ = ["Storage", "is_storage"]
+
+
+class Storage:
+    """The memory that a tensor and its views share."""
+
+    def __init__(self, tensor: Tensor, itemsize: int) -> None:
+        self._tensor, self._itemsize = tensor, itemsize
+
+    def data_ptr(self) -> int:
+        """The address of the first byte."""
+        return self._tensor.data_ptr() - self._tensor.storage_offset() * self._tensor.element_size()
+
+    def nbytes(self) -> int:
+        """How many bytes."""
+        return self._tensor._storage_nbytes()
+
+    def size(self) -> int:
+        """How many elements; bytes if untyped."""
+        return self.nbytes() // self._itemsize
+
+    __len__ = size
+
+    def _flat(self) -> Tensor:
+        x = self._tensor.detach()
+        n = self.nbytes() // x.element_size()
+        return x.as_strided((n,), (1,), 0)
+
+    def is_shared(self) -> bool:
+        """Whether other processes can see it."""
+        return self._tensor.is_shared()
+
+    def share_memory_(self) -> Storage:
+        """Moves it to where other processes can see it; see `Tensor.share_memory_`."""
+        self._tensor.share_memory_()
+        return self
+
+    def tolist(self) -> list[Any]:
+        """The elements in the order of memory."""
+        return self._flat().tolist()
+
+    def __getitem__(self, i: int) -> Any:
+        return self._flat()[i].item()
+
+
+@method
+def storage(self: Tensor) -> Storage:
+    """The memory behind this tensor, counted in its elements."""
+    return Storage(self, self.element_size())
+
+
+@method
+def untyped_storage(self: Tensor) -> Storage:
+    """The memory behind this tensor, counted in bytes."""
+    return Storage(self, 1)
+
+
+def is_storage(obj: Any) -> bool:
+    """Whether `obj` is the memory of a tensor."""
+    return isinstance(obj, Storage)
+
+
+check_all(globals())
