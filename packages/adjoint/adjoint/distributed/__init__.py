@@ -5,7 +5,8 @@ import sys as _sys
 
 from adjoint_functional.distributed import *  # noqa: F403
 
-_PARTS = ("nn", "nn.functional")
-for _part in _PARTS:
-    _sys.modules[f"{__name__}.{_part}"] = _importlib.import_module(f"adjoint_functional.distributed.{_part}")
-nn = _sys.modules[f"{__name__}.nn"]
+
+def __getattr__(name: str) -> object:
+    if name in ("algorithms", "nn", "optim"):  # imported when first used
+        return _importlib.import_module("." + name, __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

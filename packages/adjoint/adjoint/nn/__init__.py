@@ -13,13 +13,15 @@ if TYPE_CHECKING:
     from adjoint_functional.nn import init as init
     from adjoint_functional.nn.modules import *  # noqa: F403
 
+    from . import parallel as parallel
+
 
 def _modules() -> object:
     return _importlib.import_module("adjoint_functional.nn.modules")  # imported when first used
 
 
 def __getattr__(name: str) -> object:
-    if name in ("init", "modules"):
+    if name in ("init", "modules", "parallel"):  # imported when first used
         return _importlib.import_module("." + name, __name__)
     found = None if name.startswith("__") else getattr(_modules(), name, None)
     if not isinstance(found, type):

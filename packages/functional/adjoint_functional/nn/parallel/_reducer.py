@@ -1,0 +1,207 @@
+"""Averages gradients over ranks while backward goes on.
+
+Every parameter has a hook, which copies its gradient into a bucket. A bucket that is full is handed to the communication thread; buckets
+go in the order of their numbers, the same on all ranks. When backward has ended, the averages are put in place. After the first
+backward the buckets are made anew, in the order in which gradients really came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import adjoint_core as core
+from adjoint_core import Tensor
+from adjoint_engine import Variable, _engine, no_grad
+
+from ... import distributed as dist
+from ...distributed import ProcessGroup, ReduceOp
+from ...futures import Future
+from ._buckets import GradBucket, plan
+
+FIRST_BYTES = 1 << 20
+UNFINISHED = (
+    "Expected to have finished reduction in the prior iteration before starting a new one. This error indicates that your module has "
+    "parameters that were not used in producing loss. You can enable unused parameter detection by passing the keyword argument "
+    "`find_unused_parameters=True` to `adjoint.nn.parallel.DistributedDataParallel`, and by making sure all `forward` function outputs "
+    "participate in calculating loss. Parameters without gradient on rank {rank}: {names}"
+)
+
+Hook = Callable[[Any, GradBucket], Future[Tensor]]
+
+
+class Reducer:
+    """The buckets of a module's parameters, and what happens to them in a backward.
+
+    Arguments:
+        named: the parameters that require grad, with names for errors.
+        group: the ranks that average.
+        cap: bytes of a bucket.
+        views: whether gradients are views of the buckets, which saves a copy.
+    """
+
+    def __init__(self, named: Sequence[tuple[str, Tensor]], group: ProcessGroup, cap: int, views: bool) -> None:
+        self._names = {id(p): name for name, p in named}
+        self._params = [p for _, p in named]
+        self._numbers = {id(p): i for i, p in enumerate(self._params)}
+        self._group, self._cap, self._views = group, cap, views
+        self.hook: tuple[Hook, Any] | None = None
+        self.divisor = group.size()
+        self.ordered = False  # whether buckets are in the order of a backward
+        self._arrived: list[int] = []  # numbers of parameters in the order of their gradients
+        self._expecting = False
+        self._begun = False  # a backward has reached a parameter, and not all
+        self._search: list[Any] | None = None  # roots below which parameters are used
+        self._build(self._params[::-1])
+        for p in self._params:
+            p.register_post_accumulate_grad_hook(self._reached)
+
+    def _build(self, params: Sequence[Tensor]) -> None:
+        self.buckets = plan(params, FIRST_BYTES, self._cap)
+        self._place = {id(p): (b, view) for b in self.buckets for p, view in zip(b.parameters(), b.gradients())}
+        self._reset()
+
+    def _reset(self) -> None:
+        self._missing = {b.index(): len(b.parameters()) for b in self.buckets}
+        self._ready: set[int] = set()
+        self._used: set[int] = set()
+        self._flying: list[Future[Tensor]] = []
+        self._begun = False
+
+    # ---- one backward
+
+    def prepare(self, outputs: list[Tensor] | None) -> None:
+        """Before a backward. Parameters that ``outputs`` do not depend on count as there; None: there are none.
+
+        Raises:
+            RuntimeError: the backward before has not reached all parameters.
+        """
+        self.check_finished()
+        self._reset()
+        self._expecting = True
+        self._search = None if outputs is None else [t.grad_fn for t in outputs if t.grad_fn is not None]
+
+    def check_finished(self) -> None:
+        """Raises if the backward before has not reached all parameters."""
+        if self._begun:
+            names = [self._names[id(p)] for p in self._params if id(p) not in self._ready]
+            raise RuntimeError(UNFINISHED.format(rank=self._group.rank(), names=", ".join(names)))
+
+    def _reached(self, p: Tensor) -> None:
+        if not self._expecting:
+            return
+        with no_grad():
+            if not self._begun:
+                self._begun = True
+                if self._search is not None:
+                    self._mark_unused()
+            if id(p) in self._ready:
+                raise RuntimeError(
+                    f"Expected to mark a variable ready only once: the gradient of {self._names[id(p)]} came twice in one backward. A part "
+                    "of the module was used in more than one reentrant backward pass, or parameters are shared between several forwards."
+                )
+            self._used.add(id(p))
+            self._fill(p)
+
+    def _mark_unused(self) -> None:
+        used = leaves_below(self._search or [])
+        for p in self._params:
+            if id(p) not in used:
+                self._fill(p)
+
+    def _fill(self, p: Tensor) -> None:
+        bucket, view = self._place[id(p)]
+        if p.grad is None:
+            view.zero_()
+        elif p.grad.layout is not core.strided:
+            raise RuntimeError(f"DistributedDataParallel: gradients must be dense, got {p.grad.layout} for {self._names[id(p)]}")
+        elif p.grad.data_ptr() != view.data_ptr():
+            view.copy_(p.grad)
+            if self._views:
+                p.grad = view
+        self._ready.add(id(p))
+        self._arrived.append(self._numbers[id(p)])
+        self._missing[bucket.index()] -= 1
+        while len(self._flying) < len(self.buckets) and self._missing[len(self._flying)] == 0:
+            self._flying.append(self._launch(self.buckets[len(self._flying)]))
+        if len(self._ready) == len(self._params):
+            Variable._execution_engine.queue_callback(self.finish)
+
+    def _launch(self, bucket: GradBucket) -> Future[Tensor]:
+        if self.hook is not None:
+            hook, state = self.hook
+            future = hook(state, bucket)
+            if not isinstance(future, Future):
+                raise TypeError(f"DistributedDataParallel: a communication hook must return a Future, got {type(future).__name__}")
+            return future
+        bucket.buffer().div_(self.divisor)
+        work = dist.all_reduce(bucket.buffer(), group=self._group, async_op=True)
+        assert work is not None
+        return work.get_future().then(lambda f: f.value()[0])
+
+    def finish(self) -> None:
+        """After a backward: puts the averages in place."""
+        with no_grad():
+            known = self._used_anywhere() if self._search is not None else None
+            for bucket, future in zip(self.buckets, self._flying):
+                row = future.wait()
+                if row.data_ptr() != bucket.buffer().data_ptr():
+                    bucket.set_buffer(row)
+                for p, view in zip(bucket.parameters(), bucket.gradients()):
+                    if known is None or self._numbers[id(p)] in known:
+                        self._put(p, view)
+        self._begun = self._expecting = False
+        self.order()
+
+    def _put(self, p: Tensor, average: Tensor) -> None:
+        if p.grad is not None and p.grad.data_ptr() == average.data_ptr():
+            return
+        if self._views:
+            p.grad = average
+        elif p.grad is None:
+            p.grad = average.clone()
+        else:
+            p.grad.detach().copy_(average)
+
+    def _used_anywhere(self) -> set[int]:
+        """The numbers of the parameters that a rank has used; the gradients of others stay as they are."""
+        used = core.tensor([id(p) in self._used for p in self._params])
+        dist.all_reduce(used, ReduceOp.BOR, self._group)
+        return {i for i, u in enumerate(used.tolist()) if u}
+
+    def order(self) -> None:
+        """Once: takes the order of a backward for the buckets, that of the first rank that had one."""
+        if not self.ordered:
+            self.ordered = True
+            orders: list[Any] = [None] * self._group.size()
+            dist.all_gather_object(orders, self._arrived, self._group)
+            self._build([self._params[i] for i in next(o for o in orders if o)])
+        self._arrived = []
+
+    # ---- a rank without inputs
+
+    def shadow(self, search: bool) -> None:
+        """Takes part in the backward of the other ranks with gradients of zero, and gets their average."""
+        with no_grad():
+            self._reset()
+            self._search = [] if search else None
+            for bucket in self.buckets:
+                bucket.buffer().zero_()
+                self._flying.append(self._launch(bucket))
+            self.finish()
+
+
+def leaves_below(roots: Sequence[Any]) -> set[int]:
+    """The identities of the leaves that nodes of a graph lead to."""
+    seen: set[Any] = set()
+    leaves: set[int] = set()
+    waiting = list(roots)
+    while waiting:
+        node = waiting.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if isinstance(node, _engine.AccumulateGrad):
+            leaves.add(id(node.variable))
+        waiting += [before for before, _ in node.next_functions if before is not None]
+    return leaves
