@@ -2075,6 +2075,11 @@ Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
     def _version(self) -> _int:
         """How often the memory was written in place."""
 
+def _library() -> str:
+    """The name that stands in front of names when they are printed."""
+
+def _set_library(name: str) -> None: ...
+
 class dtype:
     """An element type, such as `float32`."""
 

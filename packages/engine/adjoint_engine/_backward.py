@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from adjoint_core import Tensor, ones, zeros_like
 
 from . import _engine
-from ._levels import batch_level
-from ._warnings import warn_once
+from ._diagnosis.warnings import warn_once
+from ._transforms.levels import batch_level
 
 _CYCLE = (
     "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause "

@@ -13,20 +13,25 @@ from adjoint_core import Tensor
 
 from . import _engine, trees
 from ._backward import backward
-from ._checkpoint_inputs import (
+from ._checkpoint.inputs import (
     DefaultDeviceType,
     check_backward_validity,
     detach_variable,
     get_device_states,
     set_device_states,
 )
-from ._checkpoint_log import RunLog, difference
-from ._context import FunctionCtx
-from ._function import Function
-from ._locals import Local
-from ._modes import enable_grad, is_grad_enabled, no_grad
-from ._saved_hooks import saved_tensors_hooks
-from ._selective import SAC_IGNORED_OPS, CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts
+from ._checkpoint.log import RunLog, difference
+from ._checkpoint.selective import (
+    SAC_IGNORED_OPS,
+    CheckpointPolicy,
+    SelectiveCheckpointContext,
+    create_selective_checkpoint_contexts,
+)
+from ._function.context import FunctionCtx
+from ._function.function import Function
+from ._graph.saved_hooks import saved_tensors_hooks
+from ._modes.switches import enable_grad, is_grad_enabled, no_grad
+from ._modes.thread_locals import Local
 
 __all__ = [
     "SAC_IGNORED_OPS",

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from adjoint_core import Tensor
 
 from . import _engine
-from ._modes import _Mode, _Switch
+from ._modes.switches import _Mode, _Switch
 
 enter_dual_level = _engine.enter_dual_level
 

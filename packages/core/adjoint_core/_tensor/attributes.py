@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .. import _core
 from .._core import Tensor
 from .naming import TYPE_NAMES, method
 

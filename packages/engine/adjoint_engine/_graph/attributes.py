@@ -7,7 +7,7 @@ import itertools
 import math
 from typing import Any, NamedTuple
 
-from . import _engine
+from .. import _engine
 
 _NUMBERS = {"exponent", "max", "min", "weight"}  # of PyTorch's nodes for numbers: a number, no tensor
 

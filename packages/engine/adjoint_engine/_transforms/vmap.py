@@ -8,9 +8,9 @@ from typing import Any
 
 from adjoint_core import Tensor, _core, cat
 
-from . import _engine
-from ._levels import batch_level
-from .trees import broadcast_prefix, tree_flatten, tree_unflatten
+from .. import _engine
+from ..trees import broadcast_prefix, tree_flatten, tree_unflatten
+from .levels import batch_level
 
 
 def vmap(

@@ -7,8 +7,8 @@ from typing import Any
 
 from adjoint_core import Tensor
 
-from . import _engine
-from ._engine import Node
+from .. import _engine
+from .._engine import Node
 
 
 class FunctionCtx:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
-from . import _engine
-from ._locals import Local
-from ._non_finite import describe
+from .. import _engine
+from .._modes.thread_locals import Local
+from .non_finite import describe
 
 _watches = Local()
 

@@ -6,7 +6,7 @@ import sys
 from types import TracebackType
 from typing import Any
 
-from . import _engine
+from .. import _engine
 
 _ERROR = """ERROR: Detected non-determinism while running activation checkpointing
 

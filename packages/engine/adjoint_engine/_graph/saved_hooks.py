@@ -9,8 +9,8 @@ from typing import Any
 
 from adjoint_core import Tensor, _core
 
-from . import _engine
-from ._locals import Local
+from .. import _engine
+from .._modes.thread_locals import Local
 
 
 class saved_tensors_hooks:

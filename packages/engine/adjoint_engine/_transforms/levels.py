@@ -8,7 +8,7 @@ from typing import Self
 
 from adjoint_core import Tensor
 
-from . import _engine
+from .. import _engine
 
 
 class _Level:

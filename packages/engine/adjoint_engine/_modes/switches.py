@@ -9,8 +9,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-from . import _engine
-from ._locals import Local
+from .. import _engine
+from .thread_locals import Local
 
 is_grad_enabled = _engine.grad_enabled
 

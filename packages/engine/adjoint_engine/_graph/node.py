@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 from adjoint_core import Tensor
 
-from . import _engine, _stacks
-from ._attributes import attribute, attribute_names
-from ._engine import Node
-from ._handle import EngineHandle, RemovableHandle
+from .. import _engine
+from .._engine import Node
+from . import stacks as _stacks
+from .attributes import attribute, attribute_names
+from .handle import EngineHandle, RemovableHandle
 
 
 def _metadata(self: Any) -> dict[str, Any]:

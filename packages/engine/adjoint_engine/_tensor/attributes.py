@@ -11,10 +11,10 @@ from typing import Any
 from adjoint_core import Tensor
 from adjoint_core._tensor import printing as _printing
 
-from . import _engine
-from ._backward import backward as _backward
-from ._graph import call_hooks
-from ._handle import EngineHandle, RemovableHandle
+from .. import _engine
+from .._backward import backward as _backward
+from .._graph.handle import EngineHandle, RemovableHandle
+from .._graph.node import call_hooks
 
 
 def _requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:

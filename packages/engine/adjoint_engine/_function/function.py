@@ -8,13 +8,13 @@ from typing import Any
 
 from adjoint_core import Tensor
 
-from . import _engine
-from ._apply import apply_plain, bound
-from ._apply_levels import apply_lifted
-from ._context import BackwardCFunction, FunctionCtx
-from ._generated_rule import GeneratedRule
-from ._modes import no_grad
-from ._protocol import Protocol, has_setup, rule_of
+from .. import _engine
+from .._modes.switches import no_grad
+from .apply import apply_plain, bound
+from .context import BackwardCFunction, FunctionCtx
+from .generated_rule import GeneratedRule
+from .lifted import apply_lifted
+from .protocol import Protocol, has_setup, rule_of
 
 
 class FunctionMeta(type):

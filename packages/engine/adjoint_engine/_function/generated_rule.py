@@ -6,7 +6,7 @@ from typing import Any
 
 from adjoint_core import Tensor
 
-from ._levels import batch_level
+from .._transforms.levels import batch_level
 
 
 class GeneratedRule:

@@ -7,7 +7,8 @@ import warnings
 from types import TracebackType
 from typing import Any
 
-from . import _engine, _stacks
+from .. import _engine
+from .._graph import stacks as _stacks
 
 
 def is_anomaly_enabled() -> bool:

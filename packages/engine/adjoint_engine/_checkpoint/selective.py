@@ -11,8 +11,8 @@ from typing import Any
 
 from adjoint_core import Tensor, registry
 
-from . import _engine
-from .operators import OpOverload, OpOverloadPacket, event_name, ops
+from .. import _engine
+from ..operators import OpOverload, OpOverloadPacket, event_name, ops
 
 SAC_IGNORED_OPS = {
     ops.aten.detach.default,

@@ -9,7 +9,7 @@ from typing import Any
 
 from adjoint_core import Tensor, _core
 
-from . import _engine
+from .. import _engine
 
 _Line = tuple[str, int, str]  # file, line, function
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from adjoint_core import Tensor, accelerator, cuda
 
-from . import _engine, trees
+from .. import _engine, trees
 
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:

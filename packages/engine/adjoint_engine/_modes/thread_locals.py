@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _engine
+from .. import _engine
 
 
 class Local:

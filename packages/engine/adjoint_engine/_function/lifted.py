@@ -7,11 +7,11 @@ from typing import Any
 
 from adjoint_core import Tensor
 
-from . import _engine, trees
-from ._apply import apply_plain
-from ._context import BackwardCFunction
-from ._modes import no_grad
-from ._protocol import Protocol, VmapInfo
+from .. import _engine, trees
+from .._modes.switches import no_grad
+from .apply import apply_plain
+from .context import BackwardCFunction
+from .protocol import Protocol, VmapInfo
 
 _SETUP = (
     "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the "

@@ -8,9 +8,9 @@ from typing import Any
 
 from adjoint_core import Tensor
 
-from . import _engine
-from ._backward import GradientEdge, accumulate, grad, queue_callback
-from ._tensor import VOLATILE
+from .. import _engine
+from .._backward import GradientEdge, accumulate, grad, queue_callback
+from .attributes import VOLATILE
 
 
 class _ExecutionEngine:

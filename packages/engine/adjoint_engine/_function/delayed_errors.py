@@ -6,7 +6,7 @@ from typing import Any
 
 from adjoint_core import Tensor
 
-from ._function import Function
+from .function import Function
 
 
 class DelayedError:

@@ -1,0 +1,1 @@
+"""What is said of a graph in which something went wrong."""

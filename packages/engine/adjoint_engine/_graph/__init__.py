@@ -1,0 +1,1 @@
+"""Nodes, and what hangs on them: hooks, attributes, where they were made."""

@@ -1,0 +1,1 @@
+"""Modes of recording, each of a thread."""

@@ -1,0 +1,1 @@
+"""What `Tensor` has of the graph."""
