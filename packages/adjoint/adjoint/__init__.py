@@ -25,6 +25,9 @@ from adjoint_engine import set_warn_always as set_warn_always
 from adjoint_engine import vmap as vmap
 from adjoint_engine.operators import ops as ops
 from adjoint_functional.composed import *  # noqa: F403
+from adjoint_functional.switches import *  # noqa: F403
+from adjoint_functional.switches import _assert as _assert
+from adjoint_functional.switches import _check as _check
 
 from . import _C as _C
 from . import accelerator as accelerator
@@ -45,17 +48,20 @@ __version__ = "0.1.0"
 _LATER = {  # imported when first used
     "amp",
     "cpu",
+    "compiler",
     "distributed",
     "futures",
+    "jit",
     "multiprocessing",
     "optim",
     "profiler",
     "random",
     "signal",
     "testing",
+    "types",
     "version",
 }
-_OF_ROOMS = {"autocast": "amp", "GradScaler": "amp"}  # names of other packages' rooms
+_OF_ROOMS = {"autocast": "amp", "GradScaler": "amp", "compile": "compiler"}  # names of rooms of `functional`
 
 
 def __getattr__(name: str) -> object:
@@ -63,4 +69,6 @@ def __getattr__(name: str) -> object:
         return _importlib.import_module("." + name, __name__)
     if "autocast" in name or name in _OF_ROOMS:
         return getattr(_importlib.import_module("adjoint_functional." + _OF_ROOMS.get(name, "amp.state")), name)
+    if name.startswith("_foreach_"):
+        return _importlib.import_module("adjoint_functional.foreach").foreach(name.removeprefix("_foreach_"))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -16,3 +16,5 @@ from ._schedule import MultiStepLR as MultiStepLR
 from ._schedule import PolynomialLR as PolynomialLR
 from ._schedule import SequentialLR as SequentialLR
 from ._schedule import StepLR as StepLR
+
+_LRScheduler = LRScheduler  # its older name

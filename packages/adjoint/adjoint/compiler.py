@@ -1,0 +1,3 @@
+"""PyTorch's compiler, as a pass-through."""
+
+from adjoint_functional.compiler import *  # noqa: F403

@@ -1,0 +1,55 @@
+"""`_foreach_add_` and its family: one operation on each tensor of a list, with one operand for all or a list with one for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import adjoint_core as core
+from adjoint_core import Tensor
+
+NAMES = (
+    "abs acos add addcdiv addcmul asin atan ceil clamp_max clamp_min copy cos cosh div erf erfc exp expm1 floor frac lerp lgamma log log10 "
+    "log1p log2 maximum minimum mul neg norm pow reciprocal round rsqrt sigmoid sign sin sinh sqrt sub tan tanh trunc zero"
+).split()
+_OTHER: dict[str, Callable[..., Any]] = {
+    "norm": lambda x, ord=2, dtype=None: core.linalg.vector_norm(x, ord, dtype=dtype),
+    "pow": core.pow,  # a number with tensors too
+    "clamp_min": lambda x, other: core.clamp(x, min=other),
+    "clamp_max": lambda x, other: core.clamp(x, max=other),
+}
+
+
+def _one(operation: Callable[..., Any], ternary: bool, operands: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    if ternary and len(operands) == 4:
+        return operation(*operands[:3], value=operands[3])
+    return operation(*operands, **kwargs)
+
+
+def foreach(name: str) -> Callable[..., Any]:
+    """The function `_foreach_<name>`; one whose name ends in `_` writes into the tensors of its first list.
+
+    Raises:
+        AttributeError: there is no such operation.
+    """
+    plain, inplace = name.removesuffix("_"), name.endswith("_")
+    if plain not in NAMES or (plain in ("copy", "zero") and not inplace):
+        raise AttributeError(f"there is no _foreach_{name}")
+    operation = getattr(Tensor, name) if inplace else _OTHER.get(plain) or getattr(Tensor, plain)
+
+    def call(*lists: Any, **kwargs: Any) -> Any:
+        count = next(len(a) for a in lists if isinstance(a, (list, tuple)))
+        if any(isinstance(a, (list, tuple)) and len(a) != count for a in lists):
+            raise RuntimeError(f"_foreach_{name}: Tensor lists must have the same number of tensors, got {[len(a) for a in lists]}")
+        spread = [a if isinstance(a, (list, tuple)) else [a] * count for a in _scalars(lists)]
+        results = [_one(operation, plain.startswith("addc"), operands, kwargs) for operands in zip(*spread)]
+        return None if inplace else results
+
+    def _scalars(lists: tuple[Any, ...]) -> list[Any]:
+        """A tensor in the fourth place of addcmul holds a number for each."""
+        fourth = plain.startswith("addc") and len(lists) == 4 and isinstance(lists[3], Tensor)
+        return [*lists[:3], lists[3].tolist()] if fourth else list(lists)
+
+    call.__name__ = call.__qualname__ = f"_foreach_{name}"
+    call.__doc__ = f"`{name}` of each tensor of a list."
+    return call

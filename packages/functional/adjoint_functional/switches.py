@@ -1,0 +1,87 @@
+"""Switches that programs for PyTorch set, and what they say here; checks of conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from adjoint_core import device as Device
+
+__all__ = [
+    "are_deterministic_algorithms_enabled", "get_default_device", "get_deterministic_debug_mode",
+    "is_deterministic_algorithms_warn_only_enabled", "set_default_device", "set_deterministic_debug_mode", "use_deterministic_algorithms",
+]  # fmt: skip
+
+_deterministic = {"mode": False, "warn_only": False}
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Says whether results must have the same bits every time. They have: sums run in a fixed order; what is set is remembered.
+
+    Example::
+
+        >>> ad.use_deterministic_algorithms(True); ad.are_deterministic_algorithms_enabled()
+        True
+        >>> ad.use_deterministic_algorithms(False)
+    """
+    _deterministic.update(mode=bool(mode), warn_only=bool(warn_only))
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """What `use_deterministic_algorithms` was told."""
+    return _deterministic["mode"]
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """What `use_deterministic_algorithms` was told."""
+    return _deterministic["warn_only"]
+
+
+_DEBUG_MODES = ("default", "warn", "error")
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """`use_deterministic_algorithms` by a word or its number: "default", "warn" or "error".
+
+    Raises:
+        RuntimeError: another one.
+    """
+    found = _DEBUG_MODES.index(debug_mode) if debug_mode in _DEBUG_MODES else debug_mode
+    if found not in (0, 1, 2):
+        raise RuntimeError(f"set_deterministic_debug_mode: expected one of {_DEBUG_MODES} or its number, got {debug_mode!r}")
+    use_deterministic_algorithms(found > 0, warn_only=found == 1)  # type: ignore[operator]
+
+
+def get_deterministic_debug_mode() -> int:
+    """0, 1 or 2: default, warn or error."""
+    return (2 - _deterministic["warn_only"]) if _deterministic["mode"] else 0
+
+
+def get_default_device() -> Device:
+    """Where new tensors lie: the CPU."""
+    return Device("cpu")
+
+
+def set_default_device(device: Any) -> None:
+    """Says where new tensors lie: the CPU, or None, which is the same.
+
+    Raises:
+        NotImplementedError: another device; give it to the functions that make tensors.
+    """
+    if device is not None and Device(device).type != "cpu":
+        raise NotImplementedError(f"set_default_device: expected the CPU, got {device!r}; pass device= to what makes tensors")
+
+
+def _assert(condition: Any, message: str) -> None:
+    """`assert`, as a function."""
+    assert condition, message
+
+
+def _check(cond: Any, message: Callable[[], str] | str | None = None) -> None:
+    """RuntimeError unless the condition holds."""
+    _check_with(RuntimeError, cond, message)
+
+
+def _check_with(error: type[Exception], cond: Any, message: Callable[[], str] | str | None) -> None:
+    if not cond:
+        raise error(message() if callable(message) else message or "Expected cond to be True, but got False")
