@@ -1,5 +1,6 @@
 """Tasks of the repository; `./run TASK` runs one where nox is not installed."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -56,11 +57,57 @@ def cpp(session: nox.Session) -> None:
     run_cpp_tests(session, "cpp")
 
 
+def instruction_sets(session: nox.Session) -> list[str]:
+    """Those of this processor that kernels are compiled for; they run at the last one by themselves."""
+    ask = "from adjoint_core import _core; print(*_core._instruction_sets())"
+    return str(session.run("python", "-c", ask, silent=True)).split()
+
+
 @nox.session(requires=["wheels", "cpp"])
 def tests(session: nox.Session) -> None:
-    """Install every package and run all tests."""
+    """Install every package and run all tests, those of kernels at each instruction set of this processor."""
     install(session, *TEST_TOOLS)
     session.run("python", "-m", "pytest", "-n", "2", *session.posargs)
+    for level in [] if session.posargs else instruction_sets(session)[:-1]:
+        session.log(f"the kernels at {level}")
+        session.run("python", "-m", "pytest", "-q", "-n", "2", "packages/kernels-cpu/tests", env={"ADJOINT_ISA": level})
+
+
+@nox.session(requires=["wheels", "cpp"])
+def levels(session: nox.Session) -> None:
+    """Run accuracy, kernels, all operations and a training on emulated older processors; compare them with this one bit by bit."""
+    install(session, *TEST_TOOLS)
+    here = instruction_sets(session)
+    folder = Path(session.create_tmp()).resolve()
+    tool, inputs = ["python", "tools/instruction_sets.py"], str(folder / "inputs")
+    session.run(*tool, "inputs", inputs)
+    for level in here:
+        session.run(*tool, "results", inputs, str(folder / level), env={"ADJOINT_ISA": level})
+    for level, emulator in emulators(session).items():
+        python = [*emulator, str(Path(session.bin) / "python")]
+        for test in sorted((ROOT / "build/cpp/packages/core").glob("accuracy_x86-64*")):
+            session.run(*emulator, str(test), external=True, success_codes=[0, 77], silent=True)
+        kernels = ["packages/kernels-cpu/tests", "--ignore-glob=*test_instruction_sets.py"]  # that starts processes, outside of the emulator
+        session.run(*python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *kernels, external=True)
+        session.run(*python, *tool[1:], "results", inputs, str(folder / f"{level}_emulated"), external=True)
+        if level in here:
+            session.run(*tool, "compare", "--same", str(folder / level), str(folder / f"{level}_emulated"))
+    for lower, higher in zip(here, here[1:]):
+        session.run(*tool, "compare", str(folder / higher), str(folder / lower))
+
+
+def emulators(session: nox.Session) -> dict[str, list[str]]:
+    """Commands before a program that run it on a processor of just that level."""
+    found = {}
+    if not (qemu := shutil.which("qemu-x86_64")):
+        session.error("QEMU's user mode is not installed: apt-get install qemu-user")
+    quiet = ",-pcid,-x2apic,-tsc-deadline,-invpcid"  # which QEMU would warn that it lacks
+    found["baseline"] = [qemu, "-cpu", "Nehalem"]
+    found["avx2"] = [qemu, "-cpu", "Haswell-noTSX" + quiet]
+    if sde := shutil.which("sde64"):  # Intel's, which is not free software; QEMU has no AVX-512
+        found["avx512"] = [sde, "-skx", "--"]
+        found["avx512_bf16"] = [sde, "-cpx", "--"]
+    return found
 
 
 @nox.session(requires=["wheels"])

@@ -30,7 +30,26 @@ class _Cuda:
     matmul = _MatmulOnCuda()
 
 
+class _Cpu:
+    """Kernels on the processor."""
+
+    @staticmethod
+    def get_cpu_capability() -> str:
+        """The instructions that kernels use: "DEFAULT", "AVX2", "AVX512" or "NEON".
+
+        It is the best that the processor has, unless the environment variable `ADJOINT_ISA` named another before the import.
+
+        Example::
+
+            >>> ad.backends.cpu.get_cpu_capability() in ("DEFAULT", "AVX2", "AVX512", "NEON")
+            True
+        """
+        name = _core._instruction_set()
+        return "DEFAULT" if name == "baseline" else name.split("_")[0].upper()
+
+
 cuda = _Cuda()
+cpu = _Cpu()
 
 
 def set_float32_matmul_precision(precision: str) -> None:

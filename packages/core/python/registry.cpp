@@ -1,4 +1,6 @@
 // The table of records, for documentation and tests.
+#include <adjoint/core/isa.h>
+
 #include "module.h"
 
 namespace adjoint::python {
@@ -46,6 +48,12 @@ void bind_registry(nb::module_& m) {
     return l;
   });
   m.def("_op_record", &describe, "name"_a);
+  m.def("_instruction_set", [] { return isa::name(isa::chosen()); }, "The instruction set that kernels run at: ADJOINT_ISA, or the best of this processor.");
+  m.def("_instruction_sets", [] {
+    nb::list l;
+    for (int i = 0; i <= isa::best(); i++) l.append(isa::name(static_cast<isa::Level>(i)));
+    return l;
+  }, "The instruction sets of this processor that kernels are compiled for.");
   m.def("_element_types", [] {
     nb::list l;
     for (const DTypeInfo& t : dtype_table) l.append(nb::make_tuple(t.name, static_cast<int>(t.itemsize)));

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "isa.h"
 #include "kernels.h"
 #include "lapack.h"
 #include "pool.h"
@@ -37,6 +38,7 @@ nb::list names() {
 NB_MODULE(_kernels, m) {
   using namespace adjoint;
   nb::module_::import_("adjoint_core");
+  isa::level = isa::chosen();
   scipy_openblas_set_num_threads(1);  // its own cuts depend on the number of threads: panels run on our pool
   scipy_LAPACKE_set_nancheck(0);         // NaNs pass through, as everywhere
   cpu::for_entries([](const cpu::Entry& e) { register_kernel(e.name, DeviceType::cpu, e.kernel); });

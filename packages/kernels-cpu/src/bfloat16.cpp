@@ -76,17 +76,12 @@ void multiply(const uint16_t* a, const uint16_t* b, BFloat16* y, int64_t m, int6
   });
 }
 
-bool is_supported() {
-  static const bool supported = __builtin_cpu_supports("avx512bf16");
-  return supported && isa::level == isa::v4;
-}
-
 }  // namespace
 
 bool multiply_bfloat16(const View& a, const View& b, const View& y) {
   const int64_t m = y.sizes[y.ndim - 2], n = y.sizes[y.ndim - 1], k = a.sizes[a.ndim - 1], batches = y.numel / (m * n);
   const bool one = b.ndim == 2;
-  if (!is_supported() || m < tall || n < wide || k < 16 || a.numel != batches * m * k || b.numel != (one ? 1 : batches) * k * n) return false;
+  if (isa::level < isa::avx512_bf16 || m < tall || n < wide || k < 16 || a.numel != batches * m * k || b.numel != (one ? 1 : batches) * k * n) return false;
   const Contiguous left(a), right(b);
   const Buffer padded(k % 2 ? m * (k + 1) * 2 : 1);
   for (int64_t i = 0; i < batches; i++) {

@@ -47,14 +47,14 @@ template <class To, class From> struct Bitwise {
 void widen(float* y, const Half* x, int64_t n) {
   int64_t done = 0;
 #if defined(__x86_64__) && defined(__GNUC__)
-  if (isa::level != isa::baseline) done = isa::level == isa::v4 ? widen_sixteens(y, x, n) : widen_eights(y, x, n);
+  if (isa::level >= isa::avx2) done = isa::level >= isa::avx512 ? widen_sixteens(y, x, n) : widen_eights(y, x, n);
 #endif
   isa::call<Bitwise<float, Half>>(y + done, x + done, n - done);
 }
 void narrow(Half* y, const float* x, int64_t n) {
   int64_t done = 0;
 #if defined(__x86_64__) && defined(__GNUC__)
-  if (isa::level != isa::baseline) done = isa::level == isa::v4 ? narrow_sixteens(y, x, n) : narrow_eights(y, x, n);
+  if (isa::level >= isa::avx2) done = isa::level >= isa::avx512 ? narrow_sixteens(y, x, n) : narrow_eights(y, x, n);
 #endif
   isa::call<Bitwise<Half, float>>(y + done, x + done, n - done);
 }

@@ -6,11 +6,9 @@
 // never compiled here for more than the baseline, since the linker may keep that copy for every machine.
 #pragma once
 
-#include <cstdlib>
+#include <adjoint/core/isa.h>
 
 namespace adjoint::isa {
-
-enum Level : int { baseline = 0, v3 = 1, v4 = 2 };  // x86-64, with AVX2 and FMA, with AVX-512
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
@@ -20,29 +18,23 @@ template <class K, class... A>
   K::template run<16>(args...);
 }
 template <class K, class... A>
-[[gnu::target("arch=x86-64-v3"), gnu::flatten]] void run_v3(A... args) {
+[[gnu::target("arch=x86-64-v3"), gnu::flatten]] void run_avx2(A... args) {
   K::template run<32>(args...);
 }
 template <class K, class... A>
-[[gnu::target("arch=x86-64-v4,prefer-vector-width=512"), gnu::flatten]] void run_v4(A... args) {
+[[gnu::target("arch=x86-64-v4,prefer-vector-width=512"), gnu::flatten]] void run_avx512(A... args) {
   K::template run<64>(args...);
 }
 
 // A kernel that is as fast as memory already says `static constexpr bool narrow = true`.
 template <class K, class... A>
 constexpr auto widest() {
-  if constexpr (requires { requires K::narrow; }) return run_v3<K, A...>;
-  else return run_v4<K, A...>;
+  if constexpr (requires { requires K::narrow; }) return run_avx2<K, A...>;
+  else return run_avx512<K, A...>;
 }
 
 template <class K, class... A>
-inline constexpr void (*table[3])(A...) = {run_baseline<K, A...>, run_v3<K, A...>, widest<K, A...>()};
-
-inline Level best_level() {
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("x86-64-v4")) return v4;
-  return __builtin_cpu_supports("x86-64-v3") ? v3 : baseline;
-}
+inline constexpr void (*table[levels])(A...) = {run_baseline<K, A...>, run_avx2<K, A...>, widest<K, A...>(), widest<K, A...>()};
 
 #else  // NEON is the baseline of arm64; MSVC builds for the one set named by /arch.
 
@@ -51,22 +43,12 @@ void run_baseline(A... args) {
   K::template run<16>(args...);
 }
 template <class K, class... A>
-inline constexpr void (*table[3])(A...) = {run_baseline<K, A...>, run_baseline<K, A...>, run_baseline<K, A...>};
-
-inline Level best_level() { return baseline; }
+inline constexpr void (*table[1])(A...) = {run_baseline<K, A...>};
 
 #endif
 
-// ADJOINT_ISA=0, 1 or 2 lowers the level, to test what other machines run.
-inline Level initial_level() {
-  const char* wanted = std::getenv("ADJOINT_ISA");
-  const Level best = best_level();
-  if (wanted == nullptr || wanted[0] < '0' || wanted[0] > '2' || wanted[1] != 0) return best;
-  const auto level = static_cast<Level>(wanted[0] - '0');
-  return level < best ? level : best;
-}
-
-inline Level level = initial_level();
+// The one that kernels run at. Whoever loads them sets it to chosen(), which may raise.
+inline Level level = best();
 
 // What is not worth a copy for each level.
 template <class K, class... A>

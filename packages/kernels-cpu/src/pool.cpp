@@ -2,18 +2,17 @@
 
 #include "pool.h"
 
+#include "processors.h"
+
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
-#if defined(__linux__)
-#include <sched.h>
-#endif
 #if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>
 #endif
@@ -137,24 +136,6 @@ class Workers {
   std::vector<std::thread> threads_;
 };
 
-int cores() {
-#if defined(__linux__)
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-#endif
-  const int count = static_cast<int>(std::thread::hardware_concurrency());
-  return count > 0 ? count : 1;
-}
-
-int initial_num_threads() {
-  for (const char* name : {"ADJOINT_NUM_THREADS", "OMP_NUM_THREADS"}) {
-    const char* value = std::getenv(name);
-    const int threads = value != nullptr ? std::atoi(value) : 0;
-    if (threads > 0) return threads;
-  }
-  return cores();
-}
-
 struct State {
   std::mutex mutex;  // held while a job runs: one caller at a time has the workers
   std::atomic<int> threads{initial_num_threads()};
@@ -187,7 +168,7 @@ void run_serially(int64_t blocks, Body body, void* context) {
 
 int num_threads() { return state().threads.load(std::memory_order_relaxed); }
 
-void set_num_threads(int threads) { state().threads.store(threads > 0 ? threads : 1); }
+void set_num_threads(int threads) { state().threads.store(std::clamp(threads, 1, most_threads)); }
 
 void run(int64_t blocks, Body body, void* context) {
   const int threads = num_threads();

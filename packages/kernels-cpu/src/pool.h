@@ -10,8 +10,7 @@
 
 namespace adjoint::pool {
 
-// The number of threads that work together, the caller included. At first ADJOINT_NUM_THREADS, OMP_NUM_THREADS
-// or the number of cores that the process may use.
+// The number of threads that work together, the caller included. At first initial_num_threads().
 int num_threads();
 void set_num_threads(int threads);
 

@@ -1,5 +1,6 @@
 """What operations may trade for speed on a kind of device."""
 
+from adjoint_core.backends import cpu as cpu
 from adjoint_core.backends import cuda as cuda
 
 from . import cudnn as cudnn
