@@ -9,6 +9,7 @@ import adjoint_core as _core
 import adjoint_engine as _engine
 import adjoint_kernels_cpu as _kernels_cpu
 from adjoint_core import *  # noqa: F403
+from adjoint_core._tensor import _rebuild
 from adjoint_engine import detach as detach
 from adjoint_engine import detach_ as detach_
 from adjoint_engine import enable_grad as enable_grad
@@ -43,6 +44,7 @@ from . import special as special
 from . import utils as utils
 
 __version__ = "0.1.0"
+_rebuild.__module__ = __name__  # pickles name it by this module: who loads one has the kernels too
 
 
 _LATER = {  # imported when first used

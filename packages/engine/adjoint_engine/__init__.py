@@ -3,6 +3,7 @@
 import os as _os
 
 import adjoint_core as _core  # its library must be mapped before the engine's
+from adjoint_core._tensor import _rebuild
 
 from . import _engine as _engine
 from . import forward_ad as forward_ad
@@ -53,5 +54,6 @@ from ._transforms.levels import tangent_level as tangent_level
 from ._transforms.levels import tape_level as tape_level
 from ._transforms.vmap import vmap as vmap
 
+_rebuild.__module__ = __name__  # pickles name it by this module: who loads one has leaves that require grad
 _core._core.skip_prefix(_os.path.dirname(__file__) + _os.sep)
 __version__ = "0.1.0"

@@ -41,6 +41,8 @@ class _WeightsOnly(pickle.Unpickler):
     """Refuses to import anything but what tensors and containers are made of."""
 
     _allowed = {
+        ("adjoint", "_rebuild"),
+        ("adjoint_engine", "_rebuild"),
         ("adjoint_core._tensor", "_rebuild"),
         ("adjoint_core._tensor", "_dtype_named"),
         ("adjoint_core._size", "Size"),

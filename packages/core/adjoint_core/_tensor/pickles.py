@@ -62,6 +62,12 @@ def __reduce_ex__(self: Tensor, protocol: int) -> Any:
 
 
 @method
+def __sizeof__(self: Tensor) -> int:
+    """Its bytes, those of its elements among them: what schedulers ask before they move it."""
+    return object.__sizeof__(self) + self.numel() * self.element_size()
+
+
+@method
 def __copy__(self: Tensor) -> Tensor:
     return _restore(type(self), self._alias(), needs_grad(self), dict(self.__dict__))
 
