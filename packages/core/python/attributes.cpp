@@ -4,7 +4,7 @@
 
 #include "convert.h"
 #include "tensor_type.h"
-#include "values.h"
+#include "value_types.h"
 
 namespace adjoint::python {
 

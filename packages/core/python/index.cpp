@@ -10,7 +10,7 @@
 #include "convert.h"
 #include "fits.h"
 #include "tensor_type.h"
-#include "values.h"
+#include "value_types.h"
 
 namespace nb = nanobind;
 

@@ -1,7 +1,7 @@
 // Memory formats: the strides each asks for, and copies that have them.
 #include "memory_format.h"
 
-#include "values.h"
+#include "value_types.h"
 
 namespace adjoint::python {
 

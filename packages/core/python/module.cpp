@@ -9,7 +9,7 @@
 #include "reference.h"
 #include "site.h"
 #include "tensor_type.h"
-#include "values.h"
+#include "value_types.h"
 
 namespace adjoint::python {
 
@@ -87,7 +87,7 @@ NB_MODULE(_core, m) {
     catch (const std::bad_alloc&) { raise(); }
     catch (const std::length_error&) { raise(); }
   });
-  for (auto bind : {bind_memory, bind_books, bind_buffer, bind_numpy, bind_dlpack, bind_create, bind_random, bind_elementwise, bind_select, bind_reduce, bind_view, bind_rearrange, bind_linalg, bind_factor, bind_fft, bind_nn, bind_sparse, bind_registry}) bind(m);
+  for (auto bind : {bind_memory, bind_books, bind_buffer, bind_numpy, bind_dlpack, bind_create, bind_random, bind_elementwise, bind_gathering, bind_reduce, bind_view, bind_rearrange, bind_linalg, bind_factor, bind_fft, bind_nn, bind_sparse, bind_registry}) bind(m);
   bind_cuda(m);
   m.def("_put_out", &put_result, "name"_a, "result"_a, "out"_a, "What `out=` does with the result, or the tuple of results, of a function written in Python.");
   make_all_direct(m);

@@ -71,7 +71,7 @@ void bind_elementwise(nb::module_& m);
 void bind_reduce(nb::module_& m);
 void bind_view(nb::module_& m);
 void bind_rearrange(nb::module_& m);
-void bind_select(nb::module_& m);
+void bind_gathering(nb::module_& m);
 void bind_sparse(nb::module_& m);
 void bind_linalg(nb::module_& m);
 void bind_factor(nb::module_& m);

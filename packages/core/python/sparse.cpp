@@ -1,4 +1,4 @@
-// Sparse tensors in Python; sparse_coo_tensor itself and what is composed are in _sparse.py.
+// Sparse tensors in Python; sparse_coo_tensor itself and what is composed are in _tensor/sparse.py.
 #include <adjoint/core/sparse.h>
 
 #include "module.h"

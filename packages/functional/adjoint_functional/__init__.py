@@ -17,9 +17,9 @@ from ._backend import TreeSpec as TreeSpec
 from ._backend import tree_flatten as tree_flatten
 from ._backend import tree_map as tree_map
 from ._backend import tree_unflatten as tree_unflatten
-from ._gradcheck import gradcheck as gradcheck
-from ._gradgradcheck import gradgradcheck as gradgradcheck
-from ._report import GradcheckError as GradcheckError
+from ._gradcheck.gradcheck import gradcheck as gradcheck
+from ._gradcheck.gradgradcheck import gradgradcheck as gradgradcheck
+from ._gradcheck.report import GradcheckError as GradcheckError
 
 _core.skip_prefix(_os.path.dirname(__file__) + _os.sep)  # errors name the line that called
 _PLACES.append(composed)

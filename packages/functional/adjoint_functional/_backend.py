@@ -1,4 +1,4 @@
-"""Every name this package takes from core and engine: the one place to look, or to re-point."""
+"""What `func`, `autograd.functional` and gradcheck take from core and engine: the one place to look, or to re-point."""
 
 from adjoint_core import (
     Tensor,

@@ -1,13 +1,13 @@
 """The names of ``adjoint.autograd.gradcheck`` (the module)."""
 
-from ._gradcheck import gradcheck
-from ._gradgradcheck import gradgradcheck
-from ._legacy import (
+from ._gradcheck.gradcheck import gradcheck
+from ._gradcheck.gradgradcheck import gradgradcheck
+from ._gradcheck.jacobians import (
     get_analytical_jacobian,
     get_numerical_jacobian,
     get_numerical_jacobian_wrt_specific_input,
 )
-from ._report import GradcheckError
+from ._gradcheck.report import GradcheckError
 
 __all__ = [
     "GradcheckError",

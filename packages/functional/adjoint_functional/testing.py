@@ -10,7 +10,7 @@ from typing import Any
 import adjoint_core as core
 from adjoint_core import Tensor, dtype
 
-from ._sample import make_tensor
+from ._random_tensors import make_tensor
 from .tensor.tables import unravel_index
 
 __all__ = ["assert_close", "make_tensor"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from adjoint_core import _core  # first: it loads the library whose table the kernels go into
-from adjoint_core import _threads
+from adjoint_core import (
+    _core,  # first: it loads the library whose table the kernels go into
+    _threads,
+)
 from adjoint_kernels_cpu import _openblas
 
 with _openblas.settings(_core._instruction_set()):

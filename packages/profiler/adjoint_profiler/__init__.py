@@ -17,17 +17,17 @@ from ._nvprof import load_nvprof as load_nvprof
 from ._nvprof import parse_nvprof_trace as parse_nvprof_trace
 from ._profile import profile as profile
 from ._profile import profiler_enabled as profiler_enabled
+from ._quantities import DeviceType as DeviceType
+from ._quantities import Interval as Interval
+from ._quantities import Kernel as Kernel
+from ._quantities import format_memory as format_memory
+from ._quantities import format_share as format_share
+from ._quantities import format_time as format_time
 from ._ranges import record_function as record_function
 from ._records import MemRecordsAcc as MemRecordsAcc
 from ._records import StringTable as StringTable
 from ._steps import EnforceUnique as EnforceUnique
 from ._steps import KinetoStepTracker as KinetoStepTracker
 from ._tree import MEMORY as MEMORY_EVENT_NAME  # noqa: F401
-from ._values import DeviceType as DeviceType
-from ._values import Interval as Interval
-from ._values import Kernel as Kernel
-from ._values import format_memory as format_memory
-from ._values import format_share as format_share
-from ._values import format_time as format_time
 
 __version__ = "0.1.0"

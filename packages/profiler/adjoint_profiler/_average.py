@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ._event import FormattedTimesMixin, FunctionEvent
-from ._values import DeviceType
+from ._quantities import DeviceType
 
 _SUMS = (
     "cpu_time_total", "device_time_total", "self_cpu_time_total", "self_device_time_total",

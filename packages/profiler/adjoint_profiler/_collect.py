@@ -16,8 +16,8 @@ from ._device import Piece
 from ._event import FunctionEvent
 from ._frames import Frames
 from ._memory import Change, count_memory
+from ._quantities import DeviceType
 from ._tree import MEMORY, link_by_time, without_repeats
-from ._values import DeviceType
 
 OTHER_THREAD = -1
 

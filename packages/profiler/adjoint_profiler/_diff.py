@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ._average import FunctionEventAvg
+from ._quantities import format_memory, format_time
 from ._table import Column, Table, cut
-from ._values import format_memory, format_time
 
 if TYPE_CHECKING:
     from ._events import Events

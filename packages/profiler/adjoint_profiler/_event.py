@@ -8,7 +8,7 @@ from dataclasses import InitVar, dataclass, field
 from typing import Any
 
 from ._metadata import EventMetadata
-from ._values import DeviceType, Interval, Kernel, deprecated, format_time
+from ._quantities import DeviceType, Interval, Kernel, deprecated, format_time
 
 
 class FormattedTimesMixin:

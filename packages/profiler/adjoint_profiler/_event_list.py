@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from . import _table
 from ._average import FunctionEventAvg
 from ._event import FunctionEvent
+from ._quantities import of_device
 from ._tree import link_by_time
-from ._values import of_device
 
 if TYPE_CHECKING:
     from ._diff import Diff

@@ -21,7 +21,7 @@ from ._collect import Collector, Session, Wanted
 from ._config import ProfilerActivity, ProfilerConfig, ProfilerState
 from ._event_list import EventList
 from ._frames import Frames
-from ._values import DeviceType
+from ._quantities import DeviceType
 
 _here = threading.local()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from ._values import DeviceType, format_memory, format_share, format_time_in, of_device
+from ._quantities import DeviceType, format_memory, format_share, format_time_in, of_device
 
 if TYPE_CHECKING:
     from ._events import Events

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._event import FunctionEvent
+from ._quantities import DeviceType
 from ._tree import MEMORY
-from ._values import DeviceType
 
 if TYPE_CHECKING:
     from ._events import Events, Path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ._event import FunctionEvent
-from ._values import DeviceType
+from ._quantities import DeviceType
 
 
 def link_by_time(events: Iterable[FunctionEvent]) -> None:

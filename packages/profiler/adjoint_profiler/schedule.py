@@ -16,9 +16,9 @@ from ._config import ProfilerActivity as ProfilerActivity
 from ._config import kineto_available as kineto_available
 from ._config import supported_activities as supported_activities
 from ._profile import profile as _Recording
+from ._quantities import DeviceType as DeviceType
 from ._ranges import record_function as record_function
 from ._steps import KinetoStepTracker
-from ._values import DeviceType as DeviceType
 
 if TYPE_CHECKING:
     from ._average import FunctionEventAvg

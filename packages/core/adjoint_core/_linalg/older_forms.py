@@ -7,8 +7,7 @@ from typing import Any
 from .. import _core, _results
 from .._compose import check_all, method
 from .._core import Tensor
-from . import factorisations as _factorisations
-from . import systems as _systems
+from . import factorisations, systems
 from .factorisations import lu_unpack
 
 __all__ = ["cholesky", "det", "inverse", "lu", "lu_solve", "lu_unpack", "qr", "slogdet", "svd", "triangular_solve"]
@@ -23,38 +22,38 @@ def det(input: Tensor) -> Tensor:
 @method
 def slogdet(input: Tensor) -> Any:
     """The sign of the determinant and the logarithm of its absolute value: `linalg.slogdet`."""
-    return _systems.slogdet(input)
+    return systems.slogdet(input)
 
 
 @method
 def inverse(input: Tensor) -> Tensor:
     """The inverse of (..., n, n) matrices: `linalg.inv`."""
-    return _systems.inv(input)
+    return systems.inv(input)
 
 
 @method
 def cholesky(input: Tensor, upper: bool = False) -> Tensor:
     """The Cholesky factor: `linalg.cholesky`."""
-    return _factorisations.cholesky(input, upper=upper)
+    return factorisations.cholesky(input, upper=upper)
 
 
 @method
 def lu(input: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
     """LU and pivots of `linalg.lu_factor_ex`, and its info if asked for."""
-    factors = tuple(_factorisations.lu_factor_ex(input, pivot=pivot))
+    factors = tuple(factorisations.lu_factor_ex(input, pivot=pivot))
     return factors if get_infos else factors[:2]
 
 
 @method
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """X of A X = input, given the LU and pivots of A: `linalg.lu_solve` with its operands in another order."""
-    return _systems.lu_solve(LU_data, LU_pivots, input)
+    return systems.lu_solve(LU_data, LU_pivots, input)
 
 
 @method
 def qr(input: Tensor, some: bool = True) -> Any:
     """Q and R: `linalg.qr`, complete unless `some`."""
-    return _factorisations.qr(input, "reduced" if some else "complete")
+    return factorisations.qr(input, "reduced" if some else "complete")
 
 
 @method
@@ -78,7 +77,7 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
 @method
 def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
     """X of A X = input, or of Aᵀ X = input if `transpose`, and a copy of A: `linalg.solve_triangular`."""
-    X = _systems.solve_triangular(A.mT if transpose else A, input, upper=upper != transpose, unitriangular=unitriangular)
+    X = systems.solve_triangular(A.mT if transpose else A, input, upper=upper != transpose, unitriangular=unitriangular)
     return _results.triangular_solve(X, A.clone())
 
 

@@ -3,7 +3,7 @@
 #include <adjoint/core/layout.h>
 #include <adjoint/core/op_fields.h>
 #include <adjoint/core/observer.h>
-#include <adjoint/core/several.h>
+#include <adjoint/core/split_views.h>
 #include <adjoint/core/types.h>
 
 #include <algorithm>

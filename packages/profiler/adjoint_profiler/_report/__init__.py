@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._event import FunctionEvent
+from .._quantities import DeviceType, format_memory, format_time
 from .._tree import MEMORY
-from .._values import DeviceType, format_memory, format_time
 
 if TYPE_CHECKING:
     from .._event_list import EventList

@@ -10,7 +10,7 @@ import adjoint_core as core
 from adjoint_core import Tensor
 from adjoint_engine import Parameter
 
-from .calls import Calls
+from .hooks import Calls
 from .state import State
 
 M = TypeVar("M", bound="Module")

@@ -11,7 +11,7 @@ from adjoint_core import Tensor
 from adjoint_engine import Parameter, no_grad
 from adjoint_engine.graph import RemovableHandle
 
-from .calls import register
+from .hooks import register
 
 
 class IncompatibleKeys(NamedTuple):

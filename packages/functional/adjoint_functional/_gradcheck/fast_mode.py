@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._analytical import along, check_reentrant, dense, gradients, push, spread
-from ._backend import Tensor, zeros_like
-from ._case import Case
-from ._numerical import moved, slope
-from ._report import GradcheckError, Mismatch, headline
-from ._slow import Options, check_backward, check_forward
+from .._backend import Tensor, zeros_like
+from .analytical import along, check_reentrant, dense, gradients, push, spread
+from .checked_function import Case
+from .numerical import moved, slope
+from .report import GradcheckError, Mismatch, headline
+from .slow_mode import Options, check_backward, check_forward
 
 _GOLDEN, _SQRT2, _SQRT3 = 0.6180339887498949, 0.4142135623730951, 0.7320508075688772
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ._backend import Tensor, forward_ad, grad, ones, stack, zeros, zeros_like
-from ._numerical import as_tuple, is_differentiable
-from ._report import NONDETERMINISTIC, GradcheckError
+from .._backend import Tensor, forward_ad, grad, ones, stack, zeros, zeros_like
+from .numerical import as_tuple, is_differentiable
+from .report import NONDETERMINISTIC, GradcheckError
 
 
 def _dense(g: Tensor) -> Tensor:

@@ -217,7 +217,7 @@ void bind_equality(nb::module_& m) {
 
 }  // namespace
 
-void bind_select(nb::module_& m) {
+void bind_gathering(nb::module_& m) {
   bind_where(m);
   bind_clamp(m);
   bind_arithmetic(m);

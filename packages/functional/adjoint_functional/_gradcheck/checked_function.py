@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ._backend import Tensor, complex
-from ._numerical import as_tuple, entries, evaluate, full_pattern, is_differentiable
-from ._report import Mismatch, Tolerances
+from .._backend import Tensor, complex
+from .numerical import as_tuple, entries, evaluate, full_pattern, is_differentiable
+from .report import Mismatch, Tolerances
 
 _PARTS = ("imaginary", "real")
 

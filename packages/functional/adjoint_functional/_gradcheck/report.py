@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ._backend import Tensor, allclose, promote_types
+from .._backend import Tensor, allclose, promote_types
 
 NONDETERMINISTIC = (
     "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives different "

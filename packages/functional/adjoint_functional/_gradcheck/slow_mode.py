@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ._analytical import backward_jacobians, forward_jacobians
-from ._backend import Tensor
-from ._case import Case
-from ._diagnose import explain
-from ._numerical import jacobian_wrt
-from ._report import GradcheckError, Tolerances
+from .._backend import Tensor
+from .analytical import backward_jacobians, forward_jacobians
+from .checked_function import Case
+from .diagnosis import explain
+from .numerical import jacobian_wrt
+from .report import GradcheckError, Tolerances
 
 
 @dataclass(frozen=True)

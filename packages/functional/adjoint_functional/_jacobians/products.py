@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import _strict
-from ._backend import Tensor, enable_grad, forward_ad, zeros_like
-from ._pack import (
+from .._backend import Tensor, enable_grad, forward_ad, zeros_like
+from . import strict as _strict
+from .inputs_outputs import (
     OUTPUTS,
     TensorOrTensors,
     Tensors,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ._backend import Tensor
+from .._backend import Tensor
 
 _NOT_ALLOWED = "This is not allowed in strict mode"
 

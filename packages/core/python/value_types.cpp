@@ -1,5 +1,5 @@
 // dtype and device objects, and what converts to them.
-#include "values.h"
+#include "value_types.h"
 
 #include <nanobind/operators.h>
 #include <nanobind/stl/optional.h>

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from ._args import ArgNums, lowered, select, split_aux, tensor_leaves
-from ._backend import Tensor, TreeSpec, tangent_level, tree_flatten, tree_unflatten, vmap, zeros, zeros_like
-from ._reverse import jacrev, nested, unit_vectors, vjp
+from .._backend import Tensor, TreeSpec, tangent_level, tree_flatten, tree_unflatten, vmap, zeros, zeros_like
+from .arguments import ArgNums, lowered, select, split_aux, tensor_leaves
+from .reverse import jacrev, nested, unit_vectors, vjp
 
 
 def _push(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ._backend import Tensor, grad, is_tracked, zeros_like
+from .._backend import Tensor, grad, is_tracked, zeros_like
 
 Tensors: TypeAlias = tuple[Tensor, ...]
 TensorOrTensors: TypeAlias = Tensor | Tensors

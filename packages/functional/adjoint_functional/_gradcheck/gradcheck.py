@@ -6,13 +6,13 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import _extra
-from ._backend import Tensor, finfo
-from ._case import Case, by_input_parts, by_output_parts, make_case
-from ._fast import check_backward_fast, check_forward_fast
-from ._numerical import as_tuple, is_differentiable
-from ._report import GradcheckError, Tolerances
-from ._slow import Options, check_backward, check_constant, check_forward
+from .._backend import Tensor, finfo
+from . import gradient_forms
+from .checked_function import Case, by_input_parts, by_output_parts, make_case
+from .fast_mode import check_backward_fast, check_forward_fast
+from .numerical import as_tuple, is_differentiable
+from .report import GradcheckError, Tolerances
+from .slow_mode import Options, check_backward, check_constant, check_forward
 
 # What central differences can resolve: the step where rounding and curvature balance (the cube root of the dtype's
 # precision), and the relative error that is left there, with a margin.
@@ -100,15 +100,15 @@ def gradcheck(
             for part in by_input_parts(case):
                 (check_forward_fast if fast else check_forward)(part, options)
                 if check_undefined_grad:
-                    _extra.check_undefined_forward(part)
+                    gradient_forms.check_undefined_forward(part)
         if check_batched_forward_grad:
-            _extra.check_batched_forward(case)
+            gradient_forms.check_batched_forward(case)
         if check_batched_grad:
-            _extra.check_batched_backward(case)
+            gradient_forms.check_batched_backward(case)
         if check_backward_ad:
-            _extra.check_gradients_form(case, options.masked)
+            gradient_forms.check_gradients_form(case, options.masked)
             if check_undefined_grad:
-                _extra.check_undefined_backward(case)
+                gradient_forms.check_undefined_backward(case)
     except GradcheckError:
         if raise_exception:
             raise

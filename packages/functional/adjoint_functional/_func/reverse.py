@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
-from ._args import ArgNums, Selection, lowered, select, split_aux, tensor_leaves
-from ._backend import (
+from .._backend import (
     Tensor,
     TreeSpec,
     eye,
@@ -20,6 +19,7 @@ from ._backend import (
     zeros,
     zeros_like,
 )
+from .arguments import ArgNums, Selection, lowered, select, split_aux, tensor_leaves
 
 
 def grad_and_value(func: Callable[..., Any], argnums: ArgNums = 0, has_aux: bool = False) -> Callable[..., Any]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import _strict
-from ._backend import Tensor, enable_grad, stack, zeros
-from ._forward import jacfwd
-from ._pack import (
+from .._backend import Tensor, enable_grad, stack, zeros
+from .._func.forward import jacfwd
+from .._func.reverse import grad as func_grad
+from .._func.reverse import unit_vectors
+from . import strict as _strict
+from .inputs_outputs import (
     OUTPUTS,
     Call,
     TensorOrTensors,
@@ -22,8 +24,6 @@ from ._pack import (
     require_scalar,
     zero_filled,
 )
-from ._reverse import grad as func_grad
-from ._reverse import unit_vectors
 
 _STRATEGIES = ("forward-mode", "reverse-mode")
 

@@ -6,9 +6,9 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ._analytical import Backward, distance
-from ._backend import Tensor
-from ._numerical import as_tuple, is_differentiable, jacobian_wrt
+from .._backend import Tensor
+from .analytical import Backward, distance
+from .numerical import as_tuple, is_differentiable, jacobian_wrt
 
 
 def _warn(name: str) -> None:

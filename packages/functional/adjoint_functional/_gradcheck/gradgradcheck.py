@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._analytical import spread
-from ._backend import Tensor, grad
-from ._case import is_value
-from ._gradcheck import gradcheck
-from ._numerical import as_tuple, is_differentiable
-from ._report import GradcheckError
+from .._backend import Tensor, grad
+from .analytical import spread
+from .checked_function import is_value
+from .gradcheck import gradcheck
+from .numerical import as_tuple, is_differentiable
+from .report import GradcheckError
 
 _SEED = 0.6180339887498949
 

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
-from ._backend import Tensor, arange, sparse_coo_tensor, stack, zeros
+from .._backend import Tensor, arange, sparse_coo_tensor, stack, zeros
 
 Func = Callable[..., Any]
 # Inside the context, the whole input with something of it moved by the step.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ._backend import Tensor, TreeSpec, tree_flatten, tree_map, tree_unflatten
+from .._backend import Tensor, TreeSpec, tree_flatten, tree_map, tree_unflatten
 
 ArgNums: TypeAlias = int | tuple[int, ...]
 

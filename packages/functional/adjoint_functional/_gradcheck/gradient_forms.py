@@ -6,11 +6,11 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from ._analytical import push, spread
-from ._backend import Tensor, UndefinedGrad, allclose, forward_ad, grad, stack, vmap, zeros_like
-from ._case import Case
-from ._numerical import is_differentiable
-from ._report import GradcheckError
+from .._backend import Tensor, UndefinedGrad, allclose, forward_ad, grad, stack, vmap, zeros_like
+from .analytical import push, spread
+from .checked_function import Case
+from .numerical import is_differentiable
+from .report import GradcheckError
 
 _MAY_BREAK = (
     "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may break existing "

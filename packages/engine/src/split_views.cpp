@@ -1,6 +1,6 @@
 // unbind, split, chunk: one node for all the pieces, so that backward puts their cotangents together in one pass.
 #include <adjoint/core/observer.h>
-#include <adjoint/core/several.h>
+#include <adjoint/core/split_views.h>
 #include <adjoint/engine/autograd.h>
 
 namespace adjoint::engine {

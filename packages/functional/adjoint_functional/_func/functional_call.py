@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ._backend import Tensor, stack
+from .._backend import Tensor, stack
 
 
 def functional_call(

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from ._backend import Tensor, finfo
-from ._report import Mismatch, Tolerances, headline, location, worst_entry
+from .._backend import Tensor, finfo
+from .report import Mismatch, Tolerances, headline, location, worst_entry
 
 _LOW_PRECISION_EPS = 1.2e-7  # of float32: what an inner cast loses
 

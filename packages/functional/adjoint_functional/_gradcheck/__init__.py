@@ -1,0 +1,1 @@
+"""Checks of derivatives against finite differences."""

@@ -1,0 +1,1 @@
+"""Jacobians, Hessians and their products, as `autograd.functional` has them."""
