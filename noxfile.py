@@ -34,6 +34,18 @@ def wheels(session: nox.Session) -> None:
     session.run("python", "tools/wheels.py", str(DIST))
 
 
+@nox.session
+def build_cost(session: nox.Session) -> None:
+    """Build all C++ anew and report processor time and memory of each compilation; fails where one needs over 1.2 GB."""
+    session.install(*BUILD_TOOLS)
+    folder = Path(session.create_tmp()).resolve()
+    measured = {"CMAKE_CXX_COMPILER_LAUNCHER": str(ROOT / "tools/compile_cost.py"), "COMPILE_COSTS": str(folder / "costs.tsv")}
+    (folder / "costs.tsv").unlink(missing_ok=True)
+    session.run("cmake", "-S", str(ROOT), "-B", str(folder / "build"), "-G", "Ninja", "--fresh", env=measured)
+    session.run("cmake", "--build", str(folder / "build"), "--clean-first", env=measured)
+    session.run("python", "tools/compile_cost.py", "report", str(folder / "costs.tsv"))
+
+
 @nox.session(requires=["wheels"])
 def demo(session: nox.Session) -> None:
     """Install adjoint and train the digits example."""

@@ -55,7 +55,7 @@ def layer(name: str, function: Callable[..., Any], arguments: str = "", **defaul
         parameter = known[word].replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
         kept.append(parameter.replace(default=defaults[word]) if word in defaults else parameter)
     contents = {
-        "__doc__": f"`nn.functional.{function.__name__}` as a module: {(function.__doc__ or '').splitlines()[0]}",
+        "__doc__": f"`nn.functional.{function.__name__}` as a module: {(function.__doc__ or '').partition(chr(10))[0]}",
         "__module__": __name__,
         "_function": staticmethod(function),
         "_keywords": inspect.Signature(kept),
