@@ -1,6 +1,7 @@
 // Elementwise functions of two and three operands, and selection by a mask.
 #include <adjoint/core/functors/binary.h>
 #include <adjoint/core/functors/complex.h>
+#include <adjoint/core/functors/special.h>
 #include <adjoint/core/functors/unary.h>
 
 #include "elementwise.h"
@@ -13,6 +14,18 @@ template <> constexpr bool is_arithmetic<Add> = true;
 template <> constexpr bool is_arithmetic<Sub> = true;
 template <> constexpr bool is_arithmetic<Mul> = true;
 template <> constexpr bool is_arithmetic<Div> = true;
+
+template <> struct Moderate<Fmod, float> {
+  static constexpr bool exists = true;
+  [[gnu::always_inline]] static inline bool hard(float x, float y) { return math::is_large_quotient(x, y); }
+  struct Form { float operator()(float x, float y) const { return math::fmod_moderate(x, y); } };
+};
+template <> struct Moderate<Remainder, float> : Moderate<Fmod, float> {
+  struct Form { float operator()(float x, float y) const { return math::remainder_moderate(x, y); } };
+};
+template <> struct Moderate<FloorDivide, float> : Moderate<Fmod, float> {
+  struct Form { float operator()(float x, float y) const { return math::floor_divide_moderate(x, y); } };
+};
 
 namespace {
 
@@ -85,6 +98,9 @@ constexpr Entry entries[] = {
     {"fmin", kernel<Fmin, 2, cheap>},
     {"fmod", kernel<Fmod, 2, call>},
     {"hypot", kernel<Hypot, 2, cheap>},
+    {"igamma", kernel_for<Igamma, 2, call, float, double>},
+    {"igamma_derivative", kernel_for<GammaDensity, 2, call, float, double>},
+    {"igammac", kernel_for<Igammac, 2, call, float, double>},
     {"lerp", kernel<Lerp, 3, cheap>},
     {"logaddexp", kernel<LogAddExp, 2>},
     {"masked_fill", masked_fill_kernel},
@@ -97,6 +113,7 @@ constexpr Entry entries[] = {
     {"trunc_divide", kernel_for<TruncDivide, 2, cheap, float, double, Half, BFloat16>},
     {"where", where_kernel},
     {"xlogy", kernel<Xlogy, 2>},
+    {"zeta", kernel_for<Zeta, 2, call, float, double>},
 };
 
 }  // namespace

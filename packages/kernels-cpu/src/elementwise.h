@@ -46,8 +46,8 @@ constexpr int64_t grain_of(Cost cost) { return cost == Cost::cheap ? 32768 : cos
 
 // ---- loops
 
-// The form of a functor that vectorises, and the elements it does not hold for.
-template <class F> struct Moderate { static constexpr bool exists = false; };
+// The form of a functor over elements C that vectorises, and the elements `hard` that it does not hold for.
+template <class F, class C> struct Moderate { static constexpr bool exists = false; };
 
 template <class F, class C, Cost cost, class I> struct Functor;
 template <class F, class C, Cost cost, size_t... I>
@@ -56,7 +56,7 @@ struct Functor<F, C, cost, std::index_sequence<I...>> {
   static constexpr bool narrow = !std::is_floating_point_v<C> && std::is_same_v<R, C>;
   template <int W> [[gnu::always_inline]] static inline void run(char* y, const char* const* x, const void* functor, int64_t n) {
     const F f = *static_cast<const F*>(functor);
-    if constexpr (Moderate<F>::exists && std::is_floating_point_v<C>) tiles<W>(reinterpret_cast<R*>(y), reinterpret_cast<const C*>(x[0]), f, n);
+    if constexpr (Moderate<F, C>::exists) tiles<W>(reinterpret_cast<R*>(y), f, n, reinterpret_cast<const C*>(x[I])...);
     else if constexpr (cost == Cost::series && std::is_floating_point_v<C>) padded<W>(reinterpret_cast<R*>(y), f, n, reinterpret_cast<const C*>(x[I])...);
     else dense(reinterpret_cast<R*>(y), f, n, reinterpret_cast<const C*>(x[I])...);
   }
@@ -91,18 +91,18 @@ struct Functor<F, C, cost, std::index_sequence<I...>> {
     for (int64_t i = 0; i < lanes; i++) to[i] = first;
     std::memcpy(to, from, n * sizeof(C));
   }
-  // A tile with a large element is left to the exact function.
-  template <int W> [[gnu::always_inline]] static inline void tiles(R* y, const C* x, const F& f, int64_t n) {
-    for (; n > 0; n -= tile_size, x += tile_size, y += tile_size) {
-      const int64_t m = n < tile_size ? n : tile_size;
-      math::Bits<C> large = 0;
-      for (int64_t i = 0; i < m; i++) large |= math::is_large(x[i]) ? 1 : 0;
-      if (large) exactly(y, x, f, m);
-      else padded<W>(y, typename Moderate<F>::Form{}, m, x);
+  // A tile with a hard element is left to the exact function.
+  template <int W, class... X> [[gnu::always_inline]] static inline void tiles(R* y, const F& f, int64_t n, const X*... x) {
+    for (int64_t at = 0; at < n; at += tile_size) {
+      const int64_t m = n - at < tile_size ? n - at : tile_size;
+      math::Bits<C> hard = 0;
+      for (int64_t i = 0; i < m; i++) hard |= Moderate<F, C>::hard(x[at + i]...) ? 1 : 0;
+      if (hard) exactly(y + at, f, m, (x + at)...);
+      else padded<W>(y + at, typename Moderate<F, C>::Form{}, m, (x + at)...);
     }
   }
-  [[gnu::noinline]] static void exactly(R* y, const C* x, const F& f, int64_t n) {
-    for (int64_t i = 0; i < n; i++) y[i] = f(x[i]);
+  template <class... X> [[gnu::noinline]] static void exactly(R* y, const F& f, int64_t n, const X*... x) {
+    for (int64_t i = 0; i < n; i++) y[i] = f(x[i]...);
   }
 };
 
@@ -202,7 +202,7 @@ template <class F, int N, Cost cost, class T> void run_typed(const Launch& l) {
   using Body = Functor<F, C, cost, std::make_index_sequence<N>>;
   using R = typename Body::R;
   using Out = std::conditional_t<std::is_same_v<R, C>, T, R>;
-  constexpr bool vectorises = cost == Cost::cheap || (cost == Cost::series && !is_complex_v<C>);
+  constexpr bool vectorises = cost == Cost::cheap || Moderate<F, C>::exists || (cost == Cost::series && !is_complex_v<C>);
   const F f = make_functor<F>(l.attrs);
   Loop loop;
   if constexpr (vectorises) loop = isa::table<Body, char*, const char* const*, const void*, int64_t>[isa::level];

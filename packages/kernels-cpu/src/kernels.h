@@ -23,6 +23,7 @@ Entries matrix_function_kernels();
 Entries normalise_kernels();
 Entries pick_kernels();
 Entries pooling_kernels();
+Entries product_kernels();
 Entries reduce_kernels();
 Entries scan_kernels();
 Entries solve_kernels();
@@ -33,7 +34,7 @@ Entries unary_kernels();
 
 constexpr Entries (*families[])() = {
     activation_kernels, binary_kernels, compare_kernels, conv_kernels, copy_kernels, factor_kernels, fft_kernels, index_kernels, matmul_kernels, matrix_function_kernels, normalise_kernels,
-    pick_kernels, pooling_kernels, reduce_kernels, scan_kernels, softmax_kernels, solve_kernels,
+    pick_kernels, pooling_kernels, product_kernels, reduce_kernels, scan_kernels, softmax_kernels, solve_kernels,
     sort_kernels, spectral_kernels, unary_kernels,
 };
 

@@ -1,5 +1,6 @@
 // Elementwise functions of one operand.
 #include <adjoint/core/functors/complex.h>
+#include <adjoint/core/functors/special.h>
 #include <adjoint/core/functors/unary.h>
 #include <adjoint/core/functors/activation.h>
 
@@ -9,17 +10,24 @@ namespace adjoint::cpu {
 
 using namespace functors;
 
-template <> struct Moderate<Sin> {
+template <std::floating_point C> struct Moderate<Sin, C> {
   static constexpr bool exists = true;
-  struct Form { template <Real T> T operator()(T x) const { return math::sin_moderate(x); } };
+  [[gnu::always_inline]] static inline bool hard(C x) { return math::is_large(x); }
+  struct Form { C operator()(C x) const { return math::sin_moderate(x); } };
 };
-template <> struct Moderate<Cos> {
-  static constexpr bool exists = true;
-  struct Form { template <Real T> T operator()(T x) const { return math::cos_moderate(x); } };
+template <std::floating_point C> struct Moderate<Cos, C> : Moderate<Sin, C> {
+  struct Form { C operator()(C x) const { return math::cos_moderate(x); } };
 };
-template <> struct Moderate<Tan> {
+template <std::floating_point C> struct Moderate<Tan, C> : Moderate<Sin, C> {
+  struct Form { C operator()(C x) const { return math::tan_moderate(x); } };
+};
+template <> struct Moderate<Lgamma, float> {
   static constexpr bool exists = true;
-  struct Form { template <Real T> T operator()(T x) const { return math::tan_moderate(x); } };
+  [[gnu::always_inline]] static inline bool hard(float x) { return math::is_hard_for_gamma(x); }
+  struct Form { float operator()(float x) const { return math::lgamma_moderate(x); } };
+};
+template <> struct Moderate<Digamma, float> : Moderate<Lgamma, float> {
+  struct Form { float operator()(float x) const { return math::digamma_moderate(x); } };
 };
 
 namespace {
@@ -35,15 +43,23 @@ constexpr Entry entries[] = {
     {"asinh", kernel<Asinh, 1>},
     {"atan", kernel<Atan, 1>},
     {"atanh", kernel<Atanh, 1>},
+    {"bessel_i", kernel_for<OfOrder<math::bessel_i>, 1, call, float, double>},
+    {"bessel_i_scaled", kernel_for<OfOrder<math::bessel_i_scaled>, 1, call, float, double>},
+    {"bessel_j", kernel_for<OfOrder<math::bessel_j>, 1, call, float, double>},
+    {"bessel_k", kernel_for<OfOrder<math::bessel_k>, 1, call, float, double>},
+    {"bessel_k_scaled", kernel_for<OfOrder<math::bessel_k_scaled>, 1, call, float, double>},
+    {"bessel_y", kernel_for<OfOrder<math::bessel_y>, 1, call, float, double>},
     {"bitwise_not", kernel_for<BitwiseNot, 1, cheap, bool, uint8_t, int32_t, int64_t>},
     {"ceil", kernel<Ceil, 1, cheap>},
     {"conj", kernel<Conj, 1, cheap>},
     {"cos", kernel<Cos, 1>},
     {"cosh", kernel<Cosh, 1>},
+    {"deg2rad", kernel<Deg2rad, 1, cheap>},
     {"digamma", kernel<Digamma, 1, call>},
     {"erf", kernel<Erf, 1>},
     {"erf_derivative", kernel<ErfDerivative, 2>},
     {"erfc", kernel<Erfc, 1>},
+    {"erfcx", kernel_for<OfOrder<math::erfcx>, 1, call, float, double>},
     {"erfinv", kernel<Erfinv, 1>},
     {"exp", kernel<Exp, 1>},
     {"exp2", kernel<Exp2, 1>},
@@ -59,8 +75,11 @@ constexpr Entry entries[] = {
     {"log1p", kernel<Log1p, 1>},
     {"log2", kernel<Log2, 1>},
     {"logical_not", kernel_for<LogicalNot, 1, cheap, bool, float, double, int32_t, int64_t>},
+    {"logit", kernel<Logit, 1>},
+    {"nan_to_num", kernel<NanToNum, 1, cheap>},
     {"neg", kernel<Neg, 1, cheap>},
     {"polygamma", kernel<Polygamma, 1, call>},
+    {"rad2deg", kernel<Rad2deg, 1, cheap>},
     {"reciprocal", kernel<Reciprocal, 1, cheap>},
     {"round", kernel<Round, 1, cheap>},
     {"rsqrt", kernel<Rsqrt, 1>},

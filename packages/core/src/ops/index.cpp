@@ -104,15 +104,17 @@ void ravel_kernel(const Launch& l) {
   }
 }
 
-// Calls f(flat position) for each element of x that is not zero, in row-major order.
-template <class F> void for_nonzero(const View& x, F&& f) {
+// Calls f(index of the row, its elements, their number of elements to step, their number) for each row of x.
+template <class F> void for_index_rows(const View& x, F&& f) {
   with_type(x.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    std::vector<int64_t> index(x.ndim, 0);
+    const int outer = std::max(x.ndim - 1, 0);
+    const int64_t n = x.ndim ? x.sizes[outer] : 1, step = x.ndim ? x.strides[outer] : 1;
+    std::vector<int64_t> index(outer, 0);
     const T* p = x.as<T>();
-    for (int64_t flat = 0; flat < x.numel; flat++) {
-      if (convert<bool>(*p)) f(index);
-      for (int d = x.ndim; d-- > 0;) {
+    for (int64_t row = 0; n && row < x.numel / n; row++) {
+      f(index, p, step, n);
+      for (int d = outer; d-- > 0;) {
         p += x.strides[d];
         if (++index[d] < x.sizes[d]) break;
         p -= x.strides[d] * x.sizes[d];
@@ -125,12 +127,24 @@ template <class F> void for_nonzero(const View& x, F&& f) {
 void nonzero_shape(Tensors x, const Attrs&, Dims* out) {
   expect(x[0].device().type == DeviceType::cpu, ErrorKind::not_implemented, "nonzero: not implemented for device ", x[0].device());
   int64_t count = 0;
-  for_nonzero({x[0]->data, x[0].sizes().data(), x[0]->strides.data(), x[0].dim(), x[0].dtype(), x[0].numel()}, [&](const auto&) { count++; });
+  for_index_rows({x[0]->data, x[0].sizes().data(), x[0]->strides.data(), x[0].dim(), x[0].dtype(), x[0].numel()}, [&](const auto&, const auto* p, int64_t step, int64_t n) {
+    for (int64_t i = 0; i < n; i++) count += convert<bool>(p[i * step]) ? 1 : 0;
+  });
   out[0] = {count, x[0].dim()};
 }
+// Every element is written where the next one that is not zero belongs, up to the last of those: no branch is mispredicted.
 void nonzero_kernel(const Launch& l) {
   int64_t* y = l.y[0].as<int64_t>();
-  for_nonzero(l.x[0], [&](const std::vector<int64_t>& index) { y = std::copy(index.begin(), index.end(), y); });
+  const int ndim = l.x[0].ndim;
+  if (ndim == 0) return;
+  const int64_t* const end = y + l.y[0].numel;
+  for_index_rows(l.x[0], [&](const std::vector<int64_t>& index, const auto* p, int64_t step, int64_t n) {
+    for (int64_t i = 0; i < n && y != end; i++) {
+      for (int d = 0; d < ndim - 1; d++) y[d] = index[static_cast<size_t>(d)];
+      y[ndim - 1] = i;
+      y += convert<bool>(p[i * step]) ? ndim : 0;
+    }
+  });
 }
 
 Tensor index_at(const Tensor& x, const Tensor& position, const Indexed& a);

@@ -76,15 +76,25 @@ void roll_part(const Launch& l, const View& x, const View& y, int k) {
 }
 void roll_kernel(const Launch& l) { roll_part(l, l.x[0], l.y[0], 0); }
 
+template <class T> void fill(const View& y, T value) {
+  const View* const v[] = {&y};
+  for_rows(v, [&](char* const* p, const int64_t* s, int64_t n) {
+    if (s[0] == sizeof(T)) std::fill_n(reinterpret_cast<T*>(p[0]), n, value);
+    else for (int64_t i = 0; i < n; i++) *reinterpret_cast<T*>(p[0] + i * s[0]) = value;
+  });
+}
+// What lies around the `common` part of y that begins at `before`: in each dimension two slabs, each within what the earlier ones left.
+template <class T> void fill_border(const View& y, const Dims& before, const Dims& common, T value, int dim = 0) {
+  if (dim == y.ndim) return;
+  const int64_t start = std::clamp<int64_t>(before[dim], 0, y.sizes[dim]), end = start + common[dim];
+  if (start > 0) fill(part(y, dim, 0, start).view(), value);
+  if (end < y.sizes[dim]) fill(part(y, dim, end, y.sizes[dim] - end).view(), value);
+  fill_border(part(y, dim, start, common[dim]).view(), before, common, value, dim + 1);
+}
+
 void pad_kernel(const Launch& l) {
   const Padding& a = l.attrs.as<Padding>();
   View x = l.x[0], y = l.y[0];
-  with_type(y.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    const T value = convert<T>(a.value);
-    if (l.device.type == DeviceType::cpu) std::fill_n(y.as<T>(), y.numel, value);
-    else cuda::fill(y.data, static_cast<size_t>(y.numel), sizeof value, &value, l.device.index);
-  });
   Dims common;
   for (int i = 0; i < x.ndim; i++) {
     const int64_t cropped = std::max<int64_t>(-a.before[i], 0), added = std::max<int64_t>(a.before[i], 0);
@@ -92,6 +102,12 @@ void pad_kernel(const Launch& l) {
     x.data += cropped * x.strides[i] * itemsize(x.dtype);
     y.data += added * y.strides[i] * itemsize(y.dtype);
   }
+  with_type(y.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T value = convert<T>(a.value);
+    if (l.device.type == DeviceType::cpu) fill_border(l.y[0], a.before, common, value);
+    else cuda::fill(l.y[0].data, static_cast<size_t>(l.y[0].numel), sizeof value, &value, l.device.index);
+  });
   copy(l, Restrided(x, common, dims_of(x.strides, x.ndim)).view(), Restrided(y, common, dims_of(y.strides, y.ndim)).view());
 }
 void pad_shape(Tensors x, const Attrs& attrs, Dims* out) {
@@ -109,19 +125,17 @@ Dims negated(const Dims& d) {
   return r;
 }
 
-// Rows of the lower triangle keep what is left of the diagonal, of the upper one the rest.
+// A copy, in which rows of the lower triangle lose what is right of the diagonal, of the upper one the rest.
 template <bool lower>
 void triangle_kernel(const Launch& l) {
   const View &x = l.x[0], &y = l.y[0];
   if (y.numel == 0) return;
-  std::memset(y.data, 0, y.numel * itemsize(y.dtype));
-  const int row_dim = x.ndim - 2, column_dim = x.ndim - 1;
-  const int64_t rows = x.sizes[row_dim], columns = x.sizes[column_dim], diagonal = std::clamp(l.attrs.as<Triangle>().diagonal, -rows, columns);
-  for (int64_t row = 0; row < rows; row++) {
-    const int64_t split = std::clamp<int64_t>(row + diagonal + (lower ? 1 : 0), 0, columns);
-    const int64_t first = lower ? 0 : split, count = lower ? split : columns - split;
-    const Restrided from_row = part(x, row_dim, row, 1), to_row = part(y, row_dim, row, 1);
-    positions::copy(part(from_row.view(), column_dim, first, count).view(), part(to_row.view(), column_dim, first, count).view());
+  positions::copy(x, y);
+  const int64_t size = itemsize(y.dtype), rows = x.sizes[x.ndim - 2], columns = x.sizes[x.ndim - 1], diagonal = std::clamp(l.attrs.as<Triangle>().diagonal, -rows, columns);
+  for (int64_t i = 0; i < y.numel / columns; i++) {
+    const int64_t split = std::clamp<int64_t>(i % rows + diagonal + (lower ? 1 : 0), 0, columns);
+    const int64_t first = lower ? split : 0, count = lower ? columns - split : split;
+    std::memset(y.data + (i * columns + first) * size, 0, static_cast<size_t>(count * size));
   }
 }
 void matrix_shape(Tensors x, const Attrs&, Dims* out) { out[0] = x[0].sizes(); }

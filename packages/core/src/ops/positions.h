@@ -115,8 +115,9 @@ void combine_few(const View& y, const View& source, const View& position, int64_
 }
 
 inline void copy(const View& from, const View& to) {
-  if (from.data == to.data) return;   // in place
-  op_to_dtype.reference({{&from, 1}, {&to, 1}, Attrs{}, "copy"});
+  if (from.data == to.data || to.numel == 0) return;   // in place
+  const Kernel fast = op_to_dtype.kernel[static_cast<int>(DeviceType::cpu)];
+  (fast ? fast : op_to_dtype.reference)({{&from, 1}, {&to, 1}, Attrs{}, "to_dtype"});
 }
 
 // y = x with source combined at positions; place(y) restrides whatever plays the part of y. Half types compute in float.

@@ -5,54 +5,72 @@
 #include <adjoint/core/cuda/graph.h>
 #include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/cuda/random.h>
-#include <adjoint/core/math/log.h>
-#include <adjoint/core/math/trig.h>
 #include <adjoint/core/observer.h>
 #include <adjoint/core/ops.h>
 #include <adjoint/core/random_lanes.h>
+#include <adjoint/core/random_words.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 namespace adjoint {
 
 namespace {
 
-struct Block { uint32_t word[4]; };
-
-Block philox(const Generator& g, uint64_t block) {
-  uint32_t key[2] = {static_cast<uint32_t>(g.seed), static_cast<uint32_t>(g.seed >> 32)};
-  Block c{{static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32), static_cast<uint32_t>(g.offset), static_cast<uint32_t>(g.offset >> 32)}};
-  for (int round = 0; round < 10; round++) {
-    const uint64_t a = uint64_t(0xD2511F53u) * c.word[0], b = uint64_t(0xCD9E8D57u) * c.word[2];
-    c = {{static_cast<uint32_t>(b >> 32) ^ c.word[1] ^ key[0], static_cast<uint32_t>(b), static_cast<uint32_t>(a >> 32) ^ c.word[3] ^ key[1], static_cast<uint32_t>(a)}};
-    key[0] += 0x9E3779B9u;
-    key[1] += 0xBB67AE85u;
-  }
-  return c;
-}
-uint64_t long_word(const Block& b, int i) { return b.word[2 * i] | uint64_t(b.word[2 * i + 1]) << 32; }
-
-// Calls f(i, bits) for each element; the generator moves on to its next call.
-template <class Bits, class F> void each_bits(int64_t n, Generator& g, F&& f) {
-  constexpr int per_block = 16 / sizeof(Bits);
-  for (int64_t i = 0; i < n; i += per_block) {
-    const Block b = philox(g, static_cast<uint64_t>(i / per_block));
-    for (int k = 0; k < std::min<int64_t>(per_block, n - i); k++) {
-      if constexpr (sizeof(Bits) == 4) f(i + k, b.word[k]);
-      else f(i + k, long_word(b, k));
+void philox(uint32_t* to, int64_t blocks, uint64_t first, uint64_t seed, uint64_t offset) {
+  for (uint64_t block = first; block < first + static_cast<uint64_t>(blocks); block++, to += 4) {
+    uint32_t key[2] = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
+    uint32_t c[4] = {static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32), static_cast<uint32_t>(offset), static_cast<uint32_t>(offset >> 32)};
+    for (int round = 0; round < 10; round++) {
+      const uint64_t a = uint64_t(0xD2511F53u) * c[0], b = uint64_t(0xCD9E8D57u) * c[2];
+      c[0] = static_cast<uint32_t>(b >> 32) ^ c[1] ^ key[0];
+      c[1] = static_cast<uint32_t>(b);
+      c[2] = static_cast<uint32_t>(a >> 32) ^ c[3] ^ key[1];
+      c[3] = static_cast<uint32_t>(a);
+      key[0] += 0x9E3779B9u;
+      key[1] += 0xBB67AE85u;
     }
+    std::copy_n(c, 4, to);
   }
+}
+
+constexpr int64_t chunk = 1024;  // elements
+
+// Calls f(i, bits, m) for elements i to i + m of n, chunk by chunk and on any thread; the generator moves on to its next call.
+template <class Bits, class F> void each_chunk(int64_t n, Generator& g, F&& f) {
+  constexpr int64_t per_block = 16 / sizeof(Bits);
+  const uint64_t seed = g.seed, offset = g.offset;
+  random_words.parallel(n, 16 * chunk, [&](int64_t begin, int64_t end) {
+    uint32_t words[chunk * sizeof(Bits) / 4];
+    Bits bits[chunk];
+    for (int64_t i = begin; i < end; i += chunk) {
+      const int64_t m = std::min(chunk, end - i);
+      random_words.fill(words, (m + per_block - 1) / per_block, static_cast<uint64_t>(i / per_block), seed, offset);
+      for (int64_t k = 0; k < m; k++) {
+        if constexpr (sizeof(Bits) == 4) bits[k] = words[k];
+        else bits[k] = words[2 * k] | uint64_t(words[2 * k + 1]) << 32;
+      }
+      f(i, bits, m);
+    }
+  });
   g.offset++;
+}
+// Calls f(i, bits) for each element.
+template <class Bits, class F> void each_bits(int64_t n, Generator& g, F&& f) {
+  each_chunk<Bits>(n, g, [&](int64_t i, const Bits* bits, int64_t m) {
+    for (int64_t k = 0; k < m; k++) f(i + k, bits[k]);
+  });
 }
 
 // [0, 1) in multiples of 2^-digits, so that no value rounds to 1.
 template <class T> T uniform(uint32_t bits) {
   constexpr int digits = std::numeric_limits<T>::digits;
-  return T(static_cast<float>(bits >> (32 - digits)) * (1.0f / static_cast<float>(uint32_t(1) << digits)));
+  return T(static_cast<float>(static_cast<int32_t>(bits >> (32 - digits))) * (1.0f / static_cast<float>(uint32_t(1) << digits)));
 }
-double uniform_double(uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
+double uniform_double(uint64_t bits) { return static_cast<double>(static_cast<int64_t>(bits >> 11)) * 0x1p-53; }
 
 // f(T tag) for real floating types.
 template <class F> void with_real(DType t, const char* op, F&& f) {
@@ -68,23 +86,29 @@ template <class T> void fill_uniform(T* p, int64_t n, Generator& g) {
   else each_bits<uint32_t>(n, g, [=](int64_t i, uint32_t b) { p[i] = uniform<T>(b); });
 }
 
-// Box-Muller: elements 2 i and 2 i + 1 are the cosine and sine parts of one pair of uniforms, the first of them in (0, 1].
-template <class C> void normal_pair(C radius_uniform, C turn, C (&out)[2]) {
-  const C r = std::sqrt(C(-2) * math::log(radius_uniform)), angle = C(6.283185307179586) * turn;
-  out[0] = r * math::cos(angle);
-  out[1] = r * math::sin(angle);
+void normal_floats(float* to, const uint32_t* bits, int64_t n) {
+  for (int64_t k = 0; k < n; k += 2) {
+    const auto [first, second] = normal_pair(upper_uniform_float(bits[k]), uniform_float(bits[k + 1]));
+    to[k] = first, to[k + 1] = second;
+  }
 }
+void normal_doubles(double* to, const uint64_t* bits, int64_t n) {
+  for (int64_t k = 0; k < n; k += 2) {
+    const auto [first, second] = normal_pair(uniform_double(bits[k]) + 0x1p-53, uniform_double(bits[k + 1]));
+    to[k] = first, to[k + 1] = second;
+  }
+}
+// Elements 2 i and 2 i + 1 are a pair.
 template <class T> void fill_normal(T* p, int64_t n, Generator& g) {
   using C = compute_t<T>;
-  const int64_t per_block = std::is_same_v<C, double> ? 2 : 4;
-  for (int64_t i = 0; i < n; i += per_block) {
-    const Block b = philox(g, static_cast<uint64_t>(i / per_block));
-    C z[4][2];
-    if constexpr (std::is_same_v<C, double>) normal_pair(uniform_double(long_word(b, 0)) + 0x1p-53, uniform_double(long_word(b, 1)), z[0]);
-    else for (int k = 0; k < 2; k++) normal_pair((static_cast<float>(b.word[2 * k]) + 1) * 0x1p-32f, uniform<float>(b.word[2 * k + 1]), z[k]);
-    for (int64_t k = 0; k < std::min(per_block, n - i); k++) p[i + k] = convert<T>(z[k / 2][k % 2]);
-  }
-  g.offset++;
+  using Bits = std::conditional_t<std::is_same_v<C, double>, uint64_t, uint32_t>;
+  const int64_t even = n + n % 2;
+  each_chunk<Bits>(even, g, [=](int64_t i, const Bits* bits, int64_t m) {
+    C z[chunk];
+    if constexpr (std::is_same_v<C, double>) normal_doubles(z, bits, m);
+    else random_words.normal(z, bits, m);
+    for (int64_t k = 0; k < std::min(m, n - i); k++) p[i + k] = convert<T>(z[k]);
+  });
 }
 
 // Numbers of the given sizes, for each lane that draws its own: `draw(sizes)` makes them.
@@ -139,17 +163,34 @@ Tensor integers(int64_t low, int64_t high, const Dims& sizes, DType dtype, Gener
   return t;
 }
 
+struct Key { uint64_t bits; int64_t at; };
+bool operator<(const Key& a, const Key& b) { return a.bits < b.bits || (a.bits == b.bits && a.at < b.at); }
+
+// Random keys spread evenly over as many buckets as there are: what is left to sort is a few in each.
+void sort_random(std::vector<Key>& keys, std::vector<Key>& sorted) {
+  const int shift = 64 - std::max(1, static_cast<int>(std::bit_width(keys.size())) - 1);
+  std::vector<int64_t> end((uint64_t(1) << (64 - shift)) + 1, 0);
+  for (const Key& k : keys) end[(k.bits >> shift) + 1]++;
+  std::partial_sum(end.begin(), end.end(), end.begin());
+  for (const Key& k : keys) sorted[static_cast<size_t>(end[k.bits >> shift]++)] = k;   // the start of each becomes its end
+  int64_t begin = 0;
+  for (const int64_t e : end) {
+    if (e - begin > 1) std::sort(sorted.begin() + begin, sorted.begin() + e);
+    begin = e;
+  }
+}
+
 // Each row is the order of n random 64-bit keys.
 Tensor orders(const Dims& sizes, DType dtype, Generator& g) {
   Tensor t = empty(sizes, dtype);
   const int64_t n = sizes[sizes.size() - 1];
-  std::vector<std::pair<uint64_t, int64_t>> keys(static_cast<size_t>(n));
+  std::vector<Key> keys(static_cast<size_t>(n)), sorted(keys.size());
   with_type(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (T* row = t.data<T>(), * const end = row + t.numel(); row != end; row += n) {
       each_bits<uint64_t>(n, g, [&](int64_t i, uint64_t bits) { keys[static_cast<size_t>(i)] = {bits, i}; });
-      std::sort(keys.begin(), keys.end());
-      std::transform(keys.begin(), keys.end(), row, [](const auto& k) { return convert<T>(k.second); });
+      sort_random(keys, sorted);
+      std::transform(sorted.begin(), sorted.end(), row, [](const Key& k) { return convert<T>(k.at); });
     }
   });
   return t;
@@ -185,6 +226,7 @@ Generators& generators() {
 }  // namespace
 
 RandomLanes random_lanes;
+RandomWords random_words{philox, normal_floats, [](int64_t n, int64_t, Borrowed<int64_t, int64_t> f) { f(0, n); }};
 
 Generator& default_generator(Device device) {
   return device.type == DeviceType::cpu ? generators().of_cpu : generators().of_gpu[cuda::resolved(device).index];

@@ -44,21 +44,22 @@ template <bool largest> void extreme_kernel(const Launch& l) {
   });
 }
 
-// The lower of two middle values; a NaN, if there is one.
+// The lower of two middle values, of equal ones that which a stable sort puts there; a NaN, if there is one.
 void median_kernel(const Launch& l) {
-  std::vector<int64_t> order;
+  std::vector<uint64_t> memory;   // for the values alone: to sort positions with them takes three times as long
   pick_kernel(l, [&](auto&& value, int64_t n) {
-    order.resize(static_cast<size_t>(n));
+    using T = decltype(value(0));
+    memory.resize(static_cast<size_t>(n));
+    T* const sorted = reinterpret_cast<T*>(memory.data());
     for (int64_t i = 0; i < n; i++) {
       if (is_nan(value(i))) return i;
-      order[static_cast<size_t>(i)] = i;
+      sorted[i] = value(i);
     }
-    const auto middle = order.begin() + (n - 1) / 2;
-    std::nth_element(order.begin(), middle, order.end(), [&](int64_t i, int64_t j) {
-      const auto a = value(i), b = value(j);
-      return a < b || (a == b && i < j);
-    });
-    return *middle;
+    T* const middle = sorted + (n - 1) / 2;
+    std::nth_element(sorted, middle, sorted + n);
+    int64_t equal_before = std::count(sorted, middle, *middle), at = 0;
+    while (!(value(at) == *middle) || equal_before-- > 0) at++;
+    return at;
   });
 }
 

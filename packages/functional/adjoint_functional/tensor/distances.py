@@ -14,8 +14,21 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     return _core._vector_norm(input - other, p, None, False, None)
 
 
+def _by_products(x1: Tensor, x2: Tensor) -> Tensor:
+    """Euclid's distances from |a|^2 - 2 a b + |b|^2: a product of matrices, and no tensor of n m d numbers."""
+    if x1.numel():
+        centre = x1.detach().flatten(0, -2).mean(0)  # distances do not depend on it, what cancels does
+        x1, x2 = x1 - centre, x2 - centre
+    squares = (x1 * x1).sum(-1).unsqueeze(-1) + (x2 * x2).sum(-1).unsqueeze(-2) - 2 * (x1 @ x2.mT)
+    apart = squares.detach() > 0
+    return _core.where(apart, _core.where(apart, squares, 1).sqrt(), 0)
+
+
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
     """The distances between rows: (..., n, d) and (..., m, d) give (..., n, m). The gradient at distance 0 is 0.
+
+    For p = 2 and more than 25 rows they are made of a product of matrices, unless `compute_mode` is "donot_use_mm_for_euclid_dist":
+    faster, and less exact for rows that are close to each other.
 
     Example: `cdist(tensor([[0.0, 0.0]]), tensor([[3.0, 4.0]]))  # tensor([[5.]])`
     """
@@ -23,7 +36,13 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
         raise RuntimeError(f"cdist: inputs must be (..., n, d) and (..., m, d), got {list(x1.shape)} and {list(x2.shape)}")
     if p < 0:
         raise RuntimeError(f"cdist only supports non-negative p values, got {p}")
-    return _core._vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1, False, None)
+    n, m = x1.size(-2), x2.size(-2)
+    by_products = compute_mode == "use_mm_for_euclid_dist" or (compute_mode != "donot_use_mm_for_euclid_dist" and max(n, m) > 25)
+    if p == 2 and by_products:
+        return _by_products(x1, x2)
+    rows = max(1, 2**20 // max(1, m * x1.size(-1)))  # so many at a time stay in the cache
+    parts = [_core._vector_norm(x.unsqueeze(-2) - x2.unsqueeze(-3), p, -1, False, None) for x in x1.split(rows, -2)]
+    return parts[0] if len(parts) == 1 else _core.cat(parts, -2)
 
 
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:

@@ -125,19 +125,19 @@ def frexp(input: Tensor) -> Any:
     """
     if not input.is_floating_point():
         raise RuntimeError(f"torch.frexp() only supports floating-point dtypes, got {input.dtype}")
-    x = input.detach().double()
+    x, bits, digits = input.detach(), _BITS[input.element_size()], _DIGITS[input.dtype]
+    bias = (1 << (8 * input.element_size() - digits - 2)) - 1
+    tiny = x.abs() < 2.0 ** (1 - bias)
+    raised = _core.where(tiny, x * 2.0 ** (digits + 1), x).contiguous()
+    exponent = (raised.view(bits) >> digits & 2 * bias + 1) - (bias - 1) - tiny.to(bits) * (digits + 1)
     plain = x.isfinite() & (x != 0)
-    size = _core.where(plain, x.abs(), 1.0)
-    exponent = size.log2().floor() + 1
-    for _ in range(2):  # the logarithm may be rounded up to an integer, or down below it
-        mantissa = size * (-exponent / 2).floor().exp2() * (-exponent - (-exponent / 2).floor()).exp2()
-        exponent = exponent + (mantissa >= 1).to(exponent.dtype) - (mantissa < 0.5).to(exponent.dtype)
-    exponent = _core.where(plain, exponent, 0.0)
-    half = (-exponent / 2).floor()
-    scaled = input * half.exp2().to(input.dtype) * (-exponent - half).exp2().to(input.dtype)
+    exponent = _core.where(plain, exponent, 0)
+    half = -exponent >> 1
+    scaled = input * (half + bias << digits).view(input.dtype) * (bias - exponent - half << digits).view(input.dtype)
     return _results.frexp(_core.where(plain, scaled, input), exponent.to(_core.int32))
 
 
+_DIGITS = {_core.float64: 52, _core.float32: 23, _core.bfloat16: 7, _core.float16: 10}
 _BITS = {8: _core.int64, 4: _core.int32, 2: _core.int16}
 
 

@@ -18,6 +18,10 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
 
     Example: `combinations(tensor([1, 2, 3]))  # tensor([[1, 2], [1, 3], [2, 3]])`
     """
+    if r == 2:
+        every = _core.ones(input.size(0), input.size(0), dtype=_core.bool)
+        at = every.triu(0 if with_replacement else 1).nonzero()
+        return input[_core._cuda.uploaded(at, input.device)]
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = list(choose(builtins.range(input.size(0)), r))
     at = _core.tensor(rows, dtype=_core.int64).reshape(-1, r)

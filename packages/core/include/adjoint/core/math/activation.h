@@ -60,9 +60,14 @@ template <std::floating_point T>
   return x > T(64) ? x : inside;
 }
 
-// x Phi(x) = max(x, 0) - d Phi(-d) with d = |x|. PyTorch's float form is -0 from -6 down.
-[[gnu::always_inline]] inline float gelu(float x) {
-  const float a = abs(x), d = a > 14.6f ? 14.6f : a;
+namespace detail {
+
+// The parts of Phi(-d) = e 2^exponent p / (p + c) / d for 0 <= d <= 14.6; the density at d is e 2^exponent (1 + 1.465e-6).
+struct NormalTail {
+  float e, p, c;
+  int32_t exponent;
+};
+[[gnu::always_inline]] inline NormalTail normal_tail(float d) {
   // d^2 = s + l with s exact: the exponential would multiply a rounding error by d^2.
   const float h = from_bits(to_bits(d) & static_cast<int32_t>(0xfffff000)), s = h * h, l = (d - h) * (d + h);
   // e^(-d^2/2) = 2^n e^(-r/2), and e = e^(-r/2) / sqrt(2 pi) to 2^-28, but for 1e-6 that the quotient below has.
@@ -73,9 +78,17 @@ template <std::floating_point T>
   // d Phi(-d) = e^(-d^2/2) / sqrt(2 pi) p / (p + c) to 2^-25: a rounding error of p counts little once c is the smaller one.
   const float p = d * poly(d, 9.811111450e+01f, 9.086780548e+01f, 3.963375473e+01f, 9.233604431e+00f, 1.f);
   const float c = poly(d, 7.828122711e+01f, 3.685028839e+01f, 9.297196388e+00f, 9.973627925e-01f);
+  return {e, p, c, to_bits(shifted) - to_bits(round_magic<float>)};
+}
+
+}  // namespace detail
+
+// x Phi(x) = max(x, 0) - d Phi(-d) with d = |x|. PyTorch's float form is -0 from -6 down.
+[[gnu::always_inline]] inline float gelu(float x) {
+  const float a = abs(x), d = a > 14.6f ? 14.6f : a;
+  const auto [e, p, c, n] = detail::normal_tail(d);
   // Times 2^64, so that a subnormal result is rounded once; 2^n goes into the exponent of the denominator.
-  const int32_t exponent = (to_bits(shifted) - to_bits(round_magic<float>) + 64) << 23;
-  const float tail = p * e / from_bits(to_bits(p + c) - exponent);
+  const float tail = p * e / from_bits(to_bits(p + c) - ((n + 64) << 23));
   return (x < 0 ? -0.f : x) - tail * 0x1p-64f;
 }
 [[gnu::always_inline]] inline double gelu(double x) {
@@ -87,12 +100,18 @@ template <std::floating_point T>
   const double y = x < 0 ? negative : positive;
   return x < -39.5 ? -0. : y;
 }
-// Phi(x) + x phi(x), gelu's derivative.
-template <std::floating_point T>
-[[gnu::always_inline]] inline T gelu_derivative(T x) {
-  const double z = clamp(static_cast<double>(x), -40., 40.);
+// Phi(x) + x phi(x), gelu's derivative: 1 - g for positive x, with g = Phi(-d) - d phi(d).
+[[gnu::always_inline]] inline float gelu_derivative(float x) {
+  const float a = abs(x), d = a > 14.6f ? 14.6f : a;
+  const auto [e, p, c, n] = detail::normal_tail(d);
+  const float quotient = poly(d, 9.811111450e+01f, 9.086780548e+01f, 3.963375473e+01f, 9.233604431e+00f, 1.f) / (p + c);
+  const float g = (e * (quotient - (d + d * 1.465e-6f))) * power_of_two<float>(n + 64) * 0x1p-64f;
+  return x != x ? x : x < 0 ? g : 1 - g;
+}
+[[gnu::always_inline]] inline double gelu_derivative(double x) {
+  const double z = clamp(x, -40., 40.);
   const double phi = .5 * erfc(-z * 0.7071067811865476);
-  return static_cast<T>(phi + z * 0.3989422804014327 * detail::exp_minus_square(abs(z), .5, 0));
+  return phi + z * 0.3989422804014327 * detail::exp_minus_square(abs(z), .5, 0);
 }
 
 // x (1 + tanh u) / 2 = x sigmoid(2 u), u = sqrt(2/pi) (x + 0.044715 x^3).

@@ -82,12 +82,15 @@ namespace detail {
 template <std::floating_point T>
 [[gnu::always_inline]] inline T erfinv(T y) {
   const double a = abs(static_cast<double>(y)), complement = 1 - a;
-  const double w = log((1 - a) * (1 + a)), b = 2 / (3.14159265358979 * 0.147) + w * .5;
+  constexpr bool single = sizeof(T) == 4;
+  const double w = log(static_cast<T>((1 - a) * (1 + a))), b = 2 / (3.14159265358979 * 0.147) + w * .5;
   double x = std::sqrt(std::sqrt(b * b - w / 0.147) - b);
   x = a < 1e-3 ? a * 0.88622692545275801 : x;
-  for (int step = 0; step < (sizeof(T) == 4 ? 1 : 2); step++) {
-    const double tail = x < .5 ? a - x * detail::erf_small(x * x) : detail::erfc_positive(x) - complement;
-    const double d = tail * 0.88622692545275801 * exp(x * x);
+#pragma GCC unroll 2
+  for (int step = 0; step < (single ? 1 : 2); step++) {
+    const double upper = single ? detail::erfc_positive_short(x) : detail::erfc_positive(x);
+    const double tail = x < .5 ? a - x * detail::erf_small(x * x) : upper - complement;
+    const double d = tail * 0.88622692545275801 * (single ? detail::exp_short(x * x) : exp(x * x));
     x += d / (1 - x * d);
   }
   x = a == 1 ? infinity<double> : x;

@@ -1,7 +1,10 @@
-// lgamma, digamma, polygamma, zeta: scalar code, computed in double for both types.
+// lgamma, digamma, polygamma, zeta: scalar code, computed in double for both types; and moderate forms of the first two, free of
+// branches, for vectorised loops over floats.
 #pragma once
 
-#include <adjoint/core/math/bits.h>
+#include <adjoint/core/math/log.h>
+#include <adjoint/core/math/rounding.h>
+#include <adjoint/core/math/trig.h>
 
 #include <cmath>
 
@@ -36,7 +39,7 @@ inline double digamma_large(double x) {
 }
 
 // The first root of digamma, in two parts, and a fit of digamma / d around it to 2^-56: the recurrence cancels near it.
-inline double digamma_near_root(double x) {
+[[gnu::always_inline]] inline double digamma_near_root(double x) {
   const double d = (x - 0x1.762d86356be3fp+0) - 0x1.b86a722197829p-54;
   return d * poly(d, 0x1.ef72bc8ee38acp-1, -0x1.c563b54aa1a3dp-2, 0x1.08b4294d5039bp-2, -0x1.4fc1317256d6fp-3,
                   0x1.b9a5b6370b104p-4, -0x1.27baba26c81c7p-4, 0x1.8fce02b445179p-5, -0x1.0fa7ec0218a76p-5,
@@ -64,6 +67,48 @@ inline T digamma(T value) {
   double steps = 0;
   for (; x < 10; x += 1) steps += 1 / x;
   return static_cast<T>(result + (detail::digamma_large(x) - steps));
+}
+
+// Whether the moderate forms do not hold: 0, the poles below it, what is not finite, and what has no fraction anyway.
+[[gnu::always_inline]] inline bool is_hard_for_gamma(float x) {
+  return (!(abs(x) < 0x1p22f)) | ((x <= 0) & (round(x) == x));
+}
+// In double arithmetic for a float result, to 2^-35: a polynomial around the roots 1 and 2, Stirling's series from 8 on, x + 6 for what
+// is between, 1 - x for what is below 1/2.
+[[gnu::always_inline]] inline float lgamma_moderate(float x_single) {
+  const double x = x_single, z = x < .5 ? 1 - x : x, t = z - 1.5;
+  const double near_roots = (t + .5) * (t - .5) * poly(t, 0x1.eeb95b093ff94p-2, -0x1.2aed059bc6578p-3, 0x1.01af62d90d80bp-4,
+      -0x1.007aa88370c63p-5, 0x1.1333fb0b26283p-6, -0x1.34dba5f35ef32p-7, 0x1.64fbfce751cf3p-8, -0x1.a5125190f00fdp-9,
+      0x1.f65eff13b5582p-10, -0x1.30234b5254147p-10, 0x1.87ed5a1156be1p-11, -0x1.e3b59a3cd026cp-12, 0x1.337ecd4da1220p-13,
+      -0x1.72204c16f9ff2p-14, 0x1.93ce8ea24d78cp-12, -0x1.031eee8177d49p-12, -0x1.802449fae9162p-12, 0x1.f245da45bbcacp-13,
+      0x1.9e38d08ca74c6p-12, -0x1.0bafe41c76623p-12, -0x1.a1821eba637dbp-13, 0x1.0e0e2f851985ep-13, 0x1.d095d318541d5p-15,
+      -0x1.2c0e36375e92ap-15);
+  const bool between = z < 8;
+  const double product = ((z * (z + 1)) * ((z + 2) * (z + 3))) * ((z + 4) * (z + 5));
+  const double large = between ? z + 6 : z, w = 1 / large;
+  const double series = w * poly(w * w, 1. / 12, -1. / 360, 1. / 1260, -1. / 1680);
+  const double stirling = ((large - .5) * log(large) - large) + (0.91893853320467274 + series) - log(between ? product : 1.);
+  const double positive = z <= 2.5 ? near_roots : stirling;
+  const double d = x - round(x);
+  const double reflected = 1.1447298858494002 - log(abs(sin_moderate(detail::pi * d))) - positive;
+  return static_cast<float>(x < .5 ? reflected : positive);
+}
+// The same for digamma: six fractions are one quotient. Around its root a fit of its own.
+[[gnu::always_inline]] inline float digamma_moderate(float x_single) {
+  const double x = x_single, z = x < 0 ? 1 - x : x;
+  const bool between = z < 8;
+  double top = 1, bottom = z;   // of 1 / z + 1 / (z + 1) + ...
+#pragma GCC unroll 7
+  for (int k = 1; k < 8; k++) {
+    top = top * (z + k) + bottom;
+    bottom = bottom * (z + k);
+  }
+  const double large = between ? z + 8 : z, w = 1 / large, s = w * w;
+  const double series = s * poly(s, 1. / 12, -1. / 120, 1. / 252, -1. / 240, 1. / 132, -691. / 32760);
+  const double asymptotic = (log(large) - .5 * w - series) - (between ? top / bottom : 0.);
+  const double positive = abs(z - 1.4616321449683623) < .65 ? detail::digamma_near_root(z) : asymptotic;
+  const double d = detail::pi * (x - round(x));
+  return static_cast<float>(x < 0 ? positive - detail::pi * cos_moderate(d) / sin_moderate(d) : positive);
 }
 
 namespace detail {

@@ -51,23 +51,43 @@ template <std::floating_point T>
 inline T fmod(T x, T y) {
   return std::fmod(x, y);
 }
+// Whether the moderate forms below do not hold: the quotient is not below 2^28, or something is not finite.
+[[gnu::always_inline]] inline bool is_large_quotient(float x, float y) {
+  return !((abs(x) < 0x1p28f * abs(y)) & (abs(y) < infinity<float>));
+}
+// In double arithmetic the product is exact, and the rounded quotient at most one too large.
+[[gnu::always_inline]] inline float fmod_moderate(float x, float y) {
+  const double a = abs(static_cast<double>(x)), b = abs(static_cast<double>(y)), quotient = a / b;
+  const double nearest = (quotient + 0x1p52) - 0x1p52, whole = nearest > quotient ? nearest - 1 : nearest;
+  const double r = a - rounded(whole * b);
+  return std::copysign(static_cast<float>(r < 0 ? r + b : r), x);
+}
+
+namespace detail {
+template <class T>
+[[gnu::always_inline]] inline T signed_remainder(T y, T r) {
+  return (r != 0) & ((r < 0) != (y < 0)) ? r + y : r;
+}
+template <class T>
+[[gnu::always_inline]] inline T floor_quotient(T x, T y, T r) {
+  const T exact = (x - r) / y, quotient = (r != 0) & ((r < 0) != (y < 0)) ? exact - 1 : exact;
+  const T whole = floor(quotient), nearest = quotient - whole > T(.5) ? whole + 1 : whole;
+  return quotient == 0 ? std::copysign(T(0), x / y) : nearest;
+}
+}  // namespace detail
+
 // The remainder of floor(x / y): the sign of y, as Python's %.
 template <std::floating_point T>
 inline T remainder(T x, T y) {
-  const T r = std::fmod(x, y);
-  return (r != 0) & ((r < 0) != (y < 0)) ? r + y : r;
+  return detail::signed_remainder(y, std::fmod(x, y));
 }
+[[gnu::always_inline]] inline float remainder_moderate(float x, float y) { return detail::signed_remainder(y, fmod_moderate(x, y)); }
 // floor of the exact quotient. The rounded quotient's floor could be one too large.
 template <std::floating_point T>
 inline T floor_divide(T x, T y) {
-  if (y == 0) return x / y;
-  const T r = std::fmod(x, y);
-  T quotient = (x - r) / y;
-  if ((r != 0) & ((r < 0) != (y < 0))) quotient -= 1;
-  if (quotient == 0) return std::copysign(T(0), x / y);
-  const T whole = floor(quotient);
-  return quotient - whole > T(.5) ? whole + 1 : whole;
+  return y == 0 ? x / y : detail::floor_quotient(x, y, static_cast<T>(std::fmod(x, y)));
 }
+[[gnu::always_inline]] inline float floor_divide_moderate(float x, float y) { return detail::floor_quotient(x, y, fmod_moderate(x, y)); }
 
 // Integers; the divisor is not 0. Division of the lowest number by -1 wraps instead of trapping.
 template <std::integral T>

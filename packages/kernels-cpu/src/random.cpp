@@ -1,0 +1,66 @@
+// Philox 4x32-10, blocks side by side, and Box and Muller's transform.
+#include "random.h"
+
+#include <adjoint/core/random_words.h>
+
+#include "isa.h"
+
+namespace adjoint::cpu {
+
+namespace {
+
+struct Philox {
+  static constexpr int lanes = 64;
+  template <int W> [[gnu::always_inline]] static inline void run(uint32_t* to, int64_t blocks, uint64_t first, uint64_t seed, uint64_t offset) {
+    for (int64_t b = 0; b < blocks; b += lanes) {
+      alignas(64) uint32_t c[4][lanes], out[lanes][4];
+      for (int j = 0; j < lanes; j++) {
+        const uint64_t block = first + static_cast<uint64_t>(b + j);
+        c[0][j] = static_cast<uint32_t>(block);
+        c[1][j] = static_cast<uint32_t>(block >> 32);
+        c[2][j] = static_cast<uint32_t>(offset);
+        c[3][j] = static_cast<uint32_t>(offset >> 32);
+      }
+      uint32_t low = static_cast<uint32_t>(seed), high = static_cast<uint32_t>(seed >> 32);
+      for (int round = 0; round < 10; round++, low += 0x9E3779B9u, high += 0xBB67AE85u)
+        for (int j = 0; j < lanes; j++) {
+          const uint64_t p = uint64_t(0xD2511F53u) * c[0][j], q = uint64_t(0xCD9E8D57u) * c[2][j];
+          c[0][j] = static_cast<uint32_t>(q >> 32) ^ c[1][j] ^ low;
+          c[1][j] = static_cast<uint32_t>(q);
+          c[2][j] = static_cast<uint32_t>(p >> 32) ^ c[3][j] ^ high;
+          c[3][j] = static_cast<uint32_t>(p);
+        }
+      for (int j = 0; j < lanes; j++)
+        for (int k = 0; k < 4; k++) out[j][k] = c[k][j];
+      const int64_t count = blocks - b < lanes ? blocks - b : lanes;
+      __builtin_memcpy(to + 4 * b, out, static_cast<size_t>(count) * 16);
+    }
+  }
+};
+
+struct NormalPairs {
+  template <int W> [[gnu::always_inline]] static inline void run(float* to, const uint32_t* bits, int64_t n) {
+    constexpr int64_t pairs = 64;
+    for (int64_t i = 0; i < n; i += 2 * pairs) {
+      const int64_t m = n - i < 2 * pairs ? n - i : 2 * pairs;
+      alignas(64) uint32_t word[2][pairs] = {};
+      alignas(64) float first[pairs], second[pairs];
+      for (int64_t k = 0; k < m / 2; k++) word[0][k] = bits[i + 2 * k], word[1][k] = bits[i + 2 * k + 1];
+      for (int64_t k = 0; k < pairs; k++) {
+        const auto pair = normal_pair(upper_uniform_float(word[0][k]), uniform_float(word[1][k]));
+        first[k] = pair.first, second[k] = pair.second;
+      }
+      for (int64_t k = 0; k < m / 2; k++) to[i + 2 * k] = first[k], to[i + 2 * k + 1] = second[k];
+    }
+  }
+};
+
+}  // namespace
+
+void random_normals(float* to, const uint32_t* bits, int64_t n) { isa::call<NormalPairs>(to, bits, n); }
+
+void random_blocks(uint32_t* to, int64_t blocks, uint64_t first, uint64_t seed, uint64_t offset) {
+  isa::call<Philox>(to, blocks, first, seed, offset);
+}
+
+}  // namespace adjoint::cpu
