@@ -81,12 +81,17 @@ class Backend(ABC):
     """Carries the messages of one group."""
 
     name: str  # as in init_process_group
+    device_type: str  # of the tensors that it carries
     rank: int  # of this process in the group
     size: int
 
     @abstractmethod
     def submit(self, name: str, call: Callable[[], list[Tensor]]) -> Work:
         """Puts ``call`` in the order of the group; ``name`` is for errors."""
+
+    def run(self, name: str, call: Callable[[], list[Tensor]]) -> None:
+        """The same, and waits for it; a backend may have a shorter way."""
+        self.submit(name, call).wait()
 
     @abstractmethod
     def all_reduce(self, buffer: Tensor, op: ReduceOp) -> None:

@@ -60,11 +60,11 @@ def all_reduce(tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: Any = None, a
         tensor([1., 2.])
         >>> dist.destroy_process_group()
     """
-    check("all_reduce", [tensor])
-    check_op("all_reduce", op, tensor)
     given = resolve(group)
     if given is None:
         return None
+    check(given, "all_reduce", [tensor])
+    check_op("all_reduce", op, tensor)
     buffer = dense(tensor)
 
     def call() -> None:
@@ -83,11 +83,11 @@ def reduce(
     group_dst: int | None = None,
 ) -> Work | None:
     """Replaces ``tensor`` of rank ``dst`` by its reduction over all ranks. The other ranks keep theirs."""
-    check("reduce", [tensor])
-    check_op("reduce", op, tensor)
     given = resolve(group)
     if given is None:
         return None
+    check(given, "reduce", [tensor])
+    check_op("reduce", op, tensor)
     root, buffer = root_of(given, "reduce", dst, group_dst), dense(tensor)
     here = given.rank() == root
 
@@ -104,10 +104,10 @@ def broadcast(
     tensor: Tensor, src: int | None = None, group: Any = None, async_op: bool = False, group_src: int | None = None
 ) -> Work | None:
     """Replaces ``tensor`` by that of rank ``src``, on all ranks."""
-    check("broadcast", [tensor])
     given = resolve(group)
     if given is None:
         return None
+    check(given, "broadcast", [tensor])
     root, buffer = root_of(given, "broadcast", src, group_src), dense(tensor)
     here = given.rank() == root
 
@@ -132,11 +132,11 @@ def reduce_scatter_tensor(
     Raises:
         ValueError: the sizes do not fit.
     """
-    check("reduce_scatter_tensor", [output, input])
-    check_op("reduce_scatter_tensor", op, input)
     given = resolve(group)
     if given is None:
         return None
+    check(given, "reduce_scatter_tensor", [output, input])
+    check_op("reduce_scatter_tensor", op, input)
     check_pieces("reduce_scatter_tensor", input, output, given.size())
     pieces, own = dense(input), dense(output)
 
@@ -163,11 +163,11 @@ def reduce_scatter(
     output: Tensor, input_list: list[Tensor], op: ReduceOp = ReduceOp.SUM, group: Any = None, async_op: bool = False
 ) -> Work | None:
     """``output`` gets the reduction over ranks of the tensor of ``input_list`` that stands at this rank's place."""
-    check("reduce_scatter", [output, *input_list])
-    check_op("reduce_scatter", op, output)
     given = resolve(group)
     if given is None:
         return None
+    check(given, "reduce_scatter", [output, *input_list])
+    check_op("reduce_scatter", op, output)
     check_count("reduce_scatter", "input_list", input_list, given.size())
     check_same("reduce_scatter", input_list, output)
     own, pieces = dense(output), packed(input_list)
@@ -200,4 +200,4 @@ def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -
     given = resolve(group)
     if given is None:
         return None
-    return launch(given, "barrier", "barrier()", [], given.backend.barrier, async_op)
+    return launch(given, "barrier", lambda: "barrier()", [], given.backend.barrier, async_op)

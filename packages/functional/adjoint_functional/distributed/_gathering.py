@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import adjoint_core as core
 from adjoint_core import Tensor
 
 from ._backend import Work
@@ -37,13 +36,13 @@ def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: Any = None, asy
         [tensor([1., 1.])]
         >>> dist.destroy_process_group()
     """
-    check("all_gather", [tensor, *tensor_list])
     given = resolve(group)
     if given is None:
         return None
+    check(given, "all_gather", [tensor, *tensor_list])
     check_count("all_gather", "tensor_list", tensor_list, given.size())
     check_same("all_gather", tensor_list, tensor)
-    own, pieces = dense(tensor), core.empty(given.size() * tensor.numel(), dtype=tensor.dtype)
+    own, pieces = dense(tensor), tensor.new_empty(given.size() * tensor.numel())
 
     def call() -> None:
         given.backend.all_gather(pieces, own)
@@ -54,10 +53,10 @@ def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: Any = None, asy
 
 def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor, group: Any = None, async_op: bool = False) -> Work | None:
     """``output_tensor`` (size * n, ...) or (size, n, ...) becomes the ``input_tensor`` (n, ...) of all ranks, one after the other."""
-    check("all_gather_into_tensor", [output_tensor, input_tensor])
     given = resolve(group)
     if given is None:
         return None
+    check(given, "all_gather_into_tensor", [output_tensor, input_tensor])
     check_pieces("all_gather_into_tensor", output_tensor, input_tensor, given.size())
     own, pieces = dense(input_tensor), dense(output_tensor)
 
@@ -78,16 +77,16 @@ def gather(
     group_dst: int | None = None,
 ) -> Work | None:
     """Tensor i of ``gather_list`` on rank ``dst`` (0) becomes the ``tensor`` of rank i. The other ranks give no list."""
-    check("gather", [tensor, *(gather_list or ())])
     given = resolve(group)
     if given is None:
         return None
+    check(given, "gather", [tensor, *(gather_list or ())])
     root = root_of(given, "gather", given.ranks[0] if dst is None and group_dst is None else dst, group_dst)
     here = given.rank() == root
     _check_list("gather", "gather_list", gather_list, here, given.size())
     check_same("gather", gather_list or (), tensor)
     own = dense(tensor)
-    pieces = core.empty(given.size() * tensor.numel(), dtype=tensor.dtype) if here else None
+    pieces = tensor.new_empty(given.size() * tensor.numel()) if here else None
 
     def call() -> None:
         given.backend.gather(pieces, own, root)
@@ -106,10 +105,10 @@ def scatter(
     group_src: int | None = None,
 ) -> Work | None:
     """``tensor`` becomes the tensor of ``scatter_list`` on rank ``src`` (0) that stands at this rank's place."""
-    check("scatter", [tensor, *(scatter_list or ())])
     given = resolve(group)
     if given is None:
         return None
+    check(given, "scatter", [tensor, *(scatter_list or ())])
     root = root_of(given, "scatter", given.ranks[0] if src is None and group_src is None else src, group_src)
     here = given.rank() == root
     _check_list("scatter", "scatter_list", scatter_list, here, given.size())
@@ -136,24 +135,24 @@ def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor]
     Raises:
         ValueError: there is not one for each rank, or types differ.
     """
-    check("all_to_all", [*output_tensor_list, *input_tensor_list])
     given = resolve(group)
     if given is None:
         return None
+    check(given, "all_to_all", [*output_tensor_list, *input_tensor_list])
     for what, tensors in (("output_tensor_list", output_tensor_list), ("input_tensor_list", input_tensor_list)):
         check_count("all_to_all", what, tensors, given.size())
     kinds = {t.dtype for t in (*output_tensor_list, *input_tensor_list)}
     if len(kinds) > 1:
         raise ValueError(f"all_to_all: tensors of one type are needed, got {sorted(map(str, kinds))}")
     counts_in, counts_out = ([t.numel() for t in ts] for ts in (input_tensor_list, output_tensor_list))
-    sent, received = packed(input_tensor_list), core.empty(sum(counts_out), dtype=kinds.pop())
+    sent = packed(input_tensor_list)
+    received = sent.new_empty(sum(counts_out))
 
     def call() -> None:
         given.backend.all_to_all(received, sent, counts_out, counts_in)
         _unpack(output_tensor_list, received)
 
-    said = f"all_to_all({sent.dtype})"
-    return launch(given, "all_to_all", said, output_tensor_list, call, async_op)
+    return launch(given, "all_to_all", lambda: f"all_to_all({sent.dtype})", output_tensor_list, call, async_op)
 
 
 def all_to_all_single(
@@ -172,10 +171,10 @@ def all_to_all_single(
     Raises:
         ValueError: lengths that do not add up, or an input that cannot be divided.
     """
-    check("all_to_all_single", [output, input])
     given = resolve(group)
     if given is None:
         return None
+    check(given, "all_to_all_single", [output, input])
     counts_out = split_counts("all_to_all_single", output, output_split_sizes, given.size())
     counts_in = split_counts("all_to_all_single", input, input_split_sizes, given.size())
     if output.dtype != input.dtype:
@@ -186,7 +185,7 @@ def all_to_all_single(
         given.backend.all_to_all(received, sent, counts_out, counts_in)
         fill(output, received)
 
-    return launch(given, "all_to_all_single", f"all_to_all_single({input.dtype})", [output], call, async_op)
+    return launch(given, "all_to_all_single", lambda: f"all_to_all_single({input.dtype})", [output], call, async_op)
 
 
 def split_counts(name: str, t: Tensor, sizes: Sequence[int] | None, size: int) -> list[int]:

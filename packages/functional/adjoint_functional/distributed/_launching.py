@@ -7,25 +7,26 @@ from typing import Any
 
 import adjoint_core as core
 from adjoint_core import Tensor
-from adjoint_engine import _engine, graph
+from adjoint_engine import _engine
 
 from ._backend import Work
 from ._group import ProcessGroup, agree
 from ._modes import DebugLevel, get_debug_level
 
 
-def check(name: str, tensors: Sequence[Any]) -> None:
-    """Raises unless all are tensors whose memory can be sent.
+def check(group: ProcessGroup, name: str, tensors: Sequence[Any]) -> None:
+    """Raises unless all are tensors whose memory the group's backend can send.
 
     Raises:
         TypeError: no tensor.
-        ValueError: sparse, not on the CPU, or lifted by a transform.
+        ValueError: sparse, on another device, or lifted by a transform.
     """
+    backend = group.backend
     for t in tensors:
         if not isinstance(t, Tensor):
             raise TypeError(f"{name}: a tensor is needed, got {type(t).__name__}")
-        if t.device.type != "cpu" or t.layout is not core.strided:
-            raise ValueError(f"{name}: MPI carries dense tensors of the CPU, got {t.layout} on {t.device}")
+        if t.device.type != backend.device_type or t.layout is not core.strided:
+            raise ValueError(f"{name}: {backend.name} carries dense tensors of {backend.device_type}, got {t.layout} on {t.device}")
     if _engine.any_lifted(tuple(tensors)):
         raise ValueError(f"{name}: it writes memory; distributed.nn.functional has the collectives that transforms and derivatives run through")
 
@@ -46,17 +47,21 @@ def dense(t: Tensor) -> Tensor:
     return t.detach().contiguous()
 
 
-def describe(name: str, t: Tensor | None, **how: Any) -> str:
-    """A call as errors and the debug mode show it."""
-    what = [] if t is None else [f"{str(t.dtype).rpartition('.')[2]} {list(t.shape)}"]
-    named = [f"{k}={getattr(v, 'name', v)}" for k, v in how.items()]
-    return f"{name}({', '.join(what + named)})"
+def describe(name: str, t: Tensor, **how: Any) -> Callable[[], str]:
+    """Says how a call is shown in errors of the debug mode."""
+
+    def said() -> str:
+        what = f"{str(t.dtype).rpartition('.')[2]} {list(t.shape)}"
+        named = [f"{k}={getattr(v, 'name', v)}" for k, v in how.items()]
+        return f"{name}({', '.join([what, *named])})"
+
+    return said
 
 
 def launch(
     group: ProcessGroup,
     name: str,
-    said: str,
+    said: Callable[[], str],
     written: Sequence[Tensor],
     call: Callable[[], None],
     async_op: bool,
@@ -64,23 +69,22 @@ def launch(
     """Submits ``call``, which writes the tensors ``written``; waits for it unless ``async_op``.
 
     Arguments:
-        said: what ranks must agree on.
+        said: tells what ranks must agree on.
     """
     detail = get_debug_level() is DebugLevel.DETAIL
 
     def run() -> list[Tensor]:
         if detail:
-            agree(group.backend, said)
+            agree(group.backend, said())
         call()
         return list(written)
 
     for t in written:
         if not t.is_inference():
-            graph.increment_version(t)
-    work = group.backend.submit(name, run)
+            _engine.bump_version(t)
     if async_op:
-        return work
-    work.wait()
+        return group.backend.submit(name, run)
+    group.backend.run(name, run)
     return None
 
 

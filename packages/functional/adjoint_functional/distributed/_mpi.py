@@ -48,30 +48,57 @@ class MpiBackend(Backend):
         timeout: seconds that a call may take.
     """
 
-    name = "mpi"
+    name, device_type = "mpi", "cpu"
 
     def __init__(self, comm: Any, ranks: Sequence[int], watch: Watch, timeout: float) -> None:
         self._comm, self._ranks, self._watch, self._timeout = comm, tuple(ranks), watch, timeout
         self.rank, self.size = comm.rank, comm.size
         self._calls: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._turn = threading.Lock()  # held by who is in MPI
+        self._waiting = 0  # calls submitted and not done
+        self._counting = threading.Lock()
 
     # ---- order
+
+    def run(self, name: str, call: Callable[[], list[Tensor]]) -> None:
+        """In this thread, where nothing is submitted: as fast as MPI, but what is in MPI cannot be told of a failure.
+
+        So the watch ends the process if there is one meanwhile; before and after it, and in ``Work.wait``, it is raised.
+        """
+        watched = self.size == 1 or self._watch.listens  # a timeout needs the watch too
+        if self._waiting or not watched or not self._turn.acquire(blocking=False):
+            return super().run(name, call)
+        check = self._watch.guard(name, self._ranks, self._timeout)
+        try:
+            check()
+            with self._watch.inside(check), no_grad():
+                call()
+        except BaseException as error:
+            raise self._explained(name, error) from None
+        finally:
+            self._turn.release()
 
     def submit(self, name: str, call: Callable[[], list[Tensor]]) -> Work:
         future: Future[list[Tensor]] = Future(check=self._watch.guard(name, self._ranks, self._timeout))
 
         def run() -> None:
+            failed: BaseException | None = None
+            result: list[Tensor] = []
             try:
-                result = call()
+                with self._turn:
+                    result = call()
             except BaseException as error:
-                future.set_exception(self._explained(name, error))
-            else:
-                future.set_result(result)
+                failed = self._explained(name, error)
+            with self._counting:
+                self._waiting -= 1
+            future.set_result(result) if failed is None else future.set_exception(failed)
 
         if self._thread is None:
             self._thread = threading.Thread(target=self._serve, name=f"adjoint.distributed {self._ranks}", daemon=True)
             self._thread.start()
+        with self._counting:
+            self._waiting += 1
         self._calls.put(run)
         return Work(future)
 

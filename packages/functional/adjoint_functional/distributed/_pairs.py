@@ -23,10 +23,10 @@ def isend(tensor: Tensor, dst: int | None = None, group: Any = None, tag: int = 
     Raises:
         ValueError: to itself, or to no rank of the group.
     """
-    check("isend", [tensor])
     given = resolve(group)
     if given is None:
         return None
+    check(given, "isend", [tensor])
     to = _other("isend", given, root_of(given, "isend", dst, group_dst))
     return given.backend.send(dense(tensor), to, tag)
 
@@ -35,10 +35,10 @@ def irecv(
     tensor: Tensor, src: int | None = None, group: Any = None, tag: int = 0, group_src: int | None = None
 ) -> Work | None:
     """Starts to receive into ``tensor`` from rank ``src``, or from any."""
-    check("irecv", [tensor])
     given = resolve(group)
     if given is None:
         return None
+    check(given, "irecv", [tensor])
     anyone = src is None and group_src is None
     source = None if anyone else _other("irecv", given, root_of(given, "irecv", src, group_src))
     buffer = dense(tensor)

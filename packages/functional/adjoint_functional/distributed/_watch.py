@@ -11,9 +11,12 @@ import os
 import secrets
 import selectors
 import socket
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ._errors import DistBackendError, DistNetworkError
@@ -38,8 +41,10 @@ class Watch:
         self._ended: set[int] = set()  # ranks that know of a failure and are ready to exit
         self._may_exit = False
         self._links: dict[int, socket.socket] = {}
-        self._mute = size == 1 or os.environ.get("ADJOINT_DISTRIBUTED_WATCH") == "0"
-        if not self._mute:
+        self._inside: dict[int, Callable[[], None]] = {}  # of threads that are in MPI, where nothing can be raised
+        self._doomed: dict[int, tuple[Callable[[], None], float]] = {}  # those whose call is in vain, and since when
+        self.listens = size > 1 and os.environ.get("ADJOINT_DISTRIBUTED_WATCH") != "0"
+        if self.listens:
             self._connect(share)
 
     # ---- asking
@@ -72,6 +77,40 @@ class Watch:
         with self._news:
             return self._news.wait_for(lambda: self.failed is not None, seconds)
 
+    @contextmanager
+    def inside(self, check: Callable[[], None]) -> Iterator[None]:
+        """This thread is in MPI; if ``check`` raises, the process ends with that error."""
+        thread = threading.get_ident()
+        self._inside[thread] = check
+        try:
+            yield
+        finally:
+            del self._inside[thread]
+
+    def _look(self) -> None:
+        """Ends the process if a thread has been in MPI in vain for a moment, in which it could have come out by itself."""
+        for thread, check in list(self._inside.items()):
+            try:
+                check()
+            except DistBackendError as error:
+                before, since = self._doomed.setdefault(thread, (check, time.monotonic()))
+                if before is not check:
+                    self._doomed[thread] = (check, time.monotonic())
+                elif time.monotonic() - since > 0.2:
+                    self._inside.clear()
+                    threading.Thread(target=self._give_up, args=(thread, error), daemon=True).start()
+
+    def _give_up(self, thread: int, error: DistBackendError) -> None:
+        frame = sys._current_frames().get(thread)
+        stack = "".join(traceback.format_stack(frame)) if frame is not None else ""
+        text = f"[rank {self.rank} of {self.size}]\nTraceback (most recent call last):\n{stack}{type(error).__name__}: {error}\n"
+        sys.stderr.write(text)
+        sys.stderr.flush()
+        self.fail(f"raised {type(error).__name__}: {error}")  # after another's failure nobody heeds it
+        self.end()
+        sys.stdout.flush()
+        os._exit(1)
+
     # ---- telling
 
     def fail(self, how: str) -> None:
@@ -80,7 +119,7 @@ class Watch:
 
     def leave(self) -> bool:
         """This rank has come to its end: waits until all have; False if one failed."""
-        if self._mute:
+        if not self.listens:
             return self.failed is None
         self._heard({"kind": "left", "rank": self.rank}, self.rank)
         with self._news:
@@ -89,7 +128,7 @@ class Watch:
 
     def end(self) -> None:
         """After a failure: waits until all who live are ready to exit, at most ``GRACE`` seconds, so that each can say its error."""
-        if self._mute:
+        if not self.listens:
             return
         self._heard({"kind": "ended", "rank": self.rank}, self.rank)
         with self._news:
@@ -115,7 +154,9 @@ class Watch:
             for rank, link in self._links.items():
                 selector.register(link, selectors.EVENT_READ, rank)
             while selector.get_map():
-                for key, _ in selector.select():
+                ready = selector.select(0.1 if self._inside else 0.3)
+                self._look()
+                for key, _ in ready:
                     try:
                         got = key.fileobj.recv(4096)  # type: ignore[union-attr]
                     except OSError:
