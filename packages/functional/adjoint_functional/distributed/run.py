@@ -53,15 +53,17 @@ def main(arguments: list[str] | None = None) -> int:
     if given.nproc_per_node < 1:
         parser.error(f"-n must be at least 1, got {given.nproc_per_node}")
     mpiexec = find_mpiexec()
-    more = ["--oversubscribe"] if given.nproc_per_node > (os.cpu_count() or 1) and _is_open_mpi(mpiexec) else []
     program = ["-m", given.program] if given.module else [given.program]
-    command = [mpiexec, *more, "-n", str(given.nproc_per_node), sys.executable, *program, *given.arguments]
+    command = [mpiexec, *_options(mpiexec, given.nproc_per_node), "-n", str(given.nproc_per_node), sys.executable, *program, *given.arguments]
     return subprocess.run(command, check=False).returncode
 
 
-def _is_open_mpi(mpiexec: str) -> bool:
+def _options(mpiexec: str, ranks: int) -> list[str]:
+    """More ranks than cores for Open MPI; for MPICH that ranks end by themselves when one died, after they have said which."""
     said = subprocess.run([mpiexec, "--version"], capture_output=True, text=True, check=False).stdout.lower()
-    return any(word in said for word in _MAKES["Open MPI"])
+    if "hydra" in said:
+        return ["-disable-auto-cleanup"]
+    return ["--oversubscribe"] if ranks > (os.cpu_count() or 1) else []
 
 
 if __name__ == "__main__":
