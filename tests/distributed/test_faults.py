@@ -25,10 +25,11 @@ def test_a_rank_that_raises(start: Start) -> None:
         assert what in done.stderr, done.stderr
 
 
-def test_a_rank_that_is_killed(start: Start) -> None:
-    done = start("faulty.py", 3, "kill", seconds=SECONDS)
+@pytest.mark.parametrize("victim", [0, 1])
+def test_a_rank_that_is_killed(start: Start, victim: int) -> None:
+    done = start("faulty.py", 3, "kill", str(victim), seconds=SECONDS)
     assert done.returncode != 0 and "went on" not in done.stdout
-    assert "rank 1 died without a word" in done.stderr, done.stderr
+    assert f"rank {victim} died without a word" in done.stderr, done.stderr
 
 
 def test_a_rank_that_is_killed_at_any_moment(start: Start) -> None:

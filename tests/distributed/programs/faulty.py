@@ -21,7 +21,7 @@ if how == "raise" and R == 1:
     raise ValueError("a bad apple")
 elif how == "raise" and R == 2:
     dist.recv(x, 1)  # a message is waited for as a collective is
-elif how == "kill" and R == 1:
+elif how == "kill" and R == int(sys.argv[2]):
     os.kill(os.getpid(), signal.SIGKILL)
 elif how == "random":
     seconds = float(sys.argv[2])

@@ -153,7 +153,7 @@ class Watch:
         with selectors.DefaultSelector() as selector:
             for rank, link in self._links.items():
                 selector.register(link, selectors.EVENT_READ, rank)
-            while selector.get_map():
+            while selector.get_map() or self.failed is not None:
                 ready = selector.select(0.1 if self._inside else 0.3)
                 self._look()
                 for key, _ in ready:
@@ -171,7 +171,7 @@ class Watch:
     def _lost(self, rank: int) -> None:
         if self.failed is None and rank not in self.left:
             self._heard({"kind": "failed", "rank": rank, "how": "died without a word (killed, or a crash; mpiexec may say how)"}, rank)
-        self._heard({"kind": "ended", "rank": rank}, rank)
+        self._heard({"kind": "ended" if self.rank == 0 else "exit", "rank": rank}, rank)  # without rank 0 nobody says when
 
     def _heard(self, message: dict[str, Any], source: int) -> None:
         """Takes note of a message and hands it on: rank 0 to all but its source, the others their own to rank 0.
