@@ -25,17 +25,19 @@ def install(watch: Watch) -> None:
 
     sys.excepthook = raised
     atexit.register(_finish, watch)
-    main = threading.current_thread() is threading.main_thread()
-    if main and watch.size > 1 and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, lambda number, frame: _terminated(watch))
+    if threading.current_thread() is threading.main_thread() and watch.size > 1:
+        for number in (signal.SIGTERM, signal.SIGUSR1)[: 2 if "PMI_SIZE" in os.environ else 1]:
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, lambda number, frame: _told_to_end(watch, number))
 
 
-def _terminated(watch: Watch) -> Any:
-    """mpiexec ends all ranks when one dies: wait a moment for word of which, and raise that."""
+def _told_to_end(watch: Watch, number: int) -> Any:
+    """mpiexec ends all ranks when one dies (MPICH's may only tell them, by SIGUSR1): wait a moment for word of which, and raise that."""
     if watch.wait_failed(0.5):
         raise watch.error("terminated")
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    os.kill(os.getpid(), signal.SIGTERM)
+    if number == signal.SIGTERM:
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
 
 
 def _finish(watch: Watch) -> None:
@@ -44,7 +46,8 @@ def _finish(watch: Watch) -> None:
         return
     assert watch.failed is not None
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # mpiexec's; this process ends anyway
+        for number in (signal.SIGTERM, signal.SIGUSR1):
+            signal.signal(number, signal.SIG_IGN)  # mpiexec's; this process ends anyway
     if watch.failed[0] != watch.rank and watch.rank in watch.left:
         print(f"[rank {watch.rank} of {watch.size}] at its end: {watch.error('exit')}", file=sys.stderr)
     watch.end()
