@@ -6,6 +6,7 @@ that another rank died. Two groups, and messages, are in MPI at the same time: M
 
 from __future__ import annotations
 
+import functools
 import queue
 import threading
 import time
@@ -26,9 +27,16 @@ def memory(t: Tensor | None, pieces: int = 1) -> Any:
     """A contiguous tensor as MPI takes it: memory, count (of one of its ``pieces``), type."""
     if t is None:
         return None
+    n = t.numel()
+    return [from_address()(t.data_ptr(), n * t.element_size()), n // pieces, element_type(t.dtype)]
+
+
+@functools.cache
+def from_address() -> Any:
+    """Makes memory for MPI of an address and a number of bytes."""
     from mpi4py import MPI
 
-    return [MPI.buffer.fromaddress(t.data_ptr(), t.numel() * t.element_size()), t.numel() // pieces, element_type(t.dtype)]
+    return MPI.buffer.fromaddress
 
 
 def parts(t: Tensor, counts: Sequence[int]) -> Any:
@@ -51,6 +59,9 @@ class MpiBackend(Backend):
     name, device_type = "mpi", "cpu"
 
     def __init__(self, comm: Any, ranks: Sequence[int], watch: Watch, timeout: float) -> None:
+        from mpi4py import MPI
+
+        self._in_place = MPI.IN_PLACE
         self._comm, self._ranks, self._watch, self._timeout = comm, tuple(ranks), watch, timeout
         self.rank, self.size = comm.rank, comm.size
         self._calls: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
@@ -69,14 +80,15 @@ class MpiBackend(Backend):
         watched = self.size == 1 or self._watch.listens  # a timeout needs the watch too
         if self._waiting or not watched or not self._turn.acquire(blocking=False):
             return super().run(name, call)
-        check = self._watch.guard(name, self._ranks, self._timeout)
+        check, thread = self._watch.guard(name, self._ranks, self._timeout), threading.get_ident()
         try:
             check()
-            with self._watch.inside(check), no_grad():
-                call()
+            self._watch.inside[thread] = check
+            call()
         except BaseException as error:
             raise self._explained(name, error) from None
         finally:
+            self._watch.inside.pop(thread, None)
             self._turn.release()
 
     def submit(self, name: str, call: Callable[[], list[Tensor]]) -> Work:
@@ -118,15 +130,11 @@ class MpiBackend(Backend):
     # ---- collectives
 
     def all_reduce(self, buffer: Tensor, op: ReduceOp) -> None:
-        from mpi4py import MPI
-
-        self._comm.Allreduce(MPI.IN_PLACE, memory(buffer), reduction(op, buffer.dtype))
+        self._comm.Allreduce(self._in_place, memory(buffer), reduction(op, buffer.dtype))
 
     def reduce(self, buffer: Tensor, op: ReduceOp, root: int) -> None:
-        from mpi4py import MPI
-
         here = self.rank == root
-        self._comm.Reduce(MPI.IN_PLACE if here else memory(buffer), memory(buffer) if here else None, reduction(op, buffer.dtype), root)
+        self._comm.Reduce(self._in_place if here else memory(buffer), memory(buffer) if here else None, reduction(op, buffer.dtype), root)
 
     def broadcast(self, buffer: Tensor, root: int) -> None:
         self._comm.Bcast(memory(buffer), root)

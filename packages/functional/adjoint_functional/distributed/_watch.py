@@ -15,8 +15,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from ._errors import DistBackendError, DistNetworkError
@@ -41,7 +40,7 @@ class Watch:
         self._ended: set[int] = set()  # ranks that know of a failure and are ready to exit
         self._may_exit = False
         self._links: dict[int, socket.socket] = {}
-        self._inside: dict[int, Callable[[], None]] = {}  # of threads that are in MPI, where nothing can be raised
+        self.inside: dict[int, Callable[[], None]] = {}  # what guards threads that are in MPI, where nothing can be raised
         self._doomed: dict[int, tuple[Callable[[], None], float]] = {}  # those whose call is in vain, and since when
         self.listens = size > 1 and os.environ.get("ADJOINT_DISTRIBUTED_WATCH") != "0"
         if self.listens:
@@ -49,15 +48,15 @@ class Watch:
 
     # ---- asking
 
-    def guard(self, name: str, ranks: Iterable[int], timeout: float) -> Callable[[], None]:
+    def guard(self, name: str, ranks: tuple[int, ...], timeout: float) -> Callable[[], None]:
         """What somebody who waits for ``name`` among ``ranks`` calls now and then; it raises when waiting is in vain."""
-        begun, ranks = time.monotonic(), tuple(ranks)
+        begun = time.monotonic()
 
         def check() -> None:
             now = time.monotonic()
             if self.failed is not None:
                 raise self.error(name)
-            gone = [r for r in ranks if r != self.rank and now - self.left.get(r, now) > GRACE]
+            gone = self.left and [r for r in ranks if r != self.rank and now - self.left.get(r, now) > GRACE]
             if gone:
                 raise DistBackendError(f"{name}: rank {gone[0]} came to its end without taking part", gone[0])
             if now - begun > timeout:
@@ -77,19 +76,9 @@ class Watch:
         with self._news:
             return self._news.wait_for(lambda: self.failed is not None, seconds)
 
-    @contextmanager
-    def inside(self, check: Callable[[], None]) -> Iterator[None]:
-        """This thread is in MPI; if ``check`` raises, the process ends with that error."""
-        thread = threading.get_ident()
-        self._inside[thread] = check
-        try:
-            yield
-        finally:
-            del self._inside[thread]
-
     def _look(self) -> None:
         """Ends the process if a thread has been in MPI in vain for a moment, in which it could have come out by itself."""
-        for thread, check in list(self._inside.items()):
+        for thread, check in list(self.inside.items()):
             try:
                 check()
             except DistBackendError as error:
@@ -97,7 +86,7 @@ class Watch:
                 if before is not check:
                     self._doomed[thread] = (check, time.monotonic())
                 elif time.monotonic() - since > 0.2:
-                    self._inside.clear()
+                    self.inside.clear()
                     threading.Thread(target=self._give_up, args=(thread, error), daemon=True).start()
 
     def _give_up(self, thread: int, error: DistBackendError) -> None:
@@ -154,7 +143,7 @@ class Watch:
             for rank, link in self._links.items():
                 selector.register(link, selectors.EVENT_READ, rank)
             while selector.get_map() or self.failed is not None:
-                ready = selector.select(0.1 if self._inside else 0.3)
+                ready = selector.select(0.1 if self.inside else 0.3)
                 self._look()
                 for key, _ in ready:
                     try:
