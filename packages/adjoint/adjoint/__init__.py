@@ -4,6 +4,7 @@ Everything is re-exported from the packages below; there is no logic here.
 """
 
 import importlib as _importlib
+import typing as _typing
 
 import adjoint_core as _core
 import adjoint_engine as _engine
@@ -46,6 +47,21 @@ from . import utils as utils
 __version__ = "0.1.0"
 _rebuild.__module__ = __name__  # pickles name it by this module: who loads one has the kernels too
 
+if _typing.TYPE_CHECKING:
+    from . import amp as amp
+    from . import compiler as compiler
+    from . import cpu as cpu
+    from . import distributed as distributed
+    from . import futures as futures
+    from . import jit as jit
+    from . import multiprocessing as multiprocessing
+    from . import optim as optim
+    from . import profiler as profiler
+    from . import random as random
+    from . import signal as signal
+    from . import testing as testing
+    from . import types as types
+    from . import version as version
 
 _LATER = {  # imported when first used
     "amp",

@@ -2007,6 +2007,9 @@ Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
 
     def __setitem__(self, index: Any, value: Any) -> None: ...
 
+    def __sizeof__(self) -> _int:
+        """Its bytes, those of its elements among them: what schedulers ask before they move it."""
+
     def __sub__(self, other: Tensor | _Number) -> Tensor: ...
 
     def __truediv__(self, other: Tensor | _Number) -> Tensor: ...
@@ -3307,6 +3310,14 @@ def _sparse_coo_tensor(values: Tensor, indices: Tensor, size: _Dims | None, coal
 def _op_names() -> list[str]: ...
 
 def _op_record(name: str) -> dict[str, Any]: ...
+
+def _instruction_set() -> str:
+    """
+    The instruction set that kernels run at: ADJOINT_ISA, or the best of this processor.
+    """
+
+def _instruction_sets() -> list[Any]:
+    """The instruction sets of this processor that kernels are compiled for."""
 
 def _element_types() -> list[Any]: ...
 

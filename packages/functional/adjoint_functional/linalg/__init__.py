@@ -1,9 +1,9 @@
 """`linalg`: linear algebra with PyTorch's signatures; core has what has records, the rest is composed here."""
 
-from adjoint_core import linalg as _records
+# ruff: noqa: F405  the names of the list come from the stars
+
 from adjoint_core.linalg import *  # noqa: F403
 
-from . import least_squares, norms, products, tensor_systems
 from .least_squares import *  # noqa: F403
 from .norms import *  # noqa: F403
 from .products import *  # noqa: F403
@@ -11,5 +11,8 @@ from .reflections import householder_product  # noqa: F401
 from .tensor_systems import *  # noqa: F403
 
 __all__ = [
-    *_records.__all__, *norms.__all__, *products.__all__, *least_squares.__all__, *tensor_systems.__all__, "householder_product",
+    "LinAlgError", "cholesky", "cholesky_ex", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh",
+    "householder_product", "inv", "inv_ex", "lstsq", "lu", "lu_factor", "lu_factor_ex", "lu_solve", "matmul", "matrix_exp",
+    "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet", "solve", "solve_ex",
+    "solve_triangular", "svd", "svdvals", "tensorinv", "tensorsolve", "vander", "vecdot", "vector_norm",
 ]  # fmt: skip

@@ -1,11 +1,20 @@
 """`special`: special functions under the names of SciPy and PyTorch."""
 
-from adjoint_core import special as _records
+# ruff: noqa: F405  the names of the list come from the stars
+
 from adjoint_core.special import *  # noqa: F403
 
 from ..tensor.elementwise import mvlgamma as multigammaln  # noqa: F401
-from . import elementary, polynomials
 from .elementary import *  # noqa: F403
 from .polynomials import *  # noqa: F403
 
-__all__ = [*_records.__all__, *elementary.__all__, *polynomials.__all__, "multigammaln"]
+__all__ = [
+    "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "chebyshev_polynomial_t", "chebyshev_polynomial_u",
+    "chebyshev_polynomial_v", "chebyshev_polynomial_w", "digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "exp2", "expit",
+    "expm1", "gammainc", "gammaincc", "gammaln", "hermite_polynomial_h", "hermite_polynomial_he", "i0", "i0e", "i1", "i1e",
+    "laguerre_polynomial_l", "legendre_polynomial_p", "log1p", "log_ndtr", "log_softmax", "logit", "logsumexp",
+    "modified_bessel_i0", "modified_bessel_i1", "modified_bessel_k0", "modified_bessel_k1", "multigammaln", "ndtr", "ndtri",
+    "polygamma", "psi", "round", "scaled_modified_bessel_k0", "scaled_modified_bessel_k1", "shifted_chebyshev_polynomial_t",
+    "shifted_chebyshev_polynomial_u", "shifted_chebyshev_polynomial_v", "shifted_chebyshev_polynomial_w", "sinc", "softmax",
+    "spherical_bessel_j0", "xlog1py", "xlogy", "zeta",
+]  # fmt: skip
