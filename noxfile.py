@@ -108,6 +108,26 @@ def levels(session: nox.Session) -> None:
         session.run(*tool, "compare", str(folder / higher), str(folder / lower))
 
 
+@nox.session(requires=["cpp"])
+def arm64(session: nox.Session) -> None:
+    """Compile the C++ libraries for ARM64, run their tests under QEMU, and say how far results are from those of this processor."""
+    if not (shutil.which("aarch64-linux-gnu-g++") and shutil.which("qemu-aarch64")):
+        session.error("a compiler for ARM64 and QEMU's user mode are not installed: apt-get install g++-aarch64-linux-gnu qemu-user")
+    session.install(*BUILD_TOOLS)
+    openblas, program = ROOT / "build" / "arm64-openblas", "packages/kernels-cpu/adjoint_kernels_cpu_test_kernels"
+    wheel = ["--platform", "manylinux_2_28_aarch64", "--only-binary=:all:", "--no-deps", "scipy-openblas32>=0.3.34"]
+    session.run("python", "-m", "pip", "install", "-q", "--upgrade", "--target", str(openblas), *wheel)
+    session.env["PYTHONPATH"] = str(openblas)
+    # A processor of servers: of one with everything (`max`) QEMU 7.2 computes OpenBLAS's products by SME wrongly on several threads.
+    emulator = ["qemu-aarch64", "-cpu", "neoverse-n1", "-L", "/usr/aarch64-linux-gnu"]
+    target = ["SYSTEM_NAME=Linux", "SYSTEM_PROCESSOR=aarch64", "CXX_COMPILER=aarch64-linux-gnu-g++", "BUILD_TYPE=Release",
+              "CROSSCOMPILING_EMULATOR=" + ";".join(emulator)]  # fmt: skip
+    run_cpp_tests(session, "arm64", *(f"-DCMAKE_{setting}" for setting in target), flags="")
+    results = str(Path(session.create_tmp()).resolve() / "results")
+    session.run(str(ROOT / "build" / "cpp" / program), "write", results, external=True)
+    session.run(*emulator, str(ROOT / "build" / "arm64" / program), "compare", results, external=True)
+
+
 def emulators(session: nox.Session) -> dict[str, list[str]]:
     """Commands before a program that run it on a processor of just that level."""
     found = {}

@@ -35,7 +35,7 @@ struct LeakyRelu {
 struct Hardtanh {
   double low, high;
   explicit Hardtanh(const Attrs& a) : low(a.as<Factors>().a), high(a.as<Factors>().b) {}
-  template <Number T> requires Ordered<T> T operator()(T x) const { return math::clamp(x, static_cast<T>(low), static_cast<T>(high)); }
+  template <Number T> requires Ordered<T> T operator()(T x) const { return math::clamp(x, convert<T>(low), convert<T>(high)); }
 };
 struct Hardsigmoid { template <Real T> T operator()(T x) const { return math::clamp(x + 3, T(0), T(6)) / 6; } };
 struct Hardswish { template <Real T> T operator()(T x) const { return x * (math::clamp(x + 3, T(0), T(6)) / 6); } };

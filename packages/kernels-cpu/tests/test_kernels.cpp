@@ -1,0 +1,229 @@
+// Every kernel of the table against core's reference kernel, over types, shapes and strides; no Python is needed, so it runs under an emulator too.
+//   adjoint_kernels_cpu_test_kernels [write FILE | compare FILE]     results for, or against, another processor
+#include <adjoint/core/fft.h>
+#include <adjoint/core/linalg.h>
+
+#include <cblas.h>
+
+#include <set>
+
+#include "checked_kernels.h"
+
+using namespace adjoint;
+
+namespace {
+
+enum class Layout { dense, transposed, strided, broadcast };
+
+// Numbers that every processor makes alike: a few thousand multiples of 2^-10 in [-3, 3), or whole ones.
+Tensor numbers(const Dims& sizes, DType dtype, uint64_t seed) {
+  Tensor x = empty(sizes, dtype);
+  with_type(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const auto next = [&] {
+      seed = seed * 6364136223846793005u + 1442695040888963407u;
+      const auto number = static_cast<double>(seed >> 40) * 6 / 0x1p24 - 3;
+      return std::floor(is_integral(dtype) ? number * 20 : number * 1024) / (is_integral(dtype) ? 1 : 1024);
+    };
+    for (int64_t i = 0; i < x.numel(); i++) {
+      const double re = next();
+      if constexpr (is_complex_v<T>) x.data<T>()[i] = convert<T>(Complex<double>{re, next()});
+      else if constexpr (std::is_unsigned_v<T>) x.data<T>()[i] = static_cast<T>(static_cast<int64_t>(re) & 63);
+      else x.data<T>()[i] = convert<T>(re);
+    }
+  });
+  return x;
+}
+
+// Operands of one type and layout. What they hold follows from their shape: compilers differ in which argument they evaluate first.
+struct Draw {
+  DType dtype;
+  Layout layout;
+
+  Tensor operator()(const Dims& sizes) const { return (*this)(sizes, dtype); }
+  Tensor other(const Dims& sizes) const { return (*this)(sizes, dtype, 1); }
+  Tensor operator()(const Dims& sizes, DType t, uint64_t seed = 0) const {
+    Dims s = sizes;
+    for (int64_t n : sizes) seed = seed * 1000003 + static_cast<uint64_t>(n);
+    if (layout == Layout::transposed && s.size() > 1) {
+      std::swap(s[s.size() - 1], s[s.size() - 2]);
+      return mT(numbers(s, t, seed));
+    }
+    if (layout == Layout::strided && s.size() > 0) {
+      const int last = s.size() - 1;
+      s[last] = 2 * s[last] + 1;
+      return slice(numbers(s, t, seed), last, 1, s[last], 2);
+    }
+    if (layout == Layout::broadcast && s.size() > 0) {
+      s[0] = 1;
+      return expand(numbers(s, t, seed), sizes);
+    }
+    return numbers(s, t, seed);
+  }
+  Tensor index(const Dims& sizes, int64_t below) const {
+    const Tensor x = numbers(sizes, DType::int64, static_cast<uint64_t>(below));
+    for (int64_t i = 0; i < x.numel(); i++) x.data<int64_t>()[i] = (x.data<int64_t>()[i] + 64) * 7 % below;
+    return x;
+  }
+  // Each of 0 ... n - 1 once.
+  Tensor permutation(int64_t n) const {
+    const Tensor x = empty({n}, DType::int64);
+    for (int64_t i = 0; i < n; i++) x.data<int64_t>()[i] = (i * 5 + 2) % n;
+    return x;
+  }
+  // Well conditioned: eigenvalues far apart, and a diagonal that outweighs what stands beside it.
+  Tensor matrix(int64_t n, int64_t batch) const {
+    const Tensor x = mul((*this)({batch, n, n}), full({}, 0.0625, real_of(dtype)));
+    const Tensor d = empty({n}, dtype);
+    with_type(dtype, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      for (int64_t i = 0; i < n; i++) d.data<T>()[i] = convert<T>(static_cast<double>(2 * i + 4));
+    });
+    return add(x, diag(d));
+  }
+};
+
+using Case = void (*)(const Draw&);
+using Cases = std::span<const Case>;
+const Window window{{3, 2}, {2, 1}, {1, 0}, {1, 1}, 1, false, true};
+const Convolution convolution{{2, 1}, {1, 0}, {1, 1}, 2, {}};
+
+// Multiplied, the factors must give the matrix back: they are not unique.
+template <class F> void agree(const char* name, const Tensor& matrix, F&& product) {
+  const auto elements = [](const Tensor& t) { return test::Elements(View{t->data, t->sizes.data(), t->strides.data(), t.dim(), t.dtype(), t.numel()}); };
+  test::results.pause(true);
+  const Tensor x = contiguous(product()), y = contiguous(matrix);
+  test::results.pause(false);
+  const double apart = test::distance(elements(x), elements(y), true);
+  test::check(apart <= test::most_epsilons, "the factors give the matrix back", name, "of", x.dtype(), ", epsilons apart:", apart);
+}
+
+Tensor call(const char* name, std::initializer_list<Lent> x, const Attrs& attrs = {}) { return apply(*find_op(name), x, attrs); }
+
+// ---- what is not elementwise
+
+const Case copies[] = {
+    [](const Draw& x) { clone(x({40, 33})); },
+    [](const Draw& x) { contiguous(x({5, 40, 33})); },
+    [](const Draw& x) { copy_(x({40, 33}), x({40, 33}, DType::float32)); },
+    [](const Draw& x) { for (const DTypeInfo& t : dtype_table) to_dtype(x({30, 21}), static_cast<DType>(&t - dtype_table)); },
+};
+const Case reductions[] = {
+    [](const Draw& x) { for (const Dims& d : {Dims{}, Dims{0}, Dims{1}, Dims{0, 2}}) sum(x({7, 60, 33}), d), mean(x({7, 60, 33}), d); },
+    [](const Draw& x) { for (const Dims& d : {Dims{}, Dims{0}, Dims{1}, Dims{0, 2}}) all(x({7, 60, 33}), d), any(x({7, 60, 33}), d); },
+    [](const Draw& x) { for (const Dims& d : {Dims{}, Dims{0}, Dims{1}, Dims{0, 2}}) amax(x({7, 60, 33}), d), amin(x({7, 60, 33}), d); },
+    [](const Draw& x) { for (const Dims& d : {Dims{}, Dims{0}, Dims{1}}) var(x({60, 133}), d), adjoint::std(x({60, 133}), d); },
+    [](const Draw& x) { for (double p : {1., 2., double(INFINITY)}) vector_norm(x({60, 133}), p, Dims{1}), vector_norm(x({60, 133}), p, Dims{0}); },
+    [](const Draw& x) { for (int dim : {0, 1}) argmax(x({60, 133}), dim), argmin(x({60, 133}), dim), max(x({60, 133}), dim), min(x({60, 133}), dim); },
+    [](const Draw& x) { sum(x({70001})), amax(x({70001})), argmax(x({70001}), 0); },
+    [](const Draw& x) { for (int dim : {0, 1}) cumsum(x({9, 133}), dim); },
+    [](const Draw& x) { for (int dim : {0, 1}) cumprod(mul(x({9, 9}), full({}, 0.25, real_of(x.dtype))), dim); },
+    [](const Draw& x) { for (int dim : {0, 1}) softmax(x({40, 133}), dim), log_softmax(x({40, 133}), dim), logsumexp(x({40, 133}), Dims{dim}); },
+    [](const Draw& x) { layer_norm(x({20, 133}), {133}, x({133}), x.other({133}), 1e-5), rms_norm(x({20, 133}), {133}, x({133}), 1e-5); },
+    [](const Draw& x) { batch_norm(x({20, 7, 9}), {}, {}, x({7}), x.other({7}), true, 0.1, 1e-5); },
+    [](const Draw& x) { for (int dim : {0, 1}) sort(x({40, 133}), dim), sort(x({40, 133}), dim, true), topk(x({40, 133}), 5, dim); },
+};
+const Case indices[] = {
+    [](const Draw& x) { embedding(x({20, 33}), x.index({15}, 20)); },
+    [](const Draw& x) { for (int dim : {0, 1}) gather(x({20, 33}), dim, x.index({20, 33}, 20)), index_select(x({20, 33}), dim, x.index({15}, 20)); },
+    [](const Draw& x) { index(x({20, 33}), {{x.index({15}, 20), x.index({15}, 33)}}), index(x({20, 33}), {{Tensor{}, x.index({15}, 33)}}); },
+    [](const Draw& x) { for (bool add : {false, true}) index_put(x({20, 33}), {{x.permutation(20)}}, x.other({20, 33}), add); },
+    [](const Draw& x) { index_add(x({20, 33}), 0, x.index({15}, 20), x({15, 33})), index_copy(x({20, 33}), 1, x.permutation(33), x.other({20, 33})); },
+    [](const Draw& x) { scatter(x({20, 33}), 0, expand(unsqueeze(x.permutation(20), 1), {20, 33}), x.other({20, 33})), scatter_add(x({20, 33}), 1, x.index({20, 33}, 33), x.other({20, 33})); },
+};
+const Case products[] = {
+    [](const Draw& x) { matmul(x({40, 33}), x({33, 50})), matmul(x({3, 17, 9}), x({3, 9, 33})), matmul(x({50, 70}), x({70})), matmul(x({130, 150}), x({150, 140})); },
+    [](const Draw& x) { conv(x({2, 4, 13, 11}), x({6, 2, 3, 2}), x({6}), {{3, 2}, {2, 1}, {1, 0}, {1, 1}, 2, false, true}); },
+    [](const Draw& x) {
+      const Tensor in = x({2, 4, 13, 11}), weight = x({6, 2, 3, 2}), out = call("conv", {in, weight}, convolution);
+      Convolution a = convolution;
+      a.sizes = {13, 11};
+      call("conv_input_vjp", {out, weight}, a);
+      a.sizes = {3, 2};
+      call("conv_weight_vjp", {in, out}, a);
+    },
+    [](const Draw& x) { max_pool(x({2, 3, 13, 11}), window); },
+    [](const Draw& x) { call("avg_pool_vjp", {avg_pool(x({2, 3, 13, 11}), window)}, Averaging{window, 0, {13, 11}}); },
+    [](const Draw& x) { for (int64_t n : {1, 2, 16, 30, 31, 60}) fft(x({5, n}), 1, false, 1.), fft(x({n, 5}), 0, true, 0.5); },
+    [](const Draw& x) { for (int64_t n : {2, 16, 30, 31, 60}) rfft(x({5, n}), 1, 1.), irfft(x({5, n / 2 + 1}, complex_of(x.dtype)), 1, n, 0.5); },
+};
+const Case matrices[] = {
+    [](const Draw& x) { const Tensor a = x.matrix(12, 3); matrix_exp(mul(a, full({}, 0.0625, real_of(x.dtype)))), det(a), slogdet(a), inverse(a), lu_factor(a); },
+    [](const Draw& x) { const Tensor a = x.matrix(12, 3), s = add(a, conj(mT(a))); cholesky(s); },
+    [](const Draw& x) { const Tensor a = x.matrix(12, 3); const QR f = qr(a); agree("qr", a, [&] { return matmul(f.q, f.r); }); },
+    [](const Draw& x) { const Tensor a = x.matrix(12, 3); const SVD f = svd(a, false); agree("svd", a, [&] { return matmul(mul(f.u, unsqueeze(f.s, -2)), f.vh); }); },
+    [](const Draw& x) { const Tensor a = x.matrix(12, 3), s = add(a, conj(mT(a))); const Eigen f = eigh(s); agree("eigh", s, [&] { return matmul(mul(f.vectors, unsqueeze(f.values, -2)), conj(mT(f.vectors))); }); },
+    [](const Draw& x) { const Tensor a = x.matrix(12, 3); const Eigen f = eig(a); agree("eig", to_dtype(a, complex_of(x.dtype)), [&] { return matmul(mul(f.vectors, unsqueeze(f.values, -2)), inverse(f.vectors).factor); }); },
+    [](const Draw& x) { const Tensor a = x.matrix(3, 40); det(a), inverse(a), solve(a, x({40, 3, 2})); },
+    [](const Draw& x) { const Tensor a = x.matrix(12, 3); solve_triangular(a, x({3, 12, 5}), true), solve_triangular(a, x({3, 12, 5}), false); },
+    [](const Draw& x) { const Tensor a = x.matrix(12, 3), b = x({3, 12, 5}); const Solved s = solve(a, b); call("solve_factored", {a, s.factors, s.pivots, b}, Solving{true}); },
+    [](const Draw& x) { if (test::epsilon(x.dtype) < 1e-6 && !is_integral(x.dtype)) { const Tensor a = x.matrix(6, 2); Tensor y[max_outputs]; apply(*find_op("rank_order"), {&a, 1}, {}, y); } },   // below what checks its type
+};
+
+// ---- what is elementwise: from the tables of kernels
+
+int operands(const std::string& name) {
+  static const std::set<std::string> two{"gelu_derivative", "gelu_tanh_derivative", "relu_derivative", "sigmoid_derivative", "silu_derivative", "tanh_derivative", "erf_derivative"};
+  static const std::set<std::string> three{"addcdiv", "addcmul", "clamp", "lerp"};
+  if (three.contains(name)) return 3;
+  for (cpu::Entries entries : {cpu::binary_kernels(), cpu::compare_kernels()})
+    for (const cpu::Entry& e : entries) if (name == e.name) return 2;
+  return two.contains(name) ? 2 : 1;
+}
+
+Attrs attributes(const std::string& name) {
+  if (name == "hardtanh") return Factors{-1, 1};
+  if (name == "softplus") return Factors{1, 2};
+  if (name == "elu" || name == "leaky_relu") return Factors{0.5, 0};
+  if (name == "addcmul" || name == "addcdiv") return Scale{0.5};
+  if (name == "polygamma") return Order{2};
+  if (name == "sinc") return Order{0};
+  return {};
+}
+
+void run_elementwise(const char* name, const Draw& x) {
+  const Attrs attrs = attributes(name);
+  const Op& op = *find_op(name);
+  for (const Dims& sizes : {Dims{3}, Dims{17, 39}, Dims{2, 5, 130}}) {
+    const Tensor a = x(sizes), b = x.other(sizes), c = x(sizes, x.dtype, 2);
+    if (op.name == std::string("where")) where(x(sizes, DType::bool_), a, b);
+    else if (op.name == std::string("masked_fill")) masked_fill(a, x(sizes, DType::bool_), wrapped(2));
+    else if (operands(name) == 1) apply(op, {a}, attrs);
+    else if (operands(name) == 2) apply(op, {a, b}, attrs);
+    else apply(op, {a, b, c}, attrs);
+  }
+}
+
+// Types that an operation does not take are refused with an error; which, is what other tests look at.
+template <class F> void run(F&& f) {
+  for (int t = 0; t < dtype_count; t++)
+    for (Layout layout : {Layout::dense, Layout::transposed, Layout::strided, Layout::broadcast}) {
+      const Draw draw{static_cast<DType>(t), layout};
+      try {
+        f(draw);
+      } catch (const Error&) {
+      }
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  isa::level = isa::chosen();
+  scipy_openblas_set_num_threads(1);
+  test::check_all_kernels();
+  if (argc == 3 && argv[1] == std::string("write")) test::results.write(argv[2]);
+  if (argc == 3 && argv[1] == std::string("compare")) test::results.compare(argv[2]);
+  for (cpu::Entries entries : {cpu::activation_kernels(), cpu::binary_kernels(), cpu::compare_kernels(), cpu::unary_kernels()})
+    for (const cpu::Entry& e : entries) run([&](const Draw& x) { run_elementwise(e.name, x); });
+  for (Cases cases : {Cases(copies), Cases(reductions), Cases(indices), Cases(products), Cases(matrices)})
+    for (Case f : cases) run(f);
+  int launches = 0;
+  for (const auto& [name, found] : test::kernels) {
+    test::check(found.launches >= 4, "a kernel is launched in each layout", name, found.launches);
+    launches += found.launches;
+  }
+  std::printf("%zu kernels in %d launches\n", test::kernels.size(), launches);
+  test::results.report();
+  return test::failures != 0;
+}
