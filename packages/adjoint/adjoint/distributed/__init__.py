@@ -7,6 +7,6 @@ from adjoint_functional.distributed import *  # noqa: F403
 
 
 def __getattr__(name: str) -> object:
-    if name in ("algorithms", "nn", "optim"):  # imported when first used
+    if name in ("algorithms", "checkpoint", "nn", "optim"):  # imported when first used
         return _importlib.import_module("." + name, __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

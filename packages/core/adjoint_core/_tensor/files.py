@@ -7,17 +7,23 @@ import pickle
 from contextlib import nullcontext
 from typing import IO, Any
 
+from .atomic import replacing
+
 __all__ = ["load", "save"]
 
 File = str | os.PathLike[str] | IO[bytes]
 
 
 def _opened(f: File, mode: str) -> Any:
-    return open(f, mode) if isinstance(f, (str, os.PathLike)) else nullcontext(f)
+    if not isinstance(f, (str, os.PathLike)):
+        return nullcontext(f)
+    return replacing(f) if mode == "wb" else open(f, mode)
 
 
 def save(obj: object, f: File, pickle_protocol: int = 4) -> None:
     """Writes `obj`, a tensor or anything that holds tensors, to a file or a path. Files of PyTorch are another format.
+
+    A path is written to in one step: a process that is killed leaves what was there before.
 
     Example: `save({"w": w}, "state.pkl"); w = load("state.pkl")["w"]`
     """
