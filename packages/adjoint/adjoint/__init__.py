@@ -74,6 +74,7 @@ _LATER = {  # imported when first used
     "optim",
     "profiler",
     "random",
+    "safetensors",
     "signal",
     "testing",
     "types",

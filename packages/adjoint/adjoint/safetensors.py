@@ -1,0 +1,3 @@
+"""Files of `safetensors`, written and read without copies."""
+
+from adjoint_functional.safetensors import *  # noqa: F403
