@@ -14,7 +14,9 @@ ALONE = """
 import sys, adjoint_core as core, adjoint_engine as engine
 x = core.tensor([1.0, 2.0], dtype=core.float64, requires_grad=True)
 (x.exp() * x).sum().backward()
-assert "adjoint_kernels_cpu" not in sys.modules and "numpy" not in sys.modules
+core.linalg.svd(core.unique(core.eye(2), dim=0)).S + core.eye(2).norm("nuc") + core.special.bessel_j0(core.ones(1)) + core.ones(1).i0()
+others = {name.partition(".")[0] for name in sys.modules} - set(sys.stdlib_module_names)
+assert not others & {"adjoint_kernels_cpu", "adjoint_functional", "adjoint", "numpy", "triton", "scipy_openblas32"}, others
 print(x.grad.tolist())
 """
 
