@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "dot.h"
 #include "fold.h"
 #include "isa.h"
 #include "kernels.h"
@@ -73,6 +74,33 @@ template <bool centred> void standardise_kernel(const Launch& l) {
   });
 }
 
+// ---- scale (g - mean(g) - z mean(g z)) along rows
+
+template <class T> struct StandardiseRowsVjp {
+  template <int W> [[gnu::always_inline]] static inline void run(const T* g, const T* z, const T* scale, T* y, int64_t n, int64_t rows) {
+    for (int64_t r = 0; r < rows; r++, g += n, z += n, y += n) {
+      const T mean = sum_row<W>(g, n, Same{}) / static_cast<T>(n), along = dot_row(g, z, n) / static_cast<T>(n), s = scale[r];
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; i++) y[i] = s * ((g[i] - mean) - z[i] * along);
+    }
+  }
+};
+
+void layer_norm_vjp_kernel(const Launch& l) {
+  const View& g = l.x[0];
+  if (g.numel == 0 || !is_floating(g.dtype) || l.attrs.as<Dim>().dim != g.ndim - 1) return reference(l);
+  const int64_t n = g.sizes[g.ndim - 1];
+  with_dense(g, l.y[0], [&](const View& in, const View& out) {
+    const Contiguous z(l.x[1], in.dtype), scale(l.x[2], in.dtype);
+    with_real(in.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      pool::parallel_for(g.numel / n, std::max<int64_t>(1, grain / n), [&](int64_t begin, int64_t end) {
+        isa::call<StandardiseRowsVjp<T>>(in.as<const T>() + begin * n, z.as<const T>() + begin * n, scale.as<const T>() + begin, out.as<T>() + begin * n, n, end - begin);
+      });
+    });
+  });
+}
+
 // ---- one dimension stays: its channels lie `inner` elements at a time
 
 template <class T> struct AffineRow {
@@ -128,6 +156,7 @@ void batch_norm_kernel(const Launch& l) {
 constexpr Entry entries[] = {
     {"batch_norm", batch_norm_kernel},
     {"layer_norm", standardise_kernel<true>},
+    {"layer_norm_vjp", layer_norm_vjp_kernel},
     {"rms_norm", standardise_kernel<false>},
 };
 

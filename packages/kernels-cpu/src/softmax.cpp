@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "dot.h"
 #include "fold.h"
 #include "isa.h"
 #include "kernels.h"
@@ -120,10 +121,36 @@ void logsumexp_kernel(const Launch& l) {
   });
 }
 
+// y (v - sum(v y)) along rows.
+template <class T> struct SoftmaxRowsVjp {
+  template <int W> [[gnu::always_inline]] static inline void run(const T* v, const T* y, T* to, int64_t n, int64_t rows) {
+    for (int64_t r = 0; r < rows; r++, v += n, y += n, to += n) {
+      const T sum = dot_row(v, y, n);
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; i++) to[i] = y[i] * (v[i] - sum);
+    }
+  }
+};
+void softmax_vjp_kernel(const Launch& l) {
+  const View& v = l.x[0];
+  if (!is_floating(v.dtype) || v.numel == 0 || l.attrs.as<Dim>().dim != v.ndim - 1) return reference(l);
+  const int64_t n = v.sizes[v.ndim - 1];
+  with_dense(v, l.y[0], [&](const View& in, const View& out) {
+    const Contiguous y(l.x[1], in.dtype);
+    with_real(in.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      pool::parallel_for(v.numel / n, std::max<int64_t>(1, grain / n), [&](int64_t begin, int64_t end) {
+        isa::call<SoftmaxRowsVjp<T>>(in.as<const T>() + begin * n, y.as<const T>() + begin * n, out.as<T>() + begin * n, n, end - begin);
+      });
+    });
+  });
+}
+
 constexpr Entry entries[] = {
     {"log_softmax", softmax_kernel<Form::logarithm>},
     {"logsumexp", logsumexp_kernel},
     {"softmax", softmax_kernel<Form::plain>},
+    {"softmax_vjp", softmax_vjp_kernel},
 };
 
 }  // namespace

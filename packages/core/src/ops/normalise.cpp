@@ -38,10 +38,49 @@ template <bool logarithm> void softmax_kernel(const Launch& l) {
   });
 }
 
+// y (v - sum(v y)) and scale (g - mean(g) - z mean(g z)) along a dimension: the derivatives of softmax and of standardised values, each a
+// symmetric map of its first operand. Records, as a kernel takes one pass over memory.
+Tensor softmax_vjp(const Tensor& v, const Tensor& y, const Dim& a);
+Tensor layer_norm_vjp(const Tensor& g, const Tensor& z, const Tensor& scale, const Dim& a);
+
+void softmax_vjp_kernel(const Launch& l) {
+  with_type(l.x[0].dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_integral_v<T> || is_complex_v<T>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
+    else for_lines<3>({&l.y[0], &l.x[0], &l.x[1]}, l.attrs.as<Dim>().dim, [](char* const* p, const int64_t* s, int64_t n) {
+      auto value = [&](int k, int64_t i) { return convert<double>(at<T>(p[k] + i * s[k])); };
+      PairwiseSum<double> sum;
+      for (int64_t i = 0; i < n; i++) sum.add(value(1, i) * value(2, i));
+      const double total = sum.total();
+      for (int64_t i = 0; i < n; i++) at<T>(p[0] + i * s[0]) = convert<T>(value(2, i) * (value(1, i) - total));
+    });
+  });
+}
+void layer_norm_vjp_kernel(const Launch& l) {
+  with_type(l.x[0].dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_integral_v<T> || is_complex_v<T>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
+    else for_lines<4>({&l.y[0], &l.x[0], &l.x[1], &l.x[2]}, l.attrs.as<Dim>().dim, [](char* const* p, const int64_t* s, int64_t n) {
+      auto value = [&](int k, int64_t i) { return convert<double>(at<T>(p[k] + i * s[k])); };
+      PairwiseSum<double> sum, product;
+      for (int64_t i = 0; i < n; i++) sum.add(value(1, i)), product.add(value(1, i) * value(2, i));
+      const double mean = sum.total() / static_cast<double>(n), along = product.total() / static_cast<double>(n);
+      for (int64_t i = 0; i < n; i++) at<T>(p[0] + i * s[0]) = convert<T>(value(3, 0) * (value(1, i) - mean - value(2, i) * along));
+    });
+  });
+}
+// Whether the kernels of the CPU take it in one pass: lines that lie behind each other.
+bool takes_lines(const Tensor& x, const Dims& dims) {
+  for (int i = 0; i < dims.size(); i++)
+    if (!dims.contains(x.dim() - 1 - i)) return false;
+  return x.dim() > 0 && x.device().type == DeviceType::cpu && is_floating(x.dtype());
+}
+
 // The Jacobians: diag(y) - y y' is symmetric, that of the logarithm is I - 1 y'.
 constexpr Rule softmax_rule = rule([](V v, Y<> y, const Dim& a) {
+  if (takes_lines(v, {a.dim})) return softmax_vjp(v, y, a);
   Tensor w = v * y;
-  return w - y * sum(w, Dims{a.dim}, true);
+  return addcmul(w, y, sum(w, Dims{a.dim}, true), -1.0);
 });
 
 // ---- standardised values
@@ -153,8 +192,20 @@ struct Standard {
   const Dims& dims;
   bool centred;
   Tensor map(const Tensor& g) const {
-    Tensor r = g - z * mean(g * z, dims, true);
-    return scale * (centred ? r - mean(g, dims, true) : r);
+    if (centred && g.dtype() == z.dtype() && takes_lines(g, dims) && g.sizes() == z.sizes()) {
+      const int lead = g.dim() - dims.size();
+      const Dims outer(std::span(g.sizes().begin(), static_cast<size_t>(lead)));
+      auto lines = [&](const Tensor& t, int64_t n) {
+        Dims sizes = outer;
+        sizes.push_back(n);
+        return t.sizes() == sizes ? t : reshape(t, sizes);
+      };
+      const int64_t n = reduced_count(g.sizes(), dims);
+      const Tensor r = layer_norm_vjp(lines(g, n), lines(z, n), lines(scale, 1), Dim{lead});
+      return r.sizes() == g.sizes() ? r : reshape(r, g.sizes());
+    }
+    Tensor r = addcmul(g, z, mean(g * z, dims, true), -1.0);
+    return centred ? addcmul(-(scale * mean(g, dims, true)), r, scale, 1.0) : scale * r;   // one pass each over what is large
   }
 };
 Standard standard(const Tensor& x, const Tensor& mean, const Tensor& square, const Normalize& a) {
@@ -187,10 +238,32 @@ Tensor scaled(const Tensor& t, Tensors x) { return x.size() > 1 ? t * x[1] : t; 
 const Op op_softmax{.name = "softmax", .fields = fields_of<Dim>, .kind = Kind::custom, .types = types::floating, .shape = shapes::same, .d = {softmax_rule}, .t = {softmax_rule},
     .batch = batch::shift<&Dim::dim>, .doc = "exp(x) / sum(exp(x)) along a dimension, without overflow.", .reference = softmax_kernel<false>};
 const Op op_log_softmax{.name = "log_softmax", .fields = fields_of<Dim>, .kind = Kind::custom, .types = types::floating, .shape = shapes::same,
-    .d = {rule([](V v, Y<> y, const Dim& a) { return v - exp(y) * sum(v, Dims{a.dim}, true); })},
+    .d = {rule([](V v, Y<> y, const Dim& a) { return addcmul(v, exp(y), sum(v, Dims{a.dim}, true), -1.0); })},
     .t = {rule([](V v, Y<> y, const Dim& a) { return v - sum(exp(y) * v, Dims{a.dim}, true); })},
     .batch = batch::shift<&Dim::dim>, .doc = "x - log(sum(exp(x))) along a dimension, without overflow.", .reference = softmax_kernel<true>};
+
+const Op op_softmax_vjp{.name = "softmax_vjp", .fields = fields_of<Dim>, .kind = Kind::custom, .types = types::floating, .shape = shapes::same,
+    .d = {rule([](V v, X<1> y, const Dim& a) { return softmax_vjp(v, y, a); }),
+          rule([](V v, X<0> u, X<1> y, const Dim& a) { return v * (u - sum(u * y, Dims{a.dim}, true)) - u * sum(v * y, Dims{a.dim}, true); })},
+    .t = {rule([](V v, X<1> y, const Dim& a) { return softmax_vjp(v, y, a); }),
+          rule([](V v, X<0> u, X<1> y, const Dim& a) { return v * (u - sum(u * y, Dims{a.dim}, true)) - y * sum(u * v, Dims{a.dim}, true); })},
+    .batch = batch::shift<&Dim::dim>, .doc = "`y (v - sum(v y))` along a dimension: the cotangent of softmax's input.", .reference = softmax_vjp_kernel};
+const Op op_layer_norm_vjp{.name = "layer_norm_vjp", .fields = fields_of<Dim>, .kind = Kind::custom, .types = types::floating, .shape = shapes::same,
+    .d = {rule([](V v, X<1> z, X<2> scale, const Dim& a) { return layer_norm_vjp(v, z, scale, a); }),
+          rule([](V v, X<0> g, X<1> z, X<2> scale, const Dim& a) {
+            const Tensor w = v * scale;
+            return -(w * mean(g * z, Dims{a.dim}, true) + g * mean(w * z, Dims{a.dim}, true));
+          }),
+          rule([](V v, X<0> g, X<1> z, X<2> scale, const Dim& a) { return v * layer_norm_vjp(g, z, ones_like(scale), a); })},
+    .t = {rule([](V v, X<1> z, X<2> scale, const Dim& a) { return layer_norm_vjp(v, z, scale, a); }),
+          rule([](V v, X<0> g, X<1> z, X<2> scale, const Dim& a) { return -(scale * (v * mean(g * z, Dims{a.dim}, true) + z * mean(g * v, Dims{a.dim}, true))); }),
+          rule([](V v, X<0> g, X<1> z, X<2> scale, const Dim& a) { return v * layer_norm_vjp(g, z, ones_like(scale), a); })},
+    .batch = batch::shift<&Dim::dim>, .doc = "`scale (g - mean(g) - z mean(g z))` along a dimension: the cotangent of layer_norm's input, `z` its standardised values.",
+    .reference = layer_norm_vjp_kernel};
 namespace {
+Tensor softmax_vjp(const Tensor& v, const Tensor& y, const Dim& a) { return apply(op_softmax_vjp, {v, y}, a); }
+Tensor layer_norm_vjp(const Tensor& g, const Tensor& z, const Tensor& scale, const Dim& a) { return apply(op_layer_norm_vjp, {g, z, scale}, a); }
+
 Tensor softmax_like(const Op& op, const Tensor& x, int64_t dim, std::optional<DType> dtype) {
   const Tensor cast = dtype ? to_dtype(x, *dtype) : x;
   expect(is_floating(cast.dtype()), ErrorKind::not_implemented, op.name, ": not implemented for ", cast.dtype());
@@ -334,7 +407,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
   return s.y;
 }
 
-const Op* const normalise_ops[] = {&op_batch_norm, &op_layer_norm, &op_log_softmax, &op_rms_norm, &op_softmax};
+const Op* const normalise_ops[] = {&op_batch_norm, &op_layer_norm, &op_layer_norm_vjp, &op_log_softmax, &op_rms_norm, &op_softmax, &op_softmax_vjp};
 Ops families::normalise() { return normalise_ops; }
 
 }  // namespace adjoint

@@ -226,7 +226,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """x where |x| > lambd, 0 elsewhere."""
-    return _core.where((input.abs() > lambd) | input.isnan(), input, 0.0)
+    return _core.where(input.abs() <= lambd, 0.0, input)  # NaN stays
 
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:

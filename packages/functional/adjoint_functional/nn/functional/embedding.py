@@ -96,6 +96,9 @@ def embedding_bag(
     rows = embedding(input.reshape(-1), weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.reshape(-1, 1)
+    if input.ndim == 2 and input.size(1) and padding_idx is None:  # bags of one size lie side by side
+        rows = rows.reshape(*input.shape, weight.size(1))
+        return rows.amax(1) if mode == "max" else rows.sum(1) if mode == "sum" else rows.mean(1)
     if padding_idx is not None:
         kept = (input.reshape(-1) != _padding_row("embedding_bag", weight, padding_idx)).nonzero().reshape(-1)
         rows, bag = rows[kept], bag[kept]
