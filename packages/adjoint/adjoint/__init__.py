@@ -68,6 +68,7 @@ _LATER = {  # imported when first used
     "cpu",
     "compiler",
     "distributed",
+    "distributions",
     "futures",
     "jit",
     "multiprocessing",
@@ -80,7 +81,15 @@ _LATER = {  # imported when first used
     "types",
     "version",
 }
-_OF_ROOMS = {"autocast": "amp", "GradScaler": "amp", "compile": "compiler"}  # names of rooms of `functional`
+_OF_ROOMS = {  # names of rooms of `functional`
+    "GradScaler": "amp",
+    "_dirichlet_grad": "distributions.sampling",
+    "_sample_dirichlet": "distributions.sampling",
+    "_standard_gamma": "distributions.sampling",
+    "_standard_gamma_grad": "distributions.sampling",
+    "autocast": "amp",
+    "compile": "compiler",
+}
 
 
 def __getattr__(name: str) -> object:
