@@ -122,9 +122,9 @@ def _set_data(self: Tensor, source: Tensor) -> None:
         raise RuntimeError(
             f"data set to a tensor that requires gradients must be floating point or complex dtype, got {source.dtype}"
         )
-    old = self.shape, self.dtype, self.device
+    old = self.size(), self.dtype, self.device
     self._set_data(source, True)
-    if old != (self.shape, self.dtype, self.device):
+    if old != (self.size(), self.dtype, self.device):
         _engine.forget_accumulator(self)
 
 
