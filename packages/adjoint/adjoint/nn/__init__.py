@@ -21,7 +21,7 @@ def _modules() -> object:
 
 
 def __getattr__(name: str) -> object:
-    if name in ("init", "modules", "parallel"):  # imported when first used
+    if name in ("attention", "init", "modules", "parallel"):  # imported when first used
         return _importlib.import_module("." + name, __name__)
     found = None if name.startswith("__") else getattr(_modules(), name, None)
     if not isinstance(found, type):

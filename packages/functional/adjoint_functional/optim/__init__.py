@@ -9,6 +9,8 @@ from ._classic import Adam as Adam
 from ._classic import AdamW as AdamW
 from ._classic import RMSprop as RMSprop
 from ._lbfgs import LBFGS as LBFGS
+from ._matrices import Adafactor as Adafactor
+from ._matrices import Muon as Muon
 from ._optimizer import Optimizer as Optimizer
 from ._variants import ASGD as ASGD
 from ._variants import Adadelta as Adadelta

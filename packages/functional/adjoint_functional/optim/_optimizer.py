@@ -109,7 +109,7 @@ class Optimizer(Hooks):
                     if p.grad is not None:
                         self._check_capture(p)
                         g = real(p.grad)
-                        self.update(real(p), -g if group["maximize"] else g, self.state[p], group)
+                        self.update(real(p), -g if group.get("maximize") else g, self.state[p], group)
         return loss
 
     def _check_capture(self, p: Tensor) -> None:

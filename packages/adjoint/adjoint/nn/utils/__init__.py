@@ -6,6 +6,10 @@ from adjoint_functional.nn.utils.gradients import *  # noqa: F403
 
 
 def __getattr__(name: str) -> object:
-    if name in ("parametrizations", "parametrize", "rnn", "stateless"):  # imported when first used, as the modules are
+    if "_norm" in name and not name.startswith("_"):
+        return getattr(_importlib.import_module("adjoint_functional.nn.utils.hooked_weights"), name)
+    if name.startswith("fuse_"):
+        return getattr(_importlib.import_module(".fusion", __name__), name)
+    if name in ("fusion", "parametrizations", "parametrize", "rnn", "stateless"):  # imported when first used, as the modules are
         return _importlib.import_module("." + name, __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

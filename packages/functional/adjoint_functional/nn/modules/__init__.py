@@ -9,5 +9,6 @@ from .linear import *  # noqa: F403
 from .module import Buffer as Buffer
 from .module import Module as Module
 from .norm import *  # noqa: F403
+from .older import *  # noqa: F403
 from .recurrent import *  # noqa: F403
 from .transformer import *  # noqa: F403

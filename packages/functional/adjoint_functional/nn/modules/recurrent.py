@@ -15,7 +15,7 @@ from ..utils.packed import PackedSequence
 from .linear import parameter
 from .module import Module
 
-__all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNCell"]
+__all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
 
 State = tuple[Tensor, ...]
 Step = Callable[[Tensor, Tensor, State], State]  # (input's part of the gates, state's part, state) -> state
@@ -59,7 +59,9 @@ class _Recurrent(Module):
         init.uniform_within(self, 1 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0.0)
 
 
-class _Layers(_Recurrent):
+class RNNBase(_Recurrent):
+    """What `RNN`, `LSTM` and `GRU` have in common, for ``isinstance``."""
+
     def __init__(
         self,
         input_size: int,
@@ -208,7 +210,7 @@ class _Layers(_Recurrent):
         return f"{self.input_size}, {self.hidden_size}{changed}"
 
 
-class RNN(_Layers):
+class RNN(RNNBase):
     """``h = tanh(W_ih x + b_ih + W_hh h + b_hh)`` in layers; ``nonlinearity`` may be "relu". Otherwise as `LSTM`.
 
     Example::
@@ -230,7 +232,7 @@ class RNN(_Layers):
         return _tanh if self.nonlinearity == "tanh" else _relu
 
 
-class LSTM(_Layers):
+class LSTM(RNNBase):
     """Long short-term memory in layers, in one direction or both.
 
     Arguments:
@@ -256,7 +258,7 @@ class LSTM(_Layers):
         return _lstm
 
 
-class GRU(_Layers):
+class GRU(RNNBase):
     """Gated recurrent units in layers. Otherwise as `LSTM`.
 
     Example::
@@ -272,7 +274,9 @@ class GRU(_Layers):
         return _gru
 
 
-class _Cell(_Recurrent):
+class RNNCellBase(_Recurrent):
+    """What the cells have in common, for ``isinstance``."""
+
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
@@ -297,7 +301,7 @@ class _Cell(_Recurrent):
         return f"{self.input_size}, {self.hidden_size}{'' if self.bias else ', bias=False'}"
 
 
-class RNNCell(_Cell):
+class RNNCell(RNNCellBase):
     """One step of `RNN`.
 
     Example::
@@ -328,7 +332,7 @@ class RNNCell(_Cell):
         return super().extra_repr() + ("" if self.nonlinearity == "tanh" else f", nonlinearity={self.nonlinearity}")
 
 
-class LSTMCell(_Cell):
+class LSTMCell(RNNCellBase):
     """One step of `LSTM`: the state is a pair.
 
     Example::
@@ -344,7 +348,7 @@ class LSTMCell(_Cell):
         return _lstm
 
 
-class GRUCell(_Cell):
+class GRUCell(RNNCellBase):
     """One step of `GRU`.
 
     Example::

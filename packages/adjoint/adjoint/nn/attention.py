@@ -1,0 +1,3 @@
+"""Which kernel computes attention."""
+
+from adjoint_functional.nn.attention import *  # noqa: F403

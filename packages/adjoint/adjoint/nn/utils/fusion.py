@@ -1,0 +1,3 @@
+"""Layers fused with the batch norm behind them."""
+
+from adjoint_functional.nn.utils.fusion import *  # noqa: F403
