@@ -1,7 +1,8 @@
-"""`save` and `load`: pickles of anything that holds tensors."""
+"""`save` and `load`: files of PyTorch's format, of anything that holds tensors."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import pickle
 from contextlib import nullcontext
@@ -20,47 +21,109 @@ def _opened(f: File, mode: str) -> Any:
     return replacing(f) if mode == "wb" else open(f, mode)
 
 
-def save(obj: object, f: File, pickle_protocol: int = 4) -> None:
-    """Writes `obj`, a tensor or anything that holds tensors, to a file or a path. Files of PyTorch are another format.
+def save(
+    obj: object, f: File, pickle_module: Any = pickle, pickle_protocol: int = 2, _use_new_zipfile_serialization: bool = True
+) -> None:
+    """Writes `obj`, a tensor or anything that holds tensors, to a file or a path, in the format of `torch.save`: each reads what the other wrote.
 
-    A path is written to in one step: a process that is killed leaves what was there before.
+    Views of one memory share it again when they are loaded. A path is written to in one step: a process that is killed leaves what was
+    there before.
 
-    Example: `save({"w": w}, "state.pkl"); w = load("state.pkl")["w"]`
+    Arguments:
+        pickle_module: accepted; the format has one pickler.
+        _use_new_zipfile_serialization: false for a plain pickle, which PyTorch does not read.
+
+    Example: `save({"w": w}, "state.pt"); w = load("state.pt")["w"]`
     """
+    from . import torch_files
+
     with _opened(f, "wb") as file:
-        pickle.dump(obj, file, protocol=pickle_protocol)
+        if _use_new_zipfile_serialization:
+            torch_files.write(obj, file, pickle_protocol)
+        else:
+            pickle.dump(obj, file, protocol=pickle_protocol)
 
 
-def load(f: File, map_location: Any = None, *, weights_only: bool = True) -> Any:
-    """Reads what `save` wrote.
+def load(
+    f: File,
+    map_location: Any = None,
+    pickle_module: Any = None,
+    *,
+    weights_only: bool = True,
+    mmap: bool = False,
+    **pickle_load_args: Any,
+) -> Any:
+    """Reads what `save` or PyTorch's `torch.save` wrote.
 
     With `weights_only`, nothing but tensors, numbers, strings and containers is made from the file: it cannot run code.
 
+    Arguments:
+        map_location: a device for all memory, a mapping of devices' names, or a function of a memory, which is a tensor of one dimension,
+            and its device's name that gives it back moved; by default it goes where it was.
+        mmap: map the file instead of reading it: elements are fetched when they are used, and writes do not change it.
+
     Raises:
         pickle.UnpicklingError: the file holds something else, and `weights_only` is true.
+
+    Example: `load("weights.pt", map_location="cpu")`
     """
     with _opened(f, "rb") as file:
-        return (_WeightsOnly if weights_only else pickle.Unpickler)(file).load()
+        start = file.tell()
+        head = file.read(4)
+        file.seek(start)
+        if head != b"PK\x03\x04":
+            obj = _Unpickler(file, None, weights_only).load()
+            if isinstance(obj, int) and obj == _BEFORE_ZIP:
+                raise pickle.UnpicklingError(
+                    "load: the file has PyTorch's format before 1.6; save it again with a later version"
+                )
+            return obj
+        from .torch_files import Reader
+
+        reader = Reader(file, map_location, mmap)
+        return _Unpickler(reader.data(), reader, weights_only).load()
 
 
-class _WeightsOnly(pickle.Unpickler):
-    """Refuses to import anything but what tensors and containers are made of."""
+_BEFORE_ZIP = 0x1950A86A20F9469CFC6C  # the first number in such a file
+_ALLOWED = {
+    ("adjoint", "_rebuild"),
+    ("adjoint_engine", "_rebuild"),
+    ("adjoint_core._tensor", "_rebuild"),
+    ("adjoint_core._tensor", "_rebuild_sparse"),
+    ("adjoint_core._tensor", "_dtype_named"),
+    ("adjoint_core._size", "Size"),
+    ("adjoint_engine._parameter", "Parameter"),
+    ("collections", "OrderedDict"),
+    ("collections", "defaultdict"),
+    ("collections", "Counter"),
+    ("builtins", "set"),
+    ("builtins", "complex"),
+    ("builtins", "bytearray"),
+    ("_codecs", "encode"),  # what bytes are in old protocols
+}
 
-    _allowed = {
-        ("adjoint", "_rebuild"),
-        ("adjoint_engine", "_rebuild"),
-        ("adjoint_core._tensor", "_rebuild"),
-        ("adjoint_core._tensor", "_dtype_named"),
-        ("adjoint_core._size", "Size"),
-        ("adjoint_core._parameter", "Parameter"),
-        ("adjoint_engine._parameter", "Parameter"),
-        ("collections", "OrderedDict"),
-        ("builtins", "set"),
-        ("builtins", "complex"),
-    }
+
+class _Unpickler(pickle.Unpickler):
+    """Knows PyTorch's names. With `weights_only` it imports nothing but what tensors and containers are made of."""
+
+    def __init__(self, file: IO[bytes], reader: Any, weights_only: bool) -> None:
+        super().__init__(file)
+        self.reader, self.weights_only = reader, weights_only
+
+    def persistent_load(self, pid: Any) -> Any:
+        if self.reader is None:
+            raise pickle.UnpicklingError("load: the file names memory that it does not hold: it is no file of save")
+        return self.reader.memory(pid)
 
     def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in self._allowed:
+        from .torch_files import MEANINGS
+
+        module = "builtins" if module == "__builtin__" else module  # Python 2's name, which old protocols use
+        if (module, name) in MEANINGS:
+            return MEANINGS[module, name]
+        if not self.weights_only and module.partition(".")[0] == "torch":  # a class of PyTorch: ours of the same name
+            return getattr(importlib.import_module("adjoint" + module.removeprefix("torch")), name)
+        if self.weights_only and (module, name) not in _ALLOWED:
             raise pickle.UnpicklingError(
                 f"Weights only load failed: {module}.{name} was not an allowed global by default; pass weights_only=False if you trust the file"
             )

@@ -1,0 +1,100 @@
+"""Files of `save`: what comes back, and that a file cannot run code."""
+
+import io
+import os
+import pickle
+import zipfile
+
+import pytest
+
+import adjoint as ad
+
+
+def written(obj, **options):
+    file = io.BytesIO()
+    ad.save(obj, file, **options)
+    file.seek(0)
+    return file
+
+
+def changed(file, **entries):
+    """The archive with other contents of some entries."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(file) as old, zipfile.ZipFile(out, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, entries.get(name.rpartition("/")[2].replace(".", "_"), old.read(name)))
+    out.seek(0)
+    return out
+
+
+class Runs:
+    """What would run a command when it is loaded."""
+
+    def __reduce__(self):
+        return os.system, ("echo run",)
+
+
+def test_values_and_shared_memory_come_back(tmp_path):
+    base = ad.arange(12.0).view(3, 4)
+    model = ad.nn.Linear(3, 2)
+    for f in (tmp_path / "x.pt", str(tmp_path / "y.pt"), io.BytesIO()):
+        ad.save(
+            {
+                "base": base,
+                "turned": base.t(),
+                "again": base,
+                "state": model.state_dict(),
+                "half": ad.ones(2, dtype=ad.bfloat16),
+            },
+            f,
+        )
+        if isinstance(f, io.BytesIO):
+            f.seek(0)
+        x = ad.load(f)
+        assert x["base"] is x["again"] and ad.equal(x["turned"], base.t()) and ad.equal(x["state"]["weight"], model.weight)
+        x["base"].zero_()
+        assert not x["turned"].any()
+    whole = ad.load(written(model), weights_only=False)
+    assert ad.equal(whole.weight, model.weight) and whole.weight.requires_grad and type(whole) is ad.nn.Linear
+
+
+def test_plain_pickles_are_read_too():
+    for options in ({"_use_new_zipfile_serialization": False}, {"_use_new_zipfile_serialization": False, "pickle_protocol": 4}):
+        assert ad.load(written({"w": ad.ones(2)}, **options))["w"].tolist() == [1, 1]
+
+
+def test_a_file_runs_no_code():
+    for file in (written(Runs()), io.BytesIO(pickle.dumps(Runs())), written([ad.ones(1), Runs()])):
+        with pytest.raises(pickle.UnpicklingError, match="Weights only load failed: (posix|nt).system"):
+            ad.load(file)
+
+
+def test_files_that_are_broken_are_refused():
+    good = written({"w": ad.arange(10.0)})
+    with pytest.raises(pickle.UnpicklingError, match="memory 0 has 4 bytes, expected 10 elements of float32"):
+        ad.load(changed(good, **{"0": b"1234"}))
+    with pytest.raises(NotImplementedError, match="order of bytes"):
+        ad.load(changed(good, byteorder=b"big"))
+    with pytest.raises(zipfile.BadZipFile):
+        ad.load(io.BytesIO(good.getvalue()[:-30]))
+    other = io.BytesIO()
+    with zipfile.ZipFile(other, "w") as archive:
+        archive.writestr("readme", "hello")
+    other.seek(0)
+    with pytest.raises(pickle.UnpicklingError, match="holds no data.pkl"):
+        ad.load(other)
+    far = pickle.dumps([1])
+    with pytest.raises((pickle.UnpicklingError, RuntimeError)):
+        ad.load(changed(good, data_pkl=far[:-2]))
+
+
+def test_mapped_files_are_not_copied(tmp_path):
+    file = tmp_path / "w.pt"
+    ad.save({"w": ad.arange(100_000.0)}, file)
+    before = file.read_bytes()
+    w = ad.load(file, mmap=True)["w"]
+    assert w.data_ptr() % 64 == 0
+    w.zero_()
+    assert file.read_bytes() == before and ad.load(file, map_location={"cpu": "cpu"})["w"][5] == 5
+    for place in (ad.device("cpu"), "cpu", lambda memory, where: memory * (where == "cpu"), lambda memory, where: None):
+        assert ad.load(file, map_location=place)["w"][5] == 5
