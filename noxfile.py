@@ -197,6 +197,7 @@ def lint(session: nox.Session) -> None:
     session.install("ruff>=0.14")
     session.run("ruff", "check", ".")
     session.run("python", "tools/check_layers.py")
+    session.run("python", "tools/check_portable.py")
     session.run("python", "tools/size.py")
 
 

@@ -3,7 +3,8 @@
 
 #include "keywords.h"
 
-#include <dlfcn.h>
+#include <adjoint/core/process.h>
+
 #include <structmember.h>
 
 #include <cstddef>
@@ -113,7 +114,7 @@ PyTypeObject* make_type(const char* name, unsigned long flags, PyType_Slot last)
 }  // namespace
 
 void make_direct_types() {
-  vectorcall = reinterpret_cast<Vectorcall>(dlsym(RTLD_DEFAULT, "PyObject_Vectorcall"));
+  vectorcall = reinterpret_cast<Vectorcall>(find_symbol(nullptr, "PyObject_Vectorcall"));
   bound_type = nb::object(nb::module_::import_("types").attr("MethodType")).release().ptr();
   function_type = make_type("adjoint_core._core.DirectFunction", 0, {0, nullptr});
   method_type = make_type("adjoint_core._core.DirectMethod", method_descriptor, {Py_tp_descr_get, reinterpret_cast<void*>(bind)});

@@ -6,9 +6,11 @@
 #include "site.h"
 
 #include <adjoint/core/error.h>
+#include <adjoint/core/process.h>
 
-#include <dlfcn.h>
+#if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>
+#endif
 
 #include <cstdlib>
 #include <cstring>
@@ -35,21 +37,30 @@ int (*frame_lasti)(PyFrameObject*) = nullptr;
 int (*address_to_location)(PyObject*, int, int*, int*, int*, int*) = nullptr;
 PyTypeObject* code_type = nullptr;
 
-template <class F> void look_up(F& f, const char* name) { f = reinterpret_cast<F>(dlsym(RTLD_DEFAULT, name)); }
+template <class F> void look_up(F& f, const char* name) { f = reinterpret_cast<F>(find_symbol(nullptr, name)); }
 template <class T> T& at(const void* p, size_t offset) { return *reinterpret_cast<T*>(static_cast<char*>(const_cast<void*>(p)) + offset); }
+
+// What the interpreter stores as a thread's ident, without a call of it where that is a word of the C library.
+unsigned long this_thread() {
+#if defined(__unix__) || defined(__APPLE__)
+  return (unsigned long)pthread_self();   // a number or a pointer
+#else
+  return PyThread_get_thread_ident();
+#endif
+}
 
 // Is ts, which holds the lock, this thread's? Asking the interpreter costs as much as a whole small op.
 bool is_mine(PyThreadState* ts) {
   if (!unchecked_is_global) return true;
-  if (thread_ident) return at<pthread_t>(ts, thread_ident) == pthread_self();
+  if (thread_ident) return at<unsigned long>(ts, thread_ident) == this_thread();
   return ts == PyGILState_GetThisThreadState();
 }
 
 // In the state of a thread that holds the lock, one word alone is its ident.
 size_t find_thread_ident(PyThreadState* ts) {
   size_t found = 0;
-  for (size_t offset = 0; offset < 256; offset += sizeof(pthread_t)) {
-    if (at<pthread_t>(ts, offset) != pthread_self()) continue;
+  for (size_t offset = 0; offset < 256; offset += sizeof(unsigned long)) {
+    if (at<unsigned long>(ts, offset) != this_thread()) continue;
     if (found) return 0;
     found = offset;
   }

@@ -2,6 +2,7 @@
 // release (a fresh page costs more than the work done on it), bounded by the larger of 256 MiB and the peak of live bytes.
 // Blocks from 2 MiB up are aligned to huge pages.
 #include <adjoint/core/books.h>
+#include <adjoint/core/process.h>
 
 #include <algorithm>
 #include <bit>
@@ -15,14 +16,11 @@
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
-#if defined(__unix__) || defined(__APPLE__)
-#include <pthread.h>
-#endif
 
 namespace adjoint {
 namespace detail {
 
-thread_local SmallHeap* small_heap = nullptr;
+constinit thread_local SmallHeap* small_heap = nullptr;
 
 namespace {
 
@@ -105,13 +103,23 @@ class LargeHeap {
   }
   static void* fresh(size_t size) noexcept {
     const size_t alignment = keep_blocks && size >= huge ? huge : 64;   // the size must be a multiple of it
+#if defined(_WIN32)
+    void* p = _aligned_malloc(size, alignment);
+#else
     void* p = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+#endif
 #if defined(__linux__)
     if (p && size >= huge) madvise(p, size, MADV_HUGEPAGE);
 #endif
     return p;
   }
-  static void give_back(void* p, size_t) noexcept { std::free(p); }
+  static void give_back(void* p, size_t) noexcept {
+#if defined(_WIN32)
+    _aligned_free(p);
+#else
+    std::free(p);
+#endif
+  }
 
   std::mutex mutex_;
   std::unordered_map<size_t, std::vector<void*>> free_;
@@ -122,9 +130,7 @@ class LargeHeap {
 // the caller's thread only, and would wait forever for another one to leave.
 LargeHeap& large_heap() {
   static LargeHeap* heap = [] {
-#if defined(__unix__) || defined(__APPLE__)
-    pthread_atfork([] { large_heap().lock(); }, [] { large_heap().unlock(); }, [] { large_heap().unlock(); });
-#endif
+    on_fork([] { large_heap().lock(); }, [] { large_heap().unlock(); }, [] { large_heap().unlock(); });
     return new LargeHeap;
   }();
   return *heap;

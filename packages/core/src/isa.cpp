@@ -17,9 +17,13 @@ const char* name(Level level) {
 
 Level best() {
 #if defined(__x86_64__) && defined(__GNUC__)
+  // By what is in them: Clang knows x86-64-v3 and -v4 as such from 18 on.
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("x86-64-v4")) return __builtin_cpu_supports("avx512bf16") ? avx512_bf16 : avx512;
-  if (__builtin_cpu_supports("x86-64-v3")) return avx2;
+  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+  const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  if (v4) return __builtin_cpu_supports("avx512bf16") ? avx512_bf16 : avx512;
+  if (v3) return avx2;
 #endif
   return baseline;
 }

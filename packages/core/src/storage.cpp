@@ -9,7 +9,7 @@
 
 namespace adjoint {
 
-thread_local bool inference_mode = false;
+constinit thread_local bool inference_mode = false;
 
 uint32_t Storage::first_version() noexcept { return inference_mode ? unversioned : 0; }
 

@@ -9,7 +9,7 @@
 
 namespace adjoint {
 
-thread_local uint32_t level_top = 0;
+constinit thread_local uint32_t level_top = 0;
 
 TensorImpl::~TensorImpl() {
   if (storage) storage->dec_ref();

@@ -60,7 +60,7 @@ void AccumulateGrad::visit_refs(RefVisitor& v) const {
 }
 std::unique_ptr<Hooks>& AccumulateGrad::hook_slot() { return ensure_meta(variable).hooks; }
 
-thread_local bool grad_layout_policy = true;
+constinit thread_local bool grad_layout_policy = true;
 
 bool dense(const Tensor& t) {
   if (t->contiguous()) return true;

@@ -14,15 +14,12 @@
 #include <mutex>
 #include <thread>
 #include <vector>
-#if __has_include(<unistd.h>)
-#include <unistd.h>
-#endif
 
 #include "thread_state.h"
 
 namespace adjoint::engine {
 
-thread_local bool multithreading = true;
+constinit thread_local bool multithreading = true;
 
 namespace {
 
@@ -100,10 +97,7 @@ DeviceThread& thread_of(int device) {
 }
 
 void expect_no_fork() {
-#if __has_include(<unistd.h>)
-  static const auto first = getpid();
-  expect(getpid() == first, "backward: Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method");
-#endif
+  expect(!cuda::forked(), "backward: Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method");
 }
 
 void start(DeviceThread& t, int device) {

@@ -5,7 +5,7 @@
 
 namespace adjoint::engine {
 
-thread_local bool forward_mode = true;
+constinit thread_local bool forward_mode = true;
 
 Tensor make_dual(const Tensor& primal, const Tensor& tangent, int64_t number) {
   Slot* s = dual_slot(number);

@@ -5,7 +5,7 @@
 
 namespace adjoint::engine {
 
-thread_local WriteHook before_write = nullptr;
+constinit thread_local WriteHook before_write = nullptr;
 
 namespace {
 

@@ -8,8 +8,8 @@
 
 namespace adjoint::engine {
 
-thread_local Window window;
-thread_local bool marks_intermediates = false;
+constinit thread_local Window window;
+constinit thread_local bool marks_intermediates = false;
 
 bool grad_enabled() { return window.lo <= level_top; }
 // The innermost tape stands apart from a no_grad outside of it, and under it; batches and forward mode have no mode of their own.

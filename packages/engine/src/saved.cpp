@@ -6,7 +6,7 @@
 
 namespace adjoint::engine {
 
-thread_local Saved::Pack saved_packer = nullptr;
+constinit thread_local Saved::Pack saved_packer = nullptr;
 
 namespace {
 

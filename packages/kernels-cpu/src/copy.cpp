@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compilers.h"
 #include "isa.h"
 #include "pool.h"
 
@@ -73,8 +74,8 @@ template <class U> struct Square {
       for (int i = 0; i < lanes; i++) {
         if (i & half) continue;
         const Vector a = r[i], b = r[i + half];
-        r[i] = __builtin_shuffle(a, b, first);
-        r[i + half] = __builtin_shuffle(a, b, second);
+        r[i] = shuffle(a, b, first);
+        r[i + half] = shuffle(a, b, second);
       }
     }
 #pragma GCC unroll 16

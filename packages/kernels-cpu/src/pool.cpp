@@ -2,6 +2,8 @@
 
 #include "pool.h"
 
+#include <adjoint/core/process.h>
+
 #include "processors.h"
 
 #include <algorithm>
@@ -13,9 +15,6 @@
 #include <thread>
 #include <vector>
 
-#if defined(__unix__) || defined(__APPLE__)
-#include <pthread.h>
-#endif
 #if defined(__x86_64__) || defined(_M_X64)
 #include <immintrin.h>
 #endif
@@ -34,7 +33,7 @@ void pause() {
 #if defined(__x86_64__) || defined(_M_X64)
   _mm_pause();
 #elif defined(__aarch64__) && defined(__GNUC__)
-  asm volatile("yield");
+  asm volatile("isb");   // some dozen cycles, as _mm_pause; `yield` is none on most processors
 #endif
 }
 
@@ -145,15 +144,13 @@ struct State {
 // Never destroyed: at exit, or in the child of a fork, there may be no thread to join.
 State*& state_pointer() {
   static State* state = [] {
-#if defined(__unix__) || defined(__APPLE__)
     // The child has the caller's thread only. It starts over, and leaves the parent's pool as it lies.
-    pthread_atfork(nullptr, nullptr, [] {
+    on_fork(nullptr, nullptr, [] {
       State* fresh = new State;
       fresh->threads = state_pointer()->threads.load();
       state_pointer() = fresh;
       inside = false;
     });
-#endif
     return new State;
   }();
   return state;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compilers.h"
 #include "isa.h"
 #include "kernels.h"
 #include "lines.h"
@@ -48,9 +49,9 @@ template <class O, bool reverse, class T> struct ScanRow {
       Vector v;
       for (int j = 0; j < lanes; j++) v[j] = static_cast<A>(in[reverse ? lanes - 1 - j : j]);
 #pragma GCC unroll 3
-      for (int step = 1; step < lanes; step *= 2) v = O::join(v, __builtin_shuffle(identity, v, number + (lanes - step)));
+      for (int step = 1; step < lanes; step *= 2) v = O::join(v, shuffle(identity, v, number + (lanes - step)));
       v = O::join(before, v);
-      before = __builtin_shuffle(v, last);
+      before = shuffle(v, v, last);
       if (!y) continue;
       for (int j = 0; j < lanes; j++) out[reverse ? lanes - 1 - j : j] = static_cast<T>(v[j]);
       __builtin_memcpy(y + (reverse ? n - lanes - i : i), out, sizeof out);

@@ -1,16 +1,11 @@
 // Loads the driver once per process, and names its errors.
 #include <adjoint/core/cuda/driver.h>
 #include <adjoint/core/error.h>
+#include <adjoint/core/process.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <string>
-#if __has_include(<dlfcn.h>)
-#include <dlfcn.h>
-#endif
-#if __has_include(<pthread.h>)
-#include <pthread.h>
-#endif
 
 namespace adjoint::cuda {
 
@@ -18,20 +13,10 @@ namespace {
 
 constexpr const char* none_found = "cuda: Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver from http://www.nvidia.com/Download/index.aspx";
 
-#if __has_include(<dlfcn.h>)
-void* open_library(const char* path) { return dlopen(path, RTLD_NOW | RTLD_LOCAL); }
-void* symbol(void* library, const char* name) { return dlsym(library, name); }
-#else
-void* open_library(const char*) { return nullptr; }
-void* symbol(void*, const char*) { return nullptr; }
-#endif
-
 std::atomic<bool> in_child{false};
 
 void notice_forks() {
-#if __has_include(<pthread.h>)
-  pthread_atfork(nullptr, nullptr, [] { in_child = true; });
-#endif
+  on_fork(nullptr, nullptr, [] { in_child = true; });
 }
 
 struct Loader {
@@ -62,7 +47,7 @@ struct Loader {
     Driver& d = functions;
     const char* missing = nullptr;
     auto find = [&]<class F>(const char* name, F*& f) {
-      f = reinterpret_cast<F*>(symbol(library, name));
+      f = reinterpret_cast<F*>(find_symbol(library, name));
       if (!f && !missing) missing = name;
     };
     find("cuInit", d.init); find("cuDriverGetVersion", d.version); find("cuGetErrorName", d.error_name); find("cuGetErrorString", d.error_text);
@@ -85,7 +70,7 @@ struct Loader {
     find("cuModuleLoadData", d.module_load); find("cuModuleGetFunction", d.module_function);
     find("cuFuncGetAttribute", d.function_attribute); find("cuFuncSetAttribute", d.set_function_attribute); find("cuFuncSetCacheConfig", d.set_cache_config);
     find("cuLaunchKernel", d.launch); find("cuLaunchKernelEx", d.launch_with);
-    d.parameter_info = reinterpret_cast<decltype(d.parameter_info)>(symbol(library, "cuFuncGetParamInfo"));
+    d.parameter_info = reinterpret_cast<decltype(d.parameter_info)>(find_symbol(library, "cuFuncGetParamInfo"));
     return missing;
   }
 };

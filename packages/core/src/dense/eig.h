@@ -53,7 +53,7 @@ inline Z shift(const Matrix<Z>& h, int64_t last) {
 // h becomes triangular; false if it does not.
 inline bool schur(Matrix<Z>& h, Matrix<Z>& z) {
   int64_t last = h.rows - 1;
-  for (int step = 0, tries = 0; last > 0; step++) {
+  for (int tries = 0; last > 0;) {
     int64_t first = last;
     for (; first > 0; first--)
       if (magnitude(h(first, first - 1)) <= rounding * (magnitude(h(first, first)) + magnitude(h(first - 1, first - 1)))) break;
