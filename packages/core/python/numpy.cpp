@@ -20,6 +20,12 @@ DType dtype_of_array(nb::handle array) {
 
 void release_owner(void* owner) noexcept { python_hooks.dec(static_cast<PyObject*>(owner)); }
 
+// What a module holds under a name, looked up once: the way through the importer takes longer than an array does.
+nb::handle found_once(PyObject*& found, const char* module, const char* name) {
+  if (!found) found = nb::object(nb::module_::import_(module).attr(name)).release().ptr();
+  return found;
+}
+
 // numpy.frombuffer-like view of a tensor's memory: through __array_interface__, which keeps the holder alive.
 nb::object array_of(const Tensor& t) {
   expect(!(t->keys & key_sparse), ErrorKind::type, "can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.");
@@ -37,8 +43,9 @@ nb::object array_of(const Tensor& t) {
   interface["strides"] = nb::tuple(strides);
   interface["data"] = nb::make_tuple(reinterpret_cast<uintptr_t>(t->data), false);
   interface["typestr"] = (std::string(itemsize(t.dtype()) == 1 ? "|" : "<") + kind[static_cast<int>(t.dtype())] + std::to_string(itemsize(t.dtype()))).c_str();
-  nb::object holder = nb::module_::import_("adjoint_core._tensor.numpy_memory").attr("Holder")(alias_of(t), interface);   // t itself may exchange its memory for another
-  return nb::module_::import_("numpy").attr("asarray")(holder);
+  static PyObject *holders = nullptr, *as_array = nullptr;
+  nb::object holder = found_once(holders, "adjoint_core._tensor.numpy_memory", "Holder")(alias_of(t), interface);   // t itself may exchange its memory for another
+  return found_once(as_array, "numpy", "asarray")(holder);
 }
 
 }  // namespace

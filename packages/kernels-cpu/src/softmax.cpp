@@ -121,17 +121,17 @@ void logsumexp_kernel(const Launch& l) {
   });
 }
 
-// y (v - sum(v y)) along rows.
-template <class T> struct SoftmaxRowsVjp {
+// y (v - sum(v y)) along rows, and v - exp(y) sum(v).
+template <bool logarithm, class T> struct SoftmaxRowsVjp {
   template <int W> [[gnu::always_inline]] static inline void run(const T* v, const T* y, T* to, int64_t n, int64_t rows) {
     for (int64_t r = 0; r < rows; r++, v += n, y += n, to += n) {
-      const T sum = dot_row(v, y, n);
+      const T sum = logarithm ? sum_row<W>(v, n, Same{}) : dot_row(v, y, n);
 #pragma GCC ivdep
-      for (int64_t i = 0; i < n; i++) to[i] = y[i] * (v[i] - sum);
+      for (int64_t i = 0; i < n; i++) to[i] = logarithm ? v[i] - math::exp(y[i]) * sum : y[i] * (v[i] - sum);
     }
   }
 };
-void softmax_vjp_kernel(const Launch& l) {
+template <bool logarithm> void vjp_kernel(const Launch& l) {
   const View& v = l.x[0];
   if (!is_floating(v.dtype) || v.numel == 0 || l.attrs.as<Dim>().dim != v.ndim - 1) return reference(l);
   const int64_t n = v.sizes[v.ndim - 1];
@@ -140,7 +140,7 @@ void softmax_vjp_kernel(const Launch& l) {
     with_real(in.dtype, [&](auto zero) {
       using T = decltype(zero);
       pool::parallel_for(v.numel / n, std::max<int64_t>(1, grain / n), [&](int64_t begin, int64_t end) {
-        isa::call<SoftmaxRowsVjp<T>>(in.as<const T>() + begin * n, y.as<const T>() + begin * n, out.as<T>() + begin * n, n, end - begin);
+        isa::call<SoftmaxRowsVjp<logarithm, T>>(in.as<const T>() + begin * n, y.as<const T>() + begin * n, out.as<T>() + begin * n, n, end - begin);
       });
     });
   });
@@ -148,9 +148,10 @@ void softmax_vjp_kernel(const Launch& l) {
 
 constexpr Entry entries[] = {
     {"log_softmax", softmax_kernel<Form::logarithm>},
+    {"log_softmax_vjp", vjp_kernel<true>},
     {"logsumexp", logsumexp_kernel},
     {"softmax", softmax_kernel<Form::plain>},
-    {"softmax_vjp", softmax_vjp_kernel},
+    {"softmax_vjp", vjp_kernel<false>},
 };
 
 }  // namespace

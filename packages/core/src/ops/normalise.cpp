@@ -41,6 +41,7 @@ template <bool logarithm> void softmax_kernel(const Launch& l) {
 // y (v - sum(v y)) and scale (g - mean(g) - z mean(g z)) along a dimension: the derivatives of softmax and of standardised values, each a
 // symmetric map of its first operand. Records, as a kernel takes one pass over memory.
 Tensor softmax_vjp(const Tensor& v, const Tensor& y, const Dim& a);
+Tensor log_softmax_vjp(const Tensor& v, const Tensor& y, const Dim& a);   // v - exp(y) sum(v)
 Tensor layer_norm_vjp(const Tensor& g, const Tensor& z, const Tensor& scale, const Dim& a);
 
 void softmax_vjp_kernel(const Launch& l) {
@@ -53,6 +54,19 @@ void softmax_vjp_kernel(const Launch& l) {
       for (int64_t i = 0; i < n; i++) sum.add(value(1, i) * value(2, i));
       const double total = sum.total();
       for (int64_t i = 0; i < n; i++) at<T>(p[0] + i * s[0]) = convert<T>(value(2, i) * (value(1, i) - total));
+    });
+  });
+}
+void log_softmax_vjp_kernel(const Launch& l) {
+  with_type(l.x[0].dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_integral_v<T> || is_complex_v<T>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
+    else for_lines<3>({&l.y[0], &l.x[0], &l.x[1]}, l.attrs.as<Dim>().dim, [](char* const* p, const int64_t* s, int64_t n) {
+      auto value = [&](int k, int64_t i) { return convert<double>(at<T>(p[k] + i * s[k])); };
+      PairwiseSum<double> sum;
+      for (int64_t i = 0; i < n; i++) sum.add(value(1, i));
+      const double total = sum.total();
+      for (int64_t i = 0; i < n; i++) at<T>(p[0] + i * s[0]) = convert<T>(value(1, i) - math::exp(value(2, i)) * total);
     });
   });
 }
@@ -238,7 +252,10 @@ Tensor scaled(const Tensor& t, Tensors x) { return x.size() > 1 ? t * x[1] : t; 
 const Op op_softmax{.name = "softmax", .fields = fields_of<Dim>, .kind = Kind::custom, .types = types::floating, .shape = shapes::same, .d = {softmax_rule}, .t = {softmax_rule},
     .batch = batch::shift<&Dim::dim>, .doc = "exp(x) / sum(exp(x)) along a dimension, without overflow.", .reference = softmax_kernel<false>};
 const Op op_log_softmax{.name = "log_softmax", .fields = fields_of<Dim>, .kind = Kind::custom, .types = types::floating, .shape = shapes::same,
-    .d = {rule([](V v, Y<> y, const Dim& a) { return addcmul(v, exp(y), sum(v, Dims{a.dim}, true), -1.0); })},
+    .d = {rule([](V v, Y<> y, const Dim& a) {
+      if (takes_lines(v, {a.dim})) return log_softmax_vjp(v, y, a);
+      return addcmul(v, exp(y), sum(v, Dims{a.dim}, true), -1.0);
+    })},
     .t = {rule([](V v, Y<> y, const Dim& a) { return v - sum(exp(y) * v, Dims{a.dim}, true); })},
     .batch = batch::shift<&Dim::dim>, .doc = "x - log(sum(exp(x))) along a dimension, without overflow.", .reference = softmax_kernel<true>};
 
@@ -248,6 +265,12 @@ const Op op_softmax_vjp{.name = "softmax_vjp", .fields = fields_of<Dim>, .kind =
     .t = {rule([](V v, X<1> y, const Dim& a) { return softmax_vjp(v, y, a); }),
           rule([](V v, X<0> u, X<1> y, const Dim& a) { return v * (u - sum(u * y, Dims{a.dim}, true)) - y * sum(u * v, Dims{a.dim}, true); })},
     .batch = batch::shift<&Dim::dim>, .doc = "`y (v - sum(v y))` along a dimension: the cotangent of softmax's input.", .reference = softmax_vjp_kernel};
+const Op op_log_softmax_vjp{.name = "log_softmax_vjp", .fields = fields_of<Dim>, .kind = Kind::custom, .types = types::floating, .shape = shapes::same,
+    .d = {rule([](V v, X<1> y, const Dim& a) { return v - sum(exp(y) * v, Dims{a.dim}, true); }),
+          rule([](V v, X<0> u, X<1> y, const Dim& a) { return -(v * exp(y) * sum(u, Dims{a.dim}, true)); })},
+    .t = {rule([](V v, X<1> y, const Dim& a) { return log_softmax_vjp(v, y, a); }),
+          rule([](V v, X<0> u, X<1> y, const Dim& a) { return -(v * exp(y) * sum(u, Dims{a.dim}, true)); })},
+    .batch = batch::shift<&Dim::dim>, .doc = "`v - exp(y) sum(v)` along a dimension: the cotangent of log_softmax's input.", .reference = log_softmax_vjp_kernel};
 const Op op_layer_norm_vjp{.name = "layer_norm_vjp", .fields = fields_of<Dim>, .kind = Kind::custom, .types = types::floating, .shape = shapes::same,
     .d = {rule([](V v, X<1> z, X<2> scale, const Dim& a) { return layer_norm_vjp(v, z, scale, a); }),
           rule([](V v, X<0> g, X<1> z, X<2> scale, const Dim& a) {
@@ -262,6 +285,8 @@ const Op op_layer_norm_vjp{.name = "layer_norm_vjp", .fields = fields_of<Dim>, .
     .reference = layer_norm_vjp_kernel};
 namespace {
 Tensor softmax_vjp(const Tensor& v, const Tensor& y, const Dim& a) { return apply(op_softmax_vjp, {v, y}, a); }
+Tensor log_softmax_vjp(const Tensor& v, const Tensor& y, const Dim& a);   // v - exp(y) sum(v)
+Tensor log_softmax_vjp(const Tensor& v, const Tensor& y, const Dim& a) { return apply(op_log_softmax_vjp, {v, y}, a); }
 Tensor layer_norm_vjp(const Tensor& g, const Tensor& z, const Tensor& scale, const Dim& a) { return apply(op_layer_norm_vjp, {g, z, scale}, a); }
 
 Tensor softmax_like(const Op& op, const Tensor& x, int64_t dim, std::optional<DType> dtype) {
@@ -407,7 +432,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
   return s.y;
 }
 
-const Op* const normalise_ops[] = {&op_batch_norm, &op_layer_norm, &op_layer_norm_vjp, &op_log_softmax, &op_rms_norm, &op_softmax, &op_softmax_vjp};
+const Op* const normalise_ops[] = {&op_batch_norm, &op_layer_norm, &op_layer_norm_vjp, &op_log_softmax, &op_log_softmax_vjp, &op_rms_norm, &op_softmax, &op_softmax_vjp};
 Ops families::normalise() { return normalise_ops; }
 
 }  // namespace adjoint
