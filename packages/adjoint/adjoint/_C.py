@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from adjoint_core import Tensor
+from adjoint_core._tensor.subclasses import _disabled_torch_function_impl as _disabled_torch_function_impl
 from adjoint_engine import DelayedError, UndefinedGrad, _engine, is_multithreading_enabled
 from adjoint_engine import is_grad_enabled as is_grad_enabled
 from adjoint_engine.forward_ad import _is_fwd_grad_enabled
@@ -57,6 +58,10 @@ def _saved_tensors_hooks_is_enabled() -> bool:
     return before is None
 
 
+def _get_tracing_state() -> None:
+    """None: nothing is traced."""
+
+
 class _WeakTensorRef:
     """A reference that does not keep its tensor alive."""
 
@@ -81,6 +86,10 @@ _autograd = SimpleNamespace(
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("DisableTorchFunction", "DisableTorchFunctionSubclass"):
+        from adjoint_core import overrides
+
+        return getattr(overrides, name)
     if name == "_profiler":  # imported when it is first used
         from adjoint_profiler import ExperimentalConfig
 

@@ -10,6 +10,7 @@ import adjoint_core as _core
 import adjoint_engine as _engine
 import adjoint_kernels_cpu as _kernels_cpu
 from adjoint_core import *  # noqa: F403
+from adjoint_core._compose import make_face as _make_face
 from adjoint_core._tensor import _rebuild
 from adjoint_engine import detach as detach
 from adjoint_engine import detach_ as detach_
@@ -44,6 +45,7 @@ from . import sparse as sparse
 from . import special as special
 from . import utils as utils
 
+_make_face(globals())
 __version__ = "0.1.0"
 _rebuild.__module__ = __name__  # pickles name it by this module: who loads one has the kernels too
 
@@ -56,6 +58,7 @@ if _typing.TYPE_CHECKING:
     from . import jit as jit
     from . import multiprocessing as multiprocessing
     from . import optim as optim
+    from . import overrides as overrides
     from . import profiler as profiler
     from . import random as random
     from . import signal as signal
@@ -73,6 +76,7 @@ _LATER = {  # imported when first used
     "jit",
     "multiprocessing",
     "optim",
+    "overrides",
     "profiler",
     "random",
     "safetensors",

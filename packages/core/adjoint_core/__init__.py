@@ -38,6 +38,7 @@ def __getattr__(name: str) -> object:
         "cuda",
         "fft",
         "linalg",
+        "overrides",
         "registry",
         "sparse",
         "special",

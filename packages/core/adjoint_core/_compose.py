@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 from collections.abc import Callable, Container
 from types import FunctionType
@@ -86,6 +87,40 @@ def check_all(namespace: dict[str, Any], out: Container[str] = ()) -> None:
         if len(f.__code__.co_names) > 2 or "dim" in f.__code__.co_varnames:
             f = checked(f)
         namespace[name] = with_out(f) if name in out else f
+
+
+# ---- the functions that users call
+
+
+_faces: dict[Any, tuple[Any, str, str]] = {}  # of a function: what users see, and where
+
+
+def make_face(namespace: dict[str, Any]) -> None:
+    """Lets all functions of a public namespace that take tensors ask first who answers their calls with `__torch_function__`."""
+    for name, f in namespace.items():
+        takes = (
+            isinstance(f, FunctionType)
+            and name[0] != "_"
+            and [kind for word, kind in f.__annotations__.items() if word != "return"]
+        )
+        if takes and any("Tensor" in str(kind) for kind in takes):
+            if f not in _faces:
+                _faces[f] = _core._asking(f), namespace["__name__"], name
+            namespace[name] = _faces[f][0]
+
+
+def faces() -> list[str]:
+    """The namespaces that are made so."""
+    return sorted({module for _, module, _ in _faces.values()})
+
+
+def _found(module: str, name: str) -> Any:
+    return getattr(importlib.import_module(module), name)
+
+
+def reduced(f: Any) -> Any:
+    """How what users see of a function is pickled: by its name."""
+    return _found, _faces[f][1:]
 
 
 # ---- methods of `Tensor`

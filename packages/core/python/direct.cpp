@@ -2,6 +2,7 @@
 #include "direct.h"
 
 #include "keywords.h"
+#include "protocol.h"
 
 #include <adjoint/core/process.h>
 
@@ -32,10 +33,13 @@ struct DirectObject {
 };
 DirectObject* cast(PyObject* o) { return reinterpret_cast<DirectObject*>(o); }
 
-// A cast deep in a function failed: what was called, and with what, is known here.
-PyObject* explained(PyObject* result, PyObject* general, PyObject* const* args, size_t count) {
+// The call did not fit: an object that is no tensor may answer it. Else, a cast deep in a function failed: what was called, and with
+// what, is known here.
+PyObject* explained(PyObject* result, PyObject* self, PyObject* const* args, size_t count, PyObject* names) {
   if (result || !PyErr_ExceptionMatches(PyExc_TypeError)) return result;
   nb::python_error error;
+  if (is_answered(args, count, names)) return answer(self, args, count, names);
+  PyObject* general = cast(self)->general;
   if (nb::cast<std::string>(nb::str(error.value())) != misfit) {
     error.restore();
     return nullptr;
@@ -52,29 +56,42 @@ PyObject* enter(PyObject* self, PyObject* const* args, size_t count, PyObject* n
   const DirectObject* d = cast(self);
   const size_t n = count & ~arguments_offset;
   if (names) {
-    if (const Py_ssize_t at = find_out(names); at >= 0) return call_with_out(call_general, d->general, args, n, names, at);
-    return explained(call_general(d->general, args, n, names), d->general, args, n);
+    if (const Py_ssize_t at = find_out(names); at >= 0) return explained(call_with_out(call_general, d->general, args, n, names, at), self, args, n, names);
+    return explained(call_general(d->general, args, n, names), self, args, n, names);
   }
   if (d->call) {
     if (PyObject* r = d->call(d->f, args, n)) return r;
     if (PyErr_Occurred()) return nullptr;
   }
-  return explained(vectorcall(d->general, args, count, nullptr), d->general, args, n);
+  return explained(vectorcall(d->general, args, count, nullptr), self, args, n, nullptr);
 }
+
+// The entry of functions written in Python.
+PyObject* ask_and_call(PyObject* self, PyObject* const* args, size_t count, PyObject* names) {
+  const size_t n = count & ~arguments_offset;
+  return is_answered(args, n, names) ? answer(self, args, n, names) : vectorcall(cast(self)->general, args, count, names);
+}
+
+// The entry of all others once a class or a mode may answer calls.
+PyObject* ask_and_enter(PyObject* self, PyObject* const* args, size_t count, PyObject* names) {
+  const size_t n = count & ~arguments_offset;
+  return is_answered(args, n, names) ? answer(self, args, n, names) : enter(self, args, count, names);
+}
+Vectorcall entry_of_all = enter;
+std::vector<DirectObject*> all;   // that live: functions of modules live as long as the process
 
 // f(*args, **keywords)
 PyObject* call(PyObject* self, PyObject* args, PyObject* keywords) {
-  if (!keywords || !PyDict_Size(keywords)) return PyObject_Call(cast(self)->general, args, nullptr);
   const auto n = static_cast<size_t>(PyTuple_Size(args));
   std::vector<PyObject*> given;
   for (size_t i = 0; i < n; i++) given.push_back(PyTuple_GetItem(args, static_cast<Py_ssize_t>(i)));
   nb::list names;
   PyObject *name, *value;
-  for (Py_ssize_t at = 0; PyDict_Next(keywords, &at, &name, &value);) {
+  for (Py_ssize_t at = 0; keywords && PyDict_Next(keywords, &at, &name, &value);) {
     names.append(nb::borrow(name));
     given.push_back(value);
   }
-  return enter(self, given.data(), n, nb::tuple(names).ptr());
+  return cast(self)->entry(self, given.data(), n, nb::len(names) ? nb::tuple(names).ptr() : nullptr);
 }
 
 // x.exp without a call: a bound method of Python.
@@ -85,7 +102,8 @@ PyObject* bind(PyObject* self, PyObject* instance, PyObject*) {
 
 // All attributes are those of nanobind's function, which is `__wrapped__`.
 PyObject* attribute(PyObject* self, PyObject* name) {
-  if (PyUnicode_CompareWithASCIIString(name, "__class__") == 0) return PyObject_GenericGetAttr(self, name);
+  for (const char* own : {"__class__", "__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__"})
+    if (PyUnicode_CompareWithASCIIString(name, own) == 0) return PyObject_GenericGetAttr(self, name);
   if (PyUnicode_CompareWithASCIIString(name, "__wrapped__") == 0) return Py_NewRef(cast(self)->general);
   return PyObject_GetAttr(cast(self)->general, name);
 }
@@ -94,17 +112,28 @@ PyObject* representation(PyObject* self) { return PyObject_Repr(cast(self)->gene
 
 void dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
+  std::erase(all, cast(self));
   Py_XDECREF(cast(self)->general);
   PyObject_Free(self);
   Py_DECREF(reinterpret_cast<PyObject*>(type));
 }
+
+// Copies are the function itself; pickles hold its name.
+PyObject* same(PyObject* self, PyObject*) { return Py_NewRef(self); }
+PyObject* reduce(PyObject* self, PyObject*) {
+  return guarded([=]() -> PyObject* {
+    if (cast(self)->entry != ask_and_call) return nb::object(nb::handle(self).attr("__name__")).release().ptr();
+    return nb::module_::import_("adjoint_core._compose").attr("reduced")(nb::borrow(cast(self)->general)).release().ptr();
+  });
+}
+PyMethodDef methods[] = {{"__copy__", same, METH_NOARGS, nullptr}, {"__deepcopy__", same, METH_O, nullptr}, {"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
 
 PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(DirectObject, entry), READONLY, nullptr}, {nullptr, 0, 0, 0, nullptr}};
 
 PyTypeObject* make_type(const char* name, unsigned long flags, PyType_Slot last) {
   PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(call)}, {Py_tp_getattro, reinterpret_cast<void*>(attribute)},
                          {Py_tp_repr, reinterpret_cast<void*>(representation)}, {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
-                         {Py_tp_members, members}, last, {0, nullptr}};
+                         {Py_tp_members, members}, {Py_tp_methods, methods}, last, {0, nullptr}};
   PyType_Spec spec{name, sizeof(DirectObject), 0, static_cast<unsigned int>(Py_TPFLAGS_DEFAULT | no_instantiation | has_vectorcall | flags), slots};
   PyObject* type = PyType_FromSpec(&spec);
   if (!type) throw nb::python_error();
@@ -120,17 +149,31 @@ void make_direct_types() {
   method_type = make_type("adjoint_core._core.DirectMethod", method_descriptor, {Py_tp_descr_get, reinterpret_cast<void*>(bind)});
 }
 
+nb::object make_asking(nb::object f) {
+  auto* d = reinterpret_cast<DirectObject*>(PyType_GenericAlloc(function_type, 0));
+  if (!d) throw nb::python_error();
+  d->entry = ask_and_call;
+  d->general = f.release().ptr();
+  return nb::steal(reinterpret_cast<PyObject*>(d));
+}
+
 void make_direct(nb::handle scope, const char* name, DirectCall call, const void* f) {
   if (!vectorcall) return;
   nb::object general = scope.attr(name);
   PyTypeObject* type = PyType_GetSlot(Py_TYPE(general.ptr()), Py_tp_descr_get) ? method_type : function_type;
   auto* d = reinterpret_cast<DirectObject*>(PyType_GenericAlloc(type, 0));
   if (!d) throw nb::python_error();
-  d->entry = enter;
+  d->entry = entry_of_all;
+  all.push_back(d);
   d->general = general.release().ptr();
   d->call = call;
   d->f = f;
   scope.attr(name) = nb::steal(reinterpret_cast<PyObject*>(d));
+}
+
+void ask_before_calls() {
+  entry_of_all = ask_and_enter;
+  for (DirectObject* d : all) d->entry = ask_and_enter;
 }
 
 void make_all_direct(nb::handle scope) {

@@ -13,6 +13,8 @@ namespace adjoint::python {
 using DirectCall = PyObject* (*)(const void* f, PyObject* const* args, size_t count);   // null without an error: not such a call
 
 void make_direct_types();
+nb::object make_asking(nb::object f);     // a function of Python that looks for __torch_function__ first
+void ask_before_calls();                  // from now on calls look for __torch_function__ first; see protocol.h
 void make_all_direct(nb::handle scope);   // every function takes `out`, and its errors name it
 // From now on `name` of `scope` tries `call` first. `f` lives as long as the process.
 void make_direct(nb::handle scope, const char* name, DirectCall call, const void* f);

@@ -6,6 +6,7 @@
 #include "convert.h"
 #include "direct.h"
 #include "out.h"
+#include "protocol.h"
 #include "reference.h"
 #include "site.h"
 #include "tensor_type.h"
@@ -90,6 +91,8 @@ NB_MODULE(_core, m) {
   for (auto bind : {bind_memory, bind_books, bind_buffer, bind_numpy, bind_dlpack, bind_create, bind_random, bind_elementwise, bind_gathering, bind_reduce, bind_view, bind_rearrange, bind_linalg, bind_factor, bind_fft, bind_nn, bind_sparse, bind_registry}) bind(m);
   bind_cuda(m);
   m.def("_put_out", &put_result, "name"_a, "result"_a, "out"_a, "What `out=` does with the result, or the tuple of results, of a function written in Python.");
+  bind_protocol(m, ask_before_calls);
+  m.def("_asking", make_asking, "f"_a, "The function, which objects among its arguments may answer.");
   make_all_direct(m);
   make_all_direct(tensor_scope());
   m.attr("_api") = nb::capsule(&table, api_capsule);

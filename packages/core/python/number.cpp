@@ -6,6 +6,7 @@
 
 #include "convert.h"
 #include "number_operand.h"
+#include "protocol.h"
 #include "reference.h"
 #include "tensor_type.h"
 
@@ -38,7 +39,7 @@ template <Name name> PyObject* binary(PyObject* a, PyObject* b) {
     if (Number::is(a)) return call(op, Borrowed<2>(Number(a).get(), impl_of(b)));
     if (is_tensor(a) && is_tensor(b)) return call(op, Borrowed<2>(impl_of(a), impl_of(b)));
     Tensor x[2];
-    if (!as_operand(a, x[0]) || !as_operand(b, x[1])) return not_implemented();
+    if (!as_operand(a, x[0]) || !as_operand(b, x[1])) return answer_operator(name.text, a, b);
     return call(op, x);
   });
 }
@@ -64,7 +65,7 @@ PyObject* positive(PyObject* a) { return Py_NewRef(a); }
 PyObject* matrix_multiply(PyObject* a, PyObject* b) {
   return guarded([=]() -> PyObject* {
     Tensor x, y;
-    if (!as_operand(a, x) || !as_operand(b, y)) return not_implemented();
+    if (!as_operand(a, x) || !as_operand(b, y)) return answer_operator("matmul", a, b);
     return wrap_tensor(matmul(x, y));
   });
 }

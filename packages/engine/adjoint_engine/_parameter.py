@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from adjoint_core import Tensor, empty
+from adjoint_core._tensor.subclasses import _disabled_torch_function_impl
 
 from . import _engine
 
@@ -18,6 +19,8 @@ class Parameter(Tensor):
         Parameter containing:
         tensor([1., 1.], requires_grad=True)
     """
+
+    __torch_function__ = _disabled_torch_function_impl
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         data = empty(0) if data is None else data

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import adjoint_core as core
 from adjoint_core import Tensor
+from adjoint_core._tensor.subclasses import _disabled_torch_function_impl
 from adjoint_engine import Parameter
 
 from .hooks import Calls
@@ -32,6 +33,7 @@ class Buffer(Tensor):
     """
 
     persistent: bool
+    __torch_function__ = _disabled_torch_function_impl
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Buffer:
         t = (

@@ -1,0 +1,85 @@
+// Who answers a call: found here, asked in Python (adjoint_core/_protocol.py).
+#include "protocol.h"
+
+#include "convert.h"
+#include "reference.h"
+#include "tensor_type.h"
+
+namespace adjoint::python {
+
+namespace {
+
+thread_local int off = 0;     // 1: subclasses do not answer, 2: nobody does
+thread_local int modes = 0;   // on this thread's stack
+PyObject* disabled = nullptr; // the __torch_function__ of classes that take no part
+
+bool plain(PyTypeObject* t) {
+  return t == api->tensor_type || t == &PyLong_Type || t == &PyFloat_Type || t == &PyBool_Type || t == &PyUnicode_Type || t == Py_TYPE(Py_None) || t == &PyDict_Type;
+}
+
+bool answers(PyObject* o) {
+  if (plain(Py_TYPE(o)) || PyType_Check(o)) return false;
+  Reference f(PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(o)), "__torch_function__"));
+  if (!f) PyErr_Clear();
+  return f && f.get() != disabled;
+}
+
+bool answers_or_holds(PyObject* o) {
+  const bool list = PyList_CheckExact(o);
+  if (!list && !PyTuple_CheckExact(o)) return answers(o);
+  const Py_ssize_t n = list ? PyList_Size(o) : PyTuple_Size(o);
+  for (Py_ssize_t i = 0; i < n; i++)
+    if (answers(list ? PyList_GetItem(o, i) : PyTuple_GetItem(o, i))) return true;
+  return false;
+}
+
+}  // namespace
+
+bool is_answered(PyObject* const* args, size_t count, PyObject* names) {
+  if (off == 2) return false;
+  if (modes) return true;
+  if (off) return false;
+  const size_t n = count + (names ? static_cast<size_t>(PyTuple_Size(names)) : 0);
+  for (size_t i = 0; i < n; i++)
+    if (answers_or_holds(args[i])) return true;
+  return false;
+}
+
+PyObject* answer(PyObject* f, PyObject* const* args, size_t count, PyObject* names) {
+  return guarded([&]() -> PyObject* {
+    nb::list given;
+    for (size_t i = 0; i < count; i++) given.append(nb::borrow(args[i]));
+    nb::dict keywords;
+    for (Py_ssize_t i = 0; names && i < PyTuple_Size(names); i++)
+      keywords[nb::borrow(PyTuple_GetItem(names, i))] = nb::borrow(args[count + static_cast<size_t>(i)]);
+    return nb::module_::import_("adjoint_core._protocol").attr("answer")(nb::borrow(f), nb::tuple(given), keywords).release().ptr();
+  });
+}
+
+PyObject* answer_operator(const char* method, PyObject* a, PyObject* b) {
+  PyObject* args[] = {a, b};
+  if (!is_answered(args, 2, nullptr)) return Py_NewRef(Py_NotImplemented);
+  Reference f(PyObject_GetAttrString(reinterpret_cast<PyObject*>(api->tensor_type), method));
+  PyObject* result = f ? answer(f.get(), args, 2, nullptr) : nullptr;
+  if (result || !PyErr_ExceptionMatches(PyExc_TypeError)) return result;
+  PyErr_Clear();   // nobody has an answer: the other operand's own operator may
+  return Py_NewRef(Py_NotImplemented);
+}
+
+void bind_protocol(nb::module_& m, void (*arm)()) {
+  m.def("_takes_no_part", [](nb::handle f) { disabled = Py_NewRef(f.ptr()); }, "f"_a, "Classes whose __torch_function__ it is are not asked.");
+  m.def("_arm_protocol", [arm] { arm(); }, "From now on functions look for __torch_function__ among their arguments before they run.");
+  m.def("_protocol_off", [] { return off; });
+  m.def("_set_protocol_off", [](int level) { return std::exchange(off, level); }, "level"_a, "1: subclasses do not answer, 2: nobody does; gives what was set.");
+  m.def("_set_modes", [](int count) { modes = count; }, "count"_a);
+  m.def("_is_answered", [](nb::tuple args) {
+    for (nb::handle o : args) {
+      PyObject* p = o.ptr();
+      if (is_answered(&p, 1, nullptr)) return true;
+    }
+    return false;
+  }, "args"_a, "Whether a mode, or one of the objects, answers a call.");
+  m.def("_answers", [](nb::handle o) { return answers(o.ptr()); }, "o"_a.none());
+}
+
+}  // namespace adjoint::python

@@ -1,0 +1,186 @@
+"""`__torch_function__`: who is asked about which call, and what results become. Without the protocol nothing is asked."""
+
+from __future__ import annotations
+
+import copy
+import operator
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import adjoint as ad
+
+asked: list[str] = []
+
+
+class Logged(ad.Tensor):
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        asked.append(func.__name__)
+        return super().__torch_function__(func, types, args, kwargs)
+
+
+class Quiet(ad.Tensor):
+    __torch_function__ = ad._C._disabled_torch_function_impl
+
+
+class Number:
+    """No tensor at all."""
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func in (ad.exp, ad.linalg.inv):
+            return func, args, kwargs
+        return NotImplemented if func is ad.sin else (func.__name__, types)
+
+
+class Log(ad.overrides.TorchFunctionMode):
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        asked.append(func.__name__)
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.fixture(autouse=True)
+def forget() -> Iterator[None]:
+    asked.clear()
+    yield
+    assert ad._C.DisableTorchFunction is ad.overrides.DisableTorchFunction
+
+
+def logged(*values: float, **options: Any) -> Any:
+    return ad.tensor(values, **options).as_subclass(Logged)
+
+
+OPERATORS = {
+    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "mod": "remainder", "pow": "pow", "matmul": "matmul", "eq": "__eq__", "ne": "ne",
+    "lt": "lt", "ge": "ge", "iadd": "add_", "isub": "sub_", "imul": "mul_", "floordiv": "__floordiv__",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_operators(name: str) -> None:
+    f, t = getattr(operator, name), ad.tensor([1.0, 2.0])
+    expected = f(t.clone(), t).tolist()
+    for a, b in [(logged(1.0, 2.0), t), (logged(1.0, 2.0), logged(1.0, 2.0))]:
+        asked.clear()
+        result = f(a, b)
+        assert type(result) is Logged and asked == [OPERATORS[name]] and ad.equal(ad.tensor(expected), result.as_subclass(ad.Tensor))
+    if not name.startswith("i"):
+        mirrored = {"lt": "gt", "ge": "le"}.get(name, OPERATORS[name])
+        asked.clear()
+        assert type(f(t, logged(1.0, 2.0))) is Logged and asked == [mirrored]
+
+
+def test_functions_methods_properties_and_indices() -> None:
+    x = logged(1.0, 2.0)
+    calls = {
+        "exp": lambda: x.exp(), "stack": lambda: ad.stack([ad.ones(2), x]), "relu": lambda: ad.nn.functional.relu(x), "T": lambda: x.T,
+        "__getitem__": lambda: x[0], "max": lambda: x.max(0).values, "split": lambda: x.split(1)[1], "detach": lambda: x.detach(),
+        "norm": lambda: ad.linalg.norm(x), "add": lambda: ad.add(input=ad.ones(2), other=x), "zeros_like": lambda: ad.zeros_like(x),
+        "diff": lambda: ad.diff(x), "unbind": lambda: list(x)[0], "clone": lambda: copy.copy(x.clone()), "data": lambda: x.data,
+    }  # fmt: skip
+    for name, call in calls.items():
+        asked.clear()
+        assert type(call()) is Logged, name
+        assert asked[0] == ("__get__" if name in ("T", "data") else name)
+    x[0] = 5
+    assert asked[-1] == "__setitem__" and repr(x) == "Logged([5., 2.])" and len(x) == 2 and float(x[0]) == 5
+    assert type(pickle.loads(pickle.dumps(x))) is Logged
+
+
+def test_gradients_tangents_and_lanes() -> None:
+    x = ad.tensor([1.0, 2.0], requires_grad=True)
+    y = (x.as_subclass(Logged) ** 2).sum()
+    assert type(y) is Logged and y.grad_fn is not None
+    y.backward()
+    assert x.grad.tolist() == [2, 4]
+    assert ad.func.jvp(lambda t: t.as_subclass(Logged).exp() * 1.0, (ad.zeros(2),), (ad.ones(2),))[1].tolist() == [1, 1]
+    assert ad.vmap(lambda t: (t.as_subclass(Logged) * 2).sum())(ad.ones(3, 2)).tolist() == [4, 4, 4]
+
+    class Double(ad.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, t: Any) -> Any:
+            return t * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 2
+
+    z = ad.ones(2, requires_grad=True)
+    Double.apply(z.as_subclass(Logged)).sum().backward()
+    assert z.grad.tolist() == [2, 2]
+
+
+def test_objects_that_are_no_tensors() -> None:
+    n, t = Number(1.0), ad.ones(2)
+    assert ad.exp(n) == (ad.exp, (n,), {}) and ad.linalg.inv(n) == (ad.linalg.inv, (n,), {})
+    for call in (lambda: ad.cat([t, n]), lambda: ad.nn.functional.mse_loss(t, n), lambda: t.add(n), lambda: t + n, lambda: t @ n,
+                 lambda: ad.mul(t, other=n), lambda: t == n):  # fmt: skip
+        assert call()[1] == (Number,)
+    with pytest.raises(TypeError, match="no implementation found for 'sin'.*Number"):
+        ad.sin(n)
+
+
+def test_subclasses_are_asked_first() -> None:
+    class Deeper(Logged):
+        pass
+
+    assert type(logged(1.0) + ad.ones(1).as_subclass(Deeper)) is Deeper
+    x, y = logged(1.0), ad.ones(1).as_subclass(Deeper)
+    assert ad.overrides._get_overloaded_args([x, y, 3]) == [y, x] or ad.overrides._get_overloaded_args([x, y, 3])[0] is y
+
+
+def test_who_is_not_asked() -> None:
+    x = logged(1.0)
+    with ad.overrides.DisableTorchFunctionSubclass():
+        assert type(x + 1) is ad.Tensor and not asked and not ad.overrides.has_torch_function((x,))
+        with Log():
+            ad.ones(1)
+        assert asked == ["ones"]
+    with Log(), ad._C.DisableTorchFunction():
+        ad.ones(1)
+    assert asked == ["ones"] and ad.overrides.has_torch_function_unary(x)
+    assert type(ad.ones(1).as_subclass(Quiet) + 1) is ad.Tensor
+    p = ad.nn.Parameter(ad.ones(1))
+    assert type(p * 2) is ad.Tensor and not ad.overrides.has_torch_function_variadic(p, ad.ones(1), 2)
+
+
+def test_modes_see_every_call_and_leave_nothing_behind() -> None:
+    with Log():
+        x = ad.ones(2) * 2
+        with Log():
+            y = x.sum() - 1
+        assert y.shape == ()
+    assert asked == ["ones", "mul", "sum", "sum", "sub", "sub", "__get__"]
+    asked.clear()
+    assert (ad.ones(2) + 1).shape == (2,) and not asked
+    assert type(ad.Tensor.__dict__["__add__"]).__name__ == "wrapper_descriptor"
+    with pytest.raises(NotImplementedError), ad.overrides.TorchFunctionMode():
+        ad.ones(1)
+    assert ad.overrides._get_current_function_mode_stack() == []
+
+
+def test_functions_of_libraries() -> None:
+    def scaled(x: Any, factor: float = 2.0) -> Any:
+        if ad.overrides.has_torch_function((x,)):
+            return ad.overrides.handle_torch_function(scaled, (x,), x, factor=factor)
+        return x * factor
+
+    assert scaled(Number(1.0)) == ("scaled", (Number,)) and type(scaled(logged(1.0))) is Logged
+    wrapped = ad.overrides.wrap_torch_function(lambda x: (x,))(lambda x: x)
+    assert wrapped(Number(1.0))[1] == (Number,) and wrapped(3) == 3
+    assert ad.overrides.is_tensor_like(Number(1.0)) and not ad.overrides.is_tensor_like(1.0)
+    overridable = ad.overrides.get_overridable_functions()
+    assert ad.exp in overridable[ad] and ad.Tensor.exp in overridable[ad.Tensor] and ad.ones not in overridable[ad]
+    assert ad.overrides.resolve_name(ad.Tensor.exp) == "adjoint.Tensor.exp" and ad.overrides.resolve_name(ad.exp) == "adjoint.exp"
+    assert ad.overrides.is_tensor_method_or_property(ad.Tensor.exp) and not ad.overrides.is_tensor_method_or_property(ad.exp)
+
+
+@pytest.mark.parametrize("f", [ad.exp, ad.nn.functional.gelu, ad.linalg.inv, ad.special.erf], ids=lambda f: f.__name__)
+def test_functions_can_be_copied_and_pickled(f: Any) -> None:
+    assert copy.deepcopy(f) is f and copy.copy(f) is f and pickle.loads(pickle.dumps(f)) is f
