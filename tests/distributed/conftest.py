@@ -22,7 +22,8 @@ def start() -> Start:
     """Runs a program on some ranks: ``start("collectives.py", 3, ...)``. One that does not end in time fails the test."""
 
     def run(program: str, ranks: int, *arguments: str, seconds: float = 120, **environment: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "adjoint.distributed.run", "-n", str(ranks), str(PROGRAMS / program), *arguments]
+        what = [str(PROGRAMS / program)] if program.endswith(".py") else ["-m", program]
+        command = [sys.executable, "-m", "adjoint.distributed.run", "-n", str(ranks), *what, *arguments]
         outside = {k: v for k, v in os.environ.items() if not k.startswith("ADJOINT_DISTRIBUTED")}
         process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**outside, **ROOT, **environment}, start_new_session=True

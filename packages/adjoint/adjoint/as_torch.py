@@ -71,9 +71,16 @@ def _home(kind: type, found_in: str) -> str:
     if own.startswith("adjoint_core.") and vars(adjoint).get(kind.__name__) is kind:
         return "torch"
     same = "adjoint." + own.partition(".")[2]
-    if "._" not in same and "." in own and (same in sys.modules or importlib.util.find_spec(same)):
+    if "._" not in same and "." in own and _exists(same):
         return _torch_name(same)
     return _torch_name(found_in)
+
+
+def _exists(name: str) -> bool:
+    try:
+        return name in sys.modules or importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # a package above it
+        return False
 
 
 def _rename(values: dict[str, Any], found_in: str) -> None:

@@ -1,0 +1,3 @@
+"""Communication hooks of data parallel."""
+
+from . import default_hooks as default_hooks

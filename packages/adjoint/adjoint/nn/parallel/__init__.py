@@ -1,0 +1,3 @@
+"""Modules that train in several processes."""
+
+from .distributed import DistributedDataParallel as DistributedDataParallel

@@ -1,0 +1,3 @@
+"""DistributedDataParallel."""
+
+from adjoint_functional.nn.parallel.distributed import DistributedDataParallel as DistributedDataParallel
