@@ -108,3 +108,9 @@ def test_no_world() -> None:
     outside = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI", "PMI"))}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=outside, check=False, timeout=60)
     assert "ValueError: Default process group has not been initialized" in done.stderr, done.stderr
+
+
+def test_forked_processes_are_no_ranks(start: Start) -> None:
+    done = start("forks.py", 2, seconds=SECONDS)
+    assert done.stdout.count("is well") == 2, done.stdout + done.stderr
+    assert "all_reduce: rank 1 died without a word" in done.stderr, done.stderr

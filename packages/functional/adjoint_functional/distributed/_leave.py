@@ -18,6 +18,8 @@ def install(watch: Watch) -> None:
     before = sys.excepthook
 
     def raised(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if os.getpid() != watch.process:
+            return before(kind, error, trace)
         print(f"[rank {watch.rank} of {watch.size}]", file=sys.stderr)
         before(kind, error, trace)
         _flush()
@@ -33,7 +35,7 @@ def install(watch: Watch) -> None:
 
 def _told_to_end(watch: Watch, number: int) -> Any:
     """mpiexec ends all ranks when one dies (MPICH's may only tell them, by SIGUSR1): wait a moment for word of which, and raise that."""
-    if watch.wait_failed(0.5):
+    if os.getpid() == watch.process and watch.wait_failed(0.5):
         raise watch.error("terminated")
     if number == signal.SIGTERM:
         signal.signal(number, signal.SIG_DFL)
@@ -42,7 +44,7 @@ def _told_to_end(watch: Watch, number: int) -> Any:
 
 def _finish(watch: Watch) -> None:
     """At the end of the program. After a failure MPI cannot be finalised, which would wait for the dead: the process just ends."""
-    if watch.failed is None and watch.leave():
+    if os.getpid() != watch.process or (watch.failed is None and watch.leave()):
         return
     assert watch.failed is not None
     if threading.current_thread() is threading.main_thread():

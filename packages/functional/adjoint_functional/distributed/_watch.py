@@ -43,8 +43,10 @@ class Watch:
         self.inside: dict[int, Callable[[], None]] = {}  # what guards threads that are in MPI, where nothing can be raised
         self._doomed: dict[int, tuple[Callable[[], None], float]] = {}  # those whose call is in vain, and since when
         self.listens = size > 1 and os.environ.get("ADJOINT_DISTRIBUTED_WATCH") != "0"
+        self.process = os.getpid()
         if self.listens:
             self._connect(share)
+            os.register_at_fork(after_in_child=self._forked)
 
     # ---- asking
 
@@ -124,6 +126,12 @@ class Watch:
             self._news.wait_for(lambda: self._may_exit, GRACE)
 
     # ---- connections
+
+    def _forked(self) -> None:
+        """A forked process, a worker of a DataLoader, is no rank: it must not speak for one, nor keep its connections open."""
+        self.listens = False
+        for link in self._links.values():
+            link.close()
 
     def _connect(self, share: Callable[[Any], Any]) -> None:
         listener = socket.create_server(("", 0), backlog=self.size) if self.rank == 0 else None
