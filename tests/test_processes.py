@@ -250,3 +250,14 @@ def test_a_file_that_is_too_short_is_refused():
     descriptor = os.memfd_create("short") if hasattr(os, "memfd_create") else os.open(__file__, os.O_RDWR)
     with pytest.raises(RuntimeError, match="share_memory: expected a file of at least"):
         _core._map_shared(descriptor, 1 << 30)
+
+
+def test_modules_have_the_names_of_pytorch():
+    import adjoint.multiprocessing.spawn
+    from adjoint.multiprocessing.queue import Queue, SimpleQueue
+    from adjoint.multiprocessing.reductions import reduce_tensor
+    from adjoint.multiprocessing.spawn import ProcessContext, ProcessRaisedException
+
+    assert adjoint.multiprocessing.spawn is mp.spawn and callable(mp.spawn) and ProcessRaisedException is mp.ProcessRaisedException
+    assert isinstance(mp.Queue(), Queue) and isinstance(mp.SimpleQueue(), SimpleQueue) and ProcessContext is mp.SpawnContext
+    assert reduce_tensor(ad.ones(1).share_memory_())[0].__name__ == "rebuild_tensor"

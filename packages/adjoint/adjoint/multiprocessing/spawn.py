@@ -1,0 +1,3 @@
+"""One function in several processes, whose errors are raised where they are joined."""
+
+from adjoint_functional.multiprocessing.spawning import *  # noqa: F403
