@@ -21,7 +21,7 @@ def _tuple(given: Sizes, n: int) -> tuple[int, ...]:
     return (given,) * n if isinstance(given, int) else tuple(given)
 
 
-class _Conv(Module):
+class _ConvNd(Module):
     """What all have in common."""
 
     _n: int
@@ -46,6 +46,9 @@ class _Conv(Module):
         self.kernel_size, self.stride, self.dilation = _tuple(kernel_size, n), _tuple(stride, n), _tuple(dilation, n)
         self.padding = padding if isinstance(padding, str) else _tuple(padding, n)
         self.groups, self.padding_mode = groups, padding_mode
+        self.transposed = self._transposed
+        if not self.transposed:
+            self.output_padding = (0,) * n
         first, second = channels if self._transposed else channels[::-1]
         self.weight = parameter(first, second // groups, *self.kernel_size, device=device, dtype=dtype)
         self.register_parameter("bias", parameter(channels[1], device=device, dtype=dtype) if bias else None)
@@ -66,7 +69,7 @@ class _Conv(Module):
         return text if self.padding_mode == "zeros" else f"{text}, padding_mode={self.padding_mode}"
 
 
-class _Forward(_Conv):
+class _Forward(_ConvNd):
     def __init__(
         self,
         in_channels: int,
@@ -104,7 +107,7 @@ class _Forward(_Conv):
         return [p for p in reversed(self.padding) for _ in (0, 1)]
 
 
-class _Transposed(_Conv):
+class _ConvTransposeNd(_ConvNd):
     _transposed = True
 
     def __init__(
@@ -185,7 +188,7 @@ class Conv3d(_Forward):
     _n = 3
 
 
-class ConvTranspose1d(_Transposed):
+class ConvTranspose1d(_ConvTransposeNd):
     """The transpose of a convolution over one dimension; ``weight`` is (in, out / groups, kernel).
 
     Example::
@@ -197,7 +200,7 @@ class ConvTranspose1d(_Transposed):
     _n = 1
 
 
-class ConvTranspose2d(_Transposed):
+class ConvTranspose2d(_ConvTransposeNd):
     """The transpose of a convolution over two dimensions.
 
     Example::
@@ -209,7 +212,7 @@ class ConvTranspose2d(_Transposed):
     _n = 2
 
 
-class ConvTranspose3d(_Transposed):
+class ConvTranspose3d(_ConvTransposeNd):
     """The transpose of a convolution over three dimensions.
 
     Example::

@@ -258,8 +258,9 @@ class Module(Calls, State):
         """Sets ``training``, which dropout and batch norm look at, here and below."""
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
-        for module in self.modules():
-            module.training = mode
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
         return self
 
     def eval(self: M) -> M:
@@ -288,13 +289,15 @@ class Module(Calls, State):
                 t.grad.share_memory_()
         return self
 
-    def _apply(self: M, fn: Callable[[Tensor], Tensor]) -> M:
-        for p in self.parameters():
+    def _apply(self: M, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> M:
+        """What `to` and its kin call, on every module: a subclass that keeps tensors of its own overrides it."""
+        for module in self.children() if recurse else ():
+            module._apply(fn)
+        for p in self.parameters(recurse=False):
             grad, p.grad = p.grad, None
             p.data = fn(p.data)
             p.grad = None if grad is None else fn(grad.data)
-        for module in self.modules():
-            module._buffers.update({name: fn(b) for name, b in module._buffers.items() if b is not None})
+        self._buffers.update({name: fn(b) for name, b in self._buffers.items() if b is not None})
         return self
 
     def to(self: M, *args: Any, **kwargs: Any) -> M:

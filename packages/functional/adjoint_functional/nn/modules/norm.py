@@ -38,7 +38,7 @@ class _Norm(Module):
             init.zeros_(self.bias)
 
 
-class _Channels(_Norm):
+class _NormBase(_Norm):
     """Over all but the channels, perhaps with running statistics."""
 
     _dims: tuple[int, ...]
@@ -87,7 +87,7 @@ class _Channels(_Norm):
         return f"{text}, bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
 
 
-class _BatchNorm(_Channels):
+class _BatchNorm(_NormBase):
     def __init__(
         self,
         num_features: int,
@@ -153,7 +153,7 @@ class BatchNorm3d(_BatchNorm):
     _dims = (5,)
 
 
-class _InstanceNorm(_Channels):
+class _InstanceNorm(_NormBase):
     def __init__(
         self,
         num_features: int,
