@@ -1,7 +1,6 @@
 """More than one process: collectives over MPI, data parallel, sharded optimizers."""
 
 import importlib as _importlib
-import sys as _sys
 
 from adjoint_functional.distributed import *  # noqa: F403
 
