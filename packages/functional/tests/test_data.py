@@ -328,3 +328,13 @@ def test_options_that_do_not_fit(options, text):
             D.DataLoader(Stream(1), **options)
     with pytest.raises(ValueError, match="should not be set after"):
         D.DataLoader([1]).batch_size = 3
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_large_batches_come_as_memory_that_both_see(large):
+    data = D.TensorDataset(ad.arange(4 * (100_000 if large else 10)).view(4, -1))
+    batches = [x for (x,) in D.DataLoader(data, 2, num_workers=2)]
+    assert all(x.is_shared() == large for x in batches)
+    assert ad.equal(ad.cat(batches), data.tensors[0])  # the workers have ended
+    batches[0].fill_(0)
+    assert data.tensors[0].any()

@@ -15,12 +15,15 @@ from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 import adjoint_core as core
+from adjoint_engine import Parameter
 
+from ..multiprocessing.reductions import reduce_tensor
 from .dataset import IterableDataset
 from .fetch import Caught, Fetcher
 
 __all__ = ["WorkerInfo", "get_worker_info"]
 
+SMALL = 1 << 18  # bytes of a tensor
 SECONDS_TO_NOTICE = 2.0  # how long a worker may outlive a parent that was killed
 
 
@@ -102,11 +105,16 @@ def _send(pipe: connection.Connection, answers: queue.SimpleQueue[Any]) -> None:
             os._exit(0)
 
 
+def _reduced(x: Any) -> Any:
+    """Large tensors go as handles of memory that the parent maps; small ones are sooner copied."""
+    return reduce_tensor(x) if x.nbytes >= SMALL else x.__reduce_ex__(5)
+
+
 def _pickled(number: int, answer: Any, where: str) -> Any:
     try:
-        return ForkingPickler.dumps((number, answer))
+        return ForkingPickler.dumps((number, answer), 5)
     except Exception:
-        return ForkingPickler.dumps((number, Caught(where)))
+        return ForkingPickler.dumps((number, Caught(where)), 5)
 
 
 def run(job: Job, pipe: connection.Connection) -> None:
@@ -114,6 +122,8 @@ def run(job: Job, pipe: connection.Connection) -> None:
     global _info
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl-C goes to all: the parent says what becomes of its workers
     core.set_num_threads(1)
+    for kind in (core.Tensor, Parameter):
+        ForkingPickler.register(kind, _reduced)
     tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
     answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(pipe, tasks, os.getppid()), daemon=True).start()
