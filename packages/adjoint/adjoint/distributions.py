@@ -7,7 +7,6 @@ from adjoint_functional.distributions import *  # noqa: F403
 from adjoint_functional.distributions import constraint_registry as constraint_registry
 from adjoint_functional.distributions import constraints as constraints
 from adjoint_functional.distributions import kl as kl
-from adjoint_functional.distributions import transforms as transforms
 from adjoint_functional.distributions import utils as utils
 
 # Each file here, and the modules of PyTorch whose classes it has.
@@ -16,6 +15,7 @@ _HOMES = {
     "composed": "independent mixture_same_family transformed_distribution",
     "constraint_registry": "constraint_registry",
     "constraints": "constraints",
+    "every_transform": "transforms",
     "discrete": "bernoulli binomial continuous_bernoulli geometric negative_binomial poisson",
     "distribution": "distribution exp_family",
     "interval": "beta gumbel kumaraswamy uniform von_mises",
@@ -27,7 +27,6 @@ _HOMES = {
     "real_line": "cauchy laplace normal studentT",
     "relaxed": "relaxed_bernoulli relaxed_categorical",
     "simplex": "dirichlet",
-    "transforms": "transforms",
     "utils": "utils",
 }
 for _file, _names in _HOMES.items():

@@ -1,8 +1,8 @@
 """Probability distributions, transforms and constraints: the namespace ``distributions``."""
 
 from . import constraints as constraints
+from . import every_transform as transforms  # noqa: F401
 from . import kl_table as kl_table
-from . import transforms as transforms
 from .categorical import Categorical as Categorical
 from .categorical import Multinomial as Multinomial
 from .categorical import OneHotCategorical as OneHotCategorical

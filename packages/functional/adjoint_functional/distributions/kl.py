@@ -11,7 +11,7 @@ from adjoint_engine import grad as gradient
 
 from .composed import Independent, TransformedDistribution
 from .distribution import Distribution, ExponentialFamily
-from .utils import sum_rightmost
+from .utils import _sum_rightmost
 
 __all__ = ["kl_divergence", "register_kl"]
 
@@ -74,7 +74,7 @@ def _families(p: Any, q: Any) -> Tensor:
     gradients = gradient([normalizer.sum()], params, create_graph=True)
     result = q._log_normalizer(*q._natural_params) - normalizer
     for mine, other, g in zip(params, q._natural_params, gradients):
-        result = result - sum_rightmost((other - mine) * g, len(q.event_shape))
+        result = result - _sum_rightmost((other - mine) * g, len(q.event_shape))
     return result
 
 
@@ -89,4 +89,4 @@ def _images(p: Any, q: Any) -> Tensor:
 def _independents(p: Independent, q: Independent) -> Tensor:
     if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
         raise NotImplementedError(f"kl_divergence: reinterpreted_batch_ndims differ: {p.reinterpreted_batch_ndims} and {q.reinterpreted_batch_ndims}")
-    return sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
+    return _sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)

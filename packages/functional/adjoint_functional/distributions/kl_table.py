@@ -16,7 +16,7 @@ from .discrete import Bernoulli, Binomial, ContinuousBernoulli, Geometric, Poiss
 from .images import HalfNormal, Pareto
 from .interval import Beta, Gumbel, Uniform
 from .kl import kl_divergence, register_kl
-from .multivariate import LowRankMultivariateNormal, MultivariateNormal, batch_mahalanobis
+from .multivariate import LowRankMultivariateNormal, MultivariateNormal, _batch_mahalanobis
 from .positive import Exponential, Gamma
 from .real_line import Cauchy, Laplace, Normal
 from .simplex import Dirichlet
@@ -129,7 +129,7 @@ def _multivariate(p: Any, q: Any) -> Tensor:
     log_dets = other.diagonal(dim1=-2, dim2=-1).log().sum(-1) - mine.diagonal(dim1=-2, dim2=-1).log().sum(-1)
     shape = core.broadcast_shapes(mine.shape, other.shape)
     trace = core.linalg.solve_triangular(other.expand(shape), mine.expand(shape), upper=False).pow(2).sum((-2, -1))
-    return log_dets + 0.5 * (trace + batch_mahalanobis(other, q.loc - p.loc) - p.event_shape[0])
+    return log_dets + 0.5 * (trace + _batch_mahalanobis(other, q.loc - p.loc) - p.event_shape[0])
 
 
 @register_kl(Pareto, Pareto)

@@ -13,9 +13,9 @@ from ..composed import cholesky_inverse, cholesky_solve, mvlgamma
 from . import constraints
 from .distribution import Distribution, ExponentialFamily, Parametric
 from .interval import Beta
-from .multivariate import precision_to_scale_tril
+from .multivariate import _precision_to_scale_tril
 from .sampling import _standard_gamma
-from .utils import broadcast_all, lazy_property, standard_normal
+from .utils import _standard_normal, broadcast_all, lazy_property
 
 __all__ = ["LKJCholesky", "Wishart"]
 
@@ -67,7 +67,7 @@ class Wishart(ExponentialFamily):
         elif covariance_matrix is not None:
             self._unbroadcasted_scale_tril = core.linalg.cholesky(covariance_matrix)
         else:
-            self._unbroadcasted_scale_tril = precision_to_scale_tril(matrix)
+            self._unbroadcasted_scale_tril = _precision_to_scale_tril(matrix)
         super().__init__(batch_shape, event_shape, validate_args=validate_args)
 
     @property
@@ -136,7 +136,7 @@ class Wishart(ExponentialFamily):
         shape, p = tuple(sample_shape) + tuple(self._batch_shape), self._event_shape[-1]
         freedom = (self.df.unsqueeze(-1) - core.arange(p, dtype=self.df.dtype, device=self.df.device)).expand(shape + (p,))
         chi = (2 * _standard_gamma(freedom / 2)).clamp(min=core.finfo(self.df.dtype).tiny).sqrt()
-        factor = core.diag_embed(chi) + standard_normal(shape + (p, p), self.df).tril(-1)
+        factor = core.diag_embed(chi) + _standard_normal(shape + (p, p), self.df).tril(-1)
         root = self._unbroadcasted_scale_tril @ factor
         return root @ root.mT
 
@@ -205,7 +205,7 @@ class LKJCholesky(Parametric):
         """The onion method: each row is a direction, and a length below one that leaves the rest to the diagonal."""
         with no_grad():
             y = self._beta.sample(sample_shape).unsqueeze(-1)
-            u = standard_normal(self._extended_shape(sample_shape), self.concentration).tril(-1)
+            u = _standard_normal(self._extended_shape(sample_shape), self.concentration).tril(-1)
             direction = u / u.norm(dim=-1, keepdim=True)
             direction[..., 0, :].fill_(0.0)
             w = core.sqrt(y) * direction

@@ -11,7 +11,7 @@ from adjoint_core import Size, Tensor
 
 from . import constraints
 from .transforms import Transform
-from .utils import sum_rightmost
+from .utils import _sum_rightmost
 
 __all__ = ["AffineTransform", "CatTransform", "CumulativeDistributionTransform", "ReshapeTransform", "StackTransform"]
 
@@ -61,7 +61,7 @@ class AffineTransform(Transform):
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         scale = self.scale if isinstance(self.scale, Tensor) else core.tensor(float(self.scale), dtype=x.dtype, device=x.device)
-        return sum_rightmost(scale.abs().log().expand(core.broadcast_shapes(tuple(x.shape), tuple(scale.shape))), self.event_dim)
+        return _sum_rightmost(scale.abs().log().expand(core.broadcast_shapes(tuple(x.shape), tuple(scale.shape))), self.event_dim)
 
     def forward_shape(self, shape: Any) -> Any:
         return core.broadcast_shapes(shape, tuple(getattr(self.loc, "shape", ())), tuple(getattr(self.scale, "shape", ())))
@@ -220,7 +220,7 @@ class CatTransform(_Parts):
         found = []
         for t, a, b in zip(self.transforms, self._split(x), self._split(y)):
             one = t.log_abs_det_jacobian(a, b)
-            found.append(sum_rightmost(one, self.event_dim - t.event_dim) if t.event_dim < self.event_dim else one)
+            found.append(_sum_rightmost(one, self.event_dim - t.event_dim) if t.event_dim < self.event_dim else one)
         dim = self.dim - x.dim() if self.dim >= 0 else self.dim
         dim += self.event_dim
         return core.cat(found, dim) if dim < 0 else sum(found[1:], found[0])

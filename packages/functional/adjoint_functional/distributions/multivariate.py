@@ -14,23 +14,23 @@ from .distribution import Distribution
 from .images import _Image
 from .matrix_transforms import StickBreakingTransform
 from .real_line import Normal
-from .utils import lazy_property, standard_normal
+from .utils import _standard_normal, lazy_property
 
 __all__ = ["LogisticNormal", "LowRankMultivariateNormal", "MultivariateNormal"]
 
 
-def batch_mahalanobis(factor: Tensor, x: Tensor) -> Tensor:
+def _batch_mahalanobis(factor: Tensor, x: Tensor) -> Tensor:
     """``x^T (L L^T)^-1 x`` of vectors ``(..., n)`` and lower triangular factors ``(..., n, n)``; the batches broadcast."""
     solved = core.linalg.solve_triangular(factor, x.unsqueeze(-1), upper=False)
     return solved.squeeze(-1).pow(2).sum(-1)
 
 
-def batch_mv(matrix: Tensor, x: Tensor) -> Tensor:
+def _batch_mv(matrix: Tensor, x: Tensor) -> Tensor:
     """Matrices times vectors."""
     return (matrix @ x.unsqueeze(-1)).squeeze(-1)
 
 
-def precision_to_scale_tril(precision: Tensor) -> Tensor:
+def _precision_to_scale_tril(precision: Tensor) -> Tensor:
     """The Cholesky factor of the inverse: of the matrix read backwards, whose factor is inverted and read backwards."""
     factor = core.linalg.cholesky(core.flip(precision, (-2, -1)))
     upper = core.transpose(core.flip(factor, (-2, -1)), -2, -1)
@@ -105,7 +105,7 @@ class MultivariateNormal(_Gaussian):
         elif covariance_matrix is not None:
             self._unbroadcasted_scale_tril = core.linalg.cholesky(covariance_matrix)
         else:
-            self._unbroadcasted_scale_tril = precision_to_scale_tril(matrix)
+            self._unbroadcasted_scale_tril = _precision_to_scale_tril(matrix)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The same distribution for a larger batch."""
@@ -146,7 +146,7 @@ class MultivariateNormal(_Gaussian):
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
         """Samples with derivatives in the parameters."""
-        return self.loc + batch_mv(self._unbroadcasted_scale_tril, standard_normal(self._extended_shape(sample_shape), self.loc))
+        return self.loc + _batch_mv(self._unbroadcasted_scale_tril, _standard_normal(self._extended_shape(sample_shape), self.loc))
 
     def _half_log_det(self) -> Tensor:
         return self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
@@ -155,7 +155,7 @@ class MultivariateNormal(_Gaussian):
         """The logarithm of the density."""
         if self._validate_args:
             self._validate_sample(value)
-        distance = batch_mahalanobis(self._unbroadcasted_scale_tril, value - self.loc)
+        distance = _batch_mahalanobis(self._unbroadcasted_scale_tril, value - self.loc)
         return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + distance) - self._half_log_det()
 
     def entropy(self) -> Tensor:
@@ -257,9 +257,9 @@ class LowRankMultivariateNormal(_Gaussian):
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
         """Samples with derivatives in the parameters."""
         shape = self._extended_shape(sample_shape)
-        narrow = standard_normal(tuple(shape[:-1]) + tuple(self.cov_factor.shape[-1:]), self.loc)
-        wide = self._unbroadcasted_cov_diag.sqrt() * standard_normal(shape, self.loc)
-        return self.loc + batch_mv(self._unbroadcasted_cov_factor, narrow) + wide
+        narrow = _standard_normal(tuple(shape[:-1]) + tuple(self.cov_factor.shape[-1:]), self.loc)
+        wide = self._unbroadcasted_cov_diag.sqrt() * _standard_normal(shape, self.loc)
+        return self.loc + _batch_mv(self._unbroadcasted_cov_factor, narrow) + wide
 
     def _log_det(self) -> Tensor:
         return 2 * self._capacitance_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1) + self._unbroadcasted_cov_diag.log().sum(-1)
@@ -269,8 +269,8 @@ class LowRankMultivariateNormal(_Gaussian):
         if self._validate_args:
             self._validate_sample(value)
         x, d = value - self.loc, self._unbroadcasted_cov_diag
-        inner = batch_mv(self._unbroadcasted_cov_factor.mT / d.unsqueeze(-2), x)
-        distance = (x.pow(2) / d).sum(-1) - batch_mahalanobis(self._capacitance_tril, inner)
+        inner = _batch_mv(self._unbroadcasted_cov_factor.mT / d.unsqueeze(-2), x)
+        distance = (x.pow(2) / d).sum(-1) - _batch_mahalanobis(self._capacitance_tril, inner)
         return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + self._log_det() + distance)
 
     def entropy(self) -> Tensor:

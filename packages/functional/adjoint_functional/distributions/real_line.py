@@ -12,7 +12,7 @@ from adjoint_engine import no_grad
 from . import constraints
 from .distribution import ExponentialFamily, Parametric, batch_of
 from .sampling import _standard_gamma
-from .utils import broadcast_all, standard_normal, uniform
+from .utils import _standard_normal, broadcast_all, uniform
 
 __all__ = ["Cauchy", "Laplace", "Normal", "StudentT"]
 
@@ -77,7 +77,7 @@ class Normal(_LocationScale, ExponentialFamily):
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
         """Samples with derivatives in the parameters."""
-        return self.loc + standard_normal(self._extended_shape(sample_shape), self.loc) * self.scale
+        return self.loc + _standard_normal(self._extended_shape(sample_shape), self.loc) * self.scale
 
     def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the density."""
@@ -224,7 +224,7 @@ class StudentT(Parametric):
         """Samples with derivatives in the parameters."""
         shape = self._extended_shape(sample_shape)
         squares = 2 * _standard_gamma((self.df / 2).expand(shape))
-        y = standard_normal(shape, self.df) * core.rsqrt(squares / self.df)
+        y = _standard_normal(shape, self.df) * core.rsqrt(squares / self.df)
         return self.loc + self.scale * y
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from adjoint_core import Tensor
 
 from ..nn import functional as F
 from . import constraints
-from .utils import broadcast_all, sum_rightmost
+from .utils import _sum_rightmost, broadcast_all
 
 __all__ = [
     "AbsTransform", "ComposeTransform", "ExpTransform", "IndependentTransform", "PowerTransform",
@@ -265,7 +265,7 @@ class ComposeTransform(Transform):
         total: Any = 0
         event_dim = self.domain.event_dim
         for part, a, b in zip(self.parts, values, values[1:]):
-            total = total + sum_rightmost(part.log_abs_det_jacobian(a, b), event_dim - part.domain.event_dim)
+            total = total + _sum_rightmost(part.log_abs_det_jacobian(a, b), event_dim - part.domain.event_dim)
             event_dim += part.codomain.event_dim - part.domain.event_dim
         return total
 
@@ -323,7 +323,7 @@ class IndependentTransform(Transform):
         return self.base_transform.inv(y)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        return sum_rightmost(self.base_transform.log_abs_det_jacobian(x, y), self.reinterpreted_batch_ndims)
+        return _sum_rightmost(self.base_transform.log_abs_det_jacobian(x, y), self.reinterpreted_batch_ndims)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.base_transform!r}, {self.reinterpreted_batch_ndims})"

@@ -39,7 +39,7 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
     return tuple(core.broadcast_tensors(*(core.tensor(v, dtype=dtype, device=device) if isinstance(v, Number) else v for v in values)))
 
 
-def standard_normal(shape: Any, like: Tensor) -> Tensor:
+def _standard_normal(shape: Any, like: Tensor) -> Tensor:
     """Independent standard normal numbers, of the type and on the device of a tensor."""
     return core.randn(shape, dtype=like.dtype, device=like.device)
 
@@ -50,7 +50,7 @@ def uniform(shape: Any, like: Tensor) -> Tensor:
     return core.rand(shape, dtype=like.dtype, device=like.device).clamp(min=info.tiny, max=1 - info.eps / 2)
 
 
-def sum_rightmost(value: Tensor, dims: int) -> Tensor:
+def _sum_rightmost(value: Tensor, dims: int) -> Tensor:
     """The sum over the last ``dims`` dimensions."""
     return value if dims == 0 else value.reshape(value.shape[: value.dim() - dims] + (-1,)).sum(-1)
 

@@ -1,0 +1,50 @@
+"""Where programs written for PyTorch look for what the rooms have."""
+
+import subprocess
+import sys
+
+PROGRAM = """
+import adjoint.as_torch
+import torch.distributions as dist
+from torch.distributions import constraints, biject_to, transform_to
+from torch.distributions.utils import broadcast_all, lazy_property
+from torch.distributions.normal import Normal
+from torch.distributions.multivariate_normal import _batch_mahalanobis, _batch_mv, _precision_to_scale_tril
+from torch.distributions.transforms import Transform, AffineTransform, StickBreakingTransform, CorrCholeskyTransform, ReshapeTransform
+from torch.distributions.constraints import Constraint, _GreaterThan, _Interval
+from torch.distributions.utils import _standard_normal, _sum_rightmost, probs_to_logits, clamp_probs
+from torch.distributions.transforms import _InverseTransform
+from torch.distributions.constraint_registry import ConstraintRegistry
+from torch.distributions.relaxed_bernoulli import LogitRelaxedBernoulli
+from torch.distributions.relaxed_categorical import ExpRelaxedCategorical
+from torch.distributions import Distribution, ExponentialFamily
+from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split, Sampler
+from torch.utils.data.dataloader import default_collate
+from torch.utils.data.dataset import Subset
+from torch.utils.data.sampler import RandomSampler
+from torch.utils.data.distributed import DistributedSampler
+from torch.utils.data import DistributedSampler
+from torch.utils.data._utils.collate import default_collate_fn_map
+from torch.utils.data._utils.worker import get_worker_info
+from torch.amp import autocast, GradScaler
+from torch.cuda.amp import autocast as a2, GradScaler as g2, custom_fwd, custom_bwd
+from torch.cpu.amp import autocast as a3
+from torch.nn.utils import weight_norm, spectral_norm, fuse_conv_bn_eval
+from torch.nn.utils.fusion import fuse_conv_bn_weights
+from torch.nn.attention import sdpa_kernel, SDPBackend
+from torch.nn.parameter import UninitializedParameter, is_lazy
+from torch.nn.modules.lazy import LazyModuleMixin
+from torch.nn.modules.transformer import TransformerEncoderLayer
+from torch.optim import Adafactor, Muon
+from torch.random import fork_rng
+import torch.utils.data.dataloader
+from torch.nn.modules.rnn import RNNBase
+from torch.utils.data import get_worker_info, IterableDataset, ConcatDataset, ChainDataset, Subset, SequentialSampler, BatchSampler, WeightedRandomSampler, SubsetRandomSampler
+import torch; torch.autocast; torch.GradScaler; torch.is_autocast_enabled(); torch._standard_gamma; torch.set_autocast_enabled
+assert Normal(0.0, 1.0).sample().shape == () and repr(Normal) == repr(torch.distributions.Normal)
+"""
+
+
+def test_imports_of_programs() -> None:
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
