@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
@@ -28,6 +27,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     A process that is killed meanwhile leaves what was there before, and a file beside it whose name ends in ".part". What is no file, as a
     device or a pipe, is written to where it is.
     """
+    import tempfile  # slow to import
+
     target = os.path.realpath(path)
     found = os.stat(target).st_mode if os.path.exists(target) else None
     if found is not None and not stat.S_ISREG(found):
