@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,13 +17,16 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
 
     Example: `combinations(tensor([1, 2, 3]))  # tensor([[1, 2], [1, 3], [2, 3]])`
     """
-    if r == 2:
-        every = _core.ones(input.size(0), input.size(0), dtype=_core.bool)
-        at = every.triu(0 if with_replacement else 1).nonzero()
-        return input[_core._cuda.uploaded(at, input.device)]
-    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    rows = list(choose(builtins.range(input.size(0)), r))
-    at = _core.tensor(rows, dtype=_core.int64).reshape(-1, r)
+    if r < 0:
+        raise RuntimeError(f"combinations: expect a non-negative number, but got {r}")
+    if r == 0:
+        return input.new_empty(0)
+    n, at = input.size(0), _core.arange(input.size(0)).unsqueeze(1)
+    for _ in builtins.range(r - 1):  # each row goes on with every element behind its last one
+        first = at[:, -1] + (0 if with_replacement else 1)
+        counts = n - first
+        after = (first - counts.cumsum(0) + counts).repeat_interleave(counts)
+        at = _core.cat([at.repeat_interleave(counts, 0), (after + _core.arange(after.numel())).unsqueeze(1)], 1)
     return input[_core._cuda.uploaded(at, input.device)]
 
 

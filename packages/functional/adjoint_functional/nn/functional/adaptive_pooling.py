@@ -17,6 +17,8 @@ def _adaptive(x: Tensor, dim: int, size: int) -> Tensor:
         raise RuntimeError(
             f"adaptive_avg_pool: expected a dimension that is not empty and an output size that fits 32 bits, got {n} and {size}"
         )
+    if size and n % size == 0:
+        return x.unflatten(dim, (size, n // size)).mean(dim)
     pieces = [
         x.narrow(dim, i * n // size, -(-(i + 1) * n // size) - i * n // size).mean(dim, keepdim=True) for i in range(size)
     ]

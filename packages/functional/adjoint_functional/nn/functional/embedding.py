@@ -59,6 +59,18 @@ def embedding(
     return _core._embedding(weight, input, _padding_row("embedding", weight, padding_idx), scale_grad_by_freq, sparse)
 
 
+def _equal_bags(input: Tensor, weight: Tensor, mode: str, sparse: bool, per_sample_weights: Tensor | None) -> Tensor:
+    """Bags of one size, so many at a time that their rows stay in the cache."""
+    step = max(1, 2**17 // max(1, input.size(1) * weight.size(1)))
+    parts = []
+    for start in range(0, input.size(0), step):
+        rows = embedding(input[start : start + step], weight, None, None, 2.0, False, sparse)
+        if per_sample_weights is not None:
+            rows = rows * per_sample_weights[start : start + step].unsqueeze(-1)
+        parts.append(rows.amax(1) if mode == "max" else rows.sum(1) if mode == "sum" else rows.mean(1))
+    return parts[0] if len(parts) == 1 else _core.cat(parts)
+
+
 def embedding_bag(
     input: Tensor,
     weight: Tensor,
@@ -86,6 +98,8 @@ def embedding_bag(
         raise NotImplementedError(
             f"embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got mode='{mode}')"
         )
+    if input.ndim == 2 and input.numel() and padding_idx is None and max_norm is None and not scale_grad_by_freq:
+        return _equal_bags(input, weight, mode, sparse, per_sample_weights)
     if input.ndim == 2:
         bags, bag = input.size(0), _core.arange(input.size(0), device=input.device).repeat_interleave(input.size(1))
     elif offsets is None:
@@ -96,9 +110,6 @@ def embedding_bag(
     rows = embedding(input.reshape(-1), weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.reshape(-1, 1)
-    if input.ndim == 2 and input.size(1) and padding_idx is None:  # bags of one size lie side by side
-        rows = rows.reshape(*input.shape, weight.size(1))
-        return rows.amax(1) if mode == "max" else rows.sum(1) if mode == "sum" else rows.mean(1)
     if padding_idx is not None:
         kept = (input.reshape(-1) != _padding_row("embedding_bag", weight, padding_idx)).nonzero().reshape(-1)
         rows, bag = rows[kept], bag[kept]
