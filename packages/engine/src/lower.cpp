@@ -11,12 +11,8 @@ void add_to(Tensor& sum, const Tensor& term) {
   if (term) sum = sum ? add(sum, term) : term;
 }
 
-// A term of an elementwise jvp in the shape and type of the output.
-Tensor fit(Tensor t, const Tensor& y) {
-  if (!t) return t;
-  if (!(t.sizes() == y.sizes())) t = expand(t, y.sizes());
-  return t.dtype() == y.dtype() ? t : to_dtype(t, y.dtype());
-}
+// A term of an elementwise jvp in the shape of the output.
+Tensor fit(const Tensor& t, const Tensor& y) { return !t || t.sizes() == y.sizes() ? t : expand(t, y.sizes()); }
 
 void multilinear_jvp(const Op& op, Tensors x, Tensors t, const Attrs& attrs, Tensor* dy) {
   std::vector<Tensor> u(x.begin(), x.end());
@@ -52,6 +48,8 @@ void rule_jvp(const Op& op, Tensors x, Tensors t, Tensors y, const Attrs& attrs,
     r->f({x, y, {&t[i], 1}, inputs, attrs, static_cast<int>(i)}, term);
     for (int k = 0; k < op.outputs; k++) add_to(dy[k], fit(term[k], y[k]));
   }
+  for (int k = 0; k < op.outputs; k++)   // once, after all terms
+    if (dy[k] && dy[k].dtype() != y[k].dtype()) dy[k] = to_dtype(dy[k], y[k].dtype());
 }
 
 }  // namespace

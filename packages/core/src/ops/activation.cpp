@@ -32,7 +32,7 @@ const Op op_sigmoid{.name = "sigmoid", .types = types::floating,
 Tensor sigmoid(const Tensor& x) { return apply(op_sigmoid, {x}); }
 
 const Op op_sigmoid_derivative{.name = "sigmoid_derivative", .types = types::floating,
-    .d = {rule([](V v, X<1> x) { return sigmoid_derivative(v, x); }), rule([](V v, X<0> a, X<1> x) { return -(sigmoid_derivative(v * a, x) * tanh(x * .5)); })},
+    .d = {rule([](V v, X<1> x) { return sigmoid_derivative(v, x); }), wide_rule([](V v, X<0> a, X<1> x) { return -(sigmoid_derivative(v * a, x) * tanh(x * .5)); })},
     .doc = "`v` times the derivative of sigmoid at `x`.", .reference = elementwise<functors::SigmoidDerivative, 2>};
 Tensor sigmoid_derivative(const Tensor& v, const Tensor& x) { return apply(op_sigmoid_derivative, {v, x}); }
 
@@ -52,7 +52,7 @@ const Op op_silu{.name = "silu", .types = types::first,
 Tensor silu(const Tensor& x) { return apply(op_silu, {x}); }
 
 const Op op_silu_derivative{.name = "silu_derivative", .types = types::floating,
-    .d = {rule([](V v, X<1> x) { return silu_derivative(v, x); }), rule([](V v, X<0> a, X<1> x) { return sigmoid_derivative(v * a, x) * (2. - x * tanh(x * .5)); })},
+    .d = {rule([](V v, X<1> x) { return silu_derivative(v, x); }), wide_rule([](V v, X<0> a, X<1> x) { return sigmoid_derivative(v * a, x) * (2. - x * tanh(x * .5)); })},
     .doc = "`v` times the derivative of silu at `x`.", .reference = elementwise<functors::SiluDerivative, 2>};
 Tensor silu_derivative(const Tensor& v, const Tensor& x) { return apply(op_silu_derivative, {v, x}); }
 
@@ -69,11 +69,11 @@ Tensor gelu(const Tensor& x, bool tanh_form) { return apply(tanh_form ? op_gelu_
 const Op op_gelu_erf_derivative{.name = "gelu_derivative", .types = types::floating,
     .d = {rule([](V v, X<1> x) { return gelu_derivative(v, x, false); }),
           // phi(x) (2 - x^2), the density phi from the derivative of erf
-          rule([](V v, X<0> a, X<1> x) { return erf_derivative(v * a * 0.3535533905932738, x * 0.7071067811865476) * (2. - x * x); })},
+          wide_rule([](V v, X<0> a, X<1> x) { return erf_derivative(v * a * 0.3535533905932738, x * 0.7071067811865476) * (2. - x * x); })},
     .doc = "`v` times the derivative of gelu at `x`.", .reference = elementwise<functors::GeluDerivative, 2>};
 
 const Op op_gelu_tanh_derivative{.name = "gelu_tanh_derivative", .types = types::floating,
-    .d = {rule([](V v, X<1> x) { return gelu_derivative(v, x, true); }), rule([](V v, X<0> a, X<1> x) {
+    .d = {rule([](V v, X<1> x) { return gelu_derivative(v, x, true); }), wide_rule([](V v, X<0> a, X<1> x) {
       const Tensor u = gelu_inner(x), slope = gelu_inner_slope(x);
       return sigmoid_derivative(v * a, u) * (slope * 2. + x * (gelu_inner_bend(x) - slope * slope * tanh(u * .5)));
     })},
@@ -88,23 +88,23 @@ const Op op_logsigmoid{.name = "logsigmoid", .torch = "LogSigmoid", .types = typ
 Tensor logsigmoid(const Tensor& x) { return apply(op_logsigmoid, {x}); }
 
 const Op op_mish{.name = "mish", .types = types::first,
-    .d = {rule([](V v, X<0> given) {
-      const Tensor x = in_float(given), t = tanh(softplus(x, 1, 20));
+    .d = {wide_rule([](V v, X<0> x) {
+      const Tensor t = tanh(softplus(x, 1, 20));
       return v * (t + x * sigmoid(x) * (1. - t * t));
     })},
     .doc = "`x * tanh(softplus(x))` for each element of `x`.", .reference = elementwise<functors::Mish, 1>};
 Tensor mish(const Tensor& x) { return apply(op_mish, {x}); }
 
 const Op op_softsign{.name = "softsign", .types = types::floating,
-    .d = {rule([](V v, X<0> x) {
-      const Tensor d = abs(in_float(x)) + 1.;
+    .d = {wide_rule([](V v, X<0> x) {
+      const Tensor d = abs(x) + 1.;
       return v / d / d;
     })},
     .doc = "`x / (1 + abs(x))` for each element of `x`.", .reference = elementwise<functors::Softsign, 1>};
 Tensor softsign(const Tensor& x) { return is_complex(x.dtype()) ? x / (abs(x) + 1.) : apply(op_softsign, {x}); }
 
 const Op op_softplus{.name = "softplus", .torch = "|||beta threshold", .fields = fields_of<Factors>, .types = types::first,
-    .d = {rule([](V v, X<0> x, const Factors& a) {
+    .d = {wide_rule([](V v, X<0> x, const Factors& a) {
       const Tensor z = x * a.a;
       return where(above(z, a.b), v, v * sigmoid(z));
     })},
@@ -112,7 +112,7 @@ const Op op_softplus{.name = "softplus", .torch = "|||beta threshold", .fields =
 Tensor softplus(const Tensor& x, double beta, double threshold) { return apply(op_softplus, {x}, Factors{beta, threshold}); }
 
 const Op op_elu{.name = "elu", .torch = "|||alpha", .fields = fields_of<Factors>, .types = types::first,
-    .d = {rule([](V v, X<0> x, const Factors& a) {
+    .d = {wide_rule([](V v, X<0> x, const Factors& a) {
       const Tensor slope = exp(clamp(x, {}, wrapped(0.))) * a.a;
       return where(above(x, 0), v, v * slope);
     })},
@@ -140,7 +140,7 @@ const Op op_hardsigmoid{.name = "hardsigmoid", .types = types::first,
 Tensor hardsigmoid(const Tensor& x) { return apply(op_hardsigmoid, {x}); }
 
 const Op op_hardswish{.name = "hardswish", .types = types::first,
-    .d = {rule([](V v, X<0> x) { return where(outside(x, -3, 3), keep(above(x, 0), v), v * ((in_float(x) + 1.5) / 3.)); })},
+    .d = {wide_rule([](V v, X<0> x) { return where(outside(x, -3, 3), keep(above(x, 0), v), v * ((x + 1.5) / 3.)); })},
     .doc = "`x * hardsigmoid(x)` for each element of `x`.", .reference = elementwise<functors::Hardswish, 1>};
 Tensor hardswish(const Tensor& x) { return apply(op_hardswish, {x}); }
 

@@ -5,6 +5,7 @@
 #include <adjoint/core/types.h>
 
 #include "families.h"
+#include "in_float.h"
 #include "keep.h"
 
 namespace adjoint {
@@ -83,7 +84,7 @@ const Op op_mul{.name = "mul", .kind = Kind::multilinear, .types = types::promot
 Tensor mul(const Tensor& a, const Tensor& b) { return apply(op_mul, {a, b}); }
 
 const Op op_div{.name = "div", .types = types::floating,
-    .d = {rule([](V v, X<1> b) { return v / b; }), rule([](V v, X<0> a, X<1> b) { return -(v * (a / b / b)); })},
+    .d = {rule([](V v, X<1> b) { return v / b; }), wide_rule([](V v, X<0> a, X<1> b) { return -(v * (a / b / b)); })},
     .doc = "Elementwise quotient; integers give floating point.", .reference = elementwise<functors::Div, 2>};
 Tensor div(const Tensor& a, const Tensor& b) { return apply(op_div, {a, b}); }
 
@@ -94,11 +95,11 @@ const Op op_pow{.name = "pow", .torch = "|self exponent", .types = types::promot
             const Tensor base = in_float(one_where(logical_and(equals_zero(a), equals_zero(b)), a));
             return v * (b * pow(base, in_float(b) - 1.));
           }),
-          rule([](V v, X<0> a, X<1> b, Y<> y) {
+          wide_rule([](V v, X<0> a, X<1> b, Y<> y) {
             const Tensor real_b = is_complex(b.dtype()) ? real(b) : b;
             const Tensor given = to_dtype(a, v.dtype());   // a number as a tensor: beside the 1 it would count as the default type
             const Tensor base = one_where(logical_and(equals_zero(a), ge(real_b, wrapped(0.))), is_number(given) ? alias_of(given) : given);
-            return v * (y * log(in_float(base)));
+            return v * (y * log(base));
           })},
     .doc = "`a` to the power `b`, elementwise.", .reference = elementwise<functors::Pow, 2>};
 Tensor pow(const Tensor& a, const Tensor& b) {
@@ -119,31 +120,31 @@ const Op op_trunc_divide{.name = "trunc_divide", .torch = "DivBackward2|||roundi
 Tensor trunc_divide(const Tensor& a, const Tensor& b) { return apply(op_trunc_divide, {a, b}); }
 
 const Op op_remainder{.name = "remainder", .types = types::promoted,
-    .d = {rule([](V v) -> Tensor { return v; }), rule([](V v, X<0> a, X<1> b) { return -(v * floor_divide(a, b)); })},
+    .d = {rule([](V v) -> Tensor { return v; }), wide_rule([](V v, X<0> a, X<1> b) { return -(v * floor_divide(a, b)); })},
     .doc = "`a - b * floor(a / b)`, elementwise: the sign of `b`.", .reference = elementwise<functors::Remainder, 2>};
 Tensor remainder(const Tensor& a, const Tensor& b) { return apply(op_remainder, {a, b}); }
 
 const Op op_fmod{.name = "fmod", .types = types::promoted,
-    .d = {rule([](V v) -> Tensor { return v; }), rule([](V v, X<0> a, X<1> b) { return -(v * trunc_divide(a, b)); })},
+    .d = {rule([](V v) -> Tensor { return v; }), wide_rule([](V v, X<0> a, X<1> b) { return -(v * trunc_divide(a, b)); })},
     .doc = "`a - b * trunc(a / b)`, elementwise: the sign of `a`.", .reference = elementwise<functors::Fmod, 2>};
 Tensor fmod(const Tensor& a, const Tensor& b) { return apply(op_fmod, {a, b}); }
 
 // ---- geometry: derivatives at the origin are 0
 
 const Op op_atan2{.name = "atan2", .types = types::floating,
-    .d = {rule([](V v, X<0> a, X<1> b) {
-            const Tensor r = radius(in_float(a), in_float(b));
+    .d = {wide_rule([](V v, X<0> a, X<1> b) {
+            const Tensor r = radius(a, b);
             return v * (b / r) / r;
           }),
-          rule([](V v, X<0> a, X<1> b) {
-            const Tensor r = radius(in_float(a), in_float(b));
+          wide_rule([](V v, X<0> a, X<1> b) {
+            const Tensor r = radius(a, b);
             return -(v * (a / r) / r);
           })},
     .doc = "Angle of the point `(b, a)`, elementwise, in `[-pi, pi]`.", .reference = elementwise<functors::Atan2, 2>};
 Tensor atan2(const Tensor& a, const Tensor& b) { return apply(op_atan2, {a, b}); }
 
 const Op op_hypot{.name = "hypot", .types = types::promoted,
-    .d = {rule([](V v, X<0> a, X<1> b) { return v * (a / radius(a, b)); }), rule([](V v, X<0> a, X<1> b) { return v * (b / radius(a, b)); })},
+    .d = {wide_rule([](V v, X<0> a, X<1> b) { return v * (a / radius(a, b)); }), wide_rule([](V v, X<0> a, X<1> b) { return v * (b / radius(a, b)); })},
     .doc = "`sqrt(a^2 + b^2)`, elementwise, without overflow on the way.", .reference = elementwise<functors::Hypot, 2>};
 Tensor hypot(const Tensor& a, const Tensor& b) { return apply(op_hypot, {a, b}); }
 
@@ -227,14 +228,14 @@ const Op op_igammac{.name = "igammac", .types = types::floating,
 Tensor igammac(const Tensor& a, const Tensor& x) { return apply(op_igammac, {a, x}); }
 
 const Op op_igamma_derivative{.name = "igamma_derivative", .types = types::floating,
-    .d = {rule([](V v, X<0> a, X<1> x, Y<> y) { return v * y * (log(x) - digamma(a)); }),
-          rule([](V v, X<0> a, X<1> x) { return v * (igamma_derivative(a - 1., x) - igamma_derivative(a, x)); })},
+    .d = {wide_rule([](V v, X<0> a, X<1> x, Y<> y) { return v * y * (log(x) - digamma(a)); }),
+          wide_rule([](V v, X<0> a, X<1> x) { return v * (igamma_derivative(a - 1., x) - igamma_derivative(a, x)); })},
     .doc = "`x**(a - 1) * exp(-x) / gamma(a)`, elementwise: the derivative of igamma in `x`.", .reference = elementwise<functors::GammaDensity, 2>};
 Tensor igamma_derivative(const Tensor& a, const Tensor& x) { return apply(op_igamma_derivative, {a, x}); }
 
 // Equal infinities have no difference; the derivative is shared, as at every tie.
 const Op op_logaddexp{.name = "logaddexp", .types = types::promoted,
-    .d = {rule([](V v, X<0> a, X<1> b) { return v * sigmoid(drop(equals_infinity(a, b), a - b)); }), rule([](V v, X<0> a, X<1> b) { return v * sigmoid(drop(equals_infinity(a, b), b - a)); })},
+    .d = {wide_rule([](V v, X<0> a, X<1> b) { return v * sigmoid(drop(equals_infinity(a, b), a - b)); }), wide_rule([](V v, X<0> a, X<1> b) { return v * sigmoid(drop(equals_infinity(a, b), b - a)); })},
     .doc = "`log(exp(a) + exp(b))`, elementwise, without overflow.", .reference = elementwise<functors::LogAddExp, 2>};
 Tensor logaddexp(const Tensor& a, const Tensor& b) { return apply(op_logaddexp, {a, b}); }
 
@@ -268,7 +269,7 @@ Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& 
 const Op op_addcdiv{.name = "addcdiv", .torch = "|self tensor1 tensor2", .fields = fields_of<Scale>, .types = divided,
     .d = {rule([](V v) -> Tensor { return v; }),
           rule([](V v, X<2> b, const Scale& s) { return scaled(v / b, s); }),
-          rule([](V v, X<1> a, X<2> b, const Scale& s) { return -scaled(v * (a / b / b), s); })},
+          wide_rule([](V v, X<1> a, X<2> b, const Scale& s) { return -scaled(v * (a / b / b), s); })},
     .doc = "`x + value * a / b`, elementwise.", .reference = elementwise<functors::Addcdiv, 3>};
 Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value) {
   if (multiplies_beforehand(a, b, value)) return addcdiv(x, wrapped(value) * a, b, 1);

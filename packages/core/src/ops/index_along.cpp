@@ -179,10 +179,10 @@ const Op op_scatter_add{.name = "scatter_add", .torch = "|self index src", .fiel
     .doc = "`x` with the elements of `source` added at the positions `index` along `dim`, in order.", .reference = scatter_kernel<true>};
 
 const Op op_scatter_reduce{.name = "scatter_reduce", .torch = "|self index src", .fields = fields_of<ScatterReduce>, .kind = Kind::custom, .updates = true, .indices = 2, .types = indexed_types, .shape = scatter_reduce_shape,
-    .d = {rule([](V v, X<0> x, X<1> index, X<2> source, Y<> y, const ScatterReduce& a) { return v * conj(partial_x(x, index, source, y, a)); }), {},
-          rule([](V v, X<0> x, X<1> index, X<2> source, Y<> y, const ScatterReduce& a) { return gather(v, a.dim, index) * conj(partial_source(x, index, source, y, a)); })},
-    .t = {rule([](V v, X<0> x, X<1> index, X<2> source, Y<> y, const ScatterReduce& a) { return v * partial_x(x, index, source, y, a); }), {},
-          rule([](V v, X<0> x, X<1> index, X<2> source, Y<> y, const ScatterReduce& a) {
+    .d = {wide_rule([](V v, X<0> x, X<1> index, X<2> source, Y<> y, const ScatterReduce& a) { return v * conj(partial_x(x, index, source, y, a)); }), {},
+          wide_rule([](V v, X<0> x, X<1> index, X<2> source, Y<> y, const ScatterReduce& a) { return gather(v, a.dim, index) * conj(partial_source(x, index, source, y, a)); })},
+    .t = {wide_rule([](V v, X<0> x, X<1> index, X<2> source, Y<> y, const ScatterReduce& a) { return v * partial_x(x, index, source, y, a); }), {},
+          wide_rule([](V v, X<0> x, X<1> index, X<2> source, Y<> y, const ScatterReduce& a) {
             return scatter_add(zeros_for(v, x.sizes()), a.dim, index, v * partial_source(x, index, source, y, a));
           })},
     .batch = batch::shift<&ScatterReduce::dim>,

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "families.h"
+#include "in_float.h"
 #include "lanes.h"
 
 namespace adjoint {
@@ -113,6 +114,7 @@ Tensor probability_loss(const Tensor& log_p, const Tensor& target, const Tensor&
 Tensor nll_loss(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r, int64_t ignore_index) {
   const Given given(x, target);
   const Named named("nll_loss_nd", given);
+  if (const Tensor y = rounded_once(nll_loss, x, target, weight, r, ignore_index)) return y;
   check_class_shapes(x, target, weight, "nll_loss");
   const Classes c = classes_of(x, target, weight, ignore_index);
   return reduce_classes(class_losses(x, c), c, r);
@@ -121,6 +123,7 @@ Tensor nll_loss(const Tensor& x, const Tensor& target, const Tensor& weight, Red
 Tensor cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r, int64_t ignore_index, double label_smoothing) {
   const Given given(x, target);
   const Named named("cross_entropy_loss", given);
+  if (const Tensor y = rounded_once(cross_entropy, x, target, weight, r, ignore_index, label_smoothing)) return y;
   expect(label_smoothing >= 0 && label_smoothing <= 1, "cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
   expect(x.dim() > 0, "cross_entropy: input.dim() > 0, got a 0-d tensor");
   const int d = class_dim(x);
@@ -143,17 +146,20 @@ Tensor cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight
 Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction r) {
   const Given given(x, target);
   const Named named("mse_loss", given);
+  if (const Tensor y = rounded_once(mse_loss, x, target, r)) return y;
   return reduce(square(x - target), r);
 }
 Tensor l1_loss(const Tensor& x, const Tensor& target, Reduction r) {
   const Given given(x, target);
   const Named named("l1_loss", given);
+  if (const Tensor y = rounded_once(l1_loss, x, target, r)) return y;
   return reduce(abs(x - target), r);
 }
 
 Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, Reduction r, double beta) {
   const Given given(x, target);
   const Named named("smooth_l1_loss", given);
+  if (const Tensor y = rounded_once(smooth_l1_loss, x, target, r, beta)) return y;
   expect(beta >= 0, "smooth_l1_loss: smooth_l1_loss does not support negative values for beta, got ", beta);
   if (beta == 0) return l1_loss(x, target, r);
   const Tensor d = x - target, size = abs(d);
@@ -163,6 +169,7 @@ Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, Reduction r, double
 Tensor huber_loss(const Tensor& x, const Tensor& target, Reduction r, double delta) {
   const Given given(x, target);
   const Named named("huber_loss", given);
+  if (const Tensor y = rounded_once(huber_loss, x, target, r, delta)) return y;
   expect(delta > 0, "huber_loss: huber_loss does not support non-positive values for delta, got ", delta);
   const Tensor d = x - target, size = abs(d);
   return reduce(where(lt(size, wrapped(delta)), square(d) * 0.5, (size - 0.5 * delta) * delta), r);
@@ -171,6 +178,7 @@ Tensor huber_loss(const Tensor& x, const Tensor& target, Reduction r, double del
 Tensor kl_div(const Tensor& x, const Tensor& target, Reduction r, bool log_target) {
   const Given given(x, target);
   const Named named("kl_div", given);
+  if (const Tensor y = rounded_once(kl_div, x, target, r, log_target)) return y;
   return reduce(log_target ? exp(target) * (target - x) : xlogy(target, target) - target * x, r);
 }
 
@@ -189,12 +197,13 @@ Tensor bounded_log(const Tensor& log_x) { return clamp(log_x, wrapped(-100.0), {
 }  // namespace
 
 const Op op_binary_cross_entropy{.name = "binary_cross_entropy", .types = types::promoted,
-    .d = {rule([](V v, X<0> x, X<1> target) { return v * (x - target) / clamp(x * (1.0 - x), wrapped(1e-12), {}); }),
-          rule([](V v, X<0> x) { return v * (bounded_log(log1p(-x)) - bounded_log(log(x))); })},
+    .d = {wide_rule([](V v, X<0> x, X<1> target) { return v * (x - target) / clamp(x * (1.0 - x), wrapped(1e-12), {}); }),
+          wide_rule([](V v, X<0> x) { return v * (bounded_log(log1p(-x)) - bounded_log(log(x))); })},
     .doc = "-(target log x + (1 - target) log(1 - x)), with logarithms of at least -100.", .reference = elementwise<BinaryCrossEntropy, 2>};
 Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r) {
   const Given given(x, target);
   const Named named("binary_cross_entropy", given);
+  if (const Tensor y = rounded_once(binary_cross_entropy, x, target, weight, r)) return y;
   expect(x.sizes() == target.sizes(), ErrorKind::value, "Using a target size (", size_text(target.sizes()), ") that is different to the input size (", size_text(x.sizes()),
          ") is deprecated. Please ensure they have the same size.");
   Tensor loss = apply(op_binary_cross_entropy, {x, target});
@@ -204,6 +213,7 @@ Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor&
 Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target, const Tensor& weight, const Tensor& pos_weight, Reduction r) {
   const Given given(x, target);
   const Named named("binary_cross_entropy_with_logits", given);
+  if (const Tensor y = rounded_once(binary_cross_entropy_with_logits, x, target, weight, pos_weight, r)) return y;
   expect(x.sizes() == target.sizes(), ErrorKind::value, "Target size (", size_text(target.sizes()), ") must be the same as input size (", size_text(x.sizes()), ")");
   Tensor log_p = logsigmoid(x);
   if (pos_weight) log_p = log_p * ((pos_weight - 1.0) * target + 1.0);

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "families.h"
+#include "in_float.h"
 #include "lanes.h"
 
 namespace adjoint {
@@ -93,8 +94,8 @@ bool takes_lines(const Tensor& x, const Dims& dims) {
 // The Jacobians: diag(y) - y y' is symmetric, that of the logarithm is I - 1 y'.
 constexpr Rule softmax_rule = rule([](V v, Y<> y, const Dim& a) {
   if (takes_lines(v, {a.dim})) return softmax_vjp(v, y, a);
-  Tensor w = v * y;
-  return addcmul(w, y, sum(w, Dims{a.dim}, true), -1.0);
+  const Tensor p = in_float(y), w = v * p;
+  return addcmul(w, p, sum(w, Dims{a.dim}, true), -1.0);
 });
 
 // ---- standardised values
@@ -226,26 +227,22 @@ Standard standard(const Tensor& x, const Tensor& mean, const Tensor& square, con
   Tensor scale = rsqrt(square + a.eps);
   return {(mean ? x - mean : x) * scale, scale, a.dims, static_cast<bool>(mean)};
 }
-// x in the type of the statistics.
-Tensor wide(const Tensor& x, const Tensor& square) { return to_dtype(x, square.dtype()); }
+Tensor scaled(const Tensor& t, Tensors x) { return x.size() > 1 ? t * x[1] : t; }
 
 Tensor standardise_vjp(Tensors v, Tensors x, const Tensor& mean, const Tensor& square, const Normalize& a) {
-  const Tensor centre = wide(x[0], square);
   const double n = static_cast<double>(reduced_count(x[0].sizes(), a.dims));
   Tensor r;
   auto gather = [&](const Tensor& t) { r = r ? r + t : t; };
-  if (v[0]) gather(standard(centre, mean, square, a).map(x.size() > 1 ? wide(v[0], square) * x[1] : wide(v[0], square)));
+  if (v[0]) gather(standard(x[0], mean, square, a).map(scaled(v[0], x)));
   const Tensor& v_square = v[mean ? 2 : 1];
   if (mean && v[1]) gather(expand(v[1] / n, x[0].sizes()));
-  if (v_square) gather(v_square * (mean ? centre - mean : centre) * (2 / n));
+  if (v_square) gather(v_square * (mean ? x[0] - mean : x[0]) * (2 / n));
   return r ? r : zeros_like(x[0]);
 }
 Tensor weight_vjp(const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Normalize& a) {
   if (!v) return {};  // only the statistics have cotangents
-  return wide(v, square) * standard(wide(x, square), mean, square, a).z;
+  return v * standard(x, mean, square, a).z;
 }
-
-Tensor scaled(const Tensor& t, Tensors x) { return x.size() > 1 ? t * x[1] : t; }
 
 }  // namespace
 
@@ -254,33 +251,33 @@ const Op op_softmax{.name = "softmax", .fields = fields_of<Dim>, .kind = Kind::c
 const Op op_log_softmax{.name = "log_softmax", .fields = fields_of<Dim>, .kind = Kind::custom, .types = types::floating, .shape = shapes::same,
     .d = {rule([](V v, Y<> y, const Dim& a) {
       if (takes_lines(v, {a.dim})) return log_softmax_vjp(v, y, a);
-      return addcmul(v, exp(y), sum(v, Dims{a.dim}, true), -1.0);
+      return addcmul(in_float(v), exp(in_float(y)), sum(in_float(v), Dims{a.dim}, true), -1.0);
     })},
-    .t = {rule([](V v, Y<> y, const Dim& a) { return v - sum(exp(y) * v, Dims{a.dim}, true); })},
+    .t = {wide_rule([](V v, Y<> y, const Dim& a) { return v - sum(exp(y) * v, Dims{a.dim}, true); })},
     .batch = batch::shift<&Dim::dim>, .doc = "x - log(sum(exp(x))) along a dimension, without overflow.", .reference = softmax_kernel<true>};
 
 const Op op_softmax_vjp{.name = "softmax_vjp", .fields = fields_of<Dim>, .kind = Kind::custom, .types = types::floating, .shape = shapes::same,
     .d = {rule([](V v, X<1> y, const Dim& a) { return softmax_vjp(v, y, a); }),
-          rule([](V v, X<0> u, X<1> y, const Dim& a) { return v * (u - sum(u * y, Dims{a.dim}, true)) - u * sum(v * y, Dims{a.dim}, true); })},
+          wide_rule([](V v, X<0> u, X<1> y, const Dim& a) { return v * (u - sum(u * y, Dims{a.dim}, true)) - u * sum(v * y, Dims{a.dim}, true); })},
     .t = {rule([](V v, X<1> y, const Dim& a) { return softmax_vjp(v, y, a); }),
-          rule([](V v, X<0> u, X<1> y, const Dim& a) { return v * (u - sum(u * y, Dims{a.dim}, true)) - y * sum(u * v, Dims{a.dim}, true); })},
+          wide_rule([](V v, X<0> u, X<1> y, const Dim& a) { return v * (u - sum(u * y, Dims{a.dim}, true)) - y * sum(u * v, Dims{a.dim}, true); })},
     .batch = batch::shift<&Dim::dim>, .doc = "`y (v - sum(v y))` along a dimension: the cotangent of softmax's input.", .reference = softmax_vjp_kernel};
 const Op op_log_softmax_vjp{.name = "log_softmax_vjp", .fields = fields_of<Dim>, .kind = Kind::custom, .types = types::floating, .shape = shapes::same,
-    .d = {rule([](V v, X<1> y, const Dim& a) { return v - sum(exp(y) * v, Dims{a.dim}, true); }),
-          rule([](V v, X<0> u, X<1> y, const Dim& a) { return -(v * exp(y) * sum(u, Dims{a.dim}, true)); })},
+    .d = {wide_rule([](V v, X<1> y, const Dim& a) { return v - sum(exp(y) * v, Dims{a.dim}, true); }),
+          wide_rule([](V v, X<0> u, X<1> y, const Dim& a) { return -(v * exp(y) * sum(u, Dims{a.dim}, true)); })},
     .t = {rule([](V v, X<1> y, const Dim& a) { return log_softmax_vjp(v, y, a); }),
-          rule([](V v, X<0> u, X<1> y, const Dim& a) { return -(v * exp(y) * sum(u, Dims{a.dim}, true)); })},
+          wide_rule([](V v, X<0> u, X<1> y, const Dim& a) { return -(v * exp(y) * sum(u, Dims{a.dim}, true)); })},
     .batch = batch::shift<&Dim::dim>, .doc = "`v - exp(y) sum(v)` along a dimension: the cotangent of log_softmax's input.", .reference = log_softmax_vjp_kernel};
 const Op op_layer_norm_vjp{.name = "layer_norm_vjp", .fields = fields_of<Dim>, .kind = Kind::custom, .types = types::floating, .shape = shapes::same,
     .d = {rule([](V v, X<1> z, X<2> scale, const Dim& a) { return layer_norm_vjp(v, z, scale, a); }),
-          rule([](V v, X<0> g, X<1> z, X<2> scale, const Dim& a) {
+          wide_rule([](V v, X<0> g, X<1> z, X<2> scale, const Dim& a) {
             const Tensor w = v * scale;
             return -(w * mean(g * z, Dims{a.dim}, true) + g * mean(w * z, Dims{a.dim}, true));
           }),
-          rule([](V v, X<0> g, X<1> z, X<2> scale, const Dim& a) { return v * layer_norm_vjp(g, z, ones_like(scale), a); })},
+          wide_rule([](V v, X<0> g, X<1> z, X<2> scale, const Dim& a) { return v * layer_norm_vjp(g, z, ones_like(scale), a); })},
     .t = {rule([](V v, X<1> z, X<2> scale, const Dim& a) { return layer_norm_vjp(v, z, scale, a); }),
-          rule([](V v, X<0> g, X<1> z, X<2> scale, const Dim& a) { return -(scale * (v * mean(g * z, Dims{a.dim}, true) + z * mean(g * v, Dims{a.dim}, true))); }),
-          rule([](V v, X<0> g, X<1> z, X<2> scale, const Dim& a) { return v * layer_norm_vjp(g, z, ones_like(scale), a); })},
+          wide_rule([](V v, X<0> g, X<1> z, X<2> scale, const Dim& a) { return -(scale * (v * mean(g * z, Dims{a.dim}, true) + z * mean(g * v, Dims{a.dim}, true))); }),
+          wide_rule([](V v, X<0> g, X<1> z, X<2> scale, const Dim& a) { return v * layer_norm_vjp(g, z, ones_like(scale), a); })},
     .batch = batch::shift<&Dim::dim>, .doc = "`scale (g - mean(g) - z mean(g z))` along a dimension: the cotangent of layer_norm's input, `z` its standardised values.",
     .reference = layer_norm_vjp_kernel};
 namespace {
@@ -306,15 +303,15 @@ Tensor log_softmax(const Tensor& x, int64_t dim, std::optional<DType> dtype) {
 
 namespace {
 constexpr std::array<Rule, 4> centred_vjp{
-    rule([](Cotangents c, Inputs in, Y<1> mean, Y<2> square, const Normalize& a) { return standardise_vjp(c.v, in.x, mean, square, a); }),
-    rule([](V v, X<0> x, Y<1> mean, Y<2> square, const Normalize& a) { return weight_vjp(v, x, mean, square, a); }),
+    wide_rule([](Cotangents c, Inputs in, Y<1> mean, Y<2> square, const Normalize& a) { return standardise_vjp(c.v, in.x, mean, square, a); }),
+    wide_rule([](V v, X<0> x, Y<1> mean, Y<2> square, const Normalize& a) { return weight_vjp(v, x, mean, square, a); }),
     rule([](V v) -> Tensor { return v; })};
 constexpr std::array<Rule, 4> centred_jvp{
-    rule([](V v, Inputs in, Y<1> mean, Y<2> square, const Normalize& a) {
-      const Tensor x = wide(in.x[0], square), t = wide(v, square);
-      return std::array<Tensor, 3>{scaled(standard(x, mean, square, a).map(t), in.x), adjoint::mean(t, a.dims, true), adjoint::mean((x - mean) * t, a.dims, true) * 2};
+    wide_rule([](V v, Inputs in, Y<1> mean, Y<2> square, const Normalize& a) {
+      const Tensor& x = in.x[0];
+      return std::array<Tensor, 3>{scaled(standard(x, mean, square, a).map(v), in.x), adjoint::mean(v, a.dims, true), adjoint::mean((x - mean) * v, a.dims, true) * 2};
     }),
-    rule([](V v, X<0> x, Y<1> mean, Y<2> square, const Normalize& a) { return weight_vjp(v, x, mean, square, a); }),
+    wide_rule([](V v, X<0> x, Y<1> mean, Y<2> square, const Normalize& a) { return weight_vjp(v, x, mean, square, a); }),
     rule([](V v, X<0> x) { return expand(v, x.sizes()); })};
 }  // namespace
 
@@ -323,13 +320,13 @@ const Op op_layer_norm{.name = "layer_norm", .torch = "NativeLayerNorm|input|res
 const Op op_batch_norm{.name = "batch_norm", .torch = "NativeBatchNorm|input|result0 result1 result2|dims eps", .fields = fields_of<Normalize>, .kind = Kind::custom, .outputs = 3, .types = standardise_types, .shape = standardise_shape, .d = centred_vjp, .t = centred_jvp,
     .batch = standardise_batch, .doc = "(x - mean) / sqrt(var + eps) over all dimensions but one, times weight, plus bias; also mean and var.", .reference = standardise_kernel<true>};
 const Op op_rms_norm{.name = "rms_norm", .fields = fields_of<Normalize>, .kind = Kind::custom, .outputs = 2, .types = standardise_types, .shape = standardise_shape,
-    .d = {rule([](Cotangents c, Inputs in, Y<1> square, const Normalize& a) { return standardise_vjp(c.v, in.x, {}, square, a); }),
-          rule([](V v, X<0> x, Y<1> square, const Normalize& a) { return weight_vjp(v, x, {}, square, a); })},
-    .t = {rule([](V v, Inputs in, Y<1> square, const Normalize& a) {
-            const Tensor x = wide(in.x[0], square), t = wide(v, square);
-            return std::array<Tensor, 2>{scaled(standard(x, {}, square, a).map(t), in.x), mean(x * t, a.dims, true) * 2};
+    .d = {wide_rule([](Cotangents c, Inputs in, Y<1> square, const Normalize& a) { return standardise_vjp(c.v, in.x, {}, square, a); }),
+          wide_rule([](V v, X<0> x, Y<1> square, const Normalize& a) { return weight_vjp(v, x, {}, square, a); })},
+    .t = {wide_rule([](V v, Inputs in, Y<1> square, const Normalize& a) {
+            const Tensor& x = in.x[0];
+            return std::array<Tensor, 2>{scaled(standard(x, {}, square, a).map(v), in.x), mean(x * v, a.dims, true) * 2};
           }),
-          rule([](V v, X<0> x, Y<1> square, const Normalize& a) { return weight_vjp(v, x, {}, square, a); })},
+          wide_rule([](V v, X<0> x, Y<1> square, const Normalize& a) { return weight_vjp(v, x, {}, square, a); })},
     .batch = standardise_batch, .doc = "x / sqrt(mean(x^2) + eps) over trailing dimensions, times weight; also the mean square.", .reference = standardise_kernel<false>};
 
 namespace {

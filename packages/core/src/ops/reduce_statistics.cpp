@@ -138,6 +138,9 @@ void logsumexp_kernel(const Launch& l) {
   });
 }
 
+// y, a result, where it was not rounded to a half type: exp(x - y) would be wrong by as much as y is large.
+Tensor precise(const Tensor& y, const Tensor& x, DType given, const Reduce& a) { return is_half(given) ? logsumexp(x, a.dims, a.keepdim) : y; }
+
 // exp(x - y); an infinite y stands for 0, which gives 0 for a group of -inf.
 Tensor weights(const Tensor& x, const Tensor& y, const Reduce& a) {
   Tensor k = keep(y, a);
@@ -147,12 +150,12 @@ Tensor weights(const Tensor& x, const Tensor& y, const Reduce& a) {
 }  // namespace
 
 const Op op_var{.name = "var", .fields = fields_of<Variance>, .kind = Kind::custom, .types = types::real_part, .shape = reduced_shape<Variance>,
-    .d = {rule([](V v, X<0> x, const Variance& a) { return variance_vjp(v, x, a); })},
-    .t = {rule([](V v, X<0> x, const Variance& a) { return variance_jvp(v, x, a); })},
+    .d = {wide_rule([](V v, X<0> x, const Variance& a) { return variance_vjp(v, x, a); })},
+    .t = {wide_rule([](V v, X<0> x, const Variance& a) { return variance_jvp(v, x, a); })},
     .batch = batch::shift<&Variance::dims>, .doc = "The variance over `dims`, with n - correction as divisor.", .reference = variance_kernel<false>};
 const Op op_std{.name = "std", .fields = fields_of<Variance>, .kind = Kind::custom, .types = types::real_part, .shape = reduced_shape<Variance>,
-    .d = {rule([](V v, X<0> x, Y<> y, const Variance& a) { return variance_vjp(half_over(v, y), x, a); })},
-    .t = {rule([](V v, X<0> x, Y<> y, const Variance& a) { return half_over(variance_jvp(v, x, a), y); })},
+    .d = {wide_rule([](V v, X<0> x, Y<> y, const Variance& a) { return variance_vjp(half_over(v, y), x, a); })},
+    .t = {wide_rule([](V v, X<0> x, Y<> y, const Variance& a) { return half_over(variance_jvp(v, x, a), y); })},
     .batch = batch::shift<&Variance::dims>, .doc = "The square root of the variance over `dims`; its derivative at 0 is 0.", .reference = variance_kernel<true>};
 namespace {
 Tensor spread(const Op& op, const Tensor& x, const OptionalDims& dims, double correction, bool keepdim) {
@@ -164,8 +167,8 @@ Tensor var(const Tensor& x, const OptionalDims& dims, double correction, bool ke
 Tensor std(const Tensor& x, const OptionalDims& dims, double correction, bool keepdim) { return spread(op_std, x, dims, correction, keepdim); }
 
 const Op op_vector_norm{.name = "vector_norm", .torch = "LinalgVectorNorm|||dim ord keepdim", .fields = fields_of<VectorNorm>, .kind = Kind::custom, .types = types::real_part, .shape = reduced_shape<VectorNorm>,
-    .d = {rule([](V v, X<0> x, Y<> y, const VectorNorm& a) { return keep(v, a) * norm_direction(x, keep(y, a), a); })},
-    .t = {rule([](V v, X<0> x, Y<> y, const VectorNorm& a) { return sum_over(real(conj(norm_direction(x, keep(y, a), a)) * v), a.dims, a.keepdim); })},
+    .d = {wide_rule([](V v, X<0> x, Y<> y, const VectorNorm& a) { return keep(v, a) * norm_direction(x, keep(y, a), a); })},
+    .t = {wide_rule([](V v, X<0> x, Y<> y, const VectorNorm& a) { return sum_over(real(conj(norm_direction(x, keep(y, a), a)) * v), a.dims, a.keepdim); })},
     .batch = batch::shift<&VectorNorm::dims>, .doc = "(sum |x|^p)^(1/p) over `dims`, for finite p; p = 0 counts what is not zero.", .reference = norm_kernel};
 Tensor vector_norm(const Tensor& given, double p, const OptionalDims& dims, bool keepdim, std::optional<DType> dtype) {
   expect(is_differentiable(given.dtype()), "linalg.vector_norm: Expected a floating point or complex tensor as input. Got ", given.dtype());
@@ -178,8 +181,8 @@ Tensor vector_norm(const Tensor& given, double p, const OptionalDims& dims, bool
 }
 
 const Op op_logsumexp{.name = "logsumexp", .fields = fields_of<Reduce>, .kind = Kind::custom, .types = types::floating, .shape = reduced_shape<Reduce>,
-    .d = {rule([](V v, X<0> x, Y<> y, const Reduce& a) { return keep(v, a) * conj(weights(x, y, a)); })},
-    .t = {rule([](V v, X<0> x, Y<> y, const Reduce& a) { return sum_over(weights(x, y, a) * v, a.dims, a.keepdim); })},
+    .d = {wide_rule([](V v, X<0> x, XShape<0> given, Y<> y, const Reduce& a) { return keep(v, a) * conj(weights(x, precise(y, x, given.dtype, a), a)); })},
+    .t = {wide_rule([](V v, X<0> x, XShape<0> given, Y<> y, const Reduce& a) { return sum_over(weights(x, precise(y, x, given.dtype, a), a) * v, a.dims, a.keepdim); })},
     .batch = batch::shift<&Reduce::dims>, .doc = "log(sum(exp(x))) over `dims` without overflow.", .reference = logsumexp_kernel};
 Tensor logsumexp(const Tensor& x, const Dims& dims, bool keepdim) { return apply(op_logsumexp, {x}, Reduce{normal_dims(dims, x.dim(), "logsumexp"), keepdim}); }
 

@@ -174,33 +174,33 @@ const Op op_cumsum{.name = "cumsum", .fields = fields_of<Scan>, .kind = Kind::li
 Tensor cumsum(const Tensor& x, int64_t dim) { return scan_from_start(op_cumsum, x, dim); }
 
 const Op op_linear_recurrence{.name = "linear_recurrence", .fields = fields_of<Scan>, .kind = Kind::custom, .types = types::promoted, .shape = shapes::same,
-    .d = {rule([](V v, X<0> a, Y<> y, const Scan& s) { return recurrence(next(conj(a), s, 0), v, backwards(s)) * conj(previous(y, s, 0)); }),
+    .d = {wide_rule([](V v, X<0> a, Y<> y, const Scan& s) { return recurrence(next(conj(a), s, 0), v, backwards(s)) * conj(previous(y, s, 0)); }),
           rule([](V v, X<0> a, const Scan& s) { return recurrence(next(conj(a), s, 0), v, backwards(s)); })},
-    .t = {rule([](V v, X<0> a, Y<> y, const Scan& s) { return recurrence(a, v * previous(y, s, 0), s); }),
+    .t = {wide_rule([](V v, X<0> a, Y<> y, const Scan& s) { return recurrence(a, v * previous(y, s, 0), s); }),
           rule([](V v, X<0> a, const Scan& s) { return recurrence(a, v, s); })},
     .batch = batch::shift<&Scan::dim>, .doc = "y_i = a_i y_(i-1) + b_i along a dimension, from y = 0.", .reference = recurrence_kernel};
 
 const Op op_cumprod{.name = "cumprod", .fields = fields_of<Scan>, .kind = Kind::custom, .types = types::accumulated, .shape = shapes::same,
-    .d = {rule([](V v, X<0> x, Y<> y, const Scan& a) { return conj(previous(y, a, 1)) * recurrence(next(conj(x), a, 0), v, backwards(a)); })},
-    .t = {rule([](V v, X<0> x, Y<> y, const Scan& a) { return recurrence(x, previous(y, a, 1) * v, a); })},
+    .d = {wide_rule([](V v, X<0> x, Y<> y, const Scan& a) { return conj(previous(y, a, 1)) * recurrence(next(conj(x), a, 0), v, backwards(a)); })},
+    .t = {wide_rule([](V v, X<0> x, Y<> y, const Scan& a) { return recurrence(x, previous(y, a, 1) * v, a); })},
     .batch = batch::shift<&Scan::dim>, .doc = "Products of the elements up to each one along a dimension.", .reference = cumprod_kernel};
 Tensor cumprod(const Tensor& x, int64_t dim) { return scan_from_start(op_cumprod, x, dim); }
 
 const Op op_logcumsumexp{.name = "logcumsumexp", .fields = fields_of<Scan>, .kind = Kind::custom, .types = types::floating, .shape = shapes::same,
-    .d = {rule([](V v, X<0> x, Y<> y, const Scan& a) {
-      const auto [before, here] = log_factors(x, y, a);
+    .d = {wide_rule([](V v, X<0> x, XShape<0> given, Y<> y, const Scan& a) {
+      const auto [before, here] = log_factors(x, is_half(given.dtype) ? apply(op_logcumsumexp, {x}, a) : y, a);
       return conj(here) * recurrence(next(conj(before), a, 0), v, backwards(a));
     })},
-    .t = {rule([](V v, X<0> x, Y<> y, const Scan& a) {
-      const auto [before, here] = log_factors(x, y, a);
+    .t = {wide_rule([](V v, X<0> x, XShape<0> given, Y<> y, const Scan& a) {
+      const auto [before, here] = log_factors(x, is_half(given.dtype) ? apply(op_logcumsumexp, {x}, a) : y, a);
       return recurrence(before, here * v, a);
     })},
     .batch = batch::shift<&Scan::dim>, .doc = "log(sum(exp(x))) of the elements up to each one along a dimension, without overflow.", .reference = logcumsumexp_kernel};
 Tensor logcumsumexp(const Tensor& x, int64_t dim) { return scan_from_start(op_logcumsumexp, x, dim); }
 
 const Op op_prod{.name = "prod", .fields = fields_of<DimKeep>, .kind = Kind::custom, .types = types::accumulated, .shape = prod_shape,
-    .d = {rule([](V v, X<0> x, const DimKeep& a) { return keep_dims(v, {a.dim}, a.keepdim) * conj(product_of_others(x, a.dim)); })},
-    .t = {rule([](V v, X<0> x, const DimKeep& a) { return sum(product_of_others(x, a.dim) * v, Dims{a.dim}, a.keepdim); })},
+    .d = {wide_rule([](V v, X<0> x, const DimKeep& a) { return keep_dims(v, {a.dim}, a.keepdim) * conj(product_of_others(x, a.dim)); })},
+    .t = {wide_rule([](V v, X<0> x, const DimKeep& a) { return sum(product_of_others(x, a.dim) * v, Dims{a.dim}, a.keepdim); })},
     .batch = batch::shift<&DimKeep::dim>, .doc = "The product along a dimension; integers are multiplied as int64.", .reference = prod_kernel};
 Tensor prod(const Tensor& x, std::optional<int64_t> dim, bool keepdim, std::optional<DType> dtype) {
   if (dtype) return to_dtype(prod(to_dtype(x, *dtype), dim, keepdim), *dtype);

@@ -22,50 +22,48 @@ Tensor half_difference(Function f, int64_t n, const Tensor& x) { return n ? (f(n
 }  // namespace
 
 const Op op_bessel_i{.name = "bessel_i", .fields = fields_of<Order>, .types = types::floating,
-    .d = {rule([](V v, X<0> x, const Order& a) { return v * mean(bessel_i, a.n, in_float(x)); })},
+    .d = {wide_rule([](V v, X<0> x, const Order& a) { return v * mean(bessel_i, a.n, x); })},
     .doc = "The modified Bessel function of the first kind and order n at each element of `x`.", .reference = elementwise<functors::OfOrder<math::bessel_i>, 1>};
 Tensor bessel_i(int64_t n, const Tensor& x) { return apply(op_bessel_i, {x}, Order{n}); }
 
 const Op op_bessel_i_scaled{.name = "bessel_i_scaled", .fields = fields_of<Order>, .types = types::floating,
-    .d = {rule([](V v, X<0> given, const Order& a) {
-      const Tensor x = in_float(given);
+    .d = {wide_rule([](V v, X<0> x, const Order& a) {
       return v * (mean(bessel_i_scaled, a.n, x) - sign(x) * bessel_i_scaled(a.n, x));
     })},
     .doc = "`exp(-abs(x))` times the modified Bessel function of the first kind and order n.", .reference = elementwise<functors::OfOrder<math::bessel_i_scaled>, 1>};
 Tensor bessel_i_scaled(int64_t n, const Tensor& x) { return apply(op_bessel_i_scaled, {x}, Order{n}); }
 
 const Op op_bessel_j{.name = "bessel_j", .fields = fields_of<Order>, .types = types::floating,
-    .d = {rule([](V v, X<0> x, const Order& a) { return v * half_difference(bessel_j, a.n, in_float(x)); })},
+    .d = {wide_rule([](V v, X<0> x, const Order& a) { return v * half_difference(bessel_j, a.n, x); })},
     .doc = "The Bessel function of the first kind and order n at each element of `x`.", .reference = elementwise<functors::OfOrder<math::bessel_j>, 1>};
 Tensor bessel_j(int64_t n, const Tensor& x) { return apply(op_bessel_j, {x}, Order{n}); }
 
 const Op op_bessel_k{.name = "bessel_k", .fields = fields_of<Order>, .types = types::floating,
-    .d = {rule([](V v, X<0> x, const Order& a) { return -(v * mean(bessel_k, a.n, in_float(x))); })},
+    .d = {wide_rule([](V v, X<0> x, const Order& a) { return -(v * mean(bessel_k, a.n, x)); })},
     .doc = "The modified Bessel function of the second kind and order n at each element of `x`.", .reference = elementwise<functors::OfOrder<math::bessel_k>, 1>};
 Tensor bessel_k(int64_t n, const Tensor& x) { return apply(op_bessel_k, {x}, Order{n}); }
 
 const Op op_bessel_k_scaled{.name = "bessel_k_scaled", .fields = fields_of<Order>, .types = types::floating,
-    .d = {rule([](V v, X<0> given, const Order& a) {
-      const Tensor x = in_float(given);
+    .d = {wide_rule([](V v, X<0> x, const Order& a) {
       return v * (bessel_k_scaled(a.n, x) - mean(bessel_k_scaled, a.n, x));
     })},
     .doc = "`exp(x)` times the modified Bessel function of the second kind and order n.", .reference = elementwise<functors::OfOrder<math::bessel_k_scaled>, 1>};
 Tensor bessel_k_scaled(int64_t n, const Tensor& x) { return apply(op_bessel_k_scaled, {x}, Order{n}); }
 
 const Op op_bessel_y{.name = "bessel_y", .fields = fields_of<Order>, .types = types::floating,
-    .d = {rule([](V v, X<0> x, const Order& a) { return v * half_difference(bessel_y, a.n, in_float(x)); })},
+    .d = {wide_rule([](V v, X<0> x, const Order& a) { return v * half_difference(bessel_y, a.n, x); })},
     .doc = "The Bessel function of the second kind and order n at each element of `x`.", .reference = elementwise<functors::OfOrder<math::bessel_y>, 1>};
 Tensor bessel_y(int64_t n, const Tensor& x) { return apply(op_bessel_y, {x}, Order{n}); }
 
 const Op op_erfcx{.name = "erfcx", .fields = fields_of<Order>, .types = types::floating,
-    .d = {rule([](V v, X<0> x, const Order& a) { return v * (erfcx(a.n + 1, in_float(x)) * (-2. * (a.n + 1))); })},
+    .d = {wide_rule([](V v, X<0> x, const Order& a) { return v * (erfcx(a.n + 1, x) * (-2. * (a.n + 1))); })},
     .doc = "`exp(x**2)` times the n-th repeated integral of erfc from each element of `x` on: `exp(x**2) * erfc(x)` for n = 0.",
     .reference = elementwise<functors::OfOrder<math::erfcx>, 1>};
 Tensor erfcx(int64_t n, const Tensor& x) { return apply(op_erfcx, {x}, Order{n}); }
 
 const Op op_zeta{.name = "zeta", .types = types::floating,
     .d = {rule([](V) -> Tensor { fail(ErrorKind::not_implemented, "the derivative for 'zeta: self' is not implemented."); }),
-          rule([](V v, X<0> s, X<1> q) { return -(v * in_float(s) * zeta(in_float(s) + 1., in_float(q))); })},
+          wide_rule([](V v, X<0> s, X<1> q) { return -(v * s * zeta(s + 1., q)); })},
     .doc = "Hurwitz's zeta function: the sum of `(q + k)**-s` over k >= 0, elementwise.", .reference = elementwise<functors::Zeta, 2>};
 Tensor zeta(const Tensor& s, const Tensor& q) { return apply(op_zeta, {s, q}); }
 

@@ -80,7 +80,7 @@ const Op op_square{.name = "square", .torch = "Pow|||exponent=2", .types = squar
 Tensor square(const Tensor& x) { return apply(op_square, {x}); }
 
 const Op op_reciprocal{.name = "reciprocal", .types = types::floating,
-    .d = {rule([](V v, Y<> y) { return -(v * y * y); })},
+    .d = {wide_rule([](V v, Y<> y) { return -(v * y * y); })},
     .doc = "1 divided by each element of `x`.", .reference = elementwise<functors::Reciprocal, 1>};
 Tensor reciprocal(const Tensor& x) { return apply(op_reciprocal, {x}); }
 
@@ -92,8 +92,8 @@ const Op op_exp{.name = "exp", .types = types::floating,
 Tensor exp(const Tensor& x) { return apply(op_exp, {x}); }
 
 const Op op_exp2{.name = "exp2", .types = types::floating,
-    .d = {rule([](V v, X<0> x) {
-      const Tensor root = exp2(in_float(x) * .5);  // 2^x may overflow where the derivative does not
+    .d = {wide_rule([](V v, X<0> x) {
+      const Tensor root = exp2(x * .5);  // 2^x may overflow where the derivative does not
       return v * (root * ln2) * root;
     })},
     .doc = "2 to the power of each element of `x`.", .reference = elementwise<functors::Exp2, 1>};
@@ -110,12 +110,12 @@ const Op op_log{.name = "log", .types = types::floating,
 Tensor log(const Tensor& x) { return apply(op_log, {x}); }
 
 const Op op_log2{.name = "log2", .types = types::floating,
-    .d = {rule([](V v, X<0> x) { return in_float(v) / ln2 / x; })},
+    .d = {wide_rule([](V v, X<0> x) { return v / ln2 / x; })},
     .doc = "Logarithm to base 2 of each element of `x`.", .reference = elementwise<functors::Log2, 1>};
 Tensor log2(const Tensor& x) { return apply(op_log2, {x}); }
 
 const Op op_log10{.name = "log10", .types = types::floating,
-    .d = {rule([](V v, X<0> x) { return in_float(v) / ln10 / x; })},
+    .d = {wide_rule([](V v, X<0> x) { return v / ln10 / x; })},
     .doc = "Logarithm to base 10 of each element of `x`.", .reference = elementwise<functors::Log10, 1>};
 Tensor log10(const Tensor& x) { return apply(op_log10, {x}); }
 
@@ -130,8 +130,8 @@ const Op op_sqrt{.name = "sqrt", .types = types::floating,
 Tensor sqrt(const Tensor& x) { return apply(op_sqrt, {x}); }
 
 const Op op_rsqrt{.name = "rsqrt", .types = types::floating,
-    .d = {rule([](V v, X<0> x) {
-      const Tensor y = rsqrt(in_float(x));
+    .d = {wide_rule([](V v, X<0> x) {
+      const Tensor y = rsqrt(x);
       return v * (y * -.5) * y * y;
     })},
     .doc = "1 divided by the square root of each element of `x`.", .reference = elementwise<functors::Rsqrt, 1>};
@@ -177,26 +177,26 @@ const Op op_cos{.name = "cos", .types = types::floating,
 Tensor cos(const Tensor& x) { return apply(op_cos, {x}); }
 
 const Op op_tan{.name = "tan", .types = types::floating,
-    .d = {rule([](V v, X<0> x) {
-      const Tensor y = tan(in_float(x));
+    .d = {wide_rule([](V v, X<0> x) {
+      const Tensor y = tan(x);
       return v * (y * y + 1.);
     })},
     .doc = "Tangent of each element of `x` (radians).", .reference = elementwise<functors::Tan, 1>};
 Tensor tan(const Tensor& x) { return apply(op_tan, {x}); }
 
 const Op op_asin{.name = "asin", .types = types::floating,
-    .d = {rule([](V v, X<0> x) { return v * rsqrt((1. - x) * (x + 1.)); })},
+    .d = {wide_rule([](V v, X<0> x) { return v * rsqrt((1. - x) * (x + 1.)); })},
     .doc = "Arcsine of each element of `x`.", .reference = elementwise<functors::Asin, 1>};
 Tensor asin(const Tensor& x) { return apply(op_asin, {x}); }
 
 const Op op_acos{.name = "acos", .types = types::floating,
-    .d = {rule([](V v, X<0> x) { return -(v * rsqrt((1. - x) * (x + 1.))); })},
+    .d = {wide_rule([](V v, X<0> x) { return -(v * rsqrt((1. - x) * (x + 1.))); })},
     .doc = "Arccosine of each element of `x`.", .reference = elementwise<functors::Acos, 1>};
 Tensor acos(const Tensor& x) { return apply(op_acos, {x}); }
 
 const Op op_atan{.name = "atan", .types = types::floating,
-    .d = {rule([](V v, X<0> x) {
-      const Tensor h = one_and_square(in_float(x));
+    .d = {wide_rule([](V v, X<0> x) {
+      const Tensor h = one_and_square(x);
       return v / h / h;
     })},
     .doc = "Arctangent of each element of `x`.", .reference = elementwise<functors::Atan, 1>};
@@ -218,22 +218,22 @@ const Op op_tanh{.name = "tanh", .types = types::floating,
 Tensor tanh(const Tensor& x) { return apply(op_tanh, {x}); }
 
 const Op op_tanh_derivative{.name = "tanh_derivative", .types = types::floating,
-    .d = {rule([](V v, X<1> x) { return tanh_derivative(v, x); }), rule([](V v, X<0> a, X<1> x) { return tanh_derivative(v * a, x) * tanh(x) * -2.; })},
+    .d = {rule([](V v, X<1> x) { return tanh_derivative(v, x); }), wide_rule([](V v, X<0> a, X<1> x) { return tanh_derivative(v * a, x) * tanh(x) * -2.; })},
     .doc = "`v` times the derivative of tanh at `x`.", .reference = elementwise<functors::TanhDerivative, 2>};
 Tensor tanh_derivative(const Tensor& v, const Tensor& x) { return apply(op_tanh_derivative, {v, x}); }
 
 const Op op_asinh{.name = "asinh", .types = types::floating,
-    .d = {rule([](V v, X<0> x) { return v / one_and_square(x); })},
+    .d = {wide_rule([](V v, X<0> x) { return v / one_and_square(x); })},
     .doc = "Inverse hyperbolic sine of each element of `x`.", .reference = elementwise<functors::Asinh, 1>};
 Tensor asinh(const Tensor& x) { return apply(op_asinh, {x}); }
 
 const Op op_acosh{.name = "acosh", .types = types::floating,
-    .d = {rule([](V v, X<0> x) { return v / (sqrt(in_float(x) - 1.) * sqrt(in_float(x) + 1.)); })},
+    .d = {wide_rule([](V v, X<0> x) { return v / (sqrt(x - 1.) * sqrt(x + 1.)); })},
     .doc = "Inverse hyperbolic cosine of each element of `x`.", .reference = elementwise<functors::Acosh, 1>};
 Tensor acosh(const Tensor& x) { return apply(op_acosh, {x}); }
 
 const Op op_atanh{.name = "atanh", .types = types::floating,
-    .d = {rule([](V v, X<0> x) { return v / ((1. - x) * (x + 1.)); })},
+    .d = {wide_rule([](V v, X<0> x) { return v / ((1. - x) * (x + 1.)); })},
     .doc = "Inverse hyperbolic tangent of each element of `x`.", .reference = elementwise<functors::Atanh, 1>};
 Tensor atanh(const Tensor& x) { return apply(op_atanh, {x}); }
 
@@ -250,13 +250,13 @@ const Op op_erfc{.name = "erfc", .types = types::floating,
 Tensor erfc(const Tensor& x) { return apply(op_erfc, {x}); }
 
 const Op op_erf_derivative{.name = "erf_derivative", .types = types::floating,
-    .d = {rule([](V v, X<1> x) { return erf_derivative(v, x); }), rule([](V v, X<0> a, X<1> x) { return erf_derivative(v * a, x) * (x * -2.); })},
+    .d = {rule([](V v, X<1> x) { return erf_derivative(v, x); }), wide_rule([](V v, X<0> a, X<1> x) { return erf_derivative(v * a, x) * (x * -2.); })},
     .doc = "`v` times the derivative of erf at `x`.", .reference = elementwise<functors::ErfDerivative, 2>};
 Tensor erf_derivative(const Tensor& v, const Tensor& x) { return apply(op_erf_derivative, {v, x}); }
 
 const Op op_erfinv{.name = "erfinv", .types = types::floating,
-    .d = {rule([](V v, X<0> x) {
-      const Tensor y = erfinv(in_float(x));
+    .d = {wide_rule([](V v, X<0> x) {
+      const Tensor y = erfinv(x);
       return v * (exp(y * y) * 0.886226925452758);
     })},
     .doc = "Inverse of the error function of each element of `x`.", .reference = elementwise<functors::Erfinv, 1>};
@@ -283,8 +283,7 @@ Tensor polygamma(int64_t n, const Tensor& x) {
 // sinc(x) = j_0(pi x), and j_n' = (n j_(n-1) - (n + 1) j_(n+1)) / (2n + 1) needs no division by x: right at 0 in every order.
 static Tensor sinc_order(int64_t n, const Tensor& x);
 const Op op_sinc{.name = "sinc", .fields = fields_of<Order>, .types = types::floating,
-    .d = {rule([](V v, X<0> given, const Order& a) {
-      const Tensor x = in_float(given);
+    .d = {wide_rule([](V v, X<0> x, const Order& a) {
       if (a.n == 0) return v * (sinc_order(1, x) * -pi);
       const double scale = pi / (2. * a.n + 1);
       return v * (sinc_order(a.n - 1, x) * (a.n * scale) - sinc_order(a.n + 1, x) * ((a.n + 1) * scale));
@@ -294,8 +293,7 @@ static Tensor sinc_order(int64_t n, const Tensor& x) { return apply(op_sinc, {x}
 Tensor sinc(const Tensor& x) { return sinc_order(0, x); }
 
 const Op op_logit{.name = "logit", .torch = "|||eps?", .fields = fields_of<Epsilon>, .types = types::floating,
-    .d = {rule([](V v, X<0> given, const Epsilon& a) {
-      const Tensor x = in_float(given);
+    .d = {wide_rule([](V v, X<0> x, const Epsilon& a) {
       const bool clamped = a.eps >= 0;
       const double low = clamped ? a.eps : 0;
       const Tensor outside = logical_or(lt(x, wrapped(low)), gt(x, wrapped(1 - low)));

@@ -91,9 +91,19 @@ template <class F, class R, class... P> constexpr Rule make_rule(R (F::*)(P...) 
           },
           (uint64_t(0) | ... | Param<std::decay_t<P>>::saves)};
 }
+
+// Calls f, with what it names of half types (by `saves`) in float.
+ADJOINT_API void call_in_float(const Rule& f, const Call& c, Tensor* result);
 }  // namespace detail
 
 // rule([](V v, X<0> x) { return v * cos(x); })
 template <class F> constexpr Rule rule(F) { return detail::make_rule(&F::operator()); }
+
+// The same for a rule of many steps: what is of a half type comes to it as float, and its result is rounded once, where it leaves.
+// A product with one other factor is no such rule: two roundings cost less than the conversions.
+template <class F> constexpr Rule wide_rule(F) {
+  constexpr Rule narrow = detail::make_rule(&F::operator());
+  return {[](const Call& c, Tensor* result) { detail::call_in_float(detail::make_rule(&F::operator()), c, result); }, narrow.saves};
+}
 
 }  // namespace adjoint
