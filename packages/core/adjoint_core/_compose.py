@@ -1,4 +1,4 @@
-"""How functions composed in Python join those of the records: what they say of wrong arguments, `out=`, methods of `Tensor`."""
+"""How functions composed in Python join those of the records: half precision, what they say of wrong arguments, `out=`, methods."""
 
 from __future__ import annotations
 
@@ -75,6 +75,43 @@ def checked(f: F) -> F:
     return call  # type: ignore[return-value]
 
 
+def rounded_once(f: F) -> F:
+    """The function, which computes in single precision where all its floating-point tensors are of one half type.
+
+    Its results are rounded to that type once, at their end, and so are its gradients. For functions of several steps that round
+    each, and that write into no argument. A `dtype` that is asked for is computed in.
+    """
+
+    @functools.wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        half = _core._half_type(args, kwargs)
+        if half is None or kwargs.get("dtype") is not None:
+            return f(*args, **kwargs)
+        wide: Any = _cast((args, kwargs), half, _core.float32)
+        return _cast(f(*wide[0], **wide[1]), _core.float32, half)
+
+    return call  # type: ignore[return-value]
+
+
+_ROUNDING = rounded_once(lambda: None).__code__
+
+
+def _cast(value: Any, old: Any, new: Any) -> Any:
+    """The value with its tensors of type `old` cast to `new`."""
+    if isinstance(value, Tensor):
+        return value.to(new) if value.dtype is old else value
+    if isinstance(value, dict):
+        return {name: _cast(part, old, new) for name, part in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_cast(part, old, new) for part in value)
+    return value
+
+
+def _composition(f: Any) -> Any:
+    """The function itself, below `rounded_once`."""
+    return f.__wrapped__ if f.__code__ is _ROUNDING else f
+
+
 def check_all(namespace: dict[str, Any], out: Container[str] = ()) -> None:
     """Makes all public functions of a module checked, and lets those named in `out` take it.
 
@@ -82,9 +119,9 @@ def check_all(namespace: dict[str, Any], out: Container[str] = ()) -> None:
     """
     for name in namespace["__all__"]:
         f = namespace[name]
-        if not isinstance(f, FunctionType) or hasattr(f, "__wrapped__"):
+        if not isinstance(f, FunctionType) or hasattr(own := _composition(f), "__wrapped__"):
             continue
-        if len(f.__code__.co_names) > 2 or "dim" in f.__code__.co_varnames:
+        if len(own.__code__.co_names) > 2 or "dim" in own.__code__.co_varnames:
             f = checked(f)
         namespace[name] = with_out(f) if name in out else f
 
@@ -128,7 +165,7 @@ def reduced(f: Any) -> Any:
 
 def method(f: F) -> F:
     """The function is a method of `Tensor` too, under its name."""
-    setattr(Tensor, f.__name__, checked(f) if "dim" in f.__code__.co_varnames else f)
+    setattr(Tensor, f.__name__, checked(f) if "dim" in _composition(f).__code__.co_varnames else f)
     return f
 
 

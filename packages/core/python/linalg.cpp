@@ -4,6 +4,8 @@
 #include "convert.h"
 #include "direct.h"
 
+#include <adjoint/core/types.h>
+
 namespace adjoint::python {
 
 namespace {
@@ -26,6 +28,15 @@ Tensor plus(const Tensor& c, const Tensor& product, const Scalar& beta, const Sc
     return factor.to<double>() == 1 ? x : mul(x, wrapped(factor));
   };
   return beta.is_zero() ? times(product, alpha) : times(c, beta) + times(product, alpha);
+}
+// The same of f(a, b, in_float): where all are of one half type, only the sum is rounded.
+template <class F> auto plus_product(const char* name, F f) {
+  return [name, f](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
+    const Given given(c, a, b);
+    const Named named(name, given);
+    const auto half = half_type(c, a, b);
+    return half ? to_dtype(plus(to_dtype(c, DType::float32), f(a, b, true), beta, alpha), *half) : plus(c, f(a, b, false), beta, alpha);
+  };
 }
 
 // cross without a dim takes the first one of length 3.
@@ -69,17 +80,18 @@ void bind_linalg(nb::module_& m) {
     both(m, name, [f = f](const Tensor& a, const Tensor& b) { return f(a, b); }, nb::arg(other));
     direct_both<Tensor, Tensor>(m, name, f);
   }
+  m.def("_product", [](const Tensor& a, const Tensor& b) { return matmul(a, b, true); }, "matmul that does not round to half types: it gives float32 for them.");
   both(m, "inner", [](const Tensor& a, const Tensor& b) { return a.dim() == 0 || b.dim() == 0 ? mul(a, b) : tensordot(a, b, {-1}, {-1}); }, "other"_a);
   both(m, "vdot", [](const Tensor& a, const Tensor& b) { return dot(is_complex(a.dtype()) ? conj(a) : a, b); }, "other"_a);
   both_and_inplace(m, "addmm", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return addmm(c, a, b, beta, alpha); },
        "mat1"_a, "mat2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
-  both_and_inplace(m, "addmv", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { const Given given(c, a, b); const Named named("addmv", given); return plus(c, mv(a, b), beta, alpha); },
+  both_and_inplace(m, "addmv", plus_product("addmv", [](const Tensor& a, const Tensor& b, bool in_float) { return mv(a, b, in_float); }),
        "mat"_a, "vec"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
-  both_and_inplace(m, "addr", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { const Given given(c, a, b); const Named named("addr", given); return plus(c, outer(a, b), beta, alpha); },
+  both_and_inplace(m, "addr", plus_product("addr", [](const Tensor& a, const Tensor& b, bool in_float) { return in_float ? outer(to_dtype(a, DType::float32), b) : outer(a, b); }),
        "vec1"_a, "vec2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
-  both_and_inplace(m, "baddbmm", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { const Given given(c, a, b); const Named named("baddbmm", given); return plus(c, bmm(a, b), beta, alpha); },
+  both_and_inplace(m, "baddbmm", plus_product("baddbmm", [](const Tensor& a, const Tensor& b, bool in_float) { return bmm(a, b, in_float); }),
        "batch1"_a, "batch2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
-  both_and_inplace(m, "addbmm", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { const Given given(c, a, b); const Named named("addbmm", given); return plus(c, sum(bmm(a, b), Dims{0}), beta, alpha); },
+  both_and_inplace(m, "addbmm", plus_product("addbmm", [](const Tensor& a, const Tensor& b, bool in_float) { return sum(bmm(a, b, in_float), Dims{0}); }),
        "batch1"_a, "batch2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
   m.def("tensordot", [](const Tensor& a, const Tensor& b, const nb::object& dims) { return tensordot_any(a, b, dims); }, "a"_a, "b"_a, "dims"_a = 2);
   both(m, "trace", [](const Tensor& x) { return trace(x); });

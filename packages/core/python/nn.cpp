@@ -2,6 +2,8 @@
 #include "direct.h"
 #include "fits.h"
 
+#include <adjoint/core/types.h>
+
 namespace adjoint::python {
 
 namespace {
@@ -18,9 +20,21 @@ Reduction reduction_of(const std::string& name) {
 // f(x), written into x if `inplace`.
 template <class F> Tensor perhaps_into(const Tensor& x, bool inplace, F&& f) { return inplace ? into(x, f) : f(x); }
 
-Tensor selu(const Tensor& x) { return elu(x, 1.6732632423543772848170429916717) * 1.0507009873554804934193349852946; }
+// The half type of all floating-point tensors among arguments, lists of them included; None if they have none in common.
+void see(HalfType& half, nb::handle a) {
+  if (is_tensor(a.ptr())) half.see(nb::cast<Tensor>(a));
+  else if (nb::isinstance<nb::list>(a) || nb::isinstance<nb::tuple>(a))
+    for (nb::handle part : a) see(half, part);
+}
+std::optional<DType> half_type_of(const nb::tuple& args, const nb::dict& kwargs) {
+  HalfType half;
+  for (nb::handle a : args) see(half, a);
+  for (auto [name, a] : kwargs) see(half, a);
+  return half.type();
+}
 
 void bind_activations(nb::module_& m) {
+  m.def("_half_type", half_type_of);
   both(m, "softmax", [](const Tensor& x, int64_t dim, OptDType dtype) { return softmax(x, dim, dtype); }, "dim"_a, "dtype"_a = nb::none());
   both(m, "log_softmax", [](const Tensor& x, int64_t dim, OptDType dtype) { return log_softmax(x, dim, dtype); }, "dim"_a, "dtype"_a = nb::none());
   m.def("_logsigmoid", [](const Tensor& x) { return logsigmoid(x); });
@@ -30,7 +44,7 @@ void bind_activations(nb::module_& m) {
   for (auto [name, f] : {std::pair<const char*, Tensor (*)(const Tensor&)>("_silu", silu), {"_mish", mish}, {"_hardsigmoid", hardsigmoid}, {"_hardswish", hardswish}, {"_selu", selu}})
     m.def(name, [f = f](const Tensor& x, bool inplace) { return perhaps_into(x, inplace, f); });
   m.def("_elu", [](const Tensor& x, double alpha, bool inplace) { return perhaps_into(x, inplace, [=](const Tensor& t) { return elu(t, alpha); }); });
-  m.def("_celu", [](const Tensor& x, double alpha, bool inplace) { return perhaps_into(x, inplace, [=](const Tensor& t) { return elu(t / alpha, 1) * alpha; }); });
+  m.def("_celu", [](const Tensor& x, double alpha, bool inplace) { return perhaps_into(x, inplace, [=](const Tensor& t) { return celu(t, alpha); }); });
   m.def("_leaky_relu", [](const Tensor& x, double slope, bool inplace) { return perhaps_into(x, inplace, [=](const Tensor& t) { return leaky_relu(t, slope); }); });
   m.def("_hardtanh", [](const Tensor& x, double lo, double hi, bool inplace) { return perhaps_into(x, inplace, [=](const Tensor& t) { return hardtanh(t, lo, hi); }); });
   m.def("_threshold", [](const Tensor& x, const Scalar& bound, const Scalar& value, bool inplace) {

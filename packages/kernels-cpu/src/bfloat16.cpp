@@ -59,8 +59,11 @@ struct Round {
   }
 };
 
-// a: m rows of an even number of elements.
-void multiply(const uint16_t* a, const uint16_t* b, BFloat16* y, int64_t m, int64_t n, int64_t k) {
+void put(BFloat16* y, const float* x, int64_t n) { isa::call<Round>(y, x, n); }
+void put(float* y, const float* x, int64_t n) { std::copy_n(x, n, y); }
+
+// a: m rows of an even number of elements. Y: bfloat16, or float, which is not rounded.
+template <class Y> void multiply(const uint16_t* a, const uint16_t* b, Y* y, int64_t m, int64_t n, int64_t k) {
   const int64_t pairs = (k + 1) / 2, panels = (n + wide - 1) / wide, row_panels = (m + panel_rows - 1) / panel_rows;
   const Buffer memory(panels * pairs * wide * 4);
   uint32_t* packed = memory.as<uint32_t>();
@@ -71,7 +74,7 @@ void multiply(const uint16_t* a, const uint16_t* b, BFloat16* y, int64_t m, int6
     for (int64_t i = begin; i < end; i += tall) {
       const int64_t top = std::min(i, m - tall);  // the last tile repeats some rows
       multiply_tile(reinterpret_cast<const uint32_t*>(a) + top * pairs, pairs, packed + unit / row_panels * pairs * wide, c);
-      for (int64_t r = i - top; r < std::min(tall, end - top); r++) isa::call<Round>(y + (top + r) * n + first, static_cast<const float*>(c + r * wide), std::min(wide, n - first));
+      for (int64_t r = i - top; r < std::min(tall, end - top); r++) put(y + (top + r) * n + first, c + r * wide, std::min(wide, n - first));
     }
   });
 }
@@ -94,7 +97,9 @@ bool multiply_bfloat16(const View& a, const View& b, const View& y) {
       }
       rows = to;
     }
-    multiply(rows, right.as<const uint16_t>() + (one ? 0 : i * k * n), y.as<BFloat16>() + i * m * n, m, n, k);
+    const uint16_t* columns = right.as<const uint16_t>() + (one ? 0 : i * k * n);
+    if (y.dtype == DType::float32) multiply(rows, columns, y.as<float>() + i * m * n, m, n, k);
+    else multiply(rows, columns, y.as<BFloat16>() + i * m * n, m, n, k);
   }
   return true;
 }

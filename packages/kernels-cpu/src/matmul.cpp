@@ -96,7 +96,9 @@ void matmul_kernel(const Launch& l) {
   const View &a = l.x[0], &b = l.x[1], &y = l.y[0];
   if (y.numel == 0) return;
   switch (y.dtype) {
-    case DType::float32: return matmul_into<float>(a, b, y);
+    case DType::float32:
+      if (a.dtype == DType::bfloat16 && multiply_bfloat16(a, b, y)) return;
+      return matmul_into<float>(a, b, y);
     case DType::float64: return matmul_into<double>(a, b, y);
     case DType::complex64: return matmul_into<Complex<float>>(a, b, y);
     case DType::complex128: return matmul_into<Complex<double>>(a, b, y);

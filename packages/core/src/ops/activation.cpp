@@ -4,6 +4,7 @@
 #include <adjoint/core/types.h>
 
 #include "families.h"
+#include "in_float.h"
 #include "keep.h"
 
 namespace adjoint {
@@ -118,6 +119,15 @@ const Op op_elu{.name = "elu", .torch = "|||alpha", .fields = fields_of<Factors>
     })},
     .doc = "Each element of `x` where positive, else `alpha * expm1(x)`.", .reference = elementwise<functors::Elu, 1>};
 Tensor elu(const Tensor& x, double alpha) { return apply(op_elu, {x}, Factors{alpha, 0}); }
+
+Tensor selu(const Tensor& x) {
+  if (const Tensor y = rounded_once(selu, x)) return y;
+  return elu(x, 1.6732632423543772848170429916717) * 1.0507009873554804934193349852946;
+}
+Tensor celu(const Tensor& x, double alpha) {
+  if (const Tensor y = rounded_once(celu, x, alpha)) return y;
+  return elu(x / alpha, 1) * alpha;
+}
 
 const Op op_leaky_relu{.name = "leaky_relu", .torch = "|||negative_slope", .fields = fields_of<Factors>, .types = types::first,
     .d = {rule([](V v, X<0> x, const Factors& a) { return where(above(x, 0), v, v * a.a); })},

@@ -7,9 +7,12 @@
 #include <algorithm>
 
 #include "families.h"
+#include "in_float.h"
 #include "positions.h"
 
 namespace adjoint {
+
+extern const Op op_matmul;
 
 namespace {
 
@@ -46,28 +49,32 @@ void matmul_kernel(const Launch& l) {
   const View &a = l.x[0], &b = l.x[1], &y = l.y[0];
   if (y.numel == 0) return;
   const int64_t rows = y.sizes[y.ndim - 2], columns = y.sizes[y.ndim - 1], inner = a.sizes[a.ndim - 1];
-  with_type(y.dtype, [&](auto tag) {
+  const bool rounds = y.dtype == a.dtype;   // half types are asked for float too
+  with_type(a.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     using C = std::conditional_t<std::is_same_v<T, bool>, uint8_t, compute_t<T>>;  // bool never comes here
     std::vector<C> left(rows * inner), right(inner * columns), row(columns);
     int64_t packed = -1;
     T* out = y.as<T>();
+    C* wide = y.as<C>();
     for (int64_t batch = 0; batch < y.numel / (rows * columns); batch++) {
       pack<T>(a, matrix_offset(a, y, batch), left);
       const int64_t offset = matrix_offset(b, y, batch);
       if (offset != packed) pack<T>(b, packed = offset, right);
       for (int64_t i = 0; i < rows; i++) {
         multiply(left.data() + i * inner, right.data(), row.data(), inner, columns);
-        for (C v : row) *out++ = convert<T>(v);
+        if (rounds) for (C v : row) *out++ = convert<T>(v);
+        else wide = std::copy(row.begin(), row.end(), wide);
       }
     }
   });
 }
 
-Types matmul_types(Tensors x, const Attrs&) {
+Types matmul_types(Tensors x, const Attrs& attrs) {
   expect(x[0].dtype() == x[1].dtype(), "matmul: expected m1 and m2 to have the same dtype, but got: ", x[0].dtype(), " != ", x[1].dtype());
   expect(x[0].dtype() != DType::bool_, ErrorKind::not_implemented, "matmul: \"addmm_impl_cpu_\" not implemented for 'Bool'");
-  return all(x[0].dtype());
+  const DType out = attrs.as<Cast>().dtype;
+  return {x[0].dtype(), {out == DType::float32 && is_half(x[0].dtype()) ? out : x[0].dtype()}};
 }
 void matmul_shape(Tensors x, const Attrs&, Dims* out) {
   const Dims &a = x[0].sizes(), &b = x[1].sizes();
@@ -78,6 +85,25 @@ void matmul_shape(Tensors x, const Attrs&, Dims* out) {
   out[0].push_back(b[m - 1]);
 }
 
+// matmul, for operands of any number of dimensions.
+Tensor product(const Tensor& a, const Tensor& b, const Attrs& out) {
+  expect(a.dim() > 0 && b.dim() > 0, ErrorKind::shape, "matmul: both arguments to matmul need to be at least 1D, but they are ", a.dim(), "D and ", b.dim(), "D");
+  if (a.dim() == 1) {
+    const Tensor row = unsqueeze(a, 0);
+    return b.dim() == 1 ? reshape(product(row, unsqueeze(b, 1), out), {}) : squeeze(product(row, b, out), Dims{-2});
+  }
+  if (b.dim() == 1) return squeeze(product(a, unsqueeze(b, 1), out), Dims{-1});
+  if (a.dim() > 2 && b.dim() == 2) {
+    // Many matrices by one is one taller matrix by it; so is the derivative.
+    Dims sizes = a.sizes();
+    int64_t rows = 1;
+    for (int i = 0; i < a.dim() - 1; i++) rows *= sizes[i];
+    sizes[a.dim() - 1] = b.size(1);
+    return reshape(apply(op_matmul, {reshape(a, {rows, a.size(-1)}), b}, out), sizes);
+  }
+  return apply(op_matmul, {a, b}, out);
+}
+
 // Batched operands get singleton dimensions behind the lanes, so that the batch dimensions of both stay aligned.
 void batch_matmul(const BatchCall& c, Tensor* out) {
   Tensor x[2] = {batch::front(c, 0), batch::front(c, 1)};
@@ -85,58 +111,57 @@ void batch_matmul(const BatchCall& c, Tensor* out) {
   for (int i = 0; i < 2; i++) ndim[i] = x[i].dim() - (c.dims[i] >= 0);
   for (int i = 0; i < 2; i++)
     for (int k = ndim[i]; c.dims[i] >= 0 && k < std::max(ndim[0], ndim[1]); k++) x[i] = unsqueeze(x[i], 1);
-  out[0] = matmul(x[0], x[1]);
+  out[0] = product(x[0], x[1], c.attrs);
 }
 
 }  // namespace
 
-// The product a b as a gradient of `like`, with its layout: a leaf need not copy it then.
-static Tensor product_like(const auto& like, const Tensor& a, const Tensor& b) { return like.transposed ? mT(matmul(mT(b), mT(a))) : matmul(a, b); }
+// The product a b as a gradient of `like`, with its type and layout: a leaf need not copy it then.
+static Tensor product_like(const auto& like, const Tensor& a, const Tensor& b) {
+  const Tensor left = to_dtype(a, like.dtype), right = to_dtype(b, like.dtype);
+  return like.transposed ? mT(matmul(mT(right), mT(left))) : matmul(left, right);
+}
 
 const Op op_matmul{.name = "matmul", .torch = "|self mat2", .kind = Kind::multilinear, .types = matmul_types, .shape = matmul_shape,
     .d = {rule([](V v, X<1> b, XShape<0> a) { return product_like(a, v, mT(b)); }), rule([](V v, X<0> a, XShape<1> b) { return product_like(b, mT(a), v); })},
     .batch = batch_matmul,
     .doc = "The product of matrices, or of batches of matrices that broadcast against each other.", .reference = matmul_kernel};
 
-Tensor matmul(const Tensor& a, const Tensor& b) {
+namespace {
+// Of half types, a product that more is added to is not rounded yet.
+Attrs kept(bool in_float) { return in_float ? Attrs(Cast{DType::float32}) : Attrs(); }
+Tensor rounded(const Tensor& sum, const Tensor& like) { return to_dtype(sum, like.dtype()); }
+}  // namespace
+
+Tensor matmul(const Tensor& a, const Tensor& b, bool in_float) {
   const Given given(a, b);
   const Named named("matmul", given);
-  expect(a.dim() > 0 && b.dim() > 0, ErrorKind::shape, "matmul: both arguments to matmul need to be at least 1D, but they are ", a.dim(), "D and ", b.dim(), "D");
-  if (a.dim() == 1) {
-    const Tensor row = unsqueeze(a, 0);
-    return b.dim() == 1 ? reshape(matmul(row, unsqueeze(b, 1)), {}) : squeeze(matmul(row, b), Dims{-2});
-  }
-  if (b.dim() == 1) return squeeze(matmul(a, unsqueeze(b, 1)), Dims{-1});
-  if (a.dim() > 2 && b.dim() == 2) {
-    // Many matrices by one is one taller matrix by it; so is the derivative.
-    Dims sizes = a.sizes();
-    int64_t rows = 1;
-    for (int i = 0; i < a.dim() - 1; i++) rows *= sizes[i];
-    sizes[a.dim() - 1] = b.size(1);
-    return reshape(apply(op_matmul, {reshape(a, {rows, a.size(-1)}), b}), sizes);
-  }
-  return apply(op_matmul, {a, b});
+  return product(a, b, kept(in_float));
 }
+Tensor matmul(const Tensor& a, const Tensor& b) { return matmul(a, b, false); }
 
-Tensor mm(const Tensor& a, const Tensor& b) {
+Tensor mm(const Tensor& a, const Tensor& b, bool in_float) {
   expect(a.dim() == 2, ErrorKind::shape, "mm: self must be a matrix, got shape ", a.sizes());
   expect(b.dim() == 2, ErrorKind::shape, "mm: mat2 must be a matrix, got shape ", b.sizes());
-  return apply(op_matmul, {a, b});
+  return apply(op_matmul, {a, b}, kept(in_float));
 }
-Tensor bmm(const Tensor& a, const Tensor& b) {
+Tensor mm(const Tensor& a, const Tensor& b) { return mm(a, b, false); }
+Tensor bmm(const Tensor& a, const Tensor& b, bool in_float) {
   expect(a.dim() == 3, ErrorKind::shape, "bmm: batch1 must be a 3D tensor, got shape ", a.sizes());
   expect(b.dim() == 3, ErrorKind::shape, "bmm: batch2 must be a 3D tensor, got shape ", b.sizes());
   expect(a.size(0) == b.size(0) && a.size(2) == b.size(1), ErrorKind::shape, "bmm: Expected size for first two dimensions of batch2 tensor to be: [", a.size(0), ", ", a.size(2), "] but got: [",
          b.size(0), ", ", b.size(1), "].");
-  return apply(op_matmul, {a, b});
+  return apply(op_matmul, {a, b}, kept(in_float));
 }
-Tensor mv(const Tensor& a, const Tensor& b) {
+Tensor bmm(const Tensor& a, const Tensor& b) { return bmm(a, b, false); }
+Tensor mv(const Tensor& a, const Tensor& b, bool in_float) {
   const Given given(a, b);
   const Named named("mv", given);
   expect(a.dim() == 2 && b.dim() == 1, ErrorKind::shape, "mv: vector + matrix @ vector expected, got ", a.dim(), ", ", b.dim());
   expect(a.size(1) == b.size(0), ErrorKind::shape, "mv: size mismatch, got input (", a.size(0), "), mat (", a.size(0), "x", a.size(1), "), vec (", b.size(0), ")");
-  return matmul(a, b);
+  return product(a, b, kept(in_float));
 }
+Tensor mv(const Tensor& a, const Tensor& b) { return mv(a, b, false); }
 Tensor dot(const Tensor& a, const Tensor& b) {
   const Given given(a, b);
   const Named named("dot", given);
@@ -158,17 +183,21 @@ bool is_one(const Scalar& s) { return s.dtype() != DType::complex128 && s.to<dou
 Tensor addmm(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
   const Given given(c, a, b);
   const Named named("addmm", given);
-  const Tensor product = mm(a, b), scaled = is_one(alpha) ? product : mul(product, wrapped(alpha));
+  const bool half = half_type(c, a, b).has_value();
+  const Tensor product = mm(a, b, half), scaled = is_one(alpha) ? product : mul(product, wrapped(alpha));
   expect(broadcast(c.sizes(), product.sizes(), "addmm") == product.sizes(), ErrorKind::shape, "addmm: The expanded size of the tensor ", product.sizes(), " must match the existing size ", c.sizes());
-  if (beta.is_zero()) return scaled;  // what c holds, even NaN, does not matter
-  return add(is_one(beta) ? c : mul(c, wrapped(beta)), scaled);
+  if (beta.is_zero()) return half ? rounded(scaled, c) : scaled;  // what c holds, even NaN, does not matter
+  const Tensor sum = add(is_one(beta) ? c : mul(half ? in_float(c) : c, wrapped(beta)), scaled);
+  return half ? rounded(sum, c) : sum;
 }
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const Given given(x, weight, bias);
   const Named named("linear", given);
   expect(weight.dim() == 1 || weight.dim() == 2, ErrorKind::shape, "linear: weight must be 1-d or 2-d, got shape ", weight.sizes());
-  const Tensor y = matmul(x, weight.dim() == 2 ? mT(weight) : weight);
-  return bias ? add(y, bias) : y;
+  const Tensor w = weight.dim() == 2 ? mT(weight) : weight;
+  if (!bias) return matmul(x, w);
+  if (half_type(x, weight, bias)) return rounded(add(product(x, w, kept(true)), bias), x);
+  return add(matmul(x, w), bias);
 }
 
 Tensor tensordot(const Tensor& first, const Tensor& second, const Dims& dims_a, const Dims& dims_b) {

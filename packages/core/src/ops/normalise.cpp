@@ -415,8 +415,8 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
     expect(!t || t.numel() == channels, "batch_norm: expected parameters to contain ", channels, " elements, got ", t ? t.numel() : 0);
   if (!training) {
     expect(running_mean && running_var, "batch_norm: Expected running_mean and running_var to be defined when training=False");
-    Tensor scale = rsqrt(running_var + eps);
-    Tensor y = (x - in_rank(running_mean, x.dim(), 1)) * in_rank(weight ? scale * weight : scale, x.dim(), 1);
+    Tensor scale = rsqrt(in_float(running_var) + eps);
+    Tensor y = (in_float(x) - in_rank(running_mean, x.dim(), 1)) * in_rank(weight ? scale * weight : scale, x.dim(), 1);
     return to_dtype(bias ? y + in_rank(bias, x.dim(), 1) : y, x.dtype());
   }
   expect(n > 1, ErrorKind::value, "batch_norm: Expected more than 1 value per channel when training, got input size ", x.sizes());

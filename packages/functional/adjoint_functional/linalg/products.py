@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import check_all
+from adjoint_core._compose import check_all, rounded_once
 from adjoint_core.linalg import inv
 
 __all__ = ["matrix_power", "multi_dot", "vander", "vecdot"]
 
 
+@rounded_once
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """sum(conj(x) * y) along `dim`; other dimensions broadcast.
 
@@ -22,6 +23,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     return (x.conj() * y).sum(dim)
 
 
+@rounded_once
 def matrix_power(A: Tensor, n: int) -> Tensor:
     """A @ A @ ... @ A, n times, for square matrices (..., m, m); a negative n multiplies inverses.
 
@@ -44,6 +46,7 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
     return half @ half if n % 2 == 0 else half @ half @ A
 
 
+@rounded_once
 def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     """The product of two or more matrices in the cheapest order; the first and the last may be vectors.
 
@@ -84,6 +87,7 @@ def _chain(matrices: list[Tensor], i: int, j: int, split: dict[tuple[int, int], 
     return _chain(matrices, i, k, split) @ _chain(matrices, k, j, split)
 
 
+@rounded_once
 def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """The powers 0 to N - 1 (n - 1, if not given) of each element of x (..., n) along a new last dimension.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import check_all, method
+from adjoint_core._compose import check_all, method, rounded_once
 
 __all__ = ["householder_product", "ormqr"]
 
 
+@rounded_once
 def householder_product(A: Tensor, tau: Tensor) -> Tensor:
     """The first n columns of H_1 H_2 ... H_k, H_i = 1 - tau_i v_i v_iᴴ; v_i is column i of A (..., m, n) below its 1 on the diagonal.
 
@@ -34,6 +35,7 @@ def _reflected(A: Tensor, tau: Tensor, x: Tensor, order: range, adjoint: bool) -
 
 
 @method
+@rounded_once
 def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
     """Q @ other, or other @ Q if not `left`, where Q (or Qᴴ if `transpose`) is the whole product of the reflections of `householder_product`.
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import check_all
+from adjoint_core._compose import check_all, rounded_once
 
 __all__ = ["entr", "log_ndtr", "ndtr", "ndtri", "spherical_bessel_j0", "xlog1py"]
 
@@ -17,6 +17,7 @@ def _floating(x: Tensor) -> Tensor:
     return x if x.is_floating_point() else x.to(_core.get_default_dtype())
 
 
+@rounded_once
 def entr(input: Tensor) -> Tensor:
     """-x log(x): 0 at 0, minus infinity below."""
     x = _floating(input)
@@ -27,21 +28,22 @@ def entr(input: Tensor) -> Tensor:
     return _core.where(inside, -usual * usual.log(), _core.where(below, undefined, at_zero))
 
 
+@rounded_once
 def ndtr(input: Tensor) -> Tensor:
     """The distribution function of the normal distribution."""
     return 0.5 * _core.erfc(input * -math.sqrt(0.5))
 
 
+@rounded_once
 def ndtri(input: Tensor) -> Tensor:
     """The quantile function of the normal distribution."""
     return math.sqrt(2) * _core.erfinv(2 * _floating(input) - 1)
 
 
+@rounded_once
 def log_ndtr(input: Tensor) -> Tensor:
     """log(ndtr(x)), accurate on both sides; far below 0 by its asymptotic series."""
     input = _floating(input)
-    if input.dtype.itemsize == 2:
-        return log_ndtr(input.float()).to(input.dtype)
     end = -30 if input.dtype == _core.float64 else -10  # of where ndtr is no subnormal number, and the five terms not exact
     near = _core.log1p(-ndtr(-input.clamp_min(0)))
     middle = ndtr(input.clamp(end, 0)).log()
@@ -52,6 +54,7 @@ def log_ndtr(input: Tensor) -> Tensor:
     return _core.where(input > 0, near, _core.where(input > end, middle, far))
 
 
+@rounded_once
 def xlog1py(input: Any, other: Any) -> Tensor:
     """x * log1p(y), 0 where x is 0."""
     y = other if isinstance(other, Tensor) else _core.tensor(other, dtype=input.dtype, device=input.device)

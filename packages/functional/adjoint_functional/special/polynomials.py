@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import check_all
+from adjoint_core._compose import check_all, rounded_once
 
 __all__ = [
     "chebyshev_polynomial_t", "chebyshev_polynomial_u", "chebyshev_polynomial_v", "chebyshev_polynomial_w", "hermite_polynomial_h",
@@ -50,7 +50,7 @@ def _polynomial(name: str, first: Callable[[Tensor], Tensor], step: Step, what: 
 
     polynomial.__name__ = name
     polynomial.__doc__ = f"{what} of degree n at x, elementwise; 0 for negative degrees."
-    return polynomial
+    return rounded_once(polynomial)
 
 
 def _chebyshev(kind: str, factor: int, shift: int) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
@@ -63,7 +63,7 @@ def _chebyshev(kind: str, factor: int, shift: int) -> tuple[Callable[..., Tensor
 
     shifted.__name__ = "shifted_" + name
     shifted.__doc__ = f"{what} of degree n at 2x - 1, elementwise; 0 for negative degrees."
-    return plain, shifted
+    return plain, rounded_once(shifted)
 
 
 chebyshev_polynomial_t, shifted_chebyshev_polynomial_t = _chebyshev("t", 1, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import check_all, method
+from adjoint_core._compose import check_all, method, rounded_once
 
 __all__ = ["corrcoef", "cov"]
 
@@ -28,6 +28,7 @@ def _check_weights(samples: int, fweights: Tensor | None, aweights: Tensor | Non
 
 
 @method
+@rounded_once
 def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
     """The covariance matrix of variables in rows, (n, samples) -> (n, n); one variable has a 0-d variance.
 
@@ -63,6 +64,7 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, a
 
 
 @method
+@rounded_once
 def corrcoef(input: Tensor) -> Tensor:
     """The correlation matrix of variables in rows."""
     c = cov(input)

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from adjoint_core import Tensor, _core, _results
-from adjoint_core._compose import check_all, method
+from adjoint_core._compose import check_all, method, rounded_once
 
 __all__ = ["histc", "mode", "nanmean", "nanmedian", "nanquantile", "quantile"]
 
@@ -53,6 +53,7 @@ def _at_quantiles(x: Tensor, q: Tensor, interpolation: str, skip_nan: bool) -> T
 
 
 @method
+@rounded_once
 def quantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear") -> Tensor:
     """The q-quantiles along `dim` (of all elements, if none); several `q` give a new first dimension.
 
@@ -62,6 +63,7 @@ def quantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = Fals
 
 
 @method
+@rounded_once
 def nanquantile(
     input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
@@ -70,6 +72,7 @@ def nanquantile(
 
 
 @method
+@rounded_once
 def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The mean of the elements that are not NaN."""
     return _core.nansum(input, dim, keepdim, dtype=dtype) / (~input.isnan()).sum(dim, keepdim)
@@ -110,6 +113,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
 
 
 @method
+@rounded_once
 def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """How many elements fall into each of `bins` equal parts of [min, max], which default to the extremes. Has no gradient."""
     x = input.detach().reshape(-1)

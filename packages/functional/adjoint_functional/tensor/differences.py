@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import check_all, method
+from adjoint_core._compose import check_all, method, rounded_once
 
 __all__ = ["cumulative_trapezoid", "gradient", "trapezoid", "trapz"]
 
@@ -23,6 +23,7 @@ def _areas(y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Tensor:
     return middle * x.diff(dim=dim)
 
 
+@rounded_once
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
     """The integral along `dim` by the trapezoidal rule, at positions `x` or steps of `dx` (1).
 
@@ -31,11 +32,13 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = 
     return _areas(y, x, dx, dim).sum(dim)
 
 
+@rounded_once
 def trapz(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
     """Another name of `trapezoid`."""
     return trapezoid(y, x, dx=dx, dim=dim)
 
 
+@rounded_once
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
     """The running integral along `dim`, one element shorter than y."""
     return _areas(y, x, dx, dim).cumsum(dim)
@@ -59,6 +62,7 @@ def _differences(y: Tensor, x: Tensor, edge_order: int) -> Tensor:
 
 
 @method
+@rounded_once
 def gradient(
     input: Tensor, *, spacing: Any = None, dim: int | Sequence[int] | None = None, edge_order: int = 1
 ) -> tuple[Tensor, ...]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import check_all, method
+from adjoint_core._compose import check_all, method, rounded_once
 
 __all__ = ["cdist", "dist", "pdist"]
 
 
 @method
+@rounded_once
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The p-norm of input - other."""
     return _core._vector_norm(input - other, p, None, False, None)
@@ -24,6 +25,7 @@ def _by_products(x1: Tensor, x2: Tensor) -> Tensor:
     return _core.where(apart, _core.where(apart, squares, 1).sqrt(), 0)
 
 
+@rounded_once
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
     """The distances between rows: (..., n, d) and (..., m, d) give (..., n, m). The gradient at distance 0 is 0.
 
@@ -45,6 +47,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     return parts[0] if len(parts) == 1 else _core.cat(parts, -2)
 
 
+@rounded_once
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     """The distances between each two rows of (n, d), as a vector of n (n - 1) / 2."""
     if input.ndim != 2:

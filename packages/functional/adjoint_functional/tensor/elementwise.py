@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from adjoint_core import Tensor, _core, _results
-from adjoint_core._compose import check_all, inplace_method, method
+from adjoint_core._compose import check_all, inplace_method, method, rounded_once
 
 __all__ = [
     "fill", "float_power", "frexp", "gcd", "heaviside", "isin", "isneginf", "isposinf", "isreal", "lcm", "ldexp",
@@ -32,6 +32,7 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
 
 
 @inplace_method
+@rounded_once
 def ldexp(input: Tensor, other: Tensor) -> Tensor:
     """input * 2**other."""
     power = _core.pow(2.0, other)
@@ -51,12 +52,14 @@ def float_power(input: Any, exponent: Any) -> Tensor:
 
 
 @method
+@rounded_once
 def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
     """log2(2**input + 2**other) without overflow."""
     return _core.logaddexp(input * math.log(2), other * math.log(2)) / math.log(2)
 
 
 @inplace_method
+@rounded_once
 def mvlgamma(input: Tensor, p: int) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension `p`."""
     shifts = _core.arange(p, dtype=input.dtype if input.is_floating_point() else None, device=input.device) / 2
@@ -165,6 +168,7 @@ def msort(input: Tensor) -> Tensor:
 
 
 @inplace_method
+@rounded_once
 def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """Slices along `dim` whose p-norm is above `maxnorm` are scaled down to it."""
     if input.ndim < 2:

@@ -23,7 +23,7 @@ ADJOINT_API Tensor rad2deg(const Tensor& x), deg2rad(const Tensor& x), logit(con
 ADJOINT_API Tensor isnan(const Tensor& x), isinf(const Tensor& x), isfinite(const Tensor& x), logical_not(const Tensor& x), bitwise_not(const Tensor& x);
 // ---- activations (ops/activation.cpp)
 ADJOINT_API Tensor sigmoid(const Tensor& x), relu(const Tensor& x), silu(const Tensor& x), logsigmoid(const Tensor& x), mish(const Tensor& x), softsign(const Tensor& x);
-ADJOINT_API Tensor gelu(const Tensor& x, bool tanh_form), softplus(const Tensor& x, double beta, double threshold), elu(const Tensor& x, double alpha), leaky_relu(const Tensor& x, double slope);
+ADJOINT_API Tensor gelu(const Tensor& x, bool tanh_form), softplus(const Tensor& x, double beta, double threshold), elu(const Tensor& x, double alpha), selu(const Tensor& x), celu(const Tensor& x, double alpha), leaky_relu(const Tensor& x, double slope);
 ADJOINT_API Tensor hardtanh(const Tensor& x, double lo, double hi), hardsigmoid(const Tensor& x), hardswish(const Tensor& x);
 // v f'(x) in one pass, for the rules of f; relu's takes its result
 ADJOINT_API Tensor sigmoid_derivative(const Tensor& v, const Tensor& x), tanh_derivative(const Tensor& v, const Tensor& x), silu_derivative(const Tensor& v, const Tensor& x), gelu_derivative(const Tensor& v, const Tensor& x, bool tanh_form), relu_derivative(const Tensor& v, const Tensor& y), erf_derivative(const Tensor& v, const Tensor& x);
@@ -86,6 +86,7 @@ ADJOINT_API Tensor scatter_reduce(const Tensor& x, int64_t dim, const Tensor& in
 ADJOINT_API Tensor index(const Tensor& x, Tensors indices), index_put(const Tensor& x, Tensors indices, const Tensor& values, bool accumulate = false);   // an empty index stands for a full slice; boolean masks allowed
 ADJOINT_API Tensor take_along_dim(const Tensor& x, const Tensor& index, std::optional<int64_t> dim = {}), masked_select(const Tensor& x, const Tensor& mask), nonzero(const Tensor& x), embedding(const Tensor& weight, const Tensor& index, int64_t padding_idx = -1, bool by_frequency = false, bool sparse = false), one_hot(const Tensor& index, int64_t classes = -1);
 // ---- linear algebra (ops/linalg.cpp)
+ADJOINT_API Tensor matmul(const Tensor& a, const Tensor& b, bool in_float), mm(const Tensor& a, const Tensor& b, bool in_float), bmm(const Tensor& a, const Tensor& b, bool in_float), mv(const Tensor& a, const Tensor& b, bool in_float);   // in_float: not rounded to a half type
 ADJOINT_API Tensor matmul(const Tensor& a, const Tensor& b), mm(const Tensor& a, const Tensor& b), bmm(const Tensor& a, const Tensor& b), mv(const Tensor& a, const Tensor& b), dot(const Tensor& a, const Tensor& b), outer(const Tensor& a, const Tensor& b), addmm(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1), linear(const Tensor& x, const Tensor& weight, const Tensor& bias), tensordot(const Tensor& a, const Tensor& b, const Dims& dims_a, const Dims& dims_b), trace(const Tensor& x), kron(const Tensor& a, const Tensor& b), cross(const Tensor& a, const Tensor& b, int64_t dim = -1);
 ADJOINT_API Tensor einsum(const char* equation, Tensors x);
 // ---- convolution and pooling (ops/conv.cpp, ops/pool.cpp)

@@ -2,10 +2,34 @@
 #pragma once
 #include <adjoint/core/op.h>
 
+#include <optional>
+
 namespace adjoint {
 
 ADJOINT_API DType result_type(Tensors x);                 // PyTorch's promotion: dimensioned > 0-d > Python numbers
 ADJOINT_API bool numbers_only(Tensors x);                // Python numbers all: what comes of them is one too
+// The half type of all floating-point tensors among the arguments, if they have one in common.
+class HalfType {
+ public:
+  template <class A> void see(const A& x) {
+    if constexpr (std::is_convertible_v<const A&, const Tensor&>) see_type(x);
+  }
+  std::optional<DType> type() const { return single_ ? type_ : std::nullopt; }
+
+ private:
+  void see_type(const Tensor& x) {
+    if (!x || is_integral(x.dtype()) || x->flags & flag_wrapped) return;
+    single_ = single_ && is_half(x.dtype()) && type_.value_or(x.dtype()) == x.dtype();
+    type_ = x.dtype();
+  }
+  std::optional<DType> type_;
+  bool single_ = true;
+};
+template <class... A> std::optional<DType> half_type(const A&... a) {
+  HalfType t;
+  (t.see(a), ...);
+  return t.type();
+}
 inline DType to_floating(DType t) { return is_integral(t) ? default_dtype() : t; }
 inline Types all(DType t) { return {t, {t, t, t}}; }
 

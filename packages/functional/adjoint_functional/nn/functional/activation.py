@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint_core import Tensor, _core
+from adjoint_core._compose import rounded_once
 
 
 def write(x: Tensor, y: Tensor, inplace: bool) -> Tensor:
@@ -242,6 +243,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     return _core.where(input > lambd, input - lambd, _core.where(input < -lambd, input + lambd, 0.0 * input))
 
 
+@rounded_once
 def tanhshrink(input: Tensor) -> Tensor:
     """x - tanh(x).
 
@@ -264,6 +266,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     return _core._threshold(input, threshold, value, inplace)
 
 
+@rounded_once
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half along `dim` times the sigmoid of the second.
 
@@ -323,6 +326,7 @@ def rrelu(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: b
     return write(input, _core.where(input >= 0, input, input * slope), inplace)
 
 
+@rounded_once
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
     """A sample of the relaxed categorical distribution; `hard` gives one-hot values with the gradient of the soft ones."""
     noise = -_core.empty_like(logits).copy_(-(1 - _core.rand_like(logits)).log()).log()

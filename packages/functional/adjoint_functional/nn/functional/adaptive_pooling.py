@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adjoint_core import Tensor, _core
+from adjoint_core._compose import rounded_once
 
 from .window_sizes import Ints, per_dimension
 
@@ -39,6 +40,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Ints) -> Tensor:
     return _adaptive(input, -1, sizes[0])
 
 
+@rounded_once
 def adaptive_mean(input: Tensor, output_size: int | Sequence[int | None], n: int) -> Tensor:
     sizes = [output_size] * n if isinstance(output_size, int) else list(output_size)
     if len(sizes) != n:

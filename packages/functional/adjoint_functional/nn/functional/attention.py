@@ -9,12 +9,12 @@ from adjoint_core import Tensor, _core
 
 from .activation import softmax
 from .dropout import dropout
+from .linear import linear
 
 
 def _projected(x: Tensor, weight: Tensor, bias: Tensor | None, heads: int) -> Tensor:
     """(length, batch, features) to (batch, heads, length, features of a head)."""
-    y = x @ weight.t()
-    y = y if bias is None else y + bias
+    y = linear(x, weight, bias)
     return y.reshape(x.size(0), x.size(1), heads, -1).permute(1, 2, 0, 3)
 
 
@@ -28,7 +28,7 @@ def _float_mask(mask: Tensor | None, like: Tensor) -> Tensor | None:
 def _scores(q: Tensor, k: Tensor, mask: Tensor | None, padding: Tensor | None, extra: int) -> Tensor:
     """What the queries have in common with the keys, (batch, heads, queries, keys), masked; `extra` keys have no mask."""
     batch, num_heads = q.shape[:2]
-    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    scores = _core._product(q, k.mT) / math.sqrt(q.size(-1))
     if mask is not None:
         mask = _wider(mask, extra)
         scores = scores + (mask.reshape(batch, num_heads, *mask.shape[1:]) if mask.ndim == 3 else mask)
@@ -143,12 +143,11 @@ def multi_head_attention_forward(
     attention = scores.softmax(-1)
     if dropout_p > 0 and training:
         attention = _core.dropout(attention, dropout_p, True)
-    joined = (attention @ v).permute(2, 0, 1, 3).reshape(length, batch, features)
-    out = joined @ out_proj_weight.t()
-    out = out if out_proj_bias is None else out + out_proj_bias
+    joined = (attention @ v.to(attention.dtype)).to(v.dtype).permute(2, 0, 1, 3).reshape(length, batch, features)
+    out = linear(joined, out_proj_weight, out_proj_bias)
     seen: Any = None
     if need_weights:
-        seen = attention.mean(1) if average_attn_weights else attention
+        seen = (attention.mean(1) if average_attn_weights else attention).to(q.dtype)
         seen = seen.squeeze(0) if single else seen
     return (out.squeeze(1) if single else out), seen
 
@@ -185,11 +184,15 @@ def scaled_dot_product_attention(
         >>> ad.nn.functional.scaled_dot_product_attention(ad.ones(1, 2, 4), ad.ones(1, 3, 4), ad.ones(1, 3, 5)).shape
         adjoint.Size([1, 2, 5])
     """
+    if not query.dtype is key.dtype is value.dtype:
+        types = f"query.dtype: {query.dtype}, key.dtype: {key.dtype}, and value.dtype: {value.dtype}"
+        raise RuntimeError(f"scaled_dot_product_attention: Expected query, key, and value to have the same dtype, but got {types}")
     if enable_gqa:
         key, value = (x.repeat_interleave(query.size(-3) // x.size(-3), -3) for x in (key, value))
-    scores = query @ key.mT * (query.size(-1) ** -0.5 if scale is None else scale)
+    scores = _core._product(query, key.mT) * (query.size(-1) ** -0.5 if scale is None else scale)
     if is_causal:
         attn_mask = _core.ones(query.size(-2), key.size(-2), dtype=_core.bool, device=query.device).tril()
     if attn_mask is not None:
         scores = _core.where(attn_mask, scores, -float("inf")) if attn_mask.dtype is _core.bool else scores + attn_mask
-    return dropout(softmax(scores, -1), dropout_p, dropout_p > 0) @ value
+    weights = dropout(softmax(scores, -1), dropout_p, dropout_p > 0)
+    return (weights @ value.to(weights.dtype)).to(value.dtype)

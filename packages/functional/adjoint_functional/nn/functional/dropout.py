@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from adjoint_core import Tensor, _core
+from adjoint_core._compose import rounded_once
 
 from .activation import write
 
@@ -20,6 +21,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     return write(input, _core._dropout(input, p, training), inplace)
 
 
+@rounded_once
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """Dropout that keeps mean and variance of selu activations.
 

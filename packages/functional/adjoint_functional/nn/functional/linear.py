@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from adjoint_core import Tensor, _core
+from adjoint_core._compose import rounded_once
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -16,6 +17,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return _core._linear(input, weight, bias)
 
 
+@rounded_once
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x1 @ weight[k] @ x2 for each k; weight is (out, in1, in2).
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from adjoint_core import Tensor, _core
+from adjoint_core._compose import rounded_once
 
 
 def layer_norm(
@@ -56,7 +56,11 @@ def batch_norm(
     return _core._batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
-def _affine(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+@rounded_once
+def _grouped_norm(input: Tensor, groups: int, weight: Tensor | None, bias: Tensor | None, eps: float) -> Tensor:
+    """Each of `groups` equal parts of the memory normalised, then weight and bias of the channels."""
+    size = input.numel() // groups
+    x = layer_norm(input.reshape(groups, size), [size], eps=eps).view(input.shape)
     shape = [1, -1] + [1] * (x.ndim - 2)
     x = x if weight is None else x * weight.view(shape)
     return x if bias is None else x + bias.view(shape)
@@ -85,7 +89,7 @@ def instance_norm(
     for running, batch in ((running_mean, input.flatten(2).mean(2)), (running_var, input.flatten(2).var(2))):
         if running is not None:
             running.data.copy_((1 - momentum) * running.data + momentum * batch.data.mean(0))
-    return _affine(layer_norm(input.reshape(n * c, -1), [input.numel() // (n * c)], eps=eps).view_as(input), weight, bias)
+    return _grouped_norm(input, n * c, weight, bias, eps)
 
 
 def group_norm(
@@ -108,10 +112,10 @@ def group_norm(
             "group_norm: Expected number of channels in input to be divisible by num_groups, "
             f"but got input of shape {list(input.shape)} and num_groups={num_groups}"
         )
-    size = c // num_groups * math.prod(input.shape[2:])
-    return _affine(layer_norm(input.reshape(n * num_groups, size), [size], eps=eps).view(input.shape), weight, bias)
+    return _grouped_norm(input, n * num_groups, weight, bias, eps)
 
 
+@rounded_once
 def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
     """x divided by its norm along `dim`, or by eps where that is larger.
 
@@ -123,6 +127,7 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -
     return input / input.norm(p, dim, keepdim=True).clamp_min(eps)
 
 
+@rounded_once
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """x divided by a power of the mean square over `size` neighbouring channels."""
     if input.ndim < 3:

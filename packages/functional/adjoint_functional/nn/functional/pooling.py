@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from adjoint_core import Tensor, _core
+from adjoint_core._compose import rounded_once
 
 from .window_sizes import Ints, per_dimension
 
@@ -159,12 +160,14 @@ def avg_pool3d(
     return _avg_pool(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
+@rounded_once
 def lp_pool1d(input: Tensor, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """(sum x**p)**(1/p) over windows of a line."""
     y = avg_pool1d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
     return (y.sign() * y.abs().relu() * kernel_size).pow(1 / norm_type)
 
 
+@rounded_once
 def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Ints, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """(sum x**p)**(1/p) over windows of an image."""
     y = avg_pool2d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)

@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 
 from adjoint_core import Tensor, _core
+from adjoint_core._compose import rounded_once
 
 from .adaptive_pooling import adaptive_mean
 from .window_sizes import Ints, per_dimension
@@ -98,7 +99,6 @@ def interpolate(
         >>> ad.nn.functional.interpolate(ad.tensor([[[0., 1.]]]), scale_factor=2, mode="linear")
         tensor([[[0.0000, 0.2500, 0.7500, 1.0000]]])
     """
-    given = input
     n, dims = input.ndim - 2, {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
     flat = mode in ("nearest", "nearest-exact", "area")
     if flat and align_corners is not None:
@@ -124,17 +124,30 @@ def interpolate(
         )
     if mode == "area":
         return adaptive_mean(input, sizes, n)
+    if mode.startswith("nearest"):
+        return _resized(input, sizes, scales, mode, False, False)
+    return _interpolated(input, sizes, scales, mode, bool(align_corners), antialias)
+
+
+def _resized(
+    input: Tensor, sizes: Sequence[int], scales: Sequence[float | None], mode: str, align_corners: bool, antialias: bool
+) -> Tensor:
+    """One dimension after the other."""
+    given, n = input, input.ndim - 2
     kept_is_copied = antialias or "linear" in mode or (mode == "nearest" and n == 2)  # in PyTorch, whatever the scale
     for dim, (out, scale) in enumerate(zip(sizes, scales), 2):
         if out == input.size(dim) and kept_is_copied:
             continue
         if antialias:
-            step = _step(input.size(dim), out, scale, bool(align_corners))
+            step = _step(input.size(dim), out, scale, align_corners)
             weight = _core._cuda.uploaded(_smooth(input.size(dim), out, step, mode == "bicubic").to(input.dtype), input.device)
             input = (input.movedim(dim, -1) @ weight.mT).movedim(-1, dim)
         else:
-            input = _resize(input, dim, out, scale, mode, bool(align_corners))
+            input = _resize(input, dim, out, scale, mode, align_corners)
     return input.clone() if input is given else input
+
+
+_interpolated = rounded_once(_resized)
 
 
 def upsample(
@@ -161,6 +174,7 @@ def upsample_bilinear(input: Tensor, size: Ints | None = None, scale_factor: flo
 # ---- positions
 
 
+@rounded_once
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
     """The sampling positions of affine maps for `grid_sample`: theta (n, 2, 3) and (n, 3, 4) give (n, h, w, 2) and (n, d, h, w, 3)."""
     n, _, *sizes = size
@@ -227,6 +241,7 @@ def _check_grid(input: Tensor, grid: Tensor, mode: str, padding_mode: str) -> in
     return n
 
 
+@rounded_once
 def grid_sample(
     input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
 ) -> Tensor:

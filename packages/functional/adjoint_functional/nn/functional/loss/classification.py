@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from adjoint_core import Tensor, _core
+from adjoint_core._compose import rounded_once
 
 from .reduction import reduced, reduction_of
 
@@ -89,6 +90,7 @@ def binary_cross_entropy_with_logits(
     return _core._binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
 
 
+@rounded_once
 def kl_div(
     input: Tensor,
     target: Tensor,
@@ -110,6 +112,7 @@ def kl_div(
     return _core._kl_div(input, target, reduction, log_target)
 
 
+@rounded_once
 def soft_margin_loss(
     input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Tensor:
@@ -124,6 +127,7 @@ def soft_margin_loss(
     return reduced(_core._softplus(-target * input, 1.0, 1e30), reduction)
 
 
+@rounded_once
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -150,6 +154,7 @@ def multi_margin_loss(
     return reduced(loss.squeeze(0) if input.ndim < 2 else loss, reduction)
 
 
+@rounded_once
 def multilabel_margin_loss(
     input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Tensor:
@@ -172,6 +177,7 @@ def multilabel_margin_loss(
     return reduced(loss.squeeze(0) if input.ndim < 2 else loss, reduction)
 
 
+@rounded_once
 def multilabel_soft_margin_loss(
     input: Tensor,
     target: Tensor,

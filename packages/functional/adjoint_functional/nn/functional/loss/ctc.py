@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from adjoint_core import Tensor, _core
+from adjoint_core._compose import rounded_once
 
 _NEVER = -1e30  # the log of a probability of zero that sums and differences keep finite
 
@@ -50,6 +51,7 @@ def _ctc(log_probs: Tensor, labels: Tensor, steps: Tensor, lengths: Tensor, blan
     return -_core.logaddexp(last, before).squeeze(1)
 
 
+@rounded_once
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,

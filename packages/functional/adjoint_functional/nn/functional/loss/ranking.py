@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from adjoint_core import Tensor, _core
+from adjoint_core._compose import rounded_once
 
 from .reduction import reduced, reduction_of
 
 
+@rounded_once
 def hinge_embedding_loss(
     input: Tensor,
     target: Tensor,
@@ -29,6 +31,7 @@ def hinge_embedding_loss(
     return reduced(loss, reduction)
 
 
+@rounded_once
 def margin_ranking_loss(
     input1: Tensor,
     input2: Tensor,
@@ -49,6 +52,7 @@ def margin_ranking_loss(
     return reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)
 
 
+@rounded_once
 def cosine_embedding_loss(
     input1: Tensor,
     input2: Tensor,
@@ -77,6 +81,7 @@ def _expect_margin(name: str, margin: float) -> None:
         raise ValueError(f"{name}: margin must be greater than 0, got {margin}")
 
 
+@rounded_once
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from adjoint_core import Tensor, _core
+from adjoint_core._compose import rounded_once
 
 from .reduction import reduced, reduction_of
 
+Loss = Callable[[Tensor, Tensor, str], Tensor]
 
-def _weighted(error: Tensor, weight: Tensor, reduction: str) -> Tensor:
+
+@rounded_once
+def _weighted(loss: Loss, input: Tensor, target: Tensor, weight: Tensor, reduction: str) -> Tensor:
     """The weighted mean divides by the weights, not by their number."""
-    weighted = weight * error
+    weighted = weight * loss(input, target, "none")
     return weighted.sum() / weight.expand(weighted.shape).sum() if reduction == "mean" else reduced(weighted, reduction)
 
 
@@ -33,7 +38,7 @@ def mse_loss(
     reduction = reduction_of(size_average, reduce, reduction)
     if weight is None:
         return _core._mse_loss(input, target, reduction)
-    return _weighted(_core._mse_loss(input, target, "none"), weight, reduction)
+    return _weighted(_core._mse_loss, input, target, weight, reduction)
 
 
 def l1_loss(
@@ -54,7 +59,7 @@ def l1_loss(
     reduction = reduction_of(size_average, reduce, reduction)
     if weight is None:
         return _core._l1_loss(input, target, reduction)
-    return _weighted(_core._l1_loss(input, target, "none"), weight, reduction)
+    return _weighted(_core._l1_loss, input, target, weight, reduction)
 
 
 def smooth_l1_loss(
@@ -87,6 +92,7 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     return _core._huber_loss(input, target, reduction, delta)
 
 
+@rounded_once
 def poisson_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -112,6 +118,7 @@ def poisson_nll_loss(
     return reduced(loss, reduction)
 
 
+@rounded_once
 def gaussian_nll_loss(
     input: Tensor, target: Tensor, var: Tensor | float, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
