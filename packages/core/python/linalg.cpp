@@ -1,10 +1,9 @@
 // Matrix products.
 #include <adjoint/core/observer.h>
+#include <adjoint/core/types.h>
 
 #include "convert.h"
 #include "direct.h"
-
-#include <adjoint/core/types.h>
 
 namespace adjoint::python {
 

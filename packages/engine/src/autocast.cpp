@@ -89,7 +89,13 @@ Tensor Autocast::cast(const Tensor& t, DType to) {
 }
 
 bool Autocast::supply(const Span& s, Tensor* y) {
-  if (s.kind != Span::Kind::op || s.op == &op_to_dtype) return false;
+  if (s.kind != Span::Kind::op) return false;
+  if (s.op == &op_to_dtype) {
+    // A function of full precision keeps what it would round to the half type of its operands.
+    if (!function_ || !may_cast(s.x[0]) || !is_half(s.attrs->as<adjoint::Cast>().dtype) || precision_of(function_->name, s.x[0].device().type) != full) return false;
+    y[0] = s.x[0];
+    return true;
+  }
   const auto decides = std::find_if(s.x.begin(), s.x.end(), [&](const Tensor& t) { return may_cast(t); });
   if (decides == s.x.end()) return false;
   const DeviceType where = decides->device().type;

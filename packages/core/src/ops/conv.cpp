@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "families.h"
+#include "in_float.h"
 #include "positions.h"
 
 namespace adjoint {
@@ -221,6 +222,8 @@ Tensor finish(const Tensor& y, const Tensor& weight, const Tensor& bias, int64_t
 Tensor conv(const Tensor& x, const Tensor& weight, const Tensor& bias, const Window& w) {
   const Given given(x, weight, bias);
   const Named named("convolution", given);
+  if (bias)
+    if (const Tensor y = rounded_once(conv, x, weight, bias, w)) return y;
   const Convolution a = checked(x, weight, w, "conv");
   const bool batched = x.dim() == weight.dim();
   return finish(conv_of(batched ? x : unsqueeze(x, 0), weight, a), weight, bias, weight.size(0), batched, "conv");
@@ -229,6 +232,8 @@ Tensor conv(const Tensor& x, const Tensor& weight, const Tensor& bias, const Win
 Tensor conv_transpose(const Tensor& x, const Tensor& weight, const Tensor& bias, const Window& w, const Dims& output_padding) {
   const Given given(x, weight, bias);
   const Named named("convolution", given);
+  if (bias)
+    if (const Tensor y = rounded_once(conv_transpose, x, weight, bias, w, output_padding)) return y;
   Convolution a = checked(x, weight, w, "conv_transpose");
   const bool batched = x.dim() == weight.dim();
   Tensor y = batched ? x : unsqueeze(x, 0);

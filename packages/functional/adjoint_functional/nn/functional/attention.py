@@ -9,13 +9,18 @@ from adjoint_core import Tensor, _core
 
 from .activation import softmax
 from .dropout import dropout
-from .linear import linear
 
 
 def _projected(x: Tensor, weight: Tensor, bias: Tensor | None, heads: int) -> Tensor:
-    """(length, batch, features) to (batch, heads, length, features of a head)."""
-    y = linear(x, weight, bias)
+    """(length, batch, features) to (batch, heads, length, features of a head); half types give float32."""
+    y = _core._product(x, weight.t())
+    y = y if bias is None else y + bias
     return y.reshape(x.size(0), x.size(1), heads, -1).permute(1, 2, 0, 3)
+
+
+def _rounded(x: Tensor, like: Tensor) -> Tensor:
+    """x in the type of `like`, if that is a half type."""
+    return x.to(like.dtype) if like.dtype.itemsize == 2 else x
 
 
 def _float_mask(mask: Tensor | None, like: Tensor) -> Tensor | None:
@@ -28,7 +33,7 @@ def _float_mask(mask: Tensor | None, like: Tensor) -> Tensor | None:
 def _scores(q: Tensor, k: Tensor, mask: Tensor | None, padding: Tensor | None, extra: int) -> Tensor:
     """What the queries have in common with the keys, (batch, heads, queries, keys), masked; `extra` keys have no mask."""
     batch, num_heads = q.shape[:2]
-    scores = _core._product(q, k.mT) / math.sqrt(q.size(-1))
+    scores = q @ k.mT / math.sqrt(q.size(-1))
     if mask is not None:
         mask = _wider(mask, extra)
         scores = scores + (mask.reshape(batch, num_heads, *mask.shape[1:]) if mask.ndim == 3 else mask)
@@ -143,11 +148,12 @@ def multi_head_attention_forward(
     attention = scores.softmax(-1)
     if dropout_p > 0 and training:
         attention = _core.dropout(attention, dropout_p, True)
-    joined = (attention @ v.to(attention.dtype)).to(v.dtype).permute(2, 0, 1, 3).reshape(length, batch, features)
-    out = linear(joined, out_proj_weight, out_proj_bias)
+    joined = (attention @ v).permute(2, 0, 1, 3).reshape(length, batch, features)
+    out = joined @ out_proj_weight.to(joined.dtype).t()
+    out = _rounded(out if out_proj_bias is None else out + out_proj_bias, query)
     seen: Any = None
     if need_weights:
-        seen = (attention.mean(1) if average_attn_weights else attention).to(q.dtype)
+        seen = _rounded(attention.mean(1) if average_attn_weights else attention, query)
         seen = seen.squeeze(0) if single else seen
     return (out.squeeze(1) if single else out), seen
 
@@ -195,4 +201,4 @@ def scaled_dot_product_attention(
     if attn_mask is not None:
         scores = _core.where(attn_mask, scores, -float("inf")) if attn_mask.dtype is _core.bool else scores + attn_mask
     weights = dropout(softmax(scores, -1), dropout_p, dropout_p > 0)
-    return (weights @ value.to(weights.dtype)).to(value.dtype)
+    return _rounded(weights @ value.to(weights.dtype), value)
