@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -57,9 +58,10 @@ def batch_norm(
 
 
 @rounded_once
-def _grouped_norm(input: Tensor, groups: int, weight: Tensor | None, bias: Tensor | None, eps: float) -> Tensor:
-    """Each of `groups` equal parts of the memory normalised, then weight and bias of the channels."""
-    size = input.numel() // groups
+def _grouped_norm(
+    input: Tensor, groups: int, size: int, weight: Tensor | None, bias: Tensor | None, eps: float
+) -> Tensor:
+    """Each of `groups` parts of `size` elements normalised, then weight and bias of the channels."""
     x = layer_norm(input.reshape(groups, size), [size], eps=eps).view(input.shape)
     shape = [1, -1] + [1] * (x.ndim - 2)
     x = x if weight is None else x * weight.view(shape)
@@ -89,7 +91,7 @@ def instance_norm(
     for running, batch in ((running_mean, input.flatten(2).mean(2)), (running_var, input.flatten(2).var(2))):
         if running is not None:
             running.data.copy_((1 - momentum) * running.data + momentum * batch.data.mean(0))
-    return _grouped_norm(input, n * c, weight, bias, eps)
+    return _grouped_norm(input, n * c, math.prod(input.shape[2:]), weight, bias, eps)
 
 
 def group_norm(
@@ -112,7 +114,8 @@ def group_norm(
             "group_norm: Expected number of channels in input to be divisible by num_groups, "
             f"but got input of shape {list(input.shape)} and num_groups={num_groups}"
         )
-    return _grouped_norm(input, n * num_groups, weight, bias, eps)
+    size = c // num_groups * math.prod(input.shape[2:])
+    return _grouped_norm(input, n * num_groups, size, weight, bias, eps)
 
 
 @rounded_once
