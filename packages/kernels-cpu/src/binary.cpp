@@ -31,14 +31,13 @@ namespace {
 
 constexpr Cost cheap = Cost::cheap, call = Cost::call;
 
-// An exponent of 2 for all elements is a square, and pow of doubles is a library function.
+// An exponent of 2 for all elements is a square.
 void pow_kernel(const Launch& l) {
   const View& exponent = l.x[1];
   bool one_value = exponent.numel > 0;
   for (int i = 0; i < exponent.ndim; i++) one_value = one_value && (exponent.strides[i] == 0 || exponent.sizes[i] == 1);
   const bool square = one_value && with_type(exponent.dtype, [&](auto tag) { return convert<double>(*exponent.as<typename decltype(tag)::type>()) == 2; });
   if (square && is_floating(exponent.dtype)) return kernel<Square, 1, cheap>({l.x.first(1), l.y, l.attrs, l.op});
-  if (l.x[0].dtype == DType::float64) return kernel_for<Pow, 2, call, double>(l);
   kernel<Pow, 2>(l);
 }
 

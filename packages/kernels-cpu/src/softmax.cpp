@@ -1,5 +1,6 @@
 // softmax, log_softmax, logsumexp. A row stays in the first-level cache through all its passes.
 #include <adjoint/core/math/exp.h>
+#include <adjoint/core/math/log.h>
 #include <adjoint/core/op_attrs.h>
 
 #include <algorithm>
@@ -32,11 +33,11 @@ template <Form form, class T> struct SoftmaxRows {
       for (int64_t i = 0; i < n; i++) e[i] = math::exp(x[i] - shift);
       const T total = sum_row<W>(static_cast<const T*>(e), n, Same{});
       if constexpr (form == Form::sum) {
-        *y++ = total == math::infinity<T> ? total : shift + std::log(total);
+        *y++ = total == math::infinity<T> ? total : shift + math::log(total);
         continue;
       }
       if constexpr (form == Form::logarithm) {
-        const T log_total = std::log(total);
+        const T log_total = math::log(total);
 #pragma GCC ivdep
         for (int64_t i = 0; i < n; i++) y[i] = (x[i] - m) - log_total;
       } else {
@@ -63,7 +64,7 @@ template <Form form, class T> struct SoftmaxColumns {
         if constexpr (form == Form::plain) y[i * down + j] = e;
         s[j] += e;
       }
-    for (int64_t j = 0; j < width; j++) s[j] = form == Form::plain ? 1 / s[j] : std::log(s[j]);
+    for (int64_t j = 0; j < width; j++) s[j] = form == Form::plain ? 1 / s[j] : math::log(s[j]);
     for (int64_t i = 0; i < n; i++)
 #pragma GCC ivdep
       for (int64_t j = 0; j < width; j++) {

@@ -2,6 +2,7 @@
 //
 // Row-major memory is, by columns, the transpose: a is factored as it lies, and systems are solved with the transpose of that.
 #include <adjoint/core/linalg.h>
+#include <adjoint/core/math/log.h>
 
 #include <cmath>
 
@@ -133,7 +134,7 @@ void slogdet_kernel(const Launch& l) {
     for (int64_t k = 0; k < f.n; k++) {
       const double length = size(f.pivot(k));
       sign = length == 0 ? T(0) : sign * (f.pivot(k) / static_cast<R>(length));
-      logarithm += std::log(length);
+      logarithm += math::log(length);
     }
     l.y[0].as<T>()[b] = sign;
     l.y[1].as<R>()[b] = static_cast<R>(logarithm);

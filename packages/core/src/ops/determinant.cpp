@@ -1,4 +1,6 @@
 // Determinants. Their derivatives of every order come from the adjugate, composed so that it divides by nothing that may vanish.
+#include <adjoint/core/math/log.h>
+
 #include "dense/triangular.h"
 #include "families.h"
 #include "matrices.h"
@@ -19,7 +21,7 @@ template <class C> Factors<C> factors(dense::Matrix<C> a) {
     const double size = dense::magnitude(pivot);
     f.product = f.product * pivot;
     f.sign = size == 0 ? C(0) : f.sign * pivot / C(size);
-    f.logarithm += std::log(size);
+    f.logarithm += math::log(size);
   }
   return f;
 }

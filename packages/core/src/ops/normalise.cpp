@@ -1,6 +1,7 @@
 // Normalisation: softmax along a dimension; standardised values over dimensions (layer, batch and root-mean-square norms).
 #include <adjoint/core/batch.h>
 #include <adjoint/core/math/exp.h>
+#include <adjoint/core/math/log.h>
 #include <adjoint/core/observer.h>
 #include <adjoint/core/types.h>
 
@@ -30,7 +31,7 @@ template <bool logarithm> void softmax_kernel(const Launch& l) {
       for (int64_t i = 0; i < n; i++) if (value(i) > largest) largest = value(i);
       PairwiseSum<double> sum;
       for (int64_t i = 0; i < n; i++) sum.add(math::exp(value(i) - largest));
-      const double total = sum.total(), log_total = std::log(total);
+      const double total = sum.total(), log_total = math::log(total);
       for (int64_t i = 0; i < n; i++) {
         const C shifted = value(i) - largest;
         at<T>(p[1] + i * s[1]) = convert<T>(logarithm ? static_cast<double>(shifted) - log_total : math::exp(shifted) / total);

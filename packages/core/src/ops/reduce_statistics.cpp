@@ -2,6 +2,7 @@
 #include <adjoint/core/batch.h>
 #include <adjoint/core/math/complex.h>
 #include <adjoint/core/math/exp.h>
+#include <adjoint/core/math/power.h>
 #include <adjoint/core/types.h>
 
 #include <algorithm>
@@ -68,10 +69,10 @@ template <class Each> double scaled_norm(double p, double scale, Each&& each) {
   PairwiseSum<double> s;
   each([&](double m) {
     const double r = m / scale;
-    s.add(p == 2 ? r * r : p == 1 ? r : std::pow(r, p));
+    s.add(p == 2 ? r * r : p == 1 ? r : math::pow(r, p));
   });
   const double t = s.total();
-  return scale * (p == 2 ? std::sqrt(t) : p == 1 ? t : std::pow(t, 1 / p));
+  return scale * (p == 2 ? std::sqrt(t) : p == 1 ? t : math::pow(t, 1 / p));
 }
 
 // Only where powers leave the range of double is there a second attempt, in units of the largest element.
@@ -133,7 +134,7 @@ void logsumexp_kernel(const Launch& l) {
       if (math::abs(largest) == math::infinity<C> || is_nan(largest)) { at<T>(y) = convert<T>(largest); return; }
       PairwiseSum<double> s;
       g.each<T>(x, [&](T v) { s.add(math::exp(convert<C>(v) - largest)); });
-      at<T>(y) = convert<T>(static_cast<double>(largest) + std::log(s.total()));
+      at<T>(y) = convert<T>(static_cast<double>(largest) + math::log(s.total()));
     });
   });
 }

@@ -5,6 +5,7 @@
 #include <adjoint/core/functors/binary.h>
 #include <adjoint/core/math/complex.h>
 #include <adjoint/core/math/exp.h>
+#include <adjoint/core/math/log.h>
 #include <adjoint/core/types.h>
 
 #include <cmath>
@@ -100,7 +101,7 @@ struct LogSum {  // log of `scaled` e^largest
     } else if (v != -math::infinity<double>) {
       scaled += v == largest ? 1 : math::exp(v - largest);
     }
-    return scaled == 0 ? largest : largest + std::log(scaled);
+    return scaled == 0 ? largest : largest + math::log(scaled);
   }
 };
 void logcumsumexp_kernel(const Launch& l) {

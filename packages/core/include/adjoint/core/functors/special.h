@@ -16,7 +16,7 @@ template <double (*f)(int, double)> struct OfOrder {
 struct Zeta {
   template <Real T> T operator()(T s, T q) const {
     const double power = static_cast<double>(s), point = static_cast<double>(q);
-    if (power >= 0x1p52 && point > 0) return static_cast<T>(std::pow(point, -power));
+    if (power >= 0x1p52 && point > 0) return static_cast<T>(math::pow(point, -power));
     return static_cast<T>(math::zeta(power, point));
   }
 };

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <adjoint/core/math/error_function.h>
+#include <adjoint/core/math/hyperbolic.h>
+#include <adjoint/core/math/power.h>
 
 #include <cmath>
 
@@ -15,14 +17,14 @@ inline double bessel_i_scaled(int n, double x) {
   double sum = 1, term = 1;
   if (a < 30) {
     for (int k = 1; term > 0x1p-60 * sum; k++) sum += term *= .25 * a * a / (k * (n + k));
-    return sign * std::pow(.5 * a, n) / std::tgamma(n + 1.) * std::exp(-a) * sum;
+    return sign * pow(.5 * a, n) / std::tgamma(n + 1.) * exp(-a) * sum;
   }
   for (int k = 1; k <= 30 && abs(term) > 0x1p-60; k++) sum += term *= ((2 * k - 1.) * (2 * k - 1) - 4. * n * n) / (8 * k * a);
   return sign * sum / std::sqrt(6.283185307179586 * a);
 }
 inline double bessel_i(int n, double x) {
   if (abs(x) == infinity<double>) return n % 2 ? x : infinity<double>;
-  const double half = std::exp(.5 * abs(x));  // e^|x| may overflow where I_n does not
+  const double half = exp(.5 * abs(x));  // e^|x| may overflow where I_n does not
   return bessel_i_scaled(n, x) * half * half;
 }
 
@@ -30,17 +32,17 @@ inline double bessel_i(int n, double x) {
 inline double bessel_k_scaled(int n, double x) {
   if (!(x > 0)) return x == 0 ? infinity<double> : nan<double>;
   if (x == infinity<double>) return 0;
-  if (x < 1e-8) return std::exp(x) * (n ? .5 * std::tgamma(n) * std::pow(2 / x, n) : 0.11593151565841245 - std::log(x));  // log 2 - Euler's constant
+  if (x < 1e-8) return exp(x) * (n ? .5 * std::tgamma(n) * pow(2 / x, n) : 0.11593151565841245 - log(x));  // log 2 - Euler's constant
   const double step = std::fmin(.2, .5 / std::sqrt(x));
   double sum = .5, term = 1;
   for (int k = 1; term > 0x1p-60 * sum; k++) {
-    const double s = std::sinh(.5 * k * step);
-    sum += term = std::exp(-2 * x * s * s) * std::cosh(n * k * step);
+    const double s = sinh(.5 * k * step);
+    sum += term = exp(-2 * x * s * s) * cosh(n * k * step);
     if (!(sum < infinity<double>)) return infinity<double>;
   }
   return sum * step;
 }
-inline double bessel_k(int n, double x) { return bessel_k_scaled(n, x) * std::exp(-x); }
+inline double bessel_k(int n, double x) { return bessel_k_scaled(n, x) * exp(-x); }
 
 inline double bessel_j(int n, double x) { return ::jn(n, x); }
 inline double bessel_y(int n, double x) { return x < 0 ? nan<double> : ::yn(n, x); }
@@ -53,7 +55,7 @@ inline double erfcx(int n, double x) {
   if (x < -27) return infinity<double>;
   if (x < 1) {
     const double square = x * x, rest = std::fma(x, x, -square);
-    double f = x < 0 ? 2 * std::exp(square) * (1 + rest) - detail::erfcx(-x) : detail::erfcx(x), previous = below;
+    double f = x < 0 ? 2 * exp(square) * (1 + rest) - detail::erfcx(-x) : detail::erfcx(x), previous = below;
     if (f == infinity<double>) return f;
     for (int m = 1; m <= n; m++) {
       const double next = (previous - 2 * x * f) / (2 * m);

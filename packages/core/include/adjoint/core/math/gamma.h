@@ -3,6 +3,7 @@
 #pragma once
 
 #include <adjoint/core/math/log.h>
+#include <adjoint/core/math/power.h>
 #include <adjoint/core/math/rounding.h>
 #include <adjoint/core/math/trig.h>
 
@@ -28,14 +29,14 @@ inline constexpr double pi = 3.14159265358979323846;
 // pi / tan(pi x) with the whole part of x taken off first.
 inline double pi_cot(double x) {
   const double fraction = x - std::nearbyint(x);
-  return pi / std::tan(pi * fraction);
+  return pi / tan(pi * fraction);
 }
 
 // log x minus the series of Bernoulli numbers, for x >= 10.
 inline double digamma_large(double x) {
   const double w = 1 / (x * x);
   const double series = w * poly(w, 1. / 12, -1. / 120, 1. / 252, -1. / 240, 1. / 132, -691. / 32760, 1. / 12);
-  return (std::log(x) - .5 / x) - series;
+  return (log(x) - .5 / x) - series;
 }
 
 // The first root of digamma, in two parts, and a fit of digamma / d around it to 2^-56: the recurrence cancels near it.
@@ -116,11 +117,11 @@ namespace detail {
 // The sum of (q + k)^-s over k >= 0 for q > 0, s > 1: twelve terms, then Euler and Maclaurin's series.
 inline double zeta_positive(double s, double q) {
   double sum = 0;
-  for (int k = 0; k < 12; k++, q += 1) sum += std::pow(q, -s);
+  for (int k = 0; k < 12; k++, q += 1) sum += pow(q, -s);
   // B_2k / (2k)!, the coefficients of s (s + 1) ... (s + 2k - 2) q^(1 - s - 2k).
   constexpr double coefficient[] = {1. / 12,        -1. / 720,           1. / 30240,        -1. / 1209600, 1. / 47900160,
                                     -691. / 1307674368000., 1. / 74724249600., -3617. / 10670622842880000.};
-  const double power = std::pow(q, -s);
+  const double power = pow(q, -s);
   sum += q / (s - 1) * power + .5 * power;
   double factor = s * power / q;
   for (int k = 0; k < 8; k++) {
@@ -141,7 +142,7 @@ inline double zeta(double s, double q) {
   if (q == std::floor(q)) return infinity<double>;
   if (s != std::floor(s)) return nan<double>;
   const double d = q - std::nearbyint(q), parity = std::fmod(s, 2) == 0 ? 1 : -1;
-  return std::pow(d, -s) + (detail::zeta_positive(s, 1 + d) +
+  return pow(d, -s) + (detail::zeta_positive(s, 1 + d) +
                             parity * (detail::zeta_positive(s, 1 - d) - detail::zeta_positive(s, 1 - q)));
 }
 

@@ -1,6 +1,7 @@
 // The regularised incomplete gamma functions P(a, x) and Q = 1 - P, and P's derivative in x: scalar code in double.
 #pragma once
 
+#include <adjoint/core/math/error_function.h>
 #include <adjoint/core/math/gamma.h>
 
 namespace adjoint::math {
@@ -9,7 +10,7 @@ namespace detail {
 
 // log(1 + u) - u without cancellation at small u, by log(1 + u) = 2 atanh(r).
 inline double log1p_minus(double u) {
-  if (std::fabs(u) > .4) return std::log1p(u) - u;
+  if (std::fabs(u) > .4) return log1p(u) - u;
   const double r = u / (2 + u), s = r * r;
   double sum = 0;
   for (int k = 33; k >= 3; k -= 2) sum = sum * s + 1. / k;
@@ -19,12 +20,12 @@ inline double log1p_minus(double u) {
 // x^a e^-x / Gamma(a + 1). For large a by Stirling's series, as powers and gamma overflow and their logarithms cancel.
 inline double gamma_term(double a, double x) {
   if (a < 10) {
-    const double root = std::exp(-x / 2);
-    return std::pow(x, a) * root / std::tgamma(a + 1) * root;
+    const double root = exp(-x / 2);
+    return pow(x, a) * root / std::tgamma(a + 1) * root;
   }
   const double w = 1 / (a * a);
   const double series = poly(w, 1. / 12, -1. / 360, 1. / 1260, -1. / 1680, 1. / 1188, -691. / 360360, 1. / 156) / a;
-  return std::exp(a * log1p_minus((x - a) / a) - series) / std::sqrt(2 * pi * a);
+  return exp(a * log1p_minus((x - a) / a) - series) / std::sqrt(2 * pi * a);
 }
 
 // P by its power series, for x < a + 1.
@@ -40,8 +41,8 @@ inline double gamma_small(double a, double x) {
                                     .16955717699740819, -.14404989676884612, .12550966952474304, -.11133426586956469);
   double term = 1, sum = 0;
   for (double k = 1; std::fabs(term) > 1e-18; k++) sum += (term *= -x / k) / (a + k);
-  const double power = a * std::log(x) - log_gamma;
-  return -std::expm1(power) - std::exp(power) * a * sum;
+  const double power = a * log(x) - log_gamma;
+  return -expm1(power) - exp(power) * a * sum;
 }
 
 // Q by Legendre's continued fraction (Lentz's evaluation), for x >= a + 1.
@@ -62,8 +63,8 @@ inline double gamma_fraction(double a, double x) {
 inline double gamma_uniform(double a, double x, bool upper) {
   const double u = (x - a) / a, half = -log1p_minus(u), eta = std::copysign(std::sqrt(2 * half), u);
   const double c0 = poly(eta, -1. / 3, 1. / 12, -2. / 135, 1. / 864, 1. / 2835, -139. / 777600), c1 = poly(eta, -1. / 540, -1. / 288, 1. / 378);
-  const double rest = std::exp(-a * half) / std::sqrt(2 * pi * a) * (c0 + c1 / a), side = upper ? 1 : -1;
-  return .5 * std::erfc(side * eta * std::sqrt(a / 2)) + side * rest;
+  const double rest = exp(-a * half) / std::sqrt(2 * pi * a) * (c0 + c1 / a), side = upper ? 1 : -1;
+  return .5 * erfc(side * eta * std::sqrt(a / 2)) + side * rest;
 }
 
 inline double incomplete_gamma(double a, double x, bool upper) {
@@ -86,10 +87,10 @@ template <std::floating_point T> inline T gamma_density(T order, T value) {
   const double a = order, x = value;
   if (!(x >= 0)) return nan<T>;
   if (a <= 0 && a == std::floor(a)) return 0;
-  if (x == 0) return static_cast<T>(std::pow(0., a - 1));
+  if (x == 0) return static_cast<T>(pow(0., a - 1));
   if (a >= 10) return static_cast<T>(detail::gamma_term(a, x) * (a / x));
-  const double root = std::exp(-x / 2);
-  return static_cast<T>(std::pow(x, a - 1) * root / std::tgamma(a) * root);
+  const double root = exp(-x / 2);
+  return static_cast<T>(pow(x, a - 1) * root / std::tgamma(a) * root);
 }
 
 }  // namespace adjoint::math
