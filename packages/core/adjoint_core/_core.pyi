@@ -3155,6 +3155,9 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor: ...
 
 def ger(input: Tensor, vec2: Tensor) -> Tensor: ...
 
+def _product(arg0: Tensor, arg1: Tensor, /) -> Tensor:
+    """matmul that does not round to half types: it gives float32 for them."""
+
 def inner(input: Tensor, other: Tensor) -> Tensor: ...
 
 def vdot(input: Tensor, other: Tensor) -> Tensor: ...
@@ -3224,6 +3227,8 @@ def _fft(input: Tensor, dim: _int, inverse: _bool, scale: _float) -> Tensor: ...
 def _rfft(input: Tensor, dim: _int, scale: _float) -> Tensor: ...
 
 def _irfft(input: Tensor, dim: _int, n: _int, scale: _float) -> Tensor: ...
+
+def _half_type(arg0: tuple[Any, ...], arg1: dict[str, Any], /) -> _dtype | None: ...
 
 def softmax(input: Tensor, dim: _int, dtype: _dtype | None=None) -> Tensor:
     """exp(x) / sum(exp(x)) along a dimension, without overflow."""
@@ -3325,4 +3330,27 @@ def _put_out(name: str, result: Any, out: Any) -> Any:
     """
     What `out=` does with the result, or the tuple of results, of a function written in Python.
     """
+
+def _takes_no_part(f: Any) -> None:
+    """Classes whose __torch_function__ it is are not asked."""
+
+def _arm_protocol() -> None:
+    """
+    From now on functions look for __torch_function__ among their arguments before they run.
+    """
+
+def _protocol_off() -> _int: ...
+
+def _set_protocol_off(level: _int) -> _int:
+    """1: subclasses do not answer, 2: nobody does; gives what was set."""
+
+def _set_modes(count: _int) -> None: ...
+
+def _is_answered(args: tuple[Any, ...]) -> _bool:
+    """Whether a mode, or one of the objects, answers a call."""
+
+def _answers(o: Any) -> _bool: ...
+
+def _asking(f: Any) -> Any:
+    """The function, which objects among its arguments may answer."""
 _api: Any = ...

@@ -322,11 +322,16 @@ void check_complex(const char* name, double bound, double spread, F function, R 
   std::normal_distribution<double> normal;
   double worst = 0;
   for (int i = 0; i < 20000; i++) {
-    const adjoint::Complex<T> z(T(normal(random) * std::exp2(spread * normal(random))), T(normal(random) * std::exp2(spread * normal(random))));
+    // volatile: gcc 12 takes pairs of doubles that become floats and doubles again for what they were (its SLP vectoriser).
+    volatile T re = static_cast<T>(normal(random) * std::exp2(spread * normal(random)));
+    volatile T im = static_cast<T>(normal(random) * std::exp2(spread * normal(random)));
+    const adjoint::Complex<T> z(re, im);
     __complex128 q;
     __real__ q = z.re;
     __imag__ q = z.im;
-    const double error = complex_error(function(z), reference(q));
+    const __complex128 exact = reference(q);
+    if (cabsq(exact) < std::numeric_limits<T>::min()) continue;  // subnormal numbers have fewer bits
+    const double error = complex_error(function(z), exact);
     if (error > worst) worst = error;
   }
   failed |= worst > bound;

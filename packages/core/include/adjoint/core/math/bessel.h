@@ -11,7 +11,7 @@
 namespace adjoint::math {
 
 // e^-|x| I_n(x): the power series (9.6.10), whose terms have one sign, up to 30; Hankel's series (9.7.1) beyond.
-inline double bessel_i_scaled(int n, double x) {
+[[gnu::noinline]] inline double bessel_i_scaled(int n, double x) {
   const double a = abs(x), sign = x < 0 && n % 2 ? -1 : 1;
   if (!(a < infinity<double>)) return a == a ? 0 * sign : a;
   double sum = 1, term = 1;
@@ -22,14 +22,14 @@ inline double bessel_i_scaled(int n, double x) {
   for (int k = 1; k <= 30 && abs(term) > 0x1p-60; k++) sum += term *= ((2 * k - 1.) * (2 * k - 1) - 4. * n * n) / (8 * k * a);
   return sign * sum / std::sqrt(6.283185307179586 * a);
 }
-inline double bessel_i(int n, double x) {
+[[gnu::noinline]] inline double bessel_i(int n, double x) {
   if (abs(x) == infinity<double>) return n % 2 ? x : infinity<double>;
   const double half = exp(.5 * abs(x));  // e^|x| may overflow where I_n does not
   return bessel_i_scaled(n, x) * half * half;
 }
 
 // e^x K_n(x): the integral of e^(x (1 - cosh t)) cosh(n t) over t > 0 (9.6.24), on which the trapezoidal rule converges exponentially.
-inline double bessel_k_scaled(int n, double x) {
+[[gnu::noinline]] inline double bessel_k_scaled(int n, double x) {
   if (!(x > 0)) return x == 0 ? infinity<double> : nan<double>;
   if (x == infinity<double>) return 0;
   if (x < 1e-8) return exp(x) * (n ? .5 * std::tgamma(n) * pow(2 / x, n) : 0.11593151565841245 - log(x));  // log 2 - Euler's constant
@@ -42,14 +42,14 @@ inline double bessel_k_scaled(int n, double x) {
   }
   return sum * step;
 }
-inline double bessel_k(int n, double x) { return bessel_k_scaled(n, x) * exp(-x); }
+[[gnu::noinline]] inline double bessel_k(int n, double x) { return bessel_k_scaled(n, x) * exp(-x); }
 
 inline double bessel_j(int n, double x) { return ::jn(n, x); }
 inline double bessel_y(int n, double x) { return x < 0 ? nan<double> : ::yn(n, x); }
 
 // e^(x^2) times the n-th repeated integral of erfc from x on; e^(x^2) erfc(x) for n = 0. 2m f_m = f_(m-2) - 2x f_(m-1) (7.2.5) loses
 // little upwards for x < 1; from far above downwards, as ratios of neighbours, beyond.
-inline double erfcx(int n, double x) {
+[[gnu::noinline]] inline double erfcx(int n, double x) {
   constexpr double below = 1.1283791670955126;  // f_-1 = 2 / sqrt(pi)
   if (x != x) return x;
   if (x < -27) return infinity<double>;

@@ -55,6 +55,7 @@ template <class T>
   return r == 0 ? Complex<T>(0) : Complex<T>(z.re / r, z.im / r);
 }
 
+// Long, and no vector loops: one copy of each for all that call them.
 namespace detail {
 
 inline bool is_finite(Complex<double> z) { return (abs(z.re) < infinity<double>) & (abs(z.im) < infinity<double>); }
@@ -73,12 +74,12 @@ inline Complex<double> times_exp(double x, double u, double v, int shift = 0) {
   const double quarter = exp(.25 * (x < 2800 ? x : 2800.));
   return {u * quarter * quarter * quarter * quarter, v * quarter * quarter * quarter * quarter};
 }
-inline Complex<double> finite_exp(Complex<double> z) {
+[[gnu::noinline]] inline Complex<double> finite_exp(Complex<double> z) {
   return z.im == 0 ? Complex<double>(exp(z.re), z.im) : times_exp(z.re, cos(z.im), sin(z.im));
 }
 
 // |z|^2 - 1 near the unit circle is (a - 1)(a + 1) + b^2 with a >= b; both products are kept whole.
-inline double finite_log_abs(Complex<double> z) {
+[[gnu::noinline]] inline double finite_log_abs(Complex<double> z) {
   const double x = abs(z.re), y = abs(z.im), a = x > y ? x : y, b = x > y ? y : x;
   if (a > .5 && a < 2) {
     const Twofold p = product(a - 1, a + 1), q = product(b, b);
@@ -92,7 +93,7 @@ inline double finite_log_abs(Complex<double> z) {
 inline Complex<double> finite_log(Complex<double> z) { return {finite_log_abs(z), atan2(z.im, z.re)}; }
 
 // The root of (|x| + |z|) / 2 is one part, y over twice that the other; scaled by a power of four to about 1.
-inline Complex<double> finite_sqrt(Complex<double> z) {
+[[gnu::noinline]] inline Complex<double> finite_sqrt(Complex<double> z) {
   if (z.re == 0 && z.im == 0) return {0, z.im};
   const double x = abs(z.re), y = abs(z.im), largest = x > y ? x : y;
   const int64_t half = ((to_bits(largest) >> 52) - 1023) / 2;
@@ -103,19 +104,19 @@ inline Complex<double> finite_sqrt(Complex<double> z) {
 }
 
 // sinh x cos y + i cosh x sin y.
-inline Complex<double> finite_sinh(Complex<double> z) {
+[[gnu::noinline]] inline Complex<double> finite_sinh(Complex<double> z) {
   const double c = cos(z.im), s = sin(z.im);
   if (abs(z.re) < 700) return {sinh(z.re) * c, cosh(z.re) * s};
   const Complex<double> w = times_exp(abs(z.re), c, s, -1);
   return {std::copysign(1., z.re) * w.re, w.im};
 }
-inline Complex<double> finite_cosh(Complex<double> z) {
+[[gnu::noinline]] inline Complex<double> finite_cosh(Complex<double> z) {
   const double c = cos(z.im), s = sin(z.im);
   if (abs(z.re) < 700) return {cosh(z.re) * c, sinh(z.re) * s};
   const Complex<double> w = times_exp(abs(z.re), c, s, -1);
   return {w.re, std::copysign(1., z.re) * w.im};
 }
-inline Complex<double> finite_tanh(Complex<double> z) {
+[[gnu::noinline]] inline Complex<double> finite_tanh(Complex<double> z) {
   if (abs(z.re) > 22) return {std::copysign(1., z.re), 4 * sin(z.im) * cos(z.im) * exp(-2 * abs(z.re))};
   const double t = tan(z.im), beta = 1 + t * t, s = sinh(z.re), rho = std::sqrt(1 + s * s), below = 1 + beta * s * s;
   if (!(abs(t) < infinity<double>)) return {rho / s, 1 / t};
@@ -128,19 +129,19 @@ struct Roots {
 };
 inline Roots roots_beside_one(Complex<double> z) { return {finite_sqrt({1 - z.re, -z.im}), finite_sqrt({1 + z.re, z.im})}; }
 
-inline Complex<double> finite_asin(Complex<double> z) {
+[[gnu::noinline]] inline Complex<double> finite_asin(Complex<double> z) {
   const auto [minus, plus] = roots_beside_one(z);
   return {atan2(z.re, minus.re * plus.re - minus.im * plus.im), asinh(minus.re * plus.im - minus.im * plus.re)};
 }
-inline Complex<double> finite_acos(Complex<double> z) {
+[[gnu::noinline]] inline Complex<double> finite_acos(Complex<double> z) {
   const auto [minus, plus] = roots_beside_one(z);
   return {2 * atan2(minus.re, plus.re), asinh(plus.re * minus.im - plus.im * minus.re)};
 }
-inline Complex<double> finite_acosh(Complex<double> z) {
+[[gnu::noinline]] inline Complex<double> finite_acosh(Complex<double> z) {
   const Complex<double> minus = finite_sqrt({z.re - 1, z.im}), plus = finite_sqrt({z.re + 1, z.im});
   return {asinh(minus.re * plus.re + minus.im * plus.im), 2 * atan2(minus.im, plus.re)};
 }
-inline Complex<double> finite_atanh(Complex<double> z) {
+[[gnu::noinline]] inline Complex<double> finite_atanh(Complex<double> z) {
   const double x = abs(z.re), y = abs(z.im), side = std::copysign(1., z.re);
   if (x > 0x1p500 || y > 0x1p500) {
     const Complex<double> w = Complex<double>(1) / z;

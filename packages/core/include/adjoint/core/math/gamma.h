@@ -55,7 +55,7 @@ inline double digamma_large(double x) {
 
 // PyTorch's conventions: -+infinity at +-0, NaN at the other poles.
 template <std::floating_point T>
-inline T digamma(T value) {
+[[gnu::noinline]] inline T digamma(T value) {
   double x = value;
   if (x == 0) return static_cast<T>(std::copysign(infinity<double>, -x));
   if (x < 0 && (std::floor(x) == x)) return nan<T>;
@@ -115,7 +115,7 @@ inline T digamma(T value) {
 namespace detail {
 
 // The sum of (q + k)^-s over k >= 0 for q > 0, s > 1: twelve terms, then Euler and Maclaurin's series.
-inline double zeta_positive(double s, double q) {
+[[gnu::noinline]] inline double zeta_positive(double s, double q) {
   double sum = 0;
   for (int k = 0; k < 12; k++, q += 1) sum += pow(q, -s);
   // B_2k / (2k)!, the coefficients of s (s + 1) ... (s + 2k - 2) q^(1 - s - 2k).

@@ -18,7 +18,7 @@ inline double log1p_minus(double u) {
 }
 
 // x^a e^-x / Gamma(a + 1). For large a by Stirling's series, as powers and gamma overflow and their logarithms cancel.
-inline double gamma_term(double a, double x) {
+[[gnu::noinline]] inline double gamma_term(double a, double x) {
   if (a < 10) {
     const double root = exp(-x / 2);
     return pow(x, a) * root / std::tgamma(a + 1) * root;
@@ -36,7 +36,7 @@ inline double gamma_series(double a, double x) {
 }
 
 // Q for x < a + 1 where a is small and 1 - P has few digits: P = x^a / Gamma(1 + a) (1 + a s), s the sum of (-x)^k / (k! (a + k)).
-inline double gamma_small(double a, double x) {
+[[gnu::noinline]] inline double gamma_small(double a, double x) {
   const double log_gamma = a * poly(a, -.57721566490153286, .82246703342411322, -.40068563438653143, .27058080842778454, -.20738555102867398,
                                     .16955717699740819, -.14404989676884612, .12550966952474304, -.11133426586956469);
   double term = 1, sum = 0;
@@ -46,7 +46,7 @@ inline double gamma_small(double a, double x) {
 }
 
 // Q by Legendre's continued fraction (Lentz's evaluation), for x >= a + 1.
-inline double gamma_fraction(double a, double x) {
+[[gnu::noinline]] inline double gamma_fraction(double a, double x) {
   double b = x + 1 - a, d = 1 / b, c = 1e300, f = d;
   for (double n = 1, change = 0; std::fabs(change - 1) > 1e-16 && n < 1e5; n++) {
     const double numerator = n * (a - n);
@@ -60,14 +60,14 @@ inline double gamma_fraction(double a, double x) {
 }
 
 // P and Q for a >= 10^6 by Temme's uniform expansion (SIAM J. Math. Anal. 10, 1979): the others take sqrt(a) steps.
-inline double gamma_uniform(double a, double x, bool upper) {
+[[gnu::noinline]] inline double gamma_uniform(double a, double x, bool upper) {
   const double u = (x - a) / a, half = -log1p_minus(u), eta = std::copysign(std::sqrt(2 * half), u);
   const double c0 = poly(eta, -1. / 3, 1. / 12, -2. / 135, 1. / 864, 1. / 2835, -139. / 777600), c1 = poly(eta, -1. / 540, -1. / 288, 1. / 378);
   const double rest = exp(-a * half) / std::sqrt(2 * pi * a) * (c0 + c1 / a), side = upper ? 1 : -1;
   return .5 * erfc(side * eta * std::sqrt(a / 2)) + side * rest;
 }
 
-inline double incomplete_gamma(double a, double x, bool upper) {
+[[gnu::noinline]] inline double incomplete_gamma(double a, double x, bool upper) {
   if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (a == infinity<double> && x == a)) return nan<double>;
   if (x == 0 || a == infinity<double>) return upper;
   if (a == 0 || x == infinity<double>) return !upper;
