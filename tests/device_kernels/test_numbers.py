@@ -29,6 +29,21 @@ def test_norms_with_a_weight_for_each_lane(norm):
     agree(run(x[:1].expand(4, 5, 6).cuda(), w.cuda()), run(x[:1].expand(4, 5, 6), w), ad.float32)
 
 
+@pytest.mark.parametrize("dtype", [ad.float64, ad.float32, ad.float16, ad.bfloat16], ids=lambda t: t.name)
+@pytest.mark.parametrize("n", [1, 31, 3000])
+@pytest.mark.parametrize("op", ["softmax", "log_softmax", "layer_norm"])
+def test_derivatives_of_normalised_rows(op, n, dtype):
+    def run(device):
+        x = (ad.arange(6 * n, dtype=ad.float64) * 0.7).sin().view(2, 3, n).to(device, dtype).requires_grad_()
+        y = ad.nn.functional.layer_norm(x, (n,)) if op == "layer_norm" else getattr(x, op)(-1)
+        v = (ad.arange(6 * n, dtype=ad.float64) * 1.3).cos().view(2, n, 3).to(device, dtype).mT  # not row-major
+        first = ad.autograd.grad(y, x, v, create_graph=True)
+        return [*first, *ad.autograd.grad(first, x, v)]
+
+    host = run("cpu")
+    agree(run("cuda"), host, dtype)
+
+
 @pytest.mark.parametrize("shape", [(3, 4, 5), (3, 4, 5, 2), (2000, 3), (1, 2, 3000)])
 def test_batch_norm(shape):
     x, w, b = ad.randn(*shape), ad.randn(shape[1]), ad.randn(shape[1])

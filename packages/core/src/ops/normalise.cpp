@@ -85,11 +85,11 @@ void layer_norm_vjp_kernel(const Launch& l) {
     });
   });
 }
-// Whether the kernels of the CPU take it in one pass: lines that lie behind each other.
+// Whether kernels take it in one pass: lines that lie behind each other.
 bool takes_lines(const Tensor& x, const Dims& dims) {
   for (int i = 0; i < dims.size(); i++)
     if (!dims.contains(x.dim() - 1 - i)) return false;
-  return x.dim() > 0 && x.device().type == DeviceType::cpu && is_floating(x.dtype());
+  return x.dim() > 0 && is_floating(x.dtype());
 }
 
 // The Jacobians: diag(y) - y y' is symmetric, that of the logarithm is I - 1 y'.

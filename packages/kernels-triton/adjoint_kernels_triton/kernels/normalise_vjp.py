@@ -1,0 +1,63 @@
+"""Derivatives of softmax and of standardised values: sums over each row of cotangents, then the row again."""
+
+import triton
+import triton.language as tl
+from triton.language.extra.cuda import libdevice
+
+from .._declare import kernel
+from .._templates import widened
+from .normalise import put_tile
+from .reduce import GRID, TILE, folded, plus, rows_of, starts, tile
+
+
+@triton.jit
+def products(x0, x1, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    """The sum over each row of what two operands give multiplied."""
+    row, there = rows_of(outer, inner, ROWS)
+    start = starts(row, n, inner)
+    j = tl.arange(0, BLOCK).to(tl.int64)
+    total = tile(x0, start, j, n, inner, there, 0.0) * tile(x1, start, j, n, inner, there, 0.0)
+    for _ in range(BLOCK, n, BLOCK):
+        j += BLOCK
+        total += tile(x0, start, j, n, inner, there, 0.0) * tile(x1, start, j, n, inner, there, 0.0)
+    return tl.sum(total, 1)
+
+
+@triton.jit
+def sums(x0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    return tl.reduce(folded(x0, n, outer, inner, n, 0.0, tile, plus, ROWS, BLOCK), 1, plus)
+
+
+@kernel(along="dim", grid=GRID, constants=TILE)
+def softmax_vjp(x0, x1, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    row, there = rows_of(outer, inner, ROWS)
+    start = starts(row, n, inner)
+    total = products(x0, x1, n, outer, inner, ROWS, BLOCK)[:, None]
+    for first in range(0, n, BLOCK):
+        j = first + tl.arange(0, BLOCK).to(tl.int64)
+        v, y = tile(x0, start, j, n, inner, there, 0.0), tile(x1, start, j, n, inner, there, 0.0)
+        put_tile(y0, start, j, n, inner, there, y * (v - total))
+
+
+@kernel(along="dim", grid=GRID, constants=TILE)
+def log_softmax_vjp(x0, x1, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    row, there = rows_of(outer, inner, ROWS)
+    start = starts(row, n, inner)
+    total = sums(x0, n, outer, inner, ROWS, BLOCK)[:, None]
+    for first in range(0, n, BLOCK):
+        j = first + tl.arange(0, BLOCK).to(tl.int64)
+        v, y = tile(x0, start, j, n, inner, there, 0.0), tile(x1, start, j, n, inner, there, 0.0)
+        put_tile(y0, start, j, n, inner, there, v - libdevice.exp(y) * total)
+
+
+@kernel(along="dim", grid=GRID, constants=TILE)
+def layer_norm_vjp(x0, x1, x2, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    row, there = rows_of(outer, inner, ROWS)
+    start = starts(row, n, inner)
+    mean = (sums(x0, n, outer, inner, ROWS, BLOCK) / n)[:, None]
+    slope = (products(x0, x1, n, outer, inner, ROWS, BLOCK) / n)[:, None]
+    scale = widened(tl.load(x2 + row, mask=there, other=0.0))[:, None]
+    for first in range(0, n, BLOCK):
+        j = first + tl.arange(0, BLOCK).to(tl.int64)
+        g, z = tile(x0, start, j, n, inner, there, 0.0), tile(x1, start, j, n, inner, there, 0.0)
+        put_tile(y0, start, j, n, inner, there, scale * (g - mean - z * slope))
