@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from adjoint_core import registry
-from adjoint_kernels_triton import _compile, _declare, _registered, _store
+from adjoint_kernels_triton import _build, _compile, _kinds, _registered, _store
 from adjoint_kernels_triton._variant import ALIGNED_POINTER, BY_VALUE
 
 _registered.declare()
@@ -22,7 +22,7 @@ def spec(form, dtype):
 
 def build(arch=90, block=1024):
     pointer = spec(ALIGNED_POINTER, "float32")
-    return _declare.build(_declare.DECLARED["neg"], arch, bytes([pointer, pointer, spec(BY_VALUE, "int32")]), [0, block])
+    return _build.build(_build.DECLARED["neg"], arch, bytes([pointer, pointer, spec(BY_VALUE, "int32")]), [0, block])
 
 
 @pytest.fixture
@@ -170,7 +170,7 @@ def test_what_a_kernel_calls_counts_and_what_stands_beside_it_does_not(tmp_path,
         for name in ("kernels", "package", "package.helpers"):
             sys.modules.pop(name, None)
         importlib.invalidate_caches()
-        declared = _declare.Elementwise("scaled", importlib.import_module("kernels").scaled, 1, ())
+        declared = _kinds.Elementwise("scaled", importlib.import_module("kernels").scaled, 1, ())
         signature = declared.signature(bytes([0x4B, 0x4B, 0x07]), [0, 1024])
         return _compile._key(declared.template([0]), signature, 90, declared.options([0]))
 
