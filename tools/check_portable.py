@@ -21,7 +21,7 @@ CALLS = ("aligned_alloc", "backtrace", "clock_gettime", "dladdr", "dlclose", "dl
          "strdup", "strerror_r", "strtok_r", "syscall", "sysconf", "unsetenv", "usleep", "vasprintf", "_aligned_malloc", "_aligned_free")  # fmt: skip
 CALL = re.compile(rf"(?<![\w.>])(?:{'|'.join(CALLS)}|(?:pthread|sched)_\w+)\s*\(")
 TYPE = re.compile(r"\b(?:ssize_t|pid_t|off_t|cpu_set_t|__float128|__int128|__uint128_t|u?int128_t|long double)\b")
-CLANG_LACKS = re.compile(r"__builtin_shuffle\b|__builtin_assoc_barrier\b")
+CLANG_LACKS = re.compile(r"#\s*pragma\s+GCC\s+ivdep|__builtin_shuffle\b|__builtin_assoc_barrier\b")
 
 # subject: its files. The rest of the repository goes through them.
 SUBJECTS: dict[str, set[str]] = {

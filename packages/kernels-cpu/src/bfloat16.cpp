@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compilers.h"
 #include "isa.h"
 #include "lines.h"
 #include "pool.h"
@@ -54,7 +55,7 @@ void pack(uint32_t* to, const uint16_t* b, int64_t k, int64_t n, int64_t first) 
 
 struct Round {
   template <int W> [[gnu::always_inline]] static inline void run(BFloat16* y, const float* x, int64_t n) {
-#pragma GCC ivdep
+    ADJOINT_INDEPENDENT
     for (int64_t i = 0; i < n; i++) y[i] = BFloat16(x[i]);
   }
 };

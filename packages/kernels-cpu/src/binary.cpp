@@ -4,6 +4,7 @@
 #include <adjoint/core/functors/special.h>
 #include <adjoint/core/functors/unary.h>
 
+#include "compilers.h"
 #include "elementwise.h"
 
 namespace adjoint::cpu {
@@ -58,7 +59,7 @@ template <class U> struct Select {
     U* y = reinterpret_cast<U*>(to);
     const uint8_t* mask = reinterpret_cast<const uint8_t*>(x[0]);
     const U *a = reinterpret_cast<const U*>(x[1]), *b = reinterpret_cast<const U*>(x[2]);
-#pragma GCC ivdep
+    ADJOINT_INDEPENDENT
     for (int64_t i = 0; i < n; i++) y[i] = mask[i] ? a[i] : b[i];
   }
 };

@@ -1,6 +1,15 @@
 // What GCC and Clang spell differently.
 #pragma once
 
+// Before a loop: no iteration reads what another one writes, which a compiler cannot see of pointers.
+#if defined(__clang__)
+#define ADJOINT_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define ADJOINT_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define ADJOINT_INDEPENDENT
+#endif
+
 #pragma GCC diagnostic ignored "-Wpsabi"  // wide vectors are only passed to functions that are inlined
 
 namespace adjoint::cpu {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compilers.h"
 #include "half.h"
 #include "isa.h"
 #include "kernels.h"
@@ -64,7 +65,7 @@ struct Functor<F, C, cost, std::index_sequence<I...>> {
  private:
   // y may be one of x.
   template <class G, class... X> [[gnu::always_inline]] static inline void dense(R* y, const G& f, int64_t n, const X*... x) {
-#pragma GCC ivdep
+    ADJOINT_INDEPENDENT
     for (int64_t i = 0; i < n; i++) y[i] = f(x[i]...);
   }
   // Long functions: the rest of the elements go round once more as a whole vector, which spares the loop other ends.
@@ -76,7 +77,7 @@ struct Functor<F, C, cost, std::index_sequence<I...>> {
     R* out = y;
     const int64_t rest = n & (lanes - 1);
     for (int64_t m = n - rest;; m = lanes) {
-#pragma GCC ivdep
+      ADJOINT_INDEPENDENT
       for (int64_t i = 0; i < (m & -lanes); i++) out[i] = f(in[I][i]...);
       if (rest == 0) return;
       if (out == results) break;
@@ -118,7 +119,7 @@ struct Rounded<F, T, std::index_sequence<I...>> {
 
  private:
   template <class... X> [[gnu::always_inline]] static inline void dense(T* y, const F& f, int64_t n, const X*... x) {
-#pragma GCC ivdep
+    ADJOINT_INDEPENDENT
     for (int64_t i = 0; i < n; i++) y[i] = T(f(static_cast<float>(x[i])...));
   }
   // The conversions of half precision are single instructions, of whole vectors.
@@ -145,7 +146,7 @@ template <class To, class From> struct Convert {
   template <int W> [[gnu::always_inline]] static inline void run(char* to, const char* from, int64_t n) {
     To* y = reinterpret_cast<To*>(to);
     const From* x = reinterpret_cast<const From*>(from);
-#pragma GCC ivdep
+    ADJOINT_INDEPENDENT
     for (int64_t i = 0; i < n; i++) y[i] = convert<To>(x[i]);
   }
 };

@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 
+#include "compilers.h"
 #include "fft_plan.h"
 #include "lines.h"
 #include "kernels.h"
@@ -110,7 +111,7 @@ struct Places {
 
  private:
   template <class F> [[gnu::always_inline]] static inline void pairs(int64_t at, int64_t n, int64_t i, F&& f) {
-#pragma GCC ivdep
+    ADJOINT_INDEPENDENT
     for (int64_t q = 0; q < n; q++) f(at + 2 * q, at + 2 * q + 1, i + q);
   }
 };

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "compilers.h"
 #include "isa.h"
 
 namespace adjoint::cpu::fourier {
@@ -84,7 +85,7 @@ template <int R> struct Pass {
     const int64_t s = S ? S : a.s, m = a.n / R;
     const T *__restrict xr = a.xr + s * p, *__restrict xi = a.xi + s * p;
     T *__restrict yr = a.yr + s * R * p, *__restrict yi = a.yi + s * R * p;
-#pragma GCC ivdep
+    ADJOINT_INDEPENDENT
     for (int64_t q = 0; q < s; q++) {
       T ar[R], ai[R], br[R], bi[R];
 #pragma GCC unroll 16
@@ -112,7 +113,7 @@ template <int R> struct Pass {
     const int64_t m = a.n / R;
     const T *__restrict xr = a.xr, *__restrict xi = a.xi, *__restrict wr = a.first_r, *__restrict wi = a.first_i;
     T *__restrict yr = a.yr, *__restrict yi = a.yi;
-#pragma GCC ivdep
+    ADJOINT_INDEPENDENT
     for (int64_t p = 0; p < m; p++) {
       T ar[R], ai[R], br[R], bi[R];
 #pragma GCC unroll 16

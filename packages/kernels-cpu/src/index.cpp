@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "compilers.h"
 #include "isa.h"
 #include "kernels.h"
 #include "lines.h"
@@ -137,7 +138,7 @@ struct Add { template <class T> [[gnu::always_inline]] T operator()(T y, T v) co
 
 template <class W, class T> struct WriteRow {
   template <int> [[gnu::always_inline]] static inline void run(T* y, const T* v, int64_t n) {
-#pragma GCC ivdep
+    ADJOINT_INDEPENDENT
     for (int64_t i = 0; i < n; i++) y[i] = W{}(y[i], v[i]);
   }
 };

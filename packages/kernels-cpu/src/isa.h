@@ -21,8 +21,13 @@ template <class K, class... A>
 [[gnu::target("arch=x86-64-v3"), gnu::flatten]] void run_avx2(A... args) {
   K::template run<32>(args...);
 }
+#if defined(__clang__)
+#define ADJOINT_AVX512 gnu::target("arch=x86-64-v4"), clang::min_vector_width(512)
+#else
+#define ADJOINT_AVX512 gnu::target("arch=x86-64-v4,prefer-vector-width=512")
+#endif
 template <class K, class... A>
-[[gnu::target("arch=x86-64-v4,prefer-vector-width=512"), gnu::flatten]] void run_avx512(A... args) {
+[[ADJOINT_AVX512, gnu::flatten]] void run_avx512(A... args) {
   K::template run<64>(args...);
 }
 

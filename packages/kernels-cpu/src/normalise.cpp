@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "compilers.h"
 #include "dot.h"
 #include "fold.h"
 #include "isa.h"
@@ -39,13 +40,13 @@ template <bool centred, class T> struct StandardiseRows {
       if (centred) mean[r] = m;
       square[r] = v;
       if (weight && bias) {
-#pragma GCC ivdep
+        ADJOINT_INDEPENDENT
         for (int64_t i = 0; i < n; i++) y[i] = (x[i] - m) * scale * weight[i] + bias[i];
       } else if (weight) {
-#pragma GCC ivdep
+        ADJOINT_INDEPENDENT
         for (int64_t i = 0; i < n; i++) y[i] = (x[i] - m) * scale * weight[i];
       } else {
-#pragma GCC ivdep
+        ADJOINT_INDEPENDENT
         for (int64_t i = 0; i < n; i++) y[i] = (x[i] - m) * scale;
       }
     }
@@ -80,7 +81,7 @@ template <class T> struct StandardiseRowsVjp {
   template <int W> [[gnu::always_inline]] static inline void run(const T* g, const T* z, const T* scale, T* y, int64_t n, int64_t rows) {
     for (int64_t r = 0; r < rows; r++, g += n, z += n, y += n) {
       const T mean = sum_row<W>(g, n, Same{}) / static_cast<T>(n), along = dot_row(g, z, n) / static_cast<T>(n), s = scale[r];
-#pragma GCC ivdep
+      ADJOINT_INDEPENDENT
       for (int64_t i = 0; i < n; i++) y[i] = s * ((g[i] - mean) - z[i] * along);
     }
   }
@@ -105,13 +106,13 @@ void layer_norm_vjp_kernel(const Launch& l) {
 
 template <class T> struct AffineRow {
   template <int W> [[gnu::always_inline]] static inline void run(const T* x, T* y, T mean, T factor, T bias, int64_t n) {
-#pragma GCC ivdep
+    ADJOINT_INDEPENDENT
     for (int64_t i = 0; i < n; i++) y[i] = (x[i] - mean) * factor + bias;
   }
 };
 template <class T> struct AffineChannels {
   template <int W> [[gnu::always_inline]] static inline void run(const T* x, T* y, const T* mean, const T* factor, const T* bias, int64_t n) {
-#pragma GCC ivdep
+    ADJOINT_INDEPENDENT
     for (int64_t i = 0; i < n; i++) y[i] = (x[i] - mean[i]) * factor[i] + bias[i];
   }
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compilers.h"
 #include "fold.h"
 #include "isa.h"
 #include "kernels.h"
@@ -73,7 +74,7 @@ template <template <class> class Op, class T> struct PickColumns {
     Index best[strip];
     for (int64_t j = 0; j < width; j++) value[j] = x[j], best[j] = 0;
     for (int64_t i = 1; i < n; i++)
-#pragma GCC ivdep
+      ADJOINT_INDEPENDENT
       for (int64_t j = 0; j < width; j++) {
         const T v = x[i * down + j], b = value[j];
         const bool better = (Op<T>::beats(v, b) | (v != v)) & (b == b);

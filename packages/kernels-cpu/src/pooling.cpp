@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "compilers.h"
 #include "isa.h"
 #include "kernels.h"
 #include "lines.h"
@@ -76,7 +77,7 @@ template <class T> struct MaxRow {
   // x: the row in its plane, whose first element is number `start`.
   template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t start, int64_t stride, int64_t n, T* best, Index* at) {
     strided(stride, [=](auto step) __attribute__((always_inline)) {
-#pragma GCC ivdep
+      ADJOINT_INDEPENDENT
       for (int64_t i = 0; i < n; i++) {
         const T v = x[i * step], b = best[i];
         const bool enters = (v > b) | (v != v);  // of equal elements the first one stays; NaN always enters
@@ -89,7 +90,7 @@ template <class T> struct MaxRow {
 template <class T> struct AddRow {
   template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t stride, int64_t n, T* sum) {
     strided(stride, [=](auto step) __attribute__((always_inline)) {
-#pragma GCC ivdep
+      ADJOINT_INDEPENDENT
       for (int64_t i = 0; i < n; i++) sum[i] += x[i * step];
     });
   }
@@ -97,7 +98,7 @@ template <class T> struct AddRow {
 template <class T> struct SpreadRow {
   template <int W> [[gnu::always_inline]] static inline void run(const T* v, int64_t stride, int64_t n, T* x) {
     strided(stride, [=](auto step) __attribute__((always_inline)) {
-#pragma GCC ivdep
+      ADJOINT_INDEPENDENT
       for (int64_t i = 0; i < n; i++) x[i * step] += v[i];
     });
   }

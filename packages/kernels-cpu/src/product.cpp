@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compilers.h"
 #include "isa.h"
 #include "kernels.h"
 #include "lines.h"
@@ -38,12 +39,12 @@ template <class T> struct ProductOfColumns {
     int64_t i = 0;
     for (; i + 4 <= rows; i += 4) {
       const T *a = x + i * down, *b = a + down, *c = b + down, *d = c + down;
-#pragma GCC ivdep
+      ADJOINT_INDEPENDENT
       for (int64_t j = 0; j < columns; j++)
         y[j] *= (static_cast<Wide<T>>(a[j]) * static_cast<Wide<T>>(b[j])) * (static_cast<Wide<T>>(c[j]) * static_cast<Wide<T>>(d[j]));
     }
     for (; i < rows; i++)
-#pragma GCC ivdep
+      ADJOINT_INDEPENDENT
       for (int64_t j = 0; j < columns; j++) y[j] *= static_cast<Wide<T>>(x[i * down + j]);
   }
 };

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 
+#include "compilers.h"
 #include "copy.h"
 #include "elementwise.h"
 #include "fold.h"
@@ -58,11 +59,11 @@ template <template <class> class Op, class Map, class T> struct ReduceColumns {
       for (int64_t j = 0; j < columns; j++) y[j] = O::identity;
       int64_t i = 0;
       for (; i + 8 <= rows; i += 8) {
-#pragma GCC ivdep
+        ADJOINT_INDEPENDENT
         for (int64_t j = 0; j < columns; j++) y[j] = O::join(y[j], join_eight<O>(x + i * down + j, down, map_for<Map>(centres, j)));
       }
       for (; i < rows; i++)
-#pragma GCC ivdep
+        ADJOINT_INDEPENDENT
         for (int64_t j = 0; j < columns; j++) y[j] = O::join(y[j], map_for<Map>(centres, j)(x[i * down + j]));
     }
   }

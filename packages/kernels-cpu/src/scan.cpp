@@ -72,7 +72,7 @@ template <class O, bool reverse, class T> struct ScanColumns {
     for (int64_t j = 0; j < width; j++) state[j] = O::identity;
     for (int64_t i = 0; i < n; i++) {
       const int64_t at = (reverse ? n - 1 - i : i) * down;
-#pragma GCC ivdep
+      ADJOINT_INDEPENDENT
       for (int64_t j = 0; j < width; j++) {
         state[j] = O::join(state[j], static_cast<Accumulated<T>>(x[at + j]));
         y[at + j] = static_cast<T>(state[j]);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "compilers.h"
 #include "dot.h"
 #include "fold.h"
 #include "isa.h"
@@ -29,7 +30,7 @@ template <Form form, class T> struct SoftmaxRows {
       const T m = extreme_row<W, Largest<T>>(x, n, Same{});
       const T shift = form == Form::sum && !(m > -math::infinity<T> && m < math::infinity<T>) ? T(0) : m;
       T* e = form == Form::plain ? y : scratch;
-#pragma GCC ivdep
+      ADJOINT_INDEPENDENT
       for (int64_t i = 0; i < n; i++) e[i] = math::exp(x[i] - shift);
       const T total = sum_row<W>(static_cast<const T*>(e), n, Same{});
       if constexpr (form == Form::sum) {
@@ -38,11 +39,11 @@ template <Form form, class T> struct SoftmaxRows {
       }
       if constexpr (form == Form::logarithm) {
         const T log_total = math::log(total);
-#pragma GCC ivdep
+        ADJOINT_INDEPENDENT
         for (int64_t i = 0; i < n; i++) y[i] = (x[i] - m) - log_total;
       } else {
         const T factor = 1 / total;
-#pragma GCC ivdep
+        ADJOINT_INDEPENDENT
         for (int64_t i = 0; i < n; i++) y[i] *= factor;
       }
       y += n;
@@ -55,10 +56,10 @@ template <Form form, class T> struct SoftmaxColumns {
   template <int W> [[gnu::always_inline]] static inline void run(const T* x, T* y, int64_t n, int64_t down, int64_t width, T* m, T* s) {
     for (int64_t j = 0; j < width; j++) m[j] = -math::infinity<T>, s[j] = 0;
     for (int64_t i = 0; i < n; i++)
-#pragma GCC ivdep
+      ADJOINT_INDEPENDENT
       for (int64_t j = 0; j < width; j++) m[j] = x[i * down + j] > m[j] ? x[i * down + j] : m[j];
     for (int64_t i = 0; i < n; i++)
-#pragma GCC ivdep
+      ADJOINT_INDEPENDENT
       for (int64_t j = 0; j < width; j++) {
         const T e = math::exp(x[i * down + j] - m[j]);
         if constexpr (form == Form::plain) y[i * down + j] = e;
@@ -66,7 +67,7 @@ template <Form form, class T> struct SoftmaxColumns {
       }
     for (int64_t j = 0; j < width; j++) s[j] = form == Form::plain ? 1 / s[j] : math::log(s[j]);
     for (int64_t i = 0; i < n; i++)
-#pragma GCC ivdep
+      ADJOINT_INDEPENDENT
       for (int64_t j = 0; j < width; j++) {
         if constexpr (form == Form::plain) y[i * down + j] *= s[j];
         else y[i * down + j] = (x[i * down + j] - m[j]) - s[j];
@@ -127,7 +128,7 @@ template <bool logarithm, class T> struct SoftmaxRowsVjp {
   template <int W> [[gnu::always_inline]] static inline void run(const T* v, const T* y, T* to, int64_t n, int64_t rows) {
     for (int64_t r = 0; r < rows; r++, v += n, y += n, to += n) {
       const T sum = logarithm ? sum_row<W>(v, n, Same{}) : dot_row(v, y, n);
-#pragma GCC ivdep
+      ADJOINT_INDEPENDENT
       for (int64_t i = 0; i < n; i++) to[i] = logarithm ? v[i] - math::exp(y[i]) * sum : y[i] * (v[i] - sum);
     }
   }

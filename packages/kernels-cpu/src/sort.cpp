@@ -7,6 +7,7 @@
 #include <functional>
 #include <type_traits>
 
+#include "compilers.h"
 #include "isa.h"
 #include "kernels.h"
 #include "lines.h"
@@ -38,7 +39,7 @@ template <class T> [[gnu::always_inline]] inline Key<T> key_of(T x, bool descend
 
 template <class T> struct FillItems {
   template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t n, bool descending, Item<T>* items) {
-#pragma GCC ivdep
+    ADJOINT_INDEPENDENT
     for (int64_t i = 0; i < n; i++) items[i] = {key_of(x[i], descending), static_cast<Key<T>>(i)};
   }
 };
@@ -85,7 +86,7 @@ template <class T> struct GroupMinima {
   template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t n, bool descending, Key<T>* least) {
     for (int j = 0; j < 256; j++) least[j] = ~Key<T>(0);
     for (int64_t i = 0; i + 256 <= n; i += 256)
-#pragma GCC ivdep
+      ADJOINT_INDEPENDENT
       for (int j = 0; j < 256; j++) {
         const Key<T> k = key_of(x[i + j], descending);
         least[j] = k < least[j] ? k : least[j];

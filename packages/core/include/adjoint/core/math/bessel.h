@@ -44,8 +44,13 @@ namespace adjoint::math {
 }
 [[gnu::noinline]] inline double bessel_k(int n, double x) { return bessel_k_scaled(n, x) * exp(-x); }
 
+#if defined(_WIN32)
+inline double bessel_j(int n, double x) { return ::_jn(n, x); }
+inline double bessel_y(int n, double x) { return x < 0 ? nan<double> : ::_yn(n, x); }
+#else
 inline double bessel_j(int n, double x) { return ::jn(n, x); }
 inline double bessel_y(int n, double x) { return x < 0 ? nan<double> : ::yn(n, x); }
+#endif
 
 // e^(x^2) times the n-th repeated integral of erfc from x on; e^(x^2) erfc(x) for n = 0. 2m f_m = f_(m-2) - 2x f_(m-1) (7.2.5) loses
 // little upwards for x < 1; from far above downwards, as ratios of neighbours, beyond.
