@@ -38,12 +38,13 @@ void pack(uint32_t* to, const uint16_t* b, int64_t k, int64_t n, int64_t first) 
 #pragma GCC unroll 12
   for (int r = 0; r < tall; r++) sum[r][0] = sum[r][1] = _mm512_setzero_ps();
   for (int64_t q = 0; q < pairs; q++) {
-    const __m512bh left = (__m512bh)_mm512_loadu_si512(panel + q * wide), right = (__m512bh)_mm512_loadu_si512(panel + q * wide + 16);
+    const __m512i left = _mm512_loadu_si512(panel + q * wide), right = _mm512_loadu_si512(panel + q * wide + 16);
 #pragma GCC unroll 12
     for (int r = 0; r < tall; r++) {
-      const __m512bh factor = (__m512bh)_mm512_set1_epi32(static_cast<int>(a[r * pairs + q]));
-      sum[r][0] = _mm512_dpbf16_ps(sum[r][0], factor, left);
-      sum[r][1] = _mm512_dpbf16_ps(sum[r][1], factor, right);
+      const __m512i factor = _mm512_set1_epi32(static_cast<int>(a[r * pairs + q]));
+      // Assembly, since Clang 16 crashes on the intrinsic with a broadcast.
+      asm("vdpbf16ps %2, %1, %0" : "+v"(sum[r][0]) : "v"(factor), "v"(left));
+      asm("vdpbf16ps %2, %1, %0" : "+v"(sum[r][1]) : "v"(factor), "v"(right));
     }
   }
 #pragma GCC unroll 12
