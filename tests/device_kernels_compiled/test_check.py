@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import adjoint  # noqa: F401  (its registry knows the operations)
-from adjoint_kernels_triton import _registered, elementwise, kernel
+from adjoint_kernels_triton import _build, _registered, elementwise, kernel
 
 _registered.declare()
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "add_a_kernel.md"
@@ -76,6 +76,17 @@ def test_wrong_declarations(i, tmp_path):
         declared(make(), f"def f{text}\n", tmp_path, f"wrong_{i}")
 
 
+@pytest.fixture
+def put_back(name):
+    """The package's kernel stands again when the test is over: others run in this process."""
+    how, declared = _registered.OPERATIONS[name], _build.DECLARED[name]
+    yield
+    del _registered.OPERATIONS[name]
+    _registered.put(name, how, own=True)
+    _build.DECLARED[name] = declared
+
+
+@pytest.mark.usefixtures("put_back")
 @pytest.mark.parametrize(
     ("name", "text"), [("asin", "(x, y): return x"), ("leaky_relu", "(x, slope): return x"), ("atan2", "(x): return x")]
 )
