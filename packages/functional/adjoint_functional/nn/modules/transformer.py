@@ -191,6 +191,11 @@ class _Stack(Module):
 
     def __init__(self, layer: Module, num_layers: int, norm: Module | None) -> None:
         super().__init__()
+        name = type(self).__name__
+        if not isinstance(layer, Module):
+            raise TypeError(f"{name}: expected a layer that is a Module, got {type(layer).__name__}")
+        if isinstance(num_layers, int) and num_layers > 1 << 16:
+            raise ValueError(f"{name}: num_layers must be at most {1 << 16}, got {num_layers}")
         self.layers = ModuleList([copy.deepcopy(layer) for _ in range(num_layers)])
         self.num_layers, self.norm = num_layers, norm
 
