@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from adjoint_core import registry
+from adjoint_kernels_triton._on_host import ON_HOST
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "gpu_kernels.md"
@@ -30,21 +31,22 @@ def declared() -> Iterator[tuple[str, str, str]]:
     that take complex numbers too."""
     for path in sorted(KERNELS.glob("*.py")):
         for node in ast.parse(path.read_text()).body:
-            for decorator in getattr(node, "decorator_list", []):
-                if not isinstance(decorator, ast.Call):
+            calls = [node.value] if isinstance(node, ast.Expr) else getattr(node, "decorator_list", [])
+            for call in calls:
+                if not isinstance(call, ast.Call) or call.func.id == "step":
                     continue
-                names = [a.value for a in decorator.args if isinstance(a, ast.Constant)] or [node.name]
-                linear = any(keyword.arg == "linear" for keyword in decorator.keywords)
+                names = [a.value for a in call.args if isinstance(a, ast.Constant)] or [node.name]
+                parts = any(keyword.arg in ("linear", "complex") for keyword in call.keywords)
                 for name in names:
-                    yield decorator.func.id, name, path.stem
-                    if linear:
+                    yield call.func.id, name, path.stem
+                    if parts:
                         yield "linear", name, path.stem
 
 
 def page() -> str:
     found = list(declared())
     where = {name: file for kind, name, file in found if kind.startswith("complex")}
-    where |= {name: file for kind, name, file in found if kind in ("elementwise", "kernel")}
+    where |= {name: file for kind, name, file in found if kind in ("elementwise", "kernel", "sequence")}
     core = {name for name in registry.names() if "cuda" in registry.record(name).kernels}
     views = {name for name in registry.names() if registry.record(name).view}
     of_pairs = core | {name for kind, name, _ in found if kind in ("linear", "complex_elementwise", "complex_kernel")}
@@ -56,7 +58,7 @@ def page() -> str:
     rest = [
         f"`{name}`"
         for name in registry.names()
-        if name not in where and name not in core and name not in views and name != "to_device"
+        if name not in where and name not in core and name not in views and name not in ON_HOST and name != "to_device"
     ]
     return "\n".join(
         [
@@ -77,6 +79,10 @@ def page() -> str:
             "| operation | kernel | complex |",
             "|---|---|---|",
             *rows,
+            "",
+            f"The CPU computes {len(ON_HOST)}, between copies; the first call of each in a process warns, and a graph that is captured refuses it:",
+            "",
+            *(f"- `{name}`: {why}." for name, why in sorted(ON_HOST.items())),
             "",
             f"{len(rest)} have none yet: {', '.join(rest)}.",
             "",

@@ -7,6 +7,7 @@ import pytest
 
 import adjoint as ad
 from adjoint_core import registry
+from adjoint_kernels_triton._formula import CODE
 
 ONE = [0, 1]  # the formula of the number 1
 IMAGE = (b"STANDIN1" + bytes(64), "kernel", 0, 128, 1, False, False, 0, [])
@@ -88,15 +89,19 @@ def test_sparse_tensors_live_on_the_cpu():
 FORMULAS = [
     ([], "must leave one value"), ([0, 1, 0, 1], "must leave one value"), ([0], "ends in its middle"),
     ([999], "no such code"), ([-1], "no such code"), ([0, 1, 3, 99], "operands are"), ([1, 77], "no such attribute"),
-    ([2, 0], "not known yet"), ([3, 0], "takes more values"), ([18], "takes more values"), ([0, 1, 29], "takes more values"),
-    ([8] * 40, "too many values"),
+    ([2, 0], "not known yet"), ([3, 0], "takes more values"), ([CODE["add"]], "takes more values"), ([0, 1, CODE["choose"]], "takes more values"),
+    ([CODE["log2"]], "takes more values"), ([CODE["element"], 0], "takes more values"), ([0, 1, CODE["element"], 9], "no such attribute"),
+    ([CODE["n"]] * 40, "too many values"),
 ]  # fmt: skip
 
 
-def structured(arguments=((0, 0, []), (0, -1, [])), constants=(), grid=(ONE, ONE, ONE), along="dim", options=(), image=IMAGE):
-    registry.register_structured(
-        "softmax", list(arguments), list(constants), list(grid), along, list(options), 64, lambda *asked: image
-    )
+def structured(
+    arguments=((0, 0, []), (0, -1, [])), constants=(), grid=(ONE, ONE, ONE), along="dim", options=(), image=IMAGE, when=(),
+    workspaces=(), rounds=(), steps=1,
+):  # fmt: skip
+    step = ("", list(arguments), list(constants), list(grid), list(when))
+    how = ([step] * steps, list(workspaces), list(rounds), along, list(options), 64)
+    registry.register_structured("softmax", *how, lambda *asked: image)
 
 
 @pytest.mark.parametrize(("code", "message"), FORMULAS)
@@ -104,23 +109,35 @@ def test_formulas(code, message):
     wrong(lambda: structured(constants=[code]), ValueError, message)
     wrong(lambda: structured(grid=(ONE, code, ONE)), ValueError, "softmax")
     wrong(lambda: structured([(1, 0, code)]), ValueError, message)
+    wrong(lambda: structured(workspaces=[(0, 8, code)]), ValueError, "softmax")
+    if code:
+        wrong(lambda: structured(rounds=code), ValueError, message)
+        wrong(lambda: structured(when=code), ValueError, message)
 
 
 def test_kernels():
-    for argument in ((7, 0, []), (0, 99, []), (0, -9, []), (2, 55, []), (2, -3, [])):
+    for argument in ((7, 0, []), (3, 0, []), (0, 99, []), (0, -9, []), (2, 55, []), (2, -3, [])):
         wrong(lambda argument=argument: structured([argument]), ValueError, "register_structured: softmax")
     wrong(lambda: structured([(0, 0, [])] * 64), ValueError, "too many")
-    wrong(lambda: structured(constants=[ONE] * 9), ValueError, "too many")
+    wrong(lambda: structured(constants=[ONE] * 17), ValueError, "too many")
     wrong(lambda: structured(grid=(ONE, ONE)), ValueError)
     wrong(lambda: structured(along="row"), ValueError, "no attribute 'row'")
     wrong(lambda: structured(options=["quick"]), ValueError, "there is no option 'quick'")
     wrong(lambda: structured(along="", options=["matching"]), ValueError, "need a dimension")
     x = ad.ones(3, 4, device="cuda")
-    structured([(0, 5, []), (1, 0, [5, 5])])  # numel of an operand that there is not
+    structured([(0, 5, []), (1, 0, [CODE["numel"], 5])])  # numel of an operand that there is not
     wrong(lambda: x.softmax(0), RuntimeError, "asks for operand 5")
+    wrong(lambda: structured(steps=0), ValueError, "must be a step")
+    wrong(lambda: structured(steps=2, options=["split"]), ValueError, "split takes no more than one")
+    for workspace in ((3, 8, ONE), (0, 99, ONE), (0, -1, ONE), (1, 99, ONE)):
+        wrong(lambda workspace=workspace: structured(workspaces=[workspace]), ValueError, "register_structured: softmax")
+    structured(workspaces=[(0, 8, [0, -4])])
+    wrong(lambda: x.softmax(0), NotImplementedError, "a workspace of -4 elements")
+    structured([(1, 0, [0, 3, CODE["element"], 0])])
+    wrong(lambda: x.softmax(0), RuntimeError, "asks for value 3 of dim, there are 1")
     structured(grid=([0, -4], ONE, ONE))
     wrong(lambda: x.softmax(0), NotImplementedError, "a grid of -4")
-    structured(grid=([0, 8, 0, 0, 20], ONE, ONE))  # 8 // 0
+    structured(grid=([0, 8, 0, 0, CODE["divide"]], ONE, ONE))  # 8 // 0
     x.softmax(0)
     for bad in ((b"", *IMAGE[1:]), (*IMAGE[:3], 0, *IMAGE[4:]), (*IMAGE[:4], 0, *IMAGE[5:]), (*IMAGE[:7], 1 << 60, [])):
         structured(image=bad)
@@ -140,6 +157,8 @@ def test_kernels():
         wrong(lambda: x.softmax(0), Exception)
     wrong(lambda: registry.register_elementwise("sin", [], 0, lambda *asked: IMAGE), ValueError, "block must be positive")
     wrong(lambda: registry.register_elementwise("sin", [], 1024, None), TypeError)
+    for name in ("sinn", "to_dense"):
+        wrong(lambda name=name: registry.register_on_host(name, "why"), ValueError, f"no record with a kernel for the CPU is named '{name}'")
 
 
 def test_a_forked_child_cannot_use_the_gpu():

@@ -8,6 +8,7 @@ import pytest
 
 import adjoint as ad
 from adjoint_core import registry
+from adjoint_kernels_triton._formula import CODE
 
 driver = ctypes.CDLL(os.environ["ADJOINT_CUDA_DRIVER"])
 driver.standin_log.restype = ctypes.c_char_p
@@ -213,12 +214,15 @@ class TestLaunch:
 class TestStructured:
     def register(self, op, arguments, constants=(), grid=([0, 1],) * 3, along="", options=(), dims=64, compiler=None):
         compiler = compiler or Compiler()
-        registry.register_structured(op, arguments, list(constants), list(grid), along, options, dims, compiler)
+        step = ("", arguments, list(constants), list(grid), [])
+        registry.register_structured(op, [step], [], [], along, options, dims, compiler)
         return compiler
 
     def test_formulas(self):
-        number, field, constant, size, stride, numel, dims, itemsize, outer, n, inner = range(11)
-        add, subtract, multiply, divide, modulo, up, least, most, power, less, equal, choose = range(18, 30)
+        number, constant, size, stride, numel, dims = (CODE[k] for k in "number constant size stride numel dims".split())
+        itemsize, outer, n, inner, parts = (CODE[k] for k in "itemsize outer n inner parts".split())
+        add, multiply, up, power, equal, choose = (CODE[k] for k in "add multiply cdiv next_pow2 equal choose".split())
+        left, right, log2, element = (CODE[k] for k in "shift_left shift_right log2 element".split())
         integer = lambda *code: (1, 0, list(code))  # noqa: E731
         self.register(
             "softmax",
@@ -234,6 +238,10 @@ class TestStructured:
                 integer(n, power),
                 integer(itemsize, 0, number, 4, equal, number, 50, number, 60, choose),
                 integer(constant, 0),
+                integer(n, number, 3, left),
+                integer(numel, 0, number, 3, right),
+                integer(n, log2),
+                integer(number, 0, element, 0, parts, 0, add),
             ],
             constants=[[numel, 0, number, 7, up]],
             grid=([outer], [inner], [number, 1]),
@@ -242,8 +250,8 @@ class TestStructured:
         x = cuda(4, 6, 5)
         y = x.softmax(1)
         (launch,) = launches()
-        values = struct.unpack_from("<9i", launch["bytes"], 16)
-        assert values == (4, 6, 5, 12, 5, 123, 8, 50, 18) and launch["grid"] == "4,5,1"
+        values = struct.unpack_from("<13i", launch["bytes"], 16)
+        assert values == (4, 6, 5, 12, 5, 123, 8, 50, 18, 48, 15, 2, 2) and launch["grid"] == "4,5,1"
         assert struct.unpack_from("<QQ", launch["bytes"]) == (x.data_ptr(), y.data_ptr())
 
     def test_operands_are_made_contiguous_unless_strides_are_wanted(self):
@@ -260,8 +268,7 @@ class TestStructured:
         assert struct.unpack_from("<Q", launches()[0]["bytes"]) == (x.data_ptr(),)
 
     def test_long_reductions_go_in_two_passes(self):
-        outer, n, inner = 8, 9, 10
-        chunk, last, total = 12, 13, 14
+        outer, n, inner, chunk, last, total = (CODE[k] for k in "outer n inner chunk last total".split())
         compiler = self.register(
             "sum",
             [(0, 0, []), (0, -1, []), *[(1, 0, [fact]) for fact in (outer, n, inner, chunk, last, total)]],
@@ -278,13 +285,35 @@ class TestStructured:
         cuda(1000).sum()
         assert len(launches()) == 1
 
+    def test_a_sequence_of_launches(self):
+        """Twice in rounds: the first step always, with memory that all of them get; the second in the last round alone."""
+        number, n, numel, round, less = (CODE[k] for k in "number n numel round less".split())
+        workspaces = [(0, 8, [numel, 0]), (2, -1, [n])]  # int64, and as result 0
+        pointers = [(0, 0, []), (0, -1, []), (3, 0, []), (3, 1, [])]
+        always = ("always", [*pointers, (1, 0, [round])], [], ([n], [number, 1], [number, 1]), [])
+        at_last = ("at_last", pointers, [[round]], ([number, 1],) * 3, [number, 0, round, less])
+        compiler = Compiler()
+        steps = []
+        compile = lambda *asked, step: (steps.append(step), compiler(*asked))[1]  # noqa: E731
+        registry.register_structured("softmax", [always, at_last], workspaces, [number, 2], "dim", [], 64, compile)
+        x = cuda(4, 6)
+        before = ad.cuda.memory_allocated()
+        y = x.softmax(1)
+        assert ad.cuda.memory_allocated() - before == 512  # the result; what else there was is given back
+        first, second, last = launches()
+        assert steps == ["always", "always", "at_last"] and compiler.variants[-1][1] == [1]  # round 1 is folded
+        assert [one["grid"] for one in (first, second, last)] == ["6,1,1", "6,1,1", "1,1,1"]
+        assert first["bytes"][:32] == second["bytes"][:32] == last["bytes"][:32]
+        addresses = struct.unpack("<4Q", last["bytes"][:32])
+        assert addresses[:2] == (x.data_ptr(), y.data_ptr()) and len(set(addresses)) == 4
+
     def test_more_dimensions_than_a_kernel_has(self):
         self.register("softmax", [(0, 0, []), (0, -1, [])], dims=2)
         with pytest.raises(NotImplementedError, match="softmax: no kernel for device cuda for more than 2 dimensions, got 3"):
             cuda(2, 2, 2).softmax(0)
 
     def test_tf32_is_asked_for_when_it_is_allowed(self):
-        compiler = self.register("matmul", [(0, 0, []), (0, -1, [])], constants=[[17]])  # the fact tf32
+        compiler = self.register("matmul", [(0, 0, []), (0, -1, [])], constants=[[CODE["tf32"]]])
         x = cuda(4, 4)
         for allowed in (False, True):
             ad.backends.cuda.matmul.allow_tf32 = allowed

@@ -13,6 +13,10 @@ import standin
 ON_GPU = os.environ.get("ADJOINT_GPU") == "1"
 
 
+def pytest_configure(config):
+    config.addinivalue_line("filterwarnings", "ignore:\\w+. on cuda this runs on the CPU:UserWarning")
+
+
 def choose():
     if ON_GPU:
         return

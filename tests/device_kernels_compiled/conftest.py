@@ -6,6 +6,10 @@ import own_process
 import standin
 
 
+def pytest_configure(config):
+    config.addinivalue_line("filterwarnings", "ignore:\\w+. on cuda this runs on the CPU:UserWarning")
+
+
 def choose():
     os.environ.pop("TRITON_INTERPRET", None)
     standin.choose_driver("adjoint_kernels_triton")

@@ -1,5 +1,6 @@
 """Kernels outside of the repository: what `python -m adjoint_kernels_triton.check` says of the ones in docs/add_a_kernel.md, and of wrong ones."""
 
+import itertools
 import os
 import re
 import subprocess
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import adjoint  # noqa: F401  (its registry knows the operations)
-from adjoint_kernels_triton import _build, _registered, elementwise, kernel
+from adjoint_kernels_triton import _build, _registered, elementwise, kernel, sequence, step
 
 _registered.declare()
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "add_a_kernel.md"
@@ -21,9 +22,11 @@ def check(folder, text):
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-def from_page():
-    lines = PAGE.read_text().split("    # my_kernels.py\n")[1].split("\n`widened`")[0].splitlines()
-    return "\n".join(line[4:] for line in lines) + "\n"
+def from_page(name="my_kernels"):
+    """The indented block that begins with the name of a file."""
+    lines = PAGE.read_text().split(f"    # {name}.py\n")[1].splitlines()
+    block = itertools.takewhile(lambda line: not line or line.startswith("    "), lines)
+    return "\n".join(line[4:] for line in block) + "\n"
 
 
 def test_the_kernels_of_the_page(tmp_path):
@@ -31,6 +34,14 @@ def test_the_kernels_of_the_page(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(re.findall(r"^\w+ \w+: ok$", done.stdout, re.M)) == 8
     assert "my_softmax: 4 variants compile for sm_80, sm_90 and sm_100; 0 bytes of stack" in done.stdout
+
+
+def test_the_sequence_of_the_page(tmp_path):
+    done = check(tmp_path, from_page("my_scan"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(re.findall(r"^cumsum \w+: ok$", done.stdout, re.M)) == 4
+    for name in ("total", "place"):
+        assert f"{name}: 4 variants compile for sm_80, sm_90 and sm_100; 0 bytes of stack" in done.stdout
 
 
 def test_what_is_wrong_is_named(tmp_path):
@@ -56,6 +67,10 @@ def declared(decorator, text, tmp_path, name):
         sys.path.remove(os.fspath(tmp_path))
 
 
+def in_sequence(**how):
+    return lambda function: sequence("tril", steps=[step(grid="1")(function)], **how)
+
+
 BLOCK = {"BLOCK": 16}
 WRONG = [
     (lambda: elementwise("sinn"), "(x): return x", "no operation is named 'sinn'; do you mean sin"),
@@ -65,6 +80,10 @@ WRONG = [
     (lambda: kernel("tril", grid="1"), "(x0, y0, BLOCK: tl.constexpr): pass", "parameter BLOCK is no operand"),
     (lambda: kernel("tril", grid="1", constants={**BLOCK, "ROWS": 1}), "(x0, y0, BLOCK: tl.constexpr): pass", "constants that are no parameters: ROWS"),
     (lambda: kernel("tril", grid="1", constants=BLOCK, values={"m": "1"}), "(x0, y0, BLOCK: tl.constexpr): pass", "values that are no parameters: m"),
+    (lambda: in_sequence(workspace={"room": ("int31", 1)}), "(x0, y0): pass", "the type of a workspace is .*got 'int31'"),
+    (lambda: in_sequence(workspace={"room": ("int32", "many")}), "(x0, y0): pass", "no formula knows many"),
+    (lambda: in_sequence(rounds="n +"), "(x0, y0): pass", "cannot translate 'n .'"),
+    (lambda: in_sequence(), "(x0, room): pass", "parameter room is no operand .* workspace"),
     (lambda: kernel("tril", grid="1", constants=BLOCK, along="dim"), "(x0, y0, BLOCK: tl.constexpr): pass", "tril has no attribute 'dim'"),
 ]  # fmt: skip
 

@@ -80,7 +80,9 @@ IN_DERIVATIVES = {
 "Calls in whose derivatives alone a kernel runs."
 
 
-@pytest.mark.parametrize("name", sorted(k for k, v in _build.DECLARED.items() if type(v) is _kinds.Structured))
+@pytest.mark.parametrize(
+    "name", sorted(k for k, v in _build.DECLARED.items() if type(v) in (_kinds.Structured, _kinds.ComplexStructured))
+)
 def test_structured_kernels_on_other_architectures(name, monkeypatch):
     asked = []
 
@@ -90,11 +92,12 @@ def test_structured_kernels_on_other_architectures(name, monkeypatch):
 
     monkeypatch.setattr(_registered, "indices", [])
     monkeypatch.setattr(_build, "compile_image", compile)
-    _registered.put(name, _registered.OPERATIONS.pop(name), own=True)  # anew: no variant has been met
+    op = _registered.operation_of(name)
+    _registered.put(op, _registered.OPERATIONS.pop(op), own=True)  # anew: no variant has been met
     if name in IN_DERIVATIVES:
         x = ad.ones(3, 40, dtype=ad.float64, device="cuda", requires_grad=True)
         ad.autograd.grad(IN_DERIVATIVES[name](x).sum(), x)
-    for case in cases_of(name):
+    for case in cases_of(op):
         tensors = [ad.tensor(a) for a in case.sample()]  # of a type that no other test takes: a variant is asked for once
         case.run(ad, [(t.to(ad.float16) if t.is_floating_point() else t).cuda() for t in tensors])
     own = [(f, s, o) for f, s, o in asked if f is _build.DECLARED[name].function]

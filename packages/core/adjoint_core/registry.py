@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from . import _core
 
@@ -84,22 +85,25 @@ def register_elementwise(
 
 def register_structured(
     op: str,
-    arguments: Sequence[tuple[int, int, list[int]]],
-    constants: Sequence[list[int]],
-    grid: Sequence[list[int]],
+    steps: Sequence[tuple[str, list[Any], list[list[int]], list[list[int]], list[int]]],
+    workspaces: Sequence[tuple[int, int, list[int]]],
+    rounds: list[int],
     along: str,
     options: Sequence[str],
     dims: int,
-    compile: Callable[[int, bytes, list[int]], tuple[Any, ...]],
+    compile: Callable[..., tuple[Any, ...]],
 ) -> None:
-    """Makes a kernel with arguments of its own the GPU kernel of the operation `op`.
+    """Makes kernels with arguments of their own, launched in order, what the operation `op` runs on GPUs.
 
     Arguments:
         op: the name of a record.
-        arguments: for each the kind (0: an operand, 1: an integer, 2: an attribute), the position of the operand (-1, -2,
-            ...: results) or attribute, and the integer's formula, in the code of core's cuda/kernel.h.
-        constants: formulas of the compile-time constants, in the order in which `compile` gets their values.
-        grid: three formulas.
+        steps: for each launch its name, or "" if it is the only one; its arguments: the kind (0: an operand, 1: an integer, 2: an
+            attribute, 3: a workspace), the position of the operand (-1, -2, ...: results), attribute or workspace, and the integer's
+            formula, in the code of core's cuda/kernel.h; the formulas of the compile-time constants, in the order in which
+            `compile` gets their values; three formulas of the grid; and a formula that is 0 where it is left out, or none.
+        workspaces: memory for the time of the call: how its element type is given (0: itself, 1: an operand's, 2: the same, float32 for half types), the
+            type or operand, and the formula of the number of elements.
+        rounds: a formula for how often all steps are run, or none.
         along: the attribute that names dimensions of operand 0, or "".
         options: any of "strided" (operands come as they are; else they are made contiguous), "split" (a reduction that may
             go in two passes, the first one over chunks), "copied" (result 0 starts as operand 0), "matching" (operands get
@@ -107,12 +111,28 @@ def register_structured(
             (complex numbers come as pairs of real ones, behind the last dimension) and "wide"
             (result 0 is float32 instead of a half type, and rounded at the end).
         dims: how many dimensions operands may have.
-        compile: as in `register_elementwise`.
+        compile: as in `register_elementwise`; gets the name of a step, if it has one, as `step`.
 
     Raises:
-        ValueError: no operation has this name, or it has no such attribute.
+        ValueError: no operation has this name, it has no such attribute, or a formula cannot be evaluated.
     """
-    _core._cuda.register_structured(op, list(arguments), list(constants), list(grid), along, list(options), dims, compile)
+    made = [(*rest, partial(compile, step=name) if name else compile) for name, *rest in steps]
+    _core._cuda.register_structured(op, made, list(workspaces), list(rounds), along, list(options), dims)
+
+
+def register_on_host(op: str, why: str) -> None:
+    """Lets the CPU compute the operation `op` for GPUs, between copies, as long as it has no kernel there.
+
+    The first call warns; a call within a graph's capture is an error.
+
+    Arguments:
+        op: the name of a record.
+        why: the reason, for the warning.
+
+    Raises:
+        ValueError: no operation that the CPU computes has this name.
+    """
+    _core._cuda.register_on_host(op, why)
 
 
 def register_random(name: str, block: int, compile: Callable[[int, bytes, list[int]], tuple[Any, ...]]) -> None:

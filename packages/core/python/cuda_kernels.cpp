@@ -56,6 +56,36 @@ std::vector<int> field_indices(const std::string& op, const std::vector<std::str
   return found;
 }
 
+using Code = std::vector<int64_t>;
+using Argument = std::tuple<int, int, Code>;                                             // kind, position, formula
+using Step = std::tuple<std::vector<Argument>, std::vector<Code>, std::vector<Code>, Code, nb::object>;   // arguments, constants, grid, when, compile
+
+std::unique_ptr<cuda::StructuredKernel::Step> step_of(const std::string& op, const Step& given) {
+  const auto& [arguments, constants, grid, when, compile] = given;
+  expect(arguments.size() < cuda::Arguments::most && constants.size() <= cuda::Arguments::most_constants && grid.size() == 3, ErrorKind::value, "register_structured: ", op, ": too many arguments or constants");
+  std::unique_ptr<cuda::StructuredKernel::Step> step(new cuda::StructuredKernel::Step{cuda::DeviceKernel(op, compiler(compile)), {}, {}, {}, {when}});
+  for (const auto& [kind, index, formula] : arguments) step->arguments.push_back({static_cast<cuda::StructuredKernel::Kind>(kind), index, {formula}});
+  for (const Code& formula : constants) step->constants.push_back({formula});
+  for (size_t i = 0; i < 3; i++) step->grid[i].code = grid[i];
+  return step;
+}
+
+void register_structured(const std::string& op, const std::vector<Step>& steps, const std::vector<Argument>& workspaces, const Code& rounds, const std::string& along, const std::vector<std::string>& options, int dims) {
+  auto k = std::make_unique<cuda::StructuredKernel>();
+  for (const Step& given : steps) k->steps.push_back(step_of(op, given));
+  for (const auto& [type, index, formula] : workspaces) k->workspaces.push_back({static_cast<cuda::StructuredKernel::Workspace::Type>(type), index, {formula}});
+  k->rounds.code = rounds;
+  k->dims = dims;
+  const std::pair<const char*, bool*> known[] = {{"strided", &k->strided}, {"split", &k->split}, {"copied", &k->copied}, {"matching", &k->matching}, {"apart", &k->apart}, {"linear", &k->linear}, {"wide", &k->wide}};
+  for (const std::string& option : options) {
+    const auto it = std::find_if(std::begin(known), std::end(known), [&](const auto& o) { return option == o.first; });
+    expect(it != std::end(known), ErrorKind::value, "register_structured: ", op, ": there is no option '", option, "'");
+    *it->second = true;
+  }
+  if (!along.empty()) k->along = field_indices(op, {along})[0];
+  cuda::register_structured(op.c_str(), std::move(k));
+}
+
 }  // namespace
 
 nb::list attribute_names(const std::string& name) {
@@ -73,22 +103,13 @@ void bind_cuda_kernels(nb::module_& m) {
   m.def("register_elementwise", [](const std::string& op, const std::vector<std::string>& fields, int block, nb::object compile) {
     cuda::register_elementwise(op.c_str(), std::unique_ptr<cuda::ElementwiseKernel>(new cuda::ElementwiseKernel{cuda::DeviceKernel(op, compiler(std::move(compile))), field_indices(op, fields), block}));
   }, "op"_a, "fields"_a, "block"_a, "compile"_a);
-  m.def("register_structured", [](const std::string& op, const std::vector<std::tuple<int, int, std::vector<int64_t>>>& arguments, const std::vector<std::vector<int64_t>>& constants,
-                                  const std::vector<std::vector<int64_t>>& grid, const std::string& along, const std::vector<std::string>& options, int dims, nb::object compile) {
-    std::unique_ptr<cuda::StructuredKernel> k(new cuda::StructuredKernel{.kernel = cuda::DeviceKernel(op, compiler(std::move(compile))), .arguments = {}, .constants = {}, .grid = {}, .dims = dims});
-    expect(arguments.size() < cuda::Arguments::most && constants.size() <= cuda::Arguments::most_constants && grid.size() == 3, ErrorKind::value, "register_structured: ", op, ": too many arguments or constants");
-    for (const auto& [kind, index, formula] : arguments) k->arguments.push_back({static_cast<cuda::StructuredKernel::Kind>(kind), index, {formula}});
-    for (const auto& formula : constants) k->constants.push_back({formula});
-    for (size_t i = 0; i < 3; i++) k->grid[i].code = grid[i];
-    const std::pair<const char*, bool*> known[] = {{"strided", &k->strided}, {"split", &k->split}, {"copied", &k->copied}, {"matching", &k->matching}, {"apart", &k->apart}, {"linear", &k->linear}, {"wide", &k->wide}};
-    for (const std::string& option : options) {
-      const auto it = std::find_if(std::begin(known), std::end(known), [&](const auto& o) { return option == o.first; });
-      expect(it != std::end(known), ErrorKind::value, "register_structured: ", op, ": there is no option '", option, "'");
-      *it->second = true;
-    }
-    if (!along.empty()) k->along = field_indices(op, {along})[0];
-    cuda::register_structured(op.c_str(), std::move(k));
-  }, "op"_a, "arguments"_a, "constants"_a, "grid"_a, "along"_a, "options"_a, "dims"_a, "compile"_a);
+  m.def("register_structured", register_structured, "op"_a, "steps"_a, "workspaces"_a, "rounds"_a, "along"_a, "options"_a, "dims"_a);
+  m.def("register_on_host", [](const std::string& op, std::string why) {
+    cuda::register_on_host(op.c_str(), std::move(why), [](const std::string& text) {
+      nb::gil_scoped_acquire gil;
+      if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) throw nb::python_error();
+    });
+  }, "op"_a, "why"_a);
   m.def("register_random", [](const std::string& name, int block, nb::object compile) {
     cuda::register_random(name, std::unique_ptr<cuda::RandomKernel>(new cuda::RandomKernel{cuda::DeviceKernel(name, compiler(std::move(compile))), block}));
   }, "name"_a, "block"_a, "compile"_a);

@@ -13,12 +13,34 @@ import importlib
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._declare import complex_elementwise as complex_elementwise
-    from ._declare import complex_kernel as complex_kernel
     from ._declare import elementwise as elementwise
-    from ._declare import kernel as kernel
+    from ._structured import complex_kernel as complex_kernel
+    from ._structured import kernel as kernel
+    from ._structured import sequence as sequence
+    from ._structured import step as step
     from ._templates import widened as widened
 
-__all__ = ["__version__", "complex_elementwise", "complex_kernel", "elementwise", "kernel", "register", "widened"]
+_PLACES = {
+    "complex_elementwise": "_declare",
+    "complex_kernel": "_structured",
+    "elementwise": "_declare",
+    "kernel": "_structured",
+    "sequence": "_structured",
+    "step": "_structured",
+    "widened": "_templates",
+}
+
+__all__ = [
+    "__version__",
+    "complex_elementwise",
+    "complex_kernel",
+    "elementwise",
+    "kernel",
+    "register",
+    "sequence",
+    "step",
+    "widened",
+]
 __version__ = "0.1.0"
 
 
@@ -32,7 +54,6 @@ def register() -> None:
 
 
 def __getattr__(name: str) -> object:
-    if name in __all__:
-        module = "_templates" if name == "widened" else "_declare"
-        return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    if name in _PLACES:
+        return getattr(importlib.import_module(f"{__name__}.{_PLACES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,18 +6,21 @@ import ast
 from collections.abc import Mapping, Sequence
 
 _NAMES = (
-    "number", "field", "constant", "size", "stride", "numel", "dims", "itemsize", "outer", "n", "inner", "inputs",
-    "chunk", "last", "total", "kept", "behind", "tf32",
-    "add", "subtract", "multiply", "divide", "modulo", "cdiv", "min", "max", "next_pow2", "less", "equal", "choose",
+    "number", "field", "constant", "size", "stride", "numel", "dims", "itemsize", "parts", "element", "outer", "n", "inner", "inputs",
+    "chunk", "last", "total", "kept", "behind", "tf32", "round", "rounds",
+    "add", "subtract", "multiply", "divide", "modulo", "cdiv", "min", "max", "shift_left", "shift_right", "less", "equal",
+    "next_pow2", "log2", "choose",
 )  # fmt: skip
 CODE = {name: i for i, name in enumerate(_NAMES)}
-_FACTS = ("outer", "n", "inner", "inputs", "chunk", "last", "total", "kept", "behind", "tf32")
+_FACTS = _NAMES[_NAMES.index("outer") : _NAMES.index("add")]
 _OPERATORS = {
     ast.Add: "add",
     ast.Sub: "subtract",
     ast.Mult: "multiply",
     ast.FloorDiv: "divide",
     ast.Mod: "modulo",
+    ast.LShift: "shift_left",
+    ast.RShift: "shift_right",
     ast.Lt: "less",
     ast.Eq: "equal",
 }
@@ -39,8 +42,8 @@ class Formulas:
         """The code of a formula.
 
         Raises:
-            ValueError: something else than numbers, known names, `+ - * // %`, `<`, `==`, `a if c else b` and the
-                functions size, stride, numel, dims, itemsize, cdiv, min, max and next_pow2.
+            ValueError: something else than numbers, known names, `+ - * // % << >>`, `<`, `==`, `a if c else b`,
+                `attribute[0]` and the functions size, stride, numel, dims, itemsize, parts, cdiv, min, max, next_pow2 and log2.
         """
         try:
             return self._code(ast.parse(str(text), mode="eval").body)
@@ -62,6 +65,8 @@ class Formulas:
                 return [*self._code(test), *self._code(body), *self._code(other), CODE["choose"]]
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
                 return [CODE["number"], -value]
+            case ast.Subscript(value=ast.Name(id=name), slice=position) if name in self.fields:
+                return [*self._code(position), CODE["element"], self.fields.index(name)]
             case ast.Call(func=ast.Name(id=function), args=[ast.Name(id=operand), *rest]) if operand in self.operands:
                 dimension = [c for argument in rest for c in self._code(argument)]
                 return [*dimension, CODE[function], self.operands[operand]]

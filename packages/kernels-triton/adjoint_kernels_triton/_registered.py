@@ -9,6 +9,7 @@ from typing import Any
 from adjoint_core import cuda, registry
 
 from . import _store
+from ._on_host import ON_HOST
 from ._store import Image, Index, Variant
 from ._variant import ALIGNED_POINTER, BY_VALUE, EQUAL_TO_ONE, MULTIPLE_OF_16, POINTER
 
@@ -44,7 +45,9 @@ def read_indices() -> list[Index]:
 
 
 def register() -> None:
-    """As an index says, or by importing the declarations."""
+    """As an index says, or by importing the declarations; and what has no kernel."""
+    for op, why in ON_HOST.items():
+        registry.register_on_host(op, why)
     for index in read_indices():
         if index.operations:
             for op, how in index.operations.items():
@@ -72,10 +75,15 @@ def declare() -> None:
         cached.start({op: how for op, how in OPERATIONS.items() if op in OWN})
 
 
-def compile(op: str, device: int, specs: bytes, constants: list[int]) -> tuple[Any, ...]:
+def operation_of(kernel: str) -> str:
+    """The operation that a kernel is of: steps are called by it and their own name, "sort.count"."""
+    return kernel.partition(".")[0]
+
+
+def compile(op: str, device: int, specs: bytes, constants: list[int], step: str = "") -> tuple[Any, ...]:
     """What core calls for a variant that it has not met."""
     major, minor = cuda.get_device_capability(device)
-    variant = Variant(op, 10 * major + minor, specs, tuple(constants))
+    variant = Variant(f"{op}.{step}" if step else op, 10 * major + minor, specs, tuple(constants))
     image = stored(variant) if op in OWN else None
     return tuple(vars(image or compiled(variant)).values())[:-1]  # all but the key
 
@@ -90,7 +98,7 @@ def stored(variant: Variant) -> Image | None:
     general = fitting(read_indices()[1], weakened(variant))
     if general is None:
         raise RuntimeError(
-            f"{variant.op}: there is no prebuilt kernel for these arguments (sm_{variant.arch}), and Triton, which would "
+            f"{operation_of(variant.op)}: there is no prebuilt kernel for these arguments (sm_{variant.arch}), and Triton, which would "
             'compile one, is not installed: pip install "adjoint[triton]"'
         )
     return general
@@ -113,14 +121,15 @@ def weakened(variant: Variant) -> Variant:
 
 def compiled(variant: Variant) -> Image:
     """By Triton, and noted in the cache's index."""
-    if variant.op in OWN:
+    op = operation_of(variant.op)
+    if op in OWN:
         declare()
     from . import _build
 
     try:
         image = _build.build(_build.DECLARED[variant.op], variant.arch, variant.specs, list(variant.constants))
     except NotImplementedError as error:
-        raise NotImplementedError(f"{variant.op}: {error}") from None
-    if variant.op in OWN and read_indices():
+        raise NotImplementedError(f"{op}: {error}") from None
+    if op in OWN and read_indices():
         read_indices()[0].add(variant, image.key)
     return image

@@ -56,7 +56,8 @@ def draws(dtype: str, layout: Callable[[Any], Any], device: str) -> Draw:
 
 def own() -> list[str]:
     """Operations whose kernels come from elsewhere than this package."""
-    return [name for name in _build.DECLARED if name not in _registered.OWN]
+    every = dict.fromkeys(_registered.operation_of(name) for name in _build.DECLARED)
+    return [name for name in every if name not in _registered.OWN]
 
 
 def samples(name: str) -> Iterator[Callable[[Draw], Any]]:
@@ -65,7 +66,7 @@ def samples(name: str) -> Iterator[Callable[[Draw], Any]]:
     Raises:
         ValueError: the declaration has no sample, and none can be made up.
     """
-    declared = _build.DECLARED[name]
+    declared = _build.DECLARED.get(name)  # none of a sequence
     if name in _build.SAMPLES:
         yield _build.SAMPLES[name]
     elif isinstance(declared, _kinds.Elementwise) and not declared.fields and hasattr(core, name):
@@ -123,7 +124,8 @@ def compile_all() -> int:
             for layout in (plain, strided):
                 for sample in samples(name):
                     sample(draws(dtype, layout, "cuda"))
-    names = [n for n in variants if n in {_build.DECLARED[name].function.fn.__name__ for name in own()}]
+    kernels = [declared for name, declared in _build.DECLARED.items() if _registered.operation_of(name) in own()]
+    names = [n for n in variants if n in {declared.function.fn.__name__ for declared in kernels}]
     for label in names:
         print(f"{label}: {variants[label]} variants compile for sm_80, sm_90 and sm_100; {spilling[label]} bytes of stack")
     return sum(spilling[label] > 0 for label in names)

@@ -127,6 +127,14 @@ void read(void* host, const void* data, size_t bytes, int device) {
   wait(stream);
 }
 
+void write(void* data, const void* host, size_t bytes, int device) {
+  if (!bytes) return;
+  enter(device);
+  const Stream& stream = current_stream(device);
+  put_copy("Memcpy HtoD (Pageable -> Device)", bytes, stream, [&] { check(driver().copy_to_device(pointer(data), host, bytes, stream.handle), "cuMemcpyHtoDAsync"); });
+  wait(stream);
+}
+
 void copy_on(const Stream& stream, void* to, const void* from, size_t bytes) {
   put_copy("Memcpy DtoD (Device -> Device)", bytes, stream, [&] { check(driver().copy_on_device(pointer(to), pointer(from), bytes, stream.handle), "cuMemcpyDtoDAsync"); });
 }

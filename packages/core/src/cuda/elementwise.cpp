@@ -9,6 +9,7 @@
 #include <climits>
 
 #include "cuda/by_op.h"
+#include "cuda/host.h"
 
 namespace adjoint::cuda {
 
@@ -138,7 +139,7 @@ void load_kernels() {
 
 Kernel find_kernel(const Op& op) {
   load_kernels();
-  const Kernel k = op.kernel[static_cast<int>(DeviceType::cuda)];
+  const Kernel here = op.kernel[static_cast<int>(DeviceType::cuda)], k = here ? here : host_kernel(op);
   expect(k, ErrorKind::not_implemented, op.name, kernel_loader ? ": no kernel for device cuda" : no_kernel);
   return k;
 }

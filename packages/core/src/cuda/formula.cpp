@@ -28,14 +28,14 @@ class Check {
     for (size_t i = 0; i < f.code.size(); i++) {
       const int64_t code = f.code[i];
       require(code >= Formula::number && code <= Formula::choose, "there is no such code in formulas", code);
-      if (code <= Formula::itemsize) {
+      if (code <= Formula::element) {
         require(++i < f.code.size(), "a formula ends in its middle, after code", code);
         value(static_cast<Formula::Code>(code), f.code[i], constants);
-        depth += code == Formula::size || code == Formula::stride ? need(depth, 1) : 1;
-      } else if (code <= Formula::tf32) {
+        depth += code == Formula::size || code == Formula::stride || code == Formula::element ? need(depth, 1) : 1;
+      } else if (code <= Formula::rounds) {
         depth++;
       } else {
-        depth += code == Formula::next_power ? need(depth, 1) : code == Formula::choose ? need(depth, 3) : need(depth, 2);
+        depth += code == Formula::next_power || code == Formula::log2 ? need(depth, 1) : code == Formula::choose ? need(depth, 3) : need(depth, 2);
       }
       require(depth <= deepest, "a formula keeps too many values at once", depth);
     }
@@ -50,7 +50,7 @@ class Check {
   }
   void value(Formula::Code code, int64_t v, size_t constants) const {
     if (code == Formula::number) return;
-    if (code == Formula::field) return field(v);
+    if (code == Formula::field || code == Formula::element) return field(v);
     if (code != Formula::constant) return operand(v);
     require(v >= 0 && v < static_cast<int64_t>(constants), "a formula reads a constant that is not known yet", v);
   }
@@ -58,20 +58,34 @@ class Check {
   FieldList fields_;
 };
 
+void check_step(const Check& check, const StructuredKernel::Step& step, int64_t workspaces) {
+  for (size_t i = 0; i < step.constants.size(); i++) check.formula(step.constants[i], i);
+  for (const Formula& side : step.grid) check.formula(side, step.constants.size());
+  if (!step.when.code.empty()) check.formula(step.when, 0);
+  for (const StructuredKernel::Argument& a : step.arguments) {
+    check.require(a.kind <= StructuredKernel::workspace, "arguments are of kind 0 to 3", a.kind);
+    if (a.kind == StructuredKernel::operand) check.operand(a.index);
+    else if (a.kind == StructuredKernel::number) check.field(a.index);
+    else if (a.kind == StructuredKernel::workspace) check.require(a.index >= 0 && a.index < workspaces, "there is no such workspace", a.index);
+    else check.formula(a.formula, step.constants.size());
+  }
+}
+
 }  // namespace
 
 void check_formulas(const Op& op, const StructuredKernel& k) {
   const Check check(op);
   check.require(k.along < check.fields(), "there is no such attribute", k.along);
   check.require(k.along >= 0 || !(k.matching || k.split || k.apart), "matching, split and apart need a dimension to work along", k.along);
-  for (size_t i = 0; i < k.constants.size(); i++) check.formula(k.constants[i], i);
-  for (const Formula& side : k.grid) check.formula(side, k.constants.size());
-  for (const StructuredKernel::Argument& a : k.arguments) {
-    check.require(a.kind <= StructuredKernel::number, "arguments are of kind 0, 1 or 2", a.kind);
-    if (a.kind == StructuredKernel::operand) check.operand(a.index);
-    else if (a.kind == StructuredKernel::number) check.field(a.index);
-    else check.formula(a.formula, k.constants.size());
+  check.require(!k.steps.empty() && (!k.split || k.steps.size() == 1), "there must be a step, and split takes no more than one", static_cast<int64_t>(k.steps.size()));
+  if (!k.rounds.code.empty()) check.formula(k.rounds, 0);
+  for (const StructuredKernel::Workspace& r : k.workspaces) {
+    check.require(r.type <= StructuredKernel::Workspace::widened, "workspaces are of kind 0, 1 or 2", r.type);
+    if (r.type == StructuredKernel::Workspace::fixed) check.require(r.index >= 0 && r.index < dtype_count, "there is no such element type", r.index);
+    else check.operand(r.index);
+    check.formula(r.count, 0);
   }
+  for (const auto& step : k.steps) check_step(check, *step, static_cast<int64_t>(k.workspaces.size()));
 }
 
 }  // namespace adjoint::cuda

@@ -1,5 +1,5 @@
-// Kernels with arguments of their own: operands are laid out as the kernel wants them, then formulas give its arguments, constants
-// and grid.
+// Kernels with arguments of their own: operands are laid out as the kernel wants them, then formulas give the arguments, constants
+// and grid of each launch.
 #include <adjoint/core/cuda/kernel.h>
 #include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/error.h>
@@ -78,20 +78,35 @@ class Operands {
     count_ = chunk_ = views_[0].sizes[0];
   }
   int64_t constants[Arguments::most_constants];
+  int64_t round = 0, rounds = 1;
+
+  void make_workspaces() {
+    for (const StructuredKernel::Workspace& r : kernel_.workspaces) {
+      const int64_t count = evaluate(r.count);
+      expect(count >= 0 && count < int64_t(1) << 48, ErrorKind::not_implemented, launch_.op, ": too large for cuda: a workspace of ", count, " elements");
+      workspaces_.push_back(empty({count}, type_of(r), launch_.device));
+    }
+  }
+  const TensorImpl& workspace(int i) const { return *workspaces_[static_cast<size_t>(i)]; }
 
   int64_t evaluate(const Formula& f) const {
     int64_t stack[deepest];
     int top = -1;
     for (size_t i = 0; i < f.code.size(); i++) {
       const auto op = static_cast<Formula::Code>(f.code[i]);
-      if (op <= Formula::itemsize) top = operand(op, f.code[++i], stack, top);
-      else if (op <= Formula::tf32) stack[++top] = fact(op);
+      if (op <= Formula::element) top = operand(op, f.code[++i], stack, top);
+      else if (op <= Formula::rounds) stack[++top] = fact(op);
       else top = operate(op, stack, top);
     }
     return stack[0];
   }
 
  private:
+  DType type_of(const StructuredKernel::Workspace& r) const {
+    if (r.type == StructuredKernel::Workspace::fixed) return static_cast<DType>(r.index);
+    const DType t = (*this)[r.index].dtype;
+    return r.type == StructuredKernel::Workspace::widened && is_half(t) ? DType::float32 : t;
+  }
   Tensor fresh(const View& v) { return empty(dims_of(v), v.dtype, launch_.device); }
   View keep(Tensor t) {
     made_.push_back(std::move(t));
@@ -194,6 +209,8 @@ class Operands {
       case Formula::total: return total_;
       case Formula::kept: return kept_;
       case Formula::behind: return behind_;
+      case Formula::round: return round;
+      case Formula::rounds: return rounds;
       default: return allow_tf32;
     }
   }
@@ -205,6 +222,8 @@ class Operands {
       case Formula::numel: stack[++top] = (*this)[which].numel; break;
       case Formula::itemsize: stack[++top] = itemsize((*this)[which].dtype); break;
       case Formula::dims: stack[++top] = (*this)[which].ndim; break;
+      case Formula::parts: stack[++top] = is_complex((*this)[which].dtype) ? 2 : 1; break;
+      case Formula::element: stack[top] = value_at(fields_.field[which], stack[top]); break;
       default: {   // size, stride: of a dimension that is not there, 1 and 0
         const View& v = (*this)[which];
         const int64_t d = stack[top] < 0 ? stack[top] + v.ndim : stack[top];
@@ -214,9 +233,15 @@ class Operands {
     }
     return top;
   }
+  int64_t value_at(const Field& f, int64_t i) const {
+    const int64_t n = f.dims ? f.dims->size() : 1;
+    expect(i >= 0 && i < n, launch_.op, ": its kernel asks for value ", i, " of ", f.name, ", there are ", n);
+    return f.dims ? (*f.dims)[static_cast<int>(i)] : f.whole;
+  }
   static int operate(Formula::Code op, int64_t* stack, int top) {
-    if (op == Formula::next_power) {
-      stack[top] = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::clamp<int64_t>(stack[top], 1, int64_t(1) << 62))));
+    if (op == Formula::next_power || op == Formula::log2) {
+      const auto v = static_cast<uint64_t>(std::clamp<int64_t>(stack[top], 1, int64_t(1) << 62));
+      stack[top] = op == Formula::log2 ? std::bit_width(v) - 1 : static_cast<int64_t>(std::bit_ceil(v));
       return top;
     }
     if (op == Formula::choose) {   // condition, then, else
@@ -233,6 +258,8 @@ class Operands {
       case Formula::divide_up: a = b > 0 ? (a + b - 1) / b : 0; break;
       case Formula::minimum: a = std::min(a, b); break;
       case Formula::maximum: a = std::max(a, b); break;
+      case Formula::shift_left: a = b >= 0 && b < 63 ? static_cast<int64_t>(static_cast<uint64_t>(a) << b) : 0; break;
+      case Formula::shift_right: a = a >> std::clamp<int64_t>(b, 0, 63); break;
       case Formula::less: a = a < b; break;
       default: a = a == b;
     }
@@ -243,13 +270,13 @@ class Operands {
   const StructuredKernel& kernel_;
   FieldList fields_;
   std::vector<View> views_;
-  std::vector<Tensor> made_;
+  std::vector<Tensor> made_, workspaces_;
   std::deque<Dims> sizes_;   // of views that are cut: where they lie must not change
   int64_t outer_ = 1, count_ = 1, inner_ = 1, chunk_ = 1, last_ = 1, total_ = 1, kept_ = 1, behind_ = 1;
   View result_{};
 };
 
-void launch_with(StructuredKernel& k, const Launch& l, Operands& operands) {
+void launch_step(StructuredKernel::Step& k, const Launch& l, Operands& operands) {
   Arguments a;
   for (const Formula& f : k.constants) {
     const int64_t v = operands.evaluate(f);
@@ -263,8 +290,10 @@ void launch_with(StructuredKernel& k, const Launch& l, Operands& operands) {
       a.pointer(v.data, v.dtype);
     } else if (p.kind == StructuredKernel::integer) {
       a.integer(operands.evaluate(p.formula));
+    } else if (p.kind == StructuredKernel::workspace) {
+      a.pointer(operands.workspace(p.index).data, operands.workspace(p.index).dtype);
     } else {
-      a.number(operands.fields().field[p.index].number, l.y[0].dtype);
+      a.number(operands.fields().field[p.index].number, real_of(l.y[0].dtype));
     }
   }
   uint32_t grid[3];
@@ -282,10 +311,14 @@ void launch_passes(const Entry& e, const Launch& l) {
   const int64_t parts = e.kernel->split ? operands.parts() : 1;
   if (parts > 1) {
     operands.begin_split(parts);
-    launch_with(*e.kernel, l, operands);
+    launch_step(*e.kernel->steps[0], l, operands);
     operands.end_split();
   }
-  launch_with(*e.kernel, l, operands);
+  operands.make_workspaces();
+  if (!e.kernel->rounds.code.empty()) operands.rounds = operands.evaluate(e.kernel->rounds);
+  for (operands.round = 0; operands.round < operands.rounds; operands.round++)
+    for (const auto& step : e.kernel->steps)
+      if (step->when.code.empty() || operands.evaluate(step->when)) launch_step(*step, l, operands);
 }
 
 // With output 0 in float32, rounded at the end.

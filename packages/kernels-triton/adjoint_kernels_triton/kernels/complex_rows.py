@@ -4,7 +4,7 @@ import triton
 import triton.language as tl
 from triton.language.extra.cuda import libdevice
 
-from .._declare import complex_kernel
+from .._structured import complex_kernel
 from .complex import log, mul
 from .index import lanes, position
 from .matmul import tile_of

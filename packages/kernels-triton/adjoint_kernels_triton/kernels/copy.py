@@ -3,7 +3,8 @@
 import triton
 import triton.language as tl
 
-from .._declare import elementwise, kernel
+from .._declare import elementwise
+from .._structured import kernel
 
 
 @elementwise("to_dtype")

@@ -8,7 +8,7 @@ is one, and what is written there is left out.
 import triton
 import triton.language as tl
 
-from .._declare import kernel
+from .._structured import kernel
 from .._templates import widened
 from .reduce import larger, plus, smaller, times
 

@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl
 
-from .._declare import kernel
+from .._structured import kernel
 
 SIDE = "128 if itemsize(x0) < 8 else 64 if itemsize(x0) == 8 else 32"
 SIZES = {

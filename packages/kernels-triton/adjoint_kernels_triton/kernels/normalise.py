@@ -4,7 +4,7 @@ import triton
 import triton.language as tl
 from triton.language.extra.cuda import libdevice
 
-from .._declare import kernel
+from .._structured import kernel
 from .._templates import widened
 from .reduce import GRID, TILE, folded, larger, plus, rows_of, starts, tile
 

@@ -4,7 +4,7 @@ import triton
 import triton.language as tl
 from triton.language.extra.cuda import libdevice
 
-from .._declare import kernel
+from .._structured import kernel
 from .._templates import widened
 from .normalise import put_tile
 from .reduce import GRID, TILE, folded, plus, rows_of, starts, tile

@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl
 
-from .._declare import kernel
+from .._structured import kernel
 from .reduce import GRID, TILE, rows_of, starts, tile
 
 

@@ -4,7 +4,7 @@ import triton
 import triton.language as tl
 from triton.language.extra.cuda import libdevice
 
-from .._declare import kernel
+from .._structured import kernel
 from .._templates import widened
 
 # Along neighbours in memory, long blocks of few rows; else blocks as wide as the rows are.

@@ -5,7 +5,7 @@ import triton
 import triton.language as tl
 from triton.language.extra.cuda import libdevice
 
-from .._declare import kernel
+from .._structured import kernel
 from .._templates import widened
 from .pick import pick_last_largest, pick_last_smallest
 from .reduce import GRID, TILE, larger, plus, rows_of, starts, tile, times

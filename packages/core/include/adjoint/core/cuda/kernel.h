@@ -22,7 +22,7 @@ constexpr uint8_t spec(Form form, DType type) { return static_cast<uint8_t>(form
 
 // The arguments of one launch: eight bytes each, of which a kernel reads those that its type has.
 struct Arguments {
-  static constexpr int most = 64, most_constants = 8;
+  static constexpr int most = 64, most_constants = 16;
   uint64_t slot[most];
   uint8_t specs[most];
   int32_t constants[most_constants];
@@ -100,24 +100,40 @@ struct Formula {
   enum Code : int64_t {
     number, field, constant,              // followed by their value or position
     size, stride, numel, dims, itemsize,  // of an operand: followed by its position (-1, -2, ...: an output); size and stride take a dimension
+    parts, element,                       // 2 for an operand of complex numbers; one of an attribute's values: takes its position
     outer, count, inner,                  // elements before, in and after the dimensions that the kernel works along
     inputs,                               // how many there are: a kernel gets null for those that are absent
     chunk, last, total,                   // of a split reduction: elements for a program, whether this is the last pass, `count` of the first
     kept, behind,                         // elements in the last run of dimensions that it does not work along, and behind that
     tf32,                                 // whether products of float32 may be of 10-bit mantissas: `allow_tf32`
-    add, subtract, multiply, divide, modulo, divide_up, minimum, maximum, next_power, less, equal, choose,
+    round, rounds,                        // of a sequence of launches: which one this is, and how many there are
+    add, subtract, multiply, divide, modulo, divide_up, minimum, maximum, shift_left, shift_right, less, equal,
+    next_power, log2, choose,             // the least power of two that is not less; the exponent of the greatest that is not more
   };
   std::vector<int64_t> code;
 };
 
-// A kernel with arguments of its own. Operands are made contiguous first, unless it takes strides.
+// An operation as kernels with arguments of their own: one launch, or several in order, which may run in rounds and hand each other
+// memory. Operands are made contiguous first, unless it takes strides.
 struct StructuredKernel {
-  enum Kind : uint8_t { operand, integer, number };   // a pointer; a formula; an attribute
+  enum Kind : uint8_t { operand, integer, number, workspace };   // a pointer; a formula; an attribute; a pointer to memory of the call's own
   struct Argument { Kind kind; int index; Formula formula; };   // operands: -1, -2, ... are the outputs
-  DeviceKernel kernel;
-  std::vector<Argument> arguments;
-  std::vector<Formula> constants;
-  Formula grid[3];
+  struct Step {
+    DeviceKernel kernel;
+    std::vector<Argument> arguments;
+    std::vector<Formula> constants;
+    Formula grid[3];
+    Formula when;          // without code: always; else 0 leaves it out
+  };
+  struct Workspace {            // memory for the time of the call
+    enum Type : uint8_t { fixed, same, widened };   // an element type, an operand's, or that in which the operand's numbers are summed up
+    Type type;
+    int index;             // the element type, or the operand
+    Formula count;
+  };
+  std::vector<std::unique_ptr<Step>> steps;
+  std::vector<Workspace> workspaces;
+  Formula rounds;          // without code: one
   int along = -1;          // the attribute that names the dimensions of input 0 it works along: they are made neighbours
   bool strided = false;    // operands come as they are
   bool split = false;      // a reduction that may go in two passes, the first one over chunks
@@ -129,6 +145,10 @@ struct StructuredKernel {
   int dims = Dims::max;    // at most
 };
 ADJOINT_API void register_structured(const char* op, std::unique_ptr<StructuredKernel> kernel);
+
+// An operation for which no kernel of a GPU makes sense, for a reason that its users are told: the host's kernel computes it, between
+// copies. A kernel that is registered goes before. `warn`: told once for each operation.
+ADJOINT_API void register_on_host(const char* op, std::string why, void (*warn)(const std::string&));
 
 ADJOINT_API extern std::atomic<bool> allow_tf32;   // off at first, as in PyTorch
 

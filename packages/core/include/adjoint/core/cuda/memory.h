@@ -34,6 +34,7 @@ ADJOINT_API size_t booked_bytes(size_t bytes) noexcept;             // of the pi
 ADJOINT_API Storage* make_storage(size_t bytes, Device device);
 ADJOINT_API void fill(void* data, size_t count, size_t itemsize, const void* value, int device);   // on the current stream
 ADJOINT_API void read(void* host, const void* data, size_t bytes, int device);                     // waits
+ADJOINT_API void write(void* data, const void* host, size_t bytes, int device);                    // waits
 ADJOINT_API void copy_on(const Stream& stream, void* to, const void* from, size_t bytes);            // within its device
 // Between any two devices; both without gaps and laid out alike. Waits for the host's part unless that is pinned and `non_blocking`.
 ADJOINT_API void copy(const TensorImpl& to, const TensorImpl& from, bool non_blocking);
