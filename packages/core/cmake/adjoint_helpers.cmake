@@ -26,8 +26,9 @@ function(adjoint_settings target)
     -fno-math-errno -fno-trapping-math -ftls-model=initial-exec -Wall -Wextra -Wno-missing-field-initializers
     # gcc 12 takes Dims' heap pointer for its inline array, and that for unset: these warnings are false there.
     $<$<CXX_COMPILER_ID:GNU>:-fno-semantic-interposition;-Wno-stringop-overflow;-Wno-array-bounds;-Wno-maybe-uninitialized>
-    # Conditions are joined by | where a branch would stop the vectoriser; not every loop that could be vectorised is.
-    $<$<CXX_COMPILER_ID:Clang,AppleClang>:-Wno-bitwise-instead-of-logical;-Wno-bitwise-conditional-parentheses;-Wno-pass-failed>
+    # Conditions are joined by | where a branch would stop the vectoriser; not every loop that could be vectorised is. libstdc++ 12 sorts
+    # with a function that it calls deprecated, which Clang 19 reports.
+    $<$<CXX_COMPILER_ID:Clang,AppleClang>:-Wno-bitwise-instead-of-logical;-Wno-bitwise-conditional-parentheses;-Wno-pass-failed;-Wno-deprecated-declarations>
     $<$<BOOL:${ADJOINT_WERROR}>:-Werror>)
   if(ADJOINT_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${ADJOINT_SANITIZE} -fno-omit-frame-pointer -g)

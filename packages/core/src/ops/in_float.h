@@ -3,6 +3,8 @@
 #include <adjoint/core/ops.h>
 #include <adjoint/core/types.h>
 
+#include <tuple>
+
 namespace adjoint {
 
 // Half types as float, others as they are; none stays none.
@@ -13,7 +15,9 @@ template <class A> const A& in_float(const A& a) { return a; }
 //   if (const Tensor y = rounded_once(huber_loss, x, target, r, delta)) return y;
 template <class F, class... A> Tensor rounded_once(F&& f, const A&... a) {
   const auto half = half_type(a...);
-  return half ? to_dtype(f(in_float(a)...), *half) : Tensor();
+  if (!half) return {};
+  // In braces, so that every compiler converts them from left to right.
+  return to_dtype(std::apply(f, std::tuple<decltype(in_float(a))...>{in_float(a)...}), *half);
 }
 
 }  // namespace adjoint
