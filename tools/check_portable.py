@@ -35,7 +35,10 @@ SUBJECTS: dict[str, set[str]] = {
     "the upper half of a product": {"packages/core/src/ops/random.cpp"},
     "conversions of half precision": {"packages/kernels-cpu/src/half.cpp"},
     "products of bfloat16": {"packages/kernels-cpu/src/bfloat16.cpp"},
-    "what GCC and Clang spell differently": {"packages/kernels-cpu/src/compilers.h", "packages/core/include/adjoint/core/math/bits.h"},
+    "what GCC and Clang spell differently": {
+        "packages/kernels-cpu/src/compilers.h",
+        "packages/core/include/adjoint/core/math/bits.h",
+    },
     "functions of four words' precision": {"packages/core/tests/math/accuracy.cpp"},
 }
 ALLOWED = set().union(*SUBJECTS.values())
@@ -74,7 +77,11 @@ def check(root: Path) -> list[str]:
 
 def main() -> int:
     complaints = check(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent)
-    print("\n".join(complaints) if complaints else f"check_portable: {len(ALLOWED)} files for {len(SUBJECTS)} subjects, the rest is C++20")
+    print(
+        "\n".join(complaints)
+        if complaints
+        else f"check_portable: {len(ALLOWED)} files for {len(SUBJECTS)} subjects, the rest is C++20"
+    )
     return 1 if complaints else 0
 
 

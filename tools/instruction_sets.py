@@ -88,7 +88,9 @@ def weighted(t: Any) -> Any:
 def train(images: np.ndarray, weight: np.ndarray) -> list[np.ndarray]:
     """The losses of thirty steps of a small convolutional network, and where its weights end."""
     ad.manual_seed(0)
-    model = ad.nn.Sequential(ad.nn.Conv2d(1, 8, 3), ad.nn.ReLU(), ad.nn.Flatten(), ad.nn.Linear(288, 64), ad.nn.GELU(), ad.nn.Linear(64, 10))
+    model = ad.nn.Sequential(
+        ad.nn.Conv2d(1, 8, 3), ad.nn.ReLU(), ad.nn.Flatten(), ad.nn.Linear(288, 64), ad.nn.GELU(), ad.nn.Linear(64, 10)
+    )
     optimizer = ad.optim.AdamW(model.parameters(), lr=1e-2)
     x = ad.from_numpy(images).float().view(-1, 1, 8, 8)
     digits = (x.flatten(1) @ ad.from_numpy(weight).float()).argmax(1)
@@ -116,7 +118,12 @@ def write_results(inputs: str, path: str) -> None:
         for dtype in TYPES if is_complex else TYPES[:4]:
             try:
                 found[name, dtype] = evaluate(function, drawn[name], dtype)
-            except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:  # a type that the operation does not take
+            except (
+                RuntimeError,
+                TypeError,
+                ValueError,
+                NotImplementedError,
+            ) as error:  # a type that the operation does not take
                 found[name, dtype] = str(error)
     found["training", "float32"] = train(*drawn["training"])
     Path(path).write_bytes(pickle.dumps(found))
@@ -143,7 +150,9 @@ def compare(first: str, second: str, same: bool) -> int:
     apart = {key: distance(a[key], b[key]) / EPSILON[key[1]] for key in a}
     differ = sorted((d, key) for key, d in apart.items() if d > 0)
     computed = sum(not isinstance(value, str) for value in a.values())
-    print(f"{Path(first).stem} and {Path(second).stem}: {computed} of {len(a)} cells computed, {computed - len(differ)} the same bits")
+    print(
+        f"{Path(first).stem} and {Path(second).stem}: {computed} of {len(a)} cells computed, {computed - len(differ)} the same bits"
+    )
     for d, (name, dtype) in reversed(differ[-10:]):
         print(f"  {d:10.3g} eps  {dtype:10} {name}")
     return 1 if same and differ else 0

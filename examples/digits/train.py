@@ -140,7 +140,9 @@ def tell(run: Run, images: ad.Tensor, digits: ad.Tensor) -> None:
     run.network.train()
     loss = F.cross_entropy(run.network(images), digits)
     book = graph.ledger(loss)
-    print(f"\nThe graph of a batch of {BATCH} keeps {book.saved_bytes / 1024:.0f} KiB for backward. The largest pieces, and whose they are:")
+    print(
+        f"\nThe graph of a batch of {BATCH} keeps {book.saved_bytes / 1024:.0f} KiB for backward. The largest pieces, and whose they are:"
+    )
     for row in sorted((row for row in book.rows if row.kind == "saved"), key=lambda row: -row.bytes)[:4]:
         print(f"  {row.bytes / 1024:6.1f} KiB  {row.owner}, {row.label}")
     graph.show(loss).save(HERE / "graph.svg")
