@@ -13,12 +13,15 @@ import math
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 SIZES = [1 << n for n in (10, 14, 17, 20, 22, 24, 26)]  # bytes
 BATCH, WIDTH, DEPTH = 256, 512, 4
+NETWORK = 1.25e9  # bytes a second: 10 Gbit/s
 
 
 def least(functions: dict[str, Callable[[], Any]], seconds: float, barrier: Callable[[], None]) -> dict[str, list[float]]:
@@ -65,19 +68,38 @@ def measure_sums(seconds: float) -> dict[str, Any]:
     return rows
 
 
-def measure_steps(seconds: float) -> dict[str, Any]:
-    """Training steps of a perceptron on a part of the batch: with averages, without, and the averages alone."""
-    from mpi4py import MPI
-
-    import adjoint as ad
+def slowed(all_reduce: Callable[..., None], network: float) -> Callable[..., None]:
+    """A sum over ranks that takes as long as its bytes need on a network of so many bytes a second, which leaves cores alone."""
     import adjoint.distributed as dist
-    from adjoint.nn.parallel import DistributedDataParallel
 
     ranks = dist.get_world_size()
+
+    def run(buffer: Any, op: Any) -> None:
+        end = time.perf_counter() + 2 * (ranks - 1) / ranks * buffer.nbytes / network
+        all_reduce(buffer, op)
+        time.sleep(max(end - time.perf_counter(), 0))
+
+    return run
+
+
+def measure_steps(ad: Any, seconds: float, network: float | None = None) -> dict[str, Any]:
+    """Training steps of a perceptron on a part of the batch: with averages, without, and the averages alone.
+
+    ``ad`` is adjoint or PyTorch, with a world of all ranks.
+    """
+    from mpi4py import MPI
+
+    dist = ad.distributed
+    ranks = dist.get_world_size()
     layers = [layer for _ in range(DEPTH) for layer in (ad.nn.Linear(WIDTH, WIDTH), ad.nn.ReLU())]
-    model = DistributedDataParallel(ad.nn.Sequential(*layers), bucket_cap_mb=1, gradient_as_bucket_view=True)
+    model = ad.nn.parallel.DistributedDataParallel(ad.nn.Sequential(*layers), bucket_cap_mb=1, gradient_as_bucket_view=True)
     optimizer = ad.optim.SGD(model.parameters(), lr=1e-3)
     x = ad.randn(BATCH // ranks, WIDTH)
+    if network:
+        backend = dist.group.WORLD.backend
+        backend.all_reduce = slowed(backend.all_reduce, network)
+
+    rows = [ad.zeros(WIDTH * WIDTH + WIDTH) for _ in range(DEPTH)]
 
     def step() -> None:
         optimizer.zero_grad()
@@ -89,11 +111,29 @@ def measure_steps(seconds: float) -> dict[str, Any]:
             step()
 
     def averages() -> None:
-        for work in [dist.all_reduce(b.buffer(), async_op=True) for b in model.reducer.buckets]:
+        for work in [dist.all_reduce(row, async_op=True) for row in rows]:
             work.wait()
 
     times = least({"step": step, "alone": alone, "averages": averages}, seconds, MPI.COMM_WORLD.Barrier)
+    if network:
+        del backend.all_reduce
     return {name: min(v) for name, v in times.items()} | {"bytes": sum(p.numel() * 4 for p in model.parameters())}
+
+
+def measure_peer(seconds: float) -> dict[str, Any]:
+    """The same steps on PyTorch, whose ranks speak by gloo."""
+    import torch
+    import torch.nn.parallel
+    from mpi4py import MPI
+
+    world = MPI.COMM_WORLD
+    place = world.bcast(tempfile.mktemp() if world.rank == 0 else None)
+    torch.set_num_threads(1)
+    torch.distributed.init_process_group("gloo", f"file://{place}", rank=world.rank, world_size=world.size)
+    try:
+        return measure_steps(torch, seconds)
+    finally:
+        torch.distributed.destroy_process_group()
 
 
 def rank(seconds: float) -> None:
@@ -102,9 +142,14 @@ def rank(seconds: float) -> None:
 
     ad.set_num_threads(1)
     dist.init_process_group("mpi")
-    found = {"steps": measure_steps(seconds)}
+    import adjoint.nn.parallel
+
+    found = {"steps": measure_steps(ad, seconds)}
     if dist.get_world_size() > 1:
+        if find_spec("torch"):
+            found["PyTorch"] = measure_peer(seconds)
         found["sums"] = measure_sums(seconds)
+        found["on a network"] = measure_steps(ad, seconds, NETWORK)
     if dist.get_rank() == 0:
         print(json.dumps(found))
 
@@ -141,9 +186,14 @@ def report(found: dict[int, dict[str, Any]]) -> None:
     print("\n| step of a perceptron, batch in all 256 | ms | without averages | averages alone | hidden | one process |\n|---|---|---|---|---|---|")
     one = found[1]["steps"]["alone"] if 1 in found else math.nan
     for k, f in found.items():
-        s = f["steps"]
-        hidden = 1 - max(s["step"] - s["alone"], 0) / s["averages"] if k > 1 else math.nan
-        print(f"| {k} ranks | {s['step'] * 1e3:.1f} | {s['alone'] * 1e3:.1f} | {s['averages'] * 1e3:.1f} | {max(hidden, 0):.0%} | {one * 1e3:.1f} |" if k > 1 else f"| 1 rank | {s['step'] * 1e3:.1f} | {s['alone'] * 1e3:.1f} | | | {one * 1e3:.1f} |")  # fmt: skip
+        for where, said in (("steps", ""), ("PyTorch", ", PyTorch over gloo"), ("on a network", ", as if 10 Gbit/s lay between them")):
+            if where not in f:
+                continue
+            s = f[where]
+            hidden = f"{max(1 - max(s['step'] - s['alone'], 0) / s['averages'], 0):.0%}" if k > 1 else ""
+            averages = f"{s['averages'] * 1e3:.1f}" if k > 1 else ""
+            name = f"{k} rank{'s' * (k > 1)}{said}"
+            print(f"| {name} | {s['step'] * 1e3:.1f} | {s['alone'] * 1e3:.1f} | {averages} | {hidden} | {one * 1e3:.1f} |")
     if any("sums" in f for f in found.values()):
         predict(*fit(found), one, found[min(found)]["steps"]["bytes"])
 

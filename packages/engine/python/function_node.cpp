@@ -288,6 +288,14 @@ void bind_functions(nb::module_& m) {
       if (is_tensor(h) && adjoint::python::impl_of(h.ptr())->keys & key_lifted) return true;
     return false;
   });
+  m.def("any_not_plain", [](nb::tuple args) {  // what other code may read as memory of the host
+    for (nb::handle h : args) {
+      if (!is_tensor(h)) return true;
+      const auto& t = *adjoint::python::impl_of(h.ptr());
+      if (t.keys & (key_lifted | key_sparse) || t.device != Device{}) return true;
+    }
+    return false;
+  });
   m.def("open_context", open_context);
   m.def("close_context", close_context, nb::arg("ctx"), nb::arg("args"), nb::arg("result").none(), nb::arg("records"));
   m.def("saved_tensors", saved_tensors);

@@ -36,6 +36,8 @@ class ReduceOp(Enum):
     BOR = 6
     BXOR = 7
 
+    __hash__ = object.__hash__  # by identity: an enumeration hashes its name, in Python
+
 
 class Work:
     """A collective, or a message, on its way."""
@@ -89,9 +91,12 @@ class Backend(ABC):
     def submit(self, name: str, call: Callable[[], list[Tensor]]) -> Work:
         """Puts ``call`` in the order of the group; ``name`` is for errors."""
 
-    def run(self, name: str, call: Callable[[], list[Tensor]]) -> None:
+    def run(self, name: str, call: Callable[[], object]) -> None:
         """The same, and waits for it; a backend may have a shorter way."""
-        self.submit(name, call).wait()
+        self.submit(name, lambda: (call(), [])[1]).wait()
+
+    def meet(self) -> None:  # noqa: B027
+        """Returns when all ranks are here, and leaves the core to others meanwhile. Nothing where the host does not wait anyway."""
 
     @abstractmethod
     def all_reduce(self, buffer: Tensor, op: ReduceOp) -> None:

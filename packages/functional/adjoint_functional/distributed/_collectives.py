@@ -64,14 +64,15 @@ def all_reduce(tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: Any = None, a
     if given is None:
         return None
     check(given, "all_reduce", [tensor])
-    check_op("all_reduce", op, tensor)
+    if op is not ReduceOp.SUM:
+        check_op("all_reduce", op, tensor)
     buffer = dense(tensor)
 
     def call() -> None:
         _reduce.all_reduce(given.backend, buffer, op)
         fill(tensor, buffer)
 
-    return launch(given, "all_reduce", describe("all_reduce", tensor, op=op), [tensor], call, async_op)
+    return launch(given, "all_reduce", lambda: describe("all_reduce", tensor, op=op), [tensor], call, async_op)
 
 
 def reduce(
@@ -96,8 +97,7 @@ def reduce(
         if here:
             fill(tensor, buffer)
 
-    said = describe("reduce", tensor, op=op, dst=given.ranks[root])
-    return launch(given, "reduce", said, [tensor] if here else [], call, async_op)
+    return launch(given, "reduce", lambda: describe("reduce", tensor, op=op, dst=given.ranks[root]), [tensor] if here else [], call, async_op)
 
 
 def broadcast(
@@ -116,8 +116,7 @@ def broadcast(
         if not here:
             fill(tensor, buffer)
 
-    said = describe("broadcast", tensor, src=given.ranks[root])
-    return launch(given, "broadcast", said, [] if here else [tensor], call, async_op)
+    return launch(given, "broadcast", lambda: describe("broadcast", tensor, src=given.ranks[root]), [] if here else [tensor], call, async_op)
 
 
 def reduce_scatter_tensor(
@@ -144,7 +143,7 @@ def reduce_scatter_tensor(
         _reduce.reduce_scatter(given.backend, own, pieces, op)
         fill(output, own)
 
-    return launch(given, "reduce_scatter_tensor", describe("reduce_scatter_tensor", input, op=op), [output], call, async_op)
+    return launch(given, "reduce_scatter_tensor", lambda: describe("reduce_scatter_tensor", input, op=op), [output], call, async_op)
 
 
 def check_pieces(name: str, whole: Tensor, piece: Tensor, size: int) -> None:
@@ -176,7 +175,7 @@ def reduce_scatter(
         _reduce.reduce_scatter(given.backend, own, pieces, op)
         fill(output, own)
 
-    return launch(given, "reduce_scatter", describe("reduce_scatter", output, op=op), [output], call, async_op)
+    return launch(given, "reduce_scatter", lambda: describe("reduce_scatter", output, op=op), [output], call, async_op)
 
 
 def check_count(name: str, what: str, tensors: Any, size: int) -> None:

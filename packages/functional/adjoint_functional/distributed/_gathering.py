@@ -48,7 +48,7 @@ def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: Any = None, asy
         given.backend.all_gather(pieces, own)
         _unpack(tensor_list, pieces)
 
-    return launch(given, "all_gather", describe("all_gather", tensor), tensor_list, call, async_op)
+    return launch(given, "all_gather", lambda: describe("all_gather", tensor), tensor_list, call, async_op)
 
 
 def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor, group: Any = None, async_op: bool = False) -> Work | None:
@@ -64,8 +64,7 @@ def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor, group: A
         given.backend.all_gather(pieces, own)
         fill(output_tensor, pieces)
 
-    said = describe("all_gather_into_tensor", input_tensor)
-    return launch(given, "all_gather_into_tensor", said, [output_tensor], call, async_op)
+    return launch(given, "all_gather_into_tensor", lambda: describe("all_gather_into_tensor", input_tensor), [output_tensor], call, async_op)
 
 
 def gather(
@@ -93,7 +92,7 @@ def gather(
         if pieces is not None:
             _unpack(gather_list or (), pieces)
 
-    return launch(given, "gather", describe("gather", tensor, dst=given.ranks[root]), gather_list or [], call, async_op)
+    return launch(given, "gather", lambda: describe("gather", tensor, dst=given.ranks[root]), gather_list or [], call, async_op)
 
 
 def scatter(
@@ -119,7 +118,7 @@ def scatter(
         given.backend.scatter(own, pieces, root)
         fill(tensor, own)
 
-    return launch(given, "scatter", describe("scatter", tensor, src=given.ranks[root]), [tensor], call, async_op)
+    return launch(given, "scatter", lambda: describe("scatter", tensor, src=given.ranks[root]), [tensor], call, async_op)
 
 
 def _check_list(name: str, what: str, tensors: list[Tensor] | None, here: bool, size: int) -> None:

@@ -22,6 +22,8 @@ def check(group: ProcessGroup, name: str, tensors: Sequence[Any]) -> None:
         ValueError: sparse, on another device, or lifted by a transform.
     """
     backend = group.backend
+    if backend.device_type == "cpu" and not _engine.any_not_plain(tuple(tensors)):
+        return
     for t in tensors:
         if not isinstance(t, Tensor):
             raise TypeError(f"{name}: a tensor is needed, got {type(t).__name__}")
@@ -43,19 +45,15 @@ def check_same(name: str, tensors: Sequence[Tensor], like: Tensor) -> None:
 
 
 def dense(t: Tensor) -> Tensor:
-    """The memory of ``t`` where it has no gaps, else a copy."""
-    return t.detach().contiguous()
+    """``t`` without history, and copied if it has gaps."""
+    return t if t.is_contiguous() and not t.requires_grad else t.detach().contiguous()
 
 
-def describe(name: str, t: Tensor, **how: Any) -> Callable[[], str]:
-    """Says how a call is shown in errors of the debug mode."""
-
-    def said() -> str:
-        what = f"{str(t.dtype).rpartition('.')[2]} {list(t.shape)}"
-        named = [f"{k}={getattr(v, 'name', v)}" for k, v in how.items()]
-        return f"{name}({', '.join([what, *named])})"
-
-    return said
+def describe(name: str, t: Tensor, **how: Any) -> str:
+    """How a call is shown in errors of the debug mode."""
+    what = f"{str(t.dtype).rpartition('.')[2]} {list(t.shape)}"
+    named = [f"{k}={getattr(v, 'name', v)}" for k, v in how.items()]
+    return f"{name}({', '.join([what, *named])})"
 
 
 def launch(
@@ -84,11 +82,11 @@ def launch(
             _engine.bump_version(t)
     if async_op:
         return group.backend.submit(name, run)
-    group.backend.run(name, run)
+    group.backend.run(name, run if detail else call)
     return None
 
 
 def fill(t: Tensor, buffer: Tensor) -> None:
     """Writes a buffer back where it was a copy."""
-    if buffer.data_ptr() != t.data_ptr() or not t.is_contiguous():
+    if buffer is not t and (buffer.data_ptr() != t.data_ptr() or not t.is_contiguous()):
         t.detach().copy_(buffer.view(t.shape))

@@ -27,8 +27,8 @@ def memory(t: Tensor | None, pieces: int = 1) -> Any:
     """A contiguous tensor as MPI takes it: memory, count (of one of its ``pieces``), type."""
     if t is None:
         return None
-    n = t.numel()
-    return [from_address()(t.data_ptr(), n * t.element_size()), n // pieces, element_type(t.dtype)]
+    plain = from_address()(t.data_ptr(), t.nbytes)
+    return [plain, element_type(t.dtype)] if pieces == 1 else [plain, t.numel() // pieces, element_type(t.dtype)]
 
 
 @functools.cache
@@ -42,7 +42,7 @@ def from_address() -> Any:
 def parts(t: Tensor, counts: Sequence[int]) -> Any:
     """The same where each rank's piece has its own count."""
     starts = [sum(counts[:i]) for i in range(len(counts))]
-    whole, _, kind = memory(t)
+    whole, kind = memory(t)
     return [whole, list(counts), starts, kind]
 
 
@@ -64,6 +64,7 @@ class MpiBackend(Backend):
         self._in_place = MPI.IN_PLACE
         self._comm, self._ranks, self._watch, self._timeout = comm, tuple(ranks), watch, timeout
         self.rank, self.size = comm.rank, comm.size
+        self._watched = self.size == 1 or watch.listens  # what waits in MPI without a thread needs the watch, for a timeout too
         self._calls: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._turn = threading.Lock()  # held by who is in MPI
@@ -72,23 +73,24 @@ class MpiBackend(Backend):
 
     # ---- order
 
-    def run(self, name: str, call: Callable[[], list[Tensor]]) -> None:
+    def run(self, name: str, call: Callable[[], object]) -> None:
         """In this thread, where nothing is submitted: as fast as MPI, but what is in MPI cannot be told of a failure.
 
         So the watch ends the process if there is one meanwhile; before and after it, and in ``Work.wait``, it is raised.
         """
-        watched = self.size == 1 or self._watch.listens  # a timeout needs the watch too
-        if self._waiting or not watched or not self._turn.acquire(blocking=False):
+        if self._waiting or not self._watched or not self._turn.acquire(False):
             return super().run(name, call)
-        check, thread = self._watch.guard(name, self._ranks, self._timeout), threading.get_ident()
+        watch, thread = self._watch, threading.get_ident()
         try:
-            check()
-            self._watch.inside[thread] = check
+            waits = (name, self._ranks, self._timeout, time.monotonic())
+            if watch.failed is not None or watch.left:
+                watch.check(*waits)
+            watch.inside[thread] = waits
             call()
         except BaseException as error:
             raise self._explained(name, error) from None
         finally:
-            self._watch.inside.pop(thread, None)
+            watch.inside.pop(thread, None)
             self._turn.release()
 
     def submit(self, name: str, call: Callable[[], list[Tensor]]) -> Work:
@@ -128,6 +130,11 @@ class MpiBackend(Backend):
         return error
 
     # ---- collectives
+
+    def meet(self) -> None:
+        """MPI waits by asking without pause: in a collective, the thread of a rank that is early would take the core from backward."""
+        request, check = self._comm.Ibarrier(), self._watch.guard("all_reduce", self._ranks, self._timeout)
+        patiently(request.Test, check)
 
     def all_reduce(self, buffer: Tensor, op: ReduceOp) -> None:
         self._comm.Allreduce(self._in_place, memory(buffer), reduction(op, buffer.dtype))
@@ -184,6 +191,20 @@ class MpiBackend(Backend):
         self._comm.Free()
 
 
+def patiently(done: Callable[[], bool], check: Callable[[], None]) -> None:
+    """Waits until ``done()``: asks often at first, then more and more rarely. ``check()`` raises where that is in vain."""
+    asked, pause, checked = 0, 2e-5, time.monotonic()
+    while not done():
+        asked += 1
+        if asked < 200:
+            continue
+        time.sleep(pause)
+        pause = min(2 * pause, 1e-3)
+        if time.monotonic() - checked > 0.1:
+            check()
+            checked = time.monotonic()
+
+
 class Message(Work):
     """A message under way: MPI is asked whether it has arrived, often at first, then more and more rarely."""
 
@@ -224,16 +245,7 @@ class Message(Work):
         return self._ask()
 
     def wait(self, timeout: Any = None) -> bool:
-        asked, pause, checked = 0, 2e-5, time.monotonic()
-        while not self._ask():
-            asked += 1
-            if asked < 200:
-                continue
-            time.sleep(pause)
-            pause = min(2 * pause, 1e-3)
-            if time.monotonic() - checked > 0.1:
-                self._check()
-                checked = time.monotonic()
+        patiently(self._ask, self._check)
         return super().wait()
 
     def get_future(self) -> Future[list[Tensor]]:

@@ -21,13 +21,13 @@ def tree(pieces: Tensor, op: ReduceOp) -> Tensor:
 
 
 def _in_tree(op: ReduceOp, buffer: Tensor) -> bool:
-    return is_fixed_order() and op in (ReduceOp.SUM, ReduceOp.PRODUCT) and (buffer.is_floating_point() or buffer.is_complex())
+    return op in (ReduceOp.SUM, ReduceOp.PRODUCT) and (buffer.is_floating_point() or buffer.is_complex())
 
 
 def all_reduce(backend: Backend, buffer: Tensor, op: ReduceOp) -> None:
     """``buffer`` becomes the reduction over ranks."""
     base = ReduceOp.SUM if op is ReduceOp.AVG else op
-    if _in_tree(base, buffer):
+    if is_fixed_order() and _in_tree(base, buffer):
         flat, k = buffer.view(-1), backend.size
         share = -(-flat.numel() // k)
         padded = core.cat([flat, flat.new_zeros(share * k - flat.numel())])
@@ -36,29 +36,31 @@ def all_reduce(backend: Backend, buffer: Tensor, op: ReduceOp) -> None:
         flat.copy_(padded[: flat.numel()])
     else:
         backend.all_reduce(buffer, base)
-    _average(backend, buffer, op)
+    if op is ReduceOp.AVG:
+        buffer.div_(backend.size)
 
 
 def reduce(backend: Backend, buffer: Tensor, op: ReduceOp, root: int) -> None:
     """The same on ``root``."""
     base = ReduceOp.SUM if op is ReduceOp.AVG else op
-    if _in_tree(base, buffer):
+    if is_fixed_order() and _in_tree(base, buffer):
         whole = buffer if backend.rank == root else buffer.clone()
         all_reduce(backend, whole, base)
     else:
         backend.reduce(buffer, base, root)
-    if backend.rank == root:
-        _average(backend, buffer, op)
+    if op is ReduceOp.AVG and backend.rank == root:
+        buffer.div_(backend.size)
 
 
 def reduce_scatter(backend: Backend, own: Tensor, pieces: Tensor, op: ReduceOp) -> None:
     """``own`` gets this rank's piece of the reduction of all ``pieces``."""
     base = ReduceOp.SUM if op is ReduceOp.AVG else op
-    if _in_tree(base, own):
+    if is_fixed_order() and _in_tree(base, own):
         own.copy_(_own_share(backend, pieces.view(-1), base).view(own.shape))
     else:
         backend.reduce_scatter(own, pieces, base)
-    _average(backend, own, op)
+    if op is ReduceOp.AVG:
+        own.div_(backend.size)
 
 
 def _own_share(backend: Backend, pieces: Tensor, op: ReduceOp) -> Tensor:
@@ -68,8 +70,3 @@ def _own_share(backend: Backend, pieces: Tensor, op: ReduceOp) -> Tensor:
     received = core.empty_like(pieces)
     backend.all_to_all(received, pieces, counts, counts)
     return tree(received.view(k, -1), op)
-
-
-def _average(backend: Backend, buffer: Tensor, op: ReduceOp) -> None:
-    if op is ReduceOp.AVG:
-        buffer.div_(backend.size)

@@ -16,6 +16,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ._errors import DistBackendError, DistNetworkError
@@ -40,8 +41,8 @@ class Watch:
         self._ended: set[int] = set()  # ranks that know of a failure and are ready to exit
         self._may_exit = False
         self._links: dict[int, socket.socket] = {}
-        self.inside: dict[int, Callable[[], None]] = {}  # what guards threads that are in MPI, where nothing can be raised
-        self._doomed: dict[int, tuple[Callable[[], None], float]] = {}  # those whose call is in vain, and since when
+        self.inside: dict[int, tuple[str, tuple[int, ...], float, float]] = {}  # what threads wait for in MPI, where nothing can be raised
+        self._doomed: dict[int, tuple[tuple[str, tuple[int, ...], float, float], float]] = {}  # those whose call is in vain, and since when
         self.listens = size > 1 and os.environ.get("ADJOINT_DISTRIBUTED_WATCH") != "0"
         self.process = os.getpid()
         if self.listens:
@@ -52,20 +53,23 @@ class Watch:
 
     def guard(self, name: str, ranks: tuple[int, ...], timeout: float) -> Callable[[], None]:
         """What somebody who waits for ``name`` among ``ranks`` calls now and then; it raises when waiting is in vain."""
-        begun = time.monotonic()
+        return partial(self.check, name, ranks, timeout, time.monotonic())
 
-        def check() -> None:
-            now = time.monotonic()
-            if self.failed is not None:
-                raise self.error(name)
-            gone = self.left and [r for r in ranks if r != self.rank and now - self.left.get(r, now) > GRACE]
-            if gone:
-                raise DistBackendError(f"{name}: rank {gone[0]} came to its end without taking part", gone[0])
-            if now - begun > timeout:
-                hint = "ADJOINT_DISTRIBUTED_DEBUG=DETAIL says whether ranks call different collectives"
-                raise DistBackendError(f"{name}: not done after the {timeout:g} s that init_process_group(timeout=...) allows; {hint}")
+    def check(self, name: str, ranks: tuple[int, ...], timeout: float, begun: float) -> None:
+        """Raises if waiting for ``name`` since ``begun`` is in vain.
 
-        return check
+        Raises:
+            DistBackendError: it is.
+        """
+        now = time.monotonic()
+        if self.failed is not None:
+            raise self.error(name)
+        gone = self.left and [r for r in ranks if r != self.rank and now - self.left.get(r, now) > GRACE]
+        if gone:
+            raise DistBackendError(f"{name}: rank {gone[0]} came to its end without taking part", gone[0])
+        if now - begun > timeout:
+            hint = "ADJOINT_DISTRIBUTED_DEBUG=DETAIL says whether ranks call different collectives"
+            raise DistBackendError(f"{name}: not done after the {timeout:g} s that init_process_group(timeout=...) allows; {hint}")
 
     def error(self, name: str) -> DistBackendError:
         """The error that tells of the failure."""
@@ -80,13 +84,13 @@ class Watch:
 
     def _look(self) -> None:
         """Ends the process if a thread has been in MPI in vain for a moment, in which it could have come out by itself."""
-        for thread, check in list(self.inside.items()):
+        for thread, call in list(self.inside.items()):
             try:
-                check()
+                self.check(*call)
             except DistBackendError as error:
-                before, since = self._doomed.setdefault(thread, (check, time.monotonic()))
-                if before is not check:
-                    self._doomed[thread] = (check, time.monotonic())
+                before, since = self._doomed.setdefault(thread, (call, time.monotonic()))
+                if before is not call:
+                    self._doomed[thread] = (call, time.monotonic())
                 elif time.monotonic() - since > 0.2:
                     self.inside.clear()
                     threading.Thread(target=self._give_up, args=(thread, error), daemon=True).start()

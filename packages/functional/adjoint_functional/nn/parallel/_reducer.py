@@ -115,10 +115,12 @@ class Reducer:
             view.zero_()
         elif p.grad.layout is not core.strided:
             raise RuntimeError(f"DistributedDataParallel: gradients must be dense, got {p.grad.layout} for {self._names[id(p)]}")
+        elif self.hook is None:
+            core.div(p.grad, self.divisor, out=view)
         elif p.grad.data_ptr() != view.data_ptr():
             view.copy_(p.grad)
-            if self._views:
-                p.grad = view
+        if self._views and p.grad is not None:
+            p.grad = view
         self._ready.add(id(p))
         self._arrived.append(self._numbers[id(p)])
         self._missing[bucket.index()] -= 1
@@ -128,13 +130,13 @@ class Reducer:
             Variable._execution_engine.queue_callback(self.finish)
 
     def _launch(self, bucket: GradBucket) -> Future[Tensor]:
+        self._group.backend.submit("all_reduce", lambda: self._group.backend.meet() or [])
         if self.hook is not None:
             hook, state = self.hook
             future = hook(state, bucket)
             if not isinstance(future, Future):
                 raise TypeError(f"DistributedDataParallel: a communication hook must return a Future, got {type(future).__name__}")
             return future
-        bucket.buffer().div_(self.divisor)
         work = dist.all_reduce(bucket.buffer(), group=self._group, async_op=True)
         assert work is not None
         return work.get_future().then(lambda f: f.value()[0])
