@@ -61,6 +61,7 @@ html_theme_options = {
     "pygments_dark_style": "monokai",
 }
 html_sidebars = {"index": []}
+html_show_sourcelink = False
 
 pages.write(HERE / "reference" / "generated")
 

@@ -12,10 +12,15 @@ import pytest
 GALLERY = Path(__file__).resolve().parent.parent / "examples" / "gallery"
 FOUND: dict[str, Callable[[dict[str, Any]], bool]] = {
     "bundle_adjustment": lambda n: n["error"] < 1e-3 and n["distance"] < 0.01,
+    "digits_vae": lambda n: n["drawn"] + n["spread"] < 26 and n["same"] > 0.6,
     "gaussian_process": lambda n: abs(n["noise"].item() - n["NOISE"]) < 0.05 and n["gradient"](n["logs"]).norm().item() < 1e-6,
+    "image_registration": lambda n: n["error"] < 0.01,
     "kalman_filter": lambda n: abs(n["push"] - n["TRUE_PUSH"]) < 0.4 and abs(n["noise"] - n["TRUE_NOISE"]) < 0.05,
+    "neural_ode": lambda n: n["error"] < 0.3 and 0.01 < n["shrinks"] < 0.5,
     "optimal_control": lambda n: n["missed"] < 0.05 and abs(n["speed"]) < 0.2,
     "pendulum_sensitivity": lambda n: n["exponent"] > 1 > 0.2 > n["calm_exponent"] and n["error"] < 1e-4,
+    "physics_informed_network": lambda n: n["error"] < 0.05,
+    "tiny_gpt": lambda n: n["right"] > 0.95,
 }
 
 

@@ -1,6 +1,6 @@
 """Run the Python examples of Markdown pages: python tools/examples.py PAGES...
 
-The ```python blocks of a page run in order in one namespace. A line that ends in `# text` after a print must print that text.
+The ```python and ```{code-cell} blocks of a page run in order in one namespace. A line that ends in `# text` after a print must print that text.
 """
 
 import contextlib
@@ -10,7 +10,7 @@ import sys
 import traceback
 from pathlib import Path
 
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(?:python|\{code-cell\})\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"^print\(.*\)  # (.+)$", re.MULTILINE)
 
 

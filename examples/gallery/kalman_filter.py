@@ -2,7 +2,7 @@
 Noise levels of a Kalman filter
 ===============================
 
-A body moves under random pushes; its position is measured with noise. How large are the pushes, and how large is the noise? The Kalman
+A weight on a spring moves under random pushes; its position is measured with noise. How large are the pushes, and how large is the noise? The Kalman
 filter gives the likelihood of the measurements for any guess of the two. Its derivative with respect to both runs backward through all
 the filter's steps, and LBFGS climbs along it.
 """
@@ -14,7 +14,7 @@ import numpy as np
 
 import adjoint as ad
 
-STEPS, DT = 300, 0.1
+STEPS, DT, SPRING = 300, 0.1, 0.5
 TRUE_PUSH, TRUE_NOISE = 1.5, 0.4
 
 # %%
@@ -24,14 +24,14 @@ random = np.random.default_rng(1)
 state, positions, measured = np.zeros(2), [], []
 for _ in range(STEPS):
     push = TRUE_PUSH * math.sqrt(DT) * random.normal()
-    state = state + np.array([DT * state[1], push])
+    state = state + np.array([DT * state[1], push - DT * SPRING * state[0]])
     positions.append(state[0])
     measured.append(state[0] + TRUE_NOISE * random.normal())
 
 # %%
 # The filter predicts the next measurement and its variance, compares, and corrects itself.
 
-F = ad.tensor([[1.0, DT], [0.0, 1.0]], dtype=ad.float64)
+F = ad.tensor([[1.0, DT], [-DT * SPRING, 1.0]], dtype=ad.float64)
 H = ad.tensor([[1.0, 0.0]], dtype=ad.float64)
 Z = ad.tensor(measured, dtype=ad.float64)
 

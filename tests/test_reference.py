@@ -1,0 +1,63 @@
+"""Every public name is in the reference of the site, described once, and what the pages say of derivatives is in the table of records."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+TOOLS = Path(__file__).resolve().parent.parent / "tools" / "reference"
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    sys.path.insert(0, str(TOOLS))
+    import pages
+
+    return dict(pages.all_pages())
+
+
+@pytest.fixture(scope="module")
+def described(pages: dict[str, str]) -> dict[str, str]:
+    """The text below each name."""
+    found: dict[str, str] = {}
+    for text in pages.values():
+        for match in re.finditer(r"^:+\{py:\w+\} ([\w.]+).*\n(.*(?:\n(?!:::).*)*)", text, re.MULTILINE):
+            assert match[1] not in found, f"{match[1]} stands twice"
+            found[match[1]] = match[2].strip()
+    return found
+
+
+def test_every_public_name_has_an_entry(described: dict[str, str]) -> None:
+    import names
+
+    expected = {name.path for module in names.modules() for name in names.public(module)}
+    expected |= {f"adjoint.Tensor.{name}" for name in dir(names.adjoint.Tensor) if not name.startswith("_")}
+    assert len(expected) > 2000 and expected <= set(described), expected - set(described)
+
+
+def test_what_stubs_show_has_an_entry(described: dict[str, str]) -> None:
+    stub = Path(__file__).resolve().parent.parent / "packages" / "core" / "adjoint_core" / "_core.pyi"
+    functions = set(re.findall(r"^def ([a-z]\w*)\(", stub.read_text(), re.MULTILINE))
+    import adjoint
+
+    assert {f"adjoint.{name}" for name in functions if hasattr(adjoint, name)} <= set(described)
+
+
+def test_every_page_is_reached_from_the_index(pages: dict[str, str]) -> None:
+    from fnmatch import fnmatch
+
+    index = (TOOLS.parent.parent / "docs" / "reference" / "index.md").read_text()
+    patterns = re.findall(r"^generated/(\S+)$", index, re.MULTILINE)
+    assert not [page for page in pages if not any(fnmatch(page, pattern) for pattern in patterns)]
+
+
+def test_derivatives_are_told(described: dict[str, str]) -> None:
+    from adjoint_core import registry
+
+    told = [name for name in registry.names() if f"adjoint.{name}" in described and registry.record(name).differentiable]
+    assert len(told) > 100
+    assert not [name for name in told if "**Derivative**" not in described[f"adjoint.{name}"]]
+    assert "v * cos(x)" in described["adjoint.sin"]
