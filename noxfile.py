@@ -152,6 +152,14 @@ def peer(session: nox.Session) -> None:
 
 
 @nox.session(requires=["wheels"])
+def arrays(session: nox.Session) -> None:
+    """The array API standard beside its reference, and libraries that take arrays of others: SciPy, scikit-learn, einops, ..."""
+    others = ["array-api-strict>=2.6", "einops", "opt-einsum", "scikit-learn>=1.9", "pandas", "matplotlib"]
+    install(session, *TEST_TOOLS, *others)
+    session.run("python", "-m", "pytest", "-q", "tests/arrays", *session.posargs)
+
+
+@nox.session(requires=["wheels"])
 def triton(session: nox.Session) -> None:
     """Check the kernels for GPUs without one: in Triton's interpreter, then compiled for sm_80, 90 and 100. Installs Triton (1 GB)."""
     install(session, *TEST_TOOLS, triton=True)

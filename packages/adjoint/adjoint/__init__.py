@@ -33,6 +33,7 @@ from adjoint_functional.switches import _assert as _assert
 from adjoint_functional.switches import _check as _check
 
 from . import _C as _C
+from . import _array_namespace, _einops
 from . import accelerator as accelerator
 from . import autograd as autograd
 from . import backends as backends
@@ -51,6 +52,7 @@ _rebuild.__module__ = __name__  # pickles name it by this module: who loads one 
 
 if _typing.TYPE_CHECKING:
     from . import amp as amp
+    from . import array_api as array_api
     from . import compiler as compiler
     from . import cpu as cpu
     from . import distributed as distributed
@@ -68,6 +70,7 @@ if _typing.TYPE_CHECKING:
 
 _LATER = {  # imported when first used
     "amp",
+    "array_api",
     "cpu",
     "compiler",
     "distributed",

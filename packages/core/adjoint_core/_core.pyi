@@ -1724,6 +1724,9 @@ Arguments:
     dtype: of the result.
     masked_grad: whether the gradient of a sparse tensor is taken only where it specifies values (the default)."""
 
+    def to_device(self, device: Any, /, *, stream: Any=None) -> Tensor:
+        """The tensor on a device: the array API's name of `to`."""
+
     def to_sparse(self, sparse_dim: _int | layout | None=None, *, layout: layout | None=None, blocksize: Any=None, dense_dim: _int | None=None) -> Tensor:
         """The elements that are not zero, as a sparse tensor whose first `sparse_dim` dimensions are sparse (all by default).
 
@@ -1738,7 +1741,12 @@ Raises:
 
     def trace(self) -> Tensor: ...
 
+    @overload
     def transpose(self, dim0: _int, dim1: _int) -> Tensor:
+        """Two dimensions of `x` exchanged."""
+
+    @overload
+    def transpose(self, axes: tuple[Any, ...]) -> Tensor:
         """Two dimensions of `x` exchanged."""
 
     def transpose_(self, *args: Any, **kwargs: Any) -> Tensor:
@@ -1866,6 +1874,9 @@ Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
     def __and__(self, other: Tensor | _Number) -> Tensor: ...
 
     def __array__(self, dtype: Any=None, copy: _bool | None=None) -> Any: ...
+
+    def __array_namespace__(self: adjoint.Tensor, *, api_version: str | None=None) -> module:
+        """The functions of the array API standard; ValueError for a version that is not supported."""
     __array_priority__: _int
 
     def __array_wrap__(self, array: Any, context: Any=None, return_scalar: _bool=False) -> Tensor: ...
@@ -3002,7 +3013,12 @@ def unsqueeze(input: Tensor, dim: _int) -> Tensor: ...
 
 def squeeze(input: Tensor, dim: _Dims | None=None) -> Tensor: ...
 
+@overload
 def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+    """Two dimensions of `x` exchanged."""
+
+@overload
+def transpose(input: Tensor, axes: tuple[Any, ...]) -> Tensor:
     """Two dimensions of `x` exchanged."""
 
 def swapaxes(input: Tensor, dim0: _int, dim1: _int) -> Tensor: ...

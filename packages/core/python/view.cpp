@@ -142,6 +142,7 @@ void bind_shapes(nb::module_& m, const Methods& t) {
 void bind_transposes(nb::module_& m) {
   for (const char* name : {"transpose", "swapaxes", "swapdims"})
     both(m, name, [](const Tensor& x, int64_t a, int64_t b) { return transpose(x, a, b); }, "dim0"_a, "dim1"_a);
+  both(m, "transpose", [](const Tensor& x, const nb::tuple& axes) { return permute(x, nb::cast<Dims>(axes)); }, "axes"_a);  // NumPy's
   direct_both<Tensor, int64_t, int64_t>(m, "transpose", [](const Tensor& x, int64_t a, int64_t b) { return transpose(x, a, b); });
   both(m, "t", transposed);
   direct_both<Tensor>(m, "t", transposed);

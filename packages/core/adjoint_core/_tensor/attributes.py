@@ -61,6 +61,14 @@ for _name, _value in {
 
 
 @method
+def to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
+    """The tensor on a device: the array API's name of `to`."""
+    if stream is not None:
+        raise ValueError(f"to_device: stream must be None, got {stream!r}")
+    return self.to(device)
+
+
+@method
 def __reversed__(self: Tensor) -> Tensor:
     return self if self.ndim == 0 else self.flip(0)
 
