@@ -58,6 +58,7 @@ if _typing.TYPE_CHECKING:
     from . import distributed as distributed
     from . import futures as futures
     from . import jit as jit
+    from . import masked as masked
     from . import multiprocessing as multiprocessing
     from . import optim as optim
     from . import overrides as overrides
@@ -77,6 +78,7 @@ _LATER = {  # imported when first used
     "distributions",
     "futures",
     "jit",
+    "masked",
     "multiprocessing",
     "optim",
     "overrides",

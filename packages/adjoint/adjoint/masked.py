@@ -1,0 +1,6 @@
+"""Reductions and normalisations of the elements that a mask names."""
+
+from adjoint_core._compose import make_face as _make_face
+from adjoint_functional.masked import *  # noqa: F403
+
+_make_face(globals())
