@@ -32,32 +32,29 @@ from adjoint_functional.switches import *  # noqa: F403
 from adjoint_functional.switches import _assert as _assert
 from adjoint_functional.switches import _check as _check
 
-from . import _C as _C
 from . import _array_namespace, _einops
-from . import accelerator as accelerator
 from . import autograd as autograd
-from . import backends as backends
 from . import cuda as cuda
-from . import fft as fft
-from . import func as func
-from . import linalg as linalg
 from . import nn as nn
-from . import sparse as sparse
-from . import special as special
-from . import utils as utils
 
-_make_face(globals())
+_make_face(globals(), [f"{__name__}.{space}" for space in ("fft", "linalg", "nn.functional", "special")])
 __version__ = "0.1.0"
 _rebuild.__module__ = __name__  # pickles name it by this module: who loads one has the kernels too
 
 if _typing.TYPE_CHECKING:
+    from . import _C as _C
+    from . import accelerator as accelerator
     from . import amp as amp
     from . import array_api as array_api
+    from . import backends as backends
     from . import compiler as compiler
     from . import cpu as cpu
     from . import distributed as distributed
+    from . import fft as fft
+    from . import func as func
     from . import futures as futures
     from . import jit as jit
+    from . import linalg as linalg
     from . import masked as masked
     from . import multiprocessing as multiprocessing
     from . import optim as optim
@@ -65,19 +62,28 @@ if _typing.TYPE_CHECKING:
     from . import profiler as profiler
     from . import random as random
     from . import signal as signal
+    from . import sparse as sparse
+    from . import special as special
     from . import testing as testing
     from . import types as types
+    from . import utils as utils
     from . import version as version
 
 _LATER = {  # imported when first used
+    "_C",
+    "accelerator",
     "amp",
     "array_api",
-    "cpu",
+    "backends",
     "compiler",
+    "cpu",
     "distributed",
     "distributions",
+    "fft",
+    "func",
     "futures",
     "jit",
+    "linalg",
     "masked",
     "multiprocessing",
     "optim",
@@ -86,8 +92,11 @@ _LATER = {  # imported when first used
     "random",
     "safetensors",
     "signal",
+    "sparse",
+    "special",
     "testing",
     "types",
+    "utils",
     "version",
 }
 _OF_ROOMS = {  # names of rooms of `functional`
@@ -109,3 +118,7 @@ def __getattr__(name: str) -> object:
     if name.startswith("_foreach_"):
         return _importlib.import_module("adjoint_functional.foreach").foreach(name.removeprefix("_foreach_"))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER, *_OF_ROOMS})

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-import inspect
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -19,6 +18,8 @@ _OTHER_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input"
 
 def _wrong_argument(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any] | None:
     """The first argument that should be a tensor and is none."""
+    import inspect
+
     signature = inspect.signature(f)
     for name, value in signature.bind(*args, **kwargs).arguments.items():
         wanted = str(signature.parameters[name].annotation)
@@ -30,6 +31,8 @@ def _wrong_argument(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
 
 def _renamed(f: Callable[..., Any], kwargs: dict[str, Any]) -> dict[str, Any]:
     """The arguments by the function's own names."""
+    import inspect
+
     own = inspect.signature(f).parameters
     found = {k: _OTHER_NAMES.get(k, k) if k not in own else k for k in kwargs}
     fits = len(set(found.values())) == len(kwargs) and all(name in own for name in found.values())
@@ -132,8 +135,15 @@ def check_all(namespace: dict[str, Any], out: Container[str] = ()) -> None:
 _faces: dict[Any, tuple[Any, str, str]] = {}  # of a function: what users see, and where
 
 
-def make_face(namespace: dict[str, Any]) -> None:
-    """Lets all functions of a public namespace that take tensors ask first who answers their calls with `__torch_function__`."""
+_spaces: set[str] = set()  # the namespaces that are made so
+
+
+def make_face(namespace: dict[str, Any], later: Sequence[str] = ()) -> None:
+    """Lets all functions of a public namespace that take tensors ask first who answers their calls with `__torch_function__`.
+
+    Namespaces named in `later` do the same when they are imported.
+    """
+    _spaces.update((namespace["__name__"], *later))
     for name, f in namespace.items():
         takes = (
             isinstance(f, FunctionType)
@@ -146,9 +156,9 @@ def make_face(namespace: dict[str, Any]) -> None:
             namespace[name] = _faces[f][0]
 
 
-def faces() -> list[str]:
+def faces() -> list[Any]:
     """The namespaces that are made so."""
-    return sorted({module for _, module, _ in _faces.values()})
+    return [importlib.import_module(name) for name in sorted(_spaces)]
 
 
 def _found(module: str, name: str) -> Any:

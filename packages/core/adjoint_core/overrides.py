@@ -8,7 +8,6 @@ about every call of its thread. See docs/overrides.md.
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -146,7 +145,7 @@ def get_ignored_functions() -> set[Any]:
 def get_overridable_functions() -> dict[Any, list[Any]]:
     """For each namespace the functions that objects are asked about."""
     ignored, found = get_ignored_functions(), {}
-    for space in (*(sys.modules[name] for name in faces()), Tensor):
+    for space in (*faces(), Tensor):
         values = (getattr(space, name) for name in dir(space) if not name.startswith("_"))
         found[space] = [v for v in values if type(v) in (_DIRECT, _METHOD) and v not in ignored]
     return found

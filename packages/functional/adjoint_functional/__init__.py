@@ -4,22 +4,34 @@
 ``checking`` gradcheck and its kin; the names that do not clash stand here too. ``nn`` (modules) and ``optim`` are imported by name.
 """
 
+import importlib as _importlib
 import os as _os
+from typing import TYPE_CHECKING
 
 from adjoint_core import _core
 from adjoint_engine.operators import PLACES as _PLACES
 
-from . import checking as checking
 from . import composed as composed
-from . import func as func
-from . import functional as functional
 from ._backend import TreeSpec as TreeSpec
 from ._backend import tree_flatten as tree_flatten
 from ._backend import tree_map as tree_map
 from ._backend import tree_unflatten as tree_unflatten
-from ._gradcheck.gradcheck import gradcheck as gradcheck
-from ._gradcheck.gradgradcheck import gradgradcheck as gradgradcheck
-from ._gradcheck.report import GradcheckError as GradcheckError
+
+if TYPE_CHECKING:
+    from . import checking as checking
+    from . import func as func
+    from . import functional as functional
+    from .checking import GradcheckError as GradcheckError
+    from .checking import gradcheck as gradcheck
+    from .checking import gradgradcheck as gradgradcheck
 
 _core.skip_prefix(_os.path.dirname(__file__) + _os.sep)  # errors name the line that called
 _PLACES.append(composed)
+
+
+def __getattr__(name: str) -> object:
+    if name in ("checking", "func", "functional"):  # imported when first used
+        return _importlib.import_module("." + name, __name__)
+    if name in ("GradcheckError", "gradcheck", "gradgradcheck"):
+        return getattr(_importlib.import_module(".checking", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

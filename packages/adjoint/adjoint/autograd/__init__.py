@@ -1,6 +1,9 @@
 """Reverse and forward mode: the counterpart of torch.autograd."""
 
 import importlib as _importlib
+import sys as _sys
+from types import ModuleType as _ModuleType
+from typing import TYPE_CHECKING
 
 from adjoint_engine import Function as Function
 from adjoint_engine import NestedIOFunction as NestedIOFunction
@@ -26,12 +29,9 @@ from adjoint_engine._graph.node import unsafe_preserve_version_counter as _unsaf
 from . import anomaly_mode as anomaly_mode
 from . import forward_ad as forward_ad
 from . import function as function
-from . import functional as functional
 from . import grad_mode as grad_mode
 from . import graph as graph
 from . import variable as variable
-from .gradcheck import gradcheck as gradcheck  # the function; the module stays importable
-from .gradcheck import gradgradcheck as gradgradcheck
 
 __all__ = [
     "Function",
@@ -53,10 +53,18 @@ __all__ = [
     "variable",
 ]
 
-_LATER = {  # the profiler is imported when it is first used
+if TYPE_CHECKING:
+    from . import functional as functional
+    from .gradcheck import gradcheck as gradcheck
+    from .gradcheck import gradgradcheck as gradgradcheck
+
+_LATER = {  # imported when first used
+    "functional": None,
     "profiler": None,
     "profiler_legacy": None,
     "profiler_util": None,
+    "gradcheck": "gradcheck",
+    "gradgradcheck": "gradcheck",
     "DeviceType": "profiler",
     "ProfilerActivity": "profiler",
     "ProfilerConfig": "profiler",
@@ -64,6 +72,16 @@ _LATER = {  # the profiler is imported when it is first used
     "kineto_available": "profiler",
     "_profiler_enabled": "profiler",
 }
+
+
+class _Autograd(_ModuleType):
+    """Importing the module `gradcheck` leaves the function of that name where it is."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        super().__setattr__(name, getattr(value, name) if name == "gradcheck" and isinstance(value, _ModuleType) else value)
+
+
+_sys.modules[__name__].__class__ = _Autograd
 
 
 def __getattr__(name: str) -> object:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import os
-import pickle
 from contextlib import nullcontext
 from typing import IO, Any
 
@@ -22,7 +20,7 @@ def _opened(f: File, mode: str) -> Any:
 
 
 def save(
-    obj: object, f: File, pickle_module: Any = pickle, pickle_protocol: int = 2, _use_new_zipfile_serialization: bool = True
+    obj: object, f: File, pickle_module: Any = None, pickle_protocol: int = 2, _use_new_zipfile_serialization: bool = True
 ) -> None:
     """Writes `obj`, a tensor or anything that holds tensors, to a file or a path, in the format of `torch.save`: each reads what the other wrote.
 
@@ -41,6 +39,8 @@ def save(
         if _use_new_zipfile_serialization:
             torch_files.write(obj, file, pickle_protocol)
         else:
+            import pickle
+
             pickle.dump(obj, file, protocol=pickle_protocol)
 
 
@@ -67,64 +67,19 @@ def load(
 
     Example: `load("weights.pt", map_location="cpu")`
     """
+    from .torch_files import Reader
+    from .unpickling import Unpickler, UnpicklingError
+
     with _opened(f, "rb") as file:
         start = file.tell()
         head = file.read(4)
         file.seek(start)
         if head != b"PK\x03\x04":
-            obj = _Unpickler(file, None, weights_only).load()
-            if isinstance(obj, int) and obj == _BEFORE_ZIP:
-                raise pickle.UnpicklingError(
+            obj = Unpickler(file, None, weights_only).load()
+            if isinstance(obj, int) and obj == 0x1950A86A20F9469CFC6C:  # the first number in such a file
+                raise UnpicklingError(
                     "load: the file has PyTorch's format before 1.6; save it again with a later version"
                 )
             return obj
-        from .torch_files import Reader
-
         reader = Reader(file, map_location, mmap)
-        return _Unpickler(reader.data(), reader, weights_only).load()
-
-
-_BEFORE_ZIP = 0x1950A86A20F9469CFC6C  # the first number in such a file
-_ALLOWED = {
-    ("adjoint", "_rebuild"),
-    ("adjoint_engine", "_rebuild"),
-    ("adjoint_core._tensor", "_rebuild"),
-    ("adjoint_core._tensor", "_rebuild_sparse"),
-    ("adjoint_core._tensor", "_dtype_named"),
-    ("adjoint_core._size", "Size"),
-    ("adjoint_engine._parameter", "Parameter"),
-    ("collections", "OrderedDict"),
-    ("collections", "defaultdict"),
-    ("collections", "Counter"),
-    ("builtins", "set"),
-    ("builtins", "complex"),
-    ("builtins", "bytearray"),
-    ("_codecs", "encode"),  # what bytes are in old protocols
-}
-
-
-class _Unpickler(pickle.Unpickler):
-    """Knows PyTorch's names. With `weights_only` it imports nothing but what tensors and containers are made of."""
-
-    def __init__(self, file: IO[bytes], reader: Any, weights_only: bool) -> None:
-        super().__init__(file)
-        self.reader, self.weights_only = reader, weights_only
-
-    def persistent_load(self, pid: Any) -> Any:
-        if self.reader is None:
-            raise pickle.UnpicklingError("load: the file names memory that it does not hold: it is no file of save")
-        return self.reader.memory(pid)
-
-    def find_class(self, module: str, name: str) -> Any:
-        from .torch_files import MEANINGS
-
-        module = "builtins" if module == "__builtin__" else module  # Python 2's name, which old protocols use
-        if (module, name) in MEANINGS:
-            return MEANINGS[module, name]
-        if not self.weights_only and module.partition(".")[0] == "torch":  # a class of PyTorch: ours of the same name
-            return getattr(importlib.import_module("adjoint" + module.removeprefix("torch")), name)
-        if self.weights_only and (module, name) not in _ALLOWED:
-            raise pickle.UnpicklingError(
-                f"Weights only load failed: {module}.{name} was not an allowed global by default; pass weights_only=False if you trust the file"
-            )
-        return super().find_class(module, name)
+        return Unpickler(reader.data(), reader, weights_only).load()

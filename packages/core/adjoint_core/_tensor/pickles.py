@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import copyreg
-import pickle
 
 from .. import _core
 from .._core import Tensor
@@ -47,6 +46,12 @@ def _rebuild_sparse(
     return _restore(Tensor, _core._sparse_coo_tensor(values, indices, shape, coalesced), requires_grad, state)
 
 
+def _out_of_band(lent: Any) -> Any:
+    from pickle import PickleBuffer
+
+    return PickleBuffer(lent)
+
+
 @method
 def __reduce_ex__(self: Tensor, protocol: int) -> Any:
     cls = type(self)
@@ -56,7 +61,7 @@ def __reduce_ex__(self: Tensor, protocol: int) -> Any:
     order = dense_order(self) if protocol >= 5 and not self.is_contiguous() else None
     source = self if order is None else self._alias().permute(order)
     lent = _core._lend(source)
-    data = pickle.PickleBuffer(lent) if protocol >= 5 else bytes(lent)
+    data = _out_of_band(lent) if protocol >= 5 else bytes(lent)
     made_of = (None if cls is Tensor else cls, data, self.dtype, tuple(source.shape), needs_grad(self), dict(self.__dict__))
     return _rebuild, made_of if order is None else (*made_of, order)
 

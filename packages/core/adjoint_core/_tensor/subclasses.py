@@ -5,7 +5,6 @@ What is asked stands in the subclass, so that tensors of the exact class pay not
 
 from __future__ import annotations
 
-import inspect
 import threading
 from types import FunctionType
 from typing import Any
@@ -92,14 +91,19 @@ def _arm() -> None:
         _core._arm_protocol()
 
 
+def _found(cls: type, name: str) -> Any:
+    """What the class or the nearest of its bases has under a name, not bound to anything."""
+    return next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+
+
 def prepare(cls: type[Tensor]) -> None:
     """Lets operations on instances of a new subclass ask it, unless it takes no part."""
-    own = inspect.getattr_static(cls, "__torch_function__")
+    own = _found(cls, "__torch_function__")
     if getattr(cls.__torch_function__, "__func__", cls.__torch_function__) is _disabled_torch_function_impl or own is None:
         return
     _arm()
     for name, original in (_originals or dict(Tensor.__dict__)).items():
-        if inspect.getattr_static(cls, name) is Tensor.__dict__.get(name) and (asking := _asking(name, original)) is not None:
+        if _found(cls, name) is Tensor.__dict__.get(name) and (asking := _asking(name, original)) is not None:
             type.__setattr__(cls, name, asking)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 from .. import _engine
@@ -10,6 +9,8 @@ from .. import _engine
 
 def bound(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments in the order of ``forward``, defaults filled in: gradients belong to positions."""
+    import inspect
+
     context = () if cls._has_setup else (None,)
     found = inspect.signature(cls.forward).bind(*context, *args, **kwargs)
     found.apply_defaults()

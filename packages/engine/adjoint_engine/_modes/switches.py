@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import warnings
 from collections.abc import Callable
 from types import TracebackType
@@ -11,6 +10,8 @@ from typing import Any
 
 from .. import _engine
 from .thread_locals import Local
+
+_GENERATOR = 0x20  # inspect.CO_GENERATOR, whose module takes a tenth of the time of import
 
 is_grad_enabled = _engine.grad_enabled
 
@@ -29,7 +30,7 @@ class _Mode:
         return type(self)()
 
     def __call__(self, function: Any) -> Any:
-        if inspect.isclass(function):
+        if isinstance(function, type):
             warnings.warn(
                 "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions or "
                 "methods. To preserve the current behavior of class decoration, you can directly decorate the `__init__` method "
@@ -39,7 +40,7 @@ class _Mode:
             )
             function.__init__ = self(function.__init__)
             return function
-        if inspect.isgeneratorfunction(function):
+        if getattr(getattr(function, "__code__", None), "co_flags", 0) & _GENERATOR:
             return _wrap_generator(self.clone, function)
 
         @functools.wraps(function)
