@@ -80,6 +80,9 @@ class _Autograd(_ModuleType):
     def __setattr__(self, name: str, value: object) -> None:
         super().__setattr__(name, getattr(value, name) if name == "gradcheck" and isinstance(value, _ModuleType) else value)
 
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return _importlib.import_module, (__name__,)  # as cloudpickle has it for plain modules
+
 
 _sys.modules[__name__].__class__ = _Autograd
 
