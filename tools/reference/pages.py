@@ -6,6 +6,7 @@ import importlib
 import inspect
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 
 import docstrings
@@ -165,6 +166,31 @@ def all_pages() -> Iterator[tuple[str, str]]:
             yield module.removeprefix("adjoint."), page(MODULE_TITLE.format(module), docstrings.markdown(doc), listed, homes)
 
 
+CONTENTS = {  # captions of the index, and the pages below each; what nothing names comes last
+    "Tensors": ["tensor", *subjects.PAGES],
+    "Derivatives": ["autograd", "autograd.*", "func", "utils.checkpoint"],
+    "Networks and training": ["nn", "nn.*", "optim", "optim.*", "amp", "utils", "utils.*", "distributions", "safetensors"],
+    "Mathematics": ["linalg", "fft", "special", "signal", "signal.*", "sparse", "random"],
+    "Machines and processes": ["accelerator", "backends*", "cpu*", "cuda*", "distributed*", "multiprocessing*", "futures"],
+    "Tools": ["*"],
+    "Tables": [],
+}
+TABLES = ["../operations", "../gpu_kernels", "../torch_names", "../differences"]
+
+
+def contents(stems: list[str]) -> str:
+    """The index: each page below the first caption that names it."""
+    left = list(stems)
+    made = []
+    for caption, patterns in CONTENTS.items():
+        found = [stem for pattern in patterns for stem in left if fnmatch(stem, pattern)]
+        found = list(dict.fromkeys(found))
+        left = [stem for stem in left if stem not in found]
+        listed = [f"generated/{stem}" for stem in found] or TABLES
+        made.append(f"```{{toctree}}\n:maxdepth: 1\n:caption: {caption}\n\n" + "\n".join(listed) + "\n```\n")
+    return "\n".join(made)
+
+
 def write(folder: Path) -> list[str]:
     """Writes all pages that changed; the names of all."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -174,6 +200,7 @@ def write(folder: Path) -> list[str]:
         if not file.exists() or file.read_text() != text:
             file.write_text(text)
         written.append(stem)
+    (folder / "contents.txt").write_text(contents(written))
     for file in folder.glob("*.md"):
         if file.stem not in written:
             file.unlink()
