@@ -97,10 +97,10 @@ FORMULAS = [
 
 def structured(
     arguments=((0, 0, []), (0, -1, [])), constants=(), grid=(ONE, ONE, ONE), along="dim", options=(), image=IMAGE, when=(),
-    workspaces=(), rounds=(), steps=1,
+    workspaces=(), rounds=(), steps=1, longest=2**40,
 ):  # fmt: skip
     step = ("", list(arguments), list(constants), list(grid), list(when))
-    how = ([step] * steps, list(workspaces), list(rounds), along, list(options), 64)
+    how = ([step] * steps, list(workspaces), list(rounds), along, list(options), 64, longest)
     registry.register_structured("softmax", *how, lambda *asked: image)
 
 
@@ -131,6 +131,9 @@ def test_kernels():
     wrong(lambda: structured(steps=2, options=["split"]), ValueError, "split takes no more than one")
     for workspace in ((3, 8, ONE), (0, 99, ONE), (0, -1, ONE), (1, 99, ONE)):
         wrong(lambda workspace=workspace: structured(workspaces=[workspace]), ValueError, "register_structured: softmax")
+    structured(longest=3)
+    x.softmax(0)
+    wrong(lambda: x.softmax(1), NotImplementedError, "softmax: no kernel for device cuda for more than 3 elements along a dimension, got 4")
     structured(workspaces=[(0, 8, [0, -4])])
     wrong(lambda: x.softmax(0), NotImplementedError, "a workspace of -4 elements")
     structured([(1, 0, [0, 3, CODE["element"], 0])])

@@ -78,6 +78,8 @@ IN_DERIVATIVES = {
     "softmax_vjp": lambda x: x.softmax(1),
 }
 "Calls in whose derivatives alone a kernel runs."
+LARGE = {"sort": lambda x: x.sort(), "topk": lambda x: x.topk(5), "median": lambda x: x.median(0)}
+"Operations with steps that run for large operands alone."
 
 
 @pytest.mark.parametrize(
@@ -100,6 +102,8 @@ def test_structured_kernels_on_other_architectures(name, monkeypatch):
     for case in cases_of(op):
         tensors = [ad.tensor(a) for a in case.sample()]  # of a type that no other test takes: a variant is asked for once
         case.run(ad, [(t.to(ad.float16) if t.is_floating_point() else t).cuda() for t in tensors])
+    for n in (2000, 300_000) if op in LARGE else ():
+        LARGE[op](ad.zeros(n, dtype=ad.float16, device="cuda"))
     own = [(f, s, o) for f, s, o in asked if f is _build.DECLARED[name].function]
     assert own, "no case runs it"
     for (function, signature, options), arch in itertools.product(own[:2], (80, 100)):

@@ -91,6 +91,7 @@ def register_structured(
     along: str,
     options: Sequence[str],
     dims: int,
+    longest: int,
     compile: Callable[..., tuple[Any, ...]],
 ) -> None:
     """Makes kernels with arguments of their own, launched in order, what the operation `op` runs on GPUs.
@@ -111,13 +112,14 @@ def register_structured(
             (complex numbers come as pairs of real ones, behind the last dimension) and "wide"
             (result 0 is float32 instead of a half type, and rounded at the end).
         dims: how many dimensions operands may have.
+        longest: how many elements there may be along the dimensions it works along.
         compile: as in `register_elementwise`; gets the name of a step, if it has one, as `step`.
 
     Raises:
         ValueError: no operation has this name, it has no such attribute, or a formula cannot be evaluated.
     """
     made = [(*rest, partial(compile, step=name) if name else compile) for name, *rest in steps]
-    _core._cuda.register_structured(op, made, list(workspaces), list(rounds), along, list(options), dims)
+    _core._cuda.register_structured(op, made, list(workspaces), list(rounds), along, list(options), dims, longest)
 
 
 def register_on_host(op: str, why: str) -> None:

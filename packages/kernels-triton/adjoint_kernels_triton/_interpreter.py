@@ -144,6 +144,40 @@ def _call(self: Any, *arguments: Any, **named: Any) -> Any:
     return self.rewrite()(*arguments, **named)
 
 
+def _combined(self: Any, left: list[Any], right: list[Any], input: Any) -> list[Any]:
+    """The combining function of a reduction or scan on whole arrays."""
+    wrap = [[self.to_tensor(data, one.dtype) for data, one in zip(side, input, strict=True)] for side in (left, right)]
+    result = self.combine_fn.fn(*wrap[0], *wrap[1])
+    result = result if isinstance(result, tuple) else (result,)
+    return [np.broadcast_to(r.handle.data, a.shape).astype(a.dtype) for r, a in zip(result, left, strict=True)]
+
+
+def _reduce(self: Any, input: Any) -> list[Any]:
+    """By pairs of neighbours, all at once: Triton's own goes element by element."""
+    rank = input[0].handle.data.ndim
+    whole = self.axis is None
+    input, axis = self.unravel(input, self.axis)
+    data = [np.moveaxis(one.handle.data, axis, 0) for one in input]
+    while len(data[0]) > 1:
+        data = _combined(self, [d[0::2] for d in data], [d[1::2] for d in data], input)
+    found = [d[0] for d in data]
+    if self.keep_dims:
+        found = [d.reshape([1] * rank) if whole else np.expand_dims(d, axis) for d in found]
+    return [self.to_tensor(d, one.dtype) for d, one in zip(found, input, strict=True)]
+
+
+def _scan(self: Any, input: Any) -> list[Any]:
+    """By distances that double, all at once."""
+    data = [np.moveaxis(one.handle.data, self.axis, 0).copy() for one in input]
+    distance = 1
+    while distance < len(data[0]):
+        later = _combined(self, [d[:-distance] for d in data], [d[distance:] for d in data], input)
+        for d, tail in zip(data, later, strict=True):
+            d[distance:] = tail
+        distance *= 2
+    return [self.to_tensor(np.moveaxis(d, 0, self.axis), one.dtype) for d, one in zip(data, input, strict=True)]
+
+
 Check = Callable[[str, Any, Any, int], None]
 "Called before memory is touched: with a verb, addresses, which of them count, and bytes of an element."
 
@@ -169,6 +203,8 @@ def repair(check: Check) -> None:
             setattr(Builder, name, _comparison(getattr(Builder, name)))
     Builder.cast_impl = _cast(Builder.cast_impl)
     Builder.create_dot = _dot(Builder.create_dot)
+    interpreter.ReduceOps.generic_reduce = _reduce
+    interpreter.ScanOps.generic_scan = _scan
     Builder.create_extern_elementwise = _extern
     interpreter.InterpretedFunction.__call__ = _call  # the language is patched once for a launch, not for each call
     for name, member in inspect.getmembers(libdevice):

@@ -40,6 +40,7 @@ class Layout(TypedDict, total=False):
     complex: complex numbers come as pairs of real ones, side by side, of which `parts(x0)` tells; of sizes they are one element.
     wide: `y0` is float32 where it would be a half type, and is rounded at the end.
     dims: how many dimensions operands may have.
+    longest: how many elements there may be along the dimensions to work along.
     """
 
     along: str
@@ -52,6 +53,7 @@ class Layout(TypedDict, total=False):
     complex: bool
     wide: bool
     dims: int
+    longest: int
 
 
 FLAGS = ("strided", "split", "copied", "matching", "apart", "linear", "wide")
@@ -206,6 +208,7 @@ def _declare(
         layout.get("along", ""),
         [flag for flag in FLAGS if layout.get(flag)],
         layout.get("dims", 64),
+        layout.get("longest", 2**63 - 1),
     ]
     put(op, declared, all(is_own(one.function) for one in kernels.values()), how)
 

@@ -42,6 +42,7 @@ class Operands {
     check();
     if (kernel_.matching) match(static_cast<int>(fields_.field[kernel_.along].whole));
     if (kernel_.along >= 0) gather_dims(fields_.field[kernel_.along]);
+    expect(count_ <= kernel_.longest, ErrorKind::not_implemented, launch_.op, ": no kernel for device cuda for more than ", kernel_.longest, " elements along a dimension, got ", count_);
     if (!kernel_.strided)
       for (View& v : views_)
         if (!v.contiguous()) v = copied(v);

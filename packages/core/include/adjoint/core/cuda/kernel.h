@@ -143,6 +143,7 @@ struct StructuredKernel {
   bool linear = false;     // complex numbers are pairs of real ones behind the last dimension; of the others it need not know
   bool wide = false;       // output 0 is computed as float32 where it is of a half type
   int dims = Dims::max;    // at most
+  int64_t longest = INT64_MAX;   // elements along the dimensions it works along, at most
 };
 ADJOINT_API void register_structured(const char* op, std::unique_ptr<StructuredKernel> kernel);
 
