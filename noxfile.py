@@ -71,6 +71,39 @@ def cpp(session: nox.Session) -> None:
     run_cpp_tests(session, "cpp")
 
 
+def developer_build(session: nox.Session, name: str, *options: str, **env: str) -> str:
+    """Build everything in build/<name> and install it into the session over links to the sources; return that folder."""
+    build = str(ROOT / "build" / name)
+    places = {"ADJOINT_VENV": session.virtualenv.location, "ADJOINT_BUILD": build, "ADJOINT_JOBS": "2"}
+    session.run("bash", "tools/dev.sh", *options, env={**places, **env}, external=True)
+    return build
+
+
+@nox.session
+def clang(session: nox.Session) -> None:
+    """Build everything with the newest Clang of this machine, warnings as errors; run the tests in C++ and of the packages."""
+    names = ["clang++", *(f"clang++-{version}" for version in range(15, 40))]
+    compilers = [path for path in map(shutil.which, names) if path]
+    if not compilers:
+        session.error("Clang is not installed: apt-get install clang")
+    session.install(*BUILD_TOOLS, *TEST_TOOLS)
+    options = [f"-DCMAKE_CXX_COMPILER={compilers[-1]}", "-DADJOINT_WERROR=ON", "-DADJOINT_TESTS=ON"]
+    build = developer_build(session, "clang", *options)
+    session.run("ctest", "--test-dir", build, "--output-on-failure")
+    tests = ["packages", "tests/engine", "tests/test_every_op.py", "tests/test_completeness.py"]
+    session.run("python", "-m", "pytest", "-q", "-n", "2", *(session.posargs or tests))
+
+
+@nox.session
+def odd_path(session: nox.Session) -> None:
+    """Build and test a clone whose path has spaces, a quote and letters outside ASCII, by the command of the README."""
+    clone = Path(session.create_tmp()).resolve() / "ein Ordner, d'été" / "ключ"
+    shutil.rmtree(clone.parent, ignore_errors=True)
+    session.run("git", "clone", "-q", str(ROOT), str(clone), external=True)
+    with session.chdir(clone):
+        session.run("python", "run", "tests", "-q", *(session.posargs or ["packages", "tests/test_completeness.py"]))
+
+
 def instruction_sets(session: nox.Session) -> list[str]:
     """Those of this processor that kernels are compiled for; they run at the last one by themselves."""
     ask = "from adjoint_core import _core; print(*_core._instruction_sets())"
@@ -85,6 +118,13 @@ def tests(session: nox.Session) -> None:
     for level in [] if session.posargs else instruction_sets(session)[:-1]:
         session.log(f"the kernels at {level}")
         session.run("python", "-m", "pytest", "-q", "-n", "2", "packages/kernels-cpu/tests", env={"ADJOINT_ISA": level})
+
+
+@nox.session(python=["3.12", "3.13", "3.14"], requires=["wheels"])
+def pythons(session: nox.Session) -> None:
+    """Run tests on each newer CPython of this machine, from the same wheels."""
+    install(session, *TEST_TOOLS)
+    session.run("python", "-m", "pytest", "-q", "-n", "2", *(session.posargs or ["packages", "tests/engine", "tests/test_every_op.py"]))
 
 
 @nox.session(requires=["wheels", "cpp"])
@@ -233,15 +273,13 @@ def sanitize(session: nox.Session) -> None:
             session, "thread", "-DADJOINT_SANITIZE=thread", flags="-O1 -g1", TSAN_OPTIONS="allocator_may_return_null=1"
         )
     if "address" in chosen:
-        build = ROOT / "build" / "address"
-        places = {"ADJOINT_VENV": session.virtualenv.location, "ADJOINT_BUILD": str(build), "ADJOINT_JOBS": "2"}
         options = [f"-DADJOINT_SANITIZE=address,{UNDEFINED}", "-DADJOINT_TESTS=ON", "-DCMAKE_BUILD_TYPE=None"]
-        session.run("bash", "tools/dev.sh", *options, env={"CXXFLAGS": "-O1 -g1", **places}, external=True)
+        build = developer_build(session, "address", *options, CXXFLAGS="-O1 -g1")
         checked = {
             "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
             "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
         }
-        session.run("ctest", "--test-dir", str(build), "--output-on-failure", env=checked)
+        session.run("ctest", "--test-dir", build, "--output-on-failure", env=checked)
         libraries = ["libasan.so", "libstdc++.so"]  # both first: the sanitizer must find where C++ throws
         ask = [["c++", f"-print-file-name={name}"] for name in libraries]
         runtime = " ".join(subprocess.run(a, capture_output=True, text=True, check=True).stdout.strip() for a in ask)

@@ -77,6 +77,12 @@ PyObject* code_of(void* frame) {
   return code && Py_TYPE(code) == code_type && at<uint8_t>(frame, layout.owner) < 3 ? code : nullptr;
 }
 
+// Code without a first line is the interpreter's own (3.13 calls __init__ from such), and lies where not even references can be counted.
+bool is_of_program(PyObject* code) {
+  Reference line(PyObject_GetAttrString(code, "co_firstlineno"));
+  return line && PyLong_AsLong(line.get()) > 0;
+}
+
 int lasti_of(void* frame, PyObject* code) {
   return static_cast<int>(at<uintptr_t>(frame, layout.instruction) - reinterpret_cast<uintptr_t>(code) - layout.bytecode);
 }
@@ -164,8 +170,11 @@ Hit miss(uintptr_t key, PyObject* code, int lasti) {
   if (!code) return {0, 1};  // a frame of the interpreter's own
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
-  Reference keep(Py_NewRef(code));
-  const Hit hit = resolve(code, lasti);
+  Hit hit{0, 1};
+  if (is_of_program(code)) {
+    Reference keep(Py_NewRef(code));
+    hit = resolve(code, lasti);
+  }
   entry(key) = {key, hit};
   PyErr_Clear();
   PyErr_Restore(type, value, trace);
@@ -226,7 +235,7 @@ PyObject* agree(PyObject*, PyObject*) {
   Reference frame(Py_XNewRef(reinterpret_cast<PyObject*>(PyEval_GetFrame())));
   for (void* f = top_frame(thread_state()); f && ok && frame; f = at<void*>(f, layout.previous)) {
     PyObject* code = code_of(f);
-    if (!code) continue;
+    if (!code || !is_of_program(code)) continue;
     Reference other(reinterpret_cast<PyObject*>(PyFrame_GetCode(reinterpret_cast<PyFrameObject*>(frame.get()))));
     ok = code == other.get() && lasti_of(f, code) == public_lasti(frame.get());
     frame = caller_of(frame.get());
@@ -239,7 +248,10 @@ PyMethodDef agree_method{"agree", agree, METH_NOARGS, nullptr};
 constexpr const char* probe = R"(
 def gen(): yield agree()
 def inner(_): return agree()
-def run(): return all([agree(), agree(), *gen(), *map(inner, [0]), *[agree() for _ in '12'], sorted([1], key=inner) == [1]])
+class Made:
+  def __init__(self): self.ok = agree()
+def run(): return all([agree(), agree(), *gen(), *map(inner, [0]), *[agree() for _ in '12'], sorted([1], key=inner) == [1],
+                       *[Made().ok for _ in range(40)]])
 ok = run()
 )";
 
