@@ -69,7 +69,11 @@ def test_operators(name: str) -> None:
     for a, b in [(logged(1.0, 2.0), t), (logged(1.0, 2.0), logged(1.0, 2.0))]:
         asked.clear()
         result = f(a, b)
-        assert type(result) is Logged and asked == [OPERATORS[name]] and ad.equal(ad.tensor(expected), result.as_subclass(ad.Tensor))
+        assert (
+            type(result) is Logged
+            and asked == [OPERATORS[name]]
+            and ad.equal(ad.tensor(expected), result.as_subclass(ad.Tensor))
+        )
     if not name.startswith("i"):
         mirrored = {"lt": "gt", "ge": "le"}.get(name, OPERATORS[name])
         asked.clear()
@@ -177,10 +181,21 @@ def test_functions_of_libraries() -> None:
     assert ad.overrides.is_tensor_like(Number(1.0)) and not ad.overrides.is_tensor_like(1.0)
     overridable = ad.overrides.get_overridable_functions()
     assert ad.exp in overridable[ad] and ad.Tensor.exp in overridable[ad.Tensor] and ad.ones not in overridable[ad]
-    assert ad.overrides.resolve_name(ad.Tensor.exp) == "adjoint.Tensor.exp" and ad.overrides.resolve_name(ad.exp) == "adjoint.exp"
+    assert (
+        ad.overrides.resolve_name(ad.Tensor.exp) == "adjoint.Tensor.exp" and ad.overrides.resolve_name(ad.exp) == "adjoint.exp"
+    )
     assert ad.overrides.is_tensor_method_or_property(ad.Tensor.exp) and not ad.overrides.is_tensor_method_or_property(ad.exp)
 
 
 @pytest.mark.parametrize("f", [ad.exp, ad.nn.functional.gelu, ad.linalg.inv, ad.special.erf], ids=lambda f: f.__name__)
 def test_functions_can_be_copied_and_pickled(f: Any) -> None:
     assert copy.deepcopy(f) is f and copy.copy(f) is f and pickle.loads(pickle.dumps(f)) is f
+
+
+def test_questions_about_types_are_not_passed_on() -> None:
+    class Refuses:
+        @classmethod
+        def __torch_function__(cls, func: object, types: object, args: object = (), kwargs: object = None) -> object:
+            raise NotImplementedError(func)
+
+    assert not ad.is_tensor(Refuses()) and ad.is_tensor(ad.ones(1))

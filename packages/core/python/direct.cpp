@@ -177,10 +177,11 @@ void ask_before_calls() {
 }
 
 void make_all_direct(nb::handle scope) {
+  const auto asks_nobody = [](const std::string& name) { return name == "is_tensor" || name == "broadcast_shapes"; };   // about types and sizes
   const nb::object contents = nb::module_::import_("builtins").attr("dict")(scope.attr("__dict__"));
   for (nb::handle name : nb::list(contents)) {
     const std::string text = nb::cast<std::string>(name), type = nb::cast<std::string>(nb::object(contents[name]).type().attr("__name__"));
-    if (text[0] != '_' && (type == "nb_func" || type == "nb_method")) make_direct(scope, text.c_str(), nullptr, nullptr);
+    if (text[0] != '_' && !asks_nobody(text) && (type == "nb_func" || type == "nb_method")) make_direct(scope, text.c_str(), nullptr, nullptr);
   }
 }
 
