@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+from pathlib import Path
+
 import pytest
 
 import adjoint as ad
@@ -16,7 +19,9 @@ def test_scripts_and_compiled_functions_are_what_they_were() -> None:
     for same in (ad.jit.script, ad.jit.trace, ad.jit.ignore, ad.jit.ignore(), ad.jit.unused, ad.jit.export, ad.compile,
                  ad.compile(mode="max-autotune"), ad.compiler.disable, ad.compiler.disable()):  # fmt: skip
         assert same(double) is double and same(layer) is layer
-    assert not (ad.jit.is_scripting() or ad.jit.is_tracing() or ad.compiler.is_compiling() or isinstance(layer, ad.jit.ScriptModule))
+    assert not (
+        ad.jit.is_scripting() or ad.jit.is_tracing() or ad.compiler.is_compiling() or isinstance(layer, ad.jit.ScriptModule)
+    )
     assert ad.jit.wait(ad.jit.fork(double, ad.ones(1))).item() == 2
     with pytest.raises(RuntimeError, match="mode or options"):
         ad.compile(double, mode="default", options={})
@@ -74,3 +79,64 @@ def test_sizes_and_keys() -> None:
     assert utils._pair(3) == (3, 3) and utils._triple([1, 2, 3]) == (1, 2, 3)
     assert utils._reverse_repeat_tuple((1, 2), 2) == (2, 2, 1, 1)
     assert utils._list_with_default([None, 5], [7, 8, 9]) == [8, 5]
+
+
+def test_the_inside_of_the_compiler_is_a_pass_through() -> None:
+    d = ad._dynamo
+    assert d.disable(abs) is abs and d.optimize("eager")(abs) is abs and d.run(abs) is abs and not d.is_compiling()
+    with d.config.patch(cache_size_limit=64):
+        assert d.config.cache_size_limit == 64
+    assert d.config.cache_size_limit == 8 and not isinstance(ad.nn.Linear(1, 1), d.OptimizedModule)
+    assert ad._vmap_internals._vmap(lambda x: x * 2)(ad.ones(2)).tolist() == [2, 2]
+
+
+def test_dlpack_by_its_module() -> None:
+    x = ad.ones(2)
+    y = ad.utils.dlpack.from_dlpack(ad.utils.dlpack.to_dlpack(x))
+    y[0] = 5
+    assert x.tolist() == [5, 1]
+
+
+def test_hub_runs_local_models_and_reads_files_by_address(tmp_path: Path) -> None:
+    (tmp_path / "hubconf.py").write_text("def double(n):\n    'Doubles.'\n    return 2 * n\n")
+    where = str(tmp_path)
+    assert ad.hub.load(where, "double", 4, source="local", trust_repo=True) == 8
+    assert ad.hub.list(where, source="local") == ["double"] and ad.hub.help(where, "double", source="local") == "Doubles."
+    with pytest.raises(RuntimeError, match="Cannot find callable triple"):
+        ad.hub.load(where, "triple", source="local")
+    with pytest.raises(NotImplementedError, match="source='github'"):
+        ad.hub.load("a/b", "c")
+    ad.save({"w": ad.ones(2)}, tmp_path / "w.pt")
+    digest = hashlib.sha256((tmp_path / "w.pt").read_bytes()).hexdigest()
+    for name in (f"w-{digest[:8]}.pt", "w-00000000.pt"):
+        (tmp_path / name).write_bytes((tmp_path / "w.pt").read_bytes())
+    kept = str(tmp_path / "kept")
+    good, bad = (f"file://{tmp_path}/{name}" for name in (f"w-{digest[:8]}.pt", "w-00000000.pt"))
+    assert ad.hub.load_state_dict_from_url(good, kept, check_hash=True)["w"].tolist() == [1, 1]
+    with pytest.raises(RuntimeError, match="invalid hash"):
+        ad.hub.load_state_dict_from_url(bad, kept, check_hash=True)
+    assert [file.name for file in Path(kept).iterdir()] == [f"w-{digest[:8]}.pt"]
+
+
+def test_trees_with_registered_classes() -> None:
+    class Pair:
+        def __init__(self, a: object, b: object) -> None:
+            self.a, self.b = a, b
+
+    p = ad.utils._pytree
+    p.register_pytree_node(Pair, lambda x: ([x.a, x.b], "kept"), lambda children, context: Pair(*children))
+    with pytest.raises(ValueError, match="already registered"):
+        p._register_pytree_node(Pair, lambda x: ([], None), lambda children, context: None)
+    leaves, spec = p.tree_flatten({"x": Pair(1, [2, 3])})
+    assert leaves == [1, 2, 3] and spec == p.tree_structure({"x": Pair(4, [5, 6])}) and spec.children[0].context == "kept"
+    assert p.tree_unflatten([7, 8, 9], spec)["x"].b == [8, 9]
+    assert p.tree_leaves([(1, 2), 3], is_leaf=lambda x: isinstance(x, tuple)) == [(1, 2), 3]
+    assert p._broadcast_to_and_flatten(Pair(0, None), spec.children[0]) == [0, None, None]
+    assert ad.vmap(lambda pair: Pair(pair.a * 2, pair.b))(Pair(ad.ones(3), ad.zeros(3))).a.tolist() == [2, 2, 2]
+    assert p.tree_map_only(int, str, [1, 2.5]) == ["1", 2.5] and p.tree_any(lambda n: n > 2, [1, (3,)])
+    assert p.tree_all_only(str, str.isupper, [1, "A"]) and not p.tree_is_leaf([1])
+
+
+def test_sparse_products_by_their_older_names() -> None:
+    a, b = ad.eye(2).to_sparse(), ad.rand(2, 3)
+    assert all(ad.equal(f(a, b), b) for f in (ad.spmm, ad.dsmm, ad.hsmm)) and ad.equal(ad.smm(a, b).to_dense(), b)

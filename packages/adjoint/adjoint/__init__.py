@@ -53,6 +53,7 @@ if _typing.TYPE_CHECKING:
     from . import fft as fft
     from . import func as func
     from . import futures as futures
+    from . import hub as hub
     from . import jit as jit
     from . import linalg as linalg
     from . import masked as masked
@@ -71,6 +72,8 @@ if _typing.TYPE_CHECKING:
 
 _LATER = {  # imported when first used
     "_C",
+    "_dynamo",
+    "_vmap_internals",
     "accelerator",
     "amp",
     "array_api",
@@ -82,6 +85,7 @@ _LATER = {  # imported when first used
     "fft",
     "func",
     "futures",
+    "hub",
     "jit",
     "linalg",
     "masked",

@@ -29,7 +29,9 @@ VERSION = "2.13.0"
 _IMPORT_FROM = dis.opmap["IMPORT_FROM"]
 # What is absent for good, by the longest prefix of its name that stands here; everything else of PyTorch is planned.
 ABSENT = {
-    "torch._dynamo": "adjoint compiles no programs",
+    "torch._dynamo.exc": "adjoint compiles no programs",
+    "torch._dynamo.testing": "adjoint compiles no programs",
+    "torch._dynamo.utils": "adjoint compiles no programs",
     "torch._inductor": "adjoint compiles no programs",
     "torch._export": "adjoint compiles no programs",
     "torch.export": "adjoint compiles no programs",

@@ -10,5 +10,6 @@ from .tensor.differences import *  # noqa: F403
 from .tensor.distances import *  # noqa: F403
 from .tensor.elementwise import *  # noqa: F403
 from .tensor.pieces import *  # noqa: F403
+from .tensor.sparse_products import *  # noqa: F403
 from .tensor.tables import *  # noqa: F403
 from .tensor.writes import *  # noqa: F403

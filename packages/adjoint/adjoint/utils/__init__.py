@@ -8,9 +8,10 @@ from . import hooks as hooks
 if TYPE_CHECKING:
     from . import checkpoint as checkpoint
     from . import data as data
+    from . import dlpack as dlpack
 
 
 def __getattr__(name: str) -> object:
-    if name in ("checkpoint", "data"):  # imported when first used
+    if name in ("_pytree", "checkpoint", "data", "dlpack"):  # imported when first used
         return _importlib.import_module("." + name, __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

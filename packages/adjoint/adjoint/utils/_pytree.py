@@ -1,0 +1,5 @@
+"""Nested containers taken apart and put together."""
+
+from adjoint_functional.pytree import *  # noqa: F403
+from adjoint_functional.pytree import _broadcast_to_and_flatten as _broadcast_to_and_flatten
+from adjoint_functional.pytree import _register_pytree_node as _register_pytree_node
