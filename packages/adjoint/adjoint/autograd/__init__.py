@@ -57,6 +57,11 @@ if TYPE_CHECKING:
     from . import functional as functional
     from .gradcheck import gradcheck as gradcheck
     from .gradcheck import gradgradcheck as gradgradcheck
+    from .profiler import DeviceType as DeviceType
+    from .profiler import ProfilerActivity as ProfilerActivity
+    from .profiler import ProfilerConfig as ProfilerConfig
+    from .profiler import ProfilerState as ProfilerState
+    from .profiler import kineto_available as kineto_available
 
 _LATER = {  # imported when first used
     "functional": None,

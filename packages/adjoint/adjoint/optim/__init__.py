@@ -8,7 +8,7 @@ from adjoint_functional.optim import lr_scheduler as lr_scheduler
 from adjoint_functional.optim import optimizer as optimizer
 from adjoint_functional.optim import swa_utils as swa_utils
 
-from ._homes import make_homes as _make_homes
+from .._homes import make_homes as _make_homes
 
 for _part in (lr_scheduler, optimizer, swa_utils):
     _sys.modules[f"{__name__}.{_part.__name__.rpartition('.')[2]}"] = _part

@@ -1,0 +1,96 @@
+"""Names of `adjoint` that are made while it is imported."""
+
+# Written by tools/stubs.py: ./run stubs
+from typing import Any
+
+import adjoint_core as core
+from adjoint_core import Tensor
+
+class BFloat16Tensor(Tensor): ...
+class BoolTensor(Tensor): ...
+class ByteTensor(Tensor): ...
+class CharTensor(Tensor): ...
+class DoubleTensor(Tensor): ...
+class FloatTensor(Tensor): ...
+class HalfTensor(Tensor): ...
+class IntTensor(Tensor): ...
+class LinAlgError(RuntimeError): ...
+class LongTensor(Tensor): ...
+class OutOfMemoryError(RuntimeError): ...
+class ShapeError(RuntimeError): ...
+class ShortTensor(Tensor): ...
+class UInt16Tensor(Tensor): ...
+class UInt32Tensor(Tensor): ...
+class UInt64Tensor(Tensor): ...
+abs_ = Tensor.abs_
+acos_ = Tensor.acos_
+acosh_ = Tensor.acosh_
+addmv_ = Tensor.addmv_
+arccos_ = Tensor.arccos_
+arccosh_ = Tensor.arccosh_
+arcsin_ = Tensor.arcsin_
+arcsinh_ = Tensor.arcsinh_
+arctan_ = Tensor.arctan_
+arctanh_ = Tensor.arctanh_
+as_strided_copy = core.as_strided
+asin_ = Tensor.asin_
+asinh_ = Tensor.asinh_
+atan_ = Tensor.atan_
+atanh_ = Tensor.atanh_
+ceil_ = Tensor.ceil_
+clamp_ = Tensor.clamp_
+clamp_max_ = Tensor.clamp_max_
+clamp_min_ = Tensor.clamp_min_
+clip_ = Tensor.clip_
+cos_ = Tensor.cos_
+cosh_ = Tensor.cosh_
+deg2rad_ = Tensor.deg2rad_
+detach_ = Tensor.detach_
+diagonal_copy = core.diagonal
+erf_ = Tensor.erf_
+erfc_ = Tensor.erfc_
+exp2_ = Tensor.exp2_
+exp_ = Tensor.exp_
+expm1_ = Tensor.expm1_
+fill_ = Tensor.fill_
+fix_ = Tensor.fix_
+floor_ = Tensor.floor_
+frac_ = Tensor.frac_
+index_put_ = Tensor.index_put_
+log10_ = Tensor.log10_
+log1p_ = Tensor.log1p_
+log2_ = Tensor.log2_
+log_ = Tensor.log_
+logit_ = Tensor.logit_
+nan_to_num_ = Tensor.nan_to_num_
+narrow_copy = core.narrow
+neg_ = Tensor.neg_
+negative_ = Tensor.negative_
+permute_copy = core.permute
+rad2deg_ = Tensor.rad2deg_
+reciprocal_ = Tensor.reciprocal_
+relu_ = Tensor.relu_
+round_ = Tensor.round_
+rsqrt_ = Tensor.rsqrt_
+select_copy = core.select
+sigmoid_ = Tensor.sigmoid_
+sin_ = Tensor.sin_
+sinc_ = Tensor.sinc_
+sinh_ = Tensor.sinh_
+split_copy = core.split
+split_with_sizes_copy = core.split_with_sizes
+sqrt_ = Tensor.sqrt_
+square_ = Tensor.square_
+squeeze_copy = core.squeeze
+t_copy = core.t
+tan_ = Tensor.tan_
+tanh_ = Tensor.tanh_
+transpose_copy = core.transpose
+trunc_ = Tensor.trunc_
+unbind_copy = core.unbind
+unfold_copy = core.unfold
+unsqueeze_copy = core.unsqueeze
+view_as_complex_copy = core.view_as_complex
+view_as_real_copy = core.view_as_real
+xlogy_ = Tensor.xlogy_
+zero_ = Tensor.zero_

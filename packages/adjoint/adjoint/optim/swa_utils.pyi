@@ -1,0 +1,3 @@
+"""Averages of weights: the module of `adjoint_functional`."""
+
+from adjoint_functional.optim.swa_utils import *
