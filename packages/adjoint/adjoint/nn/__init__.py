@@ -21,7 +21,9 @@ def _modules() -> object:
 
 
 def __getattr__(name: str) -> object:
-    if name in ("attention", "init", "modules", "parallel"):  # imported when first used
+    if name == "DataParallel":
+        return _importlib.import_module("adjoint_functional.nn.parallel.data_parallel").DataParallel
+    if name in ("attention", "common_types", "grad", "init", "modules", "parallel"):  # imported when first used
         return _importlib.import_module("." + name, __name__)
     found = None if name.startswith("__") else getattr(_modules(), name, None)
     if not isinstance(found, type):
@@ -30,4 +32,6 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "init", *(name for name, value in vars(_modules()).items() if isinstance(value, type))})
+    return sorted(
+        {*globals(), "init", "DataParallel", *(name for name, value in vars(_modules()).items() if isinstance(value, type))}
+    )

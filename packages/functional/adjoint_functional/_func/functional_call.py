@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .._backend import Tensor, stack
@@ -38,6 +39,20 @@ def functional_call(
     """
     dicts = parameter_and_buffer_dicts
     given = {k: v for d in ([dicts] if isinstance(dicts, Mapping) else dicts) for k, v in d.items()}
+    with _reparametrize_module(module, given, tie_weights=tie_weights, strict=strict):
+        return module(*(() if args is None else args if isinstance(args, tuple) else (args,)), **(kwargs or {}))
+
+
+@contextlib.contextmanager
+def _reparametrize_module(
+    module: Any,
+    parameters_and_buffers: Mapping[str, Tensor],
+    tie_weights: bool = False,
+    strict: bool = False,
+    stack_weights: bool = False,
+) -> Iterator[None]:
+    """Within the context a module has other tensors in place of its parameters and buffers; as `functional_call` says."""
+    given = dict(parameters_and_buffers)
     own = dict((*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)))
     unknown, missing = [k for k in given if k not in own], [k for k in own if k not in given]
     if strict and (unknown or missing):
@@ -50,7 +65,7 @@ def functional_call(
     for path, t in given.items():
         _put(module, path, t)
     try:
-        return module(*(() if args is None else args if isinstance(args, tuple) else (args,)), **(kwargs or {}))
+        yield
     finally:
         for path in given:
             _put(module, path, own[path])

@@ -1,3 +1,6 @@
-"""Modules that train in several processes."""
+"""Modules on several devices, in one process and in several."""
+
+from adjoint_functional.nn.parallel.data_parallel import DataParallel as DataParallel
+from adjoint_functional.nn.parallel.data_parallel import data_parallel as data_parallel
 
 from .distributed import DistributedDataParallel as DistributedDataParallel

@@ -111,3 +111,19 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
     """The maximum of each cell of a grid of `output_size`; None keeps a size."""
     pair = _adaptive_max(input, [None] * 2 if output_size is None else per_dimension(output_size, 2), 2)
     return pair if return_indices else pair[0]
+
+
+def _with_indices(pool: Any) -> Any:
+    """`adaptive_max_pool2d` and its kin, which give the indices too."""
+
+    def with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> tuple[Tensor, Tensor]:
+        return pool(input, output_size, True)
+
+    with_indices.__name__ = with_indices.__qualname__ = f"{pool.__name__}_with_indices"
+    with_indices.__doc__ = f"`{pool.__name__}`, with the indices of the maxima."
+    return with_indices
+
+
+adaptive_max_pool1d_with_indices = _with_indices(adaptive_max_pool1d)
+adaptive_max_pool2d_with_indices = _with_indices(adaptive_max_pool2d)
+adaptive_max_pool3d_with_indices = _with_indices(adaptive_max_pool3d)

@@ -21,6 +21,19 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     return write(input, _core._dropout(input, p, training), inplace)
 
 
+def _alpha(name: str, input: Tensor, shape: tuple[int, ...], p: float, training: bool, inplace: bool) -> Tensor:
+    if not 0 <= p <= 1:
+        raise ValueError(f"{name}: dropout probability has to be between 0 and 1, but got {p}")
+    if not training or p == 0:
+        return input
+    if p == 1:
+        return write(input, input * 0, inplace)
+    dropped = -1.7580993408473766
+    a = ((1 - p) * (1 + p * dropped**2)) ** -0.5
+    keep = _core.rand(shape, dtype=input.dtype, device=input.device) >= p
+    return write(input, _core.where(keep, input, dropped) * a - a * dropped * p, inplace)
+
+
 @rounded_once
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """Dropout that keeps mean and variance of selu activations.
@@ -30,16 +43,22 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
         >>> ad.nn.functional.alpha_dropout(ad.ones(3))
         tensor([1., 1., 1.])
     """
-    if not 0 <= p <= 1:
-        raise ValueError(f"alpha_dropout: dropout probability has to be between 0 and 1, but got {p}")
-    if not training or p == 0:
-        return input
-    if p == 1:
-        return write(input, input * 0, inplace)
-    dropped = -1.7580993408473766
-    a = ((1 - p) * (1 + p * dropped**2)) ** -0.5
-    keep = _core.rand_like(input) >= p
-    return write(input, _core.where(keep, input, dropped) * a - a * dropped * p, inplace)
+    return _alpha("alpha_dropout", input, tuple(input.shape), p, training, inplace)
+
+
+@rounded_once
+def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """`alpha_dropout` of whole channels of (n, c, ...).
+
+    Example::
+
+        >>> ad.nn.functional.feature_alpha_dropout(ad.ones(1, 2, 3))
+        tensor([[[1., 1., 1.],
+                 [1., 1., 1.]]])
+    """
+    if training and input.dim() < 2:
+        raise RuntimeError(f"feature_alpha_dropout: an input of at least two dimensions is needed, got {input.dim()}")
+    return _alpha("feature_alpha_dropout", input, (*input.shape[:2], *[1] * (input.dim() - 2)), p, training, inplace)
 
 
 def _channels(name: str, ndims: tuple[int, ...], x: Tensor, p: float, training: bool, inplace: bool) -> Tensor:

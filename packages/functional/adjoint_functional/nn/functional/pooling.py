@@ -172,3 +172,34 @@ def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Ints, stride: Any = 
     """(sum x**p)**(1/p) over windows of an image."""
     y = avg_pool2d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
     return (y.sign() * y.abs().relu() * math.prod(per_dimension(kernel_size, 2))).pow(1 / norm_type)
+
+
+@rounded_once
+def lp_pool3d(input: Tensor, norm_type: float, kernel_size: Ints, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+    """(sum x**p)**(1/p) over windows of a volume."""
+    y = avg_pool3d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
+    return (y.sign() * y.abs().relu() * math.prod(per_dimension(kernel_size, 3))).pow(1 / norm_type)
+
+
+def _with_indices(pool: Any) -> Any:
+    """`max_pool2d` and its kin, which give the indices too."""
+
+    def with_indices(
+        input: Tensor,
+        kernel_size: Ints,
+        stride: Ints | None = None,
+        padding: Ints = 0,
+        dilation: Ints = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> tuple[Tensor, Tensor]:
+        return pool(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+    with_indices.__name__ = with_indices.__qualname__ = f"{pool.__name__}_with_indices"
+    with_indices.__doc__ = f"`{pool.__name__}`, with the indices of the maxima."
+    return with_indices
+
+
+max_pool1d_with_indices, max_pool2d_with_indices, max_pool3d_with_indices = map(
+    _with_indices, (max_pool1d, max_pool2d, max_pool3d)
+)

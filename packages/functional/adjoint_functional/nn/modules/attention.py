@@ -9,7 +9,7 @@ from adjoint_engine import no_grad
 
 from .. import functional as F
 from .. import init
-from .linear import Linear, parameter
+from .linear import NonDynamicallyQuantizableLinear, parameter
 from .module import Module
 
 __all__ = ["MultiheadAttention"]
@@ -39,6 +39,8 @@ class MultiheadAttention(Module):
         (adjoint.Size([2, 5, 4]), adjoint.Size([2, 5, 3]))
     """
 
+    __constants__ = ("batch_first",)
+
     def __init__(
         self,
         embed_dim: int,
@@ -63,7 +65,7 @@ class MultiheadAttention(Module):
         self.embed_dim, self.num_heads, self.head_dim, self.dropout = embed_dim, num_heads, embed_dim // num_heads, dropout
         self.kdim, self.vdim = (embed_dim if n is None else n for n in (kdim, vdim))
         self.batch_first, self.add_zero_attn = batch_first, add_zero_attn
-        together = self.kdim == self.vdim == embed_dim
+        self._qkv_same_embed_dim = together = self.kdim == self.vdim == embed_dim
         sizes: dict[str, tuple[int, ...] | None] = {
             "q_proj_weight": None if together else (embed_dim, embed_dim),
             "k_proj_weight": None if together else (embed_dim, self.kdim),
@@ -73,14 +75,16 @@ class MultiheadAttention(Module):
         }
         for name, size in sizes.items():
             self.register_parameter(name, None if size is None else parameter(*size, device=device, dtype=dtype))
-        self.out_proj = Linear(embed_dim, embed_dim, bias, device, dtype)
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, device, dtype)
         for name in ("bias_k", "bias_v"):
-            row = parameter(1, 1, embed_dim, device=device, dtype=dtype) if add_bias_kv else None
-            self.register_parameter(name, row)
-        self.reset_parameters()
+            setattr(self, name, parameter(1, 1, embed_dim, device=device, dtype=dtype) if add_bias_kv else None)
+        self._reset_parameters()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({"_qkv_same_embed_dim": True, **state})
 
     @no_grad()
-    def reset_parameters(self) -> None:
+    def _reset_parameters(self) -> None:
         """Draws new values: Xavier's for the projections of inputs, zero for biases."""
         for name in ("q_proj_weight", "k_proj_weight", "v_proj_weight", "in_proj_weight"):
             weight = getattr(self, name)
@@ -92,6 +96,24 @@ class MultiheadAttention(Module):
         for row in (self.bias_k, self.bias_v):
             if row is not None:
                 init.xavier_normal_(row)
+
+    def merge_masks(
+        self, attn_mask: Tensor | None, key_padding_mask: Tensor | None, query: Tensor
+    ) -> tuple[Tensor | None, int | None]:
+        """Both masks as one, and which there were: 0 the first, 1 the second, 2 both, None none.
+
+        A mask of both is (N, heads, L, S); one alone stays as it is.
+        """
+        if attn_mask is None:
+            return key_padding_mask, None if key_padding_mask is None else 1
+        if key_padding_mask is None:
+            return attn_mask, 0
+        batch, length = query.size(0), key_padding_mask.size(-1)
+        if attn_mask.dim() == 3:
+            mask = attn_mask.view(batch, -1, *attn_mask.shape[1:])
+        else:
+            mask = attn_mask.view(1, 1, *attn_mask.shape).expand(batch, self.num_heads, -1, -1)
+        return mask + key_padding_mask.view(batch, 1, 1, length).expand(-1, self.num_heads, -1, -1), 2
 
     def forward(
         self,

@@ -1,4 +1,4 @@
-"""Modules and parameters in order, or by name."""
+"""Modules in order, or by name."""
 
 from __future__ import annotations
 
@@ -6,30 +6,25 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from adjoint_core import Tensor
-from adjoint_engine import Parameter
-
 from .module import Module
 
-__all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
+__all__ = ["ModuleDict", "ModuleList", "Sequential"]
 
 
 class _List(Module):
     """What behaves like a list; entry i is named str(i)."""
 
-    _table = "_modules"
-
     def _values(self) -> list[Any]:
-        return list(self.__dict__[self._table].values())
+        return list(self._modules.values())
 
     def _refill(self, values: Iterable[Any]) -> Any:
-        self.__dict__[self._table].clear()
+        self._modules.clear()
         for i, value in enumerate(values):
             setattr(self, str(i), value)
         return self
 
     def __len__(self) -> int:
-        return len(self.__dict__[self._table])
+        return len(self._modules)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._values())
@@ -138,78 +133,7 @@ class ModuleList(_List):
         return f"{self._get_name()}(\n  " + "\n  ".join(line.replace("\n", "\n  ") for line in lines) + "\n)"
 
 
-class ParameterList(_List):
-    """Parameters in a list; tensors become parameters.
-
-    Example::
-
-        >>> [p.requires_grad for p in ad.nn.ParameterList([ad.ones(2)])]
-        [True]
-    """
-
-    _table = "_parameters"
-
-    def __init__(self, values: Iterable[Tensor] | None = None) -> None:
-        super().__init__()
-        self.extend(values or ())
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, _parameter(value))
-
-
-class _Dict(Module):
-    """What behaves like a dict."""
-
-    _table, _kind = "_modules", Module
-
-    def _entries(self) -> dict[str, Any]:
-        return self.__dict__[self._table]
-
-    def update(self, values: Any) -> None:
-        """Takes over the entries of a dict, or pairs."""
-        for name, value in values.items() if hasattr(values, "items") else values:
-            self[name] = value
-
-    def __getitem__(self, key: str) -> Any:
-        return self._entries()[key]
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        self._register(self._table, self._kind, key, _parameter(value))
-
-    def __delitem__(self, key: str) -> None:
-        del self._entries()[key]
-
-    def __len__(self) -> int:
-        return len(self._entries())
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries())
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._entries()
-
-    def keys(self) -> Iterable[str]:
-        """The names."""
-        return self._entries().keys()
-
-    def values(self) -> Iterable[Any]:
-        """What they name."""
-        return self._entries().values()
-
-    def items(self) -> Iterable[tuple[str, Any]]:
-        """Both."""
-        return self._entries().items()
-
-    def pop(self, key: str) -> Any:
-        """Takes one out."""
-        return self._entries().pop(key)
-
-    def clear(self) -> None:
-        """Takes all out."""
-        self._entries().clear()
-
-
-class ModuleDict(_Dict):
+class ModuleDict(Module):
     """Modules by name; it has no ``forward``.
 
     Example::
@@ -222,22 +146,45 @@ class ModuleDict(_Dict):
         super().__init__()
         self.update(modules or {})
 
+    def update(self, values: Any) -> None:
+        """Takes over the entries of a dict, or pairs."""
+        for name, value in values.items() if hasattr(values, "items") else values:
+            self[name] = value
 
-class ParameterDict(_Dict):
-    """Parameters by name; tensors become parameters.
+    def __getitem__(self, key: str) -> Any:
+        return self._modules[key]
 
-    Example::
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.add_module(key, value)
 
-        >>> ad.nn.ParameterDict({"scale": ad.ones(2)})["scale"].requires_grad
-        True
-    """
+    def __delitem__(self, key: str) -> None:
+        del self._modules[key]
 
-    _table, _kind = "_parameters", Parameter
+    def __len__(self) -> int:
+        return len(self._modules)
 
-    def __init__(self, parameters: Any = None) -> None:
-        super().__init__()
-        self.update(parameters or {})
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
 
+    def __contains__(self, key: str) -> bool:
+        return key in self._modules
 
-def _parameter(value: Any) -> Any:
-    return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
+    def keys(self) -> Iterable[str]:
+        """The names."""
+        return self._modules.keys()
+
+    def values(self) -> Iterable[Any]:
+        """What they name."""
+        return self._modules.values()
+
+    def items(self) -> Iterable[tuple[str, Any]]:
+        """Both."""
+        return self._modules.items()
+
+    def pop(self, key: str) -> Any:
+        """Takes one out."""
+        return self._modules.pop(key)
+
+    def clear(self) -> None:
+        """Takes all out."""
+        self._modules.clear()

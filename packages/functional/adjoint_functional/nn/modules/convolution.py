@@ -11,6 +11,7 @@ from .. import functional as F
 from .. import init
 from .linear import parameter
 from .module import Module
+from .utils import _reverse_repeat_tuple
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 
@@ -23,6 +24,18 @@ def _tuple(given: Sizes, n: int) -> tuple[int, ...]:
 
 class _ConvNd(Module):
     """What all have in common."""
+
+    __constants__ = (
+        "stride",
+        "padding",
+        "dilation",
+        "groups",
+        "padding_mode",
+        "output_padding",
+        "in_channels",
+        "out_channels",
+        "kernel_size",
+    )
 
     _n: int
     _transposed = False
@@ -49,6 +62,11 @@ class _ConvNd(Module):
         self.transposed = self._transposed
         if not self.transposed:
             self.output_padding = (0,) * n
+        if isinstance(self.padding, str):
+            total = [d * (k - 1) if padding == "same" else 0 for d, k in zip(self.dilation, self.kernel_size)]
+            self._reversed_padding_repeated_twice: Any = [side for t in reversed(total) for side in (t // 2, t - t // 2)]
+        else:
+            self._reversed_padding_repeated_twice = _reverse_repeat_tuple(self.padding, 2)
         first, second = channels if self._transposed else channels[::-1]
         self.weight = parameter(first, second // groups, *self.kernel_size, device=device, dtype=dtype)
         self.register_parameter("bias", parameter(channels[1], device=device, dtype=dtype) if bias else None)
@@ -91,20 +109,15 @@ class _Forward(_ConvNd):
 
     def forward(self, input: Tensor) -> Tensor:
         """(N, in, ...) or (in, ...) to (N, out, ...) or (out, ...)."""
+        return self._conv_forward(input, self.weight, self.bias)
+
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """With another weight and bias: subclasses call it."""
         conv = (F.conv1d, F.conv2d, F.conv3d)[self._n - 1]
         padding = self.padding
         if self.padding_mode != "zeros":
-            input, padding = F.pad(input, self._around(), self.padding_mode), 0
-        return conv(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
-
-    def _around(self) -> list[int]:
-        """The padding of both sides of each dimension, the last one first."""
-        if self.padding == "valid":
-            return [0] * (2 * self._n)
-        if self.padding == "same":
-            total = [d * (k - 1) for d, k in zip(self.dilation, self.kernel_size)]
-            return [side for t in reversed(total) for side in (t // 2, t - t // 2)]
-        return [p for p in reversed(self.padding) for _ in (0, 1)]
+            input, padding = F.pad(input, self._reversed_padding_repeated_twice, self.padding_mode), 0
+        return conv(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
 
 class _ConvTransposeNd(_ConvNd):

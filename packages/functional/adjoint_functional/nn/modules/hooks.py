@@ -11,37 +11,30 @@ from adjoint_core import Tensor
 from adjoint_engine import Function
 from adjoint_engine.graph import RemovableHandle
 
-
-class Hook(NamedTuple):
-    """A hook around ``forward``."""
-
-    function: Callable[..., Any]
-    with_kwargs: bool = False
-    always: bool = False
-
-    def __call__(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *output: Any) -> Any:
-        return self.function(module, args, kwargs, *output) if self.with_kwargs else self.function(module, args, *output)
+hooks_of_all: OrderedDict[int, tuple[str, Any]] = OrderedDict()
+"Hooks around every module, each with what it is called for; see global_hooks.py."
 
 
 class Calls:
     """``module(...)``: ``forward`` with the hooks that were registered."""
 
-    _forward_pre_hooks: OrderedDict[int, Hook]
-    _forward_hooks: OrderedDict[int, Hook]
+    _forward_pre_hooks: OrderedDict[int, Callable[..., Any]]
+    _forward_pre_hooks_with_kwargs: OrderedDict[int, bool]
+    _forward_hooks: OrderedDict[int, Callable[..., Any]]
+    _forward_hooks_with_kwargs: OrderedDict[int, bool]
+    _forward_hooks_always_called: OrderedDict[int, bool]
     _backward_pre_hooks: OrderedDict[int, Callable[..., Any]]
     _backward_hooks: OrderedDict[int, Callable[..., Any]]
+    _is_full_backward_hook: bool | None
 
-    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not (self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks):
+    def _call_impl(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not (
+            self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks or hooks_of_all
+        ):
             return self.forward(*args, **kwargs)
-        pending = dict(self._forward_hooks)
-        try:
-            return _call(self, args, kwargs, pending)
-        except Exception:
-            for hook in pending.values():
-                if hook.always:
-                    hook(self, args, kwargs, None)
-            raise
+        return Call(self).run(args, kwargs)
+
+    __call__: Callable[..., Any] = _call_impl
 
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
@@ -50,7 +43,10 @@ class Calls:
 
         With ``with_kwargs``: ``hook(module, args, kwargs)``, which returns None or both. ``prepend`` puts it before the others.
         """
-        return register(self._forward_pre_hooks, Hook(hook, with_kwargs), prepend)
+        handle = register(self._forward_pre_hooks, hook, prepend, self._forward_pre_hooks_with_kwargs)
+        if with_kwargs:
+            self._forward_pre_hooks_with_kwargs[handle.id] = True
+        return handle
 
     def register_forward_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
@@ -66,7 +62,12 @@ class Calls:
             >>> layer(ad.ones(2))
             tensor([2., 2.])
         """
-        return register(self._forward_hooks, Hook(hook, with_kwargs, always_call), prepend)
+        facts = (self._forward_hooks_with_kwargs, self._forward_hooks_always_called)
+        handle = register(self._forward_hooks, hook, prepend, *facts)
+        for fact, given in zip(facts, (with_kwargs, always_call)):
+            if given:
+                fact[handle.id] = True
+        return handle
 
     def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Calls ``hook(module, grad_output)`` before backward passes the module; what it returns replaces ``grad_output``."""
@@ -84,36 +85,117 @@ class Calls:
             >>> layer(ad.zeros(1, requires_grad=True)).backward()
             (tensor([1.]),)
         """
+        self._keep_apart(full=True)
         return register(self._backward_hooks, hook, prepend)
 
+    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """An older form: ``hook(module, grad_input, grad_output)`` with the gradients of the last node that made the output.
 
-def register(hooks: OrderedDict[int, Any], hook: Any, prepend: bool = False) -> RemovableHandle:
-    handle = RemovableHandle(hooks)
+        Raises:
+            RuntimeError: the module has full backward hooks.
+        """
+        self._keep_apart(full=False)
+        return register(self._backward_hooks, hook)
+
+    def _keep_apart(self, full: bool) -> None:
+        if self._is_full_backward_hook is not None and self._is_full_backward_hook is not full:
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only one of them."
+            )
+        self._is_full_backward_hook = full
+
+
+def register(hooks: OrderedDict[int, Any], hook: Any, prepend: bool = False, *facts: OrderedDict[int, Any]) -> RemovableHandle:
+    """Adds a hook. What ``facts`` say about it goes when it goes."""
+    handle = RemovableHandle(hooks, extra_dict=list(facts))
     hooks[handle.id] = hook
     if prepend:
         hooks.move_to_end(handle.id, last=False)
     return handle
 
 
-def _call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], pending: dict[int, Hook]) -> Any:
-    for hook in list(module._forward_pre_hooks.values()):
-        changed = hook(module, args, kwargs)
-        if changed is None:
-            continue
-        if hook.with_kwargs:
+class _Hook(NamedTuple):
+    """A hook around ``forward``, as it is called."""
+
+    function: Callable[..., Any]
+    with_kwargs: bool
+    always: bool = False
+
+    def __call__(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *output: Any) -> Any:
+        return self.function(module, args, kwargs, *output) if self.with_kwargs else self.function(module, args, *output)
+
+
+def of_all(kind: str) -> list[Any]:
+    """The hooks of all modules that are called for it."""
+    return [hook for known, hook in hooks_of_all.values() if known == kind]
+
+
+class Call:
+    """One call of a module that has hooks."""
+
+    def __init__(self, module: Any) -> None:
+        self.module = module
+        with_kwargs, always = module._forward_hooks_with_kwargs, module._forward_hooks_always_called
+        own = [_Hook(f, key in with_kwargs, key in always) for key, f in module._forward_hooks.items()]
+        self.pending = [*(_Hook(*given) for given in of_all("forward")), *own]
+        self.pre_hooks = [_Hook(f, False) for f in of_all("forward_pre")]
+        with_kwargs = module._forward_pre_hooks_with_kwargs
+        self.pre_hooks += [_Hook(f, key in with_kwargs) for key, f in module._forward_pre_hooks.items()]
+
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What the module gives, and the hooks make of it."""
+        try:
+            return self._run(args, kwargs)
+        except Exception:
+            for hook in self.pending:
+                if hook.always:
+                    hook(self.module, args, kwargs, None)
+            raise
+
+    def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        module = self.module
+        args, kwargs = self._before(args, kwargs)
+        around, older = _backward_hooks(module)
+        output = module.forward(*(around.enter(args) if around else args), **kwargs)
+        while self.pending:
+            changed = self.pending.pop(0)(module, args, kwargs, output)
+            output = output if changed is None else changed
+        output = around.leave(output) if around else output
+        for hook in older:
+            _on_last_node(module, hook, output)
+        return output
+
+    def _before(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        for hook in self.pre_hooks:
+            changed = hook(self.module, args, kwargs)
+            if changed is None:
+                continue
+            if not hook.with_kwargs:
+                args = changed if isinstance(changed, tuple) else (changed,)
+                continue
             if not (isinstance(changed, tuple) and len(changed) == 2):
                 raise RuntimeError(
                     f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {changed}."
                 )
             args, kwargs = changed
-        else:
-            args = changed if isinstance(changed, tuple) else (changed,)
-    around = _Backward(module) if module._backward_hooks or module._backward_pre_hooks else None
-    output = module.forward(*(around.enter(args) if around else args), **kwargs)
-    for key in list(pending):
-        changed = pending.pop(key)(module, args, kwargs, output)
-        output = output if changed is None else changed
-    return around.leave(output) if around else output
+        return args, kwargs
+
+
+def _backward_hooks(module: Any) -> tuple[_Backward | None, list[Callable[..., Any]]]:
+    """The full backward hooks of a call, if there are any, and those of the older form."""
+    own, pre_hooks = list(module._backward_hooks.values()), [*of_all("backward_pre"), *module._backward_pre_hooks.values()]
+    older = of_all("older_backward")
+    if module._is_full_backward_hook is False:
+        own, older = [], older + own
+    full = of_all("backward") + own
+    return (_Backward(module, full, pre_hooks) if full or pre_hooks else None), older
+
+
+def _on_last_node(module: Any, hook: Callable[..., Any], output: Any) -> None:
+    while not isinstance(output, Tensor):
+        output = next((v for v in output.values() if isinstance(v, Tensor)), None) if isinstance(output, dict) else output[0]
+    if output.grad_fn is not None:
+        output.grad_fn.register_hook(lambda grad_input, grad_output: hook(module, grad_input, grad_output))
 
 
 class BackwardHookFunction(Function):
@@ -133,9 +215,8 @@ class BackwardHookFunction(Function):
 class _Backward:
     """The backward hooks of one call of a module."""
 
-    def __init__(self, module: Any) -> None:
-        self.module = module
-        self.hooks, self.pre_hooks = list(module._backward_hooks.values()), list(module._backward_pre_hooks.values())
+    def __init__(self, module: Any, hooks: list[Callable[..., Any]], pre_hooks: list[Callable[..., Any]]) -> None:
+        self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
         self.inputs = self.outputs = ()  # what stands where in the arguments, and in the result
         self.entered = False  # the arguments have a node
         self.grad_output: tuple[Tensor | None, ...] | None = None

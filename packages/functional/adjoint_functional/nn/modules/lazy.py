@@ -188,7 +188,9 @@ class _LazyConv(_Lazy):
 def _lazily(base: Any, mixin: type, **more: Any) -> Any:
     """A layer of ``base`` that waits."""
     name = f"Lazy{base.__name__}"
-    doc = f"`{base.__name__}` of whatever channels the first input has: the arguments are the others.\n\nExample: ``{name}(...)``"
+    doc = (
+        f"`{base.__name__}` of whatever channels the first input has: the arguments are the others.\n\nExample: ``{name}(...)``"
+    )
     return type(name, (mixin, base), {"__doc__": doc, "__module__": __name__, "cls_to_become": base, **more})
 
 
@@ -218,4 +220,3 @@ LazyBatchNorm3d = _lazily(norm.BatchNorm3d, _LazyNorm)
 LazyInstanceNorm1d = _lazily(norm.InstanceNorm1d, _LazyInstanceNorm)
 LazyInstanceNorm2d = _lazily(norm.InstanceNorm2d, _LazyInstanceNorm)
 LazyInstanceNorm3d = _lazily(norm.InstanceNorm3d, _LazyInstanceNorm)
-

@@ -47,6 +47,8 @@ class Linear(Module):
         adjoint.Size([4, 2])
     """
 
+    __constants__ = ("in_features", "out_features")
+
     def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
@@ -67,6 +69,13 @@ class Linear(Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
+class NonDynamicallyQuantizableLinear(Linear):
+    """`Linear`, under the name that PyTorch has for the one in `MultiheadAttention`.
+
+    Example: ``NonDynamicallyQuantizableLinear(3, 2)``
+    """
+
+
 class Bilinear(Module):
     """``x1 @ weight[k] @ x2 + bias[k]`` for each k; ``weight`` is (out, in1, in2).
 
@@ -75,6 +84,8 @@ class Bilinear(Module):
         >>> ad.nn.Bilinear(2, 3, 4)(ad.ones(5, 2), ad.ones(5, 3)).shape
         adjoint.Size([5, 4])
     """
+
+    __constants__ = ("in1_features", "in2_features", "out_features")
 
     def __init__(
         self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
@@ -101,6 +112,14 @@ class Bilinear(Module):
         return f"{sizes}, bias={self.bias is not None}"
 
 
+_ROWS = {"max_norm": None, "norm_type": 2, "scale_grad_by_freq": False, "sparse": False}
+
+
+def _changed(module: Module, **usual: Any) -> str:
+    """What is not as usual."""
+    return "".join(f", {name}={getattr(module, name)!r}" for name, value in usual.items() if getattr(module, name) != value)
+
+
 class Embedding(Module):
     """A table whose rows are looked up; ``weight`` is (rows, size) and starts normal. The row ``padding_idx`` stays as it is (zero).
 
@@ -109,6 +128,8 @@ class Embedding(Module):
         >>> ad.nn.Embedding(10, 3)(ad.tensor([[1, 2]])).shape
         adjoint.Size([1, 2, 3])
     """
+
+    __constants__ = ("num_embeddings", "embedding_dim", "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse")
 
     def __init__(
         self,
@@ -155,8 +176,7 @@ class Embedding(Module):
 
     def extra_repr(self) -> str:
         """The sizes."""
-        padding = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
-        return f"{self.num_embeddings}, {self.embedding_dim}{padding}"
+        return f"{self.num_embeddings}, {self.embedding_dim}{_changed(self, padding_idx=None)}{_changed(self, **_ROWS)}"
 
 
 class EmbeddingBag(Module):
@@ -167,6 +187,18 @@ class EmbeddingBag(Module):
         >>> ad.nn.EmbeddingBag(10, 3, mode="sum")(ad.tensor([[1, 2], [3, 4]])).shape
         adjoint.Size([2, 3])
     """
+
+    __constants__ = (
+        "num_embeddings",
+        "embedding_dim",
+        "max_norm",
+        "norm_type",
+        "scale_grad_by_freq",
+        "mode",
+        "sparse",
+        "include_last_offset",
+        "padding_idx",
+    )
 
     def __init__(
         self,
@@ -208,7 +240,22 @@ class EmbeddingBag(Module):
 
     def extra_repr(self) -> str:
         """The sizes."""
-        return f"{self.num_embeddings}, {self.embedding_dim}, mode={self.mode!r}"
+        rows = _changed(self, max_norm=None, norm_type=2, scale_grad_by_freq=False)
+        return f"{self.num_embeddings}, {self.embedding_dim}{rows}, mode={self.mode!r}{_changed(self, padding_idx=None)}"
+
+    @classmethod
+    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **kwargs: Any) -> Any:
+        """The table ``embeddings`` itself, not trained if ``freeze``; ``kwargs`` as the constructor's.
+
+        Raises:
+            ValueError: it has not two dimensions.
+        """
+        if embeddings.dim() != 2:
+            raise ValueError(f"Embeddings parameter is expected to be 2-dimensional, got {embeddings.dim()}")
+        rows, size = embeddings.shape
+        table = cls(rows, size, _weight=embeddings, **kwargs)
+        table.weight.requires_grad = not freeze
+        return table
 
 
 class PReLU(Module):
@@ -220,10 +267,17 @@ class PReLU(Module):
         [-1.0, 4.0]
     """
 
+    __constants__ = ("num_parameters",)
+
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
         self.num_parameters, self.init = num_parameters, init
-        self.weight = Parameter(core.full((num_parameters,), init, device=device, dtype=dtype or core.get_default_dtype()))
+        self.weight = parameter(num_parameters, device=device, dtype=dtype)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Back to the slope at the beginning."""
+        init.constant_(self.weight, self.init)
 
     def forward(self, input: Tensor) -> Tensor:
         """Of the same shape."""
@@ -259,6 +313,8 @@ class Flatten(Module):
         adjoint.Size([2, 12])
     """
 
+    __constants__ = ("start_dim", "end_dim")
+
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
         self.start_dim, self.end_dim = start_dim, end_dim
@@ -280,6 +336,8 @@ class Unflatten(Module):
         >>> ad.nn.Unflatten(1, (3, 4))(ad.ones(2, 12)).shape
         adjoint.Size([2, 3, 4])
     """
+
+    __constants__ = ("dim", "unflattened_size")
 
     def __init__(self, dim: int, unflattened_size: Any) -> None:
         super().__init__()

@@ -11,7 +11,8 @@ from adjoint_core import Tensor
 from adjoint_core._tensor.subclasses import _disabled_torch_function_impl
 from adjoint_engine import Parameter
 
-from .hooks import Calls
+from .global_hooks import registered
+from .hooks import Calls, hooks_of_all
 from .state import State
 
 M = TypeVar("M", bound="Module")
@@ -66,29 +67,56 @@ class Module(Calls, State):
     """
 
     training: bool
+    _parameters: dict[str, Any]
+    _buffers: dict[str, Any]
+    _modules: dict[str, Any]
+    _non_persistent_buffers_set: set[str]
+    call_super_init = False
+    dump_patches = False
+    _compiled_call_impl = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        if args or kwargs:
+        if not self.call_super_init and (args or kwargs):
             raise TypeError(f"{type(self).__name__}.__init__() takes no arguments but its own, got {args} and {kwargs}")
-        self.training = True
-        owned = (
-            "_parameters",
-            "_buffers",
-            "_modules",
-            "_forward_pre_hooks",
-            "_forward_hooks",
-            "_backward_pre_hooks",
-            "_backward_hooks",
-            "_state_dict_pre_hooks",
-            "_state_dict_post_hooks",
-            "_load_state_dict_pre_hooks",
-            "_load_state_dict_post_hooks",
+        # Tables are seen by all who look for parts: they are put there by the door that asks nothing.
+        self.__dict__.update(
+            training=True,
+            _parameters={},
+            _buffers={},
+            _non_persistent_buffers_set=set(),
+            _backward_pre_hooks=OrderedDict(),
+            _backward_hooks=OrderedDict(),
+            _is_full_backward_hook=None,
+            _forward_hooks=OrderedDict(),
+            _forward_hooks_with_kwargs=OrderedDict(),
+            _forward_hooks_always_called=OrderedDict(),
+            _forward_pre_hooks=OrderedDict(),
+            _forward_pre_hooks_with_kwargs=OrderedDict(),
+            _state_dict_hooks=OrderedDict(),
+            _state_dict_pre_hooks=OrderedDict(),
+            _load_state_dict_pre_hooks=OrderedDict(),
+            _load_state_dict_post_hooks=OrderedDict(),
+            _modules={},
         )
-        self.__dict__.update({name: OrderedDict() for name in owned}, _non_persistent_buffers_set=set())
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        state.pop("_compiled_call_impl", None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Takes the attributes; tables that an older file lacks are empty."""
+        known = dict(self.__dict__)
+        self.__dict__.update({**Module().__dict__, **known, **state})
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module computes. Call the module itself, which runs its hooks too."""
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Nothing: as `compile`, which gives back what it gets."""
 
     # ---- parts
 
@@ -112,10 +140,10 @@ class Module(Calls, State):
                 raise AttributeError(f"cannot assign {table[1:]} before Module.__init__() call")
             if value is not None and not isinstance(value, kind):
                 what = {"_parameters": "parameter", "_modules": "child module", "_buffers": "buffer"}[table]
-                raise TypeError(f"cannot assign '{type(value).__name__}' as {what} '{name}' ({kind.__name__} or None expected)")
+                raise TypeError(f"cannot assign '{_type_name(value)}' as {what} '{name}' ({_expected(kind)} or None expected)")
             if new and name not in owned:
                 self._forget(name)
-            owned[name] = value
+            owned[name] = registered(self, _WHAT[table], name, value) if hooks_of_all else value
             if isinstance(value, Buffer):
                 self.register_buffer(name, value, value.persistent)
             return
@@ -134,18 +162,32 @@ class Module(Calls, State):
         return any([table.pop(name, self) is not self for table in tables])
 
     def _register(self, table: str, kind: type, name: str, value: Any) -> None:
-        if not isinstance(name, str) or not name or "." in name:
-            raise (TypeError if not isinstance(name, str) else KeyError)(
-                f"{type(self).__name__}: a name without '.' is needed, got {name!r}"
-            )
+        what = _WHAT[table]
+        if table not in self.__dict__:
+            raise AttributeError(f"cannot assign {what} before Module.__init__() call")
+        if not isinstance(name, str):
+            raise TypeError(f"{what} name should be a string. Got {type(name).__name__}")
+        if "." in name:
+            raise KeyError(f'{what} name can\'t contain ".", got: {name}')
+        if not name:
+            raise KeyError(f'{what} name can\'t be empty string ""')
         if hasattr(self, name) and name not in self.__dict__[table]:
             raise KeyError(f"attribute '{name}' already exists")
         if value is not None and not isinstance(value, kind):
-            raise TypeError(f"cannot assign '{type(value).__name__}' object to '{name}' ({kind.__name__} or None required)")
-        self.__dict__[table][name] = value
+            if kind is Module:
+                raise TypeError(f"{type(value).__name__} is not a Module subclass")
+            raise TypeError(
+                f"cannot assign '{_type_name(value)}' object to {what} '{name}' ({_expected(kind)} or None required)"
+            )
+        self.__dict__[table][name] = registered(self, what, name, value) if hooks_of_all else value
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Adds a parameter, or None in its place, under a name that is free."""
+        if isinstance(param, Tensor) and param.grad_fn is not None:
+            raise ValueError(
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To express '{name}' as "
+                "a function of another Tensor, compute the value in the forward() method."
+            )
         self._register("_parameters", Parameter, name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
@@ -167,20 +209,54 @@ class Module(Calls, State):
         """
         found: Module = self
         for name in target.split(".") if target else ():
-            if not isinstance(found._modules.get(name), Module):
-                raise AttributeError(f"{type(found).__name__} has no submodule `{name}`")
-            found = found._modules[name]
+            if not hasattr(found, name):
+                raise AttributeError(f"{found._get_name()} has no attribute `{name}`")
+            below = getattr(found, name)
+            if not isinstance(below, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+            found = below
         return found
+
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Puts a module at a path such as ``"encoder.0"``; with ``strict`` one must stand there already.
+
+        Raises:
+            ValueError: the path is empty, or ``module`` is no module.
+            AttributeError: there is no module to put it in, or none to replace.
+        """
+        if not target:
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, Module):
+            raise ValueError(f"`{module}` is not an nn.Module, found {type(module)}")
+        path, _, name = target.rpartition(".")
+        owner = self.get_submodule(path)
+        if strict and not hasattr(owner, name):
+            raise AttributeError(f"{type(owner).__name__} has no attribute `{name}`")
+        if hasattr(owner, name) and not isinstance(getattr(owner, name), Module):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(owner, name, module)
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter at a path such as ``"encoder.0.weight"``."""
-        owner, _, name = target.rpartition(".")
-        return self.get_submodule(owner)._parameters[name]
+        found = self._at(target)
+        if not isinstance(found, Parameter):
+            raise AttributeError(f"`{target.rpartition('.')[2]}` is not an nn.Parameter")
+        return found
 
     def get_buffer(self, target: str) -> Tensor:
         """The buffer at a path."""
-        owner, _, name = target.rpartition(".")
-        return self.get_submodule(owner)._buffers[name]
+        path, _, name = target.rpartition(".")
+        found = self._at(target)
+        if name not in self.get_submodule(path)._buffers:
+            raise AttributeError(f"`{name}` is not a buffer")
+        return found
+
+    def _at(self, target: str) -> Any:
+        path, _, name = target.rpartition(".")
+        owner = self.get_submodule(path)
+        if not hasattr(owner, name):
+            raise AttributeError(f"{owner._get_name()} has no attribute `{name}`")
+        return getattr(owner, name)
 
     # ---- walks
 
@@ -215,10 +291,16 @@ class Module(Calls, State):
         return (module for _, module in self.named_children())
 
     def _named(self, table: str, prefix: str, recurse: bool, remove_duplicate: bool) -> Iterator[tuple[str, Any]]:
+        return self._named_members(lambda m: m.__dict__[table].items(), prefix, recurse, remove_duplicate)
+
+    def _named_members(
+        self, get_members_fn: Callable[[Module], Any], prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Any]]:
+        """What a function finds in each module, with its path."""
         seen: set[int] = set()
         walk = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
         for path, module in walk:
-            for name, value in module.__dict__[table].items():
+            for name, value in get_members_fn(module):
                 if value is None or id(value) in seen:
                     continue
                 if remove_duplicate:
@@ -297,7 +379,9 @@ class Module(Calls, State):
             grad, p.grad = p.grad, None
             p.data = fn(p.data)
             p.grad = None if grad is None else fn(grad.data)
-        self._buffers.update({name: fn(b) for name, b in self._buffers.items() if b is not None})
+        for name, b in self._buffers.items():
+            if b is not None:
+                self._buffers[name] = fn(b)
         return self
 
     def to(self: M, *args: Any, **kwargs: Any) -> M:
@@ -308,22 +392,27 @@ class Module(Calls, State):
         Raises:
             TypeError: the dtype is neither floating-point nor complex.
         """
-        device, dtype = kwargs.pop("device", None), kwargs.pop("dtype", None)
-        for given in args:
+        device, dtype, layout = (kwargs.pop(name, None) for name in ("device", "dtype", "memory_format"))
+        for given in (*args, *(kwargs.pop(name) for name in ("tensor", "other") if name in kwargs)):
             if isinstance(given, Tensor):
                 device, dtype = given.device, given.dtype
             elif isinstance(given, core.dtype):
                 dtype = given
-            elif not isinstance(given, bool):
+            elif not isinstance(given, bool) and given is not None:
                 device = given
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
 
         def convert(t: Tensor) -> Tensor:
             moved = t if device is None else t.to(device)
-            return moved.to(dtype) if dtype is not None and (t.is_floating_point() or t.is_complex()) else moved
+            moved = moved.to(dtype) if dtype is not None and (t.is_floating_point() or t.is_complex()) else moved
+            return moved.contiguous(memory_format=layout) if layout is not None and t.dim() in (4, 5) else moved
 
         return self._apply(convert)
+
+    def to_empty(self: M, *, device: Any, recurse: bool = True) -> M:
+        """Moves everything to a device without its values."""
+        return self._apply(lambda t: core.empty_like(t, device=device), recurse)
 
     def cpu(self: M) -> M:
         """Moves everything to the CPU."""
@@ -378,4 +467,14 @@ def _indented(text: str) -> str:
     return text.replace("\n", "\n  ")
 
 
+def _type_name(value: Any) -> str:
+    return value.type() if isinstance(value, Tensor) else type(value).__name__
+
+
+def _expected(kind: type) -> str:
+    library = core._core._library()
+    return {Parameter: f"{library}.nn.Parameter", Module: f"{library}.nn.Module", Tensor: f"{library}.Tensor"}[kind]
+
+
+_WHAT = {"_parameters": "parameter", "_buffers": "buffer", "_modules": "module"}
 _KINDS: tuple[tuple[str, Any], ...] = (("_parameters", Parameter), ("_modules", Module), ("_buffers", Tensor))

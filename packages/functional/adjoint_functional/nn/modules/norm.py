@@ -34,13 +34,16 @@ class _Norm(Module):
         """Back to the beginning."""
         if self.weight is not None:
             init.ones_(self.weight)
-        if self.bias is not None:
+        if self._parameters.get("bias") is not None:
             init.zeros_(self.bias)
 
 
 class _NormBase(_Norm):
     """Over all but the channels, perhaps with running statistics."""
 
+    __constants__ = ("track_running_stats", "momentum", "eps", "num_features", "affine")
+
+    _version = 2
     _dims: tuple[int, ...]
     running_mean: Tensor | None
     running_var: Tensor | None
@@ -77,7 +80,14 @@ class _NormBase(_Norm):
             self.running_var.fill_(1)
             self.num_batches_tracked.zero_()
 
-    def _check(self, input: Tensor) -> None:
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, local_metadata: dict[str, Any], *rest: Any) -> None:
+        """Files before version 2 do not count batches."""
+        key = prefix + "num_batches_tracked"
+        if (local_metadata.get("version") or 1) < 2 and self.track_running_stats and key not in state_dict:
+            state_dict[key] = core.tensor(0) if self.num_batches_tracked is None else self.num_batches_tracked
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+
+    def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() not in self._dims:
             raise ValueError(f"expected {' or '.join(f'{d}D' for d in self._dims)} input (got {input.dim()}D input)")
 
@@ -105,7 +115,7 @@ class _BatchNorm(_NormBase):
 
     def forward(self, input: Tensor) -> Tensor:
         """Of the same shape. In training mode with the batch's own statistics, which update the running ones."""
-        self._check(input)
+        self._check_input_dim(input)
         rate = self.momentum
         if self.training and self.num_batches_tracked is not None:
             with no_grad():
@@ -171,7 +181,7 @@ class _InstanceNorm(_NormBase):
 
     def forward(self, input: Tensor) -> Tensor:
         """Of the same shape; the batch dimension may be absent."""
-        self._check(input)
+        self._check_input_dim(input)
         alone = input.dim() == self._dims[0]
         x = input.unsqueeze(0) if alone else input
         if x.size(1) != self.num_features and self.affine:
@@ -228,6 +238,8 @@ class LayerNorm(_Norm):
         [-1.0, 1.0]
     """
 
+    __constants__ = ("normalized_shape", "eps", "elementwise_affine")
+
     def __init__(
         self,
         normalized_shape: int | Sequence[int],
@@ -262,6 +274,8 @@ class RMSNorm(_Norm):
         [1.0, 1.0]
     """
 
+    __constants__ = ("normalized_shape", "eps", "elementwise_affine")
+
     def __init__(
         self,
         normalized_shape: int | Sequence[int],
@@ -273,7 +287,9 @@ class RMSNorm(_Norm):
         super().__init__()
         self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
-        self._affine(self.normalized_shape, elementwise_affine, False, device, dtype)
+        self.register_parameter(
+            "weight", parameter(*self.normalized_shape, device=device, dtype=dtype) if elementwise_affine else None
+        )
         self.reset_parameters()
 
     def forward(self, input: Tensor) -> Tensor:
@@ -293,6 +309,8 @@ class GroupNorm(_Norm):
         >>> ad.nn.GroupNorm(2, 4)(ad.ones(1, 4, 3)).shape
         adjoint.Size([1, 4, 3])
     """
+
+    __constants__ = ("num_groups", "num_channels", "eps", "affine")
 
     def __init__(
         self,

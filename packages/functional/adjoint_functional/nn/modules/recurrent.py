@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import adjoint_core as core
 from adjoint_core import Tensor
@@ -42,13 +43,26 @@ def _gru(x: Tensor, h: Tensor, state: State) -> State:
     return (new + (xz + hz).sigmoid() * (state[0] - new),)
 
 
-class _Recurrent(Module):
-    _gates = 1
-    _parts = 1  # of the state
-    _sums = True  # the step takes the sum of the input's and the state's part only, so that one bias does for both
+class _Mode(NamedTuple):
+    """What one step does."""
 
-    def _step(self) -> Step:
-        raise NotImplementedError
+    step: Step
+    gates: int = 1
+    parts: int = 1  # of the state
+    sums: bool = True  # the step takes the sum of the input's and the state's part only, so that one bias does for both
+
+
+_MODES = {"RNN_TANH": _Mode(_tanh), "RNN_RELU": _Mode(_relu), "LSTM": _Mode(_lstm, 4, 2), "GRU": _Mode(_gru, 3, 1, False)}
+
+
+def _mode_of(nonlinearity: str) -> str:
+    if nonlinearity not in ("tanh", "relu"):
+        raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+    return f"RNN_{nonlinearity.upper()}"
+
+
+class _Recurrent(Module):
+    _mode: _Mode
 
     def _weights(self, suffix: str, sizes: dict[str, tuple[int, ...]], device: Any, dtype: Any) -> None:
         for name, size in sizes.items():
@@ -60,10 +74,15 @@ class _Recurrent(Module):
 
 
 class RNNBase(_Recurrent):
-    """What `RNN`, `LSTM` and `GRU` have in common, for ``isinstance``."""
+    """What `RNN`, `LSTM` and `GRU` have in common; ``mode`` is "RNN_TANH", "RNN_RELU", "LSTM" or "GRU"."""
+
+    __constants__ = (
+        "mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional", "proj_size",
+    )  # fmt: skip
 
     def __init__(
         self,
+        mode: str,
         input_size: int,
         hidden_size: int,
         num_layers: int = 1,
@@ -77,13 +96,22 @@ class RNNBase(_Recurrent):
     ) -> None:
         super().__init__()
         name = type(self).__name__
+        if mode not in _MODES:
+            raise ValueError("Unrecognized RNN mode: " + mode)
+        self.mode = mode
         if not 0 <= dropout <= 1:
             raise ValueError(f"{name}: dropout should be a number in range [0, 1], got {dropout}")
         if hidden_size <= 0 or num_layers <= 0:
             raise ValueError(
                 f"{name}: hidden_size and num_layers must be greater than zero, got {hidden_size} and {num_layers}"
             )
-        if proj_size and self._parts == 1:
+        if dropout > 0 and num_layers == 1:
+            warnings.warn(
+                "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers greater than 1, "
+                f"but got dropout={dropout} and num_layers={num_layers}",
+                stacklevel=3,
+            )
+        if proj_size and mode != "LSTM":
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
         if not 0 <= proj_size < hidden_size:
             raise ValueError(f"{name}: proj_size has to be smaller than hidden_size, got {proj_size}")
@@ -94,7 +122,8 @@ class RNNBase(_Recurrent):
             bidirectional,
             proj_size,
         )
-        out, gates = proj_size or hidden_size, self._gates * hidden_size
+        out, gates = proj_size or hidden_size, _MODES[mode].gates * hidden_size
+        self._all_weights: list[list[str]] = []
         for layer in range(num_layers):
             width = input_size if layer == 0 else out * len(self._directions())
             sizes: dict[str, tuple[int, ...]] = {"weight_ih": (gates, width), "weight_hh": (gates, out)}
@@ -104,10 +133,53 @@ class RNNBase(_Recurrent):
                 sizes["weight_hr"] = (proj_size, hidden_size)
             for direction in self._directions():
                 self._weights(f"_l{layer}{direction}", sizes, device, dtype)
+                self._all_weights.append([f"{name}_l{layer}{direction}" for name in sizes])
         self.reset_parameters()
+
+    @property
+    def _mode(self) -> _Mode:
+        return _MODES[self.mode]
+
+    @property
+    def all_weights(self) -> list[list[Any]]:
+        """The parameters of each layer and direction."""
+        return [[getattr(self, name) for name in names] for names in self._all_weights]
+
+    @property
+    def _flat_weights_names(self) -> list[str]:
+        return [name for names in self._all_weights for name in names]
+
+    @property
+    def _flat_weights(self) -> list[Any]:
+        return [getattr(self, name) for name in self._flat_weights_names]
 
     def _directions(self) -> tuple[str, ...]:
         return ("", "_reverse") if self.bidirectional else ("",)
+
+    def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
+        """Raises where the input does not fit; ``batch_sizes`` are those of a packed sequence."""
+        self._check(input, (2, 3) if batch_sizes is None else (2,))
+
+    def get_expected_hidden_size(self, input: Tensor, batch_sizes: Tensor | None) -> tuple[int, int, int]:
+        """Of a state: layers and directions, batch, features."""
+        batch = input.size(0 if self.batch_first else 1) if batch_sizes is None else int(batch_sizes[0])
+        return self.num_layers * len(self._directions()), batch, self.proj_size or self.hidden_size
+
+    def check_hidden_size(
+        self, hx: Tensor, expected_hidden_size: tuple[int, ...], msg: str = "Expected hidden size {}, got {}"
+    ) -> None:
+        """Raises where a state has another size."""
+        if tuple(hx.shape) != tuple(expected_hidden_size):
+            raise RuntimeError(msg.format(tuple(expected_hidden_size), list(hx.shape)))
+
+    def check_forward_args(self, input: Tensor, hidden: Any, batch_sizes: Tensor | None) -> None:
+        """Raises where the input or the state does not fit."""
+        self.check_input(input, batch_sizes)
+        self.check_hidden_size(hidden, self.get_expected_hidden_size(input, batch_sizes))
+
+    def permute_hidden(self, hx: Any, permutation: Tensor | None) -> Any:
+        """A state with its sequences in another order."""
+        return hx if permutation is None else hx.index_select(1, permutation)
 
     def forward(self, input: Tensor | PackedSequence, hx: Any = None) -> tuple[Any, Any]:
         """(L, N, in), (N, L, in) if ``batch_first``, or (L, in), to the outputs of the last layer and the last states of all.
@@ -125,7 +197,7 @@ class RNNBase(_Recurrent):
             x, ends = x.squeeze(1), [e.squeeze(1) for e in ends]
         elif self.batch_first:
             x = x.transpose(0, 1)
-        return x, ends[0] if self._parts == 1 else tuple(ends)
+        return x, ends[0] if self._mode.parts == 1 else tuple(ends)
 
     def _check(self, input: Tensor, dims: tuple[int, ...]) -> None:
         if input.dim() not in dims:
@@ -143,7 +215,7 @@ class RNNBase(_Recurrent):
         x, ends = self._all_layers(input.data, states, counts, True)
         if input.unsorted_indices is not None:
             ends = [e.index_select(1, input.unsorted_indices) for e in ends]
-        return input._replace(data=x), ends[0] if self._parts == 1 else tuple(ends)
+        return input._replace(data=x), ends[0] if self._mode.parts == 1 else tuple(ends)
 
     def _all_layers(self, x: Tensor, states: list[Tensor], counts: list[int], packed: bool) -> tuple[Tensor, list[Tensor]]:
         """The outputs of the last layer and the last states of all; ``counts`` says how many sequences last each step."""
@@ -157,14 +229,14 @@ class RNNBase(_Recurrent):
             x = found[0][0] if len(found) == 1 else core.cat([y for y, _ in found], -1)
             if self.dropout and layer < self.num_layers - 1:
                 x = F.dropout(x, self.dropout, self.training)
-        return x, [core.stack([state[k] for state in last]) for k in range(self._parts)]
+        return x, [core.stack([state[k] for state in last]) for k in range(self._mode.parts)]
 
     def _initial(self, x: Tensor, batch: int, hx: Any, alone: bool) -> list[Tensor]:
         count = self.num_layers * len(self._directions())
-        sizes = [(count, batch, self.proj_size or self.hidden_size), (count, batch, self.hidden_size)][: self._parts]
+        sizes = [(count, batch, self.proj_size or self.hidden_size), (count, batch, self.hidden_size)][: self._mode.parts]
         if hx is None:
             return [core.zeros(size, dtype=x.dtype, device=x.device) for size in sizes]
-        given = [hx] if self._parts == 1 else list(hx)
+        given = [hx] if self._mode.parts == 1 else list(hx)
         states = [s.unsqueeze(1) if alone else s for s in given]
         for state, size in zip(states, sizes, strict=True):
             if tuple(state.shape) != size:
@@ -176,9 +248,9 @@ class RNNBase(_Recurrent):
     ) -> tuple[Tensor, State]:
         """All steps of one layer in one direction. Sequences begin and end at the end of the batch, where the shorter ones stand."""
         w = {n: getattr(self, n + suffix, None) for n in ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")}
-        step, outputs, start, ended = self._step(), [], state, []
+        step, outputs, start, ended = self._mode.step, [], state, []
         bias, state_bias = w["bias_ih"], w["bias_hh"]
-        if self._sums and bias is not None:
+        if self._mode.sums and bias is not None:
             bias, state_bias = bias + state_bias, None
         parts = F.linear(x, w["weight_ih"], bias)
         steps = list(zip(parts.split(counts) if packed else parts.unbind(0), counts))
@@ -220,16 +292,14 @@ class RNN(RNNBase):
         (adjoint.Size([7, 2, 5]), adjoint.Size([1, 2, 5]))
     """
 
-    def __init__(
-        self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh", *args: Any, **kwargs: Any
-    ) -> None:
-        if nonlinearity not in ("tanh", "relu"):
-            raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
-        super().__init__(input_size, hidden_size, num_layers, *args, **kwargs)
-        self.nonlinearity = nonlinearity
-
-    def _step(self) -> Step:
-        return _tanh if self.nonlinearity == "tanh" else _relu
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if "proj_size" in kwargs:
+            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+        if len(args) > 3:
+            self.nonlinearity, args = args[3], (*args[:3], *args[4:])
+        else:
+            self.nonlinearity = kwargs.pop("nonlinearity", "tanh")
+        super().__init__(_mode_of(self.nonlinearity), *args, **kwargs)
 
 
 class LSTM(RNNBase):
@@ -252,10 +322,23 @@ class LSTM(RNNBase):
         (adjoint.Size([7, 2, 10]), adjoint.Size([2, 2, 5]), adjoint.Size([2, 2, 5]))
     """
 
-    _gates, _parts = 4, 2
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__("LSTM", *args, **kwargs)
 
-    def _step(self) -> Step:
-        return _lstm
+    def get_expected_cell_size(self, input: Tensor, batch_sizes: Tensor | None) -> tuple[int, int, int]:
+        """Of the second part of a state."""
+        return (*self.get_expected_hidden_size(input, batch_sizes)[:2], self.hidden_size)
+
+    def check_forward_args(self, input: Tensor, hidden: Any, batch_sizes: Tensor | None) -> None:
+        """Raises where the input or the states do not fit."""
+        self.check_input(input, batch_sizes)
+        text = "Expected hidden[{}] size {{}}, got {{}}"
+        self.check_hidden_size(hidden[0], self.get_expected_hidden_size(input, batch_sizes), text.format(0))
+        self.check_hidden_size(hidden[1], self.get_expected_cell_size(input, batch_sizes), text.format(1))
+
+    def permute_hidden(self, hx: Any, permutation: Tensor | None) -> Any:
+        """States with their sequences in another order."""
+        return hx if permutation is None else tuple(h.index_select(1, permutation) for h in hx)
 
 
 class GRU(RNNBase):
@@ -268,19 +351,24 @@ class GRU(RNNBase):
         (adjoint.Size([2, 7, 5]), adjoint.Size([1, 2, 5]))
     """
 
-    _gates, _sums = 3, False
-
-    def _step(self) -> Step:
-        return _gru
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if "proj_size" in kwargs:
+            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+        super().__init__("GRU", *args, **kwargs)
 
 
 class RNNCellBase(_Recurrent):
     """What the cells have in common, for ``isinstance``."""
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+    __constants__ = ("input_size", "hidden_size", "bias")
+    _mode = _MODES["RNN_TANH"]
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None, dtype: Any = None
+    ) -> None:
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
-        gates = self._gates * hidden_size
+        gates = num_chunks * hidden_size
         self._weights("", {"weight_ih": (gates, input_size), "weight_hh": (gates, hidden_size)}, device, dtype)
         for name in ("bias_ih", "bias_hh"):
             self.register_parameter(name, parameter(gates, device=device, dtype=dtype) if bias else None)
@@ -291,10 +379,10 @@ class RNNCellBase(_Recurrent):
         if input.dim() not in (1, 2):
             raise ValueError(f"{type(self).__name__}: Expected input to be 1D or 2D, got {input.dim()}D instead")
         zero = core.zeros(*input.shape[:-1], self.hidden_size, dtype=input.dtype, device=input.device)
-        state = (zero,) * self._parts if hx is None else (hx,) if self._parts == 1 else tuple(hx)
+        state = (zero,) * self._mode.parts if hx is None else (hx,) if self._mode.parts == 1 else tuple(hx)
         x, h = F.linear(input, self.weight_ih, self.bias_ih), F.linear(state[0], self.weight_hh, self.bias_hh)
-        after = self._step()(x, h, state)
-        return after[0] if self._parts == 1 else after
+        after = self._mode.step(x, h, state)
+        return after[0] if self._mode.parts == 1 else after
 
     def extra_repr(self) -> str:
         """The sizes."""
@@ -310,6 +398,8 @@ class RNNCell(RNNCellBase):
         adjoint.Size([2, 5])
     """
 
+    __constants__ = (*RNNCellBase.__constants__, "nonlinearity")
+
     def __init__(
         self,
         input_size: int,
@@ -319,13 +409,13 @@ class RNNCell(RNNCellBase):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__(input_size, hidden_size, bias, device, dtype)
-        if nonlinearity not in ("tanh", "relu"):
-            raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+        super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = nonlinearity
+        _mode_of(nonlinearity)
 
-    def _step(self) -> Step:
-        return _tanh if self.nonlinearity == "tanh" else _relu
+    @property
+    def _mode(self) -> _Mode:  # type: ignore[override]
+        return _MODES[_mode_of(self.nonlinearity)]
 
     def extra_repr(self) -> str:
         """The sizes."""
@@ -342,10 +432,10 @@ class LSTMCell(RNNCellBase):
         adjoint.Size([2, 5])
     """
 
-    _gates, _parts = 4, 2
+    _mode = _MODES["LSTM"]
 
-    def _step(self) -> Step:
-        return _lstm
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+        super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
 
 class GRUCell(RNNCellBase):
@@ -357,7 +447,7 @@ class GRUCell(RNNCellBase):
         adjoint.Size([2, 5])
     """
 
-    _gates = 3
+    _mode = _MODES["GRU"]
 
-    def _step(self) -> Step:
-        return _gru
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+        super().__init__(input_size, hidden_size, bias, 3, device, dtype)

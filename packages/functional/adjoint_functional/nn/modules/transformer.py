@@ -13,7 +13,7 @@ from .. import functional as F
 from .. import init
 from .attention import MultiheadAttention
 from .containers import ModuleList
-from .generated import Dropout
+from .generated import GELU, Dropout, ReLU
 from .linear import Linear
 from .module import Module
 from .norm import LayerNorm
@@ -44,12 +44,26 @@ def _is_causal(mask: Tensor | None, is_causal: bool | None, length: int) -> bool
 class _Layer(Module):
     """What both kinds of layers have: attention to itself and a network of two linear layers, each added to its input and normed."""
 
+    __constants__ = ("norm_first",)
+
     _crosses = False  # whether it looks at another sequence too
 
-    def _make(self, d_model: int, nhead: int, wide: int, dropout: float, bias: bool, batch_first: bool, eps: float, kwargs: dict[str, Any]) -> None:
+    def _make(
+        self,
+        d_model: int,
+        nhead: int,
+        wide: int,
+        dropout: float,
+        bias: bool,
+        batch_first: bool,
+        eps: float,
+        kwargs: dict[str, Any],
+    ) -> None:
         self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, **kwargs)
         if self._crosses:
-            self.multihead_attn = MultiheadAttention(d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, **kwargs)
+            self.multihead_attn = MultiheadAttention(
+                d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, **kwargs
+            )
         self.linear1 = Linear(d_model, wide, bias=bias, **kwargs)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(wide, d_model, bias=bias, **kwargs)
@@ -61,8 +75,12 @@ class _Layer(Module):
         if self._crosses:
             self.dropout3 = Dropout(dropout)
 
-    def _sa_block(self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool = False) -> Tensor:
-        found, _ = self.self_attn(x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask, need_weights=False, is_causal=is_causal)
+    def _sa_block(
+        self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool = False
+    ) -> Tensor:
+        found, _ = self.self_attn(
+            x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask, need_weights=False, is_causal=is_causal
+        )
         return self.dropout1(found)
 
     def _wide(self, x: Tensor) -> Tensor:
@@ -102,8 +120,17 @@ class TransformerEncoderLayer(_Layer):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self._make(d_model, nhead, dim_feedforward, dropout, bias, batch_first, layer_norm_eps, {"device": device, "dtype": dtype})
+        self._make(
+            d_model, nhead, dim_feedforward, dropout, bias, batch_first, layer_norm_eps, {"device": device, "dtype": dtype}
+        )
         self.norm_first, self.activation = norm_first, _activation(activation)
+        self.activation_relu_or_gelu = (
+            1
+            if self.activation is F.relu or isinstance(self.activation, ReLU)
+            else 2
+            if self.activation is F.gelu or isinstance(self.activation, GELU)
+            else 0
+        )
 
     def forward(
         self, src: Tensor, src_mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None, is_causal: bool = False
@@ -217,11 +244,19 @@ class TransformerEncoder(_Stack):
         adjoint.Size([5, 2, 8])
     """
 
+    __constants__ = ("norm",)
+
     def __init__(
-        self, encoder_layer: Module, num_layers: int, norm: Module | None = None, enable_nested_tensor: bool = True, mask_check: bool = True
+        self,
+        encoder_layer: Module,
+        num_layers: int,
+        norm: Module | None = None,
+        enable_nested_tensor: bool = True,
+        mask_check: bool = True,
     ) -> None:
         super().__init__(encoder_layer, num_layers, norm)
         self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
+        self.use_nested_tensor = False
 
     def forward(
         self, src: Tensor, mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None, is_causal: bool | None = None
@@ -242,6 +277,8 @@ class TransformerDecoder(_Stack):
         >>> decoder(ad.ones(3, 2, 8), ad.ones(5, 2, 8)).shape
         adjoint.Size([3, 2, 8])
     """
+
+    __constants__ = ("norm",)
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__(decoder_layer, num_layers, norm)
@@ -309,7 +346,9 @@ class Transformer(Module):
         stacks = ((custom_encoder, TransformerEncoder, TransformerEncoderLayer, num_encoder_layers),
                   (custom_decoder, TransformerDecoder, TransformerDecoderLayer, num_decoder_layers))  # fmt: skip
         self.encoder, self.decoder = (
-            own if own is not None else stack(kind(*layer, **kwargs), n, LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **kwargs))
+            own
+            if own is not None
+            else stack(kind(*layer, **kwargs), n, LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **kwargs))
             for own, stack, kind, n in stacks
         )
         self._reset_parameters()

@@ -1,3 +1,5 @@
-"""Modules that train in several processes."""
+"""Modules on several devices, in one process and in several."""
 
+from .data_parallel import DataParallel as DataParallel
+from .data_parallel import data_parallel as data_parallel
 from .distributed import DistributedDataParallel as DistributedDataParallel

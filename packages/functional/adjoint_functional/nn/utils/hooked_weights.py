@@ -55,7 +55,9 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
         adjoint.Size([2, 1])
     """
     warnings.warn(
-        "`torch.nn.utils.weight_norm` is deprecated in favor of `torch.nn.utils.parametrizations.weight_norm`.", FutureWarning, stacklevel=2
+        "`torch.nn.utils.weight_norm` is deprecated in favor of `torch.nn.utils.parametrizations.weight_norm`.",
+        FutureWarning,
+        stacklevel=2,
     )
     if _found(module, WeightNorm, name) is not None:
         raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
@@ -70,7 +72,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
 
 def _found(module: Module, kind: type, name: str) -> Any:
     """The key of a weight's hook, and the hook."""
-    hooks = ((key, hook.function) for key, hook in module._forward_pre_hooks.items())
+    hooks = module._forward_pre_hooks.items()
     return next(((key, hook) for key, hook in hooks if isinstance(hook, kind) and hook.name == name), None)  # type: ignore[attr-defined]
 
 
@@ -128,7 +130,9 @@ class SpectralNorm:
         setattr(module, self.name, self.compute_weight(module, module.training))
 
 
-def spectral_norm(module: M, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None) -> M:
+def spectral_norm(
+    module: M, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
+) -> M:
     """Divides a weight by its largest singular value (T. Miyato and others, 2018), estimated anew at each call in training.
 
     Arguments:

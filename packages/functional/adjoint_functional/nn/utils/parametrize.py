@@ -14,7 +14,8 @@ from ..modules.containers import ModuleDict, ModuleList
 from ..modules.module import Module
 
 __all__ = [
-    "ParametrizationList", "cached", "is_parametrized", "register_parametrization", "remove_parametrizations", "type_before_parametrizations",
+    "ParametrizationList", "cached", "is_parametrized", "register_parametrization", "remove_parametrizations",
+    "transfer_parametrizations_and_params", "type_before_parametrizations",
 ]  # fmt: skip
 
 _open = 0  # blocks of `cached`
@@ -256,3 +257,29 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
         del module.parametrizations
         module.__class__ = before
     return module
+
+
+def transfer_parametrizations_and_params(from_module: Module, to_module: Any, tensor_name: str | None = None) -> Any:
+    """Gives a module the parametrizations of another one, and the values under them; one tensor's, or all.
+
+    A tensor that ``to_module`` lacks is made. Returns ``to_module``.
+
+    Raises:
+        RuntimeError: there is no such tensor to take from.
+    """
+    if not is_parametrized(from_module):
+        return to_module
+    lists: Any = from_module.parametrizations
+    if tensor_name is not None and tensor_name not in lists:
+        raise RuntimeError(f"{type(from_module).__name__} has no parametrized tensor '{tensor_name}'")
+    for name in [tensor_name] if tensor_name is not None else list(lists):
+        given = lists[name]
+        if not hasattr(to_module, name):
+            setattr(to_module, name, Parameter(given().detach().clone()))
+        for parametrization in given:
+            register_parametrization(to_module, name, parametrization, unsafe=True)
+        taken = to_module.parametrizations[name]
+        with no_grad():
+            for i, t in enumerate(given.originals()):
+                _keep(taken, "original" if given.is_tensor else f"original{i}", t)
+    return to_module

@@ -1,0 +1,3 @@
+"""Gradients of convolutions as functions."""
+
+from adjoint_functional.nn.grad import *  # noqa: F403

@@ -1,0 +1,107 @@
+"""Layers that are a function of `nn.functional` with its keywords kept.
+
+`layer("ELU", F.elu, "alpha inplace")` makes a module whose constructor takes `alpha` and `inplace`, with the function's defaults,
+and whose `forward` takes what the function takes in front.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from ..functional.loss.reduction import reduction_of
+from .module import Module
+
+_OLDER = ("size_average", "reduce")  # of losses: what `reduction` says today
+_MOVES = ("weight", "pos_weight")  # of losses: buffers
+
+
+class _FromFunction(Module):
+    """A function of `nn.functional` as a module."""
+
+    _function: Callable[..., Any]
+    _keywords: inspect.Signature
+    _handed: dict[str, str]  # the function's keywords, and which attributes hold them
+    _trains = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+        try:
+            bound = self._keywords.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{type(self).__name__}: {error}") from None
+        bound.apply_defaults()
+        given = bound.arguments
+        if "reduction" in given:
+            older = (given.pop(name, None) for name in _OLDER)
+            given["reduction"] = reduction_of(*older, given["reduction"])
+        for name, value in given.items():
+            if name in _MOVES:
+                self.register_buffer(name, value)
+            else:
+                setattr(self, self._handed[name], value)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Brings the attributes into their final form."""
+
+    def forward(self, *inputs: Any) -> Any:
+        """The function's value."""
+        keywords = {name: getattr(self, attribute) for name, attribute in self._handed.items()}
+        if self._trains:
+            keywords["training"] = self.training
+        return type(self)._function(*inputs, **keywords)
+
+    def extra_repr(self) -> str:
+        """The constructor's arguments, as far as a kind of layers shows them."""
+        return self._shown(*(name for name in self._handed.values() if name != "inplace" or self.inplace))
+
+    def _shown(self, *names: str) -> str:
+        return ", ".join(f"{name}={getattr(self, name)!r}" for name in names if getattr(self, name) is not None)
+
+
+def _constructor(arguments: list[inspect.Parameter]) -> Any:
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        _FromFunction.__init__(self, *args, **kwargs)
+
+    this = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    __init__.__signature__ = inspect.Signature([this, *arguments])  # type: ignore[attr-defined]
+    return __init__
+
+
+def layer(
+    name: str,
+    function: Callable[..., Any],
+    arguments: str = "",
+    *kinds: type,
+    attributes: dict[str, str] | None = None,
+    unsaid: tuple[str, ...] = (),
+    **defaults: Any,
+) -> Any:
+    """The module ``name`` for ``function``, whose constructor takes ``arguments`` (words) in this order.
+
+    Arguments:
+        kinds: bases that say what it is, and how it is shown.
+        attributes: for arguments that are kept under another name, which.
+        unsaid: arguments that PyTorch does not count among ``__constants__``.
+        defaults: of arguments, where they are not the function's.
+    """
+    known = inspect.signature(function).parameters
+    kept = []
+    for word in arguments.split():
+        parameter = known[word].replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        kept.append(parameter.replace(default=defaults[word]) if word in defaults else parameter)
+    handed = {word: (attributes or {}).get(word, word) for word in arguments.split() if word not in _OLDER}
+    contents = {
+        "__doc__": f"`nn.functional.{function.__name__}` as a module: {(function.__doc__ or '').partition(chr(10))[0]}",
+        "__module__": sys._getframe(1).f_globals["__name__"],
+        "__constants__": [held for word, held in handed.items() if word not in (*_MOVES, *unsaid)],
+        "_function": staticmethod(function),
+        "_keywords": inspect.Signature(kept),
+        "__init__": _constructor(kept),
+        "_handed": handed,
+        "_trains": "training" in known,
+    }
+    return type(name, kinds or (_FromFunction,), contents)

@@ -1,0 +1,50 @@
+"""Modules made without initial values, and with weights in another order in memory."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, TypeVar
+
+from ..modules.convolution import Conv2d, Conv3d, ConvTranspose2d, ConvTranspose3d
+from ..modules.module import Module
+
+M = TypeVar("M", bound=Module)
+
+
+def skip_init(module_cls: type[M], *args: Any, **kwargs: Any) -> M:
+    """A module of the class, whose values count as not initialised.
+
+    Raises:
+        RuntimeError: the class is no module, or takes no ``device``.
+
+    Example::
+
+        >>> ad.nn.utils.skip_init(ad.nn.Linear, 2, 3).weight.shape
+        adjoint.Size([3, 2])
+    """
+    if not issubclass(module_cls, Module):
+        raise RuntimeError(f"Expected a Module; got {module_cls}")
+    if "device" not in inspect.signature(module_cls).parameters:
+        raise RuntimeError("Module must support a 'device' arg to skip initialization")
+    return module_cls(*args, **kwargs)
+
+
+def _converted(module: M, kinds: tuple[type, ...], memory_format: Any) -> M:
+    for m in module.modules():
+        if isinstance(m, kinds):
+            weight: Any = m.weight
+            weight.data = weight.detach().clone().contiguous(memory_format=memory_format)
+    return module
+
+
+def convert_conv2d_weight_memory_format(module: M, memory_format: Any) -> M:
+    """Puts the weights of all convolutions over images in another order in memory.
+
+    Example: ``convert_conv2d_weight_memory_format(model, ad.channels_last)``
+    """
+    return _converted(module, (Conv2d, ConvTranspose2d), memory_format)
+
+
+def convert_conv3d_weight_memory_format(module: M, memory_format: Any) -> M:
+    """`convert_conv2d_weight_memory_format`, of convolutions over volumes."""
+    return _converted(module, (Conv3d, ConvTranspose3d), memory_format)
