@@ -199,3 +199,32 @@ def test_questions_about_types_are_not_passed_on() -> None:
             raise NotImplementedError(func)
 
     assert not ad.is_tensor(Refuses()) and ad.is_tensor(ad.ones(1))
+
+
+class Place:
+    """Answers where it stands as an index, as a value, or on the right of an operator in place."""
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func.__name__, len(args)
+
+
+def test_indices_and_the_right_side_of_operators_in_place() -> None:
+    t, place = ad.arange(4.0), Place()
+    assert t[place] == t[0, place] == ("__getitem__", 2)
+    t[place] = 1.0
+    t[0] = place
+    assert t.tolist() == [0, 1, 2, 3]
+    t += place
+    assert t == ("add_", 2)
+    sub, t = logged(1.0, 1.0), ad.ones(2)
+    asked.clear()
+    t += sub
+    assert asked == ["add_"] and type(t) is Logged and t.tolist() == [2, 2]
+    asked.clear()
+    u = ad.arange(3.0)
+    assert type(u[ad.tensor([0, 2]).as_subclass(Logged)]) is Logged and asked[0] == "__getitem__"
+    u[0] = logged(7.0)[0]
+    assert asked[-1] == "__setitem__" and u.tolist() == [7, 1, 2]
+    with pytest.raises((TypeError, RuntimeError)):
+        u["no index"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import weakref
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +11,7 @@ from adjoint_core import Tensor
 from adjoint_core._tensor.subclasses import _disabled_torch_function_impl as _disabled_torch_function_impl
 from adjoint_engine import DelayedError, UndefinedGrad, _engine, is_multithreading_enabled
 from adjoint_engine import is_grad_enabled as is_grad_enabled
+from adjoint_engine._tensor.attributes import _disabled_torch_dispatch_impl as _disabled_torch_dispatch_impl
 from adjoint_engine.forward_ad import _is_fwd_grad_enabled
 
 
@@ -90,6 +92,8 @@ def __getattr__(name: str) -> Any:
         from adjoint_core import overrides
 
         return getattr(overrides, name)
+    if name == "_DisableTorchDispatch":
+        return importlib.import_module("adjoint_engine.dispatch")._DisableTorchDispatch
     if name == "_profiler":  # imported when it is first used
         from adjoint_profiler import ExperimentalConfig
 

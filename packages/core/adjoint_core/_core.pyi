@@ -3355,6 +3355,9 @@ def _arm_protocol() -> None:
     From now on functions look for __torch_function__ among their arguments before they run.
     """
 
+def _arm_dispatch() -> None:
+    """From now on tensors of classes with __torch_dispatch__ are marked."""
+
 def _protocol_off() -> _int: ...
 
 def _set_protocol_off(level: _int) -> _int:

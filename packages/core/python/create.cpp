@@ -1,4 +1,5 @@
 // Factories: tensor, zeros, arange, *_like, new_*, and Tensor(...) itself.
+#include <adjoint/core/wrapper.h>
 #include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/observer.h>
 #include <adjoint/core/sparse.h>
@@ -146,6 +147,13 @@ void bind_subclass() {
     return o;
   }, nb::name("_make_subclass"), "cls"_a, "data"_a, "require_grad"_a = false);
   nb::handle(type).attr("_make_subclass") = nb::steal(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(nb::module_::import_("builtins").attr("staticmethod").ptr()), make.ptr(), nullptr));
+  nb::object wrap = nb::cpp_function([](nb::handle cls, const Dims& size, std::optional<Dims> strides, nb::handle, nb::handle, OptDType dtype, nb::handle, OptDevice device, bool, bool requires_grad, const nb::kwargs&) {
+    expect(make_wrapper, "_make_wrapper_subclass: there is no engine");
+    nb::object o = nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(cls.ptr()), make_wrapper(size, strides ? *strides : contiguous_strides(size), dtype.value_or(default_dtype()), device.value_or(Device{}))));
+    if (o && requires_grad) o.attr("requires_grad") = true;
+    return o;
+  }, nb::name("_make_wrapper_subclass"), "cls"_a, "size"_a, "strides"_a = nb::none(), "storage_offset"_a = nb::none(), "memory_format"_a = nb::none(), "dtype"_a = nb::none(), "layout"_a = nb::none(), "device"_a = nb::none(), "pin_memory"_a = false, "requires_grad"_a = false, "options"_a);
+  nb::handle(type).attr("_make_wrapper_subclass") = nb::steal(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(nb::module_::import_("builtins").attr("staticmethod").ptr()), wrap.ptr(), nullptr));
   Methods().def("as_subclass", [](const Tensor& x, nb::handle cls) {
     return nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(cls.ptr()), alias(x)));
   }, "cls"_a, "The same tensor, as an instance of `cls`.");

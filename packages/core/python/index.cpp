@@ -11,6 +11,7 @@
 #include "fits.h"
 #include "tensor_type.h"
 #include "value_types.h"
+#include "protocol.h"
 
 namespace nb = nanobind;
 
@@ -173,9 +174,16 @@ PyObject* tensor_getitem(PyObject* self, PyObject* key) {
       check_range(i, 0, x.size(0));
       return wrap_tensor(select(x, 0, i));
     }
-    const Indexer at(unwrap(self), key);
-    if (!at.indices().empty()) return wrap_tensor(index(at.basic(), at.indices()));
-    return wrap_tensor(at.moved() ? at.basic() : alias(at.basic()));
+    if (may_be_answered())
+      if (PyObject* found = answer_item("__getitem__", self, key); found || PyErr_Occurred()) return found;
+    try {
+      const Indexer at(unwrap(self), key);
+      if (!at.indices().empty()) return wrap_tensor(index(at.basic(), at.indices()));
+      return wrap_tensor(at.moved() ? at.basic() : alias(at.basic()));
+    } catch (...) {   // no index: an object that is no tensor may answer
+      if (PyObject* found = answer_item("__getitem__", self, key); found || PyErr_Occurred()) return found;
+      throw;
+    }
   });
 }
 
@@ -184,7 +192,13 @@ int tensor_setitem(PyObject* self, PyObject* key, PyObject* value) {
     expect(value, ErrorKind::type, "Tensor does not support deleting items");
     const Tensor x = unwrap(self);
     Tensor v;
-    expect(as_operand(value, v), ErrorKind::type, "can't assign a ", type_name(value), " to a ", class_name(x.dtype()));
+    const bool fits = as_operand(value, v);
+    if (may_be_answered() || !fits) {
+      const nb::object found = nb::steal(answer_item("__setitem__", self, key, value));
+      if (PyErr_Occurred()) throw nb::python_error();
+      if (found.is_valid()) return 0;
+    }
+    expect(fits, ErrorKind::type, "can't assign a ", type_name(value), " to a ", class_name(x.dtype()));
     expect_number_fits(v, filled_by(x.dtype()));
     const Indexer at(x, key);
     if (at.indices().empty()) {

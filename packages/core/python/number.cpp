@@ -48,8 +48,8 @@ template <Name name> PyObject* inplace(PyObject* a, PyObject* b) {
   return guarded([=]() -> PyObject* {
     Tensor other;
     if (Number::is(b)) apply_inplace(record<name>(), unwrap(a), Borrowed<1>(Number(b).get()));
-    else if (as_operand(b, other)) apply_inplace(record<name>(), unwrap(a), {&other, 1});
-    else return not_implemented();
+    else if (const bool fits = as_operand(b, other); !fits || (may_be_answered() && is_answered(&b, 1, nullptr))) return answer_operator((std::string(name.text) + "_").c_str(), a, b);
+    else apply_inplace(record<name>(), unwrap(a), {&other, 1});
     return Py_NewRef(a);
   });
 }

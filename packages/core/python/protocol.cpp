@@ -11,7 +11,9 @@ namespace {
 
 thread_local int off = 0;     // 1: subclasses do not answer, 2: nobody does
 thread_local int modes = 0;   // on this thread's stack
+bool armed = false;
 PyObject* disabled = nullptr; // the __torch_function__ of classes that take no part
+bool below = false;           // there is a class with __torch_dispatch__
 
 bool plain(PyTypeObject* t) {
   return t == api->tensor_type || t == &PyLong_Type || t == &PyFloat_Type || t == &PyBool_Type || t == &PyUnicode_Type || t == Py_TYPE(Py_None) || t == &PyDict_Type;
@@ -45,6 +47,14 @@ bool is_answered(PyObject* const* args, size_t count, PyObject* names) {
   return false;
 }
 
+bool answers_below(PyTypeObject* t) {
+  if (!below) return false;
+  Reference own(PyObject_GetAttrString(reinterpret_cast<PyObject*>(t), "__torch_dispatch__"));
+  Reference usual(PyObject_GetAttrString(reinterpret_cast<PyObject*>(api->tensor_type), "__torch_dispatch__"));
+  if (!own || !usual) throw nb::python_error();
+  return own.get() != usual.get();
+}
+
 PyObject* answer(PyObject* f, PyObject* const* args, size_t count, PyObject* names) {
   return guarded([&]() -> PyObject* {
     nb::list given;
@@ -54,6 +64,16 @@ PyObject* answer(PyObject* f, PyObject* const* args, size_t count, PyObject* nam
       keywords[nb::borrow(PyTuple_GetItem(names, i))] = nb::borrow(args[count + static_cast<size_t>(i)]);
     return nb::module_::import_("adjoint_core._protocol").attr("answer")(nb::borrow(f), nb::tuple(given), keywords).release().ptr();
   });
+}
+
+bool may_be_answered() { return armed; }
+
+PyObject* answer_item(const char* method, PyObject* x, PyObject* key, PyObject* value) {
+  PyObject* args[] = {x, key, value};
+  const size_t n = value ? 3 : 2;
+  if (!is_answered(args, n, nullptr)) return nullptr;
+  Reference f(PyObject_GetAttrString(reinterpret_cast<PyObject*>(api->tensor_type), method));
+  return f ? answer(f.get(), args, n, nullptr) : nullptr;
 }
 
 PyObject* answer_operator(const char* method, PyObject* a, PyObject* b) {
@@ -68,7 +88,8 @@ PyObject* answer_operator(const char* method, PyObject* a, PyObject* b) {
 
 void bind_protocol(nb::module_& m, void (*arm)()) {
   m.def("_takes_no_part", [](nb::handle f) { disabled = Py_NewRef(f.ptr()); }, "f"_a, "Classes whose __torch_function__ it is are not asked.");
-  m.def("_arm_protocol", [arm] { arm(); }, "From now on functions look for __torch_function__ among their arguments before they run.");
+  m.def("_arm_protocol", [arm] { armed = true; arm(); }, "From now on functions look for __torch_function__ among their arguments before they run.");
+  m.def("_arm_dispatch", [] { below = true; }, "From now on tensors of classes with __torch_dispatch__ are marked.");
   m.def("_protocol_off", [] { return off; });
   m.def("_set_protocol_off", [](int level) { return std::exchange(off, level); }, "level"_a, "1: subclasses do not answer, 2: nobody does; gives what was set.");
   m.def("_set_modes", [](int count) { modes = count; }, "count"_a);

@@ -10,6 +10,12 @@ bool is_answered(PyObject* const* args, size_t count, PyObject* names);
 // What they answer to f(*args, **names): a new reference, or null with an error.
 PyObject* answer(PyObject* f, PyObject* const* args, size_t count, PyObject* names);
 
+bool answers_below(PyTypeObject* t);   // a class with __torch_dispatch__ of its own
+
+// x[key], or x[key] = value, where the key or the value answers: a new reference, or null without an error: nobody does.
+PyObject* answer_item(const char* method, PyObject* x, PyObject* key, PyObject* value = nullptr);
+bool may_be_answered();   // by a tensor: a class of tensors takes part, or a mode does
+
 // The same of an operator whose second operand is nothing that converts; NotImplemented if nobody answers.
 PyObject* answer_operator(const char* method, PyObject* a, PyObject* b);
 

@@ -7,6 +7,10 @@
 // hook, a node written in Python). Tensors are untracked until they, or something upstream, has one (flag_tracked).
 #include "tensor_type.h"
 
+#include <adjoint/core/wrapper.h>
+
+#include "protocol.h"
+
 #include <adjoint/python/gc.h>
 #include <structmember.h>
 
@@ -138,6 +142,7 @@ PyObject* wrap_as(PyTypeObject* t, Tensor x) {
   if (t == type()) return wrap_tensor(std::move(x));
   expect(PyType_Check(reinterpret_cast<PyObject*>(t)) && PyType_IsSubtype(t, type()), ErrorKind::type, "as_subclass: expected a subclass of Tensor, got ", type_name(reinterpret_cast<PyObject*>(t)));
   expect(!x->python(), "as_subclass: the tensor is already an object of another class");
+  if (answers_below(t)) x->keys |= key_dispatch;
   auto alloc = reinterpret_cast<allocfunc>(PyType_GetSlot(t, Py_tp_alloc));
   PyObject* o = alloc(t, 0);  // zeroed and tracked
   if (!o) throw nanobind::python_error();

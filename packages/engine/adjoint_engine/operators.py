@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from types import SimpleNamespace
 from typing import Any
 
 import adjoint_core as core
@@ -60,19 +62,35 @@ def event_name(record: str, rank: int, other_rank: int, in_place: bool) -> str:
     return f"{name}_" if in_place else name
 
 
+_answering = threading.local()
+
+
+def answering() -> list[Any]:
+    """The calls that `__torch_dispatch__` is being asked about in this thread, the innermost last."""
+    if not hasattr(_answering, "calls"):
+        _answering.calls = []
+    return _answering.calls
+
+
 class OpOverload:
     """A form of an operation, ``ops.aten.mm.default``. Operations have one form here: all overloads of a name are equal."""
 
     def __init__(self, packet: OpOverloadPacket, overload: str) -> None:
-        self.overloadpacket = packet
-        self.namespace, self._overloadname = packet.namespace, overload
+        self.overloadpacket = self._overloadpacket = packet
+        self.namespace, self._overloadname, self._opname = packet.namespace, overload, packet.__name__
         self.__name__ = f"{packet.__name__}.{overload}"
+        self.__qualname__ = self.__name__
+        self._schema = SimpleNamespace(name=self.name(), overload_name="" if overload == "default" else overload)
 
     def name(self) -> str:
         """PyTorch's name, "aten::mm"."""
         return f"{self.namespace}::{self.overloadpacket.__name__}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        for running in reversed(answering()):
+            if running.form.func is self and (operands := running.form.operands_of(args, kwargs)) is not None:
+                results = running.call.run(operands)
+                return results[0] if len(results) == 1 else tuple(results)
         return self.overloadpacket(*args, **kwargs)
 
     def __eq__(self, other: object) -> bool:
@@ -97,7 +115,9 @@ class OpOverloadPacket:
     def __getattr__(self, overload: str) -> OpOverload:
         if overload.startswith("__"):
             raise AttributeError(overload)
-        return OpOverload(self, overload)
+        found = OpOverload(self, overload)
+        setattr(self, overload, found)  # one object, so that programs may compare by `is`
+        return found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         found = next((f for f in (getattr(place, self.__name__, None) for place in PLACES) if callable(f)), None)
@@ -129,7 +149,9 @@ class Operators:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return OpOverloadPacket(self._path, name) if self._path else Operators(name)
+        found = OpOverloadPacket(self._path, name) if self._path else Operators(name)
+        setattr(self, name, found)
+        return found
 
 
 ops = Operators()

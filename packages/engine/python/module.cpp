@@ -1,4 +1,5 @@
 // adjoint_engine._engine: the graph's Python module.
+#include "bind_dispatch.h"
 #include "node_type.h"
 
 namespace {
@@ -38,5 +39,6 @@ NB_MODULE(_engine, m) {
   python::bind_observers(m);
   python::bind_saved(m);
   python::bind_supply(m);
+  python::bind_dispatch(m);
   python::bind_attributes(m);
 }

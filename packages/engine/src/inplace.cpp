@@ -1,5 +1,6 @@
 // In-place calls: joining a level, writing values and tangents, giving base and views a new history.
 #include <adjoint/core/inference.h>
+#include <adjoint/engine/dispatch.h>
 
 #include "record.h"
 
@@ -121,7 +122,7 @@ void write_dual(const Op& op, Tensors in, const Attrs& attrs, Slot* s) {
 }
 
 void write(const Op& op, Tensors in, const Attrs& attrs, Slot* s) {
-  if (!s) return run_inplace(op, in[0], in.subspan(1), attrs);
+  if (!s) return run_inplace_or_ask(op, in, attrs);
   if (s->kind == LevelKind::batch) return write_batch(op, in, attrs, s);
   if (s->kind == LevelKind::dual) return write_dual(op, in, attrs, s);
   std::vector<Tensor> x;
@@ -298,7 +299,7 @@ void record_write(const Op& op, const Tensor& self, const Operands& in, const At
 void apply_inplace_recorded(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs) {
   uint32_t keys = self->keys;
   for (const Tensor& t : others) keys |= t->keys;
-  if (!keys && !before_write && !is_inference(*self)) return run_inplace(op, self, others, attrs);
+  if (!keys && !before_write && !dispatch_modes && !is_inference(*self)) return run_inplace(op, self, others, attrs);
   if (Tensor f = fresh(self); !f.is(self)) adopt(*self, f);   // its level is dead: fall back to the primal, keep the identity
   std::vector<Tensor> given{self};
   given.insert(given.end(), others.begin(), others.end());

@@ -3,6 +3,7 @@
 #include <adjoint/core/observer.h>
 #include <adjoint/core/shared_memory.h>
 #include <adjoint/engine/autograd.h>
+#include <adjoint/engine/dispatch.h>
 
 #include <algorithm>
 
@@ -37,7 +38,9 @@ void set_requires_grad(const Tensor& t, bool value) {
 Tensor detach(const Tensor& t) {
   const Named named("detach", {&t, 1});
   Tensor f = fresh(t);
+  if (level(f) == 0 && is_asked({&f, 1})) return dispatcher->detached(f);
   if (!(f->keys & key_lifted)) return alias_of(f);
+  expect(!has_no_memory(f), "detach: a tensor of a class with __torch_dispatch__ has no values here: the class must answer the call");
   Face* c = face(f);
   Tensor v = detach(c->value);
   return c->slot->kind == LevelKind::dual ? v : lift(c->slot, v, {}, std::max(c->batch_dim, 0));

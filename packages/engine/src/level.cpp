@@ -1,6 +1,7 @@
 // The stack of levels and the faces that tensors show at them.
 #include <adjoint/core/inference.h>
 #include <adjoint/engine/autograd.h>
+#include <adjoint/engine/dispatch.h>
 
 #include <mutex>
 
@@ -134,7 +135,25 @@ Tensor lift(Slot* s, const Tensor& value, const Tensor& tangent, int batch_dim) 
   return r;
 }
 
+Tensor wrapper(const Dims& sizes, const Dims& strides, DType dtype, Device device) {
+  Tensor r(TensorImpl::make());
+  r->sizes = sizes;
+  r->strides = strides;
+  r->dtype = dtype;
+  r->device = device;
+  r->update_layout();
+  set_face(*r, &below_all, empty({0}, dtype), {}, -1);   // what counts its writes
+  r->keys |= key_dispatch;
+  return r;
+}
+
 Tensor face_copy(const Tensor& t) {
+  if (t->keys & key_dispatch && dispatcher) {
+    Tensor r = dispatcher->detached(t);
+    expect(!r.is(t), "detach: __torch_dispatch__ must give another tensor than its argument");
+    if (has_no_memory(r) && has_no_memory(t)) face(r)->value = face(t)->value;   // writes to one count for both
+    return r;
+  }
   if (!(t->keys & key_lifted)) return alias_of(t);
   Face* f = face(t);
   Tensor r = blank(t);

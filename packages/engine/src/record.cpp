@@ -2,6 +2,7 @@
 #include <adjoint/core/inference.h>
 #include <adjoint/core/layout.h>
 #include <adjoint/engine/autograd.h>
+#include <adjoint/engine/dispatch.h>
 
 #include "record.h"
 #include "streams.h"
@@ -32,6 +33,7 @@ Operands::Operands(Tensors given) : count_(given.size()) {
       }
     }
     taped |= (in[i]->keys & (key_tape | key_intermediate)) != 0;
+    dispatched |= (in[i]->keys & key_dispatch) != 0;
     if (!(in[i]->keys & key_lifted)) continue;
     const Face* f = static_cast<Face*>(in[i]->face.get());
     if (f->level > level) level = f->level, slot = f->slot;
@@ -127,24 +129,26 @@ void apply_recorded(const Op& op, Tensors given, const Attrs& attrs, Tensor* y) 
   const Operands in(given);
   const Tensors x = in;
   if (in.level) lower(op, x, attrs, in.slot, y);
+  else if (in.dispatched || dispatch_modes) [[unlikely]] run_or_ask(op, x, attrs, y);
   else run(op, x, attrs, y);
   bool here = false;
   for (int k = 0; k < op.outputs; k++) here = here || level(y[k]) == in.level;
   if (!here) return;
-  if (op.alias && level(y[0]) == in.level && !(y[0]->keys & key_sparse)) remember_view(op, x[0], attrs, y[0]);
+  if (op.alias && level(y[0]) == in.level && !(y[0]->keys & key_sparse) && y[0]->storage == x[0]->storage && !has_no_memory(y[0])) remember_view(op, x[0], attrs, y[0]);
   if (in.taped) record_call(op, in, x, attrs, {y, static_cast<size_t>(op.outputs)});
 }
 
 const TensorImpl* memory_below(const TensorImpl& t) {
   const TensorImpl* p = &t;
   for (; p->keys & key_lifted; p = static_cast<Face*>(p->face.get())->value.get())
-    if (static_cast<Face*>(p->face.get())->slot->kind == LevelKind::batch) return nullptr;
+    if (const Slot* s = static_cast<Face*>(p->face.get())->slot; s->kind == LevelKind::batch || s == &below_all) return nullptr;
   return p;
 }
 
 Layout layout_below(const TensorImpl& t) {
   if (!(t.keys & key_lifted)) return {t.strides, t.offset()};
   const Face& f = *static_cast<Face*>(t.face.get());
+  if (f.slot == &below_all) return {t.strides, 0};
   Layout l = layout_below(*f.value);
   if (f.batch_dim >= 0) l.strides.erase(f.batch_dim);
   return l;
@@ -161,6 +165,7 @@ void install() {
   engine_hooks.apply = apply_recorded;
   engine_hooks.apply_inplace = apply_inplace_recorded;
   engine_hooks.memory = memory_below;
+  make_wrapper = wrapper;
   lifted_layout = layout_below;
 }
 

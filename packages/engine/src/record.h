@@ -12,6 +12,7 @@ class Operands {
   operator Tensors() const { return {reinterpret_cast<const Tensor*>(heap_.empty() ? inline_ : heap_.data()), count_}; }
   uint32_t level = 0;      // the innermost among them
   Slot* slot = nullptr;
+  bool dispatched = false; // one of them is of a class that answers calls itself
   bool taped = false;      // one of them has history, or was computed from it without recording
 
  private:

@@ -29,7 +29,7 @@ _METHOD_OF = {
     "__ifloordiv__": "floor_divide_", "__ipow__": "pow_", "__imod__": "remainder_",
 }  # fmt: skip
 _SILENT = {
-    "__hash__", "__setattr__", "__delattr__", "__delitem__", "__dict__", "__new__", "__init_subclass__", "__torch_function__", "__class__",
+    "__hash__", "__setattr__", "__delattr__", "__delitem__", "__dict__", "__new__", "__init_subclass__", "__torch_function__", "__torch_dispatch__", "__class__",
     "__dir__", "__cuda_array_interface__", "_backward_hooks", "__doc__", "__module__", "__getattribute__", "as_subclass",
 }  # fmt: skip
 _armed = False
@@ -98,6 +98,8 @@ def _found(cls: type, name: str) -> Any:
 
 def prepare(cls: type[Tensor]) -> None:
     """Lets operations on instances of a new subclass ask it, unless it takes no part."""
+    if getattr(cls, "__torch_dispatch__", None) is not getattr(Tensor, "__torch_dispatch__", None):
+        _core._arm_dispatch()
     own = _found(cls, "__torch_function__")
     if getattr(cls.__torch_function__, "__func__", cls.__torch_function__) is _disabled_torch_function_impl or own is None:
         return

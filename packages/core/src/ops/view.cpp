@@ -62,7 +62,7 @@ const Op op_alias{.name = "alias", .kind = Kind::linear, .d = {rule([](V v) -> T
     .alias = [](const TensorImpl&, const Attrs&, TensorImpl&) {}, .doc = "A view of all of `x`."};
 Tensor alias(const Tensor& x) { return apply(op_alias, {x}); }
 
-const Op op_expand{.name = "expand", .kind = Kind::linear,
+const Op op_expand{.name = "expand", .fields = fields_of<Sizes>, .kind = Kind::linear,
     .d = {rule([](V v, XShape<0> x) { return unbroadcast(v, x.sizes); })},
     .batch = [](const BatchCall& c, Tensor* out) {
       Sizes a = c.attrs.as<Sizes>();
@@ -94,7 +94,7 @@ Tensor expand(const Tensor& x, const Dims& sizes) {
   return to == x.sizes() ? alias(x) : apply(op_expand, {x}, Sizes{to});
 }
 
-const Op op_view{.name = "view", .kind = Kind::linear,
+const Op op_view{.name = "view", .fields = fields_of<Sizes>, .kind = Kind::linear,
     .d = {rule([](V v, XShape<0> x) { return reshape(v, x.sizes); })},
     .batch = [](const BatchCall& c, Tensor* out) {
       Sizes a = c.attrs.as<Sizes>();

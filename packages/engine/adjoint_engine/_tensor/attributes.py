@@ -268,3 +268,31 @@ detach, detach_ = _detach, _detach_
 def is_inference(input: Tensor) -> bool:
     """Whether the tensor was made in inference mode."""
     return _engine.is_inference(input)
+
+
+# ---- __torch_dispatch__
+
+
+def _disabled_torch_dispatch_impl(func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+    """Runs ``func`` where no class is asked: what a class gets from ``super().__torch_dispatch__``."""
+    before = _engine.set_dispatch_off(True)
+    try:
+        return func(*args, **(kwargs or {}))
+    finally:
+        _engine.set_dispatch_off(before)
+
+
+def _answer(call: Any, operands: list[Any]) -> Any:
+    from .._dispatch.asking import answer  # imported when a class or a mode comes
+
+    return answer(call, operands)
+
+
+def _answer_detach(t: Tensor) -> Tensor:
+    from .._dispatch.asking import answer_detach
+
+    return answer_detach(t)
+
+
+Tensor.__torch_dispatch__ = staticmethod(_disabled_torch_dispatch_impl)  # type: ignore[attr-defined]
+_engine.set_dispatcher(_answer, _answer_detach)

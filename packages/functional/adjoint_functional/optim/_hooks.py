@@ -59,7 +59,7 @@ class Hooks:
     """What an optimizer needs to have hooks; subclasses may define ``step`` as they like."""
 
     _in_step = False
-    _hooks: defaultdict[str, OrderedDict[int, Any]]
+    _hooks = functools.cached_property(lambda self: defaultdict(OrderedDict))  # also where a subclass skips ``super().__init__()``
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -118,3 +118,18 @@ class Hooks:
             changed = hook(self, state)
             state = state if changed is None else changed
         return state
+
+
+def _table(kind: str) -> property:
+    def write(self: Hooks, hooks: OrderedDict[int, Any]) -> None:
+        self._hooks[kind] = hooks
+
+    return property(lambda self: self._hooks[kind], write)
+
+
+_TABLES = {  # PyTorch's names for them
+    "step_pre": "step_pre", "step_post": "step_post", "state_dict_pre": "state_dict_pre", "state_dict_post": "state_dict_post",
+    "load_pre": "load_state_dict_pre", "load_post": "load_state_dict_post",
+}  # fmt: skip
+for _kind, _name in _TABLES.items():
+    setattr(Hooks, f"_optimizer_{_name}_hooks", _table(_kind))

@@ -30,12 +30,11 @@ class Optimizer(Hooks):
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
             raise TypeError(
-                f"params argument given to the optimizer should be an iterable of Tensors or dicts, but got {type(params)}"
+                f"params argument given to the optimizer should be an iterable of Tensors or dicts, but got {params.type()}"
             )
         if defaults.get("foreach") and defaults.get("fused"):
             raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
         self.defaults = defaults
-        self._hooks = defaultdict(OrderedDict)
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         groups = list(params)

@@ -1,0 +1,8 @@
+"""Modes and classes that answer calls below derivatives."""
+
+from adjoint_engine.dispatch import TorchDispatchMode as TorchDispatchMode
+from adjoint_engine.dispatch import _disable_current_modes as _disable_current_modes
+from adjoint_engine.dispatch import _get_current_dispatch_mode as _get_current_dispatch_mode
+from adjoint_engine.dispatch import _get_current_dispatch_mode_stack as _get_current_dispatch_mode_stack
+from adjoint_engine.dispatch import is_traceable_wrapper_subclass as is_traceable_wrapper_subclass
+from adjoint_engine.dispatch import return_and_correct_aliasing as return_and_correct_aliasing
