@@ -97,10 +97,10 @@ FORMULAS = [
 
 def structured(
     arguments=((0, 0, []), (0, -1, [])), constants=(), grid=(ONE, ONE, ONE), along="dim", options=(), image=IMAGE, when=(),
-    workspaces=(), rounds=(), steps=1, longest=2**40,
+    workspaces=(), rounds=(), info=(), steps=1, longest=2**40,
 ):  # fmt: skip
     step = ("", list(arguments), list(constants), list(grid), list(when))
-    how = ([step] * steps, list(workspaces), list(rounds), along, list(options), 64, longest)
+    how = ([step] * steps, list(workspaces), list(rounds), list(info), along, list(options), 64, longest)
     registry.register_structured("softmax", *how, lambda *asked: image)
 
 
@@ -161,7 +161,11 @@ def test_kernels():
     wrong(lambda: registry.register_elementwise("sin", [], 0, lambda *asked: IMAGE), ValueError, "block must be positive")
     wrong(lambda: registry.register_elementwise("sin", [], 1024, None), TypeError)
     for name in ("sinn", "to_dense"):
-        wrong(lambda name=name: registry.register_on_host(name, "why"), ValueError, f"no record with a kernel for the CPU is named '{name}'")
+        wrong(
+            lambda name=name: registry.register_on_host(name, "why"),
+            ValueError,
+            f"no record with a kernel for the CPU is named '{name}'",
+        )
 
 
 def test_a_forked_child_cannot_use_the_gpu():

@@ -88,6 +88,7 @@ def register_structured(
     steps: Sequence[tuple[str, list[Any], list[list[int]], list[list[int]], list[int]]],
     workspaces: Sequence[tuple[int, int, list[int]]],
     rounds: list[int],
+    info: Sequence[tuple[int, int, list[int]]],
     along: str,
     options: Sequence[str],
     dims: int,
@@ -105,6 +106,8 @@ def register_structured(
         workspaces: memory for the time of the call: how its element type is given (0: itself, 1: an operand's, 2: the same, float32 for half types), the
             type or operand, and the formula of the number of elements.
         rounds: a formula for how often all steps are run, or none.
+        info: at most one argument, a result or workspace of int32, which the host reads where the attribute `check` is set: it raises where
+            one is not 0, as for LAPACK's.
         along: the attribute that names dimensions of operand 0, or "".
         options: any of "strided" (operands come as they are; else they are made contiguous), "split" (a reduction that may
             go in two passes, the first one over chunks), "copied" (result 0 starts as operand 0), "matching" (operands get
@@ -119,7 +122,7 @@ def register_structured(
         ValueError: no operation has this name, it has no such attribute, or a formula cannot be evaluated.
     """
     made = [(*rest, partial(compile, step=name) if name else compile) for name, *rest in steps]
-    _core._cuda.register_structured(op, made, list(workspaces), list(rounds), along, list(options), dims, longest)
+    _core._cuda.register_structured(op, made, list(workspaces), list(rounds), list(info), along, list(options), dims, longest)
 
 
 def register_on_host(op: str, why: str) -> None:

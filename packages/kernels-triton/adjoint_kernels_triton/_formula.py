@@ -9,7 +9,7 @@ _NAMES = (
     "number", "field", "constant", "size", "stride", "numel", "dims", "itemsize", "parts", "element", "outer", "n", "inner", "inputs",
     "chunk", "last", "total", "kept", "behind", "tf32", "round", "rounds",
     "add", "subtract", "multiply", "divide", "modulo", "cdiv", "min", "max", "shift_left", "shift_right", "less", "equal",
-    "next_pow2", "log2", "choose",
+    "factor", "span", "next_pow2", "log2", "factors", "choose",
 )  # fmt: skip
 CODE = {name: i for i, name in enumerate(_NAMES)}
 _FACTS = _NAMES[_NAMES.index("outer") : _NAMES.index("add")]
@@ -33,17 +33,22 @@ class Formulas:
         operands: positions of the names that stand for operands.
         fields: positions of attributes.
         constants: positions of the kernel's constants.
+        names: further names of operands and formulas.
     """
 
-    def __init__(self, operands: Mapping[str, int], fields: Sequence[str], constants: Sequence[str]) -> None:
-        self.operands, self.fields, self.constants = operands, list(fields), list(constants)
+    def __init__(
+        self, operands: Mapping[str, int], fields: Sequence[str], constants: Sequence[str], names: Mapping[str, str]
+    ) -> None:
+        self.operands = {**operands, **{name: operands[text] for name, text in names.items() if text in operands}}
+        self.fields, self.constants, self.names = list(fields), list(constants), names
 
     def translate(self, text: str | int) -> list[int]:
         """The code of a formula.
 
         Raises:
             ValueError: something else than numbers, known names, `+ - * // % << >>`, `<`, `==`, `a if c else b`,
-                `attribute[0]` and the functions size, stride, numel, dims, itemsize, parts, cdiv, min, max, next_pow2 and log2.
+                `attribute[0]` and the functions size, stride, numel, dims, itemsize, parts, cdiv, min, max, next_pow2, log2, factors, factor
+                and span.
         """
         try:
             return self._code(ast.parse(str(text), mode="eval").body)
@@ -79,6 +84,8 @@ class Formulas:
             return [CODE["field"], self.fields.index(name)]
         if name in self.constants:
             return [CODE["constant"], self.constants.index(name)]
+        if name in self.names:
+            return self._code(ast.parse(self.names[name], mode="eval").body)
         if name not in _FACTS:
             raise KeyError(name)
         return [CODE[name]]

@@ -41,6 +41,8 @@ class Layout(TypedDict, total=False):
     wide: `y0` is float32 where it would be a half type, and is rounded at the end.
     dims: how many dimensions operands may have.
     longest: how many elements there may be along the dimensions to work along.
+    info: an operand or a workspace of int32, of factorisations: which matrices could not be factored, and where, as LAPACK counts. The
+        host reads it and raises where the attribute `check` is set.
     """
 
     along: str
@@ -54,6 +56,7 @@ class Layout(TypedDict, total=False):
     wide: bool
     dims: int
     longest: int
+    info: str
 
 
 FLAGS = ("strided", "split", "copied", "matching", "apart", "linear", "wide")
@@ -117,7 +120,8 @@ def kernel(
 
     Formulas may use numbers, attributes (`padding[1]` of those with several values), constants, `n`, `outer`, `inner`, `inputs` (how many
     operands there are), `tf32` (whether products may round float32 so), `size(x0, -1)`, `stride(x0, 0)`, `numel(y0)`, `dims(x0)`,
-    `itemsize(x0)`, `parts(x0)` (2 for complex numbers), `cdiv`, `min`, `max`, `next_pow2`, `log2`, `+ - * // % << >>`, `<`, `==` and
+    `itemsize(x0)`, `parts(x0)` (2 for complex numbers), `cdiv`, `min`, `max`, `next_pow2`, `log2`, `factors(n)` (of the length of a
+    Fourier transform, how many; 0 where a prime factor is too large), `factor(n, i)`, `span(n, i)` (those before it), `+ - * // % << >>`, `<`, `==` and
     `a if c else b`. They are translated once: no launch enters Python.
 
     Arguments:
@@ -138,7 +142,7 @@ def kernel(
     def declare(function: Callable[..., Any]) -> Any:
         only = step(grid=grid, values=values, constants=constants, dtypes=dtypes, warps=warps)(function)
         for name in names or (function.__name__,):
-            _declare(name, {name: only}, {}, "", layout)
+            _declare(name, {name: only}, {}, "", layout, [], {})
             keep_sample(name, sample)
         return only.jit
 
@@ -150,6 +154,7 @@ def sequence(
     steps: Sequence[Step],
     workspace: Mapping[str, tuple[str, str | int]] | None = None,
     rounds: str = "",
+    where: Mapping[str, str] | None = None,
     sample: Callable[..., Any] | None = None,
     **layout: Unpack[Layout],
 ) -> None:
@@ -163,6 +168,7 @@ def sequence(
         workspace: memory for the time of the call, as parameters of the steps: to an element type ("int32", an operand's as "x0", or
             "widened(x0)", float32 for half types) and a formula for the number of elements. Nothing is in it at first.
         rounds: a formula for how often all steps are run; once if empty.
+        where: what names in the steps, of parameters or in formulas, stand for here: an operand or a formula.
         sample: as for `kernel`.
         layout: see `Layout`.
 
@@ -177,7 +183,15 @@ def sequence(
     if len(by_name) < len({id(one) for one in steps}):
         raise ValueError(f"sequence: {', '.join(names)}: steps must have different names, got {', '.join(by_name)}")
     for name in names:
-        _declare(name, {f"{name}.{own}": one for own, one in by_name.items()}, dict(workspace or {}), rounds, layout, steps)
+        _declare(
+            name,
+            {f"{name}.{own}": one for own, one in by_name.items()},
+            dict(workspace or {}),
+            rounds,
+            layout,
+            steps,
+            dict(where or {}),
+        )
         keep_sample(name, sample)
 
 
@@ -187,7 +201,8 @@ def _declare(
     workspace: Mapping[str, tuple[str, str | int]],
     rounds: str,
     layout: Layout,
-    order: Sequence[Step] = (),
+    order: Sequence[Step],
+    where: Mapping[str, str],
 ) -> None:
     """`order`: of launches, where it is not just that of the kernels."""
     if extra := set(layout) - set(Layout.__annotations__):
@@ -199,12 +214,13 @@ def _declare(
         for name, one in kernels.items()
     ]
     names = {id(one): name.partition(".")[2] for name, one in kernels.items()}
-    formulas = Formulas(OPERANDS, fields, ())
+    formulas = Formulas(OPERANDS, fields, (), where)
     how = [
         "structured",
-        [[names[id(one)], *_step(op, one, fields, rooms)] for one in order or kernels.values()],
+        [[names[id(one)], *_step(op, one, fields, rooms, where)] for one in order or kernels.values()],
         [[*_element_type(op, type), formulas.translate(count)] for type, count in workspace.values()],
         formulas.translate(rounds) if rounds else [],
+        [_argument(layout["info"], {}, fields, rooms, formulas)] if "info" in layout else [],
         layout.get("along", ""),
         [flag for flag in FLAGS if layout.get(flag)],
         layout.get("dims", 64),
@@ -213,12 +229,12 @@ def _declare(
     put(op, declared, all(is_own(one.function) for one in kernels.values()), how)
 
 
-def _step(op: str, one: Step, fields: Sequence[str], workspace: Sequence[str]) -> list[Any]:
+def _step(op: str, one: Step, fields: Sequence[str], workspace: Sequence[str], where: Mapping[str, str]) -> list[Any]:
     parameters = parameters_of(one.function)
     for kind, given in (("constants", one.constants), ("values", one.values)):
         if extra := set(given) - set(parameters):
             raise ValueError(f"kernel: {op} has {kind} that are no parameters: {', '.join(sorted(extra))}")
-    formulas = Formulas(OPERANDS, fields, tuple(one.constants))
+    formulas = Formulas(OPERANDS, fields, tuple(one.constants), where)
     return [
         [_argument(p, one.values, fields, workspace, formulas) for p in parameters if p not in one.constants],
         [formulas.translate(formula) for formula in one.constants.values()],
@@ -232,8 +248,8 @@ def _argument(
 ) -> tuple[int, int, list[int]]:
     if parameter in values:
         return 1, 0, formulas.translate(values[parameter])
-    if parameter in OPERANDS:
-        return 0, OPERANDS[parameter], []
+    if parameter in formulas.operands:
+        return 0, formulas.operands[parameter], []
     if parameter in workspace:
         return 3, workspace.index(parameter), []
     if parameter in fields:

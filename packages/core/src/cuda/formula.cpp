@@ -35,7 +35,7 @@ class Check {
       } else if (code <= Formula::rounds) {
         depth++;
       } else {
-        depth += code == Formula::next_power || code == Formula::log2 ? need(depth, 1) : code == Formula::choose ? need(depth, 3) : need(depth, 2);
+        depth += code == Formula::next_power || code == Formula::log2 || code == Formula::factors ? need(depth, 1) : code == Formula::choose ? need(depth, 3) : need(depth, 2);
       }
       require(depth <= deepest, "a formula keeps too many values at once", depth);
     }
@@ -58,17 +58,18 @@ class Check {
   FieldList fields_;
 };
 
+void check_argument(const Check& check, const StructuredKernel::Argument& a, size_t constants, int64_t workspaces) {
+  check.require(a.kind <= StructuredKernel::workspace, "arguments are of kind 0 to 3", a.kind);
+  if (a.kind == StructuredKernel::operand) check.operand(a.index);
+  else if (a.kind == StructuredKernel::number) check.field(a.index);
+  else if (a.kind == StructuredKernel::workspace) check.require(a.index >= 0 && a.index < workspaces, "there is no such workspace", a.index);
+  else check.formula(a.formula, constants);
+}
 void check_step(const Check& check, const StructuredKernel::Step& step, int64_t workspaces) {
   for (size_t i = 0; i < step.constants.size(); i++) check.formula(step.constants[i], i);
   for (const Formula& side : step.grid) check.formula(side, step.constants.size());
   if (!step.when.code.empty()) check.formula(step.when, 0);
-  for (const StructuredKernel::Argument& a : step.arguments) {
-    check.require(a.kind <= StructuredKernel::workspace, "arguments are of kind 0 to 3", a.kind);
-    if (a.kind == StructuredKernel::operand) check.operand(a.index);
-    else if (a.kind == StructuredKernel::number) check.field(a.index);
-    else if (a.kind == StructuredKernel::workspace) check.require(a.index >= 0 && a.index < workspaces, "there is no such workspace", a.index);
-    else check.formula(a.formula, step.constants.size());
-  }
+  for (const StructuredKernel::Argument& a : step.arguments) check_argument(check, a, step.constants.size(), workspaces);
 }
 
 }  // namespace
@@ -85,7 +86,12 @@ void check_formulas(const Op& op, const StructuredKernel& k) {
     else check.operand(r.index);
     check.formula(r.count, 0);
   }
-  for (const auto& step : k.steps) check_step(check, *step, static_cast<int64_t>(k.workspaces.size()));
+  const auto workspaces = static_cast<int64_t>(k.workspaces.size());
+  for (const StructuredKernel::Argument& a : k.info) {
+    check.require(a.kind == StructuredKernel::operand || a.kind == StructuredKernel::workspace, "info is an operand or a workspace", a.kind);
+    check_argument(check, a, 0, workspaces);
+  }
+  for (const auto& step : k.steps) check_step(check, *step, workspaces);
 }
 
 }  // namespace adjoint::cuda

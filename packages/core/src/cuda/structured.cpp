@@ -3,6 +3,7 @@
 #include <adjoint/core/cuda/kernel.h>
 #include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/error.h>
+#include <adjoint/core/linalg.h>
 #include <adjoint/core/op_fields.h>
 #include <adjoint/core/tensor.h>
 
@@ -12,6 +13,7 @@
 #include <deque>
 
 #include "cuda/by_op.h"
+#include "cuda/factors.h"
 #include "cuda/formula.h"
 
 namespace adjoint::cuda {
@@ -245,6 +247,10 @@ class Operands {
       stack[top] = op == Formula::log2 ? std::bit_width(v) - 1 : static_cast<int64_t>(std::bit_ceil(v));
       return top;
     }
+    if (op == Formula::factors) {
+      stack[top] = factor_of(stack[top], 0).count;
+      return top;
+    }
     if (op == Formula::choose) {   // condition, then, else
       stack[top - 2] = stack[top - 2] ? stack[top - 1] : stack[top];
       return top - 2;
@@ -261,6 +267,8 @@ class Operands {
       case Formula::maximum: a = std::max(a, b); break;
       case Formula::shift_left: a = b >= 0 && b < 63 ? static_cast<int64_t>(static_cast<uint64_t>(a) << b) : 0; break;
       case Formula::shift_right: a = a >> std::clamp<int64_t>(b, 0, 63); break;
+      case Formula::factor: a = factor_of(a, b).at; break;
+      case Formula::span: a = factor_of(a, b).before; break;
       case Formula::less: a = a < b; break;
       default: a = a == b;
     }
@@ -306,6 +314,18 @@ void launch_step(StructuredKernel::Step& k, const Launch& l, Operands& operands)
   k.kernel.launch(a, grid[0], grid[1], grid[2], l.device.index);
 }
 
+// An error where a matrix of the batch could not be factored, if the caller wants to know.
+void check_factors(const StructuredKernel& k, const Launch& l, const Operands& operands) {
+  const FieldList& fields = operands.fields();
+  const Field* check = std::find_if(fields.field, fields.field + fields.count, [](const Field& f) { return std::string_view(f.name) == "check"; });
+  if (check == fields.field + fields.count || !check->whole) return;
+  const StructuredKernel::Argument& at = k.info[0];
+  const View info = at.kind == StructuredKernel::workspace ? view_of(operands.workspace(at.index)) : operands[at.index];
+  std::vector<int32_t> found(static_cast<size_t>(info.numel));
+  read(found.data(), info.data, found.size() * sizeof(int32_t), l.device.index);
+  check_info(l.op, found, l.x[0].ndim > 2);
+}
+
 void launch_passes(const Entry& e, const Launch& l) {
   Operands operands(e, l);
   if (e.kernel->copied) copy_kernel({l.x.first(1), l.y.first(1), l.attrs, l.op, false, l.device});
@@ -320,6 +340,7 @@ void launch_passes(const Entry& e, const Launch& l) {
   for (operands.round = 0; operands.round < operands.rounds; operands.round++)
     for (const auto& step : e.kernel->steps)
       if (step->when.code.empty() || operands.evaluate(step->when)) launch_step(*step, l, operands);
+  if (!e.kernel->info.empty()) check_factors(*e.kernel, l, operands);
 }
 
 // With output 0 in float32, rounded at the end.

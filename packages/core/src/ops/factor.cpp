@@ -67,7 +67,7 @@ Tensor lower_half(const Tensor& x) { return tril(x) - diag_embed(diagonals(x)) *
 
 }  // namespace
 
-const Op op_cholesky{.name = "cholesky", .torch = "LinalgCholeskyEx|self|L info", .kind = Kind::custom, .outputs = 2, .types = with_info, .shape = with_info_shape,
+const Op op_cholesky{.name = "cholesky", .torch = "LinalgCholeskyEx|self|L info", .fields = fields_of<Checked>, .kind = Kind::custom, .outputs = 2, .types = with_info, .shape = with_info_shape,
     .d = {rule([](V v, Y<> l) {
       const Tensor left = solve_triangular(mH(l), hermitian(lower_half(matmul(mH(l), v))), true);
       return solve_triangular(l, left, false, false);
@@ -168,7 +168,7 @@ Tensor lu_vjp(const Tensor& v, const Tensor& lu, const Tensor& pivots) {
 
 }  // namespace
 
-const Op op_lu_factor{.name = "lu_factor", .torch = "LinalgLuFactorEx|A|LU pivots info", .kind = Kind::custom, .outputs = 3, .types = lu_types, .shape = lu_shape,
+const Op op_lu_factor{.name = "lu_factor", .torch = "LinalgLuFactorEx|A|LU pivots info", .fields = fields_of<Checked>, .kind = Kind::custom, .outputs = 3, .types = lu_types, .shape = lu_shape,
     .d = {rule([](V v, Y<0> lu, Y<1> pivots) { return lu_vjp(v, lu, pivots); })},
     .t = {rule([](V v, Y<0> lu, Y<1> pivots) { return lu_jvp(v, lu, pivots); })},
     .batch = batch::leading, .doc = "x = P L U: L below the diagonal and U on and above it, the rows exchanged (from 1), and which pivot is zero (0: none).", .reference = lu_kernel};
@@ -179,7 +179,7 @@ LU lu_factor(const Tensor& x, bool check) {
   return {y[0], y[1], y[2]};
 }
 
-const Op op_lu_permutation{.name = "lu_permutation", .indices = 1, .types = types::positions,
+const Op op_lu_permutation{.name = "lu_permutation", .fields = fields_of<Order>, .indices = 1, .types = types::positions,
     .shape = [](Tensors x, const Attrs& a, Dims* out) { out[0] = batch_and(x[0].sizes(), 1, {a.as<Order>().n}); },
     .batch = batch::leading, .doc = "The rows of x in the order in which L U has them, from the exchanges of `lu_factor`.", .reference = permutation_kernel};
 Tensor lu_permutation(const Tensor& pivots, int64_t rows) { return apply(op_lu_permutation, {pivots}, Order{rows}); }
@@ -213,7 +213,7 @@ void expect_tall(const Tensor& q, const Tensor& r) {
 
 }  // namespace
 
-const Op op_qr{.name = "qr", .torch = "LinalgQr|A|Q R", .kind = Kind::custom, .outputs = 2, .types = types::first, .shape = qr_shape,
+const Op op_qr{.name = "qr", .torch = "LinalgQr|A|Q R", .fields = fields_of<Orthogonal>, .kind = Kind::custom, .outputs = 2, .types = types::first, .shape = qr_shape,
     .d = {rule([](Cotangents c, Y<0> q, Y<1> r) {
       expect_tall(q, r);
       Tensor g, x = c.v[0];

@@ -2,9 +2,19 @@
 #pragma once
 #include <adjoint/core/batch.h>
 #include <adjoint/core/linalg.h>
+#include <adjoint/core/op_fields.h>
 #include <adjoint/core/types.h>
 
 #include "dense/matrix.h"
+
+namespace adjoint {
+
+inline void describe(const Checked& a, FieldList& f) { f.add("check", a.check); }
+inline void describe(const Triangular& a, FieldList& f) { f.add("upper", a.upper); f.add("unit", a.unit); }
+inline void describe(const Solving& a, FieldList& f) { f.add("adjoint", a.adjoint); }
+inline void describe(const Orthogonal& a, FieldList& f) { f.add("complete", a.complete); }
+
+}  // namespace adjoint
 
 namespace adjoint::matrices {
 

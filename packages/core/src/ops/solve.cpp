@@ -23,7 +23,7 @@ Tensor triangle_of(const Tensor& x, const Triangular& t) { return t.upper ? triu
 
 }  // namespace
 
-const Op op_solve_triangular{.name = "solve_triangular", .torch = "LinalgSolveTriangular|self B", .kind = Kind::custom, .types = types::first,
+const Op op_solve_triangular{.name = "solve_triangular", .torch = "LinalgSolveTriangular|self B", .fields = fields_of<Triangular>, .kind = Kind::custom, .types = types::first,
     .shape = [](Tensors x, const Attrs&, Dims* out) { out[0] = x[1].sizes(); },
     .d = {rule([](V v, X<0> a, Y<> x, const Triangular& t) { return triangle_of(-matmul(solve_triangle(mH(a), v, {!t.upper, t.unit}), mH(x)), t); }),
           rule([](V v, X<0> a, const Triangular& t) { return solve_triangle(mH(a), v, {!t.upper, t.unit}); })},
@@ -93,7 +93,7 @@ Tensor solve_again(const Tensor& a, const Tensor& factors, const Tensor& pivots,
 
 }  // namespace
 
-const Op op_solve_factored{.name = "solve_factored", .kind = Kind::custom, .indices = 4, .types = types::first,
+const Op op_solve_factored{.name = "solve_factored", .fields = fields_of<Solving>, .kind = Kind::custom, .indices = 4, .types = types::first,
     .shape = [](Tensors x, const Attrs&, Dims* out) { out[0] = x[3].sizes(); },
     .d = {rule([](V v, X<0> a, X<1> f, X<2> p, Y<> x, const Solving& s) {
             const Tensor b = solve_again(a, f, p, v, !s.adjoint);
@@ -104,7 +104,7 @@ const Op op_solve_factored{.name = "solve_factored", .kind = Kind::custom, .indi
           rule([](V v, X<0> a, X<1> f, X<2> p, const Solving& s) { return solve_again(a, f, p, v, s.adjoint); })},
     .batch = batch::leading, .doc = "The solution of a x = b, or of a^H x = b, with the factors that `solve` found of a.", .reference = solve_factored_kernel};
 
-const Op op_solve{.name = "solve", .torch = "LinalgSolveEx|A B|result LU pivots", .kind = Kind::custom, .outputs = 3,
+const Op op_solve{.name = "solve", .torch = "LinalgSolveEx|A B|result LU pivots", .fields = fields_of<Checked>, .kind = Kind::custom, .outputs = 3,
     .types = [](Tensors x, const Attrs&) { return Types{x[0].dtype(), {x[0].dtype(), x[0].dtype(), DType::int32}}; },
     .shape = [](Tensors x, const Attrs&, Dims* out) {
       out[0] = x[1].sizes();
@@ -150,7 +150,7 @@ void inv_kernel(const Launch& l) {
 
 }  // namespace
 
-const Op op_inv{.name = "inv", .kind = Kind::custom, .outputs = 2, .types = [](Tensors x, const Attrs&) { return Types{x[0].dtype(), {x[0].dtype(), DType::int32}}; },
+const Op op_inv{.name = "inv", .fields = fields_of<Checked>, .kind = Kind::custom, .outputs = 2, .types = [](Tensors x, const Attrs&) { return Types{x[0].dtype(), {x[0].dtype(), DType::int32}}; },
     .shape = [](Tensors x, const Attrs&, Dims* out) {
       out[0] = x[0].sizes();
       out[1] = batch_and(x[0].sizes(), 2, {});

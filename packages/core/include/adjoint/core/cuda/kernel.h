@@ -108,7 +108,8 @@ struct Formula {
     tf32,                                 // whether products of float32 may be of 10-bit mantissas: `allow_tf32`
     round, rounds,                        // of a sequence of launches: which one this is, and how many there are
     add, subtract, multiply, divide, modulo, divide_up, minimum, maximum, shift_left, shift_right, less, equal,
-    next_power, log2, choose,             // the least power of two that is not less; the exponent of the greatest that is not more
+    factor, span,                         // of a length, the factor that a position names and the product of those before it: see cuda/factors.h
+    next_power, log2, factors, choose,    // the least power of two that is not less; the exponent of the greatest that is not more; how many factors
   };
   std::vector<int64_t> code;
 };
@@ -134,6 +135,7 @@ struct StructuredKernel {
   std::vector<std::unique_ptr<Step>> steps;
   std::vector<Workspace> workspaces;
   Formula rounds;          // without code: one
+  std::vector<Argument> info;   // at most one: LAPACK's numbers of failures, which the host reads and raises where the attribute `check` is set
   int along = -1;          // the attribute that names the dimensions of input 0 it works along: they are made neighbours
   bool strided = false;    // operands come as they are
   bool split = false;      // a reduction that may go in two passes, the first one over chunks
