@@ -21,6 +21,8 @@ A kernel cannot raise, so values that are errors on the CPU, or undefined, are s
   write. Of several positions, as in `x[i, j]`, one outside of its own dimension may name another element. Positions given to `x[...]` as
   lists or CPU tensors are checked. `index_select`, `index_add`, `index_copy`, `gather` and `scatter` count negative positions from the
   end (CPU: IndexError).
+- Factorisations with `check`, which is the default of all but the `_ex` functions, raise what they raise on the CPU; for that the host
+  waits for the GPU, and a capture refuses them. Without `check`, what follows the first minor that is not positive is NaN in `cholesky`.
 - Integers: `x // 0` and `x % 0` are some number, on an H100 -1 and x (CPU: an error).
 - What NaN, infinities and numbers beyond the type become as integers is not determined; GPU and CPU differ.
 - Complex functions at NaN and infinities, and signs of zero in their results, may differ from the CPU's.""".splitlines()

@@ -124,6 +124,7 @@ LIBDEVICE: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in ("tanh", "sinh", "cosh", "tan", "sin", "cos", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p",
                                             "sqrt", "floor", "ceil", "trunc", "rint", "fmod", "hypot", "copysign", "fmax", "fmin", "cbrt")},
     **{name: getattr(np, "arc" + name[1:]) for name in ("asin", "acos", "atan", "asinh", "acosh", "atanh", "atan2")},
+    "cospi": lambda x: np.cos(np.pi * x), "sinpi": lambda x: np.sin(np.pi * x),
     "sqrt_rn": np.sqrt, "fsqrt_rn": np.sqrt, "dsqrt_rn": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "pow": np.power, "fabs": np.abs,
     "erf": _each(math.erf), "erfc": _each(math.erfc), "erfinv": _each(_inverse_erf), "lgamma": _each(_log_gamma),
     "tgamma": _each(_gamma, otypes=[float]), "erfcx": _each(_scaled_erfc), "jn": _of_order("jn"), "yn": _of_order("yn"),
