@@ -16,7 +16,7 @@ import adjoint as ad
 
 F = ad.nn.functional
 ad.manual_seed(0)
-HERE = Path(__file__).resolve().parent if "__file__" in globals() else Path.cwd()
+HERE = Path(__file__).resolve().parent
 
 # %%
 # The data: 1797 images (UCI), in [0, 1].

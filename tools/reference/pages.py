@@ -16,6 +16,7 @@ import subjects
 from names import Name
 
 import adjoint
+from adjoint_core._documentation import told
 
 MODULE_TITLE = "`{}`"
 
@@ -24,7 +25,8 @@ def overloads(name: Name) -> list[tuple[str, str]]:
     """Signature and documentation of each form; the signature is "" for what is not called."""
     value = name.value
     if bound := getattr(value, "__nb_signature__", None):
-        return [(nanobind(text, defaults), doc or "") for text, doc, defaults in bound]
+        own = next((doc for _, doc, _ in bound if doc), "")
+        return [(nanobind(text, defaults), told(name.name, own)) for text, _, defaults in bound]
     if not callable(value) or isinstance(value, property):
         return [("", inspect.getdoc(value) or "")]
     try:
@@ -69,8 +71,6 @@ def described(name: Name, doc: str) -> str:
     )
     has_record = of_tensor and plain in rules.sources()
     words = docstrings.markdown(doc) if doc.strip() else ""
-    if not words and has_record:
-        words = docstrings.plain(rules.registry.record(plain).doc)
     if plain != name.name and (callable(getattr(adjoint.Tensor, plain, None))):
         return "\n\n".join(filter(None, [words, f"The same as {method_link(plain)}, written into the tensor."]))
     if name.module == "adjoint.Tensor" and callable(getattr(adjoint, name.name, None)):
@@ -128,14 +128,17 @@ def member(owner: Name, attribute: Name) -> str:
     return directive(kind, named.path, forms[0][0].replace("(self, ", "(").replace("(self)", "()"), body + also, colons=4)
 
 
+def documented(name: Name) -> bool:
+    """Whether the documentation of the value is that of the name: a constant has its type's."""
+    return callable(name.value) or hasattr(name.value, "__set__") or hasattr(name.value, "__get__")
+
+
 def table(listed: list[Name]) -> str:
     """Name and first sentence of each."""
     rows = []
     for name in listed:
         doc = next((doc for _, doc in overloads(name) if doc.strip()), "")
-        if not doc and base_of(name.name) in rules.sources():
-            doc = rules.registry.record(base_of(name.name)).doc
-        rows.append(f"| {{py:obj}}`{name.name} <{name.path}>` | {docstrings.summary(doc) if callable(name.value) else ''} |\n")
+        rows.append(f"| {{py:obj}}`{name.name} <{name.path}>` | {docstrings.summary(doc) if documented(name) else ''} |\n")
     return "| name | |\n|---|---|\n" + "".join(rows).replace("|  |", "| |")
 
 

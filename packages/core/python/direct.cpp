@@ -100,10 +100,20 @@ PyObject* bind(PyObject* self, PyObject* instance, PyObject*) {
   return PyObject_CallFunctionObjArgs(bound_type, self, instance, nullptr);
 }
 
+// What nanobind says of a function, with the sentence and the example that stand in documentation.txt.
+PyObject* documentation(PyObject* general) {
+  return guarded([=]() -> PyObject* {
+    nb::object doc = nb::handle(general).attr("__doc__");
+    if (!nb::hasattr(nb::handle(general), "__nb_signature__")) return doc.release().ptr();
+    return nb::module_::import_("adjoint_core._documentation").attr("documentation")(nb::handle(general).attr("__name__"), doc).release().ptr();
+  });
+}
+
 // All attributes are those of nanobind's function, which is `__wrapped__`.
 PyObject* attribute(PyObject* self, PyObject* name) {
   for (const char* own : {"__class__", "__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__"})
     if (PyUnicode_CompareWithASCIIString(name, own) == 0) return PyObject_GenericGetAttr(self, name);
+  if (PyUnicode_CompareWithASCIIString(name, "__doc__") == 0) return documentation(cast(self)->general);
   if (PyUnicode_CompareWithASCIIString(name, "__wrapped__") == 0) return Py_NewRef(cast(self)->general);
   return PyObject_GetAttr(cast(self)->general, name);
 }

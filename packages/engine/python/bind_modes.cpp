@@ -72,7 +72,7 @@ void swap_locals(void* there) noexcept {
 void bind_modes(nb::module_& m) {
   carry({dictionary_of_thread, swap_locals});
   m.def("locals_of_thread", locals_of_thread);
-  m.def("grad_enabled", grad_enabled);
+  m.def("grad_enabled", grad_enabled, "Whether operations of this thread are recorded.");
   m.def("set_grad_enabled", set_grad_enabled);
   m.def("set_override_stale_capture_stream", [](bool enabled) { override_stale_capture_stream = enabled; });
   // Whether it recorded, and the window before.
