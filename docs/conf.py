@@ -1,4 +1,8 @@
-"""The site: `./run site` builds it, every warning an error. The reference is written by tools/reference from the installed library."""
+"""The site: `./run site` builds it, every warning an error. The reference is written by tools/reference from the installed library.
+
+Sphinx, not MkDocs with mkdocstrings: names of adjoint are made at import, by records, rooms and bindings, which a reader of sources
+does not see; Sphinx has an index of names that other projects can link to, executes notebooks and galleries, and is maintained.
+"""
 
 from __future__ import annotations
 
