@@ -203,7 +203,7 @@ def emulators(session: nox.Session) -> dict[str, list[str]]:
 @nox.session(requires=["wheels"])
 def peer(session: nox.Session) -> None:
     """Compare with PyTorch, operation by operation."""
-    install(session, *TEST_TOOLS, "torch==2.13.0")
+    install(session, *TEST_TOOLS, "torch==2.13.0", "expecttest")
     session.run("python", "-m", "pytest", "-q", "tests/peer", *session.posargs)
 
 

@@ -110,10 +110,14 @@ _LATER = {  # imported when first used
 }
 _OF_ROOMS = {  # names of rooms of `functional`
     "GradScaler": "amp",
+    "_chunk_cat": "tensor.segments",
     "_dirichlet_grad": "distributions.sampling",
+    "_native_batch_norm_legit": "nn.functional.native",
     "_sample_dirichlet": "distributions.sampling",
     "_standard_gamma": "distributions.sampling",
     "_standard_gamma_grad": "distributions.sampling",
+    "_unsafe_masked_index": "nn.functional.native",
+    "_unsafe_masked_index_put_accumulate": "nn.functional.native",
     "autocast": "amp",
     "compile": "compiler",
 }

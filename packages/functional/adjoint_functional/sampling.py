@@ -19,7 +19,7 @@ def _anywhere(condition: Tensor) -> bool:
 
 def _uniform(like: Tensor, generator: Generator | None) -> Tensor:
     """In (0, 1]."""
-    return 1 - _core.rand(tuple(like.shape), generator=generator, dtype=like.dtype, device=like.device)
+    return 1 - _core.rand(tuple(like.shape), generator=generator, dtype=like.dtype if like.is_floating_point() else None, device=like.device)
 
 
 @with_out
@@ -87,7 +87,7 @@ def normal(
     if _anywhere(_core.as_tensor(std) < 0):
         raise RuntimeError("normal expects all elements of std >= 0.0")
     shape = _core.broadcast_shapes(*(tuple(x.shape) for x in (mean, std) if isinstance(x, Tensor)))
-    return _core.randn(shape, generator=generator, dtype=like.dtype, device=like.device) * std + mean
+    return _core.randn(shape, generator=generator, dtype=like.dtype if like.is_floating_point() else None, device=like.device) * std + mean
 
 
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:

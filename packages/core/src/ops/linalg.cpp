@@ -210,8 +210,8 @@ Tensor tensordot(const Tensor& first, const Tensor& second, const Dims& dims_a, 
   for (int i = 0; i < dims_a.size(); i++) {
     const int p = wrap_dim(dims_a[i], a.dim(), "tensordot"), q = wrap_dim(dims_b[i], b.dim(), "tensordot");
     expect(!in_a.contains(p) && !in_b.contains(q), "tensordot: a dimension appears multiple times in the lists of dims ", dims_a, " and ", dims_b);
-    if (a.size(p) == 1) b = sum(b, Dims{q}, true);   // a dimension of size 1 broadcasts
-    else if (b.size(q) == 1) a = sum(a, Dims{p}, true);
+    if (a.size(p) == 1) b = sum(b, Dims{q}, true, b.dtype());   // a dimension of size 1 broadcasts
+    else if (b.size(q) == 1) a = sum(a, Dims{p}, true, a.dtype());
     expect(a.size(p) == b.size(q), ErrorKind::shape, "tensordot: contracted dimensions need to match, but first has size ", a.size(p), " in dim ", p, " and second has size ", b.size(q), " in dim ", q);
     in_a.push_back(p);
     in_b.push_back(q);

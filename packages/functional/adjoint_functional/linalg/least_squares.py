@@ -73,8 +73,8 @@ def pinv(
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
     """The X of smallest norm that makes the norm of A X - B smallest; A (..., m, n), B (..., m, k) or vectors (..., m).
 
-    Also the squares of these norms, (..., k), if m > n; the ranks and, for the drivers "gelss" and "gelsd",
-    the singular values. What is not computed is empty. Drivers differ in what they return only.
+    Also the squares of these norms, (..., k), if m > n, all ranks are n and the driver is not "gelsy", the default; the ranks and, for
+    "gelss" and "gelsd", the singular values. What is not computed is empty. Drivers differ in what they return only.
 
     Example::
 
@@ -98,8 +98,9 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     X = pinv(A, rtol=rtol) @ right
     rank = matrix_rank(A, rtol=rtol)
     none = _core.empty(0, dtype=A.dtype.to_real())
-    residuals = (A @ X - right).abs().square().sum(-2) if m > n else none
-    S = svdvals(A) if driver in ("gelsd", "gelss") else none
+    known = m > n and driver not in (None, "gelsy") and bool((_core._all_lanes(rank) == n).all())
+    residuals = (A @ X - right).abs().square().sum(-2) if known else none
+    S = svdvals(A.detach()) if driver in ("gelsd", "gelss") else none
     return _results.lstsq(
         X.squeeze(-1) if vector else X, residuals, _core.empty(0, dtype=_core.int64) if driver == "gels" else rank, S
     )

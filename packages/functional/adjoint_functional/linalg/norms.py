@@ -42,7 +42,10 @@ def matrix_norm(
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     summed, compared = (row, column) if abs(ord) == 1 else (column, row)
     sums = vector_norm(A, 1, summed, True, dtype=dtype)
-    norms = sums.amax(compared, True) if ord > 0 else sums.amin(compared, True)
+    if ord > 0 and not sums.size(compared):
+        norms = sums.sum(compared, True)  # 0
+    else:
+        norms = sums.amax(compared, True) if ord > 0 else sums.amin(compared, True)
     return norms if keepdim else norms.squeeze((row, column))
 
 

@@ -31,7 +31,7 @@ def _pair(input: Any, n: Any) -> tuple[Tensor, Tensor]:
     if dtype.is_complex:
         raise NotImplementedError(f"not implemented for {dtype}: expected real numbers")
     x, degree = _core.broadcast_tensors(given[0].to(dtype if dtype.is_floating_point else _core.get_default_dtype()), given[1])
-    return x, degree.detach().trunc().long()
+    return x, degree.detach().long()  # cut to integers
 
 
 def _polynomial(name: str, first: Callable[[Tensor], Tensor], step: Step, what: str) -> Callable[..., Tensor]:

@@ -23,7 +23,7 @@ def _quantile(x: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: 
         raise RuntimeError(f"{name}() q must be a scalar or 1D tensor, got {q.ndim} dimensions")
     if q.dtype is not x.dtype:
         raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor, got {q.dtype} and {x.dtype}")
-    if not all(0 <= v <= 1 for v in q.reshape(-1).tolist()):
+    if not all(0 <= v <= 1 for v in _core._all_lanes(q).reshape(-1).tolist()):
         raise RuntimeError(f"{name}() q must be in the range [0, 1], got {q}")
     dim = dim if x.ndim else None
     shape = [1] * x.ndim if dim is None else [1 if d == dim % x.ndim else n for d, n in enumerate(x.shape)]

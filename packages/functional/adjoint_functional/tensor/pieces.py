@@ -73,8 +73,8 @@ def expand_copy(input: Tensor, size: Sequence[int]) -> Tensor:
 
 
 def view_copy(input: Tensor, size: Any) -> Tensor:
-    """`view`, of other sizes or as another type, into new memory."""
-    return input.view(size).clone()
+    """`view`, of other sizes or as another type, into new memory; sizes that no view can have, too."""
+    return input.reshape(size).clone() if isinstance(size, (tuple, list)) else input.view(size).clone()
 
 
 def _copying(name: str) -> None:
@@ -89,10 +89,28 @@ def _copying(name: str) -> None:
     _add(copy)
 
 
-def _add(f: Callable[..., Any], *names: str) -> None:
-    for name in names or (f.__name__,):
-        globals()[name] = f
-        __all__.append(name)
+def _add(f: Callable[..., Any]) -> Callable[..., Any]:
+    globals()[f.__name__] = f
+    __all__.append(f.__name__)
+    return f
+
+
+@_add
+def alias_copy(input: Tensor) -> Tensor:
+    """The elements in new memory."""
+    return input.clone()
+
+
+@_add
+def detach_copy(input: Tensor) -> Tensor:
+    """The elements in new memory, without history."""
+    return input.detach().clone()
+
+
+@_add
+def slice_copy(input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor:
+    """The elements from `start` to `end` at steps along `dim`, in new memory."""
+    return input.movedim(dim, 0)[start:end:step].movedim(0, dim).clone()
 
 
 for _name in (

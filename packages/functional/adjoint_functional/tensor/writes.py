@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from adjoint_core import Tensor, _core
 from adjoint_core._compose import check_all, inplace_method, method
 
-__all__ = ["as_strided_scatter", "index_reduce", "put"]
+__all__ = ["as_strided_scatter", "index_reduce", "put", "resize_as_"]
 
 
 def _expect_puttable(x: Tensor, index: Tensor, source: Tensor) -> None:
@@ -57,6 +58,14 @@ def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce:
     shape = [1] * source.ndim
     shape[dim] = -1
     return input.scatter_reduce(dim, index.view(shape).expand_as(source), source, reduce, include_self=include_self)
+
+
+def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
+    """Resizes the tensor in place to the shape of another.
+
+    Example: `resize_as_(ones(3), ones(2))  # tensor([1., 1.])`
+    """
+    return input.resize_as_(the_template, memory_format=memory_format)
 
 
 @method

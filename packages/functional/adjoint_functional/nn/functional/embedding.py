@@ -110,8 +110,11 @@ def embedding_bag(
     rows = embedding(input.reshape(-1), weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.reshape(-1, 1)
-    if padding_idx is not None:
-        kept = (input.reshape(-1) != _padding_row("embedding_bag", weight, padding_idx)).nonzero().reshape(-1)
+    padded = None if padding_idx is None else input.reshape(-1) == _padding_row("embedding_bag", weight, padding_idx)
+    if padded is not None and mode != "max":
+        rows = rows.masked_fill(padded.unsqueeze(1), 0)
+    elif padded is not None:
+        kept = (~padded).nonzero().reshape(-1)
         rows, bag = rows[kept], bag[kept]
     out = _core.zeros(bags, weight.size(1), dtype=rows.dtype, device=rows.device)
     if mode == "max":
@@ -119,7 +122,9 @@ def embedding_bag(
     total = out.index_add(0, bag, rows)
     if mode == "sum":
         return total
-    counts = _core.zeros(bags, dtype=_core.int64, device=bag.device).index_add(0, bag, _core.ones_like(bag))
+    counts = _core.zeros(bags, dtype=_core.int64, device=bag.device).index_add(
+        0, bag, _core.ones_like(bag) if padded is None else (~padded).long()
+    )
     return total / counts.clamp_min(1).unsqueeze(1)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from adjoint_core import Tensor, _core
 from adjoint_core._compose import rounded_once
 
+from ..linear import linear
 from .reduction import reduced, reduction_of
 
 
@@ -47,6 +48,34 @@ def cross_entropy(
     """
     reduction = reduction_of(size_average, reduce, reduction)
     return _core._cross_entropy(input, target, weight, reduction, ignore_index, label_smoothing)
+
+
+def linear_cross_entropy(
+    input: Tensor,
+    linear_weight: Tensor,
+    target: Tensor,
+    *,
+    linear_bias: Tensor | None = None,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+    ignore_index: int | None = None,
+    label_smoothing: float = 0.0,
+    options: object = None,
+) -> Tensor:
+    """cross_entropy of the input (..., n) after a linear layer of weight (classes, ..., n).
+
+    `options`, which divide the work there, are accepted: the result is the same.
+
+    Example::
+
+        >>> ad.nn.functional.linear_cross_entropy(ad.ones(1, 2), ad.zeros(2, 2), ad.tensor([1]))
+        tensor(0.6931)
+    """
+    shape = linear_weight.shape[:-1]
+    bias = None if linear_bias is None else linear_bias.reshape(-1)
+    logits = linear(input, linear_weight.reshape(-1, linear_weight.size(-1)), bias).unflatten(-1, shape)
+    skipped = -100 if ignore_index is None else ignore_index
+    return cross_entropy(logits, target, weight, None, skipped, None, reduction, label_smoothing)
 
 
 def binary_cross_entropy(

@@ -1,0 +1,193 @@
+"""Histograms, reductions of segments, and other tables of counts and places."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from adjoint_core import Tensor, _core, _results
+from adjoint_core._compose import check_all, method
+
+__all__ = ["_chunk_cat", "empty_permuted", "hash_tensor", "histogram", "histogramdd", "nonzero_static", "segment_reduce"]
+
+_INITIAL = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf}
+_RECORD = {"sum": "sum", "mean": "sum", "prod": "prod", "max": "amax", "min": "amin"}
+
+
+def _edges(x: Tensor, bins: Any, limits: Sequence[float] | None) -> Tensor:
+    """The edges of equal bins over the limits, or over the values (k,) without them."""
+    if isinstance(bins, Tensor):
+        return bins
+    low, high = limits if limits is not None else (x.min().item(), x.max().item()) if x.numel() else (0.0, 1.0)
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    return _core.linspace(low, high, bins + 1, dtype=x.dtype, device=x.device)
+
+
+def _places(x: Tensor, edges: Tensor) -> tuple[Tensor, Tensor]:
+    """In which bin each value (k,) falls, and whether it falls in one; the last holds its right edge."""
+    count = edges.numel() - 1
+    place = _core.searchsorted(edges, x.contiguous(), right=True) - 1
+    inside = (x >= edges[0]) & (x <= edges[-1])
+    return place.clamp(0, count - 1), inside
+
+
+def histogramdd(
+    input: Tensor,
+    bins: Any,
+    *,
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+) -> Any:
+    """How many of the points `input` (..., n) fall into each cell of a grid, and the edges of its cells. Has no gradient.
+
+    `bins` is a number, a number for each of the n coordinates, or their edges; `range` has two limits for each. `weight` (...) counts a
+    point otherwise than once, `density` divides by the sum and by the volumes.
+
+    Example: `histogramdd(tensor([[0.0, 1.0], [1.0, 1.0]]), [2, 1]).hist  # tensor([[1.], [1.]])`
+    """
+    points = input.detach().reshape(-1, input.size(-1))
+    n = points.size(1)
+    each = [bins] * n if isinstance(bins, int) else list(bins)
+    if len(each) != n:
+        raise RuntimeError(f"histogramdd: expected {n} sequences of bin edges or numbers of bins, got {len(each)}")
+    if any(isinstance(b, int) and b <= 0 for b in each):
+        raise RuntimeError(f"histogramdd: the number of bins must be positive, got {each}")
+    limits = [None if range is None else range[2 * i : 2 * i + 2] for i, _ in enumerate(each)]
+    edges = [_edges(x, b, two) for x, b, two in zip(points.unbind(1), each, limits)]
+    counts = [e.numel() - 1 for e in edges]
+    place, inside = _core.zeros(len(points), dtype=_core.int64), _core.ones(len(points), dtype=_core.bool)
+    for x, e in zip(points.unbind(1), edges):
+        own, fits = _places(x, e)
+        place, inside = place * (e.numel() - 1) + own, inside & fits
+    ones = _core.ones(len(points), dtype=input.dtype) if weight is None else weight.detach().reshape(-1).to(input.dtype)
+    flat = _core.zeros(math.prod(counts), dtype=input.dtype).scatter_add(0, place, ones.masked_fill(~inside, 0))
+    hist = flat.reshape(counts)
+    if density:
+        hist = hist / hist.sum()
+        for i, e in enumerate(edges):
+            hist = hist / e.diff().reshape([1] * i + [-1] + [1] * (n - i - 1))
+    return _results.histogramdd(hist, tuple(edges))
+
+
+@method
+def histogram(
+    input: Tensor,
+    bins: Any,
+    *,
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+) -> Any:
+    """How many elements fall into each bin, and the edges of the bins: so many equal ones, or those that a tensor names. Has no gradient.
+
+    Example: `histogram(tensor([0.0, 1.0, 1.0]), 2).hist  # tensor([1., 2.])`
+    """
+    if isinstance(bins, int) and bins <= 0:
+        raise RuntimeError(f"histogram: bins must be positive, got {bins}")
+    found = histogramdd(input.reshape(-1, 1), [bins], range=range, weight=weight, density=density)
+    return _results.histogram(found[0], found[1][0])
+
+
+def segment_reduce(
+    data: Tensor,
+    reduce: str,
+    *,
+    lengths: Tensor | None = None,
+    indices: Tensor | None = None,
+    offsets: Tensor | None = None,
+    axis: int = 0,
+    unsafe: bool = False,
+    initial: float | None = None,
+) -> Tensor:
+    """The "sum", "mean", "prod", "max" or "min" of segments along `axis`, which has the lengths or begins and ends given.
+
+    `lengths` (..., s) or `offsets` (..., s + 1) have the dimensions of `data` up to `axis`. `initial` takes part in each segment.
+
+    Example: `segment_reduce(tensor([1.0, 2.0, 3.0]), "sum", lengths=tensor([2, 1]))  # tensor([3., 3.])`
+    """
+    if reduce not in _RECORD:
+        raise RuntimeError(f"segment_reduce: reduce must be one of {sorted(_RECORD)}, got {reduce!r}")
+    if (lengths is None) == (offsets is None) or indices is not None:
+        raise RuntimeError("segment_reduce: one of lengths and offsets must be given, and no indices")
+    if lengths is not None:
+        ends = lengths.cumsum(-1)
+        if not unsafe and not bool(_core._all_lanes((ends[..., -1] == data.size(axis)) & (lengths >= 0).all(-1)).all()):
+            raise RuntimeError(f"segment_reduce: lengths must sum to {data.size(axis)} and not be negative, got {lengths}")
+    else:
+        ends, lengths = offsets[..., 1:], offsets.diff()  # type: ignore[index, union-attr]
+    n, s = data.size(axis), ends.size(-1)
+    position = _core.arange(n).expand(*ends.shape[:-1], n).contiguous()
+    segment = _core.searchsorted(ends.contiguous(), position, right=True)  # s behind the last one
+    tail = [1] * (data.ndim - axis - 1)
+    target = list(data.shape)
+    target[axis] = s + 1
+    start = _core.full(target, _INITIAL[reduce] if initial is None else initial, dtype=data.dtype)
+    y = start.scatter_reduce(axis, segment.reshape(*segment.shape, *tail).expand(data.shape), data, _RECORD[reduce]).narrow(axis, 0, s)
+    if reduce == "mean":
+        count = lengths.reshape(*lengths.shape, *tail)  # type: ignore[union-attr]
+        y = y / count if initial is None else y / count.clamp_min(1)
+    return y
+
+
+def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: int = 0) -> Tensor:
+    """The bits of all elements, as 64-bit numbers, joined by exclusive or along `dim`, or of all: uint64.
+
+    Example: `hash_tensor(tensor([1, 2, 4]))  # tensor(7, dtype=adjoint.uint64)`
+    """
+    if mode:
+        raise RuntimeError(f"hash_tensor: mode must be 0, got {mode}")
+    dims = [dim] if isinstance(dim, int) else list(dim) or list(range(input.ndim))
+    dims = sorted(d % max(input.ndim, 1) for d in dims) if input.ndim else []
+    wide = input.detach().to(_core.float64 if input.is_floating_point() else _core.int64)
+    bits = wide.view(_core.int64) if input.is_floating_point() else wide
+    rest = [d for d in range(input.ndim) if d not in dims]
+    x = bits.permute(rest + dims).reshape([input.size(d) for d in rest] + [-1])
+    while x.size(-1) > 1:
+        x = _core._pad(x, [0] * x.ndim, [0] * (x.ndim - 1) + [x.size(-1) % 2], 0.0)
+        x = x[..., 0::2] ^ x[..., 1::2]
+    x = x.squeeze(-1) if x.size(-1) else x.new_zeros(x.shape[:-1])
+    shape = [1 if d in dims else n for d, n in enumerate(input.shape)]
+    return (x.reshape(shape) if keepdim else x).to(_core.uint64)
+
+
+@method
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+    """The first `size` positions of elements other than zero, (size, ndim), with rows of `fill_value` where there are fewer.
+
+    Example: `nonzero_static(tensor([0, 3]), size=2)  # tensor([[ 1], [-1]])`
+    """
+    found = _core.nonzero(input)[:size]
+    missing = found.new_full((size - found.size(0), found.size(1)), fill_value)
+    return _core.cat([found, missing])
+
+
+def empty_permuted(size: Sequence[int], physical_layout: Sequence[int], **kwargs: Any) -> Tensor:
+    """A tensor whose elements are not set and lie in memory without gaps, with its dimensions in the order given.
+
+    Example: `empty_permuted((2, 3), (1, 0)).stride()  # (1, 2)`
+    """
+    order = list(physical_layout)
+    if sorted(order) != list(range(len(size))):
+        raise RuntimeError(f"empty_permuted: physical_layout must name each of {len(size)} dimensions once, got {order}")
+    made = _core.empty([size[d] for d in order], **kwargs)
+    return made.permute([order.index(d) for d in sorted(order)])
+
+
+def _chunk_cat(tensors: Sequence[Tensor], dim: int, num_chunks: int) -> Tensor:
+    """Tensors in so many chunks along `dim`, filled with zeros to equal ones, flattened behind it and joined there."""
+    if not tensors or num_chunks < 1 or any(x.numel() == 0 for x in tensors):
+        raise RuntimeError(f"_chunk_cat: expected tensors with elements and chunks, got {len(tensors)} and {num_chunks}")
+    if any(not -x.ndim <= dim < x.ndim or x.shape[: dim % x.ndim] != tensors[0].shape[: dim % x.ndim] for x in tensors):
+        raise RuntimeError(f"_chunk_cat: sizes must agree up to dim {dim}, got {[tuple(x.shape) for x in tensors]}")
+    parts, dim = [], dim % tensors[0].ndim
+    for x in tensors:
+        missing = -x.size(dim) % num_chunks
+        behind = [missing if d == dim else 0 for d in range(x.ndim)]
+        parts.append(_core._pad(x, [0] * x.ndim, behind, 0.0).reshape(*x.shape[:dim], num_chunks, -1))
+    return _core.cat(parts, dim + 1)
+
+
+check_all(globals(), out=("hash_tensor", "nonzero_static", "_chunk_cat"))

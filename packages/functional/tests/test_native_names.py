@@ -1,0 +1,110 @@
+"""Functions of PyTorch's top level that give more than their namesakes, and tables of counts and places."""
+
+import math
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+
+RNG = np.random.default_rng(0)
+
+
+def tensor(*shape):
+    return ad.from_numpy(RNG.standard_normal(shape))
+
+
+def test_histograms_are_numpys():
+    x, w = tensor(50), tensor(50).abs()
+    for bins in (1, 7):
+        for density in (False, True):
+            found = ad.histogram(x, bins, weight=w, density=density)
+            expected = np.histogram(x.numpy(), bins, weights=w.numpy(), density=density)
+            np.testing.assert_allclose(found.hist.numpy(), expected[0], atol=1e-12)
+            np.testing.assert_allclose(found.bin_edges.numpy(), expected[1], atol=1e-12)
+    points = tensor(40, 3)
+    found = ad.histogramdd(points, [2, 3, 4], range=(-1, 1) * 3)
+    expected = np.histogramdd(points.numpy(), [2, 3, 4], [(-1, 1)] * 3)
+    np.testing.assert_array_equal(found.hist.numpy(), expected[0])
+    with pytest.raises(RuntimeError, match="must be positive"):
+        ad.histogram(x, 0)
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mean", "prod", "max", "min"])
+def test_segments(reduce):
+    x, lengths = tensor(6, 2).requires_grad_(), ad.tensor([2, 0, 3, 1])
+    y = ad.segment_reduce(x, reduce, lengths=lengths)
+    numpys = {"sum": np.sum, "mean": np.mean, "prod": np.prod, "max": np.max, "min": np.min}[reduce]
+    n = x.numpy(force=True)
+    for row, (start, end) in enumerate([(0, 2), (2, 2), (2, 5), (5, 6)]):
+        if start < end:
+            np.testing.assert_allclose(y[row].numpy(force=True), numpys(n[start:end], 0))
+    nothing = {"sum": 0, "mean": math.nan, "prod": 1, "max": -math.inf, "min": math.inf}[reduce]
+    np.testing.assert_array_equal(y[1].numpy(force=True), [nothing] * 2)
+    same = ad.segment_reduce(x, reduce, offsets=ad.tensor([0, 2, 2, 5, 6]))
+    np.testing.assert_array_equal(same.numpy(force=True), y.numpy(force=True))
+    assert ad.autograd.gradcheck(lambda x: ad.segment_reduce(x, reduce, lengths=ad.tensor([2, 1, 3])), x)
+    with pytest.raises(RuntimeError, match="lengths must sum to 6"):
+        ad.segment_reduce(x, reduce, lengths=ad.tensor([2, 1]))
+
+
+def test_low_rank():
+    A = tensor(7, 2) @ tensor(2, 5)
+    U, S, V = ad.svd_lowrank(A, q=3)
+    ad.testing.assert_close(U @ S.diag() @ V.mH, A)
+    U, S, V = ad.pca_lowrank(A, q=2)
+    ad.testing.assert_close(U @ S.diag() @ V.mH, A - A.mean(0))
+    assert ad.svd_lowrank(A.mH, q=2)[0].shape == (5, 2)
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (5, 3), (3, 5), (2, 4, 3), (0, 3)])
+def test_packed_qr(shape):
+    for A in (tensor(*shape), ad.complex(tensor(*shape), tensor(*shape))):
+        a, tau = ad.geqrf(A)
+        m, n = shape[-2:]
+        if m >= n:
+            Q = ad.linalg.householder_product(a, tau)
+            ad.testing.assert_close(Q @ a[..., :n, :].triu(), A)
+            ad.testing.assert_close(Q.mH @ Q, ad.eye(n, dtype=A.dtype).expand_as(Q.mH @ Q))
+
+
+def test_normalisations_with_their_statistics():
+    x = tensor(4, 6, 5)
+    y, mean, rstd = ad.native_layer_norm(x, [5], None, None, 1e-5)
+    ad.testing.assert_close(y, (x - mean) * rstd)
+    y, mean, rstd = ad.native_group_norm(x, None, None, 4, 6, 5, 2, 1e-5)
+    ad.testing.assert_close(y.view(4, 2, 15), (x.view(4, 2, 15) - mean[..., None]) * rstd[..., None])
+    y, mean, rstd = ad.native_batch_norm(x, None, None, None, None, True, 0.1, 1e-5)
+    ad.testing.assert_close(y, (x - mean[:, None]) * rstd[:, None])
+    assert ad.native_batch_norm(x, None, None, mean, rstd, False, 0.1, 1e-5)[1].shape == (0,)
+
+
+def test_places_and_hashes():
+    assert ad.nonzero_static(ad.tensor([0, 3, 1]), size=3).tolist() == [[1], [2], [-1]]
+    assert ad.empty_permuted((2, 3, 4), (2, 0, 1)).stride() == (3, 1, 6)
+    x = RNG.integers(0, 2**40, (3, 5))
+    assert ad.hash_tensor(ad.from_numpy(x)).item() == np.bitwise_xor.reduce(x, None)
+    assert ad.hash_tensor(ad.from_numpy(x), 1).tolist() == np.bitwise_xor.reduce(x, 1).tolist()
+    assert ad.hash_tensor(ad.ones(1)).item() == np.float64(1).view(np.int64)
+    parts = [ad.arange(6.0).view(3, 2), ad.arange(10.0).view(5, 2)]
+    assert ad._chunk_cat(parts, 0, 2).tolist() == [[0, 1, 2, 3, 0, 1, 2, 3, 4, 5], [4, 5, 0, 0, 6, 7, 8, 9, 0, 0]]
+
+
+def test_bags_with_their_sizes():
+    weight = tensor(4, 2)
+    y, bag, size, _ = ad.embedding_bag(weight, ad.tensor([0, 1, 3]), ad.tensor([0, 2]), False, 1)
+    ad.testing.assert_close(y[0], (weight[0] + weight[1]) / 2)
+    assert bag.tolist() == [0, 0, 1] and size.tolist() == [2, 1]
+
+
+def test_loss_behind_a_linear_layer():
+    x, w, t = tensor(5, 3), tensor(4, 3), ad.tensor([0, 3, 1, 1, 2])
+    F = ad.nn.functional
+    ad.testing.assert_close(F.linear_cross_entropy(x, w, t), F.cross_entropy(F.linear(x, w), t))
+
+
+def test_least_squares_say_no_residuals_where_the_rank_is_not_full():
+    B = ad.ones(3, 1)
+    assert ad.linalg.lstsq(ad.ones(3, 2), B, driver="gelsd").residuals.shape == (0,)
+    assert ad.linalg.lstsq(ad.eye(3)[:, :2], B, driver="gelsd").residuals.shape == (1,)
+    assert ad.linalg.lstsq(ad.eye(3)[:, :2], B).residuals.shape == (0,)
