@@ -194,6 +194,8 @@ void bind_index_put(nb::module_& m) {
 }
 
 Tensor is_close(const Tensor& x, const Tensor& y, double rtol, double atol, bool equal_nan) {
+  expect(rtol >= 0, "isclose: rtol must be greater than or equal to zero, but got ", rtol);
+  expect(atol >= 0, "isclose: atol must be greater than or equal to zero, but got ", atol);
   expect(x.dtype() == y.dtype(), "isclose: ", x.dtype(), " did not match ", y.dtype());
   Tensor close = eq(x, y);
   if (is_integral(x.dtype()) && rtol == 0 && atol == 0) return close;

@@ -158,8 +158,14 @@ void bind_transposes(nb::module_& m) {
   both(m, "as_strided", [](const Tensor& x, const Dims& size, const Dims& stride, std::optional<int64_t> offset) { return as_strided(x, size, stride, offset); },
        "size"_a, "stride"_a, "storage_offset"_a = nb::none());
   both(m, "unfold", [](const Tensor& x, int64_t dim, int64_t size, int64_t step) { return unfold(x, dim, size, step); }, "dimension"_a, "size"_a, "step"_a);
-  both(m, "fliplr", [](const Tensor& x) { return flip(x, {1}); });
-  both(m, "flipud", [](const Tensor& x) { return flip(x, {0}); });
+  both(m, "fliplr", [](const Tensor& x) {
+    expect(x.dim() >= 2, "fliplr: input must be >= 2-d, got ", x.dim(), "-d");
+    return flip(x, {1});
+  });
+  both(m, "flipud", [](const Tensor& x) {
+    expect(x.dim() >= 1, "flipud: input must be >= 1-d, got 0-d");
+    return flip(x, {0});
+  });
   both(m, "roll", [](const Tensor& x, const Dims& shifts, const OptionalDims& dims) {
     if (dims && !dims->empty()) return roll(x, shifts, *dims);
     return view(roll(reshape(x, {-1}), shifts, {0}), x.sizes());

@@ -271,6 +271,7 @@ Tensor index_with(const Op& op, const Tensor& x, int64_t dim, const Tensor& inde
 Tensor gather(const Tensor& x, int64_t dim, const Tensor& index) {
   const int d = wrap_dim(dim, x.dim(), "gather");
   expect_index(index, "gather");
+  if (!index.numel() && index.dim() != x.dim()) return reshape(narrow(reshape(x, {-1}), 0, 0, 0), index.sizes());
   const Tensor y = apply(op_gather, {at_least_1d(x), to_dtype(at_least_1d(index), DType::int64)}, Dim{d});
   return index.dim() ? y : reshape(y, {});
 }

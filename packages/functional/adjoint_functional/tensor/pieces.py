@@ -123,20 +123,20 @@ method(globals()["narrow_copy"])
 
 @method
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """`split_with_sizes` in pieces that may be written in place."""
+    """`split_with_sizes` in pieces that may be written in place: each has memory of its own."""
     ends = itertools.accumulate(split_sizes)
-    return tuple(input.narrow(dim, end - n, n) for end, n in zip(ends, split_sizes))
+    return tuple(input.narrow(dim, end - n, n).clone() for end, n in zip(ends, split_sizes))
 
 
 @method
 def unsafe_split(input: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """`split` in pieces that may be written in place."""
+    """`split` in pieces that may be written in place: each has memory of its own."""
     return unsafe_split_with_sizes(input, [y.size(dim) for y in input.detach().split(split_size, dim)], dim)
 
 
 @method
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """`chunk` in pieces that may be written in place."""
+    """`chunk` in pieces that may be written in place: each has memory of its own."""
     return unsafe_split_with_sizes(input, [y.size(dim) for y in input.detach().chunk(chunks, dim)], dim)
 
 

@@ -126,6 +126,11 @@ def interpolate(
         return adaptive_mean(input, sizes, n)
     if mode.startswith("nearest"):
         return _resized(input, sizes, scales, mode, False, False)
+    if input.dtype is _core.uint8:  # an image: rounded once, within its range
+        y = _interpolated(input.float(), sizes, scales, mode, bool(align_corners), antialias)
+        return y.round().clamp(0, 255).to(_core.uint8)
+    if not input.is_floating_point():
+        raise NotImplementedError(f"interpolate: mode {mode} is not implemented for {input.dtype}")
     return _interpolated(input, sizes, scales, mode, bool(align_corners), antialias)
 
 

@@ -1,0 +1,45 @@
+"""Images of bytes, pieces that are written to, and indices of another rank."""
+
+import pytest
+
+import adjoint as ad
+
+X = ad.arange(36, dtype=ad.uint8).view(1, 1, 6, 6) * 7
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("options", [{"size": (3, 4)}, {"scale_factor": 1.7, "align_corners": True}, {"size": (2, 2), "antialias": True}])
+def test_an_image_of_bytes_is_resized_as_its_numbers(mode, options):
+    y = ad.nn.functional.interpolate(X, mode=mode, **options)
+    exact = ad.nn.functional.interpolate(X.double(), mode=mode, **options).clamp(0, 255)
+    assert y.dtype is ad.uint8 and (y.double() - exact).abs().max() <= 0.501
+
+
+def test_other_integers_are_refused():
+    with pytest.raises(NotImplementedError, match="interpolate: mode bilinear is not implemented for .*int64"):
+        ad.nn.functional.interpolate(X.long(), 3, mode="bilinear")
+
+
+@pytest.mark.parametrize("cut", [lambda x: x.unsafe_split(2), lambda x: x.unsafe_chunk(2), lambda x: x.unsafe_split_with_sizes([2, 2])])
+def test_a_write_to_one_piece_leaves_the_others(cut):
+    x = ad.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
+    a, b = cut(x)
+    kept = b.exp()
+    a.mul_(2)
+    (a.sum() + kept.sum()).backward()
+    assert x.grad.tolist() == [2, 2, *b.exp().tolist()]
+
+
+def test_an_empty_index_of_another_rank():
+    x = ad.ones(5, requires_grad=True)
+    y = x.gather(0, ad.zeros(2, 0, dtype=ad.int64))
+    assert y.shape == (2, 0)
+    y.sum().backward()
+    assert x.grad.tolist() == [0] * 5
+
+
+def test_what_is_refused():
+    with pytest.raises(RuntimeError, match="rtol must be greater"):
+        ad.isclose(ad.ones(1), ad.ones(1), rtol=-1.0)
+    with pytest.raises(RuntimeError, match="fliplr: input must be >= 2-d"):
+        ad.fliplr(ad.ones(1))
