@@ -43,3 +43,11 @@ def test_what_is_refused():
         ad.isclose(ad.ones(1), ad.ones(1), rtol=-1.0)
     with pytest.raises(RuntimeError, match="fliplr: input must be >= 2-d"):
         ad.fliplr(ad.ones(1))
+
+
+def test_repetitions_that_differ_between_lanes():
+    x, times = ad.arange(12.0).view(2, 3, 2), ad.tensor([[1, 2, 0], [0, 0, 3]])
+    y = ad.vmap(lambda a, b: a.repeat_interleave(b, 0))(x, times)
+    ad.testing.assert_close(y, ad.stack([a.repeat_interleave(b, 0) for a, b in zip(x, times)]))
+    with pytest.raises(RuntimeError, match="one sum in all lanes, got 3 and 6"):
+        ad.vmap(lambda a, b: a.repeat_interleave(b, 0))(x, times + ad.tensor([[1], [0]]))

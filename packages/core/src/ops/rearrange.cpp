@@ -1,6 +1,7 @@
 // Joins, repetitions, rotations and writes into parts: composed of other operations, so without records.
 #include <adjoint/core/cuda/graph.h>
 #include <adjoint/core/ops.h>
+#include <adjoint/core/random_lanes.h>
 
 namespace adjoint {
 
@@ -68,9 +69,13 @@ Tensor repeat_interleave_index(const Tensor& repeats) {
   expect(repeats.dtype() == DType::int64 || repeats.dtype() == DType::int32, "repeat_interleave: repeats must have int or long type, got ", repeats.dtype());
   if (repeats.numel() == 0) return zeros({0}, DType::int64, repeats.device());
   cuda::expect_values(repeats, "repeat_interleave");
-  expect(item(amin(repeats)).to<int64_t>() >= 0, "repeat_interleave: repeats can not be negative, got ", item(amin(repeats)).to<int64_t>());
-  const Tensor ends = cumsum(to_dtype(repeats, DType::int64), 0);
-  return searchsorted(ends, counting(item(select(ends, 0, -1)).to<int64_t>(), repeats.device()), true);
+  const auto in_all_lanes = [](const Tensor& x) { return level_top && random_lanes.all ? random_lanes.all(x) : x; };
+  const int64_t least = item(amin(in_all_lanes(repeats))).to<int64_t>();
+  expect(least >= 0, "repeat_interleave: repeats can not be negative, got ", least);
+  const Tensor ends = cumsum(to_dtype(repeats, DType::int64), 0), totals = in_all_lanes(select(ends, 0, -1));
+  const int64_t total = item(amax(totals)).to<int64_t>();
+  expect(item(amin(totals)).to<int64_t>() == total, "repeat_interleave: vmap: repeats must have one sum in all lanes, got ", item(amin(totals)).to<int64_t>(), " and ", total);
+  return searchsorted(ends, counting(total, repeats.device()), true);
 }
 Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, std::optional<int64_t> dim) {
   if (!dim || x.dim() == 0) return repeat_interleave(reshape(x, {-1}), repeats, 0);
