@@ -13,7 +13,7 @@ TOLERANCE = {"float64": 1e-11, "float32": 2e-5, "float16": 4e-3, "bfloat16": 3e-
 MIXED = "Expected all tensors to be on the same device"
 NO_KERNEL = re.compile(r"(\w+): no kernel for device cuda$")
 WAITING = {
-    *("conv", "conv_input_vjp", "avg_pool", "max_pool", "rank_order"),
+    *("conv", "conv_input_vjp", "avg_pool", "max_pool"),
 }
 "Operations that have no kernel; an operation that has one has it for all types that it takes on the CPU."
 

@@ -9,5 +9,6 @@ ON_HOST = {
     "eigh": EIGENVALUES,
     "svd": EIGENVALUES,
     "pinv": f"it stands on singular values; {EIGENVALUES}",
+    "rank_order": "each step looks for the largest of all numbers that are left; derivatives of det above 3 x 3 take it",
     "matrix_exp": "how many products it takes depends on the values",
 }
