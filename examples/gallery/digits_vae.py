@@ -16,7 +16,7 @@ import adjoint as ad
 
 F = ad.nn.functional
 ad.manual_seed(0)
-HERE = Path(__file__).resolve().parent
+HERE = Path(globals().get("__file__", "digits_vae.py")).resolve().parent  # where a notebook runs, there is no file
 
 # %%
 # The data: 1797 images (UCI), in [0, 1].
