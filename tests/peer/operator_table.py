@@ -35,6 +35,7 @@ TOLERANCE = {torch.float32: 2e-4, torch.complex64: 2e-4, torch.float64: 1e-6, to
 "By the type of a result."
 
 LIMIT_S = 30
+OTHER_NAMES = {"log_sigmoid": "logsigmoid", "_threshold": "threshold"}
 PLACES = ("torch", "torch.linalg", "torch.special", "torch.fft", "torch.nn.functional", "torch.masked")
 
 
@@ -114,6 +115,8 @@ def found(f):
                     return getattr(mine, own)
                 except (ImportError, AttributeError):
                     continue
+    if name in OTHER_NAMES:
+        return getattr(ad.nn.functional, OTHER_NAMES[name])
     raise AttributeError(f"adjoint has no {module}.{name}")
 
 
