@@ -11,6 +11,7 @@ from adjoint_kernels_triton._on_host import ON_HOST
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "gpu_kernels.md"
+COMPOSED = ("ravel_index", "unique")
 KERNELS = ROOT / "packages" / "kernels-triton" / "adjoint_kernels_triton" / "kernels"
 
 CANNOT_RAISE = """\
@@ -60,14 +61,14 @@ def page() -> str:
     rest = [
         f"`{name}`"
         for name in registry.names()
-        if name not in where and name not in core and name not in views and name not in ON_HOST and name != "to_device"
+        if name not in where and name not in core and name not in views and name not in {*ON_HOST, *COMPOSED, "to_device"}
     ]
     return "\n".join(
         [
             "# Operations on GPUs",
             "",
             "Written by `tools/gpu_kernels.py`. Views need no kernel; compositions run where their parts do. Where an operation",
-            "has no kernel, or none for complex numbers, the error names it; `nonzero` and `unique` run on the CPU, between copies.",
+            "has no kernel, or none for complex numbers, the error names it.",
             "Where it has one, it has it for all element types and layouts that it takes on the CPU.",
             "",
             *CANNOT_RAISE,
@@ -81,6 +82,8 @@ def page() -> str:
             "| operation | kernel | complex |",
             "|---|---|---|",
             *rows,
+            "",
+            f"Other operations make up {' and '.join(f'`{name}`' for name in COMPOSED)} there.",
             "",
             f"The CPU computes {len(ON_HOST)}, between copies; the first call of each in a process warns, and a graph that is captured refuses it:",
             "",

@@ -109,9 +109,10 @@ WITHOUT_HALVES = {
 "Calls that run every step of operations which take no halves."
 
 
-@pytest.mark.parametrize(
-    "name", sorted(k for k, v in _build.DECLARED.items() if type(v) in (_kinds.Structured, _kinds.ComplexStructured))
-)
+STEPS = [k for k, v in _build.DECLARED.items() if type(v) in (_kinds.Structured, _kinds.ComplexStructured)]
+
+
+@pytest.mark.parametrize("name", sorted(k for k in STEPS if _registered.operation_of(k) != "nonzero"))
 def test_structured_kernels_on_other_architectures(name, monkeypatch):
     asked = []
 
@@ -137,6 +138,18 @@ def test_structured_kernels_on_other_architectures(name, monkeypatch):
     assert own, "no case runs it"
     for (function, signature, options), arch in itertools.product(own[:2], (80, 100)):
         assert _compile.image(function, signature, arch, options).image.startswith(b"\x7fELF")
+
+
+@pytest.mark.parametrize("arch", [80, 90, 100])
+@pytest.mark.parametrize("dtype", ["float32", "bool", "complex64"])
+def test_nonzero(dtype, arch):
+    """Here nothing counts what there is to write, so that no call would come to it."""
+    x, positions, number = spec(ALIGNED_POINTER, dtype), spec(ALIGNED_POINTER, "int64"), spec(BY_VALUE, "int32")
+    parts = 1 + dtype.startswith("complex")
+    for name, specs in (("found", [x, positions, number]), ("put_coordinate", [x, positions, positions, *[number] * 5])):
+        image = _build.build(_build.DECLARED[f"nonzero.{name}"], arch, bytes(specs), [parts, 1024])
+        assert image.image.startswith(b"\x7fELF")
+        assert frame_size(image.image) <= (8 if dtype == "bool" else 0)  # ptxas keeps packed truths there
 
 
 @pytest.mark.parametrize("arch", [80, 90, 100])

@@ -169,12 +169,11 @@ def _reduce(self: Any, input: Any) -> list[Any]:
 
 def _scan(self: Any, input: Any) -> list[Any]:
     """By distances that double, all at once."""
-    data = [np.moveaxis(one.handle.data, self.axis, 0).copy() for one in input]
+    data = [np.moveaxis(one.handle.data, self.axis, 0) for one in input]
     distance = 1
     while distance < len(data[0]):
-        later = _combined(self, [d[:-distance] for d in data], [d[distance:] for d in data], input)
-        for d, tail in zip(data, later, strict=True):
-            d[distance:] = tail
+        found = _combined(self, [np.roll(d, distance, 0) for d in data], data, input)  # the first have nothing before them
+        data = [np.concatenate([d[:distance], f[distance:]]) for d, f in zip(data, found, strict=True)]
         distance *= 2
     return [self.to_tensor(np.moveaxis(d, 0, self.axis), one.dtype) for d, one in zip(data, input, strict=True)]
 

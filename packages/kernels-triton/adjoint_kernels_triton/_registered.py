@@ -15,7 +15,7 @@ from ._variant import ALIGNED_POINTER, BY_VALUE, EQUAL_TO_ONE, MULTIPLE_OF_16, P
 
 FAMILIES = (
     "unary", "special", "gamma", "bessel", "binary", "logic", "activation", "copy", "reduce", "pick", "normalise", "normalise_vjp", "scan",
-    "matmul", "index", "random", "sort", "complex", "complex_functions", "complex_rows",
+    "matmul", "index", "random", "sort", "compact", "complex", "complex_functions", "complex_rows",
     "lu", "cholesky", "qr", "fft",
 )  # fmt: skip
 OPERATIONS: dict[str, list[Any]] = {}

@@ -125,9 +125,9 @@ template <class F> void for_index_rows(const View& x, F&& f) {
 }
 
 void nonzero_shape(Tensors x, const Attrs&, Dims* out) {
-  expect(x[0].device().type == DeviceType::cpu, ErrorKind::not_implemented, "nonzero: not implemented for device ", x[0].device());
   int64_t count = 0;
-  for_index_rows({x[0]->data, x[0].sizes().data(), x[0]->strides.data(), x[0].dim(), x[0].dtype(), x[0].numel()}, [&](const auto&, const auto* p, int64_t step, int64_t n) {
+  if (x[0].device().type != DeviceType::cpu) count = item(sum(ne(alias_of(x[0]), zeros({}, x[0].dtype())))).to<int64_t>();
+  else for_index_rows({x[0]->data, x[0].sizes().data(), x[0]->strides.data(), x[0].dim(), x[0].dtype(), x[0].numel()}, [&](const auto&, const auto* p, int64_t step, int64_t n) {
     for (int64_t i = 0; i < n; i++) count += convert<bool>(p[i * step]) ? 1 : 0;
   });
   out[0] = {count, x[0].dim()};
@@ -239,7 +239,6 @@ const Op op_nonzero{.name = "nonzero", .types = types::positions, .shape = nonze
     .doc = "The positions of the elements of `x` that are not zero, one a row.", .reference = nonzero_kernel};
 Tensor nonzero(const Tensor& x) {
   cuda::expect_values(x, "nonzero");
-  if (x.device().type != DeviceType::cpu) return to_device(nonzero(to_device(x, {})), x.device());   // how many there are must be known on the CPU anyway
   return apply(op_nonzero, {x});
 }
 

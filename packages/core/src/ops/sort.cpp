@@ -3,6 +3,7 @@
 #include <adjoint/core/batch.h>
 #include <adjoint/core/op_fields.h>
 #include <adjoint/core/types.h>
+#include <adjoint/core/without_gil.h>
 
 #include <algorithm>
 #include <vector>
@@ -117,6 +118,41 @@ void unique_kernel(const Launch& l) {
   });
 }
 
+// On GPUs: of the sorted elements, those that differ from the one before.
+void unique_on_gpu(const Tensor& x, Tensor* y) {
+  const Tensor flat = reshape(x, {-1});
+  const int64_t n = flat.numel();
+  if (n == 0) {
+    y[0] = alias_of(flat);
+    y[1] = empty(x.sizes(), DType::int64, flat.device());
+    y[2] = empty({0}, DType::int64, flat.device());
+    return;
+  }
+  const Values s = sort(flat, 0);
+  const Tensor starts[] = {ones({1}, DType::bool_, flat.device()), ne(narrow(s.values, 0, 1, n - 1), narrow(s.values, 0, 0, n - 1))};
+  const Tensor start = cat(starts), first = select(nonzero(start), 1, 0), one = wrapped(1);
+  const Tensor ends[] = {narrow(first, 0, 1, first.numel() - 1), full({1}, n, DType::int64, flat.device())};
+  y[0] = index_select(s.values, 0, first);
+  y[1] = reshape(scatter(s.indices, 0, s.indices, cumsum(start, 0) - one), x.sizes());
+  y[2] = cat(ends) - first;
+}
+
+void unique_make(Tensors x, const Attrs& attrs, Tensor* y) {
+  if (x[0].device().type != DeviceType::cpu) return unique_on_gpu(alias_of(x[0]), y);   // without history
+  const Tensor held = alias_of(x[0]);   // also while others may run
+  Dims sizes[max_outputs];
+  unique_shape({&held, 1}, attrs, sizes);
+  const DType types[] = {x[0].dtype(), DType::int64, DType::int64};
+  View v[4];
+  for (int i = 0; i < 4; i++) {
+    if (i) y[i - 1] = empty(sizes[i - 1], types[i - 1]);
+    const TensorImpl& t = i ? *y[i - 1] : *held;
+    v[i] = {t.data, t.sizes.data(), t.strides.data(), t.ndim(), t.dtype, t.numel};
+  }
+  const WithoutGil free(held.numel() > 1 << 16);
+  unique_kernel({{v, 1}, {v + 1, 3}, attrs, "unique"});
+}
+
 }  // namespace
 
 const Op op_sort{.name = "sort", .fields = fields_of<Sorting>, .kind = Kind::custom, .outputs = 2, .types = types::with_index, .shape = shapes::same,
@@ -155,13 +191,9 @@ const Op op_unique{.name = "unique", .torch = "Unique2Backward0||result inverse 
     .t = {rule([](V v, Y<1> inverse, Y<2> counts) {
       return shared(index_add(zeros({counts.size(0)}, v.dtype(), v.device()), 0, flatten(inverse), flatten(v)), counts);
     })},
-    .doc = "The distinct values in order, which of them each element is, and how often each occurs.", .reference = unique_kernel};
+    .make = unique_make, .doc = "The distinct values in order, which of them each element is, and how often each occurs.", .reference = unique_kernel};
 Unique unique(const Tensor& x) {
-  if (x.device().type != DeviceType::cpu) {   // how many there are must be known on the CPU anyway
-    cuda::expect_values(x, "unique");
-    const Unique u = unique(to_device(x, {}));
-    return {to_device(u.values, x.device()), to_device(u.inverse, x.device()), to_device(u.counts, x.device())};
-  }
+  cuda::expect_values(x, "unique");
   Tensor y[max_outputs];
   apply(op_unique, {&x, 1}, {}, y);
   return {y[0], y[1], y[2]};
