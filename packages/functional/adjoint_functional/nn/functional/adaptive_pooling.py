@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,12 +19,23 @@ def _adaptive(x: Tensor, dim: int, size: int) -> Tensor:
         )
     if size and n % size == 0:
         return x.unflatten(dim, (size, n // size)).mean(dim)
-    pieces = [
-        x.narrow(dim, i * n // size, -(-(i + 1) * n // size) - i * n // size).mean(dim, keepdim=True) for i in range(size)
-    ]
-    return _core.cat(pieces, dim)
+    at, lengths = _windows(n, size)
+    parts = x.index_select(dim, at.flatten()).unflatten(dim, tuple(at.shape))
+    inside = _core.arange(at.size(1)) < lengths.unsqueeze(1)
+    behind = [1] * (-dim - 1)
+    return _core.where(inside.reshape(*at.shape, *behind), parts, 0).sum(dim) / lengths.reshape(size, *behind)
 
 
+def _windows(n: int, size: int) -> tuple[Tensor, Tensor]:
+    """Positions (size, longest) of nearly equal windows of a line of n, the shorter ones with their last again, and lengths (size,)."""
+    starts = [i * n // size for i in range(size)]
+    ends = [-(-(i + 1) * n // size) for i in range(size)]
+    longest = max((end - start for start, end in zip(starts, ends)), default=1)
+    first, last = _core.tensor(starts, dtype=_core.int64), _core.tensor(ends, dtype=_core.int64) - 1
+    return _core.minimum(first.unsqueeze(1) + _core.arange(longest), last.unsqueeze(1)), last - first + 1
+
+
+@rounded_once
 def adaptive_avg_pool1d(input: Tensor, output_size: Ints) -> Tensor:
     """Means over `output_size` nearly equal windows of the last dimension.
 
@@ -76,23 +86,28 @@ def _adaptive_max(input: Tensor, sizes: Sequence[int | None], n: int) -> tuple[T
         raise ValueError(f"adaptive_max_pool{n}d: Input dimension should be {n + 1} or {n + 2}, got {input.ndim}")
     shape = input.shape[-n:]
     cells = [m if s is None else s for s, m in zip(sizes, shape)]
-    values, at = [], []
-    for flat in _core.arange(math.prod(cells)).tolist():
-        x, offset, steps = input, 0, []
-        for d, (out, m) in enumerate(zip(cells, shape)):
-            i = flat // math.prod(cells[d + 1 :]) % out
-            start, end = i * m // out, -(-(i + 1) * m // out)
-            x = x.narrow(d - n, start, end - start)
-            offset = offset * m + start
-            steps.append(end - start)
-        value, where = x.flatten(-n).max(-1)
-        position = _core.zeros_like(where)
-        for d, m in enumerate(shape):
-            position = position * m + where // math.prod(steps[d + 1 :]) % steps[d]
-        values.append(value)
-        at.append(position + offset)
-    full = [*input.shape[:-n], *cells]
-    return _core.stack(values, -1).reshape(full), _core.stack(at, -1).reshape(full)
+    windows, position = input.detach(), _core.zeros((), dtype=_core.int64)
+    for d, (m, size) in enumerate(zip(shape, cells)):
+        if m == 0 or size < 0:
+            raise RuntimeError(f"adaptive_max_pool{n}d: expected dimensions that are not empty and sizes >= 0, got {tuple(shape)} and {cells}")
+        at = _windows(m, size)[0]
+        windows = windows.index_select(d - n, at.flatten())
+        place = [1] * (2 * n)
+        place[d], place[n + d] = at.shape
+        position = position * m + at.reshape(place)
+    steps = [position.size(n + d) for d in range(n)]
+    chosen = _cells_first(windows, cells, steps).flatten(-n).argmax(-1)
+    found = position.flatten(-n).expand(*chosen.shape, -1).gather(-1, chosen.unsqueeze(-1)).squeeze(-1)
+    return input.flatten(-n).gather(-1, found.flatten(-n)).reshape(found.shape), found
+
+
+def _cells_first(windows: Tensor, cells: Sequence[int], steps: Sequence[int]) -> Tensor:
+    """(..., cells[0] * steps[0], cells[1] * steps[1], ...) as (..., *cells, *steps)."""
+    n = len(cells)
+    for d in range(n - 1, -1, -1):
+        windows = windows.unflatten(d - n - (n - 1 - d), (cells[d], steps[d]))
+    front = windows.ndim - 2 * n
+    return windows.permute(*range(front), *range(front, front + 2 * n, 2), *range(front + 1, front + 2 * n, 2))
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
