@@ -59,7 +59,8 @@ WITHOUT = {
         split_copy split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy unique_consecutive unsafe_chunk
         unsafe_split unsafe_split_with_sizes unsqueeze_copy zeros zeros_like""",
     "made of random numbers": """
-        alpha_dropout bernoulli binomial dropout dropout1d dropout2d dropout3d gumbel_softmax multinomial normal poisson rand
+        alpha_dropout bernoulli binomial dropout dropout1d dropout2d dropout3d feature_alpha_dropout fractional_max_pool2d
+        fractional_max_pool2d_with_indices fractional_max_pool3d fractional_max_pool3d_with_indices gumbel_softmax multinomial normal poisson rand
         rand_like randint randint_like randn randn_like randperm""",
     "gives truth values, positions or integers": """
         allclose argwhere bucketize equal gcd isclose isin isneginf isposinf isreal lcm matrix_rank signbit tril_indices
@@ -67,13 +68,17 @@ WITHOUT = {
     "refuses half precision, as PyTorch does": """
         bartlett bartlett_window blackman blackman_window cholesky_ex cosine exponential gaussian general_cosine general_hamming
         hamming hamming_window hann hann_window hfft2 ihfft2 inv_ex istft kaiser kaiser_window lu_factor_ex nuttall solve_ex stft view_as_complex_copy view_as_real_copy""",
+    "is another function that has a case, and gives positions too": """
+        adaptive_max_pool1d_with_indices adaptive_max_pool2d_with_indices adaptive_max_pool3d_with_indices max_pool1d_with_indices
+        max_pool2d_with_indices max_pool3d_with_indices""",
+    "multiplies by a sparse matrix": "dsmm hsmm smm spmm",
     "makes a tensor from numbers or memory": """
         arange as_tensor asarray empty empty_like empty_strided fftfreq from_dlpack from_numpy linspace logspace range rfftfreq
         scalar_tensor sparse_coo_tensor tensor""",
     "computes nothing": """
         are_deterministic_algorithms_enabled get_default_device get_deterministic_debug_mode
         is_deterministic_algorithms_warn_only_enabled set_default_device set_deterministic_debug_mode use_deterministic_algorithms
-        broadcast_shapes can_cast device_generator get_default_dtype get_float32_matmul_precision get_num_threads get_rng_state
+        broadcast_shapes can_cast compile device_generator get_default_dtype get_float32_matmul_precision get_num_threads get_rng_state
         initial_seed is_anomaly_check_nan_enabled is_anomaly_enabled is_complex is_conj is_floating_point is_grad_enabled
         is_inference is_inference_mode_enabled is_neg is_nonzero is_same_size is_signed is_storage is_tensor is_warn_always_enabled
         load manual_seed numel promote_types random_states result_type save seed set_default_dtype set_float32_matmul_precision

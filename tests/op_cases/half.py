@@ -55,6 +55,7 @@ CASES = [
     case(F + "max_pool3d", x(1, 2, 4, 4, 4), 2),
     case(F + "lp_pool1d", positive(2, 3, 8), 3, 2),
     case(F + "lp_pool2d", positive(2, 2, 4, 4), 3, 2),
+    case(F + "lp_pool3d", positive(1, 2, 4, 4, 4), 3, 2),
     case(F + "max_unpool1d", x(1, 2, 3), fixed([[[0, 3, 5], [1, 2, 4]]]), 2),
     case(F + "max_unpool2d", x(1, 1, 2, 2), fixed([[[[0, 3], [9, 14]]]]), 2),
     case(F + "max_unpool3d", x(1, 1, 1, 1, 2), fixed([[[[[0, 5]]]]]), 2),
