@@ -6,8 +6,8 @@ import ast
 from collections.abc import Mapping, Sequence
 
 _NAMES = (
-    "number", "field", "constant", "size", "stride", "numel", "dims", "itemsize", "parts", "element", "outer", "n", "inner", "inputs",
-    "chunk", "last", "total", "kept", "behind", "tf32", "round", "rounds",
+    "number", "field", "constant", "size", "stride", "numel", "dims", "itemsize", "parts", "floating", "element",
+    "outer", "n", "inner", "inputs", "chunk", "last", "total", "kept", "behind", "tf32", "round", "rounds",
     "add", "subtract", "multiply", "divide", "modulo", "cdiv", "min", "max", "shift_left", "shift_right", "less", "equal",
     "factor", "span", "next_pow2", "log2", "factors", "choose",
 )  # fmt: skip
@@ -47,7 +47,7 @@ class Formulas:
 
         Raises:
             ValueError: something else than numbers, known names, `+ - * // % << >>`, `<`, `==`, `a if c else b`,
-                `attribute[0]` and the functions size, stride, numel, dims, itemsize, parts, cdiv, min, max, next_pow2, log2, factors, factor
+                `attribute[0]` and the functions size, stride, numel, dims, itemsize, parts, floating, cdiv, min, max, next_pow2, log2, factors, factor
                 and span.
         """
         try:

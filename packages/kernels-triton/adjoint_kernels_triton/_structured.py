@@ -118,9 +118,9 @@ def kernel(
     `n`, `outer` and `inner`, the elements in, before and after the dimensions it works along; and attributes of the
     operation, as floating-point numbers.
 
-    Formulas may use numbers, attributes (`padding[1]` of those with several values), constants, `n`, `outer`, `inner`, `inputs` (how many
-    operands there are), `tf32` (whether products may round float32 so), `size(x0, -1)`, `stride(x0, 0)`, `numel(y0)`, `dims(x0)`,
-    `itemsize(x0)`, `parts(x0)` (2 for complex numbers), `cdiv`, `min`, `max`, `next_pow2`, `log2`, `factors(n)` (of the length of a
+    Formulas may use numbers, attributes (`padding[-1]` of those with several values, 0 where there are fewer), constants, `n`, `outer`, `inner`,
+    `inputs` (how many operands there are), `tf32` (whether products may round float32 so), `size(x0, -1)`, `stride(x0, 0)`, `numel(y0)`, `dims(x0)`,
+    `itemsize(x0)`, `parts(x0)` (2 for complex numbers), `floating(x0)` (1 for real ones, not whole), `cdiv`, `min`, `max`, `next_pow2`, `log2`, `factors(n)` (of the length of a
     Fourier transform, how many; 0 where a prime factor is too large), `factor(n, i)`, `span(n, i)` (those before it), `+ - * // % << >>`, `<`, `==` and
     `a if c else b`. They are translated once: no launch enters Python.
 

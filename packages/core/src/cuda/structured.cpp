@@ -226,6 +226,7 @@ class Operands {
       case Formula::itemsize: stack[++top] = itemsize((*this)[which].dtype); break;
       case Formula::dims: stack[++top] = (*this)[which].ndim; break;
       case Formula::parts: stack[++top] = is_complex((*this)[which].dtype) ? 2 : 1; break;
+      case Formula::floating: stack[++top] = is_floating((*this)[which].dtype); break;
       case Formula::element: stack[top] = value_at(fields_.field[which], stack[top]); break;
       default: {   // size, stride: of a dimension that is not there, 1 and 0
         const View& v = (*this)[which];
@@ -236,10 +237,11 @@ class Operands {
     }
     return top;
   }
-  int64_t value_at(const Field& f, int64_t i) const {
-    const int64_t n = f.dims ? f.dims->size() : 1;
-    expect(i >= 0 && i < n, launch_.op, ": its kernel asks for value ", i, " of ", f.name, ", there are ", n);
-    return f.dims ? (*f.dims)[static_cast<int>(i)] : f.whole;
+  // 0 where there are fewer.
+  static int64_t value_at(const Field& f, int64_t i) {
+    const int64_t n = f.dims ? f.dims->size() : 1, at = i < 0 ? i + n : i;
+    if (at < 0 || at >= n) return 0;
+    return f.dims ? (*f.dims)[static_cast<int>(at)] : f.whole;
   }
   static int operate(Formula::Code op, int64_t* stack, int top) {
     if (op == Formula::next_power || op == Formula::log2) {

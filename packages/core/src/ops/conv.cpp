@@ -172,13 +172,13 @@ const Op op_conv{.name = "conv", .torch = "Convolution|input weight", .fields = 
     .batch = batch_conv<1, 0, 1, true>,
     .doc = "Convolution of `x` (n, in, ...) with `weight` (out, in / groups, ...).", .reference = conv_kernel};
 
-const Op op_conv_input_vjp{.name = "conv_input_vjp", .kind = Kind::multilinear, .types = conv_types, .shape = conv_input_shape,
+const Op op_conv_input_vjp{.name = "conv_input_vjp", .fields = fields_of<Convolution>, .kind = Kind::multilinear, .types = conv_types, .shape = conv_input_shape,
     .d = {rule([](V v, X<1> weight, const Convolution& a) { return conv_of(v, weight, a); }),
           rule([](V v, X<0> y, XShape<1> weight, const Convolution& a) { return conv_weight_vjp(v, y, with_sizes(a, weight.sizes)); })},
     .batch = batch_conv<1, 0, 1, true>,
     .doc = "Transposed convolution of `y` (n, out, ...) with `weight`: the cotangent of conv's input.", .reference = conv_input_kernel};
 
-const Op op_conv_weight_vjp{.name = "conv_weight_vjp", .kind = Kind::multilinear, .types = conv_types, .shape = conv_weight_shape,
+const Op op_conv_weight_vjp{.name = "conv_weight_vjp", .fields = fields_of<Convolution>, .kind = Kind::multilinear, .types = conv_types, .shape = conv_weight_shape,
     .d = {rule([](V v, X<1> y, XShape<0> x, const Convolution& a) { return conv_input_vjp(y, v, with_sizes(a, x.sizes)); }),
           rule([](V v, X<0> x, const Convolution& a) { return conv_of(x, v, a); })},
     .batch = batch_conv<1, 1, 0, false>,

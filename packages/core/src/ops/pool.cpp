@@ -225,7 +225,7 @@ const Op op_avg_pool{.name = "avg_pool", .fields = fields_of<Averaging>, .kind =
     .batch = batch::leading,
     .doc = "The mean of each window.", .reference = avg_pool_kernel};
 
-const Op op_avg_pool_vjp{.name = "avg_pool_vjp", .kind = Kind::linear, .types = types::first, .shape = avg_pool_vjp_shape,
+const Op op_avg_pool_vjp{.name = "avg_pool_vjp", .fields = fields_of<Averaging>, .kind = Kind::linear, .types = types::first, .shape = avg_pool_vjp_shape,
     .d = {rule([](V v, const Averaging& a) { return avg_pool_of(v, a); })},
     .batch = batch::leading,
     .doc = "The cotangent of avg_pool's input: each element shared out over its window.", .reference = avg_pool_vjp_kernel};

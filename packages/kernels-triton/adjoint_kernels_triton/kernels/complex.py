@@ -7,7 +7,7 @@ from triton.language.extra.cuda import libdevice
 from .._declare import complex_elementwise
 
 
-@complex_elementwise("to_dtype", "detach_where")
+@complex_elementwise("to_dtype", "detach_where", "masked_gradient")
 def identity(a, b):
     return a, b
 

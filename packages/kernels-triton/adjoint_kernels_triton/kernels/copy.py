@@ -7,7 +7,7 @@ from .._declare import elementwise
 from .._structured import kernel
 
 
-@elementwise("to_dtype")
+@elementwise("to_dtype", "masked_gradient")
 def identity(x):
     return x
 

@@ -100,7 +100,8 @@ struct Formula {
   enum Code : int64_t {
     number, field, constant,              // followed by their value or position
     size, stride, numel, dims, itemsize,  // of an operand: followed by its position (-1, -2, ...: an output); size and stride take a dimension
-    parts, element,                       // 2 for an operand of complex numbers; one of an attribute's values: takes its position
+    parts, floating,                      // 2 for an operand of complex numbers; 1 for one of real numbers, not whole ones
+    element,                              // one of an attribute's values: takes its position; 0 if there are fewer
     outer, count, inner,                  // elements before, in and after the dimensions that the kernel works along
     inputs,                               // how many there are: a kernel gets null for those that are absent
     chunk, last, total,                   // of a split reduction: elements for a program, whether this is the last pass, `count` of the first
