@@ -6,7 +6,17 @@ import struct
 
 
 def frame_size(cubin: bytes) -> int:
-    """Bytes of stack: attribute 0x11 in the section .nv.info of a cubin. Spilled registers live there."""
+    """Bytes of stack. Spilled registers live there."""
+    return _largest(cubin, 0x11)
+
+
+def registers(cubin: bytes) -> int:
+    """How many registers a thread has."""
+    return _largest(cubin, 0x2F)
+
+
+def _largest(cubin: bytes, wanted: int) -> int:
+    """The largest value of an attribute of functions in the section .nv.info of a cubin."""
     sections, size, count, names = (
         struct.unpack_from(f, cubin, o)[0] for f, o in (("<Q", 0x28), ("<H", 0x3A), ("<H", 0x3C), ("<H", 0x3E))
     )
@@ -22,7 +32,7 @@ def frame_size(cubin: bytes) -> int:
             form, attribute, value = struct.unpack_from("<BBH", cubin, p)
             p += 4
             if form == 4:
-                if attribute == 0x11:
+                if attribute == wanted:
                     largest = max(largest, struct.unpack_from("<I", cubin, p + 4)[0])
                 p += value
     return largest

@@ -5,7 +5,7 @@ import triton.language as tl
 
 from .._structured import kernel
 
-SIDE = "128 if itemsize(x0) < 8 else 64 if itemsize(x0) == 8 else 32"
+SIDE = "128 if itemsize(x0) < 8 else 64 if itemsize(x0) * parts(x0) == 8 else 32"
 SIZES = {
     "BM": f"max(16, min(next_pow2(size(x0, -2)), {SIDE}))",
     "BN": f"max(16, min(next_pow2(size(x1, -1)), {SIDE}))",
