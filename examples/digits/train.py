@@ -1,4 +1,4 @@
-"""Train a small network to read handwritten digits: python examples/digits/train.py [--epochs 30] [--seed 0] [--workers 0] [--fresh]
+"""Train a small network to read handwritten digits: python examples/digits/train.py [--epochs 30] [--seed 0] [--device cpu] [--fresh]
 
 Everything is written as for PyTorch, and runs on it unchanged with `import torch as ad`: a module, an optimizer with a schedule, a
 DataLoader, and a checkpoint after every epoch, from which the next call goes on. At the end, on adjoint, come three things that only
@@ -55,8 +55,9 @@ def load(seed: int) -> tuple[ad.utils.data.TensorDataset, ad.utils.data.TensorDa
 class Run:
     """A network on its way: what a checkpoint holds."""
 
-    def __init__(self, epochs: int, steps: int) -> None:
-        self.network = Reader()
+    def __init__(self, epochs: int, steps: int, device: str) -> None:
+        self.device = device
+        self.network = Reader().to(device)
         self.optimizer = ad.optim.AdamW(self.network.parameters(), lr=1e-2, weight_decay=1e-2)
         self.schedule = ad.optim.lr_scheduler.OneCycleLR(self.optimizer, max_lr=1e-2, epochs=epochs, steps_per_epoch=steps)
         self.curves: dict[str, list[float]] = {"training loss": [], "test loss": [], "test accuracy": []}
@@ -70,7 +71,7 @@ class Run:
         """Goes on from a checkpoint, if there is one of a run with the same settings."""
         if not path.exists():
             return False
-        kept = ad.load(path)
+        kept = ad.load(path, map_location="cpu")
         if kept["settings"] != settings:
             return False
         for name in ("network", "optimizer", "schedule"):
@@ -81,7 +82,7 @@ class Run:
 
     def step(self, images: ad.Tensor, digits: ad.Tensor) -> float:
         """One step of training; the loss before it."""
-        loss = F.cross_entropy(self.network(images), digits)
+        loss = F.cross_entropy(self.network(images.to(self.device)), digits.to(self.device))
         self.optimizer.zero_grad()
         loss.backward()
         self.optimizer.step()
@@ -94,7 +95,7 @@ class Run:
         losses = [self.step(images, digits) for images, digits in training]
         self.network.eval()
         with ad.no_grad():
-            scores = self.network(test.tensors[0])
+            scores = self.network(test.tensors[0].to(self.device)).cpu()
         right = (scores.argmax(1) == test.tensors[1]).float().mean().item()
         values = float(np.mean(losses)), F.cross_entropy(scores, test.tensors[1]).item(), right
         for curve, value in zip(self.curves.values(), values):
@@ -161,6 +162,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=30)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=0, help="processes that load batches")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda")
     parser.add_argument("--fresh", action="store_true", help="begin again, even if there is a checkpoint")
     arguments = parser.parse_args()
     settings, checkpoint = {"epochs": arguments.epochs, "seed": arguments.seed}, HERE / "checkpoint.pt"
@@ -168,7 +170,7 @@ def main() -> None:
     ad.manual_seed(arguments.seed)
     training_images, test = load(arguments.seed)
     training = ad.utils.data.DataLoader(training_images, BATCH, shuffle=True, num_workers=arguments.workers)
-    run = Run(arguments.epochs, len(training))
+    run = Run(arguments.epochs, len(training), arguments.device)
     if not arguments.fresh and run.resume(checkpoint, settings):
         print(f"going on from {checkpoint}, after epoch {len(run.curves['test loss'])}")
     start, done = time.perf_counter(), len(run.curves["test loss"])
@@ -183,13 +185,13 @@ def main() -> None:
     run.network.eval()
     images, digits = test.tensors
     with ad.no_grad():
-        predicted = run.network(images).argmax(1).numpy()
+        predicted = run.network(images.to(run.device)).argmax(1).cpu().numpy()
     path = draw(run.curves, images.numpy(), digits.numpy(), predicted)
     print(f"{arguments.epochs - done} epochs in {seconds:.1f} s")
     print(f"test accuracy {100 * run.curves['test accuracy'][-1]:.2f} % of {len(test)} images")
     print(f"curves and digits: {path}")
     if ad.__name__ == "adjoint":
-        tell(run, images[:BATCH], digits[:BATCH])
+        tell(run, images[:BATCH].to(run.device), digits[:BATCH].to(run.device))
 
 
 if __name__ == "__main__":
