@@ -33,12 +33,25 @@ struct DirectObject {
 };
 DirectObject* cast(PyObject* o) { return reinterpret_cast<DirectObject*>(o); }
 
+// Null without an error: the arguments are not in an older order.
+PyObject* in_older_order(PyObject* self, PyObject* const* args, size_t count, PyObject* names) {
+  return guarded([&]() -> PyObject* {
+    if (names || count < 3) return nullptr;
+    nb::list given;
+    for (size_t i = 0; i < count; i++) given.append(nb::borrow(args[i]));
+    nb::object found = nb::module_::import_("adjoint_core._older_forms").attr("call")(nb::borrow(self), nb::tuple(given));
+    return found.is(nb::handle(Py_NotImplemented)) ? nullptr : found.release().ptr();
+  });
+}
+
 // The call did not fit: an object that is no tensor may answer it. Else, a cast deep in a function failed: what was called, and with
 // what, is known here.
 PyObject* explained(PyObject* result, PyObject* self, PyObject* const* args, size_t count, PyObject* names) {
   if (result || !PyErr_ExceptionMatches(PyExc_TypeError)) return result;
   nb::python_error error;
   if (is_answered(args, count, names)) return answer(self, args, count, names);
+  if (PyObject* found = in_older_order(self, args, count, names)) return found;
+  if (PyErr_Occurred()) return nullptr;
   PyObject* general = cast(self)->general;
   if (nb::cast<std::string>(nb::str(error.value())) != misfit) {
     error.restore();

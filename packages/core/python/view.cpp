@@ -205,7 +205,8 @@ void bind_joins(nb::module_& m) {
   m.def("broadcast_shapes", [](const nb::args& shapes) {
     Dims s;
     for (nb::handle x : shapes) {
-      const auto sizes = nb::cast<Dims>(x);
+      Dims sizes;
+      expect(nb::try_cast(x, sizes), ErrorKind::type, "broadcast_shapes: shapes are sequences of integers, got ", type_name(x.ptr()));
       for (int64_t n : sizes) expect(n >= 0, ErrorKind::shape, "broadcast_shapes: Trying to create tensor with negative dimension ", n, ": ", sizes);
       s = broadcast(s, sizes, "broadcast_shapes");
     }

@@ -36,6 +36,8 @@ def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
             raise ValueError(f"type: invalid type: '{dtype}'")
         device = "cpu" if not place.endswith(".cuda") else self.device if self.is_cuda else "cuda"
         return self.to(device, TYPE_NAMES[name], non_blocking=non_blocking)
+    if dtype is Tensor:  # PyTorch's name for tensors of the default type
+        return self.to(_core.get_default_dtype())
     return self.to(getattr(dtype, "dtype", dtype))  # FloatTensor has a dtype
 
 

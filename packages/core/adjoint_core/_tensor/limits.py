@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .. import _core
 from .._core import dtype as DType
 
@@ -12,8 +14,16 @@ _FLOATS = {"float16": (11, -14, 16), "bfloat16": (8, -126, 128), "float32": (24,
 class _Limits:
     """Prints its fields."""
 
+    _shown: tuple[str, ...]
+
     def __repr__(self) -> str:
-        return f"{self.__class__.__name__}({', '.join(f'{k}={v}' for k, v in vars(self).items())})"
+        fields = ", ".join(f"{name}={getattr(self, name):g}" for name in self._shown)
+        return f"{self.__class__.__name__}({fields}, dtype={self.dtype})"  # type: ignore[attr-defined]
+
+
+def _named(given: Any) -> DType:
+    """The type that Python's `float`, `int` or `complex` means, or the given one."""
+    return {float: _core.float64, int: _core.int64, complex: _core.complex128}.get(given, given)
 
 
 class finfo(_Limits):  # noqa: N801
@@ -25,8 +35,10 @@ class finfo(_Limits):  # noqa: N801
         1.1920928955078125e-07
     """
 
-    def __init__(self, type: DType | None = None) -> None:
-        t = (type or _core.get_default_dtype()).to_real()
+    _shown = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+
+    def __init__(self, type: Any = None) -> None:
+        t = _named(type or _core.get_default_dtype()).to_real()
         if t.name not in _FLOATS:
             raise TypeError(f"finfo: {t!r} is not a floating-point type; use iinfo for integers")
         precision, low, high = _FLOATS[t.name]
@@ -48,7 +60,10 @@ class iinfo(_Limits):  # noqa: N801
         127
     """
 
-    def __init__(self, type: DType) -> None:
+    _shown = ("min", "max")
+
+    def __init__(self, type: Any) -> None:
+        type = _named(type)
         if type.is_floating_point or type.is_complex or type is _core.bool:
             raise TypeError(f"iinfo: {type!r} is not an integer type")
         self.bits = bits = type.itemsize * 8

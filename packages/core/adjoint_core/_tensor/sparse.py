@@ -11,7 +11,7 @@ from .layouts import layout, sparse_coo, strided
 
 
 def sparse_coo_tensor(
-    indices: Any,
+    indices: Any = None,
     values: Any = None,
     size: Sequence[int] | None = None,
     *,
@@ -45,6 +45,8 @@ def sparse_coo_tensor(
                 [4., 0., 0.]])
     """
     if values is None:
+        if indices is None and size is None:
+            raise TypeError("sparse_coo_tensor: indices and values, or a size, must be given, got neither")
         shape = tuple(indices) if size is None else tuple(size)
         indices = _core.zeros(len(shape), 0, dtype=_core.int64)
         values, size, is_coalesced = _core.zeros(0, dtype=dtype), shape, True

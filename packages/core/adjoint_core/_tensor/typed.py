@@ -71,7 +71,11 @@ def new_empty_strided(
 
 def typename(obj: Any) -> str:
     """`adjoint.FloatTensor` for a tensor, the name of its type for anything else."""
-    return obj.type() if isinstance(obj, Tensor) else f"{type(obj).__module__}.{type(obj).__qualname__}"
+    return obj.type() if isinstance(obj, Tensor) else _full_name(type(obj))
+
+
+def _full_name(kind: type) -> str:
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
 check_all(globals())

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 
 from adjoint_core import Tensor, _core
 from adjoint_core._compose import rounded_once
 
 from .reduction import reduced, reduction_of
+
+
+def _warn_of_sizes(input: Tensor, target: Tensor) -> None:
+    if target.size() != input.size():
+        warnings.warn(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will likely lead to incorrect "
+            "results due to broadcasting. Please ensure they have the same size.",
+            stacklevel=3,
+        )
+
 
 Loss = Callable[[Tensor, Tensor, str], Tensor]
 
@@ -35,6 +46,7 @@ def mse_loss(
         >>> ad.nn.functional.mse_loss(ad.tensor([1., 4.]), ad.tensor([1., 1.]))
         tensor(4.5000)
     """
+    _warn_of_sizes(input, target)
     reduction = reduction_of(size_average, reduce, reduction)
     if weight is None:
         return _core._mse_loss(input, target, reduction)
@@ -56,6 +68,7 @@ def l1_loss(
         >>> ad.nn.functional.l1_loss(ad.tensor([1., 4.]), ad.tensor([1., 1.]))
         tensor(1.5000)
     """
+    _warn_of_sizes(input, target)
     reduction = reduction_of(size_average, reduce, reduction)
     if weight is None:
         return _core._l1_loss(input, target, reduction)
@@ -77,6 +90,7 @@ def smooth_l1_loss(
         >>> ad.nn.functional.smooth_l1_loss(ad.tensor([1., 4.]), ad.tensor([1., 1.]))
         tensor(1.2500)
     """
+    _warn_of_sizes(input, target)
     reduction = reduction_of(size_average, reduce, reduction)
     return _core._smooth_l1_loss(input, target, reduction, beta)
 
@@ -89,6 +103,7 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
         >>> ad.nn.functional.huber_loss(ad.tensor([1., 4.]), ad.tensor([1., 1.]))
         tensor(1.2500)
     """
+    _warn_of_sizes(input, target)
     return _core._huber_loss(input, target, reduction, delta)
 
 

@@ -1,0 +1,75 @@
+"""Calls in the older order of arguments beside PyTorch's, limits of Python's number types, sizes that losses do not expect."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+
+import adjoint as ad
+
+torch = pytest.importorskip("torch")
+
+
+def operands(lib: Any) -> tuple[Any, Any, Any, Any]:
+    make = lib.tensor
+    return make([1.0, 2.0]), make([3.0, 4.0]), make([5.0, 7.0]), make([[1.0, 2.0], [3.0, 4.0]])
+
+
+CALLS = {
+    "add": lambda lib, a, b, c, m: a.add(0.5, b), "add_": lambda lib, a, b, c, m: a.add_(0.5, b),
+    "torch.add": lambda lib, a, b, c, m: lib.add(a, 2, b), "sub_": lambda lib, a, b, c, m: a.sub_(2, b),
+    "addcmul": lambda lib, a, b, c, m: a.addcmul(0.5, b, c), "addcmul_": lambda lib, a, b, c, m: a.addcmul_(0.5, b, c),
+    "addcdiv": lambda lib, a, b, c, m: lib.addcdiv(a, 0.5, b, c), "addcdiv_": lambda lib, a, b, c, m: a.addcdiv_(0.5, b, c),
+    "addmm": lambda lib, a, b, c, m: m.addmm(2, m, m), "addmm 2": lambda lib, a, b, c, m: m.addmm(2, 3, m, m),
+    "torch.addmm": lambda lib, a, b, c, m: lib.addmm(2, m, m, m), "torch.addmm 2": lambda lib, a, b, c, m: lib.addmm(2, m, 3, m, m),
+    "addmm_": lambda lib, a, b, c, m: m.clone().addmm_(2, 3, m, m), "addmv": lambda lib, a, b, c, m: a.addmv(2, m, b),
+    "torch.addmv": lambda lib, a, b, c, m: lib.addmv(2, a, 3, m, b), "addr": lambda lib, a, b, c, m: m.addr(2, a, b),
+    "addbmm": lambda lib, a, b, c, m: m.addbmm(2, m[None], m[None]),
+    "baddbmm": lambda lib, a, b, c, m: m[None].baddbmm(2, m[None], m[None]),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:This overload of")
+@pytest.mark.parametrize("name", CALLS)
+def test_older_order(name: str) -> None:
+    assert CALLS[name](ad, *operands(ad)).tolist() == CALLS[name](torch, *operands(torch)).tolist()
+
+
+@pytest.mark.filterwarnings("ignore:This overload of")
+def test_what_is_in_no_order() -> None:
+    for lib in (ad, torch):
+        a, b, _, _ = operands(lib)
+        for call in (lambda a=a, b=b: a.add(2, 3, b), lambda a=a: a.addcmul(1, 2), lambda a=a, b=b: a.mul(2, b)):
+            with pytest.raises(TypeError):
+                call()
+
+
+@pytest.mark.parametrize("given", ["float", "complex", "lib.float16", "lib.bfloat16", "lib.float32"])
+def test_limits(given: str) -> None:
+    kinds = {"float": float, "complex": complex}
+    ours, theirs = (lib.finfo(kinds.get(given) or getattr(lib, given.partition(".")[2])) for lib in (ad, torch))
+    assert repr(ours) == repr(theirs) and ours.bits == theirs.bits and repr(ad.iinfo(int)) == repr(torch.iinfo(int))
+
+
+def test_sizes_of_losses() -> None:
+    for lib in (ad, torch):
+        F = lib.nn.functional
+        for loss in (F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss):
+            with pytest.warns(UserWarning, match="different to the input size"):
+                loss(lib.ones(2, 1), lib.ones(2))
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                loss(lib.ones(2), lib.ones(2))
+
+
+def test_a_sparse_tensor_of_a_size() -> None:
+    assert ad.sparse_coo_tensor(size=(2, 3)).to_dense().tolist() == [[0] * 3] * 2
+    with pytest.raises(TypeError):
+        ad.sparse_coo_tensor()
+
+
+def test_types_by_class() -> None:
+    for lib in (ad, torch):
+        assert lib.ones(1).double().type(lib.Tensor).dtype is lib.float32 and lib.typename(3) == "int"
