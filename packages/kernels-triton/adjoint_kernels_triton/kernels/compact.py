@@ -12,7 +12,7 @@ from .offsets import offsets, workspace
 
 BLOCK = 1024
 BLOCKS = f"cdiv(numel(x0), {BLOCK})"
-HOW = {"grid": BLOCKS, "constants": {"PARTS": "parts(x0)", "BLOCK": BLOCK}}
+HOW = {"grid": BLOCKS, "constants": {"PARTS": "parts(x0)", "BLOCK": BLOCK}, "warps": lambda *constants: 8}
 
 
 @triton.jit
