@@ -140,3 +140,20 @@ def test_trees_with_registered_classes() -> None:
 def test_sparse_products_by_their_older_names() -> None:
     a, b = ad.eye(2).to_sparse(), ad.rand(2, 3)
     assert all(ad.equal(f(a, b), b) for f in (ad.spmm, ad.dsmm, ad.hsmm)) and ad.equal(ad.smm(a, b).to_dense(), b)
+
+
+def test_types_of_tensors_elsewhere() -> None:
+    sparse = ad.eye(2).to_sparse()
+    assert isinstance(ad.ones(1), ad.FloatTensor) and not isinstance(sparse, ad.FloatTensor)
+    assert isinstance(sparse, ad.sparse.FloatTensor) and not isinstance(ad.ones(1), (ad.sparse.FloatTensor, ad.cuda.FloatTensor))
+    assert ad.cuda.ByteTensor is ad.cuda.ByteTensor and ad.cuda.ByteTensor.__module__ == "adjoint.cuda"
+    built = ad.sparse.DoubleTensor(ad.tensor([[0], [1]]), ad.tensor([3.0]), (2, 2))
+    assert built.dtype is ad.float64 and built.to_dense().tolist() == [[0, 3], [0, 0]]
+    assert not hasattr(ad.sparse, "QuickTensor")
+
+
+def test_sizes_become_integers() -> None:
+    size = ad.Size((ad.tensor(3), 2))
+    assert size == (3, 2) and type(size[0]) is int and ad.Size() == () and type(size[1:]) is ad.Size
+    with pytest.raises(TypeError, match=r"item 0 is 'float'"):
+        ad.Size((2.5,))

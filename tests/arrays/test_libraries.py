@@ -97,6 +97,7 @@ def test_einops():
     same(einops.einsum(x, x, "a b c, a d c -> b d"), np.einsum("abc,adc->bd", n, n))
     packed, shapes = einops.pack([x, x], "a * c")
     same(einops.unpack(packed, shapes, "a * c")[1], n)
+    assert np.array_equal(einops.asnumpy(x), n)
     einops.reduce(x, "a b c -> ", "sum").backward()
     same(x.grad, np.ones((2, 3, 4)))
 

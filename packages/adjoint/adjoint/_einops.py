@@ -18,6 +18,12 @@ def _add_backend(backends: _ModuleType) -> None:
         def is_appropriate_type(self, tensor: _Any) -> bool:
             return isinstance(tensor, _Tensor)
 
+        def from_numpy(self, x: _Any) -> _Any:
+            return _sys.modules["adjoint"].from_numpy(x)
+
+        def to_numpy(self, x: _Any) -> _Any:
+            return x.detach().cpu().numpy()
+
         def arange(self, start: int, stop: int) -> _Any:
             return _sys.modules["adjoint"].arange(start, stop)
 

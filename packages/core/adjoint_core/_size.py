@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from operator import index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import SupportsIndex
 
 
@@ -19,6 +21,18 @@ class Size(tuple[int, ...]):
 
     __slots__ = ()
 
+    def __new__(cls, sizes: Iterable[SupportsIndex] = ()) -> Size:
+        """Sizes that are no integers but stand for some, such as tensors, become integers.
+
+        Raises:
+            TypeError: one is neither.
+        """
+        sizes = tuple(sizes)
+        for n, size in enumerate(sizes):
+            if not isinstance(size, int) and not hasattr(size, "__index__"):
+                raise TypeError(f"Size() takes an iterable of 'int' (item {n} is '{type(size).__name__}')")
+        return tuple.__new__(cls, map(index, sizes))
+
     def numel(self) -> int:
         """The number of elements of a tensor of this shape."""
         return math.prod(self)
@@ -30,7 +44,7 @@ class Size(tuple[int, ...]):
 
     def __getitem__(self, key: SupportsIndex | slice) -> int | Size:  # type: ignore[override]
         item = tuple.__getitem__(self, key)
-        return Size(item) if isinstance(key, slice) else item
+        return tuple.__new__(Size, item) if isinstance(key, slice) else item
 
     def __add__(self, other: tuple[int, ...]) -> Size:  # type: ignore[override]
         return Size(tuple.__add__(self, other)) if isinstance(other, tuple) else NotImplemented
@@ -39,7 +53,7 @@ class Size(tuple[int, ...]):
         return Size(tuple.__add__(other, self)) if isinstance(other, tuple) else NotImplemented
 
     def __mul__(self, n: SupportsIndex) -> Size:
-        return Size(tuple.__mul__(self, n))
+        return tuple.__new__(Size, tuple.__mul__(self, n))
 
     __rmul__ = __mul__
 

@@ -2,6 +2,7 @@
 
 import importlib as _importlib
 
+from adjoint_core._tensor.typed import type_of as _type_of
 from adjoint_core.cuda import *  # noqa: F403
 from adjoint_core.cuda import load_kernels_from as _load_kernels_from
 
@@ -17,4 +18,6 @@ def __getattr__(name: str) -> object:
         return _importlib.import_module("adjoint_functional.graphed").make_graphed_callables
     if name == "amp":
         return _importlib.import_module(".amp", __name__)
+    if name.endswith("Tensor"):
+        return _type_of(name, "cuda")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

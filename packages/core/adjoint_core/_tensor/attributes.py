@@ -38,6 +38,8 @@ def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
         return self.to(device, TYPE_NAMES[name], non_blocking=non_blocking)
     if dtype is Tensor:  # PyTorch's name for tensors of the default type
         return self.to(_core.get_default_dtype())
+    if getattr(dtype, "space", "") == "cuda":
+        return self.to("cuda", dtype.dtype)
     return self.to(getattr(dtype, "dtype", dtype))  # FloatTensor has a dtype
 
 

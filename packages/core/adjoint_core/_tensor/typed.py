@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -9,6 +10,7 @@ from .. import _core
 from .._compose import check_all, method
 from .._core import Tensor
 from .naming import TYPE_NAMES
+from .sparse import sparse_coo_tensor
 
 __all__ = ["e", "inf", "nan", "newaxis", "pi", "typename"]
 
@@ -19,12 +21,28 @@ class _TypeOf(type):
     """Makes `FloatTensor` a type of tensors and a constructor of them."""
 
     dtype: Any
+    space: str  # "", or where the type is found: cuda, sparse
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, Tensor) and instance.dtype is cls.dtype
+        if not isinstance(instance, Tensor) or instance.dtype is not cls.dtype:
+            return False
+        return instance.is_cuda == (cls.space == "cuda") and instance.is_sparse == (cls.space == "sparse")
 
     def __call__(cls, *args: Any) -> Tensor:
-        return _new(cls.dtype, *args)
+        if cls.space == "sparse":
+            return sparse_coo_tensor(*args, dtype=cls.dtype)
+        made = _new(cls.dtype, *args)
+        return made.to(cls.space) if cls.space else made
+
+
+@functools.cache
+def type_of(name: str, space: str = "") -> _TypeOf:
+    """`FloatTensor` and its kin; a name that is none is an AttributeError."""
+    dtype = None if name.startswith("Complex") else TYPE_NAMES.get(name.removesuffix("Tensor"))
+    if dtype is None or not name.endswith("Tensor"):
+        raise AttributeError(f"no type of tensors is called {name!r}")
+    where = f"adjoint.{space}".rstrip(".")
+    return _TypeOf(name, (), {"dtype": dtype, "space": space, "__module__": where, "__doc__": f"Tensors of {dtype!r}."})
 
 
 def _new(dtype: Any, *args: Any) -> Tensor:
@@ -38,11 +56,9 @@ def _new(dtype: Any, *args: Any) -> Tensor:
     return args[0].to(dtype) if isinstance(args[0], Tensor) else _core.tensor(args[0], dtype=dtype)
 
 
-for _name, _dtype in TYPE_NAMES.items():
+for _name in TYPE_NAMES:
     if not _name.startswith("Complex"):
-        globals()[_name + "Tensor"] = _TypeOf(
-            _name + "Tensor", (), {"dtype": _dtype, "__module__": "adjoint", "__doc__": f"Tensors of {_dtype!r}."}
-        )
+        globals()[_name + "Tensor"] = type_of(_name + "Tensor")
         __all__.append(_name + "Tensor")
 
 
