@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import nox
@@ -213,6 +214,16 @@ def arrays(session: nox.Session) -> None:
     others = ["array-api-strict>=2.6", "einops", "opt-einsum", "scikit-learn>=1.9", "pandas", "matplotlib"]
     install(session, *TEST_TOOLS, *others)
     session.run("python", "-m", "pytest", "-q", "tests/arrays", *session.posargs)
+
+
+@nox.session(requires=["wheels"])
+def libraries(session: nox.Session) -> None:
+    """Run the tests of libraries written for PyTorch, with torch meaning adjoint; see tests/libraries."""
+    listed = tomllib.loads((ROOT / "tests/libraries/libraries.toml").read_text()).values()
+    install(session, *TEST_TOOLS, "setuptools", *sorted({need for library in listed for need in library["needs"]}))
+    for alone in {package for library in listed for package in library.get("alone", [])}:
+        session.install("--no-deps", alone)
+    session.run("python", "tests/libraries/run.py", str(ROOT / "build" / "libraries"), *session.posargs)
 
 
 @nox.session(requires=["wheels"])

@@ -149,7 +149,7 @@ def test_types_of_tensors_elsewhere() -> None:
     assert ad.cuda.ByteTensor is ad.cuda.ByteTensor and ad.cuda.ByteTensor.__module__ == "adjoint.cuda"
     built = ad.sparse.DoubleTensor(ad.tensor([[0], [1]]), ad.tensor([3.0]), (2, 2))
     assert built.dtype is ad.float64 and built.to_dense().tolist() == [[0, 3], [0, 0]]
-    assert not hasattr(ad.sparse, "QuickTensor")
+    assert not hasattr(ad.sparse, "QuickTensor") and ad.arange(2).type(ad.Tensor).dtype is ad.float32
 
 
 def test_sizes_become_integers() -> None:
