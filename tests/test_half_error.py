@@ -50,11 +50,12 @@ def test_distribution():
 SPACES = ("", "nn.functional", "linalg", "special", "fft", "signal.windows")
 WITHOUT = {
     "other names of functions that have cases": """
-        absolute adjoint arccos arccosh arcsin arcsinh arctan arctan2 arctanh clip concat concatenate divide expit fix gammainc
+        absolute grid_sampler grid_sampler_2d grid_sampler_3d native_batch_norm native_group_norm native_layer_norm
+        adjoint arccos arccosh arcsin arcsinh arctan arctan2 arctanh clip concat concatenate divide expit fix gammainc
         gammaincc gammaln ger greater greater_equal inverse less less_equal moveaxis multiply negative not_equal pinverse psi ravel
         row_stack split_with_sizes subtract swapaxes swapdims true_divide""",
     "copies, chooses or counts numbers: nothing is rounded": """
-        as_strided_copy atleast_1d atleast_2d atleast_3d broadcast_tensors column_stack detach diagflat diagonal_copy dsplit dstack
+        alias_copy as_strided_copy detach_copy empty_permuted histogram histogramdd resize_as slice_copy atleast_1d atleast_2d atleast_3d broadcast_tensors column_stack detach diagflat diagonal_copy dsplit dstack
         eye fill fliplr flipud full full_like lu_unpack narrow_copy nextafter one_hot ones ones_like resolve_neg select_copy
         split_copy split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy unique_consecutive unsafe_chunk
         unsafe_split unsafe_split_with_sizes unsqueeze_copy zeros zeros_like""",
@@ -63,10 +64,10 @@ WITHOUT = {
         fractional_max_pool2d_with_indices fractional_max_pool3d fractional_max_pool3d_with_indices gumbel_softmax multinomial normal poisson rand
         rand_like randint randint_like randn randn_like randperm""",
     "gives truth values, positions or integers": """
-        allclose argwhere bucketize equal gcd isclose isin isneginf isposinf isreal lcm matrix_rank signbit tril_indices
+        allclose argwhere bucketize equal gcd hash_tensor nonzero_static isclose isin isneginf isposinf isreal lcm matrix_rank signbit tril_indices
         triu_indices unravel_index""",
     "refuses half precision, as PyTorch does": """
-        bartlett bartlett_window blackman blackman_window cholesky_ex cosine exponential gaussian general_cosine general_hamming
+        pca_lowrank svd_lowrank bartlett bartlett_window blackman blackman_window cholesky_ex cosine exponential gaussian general_cosine general_hamming
         hamming hamming_window hann hann_window hfft2 ihfft2 inv_ex istft kaiser kaiser_window lu_factor_ex nuttall solve_ex stft view_as_complex_copy view_as_real_copy""",
     "is another function that has a case, and gives positions too": """
         adaptive_max_pool1d_with_indices adaptive_max_pool2d_with_indices adaptive_max_pool3d_with_indices max_pool1d_with_indices

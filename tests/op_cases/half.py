@@ -41,7 +41,10 @@ CASES = [
     case(F + "scaled_dot_product_attention", far(2, 2, 16, 8), far(2, 2, 24, 8), x(2, 2, 24, 8), variant="far"),
     case(F + "scaled_dot_product_attention", far(2, 16, 8), far(2, 16, 8), x(2, 16, 8), is_causal=True, variant="causal"),
     case(F + "multi_head_attention_forward", x(6, 2, 8), x(7, 2, 8), x(7, 2, 8), x(24, 8), x(24), x(8, 8), x(8), call=heads),
+    case("geqrf", x(4, 3)),
+    case("segment_reduce", x(6), "sum", lengths=fixed([2, 4]), axis=0),
     # layers
+    case(F + "linear_cross_entropy", x(8, 16), x(5, 16), idx(8, hi=5)),
     case(F + "linear", x(8, 32), x(16, 32), x(16), variant="long"),
     case(F + "conv3d", x(1, 2, 3, 4, 4), x(3, 2, 2, 2, 2), x(3)),
     case(F + "conv_transpose1d", x(2, 3, 5), x(3, 4, 3), x(4), stride=2),
