@@ -23,12 +23,23 @@ int64_t pooled_size(int64_t in, const Window& w, int d) {
   if (w.ceil_mode && (n - 1) * w.stride[d] >= in + w.padding[d]) n--;
   return n;
 }
+// Only windows that begin in front of the line may step over it: padding is at most half a kernel.
+bool windows_hold_elements(int64_t in, int64_t out, const Window& w, int d) {
+  const int64_t step = w.dilation[d];
+  for (int64_t i = 0, start = -w.padding[d]; i < out && start < 0; i++, start += w.stride[d]) {
+    const int64_t first = start + (-start + step - 1) / step * step;
+    if (first >= in || first > start + (w.kernel[d] - 1) * step) return false;
+  }
+  return true;
+}
+
 Dims pooled(const Dims& x, const Window& w, const char* op) {
   const int n = w.kernel.size(), lead = x.size() - n;
   Dims r = x;
   for (int i = 0; i < n; i++) {
     r[lead + i] = pooled_size(x[lead + i], w, i);
     expect(r[lead + i] > 0, ErrorKind::shape, op, ": Given input size: ", x, ". Calculated output size: ", r[lead + i], " at dimension ", lead + i, ". Output size is too small");
+    expect(windows_hold_elements(x[lead + i], r[lead + i], w, i), ErrorKind::shape, op, ": a window holds padding alone, got kernel ", w.kernel, ", padding ", w.padding, " and dilation ", w.dilation, " for input size ", x);
   }
   return r;
 }
@@ -184,8 +195,7 @@ void check(const Tensor& x, const Window& w, const char* op) {
     expect(w.stride[i] > 0, op, ": stride should be greater than zero, got ", w.stride);
     expect(w.dilation[i] > 0, op, ": dilation should be greater than zero, got ", w.dilation);
     expect(w.padding[i] >= 0, op, ": pad must be non-negative, but got pad: ", w.padding[i]);
-    expect(w.padding[i] <= (w.dilation[i] * (w.kernel[i] - 1) + 1) / 2, op, ": pad should be at most half of effective kernel size, but got pad=", w.padding[i], ", kernel_size=", w.kernel[i], " and dilation=",
-           w.dilation[i]);
+    expect(w.padding[i] <= w.kernel[i] / 2, op, ": pad should be at most half of kernel size, but got pad=", w.padding[i], " and kernel_size=", w.kernel[i]);
   }
 }
 
