@@ -32,7 +32,9 @@ def test_divisor_of_windows_that_are_cut_off() -> None:
 )
 def test_older_reduction_arguments_of_losses(name: str, older: dict[str, bool], reduction: str) -> None:
     loss, x, y = getattr(F, name), ad.tensor([0.5, -1.0, 2.0]), ad.tensor([0.25, 1.0, 0.5])
-    assert loss(x, y, **older).tolist() == loss(x, y, reduction=reduction).tolist()
+    with pytest.warns(UserWarning, match=f"reduction='{reduction}'"):
+        found = loss(x, y, **older)
+    assert found.tolist() == loss(x, y, reduction=reduction).tolist()
 
 
 def test_unique_consecutive_of_nothing() -> None:

@@ -31,12 +31,14 @@ def measured(case, dtype):
 
 
 @EVERY
+@pytest.mark.filterwarnings("ignore:`nn.functional.upsample")
 def test_one_rounding(case, dtype):
     value, gradient = measured(case, dtype)
     most_value, most_gradient, _ = ALLOWED.get(case.id, (VALUE, GRADIENT, ""))
     assert value <= most_value and gradient <= most_gradient, f"value {value:.2f}, gradient {gradient:.2f}"
 
 
+@pytest.mark.filterwarnings("ignore:`nn.functional.upsample")
 def test_distribution():
     """Half of all errors are far below a rounding of the largest number (`pytest -s` prints them)."""
     rows = [(f"{c.id} {dtype}", *measured(c, dtype)) for c in MEASURED for dtype in TYPES]

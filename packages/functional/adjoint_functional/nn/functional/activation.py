@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import rounded_once
+from adjoint_core._compose import rounded_once, warn
 
 
 def write(x: Tensor, y: Tensor, inplace: bool) -> Tensor:
@@ -281,8 +281,13 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     return a * b.sigmoid()
 
 
-def _softmax_dim(dim: int | None, ndim: int) -> int:
-    return dim if dim is not None else 0 if ndim in (0, 1, 3) else 1
+def _softmax_dim(name: str, dim: int | None, ndim: int) -> int:
+    if dim is not None:
+        return dim
+    warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+    )
+    return 0 if ndim in (0, 1, 3) else 1
 
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
@@ -293,7 +298,7 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
         >>> ad.nn.functional.softmax(ad.tensor([-1., 0., 2.]), 0)
         tensor([0.0420, 0.1142, 0.8438])
     """
-    return _core.softmax(input, _softmax_dim(dim, input.ndim), dtype)
+    return _core.softmax(input, _softmax_dim("softmax", dim, input.ndim), dtype)
 
 
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
@@ -304,7 +309,7 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
         >>> ad.nn.functional.softmin(ad.tensor([-1., 0., 2.]), 0)
         tensor([0.7054, 0.2595, 0.0351])
     """
-    return _core.softmax(-input, _softmax_dim(dim, input.ndim), dtype)
+    return _core.softmax(-input, _softmax_dim("softmin", dim, input.ndim), dtype)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
@@ -315,7 +320,7 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
         >>> ad.nn.functional.log_softmax(ad.tensor([-1., 0., 2.]), 0)
         tensor([-3.1698, -2.1698, -0.1698])
     """
-    return _core.log_softmax(input, _softmax_dim(dim, input.ndim), dtype)
+    return _core.log_softmax(input, _softmax_dim("log_softmax", dim, input.ndim), dtype)
 
 
 def rrelu(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False) -> Tensor:

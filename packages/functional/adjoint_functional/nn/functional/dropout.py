@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import rounded_once
+from adjoint_core._compose import rounded_once, warn
 
 from .activation import write
 
@@ -61,28 +61,46 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
     return _alpha("feature_alpha_dropout", input, (*input.shape[:2], *[1] * (input.dim() - 2)), p, training, inplace)
 
 
-def _channels(name: str, ndims: tuple[int, ...], x: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
+def _channels(batch: int, x: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
+    """Zeroes all that has the same indices in the first `batch` dimensions together."""
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    if x.ndim not in ndims:
-        raise RuntimeError(f"{name}: Expected {' or '.join(f'{n}D' for n in ndims)} input, but received a {x.ndim}D input")
     if not training or p == 0:
         return x
-    batch = 1 if x.ndim == ndims[0] else 2
+    if x.ndim < batch:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     keep = _core._dropout(_core.ones(*x.shape[:batch], *[1] * (x.ndim - batch), dtype=x.dtype, device=x.device), p, True)
     return write(x, x * keep, inplace)
 
 
+def _warn_of_dimensions(name: str, n: int, x: Tensor) -> None:
+    """Of an input that is neither (c, ...) nor (batch, c, ...) with n dimensions of space."""
+    if x.ndim not in (n + 1, n + 2):
+        warn(
+            f"{name}: Received a {x.ndim}-D input to {name}, which is deprecated and will result in an error in a future release. "
+            "To retain the behavior and silence this warning, please use dropout instead.",
+        )
+
+
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zeroes whole channels of (n, c, length) or (c, length)."""
-    return _channels("dropout1d", (2, 3), input, p, training, inplace)
+    if input.ndim not in (2, 3):
+        raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input")
+    return _channels(input.ndim - 1, input, p, training, inplace)
 
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zeroes whole channels of (n, c, h, w) or (c, h, w)."""
-    return _channels("dropout2d", (3, 4), input, p, training, inplace)
+    """Zeroes whole channels of (n, c, h, w); those of (n, c, length) too, with a warning, as PyTorch does."""
+    _warn_of_dimensions("dropout2d", 2, input)
+    if input.ndim == 3:
+        warn(
+            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - input is "
+            "interpreted as shape (N, C, L), where C is the channel dim. Please switch to using dropout1d instead.",
+        )
+    return _channels(2, input, p, training, inplace)
 
 
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zeroes whole channels of (n, c, d, h, w) or (c, d, h, w)."""
-    return _channels("dropout3d", (4, 5), input, p, training, inplace)
+    _warn_of_dimensions("dropout3d", 3, input)
+    return _channels(2 if input.ndim == 5 else 1, input, p, training, inplace)

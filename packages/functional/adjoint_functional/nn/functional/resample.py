@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import rounded_once
+from adjoint_core._compose import rounded_once, warn
 
 from .adaptive_pooling import adaptive_mean
 from .window_sizes import Ints, per_dimension
@@ -155,6 +155,10 @@ def _resized(
 _interpolated = rounded_once(_resized)
 
 
+def _warn_of_older_name(name: str) -> None:
+    warn(f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.")
+
+
 def upsample(
     input: Tensor,
     size: Ints | None = None,
@@ -163,20 +167,32 @@ def upsample(
     align_corners: bool | None = None,
 ) -> Tensor:
     """The older name of `interpolate`."""
+    _warn_of_older_name("upsample")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(input: Tensor, size: Ints | None = None, scale_factor: float | Sequence[float] | None = None) -> Tensor:
     """`interpolate` in mode "nearest"."""
+    _warn_of_older_name("upsample_nearest")
     return interpolate(input, size, scale_factor, "nearest")
 
 
 def upsample_bilinear(input: Tensor, size: Ints | None = None, scale_factor: float | Sequence[float] | None = None) -> Tensor:
     """`interpolate` in mode "bilinear", corner on corner."""
+    _warn_of_older_name("upsample_bilinear")
     return interpolate(input, size, scale_factor, "bilinear", True)
 
 
 # ---- positions
+
+
+def _corners(align_corners: bool | None) -> bool:
+    if align_corners is None:
+        warn(
+            "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify "
+            "align_corners=True if the old behavior is desired. See the documentation of grid_sample for details.",
+        )
+    return bool(align_corners)
 
 
 @rounded_once
@@ -187,9 +203,14 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
         raise ValueError(
             f"Expected a batch of 2D affine matrices of shape Nx2x3 or 3D ones of shape Nx3x4 for size {list(size)}. Got {list(theta.shape)}."
         )
-    lines = []
+    aligned, lines = _corners(align_corners), []
+    if aligned and 1 in sizes:
+        warn(
+            "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. "
+            "This is not an intended use case of affine_grid. See the documentation of affine_grid for details.",
+        )
     for m in sizes:
-        edge = 0.0 if m == 1 else 1.0 if align_corners else 1 - 1 / m
+        edge = 0.0 if m == 1 else 1.0 if aligned else 1 - 1 / m
         lines.append(_core.linspace(-edge, edge, m, dtype=theta.dtype, device=theta.device))
     axes = _core.meshgrid(*lines, indexing="ij")
     base = _core.stack([*reversed(axes), _core.ones_like(axes[0])], -1).view(1, -1, len(sizes) + 1)
@@ -260,7 +281,7 @@ def grid_sample(
         >>> ad.nn.functional.grid_sample(ad.tensor([[[[1., 3.]]]]), ad.tensor([[[[0., 0.]]]]), align_corners=True)
         tensor([[[[2.]]]])
     """
-    n, aligned = _check_grid(input, grid, mode, padding_mode), bool(align_corners)
+    n, aligned = _check_grid(input, grid, mode, padding_mode), _corners(align_corners)
     batch, c, *sizes = input.shape
     flat = input.flatten(2)
     at = [_unnormalise(grid[..., n - 1 - k], m, aligned) for k, m in enumerate(sizes)]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from adjoint_core import Tensor
+from adjoint_core._compose import warn
 
 
 def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
     """`reduction`, or what the two older arguments ask for."""
     if size_average is None and reduce is None:
         return reduction
-    if reduce is False:
-        return "none"
-    return "sum" if size_average is False else "mean"
+    today = "none" if reduce is False else "sum" if size_average is False else "mean"
+    warn(f"size_average and reduce args will be deprecated, please use reduction='{today}' instead.")
+    return today
 
 
 def reduced(x: Tensor, reduction: str) -> Tensor:
