@@ -76,7 +76,7 @@ WITHOUT = {
         max_pool2d_with_indices max_pool3d_with_indices""",
     "multiplies by a sparse matrix": "dsmm hsmm smm spmm",
     "makes a tensor from numbers or memory": """
-        arange as_tensor asarray empty empty_like empty_strided fftfreq from_dlpack from_numpy linspace logspace range rfftfreq
+        arange as_tensor asarray empty empty_like empty_strided fftfreq from_dlpack from_numpy frombuffer linspace logspace range rfftfreq
         scalar_tensor sparse_coo_tensor tensor""",
     "computes nothing": """
         are_deterministic_algorithms_enabled get_default_device get_deterministic_debug_mode

@@ -30,6 +30,7 @@ from adjoint_engine.operators import ops as ops
 from adjoint_functional.composed import *  # noqa: F403
 from adjoint_functional.switches import *  # noqa: F403
 from adjoint_functional.switches import _assert as _assert
+from adjoint_functional.switches import _assert_async as _assert_async
 from adjoint_functional.switches import _check as _check
 
 from . import _array_namespace, _einops
@@ -57,6 +58,7 @@ if _typing.TYPE_CHECKING:
     from . import fft as fft
     from . import func as func
     from . import futures as futures
+    from . import fx as fx
     from . import hub as hub
     from . import jit as jit
     from . import linalg as linalg
@@ -66,6 +68,7 @@ if _typing.TYPE_CHECKING:
     from . import overrides as overrides
     from . import profiler as profiler
     from . import random as random
+    from . import serialization as serialization
     from . import signal as signal
     from . import sparse as sparse
     from . import special as special
@@ -90,6 +93,7 @@ _LATER = {  # imported when first used
     "fft",
     "func",
     "futures",
+    "fx",
     "hub",
     "jit",
     "linalg",
@@ -100,6 +104,7 @@ _LATER = {  # imported when first used
     "profiler",
     "random",
     "safetensors",
+    "serialization",
     "signal",
     "sparse",
     "special",

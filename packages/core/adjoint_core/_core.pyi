@@ -2248,7 +2248,7 @@ class _Lent:
 def _lend(tensor: Tensor) -> _Lent:
     """The elements in order, for the buffer protocol."""
 
-def _from_buffer(data: Any, dtype: _dtype) -> Tensor:
+def _from_buffer(data: Any, dtype: _dtype, share: _bool=False) -> Tensor:
     """
     A tensor of one dimension over a buffer, or of a copy if it cannot be written to.
     """

@@ -34,8 +34,8 @@ Tensor flat(DType dtype, int64_t n, void* data, Storage* storage) {
 
 void release_view(void* view) noexcept { python_hooks.dec(static_cast<PyObject*>(view)); }
 
-// Lends what can be written to; the rest must be copied, as a tensor is written to. So is what is small, or lies askew.
-Tensor from_buffer(nb::handle data, DType dtype) {
+// Lends what can be written to; the rest must be copied, as a tensor is written to. So is what lies askew and, unless `share`, what is small.
+Tensor from_buffer(nb::handle data, DType dtype, bool share) {
   constexpr Py_ssize_t small = 1024, aligned = 8;
   nb::object view = nb::steal(PyMemoryView_FromObject(data.ptr()));
   if (!view.is_valid()) throw nb::python_error();
@@ -43,7 +43,7 @@ Tensor from_buffer(nb::handle data, DType dtype) {
   if (PyObject_GetBuffer(view.ptr(), &b, PyBUF_SIMPLE) != 0) throw nb::python_error();
   const Py_buffer found = b;
   const auto askew = reinterpret_cast<uintptr_t>(b.buf) % std::min<Py_ssize_t>(itemsize(dtype), aligned);
-  const bool lend = !b.readonly && b.len > small && askew == 0;
+  const bool lend = !b.readonly && (share || b.len > small) && askew == 0;
   PyBuffer_Release(&b);   // `view` holds the memory
   const int64_t n = found.len / itemsize(dtype);
   expect(found.len % itemsize(dtype) == 0, ErrorKind::value, "_from_buffer: ", found.len, " bytes are no whole number of ", dtype);
@@ -63,7 +63,7 @@ void bind_buffer(nb::module_& m) {
     expect(x->storage, "pickle: a tensor inside a transform has no values to read");
     return Lent{contiguous(to_device(alias_of(x), {}))};
   }, "tensor"_a, "The elements in order, for the buffer protocol.");
-  m.def("_from_buffer", &from_buffer, "data"_a, "dtype"_a, "A tensor of one dimension over a buffer, or of a copy if it cannot be written to.");
+  m.def("_from_buffer", &from_buffer, "data"_a, "dtype"_a, "share"_a = false, "A tensor of one dimension over a buffer, or of a copy if it cannot be written to.");
   m.def("_make_shared", [](size_t nbytes) { return bytes_of(make_shared_file(nbytes)); }, "nbytes"_a, nb::call_guard<nb::gil_scoped_release>(), "Zeros in memory that other processes can map.");
   m.def("_map_shared", [](int descriptor, size_t nbytes) { return bytes_of(map_shared_file(descriptor, nbytes)); }, "descriptor"_a, "nbytes"_a, "Memory that another process made; takes the descriptor over.");
   Methods().def("_shared_file", [](const Tensor& x) { return shared_file(x->storage); }, "The descriptor of the memory, if other processes can map it, else -1.");

@@ -8,6 +8,7 @@ from .sampling import *  # noqa: F403
 from .signal.spectral import *  # noqa: F403
 from .statistics.covariance import *  # noqa: F403
 from .statistics.order import *  # noqa: F403
+from .tensor.buffers import *  # noqa: F403
 from .tensor.differences import *  # noqa: F403
 from .tensor.distances import *  # noqa: F403
 from .tensor.elementwise import *  # noqa: F403

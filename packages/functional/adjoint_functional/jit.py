@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 from adjoint_functional.nn.modules import Module
 
 __all__ = [
     "Final", "ScriptFunction", "ScriptModule", "TracerWarning", "annotate", "export", "fork", "freeze", "ignore", "interface", "is_scripting",
-    "is_tracing", "isinstance", "optimize_for_inference", "script", "script_if_tracing", "script_method", "set_fusion_strategy", "trace",
+    "is_tracing", "isinstance", "load", "optimize_for_inference", "save", "script", "script_if_tracing", "script_method", "set_fusion_strategy", "trace",
     "trace_module", "unused", "wait",
 ]  # fmt: skip
 
@@ -61,6 +61,16 @@ export = interface = script_method = script_if_tracing = unused = _same
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
     """The function itself, or a decorator that gives it: `@ignore` and `@ignore()`."""
     return drop if callable(drop) else _same
+
+
+def load(f: Any, map_location: Any = None, _extra_files: Any = None, _restore_shapes: bool = False) -> NoReturn:
+    """Raises NotImplementedError: files of scripts hold programs in TorchScript, which is not run here."""
+    raise NotImplementedError("jit.load: files of TorchScript cannot be run here; load a state_dict into the module instead")
+
+
+def save(m: Any, f: Any, _extra_files: Any = None) -> NoReturn:
+    """Raises NotImplementedError: nothing is compiled that a file of scripts could hold."""
+    raise NotImplementedError("jit.save: nothing is compiled to TorchScript here; save the module's state_dict instead")
 
 
 def freeze(mod: T, preserved_attrs: Any = None, optimize_numerics: bool = True) -> T:

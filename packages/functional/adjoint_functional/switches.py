@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from adjoint_core import Tensor
 from adjoint_core import device as Device
 
 __all__ = [
@@ -75,6 +76,14 @@ def set_default_device(device: Any) -> None:
 def _assert(condition: Any, message: str) -> None:
     """`assert`, as a function."""
     assert condition, message
+
+
+def _assert_async(input: Tensor, assert_msg: str = "Expected Tensor with single nonzero value, but got zero") -> None:
+    """RuntimeError unless the tensor's one element is true; the device is waited for."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"_assert_async(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    if not input:
+        raise RuntimeError(assert_msg)
 
 
 def _check(cond: Any, message: Callable[[], str] | str | None = None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cmath
 import numbers
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from adjoint_core import Tensor, dtype
 from ._random_tensors import make_tensor
 from .tensor.tables import unravel_index
 
-__all__ = ["assert_close", "make_tensor"]
+__all__ = ["assert_allclose", "assert_close", "make_tensor"]
 
 # What is allowed by default, relative to the expected value and absolutely, by element type; the others must be equal.
 _TOLERANCES = {
@@ -24,6 +25,7 @@ _TOLERANCES = {
     core.complex64: (1.3e-6, 1e-5),
     core.complex128: (1e-7, 1e-7),
 }
+_OLDER_TOLERANCES = {core.float16: (1e-3, 1e-3), core.float32: (1e-4, 1e-5), core.float64: (1e-5, 1e-8)}
 _NUMBERS = {float: core.float64, complex: core.complex128}
 
 
@@ -81,6 +83,23 @@ def assert_close(
     except AssertionError as error:
         text = str(error)
         raise AssertionError(text if msg is None else msg(text) if callable(msg) else msg) from None
+
+
+def assert_allclose(
+    actual: Any, expected: Any, rtol: float | None = None, atol: float | None = None, equal_nan: bool = True, msg: str = ""
+) -> None:
+    """`assert_close` with older tolerances, whatever the element types are; NaN is close to NaN. Deprecated.
+
+    Raises:
+        AssertionError, ValueError: as `assert_close`.
+    """
+    warnings.warn("testing.assert_allclose() is deprecated; use testing.assert_close() instead", FutureWarning, stacklevel=2)
+    a = actual if isinstance(actual, Tensor) else core.tensor(actual)
+    e = expected if isinstance(expected, Tensor) else core.tensor(expected, dtype=a.dtype)
+    if rtol is None and atol is None:
+        known = [_OLDER_TOLERANCES.get(x.dtype, (0.0, 0.0)) for x in (a, e)]
+        rtol, atol = max(r for r, _ in known), max(t for _, t in known)
+    assert_close(a, e, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None)
 
 
 def _leaves(actual: Any, expected: Any, place: str) -> Iterator[tuple[str, Any, Any]]:

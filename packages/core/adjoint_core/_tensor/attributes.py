@@ -27,11 +27,13 @@ Tensor.is_cpu, Tensor.is_cuda = property(_is_cpu), property(_is_cuda)
 def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """The name of this tensor's type, or this tensor with another element type."""
     if dtype is None:
-        place = "cuda." if self.is_cuda else ""
+        place = ("cuda." if self.is_cuda else "") + ("sparse." if self.is_sparse else "")
         return next(f"{_core._library()}.{place}{n}Tensor" for n, t in TYPE_NAMES.items() if t is self.dtype)
     if isinstance(dtype, str):
         place, _, name = dtype.rpartition(".")
         name = name.removesuffix("Tensor")
+        if not name and place in ("torch", _core._library()):  # the name of tensors of the default type
+            return self.to(_core.get_default_dtype())
         if name not in TYPE_NAMES:
             raise ValueError(f"type: invalid type: '{dtype}'")
         device = "cpu" if not place.endswith(".cuda") else self.device if self.is_cuda else "cuda"

@@ -7,6 +7,7 @@ from pickle import Unpickler as _Unpickler
 from pickle import UnpicklingError
 from typing import IO, Any
 
+from .safe_globals import SAFE
 from .torch_files import MEANINGS
 
 _ALLOWED = {
@@ -43,10 +44,13 @@ class Unpickler(_Unpickler):
         module = "builtins" if module == "__builtin__" else module  # Python 2's name, which old protocols use
         if (module, name) in MEANINGS:
             return MEANINGS[module, name]
+        if self.weights_only and f"{module}.{name}" in SAFE:
+            return SAFE[f"{module}.{name}"]
         if not self.weights_only and module.partition(".")[0] == "torch":  # a class of PyTorch: ours of the same name
             return getattr(importlib.import_module("adjoint" + module.removeprefix("torch")), name)
         if self.weights_only and (module, name) not in _ALLOWED:
             raise UnpicklingError(
-                f"Weights only load failed: {module}.{name} was not an allowed global by default; pass weights_only=False if you trust the file"
+                f"Weights only load failed: {module}.{name} was not an allowed global by default; name it to serialization.add_safe_globals, "
+                "or pass weights_only=False if you trust the file"
             )
         return super().find_class(module, name)

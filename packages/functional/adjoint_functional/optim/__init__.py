@@ -9,6 +9,8 @@ from ._classic import Adam as Adam
 from ._classic import AdamW as AdamW
 from ._classic import RMSprop as RMSprop
 from ._lbfgs import LBFGS as LBFGS
+from ._line_search import _cubic_interpolate as _cubic_interpolate
+from ._line_search import _strong_wolfe as _strong_wolfe
 from ._matrices import Adafactor as Adafactor
 from ._matrices import Muon as Muon
 from ._optimizer import Optimizer as Optimizer

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._helpers import _default_to_fused_or_foreach as _default_to_fused_or_foreach
+from ._helpers import _disable_dynamo_if_unsupported as _disable_dynamo_if_unsupported
+from ._helpers import _get_capturable_supported_devices as _get_capturable_supported_devices
+from ._helpers import _get_scalar_dtype as _get_scalar_dtype
+from ._helpers import _get_value as _get_value
+from ._helpers import _stack_if_compiling as _stack_if_compiling
+from ._helpers import _to_scalar as _to_scalar
+from ._helpers import _use_grad_for_differentiable as _use_grad_for_differentiable
+from ._helpers import _view_as_real as _view_as_real
 from ._hooks import register_optimizer_step_post_hook as register_optimizer_step_post_hook
 from ._hooks import register_optimizer_step_pre_hook as register_optimizer_step_pre_hook
 from ._optimizer import Optimizer as Optimizer

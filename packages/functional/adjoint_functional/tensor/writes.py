@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -58,6 +60,29 @@ def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce:
     shape = [1] * source.ndim
     shape[dim] = -1
     return input.scatter_reduce(dim, index.view(shape).expand_as(source), source, reduce, include_self=include_self)
+
+
+@method
+def resize(self: Tensor, *sizes: Any) -> Tensor:
+    """`reshape`, under a deprecated name.
+
+    Raises:
+        RuntimeError: another number of elements.
+    """
+    warnings.warn("non-inplace resize is deprecated", UserWarning, stacklevel=3)
+    size = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
+    if math.prod(size) != self.numel() or any(n < 0 for n in size):
+        raise RuntimeError(
+            f"requested resize to {tuple(size)} ({math.prod(size)} elements in total), but the given tensor has a size of "
+            f"{tuple(self.shape)} ({self.numel()} elements): resize changes the shape and keeps the number of elements"
+        )
+    return self.reshape(size)
+
+
+@method
+def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
+    """`resize` to the shape of another."""
+    return self.resize(tensor.shape)  # type: ignore[attr-defined, no-any-return]
 
 
 def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:

@@ -1,0 +1,145 @@
+"""Names that libraries written for PyTorch take from its less public corners, with the values of PyTorch 2.13."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+import adjoint as ad
+
+
+def test_nothing_is_traced():
+    assert not isinstance(ad.nn.Linear(1, 1), ad.fx.GraphModule) and issubclass(ad.fx.GraphModule, ad.nn.Module)
+    assert not isinstance(3, (ad.fx.Node, ad.fx.Graph, ad.fx.Proxy))
+    assert ad.fx.wrap(abs) is abs
+    for make in (lambda: ad.fx.symbolic_trace(abs), ad.fx.Tracer, lambda: ad.fx.GraphModule(ad.nn.Linear(1, 1), None)):
+        with pytest.raises(NotImplementedError, match=r"fx\.\w+: programs are not traced"):
+            make()
+    for call in (lambda: ad.jit.load("x"), lambda: ad.jit.save(None, "x")):
+        with pytest.raises(NotImplementedError, match="TorchScript"):
+            call()
+
+
+def test_assert_allclose():
+    with pytest.warns(FutureWarning, match="deprecated"):
+        ad.testing.assert_allclose(ad.ones(1), ad.ones(1).double() + 1e-4)
+        ad.testing.assert_allclose([1.0, float("nan")], [1.0, float("nan")])
+        with pytest.raises(AssertionError, match="hi"):
+            ad.testing.assert_allclose(ad.ones(1), ad.zeros(1), msg="hi")
+        with pytest.raises(ValueError, match="atol"):
+            ad.testing.assert_allclose(ad.ones(1), ad.ones(1), rtol=1)
+
+
+def test_assert_async():
+    ad._assert_async(ad.tensor(1))
+    with pytest.raises(RuntimeError, match="Expected Tensor with single nonzero value, but got zero"):
+        ad._assert_async(ad.tensor(0))
+    with pytest.raises(RuntimeError, match="hey"):
+        ad._assert_async(ad.tensor(False), "hey")
+    with pytest.raises(TypeError, match="must be Tensor, not int"):
+        ad._assert_async(1)
+
+
+def test_frombuffer():
+    memory = bytearray(8)
+    x = ad.frombuffer(memory, dtype=ad.int16, offset=2, count=2)
+    x[0] = 0x0201
+    assert memory == bytes([0, 0, 1, 2, 0, 0, 0, 0]) and x.tolist() == [513, 0]
+    assert ad.frombuffer(b"\1\0\2\0", dtype=ad.int16).tolist() == [1, 2]
+    assert ad.frombuffer(memory, dtype=ad.float32, requires_grad=True).requires_grad
+    for options in ({"count": 3}, {"count": 0}, {"offset": 8}, {"offset": -1}, {"offset": 6}):
+        with pytest.raises(ValueError, match="frombuffer: "):
+            ad.frombuffer(memory, dtype=ad.float32, **options)
+    with pytest.raises(ValueError, match="buffer protocol"):
+        ad.frombuffer(3, dtype=ad.float32)
+
+
+def test_resize():
+    x = ad.ones(2, 3, requires_grad=True)
+    with pytest.warns(UserWarning, match="non-inplace resize is deprecated"):
+        x.resize(3, 2).sum().backward()
+        assert x.resize((6,)).shape == (6,) == x.resize_as(ad.ones(6)).shape and x.grad.tolist() == [[1.0] * 3] * 2
+        with pytest.raises(RuntimeError, match="requested resize to"):
+            x.resize(5)
+
+
+def test_type():
+    assert ad.ones(2).to_sparse().type().endswith(".sparse.FloatTensor")
+    assert ad.ones(2, dtype=ad.int32).type("torch.Tensor").dtype is ad.float32
+
+
+class Thing:
+    def __init__(self, x):
+        self.x = x
+
+
+def test_safe_globals():
+    def load():
+        file.seek(0)
+        return ad.load(file).x.tolist()
+
+    file = io.BytesIO()
+    ad.save(Thing(ad.ones(2)), file)
+    with pytest.raises(Exception, match="add_safe_globals"):
+        load()
+    with ad.serialization.safe_globals([Thing]):
+        assert load() == [1.0, 1.0] and ad.serialization.get_safe_globals() == [Thing]
+    assert ad.serialization.get_safe_globals() == []
+    ad.serialization.add_safe_globals([(Thing, f"{__name__}.Thing")])
+    assert load() == [1.0, 1.0]
+    ad.serialization.clear_safe_globals()
+    with pytest.raises(Exception, match="add_safe_globals"):
+        load()
+    with pytest.raises(ValueError, match="a pair of an object and its name"):
+        ad.serialization.add_safe_globals([(Thing,)])
+
+
+def test_steps_of_autograd_functional():
+    steps = ad.autograd.functional
+    basis = steps._construct_standard_basis_for((ad.zeros(2), ad.zeros(1, 1, dtype=ad.float64)), (2, 1))
+    assert [b.tolist() for b in basis] == [[[1, 0], [0, 1], [0, 0]], [[0], [0], [1]]] and basis[1].dtype is ad.float64
+    one, two = ad.ones(1), ad.ones(1, requires_grad=True) * 2
+    assert steps._as_tuple(3) == (False, (3,)) and steps._as_tuple((one,), "inputs", "f") == (True, (one,))
+    with pytest.raises(TypeError, match="The a given to b must be either a Tensor or a tuple"):
+        steps._as_tuple([one], "a", "b")
+    assert not steps._grad_postprocess((two,), False)[0].requires_grad and steps._grad_postprocess((two,), True) == (two,)
+    assert steps._tuple_postprocess(((one,), (two,)), (True, False)) == (one, two)
+    assert steps._tuple_postprocess((one,), False) is one
+    x = ad.tensor([3.0], requires_grad=True)
+    assert steps._autograd_grad((x * x,), (x,))[0].tolist() == [6.0] and steps._autograd_grad((one,), (x,)) == (None,)
+    assert steps._grad_preprocess((one, 3), False, True)[0].requires_grad
+
+
+def test_line_search():
+    def loss(x, t, d):
+        y = x + t * d
+        return float((y**4).sum()), 4 * y**3
+
+    x = ad.tensor([1.0, 2.0])
+    f, g = loss(x, 0, x * 0)
+    found = ad.optim.lbfgs._strong_wolfe(loss, x, 1.0, -g, f, g, g.dot(-g))
+    assert found[0] == pytest.approx(0.29925546) and found[2] == pytest.approx(0.0792, abs=1e-4) and found[3] == 4
+    assert ad.optim.lbfgs._strong_wolfe(loss, x, 1.0, -g, f, g, g.dot(-g), max_ls=2)[2:] == (0, 3)
+    values = [ad.tensor(v) for v in (0.0, 1.0, -1.0, 1.0, 0.5, 1.0)]
+    assert ad.optim.lbfgs._cubic_interpolate(*values).item() == pytest.approx(0.7676, abs=1e-4)
+    assert ad.optim.lbfgs._cubic_interpolate(0.0, 1.0, -1.0, 1.0, 2.0, 1.0, bounds=(0.2, 0.4)) == 0.2
+
+
+def test_helpers_of_optimizers():
+    from adjoint.optim import optimizer
+
+    class Steps(ad.optim.Optimizer):
+        @optimizer._use_grad_for_differentiable
+        def step(self):
+            return ad.is_grad_enabled()
+
+    p = ad.ones(1, requires_grad=True)
+    assert [Steps([p], {"differentiable": on}).step() for on in (True, False)] == [True, False]
+    assert optimizer._default_to_fused_or_foreach([p], False) == (False, False)
+    assert optimizer._get_value(ad.tensor(2.0)) == 2.0 and optimizer._get_value(3) == 3 == optimizer._stack_if_compiling(3)
+    assert optimizer._get_scalar_dtype() is ad.float32 and optimizer._to_scalar(ad.ones(1)).shape == ()
+    assert optimizer._disable_dynamo_if_unsupported()(abs) is abs and "cuda" in optimizer._get_capturable_supported_devices()
+    params, grads = [ad.ones(2, dtype=ad.complex64), ad.ones(2)], [ad.zeros(2, dtype=ad.complex64), ad.zeros(2)]
+    optimizer._view_as_real(params, grads)
+    assert [x.shape for x in params + grads] == [(2, 2), (2,)] * 2
