@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 
 import pytest
 
@@ -143,3 +144,22 @@ def test_helpers_of_optimizers():
     params, grads = [ad.ones(2, dtype=ad.complex64), ad.ones(2)], [ad.zeros(2, dtype=ad.complex64), ad.zeros(2)]
     optimizer._view_as_real(params, grads)
     assert [x.shape for x in params + grads] == [(2, 2), (2,)] * 2
+
+
+def test_benchmark():
+    from adjoint.utils import benchmark
+
+    ticks = itertools.count()
+    times = iter([0.0, 1e-6] * 3 + [0.0, 0.1, 0.0, 0.11] * 99)  # the estimate is 1, 10 ... executions of the first three
+    found = benchmark.Timer("x + 1", "y = x", globals={"x": 1}, timer=lambda: next(times), label="sum").blocked_autorange(min_run_time=0.2)
+    assert found.number_per_run == 1000 and found.raw_times == pytest.approx([0.11, 0.1]) and found.label == "sum"
+    assert found.median == found.mean == pytest.approx(1.05e-4) and found.iqr == pytest.approx(5e-6) and not found.has_warnings
+    assert repr(found).startswith("Measurement: sum\nsetup: y = x\n  Median: 105.00 us\n  IQR:    5.00 us\n  2 measurements, 1000 runs")
+    before, seen = ad.get_num_threads(), []
+    once = benchmark.Timer("seen.append(n())", globals={"seen": seen, "n": ad.get_num_threads}, timer=lambda: float(next(ticks)), num_threads=2)
+    one = once.timeit(100)
+    assert one.times == [0.01] and one.iqr == 0 and set(seen) == {2} and ad.get_num_threads() == before
+    assert benchmark.Measurement.merge([one, one])[0].times == [0.01, 0.01]
+    assert len(once.adaptive_autorange().times) == 4 and one.meets_confidence()
+    with pytest.raises(ValueError, match="Python"):
+        benchmark.Timer("int x;", language="c++")

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 from . import hooks as hooks
 
 if TYPE_CHECKING:
+    from . import benchmark as benchmark
     from . import checkpoint as checkpoint
     from . import data as data
     from . import dlpack as dlpack
 
 
 def __getattr__(name: str) -> object:
-    if name in ("_python_dispatch", "_pytree", "checkpoint", "data", "dlpack"):  # imported when first used
+    if name in ("_python_dispatch", "_pytree", "benchmark", "checkpoint", "data", "dlpack"):  # imported when first used
         return _importlib.import_module("." + name, __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
