@@ -49,6 +49,14 @@ def warn(text: str) -> None:
     warnings.warn(text, stacklevel=level)
 
 
+def without_effect(found: Tensor, *inputs: Tensor) -> Tensor:
+    """The result, recorded as a function of floating-point inputs by which its derivatives are zero."""
+    for x in inputs:
+        if x.requires_grad and x.is_floating_point():
+            found = _core.where(_core.zeros((), dtype=_core.bool, device=x.device), x.to(found.dtype), found)
+    return found
+
+
 def with_out(f: F) -> F:
     """The function, which takes `out=` too: a tensor for its result, or as many tensors as it has results."""
 

@@ -16,7 +16,11 @@ Tensor choose(const Tensor& condition, const Tensor& a, const Tensor& b) {
   const DType t = result_type(x);
   for (const Tensor& v : x)
     if (!is_half(t) || !is_integral(v.dtype())) expect_number_fits(v, t);   // whole numbers become infinite there
-  return where(condition, a, b);
+  if (condition.dtype() != DType::uint8) return where(condition, a, b);
+  if (PyErr_WarnEx(PyExc_UserWarning, "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version of PyTorch. "
+                                      "Use a boolean condition instead.", 1) < 0)
+    throw nb::python_error();
+  return where(to_dtype(condition, DType::bool_), a, b);
 }
 
 void bind_where(nb::module_& m) {

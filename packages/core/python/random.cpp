@@ -160,7 +160,10 @@ double probability(double p) {
 void bind_fills(nb::module_& m) {
   const Methods t;
   auto number = [](const Tensor& x) { return is_differentiable(x.dtype()) ? x.dtype() : default_dtype(); };
-  both(m, "bernoulli", [](const Tensor& p, Generator* g) { return bernoulli(p, chosen(g, p.device())); }, nb::kw_only(), "generator"_a.none() = nb::none());
+  both(m, "bernoulli", [](const Tensor& p, Generator* g) {
+    const Tensor drawn = bernoulli(p, chosen(g, p.device()));
+    return p->keys & (key_tape | key_lifted) ? where(zeros({}, DType::bool_, p.device()), p, drawn) : drawn;   // whose derivative is zero
+  }, nb::kw_only(), "generator"_a.none() = nb::none());
   both(m, "bernoulli", [](const Tensor& x, double p, Generator* g) { return to_dtype(bernoulli(full(x.sizes(), probability(p), DType::float32, x.device()), chosen(g, x.device())), x.dtype()); }, "p"_a, nb::kw_only(), "generator"_a.none() = nb::none());
   t.def("uniform_", [number](const Tensor& x, double from, double to, Generator* g) {
     expect(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);

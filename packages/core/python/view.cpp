@@ -212,7 +212,9 @@ void bind_joins(nb::module_& m) {
     }
     return s;
   }, "shapes"_a);
-  m.def("meshgrid", [](const nb::args& tensors, const std::string& indexing) {
+  m.def("meshgrid", [](const nb::args& tensors, const std::optional<std::string>& named) {
+    if (!named && PyErr_WarnEx(PyExc_UserWarning, "meshgrid: in an upcoming release, it will be required to pass the indexing argument.", 1) < 0) throw nb::python_error();
+    const std::string indexing = named.value_or("ij");
     nb::object given = tensors.size() == 1 && is_sequence(nb::handle(tensors[0]).ptr()) ? nb::object(tensors[0]) : nb::object(tensors);
     auto t = nb::cast<TensorVector>(nb::list(given));
     const bool swap = indexing == "xy" && t.size() > 1;
@@ -227,7 +229,7 @@ void bind_joins(nb::module_& m) {
     }
     if (swap) std::swap(t[0], t[1]);
     return tuple_of(std::move(t));
-  }, "tensors"_a, "indexing"_a = "ij");
+  }, "tensors"_a, "indexing"_a = nb::none());
 }
 
 }  // namespace

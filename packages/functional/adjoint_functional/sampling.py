@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adjoint_core import Generator, Tensor, _core
-from adjoint_core._compose import method, with_out
+from adjoint_core._compose import method, with_out, without_effect
 
 __all__ = ["binomial", "multinomial", "normal", "poisson"]
 
@@ -19,7 +19,9 @@ def _anywhere(condition: Tensor) -> bool:
 
 def _uniform(like: Tensor, generator: Generator | None) -> Tensor:
     """In (0, 1]."""
-    return 1 - _core.rand(tuple(like.shape), generator=generator, dtype=like.dtype if like.is_floating_point() else None, device=like.device)
+    return 1 - _core.rand(
+        tuple(like.shape), generator=generator, dtype=like.dtype if like.is_floating_point() else None, device=like.device
+    )
 
 
 @with_out
@@ -60,7 +62,7 @@ def normal(
 ) -> Tensor:
     """Samples of normal distributions: of one for each element of `mean` and `std`, which broadcast, or in `size` for two numbers.
 
-    No derivative reaches `mean` and `std` through a sample: `mean + std * randn_like(mean)` is the reparametrised form.
+    The derivatives by `mean` and `std` are zero: `mean + std * randn_like(mean)` is the reparametrised form.
 
     Raises:
         RuntimeError: a negative `std`.
@@ -83,11 +85,14 @@ def normal(
         raise TypeError(f"normal: the size is that of mean and std, which are tensors, got size={size}")
     if not like.is_floating_point() and not like.is_complex():
         raise NotImplementedError(f"normal: not implemented for {like.dtype}")
-    mean, std = (x.detach() if isinstance(x, Tensor) else x for x in (mean, std))
+    parameters = mean, std
+    mean, std = (x.detach() if isinstance(x, Tensor) else x for x in parameters)
     if _anywhere(_core.as_tensor(std) < 0):
         raise RuntimeError("normal expects all elements of std >= 0.0")
     shape = _core.broadcast_shapes(*(tuple(x.shape) for x in (mean, std) if isinstance(x, Tensor)))
-    return _core.randn(shape, generator=generator, dtype=like.dtype if like.is_floating_point() else None, device=like.device) * std + mean
+    kind = like.dtype if like.is_floating_point() else None
+    drawn = _core.randn(shape, generator=generator, dtype=kind, device=like.device) * std + mean
+    return without_effect(drawn, *(x for x in parameters if isinstance(x, Tensor)))
 
 
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
@@ -104,7 +109,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
         raise RuntimeError("binomial: counts must not be negative and probabilities lie in [0, 1]")
     rare = p.minimum(1 - p)
     found = _successes(n.floor(), rare, generator)
-    return _core.where(p > 0.5, n.floor() - found, found).to(count.dtype)
+    return without_effect(_core.where(p > 0.5, n.floor() - found, found).to(count.dtype), prob)
 
 
 def _successes(n: Tensor, p: Tensor, generator: Generator | None) -> Tensor:
@@ -119,12 +124,12 @@ def _successes(n: Tensor, p: Tensor, generator: Generator | None) -> Tensor:
 
 
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Poisson numbers with the rates `input`."""
+    """Poisson numbers with the rates `input`, by which their derivative is zero."""
     rate = input.detach().double()
     if _anywhere(~((rate >= 0) & rate.isfinite())):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     few, many = _arrivals(rate.clamp_max(10), generator), _transformed_rejection(rate.clamp_min(10), generator)
-    return _core.where(rate < 10, few, many).to(input.dtype)
+    return without_effect(_core.where(rate < 10, few, many).to(input.dtype), input)
 
 
 def _arrivals(rate: Tensor, generator: Generator | None) -> Tensor:

@@ -39,7 +39,9 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     if p < 0:
         raise RuntimeError(f"cdist only supports non-negative p values, got {p}")
     n, m = x1.size(-2), x2.size(-2)
-    by_products = compute_mode == "use_mm_for_euclid_dist" or (compute_mode != "donot_use_mm_for_euclid_dist" and max(n, m) > 25)
+    by_products = compute_mode == "use_mm_for_euclid_dist" or (
+        compute_mode != "donot_use_mm_for_euclid_dist" and max(n, m) > 25
+    )
     if p == 2 and by_products:
         return _by_products(x1, x2)
     rows = max(1, 2**20 // max(1, m * x1.size(-1)))  # so many at a time stay in the cache

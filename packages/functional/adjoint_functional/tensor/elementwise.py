@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from adjoint_core import Tensor, _core, _results
-from adjoint_core._compose import check_all, inplace_method, method, rounded_once
+from adjoint_core._compose import check_all, inplace_method, method, rounded_once, without_effect
 
 __all__ = [
     "fill", "float_power", "frexp", "gcd", "heaviside", "isin", "isneginf", "isposinf", "isreal", "lcm", "ldexp",
@@ -146,13 +146,18 @@ _BITS = {8: _core.int64, 4: _core.int32, 2: _core.int16}
 
 @inplace_method
 def nextafter(input: Tensor, other: Tensor) -> Tensor:
-    """The number of the type that follows `input` in the direction of `other`. It has no derivative.
+    """The number of the type that follows `input` in the direction of `other`. Its derivative by `input` is 1 where it moves, that by `other` 0.
 
     Example: `nextafter(tensor([1.0]), tensor([2.0])) > 1  # tensor([True])`
     """
+    if input.dtype is not other.dtype or not input.is_floating_point():
+        raise RuntimeError(f"nextafter: input and other must have one floating-point type, got {input.dtype} and {other.dtype}")
     x, y = _core.broadcast_tensors(input.detach(), other.detach())
-    if x.dtype is not y.dtype or not x.is_floating_point():
-        raise RuntimeError(f"nextafter: input and other must have one floating-point type, got {x.dtype} and {y.dtype}")
+    moving = _core.where((x != y) & x.isfinite(), input, 0.0)
+    return without_effect(_next(x, y) - (moving.detach() - moving), other)  # minus zero, which keeps the zero's sign
+
+
+def _next(x: Tensor, y: Tensor) -> Tensor:
     bits = x.contiguous().view(_BITS[x.element_size()])
     away = (x < y) == (x > 0)  # from zero
     moved = (bits + _core.where(away, 1, -1).to(bits.dtype)).view(x.dtype)

@@ -125,7 +125,9 @@ def segment_reduce(
     target = list(data.shape)
     target[axis] = s + 1
     start = _core.full(target, _INITIAL[reduce] if initial is None else initial, dtype=data.dtype)
-    y = start.scatter_reduce(axis, segment.reshape(*segment.shape, *tail).expand(data.shape), data, _RECORD[reduce]).narrow(axis, 0, s)
+    y = start.scatter_reduce(axis, segment.reshape(*segment.shape, *tail).expand(data.shape), data, _RECORD[reduce]).narrow(
+        axis, 0, s
+    )
     if reduce == "mean":
         count = lengths.reshape(*lengths.shape, *tail)  # type: ignore[union-attr]
         y = y / count if initial is None else y / count.clamp_min(1)
@@ -159,9 +161,14 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
 
     Example: `nonzero_static(tensor([0, 3]), size=2)  # tensor([[ 1], [-1]])`
     """
-    found = _core.nonzero(input)[:size]
-    missing = found.new_full((size - found.size(0), found.size(1)), fill_value)
-    return _core.cat([found, missing])
+    chosen = input.reshape(-1) != 0
+    rank = chosen.cumsum(0) - 1
+    rank = _core.where(chosen & (rank < size), rank, size)  # all others go to one place more
+    nothing = _core.full((size + 1,), -1, dtype=_core.int64, device=input.device)
+    at = nothing.scatter(0, rank, _core.arange(chosen.numel(), device=input.device))[:size, None]
+    shape = _core.tensor(input.shape, dtype=_core.int64, device=input.device)
+    steps = _core.tensor([math.prod(input.shape[d + 1 :]) for d in range(input.ndim)], dtype=_core.int64, device=input.device)
+    return _core.where(at < 0, fill_value, at // steps.clamp_min(1) % shape.clamp_min(1))
 
 
 def empty_permuted(size: Sequence[int], physical_layout: Sequence[int], **kwargs: Any) -> Tensor:
