@@ -39,7 +39,7 @@ def test_sizes_and_types():
         ad.exp(ad.ones(2), out=ad.empty(2, dtype=ad.int64))
     with pytest.raises(TypeError, match=r"exp\(\): argument 'out' must be Tensor, not list"):
         ad.exp(ad.ones(2), out=[1, 2])
-    with pytest.raises(TypeError, match="unexpected keyword argument 'out'"):
+    with pytest.raises(TypeError, match=r"is_tensor\(\): incompatible function arguments(.|\n)*out: adjoint.Tensor"):
         ad.is_tensor(1, out=out)
 
 
