@@ -98,7 +98,7 @@ def test_modules_and_sparse_tensors_are_shared():
 def test_tensors_travel_by_their_memory(method):
     context = mp.get_context(method)
     requests, answers = context.Queue(), context.Queue()
-    child = context.Process(target=work.write_and_answer, args=(requests, answers))
+    child = context.Process(target=work.write_and_answer, args=(requests, answers), daemon=True)
     child.start()
     x, twin = ad.zeros(5, 5), ad.zeros(4)
     requests.put(x)

@@ -215,11 +215,12 @@ def check_communication_hooks() -> None:
 
 def check_complex_and_half_parameters() -> None:
     for dtype in (ad.complex128, ad.bfloat16, ad.float16):
-        p = nn.ParameterList([nn.Parameter(ad.ones(3, dtype=dtype)), nn.Parameter(ad.ones(2))])
-        p.forward = lambda x, p=p: (p[0] * x).sum().abs() + p[1].sum()
+        p = nn.Module()
+        p.first, p.second = nn.Parameter(ad.ones(3, dtype=dtype)), nn.Parameter(ad.ones(2))
+        p.forward = lambda x, p=p: (p.first * x).sum().abs() + p.second.sum()
         ddp = DDP(p)
         ddp(ad.full((3,), R + 1.0).to(dtype)).backward()
-        assert ad.allclose(p[0].grad, ad.full((3,), (K + 1) / 2).to(dtype), rtol=1e-2), p[0].grad
+        assert ad.allclose(p.first.grad, ad.full((3,), (K + 1) / 2).to(dtype), rtol=1e-2), p.first.grad
 
 
 def check_module_protocol() -> None:

@@ -38,6 +38,8 @@ def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _register(hooks: OrderedDict[int, Any], hook: Callable[..., Any], first: bool = False) -> RemovableHandle:
+    if not callable(hook):
+        raise TypeError(f"a hook must be callable, got {type(hook).__name__}")
     handle = RemovableHandle(hooks)
     hooks[handle.id] = hook
     if first:

@@ -7,7 +7,7 @@ from typing import Any
 
 from adjoint_engine.graph import RemovableHandle
 
-from .hooks import hooks_of_all, of_all, register
+from .hooks import called, hooks_of_all, of_all, register
 
 __all__ = [
     "register_module_backward_hook", "register_module_buffer_registration_hook", "register_module_forward_hook",
@@ -16,9 +16,13 @@ __all__ = [
 ]  # fmt: skip
 
 
+def _of_all(kind: str, hook: Callable[..., Any], *how: bool) -> RemovableHandle:
+    return register(hooks_of_all, (kind, (called(hook), *how) if how else called(hook)))
+
+
 def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Calls ``hook(module, args)`` before ``forward`` of every module."""
-    return register(hooks_of_all, ("forward_pre", hook))
+    return _of_all("forward_pre", hook)
 
 
 def register_module_forward_hook(
@@ -34,37 +38,37 @@ def register_module_forward_hook(
         Sequential
         >>> handle.remove()
     """
-    return register(hooks_of_all, ("forward", (hook, with_kwargs, always_call)))
+    return _of_all("forward", hook, with_kwargs, always_call)
 
 
 def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Calls ``hook(module, grad_output)`` before backward passes any module."""
-    return register(hooks_of_all, ("backward_pre", hook))
+    return _of_all("backward_pre", hook)
 
 
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Calls ``hook(module, grad_input, grad_output)`` after backward passed any module."""
-    return register(hooks_of_all, ("backward", hook))
+    return _of_all("backward", hook)
 
 
 def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """``Module.register_backward_hook``, of every module."""
-    return register(hooks_of_all, ("older_backward", hook))
+    return _of_all("older_backward", hook)
 
 
 def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Calls ``hook(module, name, parameter)`` when a module gets a parameter; what it returns, if not None, takes its place."""
-    return register(hooks_of_all, ("parameter", hook))
+    return _of_all("parameter", hook)
 
 
 def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Calls ``hook(module, name, buffer)`` when a module gets a buffer; what it returns, if not None, takes its place."""
-    return register(hooks_of_all, ("buffer", hook))
+    return _of_all("buffer", hook)
 
 
 def register_module_module_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Calls ``hook(module, name, submodule)`` when a module gets another one; what it returns, if not None, takes its place."""
-    return register(hooks_of_all, ("module", hook))
+    return _of_all("module", hook)
 
 
 def registered(module: Any, kind: str, name: str, value: Any) -> Any:

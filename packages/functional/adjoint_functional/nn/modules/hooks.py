@@ -43,7 +43,7 @@ class Calls:
 
         With ``with_kwargs``: ``hook(module, args, kwargs)``, which returns None or both. ``prepend`` puts it before the others.
         """
-        handle = register(self._forward_pre_hooks, hook, prepend, self._forward_pre_hooks_with_kwargs)
+        handle = register(self._forward_pre_hooks, called(hook), prepend, self._forward_pre_hooks_with_kwargs)
         if with_kwargs:
             self._forward_pre_hooks_with_kwargs[handle.id] = True
         return handle
@@ -63,7 +63,7 @@ class Calls:
             tensor([2., 2.])
         """
         facts = (self._forward_hooks_with_kwargs, self._forward_hooks_always_called)
-        handle = register(self._forward_hooks, hook, prepend, *facts)
+        handle = register(self._forward_hooks, called(hook), prepend, *facts)
         for fact, given in zip(facts, (with_kwargs, always_call)):
             if given:
                 fact[handle.id] = True
@@ -71,7 +71,7 @@ class Calls:
 
     def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Calls ``hook(module, grad_output)`` before backward passes the module; what it returns replaces ``grad_output``."""
-        return register(self._backward_pre_hooks, hook, prepend)
+        return register(self._backward_pre_hooks, called(hook), prepend)
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Calls ``hook(module, grad_input, grad_output)`` after backward passed the module; what it returns replaces ``grad_input``.
@@ -85,6 +85,7 @@ class Calls:
             >>> layer(ad.zeros(1, requires_grad=True)).backward()
             (tensor([1.]),)
         """
+        called(hook)
         self._keep_apart(full=True)
         return register(self._backward_hooks, hook, prepend)
 
@@ -94,6 +95,7 @@ class Calls:
         Raises:
             RuntimeError: the module has full backward hooks.
         """
+        called(hook)
         self._keep_apart(full=False)
         return register(self._backward_hooks, hook)
 
@@ -103,6 +105,13 @@ class Calls:
                 "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only one of them."
             )
         self._is_full_backward_hook = full
+
+
+def called(hook: Callable[..., Any]) -> Callable[..., Any]:
+    """The hook, if it can be called: what can't would fail in another call than the one that registered it."""
+    if not callable(hook):
+        raise TypeError(f"a hook must be callable, got {type(hook).__name__}")
+    return hook
 
 
 def register(hooks: OrderedDict[int, Any], hook: Any, prepend: bool = False, *facts: OrderedDict[int, Any]) -> RemovableHandle:

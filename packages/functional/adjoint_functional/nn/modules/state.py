@@ -13,7 +13,7 @@ from adjoint_core.overrides import is_tensor_like
 from adjoint_engine import Parameter, no_grad
 from adjoint_engine.graph import RemovableHandle
 
-from .hooks import register
+from .hooks import called, register
 
 
 class _IncompatibleKeys(NamedTuple):
@@ -180,7 +180,7 @@ class State:
 
     def register_state_dict_pre_hook(self: Any, hook: Callable[..., None]) -> RemovableHandle:
         """Calls ``hook(module, prefix, keep_vars)`` before ``state_dict`` looks at this module."""
-        return register(self._state_dict_pre_hooks, hook)
+        return register(self._state_dict_pre_hooks, called(hook))
 
     def register_state_dict_post_hook(self: Any, hook: Callable[..., None]) -> RemovableHandle:
         """Calls ``hook(module, state_dict, prefix, {})`` when ``state_dict`` has what this module owns; it may change the dict.
@@ -193,7 +193,7 @@ class State:
             ['weight']
         """
         hook._from_public_api = True  # type: ignore[attr-defined]
-        return register(self._state_dict_hooks, hook)
+        return register(self._state_dict_hooks, called(hook))
 
     def _register_state_dict_hook(self: Any, hook: Callable[..., Any]) -> RemovableHandle:
         """As `register_state_dict_post_hook`; what the hook returns, if not None, takes the place of the dict."""
@@ -201,7 +201,7 @@ class State:
             raise RuntimeError(
                 "Cannot register the same function as the state dict post hook that was previously registered via register_state_dict_post_hook"
             )
-        return register(self._state_dict_hooks, hook)
+        return register(self._state_dict_hooks, called(hook))
 
     def register_load_state_dict_pre_hook(self: Any, hook: Callable[..., None]) -> RemovableHandle:
         """Calls ``hook(module, state_dict, prefix, {}, strict, missing_keys, unexpected_keys, errors)`` before anything is loaded.
@@ -212,11 +212,11 @@ class State:
 
     def _register_load_state_dict_pre_hook(self: Any, hook: Callable[..., None], with_module: bool = False) -> RemovableHandle:
         """As `register_load_state_dict_pre_hook`, whose first argument the hook gets only ``with_module``."""
-        return register(self._load_state_dict_pre_hooks, _PreHook(hook, self if with_module else None))
+        return register(self._load_state_dict_pre_hooks, _PreHook(called(hook), self if with_module else None))
 
     def register_load_state_dict_post_hook(self: Any, hook: Callable[..., None]) -> RemovableHandle:
         """Calls ``hook(module, incompatible_keys)`` when all is loaded; keys that it removes from the lists are no errors."""
-        return register(self._load_state_dict_post_hooks, hook)
+        return register(self._load_state_dict_post_hooks, called(hook))
 
 
 class _PreHook:
