@@ -1,7 +1,8 @@
 """Processes for the tests of the GPU side.
 
-The driver, Triton's interpreter and where kernels come from are chosen once for a process. So the first of the folders that want a
-choice of their own gets it in this process; each file of the others runs in a process of its own.
+The driver, Triton's interpreter and where kernels come from are chosen once for a process, and no other test should find a GPU that is
+none. So only a process that was asked for one of these folders and nothing else makes its choice; otherwise each file of them runs in a
+process of its own.
 """
 
 import os
@@ -13,15 +14,18 @@ from pathlib import Path
 import pytest
 
 OUTSIDE = dict(os.environ)  # as it was before anything was chosen
-_chosen: list[str] = []
+_chosen: list[str] = []  # the folder, once its choice is made
 
 
 def module_of(folder: str, choose: Callable[[], None], parent: pytest.Collector, path: Path) -> "OwnProcess | None":
     """For `pytest_pycollect_makemodule`: None where this process has made, or makes now, the choice that a folder's tests want."""
+    asked = [Path(argument.partition("::")[0]).resolve() for argument in parent.config.args]
+    if not all(path.is_relative_to(Path(__file__).parent / folder) for path in asked):
+        return OwnProcess.from_parent(parent, path=path)
     if not _chosen:
         _chosen.append(folder)
         choose()
-    return None if _chosen[0] == folder else OwnProcess.from_parent(parent, path=path)
+    return None
 
 
 class OwnProcess(pytest.File):

@@ -59,7 +59,7 @@ class Modules:
         self._count: Counter[str] = Counter()
 
     def name(self, frame: FrameType) -> str | None:
-        """Of the module whose `__call__` this is; None: it is no module's."""
+        """Of the module whose `_call_impl` this is; None: it is no module's."""
         try:
             return self._name_of(frame.f_locals.get("self"))
         except Exception:  # in the middle of a call of the user's, which would fail
@@ -109,7 +109,7 @@ class Frames:
     def _on_event(self, frame: FrameType, event: str, argument: Any) -> None:
         if event == "call":
             caller, code = frame.f_back, frame.f_code
-            module = self._modules.name(frame) if code.co_name == "__call__" else None
+            module = self._modules.name(frame) if code.co_name == "_call_impl" else None
             self._log.append((perf_counter_ns(), code, caller.f_lineno if caller else 0, module))
         elif event == "return":
             self._log.append((perf_counter_ns(), None, 0, None))
