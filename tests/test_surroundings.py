@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,37 @@ def test_one_core() -> None:
     clean = {"ADJOINT_NUM_THREADS": "", "OMP_NUM_THREADS": ""}
     assert python(pinned + PROGRAM, env=clean) == at_home()
     assert python(pinned + "import adjoint; print(adjoint.get_num_threads())", env=clean) == "1\n"
+
+
+@pytest.fixture
+def half_a_core() -> Iterator[Path]:
+    """A control group whose processes together get half a core."""
+    groups = Path("/sys/fs/cgroup")
+    group, limits = groups / f"adjoint-{os.getpid()}", {"cpu.max": "50000 100000"}
+    if (groups / "cpu").is_dir():  # the first version: a hierarchy for each controller
+        group, limits = groups / "cpu" / group.name, {"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": "50000"}
+    try:
+        group.mkdir()
+    except OSError as error:
+        pytest.skip(f"no control group can be made here: {error}")
+    try:
+        for name, limit in limits.items():
+            try:
+                (group / name).write_text(limit)
+            except OSError as error:
+                pytest.skip(f"processor time can't be limited here: {error}")
+        yield group
+    finally:
+        group.rmdir()
+
+
+@needs_linux
+def test_half_a_core(half_a_core: Path) -> None:
+    """Threads follow what the container may use, not what the machine has."""
+    entered = f"import os; open({str(half_a_core / 'cgroup.procs')!r}, 'w').write(str(os.getpid()))\n"
+    plain = {name: "" for name in ("ADJOINT_NUM_THREADS", "OMP_NUM_THREADS")}
+    assert python(f"{entered}import adjoint as ad; print(ad.get_num_threads())", env=plain) == "1\n"
+    assert python(entered + PROGRAM, env=plain) == at_home()
 
 
 def test_no_network() -> None:
