@@ -13,6 +13,8 @@ from ._elements import check_reduction
 from ._group import ProcessGroup, get_group_rank, resolve
 from ._launching import check, check_same, dense, describe, fill, launch
 
+_SUM = ReduceOp.SUM  # found faster than the class's member, in what a small call takes
+
 
 def root_of(group: ProcessGroup, name: str, rank: int | None, group_rank: int | None) -> int:
     """The rank in the group that a collective is about, of which one of two spellings is given.
@@ -64,7 +66,7 @@ def all_reduce(tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: Any = None, a
     if given is None:
         return None
     check(given, "all_reduce", [tensor])
-    if op is not ReduceOp.SUM:
+    if op is not _SUM:
         check_op("all_reduce", op, tensor)
     buffer = dense(tensor)
 

@@ -11,7 +11,7 @@ from adjoint_engine import _engine
 
 from ._backend import Work
 from ._group import ProcessGroup, agree
-from ._modes import DebugLevel, get_debug_level
+from ._modes import compares_calls
 
 
 def check(group: ProcessGroup, name: str, tensors: Sequence[Any]) -> None:
@@ -69,7 +69,13 @@ def launch(
     Arguments:
         said: tells what ranks must agree on.
     """
-    detail = get_debug_level() is DebugLevel.DETAIL
+    for t in written:
+        if not _engine.is_inference(t):
+            _engine.bump_version(t)
+    detail = compares_calls()
+    if not (async_op or detail):
+        group.backend.run(name, call)
+        return None
 
     def run() -> list[Tensor]:
         if detail:
@@ -77,12 +83,9 @@ def launch(
         call()
         return list(written)
 
-    for t in written:
-        if not t.is_inference():
-            _engine.bump_version(t)
     if async_op:
         return group.backend.submit(name, run)
-    group.backend.run(name, run if detail else call)
+    group.backend.run(name, run)
     return None
 
 

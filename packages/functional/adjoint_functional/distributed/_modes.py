@@ -14,6 +14,9 @@ class DebugLevel(Enum):
     DETAIL = 2
 
 
+_DETAIL = DebugLevel.DETAIL
+
+
 class _Modes:
     debug = DebugLevel[os.environ.get("ADJOINT_DISTRIBUTED_DEBUG", "OFF").upper() or "OFF"]
     fixed = os.environ.get("ADJOINT_DISTRIBUTED_FIXED_ORDER", "0") == "1"
@@ -22,6 +25,11 @@ class _Modes:
 def get_debug_level() -> DebugLevel:
     """What is checked: the variable ADJOINT_DISTRIBUTED_DEBUG (OFF, INFO, DETAIL), or what was set since."""
     return _Modes.debug
+
+
+def compares_calls() -> bool:
+    """Whether every collective first compares what all ranks call."""
+    return _Modes.debug is _DETAIL
 
 
 def set_debug_level(level: DebugLevel) -> None:

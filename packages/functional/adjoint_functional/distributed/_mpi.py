@@ -6,14 +6,13 @@ that another rank died. Two groups, and messages, are in MPI at the same time: M
 
 from __future__ import annotations
 
-import functools
 import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from adjoint_core import Tensor
+from adjoint_core import Tensor, _core
 from adjoint_engine import no_grad
 
 from ..futures import Future
@@ -27,16 +26,8 @@ def memory(t: Tensor | None, pieces: int = 1) -> Any:
     """A contiguous tensor as MPI takes it: memory, count (of one of its ``pieces``), type."""
     if t is None:
         return None
-    plain = from_address()(t.data_ptr(), t.nbytes)
-    return [plain, element_type(t.dtype)] if pieces == 1 else [plain, t.numel() // pieces, element_type(t.dtype)]
-
-
-@functools.cache
-def from_address() -> Any:
-    """Makes memory for MPI of an address and a number of bytes."""
-    from mpi4py import MPI
-
-    return MPI.buffer.fromaddress
+    plain, kind = _core._lend(t), element_type(t.dtype)
+    return [plain, kind] if pieces == 1 else [plain, t.numel() // pieces, kind]
 
 
 def parts(t: Tensor, counts: Sequence[int]) -> Any:
