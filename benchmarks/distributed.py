@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -43,7 +44,7 @@ def least(functions: dict[str, Callable[[], Any]], seconds: float, barrier: Call
 
 
 def measure_sums(seconds: float) -> dict[str, Any]:
-    """all_reduce of float32: ours on tensors, and mpi4py's on NumPy arrays, both in place."""
+    """all_reduce of float32: ours on tensors, and mpi4py's on NumPy arrays, both in place; in a row, and alone with cold caches."""
     import numpy as np
     from mpi4py import MPI
 
@@ -53,18 +54,21 @@ def measure_sums(seconds: float) -> dict[str, Any]:
     rows = {}
     for size in SIZES:
         t, a = ad.zeros(size // 4), np.zeros(size // 4, np.float32)
-        repeat = max(1, min(50, (1 << 20) // size))
+        repeat = max(5, min(50, (1 << 20) // size))
 
-        def ours(t: Any = t, repeat: int = repeat) -> None:
+        def ours(repeat: int, t: Any = t) -> None:
             for _ in range(repeat):
                 dist.all_reduce(t)
 
-        def theirs(a: Any = a, repeat: int = repeat) -> None:
+        def theirs(repeat: int, a: Any = a) -> None:
             for _ in range(repeat):
                 MPI.COMM_WORLD.Allreduce(MPI.IN_PLACE, a)
 
-        times = least({"ours": ours, "theirs": theirs}, seconds, MPI.COMM_WORLD.Barrier)
+        calls = {"ours": partial(ours, repeat), "theirs": partial(theirs, repeat)}
+        times = least(calls, seconds, MPI.COMM_WORLD.Barrier)
         rows[size] = {name: min(v) / repeat for name, v in times.items()}
+        alone = {"ours alone": partial(ours, 1), "theirs alone": partial(theirs, 1)}
+        rows[size] |= {name: min(v) for name, v in least(alone, seconds, MPI.COMM_WORLD.Barrier).items()}
     return rows
 
 
@@ -178,11 +182,11 @@ def fit(found: dict[int, dict[str, Any]]) -> tuple[float, float]:
 
 
 def report(found: dict[int, dict[str, Any]]) -> None:
-    print("\n| all_reduce, float32 | ranks | adjoint us | mpi4py on NumPy us | its speed, share |\n|---|---|---|---|---|")
+    print("\n| all_reduce, float32 | ranks | adjoint us | mpi4py on NumPy us | its speed, share | single calls, cold caches |\n|---|---|---|---|---|---|")
     for k, f in found.items():
         for n, t in f.get("sums", {}).items():
             ours, theirs = t["ours"], t["theirs"]
-            print(f"| {int(n) >> 10} KiB | {k} | {ours * 1e6:.0f} | {theirs * 1e6:.0f} | {theirs / ours:.2f} |")
+            print(f"| {int(n) >> 10} KiB | {k} | {ours * 1e6:.0f} | {theirs * 1e6:.0f} | {theirs / ours:.2f} | {t['theirs alone'] / t['ours alone']:.2f} |")
     print("\n| step of a perceptron, batch in all 256 | ms | without averages | averages alone | hidden | one process |\n|---|---|---|---|---|---|")
     one = found[1]["steps"]["alone"] if 1 in found else math.nan
     for k, f in found.items():

@@ -296,6 +296,13 @@ void bind_functions(nb::module_& m) {
     }
     return false;
   });
+  m.def("begin_write", [](nb::handle h) {  // whether other code may write to the memory as it lies, which then counts as written
+    if (!is_tensor(h)) return false;
+    auto& t = *adjoint::python::impl_of(h.ptr());
+    if (t.keys & (key_tape | key_lifted | key_sparse) || t.device != Device{} || !(t.flags & flag_contiguous)) return false;
+    bump_version(t);
+    return true;
+  });
   m.def("open_context", open_context);
   m.def("close_context", close_context, nb::arg("ctx"), nb::arg("args"), nb::arg("result").none(), nb::arg("records"));
   m.def("saved_tensors", saved_tensors);

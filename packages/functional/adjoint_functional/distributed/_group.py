@@ -141,7 +141,7 @@ def default_group() -> ProcessGroup:
 def resolve(group: Any) -> ProcessGroup | None:
     """The group meant by the argument of a collective; None for one that this rank is no member of."""
     if group is None:
-        return default_group()
+        return _State.world or default_group()
     if group is GroupMember.NON_GROUP_MEMBER:
         return None
     if not isinstance(group, ProcessGroup):

@@ -11,7 +11,7 @@ from adjoint_engine import _engine
 
 from ._backend import Work
 from ._group import ProcessGroup, agree
-from ._modes import compares_calls
+from ._modes import DebugLevel, get_debug_level
 
 
 def check(group: ProcessGroup, name: str, tensors: Sequence[Any]) -> None:
@@ -70,9 +70,8 @@ def launch(
         said: tells what ranks must agree on.
     """
     for t in written:
-        if not _engine.is_inference(t):
-            _engine.bump_version(t)
-    detail = compares_calls()
+        _engine.bump_version(t)
+    detail = get_debug_level() is DebugLevel.DETAIL
     if not (async_op or detail):
         group.backend.run(name, call)
         return None

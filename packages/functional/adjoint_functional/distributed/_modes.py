@@ -27,9 +27,9 @@ def get_debug_level() -> DebugLevel:
     return _Modes.debug
 
 
-def compares_calls() -> bool:
-    """Whether every collective first compares what all ranks call."""
-    return _Modes.debug is _DETAIL
+def is_ordinary() -> bool:
+    """Whether ranks compare nothing before a collective, and sums run as the backend likes."""
+    return _Modes.debug is not _DETAIL and not _Modes.fixed
 
 
 def set_debug_level(level: DebugLevel) -> None:

@@ -9,8 +9,6 @@ from ._backend import Backend, ReduceOp
 from ._elements import PAIRWISE
 from ._modes import is_fixed_order
 
-_AVG = ReduceOp.AVG
-
 
 def tree(pieces: Tensor, op: ReduceOp) -> Tensor:
     """Reduces rows: neighbours first, then pairs of neighbours, and so on; a last one without neighbour waits for the next round."""
@@ -28,8 +26,6 @@ def _in_tree(op: ReduceOp, buffer: Tensor) -> bool:
 
 def all_reduce(backend: Backend, buffer: Tensor, op: ReduceOp) -> None:
     """``buffer`` becomes the reduction over ranks."""
-    if not is_fixed_order() and op is not _AVG:
-        return backend.all_reduce(buffer, op)
     base = ReduceOp.SUM if op is ReduceOp.AVG else op
     if is_fixed_order() and _in_tree(base, buffer):
         flat, k = buffer.view(-1), backend.size
