@@ -12,6 +12,7 @@ from adjoint_kernels_triton._on_host import ON_HOST
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "gpu_kernels.md"
 COMPOSED = ("ravel_index", "unique")
+SPARSE = ("coalesce", "sparse_at", "sparse_coo_tensor", "sparse_values", "to_dense", "to_sparse")
 KERNELS = ROOT / "packages" / "kernels-triton" / "adjoint_kernels_triton" / "kernels"
 
 CANNOT_RAISE = """\
@@ -61,7 +62,7 @@ def page() -> str:
     rest = [
         f"`{name}`"
         for name in registry.names()
-        if name not in where and name not in core and name not in views and name not in {*ON_HOST, *COMPOSED, "to_device"}
+        if name not in where and name not in core and name not in views and name not in {*ON_HOST, *COMPOSED, *SPARSE, "to_device"}
     ]
     return "\n".join(
         [
@@ -83,13 +84,15 @@ def page() -> str:
             "|---|---|---|",
             *rows,
             "",
-            f"Other operations make up {' and '.join(f'`{name}`' for name in COMPOSED)} there.",
+            f"Other operations make up {' and '.join(f'`{name}`' for name in COMPOSED)} there, and those of sparse tensors:",
+            f"{', '.join(f'`{name}`' for name in SPARSE)}. A graph that is captured refuses",
+            "`coalesce`, `sparse_coo_tensor` and `to_sparse`, whose results depend on values.",
             "",
             f"The CPU computes {len(ON_HOST)}, between copies; the first call of each in a process warns, and a graph that is captured refuses it:",
             "",
             *(f"- `{name}`: {why}." for name, why in sorted(ON_HOST.items())),
             "",
-            f"{len(rest)} have none yet: {', '.join(rest)}.",
+            f"Records without a kernel: {len(rest)}{''.join(f', {name}' for name in rest)}.",
             "",
         ]
     )

@@ -193,6 +193,8 @@ void follow_layout(Tensors x, TensorImpl& y) {
 
 bool is_position(const Op& op, size_t i) { return i < 32 && op.indices >> i & 1; }   // lists may be longer
 
+}  // namespace
+
 Device common_device(const Op& op, Tensors x) {
   Device d = x[0].device();
   for (size_t i = 1; i < x.size(); i++) {
@@ -203,6 +205,8 @@ Device common_device(const Op& op, Tensors x) {
   }
   return d;
 }
+
+namespace {
 
 Kernel kernel_of(const Op& op, Device device) {
   Kernel k = op.kernel[static_cast<int>(device.type)];

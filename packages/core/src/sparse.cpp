@@ -59,8 +59,7 @@ TensorVector plain(Tensors x) {
 }  // namespace
 
 void run_sparse(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
-  for (const Tensor& t : x)
-    expect(!t || t.device().type == DeviceType::cpu, op.name, ": Expected all tensors to be on the same device, but found at least two devices, cpu and ", t.device(), "; sparse tensors live on the CPU");
+  common_device(op, x);
   const SparseKernel kernel = sparse_kernel(op.name);
   expect(kernel, ErrorKind::not_implemented, op.name, ": not supported for tensors of layout sparse_coo; use to_dense() first");
   y[0] = kernel(op, plain(x), attrs);

@@ -49,7 +49,7 @@ def sparse_coo_tensor(
             raise TypeError("sparse_coo_tensor: indices and values, or a size, must be given, got neither")
         shape = tuple(indices) if size is None else tuple(size)
         indices = _core.zeros(len(shape), 0, dtype=_core.int64)
-        values, size, is_coalesced = _core.zeros(0, dtype=dtype), shape, True
+        values, size, is_coalesced = _core.zeros(0, dtype=dtype, device=device), shape, True
     if not isinstance(indices, Tensor):
         indices = _core.tensor(indices, dtype=_core.int64)
     if indices.is_floating_point():

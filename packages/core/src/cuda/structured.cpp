@@ -1,5 +1,6 @@
 // Kernels with arguments of their own: operands are laid out as the kernel wants them, then formulas give the arguments, constants
 // and grid of each launch.
+#include <adjoint/core/cuda/graph.h>
 #include <adjoint/core/cuda/kernel.h>
 #include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/error.h>
@@ -316,11 +317,15 @@ void launch_step(StructuredKernel::Step& k, const Launch& l, Operands& operands)
   k.kernel.launch(a, grid[0], grid[1], grid[2], l.device.index);
 }
 
-// An error where a matrix of the batch could not be factored, if the caller wants to know.
-void check_factors(const StructuredKernel& k, const Launch& l, const Operands& operands) {
+bool reads_info(const StructuredKernel& k, const Operands& operands) {
+  if (k.info.empty()) return false;
   const FieldList& fields = operands.fields();
   const Field* check = std::find_if(fields.field, fields.field + fields.count, [](const Field& f) { return std::string_view(f.name) == "check"; });
-  if (check == fields.field + fields.count || !check->whole) return;
+  return check != fields.field + fields.count && check->whole;
+}
+
+// An error where a matrix of the batch could not be factored.
+void check_factors(const StructuredKernel& k, const Launch& l, const Operands& operands) {
   const StructuredKernel::Argument& at = k.info[0];
   const View info = at.kind == StructuredKernel::workspace ? view_of(operands.workspace(at.index)) : operands[at.index];
   std::vector<int32_t> found(static_cast<size_t>(info.numel));
@@ -330,6 +335,9 @@ void check_factors(const StructuredKernel& k, const Launch& l, const Operands& o
 
 void launch_passes(const Entry& e, const Launch& l) {
   Operands operands(e, l);
+  const bool checked = reads_info(*e.kernel, operands);
+  if (checked && capturing(current_stream(l.device.index)))
+    fail_capturing((std::string(l.op) + ": with check, the host reads whether it succeeded, which nobody knows before the replay").c_str());
   if (e.kernel->copied) copy_kernel({l.x.first(1), l.y.first(1), l.attrs, l.op, false, l.device});
   const int64_t parts = e.kernel->split ? operands.parts() : 1;
   if (parts > 1) {
@@ -342,7 +350,7 @@ void launch_passes(const Entry& e, const Launch& l) {
   for (operands.round = 0; operands.round < operands.rounds; operands.round++)
     for (const auto& step : e.kernel->steps)
       if (step->when.code.empty() || operands.evaluate(step->when)) launch_step(*step, l, operands);
-  if (!e.kernel->info.empty()) check_factors(*e.kernel, l, operands);
+  if (checked) check_factors(*e.kernel, l, operands);
 }
 
 // With output 0 in float32, rounded at the end.

@@ -71,7 +71,11 @@ namespace {
 // Strides of a result on another device are those of clone(x): the memory of both is one run in the same order.
 void transfer(Tensors x, const Attrs& attrs, Tensor* out) {
   const auto& a = attrs.as<Transfer>();
-  expect_strided(*x[0], "to");
+  if (x[0]->keys & key_sparse) {
+    const Sparse& s = sparse_of(*x[0]);
+    out[0] = make_sparse(to_device(s.values, a.device, a.non_blocking), to_device(s.indices, a.device, a.non_blocking), x[0].sizes(), s.coalesced);
+    return;
+  }
   if (a.non_blocking && a.device.type == DeviceType::cpu) {   // into memory that it need not wait for
     out[0] = cuda::offloaded(x[0]);
     return;

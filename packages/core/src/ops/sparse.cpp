@@ -1,4 +1,5 @@
 // Operations between sparse and dense tensors: their records. What other records do to sparse operands is in sparse_kernels.cpp.
+#include <adjoint/core/cuda/graph.h>
 #include <adjoint/core/sparse.h>
 #include <adjoint/core/types.h>
 
@@ -50,51 +51,48 @@ namespace {
 
 Tensor coo(const Tensor& values, const Tensor& indices, const Dims& sizes, bool coalesced) { return apply(op_sparse_coo_tensor, {values, indices}, Coo{sizes, coalesced}); }
 
-void check_bounds(const Tensor& indices, const Dims& sizes) {
-  const int64_t n = indices.size(1);
-  const int64_t* p = indices.data<int64_t>();
-  for (int d = 0; d < indices.size(0); d++)
-    for (int64_t i = 0; i < n; i++, p++)
-      expect(*p >= 0 && *p < sizes[d], ErrorKind::index, "sparse_coo_tensor: size is inconsistent with indices: for dim ", d, ", size is ", sizes[d], " but found index ", *p);
+// The smallest and the largest position of each dimension, (2, sparse dims); there is at least one.
+Tensor bounds_of(const Tensor& indices) {
+  const Tensor both[] = {amin(indices, Dims{1}), amax(indices, Dims{1})};
+  return to_device(stack(both), {});
+}
+
+void check_bounds(const Tensor& bounds, const Dims& sizes) {
+  const int64_t* p = bounds.data<int64_t>();
+  for (int i = 0; i < bounds.numel(); i++) {
+    const int d = i % static_cast<int>(bounds.size(1));
+    expect(p[i] >= 0 && p[i] < sizes[d], ErrorKind::index, "sparse_coo_tensor: size is inconsistent with indices: for dim ", d, ", size is ", sizes[d], " but found index ", p[i]);
+  }
 }
 
 // The smallest sizes that hold all positions.
-Dims inferred_sizes(const Tensor& values, const Tensor& indices) {
+Dims inferred_sizes(const Tensor& values, const Tensor& bounds, int64_t sparse_dims) {
   Dims sizes;
-  const int64_t n = indices.size(1);
-  const int64_t* p = indices.data<int64_t>();
-  for (int d = 0; d < indices.size(0); d++) {
-    int64_t most = -1;
-    for (int64_t i = 0; i < n; i++) most = std::max(most, *p++);
-    sizes.push_back(most + 1);
-  }
+  for (int d = 0; d < sparse_dims; d++) sizes.push_back(bounds ? bounds.data<int64_t>()[sparse_dims + d] + 1 : 0);
   for (int d = 1; d < values.dim(); d++) sizes.push_back(values.size(d));
   return sizes;
-}
-
-void expect_on_cpu(const Tensor& x, const char* op) {
-  expect(x.device().type == DeviceType::cpu, ErrorKind::not_implemented, op, ": no kernel for device ", x.device(), ": sparse tensors live on the CPU");
 }
 
 }  // namespace
 
 Tensor sparse_coo(const Tensor& values, const Tensor& given, const std::optional<Dims>& sizes, bool coalesced) {
   const TensorImpl* memory = given->keys & key_lifted ? engine_hooks.memory(*given) : given.get();
-  for (const Tensor* t : {&values, &given}) expect_on_cpu(*t, "sparse_coo_tensor");
-  expect(memory && memory->data, "sparse_coo_tensor: indices must be a strided tensor outside of vmap");
+  expect(memory && !(memory->keys & key_sparse), "sparse_coo_tensor: indices must be a strided tensor outside of vmap");
   expect(is_integral(given.dtype()) && given.dtype() != DType::bool_, ErrorKind::type, "sparse_coo_tensor: indices must be an int64 tensor, got ", given.dtype());
   expect(given.dim() == 2, ErrorKind::shape, "sparse_coo_tensor: indices must be sparse_dim x nnz, but got: ", given.sizes());
   expect(!is_sparse(values), ErrorKind::type, "sparse_coo_tensor: values must be a strided tensor");
   expect(values.dim() >= 1, ErrorKind::shape, "sparse_coo_tensor: values must have a first dimension of size nnz, got a 0-d tensor");
   expect(values.size(0) == given.size(1), ErrorKind::shape, "sparse_coo_tensor: indices and values must have same nnz, but got nnz from indices: ", given.size(1), ", nnz from values: ", values.size(0));
-  const Tensor indices = contiguous(to_dtype(alias_of(Tensor(const_cast<TensorImpl*>(memory))), DType::int64));
-  const Dims shape = sizes ? *sizes : inferred_sizes(values, indices);
+  cuda::expect_values(values, "sparse_coo_tensor");
+  const Tensor indices = contiguous(to_device(to_dtype(alias_of(Tensor(const_cast<TensorImpl*>(memory))), DType::int64), values.device()));
+  const Tensor bounds = indices.numel() > 0 ? bounds_of(indices) : Tensor();
+  const Dims shape = sizes ? *sizes : inferred_sizes(values, bounds, indices.size(0));
   for (int64_t n : shape) expect(n >= 0, ErrorKind::shape, "sparse_coo_tensor: sizes must not be negative, got ", shape);
   expect(shape.size() == indices.size(0) + values.dim() - 1, ErrorKind::shape, "sparse_coo_tensor: 'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = ", shape.size(),
          ", sparse_dim = ", indices.size(0), ", dense_dim = ", values.dim() - 1);
   for (int d = 1; d < values.dim(); d++)
     expect(values.size(d) == shape[static_cast<int>(indices.size(0)) + d - 1], ErrorKind::shape, "sparse_coo_tensor: values has incorrect size ", values.sizes(), " for a tensor of size ", shape);
-  check_bounds(indices, shape);
+  if (bounds) check_bounds(bounds, shape);
   return coo(values, indices, shape, coalesced);
 }
 
@@ -104,7 +102,6 @@ Tensor to_sparse(const Tensor& x, std::optional<int64_t> sparse_dims) {
     expect(!sparse_dims || dims == expect_sparse(x, "to_sparse").indices.size(0), ErrorKind::not_implemented, "to_sparse: changing the number of sparse dimensions is not supported");
     return x;
   }
-  expect_on_cpu(x, "to_sparse");
   expect(dims > 0 || x.dim() == 0, "to_sparse: sparse_dim must be greater than 0, got ", dims);
   expect(dims <= x.dim(), "to_sparse: sparse_dim argument must be in [0,", x.dim(), "] range, but ", dims, " is given");
   return apply(op_to_sparse, {x}, Sparsity{static_cast<int>(dims)});
@@ -126,7 +123,7 @@ Tensor sparse_at(const Tensor& x, const Tensor& indices) {
 Tensor sparse_mask(const Tensor& x, const Tensor& mask) {
   expect(x.sizes() == mask.sizes(), ErrorKind::shape, "sparse_mask: operands must have the same size, got ", x.sizes(), " and ", mask.sizes());
   const Sparse& m = expect_sparse(mask, "sparse_mask");
-  expect_on_cpu(x, "sparse_mask");
+  expect(x.device() == mask.device(), "sparse_mask: Expected all tensors to be on the same device, but found at least two devices, ", x.device(), " and ", mask.device());
   const Tensor indices = m.coalesced ? m.indices : sparse_of(*sparse::coalesced(m, mask.sizes())).indices;
   return coo(sparse_at(x, indices), indices, mask.sizes(), true);
 }

@@ -1,11 +1,10 @@
 // What each record does to sparse operands, by its name: compositions of the dense operations on indices and values.
 #include "sparse_kernels.h"
 
+#include <adjoint/core/cuda/graph.h>
 #include <adjoint/core/types.h>
 
-#include <algorithm>
 #include <map>
-#include <numeric>
 #include <string_view>
 
 namespace adjoint {
@@ -14,36 +13,33 @@ namespace sparse {
 
 namespace {
 
-using Positions = std::vector<int64_t>;
-
 bool is(const Tensor& t) { return t->keys & key_sparse; }
+Tensor row(const Tensor& indices, int d) { return select(indices, 0, d); }
+Tensor columns(const Tensor& indices, const Tensor& which) { return index_select(indices, 1, which); }
+Tensor places_where(const Tensor& condition) { return select(nonzero(condition), 1, 0); }
 
-// The row-major number of each position.
-Positions flat(const Tensor& indices, const Dims& sizes) {
-  const int64_t n = indices.size(1);
-  Positions r(n, 0);
-  const Tensor rows = contiguous(indices);
-  const int64_t* p = rows.data<int64_t>();
-  for (int d = 0; d < indices.size(0); d++)
-    for (int64_t i = 0; i < n; i++) r[i] = r[i] * sizes[d] + *p++;
+// The row-major number of each position, and back.
+Tensor flat(const Tensor& indices, const Dims& sizes) {
+  Tensor r = zeros({indices.size(1)}, DType::int64, indices.device());
+  for (int d = 0; d < indices.size(0); d++) r = add(mul(r, wrapped(sizes[d])), row(indices, d));
+  return r;
+}
+Tensor positions(const Tensor& flat, const Dims& sizes, int dims) {
+  const Tensor r = empty({dims, flat.numel()}, DType::int64, flat.device());
+  Tensor rest = flat;
+  for (int d = dims - 1; d >= 0 && flat.numel() > 0; d--) {
+    copy_(row(r, d), remainder(rest, wrapped(sizes[d])));
+    rest = floor_divide(rest, wrapped(sizes[d]));
+  }
   return r;
 }
 
-Tensor tensor_of(const Positions& v) {
-  Tensor t = empty({static_cast<int64_t>(v.size())}, DType::int64);
-  std::copy(v.begin(), v.end(), t.data<int64_t>());
-  return t;
-}
-
-Tensor columns(const Tensor& indices, const Positions& which) { return index_select(indices, 1, tensor_of(which)); }
-Tensor row(const Tensor& indices, int d) { return select(indices, 0, d); }
-
 // values[i] added up over the places group[i].
-Tensor grouped(const Tensor& values, const Positions& group, int64_t places) {
+Tensor grouped(const Tensor& values, const Tensor& group, int64_t places) {
   const DType t = values.dtype(), wide = t == DType::bool_ ? DType::int64 : t;
   Dims sizes = values.sizes();
   sizes[0] = places;
-  return to_dtype(index_add(zeros(sizes, wide, values.device()), 0, tensor_of(group), to_dtype(values, wide)), t);
+  return to_dtype(index_add(zeros(sizes, wide, values.device()), 0, group, to_dtype(values, wide)), t);
 }
 
 Tensor with_values(const Tensor& x, const Tensor& values) {
@@ -55,15 +51,9 @@ Tensor sorted(const Tensor& x) { return sparse_of(*x).coalesced ? x : coalesced(
 }  // namespace
 
 Tensor coalesced(const Sparse& s, const Dims& sizes) {
-  const Positions at = flat(s.indices, sizes);
-  Positions order(at.size()), group(at.size()), first;
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return at[a] < at[b]; });
-  for (size_t i = 0; i < order.size(); i++) {
-    if (i == 0 || at[order[i]] != at[order[i - 1]]) first.push_back(order[i]);
-    group[order[i]] = static_cast<int64_t>(first.size()) - 1;
-  }
-  return make_sparse(grouped(s.values, group, static_cast<int64_t>(first.size())), columns(s.indices, first), sizes, true);
+  cuda::expect_values(s.values, "coalesce");
+  const Unique u = unique(flat(s.indices, sizes));
+  return make_sparse(grouped(s.values, u.inverse, u.values.numel()), positions(u.values, sizes, static_cast<int>(s.indices.size(0))), sizes, true);
 }
 
 namespace {
@@ -78,13 +68,14 @@ Tensor add_into(const Tensor& dense, const Tensor& x) {
 
 Tensor run_to_dense(const Op&, Tensors x, const Attrs&) {
   const Tensor s = x[0].dtype() == DType::bool_ ? sorted(x[0]) : x[0];   // bools do not add
-  if (s.dtype() == DType::bool_) return to_dtype(add_into(zeros(s.sizes(), DType::uint8), with_values(s, to_dtype(sparse_of(*s).values, DType::uint8))), DType::bool_);
+  if (s.dtype() == DType::bool_) return to_dtype(add_into(zeros(s.sizes(), DType::uint8, s.device()), with_values(s, to_dtype(sparse_of(*s).values, DType::uint8))), DType::bool_);
   return add_into(zeros(s.sizes(), s.dtype(), s.device()), s);
 }
 
 Tensor run_to_sparse(const Op&, Tensors given, const Attrs& attrs) {
   const Tensor& x = given[0];
   const int dims = sparse_dims(attrs);
+  cuda::expect_values(x, "to_sparse");
   Tensor there = ne(x, zeros({}, x.dtype()));
   Dims dense;
   for (int d = dims; d < x.dim(); d++) dense.push_back(d);
@@ -105,17 +96,12 @@ Tensor run_clone(const Op&, Tensors x, const Attrs&) {
 Tensor values_at(const Tensor& given, const Tensor& indices) {
   const Tensor x = sorted(given);
   const Sparse& s = sparse_of(*x);
-  const Positions have = flat(s.indices, x.sizes()), want = flat(indices, x.sizes());
-  Dims sizes = s.values.sizes();
-  sizes[0] = static_cast<int64_t>(want.size());
-  Positions from, to;
-  for (size_t i = 0; i < want.size(); i++) {
-    const auto found = std::lower_bound(have.begin(), have.end(), want[i]);
-    if (found == have.end() || *found != want[i]) continue;
-    from.push_back(found - have.begin());
-    to.push_back(static_cast<int64_t>(i));
-  }
-  return index_copy(zeros(sizes, x.dtype(), x.device()), 0, tensor_of(to), index_select(s.values, 0, tensor_of(from)));
+  Dims sizes = s.values.sizes(), one(sizes.size(), 1);
+  sizes[0] = one[0] = indices.size(1);
+  if (s.indices.size(1) == 0) return zeros(sizes, x.dtype(), x.device());
+  const Tensor have = flat(s.indices, x.sizes()), want = flat(indices, x.sizes());
+  const Tensor at = clamp(searchsorted(have, want), {}, wrapped(have.numel() - 1));
+  return masked_fill(index_select(s.values, 0, at), reshape(ne(index_select(have, 0, at), want), one), zeros({}, x.dtype()));
 }
 Tensor run_at(const Op&, Tensors x, const Attrs&) { return values_at(x[0], x[1]); }
 
@@ -200,7 +186,7 @@ Tensor run_sum(const Op& op, Tensors given, const Attrs& attrs) {
   TensorVector rows;
   for (int d = 0; d < sparse_dims; d++)
     if (!dims.contains(d)) rows.push_back(row(s.indices, d));
-    else if (keepdim) rows.push_back(zeros({s.indices.size(1)}, DType::int64));
+    else if (keepdim) rows.push_back(zeros({s.indices.size(1)}, DType::int64, x.device()));
   return sorted(make_sparse(values, stack(rows), sizes, s.coalesced && !reduces_rows));
 }
 
@@ -224,14 +210,12 @@ Tensor run_select(const Op&, Tensors given, const Attrs& attrs) {
   sizes.erase(a.dim);
   const int rows = static_cast<int>(s.indices.size(0));
   if (a.dim >= rows) return make_sparse(select(s.values, a.dim - rows + 1, a.index), s.indices, sizes, true);
-  Positions which;
-  const Tensor at = contiguous(row(s.indices, a.dim));
-  for (int64_t i = 0; i < at.numel(); i++)
-    if (at.data<int64_t>()[i] == a.index) which.push_back(i);
+  cuda::expect_values(s.indices, "select");
+  const Tensor which = places_where(eq(row(s.indices, a.dim), wrapped(a.index)));
   TensorVector left;
   for (int d = 0; d < rows; d++)
     if (d != a.dim) left.push_back(row(s.indices, d));
-  const Tensor values = index_select(s.values, 0, tensor_of(which));
+  const Tensor values = index_select(s.values, 0, which);
   if (left.empty()) return sum(values, Dims{0});
   return make_sparse(values, columns(stack(left), which), sizes, true);
 }
@@ -241,16 +225,16 @@ Tensor permuted(const Tensor& x, const Dims& order, const char* op) {
   const int rows = static_cast<int>(s.indices.size(0));
   Dims sizes, values{0};
   bool same = true;
-  Positions at;
+  TensorVector at;
   for (int d = 0; d < order.size(); d++) {
     const int from = static_cast<int>(order[d]);
     expect((d < rows) == (from < rows), ErrorKind::not_implemented, op, ": exchanging sparse and dense dimensions is not supported");
     sizes.push_back(x.size(from));
     same = same && (d >= rows || d == from);
-    if (d < rows) at.push_back(from);
+    if (d < rows) at.push_back(row(s.indices, from));
     else values.push_back(from - rows + 1);
   }
-  return make_sparse(permute(s.values, values), index_select(s.indices, 0, tensor_of(at)), sizes, s.coalesced && same);
+  return make_sparse(permute(s.values, values), at.empty() ? s.indices : stack(at), sizes, s.coalesced && same);
 }
 Tensor run_permute(const Op& op, Tensors x, const Attrs& attrs) { return permuted(x[0], attrs.as<Sizes>().sizes, op.name); }
 Tensor run_transpose(const Op& op, Tensors x, const Attrs& attrs) {
@@ -265,15 +249,10 @@ Tensor run_transpose(const Op& op, Tensors x, const Attrs& attrs) {
 Tensor sparse_by_sparse(const Tensor& a, const Tensor& given, const Dims& sizes) {
   const Tensor b = sorted(given);
   const Sparse &p = sparse_of(*a), &q = sparse_of(*b);
-  const Tensor a_rows = contiguous(p.indices), b_rows = contiguous(q.indices);
-  const int64_t n = p.indices.size(1), m = q.indices.size(1);
-  const int64_t *inner = a_rows.data<int64_t>() + n, *left = b_rows.data<int64_t>();
-  Positions from_a, from_b;
-  for (int64_t i = 0; i < n; i++) {
-    const auto [first, last] = std::equal_range(left, left + m, inner[i]);
-    for (const int64_t* j = first; j != last; j++) from_a.push_back(i), from_b.push_back(j - left);
-  }
-  const Tensor values = mul(index_select(p.values, 0, tensor_of(from_a)), index_select(q.values, 0, tensor_of(from_b)));
+  const Tensor left = contiguous(row(q.indices, 0)), inner = row(p.indices, 1), first = searchsorted(left, inner), last = searchsorted(left, inner, true);
+  const Tensor counts = last - first, before = cumsum(counts, 0) - counts;
+  const Tensor from_a = repeat_interleave_index(counts), from_b = index_select(first - before, 0, from_a) + counting(from_a.numel(), a.device());
+  const Tensor values = mul(index_select(p.values, 0, from_a), index_select(q.values, 0, from_b));
   const Tensor indices[] = {row(columns(p.indices, from_a), 0), row(columns(q.indices, from_b), 1)};
   return sorted(make_sparse(values, stack(indices), sizes, false));
 }

@@ -42,6 +42,7 @@ ADJOINT_API Tensor masked_gradient(const Tensor& x);                            
 ADJOINT_API Tensor make_sparse(const Tensor& values, const Tensor& indices, const Dims& sizes, bool coalesced);
 ADJOINT_API void run_sparse(const Op& op, Tensors x, const Attrs& attrs, Tensor* y);
 ADJOINT_API void run_sparse_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs);
+Device common_device(const Op& op, Tensors x);                                  // of the result; numbers and positions may come from the CPU (apply.cpp)
 using SparseKernel = Tensor (*)(const Op&, Tensors, const Attrs&);
 ADJOINT_API SparseKernel sparse_kernel(const char* op);                         // null: not supported
 
