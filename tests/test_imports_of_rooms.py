@@ -37,10 +37,18 @@ from torch.nn.modules.lazy import LazyModuleMixin
 from torch.nn.modules.transformer import TransformerEncoderLayer
 from torch.optim import Adafactor, Muon
 from torch.random import fork_rng
+from torch.distributions.transforms import __all__ as transforms
+from torch.fx.experimental.proxy_tensor import get_proxy_mode
+from torch.nn.parallel.scatter_gather import gather, scatter, scatter_kwargs
+from torch.serialization import MAP_LOCATION
+from torch.utils._foreach_utils import _group_tensors_by_device_and_dtype
+from torch.utils._pytree import _namedtuple_flatten, _namedtuple_unflatten
+from torch._subclasses.fake_tensor import is_fake
 import torch.utils.data.dataloader
 from torch.nn.modules.rnn import RNNBase
 from torch.utils.data import get_worker_info, IterableDataset, ConcatDataset, ChainDataset, Subset, SequentialSampler, BatchSampler, WeightedRandomSampler, SubsetRandomSampler
 import torch; torch.autocast; torch.GradScaler; torch.is_autocast_enabled(); torch._standard_gamma; torch.set_autocast_enabled
+assert torch.torch is torch
 assert Normal(0.0, 1.0).sample().shape == () and repr(Normal) == repr(torch.distributions.Normal)
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import io
 import itertools
 
@@ -20,6 +21,103 @@ def test_nothing_is_traced():
     for call in (lambda: ad.jit.load("x"), lambda: ad.jit.save(None, "x")):
         with pytest.raises(NotImplementedError, match="TorchScript"):
             call()
+
+
+def test_nothing_stands_for_a_tensor():
+    from adjoint._subclasses.fake_tensor import is_fake
+    from adjoint.fx.experimental.proxy_tensor import get_proxy_mode
+
+    assert not is_fake(ad.ones(1)) and get_proxy_mode() is None
+
+
+def test_what_it_was_built_with():
+    assert "adjoint" in ad.__config__.show() and "USE_OPENMP=ON" not in ad.__config__.show()
+    assert str(ad.get_num_threads()) in ad.__config__.parallel_info()
+
+
+def test_names_of_backends():
+    backend = ad.distributed.Backend
+    assert (backend.GLOO, backend.MPI, backend.NCCL, backend.UNDEFINED) == ("gloo", "mpi", "nccl", "undefined")
+
+
+def test_parse_to():
+    cpu, parse = ad.device("cpu"), ad._C._nn._parse_to
+    assert parse("cpu", ad.float64, True) == (cpu, ad.float64, True, None)
+    assert parse(ad.ones(1, dtype=ad.int8)) == parse(other=ad.ones(1, dtype=ad.int8)) == (cpu, ad.int8, False, None)
+    assert parse(dtype=ad.half, memory_format=ad.channels_last) == (None, ad.half, False, ad.channels_last)
+    assert parse(device=None, non_blocking=True) == (None, None, True, None)
+
+
+def test_namedtuples_as_trees():
+    from adjoint.utils import _pytree as trees
+
+    pair = collections.namedtuple("Pair", "a b")
+    values, context = trees._namedtuple_flatten(pair(1, 2))
+    assert (values, context) == ([1, 2], pair) and trees._namedtuple_unflatten([3, 4], context) == pair(3, 4)
+
+
+def test_groups_of_tensors():
+    from adjoint.utils._foreach_utils import _group_tensors_by_device_and_dtype as groups
+
+    x, y, z = ad.ones(1), ad.ones(1).double(), ad.zeros(1)
+    found = groups([[x, y, z], [None, x, y], []], with_indices=True)
+    assert {dtype: places for (_, dtype), (_, places) in found.items()} == {ad.float32: [0, 2], ad.float64: [1]}
+    lists, nothing = groups([[x, y, z], [None, x, y], []])[ad.device("cpu"), ad.float32]
+    assert [list(map(id, each)) for each in lists] == [[id(x), id(z)], [id(None), id(y)], []] and nothing == []
+    for wrong in ([], [[None]], [[x], [x, y]]):
+        with pytest.raises(RuntimeError, match="_group_tensors"):
+            groups(wrong)
+
+
+def test_scatter_and_gather():
+    from adjoint.nn.parallel import gather, scatter
+    from adjoint.nn.parallel.scatter_gather import scatter_kwargs
+
+    pair = collections.namedtuple("Pair", "x rest")
+    given = pair(ad.arange(6).reshape(3, 2), {"y": [ad.arange(3), None], "name": "a"})
+    parts = scatter(given, ["cpu", ad.device("cpu")])
+    assert [(p.x.tolist(), p.rest["y"][0].tolist(), p.rest["name"]) for p in parts] == [([[0, 1], [2, 3]], [0, 1], "a"), ([[4, 5]], [2], "a")]
+    back = gather([pair(p.x, {"y": p.rest["y"]}) for p in parts], "cpu")
+    assert isinstance(back, pair) and back.x.tolist() == given.x.tolist() and back.rest["y"][0].tolist() == [0, 1, 2]
+    assert gather([ad.tensor(1.0), ad.tensor(2.0)], "cpu").tolist() == [1, 2]
+    assert [p.tolist() for p in scatter(ad.arange(4).reshape(2, 2), ["cpu", "cpu"], dim=1)] == [[[0], [2]], [[1], [3]]]
+    inputs, named = scatter_kwargs((ad.arange(2),), {}, ["cpu", "cpu"])
+    assert len(inputs) == 2 and named == ({}, {}) and inputs[1][0].tolist() == [1]
+    with pytest.raises(ValueError, match="same keys"):
+        gather([{"a": ad.ones(1)}, {"b": ad.ones(1)}], "cpu")
+
+
+def test_new_of_a_sparse_tensor():
+    x = ad.sparse_coo_tensor([[0, 2]], [1.0, 2.0], (3,), dtype=ad.float64)
+    made = x.new(x._indices(), x._values() + 1, x.shape)
+    assert made.is_sparse and made.dtype is ad.float64 and made.to_dense().tolist() == [2, 0, 3]
+    empty = x.new().resize_as_(x)
+    assert empty.is_sparse and empty._nnz() == 0 and empty.shape == x.shape and empty.dtype is x.dtype
+    assert x.new(2, 3).shape == (2, 3) and x.new(2, 3)._nnz() == 0
+    with pytest.raises(RuntimeError, match="resize_: a sparse tensor must be empty"):
+        x.resize_(4)
+
+
+def test_view_by_name():
+    x = ad.ones(4)
+    assert x.view(dtype=ad.int32).tolist() == [0x3F800000] * 4 and x.view(size=(2, 2)).shape == (2, 2)
+
+
+def test_optimizers_that_wrap_others():
+    class Wrapper(ad.optim.Optimizer):
+        def __init__(self, optimizer):  # does not call that of Optimizer, as wrappers of pytorch_optimizer
+            self.optimizer = optimizer
+            self._optimizer_step_post_hooks = collections.OrderedDict()
+            self._patch_step_function()
+
+        def step(self):
+            self.optimizer.step()
+
+    seen = []
+    wrapper = Wrapper(ad.optim.SGD([ad.ones(1, requires_grad=True)], lr=0.1))
+    wrapper.register_step_post_hook(lambda *given: seen.append(given))
+    wrapper.step()
+    assert len(seen) == 1
 
 
 def test_assert_allclose():

@@ -80,7 +80,9 @@ if _typing.TYPE_CHECKING:
 
 _LATER = {  # imported when first used
     "_C",
+    "__config__",
     "_dynamo",
+    "_subclasses",
     "_vmap_internals",
     "accelerator",
     "amp",

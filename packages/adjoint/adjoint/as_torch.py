@@ -193,6 +193,7 @@ def install() -> None:
         raise RuntimeError(f"adjoint.as_torch: PyTorch is imported already ({where}); import adjoint.as_torch before it")
     sys.meta_path.insert(0, _Finder())
     adjoint.__version__ = TorchVersion(VERSION)
+    adjoint.torch = adjoint  # type: ignore[attr-defined]  # which PyTorch has by accident, and libraries have come to use
     _core._set_library("torch")
     _rename_homes()
     _hand_out_loaded()

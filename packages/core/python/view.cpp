@@ -100,6 +100,13 @@ nb::object tensor_split(const Tensor& x, const nb::object& where, int64_t dim) {
   return tuple_of(std::move(pieces));
 }
 
+Tensor view_as_dtype(const Tensor& x, DType dtype) {
+  if (dtype == x.dtype()) return alias(x);
+  expect_strided(*x, "view");
+  const Tensor y = apply(*find_op("view_dtype"), {x}, Cast{dtype});
+  return y->keys & key_lifted ? y : alias_of(y);  // no view for derivatives: what is written to y may have one that x cannot
+}
+
 void bind_shapes(nb::module_& m, const Methods& t) {
   with_dims(m, "expand", [](const Tensor& x, const Dims& d) { return expand(x, d); }, "size", false);
   with_dims(m, "repeat", [](const Tensor& x, const Dims& d) { return repeat(x, d); }, "repeats", false);
@@ -113,15 +120,11 @@ void bind_shapes(nb::module_& m, const Methods& t) {
   with_dims(m, "flip", [](const Tensor& x, const Dims& d) { return flip(x, d); }, "dims");
   t.def("view", [](const Tensor& x, const nb::args& a) {
     DType dtype;
-    if (a.size() == 1 && to_dtype(nb::handle(a[0]).ptr(), dtype)) {
-      if (dtype == x.dtype()) return alias(x);
-      expect_strided(*x, "view");
-      const Tensor y = apply(*find_op("view_dtype"), {x}, Cast{dtype});
-      return y->keys & key_lifted ? y : alias_of(y);  // no view for derivatives: what is written to y may have one that x cannot
-    }
+    if (a.size() == 1 && to_dtype(nb::handle(a[0]).ptr(), dtype)) return view_as_dtype(x, dtype);
     return view(x, dims_of(a, "view"));
   }, "shape"_a);
   t.def("view", [](const Tensor& x, const Dims& size) { return view(x, size); }, nb::kw_only(), "size"_a);
+  t.def("view", view_as_dtype, nb::kw_only(), "dtype"_a);
   t.def("view_as", [](const Tensor& x, const Tensor& y) { return view(x, y.sizes()); }, "other"_a);
   t.def("reshape_as", [](const Tensor& x, const Tensor& y) { return reshape(x, y.sizes()); }, "other"_a);
   t.def("expand_as", [](const Tensor& x, const Tensor& y) { return expand(x, y.sizes()); }, "other"_a);

@@ -8,6 +8,7 @@ from typing import Any
 import adjoint_core as core
 from adjoint_core import Tensor
 
+Groups = dict[tuple[Any, Any], tuple[list[list[Tensor | None]], list[int]]]
 NAMES = (
     "abs acos add addcdiv addcmul asin atan ceil clamp_max clamp_min copy cos cosh div erf erfc exp expm1 floor frac lerp lgamma log log10 "
     "log1p log2 maximum minimum mul neg norm pow reciprocal round rsqrt sigmoid sign sin sinh sqrt sub tan tanh trunc zero"
@@ -53,3 +54,33 @@ def foreach(name: str) -> Callable[..., Any]:
     call.__name__ = call.__qualname__ = f"_foreach_{name}"
     call.__doc__ = f"`{name}` of each tensor of a list."
     return call
+
+
+def group_by_device_and_dtype(tensorlistlist: Sequence[Sequence[Tensor | None]], with_indices: bool = False) -> Groups:
+    """Lists that belong together, place by place, taken apart by the device and the type of the first list's tensors.
+
+    Arguments:
+        tensorlistlist: lists as long as the first, whose entries may be None, or empty ones.
+        with_indices: also say the places; none otherwise.
+
+    Raises:
+        RuntimeError: no list, a None in the first, or a list of another length.
+
+    Example::
+
+        >>> groups = group_by_device_and_dtype([[ad.ones(1), ad.ones(1).double()], [None, ad.zeros(1)]], with_indices=True)
+        >>> {str(dtype): places for (_, dtype), (_, places) in groups.items()}
+        {'adjoint.float32': [0], 'adjoint.float64': [1]}
+    """
+    if not tensorlistlist or any(tensor is None for tensor in tensorlistlist[0]):
+        raise RuntimeError("_group_tensors_by_device_and_dtype: the first list must be there and hold tensors alone")
+    if any(len(tensors) not in (0, len(tensorlistlist[0])) for tensors in tensorlistlist):
+        raise RuntimeError(f"_group_tensors_by_device_and_dtype: lists must be of one length, got {[len(each) for each in tensorlistlist]}")
+    groups: Groups = {}
+    for place, first in enumerate(tensorlistlist[0]):
+        lists, indices = groups.setdefault((first.device, first.dtype), ([[] for _ in tensorlistlist], []))  # type: ignore[union-attr]
+        for own, tensors in zip(lists, tensorlistlist, strict=True):
+            own.extend(tensors[place : place + 1])
+        if with_indices:
+            indices.append(place)
+    return groups

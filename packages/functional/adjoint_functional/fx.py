@@ -59,6 +59,15 @@ def replace_pattern(gm: GraphModule, pattern: Any, replacement: Any) -> NoReturn
     _refuse("replace_pattern")
 
 
+def get_proxy_mode() -> None:
+    """What traces at present: nothing."""
+
+
+def is_fake(x: Any) -> bool:
+    """Whether a tensor only stands for one while PyTorch traces: none does."""
+    return False
+
+
 def wrap(fn_or_name: T) -> T:
     """The function, or its name, itself: there is no trace that it would have to be a leaf of."""
     return fn_or_name

@@ -18,6 +18,16 @@ IsLeaf = Callable[[Any], bool] | None
 _register_pytree_node = register_pytree_node
 
 
+def _namedtuple_flatten(d: Any) -> tuple[list[Any], type[Any]]:
+    """What `register_pytree_node` takes for a class of tuples with names."""
+    return list(d), type(d)
+
+
+def _namedtuple_unflatten(values: Iterable[Any], context: type[Any]) -> Any:
+    """The other half of it."""
+    return context(*values)
+
+
 def tree_leaves(tree: PyTree, is_leaf: IsLeaf = None) -> list[Any]:
     """The leaves from left to right.
 

@@ -13,6 +13,6 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> object:
-    if name in ("_python_dispatch", "_pytree", "benchmark", "checkpoint", "data", "dlpack"):  # imported when first used
+    if name in ("_foreach_utils", "_python_dispatch", "_pytree", "benchmark", "checkpoint", "data", "dlpack"):  # imported when first used
         return _importlib.import_module("." + name, __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

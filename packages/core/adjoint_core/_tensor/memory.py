@@ -7,6 +7,7 @@ import math
 from .. import _core
 from .._core import Tensor
 from .naming import method
+from .sparse import sparse_coo_tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,6 +57,12 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = _core.contiguous_form
     shape = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
     if memory_format is _core.preserve_format:
         raise RuntimeError(f"resize_: Unsupported memory format {memory_format}")
+    if self.is_sparse:
+        if self._nnz():
+            raise RuntimeError(f"resize_: a sparse tensor must be empty, got one of {self._nnz()} elements")
+        self._bump_version()
+        self._set_data(sparse_coo_tensor(shape, dtype=self.dtype, device=self.device), True)
+        return self
     if tuple(shape) != tuple(self.shape):
         n = math.prod(shape)
         if n > self.numel() and self._memory_is_shared():

@@ -30,7 +30,7 @@ class _TypeOf(type):
 
     def __call__(cls, *args: Any) -> Tensor:
         if cls.space == "sparse":
-            return sparse_coo_tensor(*args, dtype=cls.dtype)
+            return _new_sparse(cls.dtype, *args)
         made = _new(cls.dtype, *args)
         return made.to(cls.space) if cls.space else made
 
@@ -43,6 +43,13 @@ def type_of(name: str, space: str = "") -> _TypeOf:
         raise AttributeError(f"no type of tensors is called {name!r}")
     where = f"adjoint.{space}".rstrip(".")
     return _TypeOf(name, (), {"dtype": dtype, "space": space, "__module__": where, "__doc__": f"Tensors of {dtype!r}."})
+
+
+def _new_sparse(dtype: Any, *args: Any) -> Tensor:
+    """Of indices, values and maybe a size; empty if given a size, or nothing."""
+    if all(isinstance(a, int) for a in args):
+        return sparse_coo_tensor(args or (0,), dtype=dtype)
+    return sparse_coo_tensor(*args, dtype=dtype)
 
 
 def _new(dtype: Any, *args: Any) -> Tensor:
@@ -64,8 +71,11 @@ for _name in TYPE_NAMES:
 
 @method
 def new(self: Tensor, *args: Any) -> Tensor:
-    """A tensor of this type: uninitialised if given sizes, else with a copy of the data."""
-    return _new(self.dtype, *args)
+    """A tensor of this type: uninitialised if given sizes, else with a copy of the data; a sparse one of indices, values and a size.
+
+    Example: `sparse.new(sparse._indices(), sparse._values() + 1, sparse.shape)`
+    """
+    return (_new_sparse if self.is_sparse else _new)(self.dtype, *args)
 
 
 @method

@@ -80,7 +80,9 @@ class Work:
 
 
 class Backend(ABC):
-    """Carries the messages of one group."""
+    """Carries the messages of one group. Its constants are the names that `init_process_group` knows, "nccl" to refuse it."""
+
+    GLOO, MPI, NCCL, UNDEFINED = "gloo", "mpi", "nccl", "undefined"
 
     name: str  # as in init_process_group
     device_type: str  # of the tensors that it carries

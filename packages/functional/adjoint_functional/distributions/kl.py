@@ -22,12 +22,12 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Callable[..., Any]], Ca
     """Decorates the function that computes the divergence of two types. Of several that fit, the nearest in descent is taken.
 
     Raises:
-        TypeError: not types of distributions.
+        TypeError: not types. They may be of another family than `Distribution`'s, as those of probabilistic languages are.
 
     Example: ``@register_kl(Normal, MyDistribution)``
     """
     for kind in (type_p, type_q):
-        if not isinstance(kind, type) or not issubclass(kind, Distribution):
+        if not isinstance(kind, type):
             raise TypeError(f"Expected a Distribution subclass but got {kind}")
 
     def decorator(fun: Callable[..., Any]) -> Callable[..., Any]:
@@ -43,7 +43,12 @@ def _dispatch_kl(type_p: type, type_q: type) -> Callable[..., Any] | None:
     fits = [(p, q) for p, q in _KL_REGISTRY if issubclass(type_p, p) and issubclass(type_q, q)]
     if not fits:
         return None
-    return _KL_REGISTRY[min(fits, key=lambda pair: (type_p.__mro__.index(pair[0]), type_q.__mro__.index(pair[1])))]
+    return _KL_REGISTRY[min(fits, key=lambda pair: (_descent(type_p, pair[0]), _descent(type_q, pair[1])))]
+
+
+def _descent(kind: type, base: type) -> int:
+    """How far above a class stands; farthest if only a metaclass's `__subclasscheck__` says that it does."""
+    return kind.__mro__.index(base) if base in kind.__mro__ else len(kind.__mro__)
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:

@@ -136,7 +136,7 @@ class Wishart(ExponentialFamily):
         shape, p = tuple(sample_shape) + tuple(self._batch_shape), self._event_shape[-1]
         freedom = (self.df.unsqueeze(-1) - core.arange(p, dtype=self.df.dtype, device=self.df.device)).expand(shape + (p,))
         chi = (2 * _standard_gamma(freedom / 2)).clamp(min=core.finfo(self.df.dtype).tiny).sqrt()
-        factor = core.diag_embed(chi) + _standard_normal(shape + (p, p), self.df).tril(-1)
+        factor = core.diag_embed(chi) + _standard_normal(shape + (p, p), self.df.dtype, self.df.device).tril(-1)
         root = self._unbroadcasted_scale_tril @ factor
         return root @ root.mT
 
@@ -205,7 +205,7 @@ class LKJCholesky(Parametric):
         """The onion method: each row is a direction, and a length below one that leaves the rest to the diagonal."""
         with no_grad():
             y = self._beta.sample(sample_shape).unsqueeze(-1)
-            u = _standard_normal(self._extended_shape(sample_shape), self.concentration).tril(-1)
+            u = _standard_normal(self._extended_shape(sample_shape), self.concentration.dtype, self.concentration.device).tril(-1)
             direction = u / u.norm(dim=-1, keepdim=True)
             direction[..., 0, :].fill_(0.0)
             w = core.sqrt(y) * direction

@@ -146,7 +146,7 @@ class MultivariateNormal(_Gaussian):
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
         """Samples with derivatives in the parameters."""
-        return self.loc + _batch_mv(self._unbroadcasted_scale_tril, _standard_normal(self._extended_shape(sample_shape), self.loc))
+        return self.loc + _batch_mv(self._unbroadcasted_scale_tril, _standard_normal(self._extended_shape(sample_shape), self.loc.dtype, self.loc.device))
 
     def _half_log_det(self) -> Tensor:
         return self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
@@ -257,8 +257,8 @@ class LowRankMultivariateNormal(_Gaussian):
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
         """Samples with derivatives in the parameters."""
         shape = self._extended_shape(sample_shape)
-        narrow = _standard_normal(tuple(shape[:-1]) + tuple(self.cov_factor.shape[-1:]), self.loc)
-        wide = self._unbroadcasted_cov_diag.sqrt() * _standard_normal(shape, self.loc)
+        narrow = _standard_normal(tuple(shape[:-1]) + tuple(self.cov_factor.shape[-1:]), self.loc.dtype, self.loc.device)
+        wide = self._unbroadcasted_cov_diag.sqrt() * _standard_normal(shape, self.loc.dtype, self.loc.device)
         return self.loc + _batch_mv(self._unbroadcasted_cov_factor, narrow) + wide
 
     def _log_det(self) -> Tensor:

@@ -77,7 +77,7 @@ class Normal(_LocationScale, ExponentialFamily):
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
         """Samples with derivatives in the parameters."""
-        return self.loc + _standard_normal(self._extended_shape(sample_shape), self.loc) * self.scale
+        return self.loc + _standard_normal(self._extended_shape(sample_shape), self.loc.dtype, self.loc.device) * self.scale
 
     def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the density."""
@@ -224,7 +224,7 @@ class StudentT(Parametric):
         """Samples with derivatives in the parameters."""
         shape = self._extended_shape(sample_shape)
         squares = 2 * _standard_gamma((self.df / 2).expand(shape))
-        y = _standard_normal(shape, self.df) * core.rsqrt(squares / self.df)
+        y = _standard_normal(shape, self.df.dtype, self.df.device) * core.rsqrt(squares / self.df)
         return self.loc + self.scale * y
 
     def log_prob(self, value: Tensor) -> Tensor:

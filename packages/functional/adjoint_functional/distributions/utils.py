@@ -39,9 +39,9 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
     return tuple(core.broadcast_tensors(*(core.tensor(v, dtype=dtype, device=device) if isinstance(v, Number) else v for v in values)))
 
 
-def _standard_normal(shape: Any, like: Tensor) -> Tensor:
-    """Independent standard normal numbers, of the type and on the device of a tensor."""
-    return core.randn(shape, dtype=like.dtype, device=like.device)
+def _standard_normal(shape: Any, dtype: Any, device: Any) -> Tensor:
+    """Independent standard normal numbers."""
+    return core.randn(shape, dtype=dtype, device=device)
 
 
 def uniform(shape: Any, like: Tensor) -> Tensor:

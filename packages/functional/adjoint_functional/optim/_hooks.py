@@ -68,6 +68,9 @@ class Hooks:
         if "step" in cls.__dict__:
             cls.step = hooked(cls.__dict__["step"])  # type: ignore[attr-defined]
 
+    def _patch_step_function(self) -> None:
+        """What optimizers that wrap others call in place of ``super().__init__()``: ``step`` has its hooks since its class was made."""
+
     @contextmanager
     def _stepping(self) -> Iterator[None]:
         self._in_step = True

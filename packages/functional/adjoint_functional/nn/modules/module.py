@@ -13,6 +13,7 @@ from adjoint_engine import Parameter
 
 from .global_hooks import registered
 from .hooks import Calls, hooks_of_all
+from .moving import parse_to
 from .state import State
 
 M = TypeVar("M", bound="Module")
@@ -392,14 +393,7 @@ class Module(Calls, State):
         Raises:
             TypeError: the dtype is neither floating-point nor complex.
         """
-        device, dtype, layout = (kwargs.pop(name, None) for name in ("device", "dtype", "memory_format"))
-        for given in (*args, *(kwargs.pop(name) for name in ("tensor", "other") if name in kwargs)):
-            if isinstance(given, Tensor):
-                device, dtype = given.device, given.dtype
-            elif isinstance(given, core.dtype):
-                dtype = given
-            elif not isinstance(given, bool) and given is not None:
-                device = given
+        device, dtype, _, layout = parse_to(*args, **kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
 

@@ -3,3 +3,5 @@
 from .data_parallel import DataParallel as DataParallel
 from .data_parallel import data_parallel as data_parallel
 from .distributed import DistributedDataParallel as DistributedDataParallel
+from .scatter_gather import gather as gather
+from .scatter_gather import scatter as scatter

@@ -1,0 +1,1 @@
+"""What asks whether a tensor is one."""
