@@ -19,7 +19,7 @@ using OptDType = std::optional<DType>;
 using OptDevice = std::optional<Device>;
 
 // The engine adds `requires_grad` to the type; without it nothing can require gradients.
-nb::object finish(Tensor t, bool requires_grad, OptDevice device = {}) {
+nb::object created(Tensor t, bool requires_grad, OptDevice device = {}) {
   if (device) t = to_device(t, *device);
   if (requires_grad) expect(is_differentiable(t.dtype()), "Only Tensors of floating point and complex dtype can require gradients, got ", t.dtype());
   nb::object o = nb::steal(wrap(std::move(t)));
@@ -32,25 +32,25 @@ nb::object finish(Tensor t, bool requires_grad, OptDevice device = {}) {
 
 template <class F> void sized(nb::module_& m, const char* name, F make, const char* doc) {
   m.def(name, [make, name](const nb::args& size, OptDType dtype, OptDevice device, bool requires_grad) {
-    return finish(make(dims_of(size, name), dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
+    return created(make(dims_of(size, name), dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
   }, "size"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, doc);
   m.def(name, [make](OptDType dtype, OptDevice device, bool requires_grad, const Dims& size) {
-    return finish(make(size, dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
+    return created(make(size, dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
   }, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "size"_a);
   const std::string like = std::string(name) + "_like";
   m.def(like.c_str(), [make, name, like](const Tensor& x, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format) {
     const Named named(like.c_str(), {&x, 1});
     if (is_sparse(x)) {
       expect(std::string_view(name) != "ones", ErrorKind::not_implemented, "ones_like: not supported for a tensor of layout sparse_coo; use to_dense() first");
-      return finish(to_dtype(sparse_zeros(x), dtype.value_or(x.dtype())), requires_grad);
+      return created(to_dtype(sparse_zeros(x), dtype.value_or(x.dtype())), requires_grad);
     }
-    return finish(laid_out(make(x.sizes(), dtype.value_or(x.dtype()), device.value_or(x.device())), format.value_or(MemoryFormat::preserve), x), requires_grad);
+    return created(laid_out(make(x.sizes(), dtype.value_or(x.dtype()), device.value_or(x.device())), format.value_or(MemoryFormat::preserve), x), requires_grad);
   }, "input"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "memory_format"_a = nb::none(), doc);
   Methods().def(("new_" + std::string(name)).c_str(), [make, name](const Tensor& x, const nb::args& size, OptDType dtype, OptDevice device, bool requires_grad) {
-    return finish(make(dims_of(size, name), dtype.value_or(x.dtype()), device.value_or(x.device())), requires_grad);
+    return created(make(dims_of(size, name), dtype.value_or(x.dtype()), device.value_or(x.device())), requires_grad);
   }, "size"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, doc);
   Methods().def(("new_" + std::string(name)).c_str(), [make](const Tensor& x, OptDType dtype, OptDevice device, bool requires_grad, const Dims& size) {
-    return finish(make(size, dtype.value_or(x.dtype()), device.value_or(x.device())), requires_grad);
+    return created(make(size, dtype.value_or(x.dtype()), device.value_or(x.device())), requires_grad);
   }, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "size"_a);
 }
 
@@ -71,14 +71,14 @@ Tensor filled(const Dims& size, const Scalar& v, DType t, Device device) {
 void bind_full(nb::module_& m) {
   m.def("full", [](const Dims& size, const Scalar& v, OptDType dtype, OptDevice device, bool requires_grad) {
     const Named named("full");
-    return finish(filled(size, v, dtype.value_or(number_type(v)), device.value_or(Device{})), requires_grad);
+    return created(filled(size, v, dtype.value_or(number_type(v)), device.value_or(Device{})), requires_grad);
   }, "size"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A tensor filled with one value.");
   m.def("full_like", [](const Tensor& x, const Scalar& v, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format) {
     const Named named("full_like", {&x, 1});
-    return finish(laid_out(filled(x.sizes(), v, dtype.value_or(x.dtype()), device.value_or(x.device())), format.value_or(MemoryFormat::preserve), x), requires_grad);
+    return created(laid_out(filled(x.sizes(), v, dtype.value_or(x.dtype()), device.value_or(x.device())), format.value_or(MemoryFormat::preserve), x), requires_grad);
   }, "input"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "memory_format"_a = nb::none(), "A tensor of the shape of `input`, filled with one value.");
   Methods().def("new_full", [](const Tensor& x, const Dims& size, const Scalar& v, OptDType dtype, OptDevice device, bool requires_grad) {
-    return finish(filled(size, v, dtype.value_or(x.dtype()), device.value_or(x.device())), requires_grad);
+    return created(filled(size, v, dtype.value_or(x.dtype()), device.value_or(x.device())), requires_grad);
   }, "size"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A filled tensor of this type.");
 }
 
@@ -86,20 +86,20 @@ void bind_ranges(nb::module_& m) {
   m.def("arange", [](const Scalar& start, std::optional<Scalar> stop, std::optional<Scalar> step, OptDType dtype, OptDevice device, bool requires_grad) {
     const Scalar a = stop ? start : Scalar(0), b = stop ? *stop : start, s = step.value_or(Scalar(1));
     const bool whole = is_integral(a.dtype()) && is_integral(b.dtype()) && is_integral(s.dtype());
-    return finish(arange(a, b, s, dtype.value_or(whole ? DType::int64 : default_dtype()), device.value_or(Device{})), requires_grad);
+    return created(arange(a, b, s, dtype.value_or(whole ? DType::int64 : default_dtype()), device.value_or(Device{})), requires_grad);
   }, "start"_a, "end"_a = nb::none(), "step"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false,
       "Values from `start` to `end`, without `end`.");
   m.def("arange", [](const Scalar& stop, OptDType dtype, OptDevice device, bool requires_grad) {
-    return finish(arange(Scalar(0), stop, Scalar(1), dtype.value_or(is_integral(stop.dtype()) ? DType::int64 : default_dtype()), device.value_or(Device{})), requires_grad);
+    return created(arange(Scalar(0), stop, Scalar(1), dtype.value_or(is_integral(stop.dtype()) ? DType::int64 : default_dtype()), device.value_or(Device{})), requires_grad);
   }, nb::kw_only(), "end"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
   m.def("linspace", [](double start, double end, int64_t steps, OptDType dtype, OptDevice device, bool requires_grad) {
-    return finish(linspace(start, end, steps, dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
+    return created(linspace(start, end, steps, dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
   }, "start"_a, "end"_a, "steps"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "`steps` evenly spaced values, both ends included.");
   m.def("logspace", [](double start, double end, int64_t steps, double base, OptDType dtype, OptDevice device, bool requires_grad) {
-    return finish(cuda::uploaded(to_dtype(pow(wrapped(base), linspace(start, end, steps, DType::float64)), dtype.value_or(default_dtype())), device.value_or(Device{})), requires_grad);
+    return created(cuda::uploaded(to_dtype(pow(wrapped(base), linspace(start, end, steps, DType::float64)), dtype.value_or(default_dtype())), device.value_or(Device{})), requires_grad);
   }, "start"_a, "end"_a, "steps"_a, "base"_a = 10.0, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "`steps` values from base**start to base**end.");
   m.def("eye", [](int64_t n, std::optional<int64_t> columns, OptDType dtype, OptDevice device, bool requires_grad) {
-    return finish(eye(n, columns.value_or(n), dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
+    return created(eye(n, columns.value_or(n), dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
   }, "n"_a, "m"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "The identity matrix, (n, m).");
 }
 
@@ -116,25 +116,25 @@ Tensor as_tensor(nb::handle data, OptDType dtype, OptDevice device) {
 
 void bind_data(nb::module_& m) {
   m.def("tensor", [](nb::handle data, OptDType dtype, OptDevice device, bool requires_grad) {
-    return finish(tensor_from(data.ptr(), dtype, "tensor"), requires_grad, device);
+    return created(tensor_from(data.ptr(), dtype, "tensor"), requires_grad, device);
   }, "data"_a.none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false,
       "A new tensor with a copy of `data`: numbers, nested sequences, arrays.\n\nExample:\n    >>> tensor([1., 2.])\n    tensor([1., 2.])");
   m.def("as_tensor", &as_tensor, "data"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "`data` as a tensor, without a copy where possible.");
   m.def("asarray", [](nb::handle data, OptDType dtype, OptDevice device, std::optional<bool> copy, bool requires_grad) {
-    if (copy.value_or(false)) return finish(tensor_from(data.ptr(), dtype, "asarray"), requires_grad, device);
-    return finish(as_tensor(data, dtype, device), requires_grad);
+    if (copy.value_or(false)) return created(tensor_from(data.ptr(), dtype, "asarray"), requires_grad, device);
+    return created(as_tensor(data, dtype, device), requires_grad);
   }, "obj"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "copy"_a = nb::none(), "requires_grad"_a = false, "`obj` as a tensor, copied only if asked for or needed.");
-  m.def("scalar_tensor", [](const Scalar& s, OptDType dtype, OptDevice device, bool requires_grad) { return finish(full({}, s, dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad); },
+  m.def("scalar_tensor", [](const Scalar& s, OptDType dtype, OptDevice device, bool requires_grad) { return created(full({}, s, dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad); },
         "s"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A 0-d tensor.");
   m.def("empty_strided", [](const Dims& size, const Dims& stride, OptDType dtype, OptDevice device, bool requires_grad) {
     expect(size.size() == stride.size(), "empty_strided: mismatch in length of strides and shape, got ", size, " and ", stride);
     int64_t reach = 1, step;
     for (int i = 0; i < size.size(); i++)
       expect(!__builtin_mul_overflow(size[i] - 1, stride[i], &step) && !__builtin_add_overflow(reach, step, &reach), "empty_strided: too large: ", size, ", strides ", stride);
-    return finish(alias_of(as_strided(empty({size.product() ? reach : 0}, dtype.value_or(default_dtype()), device.value_or(Device{})), size, stride)), requires_grad);
+    return created(alias_of(as_strided(empty({size.product() ? reach : 0}, dtype.value_or(default_dtype()), device.value_or(Device{})), size, stride)), requires_grad);
   }, "size"_a, "stride"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "Uninitialised memory with the given strides.");
   Methods().def("new_tensor", [](const Tensor& x, nb::handle data, OptDType dtype, OptDevice device, bool requires_grad) {
-    return finish(tensor_from(data.ptr(), dtype.value_or(x.dtype()), "new_tensor"), requires_grad, device.value_or(x.device()));
+    return created(tensor_from(data.ptr(), dtype.value_or(x.dtype()), "new_tensor"), requires_grad, device.value_or(x.device()));
   }, "data"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A copy of `data` with this type.");
 }
 
@@ -196,7 +196,7 @@ void bind_create(nb::module_& m) {
   m.def("empty", [](const nb::args& size, MemoryFormat format, OptDType dtype, OptDevice device, bool requires_grad) {
     expect(format != MemoryFormat::preserve, "unsupported memory format Preserve");
     const Tensor x = empty(dims_of(size, "empty"), dtype.value_or(default_dtype()), device.value_or(Device{}));
-    return finish(laid_out(x, format, x), requires_grad);
+    return created(laid_out(x, format, x), requires_grad);
   }, "size"_a, "memory_format"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
   bind_full(m);
   bind_ranges(m);

@@ -56,21 +56,21 @@ std::vector<int> field_indices(const std::string& op, const std::vector<std::str
   return found;
 }
 
-using Code = std::vector<int64_t>;
-using Argument = std::tuple<int, int, Code>;                                             // kind, position, formula
-using Step = std::tuple<std::vector<Argument>, std::vector<Code>, std::vector<Code>, Code, nb::object>;   // arguments, constants, grid, when, compile
+using FormulaCode = std::vector<int64_t>;
+using Argument = std::tuple<int, int, FormulaCode>;                                             // kind, position, formula
+using Step = std::tuple<std::vector<Argument>, std::vector<FormulaCode>, std::vector<FormulaCode>, FormulaCode, nb::object>;   // arguments, constants, grid, when, compile
 
 std::unique_ptr<cuda::StructuredKernel::Step> step_of(const std::string& op, const Step& given) {
   const auto& [arguments, constants, grid, when, compile] = given;
   expect(arguments.size() < cuda::Arguments::most && constants.size() <= cuda::Arguments::most_constants && grid.size() == 3, ErrorKind::value, "register_structured: ", op, ": too many arguments or constants");
   std::unique_ptr<cuda::StructuredKernel::Step> step(new cuda::StructuredKernel::Step{cuda::DeviceKernel(op, compiler(compile)), {}, {}, {}, {when}});
   for (const auto& [kind, index, formula] : arguments) step->arguments.push_back({static_cast<cuda::StructuredKernel::Kind>(kind), index, {formula}});
-  for (const Code& formula : constants) step->constants.push_back({formula});
+  for (const FormulaCode& formula : constants) step->constants.push_back({formula});
   for (size_t i = 0; i < 3; i++) step->grid[i].code = grid[i];
   return step;
 }
 
-void register_structured(const std::string& op, const std::vector<Step>& steps, const std::vector<Argument>& workspaces, const Code& rounds, const std::vector<Argument>& info, const std::string& along, const std::vector<std::string>& options, int dims, int64_t longest) {
+void register_structured(const std::string& op, const std::vector<Step>& steps, const std::vector<Argument>& workspaces, const FormulaCode& rounds, const std::vector<Argument>& info, const std::string& along, const std::vector<std::string>& options, int dims, int64_t longest) {
   auto k = std::make_unique<cuda::StructuredKernel>();
   for (const Step& given : steps) k->steps.push_back(step_of(op, given));
   for (const auto& [type, index, formula] : workspaces) k->workspaces.push_back({static_cast<cuda::StructuredKernel::Workspace::Type>(type), index, {formula}});

@@ -71,12 +71,12 @@ nb::list snapshot() {
 }
 
 // What was allocated by address, for other libraries.
-struct Lent {
+struct LentBlocks {
   std::mutex mutex;
   std::unordered_map<uintptr_t, cuda::Block*> blocks;
 };
-Lent& lent() {
-  static auto* l = new Lent;
+LentBlocks& lent() {
+  static auto* l = new LentBlocks;
   return *l;
 }
 

@@ -31,7 +31,7 @@ struct DirectObject {
   DirectCall call;
   const void* f;
 };
-DirectObject* cast(PyObject* o) { return reinterpret_cast<DirectObject*>(o); }
+DirectObject* direct_object(PyObject* o) { return reinterpret_cast<DirectObject*>(o); }
 
 // Null without an error: the arguments are not in an older order.
 PyObject* in_older_order(PyObject* self, PyObject* const* args, size_t count, PyObject* names) {
@@ -52,7 +52,7 @@ PyObject* explained(PyObject* result, PyObject* self, PyObject* const* args, siz
   if (is_answered(args, count, names)) return answer(self, args, count, names);
   if (PyObject* found = in_older_order(self, args, count, names)) return found;
   if (PyErr_Occurred()) return nullptr;
-  PyObject* general = cast(self)->general;
+  PyObject* general = direct_object(self)->general;
   if (nb::cast<std::string>(nb::str(error.value())) != misfit) {
     error.restore();
     return nullptr;
@@ -66,7 +66,7 @@ PyObject* explained(PyObject* result, PyObject* self, PyObject* const* args, siz
 PyObject* call_general(PyObject* general, PyObject* const* args, size_t count, PyObject* names) { return call_with_names(vectorcall, general, args, count, names); }
 
 PyObject* enter(PyObject* self, PyObject* const* args, size_t count, PyObject* names) {
-  const DirectObject* d = cast(self);
+  const DirectObject* d = direct_object(self);
   const size_t n = count & ~arguments_offset;
   if (names) {
     if (const Py_ssize_t at = find_out(names); at >= 0) return explained(call_with_out(call_general, d->general, args, n, names, at), self, args, n, names);
@@ -82,7 +82,7 @@ PyObject* enter(PyObject* self, PyObject* const* args, size_t count, PyObject* n
 // The entry of functions written in Python.
 PyObject* ask_and_call(PyObject* self, PyObject* const* args, size_t count, PyObject* names) {
   const size_t n = count & ~arguments_offset;
-  return is_answered(args, n, names) ? answer(self, args, n, names) : vectorcall(cast(self)->general, args, count, names);
+  return is_answered(args, n, names) ? answer(self, args, n, names) : vectorcall(direct_object(self)->general, args, count, names);
 }
 
 // The entry of all others once a class or a mode may answer calls.
@@ -91,7 +91,7 @@ PyObject* ask_and_enter(PyObject* self, PyObject* const* args, size_t count, PyO
   return is_answered(args, n, names) ? answer(self, args, n, names) : enter(self, args, count, names);
 }
 Vectorcall entry_of_all = enter;
-std::vector<DirectObject*> all;   // that live: functions of modules live as long as the process
+std::vector<DirectObject*> live;   // that live: functions of modules live as long as the process
 
 // f(*args, **keywords)
 PyObject* call(PyObject* self, PyObject* args, PyObject* keywords) {
@@ -104,7 +104,7 @@ PyObject* call(PyObject* self, PyObject* args, PyObject* keywords) {
     names.append(nb::borrow(name));
     given.push_back(value);
   }
-  return cast(self)->entry(self, given.data(), n, nb::len(names) ? nb::tuple(names).ptr() : nullptr);
+  return direct_object(self)->entry(self, given.data(), n, nb::len(names) ? nb::tuple(names).ptr() : nullptr);
 }
 
 // x.exp without a call: a bound method of Python.
@@ -126,17 +126,17 @@ PyObject* documentation(PyObject* general) {
 PyObject* attribute(PyObject* self, PyObject* name) {
   for (const char* own : {"__class__", "__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__"})
     if (PyUnicode_CompareWithASCIIString(name, own) == 0) return PyObject_GenericGetAttr(self, name);
-  if (PyUnicode_CompareWithASCIIString(name, "__doc__") == 0) return documentation(cast(self)->general);
-  if (PyUnicode_CompareWithASCIIString(name, "__wrapped__") == 0) return Py_NewRef(cast(self)->general);
-  return PyObject_GetAttr(cast(self)->general, name);
+  if (PyUnicode_CompareWithASCIIString(name, "__doc__") == 0) return documentation(direct_object(self)->general);
+  if (PyUnicode_CompareWithASCIIString(name, "__wrapped__") == 0) return Py_NewRef(direct_object(self)->general);
+  return PyObject_GetAttr(direct_object(self)->general, name);
 }
 
-PyObject* representation(PyObject* self) { return PyObject_Repr(cast(self)->general); }
+PyObject* representation(PyObject* self) { return PyObject_Repr(direct_object(self)->general); }
 
-void dealloc(PyObject* self) {
+void dealloc_direct(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
-  std::erase(all, cast(self));
-  Py_XDECREF(cast(self)->general);
+  std::erase(live, direct_object(self));
+  Py_XDECREF(direct_object(self)->general);
   PyObject_Free(self);
   Py_DECREF(reinterpret_cast<PyObject*>(type));
 }
@@ -145,18 +145,18 @@ void dealloc(PyObject* self) {
 PyObject* same(PyObject* self, PyObject*) { return Py_NewRef(self); }
 PyObject* reduce(PyObject* self, PyObject*) {
   return guarded([=]() -> PyObject* {
-    if (cast(self)->entry != ask_and_call) return nb::object(nb::handle(self).attr("__name__")).release().ptr();
-    return nb::module_::import_("adjoint_core._compose").attr("reduced")(nb::borrow(cast(self)->general)).release().ptr();
+    if (direct_object(self)->entry != ask_and_call) return nb::object(nb::handle(self).attr("__name__")).release().ptr();
+    return nb::module_::import_("adjoint_core._compose").attr("reduced")(nb::borrow(direct_object(self)->general)).release().ptr();
   });
 }
 PyMethodDef methods[] = {{"__copy__", same, METH_NOARGS, nullptr}, {"__deepcopy__", same, METH_O, nullptr}, {"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
 
-PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(DirectObject, entry), READONLY, nullptr}, {nullptr, 0, 0, 0, nullptr}};
+PyMemberDef direct_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(DirectObject, entry), READONLY, nullptr}, {nullptr, 0, 0, 0, nullptr}};
 
 PyTypeObject* make_type(const char* name, unsigned long flags, PyType_Slot last) {
   PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(call)}, {Py_tp_getattro, reinterpret_cast<void*>(attribute)},
-                         {Py_tp_repr, reinterpret_cast<void*>(representation)}, {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
-                         {Py_tp_members, members}, {Py_tp_methods, methods}, last, {0, nullptr}};
+                         {Py_tp_repr, reinterpret_cast<void*>(representation)}, {Py_tp_dealloc, reinterpret_cast<void*>(dealloc_direct)},
+                         {Py_tp_members, direct_members}, {Py_tp_methods, methods}, last, {0, nullptr}};
   PyType_Spec spec{name, sizeof(DirectObject), 0, static_cast<unsigned int>(Py_TPFLAGS_DEFAULT | no_instantiation | has_vectorcall | flags), slots};
   PyObject* type = PyType_FromSpec(&spec);
   if (!type) throw nb::python_error();
@@ -187,7 +187,7 @@ void make_direct(nb::handle scope, const char* name, DirectCall call, const void
   auto* d = reinterpret_cast<DirectObject*>(PyType_GenericAlloc(type, 0));
   if (!d) throw nb::python_error();
   d->entry = entry_of_all;
-  all.push_back(d);
+  live.push_back(d);
   d->general = general.release().ptr();
   d->call = call;
   d->f = f;
@@ -196,7 +196,7 @@ void make_direct(nb::handle scope, const char* name, DirectCall call, const void
 
 void ask_before_calls() {
   entry_of_all = ask_and_enter;
-  for (DirectObject* d : all) d->entry = ask_and_enter;
+  for (DirectObject* d : live) d->entry = ask_and_enter;
 }
 
 void make_all_direct(nb::handle scope) {

@@ -18,7 +18,7 @@ struct Managed { DLTensor tensor; void* context; void (*deleter)(Managed*); };
 struct Version { uint32_t major, minor; };
 struct ManagedVersioned { Version version; void* context; void (*deleter)(ManagedVersioned*); uint64_t flags; DLTensor tensor; };
 constexpr uint64_t flag_read_only = 1;
-enum Code : uint8_t { code_int = 0, code_uint = 1, code_float = 2, code_bfloat = 4, code_complex = 5, code_bool = 6 };
+enum TypeCode : uint8_t { code_int = 0, code_uint = 1, code_float = 2, code_bfloat = 4, code_complex = 5, code_bool = 6 };
 
 DLDataType type_of(DType t) {
   const auto bits = static_cast<uint8_t>(itemsize(t) * 8);
@@ -37,19 +37,19 @@ DType type_from(const DLDataType& d) {
   fail(ErrorKind::runtime, "from_dlpack: unsupported element type (code ", int(d.code), ", ", int(d.bits), " bits)");
 }
 
-enum Kind : int32_t { kind_cpu = 1, kind_cuda = 2, kind_pinned = 3 };
+enum DeviceKind : int32_t { kind_cpu = 1, kind_cuda = 2, kind_pinned = 3 };
 DLDevice device_of(const Tensor& t) {
   if (t.device().type == DeviceType::cuda) return {kind_cuda, t.device().index};
   return {t->storage && cuda::is_pinned(*t->storage) ? kind_pinned : kind_cpu, 0};
 }
 
-DLTensor describe(const Tensor& t) { return {t->data, device_of(t), t.dim(), type_of(t.dtype()), t->sizes.data(), t->strides.data(), 0}; }
+DLTensor dl_tensor(const Tensor& t) { return {t->data, device_of(t), t.dim(), type_of(t.dtype()), t->sizes.data(), t->strides.data(), 0}; }
 
 // The exported block keeps the memory through a tensor of its own: t may exchange its memory for another.
 template <class M> nb::object export_as(const Tensor& t, const char* name) {
   auto* block = new M{};
   auto* own = new Tensor(alias_of(t));
-  block->tensor = describe(*own);
+  block->tensor = dl_tensor(*own);
   block->context = own;
   block->deleter = [](M* m) { delete static_cast<Tensor*>(m->context); delete m; };
   if constexpr (std::is_same_v<M, ManagedVersioned>) block->version = {1, 0};

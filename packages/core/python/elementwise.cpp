@@ -10,7 +10,7 @@ namespace {
 using Unary = Tensor (*)(const Tensor&);
 using Binary = Tensor (*)(const Tensor&, const Tensor&);
 
-constexpr std::pair<const char*, Unary> unary[] = {
+constexpr std::pair<const char*, Unary> unary_functions[] = {
     {"neg", neg}, {"negative", neg}, {"abs", abs}, {"absolute", abs}, {"sign", sign}, {"sgn", sgn}, {"square", square}, {"reciprocal", reciprocal},
     {"exp", exp}, {"exp2", exp2}, {"expm1", expm1}, {"log", log}, {"log2", log2}, {"log10", log10}, {"log1p", log1p}, {"sqrt", sqrt}, {"rsqrt", rsqrt},
     {"floor", floor}, {"ceil", ceil}, {"trunc", trunc}, {"fix", trunc}, {"frac", frac},
@@ -18,7 +18,7 @@ constexpr std::pair<const char*, Unary> unary[] = {
     {"sinh", sinh}, {"cosh", cosh}, {"tanh", tanh}, {"asinh", asinh}, {"arcsinh", asinh}, {"acosh", acosh}, {"arccosh", acosh}, {"atanh", atanh}, {"arctanh", atanh},
     {"erf", erf}, {"erfc", erfc}, {"erfinv", erfinv}, {"lgamma", lgamma}, {"digamma", digamma}, {"sinc", sinc}, {"rad2deg", rad2deg}, {"deg2rad", deg2rad},
     {"logical_not", logical_not}, {"bitwise_not", bitwise_not}, {"sigmoid", sigmoid}, {"relu", relu}, {"isnan", isnan}, {"isinf", isinf}, {"isfinite", isfinite}};
-constexpr std::pair<const char*, Binary> binary[] = {
+constexpr std::pair<const char*, Binary> binary_functions[] = {
     {"mul", mul}, {"multiply", mul}, {"pow", pow}, {"floor_divide", floor_divide}, {"remainder", remainder}, {"fmod", fmod},
     {"atan2", atan2}, {"arctan2", atan2}, {"hypot", hypot}, {"igamma", igamma}, {"igammac", igammac}, {"maximum", maximum}, {"minimum", minimum}, {"fmax", fmax}, {"fmin", fmin},
     {"xlogy", xlogy}, {"logaddexp", logaddexp}, {"copysign", copysign},
@@ -48,13 +48,13 @@ void bind_special(nb::module_& m) {
 void bind_elementwise(nb::module_& m) {
   const Methods t;
   bind_special(m);
-  for (auto [name, f] : unary) {
+  for (auto [name, f] : unary_functions) {
     const Op* op = find_op(name);
     both(m, name, [f = f](const Tensor& x) { return f(x); }, op ? op->doc : "");
     t.def((std::string(name) + "_").c_str(), [f = f, name = name](const Tensor& x) { return write(x, name, {}, f); });
     direct_both<Tensor>(m, name, f);
   }
-  for (auto [name, f] : binary) {
+  for (auto [name, f] : binary_functions) {
     const Op* op = find_op(name);
     both(m, name, [f = f](const python::Operand& a, const python::Operand& b) { return f(a, b); }, "other"_a, op ? op->doc : "");
     t.def((std::string(name) + "_").c_str(), [f = f, name = name](const Tensor& self, const python::Operand& b) {

@@ -27,7 +27,7 @@ namespace adjoint::python {
 namespace {
 
 PyTypeObject* type() { return api->tensor_type; }
-TensorObject* cast(PyObject* o) { return reinterpret_cast<TensorObject*>(o); }
+TensorObject* tensor_object(PyObject* o) { return reinterpret_cast<TensorObject*>(o); }
 
 // ---- allocation: a free list for the exact type
 
@@ -44,7 +44,7 @@ PyObject* allocate_object() {
 // meanwhile: where there is an interpreter, counting needs its lock, and kernels, which run without it, see memory only.
 PyObject* adopt(PyObject* o, Tensor x) {
   TensorImpl* impl = x.get();
-  cast(o)->impl = impl;
+  tensor_object(o)->impl = impl;
   for (size_t n = impl->use_count(); n > 1; n--) Py_INCREF(o);
   impl->set_python(o);
   new (&x) Tensor();  // its reference lives on as the returned one
@@ -54,7 +54,7 @@ PyObject* adopt(PyObject* o, Tensor x) {
 void dealloc(PyObject* self) {
   PyTypeObject* t = Py_TYPE(self);
   PyObject_GC_UnTrack(self);
-  TensorObject* o = cast(self);
+  TensorObject* o = tensor_object(self);
   if (o->weakrefs) PyObject_ClearWeakRefs(self);
   Py_CLEAR(o->dict);
   if (TensorImpl* impl = std::exchange(o->impl, nullptr)) impl->destroy();
@@ -67,13 +67,13 @@ void dealloc(PyObject* self) {
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(reinterpret_cast<PyObject*>(Py_TYPE(self)));
-  Py_VISIT(cast(self)->dict);
-  return cast(self)->impl ? Traversal(visit, arg).run(*cast(self)->impl) : 0;
+  Py_VISIT(tensor_object(self)->dict);
+  return tensor_object(self)->impl ? Traversal(visit, arg).run(*tensor_object(self)->impl) : 0;
 }
 
 int clear(PyObject* self) {
-  Py_CLEAR(cast(self)->dict);
-  if (cast(self)->impl) cast(self)->impl->clear_refs();
+  Py_CLEAR(tensor_object(self)->dict);
+  if (tensor_object(self)->impl) tensor_object(self)->impl->clear_refs();
   return 0;
 }
 
@@ -81,11 +81,11 @@ int clear(PyObject* self) {
 int set_attribute(PyObject* self, PyObject* name, PyObject* value) {
   const int r = PyObject_GenericSetAttr(self, name, value);
   if (r == 0 && value && is_tensor(value)) track_tensor(*impl_of(value));   // it may lead back here
-  if (r == 0 && (cast(self)->dict || (Py_TYPE(self) != type() && !PyObject_HasAttr(reinterpret_cast<PyObject*>(type()), name)))) track_tensor(*cast(self)->impl);
+  if (r == 0 && (tensor_object(self)->dict || (Py_TYPE(self) != type() && !PyObject_HasAttr(reinterpret_cast<PyObject*>(type()), name)))) track_tensor(*tensor_object(self)->impl);
   return r;
 }
-PyObject* get_dict(PyObject* self, void*) { track_tensor(*cast(self)->impl); return PyObject_GenericGetDict(self, nullptr); }
-int set_dict(PyObject* self, PyObject* value, void*) { track_tensor(*cast(self)->impl); return PyObject_GenericSetDict(self, value, nullptr); }
+PyObject* get_dict(PyObject* self, void*) { track_tensor(*tensor_object(self)->impl); return PyObject_GenericGetDict(self, nullptr); }
+int set_dict(PyObject* self, PyObject* value, void*) { track_tensor(*tensor_object(self)->impl); return PyObject_GenericSetDict(self, value, nullptr); }
 
 Py_hash_t hash(PyObject* self) { return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(self) >> 4); }
 
@@ -158,7 +158,7 @@ PyObject* wrap_tensor(Tensor x) {
   }
   PyObject* o = allocate_object();
   if (!o) return nullptr;
-  cast(o)->dict = cast(o)->weakrefs = nullptr;
+  tensor_object(o)->dict = tensor_object(o)->weakrefs = nullptr;
   const bool tracked = x->flags & flag_tracked;
   adopt(o, std::move(x));
   if (tracked) PyObject_GC_Track(o);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "views.h"
 #include "watched_here.h"
 
 namespace adjoint {
@@ -271,8 +272,6 @@ bool run_dense(const Op& op, Tensors x, const Attrs& attrs, Tensor& y) {
   k({{v, x.size()}, {&result, 1}, attrs, op.name, true, lead->device, numbers});
   return true;
 }
-
-View view_of(const TensorImpl& t) { return {t.data, t.sizes.data(), t.strides.data(), t.ndim(), t.dtype, t.numel}; }
 
 }  // namespace
 

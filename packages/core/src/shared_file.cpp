@@ -29,7 +29,7 @@ struct Mapping {
   int descriptor;
 };
 
-void release(void* context) noexcept {
+void unmap(void* context) noexcept {
   auto* m = static_cast<Mapping*>(context);
   munmap(m->data, m->nbytes);
   close(m->descriptor);
@@ -67,7 +67,7 @@ Storage* map(int descriptor, size_t nbytes, int populate) {
   leave_room(descriptor);
   void* data = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_SHARED | populate, descriptor, 0);
   if (data == MAP_FAILED) refuse(descriptor, "the memory cannot be mapped");
-  return Storage::borrow(data, nbytes, release, new Mapping{data, mapped, descriptor});
+  return Storage::borrow(data, nbytes, unmap, new Mapping{data, mapped, descriptor});
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ Storage* map_shared_file(int descriptor, size_t nbytes) {
 
 int shared_file(const Storage* s) noexcept {
   while (s && shared_by(s)) s = shared_by(s);
-  return s && s->deleter == release ? static_cast<Mapping*>(s->context)->descriptor : -1;
+  return s && s->deleter == unmap ? static_cast<Mapping*>(s->context)->descriptor : -1;
 }
 
 #else

@@ -43,16 +43,16 @@ void Storage::free() noexcept {
 }
 
 namespace {
-void release(void* s) noexcept { static_cast<Storage*>(s)->dec_ref(); }
+void release_whole(void* s) noexcept { static_cast<Storage*>(s)->dec_ref(); }
 }  // namespace
 
-Storage* shared_by(const Storage* s) noexcept { return s->deleter == release ? static_cast<Storage*>(s->context) : nullptr; }
+Storage* shared_by(const Storage* s) noexcept { return s->deleter == release_whole ? static_cast<Storage*>(s->context) : nullptr; }
 
 Storage* sharing(Storage* from) {
   Storage* first = shared_by(from);
   Storage* whole = first && first->data == from->data ? first : from;
   whole->inc_ref();
-  return Storage::borrow(whole->data, whole->nbytes, release, whole, whole->device);
+  return Storage::borrow(whole->data, whole->nbytes, release_whole, whole, whole->device);
 }
 
 }  // namespace adjoint

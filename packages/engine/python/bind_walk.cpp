@@ -11,7 +11,7 @@ namespace {
 
 using Index = std::unordered_map<const Node*, size_t>;
 
-nb::object none_or(const char* s) { return s ? nb::cast(s) : nb::none(); }
+nb::object text_or_none(const char* s) { return s ? nb::cast(s) : nb::none(); }
 
 // The memory of a tensor: its own, or that of the values and tangents below its level.
 void list_blocks(const Tensor& t, nb::list& out) {
@@ -97,7 +97,7 @@ nb::dict describe(const Node& n, const Index& index) {
   d["key"] = reinterpret_cast<uintptr_t>(&n);
   d["name"] = n.name();
   d["kind"] = kind_of(n);
-  d["op"] = none_or(op ? op->op.name : nullptr);
+  d["op"] = text_or_none(op ? op->op.name : nullptr);
   d["seq"] = leaf ? nb::none() : nb::cast(n.seq);
   d["site"] = n.site;
   d["in_place"] = n.in_place;

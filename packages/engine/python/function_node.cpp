@@ -162,7 +162,7 @@ nb::object close_context(NodeRef ref, nb::tuple args, nb::object result, bool re
   return nb::tuple(all);
 }
 
-void release(FunctionNode& f) {
+void drop_saved(FunctionNode& f) {
   for (Saved& s : f.saved) s = Saved();   // in place: SavedTensor objects may point to them
   f.freed = true;
 }
@@ -185,7 +185,7 @@ nb::object saved_tensors(NodeRef ref) {
     if (t && Run::of(f) && f.saved_nr[i] == FunctionNode::intermediate && grad_enabled()) t = with_refused_history(t, f, i);
     PyTuple_SetItem(all.ptr(), static_cast<Py_ssize_t>(i), none_or(t).release().ptr());
   }
-  if (f.clears_on_access) release(f);
+  if (f.clears_on_access) drop_saved(f);
   return all;
 }
 
@@ -224,7 +224,7 @@ void FunctionNode::clear_refs() {
   for (Saved& s : saved) s = Saved();
   Node::clear_refs();
 }
-void FunctionNode::release_saved() { release(*this); }
+void FunctionNode::release_saved() { drop_saved(*this); }
 
 nb::object FunctionNode::call_backward(std::vector<Tensor>& cotangents) {
   nb::handle ctx(python());
@@ -306,7 +306,7 @@ void bind_functions(nb::module_& m) {
   m.def("open_context", open_context);
   m.def("close_context", close_context, nb::arg("ctx"), nb::arg("args"), nb::arg("result").none(), nb::arg("records"));
   m.def("saved_tensors", saved_tensors);
-  m.def("release_saved", [](NodeRef ctx) { release(function_node(ctx)); });
+  m.def("release_saved", [](NodeRef ctx) { drop_saved(function_node(ctx)); });
   m.def("needs_input_grad", needs_input_grad);
   m.def("set_needs_input_grad", set_needs_input_grad);
 }

@@ -12,7 +12,7 @@ namespace adjoint::engine {
 namespace {
 
 std::atomic<uint32_t> next_serial{1};
-thread_local std::vector<Slot*> stack;
+thread_local std::vector<Slot*> levels;
 
 Slot* free_slot() {
   static std::mutex mutex;
@@ -35,8 +35,8 @@ void Face::visit_refs(RefVisitor& v) const {
 }
 void ViewInfo::visit_refs(RefVisitor& v) const { v.object(parent.get()); }
 
-std::span<Slot* const> level_stack() { return stack; }
-std::vector<Slot*>& levels_of_thread() noexcept { return stack; }
+std::span<Slot* const> level_stack() { return levels; }
+std::vector<Slot*>& levels_of_thread() noexcept { return levels; }
 
 Slot* enter_level(LevelKind kind, bool strict, int64_t batch, Randomness randomness) {
   Slot* s = free_slot();
@@ -48,22 +48,22 @@ Slot* enter_level(LevelKind kind, bool strict, int64_t batch, Randomness randomn
   s->lo = window.lo;
   s->hi = window.hi;
   // An eager dual level joins the tape below it; functional levels keep apart.
-  s->floor = eager_dual(s) ? (stack.empty() ? 0 : stack.back()->floor) : serial;
+  s->floor = eager_dual(s) ? (levels.empty() ? 0 : levels.back()->floor) : serial;
   // no_grad outside still holds, unless the level is a tape of its own.
   if (kind != LevelKind::tape && window.lo > level_top) window.lo = serial + 1;
   s->entry = window.lo;
   s->inference = inference_mode;
   if (kind == LevelKind::tape) inference_mode = false;
-  stack.push_back(s);
+  levels.push_back(s);
   level_top = serial;
   return s;
 }
 
 void leave_level() {
-  Slot* s = stack.back();
+  Slot* s = levels.back();
   const bool enabled = grad_enabled();
-  stack.pop_back();
-  level_top = stack.empty() ? 0 : stack.back()->serial.load();
+  levels.pop_back();
+  level_top = levels.empty() ? 0 : levels.back()->serial.load();
   window = {s->lo, s->hi};
   if (s->kind != LevelKind::tape && enabled != grad_enabled()) set_grad_enabled(enabled);   // what was set inside holds on
   inference_mode = s->inference;
@@ -73,7 +73,7 @@ void leave_level() {
 Slot* dual_slot(int64_t number) {
   Slot* last = nullptr;
   int64_t k = 0;
-  for (Slot* s : stack) {
+  for (Slot* s : levels) {
     if (!eager_dual(s)) continue;
     last = s;
     if (k++ == number) return s;
@@ -84,14 +84,14 @@ Slot* dual_slot(int64_t number) {
 
 int64_t enter_dual_level() {
   int64_t k = 0;
-  for (Slot* s : stack) k += eager_dual(s);
+  for (Slot* s : levels) k += eager_dual(s);
   enter_level(LevelKind::dual, false);
   return k;
 }
 
 void exit_dual_level(int64_t number) {
   Slot* s = dual_slot(number);
-  expect(stack.back() == s, "exit_dual_level: Trying to exit a forward AD level that was not the last one that was created. This is not supported.");
+  expect(levels.back() == s, "exit_dual_level: Trying to exit a forward AD level that was not the last one that was created. This is not supported.");
   leave_level();
 }
 

@@ -17,10 +17,10 @@ namespace {
 
 constexpr int most_operands = 5, most_dims = 8;
 
-struct Entry { const Op* op; std::unique_ptr<ElementwiseKernel> kernel; };
+struct ElementwiseEntry { const Op* op; std::unique_ptr<ElementwiseKernel> kernel; };
 
-ByOp<Entry>& table() {
-  static auto* t = new ByOp<Entry>;
+ByOp<ElementwiseEntry>& elementwise_table() {
+  static auto* t = new ByOp<ElementwiseEntry>;
   return *t;
 }
 
@@ -73,14 +73,14 @@ void add_walk(Arguments& a, const Walk& w, int operands) {
     }
 }
 
-void add_fields(Arguments& a, const Entry& e, const Launch& l) {
+void add_fields(Arguments& a, const ElementwiseEntry& e, const Launch& l) {
   if (e.kernel->fields.empty()) return;
   FieldList list;
   e.op->fields(&l.attrs, list);
   for (int i : e.kernel->fields) a.number(list.field[i].number, real_of(l.x[0].dtype));
 }
 
-void launch_with(const Entry& e, const Launch& l) {
+void launch_with(const ElementwiseEntry& e, const Launch& l) {
   const View& out = l.y[0];
   const int inputs = static_cast<int>(l.x.size());
   expect(inputs < most_operands, ErrorKind::not_implemented, l.op, ": kernels on cuda take at most ", most_operands - 1, " operands, got ", inputs);
@@ -109,7 +109,7 @@ void launch_with(const Entry& e, const Launch& l) {
   e.kernel->kernel.launch(a, static_cast<uint32_t>(blocks), 1, 1, l.device.index);
 }
 
-void launch_elementwise(const Launch& l) { launch_with(*table().find(l.op), l); }
+void launch_elementwise(const Launch& l) { launch_with(*elementwise_table().find(l.op), l); }
 
 bool same_layout(const View& x, const View& y) {
   const View* const v[] = {&x, &y};
@@ -123,7 +123,7 @@ void register_elementwise(const char* name, std::unique_ptr<ElementwiseKernel> k
   expect(op, ErrorKind::value, "register_elementwise: no record named '", name, "'");
   expect(kernel->block > 0, ErrorKind::value, "register_elementwise: ", name, ": the block must be positive, got ", kernel->block);
   expect(kernel->fields.empty() || op->fields, ErrorKind::value, "register_elementwise: ", name, " has no attributes");
-  table().set(*op, new Entry{op, std::move(kernel)});
+  elementwise_table().set(*op, new ElementwiseEntry{op, std::move(kernel)});
   if (!op->kernel[static_cast<int>(DeviceType::cuda)]) register_kernel(op->name, DeviceType::cuda, launch_elementwise);
 }
 
@@ -154,7 +154,7 @@ void copy_kernel(const Launch& l) {
     return copy_on(current_stream(l.device.index), to.data, from.data, static_cast<size_t>(to.numel * itemsize(to.dtype)));
   load_kernels();
   static const char* const name = find_op("to_dtype")->name;
-  const Entry* e = table().find(name);
+  const ElementwiseEntry* e = elementwise_table().find(name);
   expect(e, ErrorKind::not_implemented, l.op, no_kernel);
   launch_with(*e, {{&from, 1}, l.y, l.attrs, name, false, l.device, number});
 }

@@ -8,25 +8,24 @@
 #include <adjoint/core/without_gil.h>
 
 #include "cuda/by_op.h"
+#include "views.h"
 
 namespace adjoint::cuda {
 
 namespace {
 
-struct Entry {
+struct HostEntry {
   const Op* op;
   std::string why;
   void (*warn)(const std::string&);
   std::atomic<bool> warned{false};
 };
 
-ByOp<Entry>& table() {
-  static auto* t = new ByOp<Entry>;
+ByOp<HostEntry>& host_table() {
+  static auto* t = new ByOp<HostEntry>;
   return *t;
 }
 
-Dims dims_of(const View& v) { return Dims(std::span<const int64_t>(v.sizes, static_cast<size_t>(v.ndim))); }
-View view_of(const TensorImpl& t) { return {t.data, t.sizes.data(), t.strides.data(), t.ndim(), t.dtype, t.numel}; }
 size_t bytes_of(const View& v) { return static_cast<size_t>(v.numel * itemsize(v.dtype)); }
 
 // f(a view of the same sizes without gaps, on the device).
@@ -46,7 +45,7 @@ Tensor on_host(const View& v, const Launch& l) {
 }
 
 void run_on_host(const Launch& l) {
-  Entry& e = *table().find(l.op);
+  HostEntry& e = *host_table().find(l.op);
   if (capturing(current_stream(l.device.index)))
     fail_capturing((std::string(l.op) + ": the CPU computes it, from values that there are none of before the replay").c_str());
   if (!e.warned.exchange(true)) e.warn(std::string(l.op) + ": on cuda this runs on the CPU, between copies: " + e.why);
@@ -72,12 +71,12 @@ void run_on_host(const Launch& l) {
 
 }  // namespace
 
-Kernel host_kernel(const Op& op) { return table().find(op.name) ? run_on_host : nullptr; }
+Kernel host_kernel(const Op& op) { return host_table().find(op.name) ? run_on_host : nullptr; }
 
 void register_on_host(const char* name, std::string why, void (*warn)(const std::string&)) {
   const Op* op = find_op(name);
   expect(op && op->reference, ErrorKind::value, "register_on_host: no record with a kernel for the CPU is named '", name, "'");
-  table().set(*op, new Entry{op, std::move(why), warn});
+  host_table().set(*op, new HostEntry{op, std::move(why), warn});
 }
 
 }  // namespace adjoint::cuda

@@ -70,32 +70,32 @@ struct Key {
   bool operator==(const Key& o) const { return words == o.words && std::memcmp(bytes, o.bytes, words * 8) == 0; }
 };
 
-struct Entry { Key key; uint64_t hash; Plan plan; };
+struct LoadedVariant { Key key; uint64_t hash; Plan plan; };
 
 }  // namespace
 
 // Open addressing, read without a lock. A full table is replaced by a larger one; readers may still look at the old one.
 struct DeviceKernel::Table {
-  explicit Table(size_t size) : mask(size - 1), entry(std::make_unique<std::atomic<const Entry*>[]>(size)) {}
-  const Entry* find(const Key& key, uint64_t hash) const {
+  explicit Table(size_t size) : mask(size - 1), entry(std::make_unique<std::atomic<const LoadedVariant*>[]>(size)) {}
+  const LoadedVariant* find(const Key& key, uint64_t hash) const {
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
-      const Entry* e = entry[i].load(std::memory_order_acquire);
+      const LoadedVariant* e = entry[i].load(std::memory_order_acquire);
       if (!e || (e->hash == hash && e->key == key)) return e;
     }
   }
-  void insert(const Entry* e) {
+  void insert(const LoadedVariant* e) {
     size_t i = e->hash & mask;
     while (entry[i].load(std::memory_order_relaxed)) i = (i + 1) & mask;
     entry[i].store(e, std::memory_order_release);
   }
   size_t mask;
-  std::unique_ptr<std::atomic<const Entry*>[]> entry;
+  std::unique_ptr<std::atomic<const LoadedVariant*>[]> entry;
 };
 
 struct DeviceKernel::Tables {
   std::mutex mutex;
   std::vector<std::unique_ptr<Table>> all;
-  std::vector<std::unique_ptr<Entry>> entries;
+  std::vector<std::unique_ptr<LoadedVariant>> entries;
 };
 
 DeviceKernel::DeviceKernel(std::string name, std::unique_ptr<Compiler> compiler)
@@ -176,9 +176,9 @@ const Plan& DeviceKernel::compile(const Arguments& a, int device) {
   for (auto [slot, size] : image.parameters) expect(slot < a.count && size <= 8, name_, ": a compiled kernel asks for argument ", int(slot), ", there are ", a.count);
   std::lock_guard lock(tables_->mutex);
   const Key key(a, device);
-  if (const Entry* e = table_.load()->find(key, key.hash())) return e->plan;   // another thread was faster
-  tables_->entries.push_back(std::unique_ptr<Entry>(new Entry{key, key.hash(), load(image, name_, device)}));
-  const Entry* made = tables_->entries.back().get();
+  if (const LoadedVariant* e = table_.load()->find(key, key.hash())) return e->plan;   // another thread was faster
+  tables_->entries.push_back(std::unique_ptr<LoadedVariant>(new LoadedVariant{key, key.hash(), load(image, name_, device)}));
+  const LoadedVariant* made = tables_->entries.back().get();
   Table* table = table_.load();
   if (tables_->entries.size() * 2 > table->mask) {
     tables_->all.push_back(std::make_unique<Table>((table->mask + 1) * 2));
@@ -193,7 +193,7 @@ const Plan& DeviceKernel::compile(const Arguments& a, int device) {
 
 const Plan& DeviceKernel::find(const Arguments& a, int device) {
   const Key key(a, device);
-  if (const Entry* e = table_.load(std::memory_order_acquire)->find(key, key.hash())) [[likely]] return e->plan;
+  if (const LoadedVariant* e = table_.load(std::memory_order_acquire)->find(key, key.hash())) [[likely]] return e->plan;
   return compile(a, device);
 }
 

@@ -16,6 +16,7 @@
 #include "cuda/by_op.h"
 #include "cuda/factors.h"
 #include "cuda/formula.h"
+#include "views.h"
 
 namespace adjoint::cuda {
 
@@ -25,21 +26,18 @@ namespace {
 
 constexpr int64_t smallest_chunk = 8192, wanted_programs = 1024;   // of reductions
 
-struct Entry { const Op* op; std::unique_ptr<StructuredKernel> kernel; };
+struct StructuredEntry { const Op* op; std::unique_ptr<StructuredKernel> kernel; };
 
-ByOp<Entry>& table() {
-  static auto* t = new ByOp<Entry>;
+ByOp<StructuredEntry>& structured_table() {
+  static auto* t = new ByOp<StructuredEntry>;
   return *t;
 }
 
-View view_of(const TensorImpl& t) { return {t.data, t.sizes.data(), t.strides.data(), t.ndim(), t.dtype, t.numel}; }
-
-Dims dims_of(const View& v) { return Dims(std::span<const int64_t>(v.sizes, static_cast<size_t>(v.ndim))); }
 
 // A call's operands as the kernel sees them, and what formulas may ask.
 class Operands {
  public:
-  Operands(const Entry& e, const Launch& l) : launch_(l), kernel_(*e.kernel) {
+  Operands(const StructuredEntry& e, const Launch& l) : launch_(l), kernel_(*e.kernel) {
     if (e.op->fields) e.op->fields(&l.attrs, fields_);
     for (size_t i = 0; i < l.x.size(); i++) views_.push_back(l.numbers >> i & 1 ? uploaded(l.x[i]) : l.x[i]);
     check();
@@ -333,7 +331,7 @@ void check_factors(const StructuredKernel& k, const Launch& l, const Operands& o
   check_info(l.op, found, l.x[0].ndim > 2);
 }
 
-void launch_passes(const Entry& e, const Launch& l) {
+void launch_passes(const StructuredEntry& e, const Launch& l) {
   Operands operands(e, l);
   const bool checked = reads_info(*e.kernel, operands);
   if (checked && capturing(current_stream(l.device.index)))
@@ -354,7 +352,7 @@ void launch_passes(const Entry& e, const Launch& l) {
 }
 
 // With output 0 in float32, rounded at the end.
-void launch_wide(const Entry& e, const Launch& l) {
+void launch_wide(const StructuredEntry& e, const Launch& l) {
   const View& y = l.y[0];
   const Tensor sum = empty(dims_of(y), DType::float32, l.device);
   const View view = view_of(*sum);
@@ -363,7 +361,7 @@ void launch_wide(const Entry& e, const Launch& l) {
 }
 
 void launch_structured(const Launch& l) {
-  const Entry& e = *table().find(l.op);
+  const StructuredEntry& e = *structured_table().find(l.op);
   if (e.kernel->wide && is_half(l.y[0].dtype)) launch_wide(e, l);
   else launch_passes(e, l);
 }
@@ -374,7 +372,7 @@ void register_structured(const char* name, std::unique_ptr<StructuredKernel> ker
   const Op* op = find_op(name);
   expect(op, ErrorKind::value, "register_structured: no record named '", name, "'");
   check_formulas(*op, *kernel);
-  table().set(*op, new Entry{op, std::move(kernel)});
+  structured_table().set(*op, new StructuredEntry{op, std::move(kernel)});
   register_kernel(op->name, DeviceType::cuda, launch_structured);
 }
 

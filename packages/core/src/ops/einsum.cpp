@@ -80,7 +80,7 @@ int hidden_dims(const Labels& labels, const Tensor& x, size_t operand) {
 }
 
 // A label that one operand repeats names a diagonal.
-Term diagonals(Term t, size_t operand) {
+Term repeats_joined(Term t, size_t operand) {
   for (size_t i = 0; i < t.labels.size(); i++) {
     for (size_t j = i + 1; j < t.labels.size();) {
       if (t.labels[i] != t.labels[j]) { j++; continue; }
@@ -192,7 +192,7 @@ Tensor einsum(const char* equation, Tensors x) {
   for (size_t k = 0; k < x.size(); k++) {
     const int own = hidden_dims(e.inputs[k], x[k], k);
     hidden = std::max(hidden, own);
-    terms.push_back(diagonals({x[k], spelled_out(e.inputs[k], own)}, k));
+    terms.push_back(repeats_joined({x[k], spelled_out(e.inputs[k], own)}, k));
   }
   check_sizes(terms);
   const Labels output = e.has_output ? spelled_out(e.output, hidden) : implicit_output(e.inputs, hidden);

@@ -1,5 +1,6 @@
 // Walks for kernels that reduce, scan or sort: over the elements that make one result, and over the lines of one dimension.
 #pragma once
+#include <adjoint/core/functors/number.h>
 #include <adjoint/core/iterate.h>
 #include <adjoint/core/op_attrs.h>
 #include <adjoint/core/ops.h>
@@ -97,11 +98,7 @@ template <int N> void for_lines(const View* const (&v)[N], int dim, Borrowed<cha
 
 template <class T> inline T& at(char* p) { return *reinterpret_cast<T*>(p); }
 
-// True for NaN: the only value that is unequal to itself.
-template <class T> inline bool is_nan(T v) {
-  if constexpr (std::is_integral_v<T>) return false;
-  else return !(v == v);
-}
+using functors::is_nan;
 
 // A sum in which every element passes through at most log2(n) + block additions.
 template <class A> class PairwiseSum {
@@ -159,6 +156,7 @@ inline Tensor keep_dims(const Tensor& v, const Dims& dims, bool keepdim) {
   if (!keepdim) for (int64_t d : dims) r = unsqueeze(r, d);
   return r;
 }
+template <class A> Tensor keep_dims(const Tensor& v, const A& reduction) { return keep_dims(v, reduction.dims, reduction.keepdim); }
 
 // Over exactly these dims: none where a 0-d tensor was reduced, also when vmap has given it a dimension since
 // (to the front functions an empty list means all).

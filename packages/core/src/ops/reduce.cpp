@@ -43,7 +43,6 @@ void reduced_shape(Tensors x, const Attrs& attrs, Dims* out) {
   out[0] = reduced(x[0].sizes(), a.dims, a.keepdim);
 }
 
-Tensor keep(const Tensor& v, const Reduce& a) { return keep_dims(v, a.dims, a.keepdim); }
 
 template <bool divide> void sum_kernel(const Launch& l) {
   const Reduce& a = l.attrs.as<Reduce>();
@@ -111,11 +110,11 @@ Types logic_types(Tensors x, const Attrs&) {
 
 // The extremes share what comes back evenly.
 constexpr Rule extreme_vjp = rule([](V v, X<0> x, Y<> y, const Reduce& a) {
-  Tensor chosen = eq(x, keep(y, a));
-  return where(chosen, keep(v, a), zero_of(v)) / count_over(chosen, a.dims, true);
+  Tensor chosen = eq(x, keep_dims(y, a));
+  return where(chosen, keep_dims(v, a), zero_of(v)) / count_over(chosen, a.dims, true);
 });
 constexpr Rule extreme_jvp = rule([](V v, X<0> x, Y<> y, const Reduce& a) {
-  Tensor chosen = eq(x, keep(y, a));
+  Tensor chosen = eq(x, keep_dims(y, a));
   return sum_over(where(chosen, v, zero_of(v)), a.dims, a.keepdim) / count_over(chosen, a.dims, a.keepdim);
 });
 
@@ -128,7 +127,7 @@ void check_nonempty(const Tensor& x, const Reduce& a, bool all, const char* op) 
 }  // namespace
 
 const Op op_sum{.name = "sum", .fields = fields_of<Reduce>, .kind = Kind::linear, .types = types::accumulated, .shape = reduced_shape,
-    .d = {rule([](V v, const Reduce& a, XShape<0> x) { return expand(keep(v, a), x.sizes); })},
+    .d = {rule([](V v, const Reduce& a, XShape<0> x) { return expand(keep_dims(v, a), x.sizes); })},
     .batch = batch::shift<&Reduce::dims>, .doc = "The sum over `dims`; integers are summed as int64.", .reference = sum_kernel<false>};
 Tensor sum(const Tensor& x, const OptionalDims& dims, bool keepdim, std::optional<DType> dtype) {
   const Reduce a{normal_dims(dims, x.dim(), "sum"), keepdim};
@@ -136,7 +135,7 @@ Tensor sum(const Tensor& x, const OptionalDims& dims, bool keepdim, std::optiona
 }
 
 const Op op_mean{.name = "mean", .fields = fields_of<Reduce>, .kind = Kind::linear, .types = types::first, .shape = reduced_shape,
-    .d = {rule([](V v, const Reduce& a, XShape<0> x) { return expand(keep(v, a) / static_cast<double>(reduced_count(x.sizes, a.dims)), x.sizes); })},
+    .d = {rule([](V v, const Reduce& a, XShape<0> x) { return expand(keep_dims(v, a) / static_cast<double>(reduced_count(x.sizes, a.dims)), x.sizes); })},
     .batch = batch::shift<&Reduce::dims>, .doc = "The mean over `dims`.", .reference = sum_kernel<true>};
 Tensor mean(const Tensor& x, const OptionalDims& dims, bool keepdim, std::optional<DType> dtype) {
   const DType t = dtype.value_or(x.dtype());

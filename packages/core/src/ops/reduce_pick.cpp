@@ -32,7 +32,7 @@ template <class Choose> void pick_kernel(const Launch& l, Choose&& choose) {
 }
 
 // The first of equal values; the first NaN wins over all.
-template <bool largest> void extreme_kernel(const Launch& l) {
+template <bool largest> void pick_extreme_kernel(const Launch& l) {
   pick_kernel(l, [](auto&& value, int64_t n) {
     int64_t best = 0;
     auto b = value(0);
@@ -81,11 +81,11 @@ Values pick(const Op& op, const Tensor& x, int64_t dim, bool keepdim) {
 }  // namespace
 
 const Op op_max{.name = "max", .fields = fields_of<DimKeep>, .kind = Kind::custom, .outputs = 2, .types = types::with_index, .shape = pick_shape, .d = {pick_vjp}, .t = {pick_jvp},
-    .batch = batch::shift<&DimKeep::dim>, .doc = "The largest value along a dimension and where it is; the derivative goes to that one.", .reference = extreme_kernel<true>};
+    .batch = batch::shift<&DimKeep::dim>, .doc = "The largest value along a dimension and where it is; the derivative goes to that one.", .reference = pick_extreme_kernel<true>};
 Values max(const Tensor& x, int64_t dim, bool keepdim) { return pick(op_max, x, dim, keepdim); }
 
 const Op op_min{.name = "min", .fields = fields_of<DimKeep>, .kind = Kind::custom, .outputs = 2, .types = types::with_index, .shape = pick_shape, .d = {pick_vjp}, .t = {pick_jvp},
-    .batch = batch::shift<&DimKeep::dim>, .doc = "The smallest value along a dimension and where it is; the derivative goes to that one.", .reference = extreme_kernel<false>};
+    .batch = batch::shift<&DimKeep::dim>, .doc = "The smallest value along a dimension and where it is; the derivative goes to that one.", .reference = pick_extreme_kernel<false>};
 Values min(const Tensor& x, int64_t dim, bool keepdim) { return pick(op_min, x, dim, keepdim); }
 
 const Op op_median{.name = "median", .fields = fields_of<DimKeep>, .kind = Kind::custom, .outputs = 2, .types = types::with_index, .shape = pick_shape, .d = {pick_vjp}, .t = {pick_jvp},

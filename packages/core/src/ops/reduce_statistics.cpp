@@ -19,7 +19,6 @@ template <class A> void reduced_shape(Tensors x, const Attrs& attrs, Dims* out) 
   const A& a = attrs.as<A>();
   out[0] = reduced(x[0].sizes(), a.dims, a.keepdim);
 }
-template <class A> Tensor keep(const Tensor& v, const A& a) { return keep_dims(v, a.dims, a.keepdim); }
 
 // ---- variance
 
@@ -51,7 +50,7 @@ Tensor deviation(const Tensor& x, const Variance& a) {
   const double degrees = std::max(static_cast<double>(reduced_count(x.sizes(), a.dims)) - a.correction, 0.0);
   return (x - mean_over(x, a.dims, true)) * (2 / degrees);
 }
-Tensor variance_vjp(const Tensor& v, const Tensor& x, const Variance& a) { return keep(v, a) * deviation(x, a); }
+Tensor variance_vjp(const Tensor& v, const Tensor& x, const Variance& a) { return keep_dims(v, a) * deviation(x, a); }
 Tensor variance_jvp(const Tensor& v, const Tensor& x, const Variance& a) { return sum_over(real(conj(deviation(x, a)) * v), a.dims, a.keepdim); }
 
 // v / (2 y), and 0 where y is 0.
@@ -144,7 +143,7 @@ Tensor precise(const Tensor& y, const Tensor& x, DType given, const Reduce& a) {
 
 // exp(x - y); an infinite y stands for 0, which gives 0 for a group of -inf.
 Tensor weights(const Tensor& x, const Tensor& y, const Reduce& a) {
-  Tensor k = keep(y, a);
+  Tensor k = keep_dims(y, a);
   return exp(x - where(isinf(k), zero_of(k), k));
 }
 
@@ -168,8 +167,8 @@ Tensor var(const Tensor& x, const OptionalDims& dims, double correction, bool ke
 Tensor std(const Tensor& x, const OptionalDims& dims, double correction, bool keepdim) { return spread(op_std, x, dims, correction, keepdim); }
 
 const Op op_vector_norm{.name = "vector_norm", .torch = "LinalgVectorNorm|||dim ord keepdim", .fields = fields_of<VectorNorm>, .kind = Kind::custom, .types = types::real_part, .shape = reduced_shape<VectorNorm>,
-    .d = {wide_rule([](V v, X<0> x, Y<> y, const VectorNorm& a) { return keep(v, a) * norm_direction(x, keep(y, a), a); })},
-    .t = {wide_rule([](V v, X<0> x, Y<> y, const VectorNorm& a) { return sum_over(real(conj(norm_direction(x, keep(y, a), a)) * v), a.dims, a.keepdim); })},
+    .d = {wide_rule([](V v, X<0> x, Y<> y, const VectorNorm& a) { return keep_dims(v, a) * norm_direction(x, keep_dims(y, a), a); })},
+    .t = {wide_rule([](V v, X<0> x, Y<> y, const VectorNorm& a) { return sum_over(real(conj(norm_direction(x, keep_dims(y, a), a)) * v), a.dims, a.keepdim); })},
     .batch = batch::shift<&VectorNorm::dims>, .doc = "(sum |x|^p)^(1/p) over `dims`, for finite p; p = 0 counts what is not zero.", .reference = norm_kernel};
 Tensor vector_norm(const Tensor& given, double p, const OptionalDims& dims, bool keepdim, std::optional<DType> dtype) {
   expect(is_differentiable(given.dtype()), "linalg.vector_norm: Expected a floating point or complex tensor as input. Got ", given.dtype());
@@ -182,7 +181,7 @@ Tensor vector_norm(const Tensor& given, double p, const OptionalDims& dims, bool
 }
 
 const Op op_logsumexp{.name = "logsumexp", .fields = fields_of<Reduce>, .kind = Kind::custom, .types = types::floating, .shape = reduced_shape<Reduce>,
-    .d = {wide_rule([](V v, X<0> x, XShape<0> given, Y<> y, const Reduce& a) { return keep(v, a) * conj(weights(x, precise(y, x, given.dtype, a), a)); })},
+    .d = {wide_rule([](V v, X<0> x, XShape<0> given, Y<> y, const Reduce& a) { return keep_dims(v, a) * conj(weights(x, precise(y, x, given.dtype, a), a)); })},
     .t = {wide_rule([](V v, X<0> x, XShape<0> given, Y<> y, const Reduce& a) { return sum_over(weights(x, precise(y, x, given.dtype, a), a) * v, a.dims, a.keepdim); })},
     .batch = batch::shift<&Reduce::dims>, .doc = "log(sum(exp(x))) over `dims` without overflow.", .reference = logsumexp_kernel};
 Tensor logsumexp(const Tensor& x, const Dims& dims, bool keepdim) { return apply(op_logsumexp, {x}, Reduce{normal_dims(dims, x.dim(), "logsumexp"), keepdim}); }

@@ -53,12 +53,12 @@ void cumsum_kernel(const Launch& l) {
   });
 }
 
-template <class A> struct Product { A value = A(1); };
+template <class A> struct RunningProduct { A value = A(1); };
 void cumprod_kernel(const Launch& l) {
   with_type(l.x[0].dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     using A = accumulator_t<T>;
-    scan_lines<T, Product<A>>(l, [](Product<A>& p, T v) { return p.value = functors::Mul{}(p.value, convert<A>(v)); });
+    scan_lines<T, RunningProduct<A>>(l, [](RunningProduct<A>& p, T v) { return p.value = functors::Mul{}(p.value, convert<A>(v)); });
   });
 }
 
