@@ -70,11 +70,29 @@ def test_launches(case, dtype, images):
         assert image.threads * registers(image.image) <= 65536 and image.shared <= LEAST_SHARED, function.__name__
 
 
+@pytest.mark.parametrize(("dtype", "features"), [(ad.bfloat16, 64), (ad.float32, 128), (ad.float64, 64)], ids=str)
+def test_attention_of_models(dtype, features, images):
+    x = ad.ones(1, 2, 128, features, dtype=dtype, device="cuda", requires_grad=True)
+    mask = ad.ones(128, 128, dtype=ad.bool, device="cuda")
+    for options in ({"is_causal": True}, {"attn_mask": mask}):
+        ad.nn.functional.scaled_dot_product_attention(x, x, x, **options).sum().backward()
+    found = [(f.__name__, i) for f, i in images if f.__name__.startswith("attention")]
+    assert {name for name, _ in found} == {"attention", "attention_key_vjp", "attention_query_vjp", "attention_value_vjp"}
+    for name, image in found:
+        assert frame_size(image.image) == 0, name
+        assert image.threads * registers(image.image) <= 65536 and image.shared <= LEAST_SHARED, name
+
+
 def cases_of(name):
     return [c for c in CASES if name in (c.name.rpartition(".")[2], *c.records)]
 
 
+def attended(x):
+    return ad.nn.functional.scaled_dot_product_attention(x, x, x)
+
+
 IN_DERIVATIVES = {
+    **dict.fromkeys(("attention", "attention_key_vjp", "attention_query_vjp", "attention_value_vjp"), attended),
     "avg_pool_vjp": lambda x: ad.nn.functional.avg_pool1d(x, 2),
     "conv_input_vjp": lambda x: ad.nn.functional.conv1d(x, x[:, None, :2].detach()),
     "conv_weight_vjp.products": lambda x: ad.nn.functional.conv1d(x.detach(), x[:, None, :2]),

@@ -1,4 +1,5 @@
 // Behind core's door: find the innermost level among the operands, lower the call, record it on that face.
+#include <adjoint/core/attention.h>
 #include <adjoint/core/inference.h>
 #include <adjoint/core/layout.h>
 #include <adjoint/engine/autograd.h>
@@ -165,6 +166,7 @@ void install() {
   engine_hooks.apply = apply_recorded;
   engine_hooks.apply_inplace = apply_inplace_recorded;
   engine_hooks.memory = memory_below;
+  history_is_kept = grad_enabled;
   make_wrapper = wrapper;
   lifted_layout = layout_below;
 }

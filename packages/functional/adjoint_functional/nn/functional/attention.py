@@ -171,6 +171,27 @@ def _wider(mask: Tensor, extra: int) -> Tensor:
     return _core.cat([mask, _core.zeros(*mask.shape[:-1], extra, dtype=mask.dtype)], -1) if extra else mask
 
 
+def _in_one_pass(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool, scale: float) -> Tensor | None:
+    """The attention of a GPU's kernel, which does not write the weights out; None where it is not made for the operands."""
+    leading = q.shape[:-2]
+    heads = leading[-1] if leading else 1
+    if not q.is_cuda or q.is_complex() or max(q.size(-1), v.size(-1)) > 256:
+        return None
+    if not leading == k.shape[:-2] == v.shape[:-2] or 0 in (*q.shape, *k.shape, *v.shape):
+        return None
+    if mask is not None:
+        weights = (q.numel() // (heads * q.size(-2) * q.size(-1)), heads, q.size(-2), k.size(-2))
+        if mask.ndim > min(q.ndim, 4) or (q.ndim > 4 and mask.ndim > 3) or not mask.is_cuda:
+            return None
+        if mask.dtype is _core.bool:
+            mask = _core.zeros(mask.shape, dtype=q.dtype, device=q.device).masked_fill(~mask, -math.inf)
+        mask = mask.reshape((1,) * (4 - mask.ndim) + tuple(mask.shape))
+        if mask.dtype != q.dtype or any(m not in (1, n) for m, n in zip(mask.shape, weights, strict=True)):
+            return None
+    parts = (x.reshape(-1, heads, *x.shape[-2:]) for x in (q, k, v))
+    return _core._attention(*parts, mask, scale, causal).reshape(*leading, q.size(-2), v.size(-1))
+
+
 def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,
@@ -182,6 +203,8 @@ def scaled_dot_product_attention(
     enable_gqa: bool = False,
 ) -> Tensor:
     """softmax(query @ key.T * scale + mask) @ value, over the last two dimensions.
+
+    GPUs take one pass over the keys and keep no weights, unless some are dropped (FlashAttention); second derivatives compose.
 
     With `enable_gqa`, the heads of the query (third dimension from the end) share fewer heads of key and value.
 
@@ -195,7 +218,13 @@ def scaled_dot_product_attention(
         raise RuntimeError(f"scaled_dot_product_attention: Expected query, key, and value to have the same dtype, but got {types}")
     if enable_gqa:
         key, value = (x.repeat_interleave(query.size(-3) // x.size(-3), -3) for x in (key, value))
-    scores = _core._product(query, key.mT) * (query.size(-1) ** -0.5 if scale is None else scale)
+    if scale is None:
+        scale = query.size(-1) ** -0.5
+    if dropout_p == 0:
+        fused = _in_one_pass(query, key, value, None if is_causal else attn_mask, is_causal, scale)
+        if fused is not None:
+            return fused
+    scores = _core._product(query, key.mT) * scale
     if is_causal:
         attn_mask = _core.ones(query.size(-2), key.size(-2), dtype=_core.bool, device=query.device).tril()
     if attn_mask is not None:

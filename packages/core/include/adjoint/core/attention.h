@@ -1,0 +1,18 @@
+// Attention in one pass, without the matrix of all weights.
+#pragma once
+#include <adjoint/core/ops.h>
+
+namespace adjoint {
+
+// softmax(scale q k^T + mask) v of q (n, heads, queries, features), k (n, heads, keys, features) and v (n, heads, keys, outputs). mask: none,
+// or of the type of q, and one element or as many as the weights in each of its four dimensions. causal: query i sees keys 0 ... i.
+ADJOINT_API Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double scale, bool causal);
+
+namespace families {
+std::span<const Op* const> attention();   // its records
+}
+
+// Whether the engine keeps history now; null where core stands alone.
+ADJOINT_API extern bool (*history_is_kept)();
+
+}  // namespace adjoint

@@ -1,0 +1,102 @@
+"""The record of attention, which GPUs take: values, derivatives of any order and lanes, against products and a softmax."""
+
+import math
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint_core import _core
+
+attend = _core._attention
+SCALE = 0.4
+
+
+def operands(dtype=ad.float64, sizes=(2, 3), queries=4, keys=5):
+    shapes = ((*sizes, queries, 3), (*sizes, keys, 3), (*sizes, keys, 2))
+    return [(ad.arange(math.prod(s), dtype=ad.float64) * (0.7 + 0.1 * i)).sin().view(s).to(dtype) for i, s in enumerate(shapes)]
+
+
+def masks(which):
+    """(2, 3, 4, 5), or what broadcasts to it."""
+    if which == "none":
+        return None
+    shape = {"one": (1, 1, 4, 5), "keys": (2, 1, 1, 5), "all": (2, 3, 4, 5)}[which]
+    m = (ad.arange(math.prod(shape), dtype=ad.float64) * 1.3).cos().view(shape)
+    m = m.masked_fill(m > 0.9, -math.inf)
+    m[..., 0] = 0.3  # a query that sees nothing has no weights
+    return m
+
+
+def composed(q, k, v, mask, scale, causal):
+    s = q @ k.mT * scale
+    s = s if mask is None else s + mask
+    if causal:
+        s = ad.where(ad.ones(s.shape[-2:], dtype=ad.bool).tril(), s, -math.inf)
+    return s.softmax(-1) @ v
+
+
+CASES = pytest.mark.parametrize(("which", "causal"), [(w, c) for w in ("none", "one", "keys", "all") for c in (False, True)])
+
+
+@CASES
+def test_values_and_gradients(which, causal):
+    def run(f):
+        given = [x.requires_grad_() for x in operands()]
+        mask = masks(which)
+        if mask is not None:
+            given.append(mask.requires_grad_())
+        y = f(*given[:3], mask, SCALE, causal)
+        return [y.detach(), *ad.autograd.grad((y * y).sum(), given)]
+
+    for found, expected in zip(run(attend), run(composed), strict=True):
+        np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-12, atol=1e-13)
+
+
+@CASES
+def test_derivatives_of_any_order(which, causal):
+    mask = masks(which)
+    f = lambda *x: attend(*x, mask, SCALE, causal)  # noqa: E731
+    given = [x.requires_grad_() for x in operands(sizes=(2, 3) if which != "none" else (1, 2))]
+    assert ad.autograd.gradcheck(f, given, check_forward_ad=True, check_batched_grad=True, fast_mode=True)
+    assert ad.autograd.gradgradcheck(f, given, fast_mode=True)
+
+
+def test_lanes():
+    q, k, v = operands(sizes=(3, 2))
+    mask = ad.zeros(1, 1, 4, 5, dtype=ad.float64)
+    f = lambda q, k, v: attend(q, k, v, mask, SCALE, True)  # noqa: E731
+    lanes = [x.view(3, 1, *x.shape[1:]) for x in (q, k, v)]
+    assert ad.vmap(f)(*lanes).view(3, 2, 4, 2).tolist() == f(q, k, v).tolist()
+    one_key = ad.vmap(f, in_dims=(0, None, None))(lanes[0], lanes[1][0], lanes[2][0])
+    assert one_key[2].tolist() == f(lanes[0][2], lanes[1][0], lanes[2][0]).tolist()
+
+
+@pytest.mark.parametrize("dtype", [ad.float32, ad.float16, ad.bfloat16], ids=lambda t: t.name)
+def test_element_types(dtype):
+    def run(f, dtype):
+        given = [x.to(dtype).requires_grad_() for x in operands(ad.bfloat16)]
+        y = f(*given, None, SCALE, True)
+        assert y.dtype == dtype
+        return [t.to(ad.float64).numpy() for t in (y.detach(), *ad.autograd.grad(y, given, ad.ones_like(y)))]
+
+    for found, expected in zip(run(attend, dtype), run(composed, ad.float64), strict=True):
+        np.testing.assert_allclose(found, expected, atol={"float32": 1e-6, "float16": 2e-3, "bfloat16": 1e-2}[dtype.name])
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "text"),
+    [
+        (lambda q, k, v, m: (q[0], k, v, m), ad.ShapeError, "four dimensions"),
+        (lambda q, k, v, m: (q[:1], k, v, m), ad.ShapeError, "batch and heads"),
+        (lambda q, k, v, m: (q, k[..., :2], v, m), ad.ShapeError, "same features"),
+        (lambda q, k, v, m: (q, k, v[:, :, :3], m), ad.ShapeError, "same length"),
+        (lambda q, k, v, m: (q, k, v.float(), m), TypeError, "one floating-point type"),
+        (lambda q, k, v, m: (q.long(), k.long(), v.long(), None), TypeError, "one floating-point type"),
+        (lambda q, k, v, m: (q, k, v, m[..., :4]), ad.ShapeError, "mask must be"),
+        (lambda q, k, v, m: (q, k, v, m.float()), ad.ShapeError, "mask must be"),
+    ],
+)
+def test_bad_operands(change, error, text):
+    with pytest.raises(error, match=f"^attention: .*{text}"):
+        attend(*change(*operands(), masks("one")), SCALE, False)
