@@ -101,6 +101,19 @@ def queue_callback(callback: Callable[[], Any]) -> None:
     _callbacks.append((_engine.backward_thread(), task, callback))
 
 
+def queue_last_callback(callback: Callable[[], Any]) -> None:
+    """The same when the outermost backward of this thread has ended well: the one that runs now may be inside of another."""
+
+    def run() -> None:
+        around = _engine.current_task()
+        if around < 0:
+            callback()
+        else:
+            _callbacks.append((_engine.backward_thread(), around, run))
+
+    queue_callback(run)
+
+
 def _take_callback(around: int) -> tuple[int, int, Callable[[], Any]] | None:
     """The oldest callback of a backward that has ended in this thread: its number is larger than that of the one `around` it."""
     for entry in _callbacks:

@@ -141,6 +141,23 @@ def check_all_to_all() -> None:
         equal(even, ad.cat([of_rank(r, dtype, 2 * K)[2 * R : 2 * R + 2] for r in range(K)]))
 
 
+def check_pieces_that_do_not_fit() -> None:
+    """In the debug mode all ranks are told who sends what to whom."""
+    before = dist.get_debug_level()
+    dist.set_debug_level(dist.DebugLevel.DETAIL)
+    sizes = [1] * K
+    wrong = [2, *[0] * (K - 1)] if R == K - 1 else [1] * K
+    wrong[-1] += K - sum(wrong)
+    try:
+        dist.all_to_all_single(ad.empty(K), ad.ones(K), sizes, wrong)
+    except dist.DistBackendError as error:
+        assert f"rank {K - 1} sends 2 elements to rank 0, which expects 1" in str(error), error
+    else:
+        assert K == 1
+    finally:
+        dist.set_debug_level(before)
+
+
 def check_empty_and_0d() -> None:
     x = ad.tensor(R + 1.0)
     dist.all_reduce(x)

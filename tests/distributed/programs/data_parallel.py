@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from typing import Any
 
 from _checks import run
@@ -13,6 +14,7 @@ from adjoint.distributed.algorithms.ddp_comm_hooks import default_hooks
 from adjoint.distributed.algorithms.join import Join
 from adjoint.distributed.optim import ZeroRedundancyOptimizer
 from adjoint.nn.parallel import DistributedDataParallel as DDP
+from adjoint.utils.checkpoint import checkpoint
 from adjoint.utils.data import DistributedSampler
 
 dist.init_process_group("mpi")
@@ -161,6 +163,76 @@ def check_unused_parameters() -> None:
         assert "Expected to have finished reduction" in str(error) and f"branches.{K}.weight" in str(error)
     else:
         raise AssertionError("no error")
+
+
+class Heads(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.b = (nn.Linear(2, 2, bias=False) for _ in range(2))
+        for p in self.parameters():
+            nn.init.ones_(p)
+
+
+def check_outputs_outside_of_the_loss() -> None:
+    """A head that a loss leaves out keeps its gradient, and does not keep others from being averaged."""
+
+    class Both(Heads):
+        def forward(self, x: Any) -> Any:
+            return self.a(x), self.b(x)
+
+    ddp = DDP(Both(), find_unused_parameters=True)
+    for _ in range(3):
+        ddp.zero_grad()
+        ddp(ad.full((1, 2), R + 1.0))[0].sum().backward()
+        assert ddp.module.a.weight.grad.tolist() == [[(K + 1) / 2] * 2] * 2 and ddp.module.b.weight.grad is None
+
+
+def check_outputs_of_any_kind() -> None:
+    class Anything:
+        pass
+
+    class Both(Heads):
+        def forward(self, x: Any) -> Any:
+            out = Anything()
+            out.a, out.b = self.a(x), self.b(x)
+            return out
+
+    ddp = DDP(Both(), find_unused_parameters=True)
+    for _ in range(2):
+        ddp.zero_grad()
+        out = ddp(ad.full((1, 2), R + 1.0))
+        (out.a + 2 * out.b).sum().backward()
+        assert ddp.module.b.weight.grad.tolist() == [[K + 1.0] * 2] * 2
+
+
+def check_static_graph_with_checkpoints() -> None:
+    """A layer in two reentrant checkpoints gets its gradient in two backwards inside of one."""
+
+    class Twice(Heads):
+        def forward(self, x: Any) -> Any:
+            return checkpoint(self.a, checkpoint(self.a, x, use_reentrant=True) * x, use_reentrant=True)
+
+    one, ddp = Twice(), DDP(Twice(), static_graph=True)
+    inputs = [ad.full((1, 2), r + 1.0, requires_grad=True) for r in range(K)]
+    for _ in range(3):
+        one.zero_grad()
+        ddp.zero_grad()
+        ddp(inputs[R]).sum().backward()
+        for x in inputs:
+            (one(x).sum() / K).backward()
+        assert ad.allclose(ddp.module.a.weight.grad, one.a.weight.grad) and ddp.module.b.weight.grad is None
+
+
+def check_copies() -> None:
+    def gradients(ddp: Any) -> list[Any]:
+        x, y = batch()
+        ddp.zero_grad()
+        F.mse_loss(ddp(part(x)), part(y)).backward()
+        return [p.grad for p in ddp.parameters()]
+
+    ddp = DDP(model())
+    for other in (copy.deepcopy(ddp), pickle.loads(pickle.dumps(ddp)), ad.optim.swa_utils.AveragedModel(ddp).module):
+        assert all(ad.equal(p, q) for p, q in zip(gradients(ddp), gradients(other)))
 
 
 def check_buffers() -> None:

@@ -5,6 +5,7 @@ from importlib.util import find_spec as _find_spec
 from ._backend import Backend as Backend
 from ._backend import ReduceOp as ReduceOp
 from ._backend import Work as Work
+from ._buckets import GradBucket as GradBucket
 from ._collectives import all_reduce as all_reduce
 from ._collectives import barrier as barrier
 from ._collectives import broadcast as broadcast
@@ -36,6 +37,7 @@ from ._group import is_initialized as is_initialized
 from ._group import new_group as new_group
 from ._group import new_subgroups as new_subgroups
 from ._group import new_subgroups_by_enumeration as new_subgroups_by_enumeration
+from ._launch import get_node_local_rank as get_node_local_rank
 from ._modes import DebugLevel as DebugLevel
 from ._modes import get_debug_level as get_debug_level
 from ._modes import is_fixed_order as is_fixed_order

@@ -68,8 +68,9 @@ def all_reduce(tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: Any = None, a
     given = resolve(group)
     if given is None:
         return None
-    if op is _SUM and not async_op and is_ordinary() and _engine.begin_write(tensor):  # by far the most frequent, made short
-        given.backend.run("all_reduce", partial(given.backend.all_reduce, tensor, op))
+    backend = given.backend
+    if op is _SUM and not async_op and is_ordinary() and backend.device_type == "cpu" and _engine.begin_write(tensor):
+        backend.run("all_reduce", partial(backend.all_reduce, tensor, op))  # by far the most frequent, made short
         return None
     check(given, "all_reduce", [tensor])
     if op is not ReduceOp.SUM:

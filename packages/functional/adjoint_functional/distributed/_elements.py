@@ -107,14 +107,14 @@ def _of_halves(pairwise: Callable[[Tensor, Tensor], Tensor], dtype: core.dtype) 
 
 def tensor_at(address: int, count: int, dtype: core.dtype) -> Tensor:
     """A copy of ``count`` elements in memory."""
-    copy = core.empty(count, dtype=dtype)
+    copy = core.empty(count, dtype=dtype, device="cpu")
     ctypes.memmove(copy.data_ptr(), address, count * copy.element_size())
     return copy
 
 
 def from_bytes(data: bytes) -> Tensor:
     """Bytes as a tensor of uint8."""
-    copy = core.empty(len(data), dtype=core.uint8)
+    copy = core.empty(len(data), dtype=core.uint8, device="cpu")
     ctypes.memmove(copy.data_ptr(), data, len(data))
     return copy
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import adjoint_core as core
 from adjoint_core import Tensor
 
-from ._backend import Work
+from ._backend import Backend, Work
 from ._collectives import check_count, check_pieces, packed, root_of
+from ._errors import DistBackendError
 from ._group import resolve
 from ._launching import check, check_same, dense, describe, fill, launch
+from ._modes import DebugLevel, get_debug_level
 
 
 def _unpack(tensors: Sequence[Tensor], row: Tensor) -> None:
@@ -148,6 +151,7 @@ def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor]
     received = sent.new_empty(sum(counts_out))
 
     def call() -> None:
+        _check_pieces("all_to_all", given.backend, counts_out, counts_in)
         given.backend.all_to_all(received, sent, counts_out, counts_in)
         _unpack(output_tensor_list, received)
 
@@ -181,10 +185,24 @@ def all_to_all_single(
     sent, received = dense(input), dense(output)
 
     def call() -> None:
+        _check_pieces("all_to_all_single", given.backend, counts_out, counts_in)
         given.backend.all_to_all(received, sent, counts_out, counts_in)
         fill(output, received)
 
     return launch(given, "all_to_all_single", lambda: f"all_to_all_single({input.dtype})", [output], call, async_op)
+
+
+def _check_pieces(name: str, backend: Backend, coming: Sequence[int], going: Sequence[int]) -> None:
+    """In the debug mode: raises on all ranks if one sends to another what that one does not expect."""
+    if get_debug_level() is not DebugLevel.DETAIL:
+        return
+    every = core.empty(backend.size * 2 * backend.size, dtype=core.int64, device="cpu")
+    backend.all_gather(every, core.tensor([*coming, *going], device="cpu"))
+    tables = every.view(backend.size, 2, backend.size).tolist()
+    for j, (awaited, _) in enumerate(tables):
+        for i, (_, sent) in enumerate(tables):
+            if sent[j] != awaited[i]:
+                raise DistBackendError(f"{name}: rank {i} sends {sent[j]} elements to rank {j}, which expects {awaited[i]}", i)
 
 
 def split_counts(name: str, t: Tensor, sizes: Sequence[int] | None, size: int) -> list[int]:

@@ -56,6 +56,7 @@ class _State:
     world: ProcessGroup | None = None
     watch: Watch | None = None
     made = 0  # groups so far: the same number on all ranks
+    left = False  # the world was given up: nothing joins it but init_process_group
 
 
 class _GroupMeta(type):
@@ -131,7 +132,7 @@ def default_group() -> ProcessGroup:
         ValueError: there is none.
     """
     if _State.world is None:
-        if announced()[0] == 1:
+        if _State.left or announced()[0] == 1:
             raise ValueError(_UNSET)
         init_process_group()
     assert _State.world is not None
@@ -156,7 +157,7 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
         return
     given.backend.close()
     if given is _State.world:
-        _State.world = None
+        _State.world, _State.left = None, True
 
 
 def get_rank(group: Any = None) -> int:
@@ -270,7 +271,7 @@ def agree(backend: Backend, call: str) -> None:
         DistBackendError: they are not.
     """
     own = from_bytes(call.encode()[:_NOTE].ljust(_NOTE))
-    notes = core.empty(backend.size * _NOTE, dtype=core.uint8)
+    notes = core.empty(backend.size * _NOTE, dtype=core.uint8, device="cpu")
     backend.all_gather(notes, own)
     calls = [to_bytes(notes[i * _NOTE : (i + 1) * _NOTE]).decode(errors="replace").rstrip() for i in range(backend.size)]
     other = next((r for r, c in enumerate(calls) if c != calls[0]), None)

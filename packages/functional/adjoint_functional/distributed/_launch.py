@@ -23,6 +23,33 @@ def announced() -> tuple[int, str]:
     return 1, ""
 
 
+NAMES = {  # what they say, under the names that torchrun has for it
+    "RANK": ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"),
+    "WORLD_SIZE": ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"),
+    "LOCAL_RANK": ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID"),
+    "LOCAL_WORLD_SIZE": ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"),
+}
+
+
+def told(name: str) -> str | None:
+    """What torchrun or another launcher says of this process under a name of ``NAMES``."""
+    return next((os.environ[said] for said in (name, *NAMES[name]) if said in os.environ), None)
+
+
+def get_node_local_rank(fallback_rank: int | None = None) -> int:
+    """The rank of this process among those of its machine.
+
+    Raises:
+        RuntimeError: no launcher said it, and there is no ``fallback_rank``.
+    """
+    rank = told("LOCAL_RANK")
+    if rank is not None:
+        return int(rank)
+    if fallback_rank is not None:
+        return int(fallback_rank)
+    raise RuntimeError("LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow `get_node_local_rank` to work.")
+
+
 def load_mpi() -> Any:
     """`mpi4py.MPI`, initialised.
 

@@ -14,11 +14,11 @@ from ._pairs import recv, send
 
 
 def _size(t: Tensor) -> Tensor:
-    return core.tensor([t.numel()])
+    return core.tensor([t.numel()], device="cpu")
 
 
 def _all_sizes(group: ProcessGroup, own: Tensor) -> list[int]:
-    sizes = core.zeros(group.size(), dtype=core.int64)
+    sizes = core.zeros(group.size(), dtype=core.int64, device="cpu")
     all_gather_into_tensor(sizes, _size(own), group)
     return sizes.tolist()
 
@@ -46,7 +46,7 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> No
     check_count("all_gather_object", "object_list", object_list, given.size())
     own = pickled(obj)
     sizes = _all_sizes(given, own)
-    rows = core.empty(given.size(), max(sizes), dtype=core.uint8)
+    rows = core.empty(given.size(), max(sizes), dtype=core.uint8, device="cpu")
     all_gather_into_tensor(rows, _padded(own, max(sizes)), given)
     object_list[:] = [unpickled(row[:n]) for row, n in zip(rows, sizes)]
 
@@ -68,7 +68,7 @@ def gather_object(
         check_count("gather_object", "object_gather_list", object_gather_list, given.size())
     own = pickled(obj)
     sizes = _all_sizes(given, own)
-    rows = [core.empty(max(sizes), dtype=core.uint8) for _ in sizes] if here else None
+    rows = [core.empty(max(sizes), dtype=core.uint8, device="cpu") for _ in sizes] if here else None
     gather(_padded(own, max(sizes)), rows, group=given, group_dst=root)
     if rows is not None and object_gather_list is not None:
         object_gather_list[:] = [unpickled(row[:n]) for row, n in zip(rows, sizes)]
@@ -83,11 +83,11 @@ def broadcast_object_list(
         return
     root = root_of(given, "broadcast_object_list", given.ranks[0] if src is None and group_src is None else src, group_src)
     here = given.rank() == root
-    row = pickled(object_list) if here else core.empty(0, dtype=core.uint8)
+    row = pickled(object_list) if here else core.empty(0, dtype=core.uint8, device="cpu")
     length = _size(row)
     broadcast(length, group=given, group_src=root)
     if not here:
-        row = core.empty(int(length.item()), dtype=core.uint8)
+        row = core.empty(int(length.item()), dtype=core.uint8, device="cpu")
     broadcast(row, group=given, group_src=root)
     if not here:
         came = unpickled(row)
@@ -111,14 +111,14 @@ def scatter_object_list(
         raise ValueError("scatter_object_list: scatter_object_output_list must be a list of at least one item")
     root = root_of(given, "scatter_object_list", given.ranks[0] if src is None and group_src is None else src, group_src)
     here = given.rank() == root
-    sizes, rows = core.zeros(given.size(), dtype=core.int64), None
+    sizes, rows = core.zeros(given.size(), dtype=core.int64, device="cpu"), None
     if here:
         check_count("scatter_object_list", "scatter_object_input_list", scatter_object_input_list, given.size())
         rows = [pickled(obj) for obj in scatter_object_input_list or ()]
-        sizes = core.tensor([row.numel() for row in rows])
+        sizes = core.tensor([row.numel() for row in rows], device="cpu")
     broadcast(sizes, group=given, group_src=root)
     longest = int(sizes.max().item())
-    own = core.empty(longest, dtype=core.uint8)
+    own = core.empty(longest, dtype=core.uint8, device="cpu")
     scatter(own, None if rows is None else [_padded(row, longest) for row in rows], group=given, group_src=root)
     scatter_object_output_list[0] = unpickled(own[: int(sizes[given.rank()].item())])
 
@@ -146,11 +146,11 @@ def recv_object_list(
     use_batch: bool = False,
 ) -> int:
     """The items of ``object_list`` become those that rank ``src``, or any, has sent; returns the rank."""
-    length = core.zeros(1, dtype=core.int64)
+    length = core.zeros(1, dtype=core.int64, device="cpu")
     source = recv(length, src, group, group_src=group_src)
     if source < 0:
         return -1
-    row = core.empty(int(length.item()), dtype=core.uint8)
+    row = core.empty(int(length.item()), dtype=core.uint8, device="cpu")
     recv(row, source, group)
     object_list[:] = unpickled(row)
     return source

@@ -108,7 +108,7 @@ def monitored_barrier(group: Any = None, timeout: Any = None, wait_all_ranks: bo
     given = resolve(group)
     if given is None or given.size() == 1:
         return
-    sign = core.zeros(1, dtype=core.uint8)
+    sign = core.zeros(1, dtype=core.uint8, device="cpu")
     if given.rank():
         send(sign, group=given, tag=_BARRIER, group_dst=0)
         recv(sign, group=given, tag=_BARRIER, group_src=0)

@@ -1,6 +1,7 @@
 """Starts a program in several processes: ``python -m adjoint.distributed.run -n 4 train.py --epochs 3``.
 
-It looks for the mpiexec that belongs to mpi4py's MPI, beside this Python first, and hands everything else on. Under Slurm use srun.
+It looks for the mpiexec that belongs to mpi4py's MPI, beside this Python first, and hands everything else on. The program finds RANK,
+WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE among its variables, as under torchrun. Under Slurm use srun.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"-n must be at least 1, got {given.nproc_per_node}")
     mpiexec = find_mpiexec()
     program = ["-m", given.program] if given.module else [given.program]
-    command = [mpiexec, *_options(mpiexec, given.nproc_per_node), "-n", str(given.nproc_per_node), sys.executable, *program, *given.arguments]
+    command = [mpiexec, *_options(mpiexec, given.nproc_per_node), "-n", str(given.nproc_per_node), sys.executable, "-m", f"{__package__}._ranked", *program, *given.arguments]
     return subprocess.run(command, check=False).returncode
 
 

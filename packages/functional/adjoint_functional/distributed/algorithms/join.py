@@ -117,6 +117,6 @@ class Join:
 
 
 def _sum(number: int, group: Any) -> int:
-    t = core.tensor([number])
+    t = core.tensor([number], device="cpu")
     all_reduce(t, group=group)
     return int(t.item())

@@ -7,17 +7,19 @@ backward the buckets are made anew, in the order in which gradients really came.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import adjoint_core as core
 from adjoint_core import Tensor
-from adjoint_engine import Variable, _engine, no_grad
+from adjoint_engine import Variable, no_grad
+from adjoint_engine._backward import queue_last_callback
 
 from ... import distributed as dist
-from ...distributed import ProcessGroup, ReduceOp
+from ...distributed import GradBucket, ProcessGroup, ReduceOp
+from ...distributed._buckets import plan
 from ...futures import Future
-from ._buckets import GradBucket, plan
 
 FIRST_BYTES = 1 << 20
 UNFINISHED = (
@@ -38,9 +40,14 @@ class Reducer:
         group: the ranks that average.
         cap: bytes of a bucket.
         views: whether gradients are views of the buckets, which saves a copy.
+        unused: whether a backward may miss parameters. They are known when it has ended; after the first backward they fill the last
+            buckets, so that the others do not wait for them.
+        repeats: whether gradients may come several times in a backward, in each as often as in the first.
     """
 
-    def __init__(self, named: Sequence[tuple[str, Tensor]], group: ProcessGroup, cap: int, views: bool) -> None:
+    def __init__(
+        self, named: Sequence[tuple[str, Tensor]], group: ProcessGroup, cap: int, views: bool, unused: bool, repeats: bool
+    ) -> None:
         self._names = {id(p): name for name, p in named}
         self._params = [p for _, p in named]
         self._numbers = {id(p): i for i, p in enumerate(self._params)}
@@ -51,7 +58,8 @@ class Reducer:
         self._arrived: list[int] = []  # numbers of parameters in the order of their gradients
         self._expecting = False
         self._begun = False  # a backward has reached a parameter, and not all
-        self._search: list[Any] | None = None  # roots below which parameters are used
+        self._unused = unused or repeats
+        self._awaited: Counter[int] | None = None if repeats else Counter(dict.fromkeys(self._numbers, 1))
         self._build(self._params[::-1])
         for p in self._params:
             p.register_post_accumulate_grad_hook(self._reached)
@@ -64,14 +72,14 @@ class Reducer:
     def _reset(self) -> None:
         self._missing = {b.index(): len(b.parameters()) for b in self.buckets}
         self._ready: set[int] = set()
-        self._used: set[int] = set()
+        self._came: Counter[int] = Counter()  # how often each gradient came
         self._flying: list[Future[Tensor]] = []
         self._begun = False
 
     # ---- one backward
 
-    def prepare(self, outputs: list[Tensor] | None) -> None:
-        """Before a backward. Parameters that ``outputs`` do not depend on count as there; None: there are none.
+    def prepare(self) -> None:
+        """Before a backward.
 
         Raises:
             RuntimeError: the backward before has not reached all parameters.
@@ -79,7 +87,6 @@ class Reducer:
         self.check_finished()
         self._reset()
         self._expecting = True
-        self._search = None if outputs is None else [t.grad_fn for t in outputs if t.grad_fn is not None]
 
     def check_finished(self) -> None:
         """Raises if the backward before has not reached all parameters."""
@@ -90,24 +97,34 @@ class Reducer:
     def _reached(self, p: Tensor) -> None:
         if not self._expecting:
             return
+        if not self._begun:
+            self._begun = True
+            if self._unused:
+                queue_last_callback(self._close)
+        key = id(p)
+        self._came[key] += 1
+        if self._awaited is None or self._came[key] < self._awaited[key]:
+            return
+        if key in self._ready:
+            raise RuntimeError(
+                f"Expected to mark a variable ready only once: the gradient of {self._names[key]} came twice in one backward. A part of "
+                "the module was used in more than one reentrant backward pass, or parameters are shared between several forwards; "
+                "static_graph=True allows it where all backwards are alike."
+            )
         with no_grad():
-            if not self._begun:
-                self._begun = True
-                if self._search is not None:
-                    self._mark_unused()
-            if id(p) in self._ready:
-                raise RuntimeError(
-                    f"Expected to mark a variable ready only once: the gradient of {self._names[id(p)]} came twice in one backward. A part "
-                    "of the module was used in more than one reentrant backward pass, or parameters are shared between several forwards."
-                )
-            self._used.add(id(p))
             self._fill(p)
 
-    def _mark_unused(self) -> None:
-        used = leaves_below(self._search or [])
-        for p in self._params:
-            if id(p) not in used:
-                self._fill(p)
+    def _close(self) -> None:
+        """After a backward that may have missed parameters."""
+        if not self._begun:
+            return
+        if self._awaited is None:
+            self._awaited = self._came
+        order = {key: i for i, key in enumerate(self._came)}
+        with no_grad():
+            for p in sorted(self._params, key=lambda p: order.get(id(p), len(order))):
+                if id(p) not in self._ready:
+                    self._fill(p)
 
     def _fill(self, p: Tensor) -> None:
         bucket, view = self._place[id(p)]
@@ -144,7 +161,7 @@ class Reducer:
     def finish(self) -> None:
         """After a backward: puts the averages in place."""
         with no_grad():
-            known = self._used_anywhere() if self._search is not None else None
+            known = self._used_anywhere() if self._unused else None
             for bucket, future in zip(self.buckets, self._flying):
                 row = future.wait()
                 if row.data_ptr() != bucket.buffer().data_ptr():
@@ -167,7 +184,7 @@ class Reducer:
 
     def _used_anywhere(self) -> set[int]:
         """The numbers of the parameters that a rank has used; the gradients of others stay as they are."""
-        used = core.tensor([id(p) in self._used for p in self._params])
+        used = core.tensor([id(p) in self._came for p in self._params], device="cpu")
         dist.all_reduce(used, ReduceOp.BOR, self._group)
         return {i for i, u in enumerate(used.tolist()) if u}
 
@@ -182,28 +199,12 @@ class Reducer:
 
     # ---- a rank without inputs
 
-    def shadow(self, search: bool) -> None:
+    def shadow(self) -> None:
         """Takes part in the backward of the other ranks with gradients of zero, and gets their average."""
         with no_grad():
             self._reset()
-            self._search = [] if search else None
             for bucket in self.buckets:
                 bucket.buffer().zero_()
                 self._flying.append(self._launch(bucket))
             self.finish()
 
-
-def leaves_below(roots: Sequence[Any]) -> set[int]:
-    """The identities of the leaves that nodes of a graph lead to."""
-    seen: set[Any] = set()
-    leaves: set[int] = set()
-    waiting = list(roots)
-    while waiting:
-        node = waiting.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if isinstance(node, _engine.AccumulateGrad):
-            leaves.add(id(node.variable))
-        waiting += [before for before, _ in node.next_functions if before is not None]
-    return leaves

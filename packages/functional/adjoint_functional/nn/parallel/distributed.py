@@ -9,14 +9,13 @@ from typing import Any
 import adjoint_core as core
 from adjoint_core import Tensor
 from adjoint_engine import is_grad_enabled, no_grad
-from adjoint_engine.trees import tree_flatten
 
 from ... import distributed as dist
-from ...distributed._group import ProcessGroup, resolve
+from ...distributed import GradBucket
+from ...distributed._group import ProcessGroup, default_group, resolve
 from ...distributed.algorithms.join import Join, Joinable, JoinHook
 from ...futures import Future
 from ..modules import Module
-from ._buckets import GradBucket
 from ._reducer import Reducer
 
 
@@ -31,9 +30,11 @@ class DistributedDataParallel(Module, Joinable):
         broadcast_buffers: whether each forward begins with the buffers of rank 0.
         process_group: the ranks; all.
         bucket_cap_mb: gradients travel in messages of about this size; 25.
-        find_unused_parameters: whether a backward may miss parameters: those that the outputs do not depend on count as zero.
+        find_unused_parameters: whether a backward may miss parameters: on that rank they count as zero, and one that no rank used keeps
+            its gradient.
         gradient_as_bucket_view: gradients are views of the messages, which saves memory and a copy.
-        static_graph: the same as ``find_unused_parameters``.
+        static_graph: all backwards are alike: a gradient may come several times in each (reentrant checkpoints), and parameters may be
+            unused.
         init_sync: whether to check and broadcast parameters now.
         device_ids, output_device, dim, check_reduction: for PyTorch's sake; devices must be None.
 
@@ -87,8 +88,22 @@ class DistributedDataParallel(Module, Joinable):
         if init_sync:
             self._check_same(named)
             self._spread([*module.parameters(), *module.buffers()], 0)
-        cap = int((25 if bucket_cap_mb is None else bucket_cap_mb) * (1 << 20))
-        self.reducer = Reducer(named, group, cap, gradient_as_bucket_view)
+        self._bucket_bytes = int((25 if bucket_cap_mb is None else bucket_cap_mb) * (1 << 20))
+        self._make_reducer()
+
+    def _make_reducer(self) -> None:
+        named = [(name, p) for name, p in self.module.named_parameters() if p.requires_grad]
+        how = self.gradient_as_bucket_view, self.find_unused_parameters, self.static_graph
+        self.reducer = Reducer(named, self.process_group, self._bucket_bytes, *how)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy joins the world: a group and hooks do not travel."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("process_group", "reducer")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.process_group = default_group()
+        self._make_reducer()
 
     def _check_same(self, named: list[tuple[str, Tensor]]) -> None:
         own = [(name, tuple(p.shape), str(p.dtype)) for name, p in named]
@@ -128,8 +143,7 @@ class DistributedDataParallel(Module, Joinable):
         averages = is_grad_enabled() and self.require_backward_grad_sync
         self._sync_buffers_next = self.require_backward_grad_sync or not is_grad_enabled()
         if averages:
-            search = self.find_unused_parameters or self.static_graph
-            self.reducer.prepare([t for t in tree_flatten(output)[0] if isinstance(t, Tensor)] if search else None)
+            self.reducer.prepare()
         return output
 
     def _sync_buffers(self, joined: bool = False) -> None:
@@ -139,13 +153,13 @@ class DistributedDataParallel(Module, Joinable):
 
     def _common_rank(self, able: bool) -> int:
         """The highest rank that is able to; all ranks call it."""
-        rank = core.tensor([self.process_group.rank() if able else -1])
+        rank = core.tensor([self.process_group.rank() if able else -1], device="cpu")
         dist.all_reduce(rank, dist.ReduceOp.MAX, self.process_group)
         return int(rank.item())
 
     def _all_sync(self, sync: bool) -> bool:
         """Whether the ranks that have inputs average in this backward."""
-        flag = core.tensor([sync])
+        flag = core.tensor([sync], device="cpu")
         dist.all_reduce(flag, dist.ReduceOp.BOR, self.process_group)
         return bool(flag.item())
 
@@ -211,7 +225,7 @@ class _DataParallelHook(JoinHook):
         ddp._sync_buffers_next = sync
         if sync:
             ddp.reducer.divisor = ddp.process_group.size() if ddp._join_config.divide else ddp._join_config.counted
-            ddp.reducer.shadow(ddp.find_unused_parameters or ddp.static_graph)
+            ddp.reducer.shadow()
 
     def post_hook(self, is_last_joiner: bool) -> None:
         ddp = self.ddp
