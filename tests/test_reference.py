@@ -59,3 +59,27 @@ def test_derivatives_are_told(described: dict[str, str]) -> None:
     assert len(told) > 100
     assert not [name for name in told if "**Derivative**" not in described[f"adjoint.{name}"]]
     assert "v * cos(x)" in described["adjoint.sin"]
+
+
+SHOWN = ("adjoint", "adjoint.fft", "adjoint.linalg", "adjoint.nn.functional", "adjoint.signal.windows", "adjoint.special")
+OTHER_FORMS = re.compile(  # what leads to another entry, which has the example
+    r"^(The same as|Another name|The older name|`interpolate` in mode|.* into new memory|.*, with the indices of the maxima)"
+)
+OF_THE_MACHINE = {"device_generator", "random_states", "skip_prefix"}  # their results are those of a machine, or of an installation
+
+
+def test_functions_show_an_example(described: dict[str, str]) -> None:
+    import names
+
+    bare = [
+        name.path
+        for space in SHOWN
+        for name in names.public(space)
+        if callable(name.value)
+        and not isinstance(name.value, type)
+        and not name.name.endswith("_")
+        and name.name not in OF_THE_MACHINE
+        and "```pycon" not in (text := described[name.path])
+        and not OTHER_FORMS.match(text)
+    ]
+    assert not bare

@@ -7,8 +7,6 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-import adjoint
-
 SECTIONS = (
     "Arguments",
     "Args",
@@ -24,7 +22,6 @@ SECTIONS = (
 )
 HEADING = re.compile(rf"^({'|'.join(SECTIONS)})::?(?: (.+))?$")
 ITEM = re.compile(r"^(\**[\w.]+(?:, \**[\w.]+)*)(?: \(.*?\))?:\s+(.*)$")
-IN_LINE = re.compile(r"^Example: `{1,2}(.+?)(?:  # (.+))?`{1,2}$", re.MULTILINE)
 
 
 def parts(doc: str) -> Iterator[tuple[str, list[str]]]:
@@ -67,15 +64,8 @@ def plain(text: str) -> str:
     return "".join(span if span.startswith("`") else re.sub(r"([*_<|\[\]$])", r"\\\1", span) for span in spans)
 
 
-def at_prompt(example: re.Match[str]) -> str:
-    """An example written in the line, `zeros(2)  # tensor([0., 0.])`, as at a prompt."""
-    prefix = "ad." if hasattr(adjoint, re.split(r"\W", example[1])[0]) else ""
-    return f"Example::\n\n    >>> {prefix}{example[1]}\n" + (f"    {example[2]}\n" if example[2] else "")
-
-
 def markdown(doc: str) -> str:
     """The whole docstring."""
-    doc = IN_LINE.sub(at_prompt, inspect.cleandoc(doc))
     out = []
     for title, lines in parts(doc):
         text = textwrap.dedent("\n".join(lines)).strip("\n")

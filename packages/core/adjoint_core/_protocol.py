@@ -74,7 +74,16 @@ class _Off:
 
 
 class DisableTorchFunctionSubclass(_Off):
-    """Inside of the `with`, classes are not asked; modes are."""
+    """Inside of the `with`, classes are not asked; modes are.
+
+    Example::
+
+        >>> class Shout(ad.Tensor):
+        ...     pass
+        >>> with ad.overrides.DisableTorchFunctionSubclass():
+        ...     type(ad.ones(2).as_subclass(Shout) + 1).__name__
+        'Tensor'
+    """
 
     _level = 1
 

@@ -32,6 +32,14 @@ def set_num_threads(n: int) -> None:
 
     Raises:
         RuntimeError: `n` is not positive.
+
+    Example::
+
+        >>> before = ad.get_num_threads()
+        >>> ad.set_num_threads(1)
+        >>> ad.get_num_threads()
+        1
+        >>> ad.set_num_threads(before)
     """
     if n <= 0:
         raise RuntimeError(f"set_num_threads expects a positive integer, got {n}")

@@ -15,7 +15,10 @@ __all__ = ["unique_consecutive"]
 def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None) -> Any:
     """One of each run of equal elements, or of equal slices along `dim`.
 
-    Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`
+    Example::
+
+        >>> ad.unique_consecutive(ad.tensor([1, 1, 2, 1]))
+        tensor([1, 2, 1])
     """
     x, along = (input.reshape(-1), 0) if dim is None else (input, dim)
     rows = x.detach().movedim(along, 0)

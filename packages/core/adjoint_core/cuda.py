@@ -162,7 +162,9 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
 class device:
     """A context in which the current device of this thread is another one; None changes nothing.
 
-    Example: `with cuda.device(1): x = ad.zeros(3, device="cuda")`
+    Example::
+
+        >>> with ad.cuda.device(1): x = ad.zeros(3, device="cuda")  # doctest: +SKIP
     """
 
     def __init__(self, device: Any) -> None:
@@ -194,7 +196,9 @@ def set_stream(stream: Stream | None) -> None:
 def stream(stream: Stream | None) -> Iterator[None]:
     """A context in which `stream` and its device are this thread's current ones; None changes nothing.
 
-    Example: `with cuda.stream(cuda.Stream()): y = x * 2`
+    Example::
+
+        >>> with ad.cuda.stream(ad.cuda.Stream()): y = x * 2  # doctest: +SKIP
     """
     if stream is None:
         yield

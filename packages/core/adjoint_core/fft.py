@@ -259,32 +259,73 @@ def ihfftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = 
 
 
 def fft2(input: Tensor, s: Sizes = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
-    """`fftn` along two dimensions."""
+    """`fftn` along two dimensions.
+
+    Example::
+
+        >>> ad.fft.fft2(ad.ones(2, 2)).real
+        tensor([[4., 0.],
+                [0., 0.]])
+    """
     return fftn(input, s, dim, norm)
 
 
 def ifft2(input: Tensor, s: Sizes = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
-    """`ifftn` along two dimensions."""
+    """`ifftn` along two dimensions.
+
+    Example::
+
+        >>> ad.fft.ifft2(ad.ones(2, 2)).real
+        tensor([[1., 0.],
+                [0., 0.]])
+    """
     return ifftn(input, s, dim, norm)
 
 
 def rfft2(input: Tensor, s: Sizes = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
-    """`rfftn` along two dimensions."""
+    """`rfftn` along two dimensions.
+
+    Example::
+
+        >>> ad.fft.rfft2(ad.ones(2, 4)).shape
+        adjoint.Size([2, 3])
+    """
     return rfftn(input, s, dim, norm)
 
 
 def irfft2(input: Tensor, s: Sizes = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
-    """`irfftn` along two dimensions."""
+    """`irfftn` along two dimensions.
+
+    Example::
+
+        >>> ad.fft.irfft2(ad.ones(2, 2))
+        tensor([[1., 0.],
+                [0., 0.]])
+    """
     return irfftn(input, s, dim, norm)
 
 
 def hfft2(input: Tensor, s: Sizes = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
-    """`hfftn` along two dimensions."""
+    """`hfftn` along two dimensions.
+
+    Example::
+
+        >>> ad.fft.hfft2(ad.ones(2, 2))
+        tensor([[4., 0.],
+                [0., 0.]])
+    """
     return hfftn(input, s, dim, norm)
 
 
 def ihfft2(input: Tensor, s: Sizes = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
-    """`ihfftn` along two dimensions."""
+    """`ihfftn` along two dimensions.
+
+    Example::
+
+        >>> ad.fft.ihfft2(ad.ones(2, 2)).real
+        tensor([[1., 0.],
+                [0., 0.]])
+    """
     return ihfftn(input, s, dim, norm)
 
 

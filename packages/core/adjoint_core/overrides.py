@@ -38,12 +38,24 @@ def has_torch_function(relevant_args: Iterable[Any]) -> bool:
 
 
 def has_torch_function_unary(x: Any) -> bool:
-    """`has_torch_function((x,))`."""
+    """`has_torch_function((x,))`.
+
+    Example::
+
+        >>> ad.overrides.has_torch_function_unary(ad.ones(2))
+        False
+    """
     return _core._is_answered((x,))
 
 
 def has_torch_function_variadic(*args: Any) -> bool:
-    """`has_torch_function(args)`."""
+    """`has_torch_function(args)`.
+
+    Example::
+
+        >>> ad.overrides.has_torch_function_variadic(ad.ones(2), 1)
+        False
+    """
     return _core._is_answered(args)
 
 
@@ -124,7 +136,13 @@ class BaseTorchFunctionMode(TorchFunctionMode):
 
 
 def is_tensor_like(inp: Any) -> bool:
-    """Whether it is a tensor, or of a class that answers calls."""
+    """Whether it is a tensor, or of a class that answers calls.
+
+    Example::
+
+        >>> ad.overrides.is_tensor_like(ad.ones(2)), ad.overrides.is_tensor_like(1)
+        (True, False)
+    """
     return type(inp) is Tensor or hasattr(inp, "__torch_function__")
 
 
@@ -134,7 +152,13 @@ def get_default_nowrap_functions() -> set[Any]:
 
 
 def get_ignored_functions() -> set[Any]:
-    """Functions of the top that nobody is asked about, because they take no tensors."""
+    """Functions of the top that nobody is asked about, because they take no tensors.
+
+    Example::
+
+        >>> ad.ones in ad.overrides.get_ignored_functions()
+        True
+    """
     factories = (
         "arange empty eye full linspace logspace ones rand randint randn randperm tensor zeros as_tensor from_numpy".split()
     )
@@ -143,7 +167,13 @@ def get_ignored_functions() -> set[Any]:
 
 @functools.cache
 def get_overridable_functions() -> dict[Any, list[Any]]:
-    """For each namespace the functions that objects are asked about."""
+    """For each namespace the functions that objects are asked about.
+
+    Example::
+
+        >>> ad.sin in ad.overrides.get_overridable_functions()[ad]
+        True
+    """
     ignored, found = get_ignored_functions(), {}
     for space in (*faces(), Tensor):
         values = (getattr(space, name) for name in dir(space) if not name.startswith("_"))
@@ -155,12 +185,24 @@ _DIRECT, _METHOD = type(_core.exp), type(Tensor.__dict__["exp"])
 
 
 def is_tensor_method_or_property(func: Any) -> bool:
-    """Whether it is a method of `Tensor`, or reads or writes a property of it."""
+    """Whether it is a method of `Tensor`, or reads or writes a property of it.
+
+    Example::
+
+        >>> ad.overrides.is_tensor_method_or_property(ad.Tensor.sin)
+        True
+    """
     return func in get_overridable_functions()[Tensor] or getattr(func, "__name__", "") in ("__get__", "__set__")
 
 
 def resolve_name(f: Any) -> str | None:
-    """The name under which a function is found: `"torch.Tensor.add"`."""
+    """The name under which a function is found: `"torch.Tensor.add"`.
+
+    Example::
+
+        >>> ad.overrides.resolve_name(ad.Tensor.sin)
+        'adjoint.Tensor.sin'
+    """
     for space, functions in get_overridable_functions().items():
         if f in functions:
             return f"{_core._library()}.Tensor.{f.__name__}" if space is Tensor else f"{space.__name__}.{f.__name__}"

@@ -29,7 +29,14 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
 
 
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """`beta * input + alpha * mm(mat1, mat2)`."""
+    """`beta * input + alpha * mm(mat1, mat2)`.
+
+    Example::
+
+        >>> ad.sparse.addmm(ad.ones(2, 1), ad.eye(2).to_sparse(), ad.ones(2, 1))
+        tensor([[2.],
+                [2.]])
+    """
     return _core.addmm(input, _masked(mat1), _masked(mat2), beta=beta, alpha=alpha)
 
 

@@ -38,42 +38,48 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _bessel(name: str, function: Callable[[int, Tensor], Tensor], order: int, what: str) -> Callable[[Tensor], Tensor]:
+def _bessel(
+    name: str, function: Callable[[int, Tensor], Tensor], order: int, what: str, at_one: str
+) -> Callable[[Tensor], Tensor]:
     def bessel(input: Tensor) -> Tensor:
         return function(order, input)
 
     bessel.__name__ = name
-    bessel.__doc__ = f"{what} of order {order}, elementwise."
+    example = f"Example::\n\n    >>> ad.special.{name}(ad.tensor([1.0]))\n    tensor([{at_one}])"
+    bessel.__doc__ = f"{what} of order {order}, elementwise.\n\n{example}"
     return bessel
 
 
-bessel_j0 = _bessel("bessel_j0", _core._bessel_j, 0, "The Bessel function of the first kind")
-bessel_y0 = _bessel("bessel_y0", _core._bessel_y, 0, "The Bessel function of the second kind, NaN below 0,")
-bessel_j1 = _bessel("bessel_j1", _core._bessel_j, 1, "The Bessel function of the first kind")
-bessel_y1 = _bessel("bessel_y1", _core._bessel_y, 1, "The Bessel function of the second kind, NaN below 0,")
-i1 = _bessel("i1", _core._bessel_i, 1, "The modified Bessel function of the first kind")
-i0e = _bessel("i0e", _core._bessel_i_scaled, 0, "exp(-abs(x)) times the modified Bessel function of the first kind")
-i1e = _bessel("i1e", _core._bessel_i_scaled, 1, "exp(-abs(x)) times the modified Bessel function of the first kind")
-modified_bessel_i0 = _bessel("modified_bessel_i0", _core._bessel_i, 0, "The modified Bessel function of the first kind")
+bessel_j0 = _bessel("bessel_j0", _core._bessel_j, 0, "The Bessel function of the first kind", "0.7652")
+bessel_y0 = _bessel("bessel_y0", _core._bessel_y, 0, "The Bessel function of the second kind, NaN below 0,", "0.0883")
+bessel_j1 = _bessel("bessel_j1", _core._bessel_j, 1, "The Bessel function of the first kind", "0.4401")
+bessel_y1 = _bessel("bessel_y1", _core._bessel_y, 1, "The Bessel function of the second kind, NaN below 0,", "-0.7812")
+i1 = _bessel("i1", _core._bessel_i, 1, "The modified Bessel function of the first kind", "0.5652")
+i0e = _bessel("i0e", _core._bessel_i_scaled, 0, "exp(-abs(x)) times the modified Bessel function of the first kind", "0.4658")
+i1e = _bessel("i1e", _core._bessel_i_scaled, 1, "exp(-abs(x)) times the modified Bessel function of the first kind", "0.2079")
+modified_bessel_i0 = _bessel("modified_bessel_i0", _core._bessel_i, 0, "The modified Bessel function of the first kind", "1.2661")
 modified_bessel_k0 = _bessel(
-    "modified_bessel_k0", _core._bessel_k, 0, "The modified Bessel function of the second kind, NaN below 0,"
+    "modified_bessel_k0", _core._bessel_k, 0, "The modified Bessel function of the second kind, NaN below 0,", "0.4210"
 )
 scaled_modified_bessel_k0 = _bessel(
-    "scaled_modified_bessel_k0", _core._bessel_k_scaled, 0, "exp(x) times the modified Bessel function of the second kind"
+    "scaled_modified_bessel_k0", _core._bessel_k_scaled, 0, "exp(x) times the modified Bessel function of the second kind", "1.1445"
 )
-modified_bessel_i1 = _bessel("modified_bessel_i1", _core._bessel_i, 1, "The modified Bessel function of the first kind")
+modified_bessel_i1 = _bessel("modified_bessel_i1", _core._bessel_i, 1, "The modified Bessel function of the first kind", "0.5652")
 modified_bessel_k1 = _bessel(
-    "modified_bessel_k1", _core._bessel_k, 1, "The modified Bessel function of the second kind, NaN below 0,"
+    "modified_bessel_k1", _core._bessel_k, 1, "The modified Bessel function of the second kind, NaN below 0,", "0.6019"
 )
 scaled_modified_bessel_k1 = _bessel(
-    "scaled_modified_bessel_k1", _core._bessel_k_scaled, 1, "exp(x) times the modified Bessel function of the second kind"
+    "scaled_modified_bessel_k1", _core._bessel_k_scaled, 1, "exp(x) times the modified Bessel function of the second kind", "1.6362"
 )
 
 
 def erfcx(input: Tensor) -> Tensor:
     """exp(x**2) erfc(x), which neither overflows nor vanishes for large x.
 
-    Example: `special.erfcx(tensor([30.0]))  # tensor([0.0188])`
+    Example::
+
+        >>> ad.special.erfcx(ad.tensor([30.0]))
+        tensor([0.0188])
     """
     return _core._erfcx(0, input)
 
@@ -81,7 +87,10 @@ def erfcx(input: Tensor) -> Tensor:
 def zeta(input: Any, other: Any) -> Tensor:
     """Hurwitz's zeta function of order `input` > 1: the sum of (other + k)**-input over k >= 0. It has a derivative in `other`.
 
-    Example: `special.zeta(tensor([2.0]), 1)  # tensor([1.6449])`
+    Example::
+
+        >>> ad.special.zeta(ad.tensor([2.0]), 1)
+        tensor([1.6449])
     """
     if not (isinstance(input, Tensor) or isinstance(other, Tensor)):
         raise TypeError(f"zeta: expected a Tensor among the arguments, got ({type(input).__name__}, {type(other).__name__})")
@@ -90,7 +99,13 @@ def zeta(input: Any, other: Any) -> Tensor:
 
 @_inplace_method
 def i0(input: Tensor) -> Tensor:
-    """The modified Bessel function of the first kind of order 0."""
+    """The modified Bessel function of the first kind of order 0.
+
+    Example::
+
+        >>> ad.i0(ad.tensor([0.0, 1.0]))
+        tensor([1.0000, 1.2661])
+    """
     return _core._bessel_i(0, input)
 
 

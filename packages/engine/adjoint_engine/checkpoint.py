@@ -63,7 +63,13 @@ class CheckpointError(RuntimeError):
 
 
 def noop_context_fn() -> tuple[Any, Any]:
-    """Two contexts that do nothing: the default of ``context_fn``."""
+    """Two contexts that do nothing: the default of ``context_fn``.
+
+    Example::
+
+        >>> len(ad.utils.checkpoint.noop_context_fn())
+        2
+    """
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 

@@ -34,7 +34,15 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 
 class UnpackedDualTensor(NamedTuple):
-    """What a dual tensor is made of; the tangent is None where it is zero by construction."""
+    """What a dual tensor is made of; the tangent is None where it is zero by construction.
+
+    Example::
+
+        >>> with ad.autograd.forward_ad.dual_level():
+        ...     dual = ad.autograd.forward_ad.make_dual(ad.tensor(2.0), ad.tensor(1.0))
+        ...     ad.autograd.forward_ad.unpack_dual(dual**2).tangent
+        tensor(4.)
+    """
 
     primal: Tensor
     tangent: Tensor | None

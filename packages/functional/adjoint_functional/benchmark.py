@@ -16,7 +16,13 @@ _UNITS = ((1e-9, "ns"), (1e-6, "us"), (1e-3, "ms"), (1.0, "s"))
 
 
 def timer() -> float:
-    """Seconds, after the work that GPUs were given is done."""
+    """Seconds, after the work that GPUs were given is done.
+
+    Example::
+
+        >>> ad.utils.benchmark.timer() <= ad.utils.benchmark.timer()
+        True
+    """
     if core.cuda.is_available() and core.cuda.is_initialized():
         core.cuda.synchronize()
     return timeit.default_timer()

@@ -49,7 +49,10 @@ class Event:
 def is_available() -> bool:
     """True.
 
-    Example: ``cpu.is_available()``
+    Example::
+
+        >>> ad.cpu.is_available()
+        True
     """
     return True
 

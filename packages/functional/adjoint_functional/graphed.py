@@ -33,7 +33,11 @@ def make_graphed_callables(
         allow_unused_input: whether inputs that need a gradient may go unused.
         pool: where the memory comes from, as for `cuda.graph`.
 
-    Example: `step = ad.cuda.make_graphed_callables(model, (x,)); loss = step(x).sum(); loss.backward()`
+    Example::
+
+        >>> step = ad.cuda.make_graphed_callables(model, (x,))  # doctest: +SKIP
+        >>> loss = step(x).sum()  # doctest: +SKIP
+        >>> loss.backward()  # doctest: +SKIP
 
     Raises:
         TypeError: an argument or a result is no tensor; a call's arguments are not as in `sample_args`.

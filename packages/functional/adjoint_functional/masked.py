@@ -67,7 +67,10 @@ def sum(
 ) -> Tensor:
     """The sum along dimensions, of integers in 64 bits.
 
-    Example: `sum(tensor([1.0, 2.0]), mask=tensor([True, False]))  # tensor(1.)`
+    Example::
+
+        >>> ad.masked.sum(ad.tensor([1.0, 2.0]), mask=ad.tensor([True, False]))
+        tensor(1.)
     """
     x = _filled(_wide(input, dtype), mask, 0)
     return core.sum(x, _dims(x, dim), keepdim)
@@ -78,7 +81,10 @@ def prod(
 ) -> Tensor:
     """The product along dimensions, of integers in 64 bits.
 
-    Example: `prod(tensor([3.0, 2.0]), mask=tensor([True, False]))  # tensor(3.)`
+    Example::
+
+        >>> ad.masked.prod(ad.tensor([3.0, 2.0]), mask=ad.tensor([True, False]))
+        tensor(3.)
     """
     x = _filled(_wide(input, dtype), mask, 1)
     for d in sorted((d % x.ndim for d in _dims(x, dim)), reverse=True) if x.ndim else ():
@@ -89,7 +95,10 @@ def prod(
 def cumsum(input: Tensor, dim: int, *, dtype: dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """Sums of the elements up to each along a dimension.
 
-    Example: `cumsum(tensor([1.0, 2.0, 3.0]), 0, mask=tensor([True, False, True]))  # tensor([1., 1., 4.])`
+    Example::
+
+        >>> ad.masked.cumsum(ad.tensor([1.0, 2.0, 3.0]), 0, mask=ad.tensor([True, False, True]))
+        tensor([1., 1., 4.])
     """
     return core.cumsum(_filled(input.to(dtype or input.dtype), mask, 0), dim, dtype=dtype or input.dtype)
 
@@ -97,7 +106,10 @@ def cumsum(input: Tensor, dim: int, *, dtype: dtype | None = None, mask: Tensor 
 def cumprod(input: Tensor, dim: int, *, dtype: dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """Products of the elements up to each along a dimension.
 
-    Example: `cumprod(tensor([2.0, 3.0]), 0, mask=tensor([True, False]))  # tensor([2., 2.])`
+    Example::
+
+        >>> ad.masked.cumprod(ad.tensor([2.0, 3.0]), 0, mask=ad.tensor([True, False]))
+        tensor([2., 2.])
     """
     return core.cumprod(_filled(input.to(dtype or input.dtype), mask, 1), dim, dtype=dtype or input.dtype)
 
@@ -107,7 +119,10 @@ def amax(
 ) -> Tensor:
     """The largest element along dimensions.
 
-    Example: `amax(tensor([1.0, 2.0]), mask=tensor([True, False]))  # tensor(1.)`
+    Example::
+
+        >>> ad.masked.amax(ad.tensor([1.0, 2.0]), mask=ad.tensor([True, False]))
+        tensor(1.)
     """
     x = input.to(dtype or input.dtype)
     return core.amax(_filled(x, mask, _limit(x, -1)), _dims(x, dim), keepdim)
@@ -118,7 +133,10 @@ def amin(
 ) -> Tensor:
     """The smallest element along dimensions.
 
-    Example: `amin(tensor([1.0, 0.0]), mask=tensor([True, False]))  # tensor(1.)`
+    Example::
+
+        >>> ad.masked.amin(ad.tensor([1.0, 0.0]), mask=ad.tensor([True, False]))
+        tensor(1.)
     """
     x = input.to(dtype or input.dtype)
     return core.amin(_filled(x, mask, _limit(x, 1)), _dims(x, dim), keepdim)
@@ -129,7 +147,10 @@ def argmax(
 ) -> Tensor:
     """The position of the largest element along a dimension, or in the flattened input; in the type of the input, as in PyTorch.
 
-    Example: `argmax(tensor([1, 2]), mask=tensor([True, False]))  # tensor(0)`
+    Example::
+
+        >>> ad.masked.argmax(ad.tensor([1, 2]), mask=ad.tensor([True, False]))
+        tensor(0)
     """
     x = input.to(dtype or input.dtype)
     return core.argmax(_filled(x, mask, _limit(x, -1)), dim, keepdim).to(x.dtype)
@@ -140,7 +161,10 @@ def argmin(
 ) -> Tensor:
     """The position of the smallest element along a dimension, or in the flattened input; in the type of the input, as in PyTorch.
 
-    Example: `argmin(tensor([2, 1]), mask=tensor([True, False]))  # tensor(0)`
+    Example::
+
+        >>> ad.masked.argmin(ad.tensor([2, 1]), mask=ad.tensor([True, False]))
+        tensor(0)
     """
     x = input.to(dtype or input.dtype)
     return core.argmin(_filled(x, mask, _limit(x, 1)), dim, keepdim).to(x.dtype)
@@ -159,7 +183,10 @@ def mean(
 ) -> Tensor:
     """The mean along dimensions; ValueError for integers without a `dtype`.
 
-    Example: `mean(tensor([1.0, 2.0]), mask=tensor([True, False]))  # tensor(1.)`
+    Example::
+
+        >>> ad.masked.mean(ad.tensor([1.0, 2.0]), mask=ad.tensor([True, False]))
+        tensor(1.)
     """
     x = input.to(dtype or input.dtype)
     if not (x.is_floating_point() or x.is_complex()):
@@ -175,7 +202,10 @@ def median(
 
     ValueError for integers where all are masked out.
 
-    Example: `median(tensor([1.0, 2.0, 9.0]), mask=tensor([True, True, False]))  # tensor(1.)`
+    Example::
+
+        >>> ad.masked.median(ad.tensor([1.0, 2.0, 9.0]), mask=ad.tensor([True, True, False]))
+        tensor(1.)
     """
     x = input.to(dtype or input.dtype)
     truth = _truth(x, mask)
@@ -196,7 +226,10 @@ def logsumexp(
 ) -> Tensor:
     """The logarithm of the sum of exponentials along dimensions.
 
-    Example: `logsumexp(tensor([1.0, 2.0]), mask=tensor([True, False]))  # tensor(1.)`
+    Example::
+
+        >>> ad.masked.logsumexp(ad.tensor([1.0, 2.0]), mask=ad.tensor([True, False]))
+        tensor(1.)
     """
     x = input.to(dtype or input.dtype)
     filled = _filled(x, mask, _limit(x, -1))
@@ -213,7 +246,10 @@ def logaddexp(
 ) -> Tensor:
     """The logarithm of the sum of two exponentials, either of which may be masked out.
 
-    Example: `logaddexp(tensor(1.0), tensor(2.0), input_mask=tensor(False))  # tensor(2.)`
+    Example::
+
+        >>> ad.masked.logaddexp(ad.tensor(1.0), ad.tensor(2.0), input_mask=ad.tensor(False))
+        tensor(2.)
     """
     x, y = input.to(dtype or input.dtype), other.to(dtype or input.dtype)
     return core.logaddexp(_filled(x, input_mask, -float("inf")), _filled(y, other_mask, -float("inf")))
@@ -230,7 +266,10 @@ def norm(
 ) -> Tensor:
     """The norm of vectors along dimensions, of order `ord`.
 
-    Example: `norm(tensor([3.0, 4.0]), mask=tensor([True, False]))  # tensor(3.)`
+    Example::
+
+        >>> ad.masked.norm(ad.tensor([3.0, 4.0]), mask=ad.tensor([True, False]))
+        tensor(3.)
     """
     x = input.to(dtype or input.dtype)
     order = 2.0 if ord is None else ord
@@ -267,7 +306,10 @@ def var(
 
     Of complex numbers it is complex too, with imaginary parts of 0, as in PyTorch.
 
-    Example: `var(tensor([1.0, 3.0, 9.0]), mask=tensor([True, True, False]))  # tensor(2.)`
+    Example::
+
+        >>> ad.masked.var(ad.tensor([1.0, 3.0, 9.0]), mask=ad.tensor([True, True, False]))
+        tensor(2.)
     """
     return _variance(_floating(input, dtype), dim, _correction(unbiased, correction), keepdim, mask)
 
@@ -285,7 +327,10 @@ def std(
 ) -> Tensor:
     """The square root of the variance along dimensions.
 
-    Example: `std(tensor([1.0, 3.0, 9.0]), mask=tensor([True, True, False]))  # tensor(1.4142)`
+    Example::
+
+        >>> ad.masked.std(ad.tensor([1.0, 3.0, 9.0]), mask=ad.tensor([True, True, False]))
+        tensor(1.4142)
     """
     return core.sqrt(_variance(_floating(input, dtype), dim, _correction(unbiased, correction), keepdim, mask))
 
@@ -293,7 +338,10 @@ def std(
 def softmax(input: Tensor, dim: int, *, dtype: dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """Exponentials along a dimension divided by their sum; 0 where masked out.
 
-    Example: `softmax(tensor([1.0, 2.0]), 0, mask=tensor([True, False]))  # tensor([1., 0.])`
+    Example::
+
+        >>> ad.masked.softmax(ad.tensor([1.0, 2.0]), 0, mask=ad.tensor([True, False]))
+        tensor([1., 0.])
     """
     x = input.to(dtype or input.dtype)
     return core.softmax(_filled(x, mask, _limit(x, -1)), dim)
@@ -302,7 +350,10 @@ def softmax(input: Tensor, dim: int, *, dtype: dtype | None = None, mask: Tensor
 def log_softmax(input: Tensor, dim: int, *, dtype: dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """The logarithm of `softmax`; -inf where masked out.
 
-    Example: `log_softmax(tensor([1.0, 2.0]), 0, mask=tensor([True, False]))  # tensor([0., -inf])`
+    Example::
+
+        >>> ad.masked.log_softmax(ad.tensor([1.0, 2.0]), 0, mask=ad.tensor([True, False]))
+        tensor([0., -inf])
     """
     x = input.to(dtype or input.dtype)
     return core.log_softmax(_filled(x, mask, _limit(x, -1)), dim)
@@ -311,7 +362,10 @@ def log_softmax(input: Tensor, dim: int, *, dtype: dtype | None = None, mask: Te
 def softmin(input: Tensor, dim: int, *, dtype: dtype | None = None, mask: Tensor | None = None) -> Tensor:
     """`softmax` of the negative input.
 
-    Example: `softmin(tensor([1.0, 2.0]), 0, mask=tensor([True, False]))  # tensor([1., 0.])`
+    Example::
+
+        >>> ad.masked.softmin(ad.tensor([1.0, 2.0]), 0, mask=ad.tensor([True, False]))
+        tensor([1., 0.])
     """
     x = input.to(dtype or input.dtype)
     return nn.softmin(_filled(x, mask, _limit(x, 1)), dim)
@@ -323,7 +377,10 @@ def normalize(
 ) -> Tensor:
     """The input divided by its norm along a dimension, which is at least `eps`; 0 where masked out.
 
-    Example: `normalize(tensor([3.0, 4.0]), 2.0, 0, mask=tensor([True, False]))  # tensor([1., 0.])`
+    Example::
+
+        >>> ad.masked.normalize(ad.tensor([3.0, 4.0]), 2.0, 0, mask=ad.tensor([True, False]))
+        tensor([1., 0.])
     """
     x = input.to(dtype or input.dtype)
     length = norm(x, ord, dim, keepdim=True, mask=mask)

@@ -73,7 +73,14 @@ def save_file(
 
 
 def save(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None) -> bytes:
-    """The bytes of such a file."""
+    """The bytes of such a file.
+
+    Example::
+
+        >>> data = ad.safetensors.save({'x': ad.ones(2)})
+        >>> ad.safetensors.load(data)
+        {'x': tensor([1., 1.])}
+    """
     import safetensors
 
     specs, alive = _specs(tensors, "save")
@@ -102,6 +109,11 @@ def load(data: bytes) -> dict[str, Tensor]:
 
     Raises:
         safetensors.SafetensorError: they are no such bytes.
+
+    Example::
+
+        >>> ad.safetensors.load(ad.safetensors.save({'x': ad.ones(2)}))
+        {'x': tensor([1., 1.])}
     """
     import safetensors
 

@@ -31,6 +31,11 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
 
     Raises:
         RuntimeError: negative weights, weights that sum to zero, or more samples than positions without `replacement`.
+
+    Example::
+
+        >>> ad.multinomial(ad.tensor([0.0, 1.0, 0.0]), 3, replacement=True)
+        tensor([1, 1, 1])
     """
     if input.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
@@ -101,6 +106,11 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     Raises:
         RuntimeError: a negative count, or a probability outside [0, 1].
         ValueError: a count that is not of a floating dtype.
+
+    Example::
+
+        >>> ad.binomial(ad.tensor([3.0, 5.0]), ad.tensor([1.0, 0.0]))
+        tensor([3., 0.])
     """
     if not count.is_floating_point():
         raise ValueError(f"binomial only supports floating-point dtypes for count, got: {count.dtype}")
@@ -124,7 +134,13 @@ def _successes(n: Tensor, p: Tensor, generator: Generator | None) -> Tensor:
 
 
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Poisson numbers with the rates `input`, by which their derivative is zero."""
+    """Poisson numbers with the rates `input`, by which their derivative is zero.
+
+    Example::
+
+        >>> ad.poisson(ad.tensor([0.0, 0.0]))
+        tensor([0., 0.])
+    """
     rate = input.detach().double()
     if _anywhere(~((rate >= 0) & rate.isfinite())):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")

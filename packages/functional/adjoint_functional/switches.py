@@ -29,12 +29,24 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """What `use_deterministic_algorithms` was told."""
+    """What `use_deterministic_algorithms` was told.
+
+    Example::
+
+        >>> ad.are_deterministic_algorithms_enabled()
+        False
+    """
     return _deterministic["mode"]
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
-    """What `use_deterministic_algorithms` was told."""
+    """What `use_deterministic_algorithms` was told.
+
+    Example::
+
+        >>> ad.is_deterministic_algorithms_warn_only_enabled()
+        False
+    """
     return _deterministic["warn_only"]
 
 
@@ -46,6 +58,10 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
     Raises:
         RuntimeError: another one.
+
+    Example::
+
+        >>> ad.set_deterministic_debug_mode('default')
     """
     found = _DEBUG_MODES.index(debug_mode) if debug_mode in _DEBUG_MODES else debug_mode
     if found not in (0, 1, 2):
@@ -54,12 +70,24 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 
 def get_deterministic_debug_mode() -> int:
-    """0, 1 or 2: default, warn or error."""
+    """0, 1 or 2: default, warn or error.
+
+    Example::
+
+        >>> ad.get_deterministic_debug_mode()
+        0
+    """
     return (2 - _deterministic["warn_only"]) if _deterministic["mode"] else 0
 
 
 def get_default_device() -> Device:
-    """Where new tensors lie: the CPU."""
+    """Where new tensors lie: the CPU.
+
+    Example::
+
+        >>> ad.get_default_device()
+        device(type='cpu')
+    """
     return Device("cpu")
 
 
@@ -68,6 +96,10 @@ def set_default_device(device: Any) -> None:
 
     Raises:
         NotImplementedError: another device; give it to the functions that make tensors.
+
+    Example::
+
+        >>> ad.set_default_device('cpu')
     """
     if device is not None and Device(device).type != "cpu":
         raise NotImplementedError(f"set_default_device: expected the CPU, got {device!r}; pass device= to what makes tensors")

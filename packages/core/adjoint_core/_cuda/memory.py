@@ -33,7 +33,9 @@ def memory_stats(device: Any = None) -> dict[str, int]:
     `allocated` and `freed` (in all). Besides: `num_alloc_retries`, `num_ooms`, `num_device_alloc`, `num_device_free`, and
     `waiting.all.current`, the released pieces that wait. Empty where there is no GPU.
 
-    Example: `memory_stats()["allocated_bytes.all.current"]`
+    Example::
+
+        >>> ad.cuda.memory_stats()["allocated_bytes.all.current"]  # doctest: +SKIP
     """
     return _cuda.statistics(device) if _cuda.device_count() else {}
 
@@ -41,7 +43,9 @@ def memory_stats(device: Any = None) -> dict[str, int]:
 def memory_stats_as_nested_dict(device: Any = None) -> dict[str, Any]:
     """`memory_stats` with a dict for each part of its keys.
 
-    Example: `memory_stats_as_nested_dict()["allocated_bytes"]["all"]["current"]`
+    Example::
+
+        >>> ad.cuda.memory_stats_as_nested_dict()["allocated_bytes"]["all"]["current"]  # doctest: +SKIP
     """
     nested: dict[str, Any] = {}
     for key, value in memory_stats(device).items():
@@ -163,7 +167,9 @@ def _text(n: int, is_bytes: bool) -> str:
 def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
     """The books of `memory_stats` as a table to print; `abbreviated`: without a line for each pool.
 
-    Example: `print(ad.cuda.memory_summary())`
+    Example::
+
+        >>> print(ad.cuda.memory_summary())  # doctest: +SKIP
     """
     stats = memory_stats(device)
     title = f"adjoint CUDA memory summary, device ID {_index(device)}"

@@ -27,7 +27,10 @@ def _all() -> list[_core.Generator]:
 def manual_seed(seed: int) -> None:
     """Restarts the default generator of the current GPU; without a GPU, nothing happens.
 
-    Example: `cuda.manual_seed(0); x = ad.rand(3, device="cuda")  # what manual_seed(0) and rand(3) give on the CPU`
+    Example::
+
+        >>> ad.cuda.manual_seed(0)  # doctest: +SKIP
+        >>> x = ad.rand(3, device="cuda")  # doctest: +SKIP
     """
     seed = int(seed)
     if _core._cuda.device_count():

@@ -15,44 +15,95 @@ __all__ = ["cholesky", "det", "inverse", "lu", "lu_solve", "lu_unpack", "qr", "s
 
 @method
 def det(input: Tensor) -> Tensor:
-    """The determinants of (..., n, n) matrices: `linalg.det`."""
+    """The determinants of (..., n, n) matrices: `linalg.det`.
+
+    Example::
+
+        >>> ad.det(ad.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        tensor(-2.)
+    """
     return _core._det(input)
 
 
 @method
 def slogdet(input: Tensor) -> Any:
-    """The sign of the determinant and the logarithm of its absolute value: `linalg.slogdet`."""
+    """The sign of the determinant and the logarithm of its absolute value: `linalg.slogdet`.
+
+    Example::
+
+        >>> ad.slogdet(ad.tensor([[0.0, 1.0], [1.0, 0.0]]))
+        adjoint.return_types.linalg_slogdet(
+        sign=tensor(-1.),
+        logabsdet=tensor(0.))
+    """
     return systems.slogdet(input)
 
 
 @method
 def inverse(input: Tensor) -> Tensor:
-    """The inverse of (..., n, n) matrices: `linalg.inv`."""
+    """The inverse of (..., n, n) matrices: `linalg.inv`.
+
+    Example::
+
+        >>> ad.inverse(ad.tensor([[2.0, 0.0], [0.0, 4.0]]))
+        tensor([[0.5000, 0.0000],
+                [-0.0000, 0.2500]])
+    """
     return systems.inv(input)
 
 
 @method
 def cholesky(input: Tensor, upper: bool = False) -> Tensor:
-    """The Cholesky factor: `linalg.cholesky`."""
+    """The Cholesky factor: `linalg.cholesky`.
+
+    Example::
+
+        >>> ad.cholesky(ad.tensor([[4.0, 2.0], [2.0, 2.0]]))
+        tensor([[2., 0.],
+                [1., 1.]])
+    """
     return factorisations.cholesky(input, upper=upper)
 
 
 @method
 def lu(input: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
-    """LU and pivots of `linalg.lu_factor_ex`, and its info if asked for."""
+    """LU and pivots of `linalg.lu_factor_ex`, and its info if asked for.
+
+    Example::
+
+        >>> ad.lu(ad.tensor([[1.0, 2.0], [2.0, 1.0]]))
+        (tensor([[2.0000, 1.0000],
+                [0.5000, 1.5000]]), tensor([2, 2], dtype=adjoint.int32))
+    """
     factors = tuple(factorisations.lu_factor_ex(input, pivot=pivot))
     return factors if get_infos else factors[:2]
 
 
 @method
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
-    """X of A X = input, given the LU and pivots of A: `linalg.lu_solve` with its operands in another order."""
+    """X of A X = input, given the LU and pivots of A: `linalg.lu_solve` with its operands in another order.
+
+    Example::
+
+        >>> LU, pivots = ad.lu(ad.tensor([[1.0, 2.0], [2.0, 1.0]]))
+        >>> ad.lu_solve(ad.tensor([[3.0], [3.0]]), LU, pivots)
+        tensor([[1.],
+                [1.]])
+    """
     return systems.lu_solve(LU_data, LU_pivots, input)
 
 
 @method
 def qr(input: Tensor, some: bool = True) -> Any:
-    """Q and R: `linalg.qr`, complete unless `some`."""
+    """Q and R: `linalg.qr`, complete unless `some`.
+
+    Example::
+
+        >>> Q, R = ad.qr(ad.tensor([[3.0, 1.0], [4.0, 2.0]]))
+        >>> Q @ R
+        tensor([[3.0000, 1.0000],
+                [4.0000, 2.0000]])
+    """
     return factorisations.qr(input, "reduced" if some else "complete")
 
 
@@ -76,7 +127,14 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
 
 @method
 def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
-    """X of A X = input, or of Aᵀ X = input if `transpose`, and a copy of A: `linalg.solve_triangular`."""
+    """X of A X = input, or of Aᵀ X = input if `transpose`, and a copy of A: `linalg.solve_triangular`.
+
+    Example::
+
+        >>> ad.triangular_solve(ad.tensor([[3.0], [4.0]]), ad.tensor([[1.0, 1.0], [0.0, 2.0]])).solution
+        tensor([[1.],
+                [2.]])
+    """
     X = systems.solve_triangular(A.mT if transpose else A, input, upper=upper != transpose, unitriangular=unitriangular)
     return _results.triangular_solve(X, A.clone())
 

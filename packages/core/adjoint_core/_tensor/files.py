@@ -31,7 +31,14 @@ def save(
         pickle_module: accepted; the format has one pickler.
         _use_new_zipfile_serialization: false for a plain pickle, which PyTorch does not read.
 
-    Example: `save({"w": w}, "state.pt"); w = load("state.pt")["w"]`
+    Example::
+
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> ad.save({'w': ad.ones(2)}, file)
+        >>> _ = file.seek(0)
+        >>> ad.load(file)['w']
+        tensor([1., 1.])
     """
     from . import torch_files
 
@@ -65,7 +72,14 @@ def load(
     Raises:
         pickle.UnpicklingError: the file holds something else, and `weights_only` is true.
 
-    Example: `load("weights.pt", map_location="cpu")`
+    Example::
+
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> ad.save(ad.ones(2), file)
+        >>> _ = file.seek(0)
+        >>> ad.load(file, map_location='cpu')
+        tensor([1., 1.])
     """
     from .torch_files import Reader
     from .unpickling import Unpickler, UnpicklingError

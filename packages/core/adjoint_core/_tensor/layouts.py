@@ -8,7 +8,13 @@ __all__ = ["layout", "sparse_bsc", "sparse_bsr", "sparse_coo", "sparse_csc", "sp
 
 
 class layout:  # noqa: N801
-    """How the elements of a tensor lie in memory: `strided` or `sparse_coo`."""
+    """How the elements of a tensor lie in memory: `strided` or `sparse_coo`.
+
+    Example::
+
+        >>> ad.zeros(2).layout
+        adjoint.strided
+    """
 
     __slots__ = ("_name",)
 

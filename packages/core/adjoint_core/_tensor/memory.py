@@ -27,7 +27,12 @@ def set_(
         size: the shape; that of `source` by default, all of a storage.
         stride: of each dimension; those of a contiguous tensor by default.
 
-    Example: `x.set_(y.storage(), 1, (2, 2), (4, 1))`
+    Example::
+
+        >>> y = ad.arange(10.0)
+        >>> ad.empty(0).set_(y.storage(), 1, (2, 2), (4, 1))
+        tensor([[1., 2.],
+                [5., 6.]])
     """
     place = _core.empty(0, dtype=self.dtype, device=self.device) if source is None else source
     flat = place if isinstance(place, Tensor) else place._flat()

@@ -43,6 +43,13 @@ def set_printoptions(
 
     Raises:
         ValueError: a number is no number, or negative; there is no such profile.
+
+    Example::
+
+        >>> ad.set_printoptions(precision=2)
+        >>> ad.tensor([0.12345])
+        tensor([0.12])
+        >>> ad.set_printoptions(profile="default")
     """
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     for name, value in given.items():

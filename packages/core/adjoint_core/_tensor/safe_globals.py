@@ -43,7 +43,16 @@ def clear_safe_globals() -> None:
 
 
 class safe_globals:
-    """`add_safe_globals` for the length of a `with`."""
+    """`add_safe_globals` for the length of a `with`.
+
+    Example::
+
+        >>> class Mine:
+        ...     pass
+        >>> with ad.serialization.safe_globals([Mine]):
+        ...     Mine in ad.serialization.get_safe_globals()
+        True
+    """
 
     def __init__(self, safe_globals: list[Any]) -> None:
         self._items = safe_globals

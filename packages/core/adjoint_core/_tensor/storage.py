@@ -11,7 +11,14 @@ __all__ = ["Storage", "is_storage"]
 
 
 class Storage:
-    """The memory that a tensor and its views share."""
+    """The memory that a tensor and its views share.
+
+    Example::
+
+        >>> x = ad.arange(4)
+        >>> x[2:].untyped_storage().nbytes()
+        32
+    """
 
     def __init__(self, tensor: Tensor, itemsize: int) -> None:
         self._tensor, self._itemsize = tensor, itemsize
@@ -65,7 +72,13 @@ def untyped_storage(self: Tensor) -> Storage:
 
 
 def is_storage(obj: Any) -> bool:
-    """Whether `obj` is the memory of a tensor."""
+    """Whether `obj` is the memory of a tensor.
+
+    Example::
+
+        >>> ad.is_storage(ad.zeros(2).untyped_storage())
+        True
+    """
     return isinstance(obj, Storage)
 
 

@@ -96,7 +96,13 @@ def new_empty_strided(
 
 
 def typename(obj: Any) -> str:
-    """`adjoint.FloatTensor` for a tensor, the name of its type for anything else."""
+    """`adjoint.FloatTensor` for a tensor, the name of its type for anything else.
+
+    Example::
+
+        >>> ad.typename(ad.zeros(2)), ad.typename(1.0)
+        ('adjoint.FloatTensor', 'float')
+    """
     return obj.type() if isinstance(obj, Tensor) else _full_name(type(obj))
 
 

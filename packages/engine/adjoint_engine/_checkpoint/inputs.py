@@ -34,7 +34,13 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
 
 
 class DefaultDeviceType:
-    """The type of device that ``set_device_states`` means: "cuda" where there is one, unless another was set."""
+    """The type of device that ``set_device_states`` means: "cuda" where there is one, unless another was set.
+
+    Example::
+
+        >>> ad.utils.checkpoint.DefaultDeviceType.get_device_type()
+        'cpu'
+    """
 
     _default_device_type: str | None = None
 

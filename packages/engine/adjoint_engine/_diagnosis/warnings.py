@@ -28,7 +28,13 @@ def set_warn_always(mode: bool, /) -> None:
 
 
 def is_warn_always_enabled() -> bool:
-    """What ``set_warn_always`` says; False at first."""
+    """What ``set_warn_always`` says; False at first.
+
+    Example::
+
+        >>> ad.is_warn_always_enabled()
+        False
+    """
     return _always
 
 

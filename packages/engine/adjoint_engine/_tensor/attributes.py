@@ -65,7 +65,13 @@ def _set_backward_hooks(self: Tensor, hooks: Mapping[int, Callable[[Tensor], Ten
 
 
 def _detach(self: Tensor) -> Tensor:
-    """A view of the same memory without history: it does not require grad."""
+    """A view of the same memory without history: it does not require grad.
+
+    Example::
+
+        >>> ad.ones(2, requires_grad=True).detach().requires_grad
+        False
+    """
     return _engine.detach(self)
 
 
@@ -266,7 +272,15 @@ detach, detach_ = _detach, _detach_
 
 
 def is_inference(input: Tensor) -> bool:
-    """Whether the tensor was made in inference mode."""
+    """Whether the tensor was made in inference mode.
+
+    Example::
+
+        >>> with ad.inference_mode():
+        ...     x = ad.ones(2)
+        >>> ad.is_inference(x), ad.is_inference(ad.ones(2))
+        (True, False)
+    """
     return _engine.is_inference(input)
 
 

@@ -22,7 +22,10 @@ def _sizes(shape: Shape) -> tuple[int, ...]:
 def asarray(obj: Any, /, *, dtype: dtype | None = None, device: Any = None, copy: bool | None = None) -> Tensor:
     """A tensor of numbers, nested sequences, arrays or tensors; `copy=False` raises where the memory cannot be shared.
 
-    Example: `asarray([1, 2]).dtype  # adjoint.int64`
+    Example::
+
+        >>> ad.array_api.asarray([1, 2]).dtype
+        adjoint.int64
     """
     if dtype is None and isinstance(obj, int) and obj >= 2**63:
         dtype = core.uint64
@@ -34,7 +37,10 @@ def arange(
 ) -> Tensor:
     """Numbers from `start` (0 where it stands alone) up to `stop`, not included, at steps; none where the steps lead away from it.
 
-    Example: `arange(3)  # tensor([0, 1, 2])`
+    Example::
+
+        >>> ad.array_api.arange(3)
+        tensor([0, 1, 2])
     """
     if stop is None:
         start, stop = 0, start
@@ -49,7 +55,10 @@ def linspace(
 ) -> Tensor:
     """So many numbers at equal distances from `start` to `stop`, which is left out without `endpoint`.
 
-    Example: `linspace(0, 1, 2, endpoint=False)  # tensor([0.0000, 0.5000])`
+    Example::
+
+        >>> ad.array_api.linspace(0, 1, 2, endpoint=False)
+        tensor([0.0000, 0.5000])
     """
     if not endpoint:
         return core.linspace(start, stop, num + 1, dtype=dtype, device=device)[:num]
@@ -59,7 +68,11 @@ def linspace(
 def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: dtype | None = None, device: Any = None) -> Tensor:
     """A matrix with ones on its k-th diagonal and zeros elsewhere.
 
-    Example: `eye(2, k=1)  # tensor([[0., 1.], [0., 0.]])`
+    Example::
+
+        >>> ad.array_api.eye(2, k=1)
+        tensor([[0., 1.],
+                [0., 0.]])
     """
     columns = core.arange(n_rows if n_cols is None else n_cols, device=device)
     rows = core.arange(n_rows, device=device).unsqueeze(1)
@@ -69,7 +82,10 @@ def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: dtype |
 def full(shape: Shape, fill_value: complex, *, dtype: dtype | None = None, device: Any = None) -> Tensor:
     """A tensor that holds one number everywhere.
 
-    Example: `full(2, 7)  # tensor([7, 7])`
+    Example::
+
+        >>> ad.array_api.full(2, 7)
+        tensor([7, 7])
     """
     return core.full(_sizes(shape), fill_value, dtype=dtype, device=device)
 
@@ -77,7 +93,10 @@ def full(shape: Shape, fill_value: complex, *, dtype: dtype | None = None, devic
 def empty(shape: Shape, *, dtype: dtype | None = None, device: Any = None) -> Tensor:
     """A tensor whose elements are not set.
 
-    Example: `empty((2, 0)).shape  # Size([2, 0])`
+    Example::
+
+        >>> ad.array_api.empty((2, 0)).shape
+        adjoint.Size([2, 0])
     """
     return core.empty(_sizes(shape), dtype=dtype, device=device)
 
@@ -85,7 +104,10 @@ def empty(shape: Shape, *, dtype: dtype | None = None, device: Any = None) -> Te
 def ones(shape: Shape, *, dtype: dtype | None = None, device: Any = None) -> Tensor:
     """A tensor of ones.
 
-    Example: `ones(2)  # tensor([1., 1.])`
+    Example::
+
+        >>> ad.array_api.ones(2)
+        tensor([1., 1.])
     """
     return core.ones(_sizes(shape), dtype=dtype, device=device)
 
@@ -93,7 +115,10 @@ def ones(shape: Shape, *, dtype: dtype | None = None, device: Any = None) -> Ten
 def zeros(shape: Shape, *, dtype: dtype | None = None, device: Any = None) -> Tensor:
     """A tensor of zeros.
 
-    Example: `zeros(2)  # tensor([0., 0.])`
+    Example::
+
+        >>> ad.array_api.zeros(2)
+        tensor([0., 0.])
     """
     return core.zeros(_sizes(shape), dtype=dtype, device=device)
 
@@ -101,7 +126,10 @@ def zeros(shape: Shape, *, dtype: dtype | None = None, device: Any = None) -> Te
 def full_like(x: Tensor, /, fill_value: complex, *, dtype: dtype | None = None, device: Any = None) -> Tensor:
     """One number everywhere, in the shape of `x`.
 
-    Example: `full_like(ones(2), 3)  # tensor([3., 3.])`
+    Example::
+
+        >>> ad.array_api.full_like(ad.ones(2), 3)
+        tensor([3., 3.])
     """
     return core.full_like(x, fill_value, dtype=dtype, device=device)
 
@@ -109,7 +137,10 @@ def full_like(x: Tensor, /, fill_value: complex, *, dtype: dtype | None = None, 
 def empty_like(x: Tensor, /, *, dtype: dtype | None = None, device: Any = None) -> Tensor:
     """Elements that are not set, in the shape of `x`.
 
-    Example: `empty_like(ones(2)).shape  # Size([2])`
+    Example::
+
+        >>> ad.array_api.empty_like(ad.ones(2)).shape
+        adjoint.Size([2])
     """
     return core.empty_like(x, dtype=dtype, device=device)
 
@@ -117,7 +148,10 @@ def empty_like(x: Tensor, /, *, dtype: dtype | None = None, device: Any = None) 
 def ones_like(x: Tensor, /, *, dtype: dtype | None = None, device: Any = None) -> Tensor:
     """Ones in the shape of `x`.
 
-    Example: `ones_like(zeros(2))  # tensor([1., 1.])`
+    Example::
+
+        >>> ad.array_api.ones_like(ad.zeros(2))
+        tensor([1., 1.])
     """
     return core.ones_like(x, dtype=dtype, device=device)
 
@@ -125,7 +159,10 @@ def ones_like(x: Tensor, /, *, dtype: dtype | None = None, device: Any = None) -
 def zeros_like(x: Tensor, /, *, dtype: dtype | None = None, device: Any = None) -> Tensor:
     """Zeros in the shape of `x`.
 
-    Example: `zeros_like(ones(2))  # tensor([0., 0.])`
+    Example::
+
+        >>> ad.array_api.zeros_like(ad.ones(2))
+        tensor([0., 0.])
     """
     return core.zeros_like(x, dtype=dtype, device=device)
 
@@ -133,7 +170,11 @@ def zeros_like(x: Tensor, /, *, dtype: dtype | None = None, device: Any = None) 
 def tril(x: Tensor, /, *, k: int = 0) -> Tensor:
     """Matrices `(..., m, n)` with zeros above their k-th diagonal.
 
-    Example: `tril(ones((2, 2)))  # tensor([[1., 0.], [1., 1.]])`
+    Example::
+
+        >>> ad.array_api.tril(ad.ones((2, 2)))
+        tensor([[1., 0.],
+                [1., 1.]])
     """
     return core.tril(x, k)
 
@@ -141,7 +182,11 @@ def tril(x: Tensor, /, *, k: int = 0) -> Tensor:
 def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
     """Matrices `(..., m, n)` with zeros below their k-th diagonal.
 
-    Example: `triu(ones((2, 2)))  # tensor([[1., 1.], [0., 1.]])`
+    Example::
+
+        >>> ad.array_api.triu(ad.ones((2, 2)))
+        tensor([[1., 1.],
+                [0., 1.]])
     """
     return core.triu(x, k)
 
@@ -149,7 +194,10 @@ def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
 def meshgrid(*arrays: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
     """The coordinates of a grid with these axes: a tensor of the grid's shape for each.
 
-    Example: `meshgrid(arange(2), arange(3))[0].shape  # Size([3, 2])`
+    Example::
+
+        >>> ad.array_api.meshgrid(ad.arange(2), ad.arange(3))[0].shape
+        adjoint.Size([3, 2])
     """
     return tuple(core.meshgrid(*arrays, indexing=indexing)) if arrays else ()
 
@@ -157,6 +205,9 @@ def meshgrid(*arrays: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """A tensor in the memory of another library's array; `copy=False` raises where it cannot be shared.
 
-    Example: `from_dlpack(ones(2))  # tensor([1., 1.])`
+    Example::
+
+        >>> ad.array_api.from_dlpack(ad.ones(2))
+        tensor([1., 1.])
     """
     return core.from_dlpack(x, device=device, copy=copy)

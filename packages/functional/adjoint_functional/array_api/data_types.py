@@ -47,7 +47,10 @@ def _type_of(x: Any) -> dtype:
 def finfo(type: dtype | Tensor, /) -> FloatInfo:
     """The limits of a floating-point type; of a complex one, those of its parts.
 
-    Example: `finfo(float32).bits  # 32`
+    Example::
+
+        >>> ad.array_api.finfo(ad.float32).bits
+        32
     """
     info = core.finfo(_type_of(type))
     return FloatInfo(info.bits, info.eps, info.max, info.min, info.smallest_normal, getattr(core, info.dtype))
@@ -56,7 +59,10 @@ def finfo(type: dtype | Tensor, /) -> FloatInfo:
 def iinfo(type: dtype | Tensor, /) -> IntegerInfo:
     """The limits of a type of integers.
 
-    Example: `iinfo(int8).max  # 127`
+    Example::
+
+        >>> ad.array_api.iinfo(ad.int8).max
+        127
     """
     info = core.iinfo(_type_of(type))
     return IntegerInfo(info.bits, info.max, info.min, getattr(core, info.dtype))
@@ -65,7 +71,10 @@ def iinfo(type: dtype | Tensor, /) -> IntegerInfo:
 def isdtype(dtype: dtype, kind: dtype | str | tuple[dtype | str, ...]) -> bool:
     """Whether a type is the one named, or of the kind named, or of any of them; ValueError for other kinds.
 
-    Example: `isdtype(int8, ("bool", "integral"))  # True`
+    Example::
+
+        >>> ad.array_api.isdtype(ad.int8, ("bool", "integral"))
+        True
     """
     if isinstance(kind, tuple):
         return any(isdtype(dtype, one) for one in kind)
@@ -86,7 +95,10 @@ def _promoted(a: dtype, b: dtype) -> dtype:
 def result_type(*arrays_and_dtypes: Tensor | dtype | complex) -> dtype:
     """The type of what comes of these tensors, types and numbers; a number counts by its kind only.
 
-    Example: `result_type(ones((), dtype=int64), int8)  # adjoint.int64`
+    Example::
+
+        >>> ad.array_api.result_type(ad.ones((), dtype=ad.int64), ad.int8)
+        adjoint.int64
     """
     types = [_type_of(x) for x in arrays_and_dtypes if not isinstance(x, (bool, int, float, complex))]
     if not types:
@@ -112,7 +124,10 @@ def with_numbers(found: dtype, numbers: list[complex]) -> dtype:
 def can_cast(from_: dtype | Tensor, to: dtype, /) -> bool:
     """Whether values of one type become values of another by the standard's rules of promotion.
 
-    Example: `can_cast(int8, int16)  # True`
+    Example::
+
+        >>> ad.array_api.can_cast(ad.int8, ad.int16)
+        True
     """
     try:
         return _promoted(_type_of(from_), to) is to
@@ -123,6 +138,9 @@ def can_cast(from_: dtype | Tensor, to: dtype, /) -> bool:
 def astype(x: Tensor, dtype: dtype, /, *, copy: bool = True, device: Any = None) -> Tensor:
     """The tensor with elements of another type; without `copy`, itself where it has that type already.
 
-    Example: `astype(ones(2), int64).dtype  # adjoint.int64`
+    Example::
+
+        >>> ad.array_api.astype(ad.ones(2), ad.int64).dtype
+        adjoint.int64
     """
     return x.to(device=x.device if device is None else device, dtype=dtype, copy=copy)

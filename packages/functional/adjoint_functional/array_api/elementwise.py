@@ -62,7 +62,10 @@ signbit = _of_one("signbit", _signbit)
 def round(x: Tensor, /) -> Tensor:
     """The nearest integer of each element, the even one of two; of a complex number, of both parts.
 
-    Example: `round(asarray([0.5, 1.5]))  # tensor([0., 2.])`
+    Example::
+
+        >>> ad.array_api.round(ad.array_api.asarray([0.5, 1.5]))
+        tensor([0., 2.])
     """
     return core.complex(core.round(x.real), core.round(x.imag)) if x.is_complex() else core.round(x)
 
@@ -70,7 +73,10 @@ def round(x: Tensor, /) -> Tensor:
 def floor_divide(x1: Tensor | complex, x2: Tensor | complex, /) -> Tensor:
     """The quotient rounded down; infinite where it is infinite.
 
-    Example: `floor_divide(asarray(-7), 2)  # tensor(-4)`
+    Example::
+
+        >>> ad.array_api.floor_divide(ad.array_api.asarray(-7), 2)
+        tensor(-4)
     """
     a, b = of_one_type(x1, x2)
     quotient = core.floor_divide(a, b)
@@ -82,7 +88,10 @@ def floor_divide(x1: Tensor | complex, x2: Tensor | complex, /) -> Tensor:
 def remainder(x1: Tensor | complex, x2: Tensor | complex, /) -> Tensor:
     """What is left of a division rounded down; it has the sign of `x2`, a zero too.
 
-    Example: `remainder(asarray(-7), 2)  # tensor(1)`
+    Example::
+
+        >>> ad.array_api.remainder(ad.array_api.asarray(-7), 2)
+        tensor(1)
     """
     a, b = of_one_type(x1, x2)
     rest = core.remainder(a, b)
@@ -92,7 +101,10 @@ def remainder(x1: Tensor | complex, x2: Tensor | complex, /) -> Tensor:
 def clip(x: Tensor, /, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Tensor:
     """The elements within bounds, which are broadcast against them; the type is that of `x`.
 
-    Example: `clip(asarray([1, 5]), 2, 4)  # tensor([2, 4])`
+    Example::
+
+        >>> ad.array_api.clip(ad.array_api.asarray([1, 5]), 2, 4)
+        tensor([2, 4])
     """
     for bound, pick in ((min, core.maximum), (max, core.minimum)):
         if bound is not None:
@@ -104,6 +116,9 @@ def clip(x: Tensor, /, min: Tensor | float | None = None, max: Tensor | float | 
 def where(condition: Tensor, x1: Tensor | complex, x2: Tensor | complex, /) -> Tensor:
     """Elements of `x1` where the condition holds, else of `x2`.
 
-    Example: `where(asarray([True, False]), asarray([1, 2]), 0)  # tensor([1, 0])`
+    Example::
+
+        >>> ad.array_api.where(ad.array_api.asarray([True, False]), ad.array_api.asarray([1, 2]), 0)
+        tensor([1, 0])
     """
     return core.where(condition, *of_one_type(x1, x2))

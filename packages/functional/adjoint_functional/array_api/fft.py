@@ -43,7 +43,10 @@ globals().update({name: _of_axes(name) for name in OF_AXES})
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: dtype | None = None, device: Any = None) -> Tensor:
     """The frequencies that the results of a transform of `n` samples at distances `d` belong to.
 
-    Example: `fftfreq(2)  # tensor([ 0.0000, -0.5000])`
+    Example::
+
+        >>> ad.array_api.fft.fftfreq(2)
+        tensor([ 0.0000, -0.5000])
     """
     return _own.fftfreq(n, d, dtype=dtype, device=device)
 
@@ -51,7 +54,10 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: dtype | None = None, device: An
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: dtype | None = None, device: Any = None) -> Tensor:
     """The frequencies that the results of a transform of `n` real samples belong to.
 
-    Example: `rfftfreq(2)  # tensor([0.0000, 0.5000])`
+    Example::
+
+        >>> ad.array_api.fft.rfftfreq(2)
+        tensor([0.0000, 0.5000])
     """
     return _own.rfftfreq(n, d, dtype=dtype, device=device)
 
@@ -59,7 +65,10 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: dtype | None = None, device: A
 def fftshift(x: Tensor, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
     """The elements with frequency 0 moved to the middle.
 
-    Example: `fftshift(fftfreq(2))  # tensor([-0.5000,  0.0000])`
+    Example::
+
+        >>> ad.array_api.fft.fftshift(ad.fft.fftfreq(2))
+        tensor([-0.5000,  0.0000])
     """
     return _own.fftshift(x, axes)
 
@@ -67,6 +76,9 @@ def fftshift(x: Tensor, /, *, axes: int | Sequence[int] | None = None) -> Tensor
 def ifftshift(x: Tensor, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
     """The inverse of `fftshift`.
 
-    Example: `ifftshift(fftshift(fftfreq(2)))  # tensor([ 0.0000, -0.5000])`
+    Example::
+
+        >>> ad.array_api.fft.ifftshift(ad.fft.fftshift(ad.fft.fftfreq(2)))
+        tensor([ 0.0000, -0.5000])
     """
     return _own.ifftshift(x, axes)

@@ -66,7 +66,10 @@ class SVD(NamedTuple):
 def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
     """The triangular L of `x = L L^H`, or the upper one, of matrices `(..., n, n)`.
 
-    Example: `cholesky(core.eye(2)).shape  # Size([2, 2])`
+    Example::
+
+        >>> ad.array_api.linalg.cholesky(ad.eye(2)).shape
+        adjoint.Size([2, 2])
     """
     return _cholesky(x, upper=upper)
 
@@ -74,7 +77,10 @@ def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
 def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     """The cross products of vectors of length 3 along an axis; ValueError for another length.
 
-    Example: `cross(core.ones(3), core.ones(3))  # tensor([0., 0., 0.])`
+    Example::
+
+        >>> ad.array_api.linalg.cross(ad.ones(3), ad.ones(3))
+        tensor([0., 0., 0.])
     """
     a, b = of_one_type(x1, x2)
     if a.shape[axis] != 3 or b.shape[axis] != 3:
@@ -85,7 +91,10 @@ def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
 def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
     """A diagonal of matrices `(..., m, n)`, as the last axis.
 
-    Example: `diagonal(core.ones(2, 2))  # tensor([1., 1.])`
+    Example::
+
+        >>> ad.array_api.linalg.diagonal(ad.ones(2, 2))
+        tensor([1., 1.])
     """
     return core.diagonal(x, offset, -2, -1)
 
@@ -93,7 +102,10 @@ def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
 def eig(x: Tensor, /) -> Eigen:
     """Eigenvalues and eigenvectors, complex, of matrices `(..., n, n)`.
 
-    Example: `eig(core.eye(2)).eigenvalues  # tensor([1.+0.j, 1.+0.j])`
+    Example::
+
+        >>> ad.array_api.linalg.eig(ad.eye(2)).eigenvalues
+        tensor([1.+0.j, 1.+0.j])
     """
     return Eigen(*_eig(x))
 
@@ -101,7 +113,10 @@ def eig(x: Tensor, /) -> Eigen:
 def eigh(x: Tensor, /) -> Eigen:
     """Eigenvalues, in order, and eigenvectors of Hermitian matrices `(..., n, n)`.
 
-    Example: `eigh(core.eye(2)).eigenvalues  # tensor([1., 1.])`
+    Example::
+
+        >>> ad.array_api.linalg.eigh(ad.eye(2)).eigenvalues
+        tensor([1., 1.])
     """
     return Eigen(*_eigh(x))
 
@@ -109,7 +124,10 @@ def eigh(x: Tensor, /) -> Eigen:
 def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: float | str | None = "fro") -> Tensor:
     """Norms of matrices `(..., m, n)`: Frobenius, "nuc", 1, -1, 2, -2, inf, -inf.
 
-    Example: `matrix_norm(core.ones(2, 2))  # tensor(2.)`
+    Example::
+
+        >>> ad.array_api.linalg.matrix_norm(ad.ones(2, 2))
+        tensor(2.)
     """
     return _own.matrix_norm(x, "fro" if ord is None else ord, keepdim=keepdims)
 
@@ -117,7 +135,10 @@ def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: float | str | None
 def matrix_power(x: Tensor, n: int, /) -> Tensor:
     """Matrices `(..., m, m)` to an integer power.
 
-    Example: `matrix_power(core.eye(2), 3)[0, 0]  # tensor(1.)`
+    Example::
+
+        >>> ad.array_api.linalg.matrix_power(ad.eye(2), 3)[0, 0]
+        tensor(1.)
     """
     return _own.matrix_power(x, n)
 
@@ -125,7 +146,10 @@ def matrix_power(x: Tensor, n: int, /) -> Tensor:
 def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     """How many singular values of matrices `(..., m, n)` are above `rtol` times their largest.
 
-    Example: `matrix_rank(core.ones(2, 2))  # tensor(1)`
+    Example::
+
+        >>> ad.array_api.linalg.matrix_rank(ad.ones(2, 2))
+        tensor(1)
     """
     return _own.matrix_rank(x, rtol=rtol)
 
@@ -133,7 +157,10 @@ def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
 def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
     """The products of each element of one vector with each of the other.
 
-    Example: `outer(core.ones(2), core.ones(3)).shape  # Size([2, 3])`
+    Example::
+
+        >>> ad.array_api.linalg.outer(ad.ones(2), ad.ones(3)).shape
+        adjoint.Size([2, 3])
     """
     return core.outer(*of_one_type(x1, x2))
 
@@ -141,7 +168,10 @@ def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
 def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     """Pseudo-inverses of matrices `(..., m, n)`.
 
-    Example: `pinv(core.ones(2, 1))  # tensor([[0.5000, 0.5000]])`
+    Example::
+
+        >>> ad.array_api.linalg.pinv(ad.ones(2, 1))
+        tensor([[0.5000, 0.5000]])
     """
     return _own.pinv(x, rtol=rtol)
 
@@ -149,7 +179,10 @@ def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
 def qr(x: Tensor, /, *, mode: str = "reduced") -> QR:
     """Matrices `(..., m, n)` as products of an orthogonal and an upper triangular one; "reduced" or "complete".
 
-    Example: `qr(core.eye(2)).R.shape  # Size([2, 2])`
+    Example::
+
+        >>> ad.array_api.linalg.qr(ad.eye(2)).R.shape
+        adjoint.Size([2, 2])
     """
     return QR(*_qr(x, mode))
 
@@ -157,7 +190,10 @@ def qr(x: Tensor, /, *, mode: str = "reduced") -> QR:
 def slogdet(x: Tensor, /) -> SignedLogDet:
     """Signs of determinants of matrices `(..., n, n)` and logarithms of their sizes.
 
-    Example: `slogdet(core.eye(2)).sign  # tensor(1.)`
+    Example::
+
+        >>> ad.array_api.linalg.slogdet(ad.eye(2)).sign
+        tensor(1.)
     """
     return SignedLogDet(*_slogdet(x))
 
@@ -165,7 +201,10 @@ def slogdet(x: Tensor, /) -> SignedLogDet:
 def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
     """The solutions of `x1 @ x = x2`; `x2` is a vector if it has one axis, else matrices.
 
-    Example: `solve(core.eye(2), core.ones(2))  # tensor([1., 1.])`
+    Example::
+
+        >>> ad.array_api.linalg.solve(ad.eye(2), ad.ones(2))
+        tensor([1., 1.])
     """
     a, b = of_one_type(x1, x2)
     if b.ndim == 1:
@@ -177,7 +216,10 @@ def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
 def svd(x: Tensor, /, *, full_matrices: bool = True) -> SVD:
     """Singular values, in falling order, and vectors of matrices `(..., m, n)`.
 
-    Example: `svd(core.eye(2)).S  # tensor([1., 1.])`
+    Example::
+
+        >>> ad.array_api.linalg.svd(ad.eye(2)).S
+        tensor([1., 1.])
     """
     return SVD(*_svd(x, full_matrices))
 
@@ -185,7 +227,10 @@ def svd(x: Tensor, /, *, full_matrices: bool = True) -> SVD:
 def trace(x: Tensor, /, *, offset: int = 0, dtype: dtype | None = None) -> Tensor:
     """The sums along a diagonal of matrices `(..., m, n)`.
 
-    Example: `trace(core.ones(2, 2))  # tensor(2.)`
+    Example::
+
+        >>> ad.array_api.linalg.trace(ad.ones(2, 2))
+        tensor(2.)
     """
     return _sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
@@ -193,7 +238,10 @@ def trace(x: Tensor, /, *, offset: int = 0, dtype: dtype | None = None) -> Tenso
 def vector_norm(x: Tensor, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, ord: float = 2) -> Tensor:
     """Norms of vectors along axes; of all elements, for None.
 
-    Example: `vector_norm(core.tensor([3.0, 4.0]))  # tensor(5.)`
+    Example::
+
+        >>> ad.array_api.linalg.vector_norm(ad.tensor([3.0, 4.0]))
+        tensor(5.)
     """
     if axis == ():
         return core.abs(x) if ord else (x != 0).to(core.abs(x).dtype)

@@ -23,7 +23,10 @@ def _of_one_type(arrays: Sequence[Tensor]) -> list[Tensor]:
 def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
     """The tensors as views of their common shape.
 
-    Example: `broadcast_arrays(ones(2), ones((3, 1)))[0].shape  # Size([3, 2])`
+    Example::
+
+        >>> ad.array_api.broadcast_arrays(ad.ones(2), ad.ones((3, 1)))[0].shape
+        adjoint.Size([3, 2])
     """
     return tuple(core.broadcast_tensors(*arrays))
 
@@ -31,7 +34,10 @@ def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The common shape of these.
 
-    Example: `broadcast_shapes((2,), (3, 1))  # (3, 2)`
+    Example::
+
+        >>> ad.array_api.broadcast_shapes((2,), (3, 1))
+        (3, 2)
     """
     return tuple(core.broadcast_shapes(*shapes))
 
@@ -39,7 +45,10 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
     """A view of another shape that repeats elements.
 
-    Example: `broadcast_to(ones(2), (3, 2)).shape  # Size([3, 2])`
+    Example::
+
+        >>> ad.array_api.broadcast_to(ad.ones(2), (3, 2)).shape
+        adjoint.Size([3, 2])
     """
     return core.broadcast_to(x, shape)
 
@@ -47,7 +56,10 @@ def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
 def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
     """The tensors behind one another along an axis; flattened, for None.
 
-    Example: `concat([ones(1), zeros(1)])  # tensor([1., 0.])`
+    Example::
+
+        >>> ad.array_api.concat([ad.ones(1), ad.zeros(1)])
+        tensor([1., 0.])
     """
     parts = _of_one_type(arrays)
     return core.cat([x.reshape(-1) for x in parts]) if axis is None else core.cat(parts, axis)
@@ -56,7 +68,10 @@ def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
 def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
     """The tensors along a new axis.
 
-    Example: `stack([ones(2), ones(2)]).shape  # Size([2, 2])`
+    Example::
+
+        >>> ad.array_api.stack([ad.ones(2), ad.ones(2)]).shape
+        adjoint.Size([2, 2])
     """
     return core.stack(_of_one_type(arrays), axis)
 
@@ -64,7 +79,10 @@ def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
 def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
     """The slices along an axis.
 
-    Example: `unstack(asarray([1, 2]))  # (tensor(1), tensor(2))`
+    Example::
+
+        >>> ad.array_api.unstack(ad.array_api.asarray([1, 2]))
+        (tensor(1), tensor(2))
     """
     return tuple(core.unbind(x, axis))
 
@@ -72,7 +90,10 @@ def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
 def expand_dims(x: Tensor, /, axis: int | tuple[int, ...] = 0) -> Tensor:
     """The tensor with new axes of length 1, which stand in the result where `axis` says; IndexError outside of it.
 
-    Example: `expand_dims(ones(2), 0).shape  # Size([1, 2])`
+    Example::
+
+        >>> ad.array_api.expand_dims(ad.ones(2), 0).shape
+        adjoint.Size([1, 2])
     """
     axes = (axis,) if isinstance(axis, int) else axis
     ndim = x.ndim + len(axes)
@@ -86,7 +107,10 @@ def expand_dims(x: Tensor, /, axis: int | tuple[int, ...] = 0) -> Tensor:
 def squeeze(x: Tensor, /, axis: int | tuple[int, ...]) -> Tensor:
     """The tensor without axes of length 1; ValueError for others.
 
-    Example: `squeeze(ones((1, 2)), 0).shape  # Size([2])`
+    Example::
+
+        >>> ad.array_api.squeeze(ad.ones((1, 2)), 0).shape
+        adjoint.Size([2])
     """
     axes = (axis,) if isinstance(axis, int) else tuple(axis)
     if any(x.shape[a] != 1 for a in axes):
@@ -97,7 +121,10 @@ def squeeze(x: Tensor, /, axis: int | tuple[int, ...]) -> Tensor:
 def flip(x: Tensor, /, *, axis: int | tuple[int, ...] | None = None) -> Tensor:
     """The elements in reverse order along axes (all, for None).
 
-    Example: `flip(asarray([1, 2]))  # tensor([2, 1])`
+    Example::
+
+        >>> ad.array_api.flip(ad.array_api.asarray([1, 2]))
+        tensor([2, 1])
     """
     return core.flip(x, tuple(range(x.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis))
 
@@ -105,7 +132,10 @@ def flip(x: Tensor, /, *, axis: int | tuple[int, ...] | None = None) -> Tensor:
 def roll(x: Tensor, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Tensor:
     """The elements moved along axes, those at the end to the front; in the flattened tensor, for None.
 
-    Example: `roll(asarray([1, 2, 3]), 1)  # tensor([3, 1, 2])`
+    Example::
+
+        >>> ad.array_api.roll(ad.array_api.asarray([1, 2, 3]), 1)
+        tensor([3, 1, 2])
     """
     if isinstance(axis, tuple) and isinstance(shift, int):
         shift = (shift,) * len(axis)
@@ -115,7 +145,10 @@ def roll(x: Tensor, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, .
 def moveaxis(x: Tensor, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Tensor:
     """The tensor with axes at other places.
 
-    Example: `moveaxis(ones((2, 3)), 0, 1).shape  # Size([3, 2])`
+    Example::
+
+        >>> ad.array_api.moveaxis(ad.ones((2, 3)), 0, 1).shape
+        adjoint.Size([3, 2])
     """
     return core.movedim(x, source, destination)
 
@@ -123,7 +156,10 @@ def moveaxis(x: Tensor, source: int | tuple[int, ...], destination: int | tuple[
 def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
     """The tensor with its axes in this order.
 
-    Example: `permute_dims(ones((2, 3)), (1, 0)).shape  # Size([3, 2])`
+    Example::
+
+        >>> ad.array_api.permute_dims(ad.ones((2, 3)), (1, 0)).shape
+        adjoint.Size([3, 2])
     """
     return core.permute(x, axes)
 
@@ -131,7 +167,10 @@ def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
 def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> Tensor:
     """Each element several times along an axis; in the flattened tensor, for None.
 
-    Example: `repeat(asarray([1, 2]), 2)  # tensor([1, 1, 2, 2])`
+    Example::
+
+        >>> ad.array_api.repeat(ad.array_api.asarray([1, 2]), 2)
+        tensor([1, 1, 2, 2])
     """
     times = repeats.to(core.int64) if isinstance(repeats, Tensor) else repeats
     return core.repeat_interleave(x, times, axis)
@@ -140,7 +179,10 @@ def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> T
 def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Tensor:
     """The elements in another shape; `copy=False` raises where that takes a copy.
 
-    Example: `reshape(arange(4), (2, 2)).shape  # Size([2, 2])`
+    Example::
+
+        >>> ad.array_api.reshape(ad.arange(4), (2, 2)).shape
+        adjoint.Size([2, 2])
     """
     if copy is False:
         return x.view(shape)
@@ -151,6 +193,9 @@ def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -
 def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
     """The tensor several times along each axis.
 
-    Example: `tile(asarray([1, 2]), (2,))  # tensor([1, 2, 1, 2])`
+    Example::
+
+        >>> ad.array_api.tile(ad.array_api.asarray([1, 2]), (2,))
+        tensor([1, 2, 1, 2])
     """
     return core.tile(x, repetitions)

@@ -18,7 +18,10 @@ STANDARD = {
 class __array_namespace_info__:  # noqa: N801  the standard's name
     """Devices, types and abilities of the namespace.
 
-    Example: `__array_namespace_info__().capabilities()["boolean indexing"]  # True`
+    Example::
+
+        >>> ad.array_api.__array_namespace_info__().capabilities()["boolean indexing"]
+        True
     """
 
     def capabilities(self) -> dict[str, Any]:

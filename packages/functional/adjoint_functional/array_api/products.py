@@ -15,7 +15,10 @@ __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
     """The product of matrices `(..., n, m)` and `(..., m, k)`; a tensor of one axis is a vector.
 
-    Example: `matmul(ones((2, 3)), ones(3))  # tensor([3., 3.])`
+    Example::
+
+        >>> ad.array_api.matmul(ad.ones((2, 3)), ad.ones(3))
+        tensor([3., 3.])
     """
     return core.matmul(*of_one_type(x1, x2))
 
@@ -23,7 +26,10 @@ def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
 def matrix_transpose(x: Tensor, /) -> Tensor:
     """Matrices `(..., n, m)` as `(..., m, n)`.
 
-    Example: `matrix_transpose(ones((2, 3))).shape  # Size([3, 2])`
+    Example::
+
+        >>> ad.array_api.matrix_transpose(ad.ones((2, 3))).shape
+        adjoint.Size([3, 2])
     """
     return x.mT
 
@@ -31,7 +37,10 @@ def matrix_transpose(x: Tensor, /) -> Tensor:
 def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Tensor:
     """The sum of products along the last axes of `x1` and the first of `x2`, or along those named.
 
-    Example: `tensordot(ones((2, 3)), ones((3, 4)), axes=1).shape  # Size([2, 4])`
+    Example::
+
+        >>> ad.array_api.tensordot(ad.ones((2, 3)), ad.ones((3, 4)), axes=1).shape
+        adjoint.Size([2, 4])
     """
     return core.tensordot(*of_one_type(x1, x2), axes)
 
@@ -39,7 +48,10 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Seq
 def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     """The inner products of vectors along an axis, the first of them conjugated.
 
-    Example: `vecdot(ones(3), ones(3))  # tensor(3.)`
+    Example::
+
+        >>> ad.array_api.vecdot(ad.ones(3), ad.ones(3))
+        tensor(3.)
     """
     a, b = of_one_type(x1, x2)
     if a.shape[axis] != b.shape[axis]:

@@ -31,7 +31,10 @@ def _summed_in(x: Tensor, given: dtype | None) -> dtype:
 def sum(x: Tensor, /, *, axis: Axis = None, dtype: dtype | None = None, keepdims: bool = False) -> Tensor:
     """The sum along axes (of all elements for None), of integers in 64 bits.
 
-    Example: `sum(ones((2, 3)), axis=1)  # tensor([3., 3.])`
+    Example::
+
+        >>> ad.array_api.sum(ad.ones((2, 3)), axis=1)
+        tensor([3., 3.])
     """
     kind = _summed_in(x, dtype)
     axes = _axes(x, axis)
@@ -41,7 +44,10 @@ def sum(x: Tensor, /, *, axis: Axis = None, dtype: dtype | None = None, keepdims
 def prod(x: Tensor, /, *, axis: Axis = None, dtype: dtype | None = None, keepdims: bool = False) -> Tensor:
     """The product along axes (of all elements for None), of integers in 64 bits.
 
-    Example: `prod(asarray([2, 3]))  # tensor(6)`
+    Example::
+
+        >>> ad.array_api.prod(ad.array_api.asarray([2, 3]))
+        tensor(6)
     """
     kind = _summed_in(x, dtype)
     axes = sorted((a % x.ndim for a in _axes(x, axis)), reverse=True)
@@ -54,7 +60,10 @@ def prod(x: Tensor, /, *, axis: Axis = None, dtype: dtype | None = None, keepdim
 def mean(x: Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """The mean along axes.
 
-    Example: `mean(asarray([1.0, 3.0]))  # tensor(2.)`
+    Example::
+
+        >>> ad.array_api.mean(ad.array_api.asarray([1.0, 3.0]))
+        tensor(2.)
     """
     axes = _axes(x, axis)
     return core.mean(x, axes, keepdims) if axes else x.clone()
@@ -63,7 +72,10 @@ def mean(x: Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
 def var(x: Tensor, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
     """The variance along axes: squares of deviations summed, divided by their number less the correction.
 
-    Example: `var(asarray([1.0, 3.0]))  # tensor(1.)`
+    Example::
+
+        >>> ad.array_api.var(ad.array_api.asarray([1.0, 3.0]))
+        tensor(1.)
     """
     axes = _axes(x, axis)
     return core.var(x, axes, correction=correction, keepdim=keepdims) if axes else core.zeros_like(x)
@@ -72,7 +84,10 @@ def var(x: Tensor, /, *, axis: Axis = None, correction: float = 0.0, keepdims: b
 def std(x: Tensor, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
     """The square root of the variance along axes.
 
-    Example: `std(asarray([1.0, 3.0]))  # tensor(1.)`
+    Example::
+
+        >>> ad.array_api.std(ad.array_api.asarray([1.0, 3.0]))
+        tensor(1.)
     """
     axes = _axes(x, axis)
     return core.std(x, axes, correction=correction, keepdim=keepdims) if axes else core.zeros_like(x)
@@ -81,7 +96,10 @@ def std(x: Tensor, /, *, axis: Axis = None, correction: float = 0.0, keepdims: b
 def max(x: Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """The largest element along axes; NaN where there is one.
 
-    Example: `max(asarray([1, 3]))  # tensor(3)`
+    Example::
+
+        >>> ad.array_api.max(ad.array_api.asarray([1, 3]))
+        tensor(3)
     """
     axes = _axes(x, axis)
     return core.amax(x, axes, keepdims) if axes else x.clone()
@@ -90,7 +108,10 @@ def max(x: Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
 def min(x: Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """The smallest element along axes; NaN where there is one.
 
-    Example: `min(asarray([1, 3]))  # tensor(1)`
+    Example::
+
+        >>> ad.array_api.min(ad.array_api.asarray([1, 3]))
+        tensor(1)
     """
     axes = _axes(x, axis)
     return core.amin(x, axes, keepdims) if axes else x.clone()
@@ -99,7 +120,10 @@ def min(x: Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
 def all(x: Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Whether all elements along axes are other than zero.
 
-    Example: `all(asarray([1, 0]))  # tensor(False)`
+    Example::
+
+        >>> ad.array_api.all(ad.array_api.asarray([1, 0]))
+        tensor(False)
     """
     axes, truth = _axes(x, axis), x.to(core.bool)
     return core.all(truth, axes, keepdims) if axes else truth
@@ -108,7 +132,10 @@ def all(x: Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
 def any(x: Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Whether some element along axes is other than zero.
 
-    Example: `any(asarray([1, 0]))  # tensor(True)`
+    Example::
+
+        >>> ad.array_api.any(ad.array_api.asarray([1, 0]))
+        tensor(True)
     """
     axes, truth = _axes(x, axis), x.to(core.bool)
     return core.any(truth, axes, keepdims) if axes else truth
@@ -117,7 +144,10 @@ def any(x: Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
 def count_nonzero(x: Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """How many elements along axes are other than zero.
 
-    Example: `count_nonzero(asarray([1, 0]))  # tensor(1)`
+    Example::
+
+        >>> ad.array_api.count_nonzero(ad.array_api.asarray([1, 0]))
+        tensor(1)
     """
     return sum((x != 0).to(core.int64), axis=axis, keepdims=keepdims)
 
@@ -131,7 +161,10 @@ def _whole(x: Tensor, axis: int | None, keepdims: bool, pick: object) -> Tensor:
 def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """The position of the first largest element along an axis, or in the flattened tensor.
 
-    Example: `argmax(asarray([1, 3]))  # tensor(1)`
+    Example::
+
+        >>> ad.array_api.argmax(ad.array_api.asarray([1, 3]))
+        tensor(1)
     """
     return _whole(x, axis, keepdims, core.argmax)
 
@@ -139,7 +172,10 @@ def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> 
 def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """The position of the first smallest element along an axis, or in the flattened tensor.
 
-    Example: `argmin(asarray([1, 3]))  # tensor(0)`
+    Example::
+
+        >>> ad.array_api.argmin(ad.array_api.asarray([1, 3]))
+        tensor(0)
     """
     return _whole(x, axis, keepdims, core.argmin)
 
@@ -163,7 +199,10 @@ def cumulative_sum(
 ) -> Tensor:
     """Sums of the first 1, 2, ... elements along an axis, with a 0 in front if `include_initial`.
 
-    Example: `cumulative_sum(asarray([1, 2]))  # tensor([1, 3])`
+    Example::
+
+        >>> ad.array_api.cumulative_sum(ad.array_api.asarray([1, 2]))
+        tensor([1, 3])
     """
     return _cumulative(x, axis, dtype, 0 if include_initial else None, core.cumsum)
 
@@ -173,7 +212,10 @@ def cumulative_prod(
 ) -> Tensor:
     """Products of the first 1, 2, ... elements along an axis, with a 1 in front if `include_initial`.
 
-    Example: `cumulative_prod(asarray([2, 3]))  # tensor([2, 6])`
+    Example::
+
+        >>> ad.array_api.cumulative_prod(ad.array_api.asarray([2, 3]))
+        tensor([2, 6])
     """
     return _cumulative(x, axis, dtype, 1 if include_initial else None, core.cumprod)
 
@@ -181,7 +223,10 @@ def cumulative_prod(
 def diff(x: Tensor, /, *, axis: int = -1, n: int = 1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
     """Differences of neighbours along an axis, n times.
 
-    Example: `diff(asarray([1, 2, 4]))  # tensor([1, 2])`
+    Example::
+
+        >>> ad.array_api.diff(ad.array_api.asarray([1, 2, 4]))
+        tensor([1, 2])
     """
     kind = result_type(*(t for t in (x, prepend, append) if t is not None))
     x, prepend, append = (t if t is None else t.to(kind) for t in (x, prepend, append))

@@ -41,7 +41,10 @@ class UniqueInverse(NamedTuple):
 def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """The elements in order along an axis.
 
-    Example: `sort(asarray([2, 1]))  # tensor([1, 2])`
+    Example::
+
+        >>> ad.array_api.sort(ad.array_api.asarray([2, 1]))
+        tensor([1, 2])
     """
     return core.sort(x, dim=axis, descending=descending, stable=stable)[0]
 
@@ -49,7 +52,10 @@ def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool
 def argsort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """The positions of the elements in order along an axis.
 
-    Example: `argsort(asarray([2, 1]))  # tensor([1, 0])`
+    Example::
+
+        >>> ad.array_api.argsort(ad.array_api.asarray([2, 1]))
+        tensor([1, 0])
     """
     return core.sort(x, dim=axis, descending=descending, stable=stable)[1]
 
@@ -57,7 +63,10 @@ def argsort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: b
 def searchsorted(x1: Tensor, x2: Tensor | float, /, *, side: str = "left", sorter: Tensor | None = None) -> Tensor:
     """Where elements of `x2` would stand in `x1`, which is in order, or is by `sorter`.
 
-    Example: `searchsorted(asarray([1, 3]), asarray([2]))  # tensor([1])`
+    Example::
+
+        >>> ad.array_api.searchsorted(ad.array_api.asarray([1, 3]), ad.array_api.asarray([2]))
+        tensor([1])
     """
     a, b = of_one_type(x1, x2)
     if sorter is not None:
@@ -68,7 +77,10 @@ def searchsorted(x1: Tensor, x2: Tensor | float, /, *, side: str = "left", sorte
 def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
     """The positions of elements other than zero, a tensor for each axis; ValueError for a tensor without axes.
 
-    Example: `nonzero(asarray([0, 1]))  # (tensor([1]),)`
+    Example::
+
+        >>> ad.array_api.nonzero(ad.array_api.asarray([0, 1]))
+        (tensor([1]),)
     """
     if not x.ndim:
         raise ValueError("nonzero: expected a tensor with at least one axis, got none")
@@ -78,7 +90,10 @@ def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
 def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
     """The slices at these positions along an axis, which may be left out of a tensor that has one.
 
-    Example: `take(asarray([3, 4]), asarray([1]))  # tensor([4])`
+    Example::
+
+        >>> ad.array_api.take(ad.array_api.asarray([3, 4]), ad.array_api.asarray([1]))
+        tensor([4])
     """
     if axis is None:
         if x.ndim != 1:
@@ -91,7 +106,10 @@ def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
 def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
     """The elements at these positions along an axis; the other axes are broadcast.
 
-    Example: `take_along_axis(asarray([3, 4]), asarray([1, 1]))  # tensor([4, 4])`
+    Example::
+
+        >>> ad.array_api.take_along_axis(ad.array_api.asarray([3, 4]), ad.array_api.asarray([1, 1]))
+        tensor([4, 4])
     """
     places = indices.to(core.int64)
     return core.take_along_dim(x, core.where(places < 0, places + x.shape[axis], places), axis)
@@ -100,7 +118,10 @@ def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
 def isin(x1: Tensor | complex, x2: Tensor | complex, /, *, invert: bool = False) -> Tensor:
     """Whether each element of `x1` is one of `x2`.
 
-    Example: `isin(asarray([1, 2]), asarray([2]))  # tensor([False,  True])`
+    Example::
+
+        >>> ad.array_api.isin(ad.array_api.asarray([1, 2]), ad.array_api.asarray([2]))
+        tensor([False,  True])
     """
     a, b = of_one_type(x1, x2)
     found = core.any(a.unsqueeze(-1) == b.reshape(-1), -1)
@@ -110,7 +131,10 @@ def isin(x1: Tensor | complex, x2: Tensor | complex, /, *, invert: bool = False)
 def unique_all(x: Tensor, /) -> UniqueAll:
     """The values in order, with where they are first, which each element is, and how often they occur; each NaN is another value.
 
-    Example: `unique_all(asarray([2, 1, 2])).counts  # tensor([1, 2])`
+    Example::
+
+        >>> ad.array_api.unique_all(ad.array_api.asarray([2, 1, 2])).counts
+        tensor([1, 2])
     """
     flat = x.reshape(-1)
     order = _order(flat)
@@ -135,7 +159,10 @@ def _order(flat: Tensor) -> Tensor:
 def unique_counts(x: Tensor, /) -> UniqueCounts:
     """The values in order and how often they occur.
 
-    Example: `unique_counts(asarray([2, 1, 2])).values  # tensor([1, 2])`
+    Example::
+
+        >>> ad.array_api.unique_counts(ad.array_api.asarray([2, 1, 2])).values
+        tensor([1, 2])
     """
     found = unique_all(x)
     return UniqueCounts(found.values, found.counts)
@@ -144,7 +171,10 @@ def unique_counts(x: Tensor, /) -> UniqueCounts:
 def unique_inverse(x: Tensor, /) -> UniqueInverse:
     """The values in order and which of them each element is.
 
-    Example: `unique_inverse(asarray([2, 1, 2])).inverse_indices  # tensor([1, 0, 1])`
+    Example::
+
+        >>> ad.array_api.unique_inverse(ad.array_api.asarray([2, 1, 2])).inverse_indices
+        tensor([1, 0, 1])
     """
     found = unique_all(x)
     return UniqueInverse(found.values, found.inverse_indices)
@@ -153,6 +183,9 @@ def unique_inverse(x: Tensor, /) -> UniqueInverse:
 def unique_values(x: Tensor, /) -> Tensor:
     """The values in order.
 
-    Example: `unique_values(asarray([2, 1, 2]))  # tensor([1, 2])`
+    Example::
+
+        >>> ad.array_api.unique_values(ad.array_api.asarray([2, 1, 2]))
+        tensor([1, 2])
     """
     return unique_all(x).values

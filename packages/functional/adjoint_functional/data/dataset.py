@@ -47,6 +47,14 @@ class IterableDataset(Dataset[T_co], Iterable[T_co]):
     """What gives samples one after another: a subclass defines ``__iter__``.
 
     With several workers each iterates over a copy of its own: ``get_worker_info`` says which part is whose.
+
+    Example::
+
+        >>> class Squares(ad.utils.data.IterableDataset):
+        ...     def __iter__(self):
+        ...         return iter([0, 1, 4])
+        >>> list(ad.utils.data.DataLoader(Squares(), batch_size=2))
+        [tensor([0, 1]), tensor([4])]
     """
 
     def __add__(self, other: Dataset[T_co]) -> ChainDataset:  # type: ignore[override]
@@ -175,7 +183,13 @@ class ConcatDataset(Dataset[T_co]):
 class ChainDataset(IterableDataset[Any]):
     """Several iterable datasets, one after the other.
 
-    Example: ``ChainDataset([first, second])``
+    Example::
+
+        >>> class Count(ad.utils.data.IterableDataset):
+        ...     def __iter__(self):
+        ...         return iter([0, 1])
+        >>> list(ad.utils.data.ChainDataset([Count(), Count()]))
+        [0, 1, 0, 1]
     """
 
     def __init__(self, datasets: Iterable[Any]) -> None:

@@ -24,7 +24,16 @@ def new_seed(generator: Generator | None = None) -> int:
 
 
 class Sampler(Generic[T_co]):
-    """What gives positions of a dataset, or lists of them: a subclass defines ``__iter__``, and ``__len__`` if it is known."""
+    """What gives positions of a dataset, or lists of them: a subclass defines ``__iter__``, and ``__len__`` if it is known.
+
+    Example::
+
+        >>> class Backwards(ad.utils.data.Sampler):
+        ...     def __iter__(self):
+        ...         return iter([2, 1, 0])
+        >>> list(ad.utils.data.DataLoader([10, 20, 30], sampler=Backwards(), batch_size=None))
+        [30, 20, 10]
+    """
 
     def __init__(self, data_source: Any = None) -> None:
         pass
@@ -36,7 +45,10 @@ class Sampler(Generic[T_co]):
 class SequentialSampler(Sampler[int]):
     """All positions, in order.
 
-    Example: ``list(SequentialSampler("abc"))`` is ``[0, 1, 2]``.
+    Example::
+
+        >>> list(ad.utils.data.SequentialSampler('abc'))
+        [0, 1, 2]
     """
 
     def __init__(self, data_source: Sized) -> None:
@@ -104,7 +116,10 @@ class RandomSampler(Sampler[int]):
 class SubsetRandomSampler(Sampler[int]):
     """The positions given, in random order.
 
-    Example: ``sorted(SubsetRandomSampler([5, 7]))`` is ``[5, 7]``.
+    Example::
+
+        >>> sorted(ad.utils.data.SubsetRandomSampler([5, 7]))
+        [5, 7]
     """
 
     def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:

@@ -148,7 +148,10 @@ class OneHotCategorical(_OfCategories):
 
     Arguments: those of `Categorical`.
 
-    Example: ``OneHotCategorical(ad.ones(3)).sample()`` has one 1.
+    Example::
+
+        >>> ad.distributions.OneHotCategorical(ad.ones(3)).sample().sum()
+        tensor(1.)
     """
 
     support: Any = constraints.one_hot
@@ -201,7 +204,15 @@ class OneHotCategorical(_OfCategories):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """The same, whose samples have the derivative of the probabilities (Y. Bengio, N. Leonard, A. Courville, 2013): it is biased."""
+    """The same, whose samples have the derivative of the probabilities (Y. Bengio, N. Leonard, A. Courville, 2013): it is biased.
+
+    Example::
+
+        >>> p = ad.tensor([0.2, 0.8], requires_grad=True)
+        >>> x = ad.distributions.OneHotCategoricalStraightThrough(p).rsample()
+        >>> float(x.sum().detach()), x.requires_grad
+        (1.0, True)
+    """
 
     has_rsample = True
 
@@ -216,7 +227,10 @@ class Multinomial(_OfCategories):
     Arguments:
         total_count: how many draws; the same for all of the batch.
 
-    Example: ``Multinomial(4, ad.ones(2)).mean`` is [2, 2].
+    Example::
+
+        >>> ad.distributions.Multinomial(4, ad.ones(2)).mean
+        tensor([2., 2.])
     """
 
     def __init__(self, total_count: int = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:

@@ -135,7 +135,10 @@ class Geometric(_Binary):
     Raises:
         ValueError: a probability is 0.
 
-    Example: ``Geometric(0.25).mean`` is 3.
+    Example::
+
+        >>> ad.distributions.Geometric(0.25).mean
+        tensor(3.)
     """
 
     support: Any = constraints.nonnegative_integer
@@ -201,7 +204,10 @@ class Binomial(_Counted):
     Arguments:
         total_count: how many trials.
 
-    Example: ``Binomial(4, 0.5).mean`` is 2.
+    Example::
+
+        >>> ad.distributions.Binomial(4, 0.5).mean
+        tensor(2.)
     """
 
     arg_constraints: Any = {
@@ -263,7 +269,10 @@ class Binomial(_Counted):
 class NegativeBinomial(_Counted):
     """Successes before ``total_count`` failures, of a number that need not be whole.
 
-    Example: ``NegativeBinomial(2.0, 0.5).mean`` is 2.
+    Example::
+
+        >>> ad.distributions.NegativeBinomial(2.0, 0.5).mean
+        tensor(2.)
     """
 
     arg_constraints: Any = {
@@ -304,7 +313,10 @@ class NegativeBinomial(_Counted):
 class Poisson(Parametric, ExponentialFamily):
     """Counts of a rate.
 
-    Example: ``Poisson(3.0).mean`` is 3.
+    Example::
+
+        >>> ad.distributions.Poisson(3.0).mean
+        tensor(3.)
     """
 
     arg_constraints: Any = {"rate": constraints.nonnegative}
@@ -355,7 +367,10 @@ class ContinuousBernoulli(_Binary, ExponentialFamily):
     Arguments:
         lims: probabilities between them are as one half, with a Taylor expansion, as the formulas are 0 / 0 there.
 
-    Example: ``ContinuousBernoulli(ad.tensor(0.5)).mean`` is 0.5.
+    Example::
+
+        >>> ad.distributions.ContinuousBernoulli(ad.tensor(0.5)).mean
+        tensor(0.5000)
     """
 
     support: Any = constraints.unit_interval

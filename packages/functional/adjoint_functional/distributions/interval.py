@@ -26,7 +26,10 @@ class Uniform(Parametric):
     Raises:
         ValueError: low is not below high.
 
-    Example: ``Uniform(0.0, 2.0).mean`` is 1.
+    Example::
+
+        >>> ad.distributions.Uniform(0.0, 2.0).mean
+        tensor(1.)
     """
 
     has_rsample = True
@@ -95,7 +98,10 @@ class Uniform(Parametric):
 class Beta(Parametric, ExponentialFamily):
     """Density proportional to ``x ** (concentration1 - 1) (1 - x) ** (concentration0 - 1)``.
 
-    Example: ``Beta(1.0, 3.0).mean`` is 0.25.
+    Example::
+
+        >>> ad.distributions.Beta(1.0, 3.0).mean
+        tensor(0.2500)
     """
 
     arg_constraints: Any = {"concentration1": constraints.positive, "concentration0": constraints.positive}
@@ -167,7 +173,10 @@ class Beta(Parametric, ExponentialFamily):
 class Kumaraswamy(_Image):
     """``(1 - u ** (1 / concentration0)) ** (1 / concentration1)`` of a uniform u: much like Beta, and simple to sample.
 
-    Example: ``Kumaraswamy(1.0, 1.0).mean`` is 0.5.
+    Example::
+
+        >>> ad.distributions.Kumaraswamy(1.0, 1.0).mean
+        tensor(0.5000)
     """
 
     arg_constraints: Any = {"concentration1": constraints.positive, "concentration0": constraints.positive}
@@ -216,7 +225,10 @@ class Kumaraswamy(_Image):
 class Gumbel(_Image):
     """The largest of many: ``loc - scale log(-log u)`` of a uniform u.
 
-    Example: ``Gumbel(0.0, 1.0).mean`` is Euler's constant.
+    Example::
+
+        >>> ad.distributions.Gumbel(0.0, 1.0).mean
+        tensor(0.5772)
     """
 
     arg_constraints: Any = {"loc": constraints.real, "scale": constraints.positive}
@@ -273,7 +285,10 @@ class Gumbel(_Image):
 class VonMises(Parametric):
     """On the circle: density ``exp(concentration cos(x - loc)) / (2 pi I0(concentration))`` of angles in [-pi, pi).
 
-    Example: ``VonMises(0.0, 4.0).variance`` is 1 - I1(4) / I0(4).
+    Example::
+
+        >>> ad.distributions.VonMises(0.0, 4.0).variance
+        tensor(0.1365)
     """
 
     arg_constraints: Any = {"loc": constraints.real, "concentration": constraints.positive}

@@ -33,7 +33,11 @@ class Wishart(ExponentialFamily):
         df: degrees of freedom, above n - 1.
         covariance_matrix: of the vectors, ``(..., n, n)``; or one of precision_matrix and scale_tril, as for MultivariateNormal.
 
-    Example: ``Wishart(ad.tensor(3.0), ad.eye(2)).mean`` is 3 times the unit matrix.
+    Example::
+
+        >>> ad.distributions.Wishart(ad.tensor(3.0), ad.eye(2)).mean
+        tensor([[3., 0.],
+                [0., 3.]])
     """
 
     support: Any = constraints.positive_definite
@@ -177,7 +181,10 @@ class LKJCholesky(Parametric):
         dim: of the matrices, at least 2.
         concentration: 1: all correlation matrices alike; above: near to the unit matrix.
 
-    Example: ``LKJCholesky(3, 0.5).sample()`` has rows of length one.
+    Example::
+
+        >>> ad.allclose(ad.distributions.LKJCholesky(3, 0.5).sample().square().sum(1), ad.ones(3))
+        True
     """
 
     arg_constraints: Any = {"concentration": constraints.positive}

@@ -28,7 +28,13 @@ class _Plain(Transform):
 
 
 class SoftmaxTransform(_Plain):
-    """softmax over the last dimension: no bijection, but it treats all coordinates alike."""
+    """softmax over the last dimension: no bijection, but it treats all coordinates alike.
+
+    Example::
+
+        >>> ad.distributions.SoftmaxTransform()(ad.zeros(2))
+        tensor([0.5000, 0.5000])
+    """
 
     domain = constraints.real_vector
     codomain = constraints.simplex
@@ -94,6 +100,12 @@ class CorrCholeskyTransform(_Plain):
 
     Each number, by tanh, is a canonical partial correlation, and the rows have length one (Stan Reference Manual, Cholesky factors of
     correlation matrices).
+
+    Example::
+
+        >>> ad.distributions.CorrCholeskyTransform()(ad.tensor([0.0]))
+        tensor([[1., 0.],
+                [0., 1.]])
     """
 
     domain = constraints.real_vector
@@ -135,7 +147,14 @@ class CorrCholeskyTransform(_Plain):
 
 
 class LowerCholeskyTransform(_Plain):
-    """Square matrices to lower triangular ones with a positive diagonal: exp of the diagonal, and what is below it. No bijection."""
+    """Square matrices to lower triangular ones with a positive diagonal: exp of the diagonal, and what is below it. No bijection.
+
+    Example::
+
+        >>> ad.distributions.LowerCholeskyTransform()(ad.tensor([[0.0, 5.0], [1.0, 0.0]]))
+        tensor([[1., 0.],
+                [1., 1.]])
+    """
 
     domain = constraints.independent(constraints.real, 2)
     codomain = constraints.lower_cholesky
@@ -148,7 +167,14 @@ class LowerCholeskyTransform(_Plain):
 
 
 class PositiveDefiniteTransform(_Plain):
-    """Square matrices to positive definite ones, by `LowerCholeskyTransform`. No bijection."""
+    """Square matrices to positive definite ones, by `LowerCholeskyTransform`. No bijection.
+
+    Example::
+
+        >>> ad.distributions.PositiveDefiniteTransform()(ad.tensor([[0.0, 5.0], [1.0, 0.0]]))
+        tensor([[1., 1.],
+                [1., 2.]])
+    """
 
     domain = constraints.independent(constraints.real, 2)
     codomain = constraints.positive_definite

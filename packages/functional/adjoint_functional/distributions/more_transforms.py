@@ -21,6 +21,12 @@ class AffineTransform(Transform):
 
     Arguments:
         event_dim: dimensions at the right that make one element: 0 of numbers, 1 of vectors.
+
+    Example::
+
+        >>> t = ad.distributions.AffineTransform(1.0, 2.0)
+        >>> t(ad.tensor(3.0)), t.inv(ad.tensor(7.0))
+        (tensor(7.), tensor(3.))
     """
 
     bijective = True
@@ -112,7 +118,14 @@ class CumulativeDistributionTransform(Transform):
 
 
 class ReshapeTransform(Transform):
-    """Another arrangement of the dimensions at the right."""
+    """Another arrangement of the dimensions at the right.
+
+    Example::
+
+        >>> ad.distributions.ReshapeTransform((4,), (2, 2))(ad.arange(4.0))
+        tensor([[0., 1.],
+                [2., 3.]])
+    """
 
     bijective = True
 
@@ -184,7 +197,14 @@ class _Parts(Transform):
 
 
 class CatTransform(_Parts):
-    """Transforms of parts along a dimension, of given lengths."""
+    """Transforms of parts along a dimension, of given lengths.
+
+    Example::
+
+        >>> t = ad.distributions.CatTransform([ad.distributions.ExpTransform(), ad.distributions.AbsTransform()], lengths=[1, 1])
+        >>> t(ad.tensor([0.0, -2.0]))
+        tensor([1., 2.])
+    """
 
     def __init__(self, tseq: Sequence[Transform], dim: int = 0, lengths: Sequence[int] | None = None, cache_size: int = 0) -> None:
         if not all(isinstance(t, Transform) for t in tseq):
@@ -235,7 +255,14 @@ class CatTransform(_Parts):
 
 
 class StackTransform(_Parts):
-    """Transforms of slices along a dimension."""
+    """Transforms of slices along a dimension.
+
+    Example::
+
+        >>> t = ad.distributions.StackTransform([ad.distributions.ExpTransform(), ad.distributions.AbsTransform()], dim=1)
+        >>> t(ad.tensor([[0.0, -2.0]]))
+        tensor([[1., 2.]])
+    """
 
     def __init__(self, tseq: Sequence[Transform], dim: int = 0, cache_size: int = 0) -> None:
         if not all(isinstance(t, Transform) for t in tseq):

@@ -282,7 +282,10 @@ class LowRankMultivariateNormal(_Gaussian):
 class LogisticNormal(_Image):
     """Points of the simplex, by stick breaking of normal vectors: one coordinate more than the normal numbers.
 
-    Example: ``LogisticNormal(ad.zeros(2), ad.ones(2)).sample()`` has three coordinates with sum 1.
+    Example::
+
+        >>> ad.distributions.LogisticNormal(ad.zeros(2), ad.ones(2)).sample().shape
+        adjoint.Size([3])
     """
 
     arg_constraints: Any = {"loc": constraints.real, "scale": constraints.positive}

@@ -19,7 +19,10 @@ __all__ = ["Chi2", "Exponential", "FisherSnedecor", "Gamma", "GeneralizedPareto"
 class Exponential(Parametric, ExponentialFamily):
     """Density ``rate exp(-rate x)``.
 
-    Example: ``Exponential(2.0).mean`` is 0.5.
+    Example::
+
+        >>> ad.distributions.Exponential(2.0).mean
+        tensor(0.5000)
     """
 
     arg_constraints: Any = {"rate": constraints.positive}
@@ -154,7 +157,10 @@ class Gamma(Parametric, ExponentialFamily):
 class Chi2(Gamma):
     """The sum of ``df`` squares of standard normal numbers.
 
-    Example: ``Chi2(3.0).mean`` is 3.
+    Example::
+
+        >>> ad.distributions.Chi2(3.0).mean
+        tensor(3.)
     """
 
     arg_constraints: Any = {"df": constraints.positive}
@@ -179,7 +185,10 @@ class Chi2(Gamma):
 class FisherSnedecor(Parametric):
     """The ratio of two means of squares, of ``df1`` and ``df2`` normal numbers.
 
-    Example: ``FisherSnedecor(2.0, 4.0).mean`` is 2.
+    Example::
+
+        >>> ad.distributions.FisherSnedecor(2.0, 4.0).mean
+        tensor(2.)
     """
 
     arg_constraints: Any = {"df1": constraints.positive, "df2": constraints.positive}
@@ -228,7 +237,10 @@ class FisherSnedecor(Parametric):
 class GeneralizedPareto(Parametric):
     """Excesses over a threshold: ``loc + scale ((1 - u) ** -concentration - 1) / concentration``; exponential for concentration 0.
 
-    Example: ``GeneralizedPareto(0.0, 1.0, 0.0).mean`` is 1.
+    Example::
+
+        >>> ad.distributions.GeneralizedPareto(0.0, 1.0, 0.0).mean
+        tensor(1.)
     """
 
     arg_constraints: Any = {"loc": constraints.real, "scale": constraints.positive, "concentration": constraints.real}

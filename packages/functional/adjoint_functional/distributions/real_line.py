@@ -108,7 +108,10 @@ class Normal(_LocationScale, ExponentialFamily):
 class Laplace(_LocationScale):
     """Double exponential: density ``exp(-|x - loc| / scale) / (2 scale)``.
 
-    Example: ``Laplace(0.0, 1.0).variance`` is 2.
+    Example::
+
+        >>> ad.distributions.Laplace(0.0, 1.0).variance
+        tensor(2.)
     """
 
     @property
@@ -150,7 +153,10 @@ class Laplace(_LocationScale):
 class Cauchy(_LocationScale):
     """Density ``1 / (pi scale (1 + ((x - loc) / scale)**2))``: it has no mean.
 
-    Example: ``Cauchy(0.0, 1.0).sample((3,))``
+    Example::
+
+        >>> ad.distributions.Cauchy(0.0, 1.0).sample((3,)).shape
+        adjoint.Size([3])
     """
 
     @property
@@ -192,7 +198,10 @@ class StudentT(Parametric):
     Arguments:
         df: degrees of freedom, positive.
 
-    Example: ``StudentT(3.0).variance`` is 3.
+    Example::
+
+        >>> ad.distributions.StudentT(3.0).variance
+        tensor(3.)
     """
 
     arg_constraints: Any = {"df": constraints.positive, "loc": constraints.real, "scale": constraints.positive}

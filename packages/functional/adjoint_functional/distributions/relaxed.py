@@ -24,7 +24,10 @@ __all__ = ["ExpRelaxedCategorical", "LogitRelaxedBernoulli", "RelaxedBernoulli",
 class LogitRelaxedBernoulli(ProbsOrLogits, Parametric):
     """The log-odds of `RelaxedBernoulli`.
 
-    Example: ``LogitRelaxedBernoulli(ad.tensor(0.5), ad.tensor(0.3)).rsample()``
+    Example::
+
+        >>> ad.distributions.relaxed_bernoulli.LogitRelaxedBernoulli(ad.tensor(0.5), ad.tensor([0.3])).rsample().shape
+        adjoint.Size([1])
     """
 
     arg_constraints: Any = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -90,7 +93,10 @@ class RelaxedBernoulli(_Relaxed):
         probs: of 1; or
         logits: log-odds.
 
-    Example: ``RelaxedBernoulli(ad.tensor(0.5), ad.tensor(0.3)).rsample()``
+    Example::
+
+        >>> ad.distributions.RelaxedBernoulli(ad.tensor(0.5), ad.tensor(0.3)).rsample().shape
+        adjoint.Size([])
     """
 
     arg_constraints: Any = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -103,7 +109,10 @@ class RelaxedBernoulli(_Relaxed):
 class ExpRelaxedCategorical(Distribution):
     """The logarithms of `RelaxedOneHotCategorical`.
 
-    Example: ``ExpRelaxedCategorical(ad.tensor(0.5), ad.ones(3)).rsample()``
+    Example::
+
+        >>> ad.distributions.relaxed_categorical.ExpRelaxedCategorical(ad.tensor(0.5), ad.ones(3)).rsample().shape
+        adjoint.Size([3])
     """
 
     arg_constraints: Any = {"probs": constraints.simplex, "logits": constraints.real_vector}
@@ -167,7 +176,10 @@ class RelaxedOneHotCategorical(_Relaxed):
         probs: of the corners, ``(..., n)``; or
         logits: their logarithms.
 
-    Example: ``RelaxedOneHotCategorical(ad.tensor(0.5), ad.ones(3)).rsample()`` has the sum 1.
+    Example::
+
+        >>> ad.distributions.RelaxedOneHotCategorical(ad.tensor(0.5), ad.ones(3)).rsample().shape
+        adjoint.Size([3])
     """
 
     arg_constraints: Any = {"probs": constraints.simplex, "logits": constraints.real_vector}

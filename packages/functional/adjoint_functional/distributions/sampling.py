@@ -27,7 +27,10 @@ def _standard_gamma(concentration: Tensor, generator: core.Generator | None = No
 
     G. Marsaglia, W. W. Tsang, A simple method for generating gamma variables, 2000.
 
-    Example: ``_standard_gamma(ad.tensor([0.5, 2.0]))``
+    Example::
+
+        >>> ad._standard_gamma(ad.tensor([0.5, 2.0])).shape
+        adjoint.Size([2])
     """
     raw = _log_gamma(concentration.detach().double(), generator).exp()
     sample = raw.to(concentration.dtype).clamp(min=core.finfo(concentration.dtype).tiny)
@@ -101,7 +104,10 @@ def _gamma_expansion(a: Tensor, z: Tensor) -> Tensor:
 def _sample_dirichlet(concentration: Tensor, generator: core.Generator | None = None) -> Tensor:
     """Dirichlet samples over the last dimension, with a derivative in the concentration, of which there is no further one.
 
-    Example: ``_sample_dirichlet(ad.tensor([0.5, 2.0]))`` has the sum 1.
+    Example::
+
+        >>> _sample_dirichlet(ad.tensor([0.5, 2.0])).shape
+        adjoint.Size([2])
     """
     logs = _log_gamma(concentration.detach().double(), generator)
     sample = (logs - logs.logsumexp(-1, True)).exp().to(concentration.dtype)

@@ -27,7 +27,10 @@ def svd_lowrank(
 
     The method is that of Halko, Martinsson and Tropp (2009), algorithm 5.1, with `niter` subspace iterations. It draws random numbers.
 
-    Example: `svd_lowrank(ones(4, 3), q=1)[1]  # tensor([3.4641])`
+    Example::
+
+        >>> ad.svd_lowrank(ad.ones(4, 3), q=1)[1]
+        tensor([3.4641])
     """
     q, niter = 6 if q is None else q, 2 if niter is None else niter
     A = A if M is None else A - M.broadcast_to(A.shape)
@@ -42,7 +45,10 @@ def svd_lowrank(
 def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> tuple[Tensor, Tensor, Tensor]:
     """The principal components of the rows of A (..., m, n): `svd_lowrank` of A, less its mean row if `center`; q is at most 6 by default.
 
-    Example: `pca_lowrank(tensor([[1.0, 0.0], [3.0, 0.0]]), q=1)[1]  # tensor([1.4142])`
+    Example::
+
+        >>> ad.pca_lowrank(ad.tensor([[1.0, 0.0], [3.0, 0.0]]), q=1)[1]
+        tensor([1.4142])
     """
     m, n = A.shape[-2:]
     q = min(6, m, n) if q is None else q
@@ -60,7 +66,11 @@ def geqrf(input: Tensor) -> Any:
 
     These are what `ormqr` and `linalg.householder_product` take.
 
-    Example: `geqrf(tensor([[3.0], [4.0]])).a  # tensor([[-5.0000], [ 0.5000]])`
+    Example::
+
+        >>> ad.geqrf(ad.tensor([[3.0], [4.0]])).a
+        tensor([[-5.0000],
+                [ 0.5000]])
     """
     m, n = input.shape[-2:]
     rest, rows, packed, factors = input, [], [], []

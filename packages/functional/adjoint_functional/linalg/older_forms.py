@@ -45,13 +45,26 @@ def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Tensor:
 
 @method
 def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
-    """The inverse of A, given its Cholesky factor `input`."""
+    """The inverse of A, given its Cholesky factor `input`.
+
+    Example::
+
+        >>> ad.cholesky_inverse(ad.tensor([[2.0, 0.0], [0.0, 1.0]]))
+        tensor([[0.2500, 0.0000],
+                [0.0000, 1.0000]])
+    """
     return cholesky_solve(_core.eye(input.size(-1), dtype=input.dtype, device=input.device), input, upper)
 
 
 @method
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
-    """The pseudo-inverse: `linalg.pinv` with another default."""
+    """The pseudo-inverse: `linalg.pinv` with another default.
+
+    Example::
+
+        >>> ad.pinverse(ad.tensor([[2.0], [0.0]]))
+        tensor([[0.5000, 0.0000]])
+    """
     return pinv(input, rtol=rcond)
 
 

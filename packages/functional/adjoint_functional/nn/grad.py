@@ -54,26 +54,51 @@ def conv1d_weight(
 def conv2d_input(
     input_size: Any, weight: Tensor, grad_output: Tensor, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
 ) -> Tensor:
-    """The gradient of `conv2d` with respect to an input of shape ``input_size``."""
+    """The gradient of `conv2d` with respect to an input of shape ``input_size``.
+
+    Example::
+
+        >>> ad.nn.grad.conv2d_input((1, 1, 2, 2), ad.ones(1, 1, 2, 2), ad.ones(1, 1, 1, 1))
+        tensor([[[[1., 1.],
+                  [1., 1.]]]])
+    """
     return _input(F.conv2d, input_size, weight, grad_output, (stride, padding, dilation, groups))
 
 
 def conv2d_weight(
     input: Tensor, weight_size: Any, grad_output: Tensor, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
 ) -> Tensor:
-    """The gradient of `conv2d` with respect to a weight of shape ``weight_size``."""
+    """The gradient of `conv2d` with respect to a weight of shape ``weight_size``.
+
+    Example::
+
+        >>> ad.nn.grad.conv2d_weight(ad.arange(4.0).reshape(1, 1, 2, 2), (1, 1, 1, 1), ad.ones(1, 1, 2, 2))
+        tensor([[[[6.]]]])
+    """
     return _weight(F.conv2d, input, weight_size, grad_output, (stride, padding, dilation, groups))
 
 
 def conv3d_input(
     input_size: Any, weight: Tensor, grad_output: Tensor, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
 ) -> Tensor:
-    """The gradient of `conv3d` with respect to an input of shape ``input_size``."""
+    """The gradient of `conv3d` with respect to an input of shape ``input_size``.
+
+    Example::
+
+        >>> ad.nn.grad.conv3d_input((1, 1, 1, 1, 2), ad.ones(1, 1, 1, 1, 2), ad.ones(1, 1, 1, 1, 1))
+        tensor([[[[[1., 1.]]]]])
+    """
     return _input(F.conv3d, input_size, weight, grad_output, (stride, padding, dilation, groups))
 
 
 def conv3d_weight(
     input: Tensor, weight_size: Any, grad_output: Tensor, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
 ) -> Tensor:
-    """The gradient of `conv3d` with respect to a weight of shape ``weight_size``."""
+    """The gradient of `conv3d` with respect to a weight of shape ``weight_size``.
+
+    Example::
+
+        >>> ad.nn.grad.conv3d_weight(ad.arange(2.0).reshape(1, 1, 1, 1, 2), (1, 1, 1, 1, 1), ad.ones(1, 1, 1, 1, 2))
+        tensor([[[[[1.]]]]])
+    """
     return _weight(F.conv3d, input, weight_size, grad_output, (stride, padding, dilation, groups))

@@ -46,13 +46,26 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 @no_grad()
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
-    """Uniform in [a, b)."""
+    """Uniform in [a, b).
+
+    Example::
+
+        >>> ad.nn.init.uniform_(ad.empty(100)).min() >= 0
+        tensor(True)
+    """
     return tensor.uniform_(a, b, generator=generator)
 
 
 @no_grad()
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
-    """Normal."""
+    """Normal.
+
+    Example::
+
+        >>> ad.nn.init.normal_(ad.empty(2, 3), std=0.0)
+        tensor([[0., 0., 0.],
+                [0., 0., 0.]])
+    """
     return tensor.normal_(mean, std, generator=generator)
 
 
@@ -60,7 +73,13 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any 
 def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
 ) -> Tensor:
-    """Normal, given that the value lies in [a, b]."""
+    """Normal, given that the value lies in [a, b].
+
+    Example::
+
+        >>> ad.nn.init.trunc_normal_(ad.empty(100), a=-1.0, b=1.0).abs().max() <= 1
+        tensor(True)
+    """
     if mean < a - 2 * std or mean > b + 2 * std:
         text = "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect."
         warnings.warn(text, stacklevel=2)
@@ -71,23 +90,48 @@ def trunc_normal_(
 
 @no_grad()
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """All the same."""
+    """All the same.
+
+    Example::
+
+        >>> ad.nn.init.constant_(ad.empty(2), 3.0)
+        tensor([3., 3.])
+    """
     return tensor.fill_(val)
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """All one."""
+    """All one.
+
+    Example::
+
+        >>> ad.nn.init.ones_(ad.empty(2))
+        tensor([1., 1.])
+    """
     return constant_(tensor, 1.0)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """All zero."""
+    """All zero.
+
+    Example::
+
+        >>> ad.nn.init.zeros_(ad.empty(2))
+        tensor([0., 0.])
+    """
     return constant_(tensor, 0.0)
 
 
 @no_grad()
 def eye_(tensor: Tensor) -> Tensor:
-    """The identity matrix."""
+    """The identity matrix.
+
+    Example::
+
+        >>> ad.nn.init.eye_(ad.empty(2, 3))
+        tensor([[1., 0., 0.],
+                [0., 1., 0.]])
+    """
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     return tensor.copy_(core.eye(*tensor.shape, dtype=tensor.dtype))
@@ -95,7 +139,14 @@ def eye_(tensor: Tensor) -> Tensor:
 
 @no_grad()
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """A convolution that hands on as many channels as it can."""
+    """A convolution that hands on as many channels as it can.
+
+    Example::
+
+        >>> ad.nn.init.dirac_(ad.empty(2, 2, 3))[1]
+        tensor([[0., 0., 0.],
+                [0., 1., 0.]])
+    """
     if tensor.dim() not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
     if tensor.size(0) % groups:
@@ -134,20 +185,38 @@ def _kaiming(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
-    """Uniform with the variance gain² · 2 / (fan in + fan out)."""
+    """Uniform with the variance gain² · 2 / (fan in + fan out).
+
+    Example::
+
+        >>> ad.nn.init.xavier_uniform_(ad.empty(3, 3)).abs().max() <= 1
+        tensor(True)
+    """
     bound = gain * math.sqrt(6 / sum(_calculate_fan_in_and_fan_out(tensor)))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
-    """Normal with the variance gain² · 2 / (fan in + fan out)."""
+    """Normal with the variance gain² · 2 / (fan in + fan out).
+
+    Example::
+
+        >>> ad.nn.init.xavier_normal_(ad.empty(2, 3)).shape
+        adjoint.Size([2, 3])
+    """
     return normal_(tensor, 0.0, gain * math.sqrt(2 / sum(_calculate_fan_in_and_fan_out(tensor))), generator)
 
 
 def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
-    """Uniform with the variance gain² / fan."""
+    """Uniform with the variance gain² / fan.
+
+    Example::
+
+        >>> ad.nn.init.kaiming_uniform_(ad.empty(2, 6)).abs().max() <= 1
+        tensor(True)
+    """
     if _nothing(tensor):
         return tensor
     bound = math.sqrt(3) * _kaiming(tensor, a, mode, nonlinearity)
@@ -157,13 +226,26 @@ def kaiming_uniform_(
 def kaiming_normal_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
-    """Normal with the variance gain² / fan."""
+    """Normal with the variance gain² / fan.
+
+    Example::
+
+        >>> ad.nn.init.kaiming_normal_(ad.empty(2, 3)).shape
+        adjoint.Size([2, 3])
+    """
     return tensor if _nothing(tensor) else normal_(tensor, 0.0, _kaiming(tensor, a, mode, nonlinearity), generator)
 
 
 @no_grad()
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
-    """A (half-)orthogonal matrix, the dimensions after the first one taken together."""
+    """A (half-)orthogonal matrix, the dimensions after the first one taken together.
+
+    Example::
+
+        >>> w = ad.nn.init.orthogonal_(ad.empty(2, 3))
+        >>> ad.allclose(w @ w.T, ad.eye(2), atol=1e-6)
+        True
+    """
     if tensor.dim() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if not tensor.numel():
@@ -177,7 +259,13 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
 
 @no_grad()
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
-    """Normal, with the share ``sparsity`` of each column set to zero."""
+    """Normal, with the share ``sparsity`` of each column set to zero.
+
+    Example::
+
+        >>> (ad.nn.init.sparse_(ad.empty(4, 2), sparsity=0.75) != 0).sum(0)
+        tensor([1, 1])
+    """
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     normal_(tensor, 0.0, std, generator)

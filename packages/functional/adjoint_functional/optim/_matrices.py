@@ -98,7 +98,10 @@ class Muon(Optimizer):
     Raises:
         ValueError: a parameter is no matrix.
 
-    Example: ``Muon([p for p in model.parameters() if p.ndim == 2])``
+    Example::
+
+        >>> net = ad.nn.Linear(2, 2)
+        >>> optimizer = ad.optim.Muon([p for p in net.parameters() if p.ndim == 2])
     """
 
     def __init__(

@@ -17,7 +17,10 @@ __all__ = ["bartlett_window", "blackman_window", "hamming_window", "hann_window"
 def hann_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
     """`signal.windows.hann`, one period of its repetition unless `periodic` is false.
 
-    Example: `hann_window(4)  # tensor([0.0000, 0.5000, 1.0000, 0.5000])`
+    Example::
+
+        >>> ad.hann_window(4)
+        tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
     return windows.hann(window_length, sym=not periodic, **options)
 
@@ -25,22 +28,46 @@ def hann_window(window_length: int, periodic: bool = True, **options: Any) -> Te
 def hamming_window(
     window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, **options: Any
 ) -> Tensor:
-    """alpha - beta cos(2 pi i / window_length)."""
+    """alpha - beta cos(2 pi i / window_length).
+
+    Example::
+
+        >>> ad.hamming_window(4)
+        tensor([0.0800, 0.5400, 1.0000, 0.5400])
+    """
     return windows.general_cosine(window_length, a=[alpha, beta], sym=not periodic, **options)
 
 
 def blackman_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
-    """`signal.windows.blackman`, one period of its repetition unless `periodic` is false."""
+    """`signal.windows.blackman`, one period of its repetition unless `periodic` is false.
+
+    Example::
+
+        >>> ad.blackman_window(4)
+        tensor([-1.3878e-17,  3.4000e-01,  1.0000e+00,  3.4000e-01])
+    """
     return windows.blackman(window_length, sym=not periodic, **options)
 
 
 def bartlett_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
-    """`signal.windows.bartlett`, one period of its repetition unless `periodic` is false."""
+    """`signal.windows.bartlett`, one period of its repetition unless `periodic` is false.
+
+    Example::
+
+        >>> ad.bartlett_window(4)
+        tensor([0.0000, 0.5000, 1.0000, 0.5000])
+    """
     return windows.bartlett(window_length, sym=not periodic, **options)
 
 
 def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, **options: Any) -> Tensor:
-    """`signal.windows.kaiser`, one period of its repetition unless `periodic` is false."""
+    """`signal.windows.kaiser`, one period of its repetition unless `periodic` is false.
+
+    Example::
+
+        >>> ad.kaiser_window(4)
+        tensor([5.2773e-05, 2.1567e-01, 1.0000e+00, 2.1567e-01])
+    """
     return windows.kaiser(window_length, beta=beta, sym=not periodic, **options)
 
 
@@ -87,7 +114,10 @@ def stft(
         onesided: only n_fft // 2 + 1 frequencies, the default for real signals.
         return_complex: False gives real and imaginary parts in a last dimension.
 
-    Example: `stft(ones(8), 4, window=hann_window(4), return_complex=True).shape  # Size([3, 9])`
+    Example::
+
+        >>> ad.stft(ad.ones(8), 4, window=ad.hann_window(4), return_complex=True).shape
+        adjoint.Size([3, 9])
     """
     hop, length = n_fft // 4 if hop_length is None else hop_length, n_fft if win_length is None else win_length
     if input.ndim not in (1, 2):
@@ -134,7 +164,11 @@ def istft(
     Arguments:
         length: of the signals; by default what the frames reach.
 
-    Example: `istft(stft(x, 8, return_complex=True), 8)  # x`
+    Example::
+
+        >>> x = ad.arange(16.0)
+        >>> ad.allclose(ad.istft(ad.stft(x, 8, return_complex=True), 8), x, atol=1e-5)
+        True
     """
     hop = n_fft // 4 if hop_length is None else hop_length
     if not input.is_complex():

@@ -70,14 +70,26 @@ def general_hamming(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:  # noqa: N803
-    """alpha - (1 - alpha) cos(2 pi i / (M - 1))."""
+    """alpha - (1 - alpha) cos(2 pi i / (M - 1)).
+
+    Example::
+
+        >>> ad.signal.windows.general_hamming(4)
+        tensor([0.0800, 0.7700, 0.7700, 0.0800])
+    """
     return general_cosine(M, a=[alpha, 1 - alpha], sym=sym, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 def hamming(
     M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:  # noqa: N803
-    """`general_hamming` with alpha 0.54."""
+    """`general_hamming` with alpha 0.54.
+
+    Example::
+
+        >>> ad.signal.windows.hamming(4)
+        tensor([0.0800, 0.7700, 0.7700, 0.0800])
+    """
     return general_hamming(M, sym=sym, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
@@ -97,14 +109,26 @@ def hann(
 def blackman(
     M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:  # noqa: N803
-    """Blackman's window, of three cosines."""
+    """Blackman's window, of three cosines.
+
+    Example::
+
+        >>> ad.signal.windows.blackman(4)
+        tensor([-1.3878e-17,  6.3000e-01,  6.3000e-01, -1.3878e-17])
+    """
     return general_cosine(M, a=[0.42, 0.5, 0.08], sym=sym, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 def nuttall(
     M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:  # noqa: N803
-    """Nuttall's window, of four cosines: A. Nuttall, Some windows with very good sidelobe behavior, 1981."""
+    """Nuttall's window, of four cosines: A. Nuttall, Some windows with very good sidelobe behavior, 1981.
+
+    Example::
+
+        >>> ad.signal.windows.nuttall(4)
+        tensor([3.6280e-04, 5.2923e-01, 5.2923e-01, 3.6280e-04])
+    """
     a = [0.3635819, 0.4891775, 0.1365995, 0.0106411]
     return general_cosine(M, a=a, sym=sym, dtype=dtype, device=device, requires_grad=requires_grad)
 
@@ -112,7 +136,13 @@ def nuttall(
 def bartlett(
     M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:  # noqa: N803
-    """A triangle from 0 to 1 to 0."""
+    """A triangle from 0 to 1 to 0.
+
+    Example::
+
+        >>> ad.signal.windows.bartlett(4)
+        tensor([0.0000, 0.6667, 0.6667, 0.0000])
+    """
     i = _positions("bartlett", M, dtype, device)
     return _made(_core.ones_like(i) if M == 1 else 1 - (i * (2 / _span(M, sym)) - 1).abs(), dtype, requires_grad)
 
@@ -120,7 +150,13 @@ def bartlett(
 def cosine(
     M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:  # noqa: N803
-    """Half a wave, of M samples in the middle of M steps."""
+    """Half a wave, of M samples in the middle of M steps.
+
+    Example::
+
+        >>> ad.signal.windows.cosine(4)
+        tensor([0.3827, 0.9239, 0.9239, 0.3827])
+    """
     i = _positions("cosine", M, dtype, device)
     steps = max(M if sym or M == 1 else M + 1, 1)
     return _made(((i + 0.5) * (math.pi / steps)).sin(), dtype, requires_grad)
@@ -137,7 +173,13 @@ def exponential(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:  # noqa: N803
-    """exp(-|i - center| / tau); `center` may be given if the window is not symmetric."""
+    """exp(-|i - center| / tau); `center` may be given if the window is not symmetric.
+
+    Example::
+
+        >>> ad.signal.windows.exponential(4)
+        tensor([0.2231, 0.6065, 0.6065, 0.2231])
+    """
     if tau <= 0:
         raise ValueError(f"Tau must be positive, got: {tau} instead.")
     if sym and center is not None:
@@ -157,7 +199,13 @@ def gaussian(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:  # noqa: N803
-    """exp(-(i - (M - 1) / 2)^2 / (2 std^2))."""
+    """exp(-(i - (M - 1) / 2)^2 / (2 std^2)).
+
+    Example::
+
+        >>> ad.signal.windows.gaussian(4)
+        tensor([0.3247, 0.8825, 0.8825, 0.3247])
+    """
     if std <= 0:
         raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
     i = _positions("gaussian", M, dtype, device)
@@ -175,7 +223,13 @@ def kaiser(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:  # noqa: N803
-    """I0(beta sqrt(1 - t^2)) / I0(beta) for t from -1 to 1."""
+    """I0(beta sqrt(1 - t^2)) / I0(beta) for t from -1 to 1.
+
+    Example::
+
+        >>> ad.signal.windows.kaiser(4)
+        tensor([5.2773e-05, 5.1884e-01, 5.1884e-01, 5.2773e-05])
+    """
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
     i = _positions("kaiser", M, dtype, device)

@@ -19,7 +19,13 @@ def _floating(x: Tensor) -> Tensor:
 
 @rounded_once
 def entr(input: Tensor) -> Tensor:
-    """-x log(x): 0 at 0, minus infinity below."""
+    """-x log(x): 0 at 0, minus infinity below.
+
+    Example::
+
+        >>> ad.special.entr(ad.tensor([0.0, 0.5, 1.0]))
+        tensor([0.0000, 0.3466, -0.0000])
+    """
     x = _floating(input)
     inside, below = (x > 0) | x.isnan(), x < 0
     usual = _core.where(inside, x, 1.0)
@@ -30,19 +36,37 @@ def entr(input: Tensor) -> Tensor:
 
 @rounded_once
 def ndtr(input: Tensor) -> Tensor:
-    """The distribution function of the normal distribution."""
+    """The distribution function of the normal distribution.
+
+    Example::
+
+        >>> ad.special.ndtr(ad.tensor([-1.0, 0.0, 1.0]))
+        tensor([0.1587, 0.5000, 0.8413])
+    """
     return 0.5 * _core.erfc(input * -math.sqrt(0.5))
 
 
 @rounded_once
 def ndtri(input: Tensor) -> Tensor:
-    """The quantile function of the normal distribution."""
+    """The quantile function of the normal distribution.
+
+    Example::
+
+        >>> ad.special.ndtri(ad.tensor([0.5, 0.975]))
+        tensor([0.0000, 1.9600])
+    """
     return math.sqrt(2) * _core.erfinv(2 * _floating(input) - 1)
 
 
 @rounded_once
 def log_ndtr(input: Tensor) -> Tensor:
-    """log(ndtr(x)), accurate on both sides; far below 0 by its asymptotic series."""
+    """log(ndtr(x)), accurate on both sides; far below 0 by its asymptotic series.
+
+    Example::
+
+        >>> ad.special.log_ndtr(ad.tensor([-20.0, 0.0]))
+        tensor([-203.9172,   -0.6931])
+    """
     input = _floating(input)
     end = -30 if input.dtype == _core.float64 else -10  # of where ndtr is no subnormal number, and the five terms not exact
     near = _core.log1p(-ndtr(-input.clamp_min(0)))
@@ -56,14 +80,26 @@ def log_ndtr(input: Tensor) -> Tensor:
 
 @rounded_once
 def xlog1py(input: Any, other: Any) -> Tensor:
-    """x * log1p(y), 0 where x is 0."""
+    """x * log1p(y), 0 where x is 0.
+
+    Example::
+
+        >>> ad.special.xlog1py(ad.tensor([0.0, 2.0]), ad.tensor([-1.0, 1.0]))
+        tensor([0.0000, 1.3863])
+    """
     y = other if isinstance(other, Tensor) else _core.tensor(other, dtype=input.dtype, device=input.device)
     log = _core.log1p(y)
     return _core.where((_core.zeros_like(log) + input == 0) & ~y.isnan(), 0.0, input * log)
 
 
 def spherical_bessel_j0(input: Tensor) -> Tensor:
-    """sin(x) / x, 1 at 0."""
+    """sin(x) / x, 1 at 0.
+
+    Example::
+
+        >>> ad.special.spherical_bessel_j0(ad.tensor([0.0, 1.0]))
+        tensor([1.0000, 0.8415])
+    """
     x = _floating(input)
     angle = x.masked_fill(x.isinf(), 0.0).double() / math.pi  # in single precision, another angle
     return _core.sinc(angle).to(x.dtype).masked_fill(x.isinf(), 0.0)

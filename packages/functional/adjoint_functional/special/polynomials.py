@@ -34,7 +34,13 @@ def _pair(input: Any, n: Any) -> tuple[Tensor, Tensor]:
     return x, degree.detach().long()  # cut to integers
 
 
-def _polynomial(name: str, first: Callable[[Tensor], Tensor], step: Step, what: str) -> Callable[..., Tensor]:
+def _documentation(name: str, what: str, value: str) -> str:
+    """What a polynomial says of itself; `value` is that of degree 2 at 0.25."""
+    example = f"Example::\n\n    >>> ad.special.{name}(ad.tensor([0.25]), 2)\n    tensor([{value}])"
+    return f"{what}, elementwise; 0 for negative degrees.\n\n{example}"
+
+
+def _polynomial(name: str, first: Callable[[Tensor], Tensor], step: Step, what: str, value: str) -> Callable[..., Tensor]:
     def polynomial(input: Any, n: Any) -> Tensor:
         x, degree = _pair(input, n)
         last = _core._all_lanes(degree)
@@ -49,44 +55,44 @@ def _polynomial(name: str, first: Callable[[Tensor], Tensor], step: Step, what: 
         return y
 
     polynomial.__name__ = name
-    polynomial.__doc__ = f"{what} of degree n at x, elementwise; 0 for negative degrees."
+    polynomial.__doc__ = _documentation(name, f"{what} of degree n at x", value)
     return rounded_once(polynomial)
 
 
-def _chebyshev(kind: str, factor: int, shift: int) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
+def _chebyshev(kind: str, factor: int, shift: int, *values: str) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
     """Of x, and of 2x - 1: p of degree 1 is factor * x + shift, and all have the step p, q -> 2x p - q."""
     name, what = f"chebyshev_polynomial_{kind}", f"Chebyshev's polynomial {kind.upper()}"
-    plain = _polynomial(name, lambda x: factor * x + shift, lambda x, p, q, k: 2 * x * p - q, what)
+    plain = _polynomial(name, lambda x: factor * x + shift, lambda x, p, q, k: 2 * x * p - q, what, values[0])
 
     def shifted(input: Any, n: Any) -> Tensor:
         return plain(2 * input - 1, n)
 
     shifted.__name__ = "shifted_" + name
-    shifted.__doc__ = f"{what} of degree n at 2x - 1, elementwise; 0 for negative degrees."
+    shifted.__doc__ = _documentation(shifted.__name__, f"{what} of degree n at 2x - 1", values[1])
     return plain, rounded_once(shifted)
 
 
-chebyshev_polynomial_t, shifted_chebyshev_polynomial_t = _chebyshev("t", 1, 0)
-chebyshev_polynomial_u, shifted_chebyshev_polynomial_u = _chebyshev("u", 2, 0)
-chebyshev_polynomial_v, shifted_chebyshev_polynomial_v = _chebyshev("v", 2, -1)
-chebyshev_polynomial_w, shifted_chebyshev_polynomial_w = _chebyshev("w", 2, 1)
+chebyshev_polynomial_t, shifted_chebyshev_polynomial_t = _chebyshev("t", 1, 0, "-0.8750", "-0.5000")
+chebyshev_polynomial_u, shifted_chebyshev_polynomial_u = _chebyshev("u", 2, 0, "-0.7500", "0.")
+chebyshev_polynomial_v, shifted_chebyshev_polynomial_v = _chebyshev("v", 2, -1, "-1.2500", "1.")
+chebyshev_polynomial_w, shifted_chebyshev_polynomial_w = _chebyshev("w", 2, 1, "-0.2500", "-1.")
 hermite_polynomial_h = _polynomial(
-    "hermite_polynomial_h", lambda x: 2 * x, lambda x, p, q, k: 2 * (x * p - k * q), "The physicists' Hermite polynomial"
+    "hermite_polynomial_h", lambda x: 2 * x, lambda x, p, q, k: 2 * (x * p - k * q), "The physicists' Hermite polynomial", "-1.7500"
 )
 hermite_polynomial_he = _polynomial(
-    "hermite_polynomial_he", lambda x: x * 1, lambda x, p, q, k: x * p - k * q, "The probabilists' Hermite polynomial"
+    "hermite_polynomial_he", lambda x: x * 1, lambda x, p, q, k: x * p - k * q, "The probabilists' Hermite polynomial", "-0.9375"
 )
 laguerre_polynomial_l = _polynomial(
     "laguerre_polynomial_l",
     lambda x: 1 - x,
     lambda x, p, q, k: ((2 * k + 1 - x) * p - k * q) / (k + 1),
-    "Laguerre's polynomial",
+    "Laguerre's polynomial", "0.5312",
 )
 legendre_polynomial_p = _polynomial(
     "legendre_polynomial_p",
     lambda x: x * 1,
     lambda x, p, q, k: ((2 * k + 1) * x * p - k * q) / (k + 1),
-    "Legendre's polynomial",
+    "Legendre's polynomial", "-0.4062",
 )
 
 check_all(globals(), out=__all__)

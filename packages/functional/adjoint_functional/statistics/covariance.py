@@ -36,6 +36,12 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, a
         correction: what is taken from the number of samples.
         fweights: how often each sample counts, integers.
         aweights: the importance of each sample.
+
+    Example::
+
+        >>> ad.cov(ad.tensor([[1.0, 2.0, 3.0], [6.0, 4.0, 2.0]]))
+        tensor([[ 1., -2.],
+                [-2.,  4.]])
     """
     if input.ndim > 2:
         raise RuntimeError(
@@ -66,7 +72,14 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, a
 @method
 @rounded_once
 def corrcoef(input: Tensor) -> Tensor:
-    """The correlation matrix of variables in rows."""
+    """The correlation matrix of variables in rows.
+
+    Example::
+
+        >>> ad.corrcoef(ad.tensor([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]))
+        tensor([[ 1., -1.],
+                [-1.,  1.]])
+    """
     c = cov(input)
     if c.ndim == 0:
         return c / c

@@ -57,7 +57,10 @@ def _at_quantiles(x: Tensor, q: Tensor, interpolation: str, skip_nan: bool) -> T
 def quantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear") -> Tensor:
     """The q-quantiles along `dim` (of all elements, if none); several `q` give a new first dimension.
 
-    Example: `quantile(tensor([0.0, 1.0, 3.0]), 0.75)  # tensor(2.)`
+    Example::
+
+        >>> ad.quantile(ad.tensor([0.0, 1.0, 3.0]), 0.75)
+        tensor(2.)
     """
     return _quantile(input, q, dim, keepdim, interpolation, False, "quantile")
 
@@ -67,20 +70,38 @@ def quantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = Fals
 def nanquantile(
     input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
-    """Quantiles of the elements that are not NaN."""
+    """Quantiles of the elements that are not NaN.
+
+    Example::
+
+        >>> ad.nanquantile(ad.tensor([1.0, float('nan'), 3.0]), 0.5)
+        tensor(2.)
+    """
     return _quantile(input, q, dim, keepdim, interpolation, True, "nanquantile")
 
 
 @method
 @rounded_once
 def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """The mean of the elements that are not NaN."""
+    """The mean of the elements that are not NaN.
+
+    Example::
+
+        >>> ad.nanmean(ad.tensor([1.0, float('nan'), 3.0]))
+        tensor(2.)
+    """
     return _core.nansum(input, dim, keepdim, dtype=dtype) / (~input.isnan()).sum(dim, keepdim)
 
 
 @method
 def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The lower median of the elements that are not NaN, along `dim` with its indices."""
+    """The lower median of the elements that are not NaN, along `dim` with its indices.
+
+    Example::
+
+        >>> ad.nanmedian(ad.tensor([1.0, float('nan'), 3.0]))
+        tensor(1.)
+    """
     x, along = (input.reshape(-1), 0) if dim is None else (input, dim)
     values, order = x.sort(along)
     middle = ((~values.isnan()).sum(along, keepdim=True) - 1).clamp_min(0) // 2
@@ -99,7 +120,10 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent value along `dim`, the smallest of those, and its last index.
 
-    Example: `mode(tensor([1, 2, 2])).values  # tensor(2)`
+    Example::
+
+        >>> ad.mode(ad.tensor([1, 2, 2])).values
+        tensor(2)
     """
     if input.ndim == 0:
         return _results.mode(input.clone(), _core.zeros_like(input, dtype=_core.int64))
@@ -115,7 +139,13 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
 @method
 @rounded_once
 def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
-    """How many elements fall into each of `bins` equal parts of [min, max], which default to the extremes. Has no gradient."""
+    """How many elements fall into each of `bins` equal parts of [min, max], which default to the extremes. Has no gradient.
+
+    Example::
+
+        >>> ad.histc(ad.tensor([1.0, 2.0, 1.0]), bins=4, min=0, max=3)
+        tensor([0., 2., 1., 0.])
+    """
     x = input.detach().reshape(-1)
     low, high = (_core.full((), float(v), dtype=x.dtype, device=x.device) for v in (min, max))
     if min == max and x.numel():

@@ -17,7 +17,10 @@ def frombuffer(buffer: Any, *, dtype: dtype, count: int = -1, offset: int = 0, r
     Raises:
         ValueError: no buffer, nothing in it, or elements that do not lie in it.
 
-    Example: `frombuffer(bytearray([1, 0, 2, 0]), dtype=int16)  # tensor([1, 2], dtype=int16)`
+    Example::
+
+        >>> ad.frombuffer(bytearray([1, 0, 2, 0]), dtype=ad.int16)
+        tensor([1, 2], dtype=adjoint.int16)
     """
     try:
         memory = memoryview(buffer).cast("B")

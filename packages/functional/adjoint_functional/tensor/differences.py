@@ -27,7 +27,10 @@ def _areas(y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Tensor:
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
     """The integral along `dim` by the trapezoidal rule, at positions `x` or steps of `dx` (1).
 
-    Example: `trapezoid(tensor([1.0, 2.0, 3.0]))  # tensor(4.)`
+    Example::
+
+        >>> ad.trapezoid(ad.tensor([1.0, 2.0, 3.0]))
+        tensor(4.)
     """
     return _areas(y, x, dx, dim).sum(dim)
 
@@ -40,7 +43,13 @@ def trapz(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) 
 
 @rounded_once
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
-    """The running integral along `dim`, one element shorter than y."""
+    """The running integral along `dim`, one element shorter than y.
+
+    Example::
+
+        >>> ad.cumulative_trapezoid(ad.tensor([0.0, 2.0, 4.0]))
+        tensor([1., 4.])
+    """
     return _areas(y, x, dx, dim).cumsum(dim)
 
 
@@ -71,7 +80,10 @@ def gradient(
     Arguments:
         spacing: the step (1), one for each dimension, or tensors of positions.
         edge_order: 1 or 2, the accuracy at the edges.
-    Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
+    Example::
+
+        >>> ad.gradient(ad.tensor([0.0, 1.0, 4.0, 9.0]))
+        (tensor([1., 2., 4., 5.]),)
     """
     if edge_order not in (1, 2):
         raise RuntimeError(f"gradient only supports edge_order=1 and edge_order=2, got {edge_order}")

@@ -11,7 +11,13 @@ __all__ = ["cdist", "dist", "pdist"]
 @method
 @rounded_once
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
-    """The p-norm of input - other."""
+    """The p-norm of input - other.
+
+    Example::
+
+        >>> ad.dist(ad.tensor([0.0, 3.0]), ad.tensor([4.0, 0.0]))
+        tensor(5.)
+    """
     return _core._vector_norm(input - other, p, None, False, None)
 
 
@@ -32,7 +38,10 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     For p = 2 and more than 25 rows they are made of a product of matrices, unless `compute_mode` is "donot_use_mm_for_euclid_dist":
     faster, and less exact for rows that are close to each other.
 
-    Example: `cdist(tensor([[0.0, 0.0]]), tensor([[3.0, 4.0]]))  # tensor([[5.]])`
+    Example::
+
+        >>> ad.cdist(ad.tensor([[0.0, 0.0]]), ad.tensor([[3.0, 4.0]]))
+        tensor([[5.]])
     """
     if x1.ndim < 2 or x2.ndim < 2 or x1.size(-1) != x2.size(-1):
         raise RuntimeError(f"cdist: inputs must be (..., n, d) and (..., m, d), got {list(x1.shape)} and {list(x2.shape)}")
@@ -51,7 +60,13 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
 
 @rounded_once
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:
-    """The distances between each two rows of (n, d), as a vector of n (n - 1) / 2."""
+    """The distances between each two rows of (n, d), as a vector of n (n - 1) / 2.
+
+    Example::
+
+        >>> ad.pdist(ad.tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]]))
+        tensor([5.0000, 1.0000, 4.2426])
+    """
     if input.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
     n = input.size(0)

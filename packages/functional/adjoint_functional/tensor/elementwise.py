@@ -18,14 +18,23 @@ __all__ = [
 def signbit(input: Tensor) -> Tensor:
     """Whether the sign is negative; true of -0.0 too.
 
-    Example: `signbit(tensor([-0.0, 1.0]))  # tensor([ True, False])`
+    Example::
+
+        >>> ad.signbit(ad.tensor([-0.0, 1.0]))
+        tensor([ True, False])
     """
     return _core.copysign(_core.ones_like(input), input) < 0 if input.is_floating_point() else input < 0
 
 
 @inplace_method
 def heaviside(input: Tensor, values: Tensor) -> Tensor:
-    """0 where input < 0, 1 where input > 0, `values` where input = 0."""
+    """0 where input < 0, 1 where input > 0, `values` where input = 0.
+
+    Example::
+
+        >>> ad.heaviside(ad.tensor([-1.0, 0.0, 2.0]), ad.tensor(0.5))
+        tensor([0.0000, 0.5000, 1.0000])
+    """
     if input.dtype is not values.dtype:
         raise RuntimeError(f"heaviside: input and values must have one type, got {input.dtype} and {values.dtype}")
     return _core.where(input == 0, values, (input > 0).to(input.dtype))
@@ -34,7 +43,13 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
 @inplace_method
 @rounded_once
 def ldexp(input: Tensor, other: Tensor) -> Tensor:
-    """input * 2**other."""
+    """input * 2**other.
+
+    Example::
+
+        >>> ad.ldexp(ad.tensor([1.0, 3.0]), ad.tensor([3, -1]))
+        tensor([8.0000, 1.5000])
+    """
     power = _core.pow(2.0, other)
     return input * (power.to(input.dtype) if input.is_floating_point() or input.is_complex() else power)
 
@@ -43,7 +58,10 @@ def ldexp(input: Tensor, other: Tensor) -> Tensor:
 def float_power(input: Any, exponent: Any) -> Tensor:
     """input ** exponent, computed in double precision.
 
-    Example: `float_power(tensor([2]), 0.5)  # tensor([1.4142], dtype=adjoint.float64)`
+    Example::
+
+        >>> ad.float_power(ad.tensor([2]), 0.5)
+        tensor([1.4142], dtype=adjoint.float64)
     """
     is_complex = any(isinstance(v, complex) or (isinstance(v, Tensor) and v.is_complex()) for v in (input, exponent))
     dtype = _core.complex128 if is_complex else _core.float64
@@ -54,14 +72,26 @@ def float_power(input: Any, exponent: Any) -> Tensor:
 @method
 @rounded_once
 def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
-    """log2(2**input + 2**other) without overflow."""
+    """log2(2**input + 2**other) without overflow.
+
+    Example::
+
+        >>> ad.logaddexp2(ad.tensor([2.0]), ad.tensor([2.0]))
+        tensor([3.])
+    """
     return _core.logaddexp(input * math.log(2), other * math.log(2)) / math.log(2)
 
 
 @inplace_method
 @rounded_once
 def mvlgamma(input: Tensor, p: int) -> Tensor:
-    """The logarithm of the multivariate gamma function of dimension `p`."""
+    """The logarithm of the multivariate gamma function of dimension `p`.
+
+    Example::
+
+        >>> ad.mvlgamma(ad.tensor([2.0, 3.0]), 2)
+        tensor([0.4516, 1.5502])
+    """
     shifts = _core.arange(p, dtype=input.dtype if input.is_floating_point() else None, device=input.device) / 2
     return _core.lgamma(input.unsqueeze(-1) - shifts).sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
 
@@ -70,7 +100,10 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
 def gcd(input: Tensor, other: Tensor) -> Tensor:
     """The greatest common divisor of integers, not negative.
 
-    Example: `gcd(tensor([12, 0]), tensor([-18, 5]))  # tensor([6, 5])`
+    Example::
+
+        >>> ad.gcd(ad.tensor([12, 0]), ad.tensor([-18, 5]))
+        tensor([6, 5])
     """
     if any(x.is_floating_point() or x.is_complex() for x in (input, other)):
         raise RuntimeError(f"gcd: expected integers, got {input.dtype} and {other.dtype}")
@@ -83,32 +116,59 @@ def gcd(input: Tensor, other: Tensor) -> Tensor:
 
 @inplace_method
 def lcm(input: Tensor, other: Tensor) -> Tensor:
-    """The least common multiple of integers, not negative; 0 where one of them is."""
+    """The least common multiple of integers, not negative; 0 where one of them is.
+
+    Example::
+
+        >>> ad.lcm(ad.tensor([4, 0]), ad.tensor([6, 3]))
+        tensor([12,  0])
+    """
     return (input // gcd(input, other).clamp_min(1) * other).abs()
 
 
 @method
 def isreal(input: Tensor) -> Tensor:
-    """Whether the imaginary part is zero."""
+    """Whether the imaginary part is zero.
+
+    Example::
+
+        >>> ad.isreal(ad.tensor([1.0 + 0.0j, 2.0j]))
+        tensor([ True, False])
+    """
     return input.imag == 0 if input.is_complex() else _core.ones_like(input, dtype=_core.bool)
 
 
 @method
 def isposinf(input: Tensor) -> Tensor:
-    """Whether an element is infinity."""
+    """Whether an element is infinity.
+
+    Example::
+
+        >>> ad.isposinf(ad.tensor([float('inf'), 1.0]))
+        tensor([ True, False])
+    """
     return input == math.inf
 
 
 @method
 def isneginf(input: Tensor) -> Tensor:
-    """Whether an element is minus infinity."""
+    """Whether an element is minus infinity.
+
+    Example::
+
+        >>> ad.isneginf(ad.tensor([-float('inf'), 1.0]))
+        tensor([ True, False])
+    """
     return input == -math.inf
 
 
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
     """Whether each of `elements` is among `test_elements`.
 
-    Example: `isin(tensor([1, 2, 3]), tensor([3, 1]))  # tensor([ True, False,  True])`
+    Example::
+
+        >>> ad.isin(ad.tensor([1, 2, 3]), ad.tensor([3, 1]))
+        tensor([ True, False,  True])
     """
     elements, tested = (v if isinstance(v, Tensor) else _core.tensor(v) for v in (elements, test_elements))
     found = (elements.unsqueeze(-1) == tested.reshape(-1)).any(-1)
@@ -116,7 +176,13 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
 
 
 def fill(input: Tensor, value: Any) -> Tensor:
-    """A tensor of the shape of `input` with `value` everywhere; gradients go to `value`."""
+    """A tensor of the shape of `input` with `value` everywhere; gradients go to `value`.
+
+    Example::
+
+        >>> ad.fill(ad.zeros(2), 3)
+        tensor([3., 3.])
+    """
     return input.clone().fill_(value)
 
 
@@ -124,7 +190,12 @@ def fill(input: Tensor, value: Any) -> Tensor:
 def frexp(input: Tensor) -> Any:
     """A mantissa of size in [0.5, 1) and an int32 exponent of each element: input = mantissa * 2 ** exponent; 0, inf and NaN have exponent 0.
 
-    Example: `frexp(tensor([6.0]))  # mantissa 0.75, exponent 3`
+    Example::
+
+        >>> ad.frexp(ad.tensor([6.0]))
+        adjoint.return_types.frexp(
+        mantissa=tensor([0.7500]),
+        exponent=tensor([3], dtype=adjoint.int32))
     """
     if not input.is_floating_point():
         raise RuntimeError(f"torch.frexp() only supports floating-point dtypes, got {input.dtype}")
@@ -148,7 +219,10 @@ _BITS = {8: _core.int64, 4: _core.int32, 2: _core.int16}
 def nextafter(input: Tensor, other: Tensor) -> Tensor:
     """The number of the type that follows `input` in the direction of `other`. Its derivative by `input` is 1 where it moves, that by `other` 0.
 
-    Example: `nextafter(tensor([1.0]), tensor([2.0])) > 1  # tensor([True])`
+    Example::
+
+        >>> ad.nextafter(ad.tensor([1.0]), ad.tensor([2.0])) > 1
+        tensor([True])
     """
     if input.dtype is not other.dtype or not input.is_floating_point():
         raise RuntimeError(f"nextafter: input and other must have one floating-point type, got {input.dtype} and {other.dtype}")
@@ -168,14 +242,28 @@ def _next(x: Tensor, y: Tensor) -> Tensor:
 
 @method
 def msort(input: Tensor) -> Tensor:
-    """Sorted along the first dimension."""
+    """Sorted along the first dimension.
+
+    Example::
+
+        >>> ad.msort(ad.tensor([[3.0, 1.0], [2.0, 4.0]]))
+        tensor([[2., 1.],
+                [3., 4.]])
+    """
     return input.sort(0).values
 
 
 @inplace_method
 @rounded_once
 def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
-    """Slices along `dim` whose p-norm is above `maxnorm` are scaled down to it."""
+    """Slices along `dim` whose p-norm is above `maxnorm` are scaled down to it.
+
+    Example::
+
+        >>> ad.renorm(ad.tensor([[3.0, 4.0], [0.0, 1.0]]), 2, 0, 2.5)
+        tensor([[1.5000, 2.0000],
+                [0.0000, 1.0000]])
+    """
     if input.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions")
     if maxnorm < 0:

@@ -33,7 +33,8 @@ def _splits(name: str, dim: int, least: int) -> Callable[[Tensor, int | Sequence
         return _core.tensor_split(input, n, along)
 
     split.__name__ = name
-    split.__doc__ = f"Views of the pieces along dimension {dim}, as `tensor_split` makes them."
+    example = f"Example::\n\n    >>> [piece.shape[{dim}] for piece in ad.{name}(ad.ones(4, 4, 4), [1])]\n    [1, 3]"
+    split.__doc__ = f"Views of the pieces along dimension {dim}, as `tensor_split` makes them.\n\n{example}"
     return method(split)
 
 
@@ -43,7 +44,14 @@ dsplit = _splits("dsplit", 2, 3)
 
 
 def block_diag(*tensors: Tensor) -> Tensor:
-    """A matrix with the given matrices along its diagonal and zeros elsewhere."""
+    """A matrix with the given matrices along its diagonal and zeros elsewhere.
+
+    Example::
+
+        >>> ad.block_diag(ad.tensor([[1, 2]]), ad.tensor(3))
+        tensor([[1, 2, 0],
+                [0, 0, 3]])
+    """
     blocks = [x.reshape(1, -1) if x.ndim < 2 else x for x in tensors]
     width = sum(x.size(1) for x in blocks)
     rows, left = [], 0
@@ -68,12 +76,26 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
 
 
 def expand_copy(input: Tensor, size: Sequence[int]) -> Tensor:
-    """`expand` into new memory."""
+    """`expand` into new memory.
+
+    Example::
+
+        >>> ad.expand_copy(ad.tensor([[1], [2]]), (2, 3))
+        tensor([[1, 1, 1],
+                [2, 2, 2]])
+    """
     return input.expand(size).clone()
 
 
 def view_copy(input: Tensor, size: Any) -> Tensor:
-    """`view`, of other sizes or as another type, into new memory; sizes that no view can have, too."""
+    """`view`, of other sizes or as another type, into new memory; sizes that no view can have, too.
+
+    Example::
+
+        >>> ad.view_copy(ad.arange(4), (2, 2))
+        tensor([[0, 1],
+                [2, 3]])
+    """
     return input.reshape(size).clone() if isinstance(size, (tuple, list)) else input.view(size).clone()
 
 
@@ -97,19 +119,37 @@ def _add(f: Callable[..., Any]) -> Callable[..., Any]:
 
 @_add
 def alias_copy(input: Tensor) -> Tensor:
-    """The elements in new memory."""
+    """The elements in new memory.
+
+    Example::
+
+        >>> ad.alias_copy(ad.arange(2))
+        tensor([0, 1])
+    """
     return input.clone()
 
 
 @_add
 def detach_copy(input: Tensor) -> Tensor:
-    """The elements in new memory, without history."""
+    """The elements in new memory, without history.
+
+    Example::
+
+        >>> ad.detach_copy(ad.ones(2, requires_grad=True)).requires_grad
+        False
+    """
     return input.detach().clone()
 
 
 @_add
 def slice_copy(input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor:
-    """The elements from `start` to `end` at steps along `dim`, in new memory."""
+    """The elements from `start` to `end` at steps along `dim`, in new memory.
+
+    Example::
+
+        >>> ad.slice_copy(ad.arange(6), 0, 1, 5, 2)
+        tensor([1, 3])
+    """
     return input.movedim(dim, 0)[start:end:step].movedim(0, dim).clone()
 
 
@@ -123,20 +163,38 @@ method(globals()["narrow_copy"])
 
 @method
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """`split_with_sizes` in pieces that may be written in place: each has memory of its own."""
+    """`split_with_sizes` in pieces that may be written in place: each has memory of its own.
+
+    Example::
+
+        >>> ad.unsafe_split_with_sizes(ad.arange(4), [1, 3])
+        (tensor([0]), tensor([1, 2, 3]))
+    """
     ends = itertools.accumulate(split_sizes)
     return tuple(input.narrow(dim, end - n, n).clone() for end, n in zip(ends, split_sizes))
 
 
 @method
 def unsafe_split(input: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """`split` in pieces that may be written in place: each has memory of its own."""
+    """`split` in pieces that may be written in place: each has memory of its own.
+
+    Example::
+
+        >>> ad.unsafe_split(ad.arange(4), 3)
+        (tensor([0, 1, 2]), tensor([3]))
+    """
     return unsafe_split_with_sizes(input, [y.size(dim) for y in input.detach().split(split_size, dim)], dim)
 
 
 @method
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """`chunk` in pieces that may be written in place: each has memory of its own."""
+    """`chunk` in pieces that may be written in place: each has memory of its own.
+
+    Example::
+
+        >>> ad.unsafe_chunk(ad.arange(4), 2)
+        (tensor([0, 1]), tensor([2, 3]))
+    """
     return unsafe_split_with_sizes(input, [y.size(dim) for y in input.detach().chunk(chunks, dim)], dim)
 
 

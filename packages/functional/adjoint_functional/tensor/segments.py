@@ -46,7 +46,11 @@ def histogramdd(
     `bins` is a number, a number for each of the n coordinates, or their edges; `range` has two limits for each. `weight` (...) counts a
     point otherwise than once, `density` divides by the sum and by the volumes.
 
-    Example: `histogramdd(tensor([[0.0, 1.0], [1.0, 1.0]]), [2, 1]).hist  # tensor([[1.], [1.]])`
+    Example::
+
+        >>> ad.histogramdd(ad.tensor([[0.0, 1.0], [1.0, 1.0]]), [2, 1]).hist
+        tensor([[1.],
+                [1.]])
     """
     points = input.detach().reshape(-1, input.size(-1))
     n = points.size(1)
@@ -83,7 +87,10 @@ def histogram(
 ) -> Any:
     """How many elements fall into each bin, and the edges of the bins: so many equal ones, or those that a tensor names. Has no gradient.
 
-    Example: `histogram(tensor([0.0, 1.0, 1.0]), 2).hist  # tensor([1., 2.])`
+    Example::
+
+        >>> ad.histogram(ad.tensor([0.0, 1.0, 1.0]), 2).hist
+        tensor([1., 2.])
     """
     if isinstance(bins, int) and bins <= 0:
         raise RuntimeError(f"histogram: bins must be positive, got {bins}")
@@ -106,7 +113,10 @@ def segment_reduce(
 
     `lengths` (..., s) or `offsets` (..., s + 1) have the dimensions of `data` up to `axis`. `initial` takes part in each segment.
 
-    Example: `segment_reduce(tensor([1.0, 2.0, 3.0]), "sum", lengths=tensor([2, 1]))  # tensor([3., 3.])`
+    Example::
+
+        >>> ad.segment_reduce(ad.tensor([1.0, 2.0, 3.0]), "sum", lengths=ad.tensor([2, 1]))
+        tensor([3., 3.])
     """
     if reduce not in _RECORD:
         raise RuntimeError(f"segment_reduce: reduce must be one of {sorted(_RECORD)}, got {reduce!r}")
@@ -137,7 +147,10 @@ def segment_reduce(
 def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: int = 0) -> Tensor:
     """The bits of all elements, as 64-bit numbers, joined by exclusive or along `dim`, or of all: uint64.
 
-    Example: `hash_tensor(tensor([1, 2, 4]))  # tensor(7, dtype=adjoint.uint64)`
+    Example::
+
+        >>> ad.hash_tensor(ad.tensor([1, 2, 4]))
+        tensor(7, dtype=adjoint.uint64)
     """
     if mode:
         raise RuntimeError(f"hash_tensor: mode must be 0, got {mode}")
@@ -159,7 +172,11 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """The first `size` positions of elements other than zero, (size, ndim), with rows of `fill_value` where there are fewer.
 
-    Example: `nonzero_static(tensor([0, 3]), size=2)  # tensor([[ 1], [-1]])`
+    Example::
+
+        >>> ad.nonzero_static(ad.tensor([0, 3]), size=2)
+        tensor([[ 1],
+                [-1]])
     """
     chosen = input.reshape(-1) != 0
     rank = chosen.cumsum(0) - 1
@@ -174,7 +191,10 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
 def empty_permuted(size: Sequence[int], physical_layout: Sequence[int], **kwargs: Any) -> Tensor:
     """A tensor whose elements are not set and lie in memory without gaps, with its dimensions in the order given.
 
-    Example: `empty_permuted((2, 3), (1, 0)).stride()  # (1, 2)`
+    Example::
+
+        >>> ad.empty_permuted((2, 3), (1, 0)).stride()
+        (1, 2)
     """
     order = list(physical_layout)
     if sorted(order) != list(range(len(size))):

@@ -20,12 +20,26 @@ def spmm(input: Tensor, mat2: Tensor) -> Tensor:
 
 
 def dsmm(input: Tensor, mat2: Tensor) -> Tensor:
-    """`spmm`, by its name for a dense result."""
+    """`spmm`, by its name for a dense result.
+
+    Example::
+
+        >>> ad.dsmm(ad.eye(2).to_sparse(), ad.ones(2, 1))
+        tensor([[1.],
+                [1.]])
+    """
     return mm(input, mat2)
 
 
 def hsmm(input: Tensor, mat2: Tensor) -> Tensor:
-    """`spmm`, by its name for a dense result of a hybrid tensor."""
+    """`spmm`, by its name for a dense result of a hybrid tensor.
+
+    Example::
+
+        >>> ad.hsmm(ad.eye(2).to_sparse(), ad.ones(2, 1))
+        tensor([[1.],
+                [1.]])
+    """
     return mm(input, mat2)
 
 

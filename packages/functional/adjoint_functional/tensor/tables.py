@@ -15,7 +15,12 @@ __all__ = ["cartesian_prod", "combinations", "range", "tril_indices", "triu_indi
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All ways to take r elements of a vector in order, as rows.
 
-    Example: `combinations(tensor([1, 2, 3]))  # tensor([[1, 2], [1, 3], [2, 3]])`
+    Example::
+
+        >>> ad.combinations(ad.tensor([1, 2, 3]))
+        tensor([[1, 2],
+                [1, 3],
+                [2, 3]])
     """
     if r < 0:
         raise RuntimeError(f"combinations: expect a non-negative number, but got {r}")
@@ -35,7 +40,16 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
 
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:
-    """All tuples of elements of the given vectors, as rows."""
+    """All tuples of elements of the given vectors, as rows.
+
+    Example::
+
+        >>> ad.cartesian_prod(ad.tensor([1, 2]), ad.tensor([3, 4]))
+        tensor([[1, 3],
+                [1, 4],
+                [2, 3],
+                [2, 4]])
+    """
     if len(tensors) == 1:
         return tensors[0].view(-1)
     return _core.stack([x.reshape(-1) for x in _core.meshgrid(*tensors, indexing="ij")], 1)
@@ -48,26 +62,51 @@ def _triangle(keep: Callable[[Tensor, int], Tensor], row: int, col: int, offset:
 
 
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """The (2, n) positions of the lower triangle of a (row, col) matrix, row by row."""
+    """The (2, n) positions of the lower triangle of a (row, col) matrix, row by row.
+
+    Example::
+
+        >>> ad.tril_indices(2, 2)
+        tensor([[0, 1, 1],
+                [0, 0, 1]])
+    """
     return _triangle(_core.tril, row, col, offset, dtype, device)
 
 
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None) -> Tensor:
     """The (2, n) positions of the upper triangle of a (row, col) matrix, row by row.
 
-    Example: `triu_indices(2, 2)  # tensor([[0, 0, 1], [0, 1, 1]])`
+    Example::
+
+        >>> ad.triu_indices(2, 2)
+        tensor([[0, 0, 1],
+                [0, 1, 1]])
     """
     return _triangle(_core.triu, row, col, offset, dtype, device)
 
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:  # noqa: N803
-    """The powers of a vector as columns, from the highest down unless `increasing`."""
+    """The powers of a vector as columns, from the highest down unless `increasing`.
+
+    Example::
+
+        >>> ad.vander(ad.tensor([1, 2, 3]))
+        tensor([[1, 1, 1],
+                [4, 2, 1],
+                [9, 3, 1]])
+    """
     powers = _core.arange(x.size(0) if N is None else N, device=x.device)
     return x.unsqueeze(-1) ** (powers if increasing else powers.flip(0))
 
 
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Positions in a flat array as one index for each dimension of `shape`."""
+    """Positions in a flat array as one index for each dimension of `shape`.
+
+    Example::
+
+        >>> ad.unravel_index(ad.tensor([5, 2]), (2, 3))
+        (tensor([1, 0]), tensor([2, 2]))
+    """
     if indices.is_floating_point() or indices.is_complex() or indices.dtype is _core.bool:
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     if not isinstance(shape, (int, tuple, list)):
@@ -86,7 +125,13 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
 
 
 def range(start: float, end: float | None = None, step: float = 1, *, dtype: Any = None, **options: Any) -> Tensor:
-    """Values from `start` to `end`, with `end`: `arange` is the usual one."""
+    """Values from `start` to `end`, with `end`: `arange` is the usual one.
+
+    Example::
+
+        >>> ad.range(1, 3)
+        tensor([1., 2., 3.])
+    """
     first, last = (0, start) if end is None else (start, end)
     n = int((last - first) / step) + 1
     return _core.arange(0, n, dtype=dtype or _core.get_default_dtype(), **options) * step + first

@@ -34,7 +34,14 @@ def _expect_puttable(x: Tensor, index: Tensor, source: Tensor) -> None:
 
 @method
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """`input`, seen as a vector, with source at `index`."""
+    """`input`, seen as a vector, with source at `index`.
+
+    Example::
+
+        >>> ad.put(ad.zeros(2, 2), ad.tensor([0, 3]), ad.tensor([1.0, 2.0]))
+        tensor([[1., 0.],
+                [0., 2.]])
+    """
     _expect_puttable(input, index, source)
     return input.reshape(-1).index_put((index.reshape(-1),), source.reshape(-1), accumulate).reshape(input.shape)
 
@@ -51,7 +58,13 @@ def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
 
 @inplace_method
 def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:
-    """Row i of `source` along `dim` is reduced ("prod", "mean", "amax", "amin") into row index[i] of `input`."""
+    """Row i of `source` along `dim` is reduced ("prod", "mean", "amax", "amin") into row index[i] of `input`.
+
+    Example::
+
+        >>> ad.index_reduce(ad.ones(2), 0, ad.tensor([0, 0]), ad.tensor([3.0, 5.0]), 'amax')
+        tensor([5., 1.])
+    """
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     if input.ndim == 0:
@@ -88,7 +101,10 @@ def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
 def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
     """Resizes the tensor in place to the shape of another.
 
-    Example: `resize_as_(ones(3), ones(2))  # tensor([1., 1.])`
+    Example::
+
+        >>> ad.resize_as_(ad.ones(3), ad.ones(2))
+        tensor([1., 1.])
     """
     return input.resize_as_(the_template, memory_format=memory_format)
 
@@ -99,7 +115,11 @@ def as_strided_scatter(
 ) -> Tensor:
     """A copy of the input in which `src` stands where `as_strided` with these arguments looks.
 
-    Example: `as_strided_scatter(zeros(2, 2), ones(2), (2,), (3,))  # tensor([[1., 0.], [0., 1.]])`
+    Example::
+
+        >>> ad.as_strided_scatter(ad.zeros(2, 2), ad.ones(2), (2,), (3,))
+        tensor([[1., 0.],
+                [0., 1.]])
     """
     y = input.clone()
     y.as_strided(size, stride, storage_offset).copy_(src)

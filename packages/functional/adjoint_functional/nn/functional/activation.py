@@ -226,7 +226,13 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """x where |x| > lambd, 0 elsewhere."""
+    """x where |x| > lambd, 0 elsewhere.
+
+    Example::
+
+        >>> ad.hardshrink(ad.tensor([-2.0, 0.3, 1.0]))
+        tensor([-2.,  0.,  1.])
+    """
     return _core.where(input.abs() <= lambd, 0.0, input)  # NaN stays
 
 
@@ -324,7 +330,13 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
 
 
 def rrelu(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False) -> Tensor:
-    """x where x >= 0, a random slope times x elsewhere; the mean slope if not `training`."""
+    """x where x >= 0, a random slope times x elsewhere; the mean slope if not `training`.
+
+    Example::
+
+        >>> ad.nn.functional.rrelu(ad.tensor([-2.4, 1.0]), 0.25, 0.75)
+        tensor([-1.2000,  1.0000])
+    """
     if lower > upper:
         raise RuntimeError(f"rrelu: Lower bound should be less than or equal to the upper bound, got {lower} and {upper}")
     slope = _core.rand_like(input) * (upper - lower) + lower if training else (lower + upper) / 2
@@ -333,7 +345,14 @@ def rrelu(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: b
 
 @rounded_once
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
-    """A sample of the relaxed categorical distribution; `hard` gives one-hot values with the gradient of the soft ones."""
+    """A sample of the relaxed categorical distribution; `hard` gives one-hot values with the gradient of the soft ones.
+
+    Example::
+
+        >>> y = ad.nn.functional.gumbel_softmax(ad.zeros(2, 3), hard=True)
+        >>> y.sum(1)
+        tensor([1., 1.])
+    """
     noise = -_core.empty_like(logits).copy_(-(1 - _core.rand_like(logits)).log()).log()
     soft = ((logits + noise) / tau).softmax(dim)
     if not hard:

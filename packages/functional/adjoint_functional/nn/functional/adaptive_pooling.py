@@ -74,7 +74,14 @@ def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None]) 
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int | None]) -> Tensor:
-    """Means over nearly equal windows of the last three dimensions; None keeps a size."""
+    """Means over nearly equal windows of the last three dimensions; None keeps a size.
+
+    Example::
+
+        >>> ad.nn.functional.adaptive_avg_pool3d(ad.arange(8.0).reshape(1, 2, 2, 2), (1, None, 1))
+        tensor([[[[2.5000],
+                  [4.5000]]]])
+    """
     return adaptive_mean(input, output_size, 3)
 
 
@@ -111,19 +118,37 @@ def _cells_first(windows: Tensor, cells: Sequence[int], steps: Sequence[int]) ->
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """The maximum of each of `output_size` parts of a line."""
+    """The maximum of each of `output_size` parts of a line.
+
+    Example::
+
+        >>> ad.nn.functional.adaptive_max_pool1d(ad.tensor([[1.0, 5.0, 2.0, 3.0]]), 2)
+        tensor([[5., 3.]])
+    """
     pair = _adaptive_max(input, per_dimension(output_size, 1), 1)
     return pair if return_indices else pair[0]
 
 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """The maximum of each cell of a grid of `output_size` over a volume; None keeps a size."""
+    """The maximum of each cell of a grid of `output_size` over a volume; None keeps a size.
+
+    Example::
+
+        >>> ad.nn.functional.adaptive_max_pool3d(ad.arange(8.0).reshape(1, 2, 2, 2), (1, 1, 2))
+        tensor([[[[6., 7.]]]])
+    """
     pair = _adaptive_max(input, [None] * 3 if output_size is None else per_dimension(output_size, 3), 3)
     return pair if return_indices else pair[0]
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """The maximum of each cell of a grid of `output_size`; None keeps a size."""
+    """The maximum of each cell of a grid of `output_size`; None keeps a size.
+
+    Example::
+
+        >>> ad.nn.functional.adaptive_max_pool2d(ad.arange(12.0).reshape(1, 3, 4), (1, 2))
+        tensor([[[ 9., 11.]]])
+    """
     pair = _adaptive_max(input, [None] * 2 if output_size is None else per_dimension(output_size, 2), 2)
     return pair if return_indices else pair[0]
 

@@ -123,6 +123,15 @@ def multi_head_attention_forward(
     Raises:
         ShapeError, TypeError: shapes that do not fit each other, types of masks.
         ValueError: `static_k` or `static_v` are given.
+
+    Example::
+
+        >>> x, w = ad.ones(3, 1, 4), ad.eye(4)
+        >>> y, weights = ad.nn.functional.multi_head_attention_forward(
+        ...     x, x, x, 4, 2, ad.cat([w, w, w]), None, None, None, False, 0.0, w, None
+        ... )
+        >>> y.shape, weights[0, 0]
+        (adjoint.Size([3, 1, 4]), tensor([0.3333, 0.3333, 0.3333]))
     """
     _check_attention(query, key, value, key_padding_mask, attn_mask, num_heads, use_separate_proj_weight)
     single = query.ndim == 2

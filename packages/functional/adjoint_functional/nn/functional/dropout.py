@@ -83,14 +83,27 @@ def _warn_of_dimensions(name: str, n: int, x: Tensor) -> None:
 
 
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zeroes whole channels of (n, c, length) or (c, length)."""
+    """Zeroes whole channels of (n, c, length) or (c, length).
+
+    Example::
+
+        >>> ad.nn.functional.dropout1d(ad.ones(1, 2, 3), p=1.0)
+        tensor([[[0., 0., 0.],
+                 [0., 0., 0.]]])
+    """
     if input.ndim not in (2, 3):
         raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input")
     return _channels(input.ndim - 1, input, p, training, inplace)
 
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zeroes whole channels of (n, c, h, w); those of (n, c, length) too, with a warning, as PyTorch does."""
+    """Zeroes whole channels of (n, c, h, w); those of (n, c, length) too, with a warning, as PyTorch does.
+
+    Example::
+
+        >>> ad.nn.functional.dropout2d(ad.ones(1, 2, 1, 2), p=1.0).flatten()
+        tensor([0., 0., 0., 0.])
+    """
     _warn_of_dimensions("dropout2d", 2, input)
     if input.ndim == 3:
         warn(
@@ -101,6 +114,12 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zeroes whole channels of (n, c, d, h, w) or (c, d, h, w)."""
+    """Zeroes whole channels of (n, c, d, h, w) or (c, d, h, w).
+
+    Example::
+
+        >>> ad.nn.functional.dropout3d(ad.ones(1, 2, 1, 1, 1), p=1.0).flatten()
+        tensor([0., 0.])
+    """
     _warn_of_dimensions("dropout3d", 3, input)
     return _channels(2 if input.ndim == 5 else 1, input, p, training, inplace)

@@ -84,7 +84,14 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> Tensor:
-    """The sum, mean or max of the rows of `weight` that each bag names: rows of a 2-d `input`, or parts of a 1-d one from `offsets`."""
+    """The sum, mean or max of the rows of `weight` that each bag names: rows of a 2-d `input`, or parts of a 1-d one from `offsets`.
+
+    Example::
+
+        >>> ad.nn.functional.embedding_bag(ad.tensor([[0, 1], [1, 1]]), ad.tensor([[1.0], [3.0]]))
+        tensor([[2.],
+                [3.]])
+    """
     if weight.dtype is _core.int64 and input.is_floating_point():
         warnings.warn(
             "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is deprecated, "

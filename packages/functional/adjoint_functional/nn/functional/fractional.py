@@ -99,7 +99,13 @@ def fractional_max_pool3d(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Any:
-    """`fractional_max_pool2d` over volumes, (n, c, d, h, w) or (c, d, h, w); ``_random_samples`` is (n, c, 3)."""
+    """`fractional_max_pool2d` over volumes, (n, c, d, h, w) or (c, d, h, w); ``_random_samples`` is (n, c, 3).
+
+    Example::
+
+        >>> ad.nn.functional.fractional_max_pool3d(ad.ones(1, 4, 4, 4), 2, output_size=2).shape
+        adjoint.Size([1, 2, 2, 2])
+    """
     return _pool(3, "fractional_max_pool3d", input, kernel_size, output_size, output_ratio, return_indices, _random_samples)
 
 

@@ -33,7 +33,10 @@ def native_layer_norm(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """`nn.functional.layer_norm`, with the means and the inverse deviations.
 
-    Example: `native_layer_norm(tensor([1.0, 3.0]), [2], None, None, 0.0)[1]  # tensor([2.])`
+    Example::
+
+        >>> ad.native_layer_norm(ad.tensor([1.0, 3.0]), [2], None, None, 0.0)[1]
+        tensor([2.])
     """
     y = _functional.layer_norm(input, normalized_shape, weight, bias, eps)
     return y, *_statistics(input, range(-len(normalized_shape), 0), True, eps)
@@ -44,7 +47,10 @@ def native_group_norm(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """`nn.functional.group_norm`, with the means and the inverse deviations (N, group).
 
-    Example: `native_group_norm(ones(1, 2, 1), None, None, 1, 2, 1, 1, 0.5)[1]  # tensor([[1.]])`
+    Example::
+
+        >>> ad.native_group_norm(ad.ones(1, 2, 1), None, None, 1, 2, 1, 1, 0.5)[1]
+        tensor([[1.]])
     """
     y = _functional.group_norm(input, group, weight, bias, eps)
     return y, *_statistics(input.reshape(N, group, C // group * HxW), [-1], False, eps)
@@ -62,7 +68,10 @@ def native_batch_norm(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """`nn.functional.batch_norm`, with the means and the inverse deviations that it took of the input: none, outside of training.
 
-    Example: `native_batch_norm(tensor([[1.0], [3.0]]), None, None, None, None, True, 0.1, 0.0)[1]  # tensor([2.])`
+    Example::
+
+        >>> ad.native_batch_norm(ad.tensor([[1.0], [3.0]]), None, None, None, None, True, 0.1, 0.0)[1]
+        tensor([2.])
     """
     y = _functional.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
     if not training:
@@ -90,7 +99,13 @@ def _native_batch_norm_legit(
 
 
 def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Tensor:
-    """`nn.functional.grid_sample` with modes by number: bilinear, nearest, bicubic; zeros, border, reflection."""
+    """`nn.functional.grid_sample` with modes by number: bilinear, nearest, bicubic; zeros, border, reflection.
+
+    Example::
+
+        >>> ad.grid_sampler(ad.arange(4.0).reshape(1, 1, 2, 2), ad.zeros(1, 1, 1, 2), 0, 0, True)
+        tensor([[[[1.5000]]]])
+    """
     modes, paddings = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
     return _functional.grid_sample(input, grid, modes[interpolation_mode], paddings[padding_mode], align_corners)
 
@@ -111,7 +126,10 @@ def embedding_bag(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """`nn.functional.embedding_bag` with the mode by number (sum, mean, max), with the bag of each index and the sizes of bags twice.
 
-    Example: `embedding_bag(ones(2, 1), tensor([0, 1, 1]), tensor([0, 1]), False, 1)[2]  # tensor([1, 2])`
+    Example::
+
+        >>> ad.embedding_bag(ad.ones(2, 1), ad.tensor([0, 1, 1]), ad.tensor([0, 1]), False, 1)[2]
+        tensor([1, 2])
     """
     y = _functional.embedding_bag(
         indices, weight, offsets, None, 2.0, scale_grad_by_freq, _BAGS[mode], sparse, per_sample_weights,
@@ -127,22 +145,46 @@ def embedding_bag(
 
 
 def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1) -> Tensor:
-    """`nn.functional.cosine_embedding_loss`."""
+    """`nn.functional.cosine_embedding_loss`.
+
+    Example::
+
+        >>> ad.cosine_embedding_loss(ad.ones(1, 2), -ad.ones(1, 2), ad.tensor([1]))
+        tensor(2.)
+    """
     return _functional.cosine_embedding_loss(input1, input2, target, margin, reduction=_REDUCTIONS[reduction])
 
 
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 1) -> Tensor:
-    """`nn.functional.hinge_embedding_loss`."""
+    """`nn.functional.hinge_embedding_loss`.
+
+    Example::
+
+        >>> ad.hinge_embedding_loss(ad.tensor([0.5, 0.25]), ad.tensor([1, -1]), reduction=0)
+        tensor([0.5000, 0.7500])
+    """
     return _functional.hinge_embedding_loss(input, target, margin, reduction=_REDUCTIONS[reduction])
 
 
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1) -> Tensor:
-    """`nn.functional.margin_ranking_loss`."""
+    """`nn.functional.margin_ranking_loss`.
+
+    Example::
+
+        >>> ad.margin_ranking_loss(ad.tensor([1.0]), ad.tensor([3.0]), ad.tensor([1]))
+        tensor(2.)
+    """
     return _functional.margin_ranking_loss(input1, input2, target, margin, reduction=_REDUCTIONS[reduction])
 
 
 def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int) -> Tensor:
-    """`nn.functional.poisson_nll_loss`."""
+    """`nn.functional.poisson_nll_loss`.
+
+    Example::
+
+        >>> ad.poisson_nll_loss(ad.tensor([0.0]), ad.tensor([2.0]), True, False, 1e-8, 1)
+        tensor(1.)
+    """
     return _functional.poisson_nll_loss(input, target, log_input, full, None, eps, reduction=_REDUCTIONS[reduction])
 
 

@@ -134,7 +134,14 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -
 
 @rounded_once
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
-    """x divided by a power of the mean square over `size` neighbouring channels."""
+    """x divided by a power of the mean square over `size` neighbouring channels.
+
+    Example::
+
+        >>> ad.nn.functional.local_response_norm(ad.ones(1, 2, 1), size=2, alpha=2.0, beta=1.0)
+        tensor([[[0.5000],
+                 [0.3333]]])
+    """
     if input.ndim < 3:
         raise ValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
     before, after = [0] * input.ndim, [0] * input.ndim

@@ -21,7 +21,16 @@ def _patch_index(device: _core.device, size: int, kernel: int, dilation: int, pa
 
 
 def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1) -> Tensor:
-    """The patches of images, (n, c, h, w) -> (n, c * kh * kw, patches)."""
+    """The patches of images, (n, c, h, w) -> (n, c * kh * kw, patches).
+
+    Example::
+
+        >>> ad.nn.functional.unfold(ad.arange(6.0).reshape(1, 1, 2, 3), (2, 2))
+        tensor([[[0., 1.],
+                 [1., 2.],
+                 [3., 4.],
+                 [4., 5.]]])
+    """
     if input.ndim == 3:
         return unfold(input.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0)
     k, d, p, s = (per_dimension(v, 2) for v in (kernel_size, dilation, padding, stride))
@@ -35,7 +44,14 @@ def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints =
 def fold(
     input: Tensor, output_size: Ints, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1
 ) -> Tensor:
-    """Adds patches up into images, (n, c * kh * kw, patches) -> (n, c, h, w): the transpose of `unfold`."""
+    """Adds patches up into images, (n, c * kh * kw, patches) -> (n, c, h, w): the transpose of `unfold`.
+
+    Example::
+
+        >>> ad.nn.functional.fold(ad.ones(1, 4, 2), (2, 3), (2, 2))
+        tensor([[[[1., 2., 1.],
+                  [1., 2., 1.]]]])
+    """
     if input.ndim == 2:
         return fold(input.unsqueeze(0), output_size, kernel_size, dilation, padding, stride).squeeze(0)
     o, k, d, p, s = (per_dimension(v, 2) for v in (output_size, kernel_size, dilation, padding, stride))
@@ -56,7 +72,14 @@ def fold(
 
 
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
-    """(..., c * r * r, h, w) -> (..., c, h * r, w * r)."""
+    """(..., c * r * r, h, w) -> (..., c, h * r, w * r).
+
+    Example::
+
+        >>> ad.nn.functional.pixel_shuffle(ad.arange(4.0).reshape(4, 1, 1), 2)
+        tensor([[[0., 1.],
+                 [2., 3.]]])
+    """
     r = upscale_factor
     *batch, c, h, w = input.shape
     if r <= 0 or c % (r * r):
@@ -73,7 +96,13 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
 
 
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
-    """(..., c, h * r, w * r) -> (..., c * r * r, h, w)."""
+    """(..., c, h * r, w * r) -> (..., c * r * r, h, w).
+
+    Example::
+
+        >>> ad.nn.functional.pixel_unshuffle(ad.arange(4.0).reshape(1, 2, 2), 2).shape
+        adjoint.Size([4, 1, 1])
+    """
     r = downscale_factor
     *batch, c, h, w = input.shape
     if r <= 0 or h % r or w % r:
@@ -90,7 +119,13 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
 
 
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """Interleaves `groups` groups of channels (dimension 1)."""
+    """Interleaves `groups` groups of channels (dimension 1).
+
+    Example::
+
+        >>> ad.nn.functional.channel_shuffle(ad.arange(4.0).reshape(1, 4, 1), 2).flatten()
+        tensor([0., 2., 1., 3.])
+    """
     n, c, *rest = input.shape
     if groups <= 0 or c % groups:
         raise RuntimeError(f"channel_shuffle: the number of channels must be divisible by groups, got {c} and {groups}")

@@ -162,21 +162,39 @@ def avg_pool3d(
 
 @rounded_once
 def lp_pool1d(input: Tensor, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """(sum x**p)**(1/p) over windows of a line."""
+    """(sum x**p)**(1/p) over windows of a line.
+
+    Example::
+
+        >>> ad.nn.functional.lp_pool1d(ad.tensor([[3.0, 4.0, 0.0, 1.0]]), 2, 2)
+        tensor([[5., 1.]])
+    """
     y = avg_pool1d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
     return (y.sign() * y.abs().relu() * kernel_size).pow(1 / norm_type)
 
 
 @rounded_once
 def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Ints, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """(sum x**p)**(1/p) over windows of an image."""
+    """(sum x**p)**(1/p) over windows of an image.
+
+    Example::
+
+        >>> ad.nn.functional.lp_pool2d(ad.tensor([[[3.0, 0.0], [0.0, 4.0]]]), 2, 2)
+        tensor([[[5.]]])
+    """
     y = avg_pool2d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
     return (y.sign() * y.abs().relu() * math.prod(per_dimension(kernel_size, 2))).pow(1 / norm_type)
 
 
 @rounded_once
 def lp_pool3d(input: Tensor, norm_type: float, kernel_size: Ints, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """(sum x**p)**(1/p) over windows of a volume."""
+    """(sum x**p)**(1/p) over windows of a volume.
+
+    Example::
+
+        >>> ad.nn.functional.lp_pool3d(ad.ones(1, 2, 2, 2), 1, 2)
+        tensor([[[[8.]]]])
+    """
     y = avg_pool3d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
     return (y.sign() * y.abs().relu() * math.prod(per_dimension(kernel_size, 3))).pow(1 / norm_type)
 

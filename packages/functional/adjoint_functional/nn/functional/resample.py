@@ -197,7 +197,14 @@ def _corners(align_corners: bool | None) -> bool:
 
 @rounded_once
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
-    """The sampling positions of affine maps for `grid_sample`: theta (n, 2, 3) and (n, 3, 4) give (n, h, w, 2) and (n, d, h, w, 3)."""
+    """The sampling positions of affine maps for `grid_sample`: theta (n, 2, 3) and (n, 3, 4) give (n, h, w, 2) and (n, d, h, w, 3).
+
+    Example::
+
+        >>> ad.nn.functional.affine_grid(ad.eye(2, 3).unsqueeze(0), (1, 1, 2, 2), align_corners=True)[0, 0]
+        tensor([[-1., -1.],
+                [ 1., -1.]])
+    """
     n, _, *sizes = size
     if theta.ndim != 3 or tuple(theta.shape) != (n, len(sizes), len(sizes) + 1):
         raise ValueError(

@@ -53,19 +53,38 @@ for _name in ("hardshrink", "matrix_power", "prelu"):
 
 
 def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
-    """Dropout that keeps mean and variance of selu activations."""
+    """Dropout that keeps mean and variance of selu activations.
+
+    Example::
+
+        >>> ad.alpha_dropout(ad.ones(2), 0.5, False)
+        tensor([1., 1.])
+    """
     return _functional.alpha_dropout(input, p, train)
 
 
 def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
-    """Zeroes elements in place with probability p and scales the others by 1 / (1 - p)."""
+    """Zeroes elements in place with probability p and scales the others by 1 / (1 - p).
+
+    Example::
+
+        >>> ad.dropout_(ad.ones(2), 0.5, False)
+        tensor([1., 1.])
+    """
     return _functional.dropout(input, p, train, inplace=True)
 
 
 def embedding(
     weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
 ) -> Tensor:
-    """The rows of `weight` that `indices` names."""
+    """The rows of `weight` that `indices` names.
+
+    Example::
+
+        >>> ad.embedding(ad.tensor([[1.0, 2.0], [3.0, 4.0]]), ad.tensor([1, 0]))
+        tensor([[3., 4.],
+                [1., 2.]])
+    """
     return _functional.embedding(
         indices, weight, None if padding_idx < 0 else padding_idx, None, 2.0, scale_grad_by_freq, sparse
     )
@@ -82,7 +101,14 @@ def batch_norm(
     eps: float,
     cudnn_enabled: bool = True,
 ) -> Tensor:
-    """Zero mean and unit variance for each channel (dimension 1), then weight and bias."""
+    """Zero mean and unit variance for each channel (dimension 1), then weight and bias.
+
+    Example::
+
+        >>> ad.batch_norm(ad.tensor([[1.0], [3.0]]), None, None, None, None, True, 0.1, 0.0)
+        tensor([[-1.],
+                [ 1.]])
+    """
     return _functional.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
@@ -97,7 +123,13 @@ def instance_norm(
     eps: float,
     cudnn_enabled: bool = True,
 ) -> Tensor:
-    """Zero mean and unit variance for each sample and channel, then weight and bias."""
+    """Zero mean and unit variance for each sample and channel, then weight and bias.
+
+    Example::
+
+        >>> ad.instance_norm(ad.tensor([[[1.0, 3.0]]]), None, None, None, None, True, 0.1, 0.0)
+        tensor([[[-1.,  1.]]])
+    """
     return _functional.instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
 
 
@@ -109,7 +141,13 @@ def layer_norm(
     eps: float = 1e-5,
     cudnn_enable: bool = True,
 ) -> Tensor:
-    """Zero mean and unit variance over the last dimensions, then weight and bias."""
+    """Zero mean and unit variance over the last dimensions, then weight and bias.
+
+    Example::
+
+        >>> ad.layer_norm(ad.tensor([1.0, 3.0]), [2], eps=0.0)
+        tensor([-1.,  1.])
+    """
     return _functional.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
@@ -121,7 +159,13 @@ def group_norm(
     eps: float = 1e-5,
     cudnn_enabled: bool = True,
 ) -> Tensor:
-    """Zero mean and unit variance over each of `num_groups` groups of channels, then weight and bias."""
+    """Zero mean and unit variance over each of `num_groups` groups of channels, then weight and bias.
+
+    Example::
+
+        >>> ad.group_norm(ad.tensor([[1.0, 3.0]]), 1, eps=0.0)
+        tensor([[-1.,  1.]])
+    """
     return _functional.group_norm(input, num_groups, weight, bias, eps)
 
 
@@ -131,14 +175,26 @@ _REDUCTIONS = ("none", "mean", "sum")  # which the functions below take by numbe
 def binary_cross_entropy_with_logits(
     input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: int = 1
 ) -> Tensor:
-    """Cross entropy of truth values with probabilities sigmoid(input)."""
+    """Cross entropy of truth values with probabilities sigmoid(input).
+
+    Example::
+
+        >>> ad.binary_cross_entropy_with_logits(ad.tensor([0.0]), ad.tensor([1.0]))
+        tensor(0.6931)
+    """
     return _functional.binary_cross_entropy_with_logits(
         input, target, weight, reduction=_REDUCTIONS[reduction], pos_weight=pos_weight
     )
 
 
 def kl_div(input: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = False) -> Tensor:
-    """target * (log(target) - input)."""
+    """target * (log(target) - input).
+
+    Example::
+
+        >>> ad.kl_div(ad.tensor([0.5, 0.5]).log(), ad.tensor([1.0, 0.0]), reduction=2)
+        tensor(0.6931)
+    """
     return _functional.kl_div(input, target, reduction=_REDUCTIONS[reduction], log_target=log_target)
 
 
@@ -151,7 +207,13 @@ def ctc_loss(
     reduction: int = 1,
     zero_infinity: bool = False,
 ) -> Tensor:
-    """Minus the log-probability of label sequences, summed over all their alignments with the input."""
+    """Minus the log-probability of label sequences, summed over all their alignments with the input.
+
+    Example::
+
+        >>> ad.ctc_loss(ad.full((2, 1, 2), 0.5).log(), ad.tensor([[1]]), [2], [1])
+        tensor(0.2877)
+    """
     return _functional.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, _REDUCTIONS[reduction], zero_infinity)
 
 
@@ -165,24 +227,46 @@ def triplet_margin_loss(
     swap: bool = False,
     reduction: int = 1,
 ) -> Tensor:
-    """How much nearer than `margin` the negative is to the anchor, compared with the positive."""
+    """How much nearer than `margin` the negative is to the anchor, compared with the positive.
+
+    Example::
+
+        >>> ad.triplet_margin_loss(ad.zeros(1, 1), ad.zeros(1, 1), ad.tensor([[0.25]]))
+        tensor(0.7500)
+    """
     return _functional.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction=_REDUCTIONS[reduction])
 
 
 def chain_matmul(*matrices: Tensor) -> Tensor:
-    """The product of matrices in the cheapest order: another way to call `linalg.multi_dot`."""
+    """The product of matrices in the cheapest order: another way to call `linalg.multi_dot`.
+
+    Example::
+
+        >>> ad.chain_matmul(ad.ones(2, 3), ad.ones(3, 4), ad.ones(4, 1))
+        tensor([[12.],
+                [12.]])
+    """
     return matrices[0] if len(matrices) == 1 else multi_dot(matrices)
 
 
 def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
-    """x where x > threshold, `value` elsewhere."""
+    """x where x > threshold, `value` elsewhere.
+
+    Example::
+
+        >>> ad.threshold(ad.tensor([0.5, 2.0]), 1.0, -1.0)
+        tensor([-1.,  2.])
+    """
     return _functional.threshold(input, threshold, value)
 
 
 def constant_pad_nd(input: Tensor, pad: Sequence[int], value: float = 0) -> Tensor:
     """`nn.functional.pad` with a constant: pairs of widths from the last dimension on.
 
-    Example: `constant_pad_nd(ones(1), (0, 2))  # tensor([1., 0., 0.])`
+    Example::
+
+        >>> ad.constant_pad_nd(ad.ones(1), (0, 2))
+        tensor([1., 0., 0.])
     """
     return _functional.pad(input, list(pad), "constant", value)
 

@@ -62,7 +62,15 @@ def max_unpool2d(
     padding: Any = 0,
     output_size: Sequence[int] | None = None,
 ) -> Tensor:
-    """The maxima of `max_pool2d` back at their positions, zero elsewhere."""
+    """The maxima of `max_pool2d` back at their positions, zero elsewhere.
+
+    Example::
+
+        >>> y, at = ad.nn.functional.max_pool2d(ad.arange(4.0).reshape(1, 2, 2), 2, return_indices=True)
+        >>> ad.nn.functional.max_unpool2d(y, at, 2)
+        tensor([[[0., 0.],
+                 [0., 3.]]])
+    """
     return _unpool(2, input, indices, kernel_size, stride, padding, output_size)
 
 
@@ -74,5 +82,12 @@ def max_unpool3d(
     padding: Any = 0,
     output_size: Sequence[int] | None = None,
 ) -> Tensor:
-    """The maxima of `max_pool3d` back at their positions, zero elsewhere."""
+    """The maxima of `max_pool3d` back at their positions, zero elsewhere.
+
+    Example::
+
+        >>> y, at = ad.nn.functional.max_pool3d(ad.arange(8.0).reshape(1, 2, 2, 2), 2, return_indices=True)
+        >>> ad.nn.functional.max_unpool3d(y, at, 2).sum()
+        tensor(7.)
+    """
     return _unpool(3, input, indices, kernel_size, stride, padding, output_size)

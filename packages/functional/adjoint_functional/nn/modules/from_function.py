@@ -71,6 +71,13 @@ def _constructor(arguments: list[inspect.Parameter]) -> Any:
     return __init__
 
 
+def _documentation(function: Callable[..., Any]) -> str:
+    """The function's first sentence and its example, which the module hands on to it."""
+    sentence, _, rest = (inspect.getdoc(function) or "").partition("\n")
+    example = rest[rest.find("Example::") :] if "Example::" in rest else ""
+    return f"`nn.functional.{function.__name__}` as a module: {sentence}\n\n{example}".rstrip()
+
+
 def layer(
     name: str,
     function: Callable[..., Any],
@@ -95,7 +102,7 @@ def layer(
         kept.append(parameter.replace(default=defaults[word]) if word in defaults else parameter)
     handed = {word: (attributes or {}).get(word, word) for word in arguments.split() if word not in _OLDER}
     contents = {
-        "__doc__": f"`nn.functional.{function.__name__}` as a module: {(function.__doc__ or '').partition(chr(10))[0]}",
+        "__doc__": _documentation(function),
         "__module__": sys._getframe(1).f_globals["__name__"],
         "__constants__": [held for word, held in handed.items() if word not in (*_MOVES, *unsaid)],
         "_function": staticmethod(function),

@@ -61,7 +61,9 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
 class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     """A buffer that waits for a shape.
 
-    Example: ``UninitializedBuffer().materialize((2, 3))``
+    Example::
+
+        >>> ad.nn.UninitializedBuffer().materialize((2, 3))
     """
 
     cls_to_become = Tensor
@@ -73,7 +75,13 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
 
 
 def is_lazy(param: Any) -> bool:
-    """Whether it waits for a shape."""
+    """Whether it waits for a shape.
+
+    Example::
+
+        >>> ad.nn.modules.lazy.is_lazy(ad.nn.LazyLinear(3).weight)
+        True
+    """
     return isinstance(param, UninitializedTensorMixin)
 
 
@@ -188,9 +196,7 @@ class _LazyConv(_Lazy):
 def _lazily(base: Any, mixin: type, **more: Any) -> Any:
     """A layer of ``base`` that waits."""
     name = f"Lazy{base.__name__}"
-    doc = (
-        f"`{base.__name__}` of whatever channels the first input has: the arguments are the others.\n\nExample: ``{name}(...)``"
-    )
+    doc = f"`{base.__name__}` of whatever channels the first input has: the arguments are the others."
     return type(name, (mixin, base), {"__doc__": doc, "__module__": __name__, "cls_to_become": base, **more})
 
 

@@ -72,7 +72,10 @@ class Linear(Module):
 class NonDynamicallyQuantizableLinear(Linear):
     """`Linear`, under the name that PyTorch has for the one in `MultiheadAttention`.
 
-    Example: ``NonDynamicallyQuantizableLinear(3, 2)``
+    Example::
+
+        >>> ad.nn.NonDynamicallyQuantizableLinear(3, 2)
+        NonDynamicallyQuantizableLinear(in_features=3, out_features=2, bias=True)
     """
 
 

@@ -42,10 +42,7 @@ class UpsamplingBilinear2d(Upsample):
 
 
 class Container(Module):
-    """Modules by name: `ModuleDict` is what is used today.
-
-    Example: ``Container(first=ad.nn.ReLU())``
-    """
+    """Modules by name: `ModuleDict` is what is used today."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__()

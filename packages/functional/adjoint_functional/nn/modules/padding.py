@@ -69,7 +69,9 @@ class _ZeroPadNd(_ConstantPadNd):
 
 
 def _pad(name: str, n: int, *kinds: type) -> Any:
-    doc = f"`nn.functional.pad` over the last {n} dimensions as a module.\n\nExample: ``ad.nn.{name}(1{', 2.0' if name.startswith('Const') else ''})``"
+    value = ", 2.0" if name.startswith("Const") else ""
+    example = f">>> ad.nn.{name}(1{value})(ad.ones(1{', 3' * n})).shape\n    adjoint.Size([1{', 5' * n}])"
+    doc = f"`nn.functional.pad` over the last {n} dimensions as a module.\n\nExample::\n\n    {example}"
     return type(name, kinds, {"__doc__": doc, "__module__": __name__, "_n": n})
 
 

@@ -103,13 +103,27 @@ class MaxUnpool1d(_MaxUnpoolNd):
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
-    """`nn.functional.max_unpool2d` as a module."""
+    """`nn.functional.max_unpool2d` as a module.
+
+    Example::
+
+        >>> pool = ad.nn.MaxPool2d(2, return_indices=True)
+        >>> ad.nn.MaxUnpool2d(2)(*pool(ad.ones(1, 4, 4))).shape
+        adjoint.Size([1, 4, 4])
+    """
 
     _n = 2
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
-    """`nn.functional.max_unpool3d` as a module."""
+    """`nn.functional.max_unpool3d` as a module.
+
+    Example::
+
+        >>> pool = ad.nn.MaxPool3d(2, return_indices=True)
+        >>> ad.nn.MaxUnpool3d(2)(*pool(ad.ones(1, 4, 4, 4))).shape
+        adjoint.Size([1, 4, 4, 4])
+    """
 
     _n = 3
 
@@ -158,7 +172,13 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
 
 
 class FractionalMaxPool3d(_FractionalMaxPoolNd):
-    """`nn.functional.fractional_max_pool3d` as a module."""
+    """`nn.functional.fractional_max_pool3d` as a module.
+
+    Example::
+
+        >>> ad.nn.FractionalMaxPool3d(2, output_size=2)(ad.ones(1, 4, 4, 4)).shape
+        adjoint.Size([1, 2, 2, 2])
+    """
 
     _n = 3
 

@@ -39,7 +39,12 @@ def fuse_conv_bn_weights(
 ) -> tuple[Parameter, Parameter]:
     """The weight and the bias of a convolution that does both.
 
-    Example: ``fuse_conv_bn_weights(conv.weight, conv.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias)``
+    Example::
+
+        >>> one = ad.ones(1)
+        >>> w, b = ad.nn.utils.fuse_conv_bn_weights(ad.full((1, 1, 1), 2.0), one, one, one, 0.0, one, one)
+        >>> w.item(), b.item()
+        (2.0, 1.0)
     """
     return _fused(conv_w, conv_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, 1 if transpose else 0)
 
@@ -47,7 +52,15 @@ def fuse_conv_bn_weights(
 def fuse_linear_bn_weights(
     linear_w: Tensor, linear_b: Tensor | None, bn_rm: Tensor, bn_rv: Tensor, bn_eps: float, bn_w: Tensor, bn_b: Tensor
 ) -> tuple[Parameter, Parameter]:
-    """The weight and the bias of a linear layer that does both."""
+    """The weight and the bias of a linear layer that does both.
+
+    Example::
+
+        >>> one = ad.ones(1)
+        >>> w, b = ad.nn.utils.fuse_linear_bn_weights(ad.tensor([[2.0]]), one, one, one, 0.0, one, one)
+        >>> w.item(), b.item()
+        (2.0, 1.0)
+    """
     return _fused(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, 0)
 
 
@@ -80,6 +93,13 @@ def fuse_linear_bn_eval(linear: M, bn: Module) -> M:
 
     Raises:
         AssertionError: one of them is in training mode, or the sizes differ.
+
+    Example::
+
+        >>> linear, bn = ad.nn.Linear(2, 3).eval(), ad.nn.BatchNorm1d(3).eval()
+        >>> x = ad.rand(4, 2)
+        >>> ad.allclose(ad.nn.utils.fuse_linear_bn_eval(linear, bn)(x), bn(linear(x)), atol=1e-6)
+        True
     """
     if linear.out_features != bn.num_features and bn.num_features != 1:
         raise AssertionError("To fuse, linear.out_features == bn.num_features or bn.num_features == 1")

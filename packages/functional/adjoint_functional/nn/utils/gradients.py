@@ -26,7 +26,13 @@ def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
 def get_total_norm(
     tensors: Tensor | Iterable[Tensor], norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
 ) -> Tensor:
-    """The norm of all elements of the tensors together; of the order ``norm_type``, which may be ``"inf"``."""
+    """The norm of all elements of the tensors together; of the order ``norm_type``, which may be ``"inf"``.
+
+    Example::
+
+        >>> ad.nn.utils.get_total_norm([ad.tensor([3.0]), ad.tensor([4.0])])
+        tensor(5.)
+    """
     norm_type = float(norm_type)
     listed = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     if not listed:
@@ -75,7 +81,16 @@ def clip_grad_norm(*args: Any, **kwargs: Any) -> Tensor:
 def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
-    """Scales the gradients in place by `max_norm / total_norm`, if that is below 1."""
+    """Scales the gradients in place by `max_norm / total_norm`, if that is below 1.
+
+    Example::
+
+        >>> w = ad.ones(2, requires_grad=True)
+        >>> (w * ad.tensor([3.0, 4.0])).sum().backward()
+        >>> ad.nn.utils.clip_grads_with_norm_(w, 1.0, ad.tensor(10.0))
+        >>> w.grad
+        tensor([0.3000, 0.4000])
+    """
     scale = (max_norm / (total_norm + 1e-6)).clamp(max=1.0)
     for g in _gradients(parameters):
         g.mul_(scale)
@@ -83,18 +98,41 @@ def clip_grads_with_norm_(
 
 @no_grad()
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
-    """Clamps each element of the gradients to [-clip_value, clip_value], in place."""
+    """Clamps each element of the gradients to [-clip_value, clip_value], in place.
+
+    Example::
+
+        >>> w = ad.ones(2, requires_grad=True)
+        >>> (w * ad.tensor([3.0, 0.5])).sum().backward()
+        >>> ad.nn.utils.clip_grad_value_(w, 1.0)
+        >>> w.grad
+        tensor([1.0000, 0.5000])
+    """
     for g in _gradients(parameters):
         g.clamp_(-clip_value, clip_value)
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """All elements of the parameters as one vector; gradients flow through it."""
+    """All elements of the parameters as one vector; gradients flow through it.
+
+    Example::
+
+        >>> ad.nn.utils.parameters_to_vector([ad.zeros(1, 2), ad.ones(1)])
+        tensor([0., 0., 1.])
+    """
     return core.cat([p.reshape(-1) for p in parameters])
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Replaces the parameters' memory by pieces of a vector, in order."""
+    """Replaces the parameters' memory by pieces of a vector, in order.
+
+    Example::
+
+        >>> w = ad.nn.Parameter(ad.zeros(2))
+        >>> ad.nn.utils.vector_to_parameters(ad.tensor([1.0, 2.0]), [w])
+        >>> w.detach()
+        tensor([1., 2.])
+    """
     if not isinstance(vec, Tensor):
         raise TypeError(f"vector_to_parameters: expected Tensor, but got: {type(vec).__name__}")
     at = 0

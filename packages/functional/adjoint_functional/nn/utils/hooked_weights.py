@@ -171,7 +171,11 @@ def remove_spectral_norm(module: M, name: str = "weight") -> M:
     Raises:
         ValueError: it is not normed.
 
-    Example: ``remove_spectral_norm(layer)``
+    Example::
+
+        >>> layer = ad.nn.utils.spectral_norm(ad.nn.Linear(2, 1))
+        >>> ad.nn.utils.remove_spectral_norm(layer)
+        Linear(in_features=2, out_features=1, bias=True)
     """
     hook = _removed(module, SpectralNorm, name)
     with no_grad():

@@ -40,11 +40,22 @@ def _converted(module: M, kinds: tuple[type, ...], memory_format: Any) -> M:
 def convert_conv2d_weight_memory_format(module: M, memory_format: Any) -> M:
     """Puts the weights of all convolutions over images in another order in memory.
 
-    Example: ``convert_conv2d_weight_memory_format(model, ad.channels_last)``
+    Example::
+
+        >>> net = ad.nn.utils.convert_conv2d_weight_memory_format(ad.nn.Conv2d(2, 2, 2), ad.channels_last)
+        >>> net.weight.is_contiguous(memory_format=ad.channels_last)
+        True
     """
     return _converted(module, (Conv2d, ConvTranspose2d), memory_format)
 
 
 def convert_conv3d_weight_memory_format(module: M, memory_format: Any) -> M:
-    """`convert_conv2d_weight_memory_format`, of convolutions over volumes."""
+    """`convert_conv2d_weight_memory_format`, of convolutions over volumes.
+
+    Example::
+
+        >>> net = ad.nn.utils.convert_conv3d_weight_memory_format(ad.nn.Conv3d(2, 2, 2), ad.channels_last_3d)
+        >>> net.weight.is_contiguous(memory_format=ad.channels_last_3d)
+        True
+    """
     return _converted(module, (Conv3d, ConvTranspose3d), memory_format)

@@ -27,6 +27,12 @@ class PackedSequence(_Packed):
 
     ``data`` is (sum of lengths, ...), ``batch_sizes`` says how many sequences last each step, ``sorted_indices`` which one stands
     where, and ``unsorted_indices`` is the inverse; both are None for sequences that came in order.
+
+    Example::
+
+        >>> packed = ad.nn.utils.rnn.pack_sequence([ad.tensor([1, 2, 3]), ad.tensor([4])])
+        >>> packed.data, packed.batch_sizes
+        (tensor([1, 4, 2, 3]), tensor([2, 1, 1]))
     """
 
     def __new__(

@@ -233,6 +233,17 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
 
     Raises:
         ValueError: the tensor is not parametrized, or has several originals of which none is its value.
+
+    Example::
+
+        >>> class Double(ad.nn.Module):
+        ...     def forward(self, x):
+        ...         return 2 * x
+        >>> layer = ad.nn.Linear(1, 1)
+        >>> _ = ad.nn.utils.parametrize.register_parametrization(layer, 'weight', Double())
+        >>> _ = ad.nn.utils.parametrize.remove_parametrizations(layer, 'weight')
+        >>> ad.nn.utils.parametrize.is_parametrized(layer)
+        False
     """
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")

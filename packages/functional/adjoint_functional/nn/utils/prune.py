@@ -116,7 +116,10 @@ def _method_of(module: Module, name: str) -> tuple[int, BasePruningMethod] | Non
 class PruningContainer(BasePruningMethod):
     """Several methods one after the other: each prunes what the ones before left.
 
-    Example: ``PruningContainer(L1Unstructured(0.2), L1Unstructured(0.2))``
+    Example::
+
+        >>> len(ad.nn.utils.prune.PruningContainer(ad.nn.utils.prune.L1Unstructured(0.2), ad.nn.utils.prune.L1Unstructured(0.2)))
+        2
     """
 
     def __init__(self, *args: Any) -> None:
@@ -176,7 +179,9 @@ class PruningContainer(BasePruningMethod):
 class Identity(BasePruningMethod):
     """Prunes nothing, and makes the parameter a pruned one.
 
-    Example: ``Identity.apply(layer, "weight")``
+    Example::
+
+        >>> method = ad.nn.utils.prune.Identity.apply(ad.nn.Linear(2, 1), 'weight')
     """
 
     PRUNING_TYPE = "unstructured"
@@ -209,7 +214,10 @@ class _Amount(BasePruningMethod):
 class RandomUnstructured(_Amount):
     """Prunes elements at random.
 
-    Example: ``RandomUnstructured(amount=0.5).prune(ad.ones(4))``
+    Example::
+
+        >>> ad.nn.utils.prune.RandomUnstructured(amount=0.5).prune(ad.ones(4)).sum()
+        tensor(2.)
     """
 
     PRUNING_TYPE = "unstructured"
@@ -228,7 +236,7 @@ class L1Unstructured(_Amount):
     Example::
 
         >>> ad.nn.utils.prune.L1Unstructured(2).prune(ad.tensor([3.0, -1.0, 2.0, -4.0]))
-        tensor([ 3.,  0.,  0., -4.])
+        tensor([ 3., -0.,  0., -4.])
     """
 
     PRUNING_TYPE = "unstructured"
@@ -269,7 +277,10 @@ class _Slices(_Amount):
 class RandomStructured(_Slices):
     """Prunes slices along a dimension at random.
 
-    Example: ``RandomStructured(amount=1, dim=0).prune(ad.ones(2, 3))``
+    Example::
+
+        >>> ad.nn.utils.prune.RandomStructured(amount=1, dim=0).prune(ad.ones(2, 3)).sum()
+        tensor(3.)
     """
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
@@ -300,7 +311,10 @@ class LnStructured(_Slices):
 class CustomFromMask(BasePruningMethod):
     """Prunes what a mask says.
 
-    Example: ``CustomFromMask(ad.tensor([1, 0])).prune(ad.ones(2))``
+    Example::
+
+        >>> ad.nn.utils.prune.CustomFromMask(ad.tensor([1, 0])).prune(ad.ones(2))
+        tensor([1., 0.])
     """
 
     PRUNING_TYPE = "global"
@@ -321,13 +335,26 @@ class CustomFromMask(BasePruningMethod):
 
 
 def identity(module: M, name: str) -> M:
-    """`Identity`, of a module's parameter."""
+    """`Identity`, of a module's parameter.
+
+    Example::
+
+        >>> int(ad.nn.utils.prune.identity(ad.nn.Linear(2, 1), 'weight').weight_mask.sum())
+        2
+    """
     Identity.apply(module, name)
     return module
 
 
 def random_unstructured(module: M, name: str, amount: float) -> M:
-    """`RandomUnstructured`, of a module's parameter."""
+    """`RandomUnstructured`, of a module's parameter.
+
+    Example::
+
+        >>> layer = ad.nn.utils.prune.random_unstructured(ad.nn.Linear(2, 4), 'weight', amount=3)
+        >>> int(layer.weight_mask.sum())
+        5
+    """
     RandomUnstructured.apply(module, name, amount=amount)
     return module
 
@@ -346,19 +373,40 @@ def l1_unstructured(module: M, name: str, amount: float, importance_scores: Tens
 
 
 def random_structured(module: M, name: str, amount: float, dim: int) -> M:
-    """`RandomStructured`, of a module's parameter."""
+    """`RandomStructured`, of a module's parameter.
+
+    Example::
+
+        >>> layer = ad.nn.utils.prune.random_structured(ad.nn.Linear(2, 4), 'weight', amount=1, dim=0)
+        >>> int(layer.weight_mask.sum())
+        6
+    """
     RandomStructured.apply(module, name, amount=amount, dim=dim)
     return module
 
 
 def ln_structured(module: M, name: str, amount: float, n: Any, dim: int, importance_scores: Tensor | None = None) -> M:
-    """`LnStructured`, of a module's parameter."""
+    """`LnStructured`, of a module's parameter.
+
+    Example::
+
+        >>> layer = ad.nn.utils.prune.ln_structured(ad.nn.Linear(2, 4), 'weight', amount=0.5, n=2, dim=0)
+        >>> int(layer.weight_mask.sum())
+        4
+    """
     LnStructured.apply(module, name, amount=amount, n=n, dim=dim, importance_scores=importance_scores)
     return module
 
 
 def custom_from_mask(module: M, name: str, mask: Tensor) -> M:
-    """`CustomFromMask`, of a module's parameter."""
+    """`CustomFromMask`, of a module's parameter.
+
+    Example::
+
+        >>> layer = ad.nn.utils.prune.custom_from_mask(ad.nn.Linear(2, 1), 'weight', ad.tensor([[1, 0]]))
+        >>> layer.weight_mask
+        tensor([[1., 0.]])
+    """
     CustomFromMask.apply(module, name, mask=mask)
     return module
 
@@ -374,6 +422,14 @@ def global_unstructured(
 
     Raises:
         TypeError: the parameters are not iterable, or the method prunes slices.
+
+    Example::
+
+        >>> a, b = ad.nn.Linear(2, 1), ad.nn.Linear(2, 1)
+        >>> method = ad.nn.utils.prune.L1Unstructured
+        >>> ad.nn.utils.prune.global_unstructured([(a, 'weight'), (b, 'weight')], method, amount=2)
+        >>> int((a.weight == 0).sum() + (b.weight == 0).sum())
+        2
     """
     if not isinstance(parameters, Iterable):
         raise TypeError("global_unstructured(): parameters is not an Iterable")
@@ -404,6 +460,12 @@ def remove(module: M, name: str) -> M:
 
     Raises:
         ValueError: it is not pruned.
+
+    Example::
+
+        >>> layer = ad.nn.utils.prune.random_unstructured(ad.nn.Linear(2, 4), 'weight', amount=3)
+        >>> [name for name, _ in ad.nn.utils.prune.remove(layer, 'weight').named_parameters()]
+        ['bias', 'weight']
     """
     found = _method_of(module, name)
     if found is None:

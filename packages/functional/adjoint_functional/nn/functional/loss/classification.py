@@ -167,7 +167,13 @@ def multi_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The mean over classes of max(0, margin - x[target] + x)**p, without the target itself."""
+    """The mean over classes of max(0, margin - x[target] + x)**p, without the target itself.
+
+    Example::
+
+        >>> ad.nn.functional.multi_margin_loss(ad.tensor([[0.25, 0.75]]), ad.tensor([0]))
+        tensor(0.7500)
+    """
     reduction = reduction_of(size_average, reduce, reduction)
     if p not in (1, 2):
         raise ValueError(f"multi_margin_loss: only p == 1 and p == 2 supported, got {p}")
@@ -190,6 +196,11 @@ def multilabel_margin_loss(
     """The mean over classes of max(0, 1 - x[j] + x[i]) for each target j and each class i that is none.
 
     The targets of a row stand in front; the first -1 ends them.
+
+    Example::
+
+        >>> ad.nn.functional.multilabel_margin_loss(ad.tensor([[0.25, 0.75]]), ad.tensor([[1, -1]]))
+        tensor(0.2500)
     """
     reduction = reduction_of(size_average, reduce, reduction)
     if target.shape != input.shape:
@@ -215,7 +226,13 @@ def multilabel_soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The mean over classes of the binary cross-entropy of logits."""
+    """The mean over classes of the binary cross-entropy of logits.
+
+    Example::
+
+        >>> ad.nn.functional.multilabel_soft_margin_loss(ad.zeros(1, 2), ad.tensor([[1.0, 0.0]]))
+        tensor(0.6931)
+    """
     reduction = reduction_of(size_average, reduce, reduction)
     loss = -(target * _core._logsigmoid(input) + (1 - target) * _core._logsigmoid(-input))
     return reduced((loss if weight is None else loss * weight).mean(-1), reduction)

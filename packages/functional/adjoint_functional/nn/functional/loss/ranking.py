@@ -120,7 +120,16 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:
-    """max(0, d(anchor, positive) - d(anchor, negative) + margin), with a distance of one's own."""
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin), with a distance of one's own.
+
+    Example::
+
+        >>> distance = lambda x, y: (x - y).abs().sum(-1)
+        >>> ad.nn.functional.triplet_margin_with_distance_loss(
+        ...     ad.zeros(1, 2), ad.zeros(1, 2), ad.full((1, 2), 0.25), distance_function=distance
+        ... )
+        tensor(0.5000)
+    """
     _expect_margin("triplet_margin_with_distance_loss", margin)
     distance = distance_function or (lambda a, b: (a - b + 1e-6).norm(2, -1))
     far = distance(anchor, negative)
