@@ -20,6 +20,12 @@ from .discrete import NegativeBinomial as NegativeBinomial
 from .discrete import Poisson as Poisson
 from .distribution import Distribution as Distribution
 from .distribution import ExponentialFamily as ExponentialFamily
+from .elementwise_transforms import AbsTransform as AbsTransform
+from .elementwise_transforms import ExpTransform as ExpTransform
+from .elementwise_transforms import PowerTransform as PowerTransform
+from .elementwise_transforms import SigmoidTransform as SigmoidTransform
+from .elementwise_transforms import SoftplusTransform as SoftplusTransform
+from .elementwise_transforms import TanhTransform as TanhTransform
 from .images import HalfCauchy as HalfCauchy
 from .images import HalfNormal as HalfNormal
 from .images import InverseGamma as InverseGamma
@@ -60,13 +66,7 @@ from .real_line import StudentT as StudentT
 from .relaxed import RelaxedBernoulli as RelaxedBernoulli
 from .relaxed import RelaxedOneHotCategorical as RelaxedOneHotCategorical
 from .simplex import Dirichlet as Dirichlet
-from .transforms import AbsTransform as AbsTransform
 from .transforms import ComposeTransform as ComposeTransform
-from .transforms import ExpTransform as ExpTransform
 from .transforms import IndependentTransform as IndependentTransform
-from .transforms import PowerTransform as PowerTransform
-from .transforms import SigmoidTransform as SigmoidTransform
-from .transforms import SoftplusTransform as SoftplusTransform
-from .transforms import TanhTransform as TanhTransform
 from .transforms import Transform as Transform
 from .transforms import identity_transform as identity_transform

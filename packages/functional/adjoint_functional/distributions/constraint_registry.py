@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import constraints
+from .elementwise_transforms import ExpTransform, SigmoidTransform
 from .matrix_transforms import (
     CorrCholeskyTransform,
     LowerCholeskyTransform,
@@ -14,7 +15,7 @@ from .matrix_transforms import (
     StickBreakingTransform,
 )
 from .more_transforms import AffineTransform, CatTransform, StackTransform
-from .transforms import ComposeTransform, ExpTransform, IndependentTransform, SigmoidTransform, Transform, identity_transform
+from .transforms import ComposeTransform, IndependentTransform, Transform, identity_transform
 
 __all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
 

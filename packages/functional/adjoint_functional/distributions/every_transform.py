@@ -1,9 +1,11 @@
 """All transforms, as PyTorch has them in one module."""
 
-from . import matrix_transforms, more_transforms, transforms
+from . import elementwise_transforms, matrix_transforms, more_transforms, transforms
+from .elementwise_transforms import *  # noqa: F403
 from .matrix_transforms import *  # noqa: F403
 from .more_transforms import *  # noqa: F403
 from .transforms import *  # noqa: F403
 from .transforms import _InverseTransform as _InverseTransform
 
-__all__ = sorted({*matrix_transforms.__all__, *more_transforms.__all__, *transforms.__all__})
+_FILES = (elementwise_transforms, matrix_transforms, more_transforms, transforms)
+__all__ = sorted(name for file in _FILES for name in file.__all__)

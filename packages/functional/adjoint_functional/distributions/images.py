@@ -10,10 +10,10 @@ from adjoint_core import Tensor
 
 from . import constraints
 from .composed import TransformedDistribution
+from .elementwise_transforms import AbsTransform, ExpTransform, PowerTransform
 from .more_transforms import AffineTransform
 from .positive import Exponential, Gamma
 from .real_line import Cauchy, Normal
-from .transforms import AbsTransform, ExpTransform, PowerTransform
 from .utils import broadcast_all, euler_constant
 
 __all__ = ["HalfCauchy", "HalfNormal", "InverseGamma", "LogNormal", "Pareto", "Weibull"]

@@ -11,10 +11,10 @@ from adjoint_engine import no_grad
 
 from . import constraints
 from .distribution import ExponentialFamily, Parametric, batch_of
+from .elementwise_transforms import ExpTransform, PowerTransform
 from .images import _Image
 from .more_transforms import AffineTransform
 from .simplex import Dirichlet
-from .transforms import ExpTransform, PowerTransform
 from .utils import broadcast_all, euler_constant, uniform
 
 __all__ = ["Beta", "Gumbel", "Kumaraswamy", "Uniform", "VonMises"]

@@ -15,7 +15,7 @@ from .categorical import Categorical
 from .composed import TransformedDistribution
 from .discrete import ProbsOrLogits
 from .distribution import Distribution, Parametric, batch_of
-from .transforms import ExpTransform, SigmoidTransform
+from .elementwise_transforms import ExpTransform, SigmoidTransform
 from .utils import broadcast_all, clamp_probs, uniform
 
 __all__ = ["ExpRelaxedCategorical", "LogitRelaxedBernoulli", "RelaxedBernoulli", "RelaxedOneHotCategorical"]
