@@ -151,16 +151,20 @@ def stub(module: ModuleType, raw: list[str]) -> str:
     return f'"""{module.__doc__ or "Fast CPU kernels."}"""\n\n# Written by tools/stubs.py: ./run stubs\n{head}\n\n{text}\n'
 
 
+MADE_LAYERS = ("generated", "loss", "padding", "pooling")  # files that make classes by calls, which a type checker does not follow
+
+
 def layers() -> str:
     """The stub of the layers that are made from functions."""
-    module = importlib.import_module("adjoint_functional.nn.modules.generated")
+    module, *others = (importlib.import_module(f"adjoint_functional.nn.modules.{name}") for name in MADE_LAYERS)
+    classes = {name: cls for m in (module, *others) for name, cls in vars(m).items() if getattr(cls, "__module__", "") == m.__name__}
     lines = []
-    for name, cls in sorted(vars(module).items()):
-        if isinstance(cls, type) and cls.__module__ == module.__name__ and name[0] != "_":
+    for name, cls in sorted(classes.items()):
+        if isinstance(cls, type) and name[0] != "_":
             kept = [p.replace(annotation=str(p.annotation)) for p in inspect.signature(cls).parameters.values()]
             own = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *kept]
             text = re.sub(r"(: )'(.*?)'(?=[ ,)])", r"\1\2", str(inspect.Signature(own, return_annotation=None)))
-            lines.append(f"class {name}(Module):\n    {cls.__doc__!r}\n    def __init__{text}: ...\n")
+            lines.append(f"class {name}(Module):\n    {cls.__doc__.partition(chr(10))[0]!r}\n    def __init__{text}: ...\n")
     head = (
         "from collections.abc import Callable, Sequence\nfrom typing import Any\n\nfrom adjoint_core import Tensor, dtype\n\n"
         "from ..functional.window_sizes import Ints\nfrom .module import Module"
@@ -170,7 +174,7 @@ def layers() -> str:
 
 def made_names() -> str:
     """The stub of what `adjoint` has and no file spells out: in-place functions, copies of views, typed tensors, errors of core."""
-    lines = ["from typing import Any", "", "import adjoint_core as core", "from adjoint_core import Tensor", ""]
+    lines = ["from collections.abc import Sequence", "from typing import Any", "", "import adjoint_core as core", "from adjoint_core import Tensor", ""]
     for name, value in sorted(vars(adjoint).items()):
         if name[0] == "_":
             continue
@@ -178,6 +182,9 @@ def made_names() -> str:
             lines.append(f"{name} = Tensor.{name}")
         elif name.endswith("_copy") and hasattr(core := adjoint._core, view := name.removesuffix("_copy")):
             lines.append(f"{name} = core.{view}" if hasattr(core, view) else f"{name} = Tensor.{view}")
+        elif name.endswith("_copy") and not hasattr(value, "__nb_signature__") and not hasattr(adjoint._core, name):
+            signature = re.sub(r"(: |-> )'(.*?)'", r"\1\2", str(inspect.signature(value)))
+            lines.append(f"def {name}{signature}: ...")
         elif type(value).__name__ == "_TypeOf":
             lines.append(f"class {name}(Tensor): ...")
         elif isinstance(value, type) and issubclass(value, Exception) and value.__module__ == "adjoint":

@@ -1,6 +1,7 @@
 """Names of `adjoint` that are made while it is imported."""
 
 # Written by tools/stubs.py: ./run stubs
+from collections.abc import Sequence
 from typing import Any
 
 import adjoint_core as core
@@ -26,6 +27,7 @@ abs_ = Tensor.abs_
 acos_ = Tensor.acos_
 acosh_ = Tensor.acosh_
 addmv_ = Tensor.addmv_
+def alias_copy(input: Tensor) -> Tensor: ...
 arccos_ = Tensor.arccos_
 arccosh_ = Tensor.arccosh_
 arcsin_ = Tensor.arcsin_
@@ -46,11 +48,13 @@ cos_ = Tensor.cos_
 cosh_ = Tensor.cosh_
 deg2rad_ = Tensor.deg2rad_
 detach_ = Tensor.detach_
+def detach_copy(input: Tensor) -> Tensor: ...
 diagonal_copy = core.diagonal
 erf_ = Tensor.erf_
 erfc_ = Tensor.erfc_
 exp2_ = Tensor.exp2_
 exp_ = Tensor.exp_
+def expand_copy(input: Tensor, size: Sequence[int]) -> Tensor: ...
 expm1_ = Tensor.expm1_
 fill_ = Tensor.fill_
 fix_ = Tensor.fix_
@@ -70,6 +74,7 @@ permute_copy = core.permute
 rad2deg_ = Tensor.rad2deg_
 reciprocal_ = Tensor.reciprocal_
 relu_ = Tensor.relu_
+resize_as_ = Tensor.resize_as_
 round_ = Tensor.round_
 rsqrt_ = Tensor.rsqrt_
 select_copy = core.select
@@ -77,6 +82,7 @@ sigmoid_ = Tensor.sigmoid_
 sin_ = Tensor.sin_
 sinc_ = Tensor.sinc_
 sinh_ = Tensor.sinh_
+def slice_copy(input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor: ...
 split_copy = core.split
 split_with_sizes_copy = core.split_with_sizes
 sqrt_ = Tensor.sqrt_
@@ -92,5 +98,6 @@ unfold_copy = core.unfold
 unsqueeze_copy = core.unsqueeze
 view_as_complex_copy = core.view_as_complex
 view_as_real_copy = core.view_as_real
+def view_copy(input: Tensor, size: Any) -> Tensor: ...
 xlogy_ = Tensor.xlogy_
 zero_ = Tensor.zero_

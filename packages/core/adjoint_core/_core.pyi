@@ -167,7 +167,11 @@ class Tensor:
     def as_strided_scatter(input: Tensor, src: Tensor, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None=None) -> Tensor:
         """A copy of the input in which `src` stands where `as_strided` with these arguments looks.
 
-Example: `as_strided_scatter(zeros(2, 2), ones(2), (2,), (3,))  # tensor([[1., 0.], [0., 1.]])`"""
+Example::
+
+    >>> ad.as_strided_scatter(ad.zeros(2, 2), ad.ones(2), (2,), (3,))
+    tensor([[1., 0.],
+            [0., 1.]])"""
 
     def as_subclass(self, cls: Any) -> Tensor:
         """The same tensor, as an instance of `cls`."""
@@ -285,10 +289,22 @@ Example: `as_strided_scatter(zeros(2, 2), ones(2), (2,), (3,))  # tensor([[1., 0
     def char(self, memory_format: memory_format=...) -> Tensor: ...
 
     def cholesky(input: Tensor, upper: _bool=False) -> Tensor:
-        """The Cholesky factor: `linalg.cholesky`."""
+        """The Cholesky factor: `linalg.cholesky`.
+
+Example::
+
+    >>> ad.cholesky(ad.tensor([[4.0, 2.0], [2.0, 2.0]]))
+    tensor([[2., 0.],
+            [1., 1.]])"""
 
     def cholesky_inverse(input: Tensor, upper: _bool=False) -> Tensor:
-        """The inverse of A, given its Cholesky factor `input`."""
+        """The inverse of A, given its Cholesky factor `input`.
+
+Example::
+
+    >>> ad.cholesky_inverse(ad.tensor([[2.0, 0.0], [0.0, 1.0]]))
+    tensor([[0.2500, 0.0000],
+            [0.0000, 1.0000]])"""
 
     def cholesky_solve(input: Tensor, L: Tensor, upper: _bool=False) -> Tensor:
         """X of A X = input, given the Cholesky factor L of A.
@@ -349,7 +365,13 @@ Example::
         """The size of `a` with the sign of `b`, elementwise. In place."""
 
     def corrcoef(input: Tensor) -> Tensor:
-        """The correlation matrix of variables in rows."""
+        """The correlation matrix of variables in rows.
+
+Example::
+
+    >>> ad.corrcoef(ad.tensor([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]))
+    tensor([[ 1., -1.],
+            [-1.,  1.]])"""
 
     def cos(self) -> Tensor:
         """Cosine of each element of `x` (radians)."""
@@ -371,7 +393,13 @@ Example::
 Arguments:
     correction: what is taken from the number of samples.
     fweights: how often each sample counts, integers.
-    aweights: the importance of each sample."""
+    aweights: the importance of each sample.
+
+Example::
+
+    >>> ad.cov(ad.tensor([[1.0, 2.0, 3.0], [6.0, 4.0, 2.0]]))
+    tensor([[ 1., -2.],
+            [-2.,  4.]])"""
 
     def cpu(self, non_blocking: _bool=False) -> Tensor:
         """This tensor in host memory."""
@@ -418,10 +446,20 @@ Arguments:
         """How many trailing dimensions are dense."""
 
     def det(input: Tensor) -> Tensor:
-        """The determinants of (..., n, n) matrices: `linalg.det`."""
+        """The determinants of (..., n, n) matrices: `linalg.det`.
+
+Example::
+
+    >>> ad.det(ad.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor(-2.)"""
 
     def detach(self) -> Tensor:
-        """A view of the same memory without history: it does not require grad."""
+        """A view of the same memory without history: it does not require grad.
+
+Example::
+
+    >>> ad.ones(2, requires_grad=True).detach().requires_grad
+    False"""
 
     def detach_(self) -> Tensor:
         """Cuts this tensor off its history in place: it becomes a leaf that does not require grad.
@@ -455,7 +493,12 @@ Raises:
     def dim(self) -> _int: ...
 
     def dist(input: Tensor, other: Tensor, p: _float=2) -> Tensor:
-        """The p-norm of input - other."""
+        """The p-norm of input - other.
+
+Example::
+
+    >>> ad.dist(ad.tensor([0.0, 3.0]), ad.tensor([4.0, 0.0]))
+    tensor(5.)"""
 
     def div(self, other: Tensor | _Number, *, rounding_mode: str | None=None) -> Tensor:
         """Elementwise quotient; integers give floating point."""
@@ -472,7 +515,12 @@ Raises:
     def double(self, memory_format: memory_format=...) -> Tensor: ...
 
     def dsplit(input: Tensor, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
-        """Views of the pieces along dimension 2, as `tensor_split` makes them."""
+        """Views of the pieces along dimension 2, as `tensor_split` makes them.
+
+Example::
+
+    >>> [piece.shape[2] for piece in ad.dsplit(ad.ones(4, 4, 4), [1])]
+    [1, 3]"""
 
     @property
     def dtype(self) -> _dtype:
@@ -567,7 +615,10 @@ Raises:
     def float_power(input: Any, exponent: Any) -> Tensor:
         """input ** exponent, computed in double precision.
 
-Example: `float_power(tensor([2]), 0.5)  # tensor([1.4142], dtype=adjoint.float64)`"""
+Example::
+
+    >>> ad.float_power(ad.tensor([2]), 0.5)
+    tensor([1.4142], dtype=adjoint.float64)"""
 
     def float_power_(self, *args: Any, **kwargs: Any) -> Tensor:
         """The in-place form of `float_power`."""
@@ -611,7 +662,12 @@ Example: `float_power(tensor([2]), 0.5)  # tensor([1.4142], dtype=adjoint.float6
     def frexp(input: Tensor) -> Any:
         """A mantissa of size in [0.5, 1) and an int32 exponent of each element: input = mantissa * 2 ** exponent; 0, inf and NaN have exponent 0.
 
-Example: `frexp(tensor([6.0]))  # mantissa 0.75, exponent 3`"""
+Example::
+
+    >>> ad.frexp(ad.tensor([6.0]))
+    adjoint.return_types.frexp(
+    mantissa=tensor([0.7500]),
+    exponent=tensor([3], dtype=adjoint.int32))"""
 
     def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool=False) -> Tensor:
         """The elements of `x` at the positions `index` along `dim`; the result has the shape of `index`."""
@@ -619,7 +675,10 @@ Example: `frexp(tensor([6.0]))  # mantissa 0.75, exponent 3`"""
     def gcd(input: Tensor, other: Tensor) -> Tensor:
         """The greatest common divisor of integers, not negative.
 
-Example: `gcd(tensor([12, 0]), tensor([-18, 5]))  # tensor([6, 5])`"""
+Example::
+
+    >>> ad.gcd(ad.tensor([12, 0]), ad.tensor([-18, 5]))
+    tensor([6, 5])"""
 
     def gcd_(self, *args: Any, **kwargs: Any) -> Tensor:
         """The in-place form of `gcd`."""
@@ -632,6 +691,17 @@ Example: `gcd(tensor([12, 0]), tensor([-18, 5]))  # tensor([6, 5])`"""
 
     def geometric_(self, p: _float, *, generator: Generator | None=None) -> Tensor:
         """Fills with the number of trials, of probability `p` each, up to the first success."""
+
+    def geqrf(input: Tensor) -> Any:
+        """R of A (..., m, n) = Q R above the diagonal, below it the vectors of reflections whose product is Q, and their factors tau.
+
+These are what `ormqr` and `linalg.householder_product` take.
+
+Example::
+
+    >>> ad.geqrf(ad.tensor([[3.0], [4.0]])).a
+    tensor([[-5.0000],
+            [ 0.5000]])"""
 
     def ger(self, vec2: Tensor) -> Tensor: ...
 
@@ -661,7 +731,10 @@ Example: `gcd(tensor([12, 0]), tensor([-18, 5]))  # tensor([6, 5])`"""
 Arguments:
     spacing: the step (1), one for each dimension, or tensors of positions.
     edge_order: 1 or 2, the accuracy at the edges.
-Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`"""
+Example::
+
+    >>> ad.gradient(ad.tensor([0.0, 1.0, 4.0, 9.0]))
+    (tensor([1., 2., 4., 5.]),)"""
 
     def greater(self, other: Tensor | _Number) -> Tensor: ...
 
@@ -680,19 +753,47 @@ Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
     def half(self, memory_format: memory_format=...) -> Tensor: ...
 
     def hardshrink(input: Tensor, lambd: _float=0.5) -> Tensor:
-        """x where |x| > lambd, 0 elsewhere."""
+        """x where |x| > lambd, 0 elsewhere.
+
+Example::
+
+    >>> ad.hardshrink(ad.tensor([-2.0, 0.3, 1.0]))
+    tensor([-2.,  0.,  1.])"""
 
     def heaviside(input: Tensor, values: Tensor) -> Tensor:
-        """0 where input < 0, 1 where input > 0, `values` where input = 0."""
+        """0 where input < 0, 1 where input > 0, `values` where input = 0.
+
+Example::
+
+    >>> ad.heaviside(ad.tensor([-1.0, 0.0, 2.0]), ad.tensor(0.5))
+    tensor([0.0000, 0.5000, 1.0000])"""
 
     def heaviside_(self, *args: Any, **kwargs: Any) -> Tensor:
         """The in-place form of `heaviside`."""
 
     def histc(input: Tensor, bins: _int=100, min: _float=0, max: _float=0) -> Tensor:
-        """How many elements fall into each of `bins` equal parts of [min, max], which default to the extremes. Has no gradient."""
+        """How many elements fall into each of `bins` equal parts of [min, max], which default to the extremes. Has no gradient.
+
+Example::
+
+    >>> ad.histc(ad.tensor([1.0, 2.0, 1.0]), bins=4, min=0, max=3)
+    tensor([0., 2., 1., 0.])"""
+
+    def histogram(input: Tensor, bins: Any, *, range: Sequence[_float] | None=None, weight: Tensor | None=None, density: _bool=False) -> Any:
+        """How many elements fall into each bin, and the edges of the bins: so many equal ones, or those that a tensor names. Has no gradient.
+
+Example::
+
+    >>> ad.histogram(ad.tensor([0.0, 1.0, 1.0]), 2).hist
+    tensor([1., 2.])"""
 
     def hsplit(input: Tensor, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
-        """Views of the pieces along dimension 1, as `tensor_split` makes them."""
+        """Views of the pieces along dimension 1, as `tensor_split` makes them.
+
+Example::
+
+    >>> [piece.shape[1] for piece in ad.hsplit(ad.ones(4, 4, 4), [1])]
+    [1, 3]"""
 
     def hypot(self, other: Tensor | _Number) -> Tensor:
         """`sqrt(a^2 + b^2)`, elementwise, without overflow on the way."""
@@ -701,7 +802,12 @@ Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
         """`sqrt(a^2 + b^2)`, elementwise, without overflow on the way. In place."""
 
     def i0(input: Tensor) -> Tensor:
-        """The modified Bessel function of the first kind of order 0."""
+        """The modified Bessel function of the first kind of order 0.
+
+Example::
+
+    >>> ad.i0(ad.tensor([0.0, 1.0]))
+    tensor([1.0000, 1.2661])"""
 
     def i0_(self, *args: Any, **kwargs: Any) -> Tensor:
         """The in-place form of `i0`."""
@@ -745,7 +851,12 @@ Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
         """`x` with `values` written, or added, at positions given by tensors of integers or masks. In place."""
 
     def index_reduce(input: Tensor, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool=True) -> Tensor:
-        """Row i of `source` along `dim` is reduced ("prod", "mean", "amax", "amin") into row index[i] of `input`."""
+        """Row i of `source` along `dim` is reduced ("prod", "mean", "amax", "amin") into row index[i] of `input`.
+
+Example::
+
+    >>> ad.index_reduce(ad.ones(2), 0, ad.tensor([0, 0]), ad.tensor([3.0, 5.0]), 'amax')
+    tensor([5., 1.])"""
 
     def index_reduce_(self, *args: Any, **kwargs: Any) -> Tensor:
         """The in-place form of `index_reduce`."""
@@ -761,7 +872,13 @@ Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
     def int(self, memory_format: memory_format=...) -> Tensor: ...
 
     def inverse(input: Tensor) -> Tensor:
-        """The inverse of (..., n, n) matrices: `linalg.inv`."""
+        """The inverse of (..., n, n) matrices: `linalg.inv`.
+
+Example::
+
+    >>> ad.inverse(ad.tensor([[2.0, 0.0], [0.0, 4.0]]))
+    tensor([[0.5000, 0.0000],
+            [-0.0000, 0.2500]])"""
 
     def is_coalesced(self) -> _bool:
         """Whether no position occurs twice and all are in order."""
@@ -837,13 +954,28 @@ Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
         """Whether each element of `x` is NaN. In place."""
 
     def isneginf(input: Tensor) -> Tensor:
-        """Whether an element is minus infinity."""
+        """Whether an element is minus infinity.
+
+Example::
+
+    >>> ad.isneginf(ad.tensor([-float('inf'), 1.0]))
+    tensor([ True, False])"""
 
     def isposinf(input: Tensor) -> Tensor:
-        """Whether an element is infinity."""
+        """Whether an element is infinity.
+
+Example::
+
+    >>> ad.isposinf(ad.tensor([float('inf'), 1.0]))
+    tensor([ True, False])"""
 
     def isreal(input: Tensor) -> Tensor:
-        """Whether the imaginary part is zero."""
+        """Whether the imaginary part is zero.
+
+Example::
+
+    >>> ad.isreal(ad.tensor([1.0 + 0.0j, 2.0j]))
+    tensor([ True, False])"""
 
     def istft(input: Tensor, n_fft: _int, hop_length: _int | None=None, win_length: _int | None=None, window: Tensor | None=None, center: _bool=True, normalized: _bool=False, onesided: _bool | None=None, length: _int | None=None, return_complex: _bool=False) -> Tensor:
         """The signals whose `stft` with the same arguments is nearest to the input, (..., frequencies, frames) -> (..., time).
@@ -851,7 +983,11 @@ Example: `gradient(tensor([0.0, 1.0, 4.0, 9.0]))  # (tensor([1., 2., 4., 5.]),)`
 Arguments:
     length: of the signals; by default what the frames reach.
 
-Example: `istft(stft(x, 8, return_complex=True), 8)  # x`"""
+Example::
+
+    >>> x = ad.arange(16.0)
+    >>> ad.allclose(ad.istft(ad.stft(x, 8, return_complex=True), 8), x, atol=1e-5)
+    True"""
 
     def item(self) -> Any:
         """The value of a one-element tensor, as a Python number."""
@@ -869,13 +1005,23 @@ Example: `istft(stft(x, 8, return_complex=True), 8)  # x`"""
         """How the elements lie in memory."""
 
     def lcm(input: Tensor, other: Tensor) -> Tensor:
-        """The least common multiple of integers, not negative; 0 where one of them is."""
+        """The least common multiple of integers, not negative; 0 where one of them is.
+
+Example::
+
+    >>> ad.lcm(ad.tensor([4, 0]), ad.tensor([6, 3]))
+    tensor([12,  0])"""
 
     def lcm_(self, *args: Any, **kwargs: Any) -> Tensor:
         """The in-place form of `lcm`."""
 
     def ldexp(input: Tensor, other: Tensor) -> Tensor:
-        """input * 2**other."""
+        """input * 2**other.
+
+Example::
+
+    >>> ad.ldexp(ad.tensor([1.0, 3.0]), ad.tensor([3, -1]))
+    tensor([8.0000, 1.5000])"""
 
     def ldexp_(self, *args: Any, **kwargs: Any) -> Tensor:
         """The in-place form of `ldexp`."""
@@ -940,7 +1086,12 @@ Example: `istft(stft(x, 8, return_complex=True), 8)  # x`"""
         """`log(exp(a) + exp(b))`, elementwise, without overflow."""
 
     def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
-        """log2(2**input + 2**other) without overflow."""
+        """log2(2**input + 2**other) without overflow.
+
+Example::
+
+    >>> ad.logaddexp2(ad.tensor([2.0]), ad.tensor([2.0]))
+    tensor([3.])"""
 
     def logaddexp_(self, other: Tensor | _Number) -> Tensor:
         """`log(exp(a) + exp(b))`, elementwise, without overflow. In place."""
@@ -998,10 +1149,23 @@ Example::
         """Whether `a < b`, elementwise. In place."""
 
     def lu(input: Tensor, pivot: _bool=True, get_infos: _bool=False) -> Any:
-        """LU and pivots of `linalg.lu_factor_ex`, and its info if asked for."""
+        """LU and pivots of `linalg.lu_factor_ex`, and its info if asked for.
+
+Example::
+
+    >>> ad.lu(ad.tensor([[1.0, 2.0], [2.0, 1.0]]))
+    (tensor([[2.0000, 1.0000],
+            [0.5000, 1.5000]]), tensor([2, 2], dtype=adjoint.int32))"""
 
     def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
-        """X of A X = input, given the LU and pivots of A: `linalg.lu_solve` with its operands in another order."""
+        """X of A X = input, given the LU and pivots of A: `linalg.lu_solve` with its operands in another order.
+
+Example::
+
+    >>> LU, pivots = ad.lu(ad.tensor([[1.0, 2.0], [2.0, 1.0]]))
+    >>> ad.lu_solve(ad.tensor([[3.0], [3.0]]), LU, pivots)
+    tensor([[1.],
+            [1.]])"""
 
     @property
     def mH(self) -> Tensor:
@@ -1093,14 +1257,23 @@ Example::
     def mode(input: Tensor, dim: _int=-1, keepdim: _bool=False) -> Any:
         """The most frequent value along `dim`, the smallest of those, and its last index.
 
-Example: `mode(tensor([1, 2, 2])).values  # tensor(2)`"""
+Example::
+
+    >>> ad.mode(ad.tensor([1, 2, 2])).values
+    tensor(2)"""
 
     def moveaxis(self, source: _Dims, destination: _Dims) -> Tensor: ...
 
     def movedim(self, source: _Dims, destination: _Dims) -> Tensor: ...
 
     def msort(input: Tensor) -> Tensor:
-        """Sorted along the first dimension."""
+        """Sorted along the first dimension.
+
+Example::
+
+    >>> ad.msort(ad.tensor([[3.0, 1.0], [2.0, 4.0]]))
+    tensor([[2., 1.],
+            [3., 4.]])"""
 
     def mul(self, other: Tensor | _Number) -> Tensor:
         """Elementwise product."""
@@ -1112,7 +1285,12 @@ Example: `mode(tensor([1, 2, 2])).values  # tensor(2)`"""
         """Positions drawn with probabilities in proportion to `input`, (n,) or (rows, n): (num_samples,) or (rows, num_samples).
 
 Raises:
-    RuntimeError: negative weights, weights that sum to zero, or more samples than positions without `replacement`."""
+    RuntimeError: negative weights, weights that sum to zero, or more samples than positions without `replacement`.
+
+Example::
+
+    >>> ad.multinomial(ad.tensor([0.0, 1.0, 0.0]), 3, replacement=True)
+    tensor([1, 1, 1])"""
 
     def multiply(self, other: Tensor | _Number) -> Tensor: ...
 
@@ -1121,7 +1299,12 @@ Raises:
     def mv(self, vec: Tensor) -> Tensor: ...
 
     def mvlgamma(input: Tensor, p: _int) -> Tensor:
-        """The logarithm of the multivariate gamma function of dimension `p`."""
+        """The logarithm of the multivariate gamma function of dimension `p`.
+
+Example::
+
+    >>> ad.mvlgamma(ad.tensor([2.0, 3.0]), 2)
+    tensor([0.4516, 1.5502])"""
 
     def mvlgamma_(self, *args: Any, **kwargs: Any) -> Tensor:
         """The in-place form of `mvlgamma`."""
@@ -1133,13 +1316,28 @@ Raises:
         """Each element of `x`, NaN and infinities replaced by numbers; derivative 0 there. In place."""
 
     def nanmean(input: Tensor, dim: Any=None, keepdim: _bool=False, *, dtype: Any=None) -> Tensor:
-        """The mean of the elements that are not NaN."""
+        """The mean of the elements that are not NaN.
+
+Example::
+
+    >>> ad.nanmean(ad.tensor([1.0, float('nan'), 3.0]))
+    tensor(2.)"""
 
     def nanmedian(input: Tensor, dim: _int | None=None, keepdim: _bool=False) -> Any:
-        """The lower median of the elements that are not NaN, along `dim` with its indices."""
+        """The lower median of the elements that are not NaN, along `dim` with its indices.
+
+Example::
+
+    >>> ad.nanmedian(ad.tensor([1.0, float('nan'), 3.0]))
+    tensor(1.)"""
 
     def nanquantile(input: Tensor, q: Any, dim: _int | None=None, keepdim: _bool=False, *, interpolation: str='linear') -> Tensor:
-        """Quantiles of the elements that are not NaN."""
+        """Quantiles of the elements that are not NaN.
+
+Example::
+
+    >>> ad.nanquantile(ad.tensor([1.0, float('nan'), 3.0]), 0.5)
+    tensor(2.)"""
 
     def nansum(self, dim: _Dims | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None) -> Tensor: ...
 
@@ -1214,15 +1412,27 @@ Raises:
     def new_zeros(self, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, size: _Dims, pin_memory: _bool=False) -> Tensor: ...
 
     def nextafter(input: Tensor, other: Tensor) -> Tensor:
-        """The number of the type that follows `input` in the direction of `other`. It has no derivative.
+        """The number of the type that follows `input` in the direction of `other`. Its derivative by `input` is 1 where it moves, that by `other` 0.
 
-Example: `nextafter(tensor([1.0]), tensor([2.0])) > 1  # tensor([True])`"""
+Example::
+
+    >>> ad.nextafter(ad.tensor([1.0]), ad.tensor([2.0])) > 1
+    tensor([True])"""
 
     def nextafter_(self, *args: Any, **kwargs: Any) -> Tensor:
         """The in-place form of `nextafter`."""
 
     def nonzero(self, *, as_tuple: _bool=False) -> Any:
         """The positions of the elements of `x` that are not zero, one a row."""
+
+    def nonzero_static(input: Tensor, *, size: _int, fill_value: _int=-1) -> Tensor:
+        """The first `size` positions of elements other than zero, (size, ndim), with rows of `fill_value` where there are fewer.
+
+Example::
+
+    >>> ad.nonzero_static(ad.tensor([0, 3]), size=2)
+    tensor([[ 1],
+            [-1]])"""
 
     def norm(self, p: Any='fro', dim: _Dims | None=None, keepdim: _bool=False, dtype: _dtype | None=None) -> Tensor:
         """(sum |x|^p)^(1/p) over `dim` (all, if none); p may be infinite."""
@@ -1274,7 +1484,12 @@ Example::
         """This tensor in host memory that copies to and from a GPU need not wait for."""
 
     def pinverse(input: Tensor, rcond: _float=1e-15) -> Tensor:
-        """The pseudo-inverse: `linalg.pinv` with another default."""
+        """The pseudo-inverse: `linalg.pinv` with another default.
+
+Example::
+
+    >>> ad.pinverse(ad.tensor([[2.0], [0.0]]))
+    tensor([[0.5000, 0.0000]])"""
 
     def polygamma(self, n: _int) -> Tensor:
         """The n-th derivative of digamma at each element of `x`."""
@@ -1302,18 +1517,34 @@ Example::
         """The product along a dimension; integers are multiplied as int64."""
 
     def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool=False) -> Tensor:
-        """`input`, seen as a vector, with source at `index`."""
+        """`input`, seen as a vector, with source at `index`.
+
+Example::
+
+    >>> ad.put(ad.zeros(2, 2), ad.tensor([0, 3]), ad.tensor([1.0, 2.0]))
+    tensor([[1., 0.],
+            [0., 2.]])"""
 
     def put_(self, index: Tensor, source: Tensor, accumulate: _bool=False) -> Tensor:
         """The in-place form of `put`: where the tensor is contiguous, only what is written is touched."""
 
     def qr(input: Tensor, some: _bool=True) -> Any:
-        """Q and R: `linalg.qr`, complete unless `some`."""
+        """Q and R: `linalg.qr`, complete unless `some`.
+
+Example::
+
+    >>> Q, R = ad.qr(ad.tensor([[3.0, 1.0], [4.0, 2.0]]))
+    >>> Q @ R
+    tensor([[3.0000, 1.0000],
+            [4.0000, 2.0000]])"""
 
     def quantile(input: Tensor, q: Any, dim: _int | None=None, keepdim: _bool=False, *, interpolation: str='linear') -> Tensor:
         """The q-quantiles along `dim` (of all elements, if none); several `q` give a new first dimension.
 
-Example: `quantile(tensor([0.0, 1.0, 3.0]), 0.75)  # tensor(2.)`"""
+Example::
+
+    >>> ad.quantile(ad.tensor([0.0, 1.0, 3.0]), 0.75)
+    tensor(2.)"""
 
     def rad2deg(self) -> Tensor:
         """Each element of `x` from radians to degrees."""
@@ -1357,7 +1588,13 @@ Example: `quantile(tensor([0.0, 1.0, 3.0]), 0.75)  # tensor(2.)`"""
         """`a - b * floor(a / b)`, elementwise: the sign of `b`. In place."""
 
     def renorm(input: Tensor, p: _float, dim: _int, maxnorm: _float) -> Tensor:
-        """Slices along `dim` whose p-norm is above `maxnorm` are scaled down to it."""
+        """Slices along `dim` whose p-norm is above `maxnorm` are scaled down to it.
+
+Example::
+
+    >>> ad.renorm(ad.tensor([[3.0, 4.0], [0.0, 1.0]]), 2, 0, 2.5)
+    tensor([[1.5000, 2.0000],
+            [0.0000, 1.0000]])"""
 
     def renorm_(self, *args: Any, **kwargs: Any) -> Tensor:
         """The in-place form of `renorm`."""
@@ -1395,11 +1632,20 @@ Raises:
 
     def reshape_as(self, other: Tensor) -> Tensor: ...
 
+    def resize(self, *sizes: Any) -> Tensor:
+        """`reshape`, under a deprecated name.
+
+Raises:
+    RuntimeError: another number of elements."""
+
     def resize_(self, *size: Any, memory_format: Any=adjoint.contiguous_format) -> Tensor:
         """Changes the shape in place; memory grows if it must, and new elements are uninitialised.
 
 Raises:
     RuntimeError: memory that views, NumPy arrays or a graph share would have to grow; `preserve_format`."""
+
+    def resize_as(self, tensor: Tensor) -> Tensor:
+        """`resize` to the shape of another."""
 
     def resize_as_(self, other: Tensor, *, memory_format: Any=None) -> Tensor:
         """Changes the shape in place to that of `other`, and with a memory format the order; `preserve_format` takes that of `other`."""
@@ -1538,7 +1784,10 @@ Example::
     def signbit(input: Tensor) -> Tensor:
         """Whether the sign is negative; true of -0.0 too.
 
-Example: `signbit(tensor([-0.0, 1.0]))  # tensor([ True, False])`"""
+Example::
+
+    >>> ad.signbit(ad.tensor([-0.0, 1.0]))
+    tensor([ True, False])"""
 
     def sin(self) -> Tensor:
         """Sine of each element of `x` (radians)."""
@@ -1567,7 +1816,14 @@ Example: `signbit(tensor([-0.0, 1.0]))  # tensor([ True, False])`"""
     def slice_scatter(self, src: Tensor, dim: _int=0, start: _int | None=None, end: _int | None=None, step: _int=1) -> Tensor: ...
 
     def slogdet(input: Tensor) -> Any:
-        """The sign of the determinant and the logarithm of its absolute value: `linalg.slogdet`."""
+        """The sign of the determinant and the logarithm of its absolute value: `linalg.slogdet`.
+
+Example::
+
+    >>> ad.slogdet(ad.tensor([[0.0, 1.0], [1.0, 0.0]]))
+    adjoint.return_types.linalg_slogdet(
+    sign=tensor(-1.),
+    logabsdet=tensor(0.))"""
 
     def softmax(self, dim: _int, dtype: _dtype | None=None) -> Tensor:
         """exp(x) / sum(exp(x)) along a dimension, without overflow."""
@@ -1628,7 +1884,10 @@ Arguments:
     onesided: only n_fft // 2 + 1 frequencies, the default for real signals.
     return_complex: False gives real and imaginary parts in a last dimension.
 
-Example: `stft(ones(8), 4, window=hann_window(4), return_complex=True).shape  # Size([3, 9])`"""
+Example::
+
+    >>> ad.stft(ad.ones(8), 4, window=ad.hann_window(4), return_complex=True).shape
+    adjoint.Size([3, 9])"""
 
     def storage(self) -> Storage:
         """The memory behind this tensor, counted in its elements."""
@@ -1753,7 +2012,13 @@ Raises:
         """Turns this tensor into what `transpose` returns."""
 
     def triangular_solve(input: Tensor, A: Tensor, upper: _bool=True, transpose: _bool=False, unitriangular: _bool=False) -> Any:
-        """X of A X = input, or of Aᵀ X = input if `transpose`, and a copy of A: `linalg.solve_triangular`."""
+        """X of A X = input, or of Aᵀ X = input if `transpose`, and a copy of A: `linalg.solve_triangular`.
+
+Example::
+
+    >>> ad.triangular_solve(ad.tensor([[3.0], [4.0]]), ad.tensor([[1.0, 1.0], [0.0, 2.0]])).solution
+    tensor([[1.],
+            [2.]])"""
 
     def tril(self, diagonal: _int=0) -> Tensor:
         """The lower triangle of a matrix or of a batch of matrices; zero elsewhere."""
@@ -1797,16 +2062,34 @@ Raises:
     def unique_consecutive(input: Tensor, return_inverse: _bool=False, return_counts: _bool=False, dim: _int | None=None) -> Any:
         """One of each run of equal elements, or of equal slices along `dim`.
 
-Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
+Example::
+
+    >>> ad.unique_consecutive(ad.tensor([1, 1, 2, 1]))
+    tensor([1, 2, 1])"""
 
     def unsafe_chunk(input: Tensor, chunks: _int, dim: _int=0) -> tuple[Tensor, ...]:
-        """`chunk` in pieces that may be written in place."""
+        """`chunk` in pieces that may be written in place: each has memory of its own.
+
+Example::
+
+    >>> ad.unsafe_chunk(ad.arange(4), 2)
+    (tensor([0, 1]), tensor([2, 3]))"""
 
     def unsafe_split(input: Tensor, split_size: _Dims, dim: _int=0) -> tuple[Tensor, ...]:
-        """`split` in pieces that may be written in place."""
+        """`split` in pieces that may be written in place: each has memory of its own.
+
+Example::
+
+    >>> ad.unsafe_split(ad.arange(4), 3)
+    (tensor([0, 1, 2]), tensor([3]))"""
 
     def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[_int], dim: _int=0) -> tuple[Tensor, ...]:
-        """`split_with_sizes` in pieces that may be written in place."""
+        """`split_with_sizes` in pieces that may be written in place: each has memory of its own.
+
+Example::
+
+    >>> ad.unsafe_split_with_sizes(ad.arange(4), [1, 3])
+    (tensor([0]), tensor([1, 2, 3]))"""
 
     def unsqueeze(self, dim: _int) -> Tensor: ...
 
@@ -1853,7 +2136,12 @@ Example: `unique_consecutive(tensor([1, 1, 2, 1]))  # tensor([1, 2, 1])`"""
     def volatile(self, value: Any) -> None: ...
 
     def vsplit(input: Tensor, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
-        """Views of the pieces along dimension 0, as `tensor_split` makes them."""
+        """Views of the pieces along dimension 0, as `tensor_split` makes them.
+
+Example::
+
+    >>> [piece.shape[0] for piece in ad.vsplit(ad.ones(4, 4, 4), [1])]
+    [1, 3]"""
 
     def where(self, condition: Tensor, other: Tensor | _Number) -> Tensor:
         """`a` where `condition` is set, else `b`."""
@@ -3103,7 +3391,7 @@ def broadcast_tensors(*tensors: Tensor | Sequence[Tensor]) -> tuple[Tensor, ...]
 
 def broadcast_shapes(*shapes: _Dims) -> _Dims: ...
 
-def meshgrid(*tensors: Tensor | Sequence[Tensor], indexing: str='ij') -> tuple[Tensor, ...]: ...
+def meshgrid(*tensors: Tensor | Sequence[Tensor], indexing: str | None=None) -> tuple[Tensor, ...]: ...
 
 def hstack(tensors: Sequence[Tensor]) -> Tensor: ...
 

@@ -12,6 +12,7 @@ from . import utils as utils
 if TYPE_CHECKING:
     from adjoint_functional.nn import init as init
     from adjoint_functional.nn.modules import *  # noqa: F403
+    from adjoint_functional.nn.parallel.data_parallel import DataParallel as DataParallel
 
     from . import parallel as parallel
 

@@ -1,8 +1,4 @@
-"""Layers that are a function of `nn.functional` with its keywords kept: activations, losses, pooling, padding, dropout.
-
-`layer("ELU", F.elu, "alpha inplace")` makes a module whose constructor takes `alpha` and `inplace`, with the function's defaults,
-and whose `forward` takes what the function takes in front.
-"""
+"""Activations, dropout and rearrangements: functions of `nn.functional` as modules."""
 
 # Written by tools/stubs.py: ./run stubs
 from collections.abc import Callable, Sequence
@@ -74,32 +70,32 @@ class ChannelShuffle(Module):
     def __init__(self, groups: int) -> None: ...
 
 class CircularPad1d(Module):
-    "`nn.functional.pad` over the last 1 dimensions, mode 'circular', as a module."
-    def __init__(self, padding: Any, *value: float) -> None: ...
+    '`nn.functional.pad` over the last 1 dimensions as a module.'
+    def __init__(self, padding: Any) -> None: ...
 
 class CircularPad2d(Module):
-    "`nn.functional.pad` over the last 2 dimensions, mode 'circular', as a module."
-    def __init__(self, padding: Any, *value: float) -> None: ...
+    '`nn.functional.pad` over the last 2 dimensions as a module.'
+    def __init__(self, padding: Any) -> None: ...
 
 class CircularPad3d(Module):
-    "`nn.functional.pad` over the last 3 dimensions, mode 'circular', as a module."
-    def __init__(self, padding: Any, *value: float) -> None: ...
+    '`nn.functional.pad` over the last 3 dimensions as a module.'
+    def __init__(self, padding: Any) -> None: ...
 
 class ConstantPad1d(Module):
-    "`nn.functional.pad` over the last 1 dimensions, mode 'constant', as a module."
-    def __init__(self, padding: Any, *value: float) -> None: ...
+    '`nn.functional.pad` over the last 1 dimensions as a module.'
+    def __init__(self, padding: Any, value: float) -> None: ...
 
 class ConstantPad2d(Module):
-    "`nn.functional.pad` over the last 2 dimensions, mode 'constant', as a module."
-    def __init__(self, padding: Any, *value: float) -> None: ...
+    '`nn.functional.pad` over the last 2 dimensions as a module.'
+    def __init__(self, padding: Any, value: float) -> None: ...
 
 class ConstantPad3d(Module):
-    "`nn.functional.pad` over the last 3 dimensions, mode 'constant', as a module."
-    def __init__(self, padding: Any, *value: float) -> None: ...
+    '`nn.functional.pad` over the last 3 dimensions as a module.'
+    def __init__(self, padding: Any, value: float) -> None: ...
 
 class CosineEmbeddingLoss(Module):
     '`nn.functional.cosine_embedding_loss` as a module: 1 - cos where target is 1, max(0, cos - margin) where it is -1.'
-    def __init__(self, margin: float = 0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
+    def __init__(self, margin: float = 0.0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
 
 class CosineSimilarity(Module):
     '`nn.functional.cosine_similarity` as a module: The cosine of the angle between vectors along `dim`.'
@@ -118,7 +114,7 @@ class Dropout1d(Module):
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None: ...
 
 class Dropout2d(Module):
-    '`nn.functional.dropout2d` as a module: Zeroes whole channels of (n, c, h, w) or (c, h, w).'
+    '`nn.functional.dropout2d` as a module: Zeroes whole channels of (n, c, h, w); those of (n, c, length) too, with a warning, as PyTorch does.'
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None: ...
 
 class Dropout3d(Module):
@@ -129,9 +125,21 @@ class ELU(Module):
     '`nn.functional.elu` as a module: x if x > 0, else alpha * (exp(x) - 1).'
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None: ...
 
+class FeatureAlphaDropout(Module):
+    '`nn.functional.feature_alpha_dropout` as a module: `alpha_dropout` of whole channels of (n, c, ...).'
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None: ...
+
 class Fold(Module):
     '`nn.functional.fold` as a module: Adds patches up into images, (n, c * kh * kw, patches) -> (n, c, h, w): the transpose of `unfold`.'
     def __init__(self, output_size: Ints, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1) -> None: ...
+
+class FractionalMaxPool2d(Module):
+    '`nn.functional.fractional_max_pool2d` as a module.'
+    def __init__(self, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False, _random_samples: Any = None) -> None: ...
+
+class FractionalMaxPool3d(Module):
+    '`nn.functional.fractional_max_pool3d` as a module.'
+    def __init__(self, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False, _random_samples: Any = None) -> None: ...
 
 class GELU(Module):
     '`nn.functional.gelu` as a module: x times the normal distribution function at x; `approximate="tanh"` for the tanh form.'
@@ -185,6 +193,10 @@ class LPPool2d(Module):
     '`nn.functional.lp_pool2d` as a module: (sum x**p)**(1/p) over windows of an image.'
     def __init__(self, norm_type: float, kernel_size: Ints, stride: Any = None, ceil_mode: bool = False) -> None: ...
 
+class LPPool3d(Module):
+    '`nn.functional.lp_pool3d` as a module: (sum x**p)**(1/p) over windows of a volume.'
+    def __init__(self, norm_type: float, kernel_size: Ints, stride: Any = None, ceil_mode: bool = False) -> None: ...
+
 class LeakyReLU(Module):
     '`nn.functional.leaky_relu` as a module: x if x > 0, else negative_slope * x.'
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None: ...
@@ -207,7 +219,7 @@ class MSELoss(Module):
 
 class MarginRankingLoss(Module):
     '`nn.functional.margin_ranking_loss` as a module: max(0, -target * (x1 - x2) + margin).'
-    def __init__(self, margin: float = 0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
+    def __init__(self, margin: float = 0.0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
 
 class MaxPool1d(Module):
     '`nn.functional.max_pool1d` as a module: The maximum of each window of (n, c, length).'
@@ -222,15 +234,15 @@ class MaxPool3d(Module):
     def __init__(self, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1, return_indices: bool = False, ceil_mode: bool = False) -> None: ...
 
 class MaxUnpool1d(Module):
-    '`nn.functional.max_unpool1d` as a module: The maxima of `max_pool1d` back at their positions, zero elsewhere.'
+    '`nn.functional.max_unpool1d` as a module.'
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None: ...
 
 class MaxUnpool2d(Module):
-    '`nn.functional.max_unpool2d` as a module: The maxima of `max_pool2d` back at their positions, zero elsewhere.'
+    '`nn.functional.max_unpool2d` as a module.'
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None: ...
 
 class MaxUnpool3d(Module):
-    '`nn.functional.max_unpool3d` as a module: The maxima of `max_pool3d` back at their positions, zero elsewhere.'
+    '`nn.functional.max_unpool3d` as a module.'
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None: ...
 
 class Mish(Module):
@@ -251,6 +263,10 @@ class MultiMarginLoss(Module):
 
 class NLLLoss(Module):
     '`nn.functional.nll_loss` as a module: Minus the log-probability of the target class; input is (n, classes, ...).'
+    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
+
+class NLLLoss2d(Module):
+    '`NLLLoss`, which takes images too: an older name.'
     def __init__(self, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
 
 class PairwiseDistance(Module):
@@ -278,32 +294,32 @@ class ReLU(Module):
     def __init__(self, inplace: bool = False) -> None: ...
 
 class ReLU6(Module):
-    '`nn.functional.relu6` as a module: x clamped to [0, 6].'
+    '`nn.functional.relu6` as a module: relu up to 6.'
     def __init__(self, inplace: bool = False) -> None: ...
 
 class ReflectionPad1d(Module):
-    "`nn.functional.pad` over the last 1 dimensions, mode 'reflect', as a module."
-    def __init__(self, padding: Any, *value: float) -> None: ...
+    '`nn.functional.pad` over the last 1 dimensions as a module.'
+    def __init__(self, padding: Any) -> None: ...
 
 class ReflectionPad2d(Module):
-    "`nn.functional.pad` over the last 2 dimensions, mode 'reflect', as a module."
-    def __init__(self, padding: Any, *value: float) -> None: ...
+    '`nn.functional.pad` over the last 2 dimensions as a module.'
+    def __init__(self, padding: Any) -> None: ...
 
 class ReflectionPad3d(Module):
-    "`nn.functional.pad` over the last 3 dimensions, mode 'reflect', as a module."
-    def __init__(self, padding: Any, *value: float) -> None: ...
+    '`nn.functional.pad` over the last 3 dimensions as a module.'
+    def __init__(self, padding: Any) -> None: ...
 
 class ReplicationPad1d(Module):
-    "`nn.functional.pad` over the last 1 dimensions, mode 'replicate', as a module."
-    def __init__(self, padding: Any, *value: float) -> None: ...
+    '`nn.functional.pad` over the last 1 dimensions as a module.'
+    def __init__(self, padding: Any) -> None: ...
 
 class ReplicationPad2d(Module):
-    "`nn.functional.pad` over the last 2 dimensions, mode 'replicate', as a module."
-    def __init__(self, padding: Any, *value: float) -> None: ...
+    '`nn.functional.pad` over the last 2 dimensions as a module.'
+    def __init__(self, padding: Any) -> None: ...
 
 class ReplicationPad3d(Module):
-    "`nn.functional.pad` over the last 3 dimensions, mode 'replicate', as a module."
-    def __init__(self, padding: Any, *value: float) -> None: ...
+    '`nn.functional.pad` over the last 3 dimensions as a module.'
+    def __init__(self, padding: Any) -> None: ...
 
 class SELU(Module):
     '`nn.functional.selu` as a module: The self-normalising elu.'
@@ -359,11 +375,11 @@ class Threshold(Module):
 
 class TripletMarginLoss(Module):
     '`nn.functional.triplet_margin_loss` as a module: max(0, |anchor - positive| - |anchor - negative| + margin).'
-    def __init__(self, margin: float = 1.0, p: float = 2, eps: float = 1e-06, swap: bool = False, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
+    def __init__(self, margin: float = 1.0, p: float = 2.0, eps: float = 1e-06, swap: bool = False, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
 
 class TripletMarginWithDistanceLoss(Module):
-    "`nn.functional.triplet_margin_with_distance_loss` as a module: max(0, d(anchor, positive) - d(anchor, negative) + margin), with a distance of one's own."
-    def __init__(self, distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0, swap: bool = False, reduction: str = 'mean') -> None: ...
+    "`nn.functional.triplet_margin_with_distance_loss` as a module: max(0, d(a, p) - d(a, n) + margin) with a distance of one's own."
+    def __init__(self, *, distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0, swap: bool = False, reduction: str = 'mean') -> None: ...
 
 class Unfold(Module):
     '`nn.functional.unfold` as a module: The patches of images, (n, c, h, w) -> (n, c * kh * kw, patches).'
@@ -374,13 +390,13 @@ class Upsample(Module):
     def __init__(self, size: Ints | None = None, scale_factor: float | Sequence[float] | None = None, mode: str = 'nearest', align_corners: bool | None = None, recompute_scale_factor: bool | None = None) -> None: ...
 
 class ZeroPad1d(Module):
-    "`nn.functional.pad` over the last 1 dimensions, mode 'constant', as a module."
-    def __init__(self, padding: Any, *value: float) -> None: ...
+    '`nn.functional.pad` over the last 1 dimensions as a module.'
+    def __init__(self, padding: Any) -> None: ...
 
 class ZeroPad2d(Module):
-    "`nn.functional.pad` over the last 2 dimensions, mode 'constant', as a module."
-    def __init__(self, padding: Any, *value: float) -> None: ...
+    '`nn.functional.pad` over the last 2 dimensions as a module.'
+    def __init__(self, padding: Any) -> None: ...
 
 class ZeroPad3d(Module):
-    "`nn.functional.pad` over the last 3 dimensions, mode 'constant', as a module."
-    def __init__(self, padding: Any, *value: float) -> None: ...
+    '`nn.functional.pad` over the last 3 dimensions as a module.'
+    def __init__(self, padding: Any) -> None: ...
