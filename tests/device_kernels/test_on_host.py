@@ -43,6 +43,23 @@ def test_values_and_derivatives(name, dtype):
     agree(real_parts(on_device(lambda: run(x.cuda()))), real_parts(run(x)), dtype)
 
 
+@pytest.mark.parametrize("name", ["eig", "eigh"])
+def test_derivatives_of_vectors(name):
+    """Of a loss that does not depend on their phases, and the error of one that does."""
+
+    def run(x, loss):
+        x = x.requires_grad_()
+        return ad.autograd.grad(loss(getattr(ad.linalg, name)(x)[1]), x)
+
+    x = symmetric(3, 1, ad.complex128)
+    x = x + 1j * ad.arange(9, dtype=ad.float64).view(1, 3, 3).tril(-1)
+    x = (x + x.mH) if name == "eigh" else x
+    free = lambda v: (v.abs() * ad.arange(9, dtype=ad.float64, device=v.device).view(3, 3)).sum()  # noqa: E731
+    agree(real_parts(run(x.cuda(), free)), real_parts(run(x.clone(), free)), ad.complex128)
+    with pytest.raises(RuntimeError, match="ill-defined"):
+        run(x.cuda(), lambda v: v.real.sum())
+
+
 def test_nothing_to_compute():
     assert ad.linalg.eigvalsh(ad.zeros(0, 3, 3, device="cuda")).shape == (0, 3)
 
