@@ -64,3 +64,17 @@ def test_a_factor_counts_from_the_epoch_that_it_takes_over() -> None:
         seen.append(round(schedule.get_last_lr()[0], 6))
         schedule.step()
     assert seen == [0.1, 0.55, 0.495, 0.4455]
+
+
+@pytest.mark.parametrize("name", ["Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "ASGD", "Muon", "NAdam", "RAdam", "RMSprop", "Rprop", "SGD", "SparseAdam"])  # fmt: skip
+def test_sparse_gradients(name):
+    p, dense = (ad.nn.Parameter(ad.eye(2)) for _ in range(2))
+    p.grad, dense.grad = ad.eye(2).to_sparse(), ad.eye(2)
+    optimizer = getattr(ad.optim, name)([p])
+    if name not in ("Adagrad", "SGD", "SparseAdam"):
+        with pytest.raises(RuntimeError, match=f"{name} does not support sparse gradients; SparseAdam, SGD and Adagrad do"):
+            optimizer.step()
+        return
+    optimizer.step()
+    getattr(ad.optim, name.removeprefix("Sparse"))([dense], lr=optimizer.defaults["lr"]).step()
+    assert ad.allclose(p, dense)

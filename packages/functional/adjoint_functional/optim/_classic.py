@@ -36,6 +36,8 @@ class SGD(Optimizer):
         [1.0]
     """
 
+    _takes_sparse = True
+
     def __init__(
         self,
         params: Iterable[Any],
@@ -211,6 +213,7 @@ class Adagrad(Optimizer):
         [1.5]
     """
 
+    _takes_sparse = True
     _counts_steps = True
 
     def __init__(

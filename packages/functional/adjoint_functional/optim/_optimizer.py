@@ -25,6 +25,7 @@ class Optimizer(Hooks):
         ValueError: no parameters, a parameter that is no leaf, or one that is in two groups.
     """
 
+    _takes_sparse = False  # whether gradients may be sparse
     _counts_steps = False  # whether what a step does depends on how many there were
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
@@ -107,6 +108,8 @@ class Optimizer(Hooks):
                 for p in group["params"]:
                     if p.grad is not None:
                         self._check_capture(p)
+                        if p.grad.is_sparse and not self._takes_sparse:
+                            raise RuntimeError(f"{type(self).__name__} does not support sparse gradients; SparseAdam, SGD and Adagrad do")
                         g = real(p.grad)
                         self.update(real(p), -g if group.get("maximize") else g, self.state[p], group)
         return loss

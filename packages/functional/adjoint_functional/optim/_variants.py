@@ -331,6 +331,7 @@ class SparseAdam(Optimizer):
         [0.0, 0.5, 0.0]
     """
 
+    _takes_sparse = True
     _counts_steps = True
 
     def __init__(
