@@ -18,12 +18,12 @@ from triton.language.extra.cuda import libdevice
 from .._structured import kernel
 from .._templates import widened
 
-ROOM = "(1 if itemsize(x0) < 8 else 2)"  # what float64 takes more
+ROOM = "(1 if itemsize(x0) < 8 else 4)"  # what float64 takes more
 TILES = {
     "BE": "max(16, next_pow2(size(x0, -1)))",
     "BD": "max(16, next_pow2(size(x2, -1)))",
     "BM": f"max(16, (64 if max(BE, BD) < 65 else 32 if max(BE, BD) < 129 else 16) // {ROOM})",
-    "BN": f"max(16, 32 // {ROOM})",
+    "BN": "32 if max(BE, BD) * itemsize(x0) < 257 else 16",
     "CAUSAL": "causal",
     "TF32": "tf32 if itemsize(x0) == 4 else 0",
 }
