@@ -22,7 +22,7 @@ ROOM = "(1 if itemsize(x0) < 8 else 4)"  # what float64 takes more
 TILES = {
     "BE": "max(16, next_pow2(size(x0, -1)))",
     "BD": "max(16, next_pow2(size(x2, -1)))",
-    "BM": f"max(16, (64 if max(BE, BD) < 65 else 32 if max(BE, BD) < 129 else 16) // {ROOM})",
+    "BM": f"max(16, (64 if max(BE, BD) < 65 else 32 if max(BE, BD) * itemsize(x0) < 257 else 16) // {ROOM})",
     "BN": "32 if max(BE, BD) * itemsize(x0) < 257 else 16",
     "CAUSAL": "causal",
     "TF32": "tf32 if itemsize(x0) == 4 else 0",
@@ -43,6 +43,7 @@ def options(mask, grid):
         "constants": {**TILES, "MASKED": f"1 if inputs == {count + 1} else 0"},
         "values": {**SIZES, **{f"m{d}": f"({step} if 1 < size({mask}, {d}) else 0) if MASKED else 0" for d, step in enumerate(steps)}},
         "dtypes": ("float16", "bfloat16", "float32", "float64"),
+        "warps": lambda BE, BD, *rest: 8 if max(BE, BD) > 64 else 4,
     }  # fmt: skip
 
 
