@@ -14,8 +14,9 @@ over = partial(case, complex=True, skip=REFUSED)
 
 def shifted(lib, a):
     """Matrices that are well conditioned, with well separated spectra."""
-    shift = np.diag([3.0, -5.0, 8.0, -12.0, 17.0])[: a.shape[-2], : a.shape[-1]]
-    return a + (shift if lib is np else lib.tensor(shift.tolist(), dtype=a.dtype, device=a.device))
+    i = lib.arange(5.0, **({} if lib is np else {"device": a.device}))
+    shift = lib.diag((1 - 2 * (i % 2)) * (3 + i * (i + 3) / 2))[: a.shape[-2], : a.shape[-1]]  # 3, -5, 8, -12, 17
+    return a + (shift if lib is np else shift.to(a.dtype))
 
 
 def hermitian(lib, a):
