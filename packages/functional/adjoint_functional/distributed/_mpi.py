@@ -37,6 +37,10 @@ def parts(t: Tensor, counts: Sequence[int]) -> Any:
     return [whole, list(counts), starts, kind]
 
 
+PIECE = 1 << 20
+"Bytes that are summed at a time: what MPI moves and adds stays in the caches, where sums of 64 MiB take half of the time."
+
+
 class MpiBackend(Backend):
     """A communicator, and the thread that uses it.
 
@@ -55,6 +59,7 @@ class MpiBackend(Backend):
         self._in_place = MPI.IN_PLACE
         self._comm, self._ranks, self._watch, self._timeout = comm, tuple(ranks), watch, timeout
         self.rank, self.size = comm.rank, comm.size
+        self._piece = max(PIECE, comm.size * PIECE // 4)  # of many ranks each sums a part of it, and a message should not be small
         self._watched = self.size == 1 or watch.listens  # what waits in MPI without a thread needs the watch, for a timeout too
         self._calls: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -128,7 +133,13 @@ class MpiBackend(Backend):
         patiently(request.Test, check)
 
     def all_reduce(self, buffer: Tensor, op: ReduceOp) -> None:
-        self._comm.Allreduce(self._in_place, memory(buffer), reduction(op, buffer.dtype))
+        row, how = memory(buffer), reduction(op, buffer.dtype)
+        if buffer.nbytes <= self._piece:
+            return self._comm.Allreduce(self._in_place, row, how)
+        whole = memoryview(row[0])
+        for start in range(0, buffer.nbytes, self._piece):
+            self._comm.Allreduce(self._in_place, [whole[start : start + self._piece], row[1]], how)
+        return None
 
     def reduce(self, buffer: Tensor, op: ReduceOp, root: int) -> None:
         here = self.rank == root
