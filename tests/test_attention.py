@@ -100,3 +100,17 @@ def test_element_types(dtype):
 def test_bad_operands(change, error, text):
     with pytest.raises(error, match=f"^attention: .*{text}"):
         attend(*change(*operands(), masks("one")), SCALE, False)
+
+
+@pytest.mark.parametrize("kind", ["bool", "added"])
+def test_queries_that_see_nothing(kind):
+    """They get 0, and give no gradient, whatever the others do."""
+    q, k, v = (ad.randn(2, 3, 4, 5, dtype=ad.float64, requires_grad=True) for _ in range(3))
+    sees = ad.tensor([[True, False, True, True], [False] * 4, [True] * 4, [False] * 4])
+    mask = sees if kind == "bool" else ad.zeros(4, 4, dtype=ad.float64).masked_fill(~sees, -float("inf"))
+    y = ad.nn.functional.scaled_dot_product_attention(q, k, v, mask)
+    assert (y[:, :, 1::2] == 0).all() and y.isfinite().all()
+    others = ad.nn.functional.scaled_dot_product_attention(q[:, :, ::2], k, v, mask[::2])
+    assert ad.allclose(y[:, :, ::2], others)
+    found, expected = (ad.autograd.grad(t.square().sum(), (q, k, v)) for t in (y, others))
+    assert all(ad.allclose(a, b) for a, b in zip(found, expected))

@@ -215,7 +215,8 @@ def scaled_dot_product_attention(
 
     GPUs take one pass over the keys and keep no weights, unless some are dropped (FlashAttention); second derivatives compose.
 
-    With `enable_gqa`, the heads of the query (third dimension from the end) share fewer heads of key and value.
+    A query from which the mask hides every key gets 0. With `enable_gqa`, the heads of the query (third dimension from the end) share
+    fewer heads of key and value.
 
     Example::
 
@@ -229,8 +230,26 @@ def scaled_dot_product_attention(
         key, value = (x.repeat_interleave(query.size(-3) // x.size(-3), -3) for x in (key, value))
     if scale is None:
         scale = query.size(-1) ** -0.5
+    if attn_mask is not None and not is_causal:
+        mask, blind = _seeing(attn_mask)
+        return _attend(query, key, value, mask, dropout_p, False, scale).masked_fill(blind, 0.0)
+    return _attend(query, key, value, None, dropout_p, is_causal, scale)
+
+
+def _seeing(mask: Tensor) -> tuple[Tensor, Tensor]:
+    """The mask with queries that may look nowhere looking everywhere, and which those are: what they get is 0, not what 0 / 0 is."""
+    if mask.dtype is _core.bool:
+        blind = ~mask.any(-1, keepdim=True)
+        return mask | blind, blind
+    blind = (mask == -math.inf).all(-1, keepdim=True)
+    return mask.masked_fill(blind, 0.0), blind
+
+
+def _attend(
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, dropout_p: float, is_causal: bool, scale: float
+) -> Tensor:
     if dropout_p == 0:
-        fused = _in_one_pass(query, key, value, None if is_causal else attn_mask, is_causal, scale)
+        fused = _in_one_pass(query, key, value, attn_mask, is_causal, scale)
         if fused is not None:
             return fused
     scores = _core._product(query, key.mT) * scale
