@@ -130,9 +130,10 @@ def write_results(inputs: str, path: str) -> None:
 
 
 def distance(a: Any, b: Any) -> float:
-    """The largest difference, relative to the largest finite number of the array; infinite where one is NaN or infinite alone."""
+    """The largest difference, relative to the largest finite number of all results; infinite where one is NaN or infinite alone."""
     if isinstance(a, str) or isinstance(b, str):
         return 0.0 if isinstance(a, str) and isinstance(b, str) else np.inf
+    scale = max((np.abs(x[np.isfinite(x)]).max(initial=0) for x in a if x.dtype.kind in "fc"), default=0) or 1
     worst = 0.0
     for x, y in zip(a, b, strict=True):
         if x.tobytes() == y.tobytes():
@@ -140,7 +141,6 @@ def distance(a: Any, b: Any) -> float:
         finite = np.isfinite(x)
         if x.dtype.kind not in "fc" or (finite != np.isfinite(y)).any():
             return np.inf
-        scale = np.abs(x[finite]).max(initial=0) or 1
         worst = max(worst, float(np.abs(x[finite] - y[finite]).max(initial=0) / scale))
     return worst
 
