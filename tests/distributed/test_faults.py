@@ -114,3 +114,14 @@ def test_forked_processes_are_no_ranks(start: Start) -> None:
     done = start("forks.py", 2, seconds=SECONDS)
     assert done.stdout.count("is well") == 2, done.stdout + done.stderr
     assert "all_reduce: rank 1 died without a word" in done.stderr, done.stderr
+
+
+def test_variables_left_over_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What surrounds mpiexec may have set torchrun's names; the launcher's own say who this is."""
+    monkeypatch.setenv("LOCAL_RANK", "9")
+    for name in _launch.NAMES["LOCAL_RANK"]:
+        if name != "LOCAL_RANK":
+            monkeypatch.delenv(name, raising=False)
+    assert _launch.get_node_local_rank() == 9
+    monkeypatch.setenv("OMPI_COMM_WORLD_LOCAL_RANK", "1")
+    assert _launch.get_node_local_rank() == 1

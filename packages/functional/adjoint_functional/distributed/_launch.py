@@ -23,17 +23,17 @@ def announced() -> tuple[int, str]:
     return 1, ""
 
 
-NAMES = {  # what they say, under the names that torchrun has for it
-    "RANK": ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"),
-    "WORLD_SIZE": ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"),
-    "LOCAL_RANK": ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID"),
-    "LOCAL_WORLD_SIZE": ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"),
+NAMES = {  # what they say, under the names that torchrun has for it, which may be left over from around mpiexec
+    "RANK": ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "RANK", "SLURM_PROCID"),
+    "WORLD_SIZE": (*_SIZES, "WORLD_SIZE"),
+    "LOCAL_RANK": ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK", "LOCAL_RANK", "SLURM_LOCALID"),
+    "LOCAL_WORLD_SIZE": ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE", "LOCAL_WORLD_SIZE"),
 }
 
 
 def told(name: str) -> str | None:
-    """What torchrun or another launcher says of this process under a name of ``NAMES``."""
-    return next((os.environ[said] for said in (name, *NAMES[name]) if said in os.environ), None)
+    """What the launcher, or torchrun, says of this process under a name of ``NAMES``."""
+    return next((os.environ[said] for said in NAMES[name] if said in os.environ), None)
 
 
 def get_node_local_rank(fallback_rank: int | None = None) -> int:
