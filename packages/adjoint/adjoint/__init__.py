@@ -33,7 +33,7 @@ from adjoint_functional.switches import _assert as _assert
 from adjoint_functional.switches import _assert_async as _assert_async
 from adjoint_functional.switches import _check as _check
 
-from . import _array_namespace, _einops
+from . import _array_namespace, _plugins
 from . import autograd as autograd
 from . import cuda as cuda
 from . import nn as nn
