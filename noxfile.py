@@ -229,7 +229,7 @@ def libraries(session: nox.Session) -> None:
 @nox.session(requires=["wheels"])
 def triton(session: nox.Session) -> None:
     """Check the kernels for GPUs without one: in Triton's interpreter, then compiled for sm_80, 90 and 100. Installs Triton (1 GB)."""
-    install(session, *TEST_TOOLS, triton=True)
+    install(session, *TEST_TOOLS, "rich", triton=True)  # rich: of the example that trains
     for folder in ("tests/device_kernels", "tests/device_kernels_compiled"):
         session.run("python", "-m", "pytest", "-q", "-n", "2", folder, *session.posargs, success_codes=[0, 5])
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
 import adjoint_core as core
 from adjoint_core import Tensor
 
+from ._counting import less_power, put, read, root
 from ._optimizer import Optimizer, check, decayed, options, running
 
 
@@ -78,7 +78,8 @@ class Adam(Optimizer):
         weight_decay: adds ``weight_decay · p`` to the gradient, or shrinks p itself if ``decoupled_weight_decay``.
         amsgrad: divides by the largest mean of squares so far.
         maximize: ascends.
-        foreach, capturable, fused: accepted; all do the same. Inside the capture of a CUDA graph a step is an error.
+        foreach, fused: accepted; all do the same.
+        capturable: counts steps on the parameters' GPU, so that a CUDA graph may capture a step. The first must have run before.
         differentiable: the step itself is recorded.
 
     Example::
@@ -116,8 +117,8 @@ class Adam(Optimizer):
 
     def update(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         """One step of one parameter."""
-        running(state, p, "exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if group["amsgrad"] else []))
-        (beta1, beta2), lr, step = group["betas"], group["lr"], float(state["step"])
+        running(state, p, group, "exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if group["amsgrad"] else []))
+        (beta1, beta2), lr, step = group["betas"], group["lr"], read(state["step"], p, group)
         if group["decoupled_weight_decay"]:
             p.mul_(1 - lr * group["weight_decay"])
         else:
@@ -126,9 +127,9 @@ class Adam(Optimizer):
         mean.lerp_(g, 1 - beta1)
         square.mul_(beta2).add_(g * g, alpha=1 - beta2)
         if group["amsgrad"]:
-            state["max_exp_avg_sq"] = square = core.maximum(state["max_exp_avg_sq"], square)
-        root = square.sqrt() / math.sqrt(1 - beta2**step) + group["eps"]
-        p.sub_(mean / root * (lr / (1 - beta1**step)))
+            square = put(state, "max_exp_avg_sq", core.maximum(state["max_exp_avg_sq"], square), group)
+        spread = square.sqrt() / root(less_power(beta2, step)) + group["eps"]
+        p.sub_(mean / spread * (lr / less_power(beta1, step)))
 
 
 class AdamW(Adam):
@@ -189,7 +190,7 @@ class RMSprop(Optimizer):
         """One step of one parameter."""
         momentum, alpha = group["momentum"], group["alpha"]
         names = ["square_avg", *(["momentum_buffer"] if momentum else []), *(["grad_avg"] if group["centered"] else [])]
-        running(state, p, *names)
+        running(state, p, group, *names)
         g = decayed(p, g, group)
         square = state["square_avg"].mul_(alpha).add_(g * g, alpha=1 - alpha)
         if group["centered"]:

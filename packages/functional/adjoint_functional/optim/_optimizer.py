@@ -11,6 +11,7 @@ import adjoint_core as core
 from adjoint_core import Tensor
 from adjoint_engine import enable_grad, set_grad_enabled
 
+from ._counting import number, on_device
 from ._hooks import Hooks
 
 
@@ -107,18 +108,19 @@ class Optimizer(Hooks):
             for group in self.param_groups:
                 for p in group["params"]:
                     if p.grad is not None:
-                        self._check_capture(p)
+                        self._check_capture(p, group)
                         if p.grad.is_sparse and not self._takes_sparse:
                             raise RuntimeError(f"{type(self).__name__} does not support sparse gradients; SparseAdam, SGD and Adagrad do")
                         g = real(p.grad)
                         self.update(real(p), -g if group.get("maximize") else g, self.state[p], group)
         return loss
 
-    def _check_capture(self, p: Tensor) -> None:
-        if self._counts_steps and p.is_cuda and core.cuda.is_current_stream_capturing():
+    def _check_capture(self, p: Tensor, group: dict[str, Any]) -> None:
+        if self._counts_steps and p.is_cuda and not group.get("capturable") and core.cuda.is_current_stream_capturing():
+            how = "Give it capturable=True" if "capturable" in group else "Capture forward and backward, and step outside of the graph"
             raise RuntimeError(
                 f"{type(self).__name__}: Attempting CUDA graph capture of a step() that counts steps on the CPU: replays would "
-                "not count. Capture forward and backward, and step outside of the graph (SGD can be captured)."
+                f"not count. {how}."
             )
 
     def update(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
@@ -149,8 +151,12 @@ class Optimizer(Hooks):
             raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
         params = [p for group in self.param_groups for p in group["params"]]
         numbers = [n for group in given for n in group["params"]]
-        own = {n: {k: _copied(v, k, p) for k, v in state_dict["state"].get(n, {}).items()} for n, p in zip(numbers, params)}
         groups = [{**old, **new, "params": old["params"]} for old, new in zip(self.param_groups, given)]
+        options = [group for group in groups for _ in group["params"]]
+        own = {
+            n: {k: _copied(v, k, p, group) for k, v in state_dict["state"].get(n, {}).items()}
+            for n, p, group in zip(numbers, params, options)
+        }
         self.__setstate__(
             {"state": defaultdict(dict, {p: own[n] for n, p in zip(numbers, params) if own[n]}), "param_groups": groups}
         )
@@ -174,10 +180,12 @@ class Optimizer(Hooks):
         return "\n".join([*lines, ")"])
 
 
-def _copied(value: Any, key: str, p: Tensor) -> Any:
+def _copied(value: Any, key: str, p: Tensor, group: dict[str, Any]) -> Any:
     if not isinstance(value, Tensor):
         return value
-    return value.clone() if key == "step" else real(value).to(device=p.device, dtype=real(p).dtype).clone()
+    if key == "step":
+        return value.to(p.device if on_device(p, group) else value.device).clone()
+    return real(value).to(device=p.device, dtype=real(p).dtype).clone()
 
 
 def real(t: Tensor) -> Tensor:
@@ -205,9 +213,9 @@ def decayed(p: Tensor, g: Tensor, group: dict[str, Any]) -> Tensor:
     return g if group["weight_decay"] == 0 else g + p * group["weight_decay"]
 
 
-def running(state: dict[str, Any], p: Tensor, *names: str) -> None:
+def running(state: dict[str, Any], p: Tensor, group: dict[str, Any], *names: str) -> None:
     """Starts a state: the number of steps, and sums of the parameter's shape."""
     if not state:
-        state["step"] = core.tensor(0.0)
+        state["step"] = number(0.0, p, group)
         state.update({name: core.zeros_like(p, memory_format=core.preserve_format) for name in names})
     state["step"] += 1

@@ -9,6 +9,7 @@ from typing import Any
 import adjoint_core as core
 from adjoint_core import Tensor
 
+from ._counting import less_power, number, on_device, put, read, root
 from ._optimizer import Optimizer, check, decayed, options, running
 
 
@@ -61,7 +62,7 @@ class Adadelta(Optimizer):
 
     def update(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         """One step of one parameter."""
-        running(state, p, "square_avg", "acc_delta")
+        running(state, p, group, "square_avg", "acc_delta")
         g, rho, eps = decayed(p, g, group), group["rho"], group["eps"]
         square = state["square_avg"].mul_(rho).add_(g * g, alpha=1 - rho)
         move = (state["acc_delta"] + eps).sqrt() / (square + eps).sqrt() * g
@@ -103,11 +104,11 @@ class Adamax(Optimizer):
 
     def update(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         """One step of one parameter."""
-        running(state, p, "exp_avg", "exp_inf")
+        running(state, p, group, "exp_avg", "exp_inf")
         g, (beta1, beta2) = decayed(p, g, group), group["betas"]
         mean = state["exp_avg"].lerp_(g, 1 - beta1)
-        state["exp_inf"] = largest = core.maximum(state["exp_inf"] * beta2, g.abs() + group["eps"])
-        p.sub_(mean / largest * (group["lr"] / (1 - beta1 ** float(state["step"]))))
+        largest = put(state, "exp_inf", core.maximum(state["exp_inf"] * beta2, g.abs() + group["eps"]), group)
+        p.sub_(mean / largest * (group["lr"] / less_power(beta1, read(state["step"], p, group))))
 
 
 class NAdam(Optimizer):
@@ -149,20 +150,19 @@ class NAdam(Optimizer):
     def update(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         """One step of one parameter."""
         if not state:
-            state["mu_product"] = core.tensor(1.0)
-            state["step"] = core.tensor(0.0)
+            state["mu_product"], state["step"] = number(1.0, p, group), number(0.0, p, group)
             state.update({name: core.zeros_like(p, memory_format=core.preserve_format) for name in ("exp_avg", "exp_avg_sq")})
         state["step"] += 1
-        (beta1, beta2), lr, step = group["betas"], group["lr"], float(state["step"])
+        (beta1, beta2), lr, step = group["betas"], group["lr"], read(state["step"], p, group)
         g = _shrunk(p, g, group)
         now, ahead = (beta1 * (1 - 0.5 * 0.96 ** (k * group["momentum_decay"])) for k in (step, step + 1))
         state["mu_product"] *= now
-        product = float(state["mu_product"])
+        product = read(state["mu_product"], p, group)
         mean = state["exp_avg"].lerp_(g, 1 - beta1)
         square = state["exp_avg_sq"].mul_(beta2).add_(g * g, alpha=1 - beta2)
-        root = (square / (1 - beta2**step)).sqrt() + group["eps"]
-        p.sub_(g / root * (lr * (1 - now) / (1 - product)))
-        p.sub_(mean / root * (lr * ahead / (1 - product * ahead)))
+        spread = (square / less_power(beta2, step)).sqrt() + group["eps"]
+        p.sub_(g / spread * (lr * (1 - now) / (1 - product)))
+        p.sub_(mean / spread * (lr * ahead / (1 - product * ahead)))
 
 
 class RAdam(Optimizer):
@@ -202,16 +202,18 @@ class RAdam(Optimizer):
 
     def update(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         """One step of one parameter."""
-        running(state, p, "exp_avg", "exp_avg_sq")
-        (beta1, beta2), step = group["betas"], float(state["step"])
+        running(state, p, group, "exp_avg", "exp_avg_sq")
+        (beta1, beta2), step = group["betas"], read(state["step"], p, group)
         g = _shrunk(p, g, group)
-        mean = state["exp_avg"].lerp_(g, 1 - beta1) / (1 - beta1**step)
+        mean = state["exp_avg"].lerp_(g, 1 - beta1) / less_power(beta1, step)
         square = state["exp_avg_sq"].mul_(beta2).add_(g * g, alpha=1 - beta2)
+        less = less_power(beta2, step)
         most = 2 / (1 - beta2) - 1  # the length of the running mean of squares, in the end and by now
-        length = most - 2 * step * beta2**step / (1 - beta2**step)
-        if length > 5:
+        length = most - 2 * step * (1 - less) / less
+        if on_device(p, group) or length > 5:
             share = (length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length)
-            mean = mean * (math.sqrt(share * (1 - beta2**step)) / (square.sqrt() + group["eps"]))
+            rectified = mean * (root(share * less) / (square.sqrt() + group["eps"]))
+            mean = core.where(length > 5, rectified, mean) if on_device(p, group) else rectified
         p.sub_(mean * group["lr"])
 
 
@@ -251,12 +253,17 @@ class ASGD(Optimizer):
     def update(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         """One step of one parameter."""
         if not state:
-            state["eta"], state["mu"] = core.tensor(float(group["lr"])), core.tensor(1.0)
-            state["step"], state["ax"] = core.tensor(0.0), core.zeros_like(p, memory_format=core.preserve_format)
+            state["eta"], state["mu"] = number(float(group["lr"]), p, group), number(1.0, p, group)
+            state["step"], state["ax"] = number(0.0, p, group), core.zeros_like(p, memory_format=core.preserve_format)
         state["step"] += 1
-        step, eta, mu, lr = float(state["step"]), float(state["eta"]), float(state["mu"]), float(group["lr"])
-        g = decayed(p, g, group)
+        step, eta, mu = (read(state[name], p, group) for name in ("step", "eta", "mu"))
+        lr, g = float(group["lr"]), decayed(p, g, group)
         p.mul_(1 - group["lambd"] * eta).sub_(g * eta)
+        if on_device(p, group):
+            state["ax"].add_((p - state["ax"]) * mu)
+            state["eta"].copy_(lr / (1 + group["lambd"] * lr * step) ** group["alpha"])
+            state["mu"].copy_(1 / (step - group["t0"]).clamp(min=1.0))
+            return
         state["ax"].copy_(p) if mu == 1 else state["ax"].add_((p - state["ax"]) * mu)
         state["eta"] = core.tensor(lr / (1 + group["lambd"] * lr * step) ** group["alpha"])
         state["mu"] = core.tensor(1 / max(1.0, step - group["t0"]))
@@ -270,7 +277,7 @@ class Rprop(Optimizer):
         lr: the length of first steps.
         etas: the factors by which steps get shorter and longer.
         step_sizes: the least and the greatest length.
-        capturable: accepted.
+        capturable: as that of `Adam`.
 
     Example::
 
@@ -281,6 +288,8 @@ class Rprop(Optimizer):
         >>> w.tolist()
         [1.5]
     """
+
+    _counts_steps = True
 
     def __init__(
         self,
@@ -302,14 +311,14 @@ class Rprop(Optimizer):
     def update(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         """One step of one parameter."""
         if not state:
-            state["step"], state["prev"] = core.tensor(0.0), core.zeros_like(p, memory_format=core.preserve_format)
+            state["step"], state["prev"] = number(0.0, p, group), core.zeros_like(p, memory_format=core.preserve_format)
             state["step_size"] = core.full_like(g, float(group["lr"]))
         state["step"] += 1
         shorter, longer = group["etas"]
         turn = g * state["prev"]
         factor = core.ones_like(g).masked_fill_(turn > 0, longer).masked_fill_(turn < 0, shorter)
-        state["step_size"] = length = (state["step_size"] * factor).clamp(*group["step_sizes"])
-        state["prev"] = g = core.where(turn < 0, 0.0, g)
+        length = put(state, "step_size", (state["step_size"] * factor).clamp(*group["step_sizes"]), group)
+        g = put(state, "prev", core.where(turn < 0, 0.0, g), group)
         p.sub_(g.sign() * length)
 
 
@@ -354,7 +363,7 @@ class SparseAdam(Optimizer):
         """One step of one parameter."""
         if not g.is_sparse:
             raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
-        running(state, p, "exp_avg", "exp_avg_sq")
+        running(state, p, group, "exp_avg", "exp_avg_sq")
         g, (beta1, beta2), step = g.coalesce(), group["betas"], float(state["step"])
         rows, values = g.indices().unbind(0), g.values()
         mean = core.lerp(state["exp_avg"][rows], values, 1 - beta1)
