@@ -195,6 +195,7 @@ def install() -> None:
     adjoint.__version__ = TorchVersion(VERSION)
     adjoint.torch = adjoint  # type: ignore[attr-defined]  # which PyTorch has by accident, and libraries have come to use
     _core._set_library("torch")
+    _core._draw_as_pytorch()
     _rename_homes()
     _hand_out_loaded()
 

@@ -1379,7 +1379,9 @@ Example::
     def nelement(self) -> _int: ...
 
     def new(self, *args: Any) -> Tensor:
-        """A tensor of this type: uninitialised if given sizes, else with a copy of the data."""
+        """A tensor of this type: uninitialised if given sizes, else with a copy of the data; a sparse one of indices, values and a size.
+
+Example: `sparse.new(sparse._indices(), sparse._values() + 1, sparse.shape)`"""
 
     @overload
     def new_empty(self, *size: _Dims, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
@@ -2126,6 +2128,10 @@ Example::
     def view(self, *, size: _Dims) -> Tensor:
         """The same elements in the same order under another shape, without copying."""
 
+    @overload
+    def view(self, *, dtype: _dtype) -> Tensor:
+        """The same elements in the same order under another shape, without copying."""
+
     def view_as(self, other: Tensor) -> Tensor: ...
 
     @property
@@ -2654,7 +2660,9 @@ class Generator:
     def seed(self) -> _int: ...
 
     def get_state(self) -> Tensor:
-        """The seed and the position, as bytes."""
+        """
+        The seed and the position, as bytes; with torch meaning adjoint, PyTorch's bytes.
+        """
 
     def set_state(self, new_state: Tensor) -> Generator: ...
 
@@ -2675,10 +2683,10 @@ def seed() -> _int:
 
 def initial_seed() -> _int: ...
 
-def random_states() -> list[tuple[_int, _int]]:
+def random_states() -> list[bytes]:
     """Of the default generators of the CPU and all GPUs."""
 
-def set_random_states(states: Sequence[tuple[_int, _int]]) -> None: ...
+def set_random_states(states: Sequence[bytes]) -> None: ...
 
 def _all_lanes(arg: Tensor, /) -> Tensor:
     """Inside transforms, the values of all that the tensor stands for."""
@@ -2720,6 +2728,20 @@ def bernoulli(input: Tensor, *, generator: Generator | None=None) -> Tensor: ...
 
 @overload
 def bernoulli(input: Tensor, p: _float, *, generator: Generator | None=None) -> Tensor: ...
+
+def _draw_as_pytorch() -> None:
+    """From now on generators of the CPU give PyTorch's numbers."""
+
+def _draws_as_pytorch(generator: Generator | None, like: Tensor) -> _bool:
+    """
+    Whether what is drawn for `like`, outside of transforms, are PyTorch's numbers.
+    """
+
+def _gamma_of_twister(a: Tensor, b: Tensor, generator: Generator | None) -> Tensor: ...
+
+def _poisson_of_twister(a: Tensor, b: Tensor, generator: Generator | None) -> Tensor: ...
+
+def _binomial_of_twister(a: Tensor, b: Tensor, generator: Generator | None) -> Tensor: ...
 
 def _bessel_i(n: _int, input: Tensor) -> Tensor: ...
 

@@ -8,6 +8,7 @@
 #include "module.h"
 
 #include <adjoint/core/random_lanes.h>
+#include <adjoint/core/twister.h>
 
 namespace adjoint::python {
 
@@ -40,7 +41,28 @@ uint64_t seed_of(PyObject* number) {
   fail(ErrorKind::value, "manual_seed: Overflow when unpacking long long: a seed must be in [-2**63, 2**64), got ", nb::cast<std::string>(nb::str(whole)));
 }
 
-using States = std::vector<std::pair<uint64_t, uint64_t>>;
+// A generator's state: the seed and the position; of one that has PyTorch's stream, the bytes that PyTorch gives.
+std::vector<std::byte> state_of(Generator& g) {
+  if (g.twister) {
+    std::vector<std::byte> bytes(Twister::state_size);
+    g.twister->save(bytes.data(), g.seed);
+    return bytes;
+  }
+  std::vector<std::byte> bytes(sizeof g.seed + sizeof g.offset);
+  std::memcpy(bytes.data(), &g.seed, sizeof g.seed);
+  std::memcpy(bytes.data() + sizeof g.seed, &cuda::position_of(g), sizeof g.offset);
+  return bytes;
+}
+void bring_back(Generator& g, const std::byte* bytes) {
+  if (g.twister) {
+    g.seed = g.twister->load(bytes);
+    return;
+  }
+  std::memcpy(&g.seed, bytes, sizeof g.seed);
+  std::memcpy(&cuda::position_of(g), bytes + sizeof g.seed, sizeof g.offset);
+}
+
+using States = std::vector<nb::bytes>;
 std::vector<Generator*> all_generators() {
   std::vector<Generator*> all = {&default_generator()};
   for (int i = 0; i < cuda::device_count(); i++) all.push_back(&default_generator({DeviceType::cuda, static_cast<int8_t>(i)}));
@@ -48,13 +70,16 @@ std::vector<Generator*> all_generators() {
 }
 States all_states() {
   States states;
-  for (Generator* g : all_generators()) states.emplace_back(g->seed, cuda::position_of(*g));
+  for (Generator* g : all_generators()) {
+    const std::vector<std::byte> bytes = state_of(*g);
+    states.emplace_back(bytes.data(), bytes.size());
+  }
   return states;
 }
 
 void bind_generator(nb::module_& m) {
   nb::class_<Generator>(m, "Generator", "A stream of random numbers: a key and a position.")
-      .def("__init__", [](Generator* self, OptDevice device) { new (self) Generator{67280421310721ull, 0, resolved(device)}; }, "device"_a = nb::none())
+      .def("__init__", [](Generator* self, OptDevice device) { new (self) Generator(new_generator(67280421310721ull, resolved(device))); }, "device"_a = nb::none())
       .def("manual_seed", [](nb::handle self, nb::handle seed) {
         cuda::restart(nb::cast<Generator&>(self), seed_of(PyNumber_Index(seed.ptr())));
         return nb::borrow(self);
@@ -65,17 +90,16 @@ void bind_generator(nb::module_& m) {
         return g.seed;
       })
       .def("get_state", [](Generator& g) {
-        Tensor t = empty({sizeof g.seed + sizeof g.offset}, DType::uint8);
-        std::memcpy(t->data, &g.seed, sizeof g.seed);
-        std::memcpy(t->data + sizeof g.seed, &cuda::position_of(g), sizeof g.offset);
+        const std::vector<std::byte> bytes = state_of(g);
+        Tensor t = empty({static_cast<int64_t>(bytes.size())}, DType::uint8);
+        std::memcpy(t->data, bytes.data(), bytes.size());
         return t;
-      }, "The seed and the position, as bytes.")
+      }, "The seed and the position, as bytes; with torch meaning adjoint, PyTorch's bytes.")
       .def("set_state", [](nb::handle self, const Tensor& t) {
         auto& g = nb::cast<Generator&>(self);
-        expect(t->storage && t->contiguous() && t.dim() == 1 && t.numel() == sizeof g.seed + sizeof g.offset && t.dtype() == DType::uint8 && t.device().type == DeviceType::cpu, ErrorKind::type, "set_state: expected the bytes that get_state returned, got ", t.dtype(), " of shape ", t.sizes());
-        const Tensor bytes = contiguous(t);
-        std::memcpy(&g.seed, bytes->data, sizeof g.seed);
-        std::memcpy(&cuda::position_of(g), bytes->data + sizeof g.seed, sizeof g.offset);
+        const int64_t size = g.twister ? Twister::state_size : sizeof g.seed + sizeof g.offset;
+        expect(t->storage && t->contiguous() && t.dim() == 1 && t.numel() == size && t.dtype() == DType::uint8 && t.device().type == DeviceType::cpu, ErrorKind::type, "set_state: expected the bytes that get_state returned, got ", t.dtype(), " of shape ", t.sizes());
+        bring_back(g, reinterpret_cast<const std::byte*>(contiguous(t)->data));
         return nb::borrow(self);
       }, "new_state"_a)
       .def_prop_ro("device", [](const Generator& g) { return g.device; });
@@ -95,7 +119,7 @@ void bind_generator(nb::module_& m) {
   m.def("set_random_states", [](const States& states) {
     const std::vector<Generator*> all = all_generators();
     expect(states.size() == all.size(), ErrorKind::value, "set_random_states: expected what random_states returned, got ", states.size(), " states");
-    for (size_t i = 0; i < all.size(); i++) std::tie(all[i]->seed, cuda::position_of(*all[i])) = states[i];
+    for (size_t i = 0; i < all.size(); i++) bring_back(*all[i], static_cast<const std::byte*>(states[i].data()));
   }, "states"_a);
 }
 
@@ -138,23 +162,28 @@ void bind_integers(nb::module_& m) {
 }
 
 // Above what random_() draws: all integers that the type holds exactly, from 0.
-int64_t integers_of(DType t) {
+uint64_t integers_of(DType t) {
   switch (t) {
     case DType::bool_: return 2;
-    case DType::float64: return (int64_t{1} << 53) + 1;
-    case DType::float32: return (int64_t{1} << 24) + 1;
-    case DType::float16: return (int64_t{1} << 11) + 1;
-    case DType::bfloat16: return (int64_t{1} << 8) + 1;
+    case DType::float64: return (uint64_t{1} << 53) + 1;
+    case DType::float32: return (uint64_t{1} << 24) + 1;
+    case DType::float16: return (uint64_t{1} << 11) + 1;
+    case DType::bfloat16: return (uint64_t{1} << 8) + 1;
     default: break;
   }
   expect(!is_complex(t), ErrorKind::type, "random_: not defined for ", t);
   const int bits = static_cast<int>(itemsize(t)) * 8 - (t >= DType::uint8 && t <= DType::uint64 ? 0 : 1);
-  return bits < 63 ? int64_t{1} << bits : INT64_MAX;
+  return uint64_t{1} << std::min(bits, 63);
 }
 
-double probability(double p) {
+// One probability for all elements of x. PyTorch's stream compares it in float64.
+Tensor probability(double p, const Tensor& x, const Generator& g) {
   expect(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
-  return p;
+  return full(x.sizes(), p, g.twister ? DType::float64 : DType::float32, x.device());
+}
+Tensor bernoulli_like(const Tensor& x, double p, Generator* g) {
+  Generator& drawn_by = chosen(g, x.device());
+  return bernoulli(probability(p, x, drawn_by), drawn_by);
 }
 
 void bind_fills(nb::module_& m) {
@@ -164,7 +193,7 @@ void bind_fills(nb::module_& m) {
     const Tensor drawn = bernoulli(p, chosen(g, p.device()));
     return p->keys & (key_tape | key_lifted) ? where(zeros({}, DType::bool_, p.device()), p, drawn) : drawn;   // whose derivative is zero
   }, nb::kw_only(), "generator"_a.none() = nb::none());
-  both(m, "bernoulli", [](const Tensor& x, double p, Generator* g) { return to_dtype(bernoulli(full(x.sizes(), probability(p), DType::float32, x.device()), chosen(g, x.device())), x.dtype()); }, "p"_a, nb::kw_only(), "generator"_a.none() = nb::none());
+  both(m, "bernoulli", [](const Tensor& x, double p, Generator* g) { return to_dtype(bernoulli_like(x, p, g), x.dtype()); }, "p"_a, nb::kw_only(), "generator"_a.none() = nb::none());
   t.def("uniform_", [number](const Tensor& x, double from, double to, Generator* g) {
     expect(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
     copy_(x, rand(x.sizes(), number(x), chosen(g, x.device()), x.device()) * (to - from) + from);
@@ -176,8 +205,11 @@ void bind_fills(nb::module_& m) {
     return x;
   }, "mean"_a = 0.0, "std"_a = 1.0, nb::kw_only(), "generator"_a.none() = nb::none());
   t.def("random_", [](const Tensor& x, std::optional<int64_t> from, std::optional<int64_t> to, Generator* g) {
-    const int64_t low = to ? from.value_or(0) : 0, high = to ? *to : from ? *from : integers_of(x.dtype());
-    copy_(x, to_dtype(randint(low, high, x.sizes(), DType::int64, chosen(g, x.device()), x.device()), x.dtype()));
+    Generator& drawn_by = chosen(g, x.device());
+    const bool all = !from && !to;
+    const Tensor drawn = all ? random_integers(integers_of(x.dtype()), x.sizes(), DType::int64, drawn_by, x.device())
+                             : randint(to ? from.value_or(0) : 0, to ? *to : *from, x.sizes(), DType::int64, drawn_by, x.device());
+    copy_(x, to_dtype(drawn, x.dtype()));
     return x;
   }, "from_"_a = nb::none(), "to"_a = nb::none(), nb::kw_only(), "generator"_a.none() = nb::none());
   t.def("bernoulli_", [](const Tensor& x, const Tensor& p, Generator* g) {
@@ -185,9 +217,28 @@ void bind_fills(nb::module_& m) {
     return x;
   }, "p"_a, nb::kw_only(), "generator"_a.none() = nb::none());
   t.def("bernoulli_", [](const Tensor& x, double p, Generator* g) {
-    copy_(x, bernoulli(full(x.sizes(), probability(p), DType::float32, x.device()), chosen(g, x.device())));
+    copy_(x, bernoulli_like(x, p, g));
     return x;
   }, "p"_a = 0.5, nb::kw_only(), "generator"_a.none() = nb::none());
+}
+
+// The stream of PyTorch's CPU (twister.h), one number after another.
+void bind_twister(nb::module_& m) {
+  m.def("_draw_as_pytorch", &draw_as_pytorch, "From now on generators of the CPU give PyTorch's numbers.");
+  m.def("_draws_as_pytorch", [](Generator* g, const Tensor& like) { return !level_top && like.device().type == DeviceType::cpu && chosen(g, like.device()).twister; },
+        "generator"_a.none(), "like"_a, "Whether what is drawn for `like`, outside of transforms, are PyTorch's numbers.");
+  const auto each = [&](const char* name, auto draw) {
+    m.def(name, [draw](const Tensor& a, const Tensor& b, Generator* g) {
+      Twister& from = *chosen(g, a.device()).twister;
+      Tensor drawn = empty(a.sizes(), DType::float64);
+      const Tensor first = contiguous(a), second = contiguous(b);
+      for (int64_t i = 0; i < drawn.numel(); i++) drawn.data<double>()[i] = draw(from, first.data<double>()[i], second.data<double>()[i]);
+      return drawn;
+    }, "a"_a, "b"_a, "generator"_a.none());
+  };
+  each("_gamma_of_twister", [](Twister& g, double a, double) { return g.gamma(a); });
+  each("_poisson_of_twister", [](Twister& g, double rate, double) { return g.poisson(rate); });
+  each("_binomial_of_twister", [](Twister& g, double n, double p) { return g.binomial(n, p); });
 }
 
 }  // namespace
@@ -199,6 +250,7 @@ void bind_random(nb::module_& m) {
   sized(m, "randn", [](const Dims& s, DType t, Generator* g, Device d) { return randn(s, t, chosen(g, d), d); });
   bind_integers(m);
   bind_fills(m);
+  bind_twister(m);
 }
 
 }  // namespace adjoint::python

@@ -18,10 +18,17 @@ def _anywhere(condition: Tensor) -> bool:
 
 
 def _uniform(like: Tensor, generator: Generator | None) -> Tensor:
-    """In (0, 1]."""
-    return 1 - _core.rand(
-        tuple(like.shape), generator=generator, dtype=like.dtype if like.is_floating_point() else None, device=like.device
-    )
+    """In (0, 1], of the dtype of `like`; PyTorch's numbers are of float64."""
+    kind = like.dtype if like.is_floating_point() else None
+    if _core._draws_as_pytorch(generator, like):
+        kind = _core.float64
+    return 1 - _core.rand(tuple(like.shape), generator=generator, dtype=kind, device=like.device)
+
+
+def _lower_uniform(like: Tensor, generator: Generator | None) -> Tensor:
+    """In (0, 1]; of PyTorch's numbers those in [0, 1), of which each of these is the rest to one."""
+    u = _uniform(like, generator)
+    return 1 - u if _core._draws_as_pytorch(generator, like) else u
 
 
 @with_out
@@ -44,13 +51,15 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
     if _anywhere(p.sum(-1) <= 0):
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-    if not replacement:
+    as_pytorch = _core._draws_as_pytorch(generator, p)
+    if not replacement or (as_pytorch and num_samples == 1):
         if num_samples > p.size(-1):
             raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
         return (p / -_uniform(p, generator).log()).nan_to_num(0.0).topk(num_samples, -1).indices  # 0 / 0: a zero weight
     total = p.cumsum(-1)
-    u = _core.rand(*p.shape[:-1], num_samples, generator=generator, dtype=p.dtype, device=p.device) * total[..., -1:]
-    return _core.searchsorted(total, u, right=True).clamp_max(p.size(-1) - 1)
+    kind = _core.float64 if as_pytorch else p.dtype
+    u = _core.rand(*p.shape[:-1], num_samples, generator=generator, dtype=kind, device=p.device) * total[..., -1:]
+    return _core.searchsorted(total.to(kind), u, right=True).clamp_max(p.size(-1) - 1)
 
 
 @with_out
@@ -117,6 +126,8 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     n, p = _core.broadcast_tensors(count.detach().double(), prob.detach().double())
     if _anywhere(~((n >= 0) & (p >= 0) & (p <= 1))):
         raise RuntimeError("binomial: counts must not be negative and probabilities lie in [0, 1]")
+    if _core._draws_as_pytorch(generator, n):
+        return without_effect(_core._binomial_of_twister(n, p, generator).to(count.dtype), prob)
     rare = p.minimum(1 - p)
     found = _successes(n.floor(), rare, generator)
     return without_effect(_core.where(p > 0.5, n.floor() - found, found).to(count.dtype), prob)
@@ -144,6 +155,8 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     rate = input.detach().double()
     if _anywhere(~((rate >= 0) & rate.isfinite())):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+    if _core._draws_as_pytorch(generator, rate):
+        return without_effect(_core._poisson_of_twister(rate, rate, generator).to(input.dtype), input)
     few, many = _arrivals(rate.clamp_max(10), generator), _transformed_rejection(rate.clamp_min(10), generator)
     return without_effect(_core.where(rate < 10, few, many).to(input.dtype), input)
 
@@ -187,7 +200,7 @@ def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) ->
     """Fills with the number of trials, of probability `p` each, up to the first success."""
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
-    return self.copy_((_uniform(self, generator).log() / math.log1p(-p)).ceil().clamp_min(1))
+    return self.copy_((_lower_uniform(self, generator).log() / math.log1p(-p)).ceil().clamp_min(1))
 
 
 @method
@@ -203,4 +216,4 @@ def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Gen
     """Fills with Cauchy numbers."""
     if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
-    return self.copy_(median + sigma * ((_uniform(self, generator) - 0.5) * math.pi).tan())
+    return self.copy_(median + sigma * ((_lower_uniform(self, generator) - 0.5) * math.pi).tan())

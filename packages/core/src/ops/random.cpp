@@ -9,6 +9,7 @@
 #include <adjoint/core/ops.h>
 #include <adjoint/core/random_lanes.h>
 #include <adjoint/core/random_words.h>
+#include <adjoint/core/twister.h>
 
 #include <algorithm>
 #include <bit>
@@ -124,6 +125,7 @@ Tensor uniform_numbers(const Dims& sizes, DType dtype, Generator& g, Device devi
   expect_number(dtype, "rand");
   Tensor t = empty(sizes, dtype, device);
   if (device.type == DeviceType::cuda) return cuda::draw(cuda::Draw::uniform, t, g);
+  if (g.twister) return twister::fill_uniform(*g.twister, t), t;
   const int64_t parts = is_complex(dtype) ? 2 : 1;   // the two parts of an element stand side by side
   with_real(real_of(dtype), "rand", [&](auto tag) { fill_uniform(t.data<typename decltype(tag)::type>(), parts * t.numel(), g); });
   return t;
@@ -133,24 +135,26 @@ Tensor normal_numbers(const Dims& sizes, DType dtype, Generator& g, Device devic
   expect_number(dtype, "randn");
   Tensor t = empty(sizes, dtype, device);
   if (device.type == DeviceType::cuda) return cuda::draw(cuda::Draw::normal, t, g);
+  if (g.twister) twister::fill_normal(*g.twister, t);
   if (is_complex(dtype)) {  // variance 1 in all: 1/2 for each part
     with_real(real_of(dtype), "randn", [&](auto tag) {
       using T = typename decltype(tag)::type;
       T* const p = t.data<T>();
-      fill_normal(p, 2 * t.numel(), g);
+      if (!g.twister) fill_normal(p, 2 * t.numel(), g);
       for (int64_t i = 0; i < 2 * t.numel(); i++) p[i] = convert<T>(convert<double>(p[i]) * 0.70710678118654752);
     });
     return t;
   }
-  with_real(dtype, "randn", [&](auto tag) { fill_normal(t.data<typename decltype(tag)::type>(), t.numel(), g); });
+  if (!g.twister) with_real(dtype, "randn", [&](auto tag) { fill_normal(t.data<typename decltype(tag)::type>(), t.numel(), g); });
   return t;
 }
 
-Tensor integers(int64_t low, int64_t high, const Dims& sizes, DType dtype, Generator& g, Device device) {
-  if (device.type == DeviceType::cuda && is_complex(dtype)) return to_dtype(integers(low, high, sizes, DType::int64, g, device), dtype);
+// [low, low + range). A twister takes one word of 32 bits or, if `wide`, two.
+Tensor integers(int64_t low, uint64_t range, bool wide, const Dims& sizes, DType dtype, Generator& g, Device device) {
+  if (device.type == DeviceType::cuda && is_complex(dtype)) return to_dtype(integers(low, range, wide, sizes, DType::int64, g, device), dtype);
   Tensor t = empty(sizes, dtype, device);
-  const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
   if (device.type == DeviceType::cuda) return cuda::draw(cuda::Draw::integers, t, g, low, range);
+  if (g.twister) return twister::fill_integers(*g.twister, t, low, range, wide), t;
   with_type(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* const p = t.data<T>();
@@ -183,6 +187,7 @@ void sort_random(std::vector<Key>& keys, std::vector<Key>& sorted) {
 // Each row is the order of n random 64-bit keys.
 Tensor orders(const Dims& sizes, DType dtype, Generator& g) {
   Tensor t = empty(sizes, dtype);
+  if (g.twister) return twister::fill_orders(*g.twister, t), t;
   const int64_t n = sizes[sizes.size() - 1];
   std::vector<Key> keys(static_cast<size_t>(n)), sorted(keys.size());
   with_type(dtype, [&](auto tag) {
@@ -203,6 +208,7 @@ Tensor dropout_mask(const Dims& sizes, DType dtype, double p, Generator& g, Devi
   const auto bound = static_cast<uint64_t>(std::ceil(p * 0x1p32));
   const double scale = p < 1 ? 1 / (1 - p) : 0.0;
   if (device.type == DeviceType::cuda) return cuda::draw(cuda::Draw::mask, mask, g, 0, bound, scale);
+  if (g.twister) return twister::fill_mask(*g.twister, mask, p), mask;
   with_type(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* const m = mask.data<T>();
@@ -228,6 +234,20 @@ Generators& generators() {
 RandomLanes random_lanes;
 RandomWords random_words{philox, normal_floats, [](int64_t n, int64_t, Borrowed<int64_t, int64_t> f) { f(0, n); }};
 
+void Generator::restart(uint64_t with) {
+  seed = with, offset = 0;
+  if (twister) *twister = Twister(seed);
+}
+
+Generator new_generator(uint64_t seed, Device device) {
+  return {seed, 0, device, device.type == DeviceType::cpu && default_generator().twister ? std::make_shared<Twister>(seed) : nullptr};
+}
+
+void draw_as_pytorch() {
+  Generator& g = default_generator();
+  g.twister = std::make_shared<Twister>(g.seed);
+}
+
 Generator& default_generator(Device device) {
   return device.type == DeviceType::cpu ? generators().of_cpu : generators().of_gpu[cuda::resolved(device).index];
 }
@@ -250,7 +270,13 @@ Tensor randn(const Dims& sizes, DType dtype, Generator& g, Device device) {
 Tensor randint(int64_t low, int64_t high, const Dims& sizes, DType dtype, Generator& g, Device device) {
   const Named named("randint");
   expect(low < high, "randint: random_ expects 'from' to be less than 'to', but got from=", low, " >= to=", high);
-  return for_lanes(sizes, [&](const Dims& all) { return integers(low, high, all, dtype, g, device); });
+  const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
+  return for_lanes(sizes, [&](const Dims& all) { return integers(low, range, range >= uint64_t(1) << 28, all, dtype, g, device); });
+}
+
+Tensor random_integers(uint64_t range, const Dims& sizes, DType dtype, Generator& g, Device device) {
+  const Named named("randint");
+  return for_lanes(sizes, [&](const Dims& all) { return integers(0, range, range > uint64_t(1) << 32, all, dtype, g, device); });
 }
 
 Tensor randperm(int64_t n, DType dtype, Generator& g, Device device) {

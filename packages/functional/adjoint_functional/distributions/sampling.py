@@ -46,6 +46,8 @@ def _tracked(x: Tensor) -> bool:
 
 def _log_gamma(a: Tensor, generator: core.Generator | None) -> Tensor:
     """Logarithms of gamma samples: those of small concentrations are far below the smallest number."""
+    if core._core._draws_as_pytorch(generator, a):
+        return core._core._gamma_of_twister(a, a, generator).log()
     shifted = core.where(a < 1, a + 1, a)
     d = shifted - 1 / 3
     c = 1 / (9 * d).sqrt()

@@ -4,6 +4,7 @@
 #include <adjoint/core/op.h>
 #include <adjoint/core/op_fields.h>
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -102,14 +103,18 @@ ADJOINT_API Tensor nll_loss(const Tensor& x, const Tensor& target, const Tensor&
 // ---- factories (ops/create.cpp) and random numbers (ops/random.cpp)
 ADJOINT_API Tensor zeros(const Dims& sizes, DType dtype = DType::float32, Device device = {}), ones(const Dims& sizes, DType dtype = DType::float32, Device device = {}), zeros_like(const Tensor& x), ones_like(const Tensor& x), arange(const Scalar& start, const Scalar& stop, const Scalar& step, DType dtype, Device device = {}), linspace(double start, double stop, int64_t n, DType dtype, Device device = {}), eye(int64_t n, int64_t m, DType dtype, Device device = {});
 inline Tensor counting(int64_t n, Device device) { return arange(int64_t(0), n, int64_t(1), DType::int64, device); }   // 0 ... n - 1
+class Twister;
 struct Generator {                                       // Philox 4x32-10: a key and a counter
   uint64_t seed = 0, offset = 0;
   Device device = {};                                    // whose default it is, or was asked for; it may draw for any
-  void restart(uint64_t with) { seed = with, offset = 0; }
+  std::shared_ptr<Twister> twister = nullptr;            // what draws on the CPU instead, where the library's numbers are PyTorch's
+  ADJOINT_API void restart(uint64_t with);
 };
+ADJOINT_API Generator new_generator(uint64_t seed, Device device);
+ADJOINT_API void draw_as_pytorch();                             // from now on, with generators of the CPU
 ADJOINT_API Generator& default_generator(Device device = {});   // of the CPU, or of a GPU
 ADJOINT_API void seed_all(uint64_t seed);                       // all default ones
-ADJOINT_API Tensor rand(const Dims& sizes, DType dtype, Generator& g, Device device = {}), randn(const Dims& sizes, DType dtype, Generator& g, Device device = {}), randint(int64_t low, int64_t high, const Dims& sizes, DType dtype, Generator& g, Device device = {}), randperm(int64_t n, DType dtype, Generator& g, Device device = {}), bernoulli(const Tensor& p, Generator& g), dropout(const Tensor& x, double p, bool training, Generator& g);
+ADJOINT_API Tensor rand(const Dims& sizes, DType dtype, Generator& g, Device device = {}), randn(const Dims& sizes, DType dtype, Generator& g, Device device = {}), randint(int64_t low, int64_t high, const Dims& sizes, DType dtype, Generator& g, Device device = {}), random_integers(uint64_t range, const Dims& sizes, DType dtype, Generator& g, Device device = {}), randperm(int64_t n, DType dtype, Generator& g, Device device = {}), bernoulli(const Tensor& p, Generator& g), dropout(const Tensor& x, double p, bool training, Generator& g);
 
 // ---- operators, and operators with numbers
 inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }

@@ -30,7 +30,7 @@ def _alpha(name: str, input: Tensor, shape: tuple[int, ...], p: float, training:
         return write(input, input * 0, inplace)
     dropped = -1.7580993408473766
     a = ((1 - p) * (1 + p * dropped**2)) ** -0.5
-    keep = _core.rand(shape, dtype=input.dtype, device=input.device) >= p
+    keep = _core._dropout(_core.ones(*shape, dtype=input.dtype, device=input.device), p, True) != 0
     return write(input, _core.where(keep, input, dropped) * a - a * dropped * p, inplace)
 
 
