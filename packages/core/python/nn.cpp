@@ -75,6 +75,11 @@ void bind_layers(nb::module_& m) {
   m.def("_avg_pool", [](const Tensor& x, const Dims& kernel, const Dims& stride, const Dims& padding, bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor) {
     return avg_pool(x, {kernel, stride, padding, Dims(kernel.size(), 1), 1, ceil_mode, count_include_pad}, divisor);
   }, "x"_a, "kernel"_a, "stride"_a, "padding"_a, "ceil_mode"_a, "count_include_pad"_a, "divisor"_a = nb::none());
+  m.def("_adaptive_avg_pool", [](const Tensor& x, const Dims& sizes) { return adaptive_avg_pool(x, sizes); });
+  m.def("_adaptive_max_pool", [](const Tensor& x, const Dims& sizes) {
+    Values v = adaptive_max_pool(x, sizes);
+    return nb::make_tuple(v.values, v.indices);
+  });
   m.def("_pad", [](const Tensor& x, const Dims& before, const Dims& after, double value) {
     expect_fits(value, x.dtype());
     return pad(x, before, after, value);

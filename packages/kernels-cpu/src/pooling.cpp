@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "adaptive_pooling.h"
 #include "compilers.h"
 #include "isa.h"
 #include "kernels.h"
@@ -122,7 +123,9 @@ template <class F> void with_floating(const Launch& l, F&& f) {
 }
 
 void max_pool_kernel(const Launch& l) {
-  const Planes planes(l.x[0], l.y[0], l.attrs.as<Window>());
+  const Window& w = l.attrs.as<Window>();
+  if (w.adaptive) return with_floating(l, [&]<class T>(const T* x, T* y) { adaptive_max(x, Grid(l.x[0], w), y, l.y[1].as<int64_t>()); });
+  const Planes planes(l.x[0], l.y[0], w);
   if (planes.in_plane() > std::numeric_limits<int32_t>::max()) return reference(l);
   with_floating(l, [&]<class T>(const T* x, T* y) {
     using Index = math::Bits<T>;
@@ -167,6 +170,7 @@ template <class T> std::vector<T> divisors(const Planes& p, const Averaging& a) 
 
 void avg_pool_kernel(const Launch& l) {
   const Averaging& a = l.attrs.as<Averaging>();
+  if (a.window.adaptive) return with_floating(l, [&]<class T>(const T* x, T* y) { adaptive_mean(x, Grid(l.x[0], a.window), y); });
   const Planes planes(l.x[0], l.y[0], a.window);
   with_floating(l, [&]<class T>(const T* x, T* y) {
     const std::vector<T> by = divisors<T>(planes, a);
@@ -187,6 +191,7 @@ void avg_pool_kernel(const Launch& l) {
 
 void avg_pool_vjp_kernel(const Launch& l) {
   const Averaging& a = l.attrs.as<Averaging>();
+  if (a.window.adaptive) return with_floating(l, [&]<class T>(const T* v, T* y) { adaptive_mean_vjp(v, Grid(l.y[0], a.window), y); });
   const Planes planes(l.y[0], l.x[0], a.window);
   with_floating(l, [&]<class T>(const T* v, T* y) {
     const std::vector<T> by = divisors<T>(planes, a);

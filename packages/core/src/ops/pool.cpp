@@ -37,6 +37,10 @@ Dims pooled(const Dims& x, const Window& w, const char* op) {
   const int n = w.kernel.size(), lead = x.size() - n;
   Dims r = x;
   for (int i = 0; i < n; i++) {
+    if (w.adaptive) {
+      r[lead + i] = w.stride[i];
+      continue;
+    }
     r[lead + i] = pooled_size(x[lead + i], w, i);
     expect(r[lead + i] > 0, ErrorKind::shape, op, ": Given input size: ", x, ". Calculated output size: ", r[lead + i], " at dimension ", lead + i, ". Output size is too small");
     expect(windows_hold_elements(x[lead + i], r[lead + i], w, i), ErrorKind::shape, op, ": a window holds padding alone, got kernel ", w.kernel, ", padding ", w.padding, " and dilation ", w.dilation, " for input size ", x);
@@ -50,8 +54,9 @@ struct Range { int64_t first, last, full; };
 // Planes of three spatial dimensions (missing ones lead, of size 1) and the windows over them.
 struct Planes {
   int64_t count = 1, in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, kernel[3] = {1, 1, 1}, stride[3] = {1, 1, 1}, padding[3] = {}, dilation[3] = {1, 1, 1};
+  bool adaptive;
 
-  Planes(std::span<const int64_t> x, std::span<const int64_t> y, const Window& w) {
+  Planes(std::span<const int64_t> x, std::span<const int64_t> y, const Window& w) : adaptive(w.adaptive) {
     const int n = w.kernel.size(), lead = static_cast<int>(x.size()) - n;
     for (int i = 0; i < lead; i++) count *= x[i];
     for (int i = 0; i < n; i++) {
@@ -65,6 +70,10 @@ struct Planes {
     }
   }
   Range range(int d, int64_t at) const {
+    if (adaptive) {
+      const int64_t begin = at * in[d] / out[d], end = ((at + 1) * in[d] + out[d] - 1) / out[d];
+      return {begin, end, end - begin};
+    }
     int64_t first = at * stride[d] - padding[d];
     const int64_t last = std::min(first + (kernel[d] - 1) * dilation[d] + 1, in[d] + padding[d]), full = last - first;
     if (first < 0) first += (-first + dilation[d] - 1) / dilation[d] * dilation[d];
@@ -253,26 +262,40 @@ Tensor avg_pool(const Tensor& x, const Window& w, std::optional<int64_t> divisor
   return avg_pool_of(x, a);
 }
 
-// One dimension after another: the mean over a box is the mean of means over its edges.
-Tensor adaptive_avg_pool(const Tensor& x, const Dims& sizes) {
+namespace {
+// A pass for each position of equal windows is faster than one for each window where windows are short and rows of them are long.
+constexpr int64_t short_window = 16, long_row = 8;
+
+Window parts(const Tensor& x, const Dims& sizes, const char* op) {
   const int n = sizes.size();
-  expect(x.dim() == n + 1 || x.dim() == n + 2, ErrorKind::shape, "adaptive_avg_pool: Expected ", n + 1, "D or ", n + 2, "D tensor, but got ", x.sizes());
-  Tensor y = x;
+  expect(n >= 1 && n <= 3, op, ": expected one to three sizes, got ", sizes);
+  expect(x.dim() == n + 1 || x.dim() == n + 2, ErrorKind::shape, op, ": Expected ", n + 1, "D or ", n + 2, "D tensor, but got ", x.sizes());
+  Dims longest = sizes;
+  bool equal = true;
   for (int i = 0; i < n; i++) {
-    const int d = x.dim() - n + i;
-    const int64_t in = x.size(d), out = sizes[i];
-    expect(in > 0, ErrorKind::shape, "adaptive_avg_pool: Expected input to have non-zero size for non-batch dimensions, but input has sizes ", x.sizes());
-    expect(out >= 0, "adaptive_avg_pool: elements of output_size must be greater than or equal to 0, got ", sizes);
-    if (out == in) continue;
-    if (out == 0) { y = narrow(y, d, 0, 0); continue; }
-    TensorVector means;
-    for (int64_t k = 0; k < out; k++) {
-      const int64_t first = k * in / out, last = ((k + 1) * in + out - 1) / out;
-      means.push_back(mean(narrow(y, d, first, last - first), Dims{d}, true));
-    }
-    y = cat(means, d);
+    const int64_t in = x.size(x.dim() - n + i), out = sizes[i];
+    expect(in > 0, ErrorKind::shape, op, ": Expected input to have non-zero size for non-batch dimensions, but input has sizes ", x.sizes());
+    expect(out >= 0 && out < int64_t(1) << 31, op, ": elements of output_size must be greater than or equal to 0 and fit 32 bits, got ", sizes);
+    equal = equal && out > 0 && in % out == 0;
+    longest[i] = out ? (in + out - 1) / out + (in % out > 1) : 1;
   }
-  return y.is(x) ? clone(x) : y;
+  equal = equal && longest.back() <= short_window && sizes.back() >= long_row;
+  return {longest, equal ? longest : sizes, Dims(n, 0), Dims(n, 1), 1, false, false, !equal};
+}
+}  // namespace
+
+Tensor adaptive_avg_pool(const Tensor& x, const Dims& sizes) {
+  expect(is_floating(x.dtype()), ErrorKind::not_implemented, "adaptive_avg_pool: not implemented for ", x.dtype());
+  const Window w = parts(x, sizes, "adaptive_avg_pool");
+  if (std::count(sizes.begin(), sizes.end(), 1) < sizes.size()) return avg_pool_of(x, {w, 0, {}});
+  Dims planes;
+  for (int d = x.dim() - sizes.size(); d < x.dim(); d++) planes.push_back(d);
+  return mean(x, planes, true);
+}
+Values adaptive_max_pool(const Tensor& x, const Dims& sizes) {
+  Tensor y[max_outputs];
+  apply(op_max_pool, {&x, 1}, parts(x, sizes, "adaptive_max_pool"), y);
+  return {y[0], y[1]};
 }
 
 const Op* const pool_ops[] = {&op_avg_pool, &op_avg_pool_vjp, &op_max_pool};

@@ -96,6 +96,7 @@ ADJOINT_API Tensor conv_transpose(const Tensor& x, const Tensor& weight, const T
 ADJOINT_API Values max_pool(const Tensor& x, const Window& w);
 ADJOINT_API Tensor avg_pool(const Tensor& x, const Window& w, std::optional<int64_t> divisor = {});
 ADJOINT_API Tensor adaptive_avg_pool(const Tensor& x, const Dims& sizes);   // of the last dimensions
+ADJOINT_API Values adaptive_max_pool(const Tensor& x, const Dims& sizes);
 // ---- normalisation and losses (ops/normalise.cpp, ops/loss.cpp)
 ADJOINT_API Tensor softmax(const Tensor& x, int64_t dim, std::optional<DType> dtype = {}), log_softmax(const Tensor& x, int64_t dim, std::optional<DType> dtype = {}), layer_norm(const Tensor& x, const Dims& shape, const Tensor& weight, const Tensor& bias, double eps), rms_norm(const Tensor& x, const Dims& shape, const Tensor& weight, std::optional<double> eps), batch_norm(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps);
 enum class Reduction { none, mean, sum };

@@ -11,6 +11,11 @@ from adjoint_core._compose import rounded_once
 from .window_sizes import Ints, per_dimension
 
 
+def _has_kernel(x: Tensor) -> bool:
+    """Whether pooling into unequal parts is one pass over memory; on other devices it is composed."""
+    return x.device.type == "cpu" and x.is_floating_point() and not x.is_sparse
+
+
 def _adaptive(x: Tensor, dim: int, size: int) -> Tensor:
     n = x.size(dim)
     if n == 0 or not 0 <= size < 2**31:
@@ -57,6 +62,8 @@ def adaptive_mean(input: Tensor, output_size: int | Sequence[int | None], n: int
         raise RuntimeError(f"adaptive_avg_pool{n}d: output_size must be {n}, got {len(sizes)} sizes")
     if input.ndim not in (n + 1, n + 2):
         raise ValueError(f"adaptive_avg_pool{n}d: Input dimension should be {n + 1} or {n + 2}, got {input.ndim}")
+    if _has_kernel(input):
+        return _core._adaptive_avg_pool(input, [m if s is None else s for s, m in zip(sizes, input.shape[-n:])])
     for dim, size in zip(range(-n, 0), sizes):
         input = _adaptive(input, dim, input.size(dim) if size is None else size)
     return input
@@ -93,6 +100,8 @@ def _adaptive_max(input: Tensor, sizes: Sequence[int | None], n: int) -> tuple[T
         raise ValueError(f"adaptive_max_pool{n}d: Input dimension should be {n + 1} or {n + 2}, got {input.ndim}")
     shape = input.shape[-n:]
     cells = [m if s is None else s for s, m in zip(sizes, shape)]
+    if _has_kernel(input):
+        return _core._adaptive_max_pool(input, cells)
     windows, position = input.detach(), _core.zeros((), dtype=_core.int64)
     for d, (m, size) in enumerate(zip(shape, cells)):
         if m == 0 or size < 0:
