@@ -173,6 +173,31 @@ class Heads(nn.Module):
             nn.init.ones_(p)
 
 
+def check_sparse_gradients() -> None:
+    """Rows of a table that ranks look up: the mean over ranks is what one process gets, and stays sparse."""
+    for way in WAYS:
+        ad.manual_seed(5)
+        own = nn.Sequential(nn.Embedding(50, 3, sparse=True), nn.Linear(3, 2)).double()
+        one = copy.deepcopy(own)
+        ddp, places = DDP(own, **way), ad.randint(0, 50, (4 * K,))
+        mine = places[4 * R : 4 * R + 4 - (R == 1)]  # ranks have different numbers of rows
+        for _ in range(2):  # gradients add up
+            ddp(mine).square().sum().backward()
+        for r in range(K):
+            for _ in range(2):
+                (one(places[4 * r : 4 * r + 4 - (r == 1)]).square().sum() / K).backward()
+        assert own[0].weight.grad.is_sparse
+        assert ad.allclose(own[0].weight.grad.to_dense(), one[0].weight.grad.to_dense())
+        assert ad.allclose(own[1].weight.grad, one[1].weight.grad)
+    wrong = DDP(nn.Sequential(nn.Embedding(5, 2, sparse=True)))
+    try:
+        (wrong(places[:1] % 5).sum() + wrong.module[0].weight.sum()).backward()
+    except RuntimeError as error:
+        assert "the gradient of 0.weight must be sparse, as its module says" in str(error), error
+    else:
+        raise AssertionError("a dense gradient of a sparse table went through")
+
+
 def check_outputs_outside_of_the_loss() -> None:
     """A head that a loss leaves out keeps its gradient, and does not keep others from being averaged."""
 

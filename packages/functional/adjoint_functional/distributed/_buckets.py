@@ -1,4 +1,4 @@
-"""Gradients packed into buckets: a few large messages in place of many small ones."""
+"""Gradients packed into buckets: a few large messages in place of many small ones; and sums of sparse ones."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 import adjoint_core as core
 from adjoint_core import Tensor
+
+from ._gathering import all_gather_into_tensor
+from ._group import ProcessGroup
 
 
 class GradBucket:
@@ -65,3 +68,20 @@ def plan(params: Sequence[Tensor], first: int, cap: int) -> list[GradBucket]:
             done.append(filling.pop(p.dtype))
     groups = sorted([*done, *filling.values()], key=lambda group: group[-1][0])  # by when they are full
     return [GradBucket(i, [p for _, p in group], i == len(groups) - 1) for i, group in enumerate(groups)]
+
+
+def mean_of_sparse(grad: Tensor | None, like: Tensor, divisor: int, group: ProcessGroup) -> Tensor:
+    """The sparse gradients of all ranks added, and divided: each rank sends the rows that it has."""
+    own = core.sparse_coo_tensor(size=tuple(like.shape), dtype=like.dtype) if grad is None else grad.coalesce()
+    indices, values = own._indices(), own._values() / divisor
+    counts = core.empty(group.size(), dtype=core.int64)
+    all_gather_into_tensor(counts, core.tensor([values.size(0)]), group)
+    longest = max(counts.tolist())
+    parts = []
+    for t in (indices.t(), values):
+        row = core.zeros(longest, *t.shape[1:], dtype=t.dtype)
+        row[: t.size(0)] = t
+        every = core.empty(group.size(), *row.shape, dtype=t.dtype)
+        all_gather_into_tensor(every, row, group)
+        parts.append(core.cat([piece[:count] for piece, count in zip(every, counts.tolist())]))
+    return core.sparse_coo_tensor(parts[0].t(), parts[1], tuple(like.shape)).coalesce()

@@ -18,7 +18,7 @@ from adjoint_engine._backward import queue_last_callback
 
 from ... import distributed as dist
 from ...distributed import GradBucket, ProcessGroup, ReduceOp
-from ...distributed._buckets import plan
+from ...distributed._buckets import mean_of_sparse, plan
 from ...futures import Future
 
 FIRST_BYTES = 1 << 20
@@ -43,11 +43,20 @@ class Reducer:
         unused: whether a backward may miss parameters. They are known when it has ended; after the first backward they fill the last
             buckets, so that the others do not wait for them.
         repeats: whether gradients may come several times in a backward, in each as often as in the first.
+        sparse: parameters whose gradients are sparse, as those of ``nn.Embedding(sparse=True)``. They are averaged when backward has ended.
     """
 
     def __init__(
-        self, named: Sequence[tuple[str, Tensor]], group: ProcessGroup, cap: int, views: bool, unused: bool, repeats: bool
+        self,
+        named: Sequence[tuple[str, Tensor]],
+        group: ProcessGroup,
+        cap: int,
+        views: bool,
+        unused: bool,
+        repeats: bool,
+        sparse: Sequence[Tensor] = (),
     ) -> None:
+        self._sparse = {id(p): p for p in sparse}
         self._names = {id(p): name for name, p in named}
         self._params = [p for _, p in named]
         self._numbers = {id(p): i for i, p in enumerate(self._params)}
@@ -65,7 +74,7 @@ class Reducer:
             p.register_post_accumulate_grad_hook(self._reached)
 
     def _build(self, params: Sequence[Tensor]) -> None:
-        self.buckets = plan(params, FIRST_BYTES, self._cap)
+        self.buckets = plan([p for p in params if id(p) not in self._sparse], FIRST_BYTES, self._cap)
         self._place = {id(p): (b, view) for b in self.buckets for p, view in zip(b.parameters(), b.gradients())}
         self._reset()
 
@@ -127,24 +136,32 @@ class Reducer:
                     self._fill(p)
 
     def _fill(self, p: Tensor) -> None:
+        if p.grad is not None and p.grad.is_sparse != (id(p) in self._sparse):
+            said = "sparse" if id(p) in self._sparse else "dense"
+            raise RuntimeError(
+                f"DistributedDataParallel: the gradient of {self._names[id(p)]} must be {said}, as its module says, got {p.grad.layout}"
+            )
+        self._ready.add(id(p))
+        self._arrived.append(self._numbers[id(p)])
+        if id(p) not in self._sparse:
+            self._pack(p)
+        if len(self._ready) == len(self._params):
+            Variable._execution_engine.queue_callback(self.finish)
+
+    def _pack(self, p: Tensor) -> None:
+        """Puts a gradient into its bucket, and sends buckets that are full and next."""
         bucket, view = self._place[id(p)]
         if p.grad is None:
             view.zero_()
-        elif p.grad.layout is not core.strided:
-            raise RuntimeError(f"DistributedDataParallel: gradients must be dense, got {p.grad.layout} for {self._names[id(p)]}")
         elif self.hook is None:
             core.div(p.grad, self.divisor, out=view)
         elif p.grad.data_ptr() != view.data_ptr():
             view.copy_(p.grad)
         if self._views and p.grad is not None:
             p.grad = view
-        self._ready.add(id(p))
-        self._arrived.append(self._numbers[id(p)])
         self._missing[bucket.index()] -= 1
         while len(self._flying) < len(self.buckets) and self._missing[len(self._flying)] == 0:
             self._flying.append(self._launch(self.buckets[len(self._flying)]))
-        if len(self._ready) == len(self._params):
-            Variable._execution_engine.queue_callback(self.finish)
 
     def _launch(self, bucket: GradBucket) -> Future[Tensor]:
         self._group.backend.submit("all_reduce", lambda: self._group.backend.meet() or [])
@@ -169,6 +186,9 @@ class Reducer:
                 for p, view in zip(bucket.parameters(), bucket.gradients()):
                     if known is None or self._numbers[id(p)] in known:
                         self._put(p, view)
+            for p in self._sparse.values():
+                if known is None or self._numbers[id(p)] in known:
+                    p.grad = mean_of_sparse(p.grad, p, self.divisor, self._group)
         self._begun = self._expecting = False
         self.order()
 

@@ -15,7 +15,7 @@ from ...distributed import GradBucket
 from ...distributed._group import ProcessGroup, default_group, resolve
 from ...distributed.algorithms.join import Join, Joinable, JoinHook
 from ...futures import Future
-from ..modules import Module
+from ..modules import Embedding, EmbeddingBag, Module
 from ._reducer import Reducer
 
 
@@ -94,7 +94,9 @@ class DistributedDataParallel(Module, Joinable):
     def _make_reducer(self) -> None:
         named = [(name, p) for name, p in self.module.named_parameters() if p.requires_grad]
         how = self.gradient_as_bucket_view, self.find_unused_parameters, self.static_graph
-        self.reducer = Reducer(named, self.process_group, self._bucket_bytes, *how)
+        tables = [m for m in self.module.modules() if isinstance(m, Embedding | EmbeddingBag) and m.sparse]
+        sparse = dict.fromkeys(id(m.weight) for m in tables)
+        self.reducer = Reducer(named, self.process_group, self._bucket_bytes, *how, [p for _, p in named if id(p) in sparse])
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy joins the world: a group and hooks do not travel."""
