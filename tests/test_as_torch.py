@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -83,6 +84,34 @@ def test_arguments_and_modules(tmp_path: Path) -> None:
     program = "import sys, torch; print(__name__, sys.argv[1:], torch.ones(2).sum().item())"
     for module in (False, True):
         assert run(program, tmp_path, "a", "-b", module=module) == "__main__ ['a', '-b'] 2.0\n"
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_processes_that_import_the_program_anew(method: str, tmp_path: Path) -> None:
+    program = f"""
+import torch.multiprocessing as mp
+import torch
+
+def work(queue):
+    queue.put(torch.ones(2) * 3)
+
+if __name__ == "__main__":
+    context = mp.get_context({method!r})
+    queue = context.SimpleQueue()
+    process = context.Process(target=work, args=(queue,))
+    process.start()
+    print(queue.get().tolist())
+    process.join()
+"""
+    assert run(program, tmp_path) == "[3.0, 3.0]\n"
+
+
+def test_a_module_that_starts_ranks(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("import torch; torch.distributed.init_process_group(); print(torch.distributed.get_world_size())")
+    command = [sys.executable, "-m", "adjoint.as_torch", "-m", "torch.distributed.run", "--nproc_per_node=1", "--master_port", "29501", "program.py"]
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False, env={**os.environ, **root})
+    assert done.returncode == 0 and done.stdout == "1\n", done.stderr
 
 
 def test_pytorch_that_is_imported_already_is_an_error(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import importlib.util
 import os
 import runpy
 import sys
+from multiprocessing import spawn
 from types import ModuleType
 from typing import Any
 
@@ -149,6 +150,10 @@ class _Loader(importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         module.__spec__ = self._spec
 
+    def get_code(self, name: str) -> Any:
+        """For ``python -m adjoint.as_torch -m torch.distributed.run``."""
+        return self._spec.loader.get_code(self._spec.name)  # type: ignore[union-attr]
+
 
 class _Finder(importlib.metadata.DistributionFinder):
     """Finds `torch.x` as `adjoint.x`, and the distribution `torch`."""
@@ -179,6 +184,23 @@ class _Distribution(importlib.metadata.Distribution):
         raise FileNotFoundError(path)
 
 
+class _InChildren:
+    """What a spawned process unpickles first of all: it imports this module there."""
+
+    def __reduce__(self) -> Any:
+        return importlib.import_module, (__name__,)
+
+
+def _tell_children() -> None:
+    """Processes of `multiprocessing` that import the program anew, "spawn" and "forkserver", get the alias before they do."""
+    prepared = spawn.get_preparation_data
+
+    def get_preparation_data(name: str) -> dict[str, Any]:
+        return {"as_torch": _InChildren()} | prepared(name)
+
+    spawn.get_preparation_data = get_preparation_data  # type: ignore[assignment]
+
+
 def install() -> None:
     """Lets `torch` mean adjoint in this process. Importing this module calls it.
 
@@ -196,6 +218,7 @@ def install() -> None:
     adjoint.torch = adjoint  # type: ignore[attr-defined]  # which PyTorch has by accident, and libraries have come to use
     _core._set_library("torch")
     _core._draw_as_pytorch()
+    _tell_children()
     _rename_homes()
     _hand_out_loaded()
 

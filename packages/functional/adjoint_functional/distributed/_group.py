@@ -15,6 +15,7 @@ from ._errors import DistBackendError
 from ._launch import announced, load_mpi
 from ._leave import install
 from ._mpi import MpiBackend
+from ._rendezvous import meet, place_of
 from ._watch import Watch
 
 default_pg_timeout = datetime.timedelta(minutes=30)
@@ -88,12 +89,15 @@ def init_process_group(
 ) -> None:
     """Joins the world of the processes that mpiexec or srun started; of one process where none did. All ranks call it.
 
-    Under a launcher the first use of the world calls it by itself.
+    Under a launcher the first use of the world calls it by itself. Processes of one machine that were started otherwise, by
+    `multiprocessing.spawn` or by hand, say ``rank`` and ``world_size`` here, or in RANK and WORLD_SIZE, as in PyTorch.
 
     Arguments:
         backend: "mpi", or None. "gloo" means the same: MPI carries what gloo would.
         timeout: how long a collective may take; 30 minutes.
-        world_size, rank: if given, what MPI must say too. MPI needs no ``init_method``.
+        world_size, rank: under a launcher, what MPI must say too.
+        init_method: where processes meet that no launcher started: "env://" (the default, by MASTER_ADDR and MASTER_PORT), "tcp://..." or
+            "file://...", the same on all.
 
     Raises:
         ValueError: there is a world, or an argument does not fit.
@@ -114,6 +118,8 @@ def init_process_group(
     if store is not None:
         raise ValueError("init_process_group: MPI needs no store, got one")
     limit = (default_pg_timeout if timeout is None else timeout).total_seconds()
+    if announced()[0] == 1 and (place := place_of(rank, world_size, init_method)):
+        meet(*place, limit)
     world = load_mpi().COMM_WORLD
     for name, given, true in (("world_size", world_size, world.size), ("rank", rank, world.rank)):
         if given not in (-1, true):
@@ -277,7 +283,8 @@ def agree(backend: Backend, call: str) -> None:
     other = next((r for r, c in enumerate(calls) if c != calls[0]), None)
     if other is not None:
         raise DistBackendError(
-            f"ranks of the group do not call the same collective: rank 0 calls {calls[0]}, rank {other} calls {calls[other]}", other
+            f"ranks of the group do not call the same collective: rank 0 calls {calls[0]}, rank {other} calls {calls[other]}",
+            other,
         )
 
 

@@ -10,6 +10,7 @@ import threading
 from types import TracebackType
 from typing import Any
 
+from ..multiprocessing.spawning import told_of_errors
 from ._watch import Watch
 
 
@@ -23,9 +24,13 @@ def install(watch: Watch) -> None:
         print(f"[rank {watch.rank} of {watch.size}]", file=sys.stderr)
         before(kind, error, trace)
         _flush()
-        watch.fail(f"raised {kind.__name__}: {error}")  # after another's failure nobody heeds it
+        tell(error)
+
+    def tell(error: BaseException) -> None:
+        watch.fail(f"raised {type(error).__name__}: {error}")  # after another's failure nobody heeds it
 
     sys.excepthook = raised
+    told_of_errors.append(tell)
     atexit.register(_finish, watch)
     if threading.current_thread() is threading.main_thread() and watch.size > 1:
         for number in (signal.SIGTERM, signal.SIGUSR1)[: 2 if "PMI_SIZE" in os.environ else 1]:
@@ -63,5 +68,3 @@ def _flush() -> None:
             stream.flush()
         except (OSError, ValueError):
             pass
-
-

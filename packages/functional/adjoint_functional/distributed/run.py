@@ -42,20 +42,37 @@ def find_mpiexec() -> str:
     raise SystemExit(f"distributed.run: {what}, mpi4py uses {make}; pip install {package}, or put its mpiexec into PATH")
 
 
+_OF_TORCHRUN = ("node_rank", "master_addr", "master_port", "rdzv_backend", "rdzv_endpoint", "rdzv_id", "rdzv_conf", "max_restarts")
+"Options that say how several machines meet: accepted, and without a meaning on one."
+
+
+def _count(text: str) -> int:
+    return os.cpu_count() or 1 if text in ("auto", "cpu") else int(text)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Runs the program; returns mpiexec's status."""
     parser = argparse.ArgumentParser(prog="python -m adjoint.distributed.run", description=__doc__)
-    parser.add_argument("-n", "--nproc-per-node", "--nproc_per_node", type=int, default=1, help="how many processes")
+    parser.add_argument(
+        "-n", "--nproc-per-node", "--nproc_per_node", type=_count, default=1, help='how many processes; "auto": one a core'
+    )
     parser.add_argument("-m", "--module", action="store_true", help="the program is a module")
     parser.add_argument("--standalone", action="store_true", help="of torchrun: always so here")
+    parser.add_argument("--nnodes", default="1", help="of torchrun: 1 here; several machines are started by mpiexec or srun")
+    for name in _OF_TORCHRUN:
+        parser.add_argument(f"--{name.replace('_', '-')}", f"--{name}", help=argparse.SUPPRESS)
     parser.add_argument("program")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
     given = parser.parse_args(arguments)
     if given.nproc_per_node < 1:
         parser.error(f"-n must be at least 1, got {given.nproc_per_node}")
+    if given.nnodes not in ("1", "1:1"):
+        parser.error(f"--nnodes must be 1, got {given.nnodes}: start several machines by mpiexec or srun")
     mpiexec = find_mpiexec()
+    alias = ["-m", "adjoint.as_torch"] if "adjoint.as_torch" in sys.modules else []
     program = ["-m", given.program] if given.module else [given.program]
-    command = [mpiexec, *_options(mpiexec, given.nproc_per_node), "-n", str(given.nproc_per_node), sys.executable, "-m", f"{__package__}._ranked", *program, *given.arguments]
+    launch = [mpiexec, *_options(mpiexec, given.nproc_per_node), "-n", str(given.nproc_per_node), sys.executable]
+    command = [*launch, *alias, "-m", f"{__package__}._ranked", *program, *given.arguments]
     return subprocess.run(command, check=False).returncode
 
 

@@ -52,6 +52,10 @@ class ProcessExitedException(ProcessException):
         return type(self), (self.msg, self.error_index, self.pid, self.exit_code, self.signal_name)
 
 
+told_of_errors: list[Callable[[BaseException], None]] = []
+"What a process of `spawn` calls with the error that ends it, which no hook of the interpreter gets to see."
+
+
 def _end_with_parent() -> None:
     """Ends this process when its parent has ended, killed or not."""
     parent = parent_process()
@@ -66,9 +70,11 @@ def _run(fn: Callable[..., None], i: int, args: tuple[Any, ...], error_file: str
         fn(i, *args)
     except KeyboardInterrupt:
         pass  # the parent has it too
-    except Exception:
+    except Exception as error:
         with open(error_file, "wb") as file:
             pickle.dump(traceback.format_exc(), file)
+        for tell in told_of_errors:
+            tell(error)
         sys.exit(1)
 
 
