@@ -27,14 +27,14 @@ void describe(const Attention& a, FieldList& f) { f.add("scale", a.scale); f.add
 // ---- kernels: q, k, v, [w, y, logarithms of sums,] [mask]
 
 // One batch and head of an operand, as numbers; a dimension of one element stands for all.
-template <class T> struct Rows {
+template <class T> struct HeadRows {
   const char* data;
   int64_t row, column;
-  Rows(const View& v, int64_t n, int64_t h)
+  HeadRows(const View& v, int64_t n, int64_t h)
       : data(v.data + (step(v, 0) * n + step(v, 1) * h) * static_cast<int64_t>(sizeof(T))), row(step(v, 2)), column(v.ndim > 3 ? step(v, 3) : 0) {}
   static int64_t step(const View& v, int d) { return v.sizes[d] == 1 ? 0 : v.strides[d]; }
   double operator()(int64_t i, int64_t j) const { return convert<double>(reinterpret_cast<const T*>(data)[i * row + j * column]); }
-  double product(int64_t i, const Rows& other, int64_t j, int64_t n) const {
+  double product(int64_t i, const HeadRows& other, int64_t j, int64_t n) const {
     double r = 0;
     for (int64_t e = 0; e < n; e++) r += (*this)(i, e) * other(j, e);
     return r;
@@ -44,7 +44,7 @@ template <class T> struct Rows {
 template <class T> struct Head {
   const Attention& a;
   int64_t queries, keys, features, outputs;
-  Rows<T> q, k, v, mask;
+  HeadRows<T> q, k, v, mask;
   bool masked;
   Head(const Launch& l, int64_t n, int64_t h, size_t without_mask)
       : a(l.attrs.as<Attention>()), queries(l.x[0].sizes[2]), keys(l.x[1].sizes[2]), features(l.x[0].sizes[3]), outputs(l.x[2].sizes[3]),
@@ -96,7 +96,7 @@ void attention_kernel(const Launch& l) {
 // The operands of a cotangent: w, y and the logarithms.
 template <class T> struct Backward {
   const Head<T>& head;
-  Rows<T> w, y;
+  HeadRows<T> w, y;
   const View& sums;
   int64_t first;
   Backward(const Launch& l, const Head<T>& head, int64_t n, int64_t h)
