@@ -25,6 +25,7 @@ A kernel cannot raise, so values that are errors on the CPU, or undefined, are s
   end (CPU: IndexError).
 - Factorisations with `check`, which is the default of all but the `_ex` functions, raise what they raise on the CPU; for that the host
   waits for the GPU, and a capture refuses them. Without `check`, what follows the first minor that is not positive is NaN in `cholesky`.
+- The values of a tensor of quantiles on the GPU (`quantile`, `nanquantile`) are not looked at, as in PyTorch; numbers and lists are.
 - Integers: `x // 0` and `x % 0` are some number, on an H100 -1 and x (CPU: an error).
 - What NaN, infinities and numbers beyond the type become as integers is not determined; GPU and CPU differ.
 - Complex functions at NaN and infinities, and signs of zero in their results, may differ from the CPU's.""".splitlines()

@@ -91,15 +91,12 @@ void signal_shape(Tensors x, const Attrs& attrs, Dims* out) {
 
 // x times `factor`, but for the elements of half a transform that stand for themselves alone: the first and, of an even signal, the last.
 Tensor weighted(const Tensor& x, const Fourier& a, double factor) {
-  Dims sizes(x.dim(), 1);
-  const int64_t m = x.size(a.dim);
-  sizes[a.dim] = m;
-  Tensor w = full(sizes, factor, real_of(x.dtype()));
-  for (int64_t i : {int64_t(0), a.size % 2 == 0 ? m - 1 : int64_t(0)}) {
-    if (w.dtype() == DType::float32) w.data<float>()[i] = 1;
-    else w.data<double>()[i] = 1;
-  }
-  return x * to_device(w, x.device());
+  const int64_t m = x.size(a.dim), last = a.size % 2 == 0 && m > 1;
+  Dims between(x.dim(), 1), before(x.dim(), 0), after(x.dim(), 0);
+  between[a.dim] = m - 1 - last;
+  before[a.dim] = 1;
+  after[a.dim] = last;
+  return x * pad(full(between, factor, real_of(x.dtype()), x.device()), before, after, 1);
 }
 int checked_dim(const Tensor& x, int64_t dim, const char* op) {
   expect(!is_half(x.dtype()), op, ": Unsupported dtype ", x.dtype());

@@ -18,13 +18,15 @@ def _quantile(x: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: 
         )
     if not x.is_floating_point():
         raise RuntimeError(f"{name}() input tensor must be either float or double dtype, got {x.dtype}")
-    q = q if isinstance(q, Tensor) else _core.tensor(q, dtype=x.dtype, device=x.device)
-    if q.ndim > 1:
-        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor, got {q.ndim} dimensions")
-    if q.dtype is not x.dtype:
-        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor, got {q.dtype} and {x.dtype}")
-    if not all(0 <= v <= 1 for v in _core._all_lanes(q).reshape(-1).tolist()):
+    given = q if isinstance(q, Tensor) else _core.tensor(q, dtype=x.dtype, device="cpu")
+    if given.ndim > 1:
+        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor, got {given.ndim} dimensions")
+    if given.dtype is not x.dtype:
+        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor, got {given.dtype} and {x.dtype}")
+    # As in PyTorch, values on a GPU are not looked at: the host would wait for them.
+    if not given.is_cuda and not all(0 <= v <= 1 for v in _core._all_lanes(given).reshape(-1).tolist()):
         raise RuntimeError(f"{name}() q must be in the range [0, 1], got {q}")
+    q = given if isinstance(q, Tensor) else _core.full((), q, dtype=x.dtype, device=x.device) if given.ndim == 0 else given.to(x.device)
     dim = dim if x.ndim else None
     shape = [1] * x.ndim if dim is None else [1 if d == dim % x.ndim else n for d, n in enumerate(x.shape)]
     x = (x.reshape(-1) if dim is None else x.movedim(dim, -1)).sort(-1).values

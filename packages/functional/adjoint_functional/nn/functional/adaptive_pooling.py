@@ -24,20 +24,20 @@ def _adaptive(x: Tensor, dim: int, size: int) -> Tensor:
         )
     if size and n % size == 0:
         return x.unflatten(dim, (size, n // size)).mean(dim)
-    at, lengths = _windows(n, size)
+    at, lengths = _windows(n, size, x.device)
     parts = x.index_select(dim, at.flatten()).unflatten(dim, tuple(at.shape))
-    inside = _core.arange(at.size(1)) < lengths.unsqueeze(1)
+    inside = _core.arange(at.size(1), device=x.device) < lengths.unsqueeze(1)
     behind = [1] * (-dim - 1)
     return _core.where(inside.reshape(*at.shape, *behind), parts, 0).sum(dim) / lengths.reshape(size, *behind)
 
 
-def _windows(n: int, size: int) -> tuple[Tensor, Tensor]:
+def _windows(n: int, size: int, device: Any) -> tuple[Tensor, Tensor]:
     """Positions (size, longest) of nearly equal windows of a line of n, the shorter ones with their last again, and lengths (size,)."""
-    starts = [i * n // size for i in range(size)]
-    ends = [-(-(i + 1) * n // size) for i in range(size)]
-    longest = max((end - start for start, end in zip(starts, ends)), default=1)
-    first, last = _core.tensor(starts, dtype=_core.int64), _core.tensor(ends, dtype=_core.int64) - 1
-    return _core.minimum(first.unsqueeze(1) + _core.arange(longest), last.unsqueeze(1)), last - first + 1
+    longest = max((-(-(i + 1) * n // size) - i * n // size for i in range(size)), default=1)
+    number = _core.arange(size, device=device)
+    first = _core.div(number * n, size, rounding_mode="floor")
+    last = _core.div((number + 1) * n - 1, size, rounding_mode="floor")
+    return _core.minimum(first.unsqueeze(1) + _core.arange(longest, device=device), last.unsqueeze(1)), last - first + 1
 
 
 @rounded_once
@@ -102,11 +102,11 @@ def _adaptive_max(input: Tensor, sizes: Sequence[int | None], n: int) -> tuple[T
     cells = [m if s is None else s for s, m in zip(sizes, shape)]
     if _has_kernel(input):
         return _core._adaptive_max_pool(input, cells)
-    windows, position = input.detach(), _core.zeros((), dtype=_core.int64)
+    windows, position = input.detach(), _core.zeros((), dtype=_core.int64, device=input.device)
     for d, (m, size) in enumerate(zip(shape, cells)):
         if m == 0 or size < 0:
             raise RuntimeError(f"adaptive_max_pool{n}d: expected dimensions that are not empty and sizes >= 0, got {tuple(shape)} and {cells}")
-        at = _windows(m, size)[0]
+        at = _windows(m, size, input.device)[0]
         windows = windows.index_select(d - n, at.flatten())
         place = [1] * (2 * n)
         place[d], place[n + d] = at.shape

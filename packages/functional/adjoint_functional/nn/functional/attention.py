@@ -184,7 +184,7 @@ def _in_one_pass(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: b
     """The attention of a GPU's kernel, which does not write the weights out; None where it is not made for the operands."""
     leading = q.shape[:-2]
     heads = leading[-1] if leading else 1
-    if not q.is_cuda or q.is_complex() or max(q.size(-1), v.size(-1)) > 256:
+    if not q.is_cuda or not q.is_floating_point() or max(q.size(-1), v.size(-1)) > 256:
         return None
     if not leading == k.shape[:-2] == v.shape[:-2] or 0 in (*q.shape, *k.shape, *v.shape):
         return None
