@@ -78,10 +78,16 @@ def meet(rank: int, world_size: int, where: str, limit: float) -> None:
 
 
 def _knock(path: str, rank: int, world_size: int, where: str, end: float) -> socket.socket:
-    """A connection to rank 0, which may not be there yet."""
+    """A connection to rank 0, which may not be there yet.
+
+    Raises:
+        DistError: it does not come in time, or somebody else waits there.
+    """
     while True:
         ours = socket.socket(socket.AF_UNIX)
         try:
+            if os.stat(path).st_uid != os.getuid():
+                raise DistError(f"init_process_group: {path}, where ranks meet, belongs to another user")
             ours.connect(path)
             send(ours, {"rank": rank, "world_size": world_size})
             return ours
