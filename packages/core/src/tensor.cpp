@@ -1,6 +1,6 @@
 // Tensor: layout, lifetime, making plain memory.
 #include <adjoint/core/cuda/memory.h>
-#include <adjoint/core/op.h>
+#include <adjoint/core/ops.h>
 #include <adjoint/core/sparse.h>
 
 #include <algorithm>
@@ -87,12 +87,22 @@ Tensor empty_dense(const TensorImpl& like, DType dtype) {
   return t;
 }
 
+// Much memory is left to the kernel of copies, on all threads.
+template <class T> static void fill(TensorImpl& t, T value) {
+  const Kernel copy = op_clone.kernel[static_cast<int>(DeviceType::cpu)];
+  if (t.numel < 1024 || !copy) return static_cast<void>(std::fill_n(reinterpret_cast<T*>(t.data), t.numel, value));
+  const Dims still(t.sizes.size(), 0);
+  const View x{reinterpret_cast<char*>(&value), t.sizes.data(), still.data(), t.sizes.size(), t.dtype, t.numel};
+  const View y{t.data, t.sizes.data(), t.strides.data(), t.sizes.size(), t.dtype, t.numel};
+  copy({{&x, 1}, {&y, 1}, {}, "full"});
+}
+
 Tensor full(const Dims& sizes, const Scalar& value, DType dtype, Device device) {
   Tensor t = empty(sizes, dtype, device);
   with_type(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T v = value.to<T>();
-    if (t.device().type == DeviceType::cpu) std::fill_n(t.data<T>(), t.numel(), v);
+    if (t.device().type == DeviceType::cpu) fill(*t, v);
     else cuda::fill(t->data, static_cast<size_t>(t.numel()), sizeof(T), &v, t.device().index);
   });
   return t;

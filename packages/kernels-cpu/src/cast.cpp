@@ -8,13 +8,28 @@ namespace {
 
 template <class T> constexpr bool is_common =
     std::is_floating_point_v<T> || is_reduced<T> || std::is_same_v<T, bool> || std::is_same_v<T, uint8_t> || std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>;
+template <class T> constexpr bool is_narrow = std::is_same_v<T, int8_t> || std::is_same_v<T, int16_t> || std::is_same_v<T, uint16_t>;
 
+// Narrow integers go through int32, a tile at a time: what is cut off, and bool, are the same in one step and in two.
+template <class To, class From> void cast_by_tiles(char* to, const char* from, int64_t n) {
+  alignas(64) char tile[tile_size * sizeof(int32_t)];
+  for (int64_t i = 0; i < n; i += tile_size) {
+    const int64_t m = std::min(tile_size, n - i);
+    convert_dense<int32_t, From>(tile, from + i * static_cast<int64_t>(sizeof(From)), m);
+    convert_dense<To, int32_t>(to + i * static_cast<int64_t>(sizeof(To)), tile, m);
+  }
+}
 template <class To, class From> void cast_loop(char* to, const char* const* from, const void*, int64_t n) {
   if constexpr (is_common<To> && is_common<From>) convert_dense<To, From>(to, from[0], n);
+  else if constexpr ((is_narrow<To> || is_common<To>) && (is_narrow<From> || is_common<From>)) cast_by_tiles<To, From>(to, from[0], n);
   else isa::run_baseline<Convert<To, From>>(to, from[0], n);
 }
+// Types that share their bits share a loop.
 template <class To, class From> void cast_typed(const View& y, const View& x) {
-  run({cast_loop<To, From>, nullptr, grain_of(Cost::cheap), plain_output<To>(), {plain_input<From>()}}, y, {&x, 1});
+  if constexpr (std::is_same_v<From, bool>) cast_typed<To, uint8_t>(y, x);
+  else if constexpr (std::is_same_v<To, int8_t>) cast_typed<uint8_t, From>(y, x);
+  else if constexpr (std::is_same_v<To, uint16_t>) cast_typed<int16_t, From>(y, x);
+  else run({cast_loop<To, From>, nullptr, grain_of(Cost::cheap), plain_output<To>(), {plain_input<From>()}}, y, {&x, 1});
 }
 
 template <int source> void copy_kernel(const Launch& l) { cast(l.y[0], l.x[source]); }
@@ -29,7 +44,8 @@ constexpr Entry entries[] = {
 }  // namespace
 
 void cast(const View& y, const View& x) {
-  if (y.dtype == x.dtype) return copy(y, x);
+  const bool same_bits = is_integral(x.dtype) && is_integral(y.dtype) && itemsize(x.dtype) == itemsize(y.dtype) && y.dtype != DType::bool_;
+  if (y.dtype == x.dtype || same_bits) return copy(y, x);
   with_type(x.dtype, [&](auto from) {
     with_type(y.dtype, [&](auto to) { cast_typed<typename decltype(to)::type, typename decltype(from)::type>(y, x); });
   });

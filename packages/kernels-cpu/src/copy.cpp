@@ -94,13 +94,37 @@ template <class U> void square(char* y, int64_t y_down, const char* x, int64_t x
     for (int64_t j = 0; j < columns; j++) std::memcpy(y + i * y_down + j * sizeof(U), x + j * x_right + i * sizeof(U), sizeof(U));
 }
 
+// A value over and over, as bytes: of up to 16, which are the first of them.
+template <class Word> struct Fill {
+  template <int W> [[gnu::always_inline]] static inline void run(char* y, Word low, Word high, int64_t bytes) {
+    typedef Word Vector __attribute__((vector_size(W)));
+    Vector v;
+    for (int k = 0; k < W / 8; k++) v[k] = k & 1 ? high : low;
+    int64_t i = 0;
+    for (; i + W <= bytes; i += W) __builtin_memcpy(y + i, &v, W);
+    __builtin_memcpy(y + i, &v, static_cast<size_t>(bytes - i));
+  }
+};
+template <class U> void fill(char* y, const char* value, int64_t n) {
+  constexpr int size = sizeof(U);
+  char pattern[16];
+  for (int i = 0; i < 16; i += size) std::memcpy(pattern + i, value, size);
+  if (std::memcmp(pattern, pattern + 1, 15) == 0) {   // one byte: the C library knows the machine
+    std::memset(y, pattern[0], static_cast<size_t>(n) * size);
+    return;
+  }
+  uint64_t halves[2];
+  std::memcpy(halves, pattern, 16);
+  isa::call<Fill<uint64_t>>(y, halves[0], halves[1], n * size);
+}
+
 template <class U> void copy_row(char* y, int64_t y_step, const char* x, int64_t x_step, int64_t n) {
   if (y_step == sizeof(U) && x_step == sizeof(U)) {
     std::memcpy(y, x, static_cast<size_t>(n) * sizeof(U));
   } else if (x_step == 0) {
+    if (y_step == sizeof(U)) return fill<U>(y, x, n);
     const U value = *reinterpret_cast<const U*>(x);
-    if (y_step == sizeof(U)) std::fill_n(reinterpret_cast<U*>(y), n, value);
-    else for (int64_t i = 0; i < n; i++) *reinterpret_cast<U*>(y + i * y_step) = value;
+    for (int64_t i = 0; i < n; i++) *reinterpret_cast<U*>(y + i * y_step) = value;
   } else {
     for (int64_t i = 0; i < n; i++) *reinterpret_cast<U*>(y + i * y_step) = *reinterpret_cast<const U*>(x + i * x_step);
   }

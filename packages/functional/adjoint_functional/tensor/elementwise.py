@@ -183,7 +183,7 @@ def fill(input: Tensor, value: Any) -> Tensor:
         >>> ad.fill(ad.zeros(2), 3)
         tensor([3., 3.])
     """
-    return input.clone().fill_(value)
+    return without_effect(_core.empty_like(input.detach()).fill_(value), input)
 
 
 @method
