@@ -54,7 +54,7 @@ template <class F, class C, Cost cost, class I> struct Functor;
 template <class F, class C, Cost cost, size_t... I>
 struct Functor<F, C, cost, std::index_sequence<I...>> {
   using R = std::invoke_result_t<const F&, detail::repeat_t<C, I>...>;
-  static constexpr bool narrow = !std::is_floating_point_v<C> && std::is_same_v<R, C>;
+  static constexpr bool narrow = (!std::is_floating_point_v<C> && std::is_same_v<R, C>) || requires { requires F::narrow; };
   template <int W> [[gnu::always_inline]] static inline void run(char* y, const char* const* x, const void* functor, int64_t n) {
     const F f = *static_cast<const F*>(functor);
     if constexpr (Moderate<F, C>::exists) tiles<W>(reinterpret_cast<R*>(y), f, n, reinterpret_cast<const C*>(x[I])...);

@@ -3,6 +3,7 @@
 #include <adjoint/core/functors/special.h>
 #include <adjoint/core/functors/unary.h>
 #include <adjoint/core/functors/activation.h>
+#include <adjoint/core/math/bessel_short.h>
 
 #include "elementwise.h"
 
@@ -34,6 +35,29 @@ namespace {
 
 constexpr Cost cheap = Cost::cheap, call = Cost::call;
 
+// Forms for floats; most are far ahead without a copy for the widest vectors.
+template <float (*f)(float, double), bool is_narrow = true> struct Short {
+  static constexpr bool narrow = is_narrow;
+  double scaled;
+  explicit Short(const Attrs& a) : scaled(static_cast<double>(a.as<Order>().n)) {}
+  float operator()(float x) const { return f(x, scaled); }
+};
+
+// Functions of an order: those of order 0 and 1 that have a form for floats, the others from F.
+template <class F, bool scaled, class... Orders> void by_order(const Launch& l) {
+  const int64_t n = l.attrs.as<Order>().n;
+  const DType type = l.x[0].dtype;
+  const Attrs attrs = Order{scaled};
+  const Launch launch{l.x, l.y, attrs, l.op, l.flat};
+  int64_t order = 0;
+  const bool found = (is_half(type) || type == DType::float32) && ((n == order++ && (kernel_for<Orders, 1, Cost::series, float, Half, BFloat16>(launch), true)) || ...);
+  if (!found) kernel<F, 1, call>(l);
+}
+using I0 = Short<math::bessel_i0_short>;
+using I1 = Short<math::bessel_i1_short, false>;
+using K0 = Short<math::bessel_k0_short>;
+using K1 = Short<math::bessel_k1_short>;
+
 constexpr Entry entries[] = {
     {"abs", kernel<Abs, 1, cheap>},
     {"acos", kernel<Acos, 1>},
@@ -43,11 +67,11 @@ constexpr Entry entries[] = {
     {"asinh", kernel<Asinh, 1>},
     {"atan", kernel<Atan, 1>},
     {"atanh", kernel<Atanh, 1>},
-    {"bessel_i", kernel_for<OfOrder<math::bessel_i>, 1, call, float, double>},
-    {"bessel_i_scaled", kernel_for<OfOrder<math::bessel_i_scaled>, 1, call, float, double>},
+    {"bessel_i", by_order<OfOrder<math::bessel_i>, false, I0, I1>},
+    {"bessel_i_scaled", by_order<OfOrder<math::bessel_i_scaled>, true, I0, I1>},
     {"bessel_j", kernel_for<OfOrder<math::bessel_j>, 1, call, float, double>},
-    {"bessel_k", kernel_for<OfOrder<math::bessel_k>, 1, call, float, double>},
-    {"bessel_k_scaled", kernel_for<OfOrder<math::bessel_k_scaled>, 1, call, float, double>},
+    {"bessel_k", by_order<OfOrder<math::bessel_k>, false, K0, K1>},
+    {"bessel_k_scaled", by_order<OfOrder<math::bessel_k_scaled>, true, K0, K1>},
     {"bessel_y", kernel_for<OfOrder<math::bessel_y>, 1, call, float, double>},
     {"bitwise_not", kernel_for<BitwiseNot, 1, cheap, bool, uint8_t, int32_t, int64_t>},
     {"ceil", kernel<Ceil, 1, cheap>},
@@ -59,7 +83,7 @@ constexpr Entry entries[] = {
     {"erf", kernel<Erf, 1>},
     {"erf_derivative", kernel<ErfDerivative, 2>},
     {"erfc", kernel<Erfc, 1>},
-    {"erfcx", kernel_for<OfOrder<math::erfcx>, 1, call, float, double>},
+    {"erfcx", by_order<OfOrder<math::erfcx>, false, Short<math::erfcx_short>>},
     {"erfinv", kernel<Erfinv, 1>},
     {"exp", kernel<Exp, 1>},
     {"exp2", kernel<Exp2, 1>},
@@ -86,7 +110,7 @@ constexpr Entry entries[] = {
     {"sgn", kernel<Sign, 1, cheap>},
     {"sign", kernel<Sign, 1, cheap>},
     {"sin", kernel<Sin, 1>},
-    {"sinc", kernel<Sinc, 1, call>},
+    {"sinc", by_order<Sinc, false, Short<math::sinc_short>>},
     {"sinh", kernel<Sinh, 1>},
     {"sqrt", kernel<Sqrt, 1>},
     {"square", kernel<Square, 1, cheap>},

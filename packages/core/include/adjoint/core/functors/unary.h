@@ -102,10 +102,11 @@ struct Sinc {
   explicit Sinc(const Attrs& a) : n(static_cast<int>(a.as<Order>().n)) {}
   template <Field T> T operator()(T x) const {
     if constexpr (is_complex_v<T>) return T(bessel(Complex<double>(x) * 3.141592653589793));
-    else return static_cast<T>(bessel(static_cast<double>(x) * 3.141592653589793));
+    else return n == 0 && is_zero(x) ? 0 : static_cast<T>(bessel(static_cast<double>(x) * 3.141592653589793));
   }
 
  private:
+  template <class T> static bool is_zero(T x) { return math::trunc(x) == x && x - x == 0 && x != 0; }
   template <class T> T bessel(T x) const {
     if (math::abs(x) < n + 1.5) return series(x);
     T previous = math::sin(x) / x, current = previous / x - math::cos(x) / x;
