@@ -168,6 +168,14 @@ def _last(plan: list[tuple[int, int | None]], name: str) -> tuple[list[tuple[int
     return plan[:-1], plan[-1]
 
 
+def _cut(x: Tensor, plan: list[tuple[int, int | None]]) -> Tensor:
+    """x without what no transform of the plan reads."""
+    for d, n in plan:
+        if n is not None and 0 < n < x.size(d):
+            x = x.narrow(d, 0, n)
+    return x
+
+
 def fftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = None) -> Tensor:
     """`fft` along several dimensions: all, or the last ones that `s` has sizes for.
 
@@ -177,7 +185,9 @@ def fftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = No
         tensor([[2., 0.],
                 [0., 2.]])
     """
-    for d, n in _plan(input, s, dim):
+    plan = _plan(input, s, dim)
+    input = _cut(input, plan)
+    for d, n in plan:
         input = fft(input, n, d, norm)
     return input.to(input.dtype.to_complex())
 
@@ -191,7 +201,9 @@ def ifftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = N
         tensor([[1., 0.],
                 [0., 1.]])
     """
-    for d, n in _plan(input, s, dim):
+    plan = _plan(input, s, dim)
+    input = _cut(input, plan)
+    for d, n in plan:
         input = ifft(input, n, d, norm)
     return input.to(input.dtype.to_complex())
 
@@ -206,7 +218,7 @@ def rfftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = N
                 [0., 0.]])
     """
     others, (d, n) = _last(_plan(input, s, dim), "rfftn")
-    y = rfft(input, n, d, norm)
+    y = rfft(_cut(input, others), n, d, norm)
     for d, n in others:
         y = fft(y, n, d, norm)
     return y
@@ -222,6 +234,7 @@ def irfftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = 
                 [1., 1.]])
     """
     others, (d, n) = _last(_plan(input, s, dim), "irfftn")
+    input = _cut(input, others)
     for other, size in others:
         input = ifft(input, size, other, norm)
     return irfft(input, n, d, norm)
@@ -237,6 +250,7 @@ def hfftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = N
                 [2., 0.]])
     """
     others, (d, n) = _last(_plan(input, s, dim), "hfftn")
+    input = _cut(input, others)
     for other, size in others:
         input = fft(input, size, other, norm)
     return hfft(input, n, d, norm)
@@ -252,7 +266,7 @@ def ihfftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = 
                 [0., 0.]])
     """
     others, (d, n) = _last(_plan(input, s, dim), "ihfftn")
-    y = ihfft(input, n, d, norm)
+    y = ihfft(_cut(input, others), n, d, norm)
     for d, n in others:
         y = ifft(y, n, d, norm)
     return y

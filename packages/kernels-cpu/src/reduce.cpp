@@ -347,6 +347,16 @@ template <template <class> class Op> void logic_kernel(const Launch& l) {
 // Whether squares of this size, and their sums, were exact enough.
 template <class T> bool is_safe(T norm) { return norm > (sizeof(T) == 4 ? 1e-15 : 1e-140) && norm < (sizeof(T) == 4 ? 1e18 : 1e150); }
 
+// Whether norms of 0 are of zeros, not of squares too small for the type.
+template <class T> bool zeros_are_exact(const View& x, const VectorNorm& a, const T* y, int64_t n) {
+  const Buffer memory(n * static_cast<int64_t>(sizeof(T)));
+  T* largest = memory.as<T>();
+  reduce<Largest, Magnitude, T>(x, a.dims, largest);
+  bool exact = true;
+  for (int64_t i = 0; i < n; i++) exact = exact && (y[i] != 0 || largest[i] == 0);
+  return exact;
+}
+
 template <class T> bool norms(const View& x, const VectorNorm& a, T* y, int64_t n) {
   if (a.p == 1) {
     reduce<Sum, Magnitude, T>(x, a.dims, y);
@@ -357,7 +367,7 @@ template <class T> bool norms(const View& x, const VectorNorm& a, T* y, int64_t 
     reduce<Sum, Square, T>(x, a.dims, y);
     bool safe = true;
     for (int64_t i = 0; i < n; i++) safe = is_safe(y[i] = std::sqrt(y[i])) && safe;
-    return safe;
+    return safe || (std::all_of(y, y + n, [](T v) { return v == 0 || is_safe(v); }) && zeros_are_exact(x, a, y, n));
   }
   return true;
 }
