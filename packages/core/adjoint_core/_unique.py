@@ -22,8 +22,10 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
     """
     x, along = (input.reshape(-1), 0) if dim is None else (input, dim)
     rows = x.detach().movedim(along, 0)
-    rows = rows.flatten(1) if rows.ndim > 1 else rows.unsqueeze(1)
-    starts = _core.cat([_core.ones(min(1, rows.size(0)), dtype=_core.bool), (rows[1:] != rows[:-1]).any(1)])
+    changes = rows[1:] != rows[:-1]
+    if rows.ndim > 1:
+        changes = changes.flatten(1).any(1)
+    starts = _core.cat([_core.ones(min(1, rows.size(0)), dtype=_core.bool), changes])
     at = starts.nonzero().reshape(-1)
     values = x.index_select(along, at)
     out = [values]

@@ -63,68 +63,14 @@ Tensor put_back(const Tensor& v, int dim, const Tensor& index, const Dims& sizes
 
 // ---- unique
 
-// The elements of x in row-major order, sorted, with their positions.
-template <class T> std::vector<Entry<compute_t<T>>> sorted_elements(const View& x) {
-  using C = compute_t<T>;
-  std::vector<Entry<C>> e;
-  e.reserve(static_cast<size_t>(x.numel));
-  const Dims order = contiguous_strides(Dims(std::span(x.sizes, static_cast<size_t>(x.ndim))));
-  const View positions{nullptr, x.sizes, order.data(), x.ndim, DType::int8, x.numel};  // a byte an element: addresses are positions
-  for_rows<2>({&x, &positions}, [&](char* const* p, const int64_t* s, int64_t n) {
-    for (int64_t i = 0; i < n; i++) e.push_back({convert<C>(at<T>(p[0] + i * s[0])), reinterpret_cast<int64_t>(p[1] + i * s[1])});
-  });
-  std::sort(e.begin(), e.end(), ascending<C>);
-  return e;
-}
-
-// f(T tag) for the types that have an order.
-template <class F> void with_ordered_type(DType t, const char* op, F&& f) {
-  with_type(t, [&](auto tag) {
-    if constexpr (is_complex_v<typename decltype(tag)::type>) fail(ErrorKind::not_implemented, op, ": not implemented for ", t);
-    else f(tag);
-  });
-}
-
-// Each NaN is a value of its own.
-template <class E> bool starts_value(const E& e, size_t i) { return i == 0 || !(e[i].value == e[i - 1].value); }
-
-void unique_shape(Tensors x, const Attrs&, Dims* out) {
-  const TensorImpl& t = *x[0];
-  const View v{t.data, t.sizes.data(), t.strides.data(), t.ndim(), t.dtype, t.numel};
-  int64_t n = 0;
-  with_ordered_type(t.dtype, "unique", [&](auto tag) {
-    const auto e = sorted_elements<typename decltype(tag)::type>(v);
-    for (size_t i = 0; i < e.size(); i++) n += starts_value(e, i);
-  });
-  out[0] = out[2] = Dims{n};
-  out[1] = t.sizes;
-}
-
-void unique_kernel(const Launch& l) {
-  with_ordered_type(l.x[0].dtype, l.op, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    const auto e = sorted_elements<T>(l.x[0]);
-    int64_t* const inverse = l.y[1].as<int64_t>();
-    int64_t* const counts = l.y[2].as<int64_t>();
-    int64_t k = -1;
-    for (size_t i = 0; i < e.size(); i++) {
-      if (starts_value(e, i)) {
-        l.y[0].as<T>()[++k] = convert<T>(e[i].value);
-        counts[k] = 0;
-      }
-      counts[k]++;
-      inverse[e[i].index] = k;
-    }
-  });
-}
-
-// On GPUs: of the sorted elements, those that differ from the one before.
-void unique_on_gpu(const Tensor& x, Tensor* y) {
-  const Tensor flat = reshape(x, {-1});
+// Of the sorted elements, those that differ from the one before; each NaN is a value of its own.
+void unique_make(Tensors x, const Attrs&, Tensor* y) {
+  expect(!is_complex(x[0].dtype()), ErrorKind::not_implemented, "unique: not implemented for ", x[0].dtype());
+  const Tensor flat = reshape(alias_of(x[0]), {-1});   // without history
   const int64_t n = flat.numel();
   if (n == 0) {
     y[0] = alias_of(flat);
-    y[1] = empty(x.sizes(), DType::int64, flat.device());
+    y[1] = empty(x[0].sizes(), DType::int64, flat.device());
     y[2] = empty({0}, DType::int64, flat.device());
     return;
   }
@@ -133,24 +79,8 @@ void unique_on_gpu(const Tensor& x, Tensor* y) {
   const Tensor start = cat(starts), first = select(nonzero(start), 1, 0), one = wrapped(1);
   const Tensor ends[] = {narrow(first, 0, 1, first.numel() - 1), full({1}, n, DType::int64, flat.device())};
   y[0] = index_select(s.values, 0, first);
-  y[1] = reshape(scatter(s.indices, 0, s.indices, cumsum(start, 0) - one), x.sizes());
+  y[1] = reshape(scatter(s.indices, 0, s.indices, cumsum(start, 0) - one), x[0].sizes());
   y[2] = cat(ends) - first;
-}
-
-void unique_make(Tensors x, const Attrs& attrs, Tensor* y) {
-  if (x[0].device().type != DeviceType::cpu) return unique_on_gpu(alias_of(x[0]), y);   // without history
-  const Tensor held = alias_of(x[0]);   // also while others may run
-  Dims sizes[max_outputs];
-  unique_shape({&held, 1}, attrs, sizes);
-  const DType types[] = {x[0].dtype(), DType::int64, DType::int64};
-  View v[4];
-  for (int i = 0; i < 4; i++) {
-    if (i) y[i - 1] = empty(sizes[i - 1], types[i - 1]);
-    const TensorImpl& t = i ? *y[i - 1] : *held;
-    v[i] = {t.data, t.sizes.data(), t.strides.data(), t.ndim(), t.dtype, t.numel};
-  }
-  const WithoutGil free(held.numel() > 1 << 16);
-  unique_kernel({{v, 1}, {v + 1, 3}, attrs, "unique"});
 }
 
 }  // namespace
@@ -185,13 +115,12 @@ namespace {
 Tensor shared(const Tensor& v, const Tensor& counts) { return v / to_dtype(counts, v.dtype()); }
 }  // namespace
 
-const Op op_unique{.name = "unique", .torch = "Unique2Backward0||result inverse counts", .kind = Kind::custom, .outputs = 3, .types = [](Tensors x, const Attrs&) { return Types{x[0].dtype(), {x[0].dtype(), DType::int64, DType::int64}}; },
-    .shape = unique_shape,
+const Op op_unique{.name = "unique", .torch = "Unique2Backward0||result inverse counts", .kind = Kind::custom, .outputs = 3, .types = [](Tensors x, const Attrs&) { return Types{x[0].dtype(), {x[0].dtype(), DType::int64, DType::int64}}; }, .shape = shapes::same,
     .d = {rule([](V v, Y<1> inverse, Y<2> counts, XShape<0> x) { return reshape(index_select(shared(v, counts), 0, flatten(inverse)), x.sizes); })},
     .t = {rule([](V v, Y<1> inverse, Y<2> counts) {
       return shared(index_add(zeros({counts.size(0)}, v.dtype(), v.device()), 0, flatten(inverse), flatten(v)), counts);
     })},
-    .make = unique_make, .doc = "The distinct values in order, which of them each element is, and how often each occurs.", .reference = unique_kernel};
+    .make = unique_make, .doc = "The distinct values in order, which of them each element is, and how often each occurs."};
 Unique unique(const Tensor& x) {
   cuda::expect_values(x, "unique");
   Tensor y[max_outputs];
