@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 PROGRAM = """
-import adjoint.as_torch
+import adjoint.as_torch, torch
 import torch.distributions as dist
 from torch.distributions import constraints, biject_to, transform_to
 from torch.distributions.utils import broadcast_all, lazy_property
@@ -45,6 +45,14 @@ from torch.utils._foreach_utils import _group_tensors_by_device_and_dtype
 from torch.utils._pytree import _namedtuple_flatten, _namedtuple_unflatten
 from torch._subclasses.fake_tensor import is_fake
 import torch.utils.data.dataloader
+from torch.utils.data.dataloader import _BaseDataLoaderIter, _InfiniteConstantSampler, _collate_fn_t
+import functorch
+from functorch import make_functional, vmap
+assert functorch.vmap is torch.vmap
+from torch.fx.node import Node
+from torch.fx.graph_module import GraphModule
+from torch.distributed.tensor import DTensor
+from torch._dynamo.testing import CompileCounter
 from torch.nn.modules.rnn import RNNBase
 from torch.utils.data import get_worker_info, IterableDataset, ConcatDataset, ChainDataset, Subset, SequentialSampler, BatchSampler, WeightedRandomSampler, SubsetRandomSampler
 import torch; torch.autocast; torch.GradScaler; torch.is_autocast_enabled(); torch._standard_gamma; torch.set_autocast_enabled

@@ -23,6 +23,60 @@ def test_nothing_is_traced():
             call()
 
 
+def test_nothing_is_sharded():
+    from adjoint.distributed import fsdp, tensor
+    from adjoint.distributed._composable.fsdp import FSDPModule
+    from adjoint.distributed._tensor.experimental import implicit_replication
+    from adjoint.distributed.tensor import parallel
+
+    layer = ad.nn.Linear(1, 1)
+    assert issubclass(tensor.DTensor, ad.Tensor) and FSDPModule is fsdp.FSDPModule and ad.distributed.device_mesh.DeviceMesh is tensor.DeviceMesh
+    assert not isinstance(layer.weight, tensor.DTensor) and not isinstance(layer, (FSDPModule, fsdp.FullyShardedDataParallel))
+    with implicit_replication():
+        assert (ad.ones(2) + 1).tolist() == [2.0, 2.0]
+    refused = [
+        lambda: tensor.DTensor(ad.ones(1), None),
+        lambda: tensor.DTensor.from_local(ad.ones(1)),
+        lambda: tensor.distribute_tensor(ad.ones(1)),
+        lambda: tensor.distribute_module(layer),
+        lambda: tensor.init_device_mesh("cpu", (1,)),
+        lambda: parallel.parallelize_module(layer),
+        lambda: fsdp.fully_shard(layer),
+        lambda: FSDPModule(),
+        lambda: fsdp.FullyShardedDataParallel(layer),
+        parallel.ColwiseParallel,
+    ]
+    for call in refused:
+        with pytest.raises(NotImplementedError, match="not sharded over processes"):
+            call()
+
+
+def test_modules_taken_apart():
+    from adjoint._functorch import combine_state_for_ensemble, grad, make_functional, make_functional_with_buffers, vmap
+
+    layer, x = ad.nn.Linear(2, 3), ad.rand(4, 2)
+    f, params = make_functional(layer)
+    assert f.param_names == ("weight", "bias") and params[0] is not layer.weight and params[0].requires_grad
+    assert ad.equal(f(params, x), layer(x)) and grad(lambda p: f(p, x).sum())(params)[1].tolist() == [4.0] * 3
+    norm = ad.nn.Sequential(layer, ad.nn.BatchNorm1d(3)).eval()
+    with pytest.raises(RuntimeError, match="`model` has buffers"):
+        make_functional(norm)
+    f, params, buffers = make_functional_with_buffers(norm, disable_autograd_tracking=True)
+    assert not any(p.requires_grad for p in params) and f.buffer_names[0] == "1.running_mean"
+    assert ad.allclose(f(params, (buffers[0] + 1, *buffers[1:]), x), norm(x) - 1, atol=1e-4)
+    f, params, buffers = combine_state_for_ensemble([layer.train(), ad.nn.Linear(2, 3)])
+    assert params[0].shape == (2, 3, 2) and not params[0].requires_grad and ad.equal(vmap(f, (0, 0, None))(params, buffers, x)[0], layer(x))
+
+
+def test_what_counts_compiled_programs():
+    from adjoint._dynamo.testing import CompileCounter
+
+    counter = CompileCounter()
+    counter.frame_count += 1
+    counter.clear()
+    assert (counter.frame_count, counter.op_count) == (0, 0)
+
+
 def test_nothing_stands_for_a_tensor():
     from adjoint._subclasses.fake_tensor import is_fake
     from adjoint.fx.experimental.proxy_tensor import get_proxy_mode

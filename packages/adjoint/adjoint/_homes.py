@@ -55,7 +55,14 @@ OPTIM = {
     "sgd": "SGD",
     "sparse_adam": "SparseAdam",
 }
-HOMES = {"nn.modules": NN, "optim": OPTIM}  # the names are those of the namespace in front of the first dot
+FX = {
+    "graph": "Graph",
+    "graph_module": "GraphModule",
+    "interpreter": "Interpreter Transformer",
+    "node": "Node",
+    "proxy": "Proxy",
+}
+HOMES = {"nn.modules": NN, "optim": OPTIM, "fx": FX}  # the names are those of the namespace in front of the first dot
 
 
 def _lead(home: ModuleType, of: ModuleType) -> None:

@@ -27,11 +27,11 @@ from ._homes import HOMES
 from .torch_version import TorchVersion
 
 VERSION = "2.13.0"
+PACKAGES = {"torch": "adjoint", "functorch": "adjoint._functorch"}  # what PyTorch installs, and what stands for it
 _IMPORT_FROM = dis.opmap["IMPORT_FROM"]
 # What is absent for good, by the longest prefix of its name that stands here; everything else of PyTorch is planned.
 ABSENT = {
     "torch._dynamo.exc": "adjoint compiles no programs",
-    "torch._dynamo.testing": "adjoint compiles no programs",
     "torch._dynamo.utils": "adjoint compiles no programs",
     "torch._inductor": "adjoint compiles no programs",
     "torch._export": "adjoint compiles no programs",
@@ -159,9 +159,10 @@ class _Finder(importlib.metadata.DistributionFinder):
     """Finds `torch.x` as `adjoint.x`, and the distribution `torch`."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        if fullname.partition(".")[0] != "torch":
+        root, _, rest = fullname.partition(".")
+        if root not in PACKAGES:
             return None
-        name = "adjoint" + fullname.removeprefix("torch")
+        name = f"{PACKAGES[root]}.{rest}".rstrip(".")
         try:
             module = importlib.import_module(name)
         except ModuleNotFoundError as error:

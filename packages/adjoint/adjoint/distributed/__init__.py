@@ -6,6 +6,6 @@ from adjoint_functional.distributed import *  # noqa: F403
 
 
 def __getattr__(name: str) -> object:
-    if name in ("algorithms", "checkpoint", "nn", "optim"):  # imported when first used
+    if name in ("algorithms", "checkpoint", "device_mesh", "fsdp", "nn", "optim", "tensor"):  # imported when first used
         return _importlib.import_module("." + name, __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

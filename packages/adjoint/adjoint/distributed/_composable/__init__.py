@@ -1,0 +1,1 @@
+"""What PyTorch does to modules in place, under its older name."""

@@ -1,0 +1,3 @@
+"""`distributed.tensor` under its older name."""
+
+from adjoint.distributed.tensor import *  # noqa: F403
