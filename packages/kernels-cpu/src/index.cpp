@@ -1,5 +1,6 @@
 // Reading and writing at positions along one dimension. Every form becomes the same: x of (outer, n, inner), and m positions
 // along n, either one list for all lines or one for each.
+#include <adjoint/core/math/bits.h>
 #include <adjoint/core/op_attrs.h>
 
 #include <algorithm>
@@ -135,16 +136,26 @@ template <class U> bool take(const Form& f, U* y, const U* x, const int64_t* at)
 
 struct Put { template <class T> [[gnu::always_inline]] T operator()(T, T v) const { return v; } };
 struct Add { template <class T> [[gnu::always_inline]] T operator()(T y, T v) const { return y + v; } };
+// A product, or an extreme, where NaN wins over all; without a branch on the elements, which nothing could predict.
+struct Joined {
+  Combine how;
+  template <class T> [[gnu::always_inline]] T operator()(T y, T v) const {
+    if (how == Combine::prod) return y * v;
+    const bool beats = how == Combine::amax ? v > y : v < y;
+    const math::Bits<T> taken = -static_cast<math::Bits<T>>(beats | (v != v));
+    return math::from_bits((math::to_bits(v) & taken) | (math::to_bits(y) & ~taken));
+  }
+};
 
 template <class W, class T> struct WriteRow {
-  template <int> [[gnu::always_inline]] static inline void run(T* y, const T* v, int64_t n) {
+  template <int> [[gnu::always_inline]] static inline void run(T* y, const T* v, int64_t n, W f) {
     ADJOINT_INDEPENDENT
-    for (int64_t i = 0; i < n; i++) y[i] = W{}(y[i], v[i]);
+    for (int64_t i = 0; i < n; i++) y[i] = f(y[i], v[i]);
   }
 };
 
 // Where y does not begin as x, each line is copied just before it is written to; false if a position is out of range.
-template <class W, class T> bool write_lines(const Form& f, T* y, const T* x, const T* v, const int64_t* at) {
+template <class W, class T> bool write_lines(const Form& f, T* y, const T* x, const T* v, const int64_t* at, W join) {
   const int64_t bytes = f.n * static_cast<int64_t>(sizeof(T));
   const bool copies = x != y, fetches = !copies && is_mostly_wanted(f, sizeof(T));
   std::atomic<bool> good = true;
@@ -158,22 +169,22 @@ template <class W, class T> bool write_lines(const Form& f, T* y, const T* x, co
       }
       if (copies) std::memcpy(to, x + line * f.n, static_cast<size_t>(bytes));
       if (fetches) fetch(to, bytes);
-      for (int64_t i = 0; i < f.m; i++) to[positions[i]] = W{}(to[positions[i]], v[line * f.m + i]);
+      for (int64_t i = 0; i < f.m; i++) to[positions[i]] = join(to[positions[i]], v[line * f.m + i]);
     }
   });
   return good;
 }
 // Each share owns a range of targets and passes over all positions.
-template <class W, class T> void write_rows(const Form& f, T* y, const T* v, const int64_t* at) {
+template <class W, class T> void write_rows(const Form& f, T* y, const T* v, const int64_t* at, W join) {
   const int64_t threads = pool::num_threads(), ranges = threads == 1 || f.m * f.inner < grain ? 1 : std::min(f.n, 4 * threads);
   pool::parallel(f.outer * ranges, [&](int64_t unit) {
     const int64_t plane = unit / ranges, first = f.n * (unit % ranges) / ranges, last = f.n * (unit % ranges + 1) / ranges;
-    auto write = [&](int64_t i) { isa::call<WriteRow<W, T>>(y + (plane * f.n + at[i]) * f.inner, v + (plane * f.m + i) * f.inner, f.inner); };
+    auto write = [&](int64_t i) { isa::call<WriteRow<W, T>, T*, const T*, int64_t, W>(y + (plane * f.n + at[i]) * f.inner, v + (plane * f.m + i) * f.inner, f.inner, join); };
     for (int64_t i = 0; i < f.m; i++)
       if (at[i] >= first && at[i] < last) write(i);
   });
 }
-template <class W, class T> void write_columns(const Form& f, T* y, const T* v, const int64_t* at) {
+template <class W, class T> void write_columns(const Form& f, T* y, const T* v, const int64_t* at, W join) {
   for_strips<T>(f, [&](int64_t plane, int64_t column, int64_t width) {
     const bool packs = f.m * 2 >= f.n;
     const Buffer memory(packs ? f.n * width * static_cast<int64_t>(sizeof(T)) : 1);
@@ -185,23 +196,23 @@ template <class W, class T> void write_columns(const Form& f, T* y, const T* v, 
       const int64_t begin = (plane * f.m + i) * f.inner + column;
       for (int64_t j = 0; j < width; j++) {
         T& target = to[at[begin + j] * down + j];
-        target = W{}(target, v[begin + j]);
+        target = join(target, v[begin + j]);
       }
     }
     if (packs) unpack(own, static_cast<const T*>(memory.as<T>()), f.n, f.inner, width);
   });
 }
 // y = x but for the elements v at these positions; false if one is out of range. y may be x, which stays as it is then.
-template <class W, class T> bool write(const Form& f, const View& y, const View& x, const T* v, const int64_t* at) {
+template <class W, class T> bool write(const Form& f, const View& y, const View& x, const T* v, const int64_t* at, W join = {}) {
   T* to = y.as<T>();
   const bool copied = x.data == y.data;
   if (f.inner == 1 && !copied && f.n * static_cast<int64_t>(sizeof(T)) <= short_line && x.contiguous())
-    return write_lines<W>(f, to, x.as<const T>(), v, at);
+    return write_lines<W>(f, to, x.as<const T>(), v, at, join);
   if (!are_in_range(f, at)) return false;
   if (!copied) copy(y, x);
-  if (f.inner == 1) return write_lines<W>(f, to, static_cast<const T*>(to), v, at);
-  if (f.shared) write_rows<W>(f, to, v, at);
-  else write_columns<W>(f, to, v, at);
+  if (f.inner == 1) return write_lines<W>(f, to, static_cast<const T*>(to), v, at, join);
+  if (f.shared) write_rows<W>(f, to, v, at, join);
+  else write_columns<W>(f, to, v, at, join);
   return true;
 }
 
@@ -228,12 +239,12 @@ bool read(const Launch& l, const Form& f, const int64_t* at) {
   });
 }
 
-template <class T> bool add_typed(const Form& f, const View& x, const View& v, const View& y, const int64_t* at) {
+template <class T, class W = Add> bool join_typed(const Form& f, const View& x, const View& v, const View& y, const int64_t* at, W join = {}) {
   const Contiguous source(v, dtype_of<T>());
-  if (y.dtype == dtype_of<T>()) return write<Add>(f, y, x, source.as<const T>(), at);
+  if (y.dtype == dtype_of<T>()) return write<W>(f, y, x, source.as<const T>(), at, join);
   if (v.numel < x.numel / 32) return false;   // casting all of x would be most of the work: the reference adds these one by one
   const Dense sums(x, dtype_of<T>());
-  const bool good = write<Add>(f, sums.view, sums.view, source.as<const T>(), at);
+  const bool good = write<W>(f, sums.view, sums.view, source.as<const T>(), at, join);
   if (good) cast(y, sums.view);
   return good;
 }
@@ -249,12 +260,12 @@ bool write(const Launch& l, const Form& f, const View& v, const int64_t* at, boo
   switch (y.dtype) {
     case DType::float32:
     case DType::float16:
-    case DType::bfloat16: return add_typed<float>(f, x, v, y, at);
-    case DType::float64: return add_typed<double>(f, x, v, y, at);
-    case DType::int32: return add_typed<int32_t>(f, x, v, y, at);
-    case DType::int64: return add_typed<int64_t>(f, x, v, y, at);
-    case DType::complex64: return add_typed<Complex<float>>(f, x, v, y, at);
-    case DType::complex128: return add_typed<Complex<double>>(f, x, v, y, at);
+    case DType::bfloat16: return join_typed<float>(f, x, v, y, at);
+    case DType::float64: return join_typed<double>(f, x, v, y, at);
+    case DType::int32: return join_typed<int32_t>(f, x, v, y, at);
+    case DType::int64: return join_typed<int64_t>(f, x, v, y, at);
+    case DType::complex64: return join_typed<Complex<float>>(f, x, v, y, at);
+    case DType::complex128: return join_typed<Complex<double>>(f, x, v, y, at);
     default: return false;
   }
 }
@@ -276,17 +287,34 @@ template <Access access> void list_kernel(const Launch& l) {
   run<access>(l, f, l.x.back(), at.as<const int64_t>());
 }
 
-// Positions of the shape of the result or of the source: gather, scatter, scatter_add.
-template <Access access> void lines_kernel(const Launch& l) {
-  const int dim = l.attrs.as<Dim>().dim;
-  const View &x = l.x[0], &index = l.x[1];
-  bool same = index.numel > 0;
-  for (int d = 0; d < x.ndim; d++) same = same && (d == dim || x.sizes[d] == index.sizes[d]);
-  if (!same) return reference(l);
+// Positions of the shape of the result or of the source: gather, scatter, scatter_add, scatter_reduce; where they are one list, repeated, as such.
+// f(form, positions); false where lines of x and of positions are not the same.
+template <class F> bool with_lines(const View& x, const View& index, int dim, F&& f) {
+  bool same = index.numel > 0, shared = true;
+  for (int d = 0; d < x.ndim; d++) {
+    same = same && (d == dim || x.sizes[d] == index.sizes[d]);
+    shared = shared && (d == dim || index.sizes[d] == 1 || index.strides[d] == 0);
+  }
+  if (!same) return false;
   const Lines lines(x, dim);
-  const Contiguous at(index);
-  const Form f{lines.outer, lines.n, index.sizes[dim], lines.inner, false};
-  run<access>(l, f, l.x.back(), at.as<const int64_t>());
+  const View list{index.data, index.sizes + dim, index.strides + dim, 1, index.dtype, index.sizes[dim]};
+  const Contiguous at(shared ? list : index);
+  f(Form{lines.outer, lines.n, index.sizes[dim], lines.inner, shared}, at.as<const int64_t>());
+  return true;
+}
+template <Access access> void lines_kernel(const Launch& l) {
+  auto on = [&](const Form& f, const int64_t* at) { run<access>(l, f, l.x.back(), at); };
+  if (!with_lines(l.x[0], l.x[1], l.attrs.as<Dim>().dim, on)) reference(l);
+}
+void scatter_reduce_kernel(const Launch& l) {
+  const ScatterReduce& a = l.attrs.as<ScatterReduce>();
+  const View &x = l.x[0], &y = l.y[0], &v = l.x[2];
+  bool done = false;
+  auto on = [&](const Form& f, const int64_t* at) {
+    if (y.dtype == DType::float32 || is_half(y.dtype)) done = join_typed<float>(f, x, v, y, at, Joined{a.how});
+    else if (y.dtype == DType::float64) done = join_typed<double>(f, x, v, y, at, Joined{a.how});
+  };
+  if (!y.contiguous() || !with_lines(x, l.x[1], a.dim, on) || !done) reference(l);
 }
 
 // Flat positions, negative ones from the end, over neighbouring dimensions whose place they take: index, index_put.
@@ -318,6 +346,7 @@ constexpr Entry entries[] = {
     {"index_select", list_kernel<Access::read>},
     {"scatter", lines_kernel<Access::put>},
     {"scatter_add", lines_kernel<Access::add>},
+    {"scatter_reduce", scatter_reduce_kernel},
 };
 
 }  // namespace
