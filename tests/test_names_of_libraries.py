@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import io
 import itertools
+from unittest import mock
 
 import pytest
 
@@ -66,6 +67,10 @@ def test_modules_taken_apart():
     assert ad.allclose(f(params, (buffers[0] + 1, *buffers[1:]), x), norm(x) - 1, atol=1e-4)
     f, params, buffers = combine_state_for_ensemble([layer.train(), ad.nn.Linear(2, 3)])
     assert params[0].shape == (2, 3, 2) and not params[0].requires_grad and ad.equal(vmap(f, (0, 0, None))(params, buffers, x)[0], layer(x))
+
+
+def test_stand_ins_count_as_tensors():
+    assert ad.is_tensor(mock.MagicMock(spec=ad.Tensor)) and ad.is_tensor(ad.ones(1)) and not ad.is_tensor(mock.MagicMock()) and not ad.is_tensor(None)
 
 
 def test_what_counts_compiled_programs():

@@ -87,3 +87,9 @@ def test_derivative_of_a_draw_is_zero(draw):
     ad.manual_seed(0)
     assert drawn.tolist() == draw(p.detach()).tolist() and not draw(p.detach()).requires_grad
     assert ad.autograd.grad(drawn.sum(), p)[0].tolist() == [0.0, 0.0]
+
+
+def test_numbers_that_are_tensors():
+    assert ad.equal(ad.normal(ad.tensor(1.0), ad.tensor(0.0), size=(2,)), ad.ones(2))
+    with pytest.raises(TypeError, match="tensors, got size"):
+        ad.normal(0.0, ad.ones(2), size=(2,))

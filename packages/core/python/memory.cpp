@@ -81,7 +81,9 @@ void bind_queries(nb::module_& m) {
   both(m, "is_same_size", [](const Tensor& x, const Tensor& y) { return x.sizes() == y.sizes(); }, "other"_a);
   both(m, "is_nonzero", is_nonzero);
   for (const char* name : {"is_conj", "is_neg"}) both(m, name, [](const Tensor&) { return false; });
-  m.def("is_tensor", [](nb::handle o) { return is_tensor(o.ptr()); }, "obj"_a.none());
+  m.def("is_tensor", [](nb::handle o) {   // as isinstance: what says that it is one, too
+    return is_tensor(o.ptr()) || nb::isinstance(o, nb::handle(reinterpret_cast<PyObject*>(api->tensor_type)));
+  }, "obj"_a.none());
   m.def("numel", [](const Tensor& x) { return x.numel(); }, "input"_a);
 }
 

@@ -80,13 +80,15 @@ def normal(
 
     Raises:
         RuntimeError: a negative `std`.
-        TypeError: two numbers without `size`, or tensors with it.
+        TypeError: two numbers without `size`, or tensors of a dimension or more with it.
 
     Example::
 
         >>> ad.normal(ad.tensor([1., 2.]), 0.0)
         tensor([1., 2.])
     """
+    if size is not None:
+        mean, std = (x.item() if isinstance(x, Tensor) and not x.ndim else x for x in (mean, std))
     like = mean if isinstance(mean, Tensor) else std
     if not isinstance(like, Tensor):
         if size is None:

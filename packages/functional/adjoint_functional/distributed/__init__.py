@@ -15,6 +15,7 @@ from ._collectives import reduce_scatter_tensor as reduce_scatter_tensor
 from ._errors import DistBackendError as DistBackendError
 from ._errors import DistError as DistError
 from ._errors import DistNetworkError as DistNetworkError
+from ._errors import DistStoreError as DistStoreError
 from ._gathering import all_gather as all_gather
 from ._gathering import all_gather_into_tensor as all_gather_into_tensor
 from ._gathering import all_to_all as all_to_all
@@ -56,6 +57,10 @@ from ._pairs import isend as isend
 from ._pairs import monitored_barrier as monitored_barrier
 from ._pairs import recv as recv
 from ._pairs import send as send
+from .store import HashStore as HashStore
+from .store import PrefixStore as PrefixStore
+from .store import Store as Store
+from .store import TCPStore as TCPStore
 
 
 def is_available() -> bool:

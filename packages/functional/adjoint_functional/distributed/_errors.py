@@ -15,3 +15,7 @@ class DistBackendError(DistError):
 
 class DistNetworkError(DistError):
     """Processes cannot reach each other."""
+
+
+class DistStoreError(DistError):
+    """A key of a store, or a user of it, did not come in time."""

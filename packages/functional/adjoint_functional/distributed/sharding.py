@@ -11,7 +11,9 @@ from adjoint_functional.nn.modules import Module
 
 
 def _refuse(name: str) -> NoReturn:
-    raise NotImplementedError(f"distributed: {name}: tensors are not sharded over processes here; nn.parallel.DistributedDataParallel is there")
+    raise NotImplementedError(
+        f"distributed: {name}: tensors are not sharded over processes here; nn.parallel.DistributedDataParallel is there"
+    )
 
 
 class _Sharded:
