@@ -11,7 +11,8 @@ HEAD = """# Operations
 
 One row for each record, written by `tools/operations.py` (`./run docs --write`). Everything else in the public names is composed of
 these. *Derivative*: the operands it exists for, by number ("all" for a list of operands); each has reverse and forward mode, to any
-order. *Batch*: vmap runs it in one call ("yes"), or once for each lane ("lanes"). Kernels: `reference` is core's, `cpu` from adjoint-kernels-cpu.
+order. *Batch*: vmap runs it in one call ("yes"), or once for each lane ("lanes"). Kernels: `reference` is core's, whose elementwise loops run on all
+threads; `cpu` from adjoint-kernels-cpu.
 
 {count} operations, {differentiable} with derivatives, {fast} with a kernel of their own in adjoint-kernels-cpu.
 

@@ -1,13 +1,18 @@
 // Reference loops of elementwise ops: operands are brought to the type that is computed in, some at a time.
 #include <adjoint/core/elementwise.h>
+#include <adjoint/core/parallel.h>
 
 #include <algorithm>
 
-namespace adjoint::detail {
+namespace adjoint {
+
+void (*parallel_for)(int64_t n, int64_t grain, Borrowed<int64_t, int64_t> f) = [](int64_t n, int64_t, Borrowed<int64_t, int64_t> f) { f(0, n); };
+
+namespace detail {
 
 namespace {
 
-constexpr int64_t tile_size = 128;   // elements
+constexpr int64_t tile_size = 128, grain = 4096;   // elements
 
 // Between elements in memory, `step` bytes apart, and a tile.
 using Move = void (*)(char* tile, char* memory, int64_t step, int64_t n);
@@ -35,6 +40,20 @@ Operand operand(const View& v, bool is_output) {
   });
 }
 
+// The loop for pieces of rows, or for some rows at a time.
+template <int N> void each_row(const View* const (&v)[N], RowLoop loop) {
+  if (v[0]->numel == 0) return;
+  const Rows<N> rows = make_rows(v);
+  const int64_t n = rows.sizes[0], count = row_count(rows);
+  if (count > 1) return parallel_for(count, std::max<int64_t>(1, grain / n), [&](int64_t first, int64_t last) { walk_rows(rows, first, last, loop); });
+  parallel_for(n, grain, [&](int64_t begin, int64_t end) {
+    char* p[N];
+    int64_t steps[N];
+    for (int k = 0; k < N; k++) steps[k] = rows.strides[k][0], p[k] = rows.base[k] + begin * steps[k];
+    loop(p, steps, end - begin);
+  });
+}
+
 }  // namespace
 
 template <int N> void run_wide(const Launch& l, DenseLoop loop, const void* functor) {
@@ -56,10 +75,11 @@ template <int N> void run_wide(const Launch& l, DenseLoop loop, const void* func
       if (x[0] == tiles[0]) operands[0].move(tiles[0], p[0] + at * steps[0], steps[0], m);
     }
   };
-  for_rows(v, row);
+  each_row(v, row);
 }
 template void run_wide<1>(const Launch&, DenseLoop, const void*);
 template void run_wide<2>(const Launch&, DenseLoop, const void*);
 template void run_wide<3>(const Launch&, DenseLoop, const void*);
 
-}  // namespace adjoint::detail
+}  // namespace detail
+}  // namespace adjoint

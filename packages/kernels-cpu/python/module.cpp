@@ -1,4 +1,5 @@
 // adjoint_kernels_cpu._kernels: puts the kernels into core's table when it is imported.
+#include <adjoint/core/parallel.h>
 #include <adjoint/core/random_words.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -44,7 +45,8 @@ NB_MODULE(_kernels, m) {
   scipy_openblas_set_num_threads(1);  // its own cuts depend on the number of threads: panels run on our pool
   scipy_LAPACKE_set_nancheck(0);         // NaNs pass through, as everywhere
   cpu::for_entries([](const cpu::Entry& e) { register_kernel(e.name, DeviceType::cpu, e.kernel); });
-  random_words = {cpu::random_blocks, cpu::random_normals, pool::parallel_for};
+  random_words = {cpu::random_blocks, cpu::random_normals};
+  parallel_for = pool::parallel_for;
   m.def("get_num_threads", &pool::num_threads, "The number of threads that work on one operation.");
   m.def("set_num_threads", &pool::set_num_threads, nb::arg("threads"), "Sets the number of threads that work on one operation.");
   m.def("kernel_names", &cpu::names, "The operations that have a kernel here.");

@@ -1,7 +1,6 @@
 // Elementwise functions of two and three operands, and selection by a mask.
 #include <adjoint/core/functors/binary.h>
 #include <adjoint/core/functors/complex.h>
-#include <adjoint/core/functors/special.h>
 #include <adjoint/core/functors/unary.h>
 
 #include "compilers.h"
@@ -30,7 +29,7 @@ template <> struct Moderate<FloorDivide, float> : Moderate<Fmod, float> {
 
 namespace {
 
-constexpr Cost cheap = Cost::cheap, call = Cost::call;
+constexpr Cost cheap = Cost::cheap;
 
 // An exponent of 2 for all elements is a square.
 void pow_kernel(const Launch& l) {
@@ -64,8 +63,9 @@ template <class U> struct Select {
   }
 };
 template <class U> void select_sized(const View& y, std::span<const View> x) {
-  constexpr auto& loops = isa::table<Select<U>, char*, const char* const*, const void*, int64_t>;
-  run({loops[isa::level], nullptr, grain_of(cheap), plain_output<U>(), {plain_input<uint8_t>(), plain_input<U>(), plain_input<U>()}}, y, x);
+  const Format in = plain_input(sizeof(U));
+  const Loop loop = isa::at_level<Select<U>, char*, const char* const*, const void*, int64_t>();
+  run({loop, nullptr, grain_of(cheap), plain_output(sizeof(U)), {plain_input(1), in, in}}, y, x);
 }
 void select(const View& y, std::span<const View> x) {
   switch (itemsize(y.dtype)) {
@@ -93,14 +93,11 @@ constexpr Entry entries[] = {
     {"complex", kernel<MakeComplex, 2, cheap>},
     {"copysign", kernel<Copysign, 2, cheap>},
     {"div", kernel<Div, 2, cheap>},
-    {"floor_divide", kernel<FloorDivide, 2, call>},
+    {"floor_divide", kernel_for<FloorDivide, 2, Cost::series, float, Half, BFloat16>},
     {"fmax", kernel<Fmax, 2, cheap>},
     {"fmin", kernel<Fmin, 2, cheap>},
-    {"fmod", kernel<Fmod, 2, call>},
+    {"fmod", kernel_for<Fmod, 2, Cost::series, float, Half, BFloat16>},
     {"hypot", kernel<Hypot, 2, cheap>},
-    {"igamma", kernel_for<Igamma, 2, call, float, double>},
-    {"igamma_derivative", kernel_for<GammaDensity, 2, call, float, double>},
-    {"igammac", kernel_for<Igammac, 2, call, float, double>},
     {"lerp", kernel<Lerp, 3, cheap>},
     {"logaddexp", kernel<LogAddExp, 2>},
     {"masked_fill", masked_fill_kernel},
@@ -108,12 +105,11 @@ constexpr Entry entries[] = {
     {"minimum", kernel<Minimum, 2, cheap>},
     {"mul", kernel_all_widths<Mul, 2>},
     {"pow", pow_kernel},
-    {"remainder", kernel<Remainder, 2, call>},
+    {"remainder", kernel_for<Remainder, 2, Cost::series, float, Half, BFloat16>},
     {"sub", kernel_all_widths<Sub, 2>},
     {"trunc_divide", kernel_for<TruncDivide, 2, cheap, float, double, Half, BFloat16>},
     {"where", where_kernel},
     {"xlogy", kernel<Xlogy, 2>},
-    {"zeta", kernel_for<Zeta, 2, call, float, double>},
 };
 
 }  // namespace

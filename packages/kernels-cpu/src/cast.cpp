@@ -29,7 +29,7 @@ template <class To, class From> void cast_typed(const View& y, const View& x) {
   if constexpr (std::is_same_v<From, bool>) cast_typed<To, uint8_t>(y, x);
   else if constexpr (std::is_same_v<To, int8_t>) cast_typed<uint8_t, From>(y, x);
   else if constexpr (std::is_same_v<To, uint16_t>) cast_typed<int16_t, From>(y, x);
-  else run({cast_loop<To, From>, nullptr, grain_of(Cost::cheap), plain_output<To>(), {plain_input<From>()}}, y, {&x, 1});
+  else run({cast_loop<To, From>, nullptr, grain_of(Cost::cheap), plain_output(sizeof(To)), {plain_input(sizeof(From))}}, y, {&x, 1});
 }
 
 template <int source> void copy_kernel(const Launch& l) { cast(l.y[0], l.x[source]); }

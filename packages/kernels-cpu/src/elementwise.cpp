@@ -19,12 +19,13 @@ struct Row {
   int64_t step[max_inputs + 1];
 };
 
+struct Sixteen { uint64_t low, high; };
+
 void fill(char* tile, const char* value, int64_t size, int64_t n) {
   auto typed = [&](auto zero) {
     using U = decltype(zero);
     std::fill_n(reinterpret_cast<U*>(tile), n, *reinterpret_cast<const U*>(value));
   };
-  struct Sixteen { uint64_t low, high; };
   switch (size) {
     case 1: return typed(uint8_t{});
     case 2: return typed(uint16_t{});
@@ -138,7 +139,75 @@ template <int N> void run_inputs(const Program& p, const View& y, std::span<cons
   run_rows<N>(p, make_rows<N + 1>(operands));
 }
 
+// ---- formats
+
+template <class U> void gather(char* to, const char* from, int64_t step, int64_t n) {
+  for (int64_t i = 0; i < n; i++) reinterpret_cast<U*>(to)[i] = *reinterpret_cast<const U*>(from + i * step);
+}
+template <class U> void scatter(char* to, const char* from, int64_t step, int64_t n) {
+  for (int64_t i = 0; i < n; i++) *reinterpret_cast<U*>(to + i * step) = reinterpret_cast<const U*>(from)[i];
+}
+template <class T> void load(char* to, const char* from, int64_t step, int64_t n) {
+  if (step == sizeof(T)) return convert_dense<float, T>(to, from, n);
+  for (int64_t i = 0; i < n; i++) reinterpret_cast<float*>(to)[i] = convert<float>(*reinterpret_cast<const T*>(from + i * step));
+}
+template <class T> void store(char* to, const char* from, int64_t step, int64_t n) {
+  if (step == sizeof(T)) return convert_dense<T, float>(to, from, n);
+  for (int64_t i = 0; i < n; i++) *reinterpret_cast<T*>(to + i * step) = convert<T>(reinterpret_cast<const float*>(from)[i]);
+}
+Format input_format(DType type) {
+  if (!is_half(type)) return plain_input(itemsize(type));
+  return {2, 4, false, type == DType::float16 ? load<Half> : load<BFloat16>};
+}
+Format output_format(DType type) {
+  if (!is_half(type)) return plain_output(itemsize(type));
+  return {2, 4, false, type == DType::float16 ? store<Half> : store<BFloat16>};
+}
+
+// A few elements: straight to the loop.
+void run_small(const Launch& l, Loop loop, const void* functor, int64_t size) {
+  const View& y = l.y[0];
+  alignas(64) char tiles[max_inputs][tile_size * 16];
+  const char* x[max_inputs];
+  for (size_t k = 0; k < l.x.size(); k++) {
+    x[k] = l.x[k].data;
+    if (l.x[k].strides == y.strides) continue;
+    fill(tiles[k], l.x[k].data, size, y.numel);
+    x[k] = tiles[k];
+  }
+  loop(y.data, x, functor, y.numel);
+}
+
 }  // namespace
+
+Format plain_input(int64_t size) {
+  switch (size) {
+    case 1: return {1, 1, true, gather<uint8_t>};
+    case 2: return {2, 2, true, gather<uint16_t>};
+    case 4: return {4, 4, true, gather<uint32_t>};
+    case 8: return {8, 8, true, gather<uint64_t>};
+    default: return {16, 16, true, gather<Sixteen>};
+  }
+}
+Format plain_output(int64_t size) {
+  switch (size) {
+    case 1: return {1, 1, true, scatter<uint8_t>};
+    case 2: return {2, 2, true, scatter<uint16_t>};
+    case 4: return {4, 4, true, scatter<uint32_t>};
+    case 8: return {8, 8, true, scatter<uint64_t>};
+    default: return {16, 16, true, scatter<Sixteen>};
+  }
+}
+
+void run_functor(const Launch& l, Typed typed, const void* functor, int64_t grain) {
+  if (!typed.loop) return reference(l);
+  const DType type = l.x[0].dtype;
+  if (l.flat && l.y[0].numel <= tile_size && !is_half(type)) return run_small(l, typed.loop, functor, itemsize(type));
+  const bool plain = typed.stored;
+  Program p{typed.loop, functor, grain, plain ? plain_output(2) : output_format(l.y[0].dtype), {}};
+  for (size_t k = 0; k < l.x.size(); k++) p.x[k] = plain ? plain_input(2) : input_format(type);
+  run(p, l.y[0], l.x);
+}
 
 void run(const Program& p, const View& y, std::span<const View> x) {
   if (y.numel == 0) return;

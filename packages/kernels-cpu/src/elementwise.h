@@ -38,12 +38,13 @@ struct Program {
 // Over all elements of y; x[k] has the sizes of y.
 void run(const Program& p, const View& y, std::span<const View> x);
 
+// A function that does not vectorise has no kernel here: core's own loop runs on all threads. Complex functions have, since core's are
+// compiled for size.
 enum class Cost {
   cheap,   // as fast as memory
   series,  // a polynomial or a few divisions
-  call,    // a library function: nothing to vectorise
 };
-constexpr int64_t grain_of(Cost cost) { return cost == Cost::cheap ? 32768 : cost == Cost::series ? 4096 : 1024; }
+constexpr int64_t grain_of(Cost cost) { return cost == Cost::cheap ? 32768 : 4096; }
 
 // ---- loops
 
@@ -155,69 +156,30 @@ template <class To, class From> void convert_dense(char* to, const char* from, i
   else if constexpr (std::is_same_v<To, Half> && std::is_same_v<From, float>) narrow(reinterpret_cast<Half*>(to), reinterpret_cast<const float*>(from), n);
   else isa::call<Convert<To, From>>(to, from, n);
 }
-template <class T> void load(char* to, const char* from, int64_t step, int64_t n) {
-  using C = compute_t<T>;
-  if (step == sizeof(T)) return convert_dense<C, T>(to, from, n);
-  C* y = reinterpret_cast<C*>(to);
-  for (int64_t i = 0; i < n; i++) y[i] = convert<C>(*reinterpret_cast<const T*>(from + i * step));
-}
-template <class T> void store(char* to, const char* from, int64_t step, int64_t n) {
-  using C = compute_t<T>;
-  if (step == sizeof(T)) return convert_dense<T, C>(to, from, n);
-  const C* x = reinterpret_cast<const C*>(from);
-  for (int64_t i = 0; i < n; i++) *reinterpret_cast<T*>(to + i * step) = convert<T>(x[i]);
-}
-template <class T> constexpr Format input_format() { return {sizeof(T), sizeof(compute_t<T>), std::is_same_v<T, compute_t<T>>, load<T>}; }
-template <class T> constexpr Format output_format() { return {sizeof(T), sizeof(compute_t<T>), std::is_same_v<T, compute_t<T>>, store<T>}; }
 
-// The same type in a tile as in memory.
-template <class U> constexpr Format plain_input() {
-  return {sizeof(U), sizeof(U), true, [](char* to, const char* from, int64_t step, int64_t n) {
-    for (int64_t i = 0; i < n; i++) reinterpret_cast<U*>(to)[i] = *reinterpret_cast<const U*>(from + i * step);
-  }};
-}
-template <class U> constexpr Format plain_output() {
-  return {sizeof(U), sizeof(U), true, [](char* to, const char* from, int64_t step, int64_t n) {
-    for (int64_t i = 0; i < n; i++) *reinterpret_cast<U*>(to + i * step) = reinterpret_cast<const U*>(from)[i];
-  }};
-}
+// Of elements that lie in a tile as they do in memory.
+Format plain_input(int64_t size);
+Format plain_output(int64_t size);
 
 // ---- kernels
 
-// A few elements: straight to the loop.
-template <class C, int N> void run_small(const Launch& l, Loop loop, const void* functor) {
-  const View& y = l.y[0];
-  alignas(64) char tiles[N][tile_size * sizeof(C)];
-  const char* x[N];
-  for (int k = 0; k < N; k++) {
-    x[k] = l.x[k].data;
-    if (l.x[k].strides == y.strides) continue;
-    std::fill_n(reinterpret_cast<C*>(tiles[k]), y.numel, *l.x[k].as<C>());
-    x[k] = tiles[k];
-  }
-  loop(y.data, x, functor, y.numel);
-}
+// What runs a functor over operands of one type; nothing where that is left to the reference.
+struct Typed {
+  Loop loop = nullptr;
+  bool stored = false;  // it takes halves as they are stored
+};
 
-template <class F, int N, Cost cost, class T> void run_typed(const Launch& l) {
+[[gnu::noinline, gnu::noipa]] void run_functor(const Launch& l, Typed typed, const void* functor, int64_t grain);
+
+template <class F, int N, Cost cost, class T> Typed typed() {
   using C = compute_t<T>;
-  using Body = Functor<F, C, cost, std::make_index_sequence<N>>;
+  using Operands = std::make_index_sequence<N>;
+  using Body = Functor<F, C, cost, Operands>;
   using R = typename Body::R;
-  using Out = std::conditional_t<std::is_same_v<R, C>, T, R>;
-  constexpr bool vectorises = cost == Cost::cheap || Moderate<F, C>::exists || (cost == Cost::series && !is_complex_v<C>);
-  const F f = make_functor<F>(l.attrs);
-  Loop loop;
-  if constexpr (vectorises) loop = isa::table<Body, char*, const char* const*, const void*, int64_t>[isa::level];
-  else loop = isa::run_plain<Body, char*, const char* const*, const void*, int64_t>;
-  if constexpr (std::is_same_v<T, C>)
-    if (l.flat && l.y[0].numel <= tile_size) return run_small<C, N>(l, loop, &f);
-  Program p{loop, &f, grain_of(cost), output_format<Out>(), {}};
-  for (int k = 0; k < N; k++) p.x[k] = input_format<T>();
-  if constexpr ((std::is_same_v<T, BFloat16> && std::is_same_v<R, float> && cost == Cost::cheap) || (std::is_same_v<T, Half> && is_arithmetic<F>)) {
-    p.loop = isa::table<Rounded<F, T, std::make_index_sequence<N>>, char*, const char* const*, const void*, int64_t>[isa::level];
-    p.y = plain_output<T>();
-    for (int k = 0; k < N; k++) p.x[k] = plain_input<T>();
-  }
-  run(p, l.y[0], l.x);
+  if constexpr ((std::is_same_v<T, BFloat16> && std::is_same_v<R, float> && cost == Cost::cheap) || (std::is_same_v<T, Half> && is_arithmetic<F>))
+    return {isa::at_level<Rounded<F, T, Operands>, char*, const char* const*, const void*, int64_t>(), true};
+  else if constexpr (cost == Cost::series && is_complex_v<C>) return {isa::run_plain<Body, char*, const char* const*, const void*, int64_t>};
+  else return {isa::at_level<Body, char*, const char* const*, const void*, int64_t>()};
 }
 
 template <class F, class T, class I> constexpr bool accepts = false;
@@ -227,17 +189,16 @@ constexpr bool accepts<F, T, std::index_sequence<I...>> = std::is_invocable_v<co
 // F over N operands of the first of the types T... that they have; other types go to the reference.
 template <class F, int N, Cost cost, class... T> void kernel_for(const Launch& l) {
   const DType type = l.x[0].dtype;
+  Typed found;
   auto try_type = [&](auto tag) {
     using U = typename decltype(tag)::type;
     if (type != dtype_of<U>()) return false;
-    if constexpr (accepts<F, U, std::make_index_sequence<N>>) {
-      run_typed<F, N, cost, U>(l);
-      return true;
-    } else {
-      return false;
-    }
+    if constexpr (accepts<F, U, std::make_index_sequence<N>>) found = typed<F, N, cost, U>();
+    return true;
   };
-  if (!(try_type(TypeTag<T>{}) || ...)) reference(l);
+  (try_type(TypeTag<T>{}) || ...);
+  const F f = make_functor<F>(l.attrs);
+  run_functor(l, found, &f, grain_of(cost));
 }
 
 // The usual types: integers too where they are as cheap as memory.
@@ -247,9 +208,8 @@ template <class F, int N, Cost cost = Cost::series> void kernel(const Launch& l)
 }
 
 // Also the narrow integers of images, masks and quantised numbers.
-template <class F, int N> void kernel_all_widths(const Launch& l) {
-  if (itemsize(l.x[0].dtype) > 2 || !is_integral(l.x[0].dtype)) return kernel<F, N, Cost::cheap>(l);
-  kernel_for<F, N, Cost::cheap, bool, uint8_t, int8_t, int16_t>(l);
-}
+template <class F, int N>
+constexpr Kernel kernel_all_widths =
+    kernel_for<F, N, Cost::cheap, float, double, Half, BFloat16, Complex<float>, Complex<double>, int32_t, int64_t, bool, uint8_t, int8_t, int16_t>;
 
 }  // namespace adjoint::cpu

@@ -31,15 +31,17 @@ template <class K, class... A>
   K::template run<64>(args...);
 }
 
-// A kernel that is as fast as memory already says `static constexpr bool narrow = true`.
-template <class K, class... A>
-constexpr auto widest() {
-  if constexpr (requires { requires K::narrow; }) return run_avx2<K, A...>;
-  else return run_avx512<K, A...>;
-}
+// The one that kernels run at. Whoever loads them sets it to chosen(), which may raise.
+inline Level level = best();
 
+// K's code for it: a choice is less code than a table of addresses, which the loader would have to move. A kernel that is as fast as memory
+// already says `static constexpr bool narrow = true`.
 template <class K, class... A>
-inline constexpr void (*table[levels])(A...) = {run_baseline<K, A...>, run_avx2<K, A...>, widest<K, A...>(), widest<K, A...>()};
+auto at_level() -> void (*)(A...) {
+  if (level == baseline) return run_baseline<K, A...>;
+  if constexpr (requires { requires K::narrow; }) return run_avx2<K, A...>;
+  else return level == avx2 ? run_avx2<K, A...> : run_avx512<K, A...>;
+}
 
 #else  // NEON is the baseline of arm64; MSVC builds for the one set named by /arch.
 
@@ -47,13 +49,11 @@ template <class K, class... A>
 void run_baseline(A... args) {
   K::template run<16>(args...);
 }
+inline Level level = best();
 template <class K, class... A>
-inline constexpr void (*table[1])(A...) = {run_baseline<K, A...>};
+auto at_level() -> void (*)(A...) { return run_baseline<K, A...>; }
 
 #endif
-
-// The one that kernels run at. Whoever loads them sets it to chosen(), which may raise.
-inline Level level = best();
 
 // What is not worth a copy for each level.
 template <class K, class... A>
@@ -64,7 +64,7 @@ void run_plain(A... args) {
 // Runs K at the chosen level.
 template <class K, class... A>
 inline void call(A... args) {
-  table<K, A...>[level](args...);
+  at_level<K, A...>()(args...);
 }
 
 }  // namespace adjoint::isa

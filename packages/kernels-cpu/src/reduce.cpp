@@ -116,7 +116,7 @@ template <class T> struct Loops {
   bool widens = true;
   Loops on(DType stored) const { return stored == DType::float16 && half_rows ? Loops{half_rows, half_columns, results, join, nullptr, nullptr, false} : *this; }
 };
-template <class K, class T> auto loop() { return isa::table<K, const T*, int64_t, int64_t, int64_t, const T*, T*>[isa::level]; }
+template <class K, class T> auto loop() { return isa::at_level<K, const T*, int64_t, int64_t, int64_t, const T*, T*>(); }
 template <template <class> class Op, class Map, class T> Loops<T> loops() {
   Loops<T> r{loop<ReduceRows<Op, Map, T>, T>(), loop<ReduceColumns<Op, Map, T>, T>(), loop<ReduceColumns<Op, Same, T>, T>(), join_pairwise<Op, T>};
   if constexpr (std::is_same_v<T, float> && std::is_same_v<Op<T>, Sum<T>> && std::is_same_v<Map, Same>) {

@@ -33,7 +33,7 @@ template <> struct Moderate<Digamma, float> : Moderate<Lgamma, float> {
 
 namespace {
 
-constexpr Cost cheap = Cost::cheap, call = Cost::call;
+constexpr Cost cheap = Cost::cheap;
 
 // Forms for floats; most are far ahead without a copy for the widest vectors.
 template <float (*f)(float, double), bool is_narrow = true> struct Short {
@@ -43,15 +43,15 @@ template <float (*f)(float, double), bool is_narrow = true> struct Short {
   float operator()(float x) const { return f(x, scaled); }
 };
 
-// Functions of an order: those of order 0 and 1 that have a form for floats, the others from F.
-template <class F, bool scaled, class... Orders> void by_order(const Launch& l) {
+// Functions of an order: those of order 0 and 1 that have a form for floats, the others from core.
+template <bool scaled, class... Orders> void by_order(const Launch& l) {
   const int64_t n = l.attrs.as<Order>().n;
   const DType type = l.x[0].dtype;
   const Attrs attrs = Order{scaled};
   const Launch launch{l.x, l.y, attrs, l.op, l.flat};
   int64_t order = 0;
   const bool found = (is_half(type) || type == DType::float32) && ((n == order++ && (kernel_for<Orders, 1, Cost::series, float, Half, BFloat16>(launch), true)) || ...);
-  if (!found) kernel<F, 1, call>(l);
+  if (!found) reference(l);
 }
 using I0 = Short<math::bessel_i0_short>;
 using I1 = Short<math::bessel_i1_short, false>;
@@ -67,23 +67,21 @@ constexpr Entry entries[] = {
     {"asinh", kernel<Asinh, 1>},
     {"atan", kernel<Atan, 1>},
     {"atanh", kernel<Atanh, 1>},
-    {"bessel_i", by_order<OfOrder<math::bessel_i>, false, I0, I1>},
-    {"bessel_i_scaled", by_order<OfOrder<math::bessel_i_scaled>, true, I0, I1>},
-    {"bessel_j", kernel_for<OfOrder<math::bessel_j>, 1, call, float, double>},
-    {"bessel_k", by_order<OfOrder<math::bessel_k>, false, K0, K1>},
-    {"bessel_k_scaled", by_order<OfOrder<math::bessel_k_scaled>, true, K0, K1>},
-    {"bessel_y", kernel_for<OfOrder<math::bessel_y>, 1, call, float, double>},
+    {"bessel_i", by_order<false, I0, I1>},
+    {"bessel_i_scaled", by_order<true, I0, I1>},
+    {"bessel_k", by_order<false, K0, K1>},
+    {"bessel_k_scaled", by_order<true, K0, K1>},
     {"bitwise_not", kernel_for<BitwiseNot, 1, cheap, bool, uint8_t, int32_t, int64_t>},
     {"ceil", kernel<Ceil, 1, cheap>},
     {"conj", kernel<Conj, 1, cheap>},
     {"cos", kernel<Cos, 1>},
     {"cosh", kernel<Cosh, 1>},
     {"deg2rad", kernel<Deg2rad, 1, cheap>},
-    {"digamma", kernel<Digamma, 1, call>},
+    {"digamma", kernel_for<Digamma, 1, Cost::series, float, Half, BFloat16>},
     {"erf", kernel<Erf, 1>},
     {"erf_derivative", kernel<ErfDerivative, 2>},
     {"erfc", kernel<Erfc, 1>},
-    {"erfcx", by_order<OfOrder<math::erfcx>, false, Short<math::erfcx_short>>},
+    {"erfcx", by_order<false, Short<math::erfcx_short>>},
     {"erfinv", kernel<Erfinv, 1>},
     {"exp", kernel<Exp, 1>},
     {"exp2", kernel<Exp2, 1>},
@@ -93,7 +91,7 @@ constexpr Entry entries[] = {
     {"isfinite", kernel<IsFinite, 1, cheap>},
     {"isinf", kernel<IsInf, 1, cheap>},
     {"isnan", kernel<IsNan, 1, cheap>},
-    {"lgamma", kernel<Lgamma, 1, call>},
+    {"lgamma", kernel_for<Lgamma, 1, Cost::series, float, Half, BFloat16>},
     {"log", kernel<Log, 1>},
     {"log10", kernel<Log10, 1>},
     {"log1p", kernel<Log1p, 1>},
@@ -102,7 +100,6 @@ constexpr Entry entries[] = {
     {"logit", kernel<Logit, 1>},
     {"nan_to_num", kernel<NanToNum, 1, cheap>},
     {"neg", kernel<Neg, 1, cheap>},
-    {"polygamma", kernel<Polygamma, 1, call>},
     {"rad2deg", kernel<Rad2deg, 1, cheap>},
     {"reciprocal", kernel<Reciprocal, 1, cheap>},
     {"round", kernel<Round, 1, cheap>},
@@ -110,7 +107,7 @@ constexpr Entry entries[] = {
     {"sgn", kernel<Sign, 1, cheap>},
     {"sign", kernel<Sign, 1, cheap>},
     {"sin", kernel<Sin, 1>},
-    {"sinc", by_order<Sinc, false, Short<math::sinc_short>>},
+    {"sinc", by_order<false, Short<math::sinc_short>>},
     {"sinh", kernel<Sinh, 1>},
     {"sqrt", kernel<Sqrt, 1>},
     {"square", kernel<Square, 1, cheap>},

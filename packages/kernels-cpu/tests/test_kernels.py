@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kernel_checks import DTYPES, REAL, TOLERANCE, check, integers, random
+from kernel_checks import DTYPES, REAL, TOLERANCE, as_numpy, check, integers, random
 
 import adjoint_core as ad
 from adjoint_kernels_cpu import _kernels
@@ -25,6 +25,27 @@ def test_unary(size: int, dtype: str) -> None:
     x = random((size,), dtype, 0.01, 0.99)
     for name in names:
         check(name, lambda f=getattr(ad, name): f(x), TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("name", ["sin", "polygamma", "bitwise_not"])
+def test_loops_of_core_run_on_all_threads(name: str) -> None:
+    """One row, many rows, transposed: the bits of one thread."""
+    call = {
+        "sin": lambda x: ad.sin(x.to(ad.complex64)),
+        "polygamma": lambda x: ad.polygamma(1, x),
+        "bitwise_not": lambda x: ad.bitwise_not((x * 1000).to(ad.int16)),
+    }[name]
+    found = {}
+    for threads in (1, 2, 3):
+        _kernels.set_num_threads(threads)
+        for x in (
+            random((9001,), "float32", 0.5, 3),
+            random((90, 101), "float32", 0.5, 3)[:, :100],
+            random((90, 101), "float32", 0.5, 3).mT,
+        ):
+            y = call(x)
+            found.setdefault(tuple(x.shape), as_numpy(y).tobytes())
+            assert as_numpy(y).tobytes() == found[tuple(x.shape)], f"{name}: other bits on {threads} threads"
 
 
 @pytest.mark.parametrize("name", ["sin", "cos", "tan"])

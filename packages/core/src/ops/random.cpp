@@ -8,6 +8,7 @@
 #include <adjoint/core/observer.h>
 #include <adjoint/core/ops.h>
 #include <adjoint/core/random_lanes.h>
+#include <adjoint/core/parallel.h>
 #include <adjoint/core/random_words.h>
 #include <adjoint/core/twister.h>
 
@@ -44,7 +45,7 @@ constexpr int64_t chunk = 1024;  // elements
 template <class Bits, class F> void each_chunk(int64_t n, Generator& g, F&& f) {
   constexpr int64_t per_block = 16 / sizeof(Bits);
   const uint64_t seed = g.seed, offset = g.offset;
-  random_words.parallel(n, 16 * chunk, [&](int64_t begin, int64_t end) {
+  parallel_for(n, 16 * chunk, [&](int64_t begin, int64_t end) {
     uint32_t words[chunk * sizeof(Bits) / 4];
     Bits bits[chunk];
     for (int64_t i = begin; i < end; i += chunk) {
@@ -232,7 +233,7 @@ Generators& generators() {
 }  // namespace
 
 RandomLanes random_lanes;
-RandomWords random_words{philox, normal_floats, [](int64_t n, int64_t, Borrowed<int64_t, int64_t> f) { f(0, n); }};
+RandomWords random_words{philox, normal_floats};
 
 void Generator::restart(uint64_t with) {
   seed = with, offset = 0;

@@ -1,6 +1,5 @@
 // Where the CPU's random words come from: core's own loop on one thread, or faster ones that a kernel package puts here.
 #pragma once
-#include <adjoint/core/borrowed.h>
 #include <adjoint/core/export.h>
 #include <adjoint/core/math/log.h>
 #include <adjoint/core/math/trig.h>
@@ -28,8 +27,6 @@ struct RandomWords {
   void (*fill)(uint32_t* to, int64_t blocks, uint64_t first, uint64_t seed, uint64_t offset);
   // to[2 k], to[2 k + 1] = the normal pair of bits[2 k] and bits[2 k + 1], for even n.
   void (*normal)(float* to, const uint32_t* bits, int64_t n);
-  // f(begin, end) over [0, n) in pieces of `grain`, on any thread.
-  void (*parallel)(int64_t n, int64_t grain, Borrowed<int64_t, int64_t> f);
 };
 ADJOINT_API extern RandomWords random_words;
 
