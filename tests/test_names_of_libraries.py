@@ -320,3 +320,43 @@ def test_benchmark():
     assert len(once.adaptive_autorange().times) == 4 and one.meets_confidence()
     with pytest.raises(ValueError, match="Python"):
         benchmark.Timer("int x;", language="c++")
+
+
+def test_windows_are_strided():
+    assert ad.signal.windows.hann(3, layout=ad.strided).tolist() == [0.0, 1.0, 0.0]
+    for make in (ad.signal.windows.hann, ad.signal.windows.nuttall, ad.signal.windows.kaiser):
+        with pytest.raises(ValueError, match="strided tensors only"):
+            make(3, layout=ad.sparse_coo)
+
+
+def test_ranges_between_tensors_of_vmap():
+    start = ad.tensor([0.0, 1.5])
+    assert ad.vmap(lambda s, e: ad.linspace(s, e, 5))(start, ad.tensor([7, -3])).tolist() == [[0.0, 1.75, 3.5, 5.25, 7.0], [1.5, 0.375, -0.75, -1.875, -3.0]]
+    assert ad.vmap(lambda s: ad.linspace(s, 5, 6, dtype=ad.int64))(start).tolist() == [[0, 1, 2, 3, 4, 5], [1, 2, 2, 3, 4, 5]]
+    assert ad.vmap(lambda s: ad.linspace(s, 5.0, 1))(start).tolist() == [[0.0], [1.5]] and ad.vmap(lambda s: ad.linspace(s, 5.0, 0))(start).shape == (2, 0)
+    assert ad.allclose(ad.vmap(lambda s: ad.logspace(s, 0.5, 3, base=2.0))(start), 2.0 ** ad.tensor([[0.0, 0.25, 0.5], [1.5, 1.0, 0.5]]))
+    with pytest.raises(RuntimeError, match="0-dimensional"):
+        ad.vmap(lambda s: ad.linspace(s, 5, 2))(ad.ones(2, 2))
+
+
+def test_response_norm_of_integers():
+    found = ad.nn.functional.local_response_norm(ad.arange(18).view(1, 6, 3), 2, alpha=0.5, beta=0.5, k=1.25)
+    assert ad.allclose(found[0, 0], ad.tensor([0.0, 0.8944, 1.3333]), atol=1e-4)
+
+
+def test_optimizers_keep_what_libraries_put_into_their_state():
+    layer = ad.nn.Linear(2, 1)
+    sgd = ad.optim.SGD(layer.parameters(), lr=0.1, momentum=0.9)
+    sgd.state["ema"], sgd.state["k"], sgd.state[layer.bias] = {"x": 1}, ad.tensor([3]), {}
+    assert sgd.state_dict()["state"] == {"ema": {"x": 1}, "k": ad.tensor([3]), 1: {}}
+    layer(ad.ones(1, 2)).sum().backward()
+    sgd.step()
+    saved = sgd.state_dict()
+    saved["state"][17] = {"a": 1}
+    other = ad.optim.SGD(layer.parameters(), lr=0.1, momentum=0.9)
+    other.load_state_dict(saved)
+    assert other.state["ema"] == {"x": 1} and other.state[17] == {"a": 1} and other.state[layer.weight]["momentum_buffer"].tolist() == [[1.0, 1.0]]
+    plain = ad.optim.SGD(layer.parameters(), lr=0.1)
+    plain.step()
+    assert plain.state_dict()["state"] == {} == dict(plain.state)
+    assert ad.ones(3).storage().element_size() == 4 and ad.ones(3).untyped_storage().element_size() == 1

@@ -93,3 +93,10 @@ def test_numbers_that_are_tensors():
     assert ad.equal(ad.normal(ad.tensor(1.0), ad.tensor(0.0), size=(2,)), ad.ones(2))
     with pytest.raises(TypeError, match="tensors, got size"):
         ad.normal(0.0, ad.ones(2), size=(2,))
+
+
+def test_multinomial_of_integers():
+    with pytest.raises(RuntimeError, match="only supports floating-point dtypes"):
+        ad.multinomial(ad.tensor([1, 2]), 1)
+    with pytest.raises(RuntimeError, match="n_sample <= 0"):
+        ad.multinomial(ad.ones(2), 0)

@@ -1285,7 +1285,7 @@ Example::
         """Positions drawn with probabilities in proportion to `input`, (n,) or (rows, n): (num_samples,) or (rows, num_samples).
 
 Raises:
-    RuntimeError: negative weights, weights that sum to zero, or more samples than positions without `replacement`.
+    RuntimeError: weights that are negative, sum to zero or are integers, no samples, or more than positions without `replacement`.
 
 Example::
 
@@ -2609,11 +2609,19 @@ def arange(start: _Number, end: _Number | None=None, step: _Number | None=None, 
 @overload
 def arange(*, end: _Number, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor: ...
 
+@overload
 def linspace(start: _float, end: _float, steps: _int, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
     """`steps` evenly spaced values, both ends included."""
 
+@overload
+def linspace(start: Tensor | _Number, end: Tensor | _Number, steps: _int, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor: ...
+
+@overload
 def logspace(start: _float, end: _float, steps: _int, base: _float=10.0, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
     """`steps` values from base**start to base**end."""
+
+@overload
+def logspace(start: Tensor | _Number, end: Tensor | _Number, steps: _int, base: _float=10.0, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor: ...
 
 def eye(n: _int, m: _int | None=None, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
     """The identity matrix, (n, m)."""

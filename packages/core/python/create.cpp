@@ -82,6 +82,15 @@ void bind_full(nb::module_& m) {
   }, "size"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A filled tensor of this type.");
 }
 
+// linspace between 0-d tensors without values to read, those of vmap.
+static Tensor spaced(const Tensor& start, const Tensor& end, int64_t steps) {
+  expect(start.dim() == 0 && end.dim() == 0, "linspace: start and end are 0-dimensional tensors, got ", start.dim(), "D and ", end.dim(), "D");
+  const Tensor a = to_dtype(start, DType::float64), b = to_dtype(end, DType::float64), i = linspace(0, static_cast<double>(steps - 1), steps, DType::float64);
+  const Tensor step = div(sub(b, a), wrapped(static_cast<double>(std::max<int64_t>(steps - 1, 1))));
+  const Tensor back = sub(wrapped(static_cast<double>(steps - 1)), i);
+  return where(lt(i, wrapped(static_cast<double>((steps + 1) / 2))), add(a, mul(step, i)), sub(b, mul(step, back)));
+}
+
 void bind_ranges(nb::module_& m) {
   m.def("arange", [](const Scalar& start, std::optional<Scalar> stop, std::optional<Scalar> step, OptDType dtype, OptDevice device, bool requires_grad) {
     const Scalar a = stop ? start : Scalar(0), b = stop ? *stop : start, s = step.value_or(Scalar(1));
@@ -95,9 +104,15 @@ void bind_ranges(nb::module_& m) {
   m.def("linspace", [](double start, double end, int64_t steps, OptDType dtype, OptDevice device, bool requires_grad) {
     return created(linspace(start, end, steps, dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
   }, "start"_a, "end"_a, "steps"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "`steps` evenly spaced values, both ends included.");
+  m.def("linspace", [](const Operand& start, const Operand& end, int64_t steps, OptDType dtype, OptDevice, bool requires_grad) {   // where start and end are
+    return created(to_dtype(spaced(start, end, steps), dtype.value_or(default_dtype())), requires_grad);
+  }, "start"_a, "end"_a, "steps"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
   m.def("logspace", [](double start, double end, int64_t steps, double base, OptDType dtype, OptDevice device, bool requires_grad) {
     return created(cuda::uploaded(to_dtype(pow(wrapped(base), linspace(start, end, steps, DType::float64)), dtype.value_or(default_dtype())), device.value_or(Device{})), requires_grad);
   }, "start"_a, "end"_a, "steps"_a, "base"_a = 10.0, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "`steps` values from base**start to base**end.");
+  m.def("logspace", [](const Operand& start, const Operand& end, int64_t steps, double base, OptDType dtype, OptDevice, bool requires_grad) {
+    return created(to_dtype(pow(wrapped(base), spaced(start, end, steps)), dtype.value_or(default_dtype())), requires_grad);
+  }, "start"_a, "end"_a, "steps"_a, "base"_a = 10.0, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
   m.def("eye", [](int64_t n, std::optional<int64_t> columns, OptDType dtype, OptDevice device, bool requires_grad) {
     return created(eye(n, columns.value_or(n), dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
   }, "n"_a, "m"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "The identity matrix, (n, m).");

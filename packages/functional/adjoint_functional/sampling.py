@@ -37,7 +37,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     """Positions drawn with probabilities in proportion to `input`, (n,) or (rows, n): (num_samples,) or (rows, num_samples).
 
     Raises:
-        RuntimeError: negative weights, weights that sum to zero, or more samples than positions without `replacement`.
+        RuntimeError: weights that are negative, sum to zero or are integers, no samples, or more than positions without `replacement`.
 
     Example::
 
@@ -46,6 +46,10 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     """
     if input.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if not input.is_floating_point():
+        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {input.dtype}")
+    if num_samples <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
     p = input.detach()
     if _anywhere(~(p.isfinite() & (p >= 0))):
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")

@@ -37,6 +37,10 @@ class Storage:
 
     __len__ = size
 
+    def element_size(self) -> int:
+        """How many bytes an element has; 1 if untyped."""
+        return self._itemsize
+
     def _flat(self) -> Tensor:
         x = self._tensor.detach()
         n = self.nbytes() // x.element_size()

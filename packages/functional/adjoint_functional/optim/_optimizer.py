@@ -111,8 +111,11 @@ class Optimizer(Hooks):
                         self._check_capture(p, group)
                         if p.grad.is_sparse and not self._takes_sparse:
                             raise RuntimeError(f"{type(self).__name__} does not support sparse gradients; SparseAdam, SGD and Adagrad do")
-                        g = real(p.grad)
-                        self.update(real(p), -g if group.get("maximize") else g, self.state[p], group)
+                        g, held = real(p.grad), self.state.get(p)
+                        state: dict[str, Any] = {} if held is None else held
+                        self.update(real(p), -g if group.get("maximize") else g, state, group)
+                        if held is None and state:  # what keeps nothing has no entry
+                            self.state[p] = state
         return loss
 
     def _check_capture(self, p: Tensor, group: dict[str, Any]) -> None:
@@ -128,14 +131,13 @@ class Optimizer(Hooks):
         raise NotImplementedError(f"{type(self).__name__}: update is not defined")
 
     def state_dict(self) -> dict[str, Any]:
-        """The state of each parameter by its number, and the groups with numbers for their parameters."""
+        """The state of each parameter by its number, what else is in `state` as it is, and the groups with numbers for their parameters."""
         for hook in tuple(self._hooks["state_dict_pre"].values()):
             hook(self)
         numbers = {p: i for i, p in enumerate(p for group in self.param_groups for p in group["params"])}
         groups = [{**group, "params": [numbers[p] for p in group["params"]]} for group in self.param_groups]
-        return self._changed(
-            "state_dict_post", {"state": {numbers[p]: dict(s) for p, s in self.state.items() if s}, "param_groups": groups}
-        )
+        state = {numbers[p] if isinstance(p, Tensor) else p: dict(s) if isinstance(p, Tensor) else s for p, s in self.state.items()}
+        return self._changed("state_dict_post", {"state": state, "param_groups": groups})
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes back what ``state_dict`` gave, copied.
@@ -153,13 +155,15 @@ class Optimizer(Hooks):
         numbers = [n for group in given for n in group["params"]]
         groups = [{**old, **new, "params": old["params"]} for old, new in zip(self.param_groups, given)]
         options = [group for group in groups for _ in group["params"]]
-        own = {
-            n: {k: _copied(v, k, p, group) for k, v in state_dict["state"].get(n, {}).items()}
-            for n, p, group in zip(numbers, params, options)
-        }
-        self.__setstate__(
-            {"state": defaultdict(dict, {p: own[n] for n, p in zip(numbers, params) if own[n]}), "param_groups": groups}
-        )
+        known = {n: (p, group) for n, p, group in zip(numbers, params, options)}
+        state: dict[Any, Any] = defaultdict(dict)
+        for n, values in state_dict["state"].items():
+            if n in known:
+                p, group = known[n]
+                state[p] = {k: _copied(v, k, p, group) for k, v in values.items()}
+            else:
+                state[n] = values
+        self.__setstate__({"state": state, "param_groups": groups})
         for hook in tuple(self._hooks["load_post"].values()):
             hook(self)
 

@@ -6,15 +6,17 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from adjoint_core import Tensor, _core
+from adjoint_core import Tensor, _core, strided
 
 __all__ = [
     "bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine", "general_hamming", "hamming", "hann", "kaiser", "nuttall",
 ]  # fmt: skip
 
 
-def _positions(name: str, M: int, dtype: Any, device: Any) -> Tensor:  # noqa: N803
+def _positions(name: str, M: int, dtype: Any, layout: Any, device: Any) -> Tensor:  # noqa: N803
     """0 ... M - 1 in double precision, for the window `name` of M samples."""
+    if layout not in (None, strided):
+        raise ValueError(f"{name} is implemented for strided tensors only, got: {layout}")
     if M < 0:
         raise ValueError(f"{name} requires non-negative window length, got M={M}")
     if dtype not in (None, _core.float32, _core.float64):
@@ -52,7 +54,7 @@ def general_cosine(
     terms = list(a)
     if not terms:
         raise ValueError("Coefficients cannot be empty")
-    i = _positions("general_cosine", M, dtype, device)
+    i = _positions("general_cosine", M, dtype, layout, device)
     angle = i * (2 * math.pi / _span(M, sym))
     y = _core.zeros_like(i)
     for k, c in enumerate(terms):
@@ -77,7 +79,7 @@ def general_hamming(
         >>> ad.signal.windows.general_hamming(4)
         tensor([0.0800, 0.7700, 0.7700, 0.0800])
     """
-    return general_cosine(M, a=[alpha, 1 - alpha], sym=sym, dtype=dtype, device=device, requires_grad=requires_grad)
+    return general_cosine(M, a=[alpha, 1 - alpha], sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
 
 
 def hamming(
@@ -90,7 +92,7 @@ def hamming(
         >>> ad.signal.windows.hamming(4)
         tensor([0.0800, 0.7700, 0.7700, 0.0800])
     """
-    return general_hamming(M, sym=sym, dtype=dtype, device=device, requires_grad=requires_grad)
+    return general_hamming(M, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
 
 
 def hann(
@@ -103,7 +105,7 @@ def hann(
         >>> ad.signal.windows.hann(4, sym=False)
         tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
-    return general_hamming(M, alpha=0.5, sym=sym, dtype=dtype, device=device, requires_grad=requires_grad)
+    return general_hamming(M, alpha=0.5, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
 
 
 def blackman(
@@ -116,7 +118,7 @@ def blackman(
         >>> ad.signal.windows.blackman(4)
         tensor([-1.3878e-17,  6.3000e-01,  6.3000e-01, -1.3878e-17])
     """
-    return general_cosine(M, a=[0.42, 0.5, 0.08], sym=sym, dtype=dtype, device=device, requires_grad=requires_grad)
+    return general_cosine(M, a=[0.42, 0.5, 0.08], sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
 
 
 def nuttall(
@@ -130,7 +132,7 @@ def nuttall(
         tensor([3.6280e-04, 5.2923e-01, 5.2923e-01, 3.6280e-04])
     """
     a = [0.3635819, 0.4891775, 0.1365995, 0.0106411]
-    return general_cosine(M, a=a, sym=sym, dtype=dtype, device=device, requires_grad=requires_grad)
+    return general_cosine(M, a=a, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
 
 
 def bartlett(
@@ -143,7 +145,7 @@ def bartlett(
         >>> ad.signal.windows.bartlett(4)
         tensor([0.0000, 0.6667, 0.6667, 0.0000])
     """
-    i = _positions("bartlett", M, dtype, device)
+    i = _positions("bartlett", M, dtype, layout, device)
     return _made(_core.ones_like(i) if M == 1 else 1 - (i * (2 / _span(M, sym)) - 1).abs(), dtype, requires_grad)
 
 
@@ -157,7 +159,7 @@ def cosine(
         >>> ad.signal.windows.cosine(4)
         tensor([0.3827, 0.9239, 0.9239, 0.3827])
     """
-    i = _positions("cosine", M, dtype, device)
+    i = _positions("cosine", M, dtype, layout, device)
     steps = max(M if sym or M == 1 else M + 1, 1)
     return _made(((i + 0.5) * (math.pi / steps)).sin(), dtype, requires_grad)
 
@@ -184,7 +186,7 @@ def exponential(
         raise ValueError(f"Tau must be positive, got: {tau} instead.")
     if sym and center is not None:
         raise ValueError("Center must be None for symmetric windows")
-    i = _positions("exponential", M, dtype, device)
+    i = _positions("exponential", M, dtype, layout, device)
     middle = (M if not sym and M > 1 else M - 1) / 2 if center is None else center
     return _made((-(i - middle).abs() / tau).exp(), dtype, requires_grad)
 
@@ -208,7 +210,7 @@ def gaussian(
     """
     if std <= 0:
         raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
-    i = _positions("gaussian", M, dtype, device)
+    i = _positions("gaussian", M, dtype, layout, device)
     middle = (M if not sym and M > 1 else M - 1) / 2
     return _made((-((i - middle) / std).square() / 2).exp(), dtype, requires_grad)
 
@@ -232,7 +234,7 @@ def kaiser(
     """
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
-    i = _positions("kaiser", M, dtype, device)
+    i = _positions("kaiser", M, dtype, layout, device)
     if M == 1:
         return _made(_core.ones_like(i), dtype, requires_grad)
     t = i * (2 / _span(M, sym)) - 1

@@ -146,5 +146,7 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
         raise ValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
     before, after = [0] * input.ndim, [0] * input.ndim
     before[1], after[1] = size // 2, (size - 1) // 2
-    mean = _core._pad(input * input, before, after, 0.0).unfold(1, size, 1).mean(-1)
+    squares = _core._pad(input * input, before, after, 0.0).unfold(1, size, 1)
+    whole = not (input.is_floating_point() or input.is_complex())  # then so is the mean
+    mean = squares.sum(-1) // size if whole else squares.mean(-1)
     return input / (mean * alpha + k).pow(beta)
