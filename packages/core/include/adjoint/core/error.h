@@ -22,11 +22,23 @@ class ADJOINT_API Error : public std::exception {
   std::string text_;
 };
 
+namespace detail {
+// What a part of a message is handed on as: texts of any length are one type, small values lie in registers.
+inline const char* part(const char* text) { return text; }
+template <class A> requires std::is_scalar_v<A> A part(A value) { return value; }
+template <class A> requires std::is_class_v<A> const A& part(const A& value) { return value; }
+
 template <class... A>
-[[noreturn, gnu::noinline, gnu::cold]] void fail(ErrorKind kind, const A&... parts) {
+[[noreturn, gnu::noinline, gnu::cold]] void raise(ErrorKind kind, A... parts) {
   std::ostringstream text;
   (text << ... << parts);
   throw Error(kind, text.str());
+}
+}  // namespace detail
+
+template <class... A>
+[[noreturn]] inline void fail(ErrorKind kind, const A&... parts) {
+  detail::raise<decltype(detail::part(parts))...>(kind, detail::part(parts)...);
 }
 
 template <class... A>
