@@ -38,8 +38,10 @@ template <class Map, class T> [[gnu::always_inline]] inline Map map_for(const T*
 template <template <class> class Op, class Map, class T, class S = T> struct ReduceRows {
   static constexpr bool narrow = !Op<T>::rounds;  // of short rows, sums gain by wide vectors; the ends of extremes cost more than they spare
   // Rows of n elements S, `down` apart; centres: one for each row where the map is SquareFrom.
-  template <int W> [[gnu::always_inline]] static inline void run(const T* elements, int64_t down, int64_t n, int64_t rows, const T* centres, T* y) {
-    const S* x = reinterpret_cast<const S*>(elements);
+  template <int W> [[gnu::always_inline]] static inline void run(const void* elements, int64_t down, int64_t n, int64_t rows, const void* means, void* results) {
+    const S* x = static_cast<const S*>(elements);
+    const T* centres = static_cast<const T*>(means);
+    T* y = static_cast<T*>(results);
     for (int64_t r = 0; r < rows; r++) {
       if constexpr (!Op<T>::rounds) y[r] = extreme_row<W, Op<T>>(x + r * down, n, Map{});
       else y[r] = sum_row<W>(x + r * down, n, map_for<Map>(centres, r));
@@ -50,12 +52,13 @@ template <template <class> class Op, class Map, class T, class S = T> struct Red
 template <template <class> class Op, class Map, class T> struct ReduceColumns {
   static constexpr bool narrow = true;
   // y[j] = the join of x[i][j] for all rows i, eight rows at a time; centres: one for each column where the map is SquareFrom.
-  template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t down, int64_t rows, int64_t columns, const T* centres, T* y) {
+  template <int W> [[gnu::always_inline]] static inline void run(const void* elements, int64_t down, int64_t rows, int64_t columns, const void* means, void* results) {
     if constexpr (is_complex_v<T>) {
-      using R = real_t<T>;
-      return ReduceColumns<Op, Map, R>::template run<W>(reinterpret_cast<const R*>(x), 2 * down, rows, 2 * columns, nullptr, reinterpret_cast<R*>(y));
+      return ReduceColumns<Op, Map, real_t<T>>::template run<W>(elements, 2 * down, rows, 2 * columns, nullptr, results);
     } else {
       using O = Op<T>;
+      const T *x = static_cast<const T*>(elements), *centres = static_cast<const T*>(means);
+      T* y = static_cast<T*>(results);
       for (int64_t j = 0; j < columns; j++) y[j] = O::identity;
       int64_t i = 0;
       for (; i + 8 <= rows; i += 8) {
@@ -74,8 +77,9 @@ struct Widened {
 };
 // The same for sums of half precision.
 struct SumColumnsOfHalves {
-  template <int W> [[gnu::always_inline]] static inline void run(const float* halves, int64_t down, int64_t rows, int64_t columns, const float*, float* y) {
-    const Half* x = reinterpret_cast<const Half*>(halves);
+  template <int W> [[gnu::always_inline]] static inline void run(const void* halves, int64_t down, int64_t rows, int64_t columns, const void*, void* results) {
+    const Half* x = static_cast<const Half*>(halves);
+    float* y = static_cast<float*>(results);
     for (int64_t j = 0; j < columns; j++) y[j] = 0;
     int64_t i = 0;
     for (; i + 8 <= rows; i += 8) add<W, 8>(x + i * down, down, columns, y);
@@ -107,21 +111,24 @@ template <template <class> class Op, class T> T join_pairwise(const T* x, int64_
   return Op<T>::join(join_pairwise<Op>(x, n / 2), join_pairwise<Op>(x + n / 2, n - n / 2));
 }
 
-// The loops of one reduction at the instruction set in use: what plans and shares the work is compiled once for a type.
-template <class T> struct Loops {
-  using Loop = void (*)(const T* x, int64_t down, int64_t n, int64_t m, const T* centres, T* y);
+// The loops of one reduction at the instruction set in use: what plans and shares the work is compiled once, for elements of any type.
+struct Loops {
+  using Loop = void (*)(const void* x, int64_t down, int64_t n, int64_t m, const void* centres, void* y);
+  DType type;  // that they reduce: of x, or float for half types
   Loop rows, columns, results;  // results: the columns of what `columns` gave
-  T (*join)(const T* x, int64_t n);
+  void (*join)(const void* x, int64_t n, void* y);
   Loop half_rows = nullptr, half_columns = nullptr;  // on memory of half precision, if that need not be widened first
   bool widens = true;
-  Loops on(DType stored) const { return stored == DType::float16 && half_rows ? Loops{half_rows, half_columns, results, join, nullptr, nullptr, false} : *this; }
+  int64_t size() const { return itemsize(type); }
+  Loops on(DType stored) const { return stored == DType::float16 && half_rows ? Loops{type, half_rows, half_columns, results, join, nullptr, nullptr, false} : *this; }
 };
-template <class K, class T> auto loop() { return isa::at_level<K, const T*, int64_t, int64_t, int64_t, const T*, T*>(); }
-template <template <class> class Op, class Map, class T> Loops<T> loops() {
-  Loops<T> r{loop<ReduceRows<Op, Map, T>, T>(), loop<ReduceColumns<Op, Map, T>, T>(), loop<ReduceColumns<Op, Same, T>, T>(), join_pairwise<Op, T>};
+template <class K> auto loop() { return isa::at_level<K, const void*, int64_t, int64_t, int64_t, const void*, void*>(); }
+template <template <class> class Op, class Map, class T> Loops loops() {
+  const auto join = [](const void* x, int64_t n, void* y) { *static_cast<T*>(y) = join_pairwise<Op>(static_cast<const T*>(x), n); };
+  Loops r{dtype_of<T>(), loop<ReduceRows<Op, Map, T>>(), loop<ReduceColumns<Op, Map, T>>(), loop<ReduceColumns<Op, Same, T>>(), join};
   if constexpr (std::is_same_v<T, float> && std::is_same_v<Op<T>, Sum<T>> && std::is_same_v<Map, Same>) {
-    r.half_rows = loop<ReduceRows<Op, Map, T, Half>, T>();
-    r.half_columns = loop<SumColumnsOfHalves, T>();
+    r.half_rows = loop<ReduceRows<Op, Map, T, Half>>();
+    r.half_columns = loop<SumColumnsOfHalves>();
   }
   return r;
 }
@@ -159,55 +166,55 @@ int64_t offset(const Rows<1>& r, int64_t i, int first = 0) {
   return bytes;
 }
 
-// Some rows as elements T: where they lie, or half types widened.
-template <class T> class Block {
+// Some rows where they lie, or half types widened.
+class Block {
  public:
   // Rows of n elements that lie side by side, `down` elements of type `stored` apart.
-  Block(const char* p, DType stored, int64_t rows, int64_t n, int64_t down) : data(reinterpret_cast<const T*>(p)), down(down) {
-    if constexpr (std::is_same_v<T, float>)
-      if (is_half(stored)) {
-        wide_.emplace(rows * n * static_cast<int64_t>(sizeof(float)));
-        data = wide_->as<float>();
-        this->down = n;
-        for (int64_t r = 0; r < rows; r++) {
-          char* to = wide_->as<char>() + r * n * static_cast<int64_t>(sizeof(float));
-          const char* from = p + r * down * 2;
-          if (stored == DType::float16) convert_dense<float, Half>(to, from, n);
-          else convert_dense<float, BFloat16>(to, from, n);
-        }
-      }
+  Block(const char* p, DType stored, int64_t rows, int64_t n, int64_t down) : data(p), down(down) {
+    if (!is_half(stored)) return;
+    wide_.emplace(rows * n * static_cast<int64_t>(sizeof(float)));
+    data = wide_->as<char>();
+    this->down = n;
+    for (int64_t r = 0; r < rows; r++) {
+      char* to = wide_->as<char>() + r * n * static_cast<int64_t>(sizeof(float));
+      const char* from = p + r * down * 2;
+      if (stored == DType::float16) convert_dense<float, Half>(to, from, n);
+      else convert_dense<float, BFloat16>(to, from, n);
+    }
   }
-  const T* data;
+  const char* data;
   int64_t down;
 
  private:
   std::optional<Buffer> wide_;
 };
 
+const char* element(const char* p, int64_t i, int64_t size) { return p ? p + i * size : nullptr; }
+
 // Rows that lie dense: pieces of up to `block` elements, then the pieces of each result.
-template <class T> void reduce_inner(const Loops<T>& any, const View& x, const Split& s, const T* centres, T* y) {
-  const Loops<T> loops = any.on(x.dtype);
-  const DType stored = loops.widens ? x.dtype : dtype_of<T>();
+void reduce_inner(const Loops& any, const View& x, const Split& s, const char* centres, char* y) {
+  const Loops loops = any.on(x.dtype);
+  const DType stored = loops.widens ? x.dtype : loops.type;
   const int64_t block = is_half(stored) ? longest / 16 : longest;  // widened, it stays in the first-level cache
   const int64_t kept = s.kept_count(), n = s.gone.sizes[0], rows = row_count(s.gone), parts = (n + block - 1) / block, pieces = rows * parts;
-  const int64_t grain = std::max<int64_t>(1, block / n), size = itemsize(x.dtype);
+  const int64_t grain = std::max<int64_t>(1, block / n), from = itemsize(x.dtype), to = loops.size();
   if (pieces == 1 && s.kept.ndim == 1)
     return pool::parallel_for(kept, grain, [&](int64_t begin, int64_t end) {
       const int64_t down = s.kept.strides[0][0];
-      const Block<T> b(x.data + begin * down, stored, end - begin, n, down / size);
-      loops.rows(b.data, b.down, n, end - begin, centres ? centres + begin : nullptr, y + begin);
+      const Block b(x.data + begin * down, stored, end - begin, n, down / from);
+      loops.rows(b.data, b.down, n, end - begin, element(centres, begin, to), y + begin * to);
     });
-  const Buffer memory(kept * pieces * static_cast<int64_t>(sizeof(T)));
-  T* partial = memory.as<T>();
+  const Buffer memory(kept * pieces * to);
+  char* partial = memory.as<char>();
   pool::parallel_for(kept * pieces, grain, [&](int64_t begin, int64_t end) {
     for (int64_t u = begin; u < end; u++) {
       const int64_t k = u / pieces, row = u % pieces / parts, at = u % parts * block, m = std::min(block, n - at);
-      const Block<T> b(x.data + offset(s.kept, k) + offset(s.gone, row, 1) + at * size, stored, 1, m, 0);
-      loops.rows(b.data, int64_t{0}, m, int64_t{1}, centres ? centres + k : nullptr, partial + u);
+      const Block b(x.data + offset(s.kept, k) + offset(s.gone, row, 1) + at * from, stored, 1, m, 0);
+      loops.rows(b.data, int64_t{0}, m, int64_t{1}, element(centres, k, to), partial + u * to);
     }
   });
   pool::parallel_for(kept, std::max<int64_t>(1, block / pieces), [&](int64_t begin, int64_t end) {
-    for (int64_t k = begin; k < end; k++) y[k] = loops.join(partial + k * pieces, pieces);
+    for (int64_t k = begin; k < end; k++) loops.join(partial + k * pieces * to, pieces, y + k * to);
   });
 }
 
@@ -218,25 +225,26 @@ struct Columns {
   int64_t planes, plane_step, rows, down, columns;
 };
 // Parts of the rows give one row each, and those are reduced in turn.
-template <class T> void reduce_outer(const Loops<T>& any, const Columns& c, const T* centres, T* y) {
-  const Loops<T> loops = any.on(c.stored);
+void reduce_outer(const Loops& any, const Columns& c, const char* centres, char* y) {
+  const Loops loops = any.on(c.stored);
   const int64_t height = std::clamp<int64_t>(65536 / c.columns, 64, 1024), parts = (c.rows + height - 1) / height, strips = (c.columns + strip - 1) / strip;
+  const int64_t from = itemsize(c.stored), size = loops.size();
   std::optional<Buffer> memory;
-  T* to = y;
+  char* to = y;
   if (parts > 1) {
-    memory.emplace(c.planes * parts * c.columns * static_cast<int64_t>(sizeof(T)));
-    to = memory->as<T>();
+    memory.emplace(c.planes * parts * c.columns * size);
+    to = memory->as<char>();
   }
   const int64_t work = std::min(c.rows, height) * std::min(c.columns, strip);
   pool::parallel_for(c.planes * parts * strips, std::max<int64_t>(1, longest / work), [&](int64_t begin, int64_t end) {
     for (int64_t u = begin; u < end; u++) {
       const int64_t column = u % strips * strip, part = u / strips % parts, plane = u / strips / parts;
       const int64_t rows = std::min(height, c.rows - part * height), width = std::min(strip, c.columns - column);
-      const Block<T> b(c.data + (plane * c.plane_step + part * height * c.down + column) * itemsize(c.stored), loops.widens ? c.stored : dtype_of<T>(), rows, width, c.down);
-      loops.columns(b.data, b.down, rows, width, centres ? centres + plane * c.columns + column : nullptr, to + (plane * parts + part) * c.columns + column);
+      const Block b(c.data + (plane * c.plane_step + part * height * c.down + column) * from, loops.widens ? c.stored : loops.type, rows, width, c.down);
+      loops.columns(b.data, b.down, rows, width, element(centres, plane * c.columns + column, size), to + ((plane * parts + part) * c.columns + column) * size);
     }
   });
-  if (parts > 1) reduce_outer<T>({loops.rows, loops.results, loops.results, loops.join}, {reinterpret_cast<const char*>(to), dtype_of<T>(), c.planes, parts * c.columns, parts, c.columns, c.columns}, nullptr, y);
+  if (parts > 1) reduce_outer({loops.type, loops.rows, loops.results, loops.results, loops.join}, {to, loops.type, c.planes, parts * c.columns, parts, c.columns, c.columns}, nullptr, y);
 }
 
 // x with the dimensions that go behind the others.
@@ -252,19 +260,19 @@ template <class F> void with_inner(const View& x, DType dtype, const Dims& dims,
   f(dense.view, Split(dense.view, behind));
 }
 
-// y: dense memory for the results. T is the type of x, or float for half types.
-template <class T> void reduce_with(const Loops<T>& loops, const View& x, const Dims& dims, T* y, const T* centres) {
+// y: dense memory for the results.
+void reduce_with(const Loops& loops, const View& x, const Dims& dims, char* y, const char* centres) {
   const Split s(x, dims);
   const int64_t size = itemsize(x.dtype);
   if (s.gone.strides[0][0] == size || (s.gone_count() == 1 && s.gone.ndim == 1)) return reduce_inner(loops, x, s, centres, y);
   if (s.gone.ndim == 1 && s.kept.strides[0][0] == size && s.kept.sizes[0] >= 8 && s.kept.ndim <= 2) {
     const bool planes = s.kept.ndim == 2;
-    return reduce_outer<T>(loops, {x.data, x.dtype, planes ? s.kept.sizes[1] : 1, planes ? s.kept.strides[0][1] / size : 0, s.gone.sizes[0], s.gone.strides[0][0] / size, s.kept.sizes[0]}, centres, y);
+    return reduce_outer(loops, {x.data, x.dtype, planes ? s.kept.sizes[1] : 1, planes ? s.kept.strides[0][1] / size : 0, s.gone.sizes[0], s.gone.strides[0][0] / size, s.kept.sizes[0]}, centres, y);
   }
-  with_inner(x, dtype_of<T>(), dims, [&](const View& v, const Split& inner) { reduce_inner(loops, v, inner, centres, y); });
+  with_inner(x, loops.type, dims, [&](const View& v, const Split& inner) { reduce_inner(loops, v, inner, centres, y); });
 }
 template <template <class> class Op, class Map, class T> void reduce(const View& x, const Dims& dims, T* y, const T* centres = nullptr) {
-  reduce_with(loops<Op, Map, T>(), x, dims, y, centres);
+  reduce_with(loops<Op, Map, T>(), x, dims, reinterpret_cast<char*>(y), reinterpret_cast<const char*>(centres));
 }
 
 template <class T> void divide(T* y, int64_t n, double by) {

@@ -132,24 +132,31 @@ template <class T> void topk_row(const T* x, int64_t n, int64_t k, bool largest,
 
 // ---- kernels
 
-// row(x, values, positions, items, other) for each line along dim, all dense; results have lines of `keep`.
-template <class T, class Row> void for_lines(const Launch& l, int dim, int64_t keep, Row&& row) {
+// row(x, values, positions, items, other) for each line along dim, all dense and of `type`; results have lines of `keep`.
+using Row = Borrowed<const char*, char*, int64_t*, char*, char*>;
+void for_lines(const Launch& l, DType type, int64_t item, int dim, int64_t keep, Row row) {
   const Dims order = dim_last(l.x[0].ndim, dim);
   const Ordered x(l.x[0], order), values(l.y[0], order), at(l.y[1], order);
-  const Contiguous in(x.view, dtype_of<T>());
-  const bool direct = values.view.contiguous() && l.y[0].dtype == dtype_of<T>();
+  const Contiguous in(x.view, type);
+  const bool direct = values.view.contiguous() && l.y[0].dtype == type;
   std::optional<Dense> own_values, own_at;
-  if (!direct) own_values.emplace(values.view, dtype_of<T>()), own_at.emplace(at.view);
-  T* const to_values = direct ? values.view.as<T>() : own_values->view.as<T>();
+  if (!direct) own_values.emplace(values.view, type), own_at.emplace(at.view);
+  char* const to_values = direct ? values.view.data : own_values->view.data;
   int64_t* const to_at = direct ? at.view.as<int64_t>() : own_at->view.as<int64_t>();
-  const int64_t n = l.x[0].sizes[dim], lines = l.x[0].numel / n;
+  const int64_t n = l.x[0].sizes[dim], lines = l.x[0].numel / n, size = itemsize(type);
   pool::parallel_for(lines, std::max<int64_t>(1, 4096 / n), [&](int64_t first, int64_t last) {
-    const Buffer memory(2 * (n + 1) * static_cast<int64_t>(sizeof(Item<T>)));
-    for (int64_t r = first; r < last; r++) row(in.as<const T>() + r * n, to_values + r * keep, to_at + r * keep, memory.as<Item<T>>(), memory.as<Item<T>>() + n + 1);
+    const Buffer memory(2 * (n + 1) * item);
+    char* const items = memory.as<char>();
+    for (int64_t r = first; r < last; r++) row(in.as<const char>() + r * n * size, to_values + r * keep * size, to_at + r * keep, items, items + (n + 1) * item);
   });
   if (direct) return;
   cast(values.view, own_values->view);
   copy(at.view, own_at->view);
+}
+template <class T, class F> void for_lines(const Launch& l, int dim, int64_t keep, F&& row) {
+  for_lines(l, dtype_of<T>(), sizeof(Item<T>), dim, keep, [&](const char* x, char* values, int64_t* at, char* items, char* other) {
+    row(reinterpret_cast<const T*>(x), reinterpret_cast<T*>(values), at, reinterpret_cast<Item<T>*>(items), reinterpret_cast<Item<T>*>(other));
+  });
 }
 
 // f(zero of the type that elements are compared in)
