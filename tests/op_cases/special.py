@@ -54,6 +54,7 @@ CASES = [
         "special.chebyshev_polynomial_u",
         unit(3, 4, 1),
         DEGREES,
+        records=("orthogonal_polynomial",),
         ref=lambda x, n: np.sin((n + 1) * np.arccos(x)) / np.sin(np.arccos(x)),
     ),
     case(

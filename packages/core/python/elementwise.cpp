@@ -40,6 +40,9 @@ void bind_special(nb::module_& m) {
       expect(n >= 0 && n < 100, "expected an order in [0, 99], got ", n);
       return f(n, x);
     }, "n"_a, "input"_a);
+  m.def("_orthogonal_polynomial", [](const Tensor& x, const Tensor& n, int family, double parameter) {
+    return orthogonal_polynomial(x, n, {static_cast<Family>(family), parameter});
+  }, "input"_a, "n"_a, "family"_a, "parameter"_a);
   m.def("_zeta", [](const Operand& s, const Operand& q) { return zeta(s.t, q.t); }, "input"_a, "other"_a);
 }
 

@@ -19,6 +19,22 @@ using Function = Tensor (*)(int64_t n, const Tensor& x);
 Tensor mean(Function f, int64_t n, const Tensor& x) { return n ? (f(n - 1, x) + f(n + 1, x)) * .5 : f(1, x); }
 Tensor half_difference(Function f, int64_t n, const Tensor& x) { return n ? (f(n - 1, x) - f(n + 1, x)) * .5 : -f(1, x); }
 
+// By the same polynomials with another parameter (Abramowitz and Stegun, 22.8 and 22.5): V and W are differences and sums of neighbours U = C^1.
+Tensor polynomial_slope(const Tensor& x, const Tensor& n, const Polynomials& of) {
+  const Tensor degree = trunc(n), below = degree - wrapped(1);
+  auto at = [&](const Tensor& k, Family f, double parameter) { return orthogonal_polynomial(x, k, {f, parameter}); };
+  auto gegenbauer = [&](const Tensor& k, double parameter) { return at(k, Family::gegenbauer, parameter); };
+  switch (of.family) {
+    case Family::chebyshev_t: return degree * gegenbauer(below, 1);
+    case Family::chebyshev_v: return (gegenbauer(below, 2) - gegenbauer(below - wrapped(1), 2)) * 2.;
+    case Family::chebyshev_w: return (gegenbauer(below, 2) + gegenbauer(below - wrapped(1), 2)) * 2.;
+    case Family::gegenbauer: return gegenbauer(below, of.parameter + 1) * (2 * of.parameter);
+    case Family::hermite: return degree * at(below, Family::hermite, 0) * 2.;
+    case Family::hermite_e: return degree * at(below, Family::hermite_e, 0);
+    default: return -at(below, Family::laguerre, of.parameter + 1);
+  }
+}
+
 }  // namespace
 
 const Op op_bessel_i{.name = "bessel_i", .fields = fields_of<Order>, .types = types::floating,
@@ -61,13 +77,18 @@ const Op op_erfcx{.name = "erfcx", .fields = fields_of<Order>, .types = types::f
     .reference = elementwise<functors::OfOrder<math::erfcx>, 1>};
 Tensor erfcx(int64_t n, const Tensor& x) { return apply(op_erfcx, {x}, Order{n}); }
 
+const Op op_orthogonal_polynomial{.name = "orthogonal_polynomial", .fields = fields_of<Polynomials>, .types = types::floating,
+    .d = {wide_rule([](V v, X<0> x, X<1> n, const Polynomials& of) { return v * polynomial_slope(x, n, of); })},
+    .doc = "The orthogonal polynomial of degree `n` of a family at each element of `x`.", .reference = elementwise<functors::OrthogonalPolynomial, 2>};
+Tensor orthogonal_polynomial(const Tensor& x, const Tensor& n, const Polynomials& of) { return apply(op_orthogonal_polynomial, {x, n}, of); }
+
 const Op op_zeta{.name = "zeta", .types = types::floating,
     .d = {rule([](V) -> Tensor { fail(ErrorKind::not_implemented, "the derivative for 'zeta: self' is not implemented."); }),
           wide_rule([](V v, X<0> s, X<1> q) { return -(v * s * zeta(s + 1., q)); })},
     .doc = "Hurwitz's zeta function: the sum of `(q + k)**-s` over k >= 0, elementwise.", .reference = elementwise<functors::Zeta, 2>};
 Tensor zeta(const Tensor& s, const Tensor& q) { return apply(op_zeta, {s, q}); }
 
-const Op* const special_ops[] = {&op_bessel_i, &op_bessel_i_scaled, &op_bessel_j, &op_bessel_k, &op_bessel_k_scaled, &op_bessel_y, &op_erfcx, &op_zeta};
+const Op* const special_ops[] = {&op_bessel_i, &op_bessel_i_scaled, &op_bessel_j, &op_bessel_k, &op_bessel_k_scaled, &op_bessel_y, &op_erfcx, &op_orthogonal_polynomial, &op_zeta};
 Ops families::special() { return special_ops; }
 
 }  // namespace adjoint

@@ -22,7 +22,7 @@ Step = Callable[[Tensor, Tensor, Tensor, int], Tensor]
 
 
 def _pair(input: Any, n: Any) -> tuple[Tensor, Tensor]:
-    """x, of floating type, and the degrees cut to integers, of one shape."""
+    """x, of floating type, and the degrees, of one shape."""
     if not isinstance(input, Tensor) and not isinstance(n, Tensor):
         raise TypeError(f"expected a tensor among x and n, got {type(input).__name__} and {type(n).__name__}")
     tensors = [v for v in (input, n) if isinstance(v, Tensor)]
@@ -31,7 +31,7 @@ def _pair(input: Any, n: Any) -> tuple[Tensor, Tensor]:
     if dtype.is_complex:
         raise NotImplementedError(f"not implemented for {dtype}: expected real numbers")
     x, degree = _core.broadcast_tensors(given[0].to(dtype if dtype.is_floating_point else _core.get_default_dtype()), given[1])
-    return x, degree.detach().long()  # cut to integers
+    return x, degree.detach()
 
 
 def _documentation(name: str, what: str, value: str) -> str:
@@ -40,11 +40,22 @@ def _documentation(name: str, what: str, value: str) -> str:
     return f"{what}, elementwise; 0 for negative degrees.\n\n{example}"
 
 
-def _polynomial(name: str, first: Callable[[Tensor], Tensor], step: Step, what: str, value: str) -> Callable[..., Tensor]:
+_FAMILIES = ("t", "v", "w", "gegenbauer", "h", "he", "l")
+"As the record `orthogonal_polynomial` counts them."
+
+
+def _polynomial(
+    name: str, first: Callable[[Tensor], Tensor], step: Step, what: str, value: str, family: str, parameter: float = 0
+) -> Callable[..., Tensor]:
+    number = _FAMILIES.index(family)
+
     def polynomial(input: Any, n: Any) -> Tensor:
         x, degree = _pair(input, n)
+        if not x.is_cuda:
+            return _core._orthogonal_polynomial(x, degree, number, parameter)
+        degree = degree.long()
         last = _core._all_lanes(degree)
-        if degree.is_cuda and _core._cuda.is_current_stream_capturing():
+        if _core._cuda.is_current_stream_capturing():
             rule = "operation not permitted when stream is capturing"
             raise RuntimeError(f"CUDA error: {rule}: {name}: its steps depend on the degrees, which the host reads")
         before, p = _core.ones_like(x), first(x)
@@ -59,10 +70,13 @@ def _polynomial(name: str, first: Callable[[Tensor], Tensor], step: Step, what: 
     return rounded_once(polynomial)
 
 
+_KINDS: dict[str, tuple[str, float]] = {"t": ("t", 0), "u": ("gegenbauer", 1), "v": ("v", 0), "w": ("w", 0)}
+
+
 def _chebyshev(kind: str, factor: int, shift: int, *values: str) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
     """Of x, and of 2x - 1: p of degree 1 is factor * x + shift, and all have the step p, q -> 2x p - q."""
     name, what = f"chebyshev_polynomial_{kind}", f"Chebyshev's polynomial {kind.upper()}"
-    plain = _polynomial(name, lambda x: factor * x + shift, lambda x, p, q, k: 2 * x * p - q, what, values[0])
+    plain = _polynomial(name, lambda x: factor * x + shift, lambda x, p, q, k: 2 * x * p - q, what, values[0], *_KINDS[kind])
 
     def shifted(input: Any, n: Any) -> Tensor:
         return plain(2 * input - 1, n)
@@ -77,22 +91,37 @@ chebyshev_polynomial_u, shifted_chebyshev_polynomial_u = _chebyshev("u", 2, 0, "
 chebyshev_polynomial_v, shifted_chebyshev_polynomial_v = _chebyshev("v", 2, -1, "-1.2500", "1.")
 chebyshev_polynomial_w, shifted_chebyshev_polynomial_w = _chebyshev("w", 2, 1, "-0.2500", "-1.")
 hermite_polynomial_h = _polynomial(
-    "hermite_polynomial_h", lambda x: 2 * x, lambda x, p, q, k: 2 * (x * p - k * q), "The physicists' Hermite polynomial", "-1.7500"
+    "hermite_polynomial_h",
+    lambda x: 2 * x,
+    lambda x, p, q, k: 2 * (x * p - k * q),
+    "The physicists' Hermite polynomial",
+    "-1.7500",
+    "h",
 )
 hermite_polynomial_he = _polynomial(
-    "hermite_polynomial_he", lambda x: x * 1, lambda x, p, q, k: x * p - k * q, "The probabilists' Hermite polynomial", "-0.9375"
+    "hermite_polynomial_he",
+    lambda x: x * 1,
+    lambda x, p, q, k: x * p - k * q,
+    "The probabilists' Hermite polynomial",
+    "-0.9375",
+    "he",
 )
 laguerre_polynomial_l = _polynomial(
     "laguerre_polynomial_l",
     lambda x: 1 - x,
     lambda x, p, q, k: ((2 * k + 1 - x) * p - k * q) / (k + 1),
-    "Laguerre's polynomial", "0.5312",
+    "Laguerre's polynomial",
+    "0.5312",
+    "l",
 )
 legendre_polynomial_p = _polynomial(
     "legendre_polynomial_p",
     lambda x: x * 1,
     lambda x, p, q, k: ((2 * k + 1) * x * p - k * q) / (k + 1),
-    "Legendre's polynomial", "-0.4062",
+    "Legendre's polynomial",
+    "-0.4062",
+    "gegenbauer",
+    0.5,
 )
 
 check_all(globals(), out=__all__)

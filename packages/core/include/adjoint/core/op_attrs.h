@@ -43,6 +43,8 @@ struct Padding { Dims before, after; double value; };
 struct Epsilon { double eps; };
 struct Replacements { double nan, positive, negative; }; // nan_to_num
 struct Order { int64_t n; };                             // polygamma, sinc: which derivative or Bessel function
+enum class Family : uint8_t { chebyshev_t, chebyshev_v, chebyshev_w, gegenbauer, hermite, hermite_e, laguerre };
+struct Polynomials { Family family; double parameter; }; // of orthogonal_polynomial: that of Gegenbauer's and Laguerre's
 enum class Combine : uint8_t { sum, mean, prod, amax, amin };
 struct ScatterReduce { int dim; Combine how; };          // prod, amax or amin: the others are compositions
 struct Search { bool right; };                           // searchsorted: behind equal values, or before them

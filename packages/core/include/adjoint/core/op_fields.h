@@ -55,6 +55,7 @@ inline void describe(const Convolution& a, FieldList& f) { f.add("stride", a.str
 inline void describe(const Epsilon& a, FieldList& f) { f.add("eps", a.eps); }
 inline void describe(const Replacements& a, FieldList& f) { f.add("nan", a.nan); f.add("positive", a.positive); f.add("negative", a.negative); }
 inline void describe(const Order& a, FieldList& f) { f.add("n", a.n); }
+inline void describe(const Polynomials& a, FieldList& f) { f.add("family", static_cast<int>(a.family)); f.add("parameter", a.parameter); }
 inline void describe(const Search& a, FieldList& f) { f.add("right", a.right); }
 inline void describe(const Scale& a, FieldList& f) { f.add("value", a.value.to<double>()); }
 

@@ -1,5 +1,6 @@
 // Special functions that rules and Python call; the frequent ones are in ops.h.
 #pragma once
+#include <adjoint/core/op_attrs.h>
 #include <adjoint/core/tensor.h>
 
 namespace adjoint {
@@ -11,6 +12,9 @@ ADJOINT_API Tensor bessel_k(int64_t n, const Tensor& x), bessel_k_scaled(int64_t
 
 // e^(x^2) times the n-th repeated integral of erfc from x on.
 ADJOINT_API Tensor erfcx(int64_t n, const Tensor& x);
+
+// The polynomial of degree n, cut to an integer, at x; 0 of negative degree. No derivative in n.
+ADJOINT_API Tensor orthogonal_polynomial(const Tensor& x, const Tensor& n, const Polynomials& of);
 
 // Hurwitz's zeta function.
 ADJOINT_API Tensor zeta(const Tensor& s, const Tensor& q);
