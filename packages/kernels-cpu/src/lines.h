@@ -1,5 +1,7 @@
 // Operands that run along one dimension, as dense memory.
 #pragma once
+#include <adjoint/core/borrowed.h>
+
 #include <optional>
 
 #include "copy.h"
@@ -43,18 +45,14 @@ inline Dims dim_last(int ndim, int dim) {
 constexpr DType widened(DType t) { return is_half(t) ? DType::float32 : t; }
 
 // f(x, y) on row-major memory of float or double; half types are widened and rounded once.
-template <class F> void with_dense(const View& x, const View& y, F&& f) {
-  const DType type = is_half(x.dtype) ? DType::float32 : x.dtype;
-  auto on = [&](const View& in) {
-    if (y.dtype == type) return f(in, y);
-    const Buffer memory(y.numel * itemsize(type));
-    const View wide{memory.as<char>(), y.sizes, y.strides, y.ndim, type, y.numel};
-    f(in, wide);
-    cast(y, wide);
-  };
-  if (x.contiguous() && x.dtype == type) return on(x);
-  const Dense dense(x, type);
-  on(dense.view);
+inline void with_dense(const View& x, const View& y, Borrowed<const View&, const View&> f) {
+  const DType type = widened(x.dtype);
+  const Contiguous in(x, type);
+  if (y.dtype == type) return f(in.view(), y);
+  const Buffer memory(y.numel * itemsize(type));
+  const View wide{memory.as<char>(), y.sizes, y.strides, y.ndim, type, y.numel};
+  f(in.view(), wide);
+  cast(y, wide);
 }
 template <class F> void with_real(DType t, F&& f) {
   if (t == DType::float32) f(0.f);
