@@ -1,5 +1,8 @@
 """Which memory tensors look at: `set_`, `resize_`, views in elements of another size, results that are copies."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -99,3 +102,36 @@ def test_real_and_imaginary_parts_are_assigned_in_place(dtype: ad.dtype) -> None
         real.imag = 1
     with pytest.raises(TypeError):
         del real.real
+
+
+def test_bytes_of_storages(tmp_path):
+    memory = ad.tensor([1.0]).untyped_storage()
+    assert isinstance(memory, ad.UntypedStorage) and not isinstance(ad.ones(1).storage(), ad.UntypedStorage) and memory.untyped() is memory
+    assert memory.tolist() == [0, 0, 128, 63] and memory[3] == 63 and memory[1:3].tolist() == [0, 128] and len(memory[1:3]) == 2
+    assert ad.asarray(memory[2:], dtype=ad.uint8).tolist() == [128, 63] and len(ad.UntypedStorage(4)) == 4
+    file = tmp_path / "bytes"
+    file.write_bytes(bytes(range(8)))
+    private, shared = ad.UntypedStorage.from_file(file, False, 8), ad.UntypedStorage.from_file(file, shared=True, nbytes=4)
+    ad.empty(0, dtype=ad.uint8).set_(private[4:], 0, (4,), (1,)).zero_()
+    ad.empty(0, dtype=ad.uint8).set_(shared[2:3], 0, (1,), (1,)).fill_(9)
+    assert private.tolist() == [0, 1, 2, 3, 0, 0, 0, 0] and shared.tolist() == [0, 1, 9, 3]
+    assert file.read_bytes() == bytes([0, 1, 9, 3, 4, 5, 6, 7])
+
+
+def test_files_by_the_library_of_safetensors(tmp_path):
+    pytest.importorskip("safetensors")
+    program = """
+import adjoint.as_torch, sys, torch
+from safetensors import safe_open
+from safetensors.torch import load_file, load_model, save_file, save_model
+save_file({"a": torch.arange(6.0).view(2, 3), "h": torch.ones(3, dtype=torch.bfloat16)}, "f")
+assert load_file("f")["a"].tolist() == [[0, 1, 2], [3, 4, 5]] and load_file("f")["h"].dtype == torch.bfloat16
+with safe_open("f", framework="pt") as file:
+    assert file.get_slice("a")[:, 1:].tolist() == [[1, 2], [4, 5]]
+one, two = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
+save_model(one, "f")
+load_model(two, "f")
+assert torch.equal(one.weight, two.weight)
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -31,6 +31,8 @@ def test_numbers(tmp_path: Path) -> None:
         writer.add_scalars("many/x", {"a": 1.0, "b": ad.tensor([2.0])}, 5)
         with pytest.raises(ValueError, match="one element"):
             writer.add_scalar("loss/a", ad.ones(2))
+        with pytest.raises(NotImplementedError, match="Got <class 'list'>"):
+            writer.add_scalar("loss/a", [1.0, 2.0])
     found = read(tmp_path)
     assert found["loss/a"][0] == 3 and found["loss/a"][1].simple_value == 1.5
     assert found["new"][1].tensor.float_val == [2.0] and found["new"][1].metadata.plugin_data.plugin_name == "scalars"

@@ -2098,7 +2098,7 @@ Example::
     def unsqueeze_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Turns this tensor into what `unsqueeze` returns."""
 
-    def untyped_storage(self) -> Storage:
+    def untyped_storage(self) -> UntypedStorage:
         """The memory behind this tensor, counted in bytes."""
 
     def values(self) -> Tensor:
@@ -2453,6 +2453,10 @@ class device:
     def __eq__(self, other: Any) -> _bool: ...
 
     def __hash__(self) -> _int: ...
+
+    def __enter__(self) -> Any: ...
+
+    def __exit__(self, *args: Any) -> None: ...
 
     def __str__(self) -> str: ...
 

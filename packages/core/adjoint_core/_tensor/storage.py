@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import mmap
+import os
 from typing import Any
 
+from .. import _core
 from .._compose import check_all, method
 from .._core import Tensor
 
-__all__ = ["Storage", "is_storage"]
+__all__ = ["Storage", "UntypedStorage", "is_storage"]
 
 
 class Storage:
@@ -63,6 +66,46 @@ class Storage:
         return self._flat()[i].item()
 
 
+class UntypedStorage(Storage):
+    """The memory that tensors share, counted in bytes.
+
+    Arguments:
+        size: how many bytes to make, or the tensor whose memory it is.
+
+    Example::
+
+        >>> ad.UntypedStorage(4).nbytes()
+        4
+    """
+
+    def __init__(self, size: int | Tensor) -> None:
+        super().__init__(size if isinstance(size, Tensor) else _core.empty(size, dtype=_core.uint8), 1)
+
+    @staticmethod
+    def from_file(filename: str | os.PathLike[str], shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+        """The bytes of a file, which is mapped: writing to them changes it if `shared`."""
+        with open(filename, "r+b" if shared else "rb") as file:
+            mapped = mmap.mmap(file.fileno(), nbytes, access=mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY)
+        return UntypedStorage(_core._from_buffer(memoryview(mapped), _core.uint8, share=True))
+
+    def _flat(self) -> Tensor:
+        return super()._flat().view(_core.uint8)
+
+    def __getitem__(self, i: Any) -> Any:
+        flat = self._flat()[i]
+        return UntypedStorage(_core.from_dlpack(flat)) if isinstance(i, slice) else flat.item()  # of its own bytes alone
+
+    def untyped(self) -> UntypedStorage:
+        """Itself."""
+        return self
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._flat().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._flat().__dlpack_device__()
+
+
 @method
 def storage(self: Tensor) -> Storage:
     """The memory behind this tensor, counted in its elements."""
@@ -70,9 +113,9 @@ def storage(self: Tensor) -> Storage:
 
 
 @method
-def untyped_storage(self: Tensor) -> Storage:
+def untyped_storage(self: Tensor) -> UntypedStorage:
     """The memory behind this tensor, counted in bytes."""
-    return Storage(self, 1)
+    return UntypedStorage(self)
 
 
 def is_storage(obj: Any) -> bool:

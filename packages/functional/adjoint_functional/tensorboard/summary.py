@@ -29,6 +29,8 @@ def array(x: Any) -> Any:
     if isinstance(x, Tensor):
         x = x.detach().cpu()
         return np.asarray(x if str(x.dtype).rpartition(".")[2] != "bfloat16" else x.float())
+    if not np.isscalar(x) and not isinstance(x, np.ndarray):
+        raise NotImplementedError(f"Got {type(x)}, but numpy array or torch tensor are expected.")
     return np.atleast_1d(np.asarray(x))
 
 
