@@ -246,7 +246,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """
     if lambd < 0:
         raise RuntimeError(f"softshrink: lambda must be in range [0, inf) for input dtype {input.dtype}, but found {lambd}")
-    return _core.where(input > lambd, input - lambd, _core.where(input < -lambd, input + lambd, 0.0 * input))
+    return input - input.clamp(-lambd, lambd)
 
 
 @rounded_once
