@@ -211,6 +211,10 @@ def multilabel_margin_loss(
     counts = (y >= 0).long().cumprod(1).bool()
     classes = y.clamp_min(0)
     taken = _core.zeros(x.shape, dtype=_core.int64).scatter_add(1, classes, counts.long()) > 0
+    longest = (
+        int(_core._all_lanes(counts.sum(1)).max()) if counts.numel() and not x.is_cuda else x.size(1)
+    )  # a GPU would be waited for
+    counts, classes = counts[:, :longest], classes[:, :longest]
     gaps = (1 - x.gather(1, classes).unsqueeze(2) + x.unsqueeze(1)).clamp_min(0)
     wanted = counts.unsqueeze(2) & ~taken.unsqueeze(1)
     loss = _core.where(wanted, gaps, 0.0).sum((1, 2)) / x.size(1)
