@@ -2,6 +2,7 @@
 //   adjoint_kernels_cpu_test_kernels [write FILE | compare FILE]     results for, or against, another processor
 #include <adjoint/core/fft.h>
 #include <adjoint/core/linalg.h>
+#include <adjoint/core/special.h>
 
 #include <cblas.h>
 
@@ -132,6 +133,7 @@ const Case indices[] = {
     [](const Draw& x) { for (bool add : {false, true}) index_put(x({20, 33}), {{x.permutation(20)}}, x.other({20, 33}), add); },
     [](const Draw& x) { index_add(x({20, 33}), 0, x.index({15}, 20), x({15, 33})), index_copy(x({20, 33}), 1, x.permutation(33), x.other({20, 33})); },
     [](const Draw& x) { scatter(x({20, 33}), 0, expand(unsqueeze(x.permutation(20), 1), {20, 33}), x.other({20, 33})), scatter_add(x({20, 33}), 1, x.index({20, 33}, 33), x.other({20, 33})); },
+    [](const Draw& x) { for (Combine how : {Combine::prod, Combine::amax, Combine::amin}) scatter_reduce(x({20, 33}), 0, x.index({20, 33}, 20), x.other({20, 33}), how), scatter_reduce(x({20, 33}), 1, expand(x.index({15}, 33), {20, 15}), x.other({20, 15}), how); },
 };
 const Case products[] = {
     [](const Draw& x) { matmul(x({40, 33}), x({33, 50})), matmul(x({3, 17, 9}), x({3, 9, 33})), matmul(x({50, 70}), x({70})), matmul(x({130, 150}), x({150, 140})); },
@@ -148,6 +150,9 @@ const Case products[] = {
     [](const Draw& x) { call("avg_pool_vjp", {avg_pool(x({2, 3, 13, 11}), window)}, Averaging{window, 0, {13, 11}}); },
     [](const Draw& x) { for (int64_t n : {1, 2, 16, 30, 31, 60}) fft(x({5, n}), 1, false, 1.), fft(x({n, 5}), 0, true, 0.5); },
     [](const Draw& x) { for (int64_t n : {2, 16, 30, 31, 60}) rfft(x({5, n}), 1, 1.), irfft(x({5, n / 2 + 1}, complex_of(x.dtype)), 1, n, 0.5); },
+};
+const Case polynomials[] = {
+    [](const Draw& x) { for (Family of : {Family::chebyshev_t, Family::hermite, Family::laguerre}) orthogonal_polynomial(mul(x({17, 39}), full({}, 0.25, real_of(x.dtype))), x.index({39}, 9), {of, 0.5}); },
 };
 const Case matrices[] = {
     [](const Draw& x) { const Tensor a = x.matrix(12, 3); matrix_exp(mul(a, full({}, 0.0625, real_of(x.dtype)))), det(a), slogdet(a), inverse(a), lu_factor(a); },
@@ -220,7 +225,7 @@ int main(int argc, char** argv) {
   if (argc == 3 && argv[1] == std::string("compare")) test::results.compare(argv[2]);
   for (cpu::Entries entries : {cpu::activation_kernels(), cpu::binary_kernels(), cpu::compare_kernels(), cpu::unary_kernels()})
     for (const cpu::Entry& e : entries) run([&](const Draw& x) { run_elementwise(e.name, x); });
-  for (Cases cases : {Cases(copies), Cases(reductions), Cases(indices), Cases(products), Cases(matrices)})
+  for (Cases cases : {Cases(copies), Cases(reductions), Cases(indices), Cases(products), Cases(polynomials), Cases(matrices)})
     for (Case f : cases) run(f);
   int launches = 0;
   for (const auto& [name, found] : test::kernels) {
