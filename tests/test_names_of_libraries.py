@@ -338,6 +338,10 @@ def test_ranges_between_tensors_of_vmap():
     assert ad.allclose(ad.vmap(lambda s: ad.logspace(s, 0.5, 3, base=2.0))(start), 2.0 ** ad.tensor([[0.0, 0.25, 0.5], [1.5, 1.0, 0.5]]))
     with pytest.raises(RuntimeError, match="0-dimensional"):
         ad.vmap(lambda s: ad.linspace(s, 5, 2))(ad.ones(2, 2))
+    assert ad.linspace(1j, 1, 3).tolist() == [1j, 0.5 + 0.5j, 1] and ad.linspace(1j, 1, 3).dtype == ad.complex64
+    assert abs(ad.logspace(1j, 1, 2, dtype=ad.complex128) - ad.tensor([10**1j, 10])).max() < 1e-6
+    with pytest.raises(RuntimeError, match="linspace: start or end is complex, and dtype is float32"):
+        ad.linspace(1j, 1, 3, dtype=ad.float32)
 
 
 def test_response_norm_of_integers():

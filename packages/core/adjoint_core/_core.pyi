@@ -2614,18 +2614,18 @@ def arange(start: _Number, end: _Number | None=None, step: _Number | None=None, 
 def arange(*, end: _Number, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor: ...
 
 @overload
-def linspace(start: _float, end: _float, steps: _int, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
+def linspace(start: _Number, end: _Number, steps: _int, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor: ...
+
+@overload
+def linspace(start: Tensor | _Number, end: Tensor | _Number, steps: _int, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
     """`steps` evenly spaced values, both ends included."""
 
 @overload
-def linspace(start: Tensor | _Number, end: Tensor | _Number, steps: _int, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor: ...
+def logspace(start: _Number, end: _Number, steps: _int, base: _float=10.0, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor: ...
 
 @overload
-def logspace(start: _float, end: _float, steps: _int, base: _float=10.0, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
+def logspace(start: Tensor | _Number, end: Tensor | _Number, steps: _int, base: _float=10.0, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
     """`steps` values from base**start to base**end."""
-
-@overload
-def logspace(start: Tensor | _Number, end: Tensor | _Number, steps: _int, base: _float=10.0, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor: ...
 
 def eye(n: _int, m: _int | None=None, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
     """The identity matrix, (n, m)."""

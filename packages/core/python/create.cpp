@@ -82,13 +82,25 @@ void bind_full(nb::module_& m) {
   }, "size"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A filled tensor of this type.");
 }
 
-// linspace between 0-d tensors without values to read, those of vmap.
-static Tensor spaced(const Tensor& start, const Tensor& end, int64_t steps) {
+// `n` values from start to end. As core's linspace, also between complex numbers and between 0-d tensors without values to read, those of vmap.
+static Tensor spaced(const Tensor& start, const Tensor& end, int64_t n) {
   expect(start.dim() == 0 && end.dim() == 0, "linspace: start and end are 0-dimensional tensors, got ", start.dim(), "D and ", end.dim(), "D");
-  const Tensor a = to_dtype(start, DType::float64), b = to_dtype(end, DType::float64), i = linspace(0, static_cast<double>(steps - 1), steps, DType::float64);
-  const Tensor step = div(sub(b, a), wrapped(static_cast<double>(std::max<int64_t>(steps - 1, 1))));
-  const Tensor back = sub(wrapped(static_cast<double>(steps - 1)), i);
-  return where(lt(i, wrapped(static_cast<double>((steps + 1) / 2))), add(a, mul(step, i)), sub(b, mul(step, back)));
+  const DType wide = is_complex(start.dtype()) || is_complex(end.dtype()) ? DType::complex128 : DType::float64;
+  const Tensor a = to_dtype(start, wide), b = to_dtype(end, wide), i = linspace(0, static_cast<double>(n - 1), n, DType::float64);
+  const Tensor step = div(sub(b, a), wrapped(static_cast<double>(std::max<int64_t>(n - 1, 1))));
+  const Tensor back = sub(wrapped(static_cast<double>(n - 1)), i);
+  return where(lt(i, wrapped(static_cast<double>((n + 1) / 2))), add(a, mul(step, i)), sub(b, mul(step, back)));
+}
+
+static Tensor spaced(const Scalar& start, const Scalar& end, int64_t n) {
+  if (is_complex(start.dtype()) || is_complex(end.dtype())) return spaced(wrapped(start), wrapped(end), n);
+  return linspace(start.to<double>(), end.to<double>(), n, DType::float64);
+}
+
+// The values as elements of dtype, or of the default; complex ones are not cut down to real ones.
+static Tensor as_type(const char* name, const Tensor& values, OptDType dtype) {
+  expect(!dtype || is_complex(*dtype) || !is_complex(values.dtype()), name, ": start or end is complex, and dtype is ", dtype.value_or(DType::bool_));
+  return to_dtype(values, dtype.value_or(is_complex(values.dtype()) ? complex_of(default_dtype()) : default_dtype()));
 }
 
 void bind_ranges(nb::module_& m) {
@@ -101,18 +113,23 @@ void bind_ranges(nb::module_& m) {
   m.def("arange", [](const Scalar& stop, OptDType dtype, OptDevice device, bool requires_grad) {
     return created(arange(Scalar(0), stop, Scalar(1), dtype.value_or(is_integral(stop.dtype()) ? DType::int64 : default_dtype()), device.value_or(Device{})), requires_grad);
   }, nb::kw_only(), "end"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
-  m.def("linspace", [](double start, double end, int64_t steps, OptDType dtype, OptDevice device, bool requires_grad) {
-    return created(linspace(start, end, steps, dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
-  }, "start"_a, "end"_a, "steps"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "`steps` evenly spaced values, both ends included.");
-  m.def("linspace", [](const Operand& start, const Operand& end, int64_t steps, OptDType dtype, OptDevice, bool requires_grad) {   // where start and end are
-    return created(to_dtype(spaced(start, end, steps), dtype.value_or(default_dtype())), requires_grad);
-  }, "start"_a, "end"_a, "steps"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
-  m.def("logspace", [](double start, double end, int64_t steps, double base, OptDType dtype, OptDevice device, bool requires_grad) {
-    return created(cuda::uploaded(to_dtype(pow(wrapped(base), linspace(start, end, steps, DType::float64)), dtype.value_or(default_dtype())), device.value_or(Device{})), requires_grad);
-  }, "start"_a, "end"_a, "steps"_a, "base"_a = 10.0, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "`steps` values from base**start to base**end.");
-  m.def("logspace", [](const Operand& start, const Operand& end, int64_t steps, double base, OptDType dtype, OptDevice, bool requires_grad) {
-    return created(to_dtype(pow(wrapped(base), spaced(start, end, steps)), dtype.value_or(default_dtype())), requires_grad);
-  }, "start"_a, "end"_a, "steps"_a, "base"_a = 10.0, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
+  const auto bind = [&m]<class Number>(TypeTag<Number>) {   // numbers, and tensors inside vmap
+    const auto moved = [](const Tensor& x, OptDevice device) {
+      if constexpr (std::is_same_v<Number, Scalar>) return cuda::uploaded(x, device.value_or(Device{}));
+      else return to_device(x, device.value_or(Device{}));
+    };
+    m.def("linspace", [moved](const Number& start, const Number& end, int64_t steps, OptDType dtype, OptDevice device, bool requires_grad) {
+      if constexpr (std::is_same_v<Number, Scalar>)
+        if (!is_complex(start.dtype()) && !is_complex(end.dtype()))
+          return created(linspace(start.template to<double>(), end.template to<double>(), steps, dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
+      return created(moved(as_type("linspace", spaced(start, end, steps), dtype), device), requires_grad);
+    }, "start"_a, "end"_a, "steps"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "`steps` evenly spaced values, both ends included.");
+    m.def("logspace", [moved](const Number& start, const Number& end, int64_t steps, double base, OptDType dtype, OptDevice device, bool requires_grad) {
+      return created(moved(as_type("logspace", pow(wrapped(base), spaced(start, end, steps)), dtype), device), requires_grad);
+    }, "start"_a, "end"_a, "steps"_a, "base"_a = 10.0, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "`steps` values from base**start to base**end.");
+  };
+  bind(TypeTag<Scalar>{});
+  bind(TypeTag<Operand>{});
   m.def("eye", [](int64_t n, std::optional<int64_t> columns, OptDType dtype, OptDevice device, bool requires_grad) {
     return created(eye(n, columns.value_or(n), dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
   }, "n"_a, "m"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "The identity matrix, (n, m).");
