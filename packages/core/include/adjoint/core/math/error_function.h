@@ -78,21 +78,21 @@ namespace detail {
   return a < .5 ? 1 - x * detail::erf_small(x * x) : large;
 }
 
-// Winitzki's closed form is right to 2e-3; each Halley step on erf (on erfc above 1/2) cubes the error.
+// A Halley step towards erf(x) = a, on erfc above 1/2; in short forms where an error of 2^-37 does no harm.
+template <bool is_short> [[gnu::always_inline]] inline double erfinv_step(double x, double a) {
+  const double upper = is_short ? detail::erfc_positive_short(x) : detail::erfc_positive(x);
+  const double tail = x < .5 ? a - x * detail::erf_small(x * x) : upper - (1 - a);
+  const double d = tail * 0.88622692545275801 * (is_short ? detail::exp_short(x * x) : exp(x * x));
+  return x + d / (1 - x * d);
+}
+// Winitzki's closed form is right to 2e-3; each step cubes the error.
 template <std::floating_point T>
 [[gnu::always_inline]] inline T erfinv(T y) {
-  const double a = abs(static_cast<double>(y)), complement = 1 - a;
-  constexpr bool single = sizeof(T) == 4;
+  const double a = abs(static_cast<double>(y));
   const double w = log(static_cast<T>((1 - a) * (1 + a))), b = 2 / (3.14159265358979 * 0.147) + w * .5;
   double x = std::sqrt(std::sqrt(b * b - w / 0.147) - b);
-  x = a < 1e-3 ? a * 0.88622692545275801 : x;
-#pragma GCC unroll 2
-  for (int step = 0; step < (single ? 1 : 2); step++) {
-    const double upper = single ? detail::erfc_positive_short(x) : detail::erfc_positive(x);
-    const double tail = x < .5 ? a - x * detail::erf_small(x * x) : upper - complement;
-    const double d = tail * 0.88622692545275801 * (single ? detail::exp_short(x * x) : exp(x * x));
-    x += d / (1 - x * d);
-  }
+  x = erfinv_step<true>(a < 1e-3 ? a * 0.88622692545275801 : x, a);
+  if constexpr (sizeof(T) == 8) x = erfinv_step<false>(x, a);
   x = a == 1 ? infinity<double> : x;
   const T result = static_cast<T>(std::copysign(x, static_cast<double>(y)));
   return a > 1 ? nan<T> : result;
