@@ -88,23 +88,31 @@ Tensor empty_dense(const TensorImpl& like, DType dtype) {
 }
 
 // Much memory is left to the kernel of copies, on all threads.
-template <class T> static void fill(TensorImpl& t, T value) {
+static void fill(TensorImpl& t, char* value) {
   const Kernel copy = op_clone.kernel[static_cast<int>(DeviceType::cpu)];
-  if (t.numel < 1024 || !copy) return static_cast<void>(std::fill_n(reinterpret_cast<T*>(t.data), t.numel, value));
+  if (t.numel < 1024 || !copy)
+    return with_bytes(itemsize(t.dtype), [&](auto zero) {
+      using T = decltype(zero);
+      std::fill_n(reinterpret_cast<T*>(t.data), t.numel, *reinterpret_cast<const T*>(value));
+    });
   const Dims still(t.sizes.size(), 0);
-  const View x{reinterpret_cast<char*>(&value), t.sizes.data(), still.data(), t.sizes.size(), t.dtype, t.numel};
+  const View x{value, t.sizes.data(), still.data(), t.sizes.size(), t.dtype, t.numel};
   const View y{t.data, t.sizes.data(), t.strides.data(), t.sizes.size(), t.dtype, t.numel};
   copy({{&x, 1}, {&y, 1}, {}, "full"});
 }
 
-Tensor full(const Dims& sizes, const Scalar& value, DType dtype, Device device) {
-  Tensor t = empty(sizes, dtype, device);
+Element::Element(const Scalar& value, DType dtype) {
   with_type(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const T v = value.to<T>();
-    if (t.device().type == DeviceType::cpu) fill(*t, v);
-    else cuda::fill(t->data, static_cast<size_t>(t.numel()), sizeof(T), &v, t.device().index);
+    *reinterpret_cast<T*>(bytes) = value.to<T>();
   });
+}
+
+Tensor full(const Dims& sizes, const Scalar& value, DType dtype, Device device) {
+  Tensor t = empty(sizes, dtype, device);
+  Element element(value, dtype);
+  if (t.device().type == DeviceType::cpu) fill(*t, element.bytes);
+  else cuda::fill(t->data, static_cast<size_t>(t.numel()), static_cast<size_t>(itemsize(dtype)), element.bytes, t.device().index);
   return t;
 }
 

@@ -51,8 +51,6 @@ struct PlainClamp {
 
 // ---- selection: the mask is a byte, the rest any type of a size
 
-struct Sixteen { uint64_t low, high; };
-
 template <class U> struct Select {
   template <int W> [[gnu::always_inline]] static inline void run(char* to, const char* const* x, const void*, int64_t n) {
     U* y = reinterpret_cast<U*>(to);
@@ -68,13 +66,7 @@ template <class U> void select_sized(const View& y, std::span<const View> x) {
   run({loop, nullptr, grain_of(cheap), plain_output(sizeof(U)), {plain_input(1), in, in}}, y, x);
 }
 void select(const View& y, std::span<const View> x) {
-  switch (itemsize(y.dtype)) {
-    case 1: return select_sized<uint8_t>(y, x);
-    case 2: return select_sized<uint16_t>(y, x);
-    case 4: return select_sized<uint32_t>(y, x);
-    case 8: return select_sized<uint64_t>(y, x);
-    default: return select_sized<Sixteen>(y, x);
-  }
+  with_bytes(itemsize(y.dtype), [&](auto zero) { select_sized<decltype(zero)>(y, x); });
 }
 void where_kernel(const Launch& l) { select(l.y[0], l.x); }
 void masked_fill_kernel(const Launch& l) {

@@ -46,8 +46,6 @@ namespace {
 constexpr int64_t grain_bytes = 1 << 17;
 constexpr int64_t side = 16;  // of the squares
 
-struct Sixteen { uint64_t low, high; };
-
 // A whole square, in registers: `lanes` rows at a time trade halves, then quarters, ... until rows are columns.
 template <class U> struct Square {
   template <int W> [[gnu::always_inline]] static inline void run(char* y, int64_t y_down, const char* x, int64_t x_right) {
@@ -185,13 +183,7 @@ void copy(const View& y, const View& x) {
   const Order order(y);
   const Ordered to(y, order), from(x, order);
   const Rows<2> rows = make_rows<2>({&to.view, &from.view});
-  switch (itemsize(y.dtype)) {
-    case 1: return copy_rows<uint8_t>(rows);
-    case 2: return copy_rows<uint16_t>(rows);
-    case 4: return copy_rows<uint32_t>(rows);
-    case 8: return copy_rows<uint64_t>(rows);
-    default: return copy_rows<Sixteen>(rows);
-  }
+  with_bytes(itemsize(y.dtype), [&](auto zero) { copy_rows<decltype(zero)>(rows); });
 }
 
 }  // namespace adjoint::cpu

@@ -19,20 +19,11 @@ struct Row {
   int64_t step[max_inputs + 1];
 };
 
-struct Sixteen { uint64_t low, high; };
-
 void fill(char* tile, const char* value, int64_t size, int64_t n) {
-  auto typed = [&](auto zero) {
+  with_bytes(size, [&](auto zero) {
     using U = decltype(zero);
     std::fill_n(reinterpret_cast<U*>(tile), n, *reinterpret_cast<const U*>(value));
-  };
-  switch (size) {
-    case 1: return typed(uint8_t{});
-    case 2: return typed(uint16_t{});
-    case 4: return typed(uint32_t{});
-    case 8: return typed(uint64_t{});
-    default: return typed(Sixteen{});
-  }
+  });
 }
 
 template <int N> void run_tiles(const Program& p, const Row& row, int64_t n) {
@@ -181,22 +172,10 @@ void run_small(const Launch& l, Loop loop, const void* functor, int64_t size) {
 }  // namespace
 
 Format plain_input(int64_t size) {
-  switch (size) {
-    case 1: return {1, 1, true, gather<uint8_t>};
-    case 2: return {2, 2, true, gather<uint16_t>};
-    case 4: return {4, 4, true, gather<uint32_t>};
-    case 8: return {8, 8, true, gather<uint64_t>};
-    default: return {16, 16, true, gather<Sixteen>};
-  }
+  return with_bytes(size, [&](auto zero) { return Format{size, size, true, gather<decltype(zero)>}; });
 }
 Format plain_output(int64_t size) {
-  switch (size) {
-    case 1: return {1, 1, true, scatter<uint8_t>};
-    case 2: return {2, 2, true, scatter<uint16_t>};
-    case 4: return {4, 4, true, scatter<uint32_t>};
-    case 8: return {8, 8, true, scatter<uint64_t>};
-    default: return {16, 16, true, scatter<Sixteen>};
-  }
+  return with_bytes(size, [&](auto zero) { return Format{size, size, true, scatter<decltype(zero)>}; });
 }
 
 void run_functor(const Launch& l, Typed typed, const void* functor, int64_t grain) {

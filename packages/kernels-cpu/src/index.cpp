@@ -218,17 +218,6 @@ template <class W, class T> bool write(const Form& f, const View& y, const View&
 
 // ---- operands
 
-template <class F> bool with_bytes(int64_t size, F&& f) {
-  struct Sixteen { uint64_t low, high; };
-  switch (size) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    case 8: return f(uint64_t{});
-    default: return f(Sixteen{});
-  }
-}
-
 bool read(const Launch& l, const Form& f, const int64_t* at) {
   const View &x = l.x[0], &y = l.y[0];
   if (!x.contiguous() && x.numel > 4 * y.numel) return false;  // a copy would be most of the work

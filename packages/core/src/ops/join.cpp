@@ -76,15 +76,19 @@ void roll_part(const Launch& l, const View& x, const View& y, int k) {
 }
 void roll_kernel(const Launch& l) { roll_part(l, l.x[0], l.y[0], 0); }
 
-template <class T> void fill(const View& y, T value) {
+void fill(const View& y, const Element& value) {
   const View* const v[] = {&y};
-  for_rows(v, [&](char* const* p, const int64_t* s, int64_t n) {
-    if (s[0] == sizeof(T)) std::fill_n(reinterpret_cast<T*>(p[0]), n, value);
-    else for (int64_t i = 0; i < n; i++) *reinterpret_cast<T*>(p[0] + i * s[0]) = value;
+  with_bytes(itemsize(y.dtype), [&](auto zero) {
+    using T = decltype(zero);
+    const T element = *reinterpret_cast<const T*>(value.bytes);
+    for_rows(v, [&](char* const* p, const int64_t* s, int64_t n) {
+      if (s[0] == sizeof(T)) std::fill_n(reinterpret_cast<T*>(p[0]), n, element);
+      else for (int64_t i = 0; i < n; i++) *reinterpret_cast<T*>(p[0] + i * s[0]) = element;
+    });
   });
 }
 // What lies around the `common` part of y that begins at `before`: in each dimension two slabs, each within what the earlier ones left.
-template <class T> void fill_border(const View& y, const Dims& before, const Dims& common, T value, int dim = 0) {
+void fill_border(const View& y, const Dims& before, const Dims& common, const Element& value, int dim = 0) {
   if (dim == y.ndim) return;
   const int64_t start = std::clamp<int64_t>(before[dim], 0, y.sizes[dim]), end = start + common[dim];
   if (start > 0) fill(part(y, dim, 0, start).view(), value);
@@ -102,12 +106,9 @@ void pad_kernel(const Launch& l) {
     x.data += cropped * x.strides[i] * itemsize(x.dtype);
     y.data += added * y.strides[i] * itemsize(y.dtype);
   }
-  with_type(y.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    const T value = convert<T>(a.value);
-    if (l.device.type == DeviceType::cpu) fill_border(l.y[0], a.before, common, value);
-    else cuda::fill(l.y[0].data, static_cast<size_t>(l.y[0].numel), sizeof value, &value, l.device.index);
-  });
+  const Element value(a.value, y.dtype);
+  if (l.device.type == DeviceType::cpu) fill_border(l.y[0], a.before, common, value);
+  else cuda::fill(l.y[0].data, static_cast<size_t>(l.y[0].numel), static_cast<size_t>(itemsize(y.dtype)), value.bytes, l.device.index);
   copy(l, Restrided(x, common, dims_of(x.strides, x.ndim)).view(), Restrided(y, common, dims_of(y.strides, y.ndim)).view());
 }
 void pad_shape(Tensors x, const Attrs& attrs, Dims* out) {

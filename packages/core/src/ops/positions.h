@@ -45,21 +45,9 @@ inline void check(const View& index, int64_t size, int dim, const char* op) {
   });
 }
 
-// Copies need only the size of an element.
-template <class F> void with_bytes(DType t, F&& f) {
-  struct Pair { uint64_t low, high; };
-  switch (itemsize(t)) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    case 8: return f(uint64_t{});
-    default: return f(Pair{});
-  }
-}
-
 // y[i] = x[i + position[i] * step], all three over the sizes of y.
 inline void take(const View& y, const View& x, const View& position, int64_t step) {
-  with_bytes(y.dtype, [&](auto zero) {
+  with_bytes(itemsize(y.dtype), [&](auto zero) {
     using T = decltype(zero);
     const View* const v[] = {&y, &x, &position};
     for_rows(v, [&](char* const* p, const int64_t* s, int64_t n) {
@@ -73,7 +61,7 @@ inline void take(const View& y, const View& x, const View& position, int64_t ste
 
 // y[i + position[i] * step] = source[i], in order: of several writers the last one wins.
 inline void put(const View& y, const View& source, const View& position, int64_t step) {
-  with_bytes(y.dtype, [&](auto zero) {
+  with_bytes(itemsize(y.dtype), [&](auto zero) {
     using T = decltype(zero);
     const View* const v[] = {&source, &y, &position};
     for_rows(v, [&](char* const* p, const int64_t* s, int64_t n) {

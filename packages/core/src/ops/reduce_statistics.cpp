@@ -64,14 +64,16 @@ Tensor half_over(const Tensor& v, const Tensor& y) {
 double magnitude(double v) { return std::fabs(v); }
 double magnitude(Complex<double> v) { return std::hypot(v.re, v.im); }
 
+[[gnu::noinline]] double power(double x, double p) { return math::pow(x, p); }   // long: once for all types
+
 template <class Each> double scaled_norm(double p, double scale, Each&& each) {
   PairwiseSum<double> s;
   each([&](double m) {
     const double r = m / scale;
-    s.add(p == 2 ? r * r : p == 1 ? r : math::pow(r, p));
+    s.add(p == 2 ? r * r : p == 1 ? r : power(r, p));
   });
   const double t = s.total();
-  return scale * (p == 2 ? std::sqrt(t) : p == 1 ? t : math::pow(t, 1 / p));
+  return scale * (p == 2 ? std::sqrt(t) : p == 1 ? t : power(t, 1 / p));
 }
 
 // Only where powers leave the range of double is there a second attempt, in units of the largest element.

@@ -77,6 +77,18 @@ template <class F> decltype(auto) with_type(DType t, F&& f) {
   __builtin_unreachable();
 }
 
+// Calls f with a 0 of as many bytes as an element has, 1 to 16: copies need no more of its type than that.
+struct Sixteen { uint64_t low, high; };
+template <class F> decltype(auto) with_bytes(int64_t size, F&& f) {
+  switch (size) {
+    case 1: return f(uint8_t{});
+    case 2: return f(uint16_t{});
+    case 4: return f(uint32_t{});
+    case 8: return f(uint64_t{});
+    default: return f(Sixteen{});
+  }
+}
+
 // The type that arithmetic on T is done in: half types compute in float.
 template <class T> struct ComputeType { using type = T; };
 template <> struct ComputeType<Half> { using type = float; };

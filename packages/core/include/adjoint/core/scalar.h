@@ -1,6 +1,7 @@
 // A Python number on its way into an op: bool, int, float or complex.
 #pragma once
 #include <adjoint/core/dtype.h>
+#include <adjoint/core/export.h>
 
 namespace adjoint {
 
@@ -24,6 +25,12 @@ class Scalar {
   DType type_;
   int64_t i_ = 0;
   double re_ = 0, im_ = 0;
+};
+
+// A number as an element of a tensor lies in memory.
+struct Element {
+  ADJOINT_API Element(const Scalar& value, DType dtype);
+  alignas(Complex<double>) char bytes[sizeof(Complex<double>)];
 };
 
 }  // namespace adjoint
