@@ -227,6 +227,59 @@ def test_spawn_raises_what_a_process_raised():
     assert total.tolist() == [0, 1, 2]
 
 
+@pytest.mark.parametrize("end", ["raise", "kill", "drop", "unpicklable"])
+def test_spawn_removes_its_files(tmp_path, end):
+    """Also where an uncaught error holds the processes until the interpreter ends, and where the parent is killed or does not wait."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        textwrap.dedent("""
+            import os, signal, sys, time
+            import adjoint.multiprocessing as mp
+
+            def work(i, end, more=None):
+                if end == "drop":
+                    time.sleep(0.2)
+                if end == "kill":
+                    os.kill(os.getppid(), signal.SIGKILL)
+                    time.sleep(60)
+                raise ValueError("this one")
+
+            if __name__ == "__main__":
+                end = sys.argv[1]
+                if end == "drop":
+                    mp.spawn(work, (end,), join=False).pids()
+                else:
+                    mp.spawn(work, (end, (lambda: 0) if end == "unpicklable" else None))
+        """)
+    )
+    left = tmp_path / "left"
+    left.mkdir()
+    done = subprocess.run([sys.executable, program, end], env={**os.environ, "TMPDIR": str(left)}, capture_output=True, text=True)
+    assert done.returncode == {"raise": 1, "kill": -signal.SIGKILL, "drop": 0, "unpicklable": 1}[end]
+    assert ("this one" in done.stderr) == (end == "raise") and ("pickle" in done.stderr) == (end == "unpicklable")
+    deadline = time.monotonic() + 20
+    while list(left.glob("adjoint-error-*")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not list(left.glob("adjoint-error-*"))
+
+
+def test_processes_that_were_started_end_where_a_later_one_cannot_be(monkeypatch):
+    context = mp.get_context("fork")
+    started = []
+
+    class Process(context.Process):
+        def start(self):
+            if len(started) == 1:
+                raise OSError("no more processes")
+            super().start()
+            started.append(self)
+
+    monkeypatch.setattr(type(context), "Process", Process)
+    with pytest.raises(OSError, match="no more processes"):
+        mp.start_processes(time.sleep, (), 2, start_method="fork")
+    assert len(started) == 1 and started[0].exitcode in (-signal.SIGTERM, -signal.SIGKILL)
+
+
 def test_processes_end_with_their_parent():
     queue = mp.get_context("fork").SimpleQueue()
     with pytest.raises(mp.ProcessExitedException):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import signal
@@ -11,6 +12,7 @@ import threading
 import time
 import traceback
 import warnings
+import weakref
 from collections.abc import Callable
 from multiprocessing import connection, parent_process
 from typing import Any
@@ -56,22 +58,31 @@ told_of_errors: list[Callable[[BaseException], None]] = []
 "What a process of `spawn` calls with the error that ends it, which no hook of the interpreter gets to see."
 
 
-def _end_with_parent() -> None:
-    """Ends this process when its parent has ended, killed or not."""
+def _end_with_parent(error_file: str) -> None:
+    """Ends this process when its parent has ended, killed or not, and removes the file that nobody will read."""
     parent = parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])
+        _remove([error_file], os.getpid())
         os._exit(1)
 
 
+def _remove(files: list[str], pid: int) -> None:
+    if os.getpid() != pid:  # a forked copy of the process that owns them
+        return
+    for file in files:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(file)
+
+
 def _run(fn: Callable[..., None], i: int, args: tuple[Any, ...], error_file: str) -> None:
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(error_file,), daemon=True).start()
     try:
         fn(i, *args)
     except KeyboardInterrupt:
         pass  # the parent has it too
     except Exception as error:
-        with open(error_file, "wb") as file:
+        with contextlib.suppress(FileNotFoundError), open(error_file, "r+b") as file:  # removed: nobody waits for it
             pickle.dump(traceback.format_exc(), file)
         for tell in told_of_errors:
             tell(error)
@@ -84,6 +95,7 @@ class ProcessContext:
     def __init__(self, processes: list[Any], error_files: list[str]) -> None:
         self.processes, self.error_files = processes, error_files
         self.sentinels = {process.sentinel: i for i, process in enumerate(processes)}
+        weakref.finalize(self, _remove, error_files, os.getpid())  # also where an uncaught error holds this until the end
 
     def pids(self) -> list[int]:
         """The ids of the processes."""
@@ -133,11 +145,6 @@ class ProcessContext:
             f"process {i} terminated with exit code {process.exitcode}", i, process.pid, process.exitcode
         )
 
-    def __del__(self) -> None:
-        for file in self.error_files:
-            if os.path.exists(file):
-                os.unlink(file)
-
 
 SpawnContext = ProcessContext
 
@@ -160,14 +167,19 @@ def start_processes(
         ProcessExitedException: a process was killed, or ended with another code than 0.
     """
     context = get_context(start_method)
-    processes, files = [], []
-    for i in range(nprocs):
-        descriptor, file = tempfile.mkstemp(prefix="adjoint-error-")
-        os.close(descriptor)
-        process = context.Process(target=_run, args=(fn, i, args, file), daemon=daemon)
-        process.start()
-        processes.append(process)
-        files.append(file)
+    processes: list[Any] = []
+    files: list[str] = []
+    try:
+        for i in range(nprocs):
+            descriptor, file = tempfile.mkstemp(prefix="adjoint-error-")
+            os.close(descriptor)
+            files.append(file)
+            process = context.Process(target=_run, args=(fn, i, args, file), daemon=daemon)
+            process.start()
+            processes.append(process)
+    except BaseException:  # as a rule, what a new interpreter is to be given cannot be pickled
+        ProcessContext(processes, files)._end(0)
+        raise
     started = ProcessContext(processes, files)
     if not join:
         return started
