@@ -166,7 +166,7 @@ def test_shapes_as_keywords() -> None:
     with pytest.raises(TypeError):
         x.sum(layout=ad.strided)
     with pytest.raises(TypeError):
-        ad.zeros(3, layout=ad.sparse_coo)
+        ad.ones(3, layout=ad.sparse_coo)
 
 
 def test_sizes_of_factories_as_keywords() -> None:

@@ -2,6 +2,7 @@
 
 from adjoint_core._tensor.typed import type_of as _type_of
 from adjoint_core.sparse import *  # noqa: F403
+from adjoint_functional.sparse import *  # noqa: F403
 
 
 def __getattr__(name: str) -> object:

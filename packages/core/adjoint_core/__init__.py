@@ -8,6 +8,7 @@ from . import _core
 from ._core import *  # noqa: F403
 from ._linalg.older_forms import *  # noqa: F403
 from ._random import *  # noqa: F403
+from ._tensor.compressed import *  # noqa: F403
 from ._tensor.files import load as load
 from ._tensor.files import save as save
 from ._tensor.inplace_functions import *  # noqa: F403

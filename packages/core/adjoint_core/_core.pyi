@@ -276,6 +276,9 @@ Example::
     def cauchy_(self, median: _float=0, sigma: _float=1, *, generator: Generator | None=None) -> Tensor:
         """Fills with Cauchy numbers."""
 
+    def ccol_indices(self) -> Tensor:
+        """(batch..., columns + 1): where the values of each column begin."""
+
     def cdouble(self, memory_format: memory_format=...) -> Tensor: ...
 
     def ceil(self) -> Tensor:
@@ -345,6 +348,9 @@ Example::
     def coalesce(self) -> Tensor:
         """The same sparse tensor in row-major order, values at one position added."""
 
+    def col_indices(self) -> Tensor:
+        """(batch..., nnz): the column of each value, or block."""
+
     def conj(self) -> Tensor:
         """Complex conjugate of each element of `x`."""
 
@@ -405,6 +411,9 @@ Example::
         """This tensor in host memory."""
 
     def cross(self, other: Tensor, dim: _int | None=None) -> Tensor: ...
+
+    def crow_indices(self) -> Tensor:
+        """(batch..., rows + 1): where the values of each row begin."""
 
     def cuda(self, device: Any=None, non_blocking: _bool=False) -> Tensor:
         """This tensor on a GPU: the current one, or `device`."""
@@ -930,7 +939,10 @@ Example::
     @property
     def is_sparse(self) -> _bool:
         """Whether the layout is ``sparse_coo``."""
-    is_sparse_csr: _bool
+
+    @property
+    def is_sparse_csr(self) -> Any:
+        """Whether the layout is ``sparse_csr``."""
     is_xpu: _bool
 
     def isclose(self, other: Tensor, rtol: _float=1e-05, atol: _float=1e-08, equal_nan: _bool=False) -> Tensor: ...
@@ -1677,6 +1689,9 @@ Raises:
     def round_(self, *, decimals: _int=0) -> Tensor:
         """The nearest integer to each element of `x`, halves to even. In place."""
 
+    def row_indices(self) -> Tensor:
+        """(batch..., nnz): the row of each value, or block."""
+
     def rsqrt(self) -> Tensor:
         """1 divided by the square root of each element of `x`."""
 
@@ -1991,8 +2006,22 @@ Arguments:
     def to_sparse(self, sparse_dim: _int | layout | None=None, *, layout: layout | None=None, blocksize: Any=None, dense_dim: _int | None=None) -> Tensor:
         """The elements that are not zero, as a sparse tensor whose first `sparse_dim` dimensions are sparse (all by default).
 
-Raises:
-    NotImplementedError: a layout other than ``sparse_coo`` is asked for."""
+Arguments:
+    layout: ``sparse_coo``, or a compressed one; of those, dimensions before the last two sparse ones are batches.
+    blocksize: (rows, columns) of the blocks of ``sparse_bsr`` and ``sparse_bsc``.
+    dense_dim: how many trailing dimensions are dense."""
+
+    def to_sparse_bsc(self, blocksize: Sequence[_int], dense_dim: _int | None=None) -> Tensor:
+        """In layout ``sparse_bsc``: columns of blocks of `blocksize`, (rows, columns), compressed."""
+
+    def to_sparse_bsr(self, blocksize: Sequence[_int], dense_dim: _int | None=None) -> Tensor:
+        """In layout ``sparse_bsr``: rows of blocks of `blocksize`, (rows, columns), compressed."""
+
+    def to_sparse_csc(self, dense_dim: _int | None=None) -> Tensor:
+        """In layout ``sparse_csc``: columns compressed."""
+
+    def to_sparse_csr(self, dense_dim: _int | None=None) -> Tensor:
+        """In layout ``sparse_csr``: rows compressed. Dimensions before the last two sparse ones are batches of as many values."""
 
     def tolist(self) -> Any:
         """Nested lists of Python numbers."""
@@ -2102,7 +2131,8 @@ Example::
         """The memory behind this tensor, counted in bytes."""
 
     def values(self) -> Tensor:
-        """The values of a coalesced sparse tensor, (nnz, dense dims...)."""
+        """The values of a coalesced or compressed sparse tensor: (nnz, dense dims...), (batch..., nnz, dense dims...) or
+(batch..., blocks, rows, columns, dense dims...)."""
 
     @overload
     def var(self, unbiased: _bool) -> Tensor:
@@ -2357,7 +2387,7 @@ Example::
     def _memory_users(self) -> _int: ...
 
     def _nnz(self) -> _int:
-        """How many values are specified."""
+        """How many values are specified, or blocks; of a batched tensor, in each batch."""
 
     def _set_data(self, source: Tensor, keeps_version: _bool=False) -> None:
         """Takes over the memory of another tensor, without history; its writes may go on being counted from where they were."""
@@ -2367,6 +2397,9 @@ Example::
     def _shared_file(self) -> _int:
         """The descriptor of the memory, if other processes can map it, else -1."""
 
+    def _sparse_values(self) -> Tensor:
+        """The values of a coalesced sparse tensor in the order of its positions."""
+
     def _storage_nbytes(self) -> _int: ...
 
     def _storage_ptr(self) -> _int:
@@ -2374,7 +2407,7 @@ Example::
 
     def _to_dense(self) -> Tensor: ...
 
-    def _to_sparse(self, sparse_dim: _int | None=None) -> Tensor: ...
+    def _to_sparse(self, sparse_dim: _int | None=None, layout: _int=0, rows: _int=1, columns: _int=1, int32: _bool=False) -> Tensor: ...
 
     def _values(self) -> Tensor:
         """The values as they are, without history."""
@@ -3654,7 +3687,13 @@ def _huber_loss(arg0: Tensor, arg1: Tensor, arg2: str, arg3: _float, /) -> Tenso
 
 def _kl_div(arg0: Tensor, arg1: Tensor, arg2: str, arg3: _bool, /) -> Tensor: ...
 
-def _is_sparse(arg: Tensor, /) -> _bool: ...
+def _is_sparse(arg: Tensor, /) -> _bool:
+    """Whether it is of any sparse layout."""
+
+def _compression(arg: Tensor, /) -> tuple[Any, ...]:
+    """
+    The number of its layout (-1: strided, 0: sparse_coo, ...), the size of its blocks, and whether its indices are int32.
+    """
 
 def _sparse_coo_tensor(values: Tensor, indices: Tensor, size: _Dims | None, coalesced: _bool) -> Tensor: ...
 

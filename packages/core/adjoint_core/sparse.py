@@ -12,7 +12,7 @@ __all__ = ["addmm", "mm", "sum"]
 
 
 def _masked(x: Tensor) -> Tensor:
-    return x._masked_gradient() if x.is_sparse else x
+    return x._masked_gradient() if _core._is_sparse(x) else x
 
 
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
@@ -48,7 +48,7 @@ def sum(input: Tensor, dim: int | tuple[int, ...] | None = None, dtype: Any = No
         >>> sum(sparse_coo_tensor([[0, 1], [1, 1]], [2.0, 3.0], (2, 2)), 0).to_dense()
         tensor([0., 5.])
     """
-    x = _masked(input if dtype is None else input.to(dtype)).coalesce()
+    x = _masked(input if dtype is None else input.to(dtype)).to_sparse().coalesce()
     if dim is None:
         return x.values().sum()
     dims = {d % x.ndim for d in ((dim,) if isinstance(dim, int) else dim)}

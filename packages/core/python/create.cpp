@@ -41,7 +41,7 @@ template <class F> void sized(nb::module_& m, const char* name, F make, const ch
   m.def(like.c_str(), [make, name, like](const Tensor& x, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format) {
     const Named named(like.c_str(), {&x, 1});
     if (is_sparse(x)) {
-      expect(std::string_view(name) != "ones", ErrorKind::not_implemented, "ones_like: not supported for a tensor of layout sparse_coo; use to_dense() first");
+      expect(std::string_view(name) != "ones", ErrorKind::not_implemented, "ones_like: not supported for a tensor of a sparse layout; use to_dense() first");
       return created(to_dtype(sparse_zeros(x), dtype.value_or(x.dtype())), requires_grad);
     }
     return created(laid_out(make(x.sizes(), dtype.value_or(x.dtype()), device.value_or(x.device())), format.value_or(MemoryFormat::preserve), x), requires_grad);

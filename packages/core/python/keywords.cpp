@@ -19,7 +19,13 @@ bool says_nothing(PyObject* f, PyObject* name, PyObject* value) {
   return value == Py_None || nb::module_::import_("adjoint_core._tensor.layouts").attr("strided").is(value);
 }
 
-struct Keywords { nb::list names; std::vector<PyObject*> args; bool changed = false, pinned = false; };
+// zeros and empty of a sparse layout: tensors without values.
+bool starts_empty(PyObject* f) {
+  const nb::object name = nb::handle(f).attr("__name__");
+  return name.equal(nb::str("zeros")) || name.equal(nb::str("empty"));
+}
+
+struct Keywords { nb::list names; std::vector<PyObject*> args; bool changed = false, pinned = false; PyObject* layout = nullptr; };
 
 Keywords translated(PyObject* f, PyObject* const* args, size_t count, PyObject* names) {
   Keywords k;
@@ -27,8 +33,10 @@ Keywords translated(PyObject* f, PyObject* const* args, size_t count, PyObject* 
   for (Py_ssize_t i = 0; i < PyTuple_Size(names); i++) {
     PyObject *name = PyTuple_GetItem(names, i), *value = args[static_cast<Py_ssize_t>(count) + i];
     const bool pins = is(name, "pin_memory") && PyBool_Check(value) && makes_tensors(f);
+    const bool nothing = says_nothing(f, name, value), lays_out = !nothing && is(name, "layout") && starts_empty(f);
     if (pins) k.pinned = value == Py_True;
-    if (pins || says_nothing(f, name, value)) { k.changed = true; continue; }
+    if (lays_out) k.layout = value;
+    if (pins || nothing || lays_out) { k.changed = true; continue; }
     const char* own = nullptr;
     for (auto [other, usual] : other_names) if (is(name, other)) own = usual;
     k.names.append(own ? nb::object(nb::str(own)) : nb::borrow(name));
@@ -36,6 +44,16 @@ Keywords translated(PyObject* f, PyObject* const* args, size_t count, PyObject* 
     k.changed = k.changed || own;
   }
   return k;
+}
+
+// Of zeros and empty with a sparse layout.
+PyObject* without_values(const Keywords& k, size_t count) {
+  nb::list args;
+  nb::dict options;
+  for (size_t i = 0; i < count; i++) args.append(nb::borrow(k.args[i]));
+  for (size_t i = 0; i < nb::len(k.names); i++) options[k.names[i]] = nb::borrow(k.args[count + i]);
+  options["layout"] = nb::borrow(k.layout);
+  return nb::module_::import_("adjoint_core._tensor.compressed").attr("without_values")(*nb::tuple(args), **options).release().ptr();
 }
 
 // Of a factory with pin_memory=True.
@@ -60,6 +78,7 @@ PyObject* call_with_names(Vectorcall call, PyObject* f, PyObject* const* args, s
   nb::python_error error;
   return guarded([&]() -> PyObject* {
     const Keywords k = translated(f, args, count, names);
+    if (k.layout) return without_values(k, count);
     if (k.changed) {
       result = call(f, k.args.data(), count, nb::len(k.names) ? nb::tuple(k.names).ptr() : nullptr);
       if (result && k.pinned) return pinned(nb::steal(result));

@@ -2,6 +2,8 @@
 #include <adjoint/core/ops.h>
 #include <adjoint/core/sparse.h>
 
+#include "ops/sparse_kernels.h"
+
 namespace adjoint {
 
 void Sparse::visit_refs(RefVisitor& v) const {
@@ -20,7 +22,12 @@ const Sparse& expect_sparse(const Tensor& x, const char* op) {
   return sparse_of(*t);
 }
 
-Tensor make_sparse(const Tensor& values, const Tensor& indices, const Dims& sizes, bool coalesced) {
+const char* layout_name(const TensorImpl& x) {
+  static constexpr const char* names[] = {"sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"};
+  return x.keys & key_sparse ? names[static_cast<int>(sparse_of(x).compression.layout)] : "strided";
+}
+
+Tensor make_sparse(const Tensor& values, const Tensor& indices, const Dims& sizes, bool coalesced, const Compression& c) {
   Tensor t = Tensor::take(TensorImpl::make());
   t->sizes = sizes;
   t->set_contiguous_strides();   // also counts and checks
@@ -36,6 +43,7 @@ Tensor make_sparse(const Tensor& values, const Tensor& indices, const Dims& size
   s->indices = alias_of(indices);
   s->values = alias_of(values);
   s->coalesced = coalesced || indices.size(1) < 2;
+  s->compression = c;
   return t;
 }
 
@@ -43,7 +51,7 @@ Tensor sparse_zeros(const Tensor& like) {
   const Sparse& s = expect_sparse(like, "zeros_like");
   Dims sizes = s.values.sizes();
   sizes[0] = 0;
-  return make_sparse(empty(sizes, like.dtype(), like.device()), empty({s.indices.size(0), 0}, DType::int64, like.device()), like.sizes(), true);
+  return make_sparse(empty(sizes, like.dtype(), like.device()), empty({s.indices.size(0), 0}, DType::int64, like.device()), like.sizes(), true, s.compression);
 }
 
 namespace {
@@ -61,8 +69,9 @@ TensorVector plain(Tensors x) {
 void run_sparse(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
   common_device(op, x);
   const SparseKernel kernel = sparse_kernel(op.name);
-  expect(kernel, ErrorKind::not_implemented, op.name, ": not supported for tensors of layout sparse_coo; use to_dense() first");
-  y[0] = kernel(op, plain(x), attrs);
+  if (!kernel)
+    for (const Tensor& t : x) expect_strided(*t, op.name);
+  y[0] = sparse::with_layout_of(op, x, attrs, kernel(op, plain(x), attrs));
 }
 
 // The result takes the place of what self held; copy(self, source) holds the source from then on.
@@ -73,7 +82,7 @@ void run_sparse_inplace(const Op& op, const Tensor& self, Tensors others, const 
     const bool zero = source.dim() == 0 && !(source->keys & key_sparse) && item(source).is_zero();
     expect(zero || (source->keys & key_sparse && source.sizes() == self.sizes()), ErrorKind::not_implemented,
            "copy_: a tensor of layout sparse_coo takes zero or a sparse tensor of its shape, ", self.sizes());
-    y = zero ? sparse_zeros(self) : clone(alias_of(source));
+    y = zero ? sparse_zeros(self) : sparse_layout(clone(alias_of(source)), sparse_of(*self).compression);
   } else {
     TensorVector x{self};
     x.insert(x.end(), others.begin(), others.end());
@@ -90,6 +99,7 @@ void run_sparse_inplace(const Op& op, const Tensor& self, Tensors others, const 
   to.indices = from.indices;
   to.values = from.values;
   to.coalesced = from.coalesced;
+  to.compression = from.compression;
   bump_version(*self);
 }
 

@@ -27,7 +27,7 @@ Tensor.is_cpu, Tensor.is_cuda = property(_is_cpu), property(_is_cuda)
 def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """The name of this tensor's type, or this tensor with another element type."""
     if dtype is None:
-        place = ("cuda." if self.is_cuda else "") + ("sparse." if self.is_sparse else "")
+        place = ("cuda." if self.is_cuda else "") + ("sparse." if self.is_sparse else "sparse_csr." if self.is_sparse_csr else "")
         return next(f"{_core._library()}.{place}{n}Tensor" for n, t in TYPE_NAMES.items() if t is self.dtype)
     if isinstance(dtype, str):
         place, _, name = dtype.rpartition(".")
@@ -86,5 +86,5 @@ def _names(self: Tensor) -> list[str]:
 
 Tensor.__dir__ = _names  # a function __dir__ here would be the module's
 Tensor.__div__, Tensor.__rdiv__ = Tensor.__truediv__, Tensor.__rtruediv__  # type: ignore[attr-defined]
-for _name, _value in {"is_mps": False, "is_xpu": False, "is_sparse_csr": False}.items():
+for _name, _value in {"is_mps": False, "is_xpu": False}.items():
     setattr(Tensor, _name, _value)

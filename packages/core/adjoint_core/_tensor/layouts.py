@@ -8,7 +8,7 @@ __all__ = ["layout", "sparse_bsc", "sparse_bsr", "sparse_coo", "sparse_csc", "sp
 
 
 class layout:  # noqa: N801
-    """How the elements of a tensor lie in memory: `strided` or `sparse_coo`.
+    """How the elements of a tensor lie in memory: `strided`, `sparse_coo`, or one of the compressed layouts, as `sparse_csr`.
 
     Example::
 
@@ -30,3 +30,5 @@ class layout:  # noqa: N801
 
 strided, sparse_coo, sparse_csr = layout("strided"), layout("sparse_coo"), layout("sparse_csr")
 sparse_csc, sparse_bsr, sparse_bsc = layout("sparse_csc"), layout("sparse_bsr"), layout("sparse_bsc")
+LAYOUTS = strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc  # those of sparse.h, in their order
+BY_COLUMNS, BLOCKS = (sparse_csc, sparse_bsc), (sparse_bsr, sparse_bsc)

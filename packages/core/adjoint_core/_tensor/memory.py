@@ -62,7 +62,7 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = _core.contiguous_form
     shape = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
     if memory_format is _core.preserve_format:
         raise RuntimeError(f"resize_: Unsupported memory format {memory_format}")
-    if self.is_sparse:
+    if _core._is_sparse(self):
         if self._nnz():
             raise RuntimeError(f"resize_: a sparse tensor must be empty, got one of {self._nnz()} elements")
         self._bump_version()

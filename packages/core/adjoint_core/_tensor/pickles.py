@@ -41,9 +41,22 @@ def _restore(cls: type[Tensor], x: Tensor, requires_grad: bool, state: dict[str,
 
 
 def _rebuild_sparse(
-    indices: Tensor, values: Tensor, shape: tuple[int, ...], coalesced: bool, requires_grad: bool, state: dict[str, Any]
+    indices: Tensor,
+    values: Tensor,
+    shape: tuple[int, ...],
+    coalesced: bool,
+    requires_grad: bool,
+    state: dict[str, Any],
+    compression: tuple[int, int, int, bool] = (0, 1, 1, False),
 ) -> Tensor:
-    return _restore(Tensor, _core._sparse_coo_tensor(values, indices, shape, coalesced), requires_grad, state)
+    x = _core._sparse_coo_tensor(values, indices, shape, coalesced)._to_sparse(None, *compression)
+    return _restore(Tensor, x, requires_grad, state)
+
+
+def reduce_sparse(x: Tensor) -> Any:
+    """What pickles write of a sparse tensor."""
+    parts = x._indices(), x._values(), tuple(x.shape), not x.is_sparse or x.is_coalesced()
+    return _rebuild_sparse, (*parts, needs_grad(x), dict(x.__dict__), _core._compression(x))
 
 
 def _out_of_band(lent: Any) -> Any:
@@ -55,9 +68,8 @@ def _out_of_band(lent: Any) -> Any:
 @method
 def __reduce_ex__(self: Tensor, protocol: int) -> Any:
     cls = type(self)
-    if self.is_sparse:
-        parts = self._indices(), self._values(), tuple(self.shape), self.is_coalesced()
-        return _rebuild_sparse, (*parts, needs_grad(self), dict(self.__dict__))
+    if _core._is_sparse(self):
+        return reduce_sparse(self)
     order = dense_order(self) if protocol >= 5 and not self.is_contiguous() else None
     source = self if order is None else self._alias().permute(order)
     lent = _core._lend(source)
@@ -87,7 +99,7 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
             "If you were attempting to deepcopy a module, this may be because of a parametrization."
         )
     shared = memo.setdefault("adjoint storages", {})  # type: ignore[call-overload]
-    place = 0 if self.is_sparse else self.data_ptr()
+    place = 0 if _core._is_sparse(self) else self.data_ptr()
     key = (self._storage_ptr(), place, tuple(self.shape), tuple(self.stride()))
     if key not in shared:
         shared[key] = self._alias().clone()

@@ -7,6 +7,8 @@ from types import SimpleNamespace
 
 from .. import _core
 from .._core import Tensor
+from .compressed import shown_parts
+from .layouts import BY_COLUMNS
 from .naming import method
 
 TYPE_CHECKING = False
@@ -199,13 +201,17 @@ def _part(name: str, t: Tensor, indent: int) -> str:
     return prefix + _values_text(t, indent + len(prefix)) + ")"
 
 
+_ROWS, _COLUMNS = ("crow_indices", "col_indices", "values"), ("ccol_indices", "row_indices", "values")
+
+
 def _sparse_repr(t: Tensor, prefix: str) -> str:
     indent = len(prefix)
-    parts = [_part("indices", t._indices(), indent), _part("values", t._values(), indent)]
+    names = ("indices", "values") if t.is_sparse else _COLUMNS if t.layout in BY_COLUMNS else _ROWS
+    parts = [_part(name, part, indent) for name, part in zip(names, shown_parts(t), strict=True)]
     found = [f"size={tuple(t.shape)}", f"nnz={t._nnz()}"]
     found += [s for s in _suffixes(t) if s.startswith("dtype")]
     found += [f"layout={t.layout!r}"] + [s for s in _suffixes(t) if not s.startswith(("dtype", "size"))]
-    return _join(prefix + (",\n" + " " * indent).join(parts), found, indent, new_line=True)
+    return _join(prefix + (",\n" + " " * indent).join(parts), found, indent, new_line=t.is_sparse)
 
 
 def tensor_repr(t: Tensor) -> str:
@@ -213,7 +219,7 @@ def tensor_repr(t: Tensor) -> str:
     prefix = "tensor(" if type(t) is Tensor or type(t).__name__ == "Parameter" else type(t).__name__ + "("
     if not t._storage_ptr():
         return f"{prefix}..., size={tuple(t.shape)}, dtype={t.dtype!r})"  # inside a transform: no values
-    if t.is_sparse:
+    if _core._is_sparse(t):
         return _sparse_repr(t, prefix)
     values = "[]" if t.numel() == 0 else _values_text(t._alias(), len(prefix))
     text = _join(prefix + values, _suffixes(t), len(prefix))

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from .. import _core
 from .._core import Tensor
+from .compressed import with_parts
 
 T = TypeVar("T", bound=Tensor)
 
@@ -46,9 +47,9 @@ def _share_memory_(self: T) -> T:
         >>> ad.ones(3).share_memory_().is_shared()
         True
     """
-    if self.is_sparse:
+    if _core._is_sparse(self):
         values, indices = shared_copy(self._values()), shared_copy(self._indices())
-        self._set_data(_core._sparse_coo_tensor(values, indices, tuple(self.shape), self.is_coalesced()))
+        self._set_data(with_parts(self, indices, values))
     elif not _is_shared(self):
         _move(self)
     return self
@@ -71,7 +72,7 @@ def _move(x: Tensor) -> None:
 
 def _is_shared(self: Tensor) -> bool:
     """Whether other processes can see the memory: that of `share_memory_`, or a GPU's."""
-    if self.is_sparse:
+    if _core._is_sparse(self):
         return _is_shared(self._indices()) and _is_shared(self._values())
     return self.is_cuda or self._shared_file() >= 0
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from .. import _core
 from .._core import Tensor
-from .layouts import layout, sparse_coo, strided
+from .compressed import compress, shown_values
+from .layouts import BLOCKS, LAYOUTS, layout, sparse_coo, strided
 
 
 def sparse_coo_tensor(
@@ -75,14 +76,20 @@ def _to_sparse(
 ) -> Tensor:
     """The elements that are not zero, as a sparse tensor whose first `sparse_dim` dimensions are sparse (all by default).
 
-    Raises:
-        NotImplementedError: a layout other than ``sparse_coo`` is asked for.
+    Arguments:
+        layout: ``sparse_coo``, or a compressed one; of those, dimensions before the last two sparse ones are batches.
+        blocksize: (rows, columns) of the blocks of ``sparse_bsr`` and ``sparse_bsc``.
+        dense_dim: how many trailing dimensions are dense.
     """
-    if layout not in (None, sparse_coo) or blocksize is not None:
-        raise NotImplementedError(f"to_sparse: only layout sparse_coo is supported, got {layout}")
+    wanted = layout or sparse_coo
+    if wanted is strided:
+        return self.to_dense()
+    if (blocksize is not None) != (wanted in BLOCKS):
+        given = "without blocksize" if blocksize is None else "with blocksize"
+        raise RuntimeError(f"to_sparse: conversion to {wanted} {given} argument given is not supported")
     if dense_dim is not None:
         sparse_dim = self.ndim - dense_dim
-    return self._to_sparse(sparse_dim)
+    return compress(self, wanted, blocksize, sparse_dim)
 
 
 def _to_dense(self: Tensor, dtype: Any = None, *, masked_grad: bool | None = None) -> Tensor:
@@ -92,11 +99,23 @@ def _to_dense(self: Tensor, dtype: Any = None, *, masked_grad: bool | None = Non
         dtype: of the result.
         masked_grad: whether the gradient of a sparse tensor is taken only where it specifies values (the default).
     """
-    out = self._masked_gradient() if self.is_sparse and masked_grad is not False else self
+    out = self._masked_gradient() if _core._is_sparse(self) and masked_grad is not False else self
     out = out._to_dense()
     return out if dtype is None else out.to(dtype)
 
 
 Tensor.to_sparse, Tensor.to_dense = _to_sparse, _to_dense
-Tensor.is_sparse = property(_core._is_sparse, doc="Whether the layout is ``sparse_coo``.")
-Tensor.layout = property(lambda self: sparse_coo if _core._is_sparse(self) else strided, doc="How the elements lie in memory.")
+def _layout(self: Tensor) -> layout:
+    """How the elements lie in memory."""
+    return LAYOUTS[_core._compression(self)[0] + 1]
+
+
+def _values(self: Tensor) -> Tensor:
+    """The values of a coalesced or compressed sparse tensor: (nnz, dense dims...), (batch..., nnz, dense dims...) or
+    (batch..., blocks, rows, columns, dense dims...)."""
+    return self._sparse_values() if self.is_sparse else shown_values(self)
+
+
+Tensor.values = _values
+Tensor.is_sparse = property(lambda self: _core._compression(self)[0] == 0, doc="Whether the layout is ``sparse_coo``.")
+Tensor.layout = property(_layout, doc=_layout.__doc__)

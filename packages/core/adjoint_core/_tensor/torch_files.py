@@ -14,7 +14,8 @@ from typing import IO, Any
 from .. import _core
 from .._core import Tensor
 from .._size import Size
-from .layouts import layout, sparse_coo, strided
+from .compressed import shown_parts, sparse_compressed_tensor
+from .layouts import LAYOUTS, layout, sparse_coo
 from .pickles import _rebuild_sparse, _restore
 
 STORAGES = {
@@ -83,7 +84,7 @@ class _Pickler(pickle._Pickler):  # type: ignore[name-defined]  # the one in C w
 
     def _reduce_tensor(self, x: Tensor) -> Any:
         parameter = type(x).__name__ == "Parameter" and type(x).__module__.startswith("adjoint")
-        if type(x) is not Tensor and not parameter or not (x.is_sparse or x._storage_ptr()):
+        if type(x) is not Tensor and not parameter or not (_core._is_sparse(x) or x._storage_ptr()):
             return x.__reduce_ex__(self.proto)
         grad = getattr(x, "requires_grad", False)
         if parameter:
@@ -91,9 +92,9 @@ class _Pickler(pickle._Pickler):  # type: ignore[name-defined]  # the one in C w
             if not x.__dict__:
                 return self.named("torch._utils", "_rebuild_parameter"), args
             return self.named("torch._utils", "_rebuild_parameter_with_state"), (*args, dict(x.__dict__))
-        if x.is_sparse:
-            parts = x._indices(), x._values(), x.shape, x.is_coalesced()
-            return self.named("torch._utils", "_rebuild_sparse_tensor"), (sparse_coo, parts)
+        if _core._is_sparse(x):
+            parts = *shown_parts(x), x.shape, *((x.is_coalesced(),) if x.is_sparse else ())
+            return self.named("torch._utils", "_rebuild_sparse_tensor"), (x.layout, parts)
         key = (x._storage_ptr(), x.dtype)
         memory = self.memories.setdefault(key, _Memory(x.dtype, str(len(self.memories)), x))
         args = memory, x.storage_offset(), tuple(x.shape), tuple(x.stride()), grad, OrderedDict()
@@ -145,6 +146,9 @@ def _tensor(
 
 
 def _sparse(kind: Any, parts: Any) -> Tensor:
+    if kind is not sparse_coo:
+        compressed, plain, values, size = parts
+        return sparse_compressed_tensor(compressed, plain, values, tuple(size), layout=kind)
     indices, values, size, *coalesced = parts
     return _rebuild_sparse(indices, values, tuple(size), bool(coalesced and coalesced[0]), False, {})
 
@@ -162,7 +166,7 @@ def _parameter(data: Tensor, requires_grad: bool, hooks: Any, state: dict[str, A
 
 
 def _layout(name: str) -> layout:
-    return {"torch.strided": strided, "torch.sparse_coo": sparse_coo}[name]
+    return {f"torch.{layout._name}": layout for layout in LAYOUTS}[name]
 
 
 MEANINGS: dict[tuple[str, str], Any] = {

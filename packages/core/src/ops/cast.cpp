@@ -73,7 +73,7 @@ void transfer(Tensors x, const Attrs& attrs, Tensor* out) {
   const auto& a = attrs.as<Transfer>();
   if (x[0]->keys & key_sparse) {
     const Sparse& s = sparse_of(*x[0]);
-    out[0] = make_sparse(to_device(s.values, a.device, a.non_blocking), to_device(s.indices, a.device, a.non_blocking), x[0].sizes(), s.coalesced);
+    out[0] = make_sparse(to_device(s.values, a.device, a.non_blocking), to_device(s.indices, a.device, a.non_blocking), x[0].sizes(), s.coalesced, s.compression);
     return;
   }
   if (a.non_blocking && a.device.type == DeviceType::cpu) {   // into memory that it need not wait for

@@ -11,10 +11,10 @@ namespace adjoint {
 namespace {
 
 struct Coo { Dims sizes; bool coalesced; };
-struct Sparsity { int dims; };           // the first so many dimensions are sparse
-
 Tensor indices_of(const Tensor& x) { return alias_of(expect_sparse(x, "sparse").indices); }
 Tensor coo(const Tensor& values, const Tensor& indices, const Dims& sizes, bool coalesced);
+Tensor in_layout_of(const Sparse& s, const Tensor& x);
+struct Relayout { Compression to, from; };
 
 }  // namespace
 
@@ -23,7 +23,7 @@ const Op op_sparse_coo_tensor{.name = "sparse_coo_tensor", .torch = "SparseCooTe
     .doc = "The sparse tensor with `values` at `indices`, (sparse dims, n); values at one position add up."};
 
 const Op op_sparse_values{.name = "sparse_values", .torch = "Values", .kind = Kind::custom, .types = types::first, .shape = shapes::same,
-    .d = {rule([](V v, X<0> x) { return coo(v, indices_of(x), x.sizes(), true); })},
+    .d = {rule([](V v, X<0> x) { return in_layout_of(expect_sparse(x, "values"), coo(v, indices_of(x), x.sizes(), true)); })},
     .t = {rule([](V v, X<0> x) { return sparse_at(v, indices_of(x)); })},
     .doc = "The values of a coalesced sparse tensor, (n, dense dims...)."};
 
@@ -32,7 +32,7 @@ const Op op_sparse_at{.name = "sparse_at", .kind = Kind::linear, .indices = 2, .
     .doc = "The values of a sparse tensor at `indices`, zero where it specifies none."};
 
 const Op op_to_dense{.name = "to_dense", .kind = Kind::linear, .types = types::first, .shape = shapes::same,
-    .d = {rule([](V v, const Sparsity& a) { return to_sparse(v, a.dims); })},
+    .d = {rule([](V v, const sparse::Sparsity& a) { return to_sparse(v, a.dims, a.compression); })},
     .doc = "The strided tensor with the values of a sparse one."};
 
 const Op op_to_sparse{.name = "to_sparse", .kind = Kind::linear, .types = types::first, .shape = shapes::same,
@@ -43,12 +43,17 @@ const Op op_coalesce{.name = "coalesce", .kind = Kind::linear, .types = types::f
     .d = {rule([](V v) -> Tensor { return v; })},
     .doc = "A sparse tensor in row-major order, values at one position added."};
 
+const Op op_sparse_layout{.name = "sparse_layout", .kind = Kind::linear, .types = types::first, .shape = shapes::same,
+    .d = {rule([](V v, const Relayout& a) -> Tensor { return is_sparse(v) ? sparse_layout(v, a.from) : v; })},
+    .doc = "A sparse tensor in another sparse layout."};
+
 const Op op_masked_gradient{.name = "masked_gradient", .kind = Kind::custom, .types = types::first, .shape = shapes::same,
     .d = {rule([](V v, X<0> x) { return sparse_mask(v, x); })}, .t = {rule([](V v) -> Tensor { return v; })},
     .doc = "A sparse tensor, whose gradient is taken only where it specifies values."};
 
 namespace {
 
+Tensor in_layout_of(const Sparse& s, const Tensor& x) { return s.compression ? sparse_layout(x, s.compression) : x; }
 Tensor coo(const Tensor& values, const Tensor& indices, const Dims& sizes, bool coalesced) { return apply(op_sparse_coo_tensor, {values, indices}, Coo{sizes, coalesced}); }
 
 // The smallest and the largest position of each dimension, (2, sparse dims); there is at least one.
@@ -96,17 +101,28 @@ Tensor sparse_coo(const Tensor& values, const Tensor& given, const std::optional
   return coo(values, indices, shape, coalesced);
 }
 
-Tensor to_sparse(const Tensor& x, std::optional<int64_t> sparse_dims) {
+Tensor to_sparse(const Tensor& x, std::optional<int64_t> sparse_dims, const Compression& c) {
   const int64_t dims = sparse_dims.value_or(x.dim());
   if (is_sparse(x)) {
     expect(!sparse_dims || dims == expect_sparse(x, "to_sparse").indices.size(0), ErrorKind::not_implemented, "to_sparse: changing the number of sparse dimensions is not supported");
-    return x;
+    return sparse_layout(x, c);
   }
+  if (c) sparse::expect_compressible(x, dims, c);
   expect(dims > 0 || x.dim() == 0, "to_sparse: sparse_dim must be greater than 0, got ", dims);
   expect(dims <= x.dim(), "to_sparse: sparse_dim argument must be in [0,", x.dim(), "] range, but ", dims, " is given");
-  return apply(op_to_sparse, {x}, Sparsity{static_cast<int>(dims)});
+  return apply(op_to_sparse, {x}, sparse::Sparsity{static_cast<int>(dims), c});
 }
-Tensor to_dense(const Tensor& x) { return is_sparse(x) ? apply(op_to_dense, {x}, Sparsity{static_cast<int>(expect_sparse(x, "to_dense").indices.size(0))}) : x; }
+Tensor sparse_layout(const Tensor& x, const Compression& c) {
+  const Sparse& s = expect_sparse(x, "sparse_layout");
+  if (c == s.compression) return x;
+  if (c) sparse::expect_compressible(x, s.indices.size(0), c);
+  return apply(op_sparse_layout, {x}, Relayout{c, s.compression});
+}
+Tensor to_dense(const Tensor& x) {
+  if (!is_sparse(x)) return x;
+  const Sparse& s = expect_sparse(x, "to_dense");
+  return apply(op_to_dense, {x}, sparse::Sparsity{static_cast<int>(s.indices.size(0)), s.compression});
+}
 Tensor coalesce(const Tensor& x) { return expect_sparse(x, "coalesce").coalesced ? x : apply(op_coalesce, {x}); }
 Tensor sparse_values(const Tensor& x) {
   expect(expect_sparse(x, "values").coalesced, "Cannot get values on an uncoalesced tensor, please call .coalesce() first");
@@ -125,15 +141,15 @@ Tensor sparse_mask(const Tensor& x, const Tensor& mask) {
   const Sparse& m = expect_sparse(mask, "sparse_mask");
   expect(x.device() == mask.device(), "sparse_mask: Expected all tensors to be on the same device, but found at least two devices, ", x.device(), " and ", mask.device());
   const Tensor indices = m.coalesced ? m.indices : sparse_of(*sparse::coalesced(m, mask.sizes())).indices;
-  return coo(sparse_at(x, indices), indices, mask.sizes(), true);
+  return in_layout_of(m, coo(sparse_at(x, indices), indices, mask.sizes(), true));
 }
 
 namespace sparse {
+const Compression& wanted_layout(const Attrs& attrs) { return attrs.as<Relayout>().to; }
 Tensor run_coo(const Op&, Tensors x, const Attrs& attrs) { const Coo& a = attrs.as<Coo>(); return make_sparse(x[0], x[1], a.sizes, a.coalesced); }
-int sparse_dims(const Attrs& attrs) { return attrs.as<Sparsity>().dims; }
 }  // namespace sparse
 
-const Op* const sparse_ops[] = {&op_coalesce, &op_masked_gradient, &op_sparse_at, &op_sparse_coo_tensor, &op_sparse_values, &op_to_dense, &op_to_sparse};
+const Op* const sparse_ops[] = {&op_coalesce, &op_masked_gradient, &op_sparse_at, &op_sparse_coo_tensor, &op_sparse_layout, &op_sparse_values, &op_to_dense, &op_to_sparse};
 Ops families::sparse() { return sparse_ops; }
 
 }  // namespace adjoint

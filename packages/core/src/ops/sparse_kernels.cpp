@@ -18,7 +18,13 @@ Tensor row(const Tensor& indices, int d) { return select(indices, 0, d); }
 Tensor columns(const Tensor& indices, const Tensor& which) { return index_select(indices, 1, which); }
 Tensor places_where(const Tensor& condition) { return select(nonzero(condition), 1, 0); }
 
-// The row-major number of each position, and back.
+Tensor with_values(const Tensor& x, const Tensor& values) {
+  const Sparse& s = sparse_of(*x);
+  return make_sparse(values, s.indices, x.sizes(), s.coalesced);
+}
+
+}  // namespace
+
 Tensor flat(const Tensor& indices, const Dims& sizes) {
   Tensor r = zeros({indices.size(1)}, DType::int64, indices.device());
   for (int d = 0; d < indices.size(0); d++) r = add(mul(r, wrapped(sizes[d])), row(indices, d));
@@ -34,7 +40,6 @@ Tensor positions(const Tensor& flat, const Dims& sizes, int dims) {
   return r;
 }
 
-// values[i] added up over the places group[i].
 Tensor grouped(const Tensor& values, const Tensor& group, int64_t places) {
   const DType t = values.dtype(), wide = t == DType::bool_ ? DType::int64 : t;
   Dims sizes = values.sizes();
@@ -42,13 +47,7 @@ Tensor grouped(const Tensor& values, const Tensor& group, int64_t places) {
   return to_dtype(index_add(zeros(sizes, wide, values.device()), 0, group, to_dtype(values, wide)), t);
 }
 
-Tensor with_values(const Tensor& x, const Tensor& values) {
-  const Sparse& s = sparse_of(*x);
-  return make_sparse(values, s.indices, x.sizes(), s.coalesced);
-}
 Tensor sorted(const Tensor& x) { return sparse_of(*x).coalesced ? x : coalesced(sparse_of(*x), x.sizes()); }
-
-}  // namespace
 
 Tensor coalesced(const Sparse& s, const Dims& sizes) {
   cuda::expect_values(s.values, "coalesce");
@@ -74,14 +73,16 @@ Tensor run_to_dense(const Op&, Tensors x, const Attrs&) {
 
 Tensor run_to_sparse(const Op&, Tensors given, const Attrs& attrs) {
   const Tensor& x = given[0];
-  const int dims = sparse_dims(attrs);
+  const auto& [dims, c] = attrs.as<Sparsity>();
   cuda::expect_values(x, "to_sparse");
   Tensor there = ne(x, zeros({}, x.dtype()));
   Dims dense;
   for (int d = dims; d < x.dim(); d++) dense.push_back(d);
   if (!dense.empty()) there = any(there, dense);
+  if (c.in_blocks()) there = where_blocks(there, c);
   const Tensor indices = contiguous(transpose(nonzero(there), 0, 1));
-  return make_sparse(sparse_at(x, indices), indices, x.sizes(), true);
+  if (c) expect_equal_batches(indices, x.sizes());
+  return make_sparse(sparse_at(x, indices), indices, x.sizes(), true, c);
 }
 
 Tensor run_copy(const Op&, Tensors x, const Attrs&) { return to_dense(x[1]); }
@@ -93,6 +94,8 @@ Tensor run_clone(const Op&, Tensors x, const Attrs&) {
   return make_sparse(clone(s.values), clone(s.indices), x[0].sizes(), s.coalesced);
 }
 
+}  // namespace
+
 Tensor values_at(const Tensor& given, const Tensor& indices) {
   const Tensor x = sorted(given);
   const Sparse& s = sparse_of(*x);
@@ -103,6 +106,9 @@ Tensor values_at(const Tensor& given, const Tensor& indices) {
   const Tensor at = clamp(searchsorted(have, want), {}, wrapped(have.numel() - 1));
   return masked_fill(index_select(s.values, 0, at), reshape(ne(index_select(have, 0, at), want), one), zeros({}, x.dtype()));
 }
+
+namespace {
+
 Tensor run_at(const Op&, Tensors x, const Attrs&) { return values_at(x[0], x[1]); }
 
 // ---- element by element
@@ -121,7 +127,7 @@ Tensor where_first(const Op& op, const Tensor& given, const Tensor& other, const
   const Sparse& s = sparse_of(*x);
   Tensor beside = other;
   if (other.dim() > 0) {
-    expect(broadcast(x.sizes(), other.sizes(), op.name) == x.sizes(), ErrorKind::not_implemented, op.name, ": a tensor of layout sparse_coo cannot be broadcast, got shapes ", x.sizes(), " and ", other.sizes());
+    expect(broadcast(x.sizes(), other.sizes(), op.name) == x.sizes(), ErrorKind::not_implemented, op.name, ": a sparse tensor cannot be broadcast, got shapes ", x.sizes(), " and ", other.sizes());
     beside = is(other) ? values_at(other, s.indices) : sparse_at(expand(other, x.sizes()), s.indices);
   }
   const Tensor operands[] = {swapped ? beside : s.values, swapped ? s.values : beside};
@@ -141,8 +147,13 @@ Tensor linear_in_first(const Op& op, Tensors x, const Attrs& attrs) {
 }
 Tensor power(const Op& op, Tensors x, const Attrs& attrs) {
   expect(x[1].dim() == 0 && !is(x[1]) && !is_complex(x[1].dtype()) && item(x[1]).to<double>() > 0, ErrorKind::not_implemented,
-         "pow: a tensor of layout sparse_coo needs one positive exponent; use to_dense() first");
+         "pow: a sparse tensor needs one positive exponent; use to_dense() first");
   return where_first(op, sorted(x[0]), x[1], attrs);
+}
+
+bool same_positions(const Tensor& a, const Tensor& b) {
+  if (a.numel() != b.numel()) return false;
+  return a->data == b->data || (a.device().type == DeviceType::cpu && item(all(eq(a, b))).to<bool>());
 }
 
 // add and sub: two sparse tensors joined, or a dense one with the sparse one added.
@@ -154,7 +165,8 @@ Tensor sum_of(const Op& op, Tensors x, const Attrs& attrs) {
     return dense.sizes() == s.sizes() ? add_into(dense, s) : add(dense, to_dense(s));
   }
   const Sparse &p = sparse_of(*a), &q = sparse_of(*b);
-  expect(a.sizes() == b.sizes() && p.indices.size(0) == q.indices.size(0), ErrorKind::shape, op.name, ": expected sizes of two tensors of layout sparse_coo to match, got ", a.sizes(), " and ", b.sizes());
+  expect(a.sizes() == b.sizes() && p.indices.size(0) == q.indices.size(0), ErrorKind::shape, op.name, ": expected sizes of two sparse tensors to match, got ", a.sizes(), " and ", b.sizes());
+  if (p.coalesced && q.coalesced && same_positions(p.indices, q.indices)) return with_values(a, add(p.values, q.values));
   const Tensor values[] = {p.values, q.values}, indices[] = {p.indices, q.indices};
   const Tensor y = make_sparse(cat(values), cat(indices, 1), a.sizes(), false);
   return p.coalesced && q.coalesced ? sorted(y) : y;
@@ -191,13 +203,13 @@ Tensor run_sum(const Op& op, Tensors given, const Attrs& attrs) {
 }
 
 Tensor run_any(const Op&, Tensors x, const Attrs& attrs) {
-  expect(attrs.as<Reduce>().dims.size() == x[0].dim(), ErrorKind::not_implemented, "any: only over all dimensions of a tensor of layout sparse_coo");
+  expect(attrs.as<Reduce>().dims.size() == x[0].dim(), ErrorKind::not_implemented, "any: only over all dimensions of a sparse tensor");
   return any(sparse_of(*sorted(x[0])).values);
 }
 
 Tensor run_norm(const Op& op, Tensors x, const Attrs& attrs) {
   const VectorNorm& a = attrs.as<VectorNorm>();
-  expect(a.dims.size() == x[0].dim() && a.p > 0, ErrorKind::not_implemented, op.name, ": only of a positive order and over all dimensions of a tensor of layout sparse_coo");
+  expect(a.dims.size() == x[0].dim() && a.p > 0, ErrorKind::not_implemented, op.name, ": only of a positive order and over all dimensions of a sparse tensor");
   return vector_norm(sparse_of(*sorted(x[0])).values, a.p);
 }
 
@@ -262,7 +274,7 @@ Tensor run_matmul(const Op& op, Tensors x, const Attrs& attrs) {
   op.types(x, attrs);
   op.shape(x, attrs, sizes);
   for (const Tensor& t : x)
-    expect(t.dim() == 2 && (!is(t) || sparse_of(*t).values.dim() == 1), ErrorKind::not_implemented, "matmul: tensors of layout sparse_coo are multiplied as matrices without dense dimensions, got shape ", t.sizes());
+    expect(t.dim() == 2 && (!is(t) || sparse_of(*t).values.dim() == 1), ErrorKind::not_implemented, "matmul: sparse tensors are multiplied as matrices without dense dimensions, got shape ", t.sizes());
   if (is(x[0]) && is(x[1])) return sparse_by_sparse(x[0], x[1], sizes[0]);
   const bool left = is(x[0]);
   const Sparse& s = sparse_of(*x[left ? 0 : 1]);
@@ -280,7 +292,7 @@ SparseKernel sparse_kernel(const char* name) {
   static const std::map<std::string_view, SparseKernel> table = [] {
     std::map<std::string_view, SparseKernel> t{
         {"add", sum_of}, {"alias", run_identity}, {"any", run_any}, {"clone", run_clone}, {"coalesce", run_coalesce}, {"copy", run_copy}, {"div", linear_in_first}, {"masked_gradient", run_identity}, {"matmul", run_matmul},
-        {"mul", product}, {"permute", run_permute}, {"pow", power}, {"select", run_select}, {"sparse_at", run_at}, {"sparse_coo_tensor", run_coo}, {"sparse_values", run_values}, {"sub", sum_of},
+        {"mul", product}, {"permute", run_permute}, {"pow", power}, {"select", run_select}, {"sparse_at", run_at}, {"sparse_coo_tensor", run_coo}, {"sparse_layout", run_layout}, {"sparse_values", run_values}, {"sub", sum_of},
         {"sum", run_sum}, {"to_dense", run_to_dense}, {"to_sparse", run_to_sparse}, {"transpose", run_transpose}, {"vector_norm", run_norm}};
     for (const char* op : {"conj", "contiguous", "neg", "to_dtype"}) t[op] = linear;
     for (const char* op : {"abs", "angle", "asin", "asinh", "atan", "atanh", "ceil", "deg2rad", "erf", "erfinv", "expm1", "floor", "frac", "isinf", "isnan", "leaky_relu", "log1p", "nan_to_num", "rad2deg", "relu", "round",

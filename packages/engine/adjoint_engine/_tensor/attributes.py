@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from adjoint_core import Tensor
+from adjoint_core import Tensor, strided
 from adjoint_core._tensor import printing as _printing
 
 from .. import _engine
@@ -119,7 +119,7 @@ def _set_grad(self: Tensor, grad: Tensor | None) -> None:
 def _set_data(self: Tensor, source: Tensor) -> None:
     if not isinstance(source, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(source).__name__}")
-    if self.is_sparse != source.is_sparse:
+    if (self.layout is strided) != (source.layout is strided):
         raise RuntimeError(
             "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type: "
             f"{self.layout} and {source.layout}."

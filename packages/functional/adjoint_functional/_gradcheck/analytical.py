@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._backend import Tensor, forward_ad, grad, ones, stack, zeros, zeros_like
+from .._backend import Tensor, forward_ad, grad, ones, stack, strided, zeros, zeros_like
 from .numerical import as_tuple, is_differentiable
 from .report import NONDETERMINISTIC, GradcheckError
 
 
 def _dense(g: Tensor) -> Tensor:
-    return g.to_dense() if g.is_sparse else g
+    return g.to_dense() if g.layout is not strided else g
 
 
 def dense(g: Tensor | None, x: Tensor) -> Tensor:
@@ -125,7 +125,7 @@ def forward_jacobians(
 
 
 def _like(x: Tensor, number: int) -> Tensor:
-    return unit(x, number).to_sparse() if x.is_sparse else unit(x, number)
+    return unit(x, number).to_sparse() if x.layout is not strided else unit(x, number)
 
 
 def spread(like: Tensor, seed: float, shape: Sequence[int] | None = None) -> Tensor:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from .._backend import Tensor, finfo
+from .._backend import Tensor, finfo, strided
 from .report import Mismatch, Tolerances, headline, location, worst_entry
 
 _LOW_PRECISION_EPS = 1.2e-7  # of float32: what an inner cast loses
@@ -207,7 +207,7 @@ def _transposed(m: Mismatch) -> str:
 def _entrywise_factor(m: Mismatch) -> str:
     """Rows (or columns) off by a factor that is the input's (or the output's) own entry."""
     a, n = m.analytical, m.numerical
-    if m.x.is_complex() or m.y.is_complex() or m.x.is_sparse:
+    if m.x.is_complex() or m.y.is_complex() or m.x.layout is not strided:
         return ""
     for name, values in (("input", m.x.detach().reshape(-1, 1)), ("output", m.y.detach().reshape(1, -1))):
         values = values.to(a.dtype)

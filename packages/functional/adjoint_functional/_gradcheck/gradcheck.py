@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._backend import Tensor, finfo
+from .._backend import Tensor, finfo, strided
 from . import gradient_forms
 from .checked_function import Case, by_input_parts, by_output_parts, make_case
 from .fast_mode import check_backward_fast, check_forward_fast
@@ -92,7 +92,7 @@ def gradcheck(
         if not case.live:
             check_constant(case, options)
             return True
-        fast = fast_mode and not any(case.inputs[i].is_sparse for i in case.which)
+        fast = fast_mode and not any(case.inputs[i].layout is not strided for i in case.which)
         if check_backward_ad:
             for part in by_output_parts(case):
                 (check_backward_fast if fast else check_backward)(part, options)
@@ -131,7 +131,7 @@ def _check_inputs(inputs: Sequence[Any]) -> None:
                 f"The check is coarse: eps, atol and rtol are widened to what {x.dtype} can resolve.",
                 stacklevel=3,
             )
-        if not x.is_sparse and any(s == 0 and n > 1 for s, n in zip(x.stride(), x.shape, strict=True)):
+        if x.layout is strided and any(s == 0 and n > 1 for s, n in zip(x.stride(), x.shape, strict=True)):
             raise RuntimeError(
                 f"The {index}th input has a dimension with stride 0. gradcheck only supports inputs that are "
                 "non-overlapping to be able to compute the numerical gradients correctly. You should call .contiguous "

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from .._backend import Tensor, UndefinedGrad, allclose, forward_ad, grad, stack, vmap, zeros_like
+from .._backend import Tensor, UndefinedGrad, allclose, forward_ad, grad, stack, strided, vmap, zeros_like
 from .analytical import push, spread
 from .checked_function import Case
 from .numerical import is_differentiable
@@ -27,18 +27,18 @@ def check_gradients_form(case: Case, masked: bool) -> None:
     for i, x, g in zip(case.which, inputs, found, strict=True):
         if g is None:
             continue
-        if g.is_sparse and not x.is_sparse and masked:
+        if g.layout is not strided and x.layout is strided and masked:
             g = g.to_dense()
         for what, got, wanted in (("type", g.dtype, x.dtype), ("device", g.device, x.device), ("size", g.shape, x.shape)):
             if got != wanted:
                 raise GradcheckError(f"grad is incorrect {what} for input {i}: got {got}, expected {wanted}")
-        if g.is_sparse and not x.is_sparse:
+        if g.layout is not strided and x.layout is strided:
             raise GradcheckError(f"grad is incorrect layout for input {i}: got {g.layout}, expected {x.layout}")
-        if g.is_sparse and g.sparse_dim() != x.sparse_dim():
+        if g.layout is not strided and g.sparse_dim() != x.sparse_dim():
             raise GradcheckError(
                 f"grad is sparse tensor, but has incorrect sparse_dim {g.sparse_dim()}, expected {x.sparse_dim()}, for input {i}"
             )
-        values = g.to_dense() if g.is_sparse else g
+        values = g.to_dense() if g.layout is not strided else g
         if bool((values != 0).any()):
             raise GradcheckError(
                 f"backward not multiplied by grad_output: with a zero grad_output the gradient of input {i} is not zero"
@@ -64,7 +64,7 @@ def check_undefined_backward(case: Case) -> None:
                 f"gradient may be None, and counts as zero. It raised: {error}"
             ) from error
         for i, g in zip(case.which, found, strict=True):
-            if g is not None and bool(((g.to_dense() if g.is_sparse else g) != 0).any()):
+            if g is not None and bool(((g.to_dense() if g.layout is not strided else g) != 0).any()):
                 raise GradcheckError(
                     "Expected all input grads to be undefined or zero when all output grads are undefined or zero; "
                     f"the gradient of input {i} is not. A None gradient in backward must count as zero."
@@ -88,7 +88,7 @@ def check_undefined_forward(case: Case) -> None:
 
 def _tangent(x: Tensor, number: int) -> Tensor:
     values = (spread(x, _SEEDS[number]) - 0.5).to(x.dtype)
-    return values.to_sparse() if x.is_sparse else values
+    return values.to_sparse() if x.layout is not strided else values
 
 
 def _equal(a: Tensor | None, b: Tensor | None, like: Tensor) -> bool:
@@ -105,7 +105,7 @@ def _differ(kind: str, output: int, which: int, got: Any, expected: Any) -> Grad
 
 def check_batched_backward(case: Case) -> None:
     """Gradients for a batch of output gradients must equal those taken one by one."""
-    places = [i for i in case.which if not case.inputs[i].is_sparse]
+    places = [i for i in case.which if case.inputs[i].layout is strided]
     inputs = [case.inputs[i] for i in places]
     for k in case.live if places else ():
         y = case.outputs[k]
@@ -133,7 +133,7 @@ def check_batched_forward(case: Case) -> None:
     """Tangents for a batch of input tangents must equal those taken one by one."""
     for i in case.which:
         x = case.inputs[i]
-        if x.is_sparse:
+        if x.layout is not strided:
             continue
         lanes = [_tangent(x, lane) for lane in range(2)]
 

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
-from .._backend import Tensor, arange, sparse_coo_tensor, stack, zeros
+from .._backend import Tensor, arange, sparse_bsc, sparse_bsr, sparse_coo_tensor, stack, strided, zeros
 
 Func = Callable[..., Any]
 # Inside the context, the whole input with something of it moved by the step.
@@ -30,13 +30,21 @@ def is_differentiable(value: Any) -> bool:
 
 def full_pattern(x: Any) -> Any:
     """A sparse tensor with every entry specified; anything else as it is."""
-    if not (isinstance(x, Tensor) and x.is_sparse):
+    if not (isinstance(x, Tensor) and x.layout is not strided):
         return x
     dense = x.detach().to_dense()
-    sparse_shape = x.shape[: x.sparse_dim()]
+    sparse_shape = x.shape[: x.ndim - x.dense_dim()]
     rows = [axis.reshape(-1) for axis in _axes(sparse_shape, x)]
-    values = dense.reshape(-1, *x.shape[x.sparse_dim() :])
-    return sparse_coo_tensor(stack(rows), values, x.shape).coalesce().requires_grad_(x.requires_grad)
+    values = dense.reshape(-1, *x.shape[len(sparse_shape) :])
+    return _laid_out_as(x, sparse_coo_tensor(stack(rows), values, x.shape)).requires_grad_(x.requires_grad)
+
+
+def _laid_out_as(x: Tensor, coordinates: Tensor) -> Tensor:
+    if x.is_sparse:
+        return coordinates.coalesce()
+    batches = x.ndim - x.dense_dim() - 2
+    block = x.values().shape[batches + 1 : batches + 3] if x.layout in (sparse_bsr, sparse_bsc) else None
+    return coordinates.to_sparse(layout=x.layout, blocksize=block)
 
 
 def _axes(shape: Sequence[int], x: Tensor) -> Iterator[Tensor]:
@@ -65,17 +73,18 @@ def moved(x: Tensor, index: Any, delta: Callable[[Any], Any]) -> Move:
 
 def entries(x: Tensor) -> Iterator[tuple[int, Move]]:
     """The entries of ``x`` (of a sparse one, those specified): their row-major number, and how to move each."""
-    if not x.is_sparse:
+    if x.layout is strided:
         for number, index in enumerate(itertools.product(*(range(n) for n in x.shape))):
             yield number, moved(x, index, lambda step: step)
         return
     requires_grad = x.requires_grad
-    x = x.detach().coalesce()
+    given, x = x.detach(), x.detach().to_sparse().coalesce()
     indices, values = x.indices(), x.values()
 
     def rebuilt(index: tuple[int, ...], step: Any) -> AbstractContextManager[Tensor]:
         with moved(values, index, lambda step: step)(step):
-            return nullcontext(sparse_coo_tensor(indices, values.clone(), x.shape).coalesce().requires_grad_(requires_grad))
+            made = _laid_out_as(given, sparse_coo_tensor(indices, values.clone(), x.shape))
+            return nullcontext(made.requires_grad_(requires_grad))
 
     places = list(zip(*indices.tolist(), strict=True))
     for index in itertools.product(*(range(n) for n in values.shape)):
@@ -86,7 +95,7 @@ def entries(x: Tensor) -> Iterator[tuple[int, Move]]:
 
 
 def _flat(output: Tensor) -> Tensor:
-    return (output.to_dense() if output.is_sparse else output).detach().reshape(-1)
+    return (output.to_dense() if output.layout is not strided else output).detach().reshape(-1)
 
 
 def evaluate(fn: Func, inputs: Sequence[Any], which: int, move: Move, step: Any) -> list[Tensor]:

@@ -7,8 +7,8 @@ from multiprocessing import reduction
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
-from adjoint_core import Tensor, _core
-from adjoint_core._tensor.pickles import _rebuild_sparse, _restore
+from adjoint_core import Tensor, _core, strided
+from adjoint_core._tensor.pickles import _restore, reduce_sparse
 from adjoint_core._tensor.shared_memory import shared_copy
 from adjoint_engine import Parameter
 
@@ -57,8 +57,8 @@ def reduce_tensor(x: Tensor) -> tuple[Any, ...]:
             "before serializing (e.g., putting it on the queue)."
         )
     cls, state = None if type(x) is Tensor else type(x), dict(x.__dict__)
-    if x.is_sparse:
-        return _rebuild_sparse, (x._indices(), x._values(), tuple(x.shape), x.is_coalesced(), x.requires_grad, state)
+    if x.layout is not strided:
+        return reduce_sparse(x)
     if x.is_cuda or not x._storage_ptr():
         return x.__reduce_ex__(5)
     memory = _in_shared_memory(x)

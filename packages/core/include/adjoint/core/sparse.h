@@ -1,4 +1,5 @@
-// Sparse tensors in coordinate form (COO): a list of positions and the values there; everything else is zero.
+// Sparse tensors: a list of positions and the values there (COO); everything else is zero. The compressed layouts (CSR, CSC, BSR, BSC) are that
+// list in row-major order with another face: their compressed indices are made when they are asked for.
 #pragma once
 #include <adjoint/core/op.h>
 
@@ -6,11 +7,25 @@
 
 namespace adjoint {
 
+enum class SparseLayout : uint8_t { coo, csr, csc, bsr, bsc };
+
+// How a sparse tensor shows its last two sparse dimensions, those before them being batches: each of them has as many values.
+struct Compression {
+  SparseLayout layout = SparseLayout::coo;
+  bool int32 = false;               // the type of the indices shown; int64 otherwise
+  int64_t rows = 1, columns = 1;    // of a block; positions come in whole blocks
+  bool operator==(const Compression&) const = default;
+  explicit operator bool() const { return layout != SparseLayout::coo; }
+  bool in_blocks() const { return layout >= SparseLayout::bsr; }
+  Compression transposed() const;
+};
+
 // What a tensor with `key_sparse` has in place of memory. Its tensors are plain: histories lie on the sparse tensor.
 struct Sparse final : Object {
   Tensor indices;          // (sparse dimensions, n), int64
   Tensor values;           // (n, dense dimensions...)
-  bool coalesced = false;  // in row-major order, no position twice
+  bool coalesced = false;  // in row-major order, no position twice; so are all compressed tensors
+  Compression compression;
   void visit_refs(RefVisitor& v) const override;
 };
 
@@ -23,14 +38,16 @@ inline bool any_sparse(Tensors x) {
 ADJOINT_API const TensorImpl* sparse_below(const Tensor& x);   // the sparse tensor under all faces; null if it is none, or inside vmap
 inline bool is_sparse(const Tensor& x) { return x->keys & (key_sparse | key_lifted) && sparse_below(x); }
 ADJOINT_API const Sparse& expect_sparse(const Tensor& x, const char* op);
+ADJOINT_API const char* layout_name(const TensorImpl& x);
 inline void expect_strided(const TensorImpl& x, const char* op) {
-  expect(!(x.keys & key_sparse), ErrorKind::not_implemented, op, ": not supported for a tensor of layout sparse_coo; use to_dense() first");
+  expect(!(x.keys & key_sparse), ErrorKind::not_implemented, op, ": not supported for a tensor of layout ", layout_name(x), "; use to_dense() first");
 }
 
 // ---- operations (ops/sparse.cpp)
 ADJOINT_API Tensor sparse_coo(const Tensor& values, const Tensor& indices, const std::optional<Dims>& sizes, bool coalesced = false);
 ADJOINT_API Tensor sparse_zeros(const Tensor& like);                            // of the sizes, type and sparse dimensions of a sparse tensor
-ADJOINT_API Tensor to_sparse(const Tensor& x, std::optional<int64_t> sparse_dims = {});
+ADJOINT_API Tensor to_sparse(const Tensor& x, std::optional<int64_t> sparse_dims = {}, const Compression& c = {});
+ADJOINT_API Tensor sparse_layout(const Tensor& x, const Compression& c);        // a sparse tensor in another sparse layout
 ADJOINT_API Tensor to_dense(const Tensor& x);
 ADJOINT_API Tensor coalesce(const Tensor& x);
 ADJOINT_API Tensor sparse_values(const Tensor& x);                              // of a coalesced tensor
@@ -39,7 +56,7 @@ ADJOINT_API Tensor sparse_mask(const Tensor& x, const Tensor& mask);            
 ADJOINT_API Tensor masked_gradient(const Tensor& x);                            // x; its gradient is zero wherever x specifies no value
 
 // ---- below all levels and tapes (sparse.cpp)
-ADJOINT_API Tensor make_sparse(const Tensor& values, const Tensor& indices, const Dims& sizes, bool coalesced);
+ADJOINT_API Tensor make_sparse(const Tensor& values, const Tensor& indices, const Dims& sizes, bool coalesced, const Compression& c = {});
 ADJOINT_API void run_sparse(const Op& op, Tensors x, const Attrs& attrs, Tensor* y);
 ADJOINT_API void run_sparse_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs);
 Device common_device(const Op& op, Tensors x);                                  // of the result; numbers and positions may come from the CPU (apply.cpp)
