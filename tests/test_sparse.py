@@ -304,6 +304,25 @@ def test_what_is_not_supported_says_so(f: Callable[[Any], Any]) -> None:
         f(sparse())
 
 
+@pytest.mark.parametrize("dtype", [ad.float32, ad.float64, ad.complex64, ad.bfloat16, ad.int64], ids=str)
+@pytest.mark.parametrize("m", [1, 3, 100])
+@pytest.mark.parametrize("coalesced", [False, True])
+def test_large_products(coalesced: bool, m: int, dtype: Any) -> None:
+    generator = ad.Generator().manual_seed(1)
+    at = ad.randint(0, 60, (2, 4000), generator=generator)
+    s = ad.sparse_coo_tensor(at, ad.randint(-3, 4, (4000,), generator=generator).to(dtype), (60, 60))
+    s = s.coalesce() if coalesced else s
+    x = ad.randint(-3, 4, (60, m), generator=generator).to(dtype)
+    threads, wanted = ad.get_num_threads(), s.to_dense().to(ad.complex128) @ x.to(ad.complex128)
+    try:
+        for n in (1, 2, 3):  # whole numbers: the order of sums does not matter; bfloat16 rounds sums of up to 8 bits once
+            ad.set_num_threads(n)
+            for got in (s @ x, (x.t() @ s.t()).t()):
+                assert ad.allclose(got.to(ad.complex128), wanted, rtol=2**-8 if dtype is ad.bfloat16 else 0, atol=0)
+    finally:
+        ad.set_num_threads(threads)
+
+
 # ---- embedding
 
 INDEX = [[0, 2], [0, 1]]

@@ -29,6 +29,7 @@ Entries reduce_kernels();
 Entries scan_kernels();
 Entries solve_kernels();
 Entries sort_kernels();
+Entries sparse_kernels();
 Entries softmax_kernels();
 Entries spectral_kernels();
 Entries unary_kernels();
@@ -36,7 +37,7 @@ Entries unary_kernels();
 constexpr Entries (*families[])() = {
     activation_kernels, binary_kernels, compare_kernels, conv_kernels, copy_kernels, factor_kernels, fft_kernels, index_kernels, matmul_kernels, matrix_function_kernels, normalise_kernels,
     pick_kernels, polynomial_kernels, pooling_kernels, product_kernels, reduce_kernels, scan_kernels, softmax_kernels, solve_kernels,
-    sort_kernels, spectral_kernels, unary_kernels,
+    sort_kernels, sparse_kernels, spectral_kernels, unary_kernels,
 };
 
 template <class F> void for_entries(F&& f) {

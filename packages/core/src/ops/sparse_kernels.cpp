@@ -278,9 +278,9 @@ Tensor run_matmul(const Op& op, Tensors x, const Attrs& attrs) {
   if (is(x[0]) && is(x[1])) return sparse_by_sparse(x[0], x[1], sizes[0]);
   const bool left = is(x[0]);
   const Sparse& s = sparse_of(*x[left ? 0 : 1]);
-  const Tensor dense = x[left ? 1 : 0], out = zeros(sizes[0], dense.dtype(), dense.device());
-  if (left) return index_add(out, 0, row(s.indices, 0), mul(unsqueeze(s.values, 1), index_select(dense, 0, row(s.indices, 1))));
-  return index_add(out, 1, row(s.indices, 1), mul(index_select(dense, 1, row(s.indices, 0)), s.values));
+  const Tensor dense = x[left ? 1 : 0];
+  if (left) return sparse_by_dense(s.values, row(s.indices, 0), row(s.indices, 1), dense, sizes[0][0]);
+  return contiguous(mT(sparse_by_dense(s.values, row(s.indices, 1), row(s.indices, 0), mT(dense), sizes[0][1])));
 }
 
 }  // namespace

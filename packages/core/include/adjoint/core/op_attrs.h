@@ -42,6 +42,7 @@ struct Indexed { Dims dims; int at; bool accumulate; };
 struct Padding { Dims before, after; double value; };
 struct Epsilon { double eps; };
 struct Replacements { double nan, positive, negative; }; // nan_to_num
+struct RowCount { int64_t n; };                          // sparse_matmul: of the result
 struct Order { int64_t n; };                             // polygamma, sinc: which derivative or Bessel function
 enum class Family : uint8_t { chebyshev_t, chebyshev_v, chebyshev_w, gegenbauer, hermite, hermite_e, laguerre };
 struct Polynomials { Family family; double parameter; }; // of orthogonal_polynomial: that of Gegenbauer's and Laguerre's
