@@ -12,6 +12,7 @@ namespace adjoint::cpu {
 namespace {
 
 constexpr int max_inputs = 3;
+constexpr int64_t word = 32;  // bytes
 
 // The operands of a row, y first, and the bytes from one element to the next.
 struct Row {
@@ -90,24 +91,96 @@ template <int N> bool run_flat(const Program& p, const View& y, std::span<const 
   return true;
 }
 
+// ---- short rows: as many as a tile holds are taken at a time
+
+// Each of `rows` values, `width` times; whole words are written, over what the next one writes.
+template <class U> void spread(U* to, const U* values, int64_t rows, int64_t width) {
+  constexpr int64_t lanes = word / static_cast<int64_t>(sizeof(U));
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t j = 0; j < width; j += lanes) std::fill_n(to + r * width + j, lanes, values[r]);
+}
+template <class U> void pack(U* to, const char* from, int64_t down, int64_t step, int64_t rows, int64_t width) {
+  constexpr int64_t size = sizeof(U);
+  for (int64_t r = 0; r < rows; r++, from += down, to += width) {
+    if (step == size && width > 8) std::memcpy(to, from, static_cast<size_t>(width * size));
+    else for (int64_t j = 0; j < width; j++) to[j] = *reinterpret_cast<const U*>(from + j * step);
+  }
+}
+// Rows of x, `down` bytes apart, into a tile.
+void gather_rows(const Format& x, char* to, const char* from, int64_t down, int64_t step, int64_t rows, int64_t width) {
+  if (step == 0) {
+    alignas(word) char values[tile_size * 16];
+    x.move(values, from, down, rows);
+    with_bytes(x.computed, [&](auto zero) { spread(reinterpret_cast<decltype(zero)*>(to), reinterpret_cast<const decltype(zero)*>(values), rows, width); });
+  } else if (down == width * step) {
+    x.move(to, from, step, rows * width);
+  } else if (x.direct) {
+    with_bytes(x.computed, [&](auto zero) { pack(reinterpret_cast<decltype(zero)*>(to), from, down, step, rows, width); });
+  } else {
+    for (int64_t r = 0; r < rows; r++) x.move(to + r * width * x.computed, from + r * down, step, width);
+  }
+}
+void scatter_rows(const Format& y, char* to, const char* from, int64_t down, int64_t step, int64_t rows, int64_t width) {
+  if (down == width * step) return y.move(to, from, step, rows * width);
+  for (int64_t r = 0; r < rows; r++) y.move(to + r * down, from + r * width * y.computed, step, width);
+}
+
+// row: the first of `count` rows of `width` elements; down: bytes from one to the next.
+template <int N> void run_short_rows(const Program& p, const Row& row, const int64_t* down, int64_t count, int64_t width) {
+  alignas(64) char tiles[N + 1][tile_size * 16 + word];
+  const int64_t most = std::min(count, tile_size / width);
+  const char* in[N];
+  auto is_flat = [&](const Format& f, int k) { return f.direct && row.step[k] == f.stored && down[k] == width * f.stored; };
+  bool in_place[N];
+  for (int k = 0; k < N; k++) {
+    in_place[k] = is_flat(p.x[k], 1 + k);
+    in[k] = tiles[1 + k];
+    if (down[1 + k] == 0) gather_rows(p.x[k], tiles[1 + k], row.at[1 + k], 0, row.step[1 + k], most, width);
+  }
+  const bool out_in_place = is_flat(p.y, 0);
+  for (int64_t i = 0; i < count; i += most) {
+    const int64_t m = std::min(most, count - i);
+    for (int k = 0; k < N; k++) {
+      const char* from = row.at[1 + k] + i * down[1 + k];
+      if (in_place[k]) in[k] = from;
+      else if (down[1 + k] != 0) gather_rows(p.x[k], tiles[1 + k], from, down[1 + k], row.step[1 + k], m, width);
+    }
+    char* to = row.at[0] + i * down[0];
+    p.loop(out_in_place ? to : tiles[0], in, p.functor, m * width);
+    if (!out_in_place) scatter_rows(p.y, to, tiles[0], down[0], row.step[0], m, width);
+  }
+}
+
+// Lines of elements, or of short rows.
 template <int N> void run_rows(const Program& p, const Rows<N + 1>& rows) {
-  const int64_t n = rows.sizes[0], count = row_count(rows);
+  const bool is_short = rows.ndim > 1 && rows.sizes[0] <= tile_size / 2;
+  const int64_t width = is_short ? rows.sizes[0] : 1, grain = std::max<int64_t>(1, p.grain / width);
+  Rows<N + 1> lines = rows;
+  if (is_short) {
+    lines.ndim--;
+    std::copy_n(rows.sizes + 1, lines.ndim, lines.sizes);
+    for (int k = 0; k <= N; k++) std::copy_n(rows.strides[k] + 1, lines.ndim, lines.strides[k]);
+  }
+  const int64_t n = lines.sizes[0], count = row_count(lines);
   auto each = [&](int64_t begin, int64_t end) {
-    return [&p, begin, end](char* const* at, const int64_t* step, int64_t) {
-      Row row;
-      std::copy_n(at, N + 1, row.at);
-      std::copy_n(step, N + 1, row.step);
-      run_row<N>(p, shifted<N>(row, begin), end - begin);
+    return [&, begin, end](char* const* at, const int64_t* step, int64_t) {
+      Row line;
+      std::copy_n(at, N + 1, line.at);
+      std::copy_n(step, N + 1, line.step);
+      line = shifted<N>(line, begin);
+      if (!is_short) return run_row<N>(p, line, end - begin);
+      for (int k = 0; k <= N; k++) line.step[k] = rows.strides[k][0];
+      run_short_rows<N>(p, line, step, end - begin, width);
     };
   };
-  if (n > p.grain) {
-    const int64_t parts = (n + p.grain - 1) / p.grain;
+  if (n > grain) {
+    const int64_t parts = (n + grain - 1) / grain;
     pool::parallel(count * parts, [&](int64_t b) {
-      const int64_t row = b / parts, begin = b % parts * p.grain;
-      walk_rows(rows, row, row + 1, each(begin, std::min(n, begin + p.grain)));
+      const int64_t line = b / parts, begin = b % parts * grain;
+      walk_rows(lines, line, line + 1, each(begin, std::min(n, begin + grain)));
     });
   } else {
-    pool::parallel_for(count, std::max<int64_t>(1, p.grain / n), [&](int64_t first, int64_t last) { walk_rows(rows, first, last, each(0, n)); });
+    pool::parallel_for(count, std::max<int64_t>(1, grain / n), [&](int64_t first, int64_t last) { walk_rows(lines, first, last, each(0, n)); });
   }
 }
 

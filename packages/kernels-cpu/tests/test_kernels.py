@@ -84,6 +84,21 @@ def layouts(dtype: str) -> list[tuple[Any, Any]]:
         (tall.t(), b),
         (tall.t(), tall.t()),
         (a[3:, 5:], b[:-3, :-5]),
+        *short_rows(dtype),
+    ]
+
+
+def short_rows(dtype: str) -> list[tuple[Any, Any]]:
+    """Rows of which a tile holds many, and more of them than fill a last tile."""
+    x, column, row = random((3000, 7), dtype), random((3000, 1), dtype), random((7,), dtype, seed=1)
+    wide = random((3000, 19), dtype)
+    return [
+        (x, row),
+        (x, column),
+        (column, row),
+        (wide[:, 3:10], x),
+        (wide[:, 1::2], random((9,), dtype)),
+        (random((40, 3, 9), dtype), random((3, 1), dtype)),
     ]
 
 
@@ -95,6 +110,13 @@ def test_layouts(dtype: str) -> None:
         check("contiguous", lambda: a.transpose(0, 1).contiguous(), 0)
         check("clone", lambda: b.clone(), 0)
         check("where", lambda: ad.where(a == b, a, b), 0)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_short_rows_in_place(dtype: str) -> None:
+    wide, column = random((3000, 19), dtype), random((3000, 1), dtype, seed=1)
+    for part in (slice(3, 10), slice(1, None, 2)):
+        check("add", lambda p=part: wide.clone()[:, p].add_(column), TOLERANCE[dtype])
 
 
 @pytest.mark.parametrize("source", [*DTYPES, "bool", "uint8", "int32", "int64"])
