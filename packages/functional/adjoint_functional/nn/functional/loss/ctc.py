@@ -28,24 +28,43 @@ def _padded(targets: Tensor, lengths: list[int], blank: int) -> Tensor:
     return _core.stack(rows)
 
 
-def _shifted(alpha: Tensor, by: int) -> Tensor:
-    return _core.cat([_core.full((alpha.size(0), by), _NEVER, dtype=alpha.dtype), alpha[:, :-by]], 1)
-
-
-def _ctc(log_probs: Tensor, labels: Tensor, steps: Tensor, lengths: Tensor, blank: int) -> Tensor:
-    """-log of the probability of all alignments, (batch,): the forward algorithm over labels with blanks between."""
+def _emitted(log_probs: Tensor, path: Tensor) -> Tensor:
+    """(time, batch * places): log probabilities along each path, behind two places that are never reached."""
     time, batch, _ = log_probs.shape
-    path = _core.full((batch, 2 * labels.size(1) + 1), blank, dtype=_core.int64)
+    found = log_probs.gather(2, path.expand(time, *path.shape)).clamp_min(_NEVER)
+    return _core.cat([_core.full((time, batch, 2), _NEVER, dtype=found.dtype), found], 2).flatten(1)
+
+
+def _alpha(log_probs: Tensor, path: Tensor, blank: int, ends: set[int]) -> dict[int, Tensor]:
+    """For each number of steps in `ends`, the log probabilities of being at each place of the path then, (batch, places).
+
+    All rows lie in one line, each behind the two places that are never reached: the places before each are shifts of the line.
+    """
+    batch, length = path.shape
+    dtype, rows = log_probs.dtype, _emitted(log_probs, path).unbind()
+    barred = _core.ones(batch, length + 2, dtype=_core.bool)  # the ways from two places before
+    barred[:, 4:] = (path[:, 2:] == path[:, :-2]) | (path[:, 2:] == blank)
+    later = (_core.arange(length + 2) >= 4).expand(batch, -1)  # than the first blank and the first label
+    bar, begin = (_core.zeros(batch * (length + 2), dtype=dtype).masked_fill(m.flatten(), _NEVER) for m in (barred, later))
+    edge, alpha, found = _core.full((2,), _NEVER, dtype=dtype), rows[0] + begin, {}
+    for t, row in enumerate(rows, 1):
+        if t > 1:
+            before = _core.cat([edge, alpha])
+            alpha = _core.logaddexp(_core.logaddexp(alpha, before[1:-1]), before[:-2] + bar) + row
+        if t in ends:
+            found[t] = alpha.view(batch, -1)[:, 2:]
+    return found
+
+
+def _ctc(log_probs: Tensor, labels: Tensor, steps: list[int], lengths: Tensor, blank: int) -> Tensor:
+    """-log of the probability of all alignments, (batch,): the forward algorithm over labels with blanks between."""
+    path = _core.full((log_probs.size(1), 2 * labels.size(1) + 1), blank, dtype=_core.int64)
     path[:, 1::2] = labels.long()
-    emitted = log_probs.gather(2, path.expand(time, *path.shape)).clamp_min(_NEVER)
-    places = _core.arange(path.size(1))
-    repeats = _core.cat([_core.ones(batch, min(2, path.size(1)), dtype=_core.bool), path[:, 2:] == path[:, :-2]], 1)
-    barred = repeats | (path == blank)
-    alpha = _core.where(places < 2, emitted[0], _NEVER)
-    for t in range(1, time):
-        ways = [alpha, _shifted(alpha, 1), _shifted(alpha, 2).masked_fill(barred, _NEVER)] if path.size(1) > 1 else [alpha]
-        after = _core.logsumexp(_core.stack(ways), 0) + emitted[t]
-        alpha = _core.where((t < steps).unsqueeze(1), after, alpha)
+    counted = _core.tensor(steps).clamp_min(1)
+    found = _alpha(log_probs, path, blank, set(counted.tolist()))
+    alpha = found.pop(max(found))
+    for end, earlier in found.items():
+        alpha = _core.where((counted == end).unsqueeze(1), earlier, alpha)
     last = alpha.gather(1, (2 * lengths).unsqueeze(1))
     before = alpha.gather(1, (2 * lengths - 1).clamp_min(0).unsqueeze(1)).masked_fill((lengths == 0).unsqueeze(1), _NEVER)
     return -_core.logaddexp(last, before).squeeze(1)
@@ -98,7 +117,8 @@ def ctc_loss(
     if any(not 0 <= n <= labels.size(1) for n in lengths):
         raise RuntimeError(f"ctc_loss: Expected target_lengths to have value at most {labels.size(1)}, got {lengths}")
     count = _core.tensor(lengths)
-    losses = _ctc(x, labels, _core.tensor(steps), count, blank)
+    counting = x[: max([1, *steps])], labels[:, : max(lengths, default=0)]
+    losses = _ctc(*counting, steps, count, blank)
     losses = _core.where(losses > -_NEVER / 10, 0.0 if zero_infinity else math.inf, losses)
     if reduction == "mean":
         return (losses / count.clamp_min(1)).mean()
