@@ -1402,7 +1402,7 @@ Example: `sparse.new(sparse._indices(), sparse._values() + 1, sparse.shape)`"""
     @overload
     def new_empty(self, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, size: _Dims, pin_memory: _bool=False) -> Tensor: ...
 
-    def new_empty_strided(self, size: Any, stride: Any, *, dtype: Any=None, device: Any=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
+    def new_empty_strided(self, size: _Dims, stride: _Dims, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
         """Uninitialised memory of this type with the given strides."""
 
     def new_full(self, size: _Dims, fill_value: _Number, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:

@@ -146,6 +146,14 @@ Tensor as_tensor(nb::handle data, OptDType dtype, OptDevice device) {
   return device ? to_device(t, *device) : t;
 }
 
+Tensor empty_strided(const Dims& size, const Dims& stride, DType dtype, Device device) {
+  expect(size.size() == stride.size(), "empty_strided: mismatch in length of strides and shape, got ", size, " and ", stride);
+  int64_t reach = 1, step;
+  for (int i = 0; i < size.size(); i++)
+    expect(!__builtin_mul_overflow(size[i] - 1, stride[i], &step) && !__builtin_add_overflow(reach, step, &reach), "empty_strided: too large: ", size, ", strides ", stride);
+  return alias_of(as_strided(empty({size.product() ? reach : 0}, dtype, device), size, stride));
+}
+
 void bind_data(nb::module_& m) {
   m.def("tensor", [](nb::handle data, OptDType dtype, OptDevice device, bool requires_grad) {
     return created(tensor_from(data.ptr(), dtype, "tensor"), requires_grad, device);
@@ -159,12 +167,11 @@ void bind_data(nb::module_& m) {
   m.def("scalar_tensor", [](const Scalar& s, OptDType dtype, OptDevice device, bool requires_grad) { return created(full({}, s, dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad); },
         "s"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A 0-d tensor.");
   m.def("empty_strided", [](const Dims& size, const Dims& stride, OptDType dtype, OptDevice device, bool requires_grad) {
-    expect(size.size() == stride.size(), "empty_strided: mismatch in length of strides and shape, got ", size, " and ", stride);
-    int64_t reach = 1, step;
-    for (int i = 0; i < size.size(); i++)
-      expect(!__builtin_mul_overflow(size[i] - 1, stride[i], &step) && !__builtin_add_overflow(reach, step, &reach), "empty_strided: too large: ", size, ", strides ", stride);
-    return created(alias_of(as_strided(empty({size.product() ? reach : 0}, dtype.value_or(default_dtype()), device.value_or(Device{})), size, stride)), requires_grad);
+    return created(empty_strided(size, stride, dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
   }, "size"_a, "stride"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "Uninitialised memory with the given strides.");
+  Methods().def("new_empty_strided", [](const Tensor& x, const Dims& size, const Dims& stride, OptDType dtype, OptDevice device, bool requires_grad) {
+    return created(empty_strided(size, stride, dtype.value_or(x.dtype()), device.value_or(x.device())), requires_grad);
+  }, "size"_a, "stride"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "Uninitialised memory of this type with the given strides.");
   Methods().def("new_tensor", [](const Tensor& x, nb::handle data, OptDType dtype, OptDevice device, bool requires_grad) {
     return created(tensor_from(data.ptr(), dtype.value_or(x.dtype()), "new_tensor"), requires_grad, device.value_or(x.device()));
   }, "data"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A copy of `data` with this type.");

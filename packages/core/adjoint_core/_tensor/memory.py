@@ -85,6 +85,8 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = _core.contiguous_form
 @method
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
     """Changes the shape in place to that of `other`, and with a memory format the order; `preserve_format` takes that of `other`."""
+    if memory_format is None and self.shape == other.shape and not self.is_sparse:
+        return self
     resize_(self, tuple(other.shape))
     if memory_format is _core.preserve_format:
         formats = _core.channels_last, _core.channels_last_3d, _core.contiguous_format

@@ -78,23 +78,6 @@ def new(self: Tensor, *args: Any) -> Tensor:
     return (_new_sparse if self.is_sparse else _new)(self.dtype, *args)
 
 
-@method
-def new_empty_strided(
-    self: Tensor,
-    size: Any,
-    stride: Any,
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
-    """Uninitialised memory of this type with the given strides."""
-    device = self.device if device is None else device
-    kind = dtype or self.dtype
-    return _core.empty_strided(size, stride, dtype=kind, device=device, requires_grad=requires_grad, pin_memory=pin_memory)
-
-
 def typename(obj: Any) -> str:
     """`adjoint.FloatTensor` for a tensor, the name of its type for anything else.
 
