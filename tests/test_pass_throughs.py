@@ -63,8 +63,6 @@ def test_switches_remember_and_refuse() -> None:
     assert not ad.are_deterministic_algorithms_enabled()
     ad.set_default_device("cpu")
     assert ad.get_default_device() == ad.device("cpu")
-    with pytest.raises(NotImplementedError, match="expected the CPU, got 'cuda'"):
-        ad.set_default_device("cuda")
     with ad.backends.cudnn.flags(benchmark=True):
         assert ad.backends.cudnn.benchmark
     assert not (ad.backends.cudnn.benchmark or ad.backends.cudnn.is_available() or ad.backends.mps.is_built())

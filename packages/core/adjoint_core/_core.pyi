@@ -914,7 +914,10 @@ Example::
     @property
     def is_leaf(self) -> _bool:
         """Whether the tensor has no node, or does not require grad."""
-    is_meta: _bool
+
+    @property
+    def is_meta(self) -> Any:
+        """Whether there is no memory: on device meta sizes, types and strides are worked out, and nothing else."""
     is_mkldnn: _bool
     is_mps: _bool
 
@@ -2471,6 +2474,10 @@ int: _dtype = ...
 short: _dtype = ...
 cfloat: _dtype = ...
 cdouble: _dtype = ...
+
+def _default_device() -> _device: ...
+
+def _set_default_device(device: Any) -> None: ...
 
 class device:
     """Where memory lives: `device('cpu')`."""

@@ -7,6 +7,9 @@
 
 namespace adjoint::python {
 
+// Where tensors are made if nothing else is said, on this thread: `with device:`, set_default_device.
+Device default_device() noexcept;
+
 bool to_scalar(PyObject* o, Scalar& out);          // false without an error: not a number; with: overflow
 bool to_dims(PyObject* o, Dims& out);              // an int or a sequence of ints
 bool to_dtype(PyObject* o, DType& out) noexcept;

@@ -32,10 +32,10 @@ nb::object created(Tensor t, bool requires_grad, OptDevice device = {}) {
 
 template <class F> void sized(nb::module_& m, const char* name, F make, const char* doc) {
   m.def(name, [make, name](const nb::args& size, OptDType dtype, OptDevice device, bool requires_grad) {
-    return created(make(dims_of(size, name), dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
+    return created(make(dims_of(size, name), dtype.value_or(default_dtype()), device.value_or(default_device())), requires_grad);
   }, "size"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, doc);
   m.def(name, [make](OptDType dtype, OptDevice device, bool requires_grad, const Dims& size) {
-    return created(make(size, dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
+    return created(make(size, dtype.value_or(default_dtype()), device.value_or(default_device())), requires_grad);
   }, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "size"_a);
   const std::string like = std::string(name) + "_like";
   m.def(like.c_str(), [make, name, like](const Tensor& x, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format) {
@@ -71,7 +71,7 @@ Tensor filled(const Dims& size, const Scalar& v, DType t, Device device) {
 void bind_full(nb::module_& m) {
   m.def("full", [](const Dims& size, const Scalar& v, OptDType dtype, OptDevice device, bool requires_grad) {
     const Named named("full");
-    return created(filled(size, v, dtype.value_or(number_type(v)), device.value_or(Device{})), requires_grad);
+    return created(filled(size, v, dtype.value_or(number_type(v)), device.value_or(default_device())), requires_grad);
   }, "size"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A tensor filled with one value.");
   m.def("full_like", [](const Tensor& x, const Scalar& v, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format) {
     const Named named("full_like", {&x, 1});
@@ -107,21 +107,21 @@ void bind_ranges(nb::module_& m) {
   m.def("arange", [](const Scalar& start, std::optional<Scalar> stop, std::optional<Scalar> step, OptDType dtype, OptDevice device, bool requires_grad) {
     const Scalar a = stop ? start : Scalar(0), b = stop ? *stop : start, s = step.value_or(Scalar(1));
     const bool whole = is_integral(a.dtype()) && is_integral(b.dtype()) && is_integral(s.dtype());
-    return created(arange(a, b, s, dtype.value_or(whole ? DType::int64 : default_dtype()), device.value_or(Device{})), requires_grad);
+    return created(arange(a, b, s, dtype.value_or(whole ? DType::int64 : default_dtype()), device.value_or(default_device())), requires_grad);
   }, "start"_a, "end"_a = nb::none(), "step"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false,
       "Values from `start` to `end`, without `end`.");
   m.def("arange", [](const Scalar& stop, OptDType dtype, OptDevice device, bool requires_grad) {
-    return created(arange(Scalar(0), stop, Scalar(1), dtype.value_or(is_integral(stop.dtype()) ? DType::int64 : default_dtype()), device.value_or(Device{})), requires_grad);
+    return created(arange(Scalar(0), stop, Scalar(1), dtype.value_or(is_integral(stop.dtype()) ? DType::int64 : default_dtype()), device.value_or(default_device())), requires_grad);
   }, nb::kw_only(), "end"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
   const auto bind = [&m]<class Number>(TypeTag<Number>) {   // numbers, and tensors inside vmap
     const auto moved = [](const Tensor& x, OptDevice device) {
-      if constexpr (std::is_same_v<Number, Scalar>) return cuda::uploaded(x, device.value_or(Device{}));
-      else return to_device(x, device.value_or(Device{}));
+      if constexpr (std::is_same_v<Number, Scalar>) return cuda::uploaded(x, device.value_or(default_device()));
+      else return to_device(x, device.value_or(default_device()));
     };
     m.def("linspace", [moved](const Number& start, const Number& end, int64_t steps, OptDType dtype, OptDevice device, bool requires_grad) {
       if constexpr (std::is_same_v<Number, Scalar>)
         if (!is_complex(start.dtype()) && !is_complex(end.dtype()))
-          return created(linspace(start.template to<double>(), end.template to<double>(), steps, dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
+          return created(linspace(start.template to<double>(), end.template to<double>(), steps, dtype.value_or(default_dtype()), device.value_or(default_device())), requires_grad);
       return created(moved(as_type("linspace", spaced(start, end, steps), dtype), device), requires_grad);
     }, "start"_a, "end"_a, "steps"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "`steps` evenly spaced values, both ends included.");
     m.def("logspace", [moved](const Number& start, const Number& end, int64_t steps, double base, OptDType dtype, OptDevice device, bool requires_grad) {
@@ -131,7 +131,7 @@ void bind_ranges(nb::module_& m) {
   bind(TypeTag<Scalar>{});
   bind(TypeTag<Operand>{});
   m.def("eye", [](int64_t n, std::optional<int64_t> columns, OptDType dtype, OptDevice device, bool requires_grad) {
-    return created(eye(n, columns.value_or(n), dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
+    return created(eye(n, columns.value_or(n), dtype.value_or(default_dtype()), device.value_or(default_device())), requires_grad);
   }, "n"_a, "m"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "The identity matrix, (n, m).");
 }
 
@@ -143,6 +143,7 @@ Tensor as_tensor(nb::handle data, OptDType dtype, OptDevice device) {
   else if (nb::hasattr(data, "__cuda_array_interface__")) t = from_cuda_array(data);
   else t = tensor_from(data.ptr(), dtype, "as_tensor");
   if (dtype) t = to_dtype(t, *dtype);
+  if (!device && !is_tensor(data.ptr()) && t.device() == Device{}) device = default_device();
   return device ? to_device(t, *device) : t;
 }
 
@@ -156,18 +157,18 @@ Tensor empty_strided(const Dims& size, const Dims& stride, DType dtype, Device d
 
 void bind_data(nb::module_& m) {
   m.def("tensor", [](nb::handle data, OptDType dtype, OptDevice device, bool requires_grad) {
-    return created(tensor_from(data.ptr(), dtype, "tensor"), requires_grad, device);
+    return created(tensor_from(data.ptr(), dtype, "tensor"), requires_grad, device.value_or(default_device()));
   }, "data"_a.none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false,
       "A new tensor with a copy of `data`: numbers, nested sequences, arrays.\n\nExample:\n    >>> tensor([1., 2.])\n    tensor([1., 2.])");
   m.def("as_tensor", &as_tensor, "data"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "`data` as a tensor, without a copy where possible.");
   m.def("asarray", [](nb::handle data, OptDType dtype, OptDevice device, std::optional<bool> copy, bool requires_grad) {
-    if (copy.value_or(false)) return created(tensor_from(data.ptr(), dtype, "asarray"), requires_grad, device);
+    if (copy.value_or(false)) return created(tensor_from(data.ptr(), dtype, "asarray"), requires_grad, device.value_or(default_device()));
     return created(as_tensor(data, dtype, device), requires_grad);
   }, "obj"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "copy"_a = nb::none(), "requires_grad"_a = false, "`obj` as a tensor, copied only if asked for or needed.");
-  m.def("scalar_tensor", [](const Scalar& s, OptDType dtype, OptDevice device, bool requires_grad) { return created(full({}, s, dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad); },
+  m.def("scalar_tensor", [](const Scalar& s, OptDType dtype, OptDevice device, bool requires_grad) { return created(full({}, s, dtype.value_or(default_dtype()), device.value_or(default_device())), requires_grad); },
         "s"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A 0-d tensor.");
   m.def("empty_strided", [](const Dims& size, const Dims& stride, OptDType dtype, OptDevice device, bool requires_grad) {
-    return created(empty_strided(size, stride, dtype.value_or(default_dtype()), device.value_or(Device{})), requires_grad);
+    return created(empty_strided(size, stride, dtype.value_or(default_dtype()), device.value_or(default_device())), requires_grad);
   }, "size"_a, "stride"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "Uninitialised memory with the given strides.");
   Methods().def("new_empty_strided", [](const Tensor& x, const Dims& size, const Dims& stride, OptDType dtype, OptDevice device, bool requires_grad) {
     return created(empty_strided(size, stride, dtype.value_or(x.dtype()), device.value_or(x.device())), requires_grad);
@@ -188,7 +189,7 @@ void bind_subclass() {
   nb::handle(type).attr("_make_subclass") = nb::steal(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(nb::module_::import_("builtins").attr("staticmethod").ptr()), make.ptr(), nullptr));
   nb::object wrap = nb::cpp_function([](nb::handle cls, const Dims& size, std::optional<Dims> strides, nb::handle, nb::handle, OptDType dtype, nb::handle, OptDevice device, bool, bool requires_grad, const nb::kwargs&) {
     expect(make_wrapper, "_make_wrapper_subclass: there is no engine");
-    nb::object o = nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(cls.ptr()), make_wrapper(size, strides ? *strides : contiguous_strides(size), dtype.value_or(default_dtype()), device.value_or(Device{}))));
+    nb::object o = nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(cls.ptr()), make_wrapper(size, strides ? *strides : contiguous_strides(size), dtype.value_or(default_dtype()), device.value_or(default_device()))));
     if (o && requires_grad) o.attr("requires_grad") = true;
     return o;
   }, nb::name("_make_wrapper_subclass"), "cls"_a, "size"_a, "strides"_a = nb::none(), "storage_offset"_a = nb::none(), "memory_format"_a = nb::none(), "dtype"_a = nb::none(), "layout"_a = nb::none(), "device"_a = nb::none(), "pin_memory"_a = false, "requires_grad"_a = false, "options"_a);
@@ -234,7 +235,7 @@ void bind_create(nb::module_& m) {
   sized(m, "empty", [](const Dims& s, DType t, Device d) { const Named named("empty"); return empty(s, t, d); }, "A tensor of uninitialised memory.");
   m.def("empty", [](const nb::args& size, MemoryFormat format, OptDType dtype, OptDevice device, bool requires_grad) {
     expect(format != MemoryFormat::preserve, "unsupported memory format Preserve");
-    const Tensor x = empty(dims_of(size, "empty"), dtype.value_or(default_dtype()), device.value_or(Device{}));
+    const Tensor x = empty(dims_of(size, "empty"), dtype.value_or(default_dtype()), device.value_or(default_device()));
     return created(laid_out(x, format, x), requires_grad);
   }, "size"_a, "memory_format"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
   bind_full(m);

@@ -63,6 +63,7 @@ template <class M> nb::object export_as(const Tensor& t, const char* name) {
 
 // Work that the consumer puts on its stream runs after ours. Its stream: None or 1 the default one, 2 the thread's, -1 needs no order.
 void order(const Tensor& x, nb::handle consumer) {
+  expect_memory(*x, "__dlpack__");
   if (x.device().type != DeviceType::cuda) {
     expect(consumer.is_none(), ErrorKind::value, "__dlpack__: stream must be None for a tensor of the CPU");
     return;

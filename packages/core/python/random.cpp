@@ -17,7 +17,7 @@ namespace {
 using OptDType = std::optional<DType>;
 using OptDevice = std::optional<Device>;
 
-Device resolved(OptDevice device) { return cuda::resolved(device.value_or(Device{})); }
+Device resolved(OptDevice device) { return cuda::resolved(device.value_or(default_device())); }
 
 // Calls nest generators by pointer; None is the device's default one.
 Generator& chosen(Generator* g, Device device) { return g ? *g : default_generator(device); }

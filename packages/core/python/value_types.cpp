@@ -20,22 +20,15 @@ namespace adjoint::python {
 namespace {
 
 DTypeObject dtypes[dtype_count];
+thread_local std::vector<Device> default_devices;   // what set_default_device said, and that of each `with device:`; the innermost last
 std::string library = "adjoint";
-
-const char* const no_meta = "tensors without memory, on device 'meta', are not made here";
-
-bool names_meta(const std::string& text) { return text == "meta" || text.starts_with("meta:"); }
-
-bool is_meta(nb::handle o) {
-  if (nb::isinstance<DeviceObject>(o)) return nb::cast<const DeviceObject&>(o).meta;
-  return PyUnicode_Check(o.ptr()) && names_meta(nb::cast<std::string>(o));
-}
 
 Device parse_device(const std::string& text) {
   const size_t colon = text.find(':');
   const std::string type = text.substr(0, colon);
-  expect(type == "cpu" || type == "cuda", "Expected one of cpu, cuda device type at start of device string: ", text);
-  Device d{type == "cpu" ? DeviceType::cpu : DeviceType::cuda, static_cast<int8_t>(type == "cpu" ? 0 : -1)};
+  expect(type == "cpu" || type == "cuda" || type == "meta", "Expected one of cpu, cuda, meta device type at start of device string: ", text);
+  Device d;
+  if (type != "cpu") d = {type == "cuda" ? DeviceType::cuda : DeviceType::meta, static_cast<int8_t>(type == "cuda" ? -1 : 0)};
   if (colon == std::string::npos) return d;
   const std::string index = text.substr(colon + 1);
   expect(!index.empty() && index.size() < 3 && index.find_first_not_of("0123456789") == std::string::npos, "Invalid device string: '", text, "'");
@@ -49,7 +42,6 @@ bool is_index(nb::handle o) { return PyLong_Check(o.ptr()) && !PyBool_Check(o.pt
 
 // A device, its name, or the index of a GPU.
 Device device_from(nb::handle o) {
-  expect(!is_meta(o), ErrorKind::not_implemented, no_meta);
   if (nb::isinstance<DeviceObject>(o)) return nb::cast<const DeviceObject&>(o).value;
   if (PyUnicode_Check(o.ptr())) return parse_device(nb::cast<std::string>(o));
   expect(is_index(o), ErrorKind::type, "device(): argument 'type' must be str, device or int, not ", nb::cast<std::string>(o.type().attr("__name__")));
@@ -59,7 +51,11 @@ Device device_from(nb::handle o) {
   return {DeviceType::cuda, static_cast<int8_t>(index)};
 }
 
-std::string name(const DeviceObject& d) { return d.meta ? "meta" : d.value.type == DeviceType::cpu ? "cpu" : "cuda"; }
+const char* name(const DeviceObject& d) {
+  static constexpr const char* names[] = {"cpu", "cuda", "meta"};
+  return names[static_cast<int>(d.value.type)];
+}
+bool has_index(const DeviceObject& d) { return d.value.type == DeviceType::cuda && d.value.index >= 0; }
 
 // A type such as float or np.float32, or np.dtype("float32"), by its name.
 bool dtype_by_name(const char* name, DType& out) {
@@ -102,36 +98,44 @@ void bind_dtype(nb::module_& m, Api& api) {
 }
 
 void bind_device(nb::module_& m) {
+  m.def("_default_device", [] { return DeviceObject{default_device()}; });
+  m.def("_set_default_device", [](nb::object device) {   // under those of `with`
+    const Device wanted = device.is_none() ? Device{} : device_from(device);
+    if (default_devices.empty()) default_devices.push_back(wanted);
+    else default_devices.front() = wanted;
+  }, "device"_a.none());
   nb::class_<DeviceObject>(m, "device", "Where memory lives: `device('cpu')`.")
       .def("__init__", [](DeviceObject* self, nb::object type, std::optional<int> index) {
-        if (is_meta(type)) return void(new (self) DeviceObject{{}, true});
         Device d = device_from(type);
         if (index) check_index(*index);
         if (index && d.type == DeviceType::cuda) d.index = static_cast<int8_t>(*index);
         new (self) DeviceObject{d};
       }, "type"_a, "index"_a = nb::none())
       .def_prop_ro("type", [](const DeviceObject& d) { return name(d); })
-      .def_prop_ro("index", [](const DeviceObject& d) -> std::optional<int> { return d.value.type == DeviceType::cpu || d.value.index < 0 ? std::nullopt : std::optional<int>(d.value.index); })
-      .def("__eq__", [](const DeviceObject& d, nb::handle o) { return nb::isinstance<DeviceObject>(o) && nb::cast<const DeviceObject&>(o).value == d.value && nb::cast<const DeviceObject&>(o).meta == d.meta; }, "other"_a.none())
-      .def("__hash__", [](const DeviceObject& d) { return static_cast<int>(d.value.type) * 256 + d.value.index + d.meta * 512; })
+      .def_prop_ro("index", [](const DeviceObject& d) -> std::optional<int> { return has_index(d) ? std::optional<int>(d.value.index) : std::nullopt; })
+      .def("__eq__", [](const DeviceObject& d, nb::handle o) { return nb::isinstance<DeviceObject>(o) && nb::cast<const DeviceObject&>(o).value == d.value; }, "other"_a.none())
+      .def("__hash__", [](const DeviceObject& d) { return static_cast<int>(d.value.type) * 256 + d.value.index; })
       .def("__enter__", [](nb::object self) {
-        expect(nb::cast<const DeviceObject&>(self).value == Device{} && !is_meta(self), ErrorKind::not_implemented, "with ", nb::str(self).c_str(),
-               ": only the CPU can be the default device; pass device= to what makes tensors");
+        if (default_devices.empty()) default_devices.emplace_back();
+        default_devices.push_back(nb::cast<const DeviceObject&>(self).value);
         return self;
       })
-      .def("__exit__", [](nb::handle, const nb::args&) {})
+      .def("__exit__", [](nb::handle, const nb::args&) {
+        if (default_devices.size() > 1) default_devices.pop_back();
+      })
       .def("__str__", [](const DeviceObject& d) {
-        if (d.meta) return name(d);
         std::ostringstream text;
         text << d.value;
         return text.str(); })
       .def("__repr__", [](const DeviceObject& d) {
-        return "device(type='" + name(d) + "'" + (d.value.type == DeviceType::cpu || d.value.index < 0 ? "" : ", index=" + std::to_string(d.value.index)) + ")";
+        return "device(type='" + std::string(name(d)) + "'" + (has_index(d) ? ", index=" + std::to_string(d.value.index) : "") + ")";
       })
       .def("__reduce__", [m = nb::handle(m)](nb::handle self) { return nb::make_tuple(m.attr("device"), nb::make_tuple(nb::str(self))); });
 }
 
 }  // namespace
+
+Device default_device() noexcept { return default_devices.empty() ? Device{} : default_devices.back(); }
 
 bool to_dtype(PyObject* o, DType& out) noexcept {
   for (int i = 0; i < dtype_count; i++)

@@ -9,7 +9,7 @@
 namespace adjoint::python {
 
 struct DTypeObject { DType value; };
-struct DeviceObject { Device value; bool meta = false; };   // meta: a name to compare with, where no memory is made
+struct DeviceObject { Device value; };
 
 // What stands in front of names that are printed: `adjoint`, or what a program imported it as.
 std::string printed(const char* name);

@@ -211,7 +211,10 @@ namespace {
 
 Kernel kernel_of(const Op& op, Device device) {
   Kernel k = op.kernel[static_cast<int>(device.type)];
-  if (!k) [[unlikely]] k = device.type == DeviceType::cpu ? op.reference : cuda::find_kernel(op);
+  if (!k) [[unlikely]] {
+    if (device.type == DeviceType::meta) return [](const Launch&) {};
+    k = device.type == DeviceType::cpu ? op.reference : cuda::find_kernel(op);
+  }
   expect(k, ErrorKind::not_implemented, op.name, ": no kernel for device ", device);
   return k;
 }
@@ -222,7 +225,7 @@ void launch(const Op& op, Device device, std::span<const View> x, std::span<cons
   for (const View& v : y) work += v.numel;
   if (work == 0) return;   // nothing to write, however many empty lines there are
   if (device.type != DeviceType::cpu) {
-    cuda::begin_call(device, operands);
+    if (device.type == DeviceType::cuda) cuda::begin_call(device, operands);
     return k({x, y, attrs, op.name, false, device, numbers});
   }
   for (const View& v : x) work += v.numel;
@@ -267,7 +270,7 @@ bool run_dense(const Op& op, Tensors x, const Attrs& attrs, Tensor& y) {
   }
   const View result{out.data, out.sizes.data(), out.strides.data(), out.ndim(), out.dtype, out.numel};
   const Kernel k = kernel_of(op, lead->device);
-  if (lead->device.type != DeviceType::cpu) [[unlikely]] cuda::begin_call(lead->device, x);
+  if (lead->device.type == DeviceType::cuda) [[unlikely]] cuda::begin_call(lead->device, x);
   WithoutGil free(out.numel > release_gil_above / 2);
   k({{v, x.size()}, {&result, 1}, attrs, op.name, true, lead->device, numbers});
   return true;

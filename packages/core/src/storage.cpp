@@ -14,6 +14,7 @@ constinit thread_local bool inference_mode = false;
 uint32_t Storage::first_version() noexcept { return inference_mode ? unversioned : 0; }
 
 Storage* Storage::make(size_t nbytes, Device device) {
+  if (device.type == DeviceType::meta) [[unlikely]] return borrow(nullptr, nbytes, [](void*) noexcept {}, nullptr, device);
   if (device.type != DeviceType::cpu) [[unlikely]] return cuda::make_storage(nbytes, device);
   const bool small = nbytes <= inline_bytes;
   const size_t block = header + (small ? nbytes : 0);

@@ -66,7 +66,7 @@ Tensor empty(const Dims& sizes, DType dtype, Device device) {
   t->sizes = sizes;
   t->set_contiguous_strides();
   t->dtype = dtype;
-  t->device = device.type == DeviceType::cpu ? device : cuda::resolved(device);
+  t->device = device.type == DeviceType::cuda ? cuda::resolved(device) : device;
   int64_t bytes;
   expect(!__builtin_mul_overflow(t->numel, itemsize(dtype), &bytes), ErrorKind::shape, "empty: Storage size calculation overflowed with sizes=", sizes, " of ", dtype);
   t->storage = Storage::make(bytes, t->device);
@@ -112,7 +112,7 @@ Tensor full(const Dims& sizes, const Scalar& value, DType dtype, Device device) 
   Tensor t = empty(sizes, dtype, device);
   Element element(value, dtype);
   if (t.device().type == DeviceType::cpu) fill(*t, element.bytes);
-  else cuda::fill(t->data, static_cast<size_t>(t.numel()), static_cast<size_t>(itemsize(dtype)), element.bytes, t.device().index);
+  else if (t.device().type == DeviceType::cuda) cuda::fill(t->data, static_cast<size_t>(t.numel()), static_cast<size_t>(itemsize(dtype)), element.bytes, t.device().index);
   return t;
 }
 
@@ -157,6 +157,7 @@ Scalar item(const Tensor& x) {
   const TensorImpl* memory = x->keys & key_lifted ? engine_hooks.memory(*x) : x.get();
   if (memory && memory->keys & key_sparse) return item(to_dense(alias_of(Tensor(const_cast<TensorImpl*>(memory)))));
   expect(memory, "item: vmap: It looks like you're either (1) calling .item() on a Tensor or (2) attempting to use a Tensor in some data-dependent control flow; each member of the batch has its own value");
+  expect_memory(*memory, "item");
   return with_type(x.dtype(), [&](auto tag) -> Scalar {
     using T = typename decltype(tag)::type;
     T v;

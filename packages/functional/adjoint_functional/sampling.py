@@ -14,7 +14,7 @@ __all__ = ["binomial", "multinomial", "normal", "poisson"]
 
 def _anywhere(condition: Tensor) -> bool:
     """Whether it holds anywhere, in whichever lane of a vmap."""
-    return bool(_core._all_lanes(condition).any())
+    return not condition.is_meta and bool(_core._all_lanes(condition).any())
 
 
 def _uniform(like: Tensor, generator: Generator | None) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from adjoint_core import Tensor
+from adjoint_core import Tensor, _core
 from adjoint_core import device as Device
 
 __all__ = [
@@ -81,28 +81,26 @@ def get_deterministic_debug_mode() -> int:
 
 
 def get_default_device() -> Device:
-    """Where new tensors lie: the CPU.
+    """Where new tensors lie if nothing else is said: the CPU, what `set_default_device` says, or the device of the innermost ``with device:``.
 
     Example::
 
         >>> ad.get_default_device()
         device(type='cpu')
     """
-    return Device("cpu")
+    return _core._default_device()
 
 
 def set_default_device(device: Any) -> None:
-    """Says where new tensors lie: the CPU, or None, which is the same.
+    """Says where this thread's new tensors lie if nothing else is said; None: on the CPU again.
 
-    Raises:
-        NotImplementedError: another device; give it to the functions that make tensors.
+    ``with device:`` says it for a block.
 
     Example::
 
         >>> ad.set_default_device('cpu')
     """
-    if device is not None and Device(device).type != "cpu":
-        raise NotImplementedError(f"set_default_device: expected the CPU, got {device!r}; pass device= to what makes tensors")
+    _core._set_default_device(None if device is None else Device(device))
 
 
 def _assert(condition: Any, message: str) -> None:

@@ -21,7 +21,12 @@ def _is_cuda(self: Tensor) -> bool:
     return self.device.type == "cuda"
 
 
-Tensor.is_cpu, Tensor.is_cuda = property(_is_cpu), property(_is_cuda)
+def _is_meta(self: Tensor) -> bool:
+    """Whether there is no memory: on device meta sizes, types and strides are worked out, and nothing else."""
+    return self.device.type == "meta"
+
+
+Tensor.is_cpu, Tensor.is_cuda, Tensor.is_meta = property(_is_cpu), property(_is_cuda), property(_is_meta)
 
 
 def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
@@ -59,7 +64,6 @@ def _set_data(self: Tensor, source: Tensor) -> None:
 Tensor.data = property(_get_data, _set_data, doc="The values without history.")
 for _name, _value in {
     "is_quantized": False,
-    "is_meta": False,
     "is_nested": False,
     "is_mkldnn": False,
 }.items():

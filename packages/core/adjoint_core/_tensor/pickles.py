@@ -53,6 +53,12 @@ def _rebuild_sparse(
     return _restore(Tensor, x, requires_grad, state)
 
 
+def _rebuild_meta(
+    cls: type[Tensor] | None, dtype: Any, shape: tuple[int, ...], stride: tuple[int, ...], requires_grad: bool, state: dict[str, Any]
+) -> Tensor:
+    return _restore(cls or Tensor, _core.empty_strided(shape, stride, dtype=dtype, device="meta"), requires_grad, state)
+
+
 def reduce_sparse(x: Tensor) -> Any:
     """What pickles write of a sparse tensor."""
     parts = x._indices(), x._values(), tuple(x.shape), not x.is_sparse or x.is_coalesced()
@@ -70,6 +76,9 @@ def __reduce_ex__(self: Tensor, protocol: int) -> Any:
     cls = type(self)
     if _core._is_sparse(self):
         return reduce_sparse(self)
+    if self.is_meta:
+        place = self.dtype, tuple(self.shape), self.stride(), needs_grad(self)
+        return _rebuild_meta, (None if cls is Tensor else cls, *place, dict(self.__dict__))
     order = dense_order(self) if protocol >= 5 and not self.is_contiguous() else None
     source = self if order is None else self._alias().permute(order)
     lent = _core._lend(source)
@@ -118,5 +127,5 @@ def _dtype_named(name: str) -> Any:
 
 copyreg.pickle(_core.dtype, lambda t: (_dtype_named, (t.name,)))  # type: ignore[arg-type]
 
-for _function in (_rebuild, _rebuild_sparse, _dtype_named):
+for _function in (_rebuild, _rebuild_meta, _rebuild_sparse, _dtype_named):
     _function.__module__ = __package__  # the name in files, whichever file of the room it is in

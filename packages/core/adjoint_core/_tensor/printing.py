@@ -162,8 +162,8 @@ def _suffixes(t: Tensor) -> list[str]:
     default = _core.get_default_dtype()
     if str(t.device) != "cpu":
         found.append(f"device='{t.device}'")
-    if t.numel() == 0:
-        if t.ndim != 1:
+    if t.numel() == 0 or t.is_meta:
+        if t.ndim != 1 or t.is_meta:
             found.append(f"size={tuple(t.shape)}")
         usual = {default}
     else:
@@ -221,7 +221,7 @@ def tensor_repr(t: Tensor) -> str:
         return f"{prefix}..., size={tuple(t.shape)}, dtype={t.dtype!r})"  # inside a transform: no values
     if _core._is_sparse(t):
         return _sparse_repr(t, prefix)
-    values = "[]" if t.numel() == 0 else _values_text(t._alias(), len(prefix))
+    values = "..." if t.is_meta else "[]" if t.numel() == 0 else _values_text(t._alias(), len(prefix))
     text = _join(prefix + values, _suffixes(t), len(prefix))
     return "Parameter containing:\n" + text if type(t).__name__ == "Parameter" else text
 

@@ -16,7 +16,7 @@ from .._core import Tensor
 from .._size import Size
 from .compressed import shown_parts, sparse_compressed_tensor
 from .layouts import LAYOUTS, layout, sparse_coo
-from .pickles import _rebuild_sparse, _restore
+from .pickles import _rebuild_meta, _rebuild_sparse, _restore
 
 STORAGES = {
     "DoubleStorage": _core.float64, "FloatStorage": _core.float32, "HalfStorage": _core.float16, "BFloat16Storage": _core.bfloat16,
@@ -95,6 +95,9 @@ class _Pickler(pickle._Pickler):  # type: ignore[name-defined]  # the one in C w
         if _core._is_sparse(x):
             parts = *shown_parts(x), x.shape, *((x.is_coalesced(),) if x.is_sparse else ())
             return self.named("torch._utils", "_rebuild_sparse_tensor"), (x.layout, parts)
+        if x.is_meta:
+            form = self.named("torch", x.dtype.name), tuple(x.shape), tuple(x.stride()), grad
+            return self.named("torch._utils", "_rebuild_meta_tensor_no_storage"), form
         key = (x._storage_ptr(), x.dtype)
         memory = self.memories.setdefault(key, _Memory(x.dtype, str(len(self.memories)), x))
         args = memory, x.storage_offset(), tuple(x.shape), tuple(x.stride()), grad, OrderedDict()
@@ -178,6 +181,9 @@ MEANINGS: dict[tuple[str, str], Any] = {
     ("torch._utils", "_rebuild_parameter"): _parameter,
     ("torch._utils", "_rebuild_parameter_with_state"): _parameter,
     ("torch._utils", "_rebuild_sparse_tensor"): _sparse,
+    ("torch._utils", "_rebuild_meta_tensor_no_storage"): lambda dtype, size, stride, requires_grad: _rebuild_meta(
+        None, dtype, tuple(size), tuple(stride), requires_grad, {}
+    ),
     ("torch._tensor", "_rebuild_from_type_v2"): _with_state,
     ("torch.serialization", "_get_layout"): _layout,
     ("torch", "Tensor"): Tensor,

@@ -14,6 +14,7 @@ _ALLOWED = {
     ("adjoint", "_rebuild"),
     ("adjoint_engine", "_rebuild"),
     ("adjoint_core._tensor", "_rebuild"),
+    ("adjoint_core._tensor", "_rebuild_meta"),
     ("adjoint_core._tensor", "_rebuild_sparse"),
     ("adjoint_core._tensor", "_dtype_named"),
     ("adjoint_core._size", "Size"),

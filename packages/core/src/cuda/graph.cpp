@@ -76,9 +76,10 @@ bool capturing_on(int device) {
 
 void fail_capturing(const char* why) { fail(ErrorKind::runtime, "CUDA error: operation not permitted when stream is capturing: ", why); }
 
-bool without_values(const Tensor& x) { return x.device().type == DeviceType::cuda && capturing(current_stream(x.device().index)); }
+bool without_values(const Tensor& x) { return x.device().type == DeviceType::meta || (x.device().type == DeviceType::cuda && capturing(current_stream(x.device().index))); }
 
 void expect_values(const Tensor& x, const char* op) {
+  expect(x.device().type != DeviceType::meta, ErrorKind::not_implemented, op, ": the size of its result depends on values, and a tensor on device meta has none");
   if (without_values(x)) fail_capturing((std::string(op) + ": its result depends on values that the host reads, which has none before the replay").c_str());
 }
 

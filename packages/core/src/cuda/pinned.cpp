@@ -121,7 +121,7 @@ Tensor offloaded(const Tensor& x) {
 
 Tensor uploaded(const Tensor& x, Device device) {
   device = resolved(device);
-  return device.type == DeviceType::cpu ? x : to_device(pinned_copy(x), device, true);
+  return device.type == DeviceType::cuda ? to_device(pinned_copy(x), device, true) : to_device(x, device);
 }
 
 bool is_pinned(const Storage& storage) noexcept { return storage.deleter == give_back; }

@@ -85,7 +85,7 @@ int device_count() noexcept {
 int current_device() { return chosen_device; }
 
 Device resolved(Device d) {
-  if (d.type == DeviceType::cpu) return {};
+  if (d.type != DeviceType::cuda) return {d.type};
   driver();
   const int index = d.index < 0 ? chosen_device : d.index;
   expect(index < device_count(), "CUDA error: invalid device ordinal: got cuda:", index, ", there ", device_count() == 1 ? "is " : "are ", device_count());

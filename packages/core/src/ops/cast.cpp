@@ -72,10 +72,17 @@ namespace {
 void transfer(Tensors x, const Attrs& attrs, Tensor* out) {
   const auto& a = attrs.as<Transfer>();
   if (x[0]->keys & key_sparse) {
+    expect(a.device.type != DeviceType::meta, ErrorKind::not_implemented, "to: a sparse tensor is its positions, which device meta does not have");
     const Sparse& s = sparse_of(*x[0]);
     out[0] = make_sparse(to_device(s.values, a.device, a.non_blocking), to_device(s.indices, a.device, a.non_blocking), x[0].sizes(), s.coalesced, s.compression);
     return;
   }
+  if (a.device.type == DeviceType::meta) {
+    out[0] = empty(x[0].sizes(), x[0].dtype(), a.device);
+    follow_layout(x[0], *out[0]);
+    return;
+  }
+  expect_memory(*x[0], "to");
   if (a.non_blocking && a.device.type == DeviceType::cpu) {   // into memory that it need not wait for
     out[0] = cuda::offloaded(x[0]);
     return;

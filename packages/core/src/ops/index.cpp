@@ -294,13 +294,15 @@ Tensor ravel(Tensors indices, const Ravel& a) {
 // Which elements x[indices] names.
 struct Place { Tensor position; Indexed at; };
 
+bool is_mask(DType t) { return t == DType::bool_ || t == DType::uint8; }
+
 class Resolver {
  public:
   Resolver(const Tensor& x, Tensors indices, const char* op) : x_(x), op_(op) {
     for (size_t i = 0; i < indices.size(); i++) {
       const Tensor& index = indices[i];
       if (!index) dim_++;
-      else if (index.dtype() == DType::bool_ || index.dtype() == DType::uint8) mask(index, i);
+      else if (is_mask(index.dtype())) mask(index, i);
       else integers(index);
       expect(dim_ <= x.dim(), ErrorKind::index, op, ": too many indices for tensor of dimension ", x.dim());
       if (!index) gap_ = !parts_.empty();
@@ -380,6 +382,8 @@ Tensor index(const Tensor& x, Tensors indices) {
 Tensor index_put(const Tensor& x, Tensors indices, const Tensor& values, bool accumulate) {
   expect(values.dtype() == x.dtype() || values->flags & flag_wrapped, "index_put: Index put requires the source and destination dtypes match, got ", x.dtype(), " for the destination and ", values.dtype(), " for the source.");
   const Tensor v = to_dtype(values, x.dtype());
+  if (x.device().type == DeviceType::meta && std::ranges::any_of(indices, [](const Tensor& i) { return i && is_mask(i.dtype()); }))
+    return add(x, to_dtype(sum(v), x.dtype()));   // how many elements a mask names is not known: only the form of the result, and who takes part, are
   Resolver r(x, indices, "index_put");
   if (!r.any()) return accumulate ? x + fit(to_device(v, x.device()), x.sizes()) : clone(fit(to_device(v, x.device()), x.sizes()));
   Place p = r.place();

@@ -125,6 +125,7 @@ void expect_number(DType t, const char* op) { with_real(real_of(t), op, [](auto)
 Tensor uniform_numbers(const Dims& sizes, DType dtype, Generator& g, Device device) {
   expect_number(dtype, "rand");
   Tensor t = empty(sizes, dtype, device);
+  if (device.type == DeviceType::meta) return t;
   if (device.type == DeviceType::cuda) return cuda::draw(cuda::Draw::uniform, t, g);
   if (g.twister) return twister::fill_uniform(*g.twister, t), t;
   const int64_t parts = is_complex(dtype) ? 2 : 1;   // the two parts of an element stand side by side
@@ -135,6 +136,7 @@ Tensor uniform_numbers(const Dims& sizes, DType dtype, Generator& g, Device devi
 Tensor normal_numbers(const Dims& sizes, DType dtype, Generator& g, Device device) {
   expect_number(dtype, "randn");
   Tensor t = empty(sizes, dtype, device);
+  if (device.type == DeviceType::meta) return t;
   if (device.type == DeviceType::cuda) return cuda::draw(cuda::Draw::normal, t, g);
   if (g.twister) twister::fill_normal(*g.twister, t);
   if (is_complex(dtype)) {  // variance 1 in all: 1/2 for each part
@@ -152,8 +154,9 @@ Tensor normal_numbers(const Dims& sizes, DType dtype, Generator& g, Device devic
 
 // [low, low + range). A twister takes one word of 32 bits or, if `wide`, two.
 Tensor integers(int64_t low, uint64_t range, bool wide, const Dims& sizes, DType dtype, Generator& g, Device device) {
-  if (device.type == DeviceType::cuda && is_complex(dtype)) return to_dtype(integers(low, range, wide, sizes, DType::int64, g, device), dtype);
+  if (device.type != DeviceType::cpu && is_complex(dtype)) return to_dtype(integers(low, range, wide, sizes, DType::int64, g, device), dtype);
   Tensor t = empty(sizes, dtype, device);
+  if (device.type == DeviceType::meta) return t;
   if (device.type == DeviceType::cuda) return cuda::draw(cuda::Draw::integers, t, g, low, range);
   if (g.twister) return twister::fill_integers(*g.twister, t, low, range, wide), t;
   with_type(dtype, [&](auto tag) {
@@ -204,10 +207,11 @@ Tensor orders(const Dims& sizes, DType dtype, Generator& g) {
 
 // 0 with probability p, else what keeps the mean. Lost are those whose 32 bits are below 2^32 p.
 Tensor dropout_mask(const Dims& sizes, DType dtype, double p, Generator& g, Device device) {
-  if (device.type == DeviceType::cuda && is_complex(dtype)) return to_dtype(dropout_mask(sizes, real_of(dtype), p, g, device), dtype);
+  if (device.type != DeviceType::cpu && is_complex(dtype)) return to_dtype(dropout_mask(sizes, real_of(dtype), p, g, device), dtype);
   Tensor mask = empty(sizes, dtype, device);
   const auto bound = static_cast<uint64_t>(std::ceil(p * 0x1p32));
   const double scale = p < 1 ? 1 / (1 - p) : 0.0;
+  if (device.type == DeviceType::meta) return mask;
   if (device.type == DeviceType::cuda) return cuda::draw(cuda::Draw::mask, mask, g, 0, bound, scale);
   if (g.twister) return twister::fill_mask(*g.twister, mask, p), mask;
   with_type(dtype, [&](auto tag) {
@@ -250,7 +254,7 @@ void draw_as_pytorch() {
 }
 
 Generator& default_generator(Device device) {
-  return device.type == DeviceType::cpu ? generators().of_cpu : generators().of_gpu[cuda::resolved(device).index];
+  return device.type != DeviceType::cuda ? generators().of_cpu : generators().of_gpu[cuda::resolved(device).index];
 }
 
 void seed_all(uint64_t seed) {
@@ -285,7 +289,7 @@ Tensor randperm(int64_t n, DType dtype, Generator& g, Device device) {
   expect(n >= 0, "randperm: n must be non-negative, got ", n);
   if (device.type == DeviceType::cuda && cuda::capturing(cuda::current_stream(cuda::resolved(device).index)))
     cuda::fail_capturing("randperm draws its numbers on the CPU, and replays would have the same order for ever");
-  return for_lanes({n}, [&](const Dims& all) { return cuda::uploaded(orders(all, dtype, g), device); });
+  return for_lanes({n}, [&](const Dims& all) { return device.type == DeviceType::meta ? empty(all, dtype, device) : cuda::uploaded(orders(all, dtype, g), device); });
 }
 
 Tensor bernoulli(const Tensor& p, Generator& g) {

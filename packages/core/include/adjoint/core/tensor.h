@@ -86,6 +86,10 @@ ADJOINT_API Tensor full(const Dims& sizes, const Scalar& value, DType dtype, Dev
 ADJOINT_API Tensor wrapped(const Scalar& value);            // a Python number as a 0-d tensor, weakest in promotion
 ADJOINT_API void set_number(TensorImpl& t, const Scalar& value);   // makes it what wrapped(value) is
 ADJOINT_API Tensor alias_of(const Tensor& x);               // same memory, sizes and strides; no history
+// Of a tensor on device meta nothing can be read.
+inline void expect_memory(const TensorImpl& x, const char* op) {
+  expect(x.device.type != DeviceType::meta, ErrorKind::not_implemented, op, ": Cannot copy out of meta tensor; no data!");
+}
 ADJOINT_API Scalar item(const Tensor& x);                   // the value of a one-element tensor
 ADJOINT_API Dims contiguous_strides(const Dims& sizes);
 ADJOINT_API Dims broadcast(const Dims& a, const Dims& b, const char* op);

@@ -15,7 +15,7 @@ ADJOINT_API bool capturing(const Stream& stream);
 ADJOINT_API bool capturing_on(int device);
 [[noreturn]] ADJOINT_API void fail_capturing(const char* why);   // of what cannot be recorded, before the driver spoils the capture for it
 
-ADJOINT_API bool without_values(const Tensor& x);                   // of a GPU whose current stream captures: there are none before the replay
+ADJOINT_API bool without_values(const Tensor& x);                   // of device meta, or of a GPU whose current stream captures: there are none before the replay
 ADJOINT_API void expect_values(const Tensor& x, const char* op);   // that it reads on the host
 
 // While it lives, this thread may do what is unsafe only if recorded work were thought to have run: allocate, load, ask for events.
