@@ -25,7 +25,7 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
     changes = rows[1:] != rows[:-1]
     if rows.ndim > 1:
         changes = changes.flatten(1).any(1)
-    starts = _core.cat([_core.ones(min(1, rows.size(0)), dtype=_core.bool), changes])
+    starts = _core.cat([_core.ones(min(1, rows.size(0)), dtype=_core.bool, device=rows.device), changes])
     at = starts.nonzero().reshape(-1)
     values = x.index_select(along, at)
     out = [values]
@@ -33,7 +33,7 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
         inverse = starts.cumsum(0) - 1
         out.append(inverse.reshape(input.shape) if dim is None else inverse)
     if return_counts:
-        out.append(_core.cat([at, _core.tensor([rows.size(0)])]).diff())
+        out.append(_core.cat([at, _core.tensor([rows.size(0)], device=rows.device)]).diff())
     return tuple(out) if len(out) > 1 else values
 
 

@@ -86,7 +86,7 @@ void bind_full(nb::module_& m) {
 static Tensor spaced(const Tensor& start, const Tensor& end, int64_t n) {
   expect(start.dim() == 0 && end.dim() == 0, "linspace: start and end are 0-dimensional tensors, got ", start.dim(), "D and ", end.dim(), "D");
   const DType wide = is_complex(start.dtype()) || is_complex(end.dtype()) ? DType::complex128 : DType::float64;
-  const Tensor a = to_dtype(start, wide), b = to_dtype(end, wide), i = linspace(0, static_cast<double>(n - 1), n, DType::float64);
+  const Tensor a = to_dtype(start, wide), b = to_dtype(end, wide), i = linspace(0, static_cast<double>(n - 1), n, DType::float64, (start->flags & flag_wrapped ? end : start).device());
   const Tensor step = div(sub(b, a), wrapped(static_cast<double>(std::max<int64_t>(n - 1, 1))));
   const Tensor back = sub(wrapped(static_cast<double>(n - 1)), i);
   return where(lt(i, wrapped(static_cast<double>((n + 1) / 2))), add(a, mul(step, i)), sub(b, mul(step, back)));

@@ -113,7 +113,7 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: Sequence[int], layout: la
     if values.ndim != 2 or len(shape) != 2 or values.shape[0] != at.numel() or at.unique().numel() != at.numel():
         given = f"{tuple(diagonals.shape)}, {at.tolist()} and {tuple(shape)}"
         raise ValueError(f"spdiags: expected (k, n) diagonals, k different offsets and a shape (rows, columns), got {given}")
-    column = _core.arange(values.shape[1]).expand(values.shape)
+    column = _core.arange(values.shape[1], device=values.device).expand(values.shape)
     row = column - at.to(_core.int64).unsqueeze(1)
     inside = (row >= 0) & (row < shape[0]) & (column < shape[1])
     out = sparse_coo_tensor(_core.stack([row[inside], column[inside]]), values[inside], tuple(shape))

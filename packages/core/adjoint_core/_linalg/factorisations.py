@@ -100,7 +100,7 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
         raise RuntimeError(f"lu_unpack: Expected tensor with 2 or more dimensions. Got size: {list(LU_data.shape)} instead")
     m, n = LU_data.shape[-2:]
     k = min(m, n)
-    P = L = U = _core.empty(0, dtype=LU_data.dtype)
+    P = L = U = _core.empty(0, dtype=LU_data.dtype, device=LU_data.device)
     if unpack_pivots:
         P = _core.eye(m, dtype=LU_data.dtype, device=LU_data.device)[_core._lu_permutation(LU_pivots, m)].mT
     if unpack_data:
@@ -126,7 +126,7 @@ def qr(A: Tensor, mode: str = "reduced") -> Any:
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
         )
     Q, R = _core._qr(A, mode == "complete")
-    return _results.qr(_core.empty(0, dtype=A.dtype) if mode == "r" else Q, R)
+    return _results.qr(_core.empty(0, dtype=A.dtype, device=A.device) if mode == "r" else Q, R)
 
 
 def _expect_triangle(UPLO: str) -> bool:

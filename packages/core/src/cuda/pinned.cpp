@@ -121,7 +121,8 @@ Tensor offloaded(const Tensor& x) {
 
 Tensor uploaded(const Tensor& x, Device device) {
   device = resolved(device);
-  return device.type == DeviceType::cuda ? to_device(pinned_copy(x), device, true) : to_device(x, device);
+  const bool travels = device.type == DeviceType::cuda && x.device().type == DeviceType::cpu;
+  return travels ? to_device(pinned_copy(x), device, true) : to_device(x, device);
 }
 
 bool is_pinned(const Storage& storage) noexcept { return storage.deleter == give_back; }

@@ -97,12 +97,12 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     rtol = max(m, n) * finfo(A.dtype).eps if rcond is None else rcond
     X = pinv(A, rtol=rtol) @ right
     rank = matrix_rank(A, rtol=rtol)
-    none = _core.empty(0, dtype=A.dtype.to_real())
+    none = _core.empty(0, dtype=A.dtype.to_real(), device=A.device)
     known = m > n and driver not in (None, "gelsy") and bool((_core._all_lanes(rank) == n).all())
     residuals = (A @ X - right).abs().square().sum(-2) if known else none
     S = svdvals(A.detach()) if driver in ("gelsd", "gelss") else none
     return _results.lstsq(
-        X.squeeze(-1) if vector else X, residuals, _core.empty(0, dtype=_core.int64) if driver == "gels" else rank, S
+        X.squeeze(-1) if vector else X, residuals, _core.empty(0, dtype=_core.int64, device=A.device) if driver == "gels" else rank, S
     )
 
 

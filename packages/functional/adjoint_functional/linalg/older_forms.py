@@ -120,7 +120,7 @@ def lobpcg(
         half = solve_triangular(L, A, upper=False)
         values, vectors = eigh(solve_triangular(L, half.mH, upper=False))
         vectors = solve_triangular(L.mH, vectors, upper=True)
-    chosen = _core.arange(count)
+    chosen = _core.arange(count, device=values.device)
     if largest is None or largest:
         chosen = A.size(-1) - 1 - chosen
     return values[..., chosen], vectors[..., chosen]

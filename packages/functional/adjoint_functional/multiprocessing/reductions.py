@@ -59,7 +59,7 @@ def reduce_tensor(x: Tensor) -> tuple[Any, ...]:
     cls, state = None if type(x) is Tensor else type(x), dict(x.__dict__)
     if x.layout is not strided:
         return reduce_sparse(x)
-    if x.is_cuda or not x._storage_ptr():
+    if x.is_cuda or x.is_meta or not x._storage_ptr():
         return x.__reduce_ex__(5)
     memory = _in_shared_memory(x)
     place = (tuple(memory.shape), memory.stride(), memory.storage_offset())

@@ -24,7 +24,7 @@ def _quantile(x: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: 
     if given.dtype is not x.dtype:
         raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor, got {given.dtype} and {x.dtype}")
     # As in PyTorch, values on a GPU are not looked at: the host would wait for them.
-    if not given.is_cuda and not all(0 <= v <= 1 for v in _core._all_lanes(given).reshape(-1).tolist()):
+    if given.is_cpu and not all(0 <= v <= 1 for v in _core._all_lanes(given).reshape(-1).tolist()):
         raise RuntimeError(f"{name}() q must be in the range [0, 1], got {q}")
     q = given if isinstance(q, Tensor) else _core.full((), q, dtype=x.dtype, device=x.device) if given.ndim == 0 else given.to(x.device)
     dim = dim if x.ndim else None

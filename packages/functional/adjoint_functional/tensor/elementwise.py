@@ -170,7 +170,8 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
         >>> ad.isin(ad.tensor([1, 2, 3]), ad.tensor([3, 1]))
         tensor([ True, False,  True])
     """
-    elements, tested = (v if isinstance(v, Tensor) else _core.tensor(v) for v in (elements, test_elements))
+    device = next((v.device for v in (elements, test_elements) if isinstance(v, Tensor)), None)
+    elements, tested = (v if isinstance(v, Tensor) else _core.tensor(v, device=device) for v in (elements, test_elements))
     found = (elements.unsqueeze(-1) == tested.reshape(-1)).any(-1)
     return ~found if invert else found
 

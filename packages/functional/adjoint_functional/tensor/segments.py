@@ -62,12 +62,12 @@ def histogramdd(
     limits = [None if range is None else range[2 * i : 2 * i + 2] for i, _ in enumerate(each)]
     edges = [_edges(x, b, two) for x, b, two in zip(points.unbind(1), each, limits)]
     counts = [e.numel() - 1 for e in edges]
-    place, inside = _core.zeros(len(points), dtype=_core.int64), _core.ones(len(points), dtype=_core.bool)
+    place, inside = (points.new_full((len(points),), n, dtype=t) for n, t in ((0, _core.int64), (1, _core.bool)))
     for x, e in zip(points.unbind(1), edges):
         own, fits = _places(x, e)
         place, inside = place * (e.numel() - 1) + own, inside & fits
-    ones = _core.ones(len(points), dtype=input.dtype) if weight is None else weight.detach().reshape(-1).to(input.dtype)
-    flat = _core.zeros(math.prod(counts), dtype=input.dtype).scatter_add(0, place, ones.masked_fill(~inside, 0))
+    ones = points.new_ones(len(points)) if weight is None else weight.detach().reshape(-1).to(input.dtype)
+    flat = points.new_zeros(math.prod(counts)).scatter_add(0, place, ones.masked_fill(~inside, 0))
     hist = flat.reshape(counts)
     if density:
         hist = hist / hist.sum()
@@ -129,12 +129,12 @@ def segment_reduce(
     else:
         ends, lengths = offsets[..., 1:], offsets.diff()  # type: ignore[index, union-attr]
     n, s = data.size(axis), ends.size(-1)
-    position = _core.arange(n).expand(*ends.shape[:-1], n).contiguous()
+    position = _core.arange(n, device=ends.device).expand(*ends.shape[:-1], n).contiguous()
     segment = _core.searchsorted(ends.contiguous(), position, right=True)  # s behind the last one
     tail = [1] * (data.ndim - axis - 1)
     target = list(data.shape)
     target[axis] = s + 1
-    start = _core.full(target, _INITIAL[reduce] if initial is None else initial, dtype=data.dtype)
+    start = _core.full(target, _INITIAL[reduce] if initial is None else initial, dtype=data.dtype, device=data.device)
     y = start.scatter_reduce(axis, segment.reshape(*segment.shape, *tail).expand(data.shape), data, _RECORD[reduce]).narrow(
         axis, 0, s
     )

@@ -27,7 +27,7 @@ def _float_mask(mask: Tensor | None, like: Tensor) -> Tensor | None:
     """A mask that is added: bools say what is hidden."""
     if mask is None or mask.dtype != _core.bool:
         return mask
-    return _core.zeros(mask.shape, dtype=like.dtype).masked_fill(mask, -math.inf)
+    return _core.zeros(mask.shape, dtype=like.dtype, device=mask.device).masked_fill(mask, -math.inf)
 
 
 def _scores(q: Tensor, k: Tensor, mask: Tensor | None, padding: Tensor | None, extra: int) -> Tensor:
@@ -172,12 +172,12 @@ def _row(t: Tensor, row: Tensor | float) -> Tensor:
     shape = (t.size(0), t.size(1), 1, t.size(3))
     if isinstance(row, Tensor):
         return row.reshape(1, t.size(1), 1, t.size(3)).expand(shape)
-    return _core.zeros(shape, dtype=t.dtype)
+    return _core.zeros(shape, dtype=t.dtype, device=t.device)
 
 
 def _wider(mask: Tensor, extra: int) -> Tensor:
     """A mask with as many keys more that all may see."""
-    return _core.cat([mask, _core.zeros(*mask.shape[:-1], extra, dtype=mask.dtype)], -1) if extra else mask
+    return _core.cat([mask, _core.zeros(*mask.shape[:-1], extra, dtype=mask.dtype, device=mask.device)], -1) if extra else mask
 
 
 def _in_one_pass(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool, scale: float) -> Tensor | None:

@@ -136,8 +136,8 @@ def embedding_bag(
         include_last_offset, padding_idx,
     )  # fmt: skip
     starts = offsets[:-1] if include_last_offset else offsets
-    bag = _core.searchsorted(starts, _core.arange(indices.numel(), dtype=starts.dtype), right=True) - 1
-    size = _core.zeros(starts.numel(), dtype=starts.dtype).index_add(0, bag, _core.ones_like(bag, dtype=starts.dtype))
+    bag = _core.searchsorted(starts, _core.arange(indices.numel(), dtype=starts.dtype, device=starts.device), right=True) - 1
+    size = _core.zeros(starts.numel(), dtype=starts.dtype, device=starts.device).index_add(0, bag, _core.ones_like(bag, dtype=starts.dtype))
     return y, bag.to(indices.dtype), size, size.clone()
 
 

@@ -28,10 +28,10 @@ def _unpool(
             raise ValueError(f"{name}: invalid output_size {sizes}: each must be within a stride of {usual}")
     total, lead = math.prod(sizes), input.shape[:-n]
     outside = _core._all_lanes((indices < 0) | (indices >= total))
-    if bool(outside.any()):
+    if not indices.is_meta and bool(outside.any()):
         found = int(_core._all_lanes(indices)[outside][0])
         raise RuntimeError(f"{name}: Found an invalid max index: {found} (output volumes are of size {sizes})")
-    flat = _core.zeros(*lead, total, dtype=input.dtype)
+    flat = _core.zeros(*lead, total, dtype=input.dtype, device=input.device)
     return flat.scatter(-1, indices.flatten(-n), input.flatten(-n)).reshape(*lead, *sizes)
 
 

@@ -210,9 +210,9 @@ def multilabel_margin_loss(
     x, y = (input.reshape(1, -1), target.reshape(1, -1)) if input.ndim < 2 else (input, target)
     counts = (y >= 0).long().cumprod(1).bool()
     classes = y.clamp_min(0)
-    taken = _core.zeros(x.shape, dtype=_core.int64).scatter_add(1, classes, counts.long()) > 0
+    taken = _core.zeros(x.shape, dtype=_core.int64, device=x.device).scatter_add(1, classes, counts.long()) > 0
     longest = (
-        int(_core._all_lanes(counts.sum(1)).max()) if counts.numel() and not x.is_cuda else x.size(1)
+        int(_core._all_lanes(counts.sum(1)).max()) if counts.numel() and x.is_cpu else x.size(1)
     )  # a GPU would be waited for
     counts, classes = counts[:, :longest], classes[:, :longest]
     gaps = (1 - x.gather(1, classes).unsqueeze(2) + x.unsqueeze(1)).clamp_min(0)

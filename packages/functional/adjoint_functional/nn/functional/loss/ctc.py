@@ -23,7 +23,7 @@ def _padded(targets: Tensor, lengths: list[int], blank: int) -> Tensor:
         raise RuntimeError(f"ctc_loss: expected at least {sum(lengths)} targets, got {targets.numel()}")
     rows, at, longest = [], 0, max(lengths, default=0)
     for n in lengths:
-        rows.append(_core.cat([targets[at : at + n], _core.full((longest - n,), blank, dtype=targets.dtype)]))
+        rows.append(_core.cat([targets[at : at + n], _core.full((longest - n,), blank, dtype=targets.dtype, device=targets.device)]))
         at += n
     return _core.stack(rows)
 
@@ -32,7 +32,7 @@ def _emitted(log_probs: Tensor, path: Tensor) -> Tensor:
     """(time, batch * places): log probabilities along each path, behind two places that are never reached."""
     time, batch, _ = log_probs.shape
     found = log_probs.gather(2, path.expand(time, *path.shape)).clamp_min(_NEVER)
-    return _core.cat([_core.full((time, batch, 2), _NEVER, dtype=found.dtype), found], 2).flatten(1)
+    return _core.cat([_core.full((time, batch, 2), _NEVER, dtype=found.dtype, device=found.device), found], 2).flatten(1)
 
 
 def _alpha(log_probs: Tensor, path: Tensor, blank: int, ends: set[int]) -> dict[int, Tensor]:
@@ -41,12 +41,12 @@ def _alpha(log_probs: Tensor, path: Tensor, blank: int, ends: set[int]) -> dict[
     All rows lie in one line, each behind the two places that are never reached: the places before each are shifts of the line.
     """
     batch, length = path.shape
-    dtype, rows = log_probs.dtype, _emitted(log_probs, path).unbind()
-    barred = _core.ones(batch, length + 2, dtype=_core.bool)  # the ways from two places before
+    rows = _emitted(log_probs, path).unbind()
+    barred = _core.ones(batch, length + 2, dtype=_core.bool, device=path.device)  # the ways from two places before
     barred[:, 4:] = (path[:, 2:] == path[:, :-2]) | (path[:, 2:] == blank)
-    later = (_core.arange(length + 2) >= 4).expand(batch, -1)  # than the first blank and the first label
-    bar, begin = (_core.zeros(batch * (length + 2), dtype=dtype).masked_fill(m.flatten(), _NEVER) for m in (barred, later))
-    edge, alpha, found = _core.full((2,), _NEVER, dtype=dtype), rows[0] + begin, {}
+    later = (_core.arange(length + 2, device=path.device) >= 4).expand(batch, -1)  # than the first blank and the first label
+    bar, begin = (log_probs.new_zeros(batch * (length + 2)).masked_fill(m.flatten(), _NEVER) for m in (barred, later))
+    edge, alpha, found = log_probs.new_full((2,), _NEVER), rows[0] + begin, {}
     for t, row in enumerate(rows, 1):
         if t > 1:
             before = _core.cat([edge, alpha])
@@ -58,9 +58,9 @@ def _alpha(log_probs: Tensor, path: Tensor, blank: int, ends: set[int]) -> dict[
 
 def _ctc(log_probs: Tensor, labels: Tensor, steps: list[int], lengths: Tensor, blank: int) -> Tensor:
     """-log of the probability of all alignments, (batch,): the forward algorithm over labels with blanks between."""
-    path = _core.full((log_probs.size(1), 2 * labels.size(1) + 1), blank, dtype=_core.int64)
+    path = _core.full((log_probs.size(1), 2 * labels.size(1) + 1), blank, dtype=_core.int64, device=labels.device)
     path[:, 1::2] = labels.long()
-    counted = _core.tensor(steps).clamp_min(1)
+    counted = _core.tensor(steps, device=labels.device).clamp_min(1)
     found = _alpha(log_probs, path, blank, set(counted.tolist()))
     alpha = found.pop(max(found))
     for end, earlier in found.items():
@@ -116,7 +116,7 @@ def ctc_loss(
     labels = _padded(targets.unsqueeze(0) if single and targets.ndim == 1 else targets, lengths, blank)
     if any(not 0 <= n <= labels.size(1) for n in lengths):
         raise RuntimeError(f"ctc_loss: Expected target_lengths to have value at most {labels.size(1)}, got {lengths}")
-    count = _core.tensor(lengths)
+    count = _core.tensor(lengths, device=x.device)
     counting = x[: max([1, *steps])], labels[:, : max(lengths, default=0)]
     losses = _ctc(*counting, steps, count, blank)
     losses = _core.where(losses > -_NEVER / 10, 0.0 if zero_infinity else math.inf, losses)
