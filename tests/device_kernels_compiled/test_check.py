@@ -91,8 +91,10 @@ WRONG = [
 @pytest.mark.parametrize("i", range(len(WRONG)))
 def test_wrong_declarations(i, tmp_path):
     make, text, message = WRONG[i]
+    registered, own = dict(_registered.OPERATIONS), set(_registered.OWN)
     with pytest.raises(ValueError, match=message):
         declared(make(), f"def f{text}\n", tmp_path, f"wrong_{i}")
+    assert (registered, own) == (_registered.OPERATIONS, _registered.OWN)
 
 
 @pytest.fixture

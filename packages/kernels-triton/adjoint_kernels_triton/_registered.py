@@ -31,10 +31,10 @@ def put(op: str, how: list[Any], own: bool) -> bool:
     """Registers an operation; whether this is its kernel from now on. Users' kernels go before this package's."""
     if own and op in OPERATIONS:
         return op in OWN
+    kind, *arguments = how
+    getattr(registry, f"register_{kind}")(op, *arguments, partial(compile, op))  # before it is noted: what is wrong changes nothing
     OPERATIONS[op] = how
     (OWN.add if own else OWN.discard)(op)
-    kind, *arguments = how
-    getattr(registry, f"register_{kind}")(op, *arguments, partial(compile, op))
     return True
 
 
