@@ -294,7 +294,8 @@ Result cuMemAlloc_v2(uint64_t* p, size_t n) {
   live[offset] = n;
   held[context] += n;
   *p = reinterpret_cast<uint64_t>(base) + offset;
-  std::memset(shadow + offset, 0xA5, n);
+  static const bool zeroed = std::getenv("STANDIN_ZEROED");   // what no kernel writes is 0: a count, a code of success
+  std::memset(shadow + offset, zeroed ? 0 : 0xA5, n);
   entries << "allocate " << n << '\n';
   return ok;
 }

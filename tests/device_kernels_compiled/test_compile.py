@@ -1,5 +1,6 @@
 """Every variant that the cases need compiles, loads and launches: the parameters in the compiled kernel are those that are packed."""
 
+import gc
 import itertools
 import re
 
@@ -26,6 +27,13 @@ def spec(form, dtype):
     return form << 4 | [name for name, _ in registry.element_types()].index(dtype)
 
 
+@pytest.fixture(autouse=True)
+def fresh_memory():
+    """Nothing from earlier tests stands where a kernel was to write a count or a code of success."""
+    gc.collect()
+    ad.cuda.empty_cache()
+
+
 @pytest.fixture
 def images(monkeypatch):
     """What was compiled during a test."""
@@ -43,8 +51,6 @@ def images(monkeypatch):
 @pytest.mark.parametrize("dtype", [ad.float32, ad.bfloat16, ad.complex64], ids=lambda t: t.name)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.id)
 def test_launches(case, dtype, images):
-    if "_polynomial_" in case.name:
-        pytest.skip("as many steps as a kernel wrote that did not run: up to 2^63")
     tensors = [ad.tensor(a) for a in case.sample()]
     tensors = [t.to(dtype) if t.is_floating_point() else t for t in tensors]
     try:
@@ -59,6 +65,8 @@ def test_launches(case, dtype, images):
         pytest.skip(str(error))
     except IndexError:
         pytest.skip("reads what a kernel wrote, and nothing ran")
+    except ad.linalg.LinAlgError:
+        pass  # where its success would stand is what the upload of a matrix left: the kernels are compiled
     except RuntimeError as error:
         if case.name.rpartition(".")[2] in ("bincount", "masked_scatter", "embedding_bag"):
             pytest.skip("reads what a kernel wrote, and nothing ran")
@@ -96,15 +104,16 @@ def attended(x):
 IN_DERIVATIVES = {
     **dict.fromkeys(("attention", "attention_key_vjp", "attention_query_vjp", "attention_value_vjp"), attended),
     "avg_pool_vjp": lambda x: ad.nn.functional.avg_pool1d(x, 2),
-    "conv_input_vjp": lambda x: ad.nn.functional.conv1d(x, x[:, None, :2].detach()),
-    "conv_weight_vjp.products": lambda x: ad.nn.functional.conv1d(x.detach(), x[:, None, :2]),
-    "conv_weight_vjp.added_up": lambda x: ad.nn.functional.conv1d(x.detach(), x[:, None, :2]),
+    "conv_input_vjp": lambda x: ad.nn.functional.conv1d(x[:, None], x[:, None, :2].detach()),
+    "conv_weight_vjp.products": lambda x: ad.nn.functional.conv1d(x[:, None].detach(), x[:, None, :2]),
+    "conv_weight_vjp.added_up": lambda x: ad.nn.functional.conv1d(x[:, None].detach(), x[:, None, :2]),
+    "index": lambda x: x[[0, 2]],
     "layer_norm_vjp": lambda x: ad.nn.functional.layer_norm(x, (40,)),
     "linear_recurrence": lambda x: x.cumprod(1),
     "log_softmax_vjp": lambda x: x.log_softmax(1),
     "softmax_vjp": lambda x: x.softmax(1),
 }
-"Calls in whose derivatives alone a kernel runs."
+"Calls that run a kernel, or whose derivatives do, where no case comes to it: the masks of `index` select nothing here."
 LARGE = {"sort": lambda x: x.sort(), "topk": lambda x: x.topk(5), "median": lambda x: x.median(0)}
 "Operations with steps that run for large operands alone."
 
