@@ -124,7 +124,7 @@ Tensor diagonal_scatter(const Tensor& x, const Tensor& source, int64_t offset, i
   return replaced(x, source, diagonal(x, offset, a, b).sizes(), "diagonal_scatter", [&](const Tensor& v) { return diagonal_scatter_zeros(v, x.sizes(), at); });
 }
 
-// The k-th element under the mask is the k-th of source: its position is a running count.
+// The k-th element under the mask is the k-th of source: its position, behind one that nothing under the mask takes, is a running count.
 Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source) {
   expect(mask.dtype() == DType::bool_, "masked_scatter: expected BoolTensor for mask, got ", mask.dtype());
   expect(x.dtype() == source.dtype(), "masked_scatter: expected self and source to have same dtypes but got ", x.dtype(), " and ", source.dtype());
@@ -134,9 +134,8 @@ Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source)
   if (!(mask->keys & key_lifted) && !cuda::without_values(mask))
     expect(item(select(count, 0, -1)).to<int64_t>() <= source.numel(), "masked_scatter: expected number of elements of source >= number of ones in mask, got ", source.numel(), " and ",
            item(select(count, 0, -1)).to<int64_t>());
-  const Tensor first = ones({}, DType::int64, x.device());
-  const Tensor values = source.numel() ? reshape(source, {-1}) : zeros({1}, x.dtype(), x.device());
-  return where(under, reshape(gather(values, 0, maximum(count, first) - first), sizes), x);
+  const Tensor values[] = {zeros({1}, x.dtype(), x.device()), reshape(source, {-1})};
+  return where(under, reshape(gather(cat(values), 0, count), sizes), x);
 }
 
 }  // namespace adjoint
