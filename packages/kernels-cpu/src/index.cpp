@@ -1,5 +1,5 @@
 // Reading and writing at positions along one dimension. Every form becomes the same: x of (outer, n, inner), and m positions
-// along n, either one list for all lines or one for each.
+// along n: one list for all lines, one for each, or one for several.
 #include <adjoint/core/math/bits.h>
 #include <adjoint/core/op_attrs.h>
 
@@ -20,10 +20,13 @@ namespace {
 constexpr int64_t grain = 32768;       // elements
 constexpr int64_t strip_bytes = 128;   // of the columns that are packed together
 constexpr int64_t grain_bytes = 1 << 17;
+constexpr int64_t few = 8;            // positions: fewer are not looked at line by line
 
 struct Form {
   int64_t outer, n, m, inner;
-  bool shared;  // one list of positions
+  int64_t lists, together = 1;  // how many lists of positions there are; how many lines behind one another have the same
+  bool shared() const { return lists == 1; }
+  [[gnu::noinline]] int64_t list_of(int64_t line) const { return shared() ? 0 : lists == outer ? line : line / together % lists; }
 };
 
 struct OutOfRange {
@@ -41,7 +44,7 @@ bool in_range(const int64_t* at, int64_t count, int64_t size) {
 // Whether all positions are: those of short lines are looked at line by line instead, just before they are used.
 bool are_in_range(const Form& f, const int64_t* at) {
   std::atomic<bool> good = true;
-  pool::parallel_for(f.shared ? f.m : f.outer * f.m * f.inner, grain, [&](int64_t begin, int64_t end) {
+  pool::parallel_for(f.lists * f.m, grain, [&](int64_t begin, int64_t end) {
     if (!in_range(at + begin, end - begin, f.n)) good = false;
   });
   return good;
@@ -77,11 +80,18 @@ void fetch(const void* line, int64_t bytes) {
 // ---- reading; false if a position is out of range
 
 template <class U> bool take_lines(const Form& f, U* y, const U* x, const int64_t* at) {
-  const int64_t next = f.shared ? 0 : f.m;  // from the positions of a line to those of the one behind it
-  if (f.m == 1) {
+  if (f.m <= few) {
     if (!are_in_range(f, at)) return false;
-    pool::parallel_for(f.outer, grain, [&](int64_t first, int64_t last) {
-      for (int64_t line = first; line < last; line++) y[line] = x[line * f.n + at[line * next]];
+    const bool own = f.lists == f.outer;
+    pool::parallel_for(f.outer, grain / few, [&](int64_t first, int64_t last) {
+      if (own && f.m == 1) {
+        for (int64_t line = first; line < last; line++) y[line] = x[line * f.n + at[line]];
+        return;
+      }
+      for (int64_t line = first; line < last; line++) {
+        const int64_t* positions = at + (own ? line : f.list_of(line)) * f.m;
+        for (int64_t i = 0; i < f.m; i++) y[line * f.m + i] = x[line * f.n + positions[i]];
+      }
     });
     return true;
   }
@@ -92,7 +102,7 @@ template <class U> bool take_lines(const Form& f, U* y, const U* x, const int64_
     for (int64_t unit = first; unit < last; unit++) {
       const int64_t line = unit / parts, begin = unit % parts * grain, end = std::min(f.m, begin + grain);
       const U* from = x + line * f.n;
-      const int64_t* positions = at + line * next;
+      const int64_t* positions = at + f.list_of(line) * f.m;
       U* to = y + line * f.m;
       if (!in_range(positions + begin, end - begin, f.n)) {
         good = false;
@@ -127,7 +137,7 @@ template <class U> void take_columns(const Form& f, U* y, const U* x, const int6
 template <class U> bool take(const Form& f, U* y, const U* x, const int64_t* at) {
   if (f.inner == 1) return take_lines(f, y, x, at);
   if (!are_in_range(f, at)) return false;
-  if (f.shared) take_rows(f, y, x, at);
+  if (f.shared()) take_rows(f, y, x, at);
   else take_columns(f, y, x, at);
   return true;
 }
@@ -161,7 +171,7 @@ template <class W, class T> bool write_lines(const Form& f, T* y, const T* x, co
   std::atomic<bool> good = true;
   pool::parallel_for(f.outer, std::max<int64_t>(1, grain / std::max(f.m, f.n)), [&](int64_t first, int64_t last) {
     for (int64_t line = first; line < last; line++) {
-      const int64_t* positions = at + (f.shared ? 0 : line * f.m);
+      const int64_t* positions = at + f.list_of(line) * f.m;
       T* to = y + line * f.n;
       if (copies && !in_range(positions, f.m, f.n)) {
         good = false;
@@ -211,7 +221,7 @@ template <class W, class T> bool write(const Form& f, const View& y, const View&
   if (!are_in_range(f, at)) return false;
   if (!copied) copy(y, x);
   if (f.inner == 1) return write_lines<W>(f, to, static_cast<const T*>(to), v, at, join);
-  if (f.shared) write_rows<W>(f, to, v, at, join);
+  if (f.shared()) write_rows<W>(f, to, v, at, join);
   else write_columns<W>(f, to, v, at, join);
   return true;
 }
@@ -271,24 +281,34 @@ template <Access access> void list_kernel(const Launch& l) {
   const int dim = l.attrs.as<Dim>().dim;
   const Lines lines(l.x[0], dim);
   const Contiguous at(l.x[1]);
-  const Form f{lines.outer, lines.n, l.x[1].numel, lines.inner, true};
+  const Form f{lines.outer, lines.n, l.x[1].numel, lines.inner, 1};
   if (f.outer * f.m * f.inner == 0) return reference(l);
   run<access>(l, f, l.x.back(), at.as<const int64_t>());
 }
 
-// Positions of the shape of the result or of the source: gather, scatter, scatter_add, scatter_reduce; where they are one list, repeated, as such.
+// Positions of the shape of the result or of the source: gather, scatter, scatter_add, scatter_reduce; lists that are repeated, as such.
 // f(form, positions); false where lines of x and of positions are not the same.
-template <class F> bool with_lines(const View& x, const View& index, int dim, F&& f) {
-  bool same = index.numel > 0, shared = true;
-  for (int d = 0; d < x.ndim; d++) {
-    same = same && (d == dim || x.sizes[d] == index.sizes[d]);
-    shared = shared && (d == dim || index.sizes[d] == 1 || index.strides[d] == 0);
-  }
+bool with_lines(const View& x, const View& index, int dim, Borrowed<const Form&, const int64_t*> f) {
+  bool same = index.numel > 0;
+  for (int d = 0; d < x.ndim; d++) same = same && (d == dim || x.sizes[d] == index.sizes[d]);
   if (!same) return false;
   const Lines lines(x, dim);
-  const View list{index.data, index.sizes + dim, index.strides + dim, 1, index.dtype, index.sizes[dim]};
-  const Contiguous at(shared ? list : index);
-  f(Form{lines.outer, lines.n, index.sizes[dim], lines.inner, shared}, at.as<const int64_t>());
+  auto repeats = [&](int d) { return index.sizes[d] == 1 || index.strides[d] == 0; };
+  int first = 0, last = dim, end = x.ndim;  // [first, last) and (dim, end) have lists of their own
+  while (end > dim + 1 && repeats(end - 1)) end--;
+  while (first < dim && repeats(first)) first++;
+  while (last > first && repeats(last - 1)) last--;
+  if (lines.inner > 1 && (first < last || end > dim + 1)) first = 0, last = dim, end = x.ndim;  // each column has
+  Form form{lines.outer, lines.n, index.sizes[dim], lines.inner, 1};
+  Dims sizes, strides;
+  for (int d = first; d < end; d++) {
+    const bool together = d >= last && d < dim;
+    if (d != dim) (together ? form.together : form.lists) *= index.sizes[d];
+    if (!together) sizes.push_back(index.sizes[d]), strides.push_back(index.strides[d]);
+  }
+  const View lists{index.data, sizes.data(), strides.data(), sizes.size(), index.dtype, sizes.product()};
+  const Contiguous at(lists);
+  f(form, at.as<const int64_t>());
   return true;
 }
 template <Access access> void lines_kernel(const Launch& l) {
@@ -317,7 +337,7 @@ template <bool writes> void index_kernel(const Launch& l) {
   const Dense at(index);
   int64_t* positions = at.view.as<int64_t>();
   for (int64_t i = 0; i < index.numel; i++) positions[i] += positions[i] < 0 ? lines.n : 0;
-  const Form f{lines.outer, lines.n, index.numel, lines.inner, true};
+  const Form f{lines.outer, lines.n, index.numel, lines.inner, 1};
   if constexpr (!writes) run<Access::read>(l, f, x, positions);
   else if (a.accumulate) run<Access::add>(l, f, l.x[1], positions);
   else run<Access::put>(l, f, l.x[1], positions);

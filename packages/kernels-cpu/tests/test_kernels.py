@@ -235,3 +235,13 @@ def test_sums_of_halves(shape: tuple[int, ...], dims: tuple[int, ...]) -> None:
 def test_use_reference_of_unknown_kernel() -> None:
     with pytest.raises(ValueError, match="no kernel named 'nothing'"):
         _kernels.use_reference("nothing", True)
+
+
+@pytest.mark.parametrize("own", [(4, 3), (4, 1), (1, 3), (1, 1)])
+@pytest.mark.parametrize("positions", [1, 5, 40])
+def test_positions_that_several_lines_share(own: tuple[int, int], positions: int) -> None:
+    x = random((4, 3, 33), "float32")
+    at = integers((*own, positions), 0, 33).expand(4, 3, positions)
+    check("gather", lambda: x.gather(2, at), 0)
+    check("scatter_add", lambda: x.scatter_add(2, at, x[:, :, :1].expand(4, 3, positions)), 1e-5)
+    check("gather", lambda: x.mT.contiguous().gather(1, at.mT), 0)
