@@ -1,7 +1,4 @@
-"""Orthogonal polynomials of `special`, by their recurrences: whole degrees n, derivatives of all orders in x.
-
-Formulas: M. Abramowitz and I. Stegun, Handbook of Mathematical Functions, 1964, table 22.7.
-"""
+"""Orthogonal polynomials of `special`: whole degrees n, derivatives of all orders in x."""
 
 from __future__ import annotations
 
@@ -16,9 +13,6 @@ __all__ = [
     "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p", "shifted_chebyshev_polynomial_t",
     "shifted_chebyshev_polynomial_u", "shifted_chebyshev_polynomial_v", "shifted_chebyshev_polynomial_w",
 ]  # fmt: skip
-
-Step = Callable[[Tensor, Tensor, Tensor, int], Tensor]
-"p of degree k + 1 from x, p of degree k, p of degree k - 1, and k."
 
 
 def _pair(input: Any, n: Any) -> tuple[Tensor, Tensor]:
@@ -44,26 +38,11 @@ _FAMILIES = ("t", "v", "w", "gegenbauer", "h", "he", "l")
 "As the record `orthogonal_polynomial` counts them."
 
 
-def _polynomial(
-    name: str, first: Callable[[Tensor], Tensor], step: Step, what: str, value: str, family: str, parameter: float = 0
-) -> Callable[..., Tensor]:
+def _polynomial(name: str, what: str, value: str, family: str, parameter: float = 0) -> Callable[..., Tensor]:
     number = _FAMILIES.index(family)
 
     def polynomial(input: Any, n: Any) -> Tensor:
-        x, degree = _pair(input, n)
-        if not x.is_cuda:
-            return _core._orthogonal_polynomial(x, degree, number, parameter)
-        degree = degree.long()
-        last = _core._all_lanes(degree)
-        if _core._cuda.is_current_stream_capturing():
-            rule = "operation not permitted when stream is capturing"
-            raise RuntimeError(f"CUDA error: {rule}: {name}: its steps depend on the degrees, which the host reads")
-        before, p = _core.ones_like(x), first(x)
-        y = _core.where(degree == 0, before, _core.where(degree == 1, p, 0.0))
-        for k in range(1, int(last.max()) if last.numel() else 0):
-            before, p = p, step(x, p, before, k)
-            y = _core.where(degree == k + 1, p, y)
-        return y
+        return _core._orthogonal_polynomial(*_pair(input, n), number, parameter)
 
     polynomial.__name__ = name
     polynomial.__doc__ = _documentation(name, f"{what} of degree n at x", value)
@@ -73,10 +52,10 @@ def _polynomial(
 _KINDS: dict[str, tuple[str, float]] = {"t": ("t", 0), "u": ("gegenbauer", 1), "v": ("v", 0), "w": ("w", 0)}
 
 
-def _chebyshev(kind: str, factor: int, shift: int, *values: str) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
-    """Of x, and of 2x - 1: p of degree 1 is factor * x + shift, and all have the step p, q -> 2x p - q."""
+def _chebyshev(kind: str, *values: str) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
+    """Of x, and of 2x - 1."""
     name, what = f"chebyshev_polynomial_{kind}", f"Chebyshev's polynomial {kind.upper()}"
-    plain = _polynomial(name, lambda x: factor * x + shift, lambda x, p, q, k: 2 * x * p - q, what, values[0], *_KINDS[kind])
+    plain = _polynomial(name, what, values[0], *_KINDS[kind])
 
     def shifted(input: Any, n: Any) -> Tensor:
         return plain(2 * input - 1, n)
@@ -86,42 +65,13 @@ def _chebyshev(kind: str, factor: int, shift: int, *values: str) -> tuple[Callab
     return plain, rounded_once(shifted)
 
 
-chebyshev_polynomial_t, shifted_chebyshev_polynomial_t = _chebyshev("t", 1, 0, "-0.8750", "-0.5000")
-chebyshev_polynomial_u, shifted_chebyshev_polynomial_u = _chebyshev("u", 2, 0, "-0.7500", "0.")
-chebyshev_polynomial_v, shifted_chebyshev_polynomial_v = _chebyshev("v", 2, -1, "-1.2500", "1.")
-chebyshev_polynomial_w, shifted_chebyshev_polynomial_w = _chebyshev("w", 2, 1, "-0.2500", "-1.")
-hermite_polynomial_h = _polynomial(
-    "hermite_polynomial_h",
-    lambda x: 2 * x,
-    lambda x, p, q, k: 2 * (x * p - k * q),
-    "The physicists' Hermite polynomial",
-    "-1.7500",
-    "h",
-)
-hermite_polynomial_he = _polynomial(
-    "hermite_polynomial_he",
-    lambda x: x * 1,
-    lambda x, p, q, k: x * p - k * q,
-    "The probabilists' Hermite polynomial",
-    "-0.9375",
-    "he",
-)
-laguerre_polynomial_l = _polynomial(
-    "laguerre_polynomial_l",
-    lambda x: 1 - x,
-    lambda x, p, q, k: ((2 * k + 1 - x) * p - k * q) / (k + 1),
-    "Laguerre's polynomial",
-    "0.5312",
-    "l",
-)
-legendre_polynomial_p = _polynomial(
-    "legendre_polynomial_p",
-    lambda x: x * 1,
-    lambda x, p, q, k: ((2 * k + 1) * x * p - k * q) / (k + 1),
-    "Legendre's polynomial",
-    "-0.4062",
-    "gegenbauer",
-    0.5,
-)
+chebyshev_polynomial_t, shifted_chebyshev_polynomial_t = _chebyshev("t", "-0.8750", "-0.5000")
+chebyshev_polynomial_u, shifted_chebyshev_polynomial_u = _chebyshev("u", "-0.7500", "0.")
+chebyshev_polynomial_v, shifted_chebyshev_polynomial_v = _chebyshev("v", "-1.2500", "1.")
+chebyshev_polynomial_w, shifted_chebyshev_polynomial_w = _chebyshev("w", "-0.2500", "-1.")
+hermite_polynomial_h = _polynomial("hermite_polynomial_h", "The physicists' Hermite polynomial", "-1.7500", "h")
+hermite_polynomial_he = _polynomial("hermite_polynomial_he", "The probabilists' Hermite polynomial", "-0.9375", "he")
+laguerre_polynomial_l = _polynomial("laguerre_polynomial_l", "Laguerre's polynomial", "0.5312", "l")
+legendre_polynomial_p = _polynomial("legendre_polynomial_p", "Legendre's polynomial", "-0.4062", "gegenbauer", 0.5)
 
 check_all(globals(), out=__all__)
