@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adjoint_core import Tensor, _core
+from adjoint_core import Tensor, _core, linalg
 from adjoint_core._compose import check_all, method, rounded_once
 
 __all__ = ["householder_product", "ormqr"]
@@ -21,17 +21,26 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
     m, n = A.shape[-2:]
     if m < n:
         raise RuntimeError("torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]")
-    return _reflected(A, tau, _core.eye(m, n, dtype=A.dtype, device=A.device), range(tau.size(-1) - 1, -1, -1), False)
+    V = _vectors(A, tau)
+    return _reflected(V, tau, _core.eye(m, n, dtype=A.dtype, device=A.device), V[..., :n, :].mH, False)
 
 
-def _reflected(A: Tensor, tau: Tensor, x: Tensor, order: range, adjoint: bool) -> Tensor:
-    """H_i ... H_j x for the reflections of `order`, the last one leftmost; `adjoint`: of their conjugate transposes."""
-    V = A.tril(-1) + _core.eye(*A.shape[-2:], dtype=A.dtype, device=A.device)
-    factors = tau.conj() if adjoint else tau
-    for i in order:
-        v = V[..., i : i + 1]
-        x = x - factors[..., i, None, None] * (v @ (v.mH @ x))
-    return x
+def _vectors(A: Tensor, tau: Tensor) -> Tensor:
+    k = tau.size(-1)
+    return A[..., :k].tril(-1) + _core.eye(A.size(-2), k, dtype=A.dtype, device=A.device)
+
+
+def _reflected(V: Tensor, tau: Tensor, x: Tensor, y: Tensor, adjoint: bool) -> Tensor:
+    """H_1 H_2 ... H_k x, or with `adjoint` (H_1 H_2 ... H_k)ᴴ x, where y = Vᴴ x.
+
+    The product is 1 - V T Vᴴ with a triangular T (R. Schreiber and C. Van Loan, A storage-efficient WY representation for products
+    of Householder transformations, 1989), here as T = (1 + D S)⁻¹ D, where D has tau on its diagonal and S is what VᴴV has above it.
+    """
+    D = tau.unsqueeze(-1)
+    above = D * (V.mH @ V)
+    if adjoint:
+        return x - V @ (D.conj() * linalg.solve_triangular(above.mH, y, upper=False, unitriangular=True))
+    return x - V @ linalg.solve_triangular(above, D * y, upper=True, unitriangular=True)
 
 
 @method
@@ -47,8 +56,8 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
     """
     if not left:
         return ormqr(input, tau, other.mH, True, not transpose).mH
-    k = tau.size(-1)
-    return _reflected(input, tau, other, range(k) if transpose else range(k - 1, -1, -1), transpose)
+    V = _vectors(input, tau)
+    return _reflected(V, tau, other, V.mH @ other, transpose)
 
 
 check_all(globals(), out=("householder_product", "ormqr"))
