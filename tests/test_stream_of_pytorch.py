@@ -34,6 +34,8 @@ DRAWS = {
     "torch.multinomial(torch.tensor([0.2, 0.3, 0.5]), 2)": [2, 1],
     "torch._standard_gamma(torch.tensor([2.0, 0.5]))": [1.1139, 0.2948],
     "torch.poisson(torch.tensor([3.0, 20.0]))": [3, 17],
+    "torch.nn.init.trunc_normal_(torch.empty(4), std=0.5)": [-0.2434, -0.3019, -0.279, 0.3338],
+    "torch.nn.init.trunc_normal_(torch.empty(3), a=1.0, b=2.0)": [1.0724, 1.9201, 1.9075],
 }
 
 

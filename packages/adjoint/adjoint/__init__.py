@@ -61,6 +61,7 @@ if _typing.TYPE_CHECKING:
     from . import fx as fx
     from . import hub as hub
     from . import jit as jit
+    from . import library as library
     from . import linalg as linalg
     from . import masked as masked
     from . import multiprocessing as multiprocessing
@@ -98,6 +99,7 @@ _LATER = {  # imported when first used
     "fx",
     "hub",
     "jit",
+    "library",
     "linalg",
     "masked",
     "multiprocessing",

@@ -14,6 +14,9 @@ __all__ = ["OpOverload", "OpOverloadPacket", "Operators", "event_name", "ops"]
 PLACES: list[Any] = [core, Tensor]
 "Where a packet that is called finds its function; packages that compose functions add theirs."
 
+CUSTOM: dict[str, Any] = {}
+"Operators that programs define, by name, ``mine::scale``; a namespace with such has no others."
+
 _SAME_WORK = {
     "conj": "_conj",
     "erf_derivative": "special_erf_backward",
@@ -80,7 +83,9 @@ class OpOverload:
         self.namespace, self._overloadname, self._opname = packet.namespace, overload, packet.__name__
         self.__name__ = f"{packet.__name__}.{overload}"
         self.__qualname__ = self.__name__
-        self._schema = SimpleNamespace(name=self.name(), overload_name="" if overload == "default" else overload)
+        custom = CUSTOM.get(self.name())
+        name = "" if overload == "default" else overload
+        self._schema = custom.schema if custom is not None else SimpleNamespace(name=self.name(), overload_name=name)
 
     def name(self) -> str:
         """PyTorch's name, "aten::mm"."""
@@ -120,6 +125,9 @@ class OpOverloadPacket:
         return found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        custom = CUSTOM.get(f"{self.namespace}::{self.__name__}")
+        if custom is not None:
+            return custom(*args, **kwargs)
         found = next((f for f in (getattr(place, self.__name__, None) for place in PLACES) if callable(f)), None)
         if found is None:
             raise NotImplementedError(f"ops.{self}: there is no function of this name to call")
@@ -149,6 +157,8 @@ class Operators:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        if f"{self._path}::{name}" not in CUSTOM and any(known.startswith(f"{self._path}::") for known in CUSTOM):
+            raise AttributeError(f"namespace {self._path!r} has no operator {name!r}", name=name, obj=self)
         found = OpOverloadPacket(self._path, name) if self._path else Operators(name)
         setattr(self, name, found)
         return found

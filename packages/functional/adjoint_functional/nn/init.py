@@ -83,9 +83,24 @@ def trunc_normal_(
     if mean < a - 2 * std or mean > b + 2 * std:
         text = "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect."
         warnings.warn(text, stacklevel=2)
-    low, high = (math.erf((bound - mean) / (std * math.sqrt(2))) for bound in (a, b))
-    tensor.uniform_(low, high, generator=generator)
-    return tensor.erfinv_().mul_(std * math.sqrt(2)).add_(mean).clamp_(a, b)
+    low, high = (math.erf((bound - mean) / (std * math.sqrt(2))) / 2 for bound in (a, b))
+    nearest = (max(a, min(mean, b)) - mean) / std
+
+    def draw() -> tuple[Tensor, Tensor]:
+        """Values, and which of them to keep: normal ones in [a, b] or, where few are, uniform ones as often as the density says."""
+        x = core.empty_like(tensor)
+        if high - low > 0.3:
+            x.normal_(mean, std, generator=generator)
+            return x, (x >= a) & (x <= b)
+        x.uniform_(a, b, generator=generator)
+        log_density = ((x - mean) / std).square() * -0.5 + 0.5 * nearest**2
+        return x, core.empty_like(tensor).uniform_(generator=generator).log() <= log_density
+
+    values, kept = draw()
+    while not tensor.is_meta and not bool(kept.all()):
+        others, fit = draw()
+        values, kept = core.where(kept, values, others), kept | fit
+    return tensor.copy_(values)
 
 
 @no_grad()
