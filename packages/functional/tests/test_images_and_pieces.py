@@ -1,5 +1,7 @@
 """Images of bytes, pieces that are written to, and indices of another rank."""
 
+import math
+
 import pytest
 
 import adjoint as ad
@@ -51,3 +53,14 @@ def test_repetitions_that_differ_between_lanes():
     ad.testing.assert_close(y, ad.stack([a.repeat_interleave(b, 0) for a, b in zip(x, times)]))
     with pytest.raises(RuntimeError, match="one sum in all lanes, got 3 and 6"):
         ad.vmap(lambda a, b: a.repeat_interleave(b, 0))(x, times + ad.tensor([[1], [0]]))
+
+
+@pytest.mark.parametrize(("padding", "expected"), [("zeros", math.nan), ("border", 1.5), ("reflection", 1.5)])
+def test_grid_sample_at_no_place(padding: str, expected: float) -> None:
+    """Where a position is NaN, it is the first element if positions are brought in."""
+    x = ad.tensor([[[[1.0, 5.0], [2.0, 7.0]]]])
+    grid = ad.tensor([[[[math.nan, 0.0], [0.0, 0.0]]]])
+    bilinear = ad.nn.functional.grid_sample(x, grid, "bilinear", padding, False)
+    assert bilinear.flatten().tolist() == pytest.approx([expected, 3.75], nan_ok=True)
+    nearest = ad.nn.functional.grid_sample(x, grid, "nearest", padding, False)
+    assert nearest.flatten().tolist() == [0.0 if padding == "zeros" else 1.0, 1.0]

@@ -236,8 +236,8 @@ def _reflect(x: Tensor, low: float, high: float) -> Tensor:
 
 
 def _clip(x: Tensor, size: int) -> Tensor:
-    """Into [0, size - 1]; has no derivative at the ends and beyond them."""
-    return _core.where((x > 0) & (x < size - 1), x, x.detach().clamp(0, size - 1))
+    """Into [0, size - 1], NaN to 0; has no derivative at the ends and beyond them."""
+    return _core.where((x > 0) & (x < size - 1), x, (x.detach() >= size - 1).to(x.dtype) * (size - 1))
 
 
 def _brought_in(x: Tensor, size: int, padding_mode: str, aligned: bool) -> Tensor:
@@ -295,23 +295,28 @@ def grid_sample(
     if mode != "bicubic":  # which brings in each of its taps
         at = [_brought_in(x, m, padding_mode, aligned) for x, m in zip(at, sizes)]
 
-    def values(corner: Sequence[Tensor]) -> Tensor:
-        inside, where = _core.ones_like(corner[0], dtype=_core.bool), _core.zeros_like(corner[0], dtype=_core.int64)
-        for i, m in zip(corner, sizes):
-            if mode == "bicubic":
-                i = _brought_in(i, m, padding_mode, aligned)
-            inside = inside & (i >= 0) & (i < m)
-            where = where * m + i.clamp(0, m - 1).long()
-        found = flat.gather(2, where.reshape(batch, 1, -1).expand(batch, c, -1)).reshape(batch, c, *where.shape[1:])
-        return found.masked_fill(~inside.unsqueeze(1), 0.0)
+    def tap(x: Tensor, m: int) -> tuple[Tensor, Tensor]:
+        """Whether positions lie among the m elements, and which those are."""
+        if mode == "bicubic":
+            x = _brought_in(x, m, padding_mode, aligned)
+        return (x >= 0) & (x < m), x.long()
+
+    def values(corner: Sequence[tuple[Tensor, Tensor]]) -> Tensor:
+        inside, where = corner[0]
+        for (within, i), m in zip(corner[1:], sizes[1:]):
+            inside, where = inside & within, where * m + i
+        outside = ~inside
+        where = where.masked_fill(outside, 0).reshape(batch, 1, -1).expand(batch, c, -1)
+        return flat.gather(2, where).reshape(batch, c, *outside.shape[1:]).masked_fill(outside.unsqueeze(1), 0.0)
 
     if mode == "nearest":
         none = sum(x.sign() * 0 for x in at)  # the derivative by the grid
-        return values([x.detach().round() for x in at]) + none.unsqueeze(1)  # type: ignore[attr-defined]
+        return values([tap(x.detach().round(), m) for x, m in zip(at, sizes)]) + none.unsqueeze(1)  # type: ignore[attr-defined]
     low = [x.detach().floor() for x in at]
     weights = [_weights(x - i, mode == "bicubic") for x, i in zip(at, low)]
+    taps = [{k: tap(i + k, m) for k in w} for w, i, m in zip(weights, low, sizes)]
     y = _core.zeros((), dtype=input.dtype, device=input.device)
     for steps in itertools.product(*weights):
         weight = math.prod(w[k] for w, k in zip(weights, steps))  # type: ignore[type-var]
-        y = y + values([i + k for i, k in zip(low, steps)]) * weight.unsqueeze(1)  # type: ignore[union-attr]
+        y = _core.addcmul(y, values([t[k] for t, k in zip(taps, steps)]), weight.unsqueeze(1))  # type: ignore[union-attr]
     return y
