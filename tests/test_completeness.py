@@ -10,7 +10,7 @@ DERIVED = {
     **{f"{name}_derivative": f"the rule of {name}: its derivatives, and theirs, are those of {name}" for name in
        ("erf", "gelu", "gelu_tanh", "relu", "sigmoid", "silu", "tanh")},
     **{name: "the rule of a window operation, reached by its derivatives" for name in ("avg_pool_vjp", "conv_input_vjp", "conv_weight_vjp")},
-    **{f"{name}_vjp": f"the rule of {name}: its derivatives, and theirs, are those of {name}" for name in ("layer_norm", "log_softmax", "softmax")},
+    **{f"{name}_vjp": f"the rule of {name}: its derivatives, and theirs, are those of {name}" for name in ("cross_entropy", "layer_norm", "log_softmax", "softmax")},
     "attention": "scaled_dot_product_attention on GPUs: test_attention.py, tests/device_kernels/test_attention.py",
     **{f"attention_{name}_vjp": "the rule of attention: test_attention.py" for name in ("key", "query", "value")},
     "igamma_derivative": "the rule of igamma: its derivatives, and theirs, are those of igamma",

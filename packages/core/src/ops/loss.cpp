@@ -57,6 +57,7 @@ int class_dim(const Tensor& x) { return x.dim() == 1 ? 0 : 1; }
 struct Classes {
   Tensor index, weight, valid;
   Tensor mask(const Tensor& t) const { return valid ? where(valid, t, zero_of(t)) : t; }
+  Tensor weigh(const Tensor& loss) const { return mask(weight ? loss * weight : loss); }
 };
 Classes classes_of(const Tensor& x, const Tensor& target, const Tensor& weight, int64_t ignore_index) {
   Classes c{to_dtype(target, DType::int64), {}, {}};
@@ -76,8 +77,12 @@ Tensor reduce_classes(const Tensor& loss, const Classes& c, Reduction r) {
 
 Tensor class_losses(const Tensor& x, const Classes& c) {
   const int d = class_dim(x);
-  Tensor loss = -squeeze(gather(x, d, unsqueeze(c.index, d)), Dims{d});
-  return c.mask(c.weight ? loss * c.weight : loss);
+  return c.weigh(-squeeze(gather(x, d, unsqueeze(c.index, d)), Dims{d}));
+}
+
+// Whether one kernel reads the scores: plain tensors on a GPU. Levels see the composition, whose derivatives they know.
+bool takes_classes(const Tensor& x, const Tensor& index) {
+  return x.device().type == DeviceType::cuda && !((x->keys | index->keys) & key_lifted) && x.size(class_dim(x)) > 0;
 }
 
 void check_class_shapes(const Tensor& x, const Tensor& target, const Tensor& weight, const char* op) {
@@ -133,8 +138,9 @@ Tensor cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight
     return probability_loss(log_softmax(x, d), target, weight, r, label_smoothing);
   }
   check_class_shapes(x, target, weight, "cross_entropy");
-  const Tensor log_p = log_softmax(x, d);
   const Classes c = classes_of(x, target, weight, ignore_index);
+  if (label_smoothing == 0 && takes_classes(x, c.index)) return reduce_classes(c.weigh(class_entropy(x, c.index, d)), c, r);
+  const Tensor log_p = log_softmax(x, d);
   const Tensor loss = reduce_classes(class_losses(log_p, c), c, r);
   if (label_smoothing == 0) return loss;
   Tensor smooth = c.mask(-sum(weight ? log_p * per_class(weight, x) : log_p, Dims{d}));

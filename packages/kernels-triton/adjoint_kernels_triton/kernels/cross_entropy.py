@@ -1,0 +1,37 @@
+"""Cross-entropy of classes and its derivative: a row is read, and no probabilities are written but as part of the cotangent."""
+
+import triton.language as tl
+from triton.language.extra.cuda import libdevice
+
+from .._structured import kernel
+from .._templates import widened
+from .normalise import exponentials, put_row, put_tile
+from .reduce import GRID, TILE, rows_of, starts, tile
+
+
+@kernel(along="dim", grid=GRID, constants=TILE)
+def cross_entropy(x0, x1, y0, y1, y2, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    """Of a class that there is not: NaN."""
+    row, there = rows_of(outer, inner, ROWS)
+    top, total = exponentials(x0, n, outer, inner, ROWS, BLOCK)
+    wanted = tl.load(x1 + row, mask=there, other=0)
+    known = there & (wanted >= 0) & (wanted < n)
+    x = widened(tl.load(x0 + starts(row, n, inner) + wanted * inner, mask=known, other=float("nan")))
+    logarithm = libdevice.log(total)
+    put_row(y0, logarithm - (x - top), outer, inner, ROWS)
+    put_row(y1, top, outer, inner, ROWS)
+    put_row(y2, logarithm, outer, inner, ROWS)
+
+
+@kernel(along="dim", grid=GRID, constants=TILE)
+def cross_entropy_vjp(x0, x1, x2, x3, x4, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    row, there = rows_of(outer, inner, ROWS)
+    start = starts(row, n, inner)
+    wanted = tl.load(x1 + row, mask=there, other=0)[:, None]
+    top = tl.load(x2 + row, mask=there, other=0.0)[:, None]
+    logarithm = tl.load(x3 + row, mask=there, other=0.0)[:, None]
+    v = tl.load(x4 + row, mask=there, other=0.0)[:, None]
+    for first in range(0, n, BLOCK):
+        j = first + tl.arange(0, BLOCK).to(tl.int64)
+        share = libdevice.exp(tile(x0, start, j, n, inner, there, 0.0) - top - logarithm)
+        put_tile(y0, start, j, n, inner, there, v * tl.where(j[None, :] == wanted, share - 1.0, share))
