@@ -34,6 +34,10 @@ DRAWS = {
     "torch.multinomial(torch.tensor([0.2, 0.3, 0.5]), 2)": [2, 1],
     "torch._standard_gamma(torch.tensor([2.0, 0.5]))": [1.1139, 0.2948],
     "torch.poisson(torch.tensor([3.0, 20.0]))": [3, 17],
+    "torch.nn.functional.dropout(torch.ones(3, 4).t(), 0.4)": [0.0, 1.6667, 0.0, 1.6667, 0.0, 1.6667, 1.6667, 1.6667, 1.6667, 1.6667, 0.0, 1.6667],
+    "torch.distributions.StudentT(4.0).sample((2,))": [-0.6734, -0.5211],
+    "torch.distributions.Cauchy(0.0, 1.0).sample((2,))": [0.4783, -0.9405],
+    "torch.distributions.VonMises(0.0, 2.0).sample((3,))": [1.016, 0.3011, 0.4394],
     "torch.nn.init.trunc_normal_(torch.empty(4), std=0.5)": [-0.2434, -0.3019, -0.279, 0.3338],
     "torch.nn.init.trunc_normal_(torch.empty(3), a=1.0, b=2.0)": [1.0724, 1.9201, 1.9075],
 }

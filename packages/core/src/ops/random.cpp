@@ -310,6 +310,7 @@ Tensor dropout(const Tensor& x, double p, bool training, Generator& g) {
   const Named named("dropout", {&x, 1});
   expect(is_differentiable(x.dtype()), "dropout: result type Float can't be cast to the desired output type ", x.dtype());
   const Tensor mask = for_lanes(x.sizes(), [&](const Dims& all) { return dropout_mask(all, x.dtype(), p, g, x.device()); });
+  if (g.twister && !(mask->keys & key_lifted)) follow_layout(x, *mask);   // PyTorch draws in the order of memory
   return mul(x, mask);
 }
 

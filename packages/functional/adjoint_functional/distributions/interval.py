@@ -322,7 +322,7 @@ class VonMises(Parametric):
                 z = core.cos(math.pi * u1)
                 f = (1 + r * z) / (r + z)
                 c = k * (r - f)
-                accepted = missing & ((c * (2 - c) - u2 > 0) | ((c / u2).log() + 1 - c >= 0))
+                accepted = (c * (2 - c) - u2 > 0) | ((c / u2).log() + 1 - c >= 0)  # also of those that had been found
                 found = core.where(accepted, (u3 - 0.5).sign() * f.clamp(-1, 1).acos(), found)
                 missing = missing & ~accepted
             return ((found + math.pi + self.loc.double()) % (2 * math.pi) - math.pi).to(self.loc.dtype)

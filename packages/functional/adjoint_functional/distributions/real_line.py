@@ -171,7 +171,8 @@ class Cauchy(_LocationScale):
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
         """Samples with derivatives in the parameters."""
-        return self.icdf(uniform(self._extended_shape(sample_shape), self.loc))
+        noise = core.empty(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device).cauchy_()
+        return self.loc + noise * self.scale
 
     def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the density."""
@@ -232,9 +233,9 @@ class StudentT(Parametric):
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
         """Samples with derivatives in the parameters."""
         shape = self._extended_shape(sample_shape)
+        normal = _standard_normal(shape, self.df.dtype, self.df.device)
         squares = 2 * _standard_gamma((self.df / 2).expand(shape))
-        y = _standard_normal(shape, self.df.dtype, self.df.device) * core.rsqrt(squares / self.df)
-        return self.loc + self.scale * y
+        return self.loc + self.scale * normal * core.rsqrt(squares / self.df)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the density."""

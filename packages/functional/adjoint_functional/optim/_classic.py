@@ -149,9 +149,15 @@ class AdamW(Adam):
         eps: float = 1e-8,
         weight_decay: float = 1e-2,
         amsgrad: bool = False,
-        **options: Any,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
     ) -> None:
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, **options, decoupled_weight_decay=True)
+        forms = {"maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused}
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, **forms, decoupled_weight_decay=True)  # type: ignore[arg-type]
 
 
 class RMSprop(Optimizer):
