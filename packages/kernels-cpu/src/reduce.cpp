@@ -366,7 +366,10 @@ template <class T> bool zeros_are_exact(const View& x, const VectorNorm& a, cons
 }
 
 template <class T> bool norms(const View& x, const VectorNorm& a, T* y, int64_t n) {
-  if (a.p == 1) {
+  if (a.p == 0) {
+    const Dense truth(x, DType::bool_), ones(truth.view, dtype_of<T>());
+    reduce<Sum, Same, T>(ones.view, a.dims, y);
+  } else if (a.p == 1) {
     reduce<Sum, Magnitude, T>(x, a.dims, y);
   } else if (std::isinf(a.p)) {
     if (a.p > 0) reduce<Largest, Magnitude, T>(x, a.dims, y);
@@ -381,7 +384,7 @@ template <class T> bool norms(const View& x, const VectorNorm& a, T* y, int64_t 
 }
 void norm_kernel(const Launch& l) {
   const VectorNorm& a = l.attrs.as<VectorNorm>();
-  if (!is_floating(l.x[0].dtype) || l.x[0].numel == 0 || !(a.p == 1 || a.p == 2 || std::isinf(a.p))) return reference(l);
+  if (!is_floating(l.x[0].dtype) || l.x[0].numel == 0 || !(a.p == 0 || a.p == 1 || a.p == 2 || std::isinf(a.p))) return reference(l);
   bool done = false;
   widened(l, [&](DType type, const View& y) { done = type == DType::float32 ? norms(l.x[0], a, y.as<float>(), y.numel) : norms(l.x[0], a, y.as<double>(), y.numel); });
   if (!done) reference(l);

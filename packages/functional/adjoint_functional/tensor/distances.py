@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from adjoint_core import Tensor, _core
 from adjoint_core._compose import check_all, method, rounded_once
 
@@ -53,7 +55,8 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     )
     if p == 2 and by_products:
         return _by_products(x1, x2)
-    rows = max(1, 2**20 // max(1, m * x1.size(-1)))  # so many at a time stay in the cache
+    lanes = max(math.prod(x1.shape[:-2]), math.prod(x2.shape[:-2]))
+    rows = max(1, 2**20 // max(1, lanes * m * x1.size(-1)))  # so many at a time stay in the cache
     parts = [_core._vector_norm(x.unsqueeze(-2) - x2.unsqueeze(-3), p, -1, False, None) for x in x1.split(rows, -2)]
     return parts[0] if len(parts) == 1 else _core.cat(parts, -2)
 
