@@ -152,3 +152,10 @@ def test_arguments_that_are_no_tensors_are_named(name: str) -> None:
 def test_errors_of_layers_name_the_argument() -> None:
     with pytest.raises(TypeError, match="^multilabel_margin_loss: argument 'input' must be Tensor, not str"):
         F.multilabel_margin_loss("two", ad.ones(2))
+
+
+@pytest.mark.parametrize("norm", [lambda x, **w: F.group_norm(x, 2, **w), F.instance_norm])
+@pytest.mark.parametrize("name", ["weight", "bias"])
+def test_channels_of_a_norm_that_do_not_fit(norm, name: str) -> None:
+    with pytest.raises(RuntimeError, match=rf"{name} of shape \[1000\] and input of shape \[2, 4, 3\]"):
+        norm(sample(2, 4, 3), **{name: ad.ones(1000)})

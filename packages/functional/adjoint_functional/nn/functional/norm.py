@@ -66,8 +66,15 @@ def _grouped_norm(
     """Each of `groups` parts of `size` elements normalised, then weight and bias of the channels."""
     x = layer_norm(input.reshape(groups, size), [size], eps=eps).view(input.shape)
     shape = [1, -1] + [1] * (x.ndim - 2)
-    x = x if weight is None else x * weight.view(shape)
-    return x if bias is None else x + bias.view(shape)
+    for name, given in (("weight", weight), ("bias", bias)):
+        if given is not None and tuple(given.shape) != (input.size(1),):
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of shape "
+                f"{list(given.shape)} and input of shape {list(input.shape)}"
+            )
+    if weight is None:
+        return x if bias is None else x + bias.view(shape)
+    return x * weight.view(shape) if bias is None else _core.addcmul(bias.view(shape), x, weight.view(shape))
 
 
 def instance_norm(
