@@ -109,9 +109,10 @@ IN_DERIVATIVES = {
     "conv_weight_vjp.added_up": lambda x: ad.nn.functional.conv1d(x[:, None].detach(), x[:, None, :2]),
     "cross_entropy_vjp": lambda x: ad.nn.functional.cross_entropy(x, ad.zeros(3, dtype=ad.long, device="cuda")),
     "index": lambda x: x[[0, 2]],
-    "layer_norm_vjp": lambda x: ad.nn.functional.layer_norm(x, (40,)),
+    "layer_norm_vjp": lambda x: ad.autograd.grad(ad.nn.functional.layer_norm(x, (40,)).sum(), x, create_graph=True)[0],
     "linear_recurrence": lambda x: x.cumprod(1),
     "log_softmax_vjp": lambda x: x.log_softmax(1),
+    "standardise_vjp": lambda x: ad.nn.functional.rms_norm(x, (40,)),
     "softmax_vjp": lambda x: x.softmax(1),
 }
 "Calls that run a kernel, or whose derivatives do, where no case comes to it: the masks of `index` select nothing here."

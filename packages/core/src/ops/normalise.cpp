@@ -1,4 +1,5 @@
 // Normalisation: softmax along a dimension; standardised values over dimensions (layer, batch and root-mean-square norms).
+#include <adjoint/core/attention.h>
 #include <adjoint/core/batch.h>
 #include <adjoint/core/math/exp.h>
 #include <adjoint/core/math/log.h>
@@ -230,8 +231,19 @@ Standard standard(const Tensor& x, const Tensor& mean, const Tensor& square, con
 }
 Tensor scaled(const Tensor& t, Tensors x) { return x.size() > 1 ? t * x[1] : t; }
 
+// Whether one kernel does all: plain lines on a GPU, of whose derivative no history is kept.
+bool takes_rows(Tensors v, Tensors x, const Dims& dims) {
+  for (size_t i = 1; i < v.size(); i++)
+    if (v[i]) return false;
+  for (const Tensor& t : {v[0], x[0], x[x.size() > 1]})
+    if (!t || t->keys & key_lifted) return false;
+  const bool one_weight = x.size() < 2 || x[1].numel() == reduced_count(x[0].sizes(), dims);
+  return x[0].device().type == DeviceType::cuda && one_weight && x[0].numel() && v[0].dtype() == x[0].dtype() && takes_lines(x[0], dims) && !(history_is_kept && history_is_kept());
+}
 Tensor standardise_vjp(Tensors v, Tensors x, const Tensor& mean, const Tensor& square, const Normalize& a) {
-  const double n = static_cast<double>(reduced_count(x[0].sizes(), a.dims));
+  const int64_t count = reduced_count(x[0].sizes(), a.dims);
+  if (takes_rows(v, x, a.dims)) return rows_vjp(v[0], x[0], mean, square, x.size() > 1 ? x[1] : Tensor(), count, a.eps);
+  const double n = static_cast<double>(count);
   Tensor r;
   auto gather = [&](const Tensor& t) { r = r ? r + t : t; };
   if (v[0]) gather(standard(x[0], mean, square, a).map(scaled(v[0], x)));

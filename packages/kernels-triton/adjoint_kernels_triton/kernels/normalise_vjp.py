@@ -6,7 +6,7 @@ from triton.language.extra.cuda import libdevice
 
 from .._structured import kernel
 from .._templates import widened
-from .normalise import put_tile
+from .normalise import ONE_TILE, parameter, put_tile
 from .reduce import GRID, TILE, folded, plus, rows_of, starts, tile
 
 
@@ -60,4 +60,29 @@ def layer_norm_vjp(x0, x1, x2, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: t
     for first in range(0, n, BLOCK):
         j = first + tl.arange(0, BLOCK).to(tl.int64)
         g, z = tile(x0, start, j, n, inner, there, 0.0), tile(x1, start, j, n, inner, there, 0.0)
+        put_tile(y0, start, j, n, inner, there, scale * (g - mean - z * slope))
+
+
+@kernel(along="dim", grid=GRID, constants=ONE_TILE)
+def standardise_vjp(x0, x1, x2, x3, x4, y0, n, outer, inner, eps, centred, ROWS: tl.constexpr, BLOCK: tl.constexpr, INPUTS: tl.constexpr):
+    """From v, x, the means and squares of rows, and a weight: of layer_norm, and where x is not centred, of rms_norm."""
+    row, there = rows_of(outer, inner, ROWS)
+    start = starts(row, n, inner)
+    square = tl.load(x3 + row, mask=there, other=1.0)
+    scale = (1.0 / libdevice.sqrt_rn(square + eps.to(square.dtype)))[:, None]
+    centre = tl.where(centred != 0, tl.load(x2 + row, mask=there, other=0.0), 0.0)[:, None]
+    total = tl.zeros((ROWS, BLOCK), square.dtype)
+    product = tl.zeros((ROWS, BLOCK), square.dtype)
+    for first in range(0, n, BLOCK):
+        j = first + tl.arange(0, BLOCK).to(tl.int64)
+        g = tile(x0, start, j, n, inner, there, 0.0) * parameter(x4, j, n, 1.0, INPUTS > 4)
+        z = (tile(x1, start, j, n, inner, there, 0.0) - centre) * scale
+        total += g
+        product += g * z
+    mean = tl.where(centred != 0, tl.sum(total, 1) / n, 0.0)[:, None]
+    slope = (tl.sum(product, 1) / n)[:, None]
+    for first in range(0, n, BLOCK):
+        j = first + tl.arange(0, BLOCK).to(tl.int64)
+        g = tile(x0, start, j, n, inner, there, 0.0) * parameter(x4, j, n, 1.0, INPUTS > 4)
+        z = (tile(x1, start, j, n, inner, there, 0.0) - centre) * scale
         put_tile(y0, start, j, n, inner, there, scale * (g - mean - z * slope))

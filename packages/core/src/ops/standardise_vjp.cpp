@@ -1,0 +1,62 @@
+// The cotangent of what layer_norm and rms_norm standardise, as one operation: with z = (x - mean) scale, scale = 1 / sqrt(square + eps) and
+// g = v weight, scale (g - mean(g) - z mean(g z)); without the means of x and g where x is not centred. A kernel reads v and x, and writes neither z
+// nor g.
+#include <adjoint/core/op_fields.h>
+#include <adjoint/core/ops.h>
+#include <adjoint/core/types.h>
+
+#include <cmath>
+
+#include "families.h"
+#include "lanes.h"
+
+namespace adjoint {
+
+namespace {
+
+struct Standardised { int dim; double eps; bool centred; };
+void describe(const Standardised& a, FieldList& f) { f.add("dim", a.dim); f.add("eps", a.eps); f.add("centred", a.centred); }
+
+// v, x, mean, square, [weight]: of rows, and a mean and a square for each.
+template <class T> void standardise_rows(const Launch& l) {
+  const Standardised& a = l.attrs.as<Standardised>();
+  const int64_t n = l.x[0].sizes[1];
+  auto value = [&](const View& t, int64_t row, int64_t i) { return convert<double>(t.as<T>()[row * t.strides[0] + i * t.strides[1]]); };
+  for (int64_t row = 0; row < l.x[0].sizes[0]; row++) {
+    const double centre = a.centred ? value(l.x[2], row, 0) : 0, scale = 1 / std::sqrt(value(l.x[3], row, 0) + a.eps);
+    auto g = [&](int64_t i) { return value(l.x[0], row, i) * (l.x.size() > 4 ? convert<double>(l.x[4].as<T>()[i * l.x[4].strides[0]]) : 1); };
+    auto z = [&](int64_t i) { return (value(l.x[1], row, i) - centre) * scale; };
+    PairwiseSum<double> sum, product;
+    for (int64_t i = 0; i < n; i++) sum.add(g(i)), product.add(g(i) * z(i));
+    const double mean = a.centred ? sum.total() / static_cast<double>(n) : 0, slope = product.total() / static_cast<double>(n);
+    for (int64_t i = 0; i < n; i++) l.y[0].as<T>()[row * n + i] = convert<T>(scale * (g(i) - mean - z(i) * slope));
+  }
+}
+void standardise_vjp_kernel(const Launch& l) {
+  with_type(l.x[0].dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_integral_v<T> || is_complex_v<T>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
+    else standardise_rows<T>(l);
+  });
+}
+
+}  // namespace
+
+const Op op_standardise_vjp{.name = "standardise_vjp", .fields = fields_of<Standardised>, .kind = Kind::custom, .types = types::floating, .shape = shapes::same,
+    .doc = "The cotangent of what layer_norm or rms_norm standardise, of rows.", .reference = standardise_vjp_kernel};
+
+Tensor rows_vjp(const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Tensor& weight, int64_t n, double eps) {
+  expect(n > 0 && x.numel() % n == 0 && v.sizes() == x.sizes() && square.numel() * n == x.numel(), "standardise_vjp: expected a cotangent as large as x and a square for each ", n, " elements, got ", v.sizes(), ", ", x.sizes(), " and ", square.sizes());
+  const Dims lines{x.numel() / n, n}, each{x.numel() / n, 1};
+  const Tensor spread = reshape(square, each);
+  TensorVector operands{reshape(v, lines), reshape(x, lines), mean ? reshape(mean, each) : spread, spread};
+  if (weight) operands.push_back(reshape(weight, {n}));
+  Tensor y[max_outputs];
+  apply(op_standardise_vjp, operands, Standardised{1, eps, static_cast<bool>(mean)}, y);
+  return reshape(y[0], x.sizes());
+}
+
+const Op* const standardise_vjp_ops[] = {&op_standardise_vjp};
+Ops families::standardise_vjp() { return standardise_vjp_ops; }
+
+}  // namespace adjoint

@@ -1,0 +1,54 @@
+"""The gradient of layer_norm and rms_norm in one kernel: shapes, types, weights, and where it is composed instead."""
+
+import pytest
+
+import adjoint as ad
+
+F = ad.nn.functional
+
+
+def gradients(norm, x, options, create_graph):
+    x = x.detach().requires_grad_()
+    options = {k: v.detach().to(x.device).requires_grad_() for k, v in options.items()}
+    y = norm(x, options)
+    v = ad.linspace(-1, 2, y.numel(), dtype=y.dtype, device=x.device).reshape(y.shape)
+    return ad.autograd.grad(y, [x, *options.values()], v, create_graph=create_graph)
+
+
+@pytest.mark.parametrize("dtype", [ad.float64, ad.float32, ad.float16], ids=lambda t: t.name)
+@pytest.mark.parametrize("dims", [1, 2])
+@pytest.mark.parametrize("sizes", [(4, 6), (2, 3, 1100), (6, 5)], ids=str)
+@pytest.mark.parametrize("affine", [False, True])
+@pytest.mark.parametrize("name", ["layer_norm", "rms_norm"])
+def test_as_on_the_cpu(name, affine, sizes, dims, dtype):
+    ad.manual_seed(0)
+    x = (ad.randn(sizes) * 2 + 1).to(dtype)
+    parts = ("weight", "bias") if name == "layer_norm" else ("weight",)
+    options = {k: ad.rand(sizes[-dims:]).to(dtype) for k in parts if affine}
+    tolerance = {8: 1e-10, 4: 1e-4, 2: 2e-2}[dtype.itemsize]
+    for create_graph in (False, True):
+        results = [
+            gradients(lambda x, o: getattr(F, name)(x, sizes[-dims:], **o), at, options, create_graph) for at in (x.cuda(), x)
+        ]
+        for got, wanted in zip(*results, strict=True):
+            ad.testing.assert_close(got.cpu(), wanted, rtol=tolerance, atol=tolerance)
+
+
+def test_strided_and_overflowing_squares():
+    x = ad.randn(5, 7, dtype=ad.float64)
+    results = [gradients(lambda x, o: F.rms_norm(x.T, (5,)), at, {}, False)[0].cpu() for at in (x.cuda(), x)]
+    ad.testing.assert_close(*results)
+    huge = [
+        gradients(lambda x, o: F.rms_norm(x, (3,), eps=1e-6), at, {}, False)[0].tolist()
+        for at in (ad.full((1, 3), 1e30, device="cuda"), ad.full((1, 3), 1e30))
+    ]
+    assert huge[0] == huge[1] == [[0.0, 0.0, 0.0]]
+
+
+def test_levels():
+    x = ad.randn(4, 5, dtype=ad.float64)
+
+    def each(x):
+        return ad.func.vmap(ad.func.grad(lambda row: F.layer_norm(row, (5,)).square().sum().sin()))(x)
+
+    ad.testing.assert_close(each(x.cuda()).cpu(), each(x))
