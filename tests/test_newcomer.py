@@ -52,6 +52,17 @@ def test_products_with_factors_that_do_not_fit() -> None:
     assert ad.addmv(v, n, v, alpha=2.5).tolist() == [5, 5]
 
 
+@pytest.mark.parametrize("dtype", [ad.float32, ad.float64, ad.float16, ad.int64, ad.uint8])
+def test_median_of_many(dtype: ad.dtype) -> None:
+    """Of which only those near the middle of a sample are ordered; sorted, periodic and constant ones mislead the sample."""
+    spread = ad.arange(20_001) * 7919 % 20_011
+    for x in (spread, spread % 13, spread.sort().values, ad.arange(20_001) % 19 * 5, ad.ones(20_001)):
+        x = (x % 199).to(dtype) if dtype in (ad.uint8, ad.float16) else x.to(dtype)
+        values, order = x.sort(stable=True)
+        found = x.median(0)
+        assert (found.values, found.indices) == (values[10_000], order[10_000])
+
+
 def test_median_shares_its_gradient_at_ties() -> None:
     for f in (ad.median, ad.nanmedian):
         x = ad.tensor([2.0, 2.0, 2.0, 1.0, 5.0], requires_grad=True)

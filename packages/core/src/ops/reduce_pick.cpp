@@ -1,4 +1,5 @@
 // Reductions that choose one element along a dimension and say which: max, min, median.
+#include <adjoint/core/allocator.h>
 #include <adjoint/core/batch.h>
 #include <adjoint/core/types.h>
 
@@ -44,21 +45,55 @@ template <bool largest> void pick_extreme_kernel(const Launch& l) {
   });
 }
 
+template <class T> using Wide = std::conditional_t<std::is_same_v<T, double>, double, std::conditional_t<std::is_integral_v<T>, int64_t, float>>;
+
+// The k-th smallest of n numbers, and how many before it equal it; behind them lies memory for n more. Of many numbers only those are
+// ordered that lie near where a sample of them has its k-th.
+template <class W> std::pair<W, int64_t> select_kth(W* x, int64_t k, int64_t n) {
+  constexpr int64_t samples = 1024, margin = 64;  // four standard deviations of the rank
+  if (n >= 16 * samples) {
+    W sample[samples];
+    for (int64_t i = 0; i < samples; i++) sample[i] = x[i * (n / samples)];
+    const int64_t rank = k * samples / n;
+    auto ranked = [&](int64_t r) {
+      W* const at = sample + std::clamp<int64_t>(r, 0, samples - 1);
+      std::nth_element(sample, at, sample + samples);
+      return *at;
+    };
+    const W low = ranked(rank - margin), high = ranked(rank + margin);
+    int64_t below = 0, near = 0;
+    for (int64_t i = 0; i < n; i++) {
+      x[n + near] = x[i];
+      below += x[i] < low ? 1 : 0;
+      near += (x[i] >= low) & (x[i] <= high) ? 1 : 0;
+    }
+    if (below <= k && k < below + near) x += n, k -= below, n = near;
+  }
+  std::nth_element(x, x + k, x + n);
+  return {x[k], std::count(x, x + k, x[k])};
+}
+
+struct Scratch {
+  size_t bytes;
+  void* data;
+  explicit Scratch(int64_t numbers) : bytes(static_cast<size_t>(numbers) * sizeof(int64_t)), data(allocate(bytes)) {}
+  Scratch(const Scratch&) = delete;
+  ~Scratch() { deallocate(data, bytes); }
+};
+
 // The lower of two middle values, of equal ones that which a stable sort puts there; a NaN, if there is one.
 void median_kernel(const Launch& l) {
-  std::vector<uint64_t> memory;   // for the values alone: to sort positions with them takes three times as long
+  const Scratch memory(2 * l.x[0].sizes[l.attrs.as<DimKeep>().dim]);  // for the values alone: to sort positions with them takes three times as long
   pick_kernel(l, [&](auto&& value, int64_t n) {
-    using T = decltype(value(0));
-    memory.resize(static_cast<size_t>(n));
-    T* const sorted = reinterpret_cast<T*>(memory.data());
+    using W = Wide<compute_t<decltype(value(0))>>;
+    W* const values = static_cast<W*>(memory.data);
     for (int64_t i = 0; i < n; i++) {
       if (is_nan(value(i))) return i;
-      sorted[i] = value(i);
+      values[i] = convert<W>(value(i));
     }
-    T* const middle = sorted + (n - 1) / 2;
-    std::nth_element(sorted, middle, sorted + n);
-    int64_t equal_before = std::count(sorted, middle, *middle), at = 0;
-    while (!(value(at) == *middle) || equal_before-- > 0) at++;
+    auto [middle, equal_before] = select_kth(values, (n - 1) / 2, n);
+    int64_t at = 0;
+    while (convert<W>(value(at)) != middle || equal_before-- > 0) at++;
     return at;
   });
 }
