@@ -21,7 +21,7 @@ from op_cases._inputs import Input
 warnings_off = pytest.mark.filterwarnings("ignore")
 EXPECTED = (TypeError, ValueError, RuntimeError, IndexError, AttributeError, OverflowError, MemoryError, BufferError)
 RIDDLE = re.compile(r"std::|bad_alloc|bad_cast|basic_string|vector::|unknown C\+\+|null argument|with an exception set")
-SETTINGS = {"set_num_threads", "set_default_dtype", "set_printoptions", "manual_seed", "set_grad_enabled", "skip_prefix"}
+SETTINGS = {"set_num_threads", "set_default_device", "set_default_dtype", "set_printoptions", "manual_seed", "set_grad_enabled", "skip_prefix"}
 SETTINGS |= {"save", "load", "set_detect_anomaly", "set_multithreading_enabled", "enter_dual_level", "exit_dual_level"}
 
 
@@ -52,7 +52,7 @@ def plain_values():
     return [
         None, "x", "", 0, 1, -1, 7, 2**62, -(2**63), 2**70, 1.5, float("nan"), float("inf"), 2j, True, (), [], (0,), (1, 2),
         (-1, 5), [1.5], (2**40, 2**40), (None,), ["a"], {}, slice(None, None, -1), ..., object(), len, int, IndexRaises(),
-        ArrayOfItself(), Shrinks().within, [2] * 70, ad.float16, "cuda", "sum", np.arange(6.0)[::-1],
+        ArrayOfItself(), Shrinks().within, [2] * 70, ad.float16, "cuda", "meta", "sum", np.arange(6.0)[::-1],
         np.array(["a"]), np.array([None]), np.zeros(2, ">f4"), x, [x, None],
     ]  # fmt: skip
 
@@ -66,7 +66,7 @@ def tensors():
         x, x.clone().requires_grad_(), freed, ad.zeros(0), ad.zeros(3, 0, 2), ad.tensor(2.5), ad.tensor([0, 100, -100]),
         ad.tensor([0, 1], dtype=ad.int32), ad.tensor([True, False, True]), ad.tensor([1 + 2j, 3j]), ad.tensor([1, 2], dtype=ad.uint64),
         ad.ones(3, dtype=ad.float16), ad.tensor([float("nan"), 1.0]), ad.zeros((1,) * 64), ad.ones(1).expand(5), ad.zeros(3, 0),
-        x.as_strided((3, 3), (1, 1)), x.t(), ad.randn(2, 3, 5, 5),
+        x.as_strided((3, 3), (1, 1)), x.t(), ad.randn(2, 3, 5, 5), ad.ones(2, 3, device="meta"), x.to_sparse_csr(),
     ]  # fmt: skip
 
 

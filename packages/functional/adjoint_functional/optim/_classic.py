@@ -111,6 +111,8 @@ class Adam(Optimizer):
         decoupled_weight_decay: bool = False,
     ) -> None:
         check(lr=lr, epsilon_value=eps, weight_decay_value=weight_decay)
+        if not isinstance(betas, (tuple, list)) or len(betas) != 2:
+            raise ValueError(f"Adam: betas must be two numbers, got {betas!r}")
         if wrong := [i for i in (0, 1) if not 0.0 <= betas[i] < 1.0]:
             raise ValueError(f"Invalid beta parameter at index {wrong[0]}: {betas[wrong[0]]}")
         super().__init__(params, options(locals()))

@@ -13,7 +13,7 @@ from .window_sizes import Ints, per_dimension
 
 def _has_kernel(x: Tensor) -> bool:
     """Whether pooling into unequal parts is one pass over memory; on other devices it is composed."""
-    return x.device.type == "cpu" and x.is_floating_point() and not x.is_sparse
+    return not x.is_cuda and x.is_floating_point() and not x.is_sparse
 
 
 def _adaptive(x: Tensor, dim: int, size: int) -> Tensor:
@@ -33,7 +33,8 @@ def _adaptive(x: Tensor, dim: int, size: int) -> Tensor:
 
 def _windows(n: int, size: int, device: Any) -> tuple[Tensor, Tensor]:
     """Positions (size, longest) of nearly equal windows of a line of n, the shorter ones with their last again, and lengths (size,)."""
-    longest = max((-(-(i + 1) * n // size) - i * n // size for i in range(size)), default=1)
+    rest = n % size if size else 0
+    longest = n // max(size, 1) + (0 if rest == 0 else 1 if size % rest == 0 else 2)  # a window may begin and end within an element
     number = _core.arange(size, device=device)
     first = _core.div(number * n, size, rounding_mode="floor")
     last = _core.div((number + 1) * n - 1, size, rounding_mode="floor")
