@@ -77,7 +77,8 @@ WITHOUT = {
     "multiplies by a sparse matrix": "dsmm hsmm smm spmm",
     "makes a tensor from numbers or memory": """
         arange as_tensor asarray empty empty_like empty_strided fftfreq from_dlpack from_numpy frombuffer linspace logspace range rfftfreq
-        scalar_tensor sparse_coo_tensor tensor""",
+        scalar_tensor sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor sparse_coo_tensor
+        sparse_csc_tensor sparse_csr_tensor tensor""",
     "computes nothing": """
         are_deterministic_algorithms_enabled get_default_device get_deterministic_debug_mode
         is_deterministic_algorithms_warn_only_enabled set_default_device set_deterministic_debug_mode use_deterministic_algorithms
