@@ -31,6 +31,11 @@ def hold(queue, ready):
     time.sleep(60)
 
 
+def wait(i):
+    """Waits to be ended."""
+    time.sleep(60)
+
+
 def square(x):
     return x * x
 

@@ -276,7 +276,7 @@ def test_processes_that_were_started_end_where_a_later_one_cannot_be(monkeypatch
 
     monkeypatch.setattr(type(context), "Process", Process)
     with pytest.raises(OSError, match="no more processes"):
-        mp.start_processes(time.sleep, (), 2, start_method="fork")
+        mp.start_processes(work.wait, (), 2, start_method="fork")
     assert len(started) == 1 and started[0].exitcode in (-signal.SIGTERM, -signal.SIGKILL)
 
 
