@@ -101,6 +101,9 @@ def test_no_mpiexec(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     other.chmod(0o755)
     with pytest.raises(SystemExit, match="the mpiexec of another MPI was found"):
         run.find_mpiexec()
+    other.write_text("#!/bin/sh\necho no home folder >&2\nexit 1\n")
+    with pytest.raises(SystemExit, match=r"mpiexec --version fails:\nno home folder"):
+        run.find_mpiexec()
 
 
 def test_no_world() -> None:

