@@ -21,6 +21,7 @@ def install(watch: Watch) -> None:
     def raised(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if os.getpid() != watch.process:
             return before(kind, error, trace)
+        _ignore_mpiexec()  # which ends all ranks a quarter of a second after one has died: what is said here must be whole by then
         print(f"[rank {watch.rank} of {watch.size}]", file=sys.stderr)
         before(kind, error, trace)
         _flush()
@@ -52,14 +53,19 @@ def _finish(watch: Watch) -> None:
     if os.getpid() != watch.process or (watch.failed is None and watch.leave()):
         return
     assert watch.failed is not None
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGTERM, signal.SIGUSR1):
-            signal.signal(number, signal.SIG_IGN)  # mpiexec's; this process ends anyway
+    _ignore_mpiexec()
     if watch.failed[0] != watch.rank and watch.rank in watch.left:
         print(f"[rank {watch.rank} of {watch.size}] at its end: {watch.error('exit')}", file=sys.stderr)
     watch.end()
     _flush()
     os._exit(1)
+
+
+def _ignore_mpiexec() -> None:
+    """This process ends anyway."""
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, signal.SIGUSR1):
+            signal.signal(number, signal.SIG_IGN)
 
 
 def _flush() -> None:

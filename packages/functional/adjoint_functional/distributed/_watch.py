@@ -171,7 +171,9 @@ class Watch:
 
     def _lost(self, rank: int) -> None:
         if self.failed is None and rank not in self.left:
-            self._heard({"kind": "failed", "rank": rank, "how": "died without a word (killed, or a crash; mpiexec may say how)"}, rank)
+            how = "died without a word (killed, or a crash; mpiexec may say how)"
+            print(f"[rank {self.rank} of {self.size}] rank {rank} {how}", file=sys.stderr, flush=True)  # mpiexec may end this rank before it raises
+            self._heard({"kind": "failed", "rank": rank, "how": how}, rank)
         self._heard({"kind": "ended" if self.rank == 0 else "exit", "rank": rank}, rank)  # without rank 0 nobody says when
 
     def _heard(self, message: dict[str, Any], source: int) -> None:
