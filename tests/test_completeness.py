@@ -8,7 +8,8 @@ from op_checks.cells import CELLS
 
 DERIVED = {
     **{f"{name}_derivative": f"the rule of {name}: its derivatives, and theirs, are those of {name}" for name in
-       ("erf", "gelu", "gelu_tanh", "relu", "sigmoid", "silu", "tanh")},
+       ("erf", "gelu", "gelu_tanh", "huber", "prelu", "relu", "sigmoid", "silu", "tanh")},
+    "shrink_derivative": "the rule of hardshrink and softshrink: its derivatives, and theirs, are those of both",
     **{name: "the rule of a window operation, reached by its derivatives" for name in ("avg_pool_vjp", "conv_input_vjp", "conv_weight_vjp")},
     **{f"{name}_vjp": f"the rule of {name}: its derivatives, and theirs, are those of {name}" for name in ("cross_entropy", "layer_norm", "log_softmax", "softmax")},
     "attention": "scaled_dot_product_attention on GPUs: test_attention.py, tests/device_kernels/test_attention.py",

@@ -47,6 +47,9 @@ void bind_activations(nb::module_& m) {
   m.def("_elu", [](const Tensor& x, double alpha, bool inplace) { return perhaps_into(x, inplace, [=](const Tensor& t) { return elu(t, alpha); }); });
   m.def("_celu", [](const Tensor& x, double alpha, bool inplace) { return perhaps_into(x, inplace, [=](const Tensor& t) { return celu(t, alpha); }); });
   m.def("_leaky_relu", [](const Tensor& x, double slope, bool inplace) { return perhaps_into(x, inplace, [=](const Tensor& t) { return leaky_relu(t, slope); }); });
+  m.def("_hardshrink", hardshrink);
+  m.def("_softshrink", softshrink);
+  m.def("_prelu", prelu);
   m.def("_hardtanh", [](const Tensor& x, double lo, double hi, bool inplace) { return perhaps_into(x, inplace, [=](const Tensor& t) { return hardtanh(t, lo, hi); }); });
   m.def("_threshold", [](const Tensor& x, const Scalar& bound, const Scalar& value, bool inplace) {
     return perhaps_into(x, inplace, [&](const Tensor& t) { return masked_fill(t, le(t, wrapped(bound)), wrapped(value)); });

@@ -144,6 +144,32 @@ Tensor hardtanh(const Tensor& x, double lo, double hi) {
   return apply(op_hardtanh, {x}, Factors{lo, hi});
 }
 
+const Op op_hardshrink{.name = "hardshrink", .torch = "|||lambd", .fields = fields_of<Factors>, .types = types::first,
+    .d = {rule([](V v, X<0> x, const Factors& a) { return shrink_derivative(v, x, a.a); })},
+    .doc = "Each element of `x`, or 0 where its size is at most the bound.", .reference = elementwise<functors::Hardshrink, 1>};
+Tensor hardshrink(const Tensor& x, double bound) { return apply(op_hardshrink, {x}, Factors{bound, 0}); }
+
+const Op op_softshrink{.name = "softshrink", .torch = "|||lambd", .fields = fields_of<Factors>, .types = types::first,
+    .d = {rule([](V v, X<0> x, const Factors& a) { return shrink_derivative(v, x, a.a); })},
+    .doc = "Each element of `x`, nearer to 0 by the bound; 0 where its size is at most that.", .reference = elementwise<functors::Softshrink, 1>};
+Tensor softshrink(const Tensor& x, double bound) { return apply(op_softshrink, {x}, Factors{bound, 0}); }
+
+const Op op_shrink_derivative{.name = "shrink_derivative", .fields = fields_of<Factors>, .types = types::floating,
+    .d = {rule([](V v, X<1> x, const Factors& a) { return shrink_derivative(v, x, a.a); }), rule([](V v) { return zeros_like(v); })},
+    .doc = "`v` where the size of `x` is above the bound, else 0.", .reference = elementwise<functors::ShrinkDerivative, 2>};
+Tensor shrink_derivative(const Tensor& v, const Tensor& x, double bound) { return apply(op_shrink_derivative, {v, x}, Factors{bound, 0}); }
+
+const Op op_prelu{.name = "prelu", .torch = "PreluKernel|self weight", .types = types::promoted,
+    .d = {rule([](V v, X<0> x, X<1> slope) { return prelu_derivative(v, x, slope); }), rule([](V v, X<0> x) { return drop(above(x, 0), v * x); })},
+    .doc = "Each element of `x` where positive, else `slope * x`.", .reference = elementwise<functors::Prelu, 2>};
+Tensor prelu(const Tensor& x, const Tensor& slope) { return apply(op_prelu, {x, slope}); }
+
+const Op op_prelu_derivative{.name = "prelu_derivative", .types = types::floating,
+    .d = {rule([](V v, X<1> x, X<2> slope) { return prelu_derivative(v, x, slope); }), rule([](V v) { return zeros_like(v); }),
+          rule([](V v, X<0> a, X<1> x) { return drop(above(x, 0), v * a); })},
+    .doc = "`v` where `x` is positive, else `slope * v`.", .reference = elementwise<functors::PreluDerivative, 3>};
+Tensor prelu_derivative(const Tensor& v, const Tensor& x, const Tensor& slope) { return apply(op_prelu_derivative, {v, x, slope}); }
+
 const Op op_hardsigmoid{.name = "hardsigmoid", .types = types::first,
     .d = {rule([](V v, X<0> x) { return drop(outside(x, -3, 3), v / 6.); })},
     .doc = "`clamp(x + 3, 0, 6) / 6` for each element of `x`.", .reference = elementwise<functors::Hardsigmoid, 1>};
@@ -155,9 +181,9 @@ const Op op_hardswish{.name = "hardswish", .types = types::first,
 Tensor hardswish(const Tensor& x) { return apply(op_hardswish, {x}); }
 
 const Op* const activation_ops[] = {
-    &op_elu, &op_gelu_erf, &op_gelu_erf_derivative, &op_gelu_tanh, &op_gelu_tanh_derivative, &op_hardsigmoid, &op_hardswish, &op_hardtanh,
-    &op_leaky_relu, &op_logsigmoid, &op_mish, &op_relu, &op_relu_derivative, &op_sigmoid, &op_sigmoid_derivative, &op_silu,
-    &op_silu_derivative, &op_softplus, &op_softsign,
+    &op_elu, &op_gelu_erf, &op_gelu_erf_derivative, &op_gelu_tanh, &op_gelu_tanh_derivative, &op_hardshrink, &op_hardsigmoid, &op_hardswish, &op_hardtanh,
+    &op_leaky_relu, &op_logsigmoid, &op_mish, &op_prelu, &op_prelu_derivative, &op_relu, &op_relu_derivative, &op_shrink_derivative, &op_sigmoid, &op_sigmoid_derivative, &op_silu,
+    &op_silu_derivative, &op_softplus, &op_softshrink, &op_softsign,
 };
 Ops families::activation() { return activation_ops; }
 

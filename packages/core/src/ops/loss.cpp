@@ -1,5 +1,6 @@
 // Losses: compositions, but for binary cross-entropy.
 #include <adjoint/core/elementwise.h>
+#include <adjoint/core/functors/activation.h>
 #include <adjoint/core/math/log.h>
 #include <adjoint/core/observer.h>
 #include <adjoint/core/types.h>
@@ -149,6 +150,11 @@ Tensor cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight
 
 // ---- elementwise
 
+namespace {
+Tensor huber_derivative(const Tensor& v, const Tensor& x, const Tensor& target, const Factors& a) { return apply(*find_op("huber_derivative"), {v, x, target}, a); }
+Tensor huber_bend(const Tensor& v, const Tensor& d, const Factors& a) { return where(lt(abs(d), wrapped(a.a)), v, zero_of(v)) * (a.b / a.a); }
+}  // namespace
+
 Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction r) {
   const Given given(x, target);
   const Named named("mse_loss", given);
@@ -162,14 +168,25 @@ Tensor l1_loss(const Tensor& x, const Tensor& target, Reduction r) {
   return reduce(abs(x - target), r);
 }
 
+const Op op_huber{.name = "huber", .fields = fields_of<Factors>, .types = types::floating,
+    .d = {rule([](V v, X<0> x, X<1> target, const Factors& a) { return huber_derivative(v, x, target, a); }),
+          rule([](V v, X<0> x, X<1> target, const Factors& a) { return huber_derivative(v, target, x, a); })},
+    .doc = "With d = `x - target`: `slope d^2 / (2 bound)` where |d| is below the bound, else `slope (|d| - bound / 2)`.", .reference = elementwise<functors::Huber, 2>};
+
+// Its own derivative is 0 at the bound.
+const Op op_huber_derivative{.name = "huber_derivative", .fields = fields_of<Factors>, .types = types::floating,
+    .d = {rule([](V v, X<1> x, X<2> target, const Factors& a) { return huber_derivative(v, x, target, a); }),
+          wide_rule([](V v, X<0> u, X<1> x, X<2> target, const Factors& a) { return huber_bend(v * u, x - target, a); }),
+          wide_rule([](V v, X<0> u, X<1> x, X<2> target, const Factors& a) { return -huber_bend(v * u, x - target, a); })},
+    .doc = "`v` times the derivative of huber in `x`.", .reference = elementwise<functors::HuberDerivative, 3>};
+
 Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, Reduction r, double beta) {
   const Given given(x, target);
   const Named named("smooth_l1_loss", given);
   if (const Tensor y = rounded_once(smooth_l1_loss, x, target, r, beta)) return y;
   expect(beta >= 0, "smooth_l1_loss: smooth_l1_loss does not support negative values for beta, got ", beta);
   if (beta == 0) return l1_loss(x, target, r);
-  const Tensor d = x - target, size = abs(d);
-  return reduce(where(lt(size, wrapped(beta)), square(d) * (0.5 / beta), size - 0.5 * beta), r);
+  return reduce(apply(op_huber, {x, target}, Factors{beta, 1}), r);
 }
 
 Tensor huber_loss(const Tensor& x, const Tensor& target, Reduction r, double delta) {
@@ -177,8 +194,7 @@ Tensor huber_loss(const Tensor& x, const Tensor& target, Reduction r, double del
   const Named named("huber_loss", given);
   if (const Tensor y = rounded_once(huber_loss, x, target, r, delta)) return y;
   expect(delta > 0, "huber_loss: huber_loss does not support non-positive values for delta, got ", delta);
-  const Tensor d = x - target, size = abs(d);
-  return reduce(where(lt(size, wrapped(delta)), square(d) * 0.5, (size - 0.5 * delta) * delta), r);
+  return reduce(apply(op_huber, {x, target}, Factors{delta, delta}), r);
 }
 
 Tensor kl_div(const Tensor& x, const Tensor& target, Reduction r, bool log_target) {
@@ -227,7 +243,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target, c
   return reduce(weight ? loss * weight : loss, r);
 }
 
-const Op* const loss_ops[] = {&op_binary_cross_entropy};
+const Op* const loss_ops[] = {&op_binary_cross_entropy, &op_huber, &op_huber_derivative};
 Ops families::loss() { return loss_ops; }
 
 }  // namespace adjoint

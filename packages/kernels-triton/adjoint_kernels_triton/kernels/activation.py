@@ -130,6 +130,47 @@ def leaky_relu(x, a):
 
 
 @elementwise()
+def hardshrink(x, a):
+    return tl.where(tl.abs(x) <= a.to(x.dtype), 0.0, x)
+
+
+@elementwise()
+def softshrink(x, a):
+    bound = a.to(x.dtype)
+    return x - tl.where(x < -bound, -bound, tl.where(x > bound, bound, x))
+
+
+@elementwise()
+def prelu(x, slope):
+    return tl.where(x > 0, x, slope * x)
+
+
+@elementwise()
+def huber(x, target, a, b):
+    size = tl.abs(x - target)
+    square = size * size * (0.5 * b / a).to(x.dtype)
+    line = (size - (0.5 * a).to(x.dtype)) * b.to(x.dtype)
+    return tl.where(size < a.to(x.dtype), square, line)
+
+
+@elementwise()
+def shrink_derivative(v, x, a):
+    return tl.where(tl.abs(x) <= a.to(x.dtype), 0.0, v)
+
+
+@elementwise()
+def prelu_derivative(v, x, slope):
+    return tl.where(x > 0, v, v * slope)
+
+
+@elementwise()
+def huber_derivative(v, x, target, a, b):
+    bound = a.to(x.dtype)
+    d = x - target
+    return v * (tl.where(d < -bound, -bound, tl.where(d > bound, bound, d)) * (b / a).to(x.dtype))
+
+
+@elementwise()
 def hardtanh(x, a, b):
     low = a.to(x.dtype)
     high = b.to(x.dtype)

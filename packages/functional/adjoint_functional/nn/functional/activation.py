@@ -176,7 +176,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
         )
     elif input.ndim > 2:
         weight = weight.view([-1] + [1] * (input.ndim - 2))
-    return _core.where(input > 0, input, weight * input)
+    return _core._prelu(input, weight)
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
@@ -233,7 +233,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
         >>> ad.hardshrink(ad.tensor([-2.0, 0.3, 1.0]))
         tensor([-2.,  0.,  1.])
     """
-    return _core.where(input.abs() <= lambd, 0.0, input)  # NaN stays
+    return _core._hardshrink(input, lambd)
 
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
@@ -246,7 +246,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """
     if lambd < 0:
         raise RuntimeError(f"softshrink: lambda must be in range [0, inf) for input dtype {input.dtype}, but found {lambd}")
-    return input - input.clamp(-lambd, lambd)
+    return _core._softshrink(input, lambd)
 
 
 @rounded_once

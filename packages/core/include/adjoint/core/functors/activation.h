@@ -37,6 +37,27 @@ struct Hardtanh {
   explicit Hardtanh(const Attrs& a) : low(a.as<Factors>().a), high(a.as<Factors>().b) {}
   template <Number T> requires Ordered<T> T operator()(T x) const { return math::clamp(x, convert<T>(low), convert<T>(high)); }
 };
+struct Hardshrink {
+  double bound;
+  explicit Hardshrink(const Attrs& a) : bound(a.as<Factors>().a) {}
+  template <Real T> T operator()(T x) const { return math::abs(x) <= static_cast<T>(bound) ? T(0) : x; }
+};
+struct Softshrink {
+  double bound;
+  explicit Softshrink(const Attrs& a) : bound(a.as<Factors>().a) {}
+  template <Real T> T operator()(T x) const { return x - math::clamp(x, static_cast<T>(-bound), static_cast<T>(bound)); }
+};
+struct Prelu { template <Real T> T operator()(T x, T slope) const { return x > 0 ? x : slope * x; } };
+// Squares up to the bound, a line of the slope from there on.
+struct Huber {
+  double bound, slope;
+  explicit Huber(const Attrs& a) : bound(a.as<Factors>().a), slope(a.as<Factors>().b) {}
+  template <Real T> T operator()(T x, T target) const {
+    const T d = x - target, size = math::abs(d);
+    const T square = d * d * static_cast<T>(.5 * slope / bound), line = (size - static_cast<T>(.5 * bound)) * static_cast<T>(slope);
+    return size < static_cast<T>(bound) ? square : line;
+  }
+};
 struct Hardsigmoid { template <Real T> T operator()(T x) const { return math::clamp(x + 3, T(0), T(6)) / 6; } };
 struct Hardswish { template <Real T> T operator()(T x) const { return x * (math::clamp(x + 3, T(0), T(6)) / 6); } };
 
@@ -62,5 +83,18 @@ struct SiluDerivative {
 struct GeluDerivative { template <Real T> T operator()(T v, T x) const { return v * math::gelu_derivative(x); } };
 struct GeluTanhDerivative { template <Real T> T operator()(T v, T x) const { return v * math::gelu_tanh_derivative(x); } };
 struct ReluDerivative { template <Real T> T operator()(T v, T y) const { return y <= 0 ? T(0) : v; } };
+struct ShrinkDerivative {
+  double bound;
+  explicit ShrinkDerivative(const Attrs& a) : bound(a.as<Factors>().a) {}
+  template <Real T> T operator()(T v, T x) const { return math::abs(x) <= static_cast<T>(bound) ? T(0) : v; }
+};
+struct PreluDerivative { template <Real T> T operator()(T v, T x, T slope) const { return x > 0 ? v : v * slope; } };
+struct HuberDerivative {
+  double bound, slope;
+  explicit HuberDerivative(const Attrs& a) : bound(a.as<Factors>().a), slope(a.as<Factors>().b) {}
+  template <Real T> T operator()(T v, T x, T target) const {
+    return v * (math::clamp(x - target, static_cast<T>(-bound), static_cast<T>(bound)) * static_cast<T>(slope / bound));
+  }
+};
 
 }  // namespace adjoint::functors
