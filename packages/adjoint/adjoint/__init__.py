@@ -82,6 +82,7 @@ if _typing.TYPE_CHECKING:
 _LATER = {  # imported when first used
     "_C",
     "__config__",
+    "__future__",
     "_dynamo",
     "_subclasses",
     "_vmap_internals",

@@ -16,6 +16,8 @@ _FORMS = {
     "any": "dims x0 dims keepdim",
     "cat": "default [x0:] dim",
     "conv": "default x0 x1 :None stride padding dilation :False :zeros groups",
+    "conv_input_vjp": "default x0 :None x1 :None stride padding dilation :False :zeros groups :input",
+    "conv_weight_vjp": "default x1 x0 :None :None stride padding dilation :False :zeros groups :weight",
     "gather": "default x0 dim x1",
     "index": "Tensor x0 [x1:]",
     "index_add": "default x0 dim x1 x2",
@@ -115,7 +117,7 @@ def form_of(call: Any, x: list[Any]) -> Form:
 
 
 def _said(word: str, call: Any, attributes: dict[str, Any]) -> Any:
-    known = {":None": None, ":False": False, ":dtype": call.dtype}
+    known = {":None": None, ":False": False, ":dtype": call.dtype, ":input": [True, False, False], ":weight": [False, True, False]}
     if word == ":zeros":
         return [0] * len(attributes["stride"])
     value = known[word] if word in known else attributes[word]

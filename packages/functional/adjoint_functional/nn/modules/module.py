@@ -11,6 +11,7 @@ from adjoint_core import Tensor
 from adjoint_core._tensor.subclasses import _disabled_torch_function_impl
 from adjoint_engine import Parameter
 
+from ..conversion import converted
 from .global_hooks import registered
 from .hooks import Calls, hooks_of_all
 from .moving import parse_to
@@ -376,10 +377,9 @@ class Module(Calls, State):
         """What `to` and its kin call, on every module: a subclass that keeps tensors of its own overrides it."""
         for module in self.children() if recurse else ():
             module._apply(fn)
-        for p in self.parameters(recurse=False):
-            grad, p.grad = p.grad, None
-            p.data = fn(p.data)
-            p.grad = None if grad is None else fn(grad.data)
+        for name, p in self._parameters.items():
+            if p is not None:
+                self._parameters[name] = converted(p, fn)
         for name, b in self._buffers.items():
             if b is not None:
                 self._buffers[name] = fn(b)

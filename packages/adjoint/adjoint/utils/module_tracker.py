@@ -1,0 +1,3 @@
+"""Which modules are running."""
+
+from adjoint_functional.module_tracker import *  # noqa: F403
