@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
-import adjoint_core as core
+from adjoint_core import cuda
 
 __all__ = ["SystemEnv", "get_env_info", "get_pretty_env_info"]
 
@@ -79,7 +79,7 @@ def get_env_info() -> SystemEnv:
         'Linux'
     """
     query = ["nvidia-smi", "--format=csv,noheader"]
-    gpu = core.cuda.is_available()
+    gpu = cuda.is_available()
     return SystemEnv(
         torch_version=_version(),
         os=_system(),
@@ -91,7 +91,7 @@ def get_env_info() -> SystemEnv:
         cmake_version=_first_line(["cmake", "--version"]),
         is_cuda_available=str(gpu),
         cuda_runtime_version=_first_line(["nvcc", "--version"]),
-        nvidia_gpu_models="\n".join(core.cuda.get_device_name(i) for i in range(core.cuda.device_count())) if gpu else None,
+        nvidia_gpu_models="\n".join(cuda.get_device_name(i) for i in range(cuda.device_count())) if gpu else None,
         nvidia_driver_version=_first_line([*query, "--query-gpu=driver_version"]),
         cpu_info=_processor(),
         pip_packages=_packages(),

@@ -44,14 +44,14 @@ class FlopCounterMode:
         >>> model = ad.nn.Sequential(ad.nn.Linear(4, 8), ad.nn.Linear(8, 2))
         >>> with ad.utils.flop_counter.FlopCounterMode() as counter:
         ...     y = model(ad.ones(3, 4))
-        Module          FLOP    % Total
-        ------------  ------  ---------
-        Sequential       288    100.00%
-         - aten.mm       288    100.00%
-         Sequential.0    192     66.67%
-          - aten.mm      192     66.67%
-         Sequential.1     96     33.33%
-          - aten.mm       96     33.33%
+        Module           FLOP    % Total
+        -------------  ------  ---------
+        Sequential        288    100.00%
+         - aten.mm        288    100.00%
+         Sequential.0     192     66.67%
+          - aten.mm       192     66.67%
+         Sequential.1      96     33.33%
+          - aten.mm        96     33.33%
         >>> counter.get_total_flops(), counter.get_flop_counts()["Sequential.1"]
         (288, {<OpOverloadPacket(op='aten.mm')>: 96})
     """

@@ -47,13 +47,13 @@ def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Form
 
     Example::
 
-        >>> @ad.utils.flop_counter.register_flop_formula(ad.ops.aten.cross)
-        ... def cross_flop(a_shape, b_shape, *args, out_shape=None, **kwargs):
-        ...     return 3 * out_shape.numel()
+        >>> @ad.utils.flop_counter.register_flop_formula(ad.ops.aten.erf)
+        ... def erf_flop(x_shape, out_shape=None):
+        ...     return 10 * out_shape.numel()
         >>> with ad.utils.flop_counter.FlopCounterMode(display=False) as counter:
-        ...     y = ad.linalg.cross(ad.ones(2, 3), ad.ones(2, 3))
+        ...     y = ad.erf(ad.ones(2, 3))
         >>> counter.get_total_flops()
-        18
+        60
     """
 
     def register(formula: Formula) -> Formula:

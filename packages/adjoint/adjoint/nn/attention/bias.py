@@ -1,0 +1,3 @@
+"""Causal masks that say what they are."""
+
+from adjoint_functional.nn.attention.bias import *  # noqa: F403
