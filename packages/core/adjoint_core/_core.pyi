@@ -3704,6 +3704,10 @@ def _huber_loss(arg0: Tensor, arg1: Tensor, arg2: str, arg3: _float, /) -> Tenso
 
 def _kl_div(arg0: Tensor, arg1: Tensor, arg2: str, arg3: _bool, /) -> Tensor: ...
 
+def _sparse_matmul(arg0: Tensor, arg1: Tensor, arg2: Tensor, arg3: Tensor, arg4: _int, /) -> Tensor: ...
+
+def _sampled_matmul(arg0: Tensor, arg1: Tensor, arg2: Tensor, arg3: Tensor, /) -> Tensor: ...
+
 def _is_sparse(arg: Tensor, /) -> _bool:
     """Whether it is of any sparse layout."""
 

@@ -49,6 +49,8 @@ void bind_parts(const Methods& t) {
 }  // namespace
 
 void bind_sparse(nb::module_& m) {
+  m.def("_sparse_matmul", sparse_matmul);
+  m.def("_sampled_matmul", sampled_matmul);
   const Methods t;
   bind_parts(t);
   t.def("_to_sparse", [](const Tensor& x, std::optional<int64_t> dims, int layout, int64_t rows, int64_t columns, bool int32) {

@@ -90,7 +90,7 @@ def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1,
         shapes = f"{tuple(input.shape)}, {tuple(mat1.shape)} and {tuple(mat2.shape)}"
         raise ShapeError(f"sampled_addmm: expected shapes (n, m), (n, k) and (k, m), got {shapes}")
     rows, columns = input._indices()
-    products = (mat1.index_select(0, rows) * mat2.index_select(1, columns).t()).sum(1)
+    products = _core._sampled_matmul(mat1, mat2.t(), rows, columns)
     return with_parts(input, input._indices(), beta * input.values() + alpha * products)
 
 

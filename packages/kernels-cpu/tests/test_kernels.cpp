@@ -137,6 +137,7 @@ const Case indices[] = {
 };
 const Case products[] = {
     [](const Draw& x) { for (int64_t m : {1, 150}) call("sparse_matmul", {x({2000}), x.index({2000}, 40), x.index({2000}, 30), x({30, m})}, RowCount{40}), call("sparse_matmul", {x({2000}), floor_divide(counting(2000, {}), wrapped(50)), x.index({2000}, 30), x({30, m})}, RowCount{40}); },
+    [](const Draw& x) { for (int64_t m : {1, 150}) call("sampled_matmul", {x({40, m}), x({30, m}), x.index({2000}, 40), x.index({2000}, 30)}); },
     [](const Draw& x) { matmul(x({40, 33}), x({33, 50})), matmul(x({3, 17, 9}), x({3, 9, 33})), matmul(x({50, 70}), x({70})), matmul(x({130, 150}), x({150, 140})); },
     [](const Draw& x) { conv(x({2, 4, 13, 11}), x({6, 2, 3, 2}), x({6}), {{3, 2}, {2, 1}, {1, 0}, {1, 1}, 2, false, true}); },
     [](const Draw& x) {

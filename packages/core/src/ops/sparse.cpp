@@ -14,23 +14,6 @@ struct Coo { Dims sizes; bool coalesced; };
 Tensor indices_of(const Tensor& x) { return alias_of(expect_sparse(x, "sparse").indices); }
 Tensor coo(const Tensor& values, const Tensor& indices, const Dims& sizes, bool coalesced);
 Tensor in_layout_of(const Sparse& s, const Tensor& x);
-void sparse_matmul_shape(Tensors x, const Attrs& a, Dims* out) { out[0] = {a.as<RowCount>().n, x[3].size(1)}; }
-void sparse_matmul_kernel(const Launch& l) {
-  const View &values = l.x[0], &rows = l.x[1], &columns = l.x[2], &dense = l.x[3], &y = l.y[0];
-  const int64_t m = y.sizes[1];
-  with_type(y.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    using C = std::conditional_t<std::is_same_v<T, bool>, uint8_t, compute_t<T>>;   // bool never comes here
-    std::vector<C> sums(y.numel);
-    for (int64_t i = 0; i < values.numel; i++) {
-      C* to = sums.data() + rows.as<int64_t>()[i * rows.strides[0]] * m;
-      const T* from = dense.as<T>() + columns.as<int64_t>()[i * columns.strides[0]] * dense.strides[0];
-      const C v = convert<C>(values.as<T>()[i * values.strides[0]]);
-      for (int64_t j = 0; j < m; j++) to[j] = static_cast<C>(to[j] + v * convert<C>(from[j * dense.strides[1]]));
-    }
-    for (int64_t i = 0; i < y.numel; i++) y.as<T>()[i / m * y.strides[0] + i % m * y.strides[1]] = convert<T>(sums[i]);
-  });
-}
 struct Relayout { Compression to, from; };
 
 }  // namespace
@@ -63,10 +46,6 @@ const Op op_coalesce{.name = "coalesce", .kind = Kind::linear, .types = types::f
 const Op op_sparse_layout{.name = "sparse_layout", .kind = Kind::linear, .types = types::first, .shape = shapes::same,
     .d = {rule([](V v, const Relayout& a) -> Tensor { return is_sparse(v) ? sparse_layout(v, a.from) : v; })},
     .doc = "A sparse tensor in another sparse layout."};
-
-// Below all levels and tapes, as part of matmul.
-const Op op_sparse_matmul{.name = "sparse_matmul", .indices = 0b110, .types = types::first, .shape = sparse_matmul_shape,
-    .doc = "The matrix with `values` (n) at `rows` and `columns`, (n) each, where they add up, by a dense one, (k, m).", .reference = sparse_matmul_kernel};
 
 const Op op_masked_gradient{.name = "masked_gradient", .kind = Kind::custom, .types = types::first, .shape = shapes::same,
     .d = {rule([](V v, X<0> x) { return sparse_mask(v, x); })}, .t = {rule([](V v) -> Tensor { return v; })},
@@ -166,16 +145,11 @@ Tensor sparse_mask(const Tensor& x, const Tensor& mask) {
 }
 
 namespace sparse {
-// GPUs take the slices of `dense` one by one, which are then added up in their order.
-Tensor sparse_by_dense(const Tensor& values, const Tensor& rows, const Tensor& columns, const Tensor& dense, int64_t n) {
-  if (values.device().type == DeviceType::cpu) return apply(op_sparse_matmul, {values, rows, columns, dense}, RowCount{n});
-  return index_add(zeros({n, dense.size(1)}, dense.dtype(), dense.device()), 0, rows, mul(unsqueeze(values, 1), index_select(dense, 0, columns)));
-}
 const Compression& wanted_layout(const Attrs& attrs) { return attrs.as<Relayout>().to; }
 Tensor run_coo(const Op&, Tensors x, const Attrs& attrs) { const Coo& a = attrs.as<Coo>(); return make_sparse(x[0], x[1], a.sizes, a.coalesced); }
 }  // namespace sparse
 
-const Op* const sparse_ops[] = {&op_coalesce, &op_masked_gradient, &op_sparse_at, &op_sparse_coo_tensor, &op_sparse_layout, &op_sparse_matmul, &op_sparse_values, &op_to_dense, &op_to_sparse};
+const Op* const sparse_ops[] = {&op_coalesce, &op_masked_gradient, &op_sparse_at, &op_sparse_coo_tensor, &op_sparse_layout, &op_sparse_values, &op_to_dense, &op_to_sparse};
 Ops families::sparse() { return sparse_ops; }
 
 }  // namespace adjoint

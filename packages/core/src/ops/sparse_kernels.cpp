@@ -258,17 +258,6 @@ Tensor run_transpose(const Op& op, Tensors x, const Attrs& attrs) {
 
 // ---- products of matrices
 
-Tensor sparse_by_sparse(const Tensor& a, const Tensor& given, const Dims& sizes) {
-  const Tensor b = sorted(given);
-  const Sparse &p = sparse_of(*a), &q = sparse_of(*b);
-  const Tensor left = contiguous(row(q.indices, 0)), inner = row(p.indices, 1), first = searchsorted(left, inner), last = searchsorted(left, inner, true);
-  const Tensor counts = last - first, before = cumsum(counts, 0) - counts;
-  const Tensor from_a = repeat_interleave_index(counts), from_b = index_select(first - before, 0, from_a) + counting(from_a.numel(), a.device());
-  const Tensor values = mul(index_select(p.values, 0, from_a), index_select(q.values, 0, from_b));
-  const Tensor indices[] = {row(columns(p.indices, from_a), 0), row(columns(q.indices, from_b), 1)};
-  return sorted(make_sparse(values, stack(indices), sizes, false));
-}
-
 Tensor run_matmul(const Op& op, Tensors x, const Attrs& attrs) {
   Dims sizes[max_outputs];
   op.types(x, attrs);
@@ -279,8 +268,8 @@ Tensor run_matmul(const Op& op, Tensors x, const Attrs& attrs) {
   const bool left = is(x[0]);
   const Sparse& s = sparse_of(*x[left ? 0 : 1]);
   const Tensor dense = x[left ? 1 : 0];
-  if (left) return sparse_by_dense(s.values, row(s.indices, 0), row(s.indices, 1), dense, sizes[0][0]);
-  return contiguous(mT(sparse_by_dense(s.values, row(s.indices, 1), row(s.indices, 0), mT(dense), sizes[0][1])));
+  if (left) return sparse_matmul(s.values, row(s.indices, 0), row(s.indices, 1), dense, sizes[0][0]);
+  return contiguous(mT(sparse_matmul(s.values, row(s.indices, 1), row(s.indices, 0), mT(dense), sizes[0][1])));
 }
 
 }  // namespace

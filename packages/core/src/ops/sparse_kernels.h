@@ -16,7 +16,7 @@ Tensor values_at(const Tensor& x, const Tensor& indices);                   // z
 Tensor run_coo(const Op&, Tensors x, const Attrs& attrs);
 const Compression& wanted_layout(const Attrs& attrs);                       // of sparse_layout
 
-Tensor sparse_by_dense(const Tensor& values, const Tensor& rows, const Tensor& columns, const Tensor& dense, int64_t n);   // (n, m): ops/sparse.cpp
+Tensor sparse_by_sparse(const Tensor& a, const Tensor& b, const Dims& sizes);   // of the result: ops/sparse_by_sparse.cpp
 
 // ---- ops/sparse_layouts.cpp
 Tensor where_blocks(const Tensor& there, const Compression& c);             // the blocks of (..., n, m) with a true element, whole

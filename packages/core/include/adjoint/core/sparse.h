@@ -54,6 +54,9 @@ ADJOINT_API Tensor sparse_values(const Tensor& x);                              
 ADJOINT_API Tensor sparse_at(const Tensor& x, const Tensor& indices);           // the values of x at given positions
 ADJOINT_API Tensor sparse_mask(const Tensor& x, const Tensor& mask);            // x, sparse or not, where mask specifies a value
 ADJOINT_API Tensor masked_gradient(const Tensor& x);                            // x; its gradient is zero wherever x specifies no value
+// ---- products with a list of values, each at a row and a column (ops/sparse_products.cpp)
+ADJOINT_API Tensor sparse_matmul(const Tensor& values, const Tensor& rows, const Tensor& columns, const Tensor& dense, int64_t n);   // by (k, m): (n, m)
+ADJOINT_API Tensor sampled_matmul(const Tensor& a, const Tensor& b, const Tensor& rows, const Tensor& columns);   // elements of (n, m) by a transposed (k, m)
 
 // ---- below all levels and tapes (sparse.cpp)
 ADJOINT_API Tensor make_sparse(const Tensor& values, const Tensor& indices, const Dims& sizes, bool coalesced, const Compression& c = {});

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 from adjoint_core import Tensor, _core
+from adjoint_core._compose import rounded_once
 
 
 def _padding_row(name: str, weight: Tensor, padding_idx: int | None) -> int:
@@ -71,6 +72,26 @@ def _equal_bags(input: Tensor, weight: Tensor, mode: str, sparse: bool, per_samp
     return parts[0] if len(parts) == 1 else _core.cat(parts)
 
 
+def _expect_weights(weights: Tensor | None, input: Tensor, mode: str) -> None:
+    if weights is not None and mode != "sum":
+        raise NotImplementedError(
+            f"embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got mode='{mode}')"
+        )
+    if weights is not None and weights.shape != input.shape:
+        raise ValueError(
+            f"embedding_bag: If per_sample_weights ({list(weights.shape)}) is not None, then it must have the same shape as the "
+            f"input ({list(input.shape)})"
+        )
+
+
+@rounded_once
+def _weighed_bags(weight: Tensor, input: Tensor, bag: Tensor, bags: int, weights: Tensor | None) -> Tensor:
+    """The sum of each bag: a sparse matrix of what the rows count, by the table."""
+    if weights is None:
+        weights = _core.ones_like(input, dtype=weight.dtype)
+    return _core._sparse_matmul(weights.reshape(-1), bag, input.to(_core.int64), weight, bags)
+
+
 def embedding_bag(
     input: Tensor,
     weight: Tensor,
@@ -101,11 +122,10 @@ def embedding_bag(
         weight, input = input, weight
     if mode not in ("sum", "mean", "max"):
         raise ValueError(f"mode has to be one of sum, mean or max, got {mode}")
-    if per_sample_weights is not None and mode != "sum":
-        raise NotImplementedError(
-            f"embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got mode='{mode}')"
-        )
-    if input.ndim == 2 and input.numel() and padding_idx is None and max_norm is None and not scale_grad_by_freq:
+    _expect_weights(per_sample_weights, input, mode)
+    plain = padding_idx is None and max_norm is None and not scale_grad_by_freq
+    weighed = plain and not sparse and mode != "max" and weight.ndim == 2 and weight.is_floating_point() and not weight.is_cuda
+    if input.ndim == 2 and input.numel() and plain and not weighed:
         return _equal_bags(input, weight, mode, sparse, per_sample_weights)
     if input.ndim == 2:
         bags, bag = input.size(0), _core.arange(input.size(0), device=input.device).repeat_interleave(input.size(1))
@@ -114,6 +134,10 @@ def embedding_bag(
     else:
         starts = offsets[:-1] if include_last_offset else offsets
         bags, bag = starts.numel(), _core.searchsorted(starts, _core.arange(input.numel(), device=input.device), right=True) - 1
+    if weighed and mode == "sum":
+        return _weighed_bags(weight, input.reshape(-1), bag, bags, per_sample_weights)
+    if weighed and input.ndim == 2 and input.numel():
+        return _weighed_bags(weight, input.reshape(-1), bag, bags, None) / input.size(1)
     rows = embedding(input.reshape(-1), weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.reshape(-1, 1)
