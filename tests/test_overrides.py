@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import operator
 import pickle
 from collections.abc import Iterator
@@ -228,3 +229,61 @@ def test_indices_and_the_right_side_of_operators_in_place() -> None:
     assert asked[-1] == "__setitem__" and u.tolist() == [7, 1, 2]
     with pytest.raises((TypeError, RuntimeError)):
         u["no index"]
+
+
+LAYERS = {
+    "linear": (lambda: ad.nn.Linear(4, 2), (3, 4)),
+    "layer_norm": (lambda: ad.nn.LayerNorm(4), (3, 4)),
+    "rms_norm": (lambda: ad.nn.RMSNorm(4), (3, 4)),
+    "batch_norm": (lambda: ad.nn.BatchNorm1d(4), (3, 4)),
+    "group_norm": (lambda: ad.nn.GroupNorm(2, 4), (3, 4)),
+    "conv2d": (lambda: ad.nn.Conv2d(3, 2, 2), (1, 3, 4, 4)),
+    "conv_transpose1d": (lambda: ad.nn.ConvTranspose1d(3, 2, 2), (1, 3, 4)),
+    "gelu": (lambda: ad.nn.GELU(), (3,)),
+    "dropout": (lambda: ad.nn.Dropout(), (3,)),
+    "silu": (lambda: ad.nn.SiLU(), (3,)),
+    "max_pool2d": (lambda: ad.nn.MaxPool2d(2), (1, 3, 4, 4)),
+    "avg_pool1d": (lambda: ad.nn.AvgPool1d(2), (1, 3, 4)),
+    "pad": (lambda: ad.nn.ZeroPad2d(1), (1, 3, 4, 4)),
+    "prelu": (lambda: ad.nn.PReLU(), (3,)),
+    "interpolate": (lambda: ad.nn.Upsample(scale_factor=2), (1, 1, 2)),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers_ask_with_the_function_that_users_see(name: str) -> None:
+    make, shape = LAYERS[name]
+    seen = []
+
+    class Watched(ad.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            seen.append(func)
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    y = make()(ad.randn(shape).as_subclass(Watched))
+    assert isinstance(y, Watched) and any(func is getattr(ad.nn.functional, name) for func in seen)
+
+
+@pytest.mark.parametrize("name", ["special.zeta", "special.xlog1py", "special.chebyshev_polynomial_t", "special.shifted_chebyshev_polynomial_w", "float_power", "isin"])
+def test_functions_that_take_numbers_too_ask(name: str) -> None:
+    class Deaf(ad.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return func.__name__
+
+    f = functools.reduce(getattr, name.split("."), ad)
+    assert f(ad.ones(2).as_subclass(Deaf), 2) == f(2, ad.ones(2).as_subclass(Deaf))
+    assert isinstance(f(ad.ones(2).as_subclass(Deaf), ad.ones(2)), str)
+
+
+def test_gradients_ask() -> None:
+    class Asked(ad.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            if func is ad.autograd.grad:
+                return "gradients"
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    x = ad.ones(2).as_subclass(Asked).requires_grad_()
+    assert ad.autograd.grad((x * x).sum(), x) == "gradients"

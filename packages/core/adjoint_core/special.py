@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from . import _core
 from ._compose import check_all as _check_all
@@ -84,7 +83,7 @@ def erfcx(input: Tensor) -> Tensor:
     return _core._erfcx(0, input)
 
 
-def zeta(input: Any, other: Any) -> Tensor:
+def zeta(input: Tensor | float, other: Tensor | float) -> Tensor:
     """Hurwitz's zeta function of order `input` > 1: the sum of (other + k)**-input over k >= 0. It has a derivative in `other`.
 
     Example::

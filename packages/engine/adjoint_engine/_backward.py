@@ -7,7 +7,8 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from adjoint_core import Tensor, ones, zeros_like
+from adjoint_core import Tensor, _core, ones, zeros_like
+from adjoint_core._protocol import ask
 
 from . import _engine
 from ._diagnosis.warnings import warn_once
@@ -283,6 +284,9 @@ def grad(
             stacklevel=2,
         )
     ys, xs = _sequence(outputs), _sequence(inputs)
+    if _core._is_answered((*ys, *xs)):
+        how = {"retain_graph": retain_graph, "create_graph": create_graph, "allow_unused": allow_unused, "is_grads_batched": is_grads_batched}
+        return ask(grad, (*ys, *xs), (outputs, inputs), {"grad_outputs": grad_outputs, **how, "materialize_grads": materialize_grads})  # type: ignore[no-any-return]
     if not xs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     keep = create_graph if retain_graph is None else bool(retain_graph)

@@ -6,6 +6,7 @@ What is asked stands in the subclass, so that tensors of the exact class pay not
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -33,8 +34,9 @@ _SILENT = {
     "__dir__", "__cuda_array_interface__", "_backward_hooks", "__doc__", "__module__", "__getattribute__", "as_subclass",
 }  # fmt: skip
 _armed = False
+_waiting: list[Callable[[], None]] = []
 _modes_entered = 0
-_lock = threading.Lock()
+_lock = threading.RLock()
 _originals: dict[str, Any] = {}
 
 
@@ -81,10 +83,21 @@ def _asking(name: str, original: Any) -> Any:
     return _asking_property(original) if kind in ("getset_descriptor", "property") else None
 
 
+def when_asked(prepare: Callable[[], None]) -> None:
+    """Calls ``prepare`` before the first class or mode is asked: for what is short as long as nobody is."""
+    with _lock:
+        if not _armed:
+            _waiting.append(prepare)
+            return
+    prepare()
+
+
 def _arm() -> None:
     global _armed
     if not _armed:
         _armed = True
+        while _waiting:
+            _waiting.pop()()
         for name, value in Tensor.__dict__.items():
             if isinstance(value, FunctionType):
                 value.__name__ = name  # which those who are asked may look at

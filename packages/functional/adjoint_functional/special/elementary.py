@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from adjoint_core import Tensor, _core
 from adjoint_core._compose import check_all, rounded_once
@@ -79,7 +78,7 @@ def log_ndtr(input: Tensor) -> Tensor:
 
 
 @rounded_once
-def xlog1py(input: Any, other: Any) -> Tensor:
+def xlog1py(input: Tensor | float, other: Tensor | float) -> Tensor:
     """x * log1p(y), 0 where x is 0.
 
     Example::

@@ -41,7 +41,7 @@ _FAMILIES = ("t", "v", "w", "gegenbauer", "h", "he", "l")
 def _polynomial(name: str, what: str, value: str, family: str, parameter: float = 0) -> Callable[..., Tensor]:
     number = _FAMILIES.index(family)
 
-    def polynomial(input: Any, n: Any) -> Tensor:
+    def polynomial(input: Tensor | float, n: Tensor | float) -> Tensor:
         return _core._orthogonal_polynomial(*_pair(input, n), number, parameter)
 
     polynomial.__name__ = name
@@ -57,7 +57,7 @@ def _chebyshev(kind: str, *values: str) -> tuple[Callable[..., Tensor], Callable
     name, what = f"chebyshev_polynomial_{kind}", f"Chebyshev's polynomial {kind.upper()}"
     plain = _polynomial(name, what, values[0], *_KINDS[kind])
 
-    def shifted(input: Any, n: Any) -> Tensor:
+    def shifted(input: Tensor | float, n: Tensor | float) -> Tensor:
         return plain(2 * input - 1, n)
 
     shifted.__name__ = "shifted_" + name

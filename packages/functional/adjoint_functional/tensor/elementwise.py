@@ -55,7 +55,7 @@ def ldexp(input: Tensor, other: Tensor) -> Tensor:
 
 
 @inplace_method
-def float_power(input: Any, exponent: Any) -> Tensor:
+def float_power(input: Tensor | float, exponent: Tensor | float) -> Tensor:
     """input ** exponent, computed in double precision.
 
     Example::
@@ -162,7 +162,7 @@ def isneginf(input: Tensor) -> Tensor:
     return input == -math.inf
 
 
-def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
+def isin(elements: Tensor | float, test_elements: Tensor | float, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
     """Whether each of `elements` is among `test_elements`.
 
     Example::
