@@ -6,7 +6,7 @@ import types
 from pathlib import Path
 
 SPACES = (
-    "amp autograd autograd.forward_ad autograd.functional autograd.graph cuda distributions fft func linalg masked nn nn.functional nn.init nn.utils "
+    "amp autograd autograd.forward_ad autograd.functional autograd.graph cuda distributions fft func linalg masked nested nn nn.functional nn.init nn.utils "
     "optim optim.lr_scheduler random signal.windows sparse special utils.data"
 ).split()
 

@@ -65,6 +65,7 @@ if _typing.TYPE_CHECKING:
     from . import linalg as linalg
     from . import masked as masked
     from . import multiprocessing as multiprocessing
+    from . import nested as nested
     from . import optim as optim
     from . import overrides as overrides
     from . import profiler as profiler
@@ -104,6 +105,7 @@ _LATER = {  # imported when first used
     "linalg",
     "masked",
     "multiprocessing",
+    "nested",
     "optim",
     "overrides",
     "profiler",

@@ -1,0 +1,3 @@
+"""Batches of tensors of different sizes, without padding."""
+
+from adjoint_functional.nested import *  # noqa: F403
