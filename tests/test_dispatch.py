@@ -211,6 +211,26 @@ def test_gradients_of_wrappers() -> None:
     assert type(x.grad) is Wrapped and x.grad.held.tolist() == [1, 1]
 
 
+class _Twice(ad.autograd.Function):
+    """Takes a wrapper and gives one; its backward is given the wrapper's gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, w: Any) -> Any:
+        return Wrapped(w.held * 2)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return grad * 2
+
+
+def test_custom_functions_take_wrappers() -> None:
+    w = Wrapped(ad.tensor([1.0, 2.0]), requires_grad=True)
+    y = _Twice.apply(w + 1)
+    assert type(y) is Wrapped and y.held.tolist() == [4, 6]
+    (y * y).sum().backward()
+    assert type(w.grad) is Wrapped and w.grad.held.tolist() == [16, 24]
+
+
 def test_classes_with_memory() -> None:
     Kept.seen.clear()
     x = ad.ones(2, requires_grad=True)

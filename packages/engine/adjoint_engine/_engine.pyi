@@ -234,6 +234,11 @@ def unpack_dual(arg0: Tensor, arg1: _int, /) -> tuple[Any, ...]: ...
 
 def is_lifted(arg: Tensor, /) -> _bool: ...
 
+def on_level(arg: Tensor, /) -> _bool:
+    """
+    Whether the tensor belongs to a level; one of a class with __torch_dispatch__ that has no memory stands below them all.
+    """
+
 def locals_of_thread() -> Any: ...
 
 def grad_enabled() -> _bool:

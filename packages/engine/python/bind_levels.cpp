@@ -106,6 +106,10 @@ void bind_levels(nb::module_& m) {
   m.def("make_dual", [](const Tensor& x, const Tensor& t, int64_t level) { return make_dual(x, t, level); });
   m.def("unpack_dual", [](const Tensor& x, int64_t level) { Dual d = unpack_dual(x, level); return nb::make_tuple(d.primal, d.tangent ? nb::cast(d.tangent) : nb::none()); });
   m.def("is_lifted", [](const Tensor& x) { return bool(fresh(x)->keys & key_lifted); });
+  m.def("on_level", [](const Tensor& x) {
+    const Tensor t = fresh(x);
+    return t->keys & key_lifted && level(t) > 0;
+  }, "Whether the tensor belongs to a level; one of a class with __torch_dispatch__ that has no memory stands below them all.");
 }
 
 }  // namespace adjoint::engine::python

@@ -21,7 +21,7 @@ _SETUP = (
 
 def apply_lifted(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, BackwardCFunction]:
     """One level down for the innermost level among the arguments, then up again."""
-    lifted = [a for a in args if isinstance(a, Tensor) and _engine.is_lifted(a)]
+    lifted = [a for a in args if isinstance(a, Tensor) and _engine.on_level(a)]
     if not lifted:
         return apply_plain(cls, args, kwargs)
     slot = _engine.innermost_slot(lifted)
