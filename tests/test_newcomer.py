@@ -190,3 +190,16 @@ def test_common_divisors_and_multiples() -> None:
     assert ad.gcd(a, b).tolist() == [6, 5, 2, 0] and ad.lcm(a, b).tolist() == [36, 0, 12, 0]
     with pytest.raises(RuntimeError, match="gcd: expected integers"):
         ad.gcd(a, 1.0 * b)
+
+
+@pytest.mark.parametrize("dtype", [ad.float32, ad.float16, ad.int64, ad.uint8])
+def test_isin_of_many(dtype: ad.dtype) -> None:
+    """Many are looked for in their order; a million of them among as many take no memory of both."""
+    x, tested = (ad.arange(60) * 7 % 50).view(3, 20).to(dtype), ad.arange(0, 90, 3).to(dtype)
+    wanted = [[bool(v % 3 == 0) for v in row] for row in x.tolist()]
+    assert ad.isin(x, tested).tolist() == wanted
+    assert ad.isin(x, tested, invert=True).tolist() == [[not v for v in row] for row in wanted]
+    assert ad.vmap(lambda row: ad.isin(row, tested))(x).tolist() == wanted
+    many = ad.arange(1_000_000)
+    assert ad.isin(many, many + 500_000).sum() == 500_000
+    assert ad.isin(ad.tensor([math.nan, -0.0]), ad.cat([ad.arange(20.0), ad.tensor([math.nan])])).tolist() == [False, True]

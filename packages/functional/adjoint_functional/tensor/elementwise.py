@@ -172,7 +172,14 @@ def isin(elements: Tensor | float, test_elements: Tensor | float, *, assume_uniq
     """
     device = next((v.device for v in (elements, test_elements) if isinstance(v, Tensor)), None)
     elements, tested = (v if isinstance(v, Tensor) else _core.tensor(v, device=device) for v in (elements, test_elements))
-    found = (elements.unsqueeze(-1) == tested.reshape(-1)).any(-1)
+    tested = tested.reshape(-1)
+    if tested.numel() <= 16 or elements.is_complex() or tested.is_complex():
+        found = (elements.unsqueeze(-1) == tested).any(-1)
+    else:  # so many that looking for each in their order takes less
+        kind = _core.result_type(elements, tested)
+        elements, tested = elements.detach().to(kind), tested.detach().to(kind).sort().values
+        place = _core.searchsorted(tested, elements.reshape(-1)).clamp(max=tested.numel() - 1)
+        found = (tested[place] == elements.reshape(-1)).reshape(elements.shape)
     return ~found if invert else found
 
 
