@@ -7,6 +7,7 @@
 
 #include <adjoint/core/convolution.h>
 
+#include <cstring>
 #include <vector>
 
 namespace adjoint::cpu {
@@ -15,7 +16,172 @@ namespace {
 
 constexpr int64_t panel_bytes = 1 << 18;
 
-// f(x row or null, offset of its first element, matrix row, first, last) for output rows [begin, end) of one channel's plane.
+// Output rows a panel, so that its matrix has about panel_bytes.
+template <class T> int64_t rows_per_panel(const ConvolutionSizes& g) {
+  return std::clamp<int64_t>(panel_bytes / (g.depth() * g.out[2] * static_cast<int64_t>(sizeof(T)) + 1), 1, g.out_rows());
+}
+
+// Where columns are visited one by one, no matrix is needed: of an image with its padding in memory, row q of the matrix begins at an
+// offset that depends on q alone. That holds for one row of outputs, and, where rows follow each other without a step, for the whole plane
+// as it lies in the padded image: what stands between the rows is computed too, and left.
+constexpr int64_t padded_bytes = 1 << 19;  // in the second-level cache
+constexpr int64_t plane_bytes = 1 << 22;   // where a whole plane is done span by span, which stays there
+constexpr int64_t overrun = 64;            // elements behind it, which the last tile may read
+constexpr int64_t span = 256;              // columns of a plane at a time
+
+struct Padded {
+  int64_t high, wide, size;   // of a channel's plane
+  int64_t columns, row_step;  // to compute at a time, as far as outputs go; from one row of outputs to the next, 0 if that varies
+  explicit Padded(const ConvolutionSizes& g) : high(g.in[1] + 2 * g.padding[1]), wide(g.in[2] + 2 * g.padding[2]), size((g.in[0] + 2 * g.padding[0]) * high * wide) {
+    const int64_t plane = ((g.out[0] - 1) * high + g.out[1] - 1) * wide + g.out[2];
+    const bool even = g.stride[0] == 1 && g.stride[1] == 1 && 4 * rounded(plane) <= 5 * g.out_rows() * rounded(g.out[2]);
+    columns = even ? plane : g.out[2];
+    row_step = even ? wide : 0;
+  }
+  static int64_t rounded(int64_t n) { return (n + 15) / 16 * 16; }
+  int64_t row(const ConvolutionSizes& g, int64_t r) const { return (r / g.out[1] * g.stride[0] * high + r % g.out[1] * g.stride[1]) * wide; }
+};
+
+template <class T> bool is_direct(const ConvolutionSizes& g) {
+  const Padded p(g);
+  return g.stride[2] == 1 && g.out_channels >= 4 && p.columns >= 8 && g.in_channels * p.size * static_cast<int64_t>(sizeof(T)) <= (p.row_step ? plane_bytes : padded_bytes);
+}
+
+// Where the rows of the matrix begin.
+std::vector<int64_t> tap_offsets(const ConvolutionSizes& g, const Padded& p) {
+  std::vector<int64_t> offsets;
+  for (int64_t c = 0; c < g.in_channels; c++)
+    for (int64_t i = 0; i < g.kernel[0]; i++)
+      for (int64_t j = 0; j < g.kernel[1]; j++)
+        for (int64_t k = 0; k < g.kernel[2]; k++) offsets.push_back(c * p.size + (i * g.dilation[0] * p.high + j * g.dilation[1]) * p.wide + k * g.dilation[2]);
+  return offsets;
+}
+
+template <class T> void fill_padded(const ConvolutionSizes& g, const Padded& p, const T* from, T* in) {
+  std::fill_n(in, g.in_channels * p.size + overrun, T(0));
+  for (int64_t c = 0; c < g.in_channels; c++)
+    for (int64_t i = 0; i < g.in[0]; i++)
+      for (int64_t j = 0; j < g.in[1]; j++, from += g.in[2]) std::copy_n(from, g.in[2], in + c * p.size + ((i + g.padding[0]) * p.high + j + g.padding[1]) * p.wide + g.padding[2]);
+}
+
+template <class T> Buffer matrix_of(const ConvolutionSizes& g, int64_t rows) { return Buffer((g.depth() * rows * g.out[2] + overrun) * static_cast<int64_t>(sizeof(T))); }
+template <class T> Buffer padded_of(const ConvolutionSizes& g, const Padded& p) { return Buffer((g.in_channels * p.size + overrun) * static_cast<int64_t>(sizeof(T))); }
+
+template <class T> struct Direct {
+  const ConvolutionSizes& g;
+  const Padded& p;
+  const std::vector<int64_t>& offsets;
+  Matrix<const T> filters;
+  const T* in;
+  T *strip, *y;   // of (out_channels, span) and (out_channels, plane)
+
+  void compute(int64_t first, int64_t width, Matrix<T> to) const {
+    isa::call<SmallMatmul<T, ScatteredRows<T>>>(filters, ScatteredRows<T>{in + first, offsets.data()}, to, g.out_channels, width, g.depth());
+  }
+  // One row of outputs.
+  void row(int64_t r) const {
+    const int64_t width = Padded::rounded(g.out[2]);
+    T* const to = y + r * g.out[2];
+    if (width == g.out[2]) return compute(p.row(g, r), width, {to, g.out_plane(), 1});
+    compute(p.row(g, r), width, {strip, width, 1});
+    for (int64_t c = 0; c < g.out_channels; c++) std::copy_n(strip + c * width, g.out[2], to + c * g.out_plane());
+  }
+  // The outputs of rows [begin, end) that lie in columns [first, first + span) of the plane.
+  void columns(int64_t first, int64_t begin, int64_t end) const {
+    const int64_t last = std::min(p.columns, first + span);
+    compute(first, std::min(span, Padded::rounded(last - first)), {strip, span, 1});
+    for (int64_t r = begin; r < end; r++) {
+      const int64_t at = p.row(g, r), from = std::max(at, first), n = std::min(at + g.out[2], last) - from;
+      for (int64_t c = 0; n > 0 && c < g.out_channels; c++) std::copy_n(strip + c * span + (from - first), n, y + c * g.out_plane() + r * g.out[2] + (from - at));
+    }
+  }
+};
+
+template <class T> void forward_direct(const ConvolutionSizes& g, const T* x, const T* weight, T* y) {
+  const Padded p(g);
+  const std::vector<int64_t> offsets = tap_offsets(g, p);
+  const int64_t units = p.row_step ? (p.columns + span - 1) / span : g.out_rows(), panels = g.batch * g.groups < 8 ? std::min<int64_t>(4, units) : 1;
+  const int64_t width = p.row_step ? span : Padded::rounded(g.out[2]);
+  pool::parallel(g.batch * g.groups * panels, [&](int64_t unit) {
+    const int64_t image = unit / panels, begin = units * (unit % panels) / panels, end = units * (unit % panels + 1) / panels;
+    const Buffer memory = padded_of<T>(g, p), strip(g.out_channels * width * static_cast<int64_t>(sizeof(T)));
+    fill_padded(g, p, x + image * g.in_channels * g.in_plane(), memory.as<T>());
+    const Matrix<const T> filters{weight + image % g.groups * g.out_channels * g.depth(), g.depth(), 1};
+    const Direct<T> direct{g, p, offsets, filters, memory.as<T>(), strip.as<T>(), y + image * g.out_channels * g.out_plane()};
+    for (int64_t u = begin; u < end; u++) {
+      if (p.row_step) direct.columns(u * span, 0, g.out_rows());
+      else direct.row(u);
+    }
+  });
+}
+
+// The gradient of x is a convolution of y's with the filters from their other end, as far as no step leaves outputs out.
+bool is_convolution(const ConvolutionSizes& g, ConvolutionSizes& back) {
+  back = g;
+  std::swap(back.in_channels, back.out_channels);
+  for (int d = 0; d < 3; d++) {
+    back.in[d] = g.out[d];
+    back.out[d] = g.in[d];
+    back.padding[d] = g.dilation[d] * (g.kernel[d] - 1) - g.padding[d];
+    if (g.stride[d] != 1 || back.padding[d] < 0) return false;
+  }
+  return true;
+}
+template <class T> void from_other_end(const ConvolutionSizes& g, const T* weight, T* to) {
+  for (int64_t group = 0; group < g.groups; group++)
+    for (int64_t c = 0; c < g.in_channels; c++)
+      for (int64_t o = 0; o < g.out_channels; o++, to += g.taps()) {
+        const T* from = weight + ((group * g.out_channels + o) * g.in_channels + c) * g.taps();
+        std::reverse_copy(from, from + g.taps(), to);
+      }
+}
+
+// The matrix (channels x taps, outputs) of output rows [begin, end), from a padded image; up to `overrun` elements behind it are written too.
+template <class T> void unfold(const ConvolutionSizes& g, const Padded& p, const std::vector<int64_t>& offsets, int64_t begin, int64_t end, const T* in, T* to) {
+  constexpr int64_t piece = 16;
+  const int64_t step = g.stride[2], width = g.out[2];
+  std::vector<int64_t> rows;
+  for (int64_t r = begin; r < end; r++) rows.push_back(p.row(g, r));
+  for (const int64_t offset : offsets)
+    for (const int64_t row : rows) {
+      const T* const from = in + offset + row;
+      if (step > 1) for (int64_t i = 0; i < width; i++) to[i] = from[i * step];
+      else if (width > 4 * piece) std::copy_n(from, width, to);
+      else for (int64_t i = 0; i < width; i += piece) std::memcpy(static_cast<void*>(to + i), from + i, piece * sizeof(T));
+      to += width;
+    }
+}
+// A kernel of one element.
+template <class T> void forward_pointwise(const ConvolutionSizes& g, const T* x, const T* weight, T* y) {
+  const int64_t rows = rows_per_panel<T>(g), panels = (g.out_rows() + rows - 1) / rows, plane = g.out_plane(), depth = g.depth();
+  pool::parallel(g.batch * g.groups * panels, [&](int64_t unit) {
+    const int64_t image = unit / panels, begin = unit % panels * rows * g.out[2], end = std::min(plane, begin + rows * g.out[2]);
+    const Matrix<const T> filters{weight + image % g.groups * g.out_channels * depth, depth, 1};
+    multiply<T>(filters, {x + image * g.in_channels * plane + begin, plane, 1}, {y + image * g.out_channels * plane + begin, plane, 1}, g.out_channels, end - begin, depth);
+  });
+}
+
+template <class T> void forward(const ConvolutionSizes& g, const T* x, const T* weight, T* y) {
+  if (g.is_pointwise()) return forward_pointwise<T>(g, x, weight, y);
+  if constexpr (std::is_floating_point_v<T>)
+    if (is_direct<T>(g)) return forward_direct<T>(g, x, weight, y);
+  const Padded p(g);
+  const std::vector<int64_t> offsets = tap_offsets(g, p);
+  const int64_t rows = rows_per_panel<T>(g), panels = (g.out_rows() + rows - 1) / rows, shares = g.batch * g.groups < 8 ? std::min<int64_t>(4, panels) : 1;
+  pool::parallel(g.batch * g.groups * shares, [&](int64_t unit) {
+    const int64_t image = unit / shares, plane = g.out_plane(), depth = g.depth();
+    const Matrix<const T> filters{weight + image % g.groups * g.out_channels * depth, depth, 1};
+    const Buffer in = padded_of<T>(g, p), matrix = matrix_of<T>(g, rows);
+    fill_padded(g, p, x + image * g.in_channels * g.in_plane(), in.as<T>());
+    for (int64_t u = panels * (unit % shares) / shares; u < panels * (unit % shares + 1) / shares; u++) {
+      const int64_t begin = u * rows, end = std::min(g.out_rows(), begin + rows), width = (end - begin) * g.out[2];
+      unfold(g, p, offsets, begin, end, in.as<T>(), matrix.as<T>());
+      multiply<T>(filters, {matrix.as<T>(), width, 1}, {y + image * g.out_channels * plane + begin * g.out[2], plane, 1}, g.out_channels, width, depth);
+    }
+  });
+}
+
+// f(x row or null, offset of its first element, matrix row, first, last) for the output rows of one channel's plane.
 template <class T, class F> void for_rows_under_taps(const ConvolutionSizes& g, int64_t begin, int64_t end, T* plane, T* matrix, F&& f) {
   const int64_t width = (end - begin) * g.out[2];
   for (int64_t a = 0; a < g.kernel[0]; a++)
@@ -32,19 +198,7 @@ template <class T, class F> void for_rows_under_taps(const ConvolutionSizes& g, 
       }
 }
 
-// The matrix (channels x taps, outputs) of output rows [begin, end).
-template <class T> void unfold(const ConvolutionSizes& g, int64_t begin, int64_t end, const T* x, int64_t channels, T* matrix) {
-  const int64_t step = g.stride[2], width = g.out[2];
-  for (int64_t c = 0; c < channels; c++)
-    for_rows_under_taps<T>(g, begin, end, const_cast<T*>(x) + c * g.in_plane(), matrix + c * g.taps() * (end - begin) * width, [&](const T* row, T* to, int64_t first, int64_t last) {
-      if (!row) first = last = width;
-      std::fill(to, to + first, T(0));
-      if (step == 1) std::copy_n(row, last - first, to + first);
-      else for (int64_t i = first; i < last; i++) to[i] = row[(i - first) * step];
-      std::fill(to + last, to + width, T(0));
-    });
-}
-// Its transpose: adds the matrix to x.
+// Adds the matrix (channels x taps, outputs) to x.
 template <class T> void fold(const ConvolutionSizes& g, const T* matrix, int64_t channels, T* x) {
   const int64_t step = g.stride[2];
   for (int64_t c = 0; c < channels; c++)
@@ -55,68 +209,13 @@ template <class T> void fold(const ConvolutionSizes& g, const T* matrix, int64_t
     });
 }
 
-// Output rows a panel, so that its matrix has about panel_bytes.
-template <class T> int64_t rows_per_panel(const ConvolutionSizes& g) {
-  return std::clamp<int64_t>(panel_bytes / (g.depth() * g.out[2] * static_cast<int64_t>(sizeof(T)) + 1), 1, g.out_rows());
-}
-
-// Where columns are visited one by one, no matrix is needed: of an image with its padding in memory, row q of the matrix for one
-// row of outputs begins at an offset that depends on q alone.
-constexpr int64_t padded_bytes = 1 << 19;  // in the second-level cache
-constexpr int64_t overrun = 64;            // elements behind it, which the last tile may read
-
-template <class T> bool is_direct(const ConvolutionSizes& g) {
-  const int64_t padded = (g.in[0] + 2 * g.padding[0]) * (g.in[1] + 2 * g.padding[1]) * (g.in[2] + 2 * g.padding[2]);
-  return g.stride[2] == 1 && !g.is_pointwise() && g.out_channels >= 4 && g.out[2] >= 8 && g.in_channels * padded * static_cast<int64_t>(sizeof(T)) <= padded_bytes;
-}
-template <class T> void forward_direct(const ConvolutionSizes& g, const T* x, const T* weight, T* y) {
-  const int64_t high = g.in[1] + 2 * g.padding[1], wide = g.in[2] + 2 * g.padding[2], padded = (g.in[0] + 2 * g.padding[0]) * high * wide;
-  const int64_t plane = g.out_plane(), depth = g.depth(), width = (g.out[2] + 15) / 16 * 16;
-  std::vector<int64_t> offsets;
-  for (int64_t c = 0; c < g.in_channels; c++)
-    for (int64_t i = 0; i < g.kernel[0]; i++)
-      for (int64_t j = 0; j < g.kernel[1]; j++)
-        for (int64_t k = 0; k < g.kernel[2]; k++) offsets.push_back(c * padded + (i * g.dilation[0] * high + j * g.dilation[1]) * wide + k * g.dilation[2]);
-  const int64_t panels = g.batch * g.groups < 8 ? std::min<int64_t>(4, g.out_rows()) : 1;
-  pool::parallel(g.batch * g.groups * panels, [&](int64_t unit) {
-    const int64_t image = unit / panels, begin = g.out_rows() * (unit % panels) / panels, end = g.out_rows() * (unit % panels + 1) / panels;
-    const Buffer memory((g.in_channels * padded + overrun) * static_cast<int64_t>(sizeof(T))), strip(g.out_channels * width * static_cast<int64_t>(sizeof(T)));
-    T* const in = memory.as<T>();
-    std::fill_n(in, g.in_channels * padded + overrun, T(0));
-    const T* from = x + image * g.in_channels * g.in_plane();
-    for (int64_t c = 0; c < g.in_channels; c++)
-      for (int64_t i = 0; i < g.in[0]; i++)
-        for (int64_t j = 0; j < g.in[1]; j++, from += g.in[2]) std::copy_n(from, g.in[2], in + c * padded + ((i + g.padding[0]) * high + j + g.padding[1]) * wide + g.padding[2]);
-    const Matrix<const T> filters{weight + image % g.groups * g.out_channels * depth, depth, 1};
-    for (int64_t r = begin; r < end; r++) {
-      const T* first = in + (r / g.out[1] * g.stride[0] * high + r % g.out[1] * g.stride[1]) * wide;
-      T* const to = y + image * g.out_channels * plane + r * g.out[2];
-      const bool whole = width == g.out[2];
-      isa::call<SmallMatmul<T, ScatteredRows<T>>>(filters, ScatteredRows<T>{first, offsets.data()}, whole ? Matrix<T>{to, plane, 1} : Matrix<T>{strip.as<T>(), width, 1}, g.out_channels, width, depth);
-      if (whole) continue;
-      for (int64_t c = 0; c < g.out_channels; c++) std::copy_n(strip.as<T>() + c * width, g.out[2], to + c * plane);
-    }
-  });
-}
-
-template <class T> void forward(const ConvolutionSizes& g, const T* x, const T* weight, T* y) {
-  if constexpr (std::is_floating_point_v<T>)
-    if (is_direct<T>(g)) return forward_direct<T>(g, x, weight, y);
-  const int64_t rows = rows_per_panel<T>(g), panels = (g.out_rows() + rows - 1) / rows, plane = g.out_plane(), depth = g.depth();
-  pool::parallel(g.batch * g.groups * panels, [&](int64_t unit) {
-    const int64_t image = unit / panels, group = image % g.groups, begin = unit % panels * rows, end = std::min(g.out_rows(), begin + rows);
-    const int64_t width = (end - begin) * g.out[2];
-    const T* in = x + image * g.in_channels * g.in_plane();
-    const Matrix<const T> filters{weight + group * g.out_channels * depth, depth, 1};
-    const Matrix<T> out{y + image * g.out_channels * plane + begin * g.out[2], plane, 1};
-    if (g.is_pointwise()) return multiply<T>(filters, {in + begin * g.out[2], plane, 1}, out, g.out_channels, width, depth);
-    const Buffer matrix(depth * width * static_cast<int64_t>(sizeof(T)));
-    unfold(g, begin, end, in, g.in_channels, matrix.as<T>());
-    multiply<T>(filters, {matrix.as<T>(), width, 1}, out, g.out_channels, width, depth);
-  });
-}
-
 template <class T> void backward_input(const ConvolutionSizes& g, T* x, const T* weight, const T* y) {
+  if constexpr (std::is_floating_point_v<T>)
+    if (ConvolutionSizes back = g; !g.is_pointwise() && is_convolution(g, back) && is_direct<T>(back)) {
+      const Buffer filters(g.groups * g.out_channels * g.depth() * static_cast<int64_t>(sizeof(T)));
+      from_other_end(g, weight, filters.as<T>());
+      return forward_direct<T>(back, y, filters.as<T>(), x);
+    }
   const int64_t plane = g.out_plane(), depth = g.depth();
   const int64_t channels = std::clamp<int64_t>(panel_bytes / (g.taps() * plane * static_cast<int64_t>(sizeof(T)) + 1), 1, g.in_channels);
   const int64_t panels = (g.in_channels + channels - 1) / channels;
@@ -136,18 +235,29 @@ template <class T> void backward_input(const ConvolutionSizes& g, T* x, const T*
 template <class T> void backward_weight(const ConvolutionSizes& g, const T* x, T* weight, const T* y) {
   const int64_t parts = std::min<int64_t>(g.batch, 8), size = g.groups * g.out_channels * g.depth(), depth = g.depth(), plane = g.out_plane();
   const int64_t rows = rows_per_panel<T>(g);
+  const Padded p(g);
+  const std::vector<int64_t> offsets = tap_offsets(g, p);
   const Buffer sums(parts * size * static_cast<int64_t>(sizeof(T)));
   pool::parallel(parts * g.groups, [&](int64_t unit) {
     const int64_t part = unit / g.groups, group = unit % g.groups;
     T* sum = sums.as<T>() + part * size + group * g.out_channels * depth;
-    const Buffer matrix(depth * rows * g.out[2] * static_cast<int64_t>(sizeof(T)));
+    const Buffer in = padded_of<T>(g, p), matrix = matrix_of<T>(g, rows);
     bool begun = false;
-    for (int64_t n = g.batch * part / parts; n < g.batch * (part + 1) / parts; n++)
-      for (int64_t begin = 0; begin < g.out_rows(); begin += rows, begun = true) {
-        const int64_t end = std::min(g.out_rows(), begin + rows), width = (end - begin) * g.out[2], image = n * g.groups + group;
-        unfold(g, begin, end, x + image * g.in_channels * g.in_plane(), g.in_channels, matrix.as<T>());
-        blas::gemm(false, true, g.out_channels, depth, width, y + image * g.out_channels * plane + begin * g.out[2], plane, matrix.as<T>(), width, sum, depth, T(begun ? 1 : 0));
+    for (int64_t n = g.batch * part / parts; n < g.batch * (part + 1) / parts; n++) {
+      const T* const image = x + (n * g.groups + group) * g.in_channels * g.in_plane();
+      const T* const out = y + (n * g.groups + group) * g.out_channels * plane;
+      if (g.is_pointwise()) {
+        blas::gemm(false, true, g.out_channels, depth, plane, out, plane, image, plane, sum, depth, T(begun ? 1 : 0));
+        begun = true;
+        continue;
       }
+      fill_padded(g, p, image, in.as<T>());
+      for (int64_t begin = 0; begin < g.out_rows(); begin += rows, begun = true) {
+        const int64_t end = std::min(g.out_rows(), begin + rows), width = (end - begin) * g.out[2];
+        unfold(g, p, offsets, begin, end, in.as<T>(), matrix.as<T>());
+        blas::gemm(false, true, g.out_channels, depth, width, out + begin * g.out[2], plane, matrix.as<T>(), width, sum, depth, T(begun ? 1 : 0));
+      }
+    }
   });
   pool::parallel_for(size, 16384, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) {
