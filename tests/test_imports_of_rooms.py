@@ -55,6 +55,38 @@ from torch.distributed.tensor import DTensor
 from torch._dynamo.testing import CompileCounter
 from torch.nn.modules.rnn import RNNBase
 from torch.utils.data import get_worker_info, IterableDataset, ConcatDataset, ChainDataset, Subset, SequentialSampler, BatchSampler, WeightedRandomSampler, SubsetRandomSampler
+from torch.functional import einsum
+assert einsum is torch.einsum and torch.functional.split is torch.split
+from torch.cuda.amp.grad_scaler import GradScaler as g3
+from torch.cuda.memory import memory_allocated
+from torch.distributed.distributed_c10d import ReduceOp, all_reduce
+from torch.distributed.elastic.multiprocessing.errors import record
+from torch.distributed.tensor.placement_types import Shard
+from torch.masked.maskedtensor.core import MaskedTensor
+from torch.nn.attention.bias import causal_lower_right
+from torch.nn.attention.flex_attention import _mask_mod_signature, flex_attention
+from torch.nn.utils.weight_norm import weight_norm as w2, remove_weight_norm
+from torch.nn.parallel.data_parallel import data_parallel
+from torch.signal.windows.windows import hann
+from torch.storage import UntypedStorage
+from torch.utils.benchmark.utils.timer import Timer
+from torch.utils.model_zoo import load_url
+from torch.utils.weak import WeakTensorKeyDictionary
+import torch.monitor, torch.__future__, torch.return_types
+assert isinstance(torch.ones(2).max(0), torch.return_types.max)
+assert torch.nn.utils.weight_norm(torch.nn.Linear(2, 2)).weight_g.shape == (2, 1)
+try:
+    from torch.distributed import rpc
+except ImportError as error:
+    assert "deliberately absent" in str(error)
+try:
+    torch.qint8
+except AttributeError as error:
+    assert "quantization is not its subject" in str(error)
+try:
+    from torch.functional import relu_twice
+except ImportError:
+    pass
 import torch; torch.autocast; torch.GradScaler; torch.is_autocast_enabled(); torch._standard_gamma; torch.set_autocast_enabled
 assert torch.torch is torch
 assert Normal(0.0, 1.0).sample().shape == () and repr(Normal) == repr(torch.distributions.Normal)

@@ -120,10 +120,9 @@ def names_of(counts: dict[str, int]) -> dict[str, str]:
 
 
 def _reason(name: str) -> str:
-    from adjoint.as_torch import ABSENT  # from here on torch is adjoint
+    from adjoint._absent import reason
 
-    parts = name.split(".")
-    return next((ABSENT[p] for n in range(len(parts), 1, -1) if (p := ".".join(parts[:n])) in ABSENT), "planned")
+    return reason(name) or "planned"
 
 
 def page(counts: dict[str, int], in_torch: set[str], here: set[str], libraries: list[str]) -> str:

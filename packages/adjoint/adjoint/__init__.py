@@ -64,6 +64,7 @@ if _typing.TYPE_CHECKING:
     from . import library as library
     from . import linalg as linalg
     from . import masked as masked
+    from . import monitor as monitor
     from . import multiprocessing as multiprocessing
     from . import nested as nested
     from . import optim as optim
@@ -104,6 +105,7 @@ _LATER = {  # imported when first used
     "library",
     "linalg",
     "masked",
+    "monitor",
     "multiprocessing",
     "nested",
     "optim",

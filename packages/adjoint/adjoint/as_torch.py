@@ -23,39 +23,18 @@ from typing import Any
 import adjoint
 from adjoint_core import _core
 
+from ._absent import reason
 from ._homes import HOMES
+from ._places import is_place, make_place
 from .torch_version import TorchVersion
 
 VERSION = "2.13.0"
 PACKAGES = {"torch": "adjoint", "functorch": "adjoint._functorch"}  # what PyTorch installs, and what stands for it
 _IMPORT_FROM = dis.opmap["IMPORT_FROM"]
-# What is absent for good, by the longest prefix of its name that stands here; everything else of PyTorch is planned.
-ABSENT = {
-    "torch._dynamo.exc": "adjoint compiles no programs",
-    "torch._dynamo.utils": "adjoint compiles no programs",
-    "torch._inductor": "adjoint compiles no programs",
-    "torch._export": "adjoint compiles no programs",
-    "torch.export": "adjoint compiles no programs",
-    "torch._prims": "its operations are the records of its own table",
-    "torch._refs": "its operations are the records of its own table",
-    "torch.ao": "quantization is not its subject",
-    "torch.quantization": "quantization is not its subject",
-    "torch.onnx": "it writes no files of other runtimes",
-    "torch.package": "it packs no programs",
-    "torch.mps": "its devices are the CPU and NVIDIA's GPUs",
-    "torch.mtia": "its devices are the CPU and NVIDIA's GPUs",
-    "torch.xpu": "its devices are the CPU and NVIDIA's GPUs",
-    "torch.utils.cpp_extension": "extensions against PyTorch's C++ cannot run on it",
-    "torch.utils.mobile_optimizer": "telephones are not its subject",
-}
-
-
 def _says(name: str) -> str:
     """The sentence about a name that is missing."""
-    parts = name.split(".")
-    for n in range(len(parts), 1, -1):
-        if (reason := ABSENT.get(".".join(parts[:n]))) is not None:
-            return f"{name} is deliberately absent from adjoint, which stands for torch here: {reason}"
+    if (why := reason(name)) is not None:
+        return f"{name} is deliberately absent from adjoint, which stands for torch here: {why}"
     return f"{name} is not in adjoint, which stands for torch here: if PyTorch {VERSION} has it, it is planned"
 
 
@@ -120,6 +99,8 @@ def _hand_out(module: ModuleType, name: str) -> ModuleType:
         except AttributeError as error:
             if attribute.startswith("__") or "has no attribute" not in str(error):
                 raise
+            if is_place(f"{name}.{attribute}"):
+                return importlib.import_module(f"{other}.{attribute}")
             caller = sys._getframe(1)
             if caller.f_code.co_code[caller.f_lasti] == _IMPORT_FROM:  # which would drop what an AttributeError says
                 raise ImportError(_says(f"{other}.{attribute}"), name=other) from None
@@ -128,6 +109,8 @@ def _hand_out(module: ModuleType, name: str) -> ModuleType:
         return _hand_out(found, below) if sys.modules.get(below) is found and isinstance(found, ModuleType) else found
 
     module.__name__, module.__getattr__ = other, explained  # type: ignore[method-assign]
+    if "__path__" not in vars(module) and is_place(name):
+        module.__path__ = []  # modules below it are found here
     return module
 
 
@@ -168,7 +151,10 @@ class _Finder(importlib.metadata.DistributionFinder):
         except ModuleNotFoundError as error:
             if error.name is None or not (name + ".").startswith(error.name + "."):
                 raise
-            raise ModuleNotFoundError(_says(fullname), name=fullname) from None
+            place = make_place(name)
+            if place is None:
+                raise ModuleNotFoundError(_says(fullname), name=fullname) from None
+            module = place
         _hand_out_loaded()
         sys.modules.pop(fullname, None)  # the import that asks would take what stands here for another module's specification
         return importlib.machinery.ModuleSpec(fullname, _Loader(module), is_package=hasattr(module, "__path__"))

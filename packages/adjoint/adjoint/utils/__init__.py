@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from . import model_zoo as model_zoo
     from . import module_tracker as module_tracker
     from . import tensorboard as tensorboard
+    from . import weak as weak
 
 _LATER = {  # imported when first used
     "_foreach_utils", "_python_dispatch", "_pytree", "backcompat", "benchmark", "checkpoint", "collect_env", "data", "dlpack", "flop_counter",
-    "model_zoo", "module_tracker", "tensorboard",
+    "model_zoo", "module_tracker", "tensorboard", "weak",
 }  # fmt: skip
 
 
