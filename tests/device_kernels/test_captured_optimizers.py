@@ -1,5 +1,7 @@
 """Optimizers inside CUDA graphs, with `capturable`: replays count their steps, and take the CPU's."""
 
+import os
+
 import pytest
 from device_checks import agree
 
@@ -80,3 +82,15 @@ def test_without_capturable_the_capture_is_refused():
     with pytest.raises(RuntimeError, match="counts steps on the CPU.*Give it capturable=True"):
         with ad.cuda.graph(graph, stream=side):
             step(w, optimizer)
+
+
+@pytest.mark.skipif(os.environ.get("ADJOINT_GPU") == "1", reason="asks the interpreter what it ran")
+@pytest.mark.parametrize(("name", "most"), [("Adam", 7), ("AdamW", 8), ("Adamax", 6), ("NAdam", 8), ("RMSprop", 5)])
+def test_launches_of_a_step(name, most, stand_in):
+    w = ad.nn.Parameter(ad.ones(3, device="cuda"))
+    w.grad = ad.ones_like(w)
+    optimizer = getattr(ad.optim, name)([w])
+    optimizer.step()
+    before = len(stand_in.launched)
+    optimizer.step()
+    assert len(stand_in.launched) - before <= most

@@ -8,7 +8,7 @@ from typing import Any
 import adjoint_core as core
 from adjoint_core import Tensor
 
-from ._counting import less_power, put, read, root
+from ._counting import less_power, put, read, root, take_ratio
 from ._optimizer import Optimizer, check, decayed, options, running
 
 
@@ -127,11 +127,11 @@ class Adam(Optimizer):
             g = decayed(p, g, group)
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean.lerp_(g, 1 - beta1)
-        square.mul_(beta2).add_(g * g, alpha=1 - beta2)
+        square.mul_(beta2).addcmul_(g, g, value=1 - beta2)
         if group["amsgrad"]:
             square = put(state, "max_exp_avg_sq", core.maximum(state["max_exp_avg_sq"], square), group)
         spread = square.sqrt() / root(less_power(beta2, step)) + group["eps"]
-        p.sub_(mean / spread * (lr / less_power(beta1, step)))
+        take_ratio(p, mean, spread, lr / less_power(beta1, step))
 
 
 class AdamW(Adam):
@@ -200,11 +200,14 @@ class RMSprop(Optimizer):
         names = ["square_avg", *(["momentum_buffer"] if momentum else []), *(["grad_avg"] if group["centered"] else [])]
         running(state, p, group, *names)
         g = decayed(p, g, group)
-        square = state["square_avg"].mul_(alpha).add_(g * g, alpha=1 - alpha)
+        square = state["square_avg"].mul_(alpha).addcmul_(g, g, value=1 - alpha)
         if group["centered"]:
             square = square - state["grad_avg"].lerp_(g, 1 - alpha).square()
-        move = g / (square.sqrt() + group["eps"])
-        p.sub_((state["momentum_buffer"].mul_(momentum).add_(move) if momentum else move) * group["lr"])
+        spread = square.sqrt() + group["eps"]
+        if momentum:
+            p.sub_(state["momentum_buffer"].mul_(momentum).addcdiv_(g, spread) * group["lr"])
+        else:
+            take_ratio(p, g, spread, group["lr"])
 
 
 class Adagrad(Optimizer):

@@ -43,3 +43,11 @@ def less_power(beta: float, step: Any) -> Any:
 def root(x: Any) -> Any:
     """The square root of a number or a tensor."""
     return x.sqrt() if isinstance(x, Tensor) else math.sqrt(x)
+
+
+def take_ratio(p: Tensor, a: Tensor, b: Tensor, factor: Any) -> None:
+    """p -= factor · a / b, in one pass where the factor is a number."""
+    if isinstance(factor, Tensor):
+        p.sub_(a / b * factor)
+    else:
+        p.addcdiv_(a, b, value=-factor)

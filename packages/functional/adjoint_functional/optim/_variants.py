@@ -9,7 +9,7 @@ from typing import Any
 import adjoint_core as core
 from adjoint_core import Tensor
 
-from ._counting import less_power, number, on_device, put, read, root
+from ._counting import less_power, number, on_device, put, read, root, take_ratio
 from ._optimizer import Optimizer, check, decayed, options, running
 
 
@@ -64,9 +64,9 @@ class Adadelta(Optimizer):
         """One step of one parameter."""
         running(state, p, group, "square_avg", "acc_delta")
         g, rho, eps = decayed(p, g, group), group["rho"], group["eps"]
-        square = state["square_avg"].mul_(rho).add_(g * g, alpha=1 - rho)
+        square = state["square_avg"].mul_(rho).addcmul_(g, g, value=1 - rho)
         move = (state["acc_delta"] + eps).sqrt() / (square + eps).sqrt() * g
-        state["acc_delta"].mul_(rho).add_(move * move, alpha=1 - rho)
+        state["acc_delta"].mul_(rho).addcmul_(move, move, value=1 - rho)
         p.sub_(move * group["lr"])
 
 
@@ -108,7 +108,7 @@ class Adamax(Optimizer):
         g, (beta1, beta2) = decayed(p, g, group), group["betas"]
         mean = state["exp_avg"].lerp_(g, 1 - beta1)
         largest = put(state, "exp_inf", core.maximum(state["exp_inf"] * beta2, g.abs() + group["eps"]), group)
-        p.sub_(mean / largest * (group["lr"] / less_power(beta1, read(state["step"], p, group))))
+        take_ratio(p, mean, largest, group["lr"] / less_power(beta1, read(state["step"], p, group)))
 
 
 class NAdam(Optimizer):
@@ -159,10 +159,10 @@ class NAdam(Optimizer):
         state["mu_product"] *= now
         product = read(state["mu_product"], p, group)
         mean = state["exp_avg"].lerp_(g, 1 - beta1)
-        square = state["exp_avg_sq"].mul_(beta2).add_(g * g, alpha=1 - beta2)
+        square = state["exp_avg_sq"].mul_(beta2).addcmul_(g, g, value=1 - beta2)
         spread = (square / less_power(beta2, step)).sqrt() + group["eps"]
-        p.sub_(g / spread * (lr * (1 - now) / (1 - product)))
-        p.sub_(mean / spread * (lr * ahead / (1 - product * ahead)))
+        take_ratio(p, g, spread, lr * (1 - now) / (1 - product))
+        take_ratio(p, mean, spread, lr * ahead / (1 - product * ahead))
 
 
 class RAdam(Optimizer):
@@ -206,7 +206,7 @@ class RAdam(Optimizer):
         (beta1, beta2), step = group["betas"], read(state["step"], p, group)
         g = _shrunk(p, g, group)
         mean = state["exp_avg"].lerp_(g, 1 - beta1) / less_power(beta1, step)
-        square = state["exp_avg_sq"].mul_(beta2).add_(g * g, alpha=1 - beta2)
+        square = state["exp_avg_sq"].mul_(beta2).addcmul_(g, g, value=1 - beta2)
         less = less_power(beta2, step)
         most = 2 / (1 - beta2) - 1  # the length of the running mean of squares, in the end and by now
         length = most - 2 * step * (1 - less) / less
