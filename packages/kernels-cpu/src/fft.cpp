@@ -36,7 +36,7 @@ namespace {
 
 using fourier::Plan;
 
-constexpr int64_t most_lanes = 16;
+constexpr int64_t most_lanes = 16, short_line = 56;
 
 // What a block works in: the parts of its lanes, and scratch of the plan.
 template <class T> struct Space {
@@ -56,8 +56,10 @@ class Blocks {
   Blocks(const View& x, const View& y, int dim, int64_t n) : step_x(x.strides[dim]), step_y(y.strides[dim]), x_(x), y_(y), n_(n) {
     for (int d = 0; d < x.ndim; d++)
       if (d != dim) dims_.push_back(d), lines *= x.sizes[d];
-    // Lines that lie densely are taken one by one; others together with their neighbours.
-    lanes = step_x == 1 ? 1 : std::clamp<int64_t>((1 << 14) / n, 1, most_lanes);
+    gap_x_ = gap(x.strides);
+    gap_y_ = gap(y.strides);
+    // Longer lines that lie densely are taken one by one; others together with their neighbours.
+    lanes = step_x == 1 && n > short_line ? 1 : std::clamp<int64_t>((1 << 14) / n, 1, most_lanes);
   }
   int64_t step_x, step_y, lines = 1, lanes;
 
@@ -70,10 +72,22 @@ class Blocks {
     });
   }
   // Where line i begins in x, and in y.
-  int64_t x_at(int64_t i) const { return at(i, x_.strides); }
-  int64_t y_at(int64_t i) const { return at(i, y_.strides); }
+  int64_t x_at(int64_t i) const { return gap_x_ >= 0 ? i * gap_x_ : at(i, x_.strides); }
+  int64_t y_at(int64_t i) const { return gap_y_ >= 0 ? i * gap_y_ : at(i, y_.strides); }
 
  private:
+  // From each line to the next, -1 where that varies.
+  int64_t gap(const int64_t* strides) const {
+    int64_t count = 1, g = 0;
+    for (int k = dims_.size(); k-- > 0;) {
+      const int d = static_cast<int>(dims_[k]);
+      if (x_.sizes[d] == 1) continue;
+      if (count == 1) g = strides[d];
+      else if (strides[d] != g * count) return -1;
+      count *= x_.sizes[d];
+    }
+    return g;
+  }
   int64_t at(int64_t i, const int64_t* strides) const {
     int64_t p = 0;
     for (int k = dims_.size(); k-- > 0;) {
@@ -86,7 +100,7 @@ class Blocks {
 
   const View &x_, &y_;
   Dims dims_;
-  int64_t n_;
+  int64_t n_, gap_x_, gap_y_;
 };
 
 // A block of lines in memory, in real numbers: element j of line q has its first part at starts[q] + j * step, its second one
@@ -99,17 +113,31 @@ struct Places {
     for (int64_t q = 2; q < lanes; q++)
       if (starts[q] != starts[0] + q * gap) gap = 0;
   }
+  // Whether each line lies densely, while there are several: they are best written one by one.
+  bool dense() const { return lanes > 1 && step == 2 && second == 1; }
+  template <class F> [[gnu::always_inline]] inline void line_by_line(int64_t n, F&& f) const {
+    for (int64_t q = 0; q < lanes; q++) {
+      const int64_t at = starts[q];
+      ADJOINT_INDEPENDENT
+      for (int64_t j = 0; j < n; j++) f(at + 2 * j, at + 2 * j + 1, j * lanes + q);
+    }
+  }
   // f(place of the first part, of the second one, number in the block) of n elements of each line.
   template <class F> [[gnu::always_inline]] inline void each(int64_t n, F&& f) const {
     if (lanes == 1 && step == 2 && second == 1) return pairs(starts[0], n, 0, f);
     for (int64_t j = 0; j < n; j++) {
       const int64_t at = starts[0] + j * step;
       if (gap == 2 && second == 1) pairs(at, lanes, j * lanes, f);
+      else if (gap) even(at, lanes, j * lanes, f);
       else for (int64_t q = 0; q < lanes; q++) f(starts[q] + j * step, starts[q] + j * step + second, j * lanes + q);
     }
   }
 
  private:
+  template <class F> [[gnu::always_inline]] inline void even(int64_t at, int64_t n, int64_t i, F&& f) const {
+    ADJOINT_INDEPENDENT
+    for (int64_t q = 0; q < n; q++) f(at + q * gap, at + q * gap + second, i + q);
+  }
   template <class F> [[gnu::always_inline]] static inline void pairs(int64_t at, int64_t n, int64_t i, F&& f) {
     ADJOINT_INDEPENDENT
     for (int64_t q = 0; q < n; q++) f(at + 2 * q, at + 2 * q + 1, i + q);
@@ -122,7 +150,9 @@ struct Load {
 };
 struct Store {   // where both parts have one place, the first one stays
   template <int W, class T> [[gnu::always_inline]] static inline void run(T* y, const Places* p, int64_t n, const T* re, const T* im, T scale) {
-    p->each(n, [=](int64_t first, int64_t second, int64_t i) __attribute__((always_inline)) { y[second] = im[i] * scale, y[first] = re[i] * scale; });
+    const auto put = [=](int64_t first, int64_t second, int64_t i) __attribute__((always_inline)) { y[second] = im[i] * scale, y[first] = re[i] * scale; };
+    if (p->dense()) p->line_by_line(n, put);
+    else p->each(n, put);
   }
 };
 
