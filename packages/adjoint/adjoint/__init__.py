@@ -46,6 +46,10 @@ if _typing.TYPE_CHECKING:
     from adjoint_functional.amp import GradScaler as GradScaler
     from adjoint_functional.amp import autocast as autocast
     from adjoint_functional.compiler import compile as compile
+    from adjoint_functional.jit import fork as fork
+    from adjoint_functional.jit import wait as wait
+    from adjoint_functional.nn.modules.cells import *  # noqa: F403
+    from adjoint_functional.symbols import *  # noqa: F403
 
     from . import _C as _C
     from . import accelerator as accelerator
@@ -134,7 +138,14 @@ _OF_ROOMS = {  # names of rooms of `functional`
     "_unsafe_masked_index_put_accumulate": "nn.functional.native",
     "autocast": "amp",
     "compile": "compiler",
+    "fork": "jit",
+    "wait": "jit",
+    **dict.fromkeys(("gru_cell", "lstm_cell", "rnn_relu_cell", "rnn_tanh_cell"), "nn.modules.cells"),
+    **dict.fromkeys(("SymBool", "SymFloat", "SymInt", "has_lapack", "has_mkl", "has_openmp", "has_spectral", "is_distributed"), "symbols"),
+    **dict.fromkeys(("sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum"), "symbols"),
+    **dict.fromkeys(("get_num_interop_threads", "set_default_tensor_type", "set_flush_denormal", "set_num_interop_threads"), "symbols"),
 }
+_METHODS = {"as_strided_", "conj_physical_", "gcd_", "get_device", "i0_", "lcm_", "ldexp_"}  # functions that are the methods
 
 
 def __getattr__(name: str) -> object:
@@ -142,6 +153,8 @@ def __getattr__(name: str) -> object:
         return _importlib.import_module("." + name, __name__)
     if "autocast" in name or name in _OF_ROOMS:
         return getattr(_importlib.import_module("adjoint_functional." + _OF_ROOMS.get(name, "amp.state")), name)
+    if name in _METHODS:
+        return getattr(Tensor, name)  # noqa: F405
     if name.startswith("_foreach_"):
         return _importlib.import_module("adjoint_functional.foreach").foreach(name.removeprefix("_foreach_"))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -109,11 +109,23 @@ def isinstance(obj: Any, target_type: Any) -> bool:
 
 
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[[], Any]:
-    """Calls the function at once; `wait` gives its value."""
+    """Calls the function at once; `wait` gives its value.
+
+    Example::
+
+        >>> ad.jit.wait(ad.jit.fork(ad.add, ad.ones(1), 2))
+        tensor([3.])
+    """
     value = func(*args, **kwargs)
     return lambda: value
 
 
 def wait(future: Callable[[], Any]) -> Any:
-    """The value of what `fork` called."""
+    """The value of what `fork` called.
+
+    Example::
+
+        >>> ad.jit.wait(ad.jit.fork(ad.add, ad.ones(1), 2))
+        tensor([3.])
+    """
     return future()

@@ -5,7 +5,7 @@ import importlib as _importlib
 from adjoint_functional.nn.utils.gradients import *  # noqa: F403
 
 _MODULES = {
-    "clip_grad", "convert_parameters", "fusion", "init", "memory_format", "parametrizations", "parametrize", "prune", "rnn", "stateless",
+    "_per_sample_grad", "clip_grad", "convert_parameters", "fusion", "init", "memory_format", "parametrizations", "parametrize", "prune", "rnn", "stateless",
 }  # fmt: skip
 
 

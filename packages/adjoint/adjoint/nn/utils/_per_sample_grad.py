@@ -1,0 +1,3 @@
+"""Gradients of each member of a batch."""
+
+from adjoint_functional.nn.utils.per_sample import *  # noqa: F403
