@@ -14,6 +14,7 @@ _SOURCES = {
     "return_types": "adjoint_core._results",
     "accelerator.memory": "accelerator",
     "amp.autocast_mode amp.grad_scaler": "amp",
+    "compiler.config": "_dynamo.config",
     "cpu.amp.autocast_mode cpu.amp.grad_scaler": "cpu.amp",
     "cuda.amp.autocast_mode cuda.amp.common cuda.amp.grad_scaler": "cuda.amp",
     "cuda.graphs cuda.memory cuda.random cuda.streams": "cuda",

@@ -621,7 +621,7 @@ Example::
 
     def float(self, memory_format: memory_format=...) -> Tensor: ...
 
-    def float_power(input: Any, exponent: Any) -> Tensor:
+    def float_power(input: Tensor | _float, exponent: Tensor | _float) -> Tensor:
         """input ** exponent, computed in double precision.
 
 Example::
@@ -910,16 +910,19 @@ Example::
 
     def is_inference(self) -> _bool:
         """Whether the tensor was made in inference mode."""
+    is_ipu: _bool
 
     @property
     def is_leaf(self) -> _bool:
         """Whether the tensor has no node, or does not require grad."""
+    is_maia: _bool
 
     @property
     def is_meta(self) -> Any:
         """Whether there is no memory: on device meta sizes, types and strides are worked out, and nothing else."""
     is_mkldnn: _bool
     is_mps: _bool
+    is_mtia: _bool
 
     def is_neg(self) -> _bool: ...
     is_nested: _bool
@@ -946,6 +949,8 @@ Example::
     @property
     def is_sparse_csr(self) -> Any:
         """Whether the layout is ``sparse_csr``."""
+    is_vulkan: _bool
+    is_xla: _bool
     is_xpu: _bool
 
     def isclose(self, other: Tensor, rtol: _float=1e-05, atol: _float=1e-08, equal_nan: _bool=False) -> Tensor: ...
@@ -2019,6 +2024,15 @@ Arguments:
 
     def to_sparse_bsr(self, blocksize: Sequence[_int], dense_dim: _int | None=None) -> Tensor:
         """In layout ``sparse_bsr``: rows of blocks of `blocksize`, (rows, columns), compressed."""
+
+    def to_sparse_coo(self) -> Tensor:
+        """The tensor in layout sparse_coo: the same as `to_sparse()`.
+
+Example::
+
+    >>> ad.eye(2).to_sparse_coo().indices()
+    tensor([[0, 1],
+            [0, 1]])"""
 
     def to_sparse_csc(self, dense_dim: _int | None=None) -> Tensor:
         """In layout ``sparse_csc``: columns compressed."""

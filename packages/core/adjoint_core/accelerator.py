@@ -3,13 +3,34 @@
 from __future__ import annotations
 
 from ._core import device as _device
-from .cuda import current_device, current_stream, device_count, is_available, set_device, synchronize
+from .cuda import (
+    current_device,
+    current_stream,
+    device_count,
+    empty_cache,
+    is_available,
+    max_memory_allocated,
+    max_memory_reserved,
+    mem_get_info,
+    memory_allocated,
+    memory_reserved,
+    memory_stats,
+    reset_accumulated_memory_stats,
+    reset_peak_memory_stats,
+    set_device,
+    set_stream,
+    synchronize,
+)
+from .cuda import device as _device_guard
 
-current_device_index, set_device_index = current_device, set_device
+current_device_index = current_device_idx = current_device
+set_device_index = set_device_idx = set_device
+get_memory_info, device_index = mem_get_info, _device_guard
 
 __all__ = [
-    "current_accelerator", "current_device_index", "current_stream", "device_count", "is_available", "set_device_index",
-    "synchronize",
+    "current_accelerator", "current_device_idx", "current_device_index", "current_stream", "device_count", "device_index", "empty_cache",
+    "get_memory_info", "is_available", "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved", "memory_stats",
+    "reset_accumulated_memory_stats", "reset_peak_memory_stats", "set_device_idx", "set_device_index", "set_stream", "synchronize",
 ]  # fmt: skip
 
 

@@ -90,5 +90,5 @@ def _names(self: Tensor) -> list[str]:
 
 Tensor.__dir__ = _names  # a function __dir__ here would be the module's
 Tensor.__div__, Tensor.__rdiv__ = Tensor.__truediv__, Tensor.__rtruediv__  # type: ignore[attr-defined]
-for _name, _value in {"is_mps": False, "is_xpu": False}.items():
-    setattr(Tensor, _name, _value)
+for _name in ("is_ipu", "is_maia", "is_mps", "is_mtia", "is_vulkan", "is_xla", "is_xpu"):
+    setattr(Tensor, _name, False)

@@ -414,6 +414,19 @@ def _to_sparse_bsc(self: Tensor, blocksize: Sequence[int], dense_dim: int | None
     return _to_layout(self, sparse_bsc, blocksize, dense_dim)
 
 
-Tensor.to_sparse_csr, Tensor.to_sparse_csc = _to_sparse_csr, _to_sparse_csc
+def _to_sparse_coo(self: Tensor) -> Tensor:
+    """The tensor in layout sparse_coo: the same as `to_sparse()`.
+
+    Example::
+
+        >>> ad.eye(2).to_sparse_coo().indices()
+        tensor([[0, 1],
+                [0, 1]])
+    """
+    return self.to_sparse()
+
+
+_to_sparse_coo.__name__ = "to_sparse_coo"
+Tensor.to_sparse_csr, Tensor.to_sparse_csc, Tensor.to_sparse_coo = _to_sparse_csr, _to_sparse_csc, _to_sparse_coo
 Tensor.to_sparse_bsr, Tensor.to_sparse_bsc = _to_sparse_bsr, _to_sparse_bsc
 Tensor.is_sparse_csr = property(lambda self: self.layout is sparse_csr, doc="Whether the layout is ``sparse_csr``.")

@@ -14,6 +14,7 @@ from .dataset import IterableDataset
 from .fetch import Fetcher
 from .iterators import Pass, SingleProcessPass, WorkersPass
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
+from .worker import get_worker_info as get_worker_info
 
 __all__ = ["DataLoader"]
 

@@ -125,10 +125,6 @@ class MaskedTensor(Tensor):
         """
         return self.get_data().masked_fill(~self._masked_mask, value)
 
-    def to_sparse_coo(self) -> Any:
-        """With sparse data and mask, by the indices of what is there."""
-        return self.to_sparse()
-
     @property
     def grad(self) -> Any:
         """The gradient, with this mask unless it has its own."""
