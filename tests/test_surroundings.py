@@ -248,7 +248,7 @@ stop = threading.Event()
 def work():
     while not stop.is_set():
         (x @ x).sum().backward()
-threads = [threading.Thread(target=work) for _ in range(2)]
+threads = [threading.Thread(target=work, daemon=True) for _ in range(2)]
 for t in threads: t.start()
 for attempt in range(12):
     child = os.fork()

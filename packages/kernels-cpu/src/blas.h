@@ -4,7 +4,7 @@
 
 #include <cblas.h>
 
-#include "blas_buffer.h"
+#include "blas_call.h"
 
 namespace adjoint::cpu::blas {
 
@@ -32,9 +32,11 @@ inline void gemm(bool ta, bool tb, int64_t m, int64_t n, int64_t k, const Comple
 
 // y = op(a) x; a (rows, columns) row-major.
 inline void gemv(bool ta, int64_t rows, int64_t columns, const float* a, int64_t lda, const float* x, int64_t incx, float* y, int64_t incy) {
+  const UnderWay call;
   scipy_cblas_sgemv(CblasRowMajor, flag(ta), rows, columns, 1, a, lda, x, incx, 0, y, incy);
 }
 inline void gemv(bool ta, int64_t rows, int64_t columns, const double* a, int64_t lda, const double* x, int64_t incx, double* y, int64_t incy) {
+  const UnderWay call;
   scipy_cblas_dgemv(CblasRowMajor, flag(ta), rows, columns, 1, a, lda, x, incx, 0, y, incy);
 }
 
@@ -42,17 +44,21 @@ inline void gemv(bool ta, int64_t rows, int64_t columns, const double* a, int64_
 inline CBLAS_UPLO triangle(bool upper) { return upper ? CblasUpper : CblasLower; }
 inline CBLAS_DIAG diagonal(bool unit) { return unit ? CblasUnit : CblasNonUnit; }
 inline void trsm(bool upper, bool ta, bool unit, int64_t n, int64_t k, const float* a, int64_t lda, float* b) {
+  const UnderWay call;
   scipy_cblas_strsm(CblasRowMajor, CblasLeft, triangle(upper), flag(ta), diagonal(unit), n, k, 1, a, lda, b, k);
 }
 inline void trsm(bool upper, bool ta, bool unit, int64_t n, int64_t k, const double* a, int64_t lda, double* b) {
+  const UnderWay call;
   scipy_cblas_dtrsm(CblasRowMajor, CblasLeft, triangle(upper), flag(ta), diagonal(unit), n, k, 1, a, lda, b, k);
 }
 inline void trsm(bool upper, bool ta, bool unit, int64_t n, int64_t k, const Complex<float>* a, int64_t lda, Complex<float>* b) {
   const Complex<float> one = 1;
+  const UnderWay call;
   scipy_cblas_ctrsm(CblasRowMajor, CblasLeft, triangle(upper), flag(ta), diagonal(unit), n, k, &one, a, lda, b, k);
 }
 inline void trsm(bool upper, bool ta, bool unit, int64_t n, int64_t k, const Complex<double>* a, int64_t lda, Complex<double>* b) {
   const Complex<double> one = 1;
+  const UnderWay call;
   scipy_cblas_ztrsm(CblasRowMajor, CblasLeft, triangle(upper), flag(ta), diagonal(unit), n, k, &one, a, lda, b, k);
 }
 

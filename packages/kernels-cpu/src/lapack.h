@@ -12,6 +12,7 @@
 
 namespace adjoint::cpu::lapack {
 
+using blas::UnderWay;
 using F = float;
 using D = double;
 using C = Complex<float>;
@@ -23,65 +24,65 @@ inline auto* raw(const Z* p) { return reinterpret_cast<const lapack_complex_doub
 constexpr int columns = LAPACK_COL_MAJOR;
 
 // The upper triangle u of a = u^H u; the order of the leading minor that is not positive, or 0.
-inline int potrf(int n, F* a) { return scipy_LAPACKE_spotrf(columns, 'U', n, a, n); }
-inline int potrf(int n, D* a) { return scipy_LAPACKE_dpotrf(columns, 'U', n, a, n); }
-inline int potrf(int n, C* a) { return scipy_LAPACKE_cpotrf(columns, 'U', n, raw(a), n); }
-inline int potrf(int n, Z* a) { return scipy_LAPACKE_zpotrf(columns, 'U', n, raw(a), n); }
+inline int potrf(int n, F* a) { const UnderWay call; return scipy_LAPACKE_spotrf(columns, 'U', n, a, n); }
+inline int potrf(int n, D* a) { const UnderWay call; return scipy_LAPACKE_dpotrf(columns, 'U', n, a, n); }
+inline int potrf(int n, C* a) { const UnderWay call; return scipy_LAPACKE_cpotrf(columns, 'U', n, raw(a), n); }
+inline int potrf(int n, Z* a) { const UnderWay call; return scipy_LAPACKE_zpotrf(columns, 'U', n, raw(a), n); }
 
 // a (m, n) = p l u; which pivot is zero, or 0.
-inline int getrf(int m, int n, F* a, int32_t* p) { return scipy_LAPACKE_sgetrf(columns, m, n, a, m, p); }
-inline int getrf(int m, int n, D* a, int32_t* p) { return scipy_LAPACKE_dgetrf(columns, m, n, a, m, p); }
-inline int getrf(int m, int n, C* a, int32_t* p) { return scipy_LAPACKE_cgetrf(columns, m, n, raw(a), m, p); }
-inline int getrf(int m, int n, Z* a, int32_t* p) { return scipy_LAPACKE_zgetrf(columns, m, n, raw(a), m, p); }
+inline int getrf(int m, int n, F* a, int32_t* p) { const UnderWay call; return scipy_LAPACKE_sgetrf(columns, m, n, a, m, p); }
+inline int getrf(int m, int n, D* a, int32_t* p) { const UnderWay call; return scipy_LAPACKE_dgetrf(columns, m, n, a, m, p); }
+inline int getrf(int m, int n, C* a, int32_t* p) { const UnderWay call; return scipy_LAPACKE_cgetrf(columns, m, n, raw(a), m, p); }
+inline int getrf(int m, int n, Z* a, int32_t* p) { const UnderWay call; return scipy_LAPACKE_zgetrf(columns, m, n, raw(a), m, p); }
 
 // b (n, k) = op(p l u)^-1 b; `how`: N or T.
-inline int getrs(char how, int n, int k, const F* a, const int32_t* p, F* b) { return scipy_LAPACKE_sgetrs(columns, how, n, k, a, n, p, b, n); }
-inline int getrs(char how, int n, int k, const D* a, const int32_t* p, D* b) { return scipy_LAPACKE_dgetrs(columns, how, n, k, a, n, p, b, n); }
-inline int getrs(char how, int n, int k, const C* a, const int32_t* p, C* b) { return scipy_LAPACKE_cgetrs(columns, how, n, k, raw(a), n, p, raw(b), n); }
-inline int getrs(char how, int n, int k, const Z* a, const int32_t* p, Z* b) { return scipy_LAPACKE_zgetrs(columns, how, n, k, raw(a), n, p, raw(b), n); }
+inline int getrs(char how, int n, int k, const F* a, const int32_t* p, F* b) { const UnderWay call; return scipy_LAPACKE_sgetrs(columns, how, n, k, a, n, p, b, n); }
+inline int getrs(char how, int n, int k, const D* a, const int32_t* p, D* b) { const UnderWay call; return scipy_LAPACKE_dgetrs(columns, how, n, k, a, n, p, b, n); }
+inline int getrs(char how, int n, int k, const C* a, const int32_t* p, C* b) { const UnderWay call; return scipy_LAPACKE_cgetrs(columns, how, n, k, raw(a), n, p, raw(b), n); }
+inline int getrs(char how, int n, int k, const Z* a, const int32_t* p, Z* b) { const UnderWay call; return scipy_LAPACKE_zgetrs(columns, how, n, k, raw(a), n, p, raw(b), n); }
 
 // a = (p l u)^-1, in place.
-inline int getri(int n, F* a, const int32_t* p) { return scipy_LAPACKE_sgetri(columns, n, a, n, p); }
-inline int getri(int n, D* a, const int32_t* p) { return scipy_LAPACKE_dgetri(columns, n, a, n, p); }
-inline int getri(int n, C* a, const int32_t* p) { return scipy_LAPACKE_cgetri(columns, n, raw(a), n, p); }
-inline int getri(int n, Z* a, const int32_t* p) { return scipy_LAPACKE_zgetri(columns, n, raw(a), n, p); }
+inline int getri(int n, F* a, const int32_t* p) { const UnderWay call; return scipy_LAPACKE_sgetri(columns, n, a, n, p); }
+inline int getri(int n, D* a, const int32_t* p) { const UnderWay call; return scipy_LAPACKE_dgetri(columns, n, a, n, p); }
+inline int getri(int n, C* a, const int32_t* p) { const UnderWay call; return scipy_LAPACKE_cgetri(columns, n, raw(a), n, p); }
+inline int getri(int n, Z* a, const int32_t* p) { const UnderWay call; return scipy_LAPACKE_zgetri(columns, n, raw(a), n, p); }
 
 // a (m, n): r above, reflections below the diagonal and in tau; then the first `wide` columns of their product.
-inline int geqrf(int m, int n, F* a, F* tau) { return scipy_LAPACKE_sgeqrf(columns, m, n, a, m, tau); }
-inline int geqrf(int m, int n, D* a, D* tau) { return scipy_LAPACKE_dgeqrf(columns, m, n, a, m, tau); }
-inline int geqrf(int m, int n, C* a, C* tau) { return scipy_LAPACKE_cgeqrf(columns, m, n, raw(a), m, raw(tau)); }
-inline int geqrf(int m, int n, Z* a, Z* tau) { return scipy_LAPACKE_zgeqrf(columns, m, n, raw(a), m, raw(tau)); }
-inline int orgqr(int m, int wide, int k, F* a, const F* tau) { return scipy_LAPACKE_sorgqr(columns, m, wide, k, a, m, tau); }
-inline int orgqr(int m, int wide, int k, D* a, const D* tau) { return scipy_LAPACKE_dorgqr(columns, m, wide, k, a, m, tau); }
-inline int orgqr(int m, int wide, int k, C* a, const C* tau) { return scipy_LAPACKE_cungqr(columns, m, wide, k, raw(a), m, raw(tau)); }
-inline int orgqr(int m, int wide, int k, Z* a, const Z* tau) { return scipy_LAPACKE_zungqr(columns, m, wide, k, raw(a), m, raw(tau)); }
+inline int geqrf(int m, int n, F* a, F* tau) { const UnderWay call; return scipy_LAPACKE_sgeqrf(columns, m, n, a, m, tau); }
+inline int geqrf(int m, int n, D* a, D* tau) { const UnderWay call; return scipy_LAPACKE_dgeqrf(columns, m, n, a, m, tau); }
+inline int geqrf(int m, int n, C* a, C* tau) { const UnderWay call; return scipy_LAPACKE_cgeqrf(columns, m, n, raw(a), m, raw(tau)); }
+inline int geqrf(int m, int n, Z* a, Z* tau) { const UnderWay call; return scipy_LAPACKE_zgeqrf(columns, m, n, raw(a), m, raw(tau)); }
+inline int orgqr(int m, int wide, int k, F* a, const F* tau) { const UnderWay call; return scipy_LAPACKE_sorgqr(columns, m, wide, k, a, m, tau); }
+inline int orgqr(int m, int wide, int k, D* a, const D* tau) { const UnderWay call; return scipy_LAPACKE_dorgqr(columns, m, wide, k, a, m, tau); }
+inline int orgqr(int m, int wide, int k, C* a, const C* tau) { const UnderWay call; return scipy_LAPACKE_cungqr(columns, m, wide, k, raw(a), m, raw(tau)); }
+inline int orgqr(int m, int wide, int k, Z* a, const Z* tau) { const UnderWay call; return scipy_LAPACKE_zungqr(columns, m, wide, k, raw(a), m, raw(tau)); }
 
 // The same with reflections in blocks of `block`, t (block, min(m, n)): their product times c (m, wide), in place.
-inline int geqrt(int m, int n, int block, F* a, F* t) { return scipy_LAPACKE_sgeqrt(columns, m, n, block, a, m, t, block); }
-inline int geqrt(int m, int n, int block, D* a, D* t) { return scipy_LAPACKE_dgeqrt(columns, m, n, block, a, m, t, block); }
-inline int geqrt(int m, int n, int block, C* a, C* t) { return scipy_LAPACKE_cgeqrt(columns, m, n, block, raw(a), m, raw(t), block); }
-inline int geqrt(int m, int n, int block, Z* a, Z* t) { return scipy_LAPACKE_zgeqrt(columns, m, n, block, raw(a), m, raw(t), block); }
-inline int gemqrt(int m, int wide, int k, int block, const F* a, const F* t, F* c) { return scipy_LAPACKE_sgemqrt(columns, 'L', 'N', m, wide, k, block, a, m, t, block, c, m); }
-inline int gemqrt(int m, int wide, int k, int block, const D* a, const D* t, D* c) { return scipy_LAPACKE_dgemqrt(columns, 'L', 'N', m, wide, k, block, a, m, t, block, c, m); }
-inline int gemqrt(int m, int wide, int k, int block, const C* a, const C* t, C* c) { return scipy_LAPACKE_cgemqrt(columns, 'L', 'N', m, wide, k, block, raw(a), m, raw(t), block, raw(c), m); }
-inline int gemqrt(int m, int wide, int k, int block, const Z* a, const Z* t, Z* c) { return scipy_LAPACKE_zgemqrt(columns, 'L', 'N', m, wide, k, block, raw(a), m, raw(t), block, raw(c), m); }
+inline int geqrt(int m, int n, int block, F* a, F* t) { const UnderWay call; return scipy_LAPACKE_sgeqrt(columns, m, n, block, a, m, t, block); }
+inline int geqrt(int m, int n, int block, D* a, D* t) { const UnderWay call; return scipy_LAPACKE_dgeqrt(columns, m, n, block, a, m, t, block); }
+inline int geqrt(int m, int n, int block, C* a, C* t) { const UnderWay call; return scipy_LAPACKE_cgeqrt(columns, m, n, block, raw(a), m, raw(t), block); }
+inline int geqrt(int m, int n, int block, Z* a, Z* t) { const UnderWay call; return scipy_LAPACKE_zgeqrt(columns, m, n, block, raw(a), m, raw(t), block); }
+inline int gemqrt(int m, int wide, int k, int block, const F* a, const F* t, F* c) { const UnderWay call; return scipy_LAPACKE_sgemqrt(columns, 'L', 'N', m, wide, k, block, a, m, t, block, c, m); }
+inline int gemqrt(int m, int wide, int k, int block, const D* a, const D* t, D* c) { const UnderWay call; return scipy_LAPACKE_dgemqrt(columns, 'L', 'N', m, wide, k, block, a, m, t, block, c, m); }
+inline int gemqrt(int m, int wide, int k, int block, const C* a, const C* t, C* c) { const UnderWay call; return scipy_LAPACKE_cgemqrt(columns, 'L', 'N', m, wide, k, block, raw(a), m, raw(t), block, raw(c), m); }
+inline int gemqrt(int m, int wide, int k, int block, const Z* a, const Z* t, Z* c) { const UnderWay call; return scipy_LAPACKE_zgemqrt(columns, 'L', 'N', m, wide, k, block, raw(a), m, raw(t), block, raw(c), m); }
 
 // The eigenvalues w of the Hermitian matrix whose lower triangle a holds; how = V: its eigenvectors in a.
-inline int eigh(char how, int n, F* a, F* w) { return scipy_LAPACKE_ssyevd(columns, how, 'L', n, a, n, w); }
-inline int eigh(char how, int n, D* a, D* w) { return scipy_LAPACKE_dsyevd(columns, how, 'L', n, a, n, w); }
-inline int eigh(char how, int n, C* a, F* w) { return scipy_LAPACKE_cheevd(columns, how, 'L', n, raw(a), n, w); }
-inline int eigh(char how, int n, Z* a, D* w) { return scipy_LAPACKE_zheevd(columns, how, 'L', n, raw(a), n, w); }
+inline int eigh(char how, int n, F* a, F* w) { const UnderWay call; return scipy_LAPACKE_ssyevd(columns, how, 'L', n, a, n, w); }
+inline int eigh(char how, int n, D* a, D* w) { const UnderWay call; return scipy_LAPACKE_dsyevd(columns, how, 'L', n, a, n, w); }
+inline int eigh(char how, int n, C* a, F* w) { const UnderWay call; return scipy_LAPACKE_cheevd(columns, how, 'L', n, raw(a), n, w); }
+inline int eigh(char how, int n, Z* a, D* w) { const UnderWay call; return scipy_LAPACKE_zheevd(columns, how, 'L', n, raw(a), n, w); }
 
 // a (m, n) = u s vh; how = A: square u and vh, S: of min(m, n) columns and rows, N: none. `ldvh`: rows of vh.
-inline int gesdd(char how, int m, int n, F* a, F* s, F* u, F* vh, int ldvh) { return scipy_LAPACKE_sgesdd(columns, how, m, n, a, m, s, u, m, vh, ldvh); }
-inline int gesdd(char how, int m, int n, D* a, D* s, D* u, D* vh, int ldvh) { return scipy_LAPACKE_dgesdd(columns, how, m, n, a, m, s, u, m, vh, ldvh); }
-inline int gesdd(char how, int m, int n, C* a, F* s, C* u, C* vh, int ldvh) { return scipy_LAPACKE_cgesdd(columns, how, m, n, raw(a), m, s, raw(u), m, raw(vh), ldvh); }
-inline int gesdd(char how, int m, int n, Z* a, D* s, Z* u, Z* vh, int ldvh) { return scipy_LAPACKE_zgesdd(columns, how, m, n, raw(a), m, s, raw(u), m, raw(vh), ldvh); }
+inline int gesdd(char how, int m, int n, F* a, F* s, F* u, F* vh, int ldvh) { const UnderWay call; return scipy_LAPACKE_sgesdd(columns, how, m, n, a, m, s, u, m, vh, ldvh); }
+inline int gesdd(char how, int m, int n, D* a, D* s, D* u, D* vh, int ldvh) { const UnderWay call; return scipy_LAPACKE_dgesdd(columns, how, m, n, a, m, s, u, m, vh, ldvh); }
+inline int gesdd(char how, int m, int n, C* a, F* s, C* u, C* vh, int ldvh) { const UnderWay call; return scipy_LAPACKE_cgesdd(columns, how, m, n, raw(a), m, s, raw(u), m, raw(vh), ldvh); }
+inline int gesdd(char how, int m, int n, Z* a, D* s, Z* u, Z* vh, int ldvh) { const UnderWay call; return scipy_LAPACKE_zgesdd(columns, how, m, n, raw(a), m, s, raw(u), m, raw(vh), ldvh); }
 
 // Eigenvalues and vectors; of a real matrix in LAPACK's packed form.
-inline int geev(int n, F* a, F* re, F* im, F* v) { return scipy_LAPACKE_sgeev(columns, 'N', 'V', n, a, n, re, im, nullptr, 1, v, n); }
-inline int geev(int n, D* a, D* re, D* im, D* v) { return scipy_LAPACKE_dgeev(columns, 'N', 'V', n, a, n, re, im, nullptr, 1, v, n); }
-inline int geev(int n, C* a, C* w, C* v) { return scipy_LAPACKE_cgeev(columns, 'N', 'V', n, raw(a), n, raw(w), nullptr, 1, raw(v), n); }
-inline int geev(int n, Z* a, Z* w, Z* v) { return scipy_LAPACKE_zgeev(columns, 'N', 'V', n, raw(a), n, raw(w), nullptr, 1, raw(v), n); }
+inline int geev(int n, F* a, F* re, F* im, F* v) { const UnderWay call; return scipy_LAPACKE_sgeev(columns, 'N', 'V', n, a, n, re, im, nullptr, 1, v, n); }
+inline int geev(int n, D* a, D* re, D* im, D* v) { const UnderWay call; return scipy_LAPACKE_dgeev(columns, 'N', 'V', n, a, n, re, im, nullptr, 1, v, n); }
+inline int geev(int n, C* a, C* w, C* v) { const UnderWay call; return scipy_LAPACKE_cgeev(columns, 'N', 'V', n, raw(a), n, raw(w), nullptr, 1, raw(v), n); }
+inline int geev(int n, Z* a, Z* w, Z* v) { const UnderWay call; return scipy_LAPACKE_zgeev(columns, 'N', 'V', n, raw(a), n, raw(w), nullptr, 1, raw(v), n); }
 
 }  // namespace adjoint::cpu::lapack
