@@ -61,6 +61,20 @@ def test_settings_of_the_compiler_are_part_of_the_key(folder, monkeypatch):
     assert _store.compiler.__wrapped__() == before
 
 
+def test_the_digest_is_of_sources_in_linked_folders_too(tmp_path, monkeypatch):
+    """As a developer's installation has them: an index of the kernels before a change would hide those that came with it."""
+    kernels, package = tmp_path / "kernels", tmp_path / "package"
+    kernels.mkdir()
+    package.mkdir()
+    (package / "kernels").symlink_to(kernels)
+    monkeypatch.setattr(_store, "PACKAGE", package)
+    found = set()
+    for text in ("a = 1", "a = 2"):
+        (kernels / "unary.py").write_text(text)
+        found.add(_store.digest.__wrapped__())
+    assert len(found) == 2
+
+
 @pytest.mark.parametrize("damage", [lambda b: b[:-5], lambda b: b[:40], lambda b: b"", lambda b: b[:-9] + b"x" + b[-8:]])
 def test_a_damaged_file_is_made_again(damage, folder, monkeypatch):
     first = build()

@@ -74,7 +74,7 @@ def in_sequence(**how):
 BLOCK = {"BLOCK": 16}
 WRONG = [
     (lambda: elementwise("sinn"), "(x): return x", "no operation is named 'sinn'; do you mean sin"),
-    (lambda: elementwise("cube"), "(x): return x", "a new one starts as a record: docs/add_an_operation.md"),
+    (lambda: elementwise("dodecahedron"), "(x): return x", "a new one starts as a record: docs/add_an_operation.md"),
     (lambda: kernel("tril", grid="cdiv(numel(y0), BLOCKS)", constants=BLOCK), "(x0, y0, BLOCK: tl.constexpr): pass", "no formula knows BLOCKS"),
     (lambda: kernel("tril", grid="1", constants=BLOCK), "(x0, y0, width, BLOCK: tl.constexpr): pass", "parameter width is no operand .*attribute .diagonal."),
     (lambda: kernel("tril", grid="1"), "(x0, y0, BLOCK: tl.constexpr): pass", "parameter BLOCK is no operand"),

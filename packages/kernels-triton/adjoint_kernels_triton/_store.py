@@ -53,9 +53,10 @@ def prebuilt_folder() -> Path:
 
 @cache
 def digest() -> str:
-    """Of the sources of this package."""
+    """Of the sources of this package, whose folders are links where a developer installed it."""
     sha = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*.py")):
+    files = (Path(folder, name) for folder, _, names in os.walk(PACKAGE, followlinks=True) for name in names)
+    for path in sorted(path for path in files if path.suffix == ".py"):
         sha.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes())
     return sha.hexdigest()[:16]
 
