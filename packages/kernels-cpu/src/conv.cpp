@@ -181,32 +181,22 @@ template <class T> void forward(const ConvolutionSizes& g, const T* x, const T* 
   });
 }
 
-// f(x row or null, offset of its first element, matrix row, first, last) for the output rows of one channel's plane.
-template <class T, class F> void for_rows_under_taps(const ConvolutionSizes& g, int64_t begin, int64_t end, T* plane, T* matrix, F&& f) {
-  const int64_t width = (end - begin) * g.out[2];
-  for (int64_t a = 0; a < g.kernel[0]; a++)
-    for (int64_t b = 0; b < g.kernel[1]; b++)
-      for (int64_t c = 0; c < g.kernel[2]; c++, matrix += width) {
-        int64_t first, last;
-        g.inside(2, c, first, last);
-        for (int64_t r = begin; r < end; r++) {
-          const int64_t i = r / g.out[1] * g.stride[0] - g.padding[0] + a * g.dilation[0], j = r % g.out[1] * g.stride[1] - g.padding[1] + b * g.dilation[1];
-          const bool inside = i >= 0 && i < g.in[0] && j >= 0 && j < g.in[1];
-          T* row = inside ? plane + (i * g.in[1] + j) * g.in[2] + first * g.stride[2] - g.padding[2] + c * g.dilation[2] : nullptr;
-          f(row, matrix + (r - begin) * g.out[2], first, last);
-        }
-      }
-}
-
-// Adds the matrix (channels x taps, outputs) to x.
-template <class T> void fold(const ConvolutionSizes& g, const T* matrix, int64_t channels, T* x) {
+// Adds rows [begin, end) of the matrix (channels x taps, outputs), which lie at `from`, to x.
+template <class T> void fold(const ConvolutionSizes& g, int64_t begin, int64_t end, const T* from, T* x) {
   const int64_t step = g.stride[2];
-  for (int64_t c = 0; c < channels; c++)
-    for_rows_under_taps<T>(g, 0, g.out_rows(), x + c * g.in_plane(), const_cast<T*>(matrix) + c * g.taps() * g.out_plane(), [&](T* row, const T* from, int64_t first, int64_t last) {
-      if (!row) return;
-      if (step == 1) for (int64_t i = first; i < last; i++) row[i - first] += from[i];
-      else for (int64_t i = first; i < last; i++) row[(i - first) * step] += from[i];
-    });
+  for (int64_t t = begin; t < end; t++) {
+    const int64_t tap = t % g.taps(), c = tap % g.kernel[2], b = tap / g.kernel[2] % g.kernel[1], a = tap / g.kernel[2] / g.kernel[1];
+    int64_t first, last;
+    g.inside(2, c, first, last);
+    T* const plane = x + t / g.taps() * g.in_plane();
+    for (int64_t r = 0; r < g.out_rows(); r++, from += g.out[2]) {
+      const int64_t i = r / g.out[1] * g.stride[0] - g.padding[0] + a * g.dilation[0], j = r % g.out[1] * g.stride[1] - g.padding[1] + b * g.dilation[1];
+      if (i < 0 || i >= g.in[0] || j < 0 || j >= g.in[1]) continue;
+      T* const row = plane + (i * g.in[1] + j) * g.in[2] + first * step - g.padding[2] + c * g.dilation[2];
+      if (step == 1) for (int64_t k = first; k < last; k++) row[k - first] += from[k];
+      else for (int64_t k = first; k < last; k++) row[(k - first) * step] += from[k];
+    }
+  }
 }
 
 template <class T> void backward_input(const ConvolutionSizes& g, T* x, const T* weight, const T* y) {
@@ -217,17 +207,22 @@ template <class T> void backward_input(const ConvolutionSizes& g, T* x, const T*
       return forward_direct<T>(back, y, filters.as<T>(), x);
     }
   const int64_t plane = g.out_plane(), depth = g.depth();
-  const int64_t channels = std::clamp<int64_t>(panel_bytes / (g.taps() * plane * static_cast<int64_t>(sizeof(T)) + 1), 1, g.in_channels);
+  const int64_t rows = std::max<int64_t>(16, panel_bytes / (plane * static_cast<int64_t>(sizeof(T)) + 1));   // of the matrix at a time
+  const int64_t channels = std::clamp<int64_t>(rows / g.taps(), 1, g.in_channels);
   const int64_t panels = (g.in_channels + channels - 1) / channels;
   pool::parallel(g.batch * g.groups * panels, [&](int64_t unit) {
     const int64_t image = unit / panels, group = image % g.groups, first = unit % panels * channels, count = std::min(channels, g.in_channels - first);
     T* in = x + (image * g.in_channels + first) * g.in_plane();
     const Matrix<const T> filters{weight + group * g.out_channels * depth + first * g.taps(), 1, depth}, out{y + image * g.out_channels * plane, plane, 1};
     if (g.is_pointwise()) return multiply<T>(filters, out, {in, plane, 1}, count, plane, g.out_channels);
-    const Buffer matrix(count * g.taps() * plane * static_cast<int64_t>(sizeof(T)));
-    multiply<T>(filters, out, {matrix.as<T>(), plane, 1}, count * g.taps(), plane, g.out_channels);
     std::fill_n(in, count * g.in_plane(), T(0));
-    fold(g, matrix.as<T>(), count, in);
+    const int64_t block = std::min(count * g.taps(), rows);
+    const Buffer matrix(block * plane * static_cast<int64_t>(sizeof(T)));
+    for (int64_t t = 0; t < count * g.taps(); t += block) {
+      const int64_t n = std::min(block, count * g.taps() - t);
+      multiply<T>({filters.at(t, 0), 1, depth}, out, {matrix.as<T>(), plane, 1}, n, plane, g.out_channels);
+      fold(g, t, t + n, matrix.as<T>(), in);
+    }
   });
 }
 

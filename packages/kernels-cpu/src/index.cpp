@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <vector>
 
 #include "compilers.h"
 #include "isa.h"
@@ -276,6 +277,37 @@ template <Access access> void run(const Launch& l, const Form& f, const View& v,
   if (!l.y[0].contiguous() || !(access == Access::read ? read(l, f, at) : write(l, f, v, at, access == Access::add))) reference(l);
 }
 
+// A list with long runs of positions behind one another, as that of a padding has, is read run by run.
+struct Run { int64_t from, to, n; };
+bool find_runs(const int64_t* at, int64_t m, int64_t most, std::vector<Run>& runs) {
+  for (int64_t i = 0; i < m; i++) {
+    if (i > 0 && at[i] == at[i - 1] + 1) runs.back().n++;
+    else if (static_cast<int64_t>(runs.size()) == most) return false;
+    else runs.push_back({at[i], i, 1});
+  }
+  return true;
+}
+bool read_runs(const Launch& l, const Form& f, const int64_t* at) {
+  constexpr int64_t lines_at_least = 8;   // that threads share
+  std::vector<Run> runs;
+  if (f.outer < lines_at_least || !l.y[0].contiguous() || !l.x[0].contiguous() || !in_range(at, f.m, f.n) || !find_runs(at, f.m, f.m / 4, runs)) return false;
+  with_bytes(itemsize(l.y[0].dtype), [&](auto zero) {
+    using U = decltype(zero);
+    const U* x = l.x[0].as<const U>();
+    U* y = l.y[0].as<U>();
+    pool::parallel_for(f.outer, std::max<int64_t>(1, grain / (f.m * f.inner)), [&](int64_t first, int64_t last) {
+      for (int64_t line = first; line < last; line++)
+        for (const Run& r : runs) {
+          const U* from = x + (line * f.n + r.from) * f.inner;
+          U* to = y + (line * f.m + r.to) * f.inner;
+          if (r.n * f.inner == 1) *to = *from;
+          else std::memcpy(static_cast<void*>(to), from, static_cast<size_t>(r.n * f.inner) * sizeof(U));
+        }
+    });
+  });
+  return true;
+}
+
 // One list of positions along a dimension: index_select, index_copy, index_add.
 template <Access access> void list_kernel(const Launch& l) {
   const int dim = l.attrs.as<Dim>().dim;
@@ -283,6 +315,7 @@ template <Access access> void list_kernel(const Launch& l) {
   const Contiguous at(l.x[1]);
   const Form f{lines.outer, lines.n, l.x[1].numel, lines.inner, 1};
   if (f.outer * f.m * f.inner == 0) return reference(l);
+  if (access == Access::read && read_runs(l, f, at.as<const int64_t>())) return;
   run<access>(l, f, l.x.back(), at.as<const int64_t>());
 }
 
