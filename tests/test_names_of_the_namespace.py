@@ -94,3 +94,15 @@ def test_what_cannot_be_called_so() -> None:
             call_for_per_sample_grads(module, **given)  # type: ignore[arg-type]
     with pytest.raises(RuntimeError, match="same batch size"):
         call_for_per_sample_grads(ad.nn.Bilinear(2, 2, 1))(ad.ones(3, 2), ad.ones(4, 2))
+
+
+@pytest.mark.parametrize("name", ["eig", "lstsq", "solve", "symeig"])
+def test_what_pytorch_took_away_says_what_to_use(name: str) -> None:
+    operands = (ad.eye(2), ad.eye(2)) if name in ("lstsq", "solve") else (ad.eye(2),)
+    for function in (getattr(ad, name), getattr(ad.Tensor, name)):
+        with pytest.raises(RuntimeError, match=rf"now removed. `{name}`: use `linalg"):
+            function(*operands)
+
+
+def test_other_places_of_names() -> None:
+    assert ad.Future is ad.futures.Future is ad.jit.Future and ad.jit.Error is RuntimeError

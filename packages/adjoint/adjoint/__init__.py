@@ -46,6 +46,7 @@ if _typing.TYPE_CHECKING:
     from adjoint_functional.amp import GradScaler as GradScaler
     from adjoint_functional.amp import autocast as autocast
     from adjoint_functional.compiler import compile as compile
+    from adjoint_functional.futures import Future as Future
     from adjoint_functional.jit import fork as fork
     from adjoint_functional.jit import wait as wait
     from adjoint_functional.nn.modules.cells import *  # noqa: F403
@@ -127,6 +128,7 @@ _LATER = {  # imported when first used
     "version",
 }
 _OF_ROOMS = {  # names of rooms of `functional`
+    "Future": "futures",
     "GradScaler": "amp",
     "_chunk_cat": "tensor.segments",
     "_dirichlet_grad": "distributions.sampling",

@@ -535,6 +535,9 @@ Example::
     def dtype(self) -> _dtype:
         """The element type."""
 
+    def eig(self, eigenvectors: _bool=False, *, e: Any=None, v: Any=None) -> NoReturn:
+        """The older name of `linalg.eig`, which gives complex tensors. It raises RuntimeError, as in PyTorch."""
+
     def element_size(self) -> _int: ...
 
     def eq(self, other: Tensor | _Number) -> Tensor:
@@ -1161,6 +1164,9 @@ Example::
         """log(sum(exp(x))) over `dims` without overflow."""
 
     def long(self, memory_format: memory_format=...) -> Tensor: ...
+
+    def lstsq(input: Tensor, A: Tensor, *, out: Any=None) -> NoReturn:
+        """The older name of `linalg.lstsq`, whose arguments are the other way round. It raises RuntimeError, as in PyTorch."""
 
     def lt(self, other: Tensor | _Number) -> Tensor:
         """Whether `a < b`, elementwise."""
@@ -1853,6 +1859,9 @@ Example::
     def softmax(self, dim: _int, dtype: _dtype | None=None) -> Tensor:
         """exp(x) / sum(exp(x)) along a dimension, without overflow."""
 
+    def solve(input: Tensor, A: Tensor, *, out: Any=None) -> NoReturn:
+        """The older name of `linalg.solve`, whose arguments are the other way round. It raises RuntimeError, as in PyTorch."""
+
     def sort(self, dim: _int=-1, descending: _bool=False, stable: _bool=False) -> _ValuesIndices:
         """The elements in order along a dimension, and where each came from."""
 
@@ -1958,6 +1967,9 @@ Example::
 
     def swapdims_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Turns this tensor into what `swapdims` returns."""
+
+    def symeig(input: Tensor, eigenvectors: _bool=False, upper: _bool=True, *, out: Any=None) -> NoReturn:
+        """The older name of `linalg.eigh`, which reads the other triangle. It raises RuntimeError, as in PyTorch."""
 
     def t(self) -> Tensor: ...
 

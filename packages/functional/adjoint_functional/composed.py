@@ -2,6 +2,7 @@
 
 from .linalg.approximate import *  # noqa: F403
 from .linalg.older_forms import *  # noqa: F403
+from .linalg.removed import *  # noqa: F403
 from .nn.functional.native import *  # noqa: F403
 from .nn.functional.top_level import *  # noqa: F403
 from .sampling import *  # noqa: F403
