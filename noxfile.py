@@ -232,6 +232,8 @@ def triton(session: nox.Session) -> None:
     install(session, *TEST_TOOLS, "rich", triton=True)  # rich: of the example that trains
     for folder in ("tests/device_kernels", "tests/device_kernels_compiled"):
         session.run("python", "-m", "pytest", "-q", "-n", "2", folder, *session.posargs, success_codes=[0, 5])
+    if not session.posargs:
+        session.run("python", "tools/roofline.py", "--check")
 
 
 @nox.session(requires=["wheels"])

@@ -1,5 +1,5 @@
 """The table of operations with and without a GPU kernel: python tools/gpu_kernels.py prints it; `--write` and `--check` renew and
-compare docs/gpu_kernels.md. Kernels are found by reading their files: Triton is not needed."""
+compare docs/gpu_kernels.md. Kernels are found by reading their files: Triton is not needed. The page's last part is tools/roofline.py's."""
 
 import ast
 import sys
@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "gpu_kernels.md"
 COMPOSED = ("ravel_index", "sampled_matmul", "sparse_matmul", "unique")
 SPARSE = ("coalesce", "sparse_at", "sparse_coo_tensor", "sparse_layout", "sparse_values", "to_dense", "to_sparse")
+ROOFLINES = "## Beside the limits of an H100"
 KERNELS = ROOT / "packages" / "kernels-triton" / "adjoint_kernels_triton" / "kernels"
 
 CANNOT_RAISE = """\
@@ -100,7 +101,8 @@ def page() -> str:
 
 
 def main() -> None:
-    text = page()
+    _, heading, rooflines = PAGE.read_text().partition(ROOFLINES)
+    text = page() + "\n" + heading + rooflines
     if "--write" in sys.argv:
         PAGE.write_text(text)
     elif "--check" in sys.argv:
