@@ -56,3 +56,9 @@ def test_stacks_have_layers_of_their_own_and_gradients():
         model(ad.randn(3, 1, 8), ad.randn(4, 2, 8))
     with pytest.raises(RuntimeError, match="relu/gelu"):
         nn.TransformerEncoderLayer(8, 2, activation="tanh")
+
+
+def test_the_default_activation_is_the_function_that_users_see():
+    layer = ad.nn.TransformerEncoderLayer(4, 2, 8)
+    assert layer.activation is ad.nn.functional.relu and layer.activation_relu_or_gelu == 1
+    assert ad.nn.TransformerEncoderLayer(4, 2, 8, activation=ad.nn.functional.gelu).activation_relu_or_gelu == 2
