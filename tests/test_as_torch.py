@@ -126,3 +126,18 @@ def test_nothing_changes_without_it() -> None:
     assert repr(ad.float32) == "adjoint.float32" and ad.Tensor.__module__ == "adjoint" and ad.__version__ != "2.13.0"
     assert sys.modules.get("torch") is not ad
     assert ad.nn.modules.linear.Linear is ad.nn.Linear and ad.optim.adam.Adam is ad.optim.Adam
+
+
+def test_parameter_is_saved_as_pytorch_does_and_loaded_safely(tmp_path: Path) -> None:
+    program = """
+import io, torch
+file = io.BytesIO()
+parameter = torch.nn.Parameter(torch.arange(2.0), requires_grad=False)
+torch.save({"p": parameter, "same": parameter}, file)
+assert b"_rebuild_parameter" in file.getvalue()
+file.seek(0)
+found = torch.load(file, weights_only=True)
+assert type(found["p"]) is torch.nn.Parameter and found["p"] is found["same"]
+print(found["p"].tolist(), found["p"].requires_grad)
+"""
+    assert run(program, tmp_path) == "[0.0, 1.0] False\n"

@@ -83,7 +83,8 @@ class _Pickler(pickle._Pickler):  # type: ignore[name-defined]  # the one in C w
         return (self.named("torch", "Size"), (tuple(obj),)) if type(obj) is Size else NotImplemented
 
     def _reduce_tensor(self, x: Tensor) -> Any:
-        parameter = type(x).__name__ == "Parameter" and type(x).__module__.startswith("adjoint")
+        module = type(x).__module__  # of torch where as_torch has named it so
+        parameter = type(x).__name__ == "Parameter" and module.startswith(("adjoint", "torch."))
         if type(x) is not Tensor and not parameter or not (_core._is_sparse(x) or x._storage_ptr()):
             return x.__reduce_ex__(self.proto)
         grad = getattr(x, "requires_grad", False)
