@@ -79,7 +79,12 @@ WITHOUT = {
         arange as_tensor asarray empty empty_like empty_strided fftfreq from_dlpack from_numpy frombuffer linspace logspace range rfftfreq
         scalar_tensor sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor sparse_coo_tensor
         sparse_csc_tensor sparse_csr_tensor tensor""",
+    "a step of layers, of parts that have cases and round each": "gru_cell lstm_cell rnn_relu_cell rnn_tanh_cell",
+    "of Python's numbers": "sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum",
+    "calls what it is given": "fork wait",
+    "raises, and says what to use": "symeig",
     "computes nothing": """
+        get_num_interop_threads is_distributed set_default_tensor_type set_flush_denormal set_num_interop_threads
         are_deterministic_algorithms_enabled get_default_device get_deterministic_debug_mode
         is_deterministic_algorithms_warn_only_enabled set_default_device set_deterministic_debug_mode use_deterministic_algorithms
         broadcast_shapes can_cast compile device_generator get_default_dtype get_float32_matmul_precision get_num_threads get_rng_state

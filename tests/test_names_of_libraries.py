@@ -46,7 +46,6 @@ def test_nothing_is_sharded():
         lambda: fsdp.fully_shard(layer),
         lambda: FSDPModule(),
         lambda: fsdp.FullyShardedDataParallel(layer),
-        parallel.ColwiseParallel,
     ]
     for call in refused:
         with pytest.raises(NotImplementedError, match="not sharded over processes"):

@@ -9,6 +9,7 @@ from typing import Any
 
 # For each module of the right the modules that have what PyTorch has in those of the left, below `adjoint`, which is the dot, or in a room.
 _SOURCES = {
+    "_higher_order_ops.associative_scan": "adjoint_functional.control_flow",
     "functional": ".",
     "storage": ".",
     "return_types": "adjoint_core._results",

@@ -18,7 +18,7 @@ import runpy
 import sys
 from multiprocessing import spawn
 from types import ModuleType
-from typing import Any
+from typing import Any, ForwardRef
 
 import adjoint
 from adjoint_core import _core
@@ -65,9 +65,18 @@ def _exists(name: str) -> bool:
         return False
 
 
+def _remember_home(kind: type) -> None:
+    """Annotations are looked up in the module that a class says it is from: those of this one keep their own."""
+    notes = vars(kind).get("__annotations__", {})
+    for name, note in notes.items():
+        if isinstance(note, str):
+            notes[name] = ForwardRef(note, module=kind.__module__, is_class=True)
+
+
 def _rename(values: dict[str, Any], found_in: str) -> None:
     for name, kind in values.items():
         if isinstance(kind, type) and (kind.__module__ or "").startswith("adjoint") and not name.startswith("__"):
+            _remember_home(kind)
             kind.__module__ = _home(kind, found_in)
 
 

@@ -59,7 +59,7 @@ set_device = _cuda.set_device
 synchronize = _cuda.synchronize
 
 __all__ = [
-    "CUDAGraph", "DeviceProperties", "Event", "ExternalStream", "Stream", "caching_allocator_alloc",
+    "CUDAGraph", "DeviceProperties", "Event", "ExternalStream", "Stream", "StreamContext", "caching_allocator_alloc",
     "caching_allocator_delete", "can_device_access_peer", "current_device", "current_stream", "default_stream", "device",
     "device_count", "device_of", "empty_cache", "get_device_capability", "get_device_name", "get_device_properties",
     "get_per_process_memory_fraction", "get_rng_state", "get_rng_state_all", "get_stream_from_external", "graph",
@@ -209,3 +209,6 @@ def stream(stream: Stream | None) -> Iterator[None]:
             yield
         finally:
             _cuda.set_stream(before)
+
+
+StreamContext = stream  # its class in PyTorch

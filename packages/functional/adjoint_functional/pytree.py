@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from adjoint_engine.trees import TreeSpec, register_pytree_node, tree_flatten, tree_map, tree_unflatten
 from adjoint_engine.trees import broadcast_prefix as _broadcast_prefix
 
 __all__ = [
-    "PyTree", "TreeSpec", "register_pytree_node", "tree_all", "tree_all_only", "tree_any", "tree_any_only", "tree_flatten", "tree_is_leaf",
+    "MappingKey", "PyTree", "TreeSpec", "register_pytree_node", "tree_all", "tree_all_only", "tree_any", "tree_any_only", "tree_flatten", "tree_is_leaf",
     "tree_iter", "tree_leaves", "tree_map", "tree_map_", "tree_map_only", "tree_map_only_", "tree_structure", "tree_unflatten",
 ]  # fmt: skip
 
@@ -26,6 +27,25 @@ def _namedtuple_flatten(d: Any) -> tuple[list[Any], type[Any]]:
 def _namedtuple_unflatten(values: Iterable[Any], context: type[Any]) -> Any:
     """The other half of it."""
     return context(*values)
+
+
+@dataclass(frozen=True)
+class MappingKey:
+    """A step of a path to a leaf: the key of a mapping."""
+
+    key: Any
+
+    def __str__(self) -> str:
+        return f"[{self.key!r}]"
+
+    def get(self, mapping: Any) -> Any:
+        """What the mapping has under the key."""
+        return mapping[self.key]
+
+
+def _dict_flatten_with_keys(d: dict[Any, Any]) -> tuple[list[tuple[MappingKey, Any]], list[Any]]:
+    """What `register_pytree_node` takes as `flatten_with_keys_fn` for a class of dictionaries."""
+    return [(MappingKey(key), value) for key, value in d.items()], list(d)
 
 
 def tree_leaves(tree: PyTree, is_leaf: IsLeaf = None) -> list[Any]:

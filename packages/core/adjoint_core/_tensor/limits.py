@@ -39,10 +39,11 @@ class finfo(_Limits):  # noqa: N801
 
     def __init__(self, type: Any = None) -> None:
         t = _named(type or _core.get_default_dtype()).to_real()
-        if t.name not in _FLOATS:
+        limits = _FLOATS.get(t.name, getattr(t, "limits", None))
+        if limits is None:
             raise TypeError(f"finfo: {t!r} is not a floating-point type; use iinfo for integers")
-        precision, low, high = _FLOATS[t.name]
-        largest = (2.0 - 2.0 ** (1 - precision)) * 2.0 ** (high - 1)
+        precision, low, high = limits
+        largest = getattr(t, "largest", (2.0 - 2.0 ** (1 - precision)) * 2.0 ** (high - 1))
         self.bits = t.itemsize * 8
         self.resolution = float(f"1e-{int((precision - 1) * 0.30102999566)}")
         self.min, self.max = -largest, largest

@@ -38,46 +38,6 @@ class DeviceMesh(_Sharded):
     """Processes as an array; there are none."""
 
 
-class Placement(_Sharded):
-    """How a tensor lies on a dimension of a mesh."""
-
-
-class Shard(Placement):
-    """Split along a dimension."""
-
-
-class Replicate(Placement):
-    """Whole on each process."""
-
-
-class Partial(Placement):
-    """Summands on each process."""
-
-
-class ParallelStyle(_Sharded):
-    """How a module is split."""
-
-
-class ColwiseParallel(ParallelStyle):
-    """By the columns of a weight."""
-
-
-class RowwiseParallel(ParallelStyle):
-    """By the rows of a weight."""
-
-
-class SequenceParallel(ParallelStyle):
-    """By the dimension of a sequence."""
-
-
-class PrepareModuleInput(ParallelStyle):
-    """What happens to the arguments of a module."""
-
-
-class PrepareModuleOutput(ParallelStyle):
-    """What happens to the result of a module."""
-
-
 class FSDPModule:
     """What `fully_shard` makes of a module; there are none."""
 
@@ -90,18 +50,6 @@ class FullyShardedDataParallel(_Sharded, Module):
     """A module whose parameters are spread over processes; there are none."""
 
 
-class MixedPrecisionPolicy(_Sharded):
-    """In which types a sharded module computes."""
-
-
-class MixedPrecision(_Sharded):
-    """In which types a sharded module computes."""
-
-
-class CPUOffload(_Sharded):
-    """Whether parameters wait in the memory of the CPU."""
-
-
 def init_device_mesh(device_type: str, mesh_shape: Any, **kwargs: Any) -> NoReturn:
     """Raises NotImplementedError: tensors are not sharded."""
     _refuse("init_device_mesh")
@@ -110,6 +58,24 @@ def init_device_mesh(device_type: str, mesh_shape: Any, **kwargs: Any) -> NoRetu
 def distribute_tensor(tensor: Tensor, *args: Any, **kwargs: Any) -> NoReturn:
     """Raises NotImplementedError: tensors are not sharded."""
     _refuse("distribute_tensor")
+
+
+def compute_local_shape_and_global_offset(global_shape: Any, mesh: Any, placements: Any) -> NoReturn:
+    """Raises NotImplementedError: tensors are not sharded."""
+    _refuse("compute_local_shape_and_global_offset")
+
+
+def all_to_all_single_autograd(input: Tensor, *args: Any, **kwargs: Any) -> NoReturn:
+    """Raises NotImplementedError: distributed.nn.functional has collectives with derivatives."""
+    _refuse("all_to_all_single_autograd")
+
+
+class HuggingFaceStorageReader(_Sharded):
+    """Reads a model file by file for the ranks that hold its parts."""
+
+
+class HuggingFaceStorageWriter(_Sharded):
+    """Writes a model of which each rank holds a part."""
 
 
 def distribute_module(module: Module, *args: Any, **kwargs: Any) -> NoReturn:

@@ -1,0 +1,39 @@
+"""Element types of 8 and 4 bits by name, for programs that ask whether they met one: no tensor has them here."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from adjoint_core import _core
+
+__all__ = ["float4_e2m1fn_x2", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"]
+
+
+class NarrowType:
+    """A floating-point type that tensors cannot have: it has a name, a size and, for `finfo`, limits."""
+
+    itemsize = 1
+    is_floating_point, is_complex, is_signed = True, False, True
+
+    def __init__(self, name: str, limits: tuple[int, int, int] | None = None, largest: float = 0.0) -> None:
+        self.name, self.limits, self.largest = name, limits, largest
+
+    def __repr__(self) -> str:
+        return f"{_core._library()}.{self.name}"
+
+    def to_real(self) -> NarrowType:
+        """Itself."""
+        return self
+
+    def to_complex(self) -> NoReturn:
+        """Raises RuntimeError: there is no such type."""
+        raise RuntimeError(f"to_complex: {self!r} has no complex type")
+
+
+# Bits of the significand, the smallest and the largest exponent, and the largest number, as the ONNX and OCP standards give them.
+float8_e4m3fn = NarrowType("float8_e4m3fn", (4, -6, 9), 448.0)
+float8_e4m3fnuz = NarrowType("float8_e4m3fnuz", (4, -7, 8), 240.0)
+float8_e5m2 = NarrowType("float8_e5m2", (3, -14, 16), 57344.0)
+float8_e5m2fnuz = NarrowType("float8_e5m2fnuz", (3, -15, 16), 57344.0)
+float8_e8m0fnu = NarrowType("float8_e8m0fnu", (1, -127, 128), 2.0**127)
+float4_e2m1fn_x2 = NarrowType("float4_e2m1fn_x2")
