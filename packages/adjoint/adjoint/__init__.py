@@ -46,9 +46,11 @@ if _typing.TYPE_CHECKING:
     from adjoint_functional.amp import GradScaler as GradScaler
     from adjoint_functional.amp import autocast as autocast
     from adjoint_functional.compiler import compile as compile
+    from adjoint_functional.control_flow import cond as cond
     from adjoint_functional.futures import Future as Future
     from adjoint_functional.jit import fork as fork
     from adjoint_functional.jit import wait as wait
+    from adjoint_functional.narrow_types import *  # noqa: F403
     from adjoint_functional.nn.modules.cells import *  # noqa: F403
     from adjoint_functional.symbols import *  # noqa: F403
 
