@@ -203,3 +203,17 @@ def test_isin_of_many(dtype: ad.dtype) -> None:
     many = ad.arange(1_000_000)
     assert ad.isin(many, many + 500_000).sum() == 500_000
     assert ad.isin(ad.tensor([math.nan, -0.0]), ad.cat([ad.arange(20.0), ad.tensor([math.nan])])).tolist() == [False, True]
+
+
+@pytest.mark.parametrize("dtype", [ad.float32, ad.float64])
+@pytest.mark.parametrize("p", [3.0, 2.5, 0.5, -1.0, 20.0])
+def test_norms_of_any_order(dtype: ad.dtype, p: float) -> None:
+    """Also of numbers whose powers leave the type, and of zeros."""
+    ad.manual_seed(0)
+    x = ad.randn(7, 33, dtype=dtype)
+    for scale in (1.0, 1e-14, 1e14):
+        exact = ((x.double() * scale / scale).abs() ** p).sum(1) ** (1 / p) * scale
+        ad.testing.assert_close(ad.linalg.vector_norm(x * scale, p, 1).double(), exact, rtol=1e-5 if dtype is ad.float32 else 1e-13, atol=0)
+    x[2] = 0
+    assert ad.linalg.vector_norm(x, p, 1)[2] == 0 and ad.linalg.vector_norm(ad.tensor([math.inf, 1.0]), 3.0) == math.inf
+    assert ad.linalg.vector_norm(ad.tensor([math.nan, 1.0]), p).isnan()

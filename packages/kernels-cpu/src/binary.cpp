@@ -3,6 +3,8 @@
 #include <adjoint/core/functors/complex.h>
 #include <adjoint/core/functors/unary.h>
 
+#include <vector>
+
 #include "compilers.h"
 #include "elementwise.h"
 
@@ -40,6 +42,18 @@ void pow_kernel(const Launch& l) {
   if (square && is_floating(exponent.dtype)) return kernel<Square, 1, cheap>({l.x.first(1), l.y, l.attrs, l.op});
   kernel<Pow, 2>(l);
 }
+
+}  // namespace
+
+void power(const View& y, double exponent) {
+  const std::vector<int64_t> still(static_cast<size_t>(y.ndim));
+  float narrow = static_cast<float>(exponent);
+  char* const value = y.dtype == DType::float32 ? reinterpret_cast<char*>(&narrow) : reinterpret_cast<char*>(&exponent);
+  const View x[] = {y, {value, y.sizes, still.data(), y.ndim, y.dtype, y.numel}};
+  kernel<Pow, 2>({x, {&y, 1}, {}, "pow"});
+}
+
+namespace {
 
 // The same values as functors::Clamp, in an order that leaves the compiler no branches to find.
 struct PlainClamp {

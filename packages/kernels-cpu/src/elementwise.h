@@ -212,4 +212,7 @@ template <class F, int N>
 constexpr Kernel kernel_all_widths =
     kernel_for<F, N, Cost::cheap, float, double, Half, BFloat16, Complex<float>, Complex<double>, int32_t, int64_t, bool, uint8_t, int8_t, int16_t>;
 
+// y = y ** exponent, of float32 or float64.
+void power(const View& y, double exponent);
+
 }  // namespace adjoint::cpu

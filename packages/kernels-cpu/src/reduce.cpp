@@ -375,16 +375,29 @@ template <class T> bool norms(const View& x, const VectorNorm& a, T* y, int64_t 
     if (a.p > 0) reduce<Largest, Magnitude, T>(x, a.dims, y);
     else reduce<Smallest, Magnitude, T>(x, a.dims, y);
   } else {
-    reduce<Sum, Square, T>(x, a.dims, y);
-    bool safe = true;
-    for (int64_t i = 0; i < n; i++) safe = is_safe(y[i] = std::sqrt(y[i])) && safe;
-    return safe || (std::all_of(y, y + n, [](T v) { return v == 0 || is_safe(v); }) && zeros_are_exact(x, a, y, n));
+    if (a.p == 2) {
+      reduce<Sum, Square, T>(x, a.dims, y);
+    } else {
+      const Dense powers(x, dtype_of<T>());
+      T* v = powers.view.template as<T>();
+      for (int64_t i = 0; i < x.numel; i++) v[i] = std::fabs(v[i]);
+      power(powers.view, a.p);
+      reduce<Sum, Same, T>(powers.view, a.dims, y);
+    }
+    bool safe = true, zeros = false;
+    for (int64_t i = 0; i < n; i++) {
+      const T sum = y[i];
+      y[i] = a.p == 2 ? std::sqrt(sum) : static_cast<T>(std::pow(static_cast<double>(sum), 1 / a.p));
+      zeros = zeros || y[i] == 0;
+      safe = safe && (y[i] == 0 || (is_safe(y[i]) && (a.p == 2 || is_safe(sum))));
+    }
+    return safe && (!zeros || (a.p > 0 && zeros_are_exact(x, a, y, n)));
   }
   return true;
 }
 void norm_kernel(const Launch& l) {
   const VectorNorm& a = l.attrs.as<VectorNorm>();
-  if (!is_floating(l.x[0].dtype) || l.x[0].numel == 0 || !(a.p == 0 || a.p == 1 || a.p == 2 || std::isinf(a.p))) return reference(l);
+  if (!is_floating(l.x[0].dtype) || l.x[0].numel == 0) return reference(l);
   bool done = false;
   widened(l, [&](DType type, const View& y) { done = type == DType::float32 ? norms(l.x[0], a, y.as<float>(), y.numel) : norms(l.x[0], a, y.as<double>(), y.numel); });
   if (!done) reference(l);
