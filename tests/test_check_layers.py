@@ -27,7 +27,14 @@ def test_a_tree_in_order(tmp_path: Path) -> None:
     assert "keep to" in faults(tmp_path, a_x="import os\nfrom .room import y", a_room__y="", b_z="import adjoint_a, numpy")
 
 
-@pytest.mark.parametrize(("source", "said"), [("import adjoint_b", "a may not import adjoint_b"), ("import numpy", "numpy")])
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("import adjoint_b", "a may not import adjoint_b"),
+        ("import numpy", "numpy"),
+        ("import importlib\ndef f():\n    return importlib.import_module('adjoint_b.x')", "a may not import adjoint_b"),
+    ],
+)
 def test_arrows_between_packages(tmp_path: Path, source: str, said: str) -> None:
     assert said in faults(tmp_path, a_x=source)
 

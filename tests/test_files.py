@@ -3,6 +3,8 @@
 import io
 import os
 import pickle
+import subprocess
+import sys
 import zipfile
 
 import pytest
@@ -98,3 +100,13 @@ def test_mapped_files_are_not_copied(tmp_path):
     assert file.read_bytes() == before and ad.load(file, map_location={"cpu": "cpu"})["w"][5] == 5
     for place in (ad.device("cpu"), "cpu", lambda memory, where: memory * (where == "cpu"), lambda memory, where: None):
         assert ad.load(file, map_location=place)["w"][5] == 5
+
+
+def test_a_parameter_wants_the_engine(tmp_path):
+    """In PyTorch's files a Parameter has PyTorch's name; core alone knows no such class, and says whose it is."""
+    pickled = b"\x80\x02ctorch._utils\n_rebuild_parameter\n(K\x01\x89NtR."
+    with zipfile.ZipFile(tmp_path / "x.pt", "w") as archive:
+        archive.writestr("archive/data.pkl", pickled)
+    code = f"import adjoint_core\nadjoint_core.load({str(tmp_path / 'x.pt')!r})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "UnpicklingError" in done.stderr and "adjoint_engine" in done.stderr

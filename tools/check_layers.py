@@ -17,6 +17,8 @@ CPP_SUFFIXES = {".h", ".cpp"}
 # Python-free, so that a C++ program without Python can use the libraries.
 PYTHON_HEADERS = re.compile(r"^(Python\.h|structmember\.h|nanobind/)")
 
+LATER = {"import_module", "_import_module", "__import__"}
+
 
 def module_name(package: str) -> str:
     """The Python package of a distribution: kernels-cpu -> adjoint_kernels_cpu."""
@@ -30,13 +32,17 @@ def files(folder: Path, suffixes: set[str]) -> Iterator[Path]:
 
 
 def imported_modules(path: Path) -> Iterator[tuple[int, str]]:
-    """The top-level names that a file imports, with their lines; relative imports stay inside the package."""
+    """The top-level names that a file imports, also by `import_module`, with their lines; relative imports stay inside the package."""
     for node in ast.walk(ast.parse(path.read_text(), str(path))):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name.split(".")[0]
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
             yield node.lineno, node.module.split(".")[0]
+        elif isinstance(node, ast.Call) and node.args and getattr(node.func, "attr", getattr(node.func, "id", "")) in LATER:
+            name = getattr(node.args[0], "value", None)
+            if isinstance(name, str) and not name.startswith("."):
+                yield node.lineno, name.split(".")[0]
 
 
 def check_python(package: str, rule: dict, folder: Path) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from adjoint_core import Tensor, empty
+from adjoint_core._tensor.pickles import CLASSES_ABOVE
 from adjoint_core._tensor.subclasses import _disabled_torch_function_impl
 
 from . import _engine
@@ -30,3 +31,6 @@ class Parameter(Tensor):
         if id(self) not in memo:
             memo[id(self)] = type(self)(_engine.detach(self).clone(), self.requires_grad)
         return memo[id(self)]
+
+
+CLASSES_ABOVE["Parameter"] = Parameter

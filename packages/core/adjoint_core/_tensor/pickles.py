@@ -14,6 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+CLASSES_ABOVE: dict[str, Any] = {}
+"Classes that files of PyTorch name and core does not know: the packages above it put them here."
+
 
 def _rebuild(
     cls: type[Tensor] | None,

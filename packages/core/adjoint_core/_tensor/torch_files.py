@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import mmap
 import pickle
@@ -16,7 +15,7 @@ from .._core import Tensor
 from .._size import Size
 from .compressed import shown_parts, sparse_compressed_tensor
 from .layouts import LAYOUTS, layout, sparse_coo
-from .pickles import _rebuild_meta, _rebuild_sparse, _restore
+from .pickles import CLASSES_ABOVE, _rebuild_meta, _rebuild_sparse, _restore
 
 STORAGES = {
     "DoubleStorage": _core.float64, "FloatStorage": _core.float32, "HalfStorage": _core.float16, "BFloat16Storage": _core.bfloat16,
@@ -164,7 +163,9 @@ def _with_state(rebuild: Callable[..., Tensor], kind: Any, args: Any, state: dic
 
 
 def _parameter(data: Tensor, requires_grad: bool, hooks: Any, state: dict[str, Any] | None = None) -> Tensor:
-    x = importlib.import_module("adjoint_engine").Parameter(data, requires_grad)
+    if "Parameter" not in CLASSES_ABOVE:
+        raise pickle.UnpicklingError("load: the file holds a Parameter, which is a class of adjoint_engine; import that first")
+    x: Tensor = CLASSES_ABOVE["Parameter"](data, requires_grad)
     x.__dict__.update(state or {})
     return x
 
