@@ -247,6 +247,25 @@ def test_random_numbers(name, dtype, arch):
         assert not re.search("fma.rn.f(32|64)", made.asm["ptx"])  # products are rounded before they are added, as on the CPU
 
 
+LISTS = {"adam": (9, [(0, 0, 0), (2, 1, 1)]), "sgd": (5, [(0, 0, 0), (1, 2, 1)]), "count_steps": (0, [()])}
+"How many numbers the kernels over lists of tensors take, and constants."
+
+
+@pytest.mark.parametrize("arch", [80, 90, 100])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float64"])
+@pytest.mark.parametrize("name", LISTS)
+def test_lists_of_tensors(name, dtype, arch):
+    declared, (numbers, forms) = _build.DECLARED[name], LISTS[name]
+    table, like = spec(ALIGNED_POINTER, "int64"), spec(ALIGNED_POINTER, dtype)
+    number = spec(BY_VALUE, "float64" if dtype == "float64" else "float32")
+    for constants in forms:
+        known = [1, *constants, _declare.LISTS_BLOCK]
+        signature = declared.signature(bytes([table, like, spec(BY_VALUE, "int32"), *[number] * numbers]), known)
+        made = _compile.compiled(declared.function, signature, arch, declared.options(known))
+        assert frame_size(made.asm["cubin"]) == 0
+        assert name == "count_steps" or ("ld.global.v2.b64" if dtype == "float64" else "ld.global.v4.b32") in made.asm["ptx"]
+
+
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float64"])
 def test_loads_are_of_sixteen_bytes(dtype):
     declared = _build.DECLARED["mul"]

@@ -152,3 +152,17 @@ def register_random(name: str, block: int, compile: Callable[[int, bytes, list[i
         ValueError: there are no random numbers of this name.
     """
     _core._cuda.register_random(name, block, compile)
+
+
+def register_lists(name: str, block: int, compile: Callable[[int, bytes, list[int]], tuple[Any, ...]]) -> None:
+    """Makes a kernel the one that updates lists of tensors on a GPU in one launch, under a name that callers know.
+
+    Arguments:
+        name: of the kernel; core's cuda/lists.h describes its arguments.
+        block: how many elements one program works on.
+        compile: as in `register_elementwise`.
+
+    Raises:
+        ValueError: the block is not positive.
+    """
+    _core._cuda.register_lists(name, block, compile)

@@ -1,4 +1,5 @@
 // Registration of kernels that Python compiles.
+#include <adjoint/core/cuda/lists.h>
 #include <adjoint/core/cuda/random.h>
 
 #include <algorithm>
@@ -115,6 +116,13 @@ void bind_cuda_kernels(nb::module_& m) {
   m.def("register_random", [](const std::string& name, int block, nb::object compile) {
     cuda::register_random(name, std::unique_ptr<cuda::RandomKernel>(new cuda::RandomKernel{cuda::DeviceKernel(name, compiler(std::move(compile))), block}));
   }, "name"_a, "block"_a, "compile"_a);
+  m.def("register_lists", [](const std::string& name, int block, nb::object compile) {
+    cuda::register_lists(name, std::unique_ptr<cuda::ListKernel>(new cuda::ListKernel{cuda::DeviceKernel(name, compiler(std::move(compile))), block}));
+  }, "name"_a, "block"_a, "compile"_a);
+  m.def("lie_alike", [](const std::vector<TensorVector>& lists) { return cuda::lie_alike(lists); }, "lists"_a);
+  m.def("update_lists", [](const std::string& name, const std::vector<TensorVector>& lists, const TensorVector& counts, const std::vector<double>& numbers, const std::vector<int64_t>& constants) {
+    cuda::update_lists(name, lists, counts, numbers, constants);
+  }, "name"_a, "lists"_a, "counts"_a, "numbers"_a, "constants"_a);
   m.def("allow_tf32", [] { return cuda::allow_tf32.load(); });
   m.def("set_allow_tf32", [](bool allowed) { cuda::allow_tf32 = allowed; });
   m.def("set_kernel_loader", [](nb::object load) {

@@ -9,10 +9,11 @@ import triton
 
 from . import _registered
 from ._build import COMPLEX, DECLARED, SAMPLES
-from ._kinds import ComplexElementwise, Declared, Elementwise, RandomNumbers, Structured, attributes
+from ._kinds import ComplexElementwise, Declared, Elementwise, Lists, RandomNumbers, Structured, attributes
 
 BLOCK = 1024
 RANDOM_BLOCK = 256
+LISTS_BLOCK = 2048
 
 
 def is_own(function: Callable[..., Any]) -> bool:
@@ -120,4 +121,14 @@ def random_numbers(function: Callable[..., Any]) -> Any:
     jit = triton.jit(function)
     declared = RandomNumbers(function.__name__, jit, parameters_of(function), ("CAPTURED", "PAIRS", "BLOCK"), (), None)
     put(declared.name, [declared], is_own(function), ["random", RANDOM_BLOCK])
+    return jit
+
+
+def over_lists(function: Callable[..., Any]) -> Any:
+    """Declares the kernel of its name that updates lists of tensors: see core's cuda/lists.h for the parameters, of which those in
+    capitals are constants."""
+    jit = triton.jit(function)
+    parameters = parameters_of(function)
+    declared = Lists(function.__name__, jit, parameters, tuple(p for p in parameters if p.isupper()), (), None)
+    put(declared.name, [declared], is_own(function), ["lists", LISTS_BLOCK])
     return jit

@@ -194,8 +194,19 @@ def _guarded(original: Callable[..., Any], verb: str, check: Check) -> Callable[
     return access
 
 
-def repair(check: Check) -> None:
-    """Puts the repairs in, for the rest of the process."""
+def _pointer_from(host: Callable[[int], int | None]) -> Callable[..., Any]:
+    """An address on the device, read from memory, as the interpreter's pointers are."""
+
+    def convert(self: Any, number: Any, type: Any) -> Any:
+        found = [host(int(address)) or 0 for address in number.data.ravel()]
+        return Handle(np.array(found, np.uint64).reshape(number.data.shape), type.scalar)
+
+    return convert
+
+
+def repair(check: Check, host: Callable[[int], int | None]) -> None:
+    """Puts the repairs in, for the rest of the process. `host` says where a device's memory lies."""
+    Builder.create_int_to_ptr = _pointer_from(host)
     Builder.create_masked_load = _guarded(Builder.create_masked_load, "reads", check)
     Builder.create_masked_store = _guarded(Builder.create_masked_store, "writes", check)
     for name in dir(Builder):

@@ -143,6 +143,10 @@ class RandomNumbers(Structured):
     """A kernel that makes random numbers."""
 
 
+class Lists(Structured):
+    """A kernel that updates lists of tensors."""
+
+
 Declared = Elementwise | Structured
 
 

@@ -105,7 +105,7 @@ def interpret() -> StandIn:
     if not triton.knobs.runtime.interpret:
         raise RuntimeError("set TRITON_INTERPRET=1 before Triton is imported")
     stand_in = StandIn()
-    _interpreter.repair(stand_in.check)
+    _interpreter.repair(stand_in.check, stand_in.library.standin_host)
     _registered.indices = []
     _build.compile_image = stand_in.compile
     return stand_in

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
 import adjoint_core as core
 from adjoint_core import Tensor
 
-from ._counting import less_power, put, read, root, take_ratio
-from ._optimizer import Optimizer, check, decayed, options, running
+from . import _together as together
+from ._counting import less_power, on_device, put, read, root, take_ratio
+from ._optimizer import Optimizer, check, decayed, options, real, running, started
 
 
 class SGD(Optimizer):
@@ -23,7 +25,7 @@ class SGD(Optimizer):
         weight_decay: adds ``weight_decay · p`` to the gradient.
         nesterov: looks ahead along the momentum.
         maximize: ascends.
-        foreach, fused: accepted; all do the same.
+        foreach, fused: on a GPU all parameters step in one launch unless ``foreach=False``; the numbers are the same.
         differentiable: the step itself is recorded.
 
     Example::
@@ -66,6 +68,27 @@ class SGD(Optimizer):
             g = g.add(v, alpha=momentum) if group["nesterov"] else v
         p.sub_(g * group["lr"])
 
+    def update_together(self, params: list[Tensor], group: dict[str, Any]) -> list[Tensor]:
+        """The same for all parameters on a GPU, one launch for those of a type; the others are returned."""
+        rest, rows = [], []
+        for p in params:
+            if p.grad.is_sparse:
+                rest.append(p)
+                continue
+            tensors = [real(p.grad), real(p)]
+            along = self.state.get(p, {}).get("momentum_buffer") if group["momentum"] else None
+            if not together.alike(tensors if along is None else [*tensors, along]):
+                rest.append(p)
+                continue
+            phase = 0 if not group["momentum"] else 1 if along is None else 2  # none, the first step, a later one
+            if phase == 1:
+                self.state[p]["momentum_buffer"] = along = core.empty_like(tensors[1])
+            rows.append((phase, [*tensors, along] if phase else tensors))
+        numbers = [-1.0 if group["maximize"] else 1.0, group["weight_decay"], group["momentum"], 1 - group["dampening"], group["lr"]]
+        for phase, lists in together.by_kind(rows):
+            together.update("sgd", lists, numbers, [group["weight_decay"] != 0, phase, group["nesterov"]])
+        return rest
+
 
 class Adam(Optimizer):
     """Steps of about ``lr`` in each element: running means of gradients over those of their squares.
@@ -78,7 +101,7 @@ class Adam(Optimizer):
         weight_decay: adds ``weight_decay · p`` to the gradient, or shrinks p itself if ``decoupled_weight_decay``.
         amsgrad: divides by the largest mean of squares so far.
         maximize: ascends.
-        foreach, fused: accepted; all do the same.
+        foreach, fused: on a GPU all parameters step in one launch unless ``foreach=False``; the numbers are the same.
         capturable: counts steps on the parameters' GPU, so that a CUDA graph may capture a step. The first must have run before.
         differentiable: the step itself is recorded.
 
@@ -132,6 +155,42 @@ class Adam(Optimizer):
             square = put(state, "max_exp_avg_sq", core.maximum(state["max_exp_avg_sq"], square), group)
         spread = square.sqrt() / root(less_power(beta2, step)) + group["eps"]
         take_ratio(p, mean, spread, lr / less_power(beta1, step))
+
+    def update_together(self, params: list[Tensor], group: dict[str, Any]) -> list[Tensor]:
+        """The same for all parameters on a GPU, one launch for those of a type that are as many steps old; the others are returned."""
+        names = ["exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if group["amsgrad"] else [])]
+        rest, rows, counts = [], [], []
+        for p in params:
+            state = self.state.get(p, {})
+            tensors, counted = [real(p.grad), real(p), *(state[name] for name in names if state)], on_device(p, group)
+            if not together.alike(tensors) or (counted and not state.get("step", p).is_cuda):
+                rest.append(p)
+                continue
+            state = self.state[p]
+            started(state, tensors[1], group, *names)
+            tensors = [*tensors[:2], *(state[name] for name in names)]
+            if counted:
+                counts.append((None, [state["step"], state["step"]]))
+                rows.append((None, [*tensors, state["step"]]))
+            else:
+                state["step"] += 1
+                rows.append((float(state["step"]), tensors))
+        for _, lists in together.by_kind(counts):
+            together.update("count_steps", lists, [], [])
+        for step, lists in together.by_kind(rows):
+            self._launch(lists, step, group)
+        return rest
+
+    def _launch(self, lists: together.Lists, step: float | None, group: dict[str, Any]) -> None:
+        (beta1, beta2), lr, decay = group["betas"], group["lr"], group["weight_decay"]
+        kind = 2 if group["decoupled_weight_decay"] else decay != 0
+        counts = lists.pop() if step is None else []
+        if step is None:
+            of_count = [math.log(beta) if beta > 0 else -math.inf for beta in (beta1, beta2)] + [lr]
+        else:
+            of_count = [0.0, root(less_power(beta2, step)), -lr / less_power(beta1, step)]
+        numbers = [-1.0 if group["maximize"] else 1.0, 1 - lr * decay if kind == 2 else decay, 1 - beta1, beta2, 1 - beta2, group["eps"]]
+        together.update("adam", lists, [*numbers, *of_count], [kind, group["amsgrad"], step is None], counts)
 
 
 class AdamW(Adam):

@@ -11,6 +11,7 @@ import adjoint_core as core
 from adjoint_core import Tensor
 from adjoint_engine import enable_grad, set_grad_enabled
 
+from . import _together as together
 from ._counting import number, on_device
 from ._hooks import Hooks
 
@@ -106,19 +107,27 @@ class Optimizer(Hooks):
                 loss = closure()
         with set_grad_enabled(self.defaults.get("differentiable", False)):
             for group in self.param_groups:
-                for p in group["params"]:
-                    if p.grad is not None:
-                        self._check_capture(p, group)
-                        if p.grad.is_sparse and not self._takes_sparse:
-                            raise RuntimeError(f"{type(self).__name__} does not support sparse gradients; SparseAdam, SGD and Adagrad do")
-                        g, held = real(p.grad), self.state.get(p)
-                        state: dict[str, Any] = {} if held is None else held
-                        self.update(real(p), -g if group.get("maximize") else g, state, group)
-                        if held is None and state:  # what keeps nothing has no entry
-                            self.state[p] = state
+                params = [p for p in group["params"] if p.grad is not None]
+                for p in params:
+                    self._check_gradient(p, group)
+                for p in self._one_by_one(params, group):
+                    g, held = real(p.grad), self.state.get(p)
+                    state: dict[str, Any] = {} if held is None else held
+                    self.update(real(p), -g if group.get("maximize") else g, state, group)
+                    if held is None and state:  # what keeps nothing has no entry
+                        self.state[p] = state
         return loss
 
-    def _check_capture(self, p: Tensor, group: dict[str, Any]) -> None:
+    def _one_by_one(self, params: list[Tensor], group: dict[str, Any]) -> list[Tensor]:
+        """The parameters that are left when those are stepped that go together, by the class whose `update` says how."""
+        owner = next(c for c in type(self).__mro__ if "update" in vars(c))
+        take = vars(owner).get("update_together")
+        distinct = len({id(p) for p in params}) == len(params)
+        return take(self, params, group) if take and distinct and together.wanted(params, group) else params
+
+    def _check_gradient(self, p: Tensor, group: dict[str, Any]) -> None:
+        if p.grad.is_sparse and not self._takes_sparse:
+            raise RuntimeError(f"{type(self).__name__} does not support sparse gradients; SparseAdam, SGD and Adagrad do")
         if self._counts_steps and p.is_cuda and not group.get("capturable") and core.cuda.is_current_stream_capturing():
             how = "Give it capturable=True" if "capturable" in group else "Capture forward and backward, and step outside of the graph"
             raise RuntimeError(
@@ -217,9 +226,14 @@ def decayed(p: Tensor, g: Tensor, group: dict[str, Any]) -> Tensor:
     return g if group["weight_decay"] == 0 else g + p * group["weight_decay"]
 
 
-def running(state: dict[str, Any], p: Tensor, group: dict[str, Any], *names: str) -> None:
+def started(state: dict[str, Any], p: Tensor, group: dict[str, Any], *names: str) -> None:
     """Starts a state: the number of steps, and sums of the parameter's shape."""
     if not state:
         state["step"] = number(0.0, p, group)
         state.update({name: core.zeros_like(p, memory_format=core.preserve_format) for name in names})
+
+
+def running(state: dict[str, Any], p: Tensor, group: dict[str, Any], *names: str) -> None:
+    """The state for one more step."""
+    started(state, p, group, *names)
     state["step"] += 1
