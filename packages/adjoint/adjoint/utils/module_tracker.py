@@ -1,3 +1,3 @@
 """Which modules are running."""
 
-from adjoint_functional.module_tracker import *  # noqa: F403
+from adjoint_functional.utils.module_tracker import *  # noqa: F403

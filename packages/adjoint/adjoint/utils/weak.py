@@ -1,3 +1,3 @@
 """Dictionaries by tensors that do not keep them."""
 
-from adjoint_functional.weak import *  # noqa: F403
+from adjoint_functional.utils.weak import *  # noqa: F403

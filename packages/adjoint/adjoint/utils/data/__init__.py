@@ -2,11 +2,11 @@
 
 import sys as _sys
 
-from adjoint_functional.data import *  # noqa: F403
-from adjoint_functional.data import dataloader as dataloader
-from adjoint_functional.data import dataset as dataset
-from adjoint_functional.data import distributed as distributed
-from adjoint_functional.data import sampler as sampler
+from adjoint_functional.utils.data import *  # noqa: F403
+from adjoint_functional.utils.data import dataloader as dataloader
+from adjoint_functional.utils.data import dataset as dataset
+from adjoint_functional.utils.data import distributed as distributed
+from adjoint_functional.utils.data import sampler as sampler
 
 from . import _utils as _utils
 

@@ -40,7 +40,7 @@ class DistributedSampler(Sampler[int]):
         seed: int = 0,
         drop_last: bool = False,
     ) -> None:
-        from .. import distributed as dist
+        from ... import distributed as dist
 
         self.dataset, self.shuffle, self.seed, self.drop_last, self.epoch = dataset, shuffle, seed, drop_last, 0
         self.num_replicas = dist.get_world_size() if num_replicas is None else num_replicas

@@ -8,8 +8,8 @@ from typing import Any
 
 from adjoint_engine.dispatch import TorchDispatchMode
 
+from ...nn.modules import Module
 from ..module_tracker import ModuleTracker
-from ..nn.modules import Module
 from .formulas import flop_registry, with_shapes
 from .table import table
 

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 import adjoint_core as core
 from adjoint_core import Generator
 
-from ..sampling import multinomial
+from ...sampling import multinomial
 
 __all__ = [
     "BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler", "WeightedRandomSampler",

@@ -17,7 +17,7 @@ from typing import Any
 import adjoint_core as core
 from adjoint_engine import Parameter
 
-from ..multiprocessing.reductions import reduce_tensor
+from ...multiprocessing.reductions import reduce_tensor
 from .dataset import IterableDataset
 from .fetch import Caught, Fetcher
 

@@ -11,8 +11,8 @@ from adjoint_engine._backward import queue_callback
 from adjoint_engine.graph import register_multi_grad_hook
 from adjoint_engine.trees import tree_flatten
 
-from .nn.modules import Module
-from .nn.modules.global_hooks import register_module_forward_hook, register_module_forward_pre_hook
+from ..nn.modules import Module
+from ..nn.modules.global_hooks import register_module_forward_hook, register_module_forward_pre_hook
 
 __all__ = ["ModuleTracker"]
 

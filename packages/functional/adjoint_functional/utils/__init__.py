@@ -1,0 +1,1 @@
+"""Rooms of `utils`, each imported when it is used."""
