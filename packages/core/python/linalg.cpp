@@ -1,4 +1,5 @@
 // Matrix products.
+#include <adjoint/core/linalg.h>
 #include <adjoint/core/observer.h>
 #include <adjoint/core/types.h>
 
@@ -19,22 +20,13 @@ Tensor tensordot_any(const Tensor& a, const Tensor& b, const nb::object& dims) {
   return tensordot(a, b, left, right);
 }
 
-// beta * c + alpha * product; the factors of integers are cut to integers
-Tensor plus(const Tensor& c, const Tensor& product, const Scalar& beta, const Scalar& alpha) {
-  auto times = [&](const Tensor& x, const Scalar& s) {
-    if (is_complex(s.dtype())) return mul(x, wrapped(s));
-    const Scalar factor = is_integral(product.dtype()) ? Scalar(s.to<int64_t>()) : s;
-    return factor.to<double>() == 1 ? x : mul(x, wrapped(factor));
-  };
-  return beta.is_zero() ? times(product, alpha) : times(c, beta) + times(product, alpha);
-}
-// The same of f(a, b, in_float): where all are of one half type, only the sum is rounded.
+// beta * c + alpha * f(a, b, in_float): where all are of one half type, only the sum is rounded.
 template <class F> auto plus_product(const char* name, F f) {
   return [name, f](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
     const Given given(c, a, b);
     const Named named(name, given);
     const auto half = half_type(c, a, b);
-    return half ? to_dtype(plus(to_dtype(c, DType::float32), f(a, b, true), beta, alpha), *half) : plus(c, f(a, b, false), beta, alpha);
+    return half ? to_dtype(scaled_sum(to_dtype(c, DType::float32), f(a, b, true), beta, alpha), *half) : scaled_sum(c, f(a, b, false), beta, alpha);
   };
 }
 
@@ -86,7 +78,7 @@ void bind_linalg(nb::module_& m) {
        "mat1"_a, "mat2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
   both_and_inplace(m, "addmv", plus_product("addmv", [](const Tensor& a, const Tensor& b, bool in_float) { return mv(a, b, in_float); }),
        "mat"_a, "vec"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
-  both_and_inplace(m, "addr", plus_product("addr", [](const Tensor& a, const Tensor& b, bool in_float) { return in_float ? outer(to_dtype(a, DType::float32), b) : outer(a, b); }),
+  both_and_inplace(m, "addr", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return addr(c, a, b, beta, alpha); },
        "vec1"_a, "vec2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
   both_and_inplace(m, "baddbmm", plus_product("baddbmm", [](const Tensor& a, const Tensor& b, bool in_float) { return bmm(a, b, in_float); }),
        "batch1"_a, "batch2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);

@@ -1,28 +1,58 @@
 // Cholesky, LU and QR factorisations, by LAPACK.
 #include <adjoint/core/linalg.h>
 
-#include "matrices.h"
+#include "small_batch.h"
 
 namespace adjoint::cpu {
 
 namespace {
 
 // By columns, row-major memory holds the transpose: of a Hermitian matrix the conjugate, whose upper triangle lies where L does.
+template <class T> int32_t cholesky(const Launch& l, int64_t b) {
+  const auto a = item<T>(l.x[0], b);
+  T* y = l.y[0].as<T>() + b * a.rows * a.rows;
+  copy_rows(a, y);
+  const int info = a.rows ? lapack::potrf(static_cast<int>(a.rows), y) : 0;
+  for (int64_t i = 0; i < a.rows; i++) std::fill(y + i * a.rows + i + 1, y + (i + 1) * a.rows, T(0));
+  return l.y[1].as<int32_t>()[b] = info;
+}
+
+// What is not positive definite goes to LAPACK, which says why.
+template <class T> void cholesky_of_group(const Launch& l, int64_t first, int64_t count) {
+  constexpr int64_t lanes = small::lanes<T>;
+  const int64_t n = l.x[0].sizes[l.x[0].ndim - 1];
+  const Scratch<T> a(n * n * lanes);
+  small::load<T>(l.x[0], first, count, a, true);
+  isa::call<small::Cholesky<T>>(n, static_cast<T*>(a));
+  for (int64_t j = 0; j < n; j++) std::fill_n(a + (j * n + j + 1) * lanes, (n - 1 - j) * lanes, T(0));
+  small::store<T>(a, n, n, first, count, l.y[0].as<T>(), true);
+  for (int64_t b = first; b < first + count; b++) {
+    const T last = a[(n * n - 1) * lanes + b - first];
+    l.y[1].as<int32_t>()[b] = last == last ? 0 : cholesky<T>(l, b);
+  }
+}
+
 void cholesky_kernel(const Launch& l) {
-  const auto info = for_matrices(l.x[0], [&](auto tag, int64_t b) {
-    using T = typename decltype(tag)::type;
-    const auto a = item<T>(l.x[0], b);
-    T* y = l.y[0].as<T>() + b * a.rows * a.rows;
-    copy_rows(a, y);
-    const int info = a.rows ? lapack::potrf(static_cast<int>(a.rows), y) : 0;
-    for (int64_t i = 0; i < a.rows; i++) std::fill(y + i * a.rows + i + 1, y + (i + 1) * a.rows, T(0));
-    return l.y[1].as<int32_t>()[b] = info;
-  });
-  if (l.attrs.as<Checked>().check) expect_success(l, info);
+  if (small::suits(l.x[0])) small::for_groups(l.x[0], [&](auto tag, int64_t first, int64_t count) { cholesky_of_group<typename decltype(tag)::type>(l, first, count); });
+  else for_matrices(l.x[0], [&](auto tag, int64_t b) { return cholesky<typename decltype(tag)::type>(l, b); });
+  if (l.attrs.as<Checked>().check) expect_success(l, {l.y[1].as<int32_t>(), l.y[1].as<int32_t>() + batch_of(l.x[0])});
+}
+
+template <class T> void lu_of_group(const Launch& l, int64_t first, int64_t count) {
+  constexpr int64_t lanes = small::lanes<T>;
+  const int64_t m = l.x[0].sizes[l.x[0].ndim - 2], n = l.x[0].sizes[l.x[0].ndim - 1], k = std::min(m, n);
+  const Scratch<T> a(m * n * lanes), exchanged(k * lanes);
+  const Scratch<int32_t> info(lanes);
+  small::load<T>(l.x[0], first, count, a, false);
+  isa::call<small::LU<T>>(m, n, static_cast<T*>(a), static_cast<T*>(exchanged), static_cast<int32_t*>(info));
+  small::store<T>(a, m, n, first, count, l.y[0].as<T>(), false);
+  small::store_exchanges<T>(exchanged, k, first, count, l.y[1].as<int32_t>());
+  std::copy_n(static_cast<int32_t*>(info), count, l.y[2].as<int32_t>() + first);
 }
 
 void lu_kernel(const Launch& l) {
-  const auto info = for_matrices(l.x[0], [&](auto tag, int64_t b) {
+  if (small::suits(l.x[0])) small::for_groups(l.x[0], [&](auto tag, int64_t first, int64_t count) { lu_of_group<typename decltype(tag)::type>(l, first, count); });
+  else for_matrices(l.x[0], [&](auto tag, int64_t b) {
     using T = typename decltype(tag)::type;
     const auto a = item<T>(l.x[0], b);
     const int64_t m = a.rows, n = a.columns;
@@ -33,7 +63,7 @@ void lu_kernel(const Launch& l) {
     from_columns<T>(work, m, n, m, l.y[0].as<T>() + b * m * n);
     return l.y[2].as<int32_t>()[b] = info;
   });
-  if (l.attrs.as<Checked>().check) expect_success(l, info);
+  if (l.attrs.as<Checked>().check) expect_success(l, {l.y[2].as<int32_t>(), l.y[2].as<int32_t>() + batch_of(l.x[0])});
 }
 
 // By columns: a (m, n) gets r above its diagonal, q (m, wide) the first columns of q.

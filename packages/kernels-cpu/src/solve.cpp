@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "matrices.h"
+#include "small_batch.h"
 #include "small_lu.h"
 
 namespace adjoint::cpu {
@@ -52,8 +52,47 @@ template <class T> void solve_with(const T* factors, const int32_t* pivots, cons
   if (k > 1) from_columns<T>(by_columns, n, k, n, x);
 }
 
+// x (n, k) = a^-1 b, or a^-T b, with factors of the transposes of a group: by columns, `exchanged`(lane, k) their exchanges.
+template <class T, class P> void solve_group(const T* factors, P&& exchanged, const View& b, int64_t first, int64_t count, T* x, bool adjoint) {
+  constexpr int64_t lanes = small::lanes<T>;
+  const int64_t n = b.sizes[b.ndim - 2], k = b.sizes[b.ndim - 1];
+  const Scratch<T> given(n * k * lanes), moved(n * k * lanes);
+  const auto exchange = [&](const T* from, T* to) {   // rows to their places: before the triangles where the transpose is solved with, else after them
+    for (int64_t l = 0; l < lanes; l++) {
+      const small::Order order = small::order_of(n, [&](int64_t i) { return exchanged(std::min(l, count - 1), i); });
+      for (int64_t j = 0; j < k; j++)
+        for (int64_t i = 0; i < n; i++) to[(j * n + (adjoint ? i : order[i])) * lanes + l] = from[(j * n + (adjoint ? order[i] : i)) * lanes + l];
+    }
+  };
+  small::load<T>(b, first, count, given, false);
+  if (adjoint) exchange(given, moved);
+  T* y = adjoint ? moved : given;
+  isa::call<small::LUSolve<T>>(!adjoint, n, k, factors, y);
+  if (!adjoint) exchange(given, moved);
+  small::store<T>(moved, n, k, first, count, x, false);
+}
+bool solves_groups(const View& a, const View& b) { return small::suits(a) && b.sizes[b.ndim - 1] > 0 && b.sizes[b.ndim - 1] <= 4 * small::limit; }
+
+std::vector<int32_t> solve_groups(const Launch& l) {
+  std::vector<int32_t> all(batch_of(l.x[0]));
+  small::for_groups(l.x[0], [&](auto tag, int64_t first, int64_t count) {
+    using T = typename decltype(tag)::type;
+    constexpr int64_t lanes = small::lanes<T>;
+    const int64_t n = l.x[0].sizes[l.x[0].ndim - 1];
+    const Scratch<T> a(n * n * lanes), exchanged(n * lanes);
+    const Scratch<int32_t> info(lanes);
+    small::load<T>(l.x[0], first, count, a, true);
+    isa::call<small::LU<T>>(n, n, static_cast<T*>(a), static_cast<T*>(exchanged), static_cast<int32_t*>(info));
+    small::store<T>(a, n, n, first, count, l.y[1].as<T>(), true);
+    small::store_exchanges<T>(exchanged, n, first, count, l.y[2].as<int32_t>());
+    std::copy_n(static_cast<int32_t*>(info), count, all.begin() + first);
+    solve_group<T>(a, [&](int64_t lane, int64_t i) { return static_cast<int64_t>(exchanged[i * lanes + lane]); }, l.x[1], first, count, l.y[0].as<T>(), false);
+  });
+  return all;
+}
+
 void solve_kernel(const Launch& l) {
-  const auto info = for_matrices(l.x[0], [&](auto tag, int64_t b) {
+  const auto info = solves_groups(l.x[0], l.x[1]) ? solve_groups(l) : for_matrices(l.x[0], [&](auto tag, int64_t b) {
     using T = typename decltype(tag)::type;
     const auto a = item<T>(l.x[0], b), right = item<T>(l.x[1], b);
     const int64_t n = a.rows, k = right.columns;
@@ -71,6 +110,16 @@ void solve_kernel(const Launch& l) {
 void solve_factored_kernel(const Launch& l) {
   const bool adjoint = l.attrs.as<Solving>().adjoint;
   const Contiguous factors(l.x[1]), pivots(l.x[2]);
+  if (solves_groups(l.x[0], l.x[3])) {
+    small::for_groups(l.x[0], [&](auto tag, int64_t first, int64_t count) {
+      using T = typename decltype(tag)::type;
+      const int64_t n = l.x[3].sizes[l.x[3].ndim - 2];
+      const Scratch<T> a(n * n * small::lanes<T>);
+      small::load<T>(factors.view(), first, count, a, true);
+      solve_group<T>(a, [&](int64_t lane, int64_t i) { return int64_t{pivots.as<int32_t>()[(first + lane) * n + i]} - 1; }, l.x[3], first, count, l.y[0].as<T>(), adjoint);
+    });
+    return;
+  }
   for_matrices(l.x[0], [&](auto tag, int64_t b) {
     using T = typename decltype(tag)::type;
     const auto right = item<T>(l.x[3], b);
@@ -80,8 +129,28 @@ void solve_factored_kernel(const Launch& l) {
   });
 }
 
+// Into y, and what is zero; of singular matrices all is NaN.
+template <class T> void inv_of_group(const Launch& l, int64_t first, int64_t count) {
+  constexpr int64_t lanes = small::lanes<T>;
+  const int64_t n = l.x[0].sizes[l.x[0].ndim - 1];
+  const Scratch<T> a(n * n * lanes), y(n * n * lanes), exchanged(n * lanes);
+  const Scratch<int32_t> info(lanes);
+  small::load<T>(l.x[0], first, count, a, false);
+  isa::call<small::LU<T>>(n, n, static_cast<T*>(a), static_cast<T*>(exchanged), static_cast<int32_t*>(info));
+  std::fill_n(static_cast<T*>(y), n * n * lanes, T(0));
+  for (int64_t lane = 0; lane < lanes; lane++) {
+    const small::Order order = small::order_of(n, [&](int64_t i) { return static_cast<int64_t>(exchanged[i * lanes + lane]); });
+    for (int64_t i = 0; i < n; i++) y[(order[i] * n + i) * lanes + lane] = T(1);
+  }
+  isa::call<small::LUSolve<T>>(false, n, n, static_cast<const T*>(a), static_cast<T*>(y));
+  small::store<T>(y, n, n, first, count, l.y[0].as<T>(), false);
+  for (int64_t b = 0; b < count; b++)
+    if ((l.y[1].as<int32_t>()[first + b] = info[b])) std::fill_n(l.y[0].as<T>() + (first + b) * n * n, n * n, T(NAN));
+}
+
 void inv_kernel(const Launch& l) {
-  const auto info = for_matrices(l.x[0], [&](auto tag, int64_t b) {
+  if (small::suits(l.x[0])) small::for_groups(l.x[0], [&](auto tag, int64_t first, int64_t count) { inv_of_group<typename decltype(tag)::type>(l, first, count); });
+  else for_matrices(l.x[0], [&](auto tag, int64_t b) {
     using T = typename decltype(tag)::type;
     const auto a = item<T>(l.x[0], b);
     const int n = static_cast<int>(a.rows);
@@ -93,7 +162,7 @@ void inv_kernel(const Launch& l) {
     else if (n) lapack::getri(n, y, pivots);
     return l.y[1].as<int32_t>()[b] = info;
   });
-  if (l.attrs.as<Checked>().check) expect_success(l, info);
+  if (l.attrs.as<Checked>().check) expect_success(l, {l.y[1].as<int32_t>(), l.y[1].as<int32_t>() + batch_of(l.x[0])});
 }
 
 // ---- determinants
@@ -110,14 +179,39 @@ template <class T> struct Factored {
   T pivot(int64_t k) const { return pivots[k] == k + 1 ? lu[k * n + k] : -lu[k * n + k]; }
 };
 
-void det_kernel(const Launch& l) {
-  for_matrices(l.x[0], [&](auto tag, int64_t b) {
+// use(tag, matrix, n, pivot) for each matrix of x, pivot(k) being as above.
+template <class F> void for_pivots(const View& x, F&& use) {
+  if (!small::suits(x)) {
+    for_matrices(x, [&](auto tag, int64_t b) {
+      using T = typename decltype(tag)::type;
+      const Factored<T> f(item<T>(x, b));
+      use(tag, b, f.n, [&](int64_t k) { return f.pivot(k); });
+      return 0;
+    });
+    return;
+  }
+  small::for_groups(x, [&](auto tag, int64_t first, int64_t count) {
     using T = typename decltype(tag)::type;
-    const Factored<T> f(item<T>(l.x[0], b));
+    constexpr int64_t lanes = small::lanes<T>;
+    const int64_t n = x.sizes[x.ndim - 1];
+    const Scratch<T> a(n * n * lanes), exchanged(n * lanes);
+    const Scratch<int32_t> info(lanes);
+    small::load<T>(x, first, count, a, true);
+    isa::call<small::LU<T>>(n, n, static_cast<T*>(a), static_cast<T*>(exchanged), static_cast<int32_t*>(info));
+    for (int64_t l = 0; l < count; l++)
+      use(tag, first + l, n, [&](int64_t k) {
+        const T pivot = a[k * (n + 1) * lanes + l];
+        return exchanged[k * lanes + l] == static_cast<T>(k) ? pivot : -pivot;
+      });
+  });
+}
+
+void det_kernel(const Launch& l) {
+  for_pivots(l.x[0], [&](auto tag, int64_t b, int64_t n, auto&& pivot) {
+    using T = typename decltype(tag)::type;
     T product(1);
-    for (int64_t k = 0; k < f.n; k++) product = product * f.pivot(k);
+    for (int64_t k = 0; k < n; k++) product = product * pivot(k);
     l.y[0].as<T>()[b] = product;
-    return 0;
   });
 }
 
@@ -125,20 +219,18 @@ double size(double x) { return std::fabs(x); }
 template <class R> double size(Complex<R> x) { return std::hypot(static_cast<double>(x.re), static_cast<double>(x.im)); }
 
 void slogdet_kernel(const Launch& l) {
-  for_matrices(l.x[0], [&](auto tag, int64_t b) {
+  for_pivots(l.x[0], [&](auto tag, int64_t b, int64_t n, auto&& pivot) {
     using T = typename decltype(tag)::type;
     using R = real_t<T>;
-    const Factored<T> f(item<T>(l.x[0], b));
     T sign(1);
     double logarithm = 0;
-    for (int64_t k = 0; k < f.n; k++) {
-      const double length = size(f.pivot(k));
-      sign = length == 0 ? T(0) : sign * (f.pivot(k) / static_cast<R>(length));
+    for (int64_t k = 0; k < n; k++) {
+      const double length = size(pivot(k));
+      sign = length == 0 ? T(0) : sign * (pivot(k) / static_cast<R>(length));
       logarithm += math::log(length);
     }
     l.y[0].as<T>()[b] = sign;
     l.y[1].as<R>()[b] = static_cast<R>(logarithm);
-    return 0;
   });
 }
 

@@ -1,6 +1,7 @@
 // Products of matrices and vectors: one record, matmul, and what is composed of it.
 #include <adjoint/core/batch.h>
 #include <adjoint/core/functors/binary.h>
+#include <adjoint/core/linalg.h>
 #include <adjoint/core/observer.h>
 #include <adjoint/core/types.h>
 
@@ -170,25 +171,43 @@ Tensor dot(const Tensor& a, const Tensor& b) {
          " and ", b.numel(), " elements respectively");
   return matmul(a, b);
 }
-Tensor outer(const Tensor& a, const Tensor& b) {
-  expect(a.dim() == 1, ErrorKind::shape, "outer: Expected 1-D argument self, but got ", a.dim(), "-D");
-  expect(b.dim() == 1, ErrorKind::shape, "outer: Expected 1-D argument vec2, but got ", b.dim(), "-D");
-  return mul(unsqueeze(a, 1), b);
-}
 
 namespace {
-bool is_one(const Scalar& s) { return s.dtype() != DType::complex128 && s.to<double>() == 1; }
+bool is_one(const Scalar& s) { return !is_complex(s.dtype()) && s.to<double>() == 1; }
+void expect_vectors(const Tensor& a, const Tensor& b) {
+  expect(a.dim() == 1, ErrorKind::shape, "outer: Expected 1-D argument self, but got ", a.dim(), "-D");
+  expect(b.dim() == 1, ErrorKind::shape, "outer: Expected 1-D argument vec2, but got ", b.dim(), "-D");
+}
 }  // namespace
 
+Tensor outer(const Tensor& a, const Tensor& b) {
+  expect_vectors(a, b);
+  return mul(unsqueeze(a, 1), b);
+}
+Tensor scaled_sum(const Tensor& c, const Tensor& product, const Scalar& beta, const Scalar& alpha) {
+  const auto factor = [&](const Scalar& s) { return is_integral(product.dtype()) && !is_complex(s.dtype()) ? Scalar(s.to<int64_t>()) : s; };  // those of integers are cut to integers
+  const Scalar own = factor(beta), other = factor(alpha);
+  if (beta.is_zero()) return is_one(other) ? product : mul(product, wrapped(other));  // what c holds, even NaN, does not matter
+  if (is_one(other)) return is_one(own) ? add(c, product) : addcmul(product, c, wrapped(own), 1);
+  return addcmul(is_one(own) ? c : mul(c, wrapped(own)), product, wrapped(other), 1);
+}
 Tensor addmm(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
   const Given given(c, a, b);
   const Named named("addmm", given);
   const bool half = half_type(c, a, b).has_value();
-  const Tensor product = mm(a, b, half), scaled = is_one(alpha) ? product : mul(product, wrapped(alpha));
+  const Tensor product = mm(a, b, half);
   expect(broadcast(c.sizes(), product.sizes(), "addmm") == product.sizes(), ErrorKind::shape, "addmm: The expanded size of the tensor ", product.sizes(), " must match the existing size ", c.sizes());
-  if (beta.is_zero()) return half ? rounded(scaled, c) : scaled;  // what c holds, even NaN, does not matter
-  const Tensor sum = add(is_one(beta) ? c : mul(half ? in_float(c) : c, wrapped(beta)), scaled);
+  const Tensor sum = scaled_sum(half ? in_float(c) : c, product, beta, alpha);
   return half ? rounded(sum, c) : sum;
+}
+Tensor addr(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
+  const Given given(c, a, b);
+  const Named named("addr", given);
+  if (const Tensor y = rounded_once(addr, c, a, b, beta, alpha)) return y;
+  const Tensor x[] = {c, a, b};
+  if (beta.is_zero() || !is_differentiable(result_type(x))) return scaled_sum(c, outer(a, b), beta, alpha);
+  expect_vectors(a, b);
+  return addcmul(is_one(beta) ? c : mul(c, wrapped(beta)), unsqueeze(a, 1), b, alpha);
 }
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const Given given(x, weight, bias);

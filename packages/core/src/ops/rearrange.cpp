@@ -102,26 +102,22 @@ Tensor diff(const Tensor& x, int64_t n, int64_t dim, const Tensor& prepend, cons
 // ---- x with a part of it replaced
 
 namespace {
-// place(v) puts v where the part is, into zeros.
-template <class Place> Tensor replaced(const Tensor& x, const Tensor& source, const Dims& part, const char* op, Place&& place) {
-  expect(source.sizes() == part, ErrorKind::shape, op, ": expected src to have a size equal to the slice of self. src size = ", source.sizes(), ", slice size = ", part);
-  return where(place(full(part, true, DType::bool_, x.device())), place(to_dtype(source, x.dtype())), x);
+Tensor replaced(const Tensor& x, const Tensor& source, const char* op, const auto& part_of) {
+  Tensor y = clone(x), part = part_of(y);
+  expect(source.sizes() == part.sizes(), ErrorKind::shape, op, ": expected src to have a size equal to the slice of self. src size = ", source.sizes(), ", slice size = ", part.sizes());
+  copy_(part, source);
+  return y;
 }
 }  // namespace
 
 Tensor select_scatter(const Tensor& x, const Tensor& source, int64_t dim, int64_t index) {
-  const Tensor part = select(x, dim, index);
-  const At at{wrap_dim(dim, x.dim(), "select_scatter"), index};
-  return replaced(x, source, part.sizes(), "select_scatter", [&](const Tensor& v) { return select_scatter_zeros(v, x.sizes(), at); });
+  return replaced(x, source, "select_scatter", [&](const Tensor& y) { return select(y, dim, index); });
 }
 Tensor slice_scatter(const Tensor& x, const Tensor& source, int64_t dim, int64_t start, int64_t stop, int64_t step) {
-  const Tensor part = slice(x, dim, start, stop, step);
-  const Slice at{wrap_dim(dim, x.dim(), "slice_scatter"), start, stop, step};
-  return replaced(x, source, part.sizes(), "slice_scatter", [&](const Tensor& v) { return slice_scatter_zeros(v, x.sizes(), at); });
+  return replaced(x, source, "slice_scatter", [&](const Tensor& y) { return slice(y, dim, start, stop, step); });
 }
 Tensor diagonal_scatter(const Tensor& x, const Tensor& source, int64_t offset, int64_t a, int64_t b) {
-  const Diagonal at{offset, wrap_dim(a, x.dim(), "diagonal_scatter"), wrap_dim(b, x.dim(), "diagonal_scatter")};
-  return replaced(x, source, diagonal(x, offset, a, b).sizes(), "diagonal_scatter", [&](const Tensor& v) { return diagonal_scatter_zeros(v, x.sizes(), at); });
+  return replaced(x, source, "diagonal_scatter", [&](const Tensor& y) { return diagonal(y, offset, a, b); });
 }
 
 // The k-th element under the mask is the k-th of source: its position, behind one that nothing under the mask takes, is a running count.

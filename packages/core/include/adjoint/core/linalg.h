@@ -51,6 +51,10 @@ ADJOINT_API Eigen eig(const Tensor& x);
 ADJOINT_API SVD svd(const Tensor& x, bool full);
 ADJOINT_API Tensor svdvals(const Tensor& x);
 
+// ---- sums with products (ops/linalg.cpp): beta * c + alpha * product
+ADJOINT_API Tensor scaled_sum(const Tensor& c, const Tensor& product, const Scalar& beta, const Scalar& alpha);
+ADJOINT_API Tensor addr(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha);
+
 // ---- functions of matrices (ops/matrix_function.cpp)
 ADJOINT_API Tensor matrix_exp(const Tensor& x);
 ADJOINT_API Tensor pinv(const Tensor& a, const Tensor& known);   // `known`, which is the pseudo-inverse of a, with its derivative by a

@@ -1,0 +1,86 @@
+"""Batches of small matrices, which are factored many at a time: each as if it were alone."""
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+
+linalg = ad.linalg
+F = {ad.float32: np.float32, ad.float64: np.float64}
+
+
+def matrices(batch, m, n, dtype):
+    return np.random.default_rng([batch, m, n]).standard_normal((batch, m, n)).astype(F[dtype])
+
+
+def close(x, y, dtype):
+    np.testing.assert_allclose(
+        x.numpy(), y, rtol=2e-3 if dtype == ad.float32 else 1e-10, atol=2e-4 if dtype == ad.float32 else 1e-11
+    )
+
+
+@pytest.mark.parametrize("dtype", F, ids=str)
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 12, 16, 17])
+@pytest.mark.parametrize("batch", [3, 4, 16, 37])
+def test_as_numpy_has_it(batch, n, dtype):
+    a = matrices(batch, n, n, dtype) + 2 * np.eye(n, dtype=F[dtype])
+    b, spd = matrices(batch, n, 3, dtype), a @ a.swapaxes(-1, -2)
+    for lies in (lambda x: x, lambda x: x.mT.contiguous().mT):
+        x, y = lies(ad.from_numpy(a)), lies(ad.from_numpy(b))
+        close(linalg.inv(x) @ x, np.broadcast_to(np.eye(n), a.shape), dtype)
+        close(x @ linalg.solve(x, y), b, dtype)
+        close(linalg.det(x) / ad.from_numpy(np.linalg.det(a)), np.ones(batch), dtype)
+        sign, logarithm = linalg.slogdet(x)
+        close(sign * logarithm.exp() / linalg.det(x), np.ones(batch), dtype)
+        lower = linalg.cholesky(lies(ad.from_numpy(spd)))
+        close(lower @ lower.mT / ad.from_numpy(spd).abs().amax(), spd / np.abs(spd).max(), dtype)
+        assert not lower.triu(1).any()
+        x = x.detach().requires_grad_()
+        (g,) = ad.autograd.grad(linalg.solve(x, y).sum(), x)  # -a^-T 1 x^T
+        close(x.mT.detach() @ g, -(ad.ones(batch, n, 3, dtype=dtype) @ linalg.solve(x, y).mT).detach().numpy(), dtype)
+
+
+@pytest.mark.parametrize("shape", [(7, 5), (5, 7), (1, 16), (16, 1), (4, 4)])
+def test_factors_of_any_shape(shape):
+    a = ad.from_numpy(matrices(21, *shape, ad.float64))
+    p, lower, upper = linalg.lu(a)
+    close(p @ lower @ upper, a.numpy(), ad.float64)
+    for b in range(21):
+        alone, together = linalg.lu_factor(a[b]), linalg.lu_factor(a)
+        assert alone.pivots.tolist() == together.pivots[b].tolist()
+        close(together.LU[b], alone.LU.numpy(), ad.float64)
+
+
+def test_one_bad_matrix_is_named_and_harms_no_other():
+    a = ad.eye(3).repeat(20, 1, 1)
+    a[7] = 0.0
+    a[7, 0, 0] = 1.0
+    assert linalg.inv_ex(a).info.nonzero().tolist() == [[7]] and linalg.inv_ex(a).info[7] == 2
+    assert linalg.inv_ex(a).inverse[7].isnan().all() and (linalg.inv_ex(a).inverse[6] == ad.eye(3)).all()
+    assert linalg.lu_factor_ex(a).info[7] == 2 and linalg.solve_ex(a, ad.ones(20, 3, 1)).info[7] == 2
+    assert linalg.det(a).tolist() == [float(k != 7) for k in range(20)] and linalg.slogdet(a).logabsdet[7] == -float("inf")
+    a[7] = -ad.eye(3)
+    a[7, 0, 0] = 1.0
+    assert linalg.cholesky_ex(a).info.tolist() == [2 * (k == 7) for k in range(20)]
+    with pytest.raises(linalg.LinAlgError, match="Batch element 7"):
+        linalg.cholesky(a)
+    a[7] = float("nan")
+    assert linalg.cholesky_ex(a).L[7].isnan().any() and (linalg.cholesky_ex(a).L[8] == ad.eye(3)).all() and linalg.det(a)[7].isnan()
+
+
+def test_one_matrix_over_and_over():
+    a = ad.from_numpy(matrices(1, 4, 4, ad.float64)).expand(30, 4, 4)
+    assert (linalg.inv(a) == linalg.inv(a)[:1]).all() and (
+        linalg.solve(a, a[:, :, :1]) == linalg.solve(a, a[:, :, :1])[:1]
+    ).all()
+
+
+def test_the_number_of_threads_changes_no_bit():
+    a, threads = ad.from_numpy(matrices(2000, 6, 6, ad.float32)), ad.get_num_threads()
+    found = []
+    for n in (1, 2, 3):
+        ad.set_num_threads(n)
+        found.append((linalg.inv(a), linalg.det(a), linalg.cholesky(a @ a.mT + ad.eye(6)), linalg.solve(a, a[:, :, :2])))
+    ad.set_num_threads(threads)
+    for other in found[1:]:
+        assert all((x == y).all() for x, y in zip(found[0], other, strict=True))
