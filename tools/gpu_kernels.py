@@ -26,6 +26,7 @@ A kernel cannot raise, so values that are errors on the CPU, or undefined, are s
   end (CPU: IndexError).
 - Factorisations with `check`, which is the default of all but the `_ex` functions, raise what they raise on the CPU; for that the host
   waits for the GPU, and a capture refuses them. Without `check`, what follows the first minor that is not positive is NaN in `cholesky`.
+  `svd` and `eigh` raise too, but in a graph that is captured, where singular values and eigenvalues of what is not finite are NaN.
 - The values of a tensor of quantiles on the GPU (`quantile`, `nanquantile`) are not looked at, as in PyTorch; numbers and lists are.
 - Integers: `x // 0` and `x % 0` are some number, on an H100 -1 and x (CPU: an error).
 - What NaN, infinities and numbers beyond the type become as integers is not determined; GPU and CPU differ.
@@ -93,7 +94,7 @@ def page() -> str:
             f"{', '.join(f'`{name}`' for name in SPARSE)}. A graph that is captured refuses",
             "`coalesce`, `sparse_coo_tensor` and `to_sparse`, whose results depend on values.",
             "",
-            f"The CPU computes {len(ON_HOST)}, between copies; the first call of each in a process warns, and a graph that is captured refuses it:",
+            f"The CPU computes these {len(ON_HOST)}, between copies; the first call of each in a process warns, and a graph that is captured refuses it:",
             "",
             *(f"- `{name}`: {why}." for name, why in sorted(ON_HOST.items())),
             "",

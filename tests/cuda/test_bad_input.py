@@ -88,10 +88,10 @@ FORMULAS = [
 
 def structured(
     arguments=((0, 0, []), (0, -1, [])), constants=(), grid=(ONE, ONE, ONE), along="dim", options=(), image=IMAGE, when=(),
-    workspaces=(), rounds=(), info=(), steps=1, longest=2**40,
+    workspaces=(), rounds=(), info=(), steps=1, longest=2**40, suits=(),
 ):  # fmt: skip
     step = ("", list(arguments), list(constants), list(grid), list(when))
-    how = ([step] * steps, list(workspaces), list(rounds), list(info), along, list(options), 64, longest)
+    how = ([step] * steps, list(workspaces), list(rounds), list(info), along, list(options), 64, longest, list(suits))
     registry.register_structured("softmax", *how, lambda *asked: image)
 
 

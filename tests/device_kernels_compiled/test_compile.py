@@ -124,6 +124,12 @@ def drawn(*sizes, dtype=ad.float64):
     return ad.ones(*sizes, dtype=dtype, device="cuda")
 
 
+def captured(call):
+    """Where nothing reads whether it succeeded, which nobody writes."""
+    with ad.cuda.graph(ad.cuda.CUDAGraph()):
+        call()
+
+
 def solved_again():
     a = drawn(3, 3).requires_grad_()
     ad.autograd.grad(ad.linalg.solve(a, drawn(3, 2)).sum(), a)
@@ -131,6 +137,7 @@ def solved_again():
 
 WITHOUT_HALVES = {
     "cholesky": lambda: ad.linalg.cholesky_ex(drawn(66, 66)),
+    "eigh": lambda: captured(lambda: ad.linalg.eigh(drawn(60, 60))),
     "det": lambda: ad.linalg.det(drawn(66, 66)),
     "fft": lambda: ad.fft.fft(drawn(67, dtype=ad.complex128)),
     "inv": lambda: ad.linalg.inv_ex(drawn(66, 66)),
@@ -142,6 +149,7 @@ WITHOUT_HALVES = {
     "slogdet": lambda: ad.linalg.slogdet(drawn(66, 66)),
     "solve": lambda: ad.linalg.solve_ex(drawn(66, 66), drawn(66, 2)),
     "solve_factored": solved_again,
+    "svd": lambda: captured(lambda: ad.linalg.svd(drawn(60, 70))),
     "solve_triangular": lambda: ad.linalg.solve_triangular(drawn(3, 3), drawn(3, 2), upper=True),
 }
 "Calls that run every step of operations which take no halves."

@@ -93,6 +93,7 @@ def register_structured(
     options: Sequence[str],
     dims: int,
     longest: int,
+    suits: list[int],
     compile: Callable[..., tuple[Any, ...]],
 ) -> None:
     """Makes kernels with arguments of their own, launched in order, what the operation `op` runs on GPUs.
@@ -107,7 +108,7 @@ def register_structured(
             type or operand, and the formula of the number of elements.
         rounds: a formula for how often all steps are run, or none.
         info: at most one argument, a result or workspace of int32, which the host reads where the attribute `check` is set: it raises where
-            one is not 0, as for LAPACK's.
+            one is not 0, as for LAPACK's. Of operations without this attribute it is read unless a graph is captured.
         along: the attribute that names dimensions of operand 0, or "".
         options: any of "strided" (operands come as they are; else they are made contiguous), "split" (a reduction that may
             go in two passes, the first one over chunks), "copied" (result 0 starts as operand 0), "matching" (operands get
@@ -116,13 +117,14 @@ def register_structured(
             (result 0 is float32 instead of a half type, and rounded at the end).
         dims: how many dimensions operands may have.
         longest: how many elements there may be along the dimensions it works along.
+        suits: a formula that is 0 where the CPU computes the call, as `register_on_host` says, or none.
         compile: as in `register_elementwise`; gets the name of a step, if it has one, as `step`.
 
     Raises:
         ValueError: no operation has this name, it has no such attribute, or a formula cannot be evaluated.
     """
     made = [(*rest, partial(compile, step=name) if name else compile) for name, *rest in steps]
-    _core._cuda.register_structured(op, made, list(workspaces), list(rounds), list(info), along, list(options), dims, longest)
+    _core._cuda.register_structured(op, made, list(workspaces), list(rounds), list(info), along, list(options), dims, longest, list(suits))
 
 
 def register_on_host(op: str, why: str) -> None:

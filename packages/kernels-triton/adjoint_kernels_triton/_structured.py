@@ -42,7 +42,8 @@ class Layout(TypedDict, total=False):
     dims: how many dimensions operands may have.
     longest: how many elements there may be along the dimensions to work along.
     info: an operand or a workspace of int32, of factorisations: which matrices could not be factored, and where, as LAPACK counts. The
-        host reads it and raises where the attribute `check` is set.
+        host reads it and raises where the attribute `check` is set; of operations without this attribute unless a graph is captured.
+    suits: a formula that is 0 of operands that the kernel is not for: the CPU computes those, as what has no kernel.
     """
 
     along: str
@@ -57,6 +58,7 @@ class Layout(TypedDict, total=False):
     dims: int
     longest: int
     info: str
+    suits: str
 
 
 FLAGS = ("strided", "split", "copied", "matching", "apart", "linear", "wide")
@@ -225,6 +227,7 @@ def _declare(
         [flag for flag in FLAGS if layout.get(flag)],
         layout.get("dims", 64),
         layout.get("longest", 2**63 - 1),
+        formulas.translate(layout["suits"]) if "suits" in layout else [],
     ]
     put(op, declared, all(is_own(one.function) for one in kernels.values()), how)
 

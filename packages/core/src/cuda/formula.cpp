@@ -80,6 +80,7 @@ void check_formulas(const Op& op, const StructuredKernel& k) {
   check.require(k.along >= 0 || !(k.matching || k.split || k.apart), "matching, split and apart need a dimension to work along", k.along);
   check.require(!k.steps.empty() && (!k.split || k.steps.size() == 1), "there must be a step, and split takes no more than one", static_cast<int64_t>(k.steps.size()));
   if (!k.rounds.code.empty()) check.formula(k.rounds, 0);
+  if (!k.suits.code.empty()) check.formula(k.suits, 0);
   for (const StructuredKernel::Workspace& r : k.workspaces) {
     check.require(r.type <= StructuredKernel::Workspace::widened, "workspaces are of kind 0, 1 or 2", r.type);
     if (r.type == StructuredKernel::Workspace::fixed) check.require(r.index >= 0 && r.index < dtype_count, "there is no such element type", r.index);

@@ -16,6 +16,7 @@
 #include "cuda/by_op.h"
 #include "cuda/factors.h"
 #include "cuda/formula.h"
+#include "cuda/host.h"
 #include "views.h"
 
 namespace adjoint::cuda {
@@ -315,11 +316,17 @@ void launch_step(StructuredKernel::Step& k, const Launch& l, Operands& operands)
   k.kernel.launch(a, grid[0], grid[1], grid[2], l.device.index);
 }
 
-bool reads_info(const StructuredKernel& k, const Operands& operands) {
+// Whether the host reads how it went. Where the call asks for that, a capture is refused; an operation that has no such choice is then not checked.
+bool reads_info(const StructuredKernel& k, const Launch& l, const Operands& operands) {
   if (k.info.empty()) return false;
   const FieldList& fields = operands.fields();
-  const Field* check = std::find_if(fields.field, fields.field + fields.count, [](const Field& f) { return std::string_view(f.name) == "check"; });
-  return check != fields.field + fields.count && check->whole;
+  const Field* const end = fields.field + fields.count;
+  const Field* check = std::find_if(fields.field, end, [](const Field& f) { return std::string_view(f.name) == "check"; });
+  const bool captured = capturing(current_stream(l.device.index));
+  if (check == end) return !captured;
+  if (check->whole && captured)
+    fail_capturing((std::string(l.op) + ": with check, the host reads whether it succeeded, which nobody knows before the replay").c_str());
+  return check->whole;
 }
 
 // An error where a matrix of the batch could not be factored.
@@ -333,9 +340,12 @@ void check_factors(const StructuredKernel& k, const Launch& l, const Operands& o
 
 void launch_passes(const StructuredEntry& e, const Launch& l) {
   Operands operands(e, l);
-  const bool checked = reads_info(*e.kernel, operands);
-  if (checked && capturing(current_stream(l.device.index)))
-    fail_capturing((std::string(l.op) + ": with check, the host reads whether it succeeded, which nobody knows before the replay").c_str());
+  if (!e.kernel->suits.code.empty() && !operands.evaluate(e.kernel->suits)) {
+    const Kernel host = host_kernel(*e.op);
+    expect(host, ErrorKind::not_implemented, l.op, ": no kernel for device cuda for operands like these");
+    return host(l);
+  }
+  const bool checked = reads_info(*e.kernel, l, operands);
   if (e.kernel->copied) copy_kernel({l.x.first(1), l.y.first(1), l.attrs, l.op, false, l.device});
   const int64_t parts = e.kernel->split ? operands.parts() : 1;
   if (parts > 1) {

@@ -147,6 +147,7 @@ struct StructuredKernel {
   bool wide = false;       // output 0 is computed as float32 where it is of a half type
   int dims = Dims::max;    // at most
   int64_t longest = INT64_MAX;   // elements along the dimensions it works along, at most
+  Formula suits;                 // 0: the host computes the call; none: never
 };
 ADJOINT_API void register_structured(const char* op, std::unique_ptr<StructuredKernel> kernel);
 
