@@ -1,7 +1,8 @@
 """Every operation, in every cell, beside PyTorch: distributions, and the worst rows first.
 
 Cells: {small, with gradient, forward mode, vmap, large, large with gradient} x layouts x threads x types. Calls come from the
-table of cases (`--calls cases`) or from PyTorch's own table of operators with its own samples (`--calls samples`).
+table of cases (`--calls cases`) or from PyTorch's own table of operators with its own samples (`--calls samples`). `--memory` measures
+the peak of memory instead of time, of large calls with their gradient, on one thread.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from _calls import Call, cases, samples
-from _cells import DTYPES, LARGE, LAYOUTS, MAKE, MODES, Thunk, large_shapes, tensors
+from _cells import DTYPES, LARGE, LAYOUTS, MAKE, MEMORY, MODES, Thunk, large_shapes, tensors
 from _compare import ALL_THREADS, LIBRARIES, ad, set_threads, torch
+from _peaks import peak
 
 BUDGET = Path(__file__).with_name("every_operation_budget.tsv")
 NOISE = 0.9  # a ratio from here on counts as 1
+LEAST_PEAK = 1e5  # bytes; what is less is no large call's
 
 
 def alternate(thunks: Sequence[Thunk], seconds: float, threads: int) -> list[float]:
@@ -96,18 +99,28 @@ def measure(calls: Sequence[Call], chosen: argparse.Namespace) -> tuple[list[dic
             if not picked(call, cell, chosen.share):
                 continue
             try:
-                ours, theirs = alternate(prepare(call, mode, layout, dtype), chosen.seconds, threads)
+                thunks = prepare(call, mode, layout, dtype)
+                ours, theirs = map(peak, LIBRARIES, thunks) if mode == MEMORY else alternate(thunks, chosen.seconds, threads)
+                if mode == MEMORY and max(ours, theirs) < LEAST_PEAK:
+                    continue
             except NotImplementedError:
                 continue
             except LookupError as fault:
                 missing.append(f"{call.name}, {mode}, {dtype}: {fault}")
                 continue
-            rows.append(dict(name=call.name, cell=cell, us=[1e6 * ours, 1e6 * theirs], ratio=theirs / ours))
+            rows.append(row(call.name, cell, ours, theirs))
             if chosen.json:
                 with chosen.json.open("a") as file:
                     print(json.dumps(rows[-1]), file=file)
         gc.collect()
     return rows, missing
+
+
+def row(name: str, cell: tuple[Any, ...], ours: float, theirs: float) -> dict[str, Any]:
+    """Microseconds, or KB where memory is measured, which may be none."""
+    if cell[0] == MEMORY:
+        return dict(name=name, cell=cell, kB=[ours / 1e3, theirs / 1e3], ratio=max(theirs, LEAST_PEAK) / max(ours, LEAST_PEAK))
+    return dict(name=name, cell=cell, us=[1e6 * ours, 1e6 * theirs], ratio=theirs / ours)
 
 
 def mean(ratios: Sequence[float]) -> float:
@@ -127,11 +140,13 @@ def page(rows: list[dict[str, Any]], missing: list[str], worst: int) -> None:
         figures = " | ".join(f"{x:.2f}" for x in (mean(r), *at))
         print(f"| {', '.join(map(str, cell))} | {len(r)} | {figures} | {below} |")
     known = reasons()
-    print("\n| call | cell | adjoint us | PyTorch us | times faster | reason |\n|---|---|---|---|---|---|")
+    unit, better = ("kB", "times less") if rows and rows[0]["cell"][0] == MEMORY else ("us", "times faster")
+    print(f"\n| call | cell | adjoint {unit} | PyTorch {unit} | {better} | reason |\n|---|---|---|---|---|---|")
     for row in sorted(rows, key=lambda r: r["ratio"])[:worst]:
         cell = ", ".join(map(str, row["cell"]))
+        ours, theirs = row[unit]
         print(
-            f"| {row['name']} | {cell} | {row['us'][0]:.2f} | {row['us'][1]:.2f} | {row['ratio']:.3f} | {known.get((row['name'], cell), '')} |"
+            f"| {row['name']} | {cell} | {ours:.2f} | {theirs:.2f} | {row['ratio']:.3f} | {known.get((row['name'], cell), '')} |"
         )
     if missing:
         print(f"\nNot possible here, possible there ({len(missing)}):", *sorted(missing)[:worst], sep="\n- ")
@@ -150,6 +165,7 @@ def options() -> argparse.Namespace:
     parser.add_argument(
         "--sample", action="store_const", const=0.06, default=1.0, dest="share", help="some of all cells: minutes"
     )
+    parser.add_argument("--memory", action="store_true", help="peaks of memory, not times")
     parser.add_argument("--seconds", type=float, default=0.02, help="a cell")
     parser.add_argument("--modes", nargs="+", choices=MODES, default=MODES)
     parser.add_argument("--layouts", nargs="+", choices=LAYOUTS, default=LAYOUTS)
@@ -157,7 +173,10 @@ def options() -> argparse.Namespace:
     parser.add_argument("--threads", nargs="+", type=int, default=[1, ALL_THREADS])
     parser.add_argument("--worst", type=int, default=40)
     parser.add_argument("--json", type=Path, help="all rows, added to this file")
-    return parser.parse_args()
+    chosen = parser.parse_args()
+    if chosen.memory:
+        chosen.modes, chosen.threads = [MEMORY], [1]
+    return chosen
 
 
 def main() -> None:
@@ -172,6 +191,8 @@ def main() -> None:
     ]
     torch.manual_seed(0)
     ad.manual_seed(0)
+    gc.collect()
+    gc.freeze()  # what was imported need not be looked at again
     start = time.perf_counter()
     rows, missing = measure(calls, chosen)
     print(f"{len(rows)} cells of {len(calls)} calls in {time.perf_counter() - start:.0f} s")
