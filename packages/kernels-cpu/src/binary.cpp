@@ -33,13 +33,26 @@ namespace {
 
 constexpr Cost cheap = Cost::cheap;
 
-// An exponent of 2 for all elements is a square.
+// Floats in double, so that they are rounded once; doubles are left to pow for the same reason.
+struct Cube {
+  float operator()(float x) const { return static_cast<float>(static_cast<double>(x) * x * x); }
+  template <class T> requires is_complex_v<T> T operator()(T z) const { return z * z * z; }
+};
+
+// An exponent of 2 or 3 for all elements is a product.
 void pow_kernel(const Launch& l) {
   const View& exponent = l.x[1];
-  bool one_value = exponent.numel > 0;
+  bool one_value = exponent.numel > 0 && !is_integral(exponent.dtype);
   for (int i = 0; i < exponent.ndim; i++) one_value = one_value && (exponent.strides[i] == 0 || exponent.sizes[i] == 1);
-  const bool square = one_value && with_type(exponent.dtype, [&](auto tag) { return convert<double>(*exponent.as<typename decltype(tag)::type>()) == 2; });
-  if (square && is_floating(exponent.dtype)) return kernel<Square, 1, cheap>({l.x.first(1), l.y, l.attrs, l.op});
+  const Launch base{l.x.first(1), l.y, l.attrs, l.op};
+  auto is = [&](double n) {
+    return one_value && with_type(exponent.dtype, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      return *exponent.as<T>() == convert<T>(n);
+    });
+  };
+  if (is(2)) return kernel<Square, 1, cheap>(base);
+  if (exponent.dtype != DType::float64 && is(3)) return kernel_for<Cube, 1, cheap, float, Half, BFloat16, Complex<float>, Complex<double>>(base);
   kernel<Pow, 2>(l);
 }
 

@@ -1,4 +1,7 @@
 // Copies with conversion between any two types; the common ones in vector loops.
+#include <algorithm>
+
+#include "compilers.h"
 #include "copy.h"
 #include "elementwise.h"
 
@@ -19,8 +22,53 @@ template <class To, class From> void cast_by_tiles(char* to, const char* from, i
     convert_dense<To, int32_t>(to + i * static_cast<int64_t>(sizeof(To)), tile, m);
   }
 }
+
+// Complex numbers are pairs: their real parts come from a tile of numbers, or go into one.
+template <class R> struct Pair {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(R* to, const R* from, int64_t n) {
+    ADJOINT_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) to[2 * i] = from[i], to[2 * i + 1] = 0;
+  }
+};
+template <class R> struct RealParts {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(R* to, const R* from, int64_t n) {
+    ADJOINT_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) to[i] = from[2 * i];
+  }
+};
+struct EitherPart {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(uint8_t* to, const uint8_t* from, int64_t n) {
+    ADJOINT_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) to[i] = from[2 * i] | from[2 * i + 1];
+  }
+};
+template <class To, class From> void cast_loop(char* to, const char* const* from, const void*, int64_t n);
+template <class To, class From> void cast_complex(char* to, const char* from, int64_t n) {
+  using R = std::conditional_t<is_complex_v<To>, real_t<To>, real_t<From>>;
+  alignas(64) R tile[2 * tile_size];
+  char* const bytes = reinterpret_cast<char*>(tile);
+  for (int64_t i = 0; i < n; i += tile_size, from += tile_size * sizeof(From), to += tile_size * sizeof(To)) {
+    const int64_t m = std::min(tile_size, n - i);
+    if constexpr (is_complex_v<To>) {
+      cast_loop<R, From>(bytes, &from, nullptr, m);
+      isa::call<Pair<R>>(reinterpret_cast<R*>(to), tile, m);
+    } else if constexpr (std::is_same_v<To, bool>) {
+      convert_dense<bool, R>(bytes, from, 2 * m);
+      isa::call<EitherPart>(reinterpret_cast<uint8_t*>(to), reinterpret_cast<const uint8_t*>(tile), m);
+    } else {
+      isa::call<RealParts<R>>(tile, reinterpret_cast<const R*>(from), m);
+      const char* real = bytes;
+      cast_loop<To, R>(to, &real, nullptr, m);
+    }
+  }
+}
 template <class To, class From> void cast_loop(char* to, const char* const* from, const void*, int64_t n) {
-  if constexpr (is_common<To> && is_common<From>) convert_dense<To, From>(to, from[0], n);
+  if constexpr (is_complex_v<To> && is_complex_v<From>) convert_dense<real_t<To>, real_t<From>>(to, from[0], 2 * n);
+  else if constexpr (is_complex_v<To> || is_complex_v<From>) cast_complex<To, From>(to, from[0], n);
+  else if constexpr (is_common<To> && is_common<From>) convert_dense<To, From>(to, from[0], n);
   else if constexpr ((is_narrow<To> || is_common<To>) && (is_narrow<From> || is_common<From>)) cast_by_tiles<To, From>(to, from[0], n);
   else isa::run_baseline<Convert<To, From>>(to, from[0], n);
 }

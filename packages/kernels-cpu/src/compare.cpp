@@ -1,6 +1,8 @@
 // Comparisons, logic and bits.
 #include <adjoint/core/functors/compare.h>
+#include <adjoint/core/functors/unary.h>
 
+#include "by_bits.h"
 #include "elementwise.h"
 
 namespace adjoint::cpu {
@@ -10,9 +12,21 @@ namespace {
 using namespace functors;
 
 template <class F> constexpr Kernel compare = kernel_all_widths<F, 2>;
-template <class F> constexpr Kernel logic = kernel_for<F, 2, Cost::cheap, bool, float, double, int32_t, int64_t>;
 template <class F> constexpr Kernel bits = kernel_for<F, 2, Cost::cheap, bool, uint8_t, int8_t, int16_t, int32_t, int64_t>;
 template <class F> constexpr Kernel shift = kernel_for<F, 2, Cost::cheap, int16_t, int32_t, int64_t>;
+
+// A number is true where a bit is set that is no sign.
+template <class F> struct OfBits {
+  static constexpr bool narrow = true;
+  uint64_t signs;
+  template <std::unsigned_integral T> bool operator()(T a) const { return F{}((a & static_cast<T>(~signs)) != 0); }
+  template <std::unsigned_integral T> bool operator()(T a, T b) const { return F{}((a & static_cast<T>(~signs)) != 0, (b & static_cast<T>(~signs)) != 0); }
+};
+template <class F, int N> void logic(const Launch& l) {
+  if (l.x[0].dtype == DType::complex128) return reference(l);
+  const OfBits<F> f{sign_bits(l.x[0].dtype)};
+  run_bits<OfBits<F>, N, uint8_t, uint16_t, uint32_t, uint64_t>(l, l.y[0], f);
+}
 
 constexpr Entry entries[] = {
     {"bitwise_and", bits<BitwiseAnd>},
@@ -24,9 +38,10 @@ constexpr Entry entries[] = {
     {"ge", compare<Ge>},
     {"gt", compare<Gt>},
     {"le", compare<Le>},
-    {"logical_and", logic<LogicalAnd>},
-    {"logical_or", logic<LogicalOr>},
-    {"logical_xor", logic<LogicalXor>},
+    {"logical_and", logic<LogicalAnd, 2>},
+    {"logical_not", logic<LogicalNot, 1>},
+    {"logical_or", logic<LogicalOr, 2>},
+    {"logical_xor", logic<LogicalXor, 2>},
     {"lt", compare<Lt>},
     {"ne", compare<Ne>},
 };

@@ -103,12 +103,13 @@ template <class Word> struct Fill {
     __builtin_memcpy(y + i, &v, static_cast<size_t>(bytes - i));
   }
 };
-template <class U> void fill(char* y, const char* value, int64_t n) {
-  constexpr int size = sizeof(U);
+}  // namespace
+
+void fill(char* y, const char* value, int64_t size, int64_t n) {
   char pattern[16];
-  for (int i = 0; i < 16; i += size) std::memcpy(pattern + i, value, size);
+  for (int64_t i = 0; i < 16; i += size) std::memcpy(pattern + i, value, static_cast<size_t>(size));
   if (std::memcmp(pattern, pattern + 1, 15) == 0) {   // one byte: the C library knows the machine
-    std::memset(y, pattern[0], static_cast<size_t>(n) * size);
+    std::memset(y, pattern[0], static_cast<size_t>(n * size));
     return;
   }
   uint64_t halves[2];
@@ -116,11 +117,13 @@ template <class U> void fill(char* y, const char* value, int64_t n) {
   isa::call<Fill<uint64_t>>(y, halves[0], halves[1], n * size);
 }
 
+namespace {
+
 template <class U> void copy_row(char* y, int64_t y_step, const char* x, int64_t x_step, int64_t n) {
   if (y_step == sizeof(U) && x_step == sizeof(U)) {
     std::memcpy(y, x, static_cast<size_t>(n) * sizeof(U));
   } else if (x_step == 0) {
-    if (y_step == sizeof(U)) return fill<U>(y, x, n);
+    if (y_step == sizeof(U)) return fill(y, x, sizeof(U), n);
     const U value = *reinterpret_cast<const U*>(x);
     for (int64_t i = 0; i < n; i++) *reinterpret_cast<U*>(y + i * y_step) = value;
   } else {
@@ -136,12 +139,16 @@ int crossing(const Rows<2>& r, int64_t size) {
   return -1;
 }
 
+void trade(Rows<2>& r, int d, int e) {
+  std::swap(r.sizes[d], r.sizes[e]);
+  for (int64_t* strides : r.strides) std::swap(strides[d], strides[e]);
+}
+
 // Dimension d becomes the second one, and what is left is walked plane by plane, in tiles: runs of 1 KiB are read from each
 // line of x, as steps from page to page cost more than the elements do.
 template <class U> void copy_planes(Rows<2> r, int d) {
   constexpr int64_t size = sizeof(U), tile = 1024 / size;
-  for (int k = 0; k < 2; k++) std::swap(r.strides[k][1], r.strides[k][d]);
-  std::swap(r.sizes[1], r.sizes[d]);
+  trade(r, 1, d);
   const int64_t columns = r.sizes[0], rows = r.sizes[1], x_right = r.strides[1][0], y_down = r.strides[0][1];
   Rows<2> planes = r;  // its rows are one element long
   planes.sizes[0] = planes.sizes[1] = 1;
@@ -160,9 +167,37 @@ template <class U> void copy_planes(Rows<2> r, int d) {
   });
 }
 
+// Some short lines side by side, next to a longer dimension 0: pieces of that one, each with all of the lines, so that they stay in the cache.
+template <class U> void copy_lines(Rows<2> r) {
+  constexpr int64_t piece = 512;
+  const int64_t n = r.sizes[0], lines = r.sizes[1], pieces = (n + piece - 1) / piece;
+  Rows<2> planes = r;
+  planes.sizes[0] = planes.sizes[1] = 1;
+  pool::parallel_for(row_count(planes) * pieces, std::max<int64_t>(1, grain_bytes / (std::min(n, piece) * lines * sizeof(U))), [&](int64_t first, int64_t last) {
+    for (int64_t u = first; u < last; u++)
+      walk_rows(planes, u / pieces, u / pieces + 1, [&](char* const* p, const int64_t*, int64_t) {
+        const int64_t begin = u % pieces * piece, m = std::min(piece, n - begin);
+        for (int64_t j = 0; j < lines; j++)
+          copy_row<U>(p[0] + begin * r.strides[0][0] + j * r.strides[0][1], r.strides[0][0], p[1] + begin * r.strides[1][0] + j * r.strides[1][1], r.strides[1][0], m);
+      });
+  });
+}
+
+// The longer dimension in front, if rows are short on either side and not one run of memory in both.
+bool find_lines(Rows<2>& r, int64_t size) {
+  constexpr int64_t few = 8;
+  if (r.ndim < 2) return false;
+  if (r.sizes[0] < few && r.sizes[1] > 2 * few) return trade(r, 0, 1), true;
+  if (r.sizes[0] < 2 * few || r.strides[1][0] == size) return false;
+  for (int d = 1; d < r.ndim; d++)
+    if (r.strides[1][d] == size && r.sizes[d] < few) return trade(r, 1, d), true;
+  return false;
+}
+
 template <class U> void copy_rows(const Rows<2>& r) {
   const int64_t n = r.sizes[0], count = row_count(r), grain = grain_bytes / static_cast<int64_t>(sizeof(U));
   if (const int d = crossing(r, sizeof(U)); d > 0 && n >= 8) return copy_planes<U>(r, d);
+  if (Rows<2> lines = r; find_lines(lines, sizeof(U))) return copy_lines<U>(lines);
   auto rows = [&](int64_t first, int64_t last, int64_t begin, int64_t end) {
     walk_rows(r, first, last, [&](char* const* p, const int64_t* s, int64_t) {
       copy_row<U>(p[0] + begin * s[0], s[0], p[1] + begin * s[1], s[1], end - begin);
@@ -176,14 +211,24 @@ template <class U> void copy_rows(const Rows<2>& r) {
   }
 }
 
+// Rows of a few bytes on both sides are elements of that size.
+int64_t widen_elements(Rows<2>& r, int64_t size) {
+  const int64_t bytes = size * r.sizes[0];
+  if (r.ndim < 2 || r.strides[0][0] != size || r.strides[1][0] != size || bytes > 16 || (bytes & (bytes - 1))) return size;
+  r.ndim--;
+  std::copy_n(r.sizes + 1, r.ndim, r.sizes);
+  for (int64_t* strides : r.strides) std::copy_n(strides + 1, r.ndim, strides);
+  return bytes;
+}
+
 }  // namespace
 
 void copy(const View& y, const View& x) {
   if (y.numel == 0) return;
   const Order order(y);
   const Ordered to(y, order), from(x, order);
-  const Rows<2> rows = make_rows<2>({&to.view, &from.view});
-  with_bytes(itemsize(y.dtype), [&](auto zero) { copy_rows<decltype(zero)>(rows); });
+  Rows<2> rows = make_rows<2>({&to.view, &from.view});
+  with_bytes(widen_elements(rows, itemsize(y.dtype)), [&](auto zero) { copy_rows<decltype(zero)>(rows); });
 }
 
 }  // namespace adjoint::cpu

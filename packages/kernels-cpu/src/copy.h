@@ -53,6 +53,9 @@ struct Dense {
 // line for each element.
 bool runs_across(const View& v);
 
+// n elements of so many bytes, all of one value.
+void fill(char* y, const char* value, int64_t size, int64_t n);
+
 // y = x, of the same sizes: the same type, or converted.
 void copy(const View& y, const View& x);
 void cast(const View& y, const View& x);

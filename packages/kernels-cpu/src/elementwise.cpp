@@ -20,13 +20,6 @@ struct Row {
   int64_t step[max_inputs + 1];
 };
 
-void fill(char* tile, const char* value, int64_t size, int64_t n) {
-  with_bytes(size, [&](auto zero) {
-    using U = decltype(zero);
-    std::fill_n(reinterpret_cast<U*>(tile), n, *reinterpret_cast<const U*>(value));
-  });
-}
-
 template <int N> void run_tiles(const Program& p, const Row& row, int64_t n) {
   alignas(64) char tiles[N + 1][tile_size * 16];
   const char* in[N];

@@ -1,6 +1,7 @@
 // Sums and extremes of dense rows.
 #pragma once
 #include <adjoint/core/complex.h>
+#include <adjoint/core/dtype.h>
 
 #include <cstdint>
 #include <limits>
@@ -53,10 +54,16 @@ template <class T> struct SquareFrom {
   template <class V> [[gnu::always_inline]] inline V operator()(V x) const { return (x - centre) * (x - centre); }
 };
 
-// W bytes of elements T from memory, where half precision is widened.
+// W bytes of elements T from memory, where half types are widened.
 template <int W, class T, class S> [[gnu::always_inline]] inline auto load_vector(const S* x) {
   if constexpr (std::is_same_v<S, Half>) {
     return load_halves<W>(x);
+  } else if constexpr (std::is_same_v<S, BFloat16>) {
+    typedef std::enable_if_t<(W > 0), uint32_t> Bits __attribute__((vector_size(W)));
+    const Bits bits = __builtin_convertvector(*reinterpret_cast<const typename Halves<W>::Stored*>(x), Bits) << 16;
+    typename Halves<W>::Wide y;
+    __builtin_memcpy(&y, &bits, sizeof y);
+    return y;
   } else {
     typedef T Vector __attribute__((vector_size(W), aligned(alignof(T)), may_alias));
     return *reinterpret_cast<const Vector*>(x);
@@ -94,7 +101,7 @@ template <int W, int parts, class T, class S, class Map> [[gnu::always_inline]] 
   for (int j = 0; j < parts; j++) sums[j] = last[j] + tail[j];
 }
 template <int W, class S, class Map> [[gnu::always_inline]] inline auto sum_row(const S* x, int64_t n, Map map) {
-  using T = std::conditional_t<std::is_same_v<S, Half>, float, S>;
+  using T = compute_t<S>;
   T sum;
   if constexpr (is_complex_v<T>) sum_lanes<W, 2>(reinterpret_cast<const real_t<T>*>(x), 2 * n, map, reinterpret_cast<real_t<T>*>(&sum));
   else sum_lanes<W, 1>(x, n, map, &sum);

@@ -2,7 +2,9 @@
 #pragma once
 #include <adjoint/core/borrowed.h>
 
+#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "copy.h"
 
@@ -40,6 +42,31 @@ inline Dims dim_last(int ndim, int dim) {
   order.push_back(dim);
   return order;
 }
+
+// The lines along one dimension, in the type they are computed in, as row-major memory. Short ones are taken side by side, so that loops run
+// across them; a few long ones that lie side by side, one after the other.
+class LinesOf {
+ public:
+  LinesOf(const View& v, int dim, DType type) : lines(v, dim) {
+    const bool across = lines.inner == 1 && lines.n <= 16 && lines.outer >= 64, along = lines.inner > 1 && lines.inner < 8 && lines.n >= 64;
+    if (!across && !along) {
+      contiguous_.emplace(v, type);
+      return;
+    }
+    Dims order = dim_last(v.ndim, dim);
+    if (across) std::rotate(order.begin(), order.end() - 1, order.end());
+    const Dense& turned = turned_.emplace(Ordered(v, order).view);
+    contiguous_.emplace(turned.view, type);
+    if (across) lines.inner = std::exchange(lines.outer, 1);
+    else lines.outer *= std::exchange(lines.inner, 1);
+  }
+  Lines lines;
+  template <class T> const T* as() const { return contiguous_->as<const T>(); }
+
+ private:
+  std::optional<Dense> turned_;
+  std::optional<Contiguous> contiguous_;
+};
 
 // Half types are computed in float.
 constexpr DType widened(DType t) { return is_half(t) ? DType::float32 : t; }

@@ -22,12 +22,12 @@ template <class T> Matrix<T> last_two(const View& v) {
   return {v.as<T>(), down, right};
 }
 
-// An operand that BLAS can read, copied or converted only if need be.
+// An operand that BLAS, or the product of integers, can read: copied or converted only if need be.
 template <class T> class Operand {
  public:
-  explicit Operand(const View& v) : view_(&v) {
+  explicit Operand(const View& v, bool columns = true) : view_(&v) {
     const Matrix<T> m = last_two<T>(v);
-    if (v.dtype == dtype_of<T>() && (rows_dense(m, v.sizes[v.ndim - 1]) || columns_dense(m, v.sizes[v.ndim - 2]))) return;
+    if (v.dtype == dtype_of<T>() && (rows_dense(m, v.sizes[v.ndim - 1]) || (columns && columns_dense(m, v.sizes[v.ndim - 2])))) return;
     copy_.emplace(v, dtype_of<T>());
     view_ = &copy_->view;
   }
@@ -73,7 +73,7 @@ template <class T> void matmul_into(const View& a, const View& b, const View& y)
     std::fill_n(y.as<T>(), y.numel, T(0));
     return;
   }
-  const Operand<T> left(a), right(b);
+  const Operand<T> left(a), right(b, !std::is_integral_v<T>);
   const Panels p = panels(m, n, k);
   const int64_t grain = std::max<int64_t>(1, (1 << 17) / (m * n * k));
   pool::parallel_for(batches * p.count, p.count > 1 ? 1 : grain, [&](int64_t first, int64_t last) {
@@ -84,11 +84,11 @@ template <class T> void matmul_into(const View& a, const View& b, const View& y)
   });
 }
 
-// Half types multiply in float and are rounded once.
-void matmul_rounded(const View& a, const View& b, const View& y) {
-  const Buffer memory(y.numel * static_cast<int64_t>(sizeof(float)));
-  const View wide{memory.as<char>(), y.sizes, y.strides, y.ndim, DType::float32, y.numel};
-  matmul_into<float>(a, b, wide);
+// Half types multiply in float and are rounded once; narrow integers in int32.
+template <class T> void matmul_by(const View& a, const View& b, const View& y) {
+  const Buffer memory(y.numel * static_cast<int64_t>(sizeof(T)));
+  const View wide{memory.as<char>(), y.sizes, y.strides, y.ndim, dtype_of<T>(), y.numel};
+  matmul_into<T>(a, b, wide);
   cast(y, wide);
 }
 
@@ -105,8 +105,10 @@ void matmul_kernel(const Launch& l) {
     case DType::bfloat16:
       if (multiply_bfloat16(a, b, y)) return;
       [[fallthrough]];
-    case DType::float16: return matmul_rounded(a, b, y);
-    default: return reference(l);
+    case DType::float16: return matmul_by<float>(a, b, y);
+    case DType::int64: return matmul_into<int64_t>(a, b, y);
+    case DType::int32: return matmul_into<int32_t>(a, b, y);
+    default: return itemsize(y.dtype) < 4 ? matmul_by<int32_t>(a, b, y) : reference(l);
   }
 }
 

@@ -1,6 +1,7 @@
 // The product of two matrices in memory, on one thread.
 #pragma once
 #include "blas.h"
+#include "compilers.h"
 #include "isa.h"
 #include "small_matmul.h"
 
@@ -12,8 +13,45 @@ namespace adjoint::cpu {
 template <class T> bool rows_dense(const Matrix<T>& a, int64_t columns) { return a.right == 1 && a.down >= std::max<int64_t>(1, columns); }
 template <class T> bool columns_dense(const Matrix<T>& a, int64_t rows) { return a.down == 1 && a.right >= std::max<int64_t>(1, rows); }
 
-// c = a b. a and b have dense rows or dense columns, c dense rows.
+// Integers, which wrap: four rows of b at a time are added to each row of c, from a block of b that stays in the cache.
+template <class T> struct IntegerProduct {
+  static constexpr int64_t depth = 64;
+  template <int W> [[gnu::always_inline]] static inline void run(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, int64_t m, int64_t n, int64_t k) {
+    if (n == 1 && a.right == 1) return dots(a, b, c, m, k);
+    for (int64_t i = 0; i < m; i++) std::fill_n(c.at(i, 0), n, T(0));
+    for (int64_t first = 0; first < k; first += depth)
+      for (int64_t i = 0; i < m; i++) add_rows(a.at(i, 0), a.right, b, c.at(i, 0), n, first, std::min(k, first + depth));
+  }
+
+ private:
+  [[gnu::always_inline]] static inline void dots(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, int64_t m, int64_t k) {
+    for (int64_t i = 0; i < m; i++) {
+      const T* row = a.at(i, 0);
+      T sum = 0;
+      for (int64_t q = 0; q < k; q++) sum += row[q] * b.data[q * b.down];
+      *c.at(i, 0) = sum;
+    }
+  }
+  [[gnu::always_inline]] static inline void add_rows(const T* a, int64_t right, Matrix<const T> b, T* c, int64_t n, int64_t q, int64_t end) {
+    for (; q + 4 <= end; q += 4) {
+      const T *x = b.at(q, 0), f0 = a[q * right], f1 = a[(q + 1) * right], f2 = a[(q + 2) * right], f3 = a[(q + 3) * right];
+      ADJOINT_INDEPENDENT
+      for (int64_t j = 0; j < n; j++) c[j] += (f0 * x[j] + f1 * x[b.down + j]) + (f2 * x[2 * b.down + j] + f3 * x[3 * b.down + j]);
+    }
+    for (; q < end; q++) {
+      const T *x = b.at(q, 0), factor = a[q * right];
+      ADJOINT_INDEPENDENT
+      for (int64_t j = 0; j < n; j++) c[j] += factor * x[j];
+    }
+  }
+};
+
+// c = a b. a and b have dense rows or dense columns, c dense rows; of integers b has dense rows.
 template <class T> void multiply(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, int64_t m, int64_t n, int64_t k) {
+  if constexpr (std::is_integral_v<T>) {
+    if (n == 1 && a.down == 1) return isa::call<IntegerProduct<T>>(Matrix<const T>{b.data, 1, b.down}, Matrix<const T>{a.data, a.right, 1}, Matrix<T>{c.data, 1, c.down}, 1, m, k);
+    return isa::call<IntegerProduct<T>>(a, b, c, m, n, k);
+  } else {
   const bool tb = !rows_dense(b, n), ta = !rows_dense(a, k);
   if constexpr (std::is_floating_point_v<T>) {
     if (n > 1 && !tb && m * n * k <= 96 * 96 * 96) return isa::call<SmallMatmul<T>>(a, EvenRows<T>{b.data, b.down}, c, m, n, k);
@@ -21,6 +59,7 @@ template <class T> void multiply(Matrix<const T> a, Matrix<const T> b, Matrix<T>
     if (m == 1) return tb ? blas::gemv(false, n, k, b.data, b.right, a.data, a.right, c.data, 1) : blas::gemv(true, k, n, b.data, b.down, a.data, a.right, c.data, 1);
   }
   blas::gemm(ta, tb, m, n, k, a.data, ta ? a.right : a.down, b.data, tb ? b.right : b.down, c.data, c.down);
+  }
 }
 
 }  // namespace adjoint::cpu

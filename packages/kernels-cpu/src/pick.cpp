@@ -113,15 +113,15 @@ template <template <class> class Op, class T> void pick(const Lines& l, const T*
 template <template <class> class Op, bool with_values> void kernel(const Launch& l) {
   const View& x = l.x[0];
   const DType type = widened(x.dtype);
-  const Lines lines(x, l.attrs.as<DimKeep>().dim);
-  if (x.numel == 0 || lines.n > std::numeric_limits<int32_t>::max()) return reference(l);
-  const Contiguous in(x, type);
+  const int dim = l.attrs.as<DimKeep>().dim;
+  if (x.numel == 0 || x.sizes[dim] > std::numeric_limits<int32_t>::max()) return reference(l);
+  const LinesOf in(x, dim, type);
   int64_t* at = l.y[with_values ? 1 : 0].as<int64_t>();
   auto typed = [&](auto zero) {
     using T = decltype(zero);
-    if (!with_values || type == x.dtype) return pick<Op>(lines, in.as<const T>(), with_values ? l.y[0].as<T>() : nullptr, at);
+    if (!with_values || type == x.dtype) return pick<Op>(in.lines, in.as<T>(), with_values ? l.y[0].as<T>() : nullptr, at);
     const Dense values(l.y[0], type);
-    pick<Op>(lines, in.as<const T>(), values.view.as<T>(), at);
+    pick<Op>(in.lines, in.as<T>(), values.view.as<T>(), at);
     cast(l.y[0], values.view);
   };
   switch (type) {

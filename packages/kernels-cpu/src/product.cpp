@@ -16,11 +16,24 @@ namespace {
 constexpr int64_t block = 32768;  // elements of a line that are multiplied at a time
 constexpr int64_t strip = 512;    // columns
 
-template <class T> using Wide = std::conditional_t<std::is_same_v<T, int64_t>, uint64_t, double>;  // integers wrap
+template <class T> struct WideOf { using type = double; };
+template <> struct WideOf<int64_t> { using type = uint64_t; };  // integers wrap
+template <> struct WideOf<Complex<float>> { using type = Complex<double>; };
+template <class T> using Wide = typename WideOf<T>::type;
 
-template <class T> struct ProductOfRow {
-  template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t n, Wide<T>* y) {
-    constexpr int64_t lanes = 32;
+template <class T> struct ProductOfRows {
+  template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t n, int64_t rows, Wide<T>* y) {
+    for (int64_t r = 0; r < rows; r++, x += n) y[r] = n < lanes ? in_order(x, n) : in_lanes(x, n);
+  }
+
+ private:
+  static constexpr int64_t lanes = 32;
+  [[gnu::always_inline]] static inline Wide<T> in_order(const T* x, int64_t n) {
+    Wide<T> p = 1;
+    for (int64_t i = 0; i < n; i++) p *= static_cast<Wide<T>>(x[i]);
+    return p;
+  }
+  [[gnu::always_inline]] static inline Wide<T> in_lanes(const T* x, int64_t n) {
     Wide<T> p[lanes];
     for (int64_t j = 0; j < lanes; j++) p[j] = 1;
     int64_t i = 0;
@@ -29,7 +42,7 @@ template <class T> struct ProductOfRow {
     for (int64_t j = 0; i < n; i++, j++) p[j] *= static_cast<Wide<T>>(x[i]);
     for (int64_t half = lanes / 2; half; half /= 2)
       for (int64_t j = 0; j < half; j++) p[j] *= p[j + half];
-    *y = p[0];
+    return p[0];
   }
 };
 
@@ -49,8 +62,21 @@ template <class T> struct ProductOfColumns {
   }
 };
 
+template <class T> void short_rows(const T* x, const Lines& s, T* y) {
+  constexpr int64_t most = 256;
+  pool::parallel_for(s.outer, std::max<int64_t>(1, block / s.n), [&](int64_t begin, int64_t end) {
+    Wide<T> found[most];
+    for (int64_t r = begin; r < end; r += most) {
+      const int64_t rows = std::min(most, end - r);
+      isa::call<ProductOfRows<T>>(x + r * s.n, s.n, rows, found);
+      for (int64_t i = 0; i < rows; i++) y[r + i] = static_cast<T>(found[i]);
+    }
+  });
+}
+
 // A unit of work is a part of one line, or of a strip of columns; `partial` holds its products.
 template <class T> void products(const T* x, const Lines& s, T* y) {
+  if (s.inner == 1 && s.n <= block) return short_rows(x, s, y);
   const int64_t parts = (s.n + block - 1) / block, width = std::min(strip, s.inner), strips = (s.inner + width - 1) / width;
   const Buffer memory(s.outer * parts * s.inner * static_cast<int64_t>(sizeof(Wide<T>)));
   Wide<T>* const partial = memory.as<Wide<T>>();
@@ -61,27 +87,38 @@ template <class T> void products(const T* x, const Lines& s, T* y) {
       const int64_t first = part * block, rows = std::min(block, s.n - first);
       const T* const from = x + (plane * s.n + first) * s.inner + column;
       Wide<T>* const to = partial + (plane * parts + part) * s.inner + column;
-      if (s.inner == 1) isa::call<ProductOfRow<T>>(from, rows, to);
+      if (s.inner == 1) isa::call<ProductOfRows<T>>(from, rows, int64_t{1}, to);
       else isa::call<ProductOfColumns<T>>(from, s.inner, rows, std::min(width, s.inner - column), to);
     }
   });
-  for (int64_t i = 0; i < s.outer * s.inner; i++) {
-    Wide<T> p = partial[i / s.inner * parts * s.inner + i % s.inner];
-    for (int64_t part = 1; part < parts; part++) p *= partial[(i / s.inner * parts + part) * s.inner + i % s.inner];
-    y[i] = static_cast<T>(p);
+  for (int64_t plane = 0; plane < s.outer; plane++, y += s.inner) {
+    Wide<T>* const found = partial + plane * parts * s.inner;
+    for (int64_t i = s.inner; i < parts * s.inner; i++) found[i % s.inner] *= found[i];
+    for (int64_t j = 0; j < s.inner; j++) y[j] = static_cast<T>(found[j]);
   }
 }
 
 void kernel(const Launch& l) {
   const View &x = l.x[0], &y = l.y[0];
   const int dim = l.attrs.as<DimKeep>().dim;
-  if (x.numel == 0 || is_complex(x.dtype)) return reference(l);
-  const Lines lines(x, dim);
-  if (x.dtype == DType::int64) return products(Contiguous(x).as<int64_t>(), lines, y.as<int64_t>());
-  if (is_integral(x.dtype)) return reference(l);
-  with_dense(x, y, [&](const View& in, const View& out) {
-    with_real(in.dtype, [&](auto zero) { products(in.as<decltype(zero)>(), lines, out.as<decltype(zero)>()); });
-  });
+  const DType type = widened(x.dtype);
+  auto typed = [&](auto zero) {
+    using T = decltype(zero);
+    const Contiguous in(x, type);
+    const Lines lines(x, dim);
+    if (type == y.dtype) return products(in.as<const T>(), lines, y.as<T>());
+    const Dense wide(y, type);
+    products(in.as<const T>(), lines, wide.view.template as<T>());
+    cast(y, wide.view);
+  };
+  if (x.numel == 0) return reference(l);
+  switch (type) {
+    case DType::float32: return typed(0.f);
+    case DType::float64: return typed(0.);
+    case DType::int64: return typed(int64_t{});
+    case DType::complex64: return typed(Complex<float>{});
+    default: return reference(l);
+  }
 }
 
 constexpr Entry entries[] = {{"prod", kernel}};

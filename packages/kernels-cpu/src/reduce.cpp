@@ -14,6 +14,7 @@
 #include "fold.h"
 #include "isa.h"
 #include "kernels.h"
+#include "lines.h"
 #include "moments.h"
 #include "pool.h"
 
@@ -72,13 +73,13 @@ template <template <class> class Op, class Map, class T> struct ReduceColumns {
   }
 };
 
-struct Widened {
-  [[gnu::always_inline]] inline float operator()(Half x) const { return x; }
+template <class S> struct Widened {
+  [[gnu::always_inline]] inline float operator()(S x) const { return static_cast<float>(x); }
 };
-// The same for sums of half precision.
-struct SumColumnsOfHalves {
+// The same for sums of half types S.
+template <class S> struct SumColumnsOfHalves {
   template <int W> [[gnu::always_inline]] static inline void run(const void* halves, int64_t down, int64_t rows, int64_t columns, const void*, void* results) {
-    const Half* x = static_cast<const Half*>(halves);
+    const S* x = static_cast<const S*>(halves);
     float* y = static_cast<float*>(results);
     for (int64_t j = 0; j < columns; j++) y[j] = 0;
     int64_t i = 0;
@@ -87,22 +88,22 @@ struct SumColumnsOfHalves {
   }
 
  private:
-  template <int W, int height> [[gnu::always_inline]] static inline void add(const Half* x, int64_t down, int64_t columns, float* y) {
+  template <int W, int height> [[gnu::always_inline]] static inline void add(const S* x, int64_t down, int64_t columns, float* y) {
     constexpr int64_t lanes = W / 4;
     int64_t j = 0;
     for (; j + lanes <= columns; j += lanes) {
-      const Half* p = x + j;
-      typename Halves<W>::Wide sum = load_halves<W>(p), before;
+      const S* p = x + j;
+      typename Halves<W>::Wide sum = load_vector<W, float>(p), before;
       if constexpr (height == 8) {
-        sum = (sum + load_halves<W>(p + down)) + (load_halves<W>(p + 2 * down) + load_halves<W>(p + 3 * down));
+        sum = (sum + load_vector<W, float>(p + down)) + (load_vector<W, float>(p + 2 * down) + load_vector<W, float>(p + 3 * down));
         p += 4 * down;
-        sum += (load_halves<W>(p) + load_halves<W>(p + down)) + (load_halves<W>(p + 2 * down) + load_halves<W>(p + 3 * down));
+        sum += (load_vector<W, float>(p) + load_vector<W, float>(p + down)) + (load_vector<W, float>(p + 2 * down) + load_vector<W, float>(p + 3 * down));
       }
       std::memcpy(&before, y + j, sizeof before);
       sum += before;
       std::memcpy(y + j, &sum, sizeof sum);
     }
-    for (; j < columns; j++) y[j] += height == 1 ? static_cast<float>(x[j]) : join_eight<Sum<float>>(x + j, down, Widened{});
+    for (; j < columns; j++) y[j] += height == 1 ? static_cast<float>(x[j]) : join_eight<Sum<float>>(x + j, down, Widened<S>{});
   }
 };
 
@@ -117,18 +118,21 @@ struct Loops {
   DType type;  // that they reduce: of x, or float for half types
   Loop rows, columns, results;  // results: the columns of what `columns` gave
   void (*join)(const void* x, int64_t n, void* y);
-  Loop half_rows = nullptr, half_columns = nullptr;  // on memory of half precision, if that need not be widened first
-  bool widens = true;
+  bool rounds = false, widens = true;
+  Loop half_rows[2] = {}, half_columns[2] = {};  // on memory of float16 and bfloat16, if that need not be widened first
   int64_t size() const { return itemsize(type); }
-  Loops on(DType stored) const { return stored == DType::float16 && half_rows ? Loops{type, half_rows, half_columns, results, join, nullptr, nullptr, false} : *this; }
+  Loops on(DType stored) const {
+    const int k = stored == DType::bfloat16;
+    return is_half(stored) && half_rows[k] ? Loops{type, half_rows[k], half_columns[k], results, join, rounds, false} : *this;
+  }
 };
 template <class K> auto loop() { return isa::at_level<K, const void*, int64_t, int64_t, int64_t, const void*, void*>(); }
 template <template <class> class Op, class Map, class T> Loops loops() {
   const auto join = [](const void* x, int64_t n, void* y) { *static_cast<T*>(y) = join_pairwise<Op>(static_cast<const T*>(x), n); };
-  Loops r{dtype_of<T>(), loop<ReduceRows<Op, Map, T>>(), loop<ReduceColumns<Op, Map, T>>(), loop<ReduceColumns<Op, Same, T>>(), join};
+  Loops r{dtype_of<T>(), loop<ReduceRows<Op, Map, T>>(), loop<ReduceColumns<Op, Map, T>>(), loop<ReduceColumns<Op, Same, T>>(), join, Op<T>::rounds};
   if constexpr (std::is_same_v<T, float> && std::is_same_v<Op<T>, Sum<T>> && std::is_same_v<Map, Same>) {
-    r.half_rows = loop<ReduceRows<Op, Map, T, Half>>();
-    r.half_columns = loop<SumColumnsOfHalves>();
+    r.half_rows[0] = loop<ReduceRows<Op, Map, T, Half>>(), r.half_rows[1] = loop<ReduceRows<Op, Map, T, BFloat16>>();
+    r.half_columns[0] = loop<SumColumnsOfHalves<Half>>(), r.half_columns[1] = loop<SumColumnsOfHalves<BFloat16>>();
   }
   return r;
 }
@@ -139,9 +143,14 @@ struct Split {
   Rows<1> kept, gone;
   Split(const View& x, const Dims& dims) {
     for (int d = 0; d < x.ndim; d++) {
-      const bool goes = dims.contains(d);
-      (goes ? gone_sizes : kept_sizes).push_back(x.sizes[d]);
-      (goes ? gone_strides : kept_strides).push_back(x.strides[d]);
+      if (dims.contains(d)) continue;
+      kept_sizes.push_back(x.sizes[d]);
+      kept_strides.push_back(x.strides[d]);
+    }
+    for (int64_t d : Order(x)) {  // those that go as they lie in memory, which may be one run
+      if (!dims.contains(d)) continue;
+      gone_sizes.push_back(x.sizes[d]);
+      gone_strides.push_back(x.strides[d]);
     }
     kept = rows(x, kept_sizes, kept_strides);
     gone = rows(x, gone_sizes, gone_strides);
@@ -223,9 +232,28 @@ struct Columns {
   const char* data;
   DType stored;
   int64_t planes, plane_step, rows, down, columns;
+  // How many rows that lie behind each other make a wide one.
+  int64_t fold() const {
+    int64_t n = columns < 32 && down == columns ? std::min(256 / columns, rows / 4) : 1;
+    while (n > 1 && rows % n != 0) n--;
+    return n < 8 ? 1 : n;
+  }
 };
+void reduce_outer(const Loops& any, const Columns& c, const char* centres, char* y);
+
+// Narrow columns: those of wide rows first, then what came of the rows in each of them.
+void reduce_folded(const Loops& loops, const Columns& c, int64_t fold, const char* centres, char* y) {
+  const int64_t wide = fold * c.columns, row = c.columns * loops.size();
+  const Buffer partial(c.planes * wide * loops.size()), repeated(centres ? c.planes * fold * row : 1);
+  for (int64_t i = 0; centres && i < c.planes * fold; i++) std::memcpy(repeated.as<char>() + i * row, centres + i / fold * row, static_cast<size_t>(row));
+  reduce_outer(loops, {c.data, c.stored, c.planes, c.plane_step, c.rows / fold, wide, wide}, centres ? repeated.as<char>() : nullptr, partial.as<char>());
+  const Loops join{loops.type, loops.rows, loops.results, loops.results, loops.join, loops.rounds};
+  reduce_outer(join, {partial.as<char>(), loops.type, c.planes, wide, fold, c.columns, c.columns}, nullptr, y);
+}
+
 // Parts of the rows give one row each, and those are reduced in turn.
 void reduce_outer(const Loops& any, const Columns& c, const char* centres, char* y) {
+  if (const int64_t fold = c.fold(); fold > 1) return reduce_folded(any, c, fold, centres, y);
   const Loops loops = any.on(c.stored);
   const int64_t height = std::clamp<int64_t>(65536 / c.columns, 64, 1024), parts = (c.rows + height - 1) / height, strips = (c.columns + strip - 1) / strip;
   const int64_t from = itemsize(c.stored), size = loops.size();
@@ -244,7 +272,7 @@ void reduce_outer(const Loops& any, const Columns& c, const char* centres, char*
       loops.columns(b.data, b.down, rows, width, element(centres, plane * c.columns + column, size), to + ((plane * parts + part) * c.columns + column) * size);
     }
   });
-  if (parts > 1) reduce_outer({loops.type, loops.rows, loops.results, loops.results, loops.join}, {to, loops.type, c.planes, parts * c.columns, parts, c.columns, c.columns}, nullptr, y);
+  if (parts > 1) reduce_outer({loops.type, loops.rows, loops.results, loops.results, loops.join, loops.rounds}, {to, loops.type, c.planes, parts * c.columns, parts, c.columns, c.columns}, nullptr, y);
 }
 
 // x with the dimensions that go behind the others.
@@ -264,10 +292,17 @@ template <class F> void with_inner(const View& x, DType dtype, const Dims& dims,
 void reduce_with(const Loops& loops, const View& x, const Dims& dims, char* y, const char* centres) {
   const Split s(x, dims);
   const int64_t size = itemsize(x.dtype);
+  const bool are_short = s.gone.ndim == 1 && s.gone.strides[0][0] == size && s.gone.sizes[0] > 1 && s.gone.sizes[0] <= 16 && s.kept_count() >= 64;
+  if (are_short && dims.size() == 1 && (is_half(x.dtype) || !loops.rounds)) {  // taken side by side
+    const LinesOf in(x, static_cast<int>(dims[0]), x.dtype);
+    const Lines& at = in.lines;
+    if (at.inner > 1) return reduce_outer(loops, {in.as<char>(), x.dtype, at.outer, at.n * at.inner, at.n, at.inner, at.inner}, centres, y);
+  }
   if (s.gone.strides[0][0] == size || (s.gone_count() == 1 && s.gone.ndim == 1)) return reduce_inner(loops, x, s, centres, y);
-  if (s.gone.ndim == 1 && s.kept.strides[0][0] == size && s.kept.sizes[0] >= 8 && s.kept.ndim <= 2) {
+  if (s.gone.ndim == 1 && s.kept.strides[0][0] == size && s.kept.ndim <= 2) {
     const bool planes = s.kept.ndim == 2;
-    return reduce_outer(loops, {x.data, x.dtype, planes ? s.kept.sizes[1] : 1, planes ? s.kept.strides[0][1] / size : 0, s.gone.sizes[0], s.gone.strides[0][0] / size, s.kept.sizes[0]}, centres, y);
+    const Columns c{x.data, x.dtype, planes ? s.kept.sizes[1] : 1, planes ? s.kept.strides[0][1] / size : 0, s.gone.sizes[0], s.gone.strides[0][0] / size, s.kept.sizes[0]};
+    if (c.columns >= 8 || c.fold() > 1) return reduce_outer(loops, c, centres, y);
   }
   with_inner(x, loops.type, dims, [&](const View& v, const Split& inner) { reduce_inner(loops, v, inner, centres, y); });
 }
@@ -395,11 +430,24 @@ template <class T> bool norms(const View& x, const VectorNorm& a, T* y, int64_t 
   }
   return true;
 }
+bool norm_of(const View& x, const VectorNorm& a, const View& y) {
+  return y.dtype == DType::float32 ? norms(x, a, y.as<float>(), y.numel) : norms(x, a, y.as<double>(), y.numel);
+}
+// The squares of complex numbers are those of their parts.
+bool norm_of_pairs(const View& x, const VectorNorm& a, const View& y) {
+  Dims sizes, strides;
+  for (int d = 0; d < x.ndim; d++) sizes.push_back(x.sizes[d]), strides.push_back(2 * x.strides[d]);
+  sizes.push_back(2), strides.push_back(1);
+  VectorNorm of_parts = a;
+  of_parts.dims.push_back(x.ndim);
+  return norm_of({x.data, sizes.data(), strides.data(), x.ndim + 1, y.dtype, 2 * x.numel}, of_parts, y);
+}
 void norm_kernel(const Launch& l) {
+  const View& x = l.x[0];
   const VectorNorm& a = l.attrs.as<VectorNorm>();
-  if (!is_floating(l.x[0].dtype) || l.x[0].numel == 0) return reference(l);
   bool done = false;
-  widened(l, [&](DType type, const View& y) { done = type == DType::float32 ? norms(l.x[0], a, y.as<float>(), y.numel) : norms(l.x[0], a, y.as<double>(), y.numel); });
+  if (is_complex(x.dtype) && a.p == 2 && x.numel > 0) done = norm_of_pairs(x, a, l.y[0]);
+  else if (is_floating(x.dtype) && x.numel > 0) widened(l, [&](DType, const View& y) { done = norm_of(x, a, y); });
   if (!done) reference(l);
 }
 

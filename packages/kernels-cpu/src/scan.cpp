@@ -31,39 +31,51 @@ struct Product {
 // What T is joined in.
 template <class T> using Accumulated = std::conditional_t<std::is_same_v<T, float>, double, T>;
 
-template <class O, bool reverse, class T> struct ScanRow {
+// Elements are of `parts` numbers, each with a state of its own: complex sums are two.
+template <class O, bool reverse, class T, int parts> struct ScanRow {
   using A = Accumulated<T>;
-  // From `carry` on, which is left behind the last element. y null: only the carry.
-  template <int W> [[gnu::always_inline]] static inline void run(const T* x, T* y, int64_t n, A* carry) {
+  // Rows of n numbers from the identity on; or one from `carry` on, which is left behind the last element. y null: only the carry.
+  template <int W> [[gnu::always_inline]] static inline void run(const T* x, T* y, int64_t n, int64_t rows, A* carry) {
+    for (int64_t r = 0; r < rows; r++) {
+      A state[parts];
+      for (int j = 0; j < parts; j++) state[j] = carry ? carry[j] : A(O::identity);
+      row<W>(x + r * n, y ? y + r * n : nullptr, n, state);
+      for (int j = 0; carry && j < parts; j++) carry[j] = state[j];
+    }
+  }
+
+ private:
+  template <int W> [[gnu::always_inline]] static inline void row(const T* x, T* y, int64_t n, A* carry) {
     constexpr int lanes = W / 8;
     typedef A Vector __attribute__((vector_size(W), aligned(alignof(A)), may_alias));
     typedef std::enable_if_t<(W > 0), int64_t> Lanes __attribute__((vector_size(W)));
     Lanes number, last{};
-    for (int j = 0; j < lanes; j++) number[j] = j, last[j] = lanes - 1;
+    for (int j = 0; j < lanes; j++) number[j] = j, last[j] = lanes - parts + j % parts;
     Vector identity{}, before;
-    for (int j = 0; j < lanes; j++) identity[j] = O::identity, before[j] = *carry;
+    for (int j = 0; j < lanes; j++) identity[j] = O::identity, before[j] = carry[j % parts];
     int64_t i = 0;
     for (; i + lanes <= n; i += lanes) {
       T in[lanes], out[lanes];
       __builtin_memcpy(in, x + (reverse ? n - lanes - i : i), sizeof in);
       Vector v;
-      for (int j = 0; j < lanes; j++) v[j] = static_cast<A>(in[reverse ? lanes - 1 - j : j]);
+      for (int j = 0; j < lanes; j++) v[j] = static_cast<A>(in[position(j, lanes)]);
 #pragma GCC unroll 3
-      for (int step = 1; step < lanes; step *= 2) v = O::join(v, shuffle(identity, v, number + (lanes - step)));
+      for (int step = parts; step < lanes; step *= 2) v = O::join(v, shuffle(identity, v, number + (lanes - step)));
       v = O::join(before, v);
       before = shuffle(v, v, last);
       if (!y) continue;
-      for (int j = 0; j < lanes; j++) out[reverse ? lanes - 1 - j : j] = static_cast<T>(v[j]);
+      for (int j = 0; j < lanes; j++) out[position(j, lanes)] = static_cast<T>(v[j]);
       __builtin_memcpy(y + (reverse ? n - lanes - i : i), out, sizeof out);
     }
-    A state = before[0];
+    for (int j = 0; j < parts; j++) carry[j] = before[j];
     for (; i < n; i++) {
-      const int64_t at = reverse ? n - 1 - i : i;
+      const int64_t at = position(i, n);
+      A& state = carry[i % parts];
       state = O::join(state, static_cast<A>(x[at]));
       if (y) y[at] = static_cast<T>(state);
     }
-    *carry = state;
   }
+  [[gnu::always_inline]] static inline int64_t position(int64_t j, int64_t n) { return reverse ? n - parts - j + 2 * (j % parts) : j; }
 };
 
 template <class O, bool reverse, class T> struct ScanColumns {
@@ -82,25 +94,25 @@ template <class O, bool reverse, class T> struct ScanColumns {
 };
 
 // A long row: the joins of its blocks first, then each block from what stands before it.
-template <class O, bool reverse, class T> void scan_long(const T* x, T* y, int64_t n) {
+template <class O, bool reverse, class T, int parts> void scan_long(const T* x, T* y, int64_t n) {
   using A = Accumulated<T>;
   const int64_t blocks = (n + block - 1) / block;
-  const Buffer memory(blocks * static_cast<int64_t>(sizeof(A)));
+  const Buffer memory(blocks * parts * static_cast<int64_t>(sizeof(A)));
   A* carry = memory.as<A>();
   auto scan = [&](int64_t b, T* to) {
     const int64_t begin = reverse ? std::max<int64_t>(0, n - (b + 1) * block) : b * block, end = reverse ? n - b * block : std::min(n, begin + block);
-    isa::call<ScanRow<O, reverse, T>>(x + begin, to ? to + begin : nullptr, end - begin, carry + b);
+    isa::call<ScanRow<O, reverse, T, parts>>(x + begin, to ? to + begin : nullptr, end - begin, int64_t{1}, carry + b * parts);
   };
-  pool::parallel(blocks, [&](int64_t b) {
-    carry[b] = O::identity;
-    scan(b, nullptr);
-  });
-  A before = O::identity;
-  for (int64_t b = 0; b < blocks; b++) before = O::join(before, std::exchange(carry[b], before));
+  std::fill_n(carry, blocks * parts, A(O::identity));
+  pool::parallel(blocks, [&](int64_t b) { scan(b, nullptr); });
+  for (int j = 0; j < parts; j++) {
+    A before = O::identity;
+    for (int64_t b = 0; b < blocks; b++) before = O::join(before, std::exchange(carry[b * parts + j], before));
+  }
   pool::parallel(blocks, [&](int64_t b) { scan(b, y); });
 }
 
-template <class O, bool reverse, class T> void scan(const Lines& l, const T* x, T* y) {
+template <class O, bool reverse, class T, int parts> void scan(const Lines& l, const T* x, T* y) {
   if (l.inner > 1) {
     const int64_t strips = (l.inner + strip - 1) / strip;
     return pool::parallel_for(l.outer * strips, std::max<int64_t>(1, block / (l.n * std::min(l.inner, strip))), [&](int64_t first, int64_t last) {
@@ -111,34 +123,36 @@ template <class O, bool reverse, class T> void scan(const Lines& l, const T* x, 
     });
   }
   if (l.n > 4 * block) {
-    for (int64_t r = 0; r < l.outer; r++) scan_long<O, reverse>(x + r * l.n, y + r * l.n, l.n);
+    for (int64_t r = 0; r < l.outer; r++) scan_long<O, reverse, T, parts>(x + r * l.n, y + r * l.n, l.n);
     return;
   }
   pool::parallel_for(l.outer, std::max<int64_t>(1, block / l.n), [&](int64_t first, int64_t last) {
-    for (int64_t r = first; r < last; r++) {
-      Accumulated<T> carry = O::identity;
-      isa::call<ScanRow<O, reverse, T>>(x + r * l.n, y + r * l.n, l.n, &carry);
-    }
+    isa::call<ScanRow<O, reverse, T, parts>, const T*, T*, int64_t, int64_t, Accumulated<T>*>(x + first * l.n, y + first * l.n, l.n, last - first, nullptr);
   });
 }
 
 template <class O> void kernel(const Launch& l) {
   const View &x = l.x[0], &y = l.y[0];
   const DType type = widened(x.dtype);
-  if (x.numel == 0 || !(is_floating(type) || type == DType::int64)) return reference(l);
+  const bool pairs = type == DType::complex64 && std::is_same_v<O, Sum>;
+  if (x.numel == 0 || !(is_floating(type) || type == DType::int64 || pairs)) return reference(l);
   const Scan& a = l.attrs.as<Scan>();
-  const Lines lines(x, a.dim);
+  Lines lines(x, a.dim);
   const Contiguous in(x, type);
   const Buffer memory(type == y.dtype ? 1 : y.numel * itemsize(type));
-  auto typed = [&](auto zero) {
+  auto typed = [&]<int parts>(auto zero, std::integral_constant<int, parts>) {
     using T = decltype(zero);
+    (lines.inner > 1 ? lines.inner : lines.n) *= parts;
     T* out = type == y.dtype ? y.as<T>() : memory.as<T>();
-    if (a.reverse) scan<O, true>(lines, in.as<const T>(), out);
-    else scan<O, false>(lines, in.as<const T>(), out);
+    if (a.reverse) scan<O, true, T, parts>(lines, in.as<const T>(), out);
+    else scan<O, false, T, parts>(lines, in.as<const T>(), out);
   };
-  if (type == DType::float32) typed(0.f);
-  else if (type == DType::float64) typed(0.);
-  else typed(int64_t{});
+  constexpr std::integral_constant<int, 1> one;
+  if constexpr (std::is_same_v<O, Sum>)
+    if (pairs) return typed(0.f, std::integral_constant<int, 2>{});
+  if (type == DType::float32) typed(0.f, one);
+  else if (type == DType::float64) typed(0., one);
+  else typed(int64_t{}, one);
   if (type != y.dtype) cast(y, {memory.as<char>(), y.sizes, y.strides, y.ndim, type, y.numel});
 }
 

@@ -53,11 +53,14 @@ template <Form form, class T> struct SoftmaxRows {
 
 // Columns of a plane (n, columns): `width` of them at a time, accumulators in m and s.
 template <Form form, class T> struct SoftmaxColumns {
+  // y has one row for a sum.
   template <int W> [[gnu::always_inline]] static inline void run(const T* x, T* y, int64_t n, int64_t down, int64_t width, T* m, T* s) {
     for (int64_t j = 0; j < width; j++) m[j] = -math::infinity<T>, s[j] = 0;
     for (int64_t i = 0; i < n; i++)
       ADJOINT_INDEPENDENT
       for (int64_t j = 0; j < width; j++) m[j] = x[i * down + j] > m[j] ? x[i * down + j] : m[j];
+    if constexpr (form == Form::sum)
+      for (int64_t j = 0; j < width; j++) m[j] = m[j] > -math::infinity<T> && m[j] < math::infinity<T> ? m[j] : T(0);
     for (int64_t i = 0; i < n; i++)
       ADJOINT_INDEPENDENT
       for (int64_t j = 0; j < width; j++) {
@@ -65,6 +68,10 @@ template <Form form, class T> struct SoftmaxColumns {
         if constexpr (form == Form::plain) y[i * down + j] = e;
         s[j] += e;
       }
+    if constexpr (form == Form::sum) {
+      for (int64_t j = 0; j < width; j++) y[j] = s[j] == math::infinity<T> ? s[j] : m[j] + math::log(s[j]);
+      return;
+    }
     for (int64_t j = 0; j < width; j++) s[j] = form == Form::plain ? 1 / s[j] : math::log(s[j]);
     for (int64_t i = 0; i < n; i++)
       ADJOINT_INDEPENDENT
@@ -82,24 +89,26 @@ template <Form form, class T> void over_rows(const T* x, T* y, int64_t n, int64_
   });
 }
 
+template <Form form, class T> void over_columns(const T* x, T* y, const Lines& l) {
+  constexpr int64_t strip = 512;
+  const int64_t strips = (l.inner + strip - 1) / strip;
+  pool::parallel(l.outer * strips, [&](int64_t u) {
+    alignas(64) T m[strip], s[strip];
+    const int64_t plane = u / strips, column = u % strips * strip;
+    isa::call<SoftmaxColumns<form, T>>(x + plane * l.n * l.inner + column, y + plane * (form == Form::sum ? 1 : l.n) * l.inner + column, l.n, l.inner, std::min(strip, l.inner - column), m, s);
+  });
+}
+
 template <Form form> void softmax_kernel(const Launch& l) {
   const View& x = l.x[0];
   if (!is_floating(x.dtype) || x.numel == 0) return reference(l);
   const int dim = l.attrs.as<Dim>().dim;
-  int64_t columns = 1;
-  for (int d = dim + 1; d < x.ndim; d++) columns *= x.sizes[d];
-  const int64_t n = x.sizes[dim], planes = x.numel / (n * columns);
+  const Lines lines(x, dim);
   with_dense(x, l.y[0], [&](const View& in, const View& out) {
     with_real(in.dtype, [&](auto zero) {
       using T = decltype(zero);
-      if (columns == 1) return over_rows<form, T>(in.as<const T>(), out.as<T>(), n, planes);
-      constexpr int64_t strip = 512;
-      const int64_t strips = (columns + strip - 1) / strip;
-      pool::parallel(planes * strips, [&](int64_t u) {
-        alignas(64) T m[strip], s[strip];
-        const int64_t at = u / strips * n * columns + u % strips * strip;
-        isa::call<SoftmaxColumns<form, T>>(in.as<const T>() + at, out.as<T>() + at, n, columns, std::min(strip, columns - u % strips * strip), m, s);
-      });
+      if (lines.inner == 1) over_rows<form, T>(in.as<const T>(), out.as<T>(), lines.n, lines.outer);
+      else over_columns<form, T>(in.as<const T>(), out.as<T>(), lines);
     });
   });
 }
@@ -108,19 +117,27 @@ void logsumexp_kernel(const Launch& l) {
   const View& x = l.x[0];
   const Dims& dims = l.attrs.as<Reduce>().dims;
   if (!is_floating(x.dtype) || x.numel == 0) return reference(l);
-  Dims order;  // the dimensions that go behind the others
+  Dims order;  // several dimensions that go, behind the others
   for (bool goes : {false, true})
-    for (int d = 0; d < x.ndim; d++)
+    for (int d = 0; d < x.ndim && dims.size() != 1; d++)
       if (dims.contains(d) == goes) order.push_back(d);
-  int64_t n = 1;
-  for (int64_t d : dims) n *= x.sizes[d];
-  const Ordered ordered(x, order);
-  with_dense(ordered.view, l.y[0], [&](const View& in, const View& out) {
-    with_real(in.dtype, [&](auto zero) {
+  const DType type = widened(x.dtype);
+  auto typed = [&](const View& y) {
+    with_real(type, [&](auto zero) {
       using T = decltype(zero);
-      over_rows<Form::sum, T>(in.as<const T>(), out.as<T>(), n, x.numel / n);
+      if (dims.size() == 1) {
+        const LinesOf in(x, static_cast<int>(dims[0]), type);
+        if (in.lines.inner > 1) return over_columns<Form::sum, T>(in.as<T>(), y.as<T>(), in.lines);
+        return over_rows<Form::sum, T>(in.as<T>(), y.as<T>(), in.lines.n, in.lines.outer);
+      }
+      const Ordered ordered(x, order);
+      over_rows<Form::sum, T>(Contiguous(ordered.view, type).as<const T>(), y.as<T>(), x.numel / l.y[0].numel, l.y[0].numel);
     });
-  });
+  };
+  if (l.y[0].dtype == type) return typed(l.y[0]);
+  const Dense wide(l.y[0], type);
+  typed(wide.view);
+  cast(l.y[0], wide.view);
 }
 
 // y (v - sum(v y)) along rows, and v - exp(y) sum(v).

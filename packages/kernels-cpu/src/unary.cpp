@@ -5,6 +5,7 @@
 #include <adjoint/core/functors/activation.h>
 #include <adjoint/core/math/bessel_short.h>
 
+#include "by_bits.h"
 #include "elementwise.h"
 
 namespace adjoint::cpu {
@@ -53,13 +54,25 @@ template <bool scaled, class... Orders> void by_order(const Launch& l) {
   const bool found = (is_half(type) || type == DType::float32) && ((n == order++ && (kernel_for<Orders, 1, Cost::series, float, Half, BFloat16>(launch), true)) || ...);
   if (!found) reference(l);
 }
+
+// Halves are not widened for their sign.
+struct Signs {
+  uint16_t kept, turned;
+  template <std::same_as<uint16_t> T> T operator()(T x) const { return static_cast<T>((x & kept) ^ turned); }
+};
+template <class F, bool clears> void sign_kernel(const Launch& l) {
+  if (!is_half(l.x[0].dtype)) return kernel_for<F, 1, cheap, float, double, Complex<float>, Complex<double>, int32_t, int64_t>(l);
+  View y = l.y[0];
+  y.dtype = DType::uint16;
+  run_bits<Signs, 1, uint16_t>(l, y, clears ? Signs{0x7fff, 0} : Signs{0xffff, 0x8000});
+}
 using I0 = Short<math::bessel_i0_short>;
 using I1 = Short<math::bessel_i1_short, false>;
 using K0 = Short<math::bessel_k0_short>;
 using K1 = Short<math::bessel_k1_short>;
 
 constexpr Entry entries[] = {
-    {"abs", kernel<Abs, 1, cheap>},
+    {"abs", sign_kernel<Abs, true>},
     {"acos", kernel<Acos, 1>},
     {"acosh", kernel<Acosh, 1>},
     {"angle", kernel<Angle, 1>},
@@ -96,10 +109,9 @@ constexpr Entry entries[] = {
     {"log10", kernel<Log10, 1>},
     {"log1p", kernel<Log1p, 1>},
     {"log2", kernel<Log2, 1>},
-    {"logical_not", kernel_for<LogicalNot, 1, cheap, bool, float, double, int32_t, int64_t>},
     {"logit", kernel<Logit, 1>},
     {"nan_to_num", kernel<NanToNum, 1, cheap>},
-    {"neg", kernel<Neg, 1, cheap>},
+    {"neg", sign_kernel<Neg, false>},
     {"rad2deg", kernel<Rad2deg, 1, cheap>},
     {"reciprocal", kernel<Reciprocal, 1, cheap>},
     {"round", kernel<Round, 1, cheap>},
