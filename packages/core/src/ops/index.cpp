@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "families.h"
+#include "one_zero.h"
 #include "positions.h"
 
 namespace adjoint {
@@ -213,7 +214,7 @@ const Op op_index{.name = "index", .torch = "|self indices", .fields = fields_of
       out[0] = result_sizes(x[0].sizes(), x[1].sizes(), a);
     },
     .d = {rule([](V v, X<1> position, XShape<0> x, const Indexed& a) {
-      return index_put_at(expand(zeros({}, v.dtype(), v.device()), x.sizes), v, position, {a.dims, a.at, true});
+      return index_put_at(one_zero(x.sizes, v), v, position, {a.dims, a.at, true});
     })},
     .batch = batch_index,
     .doc = "The elements of `x` at positions given by tensors of integers or masks.", .reference = index_kernel};

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "families.h"
+#include "one_zero.h"
 #include "positions.h"
 
 namespace adjoint {
@@ -136,8 +137,6 @@ void scatter_reduce_shape(Tensors x, const Attrs& a, Dims* out) { scatter_shape(
 
 Tensor reduced_at(const Tensor& x, const Tensor& index, const Tensor& source, const ScatterReduce& a) { return apply(op_scatter_reduce, {x, index, source}, a); }
 
-Tensor zeros_for(const Tensor& v, const Dims& sizes) { return zeros(sizes, v.dtype(), v.device()); }
-
 // How many of x and its sources attain each result: they share what comes back.
 Tensor winners(const Tensor& x, const Tensor& index, const Tensor& source, const Tensor& y, int dim) {
   return scatter_add(to_dtype(eq(x, y), DType::int64), dim, index, to_dtype(eq(source, gather(y, dim, index)), DType::int64));
@@ -156,19 +155,19 @@ Tensor partial_source(const Tensor& x, const Tensor& index, const Tensor& source
   const Tensor zeros_there = gather(scatter_add(zeros(x.sizes(), DType::int64, x.device()), a.dim, index, count), a.dim, index);
   const Tensor alone = logical_and(zero, eq(zeros_there, wrapped(1))), paired = logical_and(zero, eq(zeros_there, wrapped(2)));
   const Tensor others = gather(reduced_at(x, index, where(logical_or(alone, paired), one, source), a), a.dim, index);
-  const Tensor twin = gather(scatter_add(zeros_for(x, x.sizes()), a.dim, index, where(zero, source, wrapped(0))), a.dim, index) - source;
+  const Tensor twin = gather(scatter_add(one_zero(x.sizes(), x), a.dim, index, where(zero, source, wrapped(0))), a.dim, index) - source;
   return where(alone, others, where(paired, others * twin, gather(y, a.dim, index) / where(zero, one, source)));
 }
 
 }  // namespace
 
 const Op op_gather{.name = "gather", .torch = "|self index", .fields = fields_of<Dim>, .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = gather_shape,
-    .d = {rule([](V v, X<1> index, XShape<0> x, const Dim& a) { return scatter_add(zeros_for(v, x.sizes), a.dim, index, v); })},
+    .d = {rule([](V v, X<1> index, XShape<0> x, const Dim& a) { return scatter_add(one_zero(x.sizes, v), a.dim, index, v); })},
     .batch = batch::shift<&Dim::dim>,
     .doc = "The elements of `x` at the positions `index` along `dim`; the result has the shape of `index`.", .reference = gather_kernel};
 
 const Op op_scatter{.name = "scatter", .torch = "|self index src", .fields = fields_of<Dim>, .kind = Kind::linear, .updates = true, .indices = 2, .types = indexed_types, .shape = scatter_shape,
-    .d = {rule([](V v, X<1> index, const Dim& a) { return scatter(v, a.dim, index, zeros_for(v, index.sizes())); }), {},
+    .d = {rule([](V v, X<1> index, const Dim& a) { return scatter(v, a.dim, index, one_zero(index.sizes(), v)); }), {},
           rule([](V v, X<1> index, const Dim& a) { return gather(v, a.dim, index); })},
     .batch = batch::shift<&Dim::dim>,
     .doc = "`x` with the elements of `source` written at the positions `index` along `dim`.", .reference = scatter_kernel<false>};
@@ -183,13 +182,13 @@ const Op op_scatter_reduce{.name = "scatter_reduce", .torch = "|self index src",
           wide_rule([](V v, X<0> x, X<1> index, X<2> source, Y<> y, const ScatterReduce& a) { return gather(v, a.dim, index) * conj(partial_source(x, index, source, y, a)); })},
     .t = {wide_rule([](V v, X<0> x, X<1> index, X<2> source, Y<> y, const ScatterReduce& a) { return v * partial_x(x, index, source, y, a); }), {},
           wide_rule([](V v, X<0> x, X<1> index, X<2> source, Y<> y, const ScatterReduce& a) {
-            return scatter_add(zeros_for(v, x.sizes()), a.dim, index, v * partial_source(x, index, source, y, a));
+            return scatter_add(one_zero(x.sizes(), v), a.dim, index, v * partial_source(x, index, source, y, a));
           })},
     .batch = batch::shift<&ScatterReduce::dim>,
     .doc = "`x` combined (product, largest or smallest) with the elements of `source` at the positions `index` along `dim`.", .reference = scatter_reduce_kernel};
 
 const Op op_index_select{.name = "index_select", .torch = "|self index", .fields = fields_of<Dim>, .kind = Kind::linear, .indices = 2, .types = indexed_types, .shape = index_select_shape,
-    .d = {rule([](V v, X<1> index, XShape<0> x, const Dim& a) { return index_add(zeros_for(v, x.sizes), a.dim, index, v); })},
+    .d = {rule([](V v, X<1> index, XShape<0> x, const Dim& a) { return index_add(one_zero(x.sizes, v), a.dim, index, v); })},
     .batch = batch_index_select,
     .doc = "The slices of `x` at the positions `index` (1-d) along `dim`.", .reference = index_select_kernel};
 
@@ -199,7 +198,7 @@ const Op op_index_add{.name = "index_add", .torch = "|self index source", .field
     .doc = "`x` with the slices of `source` added at the positions `index` (1-d) along `dim`, in order.", .reference = index_add_kernel<true>};
 
 const Op op_index_copy{.name = "index_copy", .torch = "|self index source", .fields = fields_of<Dim>, .kind = Kind::linear, .updates = true, .indices = 2, .types = indexed_types, .shape = index_add_shape<false>,
-    .d = {rule([](V v, X<1> index, XShape<2> source, const Dim& a) { return index_copy(v, a.dim, index, zeros_for(v, source.sizes)); }), {},
+    .d = {rule([](V v, X<1> index, XShape<2> source, const Dim& a) { return index_copy(v, a.dim, index, one_zero(source.sizes, v)); }), {},
           rule([](V v, X<1> index, const Dim& a) { return index_select(v, a.dim, index); })},
     .batch = batch_index_add<scatter>,
     .doc = "`x` with the slices of `source` written at the positions `index` (1-d) along `dim`.", .reference = index_add_kernel<false>};

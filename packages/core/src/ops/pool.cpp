@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "families.h"
+#include "one_zero.h"
 #include "positions.h"
 
 namespace adjoint {
@@ -218,7 +219,7 @@ const Op op_max_pool{.name = "max_pool", .torch = "|self|result0 result1", .fiel
         flat[flat.size() - 2] *= flat.back();
         flat.resize(flat.size() - 1);
       }
-      return reshape(scatter_add(zeros(flat, v.dtype(), v.device()), -1, flat_planes(index, n), flat_planes(v, n)), x.sizes);
+      return reshape(scatter_add(one_zero(flat, v), -1, flat_planes(index, n), flat_planes(v, n)), x.sizes);
     })},
     .t = {rule([](V v, Y<1> index, const Window& w) {
       const int n = w.kernel.size();

@@ -7,6 +7,7 @@
 
 #include "families.h"
 #include "lanes.h"
+#include "one_zero.h"
 
 namespace adjoint {
 
@@ -99,7 +100,7 @@ void median_kernel(const Launch& l) {
 }
 
 constexpr Rule pick_vjp = rule([](V v, Y<1> index, const DimKeep& a, XShape<0> x) {
-  const Tensor zero = zeros(x.sizes, v.dtype(), v.device());
+  const Tensor zero = one_zero(x.sizes, v);
   return a.keepdim ? scatter_add(zero, a.dim, index, v) : scatter_add(zero, a.dim, unsqueeze(index, a.dim), unsqueeze(v, a.dim));
 });
 constexpr Rule pick_jvp = rule([](V v, Y<1> index, const DimKeep& a) {

@@ -12,6 +12,7 @@
 
 #include "families.h"
 #include "lanes.h"
+#include "one_zero.h"
 
 namespace adjoint {
 
@@ -220,7 +221,7 @@ Tensor product_of_others(const Tensor& x, int dim) {
   return previous(apply(op_cumprod, {x}, forward), forward, 1) * previous(apply(op_cumprod, {x}, reverse), reverse, 1);
 }
 
-constexpr Rule running_vjp = rule([](V v, Y<1> index, const Dim& a) { return scatter_add(zeros(v.sizes(), v.dtype(), v.device()), a.dim, index, v); });
+constexpr Rule running_vjp = rule([](V v, Y<1> index, const Dim& a) { return scatter_add(one_zero(v.sizes(), v), a.dim, index, v); });
 constexpr Rule running_jvp = rule([](V v, Y<1> index, const Dim& a) { return gather(v, a.dim, index); });
 Values running(const Op& op, const Tensor& x, int64_t dim) {
   return along_values(x, dim, op.name, [&](const Tensor& v, int d) { return apply_values(op, v, Dim{d}); });

@@ -10,6 +10,7 @@
 
 #include "families.h"
 #include "lanes.h"
+#include "one_zero.h"
 
 namespace adjoint {
 
@@ -59,7 +60,7 @@ void topk_kernel(const Launch& l) {
 }
 
 // What was chosen by position goes back to that position.
-Tensor put_back(const Tensor& v, int dim, const Tensor& index, const Dims& sizes) { return scatter_add(zeros(sizes, v.dtype(), v.device()), dim, index, v); }
+Tensor put_back(const Tensor& v, int dim, const Tensor& index, const Dims& sizes) { return scatter_add(one_zero(sizes, v), dim, index, v); }
 
 // ---- unique
 
