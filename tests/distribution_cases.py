@@ -80,7 +80,10 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("Wishart", {"df": 3 + positive(2), "covariance_matrix": spd(3, 2)}),
     ("Wishart", {"df": np.array(4.5), "scale_tril": np.linalg.cholesky(spd(3))}),
 ]
-IDS = [f"{name}-{'-'.join(k for k in kwargs if k in ('probs', 'logits', 'scale_tril', 'precision_matrix')) or i}" for i, (name, kwargs) in enumerate(CASES)]
+IDS = [
+    f"{name}-{'-'.join(k for k in kwargs if k in ('probs', 'logits', 'scale_tril', 'precision_matrix')) or i}"
+    for i, (name, kwargs) in enumerate(CASES)
+]
 
 
 def make(library: Any, name: str, kwargs: dict[str, Any], **more: Any) -> Any:

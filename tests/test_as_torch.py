@@ -16,7 +16,11 @@ def run(program: str, tmp_path: Path, *arguments: str, module: bool = False) -> 
     file.write_text(program)
     command = ["-m", "program"] if module else [str(file)]
     done = subprocess.run(
-        [sys.executable, "-m", "adjoint.as_torch", *command, *arguments], capture_output=True, text=True, cwd=tmp_path, check=False
+        [sys.executable, "-m", "adjoint.as_torch", *command, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -107,8 +111,20 @@ if __name__ == "__main__":
 
 
 def test_a_module_that_starts_ranks(tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text("import torch; torch.distributed.init_process_group(); print(torch.distributed.get_world_size())")
-    command = [sys.executable, "-m", "adjoint.as_torch", "-m", "torch.distributed.run", "--nproc_per_node=1", "--master_port", "29501", "program.py"]
+    (tmp_path / "program.py").write_text(
+        "import torch; torch.distributed.init_process_group(); print(torch.distributed.get_world_size())"
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "adjoint.as_torch",
+        "-m",
+        "torch.distributed.run",
+        "--nproc_per_node=1",
+        "--master_port",
+        "29501",
+        "program.py",
+    ]
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False, env={**os.environ, **root})
     assert done.returncode == 0 and done.stdout == "1\n", done.stderr
@@ -116,7 +132,9 @@ def test_a_module_that_starts_ranks(tmp_path: Path) -> None:
 
 def test_pytorch_that_is_imported_already_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "torch.py").write_text("")
-    done = subprocess.run([sys.executable, "-c", "import torch, adjoint.as_torch"], capture_output=True, text=True, cwd=tmp_path, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", "import torch, adjoint.as_torch"], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
     assert "RuntimeError: adjoint.as_torch: PyTorch is imported already" in done.stderr
 
 

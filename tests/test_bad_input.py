@@ -21,7 +21,15 @@ from op_cases._inputs import Input
 warnings_off = pytest.mark.filterwarnings("ignore")
 EXPECTED = (TypeError, ValueError, RuntimeError, IndexError, AttributeError, OverflowError, MemoryError, BufferError)
 RIDDLE = re.compile(r"std::|bad_alloc|bad_cast|basic_string|vector::|unknown C\+\+|null argument|with an exception set")
-SETTINGS = {"set_num_threads", "set_default_device", "set_default_dtype", "set_printoptions", "manual_seed", "set_grad_enabled", "skip_prefix"}
+SETTINGS = {
+    "set_num_threads",
+    "set_default_device",
+    "set_default_dtype",
+    "set_printoptions",
+    "manual_seed",
+    "set_grad_enabled",
+    "skip_prefix",
+}
 SETTINGS |= {"save", "load", "set_detect_anomaly", "set_multithreading_enabled", "enter_dual_level", "exit_dual_level"}
 
 

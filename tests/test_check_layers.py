@@ -54,5 +54,7 @@ def test_circles_inside_a_package(tmp_path: Path, x: str, y: str) -> None:
 
 
 def test_a_circle_over_the_names_of_a_room(tmp_path: Path) -> None:
-    said = faults(tmp_path, a_x="from .room import f", a_room____init__="from .y import f", a_room__y="from ..x import g\ndef f(): ...")
+    said = faults(
+        tmp_path, a_x="from .room import f", a_room____init__="from .y import f", a_room__y="from ..x import g\ndef f(): ..."
+    )
     assert "circle" in said

@@ -239,11 +239,18 @@ def test_softmax(dim: int) -> None:
     assert ad.allclose(got, wanted)
     logarithm = ad.sparse.log_softmax(x.to_sparse(2), dim)
     assert ad.allclose(logarithm.values().exp(), ad.sparse.softmax(x.to_sparse(2), dim).values())
-    assert ad.autograd.gradcheck(lambda v: ad.sparse.softmax(ad.sparse_coo_tensor(x.to_sparse(2).indices(), v, x.shape), dim).values(), x.to_sparse(2).values().requires_grad_())
+    assert ad.autograd.gradcheck(
+        lambda v: ad.sparse.softmax(ad.sparse_coo_tensor(x.to_sparse(2).indices(), v, x.shape), dim).values(),
+        x.to_sparse(2).values().requires_grad_(),
+    )
 
 
 def test_sampled_addmm() -> None:
-    s, a, b = compressed("sparse_csr"), ad.arange(8.0, dtype=ad.float64).view(2, 4), ad.arange(12.0, dtype=ad.float64).view(4, 3)
+    s, a, b = (
+        compressed("sparse_csr"),
+        ad.arange(8.0, dtype=ad.float64).view(2, 4),
+        ad.arange(12.0, dtype=ad.float64).view(4, 3),
+    )
     got = ad.sparse.sampled_addmm(s, a, b, beta=2.0, alpha=0.5)
     assert got.layout is ad.sparse_csr
     assert got.to_dense().tolist() == ((2 * s.to_dense() + 0.5 * (a @ b)) * (s.to_dense() != 0)).tolist()

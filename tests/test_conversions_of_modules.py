@@ -63,7 +63,9 @@ def test_tensors_are_swapped() -> None:
 def test_places_of_utils() -> None:
     assert ad.utils.model_zoo.load_url is ad.hub.load_state_dict_from_url
     info = ad.utils.collect_env.get_env_info()
-    assert info.is_cuda_available == str(ad.cuda.is_available()) and f"OS: {info.os}" in ad.utils.collect_env.get_pretty_env_info()
+    assert (
+        info.is_cuda_available == str(ad.cuda.is_available()) and f"OS: {info.os}" in ad.utils.collect_env.get_pretty_env_info()
+    )
     ad.utils.backcompat.broadcast_warning.enabled = True
     assert ad.utils.backcompat.broadcast_warning.get_enabled() and not ad.utils.backcompat.keepdim_warning.enabled
     ad.utils.backcompat.broadcast_warning.set_enabled(False)

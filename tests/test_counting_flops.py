@@ -28,7 +28,15 @@ def test_counts_are_those_of_pytorch() -> None:
     counts = counter.get_flop_counts()
     assert counter.get_total_flops() == 235776  # as PyTorch 2.13 counts, in all and by module
     totals = {name: sum(of.values()) for name, of in counts.items()}
-    assert totals == {"Global": 235776, "Net": 235776, "Net.c": 124416, "Net.t": 110592, "Net.l": 768, "Net.l.0": 576, "Net.l.2": 192}
+    assert totals == {
+        "Global": 235776,
+        "Net": 235776,
+        "Net.c": 124416,
+        "Net.t": 110592,
+        "Net.l": 768,
+        "Net.l.0": 576,
+        "Net.l.2": 192,
+    }
     with counter:
         pass
     assert counter.get_total_flops() == 0 and "Global         0         0%" in counter.get_table()

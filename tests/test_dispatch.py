@@ -186,7 +186,14 @@ def test_wrappers() -> None:
     w.add_(1)
     assert w.held.tolist() == [2, 3, 4]
     assert (ad.ones(3) + w).held.tolist() == [3, 4, 5] and w[1:].held.tolist() == [3, 4]
-    for read in (lambda: w.tolist(), lambda: w.numpy(), lambda: w[0].item(), lambda: ad.tensor([w[0]]), lambda: bool(w[0]), lambda: w.data_ptr()):
+    for read in (
+        lambda: w.tolist(),
+        lambda: w.numpy(),
+        lambda: w[0].item(),
+        lambda: ad.tensor([w[0]]),
+        lambda: bool(w[0]),
+        lambda: w.data_ptr(),
+    ):
         with pytest.raises((RuntimeError, TypeError)):
             read()
     with pytest.raises(RuntimeError, match="has no values here"), ad._C._DisableTorchDispatch():
@@ -252,5 +259,10 @@ def test_classes_with_memory() -> None:
 def test_operations_by_name() -> None:
     assert aten.add.Tensor is ad.ops.aten.add.Tensor and str(aten.mm.default) == "aten.mm.default"
     op = aten.add.Tensor
-    assert (op.name(), op.__name__, op._overloadpacket is aten.add, op._schema.name) == ("aten::add", "add.Tensor", True, "aten::add")
+    assert (op.name(), op.__name__, op._overloadpacket is aten.add, op._schema.name) == (
+        "aten::add",
+        "add.Tensor",
+        True,
+        "aten::add",
+    )
     assert op(ad.ones(1), 2).tolist() == [3]

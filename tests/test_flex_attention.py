@@ -48,7 +48,11 @@ def test_blocks_of_a_mask() -> None:
 
 def test_masks_joined_and_masks_of_scores() -> None:
     near = and_masks(causal, lambda b, h, q, k: q - k < 2)
-    assert create_mask(near, None, None, 3, 3)[0, 0].tolist() == [[True, False, False], [True, True, False], [False, True, True]]
+    assert create_mask(near, None, None, 3, 3)[0, 0].tolist() == [
+        [True, False, False],
+        [True, True, False],
+        [False, True, True],
+    ]
     assert bool(create_mask(or_masks(causal, noop_mask), 1, 1, 3, 3).all())
     assert create_mask(lambda s, b, h, q, k: ad.where(q >= k, s, -ad.inf), 1, 1, 2, 2).long().sum() == 3
     with pytest.raises(RuntimeError, match="callable mask_mods"):
@@ -63,11 +67,16 @@ def test_attention_with_a_mask_is_that_of_the_mask() -> None:
     ad.testing.assert_close(flex_attention(q, k, v, block_mask=mask), sdpa(q, k, v, is_causal=True))
     ad.testing.assert_close(flex_attention(q, k, v), sdpa(q, k, v))
     shared = k[:, :1], v[:, :1]
-    ad.testing.assert_close(flex_attention(q, *shared, block_mask=mask, enable_gqa=True), sdpa(q, *shared, is_causal=True, enable_gqa=True))
+    ad.testing.assert_close(
+        flex_attention(q, *shared, block_mask=mask, enable_gqa=True), sdpa(q, *shared, is_causal=True, enable_gqa=True)
+    )
     half = [t.detach().half() for t in (q, k, v)]
     assert flex_attention(*half, block_mask=mask).dtype is ad.float16
     one = create_block_mask(causal, 2, None, 10, 10)
-    ad.testing.assert_close(flex_attention(q, k[:1], v[:1], block_mask=one), sdpa(q, k[:1].expand(2, -1, -1, -1), v[:1].expand(2, -1, -1, -1), is_causal=True))
+    ad.testing.assert_close(
+        flex_attention(q, k[:1], v[:1], block_mask=one),
+        sdpa(q, k[:1].expand(2, -1, -1, -1), v[:1].expand(2, -1, -1, -1), is_causal=True),
+    )
 
 
 def test_lists_of_blocks_say_what_is_seen() -> None:

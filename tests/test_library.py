@@ -47,7 +47,10 @@ def test_calls() -> None:
     f, x = power(), ad.tensor([2.0, 3.0])
     for y in (f(x), f(x, n=2), ad.ops.test.power(x), ad.ops.test.power.default(x, 2)):
         assert y.tolist() == [4.0, 9.0]
-    assert repr(f) == "<CustomOpDef(test::power)>" and str(ad.ops.test.power.default._schema) == "test::power(Tensor x, SymInt n=2) -> Tensor"
+    assert (
+        repr(f) == "<CustomOpDef(test::power)>"
+        and str(ad.ops.test.power.default._schema) == "test::power(Tensor x, SymInt n=2) -> Tensor"
+    )
     assert f(ad.ones(2, 3, device="meta")).shape == (2, 3)
 
 

@@ -27,7 +27,9 @@ def test_as_text() -> None:
         "MaskedTensor(\n  [\n    [  0.0000,       --,   2.0000,   3.0000],\n    [      --,   5.0000,   6.0000,       --]\n  ]\n)"
     )
     assert repr(mt.sum()) == "MaskedTensor( 16.0000, True)" and repr(mt[0, 1]) == "MaskedTensor(--, False)"
-    assert repr(masked_tensor(ad.tensor([1, 22, 333]), ad.tensor([True, False, True]))) == "MaskedTensor(\n  [1,       --, 333]\n)"
+    assert (
+        repr(masked_tensor(ad.tensor([1, 22, 333]), ad.tensor([True, False, True]))) == "MaskedTensor(\n  [1,       --, 333]\n)"
+    )
 
 
 def test_what_cannot_be() -> None:
@@ -70,7 +72,12 @@ def test_reductions_are_of_what_is_there() -> None:
     assert filled((mt < 12).all(1)) == [True] * 3 and filled(mt.sum((0, 1))) == 44
     nothing = masked_tensor(DATA, MASK & (DATA < 4))
     assert filled(nothing.amax(1)) == [3, -1, -1] and filled(nothing[1].sum()) == -1
-    assert filled(ad.softmax(mt, 1).sum(1)) == pytest.approx([1, 1, 1], abs=1e-6) and filled(ad.ones_like(mt)[0]) == [1, -1, 1, 1]
+    assert filled(ad.softmax(mt, 1).sum(1)) == pytest.approx([1, 1, 1], abs=1e-6) and filled(ad.ones_like(mt)[0]) == [
+        1,
+        -1,
+        1,
+        1,
+    ]
 
 
 @pytest.mark.parametrize("f", [lambda t: (t * t).sum(), lambda t: t.exp().mean(), lambda t: (t * DATA).sum(1).sum(), lambda t: t.prod(), lambda t: t.amax(),
@@ -101,7 +108,12 @@ def test_a_nan_under_the_mask_reaches_nobody() -> None:
     y = ad.where(x < 0, mx.exp(), my)
     assert y.get_mask().all()
     y.sum().backward()
-    assert filled(mx.grad)[1:] == [-1, -1, -1] and mx.grad is not None and mx.grad[0].item() > 0 and filled(my.grad) == [-1, 1, 1, 1]
+    assert (
+        filled(mx.grad)[1:] == [-1, -1, -1]
+        and mx.grad is not None
+        and mx.grad[0].item() > 0
+        and filled(my.grad) == [-1, 1, 1, 1]
+    )
     w = ad.ones(3, 4, requires_grad=True)
     (masked_tensor(DATA, MASK) * w).sum().backward()
     assert filled(w.grad) == masked_tensor(DATA, MASK).to_tensor(-1).tolist()

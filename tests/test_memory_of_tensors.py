@@ -106,7 +106,11 @@ def test_real_and_imaginary_parts_are_assigned_in_place(dtype: ad.dtype) -> None
 
 def test_bytes_of_storages(tmp_path):
     memory = ad.tensor([1.0]).untyped_storage()
-    assert isinstance(memory, ad.UntypedStorage) and not isinstance(ad.ones(1).storage(), ad.UntypedStorage) and memory.untyped() is memory
+    assert (
+        isinstance(memory, ad.UntypedStorage)
+        and not isinstance(ad.ones(1).storage(), ad.UntypedStorage)
+        and memory.untyped() is memory
+    )
     assert memory.tolist() == [0, 0, 128, 63] and memory[3] == 63 and memory[1:3].tolist() == [0, 128] and len(memory[1:3]) == 2
     assert ad.asarray(memory[2:], dtype=ad.uint8).tolist() == [128, 63] and len(ad.UntypedStorage(4)) == 4
     file = tmp_path / "bytes"

@@ -23,9 +23,10 @@ def on_meta(x: Any) -> Any:
     return x.detach().to("meta")
 
 
-OF_VALUES = {
-    name: "the size of the result" for name in ("unique", "bincount", "nonzero", "masked_select")
-} | {"Tensor.__getitem__-mask": "the size of the result", "Tensor.__getitem__-row_mask": "the size of the result"}
+OF_VALUES = {name: "the size of the result" for name in ("unique", "bincount", "nonzero", "masked_select")} | {
+    "Tensor.__getitem__-mask": "the size of the result",
+    "Tensor.__getitem__-row_mask": "the size of the result",
+}
 "Cases whose results depend on values, and what of them."
 
 
@@ -47,7 +48,9 @@ def test_operations(case: Any) -> None:
     xs = [x.requires_grad_() for x in xs]
     ys = [y for y in f(*xs) if is_floating(y)]
     found = ad.autograd.grad(ys, xs, [ad.ones_like(y) for y in ys], allow_unused=True)
-    assert all(g is None or (g.shape, g.dtype, g.device.type) == (x.shape, x.dtype, "meta") for g, x in zip(found, xs, strict=True))
+    assert all(
+        g is None or (g.shape, g.dtype, g.device.type) == (x.shape, x.dtype, "meta") for g, x in zip(found, xs, strict=True)
+    )
 
 
 def test_nothing_is_read() -> None:
@@ -128,7 +131,16 @@ def test_default_device() -> None:
     assert str(ad.get_default_device()) == "cpu"
     ad.set_default_device("meta")
     try:
-        made = (ad.ones(1), ad.tensor([1.0]), ad.rand(2), ad.arange(3), ad.as_tensor([1]), ad.eye(2), ad.linspace(0, 1, 3), ad.full((2,), 1.0))
+        made = (
+            ad.ones(1),
+            ad.tensor([1.0]),
+            ad.rand(2),
+            ad.arange(3),
+            ad.as_tensor([1]),
+            ad.eye(2),
+            ad.linspace(0, 1, 3),
+            ad.full((2,), 1.0),
+        )
         assert all(t.is_meta for t in made)
         with ad.device("cpu"):
             assert not ad.ones(1).is_meta and str(ad.get_default_device()) == "cpu"
@@ -143,5 +155,10 @@ def test_default_device() -> None:
 
 def test_device() -> None:
     d = ad.device("meta")
-    assert d == ad.ones(1, device=d).device == ad.device("meta", 0) and d.index is None and d != ad.device("cpu") and repr(d) == "device(type='meta')"
+    assert (
+        d == ad.ones(1, device=d).device == ad.device("meta", 0)
+        and d.index is None
+        and d != ad.device("cpu")
+        and repr(d) == "device(type='meta')"
+    )
     assert pickle.loads(pickle.dumps(d)) == d and hash(d) == hash(ad.device("meta"))

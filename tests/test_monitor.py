@@ -29,7 +29,14 @@ def test_events_reach_their_handlers() -> None:
     stat.add(4)
     assert stat.count == 0 and stat.get()[Aggregation.MEAN] == pytest.approx(7 / 3)
     assert got[1].name == "torch.monitor.Stat"
-    assert got[1].data == {"loss.value": 4, "loss.mean": pytest.approx(7 / 3), "loss.count": 3, "loss.sum": 7, "loss.max": 4, "loss.min": 1}
+    assert got[1].data == {
+        "loss.value": 4,
+        "loss.mean": pytest.approx(7 / 3),
+        "loss.count": 3,
+        "loss.sum": 7,
+        "loss.max": 4,
+        "loss.min": 1,
+    }
     unregister_event_handler(handle)
     log_event(event)
     assert len(got) == 2

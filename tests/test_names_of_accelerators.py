@@ -16,7 +16,13 @@ def test_ranges_without_a_tool(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "nvtx", None)
     room._tool.cache_clear()
     nvtx: Any = ad.cuda.nvtx
-    assert (nvtx.range_push("a"), nvtx.range_push("b"), nvtx.range_pop(), nvtx.range_pop(), nvtx.range_pop()) == (0, 1, 1, 0, -1)
+    assert (nvtx.range_push("a"), nvtx.range_push("b"), nvtx.range_pop(), nvtx.range_pop(), nvtx.range_pop()) == (
+        0,
+        1,
+        1,
+        0,
+        -1,
+    )
     nvtx.mark("here")
     nvtx.range_end(nvtx.range_start("c"))
     room._tool.cache_clear()
@@ -37,8 +43,12 @@ def test_ranges_reach_the_tool(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_other_names_of_memory() -> None:
     assert ad.cuda.memory_cached is ad.cuda.memory_reserved and ad.cuda.max_memory_cached is ad.cuda.max_memory_reserved
-    assert ad.accelerator.memory_allocated is ad.cuda.memory_allocated and ad.accelerator.get_memory_info is ad.cuda.mem_get_info
-    assert ad.cuda.init() is ad.cuda.ipc_collect() is None and ad.cuda.get_arch_list() == [] and ad.cuda.get_gencode_flags() == ""
+    assert (
+        ad.accelerator.memory_allocated is ad.cuda.memory_allocated and ad.accelerator.get_memory_info is ad.cuda.mem_get_info
+    )
+    assert (
+        ad.cuda.init() is ad.cuda.ipc_collect() is None and ad.cuda.get_arch_list() == [] and ad.cuda.get_gencode_flags() == ""
+    )
     with pytest.raises(AttributeError, match="memory_shelved"):
         ad.cuda.memory_shelved  # noqa: B018
 

@@ -32,7 +32,11 @@ def test_nothing_is_sharded():
     from adjoint.distributed.tensor import parallel
 
     layer = ad.nn.Linear(1, 1)
-    assert issubclass(tensor.DTensor, ad.Tensor) and FSDPModule is fsdp.FSDPModule and ad.distributed.device_mesh.DeviceMesh is tensor.DeviceMesh
+    assert (
+        issubclass(tensor.DTensor, ad.Tensor)
+        and FSDPModule is fsdp.FSDPModule
+        and ad.distributed.device_mesh.DeviceMesh is tensor.DeviceMesh
+    )
     assert not isinstance(layer.weight, tensor.DTensor) and not isinstance(layer, (FSDPModule, fsdp.FullyShardedDataParallel))
     with implicit_replication():
         assert (ad.ones(2) + 1).tolist() == [2.0, 2.0]
@@ -66,11 +70,20 @@ def test_modules_taken_apart():
     assert not any(p.requires_grad for p in params) and f.buffer_names[0] == "1.running_mean"
     assert ad.allclose(f(params, (buffers[0] + 1, *buffers[1:]), x), norm(x) - 1, atol=1e-4)
     f, params, buffers = combine_state_for_ensemble([layer.train(), ad.nn.Linear(2, 3)])
-    assert params[0].shape == (2, 3, 2) and not params[0].requires_grad and ad.equal(vmap(f, (0, 0, None))(params, buffers, x)[0], layer(x))
+    assert (
+        params[0].shape == (2, 3, 2)
+        and not params[0].requires_grad
+        and ad.equal(vmap(f, (0, 0, None))(params, buffers, x)[0], layer(x))
+    )
 
 
 def test_stand_ins_count_as_tensors():
-    assert ad.is_tensor(mock.MagicMock(spec=ad.Tensor)) and ad.is_tensor(ad.ones(1)) and not ad.is_tensor(mock.MagicMock()) and not ad.is_tensor(None)
+    assert (
+        ad.is_tensor(mock.MagicMock(spec=ad.Tensor))
+        and ad.is_tensor(ad.ones(1))
+        and not ad.is_tensor(mock.MagicMock())
+        and not ad.is_tensor(None)
+    )
 
 
 def test_what_counts_compiled_programs():
@@ -135,7 +148,10 @@ def test_scatter_and_gather():
     pair = collections.namedtuple("Pair", "x rest")
     given = pair(ad.arange(6).reshape(3, 2), {"y": [ad.arange(3), None], "name": "a"})
     parts = scatter(given, ["cpu", ad.device("cpu")])
-    assert [(p.x.tolist(), p.rest["y"][0].tolist(), p.rest["name"]) for p in parts] == [([[0, 1], [2, 3]], [0, 1], "a"), ([[4, 5]], [2], "a")]
+    assert [(p.x.tolist(), p.rest["y"][0].tolist(), p.rest["name"]) for p in parts] == [
+        ([[0, 1], [2, 3]], [0, 1], "a"),
+        ([[4, 5]], [2], "a"),
+    ]
     back = gather([pair(p.x, {"y": p.rest["y"]}) for p in parts], "cpu")
     assert isinstance(back, pair) and back.x.tolist() == given.x.tolist() and back.rest["y"][0].tolist() == [0, 1, 2]
     assert gather([ad.tensor(1.0), ad.tensor(2.0)], "cpu").tolist() == [1, 2]
@@ -308,12 +324,18 @@ def test_benchmark():
 
     ticks = itertools.count()
     times = iter([0.0, 1e-6] * 3 + [0.0, 0.1, 0.0, 0.11] * 99)  # the estimate is 1, 10 ... executions of the first three
-    found = benchmark.Timer("x + 1", "y = x", globals={"x": 1}, timer=lambda: next(times), label="sum").blocked_autorange(min_run_time=0.2)
+    found = benchmark.Timer("x + 1", "y = x", globals={"x": 1}, timer=lambda: next(times), label="sum").blocked_autorange(
+        min_run_time=0.2
+    )
     assert found.number_per_run == 1000 and found.raw_times == pytest.approx([0.11, 0.1]) and found.label == "sum"
     assert found.median == found.mean == pytest.approx(1.05e-4) and found.iqr == pytest.approx(5e-6) and not found.has_warnings
-    assert repr(found).startswith("Measurement: sum\nsetup: y = x\n  Median: 105.00 us\n  IQR:    5.00 us\n  2 measurements, 1000 runs")
+    assert repr(found).startswith(
+        "Measurement: sum\nsetup: y = x\n  Median: 105.00 us\n  IQR:    5.00 us\n  2 measurements, 1000 runs"
+    )
     before, seen = ad.get_num_threads(), []
-    once = benchmark.Timer("seen.append(n())", globals={"seen": seen, "n": ad.get_num_threads}, timer=lambda: float(next(ticks)), num_threads=2)
+    once = benchmark.Timer(
+        "seen.append(n())", globals={"seen": seen, "n": ad.get_num_threads}, timer=lambda: float(next(ticks)), num_threads=2
+    )
     one = once.timeit(100)
     assert one.times == [0.01] and one.iqr == 0 and set(seen) == {2} and ad.get_num_threads() == before
     assert benchmark.Measurement.merge([one, one])[0].times == [0.01, 0.01]
@@ -331,10 +353,17 @@ def test_windows_are_strided():
 
 def test_ranges_between_tensors_of_vmap():
     start = ad.tensor([0.0, 1.5])
-    assert ad.vmap(lambda s, e: ad.linspace(s, e, 5))(start, ad.tensor([7, -3])).tolist() == [[0.0, 1.75, 3.5, 5.25, 7.0], [1.5, 0.375, -0.75, -1.875, -3.0]]
+    assert ad.vmap(lambda s, e: ad.linspace(s, e, 5))(start, ad.tensor([7, -3])).tolist() == [
+        [0.0, 1.75, 3.5, 5.25, 7.0],
+        [1.5, 0.375, -0.75, -1.875, -3.0],
+    ]
     assert ad.vmap(lambda s: ad.linspace(s, 5, 6, dtype=ad.int64))(start).tolist() == [[0, 1, 2, 3, 4, 5], [1, 2, 2, 3, 4, 5]]
-    assert ad.vmap(lambda s: ad.linspace(s, 5.0, 1))(start).tolist() == [[0.0], [1.5]] and ad.vmap(lambda s: ad.linspace(s, 5.0, 0))(start).shape == (2, 0)
-    assert ad.allclose(ad.vmap(lambda s: ad.logspace(s, 0.5, 3, base=2.0))(start), 2.0 ** ad.tensor([[0.0, 0.25, 0.5], [1.5, 1.0, 0.5]]))
+    assert ad.vmap(lambda s: ad.linspace(s, 5.0, 1))(start).tolist() == [[0.0], [1.5]] and ad.vmap(
+        lambda s: ad.linspace(s, 5.0, 0)
+    )(start).shape == (2, 0)
+    assert ad.allclose(
+        ad.vmap(lambda s: ad.logspace(s, 0.5, 3, base=2.0))(start), 2.0 ** ad.tensor([[0.0, 0.25, 0.5], [1.5, 1.0, 0.5]])
+    )
     with pytest.raises(RuntimeError, match="0-dimensional"):
         ad.vmap(lambda s: ad.linspace(s, 5, 2))(ad.ones(2, 2))
     assert ad.linspace(1j, 1, 3).tolist() == [1j, 0.5 + 0.5j, 1] and ad.linspace(1j, 1, 3).dtype == ad.complex64
@@ -359,7 +388,11 @@ def test_optimizers_keep_what_libraries_put_into_their_state():
     saved["state"][17] = {"a": 1}
     other = ad.optim.SGD(layer.parameters(), lr=0.1, momentum=0.9)
     other.load_state_dict(saved)
-    assert other.state["ema"] == {"x": 1} and other.state[17] == {"a": 1} and other.state[layer.weight]["momentum_buffer"].tolist() == [[1.0, 1.0]]
+    assert (
+        other.state["ema"] == {"x": 1}
+        and other.state[17] == {"a": 1}
+        and other.state[layer.weight]["momentum_buffer"].tolist() == [[1.0, 1.0]]
+    )
     plain = ad.optim.SGD(layer.parameters(), lr=0.1)
     plain.step()
     assert plain.state_dict()["state"] == {} == dict(plain.state)

@@ -13,7 +13,12 @@ from adjoint.nn.utils._per_sample_grad import call_for_per_sample_grads
 
 def test_numbers_are_pythons() -> None:
     assert (ad.sym_int(3.7), ad.sym_float(2), ad.sym_max(2, 3.0), ad.sym_min(2, 3), ad.sym_not(True)) == (3, 2.0, 3.0, 2, False)
-    assert ad.sym_ite(False, 1, 2) == 2 and ad.sym_sum([1, 2]) == 3 and ad.sym_sqrt(4) == 2 and not isinstance(3, (ad.SymInt, ad.SymFloat, ad.SymBool))
+    assert (
+        ad.sym_ite(False, 1, 2) == 2
+        and ad.sym_sum([1, 2]) == 3
+        and ad.sym_sqrt(4) == 2
+        and not isinstance(3, (ad.SymInt, ad.SymFloat, ad.SymBool))
+    )
     assert ad.get_num_interop_threads() == 1 and not ad.set_flush_denormal(True) and ad.has_lapack and not ad.has_mkl
     with pytest.raises(RuntimeError, match="positive"):
         ad.set_num_interop_threads(0)
@@ -44,14 +49,21 @@ def test_steps_of_recurrent_networks(kind: str) -> None:
     x = ad.randn(2, 3)
     step = getattr(ad, {"RNNCell": "rnn_tanh_cell", "LSTMCell": "lstm_cell", "GRUCell": "gru_cell"}[kind])
     ad.testing.assert_close(step(x, state, *cell.parameters()), cell(x, state))
-    ad.testing.assert_close(ad.rnn_relu_cell(x, ad.zeros(2, 4), ad.ones(4, 3), ad.ones(4, 4)), x.sum(1, keepdim=True).relu().expand(2, 4))
+    ad.testing.assert_close(
+        ad.rnn_relu_cell(x, ad.zeros(2, 4), ad.ones(4, 3), ad.ones(4, 4)), x.sum(1, keepdim=True).relu().expand(2, 4)
+    )
 
 
 def test_switches_of_gpus_are_remembered() -> None:
     cuda: Any = ad.backends.cuda
     cuda.enable_flash_sdp(False)
     cuda.enable_mem_efficient_sdp(False)
-    assert not cuda.flash_sdp_enabled() and not cuda.mem_efficient_sdp_enabled() and cuda.math_sdp_enabled() and cuda.cudnn_sdp_enabled()
+    assert (
+        not cuda.flash_sdp_enabled()
+        and not cuda.mem_efficient_sdp_enabled()
+        and cuda.math_sdp_enabled()
+        and cuda.cudnn_sdp_enabled()
+    )
     cuda.enable_flash_sdp(True)
     cuda.enable_mem_efficient_sdp(True)
     cuda.enable_math_sdp(True)

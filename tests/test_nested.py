@@ -136,13 +136,25 @@ def test_gradients_of_leaves() -> None:
 
 def test_facts() -> None:
     x = nested.nested_tensor([[1, 2], [3]], layout=ad.jagged)
-    assert x.is_nested and x.layout is ad.jagged and x.dim() == 2 and len(x) == x.size(0) == 2 and x.numel() == 3 and x.dtype is ad.int64
-    assert repr(x.size(1)).startswith("j") and (x + 1).size(1) == x.size(1) != nested.nested_tensor([[1, 2], [3]], layout=ad.jagged).size(1)
+    assert (
+        x.is_nested
+        and x.layout is ad.jagged
+        and x.dim() == 2
+        and len(x) == x.size(0) == 2
+        and x.numel() == 3
+        and x.dtype is ad.int64
+    )
+    assert repr(x.size(1)).startswith("j") and (x + 1).size(1) == x.size(1) != nested.nested_tensor(
+        [[1, 2], [3]], layout=ad.jagged
+    ).size(1)
     assert repr(x.shape) == f"adjoint.Size([2, {x.size(1)}])"
     assert repr(x) == f"NestedTensor(size=(2, {x.size(1)}), offsets=tensor([0, 2, 3]), contiguous=True)"
     assert repr(nested.nested_tensor([[1, 2], [3]])) == "nested_tensor([\n  tensor([1, 2]),\n  tensor([3])\n])"
     assert x.tolist() == [[1, 2], [3]] and x[1].tolist() == [3] and x[-2, 0].item() == 1 and [len(y) for y in x] == [2, 1]
-    assert x.to_padded_tensor(-1).tolist() == [[1, 2], [3, -1]] and nested.to_padded_tensor(x, 0, (2, 3)).tolist() == [[1, 2, 0], [3, 0, 0]]
+    assert x.to_padded_tensor(-1).tolist() == [[1, 2], [3, -1]] and nested.to_padded_tensor(x, 0, (2, 3)).tolist() == [
+        [1, 2, 0],
+        [3, 0, 0],
+    ]
     for y in (copy.deepcopy(x), pickle.loads(pickle.dumps(x)), x.clone(), x.contiguous()):
         assert y.tolist() == x.tolist() and y.layout is ad.jagged
     bags = F.embedding_bag(x, ad.arange(8.0).view(4, 2), mode="sum")

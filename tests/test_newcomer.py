@@ -213,7 +213,9 @@ def test_norms_of_any_order(dtype: ad.dtype, p: float) -> None:
     x = ad.randn(7, 33, dtype=dtype)
     for scale in (1.0, 1e-14, 1e14):
         exact = ((x.double() * scale / scale).abs() ** p).sum(1) ** (1 / p) * scale
-        ad.testing.assert_close(ad.linalg.vector_norm(x * scale, p, 1).double(), exact, rtol=1e-5 if dtype is ad.float32 else 1e-13, atol=0)
+        ad.testing.assert_close(
+            ad.linalg.vector_norm(x * scale, p, 1).double(), exact, rtol=1e-5 if dtype is ad.float32 else 1e-13, atol=0
+        )
     x[2] = 0
     assert ad.linalg.vector_norm(x, p, 1)[2] == 0 and ad.linalg.vector_norm(ad.tensor([math.inf, 1.0]), 3.0) == math.inf
     assert ad.linalg.vector_norm(ad.tensor([math.nan, 1.0]), p).isnan()

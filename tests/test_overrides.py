@@ -265,7 +265,17 @@ def test_layers_ask_with_the_function_that_users_see(name: str) -> None:
     assert isinstance(y, Watched) and any(func is getattr(ad.nn.functional, name) for func in seen)
 
 
-@pytest.mark.parametrize("name", ["special.zeta", "special.xlog1py", "special.chebyshev_polynomial_t", "special.shifted_chebyshev_polynomial_w", "float_power", "isin"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "special.zeta",
+        "special.xlog1py",
+        "special.chebyshev_polynomial_t",
+        "special.shifted_chebyshev_polynomial_w",
+        "float_power",
+        "isin",
+    ],
+)
 def test_functions_that_take_numbers_too_ask(name: str) -> None:
     class Deaf(ad.Tensor):
         @classmethod

@@ -143,7 +143,9 @@ def test_sparse_products_by_their_older_names() -> None:
 def test_types_of_tensors_elsewhere() -> None:
     sparse = ad.eye(2).to_sparse()
     assert isinstance(ad.ones(1), ad.FloatTensor) and not isinstance(sparse, ad.FloatTensor)
-    assert isinstance(sparse, ad.sparse.FloatTensor) and not isinstance(ad.ones(1), (ad.sparse.FloatTensor, ad.cuda.FloatTensor))
+    assert isinstance(sparse, ad.sparse.FloatTensor) and not isinstance(
+        ad.ones(1), (ad.sparse.FloatTensor, ad.cuda.FloatTensor)
+    )
     assert ad.cuda.ByteTensor is ad.cuda.ByteTensor and ad.cuda.ByteTensor.__module__ == "adjoint.cuda"
     built = ad.sparse.DoubleTensor(ad.tensor([[0], [1]]), ad.tensor([3.0]), (2, 2))
     assert built.dtype is ad.float64 and built.to_dense().tolist() == [[0, 3], [0, 0]]

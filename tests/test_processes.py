@@ -254,7 +254,9 @@ def test_spawn_removes_its_files(tmp_path, end):
     )
     left = tmp_path / "left"
     left.mkdir()
-    done = subprocess.run([sys.executable, program, end], env={**os.environ, "TMPDIR": str(left)}, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, program, end], env={**os.environ, "TMPDIR": str(left)}, capture_output=True, text=True
+    )
     assert done.returncode == {"raise": 1, "kill": -signal.SIGKILL, "drop": 0, "unpicklable": 1}[end]
     assert ("this one" in done.stderr) == (end == "raise") and ("pickle" in done.stderr) == (end == "unpicklable")
     deadline = time.monotonic() + 20
@@ -311,6 +313,8 @@ def test_modules_have_the_names_of_pytorch():
     from adjoint.multiprocessing.reductions import reduce_tensor
     from adjoint.multiprocessing.spawn import ProcessContext, ProcessRaisedException
 
-    assert adjoint.multiprocessing.spawn is mp.spawn and callable(mp.spawn) and ProcessRaisedException is mp.ProcessRaisedException
+    assert (
+        adjoint.multiprocessing.spawn is mp.spawn and callable(mp.spawn) and ProcessRaisedException is mp.ProcessRaisedException
+    )
     assert isinstance(mp.Queue(), Queue) and isinstance(mp.SimpleQueue(), SimpleQueue) and ProcessContext is mp.SpawnContext
     assert reduce_tensor(ad.ones(1).share_memory_())[0].__name__ == "rebuild_tensor"

@@ -65,7 +65,11 @@ SHOWN = ("adjoint", "adjoint.fft", "adjoint.linalg", "adjoint.nn.functional", "a
 OTHER_FORMS = re.compile(  # what leads to another entry, which has the example
     r"^(The same as|Another name|The older name|`interpolate` in mode|.* into new memory|.*, with the indices of the maxima)"
 )
-OF_THE_MACHINE = {"device_generator", "random_states", "skip_prefix"}  # their results are those of a machine, or of an installation
+OF_THE_MACHINE = {
+    "device_generator",
+    "random_states",
+    "skip_prefix",
+}  # their results are those of a machine, or of an installation
 
 
 def test_functions_show_an_example(described: dict[str, str]) -> None:

@@ -65,7 +65,41 @@ def test_one_bad_matrix_is_named_and_harms_no_other():
     with pytest.raises(linalg.LinAlgError, match="Batch element 7"):
         linalg.cholesky(a)
     a[7] = float("nan")
-    assert linalg.cholesky_ex(a).L[7].isnan().any() and (linalg.cholesky_ex(a).L[8] == ad.eye(3)).all() and linalg.det(a)[7].isnan()
+    assert (
+        linalg.cholesky_ex(a).L[7].isnan().any()
+        and (linalg.cholesky_ex(a).L[8] == ad.eye(3)).all()
+        and linalg.det(a)[7].isnan()
+    )
+
+
+@pytest.mark.parametrize("dtype", F, ids=str)
+@pytest.mark.parametrize("m, n", [(1, 1), (3, 3), (7, 4), (4, 7), (16, 16), (16, 1), (1, 16)])
+def test_orthogonal_factors(m, n, dtype):
+    a = matrices(37, m, n, dtype)
+    a[5] = 0
+    a[6] *= 1e30 if dtype == ad.float32 else 1e300  # squares of these overflow
+    a[7] *= 1e-30 if dtype == ad.float32 else 1e-300
+    for mode in ("reduced", "complete"):
+        q, r = linalg.qr(ad.from_numpy(a), mode=mode)
+        close(q.mT @ q, np.broadcast_to(np.eye(q.size(-1)), (37, q.size(-1), q.size(-1))), dtype)
+        scale = np.abs(a).max((-2, -1), keepdims=True) + (np.abs(a).max((-2, -1), keepdims=True) == 0)
+        close(q @ (r / ad.from_numpy(scale)), a / scale, dtype)
+        assert not r.tril(-1).any()
+        alone = linalg.qr(ad.from_numpy(a[3]), mode=mode)[0]  # the same signs
+        close(q[3], alone.numpy(), dtype)
+
+
+@pytest.mark.parametrize("m, n", [(6, 4), (4, 6), (5, 5)])
+@pytest.mark.parametrize("least", [1e-3, 0.0])
+def test_least_squares_of_any_rank(m, n, least):
+    k = min(m, n)
+    u, v = (np.linalg.qr(matrices(8, s, k, ad.float64))[0] for s in (m, n))
+    s = np.linspace(1, 2, k)
+    s[-1] = least
+    a, b = (u * s) @ v.swapaxes(-1, -2), matrices(8, m, 3, ad.float64)
+    found = linalg.lstsq(ad.from_numpy(a), ad.from_numpy(b))
+    close(found.solution / 1e3, np.linalg.pinv(a, 1e-10) @ b / 1e3, ad.float64)
+    assert (found.rank == (k if least else k - 1)).all()
 
 
 def test_one_matrix_over_and_over():

@@ -48,7 +48,9 @@ print(digest.hexdigest(), ad.tensor([1.5, -2.25e-7, 1e20]), ad.linalg.eigvalsh(a
 def python(program: str, *options: str, env: dict[str, str] | None = None, **how: Any) -> str:
     """Its output in a process of its own, with `env` beside the usual variables."""
     command = [sys.executable, *options, "-c", program]
-    done = subprocess.run(command, env={**os.environ, **(env or {})}, capture_output=True, text=True, encoding="utf-8", check=False, **how)
+    done = subprocess.run(
+        command, env={**os.environ, **(env or {})}, capture_output=True, text=True, encoding="utf-8", check=False, **how
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
 
@@ -286,7 +288,18 @@ def test_a_gigabyte_is_enough() -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, 1 << 30))
 
     root = Path(__file__).parents[1]
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "tests/test_every_op.py", "-k", "value or vjp"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-p",
+        "no:cacheprovider",
+        "tests/test_every_op.py",
+        "-k",
+        "value or vjp",
+    ]
     done = subprocess.run(command, cwd=root, preexec_fn=limit, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:]
 

@@ -19,7 +19,11 @@ def read(folder: Path) -> dict[str, Any]:
     """What the files of a folder say, by tag."""
     from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
 
-    events = [event_pb2.Event.FromString(raw) for file in sorted(folder.glob("*tfevents*")) for raw in RawEventFileLoader(str(file)).Load()]
+    events = [
+        event_pb2.Event.FromString(raw)
+        for file in sorted(folder.glob("*tfevents*"))
+        for raw in RawEventFileLoader(str(file)).Load()
+    ]
     return {value.tag: (event.step, value) for event in events for value in event.summary.value}
 
 
@@ -88,7 +92,9 @@ def test_figures(tmp_path: Path) -> None:
     with tensorboard.SummaryWriter(tmp_path) as writer:
         writer.add_figure("f", pyplot.figure(figsize=(2, 1), dpi=50), 1)
     value = read(tmp_path)["f"][1]
-    assert (value.image.width, value.image.height) == (100, 50) and set(pixels(value)) == {255} and pyplot.get_fignums() == before
+    assert (
+        (value.image.width, value.image.height) == (100, 50) and set(pixels(value)) == {255} and pyplot.get_fignums() == before
+    )
 
 
 def test_texts_and_charts(tmp_path: Path) -> None:
@@ -112,7 +118,9 @@ def test_parameters_of_runs(tmp_path: Path) -> None:
     from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 
     with tensorboard.SummaryWriter(tmp_path) as writer:
-        writer.add_hparams({"lr": 0.1, "opt": "sgd", "b": True, "no": None}, {"acc": 0.5}, {"lr": [0.1, 0.2]}, run_name="one", global_step=3)
+        writer.add_hparams(
+            {"lr": 0.1, "opt": "sgd", "b": True, "no": None}, {"acc": 0.5}, {"lr": [0.1, 0.2]}, run_name="one", global_step=3
+        )
         with pytest.raises(TypeError, match="dictionary"):
             writer.add_hparams([], {})
         with pytest.raises(ValueError, match="value should be one of"):
@@ -122,4 +130,8 @@ def test_parameters_of_runs(tmp_path: Path) -> None:
     start = data["_hparams_/session_start_info"].session_start_info.hparams
     assert (start["lr"].number_value, start["opt"].string_value, start["b"].number_value) == (0.1, "sgd", 1.0)
     assert [len(info.domain_discrete.values) for info in data["_hparams_/experiment"].experiment.hparam_infos] == [2, 0, 0]
-    assert data["_hparams_/session_end_info"].session_end_info.status == 1 and found["acc"][1].simple_value == 0.5 and found["acc"][0] == 3
+    assert (
+        data["_hparams_/session_end_info"].session_end_info.status == 1
+        and found["acc"][1].simple_value == 0.5
+        and found["acc"][0] == 3
+    )

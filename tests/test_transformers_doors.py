@@ -46,7 +46,9 @@ print("ok")
 
 
 def test_doors() -> None:
-    done = subprocess.run([sys.executable, "-c", "import adjoint.as_torch\n" + PROGRAM], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", "import adjoint.as_torch\n" + PROGRAM], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0 and done.stdout == "ok\n", done.stderr
 
 
@@ -61,6 +63,11 @@ LIMITS = {
 def test_narrow_types(name: str) -> None:
     kind = getattr(ad, name)
     info = ad.finfo(kind)
-    assert (info.eps, info.tiny, info.max) == LIMITS[name] and info.bits == 8 and kind.is_floating_point and repr(kind) == f"adjoint.{name}"
+    assert (
+        (info.eps, info.tiny, info.max) == LIMITS[name]
+        and info.bits == 8
+        and kind.is_floating_point
+        and repr(kind) == f"adjoint.{name}"
+    )
     with pytest.raises(TypeError):
         ad.zeros(2, dtype=kind)

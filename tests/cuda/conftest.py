@@ -6,7 +6,9 @@ from pathlib import Path
 import own_process
 import standin
 
-KERNELS = Path(__file__).parents[2] / "packages" / "kernels-triton"  # tests of the launcher write formulas as its declarations do
+KERNELS = (
+    Path(__file__).parents[2] / "packages" / "kernels-triton"
+)  # tests of the launcher write formulas as its declarations do
 
 
 def choose():

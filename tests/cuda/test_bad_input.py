@@ -124,7 +124,11 @@ def test_kernels():
         wrong(lambda workspace=workspace: structured(workspaces=[workspace]), ValueError, "register_structured: softmax")
     structured(longest=3, grid=([0, 0], ONE, ONE))
     x.softmax(0)
-    wrong(lambda: x.softmax(1), NotImplementedError, "softmax: no kernel for device cuda for more than 3 elements along a dimension, got 4")
+    wrong(
+        lambda: x.softmax(1),
+        NotImplementedError,
+        "softmax: no kernel for device cuda for more than 3 elements along a dimension, got 4",
+    )
     for info in ((1, 0, []), (3, 0, []), (0, 99, [])):
         wrong(lambda info=info: structured(info=[info]), ValueError, "register_structured: softmax")
     structured(workspaces=[(0, 8, [0, -4])])
@@ -152,7 +156,11 @@ def test_kernels():
     wrong(lambda: registry.register_elementwise("sin", [], 0, lambda *asked: IMAGE), ValueError, "block must be positive")
     wrong(lambda: registry.register_elementwise("sin", [], 1024, None), TypeError)
     for name in ("sinn", "to_dense"):
-        wrong(lambda name=name: registry.register_on_host(name, "why"), ValueError, f"no record with a kernel for the CPU is named '{name}'")
+        wrong(
+            lambda name=name: registry.register_on_host(name, "why"),
+            ValueError,
+            f"no record with a kernel for the CPU is named '{name}'",
+        )
 
 
 def test_a_forked_child_cannot_use_the_gpu():

@@ -70,7 +70,10 @@ def test_a_collective_comes_after_what_was_and_before_what_will_be(group: dist.P
     begun, waits, *copies, done = [line for line in during if line[0] != "allocate"]
     assert begun[0] == "record" and begun[2:] == ["stream", first] and waits == ["wait", second, "for", begun[1]], during
     assert [line[2:] for line in copies] == [["stream", second]] * 2, during
-    assert done[0] == "record" and done[2:] == ["stream", second] and after[-1] == ["wait", first, "for", done[1]], (during, after)
+    assert done[0] == "record" and done[2:] == ["stream", second] and after[-1] == ["wait", first, "for", done[1]], (
+        during,
+        after,
+    )
 
 
 def test_values_futures_and_several_groups(group: dist.ProcessGroup) -> None:

@@ -73,7 +73,11 @@ def test_types_and_steps_apart():
 
     (a, first), (b, second) = all_steps(None), all_steps(False)
     assert all(ad.equal(x.cpu(), y.cpu()) for x, y in zip(a, b, strict=True))
-    assert [first.state[w]["step"].item() for w in a] == [second.state[w]["step"].item() for w in b] == [2.0] + [1.0] * (len(a) - 1)
+    assert (
+        [first.state[w]["step"].item() for w in a]
+        == [second.state[w]["step"].item() for w in b]
+        == [2.0] + [1.0] * (len(a) - 1)
+    )
 
 
 def test_what_lies_differently_goes_alone():

@@ -68,5 +68,7 @@ def test_long_lines_of_wide_elements(dtype):
 
 
 def test_lines_that_the_positions_cannot_count():
-    with pytest.raises(NotImplementedError, match="median: no kernel for device cuda for more than 2147483647 elements along a"):
+    with pytest.raises(
+        NotImplementedError, match="median: no kernel for device cuda for more than 2147483647 elements along a"
+    ):
         ad.zeros(1, dtype=ad.int8, device="cuda").expand(2**31).median(0)

@@ -16,7 +16,13 @@ from op_cases import CASES
 _registered.declare()
 WITH_STACK = {"sin", "cos", "tan", "sinc", "lgamma", "digamma", "pow", "polygamma", "igamma", "igammac"}
 WITH_STACK |= {"bessel_j0", "bessel_y0", "spherical_bessel_j0", "erfcx", "zeta"}
-WITH_STACK |= {"expm1", "logsumexp", "float_power", "local_response_norm", "eigvals"}  # of complex numbers: the last takes their powers
+WITH_STACK |= {
+    "expm1",
+    "logsumexp",
+    "float_power",
+    "local_response_norm",
+    "eigvals",
+}  # of complex numbers: the last takes their powers
 "libdevice keeps a table on the stack for very large angles, which these take; the functions of gamma and zeta are long."
 
 LEAST_SHARED = 99 * 1024

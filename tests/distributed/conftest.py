@@ -21,12 +21,19 @@ Start = Callable[..., subprocess.CompletedProcess[str]]
 def start() -> Start:
     """Runs a program on some ranks: ``start("collectives.py", 3, ...)``. One that does not end in time fails the test."""
 
-    def run(program: str, ranks: int, *arguments: str, seconds: float = 120, **environment: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        program: str, ranks: int, *arguments: str, seconds: float = 120, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
         what = [str(PROGRAMS / program)] if program.endswith(".py") else ["-m", program]
         command = [sys.executable, "-m", "adjoint.distributed.run", "-n", str(ranks), *what, *arguments]
         outside = {k: v for k, v in os.environ.items() if not k.startswith("ADJOINT_DISTRIBUTED")}
         process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**outside, **ROOT, **environment}, start_new_session=True
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**outside, **ROOT, **environment},
+            start_new_session=True,
         )
         try:
             out, err = process.communicate(timeout=seconds)

@@ -21,7 +21,12 @@ def test_a_rank_that_raises(start: Start) -> None:
     done = start("faulty.py", 3, "raise", seconds=SECONDS)
     assert done.returncode != 0 and "went on" not in done.stdout
     assert "ValueError: a bad apple" in done.stderr
-    for what in ("[rank 0 of 3]", "[rank 2 of 3]", "all_reduce: rank 1 raised ValueError: a bad apple", "recv: rank 1 raised ValueError"):
+    for what in (
+        "[rank 0 of 3]",
+        "[rank 2 of 3]",
+        "all_reduce: rank 1 raised ValueError: a bad apple",
+        "recv: rank 1 raised ValueError",
+    ):
         assert what in done.stderr, done.stderr
 
 
@@ -50,7 +55,9 @@ def test_a_rank_that_does_not_come(start: Start) -> None:
 def test_an_error_that_is_caught(start: Start) -> None:
     done = start("faulty.py", 3, "caught", seconds=SECONDS)
     for rank in (0, 2):
-        assert f"rank {rank} saves its work: barrier: rank 1 raised KeyError: 'not here'" in done.stdout, done.stdout + done.stderr
+        assert f"rank {rank} saves its work: barrier: rank 1 raised KeyError: 'not here'" in done.stdout, (
+            done.stdout + done.stderr
+        )
 
 
 def test_a_rank_that_computes_learns_of_it_later(start: Start) -> None:
@@ -78,9 +85,16 @@ def test_calls_that_differ(start: Start) -> None:
 def test_a_launcher_of_another_mpi() -> None:
     program = "import adjoint.distributed as dist; dist.init_process_group('mpi')"
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, "PMI_SIZE": "4"}, check=False, timeout=60
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PMI_SIZE": "4"},
+        check=False,
+        timeout=60,
     )
-    assert "MPICH's mpiexec started 4 processes, but mpi4py's MPI (Open MPI" in done.stderr and "pip install" in done.stderr, done.stderr
+    assert "MPICH's mpiexec started 4 processes, but mpi4py's MPI (Open MPI" in done.stderr and "pip install" in done.stderr, (
+        done.stderr
+    )
 
 
 def test_no_mpi4py(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,8 @@
 """Runs the tests of libraries written for PyTorch, nothing edited, with torch meaning adjoint.
 
-    python run.py FOLDER [NAME ...]                       # fetches them into FOLDER, runs, compares with adjoint.json
-    python run.py FOLDER --write [NAME ...]               # writes adjoint.json and README.md instead
-    PYTHON_WITH_TORCH run.py FOLDER --pytorch [NAME ...]  # writes pytorch.json: what passes there
+python run.py FOLDER [NAME ...]                       # fetches them into FOLDER, runs, compares with adjoint.json
+python run.py FOLDER --write [NAME ...]               # writes adjoint.json and README.md instead
+PYTHON_WITH_TORCH run.py FOLDER --pytorch [NAME ...]  # writes pytorch.json: what passes there
 """
 
 from __future__ import annotations
@@ -56,7 +56,19 @@ def run(name: str, folder: Path, pytorch: bool) -> Outcome:
     report = folder / f"{name}.xml"
     report.unlink(missing_ok=True)
     plugin = [] if pytorch else ["-p", "adjoint.as_torch"]
-    options = ["-q", "-W", "ignore", "-p", "no:cacheprovider", "-n", "2", "--tb=line", "-o", "junit_family=xunit1", f"--junitxml={report}"]
+    options = [
+        "-q",
+        "-W",
+        "ignore",
+        "-p",
+        "no:cacheprovider",
+        "-n",
+        "2",
+        "--tb=line",
+        "-o",
+        "junit_family=xunit1",
+        f"--junitxml={report}",
+    ]
     path = os.pathsep.join(map(str, (source, source / "src", os.environ.get("PYTHONPATH", ""))))
     environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", **library.get("environment", {})}
     command = [sys.executable, "-m", "pytest", *plugin, *options, *library["tests"]]

@@ -75,8 +75,16 @@ CASES = [
         ref=lambda x: np.clip(x, -1, 1),
         kinks=[([[-1.0, 1.0]], [[0.0, 0.0]])],
     ),
-    unary("nn.functional.hardshrink", x(3, 4), 0.3, ref=lambda x, b: np.where(np.abs(x) <= b, 0, x), kinks=[([[-0.3, 0.3]], [[0.0, 0.0]])]),
-    unary("nn.functional.softshrink", x(3, 4), 0.3, ref=lambda x, b: x - np.clip(x, -b, b), kinks=[([[-0.3, 0.3]], [[0.0, 0.0]])]),
+    unary(
+        "nn.functional.hardshrink",
+        x(3, 4),
+        0.3,
+        ref=lambda x, b: np.where(np.abs(x) <= b, 0, x),
+        kinks=[([[-0.3, 0.3]], [[0.0, 0.0]])],
+    ),
+    unary(
+        "nn.functional.softshrink", x(3, 4), 0.3, ref=lambda x, b: x - np.clip(x, -b, b), kinks=[([[-0.3, 0.3]], [[0.0, 0.0]])]
+    ),
     case("nn.functional.prelu", nonzero(3, 4), x(4), ref=lambda x, w: np.where(x > 0, x, w * x)),
     unary("nn.functional.relu6", x(3, 4), inplace="inplace", ref=lambda x: np.clip(x, 0, 6)),
     unary("nn.functional.mish", x(3, 4), inplace="inplace", ref=lambda x: x * np.tanh(np.logaddexp(x, 0))),

@@ -33,7 +33,9 @@ def parts(x: Any) -> list[Any]:
     if layout == "sparse_coo":
         x = x.coalesce()
         return [layout, x.indices().tolist(), x.values().tolist()]
-    indices = (x.ccol_indices(), x.row_indices()) if layout in ("sparse_csc", "sparse_bsc") else (x.crow_indices(), x.col_indices())
+    indices = (
+        (x.ccol_indices(), x.row_indices()) if layout in ("sparse_csc", "sparse_bsc") else (x.crow_indices(), x.col_indices())
+    )
     return [layout, *(i.tolist() for i in indices), x.values().tolist(), x._nnz(), tuple(x.shape)]
 
 
@@ -82,9 +84,13 @@ def test_sparse_functions() -> None:
             ours, theirs = (getattr(lib.sparse, f)(lib.tensor(x).to_sparse(), dim).to_dense().numpy() for lib in (ad, torch))
             np.testing.assert_allclose(ours, theirs, rtol=1e-14)
     ours, theirs = (
-        lib.sparse.sampled_addmm(lib.tensor(x).to_sparse_csr(), lib.tensor(a), lib.tensor(a), beta=2.0, alpha=3.0).to_dense().numpy()
+        lib.sparse.sampled_addmm(lib.tensor(x).to_sparse_csr(), lib.tensor(a), lib.tensor(a), beta=2.0, alpha=3.0)
+        .to_dense()
+        .numpy()
         for lib in (ad, torch)
     )
     np.testing.assert_allclose(ours, theirs, rtol=1e-13)
-    ours, theirs = (lib.sparse.spdiags(lib.tensor(a[:3]), lib.tensor([0, -2, 3]), (5, 6)).to_dense().numpy() for lib in (ad, torch))
+    ours, theirs = (
+        lib.sparse.spdiags(lib.tensor(a[:3]), lib.tensor([0, -2, 3]), (5, 6)).to_dense().numpy() for lib in (ad, torch)
+    )
     np.testing.assert_array_equal(ours, theirs)

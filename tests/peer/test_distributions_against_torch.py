@@ -44,7 +44,14 @@ def test_facts(name, kwargs):
     assert tuple(mine.batch_shape) == tuple(theirs.batch_shape) and tuple(mine.event_shape) == tuple(theirs.event_shape)
     assert (mine.has_rsample, mine.has_enumerate_support) == (theirs.has_rsample, theirs.has_enumerate_support)
     assert repr(mine).replace("adjoint", "torch") == repr(theirs)
-    if name not in ("Pareto", "Uniform", "GeneralizedPareto", "Binomial", "Multinomial", "Categorical"):  # bounds print as tensors
+    if name not in (
+        "Pareto",
+        "Uniform",
+        "GeneralizedPareto",
+        "Binomial",
+        "Multinomial",
+        "Categorical",
+    ):  # bounds print as tensors
         assert repr(mine.support) == repr(theirs.support)
     for fact in FACTS:
         if (name, fact) == ("Kumaraswamy", "mode"):
@@ -89,7 +96,14 @@ SCALAR = sorted({name for name, kwargs in CASES if name not in ("LKJCholesky", "
 def test_divergences(p):
     """Of every pair of types: the same number, or none on both sides."""
     one = next(kwargs for name, kwargs in CASES if name == p)
-    one = {k: v[..., :1] if isinstance(v, np.ndarray) and v.ndim == 1 and p not in ("MultivariateNormal", "LowRankMultivariateNormal", "Categorical", "Dirichlet") else v for k, v in one.items()}
+    one = {
+        k: v[..., :1]
+        if isinstance(v, np.ndarray)
+        and v.ndim == 1
+        and p not in ("MultivariateNormal", "LowRankMultivariateNormal", "Categorical", "Dirichlet")
+        else v
+        for k, v in one.items()
+    }
     for q, others in itertools.chain(CASES):
         if q in ("LKJCholesky", "Wishart") or (q, p).count("LogisticNormal") == 1:
             continue
@@ -121,10 +135,26 @@ def test_how_samples_move_with_their_parameters(scale):
 VECTOR = {"simplex", "corr_cholesky", "real_vector"}
 
 
-@pytest.mark.parametrize("name", ["positive", "nonnegative", "unit_interval", "simplex", "corr_cholesky", "real", "real_vector", "lower_cholesky", "positive_definite"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "positive",
+        "nonnegative",
+        "unit_interval",
+        "simplex",
+        "corr_cholesky",
+        "real",
+        "real_vector",
+        "lower_cholesky",
+        "positive_definite",
+    ],
+)
 @pytest.mark.parametrize("registry", ["biject_to", "transform_to"])
 def test_transforms_of_constraints(name, registry):
-    made = [either(lambda: getattr(lib.distributions, registry)(getattr(lib.distributions.constraints, name))) for lib in (ad, torch)]
+    made = [
+        either(lambda: getattr(lib.distributions, registry)(getattr(lib.distributions.constraints, name)))
+        for lib in (ad, torch)
+    ]
     if isinstance(made[1], type):
         assert made[0] is made[1]
         return

@@ -17,7 +17,15 @@ nested = pytest.importorskip("torch.testing._internal.opinfo.definitions.nested"
 # Where PyTorch counts what lies in the holes of a batch; where its own backward ends the process.
 HOLES, CRASHES = "holes", {"split_with_sizes"}
 REFUSED = {"index_put", "masked_select"}  # a NotImplementedError that says so
-ABSENT = {"special.airy_ai", "_segment_reduce", "cauchy", "exponential", "geometric", "log_normal", "normal_in_place"}  # in place here, under their own names
+ABSENT = {
+    "special.airy_ai",
+    "_segment_reduce",
+    "cauchy",
+    "exponential",
+    "geometric",
+    "log_normal",
+    "normal_in_place",
+}  # in place here, under their own names
 RANDOM = {"bernoulli", "normal", "rand_like", "randn_like", "randint_like", "empty_like", "new_empty", "nn.functional.rrelu"}
 OTHER_CALLS = {
     "where": lambda x, condition, other: ad.where(condition, x, other),
@@ -33,7 +41,9 @@ def function(name: str) -> Any:
     if "polygamma" in name:
         return lambda x, n: ad.polygamma(n, x)
     if name.startswith("__"):
-        return lambda x, y: getattr(x if x.is_nested else y, name if x.is_nested else name.replace("__r", "__"))(y if x.is_nested else x)
+        return lambda x, y: getattr(x if x.is_nested else y, name if x.is_nested else name.replace("__r", "__"))(
+            y if x.is_nested else x
+        )
     found: Any = ad
     for part in name.split("."):
         found = getattr(found, part, None)
@@ -54,7 +64,9 @@ class Convert:
             row, offsets = self(x._values.detach()).requires_grad_(x.requires_grad), x._offsets
             self.kept.append(offsets)
             lengths = None if x._lengths is None else ad.tensor(x._lengths.tolist())
-            batch = NestedTensor.of_row(row, x._ragged_idx - 1, ad.tensor(offsets.tolist()), lengths, self.sizes.get(id(offsets)))
+            batch = NestedTensor.of_row(
+                row, x._ragged_idx - 1, ad.tensor(offsets.tolist()), lengths, self.sizes.get(id(offsets))
+            )
             self.sizes[id(offsets)] = batch._size
             return batch
         if isinstance(x, torch.Tensor):
@@ -76,7 +88,10 @@ def numbers(x: Any) -> list[Any]:
     if not isinstance(x, (torch.Tensor, ad.Tensor)):
         return [x]
     pieces = x.unbind() if x.is_nested else [x]
-    return [(str(p.dtype).partition(".")[2], p.detach().double().numpy() if p.is_floating_point() else p.detach().numpy()) for p in pieces]
+    return [
+        (str(p.dtype).partition(".")[2], p.detach().double().numpy() if p.is_floating_point() else p.detach().numpy())
+        for p in pieces
+    ]
 
 
 def compare(wanted: Any, found: Any, rtol: float = 1e-4, atol: float = 1e-5) -> None:
@@ -92,7 +107,9 @@ def compare(wanted: Any, found: Any, rtol: float = 1e-4, atol: float = 1e-5) -> 
 
 
 def gradients(results: Any) -> Any:
-    differentiable = [y for y in flat(results) if isinstance(y, (torch.Tensor, ad.Tensor)) and y.requires_grad and y.is_floating_point()]
+    differentiable = [
+        y for y in flat(results) if isinstance(y, (torch.Tensor, ad.Tensor)) and y.requires_grad and y.is_floating_point()
+    ]
     return sum((y.values() if y.is_nested else y).tanh().sum() for y in differentiable) if differentiable else None
 
 
@@ -103,7 +120,9 @@ def samples(op: Any) -> list[Any]:
         return []
 
 
-@pytest.mark.parametrize("op", [op for op in nested.njt_op_db if op.name not in ABSENT], ids=lambda op: f"{op.name}-{op.variant_test_name}")
+@pytest.mark.parametrize(
+    "op", [op for op in nested.njt_op_db if op.name not in ABSENT], ids=lambda op: f"{op.name}-{op.variant_test_name}"
+)
 @pytest.mark.filterwarnings("ignore")
 def test_operators(op: Any) -> None:
     for sample in samples(op):
@@ -123,7 +142,12 @@ def test_operators(op: Any) -> None:
         if op.name in RANDOM or "dropout" in op.name or HOLES in sample.name:
             continue
         compare(wanted, found)
-        if op.supports_autograd and op.name not in CRASHES and isinstance(sample.input, torch.Tensor) and (total := gradients(wanted)) is not None:
+        if (
+            op.supports_autograd
+            and op.name not in CRASHES
+            and isinstance(sample.input, torch.Tensor)
+            and (total := gradients(wanted)) is not None
+        ):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 try:

@@ -37,7 +37,9 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried
     return carried
 
 
-def scan(combine_fn: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any, *, dim: int = 0, reverse: bool = False) -> tuple[Any, Any]:
+def scan(
+    combine_fn: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any, *, dim: int = 0, reverse: bool = False
+) -> tuple[Any, Any]:
     """Goes along a dimension: ``carry, y = combine_fn(carry, x)``; the last carry, and the ys one behind another along dimension 0.
 
     Example::
@@ -57,7 +59,9 @@ def scan(combine_fn: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any, 
     return carry, tree_unflatten([core.stack(ys) for ys in zip(*rows, strict=True)], found)  # type: ignore[arg-type]
 
 
-def associative_scan(combine_fn: Callable[[Any, Any], Any], xs: Any, dim: int, reverse: bool = False, combine_mode: str = "pointwise") -> Any:
+def associative_scan(
+    combine_fn: Callable[[Any, Any], Any], xs: Any, dim: int, reverse: bool = False, combine_mode: str = "pointwise"
+) -> Any:
     """What ``combine_fn``, which must be associative, makes of the elements up to each along a dimension; of whole tensors at a time.
 
     Pairs of neighbours are combined, and scanned in the same way: as many calls as twice the logarithm of the size (G. E. Blelloch,
@@ -70,7 +74,9 @@ def associative_scan(combine_fn: Callable[[Any, Any], Any], xs: Any, dim: int, r
     """
     leaves, spec = tree_flatten(xs)
     if not leaves or any(x.size(dim) != leaves[0].size(dim) for x in leaves):
-        raise RuntimeError(f"associative_scan: all tensors must have the same size along dim {dim}, got {[tuple(x.shape) for x in leaves]}")
+        raise RuntimeError(
+            f"associative_scan: all tensors must have the same size along dim {dim}, got {[tuple(x.shape) for x in leaves]}"
+        )
 
     def combine(a: list[Tensor], b: list[Tensor]) -> list[Tensor]:
         return tree_flatten(combine_fn(tree_unflatten(a, spec), tree_unflatten(b, spec)))[0]
@@ -84,7 +90,9 @@ def associative_scan(combine_fn: Callable[[Any, Any], Any], xs: Any, dim: int, r
             return x
         odd = scanned(combine(part(x, 0, n - 1, 2), part(x, 1, n, 2)))
         rest = combine(part(odd, 0, (n - 1) // 2, 1), part(x, 2, n, 2)) if n > 2 else []
-        even = [core.cat([first, r], dim) for first, r in zip(part(x, 0, 1, 1), rest, strict=True)] if rest else part(x, 0, 1, 1)
+        even = (
+            [core.cat([first, r], dim) for first, r in zip(part(x, 0, 1, 1), rest, strict=True)] if rest else part(x, 0, 1, 1)
+        )
         order = core.arange(n)  # of the elements at even places, then those at odd ones
         place = core.where(order % 2 == 0, order // 2, (n + 1) // 2 + order // 2)
         return [core.cat([e, o], dim).index_select(dim, place.to(e.device)) for e, o in zip(even, odd, strict=True)]

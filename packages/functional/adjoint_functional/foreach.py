@@ -41,7 +41,9 @@ def foreach(name: str) -> Callable[..., Any]:
     def call(*lists: Any, **kwargs: Any) -> Any:
         count = next(len(a) for a in lists if isinstance(a, (list, tuple)))
         if any(isinstance(a, (list, tuple)) and len(a) != count for a in lists):
-            raise RuntimeError(f"_foreach_{name}: Tensor lists must have the same number of tensors, got {[len(a) for a in lists]}")
+            raise RuntimeError(
+                f"_foreach_{name}: Tensor lists must have the same number of tensors, got {[len(a) for a in lists]}"
+            )
         spread = [a if isinstance(a, (list, tuple)) else [a] * count for a in _scalars(lists)]
         results = [_one(operation, plain.startswith("addc"), operands, kwargs) for operands in zip(*spread)]
         return None if inplace else results
@@ -75,7 +77,9 @@ def group_by_device_and_dtype(tensorlistlist: Sequence[Sequence[Tensor | None]],
     if not tensorlistlist or any(tensor is None for tensor in tensorlistlist[0]):
         raise RuntimeError("_group_tensors_by_device_and_dtype: the first list must be there and hold tensors alone")
     if any(len(tensors) not in (0, len(tensorlistlist[0])) for tensors in tensorlistlist):
-        raise RuntimeError(f"_group_tensors_by_device_and_dtype: lists must be of one length, got {[len(each) for each in tensorlistlist]}")
+        raise RuntimeError(
+            f"_group_tensors_by_device_and_dtype: lists must be of one length, got {[len(each) for each in tensorlistlist]}"
+        )
     groups: Groups = {}
     for place, first in enumerate(tensorlistlist[0]):
         lists, indices = groups.setdefault((first.device, first.dtype), ([[] for _ in tensorlistlist], []))  # type: ignore[union-attr]

@@ -7,13 +7,26 @@ from typing import Any, NoReturn, TypeVar
 
 from adjoint_functional.nn.modules import Module
 
-__all__ = ["Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "replace_pattern", "symbolic_trace", "wrap"]
+__all__ = [
+    "Graph",
+    "GraphModule",
+    "Interpreter",
+    "Node",
+    "Proxy",
+    "Tracer",
+    "Transformer",
+    "replace_pattern",
+    "symbolic_trace",
+    "wrap",
+]
 
 T = TypeVar("T")
 
 
 def _refuse(name: str) -> NoReturn:
-    raise NotImplementedError(f"fx.{name}: programs are not traced into graphs here; what is called runs as the Python that it is")
+    raise NotImplementedError(
+        f"fx.{name}: programs are not traced into graphs here; what is called runs as the Python that it is"
+    )
 
 
 class _Traced:

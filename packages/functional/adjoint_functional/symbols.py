@@ -188,6 +188,8 @@ def set_default_tensor_type(t: Any) -> None:
     kind = name.rpartition(".")[2].removesuffix("Tensor") or "Float"
     if kind not in _TYPES or not name.endswith("Tensor"):
         raise TypeError(f"set_default_tensor_type: only floating-point types are supported as the default type, got {name}")
-    warnings.warn("set_default_tensor_type is deprecated: use set_default_dtype and set_default_device", UserWarning, stacklevel=2)
+    warnings.warn(
+        "set_default_tensor_type is deprecated: use set_default_dtype and set_default_device", UserWarning, stacklevel=2
+    )
     core.set_default_dtype(_TYPES[kind])
     core._core._set_default_device(core.device("cuda") if ".cuda." in name else None)

@@ -50,7 +50,9 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize(("call", "dtype"), [(f, HALF) for f in LOW.values()] + [(f, ad.float32) for f in FULL.values()], ids=[*LOW, *FULL])
+@pytest.mark.parametrize(
+    ("call", "dtype"), [(f, HALF) for f in LOW.values()] + [(f, ad.float32) for f in FULL.values()], ids=[*LOW, *FULL]
+)
 def test_types_of_results(call, dtype):
     with ad.autocast("cpu"):
         assert call().dtype is dtype

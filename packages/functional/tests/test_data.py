@@ -60,7 +60,9 @@ def test_every_sample_once(n, size, drop, shuffle):
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-@pytest.mark.parametrize("options", [{}, {"prefetch_factor": 5}, {"in_order": False}, {"multiprocessing_context": "spawn"}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"prefetch_factor": 5}, {"in_order": False}, {"multiprocessing_context": "spawn"}], ids=str
+)
 def test_workers_give_what_one_process_gives(workers, options):
     if options.get("multiprocessing_context") == "spawn" and workers > 1:
         workers = 2
@@ -153,7 +155,7 @@ def test_exceptions_of_workers_are_raised_with_their_traceback(kind, seen, monke
 
 def test_what_cannot_be_pickled_is_an_exception_too():
     with pytest.raises(Exception, match="Caught"):
-        list(D.DataLoader([1], None, num_workers=1, collate_fn=lambda x: (lambda: x)))
+        list(D.DataLoader([1], None, num_workers=1, collate_fn=lambda x: lambda: x))
 
 
 def test_worker_init_fn():
@@ -161,7 +163,9 @@ def test_worker_init_fn():
         D.get_worker_info().dataset.n = 100 + i
         assert i < 1, "only the first"
 
-    loader = D.DataLoader(Numbers(4), None, num_workers=1, worker_init_fn=init, collate_fn=lambda x: D.get_worker_info().dataset.n)
+    loader = D.DataLoader(
+        Numbers(4), None, num_workers=1, worker_init_fn=init, collate_fn=lambda x: D.get_worker_info().dataset.n
+    )
     assert list(loader) == [100] * 4
     with pytest.raises(AssertionError, match="only the first"):
         list(D.DataLoader(Numbers(4), num_workers=2, worker_init_fn=init))
@@ -179,7 +183,9 @@ def test_a_worker_that_dies_or_sleeps():
 def test_large_orders_and_large_batches_do_not_wait_for_each_other():
     order = list(range(20_000)) * 8
     data = D.TensorDataset(ad.arange(20_000))
-    batches = list(D.DataLoader(data, batch_sampler=[order] * 4, num_workers=1, prefetch_factor=4, collate_fn=lambda b: np.ones(10**6)))
+    batches = list(
+        D.DataLoader(data, batch_sampler=[order] * 4, num_workers=1, prefetch_factor=4, collate_fn=lambda b: np.ones(10**6))
+    )
     assert len(batches) == 4
 
 
@@ -220,7 +226,9 @@ END
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 @pytest.mark.parametrize("end", ["time.sleep(100)", "raise SystemExit(3)", "os.abort()"])
 def test_no_worker_is_left_behind(end):
-    program = subprocess.Popen([sys.executable, "-c", PROGRAM.replace("END", end)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    program = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM.replace("END", end)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     lines = [program.stdout.readline() for _ in range(2)]
     pids = [int(word) for line in lines for word in line.split()]
     assert len(pids) == 4

@@ -101,7 +101,10 @@ def test_vectors_and_matrices_against_scipy(name):
         ),
         "Dirichlet": lambda: (D.Dirichlet(tensor([0.7, 2.0, 1.4], dtype=ad.float64)), st.dirichlet([0.7, 2.0, 1.4])),
         "Wishart": lambda: (D.Wishart(tensor(4.5, dtype=ad.float64), tensor(cov)), st.wishart(4.5, cov)),
-        "Multinomial": lambda: (D.Multinomial(5, tensor([0.2, 0.5, 0.3], dtype=ad.float64)), st.multinomial(5, [0.2, 0.5, 0.3])),
+        "Multinomial": lambda: (
+            D.Multinomial(5, tensor([0.2, 0.5, 0.3], dtype=ad.float64)),
+            st.multinomial(5, [0.2, 0.5, 0.3]),
+        ),
     }[name]()
     ad.manual_seed(1)
     x = d.sample((20_000,))
@@ -139,7 +142,9 @@ def test_every_distribution(name, kwargs):
 @pytest.mark.parametrize(("name", "kwargs"), CASES, ids=IDS)
 def test_samples_have_the_derivatives_of_their_means(name, kwargs):
     """E f(x) by samples with derivatives, against the derivative of the mean in closed form."""
-    given = {k: tensor(v, requires_grad=True) if isinstance(v, np.ndarray) and k != "temperature" else v for k, v in kwargs.items()}
+    given = {
+        k: tensor(v, requires_grad=True) if isinstance(v, np.ndarray) and k != "temperature" else v for k, v in kwargs.items()
+    }
     given = {k: tensor(v) if isinstance(v, np.ndarray) else v for k, v in given.items()}
     d = getattr(D, name)(**given)
     leaves = [v for v in given.values() if isinstance(v, ad.Tensor) and v.requires_grad]
@@ -247,7 +252,16 @@ def test_divergences_of_ones_own():
         Strict(0.0).expand((2,))
 
 
-BIJECTIONS = [C.positive, C.interval(-1.0, 3.0), C.greater_than(2.0), C.less_than(1.0), C.simplex, C.corr_cholesky, C.real_vector, C.unit_interval]
+BIJECTIONS = [
+    C.positive,
+    C.interval(-1.0, 3.0),
+    C.greater_than(2.0),
+    C.less_than(1.0),
+    C.simplex,
+    C.corr_cholesky,
+    C.real_vector,
+    C.unit_interval,
+]
 
 
 @pytest.mark.parametrize("constraint", BIJECTIONS, ids=repr)
@@ -257,7 +271,9 @@ def test_bijections(constraint, seed):
     t = D.biject_to(constraint)
     y = t(x)
     assert constraint.check(y).all() and ad.allclose(t.inv(y), x) and t.inv.inv is t
-    cut = {C.simplex: lambda y: y[:-1], C.corr_cholesky: lambda y: y[ad.tensor([1, 2, 2]), ad.tensor([0, 0, 1])]}.get(constraint, lambda y: y)
+    cut = {C.simplex: lambda y: y[:-1], C.corr_cholesky: lambda y: y[ad.tensor([1, 2, 2]), ad.tensor([0, 0, 1])]}.get(
+        constraint, lambda y: y
+    )
     jacobian = ad.func.jacrev(lambda x: cut(t(x)))(x)
     log_det = ad.linalg.slogdet(jacobian).logabsdet
     assert ad.allclose(t.log_abs_det_jacobian(x, y).sum(), log_det)

@@ -65,7 +65,9 @@ def test_fused_layers_do_what_both_did():
         with ad.no_grad():
             bn.running_mean.normal_()
             bn.running_var.uniform_(0.5, 2)
-        fuse = U.fusion.fuse_linear_bn_eval if transpose is None else lambda a, b, t=transpose: U.fusion.fuse_conv_bn_eval(a, b, t)
+        fuse = (
+            U.fusion.fuse_linear_bn_eval if transpose is None else lambda a, b, t=transpose: U.fusion.fuse_conv_bn_eval(a, b, t)
+        )
         with pytest.raises(AssertionError, match="eval"):
             fuse(layer, bn)
         assert ad.allclose(fuse(layer.eval(), bn.eval())(x), bn(layer(x)), atol=1e-5)

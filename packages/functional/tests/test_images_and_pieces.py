@@ -10,7 +10,9 @@ X = ad.arange(36, dtype=ad.uint8).view(1, 1, 6, 6) * 7
 
 
 @pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
-@pytest.mark.parametrize("options", [{"size": (3, 4)}, {"scale_factor": 1.7, "align_corners": True}, {"size": (2, 2), "antialias": True}])
+@pytest.mark.parametrize(
+    "options", [{"size": (3, 4)}, {"scale_factor": 1.7, "align_corners": True}, {"size": (2, 2), "antialias": True}]
+)
 def test_an_image_of_bytes_is_resized_as_its_numbers(mode, options):
     y = ad.nn.functional.interpolate(X, mode=mode, **options)
     exact = ad.nn.functional.interpolate(X.double(), mode=mode, **options).clamp(0, 255)
@@ -22,7 +24,9 @@ def test_other_integers_are_refused():
         ad.nn.functional.interpolate(X.long(), 3, mode="bilinear")
 
 
-@pytest.mark.parametrize("cut", [lambda x: x.unsafe_split(2), lambda x: x.unsafe_chunk(2), lambda x: x.unsafe_split_with_sizes([2, 2])])
+@pytest.mark.parametrize(
+    "cut", [lambda x: x.unsafe_split(2), lambda x: x.unsafe_chunk(2), lambda x: x.unsafe_split_with_sizes([2, 2])]
+)
 def test_a_write_to_one_piece_leaves_the_others(cut):
     x = ad.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
     a, b = cut(x)
@@ -30,6 +34,19 @@ def test_a_write_to_one_piece_leaves_the_others(cut):
     a.mul_(2)
     (a.sum() + kept.sum()).backward()
     assert x.grad.tolist() == [2, 2, *b.exp().tolist()]
+
+
+@pytest.mark.parametrize(
+    "cut", [lambda x: x.unsafe_split(2), lambda x: x.unsafe_chunk(2), lambda x: x.unsafe_split_with_sizes([2, 2])]
+)
+def test_pieces_of_what_records_no_gradient_are_views(cut):
+    x = ad.tensor([1.0, 2.0, 3.0, 4.0])
+    a, b = cut(x)
+    a.mul_(2)
+    b.mul_(ad.ones(2, requires_grad=True))
+    assert x.tolist() == [2, 4, 3, 4] and x.requires_grad
+    with ad.no_grad():
+        assert cut(x)[0].data_ptr() == x.data_ptr()
 
 
 def test_an_empty_index_of_another_rank():

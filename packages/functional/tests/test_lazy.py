@@ -40,7 +40,11 @@ def test_becomes_the_layer_that_it_waits_for(name):
     assert all(type(p) is nn.Parameter for p in before)
     y.sum().backward()
     optimizer.step()
-    whole = base(*([shape[-1]] if "Linear" in name else [3]), *args) if "Instance" not in name else base(3, affine=True, track_running_stats=True)
+    whole = (
+        base(*([shape[-1]] if "Linear" in name else [3]), *args)
+        if "Instance" not in name
+        else base(3, affine=True, track_running_stats=True)
+    )
     assert repr(whole) == repr(lazy) and list(whole.state_dict()) == list(lazy.state_dict())
     whole.load_state_dict(lazy.state_dict())
     assert ad.equal(whole.eval()(x), lazy.eval()(x))

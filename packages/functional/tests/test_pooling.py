@@ -11,7 +11,14 @@ import adjoint as ad
 F = ad.nn.functional
 
 
-@given(st.integers(1, 6), st.integers(1, 4), st.integers(1, 3), st.integers(0, 3), st.integers(1, 4), st.sampled_from([ad.float64, ad.int64]))
+@given(
+    st.integers(1, 6),
+    st.integers(1, 4),
+    st.integers(1, 3),
+    st.integers(0, 3),
+    st.integers(1, 4),
+    st.sampled_from([ad.float64, ad.int64]),
+)
 def test_max_pool_is_that_of_its_windows(size, kernel, stride, padding, dilation, dtype):
     x = (7 * ad.arange(size) % 5 - 9).to(dtype).reshape(1, 1, size)
     starts = range(-padding, size + padding - dilation * (kernel - 1), stride)
@@ -30,7 +37,9 @@ def test_max_pool_is_that_of_its_windows(size, kernel, stride, padding, dilation
 def test_adaptive_pools_are_those_of_their_windows(height, width, rows, columns):
     x = (ad.arange(height * width, dtype=ad.float64) * 37 % 11).reshape(1, 1, height, width).requires_grad_()
     cells = [
-        x[..., i * height // rows : -(-(i + 1) * height // rows), j * width // columns : -(-(j + 1) * width // columns)].flatten()
+        x[
+            ..., i * height // rows : -(-(i + 1) * height // rows), j * width // columns : -(-(j + 1) * width // columns)
+        ].flatten()
         for i in range(rows)
         for j in range(columns)
     ]

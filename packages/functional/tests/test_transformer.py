@@ -39,7 +39,9 @@ def test_no_step_looks_ahead_under_the_square_mask(batch_first):
 
 
 def test_padding_does_not_count():
-    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True), 2, nn.LayerNorm(8)).eval()
+    encoder = nn.TransformerEncoder(
+        nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True), 2, nn.LayerNorm(8)
+    ).eval()
     x, padding = ad.randn(2, 4, 8), ad.tensor([[False, False, True, True]] * 2)
     y = encoder(x, src_key_padding_mask=padding)[:, :2]
     assert ad.allclose(y, encoder(x[:, :2]), atol=1e-6)

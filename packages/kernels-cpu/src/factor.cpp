@@ -86,7 +86,24 @@ template <class T> void factor_qr(int m, int n, int wide, T* a, T* q) {
   if (wide) lapack::gemqrt(m, wide, k, block, a, t, q);
 }
 
+template <class T> void qr_of_group(const Launch& l, int64_t first, int64_t count) {
+  constexpr int64_t lanes = small::lanes<T>;
+  const View &x = l.x[0], &q = l.y[0], &r = l.y[1];
+  const int64_t m = x.sizes[x.ndim - 2], n = x.sizes[x.ndim - 1], wide = q.sizes[q.ndim - 1], tall = r.sizes[r.ndim - 2], k = std::min(m, n);
+  const Scratch<T> a(m * n * lanes), tau(k * lanes), result(m * std::max(wide, n) * lanes);
+  small::load<T>(x, first, count, a, false);
+  isa::call<small::QR<T>>(m, n, static_cast<T*>(a), static_cast<T*>(tau));
+  std::fill_n(static_cast<T*>(result), m * wide * lanes, T(0));
+  for (int64_t i = 0; i < wide; i++) std::fill_n(result + i * (m + 1) * lanes, lanes, T(1));
+  isa::call<small::Reflected<T>>(m, wide, k, static_cast<const T*>(a), static_cast<const T*>(tau), static_cast<T*>(result));
+  small::store<T>(result, m, wide, first, count, q.as<T>(), false);
+  std::fill_n(static_cast<T*>(result), tall * n * lanes, T(0));
+  for (int64_t j = 0; j < n; j++) std::copy_n(a + j * m * lanes, std::min(j + 1, k) * lanes, result + j * tall * lanes);
+  small::store<T>(result, tall, n, first, count, r.as<T>(), false);
+}
+
 void qr_kernel(const Launch& l) {
+  if (small::suits(l.x[0])) return small::for_groups(l.x[0], [&](auto tag, int64_t first, int64_t count) { qr_of_group<typename decltype(tag)::type>(l, first, count); });
   for_matrices(l.x[0], [&](auto tag, int64_t b) {
     using T = typename decltype(tag)::type;
     const auto a = item<T>(l.x[0], b);

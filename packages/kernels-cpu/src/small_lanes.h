@@ -101,4 +101,52 @@ template <class T> struct Cholesky {
   }
 };
 
+// Reflections H = 1 - tau v v^T, in LAPACK's form: of a (m, n) = q r, v lies below the diagonal and r above.
+template <class T> struct QR {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(int64_t m, int64_t n, T* a, T* tau) {
+    constexpr int64_t L = lanes<T>;
+    alignas(64) T largest[L], square[L], head[L];
+    for (int64_t k = 0; k < (m < n ? m : n); k++) {
+      T *column = a + k * m * L, *diagonal = column + k * L, *factor = tau + k * L;
+      // In units of the largest element, so that no square overflows.
+      each<T>([&](int64_t l) { largest[l] = square[l] = 0; });
+      for (int64_t i = k; i < m; i++) each<T>([&](int64_t l) { largest[l] = std::fabs(column[i * L + l]) > largest[l] ? std::fabs(column[i * L + l]) : largest[l]; });
+      each<T>([&](int64_t l) { largest[l] = largest[l] > 0 ? largest[l] : T(1); });
+      for (int64_t i = k + 1; i < m; i++) each<T>([&](int64_t l) {
+        column[i * L + l] /= largest[l];
+        square[l] += column[i * L + l] * column[i * L + l];
+      });
+      each<T>([&](int64_t l) {
+        const T alpha = diagonal[l] / largest[l], length = std::sqrt(alpha * alpha + square[l]), beta = -std::copysign(length, alpha);
+        const bool done = square[l] == 0;   // nothing to reflect
+        factor[l] = done ? T(0) : (beta - alpha) / beta;
+        head[l] = done ? T(1) : alpha - beta;
+        diagonal[l] = done ? diagonal[l] : beta * largest[l];
+      });
+      for (int64_t i = k + 1; i < m; i++) each<T>([&](int64_t l) { column[i * L + l] /= head[l]; });
+      for (int64_t j = k + 1; j < n; j++) reflect(m, k, column, factor, a + j * m * L);
+    }
+  }
+  // x = H x, in rows from k on.
+  [[gnu::always_inline]] static inline void reflect(int64_t m, int64_t k, const T* v, const T* factor, T* x) {
+    constexpr int64_t L = lanes<T>;
+    alignas(64) T sum[L];
+    each<T>([&](int64_t l) { sum[l] = x[k * L + l]; });
+    for (int64_t i = k + 1; i < m; i++) each<T>([&](int64_t l) { sum[l] += v[i * L + l] * x[i * L + l]; });
+    each<T>([&](int64_t l) { x[k * L + l] -= (sum[l] *= factor[l]); });
+    for (int64_t i = k + 1; i < m; i++) each<T>([&](int64_t l) { x[i * L + l] -= sum[l] * v[i * L + l]; });
+  }
+};
+
+// The first `wide` columns of the product of `k` reflections, into q, which is the identity.
+template <class T> struct Reflected {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(int64_t m, int64_t wide, int64_t k, const T* a, const T* tau, T* q) {
+    constexpr int64_t L = lanes<T>;
+    while (k-- > 0)
+      for (int64_t j = k; j < wide; j++) QR<T>::reflect(m, k, a + k * m * L, tau + k * L, q + j * m * L);
+  }
+};
+
 }  // namespace adjoint::cpu::small

@@ -18,7 +18,12 @@ def part(whole, rank, count):
 
 def save(folder, whole, rank, count):
     """In the foreground, and in the background while collectives go on and values change."""
-    state = {"rows": part(whole, rank, count), "everywhere": whole * 2, f"of {rank}": ad.full((2,), float(rank)), "ranks": count}
+    state = {
+        "rows": part(whole, rank, count),
+        "everywhere": whole * 2,
+        f"of {rank}": ad.full((2,), float(rank)),
+        "ranks": count,
+    }
     checkpoint.save(state, checkpoint_id=f"{folder}/foreground")
     saving = checkpoint.async_save(state, checkpoint_id=f"{folder}/background")
     dist.all_reduce(ad.ones(3))

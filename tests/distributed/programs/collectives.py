@@ -234,7 +234,9 @@ def check_wrong_sizes_of_messages() -> None:
 def check_objects() -> None:
     everybody: list[Any] = [None] * K
     dist.all_gather_object(everybody, {"rank": R, "text": "x" * 100 * R, "tensor": ad.full((R,), 1.0)})
-    assert [e["rank"] for e in everybody] == list(range(K)) and [len(e["text"]) for e in everybody] == [100 * r for r in range(K)]
+    assert [e["rank"] for e in everybody] == list(range(K)) and [len(e["text"]) for e in everybody] == [
+        100 * r for r in range(K)
+    ]
     assert everybody[-1]["tensor"].tolist() == [1.0] * (K - 1)
     items = [R, "a", [R]] if R == 1 else [None] * 3
     dist.broadcast_object_list(items, 1)

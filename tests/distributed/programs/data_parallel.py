@@ -49,7 +49,12 @@ def grads_close(a: Any, b: Any, tolerance: float = 1e-10) -> None:
 
 
 # Buckets of everything in one, of one parameter each, and of a few.
-WAYS = [{}, {"bucket_cap_mb": 1e-5}, {"bucket_cap_mb": 0.005, "gradient_as_bucket_view": True}, {"find_unused_parameters": True}]
+WAYS = [
+    {},
+    {"bucket_cap_mb": 1e-5},
+    {"bucket_cap_mb": 0.005, "gradient_as_bucket_view": True},
+    {"find_unused_parameters": True},
+]
 
 
 def check_training_is_that_of_one_process() -> None:
@@ -149,7 +154,9 @@ def check_unused_parameters() -> None:
         ddp = DDP(own, find_unused_parameters=True, **way)
         for step in range(3):
             x, y = batch(step)
-            loss = sum(F.mse_loss(one(x[4 * r : 4 * r + 4], (r + step) % K)["out"][0], y[4 * r : 4 * r + 4]) for r in range(K)) / K
+            loss = (
+                sum(F.mse_loss(one(x[4 * r : 4 * r + 4], (r + step) % K)["out"][0], y[4 * r : 4 * r + 4]) for r in range(K)) / K
+            )
             for m, value in ((one, loss), (own, F.mse_loss(ddp(part(x), (R + step) % K)["out"][0], part(y)))):
                 m.zero_grad()
                 value.backward()
@@ -422,7 +429,11 @@ def check_sharded_optimizer() -> None:
         expected = plain.state_dict()
         assert sorted(states[0]["state"]) == sorted(expected["state"])
         for n, values in expected["state"].items():
-            assert all(ad.allclose(ad.as_tensor(v).double(), ad.as_tensor(states[0]["state"][n][k]).double()) for k, v in values.items() if v is not None)
+            assert all(
+                ad.allclose(ad.as_tensor(v).double(), ad.as_tensor(states[0]["state"][n][k]).double())
+                for k, v in values.items()
+                if v is not None
+            )
         again = ZeroRedundancyOptimizer(ddp.parameters(), kind, **options)
         again.load_state_dict(states[0])
         plain.load_state_dict(states[0])

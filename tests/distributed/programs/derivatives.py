@@ -23,7 +23,13 @@ ROOT = K - 1
 
 def over_ranks(xs: list[ad.Tensor], op: Any) -> ad.Tensor:
     s = ad.stack(xs)
-    return {Op.SUM: lambda: s.sum(0), Op.AVG: lambda: s.mean(0), Op.PRODUCT: lambda: s.prod(0), Op.MIN: lambda: s.amin(0), Op.MAX: lambda: s.amax(0)}[op]()
+    return {
+        Op.SUM: lambda: s.sum(0),
+        Op.AVG: lambda: s.mean(0),
+        Op.PRODUCT: lambda: s.prod(0),
+        Op.MIN: lambda: s.amin(0),
+        Op.MAX: lambda: s.amax(0),
+    }[op]()
 
 
 def only(rank: int, xs: Any) -> Any:
@@ -74,7 +80,9 @@ def inputs(dtype: Any = ad.float64, *batch: int) -> list[ad.Tensor]:
 def losses(f: Callable[..., Any], every: bool) -> Callable[..., Any]:
     """A loss that is no quadratic, different on each rank: of this rank, or the sum over ranks of all."""
     loss = lambda y, r: ((y * y).real.exp().sum() if y.is_complex() else y.sin().sum()) * (r + 1)  # noqa: E731
-    return (lambda xs: sum(loss(y, r) for r, y in enumerate(f([x * x for x in xs])))) if every else (lambda x: loss(f(x * x), R))
+    return (
+        (lambda xs: sum(loss(y, r) for r, y in enumerate(f([x * x for x in xs])))) if every else (lambda x: loss(f(x * x), R))
+    )
 
 
 def check_values_and_gradients() -> None:
@@ -133,7 +141,9 @@ def check_batches() -> None:
         nested = ad.vmap(ad.vmap(own))(xs[R].reshape(2, 2, 3, 2))
         equal(nested.reshape(4, *lanes[0].shape), ad.stack(lanes), rtol=1e-9)
         g = ad.vmap(ad.func.grad(losses(own, False)))(xs[R])
-        expected = [ad.func.grad(lambda *a: losses(every, True)(list(a)), tuple(range(K)))(*[x[i] for x in xs])[R] for i in range(4)]  # noqa: B023
+        expected = [
+            ad.func.grad(lambda *a: losses(every, True)(list(a)), tuple(range(K)))(*[x[i] for x in xs])[R] for i in range(4)
+        ]  # noqa: B023
         equal(g, ad.stack(expected), rtol=1e-8, atol=1e-9)
 
 

@@ -19,7 +19,10 @@ def main():
     data = TensorDataset(xs, xs.sum(1, keepdim=True) ** 2)
     sampler = DistributedSampler(data, shuffle=False)
     loader = DataLoader(data, batch_size=4, sampler=sampler)
-    for make, hook in ((optim.SGD, None), (lambda p, lr: ZeroRedundancyOptimizer(p, optim.Adam, lr=lr), default.fp16_compress_hook)):
+    for make, hook in (
+        (optim.SGD, None),
+        (lambda p, lr: ZeroRedundancyOptimizer(p, optim.Adam, lr=lr), default.fp16_compress_hook),
+    ):
         model = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1))
         with torch.no_grad():
             for i, p in enumerate(model.parameters()):

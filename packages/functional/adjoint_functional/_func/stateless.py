@@ -58,7 +58,9 @@ def make_functional(model: Module, disable_autograd_tracking: bool = False) -> t
         adjoint.Size([4, 3])
     """
     if next(model.buffers(), None) is not None:
-        raise RuntimeError("make_functional(model): `model` has buffers. Please use make_functional_with_buffers(model) instead.")
+        raise RuntimeError(
+            "make_functional(model): `model` has buffers. Please use make_functional_with_buffers(model) instead."
+        )
     model, params, _ = _apart(model, disable_autograd_tracking)
     return FunctionalModule(model), params
 
@@ -80,4 +82,8 @@ def combine_state_for_ensemble(
         RuntimeError: no models, or models that differ in kind or in being in training.
     """
     params, buffers = stack_module_state(models)
-    return FunctionalModuleWithBuffers(copy.deepcopy(models[0])), tuple(p.detach() for p in params.values()), tuple(buffers.values())
+    return (
+        FunctionalModuleWithBuffers(copy.deepcopy(models[0])),
+        tuple(p.detach() for p in params.values()),
+        tuple(buffers.values()),
+    )

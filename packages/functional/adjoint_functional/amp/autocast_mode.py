@@ -77,7 +77,9 @@ class autocast:  # noqa: N801
 
     def __enter__(self) -> autocast:
         d = self.device
-        self._before.append((_engine.is_autocast_enabled(d), _engine.get_autocast_dtype(d), _engine.is_autocast_cache_enabled()))
+        self._before.append(
+            (_engine.is_autocast_enabled(d), _engine.get_autocast_dtype(d), _engine.is_autocast_cache_enabled())
+        )
         _engine.set_autocast_enabled(d, self._enabled)
         _engine.set_autocast_dtype(d, self.fast_dtype)
         _engine.set_autocast_cache_enabled(self._cache_enabled)

@@ -65,7 +65,9 @@ class GradScaler:
         self._growth_interval, self._init_growth_tracker = growth_interval, 0
         self._scale: Tensor | None = None
         self._growth_tracker = 0
-        self._states: dict[int, tuple[OptState, Tensor | None]] = {}  # by optimizer: how far, and whether something was inf or nan
+        self._states: dict[
+            int, tuple[OptState, Tensor | None]
+        ] = {}  # by optimizer: how far, and whether something was inf or nan
 
     def scale(self, outputs: Any) -> Any:
         """A tensor, or tensors in lists and tuples, times the scale."""
@@ -222,7 +224,9 @@ class GradScaler:
         if not self._enabled:
             return
         if not state_dict:
-            raise RuntimeError("The source state dict is empty, possibly because it was saved from a disabled instance of GradScaler.")
+            raise RuntimeError(
+                "The source state dict is empty, possibly because it was saved from a disabled instance of GradScaler."
+            )
         self._init_scale = state_dict["scale"]
         if self._scale is not None:
             self._scale.fill_(self._init_scale)

@@ -106,7 +106,14 @@ def reduce(
         if here:
             fill(tensor, buffer)
 
-    return launch(given, "reduce", lambda: describe("reduce", tensor, op=op, dst=given.ranks[root]), [tensor] if here else [], call, async_op)
+    return launch(
+        given,
+        "reduce",
+        lambda: describe("reduce", tensor, op=op, dst=given.ranks[root]),
+        [tensor] if here else [],
+        call,
+        async_op,
+    )
 
 
 def broadcast(
@@ -125,7 +132,14 @@ def broadcast(
         if not here:
             fill(tensor, buffer)
 
-    return launch(given, "broadcast", lambda: describe("broadcast", tensor, src=given.ranks[root]), [] if here else [tensor], call, async_op)
+    return launch(
+        given,
+        "broadcast",
+        lambda: describe("broadcast", tensor, src=given.ranks[root]),
+        [] if here else [tensor],
+        call,
+        async_op,
+    )
 
 
 def reduce_scatter_tensor(
@@ -152,7 +166,9 @@ def reduce_scatter_tensor(
         _reduce.reduce_scatter(given.backend, own, pieces, op)
         fill(output, own)
 
-    return launch(given, "reduce_scatter_tensor", lambda: describe("reduce_scatter_tensor", input, op=op), [output], call, async_op)
+    return launch(
+        given, "reduce_scatter_tensor", lambda: describe("reduce_scatter_tensor", input, op=op), [output], call, async_op
+    )
 
 
 def check_pieces(name: str, whole: Tensor, piece: Tensor, size: int) -> None:

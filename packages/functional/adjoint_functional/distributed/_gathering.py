@@ -54,7 +54,9 @@ def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: Any = None, asy
     return launch(given, "all_gather", lambda: describe("all_gather", tensor), tensor_list, call, async_op)
 
 
-def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor, group: Any = None, async_op: bool = False) -> Work | None:
+def all_gather_into_tensor(
+    output_tensor: Tensor, input_tensor: Tensor, group: Any = None, async_op: bool = False
+) -> Work | None:
     """``output_tensor`` (size * n, ...) or (size, n, ...) becomes the ``input_tensor`` (n, ...) of all ranks, one after the other."""
     given = resolve(group)
     if given is None:
@@ -67,7 +69,14 @@ def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor, group: A
         given.backend.all_gather(pieces, own)
         fill(output_tensor, pieces)
 
-    return launch(given, "all_gather_into_tensor", lambda: describe("all_gather_into_tensor", input_tensor), [output_tensor], call, async_op)
+    return launch(
+        given,
+        "all_gather_into_tensor",
+        lambda: describe("all_gather_into_tensor", input_tensor),
+        [output_tensor],
+        call,
+        async_op,
+    )
 
 
 def gather(
@@ -131,7 +140,9 @@ def _check_list(name: str, what: str, tensors: list[Tensor] | None, here: bool, 
         raise ValueError(f"{name}: {what} must be left out on the other ranks, got {len(tensors)} tensors")
 
 
-def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor], group: Any = None, async_op: bool = False) -> Work | None:
+def all_to_all(
+    output_tensor_list: list[Tensor], input_tensor_list: list[Tensor], group: Any = None, async_op: bool = False
+) -> Work | None:
     """Tensor j of ``input_tensor_list`` goes to rank j, and tensor j of ``output_tensor_list`` comes from it; sizes may differ.
 
     Raises:

@@ -47,7 +47,9 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
         return int(rank)
     if fallback_rank is not None:
         return int(fallback_rank)
-    raise RuntimeError("LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow `get_node_local_rank` to work.")
+    raise RuntimeError(
+        "LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow `get_node_local_rank` to work."
+    )
 
 
 def load_mpi() -> Any:

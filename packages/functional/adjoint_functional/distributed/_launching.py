@@ -28,9 +28,13 @@ def check(group: ProcessGroup, name: str, tensors: Sequence[Any]) -> None:
         if not isinstance(t, Tensor):
             raise TypeError(f"{name}: a tensor is needed, got {type(t).__name__}")
         if t.device.type != backend.device_type or t.layout is not core.strided:
-            raise ValueError(f"{name}: {backend.name} carries dense tensors of {backend.device_type}, got {t.layout} on {t.device}")
+            raise ValueError(
+                f"{name}: {backend.name} carries dense tensors of {backend.device_type}, got {t.layout} on {t.device}"
+            )
     if _engine.any_lifted(tuple(tensors)):
-        raise ValueError(f"{name}: it writes memory; distributed.nn.functional has the collectives that transforms and derivatives run through")
+        raise ValueError(
+            f"{name}: it writes memory; distributed.nn.functional has the collectives that transforms and derivatives run through"
+        )
 
 
 def check_same(name: str, tensors: Sequence[Tensor], like: Tensor) -> None:
@@ -41,7 +45,9 @@ def check_same(name: str, tensors: Sequence[Tensor], like: Tensor) -> None:
     """
     for t in tensors:
         if t.dtype != like.dtype or t.numel() != like.numel():
-            raise ValueError(f"{name}: tensors of {like.dtype} with {like.numel()} elements are needed, got {t.dtype} of shape {tuple(t.shape)}")
+            raise ValueError(
+                f"{name}: tensors of {like.dtype} with {like.numel()} elements are needed, got {t.dtype} of shape {tuple(t.shape)}"
+            )
 
 
 def dense(t: Tensor) -> Tensor:

@@ -59,7 +59,9 @@ class MpiBackend(Backend):
         self._in_place = MPI.IN_PLACE
         self._comm, self._ranks, self._watch, self._timeout = comm, tuple(ranks), watch, timeout
         self.rank, self.size = comm.rank, comm.size
-        self._piece = max(PIECE, comm.size * PIECE // 4)  # of many ranks each sums a part of it, and a message should not be small
+        self._piece = max(
+            PIECE, comm.size * PIECE // 4
+        )  # of many ranks each sums a part of it, and a message should not be small
         self._watched = self.size == 1 or watch.listens  # what waits in MPI without a thread needs the watch, for a timeout too
         self._calls: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -143,7 +145,9 @@ class MpiBackend(Backend):
 
     def reduce(self, buffer: Tensor, op: ReduceOp, root: int) -> None:
         here = self.rank == root
-        self._comm.Reduce(self._in_place if here else memory(buffer), memory(buffer) if here else None, reduction(op, buffer.dtype), root)
+        self._comm.Reduce(
+            self._in_place if here else memory(buffer), memory(buffer) if here else None, reduction(op, buffer.dtype), root
+        )
 
     def broadcast(self, buffer: Tensor, root: int) -> None:
         self._comm.Bcast(memory(buffer), root)
@@ -210,7 +214,9 @@ def patiently(done: Callable[[], bool], check: Callable[[], None]) -> None:
 class Message(Work):
     """A message under way: MPI is asked whether it has arrived, often at first, then more and more rarely."""
 
-    def __init__(self, backend: MpiBackend, name: str, buffer: Tensor, request: Any, done: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, backend: MpiBackend, name: str, buffer: Tensor, request: Any, done: Callable[[], None] | None = None
+    ) -> None:
         self._check = backend._watch.guard(name, backend._ranks, backend._timeout)
         super().__init__(Future(check=self._check))
         self._name, self._buffer, self._request, self._done, self._source = name, buffer, request, done, -1
@@ -238,7 +244,9 @@ class Message(Work):
             self._source = status.source
             count = status.Get_count(element_type(self._buffer.dtype))
             if count != self._buffer.numel():
-                raise DistBackendError(f"recv: rank {self._source} sent {count} elements, got a tensor of {self._buffer.numel()}")
+                raise DistBackendError(
+                    f"recv: rank {self._source} sent {count} elements, got a tensor of {self._buffer.numel()}"
+                )
             with no_grad():
                 self._done()
         self._future.set_result([self._buffer])

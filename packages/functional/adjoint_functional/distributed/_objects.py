@@ -92,7 +92,9 @@ def broadcast_object_list(
     if not here:
         came = unpickled(row)
         if len(came) != len(object_list):
-            raise ValueError(f"broadcast_object_list: lists of one length are needed, got {len(object_list)} for {len(came)} objects")
+            raise ValueError(
+                f"broadcast_object_list: lists of one length are needed, got {len(object_list)} for {len(came)} objects"
+            )
         object_list[:] = came
 
 

@@ -31,9 +31,7 @@ def isend(tensor: Tensor, dst: int | None = None, group: Any = None, tag: int = 
     return given.backend.send(dense(tensor), to, tag)
 
 
-def irecv(
-    tensor: Tensor, src: int | None = None, group: Any = None, tag: int = 0, group_src: int | None = None
-) -> Work | None:
+def irecv(tensor: Tensor, src: int | None = None, group: Any = None, tag: int = 0, group_src: int | None = None) -> Work | None:
     """Starts to receive into ``tensor`` from rank ``src``, or from any."""
     given = resolve(group)
     if given is None:

@@ -21,7 +21,9 @@ from typing import Any
 
 from ._errors import DistBackendError, DistNetworkError
 
-GRACE = float(os.environ.get("ADJOINT_DISTRIBUTED_GRACE", "5"))  # seconds that ranks wait for one another to end after a failure
+GRACE = float(
+    os.environ.get("ADJOINT_DISTRIBUTED_GRACE", "5")
+)  # seconds that ranks wait for one another to end after a failure
 
 
 class Watch:
@@ -41,8 +43,12 @@ class Watch:
         self._ended: set[int] = set()  # ranks that know of a failure and are ready to exit
         self._may_exit = False
         self._links: dict[int, socket.socket] = {}
-        self.inside: dict[int, tuple[str, tuple[int, ...], float, float]] = {}  # what threads wait for in MPI, where nothing can be raised
-        self._doomed: dict[int, tuple[tuple[str, tuple[int, ...], float, float], float]] = {}  # those whose call is in vain, and since when
+        self.inside: dict[
+            int, tuple[str, tuple[int, ...], float, float]
+        ] = {}  # what threads wait for in MPI, where nothing can be raised
+        self._doomed: dict[
+            int, tuple[tuple[str, tuple[int, ...], float, float], float]
+        ] = {}  # those whose call is in vain, and since when
         self.listens = size > 1 and os.environ.get("ADJOINT_DISTRIBUTED_WATCH") != "0"
         self.process = os.getpid()
         if self.listens:
@@ -69,7 +75,9 @@ class Watch:
             raise DistBackendError(f"{name}: rank {gone[0]} came to its end without taking part", gone[0])
         if now - begun > timeout:
             hint = "ADJOINT_DISTRIBUTED_DEBUG=DETAIL says whether ranks call different collectives"
-            raise DistBackendError(f"{name}: not done after the {timeout:g} s that init_process_group(timeout=...) allows; {hint}")
+            raise DistBackendError(
+                f"{name}: not done after the {timeout:g} s that init_process_group(timeout=...) allows; {hint}"
+            )
 
     def error(self, name: str) -> DistBackendError:
         """The error that tells of the failure."""
@@ -98,7 +106,9 @@ class Watch:
     def _give_up(self, thread: int, error: DistBackendError) -> None:
         frame = sys._current_frames().get(thread)
         stack = "".join(traceback.format_stack(frame)) if frame is not None else ""
-        text = f"[rank {self.rank} of {self.size}]\nTraceback (most recent call last):\n{stack}{type(error).__name__}: {error}\n"
+        text = (
+            f"[rank {self.rank} of {self.size}]\nTraceback (most recent call last):\n{stack}{type(error).__name__}: {error}\n"
+        )
         sys.stderr.write(text)
         sys.stderr.flush()
         self.fail(f"raised {type(error).__name__}: {error}")  # after another's failure nobody heeds it
@@ -172,7 +182,9 @@ class Watch:
     def _lost(self, rank: int) -> None:
         if self.failed is None and rank not in self.left:
             how = "died without a word (killed, or a crash; mpiexec may say how)"
-            print(f"[rank {self.rank} of {self.size}] rank {rank} {how}", file=sys.stderr, flush=True)  # mpiexec may end this rank before it raises
+            print(
+                f"[rank {self.rank} of {self.size}] rank {rank} {how}", file=sys.stderr, flush=True
+            )  # mpiexec may end this rank before it raises
             self._heard({"kind": "failed", "rank": rank, "how": how}, rank)
         self._heard({"kind": "ended" if self.rank == 0 else "exit", "rank": rank}, rank)  # without rank 0 nobody says when
 

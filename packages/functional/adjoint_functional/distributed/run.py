@@ -44,7 +44,16 @@ def find_mpiexec() -> str:
     raise SystemExit(f"distributed.run: {what}, mpi4py uses {make}; pip install {package}, or put its mpiexec into PATH")
 
 
-_OF_TORCHRUN = ("node_rank", "master_addr", "master_port", "rdzv_backend", "rdzv_endpoint", "rdzv_id", "rdzv_conf", "max_restarts")
+_OF_TORCHRUN = (
+    "node_rank",
+    "master_addr",
+    "master_port",
+    "rdzv_backend",
+    "rdzv_endpoint",
+    "rdzv_id",
+    "rdzv_conf",
+    "max_restarts",
+)
 "Options that say how several machines meet: accepted, and without a meaning on one."
 
 

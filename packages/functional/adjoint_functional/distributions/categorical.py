@@ -199,7 +199,9 @@ class OneHotCategorical(_OfCategories):
     def enumerate_support(self, expand: bool = True) -> Tensor:
         """All one-hot vectors."""
         n = self.event_shape[0]
-        values = core.eye(n, dtype=self._param.dtype, device=self._param.device).reshape((n,) + (1,) * len(self.batch_shape) + (n,))
+        values = core.eye(n, dtype=self._param.dtype, device=self._param.device).reshape(
+            (n,) + (1,) * len(self.batch_shape) + (n,)
+        )
         return values.expand((n,) + tuple(self.batch_shape) + (n,)) if expand else values
 
 
@@ -282,4 +284,6 @@ class Multinomial(_OfCategories):
         one = Binomial(n, probs=clamp_probs(self.probs))
         counts = one.enumerate_support(expand=False)[1:]
         terms = (core.exp(one.log_prob(counts)) * core.lgamma(counts + 1)).sum([0, -1])
-        return n * self._categorical.entropy() - core.lgamma(core.tensor(n + 1.0, dtype=terms.dtype, device=terms.device)) + terms
+        return (
+            n * self._categorical.entropy() - core.lgamma(core.tensor(n + 1.0, dtype=terms.dtype, device=terms.device)) + terms
+        )

@@ -127,14 +127,18 @@ class TransformedDistribution(Distribution):
     arg_constraints: Any = {}
 
     def __init__(self, base_distribution: Any, transforms: Any, validate_args: bool | None = None) -> None:
-        self.transforms = [transforms] if isinstance(transforms, Transform) else list(transforms) if isinstance(transforms, list) else None
+        self.transforms = (
+            [transforms] if isinstance(transforms, Transform) else list(transforms) if isinstance(transforms, list) else None
+        )
         if self.transforms is None or not all(isinstance(t, Transform) for t in self.transforms):
             raise ValueError(f"transforms must be a Transform or a list of Transforms, but was {transforms}")
         base_shape = tuple(base_distribution.batch_shape) + tuple(base_distribution.event_shape)
         base_event = len(base_distribution.event_shape)
         transform = ComposeTransform(self.transforms)
         if len(base_shape) < transform.domain.event_dim:
-            raise ValueError(f"base_distribution needs to have shape with size at least {transform.domain.event_dim}, but got {base_shape}.")
+            raise ValueError(
+                f"base_distribution needs to have shape with size at least {transform.domain.event_dim}, but got {base_shape}."
+            )
         forward_shape = transform.forward_shape(base_shape)
         expanded = tuple(transform.inverse_shape(forward_shape))
         if base_shape != expanded:  # parameters of the transforms make the batch larger

@@ -263,7 +263,9 @@ class Binomial(_Counted):
         total_count = int(self.total_count.max())
         if int(self.total_count.min()) != total_count:
             raise NotImplementedError("Inhomogeneous total count not supported by `enumerate_support`.")
-        return _enumerated(core.arange(1 + total_count, dtype=self._param.dtype, device=self._param.device), self._batch_shape, expand)
+        return _enumerated(
+            core.arange(1 + total_count, dtype=self._param.dtype, device=self._param.device), self._batch_shape, expand
+        )
 
 
 class NegativeBinomial(_Counted):
@@ -378,7 +380,11 @@ class ContinuousBernoulli(_Binary, ExponentialFamily):
     _mean_carrier_measure = 0
 
     def __init__(
-        self, probs: Any = None, logits: Any = None, lims: tuple[float, float] = (0.499, 0.501), validate_args: bool | None = None
+        self,
+        probs: Any = None,
+        logits: Any = None,
+        lims: tuple[float, float] = (0.499, 0.501),
+        validate_args: bool | None = None,
     ) -> None:
         self._lims = lims
         super().__init__(probs, logits, validate_args=validate_args)
@@ -405,7 +411,11 @@ class ContinuousBernoulli(_Binary, ExponentialFamily):
         """Of each distribution."""
         outside, p = self._split()
         x = self.probs - 0.5
-        return core.where(outside, p / (2.0 * p - 1.0) + 1.0 / (core.log1p(-p) - core.log(p)), 0.5 + (1.0 / 3.0 + 16.0 / 45.0 * x.square()) * x)
+        return core.where(
+            outside,
+            p / (2.0 * p - 1.0) + 1.0 / (core.log1p(-p) - core.log(p)),
+            0.5 + (1.0 / 3.0 + 16.0 / 45.0 * x.square()) * x,
+        )
 
     @property
     def stddev(self) -> Tensor:

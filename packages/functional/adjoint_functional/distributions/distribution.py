@@ -163,9 +163,7 @@ class Distribution:
             raise ValueError("The value argument to log_prob must be a Tensor")
         events = len(self._event_shape)
         if tuple(value.shape[value.dim() - events :]) != tuple(self._event_shape):
-            raise ValueError(
-                f"The right-most size of value must match event_shape: {value.shape} vs {self._event_shape}."
-            )
+            raise ValueError(f"The right-most size of value must match event_shape: {value.shape} vs {self._event_shape}.")
         expected = tuple(self._batch_shape) + tuple(self._event_shape)
         for i, j in zip(reversed(value.shape), reversed(expected)):
             if i != 1 and j != 1 and i != j:

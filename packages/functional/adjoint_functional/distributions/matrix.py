@@ -212,7 +212,9 @@ class LKJCholesky(Parametric):
         """The onion method: each row is a direction, and a length below one that leaves the rest to the diagonal."""
         with no_grad():
             y = self._beta.sample(sample_shape).unsqueeze(-1)
-            u = _standard_normal(self._extended_shape(sample_shape), self.concentration.dtype, self.concentration.device).tril(-1)
+            u = _standard_normal(self._extended_shape(sample_shape), self.concentration.dtype, self.concentration.device).tril(
+                -1
+            )
             direction = u / u.norm(dim=-1, keepdim=True)
             direction[..., 0, :].fill_(0.0)
             w = core.sqrt(y) * direction

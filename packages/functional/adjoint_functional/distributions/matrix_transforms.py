@@ -185,4 +185,3 @@ class PositiveDefiniteTransform(_Plain):
 
     def _inverse(self, y: Tensor) -> Tensor:
         return LowerCholeskyTransform().inv(core.linalg.cholesky(y))
-

@@ -67,7 +67,9 @@ class AffineTransform(Transform):
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         scale = self.scale if isinstance(self.scale, Tensor) else core.tensor(float(self.scale), dtype=x.dtype, device=x.device)
-        return _sum_rightmost(scale.abs().log().expand(core.broadcast_shapes(tuple(x.shape), tuple(scale.shape))), self.event_dim)
+        return _sum_rightmost(
+            scale.abs().log().expand(core.broadcast_shapes(tuple(x.shape), tuple(scale.shape))), self.event_dim
+        )
 
     def forward_shape(self, shape: Any) -> Any:
         return core.broadcast_shapes(shape, tuple(getattr(self.loc, "shape", ())), tuple(getattr(self.scale, "shape", ())))
@@ -114,7 +116,11 @@ class CumulativeDistributionTransform(Transform):
         return self.distribution.log_prob(x)
 
     def with_cache(self, cache_size: int = 1) -> Transform:
-        return self if self._cache_size == cache_size else CumulativeDistributionTransform(self.distribution, cache_size=cache_size)
+        return (
+            self
+            if self._cache_size == cache_size
+            else CumulativeDistributionTransform(self.distribution, cache_size=cache_size)
+        )
 
 
 class ReshapeTransform(Transform):
@@ -206,7 +212,9 @@ class CatTransform(_Parts):
         tensor([1., 2.])
     """
 
-    def __init__(self, tseq: Sequence[Transform], dim: int = 0, lengths: Sequence[int] | None = None, cache_size: int = 0) -> None:
+    def __init__(
+        self, tseq: Sequence[Transform], dim: int = 0, lengths: Sequence[int] | None = None, cache_size: int = 0
+    ) -> None:
         if not all(isinstance(t, Transform) for t in tseq):
             raise AssertionError("all elements of tseq must be Transform instances")
         super().__init__(cache_size=cache_size)

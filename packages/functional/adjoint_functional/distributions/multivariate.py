@@ -146,7 +146,10 @@ class MultivariateNormal(_Gaussian):
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
         """Samples with derivatives in the parameters."""
-        return self.loc + _batch_mv(self._unbroadcasted_scale_tril, _standard_normal(self._extended_shape(sample_shape), self.loc.dtype, self.loc.device))
+        return self.loc + _batch_mv(
+            self._unbroadcasted_scale_tril,
+            _standard_normal(self._extended_shape(sample_shape), self.loc.dtype, self.loc.device),
+        )
 
     def _half_log_det(self) -> Tensor:
         return self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
@@ -198,7 +201,9 @@ class LowRankMultivariateNormal(_Gaussian):
         try:
             batch_shape = tuple(core.broadcast_shapes(loc.shape[:-1], cov_factor.shape[:-2], cov_diag.shape[:-1]))
         except RuntimeError:
-            raise ValueError(f"Incompatible batch shapes: loc {loc.shape}, cov_factor {cov_factor.shape}, cov_diag {cov_diag.shape}") from None
+            raise ValueError(
+                f"Incompatible batch shapes: loc {loc.shape}, cov_factor {cov_factor.shape}, cov_diag {cov_diag.shape}"
+            ) from None
         self.loc, self.cov_diag = loc.expand(batch_shape + (-1,)), cov_diag.expand(batch_shape + (-1,))
         self.cov_factor = cov_factor.expand(batch_shape + tuple(cov_factor.shape[-2:]))
         super().__init__(batch_shape, self.loc.shape[-1:], validate_args=validate_args)
@@ -243,7 +248,9 @@ class LowRankMultivariateNormal(_Gaussian):
     def precision_matrix(self) -> Tensor:
         """The inverse of the covariance: D^-1 - D^-1 W C^-1 W^T D^-1."""
         d = self._unbroadcasted_cov_diag
-        a = core.linalg.solve_triangular(self._capacitance_tril, self._unbroadcasted_cov_factor.mT / d.unsqueeze(-2), upper=False)
+        a = core.linalg.solve_triangular(
+            self._capacitance_tril, self._unbroadcasted_cov_factor.mT / d.unsqueeze(-2), upper=False
+        )
         return self._whole(core.diag_embed(d.reciprocal()) - a.mT @ a)
 
     @lazy_property

@@ -56,7 +56,10 @@ class Exponential(Parametric, ExponentialFamily):
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
         """Samples with derivatives in the parameters."""
-        return core.empty_like(self.rate.detach().expand(self._extended_shape(sample_shape))).contiguous().exponential_() / self.rate
+        return (
+            core.empty_like(self.rate.detach().expand(self._extended_shape(sample_shape))).contiguous().exponential_()
+            / self.rate
+        )
 
     def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the density."""
@@ -267,7 +270,9 @@ class GeneralizedPareto(Parametric):
         if self._validate_args:
             self._validate_sample(value)
         z, (flat, k) = self._z(value), self._flat()
-        return -self.scale.log() - core.where(flat, z + self.concentration * (z - z * z / 2), (1 + 1 / k) * core.log1p(core.where(flat, 0.0, k * z)))
+        return -self.scale.log() - core.where(
+            flat, z + self.concentration * (z - z * z / 2), (1 + 1 / k) * core.log1p(core.where(flat, 0.0, k * z))
+        )
 
     def log_survival_function(self, value: Tensor) -> Tensor:
         """The logarithm of the probability of samples above a value."""
@@ -288,7 +293,9 @@ class GeneralizedPareto(Parametric):
         """The quantile of a probability."""
         flat, k = self._flat()
         log_left = core.log1p(-value)
-        return self.loc + self.scale * core.where(flat, self.concentration * log_left**2 / 2 - log_left, core.expm1(-k * log_left) / k)
+        return self.loc + self.scale * core.where(
+            flat, self.concentration * log_left**2 / 2 - log_left, core.expm1(-k * log_left) / k
+        )
 
     @property
     def mean(self) -> Tensor:

@@ -186,4 +186,8 @@ class RelaxedOneHotCategorical(_Relaxed):
     support: Any = constraints.simplex
 
     def __init__(self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        super().__init__(ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args), ExpTransform(), validate_args=validate_args)
+        super().__init__(
+            ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args),
+            ExpTransform(),
+            validate_args=validate_args,
+        )

@@ -297,7 +297,11 @@ class IndependentTransform(Transform):
         self.base_transform, self.reinterpreted_batch_ndims = base_transform.with_cache(cache_size), reinterpreted_batch_ndims
 
     def with_cache(self, cache_size: int = 1) -> Transform:
-        return self if self._cache_size == cache_size else IndependentTransform(self.base_transform, self.reinterpreted_batch_ndims, cache_size)
+        return (
+            self
+            if self._cache_size == cache_size
+            else IndependentTransform(self.base_transform, self.reinterpreted_batch_ndims, cache_size)
+        )
 
     @property
     def domain(self) -> Any:  # type: ignore[override]

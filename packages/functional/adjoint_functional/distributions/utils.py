@@ -33,10 +33,14 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
         (tensor([0., 0.]), tensor([1., 1.]))
     """
     if not all(isinstance(v, (Tensor, Number)) or hasattr(v, "__torch_function__") for v in values):
-        raise ValueError("Input arguments must all be instances of Number, torch.Tensor or objects implementing __torch_function__.")
+        raise ValueError(
+            "Input arguments must all be instances of Number, torch.Tensor or objects implementing __torch_function__."
+        )
     lead = next((v for v in values if isinstance(v, Tensor)), None)
     dtype, device = (core.get_default_dtype(), None) if lead is None else (lead.dtype, lead.device)
-    return tuple(core.broadcast_tensors(*(core.tensor(v, dtype=dtype, device=device) if isinstance(v, Number) else v for v in values)))
+    return tuple(
+        core.broadcast_tensors(*(core.tensor(v, dtype=dtype, device=device) if isinstance(v, Number) else v for v in values))
+    )
 
 
 def _standard_normal(shape: Any, dtype: Any, device: Any) -> Tensor:

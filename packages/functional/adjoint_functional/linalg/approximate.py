@@ -20,9 +20,7 @@ def _basis(A: Tensor, q: int, niter: int) -> Tensor:
     return Q
 
 
-def svd_lowrank(
-    A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
-) -> tuple[Tensor, Tensor, Tensor]:
+def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """U (..., m, q), S (..., q) and V (..., n, q) that nearly make A - M (..., m, n) of low rank: U diag(S) Vᴴ.
 
     The method is that of Halko, Martinsson and Tropp (2009), algorithm 5.1, with `niter` subspace iterations. It draws random numbers.

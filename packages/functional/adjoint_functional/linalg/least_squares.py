@@ -6,7 +6,7 @@ from typing import Any
 
 from adjoint_core import Tensor, _core, _results, finfo
 from adjoint_core._compose import check_all
-from adjoint_core.linalg import eigvalsh, svdvals
+from adjoint_core.linalg import eigvalsh, qr, solve_triangular, svdvals
 
 __all__ = ["lstsq", "matrix_rank", "pinv"]
 
@@ -70,6 +70,21 @@ def pinv(
     return _core._pinv(A, (Vh.mH * inverse[..., None, :]) @ U.mH)
 
 
+def _by_triangles(A: Tensor, rtol: float) -> Tensor | None:
+    """The pseudo-inverse of A (..., m, n) from its QR factorisation, or None unless all are surely of full rank.
+
+    The least singular value is at least 1 over the Frobenius norm of the pseudo-inverse, and the largest at most that of A.
+    """
+    m, n = A.shape[-2:]
+    if m < n:
+        found = _by_triangles(A.mH, rtol)
+        return None if found is None else found.mH
+    Q, R = qr(A)
+    inverse = solve_triangular(R, Q.mH, upper=True)
+    condition = (A.abs().square().sum((-2, -1)) * inverse.abs().square().sum((-2, -1))).sqrt()
+    return inverse if bool((_core._all_lanes(condition) * max(rtol, 0.0) < 0.5).all()) else None
+
+
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
     """The X of smallest norm that makes the norm of A X - B smallest; A (..., m, n), B (..., m, k) or vectors (..., m).
 
@@ -95,14 +110,22 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     if right.size(-2) != m:
         raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size(-2), got {m} and {right.size(-2)}")
     rtol = max(m, n) * finfo(A.dtype).eps if rcond is None else rcond
-    X = pinv(A, rtol=rtol) @ right
-    rank = matrix_rank(A, rtol=rtol)
+    D, surely = A.detach(), None
+    if A.device.type == "cpu" and A.numel():
+        surely = _by_triangles(D, rtol)
+    if surely is None:
+        X, rank = pinv(A, rtol=rtol) @ right, matrix_rank(D, rtol=rtol)
+    else:
+        X, rank = _core._pinv(A, surely) @ right, _core.full(A.shape[:-2], min(m, n), dtype=_core.int64, device=A.device)
     none = _core.empty(0, dtype=A.dtype.to_real(), device=A.device)
     known = m > n and driver not in (None, "gelsy") and bool((_core._all_lanes(rank) == n).all())
     residuals = (A @ X - right).abs().square().sum(-2) if known else none
-    S = svdvals(A.detach()) if driver in ("gelsd", "gelss") else none
+    S = svdvals(D) if driver in ("gelsd", "gelss") else none
     return _results.lstsq(
-        X.squeeze(-1) if vector else X, residuals, _core.empty(0, dtype=_core.int64, device=A.device) if driver == "gels" else rank, S
+        X.squeeze(-1) if vector else X,
+        residuals,
+        _core.empty(0, dtype=_core.int64, device=A.device) if driver == "gels" else rank,
+        S,
     )
 
 

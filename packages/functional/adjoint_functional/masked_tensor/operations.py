@@ -14,7 +14,19 @@ from .layouts import is_sparse, same, values_of, with_values
 
 __all__ = ["run"]
 
-_NOT_ONE_BY_ONE = {"all", "any", "argmax", "argmin", "copy", "lu_permutation", "nonzero", "rank_order", "ravel_index", "searchsorted", "where"}
+_NOT_ONE_BY_ONE = {
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "copy",
+    "lu_permutation",
+    "nonzero",
+    "rank_order",
+    "ravel_index",
+    "searchsorted",
+    "where",
+}
 _ONE_BY_ONE = {"abs", "angle", "conj", "mul", "sgn"}
 _PLACES = {
     "alias", "as_strided", "cat", "clone", "contiguous", "diagonal", "expand", "flip", "gather", "index", "index_add", "index_copy", "index_put",
@@ -61,7 +73,9 @@ def _moved(func: Any, args: Any, kwargs: Any, pair: Pair) -> Made:
 
 
 def _where(func: Any, args: Any, kwargs: Any, pair: Pair) -> Made:
-    there = [p[1] if (p := pair(a)) else core.ones_like(a, dtype=core.bool) if isinstance(a, Tensor) else True for a in args[1:]]
+    there = [
+        p[1] if (p := pair(a)) else core.ones_like(a, dtype=core.bool) if isinstance(a, Tensor) else True for a in args[1:]
+    ]
     condition, known = pair(args[0]) or (args[0], True)
     return func(*_data(args, pair)), func(condition, *there) & known
 

@@ -178,7 +178,9 @@ def _made(data: Any, mask: Any, requires_grad: bool = False) -> Any:
     """Of data and mask as they are."""
     if isinstance(data, (tuple, list)):
         return type(data)(_made(d, m) for d, m in zip(data, mask, strict=True))
-    made = Tensor._make_wrapper_subclass(MaskedTensor, data.shape, dtype=data.dtype, device=data.device, requires_grad=requires_grad)
+    made = Tensor._make_wrapper_subclass(
+        MaskedTensor, data.shape, dtype=data.dtype, device=data.device, requires_grad=requires_grad
+    )
     made._masked_data, made._masked_mask = data, mask
     return made
 
@@ -261,7 +263,9 @@ def _reduced(name: str, func: Any, t: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _selected(name: str, func: Any, condition: Tensor, a: Any, b: Any) -> Any:
     both = (t if isinstance(t, Tensor) else core.tensor(t) for t in (a, b))
-    return _Where.apply(condition, *(t if is_masked_tensor(t) else _Hidden.apply(t, core.ones_like(t, dtype=core.bool)) for t in both))
+    return _Where.apply(
+        condition, *(t if is_masked_tensor(t) else _Hidden.apply(t, core.ones_like(t, dtype=core.bool)) for t in both)
+    )
 
 
 def _relaid(name: str, func: Any, t: Any, *args: Any, **kwargs: Any) -> Any:

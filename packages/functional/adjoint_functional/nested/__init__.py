@@ -33,7 +33,9 @@ def _batch(name: str, pieces: list[Tensor], layout: Layout) -> NestedTensor:
         raise RuntimeError(f"{name}: the layout jagged takes at least one tensor, of at least one dimension")
     ragged = [d for d in range(pieces[0].ndim) if len({x.shape[d] for x in pieces}) > 1] or [0]
     if len(ragged) > 1:
-        raise RuntimeError(f"{name}: pieces of the layout jagged differ in one dimension, got shapes {[tuple(x.shape) for x in pieces]}")
+        raise RuntimeError(
+            f"{name}: pieces of the layout jagged differ in one dimension, got shapes {[tuple(x.shape) for x in pieces]}"
+        )
     lengths = [x.shape[ragged[0]] for x in pieces]
     return NestedTensor.of_row(core.cat(pieces, ragged[0]), ragged[0], offsets_of(lengths, pieces[0].device))
 
@@ -86,7 +88,9 @@ def as_nested_tensor(
     if is_batch(ts) and _known("as_nested_tensor", layout) is ts.layout:  # type: ignore[union-attr]
         return ts.to(dtype=dtype or ts.dtype, device=device or ts.device)  # type: ignore[union-attr, return-value]
     if not isinstance(ts, (Tensor, list, tuple)) or not all(isinstance(t, Tensor) for t in ts):
-        raise TypeError(f"as_nested_tensor(): Expected first argument to be a tensor or a list / tuple of tensors, got {type(ts).__name__}")
+        raise TypeError(
+            f"as_nested_tensor(): Expected first argument to be a tensor or a list / tuple of tensors, got {type(ts).__name__}"
+        )
     pieces = [t.to(dtype=dtype or t.dtype, device=device or t.device) for t in ts]
     return _batch("as_nested_tensor", pieces, _known("as_nested_tensor", layout))
 
@@ -124,11 +128,15 @@ def nested_tensor_from_jagged(
             raise RuntimeError("nested_tensor_from_jagged(): At least one of offsets or lengths is required.")
         offsets, lengths = core.cat([lengths.new_zeros(1), lengths.cumsum(0)]), None
     if lengths is not None and len(lengths) != len(offsets) - 1:
-        raise RuntimeError(f"nested_tensor_from_jagged: lengths must have an element less than offsets, got {len(lengths)} and {len(offsets)}")
+        raise RuntimeError(
+            f"nested_tensor_from_jagged: lengths must have an element less than offsets, got {len(lengths)} and {len(offsets)}"
+        )
     return NestedTensor.of_row(values, at, offsets, lengths)
 
 
-def narrow(tensor: Tensor, dim: int, start: int | Tensor, length: int | Tensor, layout: Layout | None = strided) -> NestedTensor:
+def narrow(
+    tensor: Tensor, dim: int, start: int | Tensor, length: int | Tensor, layout: Layout | None = strided
+) -> NestedTensor:
     """The batch of pieces of the rows of a tensor, each of its own start and length along ``dim``, which must be 1.
 
     Raises:
@@ -149,7 +157,9 @@ def narrow(tensor: Tensor, dim: int, start: int | Tensor, length: int | Tensor, 
         raise RuntimeError(f"narrow: start and start + length must lie in [0, {whole}], got {starts} and lengths {lengths}")
     if _known("narrow", layout) is strided:
         return NestedTensor.of_pieces([row.narrow(0, s, k) for row, s, k in zip(tensor, starts, lengths, strict=True)])
-    first = core.tensor([i * whole + s for i, s in enumerate(starts)] + [(n - 1) * whole + starts[-1] + lengths[-1]], device=tensor.device)
+    first = core.tensor(
+        [i * whole + s for i, s in enumerate(starts)] + [(n - 1) * whole + starts[-1] + lengths[-1]], device=tensor.device
+    )
     return NestedTensor.of_row(tensor.flatten(0, 1), 0, first, core.tensor(lengths, device=tensor.device))
 
 

@@ -26,12 +26,39 @@ _DIM_AT = {
 }
 DIM_AT = {name: at for at, names in _DIM_AT.items() for name in names.split()}
 DIM_WORDS = ("dim", "dims", "axis")
-DEFAULT_DIM = {"chunk": 0, "split": 0, "split_with_sizes": 0, "cat": 0, "stack": 0, "normalize": 1, "topk": -1, "sort": -1, "glu": -1}
-DIM_PAIRS = {"transpose": (), "swapaxes": (), "swapdims": (), "movedim": (), "flatten": (0, -1)}  # and what they are where none is given
+DEFAULT_DIM = {
+    "chunk": 0,
+    "split": 0,
+    "split_with_sizes": 0,
+    "cat": 0,
+    "stack": 0,
+    "normalize": 1,
+    "topk": -1,
+    "sort": -1,
+    "glu": -1,
+}
+DIM_PAIRS = {
+    "transpose": (),
+    "swapaxes": (),
+    "swapdims": (),
+    "movedim": (),
+    "flatten": (0, -1),
+}  # and what they are where none is given
 SHAPES = {"view", "reshape", "expand", "broadcast_to"}
 # These take dimensions at the end of the batch, so many, and look at their other operands as a whole.
 TAKES_LAST = {"embedding": 0, "one_hot": 0, "linear": 1, "layer_norm": 1, "rms_norm": 1, "multi_head_attention_forward": 2}
-_NOT_POINTWISE = {"all", "any", "argmax", "argmin", "lu_permutation", "nonzero", "rank_order", "ravel_index", "searchsorted", "sparse_matmul"}
+_NOT_POINTWISE = {
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "lu_permutation",
+    "nonzero",
+    "rank_order",
+    "ravel_index",
+    "searchsorted",
+    "sparse_matmul",
+}
 _MORE_POINTWISE = (
     "__radd__ __rsub__ __rmul__ __rtruediv__ __rdiv__ __rfloordiv__ __rpow__ __rmod__ __add__ __sub__ __mul__ __truediv__ __floordiv__ __pow__ __mod__ "
     "__neg__ __pos__ __abs__ __invert__ __and__ __or__ __xor__ __rand__ __ror__ __rxor__ __lshift__ __rshift__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ "
@@ -106,9 +133,13 @@ class Call:
             self.over_batch = len(rest) < len(dim)
             return tuple(self._shift(d, ndim) for d in rest)
         if not -ndim <= dim < ndim:
-            raise IndexError(f"{self.name}: Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim})")
+            raise IndexError(
+                f"{self.name}: Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim})"
+            )
         if dim % ndim == 0:
-            raise RuntimeError(f"{self.name}(): not supported for NestedTensor on dim=0, whose pieces are no parts of one tensor")
+            raise RuntimeError(
+                f"{self.name}(): not supported for NestedTensor on dim=0, whose pieces are no parts of one tensor"
+            )
         self.dims = [*(self.dims or ()), dim % ndim - 1]
         return self.dims[-1]
 
@@ -137,7 +168,13 @@ class Call:
     def _listed(self, *words: str) -> list[Any]:
         """Numbers that come one by one, as a list or by keyword."""
         given = next((self.kwargs.pop(word) for word in words if word in self.kwargs), None)
-        return list(given if given is not None else self.args[1] if len(self.args) == 2 and not isinstance(self.args[1], int) else self.args[1:])
+        return list(
+            given
+            if given is not None
+            else self.args[1]
+            if len(self.args) == 2 and not isinstance(self.args[1], int)
+            else self.args[1:]
+        )
 
     def _permute(self) -> None:
         dims = [d % self.ndim for d in self._listed("dims")]
@@ -148,7 +185,9 @@ class Call:
     def _take_shape(self) -> None:
         sizes = self._listed("size", "shape")
         if sizes[0] not in (-1, len(self.batch)):
-            raise RuntimeError(f"{self.name}(): the batch dimension of a NestedTensor, of size {len(self.batch)}, stays first, got {sizes[0]}")
+            raise RuntimeError(
+                f"{self.name}(): the batch dimension of a NestedTensor, of size {len(self.batch)}, stays first, got {sizes[0]}"
+            )
         self.args = [self.args[0], sizes[1:]]
 
     # ---- calls
@@ -195,7 +234,9 @@ class Call:
 
     def piece(self, i: int) -> Any:
         """The result for piece i."""
-        return self._run(lambda x: self._pieces(x)[i] if is_batch(x) else self._dense(x, i), self._lengths[i] if self._lengths else -1)
+        return self._run(
+            lambda x: self._pieces(x)[i] if is_batch(x) else self._dense(x, i), self._lengths[i] if self._lengths else -1
+        )
 
     def row(self) -> Any:
         """The result for all pieces in a row."""
@@ -215,7 +256,9 @@ class Call:
             if isinstance(y, Tensor):
                 found = [d for d, n in enumerate(y.shape) if n == UNIQUE]
                 if len(found) > 1:
-                    raise RuntimeError(f"{self.name}(): the result has two ragged dimensions, which only the layout strided can hold")
+                    raise RuntimeError(
+                        f"{self.name}(): the result has two ragged dimensions, which only the layout strided can hold"
+                    )
                 return found[0] if found else None
             return [place(z) for z in y] if isinstance(y, (tuple, list)) else None
 
@@ -226,7 +269,11 @@ class Call:
         at = self.batch._at
         if at is None or not all(x._lengths is None and x.same_structure(self.batch) for x in self.batches):
             return False
-        others = [x for x in flat((*self.args, *self.kwargs.values())) if isinstance(x, Tensor) and not is_batch(x) and x.ndim == self.ndim]
+        others = [
+            x
+            for x in flat((*self.args, *self.kwargs.values()))
+            if isinstance(x, Tensor) and not is_batch(x) and x.ndim == self.ndim
+        ]
         if self.name not in TAKES_LAST and any(x.shape[0] != 1 or x.shape[at + 1] != 1 for x in others):
             return False
         if self.name in TAKES_LAST:

@@ -44,7 +44,9 @@ class NestedTensor(Tensor):
         return batch  # type: ignore[no-any-return]
 
     @classmethod
-    def of_row(cls, row: Tensor, at: int, offsets: Tensor, lengths: Tensor | None = None, size: RaggedSize | None = None) -> NestedTensor:
+    def of_row(
+        cls, row: Tensor, at: int, offsets: Tensor, lengths: Tensor | None = None, size: RaggedSize | None = None
+    ) -> NestedTensor:
         """Of layout `jagged`."""
         batch: Any = _without_memory(row.dtype).as_subclass(cls)
         batch._row, batch._at, batch._offsets, batch._lengths = row, at, offsets, lengths
@@ -99,7 +101,11 @@ class NestedTensor(Tensor):
         if call.over_batch:
             return _over_batch(call)
         if call.of_all:
-            return func(call.batch._flat() if call.batch._at is None or call.batch._lengths is not None else call.batch._row, *args[1:], **(kwargs or {}))
+            return func(
+                call.batch._flat() if call.batch._at is None or call.batch._lengths is not None else call.batch._row,
+                *args[1:],
+                **(kwargs or {}),
+            )
         if call.in_a_row():
             same = call.name in pointwise() or call.name in ("linear", "layer_norm", "rms_norm")
             return _jagged(call, call.row(), call.batch._at if same else call.where_to())
@@ -113,7 +119,9 @@ class NestedTensor(Tensor):
     shape = property(lambda self: self.size())
     ndim = property(lambda self: self.dim())
     layout = property(lambda self: strided if self._at is None else jagged)
-    requires_grad = property(lambda self: any(x.requires_grad for x in self._leaves()), lambda self, on: self.requires_grad_(on) and None)
+    requires_grad = property(
+        lambda self: any(x.requires_grad for x in self._leaves()), lambda self, on: self.requires_grad_(on) and None
+    )
     is_leaf = property(lambda self: all(x.is_leaf for x in self._leaves()))
     grad_fn = property(lambda self: next((x.grad_fn for x in self._leaves() if x.grad_fn is not None), None))
 
@@ -206,8 +214,12 @@ class NestedTensor(Tensor):
         sizes = [max(n) for n in zip(*(x.shape for x in self.unbind()), strict=True)]
         wanted = sizes if output_size is None else list(output_size)[1:]
         if len(wanted) != len(sizes) or any(n < m for n, m in zip(wanted, sizes, strict=True)):
-            raise RuntimeError(f"to_padded_tensor: output_size must be at least {[len(self), *sizes]}, got {list(output_size or ())}")
-        ends = [[end for n, m in zip(reversed(wanted), reversed(x.shape), strict=True) for end in (0, n - m)] for x in self.unbind()]
+            raise RuntimeError(
+                f"to_padded_tensor: output_size must be at least {[len(self), *sizes]}, got {list(output_size or ())}"
+            )
+        ends = [
+            [end for n, m in zip(reversed(wanted), reversed(x.shape), strict=True) for end in (0, n - m)] for x in self.unbind()
+        ]
         return core.stack([pad(x, end, value=padding) for x, end in zip(self.unbind(), ends, strict=True)])
 
     def requires_grad_(self, requires_grad: bool = True) -> NestedTensor:
@@ -234,7 +246,9 @@ class NestedTensor(Tensor):
                 state = ", requires_grad=True"
             lines = [f"  {x!r}".replace("\n", "\n  ") for x in pieces]
             return "nested_tensor([\n" + ",\n".join(lines) + "\n]" + state + ")"
-        state = f", grad_fn={self.grad_fn}" if self.grad_fn is not None else ", requires_grad=True" if self.requires_grad else ""
+        state = (
+            f", grad_fn={self.grad_fn}" if self.grad_fn is not None else ", requires_grad=True" if self.requires_grad else ""
+        )
         sizes = ", ".join(map(str, self.size()))
         return f"NestedTensor(size=({sizes}), offsets={self._offsets}{state}, contiguous={self.is_contiguous()})"
 
@@ -280,7 +294,9 @@ class _Item:
 
 def _differentiate(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`autograd.grad` and `backward` of batches: of their pieces."""
-    outputs, inputs, cotangents = (*args, None, None)[:3] if func.__name__ == "grad" else (args[0], kwargs.get("inputs"), (*args, None)[1])
+    outputs, inputs, cotangents = (
+        (*args, None, None)[:3] if func.__name__ == "grad" else (args[0], kwargs.get("inputs"), (*args, None)[1])
+    )
     cotangents = kwargs.get("grad_outputs", kwargs.get("gradient", cotangents))
 
     def spread(xs: Any) -> list[Any]:

@@ -84,7 +84,13 @@ class SGD(Optimizer):
             if phase == 1:
                 self.state[p]["momentum_buffer"] = along = core.empty_like(tensors[1])
             rows.append((phase, [*tensors, along] if phase else tensors))
-        numbers = [-1.0 if group["maximize"] else 1.0, group["weight_decay"], group["momentum"], 1 - group["dampening"], group["lr"]]
+        numbers = [
+            -1.0 if group["maximize"] else 1.0,
+            group["weight_decay"],
+            group["momentum"],
+            1 - group["dampening"],
+            group["lr"],
+        ]
         for phase, lists in together.by_kind(rows):
             together.update("sgd", lists, numbers, [group["weight_decay"] != 0, phase, group["nesterov"]])
         return rest
@@ -189,7 +195,14 @@ class Adam(Optimizer):
             of_count = [math.log(beta) if beta > 0 else -math.inf for beta in (beta1, beta2)] + [lr]
         else:
             of_count = [0.0, root(less_power(beta2, step)), -lr / less_power(beta1, step)]
-        numbers = [-1.0 if group["maximize"] else 1.0, 1 - lr * decay if kind == 2 else decay, 1 - beta1, beta2, 1 - beta2, group["eps"]]
+        numbers = [
+            -1.0 if group["maximize"] else 1.0,
+            1 - lr * decay if kind == 2 else decay,
+            1 - beta1,
+            beta2,
+            1 - beta2,
+            group["eps"],
+        ]
         together.update("adam", lists, [*numbers, *of_count], [kind, group["amsgrad"], step is None], counts)
 
 
@@ -217,7 +230,13 @@ class AdamW(Adam):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        forms = {"maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused}
+        forms = {
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
         super().__init__(params, lr, betas, eps, weight_decay, amsgrad, **forms, decoupled_weight_decay=True)  # type: ignore[arg-type]
 
 

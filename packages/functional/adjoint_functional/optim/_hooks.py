@@ -61,7 +61,9 @@ class Hooks:
     """What an optimizer needs to have hooks; subclasses may define ``step`` as they like."""
 
     _in_step = False
-    _hooks = functools.cached_property(lambda self: defaultdict(OrderedDict))  # also where a subclass skips ``super().__init__()``
+    _hooks = functools.cached_property(
+        lambda self: defaultdict(OrderedDict)
+    )  # also where a subclass skips ``super().__init__()``
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

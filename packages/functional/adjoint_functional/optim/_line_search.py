@@ -11,9 +11,7 @@ from ._lbfgs import _cubic, _Point
 from ._lbfgs import _strong_wolfe as _search
 
 
-def _cubic_interpolate(
-    x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any, bounds: tuple[Any, Any] | None = None
-) -> Any:
+def _cubic_interpolate(x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any, bounds: tuple[Any, Any] | None = None) -> Any:
     """Where the cubic through two points with their losses f and slopes g is least, within bounds; a tensor if a slope is one."""
     low, high = bounds or (min(x1, x2), max(x1, x2))
     ends = [_Point(float(x), float(f), g, float(g)) for x, f, g in ((x1, f1, g1), (x2, f2, g2))]

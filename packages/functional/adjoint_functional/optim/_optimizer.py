@@ -129,7 +129,11 @@ class Optimizer(Hooks):
         if p.grad.is_sparse and not self._takes_sparse:
             raise RuntimeError(f"{type(self).__name__} does not support sparse gradients; SparseAdam, SGD and Adagrad do")
         if self._counts_steps and p.is_cuda and not group.get("capturable") and core.cuda.is_current_stream_capturing():
-            how = "Give it capturable=True" if "capturable" in group else "Capture forward and backward, and step outside of the graph"
+            how = (
+                "Give it capturable=True"
+                if "capturable" in group
+                else "Capture forward and backward, and step outside of the graph"
+            )
             raise RuntimeError(
                 f"{type(self).__name__}: Attempting CUDA graph capture of a step() that counts steps on the CPU: replays would "
                 f"not count. {how}."
@@ -145,7 +149,9 @@ class Optimizer(Hooks):
             hook(self)
         numbers = {p: i for i, p in enumerate(p for group in self.param_groups for p in group["params"])}
         groups = [{**group, "params": [numbers[p] for p in group["params"]]} for group in self.param_groups]
-        state = {numbers[p] if isinstance(p, Tensor) else p: dict(s) if isinstance(p, Tensor) else s for p, s in self.state.items()}
+        state = {
+            numbers[p] if isinstance(p, Tensor) else p: dict(s) if isinstance(p, Tensor) else s for p, s in self.state.items()
+        }
         return self._changed("state_dict_post", {"state": state, "param_groups": groups})
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

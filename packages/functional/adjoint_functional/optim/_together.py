@@ -30,6 +30,8 @@ def by_kind(rows: Sequence[tuple[Hashable, list[Tensor]]]) -> list[tuple[Any, Li
     return [(key[0], [list(column) for column in zip(*of_one, strict=True)]) for key, of_one in found.items()]
 
 
-def update(kernel: str, lists: Lists, numbers: Sequence[float], constants: Sequence[int], counts: Sequence[Tensor] = ()) -> None:
+def update(
+    kernel: str, lists: Lists, numbers: Sequence[float], constants: Sequence[int], counts: Sequence[Tensor] = ()
+) -> None:
     """One launch: all lists but the first, of gradients, are written. The kernels: `optimizers` in adjoint_kernels_triton."""
     _core._cuda.update_lists(kernel, lists, list(counts), list(numbers), list(constants))

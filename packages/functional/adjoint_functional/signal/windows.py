@@ -79,7 +79,9 @@ def general_hamming(
         >>> ad.signal.windows.general_hamming(4)
         tensor([0.0800, 0.7700, 0.7700, 0.0800])
     """
-    return general_cosine(M, a=[alpha, 1 - alpha], sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
+    return general_cosine(
+        M, a=[alpha, 1 - alpha], sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad
+    )
 
 
 def hamming(
@@ -118,7 +120,9 @@ def blackman(
         >>> ad.signal.windows.blackman(4)
         tensor([-1.3878e-17,  6.3000e-01,  6.3000e-01, -1.3878e-17])
     """
-    return general_cosine(M, a=[0.42, 0.5, 0.08], sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
+    return general_cosine(
+        M, a=[0.42, 0.5, 0.08], sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad
+    )
 
 
 def nuttall(

@@ -26,7 +26,13 @@ def _quantile(x: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: 
     # As in PyTorch, values on a GPU are not looked at: the host would wait for them.
     if given.is_cpu and not all(0 <= v <= 1 for v in _core._all_lanes(given).reshape(-1).tolist()):
         raise RuntimeError(f"{name}() q must be in the range [0, 1], got {q}")
-    q = given if isinstance(q, Tensor) else _core.full((), q, dtype=x.dtype, device=x.device) if given.ndim == 0 else given.to(x.device)
+    q = (
+        given
+        if isinstance(q, Tensor)
+        else _core.full((), q, dtype=x.dtype, device=x.device)
+        if given.ndim == 0
+        else given.to(x.device)
+    )
     dim = dim if x.ndim else None
     shape = [1] * x.ndim if dim is None else [1 if d == dim % x.ndim else n for d, n in enumerate(x.shape)]
     x = (x.reshape(-1) if dim is None else x.movedim(dim, -1)).sort(-1).values

@@ -70,6 +70,18 @@ def _differences(y: Tensor, x: Tensor, edge_order: int) -> Tensor:
     return _core.cat([first, inside, last], -1)
 
 
+def _even_differences(y: Tensor, step: Any, dim: int, edge_order: int) -> Tensor:
+    """The same along any dimension, where all positions are a step apart."""
+    n = y.size(dim)
+    first = y.narrow(dim, 1, 1) - y.narrow(dim, 0, 1)
+    last = y.narrow(dim, n - 1, 1) - y.narrow(dim, n - 2, 1)
+    if edge_order == 2:
+        first = first * 1.5 - (y.narrow(dim, 2, 1) - y.narrow(dim, 1, 1)) / 2
+        last = last * 1.5 - (y.narrow(dim, n - 2, 1) - y.narrow(dim, n - 3, 1)) / 2
+    inside = (y.narrow(dim, 2, n - 2) - y.narrow(dim, 0, n - 2)) / (step * 2)
+    return _core.cat([first / step, inside, last / step], dim)
+
+
 @method
 @rounded_once
 def gradient(
@@ -102,15 +114,11 @@ def gradient(
         n = input.size(d)
         if n < edge_order + 1:
             raise RuntimeError("gradient expected each dimension size to be at least edge_order+1")
-        real = (
-            input.dtype.to_real()
-            if input.is_complex()
-            else input.dtype
-            if input.is_floating_point()
-            else _core.get_default_dtype()
-        )
-        x = step if isinstance(step, Tensor) and step.ndim else _core.arange(n, dtype=real, device=input.device) * step
-        out.append(_differences(input.movedim(d, -1), x, edge_order).movedim(-1, d))
+        if isinstance(step, Tensor) and step.ndim:
+            out.append(_differences(input.movedim(d, -1), step, edge_order).movedim(-1, d))
+        else:
+            y = input if input.is_floating_point() or input.is_complex() else input.to(_core.get_default_dtype())
+            out.append(_even_differences(y, step, d, edge_order))
     return tuple(out)
 
 

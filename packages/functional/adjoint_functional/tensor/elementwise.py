@@ -162,7 +162,9 @@ def isneginf(input: Tensor) -> Tensor:
     return input == -math.inf
 
 
-def isin(elements: Tensor | float, test_elements: Tensor | float, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
+def isin(
+    elements: Tensor | float, test_elements: Tensor | float, *, assume_unique: bool = False, invert: bool = False
+) -> Tensor:
     """Whether each of `elements` is among `test_elements`.
 
     Example::

@@ -163,20 +163,21 @@ method(globals()["narrow_copy"])
 
 @method
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """`split_with_sizes` in pieces that may be written in place: each has memory of its own.
+    """`split_with_sizes` in pieces that may be written in place: views, or where gradients are recorded copies, so that a write
+    to one harms nothing that was computed from another.
 
     Example::
 
         >>> ad.unsafe_split_with_sizes(ad.arange(4), [1, 3])
         (tensor([0]), tensor([1, 2, 3]))
     """
-    ends = itertools.accumulate(split_sizes)
-    return tuple(input.narrow(dim, end - n, n).clone() for end, n in zip(ends, split_sizes))
+    pieces = tuple(input.narrow(dim, end - n, n) for end, n in zip(itertools.accumulate(split_sizes), split_sizes))
+    return tuple(x.clone() for x in pieces) if pieces and pieces[0].requires_grad else pieces
 
 
 @method
 def unsafe_split(input: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """`split` in pieces that may be written in place: each has memory of its own.
+    """`split` in pieces that may be written in place, as those of `unsafe_split_with_sizes`.
 
     Example::
 
@@ -188,7 +189,7 @@ def unsafe_split(input: Tensor, split_size: int | Sequence[int], dim: int = 0) -
 
 @method
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """`chunk` in pieces that may be written in place: each has memory of its own.
+    """`chunk` in pieces that may be written in place, as those of `unsafe_split_with_sizes`.
 
     Example::
 

@@ -212,8 +212,9 @@ def _chunk_cat(tensors: Sequence[Tensor], dim: int, num_chunks: int) -> Tensor:
     parts, dim = [], dim % tensors[0].ndim
     for x in tensors:
         missing = -x.size(dim) % num_chunks
-        behind = [missing if d == dim else 0 for d in range(x.ndim)]
-        parts.append(_core._pad(x, [0] * x.ndim, behind, 0.0).reshape(*x.shape[:dim], num_chunks, -1))
+        if missing:
+            x = _core._pad(x, [0] * x.ndim, [missing if d == dim else 0 for d in range(x.ndim)], 0.0)
+        parts.append(x.reshape(*x.shape[:dim], num_chunks, -1))
     return _core.cat(parts, dim + 1)
 
 

@@ -43,7 +43,13 @@ class TaskSpec:
         num_threads: int = 1,
     ) -> None:
         self.stmt, self.setup, self.global_setup = stmt, setup, global_setup
-        self.label, self.sub_label, self.description, self.env, self.num_threads = label, sub_label, description, env, num_threads
+        self.label, self.sub_label, self.description, self.env, self.num_threads = (
+            label,
+            sub_label,
+            description,
+            env,
+            num_threads,
+        )
 
     @property
     def title(self) -> str:
@@ -170,7 +176,9 @@ class Timer:
             number *= 10
         return number
 
-    def _until(self, number: int, enough: Callable[[Measurement], bool], callback: Callable[[int, float], Any] | None) -> Measurement:
+    def _until(
+        self, number: int, enough: Callable[[Measurement], bool], callback: Callable[[int, float], Any] | None
+    ) -> Measurement:
         found = Measurement(number, [], self._task)
         while not found.raw_times or not enough(found):
             found.raw_times.append(self._seconds(number))

@@ -68,7 +68,9 @@ class Join:
         RuntimeError: a rank has no inputs left, if asked for.
     """
 
-    def __init__(self, joinables: Sequence[Joinable], enable: bool = True, throw_on_early_termination: bool = False, **kwargs: Any) -> None:
+    def __init__(
+        self, joinables: Sequence[Joinable], enable: bool = True, throw_on_early_termination: bool = False, **kwargs: Any
+    ) -> None:
         if not joinables:
             raise ValueError("The join context manager requires at least one joinable")
         groups = {id(j.join_process_group) for j in joinables}

@@ -103,7 +103,9 @@ def reduce_scatter(output: Tensor, input_list: Sequence[Tensor], op: ReduceOp = 
     return y / given.size() if op is ReduceOp.AVG else y
 
 
-def all_to_all(output_tensor_list: Sequence[Tensor], input_tensor_list: Sequence[Tensor], group: Any = None) -> tuple[Tensor, ...]:
+def all_to_all(
+    output_tensor_list: Sequence[Tensor], input_tensor_list: Sequence[Tensor], group: Any = None
+) -> tuple[Tensor, ...]:
     """Tensor j of ``input_tensor_list`` goes to rank j; the results come from them, in the shapes of ``output_tensor_list``."""
     given = _member("all_to_all", group)
     for what, tensors in (("output_tensor_list", output_tensor_list), ("input_tensor_list", input_tensor_list)):
@@ -123,6 +125,7 @@ def all_to_all_single(
     """Piece j of ``input`` along its first dimension goes to rank j; the result, in the shape of ``output``, is what comes from them."""
     given = _member("all_to_all_single", group)
     sent, received = (
-        sizes or [t.shape[0] // given.size()] * given.size() for sizes, t in ((input_split_sizes, input), (output_split_sizes, output))
+        sizes or [t.shape[0] // given.size()] * given.size()
+        for sizes, t in ((input_split_sizes, input), (output_split_sizes, output))
     )
     return Map("all_to_all", given, (sent, received))(input).reshape(output.shape)

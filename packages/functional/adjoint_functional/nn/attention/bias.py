@@ -49,7 +49,8 @@ class CausalBias(Tensor):
         self.variant, self.seq_len_q, self.seq_len_kv = variant, seq_len_q, seq_len_kv
         if seq_len_q > seq_len_kv and variant == CausalVariant.LOWER_RIGHT:
             warnings.warn(
-                "CausalBias: a lower right bias with seq_len_q > seq_len_kv hides every key from the first queries", stacklevel=3
+                "CausalBias: a lower right bias with seq_len_q > seq_len_kv hides every key from the first queries",
+                stacklevel=3,
             )
 
     def _materialize(self, device: Any = None) -> Tensor:

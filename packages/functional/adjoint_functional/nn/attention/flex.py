@@ -82,7 +82,9 @@ def _seen(mask: BlockMask, sizes: tuple[int, ...], device: Any) -> Tensor:
     if mask.full_kv_num_blocks is not None and mask.full_kv_indices is not None:
         blocks.append(_dense(mask.full_kv_num_blocks, mask.full_kv_indices))
     part, *full = (
-        b.bool().repeat_interleave(mask.BLOCK_SIZE[0], -2)[..., : sizes[2], :].repeat_interleave(mask.BLOCK_SIZE[1], -1)[..., : sizes[3]]
+        b.bool()
+        .repeat_interleave(mask.BLOCK_SIZE[0], -2)[..., : sizes[2], :]
+        .repeat_interleave(mask.BLOCK_SIZE[1], -1)[..., : sizes[3]]
         for b in blocks
     )
     shown = shown & part
@@ -160,7 +162,11 @@ def flex_attention(
     blind = (scores == -math.inf).all(-1, keepdim=True)
     weights = scores.masked_fill(blind, 0.0).softmax(-1).masked_fill(blind, 0.0)
     out = weights.to(query.dtype) @ value.to(query.dtype)
-    lse = scores.masked_fill(blind, 0.0).logsumexp(-1).masked_fill(blind.squeeze(-1), -math.inf) if return_lse or (return_aux and return_aux.lse) else None
+    lse = (
+        scores.masked_fill(blind, 0.0).logsumexp(-1).masked_fill(blind.squeeze(-1), -math.inf)
+        if return_lse or (return_aux and return_aux.lse)
+        else None
+    )
     if return_aux is not None:
         return out, AuxOutput(lse, scores.amax(-1) if return_aux.max_scores else None)
     return (out, lse) if return_lse else out

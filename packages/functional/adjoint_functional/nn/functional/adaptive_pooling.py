@@ -34,7 +34,9 @@ def _adaptive(x: Tensor, dim: int, size: int) -> Tensor:
 def _windows(n: int, size: int, device: Any) -> tuple[Tensor, Tensor]:
     """Positions (size, longest) of nearly equal windows of a line of n, the shorter ones with their last again, and lengths (size,)."""
     rest = n % size if size else 0
-    longest = n // max(size, 1) + (0 if rest == 0 else 1 if size % rest == 0 else 2)  # a window may begin and end within an element
+    longest = n // max(size, 1) + (
+        0 if rest == 0 else 1 if size % rest == 0 else 2
+    )  # a window may begin and end within an element
     number = _core.arange(size, device=device)
     first = _core.div(number * n, size, rounding_mode="floor")
     last = _core.div((number + 1) * n - 1, size, rounding_mode="floor")
@@ -106,7 +108,9 @@ def _adaptive_max(input: Tensor, sizes: Sequence[int | None], n: int) -> tuple[T
     windows, position = input.detach(), _core.zeros((), dtype=_core.int64, device=input.device)
     for d, (m, size) in enumerate(zip(shape, cells)):
         if m == 0 or size < 0:
-            raise RuntimeError(f"adaptive_max_pool{n}d: expected dimensions that are not empty and sizes >= 0, got {tuple(shape)} and {cells}")
+            raise RuntimeError(
+                f"adaptive_max_pool{n}d: expected dimensions that are not empty and sizes >= 0, got {tuple(shape)} and {cells}"
+            )
         at = _windows(m, size, input.device)[0]
         windows = windows.index_select(d - n, at.flatten())
         place = [1] * (2 * n)

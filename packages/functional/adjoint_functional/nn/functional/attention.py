@@ -225,7 +225,9 @@ def scaled_dot_product_attention(
     """
     if not query.dtype is key.dtype is value.dtype:
         types = f"query.dtype: {query.dtype}, key.dtype: {key.dtype}, and value.dtype: {value.dtype}"
-        raise RuntimeError(f"scaled_dot_product_attention: Expected query, key, and value to have the same dtype, but got {types}")
+        raise RuntimeError(
+            f"scaled_dot_product_attention: Expected query, key, and value to have the same dtype, but got {types}"
+        )
     if enable_gqa:
         key, value = (x.repeat_interleave(query.size(-3) // x.size(-3), -3) for x in (key, value))
     if scale is None:

@@ -137,7 +137,9 @@ def embedding_bag(
     )  # fmt: skip
     starts = offsets[:-1] if include_last_offset else offsets
     bag = _core.searchsorted(starts, _core.arange(indices.numel(), dtype=starts.dtype, device=starts.device), right=True) - 1
-    size = _core.zeros(starts.numel(), dtype=starts.dtype, device=starts.device).index_add(0, bag, _core.ones_like(bag, dtype=starts.dtype))
+    size = _core.zeros(starts.numel(), dtype=starts.dtype, device=starts.device).index_add(
+        0, bag, _core.ones_like(bag, dtype=starts.dtype)
+    )
     return y, bag.to(indices.dtype), size, size.clone()
 
 

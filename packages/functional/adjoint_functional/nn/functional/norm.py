@@ -60,9 +60,7 @@ def batch_norm(
 
 
 @rounded_once
-def _grouped_norm(
-    input: Tensor, groups: int, size: int, weight: Tensor | None, bias: Tensor | None, eps: float
-) -> Tensor:
+def _grouped_norm(input: Tensor, groups: int, size: int, weight: Tensor | None, bias: Tensor | None, eps: float) -> Tensor:
     """Each of `groups` parts of `size` elements normalised, then weight and bias of the channels."""
     x = layer_norm(input.reshape(groups, size), [size], eps=eps).view(input.shape)
     shape = [1, -1] + [1] * (x.ndim - 2)

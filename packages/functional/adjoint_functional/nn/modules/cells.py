@@ -10,7 +10,9 @@ from .recurrent import _MODES, State
 __all__ = ["gru_cell", "lstm_cell", "rnn_relu_cell", "rnn_tanh_cell"]
 
 
-def _after(mode: str, input: Tensor, state: State, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None, b_hh: Tensor | None) -> State:
+def _after(
+    mode: str, input: Tensor, state: State, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None, b_hh: Tensor | None
+) -> State:
     return _MODES[mode].step(linear(input, w_ih, b_ih), linear(state[0], w_hh, b_hh), state)
 
 

@@ -169,7 +169,9 @@ class Reducer:
             hook, state = self.hook
             future = hook(state, bucket)
             if not isinstance(future, Future):
-                raise TypeError(f"DistributedDataParallel: a communication hook must return a Future, got {type(future).__name__}")
+                raise TypeError(
+                    f"DistributedDataParallel: a communication hook must return a Future, got {type(future).__name__}"
+                )
             return future
         work = dist.all_reduce(bucket.buffer(), group=self._group, async_op=True)
         assert work is not None
@@ -227,4 +229,3 @@ class Reducer:
                 bucket.buffer().zero_()
                 self._flying.append(self._launch(bucket))
             self.finish()
-

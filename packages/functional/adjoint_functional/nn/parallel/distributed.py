@@ -77,7 +77,9 @@ class DistributedDataParallel(Module, Joinable):
                 "DistributedDataParallel is not needed when a module doesn't have any parameters that require a gradient."
             )
         if device_ids or output_device is not None:
-            raise ValueError(f"DistributedDataParallel: modules of the CPU have no device_ids, got {device_ids} and {output_device}")
+            raise ValueError(
+                f"DistributedDataParallel: modules of the CPU have no device_ids, got {device_ids} and {output_device}"
+            )
         group = resolve(process_group)
         if group is None:
             raise ValueError("DistributedDataParallel: this rank is no member of the group")
@@ -191,7 +193,9 @@ class DistributedDataParallel(Module, Joinable):
 
     # ---- ranks with different numbers of inputs
 
-    def join(self, divide_by_initial_world_size: bool = True, enable: bool = True, throw_on_early_termination: bool = False) -> Join:
+    def join(
+        self, divide_by_initial_world_size: bool = True, enable: bool = True, throw_on_early_termination: bool = False
+    ) -> Join:
         """A block in which ranks may have different numbers of inputs: those that have none left take part with zeros.
 
         Arguments:

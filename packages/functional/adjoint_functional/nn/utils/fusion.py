@@ -17,7 +17,14 @@ M = TypeVar("M", bound=Module)
 
 
 def _fused(
-    weight: Tensor, bias: Tensor | None, mean: Tensor, var: Tensor, eps: float, gain: Tensor | None, shift: Tensor | None, dim: int
+    weight: Tensor,
+    bias: Tensor | None,
+    mean: Tensor,
+    var: Tensor,
+    eps: float,
+    gain: Tensor | None,
+    shift: Tensor | None,
+    dim: int,
 ) -> tuple[Parameter, Parameter]:
     scale = core.rsqrt(var + eps) * (1.0 if gain is None else gain)
     shape = [1] * weight.dim()
@@ -68,7 +75,9 @@ def _layer(layer: M, bn: Module, dim: int) -> M:
     if layer.training or bn.training:
         raise AssertionError("Fusion only for eval!")
     fused = copy.deepcopy(layer)
-    fused.weight, fused.bias = _fused(layer.weight, layer.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias, dim)
+    fused.weight, fused.bias = _fused(
+        layer.weight, layer.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias, dim
+    )
     return fused
 
 

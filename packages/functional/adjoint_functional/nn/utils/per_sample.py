@@ -35,7 +35,9 @@ def _batch_size(given: Any, place: int) -> int:
     sizes = {t.size(place) for t in tree_flatten(given)[0] if isinstance(t, Tensor) and t.dim() > place}
     if len(sizes) != 1:
         raise RuntimeError(
-            "When inferring batch_size, expected all inputs to have the same batch size, got " + str(sorted(sizes)) + "; give batch_size"
+            "When inferring batch_size, expected all inputs to have the same batch size, got "
+            + str(sorted(sizes))
+            + "; give batch_size"
         )
     return sizes.pop()
 

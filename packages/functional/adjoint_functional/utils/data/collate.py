@@ -112,7 +112,9 @@ def _tensors(batch: Any, *, collate_fn_map: FnMap) -> Tensor:
 
 def _arrays(batch: Any, *, collate_fn_map: FnMap) -> Tensor:
     if not _is_number_array(batch[0]):
-        raise TypeError(f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {batch[0].dtype}")
+        raise TypeError(
+            f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {batch[0].dtype}"
+        )
     return core.stack([core.as_tensor(b) for b in batch], 0)
 
 
@@ -153,5 +155,7 @@ def default_collate(batch: Any) -> Any:
     numpy = _numpy()
     if numpy is not None and numpy.ndarray not in default_collate_fn_map:  # NumPy is not imported for its name
         # np.float64 is a float, too: the exact types come first
-        default_collate_fn_map.update({numpy.ndarray: _arrays, numpy.float64: _scalars, (numpy.bool_, numpy.number, numpy.object_): _scalars})
+        default_collate_fn_map.update(
+            {numpy.ndarray: _arrays, numpy.float64: _scalars, (numpy.bool_, numpy.number, numpy.object_): _scalars}
+        )
     return collate(batch, collate_fn_map=default_collate_fn_map)

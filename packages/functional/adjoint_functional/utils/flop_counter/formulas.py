@@ -95,7 +95,9 @@ def conv_flop_count(x_shape: Shape, w_shape: Shape, out_shape: Shape, transposed
 
 
 @register_flop_formula(aten.convolution)
-def _conv(x: Shape, w: Shape, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, *rest: Any, out_shape: Shape) -> int:
+def _conv(
+    x: Shape, w: Shape, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, *rest: Any, out_shape: Shape
+) -> int:
     return conv_flop_count(x, w, out_shape, transposed)
 
 

@@ -23,7 +23,9 @@ def _padded(targets: Tensor, lengths: list[int], blank: int) -> Tensor:
         raise RuntimeError(f"ctc_loss: expected at least {sum(lengths)} targets, got {targets.numel()}")
     rows, at, longest = [], 0, max(lengths, default=0)
     for n in lengths:
-        rows.append(_core.cat([targets[at : at + n], _core.full((longest - n,), blank, dtype=targets.dtype, device=targets.device)]))
+        rows.append(
+            _core.cat([targets[at : at + n], _core.full((longest - n,), blank, dtype=targets.dtype, device=targets.device)])
+        )
         at += n
     return _core.stack(rows)
 
