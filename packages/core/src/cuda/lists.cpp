@@ -13,21 +13,21 @@ namespace adjoint::cuda {
 
 namespace {
 
-struct Kernels {
+struct KernelsOverLists {
   std::mutex mutex;
   std::map<std::string, std::unique_ptr<ListKernel>> last;
   std::vector<std::unique_ptr<ListKernel>> replaced;   // for calls under way
 };
 
-Kernels& kernels() {
-  static auto* k = new Kernels;
+KernelsOverLists& kernels_over_lists() {
+  static auto* k = new KernelsOverLists;
   return *k;
 }
 
 ListKernel* find(const std::string& name) {
-  std::lock_guard lock(kernels().mutex);
-  const auto it = kernels().last.find(name);
-  return it == kernels().last.end() ? nullptr : it->second.get();
+  std::lock_guard lock(kernels_over_lists().mutex);
+  const auto it = kernels_over_lists().last.find(name);
+  return it == kernels_over_lists().last.end() ? nullptr : it->second.get();
 }
 
 bool plain(const TensorImpl& t, const TensorImpl& first) {
@@ -38,9 +38,9 @@ bool plain(const TensorImpl& t, const TensorImpl& first) {
 
 void register_lists(const std::string& name, std::unique_ptr<ListKernel> kernel) {
   expect(kernel->block > 0, ErrorKind::value, "register_lists: ", name, ": the block must be positive, got ", kernel->block);
-  std::lock_guard lock(kernels().mutex);
-  auto& place = kernels().last[name];
-  if (place) kernels().replaced.push_back(std::move(place));
+  std::lock_guard lock(kernels_over_lists().mutex);
+  auto& place = kernels_over_lists().last[name];
+  if (place) kernels_over_lists().replaced.push_back(std::move(place));
   place = std::move(kernel);
 }
 
