@@ -78,3 +78,38 @@ def test_every_name_in_dir_is_there(case):
     for name in dir(node) if node is not None else ():
         if name.startswith(("_saved_", "_raw_saved_")):
             getattr(node, name)
+
+
+F = ad.nn.functional
+COMPOSED = {
+    "AddmmBackward0": lambda x: F.linear(x, x, x[:, 0].detach()),
+    "CdistBackward0": lambda x: ad.cdist(x, x),
+    "MaxBackward1": lambda x: x.max(),
+    "MseLossBackward0": lambda x: ad.nn.MSELoss()(x, x.detach()),
+    "NllLossBackward0": lambda x: F.cross_entropy(x, ad.tensor([0, 1, 2])),
+    "PixelShuffleBackward0": lambda x: ad.nn.PixelShuffle(1)(x[None, None]),
+    "SoftmaxBackward0": lambda x: x.softmax(0),
+    "SqueezeBackward1": lambda x: x[None].squeeze(0),
+    "StackBackward0": lambda x: ad.stack([x, x]),
+    "TopkBackward0": lambda x: x.topk(2)[0],
+    "UnsqueezeBackward0": lambda x: x.unsqueeze(0),
+    "VarMeanBackward0": lambda x: ad.var_mean(x)[1],
+}
+
+
+@pytest.mark.parametrize("name", COMPOSED)
+def test_functions_made_of_several_records(name):
+    x = leaf(3, 4)
+    node = COMPOSED[name](x).grad_fn
+    assert (node.name(), repr(node).partition(" ")[0]) == (name, "<" + name)
+    inside = {behind.name() for behind, _ in node.next_functions if behind is not None}
+    assert name not in inside  # only the last of its steps
+    assert ad.autograd.grad(COMPOSED[name](x).sum(), x)[0].shape == x.shape
+
+
+def test_composed_in_other_ways():
+    assert ad.nn.Conv2d(1, 2, 2)(leaf(1, 3, 4)[None]).grad_fn.name() == "ConvolutionBackward0"  # of the sum with the bias
+    x = leaf(3, 4).half()
+    assert F.huber_loss(x, ad.zeros(3, 4).half()).grad_fn.name() == "HuberLossBackward0"  # not that of the last conversion
+    assert F.mse_loss(x.detach(), ad.zeros(3, 4).half()).grad_fn is None
+    assert (x * 2).grad_fn.name() == "MulBackward0"  # what follows is its own

@@ -114,7 +114,21 @@ def rounded_once(f: F) -> F:
     return call  # type: ignore[return-value]
 
 
-_ROUNDING = rounded_once(lambda: None).__code__
+def node(name: str) -> Callable[[F], F]:
+    """The function, the node of whose results is called so, as in PyTorch, whatever operations it is made of."""
+    kept = _core._node_name(name)
+
+    def decorate(f: F) -> F:
+        @functools.wraps(f)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return _core._composed(kept, f, args, kwargs)
+
+        return call  # type: ignore[return-value]
+
+    return decorate
+
+
+_UNSEEN = (rounded_once(lambda: None).__code__, node("")(lambda: None).__code__)
 
 
 def _cast(value: Any, old: Any, new: Any) -> Any:
@@ -129,8 +143,10 @@ def _cast(value: Any, old: Any, new: Any) -> Any:
 
 
 def _composition(f: Any) -> Any:
-    """The function itself, below `rounded_once`."""
-    return f.__wrapped__ if f.__code__ is _ROUNDING else f
+    """The function itself, below `rounded_once` and `node`."""
+    while f.__code__ in _UNSEEN:
+        f = f.__wrapped__
+    return f
 
 
 def check_all(namespace: dict[str, Any], out: Container[str] = ()) -> None:

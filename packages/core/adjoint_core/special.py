@@ -7,6 +7,7 @@ from collections.abc import Callable
 from . import _core
 from ._compose import check_all as _check_all
 from ._compose import inplace_method as _inplace_method
+from ._compose import node as _node
 from ._core import Tensor
 from ._core import digamma as digamma
 from ._core import digamma as psi
@@ -97,6 +98,7 @@ def zeta(input: Tensor | float, other: Tensor | float) -> Tensor:
 
 
 @_inplace_method
+@_node("I0Backward0")
 def i0(input: Tensor) -> Tensor:
     """The modified Bessel function of the first kind of order 0.
 

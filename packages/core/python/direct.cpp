@@ -4,11 +4,14 @@
 #include "keywords.h"
 #include "protocol.h"
 
+#include <adjoint/core/observer.h>
 #include <adjoint/core/process.h>
 
 #include <structmember.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <string_view>
 #include <vector>
 
 namespace adjoint::python {
@@ -24,12 +27,28 @@ Vectorcall vectorcall = nullptr;
 PyTypeObject *function_type = nullptr, *method_type = nullptr;
 PyObject* bound_type = nullptr;
 
+// Functions made of several records, or of one of another name, whose result has a node of its own in PyTorch.
+constexpr std::pair<std::string_view, const char*> nodes[] = {
+    {"addbmm", "AddbmmBackward0"}, {"addmv", "AddmvBackward0"}, {"addr", "AddrBackward0"}, {"aminmax", "AminmaxBackward0"},
+    {"baddbmm", "BaddbmmBackward0"}, {"cross", "LinalgCrossBackward0"}, {"diag_embed", "DiagEmbedBackward0"},
+    {"diagonal_scatter", "DiagonalScatterBackward0"}, {"flip", "FlipBackward0"}, {"index_fill", "IndexFillBackward0"},
+    {"kthvalue", "KthvalueBackward0"}, {"masked_scatter", "MaskedScatterBackward0"}, {"masked_select", "MaskedSelectBackward0"},
+    {"nansum", "NansumBackward0"}, {"polar", "PolarBackward0"}, {"repeat", "RepeatBackward0"}, {"roll", "RollBackward0"}, {"rot90", "Rot90Backward0"},
+    {"rsub", "RsubBackward0"}, {"select_scatter", "SelectScatterBackward0"}, {"slice_scatter", "SliceScatterBackward0"},
+    {"std_mean", "StdMeanBackward0"}, {"take", "TakeBackward0"}, {"tile", "RepeatBackward0"}, {"topk", "TopkBackward0"}, {"trace", "TraceBackward0"},
+    {"var_mean", "VarMeanBackward0"}, {"vdot", "VdotBackward0"}};
+const char* node_of(std::string_view name) {
+  const auto found = std::ranges::find(nodes, name, &std::pair<std::string_view, const char*>::first);
+  return found == std::end(nodes) ? nullptr : found->second;
+}
+
 struct DirectObject {
   PyObject_HEAD
   Vectorcall entry;
   PyObject* general;     // nanobind's function
   DirectCall call;
   const void* f;
+  const char* node;      // what PyTorch calls the node of the result, for functions made of several records
 };
 DirectObject* direct_object(PyObject* o) { return reinterpret_cast<DirectObject*>(o); }
 
@@ -91,6 +110,12 @@ PyObject* ask_and_enter(PyObject* self, PyObject* const* args, size_t count, PyO
   return is_answered(args, n, names) ? answer(self, args, n, names) : enter(self, args, count, names);
 }
 Vectorcall entry_of_all = enter;
+
+PyObject* enter_named(PyObject* self, PyObject* const* args, size_t count, PyObject* names) {
+  const NodeName named(direct_object(self)->node);
+  return entry_of_all(self, args, count, names);
+}
+
 std::vector<DirectObject*> live;   // that live: functions of modules live as long as the process
 
 // f(*args, **keywords)
@@ -186,7 +211,8 @@ void make_direct(nb::handle scope, const char* name, DirectCall call, const void
   PyTypeObject* type = PyType_GetSlot(Py_TYPE(general.ptr()), Py_tp_descr_get) ? method_type : function_type;
   auto* d = reinterpret_cast<DirectObject*>(PyType_GenericAlloc(type, 0));
   if (!d) throw nb::python_error();
-  d->entry = entry_of_all;
+  d->node = node_of(name);
+  d->entry = d->node ? enter_named : entry_of_all;
   live.push_back(d);
   d->general = general.release().ptr();
   d->call = call;
@@ -196,7 +222,8 @@ void make_direct(nb::handle scope, const char* name, DirectCall call, const void
 
 void ask_before_calls() {
   entry_of_all = ask_and_enter;
-  for (DirectObject* d : live) d->entry = ask_and_enter;
+  for (DirectObject* d : live)
+    if (!d->node) d->entry = ask_and_enter;
 }
 
 void make_all_direct(nb::handle scope) {

@@ -1,6 +1,8 @@
 // The module adjoint_core._core: the Tensor type first, then everything that is defined on it.
 #include "module.h"
 
+#include <adjoint/core/observer.h>
+
 #include <stdexcept>
 
 #include "convert.h"
@@ -93,6 +95,11 @@ NB_MODULE(_core, m) {
   m.def("_put_out", &put_result, "name"_a, "result"_a, "out"_a, "What `out=` does with the result, or the tuple of results, of a function written in Python.");
   bind_protocol(m, ask_before_calls);
   m.def("_asking", make_asking, "f"_a, "The function, which objects among its arguments may answer.");
+  m.def("_node_name", [](const std::string& name) { return nb::capsule((new std::string(name))->c_str()); }, "name"_a, "A name for `_composed`, for ever.");
+  m.def("_composed", [](const nb::capsule& node, const nb::callable& f, const nb::tuple& args, const nb::dict& kwargs) {
+    const adjoint::NodeName named(static_cast<const char*>(node.data()));
+    return f(*args, **kwargs);
+  }, "node"_a, "f"_a, "args"_a, "kwargs"_a, "f(*args, **kwargs), the node of whose results is called so.");
   make_all_direct(m);
   make_all_direct(tensor_scope());
   m.attr("_api") = nb::capsule(&table, api_capsule);

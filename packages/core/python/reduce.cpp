@@ -83,7 +83,7 @@ void bind_moments(nb::module_& m) {
 
 // All elements that equal the median share its gradient, as those of amax do.
 Tensor median_of_all(const Tensor& x) {
-  const Named named("median", {&x, 1});
+  const Named named("median", {&x, 1}, "MedianBackward0");
   const Tensor y = median(reshape(x, {-1}), 0).values;
   if (is_integral(x.dtype())) return y;
   return amax(where(logical_or(eq(x, y), isnan(x)), x, wrapped(-std::numeric_limits<double>::infinity())));
@@ -97,6 +97,11 @@ Values kth_value(const Tensor& x, int64_t k, int64_t dim, bool keepdim) {
   const Values v = first_are_less_work ? topk(x, k, dim, false) : sort(x, dim);
   const Tensor values = select(v.values, dim, k - 1), indices = select(v.indices, dim, k - 1);
   return keepdim ? Values{unsqueeze(values, dim), unsqueeze(indices, dim)} : Values{values, indices};
+}
+
+Tensor whole_extreme(Tensor (*f)(const Tensor&, const OptionalDims&, bool), const char* node, const Tensor& x) {
+  const NodeName named(node);
+  return f(x, {}, false);
 }
 
 void bind_extremes(nb::module_& m) {
@@ -113,8 +118,8 @@ void bind_extremes(nb::module_& m) {
     both(m, name, [along, name](const Tensor& x, int64_t dim, bool keepdim) { return pair(name, along(x, dim, keepdim)); }, "dim"_a, "keepdim"_a = false);
     both(m, name, [elementwise](const Tensor& x, const Tensor& y) { return elementwise(x, y); }, "other"_a);
   };
-  define("max", [](const Tensor& x) { return amax(x); }, [](const Tensor& x, int64_t d, bool k) { return max(x, d, k); }, [](const Tensor& x, const Tensor& y) { return maximum(x, y); });
-  define("min", [](const Tensor& x) { return amin(x); }, [](const Tensor& x, int64_t d, bool k) { return min(x, d, k); }, [](const Tensor& x, const Tensor& y) { return minimum(x, y); });
+  define("max", [](const Tensor& x) { return whole_extreme(amax, "MaxBackward1", x); }, [](const Tensor& x, int64_t d, bool k) { return max(x, d, k); }, [](const Tensor& x, const Tensor& y) { return maximum(x, y); });
+  define("min", [](const Tensor& x) { return whole_extreme(amin, "MinBackward1", x); }, [](const Tensor& x, int64_t d, bool k) { return min(x, d, k); }, [](const Tensor& x, const Tensor& y) { return minimum(x, y); });
   both(m, "median", median_of_all);
   both(m, "median", [](const Tensor& x, int64_t dim, bool keepdim) { return pair("median", median(x, dim, keepdim)); }, "dim"_a, "keepdim"_a = false);
 }

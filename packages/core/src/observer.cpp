@@ -12,6 +12,8 @@ namespace adjoint {
 constinit std::atomic<uint32_t> observer_count{0};
 constinit const std::atomic<uint32_t>* const observers = &observer_count;
 
+constinit thread_local Composition composition{};
+
 Observer::~Observer() = default;
 
 namespace {

@@ -56,7 +56,13 @@ PyMemberDef members[] = {{"__dictoffset__", T_PYSSIZET, offsetof(NodeObject, dic
                          {nullptr, 0, 0, 0, nullptr}};
 PyGetSetDef getset[] = {{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr}, {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyType_Slot base_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)}, {Py_tp_clear, reinterpret_cast<void*>(clear)}, {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+// Of the name alone, as in PyTorch, whose nodes' classes lie in no module.
+PyObject* representation(PyObject* self) {
+  const nb::object name = nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(self))).attr("__name__");
+  return PyUnicode_FromFormat("<%U object at %p>", name.ptr(), self);
+}
+
+PyType_Slot base_slots[] = {{Py_tp_repr, reinterpret_cast<void*>(representation)}, {Py_tp_traverse, reinterpret_cast<void*>(traverse)}, {Py_tp_clear, reinterpret_cast<void*>(clear)}, {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
                             {Py_tp_new, reinterpret_cast<void*>(create)}, {Py_tp_members, members}, {Py_tp_getset, getset},
                             {Py_tp_doc, const_cast<char*>("A node of the backward graph.")}, {0, nullptr}};
 PyType_Spec base_spec = {"adjoint.autograd.graph.Node", sizeof(NodeObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE, base_slots};

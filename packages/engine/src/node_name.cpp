@@ -1,4 +1,5 @@
 // Names of record nodes: MulBackward0, ...; where PyTorch splits one of our records over several of its own, its names.
+#include <adjoint/core/observer.h>
 #include <adjoint/core/op_attrs.h>
 #include <adjoint/engine/node.h>
 
@@ -28,7 +29,16 @@ bool over_some(const OpNode& n) { return n.attrs.as<Reduce>().dims.size() < n.in
 
 }  // namespace
 
+// The nodes that lead to another one of the same function are not those of its results.
+void name_in_composition(Node& n) {
+  if (!composition.first) composition.first = n.seq + 1;   // 0: none yet
+  n.composed = composition.node;
+  for (const Edge& e : n.edges)
+    if (e.node && e.node->seq + 1 >= composition.first && e.node->composed == composition.node) e.node->composed = nullptr;
+}
+
 std::string OpNode::name() const {
+  if (composed) return composed;
   const std::string_view o = op.name;
   const auto dims = [&](size_t i) { return inputs[i].sizes.size(); };
   const auto number = [&](size_t i) { return dims(i) == 0 && !edges[i].node; };

@@ -75,6 +75,7 @@ Ref<OpNode> make_node(const Op& op, Tensors in, const Attrs& attrs, uint32_t m, 
     n->edges[i] = gradient_edge(t);
     n->tainted = n->tainted || n->edges[i].node->tainted;
   }
+  if (composition.node) name_in_composition(*n);
   if (n->tainted) check_and_expose(*n);
   if (cuda::side_streams.load(std::memory_order_relaxed)) [[unlikely]] keep_stream(*n, in);
   return n;

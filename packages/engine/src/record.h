@@ -26,6 +26,7 @@ class Operands {
 
 // Empty if nothing is to be recorded.
 Ref<OpNode> make_node(const Op& op, Tensors in, const Attrs& attrs, uint32_t level, const Slot* s);
+void name_in_composition(Node& n);                 // of the composition that runs
 void save_outputs(OpNode& n, Tensors y);
 void record(Ref<OpNode> n, Tensors y, uint32_t level);
 void mark_intermediates(const Op& op, Tensors in, Tensors y);   // what was not recorded in a Function's forward

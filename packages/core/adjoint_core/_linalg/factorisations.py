@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core, _results
-from .._compose import check_all
+from .._compose import check_all, node
 from .._core import Tensor
 
 __all__ = [
@@ -87,6 +87,7 @@ def lu(A: Tensor, *, pivot: bool = True) -> Any:
     return _results.lu(*lu_unpack(LU, pivots))
 
 
+@node("LuUnpackBackward0")
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
     """P, L and U from what `lu_factor` gives; what is not asked for is an empty tensor.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core, _results
-from .._compose import check_all, method
+from .._compose import check_all, method, node
 from .._core import Tensor
 from . import factorisations, systems
 from .factorisations import lu_unpack
@@ -126,6 +126,7 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
 
 
 @method
+@node("TriangularSolveBackward0")
 def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
     """X of A X = input, or of Aᵀ X = input if `transpose`, and a copy of A: `linalg.solve_triangular`.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core, _results
-from .._compose import check_all
+from .._compose import check_all, node
 from .._core import Tensor
 
 __all__ = ["det", "inv", "inv_ex", "lu_solve", "slogdet", "solve", "solve_ex", "solve_triangular"]
@@ -82,6 +82,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     return _results.inv_ex(*_core._inv(A, check_errors))
 
 
+@node("LinalgLuSolveBackward0")
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
     """X of A X = B (or X A = B, or with Aᴴ for A) from the LU and pivots that `lu_factor` gives of A.
 

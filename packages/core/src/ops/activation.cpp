@@ -1,6 +1,7 @@
 // Activations. Where a rule chooses between branches it selects: infinity times 0 would be NaN.
 #include <adjoint/core/elementwise.h>
 #include <adjoint/core/functors/activation.h>
+#include <adjoint/core/observer.h>
 #include <adjoint/core/types.h>
 
 #include "families.h"
@@ -121,10 +122,12 @@ const Op op_elu{.name = "elu", .torch = "|||alpha", .fields = fields_of<Factors>
 Tensor elu(const Tensor& x, double alpha) { return apply(op_elu, {x}, Factors{alpha, 0}); }
 
 Tensor selu(const Tensor& x) {
+  const NodeName node("EluBackward0");
   if (const Tensor y = rounded_once(selu, x)) return y;
   return elu(x, 1.6732632423543772848170429916717) * 1.0507009873554804934193349852946;
 }
 Tensor celu(const Tensor& x, double alpha) {
+  const NodeName node("CeluBackward0");
   if (const Tensor y = rounded_once(celu, x, alpha)) return y;
   return elu(x / alpha, 1) * alpha;
 }

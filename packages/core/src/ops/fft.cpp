@@ -108,7 +108,7 @@ int checked_dim(const Tensor& x, int64_t dim, const char* op) {
 
 }  // namespace
 
-const Op op_fft{.name = "fft", .fields = fields_of<Fourier>, .kind = Kind::linear, .types = types::first, .shape = shapes::same,
+const Op op_fft{.name = "fft", .torch = "FftC2C", .fields = fields_of<Fourier>, .kind = Kind::linear, .types = types::first, .shape = shapes::same,
     .d = {rule([](V v, const Fourier& a) { return fft(v, a.dim, !a.inverse, a.scale); })},
     .batch = batch::shift<&Fourier::dim>, .doc = "The discrete Fourier transform of complex numbers along a dimension, or the inverse one, times a factor.", .reference = fft_kernel};
 Tensor fft(const Tensor& x, int64_t dim, bool inverse, double scale) {
@@ -116,7 +116,7 @@ Tensor fft(const Tensor& x, int64_t dim, bool inverse, double scale) {
   return apply(op_fft, {is_complex(x.dtype()) ? x : to_dtype(x, complex_of(to_floating(x.dtype())))}, Fourier{d, inverse, scale, 0});
 }
 
-const Op op_rfft{.name = "rfft", .fields = fields_of<Fourier>, .kind = Kind::linear, .types = to_complex, .shape = half_shape,
+const Op op_rfft{.name = "rfft", .torch = "FftR2C", .fields = fields_of<Fourier>, .kind = Kind::linear, .types = to_complex, .shape = half_shape,
     .d = {rule([](V v, const Fourier& a) { return irfft(weighted(v, a, 0.5), a.dim, a.size, a.scale); })},
     .batch = batch::shift<&Fourier::dim>, .doc = "The first half of the discrete Fourier transform of real numbers along a dimension, times a factor.", .reference = rfft_kernel};
 Tensor rfft(const Tensor& x, int64_t dim, double scale) {
@@ -125,7 +125,7 @@ Tensor rfft(const Tensor& x, int64_t dim, double scale) {
   return apply(op_rfft, {to_dtype(x, to_floating(x.dtype()))}, Fourier{d, false, scale, x.size(d)});
 }
 
-const Op op_irfft{.name = "irfft", .fields = fields_of<Fourier>, .kind = Kind::linear, .types = to_real, .shape = signal_shape,
+const Op op_irfft{.name = "irfft", .torch = "FftC2R", .fields = fields_of<Fourier>, .kind = Kind::linear, .types = to_real, .shape = signal_shape,
     .d = {rule([](V v, const Fourier& a) {
       const Tensor y = rfft(v, a.dim, a.scale);
       return weighted(y, a, 2);

@@ -168,7 +168,7 @@ Tensor cat(Tensors x, int64_t dim) {
   return y[0];
 }
 Tensor stack(Tensors x, int64_t dim) {
-  const Named named("stack", x);
+  const Named named("stack", x, "StackBackward0");
   expect(!x.empty(), "stack: expects a non-empty TensorList");
   const int d = wrap_dim(dim, x[0].dim() + 1, "stack");
   TensorVector rows;

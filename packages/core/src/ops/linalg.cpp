@@ -134,9 +134,23 @@ Attrs kept(bool in_float) { return in_float ? Attrs(Cast{DType::float32}) : Attr
 Tensor rounded(const Tensor& sum, const Tensor& like) { return to_dtype(sum, like.dtype()); }
 }  // namespace
 
+namespace {
+// The last of the steps in which PyTorch takes products of tensors that are no matrices.
+const char* matmul_node(const Tensor& a, const Tensor& b) {
+  const int n = a.dim(), m = b.dim();
+  if (n == 1 && m == 1) return "DotBackward0";
+  if (n == 2 && m == 1) return "MvBackward0";
+  if (n == 1 && m == 2) return "SqueezeBackward4";
+  return (n > 2 || m > 2) && n > 0 && m > 0 ? "UnsafeViewBackward0" : nullptr;
+}
+const char* linear_node(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  if (!bias || weight.dim() != 2) return nullptr;
+  return x.dim() == 2 ? "AddmmBackward0" : x.dim() > 2 ? "ViewBackward0" : nullptr;
+}
+}  // namespace
 Tensor matmul(const Tensor& a, const Tensor& b, bool in_float) {
   const Given given(a, b);
-  const Named named("matmul", given);
+  const Named named("matmul", given, matmul_node(a, b));
   return product(a, b, kept(in_float));
 }
 Tensor matmul(const Tensor& a, const Tensor& b) { return matmul(a, b, false); }
@@ -157,7 +171,7 @@ Tensor bmm(const Tensor& a, const Tensor& b, bool in_float) {
 Tensor bmm(const Tensor& a, const Tensor& b) { return bmm(a, b, false); }
 Tensor mv(const Tensor& a, const Tensor& b, bool in_float) {
   const Given given(a, b);
-  const Named named("mv", given);
+  const Named named("mv", given, "MvBackward0");
   expect(a.dim() == 2 && b.dim() == 1, ErrorKind::shape, "mv: vector + matrix @ vector expected, got ", a.dim(), ", ", b.dim());
   expect(a.size(1) == b.size(0), ErrorKind::shape, "mv: size mismatch, got input (", a.size(0), "), mat (", a.size(0), "x", a.size(1), "), vec (", b.size(0), ")");
   return product(a, b, kept(in_float));
@@ -165,7 +179,7 @@ Tensor mv(const Tensor& a, const Tensor& b, bool in_float) {
 Tensor mv(const Tensor& a, const Tensor& b) { return mv(a, b, false); }
 Tensor dot(const Tensor& a, const Tensor& b) {
   const Given given(a, b);
-  const Named named("dot", given);
+  const Named named("dot", given, "DotBackward0");
   expect(a.dim() == 1 && b.dim() == 1, ErrorKind::shape, "dot: 1D tensors expected, but got ", a.dim(), "D and ", b.dim(), "D tensors");
   expect(a.numel() == b.numel(), ErrorKind::shape, "dot: inconsistent tensor size, expected tensor ", a.sizes(), " and src ", b.sizes(), " to have the same number of elements, but got ", a.numel(),
          " and ", b.numel(), " elements respectively");
@@ -193,7 +207,7 @@ Tensor scaled_sum(const Tensor& c, const Tensor& product, const Scalar& beta, co
 }
 Tensor addmm(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
   const Given given(c, a, b);
-  const Named named("addmm", given);
+  const Named named("addmm", given, "AddmmBackward0");
   const bool half = half_type(c, a, b).has_value();
   const Tensor product = mm(a, b, half);
   expect(broadcast(c.sizes(), product.sizes(), "addmm") == product.sizes(), ErrorKind::shape, "addmm: The expanded size of the tensor ", product.sizes(), " must match the existing size ", c.sizes());
@@ -211,7 +225,7 @@ Tensor addr(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& bet
 }
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const Given given(x, weight, bias);
-  const Named named("linear", given);
+  const Named named("linear", given, linear_node(x, weight, bias));
   expect(weight.dim() == 1 || weight.dim() == 2, ErrorKind::shape, "linear: weight must be 1-d or 2-d, got shape ", weight.sizes());
   const Tensor w = weight.dim() == 2 ? mT(weight) : weight;
   if (!bias) return matmul(x, w);

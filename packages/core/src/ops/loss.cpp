@@ -115,11 +115,13 @@ Tensor probability_loss(const Tensor& log_p, const Tensor& target, const Tensor&
   return r == Reduction::mean ? sum(loss) / static_cast<double>(std::max<int64_t>(loss.numel(), 1)) : reduce(loss, r);
 }
 
+const char* nll_node(const Tensor& x) { return x.dim() > 2 ? "NllLoss2DBackward0" : "NllLossBackward0"; }
+
 }  // namespace
 
 Tensor nll_loss(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r, int64_t ignore_index) {
   const Given given(x, target);
-  const Named named("nll_loss_nd", given);
+  const Named named("nll_loss_nd", given, nll_node(x));
   if (const Tensor y = rounded_once(nll_loss, x, target, weight, r, ignore_index)) return y;
   check_class_shapes(x, target, weight, "nll_loss");
   const Classes c = classes_of(x, target, weight, ignore_index);
@@ -128,7 +130,7 @@ Tensor nll_loss(const Tensor& x, const Tensor& target, const Tensor& weight, Red
 
 Tensor cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r, int64_t ignore_index, double label_smoothing) {
   const Given given(x, target);
-  const Named named("cross_entropy_loss", given);
+  const Named named("cross_entropy_loss", given, x.sizes() == target.sizes() ? "DivBackward1" : nll_node(x));
   if (const Tensor y = rounded_once(cross_entropy, x, target, weight, r, ignore_index, label_smoothing)) return y;
   expect(label_smoothing >= 0 && label_smoothing <= 1, "cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
   expect(x.dim() > 0, "cross_entropy: input.dim() > 0, got a 0-d tensor");
@@ -157,7 +159,7 @@ Tensor huber_bend(const Tensor& v, const Tensor& d, const Factors& a) { return w
 
 Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction r) {
   const Given given(x, target);
-  const Named named("mse_loss", given);
+  const Named named("mse_loss", given, "MseLossBackward0");
   if (const Tensor y = rounded_once(mse_loss, x, target, r)) return y;
   return reduce(square(x - target), r);
 }
@@ -182,7 +184,7 @@ const Op op_huber_derivative{.name = "huber_derivative", .fields = fields_of<Fac
 
 Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, Reduction r, double beta) {
   const Given given(x, target);
-  const Named named("smooth_l1_loss", given);
+  const Named named("smooth_l1_loss", given, "SmoothL1LossBackward0");
   if (const Tensor y = rounded_once(smooth_l1_loss, x, target, r, beta)) return y;
   expect(beta >= 0, "smooth_l1_loss: smooth_l1_loss does not support negative values for beta, got ", beta);
   if (beta == 0) return l1_loss(x, target, r);
@@ -191,7 +193,7 @@ Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, Reduction r, double
 
 Tensor huber_loss(const Tensor& x, const Tensor& target, Reduction r, double delta) {
   const Given given(x, target);
-  const Named named("huber_loss", given);
+  const Named named("huber_loss", given, "HuberLossBackward0");
   if (const Tensor y = rounded_once(huber_loss, x, target, r, delta)) return y;
   expect(delta > 0, "huber_loss: huber_loss does not support non-positive values for delta, got ", delta);
   return reduce(apply(op_huber, {x, target}, Factors{delta, delta}), r);
@@ -224,7 +226,7 @@ const Op op_binary_cross_entropy{.name = "binary_cross_entropy", .types = types:
     .doc = "-(target log x + (1 - target) log(1 - x)), with logarithms of at least -100.", .reference = elementwise<BinaryCrossEntropy, 2>};
 Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r) {
   const Given given(x, target);
-  const Named named("binary_cross_entropy", given);
+  const Named named("binary_cross_entropy", given, "BinaryCrossEntropyBackward0");
   if (const Tensor y = rounded_once(binary_cross_entropy, x, target, weight, r)) return y;
   expect(x.sizes() == target.sizes(), ErrorKind::value, "Using a target size (", size_text(target.sizes()), ") that is different to the input size (", size_text(x.sizes()),
          ") is deprecated. Please ensure they have the same size.");
@@ -234,7 +236,7 @@ Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor&
 
 Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target, const Tensor& weight, const Tensor& pos_weight, Reduction r) {
   const Given given(x, target);
-  const Named named("binary_cross_entropy_with_logits", given);
+  const Named named("binary_cross_entropy_with_logits", given, "BinaryCrossEntropyWithLogitsBackward0");
   if (const Tensor y = rounded_once(binary_cross_entropy_with_logits, x, target, weight, pos_weight, r)) return y;
   expect(x.sizes() == target.sizes(), ErrorKind::value, "Target size (", size_text(target.sizes()), ") must be the same as input size (", size_text(x.sizes()), ")");
   Tensor log_p = logsigmoid(x);

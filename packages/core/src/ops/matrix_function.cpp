@@ -40,7 +40,7 @@ void known_kernel(const Launch& l) { op_to_dtype.reference({l.x.subspan(1), l.y,
 
 }  // namespace
 
-const Op op_matrix_exp{.name = "matrix_exp", .kind = Kind::custom, .types = types::first, .shape = shapes::same,
+const Op op_matrix_exp{.name = "matrix_exp", .torch = "LinalgMatrixExp", .kind = Kind::custom, .types = types::first, .shape = shapes::same,
     .d = {rule([](V v, X<0> x) { return exp_derivative(mH(x), v); })}, .t = {rule([](V v, X<0> x) { return exp_derivative(x, v); })},
     .batch = batch::leading, .doc = "The exponential of square matrices.", .reference = matrix_exp_kernel};
 Tensor matrix_exp(const Tensor& x) {
@@ -49,7 +49,7 @@ Tensor matrix_exp(const Tensor& x) {
 }
 
 // With P the pseudo-inverse of A: dP = -P dA P + P P^H dA^H (1 - A P) + (1 - P A) dA^H P^H P.
-const Op op_pinv{.name = "pinv", .kind = Kind::custom, .types = types::first, .shape = [](Tensors x, const Attrs&, Dims* out) { out[0] = x[1].sizes(); },
+const Op op_pinv{.name = "pinv", .torch = "LinalgPinv", .kind = Kind::custom, .types = types::first, .shape = [](Tensors x, const Attrs&, Dims* out) { out[0] = x[1].sizes(); },
     .d = {rule([](V v, X<0> a, Y<> p) {
       const Tensor ph = mH(p), vh = mH(v), left = vh - matmul(a, matmul(p, vh)), right = vh - matmul(matmul(vh, p), a);
       return matmul(matmul(left, p), ph) + matmul(ph, matmul(p, right)) - matmul(ph, matmul(v, ph));

@@ -306,11 +306,11 @@ Tensor softmax_like(const Op& op, const Tensor& x, int64_t dim, std::optional<DT
 }
 }  // namespace
 Tensor softmax(const Tensor& x, int64_t dim, std::optional<DType> dtype) {
-  const Named named("softmax", {&x, 1});
+  const Named named("softmax", {&x, 1}, "SoftmaxBackward0");
   return softmax_like(op_softmax, x, dim, dtype);
 }
 Tensor log_softmax(const Tensor& x, int64_t dim, std::optional<DType> dtype) {
-  const Named named("log_softmax", {&x, 1});
+  const Named named("log_softmax", {&x, 1}, "LogSoftmaxBackward0");
   return softmax_like(op_log_softmax, x, dim, dtype);
 }
 

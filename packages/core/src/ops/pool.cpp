@@ -230,7 +230,7 @@ const Op op_max_pool{.name = "max_pool", .torch = "|self|result0 result1", .fiel
 Values max_pool(const Tensor& x, const Window& w) {
   check(x, w, "max_pool");
   static constexpr const char* names[] = {"max_pool1d", "max_pool2d", "max_pool3d"};
-  const Named named(names[w.kernel.size() - 1], {&x, 1});
+  const Named named(names[w.kernel.size() - 1], {&x, 1}, w.kernel.size() == 1 ? "SqueezeBackward1" : nullptr);
   Tensor y[max_outputs];
   apply(op_max_pool, {&x, 1}, w, y);
   return {y[0], y[1]};
@@ -286,6 +286,9 @@ Window parts(const Tensor& x, const Dims& sizes, const char* op) {
 }  // namespace
 
 Tensor adaptive_avg_pool(const Tensor& x, const Dims& sizes) {
+  const bool whole = sizes.size() > 1 && std::count(sizes.begin(), sizes.end(), 1) == sizes.size();   // in PyTorch a mean, too
+  static constexpr const char* names[] = {"SqueezeBackward1", "AdaptiveAvgPool2DBackward0", "AdaptiveAvgPool3DBackward0"};
+  const NodeName node(whole ? nullptr : names[sizes.size() - 1]);
   expect(is_floating(x.dtype()), ErrorKind::not_implemented, "adaptive_avg_pool: not implemented for ", x.dtype());
   const Window w = parts(x, sizes, "adaptive_avg_pool");
   if (std::count(sizes.begin(), sizes.end(), 1) < sizes.size()) return avg_pool_of(x, {w, 0, {}});
@@ -294,6 +297,8 @@ Tensor adaptive_avg_pool(const Tensor& x, const Dims& sizes) {
   return mean(x, planes, true);
 }
 Values adaptive_max_pool(const Tensor& x, const Dims& sizes) {
+  static constexpr const char* names[] = {"SqueezeBackward1", "AdaptiveMaxPool2DBackward0", "AdaptiveMaxPool3DBackward0"};
+  const NodeName node(names[sizes.size() - 1]);
   Tensor y[max_outputs];
   apply(op_max_pool, {&x, 1}, parts(x, sizes, "adaptive_max_pool"), y);
   return {y[0], y[1]};

@@ -3,6 +3,7 @@
 #include <adjoint/core/math/complex.h>
 #include <adjoint/core/math/exp.h>
 #include <adjoint/core/math/power.h>
+#include <adjoint/core/observer.h>
 #include <adjoint/core/types.h>
 
 #include <algorithm>
@@ -178,6 +179,7 @@ Tensor vector_norm(const Tensor& given, double p, const OptionalDims& dims, bool
   const VectorNorm a{normal_dims(dims, x.dim(), "linalg.vector_norm"), p, keepdim};
   expect((p >= 0 && !std::isinf(p)) || reduced_count(x.sizes(), a.dims) > 0,
          "linalg.vector_norm: cannot compute the ", p, " norm on an empty tensor because the operation does not have an identity");
+  const NodeName node("LinalgVectorNormBackward0");
   if (std::isinf(p)) return p > 0 ? amax(abs(x), dims, keepdim) : amin(abs(x), dims, keepdim);
   return apply(op_vector_norm, {x}, a);
 }

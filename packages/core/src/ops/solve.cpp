@@ -150,7 +150,7 @@ void inv_kernel(const Launch& l) {
 
 }  // namespace
 
-const Op op_inv{.name = "inv", .fields = fields_of<Checked>, .kind = Kind::custom, .outputs = 2, .types = [](Tensors x, const Attrs&) { return Types{x[0].dtype(), {x[0].dtype(), DType::int32}}; },
+const Op op_inv{.name = "inv", .torch = "LinalgInvEx", .fields = fields_of<Checked>, .kind = Kind::custom, .outputs = 2, .types = [](Tensors x, const Attrs&) { return Types{x[0].dtype(), {x[0].dtype(), DType::int32}}; },
     .shape = [](Tensors x, const Attrs&, Dims* out) {
       out[0] = x[0].sizes();
       out[1] = batch_and(x[0].sizes(), 2, {});

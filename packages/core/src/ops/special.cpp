@@ -71,7 +71,7 @@ const Op op_bessel_y{.name = "bessel_y", .fields = fields_of<Order>, .types = ty
     .doc = "The Bessel function of the second kind and order n at each element of `x`.", .reference = elementwise<functors::OfOrder<math::bessel_y>, 1>};
 Tensor bessel_y(int64_t n, const Tensor& x) { return apply(op_bessel_y, {x}, Order{n}); }
 
-const Op op_erfcx{.name = "erfcx", .fields = fields_of<Order>, .types = types::floating,
+const Op op_erfcx{.name = "erfcx", .torch = "SpecialErfcx", .fields = fields_of<Order>, .types = types::floating,
     .d = {wide_rule([](V v, X<0> x, const Order& a) { return v * (erfcx(a.n + 1, x) * (-2. * (a.n + 1))); })},
     .doc = "`exp(x**2)` times the n-th repeated integral of erfc from each element of `x` on: `exp(x**2) * erfc(x)` for n = 0.",
     .reference = elementwise<functors::OfOrder<math::erfcx>, 1>};
@@ -82,7 +82,7 @@ const Op op_orthogonal_polynomial{.name = "orthogonal_polynomial", .fields = fie
     .doc = "The orthogonal polynomial of degree `n` of a family at each element of `x`.", .reference = elementwise<functors::OrthogonalPolynomial, 2>};
 Tensor orthogonal_polynomial(const Tensor& x, const Tensor& n, const Polynomials& of) { return apply(op_orthogonal_polynomial, {x, n}, of); }
 
-const Op op_zeta{.name = "zeta", .types = types::floating,
+const Op op_zeta{.name = "zeta", .torch = "SpecialZeta", .types = types::floating,
     .d = {rule([](V) -> Tensor { fail(ErrorKind::not_implemented, "the derivative for 'zeta: self' is not implemented."); }),
           wide_rule([](V v, X<0> s, X<1> q) { return -(v * s * zeta(s + 1., q)); })},
     .doc = "Hurwitz's zeta function: the sum of `(q + k)**-s` over k >= 0, elementwise.", .reference = elementwise<functors::Zeta, 2>};

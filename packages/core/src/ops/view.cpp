@@ -203,7 +203,7 @@ Tensor mT(const Tensor& x) {
 }
 
 Tensor squeeze(const Tensor& x, const OptionalDims& dims) {
-  const Named named("squeeze", {&x, 1});
+  const Named named("squeeze", {&x, 1}, !dims ? "SqueezeBackward0" : dims->size() == 1 ? "SqueezeBackward1" : "SqueezeBackward2");
   Dims which, to;
   if (dims) for (int64_t d : *dims) which.push_back(wrap_dim(d, x.dim(), "squeeze"));
   for (int i = 0; i < x.dim(); i++)
@@ -211,7 +211,7 @@ Tensor squeeze(const Tensor& x, const OptionalDims& dims) {
   return to.size() == x.dim() ? alias(x) : apply(op_view, {x}, Sizes{to});
 }
 Tensor unsqueeze(const Tensor& x, int64_t dim) {
-  const Named named("unsqueeze", {&x, 1});
+  const Named named("unsqueeze", {&x, 1}, "UnsqueezeBackward0");
   const int d = wrap_dim(dim, x.dim() + 1, "unsqueeze");
   Dims to = x.sizes();
   to.insert(d, 1);

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from adjoint_core import Tensor, _core, _results
-from adjoint_core._compose import check_all, method, rounded_once
+from adjoint_core._compose import check_all, method, node, rounded_once
 from adjoint_core.linalg import qr, svd
 
 __all__ = ["geqrf", "pca_lowrank", "svd_lowrank"]
@@ -58,6 +58,7 @@ def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int
 
 
 @method
+@node("GeqrfBackward0")
 @rounded_once
 def geqrf(input: Tensor) -> Any:
     """R of A (..., m, n) = Q R above the diagonal, below it the vectors of reflections whose product is Q, and their factors tau.

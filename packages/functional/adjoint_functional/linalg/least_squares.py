@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from adjoint_core import Tensor, _core, _results, finfo
-from adjoint_core._compose import check_all
+from adjoint_core._compose import check_all, node
 from adjoint_core.linalg import eigvalsh, qr, solve_triangular, svdvals
 
 __all__ = ["lstsq", "matrix_rank", "pinv"]
@@ -85,6 +85,7 @@ def _by_triangles(A: Tensor, rtol: float) -> Tensor | None:
     return inverse if bool((_core._all_lanes(condition) * max(rtol, 0.0) < 0.5).all()) else None
 
 
+@node("LinalgLstsqBackward0")
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
     """The X of smallest norm that makes the norm of A X - B smallest; A (..., m, n), B (..., m, k) or vectors (..., m).
 

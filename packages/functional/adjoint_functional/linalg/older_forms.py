@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import check_all, method
+from adjoint_core._compose import check_all, method, node
 from adjoint_core.linalg import cholesky, eigh, solve_triangular
 
 from .least_squares import pinv
@@ -30,6 +30,7 @@ def logdet(input: Tensor) -> Tensor:
 
 
 @method
+@node("CholeskySolveBackward0")
 def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Tensor:
     """X of A X = input, given the Cholesky factor L of A.
 
@@ -44,6 +45,7 @@ def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Tensor:
 
 
 @method
+@node("CholeskyInverseBackward0")
 def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
     """The inverse of A, given its Cholesky factor `input`.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from adjoint_core import Tensor, _core, linalg
-from adjoint_core._compose import check_all, method, rounded_once
+from adjoint_core._compose import check_all, method, node, rounded_once
 
 __all__ = ["householder_product", "ormqr"]
 
 
+@node("LinalgHouseholderProductBackward0")
 @rounded_once
 def householder_product(A: Tensor, tau: Tensor) -> Tensor:
     """The first n columns of H_1 H_2 ... H_k, H_i = 1 - tau_i v_i v_iᴴ; v_i is column i of A (..., m, n) below its 1 on the diagonal.
@@ -44,6 +45,7 @@ def _reflected(V: Tensor, tau: Tensor, x: Tensor, y: Tensor, adjoint: bool) -> T
 
 
 @method
+@node("OrmqrBackward0")
 @rounded_once
 def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
     """Q @ other, or other @ Q if not `left`, where Q (or Qᴴ if `transpose`) is the whole product of the reflections of `householder_product`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import check_all, rounded_once
+from adjoint_core._compose import check_all, node, rounded_once
 
 __all__ = ["entr", "log_ndtr", "ndtr", "ndtri", "spherical_bessel_j0", "xlog1py"]
 
@@ -16,6 +16,7 @@ def _floating(x: Tensor) -> Tensor:
     return x if x.is_floating_point() else x.to(_core.get_default_dtype())
 
 
+@node("SpecialEntrBackward0")
 @rounded_once
 def entr(input: Tensor) -> Tensor:
     """-x log(x): 0 at 0, minus infinity below.
@@ -45,6 +46,7 @@ def ndtr(input: Tensor) -> Tensor:
     return 0.5 * _core.erfc(input * -math.sqrt(0.5))
 
 
+@node("SpecialNdtriBackward0")
 @rounded_once
 def ndtri(input: Tensor) -> Tensor:
     """The quantile function of the normal distribution.
@@ -57,6 +59,7 @@ def ndtri(input: Tensor) -> Tensor:
     return math.sqrt(2) * _core.erfinv(2 * _floating(input) - 1)
 
 
+@node("SpecialLogNdtrBackward0")
 @rounded_once
 def log_ndtr(input: Tensor) -> Tensor:
     """log(ndtr(x)), accurate on both sides; far below 0 by its asymptotic series.
@@ -77,6 +80,7 @@ def log_ndtr(input: Tensor) -> Tensor:
     return _core.where(input > 0, near, _core.where(input > end, middle, far))
 
 
+@node("SpecialXlog1PyBackward0")
 @rounded_once
 def xlog1py(input: Tensor | float, other: Tensor | float) -> Tensor:
     """x * log1p(y), 0 where x is 0.

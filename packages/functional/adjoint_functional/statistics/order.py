@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from adjoint_core import Tensor, _core, _results
-from adjoint_core._compose import check_all, method, rounded_once
+from adjoint_core._compose import check_all, method, node, rounded_once
 
 __all__ = ["histc", "mode", "nanmean", "nanmedian", "nanquantile", "quantile"]
 
@@ -125,6 +125,7 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
 
 
 @method
+@node("ModeBackward0")
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent value along `dim`, the smallest of those, and its last index.
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import check_all, method, rounded_once
+from adjoint_core._compose import check_all, method, node, rounded_once
 
 __all__ = ["cdist", "dist", "pdist"]
 
 
 @method
+@node("DistBackward0")
 @rounded_once
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The p-norm of input - other.
@@ -33,6 +34,7 @@ def _by_products(x1: Tensor, x2: Tensor) -> Tensor:
     return _core.where(apart, _core.where(apart, squares, 1).sqrt(), 0)
 
 
+@node("CdistBackward0")
 @rounded_once
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
     """The distances between rows: (..., n, d) and (..., m, d) give (..., n, m). The gradient at distance 0 is 0.
@@ -61,6 +63,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     return parts[0] if len(parts) == 1 else _core.cat(parts, -2)
 
 
+@node("PdistBackward0")
 @rounded_once
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     """The distances between each two rows of (n, d), as a vector of n (n - 1) / 2.

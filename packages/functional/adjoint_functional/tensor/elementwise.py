@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from adjoint_core import Tensor, _core, _results
-from adjoint_core._compose import check_all, inplace_method, method, rounded_once, without_effect
+from adjoint_core._compose import check_all, inplace_method, method, node, rounded_once, without_effect
 
 __all__ = [
     "fill", "float_power", "frexp", "gcd", "heaviside", "isin", "isneginf", "isposinf", "isreal", "lcm", "ldexp",
@@ -41,6 +41,7 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
 
 
 @inplace_method
+@node("LdexpBackward0")
 @rounded_once
 def ldexp(input: Tensor, other: Tensor) -> Tensor:
     """input * 2**other.
@@ -70,6 +71,7 @@ def float_power(input: Tensor | float, exponent: Tensor | float) -> Tensor:
 
 
 @method
+@node("Logaddexp2Backward0")
 @rounded_once
 def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
     """log2(2**input + 2**other) without overflow.
@@ -83,6 +85,7 @@ def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
 
 
 @inplace_method
+@node("MvlgammaBackward0")
 @rounded_once
 def mvlgamma(input: Tensor, p: int) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension `p`.
@@ -185,6 +188,7 @@ def isin(
     return ~found if invert else found
 
 
+@node("FillBackward0")
 def fill(input: Tensor, value: Any) -> Tensor:
     """A tensor of the shape of `input` with `value` everywhere; gradients go to `value`.
 
@@ -197,6 +201,7 @@ def fill(input: Tensor, value: Any) -> Tensor:
 
 
 @method
+@node("FrexpBackward0")
 def frexp(input: Tensor) -> Any:
     """A mantissa of size in [0.5, 1) and an int32 exponent of each element: input = mantissa * 2 ** exponent; 0, inf and NaN have exponent 0.
 
@@ -226,6 +231,7 @@ _BITS = {8: _core.int64, 4: _core.int32, 2: _core.int16}
 
 
 @inplace_method
+@node("NextafterBackward0")
 def nextafter(input: Tensor, other: Tensor) -> Tensor:
     """The number of the type that follows `input` in the direction of `other`. Its derivative by `input` is 1 where it moves, that by `other` 0.
 
@@ -264,6 +270,7 @@ def msort(input: Tensor) -> Tensor:
 
 
 @inplace_method
+@node("RenormBackward0")
 @rounded_once
 def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """Slices along `dim` whose p-norm is above `maxnorm` are scaled down to it.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import check_all, method
+from adjoint_core._compose import check_all, method, node
 
 __all__ = [
     "block_diag", "dsplit", "expand_copy", "hsplit", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "view_copy",
@@ -43,6 +43,7 @@ vsplit = _splits("vsplit", 0, 2)
 dsplit = _splits("dsplit", 2, 3)
 
 
+@node("BlockDiagBackward0")
 def block_diag(*tensors: Tensor) -> Tensor:
     """A matrix with the given matrices along its diagonal and zeros elsewhere.
 

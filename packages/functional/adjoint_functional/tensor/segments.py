@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adjoint_core import Tensor, _core, _results
-from adjoint_core._compose import check_all, method
+from adjoint_core._compose import check_all, method, node
 
 __all__ = ["_chunk_cat", "empty_permuted", "hash_tensor", "histogram", "histogramdd", "nonzero_static", "segment_reduce"]
 
@@ -98,6 +98,7 @@ def histogram(
     return _results.histogram(found[0], found[1][0])
 
 
+@node("SegmentReduceBackward0")
 def segment_reduce(
     data: Tensor,
     reduce: str,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import check_all, inplace_method, method
+from adjoint_core._compose import check_all, inplace_method, method, node
 
 __all__ = ["as_strided_scatter", "index_reduce", "put", "resize_as_"]
 
@@ -33,6 +33,7 @@ def _expect_puttable(x: Tensor, index: Tensor, source: Tensor) -> None:
 
 
 @method
+@node("PutBackward0")
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """`input`, seen as a vector, with source at `index`.
 
@@ -57,6 +58,7 @@ def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
 
 
 @inplace_method
+@node("IndexReduceBackward0")
 def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:
     """Row i of `source` along `dim` is reduced ("prod", "mean", "amax", "amin") into row index[i] of `input`.
 
@@ -110,6 +112,7 @@ def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: Any = None
 
 
 @method
+@node("AsStridedScatterBackward0")
 def as_strided_scatter(
     input: Tensor, src: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:

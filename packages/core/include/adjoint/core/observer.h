@@ -66,13 +66,33 @@ template <size_t N> class Given {
 };
 template <class... T> Given(const T&...) -> Given<sizeof...(T)>;
 
-// Functions that are no records are seen too, under PyTorch's name: factories, random numbers, what is made of other ops. The operands must outlive it.
+// The function made of several records that runs on this thread, the outermost one, by the name of its node in PyTorch: the engine
+// calls the node of the result so. `first` is the engine's: the sequence number of the first node made in it.
+struct Composition {
+  const char* node;
+  uint64_t first;
+};
+ADJOINT_API extern constinit thread_local Composition composition;
+
+class NodeName {
+ public:
+  explicit NodeName(const char* node) noexcept : named_(node && !composition.node) { if (named_) composition = {node, 0}; }
+  NodeName(const NodeName&) = delete;
+  ~NodeName() { if (named_) composition.node = nullptr; }
+
+ private:
+  const bool named_;
+};
+
+// Functions that are no records are seen too, under PyTorch's name: factories, random numbers, what is made of other ops. The operands must
+// outlive it. `node`: what PyTorch calls the node of its result, where the function has one of its own.
 class Named {
  public:
-  explicit Named(const char* name, Tensors x = {}) { if (watched()) watch_.emplace(Span{.kind = Span::Kind::function, .x = x, .name = name}); }
+  explicit Named(const char* name, Tensors x = {}, const char* node = nullptr) : node_(node) { if (watched()) watch_.emplace(Span{.kind = Span::Kind::function, .x = x, .name = name}); }
 
  private:
   std::optional<Watch> watch_;   // ends without results, as if it failed
+  const NodeName node_;
 };
 
 }  // namespace adjoint

@@ -116,6 +116,7 @@ class ADJOINT_API Node : public Object {
   bool in_place = false;                        // its output is its first input, written to
   bool outdated = false;                        // of a view that lost its history: it can no more be used than run
   uint8_t stream = 0;                           // on a GPU: the stream that was current at its forward call
+  const char* composed = nullptr;               // of the result of a function made of several records: what the node is called
   const Edge* outer = nullptr;                  // while a CopySlices runs it: the history of its output
 
  protected:

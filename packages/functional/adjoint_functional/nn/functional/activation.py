@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import rounded_once, warn
+from adjoint_core._compose import node, rounded_once, warn
 
 
 def write(x: Tensor, y: Tensor, inplace: bool) -> Tensor:
@@ -272,6 +272,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     return _core._threshold(input, threshold, value, inplace)
 
 
+@node("GluBackward0")
 @rounded_once
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half along `dim` times the sigmoid of the second.
@@ -329,6 +330,7 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
     return _core.log_softmax(input, _softmax_dim("log_softmax", dim, input.ndim), dtype)
 
 
+@node("RreluWithNoiseBackward0")
 def rrelu(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False) -> Tensor:
     """x where x >= 0, a random slope times x elsewhere; the mean slope if not `training`.
 

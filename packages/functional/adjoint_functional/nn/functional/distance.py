@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import rounded_once
+from adjoint_core._compose import node, rounded_once
 
 
 @rounded_once
@@ -21,6 +21,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     return (a * b).sum(dim)
 
 
+@node("NormBackward1")
 @rounded_once
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The norm of x1 - x2 + eps along the last dimension.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import rounded_once
+from adjoint_core._compose import node, rounded_once
 
 
 def _padding_row(name: str, weight: Tensor, padding_idx: int | None) -> int:
@@ -92,6 +92,7 @@ def _weighed_bags(weight: Tensor, input: Tensor, bag: Tensor, bags: int, weights
     return _core._sparse_matmul(weights.reshape(-1), bag, input.to(_core.int64), weight, bags)
 
 
+@node("EmbeddingBagBackward0")
 def embedding_bag(
     input: Tensor,
     weight: Tensor,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import rounded_once
+from adjoint_core._compose import node, rounded_once
 
 
 def layer_norm(
@@ -101,6 +101,7 @@ def instance_norm(
     return _grouped_norm(input, n * c, math.prod(input.shape[2:]), weight, bias, eps)
 
 
+@node("NativeGroupNormBackward0")
 def group_norm(
     input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
 ) -> Tensor:

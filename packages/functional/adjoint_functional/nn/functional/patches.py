@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from adjoint_core import Tensor, _core
+from adjoint_core._compose import node
 
 from .window_sizes import Ints, per_dimension
 
@@ -20,6 +21,7 @@ def _patch_index(device: _core.device, size: int, kernel: int, dilation: int, pa
     return _core._cuda.uploaded(places, device)
 
 
+@node("Im2ColBackward0")
 def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1) -> Tensor:
     """The patches of images, (n, c, h, w) -> (n, c * kh * kw, patches).
 
@@ -41,6 +43,7 @@ def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints =
     return patches.reshape(n, c * k[0] * k[1], rows.size(1) * columns.size(1))
 
 
+@node("Col2ImBackward0")
 def fold(
     input: Tensor, output_size: Ints, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1
 ) -> Tensor:
@@ -71,6 +74,7 @@ def fold(
 # ---- channels
 
 
+@node("PixelShuffleBackward0")
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """(..., c * r * r, h, w) -> (..., c, h * r, w * r).
 
@@ -95,6 +99,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     )
 
 
+@node("PixelUnshuffleBackward0")
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """(..., c, h * r, w * r) -> (..., c * r * r, h, w).
 
@@ -118,6 +123,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     )
 
 
+@node("ChannelShuffleBackward0")
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """Interleaves `groups` groups of channels (dimension 1).
 

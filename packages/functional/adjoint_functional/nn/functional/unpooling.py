@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adjoint_core import Tensor, _core
+from adjoint_core._compose import node
 
 from .window_sizes import per_dimension
 
@@ -54,6 +55,7 @@ def max_unpool1d(
     return _unpool(1, input, indices, kernel_size, stride, padding, output_size)
 
 
+@node("MaxUnpool2DBackward0")
 def max_unpool2d(
     input: Tensor,
     indices: Tensor,
@@ -74,6 +76,7 @@ def max_unpool2d(
     return _unpool(2, input, indices, kernel_size, stride, padding, output_size)
 
 
+@node("MaxUnpool3DBackward0")
 def max_unpool3d(
     input: Tensor,
     indices: Tensor,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import rounded_once
+from adjoint_core._compose import node, rounded_once
 
 from ..linear import linear
 from .reduction import reduced, reduction_of
@@ -156,6 +156,7 @@ def soft_margin_loss(
     return reduced(_core._softplus(-target * input, 1.0, 1e30), reduction)
 
 
+@node("MultiMarginLossBackward0")
 @rounded_once
 def multi_margin_loss(
     input: Tensor,
@@ -189,6 +190,7 @@ def multi_margin_loss(
     return reduced(loss.squeeze(0) if input.ndim < 2 else loss, reduction)
 
 
+@node("MultilabelMarginLossBackward0")
 @rounded_once
 def multilabel_margin_loss(
     input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import rounded_once
+from adjoint_core._compose import node, rounded_once
 
 _NEVER = -1e30  # the log of a probability of zero that sums and differences keep finite
 
@@ -72,6 +72,7 @@ def _ctc(log_probs: Tensor, labels: Tensor, steps: list[int], lengths: Tensor, b
     return -_core.logaddexp(last, before).squeeze(1)
 
 
+@node("CtcLossBackward0")
 @rounded_once
 def ctc_loss(
     log_probs: Tensor,
