@@ -182,15 +182,25 @@ def fit(found: dict[int, dict[str, Any]]) -> tuple[float, float]:
 
 
 def report(found: dict[int, dict[str, Any]]) -> None:
-    print("\n| all_reduce, float32 | ranks | adjoint us | mpi4py on NumPy us | its speed, share | single calls, cold caches |\n|---|---|---|---|---|---|")
+    print(
+        "\n| all_reduce, float32 | ranks | adjoint us | mpi4py on NumPy us | its speed, share | single calls, cold caches |\n|---|---|---|---|---|---|"
+    )
     for k, f in found.items():
         for n, t in f.get("sums", {}).items():
             ours, theirs = t["ours"], t["theirs"]
-            print(f"| {int(n) >> 10} KiB | {k} | {ours * 1e6:.0f} | {theirs * 1e6:.0f} | {theirs / ours:.2f} | {t['theirs alone'] / t['ours alone']:.2f} |")
-    print("\n| step of a perceptron, batch in all 256 | ms | without averages | averages alone | hidden | one process |\n|---|---|---|---|---|---|")
+            print(
+                f"| {int(n) >> 10} KiB | {k} | {ours * 1e6:.0f} | {theirs * 1e6:.0f} | {theirs / ours:.2f} | {t['theirs alone'] / t['ours alone']:.2f} |"
+            )
+    print(
+        "\n| step of a perceptron, batch in all 256 | ms | without averages | averages alone | hidden | one process |\n|---|---|---|---|---|---|"
+    )
     one = found[1]["steps"]["alone"] if 1 in found else math.nan
     for k, f in found.items():
-        for where, said in (("steps", ""), ("PyTorch", ", PyTorch over gloo"), ("on a network", ", as if 10 Gbit/s lay between them")):
+        for where, said in (
+            ("steps", ""),
+            ("PyTorch", ", PyTorch over gloo"),
+            ("on a network", ", as if 10 Gbit/s lay between them"),
+        ):
             if where not in f:
                 continue
             s = f[where]
@@ -204,7 +214,9 @@ def report(found: dict[int, dict[str, Any]]) -> None:
 
 def predict(latency: float, byte: float, compute: float, size: int) -> None:
     """What the model says of more ranks that have such a network, each with the whole of that batch."""
-    print(f"\nfit: latency {latency * 1e6:.1f} us a message, {1e-9 / byte if byte else math.inf:.2f} GB/s; a step computes {compute * 1e3:.1f} ms and averages {size / 1e6:.1f} MB")
+    print(
+        f"\nfit: latency {latency * 1e6:.1f} us a message, {1e-9 / byte if byte else math.inf:.2f} GB/s; a step computes {compute * 1e3:.1f} ms and averages {size / 1e6:.1f} MB"
+    )
     print("\n| ranks | averages ms | hidden at best ms | step ms | of perfect |\n|---|---|---|---|---|")
     for k in (8, 64, 1024):
         averages = 2 * math.ceil(math.log2(k)) * latency + 2 * (k - 1) / k * size * byte

@@ -1,9 +1,15 @@
-"""Products of matrices, convolutions, linear systems, factorisations and Fourier transforms, on one thread and on all."""
+"""Products of matrices, convolutions, linear systems, factorisations and Fourier transforms, on one thread and on all.
 
+`products.py shapes [count]` generates products of that many shapes instead, and prints how the ratios are distributed and the worst ten.
+"""
+
+import sys
 from collections.abc import Iterator
 
 from _arrays import array, row
-from _compare import ALL_THREADS, Row, Table, main
+from _compare import ALL_THREADS, LIBRARIES, Row, Table, main, set_threads
+from _product_shapes import generate
+from every_operation import alternate, page
 
 
 def matmul(lib, a, b):
@@ -42,5 +48,19 @@ def products() -> Iterator[Row]:
         yield row(f"fft {'x'.join(map(str, sizes))}", lambda lib, x: lib.fft.fft(x), array(*sizes, dtype="complex64"))
 
 
-if __name__ == "__main__":
+def shapes(count: int, threads: int, seconds: float = 0.05) -> None:
+    set_threads(threads)
+    rows = []
+    for product in generate(count):
+        for mode in ("value", "gradient"):
+            ours, theirs = alternate([product.make(lib, mode == "gradient") for lib in LIBRARIES], seconds, threads)
+            cell = (mode, product.dtype, threads)
+            rows.append(dict(name=product.title, cell=cell, us=[1e6 * ours, 1e6 * theirs], ratio=theirs / ours))
+    page(rows, [], 10)
+
+
+if __name__ == "__main__" and "shapes" in sys.argv:
+    for threads in dict.fromkeys((1, ALL_THREADS)):
+        shapes(int(sys.argv[2]) if len(sys.argv) > 2 else 200, threads)
+elif __name__ == "__main__":
     main(Table("Products", list(products()), together=1.8, threads=(1, ALL_THREADS)))

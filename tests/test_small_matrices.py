@@ -89,6 +89,55 @@ def test_orthogonal_factors(m, n, dtype):
         close(q[3], alone.numpy(), dtype)
 
 
+def scaled(a, dtype):
+    """Among them one of zeros, one of rank 1, one whose squares overflow and one whose squares vanish."""
+    a[5], a[6] = 0, a[6, :1] * np.arange(1, a.shape[-2] + 1, dtype=F[dtype])[:, None]
+    a[7] *= 1e30 if dtype == ad.float32 else 1e300
+    a[8] *= 1e-30 if dtype == ad.float32 else 1e-300
+    scale = np.abs(a).max((-2, -1), keepdims=True)
+    return a, np.where(scale == 0, 1, scale)
+
+
+@pytest.mark.parametrize("dtype", F, ids=str)
+@pytest.mark.parametrize("m, n", [(1, 1), (2, 2), (3, 3), (7, 4), (4, 7), (16, 16), (16, 1), (1, 16)])
+def test_singular_values(m, n, dtype):
+    a, scale = scaled(matrices(37, m, n, dtype), dtype)
+    u, s, vh = linalg.svd(ad.from_numpy(a), full_matrices=False)
+    close(u * (s / ad.from_numpy(scale[..., 0])).unsqueeze(-2) @ vh, a / scale, dtype)
+    for q in (u, vh.mT):
+        close(q.mT @ q, np.broadcast_to(np.eye(min(m, n)), (37, min(m, n), min(m, n))), dtype)
+    assert (s.diff() <= 0).all() and (s >= 0).all()
+    close(s / ad.from_numpy(scale[..., 0]), np.linalg.svd((a / scale).astype(np.float64))[1], dtype)
+    close(linalg.svdvals(ad.from_numpy(a)) / ad.from_numpy(scale[..., 0]), (s / ad.from_numpy(scale[..., 0])).numpy(), dtype)
+    full = linalg.svd(ad.from_numpy(a))
+    assert full.U.shape == (37, m, m) and full.Vh.shape == (37, n, n)
+
+
+@pytest.mark.parametrize("dtype", F, ids=str)
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 16])
+def test_eigenvalues(n, dtype):
+    a = matrices(37, n, n, dtype)
+    a, scale = scaled(a + a.swapaxes(-1, -2), dtype)
+    a = np.tril(a)
+    whole = a + np.tril(a, -1).swapaxes(-1, -2)
+    w, v = linalg.eigh(ad.from_numpy(np.tril(a) + np.triu(np.full_like(a, 9), 1)))  # the upper triangle is not read
+    close(v.mT @ v, np.broadcast_to(np.eye(n), a.shape), dtype)
+    close(v * (w / ad.from_numpy(scale[..., 0])).unsqueeze(-2) @ v.mT, whole / scale, dtype)
+    assert (w.diff() >= 0).all()
+    close(linalg.eigvalsh(ad.from_numpy(a)) / ad.from_numpy(scale[..., 0]), (w / ad.from_numpy(scale[..., 0])).numpy(), dtype)
+
+
+def test_spectra_of_what_is_not_finite():
+    a = ad.eye(3).repeat(20, 1, 1)
+    a[7, 1, 1] = float("inf")
+    with pytest.raises(linalg.LinAlgError, match="Batch element 7.*non-finite"):
+        linalg.svd(a)
+    b = ad.eye(3).repeat(20, 1, 1)
+    assert (linalg.svdvals(b) == 1).all() and (linalg.eigvalsh(b) == 1).all()
+    b[0] = ad.tensor([[2.0, 0, 0], [0, -1, 0], [0, 0, 2.0]])
+    assert linalg.eigvalsh(b)[0].tolist() == [-1, 2, 2] and linalg.svdvals(b)[0].tolist() == [2, 2, 1]
+
+
 @pytest.mark.parametrize("m, n", [(6, 4), (4, 6), (5, 5)])
 @pytest.mark.parametrize("least", [1e-3, 0.0])
 def test_least_squares_of_any_rank(m, n, least):
@@ -114,7 +163,17 @@ def test_the_number_of_threads_changes_no_bit():
     found = []
     for n in (1, 2, 3):
         ad.set_num_threads(n)
-        found.append((linalg.inv(a), linalg.det(a), linalg.cholesky(a @ a.mT + ad.eye(6)), linalg.solve(a, a[:, :, :2])))
+        found.append(
+            (
+                linalg.inv(a),
+                linalg.det(a),
+                *linalg.svd(a),
+                *linalg.eigh(a),
+                *linalg.qr(a),
+                linalg.cholesky(a @ a.mT + ad.eye(6)),
+                linalg.solve(a, a[:, :, :2]),
+            )
+        )
     ad.set_num_threads(threads)
     for other in found[1:]:
         assert all((x == y).all() for x, y in zip(found[0], other, strict=True))

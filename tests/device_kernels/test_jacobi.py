@@ -40,7 +40,9 @@ def test_singular_values(dtype, kind, sizes, full):
         warnings.simplefilter("error")  # nothing goes to the CPU
         u, s, vh = (t.cpu() for t in ad.linalg.svd(x.cuda(), full_matrices=full))
     expected = ad.linalg.svd(x, full_matrices=full)
-    assert [t.shape for t in (u, s, vh)] == [t.shape for t in expected] and [t.dtype for t in (u, s, vh)] == [t.dtype for t in expected]
+    assert [t.shape for t in (u, s, vh)] == [t.shape for t in expected] and [t.dtype for t in (u, s, vh)] == [
+        t.dtype for t in expected
+    ]
     k, size = min(sizes[-2:]), max(1.0, expected.S.max().item())
     close(s / size, expected.S / size, s.dtype)
     close((u[..., :k] * (s / size)[..., None, :]) @ vh[..., :k, :], x / size, dtype)
@@ -81,7 +83,12 @@ def test_derivatives(dtype):
         x = x.requires_grad_()
         u, s, vh = ad.linalg.svd(x, full_matrices=False)
         w, v = ad.linalg.eigh(x.mH @ x)
-        loss = (s * weight).sum() + (((u * weight) @ vh) * x.conj().detach()).real.sum() + (w * weight).sum() + (v.abs() ** 2 @ weight).square().sum()
+        loss = (
+            (s * weight).sum()
+            + (((u * weight) @ vh) * x.conj().detach()).real.sum()
+            + (w * weight).sum()
+            + (v.abs() ** 2 @ weight).square().sum()
+        )
         return ad.autograd.grad(loss, x)
 
     agree(real_parts(of_both(x.cuda())), real_parts(of_both(x.clone())), dtype)

@@ -39,6 +39,16 @@ inline void gemv(bool ta, int64_t rows, int64_t columns, const double* a, int64_
   const UnderWay call;
   scipy_cblas_dgemv(CblasRowMajor, flag(ta), rows, columns, 1, a, lda, x, incx, 0, y, incy);
 }
+inline void gemv(bool ta, int64_t rows, int64_t columns, const Complex<float>* a, int64_t lda, const Complex<float>* x, int64_t incx, Complex<float>* y, int64_t incy) {
+  const Complex<float> one = 1, zero = 0;
+  const UnderWay call;
+  scipy_cblas_cgemv(CblasRowMajor, flag(ta), rows, columns, &one, a, lda, x, incx, &zero, y, incy);
+}
+inline void gemv(bool ta, int64_t rows, int64_t columns, const Complex<double>* a, int64_t lda, const Complex<double>* x, int64_t incx, Complex<double>* y, int64_t incy) {
+  const Complex<double> one = 1, zero = 0;
+  const UnderWay call;
+  scipy_cblas_zgemv(CblasRowMajor, flag(ta), rows, columns, &one, a, lda, x, incx, &zero, y, incy);
+}
 
 // b (n, k) = op(a)^-1 b for one triangle of a, both row-major.
 inline CBLAS_UPLO triangle(bool upper) { return upper ? CblasUpper : CblasLower; }

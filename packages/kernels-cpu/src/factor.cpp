@@ -23,7 +23,7 @@ template <class T> void cholesky_of_group(const Launch& l, int64_t first, int64_
   const int64_t n = l.x[0].sizes[l.x[0].ndim - 1];
   const Scratch<T> a(n * n * lanes);
   small::load<T>(l.x[0], first, count, a, true);
-  isa::call<small::Cholesky<T>>(n, static_cast<T*>(a));
+  small::call<small::Cholesky<T>>(n, static_cast<T*>(a));
   for (int64_t j = 0; j < n; j++) std::fill_n(a + (j * n + j + 1) * lanes, (n - 1 - j) * lanes, T(0));
   small::store<T>(a, n, n, first, count, l.y[0].as<T>(), true);
   for (int64_t b = first; b < first + count; b++) {
@@ -44,7 +44,7 @@ template <class T> void lu_of_group(const Launch& l, int64_t first, int64_t coun
   const Scratch<T> a(m * n * lanes), exchanged(k * lanes);
   const Scratch<int32_t> info(lanes);
   small::load<T>(l.x[0], first, count, a, false);
-  isa::call<small::LU<T>>(m, n, static_cast<T*>(a), static_cast<T*>(exchanged), static_cast<int32_t*>(info));
+  small::call<small::LU<T>>(m, n, static_cast<T*>(a), static_cast<T*>(exchanged), static_cast<int32_t*>(info));
   small::store<T>(a, m, n, first, count, l.y[0].as<T>(), false);
   small::store_exchanges<T>(exchanged, k, first, count, l.y[1].as<int32_t>());
   std::copy_n(static_cast<int32_t*>(info), count, l.y[2].as<int32_t>() + first);
@@ -92,10 +92,10 @@ template <class T> void qr_of_group(const Launch& l, int64_t first, int64_t coun
   const int64_t m = x.sizes[x.ndim - 2], n = x.sizes[x.ndim - 1], wide = q.sizes[q.ndim - 1], tall = r.sizes[r.ndim - 2], k = std::min(m, n);
   const Scratch<T> a(m * n * lanes), tau(k * lanes), result(m * std::max(wide, n) * lanes);
   small::load<T>(x, first, count, a, false);
-  isa::call<small::QR<T>>(m, n, static_cast<T*>(a), static_cast<T*>(tau));
+  small::call<small::QR<T>>(m, n, static_cast<T*>(a), static_cast<T*>(tau));
   std::fill_n(static_cast<T*>(result), m * wide * lanes, T(0));
   for (int64_t i = 0; i < wide; i++) std::fill_n(result + i * (m + 1) * lanes, lanes, T(1));
-  isa::call<small::Reflected<T>>(m, wide, k, static_cast<const T*>(a), static_cast<const T*>(tau), static_cast<T*>(result));
+  small::call<small::Reflected<T>>(m, wide, k, static_cast<const T*>(a), static_cast<const T*>(tau), static_cast<T*>(result));
   small::store<T>(result, m, wide, first, count, q.as<T>(), false);
   std::fill_n(static_cast<T*>(result), tall * n * lanes, T(0));
   for (int64_t j = 0; j < n; j++) std::copy_n(a + j * m * lanes, std::min(j + 1, k) * lanes, result + j * tall * lanes);

@@ -55,9 +55,13 @@ template <class T> void multiply(Matrix<const T> a, Matrix<const T> b, Matrix<T>
   const bool tb = !rows_dense(b, n), ta = !rows_dense(a, k);
   if constexpr (std::is_floating_point_v<T>) {
     if (n > 1 && !tb && m * n * k <= 96 * 96 * 96) return isa::call<SmallMatmul<T>>(a, EvenRows<T>{b.data, b.down}, c, m, n, k);
-    if (n == 1) return ta ? blas::gemv(true, k, m, a.data, a.right, b.data, b.down, c.data, c.down) : blas::gemv(false, m, k, a.data, a.down, b.data, b.down, c.data, c.down);
-    if (m == 1) return tb ? blas::gemv(false, n, k, b.data, b.right, a.data, a.right, c.data, 1) : blas::gemv(true, k, n, b.data, b.down, a.data, a.right, c.data, 1);
+    if (n > 1 && !tb && k <= 8) {   // as fast as c can be written, which goes on in a few rows at a time
+      for (int64_t i = 0; i < m; i += 8) isa::call<SmallMatmul<T>>(Matrix<const T>{a.at(i, 0), a.down, a.right}, EvenRows<T>{b.data, b.down}, Matrix<T>{c.at(i, 0), c.down, c.right}, std::min<int64_t>(8, m - i), n, k);
+      return;
+    }
   }
+  if (n == 1) return ta ? blas::gemv(true, k, m, a.data, a.right, b.data, b.down, c.data, c.down) : blas::gemv(false, m, k, a.data, a.down, b.data, b.down, c.data, c.down);
+  if (m == 1) return tb ? blas::gemv(false, n, k, b.data, b.right, a.data, a.right, c.data, 1) : blas::gemv(true, k, n, b.data, b.down, a.data, a.right, c.data, 1);
   blas::gemm(ta, tb, m, n, k, a.data, ta ? a.right : a.down, b.data, tb ? b.right : b.down, c.data, c.down);
   }
 }

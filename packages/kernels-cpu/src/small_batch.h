@@ -10,7 +10,7 @@ namespace adjoint::cpu::small {
 // A few matrices alone are done sooner one by one.
 inline bool suits(const View& x) {
   const int64_t m = x.sizes[x.ndim - 2], n = x.sizes[x.ndim - 1];
-  return (x.dtype == DType::float32 || x.dtype == DType::float64) && m * n > 0 && std::max(m, n) <= limit && batch_of(x) >= 4;
+  return runs() && (x.dtype == DType::float32 || x.dtype == DType::float64) && m * n > 0 && std::max(m, n) <= limit && batch_of(x) >= 4;
 }
 
 // f(tag of the element type, first matrix, how many), many groups at a time. Which matrices are a group depends on the batch alone.

@@ -14,6 +14,15 @@ namespace adjoint::cpu::small {
 constexpr int64_t limit = 16;  // rows and columns
 template <class T> constexpr int64_t lanes = 64 / static_cast<int64_t>(sizeof(T));
 
+// Compiled once on x86: AVX-512 is no faster, as most of the time goes into loading and storing, and what has no AVX2 has LAPACK.
+#if defined(__x86_64__) && defined(__GNUC__)
+inline bool runs() { return isa::level != isa::baseline; }
+template <class K, class... A> void call(A... args) { isa::run_avx2<K, A...>(args...); }
+#else
+inline bool runs() { return true; }
+template <class K, class... A> void call(A... args) { isa::call<K, A...>(args...); }
+#endif
+
 // For each lane: y[l] = f(l), in one vector instruction or a few.
 template <class T, class F> [[gnu::always_inline]] inline void each(F&& f) {
   ADJOINT_INDEPENDENT
@@ -22,7 +31,6 @@ template <class T, class F> [[gnu::always_inline]] inline void each(F&& f) {
 
 // a (m, n) = p l u: row k was exchanged with row `exchanged`[k]. info: which pivot is zero (from 1), or 0.
 template <class T> struct LU {
-  static constexpr bool narrow = true;  // half as much code, and as fast: most of the time goes into loading and storing
   template <int W> [[gnu::always_inline]] static inline void run(int64_t m, int64_t n, T* a, T* exchanged, int32_t* info) {
     constexpr int64_t L = lanes<T>;
     each<T>([&](int64_t l) { info[l] = 0; });
@@ -63,7 +71,6 @@ template <class T> struct LU {
 
 // b (n, k) = (l u)^-1 b, with the exchanges already made; or b = (u^T, l^T)^-1 b, with the exchanges still to be made.
 template <class T> struct LUSolve {
-  static constexpr bool narrow = true;  // half as much code, and as fast: most of the time goes into loading and storing
   template <int W> [[gnu::always_inline]] static inline void run(bool transposed, int64_t n, int64_t k, const T* a, T* b) {
     constexpr int64_t L = lanes<T>;
     // x[i] -= (a or a^T)(i, j) x[j]
@@ -88,7 +95,6 @@ template <class T> struct LUSolve {
 
 // The upper triangle u of a = u^T u, of which a holds the upper triangle; where it fails, NaN.
 template <class T> struct Cholesky {
-  static constexpr bool narrow = true;  // half as much code, and as fast: most of the time goes into loading and storing
   template <int W> [[gnu::always_inline]] static inline void run(int64_t n, T* a) {
     constexpr int64_t L = lanes<T>;
     for (int64_t j = 0; j < n; j++)
@@ -103,7 +109,6 @@ template <class T> struct Cholesky {
 
 // Reflections H = 1 - tau v v^T, in LAPACK's form: of a (m, n) = q r, v lies below the diagonal and r above.
 template <class T> struct QR {
-  static constexpr bool narrow = true;
   template <int W> [[gnu::always_inline]] static inline void run(int64_t m, int64_t n, T* a, T* tau) {
     constexpr int64_t L = lanes<T>;
     alignas(64) T largest[L], square[L], head[L];
@@ -141,7 +146,6 @@ template <class T> struct QR {
 
 // The first `wide` columns of the product of `k` reflections, into q, which is the identity.
 template <class T> struct Reflected {
-  static constexpr bool narrow = true;
   template <int W> [[gnu::always_inline]] static inline void run(int64_t m, int64_t wide, int64_t k, const T* a, const T* tau, T* q) {
     constexpr int64_t L = lanes<T>;
     while (k-- > 0)

@@ -67,7 +67,7 @@ template <class T, class P> void solve_group(const T* factors, P&& exchanged, co
   small::load<T>(b, first, count, given, false);
   if (adjoint) exchange(given, moved);
   T* y = adjoint ? moved : given;
-  isa::call<small::LUSolve<T>>(!adjoint, n, k, factors, y);
+  small::call<small::LUSolve<T>>(!adjoint, n, k, factors, y);
   if (!adjoint) exchange(given, moved);
   small::store<T>(moved, n, k, first, count, x, false);
 }
@@ -82,7 +82,7 @@ std::vector<int32_t> solve_groups(const Launch& l) {
     const Scratch<T> a(n * n * lanes), exchanged(n * lanes);
     const Scratch<int32_t> info(lanes);
     small::load<T>(l.x[0], first, count, a, true);
-    isa::call<small::LU<T>>(n, n, static_cast<T*>(a), static_cast<T*>(exchanged), static_cast<int32_t*>(info));
+    small::call<small::LU<T>>(n, n, static_cast<T*>(a), static_cast<T*>(exchanged), static_cast<int32_t*>(info));
     small::store<T>(a, n, n, first, count, l.y[1].as<T>(), true);
     small::store_exchanges<T>(exchanged, n, first, count, l.y[2].as<int32_t>());
     std::copy_n(static_cast<int32_t*>(info), count, all.begin() + first);
@@ -136,13 +136,13 @@ template <class T> void inv_of_group(const Launch& l, int64_t first, int64_t cou
   const Scratch<T> a(n * n * lanes), y(n * n * lanes), exchanged(n * lanes);
   const Scratch<int32_t> info(lanes);
   small::load<T>(l.x[0], first, count, a, false);
-  isa::call<small::LU<T>>(n, n, static_cast<T*>(a), static_cast<T*>(exchanged), static_cast<int32_t*>(info));
+  small::call<small::LU<T>>(n, n, static_cast<T*>(a), static_cast<T*>(exchanged), static_cast<int32_t*>(info));
   std::fill_n(static_cast<T*>(y), n * n * lanes, T(0));
   for (int64_t lane = 0; lane < lanes; lane++) {
     const small::Order order = small::order_of(n, [&](int64_t i) { return static_cast<int64_t>(exchanged[i * lanes + lane]); });
     for (int64_t i = 0; i < n; i++) y[(order[i] * n + i) * lanes + lane] = T(1);
   }
-  isa::call<small::LUSolve<T>>(false, n, n, static_cast<const T*>(a), static_cast<T*>(y));
+  small::call<small::LUSolve<T>>(false, n, n, static_cast<const T*>(a), static_cast<T*>(y));
   small::store<T>(y, n, n, first, count, l.y[0].as<T>(), false);
   for (int64_t b = 0; b < count; b++)
     if ((l.y[1].as<int32_t>()[first + b] = info[b])) std::fill_n(l.y[0].as<T>() + (first + b) * n * n, n * n, T(NAN));
@@ -197,7 +197,7 @@ template <class F> void for_pivots(const View& x, F&& use) {
     const Scratch<T> a(n * n * lanes), exchanged(n * lanes);
     const Scratch<int32_t> info(lanes);
     small::load<T>(x, first, count, a, true);
-    isa::call<small::LU<T>>(n, n, static_cast<T*>(a), static_cast<T*>(exchanged), static_cast<int32_t*>(info));
+    small::call<small::LU<T>>(n, n, static_cast<T*>(a), static_cast<T*>(exchanged), static_cast<int32_t*>(info));
     for (int64_t l = 0; l < count; l++)
       use(tag, first + l, n, [&](int64_t k) {
         const T pivot = a[k * (n + 1) * lanes + l];

@@ -88,3 +88,24 @@ def test_singular_in_a_batch() -> None:
     x = ad.stack([ad.eye(3), ad.zeros(3, 3)])
     assert linalg.inv_ex(x).info.tolist() == [0, 1]
     assert linalg.det(x).tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("lies", ["NN", "NT", "TN", "TT"])
+@pytest.mark.parametrize(
+    "shape",
+    [(4, 4, 4), (12, 32, 16), (13, 40, 33), (5, 100, 64), (100, 5, 65), (40, 70, 7), (110, 33, 130), (16, 16, 32)],
+    ids=str,
+)
+@pytest.mark.parametrize("batch", [(), (3,), (2, 5)], ids=str)
+def test_products_of_bfloat16(batch: tuple[int, ...], shape: tuple[int, int, int], lies: str) -> None:
+    """Small integers, whose sums are exact."""
+    m, n, k = shape
+    a, b = ((random((*batch, *s), "float32") * 3).round() for s in ((m, k), (k, n)))
+    exact = (a.double() @ b.double()).to(ad.bfloat16)
+    x, y = (
+        t.to(ad.bfloat16).mT.contiguous().mT if how == "T" else t.to(ad.bfloat16) for t, how in zip((a, b), lies, strict=True)
+    )
+    assert (x @ y == exact).all()
+    if batch:
+        assert (x @ y[(0,) * len(batch)] == (a.double() @ b[(0,) * len(batch)].double()).to(ad.bfloat16)).all()
+        assert (x[..., ::2] @ y[..., ::2, :] == (a[..., ::2].double() @ b[..., ::2, :].double()).to(ad.bfloat16)).all()

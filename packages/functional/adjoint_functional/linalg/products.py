@@ -64,7 +64,10 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
             raise RuntimeError(
                 f"multi_dot(): tensors {i} and {i + 1} with shapes {list(x.shape)} and {list(y.shape)} cannot be multiplied"
             )
-    y = _chain(matrices, 0, len(matrices), _best_splits([x.size(0) for x in matrices] + [matrices[-1].size(1)]))
+    if len(matrices) == 2:
+        y = matrices[0] @ matrices[1]
+    else:
+        y = _chain(matrices, 0, len(matrices), _best_splits([x.size(0) for x in matrices] + [matrices[-1].size(1)]))
     return y.squeeze([d for d, x in ((0, first), (1, last)) if x.ndim == 1]) if 1 in (first.ndim, last.ndim) else y
 
 
