@@ -61,8 +61,31 @@ def test_values_and_shared_memory_come_back(tmp_path):
 
 
 def test_plain_pickles_are_read_too():
-    for options in ({"_use_new_zipfile_serialization": False}, {"_use_new_zipfile_serialization": False, "pickle_protocol": 4}):
-        assert ad.load(written({"w": ad.ones(2)}, **options))["w"].tolist() == [1, 1]
+    assert ad.load(io.BytesIO(pickle.dumps({"w": ad.ones(2)}, protocol=4)))["w"].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("protocol", [2, 4])
+def test_the_format_without_an_archive(protocol):
+    base = ad.arange(6.0).view(2, 3)
+    old = {"_use_new_zipfile_serialization": False, "pickle_protocol": protocol}
+    state = {
+        "base": base,
+        "turned": base.t(),
+        "half": ad.ones(3, dtype=ad.bfloat16),
+        "none": ad.empty(0),
+        "uint16": ad.ones(2, dtype=ad.uint16),
+    }
+    file = written(state, **old)
+    x = ad.load(file, map_location="cpu")
+    assert all(x[name].dtype == t.dtype and x[name].tolist() == t.tolist() for name, t in state.items())
+    x["base"].zero_()
+    assert not x["turned"].any()  # it is one memory
+    assert x["base"].shape == (2, 3) and x["turned"].stride() == (1, 3)
+    for wrong in (file.getvalue()[:-5], file.getvalue()[:-70]):
+        with pytest.raises((pickle.UnpicklingError, EOFError)):
+            ad.load(io.BytesIO(wrong))
+    with pytest.raises(pickle.UnpicklingError, match="Weights only load failed: (posix|nt).system"):
+        ad.load(written([ad.ones(1), Runs()], **old))
 
 
 def test_a_file_runs_no_code():

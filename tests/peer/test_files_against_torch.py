@@ -108,9 +108,16 @@ def test_mapped_files(reader, writer, tmp_path):
         found["w"].zero_()  # the file does not change
 
 
-def test_old_files_are_refused():
-    with pytest.raises(Exception, match="before 1.6"):
-        ad.load(written(torch, torch.ones(2), _use_new_zipfile_serialization=False))
+@pytest.mark.parametrize("reader, writer", [(ad, torch), (torch, ad)], ids=["ad reads", "torch reads"])
+def test_files_of_the_format_before(reader, writer):
+    base = writer.arange(6.0).view(2, 3)
+    model = writer.nn.Linear(3, 2)
+    state = {"base": base, "turned": base.t(), "state": model.state_dict(), "weight": model.weight, "ids": writer.arange(3)}
+    x = reader.load(written(writer, state, _use_new_zipfile_serialization=False))
+    assert x["turned"].tolist() == base.t().tolist() and x["state"]["weight"].tolist() == model.weight.tolist()
+    assert type(x["weight"]) is reader.nn.Parameter and x["ids"].dtype == reader.int64
+    x["base"].zero_()
+    assert not x["turned"].any()
 
 
 def test_classes_of_pytorch_are_not_made_from_weights():

@@ -67,6 +67,15 @@ def _get_tracing_state() -> None:
     """None: nothing is traced."""
 
 
+def _log_api_usage_once(name: str) -> None:
+    """Nothing: no use is logged."""
+
+
+def _get_default_device() -> str:
+    """The name of the device that `set_default_device` has set."""
+    return str(importlib.import_module("adjoint").get_default_device())
+
+
 class _WeakTensorRef:
     """A reference that does not keep its tensor alive."""
 
@@ -97,6 +106,8 @@ def __getattr__(name: str) -> Any:
         return getattr(overrides, name)
     if name == "_DisableTorchDispatch":
         return importlib.import_module("adjoint_engine.dispatch")._DisableTorchDispatch
+    if name in ("DispatchKey", "DispatchKeySet", "_ExcludeDispatchKeyGuard"):
+        return getattr(importlib.import_module("adjoint._dispatch_keys"), name)
     if name == "_profiler":  # imported when it is first used
         from adjoint_profiler import ExperimentalConfig
 

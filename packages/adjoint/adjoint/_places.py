@@ -11,7 +11,6 @@ from typing import Any
 _SOURCES = {
     "_higher_order_ops.associative_scan": "adjoint_functional.control_flow",
     "functional": ".",
-    "storage": ".",
     "return_types": "adjoint_core._results",
     "accelerator.memory": "accelerator",
     "amp.autocast_mode amp.grad_scaler": "amp",
@@ -31,6 +30,8 @@ _SOURCES = {
     "distributed.tensor.placement_types": "distributed.tensor",
     "distributed.tensor.parallel.api distributed.tensor.parallel.loss distributed.tensor.parallel.style": "distributed.tensor.parallel",
     "masked.maskedtensor masked.maskedtensor.core masked.maskedtensor.creation": "masked",
+    "jit.annotations": "adjoint_functional.script_types",
+    "testing._internal testing._internal.common_utils": "adjoint_functional.test_case",
     "multiprocessing.pool": "multiprocessing",
     "nn.parallel.comm": "nn.parallel",
     "nn.parallel.data_parallel": "adjoint_functional.nn.parallel.data_parallel",
@@ -60,7 +61,9 @@ def make_place(name: str) -> ModuleType | None:
     source = PLACES.get(name.removeprefix("adjoint."))
     if source is None:
         return None
-    of = importlib.import_module("adjoint" if source == "." else source if source.startswith("adjoint_") else f"adjoint.{source}")
+    of = importlib.import_module(
+        "adjoint" if source == "." else source if source.startswith("adjoint_") else f"adjoint.{source}"
+    )
     made = _Place(name, f"What PyTorch has in this module: names of {of.__name__}.")
     made.__path__ = []
     made.__getattr__ = lambda attribute: _found(made, of, attribute)  # type: ignore[method-assign]

@@ -1,5 +1,6 @@
 """Files of tensors, and what they may name."""
 
+import pickle as pickle
 from collections.abc import Callable as _Callable
 from typing import Any as _Any
 
@@ -11,4 +12,5 @@ from adjoint_core._tensor.safe_globals import clear_safe_globals as clear_safe_g
 from adjoint_core._tensor.safe_globals import get_safe_globals as get_safe_globals
 from adjoint_core._tensor.safe_globals import safe_globals as safe_globals
 
+DEFAULT_PROTOCOL = 2
 MAP_LOCATION = _Callable[[_Any, str], _Any] | _device | str | dict[str, str] | None

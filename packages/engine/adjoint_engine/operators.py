@@ -17,6 +17,9 @@ PLACES: list[Any] = [core, Tensor]
 CUSTOM: dict[str, Any] = {}
 "Operators that programs define, by name, ``mine::scale``; a namespace with such has no others."
 
+refused: list[str] = []
+"Libraries of operators that programs have asked for."
+
 _SAME_WORK = {
     "conj": "_conj",
     "erf_derivative": "special_erf_backward",
@@ -153,6 +156,11 @@ class Operators:
 
     def __init__(self, path: str = "") -> None:
         self._path = path
+
+    def load_library(self, path: str) -> None:
+        """Refuses, as a library that does not load: what it would register is written against PyTorch's C++."""
+        refused.append(path)
+        raise OSError(f"load_library: {path}: extensions against PyTorch's C++ cannot run on adjoint")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
+from adjoint_core import Tensor
+from adjoint_engine import Parameter
 from adjoint_functional.nn.modules import Module
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+_USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"  # in what PyTorch keeps of a traced module
 
 
 def _refuse(name: str) -> NoReturn:
@@ -58,8 +61,30 @@ class Transformer(Interpreter):
     """What makes a traced program of another; its subclasses can be written, not made."""
 
 
+class _CodeOnlyModule(_Traced, Module):
+    """A traced program without its graph; there are none."""
+
+
 class GraphModule(_Traced, Module):
     """A module that runs a traced program; there are none."""
+
+
+def _copy_attr(from_module: Module, to_module: Module, target: str) -> None:
+    """Sets the attribute of a dotted name to what it is in another module; modules on the way are made. Nothing if it is not there."""
+    *way, name = target.split(".")
+    for item in way:
+        from_module, found = getattr(from_module, item, None), getattr(to_module, item, None)  # type: ignore[assignment]
+        if found is from_module or from_module is None:
+            return
+        if found is None:
+            found = Module()
+            setattr(to_module, item, found)
+        to_module = found
+    value = getattr(from_module, name)
+    if isinstance(value, Tensor) and not isinstance(value, Parameter):
+        to_module.register_buffer(name, value)
+    else:
+        setattr(to_module, name, value)
 
 
 def symbolic_trace(root: Module | Callable[..., Any], concrete_args: dict[str, Any] | None = None) -> NoReturn:

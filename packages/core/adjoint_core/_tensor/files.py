@@ -29,7 +29,7 @@ def save(
 
     Arguments:
         pickle_module: accepted; the format has one pickler.
-        _use_new_zipfile_serialization: false for a plain pickle, which PyTorch does not read.
+        _use_new_zipfile_serialization: false for the format before PyTorch 1.6, which is no archive.
 
     Example::
 
@@ -40,15 +40,13 @@ def save(
         >>> ad.load(file)['w']
         tensor([1., 1.])
     """
-    from . import torch_files
+    from . import legacy_files, torch_files
 
     with _opened(f, "wb") as file:
         if _use_new_zipfile_serialization:
             torch_files.write(obj, file, pickle_protocol)
         else:
-            import pickle
-
-            pickle.dump(obj, file, protocol=pickle_protocol)
+            legacy_files.write(obj, file, pickle_protocol)
 
 
 def load(
@@ -81,8 +79,9 @@ def load(
         >>> ad.load(file, map_location='cpu')
         tensor([1., 1.])
     """
+    from . import legacy_files
     from .torch_files import Reader
-    from .unpickling import Unpickler, UnpicklingError
+    from .unpickling import Unpickler
 
     with _opened(f, "rb") as file:
         start = file.tell()
@@ -90,10 +89,8 @@ def load(
         file.seek(start)
         if head != b"PK\x03\x04":
             obj = Unpickler(file, None, weights_only).load()
-            if isinstance(obj, int) and obj == 0x1950A86A20F9469CFC6C:  # the first number in such a file
-                raise UnpicklingError(
-                    "load: the file has PyTorch's format before 1.6; save it again with a later version"
-                )
+            if isinstance(obj, int) and obj == legacy_files.MAGIC:
+                return legacy_files.read(file, map_location, weights_only)
             return obj
         reader = Reader(file, map_location, mmap)
         return Unpickler(reader.data(), reader, weights_only).load()

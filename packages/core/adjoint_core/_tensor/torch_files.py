@@ -42,9 +42,10 @@ class _Memory:
 
     def __init__(self, dtype: Any, key: str, tensor: Tensor) -> None:
         self.dtype, self.key, self.tensor = dtype, key, tensor
+        self.named = dtype in NAMES  # whether PyTorch has a class of memory for it
 
 
-class _Pickler(pickle._Pickler):  # type: ignore[name-defined]  # the one in C writes no names that it cannot import
+class Pickler(pickle._Pickler):  # type: ignore[name-defined]  # the one in C writes no names that it cannot import
     dispatch = dict(pickle._Pickler.dispatch)  # type: ignore[attr-defined]
 
     def __init__(self, file: IO[bytes], protocol: int) -> None:
@@ -67,10 +68,10 @@ class _Pickler(pickle._Pickler):  # type: ignore[name-defined]  # the one in C w
     def persistent_id(self, obj: Any) -> Any:
         if not isinstance(obj, _Memory):
             return None
-        kind = self.named("torch", NAMES[obj.dtype]) if obj.dtype in NAMES else self.named("torch.storage", "UntypedStorage")
+        kind = self.named("torch", NAMES[obj.dtype]) if obj.named else self.named("torch.storage", "UntypedStorage")
         place = str(obj.tensor.device) if obj.tensor.is_cuda else "cpu"
         count = obj.tensor._storage_nbytes() // obj.dtype.itemsize
-        return "storage", kind, obj.key, place, count if obj.dtype in NAMES else count * obj.dtype.itemsize
+        return "storage", kind, obj.key, place, count if obj.named else count * obj.dtype.itemsize
 
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, Tensor):
@@ -117,7 +118,7 @@ class _Pickler(pickle._Pickler):  # type: ignore[name-defined]  # the one in C w
 def write(obj: object, file: IO[bytes], protocol: int) -> None:
     """Writes an object as `torch.save` does."""
     data = io.BytesIO()
-    pickler = _Pickler(data, protocol)
+    pickler = Pickler(data, protocol)
     pickler.dump(obj)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         _put(archive, "data.pkl", data.getbuffer())
@@ -198,6 +199,24 @@ MEANINGS: dict[tuple[str, str], Any] = {
 "What PyTorch's names in a file mean here; nothing of it runs code."
 
 
+def expect_storage(pid: Any) -> Any:
+    """What a persistent id of memory says: the element type, the key, the place and how many elements."""
+    kind, dtype, *rest = pid if isinstance(pid, tuple) and len(pid) > 4 else (pid, None)
+    if kind != "storage" or not isinstance(dtype, _core.dtype):
+        raise pickle.UnpicklingError(f"load: expected the memory of a tensor, got {kind!r} of {dtype!r}")
+    return dtype, *rest
+
+
+def placed(flat: Tensor, place: str, wanted: Any) -> Tensor:
+    """The memory where `map_location` wants it, which was at `place`."""
+    if callable(wanted):
+        moved = wanted(flat, place)
+        return flat if moved is None else moved
+    if isinstance(wanted, dict):
+        wanted = wanted.get(place, place)
+    return flat.to(place if wanted is None else wanted)
+
+
 class Reader:
     """An archive, from which memory is read when a pickle names it."""
 
@@ -219,16 +238,14 @@ class Reader:
 
     def memory(self, pid: Any) -> Tensor:
         """What a persistent id names: a tensor of one dimension over all of the memory."""
-        kind, dtype, key, place, count = pid
-        if kind != "storage" or not isinstance(dtype, _core.dtype):
-            raise pickle.UnpicklingError(f"load: expected the memory of a tensor, got {kind!r} of {dtype!r}")
+        dtype, key, place, count = expect_storage(pid)
         if key not in self.memories:
             flat = self._bytes(self.archive.getinfo(f"{self.folder}data/{key}"))
             if flat.numel() < count * dtype.itemsize:
                 raise pickle.UnpicklingError(
                     f"load: memory {key} has {flat.numel()} bytes, expected {count} elements of {dtype.name}"
                 )
-            self.memories[key] = self._placed(flat[: count * dtype.itemsize].view(dtype), place)
+            self.memories[key] = placed(flat[: count * dtype.itemsize].view(dtype), place, self.map_location)
         return self.memories[key]
 
     def _bytes(self, info: zipfile.ZipInfo) -> Tensor:
@@ -245,12 +262,3 @@ class Reader:
         with self.archive.open(info) as entry:
             entry.readinto(memoryview(_core._lend(flat)))  # type: ignore[attr-defined]
         return flat
-
-    def _placed(self, flat: Tensor, place: str) -> Tensor:
-        wanted = self.map_location
-        if callable(wanted):
-            moved = wanted(flat, place)
-            return flat if moved is None else moved
-        if isinstance(wanted, dict):
-            wanted = wanted.get(place, place)
-        return flat.to(place if wanted is None else wanted)

@@ -235,10 +235,11 @@ def register_kernel(op: Any, device_types: Any, func: Callable[..., Any] | None 
 def register_fake(
     op: Any, func: Callable[..., Any] | None = None, /, *, lib: Any = None, allow_override: bool = False, **other: Any
 ) -> Any:
-    """`func` gives the form of the results: what runs on device meta."""
+    """`func` gives the form of the results: what runs on device meta. A library whose operators were refused may go on without them."""
 
     def register(f: Callable[..., Any]) -> Callable[..., Any]:
-        _found(op).fake = f
+        if not (operators.refused and isinstance(op, str) and op not in operators.CUSTOM):
+            _found(op).fake = f
         return f
 
     return register if func is None else register(func)

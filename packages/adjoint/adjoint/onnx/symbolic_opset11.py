@@ -1,0 +1,1 @@
+"""The descriptions that an export would take; there is none."""
