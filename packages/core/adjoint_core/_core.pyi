@@ -2128,7 +2128,7 @@ Example::
     tensor([1, 2, 1])"""
 
     def unsafe_chunk(input: Tensor, chunks: _int, dim: _int=0) -> tuple[Tensor, ...]:
-        """`chunk` in pieces that may be written in place: each has memory of its own.
+        """`chunk` in pieces that may be written in place, as those of `unsafe_split_with_sizes`.
 
 Example::
 
@@ -2136,7 +2136,7 @@ Example::
     (tensor([0, 1]), tensor([2, 3]))"""
 
     def unsafe_split(input: Tensor, split_size: _Dims, dim: _int=0) -> tuple[Tensor, ...]:
-        """`split` in pieces that may be written in place: each has memory of its own.
+        """`split` in pieces that may be written in place, as those of `unsafe_split_with_sizes`.
 
 Example::
 
@@ -2144,7 +2144,8 @@ Example::
     (tensor([0, 1, 2]), tensor([3]))"""
 
     def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[_int], dim: _int=0) -> tuple[Tensor, ...]:
-        """`split_with_sizes` in pieces that may be written in place: each has memory of its own.
+        """`split_with_sizes` in pieces that may be written in place: views, or where gradients are recorded copies, so that a write
+to one harms nothing that was computed from another.
 
 Example::
 
@@ -3788,4 +3789,10 @@ def _answers(o: Any) -> _bool: ...
 
 def _asking(f: Any) -> Any:
     """The function, which objects among its arguments may answer."""
+
+def _node_name(name: str) -> CapsuleType:
+    """A name for `_composed`, for ever."""
+
+def _composed(node: CapsuleType, f: Callable, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """f(*args, **kwargs), the node of whose results is called so."""
 _api: Any = ...

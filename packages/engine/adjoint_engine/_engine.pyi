@@ -42,6 +42,8 @@ class Node:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
+    def __repr__(self, other: Tensor | _Number) -> Tensor: ...
+
     @property
     def _input_metadata(self) -> Any:
         """What each cotangent that this node takes looks like."""

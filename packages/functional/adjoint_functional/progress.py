@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 from collections.abc import Iterable, Iterator
@@ -59,7 +60,4 @@ class Percents:
         self.close()
 
 
-if importlib.util.find_spec("tqdm") is not None:
-    from tqdm import tqdm
-else:
-    tqdm = Percents
+tqdm: Any = Percents if importlib.util.find_spec("tqdm") is None else importlib.import_module("tqdm").tqdm
