@@ -3,6 +3,8 @@
 #include <adjoint/core/parallel.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <numeric>
 
 namespace adjoint {
 
@@ -40,6 +42,24 @@ Operand operand(const View& v, bool is_output) {
   });
 }
 
+// A view with its dimensions in the order in which the result lies in memory.
+class Along {
+ public:
+  const View& set(const View& x, const View& y) {
+    int order[Dims::max];
+    std::iota(order, order + y.ndim, 0);
+    std::stable_sort(order, order + y.ndim, [&](int a, int b) { return std::abs(y.strides[a]) > std::abs(y.strides[b]); });
+    for (int i = 0; i < y.ndim; i++) sizes_[i] = x.sizes[order[i]], strides_[i] = x.strides[order[i]];
+    view_ = x;
+    view_.sizes = sizes_, view_.strides = strides_;
+    return view_;
+  }
+
+ private:
+  int64_t sizes_[Dims::max], strides_[Dims::max];
+  View view_;
+};
+
 // The loop for pieces of rows, or for some rows at a time.
 template <int N> void each_row(const View* const (&v)[N], RowLoop loop) {
   if (v[0]->numel == 0) return;
@@ -57,9 +77,14 @@ template <int N> void each_row(const View* const (&v)[N], RowLoop loop) {
 }  // namespace
 
 template <int N> void run_wide(const Launch& l, DenseLoop loop, const void* functor) {
-  const View* v[N + 1] = {&l.y[0]};
-  Operand operands[N + 1] = {operand(l.y[0], true)};
-  for (int k = 0; k < N; k++) v[k + 1] = &l.x[k], operands[k + 1] = operand(l.x[k], false);
+  Along along[N + 1];
+  const View* v[N + 1];
+  Operand operands[N + 1];
+  for (int k = 0; k <= N; k++) {
+    const View& x = k == 0 ? l.y[0] : l.x[k - 1];
+    v[k] = &along[k].set(x, l.y[0]);
+    operands[k] = operand(x, k == 0);
+  }
   const auto row = [&](char* const* p, const int64_t* steps, int64_t n) {
     alignas(16) char tiles[N + 1][tile_size * sizeof(Complex<double>)];
     for (int64_t at = 0; at < n; at += tile_size) {

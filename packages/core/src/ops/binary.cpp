@@ -7,6 +7,7 @@
 #include "families.h"
 #include "in_float.h"
 #include "keep.h"
+#include "releasing.h"
 
 namespace adjoint {
 

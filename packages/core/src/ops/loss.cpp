@@ -11,6 +11,7 @@
 #include "families.h"
 #include "in_float.h"
 #include "lanes.h"
+#include "releasing.h"
 
 namespace adjoint {
 

@@ -11,6 +11,7 @@
 
 #include "families.h"
 #include "lanes.h"
+#include "releasing.h"
 
 namespace adjoint {
 
@@ -110,8 +111,12 @@ Tensor norm_direction(const Tensor& x, const Tensor& y, const VectorNorm& a) {
   Tensor flat = eq(y, zero_of(y)), safe_y = where(flat, ones({}, y.dtype(), y.device()), y);
   if (a.p == 2) return where(flat, zero_of(x), x / safe_y);
   Tensor zero = logical_or(eq(x, zero_of(x)), flat);  // a negative order makes the norm 0 where one element is
-  Tensor ratio = abs(where(zero, ones({}, x.dtype(), x.device()), x)) / safe_y;
-  return where(zero, zero_of(x), sgn(x) * pow(ratio, wrapped(a.p - 1)));
+  Tensor r = where(zero, ones({}, x.dtype(), x.device()), x);   // a statement each: temporaries go when they were used
+  r = abs(r);
+  r = r / safe_y;
+  r = pow(r, wrapped(a.p - 1));
+  r = sgn(x) * r;
+  return where(zero, zero_of(x), r);
 }
 
 // ---- log-sum-exp

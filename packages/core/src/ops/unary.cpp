@@ -9,6 +9,7 @@
 
 #include "families.h"
 #include "keep.h"
+#include "releasing.h"
 
 namespace adjoint {
 
