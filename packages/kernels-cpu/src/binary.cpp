@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "by_bits.h"
 #include "compilers.h"
 #include "elementwise.h"
 
@@ -22,6 +23,24 @@ template <> struct Moderate<Fmod, float> {
   [[gnu::always_inline]] static inline bool hard(float x, float y) { return math::is_large_quotient(x, y); }
   struct Form { float operator()(float x, float y) const { return math::fmod_moderate(x, y); } };
 };
+// Of doubles: the product is subtracted before it is rounded, which is exact while the quotient is below 2^50.
+[[gnu::always_inline]] inline double fmod_by_quotient(double x, double y) {
+  const double a = math::abs(x), b = math::abs(y), quotient = a / b;
+  const double nearest = (quotient + 0x1p52) - 0x1p52, whole = nearest > quotient ? nearest - 1 : nearest;
+  const double r = __builtin_fma(-whole, b, a);
+  return std::copysign(r < 0 ? r + b : r, x);
+}
+template <> struct Moderate<Fmod, double> {
+  static constexpr bool exists = true;
+  [[gnu::always_inline]] static inline bool hard(double x, double y) { return !((math::abs(x) < 0x1p50 * math::abs(y)) & (math::abs(y) < math::infinity<double>)); }
+  struct Form { double operator()(double x, double y) const { return fmod_by_quotient(x, y); } };
+};
+template <> struct Moderate<Remainder, double> : Moderate<Fmod, double> {
+  struct Form { double operator()(double x, double y) const { return math::detail::signed_remainder(y, fmod_by_quotient(x, y)); } };
+};
+template <> struct Moderate<FloorDivide, double> : Moderate<Fmod, double> {
+  struct Form { double operator()(double x, double y) const { return math::detail::floor_quotient(x, y, fmod_by_quotient(x, y)); } };
+};
 template <> struct Moderate<Remainder, float> : Moderate<Fmod, float> {
   struct Form { float operator()(float x, float y) const { return math::remainder_moderate(x, y); } };
 };
@@ -33,9 +52,15 @@ namespace {
 
 constexpr Cost cheap = Cost::cheap;
 
-// Floats in double, so that they are rounded once; doubles are left to pow for the same reason.
+// Rounded once: floats in double, doubles with what the two products lost.
 struct Cube {
+  static constexpr bool narrow = true;
   float operator()(float x) const { return static_cast<float>(static_cast<double>(x) * x * x); }
+  double operator()(double x) const {
+    const double square = x * x, lost = __builtin_fma(x, x, -square), cube = square * x;
+    const double rest = __builtin_fma(square, x, -cube) + lost * x;
+    return math::abs(rest) < math::abs(cube) ? cube + rest : cube;  // not of infinities, nor of zeros, which have a sign
+  }
   template <class T> requires is_complex_v<T> T operator()(T z) const { return z * z * z; }
 };
 
@@ -52,7 +77,7 @@ void pow_kernel(const Launch& l) {
     });
   };
   if (is(2)) return kernel<Square, 1, cheap>(base);
-  if (exponent.dtype != DType::float64 && is(3)) return kernel_for<Cube, 1, cheap, float, Half, BFloat16, Complex<float>, Complex<double>>(base);
+  if (is(3)) return kernel_for<Cube, 1, cheap, float, double, Half, BFloat16, Complex<float>, Complex<double>>(base);
   kernel<Pow, 2>(l);
 }
 
@@ -101,6 +126,20 @@ void masked_fill_kernel(const Launch& l) {
   select(l.y[0], x);
 }
 
+struct SignOf {
+  static constexpr bool narrow = true;
+  template <std::unsigned_integral T> T operator()(T x, T y) const {
+    constexpr T sign = static_cast<T>(T(1) << (8 * sizeof(T) - 1));
+    return static_cast<T>((x & ~sign) | (y & sign));
+  }
+};
+void copysign_kernel(const Launch& l) {
+  View y = l.y[0];
+  const int64_t size = itemsize(y.dtype);
+  y.dtype = size == 2 ? DType::uint16 : size == 4 ? DType::uint32 : DType::uint64;
+  run_bits<SignOf, 2, uint16_t, uint32_t, uint64_t>(l, y, SignOf{});
+}
+
 constexpr Entry entries[] = {
     {"add", kernel_all_widths<Add, 2>},
     {"addcdiv", kernel<Addcdiv, 3, cheap>},
@@ -110,12 +149,12 @@ constexpr Entry entries[] = {
     {"clamp_max", kernel<Minimum, 2, cheap>},
     {"clamp_min", kernel<Maximum, 2, cheap>},
     {"complex", kernel<MakeComplex, 2, cheap>},
-    {"copysign", kernel<Copysign, 2, cheap>},
+    {"copysign", copysign_kernel},
     {"div", kernel<Div, 2, cheap>},
-    {"floor_divide", kernel_for<FloorDivide, 2, Cost::series, float, Half, BFloat16>},
+    {"floor_divide", kernel_for<FloorDivide, 2, Cost::series, float, double, Half, BFloat16>},
     {"fmax", kernel<Fmax, 2, cheap>},
     {"fmin", kernel<Fmin, 2, cheap>},
-    {"fmod", kernel_for<Fmod, 2, Cost::series, float, Half, BFloat16>},
+    {"fmod", kernel_for<Fmod, 2, Cost::series, float, double, Half, BFloat16>},
     {"hypot", kernel<Hypot, 2, cheap>},
     {"lerp", kernel<Lerp, 3, cheap>},
     {"logaddexp", kernel<LogAddExp, 2>},
@@ -124,7 +163,7 @@ constexpr Entry entries[] = {
     {"minimum", kernel<Minimum, 2, cheap>},
     {"mul", kernel_all_widths<Mul, 2>},
     {"pow", pow_kernel},
-    {"remainder", kernel_for<Remainder, 2, Cost::series, float, Half, BFloat16>},
+    {"remainder", kernel_for<Remainder, 2, Cost::series, float, double, Half, BFloat16>},
     {"sub", kernel_all_widths<Sub, 2>},
     {"trunc_divide", kernel_for<TruncDivide, 2, cheap, float, double, Half, BFloat16>},
     {"where", where_kernel},

@@ -23,47 +23,51 @@ template <class To, class From> void cast_by_tiles(char* to, const char* from, i
   }
 }
 
-// Complex numbers are pairs: their real parts come from a tile of numbers, or go into one.
+// Complex numbers are pairs: their real parts go into a tile of numbers, or come from one.
 template <class R> struct Pair {
   static constexpr bool narrow = true;
-  template <int W> [[gnu::always_inline]] static inline void run(R* to, const R* from, int64_t n) {
+  template <int W> [[gnu::always_inline]] static inline void run(char* to, const char* const* from, const void*, int64_t n) {
+    R* y = reinterpret_cast<R*>(to);
+    const R* x = reinterpret_cast<const R*>(from[0]);
     ADJOINT_INDEPENDENT
-    for (int64_t i = 0; i < n; i++) to[2 * i] = from[i], to[2 * i + 1] = 0;
+    for (int64_t i = 0; i < n; i++) y[2 * i] = x[i], y[2 * i + 1] = 0;
   }
 };
 template <class R> struct RealParts {
   static constexpr bool narrow = true;
-  template <int W> [[gnu::always_inline]] static inline void run(R* to, const R* from, int64_t n) {
+  template <int W> [[gnu::always_inline]] static inline void run(char* to, const char* const* from, const void*, int64_t n) {
+    R* y = reinterpret_cast<R*>(to);
+    const R* x = reinterpret_cast<const R*>(from[0]);
     ADJOINT_INDEPENDENT
-    for (int64_t i = 0; i < n; i++) to[i] = from[2 * i];
+    for (int64_t i = 0; i < n; i++) y[i] = x[2 * i];
   }
 };
+template <class R> void truth_of_parts(char* to, const char* const* from, const void*, int64_t n) { convert_dense<bool, R>(to, from[0], 2 * n); }
 struct EitherPart {
   static constexpr bool narrow = true;
-  template <int W> [[gnu::always_inline]] static inline void run(uint8_t* to, const uint8_t* from, int64_t n) {
+  template <int W> [[gnu::always_inline]] static inline void run(char* to, const char* const* from, const void*, int64_t n) {
     ADJOINT_INDEPENDENT
-    for (int64_t i = 0; i < n; i++) to[i] = from[2 * i] | from[2 * i + 1];
+    for (int64_t i = 0; i < n; i++) to[i] = static_cast<char>(from[0][2 * i] | from[0][2 * i + 1]);
   }
 };
+template <class K> Loop loop_of() { return isa::at_level<K, char*, const char* const*, const void*, int64_t>(); }
+
+// Two loops with a tile between them.
+void in_two_steps(char* to, int64_t to_size, const char* from, int64_t from_size, int64_t n, Loop first, Loop second) {
+  alignas(64) char tile[tile_size * sizeof(double)];
+  const char* const between = tile;
+  for (int64_t i = 0; i < n; i += tile_size, from += tile_size * from_size, to += tile_size * to_size) {
+    const int64_t m = std::min(tile_size, n - i);
+    first(tile, &from, nullptr, m);
+    second(to, &between, nullptr, m);
+  }
+}
 template <class To, class From> void cast_loop(char* to, const char* const* from, const void*, int64_t n);
 template <class To, class From> void cast_complex(char* to, const char* from, int64_t n) {
   using R = std::conditional_t<is_complex_v<To>, real_t<To>, real_t<From>>;
-  alignas(64) R tile[2 * tile_size];
-  char* const bytes = reinterpret_cast<char*>(tile);
-  for (int64_t i = 0; i < n; i += tile_size, from += tile_size * sizeof(From), to += tile_size * sizeof(To)) {
-    const int64_t m = std::min(tile_size, n - i);
-    if constexpr (is_complex_v<To>) {
-      cast_loop<R, From>(bytes, &from, nullptr, m);
-      isa::call<Pair<R>>(reinterpret_cast<R*>(to), tile, m);
-    } else if constexpr (std::is_same_v<To, bool>) {
-      convert_dense<bool, R>(bytes, from, 2 * m);
-      isa::call<EitherPart>(reinterpret_cast<uint8_t*>(to), reinterpret_cast<const uint8_t*>(tile), m);
-    } else {
-      isa::call<RealParts<R>>(tile, reinterpret_cast<const R*>(from), m);
-      const char* real = bytes;
-      cast_loop<To, R>(to, &real, nullptr, m);
-    }
-  }
+  if constexpr (is_complex_v<To>) in_two_steps(to, sizeof(To), from, sizeof(From), n, cast_loop<R, From>, loop_of<Pair<R>>());
+  else if constexpr (std::is_same_v<To, bool>) in_two_steps(to, 1, from, sizeof(From), n, truth_of_parts<R>, loop_of<EitherPart>());
+  else in_two_steps(to, sizeof(To), from, sizeof(From), n, loop_of<RealParts<R>>(), cast_loop<To, R>);
 }
 template <class To, class From> void cast_loop(char* to, const char* const* from, const void*, int64_t n) {
   if constexpr (is_complex_v<To> && is_complex_v<From>) convert_dense<real_t<To>, real_t<From>>(to, from[0], 2 * n);

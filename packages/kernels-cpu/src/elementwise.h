@@ -7,6 +7,7 @@
 #include <adjoint/core/math/trig.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "compilers.h"
@@ -108,6 +109,9 @@ struct Functor<F, C, cost, std::index_sequence<I...>> {
   }
 };
 
+// Functors whose values of bfloat16 are bfloat16 and need no rounding.
+template <class F> constexpr bool keeps_halves = false;
+
 // The same on stored halves of type T: no tiles are needed where conversions are a few operations each.
 template <class F, class T, class I> struct Rounded;
 template <class F, class T, size_t... I>
@@ -121,7 +125,11 @@ struct Rounded<F, T, std::index_sequence<I...>> {
  private:
   template <class... X> [[gnu::always_inline]] static inline void dense(T* y, const F& f, int64_t n, const X*... x) {
     ADJOINT_INDEPENDENT
-    for (int64_t i = 0; i < n; i++) y[i] = T(f(static_cast<float>(x[i])...));
+    for (int64_t i = 0; i < n; i++) {
+      const float value = f(static_cast<float>(x[i])...);
+      if constexpr (keeps_halves<F>) y[i] = T::from_bits(static_cast<uint16_t>(std::bit_cast<uint32_t>(value) >> 16));
+      else y[i] = T(value);
+    }
   }
   // The conversions of half precision are single instructions, of whole vectors.
   template <int W, class... X> [[gnu::always_inline]] static inline void vectors(Half* y, const F& f, int64_t n, const X*... x) {

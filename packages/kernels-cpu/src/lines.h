@@ -47,9 +47,13 @@ inline Dims dim_last(int ndim, int dim) {
 // across them; a few long ones that lie side by side, one after the other.
 class LinesOf {
  public:
-  LinesOf(const View& v, int dim, DType type) : lines(v, dim) {
+  LinesOf(const View& v, int dim, DType type, bool may_turn = true) : lines(v, dim) {
+    if (lies_otherwise(v, dim)) {
+      contiguous_.emplace(other_->view, type);
+      return;
+    }
     const bool across = lines.inner == 1 && lines.n <= 16 && lines.outer >= 64, along = lines.inner > 1 && lines.inner < 8 && lines.n >= 64;
-    if (!across && !along) {
+    if (!may_turn || (!across && !along)) {
       contiguous_.emplace(v, type);
       return;
     }
@@ -64,6 +68,24 @@ class LinesOf {
   template <class T> const T* as() const { return contiguous_->as<const T>(); }
 
  private:
+  // Memory without gaps in another order, in which the other dimensions keep theirs: so it is read.
+  bool lies_otherwise(const View& v, int dim) {
+    if (v.contiguous()) return false;
+    const Order order(v);
+    const Ordered& other = other_.emplace(v, order);
+    int place = 0;
+    int64_t before = -1;
+    for (int i = 0; i < v.ndim; i++) {
+      if (order[i] == dim) place = i;
+      else if (std::exchange(before, order[i]) > order[i]) return false;
+    }
+    const Lines as_it_lies(other.view, place);
+    if (!other.view.contiguous() || (as_it_lies.inner == 1 && as_it_lies.n <= 16)) return false;
+    lines = as_it_lies;
+    return true;
+  }
+
+  std::optional<Ordered> other_;
   std::optional<Dense> turned_;
   std::optional<Contiguous> contiguous_;
 };

@@ -22,6 +22,7 @@ template <> struct WideOf<Complex<float>> { using type = Complex<double>; };
 template <class T> using Wide = typename WideOf<T>::type;
 
 template <class T> struct ProductOfRows {
+  static constexpr bool narrow = is_complex_v<T>;
   template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t n, int64_t rows, Wide<T>* y) {
     for (int64_t r = 0; r < rows; r++, x += n) y[r] = n < lanes ? in_order(x, n) : in_lanes(x, n);
   }
@@ -47,6 +48,7 @@ template <class T> struct ProductOfRows {
 };
 
 template <class T> struct ProductOfColumns {
+  static constexpr bool narrow = is_complex_v<T>;
   template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t down, int64_t rows, int64_t columns, Wide<T>* y) {
     for (int64_t j = 0; j < columns; j++) y[j] = 1;
     int64_t i = 0;
@@ -104,11 +106,10 @@ void kernel(const Launch& l) {
   const DType type = widened(x.dtype);
   auto typed = [&](auto zero) {
     using T = decltype(zero);
-    const Contiguous in(x, type);
-    const Lines lines(x, dim);
-    if (type == y.dtype) return products(in.as<const T>(), lines, y.as<T>());
+    const LinesOf in(x, dim, type, false);
+    if (type == y.dtype) return products(in.as<T>(), in.lines, y.as<T>());
     const Dense wide(y, type);
-    products(in.as<const T>(), lines, wide.view.template as<T>());
+    products(in.as<T>(), in.lines, wide.view.template as<T>());
     cast(y, wide.view);
   };
   if (x.numel == 0) return reference(l);

@@ -33,6 +33,7 @@ template <class T> using Accumulated = std::conditional_t<std::is_same_v<T, floa
 
 // Elements are of `parts` numbers, each with a state of its own: complex sums are two.
 template <class O, bool reverse, class T, int parts> struct ScanRow {
+  static constexpr bool narrow = parts > 1;
   using A = Accumulated<T>;
   // Rows of n numbers from the identity on; or one from `carry` on, which is left behind the last element. y null: only the carry.
   template <int W> [[gnu::always_inline]] static inline void run(const T* x, T* y, int64_t n, int64_t rows, A* carry) {

@@ -53,6 +53,7 @@ template <Form form, class T> struct SoftmaxRows {
 
 // Columns of a plane (n, columns): `width` of them at a time, accumulators in m and s.
 template <Form form, class T> struct SoftmaxColumns {
+  static constexpr bool narrow = form == Form::sum;
   // y has one row for a sum.
   template <int W> [[gnu::always_inline]] static inline void run(const T* x, T* y, int64_t n, int64_t down, int64_t width, T* m, T* s) {
     for (int64_t j = 0; j < width; j++) m[j] = -math::infinity<T>, s[j] = 0;

@@ -32,6 +32,11 @@ template <> struct Moderate<Digamma, float> : Moderate<Lgamma, float> {
   struct Form { float operator()(float x) const { return math::digamma_moderate(x); } };
 };
 
+template <> constexpr bool keeps_halves<Ceil> = true;
+template <> constexpr bool keeps_halves<Floor> = true;
+template <> constexpr bool keeps_halves<Round> = true;
+template <> constexpr bool keeps_halves<Trunc> = true;
+
 namespace {
 
 constexpr Cost cheap = Cost::cheap;
@@ -57,6 +62,7 @@ template <bool scaled, class... Orders> void by_order(const Launch& l) {
 
 // Halves are not widened for their sign.
 struct Signs {
+  static constexpr bool narrow = true;
   uint16_t kept, turned;
   template <std::same_as<uint16_t> T> T operator()(T x) const { return static_cast<T>((x & kept) ^ turned); }
 };

@@ -1,0 +1,154 @@
+"""Kernels by element type, and rows of a few elements: at sizes where they are taken side by side, beside NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+
+RANDOM = np.random.default_rng(0)
+SHAPES = [(1000, 4), (4, 1000), (70, 3, 5), (129, 16), (2, 300, 3), (640, 1)]
+LAYOUTS: dict[str, Callable[[ad.Tensor], ad.Tensor]] = {
+    "contiguous": lambda x: x,
+    "transposed": lambda x: x.mT.contiguous().mT,
+    "apart": lambda x: ad.cat([x, x], -1)[..., : x.size(-1)],
+    "expanded": lambda x: x[:1].expand(x.shape),
+}
+
+
+def drawn(shape: tuple[int, ...], dtype: str) -> ad.Tensor:
+    x = RANDOM.uniform(-2, 2, shape)
+    if dtype == "complex64":
+        return ad.from_numpy((x + 1j * RANDOM.uniform(-2, 2, shape)).astype(dtype))
+    if dtype == "int64":
+        return ad.from_numpy(np.ceil(x * 3).astype(dtype))
+    return ad.from_numpy(x.astype("float32")).to(getattr(ad, dtype))
+
+
+def wide(x: ad.Tensor) -> Any:
+    return x.to(ad.float64).numpy() if x.is_floating_point() else x.numpy()
+
+
+REDUCTIONS: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[str, ...]]] = {
+    "sum": (lambda x, d: x.sum(d), lambda x, d: x.sum(d), ("float32", "bfloat16", "float16", "int64", "complex64")),
+    "prod": (lambda x, d: x.prod(d), lambda x, d: x.prod(d), ("float32", "bfloat16", "int64", "complex64")),
+    "amax": (lambda x, d: x.amax(d), lambda x, d: x.max(d), ("float32", "bfloat16", "int64")),
+    "argmin": (lambda x, d: x.argmin(d), lambda x, d: x.argmin(d), ("float32", "bfloat16", "int64")),
+    "max": (lambda x, d: x.max(d).values, lambda x, d: x.max(d), ("float32", "float16", "int64")),
+    "var": (lambda x, d: x.var(d, correction=0), lambda x, d: x.var(d), ("float32", "bfloat16")),
+    "logsumexp": (lambda x, d: x.logsumexp(d), lambda x, d: np.log(np.exp(x).sum(d)), ("float32", "bfloat16", "float64")),
+    "norm": (lambda x, d: x.norm(2, d), lambda x, d: np.sqrt((abs(x) ** 2).sum(d)), ("float32", "bfloat16", "complex64")),
+    "cumsum": (lambda x, d: x.cumsum(d), lambda x, d: x.cumsum(d), ("float32", "bfloat16", "int64", "complex64")),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_along_each_dimension(name: str, shape: tuple[int, ...], layout: str) -> None:
+    ours, theirs, types = REDUCTIONS[name]
+    for dtype in types:
+        x = LAYOUTS[layout](drawn(shape, dtype))
+        for d in range(len(shape)):
+            if name == "prod" and shape[d] > 20:
+                continue  # leaves the range of the type
+            found, wanted = wide(ours(x, d)), theirs(wide(x), d)
+            loose = {"bfloat16": 2e-2, "float16": 3e-3}.get(dtype, 1e-4)
+            np.testing.assert_allclose(found, wanted, rtol=loose, atol=loose * (30 if name == "cumsum" else 5))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_everything_at_once(shape: tuple[int, ...], layout: str) -> None:
+    x = LAYOUTS[layout](drawn(shape, "float32"))
+    np.testing.assert_allclose(float(x.sum()), wide(x).sum(), rtol=1e-4, atol=1e-3)
+    assert float(x.amax()) == wide(x).max() and float(x.amin()) == wide(x).min()
+
+
+@pytest.mark.parametrize("dtype", ["bool", "bfloat16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_copies(shape: tuple[int, ...], layout: str, dtype: str) -> None:
+    x = LAYOUTS[layout](drawn(shape, "float32").to(getattr(ad, dtype)))
+    a = x.to(ad.complex128).numpy()
+    for d in range(len(shape)):
+        moved = x.movedim(d, 0)
+        assert np.array_equal(moved.contiguous().to(ad.complex128).numpy(), np.moveaxis(a, d, 0))
+        assert np.array_equal(x.flip(d).to(ad.complex128).numpy(), np.flip(a, d))
+        assert np.array_equal(ad.cat([x, x], d).to(ad.complex128).numpy(), np.concatenate([a, a], d))
+        assert np.array_equal(ad.roll(x, 1, d).to(ad.complex128).numpy(), np.roll(a, 1, d))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "int64"])
+def test_products_of_integers(dtype: str) -> None:
+    a, b = (ad.from_numpy(RANDOM.integers(-90, 90, s)).to(getattr(ad, dtype)) for s in ((37, 153), (153, 41)))
+    wanted = (a.numpy().astype("int64") @ b.numpy().astype("int64")).astype(dtype)
+    across = [x.mT.contiguous().mT for x in (a, b)]
+    for left in (a, across[0]):
+        assert np.array_equal((left @ b[:, 3]).numpy(), wanted[:, 3])
+        for right in (b, across[1]):
+            assert np.array_equal((left @ right).numpy(), wanted)
+            assert np.array_equal((left[5] @ right).numpy(), wanted[5])
+
+
+@pytest.mark.parametrize("other", ["bool", "uint8", "int16", "int64", "bfloat16", "float16", "float32", "float64", "complex128"])
+def test_conversions_of_complex_numbers(other: str) -> None:
+    x = drawn((700,), "complex64")
+    x[::3] = 0
+    x[1::3] = 1j
+    there = x.to(getattr(ad, other))
+    if other == "bool":
+        assert np.array_equal(there.numpy(), x.numpy() != 0)
+    elif other == "complex128":
+        assert np.array_equal(there.numpy(), x.numpy().astype(other))
+    else:
+        assert np.array_equal(wide(there), wide(x.real.contiguous().to(there.dtype)))
+    back = there.to(ad.complex64)
+    assert np.array_equal(back.real.numpy(), wide(there.real).astype("float32"))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int64", "bfloat16", "float16", "float32", "float64", "complex64"])
+def test_truth(dtype: str) -> None:
+    x = drawn((700,), "int64").clamp(0, 3).to(getattr(ad, dtype))
+    if dtype not in ("uint8", "int16", "int64"):
+        x[::2] *= -1  # zeros with a sign are false
+    y = x.roll(1)
+    a, b = x.to(ad.complex64).numpy() != 0, y.to(ad.complex64).numpy() != 0
+    assert np.array_equal(ad.logical_not(x).numpy(), ~a)
+    assert np.array_equal(ad.logical_and(x, y).numpy(), a & b)
+    assert np.array_equal(ad.logical_or(x, y).numpy(), a | b)
+    assert np.array_equal(ad.logical_xor(x, y).numpy(), a ^ b)
+
+
+def test_remainders_of_doubles_are_exact() -> None:
+    special = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 5e-324, 2.3e-308, 1e308, 1 / 3, 2.0**52, 2.0**53 + 2]
+    a, b = (RANDOM.standard_normal(5000) * np.exp(RANDOM.uniform(-20, 20, 5000)) for _ in range(2))
+    a, b = np.concatenate([a, np.repeat(special, len(special))]), np.concatenate([b, np.tile(special, len(special))])
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(ad.fmod(ad.from_numpy(a), ad.from_numpy(b)).numpy(), np.fmod(a, b))
+        np.testing.assert_array_equal(ad.remainder(ad.from_numpy(a), ad.from_numpy(b)).numpy(), np.remainder(a, b))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_cubes(dtype: str) -> None:
+    with np.errstate(all="ignore"):
+        x = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e200, -1e103, 1e-110, 3.0, -0.1]).astype(dtype)
+        wanted = (x.astype("longdouble") ** 3).astype(dtype)
+    found = (ad.from_numpy(x) ** 3).numpy()
+    np.testing.assert_array_equal(found, wanted)
+    assert np.array_equal(np.signbit(found[:2]), [False, True])
+
+
+def test_halves_by_their_bits() -> None:
+    x = ad.tensor([np.nan, np.inf, -np.inf, -0.5, 0.5, 1.5, 2.5, -0.0, 300.0, 3e38, 1e-40])
+    for dtype in (ad.bfloat16, ad.float16):
+        h = x.to(dtype)
+        a = wide(h)
+        for name in ("floor", "ceil", "trunc", "abs", "negative"):
+            np.testing.assert_array_equal(wide(getattr(ad, name)(h)), getattr(np, name)(a))
+        np.testing.assert_array_equal(wide(h.round()), np.round(a))
+        np.testing.assert_array_equal(wide(h.copysign(-h)), np.copysign(a, -a))
