@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
 from adjoint_core import Tensor, _core
 from adjoint_core._compose import check_all, method, node, rounded_once
+from adjoint_engine._engine import is_lifted
 
 __all__ = ["cdist", "dist", "pdist"]
 
@@ -34,6 +36,16 @@ def _by_products(x1: Tensor, x2: Tensor) -> Tensor:
     return _core.where(apart, _core.where(apart, squares, 1).sqrt(), 0)
 
 
+def _of_rows(x1: Tensor, x2: Tensor, p: float) -> Tensor:
+    return _core._vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1, False, None)
+
+
+def _again(x1: Tensor, x2: Tensor, p: float) -> Tensor:
+    from adjoint_engine.checkpoint import checkpoint  # many imports, for few programs
+
+    return cast(Tensor, checkpoint(_of_rows, x1, x2, p, use_reentrant=False, preserve_rng_state=False))
+
+
 @node("CdistBackward0")
 @rounded_once
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
@@ -58,9 +70,12 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     if p == 2 and by_products:
         return _by_products(x1, x2)
     lanes = max(math.prod(x1.shape[:-2]), math.prod(x2.shape[:-2]))
-    rows = max(1, 2**20 // max(1, lanes * m * x1.size(-1)))  # so many at a time stay in the cache
-    parts = [_core._vector_norm(x.unsqueeze(-2) - x2.unsqueeze(-3), p, -1, False, None) for x in x1.split(rows, -2)]
-    return parts[0] if len(parts) == 1 else _core.cat(parts, -2)
+    rows = max(1, 2**18 // max(1, lanes * m * x1.size(-1)))  # so many at a time stay in the cache
+    if rows >= n:
+        return _of_rows(x1, x2, p)
+    # Differences are taken again in the backward: together they are n m d numbers. Levels of func have no checkpoints.
+    of_rows = _of_rows if is_lifted(x1) or is_lifted(x2) else _again
+    return _core.cat([of_rows(x, x2, p) for x in x1.split(rows, -2)], -2)
 
 
 @node("PdistBackward0")
