@@ -55,11 +55,13 @@ def general_cosine(
     if not terms:
         raise ValueError("Coefficients cannot be empty")
     i = _positions("general_cosine", M, dtype, layout, device)
+    if M == 1 or len(terms) == 1:
+        return _made(_core.full_like(i, 1 if M == 1 else terms[0]), dtype, requires_grad)
     angle = i * (2 * math.pi / _span(M, sym))
-    y = _core.zeros_like(i)
-    for k, c in enumerate(terms):
-        y = y + (-1) ** k * c * (k * angle).cos()
-    return _made(_core.ones_like(i) if M == 1 else y, dtype, requires_grad)
+    y: Any = terms[0]
+    for k, c in enumerate(terms[1:], 1):
+        y = (-c if k % 2 else c) * (k * angle if k > 1 else angle).cos() + y
+    return _made(y, dtype, requires_grad)
 
 
 def general_hamming(
