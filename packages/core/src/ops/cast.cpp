@@ -61,7 +61,8 @@ const Op op_copy{.name = "copy", .types = types::first,
     .d = {rule([](V v) { return zeros_like(v); }), rule([](V v) -> Tensor { return v; })},
     .doc = "The elements of `source`, broadcast to `self` and converted to its type.", .reference = copy_kernel, .kernel = {nullptr, cuda::copy_kernel}};
 void copy_(const Tensor& self, const Tensor& source, bool non_blocking) {
-  Tensor s = source.dtype() == self.dtype() ? source : to_dtype(source, self.dtype());
+  const bool number = source->flags & flag_wrapped && !source->keys && self.device().type == DeviceType::cpu;   // cast where it is read
+  Tensor s = number || source.dtype() == self.dtype() ? source : to_dtype(source, self.dtype());
   if (s.device() != self.device() && (s.dim() || s.device().type != DeviceType::cpu)) s = to_device(s, self.device(), non_blocking && self.device().type != DeviceType::cpu);
   apply_inplace(op_copy, self, {&s, 1});
 }

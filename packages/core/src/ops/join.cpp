@@ -33,8 +33,26 @@ Restrided part(const View& y, int dim, int64_t start, int64_t length) {
   return {moved, sizes, dims_of(y.strides, y.ndim)};
 }
 
+// A few elements without gaps: runs of memory, for which views would cost more than the copies.
+bool cat_runs(const Launch& l, int dim) {
+  const View& y = l.y[0];
+  if (l.device.type != DeviceType::cpu || y.numel > 1 << 14 || !y.contiguous()) return false;
+  for (const View& x : l.x) if (!x.contiguous()) return false;
+  int64_t outer = 1, inner = itemsize(y.dtype);
+  for (int i = 0; i < y.ndim; i++) (i < dim ? outer : inner) *= i == dim ? 1 : y.sizes[i];
+  char* to = y.data;
+  for (int64_t i = 0; i < outer; i++)
+    for (const View& x : l.x) {
+      const int64_t run = x.sizes[dim] * inner;
+      if (run) std::memcpy(to, x.data + i * run, static_cast<size_t>(run));
+      to += run;
+    }
+  return true;
+}
+
 void cat_kernel(const Launch& l) {
   const int dim = l.attrs.as<Dim>().dim;
+  if (cat_runs(l, dim)) return;
   int64_t at = 0;
   for (const View& x : l.x) {
     copy(l, x, part(l.y[0], dim, at, x.sizes[dim]).view());
@@ -167,6 +185,15 @@ Tensor cat(Tensors x, int64_t dim) {
   apply(op_cat, kept, Dim{wrap_dim(dim, kept[0].dim(), "cat")}, y);
   return y[0];
 }
+// x with a dimension of size 1, as an operand of one call: without history there is no view to remember.
+static Tensor row_of(const Tensor& x, int d) {
+  if (x->keys) return unsqueeze(x, d);
+  Tensor y = alias_of(x);
+  y->strides.insert(d, d < x.dim() ? x->strides[d] * x.size(d) : 1);
+  y->sizes.insert(d, 1);
+  y->update_layout();
+  return y;
+}
 Tensor stack(Tensors x, int64_t dim) {
   const Named named("stack", x, "StackBackward0");
   expect(!x.empty(), "stack: expects a non-empty TensorList");
@@ -174,7 +201,7 @@ Tensor stack(Tensors x, int64_t dim) {
   TensorVector rows;
   for (size_t i = 0; i < x.size(); i++) {
     expect(x[i].sizes() == x[0].sizes(), ErrorKind::shape, "stack: expects each tensor to be equal size, but got ", x[0].sizes(), " at entry 0 and ", x[i].sizes(), " at entry ", i);
-    rows.push_back(unsqueeze(x[i], d));
+    rows.push_back(row_of(x[i], d));
   }
   return cat(rows, d);
 }
