@@ -34,12 +34,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows, the budget of their geometric mean, and the numbers of threads to run them with."""
+    """Rows, the budget of their geometric mean, and the numbers of threads to run them with.
+
+    `alone`: on one thread the thread's own time counts, which other programs on the machine do not lengthen.
+    """
 
     title: str
     rows: Iterable[Row]
     together: float | None = None
     threads: tuple[int, ...] = (1,)
+    alone: bool = False
 
 
 def hundred(f: Callable[[], object]) -> Callable[[], None]:
@@ -52,22 +56,22 @@ def hundred(f: Callable[[], object]) -> Callable[[], None]:
     return run
 
 
-def best(functions: list[Callable[[], object]], seconds: float) -> list[float]:
+def best(functions: list[Callable[[], object]], seconds: float, clock: Callable[[], float] = time.perf_counter) -> list[float]:
     """The smallest time of one call of each function, in seconds; they take turns, so that a disturbance meets all."""
     loops = []
     for f in functions:
         f()
-        start = time.perf_counter()
+        start = clock()
         f()
-        loops.append(max(1, int(0.002 / max(time.perf_counter() - start, 1e-7))))
+        loops.append(max(1, int(0.002 / max(clock() - start, 1e-7))))
     found = [float("inf")] * len(functions)
     end = time.perf_counter() + seconds * len(functions)
     while time.perf_counter() < end:
         for i, f in enumerate(functions):
-            start = time.perf_counter()
+            start = clock()
             for _ in range(loops[i]):
                 f()
-            found[i] = min(found[i], (time.perf_counter() - start) / loops[i])
+            found[i] = min(found[i], (clock() - start) / loops[i])
     return found
 
 
@@ -76,10 +80,10 @@ def verdict(ratio: float, budget: float | None) -> str:
     return "" if budget is None else f"{budget:g} {'kept' if ratio >= budget else '**over**'}"
 
 
-def compare(row: Row, seconds: float) -> float | None:
+def compare(row: Row, seconds: float, clock: Callable[[], float]) -> float | None:
     """Prints one row; returns how many times faster than PyTorch it is."""
     try:
-        times = [1e6 * t / row.per for t in best([row.make(library) for library in LIBRARIES], seconds)]
+        times = [1e6 * t / row.per for t in best([row.make(library) for library in LIBRARIES], seconds, clock)]
     except (AttributeError, NotImplementedError) as fault:
         print(f"| {row.title} | **missing**: {fault} | | | |", flush=True)
         return None
@@ -107,9 +111,11 @@ def option(arguments: list[str], name: str, otherwise: float) -> float:
     return value
 
 
-def print_table(title: str, rows: list[Row], together: float | None, seconds: float) -> None:
+def print_table(
+    title: str, rows: list[Row], together: float | None, seconds: float, clock: Callable[[], float] = time.perf_counter
+) -> None:
     print(f"\n### {title}\n\n| what | adjoint us | PyTorch us | times faster | budget |\n|---|---|---|---|---|", flush=True)
-    ratios = [ratio for row in rows if (ratio := compare(row, seconds)) is not None]
+    ratios = [ratio for row in rows if (ratio := compare(row, seconds, clock)) is not None]
     if len(ratios) > 1:
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
         print(f"| **geometric mean of {len(ratios)}** | | | **{mean:.2f}** | {verdict(mean, together)} |", flush=True)
@@ -132,4 +138,5 @@ def main(*tables: Table) -> None:
             if only in (0, threads):
                 set_threads(threads)
                 title = f"{table.title}, {threads} thread{'s' if threads > 1 else ''}"
-                print_table(title, rows, table.together, seconds)
+                clock = time.thread_time if table.alone and threads == 1 else time.perf_counter
+                print_table(title, rows, table.together, seconds, clock)
