@@ -128,7 +128,9 @@ def node(name: str) -> Callable[[F], F]:
     return decorate
 
 
-_UNSEEN = (rounded_once(lambda: None).__code__, node("")(lambda: None).__code__)
+_ROUNDING = rounded_once(lambda: None).__code__
+_UNSEEN = (_ROUNDING, node("")(lambda: None).__code__)
+_WRAPPERS = {_ROUNDING, with_out(lambda: None).__code__, checked(lambda: None).__code__}
 
 
 def _cast(value: Any, old: Any, new: Any) -> Any:
@@ -142,6 +144,15 @@ def _cast(value: Any, old: Any, new: Any) -> Any:
     return value
 
 
+def _unwrapped(f: Any) -> tuple[Any, bool]:
+    """The function without what stands in this file around it, and whether `rounded_once` is a part of that."""
+    rounds = False
+    while f.__code__ in _WRAPPERS:
+        rounds |= f.__code__ is _ROUNDING
+        f = f.__wrapped__
+    return f, rounds
+
+
 def _composition(f: Any) -> Any:
     """The function itself, below `rounded_once` and `node`."""
     while f.__code__ in _UNSEEN:
@@ -149,13 +160,16 @@ def _composition(f: Any) -> Any:
     return f
 
 
-def check_all(namespace: dict[str, Any], out: Container[str] = ()) -> None:
+def check_all(namespace: dict[str, Any], out: Container[str] = (), space: str = "") -> None:
     """Makes all public functions of a module checked, and lets those named in `out` take it.
 
+    Calls whose arguments need no word of Python go straight to C++ where `core/python/functional.cpp` has them, under the name of `space`.
     Functions that only hand their arguments on say themselves what they expect.
     """
     for name in namespace["__all__"]:
         f = namespace[name]
+        if space:
+            f._plain = f"{space}.{name}"
         if not isinstance(f, FunctionType) or hasattr(own := _composition(f), "__wrapped__"):
             continue
         if len(own.__code__.co_names) > 2 or "dim" in own.__code__.co_varnames:
@@ -186,7 +200,8 @@ def make_face(namespace: dict[str, Any], later: Sequence[str] = ()) -> None:
         )
         if takes and any("Tensor" in str(kind) for kind in takes):
             if f not in _faces:
-                _faces[f] = _core._asking(f), namespace["__name__"], name
+                asking = _core._asking(f, getattr(f, "_plain", None), *_unwrapped(f))
+                _faces[f] = asking, namespace["__name__"], name
             namespace[name] = _faces[f][0]
 
 

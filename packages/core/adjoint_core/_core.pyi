@@ -3764,8 +3764,18 @@ def _put_out(name: str, result: Any, out: Any) -> Any:
     What `out=` does with the result, or the tuple of results, of a function written in Python.
     """
 
+def _plain_calls(space: str) -> dict[str, Any]:
+    """
+    The parameters of plain calls whose names begin so: their names, whether they may be given by position, and what they are if not given.
+    """
+
 def _takes_no_part(f: Any) -> None:
     """Classes whose __torch_function__ it is are not asked."""
+
+def _is_silent(type: Any) -> None:
+    """
+    The class of tensors takes no part, for good: its tensors are not looked at.
+    """
 
 def _arm_protocol() -> None:
     """
@@ -3787,12 +3797,15 @@ def _is_answered(args: tuple[Any, ...]) -> _bool:
 
 def _answers(o: Any) -> _bool: ...
 
-def _asking(f: Any) -> Any:
-    """The function, which objects among its arguments may answer."""
+def _asking(f: Any, plain: str | None, inner: Any, rounds: _bool) -> Any:
+    """
+    The function, which objects among its arguments may answer; `plain` names its plain calls, if it has any; `inner` is it without wrappers.
+    """
 
 def _node_name(name: str) -> CapsuleType:
     """A name for `_composed`, for ever."""
 
 def _composed(node: CapsuleType, f: Callable, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """f(*args, **kwargs), the node of whose results is called so."""
+
 _api: Any = ...

@@ -178,8 +178,9 @@ struct Nested {
       for (Py_ssize_t i = 0; i < n; i++) scan(item_at(o, i), depth + 1);
       return;
     }
-    if (is_tensor(o)) return add(impl_of(o)->dtype);
-    if (is_numpy_array(o)) return add(from_numpy(o).dtype());
+    const bool usual = plain_number(o);
+    if (!usual && is_tensor(o)) return add(impl_of(o)->dtype);
+    if (!usual && is_numpy_array(o)) return add(from_numpy(o).dtype());
     expect(depth == sizes.size(), ErrorKind::type, op, ": expected a sequence at dim ", depth);
     Scalar s{0};
     if (!to_scalar(o, s)) {
@@ -189,7 +190,7 @@ struct Nested {
       fail(ErrorKind::type, op, ": not a sequence or a number: '", type_name(o), "'");
     }
     DType own;
-    if (!plain_number(o) && from_numpy_module(o) && to_dtype(nb::object(nb::handle(o).attr("dtype")).ptr(), own)) return add(own);  // np.float64(1) brings its type
+    if (!usual && from_numpy_module(o) && to_dtype(nb::object(nb::handle(o).attr("dtype")).ptr(), own)) return add(own);  // np.float64(1) brings its type
     rank = std::max(rank, category(s.dtype()));
   }
 
@@ -207,7 +208,7 @@ template <class T> T* fill(PyObject* o, T* p, T* end, const char* op) {
     for (Py_ssize_t i = 0; i < n; i++) p = fill(item_at(o, i), p, end, op);
     return p;
   }
-  if (is_tensor(o) || is_numpy_array(o)) {
+  if (!plain_number(o) && (is_tensor(o) || is_numpy_array(o))) {
     const Tensor t = cast_memory(contiguous(is_tensor(o) ? to_device(plain(o, op), {}) : from_numpy(o)), dtype_of<T>());
     expect(t.numel() <= end - p, ErrorKind::value, op, ": the data changed while they were read");
     std::memcpy(static_cast<void*>(p), t->data, t.numel() * sizeof(T));

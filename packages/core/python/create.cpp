@@ -31,14 +31,14 @@ nb::object created(Tensor t, bool requires_grad, OptDevice device = {}) {
 }
 
 template <class F> void sized(nb::module_& m, const char* name, F make, const char* doc) {
-  m.def(name, [make, name](const nb::args& size, OptDType dtype, OptDevice device, bool requires_grad) {
+  function(m, name, [make, name](const nb::args& size, OptDType dtype, OptDevice device, bool requires_grad) {
     return created(make(dims_of(size, name), dtype.value_or(default_dtype()), device.value_or(default_device())), requires_grad);
   }, "size"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, doc);
-  m.def(name, [make](OptDType dtype, OptDevice device, bool requires_grad, const Dims& size) {
+  function(m, name, [make](OptDType dtype, OptDevice device, bool requires_grad, const Dims& size) {
     return created(make(size, dtype.value_or(default_dtype()), device.value_or(default_device())), requires_grad);
   }, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "size"_a);
   const std::string like = std::string(name) + "_like";
-  m.def(like.c_str(), [make, name, like](const Tensor& x, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format) {
+  function(m, like.c_str(), [make, name, like](const Tensor& x, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format) {
     const Named named(like.c_str(), {&x, 1});
     if (is_sparse(x)) {
       expect(std::string_view(name) != "ones", ErrorKind::not_implemented, "ones_like: not supported for a tensor of a sparse layout; use to_dense() first");
@@ -69,11 +69,11 @@ Tensor filled(const Dims& size, const Scalar& v, DType t, Device device) {
 }
 
 void bind_full(nb::module_& m) {
-  m.def("full", [](const Dims& size, const Scalar& v, OptDType dtype, OptDevice device, bool requires_grad) {
+  function(m, "full", [](const Dims& size, const Scalar& v, OptDType dtype, OptDevice device, bool requires_grad) {
     const Named named("full");
     return created(filled(size, v, dtype.value_or(number_type(v)), device.value_or(default_device())), requires_grad);
   }, "size"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A tensor filled with one value.");
-  m.def("full_like", [](const Tensor& x, const Scalar& v, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format) {
+  function(m, "full_like", [](const Tensor& x, const Scalar& v, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format) {
     const Named named("full_like", {&x, 1});
     return created(laid_out(filled(x.sizes(), v, dtype.value_or(x.dtype()), device.value_or(x.device())), format.value_or(MemoryFormat::preserve), x), requires_grad);
   }, "input"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "memory_format"_a = nb::none(), "A tensor of the shape of `input`, filled with one value.");
@@ -104,13 +104,13 @@ static Tensor as_type(const char* name, const Tensor& values, OptDType dtype) {
 }
 
 void bind_ranges(nb::module_& m) {
-  m.def("arange", [](const Scalar& start, std::optional<Scalar> stop, std::optional<Scalar> step, OptDType dtype, OptDevice device, bool requires_grad) {
+  function(m, "arange", [](const Scalar& start, std::optional<Scalar> stop, std::optional<Scalar> step, OptDType dtype, OptDevice device, bool requires_grad) {
     const Scalar a = stop ? start : Scalar(0), b = stop ? *stop : start, s = step.value_or(Scalar(1));
     const bool whole = is_integral(a.dtype()) && is_integral(b.dtype()) && is_integral(s.dtype());
     return created(arange(a, b, s, dtype.value_or(whole ? DType::int64 : default_dtype()), device.value_or(default_device())), requires_grad);
   }, "start"_a, "end"_a = nb::none(), "step"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false,
       "Values from `start` to `end`, without `end`.");
-  m.def("arange", [](const Scalar& stop, OptDType dtype, OptDevice device, bool requires_grad) {
+  function(m, "arange", [](const Scalar& stop, OptDType dtype, OptDevice device, bool requires_grad) {
     return created(arange(Scalar(0), stop, Scalar(1), dtype.value_or(is_integral(stop.dtype()) ? DType::int64 : default_dtype()), device.value_or(default_device())), requires_grad);
   }, nb::kw_only(), "end"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
   const auto bind = [&m]<class Number>(TypeTag<Number>) {   // numbers, and tensors inside vmap
@@ -118,19 +118,19 @@ void bind_ranges(nb::module_& m) {
       if constexpr (std::is_same_v<Number, Scalar>) return cuda::uploaded(x, device.value_or(default_device()));
       else return to_device(x, device.value_or(default_device()));
     };
-    m.def("linspace", [moved](const Number& start, const Number& end, int64_t steps, OptDType dtype, OptDevice device, bool requires_grad) {
+    function(m, "linspace", [moved](const Number& start, const Number& end, int64_t steps, OptDType dtype, OptDevice device, bool requires_grad) {
       if constexpr (std::is_same_v<Number, Scalar>)
         if (!is_complex(start.dtype()) && !is_complex(end.dtype()))
           return created(linspace(start.template to<double>(), end.template to<double>(), steps, dtype.value_or(default_dtype()), device.value_or(default_device())), requires_grad);
       return created(moved(as_type("linspace", spaced(start, end, steps), dtype), device), requires_grad);
     }, "start"_a, "end"_a, "steps"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "`steps` evenly spaced values, both ends included.");
-    m.def("logspace", [moved](const Number& start, const Number& end, int64_t steps, double base, OptDType dtype, OptDevice device, bool requires_grad) {
+    function(m, "logspace", [moved](const Number& start, const Number& end, int64_t steps, double base, OptDType dtype, OptDevice device, bool requires_grad) {
       return created(moved(as_type("logspace", pow(wrapped(base), spaced(start, end, steps)), dtype), device), requires_grad);
     }, "start"_a, "end"_a, "steps"_a, "base"_a = 10.0, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "`steps` values from base**start to base**end.");
   };
   bind(TypeTag<Scalar>{});
   bind(TypeTag<Operand>{});
-  m.def("eye", [](int64_t n, std::optional<int64_t> columns, OptDType dtype, OptDevice device, bool requires_grad) {
+  function(m, "eye", [](int64_t n, std::optional<int64_t> columns, OptDType dtype, OptDevice device, bool requires_grad) {
     return created(eye(n, columns.value_or(n), dtype.value_or(default_dtype()), device.value_or(default_device())), requires_grad);
   }, "n"_a, "m"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "The identity matrix, (n, m).");
 }
@@ -156,18 +156,18 @@ Tensor empty_strided(const Dims& size, const Dims& stride, DType dtype, Device d
 }
 
 void bind_data(nb::module_& m) {
-  m.def("tensor", [](nb::handle data, OptDType dtype, OptDevice device, bool requires_grad) {
+  function(m, "tensor", [](nb::handle data, OptDType dtype, OptDevice device, bool requires_grad) {
     return created(tensor_from(data.ptr(), dtype, "tensor"), requires_grad, device.value_or(default_device()));
   }, "data"_a.none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false,
       "A new tensor with a copy of `data`: numbers, nested sequences, arrays.\n\nExample:\n    >>> tensor([1., 2.])\n    tensor([1., 2.])");
-  m.def("as_tensor", &as_tensor, "data"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "`data` as a tensor, without a copy where possible.");
-  m.def("asarray", [](nb::handle data, OptDType dtype, OptDevice device, std::optional<bool> copy, bool requires_grad) {
+  function(m, "as_tensor", &as_tensor, "data"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "`data` as a tensor, without a copy where possible.");
+  function(m, "asarray", [](nb::handle data, OptDType dtype, OptDevice device, std::optional<bool> copy, bool requires_grad) {
     if (copy.value_or(false)) return created(tensor_from(data.ptr(), dtype, "asarray"), requires_grad, device.value_or(default_device()));
     return created(as_tensor(data, dtype, device), requires_grad);
   }, "obj"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "copy"_a = nb::none(), "requires_grad"_a = false, "`obj` as a tensor, copied only if asked for or needed.");
-  m.def("scalar_tensor", [](const Scalar& s, OptDType dtype, OptDevice device, bool requires_grad) { return created(full({}, s, dtype.value_or(default_dtype()), device.value_or(default_device())), requires_grad); },
+  function(m, "scalar_tensor", [](const Scalar& s, OptDType dtype, OptDevice device, bool requires_grad) { return created(full({}, s, dtype.value_or(default_dtype()), device.value_or(default_device())), requires_grad); },
         "s"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A 0-d tensor.");
-  m.def("empty_strided", [](const Dims& size, const Dims& stride, OptDType dtype, OptDevice device, bool requires_grad) {
+  function(m, "empty_strided", [](const Dims& size, const Dims& stride, OptDType dtype, OptDevice device, bool requires_grad) {
     return created(empty_strided(size, stride, dtype.value_or(default_dtype()), device.value_or(default_device())), requires_grad);
   }, "size"_a, "stride"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "Uninitialised memory with the given strides.");
   Methods().def("new_empty_strided", [](const Tensor& x, const Dims& size, const Dims& stride, OptDType dtype, OptDevice device, bool requires_grad) {
@@ -233,7 +233,7 @@ void bind_create(nb::module_& m) {
   sized(m, "zeros", [](const Dims& s, DType t, Device d) { return zeros(s, t, d); }, "A tensor of zeros.");
   sized(m, "ones", [](const Dims& s, DType t, Device d) { return ones(s, t, d); }, "A tensor of ones.");
   sized(m, "empty", [](const Dims& s, DType t, Device d) { const Named named("empty"); return empty(s, t, d); }, "A tensor of uninitialised memory.");
-  m.def("empty", [](const nb::args& size, MemoryFormat format, OptDType dtype, OptDevice device, bool requires_grad) {
+  function(m, "empty", [](const nb::args& size, MemoryFormat format, OptDType dtype, OptDevice device, bool requires_grad) {
     expect(format != MemoryFormat::preserve, "unsupported memory format Preserve");
     const Tensor x = empty(dims_of(size, "empty"), dtype.value_or(default_dtype()), device.value_or(default_device()));
     return created(laid_out(x, format, x), requires_grad);
@@ -242,8 +242,8 @@ void bind_create(nb::module_& m) {
   bind_ranges(m);
   bind_data(m);
   bind_subclass();
-  m.def("get_default_dtype", [] { return default_dtype(); }, "The type of new floating-point tensors.");
-  m.def("set_default_dtype", [](DType t) { set_default_dtype(t); }, "d"_a, "Sets the type of new floating-point tensors.");
+  function(m, "get_default_dtype", [] { return default_dtype(); }, "The type of new floating-point tensors.");
+  function(m, "set_default_dtype", [](DType t) { set_default_dtype(t); }, "d"_a, "Sets the type of new floating-point tensors.");
 }
 
 }  // namespace adjoint::python

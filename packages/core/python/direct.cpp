@@ -1,8 +1,10 @@
 // The callables behind direct calls: a function and a method with a vector call, in front of what nanobind bound.
 #include "direct.h"
 
+#include "convert.h"
 #include "keywords.h"
 #include "protocol.h"
+#include "reference.h"
 
 #include <adjoint/core/observer.h>
 #include <adjoint/core/process.h>
@@ -46,6 +48,9 @@ struct DirectObject {
   PyObject_HEAD
   Vectorcall entry;
   PyObject* general;     // nanobind's function
+  const Plain* plain;
+  PyObject* inner;       // of a function of Python: it without what looks after wrong arguments, out= and half types
+  bool rounds;           // half types are looked after
   DirectCall call;
   const void* f;
   const char* node;      // what PyTorch calls the node of the result, for functions made of several records
@@ -84,24 +89,71 @@ PyObject* explained(PyObject* result, PyObject* self, PyObject* const* args, siz
 
 PyObject* call_general(PyObject* general, PyObject* const* args, size_t count, PyObject* names) { return call_with_names(vectorcall, general, args, count, names); }
 
+// f(..., out=y) where the result has the type and the shape of y. Null without an error: anything else.
+PyObject* call_with_fitting_out(const DirectObject* d, PyObject* const* args, size_t n, PyObject* names) {
+  if (PyTuple_Size(names) != 1 || n == 0 || !is_tensor(args[0]) || !is_tensor(args[n])) return nullptr;   // what makes tensors of numbers looks at `out`
+  Reference result(d->call ? d->call(d->f, args, n) : nullptr);
+  if (!result && !PyErr_Occurred()) result = Reference(call_plainly(d->plain, args, n, nullptr));
+  if (!result) return nullptr;
+  return guarded([&] { return put_plainly(result.get(), args[n]) ? Py_NewRef(args[n]) : put_result(nb::cast<std::string>(nb::handle(d->general).attr("__name__")), nb::steal(result.release()), args[n]).release().ptr(); });
+}
+
 PyObject* enter(PyObject* self, PyObject* const* args, size_t count, PyObject* names) {
   const DirectObject* d = direct_object(self);
   const size_t n = count & ~arguments_offset;
-  if (names) {
-    if (const Py_ssize_t at = find_out(names); at >= 0) return explained(call_with_out(call_general, d->general, args, n, names, at), self, args, n, names);
-    return explained(call_general(d->general, args, n, names), self, args, n, names);
-  }
-  if (d->call) {
+  if (d->call && !names) {
     if (PyObject* r = d->call(d->f, args, n)) return r;
     if (PyErr_Occurred()) return nullptr;
   }
+  if (d->plain) {
+    if (PyObject* r = call_plainly(d->plain, args, n, names)) return r;
+    if (PyErr_Occurred()) return explained(nullptr, self, args, n, names);
+  }
+  if (names) {
+    const Py_ssize_t at = find_out(names);
+    if (at >= 0) {
+      if (PyObject* r = call_with_fitting_out(d, args, n, names)) return r;
+      if (PyErr_Occurred()) return explained(nullptr, self, args, n, names);
+    }
+    if (at >= 0) return explained(call_with_out(call_general, d->general, args, n, names, at), self, args, n, names);
+    return explained(call_general(d->general, args, n, names), self, args, n, names);
+  }
   return explained(vectorcall(d->general, args, count, nullptr), self, args, n, nullptr);
+}
+
+bool is_half_tensor(PyObject* o) { return is_tensor(o) && is_half(impl_of(o)->dtype); }
+
+bool hold_half(PyObject* const* args, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (is_half_tensor(args[i])) return true;
+    if (!is_sequence(args[i])) continue;
+    const bool list = PyList_Check(args[i]);
+    for (Py_ssize_t k = 0, n = PySequence_Size(args[i]); k < n; k++)
+      if (is_half_tensor(list ? PyList_GetItem(args[i], k) : PyTuple_GetItem(args[i], k))) return true;
+  }
+  return false;
+}
+
+// What is wrapped around a function is called when there is something for it to do.
+PyObject* call_inner(const DirectObject& d, PyObject* const* args, size_t count, PyObject* names) {
+  const size_t n = (count & ~arguments_offset) + (names ? static_cast<size_t>(PyTuple_Size(names)) : 0);
+  if (d.inner && (!names || find_out(names) < 0) && !(d.rounds && hold_half(args, n))) {
+    PyObject* result = vectorcall(d.inner, args, count, names);
+    if (result || !(PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_AttributeError))) return result;
+    PyErr_Clear();
+  }
+  return vectorcall(d.general, args, count, names);
 }
 
 // The entry of functions written in Python.
 PyObject* ask_and_call(PyObject* self, PyObject* const* args, size_t count, PyObject* names) {
   const size_t n = count & ~arguments_offset;
-  return is_answered(args, n, names) ? answer(self, args, n, names) : vectorcall(direct_object(self)->general, args, count, names);
+  if (is_answered(args, n, names)) return answer(self, args, n, names);
+  if (const Plain* plain = direct_object(self)->plain) {
+    if (PyObject* r = call_plainly(plain, args, n, names)) return r;
+    if (PyErr_Occurred()) return nullptr;
+  }
+  return call_inner(*direct_object(self), args, count, names);
 }
 
 // The entry of all others once a class or a mode may answer calls.
@@ -162,6 +214,7 @@ void dealloc_direct(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   std::erase(live, direct_object(self));
   Py_XDECREF(direct_object(self)->general);
+  Py_XDECREF(direct_object(self)->inner);
   PyObject_Free(self);
   Py_DECREF(reinterpret_cast<PyObject*>(type));
 }
@@ -197,11 +250,14 @@ void make_direct_types() {
   method_type = make_type("adjoint_core._core.DirectMethod", method_descriptor, {Py_tp_descr_get, reinterpret_cast<void*>(bind)});
 }
 
-nb::object make_asking(nb::object f) {
+nb::object make_asking(nb::object f, const std::optional<std::string>& plain, nb::object inner, bool rounds) {
   auto* d = reinterpret_cast<DirectObject*>(PyType_GenericAlloc(function_type, 0));
   if (!d) throw nb::python_error();
   d->entry = ask_and_call;
+  if (!inner.is(f)) d->inner = inner.release().ptr();
+  d->rounds = rounds;
   d->general = f.release().ptr();
+  if (plain) d->plain = find_plain(nb::module_::import_("adjoint_core._core"), *plain);
   return nb::steal(reinterpret_cast<PyObject*>(d));
 }
 
@@ -215,6 +271,7 @@ void make_direct(nb::handle scope, const char* name, DirectCall call, const void
   d->entry = d->node ? enter_named : entry_of_all;
   live.push_back(d);
   d->general = general.release().ptr();
+  d->plain = find_plain(scope, name);
   d->call = call;
   d->f = f;
   scope.attr(name) = nb::steal(reinterpret_cast<PyObject*>(d));

@@ -36,14 +36,14 @@ template <class F> Tensor write(const Tensor& x, const char* name, Tensors other
 
 void bind_special(nb::module_& m) {
   for (auto [name, f] : {std::pair<const char*, Tensor (*)(int64_t, const Tensor&)>("_bessel_i", bessel_i), {"_bessel_i_scaled", bessel_i_scaled}, {"_bessel_j", bessel_j}, {"_bessel_k", bessel_k}, {"_bessel_k_scaled", bessel_k_scaled}, {"_bessel_y", bessel_y}, {"_erfcx", erfcx}})
-    m.def(name, [f = f](int64_t n, const Tensor& x) {
+    function(m, name, [f = f](int64_t n, const Tensor& x) {
       expect(n >= 0 && n < 100, "expected an order in [0, 99], got ", n);
       return f(n, x);
     }, "n"_a, "input"_a);
-  m.def("_orthogonal_polynomial", [](const Tensor& x, const Tensor& n, int family, double parameter) {
+  function(m, "_orthogonal_polynomial", [](const Tensor& x, const Tensor& n, int family, double parameter) {
     return orthogonal_polynomial(x, n, {static_cast<Family>(family), parameter});
   }, "input"_a, "n"_a, "family"_a, "parameter"_a);
-  m.def("_zeta", [](const Operand& s, const Operand& q) { return zeta(s.t, q.t); }, "input"_a, "other"_a);
+  function(m, "_zeta", [](const Operand& s, const Operand& q) { return zeta(s.t, q.t); }, "input"_a, "other"_a);
 }
 
 }  // namespace

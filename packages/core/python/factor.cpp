@@ -29,42 +29,42 @@ Solved solve_any(const Tensor& a, const Tensor& b, bool left, bool check) {
 }  // namespace
 
 void bind_factor(nb::module_& m) {
-  m.def("_cholesky", [](const Tensor& a, bool upper, bool check) { return tuple_of(cholesky(a, upper, check)); }, "A"_a, "upper"_a, "check"_a);
-  m.def("_lu_factor", [](const Tensor& a, bool check) {
+  function(m, "_cholesky", [](const Tensor& a, bool upper, bool check) { return tuple_of(cholesky(a, upper, check)); }, "A"_a, "upper"_a, "check"_a);
+  function(m, "_lu_factor", [](const Tensor& a, bool check) {
     const LU f = lu_factor(a, check);
     return nb::make_tuple(f.factors, f.pivots, f.info);
   }, "A"_a, "check"_a);
-  m.def("_lu_permutation", [](const Tensor& pivots, int64_t rows) {
+  function(m, "_lu_permutation", [](const Tensor& pivots, int64_t rows) {
     expect(pivots.dim() >= 1 && pivots.dtype() == DType::int32, "lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype, got ", pivots.dtype());
     return lu_permutation(pivots, rows);
   }, "pivots"_a, "rows"_a);
-  m.def("_qr", [](const Tensor& a, bool complete) {
+  function(m, "_qr", [](const Tensor& a, bool complete) {
     const QR f = qr(a, complete);
     return nb::make_tuple(f.q, f.r);
   }, "A"_a, "complete"_a);
-  m.def("_solve_triangular", [](const Tensor& a, const Tensor& b, bool upper, bool left, bool unit) { return solve_triangular(a, b, upper, left, unit); },
+  function(m, "_solve_triangular", [](const Tensor& a, const Tensor& b, bool upper, bool left, bool unit) { return solve_triangular(a, b, upper, left, unit); },
         "A"_a, "B"_a, "upper"_a, "left"_a, "unitriangular"_a);
-  m.def("_solve", [](const Tensor& a, const Tensor& b, bool left) { return solve_any(a, b, left, true).x; }, "A"_a, "B"_a, "left"_a);
-  m.def("_solve_unchecked", [](const Tensor& a, const Tensor& b, bool left) {
+  function(m, "_solve", [](const Tensor& a, const Tensor& b, bool left) { return solve_any(a, b, left, true).x; }, "A"_a, "B"_a, "left"_a);
+  function(m, "_solve_unchecked", [](const Tensor& a, const Tensor& b, bool left) {
     const Solved s = solve_any(a, b, left, false);
     return nb::make_tuple(s.x, s.factors);
   }, "A"_a, "B"_a, "left"_a);
-  m.def("_inv", [](const Tensor& a, bool check) { return tuple_of(inverse(a, check)); }, "A"_a, "check"_a);
-  m.def("_det", [](const Tensor& a) { return det(a); }, "A"_a);
-  m.def("_slogdet", [](const Tensor& a) {
+  function(m, "_inv", [](const Tensor& a, bool check) { return tuple_of(inverse(a, check)); }, "A"_a, "check"_a);
+  function(m, "_det", [](const Tensor& a) { return det(a); }, "A"_a);
+  function(m, "_slogdet", [](const Tensor& a) {
     const SignLog s = slogdet(a);
     return nb::make_tuple(s.sign, s.logarithm);
   }, "A"_a);
-  m.def("_eigh", [](const Tensor& a, bool upper) { return tuple_of(eigh(a, upper)); }, "A"_a, "upper"_a);
-  m.def("_eigvalsh", [](const Tensor& a, bool upper) { return eigvalsh(a, upper); }, "A"_a, "upper"_a);
-  m.def("_eig", [](const Tensor& a) { return tuple_of(eig(a)); }, "A"_a);
-  m.def("_svd", [](const Tensor& a, bool full) {
+  function(m, "_eigh", [](const Tensor& a, bool upper) { return tuple_of(eigh(a, upper)); }, "A"_a, "upper"_a);
+  function(m, "_eigvalsh", [](const Tensor& a, bool upper) { return eigvalsh(a, upper); }, "A"_a, "upper"_a);
+  function(m, "_eig", [](const Tensor& a) { return tuple_of(eig(a)); }, "A"_a);
+  function(m, "_svd", [](const Tensor& a, bool full) {
     const SVD f = svd(a, full);
     return nb::make_tuple(f.u, f.s, f.vh);
   }, "A"_a, "full_matrices"_a);
-  m.def("matrix_exp", [](const Tensor& a) { return matrix_exp(a); }, "A"_a);
-  m.def("_pinv", [](const Tensor& a, const Tensor& known) { return pinv(a, known); }, "A"_a, "known"_a);
-  m.def("_svdvals", [](const Tensor& a) { return svdvals(a); }, "A"_a);
+  function(m, "matrix_exp", [](const Tensor& a) { return matrix_exp(a); }, "A"_a);
+  function(m, "_pinv", [](const Tensor& a, const Tensor& known) { return pinv(a, known); }, "A"_a, "known"_a);
+  function(m, "_svdvals", [](const Tensor& a) { return svdvals(a); }, "A"_a);
 }
 
 }  // namespace adjoint::python

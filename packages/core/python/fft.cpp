@@ -6,9 +6,9 @@
 namespace adjoint::python {
 
 void bind_fft(nb::module_& m) {
-  m.def("_fft", [](const Tensor& x, int64_t dim, bool inverse, double scale) { return fft(x, dim, inverse, scale); }, "input"_a, "dim"_a, "inverse"_a, "scale"_a);
-  m.def("_rfft", [](const Tensor& x, int64_t dim, double scale) { return rfft(x, dim, scale); }, "input"_a, "dim"_a, "scale"_a);
-  m.def("_irfft", [](const Tensor& x, int64_t dim, int64_t n, double scale) { return irfft(x, dim, n, scale); }, "input"_a, "dim"_a, "n"_a, "scale"_a);
+  function(m, "_fft", [](const Tensor& x, int64_t dim, bool inverse, double scale) { return fft(x, dim, inverse, scale); }, "input"_a, "dim"_a, "inverse"_a, "scale"_a);
+  function(m, "_rfft", [](const Tensor& x, int64_t dim, double scale) { return rfft(x, dim, scale); }, "input"_a, "dim"_a, "scale"_a);
+  function(m, "_irfft", [](const Tensor& x, int64_t dim, int64_t n, double scale) { return irfft(x, dim, n, scale); }, "input"_a, "dim"_a, "n"_a, "scale"_a);
 }
 
 }  // namespace adjoint::python

@@ -24,9 +24,9 @@ Tensor choose(const Tensor& condition, const Tensor& a, const Tensor& b) {
 }
 
 void bind_where(nb::module_& m) {
-  m.def("where", [](const Tensor& c, const Operand& a, const Operand& b) { return choose(c, a, b); }, "condition"_a, "input"_a, "other"_a,
+  function(m, "where", [](const Tensor& c, const Operand& a, const Operand& b) { return choose(c, a, b); }, "condition"_a, "input"_a, "other"_a,
         "Elements of `input` where `condition`, else of `other`.");
-  m.def("where", [](const Tensor& c) {
+  function(m, "where", [](const Tensor& c) {
     const Tensor at = nonzero(c);
     TensorVector t = unbind(at, 1);
     return nb::tuple(nb::cast(t));
@@ -141,19 +141,19 @@ void bind_arithmetic(nb::module_& m) {
     expect(x.dtype() != DType::bool_, "The `+` operator, on a bool tensor is not supported.");
     return x;
   });
-  m.def("polygamma", [](int64_t n, const Tensor& x) { return polygamma(n, x); }, "n"_a, "input"_a);
+  function(m, "polygamma", [](int64_t n, const Tensor& x) { return polygamma(n, x); }, "n"_a, "input"_a);
   t.def("polygamma", [](const Tensor& x, int64_t n) { return polygamma(n, x); }, "n"_a);
   t.def("polygamma_", [](const Tensor& self, int64_t n) { return into(self, [&](const Tensor& x) { return polygamma(n, x); }); }, "n"_a);
 }
 
 void bind_complex(nb::module_& m) {
   for (auto [name, f] : {std::pair<const char*, Tensor (*)(const Tensor&)>("real", real), {"imag", imag}, {"view_as_real", view_as_real}, {"view_as_complex", view_as_complex}})
-    m.def(name, [f = f](const Tensor& x) { return f(x); }, "input"_a);
+    function(m, name, [f = f](const Tensor& x) { return f(x); }, "input"_a);
   both(m, "conj", [](const Tensor& x) { return conj(x); });
   both_and_inplace(m, "conj_physical", [](const Tensor& x) { return conj(x); });
   both(m, "angle", [](const Tensor& x) { return angle(x); });
-  m.def("complex", [](const Tensor& re, const Tensor& im) { return complex(re, im); }, "real"_a, "imag"_a);
-  m.def("polar", [](const Tensor& r, const Tensor& a) { return polar(r, a); }, "abs"_a, "angle"_a);
+  function(m, "complex", [](const Tensor& re, const Tensor& im) { return complex(re, im); }, "real"_a, "imag"_a);
+  function(m, "polar", [](const Tensor& r, const Tensor& a) { return polar(r, a); }, "abs"_a, "angle"_a);
 }
 
 Tensor scatter_combined(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, const std::string& reduce) {
@@ -215,7 +215,7 @@ void bind_equality(nb::module_& m) {
   both(m, "isclose", is_close, "other"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false);
   both(m, "allclose", [](const Tensor& x, const Tensor& y, double rtol, double atol, bool equal_nan) { return item(all(is_close(x, y, rtol, atol, equal_nan))).to<bool>(); },
        "other"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false, "Are all elements close?");
-  m.def("result_type", [](const Operand& a, const Operand& b) {
+  function(m, "result_type", [](const Operand& a, const Operand& b) {
     const Tensor x[2] = {a.t, b.t};
     return result_type(x);
   }, "tensor1"_a, "tensor2"_a, "The element type of an operation on two tensors or numbers.");

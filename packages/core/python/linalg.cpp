@@ -71,7 +71,7 @@ void bind_linalg(nb::module_& m) {
     both(m, name, [f = f](const Tensor& a, const Tensor& b) { return f(a, b); }, nb::arg(other));
     direct_both<Tensor, Tensor>(m, name, f);
   }
-  m.def("_product", [](const Tensor& a, const Tensor& b) { return matmul(a, b, true); }, "matmul that does not round to half types: it gives float32 for them.");
+  function(m, "_product", [](const Tensor& a, const Tensor& b) { return matmul(a, b, true); }, "matmul that does not round to half types: it gives float32 for them.");
   both(m, "inner", [](const Tensor& a, const Tensor& b) { return a.dim() == 0 || b.dim() == 0 ? mul(a, b) : tensordot(a, b, {-1}, {-1}); }, "other"_a);
   both(m, "vdot", [](const Tensor& a, const Tensor& b) { return dot(is_complex(a.dtype()) ? conj(a) : a, b); }, "other"_a);
   both_and_inplace(m, "addmm", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return addmm(c, a, b, beta, alpha); },
@@ -84,13 +84,13 @@ void bind_linalg(nb::module_& m) {
        "batch1"_a, "batch2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
   both_and_inplace(m, "addbmm", plus_product("addbmm", [](const Tensor& a, const Tensor& b, bool in_float) { return sum(bmm(a, b, in_float), Dims{0}); }),
        "batch1"_a, "batch2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
-  m.def("tensordot", [](const Tensor& a, const Tensor& b, const nb::object& dims) { return tensordot_any(a, b, dims); }, "a"_a, "b"_a, "dims"_a = 2);
+  function(m, "tensordot", [](const Tensor& a, const Tensor& b, const nb::object& dims) { return tensordot_any(a, b, dims); }, "a"_a, "b"_a, "dims"_a = 2);
   both(m, "trace", [](const Tensor& x) { return trace(x); });
-  m.def("einsum", [](const std::string& equation, const nb::args& operands) {
+  function(m, "einsum", [](const std::string& equation, const nb::args& operands) {
     nb::object given = operands.size() == 1 && is_sequence(nb::handle(operands[0]).ptr()) ? nb::object(operands[0]) : nb::object(operands);
     return einsum(equation.c_str(), nb::cast<TensorVector>(nb::list(given)));
   }, "equation"_a, "operands"_a, "A sum of products written with letters: `einsum('ij,jk->ik', a, b)`.");
-  m.def("einsum", einsum_of_lists, "args"_a);
+  function(m, "einsum", einsum_of_lists, "args"_a);
   both(m, "kron", [](const Tensor& a, const Tensor& b) { return kron(a, b); }, "other"_a);
   both(m, "cross", [](const Tensor& a, const Tensor& b, std::optional<int64_t> dim) { return cross(a, b, cross_dim(a, dim)); }, "other"_a, "dim"_a = nb::none());
 }

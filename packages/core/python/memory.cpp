@@ -81,10 +81,10 @@ void bind_queries(nb::module_& m) {
   both(m, "is_same_size", [](const Tensor& x, const Tensor& y) { return x.sizes() == y.sizes(); }, "other"_a);
   both(m, "is_nonzero", is_nonzero);
   for (const char* name : {"is_conj", "is_neg"}) both(m, name, [](const Tensor&) { return false; });
-  m.def("is_tensor", [](nb::handle o) {   // as isinstance: what says that it is one, too
+  function(m, "is_tensor", [](nb::handle o) {   // as isinstance: what says that it is one, too
     return is_tensor(o.ptr()) || nb::isinstance(o, nb::handle(reinterpret_cast<PyObject*>(api->tensor_type)));
   }, "obj"_a.none());
-  m.def("numel", [](const Tensor& x) { return x.numel(); }, "input"_a);
+  function(m, "numel", [](const Tensor& x) { return x.numel(); }, "input"_a);
 }
 
 void bind_values(const Methods& t) {
@@ -151,7 +151,7 @@ void bind_conversion(nb::module_& m, const Methods& t) {
   t.def("cpu", [](const Tensor& x, bool non_blocking) { return to_device(x, {}, non_blocking); }, "non_blocking"_a = false, "This tensor in host memory.");
   for (const char* name : {"resolve_conj", "resolve_neg"}) t.def(name, [](const Tensor& x) { return x; });
   t.def("type_as", [](const Tensor& x, const Tensor& y) { return converted(x, y.dtype(), false, MemoryFormat::preserve, y.device()); }, "other"_a);
-  for (const char* name : {"resolve_conj", "resolve_neg"}) m.def(name, [](const Tensor& x) { return x; }, "input"_a);
+  for (const char* name : {"resolve_conj", "resolve_neg"}) function(m, name, [](const Tensor& x) { return x; }, "input"_a);
   both(m, "clone", [](const Tensor& x, std::optional<MemoryFormat> format) { return copy_in(x, format.value_or(MemoryFormat::preserve)); }, nb::kw_only(), "memory_format"_a = nb::none());
   direct_both<Tensor>(m, "clone", [](const Tensor& x) { return copy_in(x, MemoryFormat::preserve); });
   t.def("contiguous", [](const Tensor& x, MemoryFormat format) {
@@ -159,8 +159,8 @@ void bind_conversion(nb::module_& m, const Methods& t) {
     expect(format != MemoryFormat::preserve || x->contiguous(), "preserve memory format is unsupported by the contiguous operator");
     return is_in(x, format) ? x : copy_in(x, format);
   }, "memory_format"_a = MemoryFormat::contiguous);
-  m.def("promote_types", [](DType a, DType b) { return promote(a, b); }, "type1"_a, "type2"_a);
-  m.def("can_cast", [](DType from, DType into) { return category(from) <= category(into) && !(into >= DType::uint8 && into <= DType::uint64 && category(from) == 1 && (from < DType::uint8 || from > DType::uint64)); },
+  function(m, "promote_types", [](DType a, DType b) { return promote(a, b); }, "type1"_a, "type2"_a);
+  function(m, "can_cast", [](DType from, DType into) { return category(from) <= category(into) && !(into >= DType::uint8 && into <= DType::uint64 && category(from) == 1 && (from < DType::uint8 || from > DType::uint64)); },
         "from_"_a, "to"_a);
 }
 

@@ -90,11 +90,12 @@ NB_MODULE(_core, m) {
     catch (const std::bad_alloc&) { raise(); }
     catch (const std::length_error&) { raise(); }
   });
-  for (auto bind : {bind_memory, bind_books, bind_buffer, bind_numpy, bind_dlpack, bind_create, bind_random, bind_elementwise, bind_gathering, bind_reduce, bind_view, bind_rearrange, bind_linalg, bind_factor, bind_fft, bind_nn, bind_sparse, bind_registry}) bind(m);
+  for (auto bind : {bind_memory, bind_books, bind_buffer, bind_numpy, bind_dlpack, bind_create, bind_random, bind_elementwise, bind_gathering, bind_reduce, bind_view, bind_rearrange, bind_linalg, bind_factor, bind_fft, bind_nn, bind_functional, bind_sparse, bind_registry}) bind(m);
   bind_cuda(m);
   m.def("_put_out", &put_result, "name"_a, "result"_a, "out"_a, "What `out=` does with the result, or the tuple of results, of a function written in Python.");
+  bind_plain(m);
   bind_protocol(m, ask_before_calls);
-  m.def("_asking", make_asking, "f"_a, "The function, which objects among its arguments may answer.");
+  m.def("_asking", make_asking, "f"_a, "plain"_a.none(), "inner"_a, "rounds"_a, "The function, which objects among its arguments may answer; `plain` names its plain calls, if it has any; `inner` is it without wrappers.");
   m.def("_node_name", [](const std::string& name) { return nb::capsule((new std::string(name))->c_str()); }, "name"_a, "A name for `_composed`, for ever.");
   m.def("_composed", [](const nb::capsule& node, const nb::callable& f, const nb::tuple& args, const nb::dict& kwargs) {
     const adjoint::NodeName named(static_cast<const char*>(node.data()));

@@ -1,24 +1,30 @@
 // The parts of adjoint_core._core, one function a file.
 #pragma once
-#include <adjoint/core/ops.h>
-#include <adjoint/python/caster.h>
+#include "plain.h"
 
 namespace adjoint::python {
 
-namespace nb = nanobind;
 using namespace nb::literals;
 
 // Adds methods to the raw Tensor type, and functions to the module.
 struct Methods {
   nb::handle type = reinterpret_cast<PyObject*>(api->tensor_type);
   template <class F, class... Extra> const Methods& def(const char* name, F&& f, const Extra&... extra) const {
+    bind_plainly(type, name, f, typename Shape<std::decay_t<F>>::type(), true, extra...);
     nb::cpp_function_def(std::forward<F>(f), nb::scope(type), nb::name(name), nb::is_method(), extra...);
     return *this;
   }
 };
 
+// A function of the module.
+template <class F, class... Extra> void function(nb::module_& m, const char* name, F&& f, const Extra&... extra) {
+  bind_plainly(m, name, f, typename Shape<std::decay_t<F>>::type(), false, extra...);
+  m.def(name, std::forward<F>(f), extra...);
+}
+
 // The same callable as function and as method; the first parameter is called `input` in the function.
 template <class F, class... Extra> void both(nb::module_& m, const char* name, F&& f, const Extra&... extra) {
+  if (const Plain* plain = bind_plainly(m, name, f, typename Shape<std::decay_t<F>>::type(), false, "input"_a, extra...)) add_plain_method(name, *plain);
   m.def(name, f, "input"_a, extra...);
   nb::cpp_function_def(f, nb::scope(reinterpret_cast<PyObject*>(api->tensor_type)), nb::name(name), nb::is_method(), extra...);
 }
@@ -77,6 +83,8 @@ void bind_linalg(nb::module_& m);
 void bind_factor(nb::module_& m);
 void bind_fft(nb::module_& m);
 void bind_nn(nb::module_& m);
+void bind_functional(nb::module_& m);
+void bind_plain(nb::module_& m);
 void bind_registry(nb::module_& m);
 void bind_cuda(nb::module_& m);
 void bind_cuda_arrays();

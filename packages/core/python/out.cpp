@@ -28,6 +28,14 @@ void put(const std::string& name, const Tensor& y, nb::handle given) {
 
 }  // namespace
 
+bool put_plainly(PyObject* result, PyObject* given) {
+  if (!is_tensor(result) || !is_tensor(given)) return false;
+  const Tensor y = unwrap(result), out = unwrap(given);
+  if (y->keys || out->keys || y.dtype() != out.dtype() || y.device() != out.device() || !(y.sizes() == out.sizes())) return false;
+  copy_(out, y);
+  return true;
+}
+
 nb::object put_result(const std::string& name, nb::object result, nb::handle out) {
   if (is_tensor(result.ptr())) {
     put(name, nb::cast<Tensor>(result), out);
@@ -41,8 +49,9 @@ nb::object put_result(const std::string& name, nb::object result, nb::handle out
 
 // A call that makes a tensor of nothing but numbers gives it the type and the device of `out`, unless told otherwise.
 static void fit_out(PyObject* f, std::vector<PyObject*>& args, nb::list& names, nb::handle out, nb::handle device) {
-  if (!is_tensor(out.ptr()) || !makes_tensors(f)) return;
+  if (!is_tensor(out.ptr())) return;
   for (PyObject* a : args) if (is_tensor(a)) return;
+  if (!makes_tensors(f)) return;
   auto add = [&](const char* name, nb::handle value) {
     for (nb::handle n : names) if (nb::cast<std::string>(n) == name) return;
     names.append(nb::str(name));

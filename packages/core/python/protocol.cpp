@@ -12,16 +12,20 @@ namespace {
 thread_local int off = 0;     // 1: subclasses do not answer, 2: nobody does
 thread_local int modes = 0;   // on this thread's stack
 bool armed = false;
+PyTypeObject* silent = nullptr;   // a class of tensors that takes no part, most of whose tensors are of it: Parameter
 PyObject* disabled = nullptr; // the __torch_function__ of classes that take no part
 bool below = false;           // there is a class with __torch_dispatch__
 
+// Types of usual arguments, which nobody makes answer.
 bool plain(PyTypeObject* t) {
-  return t == api->tensor_type || t == &PyLong_Type || t == &PyFloat_Type || t == &PyBool_Type || t == &PyUnicode_Type || t == Py_TYPE(Py_None) || t == &PyDict_Type;
+  if (t == api->tensor_type || t == &PyLong_Type || t == &PyFloat_Type || t == Py_TYPE(Py_None) || t == &PyBool_Type || t == &PyUnicode_Type || t == &PyDict_Type) return true;
+  return t == silent || t == Py_TYPE(api->dtypes[0]) || t == api->size_type || t == &PyComplex_Type;
 }
 
 bool answers(PyObject* o) {
   if (plain(Py_TYPE(o)) || PyType_Check(o)) return false;
-  Reference f(PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(o)), "__torch_function__"));
+  static PyObject* const name = PyUnicode_InternFromString("__torch_function__");
+  Reference f(PyObject_GetAttr(reinterpret_cast<PyObject*>(Py_TYPE(o)), name));
   if (!f) PyErr_Clear();
   return f && f.get() != disabled;
 }
@@ -88,6 +92,7 @@ PyObject* answer_operator(const char* method, PyObject* a, PyObject* b) {
 
 void bind_protocol(nb::module_& m, void (*arm)()) {
   m.def("_takes_no_part", [](nb::handle f) { disabled = Py_NewRef(f.ptr()); }, "f"_a, "Classes whose __torch_function__ it is are not asked.");
+  m.def("_is_silent", [](nb::handle type) { silent = reinterpret_cast<PyTypeObject*>(Py_NewRef(type.ptr())); }, "type"_a, "The class of tensors takes no part, for good: its tensors are not looked at.");
   m.def("_arm_protocol", [arm] { armed = true; arm(); }, "From now on functions look for __torch_function__ among their arguments before they run.");
   m.def("_arm_dispatch", [] { below = true; }, "From now on tensors of classes with __torch_dispatch__ are marked.");
   m.def("_protocol_off", [] { return off; });

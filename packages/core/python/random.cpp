@@ -104,19 +104,19 @@ void bind_generator(nb::module_& m) {
       }, "new_state"_a)
       .def_prop_ro("device", [](const Generator& g) { return g.device; });
   m.attr("default_generator") = nb::cast(&default_generator(), nb::rv_policy::reference);
-  m.def("device_generator", [](OptDevice device) { return &default_generator(resolved(device)); }, nb::rv_policy::reference, "device"_a, "The default generator of a device.");
-  m.def("manual_seed", [](nb::handle seed) {
+  function(m, "device_generator", [](OptDevice device) { return &default_generator(resolved(device)); }, nb::rv_policy::reference, "device"_a, "The default generator of a device.");
+  function(m, "manual_seed", [](nb::handle seed) {
     seed_all(seed_of(PyNumber_Long(seed.ptr())));
     return nb::cast(&default_generator(), nb::rv_policy::reference);
   }, nb::sig("def manual_seed(seed: typing.SupportsInt) -> Generator"), "seed"_a.none(), "Restarts the default generators of all devices.");
-  m.def("seed", [] {
+  function(m, "seed", [] {
     const uint64_t seed = random_seed();
     seed_all(seed);
     return seed;
   }, "Restarts the default generators of all devices from a random seed, which is returned.");
-  m.def("initial_seed", [] { return default_generator().seed; });
-  m.def("random_states", [] { return all_states(); }, "Of the default generators of the CPU and all GPUs.");
-  m.def("set_random_states", [](const States& states) {
+  function(m, "initial_seed", [] { return default_generator().seed; });
+  function(m, "random_states", [] { return all_states(); }, "Of the default generators of the CPU and all GPUs.");
+  function(m, "set_random_states", [](const States& states) {
     const std::vector<Generator*> all = all_generators();
     expect(states.size() == all.size(), ErrorKind::value, "set_random_states: expected what random_states returned, got ", states.size(), " states");
     for (size_t i = 0; i < all.size(); i++) bring_back(*all[i], static_cast<const std::byte*>(states[i].data()));
@@ -124,13 +124,13 @@ void bind_generator(nb::module_& m) {
 }
 
 template <class F> void sized(nb::module_& m, const char* name, F make) {
-  m.def(name, [make, name](const nb::args& size, Generator* g, OptDType dtype, OptDevice device, bool requires_grad) {
+  function(m, name, [make, name](const nb::args& size, Generator* g, OptDType dtype, OptDevice device, bool requires_grad) {
     return finish(make(dims_of(size, name), dtype.value_or(default_dtype()), g, resolved(device)), requires_grad);
   }, "size"_a, "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
-  m.def(name, [make](Generator* g, OptDType dtype, OptDevice device, bool requires_grad, const Dims& size) {
+  function(m, name, [make](Generator* g, OptDType dtype, OptDevice device, bool requires_grad, const Dims& size) {
     return finish(make(size, dtype.value_or(default_dtype()), g, resolved(device)), requires_grad);
   }, nb::kw_only(), "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "size"_a);
-  m.def((std::string(name) + "_like").c_str(), [make](const Tensor& x, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format, Generator* g) {
+  function(m, (std::string(name) + "_like").c_str(), [make](const Tensor& x, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format, Generator* g) {
     return finish(laid_out(make(x.sizes(), dtype.value_or(x.dtype()), g, resolved(device.value_or(x.device()))), format.value_or(MemoryFormat::preserve), x), requires_grad);
   }, "input"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "memory_format"_a = nb::none(), "generator"_a.none() = nb::none());
 }
@@ -141,21 +141,21 @@ Tensor draw_integers(int64_t low, int64_t high, const Dims& size, OptDType dtype
 }
 
 void bind_integers(nb::module_& m) {
-  m.def("randint", [](int64_t low, int64_t high, const Dims& size, Generator* g, OptDType dtype, OptDevice device, bool requires_grad) {
+  function(m, "randint", [](int64_t low, int64_t high, const Dims& size, Generator* g, OptDType dtype, OptDevice device, bool requires_grad) {
     return finish(draw_integers(low, high, size, dtype, g, device), requires_grad);
   }, "low"_a, "high"_a, "size"_a, nb::kw_only(), "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false,
       "Integers in [low, high), uniformly.");
-  m.def("randint", [](int64_t high, const Dims& size, Generator* g, OptDType dtype, OptDevice device, bool requires_grad) {
+  function(m, "randint", [](int64_t high, const Dims& size, Generator* g, OptDType dtype, OptDevice device, bool requires_grad) {
     return finish(draw_integers(0, high, size, dtype, g, device), requires_grad);
   }, "high"_a, "size"_a, nb::kw_only(), "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
   const auto like = [](const Tensor& x, int64_t low, int64_t high, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format, Generator* g) {
     return finish(laid_out(draw_integers(low, high, x.sizes(), dtype.value_or(x.dtype()), g, device.value_or(x.device())), format.value_or(MemoryFormat::preserve), x), requires_grad);
   };
-  m.def("randint_like", [like](const Tensor& x, int64_t high, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format, Generator* g) {
+  function(m, "randint_like", [like](const Tensor& x, int64_t high, OptDType dtype, OptDevice device, bool requires_grad, std::optional<MemoryFormat> format, Generator* g) {
     return like(x, 0, high, dtype, device, requires_grad, format, g);
   }, "input"_a, "high"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "memory_format"_a = nb::none(), "generator"_a.none() = nb::none());
-  m.def("randint_like", like, "input"_a, "low"_a, "high"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "memory_format"_a = nb::none(), "generator"_a.none() = nb::none());
-  m.def("randperm", [](int64_t n, Generator* g, OptDType dtype, OptDevice device, bool requires_grad) {
+  function(m, "randint_like", like, "input"_a, "low"_a, "high"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "memory_format"_a = nb::none(), "generator"_a.none() = nb::none());
+  function(m, "randperm", [](int64_t n, Generator* g, OptDType dtype, OptDevice device, bool requires_grad) {
     const Device d = resolved(device);
     return finish(randperm(n, dtype.value_or(DType::int64), chosen(g, d), d), requires_grad);
   }, "n"_a, nb::kw_only(), "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A random order of 0 ... n-1.");
@@ -224,11 +224,11 @@ void bind_fills(nb::module_& m) {
 
 // The stream of PyTorch's CPU (twister.h), one number after another.
 void bind_twister(nb::module_& m) {
-  m.def("_draw_as_pytorch", &draw_as_pytorch, "From now on generators of the CPU give PyTorch's numbers.");
-  m.def("_draws_as_pytorch", [](Generator* g, const Tensor& like) { return !level_top && like.device().type == DeviceType::cpu && chosen(g, like.device()).twister; },
+  function(m, "_draw_as_pytorch", &draw_as_pytorch, "From now on generators of the CPU give PyTorch's numbers.");
+  function(m, "_draws_as_pytorch", [](Generator* g, const Tensor& like) { return !level_top && like.device().type == DeviceType::cpu && chosen(g, like.device()).twister; },
         "generator"_a.none(), "like"_a, "Whether what is drawn for `like`, outside of transforms, are PyTorch's numbers.");
   const auto each = [&](const char* name, auto draw) {
-    m.def(name, [draw](const Tensor& a, const Tensor& b, Generator* g) {
+    function(m, name, [draw](const Tensor& a, const Tensor& b, Generator* g) {
       Twister& from = *chosen(g, a.device()).twister;
       Tensor drawn = empty(a.sizes(), DType::float64);
       const Tensor first = contiguous(a), second = contiguous(b);
@@ -245,7 +245,7 @@ void bind_twister(nb::module_& m) {
 
 void bind_random(nb::module_& m) {
   bind_generator(m);
-  m.def("_all_lanes", [](const Tensor& x) { return level_top && random_lanes.all ? random_lanes.all(x) : x; }, "Inside transforms, the values of all that the tensor stands for.");
+  function(m, "_all_lanes", [](const Tensor& x) { return level_top && random_lanes.all ? random_lanes.all(x) : x; }, "Inside transforms, the values of all that the tensor stands for.");
   sized(m, "rand", [](const Dims& s, DType t, Generator* g, Device d) { return rand(s, t, chosen(g, d), d); });
   sized(m, "randn", [](const Dims& s, DType t, Generator* g, Device d) { return randn(s, t, chosen(g, d), d); });
   bind_integers(m);

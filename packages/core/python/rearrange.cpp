@@ -17,9 +17,9 @@ TensorVector tensors_of(const nb::args& args) {
 void bind_stacks(nb::module_& m) {
   using Stack = Tensor (*)(Tensors);
   for (auto [name, f] : {std::pair<const char*, Stack>("hstack", hstack), {"vstack", vstack}, {"row_stack", vstack}, {"dstack", dstack}, {"column_stack", column_stack}})
-    m.def(name, [f = f](const TensorVector& t) { return f(t); }, "tensors"_a);
+    function(m, name, [f = f](const TensorVector& t) { return f(t); }, "tensors"_a);
   for (auto [name, n] : {std::pair("atleast_1d", 1), {"atleast_2d", 2}, {"atleast_3d", 3}})
-    m.def(name, [n = n](const nb::args& args) -> nb::object {
+    function(m, name, [n = n](const nb::args& args) -> nb::object {
       if (args.size() == 1 && !is_sequence(nb::handle(args[0]).ptr())) return nb::cast(atleast(nb::cast<Tensor>(args[0]), n));
       TensorVector t = tensors_of(args);
       for (Tensor& x : t) x = atleast(x, n);
@@ -35,7 +35,7 @@ void bind_repetitions(nb::module_& m) {
        "repeats"_a, "dim"_a = nb::none(), nb::kw_only(), "output_size"_a = nb::none());
   both(m, "repeat_interleave", [](const Tensor& x, const Tensor& repeats, OptDim dim, OptDim) { return repeat_interleave(x, repeats, dim); },
        "repeats"_a, "dim"_a = nb::none(), nb::kw_only(), "output_size"_a = nb::none());
-  m.def("repeat_interleave", [](const Tensor& repeats, OptDim) { return repeat_interleave_index(repeats); }, "repeats"_a, nb::kw_only(), "output_size"_a = nb::none());
+  function(m, "repeat_interleave", [](const Tensor& repeats, OptDim) { return repeat_interleave_index(repeats); }, "repeats"_a, nb::kw_only(), "output_size"_a = nb::none());
 }
 
 void bind_parts(nb::module_& m) {
@@ -68,9 +68,9 @@ Tensor search(const Tensor& sorted, const Operand& values, bool out_int32, bool 
 }
 
 void bind_search(nb::module_& m) {
-  m.def("searchsorted", search, "sorted_sequence"_a, "input"_a, nb::kw_only(), "out_int32"_a = false, "right"_a = false, "side"_a = nb::none(), "sorter"_a.none() = nb::none(),
+  function(m, "searchsorted", search, "sorted_sequence"_a, "input"_a, nb::kw_only(), "out_int32"_a = false, "right"_a = false, "side"_a = nb::none(), "sorter"_a.none() = nb::none(),
         "The positions at which the values of `input` keep the last dimension of `sorted_sequence` sorted.");
-  m.def("bucketize", [](const Operand& x, const Tensor& boundaries, bool out_int32, bool right) { return search(boundaries, x, out_int32, right, {}, {}); },
+  function(m, "bucketize", [](const Operand& x, const Tensor& boundaries, bool out_int32, bool right) { return search(boundaries, x, out_int32, right, {}, {}); },
         "input"_a, "boundaries"_a, nb::kw_only(), "out_int32"_a = false, "right"_a = false);
   both(m, "bincount", [](const Tensor& x, const Tensor& weights, int64_t minlength) { return bincount(x, weights, minlength); }, "weights"_a.none() = nb::none(), "minlength"_a = 0);
 }

@@ -3,6 +3,8 @@
 #include <adjoint/core/observer.h>
 
 #include <limits>
+#include <map>
+#include <string_view>
 
 #include "direct.h"
 
@@ -13,10 +15,19 @@ namespace {
 using OptDType = std::optional<DType>;
 using OptDim = std::optional<int64_t>;
 
-// max(x, dim) and its kind return a named pair.
-nb::object pair(const char* name, Values v) {
-  return nb::module_::import_("adjoint_core._results").attr(name)(nb::cast(std::move(v.values)), nb::cast(std::move(v.indices)));
+// max(x, dim) and its kind return a named pair: made as a tuple is, past the constructor that Python wrote for the type.
+nb::object pair(const char* name, Tensor first, Tensor second) {
+  static std::map<std::string, PyObject*, std::less<>> types;   // they live as long as the process
+  auto type = types.find(std::string_view(name));
+  if (type == types.end()) type = types.emplace(name, nb::object(nb::module_::import_("adjoint_core._results").attr(name)).release().ptr()).first;
+  static const auto make = reinterpret_cast<newfunc>(PyType_GetSlot(&PyTuple_Type, Py_tp_new));
+  const nb::object parts = nb::make_tuple(std::move(first), std::move(second));
+  const nb::object args = nb::steal(PyTuple_Pack(1, parts.ptr()));
+  PyObject* made = args ? make(reinterpret_cast<PyTypeObject*>(type->second), args.ptr(), nullptr) : nullptr;
+  if (!made) throw nb::python_error();
+  return nb::steal(made);
 }
+nb::object pair(const char* name, Values v) { return pair(name, std::move(v.values), std::move(v.indices)); }
 
 void bind_sums(nb::module_& m) {
   both(m, "sum", [](const Tensor& x, const OptionalDims& dim, bool keepdim, OptDType dtype) { return sum(x, dim, keepdim, dtype); },
@@ -61,7 +72,7 @@ void bind_norms(nb::module_& m) {
     return PyUnicode_Check(p.ptr()) && nb::cast<std::string>(p) == "nuc" ? nuclear_norm(x, dim, keepdim, dtype) : vector_norm(x, order_of(p), dim, keepdim, dtype);
   },
        "p"_a.none() = "fro", "dim"_a = nb::none(), "keepdim"_a = false, "dtype"_a = nb::none(), "(sum |x|^p)^(1/p) over `dim` (all, if none); p may be infinite.");
-  m.def("_vector_norm", [](const Tensor& x, double p, const OptionalDims& dim, bool keepdim, OptDType dtype) { return vector_norm(x, p, dim, keepdim, dtype); },
+  function(m, "_vector_norm", [](const Tensor& x, double p, const OptionalDims& dim, bool keepdim, OptDType dtype) { return vector_norm(x, p, dim, keepdim, dtype); },
         "x"_a, "ord"_a, "dim"_a.none(), "keepdim"_a, "dtype"_a.none());
 }
 
@@ -109,7 +120,7 @@ void bind_extremes(nb::module_& m) {
   both(m, "amin", [](const Tensor& x, const OptionalDims& dim, bool keepdim) { return amin(x, dim, keepdim); }, "dim"_a = nb::none(), "keepdim"_a = false);
   both(m, "aminmax", [](const Tensor& x, OptDim dim, bool keepdim) {
     const OptionalDims d = dim ? OptionalDims(Dims{*dim}) : OptionalDims();
-    return nb::module_::import_("adjoint_core._results").attr("aminmax")(amin(x, d, keepdim), amax(x, d, keepdim));
+    return pair("aminmax", amin(x, d, keepdim), amax(x, d, keepdim));
   }, nb::kw_only(), "dim"_a = nb::none(), "keepdim"_a = false);
   both(m, "argmax", [](const Tensor& x, OptDim dim, bool keepdim) { return argmax(x, dim, keepdim); }, "dim"_a = nb::none(), "keepdim"_a = false);
   both(m, "argmin", [](const Tensor& x, OptDim dim, bool keepdim) { return argmin(x, dim, keepdim); }, "dim"_a = nb::none(), "keepdim"_a = false);

@@ -17,10 +17,10 @@ nb::object tuple_of(TensorVector v) {
 }
 
 // A method with sizes or dims as separate arguments or as one sequence; the function takes a sequence.
-template <class F> void with_dims(nb::module_& m, const char* name, F f, const char* argument, bool function = true) {
+template <class F> void with_dims(nb::module_& m, const char* name, F f, const char* argument, bool is_function = true) {
   Methods().def(name, [f, name](const Tensor& x, const nb::args& d) { return f(x, dims_of(d, name)); }, nb::arg(argument));
   Methods().def(name, [f](const Tensor& x, const Dims& d) { return f(x, d); }, nb::kw_only(), nb::arg(argument));
-  if (function) m.def(name, [f](const Tensor& x, const Dims& d) { return f(x, d); }, "input"_a, nb::arg(argument));
+  if (is_function) function(m, name, [f](const Tensor& x, const Dims& d) { return f(x, d); }, "input"_a, nb::arg(argument));
 }
 
 Tensor move_dims(const Tensor& x, const Dims& from, const Dims& to) {
@@ -128,7 +128,7 @@ void bind_shapes(nb::module_& m, const Methods& t) {
   t.def("view_as", [](const Tensor& x, const Tensor& y) { return view(x, y.sizes()); }, "other"_a);
   t.def("reshape_as", [](const Tensor& x, const Tensor& y) { return reshape(x, y.sizes()); }, "other"_a);
   t.def("expand_as", [](const Tensor& x, const Tensor& y) { return expand(x, y.sizes()); }, "other"_a);
-  m.def("broadcast_to", [](const Tensor& x, const Dims& d) { return expand(x, d); }, "input"_a, "size"_a);
+  function(m, "broadcast_to", [](const Tensor& x, const Dims& d) { return expand(x, d); }, "input"_a, "size"_a);
   t.def("broadcast_to", [](const Tensor& x, const Dims& d) { return expand(x, d); }, "size"_a);
   both(m, "flatten", [](const Tensor& x, int64_t a, int64_t b) { return flatten(x, a, b); }, "start_dim"_a = 0, "end_dim"_a = -1);
   both(m, "ravel", [](const Tensor& x) { return reshape(contiguous(x), {-1}); });
@@ -190,14 +190,14 @@ void bind_pieces(nb::module_& m) {
     return tuple_of(is_sequence(size.ptr()) ? split_sizes(x, nb::cast<Dims>(size), dim) : split(x, nb::cast<int64_t>(size), dim));
   };
   Methods().def("split", split_any, "split_size"_a, "dim"_a = 0);
-  m.def("split", split_any, "tensor"_a, "split_size_or_sections"_a, "dim"_a = 0);
+  function(m, "split", split_any, "tensor"_a, "split_size_or_sections"_a, "dim"_a = 0);
   both(m, "split_with_sizes", [](const Tensor& x, const Dims& sizes, int64_t dim) { return tuple_of(split_sizes(x, sizes, dim)); }, "split_sizes"_a, "dim"_a = 0);
 }
 
 void bind_joins(nb::module_& m) {
-  for (const char* name : {"cat", "concat", "concatenate"}) m.def(name, [](const TensorVector& t, int64_t dim) { return cat(t, dim); }, "tensors"_a, "dim"_a = 0);
-  m.def("stack", [](const TensorVector& t, int64_t dim) { return stack(t, dim); }, "tensors"_a, "dim"_a = 0);
-  m.def("broadcast_tensors", [](const nb::args& tensors) {
+  for (const char* name : {"cat", "concat", "concatenate"}) function(m, name, [](const TensorVector& t, int64_t dim) { return cat(t, dim); }, "tensors"_a, "dim"_a = 0);
+  function(m, "stack", [](const TensorVector& t, int64_t dim) { return stack(t, dim); }, "tensors"_a, "dim"_a = 0);
+  function(m, "broadcast_tensors", [](const nb::args& tensors) {
     TensorVector t;
     for (nb::handle x : tensors) t.push_back(nb::cast<Tensor>(x));
     Dims s;
@@ -205,7 +205,7 @@ void bind_joins(nb::module_& m) {
     for (Tensor& x : t) x = expand(x, s);
     return tuple_of(std::move(t));
   }, "tensors"_a);
-  m.def("broadcast_shapes", [](const nb::args& shapes) {
+  function(m, "broadcast_shapes", [](const nb::args& shapes) {
     Dims s;
     for (nb::handle x : shapes) {
       Dims sizes;
@@ -215,7 +215,7 @@ void bind_joins(nb::module_& m) {
     }
     return s;
   }, "shapes"_a);
-  m.def("meshgrid", [](const nb::args& tensors, const std::optional<std::string>& named) {
+  function(m, "meshgrid", [](const nb::args& tensors, const std::optional<std::string>& named) {
     if (!named && PyErr_WarnEx(PyExc_UserWarning, "meshgrid: in an upcoming release, it will be required to pass the indexing argument.", 1) < 0) throw nb::python_error();
     const std::string indexing = named.value_or("ij");
     nb::object given = tensors.size() == 1 && is_sequence(nb::handle(tensors[0]).ptr()) ? nb::object(tensors[0]) : nb::object(tensors);

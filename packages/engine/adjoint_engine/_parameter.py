@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from adjoint_core import Tensor, empty
+from adjoint_core import Tensor, _core, empty
 from adjoint_core._tensor.pickles import CLASSES_ABOVE
 from adjoint_core._tensor.subclasses import _disabled_torch_function_impl
 
@@ -34,3 +34,4 @@ class Parameter(Tensor):
 
 
 CLASSES_ABOVE["Parameter"] = Parameter
+_core._is_silent(Parameter)

@@ -210,4 +210,5 @@ check_all(
         "softplus",
         "softshrink",
     ),  # fmt: skip
+    space="nn.functional",
 )

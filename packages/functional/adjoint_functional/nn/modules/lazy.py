@@ -6,6 +6,7 @@ from typing import Any
 
 import adjoint_core as core
 from adjoint_core import Tensor
+from adjoint_core._tensor.subclasses import _disabled_torch_function_impl
 from adjoint_engine import Parameter, no_grad
 
 from . import convolution, norm
@@ -67,6 +68,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     """
 
     cls_to_become = Tensor
+    __torch_function__ = _disabled_torch_function_impl
 
     def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True) -> Any:
         made = core.empty(0, device=device, dtype=dtype).as_subclass(cls).requires_grad_(requires_grad)

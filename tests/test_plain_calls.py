@@ -1,0 +1,103 @@
+"""Calls that go past Python: they have the parameters of the functions in Python, and do the same."""
+
+import inspect
+
+import pytest
+
+import adjoint as ad
+import adjoint.nn.functional as F
+from adjoint_core import _core
+
+PLAIN = {name.rpartition(".")[2]: parameters for name, parameters in _core._plain_calls("nn.functional.").items()}
+X, Y = ad.linspace(-2, 3, 12).reshape(3, 4), ad.linspace(0, 1, 12).reshape(3, 4) * 0.8 + 0.1
+CLASSES = ad.tensor([1, 0, 3])
+ARGUMENTS = {
+    "linear": (X, ad.ones(2, 4)),
+    "layer_norm": (X, (4,)),
+    "rms_norm": (X, (4,)),
+    "batch_norm": (X, None, None, None, None, True),
+    "embedding": (CLASSES, ad.ones(5, 2), -1),
+    "dropout": (X, 0.5, False),
+    "softmax": (X, 1),
+    "softmin": (X, -1),
+    "log_softmax": (X, 0),
+    "nll_loss": (X, CLASSES),
+    "cross_entropy": (X, CLASSES),
+    "binary_cross_entropy": (Y, Y),
+    **{
+        name: (X, Y)
+        for name in ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy_with_logits", "kl_div")
+    },
+    **{f"conv{n}d": (ad.ones(2, 2, *[5] * n), ad.ones(3, 2, *[2] * n), ad.ones(3), 2, 1) for n in (1, 2, 3)},
+    **{f"conv_transpose{n}d": (ad.ones(2, 2, *[3] * n), ad.ones(2, 3, *[2] * n), ad.ones(3), 2, 1) for n in (1, 2, 3)},
+}
+KEYWORDS = {
+    name: [{"reduction": r} for r in ("mean", "sum", "none", "batchmean")]
+    for name, ps in PLAIN.items()
+    if any(p[0] == "reduction" for p in ps)
+}
+KEYWORDS["softmax"] = KEYWORDS["softmin"] = KEYWORDS["log_softmax"] = [{"dtype": ad.float64}]
+KEYWORDS["gelu"] = [{"approximate": "tanh"}, {"approximate": "none"}, {"approximate": "other"}]
+KEYWORDS["hardtanh"] = [{"min_val": -0.5, "max_val": 1}, {"min_val": 2.0, "max_val": 1.0}]
+KEYWORDS["softshrink"] = [{"lambd": 0.1}, {"lambd": -1.0}]
+KEYWORDS["embedding"] = [{"padding_idx": 9}, {"scale_grad_by_freq": True}]
+KEYWORDS["glu"] = [{"dim": 1}, {"dim": 0}]
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_parameters(name):
+    """By position they come in the same order; what is not given is the same."""
+    of_python = inspect.signature(getattr(F, name)).parameters
+    by_position = [own for own, positional, _ in PLAIN[name] if positional]
+    assert list(of_python)[: len(by_position)] == by_position
+    for own, _, default in PLAIN[name]:
+        assert own in of_python
+        if default is not ...:
+            assert of_python[own].default == default
+
+
+def outcome(f, args, kwargs):
+    try:
+        return f(*args, **kwargs)
+    except Exception as fault:
+        return type(fault), str(fault)
+
+
+@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("dtype", [ad.float32, ad.bfloat16, ad.int64])
+def test_results(name, dtype):
+    """Values or errors, of all types: those of the function in Python."""
+    f = getattr(F, name)
+    args = [a.to(dtype) if isinstance(a, ad.Tensor) and a.is_floating_point() else a for a in ARGUMENTS.get(name, (X,))]
+    for kwargs in ({}, *KEYWORDS.get(name, [])):
+        found, wanted = outcome(f, args, kwargs), outcome(f.__wrapped__, args, kwargs)
+        if isinstance(wanted, ad.Tensor):
+            assert found.dtype == wanted.dtype and ad.equal(found, wanted)
+        else:
+            assert found == wanted
+
+
+def test_what_python_has_to_say_is_said():
+    with pytest.warns(UserWarning, match="different to the input size"):
+        F.mse_loss(ad.ones(2, 1), ad.ones(2))
+    with pytest.raises(TypeError, match="silu"):
+        F.silu([1.0])
+    assert F.mse_loss(ad.ones(2), ad.zeros(2), reduction="sum").item() == 2.0
+
+
+def test_parameters_by_names_of_either_kind():
+    x = ad.ones(2, 3)
+    for sums in (x.sum(dim=1), x.sum(axis=1), ad.sum(x, dim=(1,)), ad.sum(input=x, dim=[-1])):
+        assert sums.tolist() == [3.0, 3.0]
+    with pytest.raises(TypeError):
+        ad.sum(x, 1, dim=1)
+    with pytest.raises(TypeError):
+        ad.sum(x, nothing=1)
+
+
+def test_results_in_given_memory():
+    x, out = ad.ones(2), ad.empty(2)
+    assert ad.exp(x, out=out) is out and ad.equal(out, x.exp())
+    assert ad.add(x, x, out=x) is x and x.tolist() == [2.0, 2.0]
+    with pytest.raises(RuntimeError, match="automatic differentiation"):
+        ad.exp(ad.ones(2, requires_grad=True), out=out)
