@@ -100,12 +100,9 @@ bool to_dims(PyObject* o, Dims& out) {
 }
 
 PyObject* size_object(const Dims& sizes) {
-  PyObject* t = PyTuple_New(sizes.size());
+  PyObject* t = PyType_GenericAlloc(api->size_type, sizes.size());   // past Size.__new__, which looks at each size
   for (int i = 0; t && i < sizes.size(); i++) PyTuple_SetItem(t, i, PyLong_FromLongLong(sizes[i]));
-  Reference tuple(t), args(t ? PyTuple_Pack(1, t) : nullptr);
-  if (!args) return nullptr;
-  static const auto make = reinterpret_cast<newfunc>(PyType_GetSlot(&PyTuple_Type, Py_tp_new));   // past Size.__new__, which looks at each size
-  return make(api->size_type, args.get(), nullptr);
+  return t;
 }
 
 PyObject* scalar_object(const Scalar& s) {
