@@ -16,7 +16,9 @@ __all__ = [
 
 
 def _pair(input: Any, n: Any) -> tuple[Tensor, Tensor]:
-    """x, of floating type, and the degrees, of one shape."""
+    """x, of floating type, and the degrees, of shapes that broadcast."""
+    if isinstance(input, Tensor) and isinstance(n, Tensor) and input.dtype is n.dtype and input.is_floating_point():
+        return input, n.detach()
     if not isinstance(input, Tensor) and not isinstance(n, Tensor):
         raise TypeError(f"expected a tensor among x and n, got {type(input).__name__} and {type(n).__name__}")
     tensors = [v for v in (input, n) if isinstance(v, Tensor)]
