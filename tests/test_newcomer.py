@@ -219,3 +219,14 @@ def test_norms_of_any_order(dtype: ad.dtype, p: float) -> None:
     x[2] = 0
     assert ad.linalg.vector_norm(x, p, 1)[2] == 0 and ad.linalg.vector_norm(ad.tensor([math.inf, 1.0]), 3.0) == math.inf
     assert ad.linalg.vector_norm(ad.tensor([math.nan, 1.0]), p).isnan()
+
+
+def test_histc_of_no_parts_and_no_range() -> None:
+    x = ad.tensor([1.0, 2.0])
+    with pytest.raises(RuntimeError, match="bins must be > 0, but got 0"):
+        ad.histc(x, bins=0)
+    with pytest.raises(RuntimeError, match="max must be larger than min"):
+        ad.histc(x, 4, 3, 1)
+    for call in (lambda: ad.histc(x, 4, 0, float("inf")), lambda: ad.histc(x / 0, 4), lambda: ad.histc(x * float("nan"), 4)):
+        with pytest.raises(RuntimeError, match="is not finite"):
+            call()

@@ -1,4 +1,4 @@
-"""The gradient of layer_norm and rms_norm in one kernel: shapes, types, weights, and where it is composed instead."""
+"""The gradients of layer_norm, rms_norm and batch_norm in one kernel each: shapes, types, weights, and where they are composed instead."""
 
 import pytest
 
@@ -32,6 +32,35 @@ def test_as_on_the_cpu(name, affine, sizes, dims, dtype):
         ]
         for got, wanted in zip(*results, strict=True):
             ad.testing.assert_close(got.cpu(), wanted, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", [ad.float64, ad.float32, ad.float16], ids=lambda t: t.name)
+@pytest.mark.parametrize("sizes", [(6, 4), (2, 3, 70, 10), (3, 600, 2)], ids=str)
+@pytest.mark.parametrize("affine", [False, True])
+def test_batch_norm(affine, sizes, dtype):
+    ad.manual_seed(0)
+    x = (ad.randn(sizes) * 2 + 1).to(dtype)
+    options = {k: ad.rand(sizes[1]).to(dtype) for k in ("weight", "bias") if affine}
+    tolerance = {8: 1e-10, 4: 2e-4, 2: 3e-2}[dtype.itemsize]
+    layouts = [x, x.to(memory_format=ad.channels_last)] if x.ndim == 4 else [x]
+    for create_graph, laid in [(False, laid) for laid in layouts] + [(True, x)]:
+        results = [
+            gradients(lambda x, o: F.batch_norm(x, None, None, training=True, **o), at, options, create_graph)
+            for at in (laid.cuda(), laid)
+        ]
+        for got, wanted in zip(*results, strict=True):
+            ad.testing.assert_close(got.cpu(), wanted, rtol=tolerance, atol=tolerance)
+
+
+def test_batch_norm_takes_few_launches(stand_in):
+    if stand_in is None:
+        pytest.skip("launches are counted on the stand-in")
+    x, w = ad.randn(4, 3, 5, device="cuda", requires_grad=True), ad.rand(3, device="cuda", requires_grad=True)
+    y = F.batch_norm(x, None, None, w, training=True)
+    v = ad.ones_like(y)
+    before = len(stand_in.launched)
+    ad.autograd.grad(y, [x, w], v)
+    assert stand_in.launched[before:] == ["batch_norm_vjp", "batch_norm_vjp"]
 
 
 def test_strided_and_overflowing_squares():

@@ -110,6 +110,7 @@ def attended(x):
 IN_DERIVATIVES = {
     **dict.fromkeys(("attention", "attention_key_vjp", "attention_query_vjp", "attention_value_vjp"), attended),
     "avg_pool_vjp": lambda x: ad.nn.functional.avg_pool1d(x, 2),
+    "batch_norm_vjp": lambda x: ad.nn.functional.batch_norm(x, None, None, x[0].detach(), training=True),
     "conv_input_vjp": lambda x: ad.nn.functional.conv1d(x[:, None], x[:, None, :2].detach()),
     "conv_weight_vjp.products": lambda x: ad.nn.functional.conv1d(x[:, None].detach(), x[:, None, :2]),
     "conv_weight_vjp.added_up": lambda x: ad.nn.functional.conv1d(x[:, None].detach(), x[:, None, :2]),

@@ -786,6 +786,9 @@ Example::
     def histc(input: Tensor, bins: _int=100, min: _float=0, max: _float=0) -> Tensor:
         """How many elements fall into each of `bins` equal parts of [min, max], which default to the extremes. Has no gradient.
 
+Raises:
+    RuntimeError: fewer than one part, or a range that is empty or not finite; of extremes on a GPU, or inside vmap, nobody looks.
+
 Example::
 
     >>> ad.histc(ad.tensor([1.0, 2.0, 1.0]), bins=4, min=0, max=3)
@@ -3718,6 +3721,8 @@ def _mse_loss(arg0: Tensor, arg1: Tensor, arg2: str, /) -> Tensor: ...
 def _l1_loss(arg0: Tensor, arg1: Tensor, arg2: str, /) -> Tensor: ...
 
 def _rows_vjp(cotangent: Tensor, input: Tensor, mean: Tensor | None, square: Tensor, weight: Tensor | None, n: _int, eps: _float) -> Tensor: ...
+
+def _channels_vjp(cotangent: Tensor, input: Tensor, mean: Tensor, square: Tensor, weight: Tensor | None, eps: _float, sums: _bool) -> Tensor: ...
 
 def _class_entropy(input: Tensor, index: Tensor, dim: _int) -> Tensor: ...
 

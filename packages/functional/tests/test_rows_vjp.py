@@ -1,4 +1,4 @@
-"""The record behind the gradients of layer_norm and rms_norm on GPUs, on the CPU: as their rules compose them."""
+"""The records behind the gradients of layer_norm, rms_norm and batch_norm on GPUs, on the CPU: as their rules compose them."""
 
 import pytest
 
@@ -23,3 +23,22 @@ def test_as_composed(centred, affine):
 def test_what_it_takes():
     with pytest.raises(RuntimeError, match="a square for each 5 elements"):
         _core._rows_vjp(ad.ones(2, 5), ad.ones(2, 5), None, ad.ones(3), None, 5, 1e-3)
+
+
+@pytest.mark.parametrize("affine", [False, True])
+@pytest.mark.parametrize("sizes", [(6, 3), (4, 3, 2, 2)], ids=str)
+def test_of_channels(sizes, affine):
+    x, v = ad.randn(*sizes, dtype=ad.float64).requires_grad_(), ad.randn(*sizes, dtype=ad.float64)
+    w = ad.rand(3, dtype=ad.float64).requires_grad_() if affine else None
+    wanted = ad.autograd.grad(F.batch_norm(x, None, None, w, training=True, eps=1e-3), [x, w] if affine else [x], v)
+    dims = [d for d in range(len(sizes)) if d != 1]
+    mean, square = x.detach().mean(dims, keepdim=True), x.detach().var(dims, correction=0, keepdim=True)
+    operands = (v, x.detach(), mean, square)
+    ad.testing.assert_close(_core._channels_vjp(*operands, w.detach() if affine else None, 1e-3, False), wanted[0])
+    if affine:
+        ad.testing.assert_close(_core._channels_vjp(*operands, None, 1e-3, True).flatten(), wanted[1])
+
+
+def test_what_channels_take():
+    with pytest.raises(RuntimeError, match="a weight for each channel"):
+        _core._channels_vjp(ad.ones(2, 5), ad.ones(2, 5), ad.ones(5), ad.ones(3), None, 1e-3, False)

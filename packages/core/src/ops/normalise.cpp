@@ -241,9 +241,18 @@ bool takes_rows(Tensors v, Tensors x, const Dims& dims) {
   const bool one_weight = x.size() < 2 || x[1].numel() == reduced_count(x[0].sizes(), dims);
   return x[0].device().type == DeviceType::cuda && one_weight && x[0].numel() && v[0].dtype() == x[0].dtype() && takes_lines(x[0], dims) && !(history_is_kept && history_is_kept());
 }
+// The same of channels, the second dimension, that one kernel takes.
+bool takes_channels(const Tensor& v, const Tensor& x, const Tensor& mean, const Dims& dims) {
+  if (!mean || dims.size() != x.dim() - 1 || dims.contains(1)) return false;
+  for (const Tensor& t : {v, x, mean})
+    if (t->keys & key_lifted) return false;
+  return x.device().type == DeviceType::cuda && is_floating(x.dtype()) && x.numel() && v.sizes() == x.sizes() && v.dtype() == x.dtype() && !(history_is_kept && history_is_kept());
+}
 Tensor standardise_vjp(Tensors v, Tensors x, const Tensor& mean, const Tensor& square, const Normalize& a) {
   const int64_t count = reduced_count(x[0].sizes(), a.dims);
   if (takes_rows(v, x, a.dims)) return rows_vjp(v[0], x[0], mean, square, x.size() > 1 ? x[1] : Tensor(), count, a.eps);
+  const bool alone = v[0] && !v[1] && (v.size() < 3 || !v[2]), one_weight = x.size() < 2 || (x[1].numel() == (x[0].dim() > 1 ? x[0].size(1) : 0) && !(x[1]->keys & key_lifted));
+  if (alone && one_weight && takes_channels(v[0], x[0], mean, a.dims)) return channels_vjp(v[0], x[0], mean, square, x.size() > 1 ? x[1] : Tensor(), a.eps, false);
   const double n = static_cast<double>(count);
   Tensor r;
   auto gather = [&](const Tensor& t) { r = r ? r + t : t; };
@@ -255,6 +264,7 @@ Tensor standardise_vjp(Tensors v, Tensors x, const Tensor& mean, const Tensor& s
 }
 Tensor weight_vjp(const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Normalize& a) {
   if (!v) return {};  // only the statistics have cotangents
+  if (takes_channels(v, x, mean, a.dims)) return channels_vjp(v, x, mean, square, {}, a.eps, true);
   return v * standard(x, mean, square, a).z;
 }
 

@@ -1,6 +1,6 @@
 // The cotangent of what layer_norm and rms_norm standardise, as one operation: with z = (x - mean) scale, scale = 1 / sqrt(square + eps) and
 // g = v weight, scale (g - mean(g) - z mean(g z)); without the means of x and g where x is not centred. A kernel reads v and x, and writes neither z
-// nor g.
+// nor g. Of batch_norm the same along channels, and what its weight gets, the sums of v z.
 #include <adjoint/core/op_fields.h>
 #include <adjoint/core/ops.h>
 #include <adjoint/core/types.h>
@@ -40,6 +40,37 @@ void standardise_vjp_kernel(const Launch& l) {
   });
 }
 
+struct Channels { Dims dims; double eps; bool sums; };
+void describe(const Channels& a, FieldList& f) { f.add("dims", a.dims); f.add("eps", a.eps); f.add("sums", a.sums); }
+
+// v, x, mean, square, [weight]: v and x (samples, channels, places), a number of the others for each channel.
+template <class T> void standardise_channels(const Launch& l) {
+  const Channels& a = l.attrs.as<Channels>();
+  const View &v = l.x[0], &x = l.x[1], &y = l.y[0];
+  const int64_t places = v.sizes[2], n = v.sizes[0] * places;
+  auto value = [](const View& t, int64_t i, int64_t channel, int64_t j) { return convert<double>(t.as<T>()[i * t.strides[0] + channel * t.strides[1] + j * t.strides[2]]); };
+  auto number = [](const View& t, int64_t channel) { return t.dtype == DType::float32 ? t.as<float>()[channel * t.strides[1]] : convert<double>(t.as<T>()[channel * t.strides[1]]); };
+  for (int64_t c = 0; c < v.sizes[1]; c++) {
+    const double centre = number(l.x[2], c), scale = 1 / std::sqrt(number(l.x[3], c) + a.eps), weight = l.x.size() > 4 ? value(l.x[4], 0, c, 0) : 1;
+    auto z = [&](int64_t i, int64_t j) { return (value(x, i, c, j) - centre) * scale; };
+    PairwiseSum<double> sum, product;
+    for (int64_t k = 0; k < n; k++) sum.add(value(v, k / places, c, k % places)), product.add(value(v, k / places, c, k % places) * z(k / places, k % places));
+    if (a.sums) y.as<T>()[c * y.strides[1]] = convert<T>(product.total());
+    const double mean = sum.total() / static_cast<double>(n), slope = product.total() / static_cast<double>(n);
+    for (int64_t k = 0; k < (a.sums ? 0 : n); k++) {
+      const int64_t i = k / places, j = k % places;
+      y.as<T>()[i * y.strides[0] + c * y.strides[1] + j * y.strides[2]] = convert<T>(weight * scale * (value(v, i, c, j) - mean - z(i, j) * slope));
+    }
+  }
+}
+void batch_norm_vjp_kernel(const Launch& l) {
+  with_type(l.x[0].dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_integral_v<T> || is_complex_v<T>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
+    else standardise_channels<T>(l);
+  });
+}
+
 }  // namespace
 
 const Op op_standardise_vjp{.name = "standardise_vjp", .fields = fields_of<Standardised>, .kind = Kind::custom, .types = types::floating, .shape = shapes::same,
@@ -56,7 +87,23 @@ Tensor rows_vjp(const Tensor& v, const Tensor& x, const Tensor& mean, const Tens
   return reshape(y[0], x.sizes());
 }
 
-const Op* const standardise_vjp_ops[] = {&op_standardise_vjp};
+const Op op_batch_norm_vjp{.name = "batch_norm_vjp", .fields = fields_of<Channels>, .kind = Kind::custom, .types = types::floating,
+    .shape = [](Tensors x, const Attrs& a, Dims* out) { out[0] = a.as<Channels>().sums ? Dims{1, x[0].size(1), 1} : x[0].sizes(); },
+    .doc = "The cotangent of what batch_norm standardises, or of its weight.", .reference = batch_norm_vjp_kernel};
+
+Tensor channels_vjp(const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Tensor& weight, double eps, bool sums) {
+  const int64_t channels = square.numel();
+  expect(x.dim() > 1 && x.numel() && x.size(1) == channels && v.sizes() == x.sizes() && mean.numel() == channels && (!weight || weight.numel() == channels),
+         "batch_norm_vjp: expected a cotangent as large as x and a mean, a square and a weight for each channel, got ", v.sizes(), ", ", x.sizes(), " and ", square.sizes());
+  const Dims samples{x.size(0), channels, x.numel() / x.size(0) / channels}, each{1, channels, 1};
+  TensorVector operands{reshape(v, samples), reshape(x, samples), reshape(mean, each), reshape(square, each)};
+  if (weight) operands.push_back(reshape(weight, each));
+  Tensor y[max_outputs];
+  apply(op_batch_norm_vjp, operands, Channels{{0, 2}, eps, sums}, y);
+  return reshape(y[0], sums ? square.sizes() : x.sizes());
+}
+
+const Op* const standardise_vjp_ops[] = {&op_standardise_vjp, &op_batch_norm_vjp};
 Ops families::standardise_vjp() { return standardise_vjp_ops; }
 
 }  // namespace adjoint

@@ -7,6 +7,7 @@ from typing import Any
 
 from adjoint_core import Tensor, _core, _results
 from adjoint_core._compose import check_all, method, node, rounded_once
+from adjoint_engine import _engine
 
 __all__ = ["histc", "mode", "nanmean", "nanmedian", "nanquantile", "quantile"]
 
@@ -150,15 +151,25 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
 def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """How many elements fall into each of `bins` equal parts of [min, max], which default to the extremes. Has no gradient.
 
+    Raises:
+        RuntimeError: fewer than one part, or a range that is empty or not finite; of extremes on a GPU, or inside vmap, nobody looks.
+
     Example::
 
         >>> ad.histc(ad.tensor([1.0, 2.0, 1.0]), bins=4, min=0, max=3)
         tensor([0., 2., 1., 0.])
     """
+    if bins < 1:
+        raise RuntimeError(f"histc: bins must be > 0, but got {bins}")
+    if max < min:
+        raise RuntimeError(f"histc: max must be larger than min, got {max} and {min}")
     x = input.detach().reshape(-1)
     low, high = (_core.full((), float(v), dtype=x.dtype, device=x.device) for v in (min, max))
     if min == max and x.numel():
         low, high = x.amin(), x.amax()
+    ends = (low, high) if x.device.type == "cpu" and not _engine.any_lifted((x,)) else (min, max)
+    if not all(math.isfinite(float(end)) for end in ends):
+        raise RuntimeError(f"histc: range of [{float(ends[0]):g}, {float(ends[1]):g}] is not finite")
     one_value = low == high
     low, high = _core.where(one_value, low - 1, low), _core.where(one_value, high + 1, high)
     part = ((x - low) * (bins / (high - low))).clamp(0, bins - 1).long()

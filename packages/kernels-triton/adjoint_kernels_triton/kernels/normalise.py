@@ -132,10 +132,10 @@ def channel(x, row, kept, there, identity, PRESENT: tl.constexpr):
         return identity
 
 
-@kernel(
-    along="dims", apart=True, grid="cdiv(outer, ROWS)",
-    constants={"ROWS": "max(1, 512 // min(next_pow2(n), 1024))", "BLOCK": "min(next_pow2(n), 1024)", "INPUTS": "inputs"},
-)  # fmt: skip
+CHANNELS = {"ROWS": "max(1, 512 // min(next_pow2(n), 1024))", "BLOCK": "min(next_pow2(n), 1024)", "INPUTS": "inputs"}
+
+
+@kernel(along="dims", apart=True, grid="cdiv(outer, ROWS)", constants=CHANNELS)
 def batch_norm(
     x0, x1, x2, y0, y1, y2, n, outer, kept, behind, eps,
     ROWS: tl.constexpr, BLOCK: tl.constexpr, INPUTS: tl.constexpr,
