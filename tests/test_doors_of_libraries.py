@@ -136,3 +136,16 @@ _copy_attr(a, b, "0.running_mean"); _copy_attr(a, b, "0.weight"); _copy_attr(a, 
 assert list(dict(b.named_buffers())) == ["0.running_mean"] and list(dict(b.named_parameters())) == ["0.weight"]
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_an_optimizer_without_defaults():
+    class Nothing(ad.optim.Optimizer):
+        def __init__(self):
+            super().__init__([ad.zeros(1)], [])
+
+    assert Nothing().param_groups[0].keys() == {"params"}
+
+
+def test_a_bernoulli_into_bools():
+    chosen = ad.empty(3, dtype=ad.bool)
+    assert ad.bernoulli(ad.tensor([1.0, 0.0, 1.0]), out=chosen) is chosen and chosen.tolist() == [True, False, True]

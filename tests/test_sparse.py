@@ -392,3 +392,24 @@ def test_positions_are_whole_numbers():
 def test_one_position_is_in_order() -> None:
     assert ad.sparse_coo_tensor([[1]], [2.0], (3,)).is_coalesced()
     assert not ad.sparse_coo_tensor([[1, 1]], [2.0, 3.0], (3,)).is_coalesced()
+
+
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_cat_and_slices(dim):
+    a, b = ad.tensor([[0.0, 1.0], [2.0, 0.0]]), ad.tensor([[3.0, 0.0], [0.0, 4.0]], dtype=ad.float64)
+    joined = ad.cat([a.to_sparse(), b.to_sparse(), a.to_sparse()], dim)
+    assert joined.is_sparse and joined.dtype == ad.float64 and ad.equal(joined.to_dense(), ad.cat([a, b, a], dim))
+    hybrid = ad.arange(24.0).view(2, 4, 3)
+    for places in ((slice(None), slice(1, 4, 2)), (slice(1, 2),), (slice(None), slice(None), slice(1, 3)), (slice(0, 0),)):
+        assert ad.equal(hybrid.to_sparse(2)[places].to_dense(), hybrid[places])
+    assert ad.equal(ad.cat([hybrid.to_sparse(1), hybrid.to_sparse(1)[..., :2]], 2).to_dense(), ad.cat([hybrid, hybrid[..., :2]], 2))
+    x = a.clone().requires_grad_()
+    weight = ad.arange(8.0).view(ad.cat([a, b.float()], dim).shape)
+    (ad.cat([x.to_sparse(), b.float().to_sparse()], dim).to_dense() * weight).sum().backward()
+    y = a.clone().requires_grad_()
+    (ad.cat([y, b.float()], dim) * weight).sum().backward()
+    assert ad.equal(x.grad, y.grad * (a != 0))  # of what is stored
+    with pytest.raises(ValueError, match="cat: sparse and dense"):
+        ad.cat([a.to_sparse(), a], dim)
+    with pytest.raises(ValueError, match="expected 2 sparse dimensions in all, got 1"):
+        ad.cat([a.to_sparse(), a.to_sparse(1)], dim)

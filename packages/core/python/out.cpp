@@ -10,13 +10,13 @@ namespace adjoint::python {
 
 namespace {
 
-// As PyTorch: in grad mode neither the operands nor `out` may require grad, as nothing is recorded.
+// A bernoulli's zeros and ones are the same in every type. As PyTorch: in grad mode neither the operands nor `out` may require grad, as nothing is recorded.
 void put(const std::string& name, const Tensor& y, nb::handle given) {
   expect(is_tensor(given.ptr()), ErrorKind::type, name, "(): argument 'out' must be Tensor, not ", nb::cast<std::string>(given.type().attr("__name__")));
   const Tensor out = nb::cast<Tensor>(given);
   expect(!(y->keys & key_tape) && !(alias(out)->keys & key_tape), name, "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
   expect(y.device() == out.device(), name, ": Attempting to copy from device ", y.device(), " to device ", out.device(), ", but cross-device copies are not allowed!");
-  expect(category(y.dtype()) <= category(out.dtype()), name, ": result type ", y.dtype(), " can't be cast to the desired output type ", out.dtype());
+  expect(category(y.dtype()) <= category(out.dtype()) || name == "bernoulli", name, ": result type ", y.dtype(), " can't be cast to the desired output type ", out.dtype());
   if (!(out.sizes() == y.sizes())) {
     std::ostringstream text;
     text << "An output with one or more elements was resized since it had shape " << out.sizes() << ", which does not match the required output shape " << y.sizes() << ".";

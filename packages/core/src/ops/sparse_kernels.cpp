@@ -232,6 +232,22 @@ Tensor run_select(const Op&, Tensors given, const Attrs& attrs) {
   return make_sparse(values, columns(stack(left), which), sizes, true);
 }
 
+Tensor run_slice(const Op&, Tensors x, const Attrs& attrs) {
+  const Sparse& s = sparse_of(*x[0]);
+  const Slice& a = attrs.as<Slice>();
+  const int rows = static_cast<int>(s.indices.size(0));
+  Dims sizes = x[0].sizes();
+  sizes[a.dim] = (a.stop - a.start + a.step - 1) / a.step;
+  if (a.dim >= rows) return make_sparse(contiguous(slice(s.values, a.dim - rows + 1, a.start, a.stop, a.step)), s.indices, sizes, s.coalesced);
+  cuda::expect_values(s.indices, "slice");
+  const Tensor from_start = sub(row(s.indices, a.dim), wrapped(a.start));
+  const Tensor inside = logical_and(ge(from_start, wrapped(int64_t{0})), lt(from_start, wrapped(a.stop - a.start)));
+  const Tensor which = places_where(logical_and(inside, eq(remainder(from_start, wrapped(a.step)), wrapped(int64_t{0}))));
+  const Tensor indices = columns(s.indices, which);
+  copy_(row(indices, a.dim), floor_divide(index_select(from_start, 0, which), wrapped(a.step)));
+  return make_sparse(index_select(s.values, 0, which), indices, sizes, s.coalesced);
+}
+
 Tensor permuted(const Tensor& x, const Dims& order, const char* op) {
   const Sparse& s = sparse_of(*x);
   const int rows = static_cast<int>(s.indices.size(0));
@@ -254,6 +270,36 @@ Tensor run_transpose(const Op& op, Tensors x, const Attrs& attrs) {
   for (int d = 0; d < x[0].dim(); d++) order.push_back(d);
   if (const auto [a, b] = attrs.as<Dims2>(); !order.empty()) std::swap(order[a], order[b]);
   return permuted(x[0], order, op.name);
+}
+
+// Along a sparse dimension positions move; along a dense one zeros fill what the others have.
+Tensor run_cat(const Op& op, Tensors x, const Attrs& attrs) {
+  Dims sizes[max_outputs];
+  op.shape(x, attrs, sizes);
+  const DType dtype = result_type(x);
+  for (const Tensor& t : x) expect(is(t), ErrorKind::value, "cat: sparse and dense tensors are not concatenated; use to_dense() or to_sparse() first");
+  const int dim = attrs.as<Dim>().dim, rows = static_cast<int>(sparse_of(*x[0]).indices.size(0));
+  TensorVector indices, values;
+  int64_t start = 0;
+  for (const Tensor& t : x) {
+    const Sparse& s = sparse_of(*t);
+    expect(s.indices.size(0) == rows, ErrorKind::value, "cat: expected ", rows, " sparse dimensions in all, got ", s.indices.size(0));
+    Tensor at = s.indices, v = to_dtype(s.values, dtype);
+    if (dim < rows && start > 0) {
+      at = clone(at);
+      copy_(row(at, dim), add(row(at, dim), wrapped(start)));
+    } else if (dim >= rows) {
+      Dims before = v.sizes(), after = v.sizes();
+      const int d = dim - rows + 1;
+      before[d] = start;
+      after[d] = sizes[0][dim] - start - t.size(dim);
+      v = cat(TensorVector{zeros(before, dtype, v.device()), v, zeros(after, dtype, v.device())}, d);
+    }
+    indices.push_back(at);
+    values.push_back(v);
+    start += t.size(dim);
+  }
+  return make_sparse(cat(values, 0), cat(indices, 1), sizes[0], false);
 }
 
 // ---- products of matrices
@@ -280,8 +326,8 @@ SparseKernel sparse_kernel(const char* name) {
   using namespace sparse;
   static const std::map<std::string_view, SparseKernel> table = [] {
     std::map<std::string_view, SparseKernel> t{
-        {"add", sum_of}, {"alias", run_identity}, {"any", run_any}, {"clone", run_clone}, {"coalesce", run_coalesce}, {"copy", run_copy}, {"div", linear_in_first}, {"masked_gradient", run_identity}, {"matmul", run_matmul},
-        {"mul", product}, {"permute", run_permute}, {"pow", power}, {"select", run_select}, {"sparse_at", run_at}, {"sparse_coo_tensor", run_coo}, {"sparse_layout", run_layout}, {"sparse_values", run_values}, {"sub", sum_of},
+        {"add", sum_of}, {"alias", run_identity}, {"any", run_any}, {"cat", run_cat}, {"clone", run_clone}, {"coalesce", run_coalesce}, {"copy", run_copy}, {"div", linear_in_first}, {"masked_gradient", run_identity}, {"matmul", run_matmul},
+        {"mul", product}, {"permute", run_permute}, {"pow", power}, {"select", run_select}, {"slice", run_slice}, {"sparse_at", run_at}, {"sparse_coo_tensor", run_coo}, {"sparse_layout", run_layout}, {"sparse_values", run_values}, {"sub", sum_of},
         {"sum", run_sum}, {"to_dense", run_to_dense}, {"to_sparse", run_to_sparse}, {"transpose", run_transpose}, {"vector_norm", run_norm}};
     for (const char* op : {"conj", "contiguous", "neg", "to_dtype"}) t[op] = linear;
     for (const char* op : {"abs", "angle", "asin", "asinh", "atan", "atanh", "ceil", "deg2rad", "erf", "erfinv", "expm1", "floor", "frac", "isinf", "isnan", "leaky_relu", "log1p", "nan_to_num", "rad2deg", "relu", "round",

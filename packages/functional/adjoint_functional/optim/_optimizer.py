@@ -35,7 +35,7 @@ class Optimizer(Hooks):
             raise TypeError(
                 f"params argument given to the optimizer should be an iterable of Tensors or dicts, but got {params.type()}"
             )
-        if defaults.get("foreach") and defaults.get("fused"):
+        if isinstance(defaults, dict) and defaults.get("foreach") and defaults.get("fused"):
             raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
         self.defaults = defaults
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
@@ -55,7 +55,7 @@ class Optimizer(Hooks):
             raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets will change between runs. Please use a list instead.")  # fmt: skip
         listed = [params] if isinstance(params, Tensor) else list(params)
         names = [p[0] for p in listed if isinstance(p, tuple)]
-        group = {**self.defaults, **param_group, "params": [p[1] if isinstance(p, tuple) else p for p in listed]}
+        group = {**dict(self.defaults), **param_group, "params": [p[1] if isinstance(p, tuple) else p for p in listed]}
         if names:
             group["param_names"] = names
         self._check(group)
