@@ -202,3 +202,32 @@ def test_positions_of_a_small_type() -> None:
 def test_covariance_of_integers() -> None:
     x = ad.tensor([[1, 2, 4], [0, 3, 1]])
     assert ad.equal(ad.cov(x), ad.cov(x.float())) and ad.equal(ad.corrcoef(x), ad.corrcoef(x.float()))
+
+
+@pytest.mark.parametrize("dtype", [ad.float32, ad.float64, ad.float16])
+@pytest.mark.parametrize("n", [3, 7, 1000, 5000])
+def test_constants_do_not_vary(dtype: ad.dtype, n: int) -> None:
+    x = ad.full((n, 6), 0.1, dtype=dtype)
+    for spread in (x.std(0), x.var(), x.t().contiguous().var(1), x.std((0, 1)), ad.std_mean(x, 0)[0]):
+        assert not spread.any()
+    x[0, 0] += (1 if dtype is ad.float16 else 2) * ad.finfo(dtype).eps  # which is no more than the rounding of the mean
+    assert x.double().var(0).ne(0).tolist() == [True, *[False] * 5]
+    assert dtype is ad.float16 or x.var(0).ne(0).tolist() == [True, *[False] * 5]  # half: less than it can hold
+
+
+def test_sums_of_einsum_are_those_of_sum() -> None:
+    x = ad.full((3,), 200, dtype=ad.uint8)
+    assert ad.einsum("i->", x).item() == 600
+    assert ad.einsum("i,i->i", x, x).dtype is ad.uint8
+    assert ad.addbmm(ad.ones(2, 2, dtype=ad.int32), *[ad.ones(3, 2, 2, dtype=ad.int32)] * 2).dtype is ad.int32
+
+
+def test_the_largest_of_no_singular_values_is_0() -> None:
+    assert [ad.linalg.norm(ad.zeros(0, n), 2).item() for n in (0, 3)] == [0.0, 0.0]
+    assert ad.special.shifted_chebyshev_polynomial_t(ad.tensor([0, 1], dtype=ad.uint8), 3).tolist() == [-1.0, 1.0]
+
+
+def test_copies_of_views_are_dense() -> None:
+    x = ad.rand(3, 4, 5)
+    made = (ad.transpose_copy(x, 0, 2), ad.permute_copy(x, (2, 0, 1)), ad.as_strided_copy(x, (2, 2), (1, 2)), x.kthvalue(2)[0])
+    assert all(y.is_contiguous() for y in made)

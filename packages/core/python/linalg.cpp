@@ -82,7 +82,9 @@ void bind_linalg(nb::module_& m) {
        "vec1"_a, "vec2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
   both_and_inplace(m, "baddbmm", plus_product("baddbmm", [](const Tensor& a, const Tensor& b, bool in_float) { return bmm(a, b, in_float); }),
        "batch1"_a, "batch2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
-  both_and_inplace(m, "addbmm", plus_product("addbmm", [](const Tensor& a, const Tensor& b, bool in_float) { return sum(bmm(a, b, in_float), Dims{0}); }),
+  both_and_inplace(m, "addbmm", plus_product("addbmm", [](const Tensor& a, const Tensor& b, bool in_float) { const Tensor each = bmm(a, b, in_float);
+    return sum(each, Dims{0}, false, each.dtype());
+  }),
        "batch1"_a, "batch2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
   function(m, "tensordot", [](const Tensor& a, const Tensor& b, const nb::object& dims) { return tensordot_any(a, b, dims); }, "a"_a, "b"_a, "dims"_a = 2);
   both(m, "trace", [](const Tensor& x) { return trace(x); });

@@ -106,7 +106,7 @@ Values kth_value(const Tensor& x, int64_t k, int64_t dim, bool keepdim) {
   expect(k >= 1 && k <= n, "kthvalue(): selected number k out of range for dimension ", dim, ", got ", k, " of ", n);
   const bool first_are_less_work = k <= (n > 128 ? n / 64 : n / 8);  // long lines are sorted by their digits
   const Values v = first_are_less_work ? topk(x, k, dim, false) : sort(x, dim);
-  const Tensor values = select(v.values, dim, k - 1), indices = select(v.indices, dim, k - 1);
+  const Tensor values = contiguous(select(v.values, dim, k - 1)), indices = contiguous(select(v.indices, dim, k - 1));
   return keepdim ? Values{unsqueeze(values, dim), unsqueeze(indices, dim)} : Values{values, indices};
 }
 

@@ -117,3 +117,19 @@ def test_arguments_that_do_not_fit(change: dict[str, Any], error: type[Exception
         ad.nn.MultiheadAttention(4, 2)(**{"query": x, "key": x, "value": x, **change})
     with pytest.raises(ValueError, match="embed_dim must be divisible by num_heads"):
         ad.nn.MultiheadAttention(5, 2)
+
+
+def test_queries_that_see_nothing() -> None:
+    """A padded first step under a causal mask sees no key: 0 where no weights are asked for, and finite gradients."""
+    nn, layer = ad.nn, ad.nn.MultiheadAttention(4, 2)
+    x, padding = ad.ones(3, 2, 4, requires_grad=True), ad.tensor([[True, False, False], [False, False, False]])
+    for mask in (
+        nn.Transformer.generate_square_subsequent_mask(3),
+        ad.ones(3, 3, dtype=ad.bool).triu(1),
+        ad.ones(4, 3, 3, dtype=ad.bool).triu(1),
+    ):
+        y, weights = layer(x, x, x, attn_mask=mask, key_padding_mask=padding, need_weights=False)
+        assert weights is None and ad.equal(y[0, 0], layer.out_proj.bias)
+        assert all(g.isfinite().all() for g in ad.autograd.grad(y.sum(), [x, *layer.parameters()]))
+        whole, weights = layer(x, x, x, attn_mask=mask, key_padding_mask=padding)
+        assert weights[0, 0].isnan().all() and ad.allclose(whole[1:], y[1:])

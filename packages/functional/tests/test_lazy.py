@@ -78,3 +78,12 @@ def test_a_layer_of_ones_own():
     assert module(ad.ones(3)).tolist() == [2, 2, 2] and not module.has_uninitialized_params()
     with pytest.raises(RuntimeError, match="Expected 3D or 4D input"):
         nn.LazyConv2d(3, 3)(ad.ones(2, 2))
+
+
+def test_the_numbers_are_those_of_the_layer_to_come() -> None:
+    ad.manual_seed(0)
+    plain = ad.nn.Linear(3, 2)
+    ad.manual_seed(0)
+    lazy = ad.nn.LazyLinear(2)
+    lazy(ad.ones(1, 3))
+    assert ad.equal(plain.weight, lazy.weight) and ad.equal(plain.bias, lazy.bias)

@@ -451,9 +451,24 @@ void norm_kernel(const Launch& l) {
   if (!done) reference(l);
 }
 
+// Equal elements have the variance 0, though their mean was rounded: where it may be no more than that, their extremes tell.
+template <class T> void settle_constants(const View& x, const Dims& dims, const T* mean, T* square, int64_t count) {
+  const auto suspect = [&](int64_t i) { return square[i] > 0 && std::sqrt(square[i]) <= 64 * std::numeric_limits<T>::epsilon() * std::fabs(mean[i]); };
+  int64_t i = 0;
+  while (i < count && !suspect(i)) i++;
+  if (i == count) return;
+  const Buffer memory(2 * count * static_cast<int64_t>(sizeof(T)));
+  T *largest = memory.as<T>(), *smallest = largest + count;
+  reduce<Largest, Same, T>(x, dims, largest);
+  reduce<Smallest, Same, T>(x, dims, smallest);
+  for (; i < count; i++)
+    if (largest[i] == smallest[i] && std::isfinite(square[i])) square[i] = 0;
+}
+
 template <bool root, class T> void variance(const View& x, const Variance& a, T* y, int64_t count) {
   const Buffer means(count * static_cast<int64_t>(sizeof(T)));
   moments(x, a.dims, a.correction, means.as<T>(), y, count);
+  settle_constants(x, a.dims, means.as<T>(), y, count);
   if (root) for (int64_t i = 0; i < count; i++) y[i] = std::sqrt(y[i]);
 }
 template <bool root> void variance_kernel(const Launch& l) {

@@ -116,14 +116,14 @@ Labels implicit_output(const std::vector<Labels>& inputs, int hidden) {
 }
 
 // t summed over every label that is not wanted any more.
-Term reduced(Term t, const Labels& wanted) {
+Term reduced(Term t, const Labels& wanted, std::optional<DType> dtype) {
   Dims gone;
   Labels left;
   for (size_t i = 0; i < t.labels.size(); i++) {
     if (has(wanted, t.labels[i])) left.push_back(t.labels[i]);
     else gone.push_back(static_cast<int64_t>(i));
   }
-  return gone.empty() ? t : Term{sum(t.x, gone, false, t.x.dtype()), left};
+  return gone.empty() ? t : Term{sum(t.x, gone, false, dtype), left};
 }
 
 // t with its dimensions in this order; labels that it lacks become dimensions of size 1.
@@ -162,8 +162,8 @@ int64_t extent(const Term& t, const Labels& labels) {
 // The product of two terms, summed over the labels that are not wanted any more.
 Term contract(const Term& first, const Term& second, const Labels& wanted) {
   Term a = without_broadcast(first, second), b = without_broadcast(second, a);
-  a = reduced(a, joined({wanted, b.labels}));
-  b = reduced(b, joined({wanted, a.labels}));
+  a = reduced(a, joined({wanted, b.labels}), a.x.dtype());
+  b = reduced(b, joined({wanted, a.labels}), b.x.dtype());
   Labels batch, inner, rows, columns;
   for (int l : a.labels) (!has(b.labels, l) ? rows : has(wanted, l) ? batch : inner).push_back(l);
   for (int l : b.labels)
@@ -205,7 +205,7 @@ Tensor einsum(const char* equation, Tensors x) {
     for (size_t later = k + 1; later < terms.size(); later++) wanted = joined({wanted, terms[later].labels});
     result = contract(result, terms[k], wanted);
   }
-  const Tensor y = arranged(reduced(result, output), output);
+  const Tensor y = arranged(reduced(result, output, x.size() == 1 ? std::optional<DType>() : result.x.dtype()), output);   // of one operand, it has the type of `sum`
   return y.is(x[0]) ? alias(y) : y;
 }
 

@@ -131,7 +131,7 @@ Tensor nll_loss(const Tensor& x, const Tensor& target, const Tensor& weight, Red
 
 Tensor cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r, int64_t ignore_index, double label_smoothing) {
   const Given given(x, target);
-  const Named named("cross_entropy_loss", given, x.sizes() == target.sizes() ? "DivBackward1" : nll_node(x));
+  const Named named("cross_entropy_loss", given, x.sizes() == target.sizes() || label_smoothing > 0 ? nullptr : nll_node(x));
   if (const Tensor y = rounded_once(cross_entropy, x, target, weight, r, ignore_index, label_smoothing)) return y;
   expect(label_smoothing >= 0 && label_smoothing <= 1, "cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
   expect(x.dim() > 0, "cross_entropy: input.dim() > 0, got a 0-d tensor");

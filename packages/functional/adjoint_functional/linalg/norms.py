@@ -51,7 +51,8 @@ def matrix_norm(
 
 def _spectral_norm(A: Tensor, ord: float | str, row: int, column: int, keepdim: bool) -> Tensor:
     S = svdvals(A.movedim((row, column), (-2, -1)))
-    y = S.sum(-1) if ord == "nuc" else S.amax(-1) if ord == 2 else S.amin(-1)
+    none = not S.size(-1) and ord == 2  # whose largest is 0
+    y = S.sum(-1) if ord == "nuc" or none else S.amax(-1) if ord == 2 else S.amin(-1)
     if keepdim:
         for d in sorted((row, column)):
             y = y.unsqueeze(d)

@@ -193,6 +193,7 @@ class Optimizer(Hooks):
         lines = [f"{type(self).__name__} ("]
         for i, group in enumerate(self.param_groups):
             lines += [
+                *([""] if i else []),
                 f"Parameter Group {i}",
                 *(f"    {k}: {group[k]}" for k in sorted(group) if k not in ("params", "param_names")),
             ]

@@ -55,7 +55,8 @@ class ReduceLROnPlateau(LRScheduler):
             raise ValueError(f"expected {groups} min_lrs, got {len(self.min_lrs)}")
         self.optimizer, self.mode, self.factor, self.patience = optimizer, mode, factor, patience
         self.threshold, self.threshold_mode, self.cooldown, self.eps = threshold, threshold_mode, cooldown, eps
-        self.best = math.inf if mode == "min" else -math.inf
+        self.best = self.mode_worse = math.inf if mode == "min" else -math.inf
+        self.default_min_lr = 0 if isinstance(min_lr, (list, tuple)) else min_lr
         self.num_bad_epochs = self.cooldown_counter = self.last_epoch = 0
         self._last_lr = self._rates()
 

@@ -100,12 +100,16 @@ def view_copy(input: Tensor, size: Any) -> Tensor:
     return input.reshape(size).clone() if isinstance(size, (tuple, list)) else input.view(size).clone()
 
 
+def _dense(x: Tensor) -> Tensor:
+    return x.clone(memory_format=_core.contiguous_format)
+
+
 def _copying(name: str) -> None:
     view = getattr(_core, name)
 
     def copy(*args: Any, **kwargs: Any) -> Any:
         y = view(*args, **kwargs)
-        return tuple(x.clone() for x in y) if isinstance(y, tuple) else y.clone()
+        return tuple(_dense(x) for x in y) if isinstance(y, tuple) else _dense(y)
 
     copy.__name__ = name + "_copy"
     copy.__doc__ = f"`{name}` into new memory."

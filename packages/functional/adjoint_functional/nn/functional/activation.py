@@ -355,7 +355,7 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
         >>> y.sum(1)
         tensor([1., 1.])
     """
-    noise = -_core.empty_like(logits).copy_(-(1 - _core.rand_like(logits)).log()).log()
+    noise = -_core.empty_like(logits).exponential_().log()
     soft = ((logits + noise) / tau).softmax(dim)
     if not hard:
         return soft

@@ -30,17 +30,29 @@ def _float_mask(mask: Tensor | None, like: Tensor) -> Tensor | None:
     return _core.zeros(mask.shape, dtype=like.dtype, device=mask.device).masked_fill(mask, -math.inf)
 
 
-def _scores(q: Tensor, k: Tensor, mask: Tensor | None, padding: Tensor | None, extra: int) -> Tensor:
-    """What the queries have in common with the keys, (batch, heads, queries, keys), masked; `extra` keys have no mask."""
-    batch, num_heads = q.shape[:2]
-    scores = q @ k.mT / math.sqrt(q.size(-1))
+def _whole_mask(mask: Tensor | None, padding: Tensor | None, batch: int, heads: int, extra: int) -> Tensor | None:
+    """Both masks as one that is added to what has shape (batch, heads, queries, keys); `extra` keys have no mask."""
     if mask is not None:
         mask = _wider(mask, extra)
-        scores = scores + (mask.reshape(batch, num_heads, *mask.shape[1:]) if mask.ndim == 3 else mask)
+        mask = mask.reshape(batch, heads, *mask.shape[1:]) if mask.ndim == 3 else mask
     if padding is not None:
-        padding = _wider(padding.unsqueeze(0) if padding.ndim == 1 else padding, extra)
-        scores = scores + padding.reshape(batch, 1, 1, -1)
-    return scores
+        padding = _wider(padding.unsqueeze(0) if padding.ndim == 1 else padding, extra).reshape(batch, 1, 1, -1)
+    return padding if mask is None else mask if padding is None else mask + padding
+
+
+def _looked_up(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout_p: float, with_weights: bool
+) -> tuple[Tensor, Tensor]:
+    """The weights of the values, and what the queries find: 0, where the mask hides every key, unless their weights are wanted."""
+    blind = None
+    if mask is not None and not with_weights:
+        mask, blind = _seeing(mask)
+    scores = q @ k.mT / math.sqrt(q.size(-1))
+    weights = (scores if mask is None else scores + mask).softmax(-1)
+    if dropout_p > 0:
+        weights = _core.dropout(weights, dropout_p, True)
+    found = weights @ v
+    return weights, found if blind is None else found.masked_fill(blind, 0.0)
 
 
 def _check_attention(
@@ -118,7 +130,8 @@ def multi_head_attention_forward(
         attn_mask: (queries, keys) or (batch heads, queries, keys), true or -inf where a query may not look.
 
     Returns:
-        The result, like query, and the weights, (batch, queries, keys), None unless `need_weights`.
+        The result, like query, and the weights, (batch, queries, keys), None unless `need_weights`. A query from which the masks hide
+        every key gets 0; its weights, and the result with them, are NaN.
 
     Raises:
         ShapeError, TypeError: shapes that do not fit each other, types of masks.
@@ -153,11 +166,9 @@ def multi_head_attention_forward(
             continue
         k, v = (_core.cat([t, _row(t, row)], 2) for t, row in zip((k, v), more, strict=True))
         extra += 1
-    scores = _scores(q, k, mask, padding, extra)
-    attention = scores.softmax(-1)
-    if dropout_p > 0 and training:
-        attention = _core.dropout(attention, dropout_p, True)
-    joined = (attention @ v).permute(2, 0, 1, 3).reshape(length, batch, features)
+    mask = _whole_mask(mask, padding, batch, num_heads, extra)
+    attention, found = _looked_up(q, k, v, mask, dropout_p if training else 0.0, need_weights)
+    joined = found.permute(2, 0, 1, 3).reshape(length, batch, features)
     out = joined @ out_proj_weight.to(joined.dtype).t()
     out = _rounded(out if out_proj_bias is None else out + out_proj_bias, query)
     seen: Any = None

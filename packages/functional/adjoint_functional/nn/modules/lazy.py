@@ -137,7 +137,9 @@ class _Lazy(LazyModuleMixin):
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         groups = kwargs.get("groups", 1)
+        state = core.get_rng_state()
         super().__init__(groups, *args, **kwargs)
+        core.set_rng_state(state)  # the numbers are those of the layer to come
         self._made_of = args, kwargs
         for table, kind in ((self._parameters, UninitializedParameter), (self._buffers, UninitializedBuffer)):
             for name, value in table.items():
