@@ -15,8 +15,19 @@ constexpr int64_t grain = 16384;  // elements
 constexpr int lanes = 16;         // the same at every level, so that sums have the same bits
 constexpr int few = 4;            // of the rest of a run
 
+// Part after part of a line of `in` elements in `out` parts, without a division for each: part i begins at i * in / out, and ends
+// before (i + 1) * in / out, rounded up.
+struct Cut {
+  int64_t out, base, rest, first = 0, over = 0;
+  [[gnu::always_inline]] Cut(int64_t in, int64_t parts) : out(parts), base(in / parts), rest(in % parts) {}
+  [[gnu::always_inline]] int64_t last() const { return first + base + (over + rest > 0) + (over + rest > out); }
+  [[gnu::always_inline]] void next() {
+    first += base, over += rest;
+    if (over >= out) over -= out, first++;
+  }
+};
 struct Part { int64_t first, last; };
-[[gnu::always_inline]] inline Part part(int64_t in, int64_t out, int64_t i) { return {i * in / out, ((i + 1) * in + out - 1) / out}; }
+[[gnu::always_inline]] inline Part part(int64_t in, int64_t out, int64_t i) { return out == 1 ? Part{0, in} : Part{i * in / out, ((i + 1) * in + out - 1) / out}; }
 
 // f(number, from, n, rows...) of a slab: the parts of a plane with one position along its first dimension. A part is `slices` times
 // `rows` runs of n elements, `down` and `along` apart; whole rows behind each other are one run.
@@ -24,13 +35,15 @@ struct Runs { int64_t from, n, slices, rows, down, along; };
 template <class F> [[gnu::always_inline]] inline void for_parts(const Grid& g, int64_t a, F&& f) {
   const Part i = part(g.in[0], g.out[0], a);
   int64_t number = a * g.out[1] * g.out[2];
-  for (int64_t b = 0; b < g.out[1]; b++)
-    for (int64_t c = 0; c < g.out[2]; c++) {
-      const Part j = part(g.in[1], g.out[1], b), k = part(g.in[2], g.out[2], c);
-      Runs r{(i.first * g.in[1] + j.first) * g.in[2] + k.first, k.last - k.first, i.last - i.first, j.last - j.first, g.in[1] * g.in[2], g.in[2]};
+  Cut j(g.in[1], g.out[1]);
+  for (int64_t b = 0; b < g.out[1]; b++, j.next()) {
+    Cut k(g.in[2], g.out[2]);
+    for (int64_t c = 0; c < g.out[2]; c++, k.next()) {
+      Runs r{(i.first * g.in[1] + j.first) * g.in[2] + k.first, k.last() - k.first, i.last - i.first, j.last() - j.first, g.in[1] * g.in[2], g.in[2]};
       if (r.n == r.along) r.n *= r.rows, r.rows = 1;
       f(number++, r);
     }
+  }
 }
 
 template <class T> struct MaxSlab {

@@ -194,7 +194,50 @@ bool find_lines(Rows<2>& r, int64_t size) {
   return false;
 }
 
+// Rows of a few hundred bytes, without a call for each. The last bytes of a row are copied together with some before them.
+constexpr int64_t short_row = 512;
+struct ShortRows {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(char* y, int64_t y_step, const char* x, int64_t x_step, int64_t rows, int64_t bytes) {
+    if (bytes >= W) return whole<W>(y, y_step, x, x_step, rows, bytes);
+    if (bytes >= 16) return whole<16>(y, y_step, x, x_step, rows, bytes);
+    if (bytes >= 8) return whole<8>(y, y_step, x, x_step, rows, bytes);
+    if (bytes >= 4) return whole<4>(y, y_step, x, x_step, rows, bytes);
+    whole<1>(y, y_step, x, x_step, rows, bytes);
+  }
+
+ private:
+  template <int N> [[gnu::always_inline]] static inline void whole(char* y, int64_t y_step, const char* x, int64_t x_step, int64_t rows, int64_t bytes) {
+    for (; rows > 0; rows--, y += y_step, x += x_step) {
+      for (int64_t i = 0; i + N <= bytes; i += N) __builtin_memcpy(y + i, x + i, N);
+      __builtin_memcpy(y + bytes - N, x + bytes - N, N);
+    }
+  }
+};
+// Whether rows are short and dense; then they go many at a time.
+template <class U> bool copy_short_rows(const Rows<2>& r) {
+  constexpr int64_t size = sizeof(U);
+  const int64_t bytes = r.sizes[0] * size;
+  if (r.ndim < 2 || bytes > short_row || r.strides[0][0] != size || r.strides[1][0] != size || r.sizes[1] < 4) return false;
+  Rows<2> many = r;   // its rows are those of r that lie along dimension 1
+  many.ndim = r.ndim - 1;
+  for (int d = 0; d < many.ndim; d++) {
+    many.sizes[d] = r.sizes[d + 1];
+    for (int k = 0; k < 2; k++) many.strides[k][d] = r.strides[k][d + 1];
+  }
+  const int64_t each = std::max<int64_t>(1, grain_bytes / bytes), parts = (many.sizes[0] + each - 1) / each;
+  pool::parallel_for(row_count(many) * parts, std::max<int64_t>(1, each / many.sizes[0]), [&](int64_t first, int64_t last) {
+    for (int64_t b = first; b < last; b++)
+      walk_rows(many, b / parts, b / parts + 1, [&](char* const* p, const int64_t* s, int64_t n) {
+        const int64_t begin = b % parts * each, count = std::min(each, n - begin);
+        isa::call<ShortRows, char*, int64_t, const char*, int64_t, int64_t, int64_t>(p[0] + begin * s[0], s[0], p[1] + begin * s[1], s[1], count, bytes);
+      });
+  });
+  return true;
+}
+
 template <class U> void copy_rows(const Rows<2>& r) {
+  if (copy_short_rows<U>(r)) return;
   const int64_t n = r.sizes[0], count = row_count(r), grain = grain_bytes / static_cast<int64_t>(sizeof(U));
   if (const int d = crossing(r, sizeof(U)); d > 0 && n >= 8) return copy_planes<U>(r, d);
   if (Rows<2> lines = r; find_lines(lines, sizeof(U))) return copy_lines<U>(lines);
