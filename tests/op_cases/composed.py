@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from op_cases._case import case
-from op_cases._inputs import between, idx, positive, x
+from op_cases._inputs import between, fixed, idx, positive, x
 
 over = partial(case, complex=True)
 
@@ -40,7 +40,7 @@ CASES = [
     over("dist", x(3, 4), x(4), ref=lambda a, b: np.linalg.norm(a - b)),
     case("cdist", x(2, 3, 4), x(2, 5, 4), ref=distances),
     case("cdist", x(3, 4), x(5, 4), p=3.0, variant="p", ref=distances),
-    case("nn.functional.pdist", x(4, 3)),
+    case("nn.functional.pdist", x(4, 3), records=("distances",)),
     over("trapezoid", x(3, 5), ref=trapezoid),
     over("trapezoid", x(3, 5), x(5), dim=1, variant="positions", ref=lambda y, t, dim: trapezoid(y, t, dim=dim)),
     over("cumulative_trapezoid", x(3, 5), dx=0.5, dim=0),
@@ -111,7 +111,10 @@ CASES = [
     over("nn.functional.pixel_shuffle", x(2, 8, 3, 2), 2),
     over("nn.functional.pixel_unshuffle", x(2, 2, 6, 4), 2),
     over("nn.functional.channel_shuffle", x(2, 6, 3, 3), 3),
-    case("nn.functional.interpolate", x(2, 2, 3, 4), scale_factor=2),
+    case("nn.functional.interpolate", x(2, 2, 3, 4), scale_factor=2, records=("resize",)),
+    case("nn.functional.interpolate", x(2, 2, 3, 4, 2), size=(2, 7, 3), mode="nearest-exact", variant="nearest_exact"),
+    case("nn.functional.interpolate", x(2, 2, 5), scale_factor=1.7, mode="linear", variant="linear"),
+    case("nn.functional.interpolate", x(1, 2, 3, 4, 9), size=(5, 4, 2), mode="trilinear", variant="trilinear"),
     case("nn.functional.interpolate", x(2, 2, 3, 4), size=(5, 7), mode="bilinear", variant="bilinear"),
     case("nn.functional.interpolate", x(2, 2, 3, 4), size=(5, 7), mode="bilinear", align_corners=True, variant="corners"),
     case("nn.functional.interpolate", x(2, 2, 3, 4), size=(5, 7), mode="bicubic", variant="bicubic"),
@@ -136,6 +139,49 @@ CASES = [
         align_corners=True,
         variant="border",
     ),
+    case(
+        "nn.functional.grid_sample",
+        x(2, 2, 4, 5),
+        between(-1.9, 1.9, 2, 3, 3, 2),
+        padding_mode="reflection",
+        align_corners=False,
+        variant="reflection",
+    ),
+    case(
+        "nn.functional.grid_sample",
+        x(1, 2, 4, 5),
+        between(-1.9, 1.9, 1, 2, 3, 2),
+        mode="bicubic",
+        padding_mode="reflection",
+        align_corners=False,
+        variant="bicubic_reflection",
+    ),
+    case(
+        "nn.functional.grid_sample",
+        x(1, 2, 3, 4, 2),
+        between(-1.2, 1.2, 1, 2, 2, 2, 3),
+        mode="nearest",
+        align_corners=True,
+        variant="nearest",
+    ),
+    case(
+        "nn.functional.fractional_max_pool2d",
+        x(2, 2, 7, 6),
+        (2, 3),
+        output_size=(3, 2),
+        _random_samples=between(0.05, 0.9, 2, 2, 2),
+        records=("fractional_max_pool",),
+    ),
+    case(
+        "nn.functional.fractional_max_pool3d",
+        x(1, 2, 5, 4, 5),
+        2,
+        output_size=(2, 3, 1),
+        _random_samples=between(0.05, 0.9, 1, 2, 3),
+    ),
+    over("nn.functional.pad", x(5, 2, 3, 4), (1, 2, 2, -1), mode="reflect", variant="reflect"),
+    over("nn.functional.pad", x(2, 3, 4), (2, 1), mode="replicate", variant="replicate"),
+    over("nn.functional.pad", x(1, 2, 3, 4), (3, -1, 1, 2), mode="circular", variant="circular"),
     case("nn.functional.adaptive_max_pool2d", x(2, 2, 5, 4), (2, 3)),
     case("nn.functional.local_response_norm", x(2, 4, 3, 3), 3),
     case("nn.functional.embedding_bag", idx(3, 4, hi=5), x(5, 3)),
@@ -154,6 +200,8 @@ CASES = [
         records=("sparse_matmul", "sampled_matmul"),
         ref=lambda i, w, *rest: np.einsum("bi,bid->bd", rest[-1], w[i]),
     ),
-    case("nn.functional.multi_margin_loss", x(3, 5), idx(3, hi=5)),
+    case("nn.functional.multi_margin_loss", x(3, 5), idx(3, hi=5), records=("margin",)),
+    case("nn.functional.multi_margin_loss", x(3, 5), idx(3, hi=5), p=2, margin=0.5, variant="squared"),
+    case("nn.functional.multilabel_margin_loss", x(2, 4), fixed([[1, 3, -1, 0], [0, -1, 1, 2]])),
     case("nn.functional.multilabel_soft_margin_loss", x(3, 5), between(0.1, 0.9, 3, 5)),
 ]

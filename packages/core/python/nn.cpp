@@ -1,5 +1,11 @@
 // What nn.functional is made of; the full signatures are in adjoint-functional.
 #include <adjoint/core/attention.h>
+#include <adjoint/core/distance.h>
+#include <adjoint/core/grid_sample.h>
+#include <adjoint/core/margin.h>
+#include <adjoint/core/norms.h>
+#include <adjoint/core/planes.h>
+#include <adjoint/core/resize.h>
 #include "direct.h"
 #include "fits.h"
 
@@ -83,10 +89,39 @@ void bind_layers(nb::module_& m) {
     Values v = adaptive_max_pool(x, sizes);
     return nb::make_tuple(v.values, v.indices);
   });
+}
+
+void bind_planes(nb::module_& m) {
+  m.def("_grid_sample", grid_sample);
+  m.def("_resize", resize);
   m.def("_pad", [](const Tensor& x, const Dims& before, const Dims& after, double value) {
     expect_fits(value, x.dtype());
     return pad(x, before, after, value);
   });
+  m.def("_fractional_max_pool", [](const Tensor& x, const Tensor& samples, const Dims& kernel, const Dims& sizes) {
+    Values v = fractional_max_pool(x, samples, kernel, sizes);
+    return nb::make_tuple(v.values, v.indices);
+  });
+  m.def("_distances", distances);
+  m.def("_pair_distances", pair_distances);
+  m.def("_margin", margin_rows);
+  m.def("_pad_around", [](const Tensor& x, const Dims& before, const Dims& after, int border) { return pad_around(x, before, after, static_cast<Border>(border)); });
+  m.def("_patches", [](const Dims& sizes, const Dims& kernel, const Dims& dilation, const Dims& stride, const Tensor& like) {
+    const Patches p = patches(sizes, kernel, dilation, stride, like.device());
+    return nb::make_tuple(p.positions, p.windows);
+  });
+}
+
+void bind_norms(nb::module_& m) {
+  const auto parts = [](const Normalised& r) { return nb::make_tuple(r.y, r.mean, r.deviation); };
+  m.def("_native_layer_norm", [=](const Tensor& x, const Dims& shape, const Tensor& w, const Tensor& b, double eps) { return parts(native_layer_norm(x, shape, w, b, eps)); },
+        "x"_a, "shape"_a, "weight"_a.none(), "bias"_a.none(), "eps"_a);
+  m.def("_native_batch_norm", [=](const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& w, const Tensor& b, double momentum, double eps) { return parts(native_batch_norm(x, mean, var, w, b, momentum, eps)); },
+        "x"_a, "mean"_a.none(), "var"_a.none(), "weight"_a.none(), "bias"_a.none(), "momentum"_a, "eps"_a);
+  m.def("_grouped_norm", [](const Tensor& x, int64_t groups, int64_t size, const Tensor& w, const Tensor& b, double eps) { return grouped_norm(x, groups, size, w, b, eps, false).y; },
+        "x"_a, "groups"_a, "size"_a, "weight"_a.none(), "bias"_a.none(), "eps"_a);
+  m.def("_native_group_norm", [=](const Tensor& x, int64_t groups, int64_t size, const Tensor& w, const Tensor& b, double eps) { return parts(grouped_norm(x, groups, size, w, b, eps, true)); },
+        "x"_a, "groups"_a, "size"_a, "weight"_a.none(), "bias"_a.none(), "eps"_a);
   m.def("_layer_norm", [](const Tensor& x, const Dims& shape, const Tensor& w, const Tensor& b, double eps) { return layer_norm(x, shape, w, b, eps); },
         "x"_a, "shape"_a, "weight"_a.none(), "bias"_a.none(), "eps"_a);
   m.def("_attention", [](const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double scale, bool causal) { return attention(q, k, v, mask, scale, causal); },
@@ -126,6 +161,8 @@ void bind_losses(nb::module_& m) {
 void bind_nn(nb::module_& m) {
   bind_activations(m);
   bind_layers(m);
+  bind_planes(m);
+  bind_norms(m);
   bind_losses(m);
 }
 

@@ -5,6 +5,7 @@
 
 #include "bfloat16.h"
 #include "copy.h"
+#include "distance.h"
 #include "kernels.h"
 #include "pool.h"
 
@@ -112,7 +113,7 @@ void matmul_kernel(const Launch& l) {
   }
 }
 
-constexpr Entry entries[] = {{"matmul", matmul_kernel}};
+constexpr Entry entries[] = {{"distances", distances_kernel}, {"matmul", matmul_kernel}};
 
 }  // namespace
 

@@ -11,6 +11,7 @@
 #include "kernels.h"
 #include "lines.h"
 #include "pool.h"
+#include "resample.h"
 
 namespace adjoint::cpu {
 
@@ -216,7 +217,12 @@ void avg_pool_vjp_kernel(const Launch& l) {
 constexpr Entry entries[] = {
     {"avg_pool", avg_pool_kernel},
     {"avg_pool_vjp", avg_pool_vjp_kernel},
+    {"grid_sample", grid_sample_kernel},
+    {"grid_sample_grid_vjp", grid_sample_grid_vjp_kernel},
+    {"grid_sample_image_vjp", grid_sample_image_vjp_kernel},
     {"max_pool", max_pool_kernel},
+    {"resize", resize_kernel},
+    {"resize_vjp", resize_vjp_kernel},
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "isa.h"
 #include "kernels.h"
 #include "lines.h"
+#include "margin.h"
 #include "pool.h"
 
 namespace adjoint::cpu {
@@ -170,6 +171,8 @@ constexpr Entry entries[] = {
     {"log_softmax", softmax_kernel<Form::logarithm>},
     {"log_softmax_vjp", vjp_kernel<true>},
     {"logsumexp", logsumexp_kernel},
+    {"margin", margin_kernel},
+    {"margin_vjp", margin_vjp_kernel},
     {"softmax", softmax_kernel<Form::plain>},
     {"softmax_vjp", vjp_kernel<false>},
 };

@@ -1,5 +1,6 @@
 // Products of matrices and vectors: one record, matmul, and what is composed of it.
 #include <adjoint/core/batch.h>
+#include <adjoint/core/distance.h>
 #include <adjoint/core/functors/binary.h>
 #include <adjoint/core/linalg.h>
 #include <adjoint/core/observer.h>
@@ -287,7 +288,7 @@ Tensor cross(const Tensor& a, const Tensor& b, int64_t dim) {
   return mul(next(a, 1), next(b, 2)) - mul(next(a, 2), next(b, 1));
 }
 
-const Op* const linalg_ops[] = {&op_matmul};
+const Op* const linalg_ops[] = {&op_distances, &op_matmul};
 Ops families::linalg() { return linalg_ops; }
 
 }  // namespace adjoint

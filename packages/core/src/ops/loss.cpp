@@ -1,6 +1,7 @@
 // Losses: compositions, but for binary cross-entropy.
 #include <adjoint/core/elementwise.h>
 #include <adjoint/core/functors/activation.h>
+#include <adjoint/core/margin.h>
 #include <adjoint/core/math/log.h>
 #include <adjoint/core/observer.h>
 #include <adjoint/core/types.h>
@@ -246,7 +247,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target, c
   return reduce(weight ? loss * weight : loss, r);
 }
 
-const Op* const loss_ops[] = {&op_binary_cross_entropy, &op_huber, &op_huber_derivative};
+const Op* const loss_ops[] = {&op_binary_cross_entropy, &op_huber, &op_huber_derivative, &op_margin, &op_margin_vjp};
 Ops families::loss() { return loss_ops; }
 
 }  // namespace adjoint

@@ -3,6 +3,7 @@
 #include <adjoint/core/batch.h>
 #include <adjoint/core/math/exp.h>
 #include <adjoint/core/math/log.h>
+#include <adjoint/core/norms.h>
 #include <adjoint/core/observer.h>
 #include <adjoint/core/types.h>
 
@@ -390,14 +391,20 @@ Standardised standardised(const Op& op, const Tensor& x, const Dims& dims, doubl
 
 }  // namespace
 
-Tensor layer_norm(const Tensor& x, const Dims& shape, const Tensor& weight, const Tensor& bias, double eps) {
+namespace {
+Standardised layer_standardised(const Tensor& x, const Dims& shape, const Tensor& weight, const Tensor& bias, double eps) {
   const Given given(x, weight, bias);
   const Named named("layer_norm", given);
   const Dims dims = trailing_dims(x, shape, "layer_norm");
   check_affine(weight, shape, "layer_norm", "weight");
   check_affine(bias, shape, "layer_norm", "bias");
-  return standardised(op_layer_norm, x, dims, eps, weight, bias, x.dim() - shape.size()).y;
+  return standardised(op_layer_norm, x, dims, eps, weight, bias, x.dim() - shape.size());
 }
+// With what the caller is told of the statistics.
+Normalised with_deviation(const Standardised& s, const Tensor& x, double eps) { return {s.y, to_dtype(s.mean, x.dtype()), to_dtype(rsqrt(s.var + eps), x.dtype())}; }
+}  // namespace
+Tensor layer_norm(const Tensor& x, const Dims& shape, const Tensor& weight, const Tensor& bias, double eps) { return layer_standardised(x, shape, weight, bias, eps).y; }
+Normalised native_layer_norm(const Tensor& x, const Dims& shape, const Tensor& weight, const Tensor& bias, double eps) { return with_deviation(layer_standardised(x, shape, weight, bias, eps), x, eps); }
 
 namespace {
 double epsilon_of(DType t) {
@@ -430,19 +437,14 @@ void update_running(const Tensor& running, const Tensor& value, double momentum,
 
 }  // namespace
 
-Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps) {
-  const Given given(x, weight, bias, running_mean, running_var);
-  const Named named("batch_norm", given);
+namespace {
+void check_channels(const Tensor& x, std::initializer_list<Tensor> parameters) {
   expect(x.dim() >= 2, ErrorKind::value, "batch_norm: expected at least 2D input, got ", x.dim(), "D input");
-  const int64_t channels = x.size(1), n = channels ? x.numel() / channels : 0;
-  for (const Tensor& t : {running_mean, running_var, weight, bias})
-    expect(!t || t.numel() == channels, "batch_norm: expected parameters to contain ", channels, " elements, got ", t ? t.numel() : 0);
-  if (!training) {
-    expect(running_mean && running_var, "batch_norm: Expected running_mean and running_var to be defined when training=False");
-    Tensor scale = rsqrt(in_float(running_var) + eps);
-    Tensor y = (in_float(x) - in_rank(running_mean, x.dim(), 1)) * in_rank(weight ? scale * weight : scale, x.dim(), 1);
-    return to_dtype(bias ? y + in_rank(bias, x.dim(), 1) : y, x.dtype());
-  }
+  for (const Tensor& t : parameters)
+    expect(!t || t.numel() == x.size(1), "batch_norm: expected parameters to contain ", x.size(1), " elements, got ", t ? t.numel() : 0);
+}
+Standardised batch_standardised(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, double momentum, double eps) {
+  const int64_t n = x.size(1) ? x.numel() / x.size(1) : 0;
   expect(n > 1, ErrorKind::value, "batch_norm: Expected more than 1 value per channel when training, got input size ", x.sizes());
   Dims dims;
   for (int i = 0; i < x.dim(); i++)
@@ -450,7 +452,26 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
   const Standardised s = standardised(op_batch_norm, x, dims, eps, weight, bias, 1);
   update_running(running_mean, s.mean, momentum, 1);
   update_running(running_var, s.var, momentum, static_cast<double>(n) / static_cast<double>(n - 1));
-  return s.y;
+  return s;
+}
+}  // namespace
+Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps) {
+  const Given given(x, weight, bias, running_mean, running_var);
+  const Named named("batch_norm", given);
+  check_channels(x, {running_mean, running_var, weight, bias});
+  if (training) return batch_standardised(x, running_mean, running_var, weight, bias, momentum, eps).y;
+  expect(running_mean && running_var, "batch_norm: Expected running_mean and running_var to be defined when training=False");
+  const Tensor scale = rsqrt(in_float(running_var) + eps);
+  const Tensor y = (in_float(x) - in_rank(running_mean, x.dim(), 1)) * in_rank(weight ? scale * weight : scale, x.dim(), 1);
+  return to_dtype(bias ? y + in_rank(bias, x.dim(), 1) : y, x.dtype());
+}
+Normalised native_batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, double momentum, double eps) {
+  const Given given(x, weight, bias, running_mean, running_var);
+  const Named named("batch_norm", given);
+  check_channels(x, {running_mean, running_var, weight, bias});
+  Normalised r = with_deviation(batch_standardised(x, running_mean, running_var, weight, bias, momentum, eps), x, eps);
+  const Dims channels{x.size(1)};
+  return {r.y, reshape(r.mean, channels), reshape(r.deviation, channels)};
 }
 
 const Op* const normalise_ops[] = {&op_batch_norm, &op_layer_norm, &op_layer_norm_vjp, &op_log_softmax, &op_log_softmax_vjp, &op_rms_norm, &op_softmax, &op_softmax_vjp};

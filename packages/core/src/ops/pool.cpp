@@ -1,7 +1,10 @@
 // Pooling over windows of the last one to three dimensions; whatever leads is a batch of planes.
 #include <adjoint/core/batch.h>
+#include <adjoint/core/grid_sample.h>
 #include <adjoint/core/op_fields.h>
 #include <adjoint/core/observer.h>
+#include <adjoint/core/planes.h>
+#include <adjoint/core/resize.h>
 #include <adjoint/core/types.h>
 
 #include <algorithm>
@@ -121,6 +124,19 @@ template <class F> void with_real_type(const Launch& l, F&& f) {
   });
 }
 
+// The largest element of a window; of equal ones the first stays, NaN always enters.
+template <class T> int64_t largest_of(const Planes& planes, const T* p, const Range (&r)[3]) {
+  int64_t best = (r[0].first * planes.in[1] + r[1].first) * planes.in[2] + r[2].first;
+  auto largest = convert<compute_t<T>>(p[best]);
+  planes.for_elements(r, [&](int64_t at) {
+    const auto v = convert<compute_t<T>>(p[at]);
+    if (!(v > largest) && v == v) return;
+    largest = v;
+    best = at;
+  });
+  return best;
+}
+
 void max_pool_kernel(const Launch& l) {
   const Planes planes(sizes_of(l.x[0]), sizes_of(l.y[0]), l.attrs.as<Window>());
   with_real_type(l, [&](auto tag) {
@@ -129,17 +145,47 @@ void max_pool_kernel(const Launch& l) {
     const T* x = dense<T>(l.x[0], memory);
     planes.for_windows([&](int64_t plane, int64_t number, const Range (&r)[3]) {
       const T* p = x + plane * planes.in_plane();
-      int64_t best = (r[0].first * planes.in[1] + r[1].first) * planes.in[2] + r[2].first;
-      auto largest = convert<compute_t<T>>(p[best]);
-      planes.for_elements(r, [&](int64_t at) {
-        const auto v = convert<compute_t<T>>(p[at]);
-        if (!(v > largest) && v == v) return;  // of equal elements the first one stays; NaN always enters
-        largest = v;
-        best = at;
-      });
+      const int64_t best = largest_of(planes, p, r);
       l.y[0].as<T>()[number] = p[best];
       l.y[1].as<int64_t>()[number] = best;
     });
+  });
+}
+
+// Where the `count` windows of a line begin, by a number in [0, 1): B. Graham, Fractional max-pooling, 2014.
+template <class C> void set_starts(std::vector<int64_t>& at, C sample, int64_t size, int64_t window, int64_t count) {
+  at.clear();
+  const C step = count > 1 ? static_cast<C>(static_cast<double>(size - window) / static_cast<double>(count - 1)) : C(0);
+  for (int64_t i = 0; i + 1 < count; i++) at.push_back(static_cast<int64_t>((sample + static_cast<C>(i)) * step) - static_cast<int64_t>(sample * step));
+  at.push_back(size - window);
+}
+void fractional_max_pool_kernel(const Launch& l) {
+  const Window& w = l.attrs.as<Window>();
+  const Planes planes(sizes_of(l.x[0]), sizes_of(l.y[0]), w);
+  const int64_t n = w.kernel.size();
+  with_real_type(l, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_integral_v<T>) {
+      fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
+    } else {
+      std::vector<char> memory, numbers;
+      const T *x = dense<T>(l.x[0], memory), *samples = dense<T>(l.x[1], numbers);
+      std::vector<int64_t> at[3] = {{0}, {0}, {0}};
+      for (int64_t plane = 0, number = 0; plane < planes.count; plane++) {
+        for (int64_t d = 3 - n; d < 3; d++) {
+          const int64_t k = d - (3 - n), which = n == 2 ? 1 - k : k;   // PyTorch draws for the width of an image first, and for a volume in the order of its dimensions
+          set_starts(at[d], convert<compute_t<T>>(samples[plane * n + which]), planes.in[d], planes.kernel[d], planes.out[d]);
+        }
+        for (const int64_t a : at[0])
+          for (const int64_t b : at[1])
+            for (const int64_t c : at[2]) {
+              const Range r[3] = {{a, a + planes.kernel[0], 0}, {b, b + planes.kernel[1], 0}, {c, c + planes.kernel[2], 0}};
+              const int64_t best = largest_of(planes, x + plane * planes.in_plane(), r);
+              l.y[0].as<T>()[number] = x[plane * planes.in_plane() + best];
+              l.y[1].as<int64_t>()[number++] = best;
+            }
+      }
+    }
   });
 }
 
@@ -211,21 +257,25 @@ void check(const Tensor& x, const Window& w, const char* op) {
 
 }  // namespace
 
+namespace {
+// Of what picks an element of each window.
+constexpr auto picked_vjp = [](V v, Y<1> index, XShape<0> x, const Window& w) {
+  const int n = w.kernel.size();
+  Dims flat = x.sizes;
+  for (int i = 1; i < n; i++) {
+    flat[flat.size() - 2] *= flat.back();
+    flat.resize(flat.size() - 1);
+  }
+  return reshape(scatter_add(one_zero(flat, v), -1, flat_planes(index, n), flat_planes(v, n)), x.sizes);
+};
+constexpr auto picked_jvp = [](V v, Y<1> index, const Window& w) {
+  const int n = w.kernel.size();
+  return std::array<Tensor, 2>{reshape(gather(flat_planes(v, n), -1, flat_planes(index, n)), index.sizes()), Tensor()};
+};
+}  // namespace
+
 const Op op_max_pool{.name = "max_pool", .torch = "|self|result0 result1", .fields = fields_of<Window>, .kind = Kind::custom, .outputs = 2, .types = types::with_index, .shape = max_pool_shape,
-    .d = {rule([](V v, Y<1> index, XShape<0> x, const Window& w) {
-      const int n = w.kernel.size();
-      Dims flat = x.sizes;
-      for (int i = 1; i < n; i++) {
-        flat[flat.size() - 2] *= flat.back();
-        flat.resize(flat.size() - 1);
-      }
-      return reshape(scatter_add(one_zero(flat, v), -1, flat_planes(index, n), flat_planes(v, n)), x.sizes);
-    })},
-    .t = {rule([](V v, Y<1> index, const Window& w) {
-      const int n = w.kernel.size();
-      return std::array<Tensor, 2>{reshape(gather(flat_planes(v, n), -1, flat_planes(index, n)), index.sizes()), Tensor()};
-    })},
-    .batch = batch::leading,
+    .d = {rule(picked_vjp)}, .t = {rule(picked_jvp)}, .batch = batch::leading,
     .doc = "The largest element of each window, and its position in the flattened plane; ties take the first.", .reference = max_pool_kernel};
 Values max_pool(const Tensor& x, const Window& w) {
   check(x, w, "max_pool");
@@ -233,6 +283,25 @@ Values max_pool(const Tensor& x, const Window& w) {
   const Named named(names[w.kernel.size() - 1], {&x, 1}, w.kernel.size() == 1 ? "SqueezeBackward1" : nullptr);
   Tensor y[max_outputs];
   apply(op_max_pool, {&x, 1}, w, y);
+  return {y[0], y[1]};
+}
+
+const Op op_fractional_max_pool{.name = "fractional_max_pool", .torch = "FractionalMaxPool|self random_samples|result0 result1", .fields = fields_of<Window>, .kind = Kind::custom, .outputs = 2, .types = types::with_index,
+    .shape = [](Tensors x, const Attrs& a, Dims* out) {
+      const Dims& sizes = a.as<Window>().stride;
+      out[0] = x[0].sizes();
+      for (int i = 0; i < sizes.size(); i++) out[0][out[0].size() - sizes.size() + i] = sizes[i];
+      out[1] = out[0];
+    },
+    .d = {rule(picked_vjp)}, .t = {rule(picked_jvp)}, .batch = batch::leading,
+    .doc = "The largest element of each window at places that a number for each dimension of a plane decides about, and its position in the plane.", .reference = fractional_max_pool_kernel};
+Values fractional_max_pool(const Tensor& x, const Tensor& samples, const Dims& kernel, const Dims& sizes) {
+  const int n = kernel.size();
+  expect(x.dim() == n + 2 && samples.dim() == 3 && samples.size(0) == x.size(0) && samples.size(1) == x.size(1) && samples.size(2) == n, ErrorKind::shape, "fractional_max_pool: expected a number for each channel and dimension of an input of sizes ", x.sizes(), ", got ", samples.sizes());
+  for (int d = 0; d < n; d++) expect(kernel[d] > 0 && sizes[d] > 0 && sizes[d] + kernel[d] - 1 <= x.size(2 + d), "fractional_max_pool: windows of ", kernel, " do not fit ", sizes, " times into an input of ", x.sizes());
+  Tensor y[max_outputs];
+  const Tensor operands[] = {x, samples};
+  apply(op_fractional_max_pool, operands, Window{kernel, sizes, Dims(n, 0), Dims(n, 1), 1, false, true}, y);
   return {y[0], y[1]};
 }
 
@@ -304,7 +373,8 @@ Values adaptive_max_pool(const Tensor& x, const Dims& sizes) {
   return {y[0], y[1]};
 }
 
-const Op* const pool_ops[] = {&op_avg_pool, &op_avg_pool_vjp, &op_max_pool};
+// With the other records of images.
+const Op* const pool_ops[] = {&op_avg_pool, &op_avg_pool_vjp, &op_fractional_max_pool, &op_grid_sample, &op_grid_sample_grid_vjp, &op_grid_sample_image_vjp, &op_max_pool, &op_resize, &op_resize_vjp};
 Ops families::pool() { return pool_ops; }
 
 }  // namespace adjoint

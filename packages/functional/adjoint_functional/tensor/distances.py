@@ -69,6 +69,8 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     )
     if p == 2 and by_products:
         return _by_products(x1, x2)
+    if p == 2 and x1.is_floating_point() and x2.is_floating_point():
+        return _core._distances(x1, x2)
     lanes = max(math.prod(x1.shape[:-2]), math.prod(x2.shape[:-2]))
     rows = max(1, 2**18 // max(1, lanes * m * x1.size(-1)))  # so many at a time stay in the cache
     if rows >= n:
@@ -90,6 +92,8 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     """
     if input.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
+    if p == 2 and input.is_floating_point():
+        return _core._pair_distances(input)
     n = input.size(0)
     pairs = _core.ones(n, n, dtype=_core.bool).triu(1).nonzero(as_tuple=True)
     i, j = (_core._cuda.uploaded(side, input.device) for side in pairs)

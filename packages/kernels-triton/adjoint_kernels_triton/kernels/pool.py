@@ -133,3 +133,43 @@ def avg_pool_vjp(
         v = wide_type(tl.load(x0 + ((plane * out0 + d) * out1 + e) * out2 + f, mask=inside, other=0))
         total += tl.where(inside, share(v, divisor, tl.maximum(elements0 * elements1 * elements2, 1)), 0)
     tl.store(y0 + i, total.to(y0.dtype.element_ty), mask=there)
+
+
+@triton.jit
+def start(sample, at, size, window, count):
+    """Where window `at` of a line begins."""
+    step = (size - window).to(tl.float64) / tl.maximum(count - 1, 1).to(tl.float64)
+    step = step.to(sample.dtype)
+    first = ((sample + at.to(sample.dtype)) * step).to(tl.int32) - (sample * step).to(tl.int32)
+    return tl.where(at == count - 1, size - window, first)
+
+
+@kernel(
+    values={**space("kernel", "kernel_size[{}]", 1), **space("in", "size(x0, {})", 1), **space("out", "size(y0, {})", 1), "count": "numel(y0)", "dims": "3 if 0 < kernel_size[-3] else (2 if 0 < kernel_size[-2] else 1)"}, **FLAT,
+)  # fmt: skip
+def fractional_max_pool(
+    x0, x1, y0, y1, count, in0, in1, in2, out0, out1, out2, kernel0, kernel1, kernel2, dims, WIDE: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    i, there = lanes(count, WIDE, BLOCK)
+    plane, a, b, c = coordinates(i, (out0, out1, out2))
+    x, samples = x0 + plane.to(tl.int64) * in0 * in1 * in2, x1 + plane.to(tl.int64) * dims
+    # Of an image the width comes first, of a volume the depth.
+    s = widened(tl.load(samples, mask=there, other=0.0))
+    t = widened(tl.load(samples + 1, mask=there & (dims > 1), other=0.0))
+    u = widened(tl.load(samples + 2, mask=there & (dims > 2), other=0.0))
+    size0, size1, size2 = tl.cast(in0, tl.int32), tl.cast(in1, tl.int32), tl.cast(in2, tl.int32)
+    count0, count1, count2 = tl.cast(out0, tl.int32), tl.cast(out1, tl.int32), tl.cast(out2, tl.int32)
+    window0, window1, window2 = tl.cast(kernel0, tl.int32), tl.cast(kernel1, tl.int32), tl.cast(kernel2, tl.int32)
+    a = start(s, a, size0, window0, count0)
+    b = start(t, b, size1, window1, count1)
+    c = start(tl.where(dims == 3, u, s), c, size2, window2, count2)
+    index = (a * in1 + b) * in2 + c
+    best = tl.load(x + index, mask=there, other=0)
+    for tap in range(0, window0 * window1 * window2):
+        _, p, q, r = coordinates(tl.cast(tap, tl.int32), (kernel0, kernel1, kernel2))
+        at = ((a + p) * in1 + b + q) * in2 + c + r
+        v = tl.load(x + at, mask=there, other=0)
+        enters = there & ((widened(v) > widened(best)) | (v != v))
+        best, index = tl.where(enters, v, best), tl.where(enters, at, index)
+    tl.store(y0 + i, best, mask=there)
+    tl.store(y1 + i, index.to(tl.int64), mask=there)

@@ -55,7 +55,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Ints) -> Tensor:
     sizes = per_dimension(output_size, 1)
     if len(sizes) != 1:
         raise RuntimeError(f"adaptive_avg_pool1d: output_size should contain one int, got {len(sizes)}")
-    return _adaptive(input, -1, sizes[0])
+    return _core._adaptive_avg_pool(input, sizes) if _has_kernel(input) else _adaptive(input, -1, sizes[0])
 
 
 @rounded_once

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import adjoint_core as core
-from adjoint_core import Tensor
+from adjoint_core import Tensor, _core
 
 from .window_sizes import Ints, per_dimension
-
-
-def _starts(samples: Tensor, size: int, window: int, count: int) -> Tensor:
-    """Where the windows along one dimension begin, (N, C, count), for a number in [0, 1) of each channel."""
-    if count == 1:
-        return core.full((*samples.shape, 1), size - window, device=samples.device, dtype=core.int64)
-    step = (size - window) / (count - 1)
-    at = core.arange(count - 1, device=samples.device, dtype=samples.dtype)
-    first = ((samples.unsqueeze(-1) + at) * step).to(core.int64) - (samples.unsqueeze(-1) * step).to(core.int64)
-    return core.cat([first, core.full((*samples.shape, 1), size - window, device=samples.device, dtype=core.int64)], -1)
 
 
 def _sizes(name: str, x: Tensor, n: int, window: list[int], output_size: Any, output_ratio: Any) -> list[int]:
@@ -51,19 +40,9 @@ def _pool(
     sizes = _sizes(name, x, n, window, output_size, output_ratio)
     if samples is None:
         samples = core.rand(*x.shape[:2], n, dtype=x.dtype, device=x.device)
-    flat: Any = core.zeros((), dtype=core.int64, device=x.device)  # positions in (N, C, output..., window...)
-    for d in range(n):
-        # PyTorch draws for the width of an image first, and for a volume in the order of its dimensions.
-        start = _starts(samples[..., n - 1 - d if n == 2 else d], x.shape[2 + d], window[d], sizes[d])
-        place = start.unsqueeze(-1) + core.arange(window[d], device=x.device)
-        shape = [*x.shape[:2], *[1] * (2 * n)]
-        shape[2 + d], shape[2 + n + d] = sizes[d], window[d]
-        flat = flat + place.reshape(shape) * math.prod(x.shape[3 + d :])
-    flat = flat.reshape(*x.shape[:2], math.prod(sizes), math.prod(window))
-    values, which = x.flatten(2).gather(2, flat.flatten(2)).reshape(flat.shape).max(-1)
-    indices = flat.gather(-1, which.unsqueeze(-1)).squeeze(-1)
-    shape = [*input.shape[:-n], *sizes]
-    return (values.reshape(shape), indices.reshape(shape)) if return_indices else values.reshape(shape)
+    found = _core._fractional_max_pool(x, samples, window, sizes)
+    values, indices = found if x is input else (y.squeeze(0) for y in found)
+    return (values, indices) if return_indices else values
 
 
 def fractional_max_pool2d(

@@ -22,12 +22,6 @@ _BAGS = ("sum", "mean", "max")
 # ---- normalisations with their statistics
 
 
-def _statistics(x: Tensor, dims: Sequence[int], keepdim: bool, eps: float) -> tuple[Tensor, Tensor]:
-    wide = x if x.dtype in (_core.float32, _core.float64) else x.float()
-    var, mean = _core.var_mean(wide, list(dims), correction=0, keepdim=keepdim)
-    return mean.to(x.dtype), _core.rsqrt(var + eps).to(x.dtype)
-
-
 def native_layer_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -38,8 +32,7 @@ def native_layer_norm(
         >>> ad.native_layer_norm(ad.tensor([1.0, 3.0]), [2], None, None, 0.0)[1]
         tensor([2.])
     """
-    y = _functional.layer_norm(input, normalized_shape, weight, bias, eps)
-    return y, *_statistics(input, range(-len(normalized_shape), 0), True, eps)
+    return _core._native_layer_norm(input, normalized_shape, weight, bias, eps)
 
 
 def native_group_norm(
@@ -52,8 +45,8 @@ def native_group_norm(
         >>> ad.native_group_norm(ad.ones(1, 2, 1), None, None, 1, 2, 1, 1, 0.5)[1]
         tensor([[1.]])
     """
-    y = _functional.group_norm(input, group, weight, bias, eps)
-    return y, *_statistics(input.reshape(N, group, C // group * HxW), [-1], False, eps)
+    y, mean, deviation = _core._native_group_norm(input, N * group, C // group * HxW, weight, bias, eps)
+    return y, mean.view(N, group), deviation.view(N, group)
 
 
 def native_batch_norm(
@@ -73,10 +66,10 @@ def native_batch_norm(
         >>> ad.native_batch_norm(ad.tensor([[1.0], [3.0]]), None, None, None, None, True, 0.1, 0.0)[1]
         tensor([2.])
     """
+    if training:
+        return _core._native_batch_norm(input, running_mean, running_var, weight, bias, momentum, eps)
     y = _functional.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
-    if not training:
-        return y, input.new_empty(0), input.new_empty(0)
-    return y, *_statistics(input, [d for d in range(input.ndim) if d != 1], False, eps)
+    return y, input.new_empty(0), input.new_empty(0)
 
 
 def _native_batch_norm_legit(
@@ -106,8 +99,7 @@ def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: int, padding_m
         >>> ad.grid_sampler(ad.arange(4.0).reshape(1, 1, 2, 2), ad.zeros(1, 1, 1, 2), 0, 0, True)
         tensor([[[[1.5000]]]])
     """
-    modes, paddings = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
-    return _functional.grid_sample(input, grid, modes[interpolation_mode], paddings[padding_mode], align_corners)
+    return _core._grid_sample(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
 grid_sampler_2d = grid_sampler_3d = grid_sampler

@@ -59,22 +59,6 @@ def batch_norm(
     return _core._batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
-@rounded_once
-def _grouped_norm(input: Tensor, groups: int, size: int, weight: Tensor | None, bias: Tensor | None, eps: float) -> Tensor:
-    """Each of `groups` parts of `size` elements normalised, then weight and bias of the channels."""
-    x = layer_norm(input.reshape(groups, size), [size], eps=eps).view(input.shape)
-    shape = [1, -1] + [1] * (x.ndim - 2)
-    for name, given in (("weight", weight), ("bias", bias)):
-        if given is not None and tuple(given.shape) != (input.size(1),):
-            raise RuntimeError(
-                f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of shape "
-                f"{list(given.shape)} and input of shape {list(input.shape)}"
-            )
-    if weight is None:
-        return x if bias is None else x + bias.view(shape)
-    return x * weight.view(shape) if bias is None else _core.addcmul(bias.view(shape), x, weight.view(shape))
-
-
 def instance_norm(
     input: Tensor,
     running_mean: Tensor | None = None,
@@ -98,7 +82,7 @@ def instance_norm(
     for running, batch in ((running_mean, input.flatten(2).mean(2)), (running_var, input.flatten(2).var(2))):
         if running is not None:
             running.data.copy_((1 - momentum) * running.data + momentum * batch.data.mean(0))
-    return _grouped_norm(input, n * c, math.prod(input.shape[2:]), weight, bias, eps)
+    return _core._grouped_norm(input, n * c, math.prod(input.shape[2:]), weight, bias, eps)
 
 
 @node("NativeGroupNormBackward0")
@@ -112,18 +96,22 @@ def group_norm(
         >>> ad.nn.functional.group_norm(ad.tensor([[1., 3.]]), 1)
         tensor([[-1.0000,  1.0000]])
     """
+    return _core._grouped_norm(input, *_group_sizes(input, num_groups), weight, bias, eps)
+
+
+def _group_sizes(input: Tensor, num_groups: int) -> tuple[int, int]:
+    """How many groups there are in all, and of how many elements."""
     if input.ndim < 2:
         raise RuntimeError(f"group_norm: Expected at least 2 dimensions for input tensor but received {input.ndim}")
     if num_groups <= 0:
         raise RuntimeError(f"group_norm: Expected num_groups to be greater than 0, got {num_groups}")
-    n, c = input.shape[:2]
+    n, c, *rest = input.shape
     if c % num_groups:
         raise RuntimeError(
             "group_norm: Expected number of channels in input to be divisible by num_groups, "
             f"but got input of shape {list(input.shape)} and num_groups={num_groups}"
         )
-    size = c // num_groups * math.prod(input.shape[2:])
-    return _grouped_norm(input, n * num_groups, size, weight, bias, eps)
+    return n * num_groups, c // num_groups * math.prod(rest)
 
 
 @rounded_once

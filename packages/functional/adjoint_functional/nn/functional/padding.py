@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from adjoint_core import Tensor, _core
 
+_BORDERS = {"replicate": 0, "reflect": 1, "circular": 2}
+
 
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
     """Pads from the last dimension on: (left, right, top, bottom, ...); negative amounts crop.
@@ -25,21 +27,6 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
             inside = _core._pad(_core.ones_like(input, dtype=_core.bool), before, after, 0.0)
             return _core.where(inside, _core._pad(input, before, after, 0.0), value)
         return _core._pad(input, before, after, float(value or 0.0))
-    for dim, (left, right) in enumerate(zip(before, after, strict=True)):
-        if left or right:
-            input = input.index_select(dim, _core._cuda.uploaded(_source(mode, input.size(dim), left, right), input.device))
-    return input
-
-
-def _source(mode: str, n: int, left: int, right: int) -> Tensor:
-    at = _core.arange(-left, n + right)
-    if mode == "replicate":
-        return at.clamp(0, n - 1)
-    if mode == "circular":
-        first, last = max(-left, 0), n - max(-right, 0)  # what is cropped does not come round again
-        return (at - first) % (last - first) + first
-    if mode != "reflect":
+    if mode not in _BORDERS:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
-    if max(left, right) >= n:
-        raise RuntimeError(f"pad: reflected padding must be smaller than the dimension, got {max(left, right)} for {n}")
-    return n - 1 - (n - 1 - at.abs()).abs()
+    return _core._pad_around(input, before, after, _BORDERS[mode])

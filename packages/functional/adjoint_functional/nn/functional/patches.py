@@ -8,19 +8,6 @@ from adjoint_core._compose import node
 from .window_sizes import Ints, per_dimension
 
 
-def _patch_index(device: _core.device, size: int, kernel: int, dilation: int, padding: int, stride: int) -> Tensor:
-    """(kernel, positions): where each tap of the window stands in the padded line."""
-    if min(kernel, dilation, stride) <= 0 or padding < 0:
-        raise RuntimeError(
-            f"unfold: kernel, dilation and stride must be positive and padding not negative, got {kernel}, {dilation}, {stride} and {padding}"
-        )
-    count = (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
-    if count < 1:
-        raise RuntimeError(f"unfold: the window of {kernel} taps does not fit into a padded size of {size + 2 * padding}")
-    places = _core.arange(kernel).unsqueeze(1) * dilation + _core.arange(count) * stride
-    return _core._cuda.uploaded(places, device)
-
-
 @node("Im2ColBackward0")
 def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1) -> Tensor:
     """The patches of images, (n, c, h, w) -> (n, c * kh * kw, patches).
@@ -37,10 +24,11 @@ def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints =
         return unfold(input.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0)
     k, d, p, s = (per_dimension(v, 2) for v in (kernel_size, dilation, padding, stride))
     n, c, h, w = input.shape
-    rows, columns = (_patch_index(input.device, size, k[i], d[i], p[i], s[i]) for i, size in enumerate((h, w)))
-    padded = _core._pad(input, [0, 0, p[0], p[1]], [0, 0, p[0], p[1]], 0.0)
-    patches = padded[:, :, rows[:, None, :, None], columns[None, :, None, :]]
-    return patches.reshape(n, c * k[0] * k[1], rows.size(1) * columns.size(1))
+    if min(p) < 0:
+        raise RuntimeError(f"unfold: padding must not be negative, got {p}")
+    at, windows = _core._patches([h + 2 * p[0], w + 2 * p[1]], k, d, s, input)
+    padded = _core._pad(input, [0, 0, *p], [0, 0, *p], 0.0) if any(p) else input
+    return padded.flatten(2).index_select(2, at).view(n, c * k[0] * k[1], windows[0] * windows[1])
 
 
 @node("Col2ImBackward0")
@@ -58,16 +46,11 @@ def fold(
     if input.ndim == 2:
         return fold(input.unsqueeze(0), output_size, kernel_size, dilation, padding, stride).squeeze(0)
     o, k, d, p, s = (per_dimension(v, 2) for v in (output_size, kernel_size, dilation, padding, stride))
-    rows, columns = (_patch_index(input.device, o[i], k[i], d[i], p[i], s[i]) for i in (0, 1))
-    n, c = input.size(0), input.size(1) // (k[0] * k[1])
-    patches = input.reshape(n, c, k[0], k[1], rows.size(1), columns.size(1))
     h, w = o[0] + 2 * p[0], o[1] + 2 * p[1]
-    at = (rows[:, None, :, None] * w + columns[None, :, None, :]).reshape(-1)
-    image = (
-        _core.zeros(n, c, h * w, dtype=input.dtype, device=input.device)
-        .index_add(2, at, patches.reshape(n, c, -1))
-        .view(n, c, h, w)
-    )
+    at, _ = _core._patches([h, w], k, d, s, input)
+    n, c = input.size(0), input.size(1) // (k[0] * k[1])
+    empty = _core.zeros(n, c, h * w, dtype=input.dtype, device=input.device)
+    image = empty.index_add(2, at, input.reshape(n, c, -1)).view(n, c, h, w)
     return image[:, :, p[0] : h - p[0], p[1] : w - p[1]]
 
 

@@ -28,12 +28,21 @@ def _unpool(
         if not default - s < size < default + s and output_size is not None:
             raise ValueError(f"{name}: invalid output_size {sizes}: each must be within a stride of {usual}")
     total, lead = math.prod(sizes), input.shape[:-n]
+    flat = _core.zeros((), dtype=input.dtype, device=input.device).expand(*lead, total)
+    try:
+        if input.is_cuda:  # whose kernels leave out what lies outside
+            _check(name, indices, total, sizes)
+        return flat.scatter(-1, indices.flatten(-n), input.flatten(-n)).reshape(*lead, *sizes)
+    except IndexError:
+        _check(name, indices, total, sizes)
+        raise
+
+
+def _check(name: str, indices: Tensor, total: int, sizes: Sequence[int]) -> None:
     outside = _core._all_lanes((indices < 0) | (indices >= total))
-    if not indices.is_meta and bool(outside.any()):
+    if bool(outside.any()):
         found = int(_core._all_lanes(indices)[outside][0])
         raise RuntimeError(f"{name}: Found an invalid max index: {found} (output volumes are of size {sizes})")
-    flat = _core.zeros(*lead, total, dtype=input.dtype, device=input.device)
-    return flat.scatter(-1, indices.flatten(-n), input.flatten(-n)).reshape(*lead, *sizes)
 
 
 def max_unpool1d(

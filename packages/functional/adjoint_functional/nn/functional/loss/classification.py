@@ -180,14 +180,17 @@ def multi_margin_loss(
         raise ValueError(f"multi_margin_loss: only p == 1 and p == 2 supported, got {p}")
     if weight is not None and weight.ndim != 1:
         raise ValueError(f"multi_margin_loss: weight must be one-dimensional, got {weight.ndim} dimensions")
-    x, y = (input.reshape(1, -1), target.reshape(1)) if input.ndim < 2 else (input, target)
-    gap = (margin - x.gather(1, y.unsqueeze(1)) + x).clamp_min(0)
-    terms = gap if p == 1 else gap * gap
+    input = input if input.ndim else input.reshape(1)
+    y = target.reshape(input.shape[:-1])
+    if p == 1:
+        loss = _core._margin(input, y.unsqueeze(-1), margin, False)
+        return reduced(loss if weight is None else loss * weight[y], reduction)
+    at = y.unsqueeze(-1)
+    terms = (margin - input.gather(-1, at) + input).clamp_min(0).square()
     if weight is not None:
-        terms = terms * weight[y].unsqueeze(1)
-    terms = terms.masked_fill(_core.arange(x.size(1), device=y.device) == y.unsqueeze(1), 0.0)
-    loss = terms.sum(1) / x.size(1)
-    return reduced(loss.squeeze(0) if input.ndim < 2 else loss, reduction)
+        terms = terms * weight[at]
+    terms = terms.masked_fill(_core.arange(input.size(-1), device=y.device) == at, 0.0)
+    return reduced(terms.sum(-1) / input.size(-1), reduction)
 
 
 @node("MultilabelMarginLossBackward0")
@@ -209,18 +212,9 @@ def multilabel_margin_loss(
         raise RuntimeError(
             f"multilabel_margin_loss: inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
         )
-    x, y = (input.reshape(1, -1), target.reshape(1, -1)) if input.ndim < 2 else (input, target)
-    counts = (y >= 0).long().cumprod(1).bool()
-    classes = y.clamp_min(0)
-    taken = _core.zeros(x.shape, dtype=_core.int64, device=x.device).scatter_add(1, classes, counts.long()) > 0
-    longest = (
-        int(_core._all_lanes(counts.sum(1)).max()) if counts.numel() and x.is_cpu else x.size(1)
-    )  # a GPU would be waited for
-    counts, classes = counts[:, :longest], classes[:, :longest]
-    gaps = (1 - x.gather(1, classes).unsqueeze(2) + x.unsqueeze(1)).clamp_min(0)
-    wanted = counts.unsqueeze(2) & ~taken.unsqueeze(1)
-    loss = _core.where(wanted, gaps, 0.0).sum((1, 2)) / x.size(1)
-    return reduced(loss.squeeze(0) if input.ndim < 2 else loss, reduction)
+    if not input.ndim:
+        input, target = input.reshape(1), target.reshape(1)
+    return reduced(_core._margin(input, target, 1.0, True), reduction)
 
 
 @rounded_once

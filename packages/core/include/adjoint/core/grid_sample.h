@@ -1,0 +1,259 @@
+// Images at given positions: which elements a position takes, and what each counts. Positions go in tiles; channels share what a tile knows.
+#pragma once
+#include <adjoint/core/op.h>
+#include <adjoint/core/op_fields.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace adjoint {
+
+// sizes: of the image. orders: which derivative of the weights, by each coordinate of a position; the first one goes along the last dimension.
+struct GridSample { Dims sizes; int mode, outside; bool aligned; Dims orders; };
+inline void describe(const GridSample& a, FieldList& f) {
+  f.add("sizes", a.sizes); f.add("mode", a.mode); f.add("outside", a.outside); f.add("aligned", a.aligned); f.add("orders", a.orders);
+}
+
+extern const Op op_grid_sample, op_grid_sample_grid_vjp, op_grid_sample_image_vjp;
+// mode and outside: below.
+ADJOINT_API Tensor grid_sample(const Tensor& x, const Tensor& grid, int mode, int outside, bool aligned);
+
+namespace sampling {
+
+enum Mode { linear, nearest, cubic };
+enum Outside { zeros, border, reflection };
+constexpr int tile = 64, most = 16;   // positions; elements that one takes
+
+// x brought between low and high by mirrors, and the sign of the derivative.
+template <class C> [[gnu::always_inline]] inline C reflected(C x, C low, C high, C& slope) {
+  const C span = high - low;
+  if (!(span > 0)) { slope = 0; return x * 0; }
+  C r = x - low;
+  if (!(r >= 0 && r < 2 * span)) {
+    r = std::fmod(r, 2 * span);
+    if (r < 0) r += 2 * span;
+  }
+  slope = r > span ? -slope : r == span ? C(0) : slope;
+  return span - std::abs(r - span) + low;
+}
+// Into [0, size - 1], NaN to 0; no derivative at the ends and beyond them.
+template <class C> [[gnu::always_inline]] inline C clipped(C x, C last, C& slope) {
+  const bool inside = (x > 0) & (x < last);
+  slope = inside ? slope : C(0);
+  return inside ? x : x >= last ? last : C(0);
+}
+
+// The cubic kernel of R. Keys, Cubic convolution interpolation for digital image processing, 1981, with a = -3/4, and its derivatives:
+// for distances up to 1, and from 1 to 2.
+template <class C> [[gnu::always_inline]] inline C near(C d, int64_t order) {
+  constexpr C a = C(-0.75);
+  switch (order) {
+    case 0: return ((a + 2) * d - (a + 3)) * d * d + 1;
+    case 1: return (3 * (a + 2) * d - 2 * (a + 3)) * d;
+    case 2: return 6 * (a + 2) * d - 2 * (a + 3);
+    case 3: return 6 * (a + 2) + d * 0;
+    default: return d * 0;
+  }
+}
+template <class C> [[gnu::always_inline]] inline C far(C d, int64_t order) {
+  constexpr C a = C(-0.75);
+  switch (order) {
+    case 0: return ((d - 5) * d + 8) * d * a - 4 * a;
+    case 1: return ((3 * d - 10) * d + 8) * a;
+    case 2: return (6 * d - 10) * a;
+    case 3: return 6 * a + d * 0;
+    default: return d * 0;
+  }
+}
+// What tap k counts at the fraction t behind tap 0 (tap 1, of a cubic).
+template <class C> [[gnu::always_inline]] inline C weight_of(int mode, int k, C t, int64_t order) {
+  if (mode == nearest) return order ? C(0) : C(1);
+  if (mode == linear) return order == 0 ? (k ? t : 1 - t) : order == 1 ? C(k ? 1 : -1) : C(0);
+  const C w = k == 0 ? far(1 + t, order) : k == 1 ? near(t, order) : k == 2 ? near(1 - t, order) : far(2 - t, order);
+  return k > 1 && order % 2 ? -w : w;
+}
+
+// What up to `tile` positions take. C computes, I numbers the elements of an image.
+template <class C, class I> struct Tile {
+  const GridSample* a;
+  int n, taps, combinations, count;
+  I index[3][4][tile];        // times the step of its dimension; far below zero outside
+  C weight[2][3][4][tile];    // [1]: of the next derivative
+  I place[most][tile];
+  C product[most][tile];
+  int held, at[tile];         // positions with an element inside, which alone are kept, in `place` and `product`
+
+  [[gnu::always_inline]] explicit Tile(const GridSample& attrs) : a(&attrs), n(attrs.sizes.size()), taps(attrs.mode == linear ? 2 : attrs.mode == cubic ? 4 : 1) {
+    combinations = n == 3 ? taps * taps * taps : taps * taps;
+  }
+  static constexpr I none = std::numeric_limits<I>::min() / 4;
+
+  // Dimension d of the image, at coordinates that begin at g.
+  [[gnu::always_inline]] inline void along(int d, const C* g, I step, bool derivatives) {
+    const int mode = a->mode, outside = a->outside;
+    const bool aligned = a->aligned;
+    const C size = static_cast<C>(a->sizes[d]), last = size - 1, edge = aligned ? C(0) : C(0.5);
+    const int64_t order = a->orders[n - 1 - d];
+    C low[tile], part[tile], slope[tile];
+    for (int p = 0; p < count; p++) {
+      const C v = g[p * n + n - 1 - d];
+      C x = aligned ? (v + 1) / 2 * last : ((v + 1) * size - 1) / 2, s = aligned ? last / 2 : size / 2;
+      if (mode != cubic && outside != zeros) {   // a cubic brings in each of its taps
+        if (outside == reflection) x = reflected(x, -edge, last + edge, s);
+        x = clipped(x, last, s);
+      }
+      low[p] = mode == nearest ? std::nearbyint(x) : std::floor(x);
+      part[p] = x - low[p];
+      slope[p] = s;
+    }
+    for (int k = 0; k < taps; k++) {
+      const C shift = static_cast<C>(mode == cubic ? k - 1 : k);
+      for (int p = 0; p < count; p++) {
+        C i = low[p] + shift, unused = 0;
+        if (mode == cubic && outside != zeros) {
+          if (outside == reflection) i = reflected(i, -edge, last + edge, unused);
+          i = clipped(i, last, unused);
+        }
+        const bool there = (i >= 0) & (i < size);
+        index[d][k][p] = there ? static_cast<I>(there ? i : C(0)) * step : none;
+      }
+      for (int o = 0; o <= static_cast<int>(derivatives); o++)
+        for (int p = 0; p < count; p++) {
+          C w = weight_of(mode, k, part[p], order + o);
+          for (int64_t j = 0; j < order + o; j++) w *= slope[p];
+          weight[o][d][k][p] = w;
+        }
+    }
+  }
+  // `which`: the dimension whose weights are of the next derivative; n for none.
+  [[gnu::always_inline]] inline void combine(int which) {
+    for (int q = 0; q < combinations; q++) {
+      int rest = q;
+      for (int d = n - 1; d >= 0; d--, rest /= taps) {
+        const C* w = weight[which == d][d][rest % taps];
+        const I* i = index[d][rest % taps];
+        if (d == n - 1) {
+          for (int p = 0; p < count; p++) product[q][p] = w[p], place[q][p] = i[p];
+        } else {
+          for (int p = 0; p < count; p++) product[q][p] = w[p] * product[q][p], place[q][p] += i[p];
+        }
+      }
+    }
+  }
+  // Positions that begin at g.
+  [[gnu::always_inline]] inline void set(const C* g, int positions, bool derivatives) {
+    count = positions;
+    I step = 1;
+    for (int d = n - 1; d >= 0; d--) {
+      along(d, g, step, derivatives);
+      step *= static_cast<I>(a->sizes[d]);
+    }
+    combine(n);
+    keep();
+  }
+  // Moves what belongs to positions with an element inside, or with NaN, to the front.
+  [[gnu::always_inline]] inline void keep() {
+    held = 0;
+    for (int p = 0; p < count; p++) {
+      I inside = none;
+      for (int q = 0; q < combinations; q++) inside = std::max(inside, place[q][p]);
+      at[held] = p;
+      held += (inside >= 0) | (product[0][p] != product[0][p]);
+    }
+    if (held < count) pack();
+  }
+  [[gnu::always_inline]] inline void pack() {
+    for (int q = 0; q < combinations; q++)
+      for (int p = 0; p < held; p++) place[q][p] = place[q][at[p]], product[q][p] = product[q][at[p]];
+  }
+};
+
+template <class I, class C> [[gnu::always_inline]] inline C taken(const C* x, I at) {
+  const C v = x[at < 0 ? 0 : at];
+  return at < 0 ? C(0) : v;
+}
+
+struct Counts { int64_t batch, channels, image, positions; };
+
+// Tiles [first, last) of all images: y at their positions.
+template <class C, class I> struct Forward {
+  template <int W> [[gnu::always_inline]] static inline void run(const GridSample* a, const Counts* c, const C* x, const C* grid, C* y, int64_t first, int64_t last) {
+    const int64_t tiles = (c->positions + tile - 1) / tile;
+    Tile<C, I> t(*a);
+    for (int64_t number = first; number < last; number++) {
+      const int64_t b = number / tiles, at = number % tiles * tile;
+      t.set(grid + (b * c->positions + at) * t.n, static_cast<int>(std::min<int64_t>(tile, c->positions - at)), false);
+      for (int64_t plane = b * c->channels; plane < (b + 1) * c->channels; plane++) {
+        const C* image = x + plane * c->image;
+        C sum[tile] = {}, *to = y + plane * c->positions + at;
+        for (int q = 0; q < t.combinations; q++)
+          for (int p = 0; p < t.held; p++) sum[p] += t.product[q][p] * taken(image, t.place[q][p]);
+        if (t.held == t.count) {
+          for (int p = 0; p < t.count; p++) to[p] = sum[p];
+        } else {
+          std::fill_n(to, t.count, C(0));
+          for (int p = 0; p < t.held; p++) to[t.at[p]] = sum[p];
+        }
+      }
+    }
+  }
+};
+
+// Planes [first, last): y, of the image's sizes, gathers what its elements counted for v.
+template <class C, class I> struct Image {
+  template <int W> [[gnu::always_inline]] static inline void run(const GridSample* a, const Counts* c, const C* v, const C* grid, C* y, int64_t first, int64_t last) {
+    std::fill(y + first * c->image, y + last * c->image, C(0));
+    Tile<C, I> t(*a);
+    for (int64_t begin = first; begin < last;) {
+      const int64_t b = begin / c->channels, end = std::min(last, (b + 1) * c->channels);
+      for (int64_t at = 0; at < c->positions; at += tile) {
+        t.set(grid + (b * c->positions + at) * t.n, static_cast<int>(std::min<int64_t>(tile, c->positions - at)), false);
+        for (int64_t plane = begin; plane < end; plane++) {
+          C* image = y + plane * c->image;
+          const C* from = v + plane * c->positions + at;
+          for (int p = 0; p < t.held; p++)
+            for (int q = 0; q < t.combinations; q++)
+              if (t.place[q][p] >= 0) image[t.place[q][p]] += t.product[q][p] * from[t.at[p]];
+        }
+      }
+      begin = end;
+    }
+  }
+};
+
+// Tiles [first, last): y, of the grid's sizes, is the derivative of the sum of v times the samples.
+template <class C, class I> struct Grid {
+  template <int W> [[gnu::always_inline]] static inline void run(const GridSample* a, const Counts* c, const C* v, const C* x, const C* grid, C* y, int64_t first, int64_t last) {
+    const int64_t tiles = (c->positions + tile - 1) / tile;
+    Tile<C, I> t(*a);
+    for (int64_t number = first; number < last; number++) {
+      const int64_t b = number / tiles, at = number % tiles * tile;
+      t.set(grid + (b * c->positions + at) * t.n, static_cast<int>(std::min<int64_t>(tile, c->positions - at)), true);
+      C sums[most][tile] = {};
+      for (int64_t plane = b * c->channels; plane < (b + 1) * c->channels; plane++) {
+        const C *image = x + plane * c->image, *from = v + plane * c->positions + at;
+        for (int q = 0; q < t.combinations; q++)
+          for (int p = 0; p < t.held; p++) sums[q][p] += from[t.at[p]] * taken(image, t.place[q][p]);
+      }
+      std::fill_n(y + (b * c->positions + at) * t.n, t.count * t.n, C(0));
+      if (t.held == 0) continue;
+      for (int d = 0; d < t.n; d++) {
+        t.combine(d);
+        if (t.held < t.count) t.pack();
+        C total[tile] = {};
+        for (int q = 0; q < t.combinations; q++)
+          for (int p = 0; p < t.held; p++) total[p] += t.product[q][p] * sums[q][p];
+        for (int p = 0; p < t.held; p++) y[(b * c->positions + at + t.at[p]) * t.n + t.n - 1 - d] = total[p];
+      }
+    }
+  }
+};
+
+// How much of it goes to a thread at once: about 2^14 elements read.
+inline int64_t tiles_each(const Counts& c) { return std::max<int64_t>(1, (1 << 14) / (tile * 8 * std::max<int64_t>(1, c.channels))); }
+// All channels of an image know the same of its positions: few images go in quarters.
+inline int64_t planes_each(const Counts& c) { return std::max(c.batch < 4 ? (c.channels + 3) / 4 : c.channels, (1 << 14) / std::max<int64_t>(1, c.positions + c.image)); }
+
+}  // namespace sampling
+}  // namespace adjoint

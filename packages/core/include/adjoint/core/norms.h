@@ -1,0 +1,13 @@
+// Normalisations that give the means and the inverse deviations they took, and those of groups of channels.
+#pragma once
+#include <adjoint/core/ops.h>
+
+namespace adjoint {
+
+struct Normalised { Tensor y, mean, deviation; };   // deviation: 1 / sqrt(var + eps)
+ADJOINT_API Normalised native_layer_norm(const Tensor& x, const Dims& shape, const Tensor& weight, const Tensor& bias, double eps);
+ADJOINT_API Normalised native_batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, double momentum, double eps);   // in training
+// `groups` parts of x, of `size` elements each, then weight and bias of its channels. Without `statistics` y alone.
+ADJOINT_API Normalised grouped_norm(const Tensor& x, int64_t groups, int64_t size, const Tensor& weight, const Tensor& bias, double eps, bool statistics);
+
+}  // namespace adjoint

@@ -1,0 +1,145 @@
+// Lines, images and volumes in other sizes: for each dimension, which elements a new one takes, and what each counts.
+#pragma once
+#include <adjoint/core/op.h>
+#include <adjoint/core/op_fields.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <vector>
+
+namespace adjoint {
+
+extern const Op op_resize, op_resize_vjp;
+
+// sizes: of the result, for the last dimensions. steps: how far new elements stand from each other among the old ones, as the bits of a double
+// (kernels elsewhere read numbers as floats).
+struct Resize { Dims sizes, steps; int mode; bool aligned; };
+inline void describe(const Resize& a, FieldList& f) { f.add("sizes", a.sizes); f.add("steps", a.steps); f.add("mode", a.mode); f.add("aligned", a.aligned); }
+
+// mode: nearest, nearest-exact, linear, cubic.
+ADJOINT_API Tensor resize(const Tensor& x, const Dims& sizes, const std::vector<double>& steps, int mode, bool aligned);
+
+namespace resizing {
+
+enum Mode { nearest, nearest_exact, linear, cubic };
+
+// One dimension. C: what weights are in.
+template <class C> struct Table {
+  int64_t in = 1, out = 1;
+  int taps = 1;
+  std::vector<int64_t> index{0};   // taps x out
+  std::vector<C> weight{1};
+
+  Table() = default;
+  Table(int64_t from, int64_t to, double step, int mode, bool aligned) : in(from), out(to) {
+    const bool same = mode == linear && step == 1 && in == out;   // others would make NaN of infinity times 0
+    taps = mode <= nearest_exact || same ? 1 : mode == linear ? 2 : 4;
+    index.resize(static_cast<size_t>(taps * out));
+    weight.resize(index.size());
+    for (int64_t o = 0; o < out; o++) {
+      const double i = static_cast<double>(o);
+      double at = mode == nearest ? i * step : mode == nearest_exact ? (i + 0.5) * step : aligned ? i * step : (i + 0.5) * step - 0.5;
+      if (mode == linear) at = std::max(at, 0.0);
+      const double low = std::floor(at), part = at - low;
+      for (int k = 0; k < taps; k++) {
+        const size_t place = static_cast<size_t>(k * out + o);
+        index[place] = std::clamp<int64_t>(static_cast<int64_t>(low) + (taps == 4 ? k - 1 : k), 0, in - 1);
+        weight[place] = taps == 1 ? C(1) : static_cast<C>(taps == 2 ? (k ? part : 1 - part) : keys(k, part));
+      }
+    }
+  }
+  // The cubic kernel of R. Keys, Cubic convolution interpolation for digital image processing, 1981, with a = -3/4.
+  static double keys(int k, double t) {
+    constexpr double a = -0.75;
+    const double d = k == 0 ? 1 + t : k == 1 ? t : k == 2 ? 1 - t : 2 - t;
+    return k == 1 || k == 2 ? ((a + 2) * d - (a + 3)) * d * d + 1 : ((d - 5) * d + 8) * d * a - 4 * a;
+  }
+};
+
+// Three dimensions; missing ones lead. `old` and `new_sizes` end with their sizes.
+template <class C> struct Tables {
+  Table<C> axis[3];
+  int64_t planes = 1;
+  Tables(const int64_t* old, const int64_t* now, int ndim, const Resize& a) {
+    const int n = a.sizes.size(), lead = ndim - n;
+    for (int i = 0; i < lead; i++) planes *= old[i];
+    for (int i = 0; i < n; i++) axis[3 - n + i] = Table<C>(old[lead + i], now[lead + i], std::bit_cast<double>(a.steps[i]), a.mode, a.aligned);
+  }
+  int64_t in() const { return axis[0].in * axis[1].in * axis[2].in; }
+  int64_t out() const { return axis[0].out * axis[1].out * axis[2].out; }
+  int64_t rows() const { return axis[0].out * axis[1].out; }
+  // Lines are put together before the few elements of each are taken, or only what is needed of them.
+  bool whole() const { return axis[2].in <= axis[2].taps * axis[2].out; }
+  int64_t room() const { return whole() ? axis[2].in : axis[2].taps * axis[2].out; }
+
+  // f(first element of a line in its plane, what it counts) for each line that row r of a new plane takes.
+  template <class F> [[gnu::always_inline]] inline void lines(int64_t r, F&& f) const {
+    const int64_t a = r / axis[1].out, b = r % axis[1].out;
+    for (int i = 0; i < axis[0].taps; i++)
+      for (int j = 0; j < axis[1].taps; j++) {
+        const size_t p = static_cast<size_t>(i * axis[0].out + a), q = static_cast<size_t>(j * axis[1].out + b);
+        f((axis[0].index[p] * axis[1].in + axis[1].index[q]) * axis[2].in, axis[0].weight[p] * axis[1].weight[q]);
+      }
+  }
+};
+
+// Rows [first, last) of all new planes.
+template <class C> struct Forward {
+  template <int W> [[gnu::always_inline]] static inline void run(const Tables<C>* t, const C* x, C* y, C* line, int64_t first, int64_t last) {
+    const Table<C>& c = t->axis[2];
+    const int64_t *index = c.index.data(), n = c.out, rows = t->rows(), room = t->room();
+    const C* weight = c.weight.data();
+    const bool whole = t->whole(), alone = t->axis[0].taps * t->axis[1].taps == 1;
+    for (int64_t r = first; r < last; r++) {
+      const C *plane = x + r / rows * t->in(), *from = line;
+      bool fresh = true;
+      t->lines(r % rows, [&](int64_t start, C w) __attribute__((always_inline)) {
+        const C* row = plane + start;
+        if (alone) from = row;
+        else if (whole && fresh) for (int64_t i = 0; i < room; i++) line[i] = w * row[i];
+        else if (whole) for (int64_t i = 0; i < room; i++) line[i] += w * row[i];
+        else if (fresh) for (int64_t i = 0; i < room; i++) line[i] = w * row[index[i]];
+        else for (int64_t i = 0; i < room; i++) line[i] += w * row[index[i]];
+        fresh = false;
+      });
+      C* to = y + r * n;
+      for (int k = 0; k < c.taps; k++)
+        for (int64_t j = 0; j < n; j++) {
+          const C v = weight[k * n + j] * (whole || alone ? from[index[k * n + j]] : from[k * n + j]);
+          to[j] = k ? to[j] + v : v;
+        }
+    }
+  }
+};
+
+// Planes [first, last) of the cotangent of what was resized.
+template <class C> struct Backward {
+  template <int W> [[gnu::always_inline]] static inline void run(const Tables<C>* t, const C* v, C* y, C* line, int64_t first, int64_t last) {
+    const Table<C>& c = t->axis[2];
+    const int64_t *index = c.index.data(), n = c.out, rows = t->rows(), room = t->room();
+    const C* weight = c.weight.data();
+    const bool whole = t->whole();
+    std::fill(y + first * t->in(), y + last * t->in(), C(0));
+    for (int64_t r = first * rows; r < last * rows; r++) {
+      C* plane = y + r / rows * t->in();
+      if (whole) std::fill(line, line + room, C(0));
+      for (int k = 0; k < c.taps; k++)
+        for (int64_t j = 0; j < n; j++) {
+          const C share = weight[k * n + j] * v[r * n + j];
+          if (whole) line[index[k * n + j]] += share;
+          else line[k * n + j] = share;
+        }
+      t->lines(r % rows, [&](int64_t start, C w) __attribute__((always_inline)) {
+        C* row = plane + start;
+        if (whole) for (int64_t i = 0; i < room; i++) row[i] += w * line[i];
+        else for (int64_t i = 0; i < room; i++) row[index[i]] += w * line[i];
+      });
+    }
+  }
+};
+
+inline int64_t grain(int64_t elements) { return std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, elements)); }
+
+}  // namespace resizing
+}  // namespace adjoint

@@ -1,0 +1,101 @@
+// Euclid's distances between rows, from their differences: exact for rows that are close to each other, too. The derivative at distance 0 is 0.
+#include <adjoint/core/batch.h>
+#include <adjoint/core/cuda/memory.h>
+#include <adjoint/core/distance.h>
+#include <adjoint/core/types.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "in_double.h"
+
+namespace adjoint {
+
+namespace {
+
+constexpr int64_t together = 1 << 20;   // differences that are in memory at a time
+
+// f(rows of a, rows of y) for some rows at a time, one after another.
+template <class F> Tensor by_rows(const Tensor& a, const Tensor& b, const Tensor& y, F&& f) {
+  const int64_t n = a.size(-2), rows = std::max<int64_t>(1, together / std::max<int64_t>(1, b.numel()));
+  if (n <= rows) return f(a, y);
+  TensorVector parts;
+  for (int64_t i = 0; i < n; i += rows) {
+    const int64_t count = std::min(rows, n - i);
+    parts.push_back(f(narrow(a, -2, i, count), narrow(y, -2, i, count)));
+  }
+  return cat(parts, -2);
+}
+Tensor differences(const Tensor& a, const Tensor& b) { return sub(unsqueeze(a, -2), unsqueeze(b, -3)); }
+Tensor quotient(const Tensor& v, const Tensor& y) {
+  const Tensor none = eq(y, wrapped(0.0));
+  return masked_fill(div(v, masked_fill(y, none, wrapped(1.0))), none, wrapped(0.0));
+}
+
+// The cotangent of a: the sum over j of v[i, j] / y[i, j] (a[i] - b[j]).
+Tensor pulled(const Tensor& v, const Tensor& a, const Tensor& b, const Tensor& y) {
+  return by_rows(a, b, quotient(v, y), [&](const Tensor& some, const Tensor& c) { return sum(mul(unsqueeze(c, -1), differences(some, b)), Dims{c.dim() - 1}); });
+}
+// The tangent by that of a.
+Tensor pushed(const Tensor& t, const Tensor& a, const Tensor& b, const Tensor& y) {
+  const Tensor along = by_rows(cat(TensorVector{a, t}, -1), b, y, [&](const Tensor& some, const Tensor& c) {
+    const int64_t d = b.size(-1);
+    return sum(mul(unsqueeze(narrow(some, -1, d, d), -2), differences(narrow(some, -1, 0, d), b)), Dims{c.dim()});
+  });
+  return quotient(along, y);
+}
+
+void distances_kernel(const Launch& l) {
+  if (l.y[0].numel == 0) return;
+  const bool above = l.attrs.as<Distances>().above;
+  const int64_t d = l.x[0].sizes[l.x[0].ndim - 1], n = l.x[0].sizes[l.x[0].ndim - 2], m = l.x[1].sizes[l.x[1].ndim - 2];
+  Wide a(l.x[0]), b(l.x[1]), y(l.y[0]);
+  for (int64_t r = 0; r < l.y[0].numel; r++) {
+    const int64_t j = r % m, i = r / m % n, lane = r / m / n;
+    const double *p = a.data() + (lane * n + i) * d, *q = b.data() + (lane * m + j) * d;
+    double total = 0;
+    for (int64_t k = 0; k < d && !(above && j <= i); k++) total += (p[k] - q[k]) * (p[k] - q[k]);
+    y.data()[r] = std::sqrt(total);
+  }
+  y.give(l.y[0]);
+}
+
+}  // namespace
+
+const Op op_distances{.name = "distances", .torch = "Cdist|x1 x2", .fields = fields_of<Distances>, .kind = Kind::custom, .types = types::promoted,
+    .shape = [](Tensors x, const Attrs&, Dims* out) {
+      out[0] = x[0].sizes();
+      out[0][out[0].size() - 1] = x[1].size(-2);
+    },
+    .d = {rule([](V v, X<0> a, X<1> b, Y<0> y) { return pulled(v, a, b, y); }),
+          rule([](V v, X<0> a, X<1> b, Y<0> y) { return pulled(transpose(v, -1, -2), b, a, transpose(y, -1, -2)); })},
+    .t = {rule([](V t, X<0> a, X<1> b, Y<0> y) { return pushed(t, a, b, y); }),
+          rule([](V t, X<0> a, X<1> b, Y<0> y) { return transpose(pushed(t, b, a, transpose(y, -1, -2)), -1, -2); })},
+    .batch = batch::leading,
+    .doc = "Euclid's distances between the rows of two tensors.", .reference = distances_kernel};
+
+Tensor distances(const Tensor& a, const Tensor& b) {
+  expect(a.dim() >= 2 && b.dim() >= 2 && a.size(-1) == b.size(-1), ErrorKind::shape, "cdist: inputs must be (..., n, d) and (..., m, d), got ", a.sizes(), " and ", b.sizes());
+  auto lead = [](const Tensor& t) { return Dims(std::span(t.sizes().begin(), t.sizes().end() - 2)); };
+  if (lead(a) == lead(b)) return apply(op_distances, {a, b}, Distances{false});
+  const Dims common = broadcast(lead(a), lead(b), "cdist");
+  auto spread = [&](const Tensor& t) {
+    Dims sizes = common;
+    sizes.push_back(t.size(-2));
+    sizes.push_back(t.size(-1));
+    return expand(t, sizes);
+  };
+  return apply(op_distances, {spread(a), spread(b)}, Distances{false});
+}
+
+Tensor pair_distances(const Tensor& x) {
+  expect(x.dim() == 2, ErrorKind::shape, "pdist only supports 2D tensors, got: ", x.dim(), "D");
+  const int64_t n = x.size(0);
+  Tensor at = empty({n * (n - 1) / 2}, DType::int64);
+  int64_t* p = at.data<int64_t>();
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = i + 1; j < n; j++) *p++ = i * n + j;
+  return index_select(reshape(apply(op_distances, {x, x}, Distances{true}), {n * n}), 0, cuda::uploaded(at, x.device()));
+}
+
+}  // namespace adjoint
