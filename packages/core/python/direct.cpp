@@ -250,6 +250,22 @@ void make_direct_types() {
   method_type = make_type("adjoint_core._core.DirectMethod", method_descriptor, {Py_tp_descr_get, reinterpret_cast<void*>(bind)});
 }
 
+Dims separate_dims(PyObject* const* args, size_t count) {
+  Dims dims;
+  if (count == 1 && is_sequence(args[0])) {
+    if (to_dims(args[0], dims)) return dims;
+    PyErr_Clear();
+    return {};
+  }
+  dims.resize(static_cast<int>(count));
+  for (size_t i = 0; i < count; i++) {
+    Direct<int64_t> d;
+    if (!d.load(args[i])) return {};
+    dims[static_cast<int>(i)] = d.value();
+  }
+  return dims;
+}
+
 nb::object make_asking(nb::object f, const std::optional<std::string>& plain, nb::object inner, bool rounds) {
   auto* d = reinterpret_cast<DirectObject*>(PyType_GenericAlloc(function_type, 0));
   if (!d) throw nb::python_error();

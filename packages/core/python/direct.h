@@ -74,16 +74,13 @@ template <class F, class... P> PyObject* call_directly(const void* f, PyObject* 
   });
 }
 
-// (x, 2, 3): the sizes as separate arguments.
+// (x, 2, 3) and (x, (2, 3)): the sizes as separate arguments, or as one sequence. Empty: neither.
+Dims separate_dims(PyObject* const* args, size_t count);
 template <class F> PyObject* call_with_dims(const void* f, PyObject* const* args, size_t count) {
   Direct<Tensor> x;
   if (count < 2 || count > Dims::inline_capacity + 1 || !x.load(args[0])) return nullptr;
-  Dims dims(static_cast<int>(count) - 1, 0);
-  for (size_t i = 1; i < count; i++) {
-    Direct<int64_t> d;
-    if (!d.load(args[i])) return nullptr;
-    dims[static_cast<int>(i) - 1] = d.value();
-  }
+  const Dims dims = separate_dims(args + 1, count - 1);
+  if (dims.empty()) return nullptr;
   return guarded([&] { return wrap_tensor((*static_cast<const F*>(f))(x.value(), dims)); });
 }
 
