@@ -268,7 +268,7 @@ def site(session: nox.Session) -> None:
 def bench(session: nox.Session) -> None:
     """Run the benchmarks beside PyTorch; arguments name some of them."""
     install(session, *TEST_TOOLS, "torch==2.13.0")
-    names = session.posargs or ["overhead", "transforms", "programs", "kernels", "products", "footprint"]
+    names = session.posargs or ["overhead", "transforms", "programs", "training", "kernels", "products", "footprint"]
     unset = {"OPENBLAS_CORETYPE": None, "OPENBLAS_L2_SIZE": None}  # either would slow OpenBLAS down
     for name in names:
         session.run("python", f"benchmarks/{name}.py", env=unset)
