@@ -59,6 +59,11 @@ template <class T> void multiply(Matrix<const T> a, Matrix<const T> b, Matrix<T>
       for (int64_t i = 0; i < m; i += 8) isa::call<SmallMatmul<T>>(Matrix<const T>{a.at(i, 0), a.down, a.right}, EvenRows<T>{b.data, b.down}, Matrix<T>{c.at(i, 0), c.down, c.right}, std::min<int64_t>(8, m - i), n, k);
       return;
     }
+    if (tb && !ta && m > 1 && n > 1 && std::min(m, n) <= 8 && k >= 32) {
+      if (m <= n) isa::call<RowProducts<T>>(a.data, a.down, m, b.data, b.right, n, c, k);
+      else isa::call<RowProducts<T>>(b.data, b.right, n, a.data, a.down, m, Matrix<T>{c.data, c.right, c.down}, k);
+      return;
+    }
   }
   if (n == 1) return ta ? blas::gemv(true, k, m, a.data, a.right, b.data, b.down, c.data, c.down) : blas::gemv(false, m, k, a.data, a.down, b.data, b.down, c.data, c.down);
   if (m == 1) return tb ? blas::gemv(false, n, k, b.data, b.right, a.data, a.right, c.data, 1) : blas::gemv(true, k, n, b.data, b.down, a.data, a.right, c.data, 1);

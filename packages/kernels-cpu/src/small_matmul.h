@@ -79,4 +79,43 @@ template <class T, class B = EvenRows<T>> struct SmallMatmul {
   }
 };
 
+// c(i, j) = the product of row i of a and row j of b, for few rows of one of them: what many rows hold is read once, without packing.
+template <class T> struct RowProducts {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(const T* a, int64_t a_down, int64_t m, const T* b, int64_t b_down, int64_t n, Matrix<T> c, int64_t k) {
+    int64_t j = 0;
+    for (; j + 4 <= n; j += 4) rows<W, 4>(a, a_down, m, b + j * b_down, b_down, c.at(0, j), c, k);
+    for (; j < n; j++) rows<W, 1>(a, a_down, m, b + j * b_down, b_down, c.at(0, j), c, k);
+  }
+
+ private:
+  template <int W, int wide> [[gnu::always_inline]] static inline void rows(const T* a, int64_t a_down, int64_t m, const T* b, int64_t b_down, T* y, Matrix<T> c, int64_t k) {
+    int64_t i = 0;
+    for (; i + 2 <= m; i += 2) tile<W, 2, wide>(a + i * a_down, a_down, b, b_down, y + i * c.down, c, k);
+    if (i < m) tile<W, 1, wide>(a + i * a_down, a_down, b, b_down, y + i * c.down, c, k);
+  }
+  template <int W, int tall, int wide> [[gnu::always_inline]] static inline void tile(const T* a, int64_t a_down, const T* b, int64_t b_down, T* y, Matrix<T> c, int64_t k) {
+    typedef T Vector __attribute__((vector_size(W), aligned(alignof(T)), may_alias));
+    constexpr int64_t lanes = W / sizeof(T);
+    Vector sum[tall][wide];
+    for (int i = 0; i < tall; i++)
+      for (int j = 0; j < wide; j++) sum[i][j] = Vector{};
+    int64_t q = 0;
+    for (; q + lanes <= k; q += lanes)
+#pragma GCC unroll 2
+      for (int i = 0; i < tall; i++)
+#pragma GCC unroll 4
+        for (int j = 0; j < wide; j++) sum[i][j] += *reinterpret_cast<const Vector*>(a + i * a_down + q) * *reinterpret_cast<const Vector*>(b + j * b_down + q);
+#pragma GCC unroll 2
+    for (int i = 0; i < tall; i++)
+#pragma GCC unroll 4
+      for (int j = 0; j < wide; j++) {
+        T total = 0;
+        for (int64_t l = 0; l < lanes; l++) total += sum[i][j][l];
+        for (int64_t r = q; r < k; r++) total += a[i * a_down + r] * b[j * b_down + r];
+        y[i * c.down + j * c.right] = total;
+      }
+  }
+};
+
 }  // namespace adjoint::cpu

@@ -109,3 +109,34 @@ def test_products_of_bfloat16(batch: tuple[int, ...], shape: tuple[int, int, int
     if batch:
         assert (x @ y[(0,) * len(batch)] == (a.double() @ b[(0,) * len(batch)].double()).to(ad.bfloat16)).all()
         assert (x[..., ::2] @ y[..., ::2, :] == (a[..., ::2].double() @ b[..., ::2, :].double()).to(ad.bfloat16)).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (2, 700, 900),
+        (3, 701, 901),
+        (900, 5, 700),
+        (8, 1025, 511),
+        (700, 8, 600),
+        (1, 900, 1300),
+        (900, 1, 1300),
+        (1, 1, 3000),
+        (2000, 900, 1),
+        (1001, 515, 7),
+    ],
+    ids=str,
+)
+def test_products_with_few_rows(shape: tuple[int, int, int], dtype: str) -> None:
+    """Small integers, whose sums are exact, by themselves and by their transposes, on one thread and on three."""
+    m, n, k = shape
+    a, b = ((random(s, dtype).real * 3).round() for s in ((m, k), (k, n)))
+    if dtype == "complex64":
+        a, b = a + 2j * a.flip(0), b - 1j * b.flip(1)
+    exact = (a.to(ad.complex128) @ b.to(ad.complex128)).to(a.dtype)
+    for x, y in ((a, b), (a, b.mT.contiguous().mT), (a.mT.contiguous().mT, b)):
+        for threads in (1, 3):
+            ad.set_num_threads(threads)
+            assert (x @ y == exact).all()
+    ad.set_num_threads(1)

@@ -3,6 +3,7 @@
 #include <adjoint/core/op_fields.h>
 #include <adjoint/core/cuda/kernel.h>
 #include <adjoint/core/cuda/memory.h>
+#include <adjoint/core/linalg.h>
 #include <adjoint/core/observer.h>
 #include <adjoint/core/types.h>
 
@@ -96,15 +97,40 @@ void roll_kernel(const Launch& l) { roll_part(l, l.x[0], l.y[0], 0); }
 
 void fill(const View& y, const Element& value) {
   const View* const v[] = {&y};
+  const bool zeros = std::all_of(value.bytes, value.bytes + itemsize(y.dtype), [](char c) { return c == 0; });
   with_bytes(itemsize(y.dtype), [&](auto zero) {
     using T = decltype(zero);
     const T element = *reinterpret_cast<const T*>(value.bytes);
     for_rows(v, [&](char* const* p, const int64_t* s, int64_t n) {
-      if (s[0] == sizeof(T)) std::fill_n(reinterpret_cast<T*>(p[0]), n, element);
+      if (s[0] == sizeof(T) && zeros) std::memset(p[0], 0, static_cast<size_t>(n) * sizeof(T));
+      else if (s[0] == sizeof(T)) std::fill_n(reinterpret_cast<T*>(p[0]), n, element);
       else for (int64_t i = 0; i < n; i++) *reinterpret_cast<T*>(p[0] + i * s[0]) = element;
     });
   });
 }
+// What is beside a block is zero: rows of other blocks, and columns of its own.
+void block_diag_kernel(const Launch& l) {
+  const View& y = l.y[0];
+  const Element zero(0., y.dtype);
+  if (l.device.type != DeviceType::cpu) cuda::fill(y.data, static_cast<size_t>(y.numel), static_cast<size_t>(itemsize(y.dtype)), zero.bytes, l.device.index);
+  int64_t down = 0, right = 0;
+  for (const View& x : l.x) {
+    const int64_t m = x.sizes[x.ndim - 2], n = x.sizes[x.ndim - 1];
+    const Restrided rows = part(y, y.ndim - 2, down, m);
+    if (l.device.type == DeviceType::cpu) {
+      fill(part(rows.view(), y.ndim - 1, 0, right).view(), zero);
+      fill(part(rows.view(), y.ndim - 1, right + n, y.sizes[y.ndim - 1] - right - n).view(), zero);
+    }
+    copy(l, x, part(rows.view(), y.ndim - 1, right, n).view());
+    down += m, right += n;
+  }
+}
+void block_diag_shape(Tensors x, const Attrs&, Dims* out) {
+  out[0] = x[0].sizes();
+  for (const Tensor& t : x.subspan(1))
+    for (int d : {-2, -1}) out[0][t.dim() + d] += t.size(d);
+}
+
 // What lies around the `common` part of y that begins at `before`: in each dimension two slabs, each within what the earlier ones left.
 void fill_border(const View& y, const Dims& before, const Dims& common, const Element& value, int dim = 0) {
   if (dim == y.ndim) return;
@@ -185,6 +211,28 @@ Tensor cat(Tensors x, int64_t dim) {
   apply(op_cat, kept, Dim{wrap_dim(dim, kept[0].dim(), "cat")}, y);
   return y[0];
 }
+
+const Op op_block_diag{.name = "block_diag", .kind = Kind::linear, .variadic = true, .types = types::promoted, .shape = block_diag_shape,
+    .d = {rule([](V v, Which w, Shapes x) {
+      int64_t down = 0, right = 0;
+      for (int k = 0; k < w.i; k++) down += x.x[k].sizes[x.x[k].sizes.size() - 2], right += x.x[k].sizes[x.x[k].sizes.size() - 1];
+      const Dims& own = x.x[w.i].sizes;
+      return narrow(narrow(v, -2, down, own[own.size() - 2]), -1, right, own[own.size() - 1]);
+    })},
+    .batch = batch::leading,
+    .doc = "Matrices along the diagonal of one, with zeros elsewhere.", .reference = block_diag_kernel, .kernel = {nullptr, block_diag_kernel}};
+Tensor block_diag(Tensors x) {
+  expect(!x.empty(), "block_diag: expected a non-empty list of Tensors");
+  TensorVector blocks;
+  for (const Tensor& t : x) {
+    expect(t.dim() <= 2, ErrorKind::shape, "block_diag: Input tensors must have 2 or fewer dimensions. Input ", blocks.size(), " has ", t.dim(), " dimensions");
+    blocks.push_back(t.dim() == 2 ? t : reshape(t, {1, -1}));
+  }
+  Tensor y[max_outputs];
+  apply(op_block_diag, blocks, {}, y);
+  return y[0];
+}
+
 // x with a dimension of size 1, as an operand of one call: without history there is no view to remember.
 static Tensor row_of(const Tensor& x, int d) {
   if (x->keys) return unsqueeze(x, d);
@@ -300,7 +348,7 @@ Tensor diag(const Tensor& x, int64_t diagonal_offset) {
   return x.dim() == 1 ? diag_embed(x, diagonal_offset) : clone(diagonal(x, diagonal_offset));
 }
 
-const Op* const join_ops[] = {&op_cat, &op_flip, &op_pad, &op_roll, &op_tril, &op_triu};
+const Op* const join_ops[] = {&op_block_diag, &op_cat, &op_flip, &op_pad, &op_roll, &op_tril, &op_triu};
 Ops families::join() { return join_ops; }
 
 }  // namespace adjoint

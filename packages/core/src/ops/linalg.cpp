@@ -7,6 +7,7 @@
 #include <adjoint/core/types.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "families.h"
 #include "in_float.h"
@@ -258,6 +259,41 @@ Tensor tensordot(const Tensor& first, const Tensor& second, const Dims& dims_a, 
   for (int i = 0; i < b.dim(); i++)
     if (!in_b.contains(i)) { order_b.push_back(i); sizes.push_back(b.size(i)); columns *= b.size(i); }
   return reshape(mm(reshape(permute(a, order_a), {rows, inner}), reshape(permute(b, order_b), {inner, columns})), sizes);
+}
+
+namespace {
+// Matrices [i, j) of a chain, split where `split`(i, j) says.
+Tensor chain(Tensors x, size_t i, size_t j, const auto& split) {
+  return j - i == 1 ? x[i] : matmul(chain(x, i, split(i, j), split), chain(x, split(i, j), j, split));
+}
+}  // namespace
+
+Tensor multi_dot(Tensors x) {
+  const size_t n = x.size();
+  expect(n >= 2, "multi_dot(): expected at least 2 tensors but got ", n);
+  TensorVector matrices(x.begin(), x.end());
+  const bool row = x[0].dim() == 1, column = x[n - 1].dim() == 1;
+  if (row) matrices[0] = unsqueeze(x[0], 0);
+  if (column) matrices[n - 1] = unsqueeze(x[n - 1], 1);
+  for (size_t i = 0; i + 1 < n; i++)
+    expect(matrices[i].dim() == 2 && matrices[i + 1].dim() == 2 && matrices[i].size(1) == matrices[i + 1].size(0), ErrorKind::shape, "multi_dot(): tensors ", i, " and ", i + 1, " with shapes ", x[i].sizes(), " and ", x[i + 1].sizes(), " cannot be multiplied");
+  // The least cost of each part, and where it is split, from short parts to long ones.
+  std::vector<double> cost((n + 1) * (n + 1));
+  std::vector<size_t> splits(cost.size());
+  for (size_t length = 2; length <= n; length++)
+    for (size_t i = 0; i + length <= n; i++) {
+      const size_t j = i + length, at = i * (n + 1) + j;
+      cost[at] = INFINITY;
+      for (size_t k = i + 1; k < j; k++) {
+        const double own = cost[i * (n + 1) + k] + cost[k * (n + 1) + j] + static_cast<double>(matrices[i].size(0)) * static_cast<double>(matrices[k].size(0)) * static_cast<double>(matrices[j - 1].size(1));
+        if (own < cost[at]) cost[at] = own, splits[at] = k;
+      }
+    }
+  const Tensor y = chain(matrices, 0, n, [&](size_t i, size_t j) { return splits[i * (n + 1) + j]; });
+  Dims out;
+  if (!row) out.push_back(y.size(0));
+  if (!column) out.push_back(y.size(1));
+  return row || column ? reshape(y, out) : y;
 }
 
 Tensor trace(const Tensor& x) {

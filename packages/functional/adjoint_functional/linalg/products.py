@@ -55,39 +55,7 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
         >>> ad.linalg.multi_dot([ad.ones(2, 3), ad.ones(3, 4), ad.ones(4)])
         tensor([12., 12.])
     """
-    if len(tensors) < 2:
-        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
-    first, *middle, last = tensors
-    matrices = [first.unsqueeze(0) if first.ndim == 1 else first, *middle, last.unsqueeze(1) if last.ndim == 1 else last]
-    for i, (x, y) in enumerate(zip(matrices, matrices[1:])):
-        if x.ndim != 2 or y.ndim != 2 or x.size(1) != y.size(0):
-            raise RuntimeError(
-                f"multi_dot(): tensors {i} and {i + 1} with shapes {list(x.shape)} and {list(y.shape)} cannot be multiplied"
-            )
-    if len(matrices) == 2:
-        y = matrices[0] @ matrices[1]
-    else:
-        y = _chain(matrices, 0, len(matrices), _best_splits([x.size(0) for x in matrices] + [matrices[-1].size(1)]))
-    return y.squeeze([d for d, x in ((0, first), (1, last)) if x.ndim == 1]) if 1 in (first.ndim, last.ndim) else y
-
-
-def _best_splits(sizes: list[int]) -> dict[tuple[int, int], int]:
-    """Where to split the chain of matrices [i, j), whose shapes are (sizes[k], sizes[k + 1])."""
-    cost, split = {(i, i + 1): 0 for i in range(len(sizes) - 1)}, {}
-    for length in range(2, len(sizes)):
-        for i in range(len(sizes) - length):
-            j = i + length
-            cost[i, j], split[i, j] = min(
-                (cost[i, k] + cost[k, j] + sizes[i] * sizes[k] * sizes[j], k) for k in range(i + 1, j)
-            )
-    return split
-
-
-def _chain(matrices: list[Tensor], i: int, j: int, split: dict[tuple[int, int], int]) -> Tensor:
-    if j - i == 1:
-        return matrices[i]
-    k = split[i, j]
-    return _chain(matrices, i, k, split) @ _chain(matrices, k, j, split)
+    return _core._multi_dot(tensors)
 
 
 @rounded_once

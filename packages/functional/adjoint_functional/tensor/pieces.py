@@ -53,13 +53,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
         tensor([[1, 2, 0],
                 [0, 0, 3]])
     """
-    blocks = [x.reshape(1, -1) if x.ndim < 2 else x for x in tensors]
-    width = sum(x.size(1) for x in blocks)
-    rows, left = [], 0
-    for x in blocks:
-        rows.append(_core._pad(x, [0, left], [0, width - left - x.size(1)], 0.0))
-        left += x.size(1)
-    return _core.cat(rows)
+    return _core._block_diag(tensors)
 
 
 @method
@@ -177,7 +171,7 @@ def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int 
         (tensor([0]), tensor([1, 2, 3]))
     """
     pieces = tuple(input.narrow(dim, end - n, n) for end, n in zip(itertools.accumulate(split_sizes), split_sizes))
-    return tuple(x.clone() for x in pieces) if pieces and pieces[0].requires_grad else pieces
+    return tuple(x.clone() for x in input.split(split_sizes, dim)) if pieces and pieces[0].requires_grad else pieces
 
 
 @method
