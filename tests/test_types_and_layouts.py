@@ -95,7 +95,9 @@ def test_products_of_integers(dtype: str) -> None:
             assert np.array_equal((left[5] @ right).numpy(), wanted[5])
 
 
-@pytest.mark.parametrize("other", ["bool", "uint8", "int16", "int64", "bfloat16", "float16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize(
+    "other", ["bool", "uint8", "int16", "int64", "bfloat16", "float16", "float32", "float64", "complex128"]
+)
 def test_conversions_of_complex_numbers(other: str) -> None:
     x = drawn((700,), "complex64")
     x[::3] = 0
@@ -152,3 +154,14 @@ def test_halves_by_their_bits() -> None:
             np.testing.assert_array_equal(wide(getattr(ad, name)(h)), getattr(np, name)(a))
         np.testing.assert_array_equal(wide(h.round()), np.round(a))
         np.testing.assert_array_equal(wide(h.copysign(-h)), np.copysign(a, -a))
+
+
+def test_distances_in_several_parts() -> None:
+    x, y = (ad.from_numpy(RANDOM.uniform(-1, 1, (200, 90))).requires_grad_() for _ in range(2))  # 3.6 million differences
+    found, wanted = ad.cdist(x, y, 3.0), (x.unsqueeze(1) - y).abs().pow(3).sum(-1).pow(1 / 3)
+    v = ad.from_numpy(RANDOM.uniform(-1, 1, (200, 200)))
+    np.testing.assert_allclose(found.detach().numpy(), wanted.detach().numpy(), rtol=1e-12)
+    for ours, theirs in zip(ad.autograd.grad(found, (x, y), v), ad.autograd.grad(wanted, (x, y), v), strict=True):
+        np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-9, atol=1e-12)
+    through = ad.func.grad(lambda a: (ad.cdist(a, y.detach(), 3.0) * v).sum())(x.detach())
+    np.testing.assert_allclose(through.numpy(), ad.autograd.grad(ad.cdist(x, y, 3.0), x, v)[0].numpy(), rtol=1e-9, atol=1e-12)

@@ -72,7 +72,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     if p == 2 and x1.is_floating_point() and x2.is_floating_point():
         return _core._distances(x1, x2)
     lanes = max(math.prod(x1.shape[:-2]), math.prod(x2.shape[:-2]))
-    rows = max(1, 2**18 // max(1, lanes * m * x1.size(-1)))  # so many at a time stay in the cache
+    rows = max(1, 2**20 // max(1, lanes * m * x1.size(-1)))  # so many at a time stay in the cache
     if rows >= n:
         return _of_rows(x1, x2, p)
     # Differences are taken again in the backward: together they are n m d numbers. Levels of func have no checkpoints.
