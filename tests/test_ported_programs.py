@@ -18,6 +18,7 @@ FALLS = {  # to what part of the first loss the last one falls at least
     "dqn": 0.1,
     "forward_forward": 0.7,
     "gan": 0.6,
+    "maml": 0.6,
     "mixed_precision": 0.6,
     "per_sample_gradients": 0.1,
     "reinforce": 0.3,
@@ -26,6 +27,7 @@ FALLS = {  # to what part of the first loss the last one falls at least
     "super_resolution": 0.1,
     "time_sequence": 0.02,
     "transformer_classifier": 0.6,
+    "translation": 0.3,
     "vae": 0.5,
     "word_language_model": 0.7,
 }
