@@ -3840,5 +3840,4 @@ def _node_name(name: str) -> CapsuleType:
 
 def _composed(node: CapsuleType, f: Callable, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """f(*args, **kwargs), the node of whose results is called so."""
-
 _api: Any = ...
