@@ -149,3 +149,33 @@ def test_an_optimizer_without_defaults():
 def test_a_bernoulli_into_bools():
     chosen = ad.empty(3, dtype=ad.bool)
     assert ad.bernoulli(ad.tensor([1.0, 0.0, 1.0]), out=chosen) is chosen and chosen.tolist() == [True, False, True]
+
+
+def test_rows_of_sparse_matrices():
+    x = (ad.arange(12.0).view(4, 3) % 4).to_sparse()
+    rows, columns = x.indices()
+    begins = ad._convert_indices_from_coo_to_csr(rows, 4)
+    csr = x.to_sparse_csr()
+    assert ad.equal(begins, csr.crow_indices()) and begins.dtype == ad.int64
+    assert ad.equal(ad._convert_indices_from_csr_to_coo(begins, columns), x.indices())
+    turned = ad._convert_indices_from_csr_to_coo(begins, columns, transpose=True, out_int32=True)
+    assert turned.dtype == ad.int32 and ad.equal(turned[0].long(), columns)
+    assert ad._shape_as_tensor(x.to_dense()).tolist() == [4, 3]
+    for wrong in (
+        lambda: ad._convert_indices_from_coo_to_csr(x.indices(), 4),
+        lambda: ad._convert_indices_from_csr_to_coo(begins, x.indices()),
+    ):
+        with pytest.raises(RuntimeError, match="of one dimension"):
+            wrong()
+
+
+def test_values_that_parameters_start_from():
+    weight = ad.nn.Linear(3, 4).weight
+    assert ad.nn.init._no_grad_uniform_(weight, 2, 3) is weight and weight.is_leaf and 2 <= weight.min() <= weight.max() < 3
+    assert ad.nn.init._no_grad_normal_(weight, 5, 0.0).tolist() == [[5.0] * 3] * 4
+
+
+def test_tensors_of_one_element_are_numbers():
+    one, two = ad.tensor([1]), ad.tensor([[2]])
+    assert ad.tensor([one, two]).tolist() == [1, 2] and ad.tensor([[one, two], [3, one]]).tolist() == [[1, 2], [3, 1]]
+    assert ad.tensor([one, 0.5]).tolist() == [1.0, 0.5] and ad.tensor([ad.ones(2), ad.zeros(2)]).shape == (2, 2)

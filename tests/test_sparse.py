@@ -292,8 +292,6 @@ def test_writes_to_saved_sparse_tensors_are_seen() -> None:
     "f",
     [
         lambda s: s.exp(),
-        lambda s: s.view(6),
-        lambda s: s.reshape(3, 2),
         lambda s: s == s,
         lambda s: s.tolist(),
         lambda s: s.flip(0),
@@ -413,3 +411,17 @@ def test_cat_and_slices(dim):
         ad.cat([a.to_sparse(), a], dim)
     with pytest.raises(ValueError, match="expected 2 sparse dimensions in all, got 1"):
         ad.cat([a.to_sparse(), a.to_sparse(1)], dim)
+
+
+def test_dimensions_of_size_one():
+    x = ad.tensor([[0.0, 1.0, 0.0], [2.0, 0.0, 3.0]])
+    hybrid = ad.arange(6.0).view(2, 1, 3)
+    for dim in range(-3, 3):
+        wider = x.to_sparse().unsqueeze(dim)
+        assert wider.is_coalesced() and ad.equal(wider.to_dense(), x.unsqueeze(dim)) and ad.equal(wider.squeeze(dim).to_dense(), x)
+    assert hybrid.to_sparse(1).unsqueeze(0).sparse_dim() == 2 and hybrid.to_sparse(1).unsqueeze(0).dense_dim() == 2
+    assert ad.equal(hybrid.to_sparse(1).unsqueeze(3).to_dense(), hybrid.unsqueeze(3))
+    assert ad.equal(ad.stack([x.to_sparse(), x.to_sparse()]).to_dense(), ad.stack([x, x]))
+    assert ad.equal(x.to_sparse().view(3, 2).to_dense(), x.view(3, 2))
+    with pytest.raises(NotImplementedError, match="view: elements of sparse and of dense dimensions"):
+        hybrid.to_sparse(1).view(3, 2)

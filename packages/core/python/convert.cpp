@@ -160,6 +160,7 @@ struct Nested {
       o = item_at(o, 0);
       expect(sizes.size() <= Dims::max, ErrorKind::value, op, ": too many dimensions");
     }
+    if (is_tensor(o) && impl_of(o)->numel == 1) return;   // a number, as in PyTorch, however many dimensions it has
     if (is_tensor(o)) for (int64_t n : impl_of(o)->sizes) sizes.push_back(n);
     else if (is_numpy_array(o)) for (int64_t n : from_numpy(o).sizes()) sizes.push_back(n);
   }

@@ -248,6 +248,25 @@ Tensor run_slice(const Op&, Tensors x, const Attrs& attrs) {
   return make_sparse(index_select(s.values, 0, which), indices, sizes, s.coalesced);
 }
 
+// The sparse dimensions are those in front: of all ways to part the new sizes, the one that leaves dense dimensions as they are, else the one with most.
+Tensor run_view(const Op& op, Tensors x, const Attrs& attrs) {
+  const Sparse& s = sparse_of(*x[0]);
+  const Dims& to = attrs.as<Sizes>().sizes;
+  const int rows = static_cast<int>(s.indices.size(0)), dense = x[0].dim() - rows;
+  Dims before, values{s.values.size(0)};
+  for (int d = 0; d < rows; d++) before.push_back(x[0].size(d));
+  int parted = -1;
+  int64_t places = 1, wanted = 1;
+  for (int64_t n : before) wanted *= n;
+  for (int d = 0; d <= to.size(); d++) {
+    if (places == wanted && parted != to.size() - dense) parted = d;
+    if (d < to.size()) places *= to[d];
+  }
+  expect(parted > 0, ErrorKind::not_implemented, op.name, ": elements of sparse and of dense dimensions cannot be exchanged, got shape ", to, " for ", x[0].sizes(), " with ", rows, " sparse dimensions");
+  for (int d = parted; d < to.size(); d++) values.push_back(to[d]);
+  return make_sparse(reshape(s.values, values), positions(flat(s.indices, before), to, parted), to, s.coalesced);
+}
+
 Tensor permuted(const Tensor& x, const Dims& order, const char* op) {
   const Sparse& s = sparse_of(*x);
   const int rows = static_cast<int>(s.indices.size(0));
@@ -328,7 +347,7 @@ SparseKernel sparse_kernel(const char* name) {
     std::map<std::string_view, SparseKernel> t{
         {"add", sum_of}, {"alias", run_identity}, {"any", run_any}, {"cat", run_cat}, {"clone", run_clone}, {"coalesce", run_coalesce}, {"copy", run_copy}, {"div", linear_in_first}, {"masked_gradient", run_identity}, {"matmul", run_matmul},
         {"mul", product}, {"permute", run_permute}, {"pow", power}, {"select", run_select}, {"slice", run_slice}, {"sparse_at", run_at}, {"sparse_coo_tensor", run_coo}, {"sparse_layout", run_layout}, {"sparse_values", run_values}, {"sub", sum_of},
-        {"sum", run_sum}, {"to_dense", run_to_dense}, {"to_sparse", run_to_sparse}, {"transpose", run_transpose}, {"vector_norm", run_norm}};
+        {"sum", run_sum}, {"to_dense", run_to_dense}, {"to_sparse", run_to_sparse}, {"transpose", run_transpose}, {"vector_norm", run_norm}, {"view", run_view}};
     for (const char* op : {"conj", "contiguous", "neg", "to_dtype"}) t[op] = linear;
     for (const char* op : {"abs", "angle", "asin", "asinh", "atan", "atanh", "ceil", "deg2rad", "erf", "erfinv", "expm1", "floor", "frac", "isinf", "isnan", "leaky_relu", "log1p", "nan_to_num", "rad2deg", "relu", "round",
                            "sgn", "sign", "sin", "sinh", "sqrt", "square", "tan", "tanh", "trunc"})

@@ -175,6 +175,18 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     return tensor
 
 
+@no_grad()
+def _no_grad_uniform_(tensor: Tensor, a: float, b: float, generator: Any = None) -> Tensor:
+    """`uniform_`, unrecorded."""
+    return tensor.uniform_(a, b, generator=generator)
+
+
+@no_grad()
+def _no_grad_normal_(tensor: Tensor, mean: float, std: float, generator: Any = None) -> Tensor:
+    """`normal_`, unrecorded."""
+    return tensor.normal_(mean, std, generator=generator)
+
+
 def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     """How many inputs an output has, and how many outputs an input."""
     if tensor.dim() < 2:
