@@ -144,7 +144,7 @@ def calls() -> dict[str, Callable[[], Any]]:
             f.conv2d(drawn(8, 64, 32, 32, dtype=ad.bfloat16), drawn(64, 64, 3, 3, dtype=ad.bfloat16), padding=1)
         ),
         "max_pool2d": lambda: f.max_pool2d(drawn(8, 64, 32, 32), 2),
-        "batch_norm": lambda: f.batch_norm(drawn(64, 1024).detach(), None, None, weights, weights, True),
+        "batch_norm": lambda: both(f.batch_norm(drawn(64, 1024), None, None, weights.detach(), weights.detach(), True)),
         "layer_norm": lambda: both(f.layer_norm(drawn(256, 1024), (1024,), weights.detach(), weights.detach())),
         "rms_norm": lambda: both(f.rms_norm(drawn(256, 1024), (1024,), weights.detach())),
         "softmax": lambda: both(drawn(256, 1024).softmax(1)),
