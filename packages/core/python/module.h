@@ -37,6 +37,10 @@ template <class F> Tensor into(const Tensor& x, F&& f) {
   copy_(x, y);
   return x;
 }
+
+// f(x), written into x if `inplace`.
+template <class F> Tensor perhaps_into(const Tensor& x, bool inplace, F&& f) { return inplace ? into(x, f) : f(x); }
+
 // The same for an f that is one update of x at positions: it is written to there.
 template <class F> Tensor updated(const Tensor& x, F&& f) {
   const Tensor y = [&] {

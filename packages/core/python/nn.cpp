@@ -24,9 +24,6 @@ Reduction reduction_of(const std::string& name) {
   return Reduction::none;
 }
 
-// f(x), written into x if `inplace`.
-template <class F> Tensor perhaps_into(const Tensor& x, bool inplace, F&& f) { return inplace ? into(x, f) : f(x); }
-
 // The half type of all floating-point tensors among arguments, lists of them included; None if they have none in common.
 void see(HalfType& half, nb::handle a) {
   if (is_tensor(a.ptr())) half.see(nb::cast<Tensor>(a));
