@@ -174,7 +174,9 @@ def check_all(namespace: dict[str, Any], out: Container[str] = (), space: str = 
             continue
         if len(own.__code__.co_names) > 2 or "dim" in own.__code__.co_varnames:
             f = checked(f)
-        namespace[name] = with_out(f) if name in out else f
+        namespace[name] = f = with_out(f) if name in out else f
+        if f is not own:
+            f.__module__ = namespace["__name__"]  # where pickles find it
 
 
 # ---- the functions that users call

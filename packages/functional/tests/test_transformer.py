@@ -64,3 +64,12 @@ def test_the_default_activation_is_the_function_that_users_see():
     layer = ad.nn.TransformerEncoderLayer(4, 2, 8)
     assert layer.activation is ad.nn.functional.relu and layer.activation_relu_or_gelu == 1
     assert ad.nn.TransformerEncoderLayer(4, 2, 8, activation=ad.nn.functional.gelu).activation_relu_or_gelu == 2
+
+
+def test_layers_are_pickled_with_their_activation() -> None:
+    import pickle
+
+    for activation in ("relu", "gelu"):
+        layer = ad.nn.TransformerEncoderLayer(4, 2, 8, activation=activation)
+        back = pickle.loads(pickle.dumps(layer))
+        assert back.activation is layer.activation
