@@ -22,6 +22,7 @@ DERIVED = {
     "igamma_derivative": "the rule of igamma: its derivatives, and theirs, are those of igamma",
     "linear_recurrence": "the rule of every scan in op_cases/scan.py",
     "to_device": "tests/cuda: there is no second device here",
+    "nextafter": "moves by one number, which differences do not see: test_places.py",
     "alias": "what view_as and detach are made of",
     **{name: "what sparse tensors are made of: test_sparse.py" for name in
        ("coalesce", "masked_gradient", "sparse_at", "sparse_coo_tensor", "sparse_layout", "sparse_values", "to_dense", "to_sparse")},

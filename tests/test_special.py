@@ -116,3 +116,52 @@ def test_zeta_of_huge_order_is_its_first_term() -> None:
     order = ad.tensor([math.inf, 1e308], dtype=ad.float64)
     for q, value in ((1.0, 1.0), (0.5, math.inf), (2.0, 0.0)):
         assert s.zeta(order, q).tolist() == [value, value]
+
+
+def in_last_places(y: ad.Tensor, exact: ad.Tensor) -> float:
+    """The largest error of float32 results beside those of doubles, in units of their last place."""
+    assert (y.isnan() == exact.isnan()).all()
+    size = y.abs()
+    place = (ad.nextafter(size, ad.full_like(size, inf)) - size).double()
+    error = ((y.double() - exact).abs() / place)[exact.isfinite() & y.isfinite() & (size > 1e-37)]
+    return error.max().item()
+
+
+ROOTS = {  # the floats next to some roots
+    "bessel_j0": [2.4048255, 5.5200782, 11.791534, 18.071064, 149.45300],
+    "bessel_j1": [3.8317060, 10.173468, 110.73775, 776.7583],
+    "bessel_y0": [0.89357697, 3.9576784, 82.468323, 223.83904],
+    "bessel_y1": [2.1971413, 5.4296810, 121.73363, 228.54922],
+}
+
+
+@pytest.mark.parametrize("name", [*ROOTS, "sinc", "erfinv", "gammaln", "psi", "trigamma"])
+def test_vector_loops_of_floats_round_as_doubles_do(name: str) -> None:
+    f = (lambda x: s.polygamma(1, x)) if name == "trigamma" else getattr(s, name)
+    ad.manual_seed(0)
+    x = ad.cat([(ad.rand(2000) * 2 - 1) * 10 ** (ad.rand(2000) * 8 - 6), ad.rand(1000) * 9, 1 - 10 ** -(ad.rand(300) * 7)])
+    x = ad.cat([x, ad.tensor([*ROOTS.get(name, ()), 0.0, -0.0, 1.0, -1.0, -2.0, inf, -inf, nan, 3e38, 1e-40])])
+    assert in_last_places(f(x), f(x.double())) < 0.52
+
+
+@pytest.mark.parametrize("f", [s.zeta, s.gammainc, s.gammaincc, ad.logaddexp2])
+def test_vector_loops_of_two_floats_round_as_doubles_do(f) -> None:
+    ad.manual_seed(0)
+    a, b = ad.rand(2, 4000) * 10 ** (ad.rand(2, 4000) * 3 - 1)
+    b = ad.cat([b, a[:500] + 1, a[:500] * 1.01])
+    a = ad.cat([a, a[:500], a[:500]])
+    assert in_last_places(f(a, b), f(a.double(), b.double())) < (1.5 if f is ad.logaddexp2 else 0.52)
+    ends = ad.tensor([0.0, -0.0, 0.5, 1.0, 2.0, 2.5, -1.0, -1.5, inf, -inf, nan, 70.0, 2000.0])
+    a, b = (e.reshape(-1) for e in ad.meshgrid(ends, ends, indexing="ij"))
+    ad.testing.assert_close(f(a, b), f(a.double(), b.double()).float(), equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", [ad.float64, ad.float32, ad.bfloat16, ad.float16])
+def test_frexp(dtype) -> None:
+    least = {ad.float64: 5e-324, ad.float32: 1e-45, ad.bfloat16: 9e-41, ad.float16: 6e-8}[dtype]
+    x = ad.tensor([1.0, -0.75, 3e4, least, -3 * least, 0.0, -0.0, inf, -inf, nan], dtype=dtype)
+    mantissa, exponent = ad.frexp(x)
+    assert exponent.dtype is ad.int32 and exponent[5:].tolist() == [0] * 5
+    assert ((mantissa[:5].abs() >= 0.5) & (mantissa[:5].abs() < 1)).all()
+    assert [math.ldexp(m, e) for m, e in zip(mantissa[:5].tolist(), exponent[:5].tolist(), strict=True)] == x[:5].tolist()
+    assert mantissa[5:9].tolist() == [0.0, 0.0, inf, -inf] and mantissa[9].isnan() and mantissa[6].signbit()

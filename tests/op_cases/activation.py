@@ -43,6 +43,15 @@ CASES = [
         variant="threshold",
         ref=lambda x, beta, threshold: np.where(beta * x > threshold, x, np.logaddexp(beta * x, 0) / beta),
     ),
+    unary(
+        "nn.functional.threshold",
+        x(3, 4),
+        0.2,
+        0.7,
+        inplace="inplace",
+        ref=lambda x, bound, value: np.where(x > bound, x, value),
+        kinks=[([0.2], [0.0])],
+    ),
     unary("nn.functional.logsigmoid", x(3, 4), ref=lambda x: -np.logaddexp(-x, 0)),
     unary(
         "nn.functional.elu",

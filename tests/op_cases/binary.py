@@ -71,6 +71,7 @@ CASES = [
     binary("remainder", x(3, 4), nonzero(3, 4), ref=np.remainder),
     binary("fmod", x(3, 4), nonzero(3, 4), ref=np.fmod),
     binary("logaddexp", x(3, 4), x(3, 4), complex=True, inplace=False, ref=lambda a, b: np.log(np.exp(a) + np.exp(b))),
+    binary("logaddexp2", x(3, 4), x(3, 4), inplace=False, ref=np.logaddexp2),
     binary("xlogy", positive(3, 4), positive(3, 4), ref=lambda a, b: a * np.log(b), kinks=[([0.0, 2.0], [np.log(2.0), 0.0])]),
     binary("igamma", orders(3, 1), positive(3, 4), inplace=False, alias=False, ref=lower_gamma),
     binary("igammac", orders(3, 1), positive(3, 4), inplace=False, alias=False, ref=lambda a, x: 1 - lower_gamma(a, x)),

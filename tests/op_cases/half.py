@@ -33,7 +33,6 @@ CASES = [
     case(F + "softmin", far(4, 16), dim=1),
     case(F + "softshrink", x(4, 5)),
     case(F + "tanhshrink", x(4, 5)),
-    case(F + "threshold", x(4, 5), 0.2, 0.7),
     case(F + "softplus", far(4, 16), beta=1.7, variant="beta"),
     case(F + "softmax", far(4, 64), dim=1, variant="long"),
     case(F + "log_softmax", far(4, 64), dim=1, variant="long"),

@@ -1111,13 +1111,11 @@ Example::
     def logaddexp(self, other: Tensor | _Number) -> Tensor:
         """`log(exp(a) + exp(b))`, elementwise, without overflow."""
 
-    def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
-        """log2(2**input + 2**other) without overflow.
+    def logaddexp2(self, other: Tensor | _Number) -> Tensor:
+        """`log2(2**a + 2**b)`, elementwise, without overflow."""
 
-Example::
-
-    >>> ad.logaddexp2(ad.tensor([2.0]), ad.tensor([2.0]))
-    tensor([3.])"""
+    def logaddexp2_(self, other: Tensor | _Number) -> Tensor:
+        """`log2(2**a + 2**b)`, elementwise, without overflow. In place."""
 
     def logaddexp_(self, other: Tensor | _Number) -> Tensor:
         """`log(exp(a) + exp(b))`, elementwise, without overflow. In place."""
@@ -1368,7 +1366,8 @@ Example::
     >>> ad.nanquantile(ad.tensor([1.0, float('nan'), 3.0]), 0.5)
     tensor(2.)"""
 
-    def nansum(self, dim: _Dims | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None) -> Tensor: ...
+    def nansum(self, dim: _Dims | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None) -> Tensor:
+        """The sum of the elements that are not NaN, over `dims`."""
 
     @overload
     def narrow(self, dim: _int, start: _int, length: _int) -> Tensor: ...
@@ -1442,16 +1441,11 @@ Example: `sparse.new(sparse._indices(), sparse._values() + 1, sparse.shape)`"""
     @overload
     def new_zeros(self, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, size: _Dims, pin_memory: _bool=False) -> Tensor: ...
 
-    def nextafter(input: Tensor, other: Tensor) -> Tensor:
-        """The number of the type that follows `input` in the direction of `other`. Its derivative by `input` is 1 where it moves, that by `other` 0.
+    def nextafter(self, other: Tensor) -> Tensor:
+        """The number of the type that follows `a` in the direction of `b`, elementwise. Its derivative in `a` is 1 where it moves, that in `b` 0."""
 
-Example::
-
-    >>> ad.nextafter(ad.tensor([1.0]), ad.tensor([2.0])) > 1
-    tensor([True])"""
-
-    def nextafter_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The in-place form of `nextafter`."""
+    def nextafter_(self, other: Tensor) -> Tensor:
+        """The number of the type that follows `a` in the direction of `b`, elementwise. Its derivative in `a` is 1 where it moves, that in `b` 0. In place."""
 
     def nonzero(self, *, as_tuple: _bool=False) -> Any:
         """The positions of the elements of `x` that are not zero, one a row."""
@@ -2841,7 +2835,18 @@ def _erfcx(n: _int, input: Tensor) -> Tensor: ...
 
 def _orthogonal_polynomial(input: Tensor, n: Tensor, family: _int, parameter: _float) -> Tensor: ...
 
+def _entr(input: Tensor) -> Tensor: ...
+
+def _mantissa(input: Tensor) -> Tensor: ...
+
+def _exponent(input: Tensor) -> Tensor: ...
+
 def _zeta(input: Tensor | _Number, other: Tensor | _Number) -> Tensor: ...
+
+def nextafter(input: Tensor, other: Tensor) -> Tensor:
+    """
+    The number of the type that follows `a` in the direction of `b`, elementwise. Its derivative in `a` is 1 where it moves, that in `b` 0.
+    """
 
 def neg(input: Tensor) -> Tensor:
     """Minus each element of `x`."""
@@ -3058,6 +3063,9 @@ def xlogy(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
 def logaddexp(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
     """`log(exp(a) + exp(b))`, elementwise, without overflow."""
 
+def logaddexp2(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
+    """`log2(2**a + 2**b)`, elementwise, without overflow."""
+
 def copysign(input: Tensor | _Number, other: Tensor | _Number) -> Tensor:
     """The size of `a` with the sign of `b`, elementwise."""
 
@@ -3262,7 +3270,8 @@ def sum(input: Tensor, dim: _Dims | None=None, keepdim: _bool=False, *, dtype: _
 def mean(input: Tensor, dim: _Dims | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None) -> Tensor:
     """The mean over `dim` (all, if none)."""
 
-def nansum(input: Tensor, dim: _Dims | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None) -> Tensor: ...
+def nansum(input: Tensor, dim: _Dims | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None) -> Tensor:
+    """The sum of the elements that are not NaN, over `dims`."""
 
 def prod(input: Tensor, dim: _int | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None) -> Tensor:
     """The product along a dimension; integers are multiplied as int64."""

@@ -31,7 +31,7 @@ from ._core import softmax as softmax
 from ._core import xlogy as xlogy
 
 __all__ = [
-    "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "digamma", "erf", "erfc", "erfcx", "erfinv", "exp2", "expit", "expm1",
+    "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "exp2", "expit", "expm1",
     "gammainc", "gammaincc", "gammaln", "i0", "i0e", "i1", "i1e", "log1p", "log_softmax", "logit", "logsumexp",
     "modified_bessel_i0", "modified_bessel_i1", "modified_bessel_k0", "modified_bessel_k1", "polygamma", "psi", "round",
     "scaled_modified_bessel_k0", "scaled_modified_bessel_k1", "sinc", "softmax", "xlogy", "zeta",
@@ -57,20 +57,43 @@ bessel_y1 = _bessel("bessel_y1", _core._bessel_y, 1, "The Bessel function of the
 i1 = _bessel("i1", _core._bessel_i, 1, "The modified Bessel function of the first kind", "0.5652")
 i0e = _bessel("i0e", _core._bessel_i_scaled, 0, "exp(-abs(x)) times the modified Bessel function of the first kind", "0.4658")
 i1e = _bessel("i1e", _core._bessel_i_scaled, 1, "exp(-abs(x)) times the modified Bessel function of the first kind", "0.2079")
-modified_bessel_i0 = _bessel("modified_bessel_i0", _core._bessel_i, 0, "The modified Bessel function of the first kind", "1.2661")
+modified_bessel_i0 = _bessel(
+    "modified_bessel_i0", _core._bessel_i, 0, "The modified Bessel function of the first kind", "1.2661"
+)
 modified_bessel_k0 = _bessel(
     "modified_bessel_k0", _core._bessel_k, 0, "The modified Bessel function of the second kind, NaN below 0,", "0.4210"
 )
 scaled_modified_bessel_k0 = _bessel(
-    "scaled_modified_bessel_k0", _core._bessel_k_scaled, 0, "exp(x) times the modified Bessel function of the second kind", "1.1445"
+    "scaled_modified_bessel_k0",
+    _core._bessel_k_scaled,
+    0,
+    "exp(x) times the modified Bessel function of the second kind",
+    "1.1445",
 )
-modified_bessel_i1 = _bessel("modified_bessel_i1", _core._bessel_i, 1, "The modified Bessel function of the first kind", "0.5652")
+modified_bessel_i1 = _bessel(
+    "modified_bessel_i1", _core._bessel_i, 1, "The modified Bessel function of the first kind", "0.5652"
+)
 modified_bessel_k1 = _bessel(
     "modified_bessel_k1", _core._bessel_k, 1, "The modified Bessel function of the second kind, NaN below 0,", "0.6019"
 )
 scaled_modified_bessel_k1 = _bessel(
-    "scaled_modified_bessel_k1", _core._bessel_k_scaled, 1, "exp(x) times the modified Bessel function of the second kind", "1.6362"
+    "scaled_modified_bessel_k1",
+    _core._bessel_k_scaled,
+    1,
+    "exp(x) times the modified Bessel function of the second kind",
+    "1.6362",
 )
+
+
+def entr(input: Tensor) -> Tensor:
+    """-x log(x): 0 at 0, minus infinity below.
+
+    Example::
+
+        >>> ad.special.entr(ad.tensor([0.0, 0.5, 1.0]))
+        tensor([0.0000, 0.3466, -0.0000])
+    """
+    return _core._entr(input)
 
 
 def erfcx(input: Tensor) -> Tensor:

@@ -21,7 +21,7 @@ constexpr std::pair<const char*, Unary> unary_functions[] = {
 constexpr std::pair<const char*, Binary> binary_functions[] = {
     {"mul", mul}, {"multiply", mul}, {"pow", pow}, {"floor_divide", floor_divide}, {"remainder", remainder}, {"fmod", fmod},
     {"atan2", atan2}, {"arctan2", atan2}, {"hypot", hypot}, {"igamma", igamma}, {"igammac", igammac}, {"maximum", maximum}, {"minimum", minimum}, {"fmax", fmax}, {"fmin", fmin},
-    {"xlogy", xlogy}, {"logaddexp", logaddexp}, {"copysign", copysign},
+    {"xlogy", xlogy}, {"logaddexp", logaddexp}, {"logaddexp2", logaddexp2}, {"copysign", copysign},
     {"eq", eq}, {"ne", ne}, {"not_equal", ne}, {"lt", lt}, {"less", lt}, {"le", le}, {"less_equal", le}, {"gt", gt}, {"greater", gt}, {"ge", ge}, {"greater_equal", ge},
     {"logical_and", logical_and}, {"logical_or", logical_or}, {"logical_xor", logical_xor},
     {"bitwise_and", bitwise_and}, {"bitwise_or", bitwise_or}, {"bitwise_xor", bitwise_xor}, {"bitwise_left_shift", bitwise_left_shift}, {"bitwise_right_shift", bitwise_right_shift}};
@@ -43,6 +43,9 @@ void bind_special(nb::module_& m) {
   function(m, "_orthogonal_polynomial", [](const Tensor& x, const Tensor& n, int family, double parameter) {
     return orthogonal_polynomial(x, n, {static_cast<Family>(family), parameter});
   }, "input"_a, "n"_a, "family"_a, "parameter"_a);
+  function(m, "_entr", entr, "input"_a);
+  function(m, "_mantissa", mantissa, "input"_a);
+  function(m, "_exponent", exponent, "input"_a);
   function(m, "_zeta", [](const Operand& s, const Operand& q) { return zeta(s.t, q.t); }, "input"_a, "other"_a);
 }
 
@@ -51,6 +54,10 @@ void bind_special(nb::module_& m) {
 void bind_elementwise(nb::module_& m) {
   const Methods t;
   bind_special(m);
+  both(m, "nextafter", nextafter, "other"_a, find_op("nextafter")->doc);
+  t.def("nextafter_", [](const Tensor& self, const Tensor& other) {
+    return into(self, [&](const Tensor& x) { return nextafter(x, other); });
+  }, "other"_a);
   for (auto [name, f] : unary_functions) {
     const Op* op = find_op(name);
     both(m, name, [f = f](const Tensor& x) { return f(x); }, op ? op->doc : "");

@@ -55,7 +55,7 @@ void bind_activations(nb::module_& m) {
   m.def("_prelu", prelu);
   m.def("_hardtanh", [](const Tensor& x, double lo, double hi, bool inplace) { return perhaps_into(x, inplace, [=](const Tensor& t) { return hardtanh(t, lo, hi); }); });
   m.def("_threshold", [](const Tensor& x, const Scalar& bound, const Scalar& value, bool inplace) {
-    return perhaps_into(x, inplace, [&](const Tensor& t) { return masked_fill(t, le(t, wrapped(bound)), wrapped(value)); });
+    return perhaps_into(x, inplace, [&](const Tensor& t) { return threshold(t, bound, value); });
   });
   m.def("_dropout", [](const Tensor& x, double p, bool training) { return dropout(x, p, training, default_generator(x.device())); });
   m.def("dropout", [](const Tensor& x, double p, bool train) { return dropout(x, p, train, default_generator(x.device())); }, "input"_a, "p"_a, "train"_a);

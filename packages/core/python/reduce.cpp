@@ -38,7 +38,9 @@ void bind_sums(nb::module_& m) {
   direct_both<Tensor, int64_t>(m, "sum", [](const Tensor& x, int64_t dim) { return sum(x, Dims{dim}, false, {}); });
   direct_both<Tensor>(m, "mean", [](const Tensor& x) { return mean(x, {}, false, {}); });
   both(m, "nansum", [](const Tensor& x, const OptionalDims& dim, bool keepdim, OptDType dtype) {
-    return sum(is_integral(x.dtype()) ? x : where(isnan(x), wrapped(0.0), x), dim, keepdim, dtype);
+    if (is_integral(x.dtype())) return sum(x, dim, keepdim, dtype);
+    if (is_complex(x.dtype()) || (dtype && is_integral(*dtype))) return sum(where(isnan(x), wrapped(0.0), x), dim, keepdim, dtype);
+    return apply(*find_op("nansum"), {dtype ? to_dtype(x, *dtype) : x}, Reduce{normal_dims(dim, x.dim(), "nansum"), keepdim});
   }, "dim"_a = nb::none(), "keepdim"_a = false, nb::kw_only(), "dtype"_a = nb::none());
   both(m, "prod", [](const Tensor& x, OptDim dim, bool keepdim, OptDType dtype) { return prod(x, dim, keepdim, dtype); },
        "dim"_a = nb::none(), "keepdim"_a = false, nb::kw_only(), "dtype"_a = nb::none());

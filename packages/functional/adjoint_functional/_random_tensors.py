@@ -10,8 +10,6 @@ from typing import Any
 import adjoint_core as core
 from adjoint_core import Tensor, dtype
 
-from .tensor.elementwise import nextafter
-
 
 def make_tensor(
     *shape: int | Sequence[int],
@@ -102,7 +100,7 @@ def _filled(sizes: tuple[int, ...], dtype: dtype, low: float, high: float) -> Te
     if dtype.is_floating_point:
         share = core.rand(sizes, dtype=core.float64)
         x = (low * (1 - share) + high * share).to(dtype)  # high - low may overflow
-        return x.clamp_(max=nextafter(core.tensor(high, dtype=dtype), core.tensor(low, dtype=dtype)))
+        return x.clamp_(max=core.nextafter(core.tensor(high, dtype=dtype), core.tensor(low, dtype=dtype)))
     first, end = math.ceil(low), math.ceil(high)
     if first >= end:
         raise ValueError(f"there is no {dtype} in [{low}, {high})")

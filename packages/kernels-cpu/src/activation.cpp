@@ -37,6 +37,7 @@ constexpr Entry entries[] = {
     {"softplus", kernel<Softplus, 1>},
     {"softshrink", kernel<Softshrink, 1, cheap>},
     {"softsign", kernel<Softsign, 1>},
+    {"threshold", kernel<Threshold, 1, cheap>},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Elementwise functions of two and three operands, and selection by a mask.
 #include <adjoint/core/functors/binary.h>
 #include <adjoint/core/functors/complex.h>
+#include <adjoint/core/functors/special.h>
 #include <adjoint/core/functors/unary.h>
 
 #include <vector>
@@ -46,6 +47,11 @@ template <> struct Moderate<Remainder, float> : Moderate<Fmod, float> {
 };
 template <> struct Moderate<FloorDivide, float> : Moderate<Fmod, float> {
   struct Form { float operator()(float x, float y) const { return math::floor_divide_moderate(x, y); } };
+};
+template <> struct Moderate<Zeta, float> {
+  static constexpr bool exists = true, narrow = true;   // far ahead without a copy for the widest vectors
+  [[gnu::always_inline]] static inline bool hard(float s, float q) { return math::is_hard_for_zeta(s, q); }
+  struct Form { float operator()(float s, float q) const { return math::zeta_moderate(s, q); } };
 };
 
 namespace {
@@ -140,6 +146,20 @@ void copysign_kernel(const Launch& l) {
   run_bits<SignOf, 2, uint16_t, uint32_t, uint64_t>(l, y, SignOf{});
 }
 
+template <class I> void nextafter_sized(const Launch& l) {
+  const NextAfter<I> f{static_cast<I>(l.attrs.as<Order>().n)};
+  using Body = Functor<NextAfter<I>, I, cheap, std::make_index_sequence<2>>;
+  const Format in = plain_input(sizeof(I));
+  run({isa::at_level<Body, char*, const char* const*, const void*, int64_t>(), &f, grain_of(cheap), plain_output(sizeof(I)), {in, in}}, l.y[0], l.x);
+}
+void nextafter_kernel(const Launch& l) {
+  switch (itemsize(l.y[0].dtype)) {
+    case 2: return nextafter_sized<int16_t>(l);
+    case 4: return nextafter_sized<int32_t>(l);
+    default: return nextafter_sized<int64_t>(l);
+  }
+}
+
 constexpr Entry entries[] = {
     {"add", kernel_all_widths<Add, 2>},
     {"addcdiv", kernel<Addcdiv, 3, cheap>},
@@ -156,18 +176,23 @@ constexpr Entry entries[] = {
     {"fmin", kernel<Fmin, 2, cheap>},
     {"fmod", kernel_for<Fmod, 2, Cost::series, float, double, Half, BFloat16>},
     {"hypot", kernel<Hypot, 2, cheap>},
+    {"igamma", igamma_kernel},
+    {"igammac", igammac_kernel},
     {"lerp", kernel<Lerp, 3, cheap>},
     {"logaddexp", kernel<LogAddExp, 2>},
+    {"logaddexp2", kernel_for<LogAddExp2, 2, Cost::series, float, double, Half, BFloat16>},
     {"masked_fill", masked_fill_kernel},
     {"maximum", kernel<Maximum, 2, cheap>},
     {"minimum", kernel<Minimum, 2, cheap>},
     {"mul", kernel_all_widths<Mul, 2>},
+    {"nextafter", nextafter_kernel},
     {"pow", pow_kernel},
     {"remainder", kernel_for<Remainder, 2, Cost::series, float, double, Half, BFloat16>},
     {"sub", kernel_all_widths<Sub, 2>},
     {"trunc_divide", kernel_for<TruncDivide, 2, cheap, float, double, Half, BFloat16>},
     {"where", where_kernel},
     {"xlogy", kernel<Xlogy, 2>},
+    {"zeta", kernel_for<Zeta, 2, Cost::series, float, Half, BFloat16>},
 };
 
 }  // namespace

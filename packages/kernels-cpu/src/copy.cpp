@@ -119,6 +119,15 @@ void fill(char* y, const char* value, int64_t size, int64_t n) {
 
 namespace {
 
+// Against the direction of x, from its last element in memory.
+template <class U> struct Reverse {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(U* y, const U* last, int64_t n) {
+    ADJOINT_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) y[i] = last[-i];
+  }
+};
+
 template <class U> void copy_row(char* y, int64_t y_step, const char* x, int64_t x_step, int64_t n) {
   if (y_step == sizeof(U) && x_step == sizeof(U)) {
     std::memcpy(y, x, static_cast<size_t>(n) * sizeof(U));
@@ -126,6 +135,8 @@ template <class U> void copy_row(char* y, int64_t y_step, const char* x, int64_t
     if (y_step == sizeof(U)) return fill(y, x, sizeof(U), n);
     const U value = *reinterpret_cast<const U*>(x);
     for (int64_t i = 0; i < n; i++) *reinterpret_cast<U*>(y + i * y_step) = value;
+  } else if (sizeof(U) <= 8 && y_step == sizeof(U) && x_step == -static_cast<int64_t>(sizeof(U))) {
+    if constexpr (sizeof(U) <= 8) isa::call<Reverse<U>, U*, const U*, int64_t>(reinterpret_cast<U*>(y), reinterpret_cast<const U*>(x), n);
   } else {
     for (int64_t i = 0; i < n; i++) *reinterpret_cast<U*>(y + i * y_step) = *reinterpret_cast<const U*>(x + i * x_step);
   }

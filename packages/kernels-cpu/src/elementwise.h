@@ -56,7 +56,7 @@ template <class F, class C, Cost cost, class I> struct Functor;
 template <class F, class C, Cost cost, size_t... I>
 struct Functor<F, C, cost, std::index_sequence<I...>> {
   using R = std::invoke_result_t<const F&, detail::repeat_t<C, I>...>;
-  static constexpr bool narrow = (!std::is_floating_point_v<C> && std::is_same_v<R, C>) || requires { requires F::narrow; };
+  static constexpr bool narrow = (!std::is_floating_point_v<C> && std::is_same_v<R, C>) || requires { requires F::narrow; } || requires { requires Moderate<F, C>::narrow; };
   template <int W> [[gnu::always_inline]] static inline void run(char* y, const char* const* x, const void* functor, int64_t n) {
     const F f = *static_cast<const F*>(functor);
     if constexpr (Moderate<F, C>::exists) tiles<W>(reinterpret_cast<R*>(y), f, n, reinterpret_cast<const C*>(x[I])...);
@@ -219,6 +219,9 @@ template <class F, int N, Cost cost = Cost::series> void kernel(const Launch& l)
 template <class F, int N>
 constexpr Kernel kernel_all_widths =
     kernel_for<F, N, Cost::cheap, float, double, Half, BFloat16, Complex<float>, Complex<double>, int32_t, int64_t, bool, uint8_t, int8_t, int16_t>;
+
+// In incomplete_gamma.cpp.
+void igamma_kernel(const Launch& l), igammac_kernel(const Launch& l);
 
 // y = y ** exponent, of float32 or float64.
 void power(const View& y, double exponent);

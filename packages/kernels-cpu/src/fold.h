@@ -43,6 +43,9 @@ template <class T> struct Smallest {
 struct Same {
   template <class V> [[gnu::always_inline]] inline V operator()(V x) const { return x; }
 };
+struct Numbers {  // 0 for NaN
+  template <class V> [[gnu::always_inline]] inline V operator()(V x) const { return x == x ? x : V{}; }
+};
 struct Square {
   template <class V> [[gnu::always_inline]] inline V operator()(V x) const { return x * x; }
 };

@@ -1,8 +1,10 @@
-// The position of the extreme along one dimension, and its value: argmax, argmin, max, min. The first of equal elements, and
-// the first NaN before all.
+// The position of the extreme or the middle along one dimension, and its value: argmax, argmin, max, min, median. The first of equal
+// elements, and the first NaN before all.
 #include <adjoint/core/op_attrs.h>
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "compilers.h"
 #include "fold.h"
@@ -134,10 +136,157 @@ template <template <class> class Op, bool with_values> void kernel(const Launch&
   }
 }
 
+// ---- median: the lower of two middle values, of equal ones that which a stable sort puts there; a NaN, if there is one
+
+// The numbers between two, of a row, and how many smaller ones there are; without a branch.
+template <class T> struct Candidates {
+  int64_t count = 0, below = 0;
+  bool nan = false;
+};
+template <class T> Candidates<T> candidates(const T* x, int64_t n, T low, T high, T* to) {
+  int64_t count = 0, below = 0, nan = 0;
+  for (int64_t i = 0; i < n; i++) {
+    const T v = x[i];
+    to[count] = v;
+    below += v < low ? 1 : 0;
+    count += (v >= low) & (v <= high) ? 1 : 0;
+    nan |= v != v ? 1 : 0;
+  }
+  return {count, below, nan != 0};
+}
+// How many are smaller than a number, equal to it, and NaN.
+template <class T> struct CountAround {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t n, T number, int64_t* counts) {
+    using Count = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+    for (int64_t i = 0; i < n; i += block) {
+      Count below = 0, equal = 0, nan = 0;
+      const int64_t end = n - i < block ? n : i + block;
+      for (int64_t j = i; j < end; j++) {
+        below += x[j] < number ? 1 : 0;
+        equal += x[j] == number ? 1 : 0;
+        nan += x[j] != x[j] ? 1 : 0;
+      }
+      counts[0] += below, counts[1] += equal, counts[2] += nan;
+    }
+  }
+};
+// Between which numbers the k-th lies, but for one in ten thousand times.
+template <class T> struct Guess { T low, likely, high; };
+template <class T> Guess<T> guess(const T* x, int64_t k, int64_t n, int64_t samples) {
+  constexpr int64_t most = 1024, margin = 64;  // four standard deviations of the rank
+  T sample[most];
+  for (int64_t i = 0; i < samples; i++) {
+    sample[i] = x[(static_cast<uint64_t>(i) * 0x9e3779b97f4a7c15 >> 16) % static_cast<uint64_t>(n)];   // no period that x may have too
+    if (sample[i] != sample[i]) return {sample[i], sample[i], sample[i]};
+  }
+  auto ranked = [&](int64_t rank) {
+    T* const at = sample + std::clamp<int64_t>(rank, 0, samples - 1);
+    std::nth_element(sample, at, sample + samples);
+    return *at;
+  };
+  const int64_t rank = k * samples / n;
+  const T low = ranked(rank - margin), likely = ranked(rank);
+  return {low, likely, ranked(rank + margin)};
+}
+// Where the wanted number stands for the (skip + 1)-th time; NaN counts as one.
+template <class T> int64_t find_nth(const T* x, int64_t n, T wanted, int64_t skip) {
+  constexpr int64_t step = 64;
+  const bool nan = wanted != wanted;
+  auto hit = [&](int64_t i) { return (x[i] == wanted) | (nan & (x[i] != x[i])) ? 1 : 0; };
+  int64_t i = 0;
+  for (; i + step <= n; i += step) {
+    int hits = 0;
+    for (int64_t j = 0; j < step; j++) hits += hit(i + j);
+    if (hits > skip) break;
+    skip -= hits;
+  }
+  for (;; i++)
+    if (hit(i) && skip-- == 0) return i;
+}
+// Of a few: that before which, in a stable order, k others stand. -1 if one is NaN.
+template <class T> int64_t median_of_few(const T* x, int64_t n) {
+  int64_t at = 0, nan = 0;
+  for (int64_t i = 0; i < n; i++) {
+    int64_t before = 0;
+    for (int64_t j = 0; j < i; j++) before += x[j] <= x[i] ? 1 : 0;
+    for (int64_t j = i + 1; j < n; j++) before += x[j] < x[i] ? 1 : 0;
+    at = before == (n - 1) / 2 ? i : at;
+    nan |= x[i] != x[i] ? 1 : 0;
+  }
+  return nan ? -1 : at;
+}
+// `to`: memory for n + 1.
+template <class T> Best<T> median_of(const T* x, int64_t n, T* to) {
+  using Limits = std::numeric_limits<T>;
+  const int64_t k = (n - 1) / 2, few = n <= 12 ? median_of_few(x, n) : -1;
+  if (few >= 0) return {x[few], few};
+  Candidates<T> c;
+  if (n >= 128) {
+    const bool many = n >= 16384;
+    const auto [low, likely, high] = guess(x, k, n, many ? 1024 : 32);
+    int64_t counts[3] = {};   // where numbers are often equal, the sample has the median itself
+    isa::call<CountAround<T>, const T*, int64_t, T, int64_t*>(x, n, likely, counts);
+    if (counts[2] == 0 && counts[0] <= k && k < counts[0] + counts[1]) {
+      const int64_t at = find_nth(x, n, likely, k - counts[0]);
+      return {x[at], at};
+    }
+    if (many) c = candidates(x, n, low, high, to);
+  }
+  if (!c.nan && !(c.below <= k && k < c.below + c.count))
+    c = candidates(x, n, Limits::has_infinity ? -Limits::infinity() : Limits::lowest(), Limits::has_infinity ? Limits::infinity() : Limits::max(), to);
+  if (c.nan) {
+    const int64_t at = find_nth(x, n, Limits::quiet_NaN(), 0);
+    return {x[at], at};
+  }
+  T* const middle = to + (k - c.below);
+  std::nth_element(to, middle, to + c.count);
+  const int64_t at = find_nth(x, n, *middle, std::count(to, middle, *middle));
+  return {x[at], at};
+}
+template <class T> void medians(const Lines& l, const T* x, T* values, int64_t* at) {
+  pool::parallel_for(l.outer * l.inner, std::max<int64_t>(1, 4096 / l.n), [&](int64_t first, int64_t last) {
+    const Buffer memory((2 * l.n + 1) * static_cast<int64_t>(sizeof(T)));
+    T* const line = memory.as<T>();
+    for (int64_t u = first; u < last; u++) {
+      const T* from = x + u / l.inner * l.n * l.inner + u % l.inner;
+      if (l.inner > 1) {
+        for (int64_t i = 0; i < l.n; i++) line[i] = from[i * l.inner];
+        from = line;
+      }
+      const Best<T> best = median_of(from, l.n, line + l.n);
+      values[u] = best.value;
+      at[u] = best.at;
+    }
+  });
+}
+void median_kernel(const Launch& l) {
+  const View& x = l.x[0];
+  const DType type = widened(x.dtype);
+  if (x.numel == 0) return reference(l);
+  const Lines lines(x, l.attrs.as<DimKeep>().dim);
+  auto typed = [&](auto zero) {
+    using T = decltype(zero);
+    const Contiguous in(x, type);
+    if (type == x.dtype) return medians(lines, in.as<const T>(), l.y[0].as<T>(), l.y[1].as<int64_t>());
+    const Dense values(l.y[0], type);
+    medians(lines, in.as<const T>(), values.view.as<T>(), l.y[1].as<int64_t>());
+    cast(l.y[0], values.view);
+  };
+  switch (type) {
+    case DType::float32: return typed(0.f);
+    case DType::float64: return typed(0.);
+    case DType::int32: return typed(int32_t{});
+    case DType::int64: return typed(int64_t{});
+    default: return reference(l);
+  }
+}
+
 constexpr Entry entries[] = {
     {"argmax", kernel<Largest, false>},
     {"argmin", kernel<Smallest, false>},
     {"max", kernel<Largest, true>},
+    {"median", median_kernel},
     {"min", kernel<Smallest, true>},
 };
 

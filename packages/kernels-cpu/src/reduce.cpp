@@ -348,23 +348,21 @@ template void moments(const View&, const Dims&, double, double*, double*, int64_
 
 namespace {
 
-template <template <class> class Op, bool mean> void kernel(const Launch& l) {
+template <template <class> class Op, bool mean, class Map = Same> void kernel(const Launch& l) {
   const View& x = l.x[0];
   const Dims& dims = l.attrs.as<Reduce>().dims;
   if (x.numel == 0) return reference(l);
   widened(l, [&](DType type, const View& y) {
     auto typed = [&](auto zero) {
       using T = decltype(zero);
-      reduce<Op, Same, T>(x, dims, y.as<T>());
+      reduce<Op, Map, T>(x, dims, y.as<T>());
       if constexpr (mean && !std::is_integral_v<T>) divide(y.as<T>(), y.numel, static_cast<double>(group_size(x, dims)));
     };
-    switch (type) {
-      case DType::float32: return typed(0.f);
-      case DType::float64: return typed(0.);
-      case DType::int64: return typed(int64_t{});
-      default: break;
-    }
-    if constexpr (Op<float>::rounds) {
+    if (type == DType::float32) return typed(0.f);
+    if (type == DType::float64) return typed(0.);
+    if constexpr (!std::is_same_v<Map, Same>) return reference(l);
+    else if (type == DType::int64) return typed(int64_t{});
+    else if constexpr (Op<float>::rounds) {
       if (type == DType::complex64) return typed(Complex<float>{});
       if (type == DType::complex128) return typed(Complex<double>{});
     } else {
@@ -487,6 +485,7 @@ constexpr Entry entries[] = {
     {"amin", kernel<Smallest, false>},
     {"any", logic_kernel<Largest>},
     {"mean", kernel<Sum, true>},
+    {"nansum", kernel<Sum, false, Numbers>},
     {"std", variance_kernel<true>},
     {"sum", kernel<Sum, false>},
     {"var", variance_kernel<false>},

@@ -1,4 +1,6 @@
 // Running sums and products along one dimension. Elements are joined in vectors, with one carry from each to the next.
+#include <adjoint/core/math/exp.h>
+#include <adjoint/core/math/log.h>
 #include <adjoint/core/op_attrs.h>
 
 #include <algorithm>
@@ -157,9 +159,77 @@ template <class O> void kernel(const Launch& l) {
   if (type != y.dtype) cast(y, {memory.as<char>(), y.sizes, y.strides, y.ndim, type, y.numel});
 }
 
+// ---- log(sum(exp(x))), in double: the largest element so far, and the sum of exponentials relative to it
+
+// What multiplies the smaller of the sum before v and e^v.
+[[gnu::always_inline]] inline double log_sum_ratio(double largest, double v) {
+  const double distance = largest - v, e = math::exp(distance > 0 ? -distance : distance), r = v == largest ? 1 : e;
+  return v == -math::infinity<double> ? 0 : r;
+}
+[[gnu::always_inline]] inline double log_sum_add(double sum, double largest, double v, double ratio) { return v > largest ? sum * ratio + 1 : sum + ratio; }
+[[gnu::always_inline]] inline double log_of_sum(double largest, double sum) { return sum == 0 ? largest : largest + math::detail::log_positive(sum); }
+
+// Elements of a row depend on each other by a maximum and a sum alone: the rest runs in vectors. state: the two before x.
+struct LogSumRow {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(double* x, int64_t n, double* state) {
+    double largest[strip + 1], ratio[strip];
+    largest[0] = state[0];
+    for (int64_t i = 0; i < n; i++) largest[i + 1] = x[i] > largest[i] ? x[i] : largest[i];
+    for (int64_t i = 0; i < n; i++) ratio[i] = log_sum_ratio(largest[i], x[i]);
+    double sum = state[1];
+    for (int64_t i = 0; i < n; i++) ratio[i] = sum = log_sum_add(sum, largest[i], x[i], ratio[i]);
+    state[0] = largest[n], state[1] = sum;
+    for (int64_t i = 0; i < n; i++) x[i] = log_of_sum(largest[i + 1], ratio[i]);
+  }
+};
+// An element of each column.
+struct LogSumColumns {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(double* x, int64_t width, double* largest, double* sum) {
+    ADJOINT_INDEPENDENT
+    for (int64_t j = 0; j < width; j++) {
+      const double v = x[j], before = largest[j], s = log_sum_add(sum[j], before, v, log_sum_ratio(before, v)), now = v > before ? v : before;
+      largest[j] = now;
+      sum[j] = s;
+      x[j] = log_of_sum(now, s);
+    }
+  }
+};
+template <class T> void log_sums(const Lines& l, bool reverse, const T* x, T* y) {
+  const int64_t strips = (l.inner + strip - 1) / strip, tall = l.inner == 1 ? strip : 1, step = reverse ? -1 : 1;   // elements of a line at a time
+  pool::parallel_for(l.outer * strips, std::max<int64_t>(1, block / (16 * l.n * std::min(l.inner, strip))), [&](int64_t first, int64_t last) {
+    double v[strip], largest[strip], sum[strip];
+    for (int64_t u = first; u < last; u++) {
+      const int64_t column = u % strips * strip, width = std::min(strip, l.inner - column), at = u / strips * l.n * l.inner + column;
+      std::fill_n(largest, width, -math::infinity<double>);
+      std::fill_n(sum, width, 0.);
+      double state[] = {largest[0], 0};
+      for (int64_t i = 0; i < l.n; i += tall) {
+        const int64_t start = at + (reverse ? l.n - 1 - i : i) * l.inner, m = tall == 1 ? width : std::min(tall, l.n - i), next = tall == 1 ? 1 : step;
+        for (int64_t k = 0; k < m; k++) v[k] = x[start + k * next];
+        if (tall == 1) isa::call<LogSumColumns, double*, int64_t, double*, double*>(v, m, largest, sum);
+        else isa::call<LogSumRow, double*, int64_t, double*>(v, m, state);
+        for (int64_t k = 0; k < m; k++) y[start + k * next] = static_cast<T>(v[k]);
+      }
+    }
+  });
+}
+void logcumsumexp_kernel(const Launch& l) {
+  if (l.x[0].numel == 0 || !is_floating(l.x[0].dtype)) return reference(l);
+  const Scan& a = l.attrs.as<Scan>();
+  with_dense(l.x[0], l.y[0], [&](const View& x, const View& y) {
+    with_real(x.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      log_sums(Lines(x, a.dim), a.reverse, x.as<const T>(), y.as<T>());
+    });
+  });
+}
+
 constexpr Entry entries[] = {
     {"cumprod", kernel<Product>},
     {"cumsum", kernel<Sum>},
+    {"logcumsumexp", logcumsumexp_kernel},
 };
 
 }  // namespace

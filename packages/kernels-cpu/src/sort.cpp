@@ -1,4 +1,4 @@
-// sort and topk along one dimension: stable radix sorts of keys whose unsigned order is that of the elements. NaN is the
+// searchsorted, and sort and topk along one dimension: stable radix sorts of keys whose unsigned order is that of the elements. NaN is the
 // largest, and -0 equals 0.
 #include <adjoint/core/op_attrs.h>
 
@@ -192,7 +192,52 @@ void topk_kernel(const Launch& l) {
   });
 }
 
+// ---- searchsorted: the first position whose element is not before a value; NaN comes after all
+
+// Many values take each step together: none waits for another, and no step has a branch.
+template <class T, bool right> struct SearchLine {
+  static constexpr bool narrow = true;
+  static constexpr int64_t together = 128;
+  using Index = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;  // as wide as the data: loops over both vectorise
+  template <int W> [[gnu::always_inline]] static inline void run(const T* sorted, int64_t n, const T* values, int64_t m, int64_t* at) {
+    for (int64_t i = 0; i < m; i += together) {
+      const int64_t count = m - i < together ? m - i : together;
+      Index first[together] = {};
+      for (Index left = static_cast<Index>(n), half = left / 2; left > 1; left -= half, half = left / 2)
+        for (int64_t j = 0; j < count; j++) first[j] += is_before(sorted[first[j] + half - 1], values[i + j]) ? half : 0;
+      for (int64_t j = 0; j < count; j++) at[i + j] = first[j] + (is_before(sorted[first[j]], values[i + j]) ? 1 : 0);
+    }
+  }
+
+ private:
+  [[gnu::always_inline]] static inline bool is_before(T element, T value) { return right ? !(element > value) : !(element >= value); }
+};
+template <class T> void search(const View& sorted, const View& values, const View& y, bool right) {
+  const Contiguous in(sorted, dtype_of<T>()), wanted(values, dtype_of<T>());
+  const int64_t n = sorted.sizes[sorted.ndim - 1], m = values.sizes[values.ndim - 1], part = std::min<int64_t>(m, 8192), parts = (m + part - 1) / part;
+  pool::parallel_for(y.numel / m * parts, std::max<int64_t>(1, 4096 / part), [&](int64_t first, int64_t last) {
+    for (int64_t u = first; u < last; u++) {
+      const int64_t line = u / parts, from = line * m + u % parts * part, count = std::min(part, m - u % parts * part);
+      const auto search = right ? isa::at_level<SearchLine<T, true>, const T*, int64_t, const T*, int64_t, int64_t*>() : isa::at_level<SearchLine<T, false>, const T*, int64_t, const T*, int64_t, int64_t*>();
+      search(in.as<const T>() + line * n, n, wanted.as<const T>() + from, count, y.as<int64_t>() + from);
+    }
+  });
+}
+void search_kernel(const Launch& l) {
+  const bool right = l.attrs.as<Search>().right;
+  if (l.y[0].numel == 0 || l.x[0].numel == 0 || l.x[0].numel >= int64_t(1) << 31) return reference(l);
+  switch (l.x[0].dtype) {
+    case DType::float16:
+    case DType::bfloat16:
+    case DType::float32: return search<float>(l.x[0], l.x[1], l.y[0], right);
+    case DType::float64: return search<double>(l.x[0], l.x[1], l.y[0], right);
+    case DType::int64: return search<int64_t>(l.x[0], l.x[1], l.y[0], right);
+    default: return reference(l);
+  }
+}
+
 constexpr Entry entries[] = {
+    {"searchsorted", search_kernel},
     {"sort", sort_kernel},
     {"topk", topk_kernel},
 };

@@ -3,6 +3,7 @@
 #include <adjoint/core/functors/special.h>
 #include <adjoint/core/functors/unary.h>
 #include <adjoint/core/functors/activation.h>
+#include <adjoint/core/math/bessel_oscillating.h>
 #include <adjoint/core/math/bessel_short.h>
 
 #include "by_bits.h"
@@ -31,6 +32,29 @@ template <> struct Moderate<Lgamma, float> {
 template <> struct Moderate<Digamma, float> : Moderate<Lgamma, float> {
   struct Form { float operator()(float x) const { return math::digamma_moderate(x); } };
 };
+// As fast as memory, or far ahead: without a copy for the widest vectors.
+struct OnlyNarrow { static constexpr bool exists = false, narrow = true; };
+template <std::floating_point C> struct Moderate<Entr, C> : OnlyNarrow {};
+template <std::floating_point C> struct Moderate<Exponent, C> : OnlyNarrow {};
+template <std::floating_point C> struct Moderate<Mantissa, C> : OnlyNarrow {};
+
+struct Trigamma { float operator()(float x) const { return math::trigamma(x); } };
+template <> struct Moderate<Trigamma, float> : Moderate<Lgamma, float> {
+  static constexpr bool narrow = true;
+  struct Form { float operator()(float x) const { return math::trigamma_moderate(x); } };
+};
+
+// Bessel functions of a whole order that oscillate, and their forms for floats.
+template <double (*exact)(int, double), float (*form)(float), int n> struct Oscillating {
+  float operator()(float x) const { return static_cast<float>(exact(n, static_cast<double>(x))); }
+};
+template <double (*exact)(int, double), float (*form)(float), int n> struct Moderate<Oscillating<exact, form, n>, float> {
+  static constexpr bool exists = true;
+  [[gnu::always_inline]] static inline bool hard(float x) { return math::is_large(x); }
+  struct Form { float operator()(float x) const { return form(x); } };
+};
+template <int n> using J = Oscillating<math::bessel_j, math::bessel_j_short<n>, n>;
+template <int n> using Y = Oscillating<math::bessel_y, math::bessel_y_short<n>, n>;
 
 template <> constexpr bool keeps_halves<Ceil> = true;
 template <> constexpr bool keeps_halves<Floor> = true;
@@ -72,6 +96,18 @@ template <class F, bool clears> void sign_kernel(const Launch& l) {
   y.dtype = DType::uint16;
   run_bits<Signs, 1, uint16_t>(l, y, clears ? Signs{0x7fff, 0} : Signs{0xffff, 0x8000});
 }
+struct Sinc0 {
+  static constexpr bool narrow = true;
+  template <Real T> T operator()(T x) const { return math::sinc_short(x); }
+};
+void sinc_kernel(const Launch& l) {
+  if (l.attrs.as<Order>().n) return reference(l);
+  kernel_for<Sinc0, 1, Cost::series, float, double, Half, BFloat16>(l);
+}
+void polygamma_kernel(const Launch& l) {
+  if (l.attrs.as<Order>().n != 1) return reference(l);
+  kernel_for<Trigamma, 1, Cost::series, float, Half, BFloat16>(l);
+}
 using I0 = Short<math::bessel_i0_short>;
 using I1 = Short<math::bessel_i1_short, false>;
 using K0 = Short<math::bessel_k0_short>;
@@ -88,8 +124,10 @@ constexpr Entry entries[] = {
     {"atanh", kernel<Atanh, 1>},
     {"bessel_i", by_order<false, I0, I1>},
     {"bessel_i_scaled", by_order<true, I0, I1>},
+    {"bessel_j", by_order<false, J<0>, J<1>>},
     {"bessel_k", by_order<false, K0, K1>},
     {"bessel_k_scaled", by_order<true, K0, K1>},
+    {"bessel_y", by_order<false, Y<0>, Y<1>>},
     {"bitwise_not", kernel_for<BitwiseNot, 1, cheap, bool, uint8_t, int32_t, int64_t>},
     {"ceil", kernel<Ceil, 1, cheap>},
     {"conj", kernel<Conj, 1, cheap>},
@@ -97,6 +135,7 @@ constexpr Entry entries[] = {
     {"cosh", kernel<Cosh, 1>},
     {"deg2rad", kernel<Deg2rad, 1, cheap>},
     {"digamma", kernel_for<Digamma, 1, Cost::series, float, Half, BFloat16>},
+    {"entr", kernel<Entr, 1>},
     {"erf", kernel<Erf, 1>},
     {"erf_derivative", kernel<ErfDerivative, 2>},
     {"erfc", kernel<Erfc, 1>},
@@ -105,6 +144,7 @@ constexpr Entry entries[] = {
     {"exp", kernel<Exp, 1>},
     {"exp2", kernel<Exp2, 1>},
     {"expm1", kernel<Expm1, 1>},
+    {"exponent", kernel_for<Exponent, 1, cheap, float, double, Half, BFloat16>},
     {"floor", kernel<Floor, 1, cheap>},
     {"frac", kernel<Frac, 1, cheap>},
     {"isfinite", kernel<IsFinite, 1, cheap>},
@@ -116,8 +156,10 @@ constexpr Entry entries[] = {
     {"log1p", kernel<Log1p, 1>},
     {"log2", kernel<Log2, 1>},
     {"logit", kernel<Logit, 1>},
+    {"mantissa", kernel_for<Mantissa, 1, cheap, float, double, Half, BFloat16>},
     {"nan_to_num", kernel<NanToNum, 1, cheap>},
     {"neg", sign_kernel<Neg, false>},
+    {"polygamma", polygamma_kernel},
     {"rad2deg", kernel<Rad2deg, 1, cheap>},
     {"reciprocal", kernel<Reciprocal, 1, cheap>},
     {"round", kernel<Round, 1, cheap>},
@@ -125,7 +167,7 @@ constexpr Entry entries[] = {
     {"sgn", kernel<Sign, 1, cheap>},
     {"sign", kernel<Sign, 1, cheap>},
     {"sin", kernel<Sin, 1>},
-    {"sinc", by_order<false, Short<math::sinc_short>>},
+    {"sinc", sinc_kernel},
     {"sinh", kernel<Sinh, 1>},
     {"sqrt", kernel<Sqrt, 1>},
     {"square", kernel<Square, 1, cheap>},

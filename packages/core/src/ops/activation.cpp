@@ -163,6 +163,14 @@ const Op op_shrink_derivative{.name = "shrink_derivative", .fields = fields_of<F
     .doc = "`v` where the size of `x` is above the bound, else 0.", .reference = elementwise<functors::ShrinkDerivative, 2>};
 Tensor shrink_derivative(const Tensor& v, const Tensor& x, double bound) { return apply(op_shrink_derivative, {v, x}, Factors{bound, 0}); }
 
+const Op op_threshold{.name = "threshold", .torch = "|||threshold", .fields = fields_of<Factors>, .types = types::first,
+    .d = {rule([](V v, X<0> x, const Factors& a) { return drop(le(x, wrapped(a.a)), v); })},
+    .doc = "Each element of `x`, or the value where it is at most the bound.", .reference = elementwise<functors::Threshold, 1>};
+Tensor threshold(const Tensor& x, const Scalar& bound, const Scalar& value) {
+  if (!is_floating(x.dtype())) return masked_fill(x, le(x, wrapped(bound)), wrapped(value));   // numbers that doubles may not hold
+  return apply(op_threshold, {x}, Factors{bound.to<double>(), value.to<double>()});
+}
+
 const Op op_prelu{.name = "prelu", .torch = "PreluKernel|self weight", .types = types::promoted,
     .d = {rule([](V v, X<0> x, X<1> slope) { return prelu_derivative(v, x, slope); }), rule([](V v, X<0> x) { return drop(above(x, 0), v * x); })},
     .doc = "Each element of `x` where positive, else `slope * x`.", .reference = elementwise<functors::Prelu, 2>};
@@ -187,7 +195,7 @@ Tensor hardswish(const Tensor& x) { return apply(op_hardswish, {x}); }
 const Op* const activation_ops[] = {
     &op_elu, &op_gelu_erf, &op_gelu_erf_derivative, &op_gelu_tanh, &op_gelu_tanh_derivative, &op_hardshrink, &op_hardsigmoid, &op_hardswish, &op_hardtanh,
     &op_leaky_relu, &op_logsigmoid, &op_mish, &op_prelu, &op_prelu_derivative, &op_relu, &op_relu_derivative, &op_shrink_derivative, &op_sigmoid, &op_sigmoid_derivative, &op_silu,
-    &op_silu_derivative, &op_softplus, &op_softshrink, &op_softsign,
+    &op_silu_derivative, &op_softplus, &op_softshrink, &op_softsign, &op_threshold,
 };
 Ops families::activation() { return activation_ops; }
 

@@ -40,6 +40,25 @@ void masked_fill_kernel(const Launch& l) {
   masked_elementwise<functors::Where, 3>({x, l.y, l.attrs, l.op});
 }
 
+// On the bits of numbers, whatever their type.
+template <class I> void nextafter_sized(const Launch& l) {
+  const functors::NextAfter<I> next{static_cast<I>(l.attrs.as<Order>().n)};
+  const View* const v[] = {&l.y[0], &l.x[0], &l.x[1]};
+  for_rows(v, [&](char* const* p, const int64_t* s, int64_t n) {
+    for (int64_t i = 0; i < n; i++)
+      *reinterpret_cast<I*>(p[0] + i * s[0]) = next(*reinterpret_cast<const I*>(p[1] + i * s[1]), *reinterpret_cast<const I*>(p[2] + i * s[2]));
+  });
+}
+void nextafter_kernel(const Launch& l) {
+  switch (itemsize(l.y[0].dtype)) {
+    case 2: return nextafter_sized<int16_t>(l);
+    case 4: return nextafter_sized<int32_t>(l);
+    default: return nextafter_sized<int64_t>(l);
+  }
+}
+
+constexpr double log_of_2 = 0.6931471805599453;
+
 // A Python number: it has no derivative, and its value decides the form of a rule.
 bool is_number(const Tensor& x) { return !(x->keys & key_lifted) && x->flags & flag_wrapped && !is_complex(x.dtype()); }
 
@@ -240,6 +259,20 @@ const Op op_logaddexp{.name = "logaddexp", .types = types::promoted,
     .doc = "`log(exp(a) + exp(b))`, elementwise, without overflow.", .reference = elementwise<functors::LogAddExp, 2>};
 Tensor logaddexp(const Tensor& a, const Tensor& b) { return apply(op_logaddexp, {a, b}); }
 
+const Op op_logaddexp2{.name = "logaddexp2", .types = types::floating,
+    .d = {wide_rule([](V v, X<0> a, X<1> b) { return v * sigmoid(drop(equals_infinity(a, b), a - b) * log_of_2); }),
+          wide_rule([](V v, X<0> a, X<1> b) { return v * sigmoid(drop(equals_infinity(a, b), b - a) * log_of_2); })},
+    .doc = "`log2(2**a + 2**b)`, elementwise, without overflow.", .reference = elementwise<functors::LogAddExp2, 2>};
+Tensor logaddexp2(const Tensor& a, const Tensor& b) { return apply(op_logaddexp2, {a, b}); }
+
+const Op op_nextafter{.name = "nextafter", .fields = fields_of<Order>, .types = types::promoted,
+    .d = {rule([](V v, X<0> a, X<1> b) { return keep(logical_and(ne(a, b), isfinite(a)), v); }), rule([](V v) { return zeros_like(v); })},
+    .doc = "The number of the type that follows `a` in the direction of `b`, elementwise. Its derivative in `a` is 1 where it moves, that in `b` 0.", .reference = nextafter_kernel};
+Tensor nextafter(const Tensor& a, const Tensor& b) {
+  expect(a.dtype() == b.dtype() && is_floating(a.dtype()), "nextafter: input and other must have one floating-point type, got ", a.dtype(), " and ", b.dtype());
+  return apply(op_nextafter, {a, b}, Order{functors::infinity_bits(a.dtype())});   // by which kernels tell half types apart
+}
+
 const Op op_lerp{.name = "lerp", .torch = "|self end weight", .types = types::promoted,
     .d = {rule([](V v, X<2> w) { return v * (1. - w); }), rule([](V v, X<2> w) { return v * w; }), rule([](V v, X<0> a, X<1> b) { return v * (b - a); })},
     .doc = "`a + weight * (b - a)`, elementwise.", .reference = elementwise<functors::Lerp, 3>};
@@ -279,7 +312,7 @@ Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& 
 
 const Op* const binary_ops[] = {
     &op_add, &op_addcdiv, &op_addcmul, &op_atan2, &op_clamp, &op_clamp_max, &op_clamp_min, &op_copysign, &op_div, &op_floor_divide,
-    &op_fmax, &op_fmin, &op_fmod, &op_hypot, &op_igamma, &op_igamma_derivative, &op_igammac, &op_lerp, &op_logaddexp, &op_masked_fill, &op_maximum, &op_minimum, &op_mul, &op_pow,
+    &op_fmax, &op_fmin, &op_fmod, &op_hypot, &op_igamma, &op_igamma_derivative, &op_igammac, &op_lerp, &op_logaddexp, &op_logaddexp2, &op_masked_fill, &op_maximum, &op_minimum, &op_mul, &op_nextafter, &op_pow,
     &op_remainder, &op_sub, &op_trunc_divide, &op_where, &op_xlogy,
 };
 Ops families::binary() { return binary_ops; }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "families.h"
+#include "keep.h"
 #include "lanes.h"
 
 namespace adjoint {
@@ -44,14 +45,16 @@ void reduced_shape(Tensors x, const Attrs& attrs, Dims* out) {
 }
 
 
-template <bool divide> void sum_kernel(const Launch& l) {
+template <bool divide, bool numbers = false> void sum_kernel(const Launch& l) {
   const Reduce& a = l.attrs.as<Reduce>();
   with_type(l.x[0].dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     using A = accumulator_t<T>;
     for_groups(l.x[0], l.y[0], a.dims, [](char* y, const char* x, const Group& g) {
       PairwiseSum<A> s;
-      g.each<T>(x, [&](T v) { s.add(convert<A>(v)); });
+      g.each<T>(x, [&](T v) {
+        if (!numbers || !is_nan(v)) s.add(convert<A>(v));
+      });
       A total = s.total();
       if constexpr (divide && !std::is_integral_v<T>) total = total / static_cast<double>(g.count);
       at<T>(y) = convert<T>(total);
@@ -134,6 +137,11 @@ Tensor sum(const Tensor& x, const OptionalDims& dims, bool keepdim, std::optiona
   return dtype ? to_dtype(apply(op_sum, {to_dtype(x, *dtype)}, a), *dtype) : apply(op_sum, {x}, a);
 }
 
+const Op op_nansum{.name = "nansum", .fields = fields_of<Reduce>, .kind = Kind::custom, .types = types::accumulated, .shape = reduced_shape,
+    .d = {rule([](V v, X<0> x, const Reduce& a, XShape<0> form) { return drop(isnan(x), expand(keep_dims(v, a), form.sizes)); })},
+    .t = {rule([](V v, X<0> x, const Reduce& a) { return sum_over(drop(isnan(x), v), a.dims, a.keepdim); })},
+    .batch = batch::shift<&Reduce::dims>, .doc = "The sum of the elements that are not NaN, over `dims`.", .reference = sum_kernel<false, true>};
+
 const Op op_mean{.name = "mean", .fields = fields_of<Reduce>, .kind = Kind::linear, .types = types::first, .shape = reduced_shape,
     .d = {rule([](V v, const Reduce& a, XShape<0> x) { return expand(keep_dims(v, a) / static_cast<double>(reduced_count(x.sizes, a.dims)), x.sizes); })},
     .batch = batch::shift<&Reduce::dims>, .doc = "The mean over `dims`.", .reference = sum_kernel<true>};
@@ -191,7 +199,7 @@ Tensor arg_extreme(const Op& op, const Tensor& x, std::optional<int64_t> dim, bo
 Tensor argmax(const Tensor& x, std::optional<int64_t> dim, bool keepdim) { return arg_extreme(op_argmax, x, dim, keepdim); }
 Tensor argmin(const Tensor& x, std::optional<int64_t> dim, bool keepdim) { return arg_extreme(op_argmin, x, dim, keepdim); }
 
-const Op* const reduce_ops[] = {&op_all, &op_amax, &op_amin, &op_any, &op_argmax, &op_argmin, &op_mean, &op_sum};
+const Op* const reduce_ops[] = {&op_all, &op_amax, &op_amin, &op_any, &op_argmax, &op_argmin, &op_mean, &op_nansum, &op_sum};
 Ops families::reduce() { return reduce_ops; }
 
 }  // namespace adjoint

@@ -71,6 +71,11 @@ const Op op_bessel_y{.name = "bessel_y", .fields = fields_of<Order>, .types = ty
     .doc = "The Bessel function of the second kind and order n at each element of `x`.", .reference = elementwise<functors::OfOrder<math::bessel_y>, 1>};
 Tensor bessel_y(int64_t n, const Tensor& x) { return apply(op_bessel_y, {x}, Order{n}); }
 
+const Op op_entr{.name = "entr", .torch = "SpecialEntr", .types = types::floating,
+    .d = {wide_rule([](V v, X<0> x) { return -(v * (log(x) + 1.)); })},
+    .doc = "`-x * log(x)` for each element of `x`: 0 at 0, minus infinity below.", .reference = elementwise<functors::Entr, 1>};
+Tensor entr(const Tensor& x) { return apply(op_entr, {x}); }
+
 const Op op_erfcx{.name = "erfcx", .torch = "SpecialErfcx", .fields = fields_of<Order>, .types = types::floating,
     .d = {wide_rule([](V v, X<0> x, const Order& a) { return v * (erfcx(a.n + 1, x) * (-2. * (a.n + 1))); })},
     .doc = "`exp(x**2)` times the n-th repeated integral of erfc from each element of `x` on: `exp(x**2) * erfc(x)` for n = 0.",
@@ -88,7 +93,7 @@ const Op op_zeta{.name = "zeta", .torch = "SpecialZeta", .types = types::floatin
     .doc = "Hurwitz's zeta function: the sum of `(q + k)**-s` over k >= 0, elementwise.", .reference = elementwise<functors::Zeta, 2>};
 Tensor zeta(const Tensor& s, const Tensor& q) { return apply(op_zeta, {s, q}); }
 
-const Op* const special_ops[] = {&op_bessel_i, &op_bessel_i_scaled, &op_bessel_j, &op_bessel_k, &op_bessel_k_scaled, &op_bessel_y, &op_erfcx, &op_orthogonal_polynomial, &op_zeta};
+const Op* const special_ops[] = {&op_bessel_i, &op_bessel_i_scaled, &op_bessel_j, &op_bessel_k, &op_bessel_k_scaled, &op_bessel_y, &op_entr, &op_erfcx, &op_orthogonal_polynomial, &op_zeta};
 Ops families::special() { return special_ops; }
 
 }  // namespace adjoint

@@ -263,6 +263,15 @@ const Op op_erfinv{.name = "erfinv", .types = types::floating,
     .doc = "Inverse of the error function of each element of `x`.", .reference = elementwise<functors::Erfinv, 1>};
 Tensor erfinv(const Tensor& x) { return apply(op_erfinv, {x}); }
 
+// 2^-exponent, by which x became its mantissa, as their quotient.
+const Op op_mantissa{.name = "mantissa", .torch = "Frexp", .types = types::floating,
+    .d = {wide_rule([](V v, X<0> x, Y<> y) { return v * where(logical_and(isfinite(x), ne(x, wrapped(0))), y / x, ones_like(x)); })},
+    .doc = "Each element of `x` times the power of two that brings its size into [1/2, 1).", .reference = elementwise<functors::Mantissa, 1>};
+const Op op_exponent{.name = "exponent", .types = [](Tensors x, const Attrs&) -> Types { return {x[0].dtype(), {DType::int32}}; },
+    .doc = "The power of two that `mantissa` takes from each element of `x`: int32.", .reference = elementwise<functors::Exponent, 1>};
+Tensor mantissa(const Tensor& x) { return apply(op_mantissa, {x}); }
+Tensor exponent(const Tensor& x) { return apply(op_exponent, {x}); }
+
 const Op op_lgamma{.name = "lgamma", .types = types::floating,
     .d = {rule([](V v, X<0> x) { return v * digamma(x); })},
     .doc = "Logarithm of the absolute value of the gamma function of each element of `x`.", .reference = elementwise<functors::Lgamma, 1>};
@@ -347,10 +356,11 @@ Tensor bitwise_not(const Tensor& x) { return apply(op_bitwise_not, {x}); }
 
 const Op* const unary_ops[] = {
     &op_abs, &op_acos, &op_acosh, &op_asin, &op_asinh, &op_atan, &op_atanh, &op_bitwise_not, &op_ceil, &op_cos, &op_cosh,
-    &op_deg2rad, &op_digamma, &op_erf, &op_erf_derivative, &op_erfc, &op_erfinv, &op_exp, &op_exp2, &op_expm1, &op_floor, &op_frac,
-    &op_isfinite, &op_isinf, &op_isnan, &op_lgamma, &op_log, &op_log10, &op_log1p, &op_log2, &op_logical_not, &op_logit,
-    &op_nan_to_num, &op_neg, &op_polygamma, &op_rad2deg, &op_reciprocal, &op_round, &op_rsqrt, &op_sgn, &op_sign, &op_sin, &op_sinc,
-    &op_sinh, &op_sqrt, &op_square, &op_tan, &op_tanh, &op_tanh_derivative, &op_trunc,
+    &op_deg2rad, &op_digamma, &op_erf, &op_erf_derivative, &op_erfc, &op_erfinv, &op_exp, &op_exp2, &op_expm1, &op_exponent,
+    &op_floor, &op_frac, &op_isfinite, &op_isinf, &op_isnan, &op_lgamma, &op_log, &op_log10, &op_log1p, &op_log2,
+    &op_logical_not, &op_logit, &op_mantissa, &op_nan_to_num, &op_neg, &op_polygamma, &op_rad2deg, &op_reciprocal, &op_round,
+    &op_rsqrt, &op_sgn, &op_sign, &op_sin, &op_sinc, &op_sinh, &op_sqrt, &op_square, &op_tan, &op_tanh, &op_tanh_derivative,
+    &op_trunc,
 };
 Ops families::unary() { return unary_ops; }
 

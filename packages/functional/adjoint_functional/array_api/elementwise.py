@@ -7,7 +7,6 @@ from collections.abc import Callable
 import adjoint_core as core
 from adjoint_core import Tensor
 
-from ..tensor.elementwise import nextafter as _nextafter
 from ..tensor.elementwise import signbit as _signbit
 from .data_types import result_type
 
@@ -21,11 +20,11 @@ OF_ONE = {
 OF_TWO = {
     **{name: name for name in "add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift".split()},
     **{name: name for name in "bitwise_xor copysign divide hypot logaddexp logical_and logical_or".split()},
-    **{name: name for name in "logical_xor maximum minimum multiply pow subtract".split()},
+    **{name: name for name in "logical_xor maximum minimum multiply nextafter pow subtract".split()},
     **{"equal": "eq", "not_equal": "ne", "less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge"},
 }
 
-__all__ = [*OF_ONE, *OF_TWO, "clip", "floor_divide", "nextafter", "remainder", "round", "signbit", "where"]
+__all__ = [*OF_ONE, *OF_TWO, "clip", "floor_divide", "remainder", "round", "signbit", "where"]
 
 
 def of_one_type(*xs: Tensor | complex) -> tuple[Tensor, ...]:
@@ -55,7 +54,6 @@ def _of_two(name: str, run: Callable[[Tensor, Tensor], Tensor]) -> Callable[...,
 
 globals().update({name: _of_one(name, getattr(core, own)) for name, own in OF_ONE.items()})
 globals().update({name: _of_two(name, getattr(core, own)) for name, own in OF_TWO.items()})
-nextafter = _of_two("nextafter", _nextafter)
 signbit = _of_one("signbit", _signbit)
 
 

@@ -7,31 +7,13 @@ import math
 from adjoint_core import Tensor, _core
 from adjoint_core._compose import check_all, node, rounded_once
 
-__all__ = ["entr", "log_ndtr", "ndtr", "ndtri", "spherical_bessel_j0", "xlog1py"]
+__all__ = ["log_ndtr", "ndtr", "ndtri", "spherical_bessel_j0", "xlog1py"]
 
 
 def _floating(x: Tensor) -> Tensor:
     if x.is_complex():
         raise NotImplementedError(f"not implemented for {x.dtype}: expected real numbers")
     return x if x.is_floating_point() else x.to(_core.get_default_dtype())
-
-
-@node("SpecialEntrBackward0")
-@rounded_once
-def entr(input: Tensor) -> Tensor:
-    """-x log(x): 0 at 0, minus infinity below.
-
-    Example::
-
-        >>> ad.special.entr(ad.tensor([0.0, 0.5, 1.0]))
-        tensor([0.0000, 0.3466, -0.0000])
-    """
-    x = _floating(input)
-    inside, below = (x > 0) | x.isnan(), x < 0
-    usual = _core.where(inside, x, 1.0)
-    at_zero = _core.where(x == 0, x, 1.0).sqrt()  # whose derivative at 0 is infinite too
-    undefined = _core.where(below, x * 0, 1.0).log()
-    return _core.where(inside, -usual * usual.log(), _core.where(below, undefined, at_zero))
 
 
 @rounded_once

@@ -112,6 +112,8 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
         tensor(1.)
     """
     x, along = (input.reshape(-1), 0) if dim is None else (input, dim)
+    if x.is_cpu and x.numel() and not _core._all_lanes(x.detach().isnan()).any():  # no need to sort
+        return _core.median(input) if dim is None else _results.nanmedian(*_core.median(input, dim, keepdim))
     values, order = x.sort(along)
     middle = ((~values.isnan()).sum(along, keepdim=True) - 1).clamp_min(0) // 2
     value, index = values.gather(along, middle), order.gather(along, middle)
@@ -139,9 +141,10 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
         return _results.mode(input.clone(), _core.zeros_like(input, dtype=_core.int64))
     values, order = input.sort(dim, stable=True)
     v = values.detach().movedim(dim, -1)
-    count = (v.unsqueeze(-1) == v.unsqueeze(-2)).sum(-1)
-    first = count.argmax(-1, keepdim=True)
-    last = (first + count.gather(-1, first) - 1).movedim(-1, dim)
+    at = _core.arange(v.size(-1), device=v.device)
+    begins = _core.where(v[..., 1:] == v[..., :-1], 0, at[1:])  # of the run of equal values that each is in
+    begins = _core.cat([_core.zeros_like(v[..., :1], dtype=_core.int64), begins], -1).cummax(-1).values
+    last = (at - begins).argmax(-1, keepdim=True).movedim(-1, dim)  # of the first longest run
     value, index = values.gather(dim, last), order.gather(dim, last)
     return _results.mode(value, index) if keepdim else _results.mode(value.squeeze(dim), index.squeeze(dim))
 
@@ -172,10 +175,9 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
         raise RuntimeError(f"histc: range of [{float(ends[0]):g}, {float(ends[1]):g}] is not finite")
     one_value = low == high
     low, high = _core.where(one_value, low - 1, low), _core.where(one_value, high + 1, high)
-    part = ((x - low) * (bins / (high - low))).clamp(0, bins - 1).long()
-    outside = ~((x >= low) & (x <= high))
-    part = part.masked_fill(outside, bins)
-    return _core.zeros(bins + 1, dtype=x.dtype, device=x.device).scatter_add(0, part, _core.ones_like(x))[:bins]
+    part = _core.where((x >= low) & (x <= high), (x - low) * (bins / (high - low)), bins + 1)  # `bins` at the right edge
+    counts = _core.zeros(bins + 2, dtype=x.dtype, device=x.device).scatter_add(0, part.long(), _core.ones_like(x))
+    return _core.cat([counts[: bins - 1], counts[bins - 1 : bins + 1].sum(0, keepdim=True)])
 
 
 check_all(globals(), out=("histc", "mode", "nanmean", "nanmedian", "nanquantile", "quantile"))

@@ -10,7 +10,7 @@ from adjoint_core._compose import check_all, inplace_method, method, node, round
 
 __all__ = [
     "fill", "float_power", "frexp", "gcd", "heaviside", "isin", "isneginf", "isposinf", "isreal", "lcm", "ldexp",
-    "logaddexp2", "msort", "mvlgamma", "nextafter", "renorm", "signbit",
+    "msort", "mvlgamma", "renorm", "signbit",
 ]  # fmt: skip
 
 
@@ -70,20 +70,6 @@ def float_power(input: Tensor | float, exponent: Tensor | float) -> Tensor:
     return _core.pow(base, power)
 
 
-@method
-@node("Logaddexp2Backward0")
-@rounded_once
-def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
-    """log2(2**input + 2**other) without overflow.
-
-    Example::
-
-        >>> ad.logaddexp2(ad.tensor([2.0]), ad.tensor([2.0]))
-        tensor([3.])
-    """
-    return _core.logaddexp(input * math.log(2), other * math.log(2)) / math.log(2)
-
-
 @inplace_method
 @node("MvlgammaBackward0")
 @rounded_once
@@ -95,8 +81,10 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
         >>> ad.mvlgamma(ad.tensor([2.0, 3.0]), 2)
         tensor([0.4516, 1.5502])
     """
+    if p == 1:
+        return _core.lgamma(input)
     shifts = _core.arange(p, dtype=input.dtype if input.is_floating_point() else None, device=input.device) / 2
-    return _core.lgamma(input.unsqueeze(-1) - shifts).sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
+    return _core.lgamma(input - shifts.reshape([p] + [1] * input.ndim)).sum(0) + p * (p - 1) / 4 * math.log(math.pi)
 
 
 @inplace_method
@@ -201,7 +189,6 @@ def fill(input: Tensor, value: Any) -> Tensor:
 
 
 @method
-@node("FrexpBackward0")
 def frexp(input: Tensor) -> Any:
     """A mantissa of size in [0.5, 1) and an int32 exponent of each element: input = mantissa * 2 ** exponent; 0, inf and NaN have exponent 0.
 
@@ -214,46 +201,7 @@ def frexp(input: Tensor) -> Any:
     """
     if not input.is_floating_point():
         raise RuntimeError(f"torch.frexp() only supports floating-point dtypes, got {input.dtype}")
-    x, bits, digits = input.detach(), _BITS[input.element_size()], _DIGITS[input.dtype]
-    bias = (1 << (8 * input.element_size() - digits - 2)) - 1
-    tiny = x.abs() < 2.0 ** (1 - bias)
-    raised = _core.where(tiny, x * 2.0 ** (digits + 1), x).contiguous()
-    exponent = (raised.view(bits) >> digits & 2 * bias + 1) - (bias - 1) - tiny.to(bits) * (digits + 1)
-    plain = x.isfinite() & (x != 0)
-    exponent = _core.where(plain, exponent, 0)
-    half = -exponent >> 1
-    scaled = input * (half + bias << digits).view(input.dtype) * (bias - exponent - half << digits).view(input.dtype)
-    return _results.frexp(_core.where(plain, scaled, input), exponent.to(_core.int32))
-
-
-_DIGITS = {_core.float64: 52, _core.float32: 23, _core.bfloat16: 7, _core.float16: 10}
-_BITS = {8: _core.int64, 4: _core.int32, 2: _core.int16}
-
-
-@inplace_method
-@node("NextafterBackward0")
-def nextafter(input: Tensor, other: Tensor) -> Tensor:
-    """The number of the type that follows `input` in the direction of `other`. Its derivative by `input` is 1 where it moves, that by `other` 0.
-
-    Example::
-
-        >>> ad.nextafter(ad.tensor([1.0]), ad.tensor([2.0])) > 1
-        tensor([True])
-    """
-    if input.dtype is not other.dtype or not input.is_floating_point():
-        raise RuntimeError(f"nextafter: input and other must have one floating-point type, got {input.dtype} and {other.dtype}")
-    x, y = _core.broadcast_tensors(input.detach(), other.detach())
-    moving = _core.where((x != y) & x.isfinite(), input, 0.0)
-    return without_effect(_next(x, y) - (moving.detach() - moving), other)  # minus zero, which keeps the zero's sign
-
-
-def _next(x: Tensor, y: Tensor) -> Tensor:
-    bits = x.contiguous().view(_BITS[x.element_size()])
-    away = (x < y) == (x > 0)  # from zero
-    moved = (bits + _core.where(away, 1, -1).to(bits.dtype)).view(x.dtype)
-    least = _core.ones_like(bits).view(x.dtype)
-    moved = _core.where(x == 0, _core.where(y < 0, -least, least), moved)
-    return _core.where(x == y, y, _core.where(x.isnan() | y.isnan(), math.nan, moved))
+    return _results.frexp(_core._mantissa(input), _core._exponent(input.detach()))
 
 
 @method

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -25,12 +26,9 @@ def _edges(x: Tensor, bins: Any, limits: Sequence[float] | None) -> Tensor:
     return _core.linspace(low, high, bins + 1, dtype=x.dtype, device=x.device)
 
 
-def _places(x: Tensor, edges: Tensor) -> tuple[Tensor, Tensor]:
-    """In which bin each value (k,) falls, and whether it falls in one; the last holds its right edge."""
-    count = edges.numel() - 1
-    place = _core.searchsorted(edges, x.contiguous(), right=True) - 1
-    inside = (x >= edges[0]) & (x <= edges[-1])
-    return place.clamp(0, count - 1), inside
+def _places(x: Tensor, edges: Tensor) -> Tensor:
+    """In which bin each value (k,) falls, counted from one, or 0; the last holds its right edge."""
+    return _core.where(x <= edges[-1], _core.searchsorted(edges[:-1].contiguous(), x.contiguous(), right=True), 0)
 
 
 def histogramdd(
@@ -62,13 +60,13 @@ def histogramdd(
     limits = [None if range is None else range[2 * i : 2 * i + 2] for i, _ in enumerate(each)]
     edges = [_edges(x, b, two) for x, b, two in zip(points.unbind(1), each, limits)]
     counts = [e.numel() - 1 for e in edges]
-    place, inside = (points.new_full((len(points),), n, dtype=t) for n, t in ((0, _core.int64), (1, _core.bool)))
-    for x, e in zip(points.unbind(1), edges):
-        own, fits = _places(x, e)
-        place, inside = place * (e.numel() - 1) + own, inside & fits
+    place = _places(points[:, 0], edges[0])
+    for i in builtins.range(1, n):
+        own = _places(points[:, i], edges[i])
+        place = _core.where((place > 0) & (own > 0), place * (counts[i] + 1) + own, 0)
     ones = points.new_ones(len(points)) if weight is None else weight.detach().reshape(-1).to(input.dtype)
-    flat = points.new_zeros(math.prod(counts)).scatter_add(0, place, ones.masked_fill(~inside, 0))
-    hist = flat.reshape(counts)
+    flat = points.new_zeros(math.prod(c + 1 for c in counts)).scatter_add(0, place, ones)
+    hist = flat.reshape([c + 1 for c in counts])[tuple(slice(1, None) for _ in counts)].contiguous()
     if density:
         hist = hist / hist.sum()
         for i, e in enumerate(edges):
@@ -162,8 +160,9 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
     rest = [d for d in range(input.ndim) if d not in dims]
     x = bits.permute(rest + dims).reshape([input.size(d) for d in rest] + [-1])
     while x.size(-1) > 1:
-        x = _core._pad(x, [0] * x.ndim, [0] * (x.ndim - 1) + [x.size(-1) % 2], 0.0)
-        x = x[..., 0::2] ^ x[..., 1::2]
+        half = x.size(-1) // 2
+        joined = x[..., :half] ^ x[..., half : 2 * half]
+        x = _core.cat([joined, x[..., 2 * half :]], -1) if x.size(-1) % 2 else joined
     x = x.squeeze(-1) if x.size(-1) else x.new_zeros(x.shape[:-1])
     shape = [1 if d in dims else n for d, n in enumerate(input.shape)]
     return (x.reshape(shape) if keepdim else x).to(_core.uint64)
@@ -179,6 +178,8 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
         tensor([[ 1],
                 [-1]])
     """
+    if size == 0:
+        return input.new_empty((0, input.ndim), dtype=_core.int64)
     chosen = input.reshape(-1) != 0
     rank = chosen.cumsum(0) - 1
     rank = _core.where(chosen & (rank < size), rank, size)  # all others go to one place more

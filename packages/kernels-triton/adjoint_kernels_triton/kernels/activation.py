@@ -135,6 +135,11 @@ def hardshrink(x, a):
 
 
 @elementwise()
+def threshold(x, a, b):
+    return tl.where(x <= a.to(x.dtype), b.to(x.dtype), x)
+
+
+@elementwise()
 def softshrink(x, a):
     bound = a.to(x.dtype)
     return x - tl.where(x < -bound, -bound, tl.where(x > bound, bound, x))

@@ -174,6 +174,37 @@ def logaddexp(a, b):
 
 
 @elementwise()
+def logaddexp2(a, b):
+    high = tl.where(a < b, b, a)
+    low = tl.where(a < b, a, b)
+    same = (a == b) & (tl.abs(a) == float("inf"))
+    return tl.where(same, a, high + libdevice.log1p(libdevice.exp2(low - high)) * 1.4426950408889634)
+
+
+@triton.jit
+def following(x, y, REAL: tl.constexpr, WHOLE: tl.constexpr, STEP: tl.constexpr):
+    """The number of the type REAL behind x in the direction of y, whose bits, of the type WHOLE, are STEP away."""
+    a, b = x.to(REAL), y.to(REAL)
+    bits = a.to(WHOLE, bitcast=True)
+    away = (a < b) == (a > 0)  # from zero
+    moved = (bits + tl.where(away, STEP, -STEP)).to(WHOLE).to(REAL, bitcast=True)
+    least = (bits * 0 + STEP).to(WHOLE).to(REAL, bitcast=True)
+    moved = tl.where(a == 0, tl.where(b < 0, -least, least), moved)
+    moved = tl.where((a != a) | (b != b), float("nan"), moved.to(x.dtype))
+    return tl.where(a == b, y, moved)
+
+
+@elementwise()
+def nextafter(x, y, n):
+    if x.dtype == tl.float64:
+        return following(x, y, tl.float64, tl.int64, 1)
+    else:
+        half = following(x, y, tl.float16, tl.int16, 1)
+        brain = following(x, y, tl.float32, tl.int32, 65536)  # float32 with half of the bits
+        return tl.where(n == 0x7C00, half, tl.where(n == 0x7F80, brain, following(x, y, tl.float32, tl.int32, 1)))
+
+
+@elementwise()
 def lerp(a, b, weight):
     return tl.where(tl.abs(weight) < 0.5, a + weight * (b - a), b - (b - a) * (1.0 - weight))
 

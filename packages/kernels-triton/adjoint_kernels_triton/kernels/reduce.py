@@ -42,6 +42,13 @@ def truth(x0, start, j, end, inner, there, other):
 
 
 @triton.jit
+def numbers(x0, start, j, end, inner, there, other):
+    """Elements, and 0 for NaN."""
+    x = tile(x0, start, j, end, inner, there, other)
+    return tl.where(x == x, x, 0.0)
+
+
+@triton.jit
 def plus(a, b):
     if a.dtype == tl.int1:
         return a | b
@@ -132,6 +139,14 @@ SPLIT = {"grid": (GRID, "max(1, cdiv(n, chunk))"), "constants": TILE, "split": T
 @kernel(along="dims", linear=True, **SPLIT)
 def sum(x0, y0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, 0, tile, plus, ROWS, BLOCK), 1, plus), outer, inner, ROWS)
+
+
+@kernel(along="dims", **SPLIT)
+def nansum(x0, y0, n, outer, inner, chunk, total, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    if n == total:  # in later passes NaN comes of infinities
+        put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, 0.0, numbers, plus, ROWS, BLOCK), 1, plus), outer, inner, ROWS)
+    else:
+        put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, 0.0, tile, plus, ROWS, BLOCK), 1, plus), outer, inner, ROWS)
 
 
 @kernel(along="dims", linear=True, **SPLIT)

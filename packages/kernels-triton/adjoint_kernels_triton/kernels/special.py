@@ -18,6 +18,12 @@ def erfc(x):
 
 
 @elementwise()
+def entr(x):
+    y = tl.where((x > 0) | (x != x), -x * libdevice.log(x), 0.0)
+    return tl.where(x < 0, -float("inf"), y)
+
+
+@elementwise()
 def erfinv(x):
     return libdevice.erfinv(x)
 

@@ -1,5 +1,6 @@
 """Elementwise functions of one operand: arithmetic, exponentials, logarithms, rounding, trigonometry."""
 
+import triton
 import triton.language as tl
 from triton.language.extra.cuda import libdevice
 
@@ -202,3 +203,34 @@ def nan_to_num(x, nan, positive, negative):
         return tl.where(x != x, nan, bounded)
     else:
         return x
+
+
+@triton.jit
+def frexp_parts(x):
+    """The bits of x, raised where it is subnormal, with the exponent of 1/2; the exponent by which they differ; whether x is neither 0 nor infinite nor NaN."""
+    if x.dtype == tl.float64:
+        tiny = tl.abs(x) < 2.2250738585072014e-308
+        bits = tl.where(tiny, x * 18014398509481984.0, x).to(tl.int64, bitcast=True)
+        power = ((bits >> 52) & 0x7FF).to(tl.int32)
+        mantissa = ((bits & -0x7FF0000000000001) | 0x3FE0000000000000).to(tl.float64, bitcast=True)
+        plain = (power != 0x7FF) & (x != 0)
+        return mantissa, power - 1022 - tl.where(tiny, 54, 0), plain
+    else:
+        tiny = tl.abs(x) < 1.1754943508222875e-38
+        bits = tl.where(tiny, x * 18014398509481984.0, x).to(tl.int32, bitcast=True)
+        power = (bits >> 23) & 0xFF
+        mantissa = ((bits & -0x7F800001) | 0x3F000000).to(tl.float32, bitcast=True)
+        plain = (power != 0xFF) & (x != 0)
+        return mantissa, power - 126 - tl.where(tiny, 54, 0), plain
+
+
+@elementwise()
+def mantissa(x):
+    found, power, plain = frexp_parts(x)
+    return tl.where(plain, found, x)
+
+
+@elementwise()
+def exponent(x):
+    found, power, plain = frexp_parts(x)
+    return tl.where(plain, power, 0)

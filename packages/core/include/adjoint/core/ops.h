@@ -19,13 +19,13 @@ ADJOINT_API Tensor exp(const Tensor& x), exp2(const Tensor& x), expm1(const Tens
 ADJOINT_API Tensor sqrt(const Tensor& x), rsqrt(const Tensor& x), floor(const Tensor& x), ceil(const Tensor& x), round(const Tensor& x), trunc(const Tensor& x), frac(const Tensor& x);
 ADJOINT_API Tensor sin(const Tensor& x), cos(const Tensor& x), tan(const Tensor& x), asin(const Tensor& x), acos(const Tensor& x), atan(const Tensor& x);
 ADJOINT_API Tensor sinh(const Tensor& x), cosh(const Tensor& x), tanh(const Tensor& x), asinh(const Tensor& x), acosh(const Tensor& x), atanh(const Tensor& x);
-ADJOINT_API Tensor erf(const Tensor& x), erfc(const Tensor& x), erfinv(const Tensor& x), lgamma(const Tensor& x), digamma(const Tensor& x), polygamma(int64_t n, const Tensor& x), sinc(const Tensor& x);
+ADJOINT_API Tensor erf(const Tensor& x), erfc(const Tensor& x), erfinv(const Tensor& x), lgamma(const Tensor& x), digamma(const Tensor& x), polygamma(int64_t n, const Tensor& x), sinc(const Tensor& x), mantissa(const Tensor& x), exponent(const Tensor& x);
 ADJOINT_API Tensor rad2deg(const Tensor& x), deg2rad(const Tensor& x), logit(const Tensor& x, std::optional<double> eps = {}), nan_to_num(const Tensor& x, double nan = 0, std::optional<double> positive = {}, std::optional<double> negative = {});
 ADJOINT_API Tensor isnan(const Tensor& x), isinf(const Tensor& x), isfinite(const Tensor& x), logical_not(const Tensor& x), bitwise_not(const Tensor& x);
 // ---- activations (ops/activation.cpp)
 ADJOINT_API Tensor sigmoid(const Tensor& x), relu(const Tensor& x), silu(const Tensor& x), logsigmoid(const Tensor& x), mish(const Tensor& x), softsign(const Tensor& x);
 ADJOINT_API Tensor gelu(const Tensor& x, bool tanh_form), softplus(const Tensor& x, double beta, double threshold), elu(const Tensor& x, double alpha), selu(const Tensor& x), celu(const Tensor& x, double alpha), leaky_relu(const Tensor& x, double slope);
-ADJOINT_API Tensor hardshrink(const Tensor& x, double bound), softshrink(const Tensor& x, double bound), prelu(const Tensor& x, const Tensor& slope);
+ADJOINT_API Tensor hardshrink(const Tensor& x, double bound), softshrink(const Tensor& x, double bound), prelu(const Tensor& x, const Tensor& slope), threshold(const Tensor& x, const Scalar& bound, const Scalar& value);
 ADJOINT_API Tensor shrink_derivative(const Tensor& v, const Tensor& x, double bound), prelu_derivative(const Tensor& v, const Tensor& x, const Tensor& slope);
 ADJOINT_API Tensor hardtanh(const Tensor& x, double lo, double hi), hardsigmoid(const Tensor& x), hardswish(const Tensor& x);
 // v f'(x) in one pass, for the rules of f; relu's takes its result
@@ -35,7 +35,7 @@ ADJOINT_API Tensor add(const Tensor& a, const Tensor& b), sub(const Tensor& a, c
 ADJOINT_API Tensor floor_divide(const Tensor& a, const Tensor& b), trunc_divide(const Tensor& a, const Tensor& b), remainder(const Tensor& a, const Tensor& b), fmod(const Tensor& a, const Tensor& b);
 ADJOINT_API Tensor atan2(const Tensor& a, const Tensor& b), hypot(const Tensor& a, const Tensor& b), maximum(const Tensor& a, const Tensor& b), minimum(const Tensor& a, const Tensor& b), fmax(const Tensor& a, const Tensor& b), fmin(const Tensor& a, const Tensor& b);
 ADJOINT_API Tensor igamma(const Tensor& a, const Tensor& x), igammac(const Tensor& a, const Tensor& x), igamma_derivative(const Tensor& a, const Tensor& x);
-ADJOINT_API Tensor xlogy(const Tensor& a, const Tensor& b), logaddexp(const Tensor& a, const Tensor& b), copysign(const Tensor& a, const Tensor& b);
+ADJOINT_API Tensor xlogy(const Tensor& a, const Tensor& b), logaddexp(const Tensor& a, const Tensor& b), logaddexp2(const Tensor& a, const Tensor& b), nextafter(const Tensor& a, const Tensor& b), copysign(const Tensor& a, const Tensor& b);
 ADJOINT_API Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b), masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value);
 ADJOINT_API Tensor clamp(const Tensor& x, const Tensor& lo, const Tensor& hi);  // an empty bound is absent
 ADJOINT_API Tensor lerp(const Tensor& a, const Tensor& b, const Tensor& weight), addcmul(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value), addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value);

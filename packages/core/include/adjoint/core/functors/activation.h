@@ -47,6 +47,11 @@ struct Softshrink {
   explicit Softshrink(const Attrs& a) : bound(a.as<Factors>().a) {}
   template <Real T> T operator()(T x) const { return x - math::clamp(x, static_cast<T>(-bound), static_cast<T>(bound)); }
 };
+struct Threshold {
+  double bound, value;
+  explicit Threshold(const Attrs& a) : bound(a.as<Factors>().a), value(a.as<Factors>().b) {}
+  template <Real T> T operator()(T x) const { return x <= static_cast<T>(bound) ? static_cast<T>(value) : x; }
+};
 struct Prelu { template <Real T> T operator()(T x, T slope) const { return x > 0 ? x : slope * x; } };
 // Squares up to the bound, a line of the slope from there on.
 struct Huber {

@@ -89,6 +89,31 @@ struct LogAddExp {
   template <class T> static bool is_infinite(T x) { return math::abs(real_of(x)) == math::infinity<real_t<T>>; }
 };
 
+struct LogAddExp2 {
+  template <Real T> T operator()(T a, T b) const {
+    const T high = a < b ? b : a, low = a < b ? a : b, y = high + math::log1p(math::exp2(low - high)) * T(1.4426950408889634);
+    return (a == b) & (math::abs(a) == math::infinity<T>) ? a : y;
+  }
+};
+
+// The floating-point number behind x in the direction of y, all as integers I of their width; `infinity` says where their exponents end.
+template <class I> struct NextAfter {
+  static constexpr I rest = std::numeric_limits<I>::max();
+  I infinity;
+  // In order as the numbers are, and back: of negative ones all bits but the sign are turned.
+  static I ordered(I x) { return static_cast<I>(x ^ ((x >> (8 * sizeof(I) - 1)) & rest)); }
+  I operator()(I x, I y) const {
+    const I b = ordered(y), a = (x & rest) == 0 ? static_cast<I>(b < 0 ? -1 : 0) : ordered(x);   // of both zeros that on the way
+    const I moved = ordered(static_cast<I>(a + (a < b ? 1 : -1))), found = a == b ? y : moved;
+    const I size_x = x & rest, size_y = y & rest, larger = size_x > size_y ? size_x : size_y;
+    return larger > infinity ? rest : found;   // all bits but the sign: a NaN
+  }
+};
+// The bits of infinity in a floating-point type.
+constexpr int64_t infinity_bits(DType t) {
+  return t == DType::float16 ? 0x7c00 : t == DType::bfloat16 ? 0x7f80 : t == DType::float32 ? 0x7f800000 : 0x7ff0000000000000;
+}
+
 // From the nearer end, so that weight 1 gives b exactly.
 struct Lerp {
   template <Field T> T operator()(T a, T b, T weight) const {

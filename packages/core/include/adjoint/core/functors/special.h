@@ -12,6 +12,14 @@ template <double (*f)(int, double)> struct OfOrder {
   template <Real T> T operator()(T x) const { return static_cast<T>(f(n, static_cast<double>(x))); }
 };
 
+// -x log(x); 0 at 0.
+struct Entr {
+  template <Real T> T operator()(T x) const {
+    const T y = x > 0 || is_nan(x) ? -x * math::log(x) : T(0);
+    return x < 0 ? -math::infinity<T> : y;
+  }
+};
+
 // From s = 2^52 on the first term is the sum, as far as doubles tell.
 struct Zeta {
   template <Real T> T operator()(T s, T q) const {

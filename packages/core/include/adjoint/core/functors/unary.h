@@ -64,6 +64,10 @@ struct Trunc {
 };
 struct Frac { template <Real T> T operator()(T x) const { return math::frac(x); } };
 
+// x = mantissa 2^exponent with a mantissa of size in [1/2, 1); of 0 and what is not finite the exponent is 0.
+struct Mantissa { template <Real T> T operator()(T x) const { return math::frexp(x).mantissa; } };
+struct Exponent { template <Real T> int32_t operator()(T x) const { return math::frexp(x).exponent; } };
+
 struct Sin { template <Field T> T operator()(T x) const { return math::sin(x); } };
 struct Cos { template <Field T> T operator()(T x) const { return math::cos(x); } };
 struct Tan { template <Field T> T operator()(T x) const { return math::tan(x); } };

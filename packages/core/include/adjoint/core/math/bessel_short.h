@@ -94,15 +94,15 @@ struct BesselIParts {
   return static_cast<float>(x < 0 ? 2 * detail::exp_short(a * a) - y : y);
 }
 
-// sin(pi x) / (pi x), by the distance to the nearest integer, which is exact.
-[[gnu::always_inline]] inline float sinc_short(float x, double) {
-  const double a = abs(x), c = clamp(a, 0., 0x1p25), shifted = c + round_magic<double>;  // from 2^24 on all are integers
+// sin(pi x) / (pi x), by the distance to the nearest integer, which is exact; for doubles too. What is beyond 2^51 counts as an integer.
+template <std::floating_point T> [[gnu::always_inline]] inline T sinc_short(T x) {
+  const double a = abs(static_cast<double>(x)), c = clamp(a, 0., 0x1p51), shifted = c + round_magic<double>;
   const double r = c - (shifted - round_magic<double>), z = r * r;
-  const double p = poly(z, 0x1.ffffffffffe3cp-1, -0x1.a51a66251ad28p+0, 0x1.9f9cb3f7e458dp-1, -0x1.86a8e05fb9007p-3,
-                         0x1.ac6690d1e93d7p-6, -0x1.333ccfe30af90p-9, 0x1.2ab906c56b5f0p-13);
+  const double p = poly(z, 1., -0x1.a51a6625307d3p+0, 0x1.9f9cb402bc3ecp-1, -0x1.86a8e472088b3p-3, 0x1.ac6805cbe1c57p-6,
+                        -0x1.33816970a7a7cp-9, 0x1.3746973a2836dp-13, -0x1.d3e3c575a8cbdp-18, 0x1.07195ba656098p-22);
   const double s = r * p / a;
   const double y = a < .5 ? p : to_bits(shifted) & 1 ? -s : s;
-  return a == infinity<double> ? nan<float> : static_cast<float>(y);
+  return a == infinity<double> ? nan<T> : static_cast<T>(y);
 }
 
 }  // namespace adjoint::math

@@ -81,6 +81,22 @@ template <std::floating_point T>
   return (x * power_of_two<T>(half)) * power_of_two<T>(n - half);
 }
 
+// x = mantissa 2^exponent, with a size in [1/2, 1); 0 and what is not finite as they are, with the exponent 0.
+template <class T> struct Frexp {
+  T mantissa;
+  int32_t exponent;
+};
+template <std::floating_point T>
+[[gnu::always_inline]] inline Frexp<T> frexp(T x) {
+  constexpr int digits = std::numeric_limits<T>::digits - 1, bias = std::numeric_limits<T>::max_exponent - 2;
+  constexpr Bits<T> infinite = std::bit_cast<Bits<T>>(infinity<T>), half = std::bit_cast<Bits<T>>(T(.5));
+  const bool tiny = abs(x) < std::numeric_limits<T>::min();
+  const Bits<T> bits = to_bits(tiny ? x * T(0x1p54) : x), power = bits & infinite;
+  const int32_t exponent = static_cast<int32_t>(static_cast<std::make_unsigned_t<Bits<T>>>(power) >> digits) - bias - (tiny ? 54 : 0);
+  const bool plain = (x != 0) & (power != infinite);
+  return {plain ? from_bits((bits & ~infinite) | half) : x, plain ? exponent : 0};
+}
+
 // The nearest integer, ties to even, for |x| < 2^22 (float) or 2^51 (double).
 template <std::floating_point T>
 inline constexpr T round_magic = sizeof(T) == 4 ? T(0x1.8p23) : T(0x1.8p52);

@@ -71,6 +71,12 @@ template <std::floating_point T>
   return e * 0x1.62e42fee00000p-1 - ((h - tail) - f);
 }
 
+// log x of a normal positive x.
+[[gnu::always_inline]] inline double log_positive(double x) {
+  const auto [m, e] = split(x);
+  return log_sum(m - 1, e, 0);
+}
+
 // log(m) as high + low, high with half the bits, so that its product with a short constant is exact.
 struct Pair {
   double high, low;
