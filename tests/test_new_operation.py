@@ -31,8 +31,7 @@ def tree(new: ModuleType, tmp_path: Path) -> Path:
     for file in [
         *new.operation("n", "x", "x", "", "x"),
         *new.kernel("n", "x"),
-        "packages/core/src/ops/families.h",
-        "packages/core/src/ops/keep.h",
+        *(str(header.relative_to(ROOT)) for header in (ROOT / "packages/core/src/ops").glob("*.h")),
     ]:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / file, tmp_path / file)

@@ -215,7 +215,7 @@ class TestStructured:
     def register(self, op, arguments, constants=(), grid=([0, 1],) * 3, along="", options=(), dims=64, compiler=None):
         compiler = compiler or Compiler()
         step = ("", arguments, list(constants), list(grid), [])
-        registry.register_structured(op, [step], [], [], [], along, options, dims, 2**40, compiler)
+        registry.register_structured(op, [step], [], [], [], along, options, dims, 2**40, [], compiler)
         return compiler
 
     def test_formulas(self):
@@ -295,7 +295,7 @@ class TestStructured:
         compiler = Compiler()
         steps = []
         compile = lambda *asked, step: (steps.append(step), compiler(*asked))[1]  # noqa: E731
-        registry.register_structured("softmax", [always, at_last], workspaces, [number, 2], [], "dim", [], 64, 2**40, compile)
+        registry.register_structured("softmax", [always, at_last], workspaces, [number, 2], [], "dim", [], 64, 2**40, [], compile)
         x = cuda(4, 6)
         before = ad.cuda.memory_allocated()
         y = x.softmax(1)

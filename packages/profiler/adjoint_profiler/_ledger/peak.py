@@ -31,7 +31,8 @@ _PASSING = {
     "view_as_real",
     "view_as_complex",
 }
-_DIRECT = {"exp", "log"}  # one product or quotient
+# Rules of one product or quotient, or of one scatter into zeros that need no memory.
+_DIRECT = {"exp", "log", "cummax", "cummin", "fractional_max_pool", "max", "max_pool", "median", "min", "sort", "topk"}
 _Record = Mapping[str, Any]
 
 
