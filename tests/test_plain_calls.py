@@ -101,3 +101,39 @@ def test_results_in_given_memory():
     assert ad.add(x, x, out=x) is x and x.tolist() == [2.0, 2.0]
     with pytest.raises(RuntimeError, match="automatic differentiation"):
         ad.exp(ad.ones(2, requires_grad=True), out=out)
+
+
+def test_a_length_that_lies_reads_nothing_beyond():
+    class Longer(tuple):
+        def __len__(self):
+            return 5
+
+    class Raises(list):
+        def __len__(self):
+            raise ValueError("mine")
+
+    x = ad.arange(6.0).reshape(2, 3)
+    assert ad.nn.functional.affine_grid(ad.ones(1, 2, 3), Longer([1, 1, 2, 2]), align_corners=False).shape == (1, 2, 2, 2)
+    assert x.tile(Raises([1])).shape == (2, 3) and ad.sum(x, Raises([0])).shape == (3,) and x[Longer((0,))].shape == (3,)
+
+
+def test_a_function_that_fails_runs_once():
+    calls = []
+
+    def distance(a, b):
+        calls.append(1)
+        raise AttributeError("mine")
+
+    x = ad.ones(2, 3)
+    with pytest.raises(AttributeError, match="mine"):
+        ad.nn.functional.triplet_margin_with_distance_loss(x, x, x, distance_function=distance)
+    assert len(calls) == 1
+
+
+def test_who_answers_a_call_makes_nodes_of_their_own_names():
+    class Asked(ad.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return (ad.ones(2, requires_grad=True) * 2).grad_fn.name()
+
+    assert ad.flip(ad.ones(3).as_subclass(Asked), (0,)) == "MulBackward0"

@@ -79,21 +79,39 @@ def checked(f: F) -> F:
         try:
             return f(*args, **kwargs)
         except (AttributeError, TypeError) as error:
-            if (renamed := _renamed(f, kwargs)).keys() != kwargs.keys():
-                return call(*args, **renamed)
-            try:
-                wrong = _wrong_argument(f, args, kwargs)
-            except TypeError:  # arguments that the function does not have: it said so
-                raise error from None
-            if wrong is not None:
-                text = f"{f.__name__}: argument '{wrong[0]}' must be Tensor, not {type(wrong[1]).__name__}"
-            elif isinstance(error, TypeError) and f.__name__ not in str(error):
-                text = f"{f.__name__}: {error}"
-            else:
-                raise
-            raise TypeError(text) from error
+            return _explained(f, call, args, kwargs, error)
 
     return call  # type: ignore[return-value]
+
+
+def _explained(f: Any, again: Any, args: Any, kwargs: Any, error: Exception) -> Any:
+    """The result with other names of arguments, or a better error."""
+    if (renamed := _renamed(f, kwargs)).keys() != kwargs.keys():
+        return again(*args, **renamed)
+    try:
+        wrong = _wrong_argument(f, args, kwargs)
+    except TypeError:  # arguments that the function does not have: it said so
+        raise error from None
+    if wrong is not None:
+        text = f"{f.__name__}: argument '{wrong[0]}' must be Tensor, not {type(wrong[1]).__name__}"
+    elif isinstance(error, TypeError) and f.__name__ not in str(error):
+        text = f"{f.__name__}: {error}"
+    else:
+        raise error
+    raise TypeError(text) from error
+
+
+_CHECKING = checked(lambda: None).__code__
+
+
+def explain(f: Any, args: Any, kwargs: Any, error: Exception) -> Any:
+    """What `checked` around a function says of an error that the function below gave when it was called without its wrappers."""
+    below = f
+    while getattr(below, "__code__", None) is not _CHECKING:
+        below = getattr(below, "__wrapped__", None)
+        if below is None:
+            raise error
+    return _explained(below.__wrapped__, f, args, kwargs, error)
 
 
 def rounded_once(f: F) -> F:

@@ -83,7 +83,7 @@ bool to_dims(PyObject* o, Dims& out) {
   };
   int64_t v;
   if (is_sequence(o)) {
-    const Py_ssize_t n = PySequence_Size(o);
+    const Py_ssize_t n = sequence_size(o);
     out.resize(static_cast<int>(n));
     for (Py_ssize_t i = 0; i < n; i++) {
       PyObject* item = PyTuple_Check(o) ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i);
@@ -154,7 +154,7 @@ struct Nested {
 
   void measure(PyObject* o) {
     while (is_sequence(o)) {
-      const Py_ssize_t n = PySequence_Size(o);
+      const Py_ssize_t n = sequence_size(o);
       sizes.push_back(n);
       if (n == 0) return;
       o = item_at(o, 0);
@@ -170,7 +170,7 @@ struct Nested {
   // Infers the type and checks that the shape is regular.
   void scan(PyObject* o, int depth) {
     if (is_sequence(o)) {
-      const Py_ssize_t n = PySequence_Size(o);
+      const Py_ssize_t n = sequence_size(o);
       expect(depth < sizes.size(), ErrorKind::value, op, ": too many dimensions 'list'");
       expect(n == sizes[depth], ErrorKind::value, op, ": expected sequence of length ", sizes[depth], " at dim ", depth, " (got ", n, ")");
       for (Py_ssize_t i = 0; i < n; i++) scan(item_at(o, i), depth + 1);
@@ -202,7 +202,7 @@ struct Nested {
 // Conversions run user code, which may change the sequence: never beyond `end`.
 template <class T> T* fill(PyObject* o, T* p, T* end, const char* op) {
   if (is_sequence(o)) {
-    const Py_ssize_t n = PySequence_Size(o);
+    const Py_ssize_t n = sequence_size(o);
     for (Py_ssize_t i = 0; i < n; i++) p = fill(item_at(o, i), p, end, op);
     return p;
   }

@@ -16,6 +16,8 @@ bool to_dtype(PyObject* o, DType& out) noexcept;
 bool to_device(PyObject* o, Device& out) noexcept;
 bool is_numpy_array(PyObject* o) noexcept;
 bool is_sequence(PyObject* o) noexcept;            // a list or a tuple
+// Of one: what it holds, whatever the __len__ of a subclass says.
+inline Py_ssize_t sequence_size(PyObject* o) { return PyTuple_Check(o) ? PyTuple_Size(o) : PyList_Size(o); }
 std::string type_name(PyObject* o);               // "int", for messages
 PyObject* size_object(const Dims& sizes);
 PyObject* scalar_object(const Scalar& value);

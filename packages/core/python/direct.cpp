@@ -128,10 +128,23 @@ bool hold_half(PyObject* const* args, size_t count) {
     if (is_half_tensor(args[i])) return true;
     if (!is_sequence(args[i])) continue;
     const bool list = PyList_Check(args[i]);
-    for (Py_ssize_t k = 0, n = PySequence_Size(args[i]); k < n; k++)
+    for (Py_ssize_t k = 0, n = sequence_size(args[i]); k < n; k++)
       if (is_half_tensor(list ? PyList_GetItem(args[i], k) : PyTuple_GetItem(args[i], k))) return true;
   }
   return false;
+}
+
+// What the wrappers of a function say of an error that it gave.
+PyObject* explained_by_wrappers(const DirectObject& d, PyObject* const* args, size_t count, PyObject* names, const nb::python_error& error) {
+  return guarded([&]() -> PyObject* {
+    const size_t named = names ? static_cast<size_t>(PyTuple_Size(names)) : 0;
+    nb::list given;
+    nb::dict keywords;
+    for (size_t i = 0; i < count - named; i++) given.append(nb::borrow(args[i]));
+    for (size_t i = 0; i < named; i++) keywords[nb::borrow(PyTuple_GetItem(names, static_cast<Py_ssize_t>(i)))] = nb::borrow(args[count - named + i]);
+    PyException_SetTraceback(error.value().ptr(), error.traceback().ptr());
+    return nb::module_::import_("adjoint_core._compose").attr("explain")(nb::borrow(d.general), given, keywords, error.value()).release().ptr();
+  });
 }
 
 // What is wrapped around a function is called when there is something for it to do.
@@ -140,7 +153,8 @@ PyObject* call_inner(const DirectObject& d, PyObject* const* args, size_t count,
   if (d.inner && (!names || find_out(names) < 0) && !(d.rounds && hold_half(args, n))) {
     PyObject* result = vectorcall(d.inner, args, count, names);
     if (result || !(PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_AttributeError))) return result;
-    PyErr_Clear();
+    const nb::python_error error;
+    if (error.traceback().is_valid()) return explained_by_wrappers(d, args, n, names, error);   // it has run, and is not run again
   }
   return vectorcall(d.general, args, count, names);
 }
@@ -164,8 +178,9 @@ PyObject* ask_and_enter(PyObject* self, PyObject* const* args, size_t count, PyO
 Vectorcall entry_of_all = enter;
 
 PyObject* enter_named(PyObject* self, PyObject* const* args, size_t count, PyObject* names) {
+  if (entry_of_all == ask_and_enter && is_answered(args, count & ~arguments_offset, names)) return answer(self, args, count & ~arguments_offset, names);
   const NodeName named(direct_object(self)->node);
-  return entry_of_all(self, args, count, names);
+  return enter(self, args, count, names);
 }
 
 std::vector<DirectObject*> live;   // that live: functions of modules live as long as the process

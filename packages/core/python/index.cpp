@@ -45,7 +45,7 @@ class Indexer {
       key = copy_.ptr();
     }
     if (!counts_as_tuple(key)) parts_.push_back(key);
-    else for (Py_ssize_t i = 0, n = PySequence_Size(key); i < n; i++) parts_.push_back(PyTuple_GetItem(key, i));
+    else for (Py_ssize_t i = 0, n = sequence_size(key); i < n; i++) parts_.push_back(PyTuple_GetItem(key, i));
     arrays_.resize(parts_.size());
     const int given = convert();
     expect(x_.dim() > 0 || given != 1 || parts_.size() != 1 || !PyIndex_Check(key), ErrorKind::index,

@@ -1,11 +1,16 @@
 // Every kernel of the table against core's reference kernel, over types, shapes and strides; no Python is needed, so it runs under an emulator too.
 //   adjoint_kernels_cpu_test_kernels [write FILE | compare FILE]     results for, or against, another processor
+#include <adjoint/core/distance.h>
 #include <adjoint/core/fft.h>
+#include <adjoint/core/grid_sample.h>
 #include <adjoint/core/linalg.h>
+#include <adjoint/core/margin.h>
+#include <adjoint/core/resize.h>
 #include <adjoint/core/special.h>
 
 #include <cblas.h>
 
+#include <bit>
 #include <set>
 
 #include "checked_kernels.h"
@@ -116,6 +121,9 @@ const Case reductions[] = {
     [](const Draw& x) { for (const Dims& d : {Dims{}, Dims{0}, Dims{1}}) var(x({60, 133}), d), adjoint::std(x({60, 133}), d); },
     [](const Draw& x) { for (double p : {0., 1., 2., double(INFINITY)}) vector_norm(x({60, 133}), p, Dims{1}), vector_norm(x({60, 133}), p, Dims{0}); },
     [](const Draw& x) { for (int dim : {0, 1}) argmax(x({60, 133}), dim), argmin(x({60, 133}), dim), max(x({60, 133}), dim), min(x({60, 133}), dim); },
+    [](const Draw& x) { for (int dim : {0, 1}) call("median", {x({9, 133})}, DimKeep{dim, false}), logcumsumexp(x({9, 133}), dim); },
+    [](const Draw& x) { for (const Dims& d : {Dims{}, Dims{0}, Dims{1}, Dims{0, 2}}) call("nansum", {x({7, 60, 33})}, Reduce{d, false}); },
+    [](const Draw& x) { for (bool right : {false, true}) searchsorted(sort(x({90}), 0).values, x({40, 13}), right); },
     [](const Draw& x) { sum(x({70001})), amax(x({70001})), argmax(x({70001}), 0); },
     [](const Draw& x) { for (int dim : {0, 1}) cumsum(x({9, 133}), dim); },
     [](const Draw& x) { for (int dim : {0, 1}) cumprod(mul(x({9, 9}), full({}, 0.25, real_of(x.dtype))), dim); },
@@ -149,6 +157,16 @@ const Case products[] = {
       call("conv_weight_vjp", {in, out}, a);
     },
     [](const Draw& x) { max_pool(x({2, 3, 13, 11}), window); },
+    [](const Draw& x) { distances(x({20, 7}), x.other({15, 7})); },
+    [](const Draw& x) { margin_rows(x({20, 7}), x.index({20, 3}, 7), 1, true), call("margin_vjp", {x({20}), x({20, 7}), x.index({20, 3}, 7)}, Hinge{1, true}); },
+    [](const Draw& x) { for (int mode : {0, 1, 2, 3}) resize(x({2, 3, 9, 8}), {5, 12}, {9 / 5., 8 / 12.}, mode, false), call("resize_vjp", {x({2, 3, 5, 12})}, Resize{{9, 8}, {std::bit_cast<int64_t>(9 / 5.), std::bit_cast<int64_t>(8 / 12.)}, mode, false}); },
+    [](const Draw& x) {
+      for (int mode : {0, 1, 2}) for (int outside : {0, 1, 2}) {
+        const Tensor image = x({2, 3, 9, 8}), grid = mul(x({2, 4, 5, 2}), full({}, 0.4375, real_of(x.dtype))), v = x({2, 3, 4, 5});
+        const GridSample a{{9, 8}, mode, outside, false, {0, 0}};
+        grid_sample(image, grid, mode, outside, false), call("grid_sample_image_vjp", {v, grid}, a), call("grid_sample_grid_vjp", {v, image, grid}, a);
+      }
+    },
     [](const Draw& x) { call("avg_pool_vjp", {avg_pool(x({2, 3, 13, 11}), window)}, Averaging{window, 0, {13, 11}}); },
     [](const Draw& x) { for (int64_t n : {1, 2, 16, 30, 31, 60}) fft(x({5, n}), 1, false, 1.), fft(x({n, 5}), 0, true, 0.5); },
     [](const Draw& x) { for (int64_t n : {2, 16, 30, 31, 60}) rfft(x({5, n}), 1, 1.), irfft(x({5, n / 2 + 1}, complex_of(x.dtype)), 1, n, 0.5); },
@@ -200,6 +218,7 @@ void run_elementwise(const char* name, const Draw& x) {
     const Tensor a = x(sizes), b = x.other(sizes), c = x(sizes, x.dtype, 2);
     if (op.name == std::string("where")) where(x(sizes, DType::bool_), a, b);
     else if (op.name == std::string("masked_fill")) masked_fill(a, x(sizes, DType::bool_), wrapped(2));
+    else if (op.name == std::string("nextafter")) nextafter(a, b);   // its option is of the type
     else if (operands(name) == 1) apply(op, {a}, attrs);
     else if (operands(name) == 2) apply(op, {a, b}, attrs);
     else apply(op, {a, b, c}, attrs);

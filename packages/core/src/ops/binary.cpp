@@ -265,7 +265,7 @@ const Op op_logaddexp2{.name = "logaddexp2", .types = types::floating,
     .doc = "`log2(2**a + 2**b)`, elementwise, without overflow.", .reference = elementwise<functors::LogAddExp2, 2>};
 Tensor logaddexp2(const Tensor& a, const Tensor& b) { return apply(op_logaddexp2, {a, b}); }
 
-const Op op_nextafter{.name = "nextafter", .fields = fields_of<Order>, .types = types::promoted,
+const Op op_nextafter{.name = "nextafter", .fields = fields_of<Order>, .types = types::floating,
     .d = {rule([](V v, X<0> a, X<1> b) { return keep(logical_and(ne(a, b), isfinite(a)), v); }), rule([](V v) { return zeros_like(v); })},
     .doc = "The number of the type that follows `a` in the direction of `b`, elementwise. Its derivative in `a` is 1 where it moves, that in `b` 0.", .reference = nextafter_kernel};
 Tensor nextafter(const Tensor& a, const Tensor& b) {

@@ -267,8 +267,11 @@ Tensor erfinv(const Tensor& x) { return apply(op_erfinv, {x}); }
 const Op op_mantissa{.name = "mantissa", .torch = "Frexp", .types = types::floating,
     .d = {wide_rule([](V v, X<0> x, Y<> y) { return v * where(logical_and(isfinite(x), ne(x, wrapped(0))), y / x, ones_like(x)); })},
     .doc = "Each element of `x` times the power of two that brings its size into [1/2, 1).", .reference = elementwise<functors::Mantissa, 1>};
+struct WholeExponent {   // as wide as the loops of integers
+  template <functors::Real T> int64_t operator()(T x) const { return functors::Exponent{}(x); }
+};
 const Op op_exponent{.name = "exponent", .types = [](Tensors x, const Attrs&) -> Types { return {x[0].dtype(), {DType::int32}}; },
-    .doc = "The power of two that `mantissa` takes from each element of `x`: int32.", .reference = elementwise<functors::Exponent, 1>};
+    .doc = "The power of two that `mantissa` takes from each element of `x`: int32.", .reference = elementwise<WholeExponent, 1>};
 Tensor mantissa(const Tensor& x) { return apply(op_mantissa, {x}); }
 Tensor exponent(const Tensor& x) { return apply(op_exponent, {x}); }
 

@@ -117,7 +117,9 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     if surely is None:
         X, rank = pinv(A, rtol=rtol) @ right, matrix_rank(D, rtol=rtol)
     else:
-        X, rank = _core._pinv(A, surely) @ right, _core.full(A.shape[:-2], min(m, n), dtype=_core.int64, device=A.device)
+        inverse, rank = _core._pinv(A, surely), _core.full(A.shape[:-2], min(m, n), dtype=_core.int64, device=A.device)
+        X = inverse @ right
+        X = X + inverse @ (right - A @ X)  # a step of refinement: the product with an inverse is not backward stable
     none = _core.empty(0, dtype=A.dtype.to_real(), device=A.device)
     known = m > n and driver not in (None, "gelsy") and bool((_core._all_lanes(rank) == n).all())
     residuals = (A @ X - right).abs().square().sum(-2) if known else none

@@ -74,7 +74,7 @@ def xlog1py(input: Tensor | float, other: Tensor | float) -> Tensor:
     """
     y = other if isinstance(other, Tensor) else _core.tensor(other, dtype=input.dtype, device=input.device)
     log = _core.log1p(y)
-    return _core.where((_core.zeros_like(log) + input == 0) & ~y.isnan(), 0.0, input * log)
+    return input * _core.where((_core.zeros_like(log) + input == 0) & ~log.isfinite() & ~y.isnan(), 0.0, log)
 
 
 def spherical_bessel_j0(input: Tensor) -> Tensor:
