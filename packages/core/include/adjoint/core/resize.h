@@ -41,6 +41,7 @@ template <class C> struct Table {
       const double i = static_cast<double>(o);
       double at = mode == nearest ? i * step : mode == nearest_exact ? (i + 0.5) * step : aligned ? i * step : (i + 0.5) * step - 0.5;
       if (mode == linear) at = std::max(at, 0.0);
+      at = at >= -2 ? std::min(at, static_cast<double>(in) + 1) : -2.0;   // NaN too: steps may be infinite
       const double low = std::floor(at), part = at - low;
       for (int k = 0; k < taps; k++) {
         const size_t place = static_cast<size_t>(k * out + o);
