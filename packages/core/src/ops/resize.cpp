@@ -54,6 +54,7 @@ const Op op_resize_vjp{.name = "resize_vjp", .fields = fields_of<Resize>, .kind 
 
 Tensor resize(const Tensor& x, const Dims& sizes, const std::vector<double>& steps, int mode, bool aligned) {
   expect(is_floating(x.dtype()), ErrorKind::not_implemented, "interpolate: not implemented for ", x.dtype());
+  expect(sizes.size() <= 3 && sizes.size() <= x.dim() && steps.size() == static_cast<size_t>(sizes.size()), ErrorKind::shape, "interpolate: sizes must be of at most 3 of the last dimensions, each with a step, got ", sizes, " for ", x.sizes());
   Resize a{sizes, {}, mode, aligned};
   for (const double step : steps) a.steps.push_back(std::bit_cast<int64_t>(step));
   return apply(op_resize, {x}, a);
