@@ -404,3 +404,30 @@ def test_data_that_change_while_they_are_read():
         probe("tensor", ad.tensor, [Liar(1), Shrinks().within])
         probe("zeros", ad.zeros, Shrinks().within)
         probe("index", lambda: ad.ones(4)[Shrinks().within])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda f, x: f.pad(x[0], (2**62, 2**62), mode="replicate"),
+        lambda f, x: f.unfold(x, 1, padding=2**40),
+        lambda f, x: f.unfold(x, (2**31 + 1, 1), dilation=2**32),
+        lambda f, x: f.fold(x[0], (2**40, 2**40), 1),
+        lambda f, x: f.interpolate(x[0, 0], size=[2] * 70),
+        lambda f, x: f.multilabel_margin_loss(x[0, 0], x[0, 0]),
+        lambda f, x: f.fractional_max_pool2d(x, (2, 2, 2), output_size=(3, 3)),
+        lambda f, x: ad.grid_sampler_2d(x, ad.zeros(1, 2, 2, 2), 7, 0, False),
+        lambda f, x: ad.grid_sampler_2d(x, ad.zeros(1, 2, 2, 2), 0, -3, False),
+    ],
+)
+def test_sizes_and_choices_of_images_that_are_none(call):
+    with pytest.raises((RuntimeError, ValueError, TypeError)):
+        call(ad.nn.functional, ad.rand(1, 1, 4, 4))
+
+
+def test_places_of_windows_stay_inside():
+    """Numbers that are none in [0, 1) would have put windows outside of the plane."""
+    x = ad.arange(72.0).reshape(1, 2, 6, 6)
+    samples = ad.tensor([[[float("nan"), 1e30], [-5.0, 1e9]]])
+    y, at = ad.nn.functional.fractional_max_pool2d(x, 2, output_size=(3, 3), _random_samples=samples, return_indices=True)
+    assert ad.equal(x.flatten(2).gather(2, at.flatten(2)), y.flatten(2))

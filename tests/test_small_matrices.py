@@ -177,3 +177,13 @@ def test_the_number_of_threads_changes_no_bit():
     ad.set_num_threads(threads)
     for other in found[1:]:
         assert all((x == y).all() for x, y in zip(found[0], other, strict=True))
+
+
+@pytest.mark.parametrize("n", [3, 40])
+@pytest.mark.parametrize("batch", [(), (5,)])
+def test_the_minor_in_which_a_nan_stands_is_named(n, batch):
+    a = ad.eye(n, dtype=ad.float64).expand(*batch, n, n).clone()
+    a[..., 1, 1] = float("nan")
+    assert (ad.linalg.cholesky_ex(a).info == 2).all()
+    with pytest.raises(ad.linalg.LinAlgError, match="minor of order 2"):
+        ad.linalg.cholesky(a)

@@ -107,7 +107,7 @@ def __getattr__(name: str) -> Any:
     if name == "_DisableTorchDispatch":
         return importlib.import_module("adjoint_engine.dispatch")._DisableTorchDispatch
     if name in ("DispatchKey", "DispatchKeySet", "_ExcludeDispatchKeyGuard"):
-        return getattr(importlib.import_module("adjoint._dispatch_keys"), name)
+        return getattr(importlib.import_module("adjoint_functional.amp.dispatch_keys"), name)
     if name == "_profiler":  # imported when it is first used
         from adjoint_profiler import ExperimentalConfig
 

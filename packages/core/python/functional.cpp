@@ -25,13 +25,6 @@ struct Space {
   }
 };
 
-std::optional<Reduction> plain_reduction(const std::string& name) {
-  if (name == "mean") return Reduction::mean;
-  if (name == "sum") return Reduction::sum;
-  if (name == "none") return Reduction::none;
-  return {};
-}
-
 void bind_plain_activations(const Space& s) {
   using Unary = Tensor (*)(const Tensor&);
   for (auto [name, f] : {std::pair<const char*, Unary>("relu", relu), {"sigmoid", sigmoid}, {"tanh", tanh}, {"softsign", softsign}, {"logsigmoid", logsigmoid}})
@@ -116,33 +109,33 @@ void bind_plain_losses(const Space& s) {
   using Loss = Tensor (*)(const Tensor&, const Tensor&, Reduction);
   for (auto [name, f] : {std::pair<const char*, Loss>("mse_loss", mse_loss), {"l1_loss", l1_loss}})
     s.def(name, [f = f](const Tensor& x, const Tensor& t, const std::string& r) -> Perhaps {
-      const auto reduction = plain_reduction(r);
+      const auto reduction = reduction_named(r);
       return reduction && x.sizes() == t.sizes() ? Perhaps(f(x, t, *reduction)) : Perhaps();
     }, "target"_a, nb::kw_only(), "reduction"_a = "mean");
   using Rounded = Tensor (*)(const Tensor&, const Tensor&, Reduction, double);
   for (auto [name, parameter, f] : {std::tuple<const char*, const char*, Rounded>("smooth_l1_loss", "beta", smooth_l1_loss), {"huber_loss", "delta", huber_loss}})
     s.def(name, [f = f](const Tensor& x, const Tensor& t, const std::string& r, double p) -> Perhaps {
-      const auto reduction = plain_reduction(r);
+      const auto reduction = reduction_named(r);
       return reduction && x.sizes() == t.sizes() ? Perhaps(f(x, t, *reduction, p)) : Perhaps();
     }, "target"_a, nb::kw_only(), "reduction"_a = "mean", nb::arg(parameter) = 1.0);
   s.def("nll_loss", [](const Tensor& x, const Tensor& t, const Tensor& w, int64_t ignore, const std::string& r) -> Perhaps {
-    const auto reduction = plain_reduction(r);
+    const auto reduction = reduction_named(r);
     return reduction ? Perhaps(nll_loss(x, t, w, *reduction, ignore)) : Perhaps();
   }, "target"_a, none("weight"), nb::kw_only(), "ignore_index"_a = -100, "reduction"_a = "mean");
   s.def("cross_entropy", [](const Tensor& x, const Tensor& t, const Tensor& w, int64_t ignore, const std::string& r, double smoothing) -> Perhaps {
-    const auto reduction = plain_reduction(r);
+    const auto reduction = reduction_named(r);
     return reduction ? Perhaps(cross_entropy(x, t, w, *reduction, ignore, smoothing)) : Perhaps();
   }, "target"_a, none("weight"), nb::kw_only(), "ignore_index"_a = -100, "reduction"_a = "mean", "label_smoothing"_a = 0.0);
   s.def("binary_cross_entropy", [](const Tensor& x, const Tensor& t, const Tensor& w, const std::string& r) -> Perhaps {
-    const auto reduction = plain_reduction(r);
+    const auto reduction = reduction_named(r);
     return reduction ? Perhaps(binary_cross_entropy(x, t, w, *reduction)) : Perhaps();
   }, "target"_a, none("weight"), nb::kw_only(), "reduction"_a = "mean");
   s.def("binary_cross_entropy_with_logits", [](const Tensor& x, const Tensor& t, const Tensor& w, const std::string& r, const Tensor& p) -> Perhaps {
-    const auto reduction = plain_reduction(r);
+    const auto reduction = reduction_named(r);
     return reduction && x.sizes() == t.sizes() ? Perhaps(binary_cross_entropy_with_logits(x, t, w, p, *reduction)) : Perhaps();
   }, "target"_a, none("weight"), nb::kw_only(), "reduction"_a = "mean", none("pos_weight"));
   s.def("kl_div", [](const Tensor& x, const Tensor& t, const std::string& r, bool log_target) -> Perhaps {
-    const auto reduction = plain_reduction(r);
+    const auto reduction = reduction_named(r);
     return reduction && !is_half(x.dtype()) ? Perhaps(kl_div(x, t, *reduction, log_target)) : Perhaps();
   }, "target"_a, nb::kw_only(), "reduction"_a = "mean", "log_target"_a = false);
 }

@@ -38,6 +38,13 @@ template <class F> Tensor into(const Tensor& x, F&& f) {
   return x;
 }
 
+inline std::optional<Reduction> reduction_named(const std::string& name) {
+  if (name == "mean") return Reduction::mean;
+  if (name == "sum") return Reduction::sum;
+  if (name == "none") return Reduction::none;
+  return {};
+}
+
 // f(x), written into x if `inplace`.
 template <class F> Tensor perhaps_into(const Tensor& x, bool inplace, F&& f) { return inplace ? into(x, f) : f(x); }
 

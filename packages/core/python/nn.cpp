@@ -18,10 +18,9 @@ namespace {
 using OptDType = std::optional<DType>;
 
 Reduction reduction_of(const std::string& name) {
-  if (name == "mean") return Reduction::mean;
-  if (name == "sum") return Reduction::sum;
-  expect(name == "none", ErrorKind::value, name, " is not a valid value for reduction");
-  return Reduction::none;
+  const auto reduction = reduction_named(name);
+  expect(reduction.has_value(), ErrorKind::value, name, " is not a valid value for reduction");
+  return *reduction;
 }
 
 // The half type of all floating-point tensors among arguments, lists of them included; None if they have none in common.

@@ -12,7 +12,9 @@ template <class T> int32_t cholesky(const Launch& l, int64_t b) {
   const auto a = item<T>(l.x[0], b);
   T* y = l.y[0].as<T>() + b * a.rows * a.rows;
   copy_rows(a, y);
-  const int info = a.rows ? lapack::potrf(static_cast<int>(a.rows), y) : 0;
+  int info = a.rows ? lapack::potrf(static_cast<int>(a.rows), y) : 0;
+  for (int64_t i = 0; i < a.rows && info == 0; i++)
+    if (const T d = y[i * a.rows + i]; !(d == d)) info = static_cast<int>(i) + 1;   // OpenBLAS does not look for NaN
   for (int64_t i = 0; i < a.rows; i++) std::fill(y + i * a.rows + i + 1, y + (i + 1) * a.rows, T(0));
   return l.y[1].as<int32_t>()[b] = info;
 }

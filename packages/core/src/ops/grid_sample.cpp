@@ -134,12 +134,13 @@ Tensor samples(const Tensor& x, const Tensor& grid, const GridSample& a) { retur
 Tensor image_vjp(const Tensor& v, const Tensor& grid, const GridSample& a) { return apply(op_grid_sample_image_vjp, {v, grid}, a); }
 Tensor grid_vjp(const Tensor& v, const Tensor& x, const Tensor& grid, const GridSample& a) { return apply(op_grid_sample_grid_vjp, {v, x, grid}, a); }
 
-void check(const Tensor& x, const Tensor& grid, int mode) {
+void check(const Tensor& x, const Tensor& grid, int mode, int outside) {
   const int n = x.dim() - 2;
   expect((n == 2 || n == 3) && grid.dim() == x.dim(), ErrorKind::shape, "grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got input with sizes ", x.sizes(), " and grid with sizes ", grid.sizes());
   expect(x.size(0) == grid.size(0), ErrorKind::shape, "grid_sampler(): expected grid and input to have same batch size, but got input with sizes ", x.sizes(), " and grid with sizes ", grid.sizes());
   expect(grid.size(-1) == n, ErrorKind::shape, "grid_sampler(): expected grid to have size ", n, " in last dimension, but got grid with sizes ", grid.sizes());
   for (int d = 2; d < n + 2; d++) expect(x.size(d) > 0, ErrorKind::shape, "grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes ", x.sizes(), " with dimension ", d, " being empty");
+  expect(mode >= sampling::linear && mode <= sampling::cubic && outside >= sampling::zeros && outside <= sampling::reflection, ErrorKind::value, "grid_sampler(): expected an interpolation and a padding of 0, 1 or 2, got ", mode, " and ", outside);
   expect(mode != sampling::cubic || n == 2, ErrorKind::shape, "grid_sampler(): bicubic interpolation only supports 4D input");
   expect(is_floating(x.dtype()) && is_floating(grid.dtype()), ErrorKind::not_implemented, "grid_sampler(): not implemented for ", x.dtype(), " at positions of ", grid.dtype());
 }
@@ -147,7 +148,7 @@ void check(const Tensor& x, const Tensor& grid, int mode) {
 }  // namespace
 
 Tensor grid_sample(const Tensor& x, const Tensor& grid, int mode, int outside, bool aligned) {
-  check(x, grid, mode);
+  check(x, grid, mode, outside);
   return samples(x, grid, {spatial(x.sizes()), mode, outside, aligned, Dims(x.dim() - 2, 0)});
 }
 

@@ -112,6 +112,7 @@ Tensor margin_vjp(const Tensor& v, const Tensor& x, const Tensor& target, const 
 
 Tensor margin_rows(const Tensor& x, const Tensor& target, double margin, bool ended) {
   expect(x.dim() > 0 && target.dim() == x.dim() && std::equal(x.sizes().begin(), x.sizes().end() - 1, target.sizes().begin()), ErrorKind::shape, "margin: expected targets for each row of ", x.sizes(), ", got ", target.sizes());
+  expect(is_integral(target.dtype()), ErrorKind::type, "margin: targets are numbers of classes, got ", target.dtype());
   expect(is_floating(x.dtype()), ErrorKind::not_implemented, "margin: not implemented for ", x.dtype());
   return apply(op_margin, {x, target}, Hinge{margin, ended});
 }

@@ -10,13 +10,25 @@ namespace adjoint {
 
 namespace {
 
+constexpr int64_t most = int64_t(1) << 48;   // elements: of more, positions would not fit the addresses of a process
+
+// Of sizes that a program gave.
+int64_t times(const char* op, int64_t a, int64_t b) {
+  int64_t n;
+  expect(!__builtin_mul_overflow(a, b, &n) && n < most, ErrorKind::shape, op, ": ", a, " times ", b, " elements are too many");
+  return n;
+}
+
 // Where the elements of a padded line of n stand in it.
 std::vector<int64_t> sources(int64_t n, int64_t before, int64_t after, Border border) {
   expect(n > 0 || before + after == 0, ErrorKind::shape, "pad: expected dimensions to be padded to have elements, got a size of 0");
   expect(border != Border::circular || std::max<int64_t>(-before, 0) + std::max<int64_t>(-after, 0) < n, ErrorKind::shape, "pad: nothing is left of a dimension of ", n, " to pad with after cropping by ", before, " and ", after);
   expect(border != Border::reflect || std::max(before, after) < n, ErrorKind::shape, "pad: reflected padding must be smaller than the dimension, got ", std::max(before, after), " for ", n);
+  int64_t count;
+  expect(!__builtin_add_overflow(n, before, &count) && !__builtin_add_overflow(count, after, &count) && count < most, ErrorKind::shape, "pad: a dimension of ", n, " padded by ", before, " and ", after, " is too large");
   const int64_t first = std::max<int64_t>(-before, 0), kept = n - std::max<int64_t>(-after, 0) - first;   // what is cropped does not come round again
   std::vector<int64_t> at;
+  at.reserve(static_cast<size_t>(std::max<int64_t>(count, 0)));   // what does not fit into memory fails here
   for (int64_t i = -before; i < n + after; i++) {
     if (border == Border::replicate) at.push_back(std::clamp<int64_t>(i, 0, n - 1));
     else if (border == Border::reflect) at.push_back(n - 1 - std::abs(n - 1 - std::abs(i)));
@@ -58,7 +70,7 @@ Tensor pad_around(const Tensor& x, const Dims& before, const Dims& after, Border
   std::vector<int64_t> all{0};
   for (size_t d = 0; d < at.size(); d++) {
     std::vector<int64_t> next;
-    next.reserve(all.size() * at[d].size());
+    next.reserve(static_cast<size_t>(times("pad", static_cast<int64_t>(all.size()), static_cast<int64_t>(at[d].size()))));
     for (const int64_t row : all)
       for (const int64_t i : at[d]) next.push_back(row * x.size(first + static_cast<int>(d)) + i);
     all = std::move(next);
@@ -67,13 +79,19 @@ Tensor pad_around(const Tensor& x, const Dims& before, const Dims& after, Border
 }
 
 Patches patches(const Dims& sizes, const Dims& kernel, const Dims& dilation, const Dims& stride, Device device) {
+  expect(sizes.size() == 2 && kernel.size() == 2 && dilation.size() == 2 && stride.size() == 2, ErrorKind::shape, "unfold: kernel, dilation and stride are of two dimensions, got ", kernel, ", ", dilation, " and ", stride);
   Dims windows;
+  int64_t count = 1;
   for (int d = 0; d < 2; d++) {
     expect(kernel[d] > 0 && dilation[d] > 0 && stride[d] > 0, "unfold: kernel, dilation and stride must be positive, got ", kernel, ", ", dilation, " and ", stride);
-    windows.push_back((sizes[d] - dilation[d] * (kernel[d] - 1) - 1) / stride[d] + 1);
-    expect(sizes[d] > dilation[d] * (kernel[d] - 1), "unfold: the window of ", kernel[d], " taps does not fit into a padded size of ", sizes[d]);
+    const int64_t reach = times("unfold", dilation[d], kernel[d] - 1);
+    expect(sizes[d] > reach, "unfold: the window of ", kernel[d], " taps does not fit into a padded size of ", sizes[d]);
+    windows.push_back((sizes[d] - reach - 1) / stride[d] + 1);
+    count = times("unfold", count, times("unfold", kernel[d], windows[d]));
   }
+  times("unfold", sizes[0], sizes[1]);
   std::vector<int64_t> at;
+  at.reserve(static_cast<size_t>(count));
   for (int64_t k = 0; k < kernel[0]; k++)
     for (int64_t l = 0; l < kernel[1]; l++)
       for (int64_t i = 0; i < windows[0]; i++)

@@ -155,6 +155,7 @@ void max_pool_kernel(const Launch& l) {
 // Where the `count` windows of a line begin, by a number in [0, 1): B. Graham, Fractional max-pooling, 2014.
 template <class C> void set_starts(std::vector<int64_t>& at, C sample, int64_t size, int64_t window, int64_t count) {
   at.clear();
+  sample = sample >= 0 ? std::min(sample, C(1)) : C(0);   // of other numbers, NaN among them, windows would lie outside
   const C step = count > 1 ? static_cast<C>(static_cast<double>(size - window) / static_cast<double>(count - 1)) : C(0);
   for (int64_t i = 0; i + 1 < count; i++) at.push_back(static_cast<int64_t>((sample + static_cast<C>(i)) * step) - static_cast<int64_t>(sample * step));
   at.push_back(size - window);
@@ -297,6 +298,7 @@ const Op op_fractional_max_pool{.name = "fractional_max_pool", .torch = "Fractio
     .doc = "The largest element of each window at places that a number for each dimension of a plane decides about, and its position in the plane.", .reference = fractional_max_pool_kernel};
 Values fractional_max_pool(const Tensor& x, const Tensor& samples, const Dims& kernel, const Dims& sizes) {
   const int n = kernel.size();
+  expect(sizes.size() == n, ErrorKind::shape, "fractional_max_pool: expected as many output sizes as windows have dimensions, got ", sizes, " for ", kernel);
   expect(x.dim() == n + 2 && samples.dim() == 3 && samples.size(0) == x.size(0) && samples.size(1) == x.size(1) && samples.size(2) == n, ErrorKind::shape, "fractional_max_pool: expected a number for each channel and dimension of an input of sizes ", x.sizes(), ", got ", samples.sizes());
   for (int d = 0; d < n; d++) expect(kernel[d] > 0 && sizes[d] > 0 && sizes[d] + kernel[d] - 1 <= x.size(2 + d), "fractional_max_pool: windows of ", kernel, " do not fit ", sizes, " times into an input of ", x.sizes());
   Tensor y[max_outputs];

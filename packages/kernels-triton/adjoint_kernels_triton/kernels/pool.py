@@ -140,6 +140,7 @@ def start(sample, at, size, window, count):
     """Where window `at` of a line begins."""
     step = (size - window).to(tl.float64) / tl.maximum(count - 1, 1).to(tl.float64)
     step = step.to(sample.dtype)
+    sample = tl.where(sample >= 0, tl.minimum(sample, 1.0), 0.0).to(sample.dtype)  # of other numbers windows would lie outside
     first = ((sample + at.to(sample.dtype)) * step).to(tl.int32) - (sample * step).to(tl.int32)
     return tl.where(at == count - 1, size - window, first)
 

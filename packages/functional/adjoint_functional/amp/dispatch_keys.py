@@ -6,7 +6,7 @@ import enum
 from contextlib import ExitStack
 from types import TracebackType
 
-from adjoint_functional.amp import autocast
+from .autocast_mode import autocast
 
 _PLACES = ("CPU", "CUDA", "XPU", "MPS", "HPU", "Meta", "PrivateUse1")
 _KEYS = [
