@@ -240,8 +240,8 @@ def sparse_csc_tensor(
     Example::
 
         >>> ad.sparse_csc_tensor([0, 1, 2], [1, 0], [3.0, 4.0]).to_dense()
-        tensor([[0., 3.],
-                [4., 0.]])
+        tensor([[0., 4.],
+                [3., 0.]])
     """
     return sparse_compressed_tensor(ccol_indices, row_indices, values, size, layout=sparse_csc, **options)
 
