@@ -25,13 +25,14 @@ namespace {
 constexpr int64_t tall = 12, wide = 32;  // of a tile
 constexpr int64_t panel_rows = 8 * tall;
 
-typedef uint32_t Words __attribute__((vector_size(64), aligned(2), may_alias));
+typedef uint32_t Words __attribute__((vector_size(64)));
+typedef uint32_t WordsInMemory __attribute__((vector_size(64), aligned(2), may_alias));   // for loads and stores alone: locals lie aligned
 constexpr int64_t words = 16;
 
 // Words of 16 rows, `down` elements apart, to 16 columns.
 [[gnu::target("arch=x86-64-v4"), gnu::flatten]] void transpose(uint32_t* to, const uint16_t* from, int64_t down) {
   Words r[words];
-  for (int64_t i = 0; i < words; i++) r[i] = *reinterpret_cast<const Words*>(from + i * down);
+  for (int64_t i = 0; i < words; i++) r[i] = *reinterpret_cast<const WordsInMemory*>(from + i * down);
 #pragma GCC unroll 4
   for (int64_t half = words / 2; half; half /= 2) {   // exchanges the off-diagonal blocks of this size
     Words low, high;
@@ -47,7 +48,7 @@ constexpr int64_t words = 16;
       r[i + half] = shuffle(x, y, high);
     }
   }
-  for (int64_t i = 0; i < words; i++) *reinterpret_cast<Words*>(to + i * wide) = r[i];
+  for (int64_t i = 0; i < words; i++) *reinterpret_cast<WordsInMemory*>(to + i * wide) = r[i];
 }
 
 // Columns [first, first + 32) of b (k, n) in pairs of rows; what is outside counts as 0.

@@ -49,7 +49,7 @@ void distances_kernel(const Launch& l) {
   if (l.y[0].numel == 0) return;
   const bool above = l.attrs.as<Distances>().above;
   const int64_t d = l.x[0].sizes[l.x[0].ndim - 1], n = l.x[0].sizes[l.x[0].ndim - 2], m = l.x[1].sizes[l.x[1].ndim - 2];
-  Wide a(l.x[0]), b(l.x[1]), y(l.y[0]);
+  Wide a(l.x[0]), b(l.x[1]), y(l.y[0], true);
   for (int64_t r = 0; r < l.y[0].numel; r++) {
     const int64_t j = r % m, i = r / m % n, lane = r / m / n;
     const double *p = a.data() + (lane * n + i) * d, *q = b.data() + (lane * m + j) * d;
@@ -75,6 +75,7 @@ const Op op_distances{.name = "distances", .torch = "Cdist|x1 x2", .fields = fie
     .doc = "Euclid's distances between the rows of two tensors.", .reference = distances_kernel};
 
 Tensor distances(const Tensor& a, const Tensor& b) {
+  expect(is_floating(a.dtype()) && is_floating(b.dtype()), ErrorKind::not_implemented, "cdist: not implemented for ", a.dtype(), " and ", b.dtype());
   expect(a.dim() >= 2 && b.dim() >= 2 && a.size(-1) == b.size(-1), ErrorKind::shape, "cdist: inputs must be (..., n, d) and (..., m, d), got ", a.sizes(), " and ", b.sizes());
   auto lead = [](const Tensor& t) { return Dims(std::span(t.sizes().begin(), t.sizes().end() - 2)); };
   if (lead(a) == lead(b)) return apply(op_distances, {a, b}, Distances{false});
@@ -90,6 +91,7 @@ Tensor distances(const Tensor& a, const Tensor& b) {
 
 Tensor pair_distances(const Tensor& x) {
   expect(x.dim() == 2, ErrorKind::shape, "pdist only supports 2D tensors, got: ", x.dim(), "D");
+  expect(is_floating(x.dtype()), ErrorKind::not_implemented, "pdist: not implemented for ", x.dtype());
   const int64_t n = x.size(0);
   Tensor at = empty({n * (n - 1) / 2}, DType::int64);
   int64_t* p = at.data<int64_t>();

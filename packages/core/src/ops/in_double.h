@@ -8,10 +8,12 @@
 
 namespace adjoint {
 
-// A dense copy.
+// A dense copy of an operand; zeros for a result, which holds nothing yet.
 class Wide {
  public:
-  explicit Wide(const View& v) : memory_(static_cast<size_t>(v.numel)), sizes_(positions::dims_of(v.sizes, v.ndim)), strides_(contiguous_strides(sizes_)) { positions::copy(v, view()); }
+  explicit Wide(const View& v, bool is_result = false) : memory_(static_cast<size_t>(v.numel)), sizes_(positions::dims_of(v.sizes, v.ndim)), strides_(contiguous_strides(sizes_)) {
+    if (!is_result) positions::copy(v, view());
+  }
   double* data() { return memory_.data(); }
   void give(const View& y) { positions::copy(view(), y); }
 

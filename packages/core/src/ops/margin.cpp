@@ -48,7 +48,7 @@ template <class F> void for_targets(const Launch& l, const View& x, const View& 
 void margin_kernel(const Launch& l) {
   const double margin = l.attrs.as<Hinge>().margin;
   const int64_t classes = l.x[0].sizes[l.x[0].ndim - 1];
-  Wide x(l.x[0]), y(l.y[0]);
+  Wide x(l.x[0]), y(l.y[0], true);
   std::vector<double> others;
   for_targets(l, l.x[0], l.x[1], [&](const Row& row, int64_t r) {
     const double* at = x.data() + r * classes;
@@ -67,7 +67,7 @@ void margin_kernel(const Launch& l) {
 void margin_vjp_kernel(const Launch& l) {
   const double margin = l.attrs.as<Hinge>().margin;
   const int64_t classes = l.x[1].sizes[l.x[1].ndim - 1];
-  Wide v(l.x[0]), x(l.x[1]), y(l.y[0]);
+  Wide v(l.x[0]), x(l.x[1]), y(l.y[0], true);
   for_targets(l, l.x[1], l.x[2], [&](const Row& row, int64_t r) {
     const double *at = x.data() + r * classes, share = v.data()[r] / static_cast<double>(classes);
     double* to = y.data() + r * classes;

@@ -20,7 +20,7 @@ void resized(Tensors x, const Attrs& a, Dims* out) { out[0] = ending_with(x[0].s
 void resize_kernel(const Launch& l) {
   if (l.y[0].numel == 0) return;
   const resizing::Tables<double> t(l.x[0].sizes, l.y[0].sizes, l.x[0].ndim, l.attrs.as<Resize>());
-  Wide x(l.x[0]), y(l.y[0]);
+  Wide x(l.x[0]), y(l.y[0], true);
   parallel_for(t.planes * t.rows(), resizing::grain(t.room() + t.axis[2].out), [&](int64_t first, int64_t last) {
     std::vector<double> line(static_cast<size_t>(t.room()));
     resizing::Forward<double>::run<16>(&t, x.data(), y.data(), line.data(), first, last);
@@ -30,7 +30,7 @@ void resize_kernel(const Launch& l) {
 void resize_vjp_kernel(const Launch& l) {
   if (l.y[0].numel == 0) return;
   const resizing::Tables<double> t(l.y[0].sizes, l.x[0].sizes, l.x[0].ndim, l.attrs.as<Resize>());
-  Wide v(l.x[0]), y(l.y[0]);
+  Wide v(l.x[0]), y(l.y[0], true);
   parallel_for(t.planes, resizing::grain(t.in() + t.out()), [&](int64_t first, int64_t last) {
     std::vector<double> line(static_cast<size_t>(t.room()));
     resizing::Backward<double>::run<16>(&t, v.data(), y.data(), line.data(), first, last);

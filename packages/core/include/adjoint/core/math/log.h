@@ -11,17 +11,17 @@ template <class T>
 struct Mantissa {
   T m, e;  // x = m 2^e
 };
-// For normal positive x.
+// For normal positive x; of others some number, by integers that wrap.
 [[gnu::always_inline]] inline Mantissa<float> split(float x) {
-  const int32_t bits = to_bits(x), e = (bits - 0x3f3504f3) >> 23;
-  return {from_bits(bits - static_cast<int32_t>(static_cast<uint32_t>(e) << 23)), static_cast<float>(e)};
+  const auto bits = static_cast<uint32_t>(to_bits(x));
+  const int32_t e = static_cast<int32_t>(bits - 0x3f3504f3) >> 23;
+  return {from_bits(static_cast<int32_t>(bits - (static_cast<uint32_t>(e) << 23))), static_cast<float>(e)};
 }
 [[gnu::always_inline]] inline Mantissa<double> split(double x) {
-  const int64_t bits = to_bits(x);
-  const int64_t k = (bits - 0x3fe6a09e667f3bcd) & static_cast<int64_t>(0xfff0000000000000);
+  const auto bits = static_cast<uint64_t>(to_bits(x)), k = (bits - 0x3fe6a09e667f3bcd) & 0xfff0000000000000;
   // The exponent becomes a double inside the mantissa of 2^52: below AVX-512 lanes have no such conversion.
-  const auto biased = static_cast<uint64_t>(k + 0x4000000000000000) >> 52;
-  return {from_bits(bits - k), from_bits(static_cast<int64_t>(biased) + 0x4330000000000000) - (0x1p52 + 1024)};
+  const auto biased = (k + 0x4000000000000000) >> 52;
+  return {from_bits(static_cast<int64_t>(bits - k)), from_bits(static_cast<int64_t>(biased) + 0x4330000000000000) - (0x1p52 + 1024)};
 }
 // For all positive x: subnormals are raised first.
 template <std::floating_point T>
