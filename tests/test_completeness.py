@@ -8,7 +8,8 @@ from op_checks.cells import CELLS
 
 DERIVED = {
     **{f"{name}_derivative": f"the rule of {name}: its derivatives, and theirs, are those of {name}" for name in
-       ("erf", "gelu", "gelu_tanh", "huber", "prelu", "relu", "sigmoid", "silu", "tanh")},
+       ("elu", "erf", "gelu", "gelu_tanh", "huber", "prelu", "relu", "sigmoid", "silu", "tanh")},
+    "piecewise": "the rule of hardsigmoid, hardswish, hardtanh, leaky_relu and threshold: its derivatives, and theirs, are those of these",
     "shrink_derivative": "the rule of hardshrink and softshrink: its derivatives, and theirs, are those of both",
     **{name: "the rule of a window operation, reached by its derivatives" for name in ("avg_pool_vjp", "conv_input_vjp", "conv_weight_vjp")},
     **{name: "a rule of grid_sample: its derivatives, and theirs, are those of grid_sample" for name in ("grid_sample_grid_vjp", "grid_sample_image_vjp")},

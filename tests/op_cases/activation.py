@@ -68,6 +68,12 @@ CASES = [
         inplace="inplace",
         ref=lambda x, alpha: np.where(x > 0, x, alpha * np.expm1(x)),
     ),
+    unary("nn.functional.celu", nonzero(3, 4), alpha=0.7, ref=lambda x, alpha: np.where(x > 0, x, alpha * np.expm1(x / alpha))),
+    unary(
+        "nn.functional.selu",
+        nonzero(3, 4),
+        ref=lambda x: 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * np.expm1(x)),
+    ),
     unary(
         "nn.functional.leaky_relu",
         nonzero(3, 4),

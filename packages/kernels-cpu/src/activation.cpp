@@ -12,6 +12,7 @@ constexpr Cost cheap = Cost::cheap;
 
 constexpr Entry entries[] = {
     {"elu", kernel<Elu, 1>},
+    {"elu_derivative", kernel<EluDerivative, 2>},
     {"gelu", kernel<Gelu, 1>},
     {"gelu_derivative", kernel<GeluDerivative, 2>},
     {"gelu_tanh", kernel<GeluTanh, 1>},
@@ -25,6 +26,7 @@ constexpr Entry entries[] = {
     {"leaky_relu", kernel<LeakyRelu, 1, cheap>},
     {"logsigmoid", kernel<LogSigmoid, 1>},
     {"mish", kernel<Mish, 1>},
+    {"piecewise", kernel<Piecewise, 2, cheap>},
     {"prelu", kernel<Prelu, 2, cheap>},
     {"prelu_derivative", kernel<PreluDerivative, 3, cheap>},
     {"relu", kernel<Relu, 1, cheap>},

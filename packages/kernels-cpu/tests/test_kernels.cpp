@@ -190,7 +190,7 @@ const Case matrices[] = {
 // ---- what is elementwise: from the tables of kernels
 
 int operands(const std::string& name) {
-  static const std::set<std::string> two{"gelu_derivative", "gelu_tanh_derivative", "huber", "prelu", "shrink_derivative", "relu_derivative", "sigmoid_derivative", "silu_derivative", "tanh_derivative", "erf_derivative"};
+  static const std::set<std::string> two{"elu_derivative", "gelu_derivative", "gelu_tanh_derivative", "huber", "piecewise", "prelu", "shrink_derivative", "relu_derivative", "sigmoid_derivative", "silu_derivative", "tanh_derivative", "erf_derivative"};
   static const std::set<std::string> three{"addcdiv", "addcmul", "clamp", "huber_derivative", "lerp", "prelu_derivative"};
   if (three.contains(name)) return 3;
   for (cpu::Entries entries : {cpu::binary_kernels(), cpu::compare_kernels()})
@@ -201,7 +201,9 @@ int operands(const std::string& name) {
 Attrs attributes(const std::string& name) {
   if (name == "hardtanh") return Factors{-1, 1};
   if (name == "softplus") return Factors{1, 2};
-  if (name == "elu" || name == "leaky_relu" || name.find("shrink") != std::string::npos) return Factors{0.5, 0};
+  if (name.starts_with("elu")) return EluFactors{0.5, 2, 1.5};
+  if (name == "piecewise") return Pieces{-0.5, 0.5, 0, 1, 2, 0.25, 0.5};
+  if (name == "leaky_relu" || name.find("shrink") != std::string::npos) return Factors{0.5, 0};
   if (name.starts_with("huber")) return Factors{0.75, 2};
   if (name == "addcmul" || name == "addcdiv") return Scale{0.5};
   if (name == "logit") return Epsilon{0.25};

@@ -19,7 +19,6 @@ Types rectified(Tensors x, const Attrs& a) {
 }
 
 Tensor above(const Tensor& x, double bound) { return gt(x, wrapped(bound)); }
-Tensor outside(const Tensor& x, double low, double high) { return logical_or(le(x, wrapped(low)), ge(x, wrapped(high))); }
 
 // sqrt(8 / pi) (x + 0.044715 x^3), of which gelu's tanh form takes the sigmoid, and its first two derivatives.
 constexpr double gelu_scale = 1.5957691216057308, gelu_cubic = 0.044715;
@@ -114,32 +113,35 @@ const Op op_softplus{.name = "softplus", .torch = "|||beta threshold", .fields =
     .doc = "`log(1 + exp(beta x)) / beta` for each element of `x`; `x` itself where `beta x` is above the threshold.", .reference = elementwise<functors::Softplus, 1>};
 Tensor softplus(const Tensor& x, double beta, double threshold) { return apply(op_softplus, {x}, Factors{beta, threshold}); }
 
-const Op op_elu{.name = "elu", .torch = "|||alpha", .fields = fields_of<Factors>, .types = types::first,
-    .d = {wide_rule([](V v, X<0> x, const Factors& a) {
-      const Tensor slope = exp(clamp(x, {}, wrapped(0.))) * a.a;
-      return where(above(x, 0), v, v * slope);
-    })},
-    .doc = "Each element of `x` where positive, else `alpha * expm1(x)`.", .reference = elementwise<functors::Elu, 1>};
-Tensor elu(const Tensor& x, double alpha) { return apply(op_elu, {x}, Factors{alpha, 0}); }
-
-Tensor selu(const Tensor& x) {
-  const NodeName node("EluBackward0");
-  if (const Tensor y = rounded_once(selu, x)) return y;
-  return elu(x, 1.6732632423543772848170429916717) * 1.0507009873554804934193349852946;
-}
+const Op op_elu{.name = "elu", .torch = "|||alpha scale input_scale", .fields = fields_of<EluFactors>, .types = types::first,
+    .d = {rule([](V v, X<0> x, const EluFactors& a) { return elu_derivative(v, x, a); })},
+    .doc = "`scale` times each element of `x` where positive, else `alpha * scale * expm1(input_scale * x)`.", .reference = elementwise<functors::Elu, 1>};
+Tensor elu(const Tensor& x, double alpha) { return apply(op_elu, {x}, EluFactors{alpha, 1, 1}); }
+Tensor selu(const Tensor& x) { return apply(op_elu, {x}, EluFactors{1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1}); }
 Tensor celu(const Tensor& x, double alpha) {
   const NodeName node("CeluBackward0");
-  if (const Tensor y = rounded_once(celu, x, alpha)) return y;
-  return elu(x / alpha, 1) * alpha;
+  return apply(op_elu, {x}, EluFactors{alpha, 1, 1 / alpha});
 }
 
+const Op op_elu_derivative{.name = "elu_derivative", .fields = fields_of<EluFactors>, .types = types::floating,
+    .d = {rule([](V v, X<1> x, const EluFactors& a) { return elu_derivative(v, x, a); }),
+          rule([](V v, X<0> u, X<1> x, const EluFactors& a) { return drop(above(x, 0), elu_derivative(v * u, x, {a.alpha * a.input_scale, a.scale, a.input_scale})); })},
+    .doc = "`v` times the derivative of elu at `x`.", .reference = elementwise<functors::EluDerivative, 2>};
+Tensor elu_derivative(const Tensor& v, const Tensor& x, const EluFactors& a) { return apply(op_elu_derivative, {v, x}, a); }
+
+const Op op_piecewise{.name = "piecewise", .fields = fields_of<Pieces>, .types = types::floating,
+    .d = {rule([](V v, X<1> x, const Pieces& a) { return piecewise(v, x, a); }),
+          rule([](V v, X<0> u, X<1> x, const Pieces& a) { return a.slope == 0 ? zeros_like(v) : piecewise(v * u, x, {a.low, a.high, 0, a.slope, 0}); })},
+    .doc = "`v` times a factor that is linear in `x` between two bounds and constant outside of them.", .reference = elementwise<functors::Piecewise, 2>};
+Tensor piecewise(const Tensor& v, const Tensor& x, const Pieces& a) { return apply(op_piecewise, {v, x}, a); }
+
 const Op op_leaky_relu{.name = "leaky_relu", .torch = "|||negative_slope", .fields = fields_of<Factors>, .types = types::first,
-    .d = {rule([](V v, X<0> x, const Factors& a) { return where(above(x, 0), v, v * a.a); })},
+    .d = {rule([](V v, X<0> x, const Factors& a) { return piecewise(v, x, {0, 0, a.a, a.a, 1}); })},
     .doc = "Each element of `x` where positive, else `slope * x`.", .reference = elementwise<functors::LeakyRelu, 1>};
 Tensor leaky_relu(const Tensor& x, double slope) { return apply(op_leaky_relu, {x}, Factors{slope, 0}); }
 
 const Op op_hardtanh{.name = "hardtanh", .torch = "|||min_val max_val", .fields = fields_of<Factors>, .types = types::first,
-    .d = {rule([](V v, X<0> x, const Factors& a) { return drop(outside(x, a.a, a.b), v); })},
+    .d = {rule([](V v, X<0> x, const Factors& a) { return piecewise(v, x, {a.a, a.b, 0, 1, 0}); })},
     .doc = "Each element of `x`, at least `lo` and at most `hi`; derivative 0 at both.", .reference = elementwise<functors::Hardtanh, 1>};
 Tensor hardtanh(const Tensor& x, double lo, double hi) {
   const DType t = x.dtype();
@@ -164,7 +166,7 @@ const Op op_shrink_derivative{.name = "shrink_derivative", .fields = fields_of<F
 Tensor shrink_derivative(const Tensor& v, const Tensor& x, double bound) { return apply(op_shrink_derivative, {v, x}, Factors{bound, 0}); }
 
 const Op op_threshold{.name = "threshold", .torch = "|||threshold", .fields = fields_of<Factors>, .types = types::first,
-    .d = {rule([](V v, X<0> x, const Factors& a) { return drop(le(x, wrapped(a.a)), v); })},
+    .d = {rule([](V v, X<0> x, const Factors& a) { return piecewise(v, x, {a.a, a.a, 0, 1, 1}); })},
     .doc = "Each element of `x`, or the value where it is at most the bound.", .reference = elementwise<functors::Threshold, 1>};
 Tensor threshold(const Tensor& x, const Scalar& bound, const Scalar& value) {
   if (!is_floating(x.dtype())) return masked_fill(x, le(x, wrapped(bound)), wrapped(value));   // numbers that doubles may not hold
@@ -183,18 +185,18 @@ const Op op_prelu_derivative{.name = "prelu_derivative", .types = types::floatin
 Tensor prelu_derivative(const Tensor& v, const Tensor& x, const Tensor& slope) { return apply(op_prelu_derivative, {v, x, slope}); }
 
 const Op op_hardsigmoid{.name = "hardsigmoid", .types = types::first,
-    .d = {rule([](V v, X<0> x) { return drop(outside(x, -3, 3), v / 6.); })},
+    .d = {rule([](V v, X<0> x) { return piecewise(v, x, {-3, 3, 0, 1 / 6., 0}); })},
     .doc = "`clamp(x + 3, 0, 6) / 6` for each element of `x`.", .reference = elementwise<functors::Hardsigmoid, 1>};
 Tensor hardsigmoid(const Tensor& x) { return apply(op_hardsigmoid, {x}); }
 
 const Op op_hardswish{.name = "hardswish", .types = types::first,
-    .d = {wide_rule([](V v, X<0> x) { return where(outside(x, -3, 3), keep(above(x, 0), v), v * ((x + 1.5) / 3.)); })},
+    .d = {rule([](V v, X<0> x) { return piecewise(v, x, {-3, 3, 0, 0, 1, 1 / 3., -1.5}); })},
     .doc = "`x * hardsigmoid(x)` for each element of `x`.", .reference = elementwise<functors::Hardswish, 1>};
 Tensor hardswish(const Tensor& x) { return apply(op_hardswish, {x}); }
 
 const Op* const activation_ops[] = {
-    &op_elu, &op_gelu_erf, &op_gelu_erf_derivative, &op_gelu_tanh, &op_gelu_tanh_derivative, &op_hardshrink, &op_hardsigmoid, &op_hardswish, &op_hardtanh,
-    &op_leaky_relu, &op_logsigmoid, &op_mish, &op_prelu, &op_prelu_derivative, &op_relu, &op_relu_derivative, &op_shrink_derivative, &op_sigmoid, &op_sigmoid_derivative, &op_silu,
+    &op_elu, &op_elu_derivative, &op_gelu_erf, &op_gelu_erf_derivative, &op_gelu_tanh, &op_gelu_tanh_derivative, &op_hardshrink, &op_hardsigmoid, &op_hardswish, &op_hardtanh,
+    &op_leaky_relu, &op_logsigmoid, &op_mish, &op_piecewise, &op_prelu, &op_prelu_derivative, &op_relu, &op_relu_derivative, &op_shrink_derivative, &op_sigmoid, &op_sigmoid_derivative, &op_silu,
     &op_silu_derivative, &op_softplus, &op_softshrink, &op_softsign, &op_threshold,
 };
 Ops families::activation() { return activation_ops; }

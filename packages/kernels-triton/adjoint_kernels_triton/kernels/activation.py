@@ -120,8 +120,24 @@ def softplus(x, a, b):
 
 
 @elementwise()
-def elu(x, a):
-    return tl.where(x > 0, x, a.to(x.dtype) * libdevice.expm1(tl.where(x > 0, 0.0, x)))
+def elu(x, alpha, scale, input_scale):
+    z = tl.where(x > 0, 0.0, x * input_scale.to(x.dtype))
+    return tl.where(x > 0, x * scale.to(x.dtype), (alpha * scale).to(x.dtype) * libdevice.expm1(z))
+
+
+@elementwise()
+def elu_derivative(v, x, alpha, scale, input_scale):
+    z = tl.where(x > 0, 0.0, x * input_scale.to(x.dtype))
+    return v * tl.where(x > 0, scale.to(x.dtype), (alpha * scale * input_scale).to(x.dtype) * libdevice.exp(z))
+
+
+@elementwise()
+def piecewise(v, x, low, high, below, inside, above, slope, middle):
+    under = x <= low.to(x.dtype)
+    over = x >= high.to(x.dtype)
+    line = tl.where(slope == 0, inside.to(x.dtype), inside.to(x.dtype) + (x - middle.to(x.dtype)) * slope.to(x.dtype))
+    factor = tl.where(under, below.to(x.dtype), tl.where(over, above.to(x.dtype), line))
+    return tl.where((under | over) & (factor == 0), 0.0, v * factor)
 
 
 @elementwise()

@@ -21,6 +21,9 @@ struct Windows { int dim; int64_t size, step; };         // unfold
 struct Cast { DType dtype; };
 struct Transfer { Device device; bool non_blocking; };
 struct Factors { double a, b; };                         // softplus(beta, threshold), hardtanh(min, max), ...
+struct EluFactors { double alpha, scale, input_scale; }; // scale x, or alpha scale expm1(input_scale x)
+// piecewise: a factor to `low`, one from `high` on, and `inside` + `slope` (x - `middle`) between them.
+struct Pieces { double low, high, below, inside, above, slope = 0, middle = 0; };
 struct Power { double p; };
 struct Diagonal { int64_t offset; int a, b; };
 struct Triangle { int64_t diagonal; };

@@ -31,6 +31,11 @@ inline void describe(const Reduce& a, FieldList& f) { f.add("dims", a.dims); f.a
 inline void describe(const DimKeep& a, FieldList& f) { f.add("dim", a.dim); f.add("keepdim", a.keepdim); }
 inline void describe(const Sizes& a, FieldList& f) { f.add("sizes", a.sizes); }
 inline void describe(const Factors& a, FieldList& f) { f.add("a", a.a); f.add("b", a.b); }
+inline void describe(const EluFactors& a, FieldList& f) { f.add("alpha", a.alpha); f.add("scale", a.scale); f.add("input_scale", a.input_scale); }
+inline void describe(const Pieces& a, FieldList& f) {
+  f.add("low", a.low); f.add("high", a.high); f.add("below", a.below); f.add("inside", a.inside);
+  f.add("above", a.above); f.add("slope", a.slope); f.add("middle", a.middle);
+}
 inline void describe(const Triangle& a, FieldList& f) { f.add("diagonal", a.diagonal); }
 inline void describe(const Variance& a, FieldList& f) { f.add("dims", a.dims); f.add("correction", a.correction); f.add("keepdim", a.keepdim); }
 inline void describe(const VectorNorm& a, FieldList& f) { f.add("dims", a.dims); f.add("p", a.p); f.add("keepdim", a.keepdim); }

@@ -26,6 +26,7 @@ ADJOINT_API Tensor isnan(const Tensor& x), isinf(const Tensor& x), isfinite(cons
 ADJOINT_API Tensor sigmoid(const Tensor& x), relu(const Tensor& x), silu(const Tensor& x), logsigmoid(const Tensor& x), mish(const Tensor& x), softsign(const Tensor& x);
 ADJOINT_API Tensor gelu(const Tensor& x, bool tanh_form), softplus(const Tensor& x, double beta, double threshold), elu(const Tensor& x, double alpha), selu(const Tensor& x), celu(const Tensor& x, double alpha), leaky_relu(const Tensor& x, double slope);
 ADJOINT_API Tensor hardshrink(const Tensor& x, double bound), softshrink(const Tensor& x, double bound), prelu(const Tensor& x, const Tensor& slope), threshold(const Tensor& x, const Scalar& bound, const Scalar& value);
+ADJOINT_API Tensor elu_derivative(const Tensor& v, const Tensor& x, const EluFactors& a), piecewise(const Tensor& v, const Tensor& x, const Pieces& a);
 ADJOINT_API Tensor shrink_derivative(const Tensor& v, const Tensor& x, double bound), prelu_derivative(const Tensor& v, const Tensor& x, const Tensor& slope);
 ADJOINT_API Tensor hardtanh(const Tensor& x, double lo, double hi), hardsigmoid(const Tensor& x), hardswish(const Tensor& x);
 // v f'(x) in one pass, for the rules of f; relu's takes its result

@@ -23,9 +23,9 @@ struct Softplus {
   template <Real T> T operator()(T x) const { return math::softplus(x, static_cast<T>(beta), static_cast<T>(threshold)); }
 };
 struct Elu {
-  double alpha;
-  explicit Elu(const Attrs& a) : alpha(a.as<Factors>().a) {}
-  template <Real T> T operator()(T x) const { return math::elu(x, static_cast<T>(alpha)); }
+  double scale, negative_scale, input_scale;
+  explicit Elu(const Attrs& a) : scale(a.as<EluFactors>().scale), negative_scale(a.as<EluFactors>().alpha * scale), input_scale(a.as<EluFactors>().input_scale) {}
+  template <Real T> T operator()(T x) const { return math::elu(x, static_cast<T>(scale), static_cast<T>(negative_scale), static_cast<T>(input_scale)); }
 };
 struct LeakyRelu {
   double slope;
@@ -88,6 +88,24 @@ struct SiluDerivative {
 struct GeluDerivative { template <Real T> T operator()(T v, T x) const { return v * math::gelu_derivative(x); } };
 struct GeluTanhDerivative { template <Real T> T operator()(T v, T x) const { return v * math::gelu_tanh_derivative(x); } };
 struct ReluDerivative { template <Real T> T operator()(T v, T y) const { return y <= 0 ? T(0) : v; } };
+struct EluDerivative : Elu {
+  explicit EluDerivative(const Attrs& a) : Elu(a) {}
+  template <Real T> T operator()(T v, T x) const {
+    return v * math::elu_derivative(x, static_cast<T>(scale), static_cast<T>(negative_scale * input_scale), static_cast<T>(input_scale));
+  }
+};
+// A factor of 0 below or above gives 0 for every v. NaN lies inside.
+struct Piecewise {
+  static constexpr bool narrow = true;
+  Pieces p;
+  explicit Piecewise(const Attrs& a) : p(a.as<Pieces>()) {}
+  template <Real T> T operator()(T v, T x) const {
+    const T line = p.slope == 0 ? static_cast<T>(p.inside) : static_cast<T>(p.inside) + (x - static_cast<T>(p.middle)) * static_cast<T>(p.slope);
+    const bool below = x <= static_cast<T>(p.low), above = x >= static_cast<T>(p.high);
+    const T factor = below ? static_cast<T>(p.below) : above ? static_cast<T>(p.above) : line;
+    return (below | above) & (factor == 0) ? T(0) : v * factor;
+  }
+};
 struct ShrinkDerivative {
   double bound;
   explicit ShrinkDerivative(const Attrs& a) : bound(a.as<Factors>().a) {}

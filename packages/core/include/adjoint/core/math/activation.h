@@ -130,8 +130,13 @@ template <std::floating_point T>
 }
 
 template <std::floating_point T>
-[[gnu::always_inline]] inline T elu(T x, T alpha = 1, T scale = 1, T input_scale = 1) {
-  return x > 0 ? x * scale : alpha * scale * expm1(x * input_scale);
+[[gnu::always_inline]] inline T elu(T x, T scale, T negative_scale, T input_scale) {
+  return x > 0 ? x * scale : negative_scale * expm1(x * input_scale);
+}
+// The same of exp: elu's derivative.
+template <std::floating_point T>
+[[gnu::always_inline]] inline T elu_derivative(T x, T scale, T negative_scale, T input_scale) {
+  return x > 0 ? scale : negative_scale * exp(x * input_scale);
 }
 
 // NaN stays, -0 too.
