@@ -95,6 +95,25 @@ CALLS: dict[str, Callable[[Any, Any, Any], Any]] = {  # (library, its nn.functio
     "unique_consecutive": lambda t, f, x: t.unique_consecutive((x > 0)[0, 0], return_inverse=True, return_counts=True, dim=1),
     "unravel_index": lambda t, f, x: t.unravel_index(t.tensor([3, 11]), (3, 4)),
     "vander": lambda t, f, x: t.vander(x[0, 0, 0], 3, increasing=True),
+    "all over no dimension": lambda t, f, x: (t.all(x, dim=[]), t.any(x, dim=()), (x > 0).byte().any(dim=())),
+    "batch_norm of nothing": lambda t, f, x: (f.batch_norm(x[:, :, :0], None, None, training=True), f.group_norm(x[:0], 2)),
+    "bool in losses": lambda t, f, x: (f.mse_loss(x > 0, x), f.smooth_l1_loss(x, x > 0), f.huber_loss(x, x > 0)),
+    "addr of bool": lambda t, f, x: t.addr(x[0, 0] > 0, x[0, 0, :, 0] > 0, x[0, 0, 0] > 0, beta=3, alpha=2),
+    "cdist of width 0": lambda t, f, x: tuple(t.cdist(x[0, :, :, :0], x[0, :, :, :0], p=p) for p in (0, 1, 2, float("inf"))),
+    "cdist of what is equal": lambda t, f, x: t.cdist(x[0].round(), x[0].flip(-1).round(), p=0),
+    "chunk of nothing": lambda t, f, x: x[:, :0].chunk(3, 1),
+    "gammainc of large orders": lambda t, f, x: tuple(
+        g(t.tensor([1e17, 1e20, 1e6, 1e18]), t.tensor([1.0, 1e18, 1e30, 1e18]))
+        for g in (t.special.gammainc, t.special.gammaincc)
+    ),
+    "linspace of integers": lambda t, f, x: (t.linspace(4.3, -3, 50, dtype=t.int64), t.logspace(4.3, 0, 3, dtype=t.int64)),
+    "median of nothing": lambda t, f, x: t.tensor(
+        [t.median(x[:0]).isnan(), t.nanmedian(x[:0]).isnan(), t.median(x[:0].long()) < 0]
+    ),
+    "sum_to_size": lambda t, f, x: (x[0, 0] > 0)[0, 0].sum_to_size(()),
+    "trapezoid of bytes": lambda t, f, x: t.trapezoid(
+        t.arange(180, 204, dtype=t.uint8) % 50 * 20, t.arange(24, dtype=t.uint8).flip(0)
+    ),
 }
 
 
@@ -109,4 +128,26 @@ def test_same_numbers(name: str) -> None:
     for ours, theirs in zip(*results, strict=True):
         assert tuple(ours.shape) == tuple(theirs.shape)
         assert str(ours.dtype).split(".")[1] == str(theirs.dtype).split(".")[1]
-        assert adjoint.allclose(ours, adjoint.tensor(theirs.tolist(), dtype=ours.dtype), rtol=1e-4, atol=1e-5)
+        assert adjoint.allclose(
+            ours, adjoint.tensor(theirs.tolist(), dtype=ours.dtype).reshape(ours.shape), rtol=1e-4, atol=1e-5
+        )
+
+
+REFUSED: dict[str, tuple[type[Exception], Callable[[Any, Any], Any]]] = {
+    "batch_norm": (ValueError, lambda t, f: f.batch_norm(t.ones(1, 2, 1), None, None, training=True)),
+    "celu": (RuntimeError, lambda t, f: f.celu(t.ones(2), 0.0)),
+    "fold of a line": (RuntimeError, lambda t, f: f.fold(t.ones(4), 2, 2)),
+    "fold of few channels": (RuntimeError, lambda t, f: f.fold(t.ones(1, 3, 1), 2, 2)),
+    "fold of many windows": (RuntimeError, lambda t, f: f.fold(t.ones(1, 4, 2), 2, 2)),
+    "glu": (NotImplementedError, lambda t, f: f.glu(t.ones(4, dtype=t.int64))),
+    "group_norm": (ValueError, lambda t, f: f.group_norm(t.ones(1, 2, 1), 2)),
+    "instance_norm": (ValueError, lambda t, f: f.instance_norm(t.ones(3, 2, 1))),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_same_refusals(name: str) -> None:
+    kind, call = REFUSED[name]
+    for t in (adjoint, torch):
+        with pytest.raises(kind):
+            call(t, t.nn.functional)

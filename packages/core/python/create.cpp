@@ -97,6 +97,10 @@ static Tensor spaced(const Scalar& start, const Scalar& end, int64_t n) {
   return linspace(start.to<double>(), end.to<double>(), n, DType::float64);
 }
 
+// An end as elements of dtype count it, if those are integers.
+static Tensor end_as(const Tensor& x, OptDType dtype) { return dtype && is_integral(*dtype) ? to_dtype(x, DType::int64) : x; }
+static Scalar end_as(const Scalar& x, OptDType dtype) { return dtype && is_integral(*dtype) ? Scalar(x.to<int64_t>()) : x; }
+
 // The values as elements of dtype, or of the default; complex ones are not cut down to real ones.
 static Tensor as_type(const char* name, const Tensor& values, OptDType dtype) {
   expect(!dtype || is_complex(*dtype) || !is_complex(values.dtype()), name, ": start or end is complex, and dtype is ", dtype.value_or(DType::bool_));
@@ -122,10 +126,10 @@ void bind_ranges(nb::module_& m) {
       if constexpr (std::is_same_v<Number, Scalar>)
         if (!is_complex(start.dtype()) && !is_complex(end.dtype()))
           return created(linspace(start.template to<double>(), end.template to<double>(), steps, dtype.value_or(default_dtype()), device.value_or(default_device())), requires_grad);
-      return created(moved(as_type("linspace", spaced(start, end, steps), dtype), device), requires_grad);
+      return created(moved(as_type("linspace", spaced(end_as(start, dtype), end_as(end, dtype), steps), dtype), device), requires_grad);
     }, "start"_a, "end"_a, "steps"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "`steps` evenly spaced values, both ends included.");
     function(m, "logspace", [moved](const Number& start, const Number& end, int64_t steps, double base, OptDType dtype, OptDevice device, bool requires_grad) {
-      return created(moved(as_type("logspace", pow(wrapped(base), spaced(start, end, steps)), dtype), device), requires_grad);
+      return created(moved(as_type("logspace", pow(wrapped(base), spaced(end_as(start, dtype), end_as(end, dtype), steps)), dtype), device), requires_grad);
     }, "start"_a, "end"_a, "steps"_a, "base"_a = 10.0, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "`steps` values from base**start to base**end.");
   };
   bind(TypeTag<Scalar>{});

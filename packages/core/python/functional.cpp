@@ -47,7 +47,7 @@ void bind_plain_activations(const Space& s) {
   }, "min_val"_a = -1.0, "max_val"_a = 1.0, "inplace"_a = false);
   s.def("relu6", [](const Tensor& x, bool inplace) { return perhaps_into(x, inplace, [](const Tensor& t) { return hardtanh(t, 0, 6); }); }, "inplace"_a = false);
   s.def("glu", [](const Tensor& x, int64_t dim) -> Perhaps {
-    if (is_half(x.dtype()) || x.dim() == 0) return {};
+    if (is_half(x.dtype()) || !is_differentiable(x.dtype()) || x.dim() == 0) return {};
     const NodeName named("GluBackward0");
     const int d = wrap_dim(dim, x.dim(), "glu");
     const int64_t n = x.size(d) / 2;
@@ -104,19 +104,21 @@ void bind_plain_layers(const Space& s) {
   }
 }
 
+// The distances are of tensors of one size: of others the functions warn.
+bool alike(const Tensor& x, const Tensor& t) { return x.sizes() == t.sizes() && (x.dtype() == DType::bool_) == (t.dtype() == DType::bool_); }
+
 void bind_plain_losses(const Space& s) {
-  // The distances are of tensors of one size: of others the functions warn.
   using Loss = Tensor (*)(const Tensor&, const Tensor&, Reduction);
   for (auto [name, f] : {std::pair<const char*, Loss>("mse_loss", mse_loss), {"l1_loss", l1_loss}})
     s.def(name, [f = f](const Tensor& x, const Tensor& t, const std::string& r) -> Perhaps {
       const auto reduction = reduction_named(r);
-      return reduction && x.sizes() == t.sizes() ? Perhaps(f(x, t, *reduction)) : Perhaps();
+      return reduction && alike(x, t) ? Perhaps(f(x, t, *reduction)) : Perhaps();
     }, "target"_a, nb::kw_only(), "reduction"_a = "mean");
   using Rounded = Tensor (*)(const Tensor&, const Tensor&, Reduction, double);
   for (auto [name, parameter, f] : {std::tuple<const char*, const char*, Rounded>("smooth_l1_loss", "beta", smooth_l1_loss), {"huber_loss", "delta", huber_loss}})
     s.def(name, [f = f](const Tensor& x, const Tensor& t, const std::string& r, double p) -> Perhaps {
       const auto reduction = reduction_named(r);
-      return reduction && x.sizes() == t.sizes() ? Perhaps(f(x, t, *reduction, p)) : Perhaps();
+      return reduction && alike(x, t) ? Perhaps(f(x, t, *reduction, p)) : Perhaps();
     }, "target"_a, nb::kw_only(), "reduction"_a = "mean", nb::arg(parameter) = 1.0);
   s.def("nll_loss", [](const Tensor& x, const Tensor& t, const Tensor& w, int64_t ignore, const std::string& r) -> Perhaps {
     const auto reduction = reduction_named(r);
@@ -132,7 +134,7 @@ void bind_plain_losses(const Space& s) {
   }, "target"_a, none("weight"), nb::kw_only(), "reduction"_a = "mean");
   s.def("binary_cross_entropy_with_logits", [](const Tensor& x, const Tensor& t, const Tensor& w, const std::string& r, const Tensor& p) -> Perhaps {
     const auto reduction = reduction_named(r);
-    return reduction && x.sizes() == t.sizes() ? Perhaps(binary_cross_entropy_with_logits(x, t, w, p, *reduction)) : Perhaps();
+    return reduction && alike(x, t) ? Perhaps(binary_cross_entropy_with_logits(x, t, w, p, *reduction)) : Perhaps();
   }, "target"_a, none("weight"), nb::kw_only(), "reduction"_a = "mean", none("pos_weight"));
   s.def("kl_div", [](const Tensor& x, const Tensor& t, const std::string& r, bool log_target) -> Perhaps {
     const auto reduction = reduction_named(r);

@@ -97,6 +97,7 @@ void bind_moments(nb::module_& m) {
 // All elements that equal the median share its gradient, as those of amax do.
 Tensor median_of_all(const Tensor& x) {
   const Named named("median", {&x, 1}, "MedianBackward0");
+  if (x.numel() == 0) return full({}, is_integral(x.dtype()) ? Scalar(std::numeric_limits<int64_t>::min()) : Scalar(std::numeric_limits<double>::quiet_NaN()), x.dtype(), x.device());
   const Tensor y = median(reshape(x, {-1}), 0).values;
   if (is_integral(x.dtype())) return y;
   return amax(where(logical_or(eq(x, y), isnan(x)), x, wrapped(-std::numeric_limits<double>::infinity())));

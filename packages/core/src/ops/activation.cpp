@@ -119,6 +119,7 @@ const Op op_elu{.name = "elu", .torch = "|||alpha scale input_scale", .fields = 
 Tensor elu(const Tensor& x, double alpha) { return apply(op_elu, {x}, EluFactors{alpha, 1, 1}); }
 Tensor selu(const Tensor& x) { return apply(op_elu, {x}, EluFactors{1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1}); }
 Tensor celu(const Tensor& x, double alpha) {
+  expect(alpha != 0, "celu: ZeroDivisionError: alpha cannot be 0 for CELU");
   const NodeName node("CeluBackward0");
   return apply(op_elu, {x}, EluFactors{alpha, 1, 1 / alpha});
 }

@@ -73,6 +73,7 @@ Tensor arange(const Scalar& start, const Scalar& stop, const Scalar& step, DType
 Tensor linspace(double start, double stop, int64_t n, DType dtype, Device device) {
   const Named named("linspace");
   expect(n >= 0, "linspace: number of steps must be non-negative, got ", n);
+  if (is_integral(dtype)) start = std::trunc(start), stop = std::trunc(stop);
   const double step = n > 1 ? (stop - start) / static_cast<double>(n - 1) : 0;
   return generate({n}, dtype, device, [=](int64_t i) { return i < (n + 1) / 2 ? start + step * static_cast<double>(i) : stop - step * static_cast<double>(n - 1 - i); });
 }

@@ -12,7 +12,7 @@ namespace {
 // padding: a row that does not count (-1: none). by_frequency: derivatives of a row are divided by how often it occurs.
 struct Embedding { int64_t padding; bool by_frequency, sparse; };
 
-// What both vjp and jvp do to the rows of v.
+// The rows of v that the gradient counts.
 Tensor weighted(const Tensor& v, const Tensor& index, int64_t rows, const Embedding& a) {
   Tensor r = v;
   if (a.padding >= 0) r = where(unsqueeze(eq(index, wrapped(a.padding)), -1), wrapped(0.0), r);
@@ -69,7 +69,7 @@ const Op op_embedding{.name = "embedding", .torch = "|weight indices", .kind = K
       const Tensor rows = weighted(v, index, weight.sizes[0], a);
       return a.sparse ? sparse_gradient(rows, index, weight.sizes, a.padding) : index_put(zeros(weight.sizes, v.dtype(), v.device()), Tensors(&index, 1), rows, true);
     })},
-    .t = {rule([](V v, X<1> index, XShape<0> weight, const Embedding& a) { return weighted(row_of(to_dense(v), index), index, weight.sizes[0], a); })},
+    .t = {rule([](V v, X<1> index) { return row_of(to_dense(v), index); })},
     .batch = batch_embedding,
     .doc = "The rows of a table that `index` names.", .reference = embedding_kernel};
 

@@ -221,6 +221,7 @@ Tensor addr(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& bet
   const Named named("addr", given);
   if (const Tensor y = rounded_once(addr, c, a, b, beta, alpha)) return y;
   const Tensor x[] = {c, a, b};
+  if (result_type(x) == DType::bool_) return scaled_sum(c, outer(a, b), Scalar(beta.to<bool>()), Scalar(alpha.to<bool>()));
   if (beta.is_zero() || !is_differentiable(result_type(x))) return scaled_sum(c, outer(a, b), beta, alpha);
   expect_vectors(a, b);
   return addcmul(is_one(beta) ? c : mul(c, wrapped(beta)), unsqueeze(a, 1), b, alpha);

@@ -445,7 +445,7 @@ void check_channels(const Tensor& x, std::initializer_list<Tensor> parameters) {
 }
 Standardised batch_standardised(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, double momentum, double eps) {
   const int64_t n = x.size(1) ? x.numel() / x.size(1) : 0;
-  expect(n > 1, ErrorKind::value, "batch_norm: Expected more than 1 value per channel when training, got input size ", x.sizes());
+  expect(n != 1, ErrorKind::value, "batch_norm: Expected more than 1 value per channel when training, got input size ", x.sizes());
   Dims dims;
   for (int i = 0; i < x.dim(); i++)
     if (i != 1) dims.push_back(i);

@@ -169,8 +169,14 @@ const Op op_all{.name = "all", .fields = fields_of<Reduce>, .types = logic_types
     .doc = "Whether every element over `dims` is non-zero.", .reference = logic_kernel<true>};
 const Op op_any{.name = "any", .fields = fields_of<Reduce>, .types = logic_types, .shape = reduced_shape, .batch = batch::shift<&Reduce::dims>,
     .doc = "Whether some element over `dims` is non-zero.", .reference = logic_kernel<false>};
-Tensor all(const Tensor& x, const OptionalDims& dims, bool keepdim) { return apply(op_all, {x}, Reduce{normal_dims(dims, x.dim(), "all"), keepdim}); }
-Tensor any(const Tensor& x, const OptionalDims& dims, bool keepdim) { return apply(op_any, {x}, Reduce{normal_dims(dims, x.dim(), "any"), keepdim}); }
+namespace {
+Tensor logic(const Op& op, const Tensor& x, const OptionalDims& dims, bool keepdim) {
+  if (dims && dims->empty()) return to_dtype(ne(x, wrapped(0.0)), x.dtype() == DType::uint8 ? DType::uint8 : DType::bool_);   // over none
+  return apply(op, {x}, Reduce{normal_dims(dims, x.dim(), op.name), keepdim});
+}
+}  // namespace
+Tensor all(const Tensor& x, const OptionalDims& dims, bool keepdim) { return logic(op_all, x, dims, keepdim); }
+Tensor any(const Tensor& x, const OptionalDims& dims, bool keepdim) { return logic(op_any, x, dims, keepdim); }
 
 namespace {
 void arg_shape(Tensors x, const Attrs& attrs, Dims* out) {

@@ -112,6 +112,8 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
         tensor(1.)
     """
     x, along = (input.reshape(-1), 0) if dim is None else (input, dim)
+    if dim is None and not x.numel():
+        return _core.median(x)
     if x.is_cpu and x.numel() and not _core._all_lanes(x.detach().isnan()).any():  # no need to sort
         return _core.median(input) if dim is None else _results.nanmedian(*_core.median(input, dim, keepdim))
     values, order = x.sort(along)

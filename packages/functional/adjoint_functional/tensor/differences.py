@@ -12,15 +12,16 @@ __all__ = ["cumulative_trapezoid", "gradient", "trapezoid", "trapz"]
 
 
 def _areas(y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Tensor:
+    """Twice the areas."""
     n = y.size(dim)
-    middle = (y.narrow(dim, 1, n - 1) + y.narrow(dim, 0, n - 1)) / 2 if n else y.narrow(dim, 0, 0)
+    both = y.narrow(dim, 1, n - 1) + y.narrow(dim, 0, n - 1) if n else y.narrow(dim, 0, 0)
     if x is None:
-        return middle * (1 if dx is None else dx)
+        return both * (1 if dx is None else dx)
     if dx is not None:
         raise RuntimeError("trapezoid() can't have both x and dx")
     if x.ndim == 1:
-        return middle * x.diff().reshape([-1] + [1] * ((-dim - 1) if dim < 0 else y.ndim - 1 - dim))
-    return middle * x.diff(dim=dim)
+        return both * x.diff().reshape([-1] + [1] * ((-dim - 1) if dim < 0 else y.ndim - 1 - dim))
+    return both * x.diff(dim=dim)
 
 
 @rounded_once
@@ -32,7 +33,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = 
         >>> ad.trapezoid(ad.tensor([1.0, 2.0, 3.0]))
         tensor(4.)
     """
-    return _areas(y, x, dx, dim).sum(dim)
+    return _areas(y, x, dx, dim).sum(dim) / 2
 
 
 @rounded_once
@@ -50,7 +51,7 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, 
         >>> ad.cumulative_trapezoid(ad.tensor([0.0, 2.0, 4.0]))
         tensor([1., 4.])
     """
-    return _areas(y, x, dx, dim).cumsum(dim)
+    return _areas(y, x, dx, dim).cumsum(dim) / 2
 
 
 def _differences(y: Tensor, x: Tensor, edge_order: int) -> Tensor:

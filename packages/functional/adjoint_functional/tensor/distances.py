@@ -37,7 +37,10 @@ def _by_products(x1: Tensor, x2: Tensor) -> Tensor:
 
 
 def _of_rows(x1: Tensor, x2: Tensor, p: float) -> Tensor:
-    return _core._vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1, False, None)
+    apart = x1.unsqueeze(-2) - x2.unsqueeze(-3)
+    if p == 0:  # a NaN is no count
+        apart = _core.where(apart.isnan(), apart, apart != 0)
+    return _core._vector_norm(apart, p or 1, -1, False, None)
 
 
 def _again(x1: Tensor, x2: Tensor, p: float) -> Tensor:
@@ -63,6 +66,8 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
         raise RuntimeError(f"cdist: inputs must be (..., n, d) and (..., m, d), got {list(x1.shape)} and {list(x2.shape)}")
     if p < 0:
         raise RuntimeError(f"cdist only supports non-negative p values, got {p}")
+    if not x1.size(-1):
+        p = 1  # of nothing, which has no largest
     n, m = x1.size(-2), x2.size(-2)
     by_products = compute_mode == "use_mm_for_euclid_dist" or (
         compute_mode != "donot_use_mm_for_euclid_dist" and max(n, m) > 25

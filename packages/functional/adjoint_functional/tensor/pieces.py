@@ -64,7 +64,7 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     if extra < 0 or any(n not in (1, m) for n, m in zip(target, self.shape[extra:])):
         raise RuntimeError(f"size {target} is not expandable to size {list(self.shape)}.")
     dims = [d for d, m in enumerate(self.shape) if d < extra or (target[d - extra] == 1 and m != 1)]
-    return self.sum(dims).reshape(target) if dims else self
+    return self.sum(dims).reshape(target) if dims or not target else self
 
 
 # ---- other names: views that are always copies, cuts without the bookkeeping of views

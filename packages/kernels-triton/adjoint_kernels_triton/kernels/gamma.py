@@ -101,7 +101,8 @@ def uniform(a, x, SIDE: tl.constexpr):
     e = libdevice.copysign(libdevice.sqrt_rn(2.0 * half), u)
     first = -1 / 3 + e * (1 / 12 + e * (-2 / 135 + e * (1 / 864 + e * (1 / 2835 + e * (-139 / 777600)))))
     second = -1 / 540 + e * (-1 / 288 + e * (1 / 378))
-    rest = libdevice.exp(-a * half) / libdevice.sqrt_rn(6.283185307179586 * a) * (first + second / a)
+    decay = libdevice.exp(-a * half) / libdevice.sqrt_rn(6.283185307179586 * a)
+    rest = tl.where(decay > 0, decay * (first + second / a), 0.0)  # far from a the series is infinite
     return 0.5 * libdevice.erfc(SIDE * e * libdevice.sqrt_rn(a * 0.5)) + SIDE * rest
 
 

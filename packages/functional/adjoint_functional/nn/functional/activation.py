@@ -282,6 +282,8 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
         >>> ad.nn.functional.glu(ad.tensor([1., 2., 0., 0.]))
         tensor([0.5000, 1.0000])
     """
+    if not (input.is_floating_point() or input.is_complex()):
+        raise NotImplementedError(f"glu: not implemented for {input.dtype}")
     if input.size(dim) % 2:
         raise RuntimeError(f"glu: Halving dimension must be even, but dimension {dim} is size {input.size(dim)}")
     a, b = input.chunk(2, dim)

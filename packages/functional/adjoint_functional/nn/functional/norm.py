@@ -79,6 +79,8 @@ def instance_norm(
     if not use_input_stats:
         return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
     n, c = input.shape[:2]
+    if math.prod(input.shape[2:]) == 1:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
     for running, batch in ((running_mean, input.flatten(2).mean(2)), (running_var, input.flatten(2).var(2))):
         if running is not None:
             running.data.copy_((1 - momentum) * running.data + momentum * batch.data.mean(0))
@@ -96,7 +98,10 @@ def group_norm(
         >>> ad.nn.functional.group_norm(ad.tensor([[1., 3.]]), 1)
         tensor([[-1.0000,  1.0000]])
     """
-    return _core._grouped_norm(input, *_group_sizes(input, num_groups), weight, bias, eps)
+    groups, elements = _group_sizes(input, num_groups)
+    if groups * elements == num_groups:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {list(input.shape)}")
+    return _core._grouped_norm(input, groups, elements, weight, bias, eps)
 
 
 def _group_sizes(input: Tensor, num_groups: int) -> tuple[int, int]:

@@ -47,7 +47,22 @@ def fold(
         return fold(input.unsqueeze(0), output_size, kernel_size, dilation, padding, stride).squeeze(0)
     o, k, d, p, s = (per_dimension(v, 2) for v in (output_size, kernel_size, dilation, padding, stride))
     h, w = o[0] + 2 * p[0], o[1] + 2 * p[1]
-    at, _ = _core._patches([h, w], k, d, s, input)
+    if input.ndim != 3 or not input.size(1) * input.size(2):
+        raise RuntimeError(
+            "fold: Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, "
+            f"but got: {list(input.shape)}"
+        )
+    if input.size(1) % (k[0] * k[1]):
+        raise RuntimeError(
+            "fold: Expected size of input's dimension 1 to be divisible by the product of kernel_size, "
+            f"but got input.size(1)={input.size(1)} and kernel_size={tuple(k)}."
+        )
+    at, windows = _core._patches([h, w], k, d, s, input)
+    if input.size(2) != windows[0] * windows[1]:
+        raise RuntimeError(
+            f"fold: expected size of input's dimension 2 to match the calculated number of sliding blocks "
+            f"{windows[0]} * {windows[1]} = {windows[0] * windows[1]}, but got input.size(2)={input.size(2)}."
+        )
     n, c = input.size(0), input.size(1) // (k[0] * k[1])
     empty = _core.zeros(n, c, h * w, dtype=input.dtype, device=input.device)
     image = empty.index_add(2, at, input.reshape(n, c, -1)).view(n, c, h, w)

@@ -63,7 +63,8 @@ inline double gamma_series(double a, double x) {
 [[gnu::noinline]] inline double gamma_uniform(double a, double x, bool upper) {
   const double u = (x - a) / a, half = -log1p_minus(u), eta = std::copysign(std::sqrt(2 * half), u);
   const double c0 = poly(eta, -1. / 3, 1. / 12, -2. / 135, 1. / 864, 1. / 2835, -139. / 777600), c1 = poly(eta, -1. / 540, -1. / 288, 1. / 378);
-  const double rest = exp(-a * half) / std::sqrt(2 * pi * a) * (c0 + c1 / a), side = upper ? 1 : -1;
+  const double decay = exp(-a * half) / std::sqrt(2 * pi * a), side = upper ? 1 : -1;
+  const double rest = decay > 0 ? decay * (c0 + c1 / a) : 0;   // far from a the series is infinite
   return .5 * erfc(side * eta * std::sqrt(a / 2)) + side * rest;
 }
 

@@ -21,6 +21,14 @@ def _warn_of_sizes(input: Tensor, target: Tensor) -> None:
         )
 
 
+def _numbers(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """Truth values beside numbers count 0 and 1."""
+    if (input.dtype is _core.bool) != (target.dtype is _core.bool):
+        common = _core.result_type(input, target)
+        return input.to(common), target.to(common)
+    return input, target
+
+
 Loss = Callable[[Tensor, Tensor, str], Tensor]
 
 
@@ -47,6 +55,7 @@ def mse_loss(
         tensor(4.5000)
     """
     _warn_of_sizes(input, target)
+    input, target = _numbers(input, target)
     reduction = reduction_of(size_average, reduce, reduction)
     if weight is None:
         return _core._mse_loss(input, target, reduction)
@@ -91,6 +100,7 @@ def smooth_l1_loss(
         tensor(1.2500)
     """
     _warn_of_sizes(input, target)
+    input, target = _numbers(input, target)
     reduction = reduction_of(size_average, reduce, reduction)
     return _core._smooth_l1_loss(input, target, reduction, beta)
 
@@ -104,6 +114,7 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
         tensor(1.2500)
     """
     _warn_of_sizes(input, target)
+    input, target = _numbers(input, target)
     return _core._huber_loss(input, target, reduction, delta)
 
 
