@@ -8,7 +8,6 @@ ON_HOST = {
     "eig": EIGENVALUES,
     "eigh": f"a kernel takes up to 64 columns; beyond, {EIGENVALUES}",
     "svd": f"a kernel takes up to 64 columns or rows, and 1024 (to fill up a basis: 128) of the others; beyond, {EIGENVALUES}",
-    "pinv": f"it stands on singular values; {EIGENVALUES}",
     "rank_order": "each step looks for the largest of all numbers that are left; derivatives of det above 3 x 3 take it",
     "matrix_exp": "how many products it takes depends on the values",
 }
