@@ -17,7 +17,7 @@ def gradients(norm, x, options, create_graph):
 
 @pytest.mark.parametrize("dtype", [ad.float64, ad.float32, ad.float16], ids=lambda t: t.name)
 @pytest.mark.parametrize("dims", [1, 2])
-@pytest.mark.parametrize("sizes", [(4, 6), (2, 3, 1100), (6, 5)], ids=str)
+@pytest.mark.parametrize("sizes", [(4, 6), (2, 3, 1100), (6, 5), (300, 70)], ids=str)
 @pytest.mark.parametrize("affine", [False, True])
 @pytest.mark.parametrize("name", ["layer_norm", "rms_norm"])
 def test_as_on_the_cpu(name, affine, sizes, dims, dtype):
@@ -50,17 +50,6 @@ def test_batch_norm(affine, sizes, dtype):
         ]
         for got, wanted in zip(*results, strict=True):
             ad.testing.assert_close(got.cpu(), wanted, rtol=tolerance, atol=tolerance)
-
-
-def test_batch_norm_takes_few_launches(stand_in):
-    if stand_in is None:
-        pytest.skip("launches are counted on the stand-in")
-    x, w = ad.randn(4, 3, 5, device="cuda", requires_grad=True), ad.rand(3, device="cuda", requires_grad=True)
-    y = F.batch_norm(x, None, None, w, training=True)
-    v = ad.ones_like(y)
-    before = len(stand_in.launched)
-    ad.autograd.grad(y, [x, w], v)
-    assert stand_in.launched[before:] == ["batch_norm_vjp", "batch_norm_vjp"]
 
 
 def test_strided_and_overflowing_squares():

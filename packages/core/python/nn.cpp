@@ -137,8 +137,8 @@ void bind_losses(nb::module_& m) {
         "x"_a, "target"_a, "weight"_a.none(), "reduction"_a, "ignore_index"_a, "label_smoothing"_a);
   m.def("_mse_loss", [](const Tensor& x, const Tensor& t, const std::string& r) { return mse_loss(x, t, reduction_of(r)); });
   m.def("_l1_loss", [](const Tensor& x, const Tensor& t, const std::string& r) { return l1_loss(x, t, reduction_of(r)); });
-  m.def("_rows_vjp", [](const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Tensor& w, int64_t n, double eps) { return rows_vjp(v, x, mean, square, w, n, eps); },
-        "cotangent"_a, "input"_a, "mean"_a.none(), "square"_a, "weight"_a.none(), "n"_a, "eps"_a);
+  m.def("_rows_vjp", [](const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Tensor& w, int64_t n, double eps, bool sums) { return rows_vjp(v, x, mean, square, w, n, eps, sums); },
+        "cotangent"_a, "input"_a, "mean"_a.none(), "square"_a, "weight"_a.none(), "n"_a, "eps"_a, "sums"_a);
   m.def("_channels_vjp", [](const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Tensor& w, double eps, bool sums) { return channels_vjp(v, x, mean, square, w, eps, sums); },
         "cotangent"_a, "input"_a, "mean"_a, "square"_a, "weight"_a.none(), "eps"_a, "sums"_a);
   m.def("_class_entropy", [](const Tensor& x, const Tensor& index, int dim) { return class_entropy(x, index, dim); }, "input"_a, "index"_a, "dim"_a);

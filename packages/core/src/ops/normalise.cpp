@@ -94,10 +94,12 @@ bool takes_lines(const Tensor& x, const Dims& dims) {
     if (!dims.contains(x.dim() - 1 - i)) return false;
   return x.dim() > 0 && is_floating(x.dtype());
 }
+// Whether one kernel takes it along a dimension.
+bool takes_along(const Tensor& x, int dim) { return takes_lines(x, {dim}) || (x.device().type == DeviceType::cuda && is_floating(x.dtype())); }
 
 // The Jacobians: diag(y) - y y' is symmetric, that of the logarithm is I - 1 y'.
 constexpr Rule softmax_rule = rule([](V v, Y<> y, const Dim& a) {
-  if (takes_lines(v, {a.dim})) return softmax_vjp(v, y, a);
+  if (takes_along(v, a.dim)) return softmax_vjp(v, y, a);
   const Tensor p = in_float(y), w = v * p;
   return addcmul(w, p, sum(w, Dims{a.dim}, true), -1.0);
 });
@@ -251,7 +253,7 @@ bool takes_channels(const Tensor& v, const Tensor& x, const Tensor& mean, const 
 }
 Tensor standardise_vjp(Tensors v, Tensors x, const Tensor& mean, const Tensor& square, const Normalize& a) {
   const int64_t count = reduced_count(x[0].sizes(), a.dims);
-  if (takes_rows(v, x, a.dims)) return rows_vjp(v[0], x[0], mean, square, x.size() > 1 ? x[1] : Tensor(), count, a.eps);
+  if (takes_rows(v, x, a.dims)) return rows_vjp(v[0], x[0], mean, square, x.size() > 1 ? x[1] : Tensor(), count, a.eps, false);
   const bool alone = v[0] && !v[1] && (v.size() < 3 || !v[2]), one_weight = x.size() < 2 || (x[1].numel() == (x[0].dim() > 1 ? x[0].size(1) : 0) && !(x[1]->keys & key_lifted));
   if (alone && one_weight && takes_channels(v[0], x[0], mean, a.dims)) return channels_vjp(v[0], x[0], mean, square, x.size() > 1 ? x[1] : Tensor(), a.eps, false);
   const double n = static_cast<double>(count);
@@ -266,6 +268,12 @@ Tensor standardise_vjp(Tensors v, Tensors x, const Tensor& mean, const Tensor& s
 Tensor weight_vjp(const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Normalize& a) {
   if (!v) return {};  // only the statistics have cotangents
   if (takes_channels(v, x, mean, a.dims)) return channels_vjp(v, x, mean, square, {}, a.eps, true);
+  if (takes_rows({&v, 1}, {&x, 1}, a.dims)) {
+    const int64_t n = reduced_count(x.sizes(), a.dims);
+    Dims sizes = x.sizes();
+    for (int i = 0; i < x.dim() - a.dims.size(); i++) sizes[i] = 1;
+    return reshape(rows_vjp(v, x, mean, square, {}, n, a.eps, true), sizes);
+  }
   return v * standard(x, mean, square, a).z;
 }
 
@@ -275,7 +283,7 @@ const Op op_softmax{.name = "softmax", .fields = fields_of<Dim>, .kind = Kind::c
     .batch = batch::shift<&Dim::dim>, .doc = "exp(x) / sum(exp(x)) along a dimension, without overflow.", .reference = softmax_kernel<false>};
 const Op op_log_softmax{.name = "log_softmax", .fields = fields_of<Dim>, .kind = Kind::custom, .types = types::floating, .shape = shapes::same,
     .d = {rule([](V v, Y<> y, const Dim& a) {
-      if (takes_lines(v, {a.dim})) return log_softmax_vjp(v, y, a);
+      if (takes_along(v, a.dim)) return log_softmax_vjp(v, y, a);
       return addcmul(in_float(v), exp(in_float(y)), sum(in_float(v), Dims{a.dim}, true), -1.0);
     })},
     .t = {wide_rule([](V v, Y<> y, const Dim& a) { return v - sum(exp(y) * v, Dims{a.dim}, true); })},

@@ -1,6 +1,6 @@
 // The cotangent of what layer_norm and rms_norm standardise, as one operation: with z = (x - mean) scale, scale = 1 / sqrt(square + eps) and
 // g = v weight, scale (g - mean(g) - z mean(g z)); without the means of x and g where x is not centred. A kernel reads v and x, and writes neither z
-// nor g. Of batch_norm the same along channels, and what its weight gets, the sums of v z.
+// nor g. Of batch_norm the same along channels. Of both also what the weight gets, the sums of v z.
 #include <adjoint/core/op_fields.h>
 #include <adjoint/core/ops.h>
 #include <adjoint/core/types.h>
@@ -14,18 +14,25 @@ namespace adjoint {
 
 namespace {
 
-struct Standardised { int dim; double eps; bool centred; };
-void describe(const Standardised& a, FieldList& f) { f.add("dim", a.dim); f.add("eps", a.eps); f.add("centred", a.centred); }
+struct Standardised { int dim; double eps; bool centred, sums; };
+void describe(const Standardised& a, FieldList& f) { f.add("dim", a.dim); f.add("eps", a.eps); f.add("centred", a.centred); f.add("sums", a.sums); }
 
 // v, x, mean, square, [weight]: of rows, and a mean and a square for each.
 template <class T> void standardise_rows(const Launch& l) {
   const Standardised& a = l.attrs.as<Standardised>();
-  const int64_t n = l.x[0].sizes[1];
+  const int64_t rows = l.x[0].sizes[0], n = l.x[0].sizes[1];
   auto value = [&](const View& t, int64_t row, int64_t i) { return convert<double>(t.as<T>()[row * t.strides[0] + i * t.strides[1]]); };
-  for (int64_t row = 0; row < l.x[0].sizes[0]; row++) {
-    const double centre = a.centred ? value(l.x[2], row, 0) : 0, scale = 1 / std::sqrt(value(l.x[3], row, 0) + a.eps);
+  auto centre = [&](int64_t row) { return a.centred ? value(l.x[2], row, 0) : 0; };
+  auto scale_of = [&](int64_t row) { return 1 / std::sqrt(value(l.x[3], row, 0) + a.eps); };
+  for (int64_t i = 0; i < (a.sums ? n : 0); i++) {
+    PairwiseSum<double> sum;
+    for (int64_t row = 0; row < rows; row++) sum.add(value(l.x[0], row, i) * (value(l.x[1], row, i) - centre(row)) * scale_of(row));
+    l.y[0].as<T>()[i] = convert<T>(sum.total());
+  }
+  for (int64_t row = 0; row < (a.sums ? 0 : rows); row++) {
+    const double middle = centre(row), scale = scale_of(row);
     auto g = [&](int64_t i) { return value(l.x[0], row, i) * (l.x.size() > 4 ? convert<double>(l.x[4].as<T>()[i * l.x[4].strides[0]]) : 1); };
-    auto z = [&](int64_t i) { return (value(l.x[1], row, i) - centre) * scale; };
+    auto z = [&](int64_t i) { return (value(l.x[1], row, i) - middle) * scale; };
     PairwiseSum<double> sum, product;
     for (int64_t i = 0; i < n; i++) sum.add(g(i)), product.add(g(i) * z(i));
     const double mean = a.centred ? sum.total() / static_cast<double>(n) : 0, slope = product.total() / static_cast<double>(n);
@@ -73,18 +80,19 @@ void batch_norm_vjp_kernel(const Launch& l) {
 
 }  // namespace
 
-const Op op_standardise_vjp{.name = "standardise_vjp", .fields = fields_of<Standardised>, .kind = Kind::custom, .types = types::floating, .shape = shapes::same,
-    .doc = "The cotangent of what layer_norm or rms_norm standardise, of rows.", .reference = standardise_vjp_kernel};
+const Op op_standardise_vjp{.name = "standardise_vjp", .fields = fields_of<Standardised>, .kind = Kind::custom, .types = types::floating,
+    .shape = [](Tensors x, const Attrs& a, Dims* out) { out[0] = a.as<Standardised>().sums ? Dims{1, x[0].size(1)} : x[0].sizes(); },
+    .doc = "The cotangent of what layer_norm or rms_norm standardise, of rows, or of its weight.", .reference = standardise_vjp_kernel};
 
-Tensor rows_vjp(const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Tensor& weight, int64_t n, double eps) {
+Tensor rows_vjp(const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Tensor& weight, int64_t n, double eps, bool sums) {
   expect(n > 0 && x.numel() % n == 0 && v.sizes() == x.sizes() && square.numel() * n == x.numel(), "standardise_vjp: expected a cotangent as large as x and a square for each ", n, " elements, got ", v.sizes(), ", ", x.sizes(), " and ", square.sizes());
   const Dims lines{x.numel() / n, n}, each{x.numel() / n, 1};
   const Tensor spread = reshape(square, each);
   TensorVector operands{reshape(v, lines), reshape(x, lines), mean ? reshape(mean, each) : spread, spread};
   if (weight) operands.push_back(reshape(weight, {n}));
   Tensor y[max_outputs];
-  apply(op_standardise_vjp, operands, Standardised{1, eps, static_cast<bool>(mean)}, y);
-  return reshape(y[0], x.sizes());
+  apply(op_standardise_vjp, operands, Standardised{1, eps, static_cast<bool>(mean), sums}, y);
+  return sums ? y[0] : reshape(y[0], x.sizes());
 }
 
 const Op op_batch_norm_vjp{.name = "batch_norm_vjp", .fields = fields_of<Channels>, .kind = Kind::custom, .types = types::floating,

@@ -1,11 +1,14 @@
 """Derivatives of softmax and of standardised values: sums over each row of cotangents, then the row again."""
 
+from dataclasses import replace
+
 import triton
 import triton.language as tl
 from triton.language.extra.cuda import libdevice
 
-from .._structured import kernel
+from .._structured import kernel, sequence, step
 from .._templates import widened
+from .conv_weight import added_up
 from .normalise import CHANNELS, ONE_TILE, channel, parameter, places, put_row, put_tile
 from .reduce import GRID, TILE, folded, plus, rows_of, starts, tile
 
@@ -63,7 +66,7 @@ def layer_norm_vjp(x0, x1, x2, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: t
         put_tile(y0, start, j, n, inner, there, scale * (g - mean - z * slope))
 
 
-@kernel(along="dim", grid=GRID, constants=ONE_TILE)
+@step(grid=GRID, constants=ONE_TILE, when="1 - sums")
 def standardise_vjp(x0, x1, x2, x3, x4, y0, n, outer, inner, eps, centred, ROWS: tl.constexpr, BLOCK: tl.constexpr, INPUTS: tl.constexpr):
     """From v, x, the means and squares of rows, and a weight: of layer_norm, and where x is not centred, of rms_norm."""
     row, there = rows_of(outer, inner, ROWS)
@@ -86,6 +89,36 @@ def standardise_vjp(x0, x1, x2, x3, x4, y0, n, outer, inner, eps, centred, ROWS:
         g = tile(x0, start, j, n, inner, there, 0.0) * parameter(x4, j, n, 1.0, INPUTS > 4)
         z = (tile(x1, start, j, n, inner, there, 0.0) - centre) * scale
         put_tile(y0, start, j, n, inner, there, scale * (g - mean - z * slope))
+
+
+CHUNKS = "max(1, min(outer // 128, cdiv(512, cdiv(n, 64))))"
+
+
+@step(
+    grid=("cdiv(n, COLUMNS)", CHUNKS), values={"chunk": f"cdiv(outer, {CHUNKS})"}, when="sums",
+    constants={"ROWS": 32, "COLUMNS": "min(next_pow2(n), 64)"},
+)  # fmt: skip
+def weight_sums(x0, x1, x2, x3, sums, n, outer, chunk, eps, centred, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    """What the weight gets, of a chunk of rows."""
+    j = tl.program_id(0).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)
+    first = tl.program_id(1).to(tl.int64) * chunk
+    last = tl.minimum(first + chunk, outer)
+    total = tl.zeros((ROWS, COLUMNS), sums.dtype.element_ty)
+    for start in range(first, last, ROWS):
+        row = start + tl.arange(0, ROWS)
+        there = row < last
+        square = tl.load(x3 + row, mask=there, other=1.0)
+        scale = 1.0 / libdevice.sqrt_rn(square + eps.to(square.dtype))
+        centre = tl.where(centred != 0, tl.load(x2 + row, mask=there, other=0.0), 0.0)[:, None]
+        v = tile(x0, row * n, j, n, 1, there, 0.0)
+        total += v * ((tile(x1, row * n, j, n, 1, there, 0.0) - centre) * scale[:, None])
+    tl.store(sums + tl.program_id(1) * tl.cast(n, tl.int64) + j, tl.sum(total, 0), mask=j < n)
+
+
+sequence(
+    "standardise_vjp", along="dim", workspace={"sums": ("widened(x0)", f"sums * n * ({CHUNKS})")},
+    steps=[standardise_vjp, weight_sums, replace(added_up, when="sums", values={"chunks": CHUNKS, "count": "n"})],
+)  # fmt: skip
 
 
 @kernel(along="dims", apart=True, grid="cdiv(outer, ROWS)", constants={**CHANNELS, "SUMS": "sums"})

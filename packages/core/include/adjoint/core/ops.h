@@ -106,7 +106,7 @@ enum class Reduction { none, mean, sum };
 // -log_softmax(x, dim) at one class of each row, as one operation; NaN where there is no such class.
 ADJOINT_API Tensor class_entropy(const Tensor& x, const Tensor& index, int dim);
 // The cotangent of x in lines of n elements, from v, that of layer_norm's or, without `mean`, of rms_norm's result; weight: n elements or none.
-ADJOINT_API Tensor rows_vjp(const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Tensor& weight, int64_t n, double eps);
+ADJOINT_API Tensor rows_vjp(const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Tensor& weight, int64_t n, double eps, bool sums);
 ADJOINT_API Tensor channels_vjp(const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Tensor& weight, double eps, bool sums);
 ADJOINT_API Tensor nll_loss(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r, int64_t ignore_index), cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r, int64_t ignore_index, double label_smoothing), mse_loss(const Tensor& x, const Tensor& target, Reduction r), l1_loss(const Tensor& x, const Tensor& target, Reduction r), binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r), binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target, const Tensor& weight, const Tensor& pos_weight, Reduction r), smooth_l1_loss(const Tensor& x, const Tensor& target, Reduction r, double beta), huber_loss(const Tensor& x, const Tensor& target, Reduction r, double delta), kl_div(const Tensor& x, const Tensor& target, Reduction r, bool log_target);
 // ---- factories (ops/create.cpp) and random numbers (ops/random.cpp)
