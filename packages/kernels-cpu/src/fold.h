@@ -73,8 +73,20 @@ template <int W, class T, class S> [[gnu::always_inline]] inline auto load_vecto
   }
 }
 
+template <class I> inline constexpr I last_lanes[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+// Lane j of x where 64 bytes of lanes, beginning at `from` in the table above, are all ones; else 0.
+template <int W, class T, class V> [[gnu::always_inline]] inline V only(V x, int64_t from) {
+  using I = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+  typedef I Bits __attribute__((vector_size(W), aligned(alignof(I)), may_alias));
+  Bits bits;
+  __builtin_memcpy(&bits, &x, sizeof bits);
+  bits &= *reinterpret_cast<const Bits*>(last_lanes<I> + (16 - 64 / sizeof(T)) + from);
+  __builtin_memcpy(&x, &bits, sizeof bits);
+  return x;
+}
+
 // The sum of a dense row, through `map`: as many lanes as fill 256 bytes on every instruction set, emptied every 32 steps,
-// so that rounding errors do not pile up. `parts` values alternate (2: real and imaginary parts), and have a sum each.
+// so that rounding errors do not pile up. The last 64 bytes are read whole, and what was added before is left out. `parts` values alternate (2: real and imaginary parts), and have a sum each.
 template <int W, int parts, class T, class S, class Map> [[gnu::always_inline]] inline void sum_lanes(const S* x, int64_t n, Map map, T* sums) {
   typedef T Vector __attribute__((vector_size(W), aligned(alignof(T)), may_alias));
   constexpr int vectors = 256 / W, width = W / sizeof(T), lanes = vectors * width;
@@ -90,8 +102,16 @@ template <int W, int parts, class T, class S, class Map> [[gnu::always_inline]] 
     for (int v = 0; v < vectors; v++) total[v] += s[v];
   }
   T tail[parts] = {};
-  for (; i < n; i += parts)
-    for (int j = 0; j < parts; j++) tail[j] += map(static_cast<T>(x[i + j]));
+  constexpr int group = 64 / sizeof(T), steps = group / width;
+  if (n < group) {
+    for (; i < n; i += parts)
+      for (int j = 0; j < parts; j++) tail[j] += map(static_cast<T>(x[i + j]));
+  } else if (i < n) {
+    Vector more[steps] = {};
+    for (; i + group <= n; i += group)
+      for (int v = 0; v < steps; v++) more[v] += map(load_vector<W, T>(x + i + v * width));
+    for (int v = 0; v < steps; v++) total[v] += more[v] + only<W, T>(map(load_vector<W, T>(x + n - group + v * width)), n - i + v * width);
+  }
 #pragma GCC unroll 4
   for (int half = vectors / 2; half; half /= 2)
 #pragma GCC unroll 8
@@ -134,13 +154,23 @@ template <int W, class O, class T, class Map> [[gnu::always_inline]] inline T ex
       best[v] = O::beats(best[v + half], best[v]) ? best[v + half] : best[v];
       total[v] += total[v + half];
     }
-  T found[width], totals[width], sum = 0, r = O::identity;
+  const auto also = [&](const T* p) __attribute__((always_inline)) {
+    const Vector a = map(*reinterpret_cast<const Vector*>(p));
+    best[0] = O::beats(a, best[0]) ? a : best[0];
+    if constexpr (std::is_floating_point_v<T>) total[0] += a;
+  };
+  for (; i + width <= n; i += width) also(x + i);
+  if (i < n && n >= width) also(x + n - width), i = n;   // some elements twice
+  T found[width], totals[width];
   __builtin_memcpy(found, best, sizeof found);
   __builtin_memcpy(totals, total, sizeof totals);
-  for (int j = 0; j < width; j++) {
-    r = O::beats(found[j], r) ? found[j] : r;
-    sum += totals[j];
-  }
+#pragma GCC unroll 8
+  for (int w = width / 2; w; w /= 2)
+    for (int j = 0; j < w; j++) {
+      found[j] = O::beats(found[j + w], found[j]) ? found[j + w] : found[j];
+      totals[j] += totals[j + w];
+    }
+  T r = found[0], sum = totals[0];
   for (; i < n; i++) r = O::join(r, map(x[i]));
   if (sum == sum) return r;
   for (i = 0; i < n; i++)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "compilers.h"
@@ -24,80 +25,126 @@ constexpr int64_t grain = 16384;
 
 enum class Form { plain, logarithm, sum };  // softmax, log_softmax, logsumexp
 
-template <Form form, class T> struct SoftmaxRows {
-  // Rows of n elements; y has rows of n, or of one for a sum, where `scratch` takes the exponentials.
-  template <int W> [[gnu::always_inline]] static inline void run(const T* x, T* y, T* scratch, int64_t n, int64_t rows) {
-    for (int64_t r = 0; r < rows; r++, x += n) {
-      const T m = extreme_row<W, Largest<T>>(x, n, Same{});
-      const T shift = form == Form::sum && !(m > -math::infinity<T> && m < math::infinity<T>) ? T(0) : m;
-      T* e = form == Form::plain ? y : scratch;
-      ADJOINT_INDEPENDENT
-      for (int64_t i = 0; i < n; i++) e[i] = math::exp(x[i] - shift);
-      const T total = sum_row<W>(static_cast<const T*>(e), n, Same{});
-      if constexpr (form == Form::sum) {
-        *y++ = total == math::infinity<T> ? total : shift + math::log(total);
+// f(i) for each element of a row of at least a vector, by whole vectors: the last one ends where the row does, and does some again.
+template <int W, class T, class F> [[gnu::always_inline]] inline void each_of_row(int64_t n, const F& f) {
+  constexpr int64_t lanes = W / sizeof(T);
+  for (int64_t i = 0; i < n; i += lanes) {
+    const int64_t at = i < n - lanes ? i : n - lanes;
+    ADJOINT_INDEPENDENT
+    for (int64_t j = at; j < at + lanes; j++) f(j);
+  }
+}
+
+template <class T> struct SoftmaxRows {
+  static constexpr int64_t most = 16, padding = 64 / sizeof(T);
+  // Rows of n elements; y has rows of n, or of one for a sum. Logarithms are taken of several short rows at a time. `scratch` has room for
+  // two rows and their padding.
+  template <int W> [[gnu::always_inline]] static inline void run(Form form, const T* x, T* y, T* scratch, int64_t n, int64_t rows) {
+    const int64_t block = form == Form::plain || n > 512 ? 1 : most, kept = form == Form::sum ? 1 : n;
+    const int64_t padded = n < padding ? padding : n;
+    T *e = scratch, *copy = scratch + padded;
+    for (int64_t i = n; i < padded; i++) copy[i] = -math::infinity<T>;
+    for (int64_t r = 0; r < rows; r += block, x += block * n, y += block * kept) {
+      alignas(64) T shift[most], total[most];
+      const int64_t count = rows - r < block ? rows - r : block;
+      for (int64_t k = 0; k < most; k++) shift[k] = 0, total[k] = 1;
+      for (int64_t k = 0; k < count; k++) {
+        const T* row = x + k * n;
+        for (int64_t i = 0; i < n && n < padded; i++) copy[i] = row[i];
+        if (n < padded) row = copy;
+        const T m = extreme_row<W, Largest<T>>(row, padded, Same{});
+        const T by = form == Form::sum && !(m > -math::infinity<T> && m < math::infinity<T>) ? T(0) : m;
+        each_of_row<W, T>(padded, [=](int64_t i) __attribute__((always_inline)) { e[i] = math::exp(row[i] - by); });
+        shift[k] = by, total[k] = sum_row<W>(static_cast<const T*>(e), padded, Same{});
+      }
+      if (form == Form::plain) {
+        const T factor = 1 / total[0];
+        ADJOINT_INDEPENDENT
+        for (int64_t i = 0; i < n; i++) y[i] = e[i] * factor;
         continue;
       }
-      if constexpr (form == Form::logarithm) {
-        const T log_total = math::log(total);
-        ADJOINT_INDEPENDENT
-        for (int64_t i = 0; i < n; i++) y[i] = (x[i] - m) - log_total;
-      } else {
-        const T factor = 1 / total;
-        ADJOINT_INDEPENDENT
-        for (int64_t i = 0; i < n; i++) y[i] *= factor;
+      T logarithm[most];
+      for (int64_t k = 0; k < most; k++) logarithm[k] = math::log(total[k]);
+      for (int64_t k = 0; k < count; k++) {
+        if (form == Form::sum) y[k] = total[k] == math::infinity<T> ? total[k] : shift[k] + logarithm[k];
+        else
+          ADJOINT_INDEPENDENT
+          for (int64_t i = 0; i < n; i++) y[k * n + i] = (x[k * n + i] - shift[k]) - logarithm[k];
       }
-      y += n;
     }
   }
 };
 
-// Columns of a plane (n, columns): `width` of them at a time, accumulators in m and s.
-template <Form form, class T> struct SoftmaxColumns {
-  static constexpr bool narrow = form == Form::sum;
-  // y has one row for a sum.
-  template <int W> [[gnu::always_inline]] static inline void run(const T* x, T* y, int64_t n, int64_t down, int64_t width, T* m, T* s) {
+// Columns of a plane (n, columns): `width` of them at a time, with accumulators in m and s. y has one row for a sum.
+template <class T> struct SoftmaxColumns {
+  template <int W> [[gnu::always_inline]] static inline void run(Form form, const T* x, T* y, int64_t n, int64_t down, int64_t width, T* m, T* s, T* scratch) {
     for (int64_t j = 0; j < width; j++) m[j] = -math::infinity<T>, s[j] = 0;
     for (int64_t i = 0; i < n; i++)
       ADJOINT_INDEPENDENT
       for (int64_t j = 0; j < width; j++) m[j] = x[i * down + j] > m[j] ? x[i * down + j] : m[j];
-    if constexpr (form == Form::sum)
+    if (form == Form::sum)
       for (int64_t j = 0; j < width; j++) m[j] = m[j] > -math::infinity<T> && m[j] < math::infinity<T> ? m[j] : T(0);
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+      T* e = form == Form::plain ? y + i * down : scratch;
       ADJOINT_INDEPENDENT
       for (int64_t j = 0; j < width; j++) {
-        const T e = math::exp(x[i * down + j] - m[j]);
-        if constexpr (form == Form::plain) y[i * down + j] = e;
-        s[j] += e;
+        e[j] = math::exp(x[i * down + j] - m[j]);
+        s[j] += e[j];
       }
-    if constexpr (form == Form::sum) {
-      for (int64_t j = 0; j < width; j++) y[j] = s[j] == math::infinity<T> ? s[j] : m[j] + math::log(s[j]);
+    }
+    if (form == Form::plain) {
+      for (int64_t j = 0; j < width; j++) s[j] = 1 / s[j];
+      for (int64_t i = 0; i < n; i++)
+        ADJOINT_INDEPENDENT
+        for (int64_t j = 0; j < width; j++) y[i * down + j] *= s[j];
       return;
     }
-    for (int64_t j = 0; j < width; j++) s[j] = form == Form::plain ? 1 / s[j] : math::log(s[j]);
+    for (int64_t j = 0; j < width; j++) scratch[j] = math::log(s[j]);
+    if (form == Form::sum) {
+      for (int64_t j = 0; j < width; j++) y[j] = s[j] == math::infinity<T> ? s[j] : m[j] + scratch[j];
+      return;
+    }
     for (int64_t i = 0; i < n; i++)
       ADJOINT_INDEPENDENT
-      for (int64_t j = 0; j < width; j++) {
-        if constexpr (form == Form::plain) y[i * down + j] *= s[j];
-        else y[i * down + j] = (x[i * down + j] - m[j]) - s[j];
-      }
+      for (int64_t j = 0; j < width; j++) y[i * down + j] = (x[i * down + j] - m[j]) - scratch[j];
   }
 };
 
-template <Form form, class T> void over_rows(const T* x, T* y, int64_t n, int64_t rows) {
-  pool::parallel_for(rows, std::max<int64_t>(1, grain / n), [&](int64_t begin, int64_t end) {
-    const Buffer scratch((form == Form::plain ? 1 : n) * static_cast<int64_t>(sizeof(T)));
-    isa::call<SoftmaxRows<form, T>>(x + begin * n, y + begin * (form == Form::sum ? 1 : n), scratch.as<T>(), n, end - begin);
+constexpr int64_t strip = 512;
+template <class T> void columns_of_strip(Form form, const T* x, T* y, int64_t n, int64_t down, int64_t width) {
+  alignas(64) T m[strip], s[strip], scratch[strip];
+  isa::call<SoftmaxColumns<T>>(form, x, y, n, down, width, static_cast<T*>(m), static_cast<T*>(s), static_cast<T*>(scratch));
+}
+
+// Short rows are turned, a strip at a time, so that loops run across them.
+template <class T> void over_short_rows(Form form, const T* x, T* y, int64_t n, int64_t rows) {
+  pool::parallel((rows + strip - 1) / strip, [&](int64_t u) {
+    const int64_t first = u * strip, width = std::min(strip, rows - first), kept = form == Form::sum ? 1 : n;
+    const Buffer in(n * strip * static_cast<int64_t>(sizeof(T))), out(kept * strip * static_cast<int64_t>(sizeof(T)));
+    const auto view = [&](const T* data, const int64_t (&sizes)[2], const int64_t (&strides)[2]) {
+      return View{const_cast<char*>(reinterpret_cast<const char*>(data)), sizes, strides, 2, dtype_of<T>(), sizes[0] * width};
+    };
+    const int64_t all[] = {n, width}, results[] = {kept, width}, turned[] = {strip, 1}, across[] = {1, n}, back[] = {1, kept};
+    if (width < strip) std::memset(in.as<char>(), 0, n * strip * sizeof(T));
+    copy(view(in.as<T>(), all, turned), view(x + first * n, all, across));
+    columns_of_strip<T>(form, in.as<T>(), out.as<T>(), n, strip, (width + 15) & -16);
+    copy(view(y + first * kept, results, back), view(out.as<T>(), results, turned));
   });
 }
 
-template <Form form, class T> void over_columns(const T* x, T* y, const Lines& l) {
-  constexpr int64_t strip = 512;
+template <class T> void over_rows(Form form, const T* x, T* y, int64_t n, int64_t rows) {
+  if (n <= 48 && rows >= 64) return over_short_rows(form, x, y, n, rows);
+  pool::parallel_for(rows, std::max<int64_t>(1, grain / n), [&](int64_t begin, int64_t end) {
+    const Buffer scratch(2 * (n + SoftmaxRows<T>::padding) * static_cast<int64_t>(sizeof(T)));
+    isa::call<SoftmaxRows<T>>(form, x + begin * n, y + begin * (form == Form::sum ? 1 : n), scratch.as<T>(), n, end - begin);
+  });
+}
+
+template <class T> void over_columns(Form form, const T* x, T* y, const Lines& l) {
   const int64_t strips = (l.inner + strip - 1) / strip;
   pool::parallel(l.outer * strips, [&](int64_t u) {
-    alignas(64) T m[strip], s[strip];
     const int64_t plane = u / strips, column = u % strips * strip;
-    isa::call<SoftmaxColumns<form, T>>(x + plane * l.n * l.inner + column, y + plane * (form == Form::sum ? 1 : l.n) * l.inner + column, l.n, l.inner, std::min(strip, l.inner - column), m, s);
+    columns_of_strip<T>(form, x + plane * l.n * l.inner + column, y + plane * (form == Form::sum ? 1 : l.n) * l.inner + column, l.n, l.inner, std::min(strip, l.inner - column));
   });
 }
 
@@ -109,8 +156,8 @@ template <Form form> void softmax_kernel(const Launch& l) {
   with_dense(x, l.y[0], [&](const View& in, const View& out) {
     with_real(in.dtype, [&](auto zero) {
       using T = decltype(zero);
-      if (lines.inner == 1) over_rows<form, T>(in.as<const T>(), out.as<T>(), lines.n, lines.outer);
-      else over_columns<form, T>(in.as<const T>(), out.as<T>(), lines);
+      if (lines.inner == 1) over_rows<T>(form, in.as<const T>(), out.as<T>(), lines.n, lines.outer);
+      else over_columns<T>(form, in.as<const T>(), out.as<T>(), lines);
     });
   });
 }
@@ -129,11 +176,11 @@ void logsumexp_kernel(const Launch& l) {
       using T = decltype(zero);
       if (dims.size() == 1) {
         const LinesOf in(x, static_cast<int>(dims[0]), type);
-        if (in.lines.inner > 1) return over_columns<Form::sum, T>(in.as<T>(), y.as<T>(), in.lines);
-        return over_rows<Form::sum, T>(in.as<T>(), y.as<T>(), in.lines.n, in.lines.outer);
+        if (in.lines.inner > 1) return over_columns<T>(Form::sum, in.as<T>(), y.as<T>(), in.lines);
+        return over_rows<T>(Form::sum, in.as<T>(), y.as<T>(), in.lines.n, in.lines.outer);
       }
       const Ordered ordered(x, order);
-      over_rows<Form::sum, T>(Contiguous(ordered.view, type).as<const T>(), y.as<T>(), x.numel / l.y[0].numel, l.y[0].numel);
+      over_rows<T>(Form::sum, Contiguous(ordered.view, type).as<const T>(), y.as<T>(), x.numel / l.y[0].numel, l.y[0].numel);
     });
   };
   if (l.y[0].dtype == type) return typed(l.y[0]);

@@ -129,7 +129,7 @@ const Case reductions[] = {
     [](const Draw& x) { for (int dim : {0, 1}) cumprod(mul(x({9, 9}), full({}, 0.25, real_of(x.dtype))), dim); },
     [](const Draw& x) { for (int dim : {0, 1}) prod(mul(x({9, 133}), full({}, 0.25, real_of(x.dtype))), dim), call("softmax_vjp", {x({40, 133}), x.other({40, 133})}, Dim{dim}), call("log_softmax_vjp", {x({40, 133}), x.other({40, 133})}, Dim{dim}); },
     [](const Draw& x) { call("layer_norm_vjp", {x({20, 133}), x.other({20, 133}), x({20, 1})}, Dim{1}); },
-    [](const Draw& x) { for (int dim : {0, 1}) softmax(x({40, 133}), dim), log_softmax(x({40, 133}), dim), logsumexp(x({40, 133}), Dims{dim}); },
+    [](const Draw& x) { for (int dim : {0, 1}) softmax(x({40, 133}), dim), log_softmax(x({40, 133}), dim), logsumexp(x({40, 133}), Dims{dim}), softmax(x({530, 5}), dim), log_softmax(x({530, 20}), dim), logsumexp(x({530, 20}), Dims{dim}); },
     [](const Draw& x) { layer_norm(x({20, 133}), {133}, x({133}), x.other({133}), 1e-5), rms_norm(x({20, 133}), {133}, x({133}), 1e-5); },
     [](const Draw& x) { batch_norm(x({20, 7, 9}), {}, {}, x({7}), x.other({7}), true, 0.1, 1e-5); },
     [](const Draw& x) { for (int dim : {0, 1}) sort(x({40, 133}), dim), sort(x({40, 133}), dim, true), topk(x({40, 133}), 5, dim); },
