@@ -1,9 +1,9 @@
 // Convolutions as products of matrices: the elements under each kernel position become the rows of a matrix, a panel of
 // outputs or a few channels at a time, so that it stays in the second-level cache.
+#include "conv_direct.h"
 #include "kernels.h"
 #include "lines.h"
 #include "matmul.h"
-#include "pool.h"
 
 #include <adjoint/core/convolution.h>
 
@@ -14,139 +14,103 @@ namespace adjoint::cpu {
 
 namespace {
 
-constexpr int64_t panel_bytes = 1 << 18;
+constexpr int64_t panel_bytes = 1 << 19;
 
 // Output rows a panel, so that its matrix has about panel_bytes.
 template <class T> int64_t rows_per_panel(const ConvolutionSizes& g) {
   return std::clamp<int64_t>(panel_bytes / (g.depth() * g.out[2] * static_cast<int64_t>(sizeof(T)) + 1), 1, g.out_rows());
 }
 
-// Where columns are visited one by one, no matrix is needed: of an image with its padding in memory, row q of the matrix begins at an
-// offset that depends on q alone. That holds for one row of outputs, and, where rows follow each other without a step, for the whole plane
-// as it lies in the padded image: what stands between the rows is computed too, and left.
-constexpr int64_t padded_bytes = 1 << 19;  // in the second-level cache
-constexpr int64_t plane_bytes = 1 << 22;   // where a whole plane is done span by span, which stays there
-constexpr int64_t overrun = 64;            // elements behind it, which the last tile may read
-constexpr int64_t span = 256;              // columns of a plane at a time
+template <class T> Buffer matrix_of(const ConvolutionSizes& g, int64_t rows) { return Buffer((g.depth() * rows * g.out[2] + PaddedImage::overrun) * static_cast<int64_t>(sizeof(T))); }
+template <class T> Buffer memory_of(const ConvolutionSizes& g, const PaddedImage& image) { return Buffer((g.in_channels * image.size + PaddedImage::overrun) * static_cast<int64_t>(sizeof(T))); }
 
-struct Padded {
-  int64_t high, wide, size;   // of a channel's plane
-  int64_t columns, row_step;  // to compute at a time, as far as outputs go; from one row of outputs to the next, 0 if that varies
-  explicit Padded(const ConvolutionSizes& g) : high(g.in[1] + 2 * g.padding[1]), wide(g.in[2] + 2 * g.padding[2]), size((g.in[0] + 2 * g.padding[0]) * high * wide) {
-    const int64_t plane = ((g.out[0] - 1) * high + g.out[1] - 1) * wide + g.out[2];
-    const bool even = g.stride[0] == 1 && g.stride[1] == 1 && 4 * rounded(plane) <= 5 * g.out_rows() * rounded(g.out[2]);
-    columns = even ? plane : g.out[2];
-    row_step = even ? wide : 0;
-  }
-  static int64_t rounded(int64_t n) { return (n + 15) / 16 * 16; }
-  int64_t row(const ConvolutionSizes& g, int64_t r) const { return (r / g.out[1] * g.stride[0] * high + r % g.out[1] * g.stride[1]) * wide; }
-};
-
-template <class T> bool is_direct(const ConvolutionSizes& g) {
-  const Padded p(g);
-  return g.stride[2] == 1 && g.out_channels >= 4 && p.columns >= 8 && g.in_channels * p.size * static_cast<int64_t>(sizeof(T)) <= (p.row_step ? plane_bytes : padded_bytes);
+Outputs all_outputs(const ConvolutionSizes& g, const PaddedImage& image) {
+  Outputs o{{g.out[0], g.out[1], g.out[2]}, {g.out[1] * g.out[2], g.out[2], 1}, 0, tap_offsets(g, image), image.row(), image.plane()};
+  o.prepare();
+  return o;
 }
 
-// Where the rows of the matrix begin.
-std::vector<int64_t> tap_offsets(const ConvolutionSizes& g, const Padded& p) {
-  std::vector<int64_t> offsets;
-  for (int64_t c = 0; c < g.in_channels; c++)
-    for (int64_t i = 0; i < g.kernel[0]; i++)
-      for (int64_t j = 0; j < g.kernel[1]; j++)
-        for (int64_t k = 0; k < g.kernel[2]; k++) offsets.push_back(c * p.size + (i * g.dilation[0] * p.high + j * g.dilation[1]) * p.wide + k * g.dilation[2]);
-  return offsets;
-}
+// The gradient of elements r, r + s, ... of padded x, s being the stride, is a convolution of y with every s-th element of the filters from
+// their other end. Element m of phase r and element k of a filter meet at output m - (k dilation) / s, where (k dilation) % s is r.
+class InputGradient {
+ public:
+  PaddedImage y;
+  std::vector<Outputs> sets;   // one a phase
+  bool every = true;           // whether they write all of x
 
-template <class T> void fill_padded(const ConvolutionSizes& g, const Padded& p, const T* from, T* in) {
-  std::fill_n(in, g.in_channels * p.size + overrun, T(0));
-  for (int64_t c = 0; c < g.in_channels; c++)
-    for (int64_t i = 0; i < g.in[0]; i++)
-      for (int64_t j = 0; j < g.in[1]; j++, from += g.in[2]) std::copy_n(from, g.in[2], in + c * p.size + ((i + g.padding[0]) * p.high + j + g.padding[1]) * p.wide + g.padding[2]);
-}
-
-template <class T> Buffer matrix_of(const ConvolutionSizes& g, int64_t rows) { return Buffer((g.depth() * rows * g.out[2] + overrun) * static_cast<int64_t>(sizeof(T))); }
-template <class T> Buffer padded_of(const ConvolutionSizes& g, const Padded& p) { return Buffer((g.in_channels * p.size + overrun) * static_cast<int64_t>(sizeof(T))); }
-
-template <class T> struct Direct {
-  const ConvolutionSizes& g;
-  const Padded& p;
-  const std::vector<int64_t>& offsets;
-  Matrix<const T> filters;
-  const T* in;
-  T *strip, *y;   // of (out_channels, span) and (out_channels, plane)
-
-  void compute(int64_t first, int64_t width, Matrix<T> to) const {
-    isa::call<SmallMatmul<T, ScatteredRows<T>>>(filters, ScatteredRows<T>{in + first, offsets.data()}, to, g.out_channels, width, g.depth());
+  explicit InputGradient(const ConvolutionSizes& g) : y(padded_output(g)) {
+    for (int64_t a = 0; a < step(g, 0); a++)
+      for (int64_t b = 0; b < step(g, 1); b++)
+        for (int64_t c = 0; c < step(g, 2); c++) add(g, {a, b, c});
   }
-  // One row of outputs.
-  void row(int64_t r) const {
-    const int64_t width = Padded::rounded(g.out[2]);
-    T* const to = y + r * g.out[2];
-    if (width == g.out[2]) return compute(p.row(g, r), width, {to, g.out_plane(), 1});
-    compute(p.row(g, r), width, {strip, width, 1});
-    for (int64_t c = 0; c < g.out_channels; c++) std::copy_n(strip + c * width, g.out[2], to + c * g.out_plane());
+  template <class T> bool is_direct(const ConvolutionSizes& g) const {
+    return std::all_of(sets.begin(), sets.end(), [&](const Outputs& o) { return cpu::is_direct<T>(o, y, g.out_channels); });
   }
-  // The outputs of rows [begin, end) that lie in columns [first, first + span) of the plane.
-  void columns(int64_t first, int64_t begin, int64_t end) const {
-    const int64_t last = std::min(p.columns, first + span);
-    compute(first, std::min(span, Padded::rounded(last - first)), {strip, span, 1});
-    for (int64_t r = begin; r < end; r++) {
-      const int64_t at = p.row(g, r), from = std::max(at, first), n = std::min(at + g.out[2], last) - from;
-      for (int64_t c = 0; n > 0 && c < g.out_channels; c++) std::copy_n(strip + c * span + (from - first), n, y + c * g.out_plane() + r * g.out[2] + (from - at));
+  // Few phases, and few products that are left out where outputs end.
+  static bool is_cheap(const ConvolutionSizes& g) {
+    const int64_t phases = step(g, 0) * step(g, 1) * step(g, 2);
+    return phases <= 16 && g.in_plane() <= 2 * phases * g.out_plane();
+  }
+  // The filters of every group and set, each a matrix (in_channels, out_channels x taps).
+  template <class T> void gather(const ConvolutionSizes& g, const T* weight, T* to) const {
+    for (int64_t group = 0; group < g.groups; group++, weight += g.out_channels * g.depth())
+      for (const std::vector<int64_t>& taps : taps_)
+        for (int64_t c = 0; c < g.in_channels; c++)
+          for (int64_t o = 0; o < g.out_channels; o++)
+            for (const int64_t t : taps) *to++ = weight[o * g.depth() + c * g.taps() + t];
+  }
+
+ private:
+  std::vector<std::vector<int64_t>> taps_;   // of each set
+
+  static int64_t step(const ConvolutionSizes& g, int d) { return g.out[d] == 1 ? 1 : g.stride[d]; }
+  static PaddedImage padded_output(const ConvolutionSizes& g) {
+    int64_t low[3], length[3];
+    for (int d = 0; d < 3; d++) {
+      const int64_t s = step(g, d);
+      low[d] = std::max<int64_t>(0, g.dilation[d] * (g.kernel[d] - 1) / s - g.padding[d] / s);
+      length[d] = low[d] + std::max(g.out[d], (g.padding[d] + g.in[d] - 1) / s + 1);
     }
+    return {g.out, low, {1, 1, 1}, length, g.kernel, g.dilation};
   }
-};
-
-template <class T> void forward_direct(const ConvolutionSizes& g, const T* x, const T* weight, T* y) {
-  const Padded p(g);
-  const std::vector<int64_t> offsets = tap_offsets(g, p);
-  const int64_t units = p.row_step ? (p.columns + span - 1) / span : g.out_rows(), panels = g.batch * g.groups < 8 ? std::min<int64_t>(4, units) : 1;
-  const int64_t width = p.row_step ? span : Padded::rounded(g.out[2]);
-  pool::parallel(g.batch * g.groups * panels, [&](int64_t unit) {
-    const int64_t image = unit / panels, begin = units * (unit % panels) / panels, end = units * (unit % panels + 1) / panels;
-    const Buffer memory = padded_of<T>(g, p), strip(g.out_channels * width * static_cast<int64_t>(sizeof(T)));
-    fill_padded(g, p, x + image * g.in_channels * g.in_plane(), memory.as<T>());
-    const Matrix<const T> filters{weight + image % g.groups * g.out_channels * g.depth(), g.depth(), 1};
-    const Direct<T> direct{g, p, offsets, filters, memory.as<T>(), strip.as<T>(), y + image * g.out_channels * g.out_plane()};
-    for (int64_t u = begin; u < end; u++) {
-      if (p.row_step) direct.columns(u * span, 0, g.out_rows());
-      else direct.row(u);
+  void add(const ConvolutionSizes& g, const int64_t (&phase)[3]) {
+    Outputs o{{}, {}, 0, {}, y.row(), y.plane()};
+    int64_t begin[3], stride = 1;
+    for (int d = 2; d >= 0; d--) {
+      const int64_t s = step(g, d), last = g.padding[d] + g.in[d] - 1 - phase[d];
+      begin[d] = std::max<int64_t>(0, g.padding[d] - phase[d] + s - 1) / s;
+      o.count[d] = last < 0 ? 0 : last / s + 1 - begin[d];
+      o.to[d] = s * stride;
+      o.first += (s * begin[d] + phase[d] - g.padding[d]) * stride;
+      stride *= g.in[d];
+      if (o.count[d] <= 0) return;
     }
-  });
-}
-
-// The gradient of x is a convolution of y's with the filters from their other end, as far as no step leaves outputs out.
-bool is_convolution(const ConvolutionSizes& g, ConvolutionSizes& back) {
-  back = g;
-  std::swap(back.in_channels, back.out_channels);
-  for (int d = 0; d < 3; d++) {
-    back.in[d] = g.out[d];
-    back.out[d] = g.in[d];
-    back.padding[d] = g.dilation[d] * (g.kernel[d] - 1) - g.padding[d];
-    if (g.stride[d] != 1 || back.padding[d] < 0) return false;
-  }
-  return true;
-}
-template <class T> void from_other_end(const ConvolutionSizes& g, const T* weight, T* to) {
-  for (int64_t group = 0; group < g.groups; group++)
-    for (int64_t c = 0; c < g.in_channels; c++)
-      for (int64_t o = 0; o < g.out_channels; o++, to += g.taps()) {
-        const T* from = weight + ((group * g.out_channels + o) * g.in_channels + c) * g.taps();
-        std::reverse_copy(from, from + g.taps(), to);
+    std::vector<int64_t> taps;
+    for (int64_t t = 0; t < g.taps(); t++) {
+      const int64_t k[3] = {t / g.kernel[2] / g.kernel[1] * g.dilation[0], t / g.kernel[2] % g.kernel[1] * g.dilation[1], t % g.kernel[2] * g.dilation[2]};
+      if (k[0] % step(g, 0) == phase[0] && k[1] % step(g, 1) == phase[1] && k[2] % step(g, 2) == phase[2]) {
+        taps.push_back(t);
+        o.taps.push_back(y.offset(begin[0] - k[0] / step(g, 0) + y.low[0], begin[1] - k[1] / step(g, 1) + y.low[1], begin[2] - k[2] / step(g, 2) + y.low[2]));
       }
-}
+    }
+    if (taps.empty()) return void(every = false);
+    const std::vector<int64_t> one = o.taps;
+    for (int64_t c = 1; c < g.out_channels; c++)
+      for (const int64_t at : one) o.taps.push_back(c * y.size + at);
+    o.prepare();
+    sets.push_back(std::move(o));
+    taps_.push_back(std::move(taps));
+  }
+};
 
 // The matrix (channels x taps, outputs) of output rows [begin, end), from a padded image; up to `overrun` elements behind it are written too.
-template <class T> void unfold(const ConvolutionSizes& g, const Padded& p, const std::vector<int64_t>& offsets, int64_t begin, int64_t end, const T* in, T* to) {
+template <class T> void unfold(const Outputs& outputs, int64_t begin, int64_t end, const T* in, T* to) {
   constexpr int64_t piece = 16;
-  const int64_t step = g.stride[2], width = g.out[2];
-  std::vector<int64_t> rows;
-  for (int64_t r = begin; r < end; r++) rows.push_back(p.row(g, r));
-  for (const int64_t offset : offsets)
-    for (const int64_t row : rows) {
-      const T* const from = in + offset + row;
-      if (step > 1) for (int64_t i = 0; i < width; i++) to[i] = from[i * step];
-      else if (width > 4 * piece) std::copy_n(from, width, to);
+  const int64_t width = outputs.count[2];
+  for (const int64_t offset : outputs.taps)
+    for (int64_t r = begin; r < end; r++) {
+      const T* const from = in + offset + outputs.reads[r];
+      if (width > 4 * piece) std::copy_n(from, width, to);
       else for (int64_t i = 0; i < width; i += piece) std::memcpy(static_cast<void*>(to + i), from + i, piece * sizeof(T));
       to += width;
     }
@@ -163,20 +127,20 @@ template <class T> void forward_pointwise(const ConvolutionSizes& g, const T* x,
 
 template <class T> void forward(const ConvolutionSizes& g, const T* x, const T* weight, T* y) {
   if (g.is_pointwise()) return forward_pointwise<T>(g, x, weight, y);
+  const PaddedImage image = padded_input(g);
+  const Outputs outputs = all_outputs(g, image);
   if constexpr (std::is_floating_point_v<T>)
-    if (is_direct<T>(g)) return forward_direct<T>(g, x, weight, y);
-  const Padded p(g);
-  const std::vector<int64_t> offsets = tap_offsets(g, p);
+    if (is_direct<T>(outputs, image, g.in_channels)) return convolve_direct<T>(image, {outputs}, g.batch, g.groups, x, g.in_channels, weight, y, g.out_channels, g.out_plane());
   const int64_t rows = rows_per_panel<T>(g), panels = (g.out_rows() + rows - 1) / rows, shares = g.batch * g.groups < 8 ? std::min<int64_t>(4, panels) : 1;
   pool::parallel(g.batch * g.groups * shares, [&](int64_t unit) {
-    const int64_t image = unit / shares, plane = g.out_plane(), depth = g.depth();
-    const Matrix<const T> filters{weight + image % g.groups * g.out_channels * depth, depth, 1};
-    const Buffer in = padded_of<T>(g, p), matrix = matrix_of<T>(g, rows);
-    fill_padded(g, p, x + image * g.in_channels * g.in_plane(), in.as<T>());
+    const int64_t n = unit / shares, plane = g.out_plane(), depth = g.depth();
+    const Matrix<const T> filters{weight + n % g.groups * g.out_channels * depth, depth, 1};
+    const Buffer in = memory_of<T>(g, image), matrix = matrix_of<T>(g, rows);
+    image.fill(x + n * g.in_channels * g.in_plane(), g.in_channels, in.as<T>());
     for (int64_t u = panels * (unit % shares) / shares; u < panels * (unit % shares + 1) / shares; u++) {
       const int64_t begin = u * rows, end = std::min(g.out_rows(), begin + rows), width = (end - begin) * g.out[2];
-      unfold(g, p, offsets, begin, end, in.as<T>(), matrix.as<T>());
-      multiply<T>(filters, {matrix.as<T>(), width, 1}, {y + image * g.out_channels * plane + begin * g.out[2], plane, 1}, g.out_channels, width, depth);
+      unfold(outputs, begin, end, in.as<T>(), matrix.as<T>());
+      multiply<T>(filters, {matrix.as<T>(), width, 1}, {y + n * g.out_channels * plane + begin * g.out[2], plane, 1}, g.out_channels, width, depth);
     }
   });
 }
@@ -201,11 +165,13 @@ template <class T> void fold(const ConvolutionSizes& g, int64_t begin, int64_t e
 
 template <class T> void backward_input(const ConvolutionSizes& g, T* x, const T* weight, const T* y) {
   if constexpr (std::is_floating_point_v<T>)
-    if (ConvolutionSizes back = g; !g.is_pointwise() && is_convolution(g, back) && is_direct<T>(back)) {
-      const Buffer filters(g.groups * g.out_channels * g.depth() * static_cast<int64_t>(sizeof(T)));
-      from_other_end(g, weight, filters.as<T>());
-      return forward_direct<T>(back, y, filters.as<T>(), x);
-    }
+    if (!g.is_pointwise() && InputGradient::is_cheap(g))
+      if (const InputGradient gradient(g); gradient.is_direct<T>(g)) {
+        const Buffer filters(g.groups * g.out_channels * g.depth() * static_cast<int64_t>(sizeof(T)));
+        gradient.gather(g, weight, filters.as<T>());
+        if (!gradient.every) std::fill_n(x, g.batch * g.groups * g.in_channels * g.in_plane(), T(0));
+        return convolve_direct<T>(gradient.y, gradient.sets, g.batch, g.groups, y, g.out_channels, filters.as<T>(), x, g.in_channels, g.in_plane());
+      }
   const int64_t plane = g.out_plane(), depth = g.depth();
   const int64_t rows = std::max<int64_t>(16, panel_bytes / (plane * static_cast<int64_t>(sizeof(T)) + 1));   // of the matrix at a time
   const int64_t channels = std::clamp<int64_t>(rows / g.taps(), 1, g.in_channels);
@@ -230,13 +196,13 @@ template <class T> void backward_input(const ConvolutionSizes& g, T* x, const T*
 template <class T> void backward_weight(const ConvolutionSizes& g, const T* x, T* weight, const T* y) {
   const int64_t parts = std::min<int64_t>(g.batch, 8), size = g.groups * g.out_channels * g.depth(), depth = g.depth(), plane = g.out_plane();
   const int64_t rows = rows_per_panel<T>(g);
-  const Padded p(g);
-  const std::vector<int64_t> offsets = tap_offsets(g, p);
+  const PaddedImage padded = padded_input(g);
+  const Outputs outputs = all_outputs(g, padded);
   const Buffer sums(parts * size * static_cast<int64_t>(sizeof(T)));
   pool::parallel(parts * g.groups, [&](int64_t unit) {
     const int64_t part = unit / g.groups, group = unit % g.groups;
     T* sum = sums.as<T>() + part * size + group * g.out_channels * depth;
-    const Buffer in = padded_of<T>(g, p), matrix = matrix_of<T>(g, rows);
+    const Buffer in = memory_of<T>(g, padded), matrix = matrix_of<T>(g, rows);
     bool begun = false;
     for (int64_t n = g.batch * part / parts; n < g.batch * (part + 1) / parts; n++) {
       const T* const image = x + (n * g.groups + group) * g.in_channels * g.in_plane();
@@ -246,10 +212,10 @@ template <class T> void backward_weight(const ConvolutionSizes& g, const T* x, T
         begun = true;
         continue;
       }
-      fill_padded(g, p, image, in.as<T>());
+      padded.fill(image, g.in_channels, in.as<T>());
       for (int64_t begin = 0; begin < g.out_rows(); begin += rows, begun = true) {
         const int64_t end = std::min(g.out_rows(), begin + rows), width = (end - begin) * g.out[2];
-        unfold(g, p, offsets, begin, end, in.as<T>(), matrix.as<T>());
+        unfold(outputs, begin, end, in.as<T>(), matrix.as<T>());
         blas::gemm(false, true, g.out_channels, depth, width, out + begin * g.out[2], plane, matrix.as<T>(), width, sum, depth, T(begun ? 1 : 0));
       }
     }

@@ -30,6 +30,7 @@ template <class T, class B = EvenRows<T>> struct SmallMatmul {
   template <int W> [[gnu::always_inline]] static inline void run(Matrix<const T> a, B b, Matrix<T> c, int64_t m, int64_t n, int64_t k) {
     constexpr int rows = W == 64 ? 8 : 4;
     int64_t j = 0;
+    if (m < 4) strip<W, 8, 1>(a, b, c, m, n, k, j);   // enough sums at once for a row alone
     strip<W, 2, rows>(a, b, c, m, n, k, j);
     strip<W, 1, rows>(a, b, c, m, n, k, j);
     if constexpr (W > 32) strip<32, 1, rows>(a, b, c, m, n, k, j);
@@ -45,10 +46,11 @@ template <class T, class B = EvenRows<T>> struct SmallMatmul {
     for (; j + width <= n; j += width) {
       int64_t i = 0;
       for (; i + rows <= m; i += rows) tile<W, vectors, rows>(a.data + i * a.down, a, b.from(j), c.data + i * c.down + j, c.down, k);
-      if (m - i >= 4 && rows > 4) {
-        tile<W, vectors, 4>(a.data + i * a.down, a, b.from(j), c.data + i * c.down + j, c.down, k);
-        i += 4;
-      }
+      if constexpr (rows > 4)
+        if (m - i >= 4) {
+          tile<W, vectors, 4>(a.data + i * a.down, a, b.from(j), c.data + i * c.down + j, c.down, k);
+          i += 4;
+        }
       for (; i < m; i++) tile<W, vectors, 1>(a.data + i * a.down, a, b.from(j), c.data + i * c.down + j, c.down, k);
     }
   }
@@ -59,22 +61,22 @@ template <class T, class B = EvenRows<T>> struct SmallMatmul {
     Vector sum[rows][vectors];
 #pragma GCC unroll 8
     for (int r = 0; r < rows; r++)
-#pragma GCC unroll 2
+#pragma GCC unroll 8
       for (int v = 0; v < vectors; v++) sum[r][v] = Vector{};
     for (int64_t q = 0; q < k; q++) {
       Vector row[vectors];
-#pragma GCC unroll 2
+#pragma GCC unroll 8
       for (int v = 0; v < vectors; v++) row[v] = *reinterpret_cast<const Vector*>(b.row(q) + v * lanes);
 #pragma GCC unroll 8
       for (int r = 0; r < rows; r++) {
         const T factor = a[r * layout.down + q * layout.right];
-#pragma GCC unroll 2
+#pragma GCC unroll 8
         for (int v = 0; v < vectors; v++) sum[r][v] += factor * row[v];
       }
     }
 #pragma GCC unroll 8
     for (int r = 0; r < rows; r++)
-#pragma GCC unroll 2
+#pragma GCC unroll 8
       for (int v = 0; v < vectors; v++) *reinterpret_cast<Vector*>(c + r * c_down + v * lanes) = sum[r][v];
   }
 };
