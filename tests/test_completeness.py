@@ -26,7 +26,7 @@ DERIVED = {
     "nextafter": "moves by one number, which differences do not see: test_places.py",
     "alias": "what view_as and detach are made of",
     **{name: "what sparse tensors are made of: test_sparse.py" for name in
-       ("coalesce", "masked_gradient", "sparse_at", "sparse_coo_tensor", "sparse_layout", "sparse_values", "to_dense", "to_sparse")},
+       ("coalesce", "masked_gradient", "sparse_at", "sparse_coo_tensor", "sparse_layout", "sparse_matmul", "sparse_values", "to_dense", "to_sparse")},
     "copy": "assignment through indices and copy_: op_cases/index.py and every in-place cell on a view",
     "detach_where": "the double where that keeps rules finite at kinks",
     "ravel_index": "the positions of op_cases/index.py",

@@ -1,6 +1,7 @@
 // What nn.functional is made of; the full signatures are in adjoint-functional.
 #include <adjoint/core/attention.h>
 #include <adjoint/core/distance.h>
+#include <adjoint/core/embedding_bag.h>
 #include <adjoint/core/grid_sample.h>
 #include <adjoint/core/margin.h>
 #include <adjoint/core/norms.h>
@@ -127,6 +128,9 @@ void bind_norms(nb::module_& m) {
     return batch_norm(x, mean, var, w, b, training, momentum, eps);
   }, "x"_a, "mean"_a.none(), "var"_a.none(), "weight"_a.none(), "bias"_a.none(), "training"_a, "momentum"_a, "eps"_a);
   m.def("_embedding", [](const Tensor& weight, const Tensor& index, int64_t padding, bool by_frequency, bool sparse) { return embedding(weight, index, padding, by_frequency, sparse); });
+  m.def("_embedding_bag", [](const Tensor& weight, const Tensor& index, const Tensor& offsets, const Tensor& weights, int mode, int64_t padding, bool closed) {
+    return embedding_bag(weight, index, offsets, weights, static_cast<BagMode>(mode), padding, closed);
+  }, "weight"_a, "input"_a, "offsets"_a.none(), "per_sample_weights"_a.none(), "mode"_a, "padding_idx"_a, "include_last_offset"_a);
   m.def("_one_hot", [](const Tensor& index, int64_t classes) { return one_hot(index, classes); });
 }
 

@@ -1,5 +1,4 @@
-// Products with a list of values, each at a row and a column. By a dense matrix: a run of values in one row is summed in registers,
-// some columns of the result at a time; values of a row that come in several runs are added in their order.
+// Products with a list of values, each at a row and a column. By a dense matrix: rows are weighed sums of its rows, in the list's order.
 #include <adjoint/core/op_attrs.h>
 
 #include <algorithm>
@@ -10,62 +9,44 @@
 #include "kernels.h"
 #include "lines.h"
 #include "pool.h"
+#include "row_sums.h"
 
 namespace adjoint::cpu {
 
 namespace {
 
 constexpr int64_t grain = 1 << 16;   // products
-constexpr int64_t ahead = 4;         // values whose slices are fetched before they are needed
 
 template <class T> struct Lists {
   const T* values;
   const int64_t *rows, *columns;
 };
 
-template <class T> struct Runs {
-  // K columns of y, of m, that begin at y and x.
-  template <int K> [[gnu::always_inline]] static inline void chunk(const Lists<T>& a, int64_t begin, int64_t end, const T* x, T* y, int64_t m) {
-    for (int64_t i = begin; i < end;) {
-      const int64_t row = a.rows[i];
-      T sums[K];
-      for (int j = 0; j < K; j++) sums[j] = y[row * m + j];
-      do {
-        const T v = a.values[i];
-        if (i + ahead < end)
-          for (int j = 0; j < K; j += 64 / static_cast<int>(sizeof(T))) __builtin_prefetch(x + a.columns[i + ahead] * m + j);
-        const T* at = x + a.columns[i] * m;
-        for (int j = 0; j < K; j++) sums[j] += v * at[j];
-      } while (++i < end && a.rows[i] == row);
-      for (int j = 0; j < K; j++) y[row * m + j] = sums[j];
+// Few columns: each run of values in one row is summed in a register.
+template <class T> void multiply_narrow(const Lists<T>& a, int64_t begin, int64_t last, const T* x, T* y, int64_t m) {
+  for (int64_t i = begin, end = begin; i < last; i = end) {
+    while (end < last && a.rows[end] == a.rows[i]) end++;
+    for (int64_t j = 0; j < m; j++) {
+      T sum = y[a.rows[i] * m + j];
+      for (int64_t k = i; k < end; k++) sum += a.values[k] * x[a.columns[k] * m + j];
+      y[a.rows[i] * m + j] = sum;
     }
   }
-  template <int W> [[gnu::always_inline]] static inline void run(const Lists<T>* a, int64_t begin, int64_t end, const T* x, T* y, int64_t m, int64_t columns) {
-    constexpr int vector = W / static_cast<int>(sizeof(T));
-    int64_t j = 0;
-    for (; j + 8 * vector <= columns; j += 8 * vector) chunk<8 * vector>(*a, begin, end, x + j, y + j, m);
-    for (; j + 4 * vector <= columns; j += 4 * vector) chunk<4 * vector>(*a, begin, end, x + j, y + j, m);
-    for (; j + vector <= columns; j += vector) chunk<vector>(*a, begin, end, x + j, y + j, m);
-    for (; j + 4 <= columns; j += 4) chunk<4>(*a, begin, end, x + j, y + j, m);
-    for (; j < columns; j++) chunk<1>(*a, begin, end, x + j, y + j, m);
-  }
-};
+}
 
-// Threads share the values of sorted rows, else the columns of the result.
-template <class T> void multiply(const Lists<T>& a, int64_t n, const T* x, T* y, int64_t m) {
-  const auto part = [&](int64_t begin, int64_t end, int64_t first, int64_t columns) {
-    isa::call<Runs<T>, const Lists<T>*, int64_t, int64_t, const T*, T*, int64_t, int64_t>(&a, begin, end, x + first, y + first, m, columns);
-  };
-  if (n * m < 2 * grain) return part(0, n, 0, m);
-  if (!std::is_sorted(a.rows, a.rows + n)) {
-    const int64_t width = std::max<int64_t>(16, (grain + n - 1) / n);
-    return pool::parallel_for(m, width, [&](int64_t first, int64_t last) { part(0, n, first, last - first); });
+template <class T> void multiply(const Lists<T>& a, int64_t n, int64_t rows, const T* x, T* y, int64_t m) {
+  const bool sorted = std::is_sorted(a.rows, a.rows + n);
+  if (m < 8) {
+    std::memset(y, 0, static_cast<size_t>(rows * m) * sizeof(T));
+    const auto row_begin = [&](int64_t i) {   // the first value of the row in which value i - 1 does not lie
+      while (i > 0 && i < n && a.rows[i] == a.rows[i - 1]) i++;
+      return i;
+    };
+    return pool::parallel_for(n, sorted ? std::max<int64_t>(1, grain / std::max<int64_t>(1, m)) : n, [&](int64_t begin, int64_t end) { multiply_narrow(a, row_begin(begin), row_begin(end), x, y, m); });
   }
-  const auto row_begin = [&](int64_t i) {   // the first value of the row in which value i - 1 does not lie
-    while (i > 0 && i < n && a.rows[i] == a.rows[i - 1]) i++;
-    return i;
-  };
-  pool::parallel_for(n, std::max<int64_t>(1, grain / m), [&](int64_t begin, int64_t end) { part(row_begin(begin), row_begin(end), 0, m); });
+  if (sorted) return row_sums<T>({a.values, a.columns, bounds_of_rows(a.rows, n, rows).data()}, rows, x, y, m);
+  const ByRows<T> by_rows(a.rows, a.columns, a.values, n, rows);
+  row_sums<T>(by_rows.items(), rows, x, y, m);
 }
 
 // The list's share of a dense product.
@@ -103,8 +84,7 @@ template <class T> void run_product(const Launch& l) {
   const View& y = l.y[0];
   const Contiguous values(l.x[0]), rows(l.x[1]), columns(l.x[2]), dense(l.x[3]);
   if (!inside(rows.view(), y.sizes[0]) || !inside(columns.view(), dense.view().sizes[0])) return reference(l);
-  std::memset(y.data, 0, static_cast<size_t>(y.numel) * sizeof(T));
-  multiply<T>({values.as<const T>(), rows.as<const int64_t>(), columns.as<const int64_t>()}, values.view().numel, dense.as<const T>(), y.as<T>(), y.sizes[1]);
+  multiply<T>({values.as<const T>(), rows.as<const int64_t>(), columns.as<const int64_t>()}, values.view().numel, y.sizes[0], dense.as<const T>(), y.as<T>(), y.sizes[1]);
 }
 void product_kernel(const Launch& l) {
   if (!l.y[0].contiguous() || l.y[0].numel == 0) return reference(l);

@@ -1,6 +1,7 @@
 // Every kernel of the table against core's reference kernel, over types, shapes and strides; no Python is needed, so it runs under an emulator too.
 //   adjoint_kernels_cpu_test_kernels [write FILE | compare FILE]     results for, or against, another processor
 #include <adjoint/core/distance.h>
+#include <adjoint/core/embedding_bag.h>
 #include <adjoint/core/fft.h>
 #include <adjoint/core/grid_sample.h>
 #include <adjoint/core/linalg.h>
@@ -145,6 +146,13 @@ const Case indices[] = {
 };
 const Case products[] = {
     [](const Draw& x) { for (int64_t m : {1, 150}) call("sparse_matmul", {x({2000}), x.index({2000}, 40), x.index({2000}, 30), x({30, m})}, RowCount{40}), call("sparse_matmul", {x({2000}), floor_divide(counting(2000, {}), wrapped(50)), x.index({2000}, 30), x({30, m})}, RowCount{40}); },
+    [](const Draw& x) {
+      const Tensor index = x.index({200}, 30), offsets = arange(int64_t(0), int64_t(200), int64_t(40), DType::int64), none = empty({0}, x.dtype);
+      for (int64_t m : {1, 70, 300}) {
+        for (int mode : {0, 1, 2}) call("embedding_bag", {x({30, m}), index, offsets, mode ? none : x({200})}, Bags{0, mode * 2 - 1, mode, mode == 1});
+        call("embedding_bag_vjp", {x({5, m}), index, offsets, x({200})}, Bags{30, 3, 0, false}), call("embedding_bag_vjp", {x({4, m}), index, offsets, none}, Bags{30, -1, 0, true});
+      }
+    },
     [](const Draw& x) { for (int64_t m : {1, 150}) call("sampled_matmul", {x({40, m}), x({30, m}), x.index({2000}, 40), x.index({2000}, 30)}); },
     [](const Draw& x) { matmul(x({40, 33}), x({33, 50})), matmul(x({3, 17, 9}), x({3, 9, 33})), matmul(x({50, 70}), x({70})), matmul(x({130, 150}), x({150, 140})); },
     [](const Draw& x) { conv(x({2, 4, 13, 11}), x({6, 2, 3, 2}), x({6}), {{3, 2}, {2, 1}, {1, 0}, {1, 1}, 2, false, true}); },

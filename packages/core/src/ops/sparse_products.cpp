@@ -102,7 +102,7 @@ Tensor sparse_matmul(const Tensor& values, const Tensor& rows, const Tensor& col
 Tensor sampled_matmul(const Tensor& a, const Tensor& b, const Tensor& rows, const Tensor& columns) {
   check_list(rows, columns, "sampled_matmul");
   expect(a.dim() == 2 && b.dim() == 2 && a.size(1) == b.size(1) && a.dtype() == b.dtype(), ErrorKind::shape, "sampled_matmul: expected matrices of one type and width, got ", a.dtype(), " ", a.sizes(), " and ", b.dtype(), " ", b.sizes());
-  if (a.device().type == DeviceType::cpu) return apply(op_sampled_matmul, {a, b, rows, columns});
+  if (a.device().type == DeviceType::cpu || !is_complex(a.dtype())) return apply(op_sampled_matmul, {a, b, rows, columns});
   return sum(mul(index_select(a, 0, rows), index_select(b, 0, columns)), Dims{1});
 }
 

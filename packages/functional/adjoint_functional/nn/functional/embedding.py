@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import node, rounded_once
+from adjoint_core._compose import node
 
 
 def _padding_row(name: str, weight: Tensor, padding_idx: int | None) -> int:
@@ -60,18 +60,6 @@ def embedding(
     return _core._embedding(weight, input, _padding_row("embedding", weight, padding_idx), scale_grad_by_freq, sparse)
 
 
-def _equal_bags(input: Tensor, weight: Tensor, mode: str, sparse: bool, per_sample_weights: Tensor | None) -> Tensor:
-    """Bags of one size, so many at a time that their rows stay in the cache."""
-    step = max(1, 2**17 // max(1, input.size(1) * weight.size(1)))
-    parts = []
-    for start in range(0, input.size(0), step):
-        rows = embedding(input[start : start + step], weight, None, None, 2.0, False, sparse)
-        if per_sample_weights is not None:
-            rows = rows * per_sample_weights[start : start + step].unsqueeze(-1)
-        parts.append(rows.amax(1) if mode == "max" else rows.sum(1) if mode == "sum" else rows.mean(1))
-    return parts[0] if len(parts) == 1 else _core.cat(parts)
-
-
 def _expect_weights(weights: Tensor | None, input: Tensor, mode: str) -> None:
     if weights is not None and mode != "sum":
         raise NotImplementedError(
@@ -84,12 +72,37 @@ def _expect_weights(weights: Tensor | None, input: Tensor, mode: str) -> None:
         )
 
 
-@rounded_once
-def _weighed_bags(weight: Tensor, input: Tensor, bag: Tensor, bags: int, weights: Tensor | None) -> Tensor:
-    """The sum of each bag: a sparse matrix of what the rows count, by the table."""
-    if weights is None:
-        weights = _core.ones_like(input, dtype=weight.dtype)
-    return _core._sparse_matmul(weights.reshape(-1), bag, input.to(_core.int64), weight, bags)
+def _composed_bags(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None,
+    by_frequency: bool,
+    mode: str,
+    sparse: bool,
+    weights: Tensor | None,
+    closed: bool,
+    padding: int,
+) -> Tensor:
+    """Bags of integers and complex numbers, and those whose gradient is sparse or divided by how often a row is used."""
+    if input.ndim == 2:
+        bags, bag = input.size(0), _core.arange(input.size(0), device=input.device).repeat_interleave(input.size(1))
+    elif offsets is None:
+        raise ValueError("offsets has to be a 1D Tensor but got None")
+    else:
+        bags = offsets.numel() - closed
+        bag = _core.searchsorted(offsets, _core.arange(input.numel(), device=input.device), right=True) - 1
+    rows = embedding(input.reshape(-1), weight, None, None, 2.0, by_frequency, sparse)
+    if weights is not None:
+        rows = rows * weights.reshape(-1, 1)
+    out = _core.zeros(bags + 1, weight.size(1), dtype=rows.dtype, device=rows.device)  # the last one takes what does not count
+    bag = _core.where(input.reshape(-1) == padding, bags, bag)
+    if mode == "max":
+        return out.scatter_reduce(0, bag.unsqueeze(1).expand_as(rows), rows, "amax", include_self=False)[:bags]
+    total = out.index_add(0, bag, rows)[:bags]
+    if mode == "sum":
+        return total
+    counts = _core.zeros(bags + 1, dtype=_core.int64, device=bag.device).index_add(0, bag, _core.ones_like(bag))[:bags]
+    return total / counts.clamp_min(1).unsqueeze(1)
 
 
 @node("EmbeddingBagBackward0")
@@ -124,40 +137,20 @@ def embedding_bag(
     if mode not in ("sum", "mean", "max"):
         raise ValueError(f"mode has to be one of sum, mean or max, got {mode}")
     _expect_weights(per_sample_weights, input, mode)
-    plain = padding_idx is None and max_norm is None and not scale_grad_by_freq
-    weighed = plain and not sparse and mode != "max" and weight.ndim == 2 and weight.is_floating_point() and not weight.is_cuda
-    if input.ndim == 2 and input.numel() and plain and not weighed:
-        return _equal_bags(input, weight, mode, sparse, per_sample_weights)
-    if input.ndim == 2:
-        bags, bag = input.size(0), _core.arange(input.size(0), device=input.device).repeat_interleave(input.size(1))
-    elif offsets is None:
-        raise ValueError("offsets has to be a 1D Tensor but got None")
-    else:
-        starts = offsets[:-1] if include_last_offset else offsets
-        bags, bag = starts.numel(), _core.searchsorted(starts, _core.arange(input.numel(), device=input.device), right=True) - 1
-    if weighed and mode == "sum":
-        return _weighed_bags(weight, input.reshape(-1), bag, bags, per_sample_weights)
-    if weighed and input.ndim == 2 and input.numel():
-        return _weighed_bags(weight, input.reshape(-1), bag, bags, None) / input.size(1)
-    rows = embedding(input.reshape(-1), weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
-    if per_sample_weights is not None:
-        rows = rows * per_sample_weights.reshape(-1, 1)
-    padded = None if padding_idx is None else input.reshape(-1) == _padding_row("embedding_bag", weight, padding_idx)
-    if padded is not None and mode != "max":
-        rows = rows.masked_fill(padded.unsqueeze(1), 0)
-    elif padded is not None:
-        kept = (~padded).nonzero().reshape(-1)
-        rows, bag = rows[kept], bag[kept]
-    out = _core.zeros(bags, weight.size(1), dtype=rows.dtype, device=rows.device)
-    if mode == "max":
-        return out.scatter_reduce(0, bag.unsqueeze(1).expand_as(rows), rows, "amax", include_self=False)
-    total = out.index_add(0, bag, rows)
-    if mode == "sum":
-        return total
-    counts = _core.zeros(bags, dtype=_core.int64, device=bag.device).index_add(
-        0, bag, _core.ones_like(bag) if padded is None else (~padded).long()
+    if offsets is not None and input.ndim == 2:
+        raise ValueError(
+            "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences. "
+            f"However, found offsets of type {type(offsets)}"
+        )
+    if max_norm is not None:
+        _shorten_rows(weight, input, max_norm, norm_type)
+    padding = _padding_row("embedding_bag", weight, padding_idx)
+    if weight.is_floating_point() and not sparse and not scale_grad_by_freq:
+        how = ("sum", "mean", "max").index(mode)
+        return _core._embedding_bag(weight, input, offsets, per_sample_weights, how, padding, include_last_offset)
+    return _composed_bags(
+        input, weight, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding
     )
-    return total / counts.clamp_min(1).unsqueeze(1)
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
