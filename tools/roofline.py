@@ -100,7 +100,7 @@ def row(name: str, code: list[Line], share: float) -> str:
 def elementwise() -> Iterator[str]:
     """Of each elementwise kernel."""
     from adjoint_core import registry
-    from adjoint_kernels_triton import _build, _declare, _kinds
+    from adjoint_kernels_triton import _build, _kinds
     from adjoint_kernels_triton._variant import ALIGNED_POINTER, BY_VALUE
 
     types = [name for name, _ in registry.element_types()]
@@ -116,7 +116,7 @@ def elementwise() -> Iterator[str]:
             operands[name == "masked_fill"] = truth
         result, size = (truth, 1) if name in truths or name.startswith(("logical", "is")) else (pointer, 4)
         specs = bytes([*operands, *[value] * len(declared.fields), result, count])
-        code = lines(_build.build(declared, 90, specs, [0, _declare.BLOCK]).image)
+        code = lines(_build.build(declared, 90, specs, [0, declared.block]).image)
         yield row(name, code, size / sum(line.moved for line in code if not line.loads))
 
 

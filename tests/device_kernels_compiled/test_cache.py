@@ -184,7 +184,7 @@ def test_what_a_kernel_calls_counts_and_what_stands_beside_it_does_not(tmp_path,
         for name in ("kernels", "package", "package.helpers"):
             sys.modules.pop(name, None)
         importlib.invalidate_caches()
-        declared = _kinds.Elementwise("scaled", importlib.import_module("kernels").scaled, 1, ())
+        declared = _kinds.Elementwise("scaled", importlib.import_module("kernels").scaled, 1, (), 1024)
         signature = declared.signature(bytes([0x4B, 0x4B, 0x07]), [0, 1024])
         return _compile._key(declared.template([0]), signature, 90, declared.options([0]))
 

@@ -224,7 +224,7 @@ def test_elementwise_kernels_on_all_architectures(name, arch):
     if name in ("where", "masked_fill"):
         operands["x0 mask".split().index("mask") if name == "masked_fill" else 0] = spec(ALIGNED_POINTER, "bool")
     specs = bytes([*operands, *[spec(BY_VALUE, "float32")] * len(declared.fields), pointer, spec(BY_VALUE, "int32")])
-    assert _build.build(declared, arch, specs, [0, _declare.BLOCK]).image.startswith(b"\x7fELF")
+    assert _build.build(declared, arch, specs, [0, declared.block]).image.startswith(b"\x7fELF")
 
 
 MASKS = {"where": 0, "masked_fill": 1}

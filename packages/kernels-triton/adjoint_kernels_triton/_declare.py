@@ -49,11 +49,11 @@ def keep_sample(name: str, sample: Callable[..., Any] | None) -> None:
 
 
 def _put_elementwise(declared: Elementwise, function: Callable[..., Any]) -> None:
-    put(declared.name, [declared], is_own(function), ["elementwise", list(declared.fields), BLOCK])
+    put(declared.name, [declared], is_own(function), ["elementwise", list(declared.fields), declared.block])
 
 
 def _declaring(
-    kind: type[Elementwise], names: Sequence[str], put: Callable[..., None], sample: Callable[..., Any] | None = None
+    kind: type[Elementwise], names: Sequence[str], put: Callable[..., None], sample: Callable[..., Any] | None = None, block: int = BLOCK
 ) -> Callable[[Callable[..., Any]], Any]:
     """A decorator that puts a function down as this kind of kernel of each operation."""
 
@@ -63,14 +63,14 @@ def _declaring(
         for name in names or (function.__name__,):
             known = attributes(name)
             fields = tuple(p for p in parameters if p in known)
-            put(kind(name, jit, (len(parameters) - len(fields)) // kind.each, fields), function)
+            put(kind(name, jit, (len(parameters) - len(fields)) // kind.each, fields, block), function)
             keep_sample(name, sample)
         return jit
 
     return declare
 
 
-def elementwise(*names: str, sample: Callable[..., Any] | None = None) -> Callable[[Callable[..., Any]], Any]:
+def elementwise(*names: str, block: int = BLOCK, sample: Callable[..., Any] | None = None) -> Callable[[Callable[..., Any]], Any]:
     """Declares a scalar function as the GPU kernel of the elementwise operations `names`; without names, of its own name.
 
     The function is Triton code. Its parameters are the operands, half types as float32, then any attributes of the
@@ -79,6 +79,8 @@ def elementwise(*names: str, sample: Callable[..., Any] | None = None) -> Callab
 
     Arguments:
         names: operations.
+        block: how many elements a program takes, of 128 threads. Of long functions 128: what a thread computes stands in the compiled kernel for
+            each of its elements, which costs seconds to compile and more registers than there are.
         sample: a call that runs the kernel, for `python -m adjoint_kernels_triton.check`, given a function that makes tensors, as
             `lambda x: x(3, 4).leaky_relu(0.1)`. An operation without attributes needs none.
 
@@ -92,7 +94,7 @@ def elementwise(*names: str, sample: Callable[..., Any] | None = None) -> Callab
         ValueError: no operation has this name.
     """
 
-    return _declaring(Elementwise, names, _put_elementwise, sample)
+    return _declaring(Elementwise, names, _put_elementwise, sample, block)
 
 
 def complex_elementwise(*names: str) -> Callable[[Callable[..., Any]], Any]:

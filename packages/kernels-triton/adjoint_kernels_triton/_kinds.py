@@ -21,6 +21,7 @@ class Elementwise:
     function: Any
     operands: int
     fields: tuple[str, ...]
+    block: int  # elements of a program
     each: ClassVar[int] = 1  # parameters of the function for each operand
 
     def signature(self, specs: bytes, constants: list[int]) -> Signature:

@@ -48,7 +48,9 @@ def flat_block(inputs, fields, out, i, mask, FUNCTION: tl.constexpr, OPERANDS: t
 def flat(inputs, fields, out, n, FUNCTION: tl.constexpr, OPERANDS: tl.constexpr, BLOCK: tl.constexpr):
     start = tl.program_id(0).to(tl.int64) * BLOCK
     i = start + tl.arange(0, BLOCK)
-    if start + BLOCK <= n:  # a branch for the whole program: without a mask, loads are of 16 bytes
+    if BLOCK < 512:
+        flat_block(inputs, fields, out, i, i < n, FUNCTION, OPERANDS)
+    elif start + BLOCK <= n:  # a branch for the whole program: without a mask, loads are of 16 bytes
         flat_block(inputs, fields, out, i, None, FUNCTION, OPERANDS)
     else:
         flat_block(inputs, fields, out, i, i < n, FUNCTION, OPERANDS)

@@ -37,12 +37,12 @@ def scaled_i(order, x):
     return tl.where((x < 0) & (order % 2 != 0), -y, y)
 
 
-@elementwise()
+@elementwise(block=512)
 def bessel_i_scaled(x, n):
     return scaled_i(n.to(tl.int32), x.to(tl.float64)).to(x.dtype)
 
 
-@elementwise()
+@elementwise(block=512)
 def bessel_i(given, n):
     x = given.to(tl.float64)
     order = n.to(tl.int32)
@@ -75,23 +75,23 @@ def scaled_k(order, given):
     return tl.where(given >= 0, y, float("nan"))
 
 
-@elementwise()
+@elementwise(block=512)
 def bessel_k_scaled(x, n):
     return scaled_k(n.to(tl.int32), x.to(tl.float64)).to(x.dtype)
 
 
-@elementwise()
+@elementwise(block=512)
 def bessel_k(given, n):
     x = given.to(tl.float64)
     return (scaled_k(n.to(tl.int32), x) * libdevice.exp(-x)).to(given.dtype)
 
 
-@elementwise()
+@elementwise(block=128)
 def bessel_j(x, n):
     return libdevice.jn(n.to(tl.int32), x.to(tl.float64)).to(x.dtype)
 
 
-@elementwise()
+@elementwise(block=128)
 def bessel_y(given, n):
     x = given.to(tl.float64)
     return tl.where(x < 0, float("nan"), libdevice.yn(n.to(tl.int32), x)).to(given.dtype)
@@ -121,7 +121,7 @@ def erfcx(given, n):
     return tl.where(x != x, x, tl.where(x < -27.0, float("inf"), y)).to(given.dtype)
 
 
-@elementwise()
+@elementwise(block=128)
 def zeta(power, point):
     """For q < 0 and whole s, the sum over all integers less the part below q."""
     s = (power + tl.zeros_like(point)).to(tl.float64)

@@ -131,17 +131,17 @@ def incomplete(given, point, UPPER: tl.constexpr):
     return tl.where(inside, y, tl.where(defined, at_edge, float("nan"))).to(point.dtype)
 
 
-@elementwise()
+@elementwise(block=128)
 def igamma(a, x):
     return incomplete(a, x, False)
 
 
-@elementwise()
+@elementwise(block=128)
 def igammac(a, x):
     return incomplete(a, x, True)
 
 
-@elementwise()
+@elementwise(block=128)
 def igamma_derivative(given, point):
     """x^(a - 1) e^-x / Gamma(a); 0 where 1 / Gamma(a) is."""
     a = (given + tl.zeros_like(point)).to(tl.float64)

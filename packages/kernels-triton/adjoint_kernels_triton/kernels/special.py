@@ -38,7 +38,7 @@ def lgamma(x):
     return libdevice.lgamma(x)
 
 
-@elementwise()
+@elementwise(block=128)
 def digamma(given):
     """Recurrence up to 10, then the asymptotic series; reflection for negative numbers."""
     x = given.to(tl.float64)
@@ -88,7 +88,7 @@ def zeta_positive(s, q):
     return total + power * (q / (s - 1.0) + 0.5 + s / q * c)
 
 
-@elementwise()
+@elementwise(block=128)
 def polygamma(given, n):
     """(-1)^(n + 1) n! zeta(n + 1, x); below zero, zeta is the sum over all integers less the part below x."""
     x = given.to(tl.float64)
@@ -109,7 +109,7 @@ def polygamma(given, n):
     return tl.where(order == 0, digamma(x), factorial * y).to(given.dtype)
 
 
-@elementwise()
+@elementwise(block=256)
 def sinc(given, n):
     """The spherical Bessel function j_n at pi x: a series where |pi x| is small, else upwards from j_0 and j_1."""
     x = given.to(tl.float64) * 3.141592653589793
