@@ -51,3 +51,31 @@ def test_operations(name, stand_in):
     assert seen == forward
     v = ad.ones_like(y)
     assert launches(stand_in, lambda: ad.autograd.grad(y, operands, v))[1] == backward
+
+
+def test_cross_entropy(stand_in):
+    """Its classes are looked at by masks, as the host does not wait to see which are ignored; of what is as large as the scores there are two."""
+    x, y = drawn(64, 7), classes(64)
+    loss, forward = launches(stand_in, lambda: F.cross_entropy(x, y))
+    backward = launches(stand_in, lambda: ad.autograd.grad(loss, x))[1]
+    assert forward.count("cross_entropy") == 1 and len(forward) <= 9
+    assert backward.count("cross_entropy_vjp") == 1 and len(backward) <= 3
+
+
+@pytest.mark.parametrize(
+    ("make", "kernel"),
+    [
+        (ad.optim.Adam, "adam"),
+        (lambda p: ad.optim.AdamW(p, amsgrad=True), "adam"),
+        (lambda p: ad.optim.SGD(p, lr=0.1), "sgd"),
+        (lambda p: ad.optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True), "sgd"),
+    ],
+    ids=["Adam", "AdamW", "SGD", "momentum"],
+)
+def test_steps_of_optimizers(make, kernel, stand_in):
+    parameters = [drawn(n) for n in (3, 40, 1)]
+    optimizer = make(parameters)
+    for p in parameters:
+        p.grad = ad.ones_like(p)
+    optimizer.step()
+    assert launches(stand_in, optimizer.step)[1] == [kernel]
