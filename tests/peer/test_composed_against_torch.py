@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import adjoint
 
 torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.filterwarnings("ignore:index_reduce")
+pytestmark = [pytest.mark.filterwarnings("ignore:index_reduce"), pytest.mark.filterwarnings("ignore:Using a non-tuple")]
 
 CALLS: dict[str, Callable[[Any, Any, Any], Any]] = {  # (library, its nn.functional, sin of 0 ... 23 as (1, 2, 3, 4))
     "addbmm": lambda t, f, x: t.addbmm(x[0, 0, :3, :3], x[0], x[0].mT, beta=2, alpha=3),
@@ -110,6 +111,22 @@ CALLS: dict[str, Callable[[Any, Any, Any], Any]] = {  # (library, its nn.functio
     "median of nothing": lambda t, f, x: t.tensor(
         [t.median(x[:0]).isnan(), t.nanmedian(x[:0]).isnan(), t.median(x[:0].long()) < 0]
     ),
+    "index by a list of arrays": lambda t, f, x: (x[0, 0][[np.array([1, 2])]], x[0, 0][[np.array([0, 1]), np.array([1, 2])]]),
+    "interpolate to the nearest": lambda t, f, x: tuple(
+        f.interpolate(x, n, mode=mode) for n in (9, 45, 61, 77, 98) for mode in ("nearest", "nearest-exact")
+    ),
+    "interpolate to the nearest by scales": lambda t, f, x: tuple(
+        f.interpolate(v, scale_factor=s, mode=mode)
+        for s in (1.3, 2.05, 2.3)
+        for mode in ("nearest", "nearest-exact")
+        for v in (x[0, :, :, :3], x, (x * 9).round().byte())
+    ),
+    "quasirandom": lambda t, f, x: (
+        t.quasirandom.SobolEngine(337).draw(9),
+        t.quasirandom.SobolEngine(3).fast_forward(5).draw(3),
+        t.quasirandom.SobolEngine(2).draw_base2(3, dtype=t.float64),
+    ),
+    "segment_reduce": lambda t, f, x: t._segment_reduce(x[0, 0], "max", lengths=t.tensor([2, 0, 1]), axis=0, unsafe=True),
     "sum_to_size": lambda t, f, x: (x[0, 0] > 0)[0, 0].sum_to_size(()),
     "trapezoid of bytes": lambda t, f, x: t.trapezoid(
         t.arange(180, 204, dtype=t.uint8) % 50 * 20, t.arange(24, dtype=t.uint8).flip(0)

@@ -77,6 +77,7 @@ if _typing.TYPE_CHECKING:
     from . import optim as optim
     from . import overrides as overrides
     from . import profiler as profiler
+    from . import quasirandom as quasirandom
     from . import random as random
     from . import serialization as serialization
     from . import signal as signal
@@ -121,6 +122,7 @@ _LATER = {  # imported when first used
     "optim",
     "overrides",
     "profiler",
+    "quasirandom",
     "random",
     "safetensors",
     "serialization",
@@ -141,6 +143,7 @@ _OF_ROOMS = {  # names of rooms of `functional`
     "_dirichlet_grad": "distributions.sampling",
     "_native_batch_norm_legit": "nn.functional.native",
     "_sample_dirichlet": "distributions.sampling",
+    "_segment_reduce": "tensor.segments",
     "_shape_as_tensor": "tensor.index_forms",
     "_standard_gamma": "distributions.sampling",
     "_standard_gamma_grad": "distributions.sampling",

@@ -28,7 +28,7 @@ bool counts_as_tuple(PyObject* key) {
   if (n >= 32) return false;
   for (Py_ssize_t i = 0; i < n; i++) {
     PyObject* o = PyList_GetItem(key, i);
-    if (is_sequence(o) || is_tensor(o) || PySlice_Check(o) || o == Py_Ellipsis || o == Py_None) return true;
+    if (PySequence_Check(o) || is_tensor(o) || PySlice_Check(o) || o == Py_Ellipsis || o == Py_None) return true;
   }
   return false;
 }

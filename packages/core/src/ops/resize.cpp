@@ -56,7 +56,10 @@ Tensor resize(const Tensor& x, const Dims& sizes, const std::vector<double>& ste
   expect(is_floating(x.dtype()), ErrorKind::not_implemented, "interpolate: not implemented for ", x.dtype());
   expect(sizes.size() <= 3 && sizes.size() <= x.dim() && steps.size() == static_cast<size_t>(sizes.size()), ErrorKind::shape, "interpolate: sizes must be of at most 3 of the last dimensions, each with a step, got ", sizes, " for ", x.sizes());
   Resize a{sizes, {}, mode, aligned};
-  for (const double step : steps) a.steps.push_back(std::bit_cast<int64_t>(step));
+  for (int i = 0; i < sizes.size(); i++) {
+    const double step = steps[static_cast<size_t>(i)];
+    a.steps.push_back(std::bit_cast<int64_t>(resizing::single(mode, sizes[i]) ? static_cast<float>(step) : step));
+  }
   return apply(op_resize, {x}, a);
 }
 

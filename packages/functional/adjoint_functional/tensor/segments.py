@@ -143,6 +143,10 @@ def segment_reduce(
     return y
 
 
+_segment_reduce = segment_reduce  # as PyTorch names it below its checks
+
+
+@method
 def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: int = 0) -> Tensor:
     """The bits of all elements, as 64-bit numbers, joined by exclusive or along `dim`, or of all: uint64.
 

@@ -54,6 +54,8 @@ def tap(o, k, n, out, bits, MODE: tl.constexpr, ALIGNED: tl.constexpr):
         at = (i + 0.5) * step
     else:
         at = (i + 0.5) * step - 0.5
+    if MODE < 2:  # in single precision, as long as it tells neighbours apart
+        at = tl.where(out <= 1 << 22, at.to(tl.float32).to(tl.float64), at)
     if MODE == 2:
         at = tl.maximum(at, 0.0)
     low = tl.floor(at)

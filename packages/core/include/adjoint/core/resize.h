@@ -24,6 +24,9 @@ namespace resizing {
 
 enum Mode { nearest, nearest_exact, linear, cubic };
 
+// The nearest elements are those at places in single precision, as long as it tells neighbours apart.
+inline bool single(int mode, int64_t out) { return mode <= nearest_exact && out <= 1 << 22; }
+
 // One dimension. C: what weights are in.
 template <class C> struct Table {
   int64_t in = 1, out = 1;
@@ -40,6 +43,7 @@ template <class C> struct Table {
     for (int64_t o = 0; o < out; o++) {
       const double i = static_cast<double>(o);
       double at = mode == nearest ? i * step : mode == nearest_exact ? (i + 0.5) * step : aligned ? i * step : (i + 0.5) * step - 0.5;
+      if (single(mode, out)) at = static_cast<float>(at);
       if (mode == linear) at = std::max(at, 0.0);
       at = at >= -2 ? std::min(at, static_cast<double>(in) + 1) : -2.0;   // NaN too: steps may be infinite
       const double low = std::floor(at), part = at - low;

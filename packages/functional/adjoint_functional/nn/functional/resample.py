@@ -47,11 +47,12 @@ def _smooth(n: int, out: int, step: float, cubic: bool) -> Tensor:
     return weight / weight.sum(1, keepdim=True)
 
 
-def _nearest(x: Tensor, dim: int, out: int, scale: float | None, half: float) -> Tensor:
-    """Of elements that no weight multiplies: whole numbers and flags."""
-    n = x.size(dim)
-    at = ((_core.arange(out, dtype=_core.float64) + half) * _step(n, out, scale, False)).floor()
-    return x.index_select(dim, _core._cuda.uploaded(at.long().clamp_max(n - 1), x.device))
+def _nearest(x: Tensor, dim: int, out: int, step: float, half: float) -> Tensor:
+    """Of elements that no weight multiplies: whole numbers and flags. As core's resize.h."""
+    kind = _core.float32 if out <= 1 << 22 else _core.float64
+    at = (_core.arange(out, dtype=_core.float64) + half) * _core.tensor(step, dtype=kind).double()
+    at = at.to(kind).floor().long().clamp_max(x.size(dim) - 1)
+    return x.index_select(dim, _core._cuda.uploaded(at, x.device))
 
 
 def interpolate(
@@ -109,17 +110,15 @@ def interpolate(
 
 
 def _resized(input: Tensor, sizes: Sequence[int], scales: Sequence[float | None], mode: str, align_corners: bool) -> Tensor:
+    images = mode == "nearest" and input.ndim == 4
+    steps = [_step(n, out, scale, align_corners) for n, out, scale in zip(input.shape[2:], sizes, scales)]
+    for i, (n, out) in enumerate(zip(input.shape[2:], sizes)):  # in PyTorch sizes decide here, whatever the scale
+        if out == n and ("linear" in mode or images) or out == 2 * n and images:
+            steps[i] = n / out
     if not input.is_floating_point():
-        for dim, (out, scale) in enumerate(zip(sizes, scales), 2):
-            input = _nearest(input, dim, out, scale, 0.5 if mode == "nearest-exact" else 0.0)
+        for dim, (out, step) in enumerate(zip(sizes, steps), 2):
+            input = _nearest(input, dim, out, step, 0.5 if mode == "nearest-exact" else 0.0)
         return input
-    kept = "linear" in mode or (
-        mode == "nearest" and input.ndim == 4
-    )  # dimensions of the same size, in PyTorch, whatever the scale
-    steps = [
-        1.0 if kept and out == n else _step(n, out, scale, align_corners)
-        for n, out, scale in zip(input.shape[2:], sizes, scales)
-    ]
     return _core._resize(input, sizes, steps, _KINDS[mode], align_corners)
 
 
