@@ -13,6 +13,8 @@ DERIVED = {
     "shrink_derivative": "the rule of hardshrink and softshrink: its derivatives, and theirs, are those of both",
     **{name: "the rule of a window operation, reached by its derivatives" for name in ("avg_pool_vjp", "conv_input_vjp", "conv_weight_vjp")},
     **{name: "a rule of grid_sample: its derivatives, and theirs, are those of grid_sample" for name in ("grid_sample_grid_vjp", "grid_sample_image_vjp")},
+    "dropout": "random: test_dropout.py, tests/device_kernels/test_random.py",
+    "masked_scale": "the rule of dropout: test_dropout.py",
     "margin_vjp": "the rule of margin: its derivatives, and theirs, are those of margin",
     "resize_vjp": "the transpose of resize, reached by its derivatives",
     **{f"{name}_vjp": f"the rule of {name}: its derivatives, and theirs, are those of {name}" for name in ("cross_entropy", "layer_norm", "log_softmax", "softmax")},

@@ -170,8 +170,30 @@ def test_what_a_capture_cannot_draw():
 @pytest.mark.skipif(ON_GPU, reason="asks the interpreter what it ran")
 def test_the_kernels_run(stand_in):
     stand_in.launched.clear()
-    ad.nn.functional.dropout(ad.rand(4, device="cuda") + ad.randn(4, device="cuda"), 0.5)
+    x = ad.rand(4, 2, device="cuda") + ad.randn(4, 2, device="cuda")
+    ad.nn.functional.dropout(x.t(), 0.5)
     assert {"random_uniform", "random_normal", "random_mask"} <= set(stand_in.launched)
+
+
+@pytest.mark.skipif(ON_GPU, reason="asks the interpreter what it ran")
+@pytest.mark.parametrize("dtype", FLOATING, ids=lambda t: t.name)
+def test_dropout_is_one_launch_each_way(stand_in, dtype):
+    x, v = (ad.ones(3, 50, dtype=dtype, device="cuda") for _ in range(2))
+    x.requires_grad_()
+    stand_in.launched.clear()
+    ad.nn.functional.dropout(x, 0.3).backward(v)
+    assert stand_in.launched[0] == "random_dropout" and len(stand_in.launched) == 2
+
+
+@pytest.mark.parametrize("dtype", [ad.float32, ad.float64], ids=lambda t: t.name)
+def test_derivatives_of_dropout(dtype):
+    def derivatives(device):
+        x = ad.arange(150, dtype=dtype).view(3, 50).to(device).requires_grad_()
+        y = ad.nn.functional.dropout(x, 0.3)
+        (g,) = ad.autograd.grad((y * y).sum(), x, create_graph=True)
+        return ad.stack([y.detach(), g.detach(), *ad.autograd.grad((g * x).sum(), x)])
+
+    same(derivatives)
 
 
 def lines():

@@ -123,7 +123,10 @@ IN_DERIVATIVES = {
     "linear_recurrence": lambda x: x.cumprod(1),
     "log_softmax_vjp": lambda x: x.log_softmax(1),
     "sampled_matmul": lambda x: ad.nn.functional.embedding_bag(
-        ad.zeros(3, 40, dtype=ad.long, device="cuda"), ad.ones(5, 2, dtype=ad.float64, device="cuda"), mode="sum", per_sample_weights=x
+        ad.zeros(3, 40, dtype=ad.long, device="cuda"),
+        ad.ones(5, 2, dtype=ad.float64, device="cuda"),
+        mode="sum",
+        per_sample_weights=x,
     ),
     "margin_vjp": lambda x: ad.nn.functional.multi_margin_loss(x, ad.zeros(3, dtype=ad.long, device="cuda")),
     "resize_vjp": lambda x: ad.nn.functional.interpolate(x[None], scale_factor=2, mode="linear"),
@@ -215,19 +218,22 @@ def test_nonzero(dtype, arch):
         assert frame_size(image.image) == 0
 
 
+MASKS = {"where": 0, "masked_fill": 1, "masked_scale": 1}
+"Operations with an operand that is a mask, and which it is."
+
+
 @pytest.mark.parametrize("arch", [80, 90, 100])
 @pytest.mark.parametrize("name", sorted(k for k, v in _build.DECLARED.items() if isinstance(v, _kinds.Elementwise)))
 def test_elementwise_kernels_on_all_architectures(name, arch):
     declared = _build.DECLARED[name]
     pointer = spec(ALIGNED_POINTER, "int32" if name.startswith("bitwise") else "float32")
     operands = [pointer] * declared.operands
-    if name in ("where", "masked_fill"):
-        operands["x0 mask".split().index("mask") if name == "masked_fill" else 0] = spec(ALIGNED_POINTER, "bool")
+    if name in MASKS:
+        operands[MASKS[name]] = spec(ALIGNED_POINTER, "bool")
     specs = bytes([*operands, *[spec(BY_VALUE, "float32")] * len(declared.fields), pointer, spec(BY_VALUE, "int32")])
     assert _build.build(declared, arch, specs, [0, declared.block]).image.startswith(b"\x7fELF")
 
 
-MASKS = {"where": 0, "masked_fill": 1}
 TRUTHS = ("eq", "ne", "isnan", "isfinite", "isinf", "logical_not", "logical_and", "logical_or", "logical_xor")
 
 
@@ -254,6 +260,7 @@ RANDOM = [
         ("random_normal", ("float32", "bfloat16", "float64")),
         ("random_integers", ("int64", "uint8", "bool", "float16")),
         ("random_mask", ("float32", "bfloat16", "float64")),
+        ("random_dropout", ("float32", "bfloat16", "float64")),
     )
     for dtype in dtypes
 ]
@@ -264,7 +271,8 @@ RANDOM = [
 def test_random_numbers(name, dtype, arch):
     declared = _build.DECLARED[name]
     state = [spec(ALIGNED_POINTER, "int64"), *[spec(BY_VALUE, "int64")] * 2, spec(BY_VALUE, "float64")]
-    specs = bytes([spec(ALIGNED_POINTER, dtype), spec(BY_VALUE, "int32"), *[spec(BY_VALUE, "int64")] * 2, *state])
+    before = [spec(ALIGNED_POINTER, t) for t in ("bool", dtype)] if name == "random_dropout" else []
+    specs = bytes([*before, spec(ALIGNED_POINTER, dtype), spec(BY_VALUE, "int32"), *[spec(BY_VALUE, "int64")] * 2, *state])
     for captured, pairs in ((0, 0), (1, name in ("random_uniform", "random_normal") and dtype in ("float32", "float64"))):
         constants = [captured, int(pairs), _declare.RANDOM_BLOCK]
         made = _compile.compiled(declared.function, declared.signature(specs, constants), arch, declared.options(constants))

@@ -26,6 +26,7 @@ Entries pick_kernels();
 Entries polynomial_kernels();
 Entries pooling_kernels();
 Entries product_kernels();
+Entries random_kernels();
 Entries reduce_kernels();
 Entries scan_kernels();
 Entries solve_kernels();
@@ -37,7 +38,7 @@ Entries unary_kernels();
 
 constexpr Entries (*families[])() = {
     activation_kernels, bag_kernels, binary_kernels, compare_kernels, conv_kernels, copy_kernels, factor_kernels, fft_kernels, index_kernels, matmul_kernels, matrix_function_kernels, normalise_kernels,
-    pick_kernels, polynomial_kernels, pooling_kernels, product_kernels, reduce_kernels, scan_kernels, softmax_kernels, solve_kernels,
+    pick_kernels, polynomial_kernels, pooling_kernels, product_kernels, random_kernels, reduce_kernels, scan_kernels, softmax_kernels, solve_kernels,
     sort_kernels, sparse_kernels, spectral_kernels, unary_kernels,
 };
 

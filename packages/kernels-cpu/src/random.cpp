@@ -4,6 +4,8 @@
 #include <adjoint/core/random_words.h>
 
 #include "isa.h"
+#include "kernels.h"
+#include "pool.h"
 
 namespace adjoint::cpu {
 
@@ -55,7 +57,33 @@ struct NormalPairs {
   }
 };
 
+// What dropout keeps of x, scaled.
+template <class T> struct MaskedScale {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(const T* x, const uint8_t* mask, T* y, T scale, int64_t n) {
+    for (int64_t i = 0; i < n; i++) y[i] = x[i] * (scale * static_cast<T>(static_cast<int>(mask[i])));   // without a branch
+  }
+};
+template <class T> void scale_masked(const Launch& l) {
+  const auto scale = static_cast<T>(l.attrs.as<KeptScale>().scale);
+  pool::parallel_for(l.y[0].numel, 1 << 15, [&](int64_t begin, int64_t end) {
+    isa::call<MaskedScale<T>, const T*, const uint8_t*, T*, T, int64_t>(l.x[0].as<const T>() + begin, l.x[1].as<const uint8_t>() + begin, l.y[0].as<T>() + begin, scale, end - begin);
+  });
+}
+void masked_scale_kernel(const Launch& l) {
+  if (!l.x[0].contiguous() || !l.x[1].contiguous() || !l.y[0].contiguous()) return reference(l);
+  switch (l.y[0].dtype) {
+    case DType::float32: return scale_masked<float>(l);
+    case DType::float64: return scale_masked<double>(l);
+    default: return reference(l);
+  }
+}
+
+constexpr Entry random_entries[] = {{"masked_scale", masked_scale_kernel}};
+
 }  // namespace
+
+Entries random_kernels() { return random_entries; }
 
 void random_normals(float* to, const uint32_t* bits, int64_t n) { isa::call<NormalPairs>(to, bits, n); }
 

@@ -6,6 +6,7 @@
 #include <adjoint/core/grid_sample.h>
 #include <adjoint/core/linalg.h>
 #include <adjoint/core/margin.h>
+#include <adjoint/core/random_words.h>
 #include <adjoint/core/resize.h>
 #include <adjoint/core/special.h>
 
@@ -136,6 +137,7 @@ const Case reductions[] = {
     [](const Draw& x) { for (int dim : {0, 1}) sort(x({40, 133}), dim), sort(x({40, 133}), dim, true), topk(x({40, 133}), 5, dim); },
 };
 const Case indices[] = {
+    [](const Draw& x) { call("masked_scale", {x({40, 33}), gt(x.other({40, 33}), zeros({}, x.dtype))}, KeptScale{1.25}); },
     [](const Draw& x) { embedding(x({20, 33}), x.index({15}, 20)); },
     [](const Draw& x) { for (int dim : {0, 1}) gather(x({20, 33}), dim, x.index({20, 33}, 20)), index_select(x({20, 33}), dim, x.index({15}, 20)); },
     [](const Draw& x) { index(x({20, 33}), {{x.index({15}, 20), x.index({15}, 33)}}), index(x({20, 33}), {{Tensor{}, x.index({15}, 33)}}); },

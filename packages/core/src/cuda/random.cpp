@@ -10,7 +10,7 @@ namespace adjoint::cuda {
 
 namespace {
 
-constexpr const char* names[] = {"random_uniform", "random_normal", "random_integers", "random_mask"};
+constexpr const char* names[] = {"random_uniform", "random_normal", "random_integers", "random_mask", "random_dropout"};
 std::atomic<RandomKernel*> kernels[std::size(names)];
 
 RandomKernel& find(Draw what) {
@@ -29,7 +29,29 @@ double rounded(double v, DType t) {
   return v;
 }
 
-int64_t numbers_a_block(Draw what, DType t) { return what == Draw::integers || (what != Draw::mask && t == DType::float64) ? 2 : 4; }
+int64_t numbers_a_block(Draw what, DType t) { return what == Draw::integers || (what < Draw::integers && t == DType::float64) ? 2 : 4; }
+
+// Launches a kernel, `a` being what comes before the output.
+void fill(Draw what, Arguments& a, void* to, DType type, int64_t n, bool pairs, int device, Generator& g, int64_t low, uint64_t range, double value) {
+  RandomKernel& k = find(what);
+  enter(device);
+  Graph* const graph = recorder(current_stream(device));
+  const Graph::Position at = graph ? graph->next_call(g, device) : Graph::Position{nullptr, g.offset++};
+  a.pointer(to, type);
+  a.plain_integer(n, n > INT_MAX);
+  a.plain_integer(static_cast<int64_t>(g.seed), true);
+  a.plain_integer(static_cast<int64_t>(at.offset), true);
+  a.pointer(at.state, DType::int64);
+  a.plain_integer(low, true);
+  a.plain_integer(static_cast<int64_t>(range), true);
+  a.number(value, DType::float64);
+  a.constant(graph != nullptr);
+  a.constant(pairs);
+  a.constant(k.block);
+  const int64_t each = k.block * numbers_a_block(what, type), programs = (n + each - 1) / each;
+  expect(programs <= INT_MAX, ErrorKind::not_implemented, names[static_cast<int>(what)], ": too large for cuda: ", n, " numbers");
+  k.kernel.launch(a, static_cast<uint32_t>(programs), 1, 1, device);
+}
 
 }  // namespace
 
@@ -44,30 +66,19 @@ void register_random(const std::string& name, std::unique_ptr<RandomKernel> kern
 }
 
 Tensor draw(Draw what, const Tensor& t, Generator& g, int64_t low, uint64_t range, double value) {
-  const bool pairs = is_complex(t.dtype());
-  const DType type = real_of(t.dtype());
-  RandomKernel& k = find(what);
-  const int device = t.device().index;
-  enter(device);
-  Graph* const graph = recorder(current_stream(device));
-  const Graph::Position at = graph ? graph->next_call(g, device) : Graph::Position{nullptr, g.offset++};
-  const int64_t n = pairs ? 2 * t.numel() : t.numel();
+  const int64_t parts = is_complex(t.dtype()) ? 2 : 1;   // the two parts of an element stand side by side
   Arguments a;
-  a.pointer(t->data, type);
-  a.plain_integer(n, n > INT_MAX);
-  a.plain_integer(static_cast<int64_t>(g.seed), true);
-  a.plain_integer(static_cast<int64_t>(at.offset), true);
-  a.pointer(at.state, DType::int64);
-  a.plain_integer(low, true);
-  a.plain_integer(static_cast<int64_t>(range), true);
-  a.number(rounded(value, type), DType::float64);
-  a.constant(graph != nullptr);
-  a.constant(pairs);
-  a.constant(k.block);
-  const int64_t each = k.block * numbers_a_block(what, type), programs = (n + each - 1) / each;
-  expect(programs <= INT_MAX, ErrorKind::not_implemented, names[static_cast<int>(what)], ": too large for cuda: ", n, " numbers");
-  k.kernel.launch(a, static_cast<uint32_t>(programs), 1, 1, device);
+  fill(what, a, t->data, real_of(t.dtype()), parts * t.numel(), parts == 2, t.device().index, g, low, range, rounded(value, real_of(t.dtype())));
   return t;
+}
+
+void draw_dropout(const Launch& l, Generator& g, uint64_t range, double value) {
+  const View &x = l.x[0], &y = l.y[0], &mask = l.y[1];
+  expect(x.contiguous() && y.contiguous() && mask.contiguous(), "dropout: expected dense operands");
+  Arguments a;
+  a.pointer(mask.data, mask.dtype);
+  a.pointer(x.data, x.dtype);
+  fill(Draw::dropout, a, y.data, y.dtype, y.numel, false, l.device.index, g, 0, range, value);
 }
 
 }  // namespace adjoint::cuda

@@ -5,12 +5,15 @@
 #include <adjoint/core/cuda/graph.h>
 #include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/cuda/random.h>
+#include <adjoint/core/iterate.h>
 #include <adjoint/core/observer.h>
+#include <adjoint/core/op_fields.h>
 #include <adjoint/core/ops.h>
 #include <adjoint/core/random_lanes.h>
 #include <adjoint/core/parallel.h>
 #include <adjoint/core/random_words.h>
 #include <adjoint/core/twister.h>
+#include <adjoint/core/types.h>
 
 #include <algorithm>
 #include <bit>
@@ -18,7 +21,11 @@
 #include <numeric>
 #include <vector>
 
+#include "families.h"
+
 namespace adjoint {
+
+extern const Op op_dropout, op_masked_scale;
 
 namespace {
 
@@ -206,22 +213,71 @@ Tensor orders(const Dims& sizes, DType dtype, Generator& g) {
 }
 
 // 0 with probability p, else what keeps the mean. Lost are those whose 32 bits are below 2^32 p.
+uint64_t lost_below(double p) { return static_cast<uint64_t>(std::ceil(p * 0x1p32)); }
+double kept_scale(double p) { return p < 1 ? 1 / (1 - p) : 0.0; }
+
 Tensor dropout_mask(const Dims& sizes, DType dtype, double p, Generator& g, Device device) {
   if (device.type != DeviceType::cpu && is_complex(dtype)) return to_dtype(dropout_mask(sizes, real_of(dtype), p, g, device), dtype);
   Tensor mask = empty(sizes, dtype, device);
-  const auto bound = static_cast<uint64_t>(std::ceil(p * 0x1p32));
-  const double scale = p < 1 ? 1 / (1 - p) : 0.0;
   if (device.type == DeviceType::meta) return mask;
-  if (device.type == DeviceType::cuda) return cuda::draw(cuda::Draw::mask, mask, g, 0, bound, scale);
+  if (device.type == DeviceType::cuda) return cuda::draw(cuda::Draw::mask, mask, g, 0, lost_below(p), kept_scale(p));
   if (g.twister) return twister::fill_mask(*g.twister, mask, p), mask;
   with_type(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* const m = mask.data<T>();
-    const T kept = convert<T>(scale), lost = convert<T>(0.0);
-    each_bits<uint32_t>(mask.numel(), g, [=](int64_t i, uint32_t bits) { m[i] = bits < bound ? lost : kept; });
+    const T kept = convert<T>(kept_scale(p)), lost = convert<T>(0.0);
+    each_bits<uint32_t>(mask.numel(), g, [=, bound = lost_below(p)](int64_t i, uint32_t bits) { m[i] = bits < bound ? lost : kept; });
   });
   return mask;
 }
+
+// ---- dropout of dense operands: what it keeps is one byte an element
+
+struct Dropout { double p; Generator* generator; };
+
+void masked_scale_kernel(const Launch& l) {
+  const double scale = l.attrs.as<KeptScale>().scale;
+  with_real(l.y[0].dtype, l.op, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const auto kept = convert<compute_t<T>>(scale);
+    for_rows<3>({&l.y[0], &l.x[0], &l.x[1]}, [&](char* const* p, const int64_t* s, int64_t n) {
+      for (int64_t i = 0; i < n; i++) {
+        const auto x = convert<compute_t<T>>(*reinterpret_cast<const T*>(p[1] + i * s[1]));
+        *reinterpret_cast<T*>(p[0] + i * s[0]) = convert<T>(x * (p[2][i * s[2]] ? kept : 0));
+      }
+    });
+  });
+}
+
+void dropout_kernel(const Launch& l) {
+  const auto& [p, generator] = l.attrs.as<Dropout>();
+  bool* const kept = l.y[1].as<bool>();
+  each_bits<uint32_t>(l.y[1].numel, *generator, [=, bound = lost_below(p)](int64_t i, uint32_t bits) { kept[i] = bits >= bound; });
+  const View operands[] = {l.x[0], l.y[1]};
+  const Kernel fast = op_masked_scale.kernel[static_cast<int>(DeviceType::cpu)];
+  (fast ? fast : op_masked_scale.reference)({operands, l.y.first(1), KeptScale{kept_scale(p)}, "masked_scale", l.flat});
+}
+
+// One launch that draws, multiplies and keeps the mask.
+void launch_dropout(const Launch& l) {
+  const auto& [p, generator] = l.attrs.as<Dropout>();
+  cuda::draw_dropout(l, *generator, lost_below(p), kept_scale(p));
+}
+
+}  // namespace
+
+const Op op_masked_scale{.name = "masked_scale", .fields = fields_of<KeptScale>, .kind = Kind::elementwise, .indices = 0b10, .types = types::first,
+    .d = {rule([](V v, X<1> mask, const KeptScale& a) { return apply(op_masked_scale, {v, mask}, a); })},
+    .doc = "`x * scale` where a mask is true, and `x * 0` elsewhere.", .reference = masked_scale_kernel};
+
+const Op op_dropout{.name = "dropout", .kind = Kind::custom, .outputs = 2,
+    .types = [](Tensors x, const Attrs&) -> Types { return {x[0].dtype(), {x[0].dtype(), DType::bool_}}; },
+    .shape = [](Tensors x, const Attrs&, Dims* out) { out[0] = out[1] = x[0].sizes(); },
+    .d = {rule([](V v, Y<1> mask, const Dropout& a) { return apply(op_masked_scale, {v, mask}, KeptScale{kept_scale(a.p)}); })},
+    .t = {rule([](V t, Y<1> mask, const Dropout& a) { return std::array<Tensor, 2>{apply(op_masked_scale, {t, mask}, KeptScale{kept_scale(a.p)}), Tensor()}; })},
+    .doc = "Zeroes elements at random and scales the others; also which are kept.", .reference = dropout_kernel, .kernel = {nullptr, launch_dropout}};
+
+namespace {
 
 struct Generators {
   Generator of_cpu, of_gpu[cuda::max_devices];
@@ -309,9 +365,18 @@ Tensor dropout(const Tensor& x, double p, bool training, Generator& g) {
   if (!training || p == 0 || x.numel() == 0) return x;
   const Named named("dropout", {&x, 1});
   expect(is_differentiable(x.dtype()), "dropout: result type Float can't be cast to the desired output type ", x.dtype());
+  const bool on_gpu = x.device().type == DeviceType::cuda;
+  if (!level_top && !g.twister && x->contiguous() && (on_gpu ? is_floating(x.dtype()) : x.dtype() == DType::float32 || x.dtype() == DType::float64)) {
+    Tensor y[max_outputs];
+    apply(op_dropout, {&x, 1}, Dropout{p, &g}, y);
+    return y[0];
+  }
   const Tensor mask = for_lanes(x.sizes(), [&](const Dims& all) { return dropout_mask(all, x.dtype(), p, g, x.device()); });
   if (g.twister && !(mask->keys & key_lifted)) follow_layout(x, *mask);   // PyTorch draws in the order of memory
   return mul(x, mask);
 }
+
+const Op* const random_ops[] = {&op_dropout, &op_masked_scale};
+Ops families::random() { return random_ops; }
 
 }  // namespace adjoint

@@ -225,6 +225,11 @@ def where(mask, a, b):
 
 
 @elementwise()
+def masked_scale(x, mask, scale):
+    return x * tl.where(mask, scale, 0.0).to(x.dtype)
+
+
+@elementwise()
 def masked_fill(x, mask, value):
     return tl.where(mask, value, x)
 

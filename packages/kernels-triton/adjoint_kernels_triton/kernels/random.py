@@ -8,6 +8,7 @@ import triton.language as tl
 from triton.language.extra.cuda import libdevice
 
 from .._declare import random_numbers
+from .._templates import widened
 
 
 @triton.jit
@@ -210,3 +211,16 @@ def random_mask(y0, n, seed, offset, state, low, span, value, CAPTURED: tl.const
     """0 where 32 bits are below `span`, else `value`."""
     a, b, c, d = words(seed, offset, state, CAPTURED, BLOCK)
     put(y0, tl.where(row(a, b, c, d).to(tl.int64) < span, 0.0, value), n, 4 * BLOCK)
+
+
+@random_numbers
+def random_dropout(
+    y1, x0, y0, n, seed, offset, state, low, span, value, CAPTURED: tl.constexpr, PAIRS: tl.constexpr, BLOCK: tl.constexpr
+):
+    """x times what `random_mask` would be, and where that is not 0."""
+    a, b, c, d = words(seed, offset, state, CAPTURED, BLOCK)
+    kept = row(a, b, c, d).to(tl.int64) >= span
+    i = tl.program_id(0).to(tl.int64) * (4 * BLOCK) + tl.arange(0, 4 * BLOCK)
+    x = widened(tl.load(x0 + i, mask=i < n, other=0.0))
+    put(y0, x * tl.where(kept, value, 0.0).to(x.dtype), n, 4 * BLOCK)
+    put(y1, kept, n, 4 * BLOCK)
