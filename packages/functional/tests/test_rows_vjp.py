@@ -1,4 +1,4 @@
-"""The records behind the gradients of layer_norm, rms_norm and batch_norm on GPUs, on the CPU: as their rules compose them."""
+"""The records behind the gradients of layer_norm, rms_norm and batch_norm, where no history is kept: as their rules compose them."""
 
 import pytest
 
@@ -16,11 +16,22 @@ def test_as_composed(centred, affine):
     y = F.layer_norm(x, (5,), w, None, 1e-3) if centred else F.rms_norm(x, (5,), w, 1e-3)
     mean = x.detach().mean(-1) if centred else None
     square = x.detach().var(-1, correction=0) if centred else x.detach().square().mean(-1)
-    wanted = ad.autograd.grad(y, [x, w] if affine else [x], v)
+    wanted = ad.autograd.grad(y, [x, w] if affine else [x], v, create_graph=True)  # composed
     operands = (v, x.detach(), mean, square)
     ad.testing.assert_close(_core._rows_vjp(*operands, w.detach() if affine else None, 5, 1e-3, False), wanted[0])
     if affine:
         ad.testing.assert_close(_core._rows_vjp(*operands, None, 5, 1e-3, True).flatten(), wanted[1])
+
+
+def test_a_row_of_one_has_no_gradient():
+    x, v, w = ad.randn(70, 1).requires_grad_(), ad.randn(70, 1), ad.randn(1).requires_grad_()
+    assert all((g == 0).all() for g in ad.autograd.grad(F.layer_norm(x, (1,), w, None, 1e-5), [x, w], v))
+
+
+@pytest.mark.parametrize("dtype", [ad.float16, ad.bfloat16], ids=str)
+def test_halves_have_the_epsilon_of_float(dtype):
+    x = ad.tensor([0.01, 0.02, -0.03, 0.001], dtype=dtype)
+    ad.testing.assert_close(F.rms_norm(x, (4,)), F.rms_norm(x.float(), (4,)).to(dtype))
 
 
 def test_what_it_takes():

@@ -85,9 +85,22 @@ template <int W, class T, class V> [[gnu::always_inline]] inline V only(V x, int
   return x;
 }
 
-// The sum of a dense row, through `map`: as many lanes as fill 256 bytes on every instruction set, emptied every 32 steps,
+// What is summed: elements of memory, through `map`; products of two rows.
+template <class S, class Map> struct Elements {
+  const S* x;
+  Map map;
+  template <int W, class T> [[gnu::always_inline]] inline auto vector(int64_t i) const { return map(load_vector<W, T>(x + i)); }
+  template <class T> [[gnu::always_inline]] inline T element(int64_t i) const { return map(static_cast<T>(x[i])); }
+};
+template <class S> struct Products {
+  const S *a, *b;
+  template <int W, class T> [[gnu::always_inline]] inline auto vector(int64_t i) const { return load_vector<W, T>(a + i) * load_vector<W, T>(b + i); }
+  template <class T> [[gnu::always_inline]] inline T element(int64_t i) const { return a[i] * b[i]; }
+};
+
+// The sum of a row: as many lanes as fill 256 bytes on every instruction set, emptied every 32 steps,
 // so that rounding errors do not pile up. The last 64 bytes are read whole, and what was added before is left out. `parts` values alternate (2: real and imaginary parts), and have a sum each.
-template <int W, int parts, class T, class S, class Map> [[gnu::always_inline]] inline void sum_lanes(const S* x, int64_t n, Map map, T* sums) {
+template <int W, int parts, class T, class From> [[gnu::always_inline]] inline void sum_lanes(From from, int64_t n, T* sums) {
   typedef T Vector __attribute__((vector_size(W), aligned(alignof(T)), may_alias));
   constexpr int vectors = 256 / W, width = W / sizeof(T), lanes = vectors * width;
   Vector total[vectors] = {};
@@ -97,7 +110,7 @@ template <int W, int parts, class T, class S, class Map> [[gnu::always_inline]] 
     Vector s[vectors] = {};
     for (; i < end; i += lanes)
 #pragma GCC unroll 16
-      for (int v = 0; v < vectors; v++) s[v] += map(load_vector<W, T>(x + i + v * width));
+      for (int v = 0; v < vectors; v++) s[v] += from.template vector<W, T>(i + v * width);
 #pragma GCC unroll 16
     for (int v = 0; v < vectors; v++) total[v] += s[v];
   }
@@ -105,12 +118,12 @@ template <int W, int parts, class T, class S, class Map> [[gnu::always_inline]] 
   constexpr int group = 64 / sizeof(T), steps = group / width;
   if (n < group) {
     for (; i < n; i += parts)
-      for (int j = 0; j < parts; j++) tail[j] += map(static_cast<T>(x[i + j]));
+      for (int j = 0; j < parts; j++) tail[j] += from.template element<T>(i + j);
   } else if (i < n) {
     Vector more[steps] = {};
     for (; i + group <= n; i += group)
-      for (int v = 0; v < steps; v++) more[v] += map(load_vector<W, T>(x + i + v * width));
-    for (int v = 0; v < steps; v++) total[v] += more[v] + only<W, T>(map(load_vector<W, T>(x + n - group + v * width)), n - i + v * width);
+      for (int v = 0; v < steps; v++) more[v] += from.template vector<W, T>(i + v * width);
+    for (int v = 0; v < steps; v++) total[v] += more[v] + only<W, T>(from.template vector<W, T>(n - group + v * width), n - i + v * width);
   }
 #pragma GCC unroll 4
   for (int half = vectors / 2; half; half /= 2)
@@ -123,11 +136,16 @@ template <int W, int parts, class T, class S, class Map> [[gnu::always_inline]] 
     for (int j = 0; j < w; j++) last[j] += last[j + w];
   for (int j = 0; j < parts; j++) sums[j] = last[j] + tail[j];
 }
+template <int W, class From> [[gnu::always_inline]] inline auto sum_of(From from, int64_t n) {
+  auto sum = from.template element<std::remove_cvref_t<decltype(*from.a)>>(0);
+  sum_lanes<W, 1>(from, n, &sum);
+  return sum;
+}
 template <int W, class S, class Map> [[gnu::always_inline]] inline auto sum_row(const S* x, int64_t n, Map map) {
   using T = compute_t<S>;
   T sum;
-  if constexpr (is_complex_v<T>) sum_lanes<W, 2>(reinterpret_cast<const real_t<T>*>(x), 2 * n, map, reinterpret_cast<real_t<T>*>(&sum));
-  else sum_lanes<W, 1>(x, n, map, &sum);
+  if constexpr (is_complex_v<T>) sum_lanes<W, 2>(Elements<real_t<T>, Map>{reinterpret_cast<const real_t<T>*>(x), map}, 2 * n, reinterpret_cast<real_t<T>*>(&sum));
+  else sum_lanes<W, 1>(Elements<S, Map>{x, map}, n, &sum);
   return sum;
 }
 

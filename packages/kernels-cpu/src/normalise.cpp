@@ -1,4 +1,5 @@
 // layer_norm, rms_norm and batch_norm: standardised values over trailing dimensions, or over all but one.
+#include <adjoint/core/norms.h>
 #include <adjoint/core/op_attrs.h>
 
 #include <algorithm>
@@ -6,7 +7,6 @@
 #include <vector>
 
 #include "compilers.h"
-#include "dot.h"
 #include "fold.h"
 #include "isa.h"
 #include "kernels.h"
@@ -75,17 +75,66 @@ template <bool centred> void standardise_kernel(const Launch& l) {
   });
 }
 
-// ---- scale (g - mean(g) - z mean(g z)) along rows
+// ---- outer (g - mean(g) - z mean(g z)) along rows, with g = v weight and z = (x - centre) inner
+
+template <class T> struct WeightedDistances {
+  const T *a, *x;
+  T centre;
+  template <int W, class> [[gnu::always_inline]] inline auto vector(int64_t i) const { return load_vector<W, T>(a + i) * (load_vector<W, T>(x + i) - centre); }
+  template <class> [[gnu::always_inline]] inline T element(int64_t i) const { return a[i] * (x[i] - centre); }
+};
+template <class T> struct Row { T centre, inner, outer; };
 
 template <class T> struct StandardiseRowsVjp {
-  template <int W> [[gnu::always_inline]] static inline void run(const T* g, const T* z, const T* scale, T* y, int64_t n, int64_t rows) {
-    for (int64_t r = 0; r < rows; r++, g += n, z += n, y += n) {
-      const T mean = sum_row<W>(g, n, Same{}) / static_cast<T>(n), along = dot_row(g, z, n) / static_cast<T>(n), s = scale[r];
+  template <int W> [[gnu::always_inline]] static inline void run(const T* v, const T* weight, const T* x, const Row<T>* row, bool centred, T* y, int64_t n, int64_t rows) {
+    for (int64_t r = 0; r < rows; r++, v += n, x += n, y += n) {
+      const auto [centre, inner, outer] = row[r];
       ADJOINT_INDEPENDENT
-      for (int64_t i = 0; i < n; i++) y[i] = s * ((g[i] - mean) - z[i] * along);
+      for (int64_t i = 0; i < n; i++) y[i] = v[i] * weight[i];   // rounded, so that equal ones cancel
+      const T mean = centred ? sum_row<W>(static_cast<const T*>(y), n, Same{}) / static_cast<T>(n) : T(0);
+      const T slope = inner * (inner * sum_of<W>(WeightedDistances<T>{y, x, centre}, n) / static_cast<T>(n));
+      ADJOINT_INDEPENDENT
+      for (int64_t i = 0; i < n; i++) y[i] = outer * ((y[i] - mean) - (x[i] - centre) * slope);
     }
   }
 };
+template <class T> void rows_vjp(const T* v, const T* weight, const T* x, const std::vector<Row<T>>& row, bool centred, T* y, int64_t n) {
+  std::vector<T> ones;
+  if (!weight) ones.assign(static_cast<size_t>(n), T(1)), weight = ones.data();
+  pool::parallel_for(static_cast<int64_t>(row.size()), std::max<int64_t>(1, grain / n), [&](int64_t begin, int64_t end) {
+    isa::call<StandardiseRowsVjp<T>>(v + begin * n, weight, x + begin * n, row.data() + begin, centred, y + begin * n, n, end - begin);
+  });
+}
+
+// What the weight gets: sums of v z over rows, of `width` columns.
+template <class T> struct WeightSums {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(const T* v, const T* x, const Row<T>* row, T* y, int64_t n, int64_t width, int64_t rows) {
+    for (int64_t j = 0; j < width; j++) y[j] = 0;
+    const auto term = [=](int64_t r, int64_t j) __attribute__((always_inline)) { return v[r * n + j] * ((x[r * n + j] - row[r].centre) * row[r].inner); };
+    int64_t r = 0;
+    for (; r + 4 <= rows; r += 4)
+      ADJOINT_INDEPENDENT
+      for (int64_t j = 0; j < width; j++) y[j] += (term(r, j) + term(r + 1, j)) + (term(r + 2, j) + term(r + 3, j));
+    for (; r < rows; r++)
+      ADJOINT_INDEPENDENT
+      for (int64_t j = 0; j < width; j++) y[j] += term(r, j);
+  }
+};
+template <class T> void weight_sums(const T* v, const T* x, const std::vector<Row<T>>& row, T* y, int64_t n) {
+  const int64_t rows = static_cast<int64_t>(row.size()), height = std::clamp<int64_t>(65536 / n, 64, 1024), parts = (rows + height - 1) / height;
+  const int64_t wide = 1024, strips = (n + wide - 1) / wide;
+  const Buffer sums(parts * n * static_cast<int64_t>(sizeof(T)));
+  pool::parallel_for(parts * strips, 1, [&](int64_t u, int64_t) {
+    const int64_t part = u / strips * height, column = u % strips * wide;
+    isa::call<WeightSums<T>>(v + part * n + column, x + part * n + column, row.data() + part, sums.as<T>() + u / strips * n + column, n, std::min(wide, n - column), std::min(height, rows - part));
+  });
+  for (int64_t j = 0; j < n; j++) {
+    double sum = 0;
+    for (int64_t p = 0; p < parts; p++) sum += static_cast<double>(sums.as<T>()[p * n + j]);
+    y[j] = static_cast<T>(sum);
+  }
+}
 
 void layer_norm_vjp_kernel(const Launch& l) {
   const View& g = l.x[0];
@@ -95,9 +144,30 @@ void layer_norm_vjp_kernel(const Launch& l) {
     const Contiguous z(l.x[1], in.dtype), scale(l.x[2], in.dtype);
     with_real(in.dtype, [&](auto zero) {
       using T = decltype(zero);
-      pool::parallel_for(g.numel / n, std::max<int64_t>(1, grain / n), [&](int64_t begin, int64_t end) {
-        isa::call<StandardiseRowsVjp<T>>(in.as<const T>() + begin * n, z.as<const T>() + begin * n, scale.as<const T>() + begin, out.as<T>() + begin * n, n, end - begin);
-      });
+      std::vector<Row<T>> row;
+      for (int64_t r = 0; r < g.numel / n; r++) row.push_back({0, 1, scale.as<const T>()[r]});
+      rows_vjp<T>(in.as<const T>(), nullptr, z.as<const T>(), row, true, out.as<T>(), n);
+    });
+  });
+}
+
+// v, x, mean, square and perhaps a weight.
+void standardise_vjp_kernel(const Launch& l) {
+  const View& v = l.x[0];
+  const StandardiseVjp& a = l.attrs.as<StandardiseVjp>();
+  if (v.numel == 0 || !is_floating(v.dtype)) return reference(l);
+  const int64_t n = v.sizes[1];
+  with_dense(v, l.y[0], [&](const View& in, const View& out) {
+    const Contiguous x(l.x[1], in.dtype), mean(l.x[2], in.dtype), square(l.x[3], in.dtype), weight(l.x.back(), in.dtype);
+    with_real(in.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      std::vector<Row<T>> row;
+      for (int64_t r = 0; r < v.sizes[0]; r++) {
+        const T scale = 1 / std::sqrt(square.as<const T>()[r] + static_cast<T>(a.eps));
+        row.push_back({a.centred ? mean.as<const T>()[r] : T(0), scale, scale});
+      }
+      if (a.sums) weight_sums<T>(in.as<const T>(), x.as<const T>(), row, out.as<T>(), n);
+      else rows_vjp<T>(in.as<const T>(), l.x.size() > 4 ? weight.as<const T>() : nullptr, x.as<const T>(), row, a.centred, out.as<T>(), n);
     });
   });
 }
@@ -159,6 +229,7 @@ constexpr Entry entries[] = {
     {"layer_norm", standardise_kernel<true>},
     {"layer_norm_vjp", layer_norm_vjp_kernel},
     {"rms_norm", standardise_kernel<false>},
+    {"standardise_vjp", standardise_vjp_kernel},
 };
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "compilers.h"
-#include "dot.h"
 #include "fold.h"
 #include "isa.h"
 #include "kernels.h"
@@ -193,7 +192,7 @@ void logsumexp_kernel(const Launch& l) {
 template <bool logarithm, class T> struct SoftmaxRowsVjp {
   template <int W> [[gnu::always_inline]] static inline void run(const T* v, const T* y, T* to, int64_t n, int64_t rows) {
     for (int64_t r = 0; r < rows; r++, v += n, y += n, to += n) {
-      const T sum = logarithm ? sum_row<W>(v, n, Same{}) : dot_row(v, y, n);
+      const T sum = logarithm ? sum_row<W>(v, n, Same{}) : sum_of<W>(Products<T>{v, y}, n);
       ADJOINT_INDEPENDENT
       for (int64_t i = 0; i < n; i++) to[i] = logarithm ? v[i] - math::exp(y[i]) * sum : y[i] * (v[i] - sum);
     }

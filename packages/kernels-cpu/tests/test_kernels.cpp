@@ -6,7 +6,11 @@
 #include <adjoint/core/grid_sample.h>
 #include <adjoint/core/linalg.h>
 #include <adjoint/core/margin.h>
+<<<<<<< HEAD
 #include <adjoint/core/random_words.h>
+=======
+#include <adjoint/core/norms.h>
+>>>>>>> 51b4b33 (The derivatives of layer_norm and rms_norm are one kernel on the CPU too; rms_norm of half types has the epsilon of float)
 #include <adjoint/core/resize.h>
 #include <adjoint/core/special.h>
 
@@ -130,6 +134,10 @@ const Case reductions[] = {
     [](const Draw& x) { for (int dim : {0, 1}) cumsum(x({9, 133}), dim); },
     [](const Draw& x) { for (int dim : {0, 1}) cumprod(mul(x({9, 9}), full({}, 0.25, real_of(x.dtype))), dim); },
     [](const Draw& x) { for (int dim : {0, 1}) prod(mul(x({9, 133}), full({}, 0.25, real_of(x.dtype))), dim), call("softmax_vjp", {x({40, 133}), x.other({40, 133})}, Dim{dim}), call("log_softmax_vjp", {x({40, 133}), x.other({40, 133})}, Dim{dim}); },
+    [](const Draw& x) {
+      for (bool sums : {false, true})
+        for (bool centred : {false, true}) call("standardise_vjp", {x({70, 133}), x.other({70, 133}), x({70, 1}), abs(x.other({70, 1})), x({133})}, StandardiseVjp{1, 0.5, centred, sums});
+    },
     [](const Draw& x) { call("layer_norm_vjp", {x({20, 133}), x.other({20, 133}), x({20, 1})}, Dim{1}); },
     [](const Draw& x) { for (int dim : {0, 1}) softmax(x({40, 133}), dim), log_softmax(x({40, 133}), dim), logsumexp(x({40, 133}), Dims{dim}), softmax(x({530, 5}), dim), log_softmax(x({530, 20}), dim), logsumexp(x({530, 20}), Dims{dim}); },
     [](const Draw& x) { layer_norm(x({20, 133}), {133}, x({133}), x.other({133}), 1e-5), rms_norm(x({20, 133}), {133}, x({133}), 1e-5); },

@@ -200,8 +200,8 @@ void standardise_batch(const BatchCall& c, Tensor* out) {
   TensorVector x{batch::spread(c, 0)};
   for (size_t i = 1; i < c.x.size(); i++) x.push_back(batch::front(c, static_cast<int>(i)));
   const bool lanes = std::any_of(c.dims.begin() + 1, c.dims.end(), [](int d) { return d >= 0; });
-  if (!lanes || x[0].device().type == DeviceType::cpu) return apply(c.op, x, a, out);
-  apply(c.op, {&x[0], 1}, a, out);   // kernels for devices take one weight for all rows
+  if (!lanes) return apply(c.op, x, a, out);
+  apply(c.op, {&x[0], 1}, a, out);   // kernels take one weight for all rows
   for (size_t i = 1; i < x.size(); i++) out[0] = to_dtype(i == 1 ? out[0] * x[i] : out[0] + x[i], x[0].dtype());
 }
 
@@ -235,14 +235,14 @@ Standard standard(const Tensor& x, const Tensor& mean, const Tensor& square, con
 }
 Tensor scaled(const Tensor& t, Tensors x) { return x.size() > 1 ? t * x[1] : t; }
 
-// Whether one kernel does all: plain lines on a GPU, of whose derivative no history is kept.
+// Whether one kernel does all: plain lines, of whose derivative no history is kept.
 bool takes_rows(Tensors v, Tensors x, const Dims& dims) {
   for (size_t i = 1; i < v.size(); i++)
     if (v[i]) return false;
   for (const Tensor& t : {v[0], x[0], x[x.size() > 1]})
     if (!t || t->keys & key_lifted) return false;
   const bool one_weight = x.size() < 2 || x[1].numel() == reduced_count(x[0].sizes(), dims);
-  return x[0].device().type == DeviceType::cuda && one_weight && x[0].numel() && v[0].dtype() == x[0].dtype() && takes_lines(x[0], dims) && !(history_is_kept && history_is_kept());
+  return one_weight && x[0].numel() && v[0].sizes() == x[0].sizes() && v[0].dtype() == x[0].dtype() && takes_lines(x[0], dims) && !(history_is_kept && history_is_kept());
 }
 // The same of channels, the second dimension, that one kernel takes.
 bool takes_channels(const Tensor& v, const Tensor& x, const Tensor& mean, const Dims& dims) {
@@ -416,7 +416,7 @@ Normalised native_layer_norm(const Tensor& x, const Dims& shape, const Tensor& w
 
 namespace {
 double epsilon_of(DType t) {
-  return t == DType::float64 ? 0x1p-52 : t == DType::float16 ? 0x1p-10 : t == DType::bfloat16 ? 0x1p-7 : 0x1p-23;
+  return t == DType::float64 ? 0x1p-52 : 0x1p-23;   // of the type that it is computed in
 }
 }  // namespace
 Tensor rms_norm(const Tensor& x, const Dims& shape, const Tensor& weight, std::optional<double> eps) {

@@ -1,6 +1,7 @@
 // The cotangent of what layer_norm and rms_norm standardise, as one operation: with z = (x - mean) scale, scale = 1 / sqrt(square + eps) and
 // g = v weight, scale (g - mean(g) - z mean(g z)); without the means of x and g where x is not centred. A kernel reads v and x, and writes neither z
 // nor g. Of batch_norm the same along channels. Of both also what the weight gets, the sums of v z.
+#include <adjoint/core/norms.h>
 #include <adjoint/core/op_fields.h>
 #include <adjoint/core/ops.h>
 #include <adjoint/core/types.h>
@@ -14,12 +15,9 @@ namespace adjoint {
 
 namespace {
 
-struct Standardised { int dim; double eps; bool centred, sums; };
-void describe(const Standardised& a, FieldList& f) { f.add("dim", a.dim); f.add("eps", a.eps); f.add("centred", a.centred); f.add("sums", a.sums); }
-
 // v, x, mean, square, [weight]: of rows, and a mean and a square for each.
 template <class T> void standardise_rows(const Launch& l) {
-  const Standardised& a = l.attrs.as<Standardised>();
+  const StandardiseVjp& a = l.attrs.as<StandardiseVjp>();
   const int64_t rows = l.x[0].sizes[0], n = l.x[0].sizes[1];
   auto value = [&](const View& t, int64_t row, int64_t i) { return convert<double>(t.as<T>()[row * t.strides[0] + i * t.strides[1]]); };
   auto centre = [&](int64_t row) { return a.centred ? value(l.x[2], row, 0) : 0; };
@@ -80,8 +78,8 @@ void batch_norm_vjp_kernel(const Launch& l) {
 
 }  // namespace
 
-const Op op_standardise_vjp{.name = "standardise_vjp", .fields = fields_of<Standardised>, .kind = Kind::custom, .types = types::floating,
-    .shape = [](Tensors x, const Attrs& a, Dims* out) { out[0] = a.as<Standardised>().sums ? Dims{1, x[0].size(1)} : x[0].sizes(); },
+const Op op_standardise_vjp{.name = "standardise_vjp", .fields = fields_of<StandardiseVjp>, .kind = Kind::custom, .types = types::floating,
+    .shape = [](Tensors x, const Attrs& a, Dims* out) { out[0] = a.as<StandardiseVjp>().sums ? Dims{1, x[0].size(1)} : x[0].sizes(); },
     .doc = "The cotangent of what layer_norm or rms_norm standardise, of rows, or of its weight.", .reference = standardise_vjp_kernel};
 
 Tensor rows_vjp(const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Tensor& weight, int64_t n, double eps, bool sums) {
@@ -91,7 +89,7 @@ Tensor rows_vjp(const Tensor& v, const Tensor& x, const Tensor& mean, const Tens
   TensorVector operands{reshape(v, lines), reshape(x, lines), mean ? reshape(mean, each) : spread, spread};
   if (weight) operands.push_back(reshape(weight, {n}));
   Tensor y[max_outputs];
-  apply(op_standardise_vjp, operands, Standardised{1, eps, static_cast<bool>(mean), sums}, y);
+  apply(op_standardise_vjp, operands, StandardiseVjp{1, eps, static_cast<bool>(mean), sums}, y);
   return sums ? y[0] : reshape(y[0], x.sizes());
 }
 

@@ -1,8 +1,12 @@
 // Normalisations that give the means and the inverse deviations they took, and those of groups of channels.
 #pragma once
+#include <adjoint/core/op_fields.h>
 #include <adjoint/core/ops.h>
 
 namespace adjoint {
+
+struct StandardiseVjp { int dim; double eps; bool centred, sums; };   // of standardise_vjp: sums, what the weight gets
+inline void describe(const StandardiseVjp& a, FieldList& f) { f.add("dim", a.dim); f.add("eps", a.eps); f.add("centred", a.centred); f.add("sums", a.sums); }
 
 struct Normalised { Tensor y, mean, deviation; };   // deviation: 1 / sqrt(var + eps)
 ADJOINT_API Normalised native_layer_norm(const Tensor& x, const Dims& shape, const Tensor& weight, const Tensor& bias, double eps);
