@@ -6,11 +6,8 @@
 #include <adjoint/core/grid_sample.h>
 #include <adjoint/core/linalg.h>
 #include <adjoint/core/margin.h>
-<<<<<<< HEAD
-#include <adjoint/core/random_words.h>
-=======
 #include <adjoint/core/norms.h>
->>>>>>> 51b4b33 (The derivatives of layer_norm and rms_norm are one kernel on the CPU too; rms_norm of half types has the epsilon of float)
+#include <adjoint/core/random_words.h>
 #include <adjoint/core/resize.h>
 #include <adjoint/core/special.h>
 
