@@ -108,6 +108,7 @@ CALLS: dict[str, Callable[[Any, Any, Any], Any]] = {  # (library, its nn.functio
         for g in (t.special.gammainc, t.special.gammaincc)
     ),
     "linspace of integers": lambda t, f, x: (t.linspace(4.3, -3, 50, dtype=t.int64), t.logspace(4.3, 0, 3, dtype=t.int64)),
+    "kl_div of a number": lambda t, f, x: f.kl_div(x[0, 0, 0, 0], x[0, 0, 0, 0] + 1, reduction="batchmean"),
     "median of nothing": lambda t, f, x: t.tensor(
         [t.median(x[:0]).isnan(), t.nanmedian(x[:0]).isnan(), t.median(x[:0].long()) < 0]
     ),
@@ -151,6 +152,13 @@ def test_same_numbers(name: str) -> None:
 
 
 REFUSED: dict[str, tuple[type[Exception], Callable[[Any, Any], Any]]] = {
+    "CircularPad1d": (ValueError, lambda t, f: t.nn.CircularPad1d(1)(t.ones(2))),
+    "RNN of doubles": (ValueError, lambda t, f: t.nn.RNN(3, 4)(t.ones(2, 3, dtype=t.float64))),
+    "RNN of no features": (ValueError, lambda t, f: t.nn.RNN(0, 4)),
+    "RNN of half a feature": (TypeError, lambda t, f: t.nn.LSTM(3.5, 4)),
+    "RNN with another bias": (TypeError, lambda t, f: t.nn.GRU(3, 4, bias=1)),
+    "GRUCell": (ValueError, lambda t, f: t.nn.GRUCell(3, 4)(t.ones(3), t.ones(1, 1, 4))),
+    "LSTMCell": (ValueError, lambda t, f: t.nn.LSTMCell(3, 4)(t.ones(3), (t.ones(4), t.ones(1, 1, 4)))),
     "batch_norm": (ValueError, lambda t, f: f.batch_norm(t.ones(1, 2, 1), None, None, training=True)),
     "celu": (RuntimeError, lambda t, f: f.celu(t.ones(2), 0.0)),
     "fold of a line": (RuntimeError, lambda t, f: f.fold(t.ones(4), 2, 2)),
@@ -158,6 +166,11 @@ REFUSED: dict[str, tuple[type[Exception], Callable[[Any, Any], Any]]] = {
     "fold of many windows": (RuntimeError, lambda t, f: f.fold(t.ones(1, 4, 2), 2, 2)),
     "glu": (NotImplementedError, lambda t, f: f.glu(t.ones(4, dtype=t.int64))),
     "group_norm": (ValueError, lambda t, f: f.group_norm(t.ones(1, 2, 1), 2)),
+    "margin of numbers": (RuntimeError, lambda t, f: f.multi_margin_loss(t.ones(5, 4), t.ones(5))),
+    "margin of nothing": (RuntimeError, lambda t, f: f.multi_margin_loss(t.ones(5, 0), t.ones(5))),
+    "margin and another reduction": (ValueError, lambda t, f: f.multi_margin_loss(t.ones(5, 4), t.ones(5), reduction="some")),
+    "masked_fill": (RuntimeError, lambda t, f: t.ones(2).masked_fill(t.tensor(True), t.tensor(1j))),
+    "pad": (NotImplementedError, lambda t, f: f.pad(t.ones(3), (1, 1), "reflect")),
     "instance_norm": (ValueError, lambda t, f: f.instance_norm(t.ones(3, 2, 1))),
 }
 

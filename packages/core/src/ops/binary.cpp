@@ -26,6 +26,7 @@ Types selected(Tensors x, const Attrs& a) {
 }
 Types filled(Tensors x, const Attrs&) {
   expect(x[1].dtype() == DType::bool_, "masked_fill: masked_fill_ only supports boolean masks, but got mask with dtype ", x[1].dtype());
+  expect(is_complex(x[0].dtype()) || !is_complex(x[2].dtype()), "masked_fill: value cannot be converted to type ", x[0].dtype(), " without overflow");
   return all(x[0].dtype());
 }
 Types divided(Tensors x, const Attrs& a) {

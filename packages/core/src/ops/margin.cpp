@@ -112,7 +112,8 @@ Tensor margin_vjp(const Tensor& v, const Tensor& x, const Tensor& target, const 
 
 Tensor margin_rows(const Tensor& x, const Tensor& target, double margin, bool ended) {
   expect(x.dim() > 0 && target.dim() == x.dim() && std::equal(x.sizes().begin(), x.sizes().end() - 1, target.sizes().begin()), ErrorKind::shape, "margin: expected targets for each row of ", x.sizes(), ", got ", target.sizes());
-  expect(is_integral(target.dtype()), ErrorKind::type, "margin: targets are numbers of classes, got ", target.dtype());
+  expect(x.size(-1) > 0, "margin: Expected non-empty vector or matrix with optional 0-dim batch size, but got: ", x.sizes());
+  expect(is_integral(target.dtype()), "margin: expected scalar type Long but found ", target.dtype());
   expect(is_floating(x.dtype()), ErrorKind::not_implemented, "margin: not implemented for ", x.dtype());
   return apply(op_margin, {x, target}, Hinge{margin, ended});
 }

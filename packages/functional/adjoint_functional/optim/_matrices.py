@@ -8,7 +8,7 @@ from typing import Any
 import adjoint_core as core
 from adjoint_core import Tensor
 
-from ._optimizer import Optimizer, check, options
+from ._optimizer import Optimizer, check, expect_real, options
 
 
 class Adafactor(Optimizer):
@@ -57,6 +57,7 @@ class Adafactor(Optimizer):
 
     def update(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         """One step of one parameter."""
+        expect_real(self, p)
         if not state:
             state["step"] = core.tensor(0.0)
             if g.dim() > 1:
@@ -129,6 +130,7 @@ class Muon(Optimizer):
 
     def update(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         """One step of one parameter."""
+        expect_real(self, p)
         if not state:
             state["momentum_buffer"] = core.zeros_like(g)
         momentum = state["momentum_buffer"].lerp_(g, 1 - group["momentum"])

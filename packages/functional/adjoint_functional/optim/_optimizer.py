@@ -212,6 +212,12 @@ def real(t: Tensor) -> Tensor:
     return core.view_as_real(t) if t.is_complex() else t
 
 
+def expect_real(optimizer: Optimizer, p: Tensor) -> None:
+    """Of those that have no step of complex numbers."""
+    if p.is_complex():
+        raise RuntimeError(f"{type(optimizer).__name__} does not support complex parameters")
+
+
 def check(**values: Any) -> None:
     """Options that must not be negative, by the names that errors give them."""
     for name, value in values.items():

@@ -150,7 +150,7 @@ class NAdam(Optimizer):
     def update(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         """One step of one parameter."""
         if not state:
-            state["mu_product"], state["step"] = number(1.0, p, group), number(0.0, p, group)
+            state["step"], state["mu_product"] = number(0.0, p, group), number(1.0, p, group)
             state.update({name: core.zeros_like(p, memory_format=core.preserve_format) for name in ("exp_avg", "exp_avg_sq")})
         state["step"] += 1
         (beta1, beta2), lr, step = group["betas"], group["lr"], read(state["step"], p, group)
@@ -253,8 +253,8 @@ class ASGD(Optimizer):
     def update(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         """One step of one parameter."""
         if not state:
-            state["eta"], state["mu"] = number(float(group["lr"]), p, group), number(1.0, p, group)
-            state["step"], state["ax"] = number(0.0, p, group), core.zeros_like(p, memory_format=core.preserve_format)
+            state["step"], state["eta"] = number(0.0, p, group), number(float(group["lr"]), p, group)
+            state["mu"], state["ax"] = number(1.0, p, group), core.zeros_like(p, memory_format=core.preserve_format)
         state["step"] += 1
         step, eta, mu = (read(state[name], p, group) for name in ("step", "eta", "mu"))
         lr, g = float(group["lr"]), decayed(p, g, group)
@@ -358,6 +358,8 @@ class SparseAdam(Optimizer):
         super().__init__(params, options(locals()))
         if sparse := [i for i, p in enumerate(p for group in self.param_groups for p in group["params"]) if p.is_sparse]:
             raise ValueError(f"Sparse params at indices {sparse}: SparseAdam requires dense parameter tensors")
+        if odd := [i for i, p in enumerate(p for group in self.param_groups for p in group["params"]) if p.is_complex()]:
+            raise ValueError(f"Complex params at indices {odd}: SparseAdam does not support complex parameters")
 
     def update(self, p: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         """One step of one parameter."""

@@ -34,6 +34,12 @@ class _Padding(Module):
 class _CircularPadNd(_Padding):
     _mode = "circular"
 
+    def forward(self, input: Tensor) -> Tensor:
+        """With more elements around."""
+        if not self._n < input.dim() <= self._n + 2:
+            raise ValueError(f"expected {self._n + 1}D or {self._n + 2}D input (got {input.dim()}D input)")
+        return super().forward(input)
+
 
 class _ReflectionPadNd(_Padding):
     _mode = "reflect"

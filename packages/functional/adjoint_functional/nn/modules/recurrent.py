@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import adjoint_core as core
 from adjoint_core import Tensor
+from adjoint_engine._engine import is_autocast_enabled
 
 from .. import functional as F
 from .. import init
@@ -61,6 +62,11 @@ def _mode_of(nonlinearity: str) -> str:
     return f"RNN_{nonlinearity.upper()}"
 
 
+def _expect_type(layer: str, argument: str, value: Any, kind: type) -> None:
+    if not isinstance(value, kind):
+        raise TypeError(f"{layer}: {argument} should be of type {kind.__name__}, got: {type(value).__name__}")
+
+
 class _Recurrent(Module):
     _mode: _Mode
 
@@ -99,12 +105,14 @@ class RNNBase(_Recurrent):
         if mode not in _MODES:
             raise ValueError("Unrecognized RNN mode: " + mode)
         self.mode = mode
+        _expect_type(name, "bias", bias, bool)
+        _expect_type(name, "batch_first", batch_first, bool)
         if not 0 <= dropout <= 1:
             raise ValueError(f"{name}: dropout should be a number in range [0, 1], got {dropout}")
-        if hidden_size <= 0 or num_layers <= 0:
-            raise ValueError(
-                f"{name}: hidden_size and num_layers must be greater than zero, got {hidden_size} and {num_layers}"
-            )
+        for argument, size in (("input_size", input_size), ("hidden_size", hidden_size), ("num_layers", num_layers)):
+            _expect_type(name, argument, size, int)
+            if size <= 0:
+                raise ValueError(f"{name}: {argument} must be greater than zero, got {size}")
         if dropout > 0 and num_layers == 1:
             warnings.warn(
                 "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers greater than 1, "
@@ -203,6 +211,12 @@ class RNNBase(_Recurrent):
         if input.dim() not in dims:
             expected = " or ".join(f"{d}D" for d in dims)
             raise ValueError(f"{type(self).__name__}: Expected input to be {expected}, got {input.dim()}D instead")
+        weight = getattr(self, self._all_weights[0][0])
+        if input.dtype != weight.dtype and not is_autocast_enabled(input.device.type):
+            raise ValueError(
+                f"{type(self).__name__} input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "
+                f"Convert input: input.to({weight.dtype}), or convert model: model.to({input.dtype})"
+            )
         if input.size(-1) != self.input_size:
             raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}")
 
@@ -380,6 +394,10 @@ class RNNCellBase(_Recurrent):
             raise ValueError(f"{type(self).__name__}: Expected input to be 1D or 2D, got {input.dim()}D instead")
         zero = core.zeros(*input.shape[:-1], self.hidden_size, dtype=input.dtype, device=input.device)
         state = (zero,) * self._mode.parts if hx is None else (hx,) if self._mode.parts == 1 else tuple(hx)
+        for i, part in enumerate(state):
+            if part.dim() not in (1, 2):
+                which = "hidden" if self._mode.parts == 1 else f"hx[{i}]"
+                raise ValueError(f"{type(self).__name__}: Expected {which} to be 1D or 2D, got {part.dim()}D instead")
         x, h = F.linear(input, self.weight_ih, self.bias_ih), F.linear(state[0], self.weight_hh, self.bias_hh)
         after = self._mode.step(x, h, state)
         return after[0] if self._mode.parts == 1 else after

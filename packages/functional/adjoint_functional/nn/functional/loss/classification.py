@@ -136,9 +136,9 @@ def kl_div(
         tensor(0.1308)
     """
     reduction = reduction_of(size_average, reduce, reduction)
-    if reduction == "batchmean":
+    if reduction == "batchmean" and input.ndim:
         return _core._kl_div(input, target, "sum", log_target) / input.size(0)
-    return _core._kl_div(input, target, reduction, log_target)
+    return _core._kl_div(input, target, "sum" if reduction == "batchmean" else reduction, log_target)
 
 
 @rounded_once
