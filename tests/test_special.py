@@ -135,6 +135,20 @@ ROOTS = {  # the floats next to some roots
 }
 
 
+def test_quantiles_of_the_normal_distribution_far_in_its_tails() -> None:
+    p = 10.0 ** -ad.arange(1, 300, dtype=ad.float64)
+    x = s.ndtri(p)
+    close(s.log_ndtr(x), p.log(), 1e-13)
+    close(
+        s.ndtri(ad.tensor([1e-10, 1e-5, 0.975], dtype=ad.float64)),
+        ad.tensor([-6.361340902404056, -4.264890793922825, 1.959963984540054], dtype=ad.float64),
+        1e-14,
+    )
+    small = p[:44].float()
+    assert in_last_places(s.ndtri(small), s.ndtri(small.double())) < 0.52
+    assert s.ndtri(ad.tensor([0.0, 0.5, 1.0, -1.0, nan])).tolist()[:3] == [-inf, 0.0, inf]
+
+
 @pytest.mark.parametrize("name", [*ROOTS, "sinc", "erfinv", "gammaln", "psi", "trigamma"])
 def test_vector_loops_of_floats_round_as_doubles_do(name: str) -> None:
     f = (lambda x: s.polygamma(1, x)) if name == "trigamma" else getattr(s, name)

@@ -44,6 +44,7 @@ void bind_special(nb::module_& m) {
     return orthogonal_polynomial(x, n, {static_cast<Family>(family), parameter});
   }, "input"_a, "n"_a, "family"_a, "parameter"_a);
   function(m, "_entr", entr, "input"_a);
+  function(m, "_ndtri", ndtri, "input"_a);
   function(m, "_mantissa", mantissa, "input"_a);
   function(m, "_exponent", exponent, "input"_a);
   function(m, "_zeta", [](const Operand& s, const Operand& q) { return zeta(s.t, q.t); }, "input"_a, "other"_a);

@@ -35,6 +35,7 @@ template <> struct Moderate<Digamma, float> : Moderate<Lgamma, float> {
 // As fast as memory, or far ahead: without a copy for the widest vectors.
 struct OnlyNarrow { static constexpr bool exists = false, narrow = true; };
 template <std::floating_point C> struct Moderate<Entr, C> : OnlyNarrow {};
+template <std::floating_point C> struct Moderate<Ndtri, C> : OnlyNarrow {};
 template <std::floating_point C> struct Moderate<Exponent, C> : OnlyNarrow {};
 template <std::floating_point C> struct Moderate<Mantissa, C> : OnlyNarrow {};
 
@@ -158,6 +159,7 @@ constexpr Entry entries[] = {
     {"logit", kernel<Logit, 1>},
     {"mantissa", kernel_for<Mantissa, 1, cheap, float, double, Half, BFloat16>},
     {"nan_to_num", kernel<NanToNum, 1, cheap>},
+    {"ndtri", kernel<Ndtri, 1>},
     {"neg", sign_kernel<Neg, false>},
     {"polygamma", polygamma_kernel},
     {"rad2deg", kernel<Rad2deg, 1, cheap>},

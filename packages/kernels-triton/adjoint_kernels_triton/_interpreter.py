@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import inspect
 import math
+import statistics
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -101,6 +102,12 @@ def _gamma(x: float) -> float:
         return math.inf
 
 
+def _normal_quantile(p: float) -> float:
+    if not 0 < p < 1:
+        return math.inf if p == 1 else -math.inf if p == 0 else math.nan
+    return statistics.NormalDist().inv_cdf(p)
+
+
 def _scaled_erfc(x: float) -> float:
     """e^(x^2) erfc(x), by a continued fraction where erfc is small."""
     if x < -26.7:
@@ -126,7 +133,7 @@ LIBDEVICE: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, "arc" + name[1:]) for name in ("asin", "acos", "atan", "asinh", "acosh", "atanh", "atan2")},
     "cospi": lambda x: np.cos(np.pi * x), "sinpi": lambda x: np.sin(np.pi * x),
     "sqrt_rn": np.sqrt, "fsqrt_rn": np.sqrt, "dsqrt_rn": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "pow": np.power, "fabs": np.abs,
-    "erf": _each(math.erf), "erfc": _each(math.erfc), "erfinv": _each(_inverse_erf), "lgamma": _each(_log_gamma),
+    "erf": _each(math.erf), "erfc": _each(math.erfc), "erfinv": _each(_inverse_erf), "normcdfinv": _each(_normal_quantile), "lgamma": _each(_log_gamma),
     "tgamma": _each(_gamma, otypes=[float]), "erfcx": _each(_scaled_erfc), "jn": _of_order("jn"), "yn": _of_order("yn"),
 }  # fmt: skip
 

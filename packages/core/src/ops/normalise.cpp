@@ -470,8 +470,8 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
   if (training) return batch_standardised(x, running_mean, running_var, weight, bias, momentum, eps).y;
   expect(running_mean && running_var, "batch_norm: Expected running_mean and running_var to be defined when training=False");
   const Tensor scale = rsqrt(in_float(running_var) + eps);
-  const Tensor y = (in_float(x) - in_rank(running_mean, x.dim(), 1)) * in_rank(weight ? scale * weight : scale, x.dim(), 1);
-  return to_dtype(bias ? y + in_rank(bias, x.dim(), 1) : y, x.dtype());
+  const Tensor d = in_float(x) - in_rank(running_mean, x.dim(), 1), factor = in_rank(weight ? scale * weight : scale, x.dim(), 1);
+  return to_dtype(bias ? addcmul(in_rank(bias, x.dim(), 1), d, factor, 1) : d * factor, x.dtype());
 }
 Normalised native_batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, double momentum, double eps) {
   const Given given(x, weight, bias, running_mean, running_var);

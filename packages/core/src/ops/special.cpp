@@ -76,6 +76,14 @@ const Op op_entr{.name = "entr", .torch = "SpecialEntr", .types = types::floatin
     .doc = "`-x * log(x)` for each element of `x`: 0 at 0, minus infinity below.", .reference = elementwise<functors::Entr, 1>};
 Tensor entr(const Tensor& x) { return apply(op_entr, {x}); }
 
+const Op op_ndtri{.name = "ndtri", .torch = "SpecialNdtri", .types = types::floating,
+    .d = {wide_rule([](V v, X<0> p) {
+      const Tensor x = ndtri(p);
+      return v * (exp(x * x * .5) * 2.5066282746310002);
+    })},
+    .doc = "Where the normal distribution function has the value `p`, for each element.", .reference = elementwise<functors::Ndtri, 1>};
+Tensor ndtri(const Tensor& p) { return apply(op_ndtri, {p}); }
+
 const Op op_erfcx{.name = "erfcx", .torch = "SpecialErfcx", .fields = fields_of<Order>, .types = types::floating,
     .d = {wide_rule([](V v, X<0> x, const Order& a) { return v * (erfcx(a.n + 1, x) * (-2. * (a.n + 1))); })},
     .doc = "`exp(x**2)` times the n-th repeated integral of erfc from each element of `x` on: `exp(x**2) * erfc(x)` for n = 0.",
@@ -93,7 +101,7 @@ const Op op_zeta{.name = "zeta", .torch = "SpecialZeta", .types = types::floatin
     .doc = "Hurwitz's zeta function: the sum of `(q + k)**-s` over k >= 0, elementwise.", .reference = elementwise<functors::Zeta, 2>};
 Tensor zeta(const Tensor& s, const Tensor& q) { return apply(op_zeta, {s, q}); }
 
-const Op* const special_ops[] = {&op_bessel_i, &op_bessel_i_scaled, &op_bessel_j, &op_bessel_k, &op_bessel_k_scaled, &op_bessel_y, &op_entr, &op_erfcx, &op_orthogonal_polynomial, &op_zeta};
+const Op* const special_ops[] = {&op_bessel_i, &op_bessel_i_scaled, &op_bessel_j, &op_bessel_k, &op_bessel_k_scaled, &op_bessel_y, &op_entr, &op_erfcx, &op_ndtri, &op_orthogonal_polynomial, &op_zeta};
 Ops families::special() { return special_ops; }
 
 }  // namespace adjoint

@@ -28,8 +28,6 @@ def ndtr(input: Tensor) -> Tensor:
     return 0.5 * _core.erfc(input * -math.sqrt(0.5))
 
 
-@node("SpecialNdtriBackward0")
-@rounded_once
 def ndtri(input: Tensor) -> Tensor:
     """The quantile function of the normal distribution.
 
@@ -38,7 +36,7 @@ def ndtri(input: Tensor) -> Tensor:
         >>> ad.special.ndtri(ad.tensor([0.5, 0.975]))
         tensor([0.0000, 1.9600])
     """
-    return math.sqrt(2) * _core.erfinv(2 * _floating(input) - 1)
+    return _core._ndtri(input)
 
 
 @node("SpecialLogNdtrBackward0")

@@ -29,6 +29,11 @@ def erfinv(x):
 
 
 @elementwise()
+def ndtri(x):
+    return libdevice.normcdfinv(x)
+
+
+@elementwise()
 def erf_derivative(v, x):
     return v * (1.1283791670955126 * libdevice.exp(-(x * x).to(tl.float64)).to(x.dtype))
 

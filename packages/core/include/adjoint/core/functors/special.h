@@ -3,6 +3,7 @@
 #include <adjoint/core/functors/number.h>
 #include <adjoint/core/math/bessel.h>
 #include <adjoint/core/math/gamma.h>
+#include <adjoint/core/math/normal.h>
 
 namespace adjoint::functors {
 
@@ -19,6 +20,8 @@ struct Entr {
     return x < 0 ? -math::infinity<T> : y;
   }
 };
+
+struct Ndtri { template <Real T> T operator()(T p) const { return static_cast<T>(math::ndtri<sizeof(T) == 4>(p)); } };
 
 // From s = 2^52 on the first term is the sum, as far as doubles tell.
 struct Zeta {
