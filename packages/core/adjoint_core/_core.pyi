@@ -772,6 +772,14 @@ Example::
     >>> ad.hardshrink(ad.tensor([-2.0, 0.3, 1.0]))
     tensor([-2.,  0.,  1.])"""
 
+    def hash_tensor(input: Tensor, dim: Any=(), *, keepdim: _bool=False, mode: _int=0) -> Tensor:
+        """The bits of all elements, as 64-bit numbers, joined by exclusive or along `dim`, or of all: uint64.
+
+Example::
+
+    >>> ad.hash_tensor(ad.tensor([1, 2, 4]))
+    tensor(7, dtype=adjoint.uint64)"""
+
     def heaviside(input: Tensor, values: Tensor) -> Tensor:
         """0 where input < 0, 1 where input > 0, `values` where input = 0.
 
