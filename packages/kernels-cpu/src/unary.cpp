@@ -35,7 +35,7 @@ template <> struct Moderate<Digamma, float> : Moderate<Lgamma, float> {
 // As fast as memory, or far ahead: without a copy for the widest vectors.
 struct OnlyNarrow { static constexpr bool exists = false, narrow = true; };
 template <std::floating_point C> struct Moderate<Entr, C> : OnlyNarrow {};
-template <std::floating_point C> struct Moderate<Ndtri, C> : OnlyNarrow {};
+template <> struct Moderate<Ndtri, double> : OnlyNarrow {};
 template <std::floating_point C> struct Moderate<Exponent, C> : OnlyNarrow {};
 template <std::floating_point C> struct Moderate<Mantissa, C> : OnlyNarrow {};
 

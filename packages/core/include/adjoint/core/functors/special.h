@@ -21,7 +21,7 @@ struct Entr {
   }
 };
 
-struct Ndtri { template <Real T> T operator()(T p) const { return static_cast<T>(math::ndtri<sizeof(T) == 4>(p)); } };
+struct Ndtri { template <Real T> T operator()(T p) const { return math::ndtri(p); } };
 
 // From s = 2^52 on the first term is the sum, as far as doubles tell.
 struct Zeta {

@@ -78,9 +78,9 @@ namespace detail {
   return a < .5 ? 1 - x * detail::erf_small(x * x) : large;
 }
 
-// By polynomials in w = -log(1 - y^2) and its root, own fits to 2^-34.
-[[gnu::always_inline]] inline float erfinv(float y) {
-  const double a = abs(static_cast<double>(y)), w = -detail::log_short(detail::split((1 - a) * (1 + a)));
+namespace detail {
+// erfinv(y) / y by polynomials in w = -log(1 - y^2) and its root, own fits to 2^-34, of floats.
+[[gnu::always_inline]] inline double erfinv_ratio(double w) {
   const double near = w * .4 - 1, far = (std::sqrt(w) - 3.16131566292015) * 0x1.14aec375cda3fp+0;
   const double low = poly(near, 0x1.805c5cfd03db4p+0, 0x1.3bb315fd8c36p-1, -0x1.abc1e2d05c7e5p-6, -0x1.40b17a9a265e3p-6, 0x1.175c8314675bbp-7,
                           -0x1.ff9358121c695p-12, -0x1.b56d82925c9a3p-11, 0x1.325399eb96c81p-12, 0x1.60c8393e4bdc5p-16, -0x1.5b4ac27ce4cedp-15,
@@ -88,7 +88,11 @@ namespace detail {
   const double high = poly(far, 0x1.7f54f2b0883e8p+1, 0x1.dbb8aadb1be98p-1, 0x1.6ca21c3227fabp-8, -0x1.f0753e4cc7299p-9, 0x1.42e15dd7136e3p-9,
                            -0x1.90bc193b436bbp-10, 0x1.82485e0b4db7p-11, -0x1.a92b094e07b6dp-13, -0x1.b391f0b09b7cp-16, 0x1.e77c8e2458c47p-15,
                            -0x1.be0d9ac377097p-16, 0x1.a0a80fb970a5fp-20, 0x1.062cf1609b84fp-18, -0x1.63d9f4d12a6e3p-20);
-  const double x = y * (w < 5 ? low : high);
+  return w < 5 ? low : high;
+}
+}  // namespace detail
+[[gnu::always_inline]] inline float erfinv(float y) {
+  const double a = abs(static_cast<double>(y)), x = y * detail::erfinv_ratio(-detail::log_short(detail::split((1 - a) * (1 + a))));
   const float result = a == 1 ? std::copysign(infinity<float>, y) : static_cast<float>(x);
   return a <= 1 ? result : nan<float>;
 }
