@@ -7,7 +7,10 @@ from adjoint_kernels_triton import _registered
 
 F = ad.nn.functional
 SHAPES = [(5,), (4, 7), (3, 1300), (2, 5, 3), (2, 4, 3, 5), (0, 4)]
-OPTIONS = [{}, {"ignore_index": 1, "reduction": "sum"}, {"weight": 0}, {"weight": 0, "ignore_index": 0, "reduction": "none"}]
+OPTIONS = [
+    {}, {"ignore_index": 1}, {"ignore_index": 1, "reduction": "sum"}, {"ignore_index": 0, "reduction": "none"},
+    {"weight": 0}, {"weight": 0, "ignore_index": 0, "reduction": "none"},
+]  # fmt: skip
 
 
 def both(x, target, options):
@@ -59,6 +62,18 @@ def test_strides_and_levels():
     ad.testing.assert_close(each(*device).cpu(), each(x, target))
     push = ad.func.jvp(lambda x: F.cross_entropy(x.transpose(1, 2), device[1]), (device[0],), (ad.ones_like(device[0]),))
     assert push[1].item() == pytest.approx(0, abs=1e-12)
+
+
+def test_ignored():
+    """Whatever it is, as one that there is not may be what says so; of none that counts the mean is NaN. Beyond what a float tells apart."""
+    far = 2**53 + 1
+    x, target = ad.randn(4, 3, device="cuda", requires_grad=True), ad.tensor([far, 1, far, 2]).cuda()
+    loss = F.cross_entropy(x, target, ignore_index=far)
+    ad.testing.assert_close(loss, F.cross_entropy(x[1::2], target[1::2]))
+    loss.backward()
+    assert (x.grad == 0).all(1).tolist() == [True, False, True, False]
+    assert F.cross_entropy(x, target, reduction="none", ignore_index=far - 1).isnan().tolist() == [True, False, True, False]
+    assert F.cross_entropy(x, ad.full_like(target, -100)).isnan().item()
 
 
 def test_classes_that_there_are_not():

@@ -145,7 +145,7 @@ void bind_losses(nb::module_& m) {
         "cotangent"_a, "input"_a, "mean"_a.none(), "square"_a, "weight"_a.none(), "n"_a, "eps"_a, "sums"_a);
   m.def("_channels_vjp", [](const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Tensor& w, double eps, bool sums) { return channels_vjp(v, x, mean, square, w, eps, sums); },
         "cotangent"_a, "input"_a, "mean"_a, "square"_a, "weight"_a.none(), "eps"_a, "sums"_a);
-  m.def("_class_entropy", [](const Tensor& x, const Tensor& index, int dim) { return class_entropy(x, index, dim); }, "input"_a, "index"_a, "dim"_a);
+  m.def("_class_entropy", [](const Tensor& x, const Tensor& index, int dim, int64_t ignored) { return class_entropy(x, index, dim, ignored); }, "input"_a, "index"_a, "dim"_a, "ignore_index"_a);
   m.def("_binary_cross_entropy", [](const Tensor& x, const Tensor& t, const Tensor& w, const std::string& r) { return binary_cross_entropy(x, t, w, reduction_of(r)); },
         "x"_a, "target"_a, "weight"_a.none(), "reduction"_a);
   m.def("_binary_cross_entropy_with_logits", [](const Tensor& x, const Tensor& t, const Tensor& w, const Tensor& p, const std::string& r) {

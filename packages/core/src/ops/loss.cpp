@@ -84,8 +84,17 @@ Tensor class_losses(const Tensor& x, const Classes& c) {
 }
 
 // Whether one kernel reads the scores: plain tensors on a GPU. Levels see the composition, whose derivatives they know.
-bool takes_classes(const Tensor& x, const Tensor& index) {
-  return x.device().type == DeviceType::cuda && !((x->keys | index->keys) & key_lifted) && x.size(class_dim(x)) > 0;
+bool takes_classes(const Tensor& x, const Tensor& target) {
+  return x.device().type == DeviceType::cuda && !((x->keys | target->keys) & key_lifted) && x.size(class_dim(x)) > 0;
+}
+Tensor reduced_entropy(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r, int64_t ignore_index) {
+  const Tensor index = to_dtype(target, DType::int64);
+  const auto [loss, counts] = class_entropy(x, index, class_dim(x), ignore_index);
+  if (weight) {
+    const Classes c = classes_of(x, index, weight, ignore_index);
+    return reduce_classes(loss * c.weight, c, r);
+  }
+  return r == Reduction::mean ? sum(loss) / sum(counts) : reduce(loss, r);
 }
 
 void check_class_shapes(const Tensor& x, const Tensor& target, const Tensor& weight, const char* op) {
@@ -143,8 +152,8 @@ Tensor cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight
     return probability_loss(log_softmax(x, d), target, weight, r, label_smoothing);
   }
   check_class_shapes(x, target, weight, "cross_entropy");
+  if (label_smoothing == 0 && takes_classes(x, target)) return reduced_entropy(x, target, weight, r, ignore_index);
   const Classes c = classes_of(x, target, weight, ignore_index);
-  if (label_smoothing == 0 && takes_classes(x, c.index)) return reduce_classes(c.weigh(class_entropy(x, c.index, d)), c, r);
   const Tensor log_p = log_softmax(x, d);
   const Tensor loss = reduce_classes(class_losses(log_p, c), c, r);
   if (label_smoothing == 0) return loss;

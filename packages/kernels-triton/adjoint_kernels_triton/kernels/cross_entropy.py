@@ -9,8 +9,8 @@ from .normalise import exponentials, put_row, put_tile
 from .reduce import GRID, TILE, rows_of, starts, tile
 
 
-@kernel(along="dim", grid=GRID, constants=TILE)
-def cross_entropy(x0, x1, y0, y1, y2, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+@kernel(along="dim", grid=GRID, constants=TILE, values={"ignored": "ignore_index"})
+def cross_entropy(x0, x1, y0, y1, y2, n, outer, inner, ignored, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     """Of a class that there is not: NaN."""
     row, there = rows_of(outer, inner, ROWS)
     top, total = exponentials(x0, n, outer, inner, ROWS, BLOCK)
@@ -18,19 +18,22 @@ def cross_entropy(x0, x1, y0, y1, y2, n, outer, inner, ROWS: tl.constexpr, BLOCK
     known = there & (wanted >= 0) & (wanted < n)
     x = widened(tl.load(x0 + starts(row, n, inner) + wanted * inner, mask=known, other=float("nan")))
     logarithm = libdevice.log(total)
-    put_row(y0, logarithm - (x - top), outer, inner, ROWS)
+    put_row(y0, tl.where(wanted == ignored, 0.0, logarithm - (x - top)), outer, inner, ROWS)
     put_row(y1, top, outer, inner, ROWS)
-    put_row(y2, logarithm, outer, inner, ROWS)
+    put_row(y1 + outer * inner, logarithm, outer, inner, ROWS)
+    put_row(y2, tl.where(wanted == ignored, 0.0, 1.0), outer, inner, ROWS)
 
 
-@kernel(along="dim", grid=GRID, constants=TILE)
-def cross_entropy_vjp(x0, x1, x2, x3, x4, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+@kernel(along="dim", grid=GRID, constants=TILE, values={"ignored": "ignore_index", "step": "min(numel(x3) - 1, 1)"})
+def cross_entropy_vjp(x0, x1, x2, x3, y0, n, outer, inner, ignored, step, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    """From a cotangent for each row, or one for all: `step` is 0 of that."""
     row, there = rows_of(outer, inner, ROWS)
     start = starts(row, n, inner)
-    wanted = tl.load(x1 + row, mask=there, other=0)[:, None]
+    wanted = tl.load(x1 + row, mask=there, other=0)
     top = tl.load(x2 + row, mask=there, other=0.0)[:, None]
-    logarithm = tl.load(x3 + row, mask=there, other=0.0)[:, None]
-    v = tl.load(x4 + row, mask=there, other=0.0)[:, None]
+    logarithm = tl.load(x2 + outer * inner + row, mask=there, other=0.0)[:, None]
+    v = tl.load(x3 + row * step, mask=there & (wanted != ignored), other=0.0)[:, None]
+    wanted = wanted[:, None]
     for first in range(0, n, BLOCK):
         j = first + tl.arange(0, BLOCK).to(tl.int64)
         share = libdevice.exp(tile(x0, start, j, n, inner, there, 0.0) - top - logarithm)

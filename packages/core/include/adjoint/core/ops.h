@@ -103,8 +103,8 @@ ADJOINT_API Values adaptive_max_pool(const Tensor& x, const Dims& sizes);
 // ---- normalisation and losses (ops/normalise.cpp, ops/loss.cpp)
 ADJOINT_API Tensor softmax(const Tensor& x, int64_t dim, std::optional<DType> dtype = {}), log_softmax(const Tensor& x, int64_t dim, std::optional<DType> dtype = {}), layer_norm(const Tensor& x, const Dims& shape, const Tensor& weight, const Tensor& bias, double eps), rms_norm(const Tensor& x, const Dims& shape, const Tensor& weight, std::optional<double> eps), batch_norm(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps);
 enum class Reduction { none, mean, sum };
-// -log_softmax(x, dim) at one class of each row, as one operation; NaN where there is no such class.
-ADJOINT_API Tensor class_entropy(const Tensor& x, const Tensor& index, int dim);
+// -log_softmax(x, dim) at one class of each row, as one operation; NaN where there is no such class. And 1 of each row that counts; both are 0 where the class is `ignore_index`.
+ADJOINT_API std::pair<Tensor, Tensor> class_entropy(const Tensor& x, const Tensor& index, int dim, int64_t ignore_index);
 // The cotangent of x in lines of n elements, from v, that of layer_norm's or, without `mean`, of rms_norm's result; weight: n elements or none.
 ADJOINT_API Tensor rows_vjp(const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Tensor& weight, int64_t n, double eps, bool sums);
 ADJOINT_API Tensor channels_vjp(const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Tensor& weight, double eps, bool sums);
