@@ -18,6 +18,7 @@ DERIVED = {
     "margin_vjp": "the rule of margin: its derivatives, and theirs, are those of margin",
     "resize_vjp": "the transpose of resize, reached by its derivatives",
     **{f"{name}_vjp": f"the rule of {name}: its derivatives, and theirs, are those of {name}" for name in ("cross_entropy", "layer_norm", "log_softmax", "softmax")},
+    "axpby": "running statistics of batch_norm: tests/device_kernels/test_norms.py",
     "attention": "scaled_dot_product_attention on GPUs: test_attention.py, tests/device_kernels/test_attention.py",
     **{f"attention_{name}_vjp": "the rule of attention: test_attention.py" for name in ("key", "query", "value")},
     "batch_norm_vjp": "the rule of batch_norm on GPUs: test_rows_vjp.py, tests/device_kernels/test_norms.py",

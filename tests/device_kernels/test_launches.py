@@ -53,6 +53,12 @@ def test_operations(name, stand_in):
     assert launches(stand_in, lambda: ad.autograd.grad(y, operands, v))[1] == backward
 
 
+def test_running_statistics(stand_in):
+    x, mean, square = drawn(*IMAGES), ad.zeros(5, device="cuda"), ad.ones(5, device="cuda")
+    _, seen = launches(stand_in, lambda: F.batch_norm(x, mean, square, training=True))
+    assert seen == ["batch_norm", "flat", "flat"]
+
+
 @pytest.mark.parametrize("ignored", [-100, 3])
 def test_cross_entropy(ignored, stand_in):
     """A mean divides by how many classes count, which the host does not know."""

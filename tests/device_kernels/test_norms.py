@@ -52,6 +52,22 @@ def test_batch_norm(affine, sizes, dtype):
             ad.testing.assert_close(got.cpu(), wanted, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.parametrize("kept", [ad.float64, ad.float32, ad.float16], ids=lambda t: t.name)
+@pytest.mark.parametrize("dtype", [ad.float32, ad.float16], ids=lambda t: t.name)
+def test_running_statistics(dtype, kept):
+    """As in double precision, of types that may differ from x's; they have counted one write."""
+    x = (ad.randn(6, 4, 3) * 2 + 1).to(dtype)
+    values = x.double().transpose(0, 1).flatten(1)
+    before = ad.linspace(-1, 3, 4).to(kept)
+    for at in ("cpu", "cuda"):
+        mean, spread = before.to(at, copy=True), before.to(at, copy=True)
+        F.batch_norm(x.to(at), mean, spread, training=True, momentum=0.25)
+        for got, new in ((mean, values.mean(1)), (spread, values.var(1))):
+            tolerance = 2e-3 if kept is ad.float16 else 1e-5
+            ad.testing.assert_close(got.cpu().double(), before.double() * 0.75 + new * 0.25, rtol=tolerance, atol=tolerance)
+            assert got.dtype == kept and got._version == 1
+
+
 def test_strided_and_overflowing_squares():
     x = ad.randn(5, 7, dtype=ad.float64)
     results = [gradients(lambda x, o: F.rms_norm(x.T, (5,)), at, {}, False)[0].cpu() for at in (x.cuda(), x)]

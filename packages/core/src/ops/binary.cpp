@@ -284,6 +284,9 @@ Tensor lerp(const Tensor& a, const Tensor& b, const Tensor& weight) {
   return apply(op_lerp, {a, b, weight});
 }
 
+extern const Op op_axpby;   // of normalise.cpp
+const Op op_axpby{.name = "axpby", .fields = fields_of<Factors>, .types = types::promoted, .doc = "`a x + b y`, elementwise, of two numbers. It has no derivative: running statistics take it.", .reference = elementwise<functors::Axpby, 2>};
+
 namespace {
 // Kernels of other devices take a real `value` alone: a complex one multiplies beforehand.
 bool multiplies_beforehand(const Tensor& a, const Tensor& b, const Scalar& value) {
@@ -312,7 +315,7 @@ Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& 
 }
 
 const Op* const binary_ops[] = {
-    &op_add, &op_addcdiv, &op_addcmul, &op_atan2, &op_clamp, &op_clamp_max, &op_clamp_min, &op_copysign, &op_div, &op_floor_divide,
+    &op_add, &op_addcdiv, &op_addcmul, &op_atan2, &op_axpby, &op_clamp, &op_clamp_max, &op_clamp_min, &op_copysign, &op_div, &op_floor_divide,
     &op_fmax, &op_fmin, &op_fmod, &op_hypot, &op_igamma, &op_igamma_derivative, &op_igammac, &op_lerp, &op_logaddexp, &op_logaddexp2, &op_masked_fill, &op_maximum, &op_minimum, &op_mul, &op_nextafter, &op_pow,
     &op_remainder, &op_sub, &op_trunc_divide, &op_where, &op_xlogy,
 };

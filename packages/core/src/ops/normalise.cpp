@@ -431,16 +431,17 @@ Tensor rms_norm(const Tensor& x, const Dims& shape, const Tensor& weight, std::o
   return standardised(op_rms_norm, x, dims, eps.value_or(epsilon_of(x.dtype())), weight, {}, x.dim() - shape.size()).y;
 }
 
+extern const Op op_axpby;
+
 namespace {
 
 // running = (1 - momentum) running + momentum factor value, outside of any graph.
 void update_running(const Tensor& running, const Tensor& value, double momentum, double factor) {
   if (!running) return;
   const bool plain = !((running->keys | value->keys) & key_lifted);
-  const Tensor r = plain ? alias_of(running) : running, v = reshape(plain ? alias_of(value) : value, running.sizes());
-  const Tensor updated = to_dtype(r * (1 - momentum) + v * (momentum * factor), running.dtype());
-  if (plain) run_inplace(op_copy, running, {&updated, 1}, {});
-  else copy_(running, updated);
+  const Tensor v = reshape(plain ? alias_of(value) : value, running.sizes());
+  if (plain) run_inplace(op_axpby, running, {&v, 1}, Factors{1 - momentum, momentum * factor});
+  else copy_(running, running * (1 - momentum) + v * (momentum * factor));
 }
 
 }  // namespace

@@ -205,6 +205,11 @@ def nextafter(x, y, n):
 
 
 @elementwise()
+def axpby(x, y, a, b):
+    return a.to(x.dtype) * x + b.to(x.dtype) * y
+
+
+@elementwise()
 def lerp(a, b, weight):
     return tl.where(tl.abs(weight) < 0.5, a + weight * (b - a), b - (b - a) * (1.0 - weight))
 

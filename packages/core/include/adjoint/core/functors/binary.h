@@ -120,6 +120,11 @@ struct Lerp {
     return math::abs(weight) < real_t<T>(.5) ? a + weight * (b - a) : b - (b - a) * (T(1) - weight);
   }
 };
+struct Axpby {
+  double a, b;
+  explicit Axpby(const Attrs& f) : a(f.as<Factors>().a), b(f.as<Factors>().b) {}
+  template <Real T> T operator()(T x, T y) const { return static_cast<T>(a) * x + static_cast<T>(b) * y; }
+};
 struct Addcmul {
   Scalar value;
   explicit Addcmul(const Attrs& a) : value(a.as<Scale>().value) {}
