@@ -38,7 +38,7 @@ def erf_derivative(v, x):
     return v * (1.1283791670955126 * libdevice.exp(-(x * x).to(tl.float64)).to(x.dtype))
 
 
-@elementwise()
+@elementwise(block=512)
 def lgamma(x):
     return libdevice.lgamma(x)
 
