@@ -112,8 +112,8 @@ def elementwise() -> Iterator[str]:
             continue
         pointer = whole if name.startswith("bitwise") else number
         operands = [pointer] * declared.operands
-        if name in ("where", "masked_fill"):
-            operands[name == "masked_fill"] = truth
+        if name in ("where", "masked_fill", "masked_scale"):
+            operands[name != "where"] = truth
         result, size = (truth, 1) if name in truths or name.startswith(("logical", "is")) else (pointer, 4)
         specs = bytes([*operands, *[value] * len(declared.fields), result, count])
         code = lines(_build.build(declared, 90, specs, [0, declared.block]).image)
@@ -154,6 +154,8 @@ def calls() -> dict[str, Callable[[], Any]]:
         "cumsum": lambda: drawn(256, 1024).detach().cumsum(1),
         "sort": lambda: drawn(256, 1024).detach().sort(),
         "embedding": lambda: f.embedding(places, drawn(256, 1024).detach()),
+        "embedding_bag": lambda: both(f.embedding_bag(places[:, None], drawn(256, 1024), mode="sum")),
+        "dropout": lambda: f.dropout(drawn(256, 1024).detach()),
     }
 
 
