@@ -62,6 +62,44 @@ def test_derivatives_of_any_order(which, causal):
     assert ad.autograd.gradgradcheck(f, given, fast_mode=True)
 
 
+@CASES
+def test_dropout(which, causal):
+    """The weights that `dropout` drops, in values, derivatives of any order and tangents."""
+    p = 0.4
+
+    def dropped(q, k, v, mask, scale, causal):
+        return ad.nn.functional.dropout(composed(q, k, ad.eye(5, dtype=ad.float64), mask, scale, causal), p) @ v
+
+    def run(f):
+        ad.manual_seed(2)
+        given = [x.requires_grad_() for x in operands()]
+        mask = masks(which)
+        if mask is not None:
+            given.append(mask.requires_grad_())
+        y = f(*given[:3], mask, SCALE, causal)
+        gradients = ad.autograd.grad((y * y).sum(), given, retain_graph=True)
+        again = ad.autograd.grad((y * y).sum(), given, create_graph=True)
+        second = ad.autograd.grad(sum((g * g).sum() for g in again), given)
+        ad.manual_seed(2)
+        with ad.autograd.forward_ad.dual_level():
+            duals = [ad.autograd.forward_ad.make_dual(x.detach(), x.detach().cos()) for x in given]
+            tangent = ad.autograd.forward_ad.unpack_dual(f(*duals[:3], [*duals, None][3], SCALE, causal)).tangent
+        return [y.detach(), *gradients, *again, *second, tangent, ad.rand(2, dtype=ad.float64)]
+
+    for a, b in zip(run(lambda *x: attend(*x, p)), run(dropped), strict=True):
+        np.testing.assert_allclose(a.detach().numpy(), b.detach().numpy(), rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("randomness", ["same", "different"])
+def test_dropout_of_lanes(randomness):
+    def run(f):
+        ad.manual_seed(2)
+        return ad.vmap(f, randomness=randomness)(*(x.unsqueeze(1) for x in operands(sizes=(3, 2)))).numpy()
+
+    expected = run(lambda q, k, v: ad.nn.functional.dropout((q @ k.mT * SCALE).softmax(-1), 0.4) @ v)
+    np.testing.assert_allclose(run(lambda q, k, v: attend(q, k, v, None, SCALE, False, 0.4)), expected, rtol=1e-12, atol=1e-13)
+
+
 def test_lanes():
     q, k, v = operands(sizes=(3, 2))
     mask = ad.zeros(1, 1, 4, 5, dtype=ad.float64)

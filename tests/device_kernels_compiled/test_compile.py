@@ -90,13 +90,37 @@ def test_launches(case, dtype, images):
 def test_attention_of_models(dtype, features, images):
     x = ad.ones(1, 2, 128, features, dtype=dtype, device="cuda", requires_grad=True)
     mask = ad.ones(128, 128, dtype=ad.bool, device="cuda")
-    for options in ({"is_causal": True}, {"attn_mask": mask}):
+    for options in ({"is_causal": True}, {"attn_mask": mask}, {"dropout_p": 0.1}, {"attn_mask": mask, "dropout_p": 0.1}):
         ad.nn.functional.scaled_dot_product_attention(x, x, x, **options).sum().backward()
+    odd = x[:, :, 1:]
+    ad.nn.functional.scaled_dot_product_attention(x, odd, odd, dropout_p=0.1, is_causal=True).sum().backward()
     found = [(f.__name__, i) for f, i in images if f.__name__.startswith("attention")]
     assert {name for name, _ in found} == {"attention", "attention_key_vjp", "attention_query_vjp", "attention_value_vjp"}
     for name, image in found:
         assert frame_size(image.image) <= (32 if features * dtype.itemsize > 256 else 0), name  # bytes of spilled registers
         assert image.threads * registers(image.image) <= 65536 and image.shared <= LEAST_SHARED, name
+
+
+@pytest.mark.parametrize("keys", [128, 126])
+def test_attention_with_dropout_on_all_architectures(keys, monkeypatch):
+    made = []
+
+    def compile(function, signature, sm_90, options):
+        made.append([_compile.image(function, signature, arch, options) for arch in (sm_90, 80, 100)])
+        return made[-1][0]
+
+    monkeypatch.setattr(_registered, "indices", [])
+    monkeypatch.setattr(_build, "compile_image", compile)
+    q, k = (ad.ones(3, 2, n, 64, dtype=ad.float16, device="cuda", requires_grad=True) for n in (128, keys))
+    for seed, draws in ((0, 0), (1, 1), (2**40, 16), (-1, 17)):  # of which none makes a variant
+        ad.manual_seed(seed)
+        for _ in range(draws):
+            ad.rand(1, device="cuda")
+        ad.nn.functional.scaled_dot_product_attention(q, k, k, dropout_p=0.2).sum().backward()
+    images = [i for each in made for i in each if i.entry.startswith("attention")]
+    assert len(images) == 4 * 3
+    for image in images:
+        assert frame_size(image.image) == 0 and image.threads * registers(image.image) <= 65536 and image.shared <= LEAST_SHARED
 
 
 def cases_of(name):

@@ -121,8 +121,8 @@ void bind_norms(nb::module_& m) {
         "x"_a, "groups"_a, "size"_a, "weight"_a.none(), "bias"_a.none(), "eps"_a);
   m.def("_layer_norm", [](const Tensor& x, const Dims& shape, const Tensor& w, const Tensor& b, double eps) { return layer_norm(x, shape, w, b, eps); },
         "x"_a, "shape"_a, "weight"_a.none(), "bias"_a.none(), "eps"_a);
-  m.def("_attention", [](const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double scale, bool causal) { return attention(q, k, v, mask, scale, causal); },
-        "query"_a, "key"_a, "value"_a, "mask"_a.none(), "scale"_a, "causal"_a);
+  m.def("_attention", [](const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double scale, bool causal, double p) { return attention(q, k, v, mask, scale, causal, p); },
+        "query"_a, "key"_a, "value"_a, "mask"_a.none(), "scale"_a, "causal"_a, "dropout_p"_a = 0.0);
   m.def("_rms_norm", [](const Tensor& x, const Dims& shape, const Tensor& w, std::optional<double> eps) { return rms_norm(x, shape, w, eps); }, "x"_a, "shape"_a, "weight"_a.none(), "eps"_a.none());
   m.def("_batch_norm", [](const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& w, const Tensor& b, bool training, double momentum, double eps) {
     return batch_norm(x, mean, var, w, b, training, momentum, eps);

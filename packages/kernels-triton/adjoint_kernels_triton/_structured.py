@@ -129,7 +129,8 @@ def kernel(
     Arguments:
         names: operations.
         grid: a formula for the number of programs, or up to three.
-        values: formulas of integer parameters.
+        values: formulas of integer parameters. A kernel has variants for 1, multiples of 16, others, and those beyond int32; `long(...)` around a
+            formula makes one for all, of int64.
         constants: formulas of compile-time constants; each set of their values is a variant of the kernel.
         dtypes: element types of the first pointer; all if empty.
         warps: from the constants, in order, to how many warps a program has; 4 by default.
@@ -250,7 +251,8 @@ def _argument(
     parameter: str, values: Mapping[str, str], fields: Sequence[str], workspace: Sequence[str], formulas: Formulas
 ) -> tuple[int, int, list[int]]:
     if parameter in values:
-        return 1, 0, formulas.translate(values[parameter])
+        formula = values[parameter]
+        return 1, int(formula.startswith("long(")), formulas.translate(formula.removeprefix("long"))
     if parameter in formulas.operands:
         return 0, formulas.operands[parameter], []
     if parameter in workspace:

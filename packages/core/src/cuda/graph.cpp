@@ -240,7 +240,7 @@ Graph::Position Graph::next_call(Generator& g, int device) {
   if (g.seed != it->seed || it->next < it->start) fail_capturing("random numbers after a generator was seeded within the capture");
   const uint64_t relative = it->next++ - it->start;
   it->end = std::max(it->end, it->next);   // a checkpoint's second run draws the same again
-  return {it->state->data, relative};
+  return {it->state, relative};
 }
 
 // Each replay draws the numbers that follow. One on another stream may still look where they are placed.

@@ -32,20 +32,18 @@ double rounded(double v, DType t) {
 int64_t numbers_a_block(Draw what, DType t) { return what == Draw::integers || (what < Draw::integers && t == DType::float64) ? 2 : 4; }
 
 // Launches a kernel, `a` being what comes before the output.
-void fill(Draw what, Arguments& a, void* to, DType type, int64_t n, bool pairs, int device, Generator& g, int64_t low, uint64_t range, double value) {
+void fill(Draw what, Arguments& a, void* to, DType type, int64_t n, bool pairs, int device, const RandomCall& at, int64_t low, uint64_t range, double value) {
   RandomKernel& k = find(what);
   enter(device);
-  Graph* const graph = recorder(current_stream(device));
-  const Graph::Position at = graph ? graph->next_call(g, device) : Graph::Position{nullptr, g.offset++};
   a.pointer(to, type);
   a.plain_integer(n, n > INT_MAX);
-  a.plain_integer(static_cast<int64_t>(g.seed), true);
+  a.plain_integer(static_cast<int64_t>(at.seed), true);
   a.plain_integer(static_cast<int64_t>(at.offset), true);
-  a.pointer(at.state, DType::int64);
+  a.pointer(at.state ? at.state->data : nullptr, DType::int64);
   a.plain_integer(low, true);
   a.plain_integer(static_cast<int64_t>(range), true);
   a.number(value, DType::float64);
-  a.constant(graph != nullptr);
+  a.constant(static_cast<bool>(at.state));
   a.constant(pairs);
   a.constant(k.block);
   const int64_t each = k.block * numbers_a_block(what, type), programs = (n + each - 1) / each;
@@ -65,20 +63,28 @@ void register_random(const std::string& name, std::unique_ptr<RandomKernel> kern
   fail(ErrorKind::value, "register_random: there are no random numbers of the name ", name);
 }
 
-Tensor draw(Draw what, const Tensor& t, Generator& g, int64_t low, uint64_t range, double value) {
+RandomCall next_call(Generator& g, int device) {
+  enter(device);
+  Graph* const graph = recorder(current_stream(device));
+  if (!graph) return {g.seed, g.offset++, {}};
+  const Graph::Position at = graph->next_call(g, device);
+  return {0, at.offset, Ref<Storage>(at.state)};
+}
+
+Tensor draw(Draw what, const Tensor& t, const RandomCall& at, int64_t low, uint64_t range, double value) {
   const int64_t parts = is_complex(t.dtype()) ? 2 : 1;   // the two parts of an element stand side by side
   Arguments a;
-  fill(what, a, t->data, real_of(t.dtype()), parts * t.numel(), parts == 2, t.device().index, g, low, range, rounded(value, real_of(t.dtype())));
+  fill(what, a, t->data, real_of(t.dtype()), parts * t.numel(), parts == 2, t.device().index, at, low, range, rounded(value, real_of(t.dtype())));
   return t;
 }
 
-void draw_dropout(const Launch& l, Generator& g, uint64_t range, double value) {
+void draw_dropout(const Launch& l, const RandomCall& at, uint64_t range, double value) {
   const View &x = l.x[0], &y = l.y[0], &mask = l.y[1];
   expect(x.contiguous() && y.contiguous() && mask.contiguous(), "dropout: expected dense operands");
   Arguments a;
   a.pointer(mask.data, mask.dtype);
   a.pointer(x.data, x.dtype);
-  fill(Draw::dropout, a, y.data, y.dtype, y.numel, false, l.device.index, g, 0, range, value);
+  fill(Draw::dropout, a, y.data, y.dtype, y.numel, false, l.device.index, at, 0, range, value);
 }
 
 }  // namespace adjoint::cuda

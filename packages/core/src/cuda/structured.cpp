@@ -300,7 +300,9 @@ void launch_step(StructuredKernel::Step& k, const Launch& l, Operands& operands)
       const View& v = operands[p.index];
       a.pointer(v.data, v.dtype);
     } else if (p.kind == StructuredKernel::integer) {
-      a.integer(operands.evaluate(p.formula));
+      const int64_t v = operands.evaluate(p.formula);
+      if (p.index) a.plain_integer(v, true);
+      else a.integer(v);
     } else if (p.kind == StructuredKernel::workspace) {
       a.pointer(operands.workspace(p.index).data, operands.workspace(p.index).dtype);
     } else {

@@ -2,11 +2,13 @@
 // of exponentials, from which P is had again (Dao et al., FlashAttention, arXiv:2205.14135; Rabe and Staats, arXiv:2112.05682).
 //
 // With w the cotangent of y = P v: the cotangent of P is w v^T, that of the scores D = P (w v^T - rowsum(w y)), and those of q, k and v are
-// scale D k, scale D^T q and P^T w. Each has a kernel of its own, so that each sums in one order. Where derivatives are recorded or lifted
+// scale D k, scale D^T q and P^T w. With dropout, whose factors are M, y = (P M) v: P M stands for P in P^T w, and M (w v^T) for w v^T; M is
+// drawn again where it is needed. Each has a kernel of its own, so that each sums in one order. Where derivatives are recorded or lifted
 // themselves, the same formulas are composed of other operations, with P in memory.
 #include <adjoint/core/attention.h>
 #include <adjoint/core/batch.h>
 #include <adjoint/core/op_fields.h>
+#include <adjoint/core/random_call.h>
 #include <adjoint/core/types.h>
 
 #include <cmath>
@@ -21,8 +23,12 @@ bool (*history_is_kept)() = nullptr;
 
 namespace {
 
-struct Attention { double scale; bool causal; };
-void describe(const Attention& a, FieldList& f) { f.add("scale", a.scale); f.add("causal", a.causal); }
+struct Attention { double scale; bool causal; Dropped dropped; };
+void describe(const Attention& a, FieldList& f) {
+  const auto& [seed, offset, state] = a.dropped.call;
+  f.add("scale", a.scale); f.add("causal", a.causal); f.add("lost", a.dropped.lost); f.add("kept", a.dropped.kept);
+  f.add("seed", seed); f.add("offset", offset); f.add("state", state ? reinterpret_cast<intptr_t>(state->data) : 0);
+}
 
 // ---- kernels: q, k, v, [w, y, logarithms of sums,] [mask]
 
@@ -43,16 +49,17 @@ template <class T> struct HeadRows {
 
 template <class T> struct Head {
   const Attention& a;
-  int64_t queries, keys, features, outputs;
+  int64_t queries, keys, features, outputs, first;   // row of weights
   HeadRows<T> q, k, v, mask;
   bool masked;
   Head(const Launch& l, int64_t n, int64_t h, size_t without_mask)
-      : a(l.attrs.as<Attention>()), queries(l.x[0].sizes[2]), keys(l.x[1].sizes[2]), features(l.x[0].sizes[3]), outputs(l.x[2].sizes[3]),
+      : a(l.attrs.as<Attention>()), queries(l.x[0].sizes[2]), keys(l.x[1].sizes[2]), features(l.x[0].sizes[3]), outputs(l.x[2].sizes[3]), first((n * l.x[0].sizes[1] + h) * queries),
         q(l.x[0], n, h), k(l.x[1], n, h), v(l.x[2], n, h), mask(l.x.back(), n, h), masked(l.x.size() > without_mask) {}
   double score(int64_t i, int64_t j) const {
     if (a.causal && j > i) return -math::infinity<double>;
     return q.product(i, k, j, features) * a.scale + (masked ? mask(i, j) : 0.0);
   }
+  double factor(int64_t i, int64_t j) const { return a.dropped.factor((first + i) * keys + j); }
 };
 
 // f(head, n, h) for each head.
@@ -80,13 +87,13 @@ void attention_kernel(const Launch& l) {
       for (int64_t j = 0; j < head.keys; j++) most = std::max(most, s[j] = head.score(i, j));
       std::fill(row.begin(), row.end(), 0.0);
       for (int64_t j = 0; j < head.keys; j++) {
-        const double p = std::exp(s[j] - most);
+        const double p = std::exp(s[j] - most), kept = p * head.factor(i, j);
         total += p;
-        for (int64_t d = 0; d < head.outputs; d++) row[d] += p * head.v(j, d);
+        for (int64_t d = 0; d < head.outputs; d++) row[d] += kept * head.v(j, d);
       }
       put_row<T>(l.y[0], n, h, i, row, 1 / total);
       const double logarithm = most + std::log(total);
-      const int64_t at = (n * l.y[1].sizes[1] + h) * head.queries + i;
+      const int64_t at = head.first + i;
       if (l.y[1].dtype == DType::float64) l.y[1].as<double>()[at] = logarithm;
       else l.y[1].as<float>()[at] = static_cast<float>(logarithm);
     }
@@ -105,7 +112,7 @@ template <class T> struct Backward {
     const int64_t at = first + i * sums.strides[2];
     return std::exp(head.score(i, j) - (sums.dtype == DType::float64 ? sums.as<double>()[at] : static_cast<double>(sums.as<float>()[at])));
   }
-  double of_score(int64_t i, int64_t j) const { return weight(i, j) * (w.product(i, head.v, j, head.outputs) - w.product(i, y, i, head.outputs)); }
+  double of_score(int64_t i, int64_t j) const { return weight(i, j) * (w.product(i, head.v, j, head.outputs) * head.factor(i, j) - w.product(i, y, i, head.outputs)); }
 };
 
 void query_kernel(const Launch& l) {
@@ -130,7 +137,7 @@ template <bool of_values> void key_kernel(const Launch& l) {
     for (int64_t j = 0; j < head.keys; j++) {
       std::fill(row.begin(), row.end(), 0.0);
       for (int64_t i = 0; i < head.queries; i++) {
-        const double d = of_values ? b.weight(i, j) : b.of_score(i, j);
+        const double d = of_values ? b.weight(i, j) * head.factor(i, j) : b.of_score(i, j);
         for (size_t e = 0; e < row.size(); e++) row[e] += d * (of_values ? b.w : head.q)(i, static_cast<int64_t>(e));
       }
       put_row<T>(l.y[0], n, h, j, row, of_values ? 1.0 : head.a.scale);
@@ -146,21 +153,23 @@ Tensor weights_of(Tensors x, const Attention& a) {
   if (a.causal) s = where(tril(ones({s.size(-2), s.size(-1)}, DType::bool_, s.device())), s, wrapped(-math::infinity<double>));
   return softmax(s, -1);
 }
+// What dropout makes of weights, or of what belongs to them.
+Tensor dropped(const Tensor& p, const Attention& a) { return a.dropped.lost ? p * dropout_mask(a.dropped, p.sizes(), p.dtype(), p.device()) : p; }
 Tensor through_softmax(const Tensor& p, const Tensor& v) { return p * (v - sum(p * v, Dims{-1}, true)); }
 
 Tensor composed_vjp(const Tensor& cotangent, Tensors x, const Attention& a, int which) {
   const Tensor p = weights_of(x, a), w = in_float(cotangent);
-  if (which == 2) return to_dtype(matmul(mT(p), w), x[2].dtype());
-  const Tensor d = through_softmax(p, matmul(w, mT(in_float(x[2]))));
+  if (which == 2) return to_dtype(matmul(mT(dropped(p, a)), w), x[2].dtype());
+  const Tensor d = through_softmax(p, dropped(matmul(w, mT(in_float(x[2]))), a));
   if (which == 3) return to_dtype(unbroadcast(d, x[3].sizes()), x[3].dtype());
   return to_dtype((which == 0 ? matmul(d, in_float(x[1])) : matmul(mT(d), in_float(x[0]))) * a.scale, x[which].dtype());
 }
 
 std::array<Tensor, 2> composed_jvp(const Tensor& tangent, Tensors x, const Attention& a, int which) {
   const Tensor p = weights_of(x, a), t = in_float(tangent);
-  if (which == 2) return {to_dtype(matmul(p, t), x[2].dtype()), Tensor()};
+  if (which == 2) return {to_dtype(matmul(dropped(p, a), t), x[2].dtype()), Tensor()};
   const Tensor s = which == 3 ? expand(t, p.sizes()) : (which == 0 ? matmul(t, mT(in_float(x[1]))) : matmul(in_float(x[0]), mT(t))) * a.scale;
-  return {to_dtype(matmul(through_softmax(p, s), in_float(x[2])), x[2].dtype()), sum(p * s, Dims{-1})};
+  return {to_dtype(matmul(dropped(through_softmax(p, s), a), in_float(x[2])), x[2].dtype()), sum(p * s, Dims{-1})};
 }
 
 bool on_levels(Tensors x) {
@@ -225,9 +234,9 @@ constexpr Rule attention_jvp = rule([](V t, Inputs in, const Attention& a, Which
 
 const Op op_attention{.name = "attention", .torch = "ScaledDotProductFlashAttention", .fields = fields_of<Attention>, .kind = Kind::custom, .outputs = 2, .types = attention_types, .shape = attention_shape,
     .d = {attention_vjp, attention_vjp, attention_vjp, attention_vjp}, .t = {attention_jvp, attention_jvp, attention_jvp, attention_jvp}, .batch = batch_attention,
-    .doc = "softmax(scale q k^T + mask) v without the matrix of weights, and the logarithms of the sums of exponentials.", .reference = attention_kernel};
+    .doc = "softmax(scale q k^T + mask) v without the matrix of weights, of which some may be dropped, and the logarithms of the sums of exponentials.", .reference = attention_kernel};
 
-Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double scale, bool causal) {
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double scale, bool causal, double dropout_p) {
   expect(q.dim() == 4 && k.dim() == 4 && v.dim() == 4, ErrorKind::shape, "attention: query, key and value must have four dimensions, got ", q.sizes(), ", ", k.sizes(), " and ", v.sizes());
   for (int d : {0, 1}) expect(q.size(d) == k.size(d) && q.size(d) == v.size(d), ErrorKind::shape, "attention: batch and heads must be the same, got ", q.sizes(), ", ", k.sizes(), " and ", v.sizes());
   expect(q.size(3) == k.size(3) && k.size(2) == v.size(2), ErrorKind::shape, "attention: query and key must have the same features, key and value the same length, got ", q.sizes(), ", ", k.sizes(), " and ", v.sizes());
@@ -240,8 +249,15 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor
     expect(fits, ErrorKind::shape, "attention: mask must be of type ", q.dtype(), " and broadcast to ", weights, ", got ", mask.dtype(), " of ", mask.sizes());
     x.push_back(mask);
   }
+  expect(dropout_p >= 0 && dropout_p <= 1, ErrorKind::value, "attention: dropout probability has to be between 0 and 1, but got ", dropout_p);
+  Attention a{scale, causal, {}};
+  if (dropout_p > 0) {
+    Generator& g = default_generator(q.device());
+    if (level_top) return to_dtype(matmul(dropout(weights_of(x, a), dropout_p, true, g), in_float(v)), v.dtype());   // lanes may draw their own
+    a.dropped = next_dropout(dropout_p, g, q.device());
+  }
   Tensor y[max_outputs];
-  apply(op_attention, x, Attention{scale, causal}, y);
+  apply(op_attention, x, a, y);
   return y[0];
 }
 

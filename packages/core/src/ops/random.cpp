@@ -9,6 +9,7 @@
 #include <adjoint/core/observer.h>
 #include <adjoint/core/op_fields.h>
 #include <adjoint/core/ops.h>
+#include <adjoint/core/random_call.h>
 #include <adjoint/core/random_lanes.h>
 #include <adjoint/core/parallel.h>
 #include <adjoint/core/random_words.h>
@@ -218,16 +219,9 @@ double kept_scale(double p) { return p < 1 ? 1 / (1 - p) : 0.0; }
 
 Tensor dropout_mask(const Dims& sizes, DType dtype, double p, Generator& g, Device device) {
   if (device.type != DeviceType::cpu && is_complex(dtype)) return to_dtype(dropout_mask(sizes, real_of(dtype), p, g, device), dtype);
+  if (!g.twister || device.type != DeviceType::cpu) return dropout_mask(next_dropout(p, g, device), sizes, dtype, device);
   Tensor mask = empty(sizes, dtype, device);
-  if (device.type == DeviceType::meta) return mask;
-  if (device.type == DeviceType::cuda) return cuda::draw(cuda::Draw::mask, mask, g, 0, lost_below(p), kept_scale(p));
-  if (g.twister) return twister::fill_mask(*g.twister, mask, p), mask;
-  with_type(dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    T* const m = mask.data<T>();
-    const T kept = convert<T>(kept_scale(p)), lost = convert<T>(0.0);
-    each_bits<uint32_t>(mask.numel(), g, [=, bound = lost_below(p)](int64_t i, uint32_t bits) { m[i] = bits < bound ? lost : kept; });
-  });
+  twister::fill_mask(*g.twister, mask, p);
   return mask;
 }
 
@@ -261,7 +255,7 @@ void dropout_kernel(const Launch& l) {
 // One launch that draws, multiplies and keeps the mask.
 void launch_dropout(const Launch& l) {
   const auto& [p, generator] = l.attrs.as<Dropout>();
-  cuda::draw_dropout(l, *generator, lost_below(p), kept_scale(p));
+  cuda::draw_dropout(l, next_call(*generator, l.device), lost_below(p), kept_scale(p));
 }
 
 }  // namespace
@@ -358,6 +352,35 @@ Tensor bernoulli(const Tensor& p, Generator& g) {
   }
   const DType wide = p.dtype() == DType::float64 ? p.dtype() : DType::float32;
   return to_dtype(lt(rand(p.sizes(), wide, g, p.device()), p), p.dtype());
+}
+
+RandomCall next_call(Generator& g, Device device) {
+  if (device.type == DeviceType::meta) return {};
+  if (device.type == DeviceType::cuda) return cuda::next_call(g, device.index);
+  return {g.seed, g.offset++, {}};
+}
+
+double Dropped::factor(int64_t i) const {
+  if (!lost) return 1;
+  uint32_t words[4];
+  random_words.fill(words, 1, static_cast<uint64_t>(i / 4), call.seed, call.offset);
+  return words[i % 4] < lost ? 0 : kept;
+}
+
+Dropped next_dropout(double p, Generator& g, Device device) { return {lost_below(p), kept_scale(p), next_call(g, device)}; }
+
+Tensor dropout_mask(const Dropped& d, const Dims& sizes, DType dtype, Device device) {
+  Tensor mask = empty(sizes, dtype, device);
+  if (device.type == DeviceType::meta) return mask;
+  if (device.type == DeviceType::cuda) return cuda::draw(cuda::Draw::mask, mask, d.call, 0, d.lost, d.kept);
+  Generator again{d.call.seed, d.call.offset};
+  with_type(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T* const m = mask.data<T>();
+    const T kept = convert<T>(d.kept), lost = convert<T>(0.0);
+    each_bits<uint32_t>(mask.numel(), again, [=, bound = d.lost](int64_t i, uint32_t bits) { m[i] = bits < bound ? lost : kept; });
+  });
+  return mask;
 }
 
 Tensor dropout(const Tensor& x, double p, bool training, Generator& g) {

@@ -6,7 +6,8 @@ namespace adjoint {
 
 // softmax(scale q k^T + mask) v of q (n, heads, queries, features), k (n, heads, keys, features) and v (n, heads, keys, outputs). mask: none,
 // or of the type of q, and one element or as many as the weights in each of its four dimensions. causal: query i sees keys 0 ... i.
-ADJOINT_API Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double scale, bool causal);
+// dropout_p: with which probability a weight is dropped after the softmax, by the device's generator; the bits are those of dropout() of all weights.
+ADJOINT_API Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double scale, bool causal, double dropout_p = 0);
 
 namespace families {
 std::span<const Op* const> attention();   // its records

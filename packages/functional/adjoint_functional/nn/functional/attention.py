@@ -191,7 +191,7 @@ def _wider(mask: Tensor, extra: int) -> Tensor:
     return _core.cat([mask, _core.zeros(*mask.shape[:-1], extra, dtype=mask.dtype, device=mask.device)], -1) if extra else mask
 
 
-def _in_one_pass(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool, scale: float) -> Tensor | None:
+def _in_one_pass(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool, scale: float, dropout_p: float) -> Tensor | None:
     """The attention of a GPU's kernel, which does not write the weights out; None where it is not made for the operands."""
     leading = q.shape[:-2]
     heads = leading[-1] if leading else 1
@@ -209,7 +209,7 @@ def _in_one_pass(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: b
         if mask.dtype != q.dtype or any(m not in (1, n) for m, n in zip(mask.shape, weights, strict=True)):
             return None
     parts = (x.reshape(-1, heads, *x.shape[-2:]) for x in (q, k, v))
-    return _core._attention(*parts, mask, scale, causal).reshape(*leading, q.size(-2), v.size(-1))
+    return _core._attention(*parts, mask, scale, causal, dropout_p).reshape(*leading, q.size(-2), v.size(-1))
 
 
 def scaled_dot_product_attention(
@@ -224,7 +224,8 @@ def scaled_dot_product_attention(
 ) -> Tensor:
     """softmax(query @ key.T * scale + mask) @ value, over the last two dimensions.
 
-    GPUs take one pass over the keys and keep no weights, unless some are dropped (FlashAttention); second derivatives compose.
+    GPUs take one pass over the keys and keep no weights (FlashAttention); second derivatives compose. Which weights are dropped is drawn again
+    in backward, and the same as on the CPU after the same seed.
 
     A query from which the mask hides every key gets 0. With `enable_gqa`, the heads of the query (third dimension from the end) share
     fewer heads of key and value.
@@ -261,10 +262,9 @@ def _seeing(mask: Tensor) -> tuple[Tensor, Tensor]:
 def _attend(
     query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, dropout_p: float, is_causal: bool, scale: float
 ) -> Tensor:
-    if dropout_p == 0:
-        fused = _in_one_pass(query, key, value, attn_mask, is_causal, scale)
-        if fused is not None:
-            return fused
+    fused = _in_one_pass(query, key, value, attn_mask, is_causal, scale, dropout_p)
+    if fused is not None:
+        return fused
     scores = _core._product(query, key.mT) * scale
     if is_causal:
         attn_mask = _core.ones(query.size(-2), key.size(-2), dtype=_core.bool, device=query.device).tril()

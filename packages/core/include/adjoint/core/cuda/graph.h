@@ -55,7 +55,7 @@ class ADJOINT_API Graph {
   void keep(Storage& storage);        // until it is reset: replays use it
   void note_input(const Block* block);
   // Where a call's random numbers of a default generator stand: `offset` calls after the position that replay() leaves in `state`, behind the seed.
-  struct Position { const void* state; uint64_t offset; };
+  struct Position { Storage* state; uint64_t offset; };
   Position next_call(Generator& g, int device);
 
  private:

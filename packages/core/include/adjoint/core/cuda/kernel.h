@@ -119,7 +119,7 @@ struct Formula {
 // memory. Operands are made contiguous first, unless it takes strides.
 struct StructuredKernel {
   enum Kind : uint8_t { operand, integer, number, workspace };   // a pointer; a formula; an attribute; a pointer to memory of the call's own
-  struct Argument { Kind kind; int index; Formula formula; };   // operands: -1, -2, ... are the outputs
+  struct Argument { Kind kind; int index; Formula formula; };   // operands: -1, -2, ... are the outputs; formulas: 1, if its value makes no variants
   struct Step {
     DeviceKernel kernel;
     std::vector<Argument> arguments;

@@ -1,7 +1,7 @@
 // Random numbers made on a GPU: the bits of the CPU's, whose layout ops/random.cpp describes.
 #pragma once
 #include <adjoint/core/cuda/kernel.h>
-#include <adjoint/core/ops.h>
+#include <adjoint/core/random_call.h>
 
 namespace adjoint::cuda {
 
@@ -15,9 +15,12 @@ enum class Draw : int { uniform, normal, integers, mask, dropout };
 struct RandomKernel { DeviceKernel kernel; int block; };
 ADJOINT_API void register_random(const std::string& name, std::unique_ptr<RandomKernel> kernel);
 
-// Fills t, and moves the generator on by one call. In a capture the position is that of each replay.
-ADJOINT_API Tensor draw(Draw what, const Tensor& t, Generator& g, int64_t low = 0, uint64_t range = 0, double value = 0);
+RandomCall next_call(Generator& g, int device);   // in a capture, the position is that of each replay
+
+// Fills t; of a generator, with its next call.
+ADJOINT_API Tensor draw(Draw what, const Tensor& t, const RandomCall& at, int64_t low = 0, uint64_t range = 0, double value = 0);
+inline Tensor draw(Draw what, const Tensor& t, Generator& g, int64_t low = 0, uint64_t range = 0) { return draw(what, t, next_call(g, t.device().index), low, range); }
 // Dropout of a dense operand: y[0] = x[0] times `value` where `range` lets it, else times 0, and which these are to y[1].
-void draw_dropout(const Launch& l, Generator& g, uint64_t range, double value);
+void draw_dropout(const Launch& l, const RandomCall& at, uint64_t range, double value);
 
 }  // namespace adjoint::cuda
