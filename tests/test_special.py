@@ -101,7 +101,8 @@ def test_degrees_are_cut_to_integers_and_not_negative() -> None:
 
 def test_complex_numbers_are_refused() -> None:
     z = ad.tensor([1 + 1j])
-    for f in (s.spherical_bessel_j0, s.entr, s.erfcx, lambda z: s.legendre_polynomial_p(z, 2)):
+    polynomials = [lambda z, p=p: p(z, 2) for p in (s.legendre_polynomial_p, s.shifted_chebyshev_polynomial_t)]
+    for f in (s.spherical_bessel_j0, s.entr, s.erfcx, *polynomials, lambda z: ad.copysign(z, z)):
         with pytest.raises(NotImplementedError, match="not implemented for .*complex64"):
             f(z)
 

@@ -16,6 +16,8 @@ READING = {
     *(name for name in registry.names() if "check" in registry.record(name).attributes),
 }
 "What the host reads values for."
+ASCENDING = {"searchsorted": 0, "nn.functional.embedding_bag": 2}
+"The operand whose values ascend."
 
 
 def inputs(case):
@@ -61,7 +63,7 @@ def test_captured(case):
         return gradients(case, lambda t: case.run(ad, t), tensors)
 
     samples = inputs(case)
-    others = [t.flip(tuple(range(t.dim()))) for t in samples]
+    others = [t if i == ASCENDING.get(case.name) else t.flip(tuple(range(t.dim()))) for i, t in enumerate(samples)]
     try:
         expected = run([t.clone() for t in others])
     except RuntimeError as error:

@@ -9,7 +9,7 @@ from op_cases import CASES
 # These copy the operand to where it is needed, look at its shape alone, or treat each on its own.
 ANYWHERE = {
     "Tensor.__setitem__", "Tensor.copy_", "Tensor.fill_", "index_put", "as_strided_scatter", "Tensor.reshape_as",
-    "Tensor.expand_as", "meshgrid",
+    "Tensor.expand_as", "meshgrid", "select_scatter", "slice_scatter", "diagonal_scatter",
 }  # fmt: skip
 SEVERAL = [case for case in CASES if len(case.sample()) > 1]
 

@@ -141,6 +141,7 @@ struct SignOf {
 };
 void copysign_kernel(const Launch& l) {
   View y = l.y[0];
+  if (!is_floating(y.dtype)) return reference(l);
   const int64_t size = itemsize(y.dtype);
   y.dtype = size == 2 ? DType::uint16 : size == 4 ? DType::uint32 : DType::uint64;
   run_bits<SignOf, 2, uint16_t, uint32_t, uint64_t>(l, y, SignOf{});

@@ -128,17 +128,19 @@ template <class U> struct Reverse {
   }
 };
 
+// An element may be several narrower ones, which lie at multiples of their own size only.
 template <class U> void copy_row(char* y, int64_t y_step, const char* x, int64_t x_step, int64_t n) {
   if (y_step == sizeof(U) && x_step == sizeof(U)) {
     std::memcpy(y, x, static_cast<size_t>(n) * sizeof(U));
   } else if (x_step == 0) {
     if (y_step == sizeof(U)) return fill(y, x, sizeof(U), n);
-    const U value = *reinterpret_cast<const U*>(x);
-    for (int64_t i = 0; i < n; i++) *reinterpret_cast<U*>(y + i * y_step) = value;
-  } else if (sizeof(U) <= 8 && y_step == sizeof(U) && x_step == -static_cast<int64_t>(sizeof(U))) {
+    U value;
+    std::memcpy(&value, x, sizeof(U));
+    for (int64_t i = 0; i < n; i++) std::memcpy(y + i * y_step, &value, sizeof(U));
+  } else if (sizeof(U) <= 8 && reinterpret_cast<uintptr_t>(y) % sizeof(U) == 0 && reinterpret_cast<uintptr_t>(x) % sizeof(U) == 0 && y_step == sizeof(U) && x_step == -static_cast<int64_t>(sizeof(U))) {
     if constexpr (sizeof(U) <= 8) isa::call<Reverse<U>, U*, const U*, int64_t>(reinterpret_cast<U*>(y), reinterpret_cast<const U*>(x), n);
   } else {
-    for (int64_t i = 0; i < n; i++) *reinterpret_cast<U*>(y + i * y_step) = *reinterpret_cast<const U*>(x + i * x_step);
+    for (int64_t i = 0; i < n; i++) std::memcpy(y + i * y_step, x + i * x_step, sizeof(U));
   }
 }
 

@@ -60,7 +60,7 @@ def _chebyshev(kind: str, *values: str) -> tuple[Callable[..., Tensor], Callable
     plain = _polynomial(name, what, values[0], *_KINDS[kind])
 
     def shifted(input: Tensor | float, n: Tensor | float) -> Tensor:
-        if isinstance(input, Tensor) and not input.is_floating_point():
+        if isinstance(input, Tensor) and not (input.is_floating_point() or input.is_complex()):
             input = input.to(_core.get_default_dtype())  # 2x - 1 of bytes would wrap around
         return plain(2 * input - 1, n)
 

@@ -185,7 +185,7 @@ def index_put(x1, x2, y0, n, outer, inner, m, after, ADD: tl.constexpr, BLOCK: t
     grid="cdiv(numel(y0), BLOCK)", constants={**FLAT, "RIGHT": "right"},
 )  # fmt: skip
 def searchsorted(x0, x1, y0, n, m, count, first, RIGHT: tl.constexpr, BLOCK: tl.constexpr):
-    """By halves, as on the CPU: NaN among the elements leads both to the same place."""
+    """By halves."""
     i, there = lanes(count, BLOCK)
     value = widened(tl.load(x1 + i, mask=there, other=0))
     low = i * 0
