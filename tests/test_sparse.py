@@ -346,9 +346,11 @@ def test_embedding(padding: int | None, by_frequency: bool) -> None:
         expected[0] = 0
     np.testing.assert_allclose(w.grad.numpy(), expected)
     weights = ad.tensor(np.arange(8.0).reshape(2, 2, 2))
-    call = lambda w: ad.nn.functional.embedding(index, w, padding, scale_grad_by_freq=by_frequency) * weights  # noqa: E731
-    forward = ad.autograd.functional.jacobian(call, w, strategy="forward-mode", vectorize=True)
-    np.testing.assert_allclose(forward.numpy(), ad.autograd.functional.jacobian(call, w).numpy())
+    call = lambda w, *args: ad.nn.functional.embedding(index, w, *args) * weights  # noqa: E731
+    forward = ad.autograd.functional.jacobian(
+        lambda w: call(w, padding, None, 2.0, by_frequency), w, strategy="forward-mode", vectorize=True
+    )
+    np.testing.assert_allclose(forward.numpy(), ad.autograd.functional.jacobian(call, w).numpy(), err_msg="of the rows as they are read")
 
 
 def test_sparse_embedding() -> None:

@@ -26,7 +26,8 @@ Types selected(Tensors x, const Attrs& a) {
 }
 Types filled(Tensors x, const Attrs&) {
   expect(x[1].dtype() == DType::bool_, "masked_fill: masked_fill_ only supports boolean masks, but got mask with dtype ", x[1].dtype());
-  expect(is_complex(x[0].dtype()) || !is_complex(x[2].dtype()), "masked_fill: value cannot be converted to type ", x[0].dtype(), " without overflow");
+  const bool is_number = x[2]->flags & flag_wrapped;   // whose value is looked at where it is read
+  expect(is_complex(x[0].dtype()) || !is_complex(x[2].dtype()) || is_number, "masked_fill: value cannot be converted to type ", x[0].dtype(), " without overflow");
   return all(x[0].dtype());
 }
 Types divided(Tensors x, const Attrs& a) {
