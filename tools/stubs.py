@@ -101,6 +101,8 @@ class Names(ast.NodeTransformer):
             arguments.vararg.annotation = (
                 self.rename(kind) if kind else ast.Name(types.VARIADIC.get(arguments.vararg.arg, "_Dims"))
             )
+        if arguments.kwarg and not arguments.kwarg.annotation:
+            arguments.kwarg.annotation = ast.Name("Any")
         if any(a.arg == "requires_grad" for a in arguments.kwonlyargs) and all(
             a.arg != "pin_memory" for a in arguments.kwonlyargs
         ):  # factories are told so as packages/core/python/keywords.cpp reads it

@@ -2015,7 +2015,7 @@ Example::
     @overload
     def tile(self, *, dims: _Dims) -> Tensor: ...
 
-    def to(self, *args: Any, **kwargs) -> Tensor:
+    def to(self, *args: Any, **kwargs: Any) -> Tensor:
         """This tensor with another element type, or on another device."""
 
     def to_dense(self, dtype: Any=None, *, masked_grad: _bool | None=None) -> Tensor:

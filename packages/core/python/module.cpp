@@ -77,6 +77,7 @@ NB_MODULE(_core, m) {
   table.device = to_device;
   table.device_object = device_object;
   table.size = size_object;
+  table.answered = [](PyObject* const* args, size_t count) { return is_answered(args, count, nullptr); };
   table.raise = raise;
   make_errors(m);
   bind_values(m, table);

@@ -142,10 +142,14 @@ def with_callbacks(run: Callable[..., Any], *args: Any) -> Any:
         if _callbacks:
             _finish(_current())
     except BaseException:
-        while _callbacks and _take_callback(_current()) is not None:
-            pass
+        _forget()
         raise
     return found
+
+
+def _forget() -> None:
+    while _callbacks and _take_callback(_current()) is not None:
+        pass
 
 
 def backward(
@@ -175,6 +179,16 @@ def backward(
         >>> x.grad
         tensor([2., 4.])
     """
+    if grad_variables is None and not create_graph:
+        try:  # all is said in C++ where all are tensors
+            done = _engine.backward(tensors, grad_tensors, retain_graph, False, inputs)
+            if _callbacks:
+                _finish(_current())
+        except BaseException:
+            _forget()
+            raise
+        if done is not NotImplemented:
+            return
     if grad_variables is not None:
         warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
         if grad_tensors is not None:
@@ -195,10 +209,8 @@ def backward(
 
 def accumulate(outputs: list[Any], cotangents: list[Tensor | None], keep: bool, create: bool, wanted: list[Any]) -> None:
     """``backward`` without its checks."""
-    if any(isinstance(x, GradientEdge) for x in (*outputs, *wanted)):
+    if with_callbacks(_engine.backward, outputs, cotangents, keep, create, wanted or None) is NotImplemented:
         with_callbacks(_run_edges, outputs, cotangents, wanted, keep, create, True)
-    else:
-        with_callbacks(_engine.backward, outputs, cotangents, keep, create, wanted)
 
 
 def _one(form: Any) -> Tensor:
@@ -224,7 +236,7 @@ def _form(y: Any) -> Any:
 
 def _run_edges(
     outputs: list[Any], cotangents: list[Tensor | None], inputs: list[Any], keep: bool, create: bool, accumulate: bool
-) -> list[Tensor | None]:
+) -> tuple[Tensor | None, ...]:
     if accumulate:
         for x in inputs:
             if isinstance(x, Tensor):
@@ -272,6 +284,31 @@ def grad(
         >>> ad.autograd.grad(x ** 3, x)
         (tensor(27.),)
     """
+    if only_inputs and not is_grads_batched and not materialize_grads:
+        try:
+            gradients = _engine.grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, True)
+            if _callbacks:
+                _finish(_current())
+        except BaseException:
+            _forget()
+            raise
+        if gradients is not NotImplemented:
+            return gradients
+    how = (only_inputs, allow_unused, is_grads_batched, materialize_grads)
+    return _grad_generally(outputs, inputs, grad_outputs, retain_graph, create_graph, *how)
+
+
+def _grad_generally(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any,
+    retain_graph: bool | None,
+    create_graph: bool,
+    only_inputs: bool,
+    allow_unused: bool | None,
+    is_grads_batched: bool,
+    materialize_grads: bool,
+) -> Any:
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
@@ -281,25 +318,23 @@ def grad(
             "`only_inputs` argument is deprecated and is ignored now (defaults to True). To accumulate gradients for other "
             "parts of the graph, use autograd.backward.",
             FutureWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     ys, xs = _sequence(outputs), _sequence(inputs)
     if _core._is_answered((*ys, *xs)):
-        how = {"retain_graph": retain_graph, "create_graph": create_graph, "allow_unused": allow_unused, "is_grads_batched": is_grads_batched}
-        return ask(grad, (*ys, *xs), (outputs, inputs), {"grad_outputs": grad_outputs, **how, "materialize_grads": materialize_grads})  # type: ignore[no-any-return]
+        how = {"retain_graph": retain_graph, "create_graph": create_graph, "allow_unused": allow_unused}
+        how |= {"grad_outputs": grad_outputs, "is_grads_batched": is_grads_batched, "materialize_grads": materialize_grads}
+        return ask(grad, (*ys, *xs), (outputs, inputs), how)
     if not xs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     keep = create_graph if retain_graph is None else bool(retain_graph)
     cotangents = _cotangents(ys, grad_outputs, "outputs")
     found = (_batched if is_grads_batched else _grad)(ys, xs, cotangents, keep, create_graph)
     if materialize_grads:
-        found = [_zeros(x, create_graph) if g is None else g for g, x in zip(found, xs, strict=True)]
-    elif not allow_unused and any(g is None for g in found):
-        raise RuntimeError(
-            f"The differentiated Tensor at index {found.index(None)} appears to not have been used in the graph. "
-            "Set allow_unused=True if this is the desired behavior."
-        )
-    return dict(zip(inputs, found, strict=True)) if isinstance(inputs, Mapping) else tuple(found)
+        found = tuple(_zeros(x, create_graph) if g is None else g for g, x in zip(found, xs, strict=True))
+    elif not allow_unused:
+        _engine.check_used(found)
+    return dict(zip(inputs, found, strict=True)) if isinstance(inputs, Mapping) else found
 
 
 def _zeros(x: Any, requires_grad: bool) -> Tensor:
@@ -308,10 +343,9 @@ def _zeros(x: Any, requires_grad: bool) -> Tensor:
     return zeros_like(x).requires_grad_(requires_grad)
 
 
-def _grad(ys: list[Any], xs: list[Any], cotangents: list[Tensor | None], keep: bool, create: bool) -> list[Tensor | None]:
-    if any(isinstance(x, GradientEdge) for x in (*ys, *xs)):
-        return with_callbacks(_run_edges, ys, cotangents, xs, keep, create, False)
-    return with_callbacks(_engine.grad, ys, xs, cotangents, keep, create)
+def _grad(ys: list[Any], xs: list[Any], cotangents: list[Tensor | None], keep: bool, create: bool) -> tuple[Tensor | None, ...]:
+    found = with_callbacks(_engine.grad, ys, xs, cotangents, keep, create, True, False)
+    return with_callbacks(_run_edges, ys, cotangents, xs, keep, create, False) if found is NotImplemented else found
 
 
 def _check_lanes(ys: list[Any], cotangents: Sequence[Tensor | None]) -> None:
@@ -328,7 +362,7 @@ def _check_lanes(ys: list[Any], cotangents: Sequence[Tensor | None]) -> None:
 
 def _batched(
     ys: list[Any], xs: list[Any], cotangents: Sequence[Tensor | None], keep: bool, create: bool
-) -> list[Tensor | None]:
+) -> tuple[Tensor | None, ...]:
     _check_lanes(ys, cotangents)
     sizes = {g.shape[0] for g in cotangents if g is not None}
     if len(sizes) != 1:
@@ -336,4 +370,4 @@ def _batched(
     with batch_level(sizes.pop(), strict=False) as level:
         lifted = [None if g is None else level.lift(g, 0) for g in cotangents]
         found = _grad(ys, xs, lifted, keep, create)
-        return [None if g is None else level.lower(g, 0) for g in found]
+        return tuple(None if g is None else level.lower(g, 0) for g in found)

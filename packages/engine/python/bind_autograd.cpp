@@ -11,38 +11,90 @@ Tensor tensor_of(nb::handle h, const char* what) {
   if (!adjoint::python::is_tensor(h.ptr())) fail(ErrorKind::type, what, ": expected a Tensor, got ", nb::cast<std::string>(nb::str(h.type().attr("__name__"))));
   return nb::cast<Tensor>(h);
 }
-std::vector<Tensor> tensors(nb::handle sequence, const char* what) {
-  std::vector<Tensor> r;
-  for (nb::handle h : sequence) r.push_back(tensor_of(h, what));
-  return r;
-}
-std::vector<Tensor> cotangents_of(nb::handle sequence) {
-  std::vector<Tensor> r;
-  for (nb::handle h : sequence) r.push_back(h.is_none() ? Tensor{} : tensor_of(h, "grad_outputs"));
-  return r;
-}
-
-nb::list optional_list(const std::vector<Tensor>& t) {
+nb::tuple optional_tensors(const Vector<Tensor>& t) {
   nb::list l;
   for (const Tensor& g : t) l.append(g ? nb::cast(g) : nb::none());
-  return l;
+  return nb::tuple(l);
 }
+
+// A tensor, or a list or tuple of tensors; false: something else.
+bool take_all(PyObject* o, Vector<Tensor>& r, bool or_none = false) {
+  const bool list = PyList_CheckExact(o), tuple = PyTuple_CheckExact(o);
+  const Py_ssize_t n = list ? PyList_Size(o) : tuple ? PyTuple_Size(o) : 1;
+  r.reserve(static_cast<size_t>(n));
+  for (Py_ssize_t i = 0; i < n; i++) {
+    PyObject* t = list ? PyList_GetItem(o, i) : tuple ? PyTuple_GetItem(o, i) : o;
+    if (adjoint::python::is_tensor(t)) r.push_back(adjoint::python::unwrap(t));
+    else if (or_none && t == Py_None) r.emplace_back();
+    else return false;
+  }
+  return true;
+}
+bool take_cotangents(PyObject* o, Vector<Tensor>& r, size_t outputs) { return o == Py_None || (take_all(o, r, true) && r.size() == outputs); }
+
+template <class F> PyObject* guarded(F&& f) noexcept {
+  try {
+    const HooksAsBefore guard;
+    return f();
+  } catch (nb::python_error& e) { e.restore(); } catch (...) { adjoint::python::api->raise(); }
+  return nullptr;
+}
+bool is_true(PyObject* o) {
+  const int truth = PyObject_IsTrue(o);
+  if (truth < 0) throw nb::python_error();
+  return truth;
+}
+
+void check_used(bool used, size_t index) { expect(used, "The differentiated Tensor at index ", index, " appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior."); }
+
+// (outputs, inputs, cotangents, retain_graph, create_graph, allow_unused, may_ask): a tuple. NotImplemented: it is not about tensors alone, or
+// somebody answers. Plain functions of C: what nanobind reads of lists takes as long as a backward of one node.
+PyObject* call_grad(PyObject*, PyObject* const* args, Py_ssize_t) {
+  return guarded([=]() -> PyObject* {
+    Vector<Tensor> y, x, v;
+    if (is_true(args[6]) && adjoint::python::api->answered(args, 2)) return Py_NewRef(Py_NotImplemented);
+    if (!take_all(args[0], y) || !take_all(args[1], x) || x.empty() || !take_cotangents(args[2], v, y.size())) return Py_NewRef(Py_NotImplemented);
+    const bool create = is_true(args[4]), unused = is_true(args[5]);
+    Vector<Tensor> found = grad(y, x, v, args[3] == Py_None ? create : is_true(args[3]), create);
+    for (size_t i = 0; i < found.size() && !unused; i++) check_used(bool(found[i]), i);
+    PyObject* r = PyTuple_New(static_cast<Py_ssize_t>(found.size()));
+    if (!r) throw nb::python_error();
+    for (size_t i = 0; i < found.size(); i++) PyTuple_SetItem(r, static_cast<Py_ssize_t>(i), adjoint::python::wrap(std::move(found[i])));
+    return r;
+  });
+}
+
+// (outputs, cotangents, retain_graph, create_graph, inputs); inputs None: all leaves.
+PyObject* call_backward(PyObject*, PyObject* const* args, Py_ssize_t) {
+  return guarded([=]() -> PyObject* {
+    Vector<Tensor> y, x, v;
+    if (!take_all(args[0], y) || !take_cotangents(args[1], v, y.size()) || (args[4] != Py_None && (!take_all(args[4], x) || x.empty()))) return Py_NewRef(Py_NotImplemented);
+    const bool create = is_true(args[3]);
+    backward(y, v, args[2] == Py_None ? create : is_true(args[2]), create, x);
+    return Py_NewRef(Py_None);
+  });
+}
+
+using FastCall = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t);
+PyMethodDef fast_calls[] = {{"grad", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(static_cast<FastCall>(call_grad))), METH_FASTCALL, nullptr},
+                            {"backward", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(static_cast<FastCall>(call_backward))), METH_FASTCALL, nullptr},
+                            {nullptr, nullptr, 0, nullptr}};
 
 // (node, output) pairs: the form in which Python hands over roots and inputs.
 Edge edge_of(nb::handle pair) { return {Ref<Node>(nb::cast<NodeRef>(pair[0]).p), nb::cast<uint32_t>(pair[1])}; }
 
-nb::list run_from_edges(nb::list edges, nb::list cotangents, nb::list inputs, bool retain_graph, bool create_graph, bool accumulate) {
+nb::tuple run_from_edges(nb::list edges, nb::list cotangents, nb::list inputs, bool retain_graph, bool create_graph, bool accumulate) {
   const HooksAsBefore guard;
-  std::vector<Root> roots;
+  Vector<Root> roots;
   for (size_t i = 0; i < nb::len(edges); i++) {
     roots.push_back({edge_of(edges[i]), tensor_of(cotangents[i], "grad_outputs")});
     Dims sizes;
     const Root& r = roots.back();
     if (r.edge.node->output_sizes(r.edge.nr, sizes)) check_root(i, r.cotangent.sizes(), sizes);
   }
-  std::vector<Edge> wanted;
+  Vector<Edge> wanted;
   for (nb::handle h : inputs) wanted.push_back(edge_of(h));
-  return optional_list(run_backward(std::move(roots), {retain_graph, create_graph, wanted, accumulate}));
+  return optional_tensors(run_backward(std::move(roots), {retain_graph, create_graph, wanted, accumulate}));
 }
 
 Tensor base(const Tensor& t) {
@@ -115,14 +167,8 @@ void bind_autograd(nb::module_& m) {
   m.def("get_grad_dtype", grad_dtype);
   m.def("set_grad_dtype", set_grad_dtype, nb::arg("t"), nb::arg("dtype").none());
   m.def("is_inference", [](const Tensor& t) { return is_inference(*bottom(fresh(t))); });
-  m.def("backward", [](nb::list outputs, nb::list cotangents, bool retain_graph, bool create_graph, nb::list inputs) {
-    const HooksAsBefore guard;
-    backward(tensors(outputs, "outputs"), cotangents_of(cotangents), retain_graph, create_graph, tensors(inputs, "inputs"));
-  });
-  m.def("grad", [](nb::list outputs, nb::list inputs, nb::list cotangents, bool retain_graph, bool create_graph) {
-    const HooksAsBefore guard;
-    return optional_list(grad(tensors(outputs, "outputs"), tensors(inputs, "inputs"), cotangents_of(cotangents), retain_graph, create_graph));
-  });
+  if (PyModule_AddFunctions(m.ptr(), fast_calls) < 0) throw nb::python_error();
+  m.def("check_used", [](nb::tuple found) { for (size_t i = 0; i < nb::len(found); i++) check_used(!found[i].is_none(), i); });
   m.def("run_from_edges", run_from_edges);
 }
 

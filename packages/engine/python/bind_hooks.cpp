@@ -39,13 +39,13 @@ struct OnTensor final : PythonHook<TensorHook> {
   Ref<TensorHook> as_now() override { return copy<OnTensor>(); }
 };
 
-nb::tuple as_tuple(const std::vector<Tensor>& t) {
+nb::tuple as_tuple(const Vector<Tensor>& t) {
   nb::list l;
   for (const Tensor& g : t) l.append(g ? nb::cast(g) : nb::none());
   return nb::tuple(l);
 }
 
-void replace(std::vector<Tensor>& t, nb::object r, nb::handle f) {
+void replace(Vector<Tensor>& t, nb::object r, nb::handle f) {
   if (r.is_none()) return;
   if (!PyTuple_Check(r.ptr())) fail(ErrorKind::type, "expected tuple, but hook returned '", kind_of(r), "'");
   if (nb::len(r) != t.size()) fail(ErrorKind::runtime, named(f), " has returned an incorrect number of values (got ", nb::len(r), ", but expected ", t.size(), ")");
@@ -60,7 +60,7 @@ void replace(std::vector<Tensor>& t, nb::object r, nb::handle f) {
 
 struct BeforeNode final : PythonHook<PreHook> {
   using PythonHook::PythonHook;
-  void call(std::vector<Tensor>& cotangents) override {
+  void call(Vector<Tensor>& cotangents) override {
     if (removed()) return;
     const nb::object hook = held();
     replace(cotangents, hook(as_tuple(cotangents)), hook);
@@ -69,10 +69,10 @@ struct BeforeNode final : PythonHook<PreHook> {
 };
 struct AfterNode final : PythonHook<PostHook> {
   AfterNode(nb::handle f, std::vector<size_t> edges) : PythonHook(f), edges(std::move(edges)) {}
-  void call(std::vector<Tensor>& grads, const std::vector<Tensor>& cotangents) override {
+  void call(Vector<Tensor>& grads, const Vector<Tensor>& cotangents) override {
     if (removed()) return;
     const nb::object hook = held();
-    std::vector<Tensor> seen;
+    Vector<Tensor> seen;
     for (const size_t k : edges) seen.push_back(grads[k]);
     replace(seen, hook(as_tuple(seen), as_tuple(cotangents)), hook);
     for (size_t i = 0; i < edges.size(); i++) grads[edges[i]] = std::move(seen[i]);

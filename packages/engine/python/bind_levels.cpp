@@ -89,7 +89,7 @@ void bind_levels(nb::module_& m) {
   m.def("tangent_at", [](const Tensor& y, uintptr_t s) { return tangent_at(fresh(y), slot(s)); });
   m.def("has_tape", [](const Tensor& y, uintptr_t s) { Tensor f = fresh(y); return at(f, slot(s)) && f->keys & key_tape; });
   m.def("grad_of_level", [](nb::list ys, nb::list xs, nb::list vs, uintptr_t s) {
-    std::vector<Tensor> outputs, inputs, cotangents;
+    Vector<Tensor> outputs, inputs, cotangents;
     for (nb::handle h : ys) outputs.push_back(nb::cast<Tensor>(h));
     for (nb::handle h : xs) inputs.push_back(nb::cast<Tensor>(h));
     for (nb::handle h : vs) cotangents.push_back(nb::cast<Tensor>(h));

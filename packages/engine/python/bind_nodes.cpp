@@ -19,7 +19,7 @@ nb::tuple next_functions(NodeRef n) {
 
 // node(*cotangents): its function alone, without hooks.
 nb::object call_node(NodeRef n, nb::list given) {
-  std::vector<Tensor> cotangents, grads(n.p->edges.size());
+  Vector<Tensor> cotangents, grads(n.p->edges.size());
   expect(nb::len(given) == n.p->outputs(), ErrorKind::type, n.p->name(), ": expected ", n.p->outputs(), " arguments, got ", nb::len(given), " instead");
   for (nb::handle h : given) {
     expect(h.is_none() || adjoint::python::is_tensor(h.ptr()), ErrorKind::type, n.p->name(), ": argument ", cotangents.size(), " is not a Variable");
@@ -27,7 +27,7 @@ nb::object call_node(NodeRef n, nb::list given) {
   }
   for (size_t k = 0; k < cotangents.size(); k++) check_cotangent(*n.p, static_cast<uint32_t>(k), cotangents[k], "call");
   if (n.p->released) fail_freed(*n.p);
-  std::vector<bool> needed;
+  Vector<bool> needed;
   for (const Edge& e : n.p->edges) needed.push_back(static_cast<bool>(e.node));
   run_node(*n.p, cotangents, grads, needed);
   nb::list r;
@@ -37,7 +37,7 @@ nb::object call_node(NodeRef n, nb::list given) {
 
 DType output_type(const OpNode& n, uint32_t nr) {
   if (!n.op.types) return n.inputs[0].dtype;
-  std::vector<Tensor> x;
+  Vector<Tensor> x;
   for (const InputMeta& m : n.inputs) {
     x.push_back(empty({}, m.dtype, m.device));   // type inference looks at types, and at whether there are dimensions
     x.back()->sizes = m.sizes;

@@ -117,7 +117,7 @@ nb::tuple raw_saved_tensors(NodeRef ref) {
 
 // Output `index` of a node that keeps all inputs instead.
 nb::object computed_again(OpNode& n, size_t index) {
-  std::vector<Tensor> x(n.x.size());
+  Vector<Tensor> x(n.x.size());
   for (size_t i = 0; i < x.size(); i++) {
     if (!n.x[i]) return nb::none();
     x[i] = n.x[i].unpack(n, static_cast<uint32_t>(i));

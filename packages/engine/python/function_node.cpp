@@ -17,10 +17,10 @@ namespace {
 // A backward through a node in this thread. Which gradients it wants is no fact of the node: other threads may run it too.
 class Run {
  public:
-  Run(const FunctionNode& f, const std::vector<bool>& wanted) : node_(f), wanted_(wanted), outer_(std::exchange(innermost, this)) {}
+  Run(const FunctionNode& f, const Vector<bool>& wanted) : node_(f), wanted_(wanted), outer_(std::exchange(innermost, this)) {}
   ~Run() { innermost = outer_; }
   Run(const Run&) = delete;
-  static const std::vector<bool>* of(const FunctionNode& f) {
+  static const Vector<bool>* of(const FunctionNode& f) {
     for (const Run* r = innermost; r; r = r->outer_)
       if (&r->node_ == &f) return &r->wanted_;
     return nullptr;
@@ -29,7 +29,7 @@ class Run {
  private:
   inline static thread_local const Run* innermost = nullptr;
   const FunctionNode& node_;
-  const std::vector<bool>& wanted_;
+  const Vector<bool>& wanted_;
   const Run* outer_;
 };
 
@@ -192,7 +192,7 @@ nb::object saved_tensors(NodeRef ref) {
 nb::object needs_input_grad(NodeRef ref) {
   FunctionNode& f = function_node(ref);
   if (f.told) return nb::tuple(nb::cast(*f.told));
-  const std::vector<bool>* now = Run::of(f);
+  const Vector<bool>* now = Run::of(f);
   nb::object all = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(f.inputs.size())));
   for (size_t i = 0; i < f.inputs.size(); i++) {
     const bool wanted = f.inputs[i].wants && (!now || (i < now->size() && (*now)[i]));
@@ -203,7 +203,7 @@ nb::object needs_input_grad(NodeRef ref) {
 
 void set_needs_input_grad(NodeRef ref, nb::object given) {
   FunctionNode& f = function_node(ref);
-  std::vector<bool> told;
+  Vector<bool> told;
   for (nb::handle h : given) told.push_back(nb::cast<bool>(nb::bool_(h)));
   f.told = std::move(told);
 }
@@ -226,7 +226,7 @@ void FunctionNode::clear_refs() {
 }
 void FunctionNode::release_saved() { drop_saved(*this); }
 
-nb::object FunctionNode::call_backward(std::vector<Tensor>& cotangents) {
+nb::object FunctionNode::call_backward(Vector<Tensor>& cotangents) {
   nb::handle ctx(python());
   if (boxed) {
     nb::list all;
@@ -264,7 +264,7 @@ Tensor FunctionNode::checked(size_t i, nb::handle h) const {
   return g.dtype() == s.meta.dtype || accepts_any_type(edges[i].node.get()) ? g : to_dtype(g, s.meta.dtype);
 }
 
-void FunctionNode::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& wanted) {
+void FunctionNode::apply(Vector<Tensor>& cotangents, Vector<Tensor>& grads, const Vector<bool>& wanted) {
   nb::gil_scoped_acquire gil;
   if (materialize)
     for (size_t k = 0; k < std::min(cotangents.size(), results.size()); k++)

@@ -15,7 +15,7 @@ class SavedIntermediate final : public Node {
     tainted = true;
   }
   std::string name() const override { return "SavedIntermediate"; }
-  void apply(std::vector<Tensor>&, std::vector<Tensor>&, const std::vector<bool>&) override {
+  void apply(Vector<Tensor>&, Vector<Tensor>&, const Vector<bool>&) override {
     const std::string where = describe_site(site);
     fail(ErrorKind::runtime, "function ", function_, where.empty() ? "" : " (" + where + ")", ": a second derivative goes through saved tensor ", index_,
          ", which forward computed from its inputs without history, so that a term would be missing. Save inputs and outputs only: return the intermediate result as one more output, "

@@ -30,7 +30,7 @@ class FunctionNode final : public Node {
   FunctionNode();
   ~FunctionNode() override;
   std::string name() const override;
-  void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) override;
+  void apply(Vector<Tensor>& cotangents, Vector<Tensor>& grads, const Vector<bool>& needed) override;
   void release_saved() override;
   uint32_t outputs() const override { return output_count; }
   const InputMeta* input_meta(size_t k) const override { return k < inputs.size() && inputs[k].is_tensor ? &inputs[k].meta : nullptr; }
@@ -49,12 +49,12 @@ class FunctionNode final : public Node {
   bool materialize = true;                      // absent cotangents reach backward as zeros
   bool clears_on_access = false, boxed = false;
   bool freed = false;                           // an error only for a backward that asks for what was saved
-  std::optional<std::vector<bool>> told;        // needs_input_grad that was assigned
+  std::optional<Vector<bool>> told;        // needs_input_grad that was assigned
   struct Call;
   std::unique_ptr<Call> call;                   // while forward runs and is watched
 
  private:
-  nb::object call_backward(std::vector<Tensor>& cotangents);
+  nb::object call_backward(Vector<Tensor>& cotangents);
   Tensor checked(size_t i, nb::handle g) const;
 };
 

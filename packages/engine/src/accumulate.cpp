@@ -141,7 +141,7 @@ bool AccumulateGrad::runs_user_code() const {
   return m && m->hooks && !m->hooks->accumulated.empty();
 }
 
-void AccumulateGrad::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>&, const std::vector<bool>&) {
+void AccumulateGrad::apply(Vector<Tensor>& cotangents, Vector<Tensor>&, const Vector<bool>&) {
   Tensor g = std::move(cotangents[0]);
   Hooks* h = hooks_or_null();
   if (g && wanted(variable)) {

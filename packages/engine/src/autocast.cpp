@@ -106,7 +106,7 @@ bool Autocast::supply(const Span& s, Tensor* y) {
   if (p == as_is) return false;
   const DType to = target(s, p, s.x, where);
   if (std::none_of(s.x.begin(), s.x.end(), [&](const Tensor& t) { return may_cast(t) && t.dtype() != to; })) return false;
-  std::vector<Tensor> x(s.x.begin(), s.x.end());
+  Vector<Tensor> x(s.x.begin(), s.x.end());
   for (Tensor& t : x)
     if (may_cast(t) && t.dtype() != to) t = cast(t, to);
   apply(*s.op, x, *s.attrs, y);

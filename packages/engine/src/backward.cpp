@@ -18,7 +18,7 @@ namespace adjoint::engine {
 namespace {
 
 // Hooks on one output are called as they were when the first of them was; those on another one can still be removed.
-void run_tensor_hooks(std::vector<Hooks::OnTensor> hooks, std::vector<Tensor>& cotangents) {
+void run_tensor_hooks(std::vector<Hooks::OnTensor> hooks, Vector<Tensor>& cotangents) {
   for (size_t i = 0; i < hooks.size(); i++) {
     const uint32_t nr = hooks[i].nr;
     if (i == 0 || hooks[i - 1].nr != nr)
@@ -27,7 +27,7 @@ void run_tensor_hooks(std::vector<Hooks::OnTensor> hooks, std::vector<Tensor>& c
   }
 }
 
-void check_nan(const Node& n, const std::vector<Tensor>& grads) {
+void check_nan(const Node& n, const Vector<Tensor>& grads) {
   for (size_t k = 0; k < grads.size(); k++)
     if (look(grads[k], false).what == Bad::nan) fail(ErrorKind::runtime, "Function '", n.name(), "' returned nan values in its ", k, "th output.");
 }
@@ -51,17 +51,18 @@ thread_local Node* running = nullptr;
 
 class Backward {
  public:
-  Backward(std::vector<Root> roots, const BackwardOptions& o) : options_(o), window_{o.create_graph ? recording_window() : Window{level_top + 1, window.hi}} {
+  Backward(Vector<Root> roots, const BackwardOptions& o) : options_(o), window_{o.create_graph ? recording_window() : Window{level_top + 1, window.hi}} {
     expect(depth_ < deepest, "backward: called from within ", deepest, " other backwards, one inside the other");
     for (const Root& r : roots) task_.add_root(r.edge);
     task_.discover();
     if (!o.inputs.empty()) task_.restrict_to(o.inputs, o.accumulate);
+    task_.count_pending();
     for (const Root& r : roots) put(task_[task_.find(r.edge.node.get())], r.edge.nr, r.cotangent);
     site_ = python_hooks.site ? python_hooks.site() : 0;
     results_.resize(o.inputs.size());
   }
 
-  std::vector<Tensor> run() {
+  Vector<Tensor> run() {
     if (depth_ % per_stack) run_here();
     else run_on_new_thread([](void* b) { static_cast<Backward*>(b)->run_here(); }, this);
     return std::move(results_);
@@ -204,10 +205,10 @@ class Backward {
   const Window window_;
   Task task_;
   ReadyQueue ready_;
-  std::vector<Tensor> results_;
-  std::vector<Tensor> cotangents_, grads_;   // of the node that runs
-  std::vector<Tensor> given_;                // its cotangents as hooks after it see them: absent if there were none before it ran
-  std::vector<bool> needed_;
+  Vector<Tensor> results_;
+  Vector<Tensor> cotangents_, grads_;   // of the node that runs
+  Vector<Tensor> given_;                // its cotangents as hooks after it see them: absent if there were none before it ran
+  Vector<bool> needed_;
   Streams streams_;
   uint32_t site_ = 0;
   // Every so many backwards inside one another go on on another stack: Python's, too, bears about a thousand calls.
@@ -239,8 +240,8 @@ Tensor initial_cotangent(const Tensor& y, const Tensor& given, size_t i) {
   return ones_like(y);
 }
 
-std::vector<Root> make_roots(Tensors outputs, Tensors cotangents) {
-  std::vector<Root> roots;
+Vector<Root> make_roots(Tensors outputs, Tensors cotangents) {
+  Vector<Root> roots;
   for (size_t i = 0; i < outputs.size(); i++) {
     const Tensor y = fresh(outputs[i]);
     expect(y->keys & key_tape, "element ", i, " of tensors does not require grad and does not have a grad_fn");
@@ -250,8 +251,8 @@ std::vector<Root> make_roots(Tensors outputs, Tensors cotangents) {
 }
 
 // Inputs stand on the face of the output, or on a deeper one whose values do.
-std::vector<Edge> input_edges(Tensors inputs, uint32_t at_most) {
-  std::vector<Edge> edges;
+Vector<Edge> input_edges(Tensors inputs, uint32_t at_most) {
+  Vector<Edge> edges;
   for (const Tensor& given : inputs) {
     Tensor x = fresh(given);
     while (level(x) > at_most) x = face(x)->value;
@@ -284,18 +285,18 @@ bool will_execute(Node* n) {
   return current->wants(n);
 }
 
-std::vector<Tensor> run_backward(std::vector<Root> roots, const BackwardOptions& options) { return Backward(std::move(roots), options).run(); }
+Vector<Tensor> run_backward(Vector<Root> roots, const BackwardOptions& options) { return Backward(std::move(roots), options).run(); }
 
-std::vector<Tensor> grad(Tensors outputs, Tensors inputs, Tensors cotangents, bool retain_graph, bool create_graph) {
-  const std::vector<Edge> edges = input_edges(inputs, highest_level(outputs));
+Vector<Tensor> grad(Tensors outputs, Tensors inputs, Tensors cotangents, bool retain_graph, bool create_graph) {
+  const Vector<Edge> edges = input_edges(inputs, highest_level(outputs));
   return run_backward(make_roots(outputs, cotangents), {retain_graph, create_graph, edges, false});
 }
 
 void backward(Tensors outputs, Tensors cotangents, bool retain_graph, bool create_graph, Tensors inputs) {
-  const std::vector<Edge> edges = input_edges(inputs, highest_level(outputs));
+  const Vector<Edge> edges = input_edges(inputs, highest_level(outputs));
   for (const Tensor& x : inputs)   // from now on; a leaf accumulates in its own node
     if (x->grad_fn && !(x->keys & key_lifted)) retain_grad(x);
-  const std::vector<Tensor> grads = run_backward(make_roots(outputs, cotangents), {retain_graph, create_graph, edges});
+  const Vector<Tensor> grads = run_backward(make_roots(outputs, cotangents), {retain_graph, create_graph, edges});
   // What stands on a level may have been computed on a face below.
   WindowGuard guard(create_graph ? window : Window{level_top + 1, window.hi});
   for (size_t i = 0; i < grads.size(); i++) {
@@ -308,15 +309,15 @@ void backward(Tensors outputs, Tensors cotangents, bool retain_graph, bool creat
 
 // A functional level's tape is only read; the faces below still record if they have history. Without a slot the level
 // has been left: its graph lives on in the tensors and is used as any other.
-std::vector<Tensor> grad_of_level(Tensors outputs, Tensors inputs, Tensors cotangents, const Slot* s) {
+Vector<Tensor> grad_of_level(Tensors outputs, Tensors inputs, Tensors cotangents, const Slot* s) {
   WindowGuard guard;
   if (s) window.hi = s->serial - 1;
-  std::vector<Root> roots;
+  Vector<Root> roots;
   for (size_t i = 0; i < outputs.size(); i++)
     if (const Tensor y = s ? fresh(outputs[i]) : outputs[i]; y->keys & key_tape) roots.push_back({gradient_edge(y), initial_cotangent(y, cotangents[i], i)});
-  std::vector<Edge> edges;
+  Vector<Edge> edges;
   for (const Tensor& x : inputs) edges.push_back(gradient_edge(x));
-  if (roots.empty()) return std::vector<Tensor>(inputs.size());
+  if (roots.empty()) return Vector<Tensor>(inputs.size());
   return run_backward(std::move(roots), {true, s || grad_enabled(), edges, false});
 }
 

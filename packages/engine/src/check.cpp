@@ -9,7 +9,7 @@ namespace adjoint::engine {
 // From the inputs' shapes alone, by the op's own inference: nodes do not keep the shapes of their outputs.
 bool OpNode::output_sizes(uint32_t nr, Dims& out) const {
   if (std::string_view(op.name) == "unique") return false;   // they depend on the values
-  std::vector<Tensor> x;
+  Vector<Tensor> x;
   for (const InputMeta& m : inputs) {
     x.push_back(empty({}, m.dtype, m.device));   // memory for one element: shape inference looks at sizes and types
     x.back()->sizes = m.sizes;

@@ -66,7 +66,7 @@ bool same_storage(const Tensor& a, const Tensor& b) { return bottom(a)->storage 
 
 void write_batch(const Op& op, Tensors in, const Attrs& attrs, Slot* s) {
   const int ndim = in[0].dim();
-  std::vector<Tensor> x;
+  Vector<Tensor> x;
   for (const Tensor& t : in) {
     expect(t.dim() <= ndim, ErrorKind::shape, op.name, "_: output with shape ", in[0].sizes(), " doesn't match the broadcast shape of an operand with ", t.sizes());
     x.push_back(t);
@@ -84,14 +84,14 @@ void write_batch(const Op& op, Tensors in, const Attrs& attrs, Slot* s) {
 // The new tangent is built from the old values, all of them, before anything is written: self may be its own operand.
 void write_dual(const Op& op, Tensors in, const Attrs& attrs, Slot* s) {
   const size_t n = in.size();
-  std::vector<Tensor> x(n), t(n);
+  Vector<Tensor> x(n), t(n);
   bool history = false;
   for (size_t i = 0; i < n; i++) {
     x[i] = value_at(in[i], s);
     t[i] = tangent_at(in[i], s);
     history = history || has_history(x[i]) || (t[i] && has_history(t[i]));
   }
-  std::vector<Tensor> old = x;
+  Vector<Tensor> old = x;
   if (history)  // what faces below save must not be overwritten
     for (size_t i = 0; i < n; i++) {
       if (same_storage(x[i], x[0])) old[i] = clone(x[i]);
@@ -125,7 +125,7 @@ void write(const Op& op, Tensors in, const Attrs& attrs, Slot* s) {
   if (!s) return run_inplace_or_ask(op, in, attrs);
   if (s->kind == LevelKind::batch) return write_batch(op, in, attrs, s);
   if (s->kind == LevelKind::dual) return write_dual(op, in, attrs, s);
-  std::vector<Tensor> x;
+  Vector<Tensor> x;
   for (const Tensor& t : in) x.push_back(value_at(t, s));
   apply_inplace(op, x[0], Tensors(x).subspan(1), attrs);
 }
@@ -301,7 +301,7 @@ void apply_inplace_recorded(const Op& op, const Tensor& self, Tensors others, co
   for (const Tensor& t : others) keys |= t->keys;
   if (!keys && !before_write && !dispatch_modes && !is_inference(*self)) return run_inplace(op, self, others, attrs);
   if (Tensor f = fresh(self); !f.is(self)) adopt(*self, f);   // its level is dead: fall back to the primal, keep the identity
-  std::vector<Tensor> given{self};
+  Vector<Tensor> given{self};
   given.insert(given.end(), others.begin(), others.end());
   const Operands in(given);
   check_inference(*bottom(self));

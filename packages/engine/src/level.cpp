@@ -203,7 +203,7 @@ class OutdatedView final : public Node {
     outdated = tainted = true;
   }
   std::string name() const override { return "Invalid"; }
-  void apply(std::vector<Tensor>&, std::vector<Tensor>&, const std::vector<bool>&) override { fail(ErrorKind::runtime, what_); }
+  void apply(Vector<Tensor>&, Vector<Tensor>&, const Vector<bool>&) override { fail(ErrorKind::runtime, what_); }
   [[noreturn]] void refuse() const { fail(ErrorKind::runtime, what_); }
 
  private:

@@ -15,7 +15,7 @@ void add_to(Tensor& sum, const Tensor& term) {
 Tensor fit(const Tensor& t, const Tensor& y) { return !t || t.sizes() == y.sizes() ? t : expand(t, y.sizes()); }
 
 void multilinear_jvp(const Op& op, Tensors x, Tensors t, const Attrs& attrs, Tensor* dy) {
-  std::vector<Tensor> u(x.begin(), x.end());
+  Vector<Tensor> u(x.begin(), x.end());
   for (size_t i = 0; i < x.size(); i++) {
     if (!t[i] || !op.differentiable(i)) continue;
     u[i] = t[i];
@@ -28,7 +28,7 @@ void multilinear_jvp(const Op& op, Tensors x, Tensors t, const Attrs& attrs, Ten
 
 // Jointly linear: operands without a tangent contribute zero.
 void linear_jvp(const Op& op, Tensors x, Tensors t, const Attrs& attrs, Tensor* dy) {
-  std::vector<Tensor> u(x.begin(), x.end());
+  Vector<Tensor> u(x.begin(), x.end());
   bool any = false;
   for (size_t i = 0; i < x.size(); i++) {
     if (!op.differentiable(i)) continue;
@@ -79,8 +79,8 @@ Tensor lane(const Tensor& t, const Slot* s, int64_t b) { return at(t, s) ? selec
 
 // No batch rule: one call per lane.
 void lane_by_lane(const Op& op, Tensors in, const Attrs& attrs, Slot* s, Tensor* out) {
-  std::vector<Tensor> lanes[max_outputs];
-  std::vector<Tensor> x(in.size());
+  Vector<Tensor> lanes[max_outputs];
+  Vector<Tensor> x(in.size());
   for (int64_t b = 0; b < s->batch; b++) {
     for (size_t i = 0; i < in.size(); i++) x[i] = lane(in[i], s, b);
     Tensor y[max_outputs];
@@ -91,7 +91,7 @@ void lane_by_lane(const Op& op, Tensors in, const Attrs& attrs, Slot* s, Tensor*
 }
 
 // Each lane's 0-d operand gives way to operands with dimensions (`result_type`), though all lanes together have one.
-void promote_lanes(const Op& op, Tensors in, const Attrs& attrs, const Slot* s, std::vector<Tensor>& x) {
+void promote_lanes(const Op& op, Tensors in, const Attrs& attrs, const Slot* s, Vector<Tensor>& x) {
   const auto differs = [&](const Tensor& t) { return t.dtype() != in[0].dtype(); };
   if (std::none_of(in.begin(), in.end(), differs)) return;
   const DType compute = op.types(in, attrs).compute;
@@ -102,7 +102,7 @@ void promote_lanes(const Op& op, Tensors in, const Attrs& attrs, const Slot* s, 
 void lower_batch(const Op& op, Tensors in, const Attrs& attrs, Slot* s, Tensor* y) {
   Tensor out[max_outputs];
   if (op.batch) {
-    std::vector<Tensor> x(in.size());
+    Vector<Tensor> x(in.size());
     std::vector<int> dims(in.size(), -1);
     for (size_t i = 0; i < in.size(); i++) {
       x[i] = value_at(in[i], s);
@@ -112,7 +112,7 @@ void lower_batch(const Op& op, Tensors in, const Attrs& attrs, Slot* s, Tensor* 
   } else if (!op.shape && !op.alias) {  // elementwise: batch in front, logical dimensions aligned
     int ndim = 0;
     for (const Tensor& t : in) ndim = std::max(ndim, t.dim());
-    std::vector<Tensor> x(in.size());
+    Vector<Tensor> x(in.size());
     for (size_t i = 0; i < in.size(); i++) x[i] = front(in[i], s, ndim);
     promote_lanes(op, in, attrs, s, x);
     apply(op, x, attrs, out);
@@ -143,7 +143,7 @@ bool shares_memory(const Tensor& a, const Tensor& b) { return bottom(a)->storage
 
 void lower_dual(const Op& op, Tensors in, const Attrs& attrs, Slot* s, Tensor* y) {
   const size_t n = in.size();
-  std::vector<Tensor> x(n), t(n);
+  Vector<Tensor> x(n), t(n);
   for (size_t i = 0; i < n; i++) {
     x[i] = value_at(in[i], s);
     t[i] = tangent_at(in[i], s);
@@ -168,7 +168,7 @@ void lower_dual(const Op& op, Tensors in, const Attrs& attrs, Slot* s, Tensor* y
 void lower(const Op& op, Tensors in, const Attrs& attrs, Slot* s, Tensor* y) {
   if (s->kind == LevelKind::batch) return lower_batch(op, in, attrs, s, y);
   if (s->kind == LevelKind::dual) return lower_dual(op, in, attrs, s, y);
-  std::vector<Tensor> x(in.size());
+  Vector<Tensor> x(in.size());
   for (size_t i = 0; i < x.size(); i++) x[i] = value_at(in[i], s);
   apply(op, x, attrs, y);
   for (int k = 0; k < op.outputs; k++) y[k] = lift(s, y[k]);

@@ -62,7 +62,7 @@ void Node::clear_refs() {
   const auto dropped = std::move(edges);
 }
 
-void run_watched(Node& n, std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) {
+void run_watched(Node& n, Vector<Tensor>& cotangents, Vector<Tensor>& grads, const Vector<bool>& needed) {
   Watch watch({.kind = Span::Kind::node, .x = cotangents, .node = &n});
   n.apply(cotangents, grads, needed);
   watch.end(grads);
@@ -93,7 +93,7 @@ bool any_complex(Tensors v, std::span<const InputMeta> inputs) {
 OpNode::OpNode(const Op& op, const Attrs& attrs, size_t count, uint64_t saves)
     : Node(count), op(op), attrs(attrs), saves(saves), inputs(count), x(saves & (saves_all_inputs | (saves_output(0) - 1)) ? count : 0) {}
 
-void OpNode::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) {
+void OpNode::apply(Vector<Tensor>& cotangents, Vector<Tensor>& grads, const Vector<bool>& needed) {
   Array<Tensor> saved_x(x.size());
   Tensor saved_y[max_outputs];
   uint64_t wanted = 0;
@@ -158,16 +158,16 @@ static Tensor copy_in_order(const Tensor& g, const Dims& order) {
   return permute(dense->contiguous() ? clone(dense) : contiguous(dense), back);
 }
 
-void CopySlices::apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) {
+void CopySlices::apply(Vector<Tensor>& cotangents, Vector<Tensor>& grads, const Vector<bool>& needed) {
   if (!cotangents[0]) return;
   // The base's cotangent passes except in the slice, where it goes through fn.
   Tensor g = copy_in_order(cotangents[0], order);
   Tensor slice[max_outputs];
   adjoint::apply(view, {&g, 1}, attrs, slice);
-  std::vector<Tensor> inner{clone(slice[0])};
-  std::vector<bool> inner_needed = needed;
+  Vector<Tensor> inner{clone(slice[0])};
+  Vector<bool> inner_needed = needed;
   inner_needed[0] = needed[0] && fn->edges[0].node;
-  std::vector<Tensor> inner_grads(grads.size());
+  Vector<Tensor> inner_grads(grads.size());
   // What fn wrote lies in the base now: its history is the view of this node's output.
   Ref<OpNode> cut = Ref<OpNode>::take(new OpNode(view, this->attrs, 1, 0));
   cut->needs = 1;

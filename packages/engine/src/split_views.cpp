@@ -18,7 +18,7 @@ class CutNode final : public Node {
   bool output_sizes(uint32_t nr, Dims& out) const override { return nr < sizes_.size() && (out = sizes_[nr], true); }
   const InputMeta* input_meta(size_t) const override { return &meta_; }
   uint32_t outputs() const override { return static_cast<uint32_t>(sizes_.size()); }
-  void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) override {
+  void apply(Vector<Tensor>& cotangents, Vector<Tensor>& grads, const Vector<bool>& needed) override {
     if (!needed[0]) return;
     for (size_t k = 0; k < sizes_.size(); k++)
       if (!cotangents[k]) cotangents[k] = zeros(sizes_[k], meta_.dtype, meta_.device);

@@ -50,6 +50,7 @@ void keep_stream(Node& n, Tensors x) {
 void Streams::enter(const Node& n, std::span<const Tensor> cotangents) {
   const int device = device_of(n, cotangents);
   if (device < 0) return;
+  any_ = true;
   Place& place = places_[device];
   cuda::Stream& current = cuda::current_stream(device);
   if (!place.touched) place = {true, current};
@@ -60,12 +61,12 @@ void Streams::enter(const Node& n, std::span<const Tensor> cotangents) {
 }
 
 void Streams::finish() {
-  for (int d = 0; d < cuda::max_devices; d++)
+  for (int d = 0; any_ && d < cuda::max_devices; d++)
     if (places_[d].touched) order(cuda::current_stream(d), places_[d].before);
 }
 
 void Streams::restore() noexcept {
-  for (int d = 0; d < cuda::max_devices; d++)
+  for (int d = 0; any_ && d < cuda::max_devices; d++)
     if (places_[d].touched) cuda::current_stream(d) = places_[d].before;
 }
 

@@ -21,6 +21,7 @@ class Streams {
  private:
   void restore() noexcept;
   struct Place { bool touched = false; cuda::Stream before; };
+  bool any_ = false;
   Place places_[cuda::max_devices];
 };
 

@@ -13,17 +13,23 @@ size_t Task::slot_of(Node* n) const {
 }
 
 void Task::grow() {
-  table_.assign(std::max<size_t>(64, table_.size() * 4), none);
+  table_.assign(std::max<size_t>(8 * few, table_.size() * 4), none);
   for (size_t i = 0; i < entries_.size(); i++) table_[slot_of(entries_[i].node)] = i;
 }
 
-size_t Task::find(Node* n) const { return table_.empty() ? none : table_[slot_of(n)]; }
+size_t Task::find(Node* n) const {
+  if (!table_.empty()) return table_[slot_of(n)];
+  for (size_t i = 0; i < entries_.size(); i++)
+    if (entries_[i].node == n) return i;
+  return none;
+}
 
 size_t Task::insert(Node* n) {
-  if (entries_.size() * 2 >= table_.size()) grow();
-  size_t& i = table_[slot_of(n)];
-  if (i != none) return i;
-  i = entries_.size();
+  if (entries_.size() >= few && entries_.size() * 2 >= table_.size()) grow();
+  size_t* const slot = table_.empty() ? nullptr : &table_[slot_of(n)];
+  if (const size_t i = slot ? *slot : find(n); i != none) return i;
+  if (slot) *slot = entries_.size();
+  if (entries_.empty()) entries_.reserve(few);
   entries_.push_back({n, 0, cotangents_.size(), n->outputs()});
   cotangents_.resize(cotangents_.size() + n->outputs());
   return entries_.size() - 1;
@@ -44,11 +50,9 @@ void Task::discover() {
       targets_.push_back(t);
     }
   }
-  count_pending();
 }
 
 void Task::count_pending() {
-  for (Entry& e : entries_) e.pending = 0;
   for (const Entry& e : entries_) {
     if (!e.needed) continue;
     for (size_t k = 0; k < e.node->edges.size(); k++)
@@ -83,42 +87,39 @@ static bool hooked(const Node& n) {
 
 // Keeps what leads to the inputs. A node whose cotangent is wanted runs only if something behind it is wanted too.
 void Task::restrict_to(std::span<const Edge> inputs, bool accumulate) {
-  std::vector<char> wanted(entries_.size(), 0);
   for (size_t r = 0; r < inputs.size(); r++) {
     const size_t i = find(inputs[r].node.get());
     if (i == none) continue;
     captures_.push_back({i, inputs[r].nr, r});
     entries_[i].captured = true;
-    wanted[i] = 1;
   }
   // Behind-first order: a depth-first walk with an explicit stack.
-  std::vector<char> state(entries_.size(), 0), behind(entries_.size(), 0);
-  std::vector<std::pair<size_t, size_t>> stack;
+  Vector<std::pair<size_t, size_t>> stack;
   for (size_t root = 0; root < entries_.size(); root++) {
-    if (state[root]) continue;
+    if (entries_[root].seen) continue;
     stack.push_back({root, 0});
-    state[root] = 1;
+    entries_[root].seen = true;
     while (!stack.empty()) {
       auto& [i, k] = stack.back();
-      if (k == entries_[i].node->edges.size()) {
+      Entry& e = entries_[i];
+      if (k == e.node->edges.size()) {
         stack.pop_back();
         continue;
       }
-      const size_t t = target(entries_[i], k);
-      if (t != none && !state[t]) {
-        state[t] = 1;
+      const size_t t = target(e, k);
+      if (t != none && !entries_[t].seen) {
+        entries_[t].seen = true;
         stack.push_back({t, 0});
         continue;   // come back to this edge when t is done
       }
-      if (t != none && (wanted[t] || behind[t])) behind[i] = 1;
+      if (t != none && (entries_[t].captured || entries_[t].behind)) e.behind = true;
       k++;
     }
   }
-  for (size_t i = 0; i < entries_.size(); i++) {
-    entries_[i].needed = wanted[i] || behind[i];
-    entries_[i].executed = behind[i] || (accumulate && wanted[i] && (entries_[i].node->edges.empty() || hooked(*entries_[i].node)));
+  for (Entry& e : entries_) {
+    e.needed = e.captured || e.behind;
+    e.executed = e.behind || (accumulate && e.captured && (e.node->edges.empty() || hooked(*e.node)));
   }
-  count_pending();
 }
 
 }  // namespace adjoint::engine

@@ -12,7 +12,7 @@ struct Ready {
   size_t entry;
   bool operator<(const Ready& other) const { return seq < other.seq; }
 };
-using ReadyQueue = std::priority_queue<Ready>;
+using ReadyQueue = std::priority_queue<Ready, Vector<Ready>>;
 
 class Task {
  public:
@@ -25,12 +25,14 @@ class Task {
     bool needed = true;                // on a path that is wanted
     bool executed = true;              // its function runs (else only its cotangent is captured)
     bool captured = false;             // its cotangents are results
+    bool seen = false, behind = false; // while it is found out: something behind it is wanted
   };
   struct Capture { size_t entry; uint32_t nr; size_t result; };
 
   void add_root(const Edge& e);
   void discover();
   void restrict_to(std::span<const Edge> inputs, bool accumulate);
+  void count_pending();                // when it is known which are needed
   std::vector<Node*> order() const;    // in which a backward without hooks runs them
   size_t find(Node* n) const;
   bool is_lone_root(size_t i) const { return i == 0 && roots_.size() == 1; }   // its hooks see the cotangent, whatever is wanted behind it
@@ -44,14 +46,14 @@ class Task {
   size_t insert(Node* n);
   void grow();
   size_t slot_of(Node* n) const;
-  void count_pending();
 
-  std::vector<Ref<Node>> roots_;
-  std::vector<Entry> entries_;
-  std::vector<size_t> targets_;        // per entry: the entry behind each edge
-  std::vector<Tensor> cotangents_;     // per entry: one per output of its node
-  std::vector<Capture> captures_;
-  std::vector<size_t> table_;          // open addressing: node -> entry
+  static constexpr size_t few = 8;     // entries that are looked through, without a table
+  Vector<Ref<Node>> roots_;
+  Vector<Entry> entries_;
+  Vector<size_t> targets_;             // per entry: the entry behind each edge
+  Vector<Tensor> cotangents_;          // per entry: one per output of its node
+  Vector<Capture> captures_;
+  Vector<size_t> table_;               // open addressing: node -> entry
 };
 
 }  // namespace adjoint::engine

@@ -30,6 +30,7 @@ struct Api {
   bool (*device)(PyObject* o, Device& out) noexcept;
   PyObject* (*device_object)(Device device);
   PyObject* (*size)(const Dims& sizes);
+  bool (*answered)(PyObject* const* args, size_t count);   // whether a mode, or an object among these or in lists of them, answers a call
   void (*raise)() noexcept;                           // turns the C++ exception in flight into a Python one
 };
 constexpr const char* misfit = "an argument has a type that does not fit";   // of a cast deep in a function

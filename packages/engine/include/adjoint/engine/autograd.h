@@ -36,10 +36,10 @@ ADJOINT_API bool inputs_given();                  // does the backward that runs
 ADJOINT_API std::vector<Node*> execution_order();   // of its nodes
 ADJOINT_API bool will_execute(Node* n);           // is n on a path that the current backward wants?
 // Runs the graph from the roots. Returns the cotangents of `inputs` (empty where a path does not exist).
-ADJOINT_API std::vector<Tensor> run_backward(std::vector<Root> roots, const BackwardOptions& options);
-ADJOINT_API std::vector<Tensor> grad(Tensors outputs, Tensors inputs, Tensors cotangents, bool retain_graph, bool create_graph);
+ADJOINT_API Vector<Tensor> run_backward(Vector<Root> roots, const BackwardOptions& options);
+ADJOINT_API Vector<Tensor> grad(Tensors outputs, Tensors inputs, Tensors cotangents, bool retain_graph, bool create_graph);
 ADJOINT_API void backward(Tensors outputs, Tensors cotangents, bool retain_graph, bool create_graph, Tensors inputs = {});
-ADJOINT_API std::vector<Tensor> grad_of_level(Tensors outputs, Tensors inputs, Tensors cotangents, const Slot* s);   // functional transforms
+ADJOINT_API Vector<Tensor> grad_of_level(Tensors outputs, Tensors inputs, Tensors cotangents, const Slot* s);   // functional transforms
 
 // Records a call on plain memory whose results are already there: y, without history.
 ADJOINT_API void record_results(const Op& op, Tensors x, const Attrs& attrs, Tensors y);

@@ -23,11 +23,11 @@ struct TensorHook : Object {
   virtual Ref<TensorHook> as_now() { return Ref<TensorHook>(this); }
 };
 struct PreHook : Object {
-  virtual void call(std::vector<Tensor>& cotangents) = 0;
+  virtual void call(Vector<Tensor>& cotangents) = 0;
   virtual Ref<PreHook> as_now() = 0;
 };
 struct PostHook : Object {
-  virtual void call(std::vector<Tensor>& grads, const std::vector<Tensor>& cotangents) = 0;
+  virtual void call(Vector<Tensor>& grads, const Vector<Tensor>& cotangents) = 0;
   virtual Ref<PostHook> as_now() = 0;
 };
 struct AccumulatedHook : Object {
@@ -93,7 +93,7 @@ class ADJOINT_API Node : public Object {
   ~Node() override;
   virtual std::string name() const = 0;
   // cotangents: one per output, absent ones empty; grads: one per edge; needed: which edges are wanted.
-  virtual void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) = 0;
+  virtual void apply(Vector<Tensor>& cotangents, Vector<Tensor>& grads, const Vector<bool>& needed) = 0;
   virtual void release_saved() {}               // after backward without retain_graph
   virtual uint32_t outputs() const { return 1; }
   virtual bool output_sizes(uint32_t, Dims&) const { return false; }   // false: not known
@@ -127,8 +127,8 @@ class ADJOINT_API Node : public Object {
 };
 
 // n.apply, seen by the observers of this thread.
-ADJOINT_API void run_watched(Node& n, std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed);
-inline void run_node(Node& n, std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) {
+ADJOINT_API void run_watched(Node& n, Vector<Tensor>& cotangents, Vector<Tensor>& grads, const Vector<bool>& needed);
+inline void run_node(Node& n, Vector<Tensor>& cotangents, Vector<Tensor>& grads, const Vector<bool>& needed) {
   watched() ? run_watched(n, cotangents, grads, needed) : n.apply(cotangents, grads, needed);
 }
 
@@ -151,7 +151,7 @@ class ADJOINT_API OpNode final : public Node {
  public:
   OpNode(const Op& op, const Attrs& attrs, size_t inputs, uint64_t saves);   // saves: what the rules in use want
   std::string name() const override;
-  void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) override;
+  void apply(Vector<Tensor>& cotangents, Vector<Tensor>& grads, const Vector<bool>& needed) override;
   void release_saved() override;
   uint32_t outputs() const override { return op.outputs; }
   bool output_sizes(uint32_t nr, Dims& out) const override;
@@ -178,7 +178,7 @@ class ADJOINT_API AccumulateGrad final : public Node {
   std::string name() const override { return "AccumulateGrad"; }
   bool runs_user_code() const override;
   bool output_sizes(uint32_t nr, Dims& out) const override;
-  void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) override;
+  void apply(Vector<Tensor>& cotangents, Vector<Tensor>& grads, const Vector<bool>& needed) override;
   void visit_refs(RefVisitor& v) const override;
   void destroy() override;
   void destroy_sole() override;
@@ -194,7 +194,7 @@ class ADJOINT_API CopySlices final : public Node {
   CopySlices(Ref<Node> fn, const Op& view, const Attrs& attrs, const Tensor& base);
   std::string name() const override { return "CopySlices"; }
   bool output_sizes(uint32_t nr, Dims& out) const override;
-  void apply(std::vector<Tensor>& cotangents, std::vector<Tensor>& grads, const std::vector<bool>& needed) override;
+  void apply(Vector<Tensor>& cotangents, Vector<Tensor>& grads, const Vector<bool>& needed) override;
   void release_saved() override;
   const InputMeta* input_meta(size_t k) const override { return k ? fn->input_meta(k) : nullptr; }
   void list_saved(std::vector<SavedEntry>& out) const override { fn->list_saved(out); }
