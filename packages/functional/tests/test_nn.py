@@ -418,6 +418,31 @@ def test_layers_for_older_programs():
     assert conv.weight.is_contiguous(memory_format=ad.channels_last)
 
 
+def test_parts_of_a_batch_on_several_devices():
+    model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
+    model.append(model[0])
+    x = ad.randn(5, 2)
+    both = nn.DataParallel(model)
+    both.device_ids, both.output_device = ["cpu", "cpu"], "cpu"
+    y = both(x)
+    y.square().sum().backward()
+    found = [p.grad for p in model.parameters()]
+    assert model[1].num_batches_tracked == 2  # one device, twice
+    model.zero_grad()
+    alone = ad.cat([model(x[:3]), model(x[3:])])
+    alone.square().sum().backward()
+    assert ad.allclose(y, alone) and all(ad.allclose(g, p.grad) for g, p in zip(found, model.parameters(), strict=True))
+    first, second = nn.parallel.replicate(model, ["cpu", "cpu"], detach=True)
+    assert first[0] is first[2] is not second[0] and list(first.parameters()) == [] and not first(x).requires_grad
+    with ad.no_grad():
+        assert ad.equal(both(x), ad.cat([model(x[:3]), model(x[3:])]))
+    with pytest.raises(ValueError, match="2 modules got 1 inputs"):
+        nn.parallel.parallel_apply([model, model], [x])
+    both.device_ids = ["meta", "cpu"]
+    with pytest.raises(RuntimeError, match="parameters and buffers on device meta"):
+        both(x)
+
+
 def test_batch_norm_over_processes_is_a_batch_norm_alone():
     layer = nn.BatchNorm2d(3)
     both = nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(layer, nn.ReLU()))

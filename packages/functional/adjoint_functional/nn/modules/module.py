@@ -441,6 +441,12 @@ class Module(Calls, State):
 
     # ---- as text
 
+    def _replicate_for_data_parallel(self: M) -> M:
+        replica = type(self).__new__(type(self))
+        tables = {"_parameters": {}, "_buffers": self._buffers.copy(), "_modules": self._modules.copy()}
+        replica.__dict__.update(self.__dict__, **tables, _is_replica=True)
+        return replica
+
     def extra_repr(self) -> str:
         """What stands between the parentheses when the module is printed."""
         return ""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from adjoint_core import Tensor, cuda
+from adjoint_core import cuda
 from adjoint_core import device as Device
+from adjoint_engine import is_grad_enabled
 
 from ..modules.module import Module
+from .replicate import parallel_apply, replicate
+from .scatter_gather import _device, gather, scatter_kwargs
 
 
 def _indices(device_ids: Any) -> list[int]:
@@ -17,14 +19,15 @@ def _indices(device_ids: Any) -> list[int]:
 
 
 class DataParallel(Module):
-    """A model whose inputs are moved to the first of the GPUs, where it computes; without a GPU it is the model itself.
+    """A model of which each GPU computes a part of the batch; without a GPU it is the model itself, on one it computes there.
 
-    Several GPUs at once are used by a process each: see `DistributedDataParallel`.
+    Each call copies the model to the GPUs. A process for each GPU is faster: see `DistributedDataParallel`.
 
     Arguments:
-        module: the model, which is ``module`` of the wrapper.
+        module: the model, which is ``module`` of the wrapper; it lies on the first of several GPUs.
         device_ids: GPUs; None: all.
         output_device: where results go; the first one by default.
+        dim: the dimension of the batch.
 
     Example::
 
@@ -33,31 +36,49 @@ class DataParallel(Module):
         (adjoint.Size([4, 3]), ['module.weight', 'module.bias'])
     """
 
+    dim = 0
+
     def __init__(self, module: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
         super().__init__()
-        self.module, self.device_ids, self.dim = module, _indices(device_ids), dim
+        self.module, self.device_ids = module, _indices(device_ids)
         if self.device_ids:
+            self.dim = dim
             self.output_device = self.device_ids[0] if output_device is None else _indices([output_device])[0]
+        if len(self.device_ids) == 1:
             self.module.to(Device("cuda", self.device_ids[0]))
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """The model's result."""
         if not self.device_ids:
             return self.module(*inputs, **kwargs)
-        here = Device("cuda", self.device_ids[0])
-        result = self.module(*_moved(inputs, here), **_moved(kwargs, here))
-        return _moved(result, Device("cuda", self.output_device))
+        first = _device(self.device_ids[0])
+        for t in (*self.module.parameters(), *self.module.buffers()):
+            if t.device != first:
+                said = f"must have its parameters and buffers on device {first} (device_ids[0]) but found one of them on device: {t.device}"
+                raise RuntimeError(f"module {said}")
+        given, named = self.scatter(inputs, kwargs, self.device_ids)
+        if not given:
+            given, named = ((),), ({},)
+        if len(self.device_ids) == 1:
+            return self.module(*given[0], **named[0])
+        replicas = self.replicate(self.module, self.device_ids[: len(given)])
+        return self.gather(self.parallel_apply(replicas, given, named), self.output_device)
 
+    def replicate(self, module: Any, device_ids: Any) -> list[Any]:
+        """A copy for each GPU."""
+        return replicate(module, device_ids, not is_grad_enabled())
 
-def _moved(value: Any, to: Device) -> Any:
-    if isinstance(value, Tensor):
-        return value.to(to)
-    if isinstance(value, dict):
-        return type(value)({key: _moved(v, to) for key, v in value.items()})
-    if isinstance(value, (list, tuple)):
-        parts: Iterator[Any] = (_moved(v, to) for v in value)
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-    return value
+    def scatter(self, inputs: Any, kwargs: Any, device_ids: Any) -> Any:
+        """What each GPU gets of the arguments, and of those with names."""
+        return scatter_kwargs(inputs, kwargs, device_ids, self.dim)
+
+    def parallel_apply(self, replicas: Any, inputs: Any, kwargs: Any) -> list[Any]:
+        """What each copy gives."""
+        return parallel_apply(replicas, inputs, kwargs, self.device_ids[: len(replicas)])
+
+    def gather(self, outputs: Any, output_device: Any) -> Any:
+        """The results as one."""
+        return gather(outputs, output_device, self.dim)
 
 
 def data_parallel(
