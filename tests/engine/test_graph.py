@@ -245,3 +245,15 @@ def test_batched_cotangents_meet_callbacks_and_edges():
     assert ran == [(3,)] * 4
     with pytest.raises(RuntimeError, match="a mismatch was detected"):
         autograd.grad(edges[1], x, ad.ones(3, 2), is_grads_batched=True)
+
+
+@pytest.mark.parametrize("form", ["pow", "square"])
+def test_high_derivatives_of_a_square_are_zero_not_absent(form):
+    x, t = ad.tensor([2.0, 3.0], requires_grad=True), ad.ones(2, requires_grad=True)
+    y = (x**2 if form == "pow" else x.square()) * t
+    for expected in ([4.0, 6.0], [2.0, 2.0], [0.0, 0.0]):
+        (y,) = ad.autograd.grad(y.sum(), x, create_graph=True)
+        assert y.tolist() == expected
+    assert not y.requires_grad
+    (once,) = ad.autograd.grad((x**1).sum(), x, create_graph=True)
+    assert ad.autograd.grad(once.sum(), x)[0].tolist() == [0.0, 0.0]

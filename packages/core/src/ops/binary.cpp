@@ -66,8 +66,8 @@ bool is_number(const Tensor& x) { return !(x->keys & key_lifted) && x->flags & f
 
 Tensor pow_slope(const Tensor& v, const Tensor& a, double p) {
   if (p == 0) return zeros_like(v);
-  if (p == 1) return v;
-  return v * (p == 2 ? a * 2. : pow(in_float(a), wrapped(p - 1)) * p);
+  if (p == 1) return unsqueeze(a, 0)->keys & key_tape ? v * pow(in_float(a), wrapped(0.)) : v;   // a graph that is recorded leads to a, too
+  return v * (p == 2 ? twice(a) : pow(in_float(a), wrapped(p - 1)) * p);
 }
 Tensor equals_zero(const Tensor& x) { return eq(x, wrapped(0.)); }
 Tensor equals_infinity(const Tensor& a, const Tensor& b) { return logical_and(eq(a, b), isinf(a)); }
@@ -86,6 +86,11 @@ Tensor radius(const Tensor& a, const Tensor& b) {
 Tensor share(const Tensor& v, const Tensor& a, const Tensor& b, const Tensor& lost) { return where(eq(a, b), v * .5, drop(lost, v)); }
 
 }  // namespace
+
+Tensor twice(const Tensor& a) {
+  const Tensor y = a * 2.;
+  return y->keys & key_tape ? pow(in_float(a), wrapped(1.)) * 2. : y;
+}
 
 // ---- arithmetic
 

@@ -76,7 +76,7 @@ const Op op_sgn{.name = "sgn", .kind = Kind::custom, .types = types::promoted,
 Tensor sgn(const Tensor& x) { return apply(op_sgn, {x}); }
 
 const Op op_square{.name = "square", .torch = "Pow|||exponent=2", .types = squared,
-    .d = {rule([](V v, X<0> x) { return v * (x * 2.); })},
+    .d = {rule([](V v, X<0> x) { return v * twice(x); })},
     .doc = "Square of each element of `x`.", .reference = elementwise<functors::Square, 1>};
 Tensor square(const Tensor& x) { return apply(op_square, {x}); }
 
