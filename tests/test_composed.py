@@ -42,6 +42,11 @@ def test_unique_consecutive_of_nothing() -> None:
     assert values.shape == inverse.shape == counts.shape == (0,)
 
 
+def test_unique_slices_of_nothing() -> None:
+    values, inverse = ad.unique(ad.zeros(2, 0), dim=1, return_inverse=True)
+    assert values.shape == (2, 0) and inverse.shape == (0,)
+
+
 def test_combinations() -> None:
     assert ad.combinations(ad.tensor([4, 5, 6])).tolist() == [[4, 5], [4, 6], [5, 6]]
     assert ad.combinations(ad.arange(2), with_replacement=True).tolist() == [[0, 0], [0, 1], [1, 1]]

@@ -39,7 +39,8 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
 
 def unique_slices(input: Tensor, return_inverse: bool, return_counts: bool, dim: int) -> Any:
     """The distinct slices along `dim` in lexicographic order: `unique` with a dim."""
-    rows = input.detach().movedim(dim, 0).reshape(input.size(dim), -1)
+    rows = input.detach().movedim(dim, 0)
+    rows = rows.flatten(1) if rows.ndim > 1 else rows.unsqueeze(1)
     order = _core.arange(rows.size(0), device=input.device)
     for column in reversed(rows.unbind(1)):
         order = order[column[order].argsort(stable=True)]

@@ -7,6 +7,7 @@ from typing import Any
 from .. import _core, _results
 from .._compose import check_all, method, node
 from .._core import Tensor
+from .._tensor.layouts import strided
 from . import factorisations, systems
 from .factorisations import lu_unpack
 
@@ -130,14 +131,18 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
 def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
     """X of A X = input, or of Aᵀ X = input if `transpose`, and a copy of A: `linalg.solve_triangular`.
 
+    A sparse A is made dense; its copy is then empty, as in PyTorch.
+
     Example::
 
         >>> ad.triangular_solve(ad.tensor([[3.0], [4.0]]), ad.tensor([[1.0, 1.0], [0.0, 2.0]])).solution
         tensor([[1.],
                 [2.]])
     """
-    X = systems.solve_triangular(A.mT if transpose else A, input, upper=upper != transpose, unitriangular=unitriangular)
-    return _results.triangular_solve(X, A.clone())
+    sparse = A.layout is not strided
+    matrix = A.to_dense() if sparse else A
+    X = systems.solve_triangular(matrix.mT if transpose else matrix, input, upper=upper != transpose, unitriangular=unitriangular)
+    return _results.triangular_solve(X, input.new_empty(0) if sparse else A.clone())
 
 
 Tensor.matrix_exp = _core.matrix_exp
