@@ -214,6 +214,12 @@ def test_results_have_names():
 def test_a_sparse_triangle_is_solved(layout, transpose):
     A = ad.tensor([[2.0, 0.0, 1.0], [0.0, 3.0, 1.0], [0.0, 0.0, 4.0]])
     b = ad.arange(3.0).view(3, 1)
-    sparse = A.to_sparse_bsr((1, 1)) if layout == "bsr" else A.to_sparse() if layout == "coo" else getattr(A, f"to_sparse_{layout}")()
+    sparse = (
+        A.to_sparse_bsr((1, 1))
+        if layout == "bsr"
+        else A.to_sparse()
+        if layout == "coo"
+        else getattr(A, f"to_sparse_{layout}")()
+    )
     solution, copy = ad.triangular_solve(b, sparse, transpose=transpose)
     assert ad.equal(solution, ad.triangular_solve(b, A, transpose=transpose).solution) and copy.shape == (0,)

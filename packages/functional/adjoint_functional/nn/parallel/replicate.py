@@ -7,7 +7,6 @@ from typing import Any
 
 from adjoint_core import Tensor
 
-from ..modules.module import Module
 from .scatter_gather import _device
 
 __all__ = ["parallel_apply", "replicate"]
