@@ -121,22 +121,25 @@ def segment_reduce(
         raise RuntimeError(f"segment_reduce: reduce must be one of {sorted(_RECORD)}, got {reduce!r}")
     if (lengths is None) == (offsets is None) or indices is not None:
         raise RuntimeError("segment_reduce: one of lengths and offsets must be given, and no indices")
+    n = data.size(axis)
     if lengths is not None:
-        ends = lengths.cumsum(-1)
-        if not unsafe and not bool(_core._all_lanes((ends[..., -1] == data.size(axis)) & (lengths >= 0).all(-1)).all()):
-            raise RuntimeError(f"segment_reduce: lengths must sum to {data.size(axis)} and not be negative, got {lengths}")
+        bounds, s, ahead = lengths.cumsum(-1), lengths.size(-1), 0  # the first segment begins with the first row
+        good = (bounds[..., -1] == n) & (lengths >= 0).all(-1) if s else _core.tensor(n == 0)
     else:
-        ends, lengths = offsets[..., 1:], offsets.diff()  # type: ignore[index, union-attr]
-    n, s = data.size(axis), ends.size(-1)
-    position = _core.arange(n, device=ends.device).expand(*ends.shape[:-1], n).contiguous()
-    segment = _core.searchsorted(ends.contiguous(), position, right=True)  # s behind the last one
+        bounds, s, ahead = offsets, offsets.size(-1) - 1, 1  # type: ignore[union-attr]  # rows ahead of the first are in none
+        lengths = offsets.diff()  # type: ignore[union-attr]
+        good = (bounds[..., 0] >= 0) & (bounds[..., -1] <= n) & (lengths >= 0).all(-1)
+    if not unsafe and not bool(_core._all_lanes(good).all()):
+        rule = f"offsets must not decrease and lie in 0 to {n}" if ahead else f"lengths must sum to {n} and not be negative"
+        raise RuntimeError(f"segment_reduce: {rule}, got {bounds if ahead else lengths}")
+    position = _core.arange(n, device=bounds.device).expand(*bounds.shape[:-1], n).contiguous()
+    segment = _core.searchsorted(bounds.contiguous(), position, right=True)  # s + ahead behind the last one
     tail = [1] * (data.ndim - axis - 1)
     target = list(data.shape)
-    target[axis] = s + 1
+    target[axis] = s + ahead + 1
     start = _core.full(target, _INITIAL[reduce] if initial is None else initial, dtype=data.dtype, device=data.device)
-    y = start.scatter_reduce(axis, segment.reshape(*segment.shape, *tail).expand(data.shape), data, _RECORD[reduce]).narrow(
-        axis, 0, s
-    )
+    at = segment.reshape(*segment.shape, *tail).expand(data.shape)
+    y = start.scatter_reduce(axis, at, data, _RECORD[reduce]).narrow(axis, ahead, s)
     if reduce == "mean":
         count = lengths.reshape(*lengths.shape, *tail)  # type: ignore[union-attr]
         y = y / count if initial is None else y / count.clamp_min(1)
