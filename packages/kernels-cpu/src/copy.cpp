@@ -7,6 +7,7 @@
 #include "compilers.h"
 #include "isa.h"
 #include "pool.h"
+#include "square.h"
 
 namespace adjoint::cpu {
 
@@ -46,38 +47,11 @@ namespace {
 constexpr int64_t grain_bytes = 1 << 17;
 constexpr int64_t side = 16;  // of the squares
 
-// A whole square, in registers: `lanes` rows at a time trade halves, then quarters, ... until rows are columns.
 template <class U> struct Square {
   template <int W> [[gnu::always_inline]] static inline void run(char* y, int64_t y_down, const char* x, int64_t x_right) {
     constexpr int lanes = W / sizeof(U) < side ? W / sizeof(U) : side;
     for (int i = 0; i < side; i += lanes)
-      for (int j = 0; j < side; j += lanes) transpose<lanes>(y + i * y_down + j * sizeof(U), y_down, x + j * x_right + i * sizeof(U), x_right);
-  }
-
- private:
-  template <int lanes> [[gnu::always_inline]] static inline void transpose(char* y, int64_t y_down, const char* x, int64_t x_right) {
-    typedef U Vector __attribute__((vector_size(lanes * sizeof(U))));
-    Vector r[lanes];
-#pragma GCC unroll 16
-    for (int i = 0; i < lanes; i++) __builtin_memcpy(&r[i], x + i * x_right, sizeof(Vector));
-#pragma GCC unroll 4
-    for (int half = lanes / 2; half; half /= 2) {
-      Vector first, second;
-#pragma GCC unroll 16
-      for (int k = 0; k < lanes; k++) {
-        first[k] = static_cast<U>(k & half ? lanes + k - half : k);
-        second[k] = static_cast<U>(k & half ? lanes + k : k + half);
-      }
-#pragma GCC unroll 16
-      for (int i = 0; i < lanes; i++) {
-        if (i & half) continue;
-        const Vector a = r[i], b = r[i + half];
-        r[i] = shuffle(a, b, first);
-        r[i + half] = shuffle(a, b, second);
-      }
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < lanes; i++) __builtin_memcpy(y + i * y_down, &r[i], sizeof(Vector));
+      for (int j = 0; j < side; j += lanes) transpose<U, lanes>(y + i * y_down + j * sizeof(U), y_down, x + j * x_right + i * sizeof(U), x_right);
   }
 };
 

@@ -46,6 +46,21 @@ template <class T> struct IntegerProduct {
   }
 };
 
+// Of floating-point numbers: blocks of rows and of depth, which stay in the cache of the second level, by strips of columns, which do in the first's.
+template <class T> void multiply_blocks(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, int64_t m, int64_t n, int64_t k) {
+  constexpr int64_t deepest = Strip<T>::deepest, width = Strip<T>::width, tallest = 256;
+  alignas(64) T strip[deepest * width];
+  for (int64_t i = 0; i < m; i += tallest)
+    for (int64_t q = 0; q < k; q += deepest) {
+      const int64_t rows = std::min(tallest, m - i), depth = std::min(deepest, k - q);
+      for (int64_t j = 0; j < n; j += width) {
+        const int64_t columns = std::min(width, n - j);
+        isa::call<Strip<T>>(Matrix<const T>{b.at(q, j), b.down, b.right}, columns, depth, strip);
+        isa::call<SmallMatmul<T>>(Matrix<const T>{a.at(i, q), a.down, a.right}, EvenRows<T>{strip, width}, Matrix<T>{c.at(i, j), c.down, 1}, rows, columns, depth, q > 0);
+      }
+    }
+}
+
 // c = a b. a and b have dense rows or dense columns, c dense rows; of integers b has dense rows.
 template <class T> void multiply(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, int64_t m, int64_t n, int64_t k) {
   if constexpr (std::is_integral_v<T>) {
@@ -54,16 +69,18 @@ template <class T> void multiply(Matrix<const T> a, Matrix<const T> b, Matrix<T>
   } else {
   const bool tb = !rows_dense(b, n), ta = !rows_dense(a, k);
   if constexpr (std::is_floating_point_v<T>) {
-    if (n > 1 && !tb && m * n * k <= 96 * 96 * 96) return isa::call<SmallMatmul<T>>(a, EvenRows<T>{b.data, b.down}, c, m, n, k);
+    if (n > 1 && !tb && m * n * k <= 96 * 96 * 96) return isa::call<SmallMatmul<T>>(a, EvenRows<T>{b.data, b.down}, c, m, n, k, false);
     if (n > 1 && !tb && k <= 8) {   // as fast as c can be written, which goes on in a few rows at a time
-      for (int64_t i = 0; i < m; i += 8) isa::call<SmallMatmul<T>>(Matrix<const T>{a.at(i, 0), a.down, a.right}, EvenRows<T>{b.data, b.down}, Matrix<T>{c.at(i, 0), c.down, c.right}, std::min<int64_t>(8, m - i), n, k);
+      for (int64_t i = 0; i < m; i += 8) isa::call<SmallMatmul<T>>(Matrix<const T>{a.at(i, 0), a.down, a.right}, EvenRows<T>{b.data, b.down}, Matrix<T>{c.at(i, 0), c.down, c.right}, std::min<int64_t>(8, m - i), n, k, false);
       return;
     }
-    if (tb && !ta && m > 1 && n > 1 && std::min(m, n) <= 8 && k >= 32) {
+    if (tb && !ta && m > 1 && n > 1 && std::min(m, n) < 8 && k >= 32) {
       if (m <= n) isa::call<RowProducts<T>>(a.data, a.down, m, b.data, b.right, n, c, k);
       else isa::call<RowProducts<T>>(b.data, b.right, n, a.data, a.down, m, Matrix<T>{c.data, c.right, c.down}, k);
       return;
     }
+    // Of dense columns, which are broadcast from lines far apart, no more than a cache holds.
+    if (m >= 4 && n >= 16 && (!ta || (isa::level >= isa::avx512 && m * k <= (1 << 17)))) return multiply_blocks(a, b, c, m, n, k);
   }
   if (n == 1) return ta ? blas::gemv(true, k, m, a.data, a.right, b.data, b.down, c.data, c.down) : blas::gemv(false, m, k, a.data, a.down, b.data, b.down, c.data, c.down);
   if (m == 1) return tb ? blas::gemv(false, n, k, b.data, b.right, a.data, a.right, c.data, 1) : blas::gemv(true, k, n, b.data, b.down, a.data, a.right, c.data, 1);

@@ -1,6 +1,9 @@
-// Products of small matrices without packing: a tile of the result stays in registers while all of k passes.
+// Products of small matrices: a tile of the result stays in registers while all of k passes.
 #pragma once
 #include <cstdint>
+#include <type_traits>
+
+#include "square.h"
 
 namespace adjoint::cpu {
 
@@ -26,43 +29,43 @@ template <class T> struct ScatteredRows {
 };
 
 template <class T, class B = EvenRows<T>> struct SmallMatmul {
-  // c (m, n) = a (m, k) b (k, n); c has right == 1.
-  template <int W> [[gnu::always_inline]] static inline void run(Matrix<const T> a, B b, Matrix<T> c, int64_t m, int64_t n, int64_t k) {
+  // c (m, n) = a (m, k) b (k, n), or is increased by it; c has right == 1.
+  template <int W> [[gnu::always_inline]] static inline void run(Matrix<const T> a, B b, Matrix<T> c, int64_t m, int64_t n, int64_t k, bool increased) {
     constexpr int rows = W == 64 ? 8 : 4;
     int64_t j = 0;
-    if (m < 4) strip<W, 8, 1>(a, b, c, m, n, k, j);   // enough sums at once for a row alone
-    strip<W, 2, rows>(a, b, c, m, n, k, j);
-    strip<W, 1, rows>(a, b, c, m, n, k, j);
-    if constexpr (W > 32) strip<32, 1, rows>(a, b, c, m, n, k, j);
-    if constexpr (W > 16) strip<16, 1, rows>(a, b, c, m, n, k, j);
-    strip<sizeof(T), 1, rows>(a, b, c, m, n, k, j);
+    if (m < 4) strip<W, 8, 1>(a, b, c, m, n, k, increased, j);   // enough sums at once for a row alone
+    strip<W, 2, rows>(a, b, c, m, n, k, increased, j);
+    strip<W, 1, rows>(a, b, c, m, n, k, increased, j);
+    if constexpr (W > 32) strip<32, 1, rows>(a, b, c, m, n, k, increased, j);
+    if constexpr (W > 16) strip<16, 1, rows>(a, b, c, m, n, k, increased, j);
+    strip<sizeof(T), 1, rows>(a, b, c, m, n, k, increased, j);
   }
 
  private:
   // Columns from j on, as many strips as fit.
   template <int W, int vectors, int rows>
-  [[gnu::always_inline]] static inline void strip(Matrix<const T> a, B b, Matrix<T> c, int64_t m, int64_t n, int64_t k, int64_t& j) {
+  [[gnu::always_inline]] static inline void strip(Matrix<const T> a, B b, Matrix<T> c, int64_t m, int64_t n, int64_t k, bool increased, int64_t& j) {
     constexpr int64_t width = W / sizeof(T) * vectors;
     for (; j + width <= n; j += width) {
       int64_t i = 0;
-      for (; i + rows <= m; i += rows) tile<W, vectors, rows>(a.data + i * a.down, a, b.from(j), c.data + i * c.down + j, c.down, k);
+      for (; i + rows <= m; i += rows) tile<W, vectors, rows>(a.data + i * a.down, a, b.from(j), c.data + i * c.down + j, c.down, k, increased);
       if constexpr (rows > 4)
         if (m - i >= 4) {
-          tile<W, vectors, 4>(a.data + i * a.down, a, b.from(j), c.data + i * c.down + j, c.down, k);
+          tile<W, vectors, 4>(a.data + i * a.down, a, b.from(j), c.data + i * c.down + j, c.down, k, increased);
           i += 4;
         }
-      for (; i < m; i++) tile<W, vectors, 1>(a.data + i * a.down, a, b.from(j), c.data + i * c.down + j, c.down, k);
+      for (; i < m; i++) tile<W, vectors, 1>(a.data + i * a.down, a, b.from(j), c.data + i * c.down + j, c.down, k, increased);
     }
   }
   template <int W, int vectors, int rows>
-  [[gnu::always_inline]] static inline void tile(const T* a, Matrix<const T> layout, B b, T* c, int64_t c_down, int64_t k) {
+  [[gnu::always_inline]] static inline void tile(const T* a, Matrix<const T> layout, B b, T* c, int64_t c_down, int64_t k, bool increased) {
     typedef T Vector __attribute__((vector_size(W), aligned(alignof(T)), may_alias));
     constexpr int64_t lanes = W / sizeof(T);
     Vector sum[rows][vectors];
 #pragma GCC unroll 8
     for (int r = 0; r < rows; r++)
 #pragma GCC unroll 8
-      for (int v = 0; v < vectors; v++) sum[r][v] = Vector{};
+      for (int v = 0; v < vectors; v++) sum[r][v] = increased ? *reinterpret_cast<const Vector*>(c + r * c_down + v * lanes) : Vector{};
     for (int64_t q = 0; q < k; q++) {
       Vector row[vectors];
 #pragma GCC unroll 8
@@ -78,6 +81,34 @@ template <class T, class B = EvenRows<T>> struct SmallMatmul {
     for (int r = 0; r < rows; r++)
 #pragma GCC unroll 8
       for (int v = 0; v < vectors; v++) *reinterpret_cast<Vector*>(c + r * c_down + v * lanes) = sum[r][v];
+  }
+};
+
+// Some columns of a matrix, laid out so that its rows follow each other in memory, `width` apart: for several tiles of rows that read them.
+template <class T> struct Strip {
+  static constexpr int64_t width = 128 / sizeof(T), deepest = 256;   // 32 KiB, as a cache of the first level has
+  template <int W> [[gnu::always_inline]] static inline void run(Matrix<const T> b, int64_t columns, int64_t k, T* to) {
+    if (b.right == 1) {
+      if (columns == width)
+        for (int64_t q = 0; q < k; q++) __builtin_memcpy(to + q * width, b.data + q * b.down, sizeof(T) * width);
+      else
+        for (int64_t q = 0; q < k; q++)
+          for (int64_t j = 0; j < columns; j++) to[q * width + j] = b.data[q * b.down + j];
+      return;
+    }
+    using Word = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+    constexpr int lanes = W / sizeof(T);
+    int64_t j = 0;
+    for (; j + lanes <= columns; j += lanes) {
+      const T* const from = b.data + j * b.right;
+      int64_t q = 0;
+      for (; q + lanes <= k; q += lanes)
+        transpose<Word, lanes>(reinterpret_cast<char*>(to + q * width + j), width * sizeof(T), reinterpret_cast<const char*>(from + q), b.right * sizeof(T));
+      for (; q < k; q++)
+        for (int64_t x = 0; x < lanes; x++) to[q * width + j + x] = from[x * b.right + q];
+    }
+    for (; j < columns; j++)
+      for (int64_t q = 0; q < k; q++) to[q * width + j] = b.data[j * b.right + q];
   }
 };
 

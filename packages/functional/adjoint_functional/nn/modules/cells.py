@@ -5,7 +5,7 @@ from __future__ import annotations
 from adjoint_core import Tensor
 
 from ..functional.linear import linear
-from .recurrent import _MODES, State
+from .steps import MODES, State
 
 __all__ = ["gru_cell", "lstm_cell", "rnn_relu_cell", "rnn_tanh_cell"]
 
@@ -13,7 +13,7 @@ __all__ = ["gru_cell", "lstm_cell", "rnn_relu_cell", "rnn_tanh_cell"]
 def _after(
     mode: str, input: Tensor, state: State, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None, b_hh: Tensor | None
 ) -> State:
-    return _MODES[mode].step(linear(input, w_ih, b_ih), linear(state[0], w_hh, b_hh), state)
+    return MODES[mode].step(linear(input, w_ih, b_ih), linear(state[0], w_hh, b_hh), state)
 
 
 def rnn_tanh_cell(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import adjoint_core as core
 from adjoint_core import Tensor
@@ -15,45 +14,11 @@ from .. import functional as F
 from .. import init
 from ..utils.packed import PackedSequence
 from .linear import parameter
+from .lstm import LSTMLayer, is_plain
 from .module import Module
+from .steps import MODES, Mode, State, lstm_step
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
-
-State = tuple[Tensor, ...]
-Step = Callable[[Tensor, Tensor, State], State]  # (input's part of the gates, state's part, state) -> state
-
-
-def _tanh(x: Tensor, h: Tensor, state: State) -> State:
-    return ((x + h).tanh(),)
-
-
-def _relu(x: Tensor, h: Tensor, state: State) -> State:
-    return ((x + h).relu(),)
-
-
-def _lstm(x: Tensor, h: Tensor, state: State) -> State:
-    i, f, g, o = (x + h).chunk(4, -1)
-    c = f.sigmoid() * state[1] + i.sigmoid() * g.tanh()
-    return o.sigmoid() * c.tanh(), c
-
-
-def _gru(x: Tensor, h: Tensor, state: State) -> State:
-    xr, xz, xn = x.chunk(3, -1)
-    hr, hz, hn = h.chunk(3, -1)
-    new = (xn + (xr + hr).sigmoid() * hn).tanh()
-    return (new + (xz + hz).sigmoid() * (state[0] - new),)
-
-
-class _Mode(NamedTuple):
-    """What one step does."""
-
-    step: Step
-    gates: int = 1
-    parts: int = 1  # of the state
-    sums: bool = True  # the step takes the sum of the input's and the state's part only, so that one bias does for both
-
-
-_MODES = {"RNN_TANH": _Mode(_tanh), "RNN_RELU": _Mode(_relu), "LSTM": _Mode(_lstm, 4, 2), "GRU": _Mode(_gru, 3, 1, False)}
 
 
 def _mode_of(nonlinearity: str) -> str:
@@ -68,7 +33,7 @@ def _expect_type(layer: str, argument: str, value: Any, kind: type) -> None:
 
 
 class _Recurrent(Module):
-    _mode: _Mode
+    _mode: Mode
 
     def _weights(self, suffix: str, sizes: dict[str, tuple[int, ...]], device: Any, dtype: Any) -> None:
         for name, size in sizes.items():
@@ -102,7 +67,7 @@ class RNNBase(_Recurrent):
     ) -> None:
         super().__init__()
         name = type(self).__name__
-        if mode not in _MODES:
+        if mode not in MODES:
             raise ValueError("Unrecognized RNN mode: " + mode)
         self.mode = mode
         _expect_type(name, "bias", bias, bool)
@@ -130,7 +95,7 @@ class RNNBase(_Recurrent):
             bidirectional,
             proj_size,
         )
-        out, gates = proj_size or hidden_size, _MODES[mode].gates * hidden_size
+        out, gates = proj_size or hidden_size, MODES[mode].gates * hidden_size
         self._all_weights: list[list[str]] = []
         for layer in range(num_layers):
             width = input_size if layer == 0 else out * len(self._directions())
@@ -145,8 +110,8 @@ class RNNBase(_Recurrent):
         self.reset_parameters()
 
     @property
-    def _mode(self) -> _Mode:
-        return _MODES[self.mode]
+    def _mode(self) -> Mode:
+        return MODES[self.mode]
 
     @property
     def all_weights(self) -> list[list[Any]]:
@@ -266,6 +231,9 @@ class RNNBase(_Recurrent):
         bias, state_bias = w["bias_ih"], w["bias_hh"]
         if self._mode.sums and bias is not None:
             bias, state_bias = bias + state_bias, None
+        if step is lstm_step and not packed and w["weight_hr"] is None and is_plain(x, w["weight_ih"], *state):
+            y, c = LSTMLayer.apply(x, w["weight_ih"], w["weight_hh"], bias, *state, backwards)
+            return y, (y[0 if backwards else -1], c)
         parts = F.linear(x, w["weight_ih"], bias)
         steps = list(zip(parts.split(counts) if packed else parts.unbind(0), counts))
         rows = counts[-1] if backwards and counts else start[0].size(0)
@@ -375,7 +343,7 @@ class RNNCellBase(_Recurrent):
     """What the cells have in common, for ``isinstance``."""
 
     __constants__ = ("input_size", "hidden_size", "bias")
-    _mode = _MODES["RNN_TANH"]
+    _mode = MODES["RNN_TANH"]
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None, dtype: Any = None
@@ -432,8 +400,8 @@ class RNNCell(RNNCellBase):
         _mode_of(nonlinearity)
 
     @property
-    def _mode(self) -> _Mode:  # type: ignore[override]
-        return _MODES[_mode_of(self.nonlinearity)]
+    def _mode(self) -> Mode:  # type: ignore[override]
+        return MODES[_mode_of(self.nonlinearity)]
 
     def extra_repr(self) -> str:
         """The sizes."""
@@ -450,7 +418,7 @@ class LSTMCell(RNNCellBase):
         adjoint.Size([2, 5])
     """
 
-    _mode = _MODES["LSTM"]
+    _mode = MODES["LSTM"]
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
@@ -465,7 +433,7 @@ class GRUCell(RNNCellBase):
         adjoint.Size([2, 5])
     """
 
-    _mode = _MODES["GRU"]
+    _mode = MODES["GRU"]
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
