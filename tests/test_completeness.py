@@ -21,7 +21,7 @@ DERIVED = {
     "axpby": "running statistics of batch_norm: tests/device_kernels/test_norms.py",
     "attention": "scaled_dot_product_attention on GPUs: test_attention.py, tests/device_kernels/test_attention.py",
     **{f"attention_{name}_vjp": "the rule of attention: test_attention.py" for name in ("key", "query", "value")},
-    "batch_norm_vjp": "the rule of batch_norm on GPUs: test_rows_vjp.py, tests/device_kernels/test_norms.py",
+    "batch_norm_vjp": "the rule of batch_norm where no history is kept: test_rows_vjp.py, tests/device_kernels/test_norms.py",
     "standardise_vjp": "the rule of layer_norm and rms_norm where no history is kept: test_rows_vjp.py, tests/device_kernels/test_norms.py",
     "igamma_derivative": "the rule of igamma: its derivatives, and theirs, are those of igamma",
     "linear_recurrence": "the rule of every scan in op_cases/scan.py",

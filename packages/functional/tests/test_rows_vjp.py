@@ -40,11 +40,11 @@ def test_what_it_takes():
 
 
 @pytest.mark.parametrize("affine", [False, True])
-@pytest.mark.parametrize("sizes", [(6, 3), (4, 3, 2, 2)], ids=str)
+@pytest.mark.parametrize("sizes", [(6, 3), (4, 3, 2, 2), (3, 3, 50), (2, 3, 1100)], ids=str)
 def test_of_channels(sizes, affine):
     x, v = ad.randn(*sizes, dtype=ad.float64).requires_grad_(), ad.randn(*sizes, dtype=ad.float64)
     w = ad.rand(3, dtype=ad.float64).requires_grad_() if affine else None
-    wanted = ad.autograd.grad(F.batch_norm(x, None, None, w, training=True, eps=1e-3), [x, w] if affine else [x], v)
+    wanted = ad.autograd.grad(F.batch_norm(x, None, None, w, training=True, eps=1e-3), [x, w] if affine else [x], v, create_graph=True)  # composed
     dims = [d for d in range(len(sizes)) if d != 1]
     mean, square = x.detach().mean(dims, keepdim=True), x.detach().var(dims, correction=0, keepdim=True)
     operands = (v, x.detach(), mean, square)

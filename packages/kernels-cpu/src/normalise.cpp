@@ -224,8 +224,128 @@ void batch_norm_kernel(const Launch& l) {
   });
 }
 
+// ---- factor ((v - mean(v)) - (x - centre) slope) along channels
+
+// The sums of v and of v (x - centre), of `rows` rows of n elements that lie `step` apart.
+template <class T> struct ChannelSums {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(const T* v, const T* x, T centre, double* sums, int64_t n, int64_t rows, int64_t step) {
+    typedef T Vector __attribute__((vector_size(W), aligned(alignof(T)), may_alias));
+    constexpr int64_t width = W / sizeof(T), lanes = 64 / sizeof(T), most = 64;   // steps until the lanes are emptied, so that rounding errors do not pile up
+    Vector s[64 / W] = {}, p[64 / W] = {};
+    double total = 0, product = 0;
+    int64_t steps = 0;
+    for (int64_t r = 0; r < rows; r++, v += step, x += step)
+      for (int64_t i = 0; i < n;) {
+        const int64_t end = std::min(n, i + most * lanes);
+        steps += (end - i + lanes - 1) / lanes;
+        for (; i + lanes <= end; i += lanes)
+#pragma GCC unroll 4
+          for (int k = 0; k < 64 / W; k++) {
+            const Vector a = load_vector<W, T>(v + i + k * width);
+            s[k] += a, p[k] += a * (load_vector<W, T>(x + i + k * width) - centre);
+          }
+        for (; i < end; i++) total += static_cast<double>(v[i]), product += static_cast<double>(v[i] * (x[i] - centre));
+        if (steps < most && (i < n || r + 1 < rows)) continue;
+        T last[2][lanes];
+        __builtin_memcpy(last[0], s, sizeof s), __builtin_memcpy(last[1], p, sizeof p);
+        for (int64_t j = 0; j < lanes; j++) total += static_cast<double>(last[0][j]), product += static_cast<double>(last[1][j]);
+        for (int k = 0; k < 64 / W; k++) s[k] = p[k] = Vector{};
+        steps = 0;
+      }
+    sums[0] = total, sums[1] = product;
+  }
+};
+// The same where channels lie side by side, of `width` of them: pairs of sums for each.
+template <class T> struct ColumnSums {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(const T* v, const T* x, const T* centre, double* sums, int64_t n, int64_t rows, int64_t width) {
+    T s[columns] = {}, p[columns] = {};
+    const auto term = [=](int64_t r, int64_t j) __attribute__((always_inline)) { return v[r * n + j] * (x[r * n + j] - centre[j]); };
+    for (int64_t r = 0; r < rows; r++) {
+      if (r + 4 <= rows) {
+        ADJOINT_INDEPENDENT
+        for (int64_t j = 0; j < width; j++) {
+          s[j] += (v[r * n + j] + v[(r + 1) * n + j]) + (v[(r + 2) * n + j] + v[(r + 3) * n + j]);
+          p[j] += (term(r, j) + term(r + 1, j)) + (term(r + 2, j) + term(r + 3, j));
+        }
+        r += 3;
+        continue;
+      }
+      for (int64_t j = 0; j < width; j++) s[j] += v[r * n + j], p[j] += term(r, j);
+    }
+    for (int64_t j = 0; j < width; j++) sums[2 * j] = static_cast<double>(s[j]), sums[2 * j + 1] = static_cast<double>(p[j]);
+  }
+  static constexpr int64_t columns = 512;
+};
+template <class T> struct ChannelsVjp {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(const T* v, const T* x, T* y, const T* centre, const T* factor, const T* mean, const T* slope, int64_t channels, int64_t inner, int64_t first, int64_t last) {
+    for (int64_t r = first; r < last; r++) {
+      if (inner == 1) {
+        ADJOINT_INDEPENDENT
+        for (int64_t i = 0; i < channels; i++) y[r * channels + i] = factor[i] * ((v[r * channels + i] - mean[i]) - (x[r * channels + i] - centre[i]) * slope[i]);
+        continue;
+      }
+      const int64_t c = r % channels;
+      const T middle = centre[c], m = mean[c], k = slope[c], f = factor[c];
+      ADJOINT_INDEPENDENT
+      for (int64_t i = r * inner; i < (r + 1) * inner; i++) y[i] = f * ((v[i] - m) - (x[i] - middle) * k);
+    }
+  }
+};
+
+// sums[2 c] and sums[2 c + 1] for channel c, from parts whose size does not depend on the number of threads.
+template <class T> std::vector<double> channel_sums(const T* v, const T* x, const T* centre, int64_t samples, int64_t channels, int64_t inner) {
+  constexpr int64_t wide = ColumnSums<T>::columns;
+  const int64_t height = inner == 1 ? std::clamp<int64_t>(65536 / channels, 64, 1024) : std::max<int64_t>(1, 65536 / inner), parts = (samples + height - 1) / height;
+  const int64_t strips = inner == 1 ? (channels + wide - 1) / wide : channels, size = channels * inner;
+  std::vector<double> of_parts(static_cast<size_t>(parts * channels * 2)), sums(static_cast<size_t>(channels * 2));
+  pool::parallel_for(parts * strips, std::max<int64_t>(1, grain * strips * parts / (samples * size)), [&](int64_t first, int64_t last) {
+    for (int64_t u = first; u < last; u++) {
+      const int64_t part = u / strips, row = part * height, rows = std::min(height, samples - row), c = u % strips * (inner == 1 ? wide : 1), at = row * size + c * inner;
+      double* to = of_parts.data() + (part * channels + c) * 2;
+      if (inner == 1) isa::call<ColumnSums<T>>(v + at, x + at, centre + c, to, channels, rows, std::min(wide, channels - c));
+      else isa::call<ChannelSums<T>>(v + at, x + at, centre[c], to, inner, rows, size);
+    }
+  });
+  for (size_t i = 0; i < of_parts.size(); i++) sums[i % sums.size()] += of_parts[i];
+  return sums;
+}
+
+// v, x (samples, channels, places), mean, square and perhaps a weight of the channels.
+void batch_norm_vjp_kernel(const Launch& l) {
+  const View& v = l.x[0];
+  const ChannelsVjpOf& a = l.attrs.as<ChannelsVjpOf>();
+  if (v.numel == 0 || !is_floating(v.dtype)) return reference(l);
+  const int64_t samples = v.sizes[0], channels = v.sizes[1], inner = v.sizes[2];
+  with_dense(v, l.y[0], [&](const View& in, const View& out) {
+    const Contiguous x(l.x[1], in.dtype), mean(l.x[2], in.dtype), square(l.x[3], in.dtype), weight(l.x.back(), in.dtype);
+    with_real(in.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      const T *centre = mean.as<const T>(), *from = in.as<const T>(), *at = x.as<const T>();
+      T* y = out.as<T>();
+      const std::vector<double> sums = channel_sums<T>(from, at, centre, samples, channels, inner);
+      std::vector<T> numbers(static_cast<size_t>(channels) * 3);
+      T *factor = numbers.data(), *middle = factor + channels, *slope = middle + channels;
+      const double n = static_cast<double>(samples * inner);
+      for (int64_t c = 0; c < channels; c++) {
+        const double scale = 1 / std::sqrt(static_cast<double>(square.as<const T>()[c]) + a.eps), *sum = sums.data() + 2 * c;
+        factor[c] = static_cast<T>(a.sums ? sum[1] * scale : l.x.size() > 4 ? scale * static_cast<double>(weight.as<const T>()[c]) : scale);
+        middle[c] = static_cast<T>(sum[0] / n), slope[c] = static_cast<T>(sum[1] / n * scale * scale);
+      }
+      if (a.sums) return void(std::copy_n(factor, channels, y));
+      const int64_t rows = inner == 1 ? samples : samples * channels;
+      pool::parallel_for(rows, std::max<int64_t>(1, grain * rows / v.numel), [&](int64_t first, int64_t last) {
+        isa::call<ChannelsVjp<T>>(from, at, y, centre, static_cast<const T*>(factor), static_cast<const T*>(middle), static_cast<const T*>(slope), channels, inner, first, last);
+      });
+    });
+  });
+}
+
 constexpr Entry entries[] = {
     {"batch_norm", batch_norm_kernel},
+    {"batch_norm_vjp", batch_norm_vjp_kernel},
     {"layer_norm", standardise_kernel<true>},
     {"layer_norm_vjp", layer_norm_vjp_kernel},
     {"rms_norm", standardise_kernel<false>},

@@ -138,6 +138,13 @@ const Case reductions[] = {
     [](const Draw& x) { call("layer_norm_vjp", {x({20, 133}), x.other({20, 133}), x({20, 1})}, Dim{1}); },
     [](const Draw& x) { for (int dim : {0, 1}) softmax(x({40, 133}), dim), log_softmax(x({40, 133}), dim), logsumexp(x({40, 133}), Dims{dim}), softmax(x({530, 5}), dim), log_softmax(x({530, 20}), dim), logsumexp(x({530, 20}), Dims{dim}); },
     [](const Draw& x) { layer_norm(x({20, 133}), {133}, x({133}), x.other({133}), 1e-5), rms_norm(x({20, 133}), {133}, x({133}), 1e-5); },
+    [](const Draw& x) {
+      for (const Dims& d : {Dims{79, 33, 1}, Dims{1030, 3, 1}, Dims{20, 7, 9}, Dims{70, 2, 50}, Dims{2, 3, 1100}})
+        for (bool sums : {false, true}) {
+          const Dims c{1, d[1], 1};
+          call("batch_norm_vjp", {x(d), x.other(d), x(c), abs(x.other(c)), x(c)}, ChannelsVjpOf{{0, 2}, 0.5, sums});
+        }
+    },
     [](const Draw& x) { batch_norm(x({20, 7, 9}), {}, {}, x({7}), x.other({7}), true, 0.1, 1e-5); },
     [](const Draw& x) { for (int dim : {0, 1}) sort(x({40, 133}), dim), sort(x({40, 133}), dim, true), topk(x({40, 133}), 5, dim); },
 };

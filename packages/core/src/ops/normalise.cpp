@@ -249,7 +249,7 @@ bool takes_channels(const Tensor& v, const Tensor& x, const Tensor& mean, const 
   if (!mean || dims.size() != x.dim() - 1 || dims.contains(1)) return false;
   for (const Tensor& t : {v, x, mean})
     if (t->keys & key_lifted) return false;
-  return x.device().type == DeviceType::cuda && is_floating(x.dtype()) && x.numel() && v.sizes() == x.sizes() && v.dtype() == x.dtype() && !(history_is_kept && history_is_kept());
+  return is_floating(x.dtype()) && x.numel() && v.sizes() == x.sizes() && v.dtype() == x.dtype() && !(history_is_kept && history_is_kept());
 }
 Tensor standardise_vjp(Tensors v, Tensors x, const Tensor& mean, const Tensor& square, const Normalize& a) {
   const int64_t count = reduced_count(x[0].sizes(), a.dims);

@@ -45,12 +45,9 @@ void standardise_vjp_kernel(const Launch& l) {
   });
 }
 
-struct Channels { Dims dims; double eps; bool sums; };
-void describe(const Channels& a, FieldList& f) { f.add("dims", a.dims); f.add("eps", a.eps); f.add("sums", a.sums); }
-
 // v, x, mean, square, [weight]: v and x (samples, channels, places), a number of the others for each channel.
 template <class T> void standardise_channels(const Launch& l) {
-  const Channels& a = l.attrs.as<Channels>();
+  const ChannelsVjpOf& a = l.attrs.as<ChannelsVjpOf>();
   const View &v = l.x[0], &x = l.x[1], &y = l.y[0];
   const int64_t places = v.sizes[2], n = v.sizes[0] * places;
   auto value = [](const View& t, int64_t i, int64_t channel, int64_t j) { return convert<double>(t.as<T>()[i * t.strides[0] + channel * t.strides[1] + j * t.strides[2]]); };
@@ -93,8 +90,8 @@ Tensor rows_vjp(const Tensor& v, const Tensor& x, const Tensor& mean, const Tens
   return sums ? y[0] : reshape(y[0], x.sizes());
 }
 
-const Op op_batch_norm_vjp{.name = "batch_norm_vjp", .fields = fields_of<Channels>, .kind = Kind::custom, .types = types::floating,
-    .shape = [](Tensors x, const Attrs& a, Dims* out) { out[0] = a.as<Channels>().sums ? Dims{1, x[0].size(1), 1} : x[0].sizes(); },
+const Op op_batch_norm_vjp{.name = "batch_norm_vjp", .fields = fields_of<ChannelsVjpOf>, .kind = Kind::custom, .types = types::floating,
+    .shape = [](Tensors x, const Attrs& a, Dims* out) { out[0] = a.as<ChannelsVjpOf>().sums ? Dims{1, x[0].size(1), 1} : x[0].sizes(); },
     .doc = "The cotangent of what batch_norm standardises, or of its weight.", .reference = batch_norm_vjp_kernel};
 
 Tensor channels_vjp(const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Tensor& weight, double eps, bool sums) {
@@ -105,7 +102,7 @@ Tensor channels_vjp(const Tensor& v, const Tensor& x, const Tensor& mean, const 
   TensorVector operands{reshape(v, samples), reshape(x, samples), reshape(mean, each), reshape(square, each)};
   if (weight) operands.push_back(reshape(weight, each));
   Tensor y[max_outputs];
-  apply(op_batch_norm_vjp, operands, Channels{{0, 2}, eps, sums}, y);
+  apply(op_batch_norm_vjp, operands, ChannelsVjpOf{{0, 2}, eps, sums}, y);
   return reshape(y[0], sums ? square.sizes() : x.sizes());
 }
 

@@ -8,6 +8,9 @@ namespace adjoint {
 struct StandardiseVjp { int dim; double eps; bool centred, sums; };   // of standardise_vjp: sums, what the weight gets
 inline void describe(const StandardiseVjp& a, FieldList& f) { f.add("dim", a.dim); f.add("eps", a.eps); f.add("centred", a.centred); f.add("sums", a.sums); }
 
+struct ChannelsVjpOf { Dims dims; double eps; bool sums; };   // of batch_norm_vjp
+inline void describe(const ChannelsVjpOf& a, FieldList& f) { f.add("dims", a.dims); f.add("eps", a.eps); f.add("sums", a.sums); }
+
 struct Normalised { Tensor y, mean, deviation; };   // deviation: 1 / sqrt(var + eps)
 ADJOINT_API Normalised native_layer_norm(const Tensor& x, const Dims& shape, const Tensor& weight, const Tensor& bias, double eps);
 ADJOINT_API Normalised native_batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, double momentum, double eps);   // in training
