@@ -44,7 +44,9 @@ def test_what_it_takes():
 def test_of_channels(sizes, affine):
     x, v = ad.randn(*sizes, dtype=ad.float64).requires_grad_(), ad.randn(*sizes, dtype=ad.float64)
     w = ad.rand(3, dtype=ad.float64).requires_grad_() if affine else None
-    wanted = ad.autograd.grad(F.batch_norm(x, None, None, w, training=True, eps=1e-3), [x, w] if affine else [x], v, create_graph=True)  # composed
+    wanted = ad.autograd.grad(
+        F.batch_norm(x, None, None, w, training=True, eps=1e-3), [x, w] if affine else [x], v, create_graph=True
+    )  # composed
     dims = [d for d in range(len(sizes)) if d != 1]
     mean, square = x.detach().mean(dims, keepdim=True), x.detach().var(dims, correction=0, keepdim=True)
     operands = (v, x.detach(), mean, square)
@@ -56,3 +58,22 @@ def test_of_channels(sizes, affine):
 def test_what_channels_take():
     with pytest.raises(RuntimeError, match="a weight for each channel"):
         _core._channels_vjp(ad.ones(2, 5), ad.ones(2, 5), ad.ones(5), ad.ones(3), None, 1e-3, False)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "groups"), [((3, 6, 5), 2), ((3, 6, 2, 20), 3), ((2, 3, 1100), 3), ((4, 6), 2), ((1, 4, 3), 1)], ids=str
+)
+def test_of_groups(sizes, groups):
+    x, v = ad.randn(*sizes, dtype=ad.float64).requires_grad_(), ad.randn(*sizes, dtype=ad.float64)
+    w, b = ad.rand(sizes[1], dtype=ad.float64).requires_grad_(), ad.randn(sizes[1], dtype=ad.float64).requires_grad_()
+    y = F.group_norm(x, groups, w, b, 1e-3)
+    each = [-1, *[1] * (len(sizes) - 2)]
+    ad.testing.assert_close(
+        y,
+        F.layer_norm(x.reshape(sizes[0] * groups, -1), (x.numel() // sizes[0] // groups,), None, None, 1e-3).reshape(sizes)
+        * w.view(each)
+        + b.view(each),
+    )
+    found = ad.autograd.grad(y, [x, w, b], v)
+    wanted = ad.autograd.grad(F.group_norm(x, groups, w, b, 1e-3), [x, w, b], v, create_graph=True)  # composed
+    ad.testing.assert_close(found, wanted)

@@ -30,16 +30,37 @@ int64_t trailing(const View& x, const Dims& dims) {
   return n;
 }
 
+// How a weight lies to rows of n elements: row r has the numbers of r % groups, each for `each` elements. groups is 0 for another form.
+struct Spread { int64_t groups = 1, each = 1; };
+Spread spread_of(const View& x, const View& weight, const Dims& dims) {
+  Spread s;
+  int d = x.ndim - 1;
+  const int lead = x.ndim - dims.size();
+  for (; d >= lead && weight.sizes[d] == 1; d--) s.each *= x.sizes[d];
+  for (; d >= 0 && weight.sizes[d] == x.sizes[d]; d--) s.groups *= d < lead ? x.sizes[d] : 1;
+  while (d >= 0 && weight.sizes[d] == 1) d--;
+  if (d >= 0 || weight.ndim != x.ndim) s.groups = 0;
+  return s;
+}
+
 template <bool centred, class T> struct StandardiseRows {
-  // weight and bias: n elements, or null. mean (if centred) and square: one for each row.
-  template <int W> [[gnu::always_inline]] static inline void run(const T* x, const T* weight, const T* bias, T* y, T* mean, T* square, int64_t n, int64_t rows, T eps) {
+  // weight and bias: of the rows from `first` on, or null. mean (if centred) and square: one for each row.
+  template <int W> [[gnu::always_inline]] static inline void run(const T* x, const T* weights, const T* biases, Spread spread, int64_t first, T* y, T* mean, T* square, int64_t n, int64_t rows, T eps) {
     for (int64_t r = 0; r < rows; r++, x += n, y += n) {
+      const int64_t each = spread.each, own = (first + r) % spread.groups * (n / each);
+      const T *weight = weights ? weights + own : nullptr, *bias = biases ? biases + own : nullptr;
       const T m = centred ? sum_row<W>(x, n, Same{}) / static_cast<T>(n) : T(0);
       const T v = (centred ? sum_row<W>(x, n, SquareFrom<T>{m}) : sum_row<W>(x, n, Square{})) / static_cast<T>(n);
       const T scale = 1 / std::sqrt(v + eps);
       if (centred) mean[r] = m;
       square[r] = v;
-      if (weight && bias) {
+      if (each > 1 && weight) {
+        for (int64_t k = 0; k < n / each; k++) {
+          const T factor = scale * weight[k], shift = bias ? bias[k] : T(0);
+          ADJOINT_INDEPENDENT
+          for (int64_t i = k * each; i < (k + 1) * each; i++) y[i] = (x[i] - m) * factor + shift;
+        }
+      } else if (weight && bias) {
         ADJOINT_INDEPENDENT
         for (int64_t i = 0; i < n; i++) y[i] = (x[i] - m) * scale * weight[i] + bias[i];
       } else if (weight) {
@@ -58,7 +79,9 @@ template <bool centred> void standardise_kernel(const Launch& l) {
   const Normalize& a = l.attrs.as<Normalize>();
   const int64_t n = trailing(x, a.dims);
   bool plain = is_floating(x.dtype) && x.numel > 0 && n > 0 && l.y[centred ? 2 : 1].contiguous();
-  for (size_t k = 1; k < l.x.size(); k++) plain = plain && l.x[k].numel == n && trailing(l.x[k], a.dims) == n;
+  const Spread spread = l.x.size() > 1 ? spread_of(x, l.x[1], a.dims) : Spread{};
+  plain = plain && spread.groups;
+  for (size_t k = 2; k < l.x.size(); k++) plain = plain && l.x[k].ndim == x.ndim && std::equal(l.x[k].sizes, l.x[k].sizes + x.ndim, l.x[1].sizes);
   if (!plain) return reference(l);
   with_dense(x, l.y[0], [&](const View& in, const View& out) {
     std::vector<Dense> parameters;
@@ -69,7 +92,7 @@ template <bool centred> void standardise_kernel(const Launch& l) {
       const T* bias = parameters.size() > 1 ? parameters[1].view.template as<const T>() : nullptr;
       T *mean = l.y[1].as<T>(), *square = l.y[centred ? 2 : 1].as<T>();
       pool::parallel_for(x.numel / n, std::max<int64_t>(1, grain / n), [&](int64_t begin, int64_t end) {
-        isa::call<StandardiseRows<centred, T>>(in.as<const T>() + begin * n, weight, bias, out.as<T>() + begin * n, mean + begin, square + begin, n, end - begin, static_cast<T>(a.eps));
+        isa::call<StandardiseRows<centred, T>>(in.as<const T>() + begin * n, weight, bias, spread, begin, out.as<T>() + begin * n, mean + begin, square + begin, n, end - begin, static_cast<T>(a.eps));
       });
     });
   });
@@ -136,6 +159,98 @@ template <class T> void weight_sums(const T* v, const T* x, const std::vector<Ro
   }
 }
 
+// ---- the same with one weight for each `each` elements
+
+// The sums of g and of g (x - centre) of `rows` rows of n elements that lie `step` apart; g is v times a factor of the row.
+template <class T> struct ChannelSums {
+  static constexpr bool narrow = true;
+  static constexpr int64_t most = 64;   // steps until the lanes are emptied, so that rounding errors do not pile up
+  template <int W, class V> [[gnu::always_inline]] static inline double total(V (&lanes)[64 / W]) {
+    if constexpr (W < 64) lanes[0] += lanes[1];
+    if constexpr (W < 32) lanes[0] += lanes[2] + lanes[3];
+    T last[W / sizeof(T)];
+    __builtin_memcpy(last, lanes, sizeof last);
+#pragma GCC unroll 4
+    for (size_t half = W / sizeof(T) / 2; half; half /= 2)
+      for (size_t j = 0; j < half; j++) last[j] += last[j + half];
+    for (V& v : lanes) v = V{};
+    return static_cast<double>(last[0]);
+  }
+  template <int W> [[gnu::always_inline]] static inline void run(const T* v, const T* x, T centre, const T* factors, int64_t next, double* sums, int64_t n, int64_t rows, int64_t step) {
+    typedef T Vector __attribute__((vector_size(W), aligned(alignof(T)), may_alias));
+    constexpr int64_t width = W / sizeof(T), lanes = 64 / sizeof(T);
+    Vector s[64 / W] = {}, p[64 / W] = {};
+    sums[0] = sums[1] = 0;
+    int64_t steps = 0;
+    for (int64_t r = 0; r < rows; r++, v += step, x += step) {
+      const T factor = factors[r * next];
+      for (int64_t i = 0; i < n;) {
+        const int64_t end = std::min(n, i + most * lanes);
+        steps += (end - i + lanes - 1) / lanes;
+        for (; i + lanes <= end; i += lanes)
+#pragma GCC unroll 4
+          for (int k = 0; k < 64 / W; k++) {
+            const Vector g = load_vector<W, T>(v + i + k * width) * factor;
+            s[k] += g, p[k] += g * (load_vector<W, T>(x + i + k * width) - centre);
+          }
+        for (; i < end; i++) sums[0] += static_cast<double>(v[i] * factor), sums[1] += static_cast<double>(v[i] * factor * (x[i] - centre));
+        if (steps < most) continue;
+        sums[0] += total<W>(s), sums[1] += total<W>(p), steps = 0;
+      }
+    }
+    sums[0] += total<W>(s), sums[1] += total<W>(p);
+  }
+};
+template <class T> void channel_sums(const T* v, const T* x, T centre, const T* factors, int64_t next, double* sums, int64_t n, int64_t rows, int64_t step) {
+  isa::call<ChannelSums<T>>(v, x, centre, factors, next, sums, n, rows, step);
+}
+// factor ((v weight - mean) - (x - centre) slope)
+template <class T> struct Correction { T weight, mean, centre, slope, factor; };
+template <class T> struct CorrectedRow {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(const T* v, const T* x, T* y, const Correction<T>* c, int64_t n) {
+    const auto [weight, mean, centre, slope, factor] = *c;
+    ADJOINT_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) y[i] = factor * ((v[i] * weight - mean) - (x[i] - centre) * slope);
+  }
+};
+template <class T> void corrected(const T* v, const T* x, T* y, const Correction<T>& c, int64_t n) { isa::call<CorrectedRow<T>>(v, x, y, &c, n); }
+
+template <class T> void groups_vjp(const T* v, const T* weight, const T* x, const std::vector<Row<T>>& row, bool centred, T* y, int64_t n, Spread spread) {
+  const int64_t each = spread.each, weights = n / each;
+  pool::parallel_for(static_cast<int64_t>(row.size()), std::max<int64_t>(1, grain / n), [&](int64_t first, int64_t last) {
+    for (int64_t r = first; r < last; r++) {
+      const auto [centre, inner, outer] = row[static_cast<size_t>(r)];
+      const T* own = weight + r % spread.groups * weights;
+      double sums[2];
+      channel_sums<T>(v + r * n, x + r * n, centre, own, 1, sums, each, weights, each);
+      const double mean = centred ? sums[0] / static_cast<double>(n) : 0, slope = sums[1] / static_cast<double>(n) * static_cast<double>(inner) * static_cast<double>(inner);
+      for (int64_t k = 0, at = r * n; k < weights; k++, at += each) corrected<T>(v + at, x + at, y + at, {own[k], static_cast<T>(mean), centre, static_cast<T>(slope), outer}, each);
+    }
+  });
+}
+// What the weights get: sums of parts of the rows, then of those.
+template <class T> void group_sums(const T* v, const T* x, const std::vector<Row<T>>& row, T* y, int64_t n, Spread spread) {
+  const int64_t each = spread.each, weights = n / each, all = spread.groups * weights, samples = static_cast<int64_t>(row.size()) / spread.groups;
+  const int64_t height = std::max<int64_t>(1, 65536 / (spread.groups * n)), parts = (samples + height - 1) / height;
+  std::vector<double> of_parts(static_cast<size_t>(parts * all));
+  const T one = 1;
+  pool::parallel_for(parts, 1, [&](int64_t first, int64_t last) {
+    for (int64_t sample = first * height; sample < std::min(samples, last * height); sample++)
+      for (int64_t w = 0; w < all; w++) {
+        const Row<T>& r = row[static_cast<size_t>(sample * spread.groups + w / weights)];
+        double sums[2];
+        channel_sums<T>(v + (sample * all + w) * each, x + (sample * all + w) * each, r.centre, &one, 0, sums, each, 1, 0);
+        of_parts[static_cast<size_t>(sample / height * all + w)] += sums[1] * static_cast<double>(r.inner);
+      }
+  });
+  for (int64_t w = 0; w < all; w++) {
+    double sum = 0;
+    for (int64_t p = 0; p < parts; p++) sum += of_parts[static_cast<size_t>(p * all + w)];
+    y[w] = static_cast<T>(sum);
+  }
+}
+
 void layer_norm_vjp_kernel(const Launch& l) {
   const View& g = l.x[0];
   if (g.numel == 0 || !is_floating(g.dtype) || l.attrs.as<Dim>().dim != g.ndim - 1) return reference(l);
@@ -155,7 +270,7 @@ void layer_norm_vjp_kernel(const Launch& l) {
 void standardise_vjp_kernel(const Launch& l) {
   const View& v = l.x[0];
   const StandardiseVjp& a = l.attrs.as<StandardiseVjp>();
-  if (v.numel == 0 || !is_floating(v.dtype)) return reference(l);
+  if (v.numel == 0 || !is_floating(v.dtype) || (a.each > 1 ? !a.sums && l.x.size() < 5 : a.groups > 1)) return reference(l);
   const int64_t n = v.sizes[1];
   with_dense(v, l.y[0], [&](const View& in, const View& out) {
     const Contiguous x(l.x[1], in.dtype), mean(l.x[2], in.dtype), square(l.x[3], in.dtype), weight(l.x.back(), in.dtype);
@@ -166,7 +281,11 @@ void standardise_vjp_kernel(const Launch& l) {
         const T scale = 1 / std::sqrt(square.as<const T>()[r] + static_cast<T>(a.eps));
         row.push_back({a.centred ? mean.as<const T>()[r] : T(0), scale, scale});
       }
-      if (a.sums) weight_sums<T>(in.as<const T>(), x.as<const T>(), row, out.as<T>(), n);
+      const Spread spread{a.groups, a.each};
+      if (a.each > 1) {
+        if (a.sums) group_sums<T>(in.as<const T>(), x.as<const T>(), row, out.as<T>(), n, spread);
+        else groups_vjp<T>(in.as<const T>(), weight.as<const T>(), x.as<const T>(), row, a.centred, out.as<T>(), n, spread);
+      } else if (a.sums) weight_sums<T>(in.as<const T>(), x.as<const T>(), row, out.as<T>(), n);
       else rows_vjp<T>(in.as<const T>(), l.x.size() > 4 ? weight.as<const T>() : nullptr, x.as<const T>(), row, a.centred, out.as<T>(), n);
     });
   });
@@ -226,37 +345,7 @@ void batch_norm_kernel(const Launch& l) {
 
 // ---- factor ((v - mean(v)) - (x - centre) slope) along channels
 
-// The sums of v and of v (x - centre), of `rows` rows of n elements that lie `step` apart.
-template <class T> struct ChannelSums {
-  static constexpr bool narrow = true;
-  template <int W> [[gnu::always_inline]] static inline void run(const T* v, const T* x, T centre, double* sums, int64_t n, int64_t rows, int64_t step) {
-    typedef T Vector __attribute__((vector_size(W), aligned(alignof(T)), may_alias));
-    constexpr int64_t width = W / sizeof(T), lanes = 64 / sizeof(T), most = 64;   // steps until the lanes are emptied, so that rounding errors do not pile up
-    Vector s[64 / W] = {}, p[64 / W] = {};
-    double total = 0, product = 0;
-    int64_t steps = 0;
-    for (int64_t r = 0; r < rows; r++, v += step, x += step)
-      for (int64_t i = 0; i < n;) {
-        const int64_t end = std::min(n, i + most * lanes);
-        steps += (end - i + lanes - 1) / lanes;
-        for (; i + lanes <= end; i += lanes)
-#pragma GCC unroll 4
-          for (int k = 0; k < 64 / W; k++) {
-            const Vector a = load_vector<W, T>(v + i + k * width);
-            s[k] += a, p[k] += a * (load_vector<W, T>(x + i + k * width) - centre);
-          }
-        for (; i < end; i++) total += static_cast<double>(v[i]), product += static_cast<double>(v[i] * (x[i] - centre));
-        if (steps < most && (i < n || r + 1 < rows)) continue;
-        T last[2][lanes];
-        __builtin_memcpy(last[0], s, sizeof s), __builtin_memcpy(last[1], p, sizeof p);
-        for (int64_t j = 0; j < lanes; j++) total += static_cast<double>(last[0][j]), product += static_cast<double>(last[1][j]);
-        for (int k = 0; k < 64 / W; k++) s[k] = p[k] = Vector{};
-        steps = 0;
-      }
-    sums[0] = total, sums[1] = product;
-  }
-};
-// The same where channels lie side by side, of `width` of them: pairs of sums for each.
+// Sums of v and of v (x - centre) where channels lie side by side, of `width` of them: pairs of sums for each.
 template <class T> struct ColumnSums {
   static constexpr bool narrow = true;
   template <int W> [[gnu::always_inline]] static inline void run(const T* v, const T* x, const T* centre, double* sums, int64_t n, int64_t rows, int64_t width) {
@@ -278,35 +367,28 @@ template <class T> struct ColumnSums {
   }
   static constexpr int64_t columns = 512;
 };
-template <class T> struct ChannelsVjp {
+template <class T> struct CorrectedColumns {
   static constexpr bool narrow = true;
-  template <int W> [[gnu::always_inline]] static inline void run(const T* v, const T* x, T* y, const T* centre, const T* factor, const T* mean, const T* slope, int64_t channels, int64_t inner, int64_t first, int64_t last) {
-    for (int64_t r = first; r < last; r++) {
-      if (inner == 1) {
-        ADJOINT_INDEPENDENT
-        for (int64_t i = 0; i < channels; i++) y[r * channels + i] = factor[i] * ((v[r * channels + i] - mean[i]) - (x[r * channels + i] - centre[i]) * slope[i]);
-        continue;
-      }
-      const int64_t c = r % channels;
-      const T middle = centre[c], m = mean[c], k = slope[c], f = factor[c];
+  template <int W> [[gnu::always_inline]] static inline void run(const T* v, const T* x, T* y, const T* centre, const T* factor, const T* mean, const T* slope, int64_t n, int64_t rows) {
+    for (int64_t r = 0; r < rows; r++, v += n, x += n, y += n)
       ADJOINT_INDEPENDENT
-      for (int64_t i = r * inner; i < (r + 1) * inner; i++) y[i] = f * ((v[i] - m) - (x[i] - middle) * k);
-    }
+      for (int64_t i = 0; i < n; i++) y[i] = factor[i] * ((v[i] - mean[i]) - (x[i] - centre[i]) * slope[i]);
   }
 };
 
 // sums[2 c] and sums[2 c + 1] for channel c, from parts whose size does not depend on the number of threads.
-template <class T> std::vector<double> channel_sums(const T* v, const T* x, const T* centre, int64_t samples, int64_t channels, int64_t inner) {
+template <class T> std::vector<double> sums_of_channels(const T* v, const T* x, const T* centre, int64_t samples, int64_t channels, int64_t inner) {
   constexpr int64_t wide = ColumnSums<T>::columns;
   const int64_t height = inner == 1 ? std::clamp<int64_t>(65536 / channels, 64, 1024) : std::max<int64_t>(1, 65536 / inner), parts = (samples + height - 1) / height;
   const int64_t strips = inner == 1 ? (channels + wide - 1) / wide : channels, size = channels * inner;
+  const T one = 1;
   std::vector<double> of_parts(static_cast<size_t>(parts * channels * 2)), sums(static_cast<size_t>(channels * 2));
   pool::parallel_for(parts * strips, std::max<int64_t>(1, grain * strips * parts / (samples * size)), [&](int64_t first, int64_t last) {
     for (int64_t u = first; u < last; u++) {
       const int64_t part = u / strips, row = part * height, rows = std::min(height, samples - row), c = u % strips * (inner == 1 ? wide : 1), at = row * size + c * inner;
       double* to = of_parts.data() + (part * channels + c) * 2;
       if (inner == 1) isa::call<ColumnSums<T>>(v + at, x + at, centre + c, to, channels, rows, std::min(wide, channels - c));
-      else isa::call<ChannelSums<T>>(v + at, x + at, centre[c], to, inner, rows, size);
+      else channel_sums<T>(v + at, x + at, centre[c], &one, 0, to, inner, rows, size);
     }
   });
   for (size_t i = 0; i < of_parts.size(); i++) sums[i % sums.size()] += of_parts[i];
@@ -325,7 +407,7 @@ void batch_norm_vjp_kernel(const Launch& l) {
       using T = decltype(zero);
       const T *centre = mean.as<const T>(), *from = in.as<const T>(), *at = x.as<const T>();
       T* y = out.as<T>();
-      const std::vector<double> sums = channel_sums<T>(from, at, centre, samples, channels, inner);
+      const std::vector<double> sums = sums_of_channels<T>(from, at, centre, samples, channels, inner);
       std::vector<T> numbers(static_cast<size_t>(channels) * 3);
       T *factor = numbers.data(), *middle = factor + channels, *slope = middle + channels;
       const double n = static_cast<double>(samples * inner);
@@ -337,7 +419,8 @@ void batch_norm_vjp_kernel(const Launch& l) {
       if (a.sums) return void(std::copy_n(factor, channels, y));
       const int64_t rows = inner == 1 ? samples : samples * channels;
       pool::parallel_for(rows, std::max<int64_t>(1, grain * rows / v.numel), [&](int64_t first, int64_t last) {
-        isa::call<ChannelsVjp<T>>(from, at, y, centre, static_cast<const T*>(factor), static_cast<const T*>(middle), static_cast<const T*>(slope), channels, inner, first, last);
+        if (inner == 1) isa::call<CorrectedColumns<T>>(from + first * channels, at + first * channels, y + first * channels, centre, static_cast<const T*>(factor), static_cast<const T*>(middle), static_cast<const T*>(slope), channels, last - first);
+        for (int64_t r = first; inner > 1 && r < last; r++) corrected<T>(from + r * inner, at + r * inner, y + r * inner, {T(1), middle[r % channels], centre[r % channels], slope[r % channels], factor[r % channels]}, inner);
       });
     });
   });

@@ -17,6 +17,7 @@
 #include "lines.h"
 #include "moments.h"
 #include "pool.h"
+#include "split.h"
 
 namespace adjoint::cpu {
 
@@ -137,44 +138,6 @@ template <template <class> class Op, class Map, class T> Loops loops() {
   return r;
 }
 
-// The dimensions that stay and those that go, each merged where they lie one behind the other.
-struct Split {
-  Dims kept_sizes, kept_strides, gone_sizes, gone_strides;
-  Rows<1> kept, gone;
-  Split(const View& x, const Dims& dims) {
-    for (int d = 0; d < x.ndim; d++) {
-      if (dims.contains(d)) continue;
-      kept_sizes.push_back(x.sizes[d]);
-      kept_strides.push_back(x.strides[d]);
-    }
-    for (int64_t d : Order(x)) {  // those that go as they lie in memory, which may be one run
-      if (!dims.contains(d)) continue;
-      gone_sizes.push_back(x.sizes[d]);
-      gone_strides.push_back(x.strides[d]);
-    }
-    kept = rows(x, kept_sizes, kept_strides);
-    gone = rows(x, gone_sizes, gone_strides);
-  }
-  int64_t kept_count() const { return kept_sizes.product(); }
-  int64_t gone_count() const { return gone_sizes.product(); }
-
- private:
-  static Rows<1> rows(const View& x, const Dims& sizes, const Dims& strides) {
-    const View v{x.data, sizes.data(), strides.data(), sizes.size(), x.dtype, sizes.product()};
-    return make_rows<1>({&v});
-  }
-};
-
-// Bytes from the first element to number i.
-int64_t offset(const Rows<1>& r, int64_t i, int first = 0) {
-  int64_t bytes = 0;
-  for (int d = first; d < r.ndim; d++) {
-    bytes += i % r.sizes[d] * r.strides[0][d];
-    i /= r.sizes[d];
-  }
-  return bytes;
-}
-
 // Some rows where they lie, or half types widened.
 class Block {
  public:
@@ -215,7 +178,20 @@ void reduce_inner(const Loops& any, const View& x, const Split& s, const char* c
     });
   const Buffer memory(kept * pieces * to);
   char* partial = memory.as<char>();
-  pool::parallel_for(kept * pieces, grain, [&](int64_t begin, int64_t end) {
+  std::optional<Dense> turned;
+  if (parts == 1 && s.kept.ndim == 1 && s.gone.ndim == 2) {   // piece by piece of all results, several in a call
+    const int64_t step = s.kept.strides[0][0];
+    pool::parallel_for(kept * pieces, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t u = begin, m; u < end; u += m) {
+        const int64_t piece = u / kept, k = u % kept;
+        m = std::min(kept - k, end - u);
+        const Block b(x.data + piece * s.gone.strides[0][1] + k * step, stored, m, n, step / from);
+        loops.rows(b.data, b.down, n, m, element(centres, k, to), partial + u * to);
+      }
+    });
+    const Dims sizes{pieces, kept}, strides{kept, 1};
+    partial = turned.emplace(Ordered({partial, sizes.data(), strides.data(), 2, loops.type, kept * pieces}, {1, 0}).view).view.data;
+  } else pool::parallel_for(kept * pieces, grain, [&](int64_t begin, int64_t end) {
     for (int64_t u = begin; u < end; u++) {
       const int64_t k = u / pieces, row = u % pieces / parts, at = u % parts * block, m = std::min(block, n - at);
       const Block b(x.data + offset(s.kept, k) + offset(s.gone, row, 1) + at * from, stored, 1, m, 0);

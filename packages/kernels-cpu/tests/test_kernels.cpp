@@ -133,11 +133,13 @@ const Case reductions[] = {
     [](const Draw& x) { for (int dim : {0, 1}) prod(mul(x({9, 133}), full({}, 0.25, real_of(x.dtype))), dim), call("softmax_vjp", {x({40, 133}), x.other({40, 133})}, Dim{dim}), call("log_softmax_vjp", {x({40, 133}), x.other({40, 133})}, Dim{dim}); },
     [](const Draw& x) {
       for (bool sums : {false, true})
-        for (bool centred : {false, true}) call("standardise_vjp", {x({70, 133}), x.other({70, 133}), x({70, 1}), abs(x.other({70, 1})), x({133})}, StandardiseVjp{1, 0.5, centred, sums});
+        for (bool centred : {false, true})
+          for (const auto& [groups, each] : {std::pair{1, 1}, {2, 7}, {5, 133}})
+            call("standardise_vjp", {x({70, 133}), x.other({70, 133}), x({70, 1}), abs(x.other({70, 1})), x({groups, 133 / each})}, StandardiseVjp{1, 0.5, centred, sums, groups, each});
     },
     [](const Draw& x) { call("layer_norm_vjp", {x({20, 133}), x.other({20, 133}), x({20, 1})}, Dim{1}); },
     [](const Draw& x) { for (int dim : {0, 1}) softmax(x({40, 133}), dim), log_softmax(x({40, 133}), dim), logsumexp(x({40, 133}), Dims{dim}), softmax(x({530, 5}), dim), log_softmax(x({530, 20}), dim), logsumexp(x({530, 20}), Dims{dim}); },
-    [](const Draw& x) { layer_norm(x({20, 133}), {133}, x({133}), x.other({133}), 1e-5), rms_norm(x({20, 133}), {133}, x({133}), 1e-5); },
+    [](const Draw& x) { layer_norm(x({20, 133}), {133}, x({133}), x.other({133}), 1e-5), grouped_norm(x({5, 6, 9}), 15, 18, x({6}), x.other({6}), 1e-5, false), rms_norm(x({20, 133}), {133}, x({133}), 1e-5); },
     [](const Draw& x) {
       for (const Dims& d : {Dims{79, 33, 1}, Dims{1030, 3, 1}, Dims{20, 7, 9}, Dims{70, 2, 50}, Dims{2, 3, 1100}})
         for (bool sums : {false, true}) {

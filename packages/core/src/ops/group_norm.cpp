@@ -17,9 +17,17 @@ Tensor of_channels(const Tensor& t, const Tensor& x, const char* what) {
 
 Normalised grouped(const Tensor& x, int64_t groups, int64_t size, const Tensor& weight, const Tensor& bias, double eps) {
   const Tensor w = weight ? of_channels(weight, x, "weight") : weight, b = bias ? of_channels(bias, x, "bias") : bias;
-  const Tensor lines = reshape(x, {groups, size});
   Tensor s[max_outputs];
   static const Op& op = *find_op("layer_norm");
+  const int64_t each = w && x.size(0) ? groups / x.size(0) : 0, channels = x.dim() > 1 && each ? x.size(1) / each : 0;   // of a sample, of a group
+  if (w && channels && x.device().type != DeviceType::cuda) {   // kernels of other devices take a weight for each element of a line
+    const Dims spread{1, each, channels, 1};
+    TensorVector in{reshape(x, {x.size(0), each, channels, size / channels}), reshape(w, spread)};
+    if (b) in.push_back(reshape(b, spread));
+    apply(op, in, Normalize{{2, 3}, eps}, s);
+    return {reshape(s[0], x.sizes()), reshape(s[1], {groups, 1}), reshape(s[2], {groups, 1})};
+  }
+  const Tensor lines = reshape(x, {groups, size});
   apply(op, {&lines, 1}, Normalize{{1}, eps}, s);
   const Tensor y = reshape(s[0], x.sizes());
   return {!w ? b ? y + b : y : b ? addcmul(b, y, w, 1) : y * w, s[1], s[2]};

@@ -235,14 +235,27 @@ Standard standard(const Tensor& x, const Tensor& mean, const Tensor& square, con
 }
 Tensor scaled(const Tensor& t, Tensors x) { return x.size() > 1 ? t * x[1] : t; }
 
+// How a weight lies to lines over the last dimensions of x: that of line r are the numbers of r % groups, each for `each` elements. groups is 0 for another form.
+struct Spread { int64_t groups = 1, each = 1; };
+Spread spread_of(const Tensor& x, const Dims& weight, const Dims& dims) {
+  Spread s;
+  int d = weight.size() - 1;
+  const int lead = x.dim() - dims.size();
+  for (; d >= lead && weight[d] == 1; d--) s.each *= x.size(d);
+  for (; d >= 0 && weight[d] == x.size(d); d--) s.groups *= d < lead ? x.size(d) : 1;
+  while (d >= 0 && weight[d] == 1) d--;
+  if (d >= 0 || (s.groups > 1 && s.each == 1) || (s.groups * s.each > 1 && x.device().type == DeviceType::cuda)) s.groups = 0;
+  return s;
+}
+Spread spread_of(Tensors x, const Dims& dims) { return spread_of(x[0], x.size() > 1 ? x[1].sizes() : Dims{}, dims); }
+
 // Whether one kernel does all: plain lines, of whose derivative no history is kept.
-bool takes_rows(Tensors v, Tensors x, const Dims& dims) {
+bool takes_rows(Tensors v, Tensors x, const Dims& dims, const Spread& spread) {
   for (size_t i = 1; i < v.size(); i++)
     if (v[i]) return false;
   for (const Tensor& t : {v[0], x[0], x[x.size() > 1]})
     if (!t || t->keys & key_lifted) return false;
-  const bool one_weight = x.size() < 2 || x[1].numel() == reduced_count(x[0].sizes(), dims);
-  return one_weight && x[0].numel() && v[0].sizes() == x[0].sizes() && v[0].dtype() == x[0].dtype() && takes_lines(x[0], dims) && !(history_is_kept && history_is_kept());
+  return spread.groups && x[0].numel() && v[0].sizes() == x[0].sizes() && v[0].dtype() == x[0].dtype() && takes_lines(x[0], dims) && !(history_is_kept && history_is_kept());
 }
 // The same of channels, the second dimension, that one kernel takes.
 bool takes_channels(const Tensor& v, const Tensor& x, const Tensor& mean, const Dims& dims) {
@@ -253,7 +266,8 @@ bool takes_channels(const Tensor& v, const Tensor& x, const Tensor& mean, const 
 }
 Tensor standardise_vjp(Tensors v, Tensors x, const Tensor& mean, const Tensor& square, const Normalize& a) {
   const int64_t count = reduced_count(x[0].sizes(), a.dims);
-  if (takes_rows(v, x, a.dims)) return rows_vjp(v[0], x[0], mean, square, x.size() > 1 ? x[1] : Tensor(), count, a.eps, false);
+  const Spread s = spread_of(x, a.dims);
+  if (takes_rows(v, x, a.dims, s)) return rows_vjp(v[0], x[0], mean, square, x.size() > 1 ? x[1] : Tensor(), count, a.eps, false, s.groups, s.each);
   const bool alone = v[0] && !v[1] && (v.size() < 3 || !v[2]), one_weight = x.size() < 2 || (x[1].numel() == (x[0].dim() > 1 ? x[0].size(1) : 0) && !(x[1]->keys & key_lifted));
   if (alone && one_weight && takes_channels(v[0], x[0], mean, a.dims)) return channels_vjp(v[0], x[0], mean, square, x.size() > 1 ? x[1] : Tensor(), a.eps, false);
   const double n = static_cast<double>(count);
@@ -265,15 +279,11 @@ Tensor standardise_vjp(Tensors v, Tensors x, const Tensor& mean, const Tensor& s
   if (v_square) gather(v_square * (mean ? x[0] - mean : x[0]) * (2 / n));
   return r ? r : zeros_like(x[0]);
 }
-Tensor weight_vjp(const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Normalize& a) {
+Tensor weight_vjp(const Tensor& v, const Tensor& x, const Dims& weight, const Tensor& mean, const Tensor& square, const Normalize& a) {
   if (!v) return {};  // only the statistics have cotangents
   if (takes_channels(v, x, mean, a.dims)) return channels_vjp(v, x, mean, square, {}, a.eps, true);
-  if (takes_rows({&v, 1}, {&x, 1}, a.dims)) {
-    const int64_t n = reduced_count(x.sizes(), a.dims);
-    Dims sizes = x.sizes();
-    for (int i = 0; i < x.dim() - a.dims.size(); i++) sizes[i] = 1;
-    return reshape(rows_vjp(v, x, mean, square, {}, n, a.eps, true), sizes);
-  }
+  const Spread s = spread_of(x, weight, a.dims);
+  if (takes_rows({&v, 1}, {&x, 1}, a.dims, s)) return reshape(rows_vjp(v, x, mean, square, {}, reduced_count(x.sizes(), a.dims), a.eps, true, s.groups, s.each), weight);
   return v * standard(x, mean, square, a).z;
 }
 
@@ -337,14 +347,14 @@ Tensor log_softmax(const Tensor& x, int64_t dim, std::optional<DType> dtype) {
 namespace {
 constexpr std::array<Rule, 4> centred_vjp{
     wide_rule([](Cotangents c, Inputs in, Y<1> mean, Y<2> square, const Normalize& a) { return standardise_vjp(c.v, in.x, mean, square, a); }),
-    wide_rule([](V v, X<0> x, Y<1> mean, Y<2> square, const Normalize& a) { return weight_vjp(v, x, mean, square, a); }),
+    wide_rule([](V v, X<0> x, XShape<1> weight, Y<1> mean, Y<2> square, const Normalize& a) { return weight_vjp(v, x, weight.sizes, mean, square, a); }),
     rule([](V v) -> Tensor { return v; })};
 constexpr std::array<Rule, 4> centred_jvp{
     wide_rule([](V v, Inputs in, Y<1> mean, Y<2> square, const Normalize& a) {
       const Tensor& x = in.x[0];
       return std::array<Tensor, 3>{scaled(standard(x, mean, square, a).map(v), in.x), adjoint::mean(v, a.dims, true), adjoint::mean((x - mean) * v, a.dims, true) * 2};
     }),
-    wide_rule([](V v, X<0> x, Y<1> mean, Y<2> square, const Normalize& a) { return weight_vjp(v, x, mean, square, a); }),
+    wide_rule([](V v, X<0> x, XShape<1> weight, Y<1> mean, Y<2> square, const Normalize& a) { return weight_vjp(v, x, weight.sizes, mean, square, a); }),
     rule([](V v, X<0> x) { return expand(v, x.sizes()); })};
 }  // namespace
 
@@ -354,12 +364,12 @@ const Op op_batch_norm{.name = "batch_norm", .torch = "NativeBatchNorm|input|res
     .batch = standardise_batch, .doc = "(x - mean) / sqrt(var + eps) over all dimensions but one, times weight, plus bias; also mean and var.", .reference = standardise_kernel<true>};
 const Op op_rms_norm{.name = "rms_norm", .fields = fields_of<Normalize>, .kind = Kind::custom, .outputs = 2, .types = standardise_types, .shape = standardise_shape,
     .d = {wide_rule([](Cotangents c, Inputs in, Y<1> square, const Normalize& a) { return standardise_vjp(c.v, in.x, {}, square, a); }),
-          wide_rule([](V v, X<0> x, Y<1> square, const Normalize& a) { return weight_vjp(v, x, {}, square, a); })},
+          wide_rule([](V v, X<0> x, XShape<1> weight, Y<1> square, const Normalize& a) { return weight_vjp(v, x, weight.sizes, {}, square, a); })},
     .t = {wide_rule([](V v, Inputs in, Y<1> square, const Normalize& a) {
             const Tensor& x = in.x[0];
             return std::array<Tensor, 2>{scaled(standard(x, {}, square, a).map(v), in.x), mean(x * v, a.dims, true) * 2};
           }),
-          wide_rule([](V v, X<0> x, Y<1> square, const Normalize& a) { return weight_vjp(v, x, {}, square, a); })},
+          wide_rule([](V v, X<0> x, XShape<1> weight, Y<1> square, const Normalize& a) { return weight_vjp(v, x, weight.sizes, {}, square, a); })},
     .batch = standardise_batch, .doc = "x / sqrt(mean(x^2) + eps) over trailing dimensions, times weight; also the mean square.", .reference = standardise_kernel<false>};
 
 namespace {

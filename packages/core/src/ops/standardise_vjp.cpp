@@ -22,14 +22,16 @@ template <class T> void standardise_rows(const Launch& l) {
   auto value = [&](const View& t, int64_t row, int64_t i) { return convert<double>(t.as<T>()[row * t.strides[0] + i * t.strides[1]]); };
   auto centre = [&](int64_t row) { return a.centred ? value(l.x[2], row, 0) : 0; };
   auto scale_of = [&](int64_t row) { return 1 / std::sqrt(value(l.x[3], row, 0) + a.eps); };
-  for (int64_t i = 0; i < (a.sums ? n : 0); i++) {
+  const int64_t weights = n / a.each;   // of a row
+  for (int64_t w = 0; w < (a.sums ? a.groups * weights : 0); w++) {
     PairwiseSum<double> sum;
-    for (int64_t row = 0; row < rows; row++) sum.add(value(l.x[0], row, i) * (value(l.x[1], row, i) - centre(row)) * scale_of(row));
-    l.y[0].as<T>()[i] = convert<T>(sum.total());
+    for (int64_t row = w / weights; row < rows; row += a.groups)
+      for (int64_t i = w % weights * a.each; i < (w % weights + 1) * a.each; i++) sum.add(value(l.x[0], row, i) * (value(l.x[1], row, i) - centre(row)) * scale_of(row));
+    l.y[0].as<T>()[w] = convert<T>(sum.total());
   }
   for (int64_t row = 0; row < (a.sums ? 0 : rows); row++) {
     const double middle = centre(row), scale = scale_of(row);
-    auto g = [&](int64_t i) { return value(l.x[0], row, i) * (l.x.size() > 4 ? convert<double>(l.x[4].as<T>()[i * l.x[4].strides[0]]) : 1); };
+    auto g = [&](int64_t i) { return value(l.x[0], row, i) * (l.x.size() > 4 ? value(l.x[4], row % a.groups, i / a.each) : 1); };
     auto z = [&](int64_t i) { return (value(l.x[1], row, i) - middle) * scale; };
     PairwiseSum<double> sum, product;
     for (int64_t i = 0; i < n; i++) sum.add(g(i)), product.add(g(i) * z(i));
@@ -76,17 +78,20 @@ void batch_norm_vjp_kernel(const Launch& l) {
 }  // namespace
 
 const Op op_standardise_vjp{.name = "standardise_vjp", .fields = fields_of<StandardiseVjp>, .kind = Kind::custom, .types = types::floating,
-    .shape = [](Tensors x, const Attrs& a, Dims* out) { out[0] = a.as<StandardiseVjp>().sums ? Dims{1, x[0].size(1)} : x[0].sizes(); },
+    .shape = [](Tensors x, const Attrs& a, Dims* out) { 
+      const StandardiseVjp& s = a.as<StandardiseVjp>();
+      out[0] = s.sums ? Dims{s.groups, x[0].size(1) / s.each} : x[0].sizes();
+    },
     .doc = "The cotangent of what layer_norm or rms_norm standardise, of rows, or of its weight.", .reference = standardise_vjp_kernel};
 
-Tensor rows_vjp(const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Tensor& weight, int64_t n, double eps, bool sums) {
+Tensor rows_vjp(const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Tensor& weight, int64_t n, double eps, bool sums, int64_t groups, int64_t each) {
   expect(n > 0 && x.numel() % n == 0 && v.sizes() == x.sizes() && square.numel() * n == x.numel(), "standardise_vjp: expected a cotangent as large as x and a square for each ", n, " elements, got ", v.sizes(), ", ", x.sizes(), " and ", square.sizes());
-  const Dims lines{x.numel() / n, n}, each{x.numel() / n, 1};
-  const Tensor spread = reshape(square, each);
-  TensorVector operands{reshape(v, lines), reshape(x, lines), mean ? reshape(mean, each) : spread, spread};
-  if (weight) operands.push_back(reshape(weight, {n}));
+  const Dims lines{x.numel() / n, n}, lone{x.numel() / n, 1};
+  const Tensor spread = reshape(square, lone);
+  TensorVector operands{reshape(v, lines), reshape(x, lines), mean ? reshape(mean, lone) : spread, spread};
+  if (weight) operands.push_back(reshape(weight, {groups, n / each}));
   Tensor y[max_outputs];
-  apply(op_standardise_vjp, operands, StandardiseVjp{1, eps, static_cast<bool>(mean), sums}, y);
+  apply(op_standardise_vjp, operands, StandardiseVjp{1, eps, static_cast<bool>(mean), sums, groups, each}, y);
   return sums ? y[0] : reshape(y[0], x.sizes());
 }
 

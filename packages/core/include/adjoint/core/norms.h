@@ -5,8 +5,9 @@
 
 namespace adjoint {
 
-struct StandardiseVjp { int dim; double eps; bool centred, sums; };   // of standardise_vjp: sums, what the weight gets
-inline void describe(const StandardiseVjp& a, FieldList& f) { f.add("dim", a.dim); f.add("eps", a.eps); f.add("centred", a.centred); f.add("sums", a.sums); }
+// Of standardise_vjp. sums: what the weight gets. Row r has the weights of r % groups, each for `each` elements.
+struct StandardiseVjp { int dim; double eps; bool centred, sums; int64_t groups = 1, each = 1; };
+inline void describe(const StandardiseVjp& a, FieldList& f) { f.add("dim", a.dim); f.add("eps", a.eps); f.add("centred", a.centred); f.add("sums", a.sums); f.add("groups", a.groups); f.add("each", a.each); }
 
 struct ChannelsVjpOf { Dims dims; double eps; bool sums; };   // of batch_norm_vjp
 inline void describe(const ChannelsVjpOf& a, FieldList& f) { f.add("dims", a.dims); f.add("eps", a.eps); f.add("sums", a.sums); }
