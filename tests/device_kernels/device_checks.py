@@ -62,3 +62,15 @@ def on_device(call):
         if not missing or missing[1] not in WAITING:
             raise
         pytest.skip(f"{missing[1]} has no kernel")
+
+
+def assert_program_agrees(program, rel=5e-4):
+    """A generator of numbers, given a device, yields the same on both."""
+
+    def run(device):
+        ad.manual_seed(0)
+        return list(program(device))
+
+    host, device = run("cpu"), run("cuda")
+    assert len(host) == len(device)
+    assert device == pytest.approx(host, rel=rel, abs=1e-4)

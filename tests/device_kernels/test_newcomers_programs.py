@@ -4,6 +4,7 @@ import copy
 import io
 
 import pytest
+from device_checks import assert_program_agrees
 
 import adjoint as ad
 from adjoint import nn
@@ -378,10 +379,4 @@ PROGRAMS = [
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_as_on_the_cpu(program):
-    def run(device):
-        ad.manual_seed(0)
-        return list(program(device))
-
-    host, device = run("cpu"), run("cuda")
-    assert len(host) == len(device)
-    assert device == pytest.approx(host, rel=2e-2 if program is mixed_precision else 5e-4, abs=1e-4)
+    assert_program_agrees(program, rel=2e-2 if program is mixed_precision else 5e-4)

@@ -118,7 +118,9 @@ class SobolEngine:
         self.sobolstate = (((own.double() @ lower.mT.double()).long() & 1) << down).sum(-1)
 
     def draw(self, n: int = 1, out: Tensor | None = None, dtype: DType | None = None) -> Tensor:
-        """The next n points, (n, dimension), also put into `out`."""
+        """The next n points, (n, dimension), also put into `out`; ValueError where n is negative."""
+        if n < 0:
+            raise ValueError(f"SobolEngine: the number of points must not be negative, got {n}")
         at = _core.arange(n, dtype=_core.int64).unsqueeze(1) + self.num_generated
         code, points = at ^ (at >> 1), self.shift.expand(n, self.dimension)
         for bit in range((self.num_generated + n).bit_length()):

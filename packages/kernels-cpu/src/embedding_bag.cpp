@@ -105,22 +105,17 @@ template <class T> void run_transposed(const Launch& l) {
   row_sums<T>(by_rows.items(), l.y[0].sizes[0], v.as<const T>(), l.y[0].as<T>(), l.y[0].sizes[1]);
 }
 
-void bag_kernel(const Launch& l) {
+// f(0 of the result's type), of those that have code here.
+template <class F> void of_result(const Launch& l, F&& f) {
   if (!l.y[0].contiguous()) return reference(l);
   switch (l.y[0].dtype) {
-    case DType::float32: return run_bags<float>(l);
-    case DType::float64: return run_bags<double>(l);
+    case DType::float32: return f(0.f);
+    case DType::float64: return f(0.);
     default: return reference(l);
   }
 }
-void transposed_bag_kernel(const Launch& l) {
-  if (!l.y[0].contiguous()) return reference(l);
-  switch (l.y[0].dtype) {
-    case DType::float32: return run_transposed<float>(l);
-    case DType::float64: return run_transposed<double>(l);
-    default: return reference(l);
-  }
-}
+void bag_kernel(const Launch& l) { of_result(l, [&]<class T>(T) { run_bags<T>(l); }); }
+void transposed_bag_kernel(const Launch& l) { of_result(l, [&]<class T>(T) { run_transposed<T>(l); }); }
 
 constexpr Entry bag_entries[] = {{"embedding_bag", bag_kernel}, {"embedding_bag_vjp", transposed_bag_kernel}};
 

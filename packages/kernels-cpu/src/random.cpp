@@ -1,6 +1,7 @@
 // Philox 4x32-10, blocks side by side, and Box and Muller's transform.
 #include "random.h"
 
+#include <adjoint/core/op_attrs.h>
 #include <adjoint/core/random_words.h>
 
 #include "isa.h"

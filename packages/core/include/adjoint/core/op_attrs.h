@@ -13,6 +13,7 @@ struct Dims2 { int a, b; };                              // transpose, diagonal
 struct Slice { int dim; int64_t start, stop, step; };
 struct At { int dim; int64_t index; };                   // select
 struct Reduce { Dims dims; bool keepdim; };              // sum, amax: dims sorted, never empty for ndim > 0
+struct KeptScale { double scale; };                      // masked_scale: by what dropout multiplies what it keeps
 struct DimKeep { int dim; bool keepdim; };               // max, argmax, sort-like reductions over one dim
 struct Sizes { Dims sizes; };                            // expand, reshape, permute (a permutation)
 // as_strided; `x_strides` and `x_offset`: how x lies in its memory, no strides if row-major from the start.

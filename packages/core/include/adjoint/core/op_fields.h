@@ -28,6 +28,7 @@ struct FieldList {
 inline void describe(const Dim& a, FieldList& f) { f.add("dim", a.dim); }
 inline void describe(const Dims2& a, FieldList& f) { f.add("a", a.a); f.add("b", a.b); }
 inline void describe(const Reduce& a, FieldList& f) { f.add("dims", a.dims); f.add("keepdim", a.keepdim); }
+inline void describe(const KeptScale& a, FieldList& f) { f.add("scale", a.scale); }
 inline void describe(const DimKeep& a, FieldList& f) { f.add("dim", a.dim); f.add("keepdim", a.keepdim); }
 inline void describe(const Sizes& a, FieldList& f) { f.add("sizes", a.sizes); }
 inline void describe(const Factors& a, FieldList& f) { f.add("a", a.a); f.add("b", a.b); }

@@ -1,15 +1,10 @@
 // Where the CPU's random words come from: core's own loop on one thread, or faster ones that a kernel package puts here.
 #pragma once
-#include <adjoint/core/op_fields.h>
 #include <adjoint/core/export.h>
 #include <adjoint/core/math/log.h>
 #include <adjoint/core/math/trig.h>
 
 namespace adjoint {
-
-struct KeptScale { double scale; };   // of masked_scale: by what dropout multiplies what it keeps
-inline void describe(const KeptScale& a, FieldList& f) { f.add("scale", a.scale); }
-
 
 // [0, 1) in multiples of 2^-24.
 [[gnu::always_inline]] inline float uniform_float(uint32_t bits) { return static_cast<float>(static_cast<int32_t>(bits >> 8)) * 0x1p-24f; }
