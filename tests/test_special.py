@@ -150,7 +150,23 @@ def test_quantiles_of_the_normal_distribution_far_in_its_tails() -> None:
     assert s.ndtri(ad.tensor([0.0, 0.5, 1.0, -1.0, nan])).tolist()[:3] == [-inf, 0.0, inf]
 
 
-@pytest.mark.parametrize("name", [*ROOTS, "sinc", "erfinv", "gammaln", "psi", "trigamma"])
+def test_log_ndtr_and_its_derivatives_are_right_wherever_they_are_numbers() -> None:
+    x = ad.tensor([-1e4, -40.0, -1.0, 0.0, 1.0, 5.0, 30.0], dtype=ad.float64, requires_grad=True)
+    y = s.log_ndtr(x)
+    exact = [-50000010.12927893, -804.6084420137538, -1.841021645009264, -0.6931471805599453, -0.17275377902344988]
+    close(y[:5], ad.tensor(exact, dtype=ad.float64), 1e-14)
+    close(y[5:], ad.tensor([-2.866516129637636e-07, -4.906713927148187e-198], dtype=ad.float64), 1e-14)
+    first = ad.autograd.grad(y.sum(), x, create_graph=True)[0]
+    ratio = (-0.5 * x * x - y).exp() / math.sqrt(2 * math.pi)  # of density and probability
+    close(first[1:], ratio[1:], 1e-12)
+    assert first[0].item() == pytest.approx(1e4, rel=1e-7)
+    second = ad.autograd.grad(first.sum(), x)[0]
+    close(second[1:], (-first * (x + first))[1:], 1e-11)
+    assert second.isfinite().all()
+    assert s.log_ndtr(ad.tensor([inf, -inf])).tolist() == [0.0, -inf]
+
+
+@pytest.mark.parametrize("name", [*ROOTS, "sinc", "erfinv", "gammaln", "psi", "trigamma", "log_ndtr"])
 def test_vector_loops_of_floats_round_as_doubles_do(name: str) -> None:
     f = (lambda x: s.polygamma(1, x)) if name == "trigamma" else getattr(s, name)
     ad.manual_seed(0)

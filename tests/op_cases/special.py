@@ -32,6 +32,7 @@ CASES = [
     unary("special.scaled_modified_bessel_k0", positive(3, 4), records=("bessel_k_scaled",)),
     unary("special.scaled_modified_bessel_k1", positive(3, 4)),
     unary("special.spherical_bessel_j0", x(3, 4), ref=lambda x: np.sinc(x / np.pi), kinks=ZERO),
+    unary("special.log_ndtr", between(-20.0, 5.0, 3, 4), records=("log_ndtr",)),
     unary("special.ndtri", between(0.05, 0.95, 3, 4), records=("ndtri",)),
     unary("special.entr", positive(3, 4), ref=lambda x: -x * np.log(x), kinks=[([1.0], [-1.0])]),
     unary("special.erfcx", x(3, 4), kinks=[([0.0], [-2 / np.sqrt(np.pi)])]),

@@ -141,6 +141,7 @@ def node(name: str) -> Callable[[F], F]:
         def call(*args: Any, **kwargs: Any) -> Any:
             return _core._composed(kept, f, args, kwargs)
 
+        call._node = kept  # type: ignore[attr-defined]
         return call  # type: ignore[return-value]
 
     return decorate
@@ -148,7 +149,7 @@ def node(name: str) -> Callable[[F], F]:
 
 _ROUNDING = rounded_once(lambda: None).__code__
 _UNSEEN = (_ROUNDING, node("")(lambda: None).__code__)
-_WRAPPERS = {_ROUNDING, with_out(lambda: None).__code__, checked(lambda: None).__code__}
+_WRAPPERS = {*_UNSEEN, with_out(lambda: None).__code__, checked(lambda: None).__code__}
 
 
 def _cast(value: Any, old: Any, new: Any) -> Any:
@@ -162,13 +163,13 @@ def _cast(value: Any, old: Any, new: Any) -> Any:
     return value
 
 
-def _unwrapped(f: Any) -> tuple[Any, bool]:
-    """The function without what stands in this file around it, and whether `rounded_once` is a part of that."""
-    rounds = False
+def _unwrapped(f: Any) -> tuple[Any, bool, Any]:
+    """The function without what stands in this file around it, whether `rounded_once` is a part of that, and the name that `node` gives."""
+    rounds, name = False, getattr(f, "_node", None)
     while f.__code__ in _WRAPPERS:
         rounds |= f.__code__ is _ROUNDING
         f = f.__wrapped__
-    return f, rounds
+    return f, rounds, name
 
 
 def _composition(f: Any) -> Any:

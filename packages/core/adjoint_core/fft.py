@@ -127,7 +127,7 @@ def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
         >>> ad.fft.hfft(ad.tensor([1., 1., 1.]), n=4)
         tensor([4., 0., 0., 0.])
     """
-    return irfft(input.conj(), n, dim, _other(norm))
+    return _irfft(input.conj(), n, dim, _other(norm))
 
 
 def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
@@ -138,7 +138,7 @@ def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
         >>> ad.fft.ihfft(ad.tensor([4., 0., 0., 0.])).real
         tensor([1., 1., 1.])
     """
-    return rfft(input, n, dim, _other(norm)).conj()
+    return _rfft(input, n, dim, _other(norm)).conj()
 
 
 def _plan(x: Tensor, s: Sizes, dim: Dims) -> list[tuple[int, int | None]]:
@@ -188,7 +188,7 @@ def fftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = No
     plan = _plan(input, s, dim)
     input = _cut(input, plan)
     for d, n in plan:
-        input = fft(input, n, d, norm)
+        input = _fft(input, n, d, norm)
     return input.to(input.dtype.to_complex())
 
 
@@ -204,7 +204,7 @@ def ifftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = N
     plan = _plan(input, s, dim)
     input = _cut(input, plan)
     for d, n in plan:
-        input = ifft(input, n, d, norm)
+        input = _ifft(input, n, d, norm)
     return input.to(input.dtype.to_complex())
 
 
@@ -218,9 +218,9 @@ def rfftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = N
                 [0., 0.]])
     """
     others, (d, n) = _last(_plan(input, s, dim), "rfftn")
-    y = rfft(_cut(input, others), n, d, norm)
+    y = _rfft(_cut(input, others), n, d, norm)
     for d, n in others:
-        y = fft(y, n, d, norm)
+        y = _fft(y, n, d, norm)
     return y
 
 
@@ -236,8 +236,8 @@ def irfftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = 
     others, (d, n) = _last(_plan(input, s, dim), "irfftn")
     input = _cut(input, others)
     for other, size in others:
-        input = ifft(input, size, other, norm)
-    return irfft(input, n, d, norm)
+        input = _ifft(input, size, other, norm)
+    return _irfft(input, n, d, norm)
 
 
 def hfftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = None) -> Tensor:
@@ -252,8 +252,8 @@ def hfftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = N
     others, (d, n) = _last(_plan(input, s, dim), "hfftn")
     input = _cut(input, others)
     for other, size in others:
-        input = fft(input, size, other, norm)
-    return hfft(input, n, d, norm)
+        input = _fft(input, size, other, norm)
+    return _hfft(input, n, d, norm)
 
 
 def ihfftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = None) -> Tensor:
@@ -266,9 +266,9 @@ def ihfftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = 
                 [0., 0.]])
     """
     others, (d, n) = _last(_plan(input, s, dim), "ihfftn")
-    y = ihfft(_cut(input, others), n, d, norm)
+    y = _ihfft(_cut(input, others), n, d, norm)
     for d, n in others:
-        y = ifft(y, n, d, norm)
+        y = _ifft(y, n, d, norm)
     return y
 
 
@@ -281,7 +281,7 @@ def fft2(input: Tensor, s: Sizes = None, dim: Dims = (-2, -1), norm: str | None 
         tensor([[4., 0.],
                 [0., 0.]])
     """
-    return fftn(input, s, dim, norm)
+    return _fftn(input, s, dim, norm)
 
 
 def ifft2(input: Tensor, s: Sizes = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
@@ -293,7 +293,7 @@ def ifft2(input: Tensor, s: Sizes = None, dim: Dims = (-2, -1), norm: str | None
         tensor([[1., 0.],
                 [0., 0.]])
     """
-    return ifftn(input, s, dim, norm)
+    return _ifftn(input, s, dim, norm)
 
 
 def rfft2(input: Tensor, s: Sizes = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
@@ -304,7 +304,7 @@ def rfft2(input: Tensor, s: Sizes = None, dim: Dims = (-2, -1), norm: str | None
         >>> ad.fft.rfft2(ad.ones(2, 4)).shape
         adjoint.Size([2, 3])
     """
-    return rfftn(input, s, dim, norm)
+    return _rfftn(input, s, dim, norm)
 
 
 def irfft2(input: Tensor, s: Sizes = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
@@ -316,7 +316,7 @@ def irfft2(input: Tensor, s: Sizes = None, dim: Dims = (-2, -1), norm: str | Non
         tensor([[1., 0.],
                 [0., 0.]])
     """
-    return irfftn(input, s, dim, norm)
+    return _irfftn(input, s, dim, norm)
 
 
 def hfft2(input: Tensor, s: Sizes = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
@@ -328,7 +328,7 @@ def hfft2(input: Tensor, s: Sizes = None, dim: Dims = (-2, -1), norm: str | None
         tensor([[4., 0.],
                 [0., 0.]])
     """
-    return hfftn(input, s, dim, norm)
+    return _hfftn(input, s, dim, norm)
 
 
 def ihfft2(input: Tensor, s: Sizes = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
@@ -340,7 +340,7 @@ def ihfft2(input: Tensor, s: Sizes = None, dim: Dims = (-2, -1), norm: str | Non
         tensor([[1., 0.],
                 [0., 0.]])
     """
-    return ihfftn(input, s, dim, norm)
+    return _ihfftn(input, s, dim, norm)
 
 
 def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
@@ -399,5 +399,9 @@ def ifftshift(input: Tensor, dim: Dims = None) -> Tensor:
     """
     return _shift(input, dim, True)
 
+
+# As they are called here, without what is around those that users call.
+_fft, _ifft, _rfft, _irfft, _hfft, _ihfft = fft, ifft, rfft, irfft, hfft, ihfft
+_fftn, _ifftn, _rfftn, _irfftn, _hfftn, _ihfftn = fftn, ifftn, rfftn, irfftn, hfftn, ihfftn
 
 _check_all(globals(), out=__all__)

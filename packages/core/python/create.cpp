@@ -92,6 +92,9 @@ static Tensor spaced(const Tensor& start, const Tensor& end, int64_t n) {
   return where(lt(i, wrapped(static_cast<double>((n + 1) / 2))), add(a, mul(step, i)), sub(b, mul(step, back)));
 }
 
+// Tensors that are numbers of their own: no level or tape knows them, and they are here to be read.
+static bool is_number(const Tensor& x) { return x.dim() == 0 && !x->keys && x.device().type == DeviceType::cpu; }
+
 static Tensor spaced(const Scalar& start, const Scalar& end, int64_t n) {
   if (is_complex(start.dtype()) || is_complex(end.dtype())) return spaced(wrapped(start), wrapped(end), n);
   return linspace(start.to<double>(), end.to<double>(), n, DType::float64);
@@ -107,6 +110,24 @@ static Tensor as_type(const char* name, const Tensor& values, OptDType dtype) {
   return to_dtype(values, dtype.value_or(is_complex(values.dtype()) ? complex_of(default_dtype()) : default_dtype()));
 }
 
+static Tensor linspace_between(const Scalar& start, const Scalar& end, int64_t n, OptDType dtype, OptDevice device) {
+  const Device there = device.value_or(default_device());
+  if (!is_complex(start.dtype()) && !is_complex(end.dtype())) return linspace(start.to<double>(), end.to<double>(), n, dtype.value_or(default_dtype()), there);
+  return cuda::uploaded(as_type("linspace", spaced(end_as(start, dtype), end_as(end, dtype), n), dtype), there);
+}
+static Tensor linspace_between(const Operand& start, const Operand& end, int64_t n, OptDType dtype, OptDevice device) {
+  if (is_number(start.t) && is_number(end.t)) return linspace_between(item(start.t), item(end.t), n, dtype, device);
+  return to_device(as_type("linspace", spaced(end_as(start.t, dtype), end_as(end.t, dtype), n), dtype), device.value_or(default_device()));
+}
+
+static Tensor logspace_between(const Scalar& start, const Scalar& end, int64_t n, double base, OptDType dtype, OptDevice device) {
+  return cuda::uploaded(as_type("logspace", pow(wrapped(base), spaced(end_as(start, dtype), end_as(end, dtype), n)), dtype), device.value_or(default_device()));
+}
+static Tensor logspace_between(const Operand& start, const Operand& end, int64_t n, double base, OptDType dtype, OptDevice device) {
+  if (is_number(start.t) && is_number(end.t)) return logspace_between(item(start.t), item(end.t), n, base, dtype, device);
+  return to_device(as_type("logspace", pow(wrapped(base), spaced(end_as(start.t, dtype), end_as(end.t, dtype), n)), dtype), device.value_or(default_device()));
+}
+
 void bind_ranges(nb::module_& m) {
   function(m, "arange", [](const Scalar& start, std::optional<Scalar> stop, std::optional<Scalar> step, OptDType dtype, OptDevice device, bool requires_grad) {
     const Scalar a = stop ? start : Scalar(0), b = stop ? *stop : start, s = step.value_or(Scalar(1));
@@ -117,19 +138,12 @@ void bind_ranges(nb::module_& m) {
   function(m, "arange", [](const Scalar& stop, OptDType dtype, OptDevice device, bool requires_grad) {
     return created(arange(Scalar(0), stop, Scalar(1), dtype.value_or(is_integral(stop.dtype()) ? DType::int64 : default_dtype()), device.value_or(default_device())), requires_grad);
   }, nb::kw_only(), "end"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
-  const auto bind = [&m]<class Number>(TypeTag<Number>) {   // numbers, and tensors inside vmap
-    const auto moved = [](const Tensor& x, OptDevice device) {
-      if constexpr (std::is_same_v<Number, Scalar>) return cuda::uploaded(x, device.value_or(default_device()));
-      else return to_device(x, device.value_or(default_device()));
-    };
-    function(m, "linspace", [moved](const Number& start, const Number& end, int64_t steps, OptDType dtype, OptDevice device, bool requires_grad) {
-      if constexpr (std::is_same_v<Number, Scalar>)
-        if (!is_complex(start.dtype()) && !is_complex(end.dtype()))
-          return created(linspace(start.template to<double>(), end.template to<double>(), steps, dtype.value_or(default_dtype()), device.value_or(default_device())), requires_grad);
-      return created(moved(as_type("linspace", spaced(end_as(start, dtype), end_as(end, dtype), steps), dtype), device), requires_grad);
+  const auto bind = [&m]<class Number>(TypeTag<Number>) {   // numbers, and tensors, which may be those of vmap
+    function(m, "linspace", [](const Number& start, const Number& end, int64_t steps, OptDType dtype, OptDevice device, bool requires_grad) {
+      return created(linspace_between(start, end, steps, dtype, device), requires_grad);
     }, "start"_a, "end"_a, "steps"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "`steps` evenly spaced values, both ends included.");
-    function(m, "logspace", [moved](const Number& start, const Number& end, int64_t steps, double base, OptDType dtype, OptDevice device, bool requires_grad) {
-      return created(moved(as_type("logspace", pow(wrapped(base), spaced(end_as(start, dtype), end_as(end, dtype), steps)), dtype), device), requires_grad);
+    function(m, "logspace", [](const Number& start, const Number& end, int64_t steps, double base, OptDType dtype, OptDevice device, bool requires_grad) {
+      return created(logspace_between(start, end, steps, base, dtype, device), requires_grad);
     }, "start"_a, "end"_a, "steps"_a, "base"_a = 10.0, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "`steps` values from base**start to base**end.");
   };
   bind(TypeTag<Scalar>{});
@@ -159,6 +173,23 @@ Tensor empty_strided(const Dims& size, const Dims& stride, DType dtype, Device d
   return alias_of(as_strided(empty({size.product() ? reach : 0}, dtype, device), size, stride));
 }
 
+// Without gaps, the dimensions in memory in the order of `layout`.
+Tensor empty_permuted(const Dims& size, const Dims& layout, DType dtype, Device device) {
+  const int n = size.size();
+  bool once = layout.size() == n;
+  for (int i = 0; once && i < n; i++) once = layout.contains(i);
+  expect(once, "empty_permuted: physical_layout must name each of ", n, " dimensions once, got ", layout);
+  const Tensor x = empty(size, dtype, device);
+  int64_t step = 1;
+  for (int i = n; i-- > 0;) {
+    const int d = static_cast<int>(layout[i]);
+    x->strides[d] = step;
+    step *= std::max<int64_t>(size[d], 1);
+  }
+  x->update_layout();
+  return x;
+}
+
 void bind_data(nb::module_& m) {
   function(m, "tensor", [](nb::handle data, OptDType dtype, OptDevice device, bool requires_grad) {
     return created(tensor_from(data.ptr(), dtype, "tensor"), requires_grad, device.value_or(default_device()));
@@ -174,6 +205,9 @@ void bind_data(nb::module_& m) {
   function(m, "empty_strided", [](const Dims& size, const Dims& stride, OptDType dtype, OptDevice device, bool requires_grad) {
     return created(empty_strided(size, stride, dtype.value_or(default_dtype()), device.value_or(default_device())), requires_grad);
   }, "size"_a, "stride"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "Uninitialised memory with the given strides.");
+  function(m, "empty_permuted", [](const Dims& size, const Dims& layout, OptDType dtype, OptDevice device, bool requires_grad) {
+    return created(empty_permuted(size, layout, dtype.value_or(default_dtype()), device.value_or(default_device())), requires_grad);
+  }, "size"_a, "physical_layout"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "Uninitialised memory without gaps, with the dimensions in the given order.");
   Methods().def("new_empty_strided", [](const Tensor& x, const Dims& size, const Dims& stride, OptDType dtype, OptDevice device, bool requires_grad) {
     return created(empty_strided(size, stride, dtype.value_or(x.dtype()), device.value_or(x.device())), requires_grad);
   }, "size"_a, "stride"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "Uninitialised memory of this type with the given strides.");

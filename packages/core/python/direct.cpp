@@ -151,6 +151,7 @@ PyObject* explained_by_wrappers(const DirectObject& d, PyObject* const* args, si
 PyObject* call_inner(const DirectObject& d, PyObject* const* args, size_t count, PyObject* names) {
   const size_t n = (count & ~arguments_offset) + (names ? static_cast<size_t>(PyTuple_Size(names)) : 0);
   if (d.inner && (!names || find_out(names) < 0) && !(d.rounds && hold_half(args, n))) {
+    const NodeName named(d.node);
     PyObject* result = vectorcall(d.inner, args, count, names);
     if (result || !(PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_AttributeError))) return result;
     const nb::python_error error;
@@ -281,12 +282,13 @@ Dims separate_dims(PyObject* const* args, size_t count) {
   return dims;
 }
 
-nb::object make_asking(nb::object f, const std::optional<std::string>& plain, nb::object inner, bool rounds) {
+nb::object make_asking(nb::object f, const std::optional<std::string>& plain, nb::object inner, bool rounds, const std::optional<nb::capsule>& node) {
   auto* d = reinterpret_cast<DirectObject*>(PyType_GenericAlloc(function_type, 0));
   if (!d) throw nb::python_error();
   d->entry = ask_and_call;
   if (!inner.is(f)) d->inner = inner.release().ptr();
   d->rounds = rounds;
+  if (node) d->node = static_cast<const char*>(node->data());
   d->general = f.release().ptr();
   if (plain) d->plain = find_plain(nb::module_::import_("adjoint_core._core"), *plain);
   return nb::steal(reinterpret_cast<PyObject*>(d));

@@ -14,8 +14,8 @@ using DirectCall = PyObject* (*)(const void* f, PyObject* const* args, size_t co
 
 void make_direct_types();
 // A function of Python that looks for __torch_function__ first; `plain` names those of its calls that need no Python, if there are any.
-// `inner` is the function without its wrappers, `rounds` whether one of those looks after half types.
-nb::object make_asking(nb::object f, const std::optional<std::string>& plain, nb::object inner, bool rounds);
+// `inner` is the function without its wrappers, `rounds` whether one of those looks after half types, `node` how one names the result's node.
+nb::object make_asking(nb::object f, const std::optional<std::string>& plain, nb::object inner, bool rounds, const std::optional<nb::capsule>& node);
 void ask_before_calls();                  // from now on calls look for __torch_function__ first; see protocol.h
 void make_all_direct(nb::handle scope);   // every function takes `out`, and its errors name it
 // From now on `name` of `scope` tries `call` first. `f` lives as long as the process.

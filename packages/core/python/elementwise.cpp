@@ -1,4 +1,6 @@
 // Elementwise functions and methods.
+#include <limits>
+
 #include <adjoint/core/special.h>
 
 #include "direct.h"
@@ -44,6 +46,12 @@ void bind_special(nb::module_& m) {
     return orthogonal_polynomial(x, n, {static_cast<Family>(family), parameter});
   }, "input"_a, "n"_a, "family"_a, "parameter"_a);
   function(m, "_entr", entr, "input"_a);
+  function(m, "_spherical_bessel_j0", [](const Tensor& x) {
+    constexpr double largest = std::numeric_limits<double>::max();   // 0, as infinity
+    const Tensor wide = to_dtype(x, DType::float64);                 // in single precision the angle would be another one
+    return to_dtype(sinc(div(clamp(wide, wrapped(-largest), wrapped(largest)), wrapped(3.141592653589793))), x.dtype());
+  }, "input"_a);
+  function(m, "_log_ndtr", log_ndtr, "input"_a);
   function(m, "_ndtri", ndtri, "input"_a);
   function(m, "_mantissa", mantissa, "input"_a);
   function(m, "_exponent", exponent, "input"_a);

@@ -1,7 +1,12 @@
 // Plain calls of nn.functional: what the functions of adjoint-functional do with arguments that need no word of Python. They have the names and
 // the order of the parameters there; a call that is not theirs, as one with warnings or errors to give, is left to the function in Python.
 #include <adjoint/core/observer.h>
+#include <adjoint/core/planes.h>
 
+#include <algorithm>
+#include <string_view>
+
+#include "fits.h"
 #include "module.h"
 
 namespace adjoint::python {
@@ -107,6 +112,23 @@ void bind_plain_layers(const Space& s) {
 // The distances are of tensors of one size: of others the functions warn.
 bool alike(const Tensor& x, const Tensor& t) { return x.sizes() == t.sizes() && (x.dtype() == DType::bool_) == (t.dtype() == DType::bool_); }
 
+void bind_plain_pad(const Space& s) {
+  s.def("pad", [](const Tensor& x, const Dims& amounts, const std::string& mode, std::optional<double> value) -> Perhaps {
+    const int n = amounts.size() / 2;
+    if (amounts.size() % 2 || n > x.dim()) return {};
+    Dims before(x.dim(), 0), after(x.dim(), 0);
+    for (int i = 0; i < n; i++) before[x.dim() - 1 - i] = amounts[2 * i], after[x.dim() - 1 - i] = amounts[2 * i + 1];
+    if (mode == "constant") {
+      expect_fits(value.value_or(0), x.dtype());
+      return pad(x, before, after, value.value_or(0));
+    }
+    const std::string_view modes[] = {"replicate", "reflect", "circular"};
+    const auto border = std::ranges::find(modes, mode) - modes;
+    if (border == std::size(modes) || !(n < x.dim() && x.dim() <= n + 2)) return {};
+    return pad_around(x, before, after, static_cast<Border>(border));
+  }, "pad"_a, "mode"_a = "constant", "value"_a = nb::none());
+}
+
 void bind_plain_losses(const Space& s) {
   using Loss = Tensor (*)(const Tensor&, const Tensor&, Reduction);
   for (auto [name, f] : {std::pair<const char*, Loss>("mse_loss", mse_loss), {"l1_loss", l1_loss}})
@@ -149,6 +171,7 @@ void bind_functional(nb::module_& m) {
   bind_plain_activations(s);
   bind_plain_lines(s);
   bind_plain_layers(s);
+  bind_plain_pad(s);
   bind_plain_losses(s);
 }
 

@@ -193,7 +193,21 @@ void bind_gather(nb::module_& m) {
   both(m, "take", [](const Tensor& x, const Tensor& at) { return index(reshape(x, {-1}), {&at, 1}); }, "index"_a);
 }
 
+void expect_puttable(const Tensor& x, const Tensor& index, const Tensor& source) {
+  expect(index.dtype() == DType::int64, "put_(): Expected a long tensor for index, but got ", index.dtype());
+  expect(x.dtype() == source.dtype(), "put_(): self and source expected to have the same dtype, but got self.dtype = ", x.dtype(), " and source.dtype = ", source.dtype());
+  expect(source.numel() == index.numel(), ErrorKind::index, "put_(): Expected source and index to have the same number of elements, but got source.numel() = ", source.numel(), ", index.numel() = ", index.numel());
+  expect(x.numel() || !index.numel(), ErrorKind::index, "put_(): Tried to put elements into an empty tensor");
+}
+
 void bind_index_put(nb::module_& m) {
+  function(m, "_put", [](const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate) {
+    expect_puttable(x, index, source);
+    const Tensor at = reshape(index, {-1});
+    return reshape(index_put(reshape(x, {-1}), {&at, 1}, reshape(source, {-1}), accumulate), x.sizes());
+  }, "input"_a, "index"_a, "source"_a, "accumulate"_a);
+  m.def("_expect_puttable", expect_puttable, "input"_a, "index"_a, "source"_a);
+  function(m, "_is_among", [](const Tensor& x, const Tensor& few) { return any(eq(unsqueeze(x, -1), reshape(few, {-1})), Dims{-1}, false); }, "input"_a, "few"_a);
   both_and_update(m, "index_put", [](const Tensor& x, const TensorVector& at, const Tensor& v, bool accumulate) { return index_put(x, at, v, accumulate); }, "indices"_a, "values"_a, "accumulate"_a = false);
 }
 

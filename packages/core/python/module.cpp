@@ -96,7 +96,7 @@ NB_MODULE(_core, m) {
   m.def("_put_out", &put_result, "name"_a, "result"_a, "out"_a, "What `out=` does with the result, or the tuple of results, of a function written in Python.");
   bind_plain(m);
   bind_protocol(m, ask_before_calls);
-  m.def("_asking", make_asking, "f"_a, "plain"_a.none(), "inner"_a, "rounds"_a, "The function, which objects among its arguments may answer; `plain` names its plain calls, if it has any; `inner` is it without wrappers.");
+  m.def("_asking", make_asking, "f"_a, "plain"_a.none(), "inner"_a, "rounds"_a, "node"_a.none(), "The function, which objects among its arguments may answer; `plain` names its plain calls, if it has any; `inner` is it without wrappers.");
   m.def("_node_name", [](const std::string& name) { return nb::capsule((new std::string(name))->c_str()); }, "name"_a, "A name for `_composed`, for ever.");
   m.def("_composed", [](const nb::capsule& node, const nb::callable& f, const nb::tuple& args, const nb::dict& kwargs) {
     const adjoint::NodeName named(static_cast<const char*>(node.data()));

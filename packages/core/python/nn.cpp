@@ -91,18 +91,27 @@ void bind_layers(nb::module_& m) {
 void bind_planes(nb::module_& m) {
   m.def("_grid_sample", grid_sample);
   m.def("_resize", resize);
-  m.def("_pad", [](const Tensor& x, const Dims& before, const Dims& after, double value) {
+  function(m, "_pad", [](const Tensor& x, const Dims& before, const Dims& after, double value) {
     expect_fits(value, x.dtype());
     return pad(x, before, after, value);
-  });
+  }, "input"_a, "before"_a, "after"_a, "value"_a);
   m.def("_fractional_max_pool", [](const Tensor& x, const Tensor& samples, const Dims& kernel, const Dims& sizes) {
     Values v = fractional_max_pool(x, samples, kernel, sizes);
     return nb::make_tuple(v.values, v.indices);
   });
-  m.def("_distances", distances);
-  m.def("_pair_distances", pair_distances);
-  m.def("_margin", margin_rows);
-  m.def("_pad_around", [](const Tensor& x, const Dims& before, const Dims& after, int border) { return pad_around(x, before, after, static_cast<Border>(border)); });
+  function(m, "_distances", [](const Tensor& x, const Tensor& y) { return distances(x, y); }, "input"_a, "other"_a);
+  function(m, "_pair_distances", [](const Tensor& x) { return pair_distances(x); }, "input"_a);
+  function(m, "_margin", [](const Tensor& x, const Tensor& target, double margin, bool several) { return margin_rows(x, target, margin, several); }, "input"_a, "target"_a, "margin"_a, "several"_a);
+  function(m, "_multi_margin_loss", [](const Tensor& x, const Tensor& target, double margin, const Tensor& weight, const std::string& how) {
+    const auto reduction = reduction_named(how);
+    expect(reduction.has_value(), ErrorKind::value, how, " is not a valid value for reduction");
+    Dims lines = x.sizes();
+    lines.resize(x.dim() - 1);
+    const Tensor y = reshape(target, lines), rows = margin_rows(x, unsqueeze(y, -1), margin, false), loss = weight ? rows * index_select(weight, 0, y) : rows;
+    return *reduction == Reduction::mean ? mean(loss) : *reduction == Reduction::sum ? sum(loss) : loss;
+  }, "input"_a, "target"_a, "margin"_a, "weight"_a.none(), "reduction"_a);
+  function(m, "_pad_around", [](const Tensor& x, const Dims& before, const Dims& after, int64_t border) { return pad_around(x, before, after, static_cast<Border>(border)); },
+           "input"_a, "before"_a, "after"_a, "border"_a);
   m.def("_patches", [](const Dims& sizes, const Dims& kernel, const Dims& dilation, const Dims& stride, const Tensor& like) {
     const Patches p = patches(sizes, kernel, dilation, stride, like.device());
     return nb::make_tuple(p.positions, p.windows);
@@ -117,8 +126,11 @@ void bind_norms(nb::module_& m) {
         "x"_a, "mean"_a.none(), "var"_a.none(), "weight"_a.none(), "bias"_a.none(), "momentum"_a, "eps"_a);
   m.def("_grouped_norm", [](const Tensor& x, int64_t groups, int64_t size, const Tensor& w, const Tensor& b, double eps) { return grouped_norm(x, groups, size, w, b, eps, false).y; },
         "x"_a, "groups"_a, "size"_a, "weight"_a.none(), "bias"_a.none(), "eps"_a);
-  m.def("_native_group_norm", [=](const Tensor& x, int64_t groups, int64_t size, const Tensor& w, const Tensor& b, double eps) { return parts(grouped_norm(x, groups, size, w, b, eps, true)); },
-        "x"_a, "groups"_a, "size"_a, "weight"_a.none(), "bias"_a.none(), "eps"_a);
+  function(m, "_native_group_norm", [=](const Tensor& x, int64_t n, int64_t groups, int64_t size, const Tensor& w, const Tensor& b, double eps) {
+    Normalised r = grouped_norm(x, n * groups, size, w, b, eps, true);
+    for (Tensor* t : {&r.mean, &r.deviation}) *t = reshape(*t, {n, groups});
+    return parts(r);
+  }, "x"_a, "n"_a, "groups"_a, "size"_a, "weight"_a.none(), "bias"_a.none(), "eps"_a);
   m.def("_layer_norm", [](const Tensor& x, const Dims& shape, const Tensor& w, const Tensor& b, double eps) { return layer_norm(x, shape, w, b, eps); },
         "x"_a, "shape"_a, "weight"_a.none(), "bias"_a.none(), "eps"_a);
   m.def("_attention", [](const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double scale, bool causal, double p) { return attention(q, k, v, mask, scale, causal, p); },

@@ -34,6 +34,13 @@ void bind_sums(nb::module_& m) {
        "dim"_a = nb::none(), "keepdim"_a = false, nb::kw_only(), "dtype"_a = nb::none(), "The sum over `dim` (all, if none).");
   both(m, "mean", [](const Tensor& x, const OptionalDims& dim, bool keepdim, OptDType dtype) { return mean(x, dim, keepdim, dtype); },
        "dim"_a = nb::none(), "keepdim"_a = false, nb::kw_only(), "dtype"_a = nb::none(), "The mean over `dim` (all, if none).");
+  function(m, "_sum_to_size", [](const Tensor& x, const Dims& sizes) {
+    const int extra = x.dim() - sizes.size();
+    bool fits = extra >= 0;
+    for (int i = 0; fits && i < sizes.size(); i++) fits = sizes[i] == 1 || sizes[i] == x.size(i + extra);
+    expect(fits, "size ", sizes, " is not expandable to size ", x.sizes(), ".");
+    return sizes.empty() ? sum(x) : unbroadcast(x, sizes);
+  }, "input"_a, "size"_a);
   direct_both<Tensor>(m, "sum", [](const Tensor& x) { return sum(x, {}, false, {}); });
   direct_both<Tensor, int64_t>(m, "sum", [](const Tensor& x, int64_t dim) { return sum(x, Dims{dim}, false, {}); });
   direct_both<Tensor>(m, "mean", [](const Tensor& x) { return mean(x, {}, false, {}); });
@@ -99,7 +106,7 @@ Tensor median_of_all(const Tensor& x) {
   const Named named("median", {&x, 1}, "MedianBackward0");
   if (x.numel() == 0) return full({}, is_integral(x.dtype()) ? Scalar(std::numeric_limits<int64_t>::min()) : Scalar(std::numeric_limits<double>::quiet_NaN()), x.dtype(), x.device());
   const Tensor y = median(reshape(x, {-1}), 0).values;
-  if (is_integral(x.dtype())) return y;
+  if (is_integral(x.dtype()) || !x->keys) return y;   // nobody asks for a gradient
   return amax(where(logical_or(eq(x, y), isnan(x)), x, wrapped(-std::numeric_limits<double>::infinity())));
 }
 

@@ -191,10 +191,46 @@ void bind_pieces(nb::module_& m) {
   };
   Methods().def("split", split_any, "split_size"_a, "dim"_a = 0);
   function(m, "split", split_any, "tensor"_a, "split_size_or_sections"_a, "dim"_a = 0);
+  // Pieces that may be written in place, so that a write to one harms nothing that was computed from another: copies, or views of their own.
+  const auto loose = [](const Tensor& x, TensorVector pieces, int64_t dim) {
+    const bool recorded = !pieces.empty() && pieces[0]->keys & key_tape;
+    int64_t at = 0;
+    for (Tensor& piece : pieces) {
+      const int64_t n = piece.size(static_cast<int>(dim));
+      piece = recorded ? clone(piece) : narrow(x, dim, at, n);
+      at += n;
+    }
+    return tuple_of(std::move(pieces));
+  };
+  function(m, "_unsafe_pieces", [loose](const Tensor& x, const nb::object& size, int64_t dim) {
+    return loose(x, is_sequence(size.ptr()) ? split_sizes(x, nb::cast<Dims>(size), dim) : split(x, nb::cast<int64_t>(size), dim), dim);
+  }, "input"_a, "size"_a, "dim"_a);
+  function(m, "_unsafe_chunk", [loose](const Tensor& x, int64_t n, int64_t dim) { return loose(x, chunk(x, n, dim), dim); }, "input"_a, "chunks"_a, "dim"_a);
   both(m, "split_with_sizes", [](const Tensor& x, const Dims& sizes, int64_t dim) { return tuple_of(split_sizes(x, sizes, dim)); }, "split_sizes"_a, "dim"_a = 0);
 }
 
+Tensor chunk_cat(const TensorVector& x, int64_t dim, int64_t chunks) {
+  expect(!x.empty() && chunks > 0, "_chunk_cat: expected tensors with elements and chunks, got ", x.size(), " and ", chunks);
+  TensorVector parts;
+  int at = 0;
+  for (const Tensor& t : x) {
+    const int d = wrap_dim(dim, t.dim(), "_chunk_cat");
+    expect(t.numel(), "_chunk_cat: expected tensors with elements and chunks, got one of ", t.sizes());
+    bool agrees = parts.empty() || d == at;
+    for (int i = 0; agrees && i < d; i++) agrees = t.size(i) == x[0].size(i);
+    expect(agrees, "_chunk_cat: sizes must agree up to dim ", dim, ", got ", x[0].sizes(), " and ", t.sizes());
+    at = d;
+    Dims before(t.dim(), 0), after = before, sizes(std::span(t.sizes().data(), static_cast<size_t>(d)));
+    after[d] = (chunks - t.size(d) % chunks) % chunks;
+    sizes.push_back(chunks);
+    sizes.push_back(-1);
+    parts.push_back(reshape(after[d] ? pad(t, before, after, 0) : t, sizes));
+  }
+  return cat(parts, at + 1);
+}
+
 void bind_joins(nb::module_& m) {
+  function(m, "_chunk_cat", chunk_cat, "tensors"_a, "dim"_a, "num_chunks"_a);
   for (const char* name : {"cat", "concat", "concatenate"}) function(m, name, [](const TensorVector& t, int64_t dim) { return cat(t, dim); }, "tensors"_a, "dim"_a = 0);
   function(m, "stack", [](const TensorVector& t, int64_t dim) { return stack(t, dim); }, "tensors"_a, "dim"_a = 0);
   function(m, "broadcast_tensors", [](const nb::args& tensors) {

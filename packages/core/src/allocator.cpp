@@ -157,4 +157,7 @@ MemoryStats memory_stats() noexcept { return detail::large_heap().stats(); }
 void reset_peak_memory() noexcept { detail::large_heap().reset_peak(); }
 void empty_cache() noexcept { detail::large_heap().trim(); }
 
+void* allocate_list(size_t bytes) { return bytes > detail::largest_small ? ::operator new(bytes) : allocate(bytes); }
+void deallocate_list(void* p, size_t bytes) noexcept { bytes > detail::largest_small ? ::operator delete(p) : deallocate(p, bytes); }
+
 }  // namespace adjoint

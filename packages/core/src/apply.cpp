@@ -178,14 +178,12 @@ void follow_layout(Tensors x, TensorImpl& y) {
   for (const Tensor& t : x) {
     if (!(t.sizes() == y.sizes)) continue;
     if (t->contiguous() || overlaps_itself(*t)) return;
-    int order[Dims::max];
-    const int n = y.ndim();
-    for (int i = 0; i < n; i++) order[i] = i;
-    std::stable_sort(order, order + n, [&](int a, int b) { return t->strides[a] > t->strides[b]; });
+    const Dims order = order_by_strides(t->strides.data(), y.ndim());
     int64_t step = 1;
-    for (int k = n; k-- > 0;) {
-      y.strides[order[k]] = step;
-      step *= std::max<int64_t>(y.sizes[order[k]], 1);
+    for (int k = y.ndim(); k-- > 0;) {
+      const int d = static_cast<int>(order[k]);
+      y.strides[d] = step;
+      step *= std::max<int64_t>(y.sizes[d], 1);
     }
     y.update_layout();
     return;

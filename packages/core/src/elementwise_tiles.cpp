@@ -4,9 +4,18 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
 
 namespace adjoint {
+
+Dims order_by_strides(const int64_t* strides, int ndim) {
+  Dims order(ndim, 0);
+  for (int64_t i = 1; i < ndim; i++) {
+    int at = static_cast<int>(i);
+    for (; at > 0 && std::abs(strides[order[at - 1]]) < std::abs(strides[i]); at--) order[at] = order[at - 1];
+    order[at] = i;
+  }
+  return order;
+}
 
 void (*parallel_for)(int64_t n, int64_t grain, Borrowed<int64_t, int64_t> f) = [](int64_t n, int64_t, Borrowed<int64_t, int64_t> f) { f(0, n); };
 
@@ -46,9 +55,7 @@ Operand operand(const View& v, bool is_output) {
 class Along {
  public:
   const View& set(const View& x, const View& y) {
-    int order[Dims::max];
-    std::iota(order, order + y.ndim, 0);
-    std::stable_sort(order, order + y.ndim, [&](int a, int b) { return std::abs(y.strides[a]) > std::abs(y.strides[b]); });
+    const Dims order = order_by_strides(y.strides, y.ndim);
     for (int i = 0; i < y.ndim; i++) sizes_[i] = x.sizes[order[i]], strides_[i] = x.strides[order[i]];
     view_ = x;
     view_.sizes = sizes_, view_.strides = strides_;

@@ -125,12 +125,10 @@ void lower_batch(const Op& op, Tensors in, const Attrs& attrs, Slot* s, Tensor* 
 // Views must be possible on the tangent where they are on the value: it is laid out like it, once, before its first view.
 void lay_out_like(const Tensor& x, TensorImpl& root, Tensor& tangent) {
   if (x->contiguous() == tangent->contiguous() && (x->contiguous() || x->strides == tangent->strides)) return;
-  int order[Dims::max];
   const int n = x.dim();
-  for (int i = 0; i < n; i++) order[i] = i;
-  std::stable_sort(order, order + n, [&](int a, int b) { return x->strides[a] > x->strides[b]; });
-  Dims there(n, 0), back(n, 0);
-  for (int i = 0; i < n; i++) { there[i] = order[i]; back[order[i]] = i; }
+  const Dims there = order_by_strides(x->strides.data(), n);
+  Dims back(n, 0);
+  for (int i = 0; i < n; i++) back[static_cast<int>(there[i])] = i;
   const Tensor dense = permute(tangent, there);
   if (dense->contiguous()) return;
   tangent = permute(contiguous(dense), back);

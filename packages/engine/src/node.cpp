@@ -145,10 +145,7 @@ void OpNode::clear_refs() {
 
 // ---- in-place on a view
 
-CopySlices::CopySlices(Ref<Node> f, const Op& o, const Attrs& a, const Tensor& base) : fn(std::move(f)), view(o), attrs(a), sizes(base.sizes()), order(base.dim(), 0) {
-  for (int i = 0; i < order.size(); i++) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) { return base->strides[static_cast<int>(i)] > base->strides[static_cast<int>(j)]; });
-}
+CopySlices::CopySlices(Ref<Node> f, const Op& o, const Attrs& a, const Tensor& base) : fn(std::move(f)), view(o), attrs(a), sizes(base.sizes()), order(order_by_strides(base->strides.data(), base.dim())) {}
 
 // A copy of g whose dimensions lie in memory in the given order.
 static Tensor copy_in_order(const Tensor& g, const Dims& order) {

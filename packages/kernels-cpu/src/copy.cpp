@@ -11,18 +11,15 @@
 
 namespace adjoint::cpu {
 
-Order::Order(const View& v) {
-  resize(v.ndim);
-  for (int i = 0; i < v.ndim; i++) (*this)[i] = i;
-  std::stable_sort(begin(), end(), [&](int64_t a, int64_t b) { return std::abs(v.strides[a]) > std::abs(v.strides[b]); });
-}
+Order::Order(const View& v) : Dims(order_by_strides(v.strides, v.ndim)) {}
 
 Ordered::Ordered(const View& v, const Dims& order) : view(v) {
-  for (int64_t d : order) {
-    sizes.push_back(v.sizes[d]);
-    strides.push_back(v.strides[d]);
-  }
-  point();
+  int same = 0;
+  while (same < v.ndim && order[same] == same) same++;
+  if (same == v.ndim) return;   // as it is
+  sizes.resize(v.ndim), strides.resize(v.ndim);
+  for (int i = 0; i < v.ndim; i++) sizes[i] = v.sizes[order[i]], strides[i] = v.strides[order[i]];
+  view.sizes = sizes.data(), view.strides = strides.data();
 }
 
 Dense::Dense(const View& v, DType dtype) : memory(v.numel * itemsize(dtype)), sizes(std::span(v.sizes, static_cast<size_t>(v.ndim))), strides(v.ndim, 0) {

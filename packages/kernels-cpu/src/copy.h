@@ -16,10 +16,6 @@ struct Ordered {
   View view;
   Ordered(const View& v, const Dims& order);
   Ordered(const Ordered&) = delete;
-  Ordered(Ordered&& o) noexcept : sizes(std::move(o.sizes)), strides(std::move(o.strides)), view(o.view) { point(); }
-
- private:
-  void point() { view.sizes = sizes.data(), view.strides = strides.data(); }
 };
 
 // Temporary memory.

@@ -2,7 +2,7 @@
 #include "elementwise.h"
 
 #include <algorithm>
-#include <vector>
+#include <optional>
 
 #include "copy.h"
 #include "pool.h"
@@ -181,16 +181,12 @@ template <int N> void run_inputs(const Program& p, const View& y, std::span<cons
   if (run_flat<N>(p, y, x)) return;
   const Order order(y);
   const Ordered out(y, order);
-  std::vector<Ordered> in;
-  std::vector<Dense> copies;
-  in.reserve(N), copies.reserve(N);
+  std::optional<Ordered> in[N];
+  std::optional<Dense> copies[N];
   const View* v[N + 1] = {&out.view};
   for (int k = 0; k < N; k++) {
-    in.emplace_back(x[k], order);
-    v[1 + k] = &in.back().view;
-    if (!runs_across(in.back().view)) continue;
-    copies.emplace_back(in.back().view);
-    v[1 + k] = &copies.back().view;
+    v[1 + k] = &in[k].emplace(x[k], order).view;
+    if (runs_across(*v[1 + k])) v[1 + k] = &copies[k].emplace(*v[1 + k]).view;
   }
   const View* const(&operands)[N + 1] = v;
   run_rows<N>(p, make_rows<N + 1>(operands));

@@ -278,7 +278,7 @@ void reduce_with(const Loops& loops, const View& x, const Dims& dims, char* y, c
   if (s.gone.ndim == 1 && s.kept.strides[0][0] == size && s.kept.ndim <= 2) {
     const bool planes = s.kept.ndim == 2;
     const Columns c{x.data, x.dtype, planes ? s.kept.sizes[1] : 1, planes ? s.kept.strides[0][1] / size : 0, s.gone.sizes[0], s.gone.strides[0][0] / size, s.kept.sizes[0]};
-    if (c.columns >= 8 || c.fold() > 1) return reduce_outer(loops, c, centres, y);
+    if (c.columns >= 8 || c.fold() > 1 || (x.numel <= 1024 && c.rows <= 64)) return reduce_outer(loops, c, centres, y);
   }
   with_inner(x, loops.type, dims, [&](const View& v, const Split& inner) { reduce_inner(loops, v, inner, centres, y); });
 }

@@ -118,21 +118,21 @@ template <class T> void columns_of_strip(Form form, const T* x, T* y, int64_t n,
 // Short rows are turned, a strip at a time, so that loops run across them.
 template <class T> void over_short_rows(Form form, const T* x, T* y, int64_t n, int64_t rows) {
   pool::parallel((rows + strip - 1) / strip, [&](int64_t u) {
-    const int64_t first = u * strip, width = std::min(strip, rows - first), kept = form == Form::sum ? 1 : n;
-    const Buffer in(n * strip * static_cast<int64_t>(sizeof(T))), out(kept * strip * static_cast<int64_t>(sizeof(T)));
+    const int64_t first = u * strip, width = std::min(strip, rows - first), down = (width + 15) & -16, kept = form == Form::sum ? 1 : n;
+    const Buffer in(n * down * static_cast<int64_t>(sizeof(T))), out(kept * down * static_cast<int64_t>(sizeof(T)));
     const auto view = [&](const T* data, const int64_t (&sizes)[2], const int64_t (&strides)[2]) {
       return View{const_cast<char*>(reinterpret_cast<const char*>(data)), sizes, strides, 2, dtype_of<T>(), sizes[0] * width};
     };
-    const int64_t all[] = {n, width}, results[] = {kept, width}, turned[] = {strip, 1}, across[] = {1, n}, back[] = {1, kept};
-    if (width < strip) std::memset(in.as<char>(), 0, n * strip * sizeof(T));
+    const int64_t all[] = {n, width}, results[] = {kept, width}, turned[] = {down, 1}, across[] = {1, n}, back[] = {1, kept};
+    if (width < down) std::memset(in.as<char>(), 0, n * down * sizeof(T));
     copy(view(in.as<T>(), all, turned), view(x + first * n, all, across));
-    columns_of_strip<T>(form, in.as<T>(), out.as<T>(), n, strip, (width + 15) & -16);
+    columns_of_strip<T>(form, in.as<T>(), out.as<T>(), n, down, down);
     copy(view(y + first * kept, results, back), view(out.as<T>(), results, turned));
   });
 }
 
 template <class T> void over_rows(Form form, const T* x, T* y, int64_t n, int64_t rows) {
-  if (n <= 48 && rows >= 64) return over_short_rows(form, x, y, n, rows);
+  if (n <= 48 && rows >= (n <= 16 ? 16 : 64)) return over_short_rows(form, x, y, n, rows);
   pool::parallel_for(rows, std::max<int64_t>(1, grain / n), [&](int64_t begin, int64_t end) {
     const Buffer scratch(2 * (n + SoftmaxRows<T>::padding) * static_cast<int64_t>(sizeof(T)));
     isa::call<SoftmaxRows<T>>(form, x + begin * n, y + begin * (form == Form::sum ? 1 : n), scratch.as<T>(), n, end - begin);

@@ -36,6 +36,7 @@ template <> struct Moderate<Digamma, float> : Moderate<Lgamma, float> {
 struct OnlyNarrow { static constexpr bool exists = false, narrow = true; };
 template <std::floating_point C> struct Moderate<Entr, C> : OnlyNarrow {};
 template <> struct Moderate<Ndtri, double> : OnlyNarrow {};
+template <std::floating_point C> struct Moderate<LogNdtr, C> : OnlyNarrow {};
 template <std::floating_point C> struct Moderate<Exponent, C> : OnlyNarrow {};
 template <std::floating_point C> struct Moderate<Mantissa, C> : OnlyNarrow {};
 
@@ -156,6 +157,7 @@ constexpr Entry entries[] = {
     {"log10", kernel<Log10, 1>},
     {"log1p", kernel<Log1p, 1>},
     {"log2", kernel<Log2, 1>},
+    {"log_ndtr", kernel_for<LogNdtr, 1, Cost::series, float, Half, BFloat16>},
     {"logit", kernel<Logit, 1>},
     {"mantissa", kernel_for<Mantissa, 1, cheap, float, double, Half, BFloat16>},
     {"nan_to_num", kernel<NanToNum, 1, cheap>},

@@ -33,11 +33,8 @@ struct Walk {
 
   Walk(const View* const* v, int operands, const char* op) {
     const View& out = *v[operands - 1];
-    int order[Dims::max], n = 0;
-    for (int d = 0; d < out.ndim; d++)
-      if (out.sizes[d] != 1) order[n++] = d;
-    std::stable_sort(order, order + n, [&](int a, int b) { return out.strides[a] > out.strides[b]; });
-    for (int i = 0; i < n; i++) append(v, operands, order[i], op);
+    for (int64_t d : order_by_strides(out.strides, out.ndim))
+      if (out.sizes[d] != 1) append(v, operands, static_cast<int>(d), op);
     for (int k = 0; k < operands; k++) {
       int64_t reach = 0;
       for (int d = 0; d < ndim; d++) reach += (sizes[d] - 1) * strides[k][d];

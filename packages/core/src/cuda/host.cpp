@@ -49,7 +49,7 @@ void run_on_host(const Launch& l) {
   if (capturing(current_stream(l.device.index)))
     fail_capturing((std::string(l.op) + ": the CPU computes it, from values that there are none of before the replay").c_str());
   if (!e.warned.exchange(true)) e.warn(std::string(l.op) + ": on cuda this runs on the CPU, between copies: " + e.why);
-  std::vector<Tensor> made;
+  Vector<Tensor> made;
   std::vector<View> x, y;
   for (size_t i = 0; i < l.x.size(); i++) {
     const bool here = l.numbers >> i & 1;

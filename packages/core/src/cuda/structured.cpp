@@ -281,7 +281,7 @@ class Operands {
   const StructuredKernel& kernel_;
   FieldList fields_;
   std::vector<View> views_;
-  std::vector<Tensor> made_, workspaces_;
+  Vector<Tensor> made_, workspaces_;
   std::deque<Dims> sizes_;   // of views that are cut: where they lie must not change
   int64_t outer_ = 1, count_ = 1, inner_ = 1, chunk_ = 1, last_ = 1, total_ = 1, kept_ = 1, behind_ = 1;
   View result_{};

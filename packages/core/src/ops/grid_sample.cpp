@@ -88,7 +88,7 @@ void grid_vjp_kernel(const Launch& l) {
 
 // All operands and results begin with the images' number: lanes are more images.
 void batch_images(const BatchCall& c, Tensor* out) {
-  std::vector<Tensor> x(c.x.size());
+  Vector<Tensor> x(c.x.size());
   for (size_t i = 0; i < x.size(); i++) x[i] = flatten(batch::spread(c, static_cast<int>(i)), 0, 1);
   const Tensor y = apply(c.op, {x[0], x[1], x.back()}, c.attrs);
   Dims sizes = y.sizes();

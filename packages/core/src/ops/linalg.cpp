@@ -321,8 +321,8 @@ Tensor cross(const Tensor& a, const Tensor& b, int64_t dim) {
   expect(a.dim() == b.dim(), ErrorKind::shape, "linalg.cross: inputs must have the same number of dimensions, got ", a.dim(), " and ", b.dim());
   const int d = wrap_dim(dim, a.dim(), "linalg.cross");
   expect(a.dim() > 0 && a.size(d) == 3 && b.size(d) == 3, ErrorKind::shape, "linalg.cross: inputs dimension ", dim, " must have length 3, got ", a.sizes(), " and ", b.sizes());
-  auto next = [d](const Tensor& x, int64_t n) { return roll(x, {-n}, {d}); };  // element i + n
-  return mul(next(a, 1), next(b, 2)) - mul(next(a, 2), next(b, 1));
+  const auto next = [d](const Tensor& x) { return roll(x, {-1}, {d}); };  // element i + 1
+  return next(mul(a, next(b)) - mul(next(a), b));
 }
 
 const Op* const linalg_ops[] = {&op_distances, &op_matmul};

@@ -76,6 +76,15 @@ const Op op_entr{.name = "entr", .torch = "SpecialEntr", .types = types::floatin
     .doc = "`-x * log(x)` for each element of `x`: 0 at 0, minus infinity below.", .reference = elementwise<functors::Entr, 1>};
 Tensor entr(const Tensor& x) { return apply(op_entr, {x}); }
 
+// phi(x) / Phi(x): one form below 0, another above, each of which is finite there, as its derivatives are.
+const Op op_log_ndtr{.name = "log_ndtr", .torch = "SpecialLogNdtr", .types = types::floating,
+    .d = {wide_rule([](V v, X<0> x) {
+      const Tensor negative = lt(x, wrapped(0.)), below = where(negative, x, wrapped(0.)), above = where(negative, wrapped(0.), x);
+      return v * where(negative, div(wrapped(0.7978845608028654), erfcx(0, below * -0.7071067811865476)), exp(above * above * -.5 - log_ndtr(above)) * 0.3989422804014327);
+    })},
+    .doc = "The logarithm of the normal distribution function at each element of `x`.", .reference = elementwise<functors::LogNdtr, 1>};
+Tensor log_ndtr(const Tensor& x) { return apply(op_log_ndtr, {x}); }
+
 const Op op_ndtri{.name = "ndtri", .torch = "SpecialNdtri", .types = types::floating,
     .d = {wide_rule([](V v, X<0> p) {
       const Tensor x = ndtri(p);
@@ -101,7 +110,7 @@ const Op op_zeta{.name = "zeta", .torch = "SpecialZeta", .types = types::floatin
     .doc = "Hurwitz's zeta function: the sum of `(q + k)**-s` over k >= 0, elementwise.", .reference = elementwise<functors::Zeta, 2>};
 Tensor zeta(const Tensor& s, const Tensor& q) { return apply(op_zeta, {s, q}); }
 
-const Op* const special_ops[] = {&op_bessel_i, &op_bessel_i_scaled, &op_bessel_j, &op_bessel_k, &op_bessel_k_scaled, &op_bessel_y, &op_entr, &op_erfcx, &op_ndtri, &op_orthogonal_polynomial, &op_zeta};
+const Op* const special_ops[] = {&op_bessel_i, &op_bessel_i_scaled, &op_bessel_j, &op_bessel_k, &op_bessel_k_scaled, &op_bessel_y, &op_entr, &op_erfcx, &op_log_ndtr, &op_ndtri, &op_orthogonal_polynomial, &op_zeta};
 Ops families::special() { return special_ops; }
 
 }  // namespace adjoint

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from adjoint_core import Tensor, _core, strided
@@ -34,6 +34,19 @@ def _span(M: int, sym: bool) -> int:  # noqa: N803
     return max(M - 1 if sym else M, 1)
 
 
+def _cosines(
+    name: str, M: int, terms: Sequence[float], sym: bool, dtype: Any, layout: Any, device: Any, requires_grad: bool
+) -> Tensor:  # noqa: N803
+    i = _positions(name, M, dtype, layout, device)
+    if M < 2 or len(terms) == 1:
+        return _made(_core.full_like(i, 1 if M == 1 else terms[0]), dtype, requires_grad)
+    angle = i * (2 * math.pi / _span(M, sym))
+    y: Any = terms[0]
+    for k, c in enumerate(terms[1:], 1):
+        y = (-c if k % 2 else c) * (k * angle if k > 1 else angle).cos() + y
+    return _made(y, dtype, requires_grad)
+
+
 def general_cosine(
     M: int,
     *,
@@ -54,14 +67,7 @@ def general_cosine(
     terms = list(a)
     if not terms:
         raise ValueError("Coefficients cannot be empty")
-    i = _positions("general_cosine", M, dtype, layout, device)
-    if M == 1 or len(terms) == 1:
-        return _made(_core.full_like(i, 1 if M == 1 else terms[0]), dtype, requires_grad)
-    angle = i * (2 * math.pi / _span(M, sym))
-    y: Any = terms[0]
-    for k, c in enumerate(terms[1:], 1):
-        y = (-c if k % 2 else c) * (k * angle if k > 1 else angle).cos() + y
-    return _made(y, dtype, requires_grad)
+    return _cosines("general_cosine", M, terms, sym, dtype, layout, device, requires_grad)
 
 
 def general_hamming(
@@ -81,9 +87,7 @@ def general_hamming(
         >>> ad.signal.windows.general_hamming(4)
         tensor([0.0800, 0.7700, 0.7700, 0.0800])
     """
-    return general_cosine(
-        M, a=[alpha, 1 - alpha], sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad
-    )
+    return _cosines("general_hamming", M, (alpha, 1 - alpha), sym, dtype, layout, device, requires_grad)
 
 
 def hamming(
@@ -96,7 +100,7 @@ def hamming(
         >>> ad.signal.windows.hamming(4)
         tensor([0.0800, 0.7700, 0.7700, 0.0800])
     """
-    return general_hamming(M, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
+    return _cosines("hamming", M, (0.54, 1 - 0.54), sym, dtype, layout, device, requires_grad)
 
 
 def hann(
@@ -109,7 +113,7 @@ def hann(
         >>> ad.signal.windows.hann(4, sym=False)
         tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
-    return general_hamming(M, alpha=0.5, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
+    return _cosines("hann", M, (0.5, 0.5), sym, dtype, layout, device, requires_grad)
 
 
 def blackman(
@@ -122,9 +126,7 @@ def blackman(
         >>> ad.signal.windows.blackman(4)
         tensor([-1.3878e-17,  6.3000e-01,  6.3000e-01, -1.3878e-17])
     """
-    return general_cosine(
-        M, a=[0.42, 0.5, 0.08], sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad
-    )
+    return _cosines("blackman", M, (0.42, 0.5, 0.08), sym, dtype, layout, device, requires_grad)
 
 
 def nuttall(
@@ -137,8 +139,7 @@ def nuttall(
         >>> ad.signal.windows.nuttall(4)
         tensor([3.6280e-04, 5.2923e-01, 5.2923e-01, 3.6280e-04])
     """
-    a = [0.3635819, 0.4891775, 0.1365995, 0.0106411]
-    return general_cosine(M, a=a, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
+    return _cosines("nuttall", M, (0.3635819, 0.4891775, 0.1365995, 0.0106411), sym, dtype, layout, device, requires_grad)
 
 
 def bartlett(
@@ -241,7 +242,7 @@ def kaiser(
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
     i = _positions("kaiser", M, dtype, layout, device)
-    if M == 1:
+    if M < 2:
         return _made(_core.ones_like(i), dtype, requires_grad)
     t = i * (2 / _span(M, sym)) - 1
     root = beta * (1 - t * t).clamp_min(0).sqrt()

@@ -39,25 +39,15 @@ def ndtri(input: Tensor) -> Tensor:
     return _core._ndtri(input)
 
 
-@node("SpecialLogNdtrBackward0")
-@rounded_once
 def log_ndtr(input: Tensor) -> Tensor:
-    """log(ndtr(x)), accurate on both sides; far below 0 by its asymptotic series.
+    """log(ndtr(x)), accurate on both sides.
 
     Example::
 
         >>> ad.special.log_ndtr(ad.tensor([-20.0, 0.0]))
         tensor([-203.9172,   -0.6931])
     """
-    input = _floating(input)
-    end = -30 if input.dtype == _core.float64 else -10  # of where ndtr is no subnormal number, and the five terms not exact
-    near = _core.log1p(-ndtr(-input.clamp_min(0)))
-    middle = ndtr(input.clamp(end, 0)).log()
-    x = input.clamp_max(end)
-    s = 1 / (x * x)
-    series = 1 - s * (1 - 3 * s * (1 - 5 * s * (1 - 7 * s * (1 - 9 * s))))
-    far = -x * x / 2 - (-x).log() - 0.5 * math.log(2 * math.pi) + series.log()
-    return _core.where(input > 0, near, _core.where(input > end, middle, far))
+    return _core._log_ndtr(input)
 
 
 @node("SpecialXlog1PyBackward0")
@@ -83,9 +73,7 @@ def spherical_bessel_j0(input: Tensor) -> Tensor:
         >>> ad.special.spherical_bessel_j0(ad.tensor([0.0, 1.0]))
         tensor([1.0000, 0.8415])
     """
-    x = _floating(input)
-    angle = x.masked_fill(x.isinf(), 0.0).double() / math.pi  # in single precision, another angle
-    return _core.sinc(angle).to(x.dtype).masked_fill(x.isinf(), 0.0)
+    return _core._spherical_bessel_j0(_floating(input))
 
 
 check_all(globals(), out=__all__)

@@ -57,12 +57,13 @@ _KINDS: dict[str, tuple[str, float]] = {"t": ("t", 0), "u": ("gegenbauer", 1), "
 def _chebyshev(kind: str, *values: str) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
     """Of x, and of 2x - 1."""
     name, what = f"chebyshev_polynomial_{kind}", f"Chebyshev's polynomial {kind.upper()}"
-    plain = _polynomial(name, what, values[0], *_KINDS[kind])
+    plain: Any = _polynomial(name, what, values[0], *_KINDS[kind])
+    at = plain.__wrapped__
 
     def shifted(input: Tensor | float, n: Tensor | float) -> Tensor:
         if isinstance(input, Tensor) and not (input.is_floating_point() or input.is_complex()):
             input = input.to(_core.get_default_dtype())  # 2x - 1 of bytes would wrap around
-        return plain(2 * input - 1, n)
+        return at(2 * input - 1, n)
 
     shifted.__name__ = "shifted_" + name
     shifted.__doc__ = _documentation(shifted.__name__, f"{what} of degree n at 2x - 1", values[1])

@@ -111,11 +111,14 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
         >>> ad.nanmedian(ad.tensor([1.0, float('nan'), 3.0]))
         tensor(1.)
     """
+    if dim is None and not input.numel():
+        return _core.median(input)
+    if input.is_cpu and input.numel():  # a median that is no NaN is of elements that are none
+        found: Any = _core.median(input) if dim is None else _core.median(input, dim, keepdim)
+        nans = _core._all_lanes((found if dim is None else found[0]).detach().isnan())
+        if not (nans.any() if nans.ndim else nans):
+            return found if dim is None else _results.nanmedian(*found)
     x, along = (input.reshape(-1), 0) if dim is None else (input, dim)
-    if dim is None and not x.numel():
-        return _core.median(x)
-    if x.is_cpu and x.numel() and not _core._all_lanes(x.detach().isnan()).any():  # no need to sort
-        return _core.median(input) if dim is None else _results.nanmedian(*_core.median(input, dim, keepdim))
     values, order = x.sort(along)
     middle = ((~values.isnan()).sum(along, keepdim=True) - 1).clamp_min(0) // 2
     value, index = values.gather(along, middle), order.gather(along, middle)

@@ -38,8 +38,8 @@ def _by_products(x1: Tensor, x2: Tensor) -> Tensor:
 
 def _of_rows(x1: Tensor, x2: Tensor, p: float) -> Tensor:
     apart = x1.unsqueeze(-2) - x2.unsqueeze(-3)
-    if p == 0:  # a NaN is no count
-        apart = _core.where(apart.isnan(), apart, apart != 0)
+    if p == 0:
+        apart = apart.sign()  # which counts, and keeps a NaN
     return _core._vector_norm(apart, p or 1, -1, False, None)
 
 
@@ -69,10 +69,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     if not x1.size(-1):
         p = 1  # of nothing, which has no largest
     n, m = x1.size(-2), x2.size(-2)
-    by_products = compute_mode == "use_mm_for_euclid_dist" or (
-        compute_mode != "donot_use_mm_for_euclid_dist" and max(n, m) > 25
-    )
-    if p == 2 and by_products:
+    if p == 2 and max(n, m) > 25 and compute_mode != "donot_use_mm_for_euclid_dist":
         return _by_products(x1, x2)
     if p == 2 and x1.is_floating_point() and x2.is_floating_point():
         return _core._distances(x1, x2)

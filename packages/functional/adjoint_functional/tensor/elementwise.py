@@ -163,14 +163,14 @@ def isin(
         >>> ad.isin(ad.tensor([1, 2, 3]), ad.tensor([3, 1]))
         tensor([ True, False,  True])
     """
-    device = next((v.device for v in (elements, test_elements) if isinstance(v, Tensor)), None)
-    elements, tested = (v if isinstance(v, Tensor) else _core.tensor(v, device=device) for v in (elements, test_elements))
-    tested = tested.reshape(-1)
+    if not isinstance(elements, Tensor):
+        elements = _core.tensor(elements, device=getattr(test_elements, "device", None))
+    tested = test_elements if isinstance(test_elements, Tensor) else _core.tensor(test_elements, device=elements.device)
     if tested.numel() <= 16 or elements.is_complex() or tested.is_complex():
-        found = (elements.unsqueeze(-1) == tested).any(-1)
+        found = _core._is_among(elements, tested)
     else:  # so many that looking for each in their order takes less
         kind = _core.result_type(elements, tested)
-        elements, tested = elements.detach().to(kind), tested.detach().to(kind).sort().values
+        elements, tested = elements.detach().to(kind), tested.detach().reshape(-1).to(kind).sort().values
         place = _core.searchsorted(tested, elements.reshape(-1)).clamp(max=tested.numel() - 1)
         found = (tested[place] == elements.reshape(-1)).reshape(elements.shape)
     return ~found if invert else found

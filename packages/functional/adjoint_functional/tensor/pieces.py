@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -59,12 +58,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
 @method
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     """Sums over what was broadcast from `size`: the reverse of `expand`."""
-    target = list(size[0]) if len(size) == 1 and not isinstance(size[0], int) else list(size)
-    extra = self.ndim - len(target)
-    if extra < 0 or any(n not in (1, m) for n, m in zip(target, self.shape[extra:])):
-        raise RuntimeError(f"size {target} is not expandable to size {list(self.shape)}.")
-    dims = [d for d, m in enumerate(self.shape) if d < extra or (target[d - extra] == 1 and m != 1)]
-    return self.sum(dims).reshape(target) if dims or not target else self
+    return _core._sum_to_size(self, size[0] if len(size) == 1 and not isinstance(size[0], int) else size)
 
 
 # ---- other names: views that are always copies, cuts without the bookkeeping of views
@@ -170,8 +164,7 @@ def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int 
         >>> ad.unsafe_split_with_sizes(ad.arange(4), [1, 3])
         (tensor([0]), tensor([1, 2, 3]))
     """
-    pieces = tuple(input.narrow(dim, end - n, n) for end, n in zip(itertools.accumulate(split_sizes), split_sizes))
-    return tuple(x.clone() for x in input.split(split_sizes, dim)) if pieces and pieces[0].requires_grad else pieces
+    return _core._unsafe_pieces(input, split_sizes, dim)
 
 
 @method
@@ -183,7 +176,7 @@ def unsafe_split(input: Tensor, split_size: int | Sequence[int], dim: int = 0) -
         >>> ad.unsafe_split(ad.arange(4), 3)
         (tensor([0, 1, 2]), tensor([3]))
     """
-    return unsafe_split_with_sizes(input, [y.size(dim) for y in input.detach().split(split_size, dim)], dim)
+    return _core._unsafe_pieces(input, split_size, dim)
 
 
 @method
@@ -195,7 +188,7 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]
         >>> ad.unsafe_chunk(ad.arange(4), 2)
         (tensor([0, 1]), tensor([2, 3]))
     """
-    return unsafe_split_with_sizes(input, [y.size(dim) for y in input.detach().chunk(chunks, dim)], dim)
+    return _core._unsafe_chunk(input, chunks, dim)
 
 
 check_all(globals(), out=[name for name in __all__ if name.endswith("_copy")])

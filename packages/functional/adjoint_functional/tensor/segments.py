@@ -10,7 +10,7 @@ from typing import Any
 from adjoint_core import Tensor, _core, _results
 from adjoint_core._compose import check_all, method, node
 
-__all__ = ["_chunk_cat", "empty_permuted", "hash_tensor", "histogram", "histogramdd", "nonzero_static", "segment_reduce"]
+__all__ = ["_chunk_cat", "hash_tensor", "histogram", "histogramdd", "nonzero_static", "segment_reduce"]
 
 _INITIAL = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf}
 _RECORD = {"sum": "sum", "mean": "sum", "prod": "prod", "max": "amax", "min": "amin"}
@@ -197,34 +197,9 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     return _core.where(at < 0, fill_value, at // steps.clamp_min(1) % shape.clamp_min(1))
 
 
-def empty_permuted(size: Sequence[int], physical_layout: Sequence[int], **kwargs: Any) -> Tensor:
-    """A tensor whose elements are not set and lie in memory without gaps, with its dimensions in the order given.
-
-    Example::
-
-        >>> ad.empty_permuted((2, 3), (1, 0)).stride()
-        (1, 2)
-    """
-    order = list(physical_layout)
-    if sorted(order) != list(range(len(size))):
-        raise RuntimeError(f"empty_permuted: physical_layout must name each of {len(size)} dimensions once, got {order}")
-    made = _core.empty([size[d] for d in order], **kwargs)
-    return made.permute([order.index(d) for d in sorted(order)])
-
-
 def _chunk_cat(tensors: Sequence[Tensor], dim: int, num_chunks: int) -> Tensor:
     """Tensors in so many chunks along `dim`, filled with zeros to equal ones, flattened behind it and joined there."""
-    if not tensors or num_chunks < 1 or any(x.numel() == 0 for x in tensors):
-        raise RuntimeError(f"_chunk_cat: expected tensors with elements and chunks, got {len(tensors)} and {num_chunks}")
-    if any(not -x.ndim <= dim < x.ndim or x.shape[: dim % x.ndim] != tensors[0].shape[: dim % x.ndim] for x in tensors):
-        raise RuntimeError(f"_chunk_cat: sizes must agree up to dim {dim}, got {[tuple(x.shape) for x in tensors]}")
-    parts, dim = [], dim % tensors[0].ndim
-    for x in tensors:
-        missing = -x.size(dim) % num_chunks
-        if missing:
-            x = _core._pad(x, [0] * x.ndim, [missing if d == dim else 0 for d in range(x.ndim)], 0.0)
-        parts.append(x.reshape(*x.shape[:dim], num_chunks, -1))
-    return _core.cat(parts, dim + 1)
+    return _core._chunk_cat(tensors, dim, num_chunks)
 
 
 check_all(globals(), out=("hash_tensor", "nonzero_static", "_chunk_cat"))

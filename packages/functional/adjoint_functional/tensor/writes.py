@@ -13,23 +13,11 @@ from adjoint_core._compose import check_all, inplace_method, method, node
 __all__ = ["as_strided_scatter", "index_reduce", "put", "resize_as_"]
 
 
-def _expect_puttable(x: Tensor, index: Tensor, source: Tensor) -> None:
-    for name, position, value in (("index", 1, index), ("source", 2, source)):
-        if not isinstance(value, Tensor):
-            raise TypeError(f"put_(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
-    if index.dtype != _core.int64:
-        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {index.dtype}")
-    if x.dtype != source.dtype:
-        raise RuntimeError(
-            f"put_(): self and source expected to have the same dtype, but got self.dtype = {x.dtype} and source.dtype = {source.dtype}"
-        )
-    if source.numel() != index.numel():
-        raise IndexError(
-            "put_(): Expected source and index to have the same number of elements, "
-            f"but got source.numel() = {source.numel()}, index.numel() = {index.numel()}"
-        )
-    if x.numel() == 0 and index.numel() > 0:
-        raise IndexError("put_(): Tried to put elements into an empty tensor")
+def _expect_tensors(index: Any, source: Any) -> None:
+    if isinstance(index, Tensor) and isinstance(source, Tensor):
+        return
+    name, position, value = ("source", 2, source) if isinstance(index, Tensor) else ("index", 1, index)
+    raise TypeError(f"put_(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
 
 
 @method
@@ -43,8 +31,8 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
         tensor([[1., 0.],
                 [0., 2.]])
     """
-    _expect_puttable(input, index, source)
-    return input.reshape(-1).index_put((index.reshape(-1),), source.reshape(-1), accumulate).reshape(input.shape)
+    _expect_tensors(index, source)
+    return _core._put(input, index, source, accumulate)
 
 
 @method
@@ -52,7 +40,8 @@ def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
     """The in-place form of `put`: where the tensor is contiguous, only what is written is touched."""
     if not self.is_contiguous():
         return self.copy_(put(self.clone(), index, source, accumulate))
-    _expect_puttable(self, index, source)
+    _expect_tensors(index, source)
+    _core._expect_puttable(self, index, source)
     self.view(-1).index_put_((index.reshape(-1),), source.reshape(-1), accumulate)
     return self
 

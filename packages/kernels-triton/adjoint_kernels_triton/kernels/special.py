@@ -29,6 +29,13 @@ def erfinv(x):
 
 
 @elementwise()
+def log_ndtr(x):
+    size = tl.abs(x) * 0.7071067811865476
+    below = libdevice.log(libdevice.erfcx(size) * 0.5) - x * x * 0.5
+    return tl.where(x < 0, below, libdevice.log1p(libdevice.erfc(size) * -0.5))
+
+
+@elementwise()
 def ndtri(x):
     return libdevice.normcdfinv(x)
 

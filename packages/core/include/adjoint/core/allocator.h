@@ -22,6 +22,7 @@ struct SmallHeap {
   Block* head[classes];
   uint32_t count[classes];
 };
+constexpr size_t largest_small = 16 * (SmallHeap::classes - 1);
 ADJOINT_API extern constinit thread_local SmallHeap* small_heap;
 ADJOINT_API void* small_refill(size_t cls);
 ADJOINT_API void small_spill(void* p) noexcept;
@@ -53,6 +54,10 @@ inline void deallocate(void* p, size_t bytes) noexcept {
   heap->head[cls] = block;
   heap->count[cls]++;
 }
+
+// Of lists, which are no memory of tensors, however long: calls, as they stand in many places.
+ADJOINT_API void* allocate_list(size_t bytes);
+ADJOINT_API void deallocate_list(void* p, size_t bytes) noexcept;
 
 class ADJOINT_API OutOfMemory final : public std::bad_alloc {
  public:

@@ -28,14 +28,14 @@ void shift(const BatchCall& c, Tensor* out) {
   A a = c.attrs.as<A>();
   detail::shift(a.*First);
   (detail::shift(a.*Rest), ...);
-  std::vector<Tensor> x(c.x.size());
+  Vector<Tensor> x(c.x.size());
   for (size_t i = 0; i < x.size(); i++) x[i] = spread(c, static_cast<int>(i));
   apply(c.op, x, a, out);
 }
 
 // For ops that treat leading dimensions as a batch already (matmul): nothing but the order of dimensions.
 inline void leading(const BatchCall& c, Tensor* out) {
-  std::vector<Tensor> x(c.x.size());
+  Vector<Tensor> x(c.x.size());
   for (size_t i = 0; i < x.size(); i++) x[i] = spread(c, static_cast<int>(i));
   apply(c.op, x, c.attrs, out);
 }

@@ -98,6 +98,8 @@ class Dims {
   int n_ = 0;
 };
 
+ADJOINT_API Dims order_by_strides(const int64_t* strides, int ndim);   // the dimensions from the largest stride to the smallest, equal ones as they are
+
 // (2, 3) as Python prints it.
 inline std::ostream& operator<<(std::ostream& o, const Dims& d) {
   o << '[';

@@ -3,6 +3,7 @@
 #pragma once
 #include <adjoint/core/op.h>
 #include <adjoint/core/op_fields.h>
+#include <adjoint/core/pool.h>
 
 #include <memory>
 #include <optional>
@@ -11,7 +12,7 @@
 namespace adjoint {
 
 using OptionalDims = std::optional<Dims>;
-using TensorVector = std::vector<Tensor>;
+using TensorVector = Vector<Tensor>;
 
 // ---- elementwise, one operand (ops/unary.cpp)
 ADJOINT_API Tensor neg(const Tensor& x), abs(const Tensor& x), sign(const Tensor& x), sgn(const Tensor& x), square(const Tensor& x), reciprocal(const Tensor& x);

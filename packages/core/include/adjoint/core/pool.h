@@ -1,4 +1,4 @@
-// Short arrays on the small-block lists of this thread: they come and go with every call.
+// Lists that come and go with every call: short ones lie in the small blocks of this thread.
 #pragma once
 #include <adjoint/core/allocator.h>
 
@@ -14,8 +14,8 @@ template <class T> struct PoolAllocator {
   using value_type = T;
   PoolAllocator() noexcept = default;
   template <class U> PoolAllocator(const PoolAllocator<U>&) noexcept {}
-  T* allocate(size_t n) { return static_cast<T*>(adjoint::allocate(n * sizeof(T))); }
-  void deallocate(T* p, size_t n) noexcept { adjoint::deallocate(p, n * sizeof(T)); }
+  T* allocate(size_t n) { return static_cast<T*>(allocate_list(n * sizeof(T))); }
+  void deallocate(T* p, size_t n) noexcept { deallocate_list(p, n * sizeof(T)); }
   template <class U> bool operator==(const PoolAllocator<U>&) const noexcept { return true; }
 };
 template <class T> using Vector = std::vector<T, PoolAllocator<T>>;

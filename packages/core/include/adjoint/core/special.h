@@ -7,7 +7,7 @@ namespace adjoint {
 
 // Bessel functions of whole order n >= 0. Scaled: e^-|x| I_n(x) and e^x K_n(x).
 ADJOINT_API Tensor bessel_i(int64_t n, const Tensor& x), bessel_i_scaled(int64_t n, const Tensor& x);
-ADJOINT_API Tensor entr(const Tensor& x), ndtri(const Tensor& p), bessel_j(int64_t n, const Tensor& x), bessel_y(int64_t n, const Tensor& x);
+ADJOINT_API Tensor entr(const Tensor& x), log_ndtr(const Tensor& x), ndtri(const Tensor& p), bessel_j(int64_t n, const Tensor& x), bessel_y(int64_t n, const Tensor& x);
 ADJOINT_API Tensor bessel_k(int64_t n, const Tensor& x), bessel_k_scaled(int64_t n, const Tensor& x);
 
 // e^(x^2) times the n-th repeated integral of erfc from x on.

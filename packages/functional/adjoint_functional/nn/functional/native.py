@@ -45,8 +45,7 @@ def native_group_norm(
         >>> ad.native_group_norm(ad.ones(1, 2, 1), None, None, 1, 2, 1, 1, 0.5)[1]
         tensor([[1.]])
     """
-    y, mean, deviation = _core._native_group_norm(input, N * group, C // group * HxW, weight, bias, eps)
-    return y, mean.view(N, group), deviation.view(N, group)
+    return _core._native_group_norm(input, N, group, C // group * HxW, weight, bias, eps)
 
 
 def native_batch_norm(

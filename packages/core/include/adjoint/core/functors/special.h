@@ -21,6 +21,13 @@ struct Entr {
   }
 };
 
+struct LogNdtr {
+  float operator()(float x) const { return static_cast<float>(math::log_ndtr<true>(x)); }
+  double operator()(double x) const { return exactly(x); }
+
+ private:
+  [[gnu::noinline]] static double exactly(double x) { return math::log_ndtr<false>(x); }
+};
 struct Ndtri { template <Real T> T operator()(T p) const { return math::ndtri(p); } };
 
 // From s = 2^52 on the first term is the sum, as far as doubles tell.

@@ -1,4 +1,4 @@
-// The quantile function of the normal distribution, by the inverse of the error function at 1 - c, c twice the smaller probability.
+// The normal distribution: the logarithm of its probabilities, and its quantile function, by the inverse of the error function at 1 - c, c twice the smaller probability.
 #pragma once
 #include <adjoint/core/math/error_function.h>
 
@@ -40,6 +40,26 @@ namespace detail {
                            -0x1.875b0320701f3p-12, 0x1.ccb4aafc629b6p-13, -0x1.fa6f9cec219c6p-14, 0x1.f0c5619fe9a7cp-15, -0x1.1261fdd570542p-16,
                            0x1.930f93b223d0ap-18, -0x1.6ca0f1e50129fp-17, 0x1.67cc45199eccdp-18);
   return static_cast<float>(detail::signed_quantile(p, q, a * (w < 16.5 ? detail::erfinv_ratio(w) : tail) * 1.4142135623730951));
+}
+
+// log Phi(x): log erfcx(a) / 2 - x^2 / 2 below 0, where nothing cancels, and log(1 - Phi(-x)) above. is_short: for floats.
+template <bool is_short> [[gnu::always_inline]] inline double log_ndtr(double x) {
+  const double size = abs(x), square = .5 * x * x, a = size * 0.70710678118654752, inverse = 1 / a, r = inverse * inverse;
+  const double far = inverse * 0.5641895835477563 * poly(r, 1., -.5, .75, -1.875, 6.5625, -29.53125);
+  double e, lower, upper;
+  if constexpr (is_short) {
+    e = .5 * (a < 10.6 ? detail::erfcx_short(a) : far);
+    const double q = e * detail::exp_short(-clamp(square, 0., 200.));
+    lower = detail::log_short(detail::split(e));
+    upper = q < .25 ? detail::log1p_small_short(-q) : detail::log_short(detail::split(1 - q));
+  } else {
+    e = .5 * (a < 27.5 ? detail::erfcx(a) : far);
+    const double q = e * detail::exp_minus_square(clamp(size, 0., 38.8), .5, 100) * 0x1p-100;
+    lower = detail::log_positive(e);
+    upper = q < .25 ? detail::log_sum(-q, 0., 0.) : detail::log_positive(1 - q);
+  }
+  const double y = x < 0 ? lower - square : upper;
+  return x == x ? y : x;
 }
 
 }  // namespace adjoint::math

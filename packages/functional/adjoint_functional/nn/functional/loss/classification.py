@@ -181,15 +181,13 @@ def multi_margin_loss(
     if weight is not None and weight.ndim != 1:
         raise ValueError(f"multi_margin_loss: weight must be one-dimensional, got {weight.ndim} dimensions")
     input = input if input.ndim else input.reshape(1)
-    y = target.reshape(input.shape[:-1])
     if p == 1:
-        loss = _core._margin(input, y.unsqueeze(-1), margin, False)
-        return reduced(loss if weight is None else loss * weight[y], reduction)
-    at = y.unsqueeze(-1)
+        return _core._multi_margin_loss(input, target, margin, weight, reduction)
+    at = target.reshape(input.shape[:-1]).unsqueeze(-1)
     terms = (margin - input.gather(-1, at) + input).clamp_min(0).square()
     if weight is not None:
         terms = terms * weight[at]
-    terms = terms.masked_fill(_core.arange(input.size(-1), device=y.device) == at, 0.0)
+    terms = terms.masked_fill(_core.arange(input.size(-1), device=at.device) == at, 0.0)
     return reduced(terms.sum(-1) / input.size(-1), reduction)
 
 
