@@ -1,6 +1,6 @@
-// Convolutions as products of matrices: the elements under each kernel position become the rows of a matrix, a panel of
-// outputs or a few channels at a time, so that it stays in the second-level cache.
-#include "conv_direct.h"
+// Convolutions, by vectors of outputs or of channels, or as products of matrices: the elements under each kernel position become the rows of a
+// matrix, a panel of outputs or a few channels at a time, so that it stays in the second-level cache.
+#include "conv_channels.h"
 #include "kernels.h"
 #include "lines.h"
 #include "matmul.h"
@@ -8,6 +8,7 @@
 #include <adjoint/core/convolution.h>
 
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace adjoint::cpu {
@@ -46,10 +47,10 @@ class InputGradient {
   template <class T> bool is_direct(const ConvolutionSizes& g) const {
     return std::all_of(sets.begin(), sets.end(), [&](const Outputs& o) { return cpu::is_direct<T>(o, y, g.out_channels); });
   }
-  // Few phases, and few products that are left out where outputs end.
-  static bool is_cheap(const ConvolutionSizes& g) {
+  // Few phases, and few products that are left out where outputs end, as vectors of channels do by themselves along rows.
+  template <class T> static bool is_cheap(const ConvolutionSizes& g) {
     const int64_t phases = step(g, 0) * step(g, 1) * step(g, 2);
-    return phases <= 16 && g.in_plane() <= 2 * phases * g.out_plane();
+    return phases <= 16 && ((std::is_same_v<T, float> && g.out[2] >= 8) || g.in_plane() <= 2 * phases * g.out_plane());
   }
   // The filters of every group and set, each a matrix (in_channels, out_channels x taps).
   template <class T> void gather(const ConvolutionSizes& g, const T* weight, T* to) const {
@@ -129,6 +130,9 @@ template <class T> void forward(const ConvolutionSizes& g, const T* x, const T* 
   if (g.is_pointwise()) return forward_pointwise<T>(g, x, weight, y);
   const PaddedImage image = padded_input(g);
   const Outputs outputs = all_outputs(g, image);
+  if constexpr (std::is_same_v<T, float>)
+    if (!is_direct<T>(outputs, image, g.in_channels) || channels_pay(outputs, g.out_channels, g.depth()))
+      return ByChannels<T>(image, {&outputs, 1}, g.batch, g.groups, g.in_channels, g.out_channels, g.out_plane()).run(x, weight, y);
   if constexpr (std::is_floating_point_v<T>)
     if (is_direct<T>(outputs, image, g.in_channels)) return convolve_direct<T>(image, {outputs}, g.batch, g.groups, x, g.in_channels, weight, y, g.out_channels, g.out_plane());
   const int64_t rows = rows_per_panel<T>(g), panels = (g.out_rows() + rows - 1) / rows, shares = g.batch * g.groups < 8 ? std::min<int64_t>(4, panels) : 1;
@@ -165,11 +169,14 @@ template <class T> void fold(const ConvolutionSizes& g, int64_t begin, int64_t e
 
 template <class T> void backward_input(const ConvolutionSizes& g, T* x, const T* weight, const T* y) {
   if constexpr (std::is_floating_point_v<T>)
-    if (!g.is_pointwise() && InputGradient::is_cheap(g))
-      if (const InputGradient gradient(g); gradient.is_direct<T>(g)) {
+    if (!g.is_pointwise() && InputGradient::is_cheap<T>(g))
+      if (const InputGradient gradient(g); std::is_same_v<T, float> || gradient.is_direct<T>(g)) {
         const Buffer filters(g.groups * g.out_channels * g.depth() * static_cast<int64_t>(sizeof(T)));
         gradient.gather(g, weight, filters.as<T>());
         if (!gradient.every) std::fill_n(x, g.batch * g.groups * g.in_channels * g.in_plane(), T(0));
+        if constexpr (std::is_same_v<T, float>)
+          if (!gradient.sets.empty() && (!gradient.is_direct<T>(g) || std::all_of(gradient.sets.begin(), gradient.sets.end(), [&](const Outputs& o) { return channels_pay(o, g.in_channels, static_cast<int64_t>(o.taps.size())); })))
+            return ByChannels<T>(gradient.y, gradient.sets, g.batch, g.groups, g.out_channels, g.in_channels, g.in_plane()).run(y, filters.as<T>(), x);
         return convolve_direct<T>(gradient.y, gradient.sets, g.batch, g.groups, y, g.out_channels, filters.as<T>(), x, g.in_channels, g.in_plane());
       }
   const int64_t plane = g.out_plane(), depth = g.depth();
@@ -196,13 +203,16 @@ template <class T> void backward_input(const ConvolutionSizes& g, T* x, const T*
 template <class T> void backward_weight(const ConvolutionSizes& g, const T* x, T* weight, const T* y) {
   const int64_t parts = std::min<int64_t>(g.batch, 8), size = g.groups * g.out_channels * g.depth(), depth = g.depth(), plane = g.out_plane();
   const int64_t rows = rows_per_panel<T>(g);
+  const bool by_taps = std::is_same_v<T, float> && g.out_channels < 4 && g.out[2] >= TapProducts<float>::shortest;   // a few rows alone do not pay for a matrix
   const PaddedImage padded = padded_input(g);
   const Outputs outputs = all_outputs(g, padded);
+  if constexpr (std::is_same_v<T, float>)
+    if (!g.is_pointwise() && weight_channels_pay(g)) return WeightByChannels<T>(g, padded, outputs).run(x, weight, y);
   const Buffer sums(parts * size * static_cast<int64_t>(sizeof(T)));
   pool::parallel(parts * g.groups, [&](int64_t unit) {
     const int64_t part = unit / g.groups, group = unit % g.groups;
     T* sum = sums.as<T>() + part * size + group * g.out_channels * depth;
-    const Buffer in = memory_of<T>(g, padded), matrix = matrix_of<T>(g, rows);
+    const Buffer in = memory_of<T>(g, padded), matrix = by_taps ? Buffer(0) : matrix_of<T>(g, rows);
     bool begun = false;
     for (int64_t n = g.batch * part / parts; n < g.batch * (part + 1) / parts; n++) {
       const T* const image = x + (n * g.groups + group) * g.in_channels * g.in_plane();
@@ -213,6 +223,11 @@ template <class T> void backward_weight(const ConvolutionSizes& g, const T* x, T
         continue;
       }
       padded.fill(image, g.in_channels, in.as<T>());
+      if (by_taps) {
+        if (!std::exchange(begun, true)) std::fill_n(sum, g.out_channels * depth, T(0));
+        if constexpr (std::is_same_v<T, float>) isa::call<TapProducts<T>>(static_cast<const T*>(in.as<T>()), outputs.taps.data(), depth, outputs.reads.data(), g.out_rows(), g.out[2], out, g.out_channels, sum);
+        continue;
+      }
       for (int64_t begin = 0; begin < g.out_rows(); begin += rows, begun = true) {
         const int64_t end = std::min(g.out_rows(), begin + rows), width = (end - begin) * g.out[2];
         unfold(outputs, begin, end, in.as<T>(), matrix.as<T>());

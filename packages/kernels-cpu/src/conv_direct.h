@@ -35,6 +35,11 @@ struct Outputs {
   int64_t width() const { return by_plane ? span : rounded(count[2]); }
 };
 
+template <class T> void write_spaced(const T* from, int64_t n, T* to, int64_t step) {
+  if (step == 1) PaddedImage::copy_row(from, n, to);
+  else for (int64_t k = 0; k < n; k++) to[k * step] = from[k];
+}
+
 template <class T> struct Direct {
   const Outputs& outputs;
   Matrix<const T> filters;
@@ -52,7 +57,7 @@ template <class T> struct Direct {
     const int64_t width = outputs.width();
     if (width == outputs.count[2] && outputs.to[2] == 1) return compute(outputs.reads[r], width, {y + outputs.writes[r], channel, 1});
     compute(outputs.reads[r], width, {strip, width, 1});
-    for (int64_t c = 0; c < channels; c++) write(strip + c * width, outputs.count[2], y + c * channel + outputs.writes[r]);
+    for (int64_t c = 0; c < channels; c++) write_spaced(strip + c * width, outputs.count[2], y + c * channel + outputs.writes[r], outputs.to[2]);
   }
   // The outputs that lie in columns [begin, begin + span) of the plane.
   void columns(int64_t begin) const {
@@ -61,13 +66,8 @@ template <class T> struct Direct {
     const auto after = std::upper_bound(outputs.reads.begin(), outputs.reads.end(), begin - outputs.count[2]);
     for (int64_t r = after - outputs.reads.begin(); r < outputs.rows() && outputs.reads[r] < last; r++) {
       const int64_t at = outputs.reads[r], from = std::max(at, begin), n = std::min(at + outputs.count[2], last) - from;
-      for (int64_t c = 0; c < channels; c++) write(strip + c * width + (from - begin), n, y + c * channel + outputs.writes[r] + (from - at) * outputs.to[2]);
+      for (int64_t c = 0; c < channels; c++) write_spaced(strip + c * width + (from - begin), n, y + c * channel + outputs.writes[r] + (from - at) * outputs.to[2], outputs.to[2]);
     }
-  }
-  void write(const T* from, int64_t n, T* to) const {
-    const int64_t step = outputs.to[2];
-    if (step == 1) std::copy_n(from, n, to);
-    else for (int64_t k = 0; k < n; k++) to[k * step] = from[k];
   }
 };
 
@@ -97,5 +97,48 @@ void convolve_direct(const PaddedImage& image, const std::vector<Outputs>& sets,
     }
   });
 }
+
+// The gradient of a few filters: sums (channels, n) += what they are, over rows of outputs, of y times the image behind each tap. What is at the
+// end of a row is a vector that begins earlier, without the elements that were there: nothing is multiplied that does not belong.
+template <class T> struct TapProducts {
+  static constexpr int64_t shortest = 16 / sizeof(T);   // row
+  template <int W> [[gnu::always_inline]] static inline void run(const T* in, const int64_t* taps, int64_t n, const int64_t* reads, int64_t rows, int64_t width, const T* y, int64_t channels, T* sums) {
+    for (int64_t c = 0; c < channels; c++, y += rows * width, sums += n) {
+      if (width * static_cast<int64_t>(sizeof(T)) >= W) all<W>(in, taps, n, reads, rows, width, y, sums);
+      else all<16>(in, taps, n, reads, rows, width, y, sums);
+    }
+  }
+
+ private:
+  template <int W> [[gnu::always_inline]] static inline void all(const T* in, const int64_t* taps, int64_t n, const int64_t* reads, int64_t rows, int64_t width, const T* y, T* sums) {
+    int64_t t = 0;
+    for (; t + 9 <= n; t += 9) tile<W, 9>(in, taps + t, reads, rows, width, y, sums + t);
+    for (; t + 4 <= n; t += 4) tile<W, 4>(in, taps + t, reads, rows, width, y, sums + t);
+    for (; t < n; t++) tile<W, 1>(in, taps + t, reads, rows, width, y, sums + t);
+  }
+  template <int W, int count> [[gnu::always_inline]] static inline void tile(const T* in, const int64_t* taps, const int64_t* reads, int64_t rows, int64_t width, const T* y, T* sums) {
+    typedef T Vector __attribute__((vector_size(W), aligned(alignof(T)), may_alias));
+    typedef std::conditional_t<sizeof(T) == 4, int32_t, int64_t> Bits __attribute__((vector_size(W), aligned(alignof(T)), may_alias));
+    constexpr int64_t lanes = W / sizeof(T);
+    Vector sum[count];
+#pragma GCC unroll 9
+    for (int i = 0; i < count; i++) sum[i] = Vector{};
+    Bits whole, end;
+    for (int64_t l = 0; l < lanes; l++) whole[l] = -1, end[l] = l < lanes - width % lanes ? 0 : -1;
+    for (int64_t r = 0; r < rows; r++, y += width)
+      for (int64_t k = 0; k < width; k += lanes) {
+        const bool fits = k + lanes <= width;
+        const int64_t at = fits ? k : width - lanes;
+        const Bits mask = fits ? whole : end;
+        const Vector v = reinterpret_cast<Vector>(*reinterpret_cast<const Bits*>(y + at) & mask);
+        const T* const row = in + reads[r] + at;
+#pragma GCC unroll 9
+        for (int i = 0; i < count; i++) sum[i] += v * reinterpret_cast<Vector>(*reinterpret_cast<const Bits*>(row + taps[i]) & mask);
+      }
+#pragma GCC unroll 9
+    for (int i = 0; i < count; i++)
+      for (int64_t l = 0; l < lanes; l++) sums[i] += sum[i][l];
+  }
+};
 
 }  // namespace adjoint::cpu

@@ -139,9 +139,13 @@ template <class U> void copy_planes(Rows<2> r, int d) {
   const int64_t across = (columns + tile - 1) / tile, tiles = (rows + tile - 1) / tile * across;
   const int64_t grain = std::max<int64_t>(1, grain_bytes / (std::min(columns, tile) * std::min(rows, tile) * size));
   auto copy_tile = [&](char* y, const char* x, int64_t top, int64_t left) {
-    for (int64_t j = left; j < std::min(columns, left + tile); j += side)
-      for (int64_t i = top; i < std::min(rows, top + tile); i += side)
-        square<U>(y + i * y_down + j * size, y_down, x + j * x_right + i * size, x_right, std::min(side, rows - i), std::min(side, columns - j));
+    const int64_t right = std::min(columns, left + tile), bottom = std::min(rows, top + tile);
+    const auto begin = [](int64_t i, int64_t first, int64_t last) { return last - first < side ? first : std::min(i, last - side); };   // the last square is a whole one too
+    for (int64_t j = left; j < right; j += side)
+      for (int64_t i = top; i < bottom; i += side) {
+        const int64_t r = begin(i, top, bottom), c = begin(j, left, right);
+        square<U>(y + r * y_down + c * size, y_down, x + c * x_right + r * size, x_right, std::min(side, bottom - r), std::min(side, right - c));
+      }
   };
   pool::parallel_for(row_count(planes) * tiles, grain, [&](int64_t first, int64_t last) {
     for (int64_t t = first; t < last; t++)

@@ -172,14 +172,17 @@ const Case products[] = {
     [](const Draw& x) { for (int64_t m : {1, 150}) call("sampled_matmul", {x({40, m}), x({30, m}), x.index({2000}, 40), x.index({2000}, 30)}); },
     [](const Draw& x) { matmul(x({40, 33}), x({33, 50})), matmul(x({3, 17, 9}), x({3, 9, 33})), matmul(x({50, 70}), x({70})), matmul(x({130, 150}), x({150, 140})); },
     [](const Draw& x) { conv(x({2, 4, 13, 11}), x({6, 2, 3, 2}), x({6}), {{3, 2}, {2, 1}, {1, 0}, {1, 1}, 2, false, true}); },
-    [](const Draw& x) {
-      const Tensor in = x({2, 4, 13, 11}), weight = x({6, 2, 3, 2}), out = call("conv", {in, weight}, convolution);
-      Convolution a = convolution;
-      a.sizes = {13, 11};
-      call("conv_input_vjp", {out, weight}, a);
-      a.sizes = {3, 2};
-      call("conv_weight_vjp", {in, out}, a);
+    [](const Draw& x) {   // channels of a group on either side: few ones, one strip of 16, several of 32
+      for (auto [in_channels, out_channels] : {std::pair(2, 3), std::pair(20, 17), std::pair(40, 50)}) {
+        const Tensor in = x({2, 2 * in_channels, 13, 11}), weight = x({2 * out_channels, in_channels, 3, 2}), out = call("conv", {in, weight}, convolution);
+        Convolution a = convolution;
+        a.sizes = {13, 11};
+        call("conv_input_vjp", {out, weight}, a);
+        a.sizes = {3, 2};
+        call("conv_weight_vjp", {in, out}, a);
+      }
     },
+    [](const Draw& x) { for (int64_t k : {1, 9}) call("conv_input_vjp", {x({1, 3, 9, 9}), x({3, 18, k, 9})}, Convolution{{1, 1}, {0, 0}, {1, 1}, 1, {8 + k, 17}}); },   // most of the padded image is padding
     [](const Draw& x) { max_pool(x({2, 3, 13, 11}), window); },
     [](const Draw& x) { distances(x({20, 7}), x.other({15, 7})); },
     [](const Draw& x) { margin_rows(x({20, 7}), x.index({20, 3}, 7), 1, true), call("margin_vjp", {x({20}), x({20, 7}), x.index({20, 3}, 7)}, Hinge{1, true}); },

@@ -245,7 +245,7 @@ Tensor conv_transpose(const Tensor& x, const Tensor& weight, const Tensor& bias,
     // conv of a result longer by a whole stride has one more output: the operand gets a zero there.
     after[2 + i] = output_padding[i] / a.stride[i];
     a.sizes.push_back((y.size(2 + i) - 1) * a.stride[i] - 2 * a.padding[i] + a.dilation[i] * (weight.size(2 + i) - 1) + 1 + output_padding[i]);
-    expect(a.sizes[i] > 0, ErrorKind::shape, "conv_transpose: Given input size per channel: ", x.sizes(), ". Calculated output size per channel: ", a.sizes, ". Output size is too small");
+    expect(a.sizes[i] >= 0, ErrorKind::shape, "conv_transpose: Given input size per channel: ", x.sizes(), ". Calculated output size per channel: ", a.sizes, ". Output size is too small");
   }
   if (std::any_of(after.begin(), after.end(), [](int64_t n) { return n > 0; })) y = pad(y, before, after);
   return finish(conv_input_vjp(y, weight, a), weight, bias, weight.size(1) * a.groups, batched, "conv_transpose");
