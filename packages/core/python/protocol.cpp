@@ -22,11 +22,29 @@ bool plain(PyTypeObject* t) {
   return t == silent || t == Py_TYPE(api->dtypes[0]) || t == api->size_type || t == &PyComplex_Type;
 }
 
+// Types that were found without __torch_function__ and get none: those of the interpreter, of extensions and of ours. To look for an attribute
+// that there is not costs more than a small operation.
+constexpr int most_silent = 32;
+PyTypeObject* found_silent[most_silent];   // they live as long as the process
+int silent_count = 0;
+bool is_fixed(PyTypeObject* t) {
+  if (!(PyType_GetFlags(t) & Py_TPFLAGS_HEAPTYPE)) return true;
+  Reference module(PyObject_GetAttrString(reinterpret_cast<PyObject*>(t), "__module__"));
+  if (!module || !PyUnicode_Check(module.get())) return PyErr_Clear(), false;
+  return nb::cast<std::string>(nb::handle(module.get())).starts_with("adjoint_core.");
+}
+
 bool answers(PyObject* o) {
-  if (plain(Py_TYPE(o)) || PyType_Check(o)) return false;
+  PyTypeObject* const type = Py_TYPE(o);
+  if (plain(type) || PyType_Check(o)) return false;
+  for (int i = 0; i < silent_count; i++)
+    if (found_silent[i] == type) return false;
   static PyObject* const name = PyUnicode_InternFromString("__torch_function__");
-  Reference f(PyObject_GetAttr(reinterpret_cast<PyObject*>(Py_TYPE(o)), name));
-  if (!f) PyErr_Clear();
+  Reference f(PyObject_GetAttr(reinterpret_cast<PyObject*>(type), name));
+  if (!f) {
+    PyErr_Clear();
+    if (silent_count < most_silent && is_fixed(type)) found_silent[silent_count++] = reinterpret_cast<PyTypeObject*>(Py_NewRef(reinterpret_cast<PyObject*>(type)));
+  }
   return f && f.get() != disabled;
 }
 
