@@ -367,9 +367,14 @@ template <bool writes> void index_kernel(const Launch& l) {
   for (int i = 1; i < a.dims.size(); i++) plain = plain && a.dims[i] == a.dims[0] + i;
   if (!plain) return reference(l);
   const Lines lines(x, static_cast<int>(a.dims[0]), static_cast<int>(a.dims[0]) + a.dims.size());
-  const Dense at(index);
-  int64_t* positions = at.view.as<int64_t>();
-  for (int64_t i = 0; i < index.numel; i++) positions[i] += positions[i] < 0 ? lines.n : 0;
+  const Contiguous given(index);
+  std::optional<Dense> wrapped;
+  const int64_t* positions = given.as<const int64_t>();
+  if (!in_range(positions, index.numel, lines.n)) {
+    int64_t* own = wrapped.emplace(index).view.as<int64_t>();
+    for (int64_t i = 0; i < index.numel; i++) own[i] += own[i] < 0 ? lines.n : 0;
+    positions = own;
+  }
   const Form f{lines.outer, lines.n, index.numel, lines.inner, 1};
   if constexpr (!writes) run<Access::read>(l, f, x, positions);
   else if (a.accumulate) run<Access::add>(l, f, l.x[1], positions);

@@ -120,18 +120,21 @@ Tensor diagonal_scatter(const Tensor& x, const Tensor& source, int64_t offset, i
   return replaced(x, source, "diagonal_scatter", [&](const Tensor& y) { return diagonal(y, offset, a, b); });
 }
 
-// The k-th element under the mask is the k-th of source: its position, behind one that nothing under the mask takes, is a running count.
+// The k-th element under the mask is the k-th of source: its position, behind one that nothing under the mask takes, is a running count where the mask is not to be read.
 Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source) {
   expect(mask.dtype() == DType::bool_, "masked_scatter: expected BoolTensor for mask, got ", mask.dtype());
   expect(x.dtype() == source.dtype(), "masked_scatter: expected self and source to have same dtypes but got ", x.dtype(), " and ", source.dtype());
   const Dims sizes = broadcast(x.sizes(), mask.sizes(), "masked_scatter");
   if (sizes.product() == 0) return clone(expand(x, sizes));
-  const Tensor under = expand(mask, sizes), count = cumsum(to_dtype(reshape(under, {-1}), DType::int64), 0);
-  if (!(mask->keys & key_lifted) && !cuda::without_values(mask))
-    expect(item(select(count, 0, -1)).to<int64_t>() <= source.numel(), "masked_scatter: expected number of elements of source >= number of ones in mask, got ", source.numel(), " and ",
-           item(select(count, 0, -1)).to<int64_t>());
+  const Tensor under = reshape(expand(mask, sizes), {-1});
+  if (!(mask->keys & key_lifted) && !cuda::without_values(mask)) {
+    const Tensor at = select(nonzero(under), 1, 0);
+    expect(at.numel() <= source.numel(), "masked_scatter: expected number of elements of source >= number of ones in mask, got ", source.numel(), " and ", at.numel());
+    return reshape(index_put(reshape(expand(x, sizes), {-1}), {&at, 1}, narrow(reshape(source, {-1}), 0, 0, at.numel()), false), sizes);
+  }
+  const Tensor count = cumsum(to_dtype(under, DType::int64), 0);
   const Tensor values[] = {zeros({1}, x.dtype(), x.device()), reshape(source, {-1})};
-  return where(under, reshape(gather(cat(values), 0, count), sizes), x);
+  return where(expand(mask, sizes), reshape(gather(cat(values), 0, count), sizes), x);
 }
 
 }  // namespace adjoint
