@@ -2079,6 +2079,8 @@ Example::
     def triangular_solve(input: Tensor, A: Tensor, upper: _bool=True, transpose: _bool=False, unitriangular: _bool=False) -> Any:
         """X of A X = input, or of Aᵀ X = input if `transpose`, and a copy of A: `linalg.solve_triangular`.
 
+A sparse A is made dense; its copy is then empty, as in PyTorch.
+
 Example::
 
     >>> ad.triangular_solve(ad.tensor([[3.0], [4.0]]), ad.tensor([[1.0, 1.0], [0.0, 2.0]])).solution
@@ -3760,6 +3762,8 @@ def _pair_distances(input: Tensor) -> Tensor: ...
 def _margin(input: Tensor, target: Tensor, margin: _float, several: _bool) -> Tensor: ...
 
 def _multi_margin_loss(input: Tensor, target: Tensor, margin: _float, weight: Tensor | None, reduction: str) -> Tensor: ...
+
+def _channel_shuffle(input: Tensor, groups: _int) -> Tensor: ...
 
 def _pad_around(input: Tensor, before: _Dims, after: _Dims, border: _int) -> Tensor: ...
 

@@ -110,6 +110,13 @@ void bind_planes(nb::module_& m) {
     const Tensor y = reshape(target, lines), rows = margin_rows(x, unsqueeze(y, -1), margin, false), loss = weight ? rows * index_select(weight, 0, y) : rows;
     return *reduction == Reduction::mean ? mean(loss) : *reduction == Reduction::sum ? sum(loss) : loss;
   }, "input"_a, "target"_a, "margin"_a, "weight"_a.none(), "reduction"_a);
+  function(m, "_channel_shuffle", [](const Tensor& x, int64_t groups) {
+    expect(x.dim() > 1 && groups > 0 && x.size(1) % groups == 0, "channel_shuffle: the number of channels must be divisible by groups, got ", x.sizes(), " and ", groups);
+    Dims apart = x.sizes();
+    apart[1] = x.size(1) / groups;
+    apart.insert(1, groups);
+    return reshape(transpose(reshape(x, apart), 1, 2), x.sizes());
+  }, "input"_a, "groups"_a);
   function(m, "_pad_around", [](const Tensor& x, const Dims& before, const Dims& after, int64_t border) { return pad_around(x, before, after, static_cast<Border>(border)); },
            "input"_a, "before"_a, "after"_a, "border"_a);
   m.def("_patches", [](const Dims& sizes, const Dims& kernel, const Dims& dilation, const Dims& stride, const Tensor& like) {
