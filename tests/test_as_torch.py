@@ -159,3 +159,16 @@ assert type(found["p"]) is torch.nn.Parameter and found["p"] is found["same"]
 print(found["p"].tolist(), found["p"].requires_grad)
 """
     assert run(program, tmp_path) == "[0.0, 1.0] False\n"
+
+
+def test_types_of_numpy_are_none_of_pytorchs(tmp_path: Path) -> None:
+    program = """
+import numpy as np, torch
+for call in (lambda: torch.ones(1).to(np.float64), lambda: torch.zeros(2, dtype=np.dtype("float32"))):
+    try:
+        call()
+    except TypeError:
+        print("refused")
+print(torch.tensor(np.float64(1)).dtype, torch.tensor([np.int32(1)]).dtype, torch.from_numpy(np.ones(1)).dtype)
+"""
+    assert run(program, tmp_path) == "refused\nrefused\ntorch.float64 torch.int32 torch.float64\n"

@@ -223,3 +223,15 @@ def test_a_sparse_triangle_is_solved(layout, transpose):
     )
     solution, copy = ad.triangular_solve(b, sparse, transpose=transpose)
     assert ad.equal(solution, ad.triangular_solve(b, A, transpose=transpose).solution) and copy.shape == (0,)
+
+
+def test_triangles_and_right_sides_of_two_types():
+    A, B = ad.tensor([[2.0, 1.0], [0.0, 4.0]]), ad.tensor([[1.0], [2.0]])
+    expected = ad.linalg.solve_triangular(A, B, upper=True)
+    for kind, other, found in (
+        (ad.complex64, ad.float32, ad.complex64),
+        (ad.float32, ad.float64, ad.float32),
+        (ad.float32, ad.complex64, ad.complex64),
+    ):
+        x = ad.linalg.solve_triangular(A.to(kind), B.to(other), upper=True)
+        assert x.dtype == found and ad.allclose(x, expected.to(found))

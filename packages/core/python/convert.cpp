@@ -188,7 +188,7 @@ struct Nested {
       fail(ErrorKind::type, op, ": not a sequence or a number: '", type_name(o), "'");
     }
     DType own;
-    if (!usual && from_numpy_module(o) && to_dtype(nb::object(nb::handle(o).attr("dtype")).ptr(), own)) return add(own);  // np.float64(1) brings its type
+    if (!usual && from_numpy_module(o) && numpy_dtype(nb::object(nb::handle(o).attr("dtype")).ptr(), own)) return add(own);  // np.float64(1) brings its type
     rank = std::max(rank, category(s.dtype()));
   }
 
@@ -242,7 +242,7 @@ Tensor tensor_from(PyObject* data, std::optional<DType> dtype, const char* op) {
       if (nb::hasattr(o, "__float__")) return tensor_from(nb::float_(o).ptr(), dtype, op);
     } else if (!dtype && from_numpy_module(data) && nb::hasattr(o, "dtype")) {
       DType own;
-      if (to_dtype(o.attr("dtype").ptr(), own)) dtype = own;  // np.float64(1) keeps its type
+      if (numpy_dtype(o.attr("dtype").ptr(), own)) dtype = own;  // np.float64(1) keeps its type
     }
   }
   Nested nested;

@@ -13,6 +13,7 @@ Device default_device() noexcept;
 bool to_scalar(PyObject* o, Scalar& out);          // false without an error: not a number; with: overflow
 bool to_dims(PyObject* o, Dims& out);              // an int or a sequence of ints
 bool to_dtype(PyObject* o, DType& out) noexcept;
+bool numpy_dtype(PyObject* o, DType& out) noexcept;
 bool to_device(PyObject* o, Device& out) noexcept;
 bool is_numpy_array(PyObject* o) noexcept;
 bool is_sequence(PyObject* o) noexcept;            // a list or a tuple

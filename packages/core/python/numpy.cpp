@@ -12,7 +12,7 @@ namespace {
 DType dtype_of_array(nb::handle array) {
   DType t;
   nb::object descriptor = array.attr("dtype");
-  expect(to_dtype(descriptor.ptr(), t), ErrorKind::type, "can't convert np.ndarray of type ", nb::str(descriptor).c_str(), ". The only supported types are: float64, float32, float16, complex64, complex128, "
+  expect(numpy_dtype(descriptor.ptr(), t), ErrorKind::type, "can't convert np.ndarray of type ", nb::str(descriptor).c_str(), ". The only supported types are: float64, float32, float16, complex64, complex128, "
          "int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool.");
   expect(nb::cast<bool>(descriptor.attr("isnative")), ErrorKind::value, "given numpy array has byte order different from the native byte order. Conversion between byte orders is currently not supported.");
   return t;

@@ -144,6 +144,10 @@ bool to_dtype(PyObject* o, DType& out) noexcept {
   if (o == reinterpret_cast<PyObject*>(&PyBool_Type)) { out = DType::bool_; return true; }
   if (o == reinterpret_cast<PyObject*>(&PyLong_Type)) { out = DType::int64; return true; }
   if (o == reinterpret_cast<PyObject*>(&PyComplex_Type)) { out = DType::complex128; return true; }
+  return library == "adjoint" && numpy_dtype(o, out);   // PyTorch refuses them, and programs ask
+}
+
+bool numpy_dtype(PyObject* o, DType& out) noexcept {
   const bool found = named_dtype(o, out);
   PyErr_Clear();
   return found;

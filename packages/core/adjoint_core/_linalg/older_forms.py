@@ -141,9 +141,7 @@ def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bo
     """
     sparse = A.layout is not strided
     matrix = A.to_dense() if sparse else A
-    X = systems.solve_triangular(
-        matrix.mT if transpose else matrix, input, upper=upper != transpose, unitriangular=unitriangular
-    )
+    X = _core._solve_triangular(matrix.mT if transpose else matrix, input, upper != transpose, True, unitriangular)
     return _results.triangular_solve(X, input.new_empty(0) if sparse else A.clone())
 
 

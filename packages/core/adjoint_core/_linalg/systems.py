@@ -46,7 +46,7 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
 def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Tensor:
     """X of A X = B, or of X A = B, where only the upper or lower triangle of A (..., n, n) is read; B (..., n, k).
 
-    `unitriangular` takes the diagonal of A as ones. A zero on the diagonal gives infinities.
+    `unitriangular` takes the diagonal of A as ones. A zero on the diagonal gives infinities. B is taken in A's type; a complex B makes A complex.
 
     Example::
 
@@ -54,6 +54,9 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
         tensor([[1.],
                 [1.]])
     """
+    if A.dtype != B.dtype and A.is_floating_point() | A.is_complex() and B.is_floating_point() | B.is_complex():
+        kind = _core.promote_types(A.dtype, B.dtype) if B.is_complex() else A.dtype
+        A, B = A.to(kind), B.to(kind)
     return _core._solve_triangular(A, B, upper, left, unitriangular)
 
 
