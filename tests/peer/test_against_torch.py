@@ -74,12 +74,12 @@ def compare(case, arrays, rtol):
 CONSTANT_THERE = ("bessel_j", "bessel_y", "bessel_k", "_polynomial_")
 "Functions without a derivative in PyTorch."
 
-NO_GRADIENT = ("as_strided_scatter", "linalg.cond-1", "lobpcg-generalised", "unique")
-"Cases whose gradient PyTorch 2.13 gets wrong or has not, or refuses because it overwrote what it saved."
+NO_GRADIENT = ("as_strided_scatter", "nn.functional.conv_transpose2d-empty result", "linalg.cond-1", "lobpcg-generalised", "unique")
+"Cases that PyTorch 2.13 refuses or whose gradient it gets wrong, has not, or refuses because it overwrote what it saved."
 
 
-ROUNDED = {"nn.functional.hardsigmoid": 1e-6, "pow-scalar_base": 1e-6}
-"Cases where PyTorch computes a constant in single precision: 1/6 and the logarithm of a number."
+ROUNDED = {"nn.functional.celu": 1e-7, "nn.functional.hardsigmoid": 1e-6, "pow-scalar_base": 1e-6}
+"Cases where PyTorch computes a constant in single precision: 1/alpha, 1/6 and the logarithm of a number."
 
 
 @by_id(lambda c: c.id not in NO_GRADIENT)
