@@ -55,9 +55,9 @@ void bind_plain_activations(const Space& s) {
     if (is_half(x.dtype()) || !is_differentiable(x.dtype()) || x.dim() == 0) return {};
     const NodeName named("GluBackward0");
     const int d = wrap_dim(dim, x.dim(), "glu");
-    const int64_t n = x.size(d) / 2;
-    if (x.size(d) % 2) return {};
-    return mul(slice(x, d, 0, n), sigmoid(slice(x, d, n, 2 * n)));
+    if (x.size(d) % 2 || x.size(d) == 0) return {};
+    const TensorVector halves = chunk(x, 2, d);   // one node, which writes its gradient once
+    return mul(halves[0], sigmoid(halves[1]));
   }, "dim"_a = -1);
 }
 
@@ -124,7 +124,7 @@ void bind_plain_pad(const Space& s) {
     }
     const std::string_view modes[] = {"replicate", "reflect", "circular"};
     const auto border = std::ranges::find(modes, mode) - modes;
-    if (border == std::size(modes) || !(n < x.dim() && x.dim() <= n + 2)) return {};
+    if (border == std::ssize(modes) || !(n < x.dim() && x.dim() <= n + 2)) return {};
     return pad_around(x, before, after, static_cast<Border>(border));
   }, "pad"_a, "mode"_a = "constant", "value"_a = nb::none());
 }
