@@ -131,7 +131,7 @@ template <class T> void forward(const ConvolutionSizes& g, const T* x, const T* 
   const PaddedImage image = padded_input(g);
   const Outputs outputs = all_outputs(g, image);
   if constexpr (std::is_same_v<T, float>)
-    if (!is_direct<T>(outputs, image, g.in_channels) || channels_pay(outputs, g.out_channels, g.depth()))
+    if (channels_pay(outputs, g.out_channels, g.depth()) || (!is_direct<T>(outputs, image, g.in_channels) && lanes_of(g.out_channels) <= g.out_channels + matrix_lanes))
       return ByChannels<T>(image, {&outputs, 1}, g.batch, g.groups, g.in_channels, g.out_channels, g.out_plane()).run(x, weight, y);
   if constexpr (std::is_floating_point_v<T>)
     if (is_direct<T>(outputs, image, g.in_channels)) return convolve_direct<T>(image, {outputs}, g.batch, g.groups, x, g.in_channels, weight, y, g.out_channels, g.out_plane());

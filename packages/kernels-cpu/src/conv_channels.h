@@ -187,6 +187,7 @@ inline int64_t lanes_of(int64_t channels) {
   const int64_t left = channels % 32;
   return channels - left + (left > 16 ? 32 : left > 0 ? 22 : 0);
 }
+constexpr int64_t matrix_lanes = 12;   // so many channels more would take as long as writing and reading a matrix of what filters meet
 inline bool channels_pay(const Outputs& o, int64_t channels, int64_t depth) {
   const int64_t columns = o.by_plane ? Outputs::rounded(o.columns) : o.rows() * Outputs::rounded(o.count[2]);
   return o.rows() * o.count[2] * lanes_of(channels) * (depth + 24) < columns * (channels + 3 * (channels % 4)) * depth;

@@ -124,6 +124,7 @@ Tensor diagonal_scatter(const Tensor& x, const Tensor& source, int64_t offset, i
 Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source) {
   expect(mask.dtype() == DType::bool_, "masked_scatter: expected BoolTensor for mask, got ", mask.dtype());
   expect(x.dtype() == source.dtype(), "masked_scatter: expected self and source to have same dtypes but got ", x.dtype(), " and ", source.dtype());
+  for (const Tensor* t : {&mask, &source}) expect(t->device() == x.device(), "masked_scatter: Expected all tensors to be on the same device, but found at least two devices, ", x.device(), " and ", t->device());
   const Dims sizes = broadcast(x.sizes(), mask.sizes(), "masked_scatter");
   if (sizes.product() == 0) return clone(expand(x, sizes));
   const Tensor under = reshape(expand(mask, sizes), {-1});
