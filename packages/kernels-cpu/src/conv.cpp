@@ -131,7 +131,7 @@ template <class T> void forward(const ConvolutionSizes& g, const T* x, const T* 
   const PaddedImage image = padded_input(g);
   const Outputs outputs = all_outputs(g, image);
   if constexpr (std::is_same_v<T, float>)
-    if (channels_pay(outputs, g.out_channels, g.depth()) || (!is_direct<T>(outputs, image, g.in_channels) && lanes_of(g.out_channels) <= g.out_channels + matrix_lanes))
+    if (channels_pay(outputs, g.out_channels, g.depth()) || (!is_direct<T>(outputs, image, g.in_channels) && channels_spare_a_matrix(g.out_channels)))
       return ByChannels<T>(image, {&outputs, 1}, g.batch, g.groups, g.in_channels, g.out_channels, g.out_plane()).run(x, weight, y);
   if constexpr (std::is_floating_point_v<T>)
     if (is_direct<T>(outputs, image, g.in_channels)) return convolve_direct<T>(image, {outputs}, g.batch, g.groups, x, g.in_channels, weight, y, g.out_channels, g.out_plane());
@@ -170,7 +170,7 @@ template <class T> void fold(const ConvolutionSizes& g, int64_t begin, int64_t e
 template <class T> void backward_input(const ConvolutionSizes& g, T* x, const T* weight, const T* y) {
   if constexpr (std::is_floating_point_v<T>)
     if (!g.is_pointwise() && InputGradient::is_cheap<T>(g))
-      if (const InputGradient gradient(g); std::is_same_v<T, float> || gradient.is_direct<T>(g)) {
+      if (const InputGradient gradient(g); (std::is_same_v<T, float> && channels_spare_a_matrix(g.in_channels)) || gradient.is_direct<T>(g)) {
         const Buffer filters(g.groups * g.out_channels * g.depth() * static_cast<int64_t>(sizeof(T)));
         gradient.gather(g, weight, filters.as<T>());
         if (!gradient.every) std::fill_n(x, g.batch * g.groups * g.in_channels * g.in_plane(), T(0));

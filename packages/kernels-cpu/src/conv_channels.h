@@ -187,14 +187,15 @@ inline int64_t lanes_of(int64_t channels) {
   const int64_t left = channels % 32;
   return channels - left + (left > 16 ? 32 : left > 0 ? 22 : 0);
 }
-constexpr int64_t matrix_lanes = 12;   // so many channels more would take as long as writing and reading a matrix of what filters meet
+// So many channels more would take as long as writing and reading a matrix of what filters meet.
+inline bool channels_spare_a_matrix(int64_t channels) { return lanes_of(channels) <= channels + 12; }
 inline bool channels_pay(const Outputs& o, int64_t channels, int64_t depth) {
   const int64_t columns = o.by_plane ? Outputs::rounded(o.columns) : o.rows() * Outputs::rounded(o.count[2]);
   return o.rows() * o.count[2] * lanes_of(channels) * (depth + 24) < columns * (channels + 3 * (channels % 4)) * depth;
 }
 // A matrix is written and read, and multiplied at three quarters of the speed.
 inline bool weight_channels_pay(const ConvolutionSizes& g) {
-  return 4 * (lanes_of(g.out_channels) * g.depth() + 6 * g.out_channels) < 5 * g.out_channels * g.depth() + 24 * g.depth();
+  return (g.depth() >= 64 || g.out_channels >= 32) && 4 * (lanes_of(g.out_channels) * g.depth() + 6 * g.out_channels) < 5 * g.out_channels * g.depth() + 24 * g.depth();
 }
 
 // One convolution of every image and group, as convolve_direct.
