@@ -165,3 +165,9 @@ def test_distances_in_several_parts() -> None:
         np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-9, atol=1e-12)
     through = ad.func.grad(lambda a: (ad.cdist(a, y.detach(), 3.0) * v).sum())(x.detach())
     np.testing.assert_allclose(through.numpy(), ad.autograd.grad(ad.cdist(x, y, 3.0), x, v)[0].numpy(), rtol=1e-9, atol=1e-12)
+
+
+def test_distances_of_order_zero_keep_nan() -> None:
+    x = ad.tensor([[1.0, 2.0], [float("nan"), 1.0], [1.0, 3.0]])
+    np.testing.assert_array_equal(ad.cdist(x, ad.tensor([[1.0, 3.0]]), p=0).numpy(), [[1], [np.nan], [0]])
+    np.testing.assert_array_equal(ad.nn.functional.pdist(x, p=0).numpy(), [np.nan, 1, np.nan])

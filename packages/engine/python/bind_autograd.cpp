@@ -49,8 +49,9 @@ void check_used(bool used, size_t index) { expect(used, "The differentiated Tens
 
 // (outputs, inputs, cotangents, retain_graph, create_graph, allow_unused, may_ask): a tuple. NotImplemented: it is not about tensors alone, or
 // somebody answers. Plain functions of C: what nanobind reads of lists takes as long as a backward of one node.
-PyObject* call_grad(PyObject*, PyObject* const* args, Py_ssize_t) {
+PyObject* call_grad(PyObject*, PyObject* const* args, Py_ssize_t n) {
   return guarded([=]() -> PyObject* {
+    expect(n == 7, ErrorKind::type, "grad: expected 7 arguments, got ", n);
     Vector<Tensor> y, x, v;
     if (is_true(args[6]) && adjoint::python::api->answered(args, 2)) return Py_NewRef(Py_NotImplemented);
     if (!take_all(args[0], y) || !take_all(args[1], x) || x.empty() || !take_cotangents(args[2], v, y.size())) return Py_NewRef(Py_NotImplemented);
@@ -65,8 +66,9 @@ PyObject* call_grad(PyObject*, PyObject* const* args, Py_ssize_t) {
 }
 
 // (outputs, cotangents, retain_graph, create_graph, inputs); inputs None: all leaves.
-PyObject* call_backward(PyObject*, PyObject* const* args, Py_ssize_t) {
+PyObject* call_backward(PyObject*, PyObject* const* args, Py_ssize_t n) {
   return guarded([=]() -> PyObject* {
+    expect(n == 5, ErrorKind::type, "backward: expected 5 arguments, got ", n);
     Vector<Tensor> y, x, v;
     if (!take_all(args[0], y) || !take_cotangents(args[1], v, y.size()) || (args[4] != Py_None && (!take_all(args[4], x) || x.empty()))) return Py_NewRef(Py_NotImplemented);
     const bool create = is_true(args[3]);

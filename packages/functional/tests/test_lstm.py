@@ -81,3 +81,16 @@ def test_in_half_types() -> None:
     y = half(x.bfloat16())[0]
     assert y.dtype is ad.bfloat16
     ad.testing.assert_close(y.float(), net(x)[0], atol=2e-2, rtol=2e-2)
+
+
+@pytest.mark.parametrize("name", ["weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"])
+def test_transforms_of_one_weight(name: str) -> None:
+    net, x = nn.LSTM(3, 4, dtype=ad.float64), ad.randn(5, 2, 3, dtype=ad.float64)
+    weights = {k: v.detach() for k, v in net.named_parameters()}
+
+    def loss(w: Any) -> Any:
+        return ad.func.functional_call(net, {**weights, name: w}, (x,))[0].sum()
+
+    expected = ad.autograd.grad(net(x)[0].sum(), getattr(net, name))[0]
+    ad.testing.assert_close(ad.func.grad(loss)(weights[name]), expected)
+    ad.testing.assert_close(ad.func.jacfwd(loss)(weights[name]), expected)

@@ -110,13 +110,12 @@ class Terms {
  public:
   const Outputs& outputs;
   int64_t plane;                 // outputs of an image
-  std::vector<int64_t> places;   // where each output of `images.each` reads, and up to 8 more
+  std::vector<int64_t> places;   // where each output of `images.each` reads
 
   Terms(const Images& images, const Outputs& o) : outputs(o), plane(o.rows() * o.count[2]), image_(images.image) {
     for (int64_t n = 0; n < images.each; n++)
       for (const int64_t at : o.reads)
         for (int64_t k = 0; k < o.count[2]; k++) places.push_back(n * images.size() + at + k);
-    places.insert(places.end(), 8, places.back());
     const int64_t channels = images.channels, taps = depth() / channels, parts = (channels + std::max<int64_t>(16, most / taps) - 1) / std::max<int64_t>(16, most / taps);
     for (int64_t p = 0; p < parts; p++) add_blocks(channels * p / parts, channels * (p + 1) / parts, taps);
   }
@@ -134,7 +133,14 @@ class Terms {
         } while (p < end && next == taps);
         if (taps.first < taps.last) {
           const Term* const terms = terms_.data() + b.begin + (taps.first - b.first) * b.each;
-          isa::call<ChannelProduct<T>>(in, places.data() + from, (p - from + 3) / 4 * 4, terms, (taps.last - taps.first) * b.each, filters, c + (from - begin) * Strips::wide, n);
+          const int64_t fours = (p - from) / 4 * 4, rest = p - from - fours, count = (taps.last - taps.first) * b.each;
+          T* const to = c + (from - begin) * Strips::wide;
+          if (fours) isa::call<ChannelProduct<T>>(in, places.data() + from, fours, terms, count, filters, to, n);
+          if (rest) {   // what follows may belong to an image that is not there
+            int64_t last[4];
+            for (int64_t k = 0; k < 4; k++) last[k] = places[static_cast<size_t>(from + fours + std::min(k, rest - 1))];
+            isa::call<ChannelProduct<T>>(in, static_cast<const int64_t*>(last), int64_t{4}, terms, count, filters, to + fours * Strips::wide, n);
+          }
         }
         taps = next;
       }

@@ -69,7 +69,11 @@ template <class T> void multiply(Matrix<const T> a, Matrix<const T> b, Matrix<T>
   } else {
   const bool tb = !rows_dense(b, n), ta = !rows_dense(a, k);
   if constexpr (std::is_floating_point_v<T>) {
-    if (n > 1 && !tb && m * n * k <= 96 * 96 * 96) return isa::call<SmallMatmul<T>>(a, EvenRows<T>{b.data, b.down}, c, m, n, k, false);
+    if (n > 1 && !tb && m * n * k <= 96 * 96 * 96) {
+      constexpr int64_t deepest = 1024;   // long sums are joined of parts, which is more exact
+      for (int64_t q = 0; q < k; q += deepest) isa::call<SmallMatmul<T>>(Matrix<const T>{a.at(0, q), a.down, a.right}, EvenRows<T>{b.at(q, 0), b.down}, c, m, n, std::min(deepest, k - q), q > 0);
+      return;
+    }
     if (n > 1 && !tb && k <= 8) {   // as fast as c can be written, which goes on in a few rows at a time
       for (int64_t i = 0; i < m; i += 8) isa::call<SmallMatmul<T>>(Matrix<const T>{a.at(i, 0), a.down, a.right}, EvenRows<T>{b.data, b.down}, Matrix<T>{c.at(i, 0), c.down, c.right}, std::min<int64_t>(8, m - i), n, k, false);
       return;

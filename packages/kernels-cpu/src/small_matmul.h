@@ -65,7 +65,7 @@ template <class T, class B = EvenRows<T>> struct SmallMatmul {
 #pragma GCC unroll 8
     for (int r = 0; r < rows; r++)
 #pragma GCC unroll 8
-      for (int v = 0; v < vectors; v++) sum[r][v] = increased ? *reinterpret_cast<const Vector*>(c + r * c_down + v * lanes) : Vector{};
+      for (int v = 0; v < vectors; v++) sum[r][v] = Vector{};
     for (int64_t q = 0; q < k; q++) {
       Vector row[vectors];
 #pragma GCC unroll 8
@@ -80,7 +80,10 @@ template <class T, class B = EvenRows<T>> struct SmallMatmul {
 #pragma GCC unroll 8
     for (int r = 0; r < rows; r++)
 #pragma GCC unroll 8
-      for (int v = 0; v < vectors; v++) *reinterpret_cast<Vector*>(c + r * c_down + v * lanes) = sum[r][v];
+      for (int v = 0; v < vectors; v++) {
+        Vector& to = *reinterpret_cast<Vector*>(c + r * c_down + v * lanes);
+        to = increased ? to + sum[r][v] : sum[r][v];
+      }
   }
 };
 

@@ -183,6 +183,7 @@ const Case products[] = {
       }
     },
     [](const Draw& x) { for (int64_t k : {1, 9}) call("conv_input_vjp", {x({1, 3, 9, 9}), x({3, 18, k, 9})}, Convolution{{1, 1}, {0, 0}, {1, 1}, 1, {8 + k, 17}}); },   // most of the padded image is padding
+    [](const Draw& x) { conv(x({13, 40, 7, 7}), x({50, 40, 3, 3}), x({50}), {{3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, false, true}); },   // a last unit of few images, whose outputs are odd in number
     [](const Draw& x) { max_pool(x({2, 3, 13, 11}), window); },
     [](const Draw& x) { distances(x({20, 7}), x.other({15, 7})); },
     [](const Draw& x) { margin_rows(x({20, 7}), x.index({20, 3}, 7), 1, true), call("margin_vjp", {x({20}), x({20, 7}), x.index({20, 3}, 7)}, Hinge{1, true}); },

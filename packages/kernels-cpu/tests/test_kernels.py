@@ -153,6 +153,16 @@ def test_matmul(shape: tuple[int, int, int], dtype: str) -> None:
         check("matmul", lambda x=left, y=right: x @ y, 30 * TOLERANCE[dtype])
 
 
+@pytest.mark.parametrize("shape", [(64, 60000, 64), (2, 200000, 2), (8, 13000, 8), (300, 3000, 300)])
+def test_long_sums_of_products(shape: tuple[int, int, int]) -> None:
+    m, k, n = shape
+    rng = np.random.default_rng(0)
+    a, b = (rng.random(s).astype(np.float32) for s in ((m, k), (k, n)))
+    exact = a.astype(np.float64) @ b
+    for right in (ad.from_numpy(b), ad.from_numpy(np.ascontiguousarray(b.T)).t()):
+        assert np.abs((ad.from_numpy(a) @ right).numpy() / exact - 1).max() < 3e-6
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_batched_matmul(dtype: str) -> None:
     for left, right in [((6, 5, 7), (6, 7, 4)), ((3, 1, 5, 7), (4, 7, 9)), ((40, 15, 17), (1, 17, 8))]:

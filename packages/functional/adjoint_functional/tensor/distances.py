@@ -36,11 +36,14 @@ def _by_products(x1: Tensor, x2: Tensor) -> Tensor:
     return _core.where(apart, _core.where(apart, squares, 1).sqrt(), 0)
 
 
-def _of_rows(x1: Tensor, x2: Tensor, p: float) -> Tensor:
-    apart = x1.unsqueeze(-2) - x2.unsqueeze(-3)
+def _norms(apart: Tensor, p: float) -> Tensor:
     if p == 0:
-        apart = apart.sign()  # which counts, and keeps a NaN
+        apart = _core.where(apart.isnan(), apart, apart.sign())  # which counts, and keeps a NaN
     return _core._vector_norm(apart, p or 1, -1, False, None)
+
+
+def _of_rows(x1: Tensor, x2: Tensor, p: float) -> Tensor:
+    return _norms(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
 
 
 def _again(x1: Tensor, x2: Tensor, p: float) -> Tensor:
@@ -99,7 +102,7 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     n = input.size(0)
     pairs = _core.ones(n, n, dtype=_core.bool).triu(1).nonzero(as_tuple=True)
     i, j = (_core._cuda.uploaded(side, input.device) for side in pairs)
-    return _core._vector_norm(input[i] - input[j], p, -1, False, None)
+    return _norms(input[i] - input[j], p)
 
 
 check_all(globals())
