@@ -33,13 +33,14 @@ int64_t trailing(const View& x, const Dims& dims) {
 // How a weight lies to rows of n elements: row r has the numbers of r % groups, each for `each` elements. groups is 0 for another form.
 struct Spread { int64_t groups = 1, each = 1; };
 Spread spread_of(const View& x, const View& weight, const Dims& dims) {
+  if (weight.ndim != x.ndim) return {0};
   Spread s;
   int d = x.ndim - 1;
   const int lead = x.ndim - dims.size();
   for (; d >= lead && weight.sizes[d] == 1; d--) s.each *= x.sizes[d];
   for (; d >= 0 && weight.sizes[d] == x.sizes[d]; d--) s.groups *= d < lead ? x.sizes[d] : 1;
-  while (d >= 0 && weight.sizes[d] == 1) d--;
-  if (d >= 0 || weight.ndim != x.ndim) s.groups = 0;
+  while (d >= 0 && d < lead && weight.sizes[d] == 1) d--;
+  if (d >= 0) s.groups = 0;
   return s;
 }
 

@@ -243,7 +243,7 @@ Spread spread_of(const Tensor& x, const Dims& weight, const Dims& dims) {
   const int lead = x.dim() - dims.size();
   for (; d >= lead && weight[d] == 1; d--) s.each *= x.size(d);
   for (; d >= 0 && weight[d] == x.size(d); d--) s.groups *= d < lead ? x.size(d) : 1;
-  while (d >= 0 && weight[d] == 1) d--;
+  while (d >= 0 && d < lead && weight[d] == 1) d--;
   if (d >= 0 || (s.groups > 1 && s.each == 1) || (s.groups * s.each > 1 && x.device().type == DeviceType::cuda)) s.groups = 0;
   return s;
 }
