@@ -50,7 +50,7 @@ class InputGradient {
   // Few phases, and few products that are left out where outputs end, as vectors of channels do by themselves along rows.
   template <class T> static bool is_cheap(const ConvolutionSizes& g) {
     const int64_t phases = step(g, 0) * step(g, 1) * step(g, 2);
-    return phases <= 16 && ((std::is_same_v<T, float> && g.out[2] >= 8) || g.in_plane() <= 2 * phases * g.out_plane());
+    return phases <= 16 && ((std::is_same_v<T, float> && g.out[2] >= 8 && channels_spare_a_matrix(g.in_channels)) || g.in_plane() <= 2 * phases * g.out_plane());
   }
   // The filters of every group and set, each a matrix (in_channels, out_channels x taps).
   template <class T> void gather(const ConvolutionSizes& g, const T* weight, T* to) const {
