@@ -94,3 +94,23 @@ def test_transforms_of_one_weight(name: str) -> None:
     expected = ad.autograd.grad(net(x)[0].sum(), getattr(net, name))[0]
     ad.testing.assert_close(ad.func.grad(loss)(weights[name]), expected)
     ad.testing.assert_close(ad.func.jacfwd(loss)(weights[name]), expected)
+
+
+def test_inputs_that_depend_on_the_weights_or_are_the_same() -> None:
+    net = nn.LSTM(4, 4, dtype=ad.float64)
+    net.weight_hh_l0 = net.weight_ih_l0
+    x = ad.randn(3, 2, 4, dtype=ad.float64, requires_grad=True)
+    y, state = net(x)
+    outputs = net(y, state)[0].sin().sum()
+    wanted = [x, *net.parameters()]
+    at_once = ad.autograd.grad(outputs, wanted, retain_graph=True)
+    for a, b in zip(at_once, ad.autograd.grad(outputs, wanted, create_graph=True), strict=True):
+        ad.testing.assert_close(a, b.detach())
+
+
+def test_complex_numbers_and_mixed_types() -> None:
+    net, x = nn.LSTM(2, 3, dtype=ad.complex128), ad.randn(3, 2, 2, dtype=ad.complex128, requires_grad=True)
+    assert ad.autograd.gradcheck(lambda x: net(x)[0], (x,))
+    real, wide = nn.LSTM(2, 3), ad.zeros(1, 2, 3, dtype=ad.float64)
+    with pytest.raises(RuntimeError, match="dtype"):
+        real(ad.ones(4, 2, 2), (wide.float(), wide))

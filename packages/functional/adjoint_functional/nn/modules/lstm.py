@@ -7,7 +7,7 @@ from typing import Any
 
 import adjoint_core as core
 from adjoint_core import Tensor
-from adjoint_engine import Function, enable_grad, grad, is_grad_enabled
+from adjoint_engine import Function, Parameter, enable_grad, grad, is_grad_enabled
 from adjoint_engine._engine import any_lifted, is_autocast_enabled
 
 from .. import functional as F
@@ -15,12 +15,17 @@ from .steps import lstm_step
 
 __all__ = ["LSTMLayer", "is_plain"]
 
-Gates = tuple[Tensor, Tensor, Tensor, Tensor]
 
-
-def is_plain(x: Tensor, *others: Tensor) -> bool:
-    """Whether the layer is one node for these: of numbers themselves, at least one step of them, in the type that they have."""
-    return type(x) is Tensor and bool(x.numel()) and not any_lifted((x, *others)) and not is_autocast_enabled(x.device.type)
+def is_plain(x: Tensor, *others: Tensor | None) -> bool:
+    """Whether the layer is one node for these: of real numbers themselves, all of one type, at least one step of them."""
+    given = [x, *(t for t in others if t is not None)]
+    return (
+        all(type(t) in (Tensor, Parameter) and t.dtype is x.dtype for t in given)
+        and x.is_floating_point()
+        and bool(x.numel())
+        and not any_lifted(tuple(given))
+        and not is_autocast_enabled(x.device.type)
+    )
 
 
 def _ordered(values: list[tuple[Tensor, ...]], backwards: bool) -> Iterable[tuple[Tensor, ...]]:
@@ -113,7 +118,9 @@ class LSTMLayer(Function):
 
 def _again(inputs: list[Any], needed: tuple[bool, ...], cotangents: tuple[Tensor, ...], backwards: bool) -> list[Tensor | None]:
     """Cotangents that have derivatives themselves: of the composed form."""
-    chosen = [x for x, n in zip(inputs, needed) if n]
     with enable_grad():
-        found = iter(grad(_composed(*inputs, backwards), chosen, cotangents, create_graph=True, allow_unused=True))
+        # Of views: an input may depend on another, or be the same tensor, and has only what reaches it directly.
+        own = [None if x is None else x.view_as(x) for x in inputs]
+        chosen = [x for x, n in zip(own, needed) if n]
+        found = iter(grad(_composed(*own, backwards), chosen, cotangents, create_graph=True, allow_unused=True))
     return [next(found) if n else None for n in needed[: len(inputs)]]

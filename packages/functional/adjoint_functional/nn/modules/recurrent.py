@@ -231,8 +231,9 @@ class RNNBase(_Recurrent):
         bias, state_bias = w["bias_ih"], w["bias_hh"]
         if self._mode.sums and bias is not None:
             bias, state_bias = bias + state_bias, None
-        if step is lstm_step and not packed and w["weight_hr"] is None and is_plain(x, *(t for t in (w["weight_ih"], w["weight_hh"], bias, *state) if t is not None)):
-            y, c = LSTMLayer.apply(x, w["weight_ih"], w["weight_hh"], bias, *state, backwards)
+        weights = w["weight_ih"], w["weight_hh"], bias
+        if step is lstm_step and not packed and w["weight_hr"] is None and is_plain(x, *weights, *state):
+            y, c = LSTMLayer.apply(x, *weights, *state, backwards)
             return y, (y[0 if backwards else -1], c)
         parts = F.linear(x, w["weight_ih"], bias)
         steps = list(zip(parts.split(counts) if packed else parts.unbind(0), counts))
