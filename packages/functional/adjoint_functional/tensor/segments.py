@@ -122,7 +122,9 @@ def segment_reduce(
     if (lengths is None) == (offsets is None) or indices is not None:
         raise RuntimeError("segment_reduce: one of lengths and offsets must be given, and no indices")
     if offsets is not None and (offsets.ndim == 0 or offsets.size(-1) == 0):
-        raise RuntimeError(f"segment_reduce: offsets must have one element more than there are segments, got {list(offsets.shape)}")
+        raise RuntimeError(
+            f"segment_reduce: offsets must have one element more than there are segments, got {list(offsets.shape)}"
+        )
     n, axis = data.size(axis), axis + data.ndim if axis < 0 else axis
     if lengths is not None:
         bounds, s, ahead = lengths.cumsum(-1), lengths.size(-1), 0  # the first segment begins with the first row
