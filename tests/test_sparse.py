@@ -350,7 +350,9 @@ def test_embedding(padding: int | None, by_frequency: bool) -> None:
     forward = ad.autograd.functional.jacobian(
         lambda w: call(w, padding, None, 2.0, by_frequency), w, strategy="forward-mode", vectorize=True
     )
-    np.testing.assert_allclose(forward.numpy(), ad.autograd.functional.jacobian(call, w).numpy(), err_msg="of the rows as they are read")
+    np.testing.assert_allclose(
+        forward.numpy(), ad.autograd.functional.jacobian(call, w).numpy(), err_msg="of the rows as they are read"
+    )
 
 
 def test_sparse_embedding() -> None:
@@ -402,7 +404,9 @@ def test_cat_and_slices(dim):
     hybrid = ad.arange(24.0).view(2, 4, 3)
     for places in ((slice(None), slice(1, 4, 2)), (slice(1, 2),), (slice(None), slice(None), slice(1, 3)), (slice(0, 0),)):
         assert ad.equal(hybrid.to_sparse(2)[places].to_dense(), hybrid[places])
-    assert ad.equal(ad.cat([hybrid.to_sparse(1), hybrid.to_sparse(1)[..., :2]], 2).to_dense(), ad.cat([hybrid, hybrid[..., :2]], 2))
+    assert ad.equal(
+        ad.cat([hybrid.to_sparse(1), hybrid.to_sparse(1)[..., :2]], 2).to_dense(), ad.cat([hybrid, hybrid[..., :2]], 2)
+    )
     x = a.clone().requires_grad_()
     weight = ad.arange(8.0).view(ad.cat([a, b.float()], dim).shape)
     (ad.cat([x.to_sparse(), b.float().to_sparse()], dim).to_dense() * weight).sum().backward()
@@ -420,10 +424,38 @@ def test_dimensions_of_size_one():
     hybrid = ad.arange(6.0).view(2, 1, 3)
     for dim in range(-3, 3):
         wider = x.to_sparse().unsqueeze(dim)
-        assert wider.is_coalesced() and ad.equal(wider.to_dense(), x.unsqueeze(dim)) and ad.equal(wider.squeeze(dim).to_dense(), x)
+        assert (
+            wider.is_coalesced() and ad.equal(wider.to_dense(), x.unsqueeze(dim)) and ad.equal(wider.squeeze(dim).to_dense(), x)
+        )
     assert hybrid.to_sparse(1).unsqueeze(0).sparse_dim() == 2 and hybrid.to_sparse(1).unsqueeze(0).dense_dim() == 2
     assert ad.equal(hybrid.to_sparse(1).unsqueeze(3).to_dense(), hybrid.unsqueeze(3))
     assert ad.equal(ad.stack([x.to_sparse(), x.to_sparse()]).to_dense(), ad.stack([x, x]))
     assert ad.equal(x.to_sparse().view(3, 2).to_dense(), x.view(3, 2))
     with pytest.raises(NotImplementedError, match="view: elements of sparse and of dense dimensions"):
         hybrid.to_sparse(1).view(3, 2)
+
+
+def test_sizes_change_in_place() -> None:
+    x = ad.sparse_coo_tensor([[0, 1], [1, 0]], [[1.0], [2.0]], (2, 2, 1)).coalesce()
+    version = x._version
+    assert x.sparse_resize_((3, 2, 2), 2, 1) is x and x.shape == (3, 2, 2) and x.is_coalesced() and x._version > version
+    assert x._values().tolist() == [[1.0, 0.0], [2.0, 0.0]] and x.to_dense()[0, 1].tolist() == [1.0, 0.0]
+    for size, sparse_dim, dense_dim in (((1, 2, 2), 2, 1), ((3, 2, 2), 1, 2), ((3, 2), 2, 1)):
+        with pytest.raises(RuntimeError, match="sparse_resize_: "):
+            x.sparse_resize_(size, sparse_dim, dense_dim)
+    assert x.sparse_resize_and_clear_((4, 3), 1, 1) is x and (x._nnz(), x._values().shape) == (0, (0, 3))
+    assert x.sparse_resize_((2, 2), 2, 0).sparse_dim() == 2  # of nothing every form can be made
+    with pytest.raises(NotImplementedError, match="layout sparse_coo"):
+        ad.ones(2).sparse_resize_((3,), 1, 0)
+    with pytest.raises(RuntimeError, match="leaf Variable that requires grad"):
+        sparse(requires_grad=True).sparse_resize_((4, 4), 2, 0)
+
+
+def test_order_is_promised() -> None:
+    x = ad.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, 2.0], (2, 2))
+    assert x._coalesced_(True) is x and x.is_coalesced() and x.indices().tolist() == [[0, 1], [1, 0]]
+    assert not x._coalesced_(False).is_coalesced()
+    y = sparse(requires_grad=True)
+    twice = (y * 2)._coalesced_(True)
+    twice.to_dense().sum().backward()
+    assert y.grad._values().tolist() == [2.0, 2.0, 2.0]

@@ -65,7 +65,10 @@ def page() -> str:
     rest = [
         f"`{name}`"
         for name in registry.names()
-        if name not in where and name not in core and name not in views and name not in {*ON_HOST, *COMPOSED, *SPARSE, "to_device"}
+        if name not in where
+        and name not in core
+        and name not in views
+        and name not in {*ON_HOST, *COMPOSED, *SPARSE, "to_device"}
     ]
     return "\n".join(
         [

@@ -57,7 +57,20 @@ def make_sdists(release: Path) -> list[Path]:
 def build_alone(sdist: Path, release: Path) -> None:
     """A wheel from an sdist, in an environment that pip makes of what the sdist asks for."""
     with tempfile.TemporaryDirectory() as folder:
-        run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--find-links", release, "-w", folder, sdist, PIP_FIND_LINKS=str(release))
+        run(
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            "-q",
+            "--no-deps",
+            "--find-links",
+            release,
+            "-w",
+            folder,
+            sdist,
+            PIP_FIND_LINKS=str(release),
+        )
 
 
 def try_in(python: str, release: Path) -> None:
@@ -66,7 +79,20 @@ def try_in(python: str, release: Path) -> None:
         run(python, "-m", "venv", folder)
         bare = {"PATH": f"{folder}/bin", "CC": "/nonexistent", "CXX": "/nonexistent"}
         inside = f"{folder}/bin/python"
-        run(inside, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--only-binary", ":all:", "--find-links", release, "adjoint", **bare)
+        run(
+            inside,
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "--disable-pip-version-check",
+            "--only-binary",
+            ":all:",
+            "--find-links",
+            release,
+            "adjoint",
+            **bare,
+        )
         run(inside, "-I", "-W", "error", "-c", TRIAL, **bare)
 
 

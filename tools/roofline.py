@@ -136,7 +136,9 @@ def calls() -> dict[str, Callable[[], Any]]:
     weights = drawn(1024)
     return {
         "matmul, float32": lambda: drawn(1024, 1024).detach() @ drawn(1024, 1024).detach(),
-        "matmul, bfloat16": lambda: drawn(1024, 1024, dtype=ad.bfloat16).detach() @ drawn(1024, 1024, dtype=ad.bfloat16).detach(),
+        "matmul, bfloat16": lambda: (
+            drawn(1024, 1024, dtype=ad.bfloat16).detach() @ drawn(1024, 1024, dtype=ad.bfloat16).detach()
+        ),
         "attention, float32": lambda: both(f.scaled_dot_product_attention(*[drawn(2, 8, 512, 64)] * 3)),
         "attention, bfloat16": lambda: both(f.scaled_dot_product_attention(*[drawn(2, 8, 512, 64, dtype=ad.bfloat16)] * 3)),
         "conv2d, float32": lambda: both(f.conv2d(drawn(8, 64, 32, 32), drawn(64, 64, 3, 3), padding=1)),

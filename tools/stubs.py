@@ -153,13 +153,20 @@ def stub(module: ModuleType, raw: list[str]) -> str:
     return f'"""{module.__doc__ or "Fast CPU kernels."}"""\n\n# Written by tools/stubs.py: ./run stubs\n{head}\n\n{text}\n'
 
 
-MADE_LAYERS = ("generated", "loss", "padding", "pooling")  # files that make classes by calls, which a type checker does not follow
+MADE_LAYERS = (
+    "generated",
+    "loss",
+    "padding",
+    "pooling",
+)  # files that make classes by calls, which a type checker does not follow
 
 
 def layers() -> str:
     """The stub of the layers that are made from functions."""
     module, *others = (importlib.import_module(f"adjoint_functional.nn.modules.{name}") for name in MADE_LAYERS)
-    classes = {name: cls for m in (module, *others) for name, cls in vars(m).items() if getattr(cls, "__module__", "") == m.__name__}
+    classes = {
+        name: cls for m in (module, *others) for name, cls in vars(m).items() if getattr(cls, "__module__", "") == m.__name__
+    }
     lines = []
     for name, cls in sorted(classes.items()):
         if isinstance(cls, type) and name[0] != "_":
@@ -176,7 +183,14 @@ def layers() -> str:
 
 def made_names() -> str:
     """The stub of what `adjoint` has and no file spells out: in-place functions, copies of views, typed tensors, errors of core."""
-    lines = ["from collections.abc import Sequence", "from typing import Any", "", "import adjoint_core as core", "from adjoint_core import Tensor", ""]
+    lines = [
+        "from collections.abc import Sequence",
+        "from typing import Any",
+        "",
+        "import adjoint_core as core",
+        "from adjoint_core import Tensor",
+        "",
+    ]
     for name, value in sorted(vars(adjoint).items()):
         if name[0] == "_":
             continue
@@ -191,7 +205,11 @@ def made_names() -> str:
             lines.append(f"class {name}(Tensor): ...")
         elif isinstance(value, type) and issubclass(value, Exception) and value.__module__ == "adjoint":
             lines.append(f"class {name}({value.__base__.__name__}): ...")
-    return '"""Names of `adjoint` that are made while it is imported."""\n\n# Written by tools/stubs.py: ./run stubs\n' + "\n".join(lines) + "\n"
+    return (
+        '"""Names of `adjoint` that are made while it is imported."""\n\n# Written by tools/stubs.py: ./run stubs\n'
+        + "\n".join(lines)
+        + "\n"
+    )
 
 
 def main() -> int:

@@ -295,7 +295,9 @@ class TestStructured:
         compiler = Compiler()
         steps = []
         compile = lambda *asked, step: (steps.append(step), compiler(*asked))[1]  # noqa: E731
-        registry.register_structured("softmax", [always, at_last], workspaces, [number, 2], [], "dim", [], 64, 2**40, [], compile)
+        registry.register_structured(
+            "softmax", [always, at_last], workspaces, [number, 2], [], "dim", [], 64, 2**40, [], compile
+        )
         x = cuda(4, 6)
         before = ad.cuda.memory_allocated()
         y = x.softmax(1)

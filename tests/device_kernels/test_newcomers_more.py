@@ -69,7 +69,11 @@ def beam_search(device):
     """A decoder under a mask, and the best of its sentences."""
     tokens, width, beams, end = 7, 8, 3, 0
     layer = nn.TransformerDecoderLayer(width, 2, 16, dropout=0.0, batch_first=True)
-    decoder, embed, head = nn.TransformerDecoder(layer, 2).to(device), nn.Embedding(tokens, width).to(device), nn.Linear(width, tokens).to(device)
+    decoder, embed, head = (
+        nn.TransformerDecoder(layer, 2).to(device),
+        nn.Embedding(tokens, width).to(device),
+        nn.Linear(width, tokens).to(device),
+    )
     memory, text = ad.randn(2, 5, width).to(device), ad.tensor([[1, 2, 3, 4], [1, 5, 0, 0]]).to(device)
     optimizer = ad.optim.AdamW([*decoder.parameters(), *embed.parameters(), *head.parameters()], lr=1e-2, amsgrad=True)
     for _ in range(STEPS):
@@ -245,7 +249,9 @@ def experts(device):
 
 def codebook(device):
     """A quantised autoencoder: the nearest code, straight-through gradients, codes that follow by averages."""
-    encoder = nn.Sequential(nn.Conv1d(1, 8, 4, 2, 1), nn.ELU(), nn.utils.parametrizations.weight_norm(nn.Conv1d(8, 4, 3, padding=2, dilation=2))).to(device)
+    encoder = nn.Sequential(
+        nn.Conv1d(1, 8, 4, 2, 1), nn.ELU(), nn.utils.parametrizations.weight_norm(nn.Conv1d(8, 4, 3, padding=2, dilation=2))
+    ).to(device)
     decoder = nn.Sequential(nn.ConvTranspose1d(4, 8, 4, 2, 1), nn.PReLU(), nn.Conv1d(8, 1, 1)).to(device)
     codes, size = ad.randn(6, 4).to(device), ad.ones(6, device=device)
     total = codes.clone()
@@ -369,7 +375,11 @@ def boxes(device):
         p = logits.sigmoid()
         focal = F.binary_cross_entropy_with_logits(logits, wanted, reduction="none") * (p - wanted).abs().pow(2)
         positive = best > 0.2
-        loss = focal.sum() / positive.sum().clamp(min=1) + (1 - best[positive]).mean() + F.l1_loss(found[positive], truth[which[positive]])
+        loss = (
+            focal.sum() / positive.sum().clamp(min=1)
+            + (1 - best[positive]).mean()
+            + F.l1_loss(found[positive], truth[which[positive]])
+        )
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -81,7 +81,11 @@ def vision_transformer(device):
 def sampled_text(device):
     """A decoder with a cache of keys and values that writes by top-k and nucleus sampling."""
     width, heads, tokens = 8, 2, 11
-    embed, mix, out = nn.Embedding(tokens, width).to(device), nn.Linear(width, 3 * width).to(device), nn.Linear(width, tokens).to(device)
+    embed, mix, out = (
+        nn.Embedding(tokens, width).to(device),
+        nn.Linear(width, 3 * width).to(device),
+        nn.Linear(width, tokens).to(device),
+    )
     ids = ad.tensor([[1, 4, 2]], device=device)
     cache = None
     with ad.inference_mode():
@@ -150,7 +154,9 @@ def translation(device):
 
 def adversaries(device):
     generator = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.LeakyReLU(0.2), nn.Linear(8, 2), nn.Tanh()).to(device)
-    critic = nn.Sequential(nn.utils.parametrizations.spectral_norm(nn.Linear(2, 8)), nn.LeakyReLU(0.2), nn.Linear(8, 1)).to(device)
+    critic = nn.Sequential(nn.utils.parametrizations.spectral_norm(nn.Linear(2, 8)), nn.LeakyReLU(0.2), nn.Linear(8, 1)).to(
+        device
+    )
     of_generator = ad.optim.Adam(generator.parameters(), lr=2e-3, betas=(0.5, 0.999))
     of_critic = ad.optim.RMSprop(critic.parameters(), lr=2e-3)
     criterion = nn.BCEWithLogitsLoss()
@@ -158,7 +164,9 @@ def adversaries(device):
         real, z = ad.randn(6, 2).to(device), ad.randn(6, 4).to(device)
         of_critic.zero_grad()
         fake = generator(z)
-        d = criterion(critic(real), ad.ones(6, 1, device=device)) + criterion(critic(fake.detach()), ad.zeros(6, 1, device=device))
+        d = criterion(critic(real), ad.ones(6, 1, device=device)) + criterion(
+            critic(fake.detach()), ad.zeros(6, 1, device=device)
+        )
         between = (real + ad.full((6, 1), 0.3, device=device) * (fake.detach() - real)).requires_grad_(True)
         slope = ad.autograd.grad(critic(between).sum(), between, create_graph=True)[0]
         (d + 0.1 * ((slope.norm(2, dim=1) - 1) ** 2).mean()).backward()
@@ -182,7 +190,9 @@ def graph_network(device):
     for _ in range(STEPS):
         h = first(x)
         h = ad.zeros_like(h).index_add_(0, edges[1], h[edges[0]] * weight[:, None]).relu()
-        best = ad.full((5, 6), -1e9, device=device).scatter_reduce(0, edges[1][:, None].expand(-1, 6), h[edges[0]], "amax", include_self=False)
+        best = ad.full((5, 6), -1e9, device=device).scatter_reduce(
+            0, edges[1][:, None].expand(-1, 6), h[edges[0]], "amax", include_self=False
+        )
         adjacency = ad.sparse_coo_tensor(edges, weight, (5, 5)).coalesce()
         loss = F.nll_loss(F.log_softmax(second(h + best.clamp(min=-1) + ad.sparse.mm(adjacency, h)), 1), y)
         optimizer.zero_grad()
@@ -321,7 +331,11 @@ def contrastive(device):
         positive, negative = (a * b).sum(1, keepdim=True), a @ queue.T
         loss = F.cross_entropy(ad.cat([positive, negative], 1) / 0.2, ad.zeros(6, dtype=ad.long, device=device))
         gram = a.T @ a / 6
-        loss = loss + (gram - ad.diag(ad.diagonal(gram))).pow(2).sum() + F.kl_div(a.log_softmax(1), b.detach().softmax(1), reduction="batchmean")
+        loss = (
+            loss
+            + (gram - ad.diag(ad.diagonal(gram))).pow(2).sum()
+            + F.kl_div(a.log_softmax(1), b.detach().softmax(1), reduction="batchmean")
+        )
         loss = loss + F.triplet_margin_loss(a, b, a.flip(0)) + F.smooth_l1_loss(a, b) + ad.linalg.svdvals(a).std()
         optimizer.zero_grad()
         loss.backward()

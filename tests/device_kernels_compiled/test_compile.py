@@ -140,8 +140,12 @@ IN_DERIVATIVES = {
     "conv_weight_vjp.added_up": lambda x: ad.nn.functional.conv1d(x[:, None].detach(), x[:, None, :2]),
     "cross_entropy_vjp": lambda x: ad.nn.functional.cross_entropy(x, ad.zeros(3, dtype=ad.long, device="cuda")),
     "embedding_bag_vjp": lambda x: ad.nn.functional.embedding_bag(ad.zeros(2, 3, dtype=ad.long, device="cuda"), x),
-    "grid_sample_grid_vjp": lambda x: ad.nn.functional.grid_sample(x[None, None].detach(), x.view(1, 3, 20, 2), align_corners=False),
-    "grid_sample_image_vjp": lambda x: ad.nn.functional.grid_sample(x[None, None], x.detach().view(1, 3, 20, 2), align_corners=False),
+    "grid_sample_grid_vjp": lambda x: ad.nn.functional.grid_sample(
+        x[None, None].detach(), x.view(1, 3, 20, 2), align_corners=False
+    ),
+    "grid_sample_image_vjp": lambda x: ad.nn.functional.grid_sample(
+        x[None, None], x.detach().view(1, 3, 20, 2), align_corners=False
+    ),
     "index": lambda x: x[[0, 2]],
     "layer_norm_vjp": lambda x: ad.autograd.grad(ad.nn.functional.layer_norm(x, (40,)).sum(), x, create_graph=True)[0],
     "linear_recurrence": lambda x: x.cumprod(1),
@@ -154,7 +158,10 @@ IN_DERIVATIVES = {
     ),
     "margin_vjp": lambda x: ad.nn.functional.multi_margin_loss(x, ad.zeros(3, dtype=ad.long, device="cuda")),
     "resize_vjp": lambda x: ad.nn.functional.interpolate(x[None], scale_factor=2, mode="linear"),
-    **dict.fromkeys(("standardise_vjp.weight_sums", "standardise_vjp.added_up"), lambda x: ad.nn.functional.rms_norm(x.detach(), (40,), x[0])),
+    **dict.fromkeys(
+        ("standardise_vjp.weight_sums", "standardise_vjp.added_up"),
+        lambda x: ad.nn.functional.rms_norm(x.detach(), (40,), x[0]),
+    ),
     "standardise_vjp.standardise_vjp": lambda x: ad.nn.functional.rms_norm(x, (40,)),
     "softmax_vjp": lambda x: x.softmax(1),
 }

@@ -321,3 +321,12 @@ NAMES: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("name", NAMES)
 def test_names_of_nodes(name: str) -> None:
     assert NAMES[name](leaf(1.0, 2.0)).grad_fn.name() == name
+
+
+def test_gradients_for_more_outputs_than_there_are_go_unread() -> None:
+    x = leaf(1.0, 2.0)
+    ad.autograd.backward([(x * 2).sum()], [None, None])
+    assert x.grad.tolist() == [2.0, 2.0]
+    assert ad.autograd.grad((x * 2).sum(), x, (ad.tensor(3.0), None))[0].tolist() == [6.0, 6.0]
+    with pytest.raises(RuntimeError, match="got 2 tensors and 1 gradients"):
+        ad.autograd.grad([x.sum(), x.sum()], x, [None])

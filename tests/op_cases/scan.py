@@ -78,6 +78,18 @@ CASES = [
     ),
     case("bincount", fixed([3, 1, 3, 2, 1]), ref=np.bincount, no_batch="the shape of the result depends on the data"),
     case("searchsorted", fixed([0.0, 1.0, 2.0]), data(4), ref=np.searchsorted, no_batch="PyTorch has no batching rule"),
+    *(
+        case(
+            "searchsorted",
+            fixed([0.0, 1.0, np.inf, np.nan, np.nan]),
+            fixed([-1.0, 1.0, 2.0, np.inf, np.nan]),
+            right=right,
+            variant=f"nan {right}",
+            ref=lambda x, v, right: np.searchsorted(x, v, "right" if right else "left"),
+            no_batch="PyTorch has no batching rule",
+        )
+        for right in (False, True)
+    ),
     case(
         "nonzero",
         fixed([0.0, 1.0, 0.0, 2.0]),

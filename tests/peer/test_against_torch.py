@@ -74,7 +74,13 @@ def compare(case, arrays, rtol):
 CONSTANT_THERE = ("bessel_j", "bessel_y", "bessel_k", "_polynomial_")
 "Functions without a derivative in PyTorch."
 
-NO_GRADIENT = ("as_strided_scatter", "nn.functional.conv_transpose2d-empty result", "linalg.cond-1", "lobpcg-generalised", "unique")
+NO_GRADIENT = (
+    "as_strided_scatter",
+    "nn.functional.conv_transpose2d-empty result",
+    "linalg.cond-1",
+    "lobpcg-generalised",
+    "unique",
+)
 "Cases that PyTorch 2.13 refuses or whose gradient it gets wrong, has not, or refuses because it overwrote what it saved."
 
 

@@ -11,7 +11,10 @@ from typing import TypeVar
 
 import adjoint
 
-APART = {"adjoint.as_torch", "adjoint.utils.tensorboard"}  # importing one renames everything, and it has a page of its own; one needs a package
+APART = {
+    "adjoint.as_torch",
+    "adjoint.utils.tensorboard",
+}  # importing one renames everything, and it has a page of its own; one needs a package
 HOME_OF_HOMES = ("adjoint.nn.modules", "adjoint.optim.")  # PyTorch's places of classes that live a floor higher
 
 

@@ -152,13 +152,20 @@ _OF_ROOMS = {  # names of rooms of `functional`
     "autocast": "amp",
     "compile": "compiler",
     "cond": "control_flow",
-    **dict.fromkeys(("float4_e2m1fn_x2", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"), "narrow_types"),
+    **dict.fromkeys(
+        ("float4_e2m1fn_x2", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
+        "narrow_types",
+    ),
     "fork": "jit",
     "wait": "jit",
     **dict.fromkeys(("gru_cell", "lstm_cell", "rnn_relu_cell", "rnn_tanh_cell"), "nn.modules.cells"),
-    **dict.fromkeys(("SymBool", "SymFloat", "SymInt", "has_lapack", "has_mkl", "has_openmp", "has_spectral", "is_distributed"), "symbols"),
+    **dict.fromkeys(
+        ("SymBool", "SymFloat", "SymInt", "has_lapack", "has_mkl", "has_openmp", "has_spectral", "is_distributed"), "symbols"
+    ),
     **dict.fromkeys(("sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum"), "symbols"),
-    **dict.fromkeys(("get_num_interop_threads", "set_default_tensor_type", "set_flush_denormal", "set_num_interop_threads"), "symbols"),
+    **dict.fromkeys(
+        ("get_num_interop_threads", "set_default_tensor_type", "set_flush_denormal", "set_num_interop_threads"), "symbols"
+    ),
 }
 _METHODS = {"as_strided_", "conj_physical_", "gcd_", "get_device", "i0_", "lcm_", "ldexp_"}  # functions that are the methods
 

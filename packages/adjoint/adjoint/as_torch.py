@@ -31,6 +31,8 @@ from .torch_version import TorchVersion
 VERSION = "2.13.0"
 PACKAGES = {"torch": "adjoint", "functorch": "adjoint._functorch"}  # what PyTorch installs, and what stands for it
 _IMPORT_FROM = dis.opmap["IMPORT_FROM"]
+
+
 def _says(name: str) -> str:
     """The sentence about a name that is missing."""
     if (why := reason(name)) is not None:

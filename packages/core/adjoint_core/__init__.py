@@ -30,7 +30,11 @@ _core.skip_prefix(_os.path.dirname(__file__) + _os.sep)
 __version__ = "0.1.0"
 TYPE_CHECKING = False
 if not TYPE_CHECKING:  # modules are no part of it: those of the same name in `adjoint` have more
-    __all__ = [name for name, value in vars().items() if name[0] != "_" and name != "TYPE_CHECKING" and not isinstance(value, _ModuleType)]
+    __all__ = [
+        name
+        for name, value in vars().items()
+        if name[0] != "_" and name != "TYPE_CHECKING" and not isinstance(value, _ModuleType)
+    ]
 
 
 def __getattr__(name: str) -> object:

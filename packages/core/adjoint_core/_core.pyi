@@ -1876,6 +1876,15 @@ Example::
     def sparse_mask(self, mask: Tensor) -> Tensor:
         """The values of this tensor where the sparse `mask` specifies some."""
 
+    def sparse_resize_(self, size: Sequence[_int], sparse_dim: _int, dense_dim: _int) -> Tensor:
+        """Other sizes, of which the first `sparse_dim` are sparse; new elements of dense dimensions are 0.
+
+Raises:
+    RuntimeError: values are specified, and a dimension would become smaller, or sparse and dense ones other in number."""
+
+    def sparse_resize_and_clear_(self, size: Sequence[_int], sparse_dim: _int, dense_dim: _int) -> Tensor:
+        """Other sizes, of which the first `sparse_dim` are sparse, and no values."""
+
     def split(self, split_size: Any, dim: _int=0) -> tuple[Tensor, ...]: ...
 
     def split_with_sizes(self, split_sizes: _Dims, dim: _int=0) -> tuple[Tensor, ...]: ...
@@ -2027,6 +2036,9 @@ Arguments:
 
     def to_device(self, device: Any, /, *, stream: Any=None) -> Tensor:
         """The tensor on a device: the array API's name of `to`."""
+
+    def to_padded_tensor(self, padding: _float, output_size: Any=None) -> Tensor:
+        """Of a nested tensor: its pieces as one tensor, smaller ones followed by `padding`. Others have no pieces."""
 
     def to_sparse(self, sparse_dim: _int | layout | None=None, *, layout: layout | None=None, blocksize: Any=None, dense_dim: _int | None=None) -> Tensor:
         """The elements that are not zero, as a sparse tensor whose first `sparse_dim` dimensions are sparse (all by default).
@@ -2404,6 +2416,9 @@ Example::
 
     def _bump_version(self) -> None:
         """Counts a write; an error for an inference tensor outside of inference mode."""
+
+    def _coalesced_(self, coalesced: _bool) -> Tensor:
+        """Promises that the positions are in row-major order and differ, or takes that back; nothing is checked."""
 
     @property
     def _grad_fn(self) -> Any:

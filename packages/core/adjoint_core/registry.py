@@ -124,7 +124,9 @@ def register_structured(
         ValueError: no operation has this name, it has no such attribute, or a formula cannot be evaluated.
     """
     made = [(*rest, partial(compile, step=name) if name else compile) for name, *rest in steps]
-    _core._cuda.register_structured(op, made, list(workspaces), list(rounds), list(info), along, list(options), dims, longest, list(suits))
+    _core._cuda.register_structured(
+        op, made, list(workspaces), list(rounds), list(info), along, list(options), dims, longest, list(suits)
+    )
 
 
 def register_on_host(op: str, why: str) -> None:

@@ -124,7 +124,7 @@ void bind_plain_pad(const Space& s) {
     }
     const std::string_view modes[] = {"replicate", "reflect", "circular"};
     const auto border = std::ranges::find(modes, mode) - modes;
-    if (border == std::ssize(modes) || !(n < x.dim() && x.dim() <= n + 2)) return {};
+    if (border == std::ssize(modes) || value.value_or(0) != 0 || !(n < x.dim() && x.dim() <= n + 2)) return {};
     return pad_around(x, before, after, static_cast<Border>(border));
   }, "pad"_a, "mode"_a = "constant", "value"_a = nb::none());
 }

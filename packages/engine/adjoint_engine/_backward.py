@@ -55,8 +55,6 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 def _sequence(x: Any) -> list[Any]:
-    if x is None:
-        return []
     if isinstance(x, (Tensor, GradientEdge)):
         return [x]
     return list(x.values()) if isinstance(x, Mapping) else list(x)
@@ -71,8 +69,9 @@ def _edge(x: Any, what: str) -> GradientEdge:
 
 
 def _cotangents(outputs: list[Any], given: Any, what: str) -> list[Tensor | None]:
-    grads = [None] * len(outputs) if given is None else _sequence(given)
-    if len(grads) != len(outputs):
+    """One for each of the outputs; more than that are not looked at, as in PyTorch."""
+    grads = [None] * len(outputs) if given is None else _sequence(given)[: len(outputs)]
+    if len(grads) < len(outputs):
         raise RuntimeError(
             f"got {len(outputs)} tensors and {len(grads)} gradients: one gradient is needed for each of the {what}"
         )
@@ -199,7 +198,7 @@ def backward(
     if create_graph:
         warn_once(_CYCLE, 2)
     outputs = _sequence(tensors)
-    wanted = _sequence(inputs)
+    wanted = [] if inputs is None else _sequence(inputs)
     if inputs is not None and not wanted:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     keep = create_graph if retain_graph is None else bool(retain_graph)

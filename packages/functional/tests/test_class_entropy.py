@@ -19,7 +19,9 @@ def test_as_composed(shape, dtype, ignored):
         found = []
         composed = F.cross_entropy(x, target, reduction="none", ignore_index=ignored)
         for loss in (_core._class_entropy(x, target, 1, ignored)[0], composed):
-            (first,) = ad.autograd.grad(loss, x, ad.arange(loss.numel()).reshape(loss.shape).to(dtype), create_graph=create_graph)
+            (first,) = ad.autograd.grad(
+                loss, x, ad.arange(loss.numel()).reshape(loss.shape).to(dtype), create_graph=create_graph
+            )
             second = ad.autograd.grad(first.square().sum(), x) if create_graph else ()
             found.append((loss, first, *second))
         for got, wanted in zip(*found, strict=True):
@@ -31,7 +33,9 @@ def test_a_cotangent_that_is_one_number(shape):
     x = ad.randn(shape, requires_grad=True)
     classes, rest = (shape[0], ()) if len(shape) == 1 else (shape[1], (shape[0], *shape[2:]))
     loss, counts = _core._class_entropy(x, ad.randint(0, classes, rest), 1 if rest else 0, 2)
-    spread, each = (ad.autograd.grad(loss, x, v, retain_graph=True)[0] for v in (ad.tensor(3.0).expand(rest), ad.full(rest, 3.0)))
+    spread, each = (
+        ad.autograd.grad(loss, x, v, retain_graph=True)[0] for v in (ad.tensor(3.0).expand(rest), ad.full(rest, 3.0))
+    )
     assert spread.equal(each) and (counts == 0).equal(loss == 0) and not counts.requires_grad
 
 

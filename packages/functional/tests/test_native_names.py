@@ -108,3 +108,14 @@ def test_least_squares_say_no_residuals_where_the_rank_is_not_full():
     assert ad.linalg.lstsq(ad.ones(3, 2), B, driver="gelsd").residuals.shape == (0,)
     assert ad.linalg.lstsq(ad.eye(3)[:, :2], B, driver="gelsd").residuals.shape == (1,)
     assert ad.linalg.lstsq(ad.eye(3)[:, :2], B).residuals.shape == (0,)
+
+
+def test_numbers_are_weak_beside_matrices():
+    half = ad.ones(2, 2, dtype=ad.float16)
+    assert ad.block_diag(ad.tensor(1.0), half).dtype is ad.float16 and ad.block_diag(ad.ones(1), half).dtype is ad.float32
+
+
+def test_source_of_nothing_keeps_its_history():
+    source = tensor(3).requires_grad_()
+    y = ad.zeros(0, dtype=source.dtype).masked_scatter(ad.zeros(0, dtype=ad.bool), source)
+    assert ad.autograd.grad(y.sum(), source)[0].tolist() == [0, 0, 0]

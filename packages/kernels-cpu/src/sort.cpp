@@ -1,5 +1,6 @@
 // searchsorted, and sort and topk along one dimension: stable radix sorts of keys whose unsigned order is that of the elements. NaN is the
 // largest, and -0 equals 0.
+#include <adjoint/core/functors/number.h>
 #include <adjoint/core/op_attrs.h>
 
 #include <algorithm>
@@ -206,11 +207,13 @@ template <class T, bool right> struct SearchLine {
       for (Index left = static_cast<Index>(n), half = left / 2; left > 1; left -= half, half = left / 2)
         for (int64_t j = 0; j < count; j++) first[j] += is_before(sorted[first[j] + half - 1], values[i + j]) ? half : 0;
       for (int64_t j = 0; j < count; j++) at[i + j] = first[j] + (is_before(sorted[first[j]], values[i + j]) ? 1 : 0);
+      for (int64_t j = 0; j < count; j++)
+        if (functors::is_nan(values[i + j])) at[i + j] = right ? n : std::partition_point(sorted, sorted + n, [](T x) { return !functors::is_nan(x); }) - sorted;
     }
   }
 
  private:
-  [[gnu::always_inline]] static inline bool is_before(T element, T value) { return right ? !(element > value) : !(element >= value); }
+  [[gnu::always_inline]] static inline bool is_before(T element, T value) { return right ? element <= value : element < value; }  // NaN is before no number
 };
 template <class T> void search(const View& sorted, const View& values, const View& y, bool right) {
   const Contiguous in(sorted, dtype_of<T>()), wanted(values, dtype_of<T>());

@@ -53,7 +53,11 @@ def _put_elementwise(declared: Elementwise, function: Callable[..., Any]) -> Non
 
 
 def _declaring(
-    kind: type[Elementwise], names: Sequence[str], put: Callable[..., None], sample: Callable[..., Any] | None = None, block: int = BLOCK
+    kind: type[Elementwise],
+    names: Sequence[str],
+    put: Callable[..., None],
+    sample: Callable[..., Any] | None = None,
+    block: int = BLOCK,
 ) -> Callable[[Callable[..., Any]], Any]:
     """A decorator that puts a function down as this kind of kernel of each operation."""
 
@@ -70,7 +74,9 @@ def _declaring(
     return declare
 
 
-def elementwise(*names: str, block: int = BLOCK, sample: Callable[..., Any] | None = None) -> Callable[[Callable[..., Any]], Any]:
+def elementwise(
+    *names: str, block: int = BLOCK, sample: Callable[..., Any] | None = None
+) -> Callable[[Callable[..., Any]], Any]:
     """Declares a scalar function as the GPU kernel of the elementwise operations `names`; without names, of its own name.
 
     The function is Triton code. Its parameters are the operands, half types as float32, then any attributes of the

@@ -32,7 +32,9 @@ def put(op: str, how: list[Any], own: bool) -> bool:
     if own and op in OPERATIONS:
         return op in OWN
     kind, *arguments = how
-    getattr(registry, f"register_{kind}")(op, *arguments, partial(compile, op))  # before it is noted: what is wrong changes nothing
+    getattr(registry, f"register_{kind}")(
+        op, *arguments, partial(compile, op)
+    )  # before it is noted: what is wrong changes nothing
     OPERATIONS[op] = how
     (OWN.add if own else OWN.discard)(op)
     return True

@@ -1,4 +1,15 @@
 """The parts of `Tensor` that are written in Python: each file puts its methods on it."""
 
-from . import attributes, element_functions, memory, numpy_arrays, printing, shared_memory, sparse, storage, subclasses  # noqa: F401
+from . import (  # noqa: F401  # noqa: F401
+    attributes,
+    element_functions,
+    memory,
+    numpy_arrays,
+    printing,
+    shared_memory,
+    sparse,
+    sparse_sizes,
+    storage,
+    subclasses,
+)
 from .pickles import _dtype_named, _rebuild, _rebuild_meta, _rebuild_sparse  # noqa: F401

@@ -32,7 +32,9 @@ Tensor.is_cpu, Tensor.is_cuda, Tensor.is_meta = property(_is_cpu), property(_is_
 def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """The name of this tensor's type, or this tensor with another element type."""
     if dtype is None:
-        place = ("cuda." if self.is_cuda else "") + ("sparse." if self.is_sparse else "sparse_csr." if self.is_sparse_csr else "")
+        place = ("cuda." if self.is_cuda else "") + (
+            "sparse." if self.is_sparse else "sparse_csr." if self.is_sparse_csr else ""
+        )
         return next(f"{_core._library()}.{place}{n}Tensor" for n, t in TYPE_NAMES.items() if t is self.dtype)
     if isinstance(dtype, str):
         place, _, name = dtype.rpartition(".")
@@ -68,6 +70,12 @@ for _name, _value in {
     "is_mkldnn": False,
 }.items():
     setattr(Tensor, _name, _value)
+
+
+@method
+def to_padded_tensor(self: Tensor, padding: float, output_size: Any = None) -> Tensor:
+    """Of a nested tensor: its pieces as one tensor, smaller ones followed by `padding`. Others have no pieces."""
+    raise NotImplementedError(f"to_padded_tensor: expected a nested tensor, got a dense one of shape {list(self.shape)}")
 
 
 @method

@@ -86,7 +86,9 @@ def sparse_compressed_tensor(
     if requires_grad:
         values = values.detach()
     if min(compressed.ndim, plain.ndim, values.ndim) < 1:
-        raise _core.ShapeError(f"{op}: indices and values must have a dimension at least, got {compressed}, {plain} and {values}")
+        raise _core.ShapeError(
+            f"{op}: indices and values must have a dimension at least, got {compressed}, {plain} and {values}"
+        )
     block = _block_of(op, values, plain, layout)
     if size is None:
         size = _smallest(compressed, plain, values, block, layout)

@@ -57,7 +57,12 @@ def _rebuild_sparse(
 
 
 def _rebuild_meta(
-    cls: type[Tensor] | None, dtype: Any, shape: tuple[int, ...], stride: tuple[int, ...], requires_grad: bool, state: dict[str, Any]
+    cls: type[Tensor] | None,
+    dtype: Any,
+    shape: tuple[int, ...],
+    stride: tuple[int, ...],
+    requires_grad: bool,
+    state: dict[str, Any],
 ) -> Tensor:
     return _restore(cls or Tensor, _core.empty_strided(shape, stride, dtype=dtype, device="meta"), requires_grad, state)
 

@@ -105,6 +105,8 @@ def _to_dense(self: Tensor, dtype: Any = None, *, masked_grad: bool | None = Non
 
 
 Tensor.to_sparse, Tensor.to_dense = _to_sparse, _to_dense
+
+
 def _layout(self: Tensor) -> layout:
     """How the elements lie in memory."""
     return LAYOUTS[_core._compression(self)[0] + 1]

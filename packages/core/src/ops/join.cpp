@@ -224,9 +224,10 @@ const Op op_block_diag{.name = "block_diag", .kind = Kind::linear, .variadic = t
 Tensor block_diag(Tensors x) {
   expect(!x.empty(), "block_diag: expected a non-empty list of Tensors");
   TensorVector blocks;
+  const DType common = result_type(x);
   for (const Tensor& t : x) {
     expect(t.dim() <= 2, ErrorKind::shape, "block_diag: Input tensors must have 2 or fewer dimensions. Input ", blocks.size(), " has ", t.dim(), " dimensions");
-    blocks.push_back(t.dim() == 2 ? t : reshape(t, {1, -1}));
+    blocks.push_back(t.dim() == 2 ? t : reshape(t.dim() == 0 ? to_dtype(t, common) : t, {1, -1}));  // a number is weaker in promotion than the matrix it becomes
   }
   Tensor y[max_outputs];
   apply(op_block_diag, blocks, {}, y);

@@ -126,7 +126,6 @@ Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source)
   expect(x.dtype() == source.dtype(), "masked_scatter: expected self and source to have same dtypes but got ", x.dtype(), " and ", source.dtype());
   for (const Tensor* t : {&mask, &source}) expect(t->device() == x.device(), "masked_scatter: Expected all tensors to be on the same device, but found at least two devices, ", x.device(), " and ", t->device());
   const Dims sizes = broadcast(x.sizes(), mask.sizes(), "masked_scatter");
-  if (sizes.product() == 0) return clone(expand(x, sizes));
   const Tensor under = reshape(expand(mask, sizes), {-1});
   if (!(mask->keys & key_lifted) && !cuda::without_values(mask)) {
     const Tensor at = select(nonzero(under), 1, 0);

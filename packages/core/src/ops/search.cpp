@@ -18,7 +18,8 @@ template <class T> int64_t position_of(const char* sorted, int64_t step, int64_t
   while (first < n) {
     const int64_t middle = first + (n - first) / 2;
     const T v = *reinterpret_cast<const T*>(sorted + middle * step);
-    if (right ? v > value : v >= value) n = middle;
+    const bool behind = right ? v > value || (is_nan(v) && !is_nan(value)) : v >= value || is_nan(v);
+    if (behind) n = middle;
     else first = middle + 1;
   }
   return first;
@@ -40,7 +41,7 @@ void search_kernel(const Launch& l) {
 }  // namespace
 
 const Op op_searchsorted{.name = "searchsorted", .fields = fields_of<Search>, .types = types::positions, .shape = [](Tensors x, const Attrs&, Dims* out) { out[0] = x[1].sizes(); },
-    .batch = batch::leading, .doc = "The positions along the last dimension of `sorted` at which `values` keep it sorted.", .reference = search_kernel};
+    .batch = batch::leading, .doc = "The positions along the last dimension of `sorted` at which `values` keep it sorted; NaN comes after all numbers.", .reference = search_kernel};
 Tensor searchsorted(const Tensor& boundaries, const Tensor& wanted, bool right) {
   const Tensor both[] = {boundaries, wanted};
   const DType common = result_type(both);

@@ -49,7 +49,9 @@ def ask(func: Any, operands: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
     for cls in classes:
         if (result := cls.__torch_dispatch__(func, tuple(classes), args, kwargs)) is not NotImplemented:  # type: ignore[attr-defined]
             return result
-    raise TypeError(f"Multiple dispatch failed for '{func}'; all __torch_dispatch__ handlers returned NotImplemented: {classes}")
+    raise TypeError(
+        f"Multiple dispatch failed for '{func}'; all __torch_dispatch__ handlers returned NotImplemented: {classes}"
+    )
 
 
 class _Running:

@@ -117,7 +117,13 @@ def form_of(call: Any, x: list[Any]) -> Form:
 
 
 def _said(word: str, call: Any, attributes: dict[str, Any]) -> Any:
-    known = {":None": None, ":False": False, ":dtype": call.dtype, ":input": [True, False, False], ":weight": [False, True, False]}
+    known = {
+        ":None": None,
+        ":False": False,
+        ":dtype": call.dtype,
+        ":input": [True, False, False],
+        ":weight": [False, True, False],
+    }
     if word == ":zeros":
         return [0] * len(attributes["stride"])
     value = known[word] if word in known else attributes[word]

@@ -205,6 +205,10 @@ class NestedTensor(Tensor):
         """Of a jagged batch whose pieces do not fill the row: their lengths; else None."""
         return self._lengths
 
+    def _nested_tensor_size(self) -> Tensor:
+        """The shapes of the pieces, (pieces, dimensions)."""
+        return core.tensor([list(piece.shape) for piece in self.unbind()], dtype=core.int64)
+
     def to_padded_tensor(self, padding: float, output_size: Sequence[int] | None = None) -> Tensor:
         """One tensor, in which smaller pieces are followed by ``padding``.
 

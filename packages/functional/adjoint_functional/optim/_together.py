@@ -14,7 +14,9 @@ Lists = list[list[Tensor]]
 def wanted(params: Sequence[Tensor], group: dict[str, Any]) -> bool:
     """Whether parameters of a group step together: as in PyTorch that is the default on GPUs."""
     one_by_one = group.get("foreach") is False and not group.get("fused")
-    return not (one_by_one or group.get("differentiable") or isinstance(group.get("lr"), Tensor)) and any(p.is_cuda for p in params)
+    return not (one_by_one or group.get("differentiable") or isinstance(group.get("lr"), Tensor)) and any(
+        p.is_cuda for p in params
+    )
 
 
 def alike(tensors: Sequence[Tensor]) -> bool:

@@ -125,6 +125,9 @@ def segment_reduce(
         raise RuntimeError(
             f"segment_reduce: offsets must have one element more than there are segments, got {list(offsets.shape)}"
         )
+    for name, given in (("lengths", lengths), ("offsets", offsets)):
+        if given is not None and given.dtype not in (_core.int32, _core.int64):
+            raise RuntimeError(f"segment_reduce: {name} must be of type int32 or int64, got {given.dtype}")
     n, axis = data.size(axis), axis + data.ndim if axis < 0 else axis
     if lengths is not None:
         bounds, s, ahead = lengths.cumsum(-1), lengths.size(-1), 0  # the first segment begins with the first row

@@ -74,7 +74,26 @@ def put(y, head, i, e, N, E, value):
 
 
 @triton.jit
-def scores(q, k, mask, head, i, j, scale, H, L, S, m0, m1, m2, m3, total, MASKED: tl.constexpr, CAUSAL: tl.constexpr, TF32: tl.constexpr):
+def scores(
+    q,
+    k,
+    mask,
+    head,
+    i,
+    j,
+    scale,
+    H,
+    L,
+    S,
+    m0,
+    m1,
+    m2,
+    m3,
+    total,
+    MASKED: tl.constexpr,
+    CAUSAL: tl.constexpr,
+    TF32: tl.constexpr,
+):
     """Of queries i and keys j, (BM, BN): -inf where a query does not see a key, and outside."""
     s = product(q, tl.trans(k), total, TF32) * scale
     seen = (i < L)[:, None] & (j < S)[None, :]
@@ -104,7 +123,9 @@ def dropped(p, drops, head, i, start, L, S, DROPS: tl.constexpr):
         BN: tl.constexpr = p.shape[1]
         at = ((head * L + i) * S + start)[:, None] + tl.arange(0, BN // DROPS)[None, :] * DROPS
         block, call = at >> 2, at * 0 + offset
-        a, b, c, d = tl.philox(seed, block.to(tl.uint32), (block >> 32).to(tl.uint32), call.to(tl.uint32), (call >> 32).to(tl.uint32))
+        a, b, c, d = tl.philox(
+            seed, block.to(tl.uint32), (block >> 32).to(tl.uint32), call.to(tl.uint32), (call >> 32).to(tl.uint32)
+        )
         if DROPS == 4:
             word = row(a, b, c, d)
         else:

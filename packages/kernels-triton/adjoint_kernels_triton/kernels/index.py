@@ -185,7 +185,7 @@ def index_put(x1, x2, y0, n, outer, inner, m, after, ADD: tl.constexpr, BLOCK: t
     grid="cdiv(numel(y0), BLOCK)", constants={**FLAT, "RIGHT": "right"},
 )  # fmt: skip
 def searchsorted(x0, x1, y0, n, m, count, first, RIGHT: tl.constexpr, BLOCK: tl.constexpr):
-    """By halves."""
+    """By halves; NaN comes after all numbers."""
     i, there = lanes(count, BLOCK)
     value = widened(tl.load(x1 + i, mask=there, other=0))
     low = i * 0
@@ -196,9 +196,9 @@ def searchsorted(x0, x1, y0, n, m, count, first, RIGHT: tl.constexpr, BLOCK: tl.
         middle = low + (high - low) // 2
         passed = widened(tl.load(x0 + i // m * n + middle, mask=there & unknown, other=0))
         if RIGHT:
-            behind = passed > value
+            behind = (passed > value) | ((passed != passed) & (value == value))
         else:
-            behind = passed >= value
+            behind = (passed >= value) | (passed != passed)
         high = tl.where(unknown & behind, middle, high)
         low = tl.where(unknown & (behind == 0), middle + 1, low)
         step = step // 2

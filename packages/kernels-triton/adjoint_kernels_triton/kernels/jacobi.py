@@ -21,7 +21,11 @@ from .matrices import chosen, conjugate_times, load, store, times, warps
 MOST, TALL, TALL_FULL = 64, 1024, 128  # columns; rows; and rows where a basis is filled up
 SWEEPS = tl.constexpr(40)  # some 10 are usual
 
-PAIRS = {"PARTS": "parts(x0)", "PAIRS": "next_pow2(cdiv(most, 2))", "LANES": "max(16, min(next_pow2(tall + most), 1024 // PAIRS))"}
+PAIRS = {
+    "PARTS": "parts(x0)",
+    "PAIRS": "next_pow2(cdiv(most, 2))",
+    "LANES": "max(16, min(next_pow2(tall + most), 1024 // PAIRS))",
+}
 COLUMNS = {"PARTS": "parts(x0)", "COLUMNS": "next_pow2(most)", "LANES": "max(16, min(next_pow2(tall), 2048 // COLUMNS))"}
 LINE = {"PARTS": "parts(x0)", "COLUMNS": "next_pow2(most)", "LANES": "min(next_pow2(tall), 1024)"}
 
@@ -281,7 +285,9 @@ def deliver(
         for first in range(0, tall, LANES):
             row = first + tl.arange(0, LANES)
             a, b = vector(work, matrix, j, row, tall, most, row < tall, PARTS)
-            put_vector(y0, y2, matrix, place, row, a / over, b / over, rows, columns, left, right, row < tall, not TURNED, PARTS)
+            put_vector(
+                y0, y2, matrix, place, row, a / over, b / over, rows, columns, left, right, row < tall, not TURNED, PARTS
+            )
         row = tl.arange(0, COLUMNS)
         a, b = vector(work, matrix, j, row + tall, tall, most, row < most, PARTS)
         put_vector(y0, y2, matrix, place, row, a, b, rows, columns, left, right, row < most, TURNED, PARTS)
@@ -289,7 +295,18 @@ def deliver(
 
 @step(grid=("batch", "most"), constants={**LINE, "VECTORS": "0 < left"})
 def deliver_hermitian(
-    work, sizes, scales, y0, y1, tall, most, left, PARTS: tl.constexpr, COLUMNS: tl.constexpr, LANES: tl.constexpr, VECTORS: tl.constexpr
+    work,
+    sizes,
+    scales,
+    y0,
+    y1,
+    tall,
+    most,
+    left,
+    PARTS: tl.constexpr,
+    COLUMNS: tl.constexpr,
+    LANES: tl.constexpr,
+    VECTORS: tl.constexpr,
 ):
     matrix, j = tl.program_id(0).to(tl.int64), tl.program_id(1)
     place, own = place_of(sizes, matrix, j, most, True, COLUMNS)

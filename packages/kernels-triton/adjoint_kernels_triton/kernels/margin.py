@@ -27,7 +27,9 @@ def is_target(at, j, n, m, there, ENDED: tl.constexpr):
     return found
 
 
-@kernel(values={"n": "size(x0, -1)", "m": "size(x1, -1)", "count": "numel(y0)"}, grid="cdiv(numel(y0), BLOCK)", constants=CONSTANTS)
+@kernel(
+    values={"n": "size(x0, -1)", "m": "size(x1, -1)", "count": "numel(y0)"}, grid="cdiv(numel(y0), BLOCK)", constants=CONSTANTS
+)
 def margin(x0, x1, y0, n, m, count, margin, ENDED: tl.constexpr, BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     there = row < count

@@ -67,7 +67,9 @@ def layer_norm_vjp(x0, x1, x2, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: t
 
 
 @step(grid=GRID, constants=ONE_TILE, when="1 - sums")
-def standardise_vjp(x0, x1, x2, x3, x4, y0, n, outer, inner, eps, centred, ROWS: tl.constexpr, BLOCK: tl.constexpr, INPUTS: tl.constexpr):
+def standardise_vjp(
+    x0, x1, x2, x3, x4, y0, n, outer, inner, eps, centred, ROWS: tl.constexpr, BLOCK: tl.constexpr, INPUTS: tl.constexpr
+):
     """From v, x, the means and squares of rows, and a weight: of layer_norm, and where x is not centred, of rms_norm."""
     row, there = rows_of(outer, inner, ROWS)
     start = starts(row, n, inner)

@@ -109,9 +109,13 @@ def adam(
         factor = div(lr.to(tl.float32), less_power(step, first)).to(lr.dtype)
     i = start + tl.arange(0, BLOCK)
     if start + BLOCK <= n:  # without a mask, loads are of 16 bytes
-        adam_block(g, p, mean, square, largest, i, None, sign, decay, share, kept, share2, eps, root, factor, DECAY, AMSGRAD, COUNTED)
+        adam_block(
+            g, p, mean, square, largest, i, None, sign, decay, share, kept, share2, eps, root, factor, DECAY, AMSGRAD, COUNTED
+        )
     else:
-        adam_block(g, p, mean, square, largest, i, i < n, sign, decay, share, kept, share2, eps, root, factor, DECAY, AMSGRAD, COUNTED)
+        adam_block(
+            g, p, mean, square, largest, i, i < n, sign, decay, share, kept, share2, eps, root, factor, DECAY, AMSGRAD, COUNTED
+        )
 
 
 @triton.jit

@@ -191,7 +191,9 @@ def _wider(mask: Tensor, extra: int) -> Tensor:
     return _core.cat([mask, _core.zeros(*mask.shape[:-1], extra, dtype=mask.dtype, device=mask.device)], -1) if extra else mask
 
 
-def _in_one_pass(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool, scale: float, dropout_p: float) -> Tensor | None:
+def _in_one_pass(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool, scale: float, dropout_p: float
+) -> Tensor | None:
     """The attention of a GPU's kernel, which does not write the weights out; None where it is not made for the operands."""
     leading = q.shape[:-2]
     heads = leading[-1] if leading else 1

@@ -29,6 +29,8 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         return _core._pad(input, before, after, float(value or 0.0))
     if mode not in _BORDERS:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    if value:
+        raise RuntimeError(f"pad: mode {mode!r} takes no value, got {value}")
     if not len(pad) // 2 < input.ndim <= len(pad) // 2 + 2:
         raise NotImplementedError(f"pad: padding of size {len(pad)} is not supported for {input.ndim}D input in mode {mode}")
     return _core._pad_around(input, before, after, _BORDERS[mode])

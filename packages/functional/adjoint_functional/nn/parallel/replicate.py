@@ -43,7 +43,9 @@ def _copy(module: Any, device: Any, detach: bool, made: dict[int, Any]) -> Any:
     copy._former_parameters = {name: moved(p) for name, p in module._parameters.items()}
     copy.__dict__.update(copy._former_parameters)
     copy._buffers.update((name, moved(b)) for name, b in module._buffers.items())
-    copy._modules.update((name, None if child is None else _copy(child, device, detach, made)) for name, child in module._modules.items())
+    copy._modules.update(
+        (name, None if child is None else _copy(child, device, detach, made)) for name, child in module._modules.items()
+    )
     return copy
 
 

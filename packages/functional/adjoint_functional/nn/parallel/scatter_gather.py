@@ -26,12 +26,17 @@ def scatter(inputs: Any, target_gpus: Sequence[Any], dim: int = 0) -> Any:
     Arguments:
         target_gpus: numbers of GPUs, or devices.
 
+    Raises:
+        RuntimeError: there is a tensor, and no device.
+
     Example::
 
         >>> [part["x"].tolist() for part in scatter({"x": ad.arange(3), "name": "a"}, ["cpu", "cpu"])]
         [[0, 1], [2]]
     """
     if isinstance(inputs, Tensor):
+        if not target_gpus:
+            raise RuntimeError("scatter: expected at least one device to scatter to, got none")
         chunks = inputs.chunk(len(target_gpus), dim)
         return tuple(chunk.to(_device(target)) for chunk, target in zip(chunks, target_gpus, strict=False))
     if isinstance(inputs, dict) and inputs:
