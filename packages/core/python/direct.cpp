@@ -8,6 +8,7 @@
 
 #include <adjoint/core/observer.h>
 #include <adjoint/core/process.h>
+#include <adjoint/core/settle.h>
 
 #include <structmember.h>
 
@@ -160,6 +161,14 @@ PyObject* call_inner(const DirectObject& d, PyObject* const* args, size_t count,
   return vectorcall(d.general, args, count, names);
 }
 
+PyObject* settled(PyObject* result) {
+  if (!result) return result;
+  if (is_tensor(result)) settle(*impl_of(result));
+  for (Py_ssize_t i = 0; PyTuple_Check(result) && i < PyTuple_Size(result); i++)
+    if (PyObject* one = PyTuple_GetItem(result, i); is_tensor(one)) settle(*impl_of(one));
+  return result;
+}
+
 // The entry of functions written in Python.
 PyObject* ask_and_call(PyObject* self, PyObject* const* args, size_t count, PyObject* names) {
   const size_t n = count & ~arguments_offset;
@@ -168,7 +177,7 @@ PyObject* ask_and_call(PyObject* self, PyObject* const* args, size_t count, PyOb
     if (PyObject* r = call_plainly(plain, args, n, names)) return r;
     if (PyErr_Occurred()) return nullptr;
   }
-  return call_inner(*direct_object(self), args, count, names);
+  return settled(call_inner(*direct_object(self), args, count, names));
 }
 
 // The entry of all others once a class or a mode may answer calls.

@@ -7,6 +7,7 @@
 // hook, a node written in Python). Tensors are untracked until they, or something upstream, has one (flag_tracked).
 #include "tensor_type.h"
 
+#include <adjoint/core/settle.h>
 #include <adjoint/core/wrapper.h>
 
 #include "protocol.h"
@@ -156,6 +157,7 @@ PyObject* wrap_tensor(Tensor x) {
     new (&x) Tensor();  // a C++ reference to an exposed object already is a Python reference
     return o;
   }
+  settle(*x);
   PyObject* o = allocate_object();
   if (!o) return nullptr;
   tensor_object(o)->dict = tensor_object(o)->weakrefs = nullptr;

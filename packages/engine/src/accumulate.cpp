@@ -71,11 +71,6 @@ bool dense(const Tensor& t) {
 
 namespace {
 
-size_t references(const TensorImpl& t) {
-  PyObject* owner = t.python();
-  return owner && python_references ? python_references(owner) : t.use_count();
-}
-
 // Does nobody see the memory but `holding` references to t? A view may keep its parents, if they are kept by nothing else.
 bool sole_owner(const Tensor& t, size_t holding = 1) {
   if (!t->storage || t->keys & key_lifted) return false;

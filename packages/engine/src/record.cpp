@@ -2,6 +2,7 @@
 #include <adjoint/core/attention.h>
 #include <adjoint/core/inference.h>
 #include <adjoint/core/layout.h>
+#include <adjoint/core/settle.h>
 #include <adjoint/engine/autograd.h>
 #include <adjoint/engine/dispatch.h>
 
@@ -103,6 +104,11 @@ void record(Ref<OpNode> n, Tensors y, uint32_t m) {
     if (level(y[k]) == m && is_differentiable(y[k].dtype())) set_history(y[k], k ? Ref<Node>(n.get()) : Ref<Node>(std::move(n)), static_cast<uint32_t>(k));
 }
 
+size_t references(const TensorImpl& t) {
+  PyObject* owner = t.python();
+  return owner && python_references ? python_references(owner) : t.use_count();
+}
+
 namespace {
 
 void remember_view(const Op& op, const Tensor& parent, const Attrs& attrs, const Tensor& y) {
@@ -140,6 +146,20 @@ void apply_recorded(const Op& op, Tensors given, const Attrs& attrs, Tensor* y) 
   if (in.taped) record_call(op, in, x, attrs, {y, static_cast<size_t>(op.outputs)});
 }
 
+// The tensors from the view's parent to its root are each known to the next view alone, and none was written to since.
+bool alone_knows_its_base(const TensorImpl& view) {
+  if (view_info(view)->seen != view_info(view)->root->epoch) return false;
+  for (const TensorImpl* t = &view; t->view; t = view_info(*t)->parent.get())
+    if (references(*view_info(*t)->parent.get()) != 1) return false;
+  return true;
+}
+
+void forget_hidden_base(TensorImpl& t) noexcept {
+  if (t.keys & key_lifted || !t.view || t.view->use_count() != 1 || !alone_knows_its_base(t)) return;
+  t.view = nullptr;
+  t.keys &= ~key_view;
+}
+
 const TensorImpl* memory_below(const TensorImpl& t) {
   const TensorImpl* p = &t;
   for (; p->keys & key_lifted; p = static_cast<Face*>(p->face.get())->value.get())
@@ -170,6 +190,7 @@ void install() {
   history_is_kept = grad_enabled;
   make_wrapper = wrapper;
   lifted_layout = layout_below;
+  settle_view = forget_hidden_base;
 }
 
 }  // namespace adjoint::engine

@@ -24,6 +24,7 @@ class Operands {
   Vector<Tensor> replaced_;
 };
 
+size_t references(const TensorImpl& t);            // to it, Python's too
 // Empty if nothing is to be recorded.
 Ref<OpNode> make_node(const Op& op, Tensors in, const Attrs& attrs, uint32_t level, const Slot* s);
 void name_in_composition(Node& n);                 // of the composition that runs

@@ -1,6 +1,7 @@
 // Views: the same memory under other sizes and strides. Each is linear; its transpose scatters into zeros.
 #include <adjoint/core/batch.h>
 #include <adjoint/core/layout.h>
+#include <adjoint/core/settle.h>
 #include <adjoint/core/op_fields.h>
 #include <adjoint/core/observer.h>
 #include <adjoint/core/split_views.h>
@@ -331,6 +332,7 @@ const Op op_as_strided{.name = "as_strided", .fields = fields_of<Strided>, .kind
     },
     .doc = "Any sizes and strides over the memory of `x`."};
 Layout (*lifted_layout)(const TensorImpl&) = nullptr;
+void (*settle_view)(TensorImpl&) noexcept = nullptr;
 Tensor as_strided(const Tensor& x, const Dims& sizes, const Dims& strides, std::optional<int64_t> offset) {
   expect(sizes.size() == strides.size(), "as_strided: mismatch in length of strides and shape, got ", sizes, " and ", strides);
   for (int64_t s : strides) expect(s >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ", strides);
