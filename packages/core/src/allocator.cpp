@@ -1,10 +1,12 @@
 // Memory policy. Up to 1 KiB: per-thread lists by 16 bytes. Above: classes at 1/8-power-of-two steps that are kept after
-// release (a fresh page costs more than the work done on it), bounded by the larger of 256 MiB and the peak of live bytes.
+// release (a fresh page costs more than the work done on it), bounded by the larger of 256 MiB and the peak of live bytes;
+// up to 16 KiB each thread has some of its own, for which it waits for nobody.
 // Blocks from 2 MiB up are aligned to huge pages.
 #include <adjoint/core/books.h>
 #include <adjoint/core/process.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
@@ -24,29 +26,87 @@ constinit thread_local SmallHeap* small_heap = nullptr;
 
 namespace {
 
+constexpr size_t huge = size_t(2) << 20, kept_minimum = size_t(256) << 20;
+
+void* fresh(size_t size) noexcept {
+  const size_t alignment = keep_blocks && size >= huge ? huge : 64;   // the size must be a multiple of it
+#if defined(_WIN32)
+  void* p = _aligned_malloc(size, alignment);
+#else
+  void* p = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+#endif
+#if defined(__linux__)
+  if (p && size >= huge) madvise(p, size, MADV_HUGEPAGE);
+#endif
+  return p;
+}
+void give_back(void* p) noexcept {
+#if defined(_WIN32)
+  _aligned_free(p);
+#else
+  std::free(p);
+#endif
+}
+
+// A thread's blocks of one to sixteen KiB, by their rounded size. Like the small ones they are in nobody's books while they wait.
+struct MiddleHeap {
+  static constexpr size_t smallest = 1 << 10, largest = 16 << 10, classes = 33, keep = 4;
+  static bool serves(size_t size) { return keep_blocks && size >= smallest && size <= largest; }
+  static size_t class_of(size_t size) {
+    const auto octave = std::bit_width(size) - std::bit_width(smallest);
+    return 8 * static_cast<size_t>(octave) + ((size - (smallest << octave)) >> (octave + std::bit_width(smallest) - 4));
+  }
+  void* take(size_t size) {
+    const size_t cls = class_of(size);
+    return count[cls] ? blocks[cls][--count[cls]] : nullptr;
+  }
+  bool put(void* p, size_t size) noexcept {
+    const size_t cls = class_of(size);
+    if (count[cls] == keep) return false;
+    blocks[cls][count[cls]++] = p;
+    return true;
+  }
+  void clear() noexcept {
+    for (size_t cls = 0; cls < classes; cls++)
+      while (count[cls]) give_back(blocks[cls][--count[cls]]);
+  }
+
+ private:
+  void* blocks[classes][keep];
+  uint8_t count[classes] = {};
+};
+constinit thread_local MiddleHeap* middle_heap = nullptr;
+
 struct HeapOwner {
-  HeapOwner() { small_heap = static_cast<SmallHeap*>(std::calloc(1, sizeof(SmallHeap))); }
+  HeapOwner() {
+    small_heap = static_cast<SmallHeap*>(std::calloc(1, sizeof(SmallHeap)));
+    middle_heap = static_cast<MiddleHeap*>(std::calloc(1, sizeof(MiddleHeap)));
+  }
   ~HeapOwner() {
     SmallHeap* heap = std::exchange(small_heap, nullptr);
     for (auto* block : heap->head)
       while (block) ::operator delete(std::exchange(block, block->next));
     std::free(heap);
+    MiddleHeap* middle = std::exchange(middle_heap, nullptr);
+    middle->clear();
+    std::free(middle);
   }
 };
-
-constexpr size_t huge = size_t(2) << 20, kept_minimum = size_t(256) << 20;
 
 size_t round_up(size_t bytes) {
   if (!keep_blocks) return bytes;
   const size_t step = std::bit_floor(bytes) / 8;
-  const size_t rounded = (bytes + step - 1) / step * step;
-  return rounded >= huge ? (rounded + huge - 1) / huge * huge : rounded;
+  const auto up = [bytes](size_t power) { return (bytes + power - 1) & ~(power - 1); };
+  const size_t rounded = up(step);
+  return rounded >= huge ? up(std::max(step, huge)) : rounded;
 }
 
 class LargeHeap {
  public:
   void* allocate(size_t bytes) {
     const size_t size = round_up(bytes);
+    if (MiddleHeap::serves(size) && middle_heap)
+      if (void* p = middle_heap->take(size)) return count(size), p;
     {
       std::lock_guard lock(mutex_);
       auto& list = free_[size];
@@ -64,15 +124,15 @@ class LargeHeap {
       p = fresh(size);
     }
     if (!p) throw OutOfMemory(bytes);
-    std::lock_guard lock(mutex_);
     count(size);
     return p;
   }
   void release(void* p, size_t bytes) noexcept {
     const size_t size = round_up(bytes);
+    live_.fetch_sub(size, std::memory_order_relaxed);
+    if (MiddleHeap::serves(size) && middle_heap && middle_heap->put(p, size)) return;
     std::lock_guard lock(mutex_);
-    live_ -= size;
-    if (!keep_blocks || kept_ + size > std::max(kept_minimum, highest_)) return give_back(p, size);
+    if (!keep_blocks || kept_ + size > std::max(kept_minimum, highest_.load(std::memory_order_relaxed))) return give_back(p);
     free_[size].push_back(p);
     kept_ += size;
   }
@@ -81,13 +141,12 @@ class LargeHeap {
     return {live_, peak_, kept_};
   }
   void reset_peak() {
-    std::lock_guard lock(mutex_);
-    peak_ = live_;
+    peak_ = live_.load();
   }
   void trim() {
     std::lock_guard lock(mutex_);
     for (auto& [size, list] : free_) {
-      for (void* p : list) give_back(p, size);
+      for (void* p : list) give_back(p);
       list.clear();
     }
     kept_ = 0;
@@ -97,33 +156,15 @@ class LargeHeap {
 
  private:
   void count(size_t size) {
-    live_ += size;
-    if (live_ > peak_) peak_ = live_;
-    if (live_ > highest_) highest_ = live_;
-  }
-  static void* fresh(size_t size) noexcept {
-    const size_t alignment = keep_blocks && size >= huge ? huge : 64;   // the size must be a multiple of it
-#if defined(_WIN32)
-    void* p = _aligned_malloc(size, alignment);
-#else
-    void* p = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-#endif
-#if defined(__linux__)
-    if (p && size >= huge) madvise(p, size, MADV_HUGEPAGE);
-#endif
-    return p;
-  }
-  static void give_back(void* p, size_t) noexcept {
-#if defined(_WIN32)
-    _aligned_free(p);
-#else
-    std::free(p);
-#endif
+    const size_t live = live_.fetch_add(size, std::memory_order_relaxed) + size;
+    for (std::atomic<size_t>* most : {&peak_, &highest_})
+      for (size_t seen = most->load(std::memory_order_relaxed); seen < live && !most->compare_exchange_weak(seen, live, std::memory_order_relaxed);) {}
   }
 
   std::mutex mutex_;
   std::unordered_map<size_t, std::vector<void*>> free_;
-  size_t live_ = 0, peak_ = 0, highest_ = 0, kept_ = 0;
+  std::atomic<size_t> live_ = 0, peak_ = 0, highest_ = 0;
+  size_t kept_ = 0;
 };
 
 // Never destroyed: tensors of other static objects may outlive it. A fork waits until no thread is at work on it: its child has

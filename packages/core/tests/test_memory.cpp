@@ -42,6 +42,7 @@ struct Block { unsigned char* data; size_t bytes; unsigned char mark; };
 
 // Blocks of all sizes wander from the thread that made them to one that frees them, in threads that end.
 void blocks_that_change_threads() {
+  const size_t before = memory_stats().live;
   std::mutex mutex;
   std::vector<Block> market;
   for (int round = 0; round < 3; round++)
@@ -49,7 +50,7 @@ void blocks_that_change_threads() {
       uint32_t random = 12345u + static_cast<uint32_t>(me);
       for (int i = 0; i < 2000; i++) {
         random = random * 1664525u + 1013904223u;
-        const size_t bytes = 1 + (random >> 16) % (i % 50 ? 1200 : 100000);
+        const size_t bytes = 1 + (random >> 16) % (i % 50 ? 20000 : 100000);
         const Block mine{static_cast<unsigned char*>(allocate(bytes)), bytes, static_cast<unsigned char>(random >> 24)};
         std::memset(mine.data, mine.mark, bytes);
         Block other{};
@@ -68,6 +69,7 @@ void blocks_that_change_threads() {
       }
     });
   for (const Block& b : market) deallocate(b.data, b.bytes);
+  check(memory_stats().live == before, "every block came back", memory_stats().live);
 }
 
 // One tensor, its storage and its views, taken and dropped by all threads at once.
