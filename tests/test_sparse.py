@@ -321,6 +321,25 @@ def test_large_products(coalesced: bool, m: int, dtype: Any) -> None:
         ad.set_num_threads(threads)
 
 
+@pytest.mark.parametrize("coalesced", [False, True])
+@pytest.mark.parametrize("f", [ad.bmm, lambda s, x: ad.bmm(x.mT, s.mT).mT, lambda s, x: s @ x])
+def test_batches_of_products(f: Callable[[Any, Any], Any], coalesced: bool) -> None:
+    at = ad.tensor([[0, 2, 2, 0, 0], [1, 3, 0, 1, 0], [4, 0, 2, 4, 1]])  # one position twice, the second matrix empty
+    s = ad.sparse_coo_tensor(at, ad.arange(1.0, 6.0, dtype=ad.float64), (3, 4, 5))
+    s = (s.coalesce() if coalesced else s).requires_grad_()
+    d, x = s.detach().to_dense().requires_grad_(), ad.arange(30.0, dtype=ad.float64).reshape(3, 5, 2).requires_grad_()
+    y = f(s, x)
+    assert y.layout is ad.strided and y.tolist() == (d @ x).tolist()
+    for expected, got in zip(
+        ad.autograd.grad((d @ x).square().sum(), (d, x)), ad.autograd.grad(y.square().sum(), (s, x)), strict=True
+    ):
+        assert got.to_dense().tolist() == expected.tolist()
+    assert ad.autograd.gradgradcheck(lambda x: f(s.detach(), x).square(), (x,))
+    for of_another_size in (x.detach()[:1], x.detach()[None]):
+        with pytest.raises(NotImplementedError, match="or a batch by as many dense ones, got shapes"):
+            s @ of_another_size
+
+
 # ---- embedding
 
 INDEX = [[0, 2], [0, 1]]

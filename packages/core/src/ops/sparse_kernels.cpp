@@ -323,18 +323,29 @@ Tensor run_cat(const Op& op, Tensors x, const Attrs& attrs) {
 
 // ---- products of matrices
 
+// By a dense matrix, or a batch by as many: as the blocks along the diagonal of one matrix. `rows` and `columns` are dimensions of the sparse operand.
+Tensor by_dense(const Tensor& sparse, int rows, int columns, const Tensor& dense) {
+  const Sparse& s = sparse_of(*sparse);
+  const int64_t batch = dense.dim() > 2 ? dense.size(0) : 1, n = sparse.size(rows), m = dense.size(-1);
+  const auto in_blocks = [&](int d) {
+    return dense.dim() > 2 ? add(mul(row(s.indices, 0), wrapped(sparse.size(d))), row(s.indices, d)) : row(s.indices, d);
+  };
+  const Tensor y = sparse_matmul(s.values, in_blocks(rows), in_blocks(columns), reshape(dense, {batch * dense.size(-2), m}), batch * n);
+  return dense.dim() > 2 ? reshape(y, {batch, n, m}) : y;
+}
+
 Tensor run_matmul(const Op& op, Tensors x, const Attrs& attrs) {
   Dims sizes[max_outputs];
   op.types(x, attrs);
   op.shape(x, attrs, sizes);
+  const bool both = is(x[0]) && is(x[1]), batches = !both && x[0].dim() == 3 && x[1].dim() == 3 && x[0].size(0) == x[1].size(0);
   for (const Tensor& t : x)
-    expect(t.dim() == 2 && (!is(t) || sparse_of(*t).values.dim() == 1), ErrorKind::not_implemented, "matmul: sparse tensors are multiplied as matrices without dense dimensions, got shape ", t.sizes());
-  if (is(x[0]) && is(x[1])) return sparse_by_sparse(x[0], x[1], sizes[0]);
-  const bool left = is(x[0]);
-  const Sparse& s = sparse_of(*x[left ? 0 : 1]);
-  const Tensor dense = x[left ? 1 : 0];
-  if (left) return sparse_matmul(s.values, row(s.indices, 0), row(s.indices, 1), dense, sizes[0][0]);
-  return contiguous(mT(sparse_matmul(s.values, row(s.indices, 1), row(s.indices, 0), mT(dense), sizes[0][1])));
+    expect((batches || t.dim() == 2) && (!is(t) || sparse_of(*t).values.dim() == 1), ErrorKind::not_implemented,
+           "matmul: sparse tensors without dense dimensions are multiplied as matrices, or a batch by as many dense ones, got shapes ", x[0].sizes(), " and ", x[1].sizes());
+  if (both) return sparse_by_sparse(x[0], x[1], sizes[0]);
+  const int last = x[0].dim() - 1;
+  if (is(x[0])) return by_dense(x[0], last - 1, last, x[1]);
+  return contiguous(mT(by_dense(x[1], last, last - 1, mT(x[0]))));
 }
 
 }  // namespace
