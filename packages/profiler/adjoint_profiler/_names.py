@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from adjoint_engine.operators import event_name
 
+_CONVOLUTIONS = ("conv", "conv_transpose")  # a function of as many dimensions as the weight has
+
 
 def of_event(kind: str, name: str, rank: int = -1, other_rank: int = -1) -> str:
     """The name of any event; `kind` and `name` as the engine tells them to observers."""
@@ -15,6 +17,8 @@ def of_event(kind: str, name: str, rank: int = -1, other_rank: int = -1) -> str:
         return of_node(name)
     if kind == "backward":
         return "autograd::engine::backward"
+    if kind == "function" and name in _CONVOLUTIONS:
+        return f"aten::{name}{max(other_rank - 2, 1)}d"
     return f"aten::{name}" if kind == "function" else name
 
 
@@ -37,6 +41,10 @@ def of_node(name: str) -> str:
         >>> of_node("AccumulateGrad"), of_node("MulBackward0")
         ('torch::autograd::AccumulateGrad', 'MulBackward0')
     """
+    if (
+        name == "UnsafeViewBackward0"
+    ):  # what the graph calls a product of batches; PyTorch's that views its result has one of BmmBackward0 behind it
+        return "BmmBackward0"
     return f"torch::autograd::{name}" if name in ("AccumulateGrad", "CopySlices") else name
 
 

@@ -40,6 +40,7 @@ def without_repeats(events: Sequence[FunctionEvent]) -> list[FunctionEvent]:
         at = parent.cpu_children.index(event)
         parent.cpu_children[at : at + 1] = event.cpu_children
         parent.kernels.extend(event.kernels)
+        parent.flops = parent.flops or event.flops
         if parent.sequence_nr == -1:
             parent.sequence_nr = event.sequence_nr
         for child in event.cpu_children:

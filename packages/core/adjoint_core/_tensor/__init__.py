@@ -1,6 +1,6 @@
 """The parts of `Tensor` that are written in Python: each file puts its methods on it."""
 
-from . import (  # noqa: F401  # noqa: F401
+from . import (  # noqa: F401
     attributes,
     element_functions,
     memory,
