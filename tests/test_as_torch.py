@@ -46,6 +46,11 @@ import importlib.metadata, pickle, torch, torch.nn as nn
 from torch.nn.modules.batchnorm import BatchNorm1d
 assert torch.__version__ == "2.13.0" == importlib.metadata.version("torch")
 assert (2, 9) < torch.__version__ < "2.14" and torch.version.__version__ == "2.13.0"
+assert torch.storage.UntypedStorage is torch.UntypedStorage  # without an import of its own
+from torch import _VF
+from torch._tensor import Tensor
+from torch.utils._contextlib import _DecoratorContextManager
+assert _VF.lstm is torch.lstm and Tensor is torch.Tensor and issubclass(torch.no_grad, _DecoratorContextManager)
 assert BatchNorm1d is nn.BatchNorm1d and torch.autograd.gradcheck is not torch.nn
 assert repr(torch.float32) == "torch.float32" and repr(torch.ones(2).shape) == "torch.Size([2])"
 assert repr(torch.strided) == "torch.strided" and repr(torch.channels_last) == "torch.channels_last"
@@ -76,7 +81,8 @@ assert said(lambda: torch.no_such_name) == f"AttributeError: torch.no_such_name 
 assert said(lambda: torch.nn.NoSuchLayer) == f"AttributeError: torch.nn.NoSuchLayer {planned}"
 assert said(lambda: importlib.import_module("torch.no_such.x")) == f"ModuleNotFoundError: torch.no_such {planned}"
 assert said(lambda: importlib.import_module("torch.package.utils")).startswith(f"ModuleNotFoundError: torch.package")
-assert absent in said(lambda: importlib.import_module("torch.package")) and absent in said(lambda: torch.mps)
+assert absent in said(lambda: importlib.import_module("torch.package")) and absent in said(lambda: torch.mps.empty_cache)
+assert not (torch.mps.is_available() or torch.xpu.is_available() or torch.mtia.is_available())
 def take():
     from torch.nn import NoSuchLayer
 assert said(take) == f"ImportError: torch.nn.NoSuchLayer {planned}"

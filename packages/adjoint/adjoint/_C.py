@@ -15,7 +15,17 @@ from adjoint_engine._tensor.attributes import _disabled_torch_dispatch_impl as _
 from adjoint_engine.forward_ad import _is_fwd_grad_enabled
 from adjoint_functional.nn.modules.moving import parse_to
 
-_nn = SimpleNamespace(_parse_to=parse_to)  # what modules of libraries that have a ``to`` of their own call
+
+class _Functions:
+    """What PyTorch has in C++ below `nn.functional`: the functions of that name, and what modules that have a ``to`` of their own call."""
+
+    _parse_to = staticmethod(parse_to)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module("adjoint.nn.functional"), name)
+
+
+_nn = _Functions()
 
 
 def _current_graph_task_id() -> int:

@@ -129,6 +129,7 @@ _LATER = {  # imported when first used
     "signal",
     "sparse",
     "special",
+    "storage",
     "testing",
     "types",
     "utils",
@@ -152,6 +153,10 @@ _OF_ROOMS = {  # names of rooms of `functional`
     "autocast": "amp",
     "compile": "compiler",
     "cond": "control_flow",
+    "while_loop": "control_flow",
+    "_weight_norm": "nn.utils.hooked_weights",
+    "norm_except_dim": "nn.utils.hooked_weights",
+    **dict.fromkeys(("gru", "lstm", "rnn_relu", "rnn_tanh"), "nn.recurrent_functions"),
     **dict.fromkeys(
         ("float4_e2m1fn_x2", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
         "narrow_types",

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from adjoint_core import Tensor
 
 from . import _engine
-from ._modes.switches import _Mode, _Switch
+from ._modes.switches import DecoratorContextManager, _Switch
 
 enter_dual_level = _engine.enter_dual_level
 
@@ -88,7 +88,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     return UnpackedDualTensor(*_engine.unpack_dual(tensor, -1 if level is None else level))
 
 
-class dual_level(_Mode):
+class dual_level(DecoratorContextManager):
     """A level for the time of a block, or of each call of the function it decorates. Levels nest, in any mix with reverse mode and vmap.
 
     Example::

@@ -16,7 +16,7 @@ _GENERATOR = 0x20  # inspect.CO_GENERATOR, whose module takes a tenth of the tim
 is_grad_enabled = _engine.grad_enabled
 
 
-class _Mode:
+class DecoratorContextManager:
     """A context manager that is a decorator too; generators run each step in the mode."""
 
     def __enter__(self) -> Any:
@@ -51,7 +51,7 @@ class _Mode:
         return wrapper
 
 
-def _wrap_generator(mode: Callable[[], _Mode], function: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_generator(mode: Callable[[], DecoratorContextManager], function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         generator = function(*args, **kwargs)
@@ -77,7 +77,7 @@ def _wrap_generator(mode: Callable[[], _Mode], function: Callable[..., Any]) -> 
     return wrapper
 
 
-class no_grad(_Mode):
+class no_grad(DecoratorContextManager):
     """Nothing computed inside requires grad.
 
     Example::
@@ -92,7 +92,7 @@ class no_grad(_Mode):
 
     def __new__(cls, function: Any = None) -> Any:
         self = super().__new__(cls)
-        return self if function is None else _Mode.__call__(self, function)
+        return self if function is None else DecoratorContextManager.__call__(self, function)
 
     def __enter__(self) -> None:
         self._window = _engine.window()
@@ -116,7 +116,7 @@ class enable_grad(no_grad):
     _enabled = True
 
 
-class set_grad_enabled(_Mode):
+class set_grad_enabled(DecoratorContextManager):
     """Turns recording on or off: at once as a function, until the end of the block as a context manager.
 
     Example::
@@ -146,7 +146,7 @@ class set_grad_enabled(_Mode):
         return super().__call__(function)
 
 
-class inference_mode(_Mode):
+class inference_mode(DecoratorContextManager):
     """``no_grad`` for code that will never need gradients of what it makes: its tensors have no version counter.
 
     Arguments:
@@ -197,7 +197,7 @@ def is_inference_mode_enabled() -> bool:
     return _engine.inference_enabled()
 
 
-class _Switch(_Mode):
+class _Switch(DecoratorContextManager):
     """A flag of the thread: set at once as a function, restored at the end of the block as a context manager."""
 
     def __init__(self, mode: bool) -> None:

@@ -6,7 +6,7 @@ import bisect
 import math
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -61,9 +61,10 @@ class LRScheduler:
         self.last_epoch = last_epoch
         self._last_lr: list[Any] = []
         self._step_count = 0
-        self._begin()
+        self._get_lr_called_within_step = False  # subclasses ask it to warn who calls get_lr for the last rates
+        self._initial_step()
 
-    def _begin(self) -> None:
+    def _initial_step(self) -> None:
         """The first step: a run that goes on keeps the rate of its last epoch."""
         self._is_initial = True
         self.step()
@@ -82,11 +83,18 @@ class LRScheduler:
         self._step_count += 1
         if epoch is None:
             self.last_epoch += 1
-            self._set(self.get_lr())
+            self._set(self._computed(self.get_lr))
             return
         warnings.warn("lr_scheduler.step(epoch): the epoch is deprecated; call step() once an epoch", UserWarning, stacklevel=2)
         self.last_epoch = epoch
-        self._set(self._closed_form())
+        self._set(self._computed(self._closed_form))
+
+    def _computed(self, rates: Callable[[], list[Any]]) -> list[Any]:
+        self._get_lr_called_within_step = True
+        try:
+            return rates()
+        finally:
+            self._get_lr_called_within_step = False
 
     def _closed_form(self) -> list[Any]:
         """The learning rates at ``self.last_epoch``, whatever they are now."""
@@ -364,7 +372,7 @@ class SequentialLR(LRScheduler):
             set_rate(group, group["initial_lr"])
         for scheduler in self._schedulers:
             scheduler.last_epoch -= 1
-        self._schedulers[0]._begin()
+        self._schedulers[0]._initial_step()
         self._last_lr = self._schedulers[0].get_last_lr()
 
     def step(self, epoch: int | None = None) -> None:

@@ -17,6 +17,7 @@ from .loss import _Loss as _Loss
 from .loss import _WeightedLoss as _WeightedLoss
 from .module import Buffer as Buffer
 from .module import Module as Module
+from .module import _addindent as _addindent
 from .norm import *  # noqa: F403
 from .norm import _BatchNorm as _BatchNorm
 from .norm import _InstanceNorm as _InstanceNorm
@@ -40,3 +41,5 @@ from .state import _EXTRA_STATE_KEY_SUFFIX as _EXTRA_STATE_KEY_SUFFIX
 from .state import _IncompatibleKeys as _IncompatibleKeys
 from .sync_norm import *  # noqa: F403
 from .transformer import *  # noqa: F403
+from .transformer import _get_activation_fn as _get_activation_fn
+from .transformer import _get_clones as _get_clones

@@ -456,15 +456,16 @@ class Module(Calls, State):
 
     def __repr__(self) -> str:
         extra = self.extra_repr()
-        below = [f"({name}): {_indented(repr(module))}" for name, module in self._modules.items()]
+        below = [f"({name}): {_addindent(repr(module))}" for name, module in self._modules.items()]
         if not below:
-            return f"{self._get_name()}({_indented(extra)})"
+            return f"{self._get_name()}({_addindent(extra)})"
         lines = [*(extra.split("\n") if extra else []), *below]
         return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
 
 
-def _indented(text: str) -> str:
-    return text.replace("\n", "\n  ")
+def _addindent(text: str, spaces: int = 2) -> str:
+    """The text, all lines of which but the first are indented."""
+    return text.replace("\n", "\n" + spaces * " ")
 
 
 def _type_name(value: Any) -> str:

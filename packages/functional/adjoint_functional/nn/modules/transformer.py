@@ -23,12 +23,17 @@ __all__ = ["Transformer", "TransformerDecoder", "TransformerDecoderLayer", "Tran
 Activation = str | Callable[[Tensor], Tensor]
 
 
-def _activation(activation: Activation) -> Callable[[Tensor], Tensor]:
+def _get_activation_fn(activation: Activation) -> Callable[[Tensor], Tensor]:
     if not isinstance(activation, str):
         return activation
     if activation not in ("relu", "gelu"):
         raise RuntimeError(f"activation should be relu/gelu, not {activation}")
     return F.relu if activation == "relu" else F.gelu
+
+
+def _get_clones(module: Module, N: int) -> ModuleList:
+    """Copies of a module, each with parameters of its own."""
+    return ModuleList([copy.deepcopy(module) for _ in range(N)])
 
 
 def _is_causal(mask: Tensor | None, is_causal: bool | None, length: int) -> bool:
@@ -123,7 +128,7 @@ class TransformerEncoderLayer(_Layer):
         self._make(
             d_model, nhead, dim_feedforward, dropout, bias, batch_first, layer_norm_eps, {"device": device, "dtype": dtype}
         )
-        self.norm_first, self.activation = norm_first, _activation(activation)
+        self.norm_first, self.activation = norm_first, _get_activation_fn(activation)
         self.activation_relu_or_gelu = (
             1
             if self.activation is F.relu or isinstance(self.activation, ReLU)
@@ -178,7 +183,7 @@ class TransformerDecoderLayer(_Layer):
         super().__init__()
         kwargs = {"device": device, "dtype": dtype}
         self._make(d_model, nhead, dim_feedforward, dropout, bias, batch_first, layer_norm_eps, kwargs)
-        self.norm_first, self.activation = norm_first, _activation(activation)
+        self.norm_first, self.activation = norm_first, _get_activation_fn(activation)
 
     def forward(
         self,
@@ -223,7 +228,7 @@ class _Stack(Module):
             raise TypeError(f"{name}: expected a layer that is a Module, got {type(layer).__name__}")
         if isinstance(num_layers, int) and num_layers > 1 << 16:
             raise ValueError(f"{name}: num_layers must be at most {1 << 16}, got {num_layers}")
-        self.layers = ModuleList([copy.deepcopy(layer) for _ in range(num_layers)])
+        self.layers = _get_clones(layer, num_layers)
         self.num_layers, self.norm = num_layers, norm
 
     def _length(self, x: Tensor) -> int:

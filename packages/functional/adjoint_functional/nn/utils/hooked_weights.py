@@ -18,11 +18,23 @@ __all__ = ["remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weigh
 M = TypeVar("M", bound=Module)
 
 
-def _norm_except(v: Tensor, dim: int) -> Tensor:
-    """The norm over all dimensions but one; -1: over all."""
+def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
+    """The norm over all dimensions but one; -1: over all.
+
+    Example::
+
+        >>> ad.norm_except_dim(ad.ones(2, 4), 2, 0)
+        tensor([[2.],
+                [2.]])
+    """
     if dim == -1:
-        return v.norm()
-    return v.transpose(0, dim).flatten(1).norm(dim=1).view((-1,) + (1,) * (v.dim() - 1)).transpose(0, dim)
+        return v.norm(pow)
+    return v.transpose(0, dim).flatten(1).norm(pow, dim=1).view((-1,) + (1,) * (v.dim() - 1)).transpose(0, dim)
+
+
+def _weight_norm(v: Tensor, g: Tensor, dim: int = 0) -> Tensor:
+    """``g v / |v|``, the norm over all dimensions but one."""
+    return v * (g / norm_except_dim(v, 2, dim))
 
 
 class WeightNorm:
@@ -34,7 +46,7 @@ class WeightNorm:
     def compute_weight(self, module: Module) -> Tensor:
         """``g v / |v|``."""
         g, v = getattr(module, self.name + "_g"), getattr(module, self.name + "_v")
-        return v * (g / _norm_except(v, self.dim))
+        return _weight_norm(v, g, self.dim)
 
     def __call__(self, module: Module, inputs: Any) -> None:
         setattr(module, self.name, self.compute_weight(module))
@@ -63,7 +75,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
         raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
     hook, weight = WeightNorm(name, dim), getattr(module, name)
     del module._parameters[name]
-    module.register_parameter(name + "_g", Parameter(_norm_except(weight, hook.dim).data))
+    module.register_parameter(name + "_g", Parameter(norm_except_dim(weight, 2, hook.dim).data))
     module.register_parameter(name + "_v", Parameter(weight.data))
     setattr(module, name, hook.compute_weight(module))
     module.register_forward_pre_hook(hook)

@@ -1,0 +1,72 @@
+"""Recurrent layers as functions of all their weights, under the names of the `torch` namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from adjoint_core import Tensor
+
+from .._func.functional_call import functional_call
+from .modules.recurrent import RNNBase
+from .modules.steps import MODES
+from .utils.packed import PackedSequence
+
+__all__ = ["gru", "lstm", "rnn_relu", "rnn_tanh"]
+
+
+def _layers(
+    mode: str,
+    params: Sequence[Tensor],
+    bias: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool,
+) -> Callable[[Any, Any], tuple[Any, Any]]:
+    """Layers of these weights: those of one layer and direction are w_ih, w_hh, b_ih, b_hh and, with projections, w_hr."""
+    each = len(params) // (num_layers * (2 if bidirectional else 1))
+    out, hidden = params[1].size(1), params[1].size(0) // MODES[mode].gates
+    sizes = (params[0].size(1), hidden, num_layers, bias, batch_first, dropout, bidirectional, out if each % 2 else 0)
+    layers = RNNBase(mode, *sizes, device="meta", dtype=params[0].dtype).train(train)
+    names = layers._flat_weights_names
+    if len(names) != len(params):
+        raise RuntimeError(f"{mode.lower()}: expected {len(names)} weights for {num_layers} layers, got {len(params)}")
+    return lambda input, hx: functional_call(layers, dict(zip(names, params, strict=True)), (input, hx))
+
+
+def _function(mode: str, name: str) -> Callable[..., tuple[Tensor, ...]]:
+    def flat(y: Tensor, ends: Any) -> tuple[Tensor, ...]:
+        return (y, *(ends if isinstance(ends, tuple) else (ends,)))
+
+    def padded(input: Tensor, hx: Any, params: Sequence[Tensor], *how: Any) -> tuple[Tensor, ...]:
+        return flat(*_layers(mode, params, *how)(input, hx))
+
+    def packed(data: Tensor, batch_sizes: Tensor, hx: Any, params: Sequence[Tensor], *how: Any) -> tuple[Tensor, ...]:
+        y, ends = _layers(mode, params, *how, False)(PackedSequence(data, batch_sizes), hx)
+        return flat(y.data, ends)
+
+    def run(*args: Any) -> tuple[Tensor, ...]:
+        of_batch_sizes = isinstance(args[1], Tensor) and not args[1].is_floating_point()
+        return (packed if of_batch_sizes else padded)(*args)
+
+    run.__name__ = run.__qualname__ = name
+    run.__doc__ = f"""`nn.{mode.partition("_")[0]}` as a function of a padded batch or of a packed one.
+
+    Arguments:
+        input: (L, N, in), or (N, L, in) if ``batch_first``; packed: the data of a sequence, and behind it its batch sizes.
+        hx: the state; of an LSTM, two tensors.
+        params: all weights, layer by layer and direction by direction.
+        has_biases, num_layers, dropout, train, bidirectional, batch_first: as in the layer; ``batch_first`` of a padded batch only.
+
+    Returns:
+        The outputs and the last states, flat in one tuple.
+    """
+    return run
+
+
+lstm = _function("LSTM", "lstm")
+gru = _function("GRU", "gru")
+rnn_tanh = _function("RNN_TANH", "rnn_tanh")
+rnn_relu = _function("RNN_RELU", "rnn_relu")
