@@ -126,6 +126,18 @@ class Names(ast.NodeTransformer):
         return ast.parse(text, mode="eval").body
 
 
+def without_repetitions(scope: ast.Module | ast.ClassDef) -> None:
+    """Leaves out what is said before: docstrings of further overloads, and of in-place forms."""
+    said: dict[str, str | None] = {}
+    for node in scope.body:
+        if isinstance(node, ast.ClassDef):
+            without_repetitions(node)
+        elif isinstance(node, ast.FunctionDef) and (doc := ast.get_docstring(node)):
+            if doc in (said.setdefault(node.name, None), f"{said.get(node.name.removesuffix('_'))} In place."):
+                node.body = node.body[1:] or [ast.Expr(ast.Constant(...))]
+            said[node.name] = doc
+
+
 class Functions(StubGen):
     """Sees nanobind's functions behind the direct calls."""
 
@@ -146,6 +158,8 @@ def stub(module: ModuleType, raw: list[str]) -> str:
         if isinstance(node, ast.FunctionDef) and not ast.get_docstring(node) and (doc := documentation(node.name, None)):
             node.body = [*ast.parse(inspect.cleandoc(doc)).body, *node.body]
     classes = ast.parse("".join(raw_class(getattr(module, name)) for name in raw))
+    for tree in (classes, described):
+        without_repetitions(tree)
     text = "\n\n".join(ast.unparse(Names().visit(tree)) for tree in (classes, described))
     text = re.sub(r":\n +\.\.\.$", ": ...", text, flags=re.MULTILINE)
     text = re.sub(r'("""|\'|")\n +\.\.\.$', r"\1", text, flags=re.MULTILINE)  # a docstring is a body

@@ -42,8 +42,7 @@ class Tensor:
     def abs(self) -> Tensor:
         """Absolute value of each element of `x`; derivative 0 at 0."""
 
-    def abs_(self) -> Tensor:
-        """Absolute value of each element of `x`; derivative 0 at 0. In place."""
+    def abs_(self) -> Tensor: ...
 
     def absolute(self) -> Tensor: ...
 
@@ -52,20 +51,17 @@ class Tensor:
     def acos(self) -> Tensor:
         """Arccosine of each element of `x`."""
 
-    def acos_(self) -> Tensor:
-        """Arccosine of each element of `x`. In place."""
+    def acos_(self) -> Tensor: ...
 
     def acosh(self) -> Tensor:
         """Inverse hyperbolic cosine of each element of `x`."""
 
-    def acosh_(self) -> Tensor:
-        """Inverse hyperbolic cosine of each element of `x`. In place."""
+    def acosh_(self) -> Tensor: ...
 
     def add(self, other: Tensor | _Number, *, alpha: _Number | None=None) -> Tensor:
         """Elementwise sum."""
 
-    def add_(self, other: Tensor | _Number, *, alpha: _Number | None=None) -> Tensor:
-        """Elementwise sum. In place."""
+    def add_(self, other: Tensor | _Number, *, alpha: _Number | None=None) -> Tensor: ...
 
     def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number=1, alpha: _Number=1) -> Tensor: ...
 
@@ -74,14 +70,12 @@ class Tensor:
     def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *, value: _Number=1) -> Tensor:
         """`x + value * a / b`, elementwise."""
 
-    def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *, value: _Number=1) -> Tensor:
-        """`x + value * a / b`, elementwise. In place."""
+    def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *, value: _Number=1) -> Tensor: ...
 
     def addcmul(self, tensor1: Tensor, tensor2: Tensor, *, value: _Number=1) -> Tensor:
         """`x + value * a * b`, elementwise."""
 
-    def addcmul_(self, tensor1: Tensor, tensor2: Tensor, *, value: _Number=1) -> Tensor:
-        """`x + value * a * b`, elementwise. In place."""
+    def addcmul_(self, tensor1: Tensor, tensor2: Tensor, *, value: _Number=1) -> Tensor: ...
 
     def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Number=1, alpha: _Number=1) -> Tensor: ...
 
@@ -179,14 +173,12 @@ Example::
     def asin(self) -> Tensor:
         """Arcsine of each element of `x`."""
 
-    def asin_(self) -> Tensor:
-        """Arcsine of each element of `x`. In place."""
+    def asin_(self) -> Tensor: ...
 
     def asinh(self) -> Tensor:
         """Inverse hyperbolic sine of each element of `x`."""
 
-    def asinh_(self) -> Tensor:
-        """Inverse hyperbolic sine of each element of `x`. In place."""
+    def asinh_(self) -> Tensor: ...
 
     def atan(self) -> Tensor:
         """Arctangent of each element of `x`."""
@@ -194,17 +186,14 @@ Example::
     def atan2(self, other: Tensor | _Number) -> Tensor:
         """Angle of the point `(b, a)`, elementwise, in `[-pi, pi]`."""
 
-    def atan2_(self, other: Tensor | _Number) -> Tensor:
-        """Angle of the point `(b, a)`, elementwise, in `[-pi, pi]`. In place."""
+    def atan2_(self, other: Tensor | _Number) -> Tensor: ...
 
-    def atan_(self) -> Tensor:
-        """Arctangent of each element of `x`. In place."""
+    def atan_(self) -> Tensor: ...
 
     def atanh(self) -> Tensor:
         """Inverse hyperbolic tangent of each element of `x`."""
 
-    def atanh_(self) -> Tensor:
-        """Inverse hyperbolic tangent of each element of `x`. In place."""
+    def atanh_(self) -> Tensor: ...
 
     def backward(self, gradient: Tensor | None=None, retain_graph: _bool | None=None, create_graph: _bool=False, inputs: Any=None) -> None:
         """Adds the gradients of this tensor to the ``.grad`` of the leaves; see ``autograd.backward``."""
@@ -232,38 +221,32 @@ Example::
     def bitwise_and(self, other: Tensor | _Number) -> Tensor:
         """Bits set in both `a` and `b`."""
 
-    def bitwise_and_(self, other: Tensor | _Number) -> Tensor:
-        """Bits set in both `a` and `b`. In place."""
+    def bitwise_and_(self, other: Tensor | _Number) -> Tensor: ...
 
     def bitwise_left_shift(self, other: Tensor | _Number) -> Tensor:
         """The bits of `a` moved up by `b`."""
 
-    def bitwise_left_shift_(self, other: Tensor | _Number) -> Tensor:
-        """The bits of `a` moved up by `b`. In place."""
+    def bitwise_left_shift_(self, other: Tensor | _Number) -> Tensor: ...
 
     def bitwise_not(self) -> Tensor:
         """Each element of `x` with all bits inverted."""
 
-    def bitwise_not_(self) -> Tensor:
-        """Each element of `x` with all bits inverted. In place."""
+    def bitwise_not_(self) -> Tensor: ...
 
     def bitwise_or(self, other: Tensor | _Number) -> Tensor:
         """Bits set in `a` or `b`."""
 
-    def bitwise_or_(self, other: Tensor | _Number) -> Tensor:
-        """Bits set in `a` or `b`. In place."""
+    def bitwise_or_(self, other: Tensor | _Number) -> Tensor: ...
 
     def bitwise_right_shift(self, other: Tensor | _Number) -> Tensor:
         """The bits of `a` moved down by `b`, the sign kept."""
 
-    def bitwise_right_shift_(self, other: Tensor | _Number) -> Tensor:
-        """The bits of `a` moved down by `b`, the sign kept. In place."""
+    def bitwise_right_shift_(self, other: Tensor | _Number) -> Tensor: ...
 
     def bitwise_xor(self, other: Tensor | _Number) -> Tensor:
         """Bits set in exactly one of `a` and `b`."""
 
-    def bitwise_xor_(self, other: Tensor | _Number) -> Tensor:
-        """Bits set in exactly one of `a` and `b`. In place."""
+    def bitwise_xor_(self, other: Tensor | _Number) -> Tensor: ...
 
     def bmm(self, mat2: Tensor) -> Tensor: ...
 
@@ -284,8 +267,7 @@ Example::
     def ceil(self) -> Tensor:
         """The smallest integer not below each element of `x`."""
 
-    def ceil_(self) -> Tensor:
-        """The smallest integer not below each element of `x`. In place."""
+    def ceil_(self) -> Tensor: ...
 
     def cfloat(self, memory_format: memory_format=...) -> Tensor: ...
 
@@ -323,20 +305,17 @@ Example::
     def clamp(self, min: Tensor | _Number | None=None, max: Tensor | _Number | None=None) -> Tensor:
         """`minimum(maximum(x, lo), hi)`, elementwise; derivative 1 at the bounds."""
 
-    def clamp_(self, min: Tensor | _Number | None=None, max: Tensor | _Number | None=None) -> Tensor:
-        """`minimum(maximum(x, lo), hi)`, elementwise; derivative 1 at the bounds. In place."""
+    def clamp_(self, min: Tensor | _Number | None=None, max: Tensor | _Number | None=None) -> Tensor: ...
 
     def clamp_max(self, max: Tensor | _Number) -> Tensor:
         """Each element of `x`, at most `hi`; derivative 1 at the bound."""
 
-    def clamp_max_(self, max: Tensor | _Number) -> Tensor:
-        """Each element of `x`, at most `hi`; derivative 1 at the bound. In place."""
+    def clamp_max_(self, max: Tensor | _Number) -> Tensor: ...
 
     def clamp_min(self, min: Tensor | _Number) -> Tensor:
         """Each element of `x`, at least `lo`; derivative 1 at the bound."""
 
-    def clamp_min_(self, min: Tensor | _Number) -> Tensor:
-        """Each element of `x`, at least `lo`; derivative 1 at the bound. In place."""
+    def clamp_min_(self, min: Tensor | _Number) -> Tensor: ...
 
     def clip(self, min: Tensor | _Number | None=None, max: Tensor | _Number | None=None) -> Tensor: ...
 
@@ -367,8 +346,7 @@ Example::
     def copysign(self, other: Tensor | _Number) -> Tensor:
         """The size of `a` with the sign of `b`, elementwise."""
 
-    def copysign_(self, other: Tensor | _Number) -> Tensor:
-        """The size of `a` with the sign of `b`, elementwise. In place."""
+    def copysign_(self, other: Tensor | _Number) -> Tensor: ...
 
     def corrcoef(input: Tensor) -> Tensor:
         """The correlation matrix of variables in rows.
@@ -382,14 +360,12 @@ Example::
     def cos(self) -> Tensor:
         """Cosine of each element of `x` (radians)."""
 
-    def cos_(self) -> Tensor:
-        """Cosine of each element of `x` (radians). In place."""
+    def cos_(self) -> Tensor: ...
 
     def cosh(self) -> Tensor:
         """Hyperbolic cosine of each element of `x`."""
 
-    def cosh_(self) -> Tensor:
-        """Hyperbolic cosine of each element of `x`. In place."""
+    def cosh_(self) -> Tensor: ...
 
     def count_nonzero(self, dim: _Dims | None=None) -> Tensor: ...
 
@@ -427,14 +403,12 @@ Example::
     def cumprod(self, dim: _int, *, dtype: _dtype | None=None) -> Tensor:
         """Products of the elements up to each one along a dimension."""
 
-    def cumprod_(self, dim: _int, *, dtype: _dtype | None=None) -> Tensor:
-        """Products of the elements up to each one along a dimension. In place."""
+    def cumprod_(self, dim: _int, *, dtype: _dtype | None=None) -> Tensor: ...
 
     def cumsum(self, dim: _int, *, dtype: _dtype | None=None) -> Tensor:
         """Sums of the elements up to each one along a dimension."""
 
-    def cumsum_(self, dim: _int, *, dtype: _dtype | None=None) -> Tensor:
-        """Sums of the elements up to each one along a dimension. In place."""
+    def cumsum_(self, dim: _int, *, dtype: _dtype | None=None) -> Tensor: ...
 
     @property
     def data(self) -> Tensor:
@@ -448,8 +422,7 @@ Example::
     def deg2rad(self) -> Tensor:
         """Each element of `x` from degrees to radians."""
 
-    def deg2rad_(self) -> Tensor:
-        """Each element of `x` from degrees to radians. In place."""
+    def deg2rad_(self) -> Tensor: ...
 
     def dense_dim(self) -> _int:
         """How many trailing dimensions are dense."""
@@ -496,8 +469,7 @@ Raises:
     def digamma(self) -> Tensor:
         """Derivative of lgamma at each element of `x`."""
 
-    def digamma_(self) -> Tensor:
-        """Derivative of lgamma at each element of `x`. In place."""
+    def digamma_(self) -> Tensor: ...
 
     def dim(self) -> _int: ...
 
@@ -512,8 +484,7 @@ Example::
     def div(self, other: Tensor | _Number, *, rounding_mode: str | None=None) -> Tensor:
         """Elementwise quotient; integers give floating point."""
 
-    def div_(self, other: Tensor | _Number, *, rounding_mode: str | None=None) -> Tensor:
-        """Elementwise quotient; integers give floating point. In place."""
+    def div_(self, other: Tensor | _Number, *, rounding_mode: str | None=None) -> Tensor: ...
 
     def divide(self, other: Tensor | _Number, *, rounding_mode: str | None=None) -> Tensor: ...
 
@@ -543,8 +514,7 @@ Example::
     def eq(self, other: Tensor | _Number) -> Tensor:
         """Whether `a == b`, elementwise."""
 
-    def eq_(self, other: Tensor | _Number) -> Tensor:
-        """Whether `a == b`, elementwise. In place."""
+    def eq_(self, other: Tensor | _Number) -> Tensor: ...
 
     def equal(self, other: Tensor) -> _bool:
         """Same shape and same elements?"""
@@ -552,20 +522,17 @@ Example::
     def erf(self) -> Tensor:
         """Error function of each element of `x`."""
 
-    def erf_(self) -> Tensor:
-        """Error function of each element of `x`. In place."""
+    def erf_(self) -> Tensor: ...
 
     def erfc(self) -> Tensor:
         """`1 - erf(x)`, accurate for large `x`."""
 
-    def erfc_(self) -> Tensor:
-        """`1 - erf(x)`, accurate for large `x`. In place."""
+    def erfc_(self) -> Tensor: ...
 
     def erfinv(self) -> Tensor:
         """Inverse of the error function of each element of `x`."""
 
-    def erfinv_(self) -> Tensor:
-        """Inverse of the error function of each element of `x`. In place."""
+    def erfinv_(self) -> Tensor: ...
 
     def exp(self) -> Tensor:
         """e to the power of each element of `x`."""
@@ -573,27 +540,23 @@ Example::
     def exp2(self) -> Tensor:
         """2 to the power of each element of `x`."""
 
-    def exp2_(self) -> Tensor:
-        """2 to the power of each element of `x`. In place."""
+    def exp2_(self) -> Tensor: ...
 
-    def exp_(self) -> Tensor:
-        """e to the power of each element of `x`. In place."""
+    def exp_(self) -> Tensor: ...
 
     @overload
     def expand(self, *size: _Dims) -> Tensor:
         """`x` repeated along new and singleton dimensions without copying."""
 
     @overload
-    def expand(self, *, size: _Dims) -> Tensor:
-        """`x` repeated along new and singleton dimensions without copying."""
+    def expand(self, *, size: _Dims) -> Tensor: ...
 
     def expand_as(self, other: Tensor) -> Tensor: ...
 
     def expm1(self) -> Tensor:
         """`exp(x) - 1`, accurate for small `x`."""
 
-    def expm1_(self) -> Tensor:
-        """`exp(x) - 1`, accurate for small `x`. In place."""
+    def expm1_(self) -> Tensor: ...
 
     def exponential_(self, lambd: _float=1, *, generator: Generator | None=None) -> Tensor:
         """Fills with exponential numbers of rate `lambd`."""
@@ -615,8 +578,7 @@ Example::
         """`x` in reverse order along some dimensions."""
 
     @overload
-    def flip(self, *, dims: _Dims) -> Tensor:
-        """`x` in reverse order along some dimensions."""
+    def flip(self, *, dims: _Dims) -> Tensor: ...
 
     def fliplr(self) -> Tensor: ...
 
@@ -638,38 +600,32 @@ Example::
     def floor(self) -> Tensor:
         """The largest integer not above each element of `x`."""
 
-    def floor_(self) -> Tensor:
-        """The largest integer not above each element of `x`. In place."""
+    def floor_(self) -> Tensor: ...
 
     def floor_divide(self, other: Tensor | _Number) -> Tensor:
         """`floor(a / b)`, elementwise, of the exact quotient."""
 
-    def floor_divide_(self, other: Tensor | _Number) -> Tensor:
-        """`floor(a / b)`, elementwise, of the exact quotient. In place."""
+    def floor_divide_(self, other: Tensor | _Number) -> Tensor: ...
 
     def fmax(self, other: Tensor | _Number) -> Tensor:
         """The larger element, or the one that is not NaN. A tie gives the derivative to `a`."""
 
-    def fmax_(self, other: Tensor | _Number) -> Tensor:
-        """The larger element, or the one that is not NaN. A tie gives the derivative to `a`. In place."""
+    def fmax_(self, other: Tensor | _Number) -> Tensor: ...
 
     def fmin(self, other: Tensor | _Number) -> Tensor:
         """The smaller element, or the one that is not NaN. A tie gives the derivative to `a`."""
 
-    def fmin_(self, other: Tensor | _Number) -> Tensor:
-        """The smaller element, or the one that is not NaN. A tie gives the derivative to `a`. In place."""
+    def fmin_(self, other: Tensor | _Number) -> Tensor: ...
 
     def fmod(self, other: Tensor | _Number) -> Tensor:
         """`a - b * trunc(a / b)`, elementwise: the sign of `a`."""
 
-    def fmod_(self, other: Tensor | _Number) -> Tensor:
-        """`a - b * trunc(a / b)`, elementwise: the sign of `a`. In place."""
+    def fmod_(self, other: Tensor | _Number) -> Tensor: ...
 
     def frac(self) -> Tensor:
         """The fraction of each element of `x`, with its sign."""
 
-    def frac_(self) -> Tensor:
-        """The fraction of each element of `x`, with its sign. In place."""
+    def frac_(self) -> Tensor: ...
 
     def frexp(input: Tensor) -> Any:
         """A mantissa of size in [0.5, 1) and an int32 exponent of each element: input = mantissa * 2 ** exponent; 0, inf and NaN have exponent 0.
@@ -698,8 +654,7 @@ Example::
     def ge(self, other: Tensor | _Number) -> Tensor:
         """Whether `a >= b`, elementwise."""
 
-    def ge_(self, other: Tensor | _Number) -> Tensor:
-        """Whether `a >= b`, elementwise. In place."""
+    def ge_(self, other: Tensor | _Number) -> Tensor: ...
 
     def geometric_(self, p: _float, *, generator: Generator | None=None) -> Tensor:
         """Fills with the number of trials, of probability `p` each, up to the first success."""
@@ -759,8 +714,7 @@ Example::
     def gt(self, other: Tensor | _Number) -> Tensor:
         """Whether `a > b`, elementwise."""
 
-    def gt_(self, other: Tensor | _Number) -> Tensor:
-        """Whether `a > b`, elementwise. In place."""
+    def gt_(self, other: Tensor | _Number) -> Tensor: ...
 
     def half(self, memory_format: memory_format=...) -> Tensor: ...
 
@@ -821,8 +775,7 @@ Example::
     def hypot(self, other: Tensor | _Number) -> Tensor:
         """`sqrt(a^2 + b^2)`, elementwise, without overflow on the way."""
 
-    def hypot_(self, other: Tensor | _Number) -> Tensor:
-        """`sqrt(a^2 + b^2)`, elementwise, without overflow on the way. In place."""
+    def hypot_(self, other: Tensor | _Number) -> Tensor: ...
 
     def i0(input: Tensor) -> Tensor:
         """The modified Bessel function of the first kind of order 0.
@@ -838,14 +791,12 @@ Example::
     def igamma(self, other: Tensor | _Number) -> Tensor:
         """The regularised lower incomplete gamma function of `a` at `x`, elementwise."""
 
-    def igamma_(self, other: Tensor | _Number) -> Tensor:
-        """The regularised lower incomplete gamma function of `a` at `x`, elementwise. In place."""
+    def igamma_(self, other: Tensor | _Number) -> Tensor: ...
 
     def igammac(self, other: Tensor | _Number) -> Tensor:
         """The regularised upper incomplete gamma function of `a` at `x`, elementwise."""
 
-    def igammac_(self, other: Tensor | _Number) -> Tensor:
-        """The regularised upper incomplete gamma function of `a` at `x`, elementwise. In place."""
+    def igammac_(self, other: Tensor | _Number) -> Tensor: ...
 
     @property
     def imag(self) -> Tensor:
@@ -854,14 +805,12 @@ Example::
     def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number=1) -> Tensor:
         """`x` with the slices of `source` added at the positions `index` (1-d) along `dim`, in order."""
 
-    def index_add_(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number=1) -> Tensor:
-        """`x` with the slices of `source` added at the positions `index` (1-d) along `dim`, in order. In place."""
+    def index_add_(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number=1) -> Tensor: ...
 
     def index_copy(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
         """`x` with the slices of `source` written at the positions `index` (1-d) along `dim`."""
 
-    def index_copy_(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
-        """`x` with the slices of `source` written at the positions `index` (1-d) along `dim`. In place."""
+    def index_copy_(self, dim: _int, index: Tensor, source: Tensor) -> Tensor: ...
 
     def index_fill(self, dim: _int, index: Tensor, value: Tensor | _Number) -> Tensor: ...
 
@@ -870,8 +819,7 @@ Example::
     def index_put(self, indices: Sequence[Tensor], values: Tensor, accumulate: _bool=False) -> Tensor:
         """`x` with `values` written, or added, at positions given by tensors of integers or masks."""
 
-    def index_put_(self, indices: Sequence[Tensor], values: Tensor, accumulate: _bool=False) -> Tensor:
-        """`x` with `values` written, or added, at positions given by tensors of integers or masks. In place."""
+    def index_put_(self, indices: Sequence[Tensor], values: Tensor, accumulate: _bool=False) -> Tensor: ...
 
     def index_reduce(input: Tensor, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool=True) -> Tensor:
         """Row i of `source` along `dim` is reduced ("prod", "mean", "amax", "amin") into row index[i] of `input`.
@@ -972,20 +920,17 @@ Example::
     def isfinite(self) -> Tensor:
         """Whether each element of `x` is neither infinite nor NaN."""
 
-    def isfinite_(self) -> Tensor:
-        """Whether each element of `x` is neither infinite nor NaN. In place."""
+    def isfinite_(self) -> Tensor: ...
 
     def isinf(self) -> Tensor:
         """Whether each element of `x` is infinite."""
 
-    def isinf_(self) -> Tensor:
-        """Whether each element of `x` is infinite. In place."""
+    def isinf_(self) -> Tensor: ...
 
     def isnan(self) -> Tensor:
         """Whether each element of `x` is NaN."""
 
-    def isnan_(self) -> Tensor:
-        """Whether each element of `x` is NaN. In place."""
+    def isnan_(self) -> Tensor: ...
 
     def isneginf(input: Tensor) -> Tensor:
         """Whether an element is minus infinity.
@@ -1063,14 +1008,12 @@ Example::
     def le(self, other: Tensor | _Number) -> Tensor:
         """Whether `a <= b`, elementwise."""
 
-    def le_(self, other: Tensor | _Number) -> Tensor:
-        """Whether `a <= b`, elementwise. In place."""
+    def le_(self, other: Tensor | _Number) -> Tensor: ...
 
     def lerp(self, end: Tensor, weight: Tensor | _Number) -> Tensor:
         """`a + weight * (b - a)`, elementwise."""
 
-    def lerp_(self, end: Tensor, weight: Tensor | _Number) -> Tensor:
-        """`a + weight * (b - a)`, elementwise. In place."""
+    def lerp_(self, end: Tensor, weight: Tensor | _Number) -> Tensor: ...
 
     def less(self, other: Tensor | _Number) -> Tensor: ...
 
@@ -1083,8 +1026,7 @@ Example::
     def lgamma(self) -> Tensor:
         """Logarithm of the absolute value of the gamma function of each element of `x`."""
 
-    def lgamma_(self) -> Tensor:
-        """Logarithm of the absolute value of the gamma function of each element of `x`. In place."""
+    def lgamma_(self) -> Tensor: ...
 
     def log(self) -> Tensor:
         """Natural logarithm of each element of `x`."""
@@ -1092,23 +1034,19 @@ Example::
     def log10(self) -> Tensor:
         """Logarithm to base 10 of each element of `x`."""
 
-    def log10_(self) -> Tensor:
-        """Logarithm to base 10 of each element of `x`. In place."""
+    def log10_(self) -> Tensor: ...
 
     def log1p(self) -> Tensor:
         """`log(1 + x)`, accurate for small `x`."""
 
-    def log1p_(self) -> Tensor:
-        """`log(1 + x)`, accurate for small `x`. In place."""
+    def log1p_(self) -> Tensor: ...
 
     def log2(self) -> Tensor:
         """Logarithm to base 2 of each element of `x`."""
 
-    def log2_(self) -> Tensor:
-        """Logarithm to base 2 of each element of `x`. In place."""
+    def log2_(self) -> Tensor: ...
 
-    def log_(self) -> Tensor:
-        """Natural logarithm of each element of `x`. In place."""
+    def log_(self) -> Tensor: ...
 
     def log_normal_(self, mean: _float=1, std: _float=2, *, generator: Generator | None=None) -> Tensor:
         """Fills with exponentials of normal numbers."""
@@ -1122,11 +1060,9 @@ Example::
     def logaddexp2(self, other: Tensor | _Number) -> Tensor:
         """`log2(2**a + 2**b)`, elementwise, without overflow."""
 
-    def logaddexp2_(self, other: Tensor | _Number) -> Tensor:
-        """`log2(2**a + 2**b)`, elementwise, without overflow. In place."""
+    def logaddexp2_(self, other: Tensor | _Number) -> Tensor: ...
 
-    def logaddexp_(self, other: Tensor | _Number) -> Tensor:
-        """`log(exp(a) + exp(b))`, elementwise, without overflow. In place."""
+    def logaddexp_(self, other: Tensor | _Number) -> Tensor: ...
 
     def logcumsumexp(self, dim: _int) -> Tensor:
         """log(sum(exp(x))) of the elements up to each one along a dimension, without overflow."""
@@ -1142,32 +1078,27 @@ Example::
     def logical_and(self, other: Tensor | _Number) -> Tensor:
         """Whether `a` and `b` are both nonzero, elementwise."""
 
-    def logical_and_(self, other: Tensor | _Number) -> Tensor:
-        """Whether `a` and `b` are both nonzero, elementwise. In place."""
+    def logical_and_(self, other: Tensor | _Number) -> Tensor: ...
 
     def logical_not(self) -> Tensor:
         """Whether each element of `x` is zero."""
 
-    def logical_not_(self) -> Tensor:
-        """Whether each element of `x` is zero. In place."""
+    def logical_not_(self) -> Tensor: ...
 
     def logical_or(self, other: Tensor | _Number) -> Tensor:
         """Whether `a` or `b` is nonzero, elementwise."""
 
-    def logical_or_(self, other: Tensor | _Number) -> Tensor:
-        """Whether `a` or `b` is nonzero, elementwise. In place."""
+    def logical_or_(self, other: Tensor | _Number) -> Tensor: ...
 
     def logical_xor(self, other: Tensor | _Number) -> Tensor:
         """Whether exactly one of `a` and `b` is nonzero, elementwise."""
 
-    def logical_xor_(self, other: Tensor | _Number) -> Tensor:
-        """Whether exactly one of `a` and `b` is nonzero, elementwise. In place."""
+    def logical_xor_(self, other: Tensor | _Number) -> Tensor: ...
 
     def logit(self, eps: _float | None=None) -> Tensor:
         """`log(x / (1 - x))` for each element of `x`, clamped to [eps, 1 - eps] if eps is not negative."""
 
-    def logit_(self, eps: _float | None=None) -> Tensor:
-        """`log(x / (1 - x))` for each element of `x`, clamped to [eps, 1 - eps] if eps is not negative. In place."""
+    def logit_(self, eps: _float | None=None) -> Tensor: ...
 
     def logsumexp(self, dim: _Dims, keepdim: _bool=False) -> Tensor:
         """log(sum(exp(x))) over `dims` without overflow."""
@@ -1180,8 +1111,7 @@ Example::
     def lt(self, other: Tensor | _Number) -> Tensor:
         """Whether `a < b`, elementwise."""
 
-    def lt_(self, other: Tensor | _Number) -> Tensor:
-        """Whether `a < b`, elementwise. In place."""
+    def lt_(self, other: Tensor | _Number) -> Tensor: ...
 
     def lu(input: Tensor, pivot: _bool=True, get_infos: _bool=False) -> Any:
         """LU and pivots of `linalg.lu_factor_ex`, and its info if asked for.
@@ -1216,8 +1146,7 @@ Example::
     def masked_fill(self, mask: Tensor, value: Tensor | _Number) -> Tensor:
         """`value` where `mask` is set, else the element of `x`."""
 
-    def masked_fill_(self, mask: Tensor, value: Tensor | _Number) -> Tensor:
-        """`value` where `mask` is set, else the element of `x`. In place."""
+    def masked_fill_(self, mask: Tensor, value: Tensor | _Number) -> Tensor: ...
 
     def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor: ...
 
@@ -1245,18 +1174,15 @@ Example::
         """The largest value along a dimension and where it is; the derivative goes to that one."""
 
     @overload
-    def max(self, dim: _int, keepdim: _bool=False) -> _ValuesIndices:
-        """The largest value along a dimension and where it is; the derivative goes to that one."""
+    def max(self, dim: _int, keepdim: _bool=False) -> _ValuesIndices: ...
 
     @overload
-    def max(self, other: Tensor) -> Tensor:
-        """The largest value along a dimension and where it is; the derivative goes to that one."""
+    def max(self, other: Tensor) -> Tensor: ...
 
     def maximum(self, other: Tensor | _Number) -> Tensor:
         """The larger element; NaN if either is. A tie shares the derivative."""
 
-    def maximum_(self, other: Tensor | _Number) -> Tensor:
-        """The larger element; NaN if either is. A tie shares the derivative. In place."""
+    def maximum_(self, other: Tensor | _Number) -> Tensor: ...
 
     def mean(self, dim: _Dims | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None) -> Tensor:
         """The mean over `dim` (all, if none)."""
@@ -1266,26 +1192,22 @@ Example::
         """The (lower) median along a dimension and where it is; the derivative goes to that one."""
 
     @overload
-    def median(self, dim: _int, keepdim: _bool=False) -> _ValuesIndices:
-        """The (lower) median along a dimension and where it is; the derivative goes to that one."""
+    def median(self, dim: _int, keepdim: _bool=False) -> _ValuesIndices: ...
 
     @overload
     def min(self) -> Tensor:
         """The smallest value along a dimension and where it is; the derivative goes to that one."""
 
     @overload
-    def min(self, dim: _int, keepdim: _bool=False) -> _ValuesIndices:
-        """The smallest value along a dimension and where it is; the derivative goes to that one."""
+    def min(self, dim: _int, keepdim: _bool=False) -> _ValuesIndices: ...
 
     @overload
-    def min(self, other: Tensor) -> Tensor:
-        """The smallest value along a dimension and where it is; the derivative goes to that one."""
+    def min(self, other: Tensor) -> Tensor: ...
 
     def minimum(self, other: Tensor | _Number) -> Tensor:
         """The smaller element; NaN if either is. A tie shares the derivative."""
 
-    def minimum_(self, other: Tensor | _Number) -> Tensor:
-        """The smaller element; NaN if either is. A tie shares the derivative. In place."""
+    def minimum_(self, other: Tensor | _Number) -> Tensor: ...
 
     def mm(self, mat2: Tensor) -> Tensor: ...
 
@@ -1313,8 +1235,7 @@ Example::
     def mul(self, other: Tensor | _Number) -> Tensor:
         """Elementwise product."""
 
-    def mul_(self, other: Tensor | _Number) -> Tensor:
-        """Elementwise product. In place."""
+    def mul_(self, other: Tensor | _Number) -> Tensor: ...
 
     def multinomial(input: Tensor, num_samples: _int, replacement: _bool=False, *, generator: Generator | None=None) -> Tensor:
         """Positions drawn with probabilities in proportion to `input`, (n,) or (rows, n): (num_samples,) or (rows, num_samples).
@@ -1347,8 +1268,7 @@ Example::
     def nan_to_num(self, nan: _float | None=None, posinf: _float | None=None, neginf: _float | None=None) -> Tensor:
         """Each element of `x`, NaN and infinities replaced by numbers; derivative 0 there."""
 
-    def nan_to_num_(self, nan: _float | None=None, posinf: _float | None=None, neginf: _float | None=None) -> Tensor:
-        """Each element of `x`, NaN and infinities replaced by numbers; derivative 0 there. In place."""
+    def nan_to_num_(self, nan: _float | None=None, posinf: _float | None=None, neginf: _float | None=None) -> Tensor: ...
 
     def nanmean(input: Tensor, dim: Any=None, keepdim: _bool=False, *, dtype: Any=None) -> Tensor:
         """The mean of the elements that are not NaN.
@@ -1399,14 +1319,12 @@ Example::
     def ne(self, other: Tensor | _Number) -> Tensor:
         """Whether `a != b`, elementwise."""
 
-    def ne_(self, other: Tensor | _Number) -> Tensor:
-        """Whether `a != b`, elementwise. In place."""
+    def ne_(self, other: Tensor | _Number) -> Tensor: ...
 
     def neg(self) -> Tensor:
         """Minus each element of `x`."""
 
-    def neg_(self) -> Tensor:
-        """Minus each element of `x`. In place."""
+    def neg_(self) -> Tensor: ...
 
     def negative(self) -> Tensor: ...
 
@@ -1452,8 +1370,7 @@ Example: `sparse.new(sparse._indices(), sparse._values() + 1, sparse.shape)`"""
     def nextafter(self, other: Tensor) -> Tensor:
         """The number of the type that follows `a` in the direction of `b`, elementwise. Its derivative in `a` is 1 where it moves, that in `b` 0."""
 
-    def nextafter_(self, other: Tensor) -> Tensor:
-        """The number of the type that follows `a` in the direction of `b`, elementwise. Its derivative in `a` is 1 where it moves, that in `b` 0. In place."""
+    def nextafter_(self, other: Tensor) -> Tensor: ...
 
     def nonzero(self, *, as_tuple: _bool=False) -> Any:
         """The positions of the elements of `x` that are not zero, one a row."""
@@ -1510,8 +1427,7 @@ Example::
         """The dimensions of `x` in another order."""
 
     @overload
-    def permute(self, *, dims: _Dims) -> Tensor:
-        """The dimensions of `x` in another order."""
+    def permute(self, *, dims: _Dims) -> Tensor: ...
 
     def pin_memory(self) -> Tensor:
         """This tensor in host memory that copies to and from a GPU need not wait for."""
@@ -1527,16 +1443,14 @@ Example::
     def polygamma(self, n: _int) -> Tensor:
         """The n-th derivative of digamma at each element of `x`."""
 
-    def polygamma_(self, n: _int) -> Tensor:
-        """The n-th derivative of digamma at each element of `x`. In place."""
+    def polygamma_(self, n: _int) -> Tensor: ...
 
     def positive(self) -> Tensor: ...
 
     def pow(self, other: Tensor | _Number) -> Tensor:
         """`a` to the power `b`, elementwise."""
 
-    def pow_(self, other: Tensor | _Number) -> Tensor:
-        """`a` to the power `b`, elementwise. In place."""
+    def pow_(self, other: Tensor | _Number) -> Tensor: ...
 
     def prelu(input: Tensor, weight: Tensor) -> Tensor:
         """x if x > 0, else weight * x, with one weight for all or for each channel (dimension 1).
@@ -1582,8 +1496,7 @@ Example::
     def rad2deg(self) -> Tensor:
         """Each element of `x` from radians to degrees."""
 
-    def rad2deg_(self) -> Tensor:
-        """Each element of `x` from radians to degrees. In place."""
+    def rad2deg_(self) -> Tensor: ...
 
     def random_(self, from_: _int | None=None, to: _int | None=None, *, generator: Generator | None=None) -> Tensor: ...
 
@@ -1596,8 +1509,7 @@ Example::
     def reciprocal(self) -> Tensor:
         """1 divided by each element of `x`."""
 
-    def reciprocal_(self) -> Tensor:
-        """1 divided by each element of `x`. In place."""
+    def reciprocal_(self) -> Tensor: ...
 
     def record_stream(self, stream: typing.Any) -> None:
         """Says that work on `stream` uses this tensor. Only needed for work that adjoint does not launch."""
@@ -1611,14 +1523,12 @@ Example::
     def relu(self) -> Tensor:
         """Each element of `x`, or 0 where it is negative; derivative 0 at 0."""
 
-    def relu_(self) -> Tensor:
-        """Each element of `x`, or 0 where it is negative; derivative 0 at 0. In place."""
+    def relu_(self) -> Tensor: ...
 
     def remainder(self, other: Tensor | _Number) -> Tensor:
         """`a - b * floor(a / b)`, elementwise: the sign of `b`."""
 
-    def remainder_(self, other: Tensor | _Number) -> Tensor:
-        """`a - b * floor(a / b)`, elementwise: the sign of `b`. In place."""
+    def remainder_(self, other: Tensor | _Number) -> Tensor: ...
 
     def renorm(input: Tensor, p: _float, dim: _int, maxnorm: _float) -> Tensor:
         """Slices along `dim` whose p-norm is above `maxnorm` are scaled down to it.
@@ -1705,8 +1615,7 @@ Raises:
     def round(self, *, decimals: _int=0) -> Tensor:
         """The nearest integer to each element of `x`, halves to even."""
 
-    def round_(self, *, decimals: _int=0) -> Tensor:
-        """The nearest integer to each element of `x`, halves to even. In place."""
+    def round_(self, *, decimals: _int=0) -> Tensor: ...
 
     def row_indices(self) -> Tensor:
         """(batch..., nnz): the row of each value, or block."""
@@ -1714,8 +1623,7 @@ Raises:
     def rsqrt(self) -> Tensor:
         """1 divided by the square root of each element of `x`."""
 
-    def rsqrt_(self) -> Tensor:
-        """1 divided by the square root of each element of `x`. In place."""
+    def rsqrt_(self) -> Tensor: ...
 
     def rsub(self, other: Tensor | _Number, *, alpha: _Number | None=None) -> Tensor: ...
 
@@ -1724,38 +1632,30 @@ Raises:
         """`x` with the elements of `source` written at the positions `index` along `dim`."""
 
     @overload
-    def scatter(self, dim: _int, index: Tensor, *, value: Tensor | _Number) -> Tensor:
-        """`x` with the elements of `source` written at the positions `index` along `dim`."""
+    def scatter(self, dim: _int, index: Tensor, *, value: Tensor | _Number) -> Tensor: ...
 
     @overload
-    def scatter(self, dim: _int, index: Tensor, src: Tensor | _Number, *, reduce: str) -> Tensor:
-        """`x` with the elements of `source` written at the positions `index` along `dim`."""
+    def scatter(self, dim: _int, index: Tensor, src: Tensor | _Number, *, reduce: str) -> Tensor: ...
 
     @overload
-    def scatter(self, dim: _int, index: Tensor, *, value: Tensor | _Number, reduce: str) -> Tensor:
-        """`x` with the elements of `source` written at the positions `index` along `dim`."""
+    def scatter(self, dim: _int, index: Tensor, *, value: Tensor | _Number, reduce: str) -> Tensor: ...
 
     @overload
-    def scatter_(self, dim: _int, index: Tensor, src: Tensor | _Number) -> Tensor:
-        """`x` with the elements of `source` written at the positions `index` along `dim`. In place."""
+    def scatter_(self, dim: _int, index: Tensor, src: Tensor | _Number) -> Tensor: ...
 
     @overload
-    def scatter_(self, dim: _int, index: Tensor, *, value: Tensor | _Number) -> Tensor:
-        """`x` with the elements of `source` written at the positions `index` along `dim`. In place."""
+    def scatter_(self, dim: _int, index: Tensor, *, value: Tensor | _Number) -> Tensor: ...
 
     @overload
-    def scatter_(self, dim: _int, index: Tensor, src: Tensor | _Number, *, reduce: str) -> Tensor:
-        """`x` with the elements of `source` written at the positions `index` along `dim`. In place."""
+    def scatter_(self, dim: _int, index: Tensor, src: Tensor | _Number, *, reduce: str) -> Tensor: ...
 
     @overload
-    def scatter_(self, dim: _int, index: Tensor, *, value: Tensor | _Number, reduce: str) -> Tensor:
-        """`x` with the elements of `source` written at the positions `index` along `dim`. In place."""
+    def scatter_(self, dim: _int, index: Tensor, *, value: Tensor | _Number, reduce: str) -> Tensor: ...
 
     def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """`x` with the elements of `source` added at the positions `index` along `dim`, in order."""
 
-    def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
-        """`x` with the elements of `source` added at the positions `index` along `dim`, in order. In place."""
+    def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> Tensor: ...
 
     def scatter_reduce(self, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool=True) -> Tensor:
         """`input` with the elements of `src` reduced into the positions `index` along `dim`."""
@@ -1783,8 +1683,7 @@ Raises:
     def sgn(self) -> Tensor:
         """`x / abs(x)` for each element of `x`, 0 for 0."""
 
-    def sgn_(self) -> Tensor:
-        """`x / abs(x)` for each element of `x`, 0 for 0. In place."""
+    def sgn_(self) -> Tensor: ...
 
     @property
     def shape(self) -> Size:
@@ -1808,14 +1707,12 @@ Example::
     def sigmoid(self) -> Tensor:
         """`1 / (1 + exp(-x))` for each element of `x`."""
 
-    def sigmoid_(self) -> Tensor:
-        """`1 / (1 + exp(-x))` for each element of `x`. In place."""
+    def sigmoid_(self) -> Tensor: ...
 
     def sign(self) -> Tensor:
         """Sign of each element of `x`: -1, 0 or 1."""
 
-    def sign_(self) -> Tensor:
-        """Sign of each element of `x`: -1, 0 or 1. In place."""
+    def sign_(self) -> Tensor: ...
 
     def signbit(input: Tensor) -> Tensor:
         """Whether the sign is negative; true of -0.0 too.
@@ -1828,20 +1725,17 @@ Example::
     def sin(self) -> Tensor:
         """Sine of each element of `x` (radians)."""
 
-    def sin_(self) -> Tensor:
-        """Sine of each element of `x` (radians). In place."""
+    def sin_(self) -> Tensor: ...
 
     def sinc(self) -> Tensor:
         """`sin(pi x) / (pi x)` for each element of `x`, 1 at 0."""
 
-    def sinc_(self) -> Tensor:
-        """`sin(pi x) / (pi x)` for each element of `x`, 1 at 0. In place."""
+    def sinc_(self) -> Tensor: ...
 
     def sinh(self) -> Tensor:
         """Hyperbolic sine of each element of `x`."""
 
-    def sinh_(self) -> Tensor:
-        """Hyperbolic sine of each element of `x`. In place."""
+    def sinh_(self) -> Tensor: ...
 
     @overload
     def size(self) -> Size: ...
@@ -1892,14 +1786,12 @@ Raises:
     def sqrt(self) -> Tensor:
         """Square root of each element of `x`."""
 
-    def sqrt_(self) -> Tensor:
-        """Square root of each element of `x`. In place."""
+    def sqrt_(self) -> Tensor: ...
 
     def square(self) -> Tensor:
         """Square of each element of `x`."""
 
-    def square_(self) -> Tensor:
-        """Square of each element of `x`. In place."""
+    def square_(self) -> Tensor: ...
 
     def squeeze(self, dim: _Dims | None=None) -> Tensor: ...
 
@@ -1911,8 +1803,7 @@ Raises:
         """The square root of the variance over `dims`; its derivative at 0 is 0."""
 
     @overload
-    def std(self, dim: _Dims | None=None, unbiased: _bool | None=None, keepdim: _bool=False, *, correction: _float | None=None) -> Tensor:
-        """The square root of the variance over `dims`; its derivative at 0 is 0."""
+    def std(self, dim: _Dims | None=None, unbiased: _bool | None=None, keepdim: _bool=False, *, correction: _float | None=None) -> Tensor: ...
 
     @overload
     def std_mean(self, unbiased: _bool) -> tuple[Tensor, Tensor]: ...
@@ -1951,8 +1842,7 @@ Example::
     def sub(self, other: Tensor | _Number, *, alpha: _Number | None=None) -> Tensor:
         """Elementwise difference."""
 
-    def sub_(self, other: Tensor | _Number, *, alpha: _Number | None=None) -> Tensor:
-        """Elementwise difference. In place."""
+    def sub_(self, other: Tensor | _Number, *, alpha: _Number | None=None) -> Tensor: ...
 
     def subtract(self, other: Tensor | _Number, *, alpha: _Number | None=None) -> Tensor: ...
 
@@ -1997,14 +1887,12 @@ Example::
     def tan(self) -> Tensor:
         """Tangent of each element of `x` (radians)."""
 
-    def tan_(self) -> Tensor:
-        """Tangent of each element of `x` (radians). In place."""
+    def tan_(self) -> Tensor: ...
 
     def tanh(self) -> Tensor:
         """Hyperbolic tangent of each element of `x`."""
 
-    def tanh_(self) -> Tensor:
-        """Hyperbolic tangent of each element of `x`. In place."""
+    def tanh_(self) -> Tensor: ...
 
     @overload
     def tensor_split(self, indices_or_sections: Any, dim: _int=0) -> tuple[Tensor, ...]: ...
@@ -2082,8 +1970,7 @@ Example::
         """Two dimensions of `x` exchanged."""
 
     @overload
-    def transpose(self, axes: tuple[Any, ...]) -> Tensor:
-        """Two dimensions of `x` exchanged."""
+    def transpose(self, axes: tuple[Any, ...]) -> Tensor: ...
 
     def transpose_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Turns this tensor into what `transpose` returns."""
@@ -2102,14 +1989,12 @@ Example::
     def tril(self, diagonal: _int=0) -> Tensor:
         """The lower triangle of a matrix or of a batch of matrices; zero elsewhere."""
 
-    def tril_(self, diagonal: _int=0) -> Tensor:
-        """The lower triangle of a matrix or of a batch of matrices; zero elsewhere. In place."""
+    def tril_(self, diagonal: _int=0) -> Tensor: ...
 
     def triu(self, diagonal: _int=0) -> Tensor:
         """The upper triangle of a matrix or of a batch of matrices; zero elsewhere."""
 
-    def triu_(self, diagonal: _int=0) -> Tensor:
-        """The upper triangle of a matrix or of a batch of matrices; zero elsewhere. In place."""
+    def triu_(self, diagonal: _int=0) -> Tensor: ...
 
     def true_divide(self, other: Tensor | _Number, *, rounding_mode: str | None=None) -> Tensor: ...
 
@@ -2118,8 +2003,7 @@ Example::
     def trunc(self) -> Tensor:
         """Each element of `x` without its fraction."""
 
-    def trunc_(self) -> Tensor:
-        """Each element of `x` without its fraction. In place."""
+    def trunc_(self) -> Tensor: ...
 
     def type(self, dtype: Any=None, non_blocking: _bool=False) -> Any:
         """The name of this tensor's type, or this tensor with another element type."""
@@ -2188,8 +2072,7 @@ Example::
         """The variance over `dims`, with n - correction as divisor."""
 
     @overload
-    def var(self, dim: _Dims | None=None, unbiased: _bool | None=None, keepdim: _bool=False, *, correction: _float | None=None) -> Tensor:
-        """The variance over `dims`, with n - correction as divisor."""
+    def var(self, dim: _Dims | None=None, unbiased: _bool | None=None, keepdim: _bool=False, *, correction: _float | None=None) -> Tensor: ...
 
     @overload
     def var_mean(self, unbiased: _bool) -> tuple[Tensor, Tensor]: ...
@@ -2204,12 +2087,10 @@ Example::
         """The same elements in the same order under another shape, without copying."""
 
     @overload
-    def view(self, *, size: _Dims) -> Tensor:
-        """The same elements in the same order under another shape, without copying."""
+    def view(self, *, size: _Dims) -> Tensor: ...
 
     @overload
-    def view(self, *, dtype: _dtype) -> Tensor:
-        """The same elements in the same order under another shape, without copying."""
+    def view(self, *, dtype: _dtype) -> Tensor: ...
 
     def view_as(self, other: Tensor) -> Tensor: ...
 
@@ -2234,8 +2115,7 @@ Example::
     def xlogy(self, other: Tensor | _Number) -> Tensor:
         """`a * log(b)`, elementwise; 0 where `a` is 0."""
 
-    def xlogy_(self, other: Tensor | _Number) -> Tensor:
-        """`a * log(b)`, elementwise; 0 where `a` is 0. In place."""
+    def xlogy_(self, other: Tensor | _Number) -> Tensor: ...
 
     def zero_(self) -> Tensor:
         """Sets every element to zero."""
@@ -3257,16 +3137,13 @@ def scatter(input: Tensor, dim: _int, index: Tensor, src: Tensor | _Number) -> T
     """`x` with the elements of `source` written at the positions `index` along `dim`."""
 
 @overload
-def scatter(input: Tensor, dim: _int, index: Tensor, *, value: Tensor | _Number) -> Tensor:
-    """`x` with the elements of `source` written at the positions `index` along `dim`."""
+def scatter(input: Tensor, dim: _int, index: Tensor, *, value: Tensor | _Number) -> Tensor: ...
 
 @overload
-def scatter(input: Tensor, dim: _int, index: Tensor, src: Tensor | _Number, *, reduce: str) -> Tensor:
-    """`x` with the elements of `source` written at the positions `index` along `dim`."""
+def scatter(input: Tensor, dim: _int, index: Tensor, src: Tensor | _Number, *, reduce: str) -> Tensor: ...
 
 @overload
-def scatter(input: Tensor, dim: _int, index: Tensor, *, value: Tensor | _Number, reduce: str) -> Tensor:
-    """`x` with the elements of `source` written at the positions `index` along `dim`."""
+def scatter(input: Tensor, dim: _int, index: Tensor, *, value: Tensor | _Number, reduce: str) -> Tensor: ...
 
 def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor) -> Tensor:
     """`x` with the elements of `source` added at the positions `index` along `dim`, in order."""
@@ -3341,16 +3218,14 @@ def var(input: Tensor, unbiased: _bool) -> Tensor:
     """The variance over `dims`, with n - correction as divisor."""
 
 @overload
-def var(input: Tensor, dim: _Dims | None=None, unbiased: _bool | None=None, keepdim: _bool=False, *, correction: _float | None=None) -> Tensor:
-    """The variance over `dims`, with n - correction as divisor."""
+def var(input: Tensor, dim: _Dims | None=None, unbiased: _bool | None=None, keepdim: _bool=False, *, correction: _float | None=None) -> Tensor: ...
 
 @overload
 def std(input: Tensor, unbiased: _bool) -> Tensor:
     """The square root of the variance over `dims`; its derivative at 0 is 0."""
 
 @overload
-def std(input: Tensor, dim: _Dims | None=None, unbiased: _bool | None=None, keepdim: _bool=False, *, correction: _float | None=None) -> Tensor:
-    """The square root of the variance over `dims`; its derivative at 0 is 0."""
+def std(input: Tensor, dim: _Dims | None=None, unbiased: _bool | None=None, keepdim: _bool=False, *, correction: _float | None=None) -> Tensor: ...
 
 @overload
 def var_mean(input: Tensor, unbiased: _bool) -> tuple[Tensor, Tensor]: ...
@@ -3383,32 +3258,27 @@ def max(input: Tensor) -> Tensor:
     """The largest value along a dimension and where it is; the derivative goes to that one."""
 
 @overload
-def max(input: Tensor, dim: _int, keepdim: _bool=False) -> _ValuesIndices:
-    """The largest value along a dimension and where it is; the derivative goes to that one."""
+def max(input: Tensor, dim: _int, keepdim: _bool=False) -> _ValuesIndices: ...
 
 @overload
-def max(input: Tensor, other: Tensor) -> Tensor:
-    """The largest value along a dimension and where it is; the derivative goes to that one."""
+def max(input: Tensor, other: Tensor) -> Tensor: ...
 
 @overload
 def min(input: Tensor) -> Tensor:
     """The smallest value along a dimension and where it is; the derivative goes to that one."""
 
 @overload
-def min(input: Tensor, dim: _int, keepdim: _bool=False) -> _ValuesIndices:
-    """The smallest value along a dimension and where it is; the derivative goes to that one."""
+def min(input: Tensor, dim: _int, keepdim: _bool=False) -> _ValuesIndices: ...
 
 @overload
-def min(input: Tensor, other: Tensor) -> Tensor:
-    """The smallest value along a dimension and where it is; the derivative goes to that one."""
+def min(input: Tensor, other: Tensor) -> Tensor: ...
 
 @overload
 def median(input: Tensor) -> Tensor:
     """The (lower) median along a dimension and where it is; the derivative goes to that one."""
 
 @overload
-def median(input: Tensor, dim: _int, keepdim: _bool=False) -> _ValuesIndices:
-    """The (lower) median along a dimension and where it is; the derivative goes to that one."""
+def median(input: Tensor, dim: _int, keepdim: _bool=False) -> _ValuesIndices: ...
 
 def cumsum(input: Tensor, dim: _int, *, dtype: _dtype | None=None) -> Tensor:
     """Sums of the elements up to each one along a dimension."""
@@ -3465,8 +3335,7 @@ def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """Two dimensions of `x` exchanged."""
 
 @overload
-def transpose(input: Tensor, axes: tuple[Any, ...]) -> Tensor:
-    """Two dimensions of `x` exchanged."""
+def transpose(input: Tensor, axes: tuple[Any, ...]) -> Tensor: ...
 
 def swapaxes(input: Tensor, dim0: _int, dim1: _int) -> Tensor: ...
 
