@@ -175,6 +175,15 @@ def test_vector_loops_of_floats_round_as_doubles_do(name: str) -> None:
     assert in_last_places(f(x), f(x.double())) < 0.52
 
 
+@pytest.mark.parametrize("f", [s.erfcx, s.i1, ad.sinc, ad.nn.functional.silu], ids=["erfcx", "i1", "sinc", "silu"])
+def test_derivatives_of_floats_round_as_those_of_doubles_do(f) -> None:
+    numbers = [0.0, -0.0, 1e-30, 1e-4, 0.5, 1.5, 2.0, 9.7, 10.59, 10.61, -9.0, -20.0, 1e4, inf, -inf, nan]
+    x = ad.cat([ad.tensor(numbers), ad.linspace(-25, 25, 700)]).requires_grad_()
+    wide = x.detach().double().requires_grad_()
+    (found,), (exact,) = (ad.autograd.grad(f(v), v, ad.ones_like(v)) for v in (x, wide))
+    ad.testing.assert_close(found, exact.float(), rtol=3e-6 if f is ad.nn.functional.silu else 5e-7, atol=1e-38, equal_nan=True)
+
+
 @pytest.mark.parametrize("f", [s.zeta, s.gammainc, s.gammaincc, ad.logaddexp2])
 def test_vector_loops_of_two_floats_round_as_doubles_do(f) -> None:
     ad.manual_seed(0)

@@ -52,6 +52,10 @@ constexpr int64_t grain_of(Cost cost) { return cost == Cost::cheap ? 32768 : 409
 // The form of a functor over elements C that vectorises, and the elements `hard` that it does not hold for.
 template <class F, class C> struct Moderate { static constexpr bool exists = false; };
 
+// The form of a functor for which x86-64 has an instruction from AVX2 on.
+template <class F> struct Instruction { static constexpr bool exists = false; };
+template <int W, class F> constexpr bool has_instruction = W >= 32 && Instruction<F>::exists;
+
 template <class F, class C, Cost cost, class I> struct Functor;
 template <class F, class C, Cost cost, size_t... I>
 struct Functor<F, C, cost, std::index_sequence<I...>> {
@@ -61,6 +65,7 @@ struct Functor<F, C, cost, std::index_sequence<I...>> {
     const F f = *static_cast<const F*>(functor);
     if constexpr (Moderate<F, C>::exists) tiles<W>(reinterpret_cast<R*>(y), f, n, reinterpret_cast<const C*>(x[I])...);
     else if constexpr (cost == Cost::series && std::is_floating_point_v<C>) padded<W>(reinterpret_cast<R*>(y), f, n, reinterpret_cast<const C*>(x[I])...);
+    else if constexpr (std::is_floating_point_v<C> && has_instruction<W, F>) dense(reinterpret_cast<R*>(y), Instruction<F>{}, n, reinterpret_cast<const C*>(x[I])...);
     else dense(reinterpret_cast<R*>(y), f, n, reinterpret_cast<const C*>(x[I])...);
   }
 
@@ -118,12 +123,13 @@ template <class F, class T, size_t... I>
 struct Rounded<F, T, std::index_sequence<I...>> {
   template <int W> [[gnu::always_inline]] static inline void run(char* y, const char* const* x, const void* functor, int64_t n) {
     const F f = *static_cast<const F*>(functor);
-    if constexpr (std::is_same_v<T, Half>) vectors<W>(reinterpret_cast<Half*>(y), f, n, reinterpret_cast<const Half*>(x[I])...);
+    if constexpr (has_instruction<W, F>) dense(reinterpret_cast<T*>(y), Instruction<F>{}, n, reinterpret_cast<const T*>(x[I])...);
+    else if constexpr (std::is_same_v<T, Half>) vectors<W>(reinterpret_cast<Half*>(y), f, n, reinterpret_cast<const Half*>(x[I])...);
     else dense(reinterpret_cast<T*>(y), f, n, reinterpret_cast<const T*>(x[I])...);
   }
 
  private:
-  template <class... X> [[gnu::always_inline]] static inline void dense(T* y, const F& f, int64_t n, const X*... x) {
+  template <class G, class... X> [[gnu::always_inline]] static inline void dense(T* y, const G& f, int64_t n, const X*... x) {
     ADJOINT_INDEPENDENT
     for (int64_t i = 0; i < n; i++) {
       const float value = f(static_cast<float>(x[i])...);
@@ -155,8 +161,29 @@ template <class To, class From> struct Convert {
   template <int W> [[gnu::always_inline]] static inline void run(char* to, const char* from, int64_t n) {
     To* y = reinterpret_cast<To*>(to);
     const From* x = reinterpret_cast<const From*>(from);
+    if constexpr (W == 32 && std::is_floating_point_v<compute_t<From>> && !std::is_same_v<From, Half> && std::is_integral_v<To> && sizeof(To) <= 4 && !std::is_same_v<To, bool>) by_tiles(y, x, n);
+    else each(y, x, n);
+  }
+
+ private:
+  [[gnu::always_inline]] static inline void each(To* y, const From* x, int64_t n) {
     ADJOINT_INDEPENDENT
     for (int64_t i = 0; i < n; i++) y[i] = convert<To>(x[i]);
+  }
+  // AVX2 makes integers of 32 bits of a vector, none of 64: tiles of numbers that are all below 2^31.
+  [[gnu::always_inline]] static inline void by_tiles(To* y, const From* x, int64_t n) {
+    using C = compute_t<From>;
+    for (int64_t at = 0; at < n; at += tile_size) {
+      const int64_t m = n - at < tile_size ? n - at : tile_size;
+      math::Bits<C> outside = 0;
+      for (int64_t i = at; i < at + m; i++) outside |= math::abs(static_cast<C>(x[i])) < C(0x1p31) ? 0 : 1;
+      if (outside) {
+        each(y + at, x + at, m);
+        continue;
+      }
+      ADJOINT_INDEPENDENT
+      for (int64_t i = at; i < at + m; i++) y[i] = static_cast<To>(static_cast<int32_t>(static_cast<C>(x[i])));
+    }
   }
 };
 template <class To, class From> void convert_dense(char* to, const char* from, int64_t n) {

@@ -58,6 +58,19 @@ template <double (*exact)(int, double), float (*form)(float), int n> struct Mode
 template <int n> using J = Oscillating<math::bessel_j, math::bessel_j_short<n>, n>;
 template <int n> using Y = Oscillating<math::bessel_y, math::bessel_y_short<n>, n>;
 
+template <class F> requires (std::is_same_v<F, Ceil> || std::is_same_v<F, Floor> || std::is_same_v<F, Round> || std::is_same_v<F, Trunc>)
+struct Instruction<F> {
+  static constexpr bool exists = true;
+  template <std::floating_point T> T operator()(T x) const {
+    if constexpr (std::is_same_v<F, Ceil>) return static_cast<T>(sizeof(T) == 4 ? __builtin_ceilf(static_cast<float>(x)) : __builtin_ceil(x));
+    else if constexpr (std::is_same_v<F, Floor>) return static_cast<T>(sizeof(T) == 4 ? __builtin_floorf(static_cast<float>(x)) : __builtin_floor(x));
+    else if constexpr (std::is_same_v<F, Round>) return static_cast<T>(sizeof(T) == 4 ? __builtin_rintf(static_cast<float>(x)) : __builtin_rint(x));
+    else return static_cast<T>(sizeof(T) == 4 ? __builtin_truncf(static_cast<float>(x)) : __builtin_trunc(x));
+  }
+};
+template <> struct Instruction<Frac> : Instruction<Trunc> {
+  template <std::floating_point T> T operator()(T x) const { return x - Instruction<Trunc>::operator()(x); }
+};
 template <> constexpr bool keeps_halves<Ceil> = true;
 template <> constexpr bool keeps_halves<Floor> = true;
 template <> constexpr bool keeps_halves<Round> = true;
@@ -75,7 +88,7 @@ template <float (*f)(float, double), bool is_narrow = true> struct Short {
   float operator()(float x) const { return f(x, scaled); }
 };
 
-// Functions of an order: those of order 0 and 1 that have a form for floats, the others from core.
+// Functions of an order: those of the first orders that have a form for floats, the others from core.
 template <bool scaled, class... Orders> void by_order(const Launch& l) {
   const int64_t n = l.attrs.as<Order>().n;
   const DType type = l.x[0].dtype;
@@ -102,9 +115,16 @@ struct Sinc0 {
   static constexpr bool narrow = true;
   template <Real T> T operator()(T x) const { return math::sinc_short(x); }
 };
+struct Sinc1 {
+  static constexpr bool narrow = true;
+  float operator()(float x) const { return math::sinc_slope_short(x); }
+};
 void sinc_kernel(const Launch& l) {
-  if (l.attrs.as<Order>().n) return reference(l);
-  kernel_for<Sinc0, 1, Cost::series, float, double, Half, BFloat16>(l);
+  const int64_t n = l.attrs.as<Order>().n;
+  const bool is_short = is_half(l.x[0].dtype) || l.x[0].dtype == DType::float32;
+  if (n == 0) return kernel_for<Sinc0, 1, Cost::series, float, double, Half, BFloat16>(l);
+  if (n == 1 && is_short) return kernel_for<Sinc1, 1, Cost::series, float, Half, BFloat16>(l);
+  reference(l);
 }
 void polygamma_kernel(const Launch& l) {
   if (l.attrs.as<Order>().n != 1) return reference(l);
@@ -112,6 +132,7 @@ void polygamma_kernel(const Launch& l) {
 }
 using I0 = Short<math::bessel_i0_short>;
 using I1 = Short<math::bessel_i1_short, false>;
+using I2 = Short<math::bessel_i2_short>;
 using K0 = Short<math::bessel_k0_short>;
 using K1 = Short<math::bessel_k1_short>;
 
@@ -124,8 +145,8 @@ constexpr Entry entries[] = {
     {"asinh", kernel<Asinh, 1>},
     {"atan", kernel<Atan, 1>},
     {"atanh", kernel<Atanh, 1>},
-    {"bessel_i", by_order<false, I0, I1>},
-    {"bessel_i_scaled", by_order<true, I0, I1>},
+    {"bessel_i", by_order<false, I0, I1, I2>},
+    {"bessel_i_scaled", by_order<true, I0, I1, I2>},
     {"bessel_j", by_order<false, J<0>, J<1>>},
     {"bessel_k", by_order<false, K0, K1>},
     {"bessel_k_scaled", by_order<true, K0, K1>},
@@ -141,7 +162,7 @@ constexpr Entry entries[] = {
     {"erf", kernel<Erf, 1>},
     {"erf_derivative", kernel<ErfDerivative, 2>},
     {"erfc", kernel<Erfc, 1>},
-    {"erfcx", by_order<false, Short<math::erfcx_short>>},
+    {"erfcx", by_order<false, Short<math::erfcx_short<0>>, Short<math::erfcx_short<1>>>},
     {"erfinv", kernel<Erfinv, 1>},
     {"exp", kernel<Exp, 1>},
     {"exp2", kernel<Exp2, 1>},

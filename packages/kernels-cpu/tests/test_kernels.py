@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -125,6 +126,17 @@ def test_casts(source: str) -> None:
     for target in [*DTYPES, "bool", "uint8", "int16", "int64"]:
         check("to_dtype", lambda t=target: x.to(getattr(ad, t)), 0)
         check("to_dtype", lambda t=target: x.t().to(getattr(ad, t)), 0)
+
+
+@pytest.mark.parametrize("source", ["float32", "float64", "bfloat16"])
+@pytest.mark.parametrize("target", ["uint8", "int8", "int16", "int32"])
+def test_casts_of_numbers_beyond_32_bits(source: str, target: str) -> None:
+    """A vector of them becomes what each becomes alone."""
+    many = [2.0**31, -(2.0**31), 3e9, 5e9, 1e30, math.inf, -math.inf, math.nan, *range(-700, 700)]
+    x = ad.tensor(many, dtype=getattr(ad, source))
+    found = x.to(getattr(ad, target))
+    assert found.tolist() == [v.to(getattr(ad, target)).item() for v in x]
+    assert found[8:].tolist() == x[8:].to(getattr(ad, target)).tolist()
 
 
 SHAPES = [

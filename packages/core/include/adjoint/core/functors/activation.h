@@ -81,8 +81,8 @@ struct TanhDerivative {
 };
 struct SiluDerivative {
   template <Field T> T operator()(T v, T x) const {
-    if constexpr (Real<T>) x = math::clamp(x, T(-1000), T(1000));  // no infinity times 0
-    return v * (math::sigmoid(x) * (T(1) + x * math::sigmoid(-x)));
+    if constexpr (Real<T>) return v * math::silu_derivative(x);
+    else return v * (math::sigmoid(x) * (T(1) + x * math::sigmoid(-x)));
   }
 };
 struct GeluDerivative { template <Real T> T operator()(T v, T x) const { return v * math::gelu_derivative(x); } };

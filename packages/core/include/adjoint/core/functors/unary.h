@@ -155,9 +155,10 @@ struct NanToNum {
   template <std::integral T> T operator()(T x) const { return x; }
   template <Field T> T operator()(T x) const {
     if constexpr (is_complex_v<T>) return {operator()(x.re), operator()(x.im)};
-    else if (is_nan(x)) return static_cast<T>(by.nan);
-    else if (math::abs(x) == math::infinity<T>) return static_cast<T>(x > 0 ? by.positive : by.negative);
-    else return x;
+    else {
+      const T above = x == math::infinity<T> ? static_cast<T>(by.positive) : x, inside = x == -math::infinity<T> ? static_cast<T>(by.negative) : above;
+      return x == x ? inside : static_cast<T>(by.nan);
+    }
   }
 };
 

@@ -56,8 +56,14 @@ template <std::floating_point T>
 template <std::floating_point T>
 [[gnu::always_inline]] inline T silu(T x) {
   const T y = x < T(-1000) ? T(-1000) : x;
-  const T inside = detail::logistic(y, y);  // scales by up to 2^36 on the way: the largest would overflow
+  const T inside = detail::logistic(y, rounded(x));  // scales by up to 2^36 on the way: the largest would overflow. Of clamps of one number the compiler makes cases, each computed for all
   return x > T(64) ? x : inside;
+}
+// s(x) (1 + x s(-x)) with s = sigmoid: both of one e^-|x|.
+template <std::floating_point T>
+[[gnu::always_inline]] inline T silu_derivative(T x) {
+  const T z = exp(-abs(x)), large = 1 / (1 + z), small = z * large, c = clamp(rounded(x), T(-1000), T(1000));  // no infinity times 0
+  return (x < 0 ? small : large) * (1 + c * (x < 0 ? large : small));
 }
 
 namespace detail {

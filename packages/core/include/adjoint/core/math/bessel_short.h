@@ -39,6 +39,17 @@ struct BesselIParts {
                          -0x1.f148518b063f7p-11, -0x1.dcd56dc1031efp-12);
 }
 
+[[gnu::always_inline]] inline double bessel_i2_scaled(double a) {
+  const auto [t, root] = bessel_i_parts(a);
+  return root * a * (a / (a + 6)) * poly(t, 0x1.3a339134ced39p+0, -0x1.baf76d3ecf8b5p+0, 0x1.937950d3669c0p+0, -0x1.dda1ecb4fdf9ep-1,
+                                         0x1.9c42b99ee1d70p-4, 0x1.07581fb289d3ap-1, -0x1.2ac1d43b49287p-1, 0x1.5634e5c734f53p-3,
+                                         0x1.c4b1dff897ea8p-3, -0x1.2ce9f613777fap-3, -0x1.2cc9b62c81caep-3, 0x1.01c41f74d94fep-3,
+                                         0x1.cfdbef00ba41dp-4, -0x1.46409977fcdc0p-4, -0x1.ccb60aa311c48p-4, 0x1.80875ca5f159dp-5,
+                                         0x1.8d5b2e82c17ccp-4, -0x1.5c44788b2200ep-6, -0x1.10718090ed909p-4, 0x1.0c9c6c6538edfp-7,
+                                         0x1.00c2dc33e6415p-5, -0x1.3de0fcbf3f6aep-9, -0x1.24ccd11eb8e2fp-7, 0x1.0ca3e2eb52729p-11,
+                                         0x1.17ad16a686554p-10);
+}
+
 // `small` up to 2 and `large` e^-x beyond, where sqrt(x) takes the decrease; times e^(scaled x).
 [[gnu::always_inline]] inline float bessel_k_joined(float x, double small, double large, double scaled) {
   const double a = x, y = a <= 2 ? small : large / std::sqrt(a);
@@ -60,6 +71,10 @@ struct BesselIParts {
 [[gnu::always_inline]] inline float bessel_i1_short(float x, double scaled) {
   const double a = abs(x), y = detail::bessel_i1_scaled(clamp(a, 0., 3.5e38)) * detail::growth(a, scaled);
   return std::copysign(static_cast<float>(a == infinity<double> ? 1 / scaled - 1 : y), x);
+}
+[[gnu::always_inline]] inline float bessel_i2_short(float x, double scaled) {
+  const double a = abs(x), y = detail::bessel_i2_scaled(clamp(a, 0., 3.5e38)) * detail::growth(a, scaled);
+  return static_cast<float>(a == infinity<double> ? 1 / scaled - 1 : y);
 }
 // K_0 = -log(x / 2) I_0 + a series in x^2.
 [[gnu::always_inline]] inline float bessel_k0_short(float x, double scaled) {
@@ -86,23 +101,51 @@ struct BesselIParts {
   return detail::bessel_k_joined(x, 1 / a + a * (rest + detail::log_half(a) * i), large, scaled);
 }
 
-// e^(x^2) erfc(x): the asymptotic series beyond what error_function.h has, the reflection below 0.
-[[gnu::always_inline]] inline float erfcx_short(float x, double) {
-  const double a = abs(static_cast<double>(x)), inverse = 1 / a, r = inverse * inverse;
-  const double far = inverse * 0.5641895835477563 * poly(r, 1., -.5, .75, -1.875, 6.5625, -29.53125);
-  const double y = a < 10.6 ? detail::erfcx_short(a) : far;
-  return static_cast<float>(x < 0 ? 2 * detail::exp_short(a * a) - y : y);
+// e^(x^2) times the n-th integral of erfc, n = 0 or 1: the asymptotic series beyond what error_function.h has, the reflection below 0. The
+// first integral is 1 / sqrt(pi) - x e^(x^2) erfc(x), which has digits enough up to there.
+template <int n> [[gnu::always_inline]] inline float erfcx_short(float x, double) {
+  const double b = x, a = abs(b), inverse = 1 / a, r = inverse * inverse;
+  const double near = detail::erfcx_short(clamp(a, 0., 10.6)), scale = n ? r : inverse;
+  const double far = scale * 0.5641895835477563 * (n ? poly(r, .5, -.75, 1.875, -6.5625, 29.53125) : poly(r, 1., -.5, .75, -1.875, 6.5625, -29.53125));
+  const double below = 2 * detail::exp_short(a * a) - near;
+  if (n == 0) return static_cast<float>(x < 0 ? below : a < 10.6 ? near : far);
+  const double first = 0.5641895835477563 - b * (x < 0 ? below : near);
+  return static_cast<float>(x < 10.6f ? first : far);
 }
 
-// sin(pi x) / (pi x), by the distance to the nearest integer, which is exact; for doubles too. What is beyond 2^51 counts as an integer.
-template <std::floating_point T> [[gnu::always_inline]] inline T sinc_short(T x) {
-  const double a = abs(static_cast<double>(x)), c = clamp(a, 0., 0x1p51), shifted = c + round_magic<double>;
+namespace detail {
+// sin(pi a) / (pi a) for a > 0, by the distance r to the nearest integer, which is exact; what is beyond 2^51 counts as an integer.
+struct SincParts {
+  double square, p, sinc;   // r^2, sin(pi r) / (pi r)
+  bool odd;                 // the integer
+};
+[[gnu::always_inline]] inline SincParts sinc_parts(double a) {
+  const double c = clamp(a, 0., 0x1p51), shifted = c + round_magic<double>;
   const double r = c - (shifted - round_magic<double>), z = r * r;
   const double p = poly(z, 1., -0x1.a51a6625307d3p+0, 0x1.9f9cb402bc3ecp-1, -0x1.86a8e472088b3p-3, 0x1.ac6805cbe1c57p-6,
                         -0x1.33816970a7a7cp-9, 0x1.3746973a2836dp-13, -0x1.d3e3c575a8cbdp-18, 0x1.07195ba656098p-22);
+  const bool odd = to_bits(shifted) & 1;
   const double s = r * p / a;
-  const double y = a < .5 ? p : to_bits(shifted) & 1 ? -s : s;
+  return {z, p, odd ? -s : s, odd};
+}
+}  // namespace detail
+
+// sin(pi x) / (pi x), for doubles too.
+template <std::floating_point T> [[gnu::always_inline]] inline T sinc_short(T x) {
+  const double a = abs(static_cast<double>(x));
+  const auto [z, p, s, odd] = detail::sinc_parts(a);
+  const double y = a < .5 ? p : s;
   return a == infinity<double> ? nan<T> : static_cast<T>(y);
+}
+// The spherical Bessel function j_1(pi x) = (sinc(x) - cos(pi x)) / (pi x), of which sinc's derivative is made; two terms of its series near 0.
+[[gnu::always_inline]] inline float sinc_slope_short(float x) {
+  const double a = abs(static_cast<double>(x));
+  const auto [z, p, s, odd] = detail::sinc_parts(a);
+  const double q = poly(z, 1., -0x1.3bd3cc9be45dep+2, 0x1.03c1f081b5ac3p+2, -0x1.55d3c7e3cbff9p+0, 0x1.e1f506891bab8p-3, -0x1.a6d1f2a204a89p-6,
+                        0x1.f9d38a3763cbep-10, -0x1.b6e24f44b128bp-14, 0x1.20c62c2f2d7f1p-18);
+  const double far = (s - (odd ? -q : q)) * 0.3183098861837907 / a, near = a * (0x1.0c152382d7365p+0 - z * 0x1.08963eb51650ep+0);
+  const double y = a < 1e-3 ? near : far;
+  return a == infinity<double> ? nan<float> : static_cast<float>(x < 0 ? -y : y);
 }
 
 }  // namespace adjoint::math
