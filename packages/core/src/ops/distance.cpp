@@ -32,12 +32,25 @@ Tensor quotient(const Tensor& v, const Tensor& y) {
   return masked_fill(div(v, masked_fill(y, none, wrapped(1.0))), none, wrapped(0.0));
 }
 
+// Differences of doubles are taken one by one, those of other types as products of matrices in double: what cancels there is exact in the type.
+bool by_products(const Tensor& y) { return y.dtype() != DType::float64; }
+Tensor in_double(const Tensor& x) { return to_dtype(x, DType::float64); }
+
 // The cotangent of a: the sum over j of v[i, j] / y[i, j] (a[i] - b[j]).
 Tensor pulled(const Tensor& v, const Tensor& a, const Tensor& b, const Tensor& y) {
-  return by_rows(a, b, quotient(v, y), [&](const Tensor& some, const Tensor& c) { return sum(mul(unsqueeze(c, -1), differences(some, b)), Dims{c.dim() - 1}); });
+  const Tensor weights = quotient(v, y);
+  if (by_products(y)) {
+    const Tensor w = in_double(weights);
+    return to_dtype(sub(mul(in_double(a), sum(w, Dims{w.dim() - 1}, true)), matmul(w, in_double(b))), y.dtype());
+  }
+  return by_rows(a, b, weights, [&](const Tensor& some, const Tensor& c) { return squeeze(matmul(unsqueeze(c, -2), differences(some, b)), Dims{c.dim() - 1}); });
 }
 // The tangent by that of a.
 Tensor pushed(const Tensor& t, const Tensor& a, const Tensor& b, const Tensor& y) {
+  if (by_products(y)) {
+    const Tensor wide = in_double(t);
+    return quotient(to_dtype(sub(sum(mul(wide, in_double(a)), Dims{wide.dim() - 1}, true), matmul(wide, transpose(in_double(b), -1, -2))), y.dtype()), y);
+  }
   const Tensor along = by_rows(cat(TensorVector{a, t}, -1), b, y, [&](const Tensor& some, const Tensor& c) {
     const int64_t d = b.size(-1);
     return sum(mul(unsqueeze(narrow(some, -1, d, d), -2), differences(narrow(some, -1, 0, d), b)), Dims{c.dim()});

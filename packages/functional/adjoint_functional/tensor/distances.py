@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import cast
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import check_all, method, node, rounded_once
+from adjoint_core._compose import check_all, method, node, rounded_once, without_effect
 from adjoint_engine._engine import is_lifted
 
 __all__ = ["cdist", "dist", "pdist"]
@@ -36,20 +37,27 @@ def _by_products(x1: Tensor, x2: Tensor) -> Tensor:
     return _core.where(apart, _core.where(apart, squares, 1).sqrt(), 0)
 
 
-def _norms(apart: Tensor, p: float) -> Tensor:
+def _norms(apart: Tensor, p: float, dim: int = -1) -> Tensor:
     if p == 0:
-        apart = _core.where(apart.isnan(), apart, apart.sign())  # which counts, and keeps a NaN
-    return _core._vector_norm(apart, p or 1, -1, False, None)
+        apart = apart.abs().ceil().clamp_max(1)  # which counts, and keeps a NaN
+    return _core._vector_norm(apart, p or 1, dim, False, None)
 
 
-def _of_rows(x1: Tensor, x2: Tensor, p: float) -> Tensor:
-    return _norms(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
+def _counted(of: Callable[..., Tensor], *rows: Tensor) -> Tensor:
+    """For p = 0 the coordinates that differ are counted: the derivative is 0 everywhere."""
+    return without_effect(of(*(x.detach() for x in rows), 0.0), *rows)
 
 
-def _again(x1: Tensor, x2: Tensor, p: float) -> Tensor:
+def _of_rows(x1: Tensor, x2: Tensor, p: float, dim: int) -> Tensor:
+    """Between the rows of x1 (..., n, d) and the rows of x2, or with dim = -3 its columns; the coordinates of their differences lie along dim."""
+    apart = x1.unsqueeze(-2) - x2.unsqueeze(-3) if dim == -1 else x1.mT.unsqueeze(-1) - x2.unsqueeze(-2)
+    return _norms(apart, p, dim)
+
+
+def _again(x1: Tensor, x2: Tensor, p: float, dim: int) -> Tensor:
     from adjoint_engine.checkpoint import checkpoint  # many imports, for few programs
 
-    return cast(Tensor, checkpoint(_of_rows, x1, x2, p, use_reentrant=False, preserve_rng_state=False))
+    return cast(Tensor, checkpoint(_of_rows, x1, x2, p, dim, use_reentrant=False, preserve_rng_state=False))
 
 
 @node("CdistBackward0")
@@ -69,6 +77,8 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
         raise RuntimeError(f"cdist: inputs must be (..., n, d) and (..., m, d), got {list(x1.shape)} and {list(x2.shape)}")
     if p < 0:
         raise RuntimeError(f"cdist only supports non-negative p values, got {p}")
+    if p == 0 and (x1.requires_grad or x2.requires_grad):
+        return _counted(cdist, x1, x2)
     if not x1.size(-1):
         p = 1  # of nothing, which has no largest
     n, m = x1.size(-2), x2.size(-2)
@@ -78,11 +88,14 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
         return _core._distances(x1, x2)
     lanes = max(math.prod(x1.shape[:-2]), math.prod(x2.shape[:-2]))
     rows = max(1, 2**20 // max(1, lanes * m * x1.size(-1)))  # so many at a time stay in the cache
+    dim = -1 if m < x1.size(-1) else -3  # the longer dimension is the last
+    if dim == -3:
+        x2 = x2.mT.contiguous()
     if rows >= n:
-        return _of_rows(x1, x2, p)
+        return _of_rows(x1, x2, p, dim)
     # Differences are taken again in the backward: together they are n m d numbers. Levels of func have no checkpoints.
     of_rows = _of_rows if is_lifted(x1) or is_lifted(x2) else _again
-    return _core.cat([of_rows(x, x2, p) for x in x1.split(rows, -2)], -2)
+    return _core.cat([of_rows(x, x2, p, dim) for x in x1.split(rows, -2)], -2)
 
 
 @node("PdistBackward0")
@@ -97,6 +110,8 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     """
     if input.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
+    if p == 0 and input.requires_grad:
+        return _counted(pdist, input)
     if p == 2 and input.is_floating_point():
         return _core._pair_distances(input)
     n = input.size(0)
