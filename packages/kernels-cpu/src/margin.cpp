@@ -20,42 +20,62 @@ namespace {
 constexpr int lanes = 16;         // the same at every level, so that sums have the same bits
 constexpr int64_t grain = 1 << 14;
 
-// The sum of max(0, a + z).
+// A row: what its classes are, with its targets shut and as many more as fill the lanes, and its targets.
+struct Row {
+  const float *x, *shut;
+  int64_t n;   // in `shut`: whole lanes
+  const int64_t* targets;
+  int64_t count;
+  float margin;
+  float* found;   // memory for a number of each class and lane
+};
+
+// The sum of max(0, margin - x[j] + z) over targets j and other classes z. Some hundred hinges are joined in float, those in double.
 struct Hinges {
   static constexpr bool narrow = true;
-  template <int W> [[gnu::always_inline]] static inline void run(const float* z, float a, int64_t n, float* sum) {
+  template <int W> [[gnu::always_inline]] static inline void run(const Row& row, double* sum) {
+    double total = 0;
     float lane[lanes] = {};
-    int64_t i = 0;
-    for (; i + lanes <= n; i += lanes)
-      for (int l = 0; l < lanes; l++) {
-        const float gap = a + z[i + l];
-        lane[l] += gap < 0 ? 0.f : gap;   // NaN stays
-      }
-    for (int l = 0; i < n; i++, l++) {
-      const float gap = a + z[i];
-      lane[l] += gap < 0 ? 0.f : gap;
+    int64_t steps = 0;
+    for (int64_t t = 0; t < row.count; t++) {
+      const float a = row.margin - row.x[row.targets[t]];
+      for (int64_t i = 0; i < row.n; i += lanes)
+        for (int l = 0; l < lanes; l++) {
+          const float gap = a + row.shut[i + l];
+          lane[l] += gap < 0 ? 0.f : gap;
+        }
+      steps += row.n / lanes;
+      if (steps < 32 && t + 1 < row.count) continue;
+      for (int step = lanes / 2; step >= 1; step /= 2)
+        for (int l = 0; l < step; l++) lane[l] += lane[l + step];
+      total += static_cast<double>(lane[0]);
+      for (int l = 0; l < lanes; l++) lane[l] = 0;
+      steps = 0;
     }
-    for (int step = lanes / 2; step >= 1; step /= 2)
-      for (int l = 0; l < step; l++) lane[l] += lane[l + step];
-    *sum = lane[0];
+    *sum = total;
   }
 };
-// Counts those that are open: each in `counts`, all in `open`.
+// How many of them are open: added to each class, taken from the target.
 struct Open {
   static constexpr bool narrow = true;
-  template <int W> [[gnu::always_inline]] static inline void run(const float* z, float a, int64_t n, float* counts, float* open) {
-    int32_t all = 0;
-    ADJOINT_INDEPENDENT
-    for (int64_t i = 0; i < n; i++) {
-      const int32_t is_open = a + z[i] > 0;
-      counts[i] += static_cast<float>(is_open);
-      all += is_open;
+  template <int W> [[gnu::always_inline]] static inline void run(const Row& row) {
+    float* const counts = row.found;
+    for (int64_t i = 0; i < row.n; i++) counts[i] = 0;
+    for (int64_t t = 0; t < row.count; t++) {
+      const float a = row.margin - row.x[row.targets[t]];
+      int32_t all = 0;
+      ADJOINT_INDEPENDENT
+      for (int64_t i = 0; i < row.n; i++) {
+        const int32_t is_open = a + row.shut[i] > 0;
+        counts[i] += static_cast<float>(is_open);
+        all += is_open;
+      }
+      counts[row.targets[t]] -= static_cast<float>(all);
     }
-    *open = static_cast<float>(all);
   }
 };
 
-// f(row, copy of it with its targets shut, its targets) for all rows; or the reference, for what is not finite, other types, and errors.
+// f(number of the row, the row) for all rows; or the reference, for what is not finite, other types, and errors.
 template <class F> void for_rows_of(const Launch& l, const View& given, const View& targets, F&& f) {
   const int64_t n = given.sizes[given.ndim - 1], m = targets.sizes[targets.ndim - 1], rows = n ? given.numel / n : 0;
   const Hinge& a = l.attrs.as<Hinge>();
@@ -66,15 +86,14 @@ template <class F> void for_rows_of(const Launch& l, const View& given, const Vi
   for (int64_t i = 0; i < targets.numel; i++)
     if (const int64_t t = target.as<const int64_t>()[i]; t >= n || (t < 0 && !a.ended)) return reference(l);
   pool::parallel_for(rows, std::max<int64_t>(1, grain / n), [&](int64_t first, int64_t last) {
-    std::vector<float> shut(static_cast<size_t>(n));
+    const size_t width = static_cast<size_t>((n + lanes - 1) / lanes * lanes);
+    std::vector<float> shut(width, -math::infinity<float>), found(width);
     for (int64_t r = first; r < last; r++) {
-      const float* row = x.as<const float>() + r * n;
-      const int64_t* own = target.as<const int64_t>() + r * m;
-      int64_t count = 0;
-      while (count < m && own[count] >= 0) count++;
-      std::copy_n(row, n, shut.data());
-      for (int64_t i = 0; i < count; i++) shut[static_cast<size_t>(own[i])] = -math::infinity<float>;
-      f(r, row, shut.data(), std::span(own, static_cast<size_t>(count)), n, static_cast<float>(a.margin));
+      Row row{x.as<const float>() + r * n, shut.data(), static_cast<int64_t>(width), target.as<const int64_t>() + r * m, 0, static_cast<float>(a.margin), found.data()};
+      while (row.count < m && row.targets[row.count] >= 0) row.count++;
+      std::copy_n(row.x, n, shut.data());
+      for (int64_t i = 0; i < row.count; i++) shut[static_cast<size_t>(row.targets[i])] = -math::infinity<float>;
+      f(r, row);
     }
   });
 }
@@ -82,28 +101,21 @@ template <class F> void for_rows_of(const Launch& l, const View& given, const Vi
 }  // namespace
 
 void margin_kernel(const Launch& l) {
-  for_rows_of(l, l.x[0], l.x[1], [&](int64_t r, const float* x, const float* shut, std::span<const int64_t> targets, int64_t n, float margin) {
-    double total = 0;
-    for (const int64_t j : targets) {
-      float sum;
-      isa::call<Hinges, const float*, float, int64_t, float*>(shut, margin - x[j], n, &sum);
-      total += sum;
-    }
-    l.y[0].as<float>()[r] = static_cast<float>(total / static_cast<double>(n));
+  const double classes = static_cast<double>(l.x[0].sizes[l.x[0].ndim - 1]);
+  for_rows_of(l, l.x[0], l.x[1], [&](int64_t r, const Row& row) {
+    double total;
+    isa::call<Hinges, const Row&, double*>(row, &total);
+    l.y[0].as<float>()[r] = static_cast<float>(total / classes);
   });
 }
 void margin_vjp_kernel(const Launch& l) {
+  const int64_t n = l.x[1].sizes[l.x[1].ndim - 1];
   const Contiguous v(l.x[0]);
-  for_rows_of(l, l.x[1], l.x[2], [&](int64_t r, const float* x, const float* shut, std::span<const int64_t> targets, int64_t n, float margin) {
+  for_rows_of(l, l.x[1], l.x[2], [&](int64_t r, const Row& row) {
     float* y = l.y[0].as<float>() + r * n;
-    std::fill_n(y, n, 0.f);
-    for (const int64_t j : targets) {
-      float open;
-      isa::call<Open, const float*, float, int64_t, float*, float*>(shut, margin - x[j], n, y, &open);
-      y[j] -= open;
-    }
+    isa::call<Open, const Row&>(row);
     const float share = v.as<const float>()[r] / static_cast<float>(n);
-    for (int64_t i = 0; i < n; i++) y[i] *= share;
+    for (int64_t i = 0; i < n; i++) y[i] = row.found[i] * share;
   });
 }
 
