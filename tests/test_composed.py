@@ -236,3 +236,30 @@ def test_copies_of_views_are_dense() -> None:
     x = ad.rand(3, 4, 5)
     made = (ad.transpose_copy(x, 0, 2), ad.permute_copy(x, (2, 0, 1)), ad.as_strided_copy(x, (2, 2), (1, 2)), x.kthvalue(2)[0])
     assert all(y.is_contiguous() for y in made)
+
+
+@pytest.mark.parametrize("dtype", [ad.float32, ad.bfloat16])
+def test_gradients_of_distances_between_close_rows(dtype) -> None:
+    """They are no differences of long sums."""
+    near = (ad.arange(12.0).reshape(4, 3) * 2**-7 + 1).to(dtype)
+    found, exact = [], []
+    for x, to in ((near, found), (near.double(), exact)):
+        x = x.clone().requires_grad_()
+        for y in (ad.nn.functional.pdist(x), ad.cdist(x, x[:2].detach(), compute_mode="donot_use_mm_for_euclid_dist")):
+            to.append(ad.autograd.grad(y, x, ad.ones_like(y))[0].double())
+    ad.testing.assert_close(
+        found, exact, rtol=1e-6 if dtype == ad.float32 else 2e-2, atol=1e-6 if dtype == ad.float32 else 2e-2
+    )
+
+
+def test_distances_of_order_zero_have_no_gradient() -> None:
+    x = ad.tensor([[0.0, 1.0, ad.nan], [1e-30, -2.0, 0.0], [0.0, 0.0, 0.0]]).requires_grad_()
+    for y in (ad.cdist(x, x, p=0.0), ad.nn.functional.pdist(x, 0.0)):
+        assert y.isnan().any() and y.requires_grad
+        assert ad.autograd.grad(y.sum(), x)[0].tolist() == [[0.0] * 3] * 3
+
+
+def test_filled_tensors_keep_the_sign_of_zero() -> None:
+    x = ad.ones(3).requires_grad_()
+    y = ad.fill(x, -0.0)
+    assert y.signbit().all() and ad.autograd.grad(y.sum(), x)[0].tolist() == [0.0] * 3

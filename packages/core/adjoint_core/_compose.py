@@ -53,7 +53,7 @@ def without_effect(found: Tensor, *inputs: Tensor) -> Tensor:
     """The result, recorded as a function of floating-point inputs by which its derivatives are zero."""
     for x in inputs:
         if x.requires_grad and x.is_floating_point():
-            found = _core.where(_core.zeros((), dtype=_core.bool, device=x.device), x.to(found.dtype), found)
+            found = found + -x.unsqueeze(0)[:0].sum().to(found.dtype)  # the sum of nothing; -0 leaves the signs of zeros
     return found
 
 

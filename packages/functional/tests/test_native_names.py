@@ -44,6 +44,9 @@ def test_segments(reduce):
     same = ad.segment_reduce(x, reduce, offsets=ad.tensor([0, 2, 2, 5, 6]))
     np.testing.assert_array_equal(same.numpy(force=True), y.numpy(force=True))
     assert ad.autograd.gradcheck(lambda x: ad.segment_reduce(x, reduce, lengths=ad.tensor([2, 1, 3])), x)
+    inner = ad.segment_reduce(x, reduce, offsets=ad.tensor([1, 3, 4]))  # rows before and behind are in none
+    ad.testing.assert_close(inner, ad.segment_reduce(x[1:4], reduce, lengths=ad.tensor([2, 1])))
+    assert ad.autograd.gradcheck(lambda x: ad.segment_reduce(x, reduce, offsets=ad.tensor([1, 3, 4])), x)
     with pytest.raises(RuntimeError, match="lengths must sum to 6"):
         ad.segment_reduce(x, reduce, lengths=ad.tensor([2, 1]))
 

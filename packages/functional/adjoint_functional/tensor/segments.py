@@ -9,6 +9,7 @@ from typing import Any
 
 from adjoint_core import Tensor, _core, _results
 from adjoint_core._compose import check_all, method, node
+from adjoint_engine._engine import is_lifted
 
 __all__ = ["_chunk_cat", "hash_tensor", "histogram", "histogramdd", "nonzero_static", "segment_reduce"]
 
@@ -139,6 +140,10 @@ def segment_reduce(
     if not unsafe and not bool(_core._all_lanes(good).all()):
         rule = f"offsets must not decrease and lie in 0 to {n}" if ahead else f"lengths must sum to {n} and not be negative"
         raise RuntimeError(f"segment_reduce: {rule}, got {bounds if ahead else lengths}")
+    if ahead and bounds.ndim == 1 and bounds.is_cpu and not is_lifted(bounds):  # rows in no segment are not looked at
+        first, last = bounds[0].item(), bounds[-1].item()
+        if 0 <= first <= last <= n:
+            data, bounds, n = data.narrow(axis, first, last - first), bounds - first, last - first
     position = _core.arange(n, device=bounds.device).expand(*bounds.shape[:-1], n).contiguous()
     segment = _core.searchsorted(bounds.contiguous(), position, right=True)  # s + ahead behind the last one
     tail = [1] * (data.ndim - axis - 1)
