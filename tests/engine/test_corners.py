@@ -330,3 +330,20 @@ def test_gradients_for_more_outputs_than_there_are_go_unread() -> None:
     assert ad.autograd.grad((x * 2).sum(), x, (ad.tensor(3.0), None))[0].tolist() == [6.0, 6.0]
     with pytest.raises(RuntimeError, match="got 2 tensors and 1 gradients"):
         ad.autograd.grad([x.sum(), x.sum()], x, [None])
+
+
+@pytest.mark.parametrize(
+    "sizes, key", [((0, 3), [0]), ((3, 0), (slice(5, None), [0, 0])), ((0, 0), ad.tensor([0])), ((0, 2, 0), ([0, 0],))]
+)
+def test_positions_along_a_dimension_of_no_element(sizes, key):
+    x = ad.zeros(sizes)
+    with pytest.raises(IndexError, match="out of bounds for dimension . with size 0"):
+        x[key]
+    with pytest.raises(IndexError, match="out of bounds for dimension . with size 0"):
+        x[key] = 1.0
+
+
+def test_no_element_is_assigned_under_false():
+    x = ad.zeros(2)
+    x[False] = ad.ones(3)
+    assert x.tolist() == [0, 0]

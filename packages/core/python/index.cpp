@@ -200,6 +200,7 @@ int tensor_setitem(PyObject* self, PyObject* key, PyObject* value) {
     }
     expect(fits, ErrorKind::type, "can't assign a ", type_name(value), " to a ", class_name(x.dtype()));
     expect_number_fits(v, filled_by(x.dtype()));
+    if (key == Py_False) return 0;   // of no element, whatever is given
     const Indexer at(x, key);
     if (at.indices().empty()) {
       v = without_leading_ones(v, at.basic().dim());

@@ -251,7 +251,14 @@ Tensor nonzero(const Tensor& x) {
 
 namespace {
 
+// Where nothing is read or written, a kernel sees no position.
+void expect_elements(const Tensor& x, const Tensor& position, const Indexed& a, const char* op) {
+  if (x.numel() || !position.numel()) return;
+  for (int64_t d : a.dims) expect(x.size(static_cast<int>(d)) > 0, ErrorKind::index, op, ": index is out of bounds for dimension ", d, " with size 0");
+}
+
 Tensor index_at(const Tensor& x, const Tensor& position, const Indexed& a) {
+  expect_elements(x, position, a, "index");
   if (x.device().type != DeviceType::cpu) check_here(position, x.sizes(), a.dims);
   return apply(op_index, {x, position}, a);
 }
@@ -273,6 +280,7 @@ Tensor index_put_apart(const Tensor& x, const Tensor& values, const Tensor& posi
   return permute(index_put_at(permute(x, order), values, position, together), back);
 }
 Tensor index_put_at(const Tensor& x, const Tensor& values, const Tensor& position, const Indexed& a) {
+  expect_elements(x, position, a, "index_put");
   const bool neighbours = a.dims.empty() || a.dims[a.dims.size() - 1] - a.dims[0] == a.dims.size() - 1;
   if (x.device().type != DeviceType::cpu) {
     check_here(position, x.sizes(), a.dims);
