@@ -33,6 +33,7 @@ DERIVED = {
     "copy": "assignment through indices and copy_: op_cases/index.py and every in-place cell on a view",
     "detach_where": "the double where that keeps rules finite at kinks",
     "ravel_index": "the positions of op_cases/index.py",
+    **{name: "no derivative, as in PyTorch: packages/functional/tests/test_packed_factors.py" for name in ("geqrf", "ldl_factor")},
     "lu_permutation": "the order of rows in lu and lu_solve, and in the rule of lu_factor: no derivative",
     "rank_order": "the order in which det's adjugate is composed: no derivative",
     "solve_factored": "the rule of solve: its derivatives, and theirs, are those of solve",

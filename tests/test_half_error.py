@@ -70,7 +70,7 @@ WITHOUT = {
         triu_indices unravel_index""",
     "refuses half precision, as PyTorch does": """
         pca_lowrank svd_lowrank bartlett bartlett_window blackman blackman_window cholesky_ex cosine exponential gaussian general_cosine general_hamming
-        hamming hamming_window hann hann_window hfft2 ihfft2 inv_ex istft kaiser kaiser_window lu_factor_ex nuttall solve_ex stft view_as_complex_copy view_as_real_copy""",
+        geqrf ldl_factor ldl_factor_ex orgqr hamming hamming_window hann hann_window hfft2 ihfft2 inv_ex istft kaiser kaiser_window lu_factor_ex nuttall solve_ex stft view_as_complex_copy view_as_real_copy""",
     "is another function that has a case, and gives positions too": """
         adaptive_max_pool1d_with_indices adaptive_max_pool2d_with_indices adaptive_max_pool3d_with_indices max_pool1d_with_indices
         max_pool2d_with_indices max_pool3d_with_indices""",

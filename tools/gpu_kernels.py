@@ -11,7 +11,7 @@ from adjoint_kernels_triton._on_host import ON_HOST
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "gpu_kernels.md"
-COMPOSED = ("ravel_index", "sparse_matmul", "unique")
+COMPOSED = ("householder_product", "ormqr", "ravel_index", "sparse_matmul", "unique")
 SPARSE = ("coalesce", "sparse_at", "sparse_coo_tensor", "sparse_layout", "sparse_values", "to_dense", "to_sparse")
 ROOFLINES = "## Beside the limits of an H100"
 KERNELS = ROOT / "packages" / "kernels-triton" / "adjoint_kernels_triton" / "kernels"

@@ -40,7 +40,6 @@ CASES = [
     case(F + "scaled_dot_product_attention", far(2, 2, 16, 8), far(2, 2, 24, 8), x(2, 2, 24, 8), variant="far"),
     case(F + "scaled_dot_product_attention", far(2, 16, 8), far(2, 16, 8), x(2, 16, 8), is_causal=True, variant="causal"),
     case(F + "multi_head_attention_forward", x(6, 2, 8), x(7, 2, 8), x(7, 2, 8), x(24, 8), x(24), x(8, 8), x(8), call=heads),
-    case("geqrf", x(4, 3)),
     case("segment_reduce", x(6), "sum", lengths=fixed([2, 4]), axis=0),
     # layers
     case(F + "linear_cross_entropy", x(8, 16), x(5, 16), idx(8, hi=5)),
@@ -94,7 +93,6 @@ CASES = [
     case("linalg.multi_dot", (x(3, 4), x(4, 5), x(5, 2))),
     case("chain_matmul", x(3, 4), x(4, 5), x(5, 2)),
     case("linalg.vecdot", x(3, 16), x(3, 16)),
-    case("orgqr", x(4, 2), positive(2)),
     # statistics and arrangements
     case("histc", x(40), 8, -2, 2),
     case("nanmedian", x(3, 5), 1),

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from op_cases._case import case
-from op_cases._inputs import x
+from op_cases._inputs import data, x
 
 REFUSED = {"half": "refused, as in PyTorch"}
 RANK = {**REFUSED, "expanded": "equal rows: a matrix of rank 1"}
@@ -100,6 +100,27 @@ def product(a):
     return a @ adjoint(a)
 
 
+def reflections(a, tau):
+    q = np.eye(a.shape[-2])
+    for i in range(tau.shape[-1]):
+        v = np.concatenate([np.zeros((*a.shape[:-2], i)), np.ones((*a.shape[:-2], 1)), a[..., i + 1 :, i]], -1)
+        q = q @ (np.eye(a.shape[-2]) - tau[..., i, None, None] * v[..., :, None] * v[..., None, :].conj())
+    return q
+
+
+def reflected(a, tau, c, left=True, transpose=False):
+    q = adjoint(reflections(a, tau)) if transpose else reflections(a, tau)
+    return q @ c if left else c @ q
+
+
+def solved_symmetric(ad, a, b, shape, **options):
+    return ad.linalg.ldl_solve(*ad.linalg.ldl_factor(shape(ad, a), **options), b, **options)
+
+
+def symmetric(lib, a):
+    return shifted(lib, a + a.swapaxes(-1, -2))
+
+
 def low_rank(lib, a):
     """Of rank 2, wherever the inputs are."""
     return a[:, :2] @ a[2:, :]
@@ -148,6 +169,8 @@ CASES = [
     matrix("solve_triangular", shifted, x(3, 3), x(2, 3), upper=True, left=False, variant="right", ref=triangle),
     matrix("solve_triangular", plain, x(3, 3), x(3, 2), upper=True, unitriangular=True, variant="unit", ref=triangle),
     matrix("solve_triangular", shifted, x(2, 1, 3, 3), x(4, 3, 2), upper=True, variant="broadcast"),
+    over("linalg.ldl_solve", data(3, 3), x(3, 2), call=lambda ad, a, b: solved_symmetric(ad, a, b, symmetric), ref=lambda a, b: np.linalg.solve(symmetric(np, a), b)),
+    over("linalg.ldl_solve", data(3, 3), x(3, 2), variant="hermitian", call=lambda ad, a, b: solved_symmetric(ad, a, b, hermitian, hermitian=True), ref=lambda a, b: np.linalg.solve(hermitian(np, a), b)),
     over("linalg.lu_solve", x(3, 2), x(3, 3), call=lambda ad, b, a: ad.linalg.lu_solve(*ad.linalg.lu_factor(shifted(ad, a)), b), ref=lambda b, a: np.linalg.solve(shifted(np, a), b)),
     matrix("inv", shifted, x(3, 3), empty=[(2, 0, 0)]),
     matrix("inv", shifted, x(2, 4, 4), variant="batch", empty=[(0, 4, 4)]),
@@ -177,9 +200,12 @@ CASES = [
     matrix("matrix_power", shifted, x(3, 3), -2, variant="inverse"),
     matrix("tensorinv", plain, x(2, 3, 6)),
     matrix("tensorsolve", plain, x(2, 3, 6), x(2, 3), skip=RANK),
-    matrix("householder_product", plain, x(4, 3), x(2)),
-    matrix("ormqr", plain, x(4, 3), x(3), x(4, 2), path=""),
-    matrix("ormqr", plain, x(4, 3), x(3), x(2, 4), False, True, path="", variant="right"),
+    matrix("householder_product", plain, x(4, 3), x(2), ref=lambda a, tau: reflections(a, tau)[:, :3], empty=[(2, 0), (0,)]),
+    matrix("householder_product", plain, x(2, 3, 3), x(2, 3), variant="batch", ref=reflections, empty=[(0, 3, 3), (0, 3)]),
+    matrix("ormqr", plain, x(4, 3), x(3), x(4, 2), path="", ref=reflected, empty=[(2, 0), (0,), (2, 3)]),
+    matrix("ormqr", plain, x(4, 3), x(3), x(2, 4), False, True, path="", variant="right", ref=reflected),
+    matrix("ormqr", plain, x(2, 3, 5), x(2, 3), x(2, 3, 2), True, True, path="", variant="adjoint", ref=reflected),
+    matrix("ormqr", plain, x(3, 2), x(2), x(2, 3), False, path="", variant="right, wide", ref=reflected),
     matrix("triangular_solve", plain, x(3, 2), x(3, 3), path="", see=first),
     matrix("matrix_exp", plain, x(3, 3), empty=[(2, 0, 0)], ref=exponential),
     matrix("matrix_exp", shifted, x(2, 4, 4), variant="batch", ref=exponential),

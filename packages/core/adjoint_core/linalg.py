@@ -16,6 +16,8 @@ from ._linalg.factorisations import (
     eigh,
     eigvals,
     eigvalsh,
+    ldl_factor,
+    ldl_factor_ex,
     lu,
     lu_factor,
     lu_factor_ex,
@@ -23,12 +25,12 @@ from ._linalg.factorisations import (
     svd,
     svdvals,
 )
-from ._linalg.systems import det, inv, inv_ex, lu_solve, slogdet, solve, solve_ex, solve_triangular
+from ._linalg.systems import det, inv, inv_ex, ldl_solve, lu_solve, slogdet, solve, solve_ex, solve_triangular
 
 __all__ = [
     "LinAlgError", "cholesky", "cholesky_ex", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv",
-    "inv_ex", "lu", "lu_factor", "lu_factor_ex", "lu_solve", "matmul", "matrix_exp", "qr", "slogdet", "solve", "solve_ex",
-    "solve_triangular", "svd", "svdvals", "vector_norm",
+    "inv_ex", "ldl_factor", "ldl_factor_ex", "ldl_solve", "lu", "lu_factor", "lu_factor_ex", "lu_solve", "matmul",
+    "matrix_exp", "qr", "slogdet", "solve", "solve_ex", "solve_triangular", "svd", "svdvals", "vector_norm",
 ]  # fmt: skip
 
 Dim = int | Sequence[int]

@@ -42,6 +42,19 @@ void bind_factor(nb::module_& m) {
     const QR f = qr(a, complete);
     return nb::make_tuple(f.q, f.r);
   }, "A"_a, "complete"_a);
+  function(m, "_ldl_factor", [](const Tensor& a, bool hermitian, bool check) {
+    const LDL f = ldl_factor(a, hermitian, check);
+    return nb::make_tuple(f.factors, f.pivots, f.info);
+  }, "A"_a, "hermitian"_a, "check"_a);
+  function(m, "_ldl_solve", [](const Tensor& ld, const Tensor& pivots, const Tensor& b, bool hermitian) { return ldl_solve(ld, pivots, b, hermitian); },
+        "LD"_a, "pivots"_a, "B"_a, "hermitian"_a);
+  function(m, "_geqrf", [](const Tensor& a) {
+    const PackedQR f = geqrf(a);
+    return nb::make_tuple(f.a, f.tau);
+  }, "A"_a);
+  function(m, "_householder_product", [](const Tensor& a, const Tensor& tau) { return householder_product(a, tau); }, "A"_a, "tau"_a);
+  function(m, "_ormqr", [](const Tensor& a, const Tensor& tau, const Tensor& c, bool left, bool transpose) { return ormqr(a, tau, c, left, transpose); },
+        "input"_a, "tau"_a, "other"_a, "left"_a, "transpose"_a);
   function(m, "_solve_triangular", [](const Tensor& a, const Tensor& b, bool upper, bool left, bool unit) { return solve_triangular(a, b, upper, left, unit); },
         "A"_a, "B"_a, "upper"_a, "left"_a, "unitriangular"_a);
   function(m, "_solve", [](const Tensor& a, const Tensor& b, bool left) { return solve_any(a, b, left, true).x; }, "A"_a, "B"_a, "left"_a);

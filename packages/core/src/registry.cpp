@@ -17,8 +17,8 @@ bool by_name(const Op* a, const Op* b) { return std::strcmp(a->name, b->name) < 
 const std::vector<const Op*>& table() {
   static const std::vector<const Op*> ops = [] {
     std::vector<const Op*> all;
-    for (Ops (*family)() : {families::activation, families::attention, families::binary, families::cast, families::compare, families::complex, families::conv, families::cross_entropy, families::determinant, families::embedding, families::embedding_bag, families::factor, families::fft, families::index, families::index_along, families::join, families::linalg,
-                            families::loss, families::matrix_function, families::normalise, families::pick, families::pool, families::random, families::reduce, families::scan, families::search, families::solve, families::sort, families::sparse, families::sparse_products, families::special, families::spectral, families::standardise_vjp, families::statistics, families::unary, families::view})
+    for (Ops (*family)() : {families::activation, families::attention, families::binary, families::cast, families::compare, families::complex, families::conv, families::cross_entropy, families::determinant, families::embedding, families::embedding_bag, families::factor, families::fft, families::index, families::index_along, families::join, families::ldl, families::linalg,
+                            families::loss, families::matrix_function, families::normalise, families::pick, families::pool, families::random, families::reduce, families::reflections, families::scan, families::search, families::solve, families::sort, families::sparse, families::sparse_products, families::special, families::spectral, families::standardise_vjp, families::statistics, families::unary, families::view})
       for (const Op* op : family()) all.push_back(op);
     std::sort(all.begin(), all.end(), by_name);
     return all;

@@ -60,17 +60,6 @@ def test_low_rank():
     assert ad.svd_lowrank(A.mH, q=2)[0].shape == (5, 2)
 
 
-@pytest.mark.parametrize("shape", [(4, 4), (5, 3), (3, 5), (2, 4, 3), (0, 3)])
-def test_packed_qr(shape):
-    for A in (tensor(*shape), ad.complex(tensor(*shape), tensor(*shape))):
-        a, tau = ad.geqrf(A)
-        m, n = shape[-2:]
-        if m >= n:
-            Q = ad.linalg.householder_product(a, tau)
-            ad.testing.assert_close(Q @ a[..., :n, :].triu(), A)
-            ad.testing.assert_close(Q.mH @ Q, ad.eye(n, dtype=A.dtype).expand_as(Q.mH @ Q))
-
-
 def test_normalisations_with_their_statistics():
     x = tensor(4, 6, 5)
     y, mean, rstd = ad.native_layer_norm(x, [5], None, None, 1e-5)

@@ -47,6 +47,16 @@ inline int getri(int n, D* a, const int32_t* p) { const UnderWay call; return sc
 inline int getri(int n, C* a, const int32_t* p) { const UnderWay call; return scipy_LAPACKE_cgetri(columns, n, raw(a), n, p); }
 inline int getri(int n, Z* a, const int32_t* p) { const UnderWay call; return scipy_LAPACKE_zgetri(columns, n, raw(a), n, p); }
 
+// The lower triangle a of p l d l^T p^T, or l^H, and b (n, k) = a^-1 b; which block of d is zero, or 0.
+inline int ldl(bool, int n, F* a, int32_t* p) { const UnderWay call; return scipy_LAPACKE_ssytrf(columns, 'L', n, a, n, p); }
+inline int ldl(bool, int n, D* a, int32_t* p) { const UnderWay call; return scipy_LAPACKE_dsytrf(columns, 'L', n, a, n, p); }
+inline int ldl(bool hermitian, int n, C* a, int32_t* p) { const UnderWay call; return (hermitian ? scipy_LAPACKE_chetrf : scipy_LAPACKE_csytrf)(columns, 'L', n, raw(a), n, p); }
+inline int ldl(bool hermitian, int n, Z* a, int32_t* p) { const UnderWay call; return (hermitian ? scipy_LAPACKE_zhetrf : scipy_LAPACKE_zsytrf)(columns, 'L', n, raw(a), n, p); }
+inline int ldl_solve(bool, int n, int k, const F* a, const int32_t* p, F* b) { const UnderWay call; return scipy_LAPACKE_ssytrs(columns, 'L', n, k, a, n, p, b, n); }
+inline int ldl_solve(bool, int n, int k, const D* a, const int32_t* p, D* b) { const UnderWay call; return scipy_LAPACKE_dsytrs(columns, 'L', n, k, a, n, p, b, n); }
+inline int ldl_solve(bool hermitian, int n, int k, const C* a, const int32_t* p, C* b) { const UnderWay call; return (hermitian ? scipy_LAPACKE_chetrs : scipy_LAPACKE_csytrs)(columns, 'L', n, k, raw(a), n, p, raw(b), n); }
+inline int ldl_solve(bool hermitian, int n, int k, const Z* a, const int32_t* p, Z* b) { const UnderWay call; return (hermitian ? scipy_LAPACKE_zhetrs : scipy_LAPACKE_zsytrs)(columns, 'L', n, k, raw(a), n, p, raw(b), n); }
+
 // a (m, n): r above, reflections below the diagonal and in tau; then the first `wide` columns of their product.
 inline int geqrf(int m, int n, F* a, F* tau) { const UnderWay call; return scipy_LAPACKE_sgeqrf(columns, m, n, a, m, tau); }
 inline int geqrf(int m, int n, D* a, D* tau) { const UnderWay call; return scipy_LAPACKE_dgeqrf(columns, m, n, a, m, tau); }
@@ -56,6 +66,12 @@ inline int orgqr(int m, int wide, int k, F* a, const F* tau) { const UnderWay ca
 inline int orgqr(int m, int wide, int k, D* a, const D* tau) { const UnderWay call; return scipy_LAPACKE_dorgqr(columns, m, wide, k, a, m, tau); }
 inline int orgqr(int m, int wide, int k, C* a, const C* tau) { const UnderWay call; return scipy_LAPACKE_cungqr(columns, m, wide, k, raw(a), m, raw(tau)); }
 inline int orgqr(int m, int wide, int k, Z* a, const Z* tau) { const UnderWay call; return scipy_LAPACKE_zungqr(columns, m, wide, k, raw(a), m, raw(tau)); }
+
+// op(q) c, or c op(q), in place in c (m, n), q being the whole product of k reflections in a (side, k); `how`: N, or T for the adjoint.
+inline int ormqr(char side, char how, int m, int n, int k, const F* a, const F* tau, F* c) { const UnderWay call; return scipy_LAPACKE_sormqr(columns, side, how, m, n, k, a, side == 'L' ? m : n, tau, c, m); }
+inline int ormqr(char side, char how, int m, int n, int k, const D* a, const D* tau, D* c) { const UnderWay call; return scipy_LAPACKE_dormqr(columns, side, how, m, n, k, a, side == 'L' ? m : n, tau, c, m); }
+inline int ormqr(char side, char how, int m, int n, int k, const C* a, const C* tau, C* c) { const UnderWay call; return scipy_LAPACKE_cunmqr(columns, side, how == 'T' ? 'C' : how, m, n, k, raw(a), side == 'L' ? m : n, raw(tau), raw(c), m); }
+inline int ormqr(char side, char how, int m, int n, int k, const Z* a, const Z* tau, Z* c) { const UnderWay call; return scipy_LAPACKE_zunmqr(columns, side, how == 'T' ? 'C' : how, m, n, k, raw(a), side == 'L' ? m : n, raw(tau), raw(c), m); }
 
 // The same with reflections in blocks of `block`, t (block, min(m, n)): their product times c (m, wide), in place.
 inline int geqrt(int m, int n, int block, F* a, F* t) { const UnderWay call; return scipy_LAPACKE_sgeqrt(columns, m, n, block, a, m, t, block); }

@@ -34,6 +34,12 @@ template <class T> void load(const View& x, int64_t first, int64_t count, T* to,
       for (int64_t i = 0; i < a.rows; i++) to[(j * a.rows + i) * lanes<T> + l] = a.data[i * a.down + j * a.right];
   }
 }
+// The first columns of the product of k reflections, packed in a.
+template <class T> void reflected_columns(int64_t m, int64_t wide, int64_t k, const T* a, const T* tau, T* q) {
+  std::fill_n(q, m * wide * lanes<T>, T(0));
+  for (int64_t i = 0; i < wide; i++) std::fill_n(q + i * (m + 1) * lanes<T>, lanes<T>, T(1));
+  call<Reflected<T>>(m, wide, k, a, tau, q);
+}
 // (rows, columns) to dense matrices from y on; `transposed`: the transposes.
 template <class T> void store(const T* from, int64_t rows, int64_t columns, int64_t first, int64_t count, T* y, bool transposed) {
   const int64_t down = transposed ? 1 : columns, right = transposed ? rows : 1;

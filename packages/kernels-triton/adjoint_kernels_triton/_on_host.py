@@ -8,6 +8,9 @@ ON_HOST = {
     "eig": EIGENVALUES,
     "eigh": f"a kernel takes up to 64 columns; beyond, {EIGENVALUES}",
     "svd": f"a kernel takes up to 64 columns or rows, and 1024 (to fill up a basis: 128) of the others; beyond, {EIGENVALUES}",
+    "geqrf": "LAPACK packs the reflections, whose product and triangle `qr` finds by a kernel",
+    "ldl_factor": "each step chooses between a pivot and a block of two by the largest of what is left",
+    "ldl_solve": "each step follows the pivots that `ldl_factor` chose",
     "rank_order": "each step looks for the largest of all numbers that are left; derivatives of det above 3 x 3 take it",
     "matrix_exp": "how many products it takes depends on the values",
 }

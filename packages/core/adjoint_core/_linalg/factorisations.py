@@ -12,7 +12,7 @@ from .._compose import check_all, node
 from .._core import Tensor
 
 __all__ = [
-    "cholesky", "cholesky_ex", "eig", "eigh", "eigvals", "eigvalsh", "lu", "lu_factor", "lu_factor_ex", "lu_unpack", "qr",
+    "cholesky", "cholesky_ex", "eig", "eigh", "eigvals", "eigvalsh", "ldl_factor", "ldl_factor_ex", "lu", "lu_factor", "lu_factor_ex", "lu_unpack", "qr",
     "svd", "svdvals",
 ]  # fmt: skip
 
@@ -40,6 +40,34 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
         tensor(1, dtype=adjoint.int32)
     """
     return _results.cholesky_ex(*_core._cholesky(A, upper, check_errors))
+
+
+def ldl_factor(A: Tensor, *, hermitian: bool = False) -> Any:
+    """L and D of A = P L D Lᵀ Pᵀ for symmetric A (..., n, n), of which the lower triangle is read, in one matrix, and the exchanged rows.
+
+    D has blocks of one or two rows on its diagonal. Rows are counted from 1 (int32), negative for both rows of a block of two. `hermitian`: with
+    Lᴴ for Lᵀ, for Hermitian A. `ldl_solve` takes what this gives. There is no derivative.
+
+    Raises:
+        LinAlgError: A block of D is zero.
+
+    Example::
+
+        >>> ad.linalg.ldl_factor(ad.tensor([[2., 4.], [4., 2.]])).pivots
+        tensor([-2, -2], dtype=adjoint.int32)
+    """
+    return _results.ldl_factor(*_core._ldl_factor(A, hermitian, True)[:2])
+
+
+def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False) -> Any:
+    """`ldl_factor` and, instead of an error, which block of D is zero (int32, from 1; 0: none).
+
+    Example::
+
+        >>> ad.linalg.ldl_factor_ex(ad.zeros(2, 2)).info
+        tensor(1, dtype=adjoint.int32)
+    """
+    return _results.ldl_factor_ex(*_core._ldl_factor(A, hermitian, check_errors))
 
 
 def _expect_pivot(pivot: bool, op: str) -> None:

@@ -8,7 +8,7 @@ from .. import _core, _results
 from .._compose import check_all, node
 from .._core import Tensor
 
-__all__ = ["det", "inv", "inv_ex", "lu_solve", "slogdet", "solve", "solve_ex", "solve_triangular"]
+__all__ = ["det", "inv", "inv_ex", "ldl_solve", "lu_solve", "slogdet", "solve", "solve_ex", "solve_triangular"]
 
 
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
@@ -83,6 +83,18 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
         tensor(0, dtype=adjoint.int32)
     """
     return _results.inv_ex(*_core._inv(A, check_errors))
+
+
+def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False) -> Tensor:
+    """X of A X = B from the LD and pivots that `ldl_factor` gives of A. Differentiable in B.
+
+    Example::
+
+        >>> ad.linalg.ldl_solve(*ad.linalg.ldl_factor(ad.tensor([[0., 2.], [2., 0.]])), ad.ones(2, 1))
+        tensor([[0.5000],
+                [0.5000]])
+    """
+    return _core._ldl_solve(LD, pivots, B, hermitian)
 
 
 @node("LinalgLuSolveBackward0")

@@ -22,10 +22,14 @@ template <class C> struct Reflection {
     for (C& x : v) x = x / (alpha - C(beta));
     v[0] = C(1);
   }
-  // a = H a, or H^H a, in rows from k on.
-  void apply(Matrix<C>& a, int64_t k, bool adjoint) const {
+  // What is packed in column k.
+  Reflection(const Matrix<C>& a, int64_t k, C tau) : v(1, C(1)), tau(tau) {
+    for (int64_t i = k + 1; i < a.rows; i++) v.push_back(a(i, k));
+  }
+  // a = H a, or H^H a, in rows from k on and columns from `first` on.
+  void apply(Matrix<C>& a, int64_t k, bool adjoint, int64_t first = 0) const {
     const C factor = adjoint ? conjugate(tau) : tau;
-    for (int64_t j = 0; j < a.columns; j++) {
+    for (int64_t j = first; j < a.columns; j++) {
       C dot(0);
       for (size_t i = 0; i < v.size(); i++) dot += conjugate(v[i]) * a(k + static_cast<int64_t>(i), j);
       for (size_t i = 0; i < v.size(); i++) a(k + static_cast<int64_t>(i), j) = a(k + static_cast<int64_t>(i), j) - factor * v[i] * dot;
@@ -33,16 +37,32 @@ template <class C> struct Reflection {
   }
 };
 
+// a becomes R, with the vectors below the diagonal; gives their factors.
+template <class C> std::vector<C> packed_qr(Matrix<C>& a) {
+  std::vector<C> factors;
+  for (int64_t k = 0; k < std::min(a.rows, a.columns); k++) {
+    const Reflection<C> r(a, k);
+    r.apply(a, k, true, k);
+    for (int64_t i = k + 1; i < a.rows; i++) a(i, k) = r.v[i - k];
+    factors.push_back(r.tau);
+  }
+  return factors;
+}
+// x = H_1 H_2 ... x with the packed reflections, or with the adjoint of their product.
+template <class C> void reflect(const Matrix<C>& packed, const std::vector<C>& factors, Matrix<C>& x, bool adjoint) {
+  const auto count = static_cast<int64_t>(factors.size());
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t k = adjoint ? i : count - 1 - i;
+    Reflection<C>(packed, k, factors[k]).apply(x, k, adjoint);
+  }
+}
+
 // a becomes R; gives Q with `columns` columns.
 template <class C> Matrix<C> qr(Matrix<C>& a, int64_t columns) {
-  std::vector<Reflection<C>> all;
-  for (int64_t k = 0; k < std::min(a.rows, a.columns); k++) {
-    all.emplace_back(a, k);
-    all.back().apply(a, k, true);
-    for (int64_t i = k + 1; i < a.rows; i++) a(i, k) = C(0);
-  }
+  const std::vector<C> factors = packed_qr(a);
   Matrix<C> q = Matrix<C>::identity(a.rows, columns);
-  for (size_t k = all.size(); k-- > 0;) all[k].apply(q, static_cast<int64_t>(k), false);
+  reflect(a, factors, q, false);
+  for (int64_t i = 0; i < a.rows; i++) std::fill_n(a.values.begin() + i * a.columns, std::min(i, a.columns), C(0));
   return q;
 }
 

@@ -47,9 +47,9 @@ template <class C> Pivoting lu(Matrix<C>& a) {
   return p;
 }
 
-// a = P L U Q: pivots are the largest of all that is left, so the last ones tell the rank.
+// a = P L U Q: pivots are the largest of all that is left, so the last ones tell the rank. It ends where these are not above `least` of the first.
 struct FullPivoting { std::vector<int64_t> rows, columns; bool odd = false; };   // positions in a; odd: the sign of P Q
-template <class C> FullPivoting full_lu(Matrix<C>& a) {
+template <class C> FullPivoting full_lu(Matrix<C>& a, double least) {
   const int64_t n = a.rows;
   FullPivoting p;
   for (int64_t i = 0; i < n; i++) { p.rows.push_back(i); p.columns.push_back(i); }
@@ -62,7 +62,7 @@ template <class C> FullPivoting full_lu(Matrix<C>& a) {
     std::swap(p.rows[k], p.rows[row]);
     std::swap(p.columns[k], p.columns[column]);
     p.odd ^= (row != k) ^ (column != k);
-    if (a(k, k) == C(0)) break;
+    if (!(size(a(k, k)) > least * size(a(0, 0)))) break;
     eliminate(a, k);
   }
   return p;

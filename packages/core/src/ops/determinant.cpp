@@ -1,4 +1,5 @@
 // Determinants. Their derivatives of every order come from the adjugate, composed so that it divides by nothing that may vanish.
+#include <adjoint/core/attention.h>
 #include <adjoint/core/math/log.h>
 
 #include "dense/triangular.h"
@@ -45,9 +46,10 @@ constexpr int64_t held_back = 3;   // rows and columns that may be dependent
 template <class C> void find_rank_order(const Launch& l, int64_t b, double precision) {
   const dense::Matrix<C> a = dense::load<C>(l.x[0], b);
   dense::Matrix<C> f = a;
-  const dense::FullPivoting p = dense::full_lu(f);
+  const double least = precision * static_cast<double>(a.rows);
+  const dense::FullPivoting p = dense::full_lu(f, least);
   const int64_t last = a.rows - held_back - 1;
-  const bool full = dense::magnitude(f(last, last)) > precision * static_cast<double>(a.rows) * dense::magnitude(f(0, 0));
+  const bool full = dense::size(f(last, last)) > least * dense::size(f(0, 0));
   dense::store_vector(l.y[0], b, p.rows);
   dense::store_vector(l.y[1], b, p.columns);
   dense::store_number(l.y[2], b, !full ? 0. : p.odd ? -1. : 1.);
@@ -83,6 +85,17 @@ Tensor small_adjugate(const Tensor& x) {
   return narrow(narrow(whole, -2, 0, n), -1, 0, n);
 }
 
+// The transpose of the adjugate by the inverse, where that is safe and nobody asks for higher derivatives; else none. Pivots that differ less than
+// half the digits can hold leave the inverse the other half.
+Tensor cofactors_of_inverse(const Tensor& x, const Tensor& det) {
+  if (x->keys & key_lifted || x.device().type != DeviceType::cpu || x.numel() == 0 || (history_is_kept && history_is_kept())) return {};
+  const Solved s = solve(mT(x), expand(eye(x.size(-1), x.size(-1), x.dtype(), x.device()), x.sizes()), false);
+  const Tensor pivots = abs(diagonals(s.factors));
+  const double share = real_of(x.dtype()) == DType::float32 ? 0x1p-12 : 0x1p-26;
+  if (!item(all(gt(amin(pivots, Dims{-1}), amax(pivots, Dims{-1}) * share))).to<bool>()) return {};
+  return s.x * as_matrices(det);
+}
+
 // With rows and columns in an order in which x = ((a, b), (c, d)) has an invertible a: det x = det a det s, s = d - c a^-1 b, and s
 // is 3 x 3. Where the rank is so small that a is singular too, all derivatives of det up to the third are 0: `sign` is.
 Tensor adjugate(const Tensor& given) {
@@ -100,6 +113,11 @@ Tensor adjugate(const Tensor& given) {
   const Tensor blocks[] = {cat(upper, -1), cat(lower, -1)};
   const Tensor y = as_matrices(det(a) * order.sign) * cat(blocks, -2);
   return permuted_columns(permuted_rows(y, inverse_order(order.columns)), inverse_order(order.rows));
+}
+
+Tensor cofactors(const Tensor& x, const Tensor& det) {
+  const Tensor y = x.size(-1) > held_back ? cofactors_of_inverse(x, det) : Tensor();
+  return y ? y : mT(adjugate(x));
 }
 
 void batch_shape(Tensors x, const Attrs&, Dims* out) { out[0] = out[1] = batch_and(x[0].sizes(), 2, {}); }
@@ -122,8 +140,8 @@ RankOrder rank_order(const Tensor& x) {
 }
 }  // namespace
 
-const Op op_det{.name = "det", .torch = "LinalgDet|A", .kind = Kind::custom, .types = types::first, .shape = batch_shape,
-    .d = {rule([](V v, X<0> x) { return as_matrices(v) * mH(adjugate(x)); })}, .t = {rule([](V v, X<0> x) { return trace_of_product(adjugate(x), v); })},
+const Op op_det{.name = "det", .torch = "LinalgDet|A|result", .kind = Kind::custom, .types = types::first, .shape = batch_shape,
+    .d = {rule([](V v, X<0> x, Y<> y) { return as_matrices(v) * conj(cofactors(x, y)); })}, .t = {rule([](V v, X<0> x, Y<> y) { return sum(cofactors(x, y) * v, Dims{-2, -1}); })},
     .batch = batch::leading, .doc = "The determinant; its derivatives are right at singular matrices too.", .reference = det_kernel};
 Tensor det(const Tensor& x) {
   expect_square(x, "linalg.det");

@@ -16,6 +16,7 @@ constexpr Failure failures[] = {
     {"eig", "linalg.eig: %The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated eigenvalues (error code: #).", "torch.linalg.eig: input tensor should not contain infs or NaNs."},
     {"eigh", "linalg.eigh: %The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated eigenvalues (error code: #)."},
     {"inv", "linalg.inv: %The diagonal element # is zero, the inversion could not be completed because the input matrix is singular."},
+    {"ldl_factor", "torch.linalg.ldl_factor: %Block # of D is zero and using it on ldl_solve would result in a division by zero. If you still want to perform the factorization, consider calling linalg.ldl_factor_ex(A)"},
     {"lu_factor", "torch.linalg.lu_factor: %U[#,#] is zero and using it on lu_solve would result in a division by zero. If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"},
     {"solve", "torch.linalg.solve: %The solver failed because the input matrix is singular."},
     {"svd", "linalg.svd: %The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated singular values (error code: #).", "linalg.svd: %The algorithm failed to converge because the input matrix contained non-finite values."},

@@ -6,6 +6,6 @@ namespace adjoint {
 using Ops = std::span<const Op* const>;
 
 namespace families {
-Ops activation(), binary(), cast(), compare(), complex(), conv(), cross_entropy(), determinant(), embedding(), embedding_bag(), factor(), fft(), index(), index_along(), join(), linalg(), loss(), matrix_function(), normalise(), pick(), pool(), random(), reduce(), scan(), search(), solve(), sort(), sparse(), sparse_products(), special(), spectral(), standardise_vjp(), statistics(), unary(), view();
+Ops activation(), binary(), cast(), compare(), complex(), conv(), cross_entropy(), determinant(), embedding(), embedding_bag(), factor(), fft(), index(), index_along(), join(), ldl(), linalg(), loss(), matrix_function(), normalise(), pick(), pool(), random(), reduce(), reflections(), scan(), search(), solve(), sort(), sparse(), sparse_products(), special(), spectral(), standardise_vjp(), statistics(), unary(), view();
 }
 }  // namespace adjoint

@@ -12,6 +12,8 @@ namespace adjoint {
 inline void describe(const Checked& a, FieldList& f) { f.add("check", a.check); }
 inline void describe(const Triangular& a, FieldList& f) { f.add("upper", a.upper); f.add("unit", a.unit); }
 inline void describe(const Solving& a, FieldList& f) { f.add("adjoint", a.adjoint); }
+inline void describe(const Symmetric& a, FieldList& f) { f.add("hermitian", a.hermitian); f.add("check", a.check); }
+inline void describe(const Reflecting& a, FieldList& f) { f.add("left", a.left); f.add("transpose", a.transpose); }
 inline void describe(const Orthogonal& a, FieldList& f) { f.add("complete", a.complete); }
 
 }  // namespace adjoint

@@ -480,9 +480,9 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
   check_channels(x, {running_mean, running_var, weight, bias});
   if (training) return batch_standardised(x, running_mean, running_var, weight, bias, momentum, eps).y;
   expect(running_mean && running_var, "batch_norm: Expected running_mean and running_var to be defined when training=False");
-  const Tensor scale = rsqrt(in_float(running_var) + eps);
-  const Tensor d = in_float(x) - in_rank(running_mean, x.dim(), 1), factor = in_rank(weight ? scale * weight : scale, x.dim(), 1);
-  return to_dtype(bias ? addcmul(in_rank(bias, x.dim(), 1), d, factor, 1) : d * factor, x.dtype());
+  const Tensor scale = rsqrt(in_float(running_var) + eps), factor = weight ? scale * weight : scale, mean = in_float(running_mean);
+  const Tensor shift = bias ? addcmul(in_float(bias), mean, factor, -1) : -(mean * factor);   // one pass over x, as in PyTorch
+  return to_dtype(addcmul(in_rank(shift, x.dim(), 1), in_float(x), in_rank(factor, x.dim(), 1), 1), x.dtype());
 }
 Normalised native_batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, double momentum, double eps) {
   const Given given(x, weight, bias, running_mean, running_var);

@@ -1,14 +1,12 @@
-"""Factorisations by random projections, and those that LAPACK keeps packed."""
+"""Factorisations by random projections."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from adjoint_core import Tensor, _core, _results
-from adjoint_core._compose import check_all, method, node, rounded_once
+from adjoint_core import Tensor, _core
+from adjoint_core._compose import check_all
 from adjoint_core.linalg import qr, svd
 
-__all__ = ["geqrf", "pca_lowrank", "svd_lowrank"]
+__all__ = ["pca_lowrank", "svd_lowrank"]
 
 
 def _basis(A: Tensor, q: int, niter: int) -> Tensor:
@@ -55,53 +53,6 @@ def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int
     if niter < 0:
         raise ValueError(f"pca_lowrank: niter must not be negative, got {niter}")
     return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q, niter)
-
-
-@method
-@node("GeqrfBackward0")
-@rounded_once
-def geqrf(input: Tensor) -> Any:
-    """R of A (..., m, n) = Q R above the diagonal, below it the vectors of reflections whose product is Q, and their factors tau.
-
-    These are what `ormqr` and `linalg.householder_product` take.
-
-    Example::
-
-        >>> ad.geqrf(ad.tensor([[3.0], [4.0]])).a
-        tensor([[-5.0000],
-                [ 0.5000]])
-    """
-    m, n = input.shape[-2:]
-    rest, rows, packed, factors = input, [], [], []
-    for _ in range(min(m, n)):
-        x = rest[..., 0]
-        alpha, length = x[..., 0], x.abs().square().sum(-1).sqrt()
-        done = (x[..., 1:].abs().sum(-1) == 0) & ((alpha.imag == 0) if alpha.is_complex() else True)
-        beta = -_core.where(alpha.real < 0, -length, length) if alpha.is_complex() else _core.where(alpha < 0, length, -length)
-        tau = _core.where(done, 0.0, (beta - alpha) / _core.where(done, 1.0, beta))
-        v = x[..., 1:] / _core.where(done, 1.0, alpha - beta).unsqueeze(-1)
-        column = _core.cat([_core.ones_like(alpha).unsqueeze(-1), v], -1).unsqueeze(-1)
-        other = rest[..., 1:]
-        other = other - tau.conj()[..., None, None] * (column @ (column.mH @ other))
-        diagonal = _core.where(done, alpha, beta.to(alpha.dtype))
-        rows.append(_core.cat([diagonal.unsqueeze(-1), other[..., 0, :]], -1))
-        packed.append(v)
-        factors.append(tau)
-        rest = other[..., 1:, :]
-    if not rows:
-        return _results.geqrf(input.clone(), input.new_zeros((*input.shape[:-2], 0)))
-    tau = _core.stack(factors, -1)
-    upper = [_shifted(r, j) for j, r in enumerate(rows)]
-    R = _core.stack(upper, -2)
-    R = _core.cat([R, R.new_zeros((*R.shape[:-2], m - R.size(-2), n))], -2)
-    V = _core.stack([_shifted(v, j + 1) for j, v in enumerate(packed)], -1)
-    V = _core.cat([V, V.new_zeros((*V.shape[:-1], n - V.size(-1)))], -1)
-    return _results.geqrf(R + V, tau)
-
-
-def _shifted(x: Tensor, by: int) -> Tensor:
-    """Vectors with so many zeros in front."""
-    return _core.cat([x.new_zeros((*x.shape[:-1], by)), x], -1)
 
 
 check_all(globals())

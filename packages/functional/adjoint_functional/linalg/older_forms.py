@@ -10,10 +10,10 @@ from adjoint_core._compose import check_all, method, node
 from adjoint_core.linalg import cholesky, eigh, solve_triangular
 
 from .least_squares import pinv
+from .reflections import geqrf, ormqr  # noqa: F401
 from .reflections import householder_product as orgqr
-from .reflections import ormqr  # noqa: F401
 
-__all__ = ["cholesky_inverse", "cholesky_solve", "lobpcg", "logdet", "orgqr", "ormqr", "pinverse"]
+__all__ = ["cholesky_inverse", "cholesky_solve", "geqrf", "lobpcg", "logdet", "orgqr", "ormqr", "pinverse"]
 
 
 @method

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from adjoint_core import Tensor, _core, linalg
-from adjoint_core._compose import check_all, method, node, rounded_once
+from typing import Any
 
-__all__ = ["householder_product", "ormqr"]
+from adjoint_core import Tensor, _core, _results
+from adjoint_core._compose import check_all, method
+
+__all__ = ["geqrf", "householder_product", "ormqr"]
 
 
-@node("LinalgHouseholderProductBackward0")
-@rounded_once
+@method
+def geqrf(input: Tensor) -> Any:
+    """R of A (..., m, n) = Q R above the diagonal, below it the vectors of reflections whose product is Q, and their factors tau.
+
+    These are what `ormqr` and `linalg.householder_product` take. There is no derivative: `linalg.qr` has one.
+
+    Example::
+
+        >>> ad.geqrf(ad.tensor([[3.0], [4.0]])).a
+        tensor([[-5.0000],
+                [ 0.5000]])
+    """
+    return _results.geqrf(*_core._geqrf(input))
+
+
 def householder_product(A: Tensor, tau: Tensor) -> Tensor:
     """The first n columns of H_1 H_2 ... H_k, H_i = 1 - tau_i v_i v_iᴴ; v_i is column i of A (..., m, n) below its 1 on the diagonal.
 
@@ -19,34 +34,10 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
         tensor([[ 0.],
                 [-1.]])
     """
-    m, n = A.shape[-2:]
-    if m < n:
-        raise RuntimeError("torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]")
-    V = _vectors(A, tau)
-    return _reflected(V, tau, _core.eye(m, n, dtype=A.dtype, device=A.device), V[..., :n, :].mH, False)
-
-
-def _vectors(A: Tensor, tau: Tensor) -> Tensor:
-    k = tau.size(-1)
-    return A[..., :k].tril(-1) + _core.eye(A.size(-2), k, dtype=A.dtype, device=A.device)
-
-
-def _reflected(V: Tensor, tau: Tensor, x: Tensor, y: Tensor, adjoint: bool) -> Tensor:
-    """H_1 H_2 ... H_k x, or with `adjoint` (H_1 H_2 ... H_k)ᴴ x, where y = Vᴴ x.
-
-    The product is 1 - V T Vᴴ with a triangular T (R. Schreiber and C. Van Loan, A storage-efficient WY representation for products
-    of Householder transformations, 1989), here as T = (1 + D S)⁻¹ D, where D has tau on its diagonal and S is what VᴴV has above it.
-    """
-    D = tau.unsqueeze(-1)
-    above = D * (V.mH @ V)
-    if adjoint:
-        return x - V @ (D.conj() * linalg.solve_triangular(above.mH, y, upper=False, unitriangular=True))
-    return x - V @ linalg.solve_triangular(above, D * y, upper=True, unitriangular=True)
+    return _core._householder_product(A, tau)
 
 
 @method
-@node("OrmqrBackward0")
-@rounded_once
 def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
     """Q @ other, or other @ Q if not `left`, where Q (or Qᴴ if `transpose`) is the whole product of the reflections of `householder_product`.
 
@@ -56,10 +47,7 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
         tensor([[ 0., -1.],
                 [-1.,  0.]])
     """
-    if not left:
-        return ormqr(input, tau, other.mH, True, not transpose).mH
-    V = _vectors(input, tau)
-    return _reflected(V, tau, other, V.mH @ other, transpose)
+    return _core._ormqr(input, tau, other, left, transpose)
 
 
-check_all(globals(), out=("householder_product", "ormqr"))
+check_all(globals(), out=("geqrf", "householder_product", "ormqr"))

@@ -17,6 +17,8 @@ struct Solving { bool adjoint; };                  // with the conjugate transpo
 struct Spectral { bool vectors; };                 // else the vectors are left out: empty
 struct Singular { bool vectors, full; };           // full: square U and Vh
 struct Orthogonal { bool complete; };              // a square Q
+struct Symmetric { bool hermitian, check; };       // else symmetric, complex or not
+struct Reflecting { bool left, transpose; };       // from that side, with the conjugate transpose
 
 // For kernels. The record's failures, as LAPACK numbers them: 0 is success, one for each matrix of the batch.
 constexpr int32_t not_finite = -1;
@@ -30,6 +32,18 @@ ADJOINT_API Factored cholesky(const Tensor& x, bool upper = false, bool check = 
 ADJOINT_API LU lu_factor(const Tensor& x, bool check = true);
 ADJOINT_API Tensor lu_permutation(const Tensor& pivots, int64_t rows);   // row i of P^T x is row permutation[i] of x
 ADJOINT_API QR qr(const Tensor& x, bool complete = false);
+
+// ---- of symmetric matrices (ops/ldl.cpp)
+struct LDL { Tensor factors, pivots, info; };      // L below the blocks of D; pivots as LAPACK's, from 1
+ADJOINT_API LDL ldl_factor(const Tensor& x, bool hermitian = false, bool check = true);
+ADJOINT_API Tensor ldl_solve(const Tensor& ld, const Tensor& pivots, const Tensor& b, bool hermitian = false);
+ADJOINT_API void expect_blocks(std::span<const int32_t> pivots);   // for kernels: rows there are, and blocks of two whole
+
+// ---- products of reflections (ops/reflections.cpp)
+struct PackedQR { Tensor a, tau; };                // R, with the vectors of Q's reflections below it, and their factors
+ADJOINT_API PackedQR geqrf(const Tensor& x);
+ADJOINT_API Tensor householder_product(const Tensor& a, const Tensor& tau);
+ADJOINT_API Tensor ormqr(const Tensor& a, const Tensor& tau, const Tensor& c, bool left = true, bool transpose = false);
 
 // ---- solutions (ops/solve.cpp)
 ADJOINT_API Tensor solve_triangular(const Tensor& a, const Tensor& b, bool upper, bool left = true, bool unit = false);
