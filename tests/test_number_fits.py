@@ -167,3 +167,24 @@ def test_index_fill_and_put_name_what_is_wrong():
     with pytest.raises(TypeError, match="must be Tensor, not float"):
         x.put_(ad.tensor([1]), 1.0)
     assert x.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: ad.arange(1 + 2j), lambda: ad.arange(0, 3, 1j), lambda: ad.arange(end=2j), lambda: ad.scalar_tensor(1 + 2j)],
+)
+def test_no_part_of_a_complex_number_is_dropped(make):
+    with pytest.raises(RuntimeError, match="cannot be converted to type"):
+        make()
+
+
+def test_can_cast_goes_by_kinds():
+    assert ad.can_cast(ad.int32, ad.uint8) and ad.can_cast(ad.float64, ad.float16)
+    assert not ad.can_cast(ad.float16, ad.int64) and not ad.can_cast(ad.uint8, ad.bool)
+
+
+def test_nextafter_promotes():
+    found = ad.nextafter(ad.tensor([1, 2]), ad.tensor(3.0))
+    assert found.dtype == ad.float32 and (found > ad.tensor([1, 2])).all()
+    with pytest.raises(NotImplementedError, match="nextafter"):
+        ad.nextafter(ad.tensor([1]), ad.tensor([2]))

@@ -131,11 +131,13 @@ static Tensor logspace_between(const Operand& start, const Operand& end, int64_t
 void bind_ranges(nb::module_& m) {
   function(m, "arange", [](const Scalar& start, std::optional<Scalar> stop, std::optional<Scalar> step, OptDType dtype, OptDevice device, bool requires_grad) {
     const Scalar a = stop ? start : Scalar(0), b = stop ? *stop : start, s = step.value_or(Scalar(1));
+    for (const Scalar& v : {a, b, s}) expect_fits(v, DType::float64);   // no complex numbers
     const bool whole = is_integral(a.dtype()) && is_integral(b.dtype()) && is_integral(s.dtype());
     return created(arange(a, b, s, dtype.value_or(whole ? DType::int64 : default_dtype()), device.value_or(default_device())), requires_grad);
   }, "start"_a, "end"_a = nb::none(), "step"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false,
       "Values from `start` to `end`, without `end`.");
   function(m, "arange", [](const Scalar& stop, OptDType dtype, OptDevice device, bool requires_grad) {
+    expect_fits(stop, DType::float64);
     return created(arange(Scalar(0), stop, Scalar(1), dtype.value_or(is_integral(stop.dtype()) ? DType::int64 : default_dtype()), device.value_or(default_device())), requires_grad);
   }, nb::kw_only(), "end"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
   const auto bind = [&m]<class Number>(TypeTag<Number>) {   // numbers, and tensors, which may be those of vmap
@@ -200,7 +202,11 @@ void bind_data(nb::module_& m) {
     if (copy.value_or(false)) return created(tensor_from(data.ptr(), dtype, "asarray"), requires_grad, device.value_or(default_device()));
     return created(as_tensor(data, dtype, device), requires_grad);
   }, "obj"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "copy"_a = nb::none(), "requires_grad"_a = false, "`obj` as a tensor, copied only if asked for or needed.");
-  function(m, "scalar_tensor", [](const Scalar& s, OptDType dtype, OptDevice device, bool requires_grad) { return created(full({}, s, dtype.value_or(default_dtype()), device.value_or(default_device())), requires_grad); },
+  function(m, "scalar_tensor", [](const Scalar& s, OptDType dtype, OptDevice device, bool requires_grad) {
+    const DType t = dtype.value_or(default_dtype());
+    expect_fits(s, t);
+    return created(full({}, s, t, device.value_or(default_device())), requires_grad);
+  },
         "s"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A 0-d tensor.");
   function(m, "empty_strided", [](const Dims& size, const Dims& stride, OptDType dtype, OptDevice device, bool requires_grad) {
     return created(empty_strided(size, stride, dtype.value_or(default_dtype()), device.value_or(default_device())), requires_grad);

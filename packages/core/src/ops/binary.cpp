@@ -276,8 +276,10 @@ const Op op_nextafter{.name = "nextafter", .fields = fields_of<Order>, .types = 
     .d = {rule([](V v, X<0> a, X<1> b) { return keep(logical_and(ne(a, b), isfinite(a)), v); }), rule([](V v) { return zeros_like(v); })},
     .doc = "The number of the type that follows `a` in the direction of `b`, elementwise. Its derivative in `a` is 1 where it moves, that in `b` 0.", .reference = nextafter_kernel};
 Tensor nextafter(const Tensor& a, const Tensor& b) {
-  expect(a.dtype() == b.dtype() && is_floating(a.dtype()), "nextafter: input and other must have one floating-point type, got ", a.dtype(), " and ", b.dtype());
-  return apply(op_nextafter, {a, b}, Order{functors::infinity_bits(a.dtype())});   // by which kernels tell half types apart
+  const Tensor both[] = {a, b};
+  const DType t = result_type(both);
+  expect(is_floating(t), ErrorKind::not_implemented, "nextafter: not implemented for ", t);
+  return apply(op_nextafter, {a, b}, Order{functors::infinity_bits(t)});   // by which kernels tell half types apart
 }
 
 const Op op_lerp{.name = "lerp", .torch = "|self end weight", .types = types::promoted,
