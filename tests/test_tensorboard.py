@@ -135,3 +135,60 @@ def test_parameters_of_runs(tmp_path: Path) -> None:
         and found["acc"][1].simple_value == 0.5
         and found["acc"][0] == 3
     )
+
+
+def test_graph_of_a_model(tmp_path: Path) -> None:
+    model = ad.nn.Sequential(ad.nn.Conv2d(1, 4, 3), ad.nn.ReLU(), ad.nn.Sequential(ad.nn.Flatten(), ad.nn.Linear(16, 3)))
+    before = ad.rand(1, 1, 4, 4)
+    with tensorboard.SummaryWriter(tmp_path) as writer:
+        writer.add_graph(model, before)
+    graph_pb2 = pytest.importorskip("tensorboard.compat.proto.graph_pb2")
+    from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
+
+    file = next(tmp_path.glob("*tfevents*"))
+    events = [event_pb2.Event.FromString(raw) for raw in RawEventFileLoader(str(file)).Load()]
+    graph = graph_pb2.GraphDef.FromString(next(e.graph_def for e in events if e.graph_def))
+    nodes = {node.name: node for node in graph.node}
+    assert any(e.tagged_run_metadata.tag == "step1" for e in events)
+    conv = nodes["Sequential/Conv2d[0]/convolution"]
+    assert (conv.op, list(conv.input)) == ("aten::convolution", ["input/input", "Sequential/Conv2d[0]/weight"])
+    assert [d.size for d in conv.attr["_output_shapes"].list.shape[0].dim] == [1, 4, 2, 2]
+    assert nodes["Sequential/Sequential[2]/Linear[1]/mm"].op == "aten::mm"
+    last = list(nodes["output/output"].input)
+    assert last == ["Sequential/Sequential[2]/Linear[1]/add"] and all(i in nodes for node in graph.node for i in node.input)
+    assert not model[0]._forward_hooks and not model[0]._forward_pre_hooks
+    with pytest.raises(RuntimeError), tensorboard.SummaryWriter(tmp_path) as writer:
+        writer.add_graph(model, ad.rand(2))
+    assert not model[0]._forward_hooks and ad.autograd.grad(model(before).sum(), model[0].weight)
+
+
+def test_points_of_the_projector(tmp_path: Path) -> None:
+    config_pb2 = pytest.importorskip("tensorboard.plugins.projector.projector_config_pb2")
+    text_format = pytest.importorskip("google.protobuf.text_format")
+    with tensorboard.SummaryWriter(tmp_path) as writer:
+        points = ad.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+        writer.add_embedding(points, ["a", "b", "c"], ad.rand(3, 1, 2, 4), 7, tag="x/y")
+        writer.add_embedding(points, [["a", 1], ["b", 2], ["c", 3]], metadata_header=["name", "number"])
+        with pytest.raises(ValueError, match="metadata must be as many as the 3 points, got 1"):
+            writer.add_embedding(points, ["a"])
+        with pytest.raises(ValueError, match="two dimensions"):
+            writer.add_embedding(ad.ones(3))
+    first = tmp_path / "00007" / "x%2Fy"
+    assert (first / "tensors.tsv").read_text().splitlines() == ["1.0\t2.0", "3.0\t4.0", "5.0\t6.0"]
+    assert (first / "metadata.tsv").read_text() == "a\nb\nc\n"
+    assert struct.unpack(">II", (first / "sprite.png").read_bytes()[16:24]) == (8, 4)
+    assert (tmp_path / "00000/default/metadata.tsv").read_text().splitlines()[:2] == ["name\tnumber", "a\t1"]
+    config = text_format.Parse((tmp_path / "projector_config.pbtxt").read_text(), config_pb2.ProjectorConfig())
+    assert [e.tensor_name for e in config.embeddings] == ["x/y:00007", "default:00000"]
+    assert (
+        list(config.embeddings[0].sprite.single_image_dim) == [4, 2]
+        and (tmp_path / config.embeddings[1].metadata_path).exists()
+    )
+
+
+def test_sounds(tmp_path: Path) -> None:
+    with tensorboard.SummaryWriter(tmp_path) as writer:
+        writer.add_audio("tone", ad.tensor([0.0, 0.5, -2.0]), 1, sample_rate=8000)
+    sound = read(tmp_path)["tone"][1].audio
+    assert (sound.sample_rate, sound.length_frames, sound.content_type) == (8000, 3, "audio/wav")
+    assert struct.unpack("<3h", sound.encoded_audio_string[-6:]) == (0, 16383, -32767)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import struct
+import wave
 import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -103,7 +105,7 @@ def histogram(name: str, values: Any, bins: Any = "tensorflow", max_bins: int | 
     return _of(name, histo=HistogramProto(**moments, bucket_limit=limits.tolist(), bucket=[0, *counts[first:last].tolist()]))
 
 
-def _png(pixels: Any) -> bytes:
+def png(pixels: Any) -> bytes:
     """Pixels (height, width, channels) of bytes as a PNG file (ISO/IEC 15948)."""
     height, width, channels = pixels.shape
 
@@ -143,7 +145,20 @@ def image(tag: str, tensor: Any, rescale: float = 1, dataformats: str = "NCHW") 
     pixels = _pixels(values, dataformats).astype(np.float32) * scale * rescale
     pixels = pixels.clip(0, 255).astype(np.uint8)
     height, width, channels = pixels.shape
-    return _of(tag, image=Summary.Image(height=height, width=width, colorspace=channels, encoded_image_string=_png(pixels)))
+    return _of(tag, image=Summary.Image(height=height, width=width, colorspace=channels, encoded_image_string=png(pixels)))
+
+
+def audio(tag: str, tensor: Any, sample_rate: int = 44100) -> Any:
+    """A sound of one channel: numbers from -1 to 1."""
+    values = array(tensor).reshape(-1).clip(-1, 1)
+    file = io.BytesIO()
+    with wave.open(file, "wb") as out:
+        out.setnchannels(1)
+        out.setsampwidth(2)
+        out.setframerate(sample_rate)
+        out.writeframes((values * (2**15 - 1)).astype("<i2").tobytes())
+    sound = {"sample_rate": sample_rate, "num_channels": 1, "length_frames": len(values), "content_type": "audio/wav"}
+    return _of(tag, audio=Summary.Audio(encoded_audio_string=file.getvalue(), **sound))
 
 
 def text(tag: str, text: str) -> Any:

@@ -13,9 +13,12 @@ from typing import Any
 
 import numpy as np
 from tensorboard.compat.proto import event_pb2
+from tensorboard.compat.proto.config_pb2 import RunMetadata
+from tensorboard.compat.proto.step_stats_pb2 import DeviceStepStats, StepStats
 from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
-from . import summary
+from . import embedding, summary
+from .graph import graph
 
 
 class FileWriter:
@@ -40,6 +43,13 @@ class FileWriter:
     def add_summary(self, summary: Any, global_step: int | None = None, walltime: float | None = None) -> None:
         """Writes a `Summary`."""
         self.add_event(event_pb2.Event(summary=summary), global_step, walltime)
+
+    def add_graph(self, graph: Any, walltime: float | None = None) -> None:
+        """Writes a `GraphDef`, and that it ran."""
+        self.add_event(event_pb2.Event(graph_def=graph.SerializeToString()), None, walltime)
+        stats = StepStats(dev_stats=[DeviceStepStats(device="/device:CPU:0")])
+        ran = event_pb2.TaggedRunMetadata(tag="step1", run_metadata=RunMetadata(step_stats=stats).SerializeToString())
+        self.add_event(event_pb2.Event(tagged_run_metadata=ran), None, walltime)
 
     def flush(self) -> None:
         """Writes out what waits."""
@@ -173,6 +183,50 @@ class SummaryWriter:
             if close and "matplotlib.pyplot" in sys.modules:
                 sys.modules["matplotlib.pyplot"].close(one)
         self.add_image(tag, np.stack(pictures), global_step, walltime, "NHWC")
+
+    def add_audio(
+        self,
+        tag: str,
+        snd_tensor: Any,
+        global_step: int | None = None,
+        sample_rate: int = 44100,
+        walltime: float | None = None,
+    ) -> None:
+        """Writes a sound of one channel: numbers from -1 to 1."""
+        self._add(summary.audio(tag, snd_tensor, sample_rate), global_step, walltime)
+
+    def add_graph(self, model: Any, input_to_model: Any = None, verbose: bool = False, use_strict_trace: bool = True) -> None:
+        """Writes the operations of a call of the model, in the modules that they belong to.
+
+        Arguments:
+            input_to_model: a tensor, or a tuple of what the model is called with.
+            verbose: print the nodes.
+            use_strict_trace: of no effect: the model runs as it is.
+        """
+        found = graph(model, input_to_model)
+        if verbose:
+            print(found)
+        self._get_file_writer().add_graph(found)
+
+    def add_embedding(
+        self,
+        mat: Any,
+        metadata: Sequence[Any] | None = None,
+        label_img: Any = None,
+        global_step: int | None = None,
+        tag: str = "default",
+        metadata_header: Sequence[str] | None = None,
+    ) -> None:
+        """Writes points (n, d) for the projector.
+
+        Arguments:
+            metadata: a label of each point, or as many as ``metadata_header`` names.
+            label_img: a picture of each point, (n, channels, height, width).
+
+        Raises:
+            ValueError: labels or pictures are not as many as the points.
+        """
+        embedding.write(self.get_logdir(), mat, metadata, label_img, global_step or 0, tag, metadata_header)
 
     def add_text(self, tag: str, text_string: str, global_step: int | None = None, walltime: float | None = None) -> None:
         """Writes a text in Markdown."""
