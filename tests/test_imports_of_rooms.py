@@ -75,10 +75,22 @@ from torch.utils.weak import WeakTensorKeyDictionary
 import torch.monitor, torch.__future__, torch.return_types
 assert isinstance(torch.ones(2).max(0), torch.return_types.max)
 assert torch.nn.utils.weight_norm(torch.nn.Linear(2, 2)).weight_g.shape == (2, 1)
+import torch.distributed.rpc, torch.distributed.autograd as dist_autograd
+assert not torch.distributed.rpc.is_available() and not dist_autograd.is_available()
 try:
-    from torch.distributed import rpc
-except ImportError as error:
+    torch.distributed.rpc.init_rpc
+except AttributeError as error:
     assert "deliberately absent" in str(error)
+try:
+    with dist_autograd.context() as number:
+        pass
+except NotImplementedError as error:
+    assert "processes speak by MPI" in str(error)
+assert not isinstance(torch.nn.ReLU(), torch._dynamo.eval_frame.OptimizedModule) and torch.fx.node.Target and torch.fx.node.Argument
+from torch.utils.data.datapipes.iter.combinatorics import ShufflerIterDataPipe
+assert issubclass(ShufflerIterDataPipe, IterableDataset)
+from torch.distributions.transforms import _clipped_sigmoid
+assert _clipped_sigmoid(torch.tensor([200.0, -200.0])).tolist() == [1 - 2.0**-23, 2.0**-126]
 try:
     torch.qint8
 except AttributeError as error:

@@ -72,7 +72,11 @@ def test_switches_of_gpus_are_remembered() -> None:
         assert not cuda.math_sdp_enabled()
     assert cuda.math_sdp_enabled() and cuda.matmul.allow_tf32 is False and cuda.preferred_linalg_library("magma") == "default"
     cuda.allow_fp16_bf16_reduction_math_sdp(True)
-    assert cuda.fp16_bf16_reduction_math_sdp_allowed() and cuda.is_built() and not cuda.is_flash_attention_available()
+    assert (
+        cuda.fp16_bf16_reduction_math_sdp_allowed()
+        and cuda.is_built() is ad.cuda.is_available()
+        and not cuda.is_flash_attention_available()
+    )
     cuda.allow_fp16_bf16_reduction_math_sdp(False)
     ad.backends.mha.set_fastpath_enabled(False)
     assert not ad.backends.mha.get_fastpath_enabled()

@@ -25,7 +25,7 @@ _BELOW = {
     "extensions against PyTorch's C++ cannot run on it": "utils.cpp_extension cpp nn.cpp utils.cpp_backtrace utils.file_baton",
     "telephones are not its subject": "utils.mobile_optimizer backends.xnnpack backends.nnpack",
     _OTHER_LIBRARIES: "utils.mkldnn Tensor.to_mkldnn cuda.jiterator cuda.tunable cuda.gds cuda.nccl backends.cudnn.rnn backends.cusparselt backends.python_native",
-    "processes speak by MPI, and call no functions in each other": "distributed.rpc distributed.nn.api distributed.autograd.context "
+    "processes speak by MPI, and call no functions in each other": "distributed.rpc distributed.nn.api distributed.autograd "
     "distributed.optim.DistributedOptimizer",
     "no stages of a model are made of it: its ranks run whole programs": "distributed.pipelining",
     _STARTED_BY_MPI: "distributed.elastic distributed.launcher distributed.run.config_from_args distributed.run.determine_local_world_size",

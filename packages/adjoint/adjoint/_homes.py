@@ -59,7 +59,7 @@ FX = {
     "graph": "Graph",
     "graph_module": "GraphModule",
     "interpreter": "Interpreter Transformer",
-    "node": "Node",
+    "node": "Node Target Argument",
     "proxy": "Proxy",
 }
 HOMES = {"nn.modules": NN, "optim": OPTIM, "fx": FX}  # the names are those of the namespace in front of the first dot

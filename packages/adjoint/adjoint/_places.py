@@ -12,6 +12,7 @@ _SOURCES = {
     "_higher_order_ops.associative_scan": "adjoint_functional.control_flow",
     "functional": ".",
     "return_types": "adjoint_core._results",
+    "_dynamo.eval_frame": "_dynamo",
     "accelerator.memory": "accelerator",
     "amp.autocast_mode amp.grad_scaler": "amp",
     "compiler.config": "_dynamo.config",
@@ -19,7 +20,8 @@ _SOURCES = {
     "cuda.amp.autocast_mode cuda.amp.common cuda.amp.grad_scaler": "cuda.amp",
     "cuda.graphs cuda.memory cuda.random cuda.streams": "cuda",
     "distributed.algorithms.ddp_comm_hooks.debugging_hooks": "distributed.algorithms.ddp_comm_hooks.default_hooks",
-    "distributed.autograd distributed.constants distributed.distributed_c10d distributed.rendezvous": "distributed",
+    "distributed.autograd distributed.rpc": "adjoint_functional.distributed.remote_calls",
+    "distributed.constants distributed.distributed_c10d distributed.rendezvous": "distributed",
     "distributed.checkpoint.api distributed.checkpoint.default_planner distributed.checkpoint.filesystem distributed.checkpoint.metadata "
     "distributed.checkpoint.planner distributed.checkpoint.state_dict_loader distributed.checkpoint.state_dict_saver "
     "distributed.checkpoint.stateful distributed.checkpoint.storage": "distributed.checkpoint",
@@ -43,6 +45,7 @@ _SOURCES = {
     "profiler.profiler": "profiler",
     "signal.windows.windows": "signal.windows",
     "sparse.semi_structured": "sparse",
+    "utils.data.datapipes utils.data.datapipes.iter utils.data.datapipes.iter.combinatorics": "adjoint_functional.utils.data.shuffled_pipe",
     "utils.benchmark.utils utils.benchmark.utils.common utils.benchmark.utils.compare utils.benchmark.utils.timer": "utils.benchmark",
 }  # fmt: skip
 PLACES = {place: source for places, source in _SOURCES.items() for place in places.split()}

@@ -23,6 +23,8 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+Target = Callable[..., Any] | str  # what annotations call that which a node calls, and what it is given
+Argument = Any
 _USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"  # in what PyTorch keeps of a traced module
 
 

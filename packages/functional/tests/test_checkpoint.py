@@ -113,6 +113,25 @@ def test_helpers_name_states_by_parameters(tmp_path):
     assert equal(model.state_dict(), other.state_dict()) and equal(optimizer.state_dict(), its.state_dict())
 
 
+def test_options_of_state_dicts():
+    model, optimizer = trained()
+    model[0].weight.requires_grad_(False)
+    of_all, of_some = helpers.get_model_state_dict(model), helpers.StateDictOptions(ignore_frozen_params=True, cpu_offload=True)
+    state, _ = helpers.get_state_dict(model, optimizer, options=of_some)
+    assert of_all.keys() - state.keys() == {"0.weight"} and all(state[name].data_ptr() for name in state)
+    other, its = trained(seed=1)
+    with pytest.raises(RuntimeError, match="Missing key"):
+        helpers.set_model_state_dict(other, state)
+    loose = helpers.StateDictOptions(full_state_dict=True, strict=False)
+    assert helpers.set_model_state_dict(other, state, options=loose).missing_keys == ["0.weight"]
+    other[0].weight.requires_grad_(False)
+    assert not helpers.set_model_state_dict(other, state, options=of_some).missing_keys and ad.equal(
+        other[0].bias, model[0].bias
+    )
+    with pytest.raises(NotImplementedError, match="StateDictOptions: broadcast_from_rank0 must be False"):
+        helpers.StateDictOptions(broadcast_from_rank0=True)
+
+
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_parts_are_put_together_in_any_number_of_ranks(data, in_ranks, tmp_path_factory):

@@ -5,6 +5,7 @@ import warnings as _warnings
 from collections.abc import Iterator as _Iterator
 from typing import Any as _Any
 
+from adjoint_core import cuda as _devices
 from adjoint_core.backends import cuda as _cuda
 
 matmul = _cuda.matmul
@@ -13,8 +14,8 @@ _half_sums = False
 
 
 def is_built() -> bool:
-    """True: kernels for GPUs are made when they are used."""
-    return True
+    """Whether there is a GPU to make kernels for: programs that ask this take the device that they name next."""
+    return _devices.is_available()
 
 
 def flash_sdp_enabled() -> bool:

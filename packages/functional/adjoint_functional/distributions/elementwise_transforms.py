@@ -52,6 +52,11 @@ class ExpTransform(_Line):
         return x
 
 
+def _clipped_sigmoid(x: Tensor) -> Tensor:
+    info = core.finfo(x.dtype)
+    return core.clamp(core.sigmoid(x), min=info.tiny, max=1.0 - info.eps)
+
+
 class SigmoidTransform(_Line):
     """``sigmoid(x)``, kept inside (0, 1) by the type's precision.
 
@@ -64,8 +69,7 @@ class SigmoidTransform(_Line):
     codomain = constraints.unit_interval
 
     def _call(self, x: Tensor) -> Tensor:
-        info = core.finfo(x.dtype)
-        return core.clamp(core.sigmoid(x), min=info.tiny, max=1.0 - info.eps)
+        return _clipped_sigmoid(x)
 
     def _inverse(self, y: Tensor) -> Tensor:
         info = core.finfo(y.dtype)

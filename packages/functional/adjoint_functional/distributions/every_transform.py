@@ -2,6 +2,7 @@
 
 from . import elementwise_transforms, matrix_transforms, more_transforms, transforms
 from .elementwise_transforms import *  # noqa: F403
+from .elementwise_transforms import _clipped_sigmoid as _clipped_sigmoid
 from .matrix_transforms import *  # noqa: F403
 from .more_transforms import *  # noqa: F403
 from .transforms import *  # noqa: F403
