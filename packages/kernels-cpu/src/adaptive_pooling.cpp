@@ -13,13 +13,13 @@ namespace {
 
 constexpr int64_t grain = 16384;  // elements
 constexpr int lanes = 16;         // the same at every level, so that sums have the same bits
-constexpr int few = 4;            // of the rest of a run
+constexpr int few = 4;            // a vector that every level has
 
 // Part after part of a line of `in` elements in `out` parts, without a division for each: part i begins at i * in / out, and ends
 // before (i + 1) * in / out, rounded up.
 struct Cut {
   int64_t out, base, rest, first = 0, over = 0;
-  [[gnu::always_inline]] Cut(int64_t in, int64_t parts) : out(parts), base(in / parts), rest(in % parts) {}
+  [[gnu::always_inline]] Cut(int64_t in, int64_t parts) : out(parts), base(parts == 1 ? in : in / parts), rest(in - base * parts) {}
   [[gnu::always_inline]] int64_t last() const { return first + base + (over + rest > 0) + (over + rest > out); }
   [[gnu::always_inline]] void next() {
     first += base, over += rest;
@@ -82,26 +82,29 @@ template <class T> struct MaxSlab {
   }
 };
 
+// In vectors of `few`, which stay in registers at every level; four sums of each take turns.
 template <class T> struct MeanSlab {
   static constexpr bool narrow = true;
+  typedef T Few __attribute__((vector_size(few * sizeof(T))));
+  [[gnu::always_inline]] static inline Few load(const T* p) {
+    Few v;
+    __builtin_memcpy(&v, p, sizeof v);
+    return v;
+  }
   template <int W> [[gnu::always_inline]] static inline void run(const T* x, const Grid* g, int64_t a, T* y) {
     for_parts(*g, a, [&](int64_t number, const Runs& r) __attribute__((always_inline)) {
-      T sum = 0, lane[lanes] = {};
+      T sum = 0;
+      Few s0{}, s1{}, s2{}, s3{};
       for (int64_t i = 0; i < r.slices; i++)
         for (int64_t j = 0; j < r.rows; j++) {
           const T* const p = x + r.from + i * r.down + j * r.along;
           int64_t k = 0;
-          for (; k + lanes <= r.n; k += lanes)
-            for (int l = 0; l < lanes; l++) lane[l] += p[k + l];
-          for (; k + few <= r.n; k += few)
-            for (int l = 0; l < few; l++) lane[l] += p[k + l];
+          for (; k + 4 * few <= r.n; k += 4 * few) s0 += load(p + k), s1 += load(p + k + few), s2 += load(p + k + 2 * few), s3 += load(p + k + 3 * few);
+          for (; k + few <= r.n; k += few) s0 += load(p + k);
           for (; k < r.n; k++) sum += p[k];
         }
-      if (r.n >= lanes)
-        for (int step = lanes / 2; step >= few; step /= 2)
-          for (int l = 0; l < step; l++) lane[l] += lane[l + step];
-      if (r.n >= few) sum += (lane[0] + lane[1]) + (lane[2] + lane[3]);
-      y[number] = sum / static_cast<T>(r.slices * r.rows * r.n);
+      const Few s = (s0 + s2) + (s1 + s3);
+      y[number] = (sum + ((s[0] + s[1]) + (s[2] + s[3]))) / static_cast<T>(r.slices * r.rows * r.n);
     });
   }
 };

@@ -74,35 +74,46 @@ template <class F> [[gnu::always_inline]] inline void strided(int64_t stride, F 
   else f(stride);
 }
 
+// A position of the windows of a row: the windows [first, first + n) have it inside, that of the first one at `at` of the row.
+struct Reach { int64_t first, n, at; };
+struct Reaches {
+  int64_t stride;
+  std::vector<Reach> each;
+  [[gnu::noinline]] explicit Reaches(const Axis& c) : stride(c.stride) {
+    for (int64_t k = 0; k < c.kernel; k++) each.push_back({c.first(k), c.last(k) - c.first(k), c.first(k) * c.stride + c.shift(k)});
+  }
+};
+// f(window, element of the row) for all positions, one after the other.
+template <class F> [[gnu::always_inline]] inline void for_reaches(const Reaches& r, F f) {
+  strided(r.stride, [&](auto step) __attribute__((always_inline)) {
+    for (const Reach& p : r.each) {
+      const int64_t first = p.first, at = p.at, n = p.n;
+      ADJOINT_INDEPENDENT
+      for (int64_t i = 0; i < n; i++) f(first + i, at + i * step);
+    }
+  });
+}
+
 template <class T> struct MaxRow {
   using Index = math::Bits<T>;
-  // x: the row in its plane, whose first element is number `start`.
-  template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t start, int64_t stride, int64_t n, T* best, Index* at) {
-    strided(stride, [=](auto step) __attribute__((always_inline)) {
-      ADJOINT_INDEPENDENT
-      for (int64_t i = 0; i < n; i++) {
-        const T v = x[i * step], b = best[i];
-        const bool enters = (v > b) | (v != v);  // of equal elements the first one stays; NaN always enters
-        best[i] = enters ? v : b;
-        at[i] = enters ? static_cast<Index>(start + i * step) : at[i];
-      }
+  // x: the plane, from whose element `row` on the row lies.
+  template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t row, const Reaches* reaches, T* best, Index* at) {
+    for_reaches(*reaches, [=](int64_t i, int64_t j) __attribute__((always_inline)) {
+      const T v = x[row + j], b = best[i];
+      const bool enters = (v > b) | (v != v);  // of equal elements the first one stays; NaN always enters
+      best[i] = enters ? v : b;
+      at[i] = enters ? static_cast<Index>(row + j) : at[i];
     });
   }
 };
 template <class T> struct AddRow {
-  template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t stride, int64_t n, T* sum) {
-    strided(stride, [=](auto step) __attribute__((always_inline)) {
-      ADJOINT_INDEPENDENT
-      for (int64_t i = 0; i < n; i++) sum[i] += x[i * step];
-    });
+  template <int W> [[gnu::always_inline]] static inline void run(const T* x, const Reaches* reaches, T* sum) {
+    for_reaches(*reaches, [=](int64_t i, int64_t j) __attribute__((always_inline)) { sum[i] += x[j]; });
   }
 };
 template <class T> struct SpreadRow {
-  template <int W> [[gnu::always_inline]] static inline void run(const T* v, int64_t stride, int64_t n, T* x) {
-    strided(stride, [=](auto step) __attribute__((always_inline)) {
-      ADJOINT_INDEPENDENT
-      for (int64_t i = 0; i < n; i++) x[i * step] += v[i];
-    });
+  template <int W> [[gnu::always_inline]] static inline void run(const T* v, const Reaches* reaches, T* x) {
+    for_reaches(*reaches, [=](int64_t i, int64_t j) __attribute__((always_inline)) { x[j] += v[i]; });
   }
 };
 
@@ -128,6 +139,7 @@ void max_pool_kernel(const Launch& l) {
   if (w.adaptive) return with_floating(l, [&]<class T>(const T* x, T* y) { adaptive_max(x, Grid(l.x[0], w), y, l.y[1].as<int64_t>()); });
   const Planes planes(l.x[0], l.y[0], w);
   if (planes.in_plane() > std::numeric_limits<int32_t>::max()) return reference(l);
+  const Reaches reaches(planes.axis[2]);
   with_floating(l, [&]<class T>(const T* x, T* y) {
     using Index = math::Bits<T>;
     const Axis& c = planes.axis[2];
@@ -138,20 +150,15 @@ void max_pool_kernel(const Launch& l) {
       Index* const at = memory.as<Index>();
       std::fill_n(best, size, -math::infinity<T>);
       std::fill_n(at, size, Index(-1));
-      planes.for_rows([&](int64_t r, int64_t row) {
-        for (int64_t k = 0; k < c.kernel; k++) {
-          const int64_t first = c.first(k), start = row + first * c.stride + c.shift(k);
-          isa::call<MaxRow<T>>(x + plane * planes.in_plane() + start, start, c.stride, c.last(k) - first, best + r * c.out + first, at + r * c.out + first);
-        }
-      });
+      planes.for_rows([&](int64_t r, int64_t row) { isa::call<MaxRow<T>>(x + plane * planes.in_plane(), row, &reaches, best + r * c.out, at + r * c.out); });
       int64_t* index = l.y[1].as<int64_t>() + plane * size;
       for (int64_t i = 0; i < size; i++) index[i] = at[i];
       // Windows of -infinity alone: their first element.
       if (std::find(at, at + size, Index(-1)) == at + size) return;
       planes.for_rows([&](int64_t r, int64_t row) {
-        for (int64_t k = 0; k < c.kernel; k++)
-          for (int64_t i = c.first(k); i < c.last(k); i++)
-            if (int64_t& to = index[r * c.out + i]; to < 0) to = row + i * c.stride + c.shift(k);
+        for (const Reach& p : reaches.each)
+          for (int64_t i = 0; i < p.n; i++)
+            if (int64_t& to = index[r * c.out + p.first + i]; to < 0) to = row + p.at + i * c.stride;
       });
     });
   });
@@ -173,18 +180,14 @@ void avg_pool_kernel(const Launch& l) {
   const Averaging& a = l.attrs.as<Averaging>();
   if (a.window.adaptive) return with_floating(l, [&]<class T>(const T* x, T* y) { adaptive_mean(x, Grid(l.x[0], a.window), y); });
   const Planes planes(l.x[0], l.y[0], a.window);
+  const Reaches reaches(planes.axis[2]);
   with_floating(l, [&]<class T>(const T* x, T* y) {
     const std::vector<T> by = divisors<T>(planes, a);
-    const Axis& c = planes.axis[2];
+    const int64_t out = planes.axis[2].out;
     planes.parallel([&](int64_t plane) {
       T* const sum = y + plane * planes.out_plane();
       std::fill_n(sum, planes.out_plane(), T(0));
-      planes.for_rows([&](int64_t r, int64_t row) {
-        for (int64_t k = 0; k < c.kernel; k++) {
-          const int64_t first = c.first(k);
-          isa::call<AddRow<T>>(x + plane * planes.in_plane() + row + first * c.stride + c.shift(k), c.stride, c.last(k) - first, sum + r * c.out + first);
-        }
-      });
+      planes.for_rows([&](int64_t r, int64_t row) { isa::call<AddRow<T>>(x + plane * planes.in_plane() + row, &reaches, sum + r * out); });
       for (int64_t i = 0; i < planes.out_plane(); i++) sum[i] /= by[static_cast<size_t>(i)];
     });
   });
@@ -194,9 +197,10 @@ void avg_pool_vjp_kernel(const Launch& l) {
   const Averaging& a = l.attrs.as<Averaging>();
   if (a.window.adaptive) return with_floating(l, [&]<class T>(const T* v, T* y) { adaptive_mean_vjp(v, Grid(l.y[0], a.window), y); });
   const Planes planes(l.y[0], l.x[0], a.window);
+  const Reaches reaches(planes.axis[2]);
   with_floating(l, [&]<class T>(const T* v, T* y) {
     const std::vector<T> by = divisors<T>(planes, a);
-    const Axis& c = planes.axis[2];
+    const int64_t out = planes.axis[2].out;
     planes.parallel([&](int64_t plane) {
       const int64_t size = planes.out_plane();
       const Buffer memory(size * static_cast<int64_t>(sizeof(T)));
@@ -204,12 +208,7 @@ void avg_pool_vjp_kernel(const Launch& l) {
       for (int64_t i = 0; i < size; i++) share[i] = v[plane * size + i] / by[static_cast<size_t>(i)];
       T* const x = y + plane * planes.in_plane();
       std::fill_n(x, planes.in_plane(), T(0));
-      planes.for_rows([&](int64_t r, int64_t row) {
-        for (int64_t k = 0; k < c.kernel; k++) {
-          const int64_t first = c.first(k);
-          isa::call<SpreadRow<T>>(static_cast<const T*>(share + r * c.out + first), c.stride, c.last(k) - first, x + row + first * c.stride + c.shift(k));
-        }
-      });
+      planes.for_rows([&](int64_t r, int64_t row) { isa::call<SpreadRow<T>>(static_cast<const T*>(share + r * out), &reaches, x + row); });
     });
   });
 }
