@@ -6,7 +6,9 @@ import pickle
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import adjoint as ad
@@ -133,3 +135,17 @@ def test_a_parameter_wants_the_engine(tmp_path):
     code = f"import adjoint_core\nadjoint_core.load({str(tmp_path / 'x.pt')!r})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "UnpicklingError" in done.stderr and "adjoint_engine" in done.stderr
+
+
+def test_elements_of_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "numbers"
+    np.arange(4.0).tofile(file)
+    own, shared = ad.from_file(file, size=3, dtype=ad.float64), ad.from_file(str(file), shared=True, size=5, dtype=ad.float64)
+    own[1] = 9.0
+    shared[0] = 7.0
+    assert own.tolist()[1:] == [9.0, 2.0] and np.fromfile(file).tolist() == [7.0, 1.0, 2.0, 3.0, 0.0]
+    assert ad.from_file(tmp_path / "new", shared=True, size=2).tolist() == [0.0, 0.0] and ad.from_file(file).shape == (0,)
+    with pytest.raises(RuntimeError, match="has 40 bytes, fewer than the 48"):
+        ad.from_file(file, size=6, dtype=ad.float64)
+    with pytest.raises(FileNotFoundError):
+        ad.from_file(tmp_path / "none", size=1)

@@ -57,3 +57,8 @@ def test_what_a_tensor_is_not_on() -> None:
     x = ad.eye(2)
     assert not any((x.is_ipu, x.is_maia, x.is_mps, x.is_mtia, x.is_vulkan, x.is_xla, x.is_xpu))
     assert x.to_sparse_coo().layout is ad.sparse_coo and x.to_sparse_csr().to_sparse_coo().layout is ad.sparse_coo
+
+
+def test_no_device_to_make_current() -> None:
+    with ad.accelerator.device_index(None):
+        assert ad.ones(1).device == ad.device("cpu")

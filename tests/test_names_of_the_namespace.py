@@ -122,3 +122,10 @@ def test_what_pytorch_took_away_says_what_to_use(name: str) -> None:
 
 def test_other_places_of_names() -> None:
     assert ad.Future is ad.futures.Future is ad.jit.Future and ad.jit.Error is RuntimeError
+
+
+def test_names_of_types() -> None:
+    assert ad.typename(int) == "int" and ad.typename(ad.nn.Linear).endswith("linear.Linear") == ad.typename(
+        ad.nn.Linear(1, 1)
+    ).endswith("linear.Linear")
+    assert ad.typename(ad.ones(1)) == "adjoint.FloatTensor" and ad.typename(test_names_of_types).endswith("test_names_of_types")

@@ -347,3 +347,9 @@ def test_no_element_is_assigned_under_false():
     x = ad.zeros(2)
     x[False] = ad.ones(3)
     assert x.tolist() == [0, 0]
+
+
+def test_copies_that_asarray_makes_keep_their_history() -> None:
+    x = leaf(1.0, 2.0)
+    y = ad.asarray(x * 2, copy=True, dtype=ad.float64)
+    assert y.dtype is ad.float64 and ad.autograd.grad(y.sum(), x)[0].tolist() == [2.0, 2.0]

@@ -15,8 +15,31 @@ def _masked(x: Tensor) -> Tensor:
     return x._masked_gradient() if _core._is_sparse(x) else x
 
 
-def mm(input: Tensor, mat2: Tensor) -> Tensor:
+def _reduced(input: Tensor, mat2: Tensor, reduce: str) -> Tensor:
+    """Each row of the result from the products of the values that the sparse row specifies; 0 where it specifies none."""
+    if reduce not in ("mean", "amax", "amin"):
+        raise RuntimeError(f"sparse.mm: reduce must be one of sum, mean, amax, amin, got {reduce!r}")
+    if not _core._is_sparse(input) or _core._is_sparse(mat2):
+        raise RuntimeError(
+            f"sparse.mm: with reduce={reduce!r}, only the first matrix is sparse, got layouts {input.layout}, {mat2.layout}"
+        )
+    if input.ndim != 2 or mat2.ndim != 2 or input.shape[1] != mat2.shape[0]:
+        raise RuntimeError(
+            f"sparse.mm: matrices (n, m) and (m, k) are expected, got shapes {list(input.shape)} and {list(mat2.shape)}"
+        )
+    x = _masked(input).to_sparse().coalesce()
+    row, column = x.indices()
+    products = x.values()[:, None] * mat2[column]
+    at = row[:, None].expand(products.shape)
+    zeros = _core.zeros((input.shape[0], mat2.shape[1]), dtype=products.dtype, device=products.device)
+    return zeros.scatter_reduce(0, at, products, reduce, include_self=False)
+
+
+def mm(input: Tensor, mat2: Tensor, reduce: str = "sum") -> Tensor:
     """The product of two matrices, (n, m) and (m, k), of which one at least is sparse; sparse if both are.
+
+    Arguments:
+        reduce: "mean", "amax" and "amin" take those of the products in place of their sum, of what the sparse `input` specifies.
 
     Example::
 
@@ -25,7 +48,7 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
         tensor([[6.],
                 [0.]])
     """
-    return _core.mm(_masked(input), _masked(mat2))
+    return _core.mm(_masked(input), _masked(mat2)) if reduce == "sum" else _reduced(input, mat2, reduce)
 
 
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:

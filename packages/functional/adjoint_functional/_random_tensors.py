@@ -94,9 +94,11 @@ def _interval(dtype: dtype, low: float | None, high: float | None) -> tuple[floa
 
 def _filled(sizes: tuple[int, ...], dtype: dtype, low: float, high: float) -> Tensor:
     if dtype.is_complex:
-        return core.complex(*(_filled(sizes, dtype.to_real(), low, high) for _ in range(2)))
+        return core.view_as_complex(_filled((*sizes, 2), dtype.to_real(), low, high))
     if dtype.is_floating_point and low == high:
         return core.full(sizes, low, dtype=dtype)
+    if dtype.is_floating_point and high - low <= core.finfo(dtype).max:
+        return core.empty(sizes, dtype=dtype).uniform_(low, high)
     if dtype.is_floating_point:
         share = core.rand(sizes, dtype=core.float64)
         x = (low * (1 - share) + high * share).to(dtype)  # high - low may overflow

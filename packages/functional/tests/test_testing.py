@@ -125,3 +125,10 @@ def test_one_value(dtype: Any) -> None:
     with pytest.warns(FutureWarning, match="low==high"):
         x = ad.testing.make_tensor(3, dtype=dtype, low=2, high=2)
     assert ad.equal(x, ad.full((3,), 2 + 2j if dtype.is_complex else 2, dtype=dtype))
+
+
+def test_random_tensors_are_uniform_draws():
+    ad.manual_seed(0)
+    x = ad.testing.make_tensor(3, dtype=ad.float32, low=-1, high=1)
+    ad.manual_seed(0)
+    assert ad.equal(x, ad.empty(3).uniform_(-1, 1))

@@ -10,7 +10,50 @@ from .. import _core
 from .._compose import check_all, method
 from .._core import Tensor
 
-__all__ = ["Storage", "UntypedStorage", "is_storage"]
+__all__ = ["Storage", "UntypedStorage", "from_file", "is_storage"]
+
+
+def _mapped(filename: str | os.PathLike[str], shared: bool, nbytes: int) -> Tensor:
+    """The first bytes of a file, of 0: all, which are read when they are used."""
+    flags = os.O_RDWR | os.O_CREAT if shared else os.O_RDONLY
+    with open(filename, "r+b" if shared else "rb", opener=lambda path, _: os.open(path, flags, 0o666)) as file:
+        there = os.fstat(file.fileno()).st_size
+        if shared and there < nbytes:
+            file.truncate(nbytes)
+        elif there < nbytes:
+            raise RuntimeError(
+                f"from_file: file {os.fspath(filename)} has {there} bytes, fewer than the {nbytes} of the mapping"
+            )
+        mapped = mmap.mmap(file.fileno(), nbytes, access=mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY)
+    return _core._from_buffer(memoryview(mapped), _core.uint8, share=True)
+
+
+def from_file(
+    filename: str | os.PathLike[str],
+    shared: bool | None = None,
+    size: int = 0,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """The first `size` elements of a file, which is mapped: they are read when they are used.
+
+    Arguments:
+        shared: writes change the file, which is made as long as it has to be; else they stay here.
+
+    Raises:
+        RuntimeError: the file is too short.
+
+    Example::
+
+        >>> file = tempfile.NamedTemporaryFile()
+        >>> ad.from_file(file.name, shared=True, size=3).fill_(2)
+        tensor([2., 2., 2.])
+    """
+    dtype = dtype or _core.get_default_dtype()
+    found = _mapped(filename, bool(shared), size * dtype.itemsize) if size else _core.empty(0, dtype=_core.uint8)
+    return found.view(dtype).to(device or "cpu").requires_grad_(requires_grad)
 
 
 class Storage:
@@ -83,10 +126,8 @@ class UntypedStorage(Storage):
 
     @staticmethod
     def from_file(filename: str | os.PathLike[str], shared: bool = False, nbytes: int = 0) -> UntypedStorage:
-        """The bytes of a file, which is mapped: writing to them changes it if `shared`."""
-        with open(filename, "r+b" if shared else "rb") as file:
-            mapped = mmap.mmap(file.fileno(), nbytes, access=mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY)
-        return UntypedStorage(_core._from_buffer(memoryview(mapped), _core.uint8, share=True))
+        """The bytes of a file, which is mapped: writing to them changes it if `shared`, which makes it as long as it has to be."""
+        return UntypedStorage(_mapped(filename, shared, nbytes))
 
     def _flat(self) -> Tensor:
         return super()._flat().view(_core.uint8)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from types import FunctionType
 from typing import Any
 
 from .. import _core
@@ -79,17 +80,19 @@ def new(self: Tensor, *args: Any) -> Tensor:
 
 
 def typename(obj: Any) -> str:
-    """`adjoint.FloatTensor` for a tensor, the name of its type for anything else.
+    """`adjoint.FloatTensor` for a tensor, the name of a class or function, the name of its type for anything else.
 
     Example::
 
-        >>> ad.typename(ad.zeros(2)), ad.typename(1.0)
-        ('adjoint.FloatTensor', 'float')
+        >>> ad.typename(ad.zeros(2)), ad.typename(1.0), ad.typename(int)
+        ('adjoint.FloatTensor', 'float', 'int')
     """
-    return obj.type() if isinstance(obj, Tensor) else _full_name(type(obj))
+    if isinstance(obj, Tensor):
+        return obj.type()
+    return _full_name(obj if isinstance(obj, (type, FunctionType)) else type(obj))
 
 
-def _full_name(kind: type) -> str:
+def _full_name(kind: type | FunctionType) -> str:
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
