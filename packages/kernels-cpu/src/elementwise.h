@@ -161,7 +161,7 @@ template <class To, class From> struct Convert {
   template <int W> [[gnu::always_inline]] static inline void run(char* to, const char* from, int64_t n) {
     To* y = reinterpret_cast<To*>(to);
     const From* x = reinterpret_cast<const From*>(from);
-    if constexpr (W == 32 && std::is_floating_point_v<compute_t<From>> && !std::is_same_v<From, Half> && std::is_integral_v<To> && sizeof(To) <= 4 && !std::is_same_v<To, bool>) by_tiles(y, x, n);
+    if constexpr (W == 32 && std::is_floating_point_v<compute_t<From>> && !std::is_same_v<From, Half> && std::is_integral_v<To> && !std::is_same_v<To, bool>) by_tiles(y, x, n);
     else each(y, x, n);
   }
 
