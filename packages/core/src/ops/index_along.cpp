@@ -137,9 +137,9 @@ void scatter_reduce_shape(Tensors x, const Attrs& a, Dims* out) { scatter_shape(
 
 Tensor reduced_at(const Tensor& x, const Tensor& index, const Tensor& source, const ScatterReduce& a) { return apply(op_scatter_reduce, {x, index, source}, a); }
 
-// How many of x and its sources attain each result: they share what comes back.
+// How many of x and its sources attain each result: they share what comes back. In the type of x, which counts to 2^24.
 Tensor winners(const Tensor& x, const Tensor& index, const Tensor& source, const Tensor& y, int dim) {
-  return scatter_add(to_dtype(eq(x, y), DType::int64), dim, index, to_dtype(eq(source, gather(y, dim, index)), DType::int64));
+  return scatter_add(to_dtype(eq(x, y), x.dtype()), dim, index, to_dtype(eq(source, gather(y, dim, index)), x.dtype()));
 }
 
 // dy/dx and dy/dsource, elementwise.
