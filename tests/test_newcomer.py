@@ -63,6 +63,23 @@ def test_median_of_many(dtype: ad.dtype) -> None:
         assert (found.values, found.indices) == (values[10_000], order[10_000])
 
 
+@pytest.mark.parametrize("n", [13, 80, 127, 128, 700, 10007])
+def test_medians_of_rows_are_where_a_stable_sort_puts_them(n: int) -> None:
+    ad.manual_seed(n)
+    x = ad.randn(6, n)
+    x[1] = x[1].round()
+    x[2] = x[2].sort()[0]
+    x[3] = ad.where(x[3] < 0.3, -math.inf, x[3])
+    x[4] = ad.where(x[4] < 0.3, x[4], math.inf)
+    x[5] = ad.arange(n) % 3
+    for rows in (x, x.double(), x.nan_to_num(0, 9, -9).long()):
+        values, order = rows.sort(1, stable=True)
+        found = rows.median(1)
+        assert found.values.equal(values[:, (n - 1) // 2]) and found.indices.equal(order[:, (n - 1) // 2])
+    x[0, n // 2] = math.nan
+    assert x.median(1).indices[0] == n // 2
+
+
 def test_median_shares_its_gradient_at_ties() -> None:
     for f in (ad.median, ad.nanmedian):
         x = ad.tensor([2.0, 2.0, 2.0, 1.0, 5.0], requires_grad=True)

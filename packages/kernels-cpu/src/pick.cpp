@@ -216,23 +216,10 @@ template <class T> int64_t median_of_few(const T* x, int64_t n) {
   }
   return nan ? -1 : at;
 }
-// `to`: memory for n + 1.
-template <class T> Best<T> median_of(const T* x, int64_t n, T* to) {
+// The k-th of all, among the numbers from low to high; `to`: memory for n + 1.
+template <class T> Best<T> kth_between(const T* x, int64_t n, int64_t k, T low, T high, T* to) {
   using Limits = std::numeric_limits<T>;
-  const int64_t k = (n - 1) / 2, few = n <= 12 ? median_of_few(x, n) : -1;
-  if (few >= 0) return {x[few], few};
-  Candidates<T> c;
-  if (n >= 128) {
-    const bool many = n >= 16384;
-    const auto [low, likely, high] = guess(x, k, n, many ? 1024 : 32);
-    int64_t counts[3] = {};   // where numbers are often equal, the sample has the median itself
-    isa::call<CountAround<T>, const T*, int64_t, T, int64_t*>(x, n, likely, counts);
-    if (counts[2] == 0 && counts[0] <= k && k < counts[0] + counts[1]) {
-      const int64_t at = find_nth(x, n, likely, k - counts[0]);
-      return {x[at], at};
-    }
-    if (many) c = candidates(x, n, low, high, to);
-  }
+  Candidates<T> c = candidates(x, n, low, high, to);
   if (!c.nan && !(c.below <= k && k < c.below + c.count))
     c = candidates(x, n, Limits::has_infinity ? -Limits::infinity() : Limits::lowest(), Limits::has_infinity ? Limits::infinity() : Limits::max(), to);
   if (c.nan) {
@@ -243,6 +230,30 @@ template <class T> Best<T> median_of(const T* x, int64_t n, T* to) {
   std::nth_element(to, middle, to + c.count);
   const int64_t at = find_nth(x, n, *middle, std::count(to, middle, *middle));
   return {x[at], at};
+}
+template <class T> Best<T> median_of(const T* x, int64_t n, T* to) {
+  const int64_t k = (n - 1) / 2, few = n <= 12 ? median_of_few(x, n) : -1;
+  if (few >= 0) return {x[few], few};
+  const bool many = n >= 16384;
+  auto [low, number, high] = n < 128 ? Guess<T>{{}, x[n / 2], {}} : guess(x, k, n, many ? 1024 : 32);
+  if (!many) low = Largest<T>::identity, high = Smallest<T>::identity;
+  // Counts around one number after another leave those on one side of each; where numbers are often equal, the first is the median itself.
+  const int64_t step = (n == 10007 ? 10009 : 10007) % n;   // a prime, whose multiples come by all
+  int64_t at = n / 2;
+  for (int64_t tries = 0, seen = 0; tries < (many ? 1 : 16) && seen < n; tries++) {
+    int64_t counts[3] = {};
+    isa::call<CountAround<T>, const T*, int64_t, T, int64_t*>(x, n, number, counts);
+    if (counts[2] == 0 && counts[0] <= k && k < counts[0] + counts[1]) {
+      at = find_nth(x, n, number, k - counts[0]);
+      return {x[at], at};
+    }
+    if (many || counts[2]) break;
+    (k < counts[0] ? high : low) = number;
+    do at = at + step < n ? at + step : at + step - n;
+    while (++seen < n && !((x[at] > low) & (x[at] < high)));
+    number = x[at];
+  }
+  return kth_between(x, n, k, low, high, to);
 }
 template <class T> void medians(const Lines& l, const T* x, T* values, int64_t* at) {
   pool::parallel_for(l.outer * l.inner, std::max<int64_t>(1, 4096 / l.n), [&](int64_t first, int64_t last) {
