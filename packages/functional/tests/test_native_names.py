@@ -26,8 +26,17 @@ def test_histograms_are_numpys():
     found = ad.histogramdd(points, [2, 3, 4], range=(-1, 1) * 3)
     expected = np.histogramdd(points.numpy(), [2, 3, 4], [(-1, 1)] * 3)
     np.testing.assert_array_equal(found.hist.numpy(), expected[0])
+    each = ad.histogramdd(points, [1, 5, 2])
+    np.testing.assert_array_equal(each.hist.numpy(), np.histogramdd(points.numpy(), [1, 5, 2])[0])
+    weight = tensor(40).abs()
+    found = ad.histogramdd(points, [ad.tensor([-1.0, 0.0, 0.5], dtype=points.dtype), 1, 3], weight=weight).hist
+    edges = [[-1.0, 0.0, 0.5], *np.histogramdd(points.numpy()[:, 1:], [1, 3])[1]]
+    np.testing.assert_allclose(found.numpy(), np.histogramdd(points.numpy(), edges, weights=weight.numpy())[0])
+    np.testing.assert_allclose(ad.histogramdd(points, [1] * 3, weight=weight).hist.flatten().numpy(), [weight.sum().item()])
     with pytest.raises(RuntimeError, match="must be positive"):
         ad.histogram(x, 0)
+    with pytest.raises(RuntimeError, match="is not finite"):
+        ad.histogram(ad.tensor([0.0, ad.nan]), 2)
 
 
 @pytest.mark.parametrize("reduce", ["sum", "mean", "prod", "max", "min"])

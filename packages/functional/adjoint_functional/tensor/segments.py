@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -17,19 +16,33 @@ _INITIAL = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": -math.inf, "min": math.
 _RECORD = {"sum": "sum", "mean": "sum", "prod": "prod", "max": "amax", "min": "amin"}
 
 
-def _edges(x: Tensor, bins: Any, limits: Sequence[float] | None) -> Tensor:
-    """The edges of equal bins over the limits, or over the values (k,) without them."""
-    if isinstance(bins, Tensor):
-        return bins
-    low, high = limits if limits is not None else (x.min().item(), x.max().item()) if x.numel() else (0.0, 1.0)
-    if low == high:
-        low, high = low - 0.5, high + 0.5
-    return _core.linspace(low, high, bins + 1, dtype=x.dtype, device=x.device)
+def _edges(points: Tensor, each: Sequence[Any], range: Sequence[float] | None) -> list[Tensor]:
+    """Of the bins of each coordinate (k, n): as they are given, or of equal bins over the limits, or over the values without them."""
+    if range is None and points.numel() and any(isinstance(bins, int) for bins in each):
+        limits = list(zip(points.amin(0).tolist(), points.amax(0).tolist()))
+    else:
+        limits = [(0.0, 1.0) if range is None else tuple(range[2 * i : 2 * i + 2]) for i, _ in enumerate(each)]
+    edges = []
+    for bins, (low, high) in zip(each, limits):
+        if isinstance(bins, Tensor):
+            edges.append(bins)
+            continue
+        if not (math.isfinite(low) and math.isfinite(high)):
+            raise RuntimeError(f"histogramdd: range of [{low:g}, {high:g}] is not finite")
+        if low == high:
+            low, high = low - 0.5, high + 0.5
+        edges.append(_core.linspace(low, high, bins + 1, dtype=points.dtype, device=points.device))
+    return edges
 
 
 def _places(x: Tensor, edges: Tensor) -> Tensor:
     """In which bin each value (k,) falls, counted from one, or 0; the last holds its right edge."""
-    return _core.where(x <= edges[-1], _core.searchsorted(edges[:-1].contiguous(), x.contiguous(), right=True), 0)
+    return _core.where(x <= edges[-1], _core.searchsorted(edges[:-1].contiguous(), x, right=True), 0)
+
+
+def _inner_places(x: Tensor, edges: Tensor) -> Tensor:
+    """In which bin each value (k,) falls, counted from zero, where all fall into one."""
+    return _core.searchsorted(edges[1:-1].contiguous(), x, right=True)
 
 
 def histogramdd(
@@ -58,16 +71,26 @@ def histogramdd(
         raise RuntimeError(f"histogramdd: expected {n} sequences of bin edges or numbers of bins, got {len(each)}")
     if any(isinstance(b, int) and b <= 0 for b in each):
         raise RuntimeError(f"histogramdd: the number of bins must be positive, got {each}")
-    limits = [None if range is None else range[2 * i : 2 * i + 2] for i, _ in enumerate(each)]
-    edges = [_edges(x, b, two) for x, b, two in zip(points.unbind(1), each, limits)]
-    counts = [e.numel() - 1 for e in edges]
-    place = _places(points[:, 0], edges[0])
-    for i in builtins.range(1, n):
-        own = _places(points[:, i], edges[i])
-        place = _core.where((place > 0) & (own > 0), place * (counts[i] + 1) + own, 0)
-    ones = points.new_ones(len(points)) if weight is None else weight.detach().reshape(-1).to(input.dtype)
-    flat = points.new_zeros(math.prod(c + 1 for c in counts)).scatter_add(0, place, ones)
-    hist = flat.reshape([c + 1 for c in counts])[tuple(slice(1, None) for _ in counts)].contiguous()
+    edges = _edges(points, each, range)
+    place: Any = 0  # in a grid of all bins; where some points fall into none, with one more in front of each row
+    cells = []
+    for i, (b, e) in enumerate(zip(each, edges)):
+        all_fall = range is None and isinstance(b, int)
+        cells.append(b if all_fall else e.numel())
+        if cells[-1] > 1:
+            x = points[:, i].contiguous()
+            place = place * cells[-1] + (_inner_places(x, e) if all_fall else _places(x, e))
+    total = math.prod(cells)
+    if weight is not None:
+        weight = weight.detach().reshape(-1).to(input.dtype)
+    if isinstance(place, int):
+        flat = points.new_full((1,), len(points)) if weight is None else weight.sum()
+    elif weight is None:
+        flat = _core.bincount(place, minlength=total).to(points.dtype)
+    else:
+        flat = points.new_zeros(total).scatter_add(0, place, weight)
+    inner = tuple(slice(c - e.numel() + 1, None) for c, e in zip(cells, edges))
+    hist = flat.reshape(cells)[inner].contiguous()
     if density:
         hist = hist / hist.sum()
         for i, e in enumerate(edges):
