@@ -276,6 +276,8 @@ def test_gradients_of_the_wrong_shape(case):
         (lambda x: x.to("cuda:9"), RuntimeError, ["cuda"]),
         (lambda x: x.requires_grad_().backward(), RuntimeError, ["scalar", "[3, 4]"]),
         (lambda x: ad.ones(2, dtype=ad.int64).requires_grad_(), RuntimeError, ["int64"]),
+        (lambda x: x.masked_fill(x > 0, ad.ones(1)), RuntimeError, ["masked_fill", "0-dimensional", "1 dim"]),
+        (lambda x: x.sum().unflatten(0, (1, 1)), RuntimeError, ["unflatten", "no dimensions"]),
         (lambda x: x.view((1,) * 65 + (12,)), ad.ShapeError, ["64", "66"]),
         (lambda x: x.to_padded_tensor(0.0), NotImplementedError, ["to_padded_tensor", "nested", "[3, 4]"]),
         (lambda x: ad.autograd.backward(None), TypeError, ["NoneType"]),

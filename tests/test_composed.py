@@ -263,3 +263,17 @@ def test_filled_tensors_keep_the_sign_of_zero() -> None:
     x = ad.ones(3).requires_grad_()
     y = ad.fill(x, -0.0)
     assert y.signbit().all() and ad.autograd.grad(y.sum(), x)[0].tolist() == [0.0] * 3
+
+
+@pytest.mark.parametrize("name", ["mvlgamma_", "ldexp_", "i0_"])
+def test_compositions_in_place_keep_the_type(name):
+    x = ad.tensor([3, 4])
+    with pytest.raises(RuntimeError, match=f"{name}: result type .*float32 can't be cast to the desired output type .*int64"):
+        getattr(x, name)(*{"mvlgamma_": [2], "ldexp_": [ad.tensor([1, 2])], "i0_": []}[name])
+    assert x.tolist() == [3, 4]
+
+
+def test_filled_tensors_are_functions_of_what_they_were():
+    x = ad.ones(2, dtype=ad.complex128, requires_grad=True)
+    ad.fill(x, True).sum().real.backward()
+    assert x.grad.tolist() == [0, 0]

@@ -83,7 +83,7 @@ def test_names_and_arguments(space):
     assert xp.__array_api_version__ == "2025.12"
 
 
-UNARY = [*OF_ONE, "round", "signbit"]
+UNARY = [*OF_ONE, "round", "sign", "signbit"]
 BINARY = [*OF_TWO, "floor_divide", "remainder", "nextafter"]
 
 
@@ -121,6 +121,12 @@ def test_special_cases(name):
     np.testing.assert_array_equal(np.signbit(found[zeros]), np.signbit(expected[zeros]))
 
 
+def test_signs_of_what_is_no_number():
+    x = np.array([np.nan, -np.inf, -0.0, 3.0])
+    np.testing.assert_array_equal(xp.sign(xp.asarray(x)).numpy(), [np.nan, -1, 0, 1])
+    assert xp.isnan(xp.sign(xp.asarray(x + 1j))[0])
+
+
 def test_quotients_at_infinity():
     x = xp.asarray([np.inf, np.inf, -np.inf, 1.0, -1.0, np.inf])
     y = xp.asarray([2.0, -2.0, 2.0, np.inf, -np.inf, np.inf])
@@ -138,6 +144,9 @@ def test_reductions(name):
             for keepdims in (False, True):
                 check(lambda lib, x: getattr(lib, name)(x, axis=axis, keepdims=keepdims), x)
         check(lambda lib, x: getattr(lib, name)(x), array(dtype, ()))
+        if dtype == "float64":
+            with pytest.raises(IndexError, match=r"\[-3, 2\]"):
+                getattr(xp, name)(xp.asarray(x), axis=3)
     if name in ("var", "std"):
         check(lambda lib, x: getattr(lib, name)(x, correction=0.5), array("float64", (4,)))
 

@@ -57,3 +57,28 @@ def test_printed_inside_a_transform():
         f"GradTrackingTensor(lvl=2, value=\n{batch}\n)",
         "GradTrackingTensor(lvl=1, value=\n    tensor([0., 1.])\n)",
     ]
+
+
+def test_lanes_in_order_are_contiguous_as_they_are():
+    def cleared(x):
+        x.contiguous().zero_()
+        return x
+
+    assert not vmap(cleared)(ad.ones(2, 3)).any()
+    assert vmap(cleared, in_dims=1)(ad.ones(2, 3)).all()  # elements of a lane lie apart: what is zeroed is a copy
+    assert not vmap(vmap(cleared))(ad.ones(2, 2, 3)).any()
+    assert not jvp(lambda x: cleared(x * 1), (ad.ones(2, 2),), (ad.ones(2, 2),))[1].any()
+
+
+def test_detached_lanes_lie_as_they_lay():
+    seen = []
+    vmap(lambda x: seen.append((x.detach().is_contiguous(), x.T.detach().is_contiguous())) or x)(ad.ones(2, 3, 4))
+    assert seen == [(True, False)]
+
+
+def test_lanes_without_dimensions_are_transposed():
+    def turned(x):
+        return vmap(lambda v: v.transpose(0, -1))(x)
+
+    assert grad(lambda x: turned(x).sum())(ad.ones(2)).tolist() == [1, 1]
+    assert jvp(turned, (ad.ones(2),), (ad.ones(2),))[1].tolist() == [1, 1]

@@ -50,9 +50,9 @@ def warn(text: str) -> None:
 
 
 def without_effect(found: Tensor, *inputs: Tensor) -> Tensor:
-    """The result, recorded as a function of floating-point inputs by which its derivatives are zero."""
+    """The result, recorded as a function of inputs by which its derivatives are zero."""
     for x in inputs:
-        if x.requires_grad and x.is_floating_point():
+        if x.requires_grad and (x.is_floating_point() or x.is_complex()):
             found = found + -x.unsqueeze(0)[:0].sum().to(found.dtype)  # the sum of nothing; -0 leaves the signs of zeros
     return found
 
@@ -258,7 +258,12 @@ def inplace_method(f: F) -> F:
     """The function is a method of `Tensor` too, and `name_` writes its result into the tensor."""
 
     def write(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        return self.copy_(f(self.clone(), *args, **kwargs))  # what f saves must not be overwritten
+        found = f(self.clone(), *args, **kwargs)  # what f saves must not be overwritten
+        if not _core.can_cast(found.dtype, self.dtype):
+            raise RuntimeError(
+                f"{f.__name__}_: result type {found.dtype} can't be cast to the desired output type {self.dtype}"
+            )
+        return self.copy_(found)
 
     write.__name__ = f.__name__ + "_"
     write.__doc__ = f"The in-place form of `{f.__name__}`."

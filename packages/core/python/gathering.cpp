@@ -32,7 +32,9 @@ void bind_where(nb::module_& m) {
     return nb::tuple(nb::cast(t));
   }, "condition"_a);
   Methods().def("where", [](const Tensor& x, const Tensor& c, const Operand& b) { return choose(c, x, b); }, "condition"_a, "other"_a);
-  both_and_inplace(m, "masked_fill", [](const Tensor& x, const Tensor& mask, const Operand& v) {
+  both_and_inplace(m, "masked_fill", [](const Tensor& x, const Tensor& mask, const Operand& given) {
+    const Tensor& v = given;
+    expect(v.dim() == 0, "masked_fill: masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ", v.dim(), " dimension(s).");
     expect_number_fits(v, x.dtype());
     return masked_fill(x, mask, v);
   }, "mask"_a, "value"_a);

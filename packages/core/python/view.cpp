@@ -50,6 +50,7 @@ Tensor move_dims(const Tensor& x, const Dims& from, const Dims& to) {
 }
 
 Tensor unflatten(const Tensor& x, int64_t dim, Dims sizes) {
+  expect(x.dim() > 0, "unflatten: Dimension specified as ", dim, " but tensor has no dimensions");
   const int d = wrap_dim(dim, x.dim(), "unflatten");
   int64_t known = 1;
   for (int64_t s : sizes) known *= s == -1 ? 1 : s;
@@ -169,10 +170,7 @@ void bind_transposes(nb::module_& m) {
     expect(x.dim() >= 1, "flipud: input must be >= 1-d, got 0-d");
     return flip(x, {0});
   });
-  both(m, "roll", [](const Tensor& x, const Dims& shifts, const OptionalDims& dims) {
-    if (dims && !dims->empty()) return roll(x, shifts, *dims);
-    return view(roll(reshape(x, {-1}), shifts, {0}), x.sizes());
-  }, "shifts"_a, "dims"_a = nb::none());
+  both(m, "roll", [](const Tensor& x, const Dims& shifts, const OptionalDims& dims) { return roll(x, shifts, dims.value_or(Dims{})); }, "shifts"_a, "dims"_a = nb::none());
 }
 
 void bind_pieces(nb::module_& m) {

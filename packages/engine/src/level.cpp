@@ -157,6 +157,8 @@ Tensor face_copy(const Tensor& t) {
   if (!(t->keys & key_lifted)) return alias_of(t);
   Face* f = face(t);
   Tensor r = blank(t);
+  r->strides = t->strides;
+  r->update_layout();
   set_face(*r, f->slot, f->value, f->tangent, f->batch_dim);
   face(r)->level = f->level;
   f->owns_tangent = false;

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from adjoint_core import _core
 from adjoint_engine.operators import PLACES as _PLACES
 
+from . import aten as _aten
 from . import composed as composed
 from ._backend import TreeSpec as TreeSpec
 from ._backend import tree_flatten as tree_flatten
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from .checking import gradgradcheck as gradgradcheck
 
 _core.skip_prefix(_os.path.dirname(__file__) + _os.sep)  # errors name the line that called
-_PLACES.append(composed)
+_PLACES += composed, _aten
 
 
 def __getattr__(name: str) -> object:

@@ -477,3 +477,11 @@ def test_parts_of_a_module_replaced():
     with _reparametrize_module(layer, {"weight": ad.ones(1, 2)}):
         assert layer.weight.tolist() == [[1, 1]]
     assert layer.weight is before
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (0, 3, 4), (2, 3, 0)])
+def test_an_empty_batch_says_nothing_of_the_statistics(shape):
+    norm = nn.BatchNorm1d(3)
+    norm(ad.ones(shape)).sum().backward()
+    assert norm.running_mean.tolist() == [0, 0, 0] and norm.running_var.tolist() == [1, 1, 1]
+    assert norm.num_batches_tracked.item() == 1 and norm.weight.grad.tolist() == [0, 0, 0]

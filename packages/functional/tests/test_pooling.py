@@ -49,3 +49,24 @@ def test_adaptive_pools_are_those_of_their_windows(height, width, rows, columns)
         assert ad.allclose(one, other)
         (g,), (h,) = (ad.autograd.grad(v @ weights, x, retain_graph=True) for v in (one, other))
         assert ad.allclose(g, h)
+
+
+@pytest.mark.parametrize("pool", ["max_pool", "avg_pool"])
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_images_without_channels_are_refused(pool, n):
+    call = getattr(F, f"{pool}{n}d")
+    for shape in ((0,), (2, 0)):
+        with pytest.raises(RuntimeError, match="non-zero size for non-batch dimensions"):
+            call(ad.ones(*shape, *[4] * n), 2)
+    assert call(ad.ones(0, 2, *[4] * n), 2).shape == (0, 2, *[2] * n)
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_cotangents_of_maxima_are_a_function_of_ops(n):
+    x = ad.randn(2, 3, *[5] * n, dtype=ad.float64, requires_grad=True)
+    values, at = getattr(F, f"max_pool{n}d")(x, 3, 2, 1, return_indices=True)
+    v = ad.randn(values.shape, dtype=ad.float64, requires_grad=True)
+    backward = getattr(ad.ops.aten, f"max_pool{n}d_with_indices_backward")
+    found = backward.default(v, x, 3, 2, 1, 1, False, at)
+    assert ad.equal(found, ad.autograd.grad(values, x, v)[0])
+    assert ad.equal(ad.autograd.grad(found.sum(), v)[0], ad.ones_like(v))

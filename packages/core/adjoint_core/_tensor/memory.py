@@ -52,13 +52,19 @@ def _reorder(x: Tensor, memory_format: Any) -> None:
     x._set_data(x._alias().as_strided(x.shape, _core.empty(x.shape, memory_format=memory_format).stride()), True)
 
 
+def _expect_no_grad(x: Tensor) -> None:
+    if x.requires_grad:
+        raise RuntimeError("resize_: cannot resize variables that require grad")
+
+
 @method
 def resize_(self: Tensor, *size: Any, memory_format: Any = _core.contiguous_format) -> Tensor:
     """Changes the shape in place; memory grows if it must, and new elements are uninitialised.
 
     Raises:
-        RuntimeError: memory that views, NumPy arrays or a graph share would have to grow; `preserve_format`.
+        RuntimeError: memory that views, NumPy arrays or a graph share would have to grow; the tensor requires grad; `preserve_format`.
     """
+    _expect_no_grad(self)
     shape = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
     if memory_format is _core.preserve_format:
         raise RuntimeError(f"resize_: Unsupported memory format {memory_format}")
@@ -85,6 +91,7 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = _core.contiguous_form
 @method
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
     """Changes the shape in place to that of `other`, and with a memory format the order; `preserve_format` takes that of `other`."""
+    _expect_no_grad(self)
     if memory_format is None and self.shape == other.shape and not self.is_sparse:
         return self
     resize_(self, tuple(other.shape))

@@ -54,7 +54,7 @@ Tensor clone(const Tensor& x) { return apply(op_clone, {x}); }
 const Op op_contiguous{.name = "contiguous", .torch = "Clone", .kind = Kind::linear, .types = types::first, .shape = shapes::same,
     .d = {rule([](V v) -> Tensor { return v; })}, .batch = batch::leading,
     .doc = "A copy of `x` in row-major order.", .reference = cast_kernel, .kernel = {nullptr, cuda::copy_kernel}};
-Tensor contiguous(const Tensor& x) { return !(x->keys & key_lifted) && x->contiguous() ? x : apply(op_contiguous, {x}); }
+Tensor contiguous(const Tensor& x) { return x->contiguous() ? x : apply(op_contiguous, {x}); }
 
 // copy(self, source): only ever applied in place; what self was does not matter.
 const Op op_copy{.name = "copy", .types = types::first,

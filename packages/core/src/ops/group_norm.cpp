@@ -25,11 +25,11 @@ Normalised grouped(const Tensor& x, int64_t groups, int64_t size, const Tensor& 
     TensorVector in{reshape(x, {x.size(0), each, channels, size / channels}), reshape(w, spread)};
     if (b) in.push_back(reshape(b, spread));
     apply(op, in, Normalize{{2, 3}, eps}, s);
-    return {reshape(s[0], x.sizes()), reshape(s[1], {groups, 1}), reshape(s[2], {groups, 1})};
+    return {as_result(reshape(s[0], x.sizes())), reshape(s[1], {groups, 1}), reshape(s[2], {groups, 1})};
   }
   const Tensor lines = reshape(x, {groups, size});
   apply(op, {&lines, 1}, Normalize{{1}, eps}, s);
-  const Tensor y = reshape(s[0], x.sizes());
+  const Tensor y = as_result(reshape(s[0], x.sizes()));
   return {!w ? b ? y + b : y : b ? addcmul(b, y, w, 1) : y * w, s[1], s[2]};
 }
 

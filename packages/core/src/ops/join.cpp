@@ -272,7 +272,7 @@ const Op op_roll{.name = "roll", .fields = fields_of<Shifts>, .kind = Kind::line
 Tensor roll(const Tensor& x, const Dims& shifts, const Dims& dims) {
   expect(!shifts.empty(), "roll: `shifts` required");
   expect(dims.empty() || x.dim() > 0, ErrorKind::index, "roll: Dimension specified as ", dims.empty() ? 0 : dims[0], " but tensor has no dimensions");
-  if (dims.empty() && shifts.size() == 1) return reshape(roll(reshape(x, {-1}), shifts, {0}), x.sizes());
+  if (dims.empty() && shifts.size() == 1) return as_result(reshape(roll(reshape(x, {-1}), shifts, {0}), x.sizes()));
   expect(dims.size() == shifts.size(), "roll: shifts and dimensions must align. shifts: ", shifts.size(), ", dims:", dims.size());
   Dims wrapped_dims = dims;
   for (int64_t& d : wrapped_dims) d = wrap_dim(d, x.dim(), "roll");
@@ -331,7 +331,7 @@ Tensor repeat(const Tensor& x, const Dims& repeats) {
     joined.push_back(Dims{repeats[i], size}.product());
   }
   const Tensor spread_out = expand(reshape(x, apart), spread), copied = contiguous(spread_out);
-  return reshape(copied.is(spread_out) ? clone(copied) : copied, joined);
+  return as_result(reshape(copied.is(spread_out) ? clone(copied) : copied, joined));
 }
 
 Tensor diag_embed(const Tensor& x, int64_t offset, int64_t a, int64_t b) {

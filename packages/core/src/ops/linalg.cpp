@@ -93,16 +93,16 @@ Tensor product(const Tensor& a, const Tensor& b, const Attrs& out) {
   expect(a.dim() > 0 && b.dim() > 0, ErrorKind::shape, "matmul: both arguments to matmul need to be at least 1D, but they are ", a.dim(), "D and ", b.dim(), "D");
   if (a.dim() == 1) {
     const Tensor row = unsqueeze(a, 0);
-    return b.dim() == 1 ? reshape(product(row, unsqueeze(b, 1), out), {}) : squeeze(product(row, b, out), Dims{-2});
+    return as_result(b.dim() == 1 ? reshape(product(row, unsqueeze(b, 1), out), {}) : squeeze(product(row, b, out), Dims{-2}));
   }
-  if (b.dim() == 1) return squeeze(product(a, unsqueeze(b, 1), out), Dims{-1});
+  if (b.dim() == 1) return as_result(squeeze(product(a, unsqueeze(b, 1), out), Dims{-1}));
   if (a.dim() > 2 && b.dim() == 2) {
     // Many matrices by one is one taller matrix by it; so is the derivative.
     Dims sizes = a.sizes();
     int64_t rows = 1;
     for (int i = 0; i < a.dim() - 1; i++) rows *= sizes[i];
     sizes[a.dim() - 1] = b.size(1);
-    return reshape(apply(op_matmul, {reshape(a, {rows, a.size(-1)}), b}, out), sizes);
+    return as_result(reshape(apply(op_matmul, {reshape(a, {rows, a.size(-1)}), b}, out), sizes));
   }
   return apply(op_matmul, {a, b}, out);
 }
@@ -259,7 +259,7 @@ Tensor tensordot(const Tensor& first, const Tensor& second, const Dims& dims_a, 
   for (int64_t d : in_a) order_a.push_back(d);
   for (int i = 0; i < b.dim(); i++)
     if (!in_b.contains(i)) { order_b.push_back(i); sizes.push_back(b.size(i)); columns *= b.size(i); }
-  return reshape(mm(reshape(permute(a, order_a), {rows, inner}), reshape(permute(b, order_b), {inner, columns})), sizes);
+  return as_result(reshape(mm(reshape(permute(a, order_a), {rows, inner}), reshape(permute(b, order_b), {inner, columns})), sizes));
 }
 
 namespace {
@@ -314,7 +314,7 @@ Tensor kron(const Tensor& a, const Tensor& b) {
     for (int64_t s : {int64_t(1), columns}) right.push_back(s);
     sizes.push_back(rows * columns);
   }
-  return reshape(mul(reshape(a, left), reshape(b, right)), sizes);
+  return as_result(reshape(mul(reshape(a, left), reshape(b, right)), sizes));
 }
 
 Tensor cross(const Tensor& a, const Tensor& b, int64_t dim) {

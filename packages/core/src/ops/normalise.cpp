@@ -469,6 +469,7 @@ Standardised batch_standardised(const Tensor& x, const Tensor& running_mean, con
   for (int i = 0; i < x.dim(); i++)
     if (i != 1) dims.push_back(i);
   const Standardised s = standardised(op_batch_norm, x, dims, eps, weight, bias, 1);
+  if (n == 0) return s;   // an empty batch says nothing of the statistics
   update_running(running_mean, s.mean, momentum, 1);
   update_running(running_var, s.var, momentum, static_cast<double>(n) / static_cast<double>(n - 1));
   return s;

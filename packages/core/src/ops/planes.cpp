@@ -75,7 +75,7 @@ Tensor pad_around(const Tensor& x, const Dims& before, const Dims& after, Border
       for (const int64_t i : at[d]) next.push_back(row * x.size(first + static_cast<int>(d)) + i);
     all = std::move(next);
   }
-  return reshape(index_select(flatten(x, first, -1), first, positions_of(all, x.device())), padded);
+  return as_result(reshape(index_select(flatten(x, first, -1), first, positions_of(all, x.device())), padded));
 }
 
 Patches patches(const Dims& sizes, const Dims& kernel, const Dims& dilation, const Dims& stride, Device device) {

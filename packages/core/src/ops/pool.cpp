@@ -246,8 +246,9 @@ void check(const Tensor& x, const Window& w, const char* op) {
   expect(n >= 1 && n <= 3 && w.stride.size() == n && w.padding.size() == n && w.dilation.size() == n, op, ": expected one to three values for each of kernel, stride, padding and dilation, got ", w.kernel, ", ",
          w.stride, ", ", w.padding, " and ", w.dilation);
   expect(x.dim() == n + 1 || x.dim() == n + 2, ErrorKind::shape, op, ": Expected ", n + 1, "D or ", n + 2, "D (batch mode) tensor for input, got shape ", x.sizes());
+  expect(x.sizes().product() != 0 || (x.dim() == n + 2 && !x.size(0) && !std::count(x.sizes().begin() + 1, x.sizes().end(), 0)), ErrorKind::shape, op,
+         ": Expected input to have non-zero size for non-batch dimensions, got shape ", x.sizes());
   for (int i = 0; i < n; i++) {
-    expect(x.size(x.dim() - n + i) > 0, ErrorKind::shape, op, ": Expected input to have non-zero size for non-batch dimensions, got shape ", x.sizes());
     expect(w.kernel[i] > 0, op, ": kernel size should be greater than zero, got ", w.kernel);
     expect(w.stride[i] > 0, op, ": stride should be greater than zero, got ", w.stride);
     expect(w.dilation[i] > 0, op, ": dilation should be greater than zero, got ", w.dilation);

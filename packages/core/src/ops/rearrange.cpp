@@ -62,7 +62,7 @@ Tensor repeat_interleave(const Tensor& x, int64_t repeats, std::optional<int64_t
   Dims spread = x.sizes(), joined = x.sizes();
   spread.insert(d + 1, repeats);
   joined[d] *= repeats;
-  return reshape(clone(expand(unsqueeze(x, d + 1), spread)), joined);
+  return as_result(reshape(clone(expand(unsqueeze(x, d + 1), spread)), joined));
 }
 Tensor repeat_interleave_index(const Tensor& repeats) {
   expect(repeats.dim() == 1, "repeat_interleave: repeats must be 0-dim or 1-dim tensor, got shape ", repeats.sizes());
@@ -130,7 +130,7 @@ Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source)
   if (!(mask->keys & key_lifted) && !cuda::without_values(mask)) {
     const Tensor at = select(nonzero(under), 1, 0);
     expect(at.numel() <= source.numel(), "masked_scatter: expected number of elements of source >= number of ones in mask, got ", source.numel(), " and ", at.numel());
-    return reshape(index_put(reshape(expand(x, sizes), {-1}), {&at, 1}, narrow(reshape(source, {-1}), 0, 0, at.numel()), false), sizes);
+    return as_result(reshape(index_put(reshape(expand(x, sizes), {-1}), {&at, 1}, narrow(reshape(source, {-1}), 0, 0, at.numel()), false), sizes));
   }
   const Tensor count = cumsum(to_dtype(under, DType::int64), 0);
   const Tensor values[] = {zeros({1}, x.dtype(), x.device()), reshape(source, {-1})};

@@ -208,7 +208,7 @@ Tensor prod(const Tensor& x, std::optional<int64_t> dim, bool keepdim, std::opti
   if (dtype) return to_dtype(prod(to_dtype(x, *dtype), dim, keepdim), *dtype);
   if (dim) return along(x, *dim, "prod", [&](const Tensor& v, int d) { return apply(op_prod, {v}, DimKeep{d, keepdim}); });
   Tensor y = apply(op_prod, {reshape(x, {x.numel()})}, DimKeep{0, false});
-  return keepdim ? reshape(y, Dims(x.dim(), 1)) : y;
+  return keepdim ? as_result(reshape(y, Dims(x.dim(), 1))) : y;
 }
 
 namespace {

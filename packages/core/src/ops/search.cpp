@@ -46,7 +46,7 @@ Tensor searchsorted(const Tensor& boundaries, const Tensor& wanted, bool right) 
   const Tensor both[] = {boundaries, wanted};
   const DType common = result_type(both);
   const Tensor sorted = to_dtype(boundaries, common), values = to_dtype(wanted, common);
-  if (sorted.dim() == 1) return reshape(apply(op_searchsorted, {sorted, reshape(values, {-1})}, Search{right}), values.sizes());
+  if (sorted.dim() == 1) return as_result(reshape(apply(op_searchsorted, {sorted, reshape(values, {-1})}, Search{right}), values.sizes()));
   bool fits = sorted.dim() > 0 && sorted.dim() == values.dim();
   for (int i = 0; fits && i + 1 < sorted.dim(); i++) fits = sorted.size(i) == values.size(i);
   expect(fits, ErrorKind::shape, "searchsorted: boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input value tensor must match, got ", sorted.sizes(), " and ",

@@ -115,8 +115,11 @@ Tensor reshape(const Tensor& x, const Dims& sizes) {
   const Named named("reshape", {&x, 1});
   const Dims to = infer_size(sizes, x.numel(), "reshape");
   if (view_strides(*x, to)) return apply(op_view, {x}, Sizes{to});
-  Tensor y = apply(op_view, {contiguous(x)}, Sizes{to});
-  if (!(y->keys & key_lifted)) {   // nobody else sees the copy: y is no view
+  return as_result(apply(op_view, {contiguous(x)}, Sizes{to}));
+}
+// y as what a function gives: a view of what nobody else sees is none.
+Tensor as_result(Tensor y) {
+  if (!(y->keys & key_lifted)) {
     y->view = {};
     y->keys &= ~key_view;
   }
@@ -190,13 +193,14 @@ const Op op_transpose{.name = "transpose", .torch = "|||dim0 dim1", .fields = fi
     .d = {rule([](V v, const Dims2& a) { return transpose(v, a.a, a.b); })}, .batch = batch::shift<&Dims2::a, &Dims2::b>,
     .alias = [](const TensorImpl&, const Attrs& attrs, TensorImpl& y) {
       const auto [a, b] = attrs.as<Dims2>();
-      if (y.ndim() == 0) return;
       std::swap(y.sizes[a], y.sizes[b]);
       std::swap(y.strides[a], y.strides[b]);
     },
     .doc = "Two dimensions of `x` exchanged."};
 Tensor transpose(const Tensor& x, int64_t a, int64_t b) {
-  return apply(op_transpose, {x}, Dims2{wrap_dim(a, x.dim(), "transpose"), wrap_dim(b, x.dim(), "transpose")});
+  const Dims2 dims{wrap_dim(a, x.dim(), "transpose"), wrap_dim(b, x.dim(), "transpose")};
+  const Named named("transpose", {&x, 1}, "TransposeBackward0");
+  return x.dim() == 0 ? alias(x) : apply(op_transpose, {x}, dims);
 }
 Tensor mT(const Tensor& x) {
   expect(x.dim() >= 2, ErrorKind::shape, "mT: only supported on matrices or batches of matrices, got a ", x.dim(), "-d tensor");

@@ -15,7 +15,6 @@ OF_ONE = {
     **{name: name for name in "imag isfinite isinf isnan log log10 log1p log2 logical_not negative".split()},
     **{name: name for name in "positive real reciprocal sin sinh sqrt square tan tanh trunc".split()},
     "bitwise_invert": "bitwise_not",
-    "sign": "sgn",
 }
 OF_TWO = {
     **{name: name for name in "add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift".split()},
@@ -24,7 +23,7 @@ OF_TWO = {
     **{"equal": "eq", "not_equal": "ne", "less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge"},
 }
 
-__all__ = [*OF_ONE, *OF_TWO, "clip", "floor_divide", "remainder", "round", "signbit", "where"]
+__all__ = [*OF_ONE, *OF_TWO, "clip", "floor_divide", "remainder", "round", "sign", "signbit", "where"]
 
 
 def of_one_type(*xs: Tensor | complex) -> tuple[Tensor, ...]:
@@ -55,6 +54,17 @@ def _of_two(name: str, run: Callable[[Tensor, Tensor], Tensor]) -> Callable[...,
 globals().update({name: _of_one(name, getattr(core, own)) for name, own in OF_ONE.items()})
 globals().update({name: _of_two(name, getattr(core, own)) for name, own in OF_TWO.items()})
 signbit = _of_one("signbit", _signbit)
+
+
+def sign(x: Tensor, /) -> Tensor:
+    """-1, 0 or 1 by the sign of each element, of complex ones the number of size 1 in its direction; of NaN it is NaN.
+
+    Example::
+
+        >>> ad.array_api.sign(ad.array_api.asarray([-2.0, 0.0, float("nan")]))
+        tensor([-1.,  0., nan])
+    """
+    return core.where(core.isnan(x), x, core.sgn(x))
 
 
 def round(x: Tensor, /) -> Tensor:

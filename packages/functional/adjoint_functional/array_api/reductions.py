@@ -50,7 +50,10 @@ def prod(x: Tensor, /, *, axis: Axis = None, dtype: dtype | None = None, keepdim
         tensor(6)
     """
     kind = _summed_in(x, dtype)
-    axes = sorted((a % x.ndim for a in _axes(x, axis)), reverse=True)
+    axes = _axes(x, axis)
+    if wrong := [a for a in axes if not -x.ndim <= a < x.ndim]:
+        raise IndexError(f"prod: axis must be within [{-x.ndim}, {x.ndim - 1}], got {wrong[0]}")
+    axes = tuple(sorted((a % x.ndim for a in axes), reverse=True))
     y = x.to(kind, copy=not axes)
     for a in axes:
         y = core.prod(y, a, keepdims, dtype=kind)
