@@ -27,25 +27,32 @@ template <class T> Matrix<T> last_two(const View& v) {
 template <class T> class Operand {
  public:
   explicit Operand(const View& v, bool columns = true) : view_(&v) {
-    const Matrix<T> m = last_two<T>(v);
-    if (v.dtype == dtype_of<T>() && (rows_dense(m, v.sizes[v.ndim - 1]) || (columns && columns_dense(m, v.sizes[v.ndim - 2])))) return;
+    matrix_ = last_two<T>(v);
+    if (v.dtype == dtype_of<T>() && (rows_dense(matrix_, v.sizes[v.ndim - 1]) || (columns && columns_dense(matrix_, v.sizes[v.ndim - 2])))) return;
     copy_.emplace(v, dtype_of<T>());
     view_ = &copy_->view;
+    matrix_ = last_two<T>(*view_);
   }
   // The matrix for number `batch` of the batch of y, to which batch dimensions broadcast.
   Matrix<const T> at(const View& y, int64_t batch) const {
-    const Matrix<T> m = last_two<T>(*view_);
     int64_t offset = 0;
-    for (int d = y.ndim - 3; d >= 0; d--) {
-      const int own = d - (y.ndim - view_->ndim);
-      if (own >= 0 && view_->sizes[own] != 1) offset += batch % y.sizes[d] * view_->strides[own];
+    if (y.ndim == 3) offset = batch * step(0, y);
+    else for (int d = y.ndim - 3; d >= 0; d--) {
+      offset += batch % y.sizes[d] * step(d, y);
       batch /= y.sizes[d];
     }
-    return {m.data + offset, m.down, m.right};
+    return {matrix_.data + offset, matrix_.down, matrix_.right};
+  }
+
+  // From one matrix to the next along dimension d of y.
+  int64_t step(int d, const View& y) const {
+    const int own = d - (y.ndim - view_->ndim);   // d may be none: of one product
+    return own >= 0 && view_->sizes[own] != 1 ? view_->strides[own] : 0;
   }
 
  private:
   const View* view_;
+  Matrix<T> matrix_;
   std::optional<Dense> copy_;
 };
 
@@ -68,6 +75,17 @@ template <class T> void multiply_panel(const Panels& p, int64_t i, Matrix<const 
   else multiply<T>({a.at(begin, 0), a.down, a.right}, b, {c.at(begin, 0), c.down, c.right}, std::min(p.size, m - begin), n, k);
 }
 
+// The products of a batch from `first` to `last`, row by row of its last dimension.
+template <class T> void multiply_tiny(const Operand<T>& left, const Operand<T>& right, const View& y, int64_t first, int64_t last, int64_t k) {
+  const int d = y.ndim - 3;
+  const int64_t m = y.sizes[d + 1], n = y.sizes[d + 2], row = d < 0 ? 1 : y.sizes[d];
+  while (first < last) {
+    const int64_t count = std::min(last - first, row - first % row);
+    isa::call<TinyMatmul<T>>(left.at(y, first), left.step(d, y), right.at(y, first), right.step(d, y), y.as<T>() + first * m * n, count, m, n, k);
+    first += count;
+  }
+}
+
 template <class T> void matmul_into(const View& a, const View& b, const View& y) {
   const int64_t m = y.sizes[y.ndim - 2], n = y.sizes[y.ndim - 1], k = a.sizes[a.ndim - 1], batches = y.numel / (m * n);
   if (k == 0) {
@@ -77,10 +95,13 @@ template <class T> void matmul_into(const View& a, const View& b, const View& y)
   const Operand<T> left(a), right(b, !std::is_integral_v<T>);
   const Panels p = panels(m, n, k);
   const int64_t grain = std::max<int64_t>(1, (1 << 17) / (m * n * k));
+  if constexpr (std::is_floating_point_v<T>)
+    if (TinyMatmul<T>::serves(m, n, k, rows_dense(right.at(y, 0), n)))
+      return pool::parallel_for(batches, grain, [&](int64_t first, int64_t last) { multiply_tiny(left, right, y, first, last, k); });
   pool::parallel_for(batches * p.count, p.count > 1 ? 1 : grain, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; i++) {
-      const int64_t batch = i / p.count;
-      multiply_panel<T>(p, i % p.count, left.at(y, batch), right.at(y, batch), {y.as<T>() + batch * m * n, n, 1}, m, n, k);
+      const int64_t batch = p.count == 1 ? i : i / p.count;
+      multiply_panel<T>(p, i - batch * p.count, left.at(y, batch), right.at(y, batch), {y.as<T>() + batch * m * n, n, 1}, m, n, k);
     }
   });
 }

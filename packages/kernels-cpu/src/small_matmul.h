@@ -28,6 +28,12 @@ template <class T> struct ScatteredRows {
   [[gnu::always_inline]] ScatteredRows from(int64_t j) const { return {data + j, offsets}; }
 };
 
+// W bytes of numbers. Of one it is the number itself: GCC keeps a vector of one in memory.
+template <class T, int W, bool one = W == sizeof(T)> struct Lanes {
+  typedef T type __attribute__((vector_size(W), aligned(alignof(T)), may_alias));
+};
+template <class T, int W> struct Lanes<T, W, true> { using type = T; };
+
 template <class T, class B = EvenRows<T>> struct SmallMatmul {
   // c (m, n) = a (m, k) b (k, n), or is increased by it; c has right == 1.
   template <int W> [[gnu::always_inline]] static inline void run(Matrix<const T> a, B b, Matrix<T> c, int64_t m, int64_t n, int64_t k, bool increased) {
@@ -59,7 +65,7 @@ template <class T, class B = EvenRows<T>> struct SmallMatmul {
   }
   template <int W, int vectors, int rows>
   [[gnu::always_inline]] static inline void tile(const T* a, Matrix<const T> layout, B b, T* c, int64_t c_down, int64_t k, bool increased) {
-    typedef T Vector __attribute__((vector_size(W), aligned(alignof(T)), may_alias));
+    using Vector = typename Lanes<T, W>::type;
     constexpr int64_t lanes = W / sizeof(T);
     Vector sum[rows][vectors];
 #pragma GCC unroll 8
@@ -84,6 +90,39 @@ template <class T, class B = EvenRows<T>> struct SmallMatmul {
         Vector& to = *reinterpret_cast<Vector*>(c + r * c_down + v * lanes);
         to = increased ? to + sum[r][v] : sum[r][v];
       }
+  }
+};
+
+// Many products of a few numbers each, in any layout: the sums of up to four columns stay in registers. The matrices of a and of b lie
+// `a_step` and `b_step` elements apart, those of c follow each other.
+template <class T> struct TinyMatmul {
+  static constexpr bool narrow = true;
+  static bool serves(int64_t m, int64_t n, int64_t k, bool rows) { return k <= 16 && m * n * k <= (rows ? 128 : 512); }
+  template <int W> [[gnu::always_inline]] static inline void run(Matrix<const T> a, int64_t a_step, Matrix<const T> b, int64_t b_step, T* c, int64_t count, int64_t m, int64_t n, int64_t k) {
+    for (; count > 0; count--, a.data += a_step, b.data += b_step, c += m * n) one(a, b, Matrix<T>{c, n, 1}, m, n, k);
+  }
+
+ private:
+  [[gnu::always_inline]] static inline void one(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, int64_t m, int64_t n, int64_t k) {
+    int64_t j = 0;
+    for (; j + 4 <= n; j += 4) columns<4>(a, b.at(0, j), b, c.at(0, j), c, m, k);
+    switch (n - j) {
+      case 3: return columns<3>(a, b.at(0, j), b, c.at(0, j), c, m, k);
+      case 2: return columns<2>(a, b.at(0, j), b, c.at(0, j), c, m, k);
+      case 1: return columns<1>(a, b.at(0, j), b, c.at(0, j), c, m, k);
+    }
+  }
+  template <int count> [[gnu::always_inline]] static inline void columns(Matrix<const T> a, const T* b, Matrix<const T> layout, T* c, Matrix<T> to, int64_t m, int64_t k) {
+    for (int64_t i = 0; i < m; i++) {
+      T sum[count] = {};
+      for (int64_t q = 0; q < k; q++) {
+        const T factor = *a.at(i, q);
+#pragma GCC unroll 4
+        for (int j = 0; j < count; j++) sum[j] += factor * b[q * layout.down + j * layout.right];
+      }
+#pragma GCC unroll 4
+      for (int j = 0; j < count; j++) c[i * to.down + j] = sum[j];
+    }
   }
 };
 
