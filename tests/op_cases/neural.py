@@ -166,7 +166,7 @@ CASES = [
         ref=lambda x, s, w, eps: x / np.sqrt((x * x).mean(-1, keepdims=True) + eps) * w,
     ),
     case(F + "group_norm", x(2, 4, 3), 2, x(4), x(4)),
-    case(F + "batch_norm", x(4, 3, 2), data(3), fixed([0.5, 1.0, 2.0]), x(3), x(3), ref=batch_norm),
+    case(F + "batch_norm", x(4, 3, 2), data(3), fixed([0.5, 1.0, 2.0]), x(3), x(3), ref=batch_norm, records=("affine",)),
     case(F + "batch_norm", x(4, 3), None, None, x(3), x(3), training=True, variant="training", ref=batch_norm, skip=UNCHANGED),
     both(F + "normalize", x(3, 4), dim=1, ref=lambda x, dim: x / np.linalg.norm(x, axis=1, keepdims=True)),
     case(

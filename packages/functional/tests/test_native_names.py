@@ -123,3 +123,23 @@ def test_source_of_nothing_keeps_its_history():
     source = tensor(3).requires_grad_()
     y = ad.zeros(0, dtype=source.dtype).masked_scatter(ad.zeros(0, dtype=ad.bool), source)
     assert ad.autograd.grad(y.sum(), source)[0].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("affine", [False, True])
+def test_the_gradient_of_an_evaluated_batch_norm_leads_to_its_input(affine):
+    x, mean, var = tensor(4, 3, 2).requires_grad_(), tensor(3), tensor(3).square() + 0.5
+    w, b = (tensor(3).requires_grad_(), tensor(3).requires_grad_()) if affine else (None, None)
+    y = ad.nn.functional.batch_norm(x, mean, var, w, b, False, 0.1, 1e-3)
+    deviation = (var + 1e-3).sqrt()[:, None]
+    wanted = (x - mean[:, None]) / deviation
+    ad.testing.assert_close(y, wanted * w[:, None] + b[:, None] if affine else wanted)
+    v = tensor(4, 3, 2)
+    (g,) = ad.autograd.grad(y, x, v, create_graph=True)
+    ad.testing.assert_close(g, v * (w[:, None] if affine else 1) / deviation)
+    assert (ad.autograd.grad(g.sum(), x, retain_graph=True)[0] == 0).all()
+    if affine:
+        ad.testing.assert_close(ad.autograd.grad(g.sum(), w, retain_graph=True)[0], (v / deviation).sum((0, 2)))
+    (g,) = ad.autograd.grad(ad.nn.functional.batch_norm(x, mean, var), x, v)
+    assert g.grad_fn is None
+    if affine:
+        ad.testing.assert_close(ad.autograd.grad(y, [w, b], v), ((v * wanted).sum((0, 2)), v.sum((0, 2))))

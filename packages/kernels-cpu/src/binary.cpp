@@ -165,6 +165,7 @@ constexpr Entry entries[] = {
     {"add", kernel_all_widths<Add, 2>},
     {"addcdiv", kernel<Addcdiv, 3, cheap>},
     {"addcmul", kernel<Addcmul, 3, cheap>},
+    {"affine", kernel<Addcmul, 3, cheap>},
     {"atan2", kernel<Atan2, 2>},
     {"clamp", kernel<PlainClamp, 3, cheap>},
     {"clamp_max", kernel<Minimum, 2, cheap>},

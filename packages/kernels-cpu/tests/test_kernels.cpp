@@ -223,7 +223,7 @@ const Case matrices[] = {
 
 int operands(const std::string& name) {
   static const std::set<std::string> two{"elu_derivative", "gelu_derivative", "gelu_tanh_derivative", "huber", "piecewise", "prelu", "shrink_derivative", "relu_derivative", "sigmoid_derivative", "silu_derivative", "tanh_derivative", "erf_derivative"};
-  static const std::set<std::string> three{"addcdiv", "addcmul", "clamp", "huber_derivative", "lerp", "prelu_derivative"};
+  static const std::set<std::string> three{"addcdiv", "addcmul", "affine", "clamp", "huber_derivative", "lerp", "prelu_derivative"};
   if (three.contains(name)) return 3;
   for (cpu::Entries entries : {cpu::binary_kernels(), cpu::compare_kernels()})
     for (const cpu::Entry& e : entries) if (name == e.name) return 2;
@@ -237,7 +237,7 @@ Attrs attributes(const std::string& name) {
   if (name == "piecewise") return Pieces{-0.5, 0.5, 0, 1, 2, 0.25, 0.5};
   if (name == "leaky_relu" || name.find("shrink") != std::string::npos) return Factors{0.5, 0};
   if (name.starts_with("huber")) return Factors{0.75, 2};
-  if (name == "addcmul" || name == "addcdiv") return Scale{0.5};
+  if (name == "addcmul" || name == "affine" || name == "addcdiv") return Scale{0.5};
   if (name == "logit") return Epsilon{0.25};
   if (name == "nan_to_num") return Replacements{0.5, 2, -2};
   if (name == "polygamma" || name == "erfcx" || name.starts_with("bessel")) return Order{2};

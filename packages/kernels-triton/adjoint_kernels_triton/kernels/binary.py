@@ -214,7 +214,7 @@ def lerp(a, b, weight):
     return tl.where(tl.abs(weight) < 0.5, a + weight * (b - a), b - (b - a) * (1.0 - weight))
 
 
-@elementwise()
+@elementwise("addcmul", "affine")
 def addcmul(x, a, b, value):
     return x + value.to(x.dtype) * a * b
 

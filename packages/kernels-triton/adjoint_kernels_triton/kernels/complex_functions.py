@@ -245,7 +245,7 @@ def lerp(a, b, c, d, w, x):
     return tl.where(near, a + e, c - e), tl.where(near, b + f, d - f)
 
 
-@complex_elementwise()
+@complex_elementwise("addcmul", "affine")
 def addcmul(a, b, c, d, e, f, value):
     v = value.to(c.dtype)
     g, h = mul(v * c, v * d, e, f)
