@@ -149,3 +149,15 @@ def test_elements_of_a_file(tmp_path: Path) -> None:
         ad.from_file(file, size=6, dtype=ad.float64)
     with pytest.raises(FileNotFoundError):
         ad.from_file(tmp_path / "none", size=1)
+
+
+def test_records_by_name(tmp_path):
+    ad.save({"a": ad.ones(2)}, tmp_path / "x.pt")
+    reader = ad.PyTorchFileReader(str(tmp_path / "x.pt"))
+    assert reader.has_record("data.pkl") and not reader.has_record("x") and "data/0" in reader.get_all_records()
+    assert reader.get_record("data/0")[:8] == ad.ones(2).numpy().tobytes()
+    with pytest.raises(RuntimeError, match="PyTorchFileReader: the file has no record 'x'"):
+        reader.get_record("x")
+    (tmp_path / "y.pt").write_bytes(b"no archive")
+    with pytest.raises(RuntimeError, match="PyTorchFileReader: the file is no zip archive"):
+        ad.PyTorchFileReader(tmp_path / "y.pt")

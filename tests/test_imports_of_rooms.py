@@ -87,6 +87,10 @@ try:
 except NotImplementedError as error:
     assert "processes speak by MPI" in str(error)
 assert not isinstance(torch.nn.ReLU(), torch._dynamo.eval_frame.OptimizedModule) and torch.fx.node.Target and torch.fx.node.Argument
+from torch._tensor_str import PRINT_OPTS, _tensor_str
+from torch._C import _TensorMeta
+assert isinstance(torch.Tensor, _TensorMeta) and PRINT_OPTS.threshold == 1000
+assert isinstance(torch.distributed.ReduceOp.SUM, torch.distributed.ReduceOp.RedOpType)
 from torch.utils.data.datapipes.iter.combinatorics import ShufflerIterDataPipe
 assert issubclass(ShufflerIterDataPipe, IterableDataset)
 from torch.distributions.transforms import _clipped_sigmoid

@@ -50,6 +50,10 @@ def test_foreach_with_numbers_of_their_own() -> None:
     assert a[1].item() == 3.5 and [round(n.item(), 5) for n in ad._foreach_norm(b)] == [1.41421, 1]
     ad._foreach_copy_(a, b)
     assert ad.equal(a[0], b[0]) and ad._foreach_zero_(a) is None and a[1].item() == 0
+    ad._foreach_add_(a, other=b, alpha=2)
+    ad._foreach_mul_(self=a, scalar=3)
+    ad._foreach_addcmul_(a, tensor1=b, tensor2=b, scalars=[1, 2])
+    assert a[0].tolist() == [7, 7] and a[1].tolist() == [8] and ad._foreach_pow(2.0, exponent=b)[1].item() == 2
     with pytest.raises(RuntimeError, match="same number of tensors"):
         ad._foreach_add(a, b[:1])
     with pytest.raises(AttributeError, match="_foreach_fly"):

@@ -36,6 +36,20 @@ def test_options_hold_until_the_next_call():
     assert repr(ad.tensor(0.25)) == "tensor(0.2500)"
 
 
+def test_parts_of_a_text() -> None:
+    from adjoint_core._tensor.printing import PRINT_OPTS, _add_suffixes, _str_intern, _tensor_str
+
+    class Index(ad.Tensor):
+        pass
+
+    x = ad.tensor([[1.0, 2.5], [3.0, 4.0]], requires_grad=True)
+    assert PRINT_OPTS.threshold == 1000 and _tensor_str(ad.zeros(0, 2), 3) == "[]"
+    assert _tensor_str(x, 4) == "[[1.0000, 2.5000],\n     [3.0000, 4.0000]]"
+    assert _add_suffixes("Index([1, 2]", ["size=3", "a" * 80], 6) == "Index([1, 2], size=3,\n      " + "a" * 80 + ")"
+    assert _str_intern(x.detach().as_subclass(Index), tensor_contents="[...]") == "Index([...])"
+    assert x.__repr__(tensor_contents="[7]") == "tensor([7], requires_grad=True)"
+
+
 @pytest.mark.parametrize(
     "wrong", [{"precision": "2"}, {"precision": -1}, {"threshold": ad.ones(2)}, {"profile": "long"}], ids=str
 )

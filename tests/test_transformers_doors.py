@@ -71,3 +71,12 @@ def test_narrow_types(name: str) -> None:
     )
     with pytest.raises(TypeError):
         ad.zeros(2, dtype=kind)
+
+
+def test_pairs_of_halves() -> None:
+    assert ad.chalf is ad.complex32 and ad.complex32.is_complex and not ad.complex32.is_floating_point
+    assert (
+        ad.ones(1).dtype != ad.complex32 and ad.complex32.to_real() is ad.float16 and ad.complex32.to_complex() is ad.complex32
+    )
+    with pytest.raises(TypeError, match="adjoint.complex32"):
+        ad.ones(1).to(ad.complex32)

@@ -15,6 +15,8 @@ from adjoint_engine._tensor.attributes import _disabled_torch_dispatch_impl as _
 from adjoint_engine.forward_ad import _is_fwd_grad_enabled
 from adjoint_functional.nn.modules.moving import parse_to
 
+_TensorMeta = type(Tensor)
+
 
 class _Functions:
     """What PyTorch has in C++ below `nn.functional`: the functions of that name, and what modules that have a ``to`` of their own call."""

@@ -138,6 +138,7 @@ _LATER = {  # imported when first used
 _OF_ROOMS = {  # names of rooms of `functional`
     "Future": "futures",
     "GradScaler": "amp",
+    "PyTorchFileReader": "file_reader",
     "_chunk_cat": "tensor.segments",
     "_convert_indices_from_coo_to_csr": "tensor.index_forms",
     "_convert_indices_from_csr_to_coo": "tensor.index_forms",
@@ -158,7 +159,16 @@ _OF_ROOMS = {  # names of rooms of `functional`
     "norm_except_dim": "nn.utils.hooked_weights",
     **dict.fromkeys(("gru", "lstm", "rnn_relu", "rnn_tanh"), "nn.recurrent_functions"),
     **dict.fromkeys(
-        ("float4_e2m1fn_x2", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
+        (
+            "chalf",
+            "complex32",
+            "float4_e2m1fn_x2",
+            "float8_e4m3fn",
+            "float8_e4m3fnuz",
+            "float8_e5m2",
+            "float8_e5m2fnuz",
+            "float8_e8m0fnu",
+        ),
         "narrow_types",
     ),
     "fork": "jit",

@@ -13,6 +13,7 @@ _SOURCES = {
     "functional": ".",
     "return_types": "adjoint_core._results",
     "_dynamo.eval_frame": "_dynamo",
+    "_tensor_str": "adjoint_core._tensor.printing",
     "accelerator.memory": "accelerator",
     "amp.autocast_mode amp.grad_scaler": "amp",
     "compiler.config": "_dynamo.config",

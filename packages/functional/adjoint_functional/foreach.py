@@ -13,6 +13,9 @@ NAMES = (
     "abs acos add addcdiv addcmul asin atan ceil clamp_max clamp_min copy cos cosh div erf erfc exp expm1 floor frac lerp lgamma log log10 "
     "log1p log2 maximum minimum mul neg norm pow reciprocal round rsqrt sigmoid sign sin sinh sqrt sub tan tanh trunc zero"
 ).split()
+_OPERANDS = (
+    "self other tensors1 tensor1 tensor2 weight weights exponent scalar scalars src".split()
+)  # in the order of their places
 _OTHER: dict[str, Callable[..., Any]] = {
     "norm": lambda x, ord=2, dtype=None: core.linalg.vector_norm(x, ord, dtype=dtype),
     "pow": core.pow,  # a number with tensors too
@@ -39,6 +42,7 @@ def foreach(name: str) -> Callable[..., Any]:
     operation = getattr(Tensor, name) if inplace else _OTHER.get(plain) or getattr(Tensor, plain)
 
     def call(*lists: Any, **kwargs: Any) -> Any:
+        lists += tuple(kwargs.pop(operand) for operand in _OPERANDS if operand in kwargs)
         count = next(len(a) for a in lists if isinstance(a, (list, tuple)))
         if any(isinstance(a, (list, tuple)) and len(a) != count for a in lists):
             raise RuntimeError(

@@ -1,16 +1,25 @@
-"""Element types of 8 and 4 bits by name, for programs that ask whether they met one: no tensor has them here."""
+"""Element types of 8 and 4 bits, and pairs of float16, by name, for programs that ask whether they met one: no tensor has them here."""
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import Any
 
 from adjoint_core import _core
 
-__all__ = ["float4_e2m1fn_x2", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"]
+__all__ = [
+    "chalf",
+    "complex32",
+    "float4_e2m1fn_x2",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+]
 
 
 class NarrowType:
-    """A floating-point type that tensors cannot have: it has a name, a size and, for `finfo`, limits."""
+    """A type that tensors cannot have: it has a name, a size and, for `finfo`, limits."""
 
     itemsize = 1
     is_floating_point, is_complex, is_signed = True, False, True
@@ -21,12 +30,14 @@ class NarrowType:
     def __repr__(self) -> str:
         return f"{_core._library()}.{self.name}"
 
-    def to_real(self) -> NarrowType:
-        """Itself."""
-        return self
+    def to_real(self) -> Any:
+        """Itself; of complex32, float16."""
+        return _core.float16 if self.is_complex else self
 
-    def to_complex(self) -> NoReturn:
-        """Raises RuntimeError: there is no such type."""
+    def to_complex(self) -> NarrowType:
+        """complex32 itself. Others raise RuntimeError: there is no such type."""
+        if self.is_complex:
+            return self
         raise RuntimeError(f"to_complex: {self!r} has no complex type")
 
 
@@ -37,3 +48,11 @@ float8_e5m2 = NarrowType("float8_e5m2", (3, -14, 16), 57344.0)
 float8_e5m2fnuz = NarrowType("float8_e5m2fnuz", (3, -15, 16), 57344.0)
 float8_e8m0fnu = NarrowType("float8_e8m0fnu", (1, -127, 128), 2.0**127)
 float4_e2m1fn_x2 = NarrowType("float4_e2m1fn_x2")
+
+
+class _PairOfHalves(NarrowType):
+    itemsize = 4
+    is_floating_point, is_complex = False, True
+
+
+complex32 = chalf = _PairOfHalves("complex32")

@@ -22,7 +22,7 @@ _PROFILES = {
     "short": {**_DEFAULT, "precision": 2, "edgeitems": 2},
     "full": {**_DEFAULT, "threshold": math.inf},
 }
-_options = SimpleNamespace(**_DEFAULT)
+PRINT_OPTS = SimpleNamespace(**_DEFAULT)
 
 
 def set_printoptions(
@@ -61,8 +61,8 @@ def set_printoptions(
     if profile is not None and profile not in _PROFILES:
         raise ValueError(f"set_printoptions: profile must be one of {', '.join(_PROFILES)}, got {profile!r}")
     if profile:
-        _options.__dict__.update(_PROFILES[profile])
-    _options.__dict__.update({k: v for k, v in given.items() if v is not None}, sci_mode=sci_mode)
+        PRINT_OPTS.__dict__.update(_PROFILES[profile])
+    PRINT_OPTS.__dict__.update({k: v for k, v in given.items() if v is not None}, sci_mode=sci_mode)
 
 
 class _RealFormat:
@@ -74,16 +74,16 @@ class _RealFormat:
         self.integers = all(v == math.ceil(v) for v in shown)
         low, high = (min(map(abs, shown)), max(map(abs, shown))) if shown else (1.0, 1.0)
         wide = high / low > 1000 or high > 1e8 or (not self.integers and low < 1e-4)
-        self.scientific = bool(shown) and (wide if _options.sci_mode is None else _options.sci_mode)
+        self.scientific = bool(shown) and (wide if PRINT_OPTS.sci_mode is None else PRINT_OPTS.sci_mode)
         if shown:
             self.width = max(len(self._text(v)) for v in shown)
 
     def _text(self, v: float) -> str:
         if self.scientific:
-            return f"{v:.{_options.precision}e}"
+            return f"{v:.{PRINT_OPTS.precision}e}"
         if self.integers:
             return f"{v:.0f}." if math.isfinite(v) else f"{v:.0f}"
-        return f"{v:.{_options.precision}f}"
+        return f"{v:.{PRINT_OPTS.precision}f}"
 
     def __call__(self, v: float) -> str:
         return self._text(v).rjust(self.width)
@@ -118,7 +118,7 @@ def _visible(t: Tensor, summarize: bool) -> Any:
     """Nested lists of the values to show."""
     if t.ndim == 0:
         return t.item()
-    edge, n = _options.edgeitems, t.size(0)
+    edge, n = PRINT_OPTS.edgeitems, t.size(0)
     if not summarize or n <= 2 * edge:
         return t.tolist() if not summarize else [_visible(t[i], True) for i in range(n)]
     rows = [_visible(t[i], True) for i in range(edge)]
@@ -139,7 +139,7 @@ def _layout(values: Any, depth: int, indent: int, form: Any) -> str:
     if depth == 0:
         return form(values)
     if depth == 1:
-        per_line = max(1, (_options.linewidth - indent) // (form.width + 2))
+        per_line = max(1, (PRINT_OPTS.linewidth - indent) // (form.width + 2))
         texts = [" ..." if v is _GAP else form(v) for v in values]
         lines = [", ".join(texts[i : i + per_line]) for i in range(0, len(texts), per_line)]
         return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
@@ -152,8 +152,10 @@ def _format_for(t: Tensor, values: Any) -> Any:
     return kind(_flat(values))
 
 
-def _values_text(t: Tensor, indent: int) -> str:
-    values = _visible(t, t.numel() > _options.threshold)
+def _tensor_str(t: Tensor, indent: int) -> str:
+    if t.numel() == 0:
+        return "[]"
+    values = _visible(t, t.numel() > PRINT_OPTS.threshold)
     return _layout(values, t.ndim, indent, _format_for(t, values))
 
 
@@ -182,10 +184,10 @@ def _suffixes(t: Tensor) -> list[str]:
     return found
 
 
-def _join(text: str, suffixes: list[str], indent: int, new_line: bool = False) -> str:
+def _add_suffixes(text: str, suffixes: list[str], indent: int, force_newline: bool = False) -> str:
     length = len(text) - text.rfind("\n") + 1
     for i, s in enumerate(suffixes):
-        if (new_line and i == 0) or length + len(s) + 2 > _options.linewidth:
+        if (force_newline and i == 0) or length + len(s) + 2 > PRINT_OPTS.linewidth:
             text += ",\n" + " " * indent + s
             length = indent + len(s)
         else:
@@ -198,7 +200,7 @@ def _part(name: str, t: Tensor, indent: int) -> str:
     prefix = f"{name}=tensor("
     if t.numel() == 0:
         return f"{prefix}[], size={tuple(t.shape)})"
-    return prefix + _values_text(t, indent + len(prefix)) + ")"
+    return prefix + _tensor_str(t, indent + len(prefix)) + ")"
 
 
 _ROWS, _COLUMNS = ("crow_indices", "col_indices", "values"), ("ccol_indices", "row_indices", "values")
@@ -211,19 +213,23 @@ def _sparse_repr(t: Tensor, prefix: str) -> str:
     found = [f"size={tuple(t.shape)}", f"nnz={t._nnz()}"]
     found += [s for s in _suffixes(t) if s.startswith("dtype")]
     found += [f"layout={t.layout!r}"] + [s for s in _suffixes(t) if not s.startswith(("dtype", "size"))]
-    return _join(prefix + (",\n" + " " * indent).join(parts), found, indent, new_line=t.is_sparse)
+    return _add_suffixes(prefix + (",\n" + " " * indent).join(parts), found, indent, force_newline=t.is_sparse)
 
 
-def tensor_repr(t: Tensor) -> str:
-    """The text of `repr(t)`."""
+def tensor_repr(t: Tensor, tensor_contents: str | None = None) -> str:
+    """The text of `repr(t)`, with these values in place of its own if they are given."""
     prefix = "tensor(" if type(t) is Tensor or type(t).__name__ == "Parameter" else type(t).__name__ + "("
-    if not t._storage_ptr():
+    if tensor_contents is None and not t._storage_ptr():
         return f"{prefix}..., size={tuple(t.shape)}, dtype={t.dtype!r})"  # inside a transform: no values
-    if _core._is_sparse(t):
+    if tensor_contents is None and _core._is_sparse(t):
         return _sparse_repr(t, prefix)
-    values = "..." if t.is_meta else "[]" if t.numel() == 0 else _values_text(t._alias(), len(prefix))
-    text = _join(prefix + values, _suffixes(t), len(prefix))
+    if tensor_contents is None:
+        tensor_contents = "..." if t.is_meta else _tensor_str(t._alias(), len(prefix))
+    text = _add_suffixes(prefix + tensor_contents, _suffixes(t), len(prefix))
     return "Parameter containing:\n" + text if type(t).__name__ == "Parameter" else text
+
+
+_str_intern = tensor_repr
 
 
 def dual_repr(t: Tensor, value: Tensor, tangent: Tensor | None) -> str:
@@ -234,12 +240,12 @@ def dual_repr(t: Tensor, value: Tensor, tangent: Tensor | None) -> str:
         plain = tangent.ndim == 0 and tangent._storage_ptr() != 0
         shown = str(tangent.item()) if plain else repr(tangent).replace("\n", "\n" + " " * (indent + len("tangent=")))
         found.append(f"tangent={shown}")
-    return _join(text[:-1], found, indent)
+    return _add_suffixes(text[:-1], found, indent)
 
 
 @method
-def __repr__(self: Tensor, *, tensor_contents: Any = None) -> str:
-    return tensor_repr(self)
+def __repr__(self: Tensor, *, tensor_contents: str | None = None) -> str:
+    return tensor_repr(self, tensor_contents)
 
 
 @method

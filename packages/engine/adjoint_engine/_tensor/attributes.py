@@ -169,11 +169,11 @@ def _numpy(self: Tensor, *, force: bool = False) -> Any:
 _core_repr = Tensor.__repr__
 
 
-def _repr(self: Tensor) -> str:
+def _repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
     """Inside a transform: the level's name around the value below it, which has all lanes of a batch. A dual tensor shows its tangent."""
     layer = _engine.layer(self)
     if layer is None:
-        return _core_repr(self if self._storage_ptr() else _engine.fresh(self))
+        return _core_repr(self if self._storage_ptr() else _engine.fresh(self), tensor_contents=tensor_contents)
     level, batch_dim, value, tangent = layer
     if level == 0:
         return _printing.dual_repr(self, value if _engine.is_lifted(value) else _engine.detach(value), tangent)

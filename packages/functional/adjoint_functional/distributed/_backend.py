@@ -39,6 +39,9 @@ class ReduceOp(Enum):
     __hash__ = object.__hash__  # by identity: an enumeration hashes its name, in Python
 
 
+ReduceOp.RedOpType = ReduceOp  # type: ignore[attr-defined]  # annotations of libraries call its members' type so
+
+
 class Work:
     """A collective, or a message, on its way."""
 
