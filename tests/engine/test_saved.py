@@ -358,3 +358,22 @@ def test_shape_of_inference_tensors_is_theirs_outside_too() -> None:
         with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
             change(x)
     assert x.shape == (2, 1)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: ad.add(x, x, alpha=2),
+        lambda x: ad.sub(ad.ones(2, 2), x, alpha=2),
+        lambda x: x.lerp(ad.ones(2, 2), 0.3),
+        lambda x: ad.ones(2, 2).mul_(3).add_(x, alpha=0.5),
+        lambda x: ad.addr(x, ad.ones(2), ad.ones(2), beta=3),
+    ],
+)
+def test_numbers_are_not_freed(call):
+    x = ad.ones(2, 2, requires_grad=True)
+    y = call(x).sum()
+    y.backward()
+    once = x.grad.clone()
+    y.backward()
+    assert ad.equal(x.grad, once * 2)

@@ -124,7 +124,8 @@ void OpNode::apply(Vector<Tensor>& cotangents, Vector<Tensor>& grads, const Vect
 void OpNode::release_saved() {
   for (std::span<Saved> all : {std::span<Saved>(x), std::span<Saved>(y)})
     for (Saved& s : all) {
-      released = released || s;   // a node that saved nothing may run again
+      if (!s || (s.raw() && s.raw()->flags & flag_wrapped)) continue;   // a node that saved nothing, or numbers, may run again
+      released = true;
       s = Saved();
     }
 }
