@@ -62,3 +62,11 @@ def test_what_a_tensor_is_not_on() -> None:
 def test_no_device_to_make_current() -> None:
     with ad.accelerator.device_index(None):
         assert ad.ones(1).device == ad.device("cpu")
+
+
+@pytest.mark.parametrize("device", ["mps", "xpu", "hpu", "mtia", "xla"])
+def test_nothing_is_mixed_on_devices_that_are_not_there(device: str) -> None:
+    with ad.autocast("cpu"):
+        assert not ad.is_autocast_enabled(device) and ad.is_autocast_enabled("cpu")
+    with pytest.raises(RuntimeError, match="'cpu' or 'cuda' expected, got 'bogus'"):
+        ad.is_autocast_enabled("bogus")

@@ -108,3 +108,28 @@ def test_devices_that_are_not_there() -> None:
     assert not absent_devices.is_available() and absent_devices.device_count() == 0 and not absent_devices.is_initialized()
     absent_devices.manual_seed(0)
     absent_devices.manual_seed_all(0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "fill"),
+    [("ModuleDict", "update"), ("ModuleList", "extend"), ("ParameterDict", "update"), ("ParameterList", "extend")],
+)
+def test_containers_that_are_made_empty_are_not_filled(kind: str, fill: str) -> None:
+    def refuse(self: Any, values: Any) -> None:
+        raise AssertionError("its constructor has not run yet")
+
+    made = type("Own", (getattr(ad.nn, kind),), {fill: refuse})()
+    assert len(made) == 0
+
+
+def test_transforms_know_that_they_run() -> None:
+    active = ad._C._are_functorch_transforms_active
+    seen: list[bool] = []
+    ad.vmap(lambda x: (seen.append(active()), x)[1])(ad.ones(2))
+    ad.func.grad(lambda x: (seen.append(active()), x)[1])(ad.tensor(1.0))
+    assert seen == [True, True] and not active()
+
+
+def test_complex_halves_are_a_name() -> None:
+    assert repr(ad.complex32) == "adjoint.complex32" and ad.chalf is ad.complex32 and ad.complex32.is_complex
+    assert ad.complex32.to_real() is ad.float16 and ad.float16 not in (ad.complex32,) and not ad.complex32.is_floating_point

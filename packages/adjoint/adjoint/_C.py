@@ -75,6 +75,11 @@ def _saved_tensors_hooks_is_enabled() -> bool:
     return before is None
 
 
+def _are_functorch_transforms_active() -> bool:
+    """Whether a transform of `func` runs in this thread, or forward mode."""
+    return _engine.level_depth() > 0
+
+
 def _get_tracing_state() -> None:
     """None: nothing is traced."""
 

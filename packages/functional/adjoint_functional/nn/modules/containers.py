@@ -117,7 +117,8 @@ class ModuleList(_List):
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
-        self.extend(modules or ())
+        if modules is not None:  # an `extend` of a subclass may need what its own constructor has not made yet
+            self.extend(modules)
 
     def __repr__(self) -> str:
         """Runs of equal modules are printed once."""
@@ -144,7 +145,8 @@ class ModuleDict(Module):
 
     def __init__(self, modules: Any = None) -> None:
         super().__init__()
-        self.update(modules or {})
+        if modules is not None:  # as in ModuleList
+            self.update(modules)
 
     def update(self, values: Any) -> None:
         """Takes over the entries of a dict, or pairs."""

@@ -63,7 +63,8 @@ class ParameterList(_Parameters):
     def __init__(self, values: Iterable[Any] | None = None) -> None:
         super().__init__()
         self._size = 0
-        self.extend(() if values is None else values)
+        if values is not None:
+            self.extend(values)
 
     def _names(self) -> list[str]:
         return [str(i) for i in range(self._size)]
@@ -124,7 +125,8 @@ class ParameterDict(_Parameters):
     def __init__(self, parameters: Any = None) -> None:
         super().__init__()
         self._keys: dict[str, None] = {}
-        self.update({} if parameters is None else parameters)
+        if parameters is not None:
+            self.update(parameters)
 
     def _names(self) -> list[str]:
         return list(self._keys)
