@@ -76,12 +76,12 @@ WITHOUT = {
         max_pool2d_with_indices max_pool3d_with_indices""",
     "multiplies by a sparse matrix": "dsmm hsmm smm spmm",
     "makes a tensor from numbers or memory": """
-        arange as_tensor asarray empty empty_like empty_strided fftfreq from_dlpack from_numpy frombuffer linspace logspace range rfftfreq
+        arange as_tensor asarray empty empty_like empty_strided fftfreq from_dlpack from_file from_numpy frombuffer linspace logspace range rfftfreq
         scalar_tensor sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor sparse_coo_tensor
         sparse_csc_tensor sparse_csr_tensor tensor""",
-    "a step of layers, of parts that have cases and round each": "gru_cell lstm_cell rnn_relu_cell rnn_tanh_cell",
+    "layers and steps of them, of parts that have cases and round each": "gru gru_cell lstm lstm_cell norm_except_dim rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
     "of Python's numbers": "sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum",
-    "calls what it is given": "fork wait",
+    "calls what it is given": "fork wait while_loop",
     "raises, and says what to use": "symeig",
     "computes nothing": """
         get_num_interop_threads is_distributed set_default_tensor_type set_flush_denormal set_num_interop_threads
