@@ -35,7 +35,11 @@ def test_scaled_forms() -> None:
 
 @pytest.mark.parametrize(
     ("name", "at", "value"),
-    [  # by mpmath 1.3, 40 digits
+    [  # by mpmath 1.3, 40 digits; airy_ai by its power series in decimal numbers of 60
+        ("airy_ai", -12.5, -0.27627456138116024822),
+        ("airy_ai", -2.1, 0.163484512999292737338),
+        ("airy_ai", 6.3, 0.000004672260820574287),
+        ("airy_ai", 10.5, 2.202274519283401643530e-11),
         ("i0", 1.0, 1.266065877752008335598),
         ("i1", -2.0, -1.590636854637329063382),
         ("bessel_j0", 2.5, -0.04838377646819799632729),
@@ -80,6 +84,7 @@ def test_ends() -> None:
     close(s.bessel_y0(x), ad.tensor([-inf, 0.0, nan, nan]))
     close(s.modified_bessel_k1(x), ad.tensor([inf, 0.0, nan, nan]))
     close(s.erfcx(x), ad.tensor([1.0, 0.0, inf, nan]))
+    assert s.airy_ai(x[1:]).isnan().all() and s.airy_ai(ad.tensor(1e4)) == 0
     close(s.spherical_bessel_j0(x), ad.tensor([1.0, 0.0, 0.0, nan]))
     close(s.i0(ad.tensor([713.0], dtype=ad.float64)), ad.tensor([6.705128263670996673e307], dtype=ad.float64), 1e-12)
 

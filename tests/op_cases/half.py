@@ -107,6 +107,7 @@ CASES = [
     case("special.shifted_chebyshev_polynomial_u", prob(3, 4), 4),
     case("special.shifted_chebyshev_polynomial_v", prob(3, 4), 4),
     case("special.shifted_chebyshev_polynomial_w", prob(3, 4), 4),
+    case("special.airy_ai", x(3, 4)),
     case("special.modified_bessel_i0", x(3, 4)),
     case("special.modified_bessel_i1", x(3, 4)),
 ]

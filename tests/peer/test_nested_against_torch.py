@@ -18,7 +18,6 @@ nested = pytest.importorskip("torch.testing._internal.opinfo.definitions.nested"
 HOLES, CRASHES = "holes", {"split_with_sizes"}
 REFUSED = {"index_put", "masked_select"}  # a NotImplementedError that says so
 ABSENT = {
-    "special.airy_ai",
     "_segment_reduce",
     "cauchy",
     "exponential",

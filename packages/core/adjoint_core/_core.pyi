@@ -1585,7 +1585,7 @@ Raises:
         """Changes the shape in place; memory grows if it must, and new elements are uninitialised.
 
 Raises:
-    RuntimeError: memory that views, NumPy arrays or a graph share would have to grow; `preserve_format`."""
+    RuntimeError: memory that views, NumPy arrays or a graph share would have to grow; the tensor requires grad; `preserve_format`."""
 
     def resize_as(self, tensor: Tensor) -> Tensor:
         """`resize` to the shape of another."""
@@ -2742,6 +2742,8 @@ def _bessel_k_scaled(n: _int, input: Tensor) -> Tensor: ...
 def _bessel_y(n: _int, input: Tensor) -> Tensor: ...
 
 def _erfcx(n: _int, input: Tensor) -> Tensor: ...
+
+def _airy_ai(input: Tensor) -> Tensor: ...
 
 def _orthogonal_polynomial(input: Tensor, n: Tensor, family: _int, parameter: _float) -> Tensor: ...
 

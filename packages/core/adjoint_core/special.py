@@ -31,7 +31,7 @@ from ._core import softmax as softmax
 from ._core import xlogy as xlogy
 
 __all__ = [
-    "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "exp2", "expit", "expm1",
+    "airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "exp2", "expit", "expm1",
     "gammainc", "gammaincc", "gammaln", "i0", "i0e", "i1", "i1e", "log1p", "log_softmax", "logit", "logsumexp",
     "modified_bessel_i0", "modified_bessel_i1", "modified_bessel_k0", "modified_bessel_k1", "polygamma", "psi", "round",
     "scaled_modified_bessel_k0", "scaled_modified_bessel_k1", "sinc", "softmax", "xlogy", "zeta",
@@ -83,6 +83,17 @@ scaled_modified_bessel_k1 = _bessel(
     "exp(x) times the modified Bessel function of the second kind",
     "1.6362",
 )
+
+
+def airy_ai(input: Tensor) -> Tensor:
+    """Airy's function Ai, a solution of y'' = x y, elementwise; NaN at infinities, as in PyTorch, whose function has no derivative.
+
+    Example::
+
+        >>> ad.special.airy_ai(ad.tensor([0.0, 1.0]))
+        tensor([0.3550, 0.1353])
+    """
+    return _core._airy_ai(input)
 
 
 def entr(input: Tensor) -> Tensor:

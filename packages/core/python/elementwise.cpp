@@ -42,6 +42,7 @@ void bind_special(nb::module_& m) {
       expect(n >= 0 && n < 100, "expected an order in [0, 99], got ", n);
       return f(n, x);
     }, "n"_a, "input"_a);
+  function(m, "_airy_ai", [](const Tensor& x) { return airy_ai(0, x); }, "input"_a);
   function(m, "_orthogonal_polynomial", [](const Tensor& x, const Tensor& n, int64_t family, double parameter) {
     return orthogonal_polynomial(x, n, {static_cast<Family>(family), parameter});
   }, "input"_a, "n"_a, "family"_a, "parameter"_a);

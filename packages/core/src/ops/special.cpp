@@ -3,6 +3,7 @@
 
 #include <adjoint/core/elementwise.h>
 #include <adjoint/core/functors/special.h>
+#include <adjoint/core/math/airy.h>
 #include <adjoint/core/ops.h>
 #include <adjoint/core/types.h>
 
@@ -36,6 +37,11 @@ Tensor polynomial_slope(const Tensor& x, const Tensor& n, const Polynomials& of)
 }
 
 }  // namespace
+
+const Op op_airy_ai{.name = "airy_ai", .torch = "SpecialAiryAi", .fields = fields_of<Order>, .types = types::floating,
+    .d = {wide_rule([](V v, X<0> x, const Order& a) { return a.n ? v * x * airy_ai(0, x) : v * airy_ai(1, x); })},
+    .doc = "Airy's function Ai at each element of `x`, or for n = 1 its derivative.", .reference = elementwise<functors::OfOrder<math::airy>, 1>};
+Tensor airy_ai(int64_t n, const Tensor& x) { return apply(op_airy_ai, {x}, Order{n}); }
 
 const Op op_bessel_i{.name = "bessel_i", .fields = fields_of<Order>, .types = types::floating,
     .d = {wide_rule([](V v, X<0> x, const Order& a) { return v * mean(bessel_i, a.n, x); })},
@@ -110,7 +116,7 @@ const Op op_zeta{.name = "zeta", .torch = "SpecialZeta", .types = types::floatin
     .doc = "Hurwitz's zeta function: the sum of `(q + k)**-s` over k >= 0, elementwise.", .reference = elementwise<functors::Zeta, 2>};
 Tensor zeta(const Tensor& s, const Tensor& q) { return apply(op_zeta, {s, q}); }
 
-const Op* const special_ops[] = {&op_bessel_i, &op_bessel_i_scaled, &op_bessel_j, &op_bessel_k, &op_bessel_k_scaled, &op_bessel_y, &op_entr, &op_erfcx, &op_log_ndtr, &op_ndtri, &op_orthogonal_polynomial, &op_zeta};
+const Op* const special_ops[] = {&op_airy_ai, &op_bessel_i, &op_bessel_i_scaled, &op_bessel_j, &op_bessel_k, &op_bessel_k_scaled, &op_bessel_y, &op_entr, &op_erfcx, &op_log_ndtr, &op_ndtri, &op_orthogonal_polynomial, &op_zeta};
 Ops families::special() { return special_ops; }
 
 }  // namespace adjoint

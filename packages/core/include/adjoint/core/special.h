@@ -5,6 +5,9 @@
 
 namespace adjoint {
 
+// Airy's function Ai for n = 0, its derivative for 1.
+ADJOINT_API Tensor airy_ai(int64_t n, const Tensor& x);
+
 // Bessel functions of whole order n >= 0. Scaled: e^-|x| I_n(x) and e^x K_n(x).
 ADJOINT_API Tensor bessel_i(int64_t n, const Tensor& x), bessel_i_scaled(int64_t n, const Tensor& x);
 ADJOINT_API Tensor entr(const Tensor& x), log_ndtr(const Tensor& x), ndtri(const Tensor& p), bessel_j(int64_t n, const Tensor& x), bessel_y(int64_t n, const Tensor& x);
