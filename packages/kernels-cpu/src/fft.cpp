@@ -67,7 +67,7 @@ class Blocks {
   template <class T> void each(const Plan<T>& plan, Borrowed<const Space<T>&, int64_t, int64_t> f) const {
     const int64_t blocks = (lines + lanes - 1) / lanes;
     pool::parallel_for(blocks, std::max<int64_t>(1, (1 << 13) / (n_ * lanes)), [&](int64_t first, int64_t last) {
-      const Space<T> space(plan, n_, lanes);
+      const Space<T> space(plan, n_ + 1, lanes);   // a spectrum has one more
       for (int64_t b = first; b < last; b++) f(space, b * lanes, std::min(lanes, lines - b * lanes));
     });
   }
@@ -172,47 +172,52 @@ template <class T> void complex_lines(const Launch& l) {
   });
 }
 
-// One line of a block and its place among complex numbers.
-template <class T> struct Line {
-  T *re, *im;
-  int64_t lanes;
-  Complex<T>* at;
-  int64_t step;
-};
-
-// The spectrum of a real signal, from the transform of it, or of its even and odd elements as one complex signal.
-template <class T> void to_spectrum(const Line<T>& v, const Plan<T>& whole, int64_t n, T scale) {
-  const int64_t m = n / 2, lanes = v.lanes;
-  const T *re = v.re, *im = v.im, *wr = whole.roots().re.data(), *wi = whole.roots().im.data();
-  if (n % 2) {
-    for (int64_t k = 0; k <= m; k++) v.at[k * v.step] = {re[k * lanes] * scale, im[k * lanes] * scale};
+// f(k, places of elements k and m - k) for each lane.
+template <class F> [[gnu::always_inline]] inline void pairs(int64_t m, int64_t lanes, F&& f) {
+  if (lanes == 1) {
+    ADJOINT_INDEPENDENT
+    for (int64_t k = 1; k < (m + 1) / 2; k++) f(k, k, m - k);
+    if (m % 2 == 0) f(m / 2, m / 2, m / 2);
     return;
   }
-  v.at[0] = (re[0] + im[0]) * scale;
-  v.at[m * v.step] = (re[0] - im[0]) * scale;
-  for (int64_t k = 1; k < m; k++) {   // halves of the even and of i times the odd elements' transform
-    const T er = re[k * lanes] + re[(m - k) * lanes], ei = im[k * lanes] - im[(m - k) * lanes], fr = im[k * lanes] + im[(m - k) * lanes], fi = re[(m - k) * lanes] - re[k * lanes];
-    v.at[k * v.step] = {(er + wr[k] * fr - wi[k] * fi) * (scale / 2), (ei + wr[k] * fi + wi[k] * fr) * (scale / 2)};
-  }
+  for (int64_t k = 1; 2 * k <= m; k++)
+    ADJOINT_INDEPENDENT
+    for (int64_t q = 0; q < lanes; q++) f(k, k * lanes + q, (m - k) * lanes + q);
 }
 
-// The same backwards.
-template <class T> void from_spectrum(const Line<T>& v, const Plan<T>& whole, int64_t n) {
-  const auto element = [&](int64_t k) {   // what is its own conjugate is real
-    const Complex<T> z = v.at[k * v.step];
-    return k == 0 || 2 * k == n ? Complex<T>(z.re) : z;
-  };
-  const int64_t m = n % 2 ? n : n / 2;
-  for (int64_t k = 0; k < m; k++) {
-    Complex<T> z;
-    if (n % 2) z = 2 * k > n ? conj(element(n - k)) : element(k);
-    else {
-      const Complex<T> a = element(k), other = conj(element(m - k)), w(whole.roots().re[k], -whole.roots().im[k]), odd = w * (a - other);
-      z = a + other + Complex<T>(-odd.im, odd.re);
+// Twice the spectrum of a real signal, from the transform of its even and odd elements as one complex signal of m elements, in place: one more
+// comes behind. Elements k and m - k are made of the same two.
+struct Spectrum {
+  template <int W, class T> [[gnu::always_inline]] static inline void run(T* re, T* im, int64_t m, int64_t lanes, const T* wr, const T* wi) {
+    for (int64_t q = 0; q < lanes; q++) {
+      const T even = re[q], odd = im[q];
+      re[q] = 2 * (even + odd), re[m * lanes + q] = 2 * (even - odd);
+      im[q] = im[m * lanes + q] = 0;
     }
-    v.re[k * v.lanes] = z.re, v.im[k * v.lanes] = z.im;
+    const auto both = [=](int64_t k, int64_t i, int64_t j) __attribute__((always_inline)) {   // of i times the odd elements' transform
+      const T er = re[i] + re[j], ei = im[i] - im[j], fr = im[i] + im[j], fi = re[j] - re[i];
+      const T tr = wr[k] * fr - wi[k] * fi, ti = wr[k] * fi + wi[k] * fr;
+      re[i] = er + tr, im[i] = ei + ti;
+      re[j] = er - tr, im[j] = ti - ei;
+    };
+    pairs(m, lanes, both);
   }
-}
+};
+// The complex signal, twice, from the spectrum of the real one, whose ends are real.
+struct Signal {
+  template <int W, class T> [[gnu::always_inline]] static inline void run(T* re, T* im, int64_t m, int64_t lanes, const T* wr, const T* wi) {
+    for (int64_t q = 0; q < lanes; q++) {
+      const T first = re[q], last = re[m * lanes + q];
+      re[q] = first + last, im[q] = first - last;
+    }
+    pairs(m, lanes, [=](int64_t k, int64_t i, int64_t j) __attribute__((always_inline)) {
+      const T er = re[i] + re[j], ei = im[i] - im[j], dr = re[i] - re[j], di = im[i] + im[j];
+      const T tr = wr[k] * dr + wi[k] * di, ti = wr[k] * di - wi[k] * dr;
+      re[i] = er - ti, im[i] = ei + tr;
+      re[j] = er + ti, im[j] = tr - ei;
+    });
+  }
+};
 
 // An even real signal is a complex one of half its size, z_j = x_2j + i x_2j+1, whose transform holds those of both.
 template <class T> void real_lines(const Launch& l) {
@@ -225,8 +230,9 @@ template <class T> void real_lines(const Launch& l) {
     isa::call<Load>(l.x[0].as<const T>(), &x, m, s.re, s.im);
     if (parts == 1) std::fill_n(s.im, m * lanes, T(0));
     plan->run(lanes, s.re, s.im, s.wr, s.wi);
-    for (int64_t q = 0; q < lanes; q++)
-      to_spectrum<T>({s.re + q, s.im + q, lanes, l.y[0].as<Complex<T>>() + blocks.y_at(first + q), blocks.step_y}, *whole, n, static_cast<T>(a.scale));
+    if (parts == 2) isa::call<Spectrum>(s.re, s.im, m, lanes, whole->roots().re.data(), whole->roots().im.data());
+    const Places y(lanes, 2 * blocks.step_y, 1, [&](int64_t q) { return 2 * blocks.y_at(first + q); });
+    isa::call<Store>(l.y[0].as<T>(), &y, n / 2 + 1, static_cast<const T*>(s.re), static_cast<const T*>(s.im), static_cast<T>(a.scale / parts));
   });
 }
 
@@ -236,8 +242,15 @@ template <class T> void signal_lines(const Launch& l) {
   const auto plan = fourier::plan<T>(m), whole = fourier::plan<T>(n);
   const Blocks blocks(l.x[0], l.y[0], a.dim, m);
   blocks.each<T>(*plan, [&](const Space<T>& s, int64_t first, int64_t lanes) {
-    for (int64_t q = 0; q < lanes; q++)
-      from_spectrum<T>({s.im + q, s.re + q, lanes, l.x[0].as<Complex<T>>() + blocks.x_at(first + q), blocks.step_x}, *whole, n);
+    T *re = s.im, *im = s.re;   // parts exchanged: the inverse transform
+    const Places x(lanes, 2 * blocks.step_x, 1, [&](int64_t q) { return 2 * blocks.x_at(first + q); });
+    isa::call<Load>(l.x[0].as<const T>(), &x, n / 2 + 1, re, im);
+    if (parts == 2) isa::call<Signal>(re, im, m, lanes, whole->roots().re.data(), whole->roots().im.data());
+    else {
+      std::fill_n(im, lanes, T(0));
+      for (int64_t k = 1; 2 * k < n; k++)
+        for (int64_t i = k * lanes, j = (n - k) * lanes; i < (k + 1) * lanes; i++, j++) re[j] = re[i], im[j] = -im[i];
+    }
     plan->run(lanes, s.re, s.im, s.wr, s.wi);
     const Places y(lanes, parts * blocks.step_y, (parts - 1) * blocks.step_y, [&](int64_t q) { return blocks.y_at(first + q); });
     isa::call<Store>(l.y[0].as<T>(), &y, m, static_cast<const T*>(s.im), static_cast<const T*>(s.re), static_cast<T>(a.scale));
