@@ -51,6 +51,8 @@ def _function(mode: str, name: str) -> Callable[..., tuple[Tensor, ...]]:
         of_batch_sizes = isinstance(args[1], Tensor) and not args[1].is_floating_point()
         return (packed if of_batch_sizes else padded)(*args)
 
+    nonlinearity = ', nonlinearity="relu"' if name == "rnn_relu" else ""
+    state = "(h, h)" if mode == "LSTM" else "h"
     run.__name__ = run.__qualname__ = name
     run.__doc__ = f"""`nn.{mode.partition("_")[0]}` as a function of a padded batch or of a packed one.
 
@@ -62,6 +64,13 @@ def _function(mode: str, name: str) -> Callable[..., tuple[Tensor, ...]]:
 
     Returns:
         The outputs and the last states, flat in one tuple.
+
+    Example::
+
+        >>> layer, x, h = ad.nn.{mode.partition("_")[0]}(3, 4{nonlinearity}), ad.ones(5, 1, 3), ad.zeros(1, 1, 4)
+        >>> found = ad.{name}(x, {state}, list(layer.parameters()), True, 1, 0.0, True, False, False)
+        >>> found[0].equal(layer(x)[0])
+        True
     """
     return run
 
