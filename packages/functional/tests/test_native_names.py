@@ -143,3 +143,9 @@ def test_the_gradient_of_an_evaluated_batch_norm_leads_to_its_input(affine):
     assert g.grad_fn is None
     if affine:
         ad.testing.assert_close(ad.autograd.grad(y, [w, b], v), ((v * wanted).sum((0, 2)), v.sum((0, 2))))
+
+
+@pytest.mark.parametrize("reduce", ["max", "min"])
+def test_segments_reduce_by_either_name(reduce):
+    x, lengths = tensor(6), ad.tensor([2, 0, 4])
+    assert ad.equal(ad.segment_reduce(x, "a" + reduce, lengths=lengths), ad.segment_reduce(x, reduce, lengths=lengths))

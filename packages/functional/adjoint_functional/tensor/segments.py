@@ -12,8 +12,8 @@ from adjoint_engine._engine import is_lifted
 
 __all__ = ["_chunk_cat", "hash_tensor", "histogram", "histogramdd", "nonzero_static", "segment_reduce"]
 
-_INITIAL = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf}
-_RECORD = {"sum": "sum", "mean": "sum", "prod": "prod", "max": "amax", "min": "amin"}
+_INITIAL = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "amax": -math.inf, "amin": math.inf}
+_RECORD = {"sum": "sum", "mean": "sum", "prod": "prod", "max": "amax", "min": "amin", "amax": "amax", "amin": "amin"}
 
 
 def _edges(points: Tensor, each: Sequence[Any], range: Sequence[float] | None) -> list[Tensor]:
@@ -132,7 +132,7 @@ def segment_reduce(
     unsafe: bool = False,
     initial: float | None = None,
 ) -> Tensor:
-    """The "sum", "mean", "prod", "max" or "min" of segments along `axis`, which has the lengths or begins and ends given.
+    """The "sum", "mean", "prod", "max" or "min" (also "amax", "amin") of segments along `axis`, which has the lengths or begins and ends given.
 
     `lengths` (..., s) or `offsets` (..., s + 1) have the dimensions of `data` up to `axis`. `initial` takes part in each segment.
 
@@ -143,6 +143,7 @@ def segment_reduce(
     """
     if reduce not in _RECORD:
         raise RuntimeError(f"segment_reduce: reduce must be one of {sorted(_RECORD)}, got {reduce!r}")
+    record = _RECORD[reduce]
     if (lengths is None) == (offsets is None) or indices is not None:
         raise RuntimeError("segment_reduce: one of lengths and offsets must be given, and no indices")
     if offsets is not None and (offsets.ndim == 0 or offsets.size(-1) == 0):
@@ -172,9 +173,9 @@ def segment_reduce(
     tail = [1] * (data.ndim - axis - 1)
     target = list(data.shape)
     target[axis] = s + ahead + 1
-    start = _core.full(target, _INITIAL[reduce] if initial is None else initial, dtype=data.dtype, device=data.device)
+    start = _core.full(target, _INITIAL[record] if initial is None else initial, dtype=data.dtype, device=data.device)
     at = segment.reshape(*segment.shape, *tail).expand(data.shape)
-    y = start.scatter_reduce(axis, at, data, _RECORD[reduce]).narrow(axis, ahead, s)
+    y = start.scatter_reduce(axis, at, data, record).narrow(axis, ahead, s)
     if reduce == "mean":
         count = lengths.reshape(*lengths.shape, *tail)  # type: ignore[union-attr]
         y = y / count if initial is None else y / count.clamp_min(1)
