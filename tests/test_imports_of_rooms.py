@@ -89,6 +89,9 @@ except NotImplementedError as error:
 assert not isinstance(torch.nn.ReLU(), torch._dynamo.eval_frame.OptimizedModule) and torch.fx.node.Target and torch.fx.node.Argument
 from torch._tensor_str import PRINT_OPTS, _tensor_str
 from torch._C import _TensorMeta
+from torch import DeviceObjType, PyTorchFileReader, ScriptFunction, ScriptModule
+from torch.utils._pytree import SUPPORTED_NODES, LeafSpec, PyTree, TreeSpec, _get_node_type, tree_unflatten
+assert ScriptModule is torch.jit.ScriptModule and (str | DeviceObjType) and tree_unflatten([1], TreeSpec(list, None, [LeafSpec()])) == [1]
 assert isinstance(torch.Tensor, _TensorMeta) and PRINT_OPTS.threshold == 1000
 assert isinstance(torch.distributed.ReduceOp.SUM, torch.distributed.ReduceOp.RedOpType)
 from torch.utils.data.datapipes.iter.combinatorics import ShufflerIterDataPipe

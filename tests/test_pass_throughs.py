@@ -130,10 +130,10 @@ def test_trees_with_registered_classes() -> None:
     with pytest.raises(ValueError, match="already registered"):
         p._register_pytree_node(Pair, lambda x: ([], None), lambda children, context: None)
     leaves, spec = p.tree_flatten({"x": Pair(1, [2, 3])})
-    assert leaves == [1, 2, 3] and spec == p.tree_structure({"x": Pair(4, [5, 6])}) and spec.children[0].context == "kept"
+    assert leaves == [1, 2, 3] and spec == p.tree_structure({"x": Pair(4, [5, 6])}) and spec.children_specs[0].context == "kept"
     assert p.tree_unflatten([7, 8, 9], spec)["x"].b == [8, 9]
     assert p.tree_leaves([(1, 2), 3], is_leaf=lambda x: isinstance(x, tuple)) == [(1, 2), 3]
-    assert p._broadcast_to_and_flatten(Pair(0, None), spec.children[0]) == [0, None, None]
+    assert p._broadcast_to_and_flatten(Pair(0, None), spec.children_specs[0]) == [0, None, None]
     assert ad.vmap(lambda pair: Pair(pair.a * 2, pair.b))(Pair(ad.ones(3), ad.zeros(3))).a.tolist() == [2, 2, 2]
     assert p.tree_map_only(int, str, [1, 2.5]) == ["1", 2.5] and p.tree_any(lambda n: n > 2, [1, (3,)])
     assert p.tree_all_only(str, str.isupper, [1, "A"]) and not p.tree_is_leaf([1])

@@ -8,7 +8,16 @@ from typing import NamedTuple
 import pytest
 
 import adjoint as ad
-from adjoint_engine.trees import tree_flatten, tree_map, tree_unflatten
+from adjoint_engine.trees import (
+    SUPPORTED_NODES,
+    LeafSpec,
+    TreeSpec,
+    _get_node_type,
+    register_pytree_node,
+    tree_flatten,
+    tree_map,
+    tree_unflatten,
+)
 
 
 class Pair(NamedTuple):
@@ -57,3 +66,42 @@ def test_defaultdicts_keep_their_factory():
     tree = defaultdict(list, x=ad.ones(2))
     g = ad.func.grad(lambda n: (n["x"] * 2).sum())(tree)
     assert type(g) is defaultdict and g.default_factory is list and g["x"].tolist() == [2, 2]
+
+
+def test_structures_made_by_hand() -> None:
+    pair = TreeSpec(list, None, [LeafSpec(), LeafSpec()])
+    assert (
+        pair == tree_flatten([1, 2])[1]
+        and pair.num_leaves == 2
+        and isinstance(LeafSpec(), LeafSpec)
+        and not isinstance(pair, LeafSpec)
+    )
+    spec = TreeSpec(dict, ["a", "b"], [LeafSpec(), pair])
+    assert tree_unflatten([1, 2, 3], spec) == {"a": 1, "b": [2, 3]} and spec != tree_flatten({"a": 1, "c": [2, 3]})[1]
+    assert hash(spec) == hash(tree_flatten({"a": 1, "b": [2, 3]})[1]) and str(spec) == "dict('a': *, 'b': list(*, *))"
+    assert str(tree_flatten(Pair(1, 2))[1]) == "Pair(*, *)"
+
+
+@pytest.mark.parametrize(
+    "tree", [(1, 2), [1, 2], {"a": 1, "b": 2}, OrderedDict(a=1, b=2), defaultdict(int, a=1, b=2), Pair(1, 2)], ids=str
+)
+def test_containers_are_taken_apart_by_their_type(tree: object) -> None:
+    node = SUPPORTED_NODES[_get_node_type(tree)]
+    children, context = node.flatten_fn(tree)
+    again = node.unflatten_fn(list(children), context)
+    assert again == tree and type(again) is type(tree)
+
+
+def test_registered_classes_say_how_keys_are_found() -> None:
+    class Box:
+        def __init__(self, inside: object) -> None:
+            self.inside = inside
+
+    assert _get_node_type(Box(1)) not in SUPPORTED_NODES
+    register_pytree_node(
+        Box, lambda b: ((b.inside,), None), lambda c, _: Box(*c), flatten_with_keys_fn=lambda b: ([("in", b.inside)], None)
+    )
+    assert SUPPORTED_NODES[Box].flatten_with_keys_fn(Box(3)) == ([("in", 3)], None)
+    assert ad.func.vmap(lambda b: b.inside * 2, in_dims=(Box(0),))(Box(ad.arange(3))).tolist() == [0, 2, 4]
+    with pytest.raises(ValueError, match="already registered"):
+        register_pytree_node(Box, lambda b: ((b.inside,), None), lambda c, _: Box(*c))

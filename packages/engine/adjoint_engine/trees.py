@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict, namedtuple
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 
-class TreeSpec(NamedTuple):
+class TreeSpec:
     """The shape of a tree without its leaves; two trees have the same structure if their specs are equal.
 
-    ``kind`` is the container's type, or None for a leaf; ``keys`` are a dict's keys, in its order,
-    ``factory`` a defaultdict's, ``context`` what a registered class flattened to beside its children.
+    Arguments:
+        type: what `_get_node_type` says of the container; None for a leaf.
+        context: what it flattened to beside its children: a dict's keys, in its order, a named tuple's class.
+        children_specs: the shapes of its children.
 
     Example::
 
@@ -19,29 +21,78 @@ class TreeSpec(NamedTuple):
         dict('a': *, 'b': tuple(*, *))
     """
 
-    kind: type[Any] | None = None
-    keys: tuple[Any, ...] = ()
-    children: tuple[TreeSpec, ...] = ()
-    num_leaves: int = 1
-    factory: Callable[[], Any] | None = None
-    context: Any = None
+    __slots__ = ("children_specs", "context", "num_leaves", "type")
+
+    def __init__(self, type: Any = None, context: Any = None, children_specs: Iterable[TreeSpec] = ()) -> None:
+        self.type, self.context, self.children_specs = type, context, list(children_specs)
+        self.num_leaves: int = 1 if type is None else sum([child.num_leaves for child in self.children_specs])
 
     def is_leaf(self) -> bool:
         """Whether it is a leaf's."""
-        return self.kind is None
+        return self.type is None
 
-    def __str__(self) -> str:
-        if self.kind is None:
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TreeSpec):
+            return NotImplemented
+        own, its = (self.type, self.context, self.children_specs), (other.type, other.context, other.children_specs)
+        return self is other or own == its
+
+    def __hash__(self) -> int:
+        return hash((self.type, *self.children_specs))
+
+    def __repr__(self) -> str:
+        if self.type is None:
             return "*"
-        inner = [str(child) for child in self.children]
-        if self.keys:
-            inner = [f"{key!r}: {child}" for key, child in zip(self.keys, inner, strict=True)]
-        return f"{self.kind.__name__}({', '.join(inner)})"
+        inner = [str(child) for child in self.children_specs]
+        if self.type in (dict, OrderedDict, defaultdict):
+            keys = self.context[1] if self.type is defaultdict else self.context
+            inner = [f"{key!r}: {child}" for key, child in zip(keys, inner, strict=True)]
+        return f"{(self.context if self.type is namedtuple else self.type).__name__}({', '.join(inner)})"
 
 
 _LEAF = TreeSpec()
-_DICTS = (dict, OrderedDict, defaultdict)
-_registered: dict[type[Any], tuple[Callable[[Any], tuple[Iterable[Any], Any]], Callable[[Any, Any], Any]]] = {}
+
+
+class _OfLeaf(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, TreeSpec) and instance.is_leaf()
+
+
+class LeafSpec(TreeSpec, metaclass=_OfLeaf):
+    """The shape of a leaf; each is an instance."""
+
+    __slots__ = ()
+
+    def __new__(cls) -> TreeSpec:  # type: ignore[misc]
+        return _LEAF
+
+
+class NodeDef(NamedTuple):
+    """How containers of a type are taken apart into children and a context, and put together of these."""
+
+    type: Any
+    flatten_fn: Callable[[Any], tuple[Iterable[Any], Any]]
+    unflatten_fn: Callable[[Any, Any], Any]
+    flatten_with_keys_fn: Callable[[Any], Any] | None = None
+
+
+SUPPORTED_NODES: dict[Any, NodeDef] = {
+    node.type: node
+    for node in (
+        NodeDef(tuple, lambda x: (x, None), lambda children, _: tuple(children)),
+        NodeDef(list, lambda x: (x, None), lambda children, _: list(children)),
+        NodeDef(dict, lambda x: (x.values(), list(x)), lambda children, keys: dict(zip(keys, children, strict=True))),
+        NodeDef(
+            OrderedDict, lambda x: (x.values(), list(x)), lambda children, keys: OrderedDict(zip(keys, children, strict=True))
+        ),
+        NodeDef(
+            defaultdict,
+            lambda x: (x.values(), [x.default_factory, list(x)]),
+            lambda children, made: defaultdict(made[0], zip(made[1], children, strict=True)),
+        ),
+        NodeDef(namedtuple, lambda x: (x, type(x)), lambda children, kind: kind(*children)),
+    )
+}
 
 
 def register_pytree_node(
@@ -49,6 +100,7 @@ def register_pytree_node(
     flatten_fn: Callable[[Any], tuple[Iterable[Any], Any]],
     unflatten_fn: Callable[[Any, Any], Any],
     *args: Any,
+    flatten_with_keys_fn: Callable[[Any], Any] | None = None,
     **kwargs: Any,
 ) -> None:
     """Makes a class a container: ``flatten_fn(x)`` gives its children and a context, ``unflatten_fn(children, context)`` puts them together.
@@ -67,33 +119,26 @@ def register_pytree_node(
         >>> tree_flatten([Pair(1, 2), 3])[0]
         [1, 2, 3]
     """
-    if cls in _registered or cls in _DICTS or cls in (tuple, list):
+    if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
-    _registered[cls] = flatten_fn, unflatten_fn
+    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
 
 
-def _is_namedtuple(kind: type[Any]) -> bool:
-    return issubclass(kind, tuple) and hasattr(kind, "_fields")
+def _get_node_type(tree: Any) -> Any:
+    """Its type, under which `SUPPORTED_NODES` has it if it is a container; `namedtuple` for all named tuples."""
+    kind = type(tree)
+    unknown = kind not in SUPPORTED_NODES and issubclass(kind, tuple) and hasattr(kind, "_fields")
+    return namedtuple if unknown else kind
 
 
 def _collect(tree: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None = None) -> TreeSpec:
-    kind: type[Any] = type(tree)
-    context = None
-    if is_leaf is not None and is_leaf(tree):
+    kind = _get_node_type(tree)
+    node = SUPPORTED_NODES.get(kind)
+    if node is None or (is_leaf is not None and is_leaf(tree)):
         leaves.append(tree)
         return _LEAF
-    if kind in _registered:
-        (values, context), keys = _registered[kind][0](tree), ()
-    elif kind is tuple or kind is list or _is_namedtuple(kind):
-        keys, values = (), tree
-    elif kind in _DICTS:
-        keys, values = tuple(tree), tree.values()
-    else:
-        leaves.append(tree)
-        return _LEAF
-    start = len(leaves)
-    children = tuple([_collect(value, leaves, is_leaf) for value in values])
-    return TreeSpec(kind, keys, children, len(leaves) - start, tree.default_factory if kind is defaultdict else None, context)
+    values, context = node.flatten_fn(tree)
+    return TreeSpec(kind, context, [_collect(value, leaves, is_leaf) for value in values])
 
 
 def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeSpec]:
@@ -113,15 +158,9 @@ def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tup
 
 
 def _build(spec: TreeSpec, leaves: Iterable[Any]) -> Any:
-    if spec.kind is None:
+    if spec.type is None:
         return next(iter(leaves))
-    values = [_build(child, leaves) for child in spec.children]
-    if spec.kind in _registered:
-        return _registered[spec.kind][1](values, spec.context)
-    if spec.kind in _DICTS:
-        items = zip(spec.keys, values, strict=True)
-        return defaultdict(spec.factory, items) if spec.kind is defaultdict else spec.kind(items)
-    return spec.kind(*values) if _is_namedtuple(spec.kind) else spec.kind(values)
+    return SUPPORTED_NODES[spec.type].unflatten_fn([_build(child, leaves) for child in spec.children_specs], spec.context)
 
 
 def tree_unflatten(leaves: Iterable[Any], spec: TreeSpec) -> Any:
@@ -173,18 +212,14 @@ def broadcast_prefix(prefix: Any, spec: TreeSpec) -> list[Any] | None:
     """
     if prefix is None or isinstance(prefix, int):
         return [prefix] * spec.num_leaves
-    if type(prefix) in _registered and type(prefix) is spec.kind:
-        values = [*_registered[type(prefix)][0](prefix)[0]]
-        return broadcast_prefix(tuple(values), spec._replace(kind=tuple))
-    if (
-        type(prefix) is not spec.kind
-        or not hasattr(prefix, "__len__")
-        or len(prefix) != len(spec.children)
-        or (spec.keys and tuple(prefix) != spec.keys)
-    ):
+    if _get_node_type(prefix) is not spec.type:
+        return None
+    values, context = SUPPORTED_NODES[spec.type].flatten_fn(prefix)
+    values = list(values)
+    if len(values) != len(spec.children_specs) or context != spec.context:
         return None
     found: list[Any] = []
-    for value, child in zip(prefix.values() if isinstance(prefix, dict) else prefix, spec.children, strict=True):
+    for value, child in zip(values, spec.children_specs, strict=True):
         below = broadcast_prefix(value, child)
         if below is None:
             return None

@@ -20,3 +20,7 @@ class _NumberOrList:
 BroadcastingList1 = BroadcastingList2 = BroadcastingList3 = BroadcastingList4 = BroadcastingList5 = BroadcastingList6 = (
     _NumberOrList()
 )
+
+
+class DeviceObjType:
+    """What annotations call a device in PyTorch's scripts; nothing is an instance."""

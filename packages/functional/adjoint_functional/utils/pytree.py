@@ -6,11 +6,21 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from adjoint_engine.trees import TreeSpec, register_pytree_node, tree_flatten, tree_map, tree_unflatten
+from adjoint_engine.trees import (
+    SUPPORTED_NODES,
+    LeafSpec,
+    NodeDef,
+    TreeSpec,
+    register_pytree_node,
+    tree_flatten,
+    tree_map,
+    tree_unflatten,
+)
+from adjoint_engine.trees import _get_node_type as _get_node_type
 from adjoint_engine.trees import broadcast_prefix as _broadcast_prefix
 
 __all__ = [
-    "MappingKey", "PyTree", "TreeSpec", "register_pytree_node", "tree_all", "tree_all_only", "tree_any", "tree_any_only", "tree_flatten", "tree_is_leaf",
+    "SUPPORTED_NODES", "LeafSpec", "MappingKey", "NodeDef", "PyTree", "TreeSpec", "register_pytree_node", "tree_all", "tree_all_only", "tree_any", "tree_any_only", "tree_flatten", "tree_is_leaf",
     "tree_iter", "tree_leaves", "tree_map", "tree_map_", "tree_map_only", "tree_map_only_", "tree_structure", "tree_unflatten",
 ]  # fmt: skip
 
