@@ -20,7 +20,7 @@ class _List(Module):
     def _refill(self, values: Iterable[Any]) -> Any:
         self._modules.clear()
         for i, value in enumerate(values):
-            setattr(self, str(i), value)
+            self.add_module(str(i), value)
         return self
 
     def __len__(self) -> int:
@@ -43,7 +43,7 @@ class _List(Module):
 
     def append(self, value: Any) -> Any:
         """Adds one at the end; returns this list."""
-        setattr(self, str(len(self)), value)
+        self.add_module(str(len(self)), value)  # None has an entry too
         return self
 
     def extend(self, values: Iterable[Any]) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 import adjoint_core as core
 from adjoint_core import Tensor
+from adjoint_core._compose import face_of
 
 from .. import functional as F
 from .. import init
@@ -28,7 +29,7 @@ def _get_activation_fn(activation: Activation) -> Callable[[Tensor], Tensor]:
         return activation
     if activation not in ("relu", "gelu"):
         raise RuntimeError(f"activation should be relu/gelu, not {activation}")
-    return F.relu if activation == "relu" else F.gelu
+    return face_of(F.relu if activation == "relu" else F.gelu)  # what users know as the function
 
 
 def _get_clones(module: Module, N: int) -> ModuleList:
@@ -131,9 +132,9 @@ class TransformerEncoderLayer(_Layer):
         self.norm_first, self.activation = norm_first, _get_activation_fn(activation)
         self.activation_relu_or_gelu = (
             1
-            if self.activation is F.relu or isinstance(self.activation, ReLU)
+            if self.activation is face_of(F.relu) or isinstance(self.activation, ReLU)
             else 2
-            if self.activation is F.gelu or isinstance(self.activation, GELU)
+            if self.activation is face_of(F.gelu) or isinstance(self.activation, GELU)
             else 0
         )
 
