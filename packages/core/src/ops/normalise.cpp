@@ -1,8 +1,6 @@
 // Normalisation: softmax along a dimension; standardised values over dimensions (layer, batch and root-mean-square norms).
 #include <adjoint/core/attention.h>
 #include <adjoint/core/batch.h>
-#include <adjoint/core/elementwise.h>
-#include <adjoint/core/functors/binary.h>
 #include <adjoint/core/math/exp.h>
 #include <adjoint/core/math/log.h>
 #include <adjoint/core/norms.h>
@@ -17,6 +15,7 @@
 #include "in_float.h"
 #include "lanes.h"
 #include "releasing.h"
+#include "standardise_vjp.h"
 
 namespace adjoint {
 
@@ -259,13 +258,6 @@ bool takes_rows(Tensors v, Tensors x, const Dims& dims, const Spread& spread) {
     if (!t || t->keys & key_lifted) return false;
   return spread.groups && x[0].numel() && v[0].sizes() == x[0].sizes() && v[0].dtype() == x[0].dtype() && takes_lines(x[0], dims) && !(history_is_kept && history_is_kept());
 }
-// The same of channels, the second dimension, that one kernel takes.
-bool takes_channels(const Tensor& v, const Tensor& x, const Tensor& mean, const Dims& dims) {
-  if (!mean || dims.size() != x.dim() - 1 || dims.contains(1)) return false;
-  for (const Tensor& t : {v, x, mean})
-    if (t->keys & key_lifted) return false;
-  return is_floating(x.dtype()) && x.numel() && v.sizes() == x.sizes() && v.dtype() == x.dtype() && !(history_is_kept && history_is_kept());
-}
 Tensor standardise_vjp(Tensors v, Tensors x, const Tensor& mean, const Tensor& square, const Normalize& a) {
   const int64_t count = reduced_count(x[0].sizes(), a.dims);
   const Spread s = spread_of(x, a.dims);
@@ -364,26 +356,6 @@ const Op op_layer_norm{.name = "layer_norm", .torch = "NativeLayerNorm|input|res
     .batch = standardise_batch, .doc = "(x - mean) / sqrt(var + eps) over trailing dimensions, times weight, plus bias; also mean and var.", .reference = standardise_kernel<true>};
 const Op op_batch_norm{.name = "batch_norm", .torch = "NativeBatchNorm|input|result0 result1 result2|dims eps", .fields = fields_of<Normalize>, .kind = Kind::custom, .outputs = 3, .types = standardise_types, .shape = standardise_shape, .d = centred_vjp, .t = centred_jvp,
     .batch = standardise_batch, .doc = "(x - mean) / sqrt(var + eps) over all dimensions but one, times weight, plus bias; also mean and var.", .reference = standardise_kernel<true>};
-namespace {
-// v x, or the sums of it where one kernel finds those of all channels.
-Tensor factor_vjp(const Tensor& v, const Tensor& x, const Dims& factor) {
-  Dims dims, reduced;
-  for (int i = 0; i < x.dim(); i++) {
-    reduced.push_back(i == 1 ? x.size(1) : 1);
-    if (i != 1) dims.push_back(i);
-  }
-  if (!takes_channels(v, x, x, dims) || !(factor == reduced)) return v * x;
-  const Tensor zero = zeros({x.size(1)}, x.dtype(), x.device());
-  return reshape(channels_vjp(v, x, zero, ones_like(zero), {}, 0, true), factor);
-}
-}  // namespace
-
-// As PyTorch's node of batch_norm: its derivative in x does not change with x, but where a graph is recorded that is zero, not absent.
-const Op op_affine{.name = "affine", .fields = fields_of<Scale>, .types = types::promoted,
-    .d = {rule([](V v) -> Tensor { return v; }),
-          rule([](V v, X<1> x, X<2> factor) { return unsqueeze(x, 0)->keys & key_tape ? v * factor * pow(in_float(x), wrapped(0.)) : v * factor; }),
-          rule([](V v, X<1> x, XShape<2> factor) { return factor_vjp(v, x, factor.sizes); })},
-    .doc = "`shift + x * factor`, elementwise: batch_norm with given statistics.", .reference = elementwise<functors::Addcmul, 3>};
 const Op op_rms_norm{.name = "rms_norm", .fields = fields_of<Normalize>, .kind = Kind::custom, .outputs = 2, .types = standardise_types, .shape = standardise_shape,
     .d = {wide_rule([](Cotangents c, Inputs in, Y<1> square, const Normalize& a) { return standardise_vjp(c.v, in.x, {}, square, a); }),
           wide_rule([](V v, X<0> x, XShape<1> weight, Y<1> square, const Normalize& a) { return weight_vjp(v, x, weight.sizes, {}, square, a); })},
@@ -505,7 +477,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
   expect(running_mean && running_var, "batch_norm: Expected running_mean and running_var to be defined when training=False");
   const Tensor scale = rsqrt(in_float(running_var) + eps), factor = weight ? scale * weight : scale, mean = in_float(running_mean);
   const Tensor shift = bias ? addcmul(in_float(bias), mean, factor, -1) : -(mean * factor);   // one pass over x, as in PyTorch
-  return to_dtype(apply(op_affine, {in_rank(shift, x.dim(), 1), in_float(x), in_rank(factor, x.dim(), 1)}, Scale{1}), x.dtype());
+  return to_dtype(affine(in_rank(shift, x.dim(), 1), in_float(x), in_rank(factor, x.dim(), 1)), x.dtype());
 }
 Normalised native_batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, double momentum, double eps) {
   const Given given(x, weight, bias, running_mean, running_var);
@@ -516,7 +488,7 @@ Normalised native_batch_norm(const Tensor& x, const Tensor& running_mean, const 
   return {r.y, reshape(r.mean, channels), reshape(r.deviation, channels)};
 }
 
-const Op* const normalise_ops[] = {&op_affine, &op_batch_norm, &op_layer_norm, &op_layer_norm_vjp, &op_log_softmax, &op_log_softmax_vjp, &op_rms_norm, &op_softmax, &op_softmax_vjp};
+const Op* const normalise_ops[] = {&op_batch_norm, &op_layer_norm, &op_layer_norm_vjp, &op_log_softmax, &op_log_softmax_vjp, &op_rms_norm, &op_softmax, &op_softmax_vjp};
 Ops families::normalise() { return normalise_ops; }
 
 }  // namespace adjoint

@@ -1,7 +1,9 @@
 // The cotangent of what layer_norm and rms_norm standardise, as one operation: with z = (x - mean) scale, scale = 1 / sqrt(square + eps) and
 // g = v weight, scale (g - mean(g) - z mean(g z)); without the means of x and g where x is not centred. A kernel reads v and x, and writes neither z
 // nor g. Of batch_norm the same along channels. Of both also what the weight gets, the sums of v z.
-#include <adjoint/core/norms.h>
+#include <adjoint/core/attention.h>
+#include <adjoint/core/elementwise.h>
+#include <adjoint/core/functors/binary.h>
 #include <adjoint/core/op_fields.h>
 #include <adjoint/core/ops.h>
 #include <adjoint/core/types.h>
@@ -9,7 +11,9 @@
 #include <cmath>
 
 #include "families.h"
+#include "in_float.h"
 #include "lanes.h"
+#include "standardise_vjp.h"
 
 namespace adjoint {
 
@@ -111,7 +115,36 @@ Tensor channels_vjp(const Tensor& v, const Tensor& x, const Tensor& mean, const 
   return reshape(y[0], sums ? square.sizes() : x.sizes());
 }
 
-const Op* const standardise_vjp_ops[] = {&op_standardise_vjp, &op_batch_norm_vjp};
+bool takes_channels(const Tensor& v, const Tensor& x, const Tensor& mean, const Dims& dims) {
+  if (!mean || dims.size() != x.dim() - 1 || dims.contains(1)) return false;
+  for (const Tensor& t : {v, x, mean})
+    if (t->keys & key_lifted) return false;
+  return is_floating(x.dtype()) && x.numel() && v.sizes() == x.sizes() && v.dtype() == x.dtype() && !(history_is_kept && history_is_kept());
+}
+
+namespace {
+// v x, or the sums of it where one kernel finds those of all channels.
+Tensor factor_vjp(const Tensor& v, const Tensor& x, const Dims& factor) {
+  Dims dims, reduced;
+  for (int i = 0; i < x.dim(); i++) {
+    reduced.push_back(i == 1 ? x.size(1) : 1);
+    if (i != 1) dims.push_back(i);
+  }
+  if (!takes_channels(v, x, x, dims) || !(factor == reduced)) return v * x;
+  const Tensor zero = zeros({x.size(1)}, x.dtype(), x.device());
+  return reshape(channels_vjp(v, x, zero, ones_like(zero), {}, 0, true), factor);
+}
+}  // namespace
+
+// As PyTorch's node of batch_norm: its derivative in x does not change with x, but where a graph is recorded that is zero, not absent.
+const Op op_affine{.name = "affine", .fields = fields_of<Scale>, .types = types::promoted,
+    .d = {rule([](V v) -> Tensor { return v; }),
+          rule([](V v, X<1> x, X<2> factor) { return unsqueeze(x, 0)->keys & key_tape ? v * factor * pow(in_float(x), wrapped(0.)) : v * factor; }),
+          rule([](V v, X<1> x, XShape<2> factor) { return factor_vjp(v, x, factor.sizes); })},
+    .doc = "`shift + x * factor`, elementwise: batch_norm with given statistics.", .reference = elementwise<functors::Addcmul, 3>};
+Tensor affine(const Tensor& shift, const Tensor& x, const Tensor& factor) { return apply(op_affine, {shift, x, factor}, Scale{1}); }
+
+const Op* const standardise_vjp_ops[] = {&op_affine, &op_batch_norm_vjp, &op_standardise_vjp};
 Ops families::standardise_vjp() { return standardise_vjp_ops; }
 
 }  // namespace adjoint
