@@ -180,6 +180,17 @@ def test_vector_loops_of_floats_round_as_doubles_do(name: str) -> None:
     assert in_last_places(f(x), f(x.double())) < 0.52
 
 
+@pytest.mark.parametrize("dtype", [ad.float32, ad.float64, ad.bfloat16])
+def test_sinc_of_large_integers_has_the_slope_of_its_sign(dtype) -> None:
+    x = ad.tensor([3.0, -64.0, 2.0**40, 2.0**100], dtype=dtype, requires_grad=True)
+    ad.testing.assert_close(
+        ad.autograd.grad(ad.sinc(x).sum(), x)[0],
+        ad.tensor([-1.0, 1, 1, 1], dtype=dtype) / x.detach(),
+        atol=0,
+        rtol=1e-2 if dtype == ad.bfloat16 else 1e-6,
+    )
+
+
 @pytest.mark.parametrize("f", [s.erfcx, s.i1, ad.sinc, ad.nn.functional.silu], ids=["erfcx", "i1", "sinc", "silu"])
 def test_derivatives_of_floats_round_as_those_of_doubles_do(f) -> None:
     numbers = [0.0, -0.0, 1e-30, 1e-4, 0.5, 1.5, 2.0, 9.7, 10.59, 10.61, -9.0, -20.0, 1e4, inf, -inf, nan]

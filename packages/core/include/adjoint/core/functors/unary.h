@@ -105,15 +105,20 @@ struct Sinc {
   int n;
   explicit Sinc(const Attrs& a) : n(static_cast<int>(a.as<Order>().n)) {}
   template <Field T> T operator()(T x) const {
-    if constexpr (is_complex_v<T>) return T(bessel(Complex<double>(x) * 3.141592653589793));
-    else return n == 0 && is_zero(x) ? 0 : static_cast<T>(bessel(static_cast<double>(x) * 3.141592653589793));
+    if constexpr (is_complex_v<T>) return T(bessel(Complex<double>(x), static_cast<double>(x.re)));
+    else return n == 0 && is_zero(x) ? 0 : static_cast<T>(bessel(static_cast<double>(x), static_cast<double>(x)));
   }
 
  private:
+  static constexpr double pi = 3.141592653589793;
   template <class T> static bool is_zero(T x) { return math::trunc(x) == x && x - x == 0 && x != 0; }
-  template <class T> T bessel(T x) const {
+  // Sine and cosine are taken of the distance to the nearest integer, which is exact, of large x too.
+  template <class T> T bessel(T given, double real) const {
+    const T x = given * pi;
     if (math::abs(x) < n + 1.5) return series(x);
-    T previous = math::sin(x) / x, current = previous / x - math::cos(x) / x;
+    const double whole = math::round(real), sign = math::trunc(.5 * whole) == .5 * whole ? 1 : -1;
+    const T rest = (given - whole) * pi;
+    T previous = sign * math::sin(rest) / x, current = previous / x - sign * math::cos(rest) / x;
     if (n == 0) return previous;
     for (int k = 1; k < n; k++) {  // upwards: stable for |x| > n
       const T next = (2 * k + 1.) * current / x - previous;
