@@ -177,11 +177,6 @@ void householder_kernel(const Launch& l) {
   });
 }
 
-template <class T> void conjugate(T* x, int64_t n) {
-  if constexpr (is_complex_v<T>)
-    for (int64_t i = 0; i < n; i++) x[i].im = -x[i].im;
-}
-
 // Row-major memory is, by columns, the transpose: for q c it is c^T q^T, and q^T the adjoint of what the conjugate vectors and factors make.
 void ormqr_kernel(const Launch& l) {
   const Reflecting& r = l.attrs.as<Reflecting>();

@@ -42,6 +42,11 @@ template <class T> void copy_rows(const Item<T>& a, T* out) {
 template <class T> void copy_columns(const Item<T>& a, T* out) { copy_rows(transposed(a), out); }
 template <class T> void from_columns(const T* a, int64_t rows, int64_t columns, int64_t step, T* out) { copy_rows(Item<T>{a, rows, columns, 1, step}, out); }
 
+template <class T> void conjugate(T* x, int64_t n) {
+  if constexpr (is_complex_v<T>)
+    for (int64_t i = 0; i < n; i++) x[i].im = -x[i].im;
+}
+
 template <class T> class Scratch {
  public:
   explicit Scratch(int64_t n) : memory_(std::max<int64_t>(n, 1) * static_cast<int64_t>(sizeof(T))) {}

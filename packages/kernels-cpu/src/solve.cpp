@@ -34,11 +34,6 @@ void triangular_kernel(const Launch& l) {
   });
 }
 
-template <class T> void conjugate(T* x, int64_t n) {
-  if constexpr (is_complex_v<T>)
-    for (int64_t i = 0; i < n; i++) x[i].im = -x[i].im;
-}
-
 // x = a^-1 b, or a^-H b, with the factors of the transpose of a.
 template <class T> void solve_with(const T* factors, const int32_t* pivots, const Item<T>& b, T* x, bool adjoint) {
   const int64_t n = b.rows, k = b.columns;
