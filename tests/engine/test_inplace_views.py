@@ -487,3 +487,24 @@ def test_what_requires_grad_keeps_its_size():
         with pytest.raises(RuntimeError, match="cannot resize variables that require grad"):
             t.resize_as_(t)
     assert (x * 2).detach().resize_(2).tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("write", [False, True])
+def test_views_made_before_their_base_required_grad_take_part(write):
+    x = ad.ones(2, 2)
+    flat, row = x.view(4), x[0][1:]
+    with ad.no_grad():
+        aside = x.view(4)
+    x.requires_grad_()
+    if write:
+        with ad.no_grad():
+            x.mul_(2)
+    assert flat.requires_grad and row.requires_grad and not aside.requires_grad
+    ((flat**2).sum() + (row * aside[:1]).sum()).backward()
+    assert x.grad.tolist() == ([[4, 6], [4, 4]] if write else [[2, 3], [2, 2]])
+    with pytest.raises(
+        RuntimeError, match="a view of a leaf Variable that requires grad is being used in an in-place operation"
+    ):
+        flat.mul_(2)
+    x.requires_grad_(False)
+    assert not (x * 2).requires_grad

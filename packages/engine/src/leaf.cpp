@@ -27,6 +27,7 @@ void set_requires_grad(const Tensor& t, bool value) {
     if (t->keys & key_tape) return;
     expect(!is_inference(*bottom(t)) || inference_mode || t->keys & key_lifted, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
     t->keys |= key_tape;
+    t->epoch++;   // views of it that there are take part from now on
     ensure_meta(t).site = python_hooks.site ? python_hooks.site() : 0;
     if (t->keys & key_lifted && face(t)->slot->kind == LevelKind::dual && !face(t)->slot->strict) set_requires_grad(face(t)->value, true);   // eager duals: both faces
     return;

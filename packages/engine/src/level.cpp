@@ -237,7 +237,7 @@ void regenerate(TensorImpl& t) {
     const Ref<Object> before = stale.back()->grad_fn;
     const uint32_t nr = stale.back()->out_nr;
     adopt(*stale.back(), y[0]);
-    if (loses_history(*v) && view_root(t).keys & key_tape) {
+    if (loses_history(*v) && view_root(t).grad_fn) {   // a leaf has no writes that it could miss
       Ref<Node> lost(new OutdatedView(static_cast<Node*>(before.get()), nr, *v));
       if (expose_node) expose_node(*lost);
       set_history(Tensor(stale.back()), std::move(lost));
