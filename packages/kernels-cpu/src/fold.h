@@ -98,43 +98,73 @@ template <class S> struct Products {
   template <class T> [[gnu::always_inline]] inline T element(int64_t i) const { return a[i] * b[i]; }
 };
 
+// The sum of W bytes of lanes, half onto half, until `parts` are left.
+template <int W, int parts, class T, class V> [[gnu::always_inline]] inline void join_lanes(V x, T* sums) {
+  constexpr int width = W / sizeof(T);
+  if constexpr (width <= 2) {
+    T last[width];
+    __builtin_memcpy(last, &x, W);
+    for (int j = 0; j < parts; j++) sums[j] = width == parts ? last[j] : last[0] + last[1];
+  } else {
+    typedef T Part __attribute__((vector_size(W / 2), aligned(alignof(T)), may_alias));
+    Part low, high;
+    __builtin_memcpy(&low, &x, W / 2);
+    __builtin_memcpy(&high, reinterpret_cast<const char*>(&x) + W / 2, W / 2);
+    join_lanes<W / 2, parts, T>(low + high, sums);
+  }
+}
+// The elements from i on, in lanes of 64 bytes; the last of those are read whole, and what was added before is left out.
+template <int W, class T, class Vector, class From> [[gnu::always_inline]] inline void add_groups(From from, int64_t i, int64_t n, Vector* sum) {
+  constexpr int width = W / sizeof(T), group = 64 / sizeof(T), steps = group / width;
+  for (; i + group <= n; i += group)
+#pragma GCC unroll 4
+    for (int v = 0; v < steps; v++) sum[v] += from.template vector<W, T>(i + v * width);
+  if (i < n)
+#pragma GCC unroll 4
+    for (int v = 0; v < steps; v++) sum[v] += only<W, T>(from.template vector<W, T>(n - group + v * width), n - i + v * width);
+}
+
 // The sum of a row: as many lanes as fill 256 bytes on every instruction set, emptied every 32 steps,
-// so that rounding errors do not pile up. The last 64 bytes are read whole, and what was added before is left out. `parts` values alternate (2: real and imaginary parts), and have a sum each.
+// so that rounding errors do not pile up. `parts` values alternate (2: real and imaginary parts), and have a sum each.
 template <int W, int parts, class T, class From> [[gnu::always_inline]] inline void sum_lanes(From from, int64_t n, T* sums) {
   typedef T Vector __attribute__((vector_size(W), aligned(alignof(T)), may_alias));
-  constexpr int vectors = 256 / W, width = W / sizeof(T), lanes = vectors * width;
-  Vector total[vectors] = {};
-  int64_t i = 0;
-  while (i + lanes <= n) {
-    const int64_t end = n - i > 32 * lanes ? i + 32 * lanes : i + (n - i) / lanes * lanes;
-    Vector s[vectors] = {};
-    for (; i < end; i += lanes)
-#pragma GCC unroll 16
-      for (int v = 0; v < vectors; v++) s[v] += from.template vector<W, T>(i + v * width);
-#pragma GCC unroll 16
-    for (int v = 0; v < vectors; v++) total[v] += s[v];
-  }
-  T tail[parts] = {};
-  constexpr int group = 64 / sizeof(T), steps = group / width;
+  constexpr int vectors = 256 / W, width = W / sizeof(T), lanes = vectors * width, group = 64 / sizeof(T), steps = group / width;
   if (n < group) {
-    for (; i < n; i += parts)
-      for (int j = 0; j < parts; j++) tail[j] += from.template element<T>(i + j);
-  } else if (i < n) {
-    Vector more[steps] = {};
-    for (; i + group <= n; i += group)
-      for (int v = 0; v < steps; v++) more[v] += from.template vector<W, T>(i + v * width);
-    for (int v = 0; v < steps; v++) total[v] += more[v] + only<W, T>(from.template vector<W, T>(n - group + v * width), n - i + v * width);
+    for (int j = 0; j < parts; j++) sums[j] = 0;
+    for (int64_t i = 0; i < n; i += parts)
+      for (int j = 0; j < parts; j++) sums[j] += from.template element<T>(i + j);
+    return;
+  }
+  Vector more[steps] = {};
+  if (n < lanes) {
+    add_groups<W, T>(from, 0, n, more);
+  } else {
+    Vector total[vectors] = {};
+    int64_t i = 0;
+    while (i + lanes <= n) {
+      const int64_t end = n - i > 32 * lanes ? i + 32 * lanes : i + (n - i) / lanes * lanes;
+      Vector s[vectors] = {};
+      for (; i < end; i += lanes)
+#pragma GCC unroll 16
+        for (int v = 0; v < vectors; v++) s[v] += from.template vector<W, T>(i + v * width);
+#pragma GCC unroll 16
+      for (int v = 0; v < vectors; v++) total[v] += s[v];
+    }
+    add_groups<W, T>(from, i, n, more);
+#pragma GCC unroll 4
+    for (int v = 0; v < steps; v++) total[v] += more[v];
+#pragma GCC unroll 4
+    for (int half = vectors / 2; half >= steps; half /= 2)
+#pragma GCC unroll 8
+      for (int v = 0; v < half; v++) total[v] += total[v + half];
+#pragma GCC unroll 4
+    for (int v = 0; v < steps; v++) more[v] = total[v];
   }
 #pragma GCC unroll 4
-  for (int half = vectors / 2; half; half /= 2)
-#pragma GCC unroll 8
-    for (int v = 0; v < half; v++) total[v] += total[v + half];
-  T last[width];
-  __builtin_memcpy(last, total, sizeof last);
-#pragma GCC unroll 8
-  for (int w = width / 2; w >= parts; w /= 2)
-    for (int j = 0; j < w; j++) last[j] += last[j + w];
-  for (int j = 0; j < parts; j++) sums[j] = last[j] + tail[j];
+  for (int half = steps / 2; half; half /= 2)
+#pragma GCC unroll 4
+    for (int v = 0; v < half; v++) more[v] += more[v + half];
+  join_lanes<W, parts>(more[0], sums);
 }
 template <int W, class From> [[gnu::always_inline]] inline auto sum_of(From from, int64_t n) {
   auto sum = from.template element<std::remove_cvref_t<decltype(*from.a)>>(0);
