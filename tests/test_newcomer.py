@@ -153,6 +153,16 @@ def test_losses() -> None:
     with pytest.raises(ValueError, match="var is of incorrect size"):
         F.gaussian_nll_loss(x, x, ad.ones(3))
     assert ad.kl_div(x.log(), x, 2).item() == F.kl_div(x.log(), x, reduction="sum").item()
+    assert ad.equal(ad.kl_div(x.log(), x), F.kl_div(x.log(), x, reduction="none"))
+    sign = ad.ones(2, 3)
+    for loss in (
+        ad.hinge_embedding_loss(x, sign),
+        ad.margin_ranking_loss(x, x, sign),
+        ad.binary_cross_entropy_with_logits(x, x),
+    ):
+        assert loss.shape == (2, 3)
+    assert ad.triplet_margin_loss(x, x, x).shape == ad.cosine_embedding_loss(x, x, ad.ones(2)).shape == (2,)
+    assert ad.ctc_loss(ad.rand(5, 2, 4), ad.tensor([[1, 2], [2, 3]]), ad.tensor([5, 5]), ad.tensor([2, 2])).shape == (2,)
     assert ad.norm(ad.eye(3), p="nuc").item() == 3
 
 

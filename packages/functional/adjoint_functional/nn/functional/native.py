@@ -137,35 +137,35 @@ def embedding_bag(
 # ---- losses, their reductions by number
 
 
-def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1) -> Tensor:
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0) -> Tensor:
     """`nn.functional.cosine_embedding_loss`.
 
     Example::
 
         >>> ad.cosine_embedding_loss(ad.ones(1, 2), -ad.ones(1, 2), ad.tensor([1]))
-        tensor(2.)
+        tensor([2.])
     """
     return _functional.cosine_embedding_loss(input1, input2, target, margin, reduction=_REDUCTIONS[reduction])
 
 
-def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 1) -> Tensor:
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0) -> Tensor:
     """`nn.functional.hinge_embedding_loss`.
 
     Example::
 
-        >>> ad.hinge_embedding_loss(ad.tensor([0.5, 0.25]), ad.tensor([1, -1]), reduction=0)
+        >>> ad.hinge_embedding_loss(ad.tensor([0.5, 0.25]), ad.tensor([1, -1]))
         tensor([0.5000, 0.7500])
     """
     return _functional.hinge_embedding_loss(input, target, margin, reduction=_REDUCTIONS[reduction])
 
 
-def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1) -> Tensor:
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0) -> Tensor:
     """`nn.functional.margin_ranking_loss`.
 
     Example::
 
         >>> ad.margin_ranking_loss(ad.tensor([1.0]), ad.tensor([3.0]), ad.tensor([1]))
-        tensor(2.)
+        tensor([2.])
     """
     return _functional.margin_ranking_loss(input1, input2, target, margin, reduction=_REDUCTIONS[reduction])
 

@@ -169,25 +169,29 @@ def group_norm(
     return _functional.group_norm(input, num_groups, weight, bias, eps)
 
 
-_REDUCTIONS = ("none", "mean", "sum")  # which the functions below take by number
+_REDUCTIONS = (
+    "none",
+    "mean",
+    "sum",
+)  # which the functions below take by number; unlike those of nn.functional they leave it at none
 
 
 def binary_cross_entropy_with_logits(
-    input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: int = 1
+    input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: int = 0
 ) -> Tensor:
     """Cross entropy of truth values with probabilities sigmoid(input).
 
     Example::
 
         >>> ad.binary_cross_entropy_with_logits(ad.tensor([0.0]), ad.tensor([1.0]))
-        tensor(0.6931)
+        tensor([0.6931])
     """
     return _functional.binary_cross_entropy_with_logits(
         input, target, weight, reduction=_REDUCTIONS[reduction], pos_weight=pos_weight
     )
 
 
-def kl_div(input: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = False) -> Tensor:
+def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False) -> Tensor:
     """target * (log(target) - input).
 
     Example::
@@ -204,7 +208,7 @@ def ctc_loss(
     input_lengths: Tensor | Sequence[int],
     target_lengths: Tensor | Sequence[int],
     blank: int = 0,
-    reduction: int = 1,
+    reduction: int = 0,
     zero_infinity: bool = False,
 ) -> Tensor:
     """Minus the log-probability of label sequences, summed over all their alignments with the input.
@@ -212,7 +216,7 @@ def ctc_loss(
     Example::
 
         >>> ad.ctc_loss(ad.full((2, 1, 2), 0.5).log(), ad.tensor([[1]]), [2], [1])
-        tensor(0.2877)
+        tensor([0.2877])
     """
     return _functional.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, _REDUCTIONS[reduction], zero_infinity)
 
@@ -225,14 +229,14 @@ def triplet_margin_loss(
     p: float = 2.0,
     eps: float = 1e-6,
     swap: bool = False,
-    reduction: int = 1,
+    reduction: int = 0,
 ) -> Tensor:
     """How much nearer than `margin` the negative is to the anchor, compared with the positive.
 
     Example::
 
         >>> ad.triplet_margin_loss(ad.zeros(1, 1), ad.zeros(1, 1), ad.tensor([[0.25]]))
-        tensor(0.7500)
+        tensor([0.7500])
     """
     return _functional.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction=_REDUCTIONS[reduction])
 
