@@ -133,3 +133,9 @@ def test_transforms_know_that_they_run() -> None:
 def test_complex_halves_are_a_name() -> None:
     assert repr(ad.complex32) == "adjoint.complex32" and ad.chalf is ad.complex32 and ad.complex32.is_complex
     assert ad.complex32.to_real() is ad.float16 and ad.float16 not in (ad.complex32,) and not ad.complex32.is_floating_point
+
+
+def test_graphs_of_scripts_are_a_type_of_nothing() -> None:
+    assert not isinstance(ad.ones(1), (ad._C.Value, ad._C.Graph))
+    with pytest.raises(TypeError, match="no script language"):
+        ad._C.Graph()

@@ -107,6 +107,17 @@ class _WeakTensorRef:
         return self._ref() is None
 
 
+class Value:
+    """A value of a graph of PyTorch's script language, of which there are none: for annotations, and to ask whether something is one."""
+
+    def __init__(self) -> None:
+        raise TypeError(f"{type(self).__name__}: there is no script language whose graphs could be made")
+
+
+class Graph(Value):
+    """Such a graph."""
+
+
 _functions = SimpleNamespace(AccumulateGrad=_engine.AccumulateGrad, DelayedError=DelayedError, UndefinedGrad=UndefinedGrad)
 _autograd = SimpleNamespace(
     SavedTensor=_engine.SavedTensor,
