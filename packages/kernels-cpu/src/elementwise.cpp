@@ -115,6 +115,12 @@ void gather_rows(const Format& x, char* to, const char* from, int64_t down, int6
 }
 void scatter_rows(const Format& y, char* to, const char* from, int64_t down, int64_t step, int64_t rows, int64_t width) {
   if (down == width * step) return y.move(to, from, step, rows * width);
+  if (y.direct && width <= 8)
+    return with_bytes(y.computed, [&](auto zero) {
+      using U = decltype(zero);
+      for (int64_t r = 0; r < rows; r++, to += down)
+        for (int64_t j = 0; j < width; j++, from += sizeof(U)) *reinterpret_cast<U*>(to + j * step) = *reinterpret_cast<const U*>(from);
+    });
   for (int64_t r = 0; r < rows; r++) y.move(to + r * down, from + r * width * y.computed, step, width);
 }
 
@@ -153,6 +159,11 @@ template <int N> void run_rows(const Program& p, const Rows<N + 1>& rows) {
     lines.ndim--;
     std::copy_n(rows.sizes + 1, lines.ndim, lines.sizes);
     for (int k = 0; k <= N; k++) std::copy_n(rows.strides[k] + 1, lines.ndim, lines.strides[k]);
+    if (lines.sizes[0] * width < 64) {   // a tile of the longest dimension, not of a few numbers
+      const auto longest = std::max_element(lines.sizes, lines.sizes + lines.ndim) - lines.sizes;
+      std::swap(lines.sizes[0], lines.sizes[longest]);
+      for (int k = 0; k <= N; k++) std::swap(lines.strides[k][0], lines.strides[k][longest]);
+    }
   }
   const int64_t n = lines.sizes[0], count = row_count(lines);
   auto each = [&](int64_t begin, int64_t end) {
