@@ -180,6 +180,15 @@ def test_half_precision_is_refused(dtype):
             f(ad.eye(2, dtype=dtype))
 
 
+@pytest.mark.parametrize("dtype", [ad.float16, ad.bfloat16])
+def test_exponentials_in_half_precision_are_rounded_once(dtype):
+    x = (ad.arange(9.0).reshape(3, 3) / 8).to(dtype).requires_grad_()
+    wide = x.detach().float().requires_grad_()
+    y, exact = linalg.matrix_exp(x), linalg.matrix_exp(wide)
+    assert ad.equal(y, exact.to(dtype))
+    assert ad.equal(ad.autograd.grad(y.sum(), x)[0], ad.autograd.grad(exact.sum(), wide)[0].to(dtype))
+
+
 BAD = {
     "vector": lambda: linalg.inv(ad.ones(3)),
     "rectangle": lambda: linalg.det(ad.ones(2, 3)),

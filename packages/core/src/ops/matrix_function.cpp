@@ -3,6 +3,7 @@
 
 #include "dense/triangular.h"
 #include "families.h"
+#include "in_float.h"
 #include "matrices.h"
 
 namespace adjoint {
@@ -44,6 +45,7 @@ const Op op_matrix_exp{.name = "matrix_exp", .torch = "LinalgMatrixExp", .kind =
     .d = {rule([](V v, X<0> x) { return exp_derivative(mH(x), v); })}, .t = {rule([](V v, X<0> x) { return exp_derivative(x, v); })},
     .batch = batch::leading, .doc = "The exponential of square matrices.", .reference = matrix_exp_kernel};
 Tensor matrix_exp(const Tensor& x) {
+  if (is_half(x.dtype())) return to_dtype(matrix_exp(in_float(x)), x.dtype());
   expect_square(x, "linalg.matrix_exp");
   return apply(op_matrix_exp, {x});
 }
