@@ -46,7 +46,7 @@ template <bool largest> void pick_extreme_kernel(const Launch& l) {
   });
 }
 
-template <class T> using Wide = std::conditional_t<std::is_same_v<T, double>, double, std::conditional_t<std::is_integral_v<T>, int64_t, float>>;
+template <class T> using WideNumber = std::conditional_t<std::is_same_v<T, double>, double, std::conditional_t<std::is_integral_v<T>, int64_t, float>>;
 
 // The k-th smallest of n numbers, and how many before it equal it; behind them lies memory for n more. Of many numbers only those are
 // ordered that lie near where a sample of them has its k-th.
@@ -86,7 +86,7 @@ struct Scratch {
 void median_kernel(const Launch& l) {
   const Scratch memory(2 * l.x[0].sizes[l.attrs.as<DimKeep>().dim]);  // for the values alone: to sort positions with them takes three times as long
   pick_kernel(l, [&](auto&& value, int64_t n) {
-    using W = Wide<compute_t<decltype(value(0))>>;
+    using W = WideNumber<compute_t<decltype(value(0))>>;
     W* const values = static_cast<W*>(memory.data);
     for (int64_t i = 0; i < n; i++) {
       if (is_nan(value(i))) return i;

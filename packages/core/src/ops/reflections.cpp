@@ -43,9 +43,9 @@ void ormqr_kernel(const Launch& l) {
 // H_1 H_2 ... H_k = 1 - V T V^H with a triangular T (R. Schreiber and C. Van Loan, A storage-efficient WY representation for products of
 // Householder transformations, 1989): T = (1 + D S)^-1 D = D (1 + S D)^-1, where D has tau on its diagonal and S is what V^H V has above it.
 // So dT = (1 + D S)^-1 dD (1 + S D)^-1 - T dS T.
-struct Packed {
+struct Reflections {
   Tensor v, tau, ds, sd;
-  Packed(const Tensor& a, const Tensor& tau) : v(vectors(a, tau.size(-1)) + eye(a.size(-2), tau.size(-1), a.dtype(), a.device())), tau(tau) {
+  Reflections(const Tensor& a, const Tensor& tau) : v(vectors(a, tau.size(-1)) + eye(a.size(-2), tau.size(-1), a.dtype(), a.device())), tau(tau) {
     const Tensor products = matmul(mH(v), v);
     ds = rows_times(products, tau);
     sd = columns_times(products, tau);
@@ -78,30 +78,30 @@ Pair of_product(const Tensor& c, const Tensor& v, const Reflecting& r) {
   return adjoint_of_left(r) ? Pair{p.g, p.c} : p;
 }
 Tensor vectors_cotangent(const Tensor& a, const Tensor& tau, const Pair& pair) {
-  const Packed p(a, tau);
+  const Reflections p(a, tau);
   const Tensor c = p.t(p.projected(pair.c, a.size(-1)), false), g = p.t(matmul(mH(p.v), pair.g), true);
   const Tensor s = triu(matmul(g, mH(c)), 1), other = pair.c ? matmul(pair.c, mH(g)) : padded(mH(g), -2, a.size(-2));
   return padded(tril(matmul(p.v, s + mH(s)) - matmul(pair.g, mH(c)) - other, -1), -1, a.size(-1));
 }
 Tensor factors_cotangent(const Tensor& a, const Tensor& tau, const Pair& pair) {
-  const Packed p(a, tau);
+  const Reflections p(a, tau);
   return -sum(p.second(matmul(mH(p.v), pair.g), true) * conj(p.second(p.projected(pair.c, a.size(-1)), false)), Dims{-1});
 }
 Tensor vectors_tangent(const Tensor& da, const Tensor& a, const Tensor& tau, const Tensor& c, bool adjoint) {
-  const Packed p(a, tau);
-  const Tensor dv = Packed::vectors(da, tau.size(-1)), ds = triu(matmul(mH(dv), p.v) + matmul(mH(p.v), dv), 1);
+  const Reflections p(a, tau);
+  const Tensor dv = Reflections::vectors(da, tau.size(-1)), ds = triu(matmul(mH(dv), p.v) + matmul(mH(p.v), dv), 1);
   const Tensor inner = p.t(p.projected(c, a.size(-1)), adjoint), own = c ? matmul(mH(dv), c) : mH(narrow(dv, -2, 0, a.size(-1)));
   return -(matmul(dv, inner) + matmul(p.v, p.t(own - matmul(adjoint ? mH(ds) : ds, inner), adjoint)));
 }
 Tensor factors_tangent(const Tensor& dtau, const Tensor& a, const Tensor& tau, const Tensor& c, bool adjoint) {
-  const Packed p(a, tau);
+  const Reflections p(a, tau);
   return -matmul(p.v, p.first(rows_times(p.second(p.projected(c, a.size(-1)), adjoint), adjoint ? conj(dtau) : dtau), adjoint));
 }
 
 // Products of matrices, where a GPU has kernels of those.
-bool composed(const Tensor& a) { return a.device().type != DeviceType::cpu; }
-Tensor composition(const Tensor& a, const Tensor& tau, const Tensor& c, bool adjoint) {
-  const Packed p(a, tau);
+bool has_products(const Tensor& a) { return a.device().type != DeviceType::cpu; }
+Tensor of_matrices(const Tensor& a, const Tensor& tau, const Tensor& c, bool adjoint) {
+  const Reflections p(a, tau);
   return c - matmul(p.v, p.t(matmul(mH(p.v), c), adjoint));
 }
 
@@ -145,7 +145,7 @@ Tensor householder_product(const Tensor& a, const Tensor& tau) {
   expect_packed(a, tau, name);
   expect(a.size(-2) >= a.size(-1), ErrorKind::shape, name, ": input.shape[-2] must be greater than or equal to input.shape[-1]");
   expect(a.size(-1) >= tau.size(-1), ErrorKind::shape, name, ": input.shape[-1] must be greater than or equal to tau.shape[-1]");
-  return composed(a) ? composition(a, tau, eye(a.size(-2), a.size(-1), a.dtype(), a.device()), false) : apply(op_householder_product, {a, tau});
+  return has_products(a) ? of_matrices(a, tau, eye(a.size(-2), a.size(-1), a.dtype(), a.device()), false) : apply(op_householder_product, {a, tau});
 }
 
 const Op op_ormqr{.name = "ormqr", .torch = "Ormqr|self input2 input3", .fields = fields_of<Reflecting>, .kind = Kind::custom, .types = types::first,
@@ -174,8 +174,8 @@ Tensor ormqr(const Tensor& a, const Tensor& tau, const Tensor& c, bool left, boo
   const int64_t side = left ? -2 : -1;
   expect(c.size(side) == a.size(-2), ErrorKind::shape, name, ": other.shape[", side, "] must be equal to input.shape[-2]");
   expect(tau.size(-1) == std::min(a.size(-2), a.size(-1)), ErrorKind::shape, name, ": tau.shape[-1] must be equal to min(other.shape[", side, "], input.shape[-1])");
-  if (!composed(a)) return apply(op_ormqr, {a, tau, c}, Reflecting{left, transpose});
-  return left ? composition(a, tau, c, transpose) : mH(composition(a, tau, mH(c), !transpose));
+  if (!has_products(a)) return apply(op_ormqr, {a, tau, c}, Reflecting{left, transpose});
+  return left ? of_matrices(a, tau, c, transpose) : mH(of_matrices(a, tau, mH(c), !transpose));
 }
 
 const Op* const reflections_ops[] = {&op_geqrf, &op_householder_product, &op_ormqr};
