@@ -97,7 +97,7 @@ def table(pytorch: dict[str, Outcome], here: dict[str, Outcome]) -> str:
         counted = Counter(re.sub(r"\d+\.\d+(e-?\d+)?|0x\w+", "#", why).replace("|", " ") for why in worse.values())
         reasons += [f"| {name} | {n} | {why} |" for why, n in counted.most_common()]
     heads = ["", "What fails, by what it says:", "", "| library | tests | |", "|---|---|---|"]
-    return "\n".join(lines + heads + reasons) + "\n"
+    return "\n".join(lines + heads + reasons) + "\n" + (HERE / "by_hand.md").read_text()
 
 
 def main(folder: str, *arguments: str) -> int:
