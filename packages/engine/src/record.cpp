@@ -146,12 +146,14 @@ void apply_recorded(const Op& op, Tensors given, const Attrs& attrs, Tensor* y) 
   if (in.taped) record_call(op, in, x, attrs, {y, static_cast<size_t>(op.outputs)});
 }
 
-// The tensors from the view's parent to its root are each known to the next view alone, and none was written to since.
+// The tensors from the view's parent to its root are each known to the next view alone, none was written to since, and the view has no views
+// of its own, which would know the root: nobody else has the memory.
 bool alone_knows_its_base(const TensorImpl& view) {
   if (view_info(view)->seen != view_info(view)->root->epoch) return false;
-  for (const TensorImpl* t = &view; t->view; t = view_info(*t)->parent.get())
+  int64_t users = 1;
+  for (const TensorImpl* t = &view; t->view; t = view_info(*t)->parent.get(), users++)
     if (references(*view_info(*t)->parent.get()) != 1) return false;
-  return true;
+  return !view.storage || static_cast<int64_t>(view.storage->refs) == users;
 }
 
 void forget_hidden_base(TensorImpl& t) noexcept {
