@@ -508,3 +508,10 @@ def test_views_made_before_their_base_required_grad_take_part(write):
         flat.mul_(2)
     x.requires_grad_(False)
     assert not (x * 2).requires_grad
+
+
+def test_views_without_dimensions_are_tensors_of_their_own():
+    x = ad.ones(())
+    views = x.movedim(0, -1), x.transpose(0, -1), x.squeeze(), x.t(), x.permute(())
+    assert all(v is not x and v._base is x for v in views)
+    assert ad.func.grad(lambda x: x.movedim(0, 0) * 2)(x).item() == 2

@@ -29,7 +29,7 @@ Tensor move_dims(const Tensor& x, const Dims& from, const Dims& to) {
   if (n == 0) {
     for (const Dims* dims : {&from, &to})
       for (int64_t d : *dims) wrap_dim(d, n, "movedim");
-    return x;
+    return permute(x, {});
   }
   Dims order(n, -1);
   bool used[Dims::max] = {};
