@@ -123,7 +123,7 @@ const Op op_pow{.name = "pow", .torch = "|self exponent", .types = types::promot
             return v * (b * pow(base, in_float(b) - 1.));
           }),
           wide_rule([](V v, X<0> a, X<1> b, Y<> y) {
-            const Tensor real_b = is_complex(b.dtype()) ? real(b) : b;
+            const Tensor real_b = is_complex(b.dtype()) ? real(b) : Tensor(b);
             const Tensor given = to_dtype(a, v.dtype());   // a number as a tensor: beside the 1 it would count as the default type
             const Tensor base = one_where(logical_and(equals_zero(a), ge(real_b, wrapped(0.))), is_number(given) ? alias_of(given) : given);
             return v * (y * log(base));

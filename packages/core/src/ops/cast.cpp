@@ -8,32 +8,75 @@
 #include <adjoint/core/types.h>
 
 #include <cstring>
+#include <list>
+#include <vector>
 
 #include "families.h"
+#include "wide.h"
 
 namespace adjoint {
 
 namespace {
 
-// Any type to any type, element by element.
+void copy_elements(const View& y, const View& x) {
+  const View* const v[] = {&y, &x};
+  with_bytes(itemsize(y.dtype), [&](auto zero) {
+    using U = decltype(zero);
+    for_rows(v, [](char* const* p, const int64_t* s, int64_t n) {
+      if (s[0] == sizeof(U) && s[1] == sizeof(U)) return static_cast<void>(std::memmove(p[0], p[1], n * sizeof(U)));
+      for (int64_t i = 0; i < n; i++) std::memcpy(p[0] + i * s[0], p[1] + i * s[1], sizeof(U));
+    });
+  });
+}
+
 void cast_kernel(const Launch& l) {
-  const View* const v[] = {&l.y[0], &l.x[0]};
-  with_type(l.x[0].dtype, [&](auto from) {
-    with_type(l.y[0].dtype, [&](auto to) {
-      using From = typename decltype(from)::type;
-      using To = typename decltype(to)::type;
-      for_rows(v, [](char* const* p, const int64_t* s, int64_t n) {
-        if constexpr (std::is_same_v<From, To>)
-          if (s[0] == sizeof(To) && s[1] == sizeof(To)) return static_cast<void>(std::memmove(p[0], p[1], n * sizeof(To)));
-        for (int64_t i = 0; i < n; i++) *reinterpret_cast<To*>(p[0] + i * s[0]) = convert<To>(*reinterpret_cast<const From*>(p[1] + i * s[1]));
-      });
+  const DType from = l.x[0].dtype, to = l.y[0].dtype;
+  if (from == to) return copy_elements(l.y[0], l.x[0]);
+  detail::with_wide_type(from, [&](auto wide) {   // any type to any type, by way of those that are computed in
+    detail::with_wide_type(to, [&](auto result) {
+      using From = typename decltype(wide)::type;
+      using To = typename decltype(result)::type;
+      const detail::DenseLoop loop = [](char* y, const char* const* x, const void*, int64_t n) {
+        for (int64_t i = 0; i < n; i++) reinterpret_cast<To*>(y)[i] = convert<To>(reinterpret_cast<const From*>(x[0])[i]);
+      };
+      detail::run_wide<1>(l, loop, nullptr);
     });
   });
 }
 
 void copy_kernel(const Launch& l) { cast_kernel({l.x.subspan(1), l.y, l.attrs, l.op}); }
 
+// An operand in row-major memory of its wide type, if that is another.
+class Widened {
+ public:
+  View view;
+  Widened(const View& v, bool is_input) : view(v) {
+    const DType type = detail::wide_type(v.dtype);
+    if (type == v.dtype) return;
+    memory_.resize(static_cast<size_t>(v.numel * itemsize(type)));
+    strides_ = contiguous_strides(Dims(std::span(v.sizes, static_cast<size_t>(v.ndim))));
+    view = {memory_.data(), v.sizes, strides_.data(), v.ndim, type, v.numel};
+    if (is_input) cast_elements(view, v);
+  }
+
+ private:
+  std::vector<char> memory_;
+  Dims strides_;
+};
+
 }  // namespace
+
+void cast_elements(const View& y, const View& x) { cast_kernel({{&x, 1}, {&y, 1}, Attrs{}, "to"}); }
+
+void in_wide_types(const Launch& l, Borrowed<const Launch&> kernel) {
+  std::list<Widened> operands;   // which stay where they are
+  std::vector<View> x, y;
+  for (const View& v : l.x) x.push_back(operands.emplace_back(v, true).view);
+  for (const View& v : l.y) y.push_back(operands.emplace_back(v, false).view);
+  kernel({x, y, l.attrs, l.op});
+  for (size_t k = 0; k < y.size(); k++)
+    if (y[k].dtype != l.y[k].dtype) cast_elements(l.y[k], y[k]);
+}
 
 // The engine casts a cotangent to the type of its input, so the transpose of a cast is the identity here.
 const Op op_to_dtype{.name = "to_dtype", .torch = "ToCopy", .kind = Kind::linear,

@@ -11,6 +11,7 @@
 #include "families.h"
 #include "in_float.h"
 #include "positions.h"
+#include "wide.h"
 
 namespace adjoint {
 
@@ -66,14 +67,16 @@ template <class Body>
 void convolve(const Launch& l, const View& x, const View& weight, const View& y, int result, Body&& body) {
   expect(l.y[0].dtype != DType::bool_, ErrorKind::not_implemented, l.op, ": not implemented for bool");
   const ConvolutionSizes g(x, weight, y, l.attrs.as<Convolution>());
-  with_type(l.y[0].dtype, [&](auto tag) {
+  detail::with_wide_type(l.y[0].dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    using C = std::conditional_t<std::is_integral_v<T>, int64_t, compute_t<T>>;
+    using C = std::conditional_t<std::is_integral_v<T>, int64_t, T>;
     std::vector<C> data[3];
     const View* const views[3] = {&x, &weight, &y};
     for (int i = 0; i < 3; i++) data[i] = i == result ? std::vector<C>(views[i]->numel, C(0)) : dense<C>(*views[i]);
     for_planes(g, data[0].data(), data[1].data(), data[2].data(), body);
-    std::transform(data[result].begin(), data[result].end(), l.y[0].as<T>(), [](C v) { return convert<T>(v); });
+    View sums = l.y[0];   // which is dense
+    sums.data = reinterpret_cast<char*>(data[result].data()), sums.dtype = dtype_of<C>();
+    cast_elements(l.y[0], sums);
   });
 }
 

@@ -163,7 +163,7 @@ const Op op_embedding_bag{.name = "embedding_bag", .torch = "|weight indices off
               const Picked p = picked(kept);
               return scatter_add(zeros(table.sizes, v.dtype(), v.device()), 0, p.rows, where(p.none, wrapped(0.0), v));
             }
-            const Tensor w = a.mode == static_cast<int>(BagMode::mean) ? div(v, unsqueeze(to_dtype(maximum(kept, wrapped(int64_t(1))), v.dtype()), 1)) : v;
+            const Tensor w = a.mode == static_cast<int>(BagMode::mean) ? div(v, unsqueeze(to_dtype(maximum(kept, wrapped(int64_t(1))), v.dtype()), 1)) : Tensor(v);
             return apply(op_embedding_bag_vjp, {w, index, offsets, weights}, sum_of(a, table.sizes[0]));
           }), Rule{}, Rule{},
           rule([](V v, X<0> table, X<1> index, X<2> offsets, const Bags& a) { return sampled(v, table, index, offsets, a); })},

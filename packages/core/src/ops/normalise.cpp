@@ -16,6 +16,7 @@
 #include "lanes.h"
 #include "releasing.h"
 #include "standardise_vjp.h"
+#include "wide.h"
 
 namespace adjoint {
 
@@ -24,20 +25,17 @@ namespace {
 // ---- softmax
 
 template <bool logarithm> void softmax_kernel(const Launch& l) {
-  const int dim = l.attrs.as<Dim>().dim;
-  with_type(l.x[0].dtype, [&](auto tag) {
+  in_real(l, [](auto tag, const Launch& l) {
     using T = typename decltype(tag)::type;
-    using C = compute_t<T>;
-    if constexpr (std::is_integral_v<T> || is_complex_v<T>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
-    else for_lines<2>({&l.x[0], &l.y[0]}, dim, [](char* const* p, const int64_t* s, int64_t n) {
-      auto value = [&](int64_t i) { return convert<C>(at<T>(p[0] + i * s[0])); };
-      C largest = -math::infinity<C>;
+    for_lines<2>({&l.x[0], &l.y[0]}, l.attrs.as<Dim>().dim, [](char* const* p, const int64_t* s, int64_t n) {
+      auto value = [&](int64_t i) { return at<T>(p[0] + i * s[0]); };
+      T largest = -math::infinity<T>;
       for (int64_t i = 0; i < n; i++) if (value(i) > largest) largest = value(i);
       PairwiseSum<double> sum;
       for (int64_t i = 0; i < n; i++) sum.add(math::exp(value(i) - largest));
       const double total = sum.total(), log_total = math::log(total);
       for (int64_t i = 0; i < n; i++) {
-        const C shifted = value(i) - largest;
+        const T shifted = value(i) - largest;
         at<T>(p[1] + i * s[1]) = convert<T>(logarithm ? static_cast<double>(shifted) - log_total : math::exp(shifted) / total);
       }
     });
@@ -51,10 +49,9 @@ Tensor log_softmax_vjp(const Tensor& v, const Tensor& y, const Dim& a);   // v -
 Tensor layer_norm_vjp(const Tensor& g, const Tensor& z, const Tensor& scale, const Dim& a);
 
 void softmax_vjp_kernel(const Launch& l) {
-  with_type(l.x[0].dtype, [&](auto tag) {
+  in_real(l, [](auto tag, const Launch& l) {
     using T = typename decltype(tag)::type;
-    if constexpr (std::is_integral_v<T> || is_complex_v<T>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
-    else for_lines<3>({&l.y[0], &l.x[0], &l.x[1]}, l.attrs.as<Dim>().dim, [](char* const* p, const int64_t* s, int64_t n) {
+    for_lines<3>({&l.y[0], &l.x[0], &l.x[1]}, l.attrs.as<Dim>().dim, [](char* const* p, const int64_t* s, int64_t n) {
       auto value = [&](int k, int64_t i) { return convert<double>(at<T>(p[k] + i * s[k])); };
       PairwiseSum<double> sum;
       for (int64_t i = 0; i < n; i++) sum.add(value(1, i) * value(2, i));
@@ -64,10 +61,9 @@ void softmax_vjp_kernel(const Launch& l) {
   });
 }
 void log_softmax_vjp_kernel(const Launch& l) {
-  with_type(l.x[0].dtype, [&](auto tag) {
+  in_real(l, [](auto tag, const Launch& l) {
     using T = typename decltype(tag)::type;
-    if constexpr (std::is_integral_v<T> || is_complex_v<T>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
-    else for_lines<3>({&l.y[0], &l.x[0], &l.x[1]}, l.attrs.as<Dim>().dim, [](char* const* p, const int64_t* s, int64_t n) {
+    for_lines<3>({&l.y[0], &l.x[0], &l.x[1]}, l.attrs.as<Dim>().dim, [](char* const* p, const int64_t* s, int64_t n) {
       auto value = [&](int k, int64_t i) { return convert<double>(at<T>(p[k] + i * s[k])); };
       PairwiseSum<double> sum;
       for (int64_t i = 0; i < n; i++) sum.add(value(1, i));
@@ -77,10 +73,9 @@ void log_softmax_vjp_kernel(const Launch& l) {
   });
 }
 void layer_norm_vjp_kernel(const Launch& l) {
-  with_type(l.x[0].dtype, [&](auto tag) {
+  in_real(l, [](auto tag, const Launch& l) {
     using T = typename decltype(tag)::type;
-    if constexpr (std::is_integral_v<T> || is_complex_v<T>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
-    else for_lines<4>({&l.y[0], &l.x[0], &l.x[1], &l.x[2]}, l.attrs.as<Dim>().dim, [](char* const* p, const int64_t* s, int64_t n) {
+    for_lines<4>({&l.y[0], &l.x[0], &l.x[1], &l.x[2]}, l.attrs.as<Dim>().dim, [](char* const* p, const int64_t* s, int64_t n) {
       auto value = [&](int k, int64_t i) { return convert<double>(at<T>(p[k] + i * s[k])); };
       PairwiseSum<double> sum, product;
       for (int64_t i = 0; i < n; i++) sum.add(value(1, i)), product.add(value(1, i) * value(2, i));
@@ -153,11 +148,10 @@ template <class T> Moments moments(const View& group, bool centred) {
   return {mean, average([=](double v) { return (v - mean) * (v - mean); })};
 }
 
-// y = (x - mean) / sqrt(var + eps) * weight + bias; also gives the statistics, in float for half types.
+// y = (x - mean) / sqrt(var + eps) * weight + bias; also gives the statistics.
 template <bool centred, class T> void standardise(const Launch& l) {
-  using C = compute_t<T>;
   const Normalize& a = l.attrs.as<Normalize>();
-  T one = convert<T>(1.0), zero = convert<T>(0.0);
+  T one = 1, zero = 0;
   const View& x = l.x[0];
   const View constants[2] = {{reinterpret_cast<char*>(&one), nullptr, nullptr, 0, x.dtype, 1}, {reinterpret_cast<char*>(&zero), nullptr, nullptr, 0, x.dtype, 1}};
   const View& weight = l.x.size() > 1 ? l.x[1] : constants[0];
@@ -170,19 +164,15 @@ template <bool centred, class T> void standardise(const Launch& l) {
       char* group[4];
       for (int k = 0; k < 4; k++) group[k] = p[k] + i * s[k];
       const Moments m = moments<T>(h[1].inner(group[1], x.dtype), centred);
-      if (centred) at<C>(p[4] + i * s[4]) = static_cast<C>(m.mean);
-      at<C>(p[5] + i * s[5]) = static_cast<C>(m.square);
+      if (centred) at<T>(p[4] + i * s[4]) = static_cast<T>(m.mean);
+      at<T>(p[5] + i * s[5]) = static_cast<T>(m.square);
       const double scale = 1 / std::sqrt(m.square + a.eps);
-      for_affine<T>(h, group, [&](T v, T w, T b) { return convert<T>((convert<double>(v) - m.mean) * scale * convert<double>(w) + convert<double>(b)); });
+      for_affine<T>(h, group, [&](T v, T w, T b) { return static_cast<T>((v - m.mean) * scale * w + b); });
     }
   });
 }
 template <bool centred> void standardise_kernel(const Launch& l) {
-  with_type(l.x[0].dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    if constexpr (std::is_integral_v<T> || is_complex_v<T>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
-    else standardise<centred, T>(l);
-  });
+  in_real(l, []<class T>(TypeTag<T>, const Launch& wide) { standardise<centred, T>(wide); });
 }
 
 Types standardise_types(Tensors x, const Attrs&) {

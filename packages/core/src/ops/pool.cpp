@@ -14,6 +14,7 @@
 #include "families.h"
 #include "one_zero.h"
 #include "positions.h"
+#include "wide.h"
 
 namespace adjoint {
 
@@ -115,21 +116,12 @@ template <class T> const T* dense(const View& x, std::vector<char>& memory) {
   return reinterpret_cast<const T*>(memory.data());
 }
 
-// Real numbers only.
-template <class F> void with_real_type(const Launch& l, F&& f) {
-  with_type(l.x[0].dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    if constexpr (is_complex_v<T> || std::is_same_v<T, bool>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
-    else f(tag);
-  });
-}
-
 // The largest element of a window; of equal ones the first stays, NaN always enters.
 template <class T> int64_t largest_of(const Planes& planes, const T* p, const Range (&r)[3]) {
   int64_t best = (r[0].first * planes.in[1] + r[1].first) * planes.in[2] + r[2].first;
-  auto largest = convert<compute_t<T>>(p[best]);
+  T largest = p[best];
   planes.for_elements(r, [&](int64_t at) {
-    const auto v = convert<compute_t<T>>(p[at]);
+    const T v = p[at];
     if (!(v > largest) && v == v) return;
     largest = v;
     best = at;
@@ -139,7 +131,7 @@ template <class T> int64_t largest_of(const Planes& planes, const T* p, const Ra
 
 void max_pool_kernel(const Launch& l) {
   const Planes planes(sizes_of(l.x[0]), sizes_of(l.y[0]), l.attrs.as<Window>());
-  with_real_type(l, [&](auto tag) {
+  in_number(l, [&](auto tag, const Launch& l) {
     using T = typename decltype(tag)::type;
     std::vector<char> memory;
     const T* x = dense<T>(l.x[0], memory);
@@ -164,28 +156,24 @@ void fractional_max_pool_kernel(const Launch& l) {
   const Window& w = l.attrs.as<Window>();
   const Planes planes(sizes_of(l.x[0]), sizes_of(l.y[0]), w);
   const int64_t n = w.kernel.size();
-  with_real_type(l, [&](auto tag) {
+  in_real(l, [&](auto tag, const Launch& l) {
     using T = typename decltype(tag)::type;
-    if constexpr (std::is_integral_v<T>) {
-      fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
-    } else {
-      std::vector<char> memory, numbers;
-      const T *x = dense<T>(l.x[0], memory), *samples = dense<T>(l.x[1], numbers);
-      std::vector<int64_t> at[3] = {{0}, {0}, {0}};
-      for (int64_t plane = 0, number = 0; plane < planes.count; plane++) {
-        for (int64_t d = 3 - n; d < 3; d++) {
-          const int64_t k = d - (3 - n), which = n == 2 ? 1 - k : k;   // PyTorch draws for the width of an image first, and for a volume in the order of its dimensions
-          set_starts(at[d], convert<compute_t<T>>(samples[plane * n + which]), planes.in[d], planes.kernel[d], planes.out[d]);
-        }
-        for (const int64_t a : at[0])
-          for (const int64_t b : at[1])
-            for (const int64_t c : at[2]) {
-              const Range r[3] = {{a, a + planes.kernel[0], 0}, {b, b + planes.kernel[1], 0}, {c, c + planes.kernel[2], 0}};
-              const int64_t best = largest_of(planes, x + plane * planes.in_plane(), r);
-              l.y[0].as<T>()[number] = x[plane * planes.in_plane() + best];
-              l.y[1].as<int64_t>()[number++] = best;
-            }
+    std::vector<char> memory, numbers;
+    const T *x = dense<T>(l.x[0], memory), *samples = dense<T>(l.x[1], numbers);
+    std::vector<int64_t> at[3] = {{0}, {0}, {0}};
+    for (int64_t plane = 0, number = 0; plane < planes.count; plane++) {
+      for (int64_t d = 3 - n; d < 3; d++) {
+        const int64_t k = d - (3 - n), which = n == 2 ? 1 - k : k;   // PyTorch draws for the width of an image first, and for a volume in the order of its dimensions
+        set_starts(at[d], samples[plane * n + which], planes.in[d], planes.kernel[d], planes.out[d]);
       }
+      for (const int64_t a : at[0])
+        for (const int64_t b : at[1])
+          for (const int64_t c : at[2]) {
+            const Range r[3] = {{a, a + planes.kernel[0], 0}, {b, b + planes.kernel[1], 0}, {c, c + planes.kernel[2], 0}};
+            const int64_t best = largest_of(planes, x + plane * planes.in_plane(), r);
+            l.y[0].as<T>()[number] = x[plane * planes.in_plane() + best];
+            l.y[1].as<int64_t>()[number++] = best;
+          }
     }
   });
 }
@@ -199,32 +187,30 @@ int64_t divisor_of(const Averaging& a, const Range (&r)[3]) {
 void avg_pool_kernel(const Launch& l) {
   const Averaging& a = l.attrs.as<Averaging>();
   const Planes planes(sizes_of(l.x[0]), sizes_of(l.y[0]), a.window);
-  with_real_type(l, [&](auto tag) {
+  in_number(l, [&](auto tag, const Launch& l) {
     using T = typename decltype(tag)::type;
-    using C = compute_t<T>;
     std::vector<char> memory;
     const T* x = dense<T>(l.x[0], memory);
     planes.for_windows([&](int64_t plane, int64_t number, const Range (&r)[3]) {
-      C sum = 0;
-      planes.for_elements(r, [&](int64_t at) { sum += convert<C>(x[plane * planes.in_plane() + at]); });
-      l.y[0].as<T>()[number] = convert<T>(static_cast<C>(sum / static_cast<C>(divisor_of(a, r))));
+      T sum = 0;
+      planes.for_elements(r, [&](int64_t at) { sum += x[plane * planes.in_plane() + at]; });
+      l.y[0].as<T>()[number] = sum / static_cast<T>(divisor_of(a, r));
     });
   });
 }
 void avg_pool_vjp_kernel(const Launch& l) {
   const Averaging& a = l.attrs.as<Averaging>();
   const Planes planes(sizes_of(l.y[0]), sizes_of(l.x[0]), a.window);
-  with_real_type(l, [&](auto tag) {
+  in_number(l, [&](auto tag, const Launch& l) {
     using T = typename decltype(tag)::type;
-    using C = compute_t<T>;
     std::vector<char> memory;
     const T* v = dense<T>(l.x[0], memory);
-    std::vector<C> sums(l.y[0].numel, C(0));
+    T* const sums = l.y[0].as<T>();
+    std::fill_n(sums, l.y[0].numel, T(0));
     planes.for_windows([&](int64_t plane, int64_t number, const Range (&r)[3]) {
-      const C share = static_cast<C>(convert<C>(v[number]) / static_cast<C>(divisor_of(a, r)));
+      const T share = v[number] / static_cast<T>(divisor_of(a, r));
       planes.for_elements(r, [&](int64_t at) { sums[plane * planes.in_plane() + at] += share; });
     });
-    std::transform(sums.begin(), sums.end(), l.y[0].as<T>(), [](C s) { return convert<T>(s); });
   });
 }
 

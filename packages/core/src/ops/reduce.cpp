@@ -8,6 +8,7 @@
 #include "families.h"
 #include "keep.h"
 #include "lanes.h"
+#include "wide.h"
 
 namespace adjoint {
 
@@ -47,7 +48,7 @@ void reduced_shape(Tensors x, const Attrs& attrs, Dims* out) {
 
 template <bool divide, bool numbers = false> void sum_kernel(const Launch& l) {
   const Reduce& a = l.attrs.as<Reduce>();
-  with_type(l.x[0].dtype, [&](auto tag) {
+  in_wide(l, [&](auto tag, const Launch& l) {
     using T = typename decltype(tag)::type;
     using A = accumulator_t<T>;
     for_groups(l.x[0], l.y[0], a.dims, [](char* y, const char* x, const Group& g) {
@@ -80,7 +81,7 @@ template <bool largest> void extreme_kernel(const Launch& l) {
 
 template <bool every> void logic_kernel(const Launch& l) {
   const Reduce& a = l.attrs.as<Reduce>();
-  with_type(l.x[0].dtype, [&](auto tag) {
+  in_wide(l, [&](auto tag, const Launch& l) {
     using T = typename decltype(tag)::type;
     for_groups(l.x[0], l.y[0], a.dims, [](char* y, const char* x, const Group& g) {
       bool r = every;

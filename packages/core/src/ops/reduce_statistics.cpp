@@ -12,6 +12,7 @@
 #include "families.h"
 #include "lanes.h"
 #include "releasing.h"
+#include "wide.h"
 
 namespace adjoint {
 
@@ -30,12 +31,11 @@ double square_of(Complex<double> v) { return v.re * v.re + v.im * v.im; }
 // Two passes: squares of the distances to the mean do not cancel.
 template <bool root> void variance_kernel(const Launch& l) {
   const Variance& a = l.attrs.as<Variance>();
-  with_type(l.x[0].dtype, [&](auto tag) {
+  in_inexact(l, [&](auto tag, const Launch& l) {
     using T = typename decltype(tag)::type;
     using A = accumulator_t<T>;
     using R = real_t<T>;
-    if constexpr (std::is_integral_v<T>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
-    else for_groups(l.x[0], l.y[0], a.dims, [&](char* y, const char* x, const Group& g) {
+    for_groups(l.x[0], l.y[0], a.dims, [&](char* y, const char* x, const Group& g) {
       PairwiseSum<A> s;
       g.each<T>(x, [&](T v) { s.add(convert<A>(v)); });
       const A mean = s.total() / static_cast<double>(g.count);
@@ -94,11 +94,10 @@ template <class Each> double norm_of(double p, Each&& each) {
 
 void norm_kernel(const Launch& l) {
   const VectorNorm& a = l.attrs.as<VectorNorm>();
-  with_type(l.x[0].dtype, [&](auto tag) {
+  in_inexact(l, [&](auto tag, const Launch& l) {
     using T = typename decltype(tag)::type;
     using R = real_t<T>;
-    if constexpr (std::is_integral_v<T>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
-    else for_groups(l.x[0], l.y[0], a.dims, [&](char* y, const char* x, const Group& g) {
+    for_groups(l.x[0], l.y[0], a.dims, [&](char* y, const char* x, const Group& g) {
       at<R>(y) = convert<R>(norm_of(a.p, [&](auto&& f) { g.each<T>(x, [&](T v) { f(magnitude(convert<accumulator_t<T>>(v))); }); }));
     });
   });
@@ -123,10 +122,9 @@ Tensor norm_direction(const Tensor& x, const Tensor& y, const VectorNorm& a) {
 
 void logsumexp_kernel(const Launch& l) {
   const Reduce& a = l.attrs.as<Reduce>();
-  with_type(l.x[0].dtype, [&](auto tag) {
+  in_inexact(l, [&](auto tag, const Launch& l) {
     using T = typename decltype(tag)::type;
-    if constexpr (std::is_integral_v<T>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
-    else if constexpr (is_complex_v<T>) for_groups(l.x[0], l.y[0], a.dims, [](char* y, const char* x, const Group& g) {
+    if constexpr (is_complex_v<T>) for_groups(l.x[0], l.y[0], a.dims, [](char* y, const char* x, const Group& g) {
       double largest = -math::infinity<double>;
       g.each<T>(x, [&](T v) { if (v.re > largest) largest = v.re; });
       if (math::abs(largest) == math::infinity<double>) largest = 0;
@@ -135,12 +133,11 @@ void logsumexp_kernel(const Launch& l) {
       at<T>(y) = convert<T>(math::log(s.total()) + largest);
     });
     else for_groups(l.x[0], l.y[0], a.dims, [](char* y, const char* x, const Group& g) {
-      using C = compute_t<T>;
-      C largest = -math::infinity<C>;
-      g.each<T>(x, [&](T v) { if (convert<C>(v) > largest || is_nan(convert<C>(v))) largest = convert<C>(v); });
-      if (math::abs(largest) == math::infinity<C> || is_nan(largest)) { at<T>(y) = convert<T>(largest); return; }
+      T largest = -math::infinity<T>;
+      g.each<T>(x, [&](T v) { if (v > largest || is_nan(v)) largest = v; });
+      if (math::abs(largest) == math::infinity<T> || is_nan(largest)) { at<T>(y) = largest; return; }
       PairwiseSum<double> s;
-      g.each<T>(x, [&](T v) { s.add(math::exp(convert<C>(v) - largest)); });
+      g.each<T>(x, [&](T v) { s.add(math::exp(v - largest)); });
       at<T>(y) = convert<T>(static_cast<double>(largest) + math::log(s.total()));
     });
   });

@@ -154,11 +154,11 @@ const Op op_ormqr{.name = "ormqr", .torch = "Ormqr|self input2 input3", .fields 
           rule([](V v, X<0> a, X<1> tau, X<2> c, const Reflecting& r) { return factors_cotangent(a, tau, of_product(c, v, r)); }),
           rule([](V v, X<0> a, X<1> tau, const Reflecting& r) { return ormqr(a, tau, v, r.left, !r.transpose); })},
     .t = {rule([](V v, X<0> a, X<1> tau, X<2> c, const Reflecting& r) {
-            const Tensor y = vectors_tangent(v, a, tau, r.left ? c : mH(c), adjoint_of_left(r));
+            const Tensor y = vectors_tangent(v, a, tau, r.left ? Tensor(c) : mH(c), adjoint_of_left(r));
             return r.left ? y : mH(y);
           }),
           rule([](V v, X<0> a, X<1> tau, X<2> c, const Reflecting& r) {
-            const Tensor y = factors_tangent(v, a, tau, r.left ? c : mH(c), adjoint_of_left(r));
+            const Tensor y = factors_tangent(v, a, tau, r.left ? Tensor(c) : mH(c), adjoint_of_left(r));
             return r.left ? y : mH(y);
           }),
           rule([](V v, X<0> a, X<1> tau, const Reflecting& r) { return ormqr(a, tau, v, r.left, r.transpose); })},

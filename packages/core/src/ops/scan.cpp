@@ -13,6 +13,7 @@
 #include "families.h"
 #include "lanes.h"
 #include "one_zero.h"
+#include "wide.h"
 
 namespace adjoint {
 
@@ -47,7 +48,7 @@ template <class T, class State, class Step> void scan_lines(const Launch& l, Ste
 }
 
 void cumsum_kernel(const Launch& l) {
-  with_type(l.x[0].dtype, [&](auto tag) {
+  in_wide(l, [&](auto tag, const Launch& l) {
     using T = typename decltype(tag)::type;
     using A = accumulator_t<T>;
     scan_lines<T, A>(l, [](A& sum, T v) { return sum = functors::Add{}(sum, convert<A>(v)); });
@@ -56,7 +57,7 @@ void cumsum_kernel(const Launch& l) {
 
 template <class A> struct RunningProduct { A value = A(1); };
 void cumprod_kernel(const Launch& l) {
-  with_type(l.x[0].dtype, [&](auto tag) {
+  in_wide(l, [&](auto tag, const Launch& l) {
     using T = typename decltype(tag)::type;
     using A = accumulator_t<T>;
     scan_lines<T, RunningProduct<A>>(l, [](RunningProduct<A>& p, T v) { return p.value = functors::Mul{}(p.value, convert<A>(v)); });
@@ -65,7 +66,7 @@ void cumprod_kernel(const Launch& l) {
 
 void prod_kernel(const Launch& l) {
   const Dims dims{l.attrs.as<DimKeep>().dim};
-  with_type(l.x[0].dtype, [&](auto tag) {
+  in_wide(l, [&](auto tag, const Launch& l) {
     using T = typename decltype(tag)::type;
     using A = accumulator_t<T>;
     for_groups(l.x[0], l.y[0], dims, [](char* y, const char* x, const Group& g) {
@@ -106,17 +107,16 @@ struct LogSum {  // log of `scaled` e^largest
   }
 };
 void logcumsumexp_kernel(const Launch& l) {
-  with_type(l.x[0].dtype, [&](auto tag) {
+  in_inexact(l, [](auto tag, const Launch& l) {
     using T = typename decltype(tag)::type;
-    if constexpr (std::is_integral_v<T>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
-    else if constexpr (is_complex_v<T>) scan_lines<T, ComplexLogSum>(l, [](ComplexLogSum& s, T v) { return s.add(Complex<double>(v)); });
+    if constexpr (is_complex_v<T>) scan_lines<T, ComplexLogSum>(l, [](ComplexLogSum& s, T v) { return s.add(Complex<double>(v)); });
     else scan_lines<T, LogSum>(l, [](LogSum& s, T v) { return s.add(convert<double>(v)); });
   });
 }
 
 void recurrence_kernel(const Launch& l) {
   const Scan& scan = l.attrs.as<Scan>();
-  with_type(l.x[0].dtype, [&](auto tag) {
+  in_wide(l, [&](auto tag, const Launch& l) {
     using T = typename decltype(tag)::type;
     using A = accumulator_t<T>;
     for_lines<3>({&l.x[0], &l.x[1], &l.y[0]}, scan.dim, [&](char* const* p, const int64_t* s, int64_t n) {
@@ -190,11 +190,11 @@ Tensor cumprod(const Tensor& x, int64_t dim) { return scan_from_start(op_cumprod
 
 const Op op_logcumsumexp{.name = "logcumsumexp", .fields = fields_of<Scan>, .kind = Kind::custom, .types = types::floating, .shape = shapes::same,
     .d = {wide_rule([](V v, X<0> x, XShape<0> given, Y<> y, const Scan& a) {
-      const auto [before, here] = log_factors(x, is_half(given.dtype) ? apply(op_logcumsumexp, {x}, a) : y, a);
+      const auto [before, here] = log_factors(x, is_half(given.dtype) ? apply(op_logcumsumexp, {x}, a) : Tensor(y), a);
       return conj(here) * recurrence(next(conj(before), a, 0), v, backwards(a));
     })},
     .t = {wide_rule([](V v, X<0> x, XShape<0> given, Y<> y, const Scan& a) {
-      const auto [before, here] = log_factors(x, is_half(given.dtype) ? apply(op_logcumsumexp, {x}, a) : y, a);
+      const auto [before, here] = log_factors(x, is_half(given.dtype) ? apply(op_logcumsumexp, {x}, a) : Tensor(y), a);
       return recurrence(before, here * v, a);
     })},
     .batch = batch::shift<&Scan::dim>, .doc = "log(sum(exp(x))) of the elements up to each one along a dimension, without overflow.", .reference = logcumsumexp_kernel};

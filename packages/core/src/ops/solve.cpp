@@ -100,7 +100,7 @@ const Op op_solve_factored{.name = "solve_factored", .fields = fields_of<Solving
             return s.adjoint ? -matmul(x, mH(b)) : -matmul(b, mH(x));
           }), {}, {},
           rule([](V v, X<0> a, X<1> f, X<2> p, const Solving& s) { return solve_again(a, f, p, v, !s.adjoint); })},
-    .t = {rule([](V v, X<0> a, X<1> f, X<2> p, Y<> x, const Solving& s) { return -solve_again(a, f, p, matmul(s.adjoint ? mH(v) : v, x), s.adjoint); }), {}, {},
+    .t = {rule([](V v, X<0> a, X<1> f, X<2> p, Y<> x, const Solving& s) { return -solve_again(a, f, p, matmul(s.adjoint ? mH(v) : Tensor(v), x), s.adjoint); }), {}, {},
           rule([](V v, X<0> a, X<1> f, X<2> p, const Solving& s) { return solve_again(a, f, p, v, s.adjoint); })},
     .batch = batch::leading, .doc = "The solution of a x = b, or of a^H x = b, with the factors that `solve` found of a.", .reference = solve_factored_kernel};
 

@@ -44,7 +44,7 @@ const Op op_coalesce{.name = "coalesce", .kind = Kind::linear, .types = types::f
     .doc = "A sparse tensor in row-major order, values at one position added."};
 
 const Op op_sparse_layout{.name = "sparse_layout", .kind = Kind::linear, .types = types::first, .shape = shapes::same,
-    .d = {rule([](V v, const Relayout& a) -> Tensor { return is_sparse(v) ? sparse_layout(v, a.from) : v; })},
+    .d = {rule([](V v, const Relayout& a) -> Tensor { return is_sparse(v) ? sparse_layout(v, a.from) : Tensor(v); })},
     .doc = "A sparse tensor in another sparse layout."};
 
 const Op op_masked_gradient{.name = "masked_gradient", .kind = Kind::custom, .types = types::first, .shape = shapes::same,

@@ -14,6 +14,7 @@
 #include "in_float.h"
 #include "lanes.h"
 #include "standardise_vjp.h"
+#include "wide.h"
 
 namespace adjoint {
 
@@ -44,11 +45,7 @@ template <class T> void standardise_rows(const Launch& l) {
   }
 }
 void standardise_vjp_kernel(const Launch& l) {
-  with_type(l.x[0].dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    if constexpr (std::is_integral_v<T> || is_complex_v<T>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
-    else standardise_rows<T>(l);
-  });
+  in_real(l, []<class T>(TypeTag<T>, const Launch& wide) { standardise_rows<T>(wide); });
 }
 
 // v, x, mean, square, [weight]: v and x (samples, channels, places), a number of the others for each channel.
@@ -72,11 +69,7 @@ template <class T> void standardise_channels(const Launch& l) {
   }
 }
 void batch_norm_vjp_kernel(const Launch& l) {
-  with_type(l.x[0].dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    if constexpr (std::is_integral_v<T> || is_complex_v<T>) fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
-    else standardise_channels<T>(l);
-  });
+  in_real(l, []<class T>(TypeTag<T>, const Launch& wide) { standardise_channels<T>(wide); });
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ enum class DType : uint8_t { bool_, uint8, uint16, uint32, uint64, int8, int16, 
 constexpr int dtype_count = 15;
 
 struct DTypeInfo { const char* name; uint8_t itemsize; uint8_t category; };  // category: 0 bool, 1 integer, 2 floating, 3 complex
-constexpr DTypeInfo dtype_table[dtype_count] = {
+inline constexpr DTypeInfo dtype_table[dtype_count] = {
     {"bool", 1, 0},    {"uint8", 1, 1},   {"uint16", 2, 1},  {"uint32", 4, 1},   {"uint64", 8, 1},
     {"int8", 1, 1},    {"int16", 2, 1},   {"int32", 4, 1},   {"int64", 8, 1},    {"float16", 2, 2},
     {"bfloat16", 2, 2}, {"float32", 4, 2}, {"float64", 8, 2}, {"complex64", 8, 3}, {"complex128", 16, 3}};

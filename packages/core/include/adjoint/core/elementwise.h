@@ -20,6 +20,17 @@ constexpr DType wide_type(DType t) {
   if (is_half(t)) return DType::float32;
   return is_integral(t) && t != DType::bool_ && t != DType::uint64 ? DType::int64 : t;
 }
+template <class F> decltype(auto) with_wide_type(DType t, F&& f) {
+  switch (wide_type(t)) {
+    case DType::bool_: return f(TypeTag<bool>{});
+    case DType::uint64: return f(TypeTag<uint64_t>{});
+    case DType::int64: return f(TypeTag<int64_t>{});
+    case DType::float32: return f(TypeTag<float>{});
+    case DType::float64: return f(TypeTag<double>{});
+    case DType::complex64: return f(TypeTag<Complex<float>>{});
+    default: return f(TypeTag<Complex<double>>{});
+  }
+}
 
 // A functor over dense operands of a wide type, and over all elements of l's N inputs.
 using DenseLoop = void (*)(char* y, const char* const* x, const void* functor, int64_t n);

@@ -28,11 +28,18 @@ inline const char* part(const char* text) { return text; }
 template <class A> requires std::is_scalar_v<A> A part(A value) { return value; }
 template <class A> requires std::is_class_v<A> const A& part(const A& value) { return value; }
 
+// A part as text: how many types have parts is less than how many messages.
+struct Part {
+  const void* value;
+  void (*print)(std::ostream&, const void*);
+};
+template <class A> void print_part(std::ostream& text, const void* value) { text << *static_cast<const A*>(value); }
+[[noreturn]] ADJOINT_API void raise_parts(ErrorKind kind, const Part* parts, size_t count);
+
 template <class... A>
 [[noreturn, gnu::noinline, gnu::cold]] void raise(ErrorKind kind, A... parts) {
-  std::ostringstream text;
-  (text << ... << parts);
-  throw Error(kind, text.str());
+  const Part all[] = {{&parts, print_part<std::decay_t<A>>}...};
+  raise_parts(kind, all, sizeof...(A));
 }
 }  // namespace detail
 

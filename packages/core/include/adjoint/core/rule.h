@@ -4,6 +4,7 @@
 #include <adjoint/core/tensor.h>
 
 #include <array>
+#include <new>
 
 namespace adjoint {
 
@@ -24,10 +25,15 @@ struct Call {
   int which;                          // the input the rule is for
 };
 
-// What a rule may name.
-struct V : Tensor {};                                   // the tangent, or the cotangent of output 0
-template <int I> struct X : Tensor {};                  // input I
-template <int I = 0> struct Y : Tensor {};              // output I
+// What a rule may name. Tensors are only looked at: a copy of each would be a sixth of a rule's code.
+namespace detail {
+struct Direction : Tensor {};
+template <int I> struct Input : Tensor {};
+template <int I> struct Output : Tensor {};
+}  // namespace detail
+using V = const detail::Direction&;                     // the tangent, or the cotangent of output 0
+template <int I> using X = const detail::Input<I>&;     // input I
+template <int I = 0> using Y = const detail::Output<I>&;   // output I
 template <int I> struct XShape { const Dims& sizes; DType dtype; bool transposed; };
 struct Cotangents { Tensors v; };                       // of all outputs; absent ones are empty
 struct Inputs { Tensors x; };                           // all inputs of a variadic op
@@ -40,7 +46,7 @@ constexpr uint64_t saves_all_inputs = uint64_t(1) << 63;
 
 constexpr int max_outputs = 3;
 struct Rule {
-  void (*f)(const Call&, Tensor* result) = nullptr;
+  void (*f)(const Call&, Tensor* result) = nullptr;   // result: as many empty tensors as it may give
   uint64_t saves = 0;
   explicit operator bool() const { return f; }
 };
@@ -50,17 +56,17 @@ template <class P> struct Param {  // anything else is the attribute struct
   static constexpr uint64_t saves = 0;
   static const P& get(const Call& c) { return c.attrs.as<P>(); }
 };
-template <> struct Param<V> {
+template <> struct Param<Direction> {
   static constexpr uint64_t saves = 0;
-  static const V& get(const Call& c) { return static_cast<const V&>(c.v[0]); }
+  static V get(const Call& c) { return static_cast<V>(c.v[0]); }
 };
-template <int I> struct Param<X<I>> {
+template <int I> struct Param<Input<I>> {
   static constexpr uint64_t saves = saves_input(I);
-  static const X<I>& get(const Call& c) { return static_cast<const X<I>&>(c.x[I]); }
+  static X<I> get(const Call& c) { return static_cast<X<I>>(c.x[I]); }
 };
-template <int I> struct Param<Y<I>> {
+template <int I> struct Param<Output<I>> {
   static constexpr uint64_t saves = saves_output(I);
-  static const Y<I>& get(const Call& c) { return static_cast<const Y<I>&>(c.y[I]); }
+  static Y<I> get(const Call& c) { return static_cast<Y<I>>(c.y[I]); }
 };
 template <int I> struct Param<XShape<I>> {
   static constexpr uint64_t saves = 0;
@@ -85,9 +91,12 @@ template <> struct Param<Which> {
 
 template <class F, class R, class... P> constexpr Rule make_rule(R (F::*)(P...) const) {
   return {[](const Call& c, Tensor* result) {
-            auto r = F{}(Param<std::decay_t<P>>::get(c)...);
-            if constexpr (std::is_base_of_v<Tensor, R>) result[0] = std::move(r);
-            else for (size_t i = 0; i < r.size(); i++) result[i] = std::move(r[i]);  // a jvp of several outputs
+            if constexpr (std::is_base_of_v<Tensor, R>) {
+              ::new (static_cast<void*>(result)) Tensor(F{}(Param<std::decay_t<P>>::get(c)...));
+            } else {
+              auto r = F{}(Param<std::decay_t<P>>::get(c)...);
+              for (size_t i = 0; i < r.size(); i++) result[i] = std::move(r[i]);  // a jvp of several outputs
+            }
           },
           (uint64_t(0) | ... | Param<std::decay_t<P>>::saves)};
 }
