@@ -31,6 +31,8 @@ function(adjoint_settings target)
     # with a function that it calls deprecated, which Clang 19 reports.
     $<$<CXX_COMPILER_ID:Clang,AppleClang>:-Wno-bitwise-instead-of-logical;-Wno-bitwise-conditional-parentheses;-Wno-pass-failed;-Wno-deprecated-declarations>
     $<$<BOOL:${ADJOINT_WERROR}>:-Werror>)
+  # Constants begin on the page on which code ends: two pages less in each library.
+  target_link_options(${target} PRIVATE $<$<PLATFORM_ID:Linux>:LINKER:-z,noseparate-code>)
   if(ADJOINT_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${ADJOINT_SANITIZE} -fno-omit-frame-pointer -g)
     target_link_options(${target} PRIVATE -fsanitize=${ADJOINT_SANITIZE})
