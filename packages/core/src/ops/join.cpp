@@ -34,13 +34,14 @@ Restrided part(const View& y, int dim, int64_t start, int64_t length) {
   return {moved, sizes, dims_of(y.strides, y.ndim)};
 }
 
-// A few elements without gaps: runs of memory, for which views would cost more than the copies.
+// A few runs of memory: views would cost more than their copies.
 bool cat_runs(const Launch& l, int dim) {
   const View& y = l.y[0];
   if (l.device.type != DeviceType::cpu || y.numel > 1 << 14 || !y.contiguous()) return false;
   for (const View& x : l.x) if (!x.contiguous()) return false;
   int64_t outer = 1, inner = itemsize(y.dtype);
   for (int i = 0; i < y.ndim; i++) (i < dim ? outer : inner) *= i == dim ? 1 : y.sizes[i];
+  if (outer > 16 && outer * static_cast<int64_t>(l.x.size()) * 256 > y.numel * itemsize(y.dtype)) return false;   // short ones
   char* to = y.data;
   for (int64_t i = 0; i < outer; i++)
     for (const View& x : l.x) {
