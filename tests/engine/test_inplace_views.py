@@ -453,32 +453,6 @@ def test_bits_of_a_dual_tensor_are_written_to() -> None:
         assert x.tolist() == [0, 0]
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda x: x @ ad.ones(4, 2),
-        lambda x: x @ ad.ones(4),
-        lambda x: ad.ones(3) @ x,
-        lambda x: ad.nn.functional.linear(x, ad.ones(2, 4)),
-        lambda x: ad.tensordot(x, ad.ones(4, 2), 1),
-        lambda x: ad.kron(x, x),
-        lambda x: x.repeat(2, 1, 1),
-        lambda x: x.tile(2),
-        lambda x: x.roll(1),
-        lambda x: x.masked_scatter(x > 0, x),
-        lambda x: ad.nn.functional.group_norm(x, 3),
-        lambda x: ad.bucketize(x, ad.tensor([0.0, 1.0])),
-        lambda x: ad.nn.functional.pad(x, (1, 1), "reflect"),
-    ],
-)
-def test_what_functions_give_is_no_view(call):
-    """Of memory that nobody else sees: it may be detached in place."""
-    x = ad.randn(2, 3, 4, requires_grad=True)
-    y = call(x)
-    assert not y._is_view() and y._base is None
-    assert not y.detach_().requires_grad
-
-
 def test_what_requires_grad_keeps_its_size():
     x = ad.ones(3, requires_grad=True)
     for t in (x, x * 2):
