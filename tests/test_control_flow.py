@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
+import sys
 
 import pytest
 
@@ -52,3 +54,13 @@ def test_cond_and_while_loop() -> None:
 def test_sizes_that_differ() -> None:
     with pytest.raises(RuntimeError, match="same size along dim 0"):
         ops.associative_scan(lambda x, y: x, (ad.ones(2), ad.ones(3)), 0)
+
+
+def test_each_is_found_in_a_module_of_its_own() -> None:
+    names = "associative_scan", "cond", "scan", "while_loop"
+    lines = [f"from torch._higher_order_ops.{name} import {name}" for name in names]
+    program = "\n".join(
+        ["import adjoint.as_torch", *lines, "assert while_loop(lambda n: n < 3, lambda n: (n + 1,), (0,)) == (3,)"]
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -46,6 +46,27 @@ def test_projections_and_dropout_of_recurrent_layers() -> None:
     assert not ad.equal(ad.rnn_tanh(x, zeros, deep._flat_weights, True, 2, 0.5, True, False, False)[0], deep(x)[0])
 
 
+def test_recurrent_functions_take_arguments_by_name() -> None:
+    layer, x, h = ad.nn.GRU(3, 4), ad.randn(5, 2, 3), ad.zeros(1, 2, 4)
+    how = {"has_biases": True, "num_layers": 1, "dropout": 0.0, "train": True, "bidirectional": False}
+    expected = layer(x)[0]
+    assert ad.equal(ad.gru(input=x, hx=h, params=layer._flat_weights, batch_first=False, **how)[0], expected)
+    packed = ad.nn.utils.rnn.pack_padded_sequence(x, [5, 5])
+    found = ad.gru(data=packed.data, batch_sizes=packed.batch_sizes, hx=h, params=layer._flat_weights, **how)
+    assert ad.equal(found[0], expected.flatten(0, 1))
+
+
+def test_recurrent_functions_say_what_they_miss() -> None:
+    weights, x, h = ad.nn.GRU(3, 4)._flat_weights, ad.randn(5, 2, 3), ad.zeros(1, 2, 4)
+    with pytest.raises(TypeError, match=r"gru\(\) missing 9 required positional arguments: 'input'"):
+        ad.gru()
+    for params, num_layers in (([], 1), (weights[:1], 1), (weights, 0)):
+        with pytest.raises(RuntimeError, match=f"gru: expected a layer.*num_layers = {num_layers} and {len(params)} weights"):
+            ad.gru(x, h, params, True, num_layers, 0.0, True, False, False)
+    with pytest.raises(RuntimeError, match="gru: expected 4 weights for 1 layers, got 8"):
+        ad.gru(x, h, weights * 2, True, 1, 0.0, True, False, False)
+
+
 def test_lengths_of_slices() -> None:
     v = ad.tensor([[3.0, 4.0], [0.0, 2.0]])
     assert ad.norm_except_dim(v, 2, 0).tolist() == [[5.0], [2.0]] and ad.norm_except_dim(v, 1, 1).tolist() == [[3.0, 6.0]]

@@ -9,7 +9,7 @@ from typing import Any
 
 # For each module of the right the modules that have what PyTorch has in those of the left, below `adjoint`, which is the dot, or in a room.
 _SOURCES = {
-    "_higher_order_ops.associative_scan": "adjoint_functional.control_flow",
+    "_higher_order_ops.associative_scan _higher_order_ops.cond _higher_order_ops.scan _higher_order_ops.while_loop": "adjoint_functional.control_flow",
     "functional": ".",
     "return_types": "adjoint_core._results",
     "_dynamo.eval_frame": "_dynamo",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from adjoint_core import Tensor
+from adjoint_core import Tensor, int64
 
 from .._func.functional_call import functional_call
 from .modules.recurrent import RNNBase
@@ -18,7 +18,7 @@ __all__ = ["gru", "lstm", "rnn_relu", "rnn_tanh"]
 def _layers(
     mode: str,
     params: Sequence[Tensor],
-    bias: bool,
+    has_biases: bool,
     num_layers: int,
     dropout: float,
     train: bool,
@@ -26,9 +26,15 @@ def _layers(
     batch_first: bool,
 ) -> Callable[[Any, Any], tuple[Any, Any]]:
     """Layers of these weights: those of one layer and direction are w_ih, w_hh, b_ih, b_hh and, with projections, w_hr."""
-    each = len(params) // (num_layers * (2 if bidirectional else 1))
+    directions = num_layers * (2 if bidirectional else 1)
+    if directions < 1 or len(params) < 2 * directions:
+        raise RuntimeError(
+            f"{mode.lower()}: expected a layer at least and two weights or more for each direction of it, "
+            f"got num_layers = {num_layers} and {len(params)} weights"
+        )
+    each = len(params) // directions
     out, hidden = params[1].size(1), params[1].size(0) // MODES[mode].gates
-    sizes = (params[0].size(1), hidden, num_layers, bias, batch_first, dropout, bidirectional, out if each % 2 else 0)
+    sizes = (params[0].size(1), hidden, num_layers, has_biases, batch_first, dropout, bidirectional, out if each % 2 else 0)
     layers = RNNBase(mode, *sizes, device="meta", dtype=params[0].dtype).train(train)
     names = layers._flat_weights_names
     if len(names) != len(params):
@@ -36,21 +42,45 @@ def _layers(
     return lambda input, hx: functional_call(layers, dict(zip(names, params, strict=True)), (input, hx))
 
 
+def _flat(y: Tensor, ends: Any) -> tuple[Tensor, ...]:
+    return (y, *(ends if isinstance(ends, tuple) else (ends,)))
+
+
 def _function(mode: str, name: str) -> Callable[..., tuple[Tensor, ...]]:
-    def flat(y: Tensor, ends: Any) -> tuple[Tensor, ...]:
-        return (y, *(ends if isinstance(ends, tuple) else (ends,)))
+    def padded(
+        input: Tensor,
+        hx: Any,
+        params: Sequence[Tensor],
+        has_biases: bool,
+        num_layers: int,
+        dropout: float,
+        train: bool,
+        bidirectional: bool,
+        batch_first: bool,
+    ) -> tuple[Tensor, ...]:
+        layers = _layers(mode, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+        return _flat(*layers(input, hx))
 
-    def padded(input: Tensor, hx: Any, params: Sequence[Tensor], *how: Any) -> tuple[Tensor, ...]:
-        return flat(*_layers(mode, params, *how)(input, hx))
+    def packed(
+        data: Tensor,
+        batch_sizes: Tensor,
+        hx: Any,
+        params: Sequence[Tensor],
+        has_biases: bool,
+        num_layers: int,
+        dropout: float,
+        train: bool,
+        bidirectional: bool,
+    ) -> tuple[Tensor, ...]:
+        layers = _layers(mode, params, has_biases, num_layers, dropout, train, bidirectional, False)
+        y, ends = layers(PackedSequence(data, batch_sizes), hx)
+        return _flat(y.data, ends)
 
-    def packed(data: Tensor, batch_sizes: Tensor, hx: Any, params: Sequence[Tensor], *how: Any) -> tuple[Tensor, ...]:
-        y, ends = _layers(mode, params, *how, False)(PackedSequence(data, batch_sizes), hx)
-        return flat(y.data, ends)
+    def run(*args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
+        second = args[1] if len(args) > 1 else kwargs.get("batch_sizes")
+        return (packed if isinstance(second, Tensor) and second.dtype == int64 else padded)(*args, **kwargs)
 
-    def run(*args: Any) -> tuple[Tensor, ...]:
-        of_batch_sizes = isinstance(args[1], Tensor) and not args[1].is_floating_point()
-        return (packed if of_batch_sizes else padded)(*args)
-
+    padded.__name__ = padded.__qualname__ = packed.__name__ = packed.__qualname__ = name  # which errors about arguments say
     nonlinearity = ', nonlinearity="relu"' if name == "rnn_relu" else ""
     state = "(h, h)" if mode == "LSTM" else "h"
     run.__name__ = run.__qualname__ = name

@@ -169,11 +169,8 @@ def group_norm(
     return _functional.group_norm(input, num_groups, weight, bias, eps)
 
 
-_REDUCTIONS = (
-    "none",
-    "mean",
-    "sum",
-)  # which the functions below take by number; unlike those of nn.functional they leave it at none
+# What the functions below take by number; unlike those of nn.functional they leave it at none.
+_REDUCTIONS = ("none", "mean", "sum")
 
 
 def binary_cross_entropy_with_logits(
