@@ -1,5 +1,7 @@
 """What an operation gives is a view of nothing that only the operation had: it may be detached in place, and written to."""
 
+import weakref
+
 import pytest
 
 import adjoint as ad
@@ -56,3 +58,12 @@ def test_views_of_what_others_know_stay_views():
 
     z, turned = both()
     assert turned._base is z
+
+
+def test_an_argument_that_is_given_back_keeps_its_base():
+    base = ad.ones(4)
+    view, known = base[:2], weakref.ref(base)
+    del base
+    again = ad.nn.functional.alpha_dropout(view, 0.5, False)
+    assert again is view
+    assert view._base is known() is not None

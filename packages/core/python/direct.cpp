@@ -161,11 +161,14 @@ PyObject* call_inner(const DirectObject& d, PyObject* const* args, size_t count,
   return vectorcall(d.general, args, count, names);
 }
 
+// A tensor that somebody else knows, as an argument that is given back, stays what it is.
+void settle_new(PyObject* o) {
+  if (is_tensor(o) && Py_REFCNT(o) == 1) settle(*impl_of(o));
+}
 PyObject* settled(PyObject* result) {
   if (!result) return result;
-  if (is_tensor(result)) settle(*impl_of(result));
-  for (Py_ssize_t i = 0; PyTuple_Check(result) && i < PyTuple_Size(result); i++)
-    if (PyObject* one = PyTuple_GetItem(result, i); is_tensor(one)) settle(*impl_of(one));
+  settle_new(result);
+  for (Py_ssize_t i = 0; PyTuple_Check(result) && i < PyTuple_Size(result); i++) settle_new(PyTuple_GetItem(result, i));
   return result;
 }
 

@@ -158,8 +158,8 @@ bool alone_knows_its_base(const TensorImpl& view) {
 
 void forget_hidden_base(TensorImpl& t) noexcept {
   if (t.keys & key_lifted || !t.view || t.view->use_count() != 1 || !alone_knows_its_base(t)) return;
-  t.view = nullptr;
   t.keys &= ~key_view;
+  t.view = nullptr;   // last: the base goes, and who waits for that may look at t
 }
 
 const TensorImpl* memory_below(const TensorImpl& t) {
