@@ -159,6 +159,11 @@ def test_graph_of_a_model(tmp_path: Path) -> None:
     assert not model[0]._forward_hooks and not model[0]._forward_pre_hooks
     with pytest.raises(RuntimeError), tensorboard.SummaryWriter(tmp_path) as writer:
         writer.add_graph(model, ad.rand(2))
+    with tensorboard.SummaryWriter(tmp_path) as writer:
+        with pytest.raises(TypeError, match="model must be a Module, got function"):
+            writer.add_graph(lambda x: x, ad.rand(2))
+        with pytest.raises(ValueError, match="input_to_model must be"):
+            writer.add_graph(model)
     assert not model[0]._forward_hooks and ad.autograd.grad(model(before).sum(), model[0].weight)
 
 
@@ -173,6 +178,12 @@ def test_points_of_the_projector(tmp_path: Path) -> None:
             writer.add_embedding(points, ["a"])
         with pytest.raises(ValueError, match="two dimensions"):
             writer.add_embedding(ad.ones(3))
+        with pytest.raises(ValueError, match=r"must have 2 columns, as metadata_header has, got \['a'\]"):
+            writer.add_embedding(points, [["a"]] * 3, metadata_header=["name", "number"], tag="wrong")
+        for shape in [(3, 4, 4), (3, 2, 4, 4)]:
+            with pytest.raises(ValueError, match="label_img must be"):
+                writer.add_embedding(points, label_img=ad.rand(shape), tag="wrong")
+    assert not (tmp_path / "00000/wrong").exists()
     first = tmp_path / "00007" / "x%2Fy"
     assert (first / "tensors.tsv").read_text().splitlines() == ["1.0\t2.0", "3.0\t4.0", "5.0\t6.0"]
     assert (first / "metadata.tsv").read_text() == "a\nb\nc\n"
@@ -189,6 +200,8 @@ def test_points_of_the_projector(tmp_path: Path) -> None:
 def test_sounds(tmp_path: Path) -> None:
     with tensorboard.SummaryWriter(tmp_path) as writer:
         writer.add_audio("tone", ad.tensor([0.0, 0.5, -2.0]), 1, sample_rate=8000)
+        with pytest.raises(ValueError, match=r"one channel, got shape \[2, 3\]"):
+            writer.add_audio("stereo", ad.zeros(2, 3))
     sound = read(tmp_path)["tone"][1].audio
     assert (sound.sample_rate, sound.length_frames, sound.content_type) == (8000, 3, "audio/wav")
     assert struct.unpack("<3h", sound.encoded_audio_string[-6:]) == (0, 16383, -32767)

@@ -34,16 +34,28 @@ def _write_pictures(file: Path, pictures: Any) -> None:
     file.write_bytes(png(np.repeat(pixels, 3, 2) if c == 1 else pixels))
 
 
+def _check(points: Any, labels: Sequence[Any] | None, images: Any, header: Sequence[str] | None) -> None:
+    if points.ndim != 2:
+        raise ValueError(f"add_embedding: mat must have two dimensions, got shape {list(points.shape)}")
+    for name, given in (("metadata", labels), ("label_img", images)):
+        if given is not None and len(given) != len(points):
+            raise ValueError(f"add_embedding: {name} must be as many as the {len(points)} points, got {len(given)}")
+    if header and labels is not None:
+        for row in labels:
+            if len(row) != len(header):
+                raise ValueError(
+                    f"add_embedding: rows of metadata must have {len(header)} columns, as metadata_header has, got {row}"
+                )
+    if images is not None and (images.ndim != 4 or images.shape[1] not in (1, 3)):
+        raise ValueError(f"add_embedding: label_img must be (n, 1 or 3, height, width), got shape {list(images.shape)}")
+
+
 def write(
     log_dir: str, mat: Any, labels: Sequence[Any] | None, pictures: Any, step: int, tag: str, header: Sequence[str] | None
 ) -> None:
     """Writes the points (n, d) into a folder of their own below `log_dir`, and adds them to its list."""
-    points = array(mat)
-    if points.ndim != 2:
-        raise ValueError(f"add_embedding: mat must have two dimensions, got shape {list(points.shape)}")
-    for name, given in (("metadata", labels), ("label_img", pictures)):
-        if given is not None and len(given) != len(points):
-            raise ValueError(f"add_embedding: {name} must be as many as the {len(points)} points, got {len(given)}")
+    points, images = array(mat), None if pictures is None else array(pictures)
+    _check(points, labels, images, header)
     below = f"{step:05}/{tag.replace('/', '%2F')}"
     folder = Path(log_dir, below)
     folder.mkdir(parents=True, exist_ok=True)
@@ -52,8 +64,7 @@ def write(
     if labels is not None:
         _write_labels(folder / "metadata.tsv", labels, header)
         info.metadata_path = f"{below}/metadata.tsv"
-    if pictures is not None:
-        images = array(pictures)
+    if images is not None:
         _write_pictures(folder / "sprite.png", images)
         info.sprite.image_path = f"{below}/sprite.png"
         info.sprite.single_image_dim.extend([images.shape[3], images.shape[2]])

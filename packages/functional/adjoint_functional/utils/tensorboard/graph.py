@@ -98,6 +98,10 @@ def _watch(model: Module, recorder: _Recorder, stack: ExitStack) -> None:
 
 def graph(model: Module, input_to_model: Any) -> Any:
     """The `GraphDef` of a call of the model with the input, or with the inputs of a tuple or list."""
+    if not isinstance(model, Module):
+        raise TypeError(f"add_graph: model must be a Module, got {type(model).__name__}")
+    if input_to_model is None:
+        raise ValueError("add_graph: input_to_model must be what the model is called with, got None")
     inputs = tuple(input_to_model) if isinstance(input_to_model, (tuple, list)) else (input_to_model,)
     recorder = _Recorder()
     for x in _tensors(inputs):

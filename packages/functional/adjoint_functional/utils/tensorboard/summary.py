@@ -150,7 +150,10 @@ def image(tag: str, tensor: Any, rescale: float = 1, dataformats: str = "NCHW") 
 
 def audio(tag: str, tensor: Any, sample_rate: int = 44100) -> Any:
     """A sound of one channel: numbers from -1 to 1."""
-    values = array(tensor).reshape(-1).clip(-1, 1)
+    values = array(tensor).squeeze()
+    if values.ndim > 1:
+        raise ValueError(f"add_audio: expected one channel, got shape {list(values.shape)}")
+    values = values.reshape(-1).clip(-1, 1)
     file = io.BytesIO()
     with wave.open(file, "wb") as out:
         out.setnchannels(1)

@@ -192,7 +192,11 @@ class SummaryWriter:
         sample_rate: int = 44100,
         walltime: float | None = None,
     ) -> None:
-        """Writes a sound of one channel: numbers from -1 to 1."""
+        """Writes a sound of one channel: numbers from -1 to 1.
+
+        Raises:
+            ValueError: there are several channels.
+        """
         self._add(summary.audio(tag, snd_tensor, sample_rate), global_step, walltime)
 
     def add_graph(self, model: Any, input_to_model: Any = None, verbose: bool = False, use_strict_trace: bool = True) -> None:
@@ -202,6 +206,10 @@ class SummaryWriter:
             input_to_model: a tensor, or a tuple of what the model is called with.
             verbose: print the nodes.
             use_strict_trace: of no effect: the model runs as it is.
+
+        Raises:
+            TypeError: the model is no Module.
+            ValueError: there is no input.
         """
         found = graph(model, input_to_model)
         if verbose:
@@ -221,10 +229,10 @@ class SummaryWriter:
 
         Arguments:
             metadata: a label of each point, or as many as ``metadata_header`` names.
-            label_img: a picture of each point, (n, channels, height, width).
+            label_img: a picture of each point, (n, 1 or 3, height, width).
 
         Raises:
-            ValueError: labels or pictures are not as many as the points.
+            ValueError: labels or pictures are not as many as the points, or columns of labels as the header; pictures of another shape.
         """
         embedding.write(self.get_logdir(), mat, metadata, label_img, global_step or 0, tag, metadata_header)
 
