@@ -147,6 +147,8 @@ def test_elements_of_a_file(tmp_path: Path) -> None:
     assert ad.from_file(tmp_path / "new", shared=True, size=2).tolist() == [0.0, 0.0] and ad.from_file(file).shape == (0,)
     with pytest.raises(RuntimeError, match="has 40 bytes, fewer than the 48"):
         ad.from_file(file, size=6, dtype=ad.float64)
+    with pytest.raises(RuntimeError, match="the size must not be negative, got -8 bytes"):
+        ad.from_file(file, size=-2)
     with pytest.raises(FileNotFoundError):
         ad.from_file(tmp_path / "none", size=1)
 

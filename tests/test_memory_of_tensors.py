@@ -139,3 +139,18 @@ assert torch.equal(one.weight, two.weight)
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_asarray_without_copies_shares_memory_or_raises() -> None:
+    x, array = ad.ones(2), np.ones(2)
+    assert ad.asarray(x, copy=False) is x and ad.asarray(array, copy=False).data_ptr() == array.ctypes.data
+    assert ad.asarray(x, dtype=ad.float32, device="cpu", copy=False) is x
+    for data, how in (
+        (x, {"dtype": ad.float64}),
+        (array, {"dtype": ad.float32}),
+        (x, {"device": "meta"}),
+        ([1.0], {}),
+        (1.0, {}),
+    ):
+        with pytest.raises(ValueError, match="asarray: copy=False needs a tensor or an array"):
+            ad.asarray(data, copy=False, **how)

@@ -38,7 +38,7 @@ def test_foreach_is_the_operation_on_each(name: str) -> None:
     if binary:
         got = getattr(ad, f"_foreach_{name}")(lists[0], [2.0, 3.0] if name not in ("maximum", "minimum") else lists[1])
         assert len(got) == 2
-    assert getattr(ad, f"_foreach_{name}_")(*lists[:count]) is None
+    assert getattr(ad, f"_foreach_{name}_")(*lists[:count]) is lists[0]
     assert all(ad.equal(a, b) for a, b in zip(expected, lists[0], strict=True))
 
 
@@ -49,13 +49,15 @@ def test_foreach_with_numbers_of_their_own() -> None:
     ad._foreach_clamp_max_(a, 3.5)
     assert a[1].item() == 3.5 and [round(n.item(), 5) for n in ad._foreach_norm(b)] == [1.41421, 1]
     ad._foreach_copy_(a, b)
-    assert ad.equal(a[0], b[0]) and ad._foreach_zero_(a) is None and a[1].item() == 0
+    assert ad.equal(a[0], b[0]) and ad._foreach_zero_(a) is a and a[1].item() == 0
     ad._foreach_add_(a, other=b, alpha=2)
     ad._foreach_mul_(self=a, scalar=3)
     ad._foreach_addcmul_(a, tensor1=b, tensor2=b, scalars=[1, 2])
     assert a[0].tolist() == [7, 7] and a[1].tolist() == [8] and ad._foreach_pow(2.0, exponent=b)[1].item() == 2
     with pytest.raises(RuntimeError, match="same number of tensors"):
         ad._foreach_add(a, b[:1])
+    with pytest.raises(TypeError, match="_foreach_add: expected a list of tensors, got \\['Tensor'\\]"):
+        ad._foreach_add(ad.ones(2))
     with pytest.raises(AttributeError, match="_foreach_fly"):
         getattr(ad, "_foreach_fly")  # noqa: B009
 

@@ -2240,7 +2240,7 @@ Example::
 
     def __reduce_ex__(self, protocol: _int) -> Any: ...
 
-    def __repr__(self) -> str:
+    def __repr__(self, *, tensor_contents: str | None=None) -> str:
         """Inside a transform: the level's name around the value below it, which has all lanes of a batch. A dual tensor shows its tangent."""
 
     def __reversed__(self) -> Tensor: ...
@@ -2612,7 +2612,9 @@ def as_tensor(data: Any, dtype: _dtype | None=None, device: _device | str | _int
     """`data` as a tensor, without a copy where possible."""
 
 def asarray(obj: Any, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, copy: _bool | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
-    """`obj` as a tensor, copied only if asked for or needed."""
+    """
+    `obj` as a tensor, copied only if asked for or needed; `copy=False` raises ValueError where it is needed.
+    """
 
 def scalar_tensor(s: _Number, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
     """A 0-d tensor."""

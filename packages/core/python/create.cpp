@@ -155,16 +155,25 @@ void bind_ranges(nb::module_& m) {
   }, "n"_a, "m"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "The identity matrix, (n, m).");
 }
 
+// The tensor that `data` is, or one in its memory; none if it has no memory that a tensor can share.
+std::optional<Tensor> in_its_memory(nb::handle data) {
+  if (is_tensor(data.ptr())) return unwrap(data.ptr());
+  if (is_numpy_array(data.ptr())) return from_numpy(data.ptr());
+  if (nb::hasattr(data, "__cuda_array_interface__")) return from_cuda_array(data);
+  return std::nullopt;
+}
+
 // Shares memory where it can: tensors as they are, arrays and DLPack objects by reference.
-Tensor as_tensor(nb::handle data, OptDType dtype, OptDevice device) {
-  Tensor t;
-  if (is_tensor(data.ptr())) t = unwrap(data.ptr());
-  else if (is_numpy_array(data.ptr())) t = from_numpy(data.ptr());
-  else if (nb::hasattr(data, "__cuda_array_interface__")) t = from_cuda_array(data);
-  else t = tensor_from(data.ptr(), dtype, "as_tensor");
+Tensor as_tensor(nb::handle data, OptDType dtype, OptDevice device, bool may_copy = true) {
+  const std::optional<Tensor> found = in_its_memory(data);
+  Tensor t = found ? *found : tensor_from(data.ptr(), dtype, "as_tensor");
   if (dtype) t = to_dtype(t, *dtype);
   if (!device && !is_tensor(data.ptr()) && t.device() == Device{}) device = default_device();
-  return device ? to_device(t, *device) : t;
+  if (device) t = to_device(t, *device);
+  expect(may_copy || (found && found->dtype() == t.dtype() && found->device() == t.device()), ErrorKind::value,
+         "asarray: copy=False needs a tensor or an array of the type and on the device of the result (", t.dtype(), ", ", t.device(), "), got ",
+         nb::repr(data.type()).c_str());
+  return t;
 }
 
 Tensor empty_strided(const Dims& size, const Dims& stride, DType dtype, Device device) {
@@ -197,12 +206,12 @@ void bind_data(nb::module_& m) {
     return created(tensor_from(data.ptr(), dtype, "tensor"), requires_grad, device.value_or(default_device()));
   }, "data"_a.none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false,
       "A new tensor with a copy of `data`: numbers, nested sequences, arrays.\n\nExample:\n    >>> tensor([1., 2.])\n    tensor([1., 2.])");
-  function(m, "as_tensor", &as_tensor, "data"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "`data` as a tensor, without a copy where possible.");
+  function(m, "as_tensor", [](nb::handle data, OptDType dtype, OptDevice device) { return as_tensor(data, dtype, device); }, "data"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "`data` as a tensor, without a copy where possible.");
   function(m, "asarray", [](nb::handle data, OptDType dtype, OptDevice device, std::optional<bool> copy, bool requires_grad) {
     if (copy.value_or(false) && is_tensor(data.ptr())) return created(clone(as_tensor(data, dtype, device)), requires_grad);
     if (copy.value_or(false)) return created(tensor_from(data.ptr(), dtype, "asarray"), requires_grad, device.value_or(default_device()));
-    return created(as_tensor(data, dtype, device), requires_grad);
-  }, "obj"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "copy"_a = nb::none(), "requires_grad"_a = false, "`obj` as a tensor, copied only if asked for or needed.");
+    return created(as_tensor(data, dtype, device, copy.value_or(true)), requires_grad);
+  }, "obj"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "copy"_a = nb::none(), "requires_grad"_a = false, "`obj` as a tensor, copied only if asked for or needed; `copy=False` raises ValueError where it is needed.");
   function(m, "scalar_tensor", [](const Scalar& s, OptDType dtype, OptDevice device, bool requires_grad) {
     const DType t = dtype.value_or(default_dtype());
     expect_fits(s, t);

@@ -43,14 +43,16 @@ def foreach(name: str) -> Callable[..., Any]:
 
     def call(*lists: Any, **kwargs: Any) -> Any:
         lists += tuple(kwargs.pop(operand) for operand in _OPERANDS if operand in kwargs)
-        count = next(len(a) for a in lists if isinstance(a, (list, tuple)))
+        count = next((len(a) for a in lists if isinstance(a, (list, tuple))), None)
+        if count is None:
+            raise TypeError(f"_foreach_{name}: expected a list of tensors, got {[type(a).__name__ for a in lists]}")
         if any(isinstance(a, (list, tuple)) and len(a) != count for a in lists):
             raise RuntimeError(
                 f"_foreach_{name}: Tensor lists must have the same number of tensors, got {[len(a) for a in lists]}"
             )
         spread = [a if isinstance(a, (list, tuple)) else [a] * count for a in _scalars(lists)]
         results = [_one(operation, plain.startswith("addc"), operands, kwargs) for operands in zip(*spread)]
-        return None if inplace else results
+        return lists[0] if inplace else results
 
     def _scalars(lists: tuple[Any, ...]) -> list[Any]:
         """A tensor in the fourth place of addcmul holds a number for each."""

@@ -15,6 +15,8 @@ __all__ = ["Storage", "UntypedStorage", "from_file", "is_storage"]
 
 def _mapped(filename: str | os.PathLike[str], shared: bool, nbytes: int) -> Tensor:
     """The first bytes of a file, of 0: all, which are read when they are used."""
+    if nbytes < 0:
+        raise RuntimeError(f"from_file: the size must not be negative, got {nbytes} bytes")
     flags = os.O_RDWR | os.O_CREAT if shared else os.O_RDONLY
     with open(filename, "r+b" if shared else "rb", opener=lambda path, _: os.open(path, flags, 0o666)) as file:
         there = os.fstat(file.fileno()).st_size
@@ -43,7 +45,7 @@ def from_file(
         shared: writes change the file, which is made as long as it has to be; else they stay here.
 
     Raises:
-        RuntimeError: the file is too short.
+        RuntimeError: the file is too short, or `size` is negative.
 
     Example::
 
