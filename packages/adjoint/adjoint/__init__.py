@@ -47,11 +47,18 @@ if _typing.TYPE_CHECKING:
     from adjoint_functional.amp import autocast as autocast
     from adjoint_functional.compiler import compile as compile
     from adjoint_functional.control_flow import cond as cond
+    from adjoint_functional.control_flow import while_loop as while_loop
+    from adjoint_functional.file_reader import PyTorchFileReader as PyTorchFileReader
     from adjoint_functional.futures import Future as Future
+    from adjoint_functional.jit import ScriptFunction as ScriptFunction
+    from adjoint_functional.jit import ScriptModule as ScriptModule
     from adjoint_functional.jit import fork as fork
     from adjoint_functional.jit import wait as wait
     from adjoint_functional.narrow_types import *  # noqa: F403
     from adjoint_functional.nn.modules.cells import *  # noqa: F403
+    from adjoint_functional.nn.recurrent_functions import *  # noqa: F403
+    from adjoint_functional.nn.utils.hooked_weights import norm_except_dim as norm_except_dim
+    from adjoint_functional.script_types import DeviceObjType as DeviceObjType
     from adjoint_functional.symbols import *  # noqa: F403
 
     from . import _C as _C
