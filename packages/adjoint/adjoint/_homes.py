@@ -56,11 +56,13 @@ OPTIM = {
     "sparse_adam": "SparseAdam",
 }
 FX = {
-    "graph": "Graph",
+    "_symbolic_trace": "Tracer symbolic_trace wrap",
+    "graph": "Graph PythonCode",
     "graph_module": "GraphModule",
+    "immutable_collections": "immutable_list immutable_dict",
     "interpreter": "Interpreter Transformer",
-    "node": "Node Target Argument",
-    "proxy": "Proxy",
+    "node": "Node Target Argument map_arg map_aggregate",
+    "proxy": "Proxy Attribute TraceError TracerBase GraphAppendingTracer",
 }
 HOMES = {"nn.modules": NN, "optim": OPTIM, "fx": FX}  # the names are those of the namespace in front of the first dot
 

@@ -1,4 +1,4 @@
-"""Classes of traced programs, of which there are none."""
+"""Programs traced into graphs."""
 
 import sys as _sys
 

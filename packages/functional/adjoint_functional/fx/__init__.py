@@ -1,0 +1,47 @@
+"""`fx`: programs traced into graphs, rewritten, and compiled into modules again, as PyTorch's room of this name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .code import PythonCode as PythonCode
+from .graph import Graph
+from .graph_module import GraphModule
+from .graph_module import _CodeOnlyModule as _CodeOnlyModule
+from .graph_module import _copy_attr as _copy_attr
+from .interpreter import Interpreter, Transformer
+from .node import Argument as Argument
+from .node import Node, map_arg
+from .node import Target as Target
+from .node import map_aggregate as map_aggregate
+from .proxy import Attribute as Attribute
+from .proxy import GraphAppendingTracer as GraphAppendingTracer
+from .proxy import Proxy, TraceError
+from .proxy import TracerBase as TracerBase
+from .tracer import Tracer, symbolic_trace, wrap
+
+__all__ = [
+    "Graph",
+    "GraphModule",
+    "Interpreter",
+    "Node",
+    "Proxy",
+    "TraceError",
+    "Tracer",
+    "Transformer",
+    "map_arg",
+    "symbolic_trace",
+    "wrap",
+]
+
+_USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"  # in what PyTorch keeps of a traced module
+immutable_list, immutable_dict = list, dict  # the arguments of nodes are set whole: theirs are plain
+
+
+def get_proxy_mode() -> None:
+    """What traces operations at present: nothing; `symbolic_trace` traces Python's calls."""
+
+
+def is_fake(x: Any) -> bool:
+    """Whether a tensor only stands for one while PyTorch traces: none does."""
+    return False
