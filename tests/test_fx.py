@@ -88,7 +88,7 @@ def test_names_of_nodes():  # those of PyTorch 2.13
     assert names(fx.symbolic_trace(Calls())) == ["x", "fc1", "inner_fc", "gelu", "mul", "output"]
 
 
-def test_text_of_a_module():  # that of PyTorch 2.13
+def test_text_of_a_module():  # that of PyTorch 2.13, which has gelu elsewhere
     assert fx.symbolic_trace(Calls()).code == (
         "\n\n\ndef forward(self, x):\n    fc1 = self.fc1(x);  x = None\n    inner_fc = self.inner.fc(fc1);  fc1 = None\n"
         "    gelu = torch.nn.functional.gelu(inner_fc, approximate = 'tanh');  inner_fc = None\n"
@@ -232,3 +232,11 @@ def test_leaves_are_as_the_tracer_says(capsys):
     graph.print_tabular()
     assert "call_module" in capsys.readouterr().out
     assert "%inner : [num_users=1] = call_module[target=inner](args = (%fc1,), kwargs = {by: 3.0})" in str(graph)
+
+
+@pytest.mark.parametrize("operands", [tuple, list])
+def test_operands_of_einsum_are_arguments_of_their_own(operands):
+    graph = fx.Graph()
+    x = fx.Proxy(graph.placeholder("x"))
+    y = ad.einsum("ij,jk->ik", operands([x, x]))
+    assert y.node.args == ("ij,jk->ik", x.node, x.node)

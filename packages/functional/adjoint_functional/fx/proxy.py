@@ -161,6 +161,8 @@ class Proxy:
         tracer = found[0].tracer
         if is_tensor_method_or_property(func):
             return tracer.create_proxy("call_method", func.__name__, args, kwargs or {})
+        if func.__name__ == "einsum" and len(args) == 2 and isinstance(args[1], (list, tuple)):
+            args = (args[0], *args[1])  # one form of the call, for those who read graphs
         return tracer.create_proxy("call_function", func, args, kwargs or {})
 
 
