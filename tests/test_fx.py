@@ -240,3 +240,15 @@ def test_operands_of_einsum_are_arguments_of_their_own(operands):
     x = fx.Proxy(graph.placeholder("x"))
     y = ad.einsum("ij,jk->ik", operands([x, x]))
     assert y.node.args == ("ij,jk->ik", x.node, x.node)
+
+
+def test_assertions_are_steps():
+    def f(x):
+        ad._assert(x.shape[0] == 2, "two rows")
+        return x * 2
+
+    traced = fx.symbolic_trace(f)
+    assert [node.name for node in traced.graph.nodes] == ["x", "getattr_1", "getitem", "eq", "_assert", "mul", "output"]
+    assert traced(ad.ones(2)).tolist() == [2.0, 2.0]
+    with pytest.raises(AssertionError, match="two rows"):
+        traced(ad.ones(3))

@@ -7,6 +7,7 @@ from typing import Any
 
 from adjoint_core import Tensor, _core
 from adjoint_core import device as Device
+from adjoint_core.overrides import handle_torch_function, has_torch_function
 
 __all__ = [
     "are_deterministic_algorithms_enabled", "get_default_device", "get_deterministic_debug_mode",
@@ -104,7 +105,10 @@ def set_default_device(device: Any) -> None:
 
 
 def _assert(condition: Any, message: str) -> None:
-    """`assert`, as a function."""
+    """`assert`, as a function, which objects that answer for torch functions see: a traced condition is a step of the program."""
+    if not isinstance(condition, Tensor) and has_torch_function((condition,)):
+        handle_torch_function(_assert, (condition,), condition, message)
+        return
     assert condition, message
 
 
