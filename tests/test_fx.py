@@ -252,3 +252,14 @@ def test_assertions_are_steps():
     assert traced(ad.ones(2)).tolist() == [2.0, 2.0]
     with pytest.raises(AssertionError, match="two rows"):
         traced(ad.ones(3))
+
+
+def test_negative_numbers_keep_their_sign_under_a_power():
+    traced = fx.symbolic_trace(lambda x: (-2) ** x)
+    assert traced(ad.tensor([2.0, 3.0])).tolist() == [4.0, -8.0]
+
+
+def test_inputs_may_have_words_of_python_as_names():
+    graph = fx.Graph()
+    graph.output(graph.call_function(ad.relu, (graph.placeholder("class"),)))
+    assert fx.GraphModule(nn.Module(), graph)(ad.tensor([-1.0, 2.0])).tolist() == [0.0, 2.0]

@@ -97,7 +97,7 @@ class _Writer:
     def attribute(self, target: str) -> str:
         found = self.root
         for part in target.split("."):
-            found = f"{found}.{part}" if part.isidentifier() and not keyword.iskeyword(part) else f'getattr({found}, "{part}")'
+            found = f"{found}.{part}" if part.isidentifier() and not keyword.iskeyword(part) else f"getattr({found}, {part!r})"
         return found
 
     def call(self, callee: str, args: Any, kwargs: Any) -> str:
@@ -119,7 +119,9 @@ class _Writer:
             return self.call(f"{me if isinstance(args[0], Node) else f'({me})'}.{target}", args[1:], node.kwargs)
         if not node.kwargs and len(args) == 2:
             if target in _INFIX:
-                return f"{self.text(args[0])} {_INFIX[target]} {self.text(args[1])}"
+                left = self.text(args[0])
+                left = f"({left})" if target is operator.pow and left[0] == "-" else left  # -2 ** x is the negative of a power
+                return f"{left} {_INFIX[target]} {self.text(args[1])}"
             if target is operator.getitem:
                 return f"{self.text(args[0])}[{self.text(args[1])}]"
             if target is getattr and str(args[1]).isidentifier() and isinstance(args[0], Node):
@@ -148,7 +150,10 @@ def write(nodes: list[Node], root: str = "self") -> PythonCode:
         if node.op == "placeholder":
             name = str(node.target)
             stars = name[: len(name) - len(name.lstrip("*"))]
-            given = name.lstrip("*") if name.lstrip("*").isidentifier() else node.name  # callers may name their arguments
+            word = name.lstrip("*")
+            given = (
+                word if word.isidentifier() and not keyword.iskeyword(word) else node.name
+            )  # callers may name their arguments
             inputs.append(f"{stars}{given}" + (f" = {writer.text(node.args[0])}" if node.args else ""))
             if given != node.name:
                 lines.append(f"{node.name} = {given}")
