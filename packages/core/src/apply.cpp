@@ -98,13 +98,29 @@ Tensors pinned(Tensors x, int64_t written, TensorVector& own) {
   return own;
 }
 
+bool is_position(const Op& op, size_t i) { return i < 32 && op.indices >> i & 1; }   // lists may be longer
+// As the kernel sees one value on the host.
+DType number_type(const Op& op, DType compute) { return op.keeps_numbers && is_half(compute) ? DType::float32 : compute; }
+
 // The operands of one launch, in the form a kernel wants: one compute type, expanded to the output where elementwise.
 class Operands {
  public:
   Operands(size_t n, Device device) : device_(device), count_(n) {
     if (n > inline_count) heap_ = std::make_unique<Slot[]>(n), views_heap_.resize(n);
   }
-  void set(size_t i, const Tensor& x, DType dtype, const Dims* expanded) {
+  void set_all(const Op& op, Tensors x, DType compute, const Dims* expanded) {
+    for (size_t i = 0; i < x.size(); i++) set(i, x[i], is_position(op, i) ? x[i].dtype() : compute, number_type(op, compute), expanded);
+  }
+  View* data() { return heap_ ? views_heap_.data() : views_; }
+  std::span<const View> views() { return {data(), count_}; }
+  uint32_t numbers() const { return numbers_; }   // values on the host in a call on another device
+
+ private:
+  static constexpr size_t inline_count = 4;
+  struct Slot { Tensor copy; Dims strides; alignas(16) char value[16]; };
+
+  // dtype: as the kernel sees the operand; number: if it is one value on the host.
+  void set(size_t i, const Tensor& x, DType dtype, DType number, const Dims* expanded) {
     Slot& s = heap_ ? heap_[i] : slots_[i];
     View& v = data()[i];
     const TensorImpl* t = x.get();
@@ -119,7 +135,7 @@ class Operands {
       }
     }
     if (t->dtype != dtype) {
-      if (t->numel == 1 && on_host) cast_one(s, v, dtype);
+      if (t->numel == 1 && on_host) cast_one(s, v, t->ndim() == 0 ? number : dtype);
       else {
         s.copy = cast_memory(x, dtype);
         v = {s.copy->data, s.copy->sizes.data(), s.copy->strides.data(), s.copy->ndim(), dtype, s.copy->numel};
@@ -127,14 +143,6 @@ class Operands {
     }
     if (expanded && !std::equal(v.sizes, v.sizes + v.ndim, expanded->begin(), expanded->end())) expand(s, v, *expanded);
   }
-  View* data() { return heap_ ? views_heap_.data() : views_; }
-  std::span<const View> views() { return {data(), count_}; }
-  uint32_t numbers() const { return numbers_; }   // values on the host in a call on another device
-
- private:
-  static constexpr size_t inline_count = 4;
-  struct Slot { Tensor copy; Dims strides; alignas(16) char value[16]; };
-
   static void cast_one(Slot& s, View& v, DType dtype) {
     with_type(v.dtype, [&](auto from) {
       with_type(dtype, [&](auto to) {
@@ -189,8 +197,6 @@ void follow_layout(Tensors x, TensorImpl& y) {
     return;
   }
 }
-
-bool is_position(const Op& op, size_t i) { return i < 32 && op.indices >> i & 1; }   // lists may be longer
 
 }  // namespace
 
@@ -258,7 +264,8 @@ bool run_dense(const Op& op, Tensors x, const Attrs& attrs, Tensor& y) {
   for (size_t i = 0; i < x.size(); i++) {
     v[i] = {x[i]->data, out.sizes.data(), out.strides.data(), out.ndim(), lead->dtype, out.numel};
     if (!(x[i]->flags & flag_wrapped)) continue;
-    with_type(lead->dtype, [&](auto tag) {
+    v[i].dtype = number_type(op, lead->dtype);
+    with_type(v[i].dtype, [&](auto tag) {
       using T = typename decltype(tag)::type;
       *reinterpret_cast<T*>(number[i]) = item(x[i]).to<T>();
     });
@@ -310,7 +317,7 @@ namespace {
   TensorVector own;
   x = pinned(x, written, own);
   Operands in(x.size(), device);
-  for (size_t i = 0; i < x.size(); i++) in.set(i, x[i], is_position(op, i) ? x[i].dtype() : t.compute, op.shape ? nullptr : &shape[0]);
+  in.set_all(op, x, t.compute, op.shape ? nullptr : &shape[0]);
   launch(op, device, in.views(), {out, static_cast<size_t>(op.outputs)}, attrs, x, in.numbers());
   if (!op.shape && numbers_only(x)) y[0]->flags |= flag_wrapped;
 }
@@ -362,7 +369,7 @@ void run_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& 
   if (direct) {
     View out = view_of(*x[0]);
     Operands in(x.size(), device);
-    for (size_t i = 0; i < x.size(); i++) in.set(i, x[i], is_position(op, i) ? x[i].dtype() : t.compute, updates ? nullptr : &shape[0]);
+    in.set_all(op, x, t.compute, updates ? nullptr : &shape[0]);
     launch(op, device, in.views(), {&out, 1}, attrs, x, in.numbers());
   } else {
     Tensor y[max_outputs];

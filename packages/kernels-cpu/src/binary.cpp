@@ -19,6 +19,13 @@ template <> constexpr bool is_arithmetic<Sub> = true;
 template <> constexpr bool is_arithmetic<Mul> = true;
 template <> constexpr bool is_arithmetic<Div> = true;
 
+// Of halves and a number, which is not one.
+template <class F, bool second> struct Beside {
+  float number;
+  float operator()(float x) const { return second ? F{}(x, number) : F{}(number, x); }
+};
+template <class F, bool second> constexpr bool is_arithmetic<Beside<F, second>> = true;
+
 template <> struct Moderate<Fmod, float> {
   static constexpr bool exists = true;
   [[gnu::always_inline]] static inline bool hard(float x, float y) { return math::is_large_quotient(x, y); }
@@ -69,6 +76,17 @@ struct Cube {
   }
   template <class T> requires is_complex_v<T> T operator()(T z) const { return z * z * z; }
 };
+
+template <class F, bool second> void beside_number(const Launch& l) {
+  const Beside<F, second> f{*l.x[second].as<float>()};
+  const bool half = l.y[0].dtype == DType::float16;
+  run_functor({l.x.subspan(!second, 1), l.y, l.attrs, l.op, l.flat}, half ? typed<Beside<F, second>, 1, cheap, Half>() : typed<Beside<F, second>, 1, cheap, BFloat16>(), &f, grain_of(cheap));
+}
+// A number beside halves is of another type than they are.
+template <class F, Kernel otherwise> void scale_kernel(const Launch& l) {
+  if (l.x[1].dtype != l.x[0].dtype) return l.x[1].dtype == DType::float32 ? beside_number<F, true>(l) : beside_number<F, false>(l);
+  otherwise(l);
+}
 
 // An exponent of 2 or 3 for all elements is a product.
 void pow_kernel(const Launch& l) {
@@ -172,7 +190,7 @@ constexpr Entry entries[] = {
     {"clamp_min", kernel<Maximum, 2, cheap>},
     {"complex", kernel<MakeComplex, 2, cheap>},
     {"copysign", copysign_kernel},
-    {"div", kernel<Div, 2, cheap>},
+    {"div", scale_kernel<Div, kernel<Div, 2, cheap>>},
     {"floor_divide", kernel_for<FloorDivide, 2, Cost::series, float, double, Half, BFloat16>},
     {"fmax", kernel<Fmax, 2, cheap>},
     {"fmin", kernel<Fmin, 2, cheap>},
@@ -186,7 +204,7 @@ constexpr Entry entries[] = {
     {"masked_fill", masked_fill_kernel},
     {"maximum", kernel<Maximum, 2, cheap>},
     {"minimum", kernel<Minimum, 2, cheap>},
-    {"mul", kernel_all_widths<Mul, 2>},
+    {"mul", scale_kernel<Mul, kernel_all_widths<Mul, 2>>},
     {"nextafter", nextafter_kernel},
     {"pow", pow_kernel},
     {"remainder", kernel_for<Remainder, 2, Cost::series, float, double, Half, BFloat16>},

@@ -253,11 +253,12 @@ Format plain_output(int64_t size) {
 
 void run_functor(const Launch& l, Typed typed, const void* functor, int64_t grain) {
   if (!typed.loop) return reference(l);
-  const DType type = l.x[0].dtype;
+  const DType type = operand_type(l);
   if (l.flat && l.y[0].numel <= tile_size && !is_half(type)) return run_small(l, typed.loop, functor, itemsize(type));
   const bool plain = typed.stored;
+  if (plain && std::any_of(l.x.begin(), l.x.end(), [&](const View& v) { return v.dtype != type; })) return reference(l);   // numbers
   Program p{typed.loop, functor, grain, plain ? plain_output(2) : output_format(l.y[0].dtype), {}};
-  for (size_t k = 0; k < l.x.size(); k++) p.x[k] = plain ? plain_input(2) : input_format(type);
+  for (size_t k = 0; k < l.x.size(); k++) p.x[k] = plain ? plain_input(2) : input_format(l.x[k].dtype);
   run(p, l.y[0], l.x);
 }
 

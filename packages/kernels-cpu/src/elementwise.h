@@ -223,7 +223,7 @@ constexpr bool accepts<F, T, std::index_sequence<I...>> = std::is_invocable_v<co
 
 // F over N operands of the first of the types T... that they have; other types go to the reference.
 template <class F, int N, Cost cost, class... T> void kernel_for(const Launch& l) {
-  const DType type = l.x[0].dtype;
+  const DType type = operand_type(l);
   Typed found;
   auto try_type = [&](auto tag) {
     using U = typename decltype(tag)::type;

@@ -105,12 +105,12 @@ const Op op_sub{.name = "sub", .torch = "|||alpha=1", .types = subtracted,
     .doc = "Elementwise difference.", .reference = elementwise<functors::Sub, 2>};
 Tensor sub(const Tensor& a, const Tensor& b) { return apply(op_sub, {a, b}); }
 
-const Op op_mul{.name = "mul", .kind = Kind::multilinear, .types = types::promoted,
+const Op op_mul{.name = "mul", .kind = Kind::multilinear, .keeps_numbers = true, .types = types::promoted,
     .d = {rule([](V v, X<1> b) { return v * b; }), rule([](V v, X<0> a) { return v * a; })},
     .doc = "Elementwise product.", .reference = elementwise<functors::Mul, 2>};
 Tensor mul(const Tensor& a, const Tensor& b) { return apply(op_mul, {a, b}); }
 
-const Op op_div{.name = "div", .types = types::floating,
+const Op op_div{.name = "div", .keeps_numbers = true, .types = types::floating,
     .d = {rule([](V v, X<1> b) { return v / b; }), wide_rule([](V v, X<0> a, X<1> b) { return -(v * (a / b / b)); })},
     .doc = "Elementwise quotient; integers give floating point.", .reference = elementwise<functors::Div, 2>};
 Tensor div(const Tensor& a, const Tensor& b) { return apply(op_div, {a, b}); }
@@ -136,12 +136,12 @@ Tensor pow(const Tensor& a, const Tensor& b) {
   return apply(op_pow, {a, b});
 }
 
-const Op op_floor_divide{.name = "floor_divide", .torch = "DivBackward2|||rounding_mode=floor", .types = types::promoted,
+const Op op_floor_divide{.name = "floor_divide", .torch = "DivBackward2|||rounding_mode=floor", .keeps_numbers = true, .types = types::promoted,
     .d = {rule([](V v) { return zeros_like(v); }), rule([](V v) { return zeros_like(v); })},
     .doc = "`floor(a / b)`, elementwise, of the exact quotient.", .reference = elementwise<functors::FloorDivide, 2>};
 Tensor floor_divide(const Tensor& a, const Tensor& b) { return apply(op_floor_divide, {a, b}); }
 
-const Op op_trunc_divide{.name = "trunc_divide", .torch = "DivBackward2|||rounding_mode=trunc", .types = types::promoted,
+const Op op_trunc_divide{.name = "trunc_divide", .torch = "DivBackward2|||rounding_mode=trunc", .keeps_numbers = true, .types = types::promoted,
     .d = {rule([](V v) { return zeros_like(v); }), rule([](V v) { return zeros_like(v); })},
     .doc = "`trunc(a / b)`, elementwise.", .reference = elementwise<functors::TruncDivide, 2>};
 Tensor trunc_divide(const Tensor& a, const Tensor& b) { return apply(op_trunc_divide, {a, b}); }

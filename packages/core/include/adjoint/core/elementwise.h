@@ -12,6 +12,9 @@ template <class F> F make_functor(const Attrs& a) {
   else return F{};
 }
 
+// The type that all operands have, but for numbers beside half types (Op::keeps_numbers).
+inline DType operand_type(const Launch& l) { return is_half(l.y[0].dtype) ? l.y[0].dtype : l.x[0].dtype; }
+
 namespace detail {
 template <class T, size_t> using repeat_t = T;
 
@@ -55,7 +58,7 @@ template <class F, int N>
 void elementwise(const Launch& l) {
   const F f = make_functor<F>(l.attrs);
   constexpr auto inputs = std::make_index_sequence<N>{};
-  switch (detail::wide_type(l.x[0].dtype)) {
+  switch (detail::wide_type(operand_type(l))) {
     case DType::bool_: return detail::elementwise_typed<F, bool>(l, f, inputs);
     case DType::uint64: return detail::elementwise_typed<F, uint64_t>(l, f, inputs);
     case DType::int64: return detail::elementwise_typed<F, int64_t>(l, f, inputs);

@@ -34,6 +34,7 @@ struct Op {
   int outputs = 1;
   bool variadic = false;                                              // a list of tensors: d[0] serves every input
   bool updates = false;                                               // the result is the first input, written to at positions: in place, only there
+  bool keeps_numbers = false;                                         // beside half types a number stays float32, as the kernel computes
   uint32_t indices = 0;                                               // inputs that are positions or masks: never cast to the compute type
   Types (*types)(Tensors, const Attrs&) = nullptr;
   void (*shape)(Tensors, const Attrs&, Dims* out) = nullptr;          // null: broadcast of the inputs
