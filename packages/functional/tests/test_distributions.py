@@ -336,3 +336,13 @@ def test_checks_can_be_switched_off():
         D.Normal(0.0, -1.0)
     finally:
         D.Distribution.set_default_validate_args(True)
+
+
+@pytest.mark.parametrize("concentration", [-1.0, -0.5, math.nan])
+def test_there_are_no_gamma_samples_of_negative_concentrations(concentration):
+    a = ad.full((3,), concentration)
+    assert ad._standard_gamma(a).isnan().all() and ad._sample_dirichlet(a).isnan().all()
+
+
+def test_gamma_samples_at_the_ends():
+    assert ad._standard_gamma(ad.tensor([0.0, math.inf])).tolist() == [ad.finfo(ad.float32).tiny, math.inf]

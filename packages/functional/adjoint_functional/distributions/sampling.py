@@ -51,7 +51,7 @@ def _log_gamma(a: Tensor, generator: core.Generator | None) -> Tensor:
     shifted = core.where(a < 1, a + 1, a)
     d = shifted - 1 / 3
     c = 1 / (9 * d).sqrt()
-    found, missing = core.zeros_like(a), core.ones_like(a, dtype=core.bool)
+    found, missing = a.log(), (a > 0) & a.isfinite()  # of others a logarithm is the answer, and nothing is drawn until it fits
     while bool(missing.any()):
         x = core.randn(a.shape, dtype=a.dtype, device=a.device, generator=generator)
         u = core.rand(a.shape, dtype=a.dtype, device=a.device, generator=generator)
