@@ -18,12 +18,12 @@ def inputs(case, dtype):
 
 
 def as_type(x, dtype):
-    """The same numbers; whole ones for integers."""
+    """The same numbers; whole ones for integers, where infinities and NaN are the greatest, behind which nothing is sorted."""
     if dtype.is_complex:
         return ad.complex(x.double(), x.double() * 0.7 + 0.3).to(dtype)
     if dtype.is_floating_point:
         return x.to(dtype)
-    whole = (x * 3).trunc()
+    whole = (x * 3).trunc().nan_to_num(nan=100, posinf=100, neginf=-100)
     return whole.to(dtype) if dtype not in (ad.uint8, ad.bool) else whole.abs().clamp(0, 100).to(dtype)
 
 

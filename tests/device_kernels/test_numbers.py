@@ -136,3 +136,22 @@ def test_upper_incomplete_gamma_of_small_order():
 def test_the_sign_of_zero_chooses_the_side_of_the_cut_of_log1p():
     z = ad.tensor([complex(-2.0, -0.0), complex(-2.0, 0.0)], dtype=ad.complex128)
     agree(z.cuda().log1p().imag, z.log1p().imag, ad.float64)
+
+
+@pytest.mark.parametrize("dtype", [ad.float16, ad.bfloat16], ids=lambda t: t.name)
+@pytest.mark.parametrize("n", [5, 3000])
+def test_numbers_beside_halves_are_not_rounded(n, dtype):
+    x = (ad.arange(2 * n, dtype=ad.float64) * 0.7).sin().view(2, n).to(dtype)
+    number = ad.tensor(0.1)  # on the host beside both
+    calls = [
+        lambda x: x * 0.1,
+        lambda x: 0.1 * x,
+        lambda x: x.mT * number,
+        lambda x: x / 3.3,
+        lambda x: number / x,
+        lambda x: x // 0.3,
+    ]
+    calls += [lambda x: ad.div(x, 0.3, rounding_mode="trunc"), lambda x: x.clone().mul_(0.1), lambda x: x.clone().mT.div_(3.3)]
+    calls += [lambda x: ad.func.jvp(lambda a: a * 0.1, (x,), (x,)), lambda x: ad.vmap(lambda a: a / 3.3)(x)]
+    for call in calls:
+        agree(call(x.cuda()), call(x), ad.int64)  # bit by bit
