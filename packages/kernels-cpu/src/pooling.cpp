@@ -1,4 +1,5 @@
 // Pooling: each position of the window is one pass over rows of outputs.
+#include <adjoint/core/borrowed.h>
 #include <adjoint/core/math/bits.h>
 #include <adjoint/core/op_attrs.h>
 
@@ -117,6 +118,96 @@ template <class T> struct SpreadRow {
   }
 };
 
+// ---- small planes, side by side: loops run across them
+
+constexpr int64_t side_by_side = 32;
+
+// A window's number, and the number of an element in it.
+struct Member { int64_t window, element; };
+struct SmallPlanes {
+  int64_t in, out;
+  std::vector<Member> members;  // of all windows; those of one window in their order
+  SmallPlanes(const Planes& p, const Reaches& reaches) : in(p.in_plane()), out(p.out_plane()) {
+    p.for_rows([&](int64_t r, int64_t row) {
+      for (const Reach& k : reaches.each)
+        for (int64_t i = 0; i < k.n; i++) members.push_back({r * p.axis[2].out + k.first + i, row + k.at + i * reaches.stride});
+    });
+  }
+  static bool are(const Planes& p) { return p.count >= side_by_side && p.in_plane() <= 64 && p.out_plane() <= 64; }
+};
+template <class T> void turn(const T* x, int64_t elements, int64_t planes, T* to) {
+  for (int64_t p = 0; p < planes; p++)
+    for (int64_t e = 0; e < elements; e++) to[e * side_by_side + p] = x[p * elements + e];
+}
+template <class T, class U> void turn_back(const T* x, int64_t elements, int64_t planes, U* to) {
+  for (int64_t p = 0; p < planes; p++)
+    for (int64_t e = 0; e < elements; e++) to[p * elements + e] = x[e * side_by_side + p];
+}
+
+template <class T> struct MaxAcross {
+  using Index = math::Bits<T>;
+  template <int W> [[gnu::always_inline]] static inline void run(const T* x, const Member* members, int64_t n, T* largest, Index* places) {
+    for (int64_t m = 0; m < n; m++) {
+      const T* v = x + members[m].element * side_by_side;
+      T* best = largest + members[m].window * side_by_side;
+      Index* at = places + members[m].window * side_by_side;
+      const auto here = static_cast<Index>(members[m].element);
+      ADJOINT_INDEPENDENT
+      for (int64_t i = 0; i < side_by_side; i++) {
+        const T b = best[i];
+        const bool enters = (v[i] > b) | (v[i] != v[i]);
+        best[i] = enters ? v[i] : b;
+        at[i] = enters ? here : at[i];
+      }
+    }
+  }
+};
+template <class T> struct AddAcross {
+  template <int W> [[gnu::always_inline]] static inline void run(const T* x, const Member* members, int64_t n, T* sums) {
+    for (int64_t m = 0; m < n; m++) {
+      const T* v = x + members[m].element * side_by_side;
+      T* sum = sums + members[m].window * side_by_side;
+      ADJOINT_INDEPENDENT
+      for (int64_t i = 0; i < side_by_side; i++) sum[i] += v[i];
+    }
+  }
+};
+
+// f(first plane, planes) for groups of planes that fit side by side.
+void for_groups(const Planes& planes, const SmallPlanes& small, Borrowed<int64_t, int64_t> f) {
+  const int64_t groups = (planes.count + side_by_side - 1) / side_by_side, work = side_by_side * (small.in + static_cast<int64_t>(small.members.size()));
+  pool::parallel_for(groups, std::max<int64_t>(1, 2 * grain / work), [&](int64_t begin, int64_t end) {
+    for (int64_t g = begin; g < end; g++) f(g * side_by_side, std::min(side_by_side, planes.count - g * side_by_side));
+  });
+}
+template <class T> void max_of_small(const Planes& planes, const SmallPlanes& small, const T* x, T* y, int64_t* index) {
+  using Index = math::Bits<T>;
+  std::vector<Index> first(static_cast<size_t>(small.out), Index(-1));  // what windows of -infinity alone have
+  for (auto m = small.members.rbegin(); m != small.members.rend(); ++m) first[static_cast<size_t>(m->window)] = static_cast<Index>(m->element);
+  for_groups(planes, small, [&](int64_t plane, int64_t n) {
+    T in[64 * side_by_side], best[64 * side_by_side];
+    Index at[64 * side_by_side];
+    for (int64_t o = 0; o < small.out; o++) {
+      std::fill_n(best + o * side_by_side, side_by_side, -math::infinity<T>);
+      std::fill_n(at + o * side_by_side, side_by_side, first[static_cast<size_t>(o)]);
+    }
+    turn(x + plane * small.in, small.in, n, in);
+    isa::call<MaxAcross<T>, const T*, const Member*, int64_t, T*, Index*>(in, small.members.data(), static_cast<int64_t>(small.members.size()), best, at);
+    turn_back(best, small.out, n, y + plane * small.out);
+    turn_back(at, small.out, n, index + plane * small.out);
+  });
+}
+template <class T> void mean_of_small(const Planes& planes, const SmallPlanes& small, const T* by, const T* x, T* y) {
+  for_groups(planes, small, [&](int64_t plane, int64_t n) {
+    T in[64 * side_by_side], sums[64 * side_by_side];
+    std::fill_n(sums, small.out * side_by_side, T(0));
+    turn(x + plane * small.in, small.in, n, in);
+    isa::call<AddAcross<T>, const T*, const Member*, int64_t, T*>(in, small.members.data(), static_cast<int64_t>(small.members.size()), sums);
+    for (int64_t i = 0; i < small.out * side_by_side; i++) sums[i] /= by[i / side_by_side];
+    turn_back(sums, small.out, n, y + plane * small.out);
+  });
+}
+
 // f(zero of the compute type) for floating types; y is written as that type, and rounded once.
 template <class F> void with_floating(const Launch& l, F&& f) {
   const View& y = l.y[0];
@@ -141,6 +232,7 @@ void max_pool_kernel(const Launch& l) {
   if (planes.in_plane() > std::numeric_limits<int32_t>::max()) return reference(l);
   const Reaches reaches(planes.axis[2]);
   with_floating(l, [&]<class T>(const T* x, T* y) {
+    if (SmallPlanes::are(planes)) return max_of_small(planes, SmallPlanes(planes, reaches), x, y, l.y[1].as<int64_t>());
     using Index = math::Bits<T>;
     const Axis& c = planes.axis[2];
     planes.parallel([&](int64_t plane) {
@@ -183,6 +275,7 @@ void avg_pool_kernel(const Launch& l) {
   const Reaches reaches(planes.axis[2]);
   with_floating(l, [&]<class T>(const T* x, T* y) {
     const std::vector<T> by = divisors<T>(planes, a);
+    if (SmallPlanes::are(planes)) return mean_of_small(planes, SmallPlanes(planes, reaches), by.data(), x, y);
     const int64_t out = planes.axis[2].out;
     planes.parallel([&](int64_t plane) {
       T* const sum = y + plane * planes.out_plane();

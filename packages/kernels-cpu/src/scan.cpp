@@ -42,7 +42,8 @@ template <class O, bool reverse, class T, int parts> struct ScanRow {
     for (int64_t r = 0; r < rows; r++) {
       A state[parts];
       for (int j = 0; j < parts; j++) state[j] = carry ? carry[j] : A(O::identity);
-      row<W>(x + r * n, y ? y + r * n : nullptr, n, state);
+      if (n < W / 8) rest(x + r * n, y ? y + r * n : nullptr, 0, n, state);
+      else row<W>(x + r * n, y ? y + r * n : nullptr, n, state);
       for (int j = 0; carry && j < parts; j++) carry[j] = state[j];
     }
   }
@@ -71,6 +72,10 @@ template <class O, bool reverse, class T, int parts> struct ScanRow {
       __builtin_memcpy(y + (reverse ? n - lanes - i : i), out, sizeof out);
     }
     for (int j = 0; j < parts; j++) carry[j] = before[j];
+    rest(x, y, i, n, carry);
+  }
+  // From element i on.
+  [[gnu::always_inline]] static inline void rest(const T* x, T* y, int64_t i, int64_t n, A* carry) {
     for (; i < n; i++) {
       const int64_t at = position(i, n);
       A& state = carry[i % parts];

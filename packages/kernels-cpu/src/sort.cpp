@@ -80,6 +80,51 @@ template <class T> void sort_row(const T* x, int64_t n, bool descending, T* valu
   put(x, static_cast<const Item<T>*>(items), n, values, at);
 }
 
+// ---- short rows, side by side
+
+constexpr int64_t side_by_side = 32;                               // rows
+template <class K> constexpr int64_t shortest = 256 / sizeof(K);  // elements, above which a row alone is faster
+
+// Neighbours change places in so many rounds as rows have elements, in all rows at once. Equal ones do not, so that the sort is stable.
+template <class K> struct SortAcross {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(K* keys, K* at, int64_t n) {
+    for (int64_t j = 0; j < n; j++)
+      for (int64_t i = 0; i < side_by_side; i++) at[j * side_by_side + i] = static_cast<K>(j);
+    for (int64_t round = 0; round < n; round++)
+      for (int64_t j = round % 2; j + 1 < n; j += 2) exchange(keys + j * side_by_side, at + j * side_by_side);
+  }
+
+ private:
+  [[gnu::always_inline]] static inline void exchange(K* keys, K* at) {
+    ADJOINT_INDEPENDENT
+    for (int64_t i = 0; i < side_by_side; i++) {
+      const K a = keys[i], b = keys[side_by_side + i], p = at[i], q = at[side_by_side + i];
+      const bool change = b < a;
+      keys[i] = change ? b : a, keys[side_by_side + i] = change ? a : b;
+      at[i] = change ? q : p, at[side_by_side + i] = change ? p : q;
+    }
+  }
+};
+
+// The first `keep` of each sorted row.
+template <class T> void sort_short(const T* x, int64_t n, int64_t keep, bool descending, T* values, int64_t* at, int64_t rows) {
+  using K = Key<T>;
+  K keys[shortest<K> * side_by_side] = {}, places[shortest<K> * side_by_side];
+  for (int64_t first = 0; first < rows; first += side_by_side) {
+    const int64_t m = std::min(side_by_side, rows - first);
+    for (int64_t i = 0; i < m; i++)
+      for (int64_t j = 0; j < n; j++) keys[j * side_by_side + i] = key_of(x[(first + i) * n + j], descending);
+    isa::call<SortAcross<K>, K*, K*>(keys, places, n);
+    for (int64_t i = 0; i < m; i++)
+      for (int64_t j = 0; j < keep; j++) {
+        const auto from = static_cast<int64_t>(places[j * side_by_side + i]);
+        at[(first + i) * keep + j] = from;
+        values[(first + i) * keep + j] = x[(first + i) * n + from];
+      }
+  }
+}
+
 // ---- the first k
 
 // Keys of 256 interleaved groups: the k-th smallest of their minima is no less than the k-th smallest of all.
@@ -133,9 +178,9 @@ template <class T> void topk_row(const T* x, int64_t n, int64_t k, bool largest,
 
 // ---- kernels
 
-// row(x, values, positions, items, other) for each line along dim, all dense and of `type`; results have lines of `keep`.
-using Row = Borrowed<const char*, char*, int64_t*, char*, char*>;
-void for_lines(const Launch& l, DType type, int64_t item, int dim, int64_t keep, Row row) {
+// rows(x, values, positions, lines, items, other) for lines along dim that follow each other, all dense and of `type`; results have lines of `keep`.
+using Rows = Borrowed<const char*, char*, int64_t*, int64_t, char*, char*>;
+void for_lines(const Launch& l, DType type, int64_t item, int dim, int64_t keep, Rows rows) {
   const Dims order = dim_last(l.x[0].ndim, dim);
   const Ordered x(l.x[0], order), values(l.y[0], order), at(l.y[1], order);
   const Contiguous in(x.view, type);
@@ -148,15 +193,20 @@ void for_lines(const Launch& l, DType type, int64_t item, int dim, int64_t keep,
   pool::parallel_for(lines, std::max<int64_t>(1, 4096 / n), [&](int64_t first, int64_t last) {
     const Buffer memory(2 * (n + 1) * item);
     char* const items = memory.as<char>();
-    for (int64_t r = first; r < last; r++) row(in.as<const char>() + r * n * size, to_values + r * keep * size, to_at + r * keep, items, items + (n + 1) * item);
+    rows(in.as<const char>() + first * n * size, to_values + first * keep * size, to_at + first * keep, last - first, items, items + (n + 1) * item);
   });
   if (direct) return;
   cast(values.view, own_values->view);
   copy(at.view, own_at->view);
 }
-template <class T, class F> void for_lines(const Launch& l, int dim, int64_t keep, F&& row) {
-  for_lines(l, dtype_of<T>(), sizeof(Item<T>), dim, keep, [&](const char* x, char* values, int64_t* at, char* items, char* other) {
-    row(reinterpret_cast<const T*>(x), reinterpret_cast<T*>(values), at, reinterpret_cast<Item<T>*>(items), reinterpret_cast<Item<T>*>(other));
+// row(x, values, positions, items, other) for each line.
+template <class T, class F> void for_lines(const Launch& l, int dim, int64_t keep, bool descending, F&& row) {
+  const int64_t n = l.x[0].sizes[dim];
+  for_lines(l, dtype_of<T>(), sizeof(Item<T>), dim, keep, [&](const char* from, char* to, int64_t* at, int64_t lines, char* items, char* other) {
+    const T* const x = reinterpret_cast<const T*>(from);
+    T* const values = reinterpret_cast<T*>(to);
+    if (n <= shortest<Key<T>> && lines > 1) return sort_short(x, n, keep, descending, values, at, lines);
+    for (int64_t r = 0; r < lines; r++) row(x + r * n, values + r * keep, at + r * keep, reinterpret_cast<Item<T>*>(items), reinterpret_cast<Item<T>*>(other));
   });
 }
 
@@ -180,7 +230,7 @@ void sort_kernel(const Launch& l) {
   const int64_t n = l.x[0].sizes[a.dim];
   with_ordered(l, a.dim, [&](auto zero) {
     using T = decltype(zero);
-    for_lines<T>(l, a.dim, n, [&](const T* x, T* values, int64_t* at, Item<T>* items, Item<T>* other) { sort_row(x, n, a.descending, values, at, items, other); });
+    for_lines<T>(l, a.dim, n, a.descending, [&](const T* x, T* values, int64_t* at, Item<T>* items, Item<T>* other) { sort_row(x, n, a.descending, values, at, items, other); });
   });
 }
 
@@ -189,7 +239,7 @@ void topk_kernel(const Launch& l) {
   const int64_t n = l.x[0].sizes[a.dim];
   with_ordered(l, a.dim, [&](auto zero) {
     using T = decltype(zero);
-    for_lines<T>(l, a.dim, a.k, [&](const T* x, T* values, int64_t* at, Item<T>* items, Item<T>*) { topk_row(x, n, a.k, a.largest, values, at, items); });
+    for_lines<T>(l, a.dim, a.k, a.largest, [&](const T* x, T* values, int64_t* at, Item<T>* items, Item<T>*) { topk_row(x, n, a.k, a.largest, values, at, items); });
   });
 }
 

@@ -22,6 +22,11 @@ LINES = [
     ((5, 1), 1),
     ((1, 5), 0),
     ((600, 1030), 1),
+    ((70, 3), 1),
+    ((1, 5), 1),
+    ((2100, 2), 1),
+    ((100, 32), 1),
+    ((33, 64), 1),
 ]
 
 
@@ -152,12 +157,13 @@ def test_scatter_in_place_and_from_strided_memory(shape: tuple[int, int]) -> Non
         (3, 2, 1, {"ceil_mode": True}),
     ],
 )
-def test_pooling(kernel: Any, stride: Any, padding: Any, extra: dict[str, bool], dtype: str) -> None:
-    x = random((2, 3, 25, 34), dtype).clone()
+@pytest.mark.parametrize("shape", [(2, 3, 25, 34), (7, 10, 8, 7)], ids=["large", "small"])
+def test_pooling(shape: tuple[int, ...], kernel: Any, stride: Any, padding: Any, extra: dict[str, bool], dtype: str) -> None:
+    x = random(shape, dtype).clone()
     x[0, 0, 3, 4] = NAN
     x[1, 2, :9] = -float("inf")
     check("max_pool", lambda: F.max_pool2d(x, kernel, stride, padding, return_indices=True, **extra), 0)
-    y = random((2, 3, 25, 34), dtype)
+    y = random(shape, dtype)
     for counts in (True, False):
         call = lambda c=counts: F.avg_pool2d(y, kernel, stride, padding, count_include_pad=c, **extra)  # noqa: E731
         check("avg_pool", call, TOLERANCE[dtype])
