@@ -113,3 +113,15 @@ def test_composed_in_other_ways():
     assert F.huber_loss(x, ad.zeros(3, 4).half()).grad_fn.name() == "HuberLossBackward0"  # not that of the last conversion
     assert F.mse_loss(x.detach(), ad.zeros(3, 4).half()).grad_fn is None
     assert (x * 2).grad_fn.name() == "MulBackward0"  # what follows is its own
+
+
+def test_what_is_cut_says_where():
+    x = leaf(2, 6, 3) * 1
+
+    def kept(pieces):
+        return {name: getattr(pieces[0].grad_fn, name) for name in dir(pieces[0].grad_fn) if name.startswith("_saved_")}
+
+    assert kept(x.split((2, 4), 1)) == {"_saved_dim": 1, "_saved_self_sym_sizes": (2, 6, 3), "_saved_split_sizes": (2, 4)}
+    assert kept(x.chunk(2, 1)) == {"_saved_dim": 1, "_saved_self_sym_sizes": (2, 6, 3), "_saved_split_size": 3}
+    assert kept(x.unbind(1)) == {"_saved_dim": 1}
+    assert not hasattr(x.unbind(1)[0].grad_fn, "_saved_split_size")

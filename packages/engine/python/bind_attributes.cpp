@@ -12,9 +12,26 @@ const OpNode& of_record(NodeRef n) {
   return *op;
 }
 
+// What split and unbind keep, by PyTorch's names; None of other nodes.
+nb::object of_cut(NodeRef ref) {
+  const Cut* cut = cut_of(*ref.p);
+  if (!cut) return nb::none();
+  nb::dict found;
+  found["dim"] = cut->dim;
+  if (cut->stacked) return found;
+  found["self_sym_sizes"] = ref.p->input_meta(0)->sizes;
+  nb::list pieces;
+  Dims sizes;
+  for (uint32_t k = 0; k < ref.p->outputs(); k++) if (ref.p->output_sizes(k, sizes)) pieces.append(sizes[static_cast<size_t>(cut->dim)]);
+  if (std::string_view(cut->name) == "Split") found["split_size"] = pieces[0];
+  else found["split_sizes"] = nb::tuple(pieces);
+  return found;
+}
+
 }  // namespace
 
 void bind_attributes(nb::module_& m) {
+  m.def("node_cut", of_cut);
   m.def("node_torch", [](NodeRef n) { return of_record(n).op.torch; });
   m.def("node_fields", [](NodeRef ref) {
     const OpNode& n = of_record(ref);

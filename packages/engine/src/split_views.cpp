@@ -17,6 +17,7 @@ class CutNode final : public Node {
   std::string name() const override { return std::string(cut_.name) + "Backward0"; }
   bool output_sizes(uint32_t nr, Dims& out) const override { return nr < sizes_.size() && (out = sizes_[nr], true); }
   const InputMeta* input_meta(size_t) const override { return &meta_; }
+  const Cut& cut() const { return cut_; }
   uint32_t outputs() const override { return static_cast<uint32_t>(sizes_.size()); }
   void apply(Vector<Tensor>& cotangents, Vector<Tensor>& grads, const Vector<bool>& needed) override {
     if (!needed[0]) return;
@@ -46,6 +47,11 @@ void join(const Cut& cut, const Tensor& given, Tensors pieces) {
 }
 
 }  // namespace
+
+const Cut* cut_of(const Node& n) {
+  const auto* found = dynamic_cast<const CutNode*>(&n);
+  return found ? &found->cut() : nullptr;
+}
 
 void install_cuts() { several_views = join; }
 

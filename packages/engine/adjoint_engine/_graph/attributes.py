@@ -79,6 +79,8 @@ def attribute(self: Any, name: str) -> Any:
             return found[key]
         if not raw and (size := _size(self, key, names)) is not None:
             return size
+    if name.startswith("_saved_") and (value := (_engine.node_cut(self) or {}).get(name.removeprefix("_saved_"))) is not None:
+        return value
     if name == "variable" and (leaf := _engine.node_variable(self)) is not None:
         return leaf
     raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
@@ -86,7 +88,7 @@ def attribute(self: Any, name: str) -> Any:
 
 def attribute_names(self: Any) -> list[str]:
     """Also those of what it keeps."""
-    found = {*object.__dir__(self)}
+    found = {*object.__dir__(self)} | {f"_saved_{name}" for name in _engine.node_cut(self) or ()}
     if _engine.node_op(self) is not None:
         names = _names(_engine.node_torch(self))
         tensors = [*names.inputs[: len(_engine.node_input_sizes(self))], *names.outputs]

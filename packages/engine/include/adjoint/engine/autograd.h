@@ -1,5 +1,6 @@
 // Reverse mode as the user sees it.
 #pragma once
+#include <adjoint/core/split_views.h>
 #include <adjoint/engine/level.h>
 #include <adjoint/engine/mode.h>
 #include <adjoint/engine/node.h>
@@ -57,6 +58,7 @@ ADJOINT_API extern constinit thread_local WriteHook before_write;
 // Puts the engine behind core's door. Called once at load.
 ADJOINT_API void install();
 ADJOINT_API void install_cuts();   // unbind, split
+ADJOINT_API const Cut* cut_of(const Node&);   // what their node cuts; null of other nodes
 ADJOINT_API void install_random();
 
 }  // namespace adjoint::engine
