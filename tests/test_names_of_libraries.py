@@ -402,3 +402,10 @@ def test_the_device_without_memory():
     assert hash(meta) == hash(ad.device("meta")) and pickle.loads(pickle.dumps(meta)) == meta
     with ad.device("cpu") as device:
         assert ad.ones(1).device == device
+
+
+def test_lower_bounds_have_a_reserved_name():
+    x = ad.empty(100)
+    assert 2 <= x.uniform_(**{"from": 2.0, "to": 3.0}).min() and x.max() <= 3
+    assert set(x.random_(**{"from": 5, "to": 7}).tolist()) == {5.0, 6.0}
+    assert ad._C._mps_is_available() is False

@@ -13,6 +13,7 @@ from adjoint_engine import DelayedError, UndefinedGrad, _engine, is_multithreadi
 from adjoint_engine import is_grad_enabled as is_grad_enabled
 from adjoint_engine._tensor.attributes import _disabled_torch_dispatch_impl as _disabled_torch_dispatch_impl
 from adjoint_engine.forward_ad import _is_fwd_grad_enabled
+from adjoint_functional.absent_devices import is_available as _mps_is_available  # noqa: F401
 from adjoint_functional.nn.modules.moving import parse_to
 
 _TensorMeta = type(Tensor)

@@ -9,7 +9,7 @@ namespace adjoint::python {
 
 namespace {
 
-constexpr std::pair<const char*, const char*> other_names[] = {{"axis", "dim"}, {"axes", "dims"}, {"keepdims", "keepdim"}, {"axis0", "dim0"}, {"axis1", "dim1"}, {"x", "input"}, {"a", "input"}, {"x1", "input"}, {"x2", "other"}, {"self", "input"}, {"exponent", "other"}};
+constexpr std::pair<const char*, const char*> other_names[] = {{"axis", "dim"}, {"axes", "dims"}, {"keepdims", "keepdim"}, {"axis0", "dim0"}, {"axis1", "dim1"}, {"x", "input"}, {"a", "input"}, {"x1", "input"}, {"x2", "other"}, {"self", "input"}, {"exponent", "other"}, {"from", "from_"}};
 
 bool is(PyObject* name, const char* text) { return PyUnicode_CompareWithASCIIString(name, text) == 0; }
 
