@@ -104,12 +104,17 @@ def set_default_device(device: Any) -> None:
     _core._set_default_device(None if device is None else Device(device))
 
 
+class _Failed(AssertionError, RuntimeError):
+    """What `_assert` raises: a RuntimeError, too, as which a script of PyTorch's lets it out; here scripts are the functions themselves."""
+
+
 def _assert(condition: Any, message: str) -> None:
     """`assert`, as a function, which objects that answer for torch functions see: a traced condition is a step of the program."""
     if not isinstance(condition, Tensor) and has_torch_function((condition,)):
         handle_torch_function(_assert, (condition,), condition, message)
         return
-    assert condition, message
+    if not condition:
+        raise _Failed(message)
 
 
 def _assert_async(input: Tensor, assert_msg: str = "Expected Tensor with single nonzero value, but got zero") -> None:
