@@ -252,6 +252,14 @@ def test_gradients_of_distances_between_close_rows(dtype) -> None:
     )
 
 
+def test_distances_of_points_in_space_are_exact() -> None:
+    """So few coordinates need no product of matrices, in which distances of close points would be lost."""
+    ad.manual_seed(0)
+    points = ad.rand(3, 40, 3)
+    near = points + 1e-4 * ad.rand(3, 40, 3)
+    ad.testing.assert_close(ad.cdist(points, near).double(), ad.cdist(points.double(), near.double()), rtol=1e-6, atol=0)
+
+
 def test_distances_of_order_zero_have_no_gradient() -> None:
     x = ad.tensor([[0.0, 1.0, ad.nan], [1e-30, -2.0, 0.0], [0.0, 0.0, 0.0]]).requires_grad_()
     for y in (ad.cdist(x, x, p=0.0), ad.nn.functional.pdist(x, 0.0)):

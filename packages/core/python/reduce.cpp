@@ -53,7 +53,7 @@ void bind_sums(nb::module_& m) {
        "dim"_a = nb::none(), "keepdim"_a = false, nb::kw_only(), "dtype"_a = nb::none());
   both(m, "all", [](const Tensor& x, const OptionalDims& dim, bool keepdim) { return all(x, dim, keepdim); }, "dim"_a = nb::none(), "keepdim"_a = false);
   both(m, "any", [](const Tensor& x, const OptionalDims& dim, bool keepdim) { return any(x, dim, keepdim); }, "dim"_a = nb::none(), "keepdim"_a = false);
-  both(m, "count_nonzero", [](const Tensor& x, const OptionalDims& dim) { return sum(ne(x, wrapped(0)), dim); }, "dim"_a = nb::none());
+  both(m, "count_nonzero", [](const Tensor& x, const OptionalDims& dim) { return sum(x.dtype() == DType::bool_ ? x : ne(x, wrapped(0)), dim); }, "dim"_a = nb::none());
   both(m, "logsumexp", [](const Tensor& x, const Dims& dim, bool keepdim) { return logsumexp(x, dim, keepdim); }, "dim"_a, "keepdim"_a = false);
 }
 

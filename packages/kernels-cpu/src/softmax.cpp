@@ -30,6 +30,7 @@ template <int W, class T, class F> [[gnu::always_inline]] inline void each_of_ro
   for (int64_t i = 0; i < n; i += lanes) {
     const int64_t at = i < n - lanes ? i : n - lanes;
     ADJOINT_INDEPENDENT
+#pragma GCC unroll 1  // four doubles would be taken one by one before loops become vectors
     for (int64_t j = at; j < at + lanes; j++) f(j);
   }
 }

@@ -188,7 +188,7 @@ const Case products[] = {
     [](const Draw& x) { for (int64_t k : {1, 9}) call("conv_input_vjp", {x({1, 3, 9, 9}), x({3, 18, k, 9})}, Convolution{{1, 1}, {0, 0}, {1, 1}, 1, {8 + k, 17}}); },   // most of the padded image is padding
     [](const Draw& x) { conv(x({13, 40, 7, 7}), x({50, 40, 3, 3}), x({50}), {{3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, false, true}); },   // a last unit of few images, whose outputs are odd in number
     [](const Draw& x) { max_pool(x({2, 3, 13, 11}), window), max_pool(x({7, 10, 8, 7}), window), avg_pool(x({7, 10, 8, 7}), window); },
-    [](const Draw& x) { distances(x({20, 7}), x.other({15, 7})); },
+    [](const Draw& x) { for (int d : {1, 7, 32, 40}) distances(x({20, d}), x.other({15, d})), distances(x({2, 5, d}), x.other({2, 270, d})), call("distances", {x({30, d}), x({30, d})}, Distances{true}); },
     [](const Draw& x) { margin_rows(x({20, 7}), x.index({20, 3}, 7), 1, true), call("margin_vjp", {x({20}), x({20, 7}), x.index({20, 3}, 7)}, Hinge{1, true}); },
     [](const Draw& x) { for (int mode : {0, 1, 2, 3}) resize(x({2, 3, 9, 8}), {5, 12}, {9 / 5., 8 / 12.}, mode, false), call("resize_vjp", {x({2, 3, 5, 12})}, Resize{{9, 8}, {std::bit_cast<int64_t>(9 / 5.), std::bit_cast<int64_t>(8 / 12.)}, mode, false}); },
     [](const Draw& x) {

@@ -65,8 +65,8 @@ def _again(x1: Tensor, x2: Tensor, p: float, dim: int) -> Tensor:
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
     """The distances between rows: (..., n, d) and (..., m, d) give (..., n, m). The gradient at distance 0 is 0.
 
-    For p = 2 and more than 25 rows they are made of a product of matrices, unless `compute_mode` is "donot_use_mm_for_euclid_dist":
-    faster, and less exact for rows that are close to each other.
+    For p = 2, more than 25 rows and more than four coordinates they are made of a product of matrices, unless `compute_mode` is
+    "donot_use_mm_for_euclid_dist": faster, and less exact for rows that are close to each other.
 
     Example::
 
@@ -82,7 +82,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     if not x1.size(-1):
         p = 1  # of nothing, which has no largest
     n, m = x1.size(-2), x2.size(-2)
-    if p == 2 and max(n, m) > 25 and compute_mode != "donot_use_mm_for_euclid_dist":
+    if p == 2 and max(n, m) > 25 and x1.size(-1) > 4 and compute_mode != "donot_use_mm_for_euclid_dist":
         return _by_products(x1, x2)
     if p == 2 and x1.is_floating_point() and x2.is_floating_point():
         return _core._distances(x1, x2)
