@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict, namedtuple
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -90,6 +90,7 @@ SUPPORTED_NODES: dict[Any, NodeDef] = {
             lambda x: (x.values(), [x.default_factory, list(x)]),
             lambda children, made: defaultdict(made[0], zip(made[1], children, strict=True)),
         ),
+        NodeDef(deque, lambda x: (x, x.maxlen), lambda children, most: deque(children, most)),
         NodeDef(namedtuple, lambda x: (x, type(x)), lambda children, kind: kind(*children)),
     )
 }
@@ -144,7 +145,7 @@ def _collect(tree: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None
 def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeSpec]:
     """Takes a tree apart: its leaves from left to right, and its structure.
 
-    Containers are tuple, list, dict, OrderedDict, defaultdict, namedtuples and registered classes; everything else is a leaf, None
+    Containers are tuple, list, dict, OrderedDict, defaultdict, deque, namedtuples and registered classes; everything else is a leaf, None
     too, and so is what `is_leaf` names one.
 
     Example::

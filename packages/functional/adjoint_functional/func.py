@@ -4,9 +4,10 @@ from ._backend import vmap
 from ._func.forward import hessian, jacfwd, jvp, linearize
 from ._func.functional_call import functional_call, replace_all_batch_norm_modules_, stack_module_state
 from ._func.functionalize import functionalize
+from ._func.rearrange import rearrange
 from ._func.reverse import grad, grad_and_value, jacrev, vjp
 
 __all__ = [
-    "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "replace_all_batch_norm_modules_", "stack_module_state", "vjp",
+    "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "rearrange", "replace_all_batch_norm_modules_", "stack_module_state", "vjp",
     "vmap",
 ]  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from adjoint_engine.trees import (
@@ -19,9 +18,24 @@ from adjoint_engine.trees import (
 from adjoint_engine.trees import _get_node_type as _get_node_type
 from adjoint_engine.trees import broadcast_prefix as _broadcast_prefix
 
+from .tree_paths import (
+    GetAttrKey,
+    KeyEntry,
+    KeyPath,
+    MappingKey,
+    SequenceKey,
+    key_get,
+    keystr,
+    register_dataclass,
+    tree_flatten_with_path,
+    tree_leaves_with_path,
+    tree_map_with_path,
+)
+
 __all__ = [
-    "SUPPORTED_NODES", "LeafSpec", "MappingKey", "NodeDef", "PyTree", "TreeSpec", "register_pytree_node", "tree_all", "tree_all_only", "tree_any", "tree_any_only", "tree_flatten", "tree_is_leaf",
-    "tree_iter", "tree_leaves", "tree_map", "tree_map_", "tree_map_only", "tree_map_only_", "tree_structure", "tree_unflatten",
+    "SUPPORTED_NODES", "GetAttrKey", "KeyEntry", "KeyPath", "LeafSpec", "MappingKey", "NodeDef", "PyTree", "SequenceKey", "TreeSpec", "arg_tree_leaves", "key_get", "keystr",
+    "register_dataclass", "register_pytree_node", "tree_all", "tree_all_only", "tree_any", "tree_any_only", "tree_flatten", "tree_flatten_with_path", "tree_is_leaf", "tree_iter",
+    "tree_leaves", "tree_leaves_with_path", "tree_map", "tree_map_", "tree_map_only", "tree_map_only_", "tree_map_with_path", "tree_structure", "tree_unflatten",
 ]  # fmt: skip
 
 PyTree = Any
@@ -39,20 +53,6 @@ def _namedtuple_unflatten(values: Iterable[Any], context: type[Any]) -> Any:
     return context(*values)
 
 
-@dataclass(frozen=True)
-class MappingKey:
-    """A step of a path to a leaf: the key of a mapping."""
-
-    key: Any
-
-    def __str__(self) -> str:
-        return f"[{self.key!r}]"
-
-    def get(self, mapping: Any) -> Any:
-        """What the mapping has under the key."""
-        return mapping[self.key]
-
-
 def _dict_flatten_with_keys(d: dict[Any, Any]) -> tuple[list[tuple[MappingKey, Any]], list[Any]]:
     """What `register_pytree_node` takes as `flatten_with_keys_fn` for a class of dictionaries."""
     return [(MappingKey(key), value) for key, value in d.items()], list(d)
@@ -67,6 +67,17 @@ def tree_leaves(tree: PyTree, is_leaf: IsLeaf = None) -> list[Any]:
         [1, 2, 3]
     """
     return tree_flatten(tree, is_leaf)[0]
+
+
+def arg_tree_leaves(*args: PyTree, **kwargs: PyTree) -> list[Any]:
+    """The leaves of all arguments of a call.
+
+    Example::
+
+        >>> arg_tree_leaves(1, [2], k=3)
+        [1, 2, 3]
+    """
+    return tree_leaves((*args, *kwargs.values()))
 
 
 def tree_iter(tree: PyTree, is_leaf: IsLeaf = None) -> Iterable[Any]:
