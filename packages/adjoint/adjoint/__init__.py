@@ -59,6 +59,8 @@ if _typing.TYPE_CHECKING:
     from adjoint_functional.nn.recurrent_functions import *  # noqa: F403
     from adjoint_functional.nn.utils.hooked_weights import norm_except_dim as norm_except_dim
     from adjoint_functional.script_types import DeviceObjType as DeviceObjType
+    from adjoint_functional.streams import Event as Event
+    from adjoint_functional.streams import Stream as Stream
     from adjoint_functional.symbols import *  # noqa: F403
 
     from . import _C as _C
@@ -143,12 +145,14 @@ _LATER = {  # imported when first used
     "version",
 }
 _OF_ROOMS = {  # names of rooms of `functional`
+    "Event": "streams",
     "Future": "futures",
     "GradScaler": "amp",
     "PyTorchFileReader": "file_reader",
     "DeviceObjType": "script_types",
     "ScriptFunction": "jit",
     "ScriptModule": "jit",
+    "Stream": "streams",
     "_chunk_cat": "tensor.segments",
     "_convert_indices_from_coo_to_csr": "tensor.index_forms",
     "_convert_indices_from_csr_to_coo": "tensor.index_forms",

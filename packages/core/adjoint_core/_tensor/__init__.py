@@ -2,6 +2,7 @@
 
 from . import (  # noqa: F401
     attributes,
+    dimension_order,
     element_functions,
     memory,
     numpy_arrays,
