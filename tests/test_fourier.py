@@ -148,3 +148,8 @@ def test_windows_under_older_names() -> None:
         0.5,
     ]
     assert ad.allclose(ad.blackman_window(2), ad.tensor([0.0, 1.0]), atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"])
+def test_no_lines_give_nothing(name):
+    assert getattr(ad.fft, name)(ad.ones(0, 4), n=4, dim=1).shape == (0, 3 if name in ("rfft", "ihfft") else 4)

@@ -46,7 +46,7 @@ Tensor from_buffer(nb::handle data, DType dtype, bool share) {
   const bool lend = !b.readonly && (share || b.len > small) && askew == 0;
   PyBuffer_Release(&b);   // `view` holds the memory
   const int64_t n = found.len / itemsize(dtype);
-  expect(found.len % itemsize(dtype) == 0, ErrorKind::value, "_from_buffer: ", found.len, " bytes are no whole number of ", dtype);
+  expect(found.len % itemsize(dtype) == 0, ErrorKind::value, "buffer length (", found.len, " bytes) must be a multiple of the element size of ", dtype);
   if (lend) return flat(dtype, n, found.buf, Storage::borrow(found.buf, static_cast<size_t>(found.len), release_view, view.release().ptr()));
   Tensor x = empty({n}, dtype);
   if (n) std::memcpy(x->data, found.buf, static_cast<size_t>(found.len));
@@ -56,6 +56,12 @@ Tensor from_buffer(nb::handle data, DType dtype, bool share) {
 Tensor bytes_of(Storage* s) { return flat(DType::uint8, static_cast<int64_t>(s->nbytes), s->data, s); }
 
 }  // namespace
+
+std::optional<Tensor> lent_memory(PyObject* given, DType dtype) {
+  const nb::handle data = given;
+  if (!PyObject_CheckBuffer(given) || nb::hasattr(data, "__array_interface__") || nb::hasattr(data, "__dlpack__")) return std::nullopt;
+  return from_buffer(data, dtype, true);
+}
 
 void bind_buffer(nb::module_& m) {
   nb::class_<Lent>(m, "_Lent", nb::type_slots(slots));

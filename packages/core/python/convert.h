@@ -26,6 +26,7 @@ PyObject* scalar_object(const Scalar& value);
 // Nested sequences, numbers, arrays and buffers to a fresh tensor (tensor(data)); throws.
 Tensor tensor_from(PyObject* data, std::optional<DType> dtype, const char* op);
 Tensor from_numpy(PyObject* array);                // shares memory
+std::optional<Tensor> lent_memory(PyObject* data, DType dtype);   // of an object that has a buffer, and is no array: its bytes as elements
 bool as_operand(PyObject* o, Tensor& out);         // tensor, number or NumPy array
 
 Scalar read_item(const Tensor& x);                 // its one element, for Python: observers see it

@@ -208,10 +208,12 @@ void bind_data(nb::module_& m) {
       "A new tensor with a copy of `data`: numbers, nested sequences, arrays.\n\nExample:\n    >>> tensor([1., 2.])\n    tensor([1., 2.])");
   function(m, "as_tensor", [](nb::handle data, OptDType dtype, OptDevice device) { return as_tensor(data, dtype, device); }, "data"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "`data` as a tensor, without a copy where possible.");
   function(m, "asarray", [](nb::handle data, OptDType dtype, OptDevice device, std::optional<bool> copy, bool requires_grad) {
+    if (const std::optional<Tensor> memory = lent_memory(data.ptr(), dtype.value_or(default_dtype())))
+      return created(to_device(copy.value_or(false) ? clone(*memory) : *memory, device.value_or(default_device())), requires_grad);
     if (copy.value_or(false) && is_tensor(data.ptr())) return created(clone(as_tensor(data, dtype, device)), requires_grad);
     if (copy.value_or(false)) return created(tensor_from(data.ptr(), dtype, "asarray"), requires_grad, device.value_or(default_device()));
     return created(as_tensor(data, dtype, device, copy.value_or(true)), requires_grad);
-  }, "obj"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "copy"_a = nb::none(), "requires_grad"_a = false, "`obj` as a tensor, copied only if asked for or needed; `copy=False` raises ValueError where it is needed.");
+  }, "obj"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "copy"_a = nb::none(), "requires_grad"_a = false, "`obj` as a tensor, copied only if asked for or needed; `copy=False` raises ValueError where it is needed. The bytes of a buffer (`bytearray`, `array`) are elements of `dtype`.");
   function(m, "scalar_tensor", [](const Scalar& s, OptDType dtype, OptDevice device, bool requires_grad) {
     const DType t = dtype.value_or(default_dtype());
     expect_fits(s, t);

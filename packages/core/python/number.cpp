@@ -58,7 +58,10 @@ template <Name name> PyObject* unary(PyObject* a) {
   return guarded([=] { return call(record<name>(), Borrowed<1>(impl_of(a))); });
 }
 
-PyObject* power(PyObject* a, PyObject* b, PyObject*) { return binary<"pow">(a, b); }
+PyObject* power(PyObject* a, PyObject* b, PyObject*) {
+  if (PyBool_Check(b) && is_tensor(a)) return guarded([=] { return wrap_tensor(pow(unwrap(a), wrapped(b == Py_True))); });   // bools have such powers alone
+  return binary<"pow">(a, b);
+}
 PyObject* inplace_power(PyObject* a, PyObject* b, PyObject*) { return inplace<"pow">(a, b); }
 PyObject* positive(PyObject* a) { return Py_NewRef(a); }
 

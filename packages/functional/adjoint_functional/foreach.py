@@ -1,4 +1,6 @@
-"""`_foreach_add_` and its family: one operation on each tensor of a list, with one operand for all or a list with one for each."""
+"""`_foreach_add_` and its family: one operation on each tensor of a list, with one operand for all or a list with one for each.
+
+Those that write give their list, all others a tuple."""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ def foreach(name: str) -> Callable[..., Any]:
                 f"_foreach_{name}: Tensor lists must have the same number of tensors, got {[len(a) for a in lists]}"
             )
         spread = [a if isinstance(a, (list, tuple)) else [a] * count for a in _scalars(lists)]
-        results = [_one(operation, plain.startswith("addc"), operands, kwargs) for operands in zip(*spread)]
+        results = tuple(_one(operation, plain.startswith("addc"), operands, kwargs) for operands in zip(*spread))
         return lists[0] if inplace else results
 
     def _scalars(lists: tuple[Any, ...]) -> list[Any]:

@@ -115,8 +115,21 @@ const Op op_div{.name = "div", .keeps_numbers = true, .types = types::floating,
     .doc = "Elementwise quotient; integers give floating point.", .reference = elementwise<functors::Div, 2>};
 Tensor div(const Tensor& a, const Tensor& b) { return apply(op_div, {a, b}); }
 
+// The type of a power. An exponent that is a whole number keeps that of whole bases, and must be one of it.
+Types types_of_power(Tensors x, const Attrs& attrs) {
+  const Types t = types::promoted(x, attrs);
+  if (!is_integral(t.compute) || !is_number(x[1]) || !x[1]->storage) return t;
+  const int64_t b = item(x[1]).to<int64_t>();
+  expect(b >= 0, "pow: Integers to negative integer powers are not allowed, got ", b);
+  with_type(t.compute, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) expect(std::in_range<T>(b), "pow: value cannot be converted to type ", t.compute, " without overflow, got ", b);
+  });
+  return t;
+}
+
 // At a = 0 log(a) counts as 0 and, for b = 0, b a^(b - 1) too. Infinities are avoided before they meet a 0.
-const Op op_pow{.name = "pow", .torch = "|self exponent", .types = types::promoted,
+const Op op_pow{.name = "pow", .torch = "|self exponent", .types = types_of_power,
     .d = {rule([](V v, X<0> a, X<1> b) {
             if (is_number(b)) return pow_slope(v, a, item(b).to<double>());
             const Tensor base = in_float(one_where(logical_and(equals_zero(a), equals_zero(b)), a));
@@ -130,8 +143,6 @@ const Op op_pow{.name = "pow", .torch = "|self exponent", .types = types::promot
           })},
     .doc = "`a` to the power `b`, elementwise.", .reference = elementwise<functors::Pow, 2>};
 Tensor pow(const Tensor& a, const Tensor& b) {
-  if (is_number(b) && is_integral(b.dtype()) && is_integral(a.dtype()))
-    expect(item(b).to<int64_t>() >= 0, "pow: Integers to negative integer powers are not allowed, got ", item(b).to<int64_t>());
   if (a.dtype() == DType::bool_ && is_number(b) && b.dtype() == DType::bool_) return item(b).to<bool>() ? clone(a) : ones_like(a);   // bools have no power but these
   return apply(op_pow, {a, b});
 }

@@ -4,6 +4,7 @@
 #include <adjoint/core/types.h>
 
 #include "families.h"
+#include "positions.h"
 
 namespace adjoint {
 
@@ -63,6 +64,7 @@ const Op op_embedding{.name = "embedding", .torch = "|weight indices", .kind = K
     .shape = [](Tensors x, const Attrs&, Dims* out) {
       out[0] = x[1].sizes();
       out[0].push_back(x[0].size(1));
+      positions::check_of_nothing(x[1], x[0].size(0), 0, out[0], "embedding");
     },
     .d = {rule([](V v, X<1> x1, XShape<0> weight, const Embedding& a) {
       const Tensor& index = x1;

@@ -74,7 +74,9 @@ void scatter_shape(Tensors x, int dim, const char* op, Dims* out) {
 void scatter_shape(Tensors x, const Attrs& a, Dims* out) { scatter_shape(x, a.as<Dim>().dim, "scatter", out); }
 void index_select_shape(Tensors x, const Attrs& a, Dims* out) {
   out[0] = x[0].sizes();
-  out[0][a.as<Dim>().dim] = x[1].numel();
+  const int dim = a.as<Dim>().dim;
+  out[0][dim] = x[1].numel();
+  positions::check_of_nothing(x[1], x[0].size(dim), dim, out[0], "index_select");
 }
 template <bool adds> void index_add_shape(Tensors x, const Attrs& a, Dims* out) {
   constexpr const char* op = adds ? "index_add" : "index_copy";

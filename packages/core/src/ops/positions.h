@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "views.h"
+
 namespace adjoint::positions {
 
 // A view of memory under sizes and strides of its own.
@@ -43,6 +45,11 @@ inline void check(const View& index, int64_t size, int dim, const char* op) {
       expect(at >= 0 && at < size, ErrorKind::index, op, ": index ", at, " is out of bounds for dimension ", dim, " with size ", size);
     }
   });
+}
+
+// A result without elements is not computed; its positions are looked at all the same.
+inline void check_of_nothing(const Tensor& index, int64_t size, int dim, const Dims& result, const char* op) {
+  if (result.product() == 0 && index.device().type == DeviceType::cpu) check(view_of(*index), size, dim, op);
 }
 
 // y[i] = x[i + position[i] * step], all three over the sizes of y.

@@ -1,6 +1,7 @@
 // Where values belong in sorted sequences, and how often integers occur.
 #include <adjoint/core/cuda/graph.h>
 #include <adjoint/core/batch.h>
+#include <adjoint/core/random_lanes.h>
 #include <adjoint/core/types.h>
 
 #include <algorithm>
@@ -61,8 +62,10 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength) {
   const Tensor at = to_dtype(x, DType::int64);
   if (x.numel() > 0) {
     cuda::expect_values(x, "bincount");
-    expect(item(amin(at)).to<int64_t>() >= 0, "bincount: only supports 1-d non-negative integral inputs, got ", item(amin(at)).to<int64_t>());
-    minlength = std::max(minlength, item(amax(at)).to<int64_t>() + 1);
+    const Tensor all = level_top && random_lanes.all ? random_lanes.all(at) : at;   // members of a batch have counts of one length
+    const int64_t least = item(amin(all)).to<int64_t>();
+    expect(least >= 0, "bincount: only supports 1-d non-negative integral inputs, got ", least);
+    minlength = std::max(minlength, item(amax(all)).to<int64_t>() + 1);
   }
   const Tensor amounts = weights ? weights.dtype() == DType::float32 ? weights : to_dtype(weights, DType::float64) : ones(x.sizes(), DType::int64, x.device());
   return index_add(zeros({minlength}, amounts.dtype(), x.device()), 0, at, amounts);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import Any
 
 import adjoint_core as core
@@ -29,6 +30,8 @@ def asarray(obj: Any, /, *, dtype: dtype | None = None, device: Any = None, copy
     """
     if dtype is None and isinstance(obj, int) and obj >= 2**63:
         dtype = core.uint64
+    if isinstance(obj, bytes | bytearray | memoryview | array):  # by their values: `core.asarray` takes their bytes
+        obj = memoryview(obj).tolist()
     return core.asarray(obj, dtype=dtype, device=device, copy=copy)
 
 

@@ -18,6 +18,8 @@ _RECORD = {"sum": "sum", "mean": "sum", "prod": "prod", "max": "amax", "min": "a
 
 def _edges(points: Tensor, each: Sequence[Any], range: Sequence[float] | None) -> list[Tensor]:
     """Of the bins of each coordinate (k, n): as they are given, or of equal bins over the limits, or over the values without them."""
+    if range is None and points.numel() and is_lifted(points):
+        return [bins if isinstance(bins, Tensor) else _edges_of_lanes(x, bins) for x, bins in zip(points.unbind(1), each)]
     if range is None and points.numel() and any(isinstance(bins, int) for bins in each):
         limits = list(zip(points.amin(0).tolist(), points.amax(0).tolist()))
     else:
@@ -33,6 +35,15 @@ def _edges(points: Tensor, each: Sequence[Any], range: Sequence[float] | None) -
             low, high = low - 0.5, high + 0.5
         edges.append(_core.linspace(low, high, bins + 1, dtype=points.dtype, device=points.device))
     return edges
+
+
+def _edges_of_lanes(x: Tensor, bins: int) -> Tensor:
+    """Of equal bins over the values (k,), inside of transforms, where each member of a batch has other ones."""
+    low, high = x.amin(), x.amax()
+    if not bool(_core._all_lanes(low.isfinite() & high.isfinite()).all()):
+        raise RuntimeError("histogramdd: the range of the values is not finite")
+    half = _core.where(low == high, 0.5, 0.0).to(x.dtype)
+    return _core.linspace(low - half, high + half, bins + 1, dtype=x.dtype, device=x.device)
 
 
 def _places(x: Tensor, edges: Tensor) -> Tensor:

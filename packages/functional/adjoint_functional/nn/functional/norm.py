@@ -54,7 +54,7 @@ def batch_norm(
     """
     if input.ndim == 1 and not input.numel():  # no sample of no channel
         return batch_norm(input[None], running_mean, running_var, weight, bias, False)[0]
-    if training and input.ndim > 1 and input.numel() == input.size(1):
+    if training and input.ndim > 1 and input.size(0) * math.prod(input.shape[2:]) == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
     return _core._batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 

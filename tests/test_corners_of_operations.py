@@ -1,0 +1,111 @@
+"""Corners of operations: what does not fit, what is empty, and what transforms find there."""
+
+from __future__ import annotations
+
+from array import array
+
+import pytest
+
+import adjoint as ad
+
+
+def test_foreach_gives_tuples_and_those_that_write_their_list() -> None:
+    lists = [ad.ones(1), ad.ones(2)]
+    assert isinstance(ad._foreach_add(lists, 1), tuple)
+    assert isinstance(ad._foreach_norm(lists), tuple)
+    assert ad._foreach_add_(lists, 1) is lists
+
+
+@pytest.mark.parametrize("x", [ad.tensor([2], dtype=ad.int8), ad.tensor(2, dtype=ad.int8), ad.empty(0, dtype=ad.int8)])
+def test_whole_exponents_must_fit(x: ad.Tensor) -> None:
+    for power in (lambda n: x**n, lambda n: ad.pow(x, n), x.clone().pow_):
+        with pytest.raises(RuntimeError, match="pow: value cannot be converted to type int8 without overflow, got 300"):
+            power(300)
+        with pytest.raises(RuntimeError, match="pow: Integers to negative integer powers are not allowed, got -1"):
+            power(-1)
+        assert power(127).dtype is ad.int8
+    assert (x**300.0).dtype is ad.float32
+
+
+def test_powers_of_bools() -> None:
+    x = ad.tensor([True, False])
+    assert (x**True).tolist() == [True, False]
+    assert (x**False).tolist() == [True, True]
+    assert (x**300).tolist() == [1, 0]
+    assert (ad.tensor([2.0]) ** True).tolist() == [2.0]
+
+
+def test_positions_of_an_empty_result_are_looked_at() -> None:
+    for call in (lambda at: ad.ones(3, 0).index_select(0, at), lambda at: ad.nn.functional.embedding(at, ad.ones(3, 0))):
+        assert call(ad.tensor([0, 2])).shape == (2, 0)
+        with pytest.raises(IndexError, match="index 3 is out of bounds for dimension 0 with size 3"):
+            call(ad.tensor([3]))
+    assert ad.vmap(lambda at: ad.ones(3, 0).index_select(0, at))(ad.tensor([[0], [2]])).shape == (2, 1, 0)
+    assert ad.ones(3, 0, device="meta").index_select(0, ad.empty(1, dtype=ad.int64, device="meta")).shape == (1, 0)
+
+
+def test_bytes_of_a_buffer_are_elements() -> None:
+    memory = bytearray([1, 0, 2, 0])
+    x = ad.asarray(memory, dtype=ad.int16)
+    memory[0] = 3
+    assert x.tolist() == [3, 2]
+    assert ad.asarray(memory, dtype=ad.int16, copy=True).tolist() == [3, 2]
+    assert ad.asarray(array("f", [1, 2])).tolist() == [1, 2]
+    assert ad.asarray(array("f", [1, 2]), requires_grad=True).requires_grad
+    with pytest.raises(ValueError, match=r"buffer length \(3 bytes\) must be a multiple of the element size"):
+        ad.asarray(bytes(3), dtype=ad.int16)
+    assert ad.array_api.asarray(array("b", [1, 2])).dtype is ad.int64  # the standard takes values
+
+
+@pytest.mark.parametrize("shape", [(2, 0, 4), (0, 3, 4), (2, 3, 0)])
+def test_batch_norm_of_nothing(shape: tuple[int, ...]) -> None:
+    c = shape[1]
+    assert ad.nn.functional.batch_norm(ad.ones(shape), ad.zeros(c), ad.ones(c), training=True).shape == shape
+    with pytest.raises(ValueError, match="Expected more than 1 value per channel when training"):
+        ad.nn.functional.batch_norm(ad.ones(1, c), None, None, training=True)
+
+
+def test_counts_of_the_members_of_a_batch() -> None:
+    x = ad.tensor([[0, 3, 3], [1, 1, 0]])
+    assert ad.vmap(ad.bincount)(x).tolist() == [ad.bincount(row, minlength=4).tolist() for row in x]
+    weights = ad.rand(2, 3)
+    assert ad.vmap(ad.bincount)(x, weights).tolist() == [ad.bincount(a, b, minlength=4).tolist() for a, b in zip(x, weights)]
+    with pytest.raises(RuntimeError, match="non-negative"):
+        ad.vmap(ad.bincount)(x - 1)
+
+
+@pytest.mark.parametrize("density", [False, True])
+def test_histograms_of_the_members_of_a_batch(density: bool) -> None:
+    x = ad.cat([ad.rand(3, 20, dtype=ad.float64), ad.ones(1, 20, dtype=ad.float64)])
+    counts, edges = ad.vmap(lambda row: tuple(ad.histogram(row, 4, density=density)))(x)
+    for i, row in enumerate(x):
+        own = ad.histogram(row, 4, density=density)
+        assert own.hist.tolist() == counts[i].tolist()
+        assert ad.allclose(own.bin_edges, edges[i])
+
+
+def test_order_of_dimensions() -> None:
+    x = ad.zeros(2, 3, 4, 5)
+    assert x.dim_order() == (0, 1, 2, 3)
+    assert x.transpose(1, 2).dim_order() == (0, 2, 1, 3)
+    assert x.to(memory_format=ad.channels_last).dim_order(ambiguity_check=True) == (0, 2, 3, 1)
+    with pytest.raises(RuntimeError, match="does not have unique dim order"):
+        x[:1].dim_order(ambiguity_check=True)
+    assert x[:1].dim_order(ambiguity_check=[ad.contiguous_format, ad.channels_last]) == (0, 1, 2, 3)
+    with pytest.raises(TypeError, match="must be a bool or a list"):
+        x.dim_order(ambiguity_check="no")
+
+
+def test_streams_and_events_of_the_cpu() -> None:
+    with ad.Stream("cpu") as stream:
+        stream.synchronize()
+        stream.wait_stream(ad.Stream())
+    assert stream == ad.Stream() and stream.query() and stream.device == ad.device("cpu")
+    event = ad.Event()
+    event.wait(stream)
+    event.synchronize()
+    assert event.query() and event.device.type == "cpu"
+    with pytest.raises(RuntimeError, match="cpu backend doesn't support events"):
+        stream.record_event()
+    with pytest.raises(ValueError, match="must be recorded"):
+        event.elapsed_time(event)
