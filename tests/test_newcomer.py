@@ -117,6 +117,7 @@ def test_variables_without_dimensions() -> None:
     one = ad.tensor(1.0)
     assert one.quantile(0.5, 0).item() == 1 and one.kthvalue(1).indices.item() == 0
     assert [i.tolist() for i in one.nonzero(as_tuple=True)] == [[0]]
+    assert [i.tolist() for i in ad.where(one)] == [[0]] and [i.tolist() for i in ad.where(one - one)] == [[]]
     assert one.scatter(0, ad.tensor(0), 2.0, reduce="add").item() == 3
     assert ad.cov(ad.rand(1, 4)).shape == ad.corrcoef(ad.rand(1, 4)).shape == ()
     with pytest.raises(RuntimeError, match="out of range"):

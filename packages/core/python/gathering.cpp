@@ -23,14 +23,13 @@ Tensor choose(const Tensor& condition, const Tensor& a, const Tensor& b) {
   return where(to_dtype(condition, DType::bool_), a, b);
 }
 
+// Where elements are not zero, a tensor for each dimension; a scalar counts as one of one dimension.
+nb::tuple positions(const Tensor& x) { return nb::tuple(nb::cast(unbind(nonzero(x.dim() ? x : reshape(x, {1})), 1))); }
+
 void bind_where(nb::module_& m) {
   function(m, "where", [](const Tensor& c, const Operand& a, const Operand& b) { return choose(c, a, b); }, "condition"_a, "input"_a, "other"_a,
         "Elements of `input` where `condition`, else of `other`.");
-  function(m, "where", [](const Tensor& c) {
-    const Tensor at = nonzero(c);
-    TensorVector t = unbind(at, 1);
-    return nb::tuple(nb::cast(t));
-  }, "condition"_a);
+  function(m, "where", positions, "condition"_a);
   Methods().def("where", [](const Tensor& x, const Tensor& c, const Operand& b) { return choose(c, x, b); }, "condition"_a, "other"_a);
   both_and_inplace(m, "masked_fill", [](const Tensor& x, const Tensor& mask, const Operand& given) {
     const Tensor& v = given;
@@ -40,8 +39,7 @@ void bind_where(nb::module_& m) {
   }, "mask"_a, "value"_a);
   both(m, "masked_select", [](const Tensor& x, const Tensor& mask) { return masked_select(x, mask); }, "mask"_a);
   both(m, "nonzero", [](const Tensor& x, bool as_tuple) -> nb::object {
-    const Tensor at = nonzero(as_tuple && x.dim() == 0 ? reshape(x, {1}) : x);
-    return as_tuple ? nb::object(nb::tuple(nb::cast(unbind(at, 1)))) : nb::cast(at);
+    return as_tuple ? nb::object(positions(x)) : nb::cast(nonzero(x));
   }, nb::kw_only(), "as_tuple"_a = false);
   both(m, "argwhere", [](const Tensor& x) { return nonzero(x); });
 }
