@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
+import pickle
 from pathlib import Path
 
 import pytest
@@ -16,15 +18,35 @@ def test_scripts_and_compiled_functions_are_what_they_were() -> None:
         return x + x
 
     layer = ad.nn.Linear(2, 2)
-    for same in (ad.jit.script, ad.jit.trace, ad.jit.ignore, ad.jit.ignore(), ad.jit.unused, ad.jit.export, ad.compile,
-                 ad.compile(mode="max-autotune"), ad.compiler.disable, ad.compiler.disable()):  # fmt: skip
+    for same in (ad.jit.script, ad.jit.trace, ad.jit.ignore, ad.jit.ignore(), ad.jit.unused, ad.jit.export, ad.compile(disable=True),
+                 ad.compiler.disable, ad.compiler.disable()):  # fmt: skip
         assert same(double) is double and same(layer) is layer
     assert not (
         ad.jit.is_scripting() or ad.jit.is_tracing() or ad.compiler.is_compiling() or isinstance(layer, ad.jit.ScriptModule)
     )
+    assert ad.compile(double) is double and ad.compile(mode="max-autotune")(double) is double
     assert ad.jit.wait(ad.jit.fork(double, ad.ones(1))).item() == 2
     with pytest.raises(RuntimeError, match="mode or options"):
         ad.compile(double, mode="default", options={})
+
+
+def test_a_compiled_module_is_around_the_other() -> None:
+    inner = ad.nn.Sequential(ad.nn.Linear(2, 3), ad.nn.Dropout())
+    outer = ad.compile(inner, mode="max-autotune")
+    assert isinstance(outer, ad._dynamo.OptimizedModule) and outer._orig_mod is inner and ad.compile(outer) is outer
+    assert [n for n, _ in outer.named_parameters()] == list(outer.state_dict()) == ["_orig_mod.0.weight", "_orig_mod.0.bias"]
+    assert len(outer) == 2 and "append" in dir(outer) and ad.equal(outer.eval()(ad.ones(2)), inner(ad.ones(2)))
+    assert not (inner.training or inner[1].training)
+    outer.training = True
+    outer.flag = 3
+    assert inner.training and inner.flag == 3 and "flag" not in vars(outer)
+    del outer.flag
+    for lost in (lambda: inner.flag, lambda: outer.flag):
+        with pytest.raises(AttributeError, match="'Sequential' object has no attribute 'flag'"):
+            lost()
+    for copied in (copy.deepcopy(outer), pickle.loads(pickle.dumps(outer))):
+        assert type(copied) is type(outer) and copied._orig_mod is not inner
+        assert ad.equal(copied._orig_mod[0].weight, inner[0].weight)
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n not in ("copy", "zero", "norm", "clamp_min", "clamp_max")])

@@ -22,7 +22,9 @@ def compile(
     options: dict[str, Any] | None = None,
     disable: bool = False,
 ) -> Any:
-    """The function or module itself, or without one a decorator that gives it: nothing is compiled.
+    """The function itself, a module around the module, or without one a decorator that gives these: nothing is compiled.
+
+    Of a module it is an `OptimizedModule`, as programs expect that save its ``_orig_mod``.
 
     Example::
 
@@ -31,7 +33,14 @@ def compile(
     """
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
-    return model if model is not None else _same
+    wrapped = _same if disable else _optimized
+    return wrapped(model) if model is not None else wrapped
+
+
+def _optimized(model: Any) -> Any:
+    from .optimized import Module, OptimizedModule
+
+    return OptimizedModule(model) if isinstance(model, Module) and not isinstance(model, OptimizedModule) else model
 
 
 def _same(fn: Any) -> Any:

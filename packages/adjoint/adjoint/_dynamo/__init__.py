@@ -9,15 +9,11 @@ from adjoint_functional.compiler import disable as disable
 from adjoint_functional.compiler import is_compiling as is_compiling
 from adjoint_functional.compiler import reset as reset
 from adjoint_functional.compiler import set_stance as set_stance
-from adjoint_functional.nn.modules import Module
+from adjoint_functional.optimized import OptimizedModule as OptimizedModule
 
 from . import config as config
 
 disallow_in_graph = forbid_in_graph = nonstrict_trace = run = _same
-
-
-class OptimizedModule(Module):
-    """What PyTorch's `compile` makes of a module; here modules stay what they are, so nothing is an instance."""
 
 
 def optimize(*args: Any, **kwargs: Any) -> Any:
