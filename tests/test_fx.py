@@ -141,6 +141,17 @@ def test_concrete_arguments_decide():
         traced(ad.tensor(2.0), False)
 
 
+def test_where_new_nodes_go_is_said_without_with():
+    graph = fx.symbolic_trace(lambda x: ad.relu(x) + 1).graph
+    relu = graph.find_nodes(op="call_function", target=ad.relu)[0]
+    graph.inserting_after(relu)
+    made = [graph.call_function(F.gelu, (relu,)) for _ in range(2)]
+    with graph.inserting_before(relu):
+        first = graph.call_function(F.silu, relu.args)
+    last = graph.call_function(F.gelu, (relu,))
+    assert list(graph.nodes)[1:6] == [first, relu, *made, last]
+
+
 def test_a_graph_is_rewritten():
     traced = fx.symbolic_trace(lambda x: ad.relu(x) + 1)
     node = traced.graph.find_nodes(op="call_function", target=ad.relu)[0]

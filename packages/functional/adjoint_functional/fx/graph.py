@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from typing import Any
 
 from . import code
@@ -130,13 +130,12 @@ class Graph:
         """The node that returns."""
         return next(n for n in reversed(self.nodes) if n.op == "output")
 
-    @contextmanager
-    def _inserting(self, insert: Callable[[Node], None]) -> Iterator[None]:
-        before, self._insert = self._insert, insert
-        try:
-            yield
-        finally:
-            self._insert = before
+    def _inserting(self, insert: Callable[[Node], None]) -> ExitStack:
+        """From the call on; with `with`, until its end."""
+        end = ExitStack()
+        end.callback(setattr, self, "_insert", self._insert)
+        self._insert = insert
+        return end
 
     def inserting_before(self, n: Node | None = None) -> Any:
         """`with`: new nodes go in front of `n`; without one, to the beginning."""
