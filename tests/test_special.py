@@ -26,6 +26,16 @@ def test_bessel_functions_have_their_wronskians() -> None:
     close((j1 * y0 - j0 * y1) * x * (math.pi / 2), ad.ones_like(x))
 
 
+def test_logits_of_floats_are_exact_to_an_ulp() -> None:
+    ad.manual_seed(0)
+    x = ad.cat([ad.rand(20000), 0.5 + 1e-3 * ad.randn(20000), 10 ** (-38 * ad.rand(20000)), 1 - 2 ** (-23 * ad.rand(20000))])
+    x = x[(x > 0) & (x < 1)]
+    exact, found = x.double().logit(), x.logit()
+    ulp = ad.nextafter(found.abs(), ad.tensor(inf)).double() - found.abs().double()
+    assert ((found.double() - exact).abs() <= ulp).all()
+    close(ad.logit(ad.tensor([0.0, 1.0, -1.0, 2.0, nan, inf])), ad.tensor([-inf, inf, nan, nan, nan, nan]))
+
+
 def test_scaled_forms() -> None:
     x = ad.tensor(X, dtype=ad.float64)
     close(s.i0(x) * (-x).exp(), s.i0e(x), 1e-12)

@@ -150,7 +150,17 @@ struct Logit {
   template <Real T> T operator()(T x) const {
     const T low = static_cast<T>(eps), high = 1 - low;
     if (low >= 0) x = x < low ? low : x > high ? high : x;
-    return math::abs(x - T(.5)) < T(.25) ? 2 * math::atanh(2 * x - 1) : math::log(x / (1 - x));
+    if constexpr (std::is_same_v<T, float>) return of_quotient(x);
+    else return math::abs(x - T(.5)) < T(.25) ? 2 * math::atanh(2 * x - 1) : math::log(x / (1 - x));
+  }
+
+ private:
+  // log(x / (1 - x)) as the logarithm of the rounded quotient and the first order of what rounding took, which doubles hold exactly.
+  static float of_quotient(float x) {
+    const float below = 1 - x, q = x / below, lost = (1 - below) - x;
+    const double rest = static_cast<double>(x) - static_cast<double>(q) * below;
+    const auto [m, e] = math::detail::split_any(q);
+    return math::detail::log_special(q, math::detail::log_sum(m - 1, e, (static_cast<float>(rest) - q * lost) / x));
   }
 };
 
