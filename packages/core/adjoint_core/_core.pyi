@@ -473,6 +473,21 @@ Raises:
 
     def dim(self) -> _int: ...
 
+    def dim_order(self, ambiguity_check: _bool | list[Any]=False) -> tuple[_int, ...]:
+        """The dimensions in the order in which they lie in memory, outermost first.
+
+Arguments:
+    ambiguity_check: True: there must be no other order; a list of memory formats: or the tensor must have exactly one of them.
+
+Raises:
+    RuntimeError: it does not hold.
+    TypeError: neither a bool nor a list of memory formats.
+
+Example::
+
+    >>> ad.zeros(2, 3).t().dim_order()
+    (1, 0)"""
+
     def dist(input: Tensor, other: Tensor, p: _float=2) -> Tensor:
         """The p-norm of input - other.
 
@@ -2613,7 +2628,7 @@ def as_tensor(data: Any, dtype: _dtype | None=None, device: _device | str | _int
 
 def asarray(obj: Any, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, copy: _bool | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
     """
-    `obj` as a tensor, copied only if asked for or needed; `copy=False` raises ValueError where it is needed.
+    `obj` as a tensor, copied only if asked for or needed; `copy=False` raises ValueError where it is needed. The bytes of a buffer (`bytearray`, `array`) are elements of `dtype`.
     """
 
 def scalar_tensor(s: _Number, *, dtype: _dtype | None=None, device: _device | str | _int | None=None, requires_grad: _bool=False, pin_memory: _bool=False) -> Tensor:
