@@ -65,6 +65,11 @@ def test_batch_norm_of_nothing(shape: tuple[int, ...]) -> None:
         ad.nn.functional.batch_norm(ad.ones(1, c), None, None, training=True)
 
 
+def test_a_loss_of_several_dimensions_wants_a_batch() -> None:
+    with pytest.raises(RuntimeError, match="requires batched input"):
+        ad.nn.functional.linear_cross_entropy(ad.ones(3), ad.ones(2, 4, 3), ad.ones(2, 4))
+
+
 def test_counts_of_the_members_of_a_batch() -> None:
     x = ad.tensor([[0, 3, 3], [1, 1, 0]])
     assert ad.vmap(ad.bincount)(x).tolist() == [ad.bincount(row, minlength=4).tolist() for row in x]

@@ -17,7 +17,6 @@ SAMPLE = (
 )
 CELLS_THAT_DIFFER = {
     ("nn.functional.embedding_bag", "vmap"),  # of max_norm and scale_grad_by_freq
-    ("histogram", "vmap"),
     ("nonzero_static", "vmap"),
     ("nn.functional.conv2d", "error"),  # operands of different types are promoted
     ("index_select", "error"),  # `out=` that shares the memory of the input

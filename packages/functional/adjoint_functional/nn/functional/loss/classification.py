@@ -71,6 +71,11 @@ def linear_cross_entropy(
         >>> ad.nn.functional.linear_cross_entropy(ad.ones(1, 2), ad.zeros(2, 2), ad.tensor([1]))
         tensor(0.6931)
     """
+    if linear_weight.ndim > 2 and input.ndim == 1:
+        raise RuntimeError(
+            f"linear_cross_entropy: K-dimensional loss defined by linear_weight shape {tuple(linear_weight.shape)} requires batched input, "
+            f"got unbatched input with shape {tuple(input.shape)}"
+        )
     shape = linear_weight.shape[:-1]
     bias = None if linear_bias is None else linear_bias.reshape(-1)
     logits = linear(input, linear_weight.reshape(-1, linear_weight.size(-1)), bias).unflatten(-1, shape)
