@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-TOOL = Path(__file__).parent.parent / "tools" / "check_layers.py"
+TOOL = Path(__file__).parents[2] / "tools" / "check_layers.py"
 
 
 def faults(root: Path, **sources: str) -> str:

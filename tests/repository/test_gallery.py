@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-GALLERY = Path(__file__).resolve().parent.parent / "examples" / "gallery"
+GALLERY = Path(__file__).resolve().parents[2] / "examples" / "gallery"
 FOUND: dict[str, Callable[[dict[str, Any]], bool]] = {
     "bundle_adjustment": lambda n: n["error"] < 1e-3 and n["distance"] < 0.01,
     "digits_vae": lambda n: n["drawn"] + n["spread"] < 26 and n["same"] > 0.6,

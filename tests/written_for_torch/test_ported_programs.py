@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-PROGRAMS = Path(__file__).resolve().parent.parent / "examples" / "ported"
+PROGRAMS = Path(__file__).resolve().parents[2] / "examples" / "ported"
 FALLS = {  # to what part of the first loss the last one falls at least
     "char_rnn": 0.1,
     "checkpoints": 0.3,

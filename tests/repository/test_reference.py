@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-TOOLS = Path(__file__).resolve().parent.parent / "tools" / "reference"
+TOOLS = Path(__file__).resolve().parents[2] / "tools" / "reference"
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_every_public_name_has_an_entry(described: dict[str, str]) -> None:
 
 
 def test_what_stubs_show_has_an_entry(described: dict[str, str]) -> None:
-    stub = Path(__file__).resolve().parent.parent / "packages" / "core" / "adjoint_core" / "_core.pyi"
+    stub = Path(__file__).resolve().parents[2] / "packages" / "core" / "adjoint_core" / "_core.pyi"
     functions = set(re.findall(r"^def ([a-z]\w*)\(", stub.read_text(), re.MULTILINE))
     import adjoint
 
