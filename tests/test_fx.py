@@ -141,6 +141,11 @@ def test_concrete_arguments_decide():
         traced(ad.tensor(2.0), False)
 
 
+def test_the_class_of_a_traced_module_is_its_own():
+    kind = type(fx.symbolic_trace(nn.Sequential(nn.ReLU())))
+    assert "GraphModuleImpl" in str(kind) and kind.__name__ == "Sequential" and kind.__bases__ == (fx.GraphModule,)
+
+
 def test_where_new_nodes_go_is_said_without_with():
     graph = fx.symbolic_trace(lambda x: ad.relu(x) + 1).graph
     relu = graph.find_nodes(op="call_function", target=ad.relu)[0]

@@ -66,7 +66,10 @@ class GraphModule(Module):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> GraphModule:
         kind = cls.__dict__.get("_public", cls)
-        return super().__new__(type(kind.__name__, (kind,), {"_public": kind, "__module__": kind.__module__}))
+        name = f"{kind.__qualname__}.__new__.<locals>.GraphModuleImpl"  # PyTorch's, by which programs know that forward is the class's
+        return super().__new__(
+            type(kind.__name__, (kind,), {"_public": kind, "__module__": kind.__module__, "__qualname__": name})
+        )
 
     def __init__(self, root: Module | dict[str, Any], graph: Graph, class_name: str = "GraphModule") -> None:
         super().__init__()
