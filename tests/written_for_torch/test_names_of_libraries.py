@@ -409,3 +409,11 @@ def test_lower_bounds_have_a_reserved_name():
     assert 2 <= x.uniform_(**{"from": 2.0, "to": 3.0}).min() and x.max() <= 3
     assert set(x.random_(**{"from": 5, "to": 7}).tolist()) == {5.0, 6.0}
     assert ad._C._mps_is_available() is False
+
+
+def test_sequences_put_back_in_order_lie_without_gaps():
+    rnn, x = ad.nn.utils.rnn, ad.arange(12).reshape(3, 4)
+    packed = rnn.pack_padded_sequence(x, ad.tensor([2, 3, 4]), batch_first=True, enforce_sorted=False)
+    rows, lengths = rnn.pad_packed_sequence(packed, batch_first=True)
+    assert rows.view(-1).tolist() == [0, 1, 0, 0, 4, 5, 6, 0, 8, 9, 10, 11] and lengths.tolist() == [2, 3, 4]
+    assert rnn.pad_packed_sequence(packed)[0].T.tolist() == rows.tolist()

@@ -208,9 +208,13 @@ def pad_packed_sequence(
     empty = core.full((steps * batch, *data.shape[1:]), padding_value, dtype=data.dtype, device=data.device)
     x = empty.index_copy(0, _places(counts, batch).to(data.device), data).unflatten(0, (steps, batch))
     lengths = core.tensor([sum(n > k for n in counts) for k in range(batch)])
-    if sequence.unsorted_indices is not None:
-        x, lengths = x.index_select(1, sequence.unsorted_indices), lengths[sequence.unsorted_indices.cpu()]
-    return (x.transpose(0, 1) if batch_first else x), lengths
+    x = x.transpose(0, 1) if batch_first else x
+    if sequence.unsorted_indices is not None:  # the result lies without gaps, as programs expect that view it
+        x, lengths = (
+            x.index_select(0 if batch_first else 1, sequence.unsorted_indices),
+            lengths[sequence.unsorted_indices.cpu()],
+        )
+    return x, lengths
 
 
 def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:
