@@ -40,6 +40,8 @@ def test_a_compiled_module_is_around_the_other() -> None:
     outer.training = True
     outer.flag = 3
     assert inner.training and inner.flag == 3 and "flag" not in vars(outer)
+    inner.eval()
+    assert not outer.training
     del outer.flag
     for lost in (lambda: inner.flag, lambda: outer.flag):
         with pytest.raises(AttributeError, match="'Sequential' object has no attribute 'flag'"):
@@ -47,6 +49,8 @@ def test_a_compiled_module_is_around_the_other() -> None:
     for copied in (copy.deepcopy(outer), pickle.loads(pickle.dumps(outer))):
         assert type(copied) is type(outer) and copied._orig_mod is not inner
         assert ad.equal(copied._orig_mod[0].weight, inner[0].weight)
+    outer.forward = lambda x: 3
+    assert outer(ad.ones(2)) == 3 and "forward" not in vars(inner)
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n not in ("copy", "zero", "norm", "clamp_min", "clamp_max")])

@@ -25,6 +25,7 @@ class OptimizedModule(Module):
     def __init__(self, mod: Module, dynamo_ctx: Any = None) -> None:
         super().__init__()
         self._modules["_orig_mod"] = mod
+        del self.__dict__["training"]  # the module's own counts
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module gives."""
@@ -37,12 +38,11 @@ class OptimizedModule(Module):
         return getattr(modules["_orig_mod"], name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if "_orig_mod" not in self.__dict__.get("_modules", {}) or name in self.__dict__ or name == "_orig_mod":
+        own = name in self.__dict__ or name in ("_orig_mod", "forward")
+        if own or "_orig_mod" not in self.__dict__.get("_modules", {}):
             super().__setattr__(name, value)
         else:
             setattr(self._orig_mod, name, value)
-        if name == "training":
-            self._orig_mod.training = value
 
     def __delattr__(self, name: str) -> None:
         delattr(self._orig_mod, name)
