@@ -267,6 +267,13 @@ def test_distances_of_order_zero_have_no_gradient() -> None:
         assert ad.autograd.grad(y.sum(), x)[0].tolist() == [[0.0] * 3] * 3
 
 
+@pytest.mark.parametrize("p", [0.0, 1.0, 2.0, ad.inf])
+def test_points_without_coordinates_are_at_one_place(p: float) -> None:
+    x = ad.zeros(3, 0)
+    assert ad.cdist(x, x, p).tolist() == [[0.0] * 3] * 3
+    assert ad.nn.functional.pdist(x, p).tolist() == [0.0] * 3
+
+
 def test_filled_tensors_keep_the_sign_of_zero() -> None:
     x = ad.ones(3).requires_grad_()
     y = ad.fill(x, -0.0)

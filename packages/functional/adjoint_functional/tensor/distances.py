@@ -114,6 +114,8 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
         return _counted(pdist, input)
     if p == 2 and input.is_floating_point():
         return _core._pair_distances(input)
+    if not input.size(1):
+        p = 1  # of nothing, which has no largest
     n = input.size(0)
     pairs = _core.ones(n, n, dtype=_core.bool).triu(1).nonzero(as_tuple=True)
     i, j = (_core._cuda.uploaded(side, input.device) for side in pairs)
