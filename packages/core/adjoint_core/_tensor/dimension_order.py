@@ -69,7 +69,7 @@ def dim_order(self: Tensor, ambiguity_check: bool | list[Any] = False) -> tuple[
         raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
     contiguous, channels_last = self.is_contiguous(), _is_channels_last(self)
     plain = contiguous != channels_last
-    if ambiguity_check and _is_ambiguous(self):
+    if ambiguity_check is not False and _is_ambiguous(self):
         if not plain or sum(self.is_contiguous(memory_format=form) for form in formats) != 1:
             raise RuntimeError(
                 "The tensor does not have unique dim order, or cannot map to exact one of the given memory formats."
