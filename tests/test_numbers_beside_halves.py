@@ -59,3 +59,9 @@ def test_in_place_and_derivatives(dtype):
 def test_sums_round_the_number_as_pytorch_does(dtype):
     x = tensor_of((700,), dtype, False)
     assert same(x + 0.1, (x.float() + ad.tensor(0.1, dtype=dtype).float()).to(dtype))
+
+
+def test_a_tensor_of_one_element_is_a_number():
+    x = ad.tensor([0.1, 2.0], dtype=ad.float16)
+    assert ad.equal(x * ad.tensor([70000]), (x.float() * 70000).half())
+    assert (ad.tensor([300.0], dtype=ad.bfloat16) * ad.tensor([257])).item() == 77312

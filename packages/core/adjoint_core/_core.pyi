@@ -2336,7 +2336,7 @@ Example::
     def _nnz(self) -> _int:
         """How many values are specified, or blocks; of a batched tensor, in each batch."""
 
-    def _set_data(self, source: Tensor, keeps_version: _bool=False) -> None:
+    def _set_data(self, source: Tensor, keeps_version: _bool=False) -> Tensor:
         """Takes over the memory of another tensor, without history; its writes may go on being counted from where they were."""
 
     def _set_version(self, version: _int) -> None: ...

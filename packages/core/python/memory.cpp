@@ -196,6 +196,7 @@ void bind_writes(const Methods& t) {
   t.def("zero_", [](const Tensor& x) { copy_(x, wrapped(0)); return x; }, "Sets every element to zero.");
   t.def("_set_data", [](const Tensor& x, const Tensor& y, bool keeps_version) {
     for (const Tensor& t : {x, y}) expect(t->storage, "set_data: a tensor inside a transform has no memory to exchange");
+    const Tensor old = alias_of(x);
     const bool counts = keeps_version && x->storage && !is_inference(*x);
     const uint32_t version = counts ? x->storage->version : 0;
     const Storage* before = x->storage;
@@ -212,7 +213,8 @@ void bind_writes(const Methods& t) {
     x->keys = (x->keys & ~key_sparse) | (y->keys & key_sparse);
     x->face = y->face;
     if (counts && x->storage && x->storage != before) count_from(*x, version);
-  }, "source"_a, "keeps_version"_a = false, "Takes over the memory of another tensor, without history; its writes may go on being counted from where they were.");
+    return old;
+  }, "source"_a, "keeps_version"_a = false, "Takes over the memory of another tensor, without history, and gives what it was; its writes may go on being counted from where they were.");
   t.def("_memory_is_shared", [](const Tensor& x) { return is_shared(x->storage); });
   t.def("_memory_users", [](const Tensor& x) { return users(x->storage); });
   t.def("_bump_version", [](const Tensor& x) {

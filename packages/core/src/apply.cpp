@@ -135,7 +135,7 @@ class Operands {
       }
     }
     if (t->dtype != dtype) {
-      if (t->numel == 1 && on_host) cast_one(s, v, t->ndim() == 0 ? number : dtype);
+      if (t->numel == 1 && on_host) cast_one(s, v, number);
       else {
         s.copy = cast_memory(x, dtype);
         v = {s.copy->data, s.copy->sizes.data(), s.copy->strides.data(), s.copy->ndim(), dtype, s.copy->numel};

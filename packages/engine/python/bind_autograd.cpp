@@ -155,6 +155,7 @@ void bind_autograd(nb::module_& m) {
   m.def("retain_grad", [](const Tensor& t) { retain_grad(t); });
   m.def("retains_grad", [](const Tensor& t) { return t->meta && meta(t)->retain; });
   m.def("forget_accumulator", AccumulateGrad::forget);
+  m.def("replaced", [](const Tensor& t, const Tensor& before) { replaced(t, *before); }, nb::arg("t"), nb::arg("before"), "t was given other memory; before it looked like this.");
   m.def("detach", [](const Tensor& t) { return detach(t); });
   m.def("detach_", [](const Tensor& t) { detach_(t); });
   m.def("become", [](const Tensor& t, const Tensor& view) { become(t, view); });

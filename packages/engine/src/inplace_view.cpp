@@ -34,6 +34,7 @@ void become(const Tensor& self, const Tensor& view) {
   check_creation(self, level(self));
   const bool recorded = view->keys & key_tape;
   expect(!recorded || !is_leaf_or_view_of_one(self), self->view ? "a view of a leaf Variable" : "a leaf Variable", " that requires grad is being used in an in-place operation.");
+  const InputMeta before{self.sizes(), self.dtype(), self.device()};
   const Ref<Object> grad_fn = self->grad_fn;
   const auto nr = self->out_nr;
   const bool tape = self->keys & key_tape;
@@ -50,6 +51,7 @@ void become(const Tensor& self, const Tensor& view) {
     self->grad_fn = grad_fn;
     self->out_nr = nr;
     self->keys |= key_tape;
+    keep_history_of(before, self);
   }
   if (self->view && tape) {   // how it came to be does not change with its shape
     view_info(*self)->creation = creation;

@@ -128,10 +128,7 @@ def _set_data(self: Tensor, source: Tensor) -> None:
         raise RuntimeError(
             f"data set to a tensor that requires gradients must be floating point or complex dtype, got {source.dtype}"
         )
-    old = self.size(), self.dtype, self.device
-    self._set_data(source, True)
-    if old != (self.size(), self.dtype, self.device):
-        _engine.forget_accumulator(self)
+    _engine.replaced(self, self._set_data(source, True))
 
 
 _core_set = Tensor.set_
@@ -149,12 +146,16 @@ def _set(
         stride: of each dimension; those of a contiguous tensor by default.
 
     Raises:
-        RuntimeError: a leaf that requires grad, outside of ``no_grad``; a source of another element type; memory that does not reach.
+        RuntimeError: a tensor that requires grad, outside of ``no_grad``; a source of another element type; memory that does not reach.
     """
-    if self.is_leaf and self.requires_grad and _engine.grad_enabled():
-        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation. (set_)")
+    if self.requires_grad and _engine.grad_enabled():
+        if self.is_leaf:
+            raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation. (set_)")
+        raise RuntimeError("set_: the derivative is not implemented")
+    before = self._alias()
     _core_set(self, source, storage_offset, size, stride)
     _engine.forget_accumulator(self)
+    _engine.replaced(self, before)
     return self
 
 

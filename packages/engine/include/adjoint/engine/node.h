@@ -226,6 +226,9 @@ ADJOINT_API Meta& ensure_meta(const Tensor& t);
 inline Node* node(const Tensor& t) { return static_cast<Node*>(t->grad_fn.get()); }
 ADJOINT_API Edge gradient_edge(const Tensor& t);   // grad_fn and its output, or the leaf's AccumulateGrad
 ADJOINT_API void move_retain(TensorImpl& t, Node* from);   // retain_grad follows a tensor to its new history
+// After t was given other memory or another shape, without a record of it: gradients are to fit the result that it was.
+ADJOINT_API void keep_history_of(const InputMeta& before, const Tensor& t);
+ADJOINT_API void replaced(const Tensor& t, const TensorImpl& before);
 ADJOINT_API void set_history(const Tensor& t, Ref<Node> n, uint32_t nr = 0);
 
 // Python's view of a node, when it must be visible to the collector. Null without Python.
