@@ -83,3 +83,13 @@ def test_set_has_no_derivative():
         y.set_(ad.ones(7))
     with pytest.raises(RuntimeError, match="got a gradient of shape"):
         y.sum().backward()
+
+
+@pytest.mark.parametrize("view", [lambda x: x[99], lambda x: x.view(-1)])
+def test_views_of_a_base_that_was_resized_do_not_follow_it(view):
+    base = ad.zeros(100, 100)
+    v = view(base)
+    base.resize_(2, 2)
+    base.add_(ad.ones(2, 2, requires_grad=True))
+    with pytest.raises(RuntimeError, match="before the shape of its base was changed in place"):
+        v.sum()

@@ -212,6 +212,7 @@ void bind_writes(const Methods& t) {
     x->flags = static_cast<uint16_t>((x->flags & ~flag_contiguous) | (y->flags & flag_contiguous));
     x->keys = (x->keys & ~key_sparse) | (y->keys & key_sparse);
     x->face = y->face;
+    if (!(x->sizes == old->sizes && x->strides == old->strides && x->dtype == old->dtype)) x->form++;   // its views cannot follow it
     if (counts && x->storage && x->storage != before) count_from(*x, version);
     return old;
   }, "source"_a, "keeps_version"_a = false, "Takes over the memory of another tensor, without history, and gives what it was; its writes may go on being counted from where they were.");

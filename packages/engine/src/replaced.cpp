@@ -49,12 +49,11 @@ void keep_history_of(const InputMeta& before, const Tensor& t) {
 void replaced(const Tensor& t, const TensorImpl& before) {
   const bool same_kind = t.sizes() == before.sizes && t.dtype() == before.dtype && t.device() == before.device;
   if (!same_kind && !t->grad_fn) AccumulateGrad::forget(t);
-  const bool left = t->view && t->data != before.data;
-  if (left) {
+  if (t->view && t->data != before.data) {
     t->keys &= ~key_view;
     t->view = nullptr;
+    t->form++;
   }
-  if (left || !same_kind || !(t->strides == before.strides)) t->form++;
   keep_history_of({before.sizes, before.dtype, before.device}, t);
 }
 
