@@ -93,3 +93,15 @@ def test_views_of_a_base_that_was_resized_do_not_follow_it(view):
     base.add_(ad.ones(2, 2, requires_grad=True))
     with pytest.raises(RuntimeError, match="before the shape of its base was changed in place"):
         v.sum()
+
+
+def test_a_view_without_history_stays_unusable():
+    base = ad.zeros(3, 4)
+    with ad.no_grad():
+        view = base[0]
+    base.add_(leaf())
+    with pytest.raises(RuntimeError, match="created in no_grad mode"):
+        (view * 2).sum()
+    view.data = ad.ones(2, 4)
+    with pytest.raises(RuntimeError, match="created in no_grad mode"):
+        (view * 2).sum().backward()

@@ -18,7 +18,6 @@ class Replaced final : public Node {
   Replaced(const Tensor& t, const InputMeta& before) : Node(1), meta_(before), sizes_(t.sizes()) {
     edges[0] = gradient_edge(t);
     tainted = edges[0].node->tainted;
-    outdated = edges[0].node->outdated;
   }
   std::string name() const override { return edges[0].node->name(); }
   bool output_sizes(uint32_t, Dims& out) const override { return out = sizes_, true; }
@@ -51,8 +50,8 @@ void replaced(const Tensor& t, const TensorImpl& before) {
   if (!same_kind && !t->grad_fn) AccumulateGrad::forget(t);
   if (t->view && t->data != before.data) {
     t->keys &= ~key_view;
-    t->view = nullptr;
     t->form++;
+    t->view = nullptr;   // last: the base may go
   }
   keep_history_of({before.sizes, before.dtype, before.device}, t);
 }
