@@ -185,8 +185,8 @@ TensorImpl& view_root(TensorImpl& t) { return t.view ? *view_info(t)->root : t; 
 
 void check_form(const ViewInfo& v) {
   if (v.form == v.parent->form) return;
-  fail(ErrorKind::runtime, v.op->name, ": this view was made before the shape of its base was changed in place (t_, squeeze_, resize_, ...), and cannot follow the writes since then. "
-       "Make the view again from its base, or change the shape out of place.");
+  fail(ErrorKind::runtime, v.op->name, ": this view was made before the shape of its base was changed in place (t_, squeeze_, resize_, ...), or was given other memory (x.data = y), and cannot follow the writes "
+       "to its base since then. Make the view again from its base, or change the shape out of place.");
 }
 
 namespace {

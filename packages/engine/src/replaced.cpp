@@ -44,14 +44,12 @@ void keep_history_of(const InputMeta& before, const Tensor& t) {
   set_history(t, std::move(n));
 }
 
-// A view is none of its base any more, and its own views, which look at the memory of before, cannot follow it.
+// Neither can a view follow its base from now on, nor its own views it.
 void replaced(const Tensor& t, const TensorImpl& before) {
-  const bool same_kind = t.sizes() == before.sizes && t.dtype() == before.dtype && t.device() == before.device;
-  if (!same_kind && !t->grad_fn) AccumulateGrad::forget(t);
+  if (!t->grad_fn && !(t.sizes() == before.sizes && t.dtype() == before.dtype && t.device() == before.device)) AccumulateGrad::forget(t);
   if (t->view && t->data != before.data) {
-    t->keys &= ~key_view;
+    view_info(*t)->form--;
     t->form++;
-    t->view = nullptr;   // last: the base may go
   }
   keep_history_of({before.sizes, before.dtype, before.device}, t);
 }
