@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -478,3 +479,13 @@ def test_order_is_promised() -> None:
     twice = (y * 2)._coalesced_(True)
     twice.to_dense().sum().backward()
     assert y.grad._values().tolist() == [2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize("size", [(), (4,), (1, 4), (3, 1), (3, 4)])
+def test_copies_of_sparse_tensors_broadcast(size):
+    y = ad.arange(1.0, 1 + math.prod(size)).reshape(size)
+    x = ad.zeros(3, 4)
+    x.copy_(y.to_sparse())
+    assert ad.equal(x, y.expand(3, 4))
+    x.t().copy_(ad.full((3,), 5.0).to_sparse())
+    assert ad.equal(x, ad.full((3, 4), 5.0))

@@ -375,8 +375,10 @@ void run_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& 
     Tensor y[max_outputs];
     run(op, x, attrs, y);
     y[0] = to_dense(y[0]);
-    const View in = view_of(*y[0]), out = view_of(*x[0]);
-    launch(op_to_dtype, device, {&in, 1}, {&out, 1}, {}, {{self, y[0]}});
+    const View out = view_of(*x[0]);
+    Operands in(1, device);
+    in.set_all(op_to_dtype, {y, 1}, y[0].dtype(), &shape[0]);   // a sparse operand's result has its own shape
+    launch(op_to_dtype, device, in.views(), {&out, 1}, {}, {{self, y[0]}});
   }
   bump_version(*self);
 }
