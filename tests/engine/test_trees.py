@@ -55,9 +55,21 @@ def test_map_over_several_trees() -> None:
     assert tree_map(lambda a, b: a + b, {"x": (1, 2)}, {"x": (10, 20)}) == {"x": (11, 22)}
 
 
+def test_map_looks_only_as_far_as_the_first_tree_goes() -> None:
+    assert tree_map(lambda a, b: (a, b), [1, {"x": 2, "y": 3}], [None, {"y": 5, "x": (4,)}]) == [
+        (1, None),
+        {"x": (2, (4,)), "y": (3, 5)},
+    ]
+    assert tree_map(max, defaultdict(int, a=1), {"a": 2}) == {"a": 2}
+
+
 def test_structure_is_checked() -> None:
-    with pytest.raises(ValueError, match=r"same structure, got tuple\(\*, \*\) and list\(\*, \*\)"):
+    with pytest.raises(ValueError, match="type mismatch; expected <class 'tuple'>, but got <class 'list'>"):
         tree_map(max, (1, 2), [1, 2])
+    with pytest.raises(ValueError, match="arity mismatch; expected 2, but got 3"):
+        tree_map(max, (1, 2), (1, 2, 3))
+    with pytest.raises(ValueError, match=r"keys mismatch: expected \['a'\], got \['b'\]"):
+        tree_map(max, {"a": 1}, {"b": 2})
     with pytest.raises(ValueError, match="2 leaves, got 1"):
         tree_unflatten([1], tree_flatten((1, 2))[1])
 

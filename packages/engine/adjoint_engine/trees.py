@@ -6,6 +6,8 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+_DICTS = (dict, OrderedDict, defaultdict)
+
 
 class TreeSpec:
     """The shape of a tree without its leaves; two trees have the same structure if their specs are equal.
@@ -31,6 +33,44 @@ class TreeSpec:
         """Whether it is a leaf's."""
         return self.type is None
 
+    def flatten_up_to(self, tree: Any) -> list[Any]:
+        """What a tree has at the places of this one's leaves, whatever is below them.
+
+        Dictionaries of any kind fit each other if they have the same keys, in any order.
+
+        Raises:
+            ValueError: the tree is not of this structure down to there.
+
+        Example::
+
+            >>> tree_flatten({"a": 1, "b": 2})[1].flatten_up_to({"b": [3], "a": 4})
+            [4, [3]]
+        """
+        if self.type is None:
+            return [tree]
+        children = self._children_of(tree)
+        return [found for spec, child in zip(self.children_specs, children, strict=True) for found in spec.flatten_up_to(child)]
+
+    def _children_of(self, tree: Any) -> list[Any]:
+        kind = _get_node_type(tree)
+        if self.type in _DICTS and kind in _DICTS:
+            keys = self._keys()
+            if set(keys) != set(tree):
+                raise ValueError(f"Node keys mismatch: expected {keys}, got {list(tree)}")
+            return [tree[key] for key in keys]
+        if kind is not self.type:
+            raise ValueError(f"Node type mismatch; expected {self.type}, but got {kind}.")
+        values, context = SUPPORTED_NODES[kind].flatten_fn(tree)
+        children = list(values)
+        if len(children) != len(self.children_specs):
+            raise ValueError(f"Node arity mismatch; expected {len(self.children_specs)}, but got {len(children)}.")
+        if kind is not deque and context != self.context:
+            raise ValueError(f"Node context mismatch for node type {kind}; expected {self.context}, but got {context}.")
+        return children
+
+    def _keys(self) -> list[Any]:
+        return list(self.context[1] if self.type is defaultdict else self.context)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TreeSpec):
             return NotImplemented
@@ -44,9 +84,8 @@ class TreeSpec:
         if self.type is None:
             return "*"
         inner = [str(child) for child in self.children_specs]
-        if self.type in (dict, OrderedDict, defaultdict):
-            keys = self.context[1] if self.type is defaultdict else self.context
-            inner = [f"{key!r}: {child}" for key, child in zip(keys, inner, strict=True)]
+        if self.type in _DICTS:
+            inner = [f"{key!r}: {child}" for key, child in zip(self._keys(), inner, strict=True)]
         return f"{(self.context if self.type is namedtuple else self.type).__name__}({', '.join(inner)})"
 
 
@@ -183,10 +222,10 @@ def tree_unflatten(leaves: Iterable[Any], spec: TreeSpec) -> Any:
 
 
 def tree_map(fn: Callable[..., Any], tree: Any, *others: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
-    """Applies ``fn`` leaf by leaf to one or more trees of one structure.
+    """Applies ``fn`` leaf by leaf to a tree and to what others have at the places of its leaves.
 
     Raises:
-        ValueError: the trees differ in structure.
+        ValueError: another tree is not of this one's structure down to its leaves.
 
     Example::
 
@@ -194,12 +233,7 @@ def tree_map(fn: Callable[..., Any], tree: Any, *others: Any, is_leaf: Callable[
         (11, [22])
     """
     leaves, spec = tree_flatten(tree, is_leaf)
-    columns = [leaves]
-    for other in others:
-        more, other_spec = tree_flatten(other, is_leaf)
-        if other_spec != spec:
-            raise ValueError(f"tree_map: trees must have the same structure, got {spec} and {other_spec}")
-        columns.append(more)
+    columns = [leaves, *map(spec.flatten_up_to, others)]
     return tree_unflatten([fn(*row) for row in zip(*columns, strict=True)], spec)
 
 

@@ -35,7 +35,7 @@ def test_paths() -> None:
 def test_map_with_paths() -> None:
     mapped = tree.tree_map_with_path(lambda path, x, y: (tree.keystr(path), x + y), [1, {"k": 2}], [10, {"k": 20}])
     assert mapped == [("[0]", 11), {"k": ("[1]['k']", 22)}]
-    with pytest.raises(ValueError, match="same structure"):
+    with pytest.raises(ValueError, match="type mismatch"):
         tree.tree_map_with_path(lambda path, x, y: x, [1], (1,))
 
 

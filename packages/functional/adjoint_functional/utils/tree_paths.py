@@ -129,7 +129,7 @@ def tree_map_with_path(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf
     """The tree with `func(path, leaf, *leaves of rests)` in place of its leaves.
 
     Raises:
-        ValueError: the trees differ in structure.
+        ValueError: another tree is not of this one's structure down to its leaves.
 
     Example::
 
@@ -137,11 +137,7 @@ def tree_map_with_path(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf
         {'a': ("['a'][0]", "['a'][1]")}
     """
     paths, spec = tree_flatten_with_path(tree, is_leaf)
-    columns = [tree_flatten(rest, is_leaf) for rest in rests]
-    for _, other in columns:
-        if other != spec:
-            raise ValueError(f"tree_map_with_path: trees must have the same structure, got {spec} and {other}")
-    rows = zip(paths, *(leaves for leaves, _ in columns), strict=True)
+    rows = zip(paths, *map(spec.flatten_up_to, rests), strict=True)
     return tree_unflatten([func(*found, *others) for found, *others in rows], spec)
 
 
