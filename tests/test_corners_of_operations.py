@@ -14,6 +14,11 @@ def test_foreach_gives_tuples_and_those_that_write_their_list() -> None:
     assert isinstance(ad._foreach_add(lists, 1), tuple)
     assert isinstance(ad._foreach_norm(lists), tuple)
     assert ad._foreach_add_(lists, 1) is lists
+    assert [x.item() for x in ad._foreach_powsum([ad.tensor([1.0, -2.0]), ad.tensor([3.0])], 3)] == [9, 27]
+    assert ad._foreach_max([ad.arange(4)])[0].item() == 3
+    with pytest.raises(RuntimeError, match="at least one tensor"):
+        ad._foreach_add([], 1)
+    assert not hasattr(ad, "_foreach_max_")
 
 
 @pytest.mark.parametrize("x", [ad.tensor([2], dtype=ad.int8), ad.tensor(2, dtype=ad.int8), ad.empty(0, dtype=ad.int8)])

@@ -12,14 +12,16 @@ from adjoint_core import Tensor
 
 Groups = dict[tuple[Any, Any], tuple[list[list[Tensor | None]], list[int]]]
 NAMES = (
-    "abs acos add addcdiv addcmul asin atan ceil clamp_max clamp_min copy cos cosh div erf erfc exp expm1 floor frac lerp lgamma log log10 "
-    "log1p log2 maximum minimum mul neg norm pow reciprocal round rsqrt sigmoid sign sin sinh sqrt sub tan tanh trunc zero"
+    "abs acos add addcdiv addcmul asin atan ceil clamp_max clamp_min clone copy cos cosh div erf erfc exp expm1 floor frac lerp lgamma log log10 "
+    "log1p log2 max maximum minimum mm mul neg norm pow powsum reciprocal round rsqrt sigmoid sign sin sinh sqrt sub tan tanh trunc zero"
 ).split()
+_ONLY_IN_PLACE, _NEVER_IN_PLACE = ("copy", "zero"), ("clone", "max", "mm", "norm", "powsum")
 _OPERANDS = (
     "self other tensors1 tensor1 tensor2 weight weights exponent scalar scalars src".split()
 )  # in the order of their places
 _OTHER: dict[str, Callable[..., Any]] = {
     "norm": lambda x, ord=2, dtype=None: core.linalg.vector_norm(x, ord, dtype=dtype),
+    "powsum": lambda x, ord=2, dtype=None: core.abs(x).to(dtype).pow(ord).sum(),
     "pow": core.pow,  # a number with tensors too
     "clamp_min": lambda x, other: core.clamp(x, min=other),
     "clamp_max": lambda x, other: core.clamp(x, max=other),
@@ -39,7 +41,7 @@ def foreach(name: str) -> Callable[..., Any]:
         AttributeError: there is no such operation.
     """
     plain, inplace = name.removesuffix("_"), name.endswith("_")
-    if plain not in NAMES or (plain in ("copy", "zero") and not inplace):
+    if plain not in NAMES or plain in (_NEVER_IN_PLACE if inplace else _ONLY_IN_PLACE):
         raise AttributeError(f"there is no _foreach_{name}")
     operation = getattr(Tensor, name) if inplace else _OTHER.get(plain) or getattr(Tensor, plain)
 
@@ -48,6 +50,8 @@ def foreach(name: str) -> Callable[..., Any]:
         count = next((len(a) for a in lists if isinstance(a, (list, tuple))), None)
         if count is None:
             raise TypeError(f"_foreach_{name}: expected a list of tensors, got {[type(a).__name__ for a in lists]}")
+        if count == 0:
+            raise RuntimeError(f"_foreach_{name}: Tensor list must have at least one tensor.")
         if any(isinstance(a, (list, tuple)) and len(a) != count for a in lists):
             raise RuntimeError(
                 f"_foreach_{name}: Tensor lists must have the same number of tensors, got {[len(a) for a in lists]}"
