@@ -29,7 +29,7 @@ def along_lines(first, n, outer, inner, REVERSE: tl.constexpr, ROWS: tl.constexp
 @triton.jit
 def last_of(y, BLOCK: tl.constexpr):
     """The last element of each row of a block."""
-    return tl.sum(tl.where((tl.arange(0, BLOCK) == BLOCK - 1)[None, :], y, tl.zeros_like(y)), 1)
+    return tl.sum(tl.where((tl.arange(0, BLOCK) == BLOCK - 1)[None, :], y, tl.zeros_like(y)), 1).to(y.dtype)
 
 
 @triton.jit
