@@ -14,6 +14,15 @@ def widened(x):
 
 
 @triton.jit
+def as_element(x, type: tl.constexpr):
+    """x in the type of a tensor's elements; what is below zero wraps in unsigned types, as on the CPU: hardware would make it zero."""
+    if x.dtype.is_floating() and type.is_int_unsigned() and type.primitive_bitwidth > 1:
+        return x.to(tl.int64).to(type)
+    else:
+        return x.to(type)
+
+
+@triton.jit
 def load(source, offset, mask):
     """An operand's elements; an operand may also be one number."""
     if source.dtype.is_ptr():
@@ -41,7 +50,7 @@ def flat_block(inputs, fields, out, i, mask, FUNCTION: tl.constexpr, OPERANDS: t
         y = FUNCTION(x, load(inputs[1], i, mask), *fields)
     else:
         y = FUNCTION(x, load(inputs[1], i, mask), load(inputs[2], i, mask), *fields)
-    tl.store(out + i, y.to(out.dtype.element_ty), mask=mask)
+    tl.store(out + i, as_element(y, out.dtype.element_ty), mask=mask)
 
 
 @triton.jit
@@ -72,4 +81,4 @@ def strided(
         second = load(inputs[1], position(i, sizes, strides[1], DIMS), mask)
         third = load(inputs[2], position(i, sizes, strides[2], DIMS), mask)
         y = FUNCTION(x, second, third, *fields)
-    tl.store(out + position(i, sizes, strides[OPERANDS], DIMS), y.to(out.dtype.element_ty), mask=mask)
+    tl.store(out + position(i, sizes, strides[OPERANDS], DIMS), as_element(y, out.dtype.element_ty), mask=mask)

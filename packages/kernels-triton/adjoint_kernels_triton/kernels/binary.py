@@ -99,8 +99,7 @@ def whole_power(a, b):
     result = a * 0 + 1
     base = a
     n = tl.where(b < 0, b * 0, b)
-    BITS: tl.constexpr = a.dtype.primitive_bitwidth
-    for _ in tl.static_range(BITS):
+    for _ in range(a.dtype.primitive_bitwidth):
         result = tl.where((n & 1) != 0, result * base, result)
         base = base * base
         n = n >> 1

@@ -13,7 +13,7 @@ from .._templates import widened
 from .reduce import larger, plus, smaller, times
 
 FLAT = {"BLOCK": 256}
-LINES = {"BLOCK": 128}  # one lane for each thread: it sees what it wrote before
+LINES = {"BLOCK": 128}  # one lane for each thread
 
 
 @triton.jit
@@ -45,9 +45,10 @@ def latter(a, b):
 
 @triton.jit
 def combined(y0, place, x, inside, FUNCTION: tl.constexpr):
-    """What stands at `place` and x become FUNCTION of both."""
+    """What stands at `place` and x become FUNCTION of both; the program sees it from then on, whichever of its threads wrote it."""
     y = FUNCTION(widened(tl.load(y0 + place, mask=inside)), widened(x))
     tl.store(y0 + place, y.to(y0.dtype.element_ty), mask=inside)
+    tl.debug_barrier()
 
 
 ALL = {"grid": "cdiv(numel(y0), BLOCK)", "constants": FLAT}

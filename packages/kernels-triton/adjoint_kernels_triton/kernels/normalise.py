@@ -5,7 +5,7 @@ import triton.language as tl
 from triton.language.extra.cuda import libdevice
 
 from .._structured import kernel
-from .._templates import widened
+from .._templates import as_element, widened
 from .reduce import GRID, TILE, folded, larger, plus, rows_of, starts, tile
 
 
@@ -162,6 +162,6 @@ def batch_norm(
         inside = there[:, None] & (j < n)[None, :]
         at = places(row, j, n, kept, behind)
         y = (widened(tl.load(x0 + at, mask=inside, other=0.0)) - centre[:, None]) * scale + shift
-        tl.store(y0 + at, y.to(y0.dtype.element_ty), mask=inside)
+        tl.store(y0 + at, as_element(y, y0.dtype.element_ty), mask=inside)
     put_row(y1, centre, outer, 1, ROWS)
     put_row(y2, spread, outer, 1, ROWS)
