@@ -42,7 +42,7 @@ def declared() -> Iterator[tuple[str, str, str]]:
             for call in calls:
                 if not isinstance(call, ast.Call) or call.func.id == "step":
                     continue
-                names = [a.value for a in call.args if isinstance(a, ast.Constant)] or [node.name]
+                names = [a.value.partition(".")[0] for a in call.args if isinstance(a, ast.Constant)] or [node.name]
                 parts = any(keyword.arg in ("linear", "complex") for keyword in call.keywords)
                 for name in names:
                     yield call.func.id, name, path.stem

@@ -34,7 +34,7 @@ def put(op: str, declared: Sequence[Declared], own: bool, how: list[Any]) -> Non
 
 
 def put_complex(declared: Declared, own: bool) -> None:
-    if declared.name in _registered.OWN or not own:
+    if _registered.operation_of(declared.name) in _registered.OWN or not own:
         COMPLEX[declared.name] = declared
 
 

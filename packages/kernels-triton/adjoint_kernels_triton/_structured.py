@@ -279,7 +279,7 @@ def _element_type(op: str, text: str) -> tuple[int, int]:
 
 
 def complex_kernel(*names: str) -> Callable[[Callable[..., Any]], Any]:
-    """Declares what takes the place of a `kernel` where its operands are complex.
+    """Declares what takes the place of a `kernel` where its operands are complex; of a step called "operation.step".
 
     Parameters, constants and grid are those of that kernel, which is declared before; pointers are to real numbers, of which
     each element has two, side by side.
@@ -292,7 +292,7 @@ def complex_kernel(*names: str) -> Callable[[Callable[..., Any]], Any]:
         jit = triton.jit(function)
         for name in names or (function.__name__,):
             real = DECLARED.get(name)
-            if is_own(function) and name not in _registered.OWN:
+            if is_own(function) and _registered.operation_of(name) not in _registered.OWN:
                 continue  # a user's kernel stands there
             if not isinstance(real, Structured) or real.parameters != parameters_of(function):
                 raise ValueError(f"complex_kernel: {name} needs a kernel of the same parameters, got {parameters_of(function)}")

@@ -3,8 +3,9 @@
 import triton
 import triton.language as tl
 
-from .._structured import kernel
-from .reduce import GRID, TILE, rows_of, starts, tile
+from .._structured import Step, sequence, step
+from .pieces import COUNT, JOINED, PIECES, room
+from .reduce import GRID, TILE, put, rows_of, starts, tile
 
 
 @triton.jit
@@ -54,55 +55,81 @@ def pick_last_smallest(a, i, b, j):
 
 
 @triton.jit
-def picked(x0, n, outer, inner, PICK: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    """The value and the position of each row's extreme. Lanes beyond the end repeat the first element."""
+def picked(x0, n, outer, inner, chunk, PICK: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    """The value and the position of the extreme of this program's chunk of each row. Lanes beyond the end repeat the first element."""
     row, there = rows_of(outer, inner, ROWS)
     start = starts(row, n, inner)
-    j = tl.arange(0, BLOCK).to(tl.int64)
-    at = tl.where(j < n, j, 0)
+    first = tl.program_id(1).to(tl.int64) * chunk
+    end = tl.minimum(first + chunk, n)
+    j = first + tl.arange(0, BLOCK)
+    at = tl.where(j < end, j, first)
     value = tile(x0, start, at, n, inner, there, 0)
     index = tl.broadcast_to(at[None, :], (ROWS, BLOCK))
-    for _ in range(BLOCK, n, BLOCK):
+    for _ in range(first + BLOCK, end, BLOCK):
         j += BLOCK
-        at = tl.where(j < n, j, 0)
+        at = tl.where(j < end, j, first)
         value, index = PICK(value, index, tile(x0, start, at, n, inner, there, 0), tl.broadcast_to(at[None, :], (ROWS, BLOCK)))
     return value, index
 
 
 @triton.jit
-def extreme(x0, n, outer, inner, LARGEST: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    if LARGEST:
-        value, index = tl.reduce(picked(x0, n, outer, inner, pick_largest, ROWS, BLOCK), 1, pick_largest)
-    else:
-        value, index = tl.reduce(picked(x0, n, outer, inner, pick_smallest, ROWS, BLOCK), 1, pick_smallest)
+def picked_again(values, positions, rows, pieces, PICK: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    """The same, of what the pieces came to."""
+    row, there = rows_of(1, rows, ROWS)
+    j = tl.arange(0, BLOCK).to(tl.int64)
+    at = tl.where(j < pieces, j, 0)
+    value, index = tile(values, row, at, pieces, rows, there, 0), tile(positions, row, at, pieces, rows, there, 0)
+    for _ in range(BLOCK, pieces, BLOCK):
+        j += BLOCK
+        at = tl.where(j < pieces, j, 0)
+        later = tile(positions, row, at, pieces, rows, there, 0)
+        value, index = PICK(value, index, tile(values, row, at, pieces, rows, there, 0), later)
     return value, index
 
 
-@triton.jit
-def put(y0, x, outer, inner, ROWS: tl.constexpr):
-    row, there = rows_of(outer, inner, ROWS)
-    tl.store(y0 + row, x.to(y0.dtype.element_ty), mask=there)
+def extreme(
+    x0, found, place, values, positions, n, outer, inner, chunk, pieces,
+    LARGEST: tl.constexpr, BOTH: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Of a whole row, or of each of its pieces. BOTH: the value is wanted beside its position."""
+    if LARGEST:
+        value, index = tl.reduce(picked(x0, n, outer, inner, chunk, pick_largest, ROWS, BLOCK), 1, pick_largest)
+    else:
+        value, index = tl.reduce(picked(x0, n, outer, inner, chunk, pick_smallest, ROWS, BLOCK), 1, pick_smallest)
+    if pieces > 1:
+        put(values, value, outer, inner, ROWS)
+        put(positions, index, outer, inner, ROWS)
+    else:
+        put(place, index, outer, inner, ROWS)
+        if BOTH:
+            put(found, value, outer, inner, ROWS)
 
 
-@kernel(along="dim", grid=GRID, constants=TILE)
-def max(x0, y0, y1, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    value, index = extreme(x0, n, outer, inner, True, ROWS, BLOCK)
-    put(y0, value, outer, inner, ROWS)
-    put(y1, index, outer, inner, ROWS)
+def extreme_of_pieces(
+    found, place, values, positions, rows, pieces,
+    LARGEST: tl.constexpr, BOTH: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    if LARGEST:
+        value, index = tl.reduce(picked_again(values, positions, rows, pieces, pick_largest, ROWS, BLOCK), 1, pick_largest)
+    else:
+        value, index = tl.reduce(picked_again(values, positions, rows, pieces, pick_smallest, ROWS, BLOCK), 1, pick_smallest)
+    put(place, index, 1, rows, ROWS)
+    if BOTH:
+        put(found, value, 1, rows, ROWS)
 
 
-@kernel(along="dim", grid=GRID, constants=TILE)
-def min(x0, y0, y1, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    value, index = extreme(x0, n, outer, inner, False, ROWS, BLOCK)
-    put(y0, value, outer, inner, ROWS)
-    put(y1, index, outer, inner, ROWS)
+def steps(largest: int, both: int) -> list[Step]:
+    kind = {"LARGEST": largest, "BOTH": both}
+    return [
+        step(grid=(GRID, COUNT), constants={**TILE, **kind}, values=PIECES)(extreme),
+        step(**{**JOINED, "constants": {**JOINED["constants"], **kind}})(extreme_of_pieces),
+    ]
 
 
-@kernel(along="dim", grid=GRID, constants=TILE)
-def argmax(x0, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    put(y0, extreme(x0, n, outer, inner, True, ROWS, BLOCK)[1], outer, inner, ROWS)
+BOTH = {"where": {"found": "y0", "place": "y1"}, "workspace": {"values": ("x0", room()), "positions": ("int64", room())}}
+PLACE = {**BOTH, "where": {"found": "y0", "place": "y0"}}
 
-
-@kernel(along="dim", grid=GRID, constants=TILE)
-def argmin(x0, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    put(y0, extreme(x0, n, outer, inner, False, ROWS, BLOCK)[1], outer, inner, ROWS)
+sequence("max", along="dim", steps=steps(1, 1), **BOTH)
+sequence("min", along="dim", steps=steps(0, 1), **BOTH)
+sequence("argmax", along="dim", steps=steps(1, 0), **PLACE)
+sequence("argmin", along="dim", steps=steps(0, 0), **PLACE)
