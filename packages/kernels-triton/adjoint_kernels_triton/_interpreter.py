@@ -127,6 +127,18 @@ def _of_order(name: str) -> Callable[..., Any]:
     return np.vectorize(lambda n, x: function(int(n), x), otypes=[float])
 
 
+@np.vectorize
+def _first_bessel_i(x: float) -> float:
+    """I_1, by its power series."""
+    term = total = 0.5 * x
+    k = 1
+    while abs(term) > 1e-18 * abs(total) and abs(total) < math.inf:
+        term *= 0.25 * x * x / (k * (k + 1))
+        total += term
+        k += 1
+    return total
+
+
 LIBDEVICE: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in ("tanh", "sinh", "cosh", "tan", "sin", "cos", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p",
                                             "sqrt", "floor", "ceil", "trunc", "rint", "fmod", "hypot", "copysign", "fmax", "fmin", "cbrt")},
@@ -135,6 +147,7 @@ LIBDEVICE: dict[str, Callable[..., Any]] = {
     "sqrt_rn": np.sqrt, "fsqrt_rn": np.sqrt, "dsqrt_rn": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "pow": np.power, "fabs": np.abs,
     "erf": _each(math.erf), "erfc": _each(math.erfc), "erfinv": _each(_inverse_erf), "normcdfinv": _each(_normal_quantile), "lgamma": _each(_log_gamma),
     "tgamma": _each(_gamma, otypes=[float]), "erfcx": _each(_scaled_erfc), "jn": _of_order("jn"), "yn": _of_order("yn"),
+    "cyl_bessel_i0": np.i0, "cyl_bessel_i1": _first_bessel_i,
 }  # fmt: skip
 
 
@@ -213,6 +226,7 @@ def _pointer_from(host: Callable[[int], int | None]) -> Callable[..., Any]:
 
 def repair(check: Check, host: Callable[[int], int | None]) -> None:
     """Puts the repairs in, for the rest of the process. `host` says where a device's memory lies."""
+    tl.constexpr.__len__ = lambda self: len(self.value)
     Builder.create_int_to_ptr = _pointer_from(host)
     Builder.create_masked_load = _guarded(Builder.create_masked_load, "reads", check)
     Builder.create_masked_store = _guarded(Builder.create_masked_store, "writes", check)

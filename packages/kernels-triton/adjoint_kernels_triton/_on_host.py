@@ -5,7 +5,6 @@ EIGENVALUES = (
 )
 
 ON_HOST = {
-    "airy_ai": "it looks for values in a table, from which series begin",
     "eig": EIGENVALUES,
     "eigh": f"a kernel takes up to 64 columns; beyond, {EIGENVALUES}",
     "svd": f"a kernel takes up to 64 columns or rows, and 1024 (to fill up a basis: 128) of the others; beyond, {EIGENVALUES}",

@@ -5,6 +5,8 @@ import triton.language as tl
 from triton.language.extra.cuda import libdevice
 
 from .._declare import elementwise
+from .horner import polynomial
+from .random import ROUND
 
 
 @elementwise()
@@ -121,11 +123,29 @@ def polygamma(given, n):
     return tl.where(order == 0, digamma(x), factorial * y).to(given.dtype)
 
 
-@elementwise(block=256)
-def sinc(given, n):
-    """The spherical Bessel function j_n at pi x: a series where |pi x| is small, else upwards from j_0 and j_1."""
-    x = given.to(tl.float64) * 3.141592653589793
-    order = n.to(tl.int32)
+SINC = tl.constexpr((
+    1.0, -1.6449340668482264, 0.8117424252833394, -0.19075182412149658, 0.026147847805557536, -0.0023460808955200734,
+    0.0001484278416841416, -6.972100313670779e-06, 2.4503008901533465e-07,
+))  # fmt: skip
+"Own fit of sin(pi r) / (pi r) in r^2 for |r| <= 1/2."
+
+
+@triton.jit
+def sinc_itself(x):
+    """sin(pi x) / (pi x) by the distance to the nearest integer, which is exact; what is beyond 2^51 counts as an integer."""
+    a = tl.abs(x)
+    c = tl.where(a > 2251799813685248.0, 2251799813685248.0, a)
+    shifted = c + ROUND
+    r = c - (shifted - ROUND)
+    p = polynomial(r * r, SINC)
+    far = r * p / a
+    far = tl.where((shifted.to(tl.int64, bitcast=True) & 1) != 0, -far, far)
+    return tl.where(a == float("inf"), float("nan"), tl.where(a < 0.5, p, far))
+
+
+@triton.jit
+def spherical(order, x):
+    """j_n at x: a series where it is small, else upwards from j_0 and j_1."""
     w = -0.5 * x * x
     term = x * 0.0 + 1.0
     near = term
@@ -134,12 +154,22 @@ def sinc(given, n):
         near += term
     for k in range(1, order + 1):
         near = near * x / (2 * k + 1)
-    first = libdevice.sin(x) / x
-    before = first
-    far = first / x - libdevice.cos(x) / x
+    before = libdevice.sin(x) / x
+    far = before / x - libdevice.cos(x) / x
     for k in range(1, order):
         after = (2 * k + 1) * far / x - before
         before = far
         far = after
-    far = tl.where(order == 0, first, far)
-    return tl.where(tl.abs(x) < order + 1.5, near, far).to(given.dtype)
+    return tl.where(tl.abs(x) < order + 1.5, near, far)
+
+
+@elementwise(block=256)
+def sinc(given, n):
+    """The spherical Bessel function j_n at pi x."""
+    x = given.to(tl.float64)
+    order = n.to(tl.int32)
+    if order == 0:
+        y = sinc_itself(x)
+    else:
+        y = spherical(order, x * 3.141592653589793)
+    return y.to(given.dtype)

@@ -1,0 +1,82 @@
+"""Special functions where their forms meet, far out and at the edges: the device against the CPU."""
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+
+S = ad.special
+BOTH = [
+    0.0,
+    -0.0,
+    1e-30,
+    1e-9,
+    0.3,
+    0.4999,
+    0.5,
+    1.0,
+    1.46,
+    1.999,
+    2.0,
+    2.5,
+    5.99,
+    6.01,
+    9.99,
+    10.01,
+    15.2,
+    29.0,
+    31.0,
+    80.0,
+    599.0,
+    601.0,
+    700.0,
+    712.0,
+]
+FAR = [1e4, 1e8 + 0.5, 1e30]
+EDGES = [float("inf"), -float("inf"), float("nan")]
+POINTS = [s * v for v in [*BOTH, *FAR, 1.25, 3.75] for s in (1, -1)] + EDGES
+FUNCTIONS = {
+    "i0": S.i0, "i1": S.i1, "i0e": S.i0e, "i1e": S.i1e,
+    "k0": S.modified_bessel_k0, "k1": S.modified_bessel_k1, "k0e": S.scaled_modified_bessel_k0, "k1e": S.scaled_modified_bessel_k1,
+    "erfcx": S.erfcx, "sinc": S.sinc,
+}  # fmt: skip
+
+
+def compare(f, x, rel):
+    """Relative to the CPU's float64 results; where those are below the type's normal numbers, not at all."""
+    host, device = f(x), f(x.cuda()).cpu()
+    assert device.dtype == x.dtype
+    a, b = host.double().numpy(), device.double().numpy()
+    np.testing.assert_allclose(b, a, rtol=rel, atol=4 * ad.finfo(x.dtype).tiny)
+
+
+@pytest.mark.parametrize("dtype", [ad.float64, ad.float32, ad.bfloat16], ids=lambda t: t.name)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_values(name, dtype):
+    rel = {ad.float64: 2e-13, ad.float32: 1e-6, ad.bfloat16: 1e-2}[dtype]
+    compare(FUNCTIONS[name], ad.tensor(POINTS, dtype=ad.float64).to(dtype), rel)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_slopes(name):
+    """Which take the next order."""
+
+    def slope(x):
+        x = x.detach().requires_grad_()
+        return ad.autograd.grad(FUNCTIONS[name](x).sum(), x)[0]
+
+    compare(slope, ad.tensor([0.25, 0.75, 1.3, 2.5, 8.0, 33.0], dtype=ad.float64), 1e-11)
+
+
+@pytest.mark.parametrize("derivative", [False, True])
+@pytest.mark.parametrize("dtype", [ad.float64, ad.float32], ids=lambda t: t.name)
+def test_airy(dtype, derivative):
+    def f(x):
+        x = x.detach().requires_grad_()
+        y = S.airy_ai(x)
+        return ad.autograd.grad(y.sum(), x)[0] if derivative else y.detach()
+
+    x = ad.cat([ad.linspace(-12, 12, 97, dtype=ad.float64), ad.tensor([-50.3, 40.0, 100.0, 300.0, *EDGES], dtype=ad.float64)])
+    host, device = f(x.to(dtype)), f(x.to(dtype).cuda()).cpu()
+    tolerance = 1e-13 if dtype == ad.float64 else 1e-6
+    np.testing.assert_allclose(device.numpy(), host.numpy(), rtol=tolerance, atol=tolerance * 1e-2)
