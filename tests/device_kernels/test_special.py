@@ -38,23 +38,23 @@ POINTS = [s * v for v in [*BOTH, *FAR, 1.25, 3.75] for s in (1, -1)] + EDGES
 FUNCTIONS = {
     "i0": S.i0, "i1": S.i1, "i0e": S.i0e, "i1e": S.i1e,
     "k0": S.modified_bessel_k0, "k1": S.modified_bessel_k1, "k0e": S.scaled_modified_bessel_k0, "k1e": S.scaled_modified_bessel_k1,
-    "erfcx": S.erfcx, "sinc": S.sinc,
+    "erfcx": S.erfcx, "sinc": S.sinc, "digamma": S.digamma,
 }  # fmt: skip
 
 
-def compare(f, x, rel):
-    """Relative to the CPU's float64 results; where those are below the type's normal numbers, not at all."""
+def compare(f, x, rel, near_root=0.0):
+    """Relative to the CPU's float64 results; where those are below the type's normal numbers, or `near_root`, not at all."""
     host, device = f(x), f(x.cuda()).cpu()
     assert device.dtype == x.dtype
     a, b = host.double().numpy(), device.double().numpy()
-    np.testing.assert_allclose(b, a, rtol=rel, atol=4 * ad.finfo(x.dtype).tiny)
+    np.testing.assert_allclose(b, a, rtol=rel, atol=max(4 * ad.finfo(x.dtype).tiny, near_root))
 
 
 @pytest.mark.parametrize("dtype", [ad.float64, ad.float32, ad.bfloat16], ids=lambda t: t.name)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_values(name, dtype):
     rel = {ad.float64: 2e-13, ad.float32: 1e-6, ad.bfloat16: 1e-2}[dtype]
-    compare(FUNCTIONS[name], ad.tensor(POINTS, dtype=ad.float64).to(dtype), rel)
+    compare(FUNCTIONS[name], ad.tensor(POINTS, dtype=ad.float64).to(dtype), rel, 1e-14 if name == "digamma" else 0.0)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -80,3 +80,18 @@ def test_airy(dtype, derivative):
     host, device = f(x.to(dtype)), f(x.to(dtype).cuda()).cpu()
     tolerance = 1e-13 if dtype == ad.float64 else 1e-6
     np.testing.assert_allclose(device.numpy(), host.numpy(), rtol=tolerance, atol=tolerance * 1e-2)
+
+
+@pytest.mark.parametrize("dtype", [ad.float64, ad.float32], ids=lambda t: t.name)
+@pytest.mark.parametrize("order", [1, 2, 5])
+@pytest.mark.parametrize("name", ["polygamma", "zeta"])
+def test_sums_of_powers(name, order, dtype):
+    """Of numbers above 0 alone, which skips the reflection, and of all."""
+    x = ad.tensor([1e-3, 0.4, 1.0, 1.5, 4.4, 7.9, 8.1, 15.5, 16.5, 100.25, 1e6, 0.0], dtype=ad.float64)
+    rel = 1e-12 if dtype == ad.float64 else 2e-6
+    for points in (x, ad.cat([x, -x, -x[:6] - 0.25, ad.tensor(EDGES, dtype=ad.float64)])):
+        if name == "polygamma":
+            compare(lambda x: S.polygamma(order, x), points.to(dtype), rel, 1e-14)
+        else:
+            compare(lambda x: S.zeta(ad.full_like(x, order + 1), x), points.to(dtype), rel, 1e-14)
+            compare(lambda x: S.zeta(ad.full_like(x, order + 0.5), x), points.to(dtype), rel, 1e-14)

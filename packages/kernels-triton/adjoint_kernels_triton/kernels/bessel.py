@@ -260,10 +260,12 @@ def zeta(power, point):
     d = q - libdevice.rint(q)
     below = q <= 0
     safe = tl.where(s > 1, s, 2.0)
-    total = zeta_positive(safe, tl.where(below, 1.0 + d, q))
-    parity = tl.where(s == 2.0 * libdevice.floor(0.5 * s), 1.0, -1.0)
-    rest = zeta_positive(safe, 1.0 - d) - zeta_positive(safe, tl.where(below, 1.0 - q, 1.0))
-    y = tl.where(below, libdevice.pow(d, -safe) + (total + parity * rest), total)
+    TERMS: tl.constexpr = 12 if point.dtype == tl.float64 else 5
+    y = zeta_positive(safe, tl.where(below, 1.0 + d, q), TERMS)
+    if tl.max(below.to(tl.int32), 0) > 0:
+        parity = tl.where(s == 2.0 * libdevice.floor(0.5 * s), 1.0, -1.0)
+        rest = zeta_positive(safe, 1.0 - d, TERMS) - zeta_positive(safe, tl.where(below, 1.0 - q, 1.0), TERMS)
+        y = tl.where(below, libdevice.pow(d, -safe) + (y + parity * rest), y)
     y = tl.where(below & (s != libdevice.floor(s)), float("nan"), y)
     y = tl.where(below & (d == 0), float("inf"), y)
     y = tl.where(q == float("inf"), 0.0, y)

@@ -22,7 +22,7 @@ def log1p_minus(u):
 def stirling(a, x):
     """x^a e^-x / Gamma(a + 1) for a >= 10, where powers and gamma would overflow."""
     w = 1.0 / (a * a)
-    series = 1 / 12 - w * (1 / 360 - w * (1 / 1260 - w * (1 / 1680 - w * (1 / 1188 - w * (691 / 360360 - w / 156)))))
+    series = 1 / 12 - w * (1 / 360 - w * (1 / 1260 - w * (1 / 1680 - w * (1 / 1188 - w * (691 / 360360 - w * (1 / 156))))))
     return libdevice.exp(a * log1p_minus((x - a) / a) - series / a) / libdevice.sqrt_rn(6.283185307179586 * a)
 
 

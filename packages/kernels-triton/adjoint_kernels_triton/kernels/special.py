@@ -54,23 +54,26 @@ def lgamma(x):
 
 @elementwise(block=128)
 def digamma(given):
-    """Recurrence up to 10, then the asymptotic series; reflection for negative numbers."""
+    """Ten steps of the recurrence below 10, whose fractions are one quotient, then the asymptotic series; reflection for negative numbers."""
     x = given.to(tl.float64)
     reflected = x < 0.5
     z = tl.where(reflected, 1.0 - x, x)
-    shift = z * 0.0
-    for _ in tl.static_range(10):
-        small = z < 10.0
-        shift += tl.where(small, 1.0 / z, 0.0)
-        z = tl.where(small, z + 1.0, z)
-    w = 1.0 / (z * z)
-    series = w * (1 / 12 - w * (1 / 120 - w * (1 / 252 - w * (1 / 240 - w * (1 / 132 - w * (691 / 32760 - w / 12))))))
-    y = libdevice.log(z) - 0.5 / z - series - shift
+    few = z < 10.0
+    bottom = tl.where(few, z, 1.0)
+    top = tl.zeros_like(z) + 1.0
+    for k in tl.static_range(1, 10):
+        top = top * (z + k) + bottom
+        bottom = bottom * (z + k)
+    shift = tl.where(few, top / bottom, 0.0)
+    r = 1.0 / tl.where(few, z + 10.0, z)
+    w = r * r
+    series = w * (1 / 12 - w * (1 / 120 - w * (1 / 252 - w * (1 / 240 - w * (1 / 132 - w * (691 / 32760 - w * (1 / 12)))))))
+    y = libdevice.log(tl.where(few, z + 10.0, z)) - 0.5 * r - series - shift
     turn = x - libdevice.rint(x)
     mirrored = y - 3.141592653589793 / libdevice.tan(3.141592653589793 * turn)
     y = tl.where(reflected, mirrored, y)
     pole = (x <= 0) & (turn == 0)
-    at_zero = tl.where(1.0 / x > 0, -float("inf"), float("inf"))
+    at_zero = tl.where(x.to(tl.int64, bitcast=True) < 0, float("inf"), -float("inf"))
     y = tl.where(pole, tl.where(x == 0, at_zero, float("nan")), y)
     return tl.where(x == float("inf"), x, y).to(given.dtype)
 
@@ -84,10 +87,11 @@ def logit(x, eps):
 
 
 @triton.jit
-def zeta_positive(s, q):
-    """The sum of (q + k)^-s over k >= 0 for q > 0: twelve terms, then Euler and Maclaurin's series (as core's math/gamma.h)."""
+def zeta_positive(s, q, TERMS: tl.constexpr):
+    """The sum of (q + k)^-s over k >= 0 for q > 0: `TERMS` terms, then Euler and Maclaurin's series (as core's math/gamma.h): 12 for float64, 5
+    for float32."""
     total = tl.zeros_like(q)
-    for _ in range(12):
+    for _ in range(TERMS):
         total += libdevice.exp(-s * libdevice.log(q))
         q += 1.0
     power = libdevice.exp(-s * libdevice.log(q))
@@ -102,11 +106,31 @@ def zeta_positive(s, q):
     return total + power * (q / (s - 1.0) + 0.5 + s / q * c)
 
 
-@elementwise(block=128)
-def polygamma(given, n):
+@triton.jit
+def trigamma(x, TERMS: tl.constexpr):
+    """As digamma, after `TERMS` steps: 16 for float64, 8 for float32."""
+    z = tl.where(x < 0, 1.0 - x, x)
+    few = z < TERMS
+    inner = tl.where(few, z, 1.0)
+    bottom = inner * inner
+    top = tl.zeros_like(z) + 1.0
+    for k in tl.static_range(1, TERMS):
+        square = (inner + k) * (inner + k)
+        top = top * square + bottom
+        bottom = bottom * square
+    w = 1.0 / tl.where(few, z + TERMS, z)
+    r = w * w
+    series = r * w * (1 / 6 - r * (1 / 30 - r * (1 / 42 - r * (1 / 30 - r * (5 / 66 - r * (691 / 2730 - r * (7 / 6)))))))
+    y = series + 0.5 * r + tl.where(few, top / bottom, 0.0) + w
+    turn = x - libdevice.rint(x)
+    sine = libdevice.sin(3.141592653589793 * turn)
+    y = tl.where(x < 0, 9.869604401089358 / (sine * sine) - y, y)
+    return tl.where((x <= 0) & (turn == 0), float("inf"), y)
+
+
+@triton.jit
+def polygamma_above(order, x, TERMS: tl.constexpr):
     """(-1)^(n + 1) n! zeta(n + 1, x); below zero, zeta is the sum over all integers less the part below x."""
-    x = given.to(tl.float64)
-    order = n.to(tl.int32)
     parity = 2.0 * (order % 2) - 1.0
     factorial = parity
     for k in range(2, order + 1):
@@ -114,13 +138,28 @@ def polygamma(given, n):
     s = (order + 1).to(tl.float64)
     d = x - libdevice.rint(x)
     below = x < 0
-    total = zeta_positive(s, tl.where(below, 1.0 + d, x))
-    there = libdevice.exp(-s * libdevice.log(tl.abs(d)))
-    down = there * tl.where(d < 0, parity, 1.0) + parity * (zeta_positive(s, 1.0 - d) - zeta_positive(s, 1.0 - x))
-    y = tl.where(below, total + down, total)
+    y = zeta_positive(s, tl.where(below, 1.0 + d, x), TERMS)
+    if tl.max(below.to(tl.int32), 0) > 0:
+        there = libdevice.exp(-s * libdevice.log(tl.abs(d)))
+        rest = zeta_positive(s, 1.0 - d, TERMS) - zeta_positive(s, 1.0 - x, TERMS)
+        y += tl.where(below, there * tl.where(d < 0, parity, 1.0) + parity * rest, 0.0)
     y = tl.where((x <= 0) & (d == 0), float("inf"), y)
     y = tl.where(x == float("inf"), 0.0, tl.where(x == -float("inf"), float("nan"), y))
-    return tl.where(order == 0, digamma(x), factorial * y).to(given.dtype)
+    return factorial * y
+
+
+@elementwise(block=128)
+def polygamma(given, n):
+    x = given.to(tl.float64)
+    order = n.to(tl.int32)
+    WIDE: tl.constexpr = given.dtype == tl.float64
+    if order == 0:
+        y = digamma(x)
+    elif order == 1:
+        y = trigamma(x, 16 if WIDE else 8)
+    else:
+        y = polygamma_above(order, x, 12 if WIDE else 5)
+    return y.to(given.dtype)
 
 
 SINC = tl.constexpr((
