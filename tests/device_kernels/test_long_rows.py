@@ -1,7 +1,7 @@
 """Reductions of few, long rows go in pieces, which a second launch joins; of short ones there is no second launch."""
 
 import pytest
-from device_checks import agree
+from device_checks import agree, real_parts
 
 import adjoint as ad
 
@@ -56,3 +56,64 @@ def test_the_first_nan_is_the_extreme(stand_in):
 
 def test_short_rows_take_one_launch(stand_in):
     same(stand_in, lambda t: (t.max(1), t.argmin(0)), ad.randn(40, 300), ["extreme"] * 2)
+
+
+SPREAD = ["spread", "spread_of_pieces"]
+DTYPES = pytest.mark.parametrize("dtype", [ad.float32, ad.float64, ad.bfloat16, ad.complex64], ids=lambda t: t.name)
+
+
+@DTYPES
+@pytest.mark.parametrize("shape", SHAPES)
+def test_variances(shape, dtype, stand_in):
+    x, dim = drawn(shape, dtype)
+    same(stand_in, lambda t: (t.var(dim), t.std(dim, correction=0)), x, SPREAD * 2)
+
+
+def test_variances_of_large_numbers_keep_their_digits(stand_in):
+    """The mean is 4000 times the deviation, and a row begins unlike the rest."""
+    x, dim = drawn("rows")
+    x = x + 4096
+    x[1, :1024] = 0
+    expected = x.double().var(dim).float()
+    device, seen = launched(stand_in, lambda: x.cuda().var(dim))
+    agree(device, expected, ad.float32)
+    assert (device.cpu() / expected - 1).abs().max().item() < 2e-6
+
+
+def test_the_variance_of_equal_numbers_is_nothing():
+    assert ad.full((3, 17000), 0.1).cuda().var(1).tolist() == [0, 0, 0]
+
+
+def test_variances_of_infinities_are_nan():
+    x, dim = drawn("rows")
+    x[0, 16999], x[1, 0] = float("inf"), float("nan")
+    assert x.cuda().std(dim).isnan().tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("p", [2, 1, 0, 3.5, float("inf"), -float("inf")])
+def test_norms(p, stand_in):
+    for shape, dtype in (("one row", ad.float64), ("columns", ad.complex64), ("narrow columns", ad.float32)):
+        x, dim = drawn(shape, dtype)
+        x = x + 1j if dtype.is_complex else x
+        host = ad.linalg.vector_norm(x, p, dim)
+        device, seen = launched(stand_in, lambda x=x, dim=dim: ad.linalg.vector_norm(x.cuda(), p, dim))
+        assert stand_in is None or abs(p) == float("inf") or seen[-2:] == ["vector_norm", "norm_of_pieces"]
+        agree(device / host.cuda(), host / host, host.dtype)
+
+
+@DTYPES
+@pytest.mark.parametrize("shape", SHAPES)
+def test_logsumexp(shape, dtype, stand_in):
+    x, dim = drawn(shape, dtype)
+    host = x.logsumexp(dim)
+    device, seen = launched(stand_in, lambda: x.cuda().logsumexp(dim))
+    assert stand_in is None or seen == ["logsumexp", "logsumexp_of_pieces"]
+    agree(real_parts(device), real_parts(host), dtype)
+
+
+def test_logsumexp_of_infinities():
+    x, dim = drawn("rows")
+    x[0] = -float("inf")
+    x[1, 9] = float("inf")
+    x[2, 16000] = float("nan")
+    agree(x.cuda().logsumexp(dim), x.logsumexp(dim), ad.float32)

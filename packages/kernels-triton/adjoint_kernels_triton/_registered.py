@@ -14,7 +14,7 @@ from ._store import Image, Index, Variant
 from ._variant import ALIGNED_POINTER, BY_VALUE, EQUAL_TO_ONE, MULTIPLE_OF_16, POINTER
 
 FAMILIES = (
-    "unary", "special", "gamma", "bessel", "airy", "polynomial", "binary", "logic", "activation", "copy", "reduce", "pick", "normalise", "normalise_vjp",
+    "unary", "special", "gamma", "bessel", "airy", "polynomial", "binary", "logic", "activation", "copy", "reduce", "moments", "pick", "normalise", "normalise_vjp",
     "cross_entropy", "attention", "bags", "scan", "matmul", "index", "random", "sort", "compact", "complex", "complex_functions", "complex_rows",
     "lu", "cholesky", "qr", "fft", "conv", "conv_weight", "pool", "resize", "grid_sample", "distance", "margin", "optimizers", "jacobi",
 )  # fmt: skip

@@ -8,7 +8,8 @@ from .._structured import complex_kernel
 from .complex import log, mul
 from .index import lanes, position
 from .matmul import tile_of
-from .reduce import both, either, folded, norm_of, put, rows_of, starts, variance
+from .moments import deviation, moments, powers, put_moments, put_norm
+from .reduce import both, either, folded, put, rows_of, starts
 from .scan import along_lines, last_of
 
 
@@ -74,43 +75,59 @@ def prod(x0, y0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr
     put_pairs(y0, a, b, outer, inner, ROWS)
 
 
+@complex_kernel("var.spread", "std.spread")
+def spread(
+    x0, y0, found, n, outer, inner, chunk, pieces, correction,
+    ROOT: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Both parts' squares together."""
+    near, above, squares = moments(x0, n, outer, inner, chunk, real_tile, ROWS, BLOCK)
+    beside, higher, more = moments(x0, n, outer, inner, chunk, imaginary_tile, ROWS, BLOCK)
+    if pieces > 1:
+        put_moments(found, near, above, squares, outer, inner, pieces, ROWS)
+        put_moments(found + 3 * pieces * outer * inner, beside, higher, more, outer, inner, pieces, ROWS)
+    else:
+        put(y0, deviation(squares + more, n, correction, ROOT), outer, inner, ROWS)
+
+
+@complex_kernel("vector_norm.vector_norm")
+def vector_norm(x0, y0, piece, n, outer, inner, chunk, pieces, p, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    put_norm(y0, piece, powers(x0, n, outer, inner, chunk, p, magnitudes, ROWS, BLOCK), outer, inner, pieces, p, ROWS)
+
+
 @triton.jit
-def variance_of_parts(x0, n, outer, inner, correction, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    real = variance(x0, n, outer, inner, correction, real_tile, ROWS, BLOCK)
-    return real + variance(x0, n, outer, inner, correction, imaginary_tile, ROWS, BLOCK)
-
-
-@complex_kernel()
-def var(x0, y0, n, outer, inner, correction, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    put(y0, variance_of_parts(x0, n, outer, inner, correction, ROWS, BLOCK), outer, inner, ROWS)
-
-
-@complex_kernel()
-def std(x0, y0, n, outer, inner, correction, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    put(y0, libdevice.sqrt_rn(variance_of_parts(x0, n, outer, inner, correction, ROWS, BLOCK)), outer, inner, ROWS)
-
-
-@complex_kernel()
-def vector_norm(x0, y0, n, outer, inner, p, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    put(y0, norm_of(x0, n, outer, inner, p, magnitudes, ROWS, BLOCK), outer, inner, ROWS)
-
-
-@complex_kernel()
-def logsumexp(x0, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+def log_of_sum(x0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     row, there = rows_of(outer, inner, ROWS)
     start = starts(row, n, inner)
-    real = folded(x0, n, outer, inner, n, -float("inf"), real_tile, above, ROWS, BLOCK)
+    real = folded(x0, n, outer, inner, chunk, -float("inf"), real_tile, above, ROWS, BLOCK)
     top = tl.reduce(real, 1, above)
     shift = tl.where(tl.abs(top) == float("inf"), 0.0, top)
     a, b = tl.zeros((ROWS, BLOCK), top.dtype), tl.zeros((ROWS, BLOCK), top.dtype)
-    for first in range(0, n, BLOCK):
-        j = first + tl.arange(0, BLOCK).to(tl.int64)
-        r = libdevice.exp(real_tile(x0, start, j, n, inner, there, -float("inf")) - shift[:, None])
-        angle = imaginary_tile(x0, start, j, n, inner, there, 0.0)
+    first = tl.program_id(1).to(tl.int64) * chunk
+    end = tl.minimum(first + chunk, n)
+    for block in range(first, end, BLOCK):
+        j = block + tl.arange(0, BLOCK).to(tl.int64)
+        r = libdevice.exp(real_tile(x0, start, j, end, inner, there, -float("inf")) - shift[:, None])
+        angle = imaginary_tile(x0, start, j, end, inner, there, 0.0)
         a += r * libdevice.cos(angle)
         b += r * libdevice.sin(angle)
     a, b = log(tl.sum(a, 1), tl.sum(b, 1))
-    put_pairs(y0, shift + a, b, outer, inner, ROWS)
+    return shift + a, b
+
+
+@complex_kernel("logsumexp.logsumexp")
+def logsumexp(x0, y0, piece, n, outer, inner, chunk, pieces, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    a, b = log_of_sum(x0, n, outer, inner, chunk, ROWS, BLOCK)
+    if pieces > 1:
+        put_pairs(piece, a, b, outer, inner, ROWS)
+    else:
+        put_pairs(y0, a, b, outer, inner, ROWS)
+
+
+@complex_kernel("logsumexp.logsumexp_of_pieces")
+def logsumexp_of_pieces(y0, piece, rows, pieces, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    a, b = log_of_sum(piece, pieces, 1, rows, pieces, ROWS, BLOCK)
+    put_pairs(y0, a, b, 1, rows, ROWS)
 
 
 @triton.jit

@@ -3,13 +3,13 @@
 Where the rows alone keep a device busy, or are short, there is one piece, and no second launch.
 """
 
-# As in TILE: how many elements of a row a program takes at a time, and for how many rows.
-_BLOCK = "(1024 if inner == 1 else max(32, 2048 // next_pow2(inner)))"
-_PROGRAMS = "max(1, outer if inner == 1 else cdiv(outer * inner, min(next_pow2(inner), 64)))"
-_WANTED = f"(max(1, min(n // (4 * {_BLOCK}), 2048 // {_PROGRAMS})) if 16 * {_BLOCK} < n + 1 else 1)"
+# How many elements of a row a program takes at a time, how many rows, and how many programs that makes.
+BLOCK = "min(1024, max(32, 2048 // next_pow2(inner)))"
+_PROGRAMS = "cdiv(outer * inner, min(next_pow2(inner), 64))"
+_WANTED = f"max(1, min(n // (4 * {BLOCK}) * min(1, n // (16 * {BLOCK})), 2048 // {_PROGRAMS}))"
 
-# Elements of a row in a piece, and how many pieces there are.
-CHUNK = f"max(1, cdiv(n, {_WANTED}))"
+# Elements of a row in a piece, whole blocks, so that loads are of 16 bytes; and how many pieces there are.
+CHUNK = f"max(1, cdiv(n, {_WANTED} * {BLOCK})) * {BLOCK}"
 COUNT = f"max(1, cdiv(n, {CHUNK}))"
 PIECES = {"chunk": CHUNK, "pieces": COUNT}
 

@@ -2,15 +2,15 @@
 
 import triton
 import triton.language as tl
-from triton.language.extra.cuda import libdevice
 
 from .._structured import kernel
 from .._templates import widened
+from .pieces import BLOCK
 
 # Along neighbours in memory, long blocks of few rows; else blocks as wide as the rows are.
 TILE = {
     "ROWS": "max(1, 512 // min(next_pow2(n), 1024)) if inner == 1 else min(next_pow2(inner), 64)",
-    "BLOCK": "min(next_pow2(n), 1024) if inner == 1 else min(next_pow2(n), 32)",
+    "BLOCK": f"min(next_pow2(n), {BLOCK})",
 }
 GRID = "cdiv(outer * inner, ROWS)"
 
@@ -184,89 +184,3 @@ def all(x0, y0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr)
 @kernel(along="dims", **SPLIT)
 def any(x0, y0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, 0, truth, either, ROWS, BLOCK), 1, either) != 0, outer, inner, ROWS)
-
-
-@kernel(along="dims", grid=GRID, constants=TILE)
-def logsumexp(x0, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    row, there = rows_of(outer, inner, ROWS)
-    start = starts(row, n, inner)
-    top = tl.reduce(folded(x0, n, outer, inner, n, -float("inf"), tile, larger, ROWS, BLOCK), 1, larger)
-    shift = tl.where(tl.abs(top) == float("inf"), 0.0, top)
-    j = tl.arange(0, BLOCK).to(tl.int64)
-    total = libdevice.exp(tile(x0, start, j, n, inner, there, -float("inf")) - shift[:, None])
-    for _ in range(BLOCK, n, BLOCK):
-        j += BLOCK
-        total += libdevice.exp(tile(x0, start, j, n, inner, there, -float("inf")) - shift[:, None])
-    put(y0, shift + libdevice.log(tl.sum(total, 1)), outer, inner, ROWS)
-
-
-@triton.jit
-def variance(x0, n, outer, inner, correction, LOAD: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    """In two passes: the mean, then the squares of what differs from it."""
-    row, there = rows_of(outer, inner, ROWS)
-    start = starts(row, n, inner)
-    centre = tl.reduce(folded(x0, n, outer, inner, n, 0.0, LOAD, plus, ROWS, BLOCK), 1, plus) / n
-    j = tl.arange(0, BLOCK).to(tl.int64)
-    d = tl.where((j < n)[None, :], LOAD(x0, start, j, n, inner, there, 0.0) - centre[:, None], 0.0)
-    total = d * d
-    for _ in range(BLOCK, n, BLOCK):
-        j += BLOCK
-        d = tl.where((j < n)[None, :], LOAD(x0, start, j, n, inner, there, 0.0) - centre[:, None], 0.0)
-        total += d * d
-    free = n - correction
-    return tl.sum(total, 1) / tl.where(free > 0, free, 0.0).to(total.dtype)
-
-
-@kernel(along="dims", grid=GRID, constants=TILE)
-def var(x0, y0, n, outer, inner, correction, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    put(y0, variance(x0, n, outer, inner, correction, tile, ROWS, BLOCK), outer, inner, ROWS)
-
-
-@kernel(along="dims", grid=GRID, constants=TILE)
-def std(x0, y0, n, outer, inner, correction, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    put(y0, libdevice.sqrt_rn(variance(x0, n, outer, inner, correction, tile, ROWS, BLOCK)), outer, inner, ROWS)
-
-
-@triton.jit
-def power(x, p):
-    a = tl.abs(x)
-    if p == 2.0:
-        r = a * a
-    elif p == 1.0:
-        r = a
-    elif p == 0.0:
-        r = (a != 0).to(a.dtype)
-    else:
-        r = libdevice.pow(a, p.to(a.dtype) + tl.zeros_like(a))
-    return r
-
-
-@triton.jit
-def norm_of(x0, n, outer, inner, p, LOAD: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    row, there = rows_of(outer, inner, ROWS)
-    start = starts(row, n, inner)
-    extreme = tl.abs(p) == float("inf")
-    edge = tl.where(p > 0, 0.0, float("inf"))
-    j = tl.arange(0, BLOCK).to(tl.int64)
-    a = tl.abs(LOAD(x0, start, j, n, inner, there, 0.0))
-    total = tl.where((j < n)[None, :], power(a, tl.where(extreme, 1.0, p)), 0.0)
-    most = tl.where((j < n)[None, :], a, edge.to(a.dtype))
-    for _ in range(BLOCK, n, BLOCK):
-        j += BLOCK
-        a = tl.abs(LOAD(x0, start, j, n, inner, there, 0.0))
-        total += tl.where((j < n)[None, :], power(a, tl.where(extreme, 1.0, p)), 0.0)
-        a = tl.where((j < n)[None, :], a, edge.to(a.dtype))
-        most = tl.where(p > 0, larger(most, a), smaller(most, a))
-    s = tl.sum(total, 1)
-    root = tl.where(
-        p == 2.0,
-        libdevice.sqrt_rn(s),
-        tl.where((p == 1.0) | (p == 0.0), s, libdevice.pow(s, (1.0 / p).to(s.dtype) + tl.zeros_like(s))),
-    )
-    outermost = tl.where(p > 0, tl.reduce(most, 1, larger), tl.reduce(most, 1, smaller))
-    return tl.where(extreme, outermost, root)
-
-
-@kernel(along="dims", grid=GRID, constants=TILE)
-def vector_norm(x0, y0, n, outer, inner, p, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    put(y0, norm_of(x0, n, outer, inner, p, tile, ROWS, BLOCK), outer, inner, ROWS)
