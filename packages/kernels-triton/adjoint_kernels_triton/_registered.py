@@ -14,9 +14,9 @@ from ._store import Image, Index, Variant
 from ._variant import ALIGNED_POINTER, BY_VALUE, EQUAL_TO_ONE, MULTIPLE_OF_16, POINTER
 
 FAMILIES = (
-    "unary", "special", "gamma", "bessel", "airy", "polynomial", "binary", "logic", "activation", "copy", "reduce", "moments", "pick", "normalise", "normalise_vjp",
-    "cross_entropy", "attention", "bags", "scan", "matmul", "index", "random", "sort", "compact", "complex", "complex_functions", "complex_rows",
-    "lu", "cholesky", "qr", "fft", "conv", "conv_weight", "pool", "resize", "grid_sample", "distance", "margin", "optimizers", "jacobi",
+    "unary", "special", "gamma", "bessel", "bessel_oscillating", "airy", "polynomial", "binary", "logic", "activation", "copy", "reduce", "moments",
+    "pick", "normalise", "normalise_vjp", "cross_entropy", "attention", "bags", "scan", "matmul", "index", "random", "sort", "compact",
+    "complex", "complex_functions", "complex_rows", "lu", "cholesky", "qr", "fft", "conv", "conv_weight", "pool", "resize", "grid_sample", "distance", "margin", "optimizers", "jacobi",
 )  # fmt: skip
 OPERATIONS: dict[str, list[Any]] = {}
 "How each operation is registered: as what, and the arguments but the compiler."

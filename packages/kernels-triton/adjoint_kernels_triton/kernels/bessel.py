@@ -1,6 +1,6 @@
-"""Bessel functions of whole order, integrals of erfc and the zeta function: as core's math/bessel.h and math/gamma.h, in float64.
+"""Modified Bessel functions of whole order, integrals of erfc and the zeta function: as core's math/bessel.h and math/gamma.h, in float64.
 
-The modified functions of orders 0 and 1, which are most of what is asked for, have forms without loops.
+Functions of orders 0 and 1, which are most of what is asked for, have forms without loops.
 """
 
 import math
@@ -206,17 +206,6 @@ def bessel_k(given, n):
     else:
         y = scaled_k(order, x) * libdevice.exp(-x)
     return y.to(given.dtype)
-
-
-@elementwise(block=128)
-def bessel_j(x, n):
-    return libdevice.jn(n.to(tl.int32), x.to(tl.float64)).to(x.dtype)
-
-
-@elementwise(block=128)
-def bessel_y(given, n):
-    x = given.to(tl.float64)
-    return tl.where(x < 0, float("nan"), libdevice.yn(n.to(tl.int32), x)).to(given.dtype)
 
 
 @triton.jit
