@@ -87,3 +87,8 @@ def test_steps_of_optimizers(make, kernel, stand_in):
         p.grad = ad.ones_like(p)
     optimizer.step()
     assert launches(stand_in, optimizer.step)[1] == [kernel]
+
+
+def test_maxima_of_equal_parts_take_one_launch(stand_in):
+    x = ad.randn(2, 3, 8, 8, device="cuda")
+    assert launches(stand_in, lambda: F.adaptive_max_pool2d(x, (4, 2)))[1] == ["max_pool"]

@@ -155,3 +155,15 @@ def test_numbers_beside_halves_are_not_rounded(n, dtype):
     calls += [lambda x: ad.func.jvp(lambda a: a * 0.1, (x,), (x,)), lambda x: ad.vmap(lambda a: a / 3.3)(x)]
     for call in calls:
         agree(call(x.cuda()), call(x), ad.int64)  # bit by bit
+
+
+@pytest.mark.parametrize("cells", [(4, 3), (2, 1), (3, 2), (8, 6)])
+def test_maxima_of_equal_and_of_other_parts(cells):
+    def run(x):
+        x = x.detach().requires_grad_()
+        y, at = ad.nn.functional.adaptive_max_pool2d(x, cells, return_indices=True)
+        return y, at, ad.autograd.grad((y.nan_to_num() ** 2).sum(), x)[0]
+
+    x = (ad.arange(2 * 3 * 8 * 6, dtype=ad.float64) * 0.7).sin().view(2, 3, 8, 6)
+    x[0, 0, 5, 3] = float("nan")
+    agree(run(x.cuda()), run(x), ad.float64)

@@ -62,7 +62,10 @@ def xlog1py(input: Tensor | float, other: Tensor | float) -> Tensor:
     """
     y = other if isinstance(other, Tensor) else _core.tensor(other, dtype=input.dtype, device=input.device)
     log = _core.log1p(y)
-    return input * _core.where((_core.zeros_like(log) + input == 0) & ~log.isfinite() & ~y.isnan(), 0.0, log)
+    if not isinstance(input, Tensor) and input != 0:
+        return input * log
+    endless = (y <= -1) | (y == float("inf"))
+    return input * _core.where(endless & (input == 0) if isinstance(input, Tensor) else endless, 0.0, log)
 
 
 def spherical_bessel_j0(input: Tensor) -> Tensor:

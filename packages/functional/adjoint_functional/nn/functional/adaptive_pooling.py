@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,10 @@ from adjoint_core import Tensor, _core
 from adjoint_core._compose import rounded_once
 
 from .window_sizes import Ints, per_dimension
+
+
+SHORT = 256
+"Elements of a window that one lane of a GPU looks at one after the other."
 
 
 def _has_kernel(x: Tensor) -> bool:
@@ -105,6 +110,10 @@ def _adaptive_max(input: Tensor, sizes: Sequence[int | None], n: int) -> tuple[T
     cells = [m if s is None else s for s, m in zip(sizes, shape)]
     if _has_kernel(input):
         return _core._adaptive_max_pool(input, cells)
+    if all(0 < size <= m and m % size == 0 for m, size in zip(shape, cells)) and not input.is_sparse:
+        equal = [m // size for m, size in zip(shape, cells)]
+        if math.prod(equal) <= SHORT:
+            return _core._max_pool(input, equal, equal, [0] * n, [1] * n, False)
     windows, position = input.detach(), _core.zeros((), dtype=_core.int64, device=input.device)
     for d, (m, size) in enumerate(zip(shape, cells)):
         if m == 0 or size < 0:
