@@ -11,7 +11,6 @@ from adjoint_core._compose import rounded_once
 
 from .window_sizes import Ints, per_dimension
 
-
 SHORT = 256
 "Elements of a window that one lane of a GPU looks at one after the other."
 
