@@ -52,6 +52,27 @@ def test_batch_norm(affine, sizes, dtype):
             ad.testing.assert_close(got.cpu(), wanted, rtol=tolerance, atol=tolerance)
 
 
+PIECES = ["statistics_of_pieces", "batch_norm_of_pieces", "sums_of_pieces", "batch_norm_vjp_of_pieces"]
+
+
+@pytest.mark.parametrize("dtype", [ad.float64, ad.float32, ad.bfloat16], ids=lambda t: t.name)
+@pytest.mark.parametrize("sizes", [(8200, 3), (600, 70), (17, 3, 1000), (4100, 2, 2, 2)], ids=str)
+def test_batch_norm_of_long_channels(sizes, dtype, stand_in):
+    """They go in pieces, in three launches; what the weight gets in two."""
+    ad.manual_seed(0)
+    x = (ad.randn(sizes) * 2 + 100).to(dtype)
+    options = {"weight": ad.rand(sizes[1]).to(dtype), "bias": ad.rand(sizes[1]).to(dtype)}
+    before = 0 if stand_in is None else len(stand_in.launched)
+    got, wanted = [
+        gradients(lambda x, o: F.batch_norm(x, None, None, training=True, **o), at, options, False) for at in (x.cuda(), x)
+    ]
+    seen = [] if stand_in is None else stand_in.launched[before:]
+    assert stand_in is None or set(PIECES) <= set(seen)
+    rtol, atol = {8: (1e-9, 1e-9), 4: (2e-3, 2e-3), 2: (5e-2, 5e-2)}[dtype.itemsize]
+    for a, b in zip(got, wanted, strict=True):
+        ad.testing.assert_close(a.cpu(), b, rtol=rtol, atol=atol * max(1, b.abs().max().item()))
+
+
 @pytest.mark.parametrize("kept", [ad.float64, ad.float32, ad.float16], ids=lambda t: t.name)
 @pytest.mark.parametrize("dtype", [ad.float32, ad.float16], ids=lambda t: t.name)
 def test_running_statistics(dtype, kept):

@@ -109,8 +109,8 @@ def put_moments(found, near, above, squares, outer, inner, pieces, ROWS: tl.cons
 
 @triton.jit
 def joined(found, rows, pieces, n, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    """The sum of squared differences from the mean of all pieces: T. Chan, G. Golub and R. LeVeque, "Algorithms for computing the sample
-    variance" (1983). Means are taken from a number near them, as they are kept."""
+    """The mean of all pieces, and the sum of squared differences from it: T. Chan, G. Golub and R. LeVeque, "Algorithms for computing the
+    sample variance" (1983). Means are taken from a number near them, as they are kept."""
     row, there = rows_of(1, rows, ROWS)
     near = tl.load(found + row, mask=there, other=0.0)[:, None]
     above = found + pieces * rows
@@ -127,7 +127,7 @@ def joined(found, rows, pieces, n, chunk, ROWS: tl.constexpr, BLOCK: tl.constexp
         size = tl.maximum(tl.minimum(n - j * chunk, chunk), 0).to(total.dtype)[None, :]
         mean = tile(found, row, j, pieces, rows, there, 0.0) - near + tile(above, row, j, pieces, rows, there, 0.0)
         total += tile(above + pieces * rows, row, j, pieces, rows, there, 0.0) + size * (mean - centre) * (mean - centre)
-    return tl.sum(total, 1)
+    return tl.sum(near + centre, 1), tl.sum(total, 1)
 
 
 def spread(
@@ -146,9 +146,9 @@ def spread_of_pieces(
     ROOT: tl.constexpr, PARTS: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Of complex numbers, the sum of both parts' squares."""
-    squares = joined(found, rows, pieces, n, chunk, ROWS, BLOCK)
+    _, squares = joined(found, rows, pieces, n, chunk, ROWS, BLOCK)
     if PARTS == 2:
-        squares += joined(found + 3 * pieces * rows, rows, pieces, n, chunk, ROWS, BLOCK)
+        squares += joined(found + 3 * pieces * rows, rows, pieces, n, chunk, ROWS, BLOCK)[1]
     put(y0, deviation(squares, n, correction, ROOT), 1, rows, ROWS)
 
 

@@ -5,7 +5,7 @@ import triton.language as tl
 from triton.language.extra.cuda import libdevice
 
 from .._structured import kernel
-from .._templates import as_element, widened
+from .._templates import widened
 from .reduce import GRID, TILE, folded, larger, plus, rows_of, starts, tile
 
 
@@ -115,53 +115,3 @@ def rms_norm(x0, x1, y0, y1, n, outer, inner, eps, ROWS: tl.constexpr, BLOCK: tl
         y = tile(x0, start, j, n, inner, there, 0.0) * scale[:, None] * parameter(x1, j, n, 1.0, INPUTS > 1)
         put_tile(y0, start, j, n, inner, there, y)
     put_row(y1, square, outer, inner, ROWS)
-
-
-@triton.jit
-def places(row, j, n, kept, behind):
-    """Where elements j of rows lie, of dimensions that are worked along apart from each other."""
-    line = row // kept * (n // behind)
-    return ((line[:, None] + (j // behind)[None, :]) * kept + (row % kept)[:, None]) * behind + (j % behind)[None, :]
-
-
-@triton.jit
-def channel(x, row, kept, there, identity, PRESENT: tl.constexpr):
-    if PRESENT:
-        return widened(tl.load(x + row % kept, mask=there, other=identity))[:, None]
-    else:
-        return identity
-
-
-CHANNELS = {"ROWS": "max(1, 512 // min(next_pow2(n), 1024))", "BLOCK": "min(next_pow2(n), 1024)", "INPUTS": "inputs"}
-
-
-@kernel(along="dims", apart=True, grid="cdiv(outer, ROWS)", constants=CHANNELS)
-def batch_norm(
-    x0, x1, x2, y0, y1, y2, n, outer, kept, behind, eps,
-    ROWS: tl.constexpr, BLOCK: tl.constexpr, INPUTS: tl.constexpr,
-):  # fmt: skip
-    row, there = rows_of(outer, 1, ROWS)
-    lane = tl.arange(0, BLOCK).to(tl.int64)
-    x = widened(tl.load(x0 + places(row, lane, n, kept, behind), mask=there[:, None] & (lane < n)[None, :], other=0.0))
-    total = x
-    for first in range(BLOCK, n, BLOCK):
-        j = first + lane
-        total += widened(tl.load(x0 + places(row, j, n, kept, behind), mask=there[:, None] & (j < n)[None, :], other=0.0))
-    centre = tl.sum(total, 1) / n
-    total = tl.zeros_like(total)
-    for first in range(0, n, BLOCK):
-        j = first + lane
-        inside = there[:, None] & (j < n)[None, :]
-        d = widened(tl.load(x0 + places(row, j, n, kept, behind), mask=inside, other=0.0)) - centre[:, None]
-        total += tl.where(inside, d * d, 0.0)
-    spread = tl.sum(total, 1) / n
-    scale = channel(x1, row, kept, there, 1.0, INPUTS > 1) / libdevice.sqrt_rn(spread + eps.to(spread.dtype))[:, None]
-    shift = channel(x2, row, kept, there, 0.0, INPUTS > 2)
-    for first in range(0, n, BLOCK):
-        j = first + lane
-        inside = there[:, None] & (j < n)[None, :]
-        at = places(row, j, n, kept, behind)
-        y = (widened(tl.load(x0 + at, mask=inside, other=0.0)) - centre[:, None]) * scale + shift
-        tl.store(y0 + at, as_element(y, y0.dtype.element_ty), mask=inside)
-    put_row(y1, centre, outer, 1, ROWS)
-    put_row(y2, spread, outer, 1, ROWS)

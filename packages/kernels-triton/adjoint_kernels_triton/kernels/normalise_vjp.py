@@ -9,7 +9,7 @@ from triton.language.extra.cuda import libdevice
 from .._structured import kernel, sequence, step
 from .._templates import widened
 from .conv_weight import added_up
-from .normalise import CHANNELS, ONE_TILE, channel, parameter, places, put_row, put_tile
+from .normalise import ONE_TILE, parameter, put_tile
 from .reduce import GRID, TILE, folded, plus, rows_of, starts, tile
 
 
@@ -121,35 +121,3 @@ sequence(
     "standardise_vjp", along="dim", workspace={"sums": ("widened(x0)", f"sums * n * ({CHUNKS})")},
     steps=[standardise_vjp, weight_sums, replace(added_up, when="sums", values={"chunks": CHUNKS, "count": "n"})],
 )  # fmt: skip
-
-
-@kernel(along="dims", apart=True, grid="cdiv(outer, ROWS)", constants={**CHANNELS, "SUMS": "sums"})
-def batch_norm_vjp(
-    x0, x1, x2, x3, x4, y0, n, outer, kept, behind, eps,
-    ROWS: tl.constexpr, BLOCK: tl.constexpr, INPUTS: tl.constexpr, SUMS: tl.constexpr,
-):  # fmt: skip
-    """The same of channels, whose weight is one number each; or SUMS: what this weight gets."""
-    row, there = rows_of(outer, 1, ROWS)
-    lane = tl.arange(0, BLOCK).to(tl.int64)
-    square = widened(tl.load(x3 + row, mask=there, other=1.0))
-    scale = (1.0 / libdevice.sqrt_rn(square + eps.to(square.dtype)))[:, None]
-    centre = widened(tl.load(x2 + row, mask=there, other=0.0))[:, None]
-    total = tl.zeros((ROWS, BLOCK), square.dtype)
-    product = tl.zeros((ROWS, BLOCK), square.dtype)
-    for first in range(0, n, BLOCK):
-        j = first + lane
-        at, inside = places(row, j, n, kept, behind), there[:, None] & (j < n)[None, :]
-        v = widened(tl.load(x0 + at, mask=inside, other=0.0))
-        total += v
-        product += v * ((widened(tl.load(x1 + at, mask=inside, other=0.0)) - centre) * scale)
-    if SUMS:
-        put_row(y0, tl.sum(product, 1), outer, 1, ROWS)
-    else:
-        mean, slope = (tl.sum(total, 1) / n)[:, None], (tl.sum(product, 1) / n)[:, None]
-        factor = channel(x4, row, kept, there, 1.0, INPUTS > 4) * scale
-        for first in range(0, n, BLOCK):
-            j = first + lane
-            at, inside = places(row, j, n, kept, behind), there[:, None] & (j < n)[None, :]
-            v = widened(tl.load(x0 + at, mask=inside, other=0.0))
-            z = (widened(tl.load(x1 + at, mask=inside, other=0.0)) - centre) * scale
-            tl.store(y0 + at, (factor * (v - mean - z * slope)).to(y0.dtype.element_ty), mask=inside)
