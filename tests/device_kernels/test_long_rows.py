@@ -117,3 +117,26 @@ def test_logsumexp_of_infinities():
     x[1, 9] = float("inf")
     x[2, 16000] = float("nan")
     agree(x.cuda().logsumexp(dim), x.logsumexp(dim), ad.float32)
+
+
+@pytest.mark.parametrize("dtype", [ad.float32, ad.float16, ad.int32, ad.bool, ad.complex64], ids=lambda t: t.name)
+@pytest.mark.parametrize("shape", ["one row", "columns", "narrow columns"])
+def test_sums_and_their_like(shape, dtype, stand_in):
+    x, dim = drawn(shape)
+    floats = dtype.is_floating_point or dtype.is_complex
+    x = (x * 0.001 + 1 if floats else x * 2).to(dtype)
+    names = ["sum", "prod", "all", "any"]
+    names += ["mean"] * floats + ["amax", "amin"] * (not dtype.is_complex)
+    for name in names:
+        host = getattr(ad, name)(x, dim)
+        device, seen = launched(stand_in, lambda name=name: getattr(ad, name)(x.cuda(), dim))
+        assert stand_in is None or seen[-2:] == [name, f"{name}_of_pieces"]
+        host, device = real_parts(host)[0], real_parts(device)[0]
+        scale = host.double().abs().amax().clamp(min=1).item() if floats and host.dtype != ad.bool else None
+        agree(device / scale if scale else device, host / scale if scale else host, dtype)
+
+
+def test_nansum_of_infinities(stand_in):
+    x, dim = drawn("rows")
+    x[0, 0], x[0, 16999], x[1, 3] = float("inf"), -float("inf"), float("nan")
+    same(stand_in, lambda t: t.nansum(dim), x, ["nansum", "sum_of_pieces"])

@@ -10,7 +10,7 @@ from triton.language.extra.cuda import libdevice
 
 from .._structured import sequence, step
 from .._templates import widened
-from .moments import joined, less_squares, put_moments
+from .moments import joined_moments, less_squares, put_moments
 from .normalise import put_row
 from .reduce import put, rows_of, tile
 
@@ -107,7 +107,7 @@ def batch_norm(
 
 @step(grid="cdiv(outer, ROWS)", constants=COLUMNS, values=PIECES, when=f"1 < {COUNT}")
 def statistics_of_pieces(y1, y2, found, n, outer, chunk, pieces, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    centre, squares = joined(found, outer, pieces, n, chunk, ROWS, BLOCK)
+    centre, squares = joined_moments(found, outer, pieces, n, chunk, ROWS, BLOCK)
     put_row(y1, centre, outer, 1, ROWS)
     put_row(y2, squares / n, outer, 1, ROWS)
 

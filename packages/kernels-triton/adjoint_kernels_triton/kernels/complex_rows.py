@@ -9,7 +9,7 @@ from .complex import log, mul
 from .index import lanes, position
 from .matmul import tile_of
 from .moments import deviation, moments, powers, put_moments, put_norm
-from .reduce import both, either, folded, put, rows_of, starts
+from .reduce import both, either, folded, put, put_piece, rows_of, starts
 from .scan import along_lines, last_of
 
 
@@ -39,14 +39,16 @@ def truth(x0, start, j, end, inner, there, other):
     return ((real != 0) | (imaginary_tile(x0, start, j, end, inner, there, other) != 0)).to(tl.int32)
 
 
-@complex_kernel()
-def all(x0, y0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, 1.0, truth, both, ROWS, BLOCK), 1, both) != 0, outer, inner, ROWS)
+@complex_kernel("all.all")
+def all(x0, y0, piece, n, outer, inner, chunk, pieces, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    y = tl.reduce(folded(x0, n, outer, inner, chunk, 1.0, truth, both, ROWS, BLOCK), 1, both)
+    put_piece(y0, piece, y != 0, outer, inner, pieces, ROWS)
 
 
-@complex_kernel()
-def any(x0, y0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, 0.0, truth, either, ROWS, BLOCK), 1, either) != 0, outer, inner, ROWS)
+@complex_kernel("any.any")
+def any(x0, y0, piece, n, outer, inner, chunk, pieces, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    y = tl.reduce(folded(x0, n, outer, inner, chunk, 0.0, truth, either, ROWS, BLOCK), 1, either)
+    put_piece(y0, piece, y != 0, outer, inner, pieces, ROWS)
 
 
 @triton.jit
@@ -58,8 +60,16 @@ def put_pairs(y0, a, b, outer, inner, ROWS: tl.constexpr):
     tl.store(place + 1, b.to(y0.dtype.element_ty), mask=there)
 
 
-@complex_kernel()
-def prod(x0, y0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+@triton.jit
+def put_piece_of_pairs(y0, piece, a, b, outer, inner, pieces, ROWS: tl.constexpr):
+    if pieces > 1:
+        put_pairs(piece, a, b, outer, inner, ROWS)
+    else:
+        put_pairs(y0, a, b, outer, inner, ROWS)
+
+
+@triton.jit
+def product(x0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     row, there = rows_of(outer, inner, ROWS)
     start = starts(row, n, inner)
     first = tl.program_id(1).to(tl.int64) * chunk
@@ -71,8 +81,19 @@ def prod(x0, y0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr
         j += BLOCK
         c = real_tile(x0, start, j, end, inner, there, 1.0)
         a, b = mul(a, b, c, imaginary_tile(x0, start, j, end, inner, there, 0.0))
-    a, b = tl.reduce((a, b), 1, mul)
-    put_pairs(y0, a, b, outer, inner, ROWS)
+    return tl.reduce((a, b), 1, mul)
+
+
+@complex_kernel("prod.prod")
+def prod(x0, y0, piece, n, outer, inner, chunk, pieces, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    a, b = product(x0, n, outer, inner, chunk, ROWS, BLOCK)
+    put_piece_of_pairs(y0, piece, a, b, outer, inner, pieces, ROWS)
+
+
+@complex_kernel("prod.prod_of_pieces")
+def prod_of_pieces(y0, piece, rows, pieces, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    a, b = product(piece, pieces, 1, rows, pieces, ROWS, BLOCK)
+    put_pairs(y0, a, b, 1, rows, ROWS)
 
 
 @complex_kernel("var.spread", "std.spread")
@@ -118,10 +139,7 @@ def log_of_sum(x0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constex
 @complex_kernel("logsumexp.logsumexp")
 def logsumexp(x0, y0, piece, n, outer, inner, chunk, pieces, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     a, b = log_of_sum(x0, n, outer, inner, chunk, ROWS, BLOCK)
-    if pieces > 1:
-        put_pairs(piece, a, b, outer, inner, ROWS)
-    else:
-        put_pairs(y0, a, b, outer, inner, ROWS)
+    put_piece_of_pairs(y0, piece, a, b, outer, inner, pieces, ROWS)
 
 
 @complex_kernel("logsumexp.logsumexp_of_pieces")

@@ -5,20 +5,8 @@ import triton.language as tl
 from triton.language.extra.cuda import libdevice
 
 from .._structured import Step, sequence, step
-from .pieces import COUNT, JOINED, PIECES, room
-from .reduce import GRID, TILE, folded, larger, put, rows_of, smaller, starts, tile
-
-WHOLE = {"grid": (GRID, COUNT), "constants": TILE, "values": PIECES}
-
-
-@triton.jit
-def put_piece(y0, piece, y, outer, inner, pieces, ROWS: tl.constexpr):
-    """A value for each row, or of a piece of it."""
-    if pieces > 1:
-        put(piece, y, outer, inner, ROWS)
-    else:
-        put(y0, y, outer, inner, ROWS)
-
+from .pieces import JOINED, PIECES, room
+from .reduce import PIECE, TILE, WHOLE, folded, larger, put, put_piece, rows_of, smaller, starts, tile
 
 # ---- logsumexp: that of all pieces is that of the pieces' own
 
@@ -49,7 +37,6 @@ def logsumexp_of_pieces(y0, piece, rows, pieces, ROWS: tl.constexpr, BLOCK: tl.c
     put(y0, log_of_sum(piece, pieces, 1, rows, pieces, ROWS, BLOCK), 1, rows, ROWS)
 
 
-PIECE = {"piece": ("widened(y0)", room())}
 sequence("logsumexp", along="dims", steps=[logsumexp, logsumexp_of_pieces], workspace=PIECE)
 
 
@@ -108,7 +95,7 @@ def put_moments(found, near, above, squares, outer, inner, pieces, ROWS: tl.cons
 
 
 @triton.jit
-def joined(found, rows, pieces, n, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+def joined_moments(found, rows, pieces, n, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     """The mean of all pieces, and the sum of squared differences from it: T. Chan, G. Golub and R. LeVeque, "Algorithms for computing the
     sample variance" (1983). Means are taken from a number near them, as they are kept."""
     row, there = rows_of(1, rows, ROWS)
@@ -146,9 +133,9 @@ def spread_of_pieces(
     ROOT: tl.constexpr, PARTS: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Of complex numbers, the sum of both parts' squares."""
-    _, squares = joined(found, rows, pieces, n, chunk, ROWS, BLOCK)
+    _, squares = joined_moments(found, rows, pieces, n, chunk, ROWS, BLOCK)
     if PARTS == 2:
-        squares += joined(found + 3 * pieces * rows, rows, pieces, n, chunk, ROWS, BLOCK)[1]
+        squares += joined_moments(found + 3 * pieces * rows, rows, pieces, n, chunk, ROWS, BLOCK)[1]
     put(y0, deviation(squares, n, correction, ROOT), 1, rows, ROWS)
 
 

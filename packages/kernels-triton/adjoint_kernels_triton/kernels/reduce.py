@@ -3,9 +3,9 @@
 import triton
 import triton.language as tl
 
-from .._structured import kernel
+from .._structured import sequence, step
 from .._templates import widened
-from .pieces import BLOCK
+from .pieces import BLOCK, COUNT, JOINED, PIECES, room
 
 # Along neighbours in memory, long blocks of few rows; else blocks as wide as the rows are.
 TILE = {
@@ -133,54 +133,140 @@ def put(y0, y, outer, inner, ROWS: tl.constexpr):
     tl.store(y0 + place, y.to(y0.dtype.element_ty), mask=there)
 
 
-SPLIT = {"grid": (GRID, "max(1, cdiv(n, chunk))"), "constants": TILE, "split": True}
-
-
-@kernel(along="dims", linear=True, **SPLIT)
-def sum(x0, y0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, 0, tile, plus, ROWS, BLOCK), 1, plus), outer, inner, ROWS)
-
-
-@kernel(along="dims", **SPLIT)
-def nansum(x0, y0, n, outer, inner, chunk, total, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    if n == total:  # in later passes NaN comes of infinities
-        put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, 0.0, numbers, plus, ROWS, BLOCK), 1, plus), outer, inner, ROWS)
+@triton.jit
+def put_piece(y0, piece, y, outer, inner, pieces, ROWS: tl.constexpr):
+    """A value for each row, or of a piece of it."""
+    if pieces > 1:
+        put(piece, y, outer, inner, ROWS)
     else:
-        put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, 0.0, tile, plus, ROWS, BLOCK), 1, plus), outer, inner, ROWS)
+        put(y0, y, outer, inner, ROWS)
 
 
-@kernel(along="dims", linear=True, **SPLIT)
-def mean(x0, y0, n, outer, inner, chunk, last, total, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    y = tl.reduce(folded(x0, n, outer, inner, chunk, 0.0, tile, plus, ROWS, BLOCK), 1, plus)
-    put(y0, tl.where(last == 1, y / total, y), outer, inner, ROWS)
+WHOLE = {"grid": (GRID, COUNT), "constants": TILE, "values": PIECES}
+PIECE = {"piece": ("widened(y0)", room())}
 
 
-@kernel(along="dim", **SPLIT)
-def prod(x0, y0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, 1, tile, times, ROWS, BLOCK), 1, times), outer, inner, ROWS)
-
-
-@kernel(along="dims", **SPLIT)
-def amax(x0, y0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, lowest(x0), tile, larger, ROWS, BLOCK), 1, larger), outer, inner, ROWS)
-
-
-@kernel(along="dims", **SPLIT)
-def amin(x0, y0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    put(
+@step(**WHOLE)
+def sum(x0, y0, piece, n, outer, inner, chunk, pieces, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    put_piece(
         y0,
-        tl.reduce(folded(x0, n, outer, inner, chunk, highest(x0), tile, smaller, ROWS, BLOCK), 1, smaller),
+        piece,
+        tl.reduce(folded(x0, n, outer, inner, chunk, 0, tile, plus, ROWS, BLOCK), 1, plus),
         outer,
         inner,
+        pieces,
         ROWS,
     )
 
 
-@kernel(along="dims", **SPLIT)
-def all(x0, y0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, 1, truth, both, ROWS, BLOCK), 1, both) != 0, outer, inner, ROWS)
+@step(**WHOLE)
+def nansum(x0, y0, piece, n, outer, inner, chunk, pieces, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    put_piece(
+        y0,
+        piece,
+        tl.reduce(folded(x0, n, outer, inner, chunk, 0.0, numbers, plus, ROWS, BLOCK), 1, plus),
+        outer,
+        inner,
+        pieces,
+        ROWS,
+    )
 
 
-@kernel(along="dims", **SPLIT)
-def any(x0, y0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    put(y0, tl.reduce(folded(x0, n, outer, inner, chunk, 0, truth, either, ROWS, BLOCK), 1, either) != 0, outer, inner, ROWS)
+@step(**JOINED)
+def sum_of_pieces(y0, piece, rows, pieces, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    put(y0, tl.reduce(folded(piece, pieces, 1, rows, pieces, 0, tile, plus, ROWS, BLOCK), 1, plus), 1, rows, ROWS)
+
+
+@step(**WHOLE)
+def mean(x0, y0, piece, n, outer, inner, chunk, pieces, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    y = tl.reduce(folded(x0, n, outer, inner, chunk, 0.0, tile, plus, ROWS, BLOCK), 1, plus)
+    put_piece(y0, piece, y if pieces > 1 else y / n, outer, inner, pieces, ROWS)
+
+
+@step(**{**JOINED, "values": {**JOINED["values"], "total": "n"}})
+def mean_of_pieces(y0, piece, rows, pieces, total, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    put(y0, tl.reduce(folded(piece, pieces, 1, rows, pieces, 0.0, tile, plus, ROWS, BLOCK), 1, plus) / total, 1, rows, ROWS)
+
+
+@step(**WHOLE)
+def prod(x0, y0, piece, n, outer, inner, chunk, pieces, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    put_piece(
+        y0,
+        piece,
+        tl.reduce(folded(x0, n, outer, inner, chunk, 1, tile, times, ROWS, BLOCK), 1, times),
+        outer,
+        inner,
+        pieces,
+        ROWS,
+    )
+
+
+@step(**JOINED)
+def prod_of_pieces(y0, piece, rows, pieces, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    put(y0, tl.reduce(folded(piece, pieces, 1, rows, pieces, 1, tile, times, ROWS, BLOCK), 1, times), 1, rows, ROWS)
+
+
+@step(**WHOLE)
+def amax(x0, y0, piece, n, outer, inner, chunk, pieces, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    y = tl.reduce(folded(x0, n, outer, inner, chunk, lowest(x0), tile, larger, ROWS, BLOCK), 1, larger)
+    put_piece(y0, piece, y, outer, inner, pieces, ROWS)
+
+
+@step(**JOINED)
+def amax_of_pieces(y0, piece, rows, pieces, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    put(
+        y0,
+        tl.reduce(folded(piece, pieces, 1, rows, pieces, lowest(piece), tile, larger, ROWS, BLOCK), 1, larger),
+        1,
+        rows,
+        ROWS,
+    )
+
+
+@step(**WHOLE)
+def amin(x0, y0, piece, n, outer, inner, chunk, pieces, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    y = tl.reduce(folded(x0, n, outer, inner, chunk, highest(x0), tile, smaller, ROWS, BLOCK), 1, smaller)
+    put_piece(y0, piece, y, outer, inner, pieces, ROWS)
+
+
+@step(**JOINED)
+def amin_of_pieces(y0, piece, rows, pieces, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    put(
+        y0,
+        tl.reduce(folded(piece, pieces, 1, rows, pieces, highest(piece), tile, smaller, ROWS, BLOCK), 1, smaller),
+        1,
+        rows,
+        ROWS,
+    )
+
+
+@step(**WHOLE)
+def all(x0, y0, piece, n, outer, inner, chunk, pieces, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    y = tl.reduce(folded(x0, n, outer, inner, chunk, 1, truth, both, ROWS, BLOCK), 1, both)
+    put_piece(y0, piece, y != 0, outer, inner, pieces, ROWS)
+
+
+@step(**JOINED)
+def all_of_pieces(y0, piece, rows, pieces, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    put(y0, tl.reduce(folded(piece, pieces, 1, rows, pieces, 1, truth, both, ROWS, BLOCK), 1, both) != 0, 1, rows, ROWS)
+
+
+@step(**WHOLE)
+def any(x0, y0, piece, n, outer, inner, chunk, pieces, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    y = tl.reduce(folded(x0, n, outer, inner, chunk, 0, truth, either, ROWS, BLOCK), 1, either)
+    put_piece(y0, piece, y != 0, outer, inner, pieces, ROWS)
+
+
+@step(**JOINED)
+def any_of_pieces(y0, piece, rows, pieces, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    put(y0, tl.reduce(folded(piece, pieces, 1, rows, pieces, 0, truth, either, ROWS, BLOCK), 1, either) != 0, 1, rows, ROWS)
+
+
+sequence("sum", along="dims", linear=True, steps=[sum, sum_of_pieces], workspace=PIECE)
+sequence("nansum", along="dims", steps=[nansum, sum_of_pieces], workspace=PIECE)
+sequence("mean", along="dims", linear=True, steps=[mean, mean_of_pieces], workspace=PIECE)
+sequence("prod", along="dim", steps=[prod, prod_of_pieces], workspace=PIECE)
+sequence("amax", along="dims", steps=[amax, amax_of_pieces], workspace=PIECE)
+sequence("amin", along="dims", steps=[amin, amin_of_pieces], workspace=PIECE)
+sequence("all", along="dims", steps=[all, all_of_pieces], workspace=PIECE)
+sequence("any", along="dims", steps=[any, any_of_pieces], workspace=PIECE)
