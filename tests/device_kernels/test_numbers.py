@@ -167,3 +167,22 @@ def test_maxima_of_equal_and_of_other_parts(cells):
     x = (ad.arange(2 * 3 * 8 * 6, dtype=ad.float64) * 0.7).sin().view(2, 3, 8, 6)
     x[0, 0, 5, 3] = float("nan")
     agree(run(x.cuda()), run(x), ad.float64)
+
+
+@pytest.mark.parametrize("dtype", [ad.float64, ad.bfloat16], ids=lambda t: t.name)
+@pytest.mark.parametrize(("rows", "classes"), [(70, 1), (130, 5), (3, 600)])
+def test_margins(rows, classes, dtype):
+    """Of one target for each row, over one block or two; of several, some of them twice."""
+    x = (ad.arange(rows * classes, dtype=ad.float64) * 0.7).sin().view(rows, classes).to(dtype)
+    one = (ad.arange(rows) * 3 + 2) % classes
+    several = (ad.arange(rows * classes).view(rows, classes) * 7) // 2 % classes
+    several[:, 4:] = -1
+
+    def run(x, one, several):
+        x = x.detach().requires_grad_()
+        losses = [ad.nn.functional.multi_margin_loss(x, one, reduction="none")]
+        if classes < 100:
+            losses.append(ad.nn.functional.multilabel_margin_loss(x, several, reduction="none"))
+        return losses, ad.autograd.grad(sum((y * y).sum() for y in losses), x)
+
+    agree(run(x.cuda(), one.cuda(), several.cuda()), run(x, one, several), dtype)
