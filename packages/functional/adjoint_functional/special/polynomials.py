@@ -21,6 +21,8 @@ def _pair(input: Any, n: Any) -> tuple[Tensor, Tensor]:
         return input, n.detach()
     if not isinstance(input, Tensor) and not isinstance(n, Tensor):
         raise TypeError(f"expected a tensor among x and n, got {type(input).__name__} and {type(n).__name__}")
+    if isinstance(input, Tensor) and not isinstance(n, Tensor) and input.is_floating_point():
+        return input, _core.full((), n)  # as a number, on whatever device the operand is
     tensors = [v for v in (input, n) if isinstance(v, Tensor)]
     given = [v if isinstance(v, Tensor) else _core.full((), v, device=tensors[0].device) for v in (input, n)]
     dtype = _core.result_type(*tensors) if len(tensors) == 2 else tensors[0].dtype
