@@ -140,3 +140,36 @@ def test_nansum_of_infinities(stand_in):
     x, dim = drawn("rows")
     x[0, 0], x[0, 16999], x[1, 3] = float("inf"), -float("inf"), float("nan")
     same(stand_in, lambda t: t.nansum(dim), x, ["nansum", "sum_of_pieces"])
+
+
+F = ad.nn.functional
+ROWS = {
+    "softmax": lambda x: x.softmax(1),
+    "log_softmax": lambda x: x.log_softmax(1),
+    "layer_norm": lambda x: F.layer_norm(x, x.shape[1:]) if x.ndim == 2 else x,
+    "rms_norm": lambda x: F.rms_norm(x, x.shape[1:]) if x.ndim == 2 else x,
+    "cross_entropy": lambda x: F.cross_entropy(x, ad.zeros(x.shape[0], *x.shape[2:], dtype=ad.int64, device=x.device)),
+}
+
+
+@pytest.mark.parametrize("sizes", [(3, 4100), (2, 9001), (2, 100, 5), (1, 600, 40)], ids=str)
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_that_a_program_holds_and_longer_ones(name, sizes):
+    x = ad.randn(*sizes, generator=ad.Generator().manual_seed(1)) * 3
+    v = ad.linspace(-1, 1, x.numel())
+
+    def run(to):
+        t = to(x).requires_grad_()
+        y = ROWS[name](t)
+        return y, *ad.autograd.grad(y, t, to(v[: y.numel()].reshape(y.shape)))
+
+    agree(run(lambda t: t.cuda()), run(lambda t: t.clone()), ad.float32)
+
+
+@pytest.mark.parametrize("length", [4100, 9001])
+def test_softmax_of_infinities(length):
+    x = ad.randn(4, length)
+    x[0] = -float("inf")
+    x[1, 1:] = -float("inf")
+    x[2, 77], x[3, length - 1] = float("inf"), float("nan")
+    agree(x.cuda().softmax(1), x.softmax(1), ad.float32)

@@ -1,4 +1,5 @@
-"""Derivatives of softmax and of standardised values: sums over each row of cotangents, then the row again."""
+"""Derivatives of softmax and of standardised values: sums over each row of cotangents, then the row again, which a program
+holds unless it is long."""
 
 from dataclasses import replace
 
@@ -9,88 +10,100 @@ from triton.language.extra.cuda import libdevice
 from .._structured import kernel, sequence, step
 from .._templates import widened
 from .conv_weight import added_up
-from .normalise import ONE_TILE, parameter, put_tile
-from .reduce import GRID, TILE, folded, plus, rows_of, starts, tile
+from .normalise import WHOLE_ROWS, WITH_INPUTS, parameter, put_tile
+from .reduce import rows_of, starts, tile
 
 
 @triton.jit
-def products(x0, x1, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    """The sum over each row of what two operands give multiplied."""
+def both_tiles(x0, x1, start, j, n, inner, there):
+    return tile(x0, start, j, n, inner, there, 0.0), tile(x1, start, j, n, inner, there, 0.0)
+
+
+@kernel(along="dim", **WHOLE_ROWS)
+def softmax_vjp(x0, x1, y0, n, outer, inner, WHOLE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     row, there = rows_of(outer, inner, ROWS)
-    start = starts(row, n, inner)
-    j = tl.arange(0, BLOCK).to(tl.int64)
-    total = tile(x0, start, j, n, inner, there, 0.0) * tile(x1, start, j, n, inner, there, 0.0)
-    for _ in range(BLOCK, n, BLOCK):
-        j += BLOCK
-        total += tile(x0, start, j, n, inner, there, 0.0) * tile(x1, start, j, n, inner, there, 0.0)
-    return tl.sum(total, 1)
+    start, j = starts(row, n, inner), tl.arange(0, BLOCK).to(tl.int64)
+    end = BLOCK if WHOLE else n
+    v, y = both_tiles(x0, x1, start, j, n, inner, there)
+    products = v * y
+    for first in range(BLOCK, end, BLOCK):
+        w, z = both_tiles(x0, x1, start, first + j, n, inner, there)
+        products += w * z
+    total = tl.sum(products, 1)[:, None]
+    put_tile(y0, start, j, n, inner, there, y * (v - total))
+    for first in range(BLOCK, end, BLOCK):
+        w, z = both_tiles(x0, x1, start, first + j, n, inner, there)
+        put_tile(y0, start, first + j, n, inner, there, z * (w - total))
 
 
-@triton.jit
-def sums(x0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    return tl.reduce(folded(x0, n, outer, inner, n, 0.0, tile, plus, ROWS, BLOCK), 1, plus)
-
-
-@kernel(along="dim", grid=GRID, constants=TILE)
-def softmax_vjp(x0, x1, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+@kernel(along="dim", **WHOLE_ROWS)
+def log_softmax_vjp(x0, x1, y0, n, outer, inner, WHOLE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     row, there = rows_of(outer, inner, ROWS)
-    start = starts(row, n, inner)
-    total = products(x0, x1, n, outer, inner, ROWS, BLOCK)[:, None]
-    for first in range(0, n, BLOCK):
-        j = first + tl.arange(0, BLOCK).to(tl.int64)
-        v, y = tile(x0, start, j, n, inner, there, 0.0), tile(x1, start, j, n, inner, there, 0.0)
-        put_tile(y0, start, j, n, inner, there, y * (v - total))
+    start, j = starts(row, n, inner), tl.arange(0, BLOCK).to(tl.int64)
+    end = BLOCK if WHOLE else n
+    v, y = both_tiles(x0, x1, start, j, n, inner, there)
+    sums = v
+    for first in range(BLOCK, end, BLOCK):
+        sums += tile(x0, start, first + j, n, inner, there, 0.0)
+    total = tl.sum(sums, 1)[:, None]
+    put_tile(y0, start, j, n, inner, there, v - libdevice.exp(y) * total)
+    for first in range(BLOCK, end, BLOCK):
+        w, z = both_tiles(x0, x1, start, first + j, n, inner, there)
+        put_tile(y0, start, first + j, n, inner, there, w - libdevice.exp(z) * total)
 
 
-@kernel(along="dim", grid=GRID, constants=TILE)
-def log_softmax_vjp(x0, x1, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+@kernel(along="dim", **WHOLE_ROWS)
+def layer_norm_vjp(x0, x1, x2, y0, n, outer, inner, WHOLE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     row, there = rows_of(outer, inner, ROWS)
-    start = starts(row, n, inner)
-    total = sums(x0, n, outer, inner, ROWS, BLOCK)[:, None]
-    for first in range(0, n, BLOCK):
-        j = first + tl.arange(0, BLOCK).to(tl.int64)
-        v, y = tile(x0, start, j, n, inner, there, 0.0), tile(x1, start, j, n, inner, there, 0.0)
-        put_tile(y0, start, j, n, inner, there, v - libdevice.exp(y) * total)
-
-
-@kernel(along="dim", grid=GRID, constants=TILE)
-def layer_norm_vjp(x0, x1, x2, y0, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    row, there = rows_of(outer, inner, ROWS)
-    start = starts(row, n, inner)
-    mean = (sums(x0, n, outer, inner, ROWS, BLOCK) / n)[:, None]
-    slope = (products(x0, x1, n, outer, inner, ROWS, BLOCK) / n)[:, None]
+    start, j = starts(row, n, inner), tl.arange(0, BLOCK).to(tl.int64)
+    end = BLOCK if WHOLE else n
     scale = widened(tl.load(x2 + row, mask=there, other=0.0))[:, None]
-    for first in range(0, n, BLOCK):
-        j = first + tl.arange(0, BLOCK).to(tl.int64)
-        g, z = tile(x0, start, j, n, inner, there, 0.0), tile(x1, start, j, n, inner, there, 0.0)
-        put_tile(y0, start, j, n, inner, there, scale * (g - mean - z * slope))
+    g, z = both_tiles(x0, x1, start, j, n, inner, there)
+    total = g
+    product = g * z
+    for first in range(BLOCK, end, BLOCK):
+        h, w = both_tiles(x0, x1, start, first + j, n, inner, there)
+        total += h
+        product += h * w
+    mean, slope = (tl.sum(total, 1) / n)[:, None], (tl.sum(product, 1) / n)[:, None]
+    put_tile(y0, start, j, n, inner, there, scale * (g - mean - z * slope))
+    for first in range(BLOCK, end, BLOCK):
+        h, w = both_tiles(x0, x1, start, first + j, n, inner, there)
+        put_tile(y0, start, first + j, n, inner, there, scale * (h - mean - w * slope))
 
 
-@step(grid=GRID, constants=ONE_TILE, when="1 - sums")
+@triton.jit
+def standard(x0, x1, x4, start, j, n, inner, there, centre, scale, WEIGHT: tl.constexpr):
+    """Cotangents of what is standardised, and that."""
+    v, x = both_tiles(x0, x1, start, j, n, inner, there)
+    return v * parameter(x4, j, n, 1.0, WEIGHT), (x - centre) * scale
+
+
+@step(**WITH_INPUTS, when="1 - sums")
 def standardise_vjp(
-    x0, x1, x2, x3, x4, y0, n, outer, inner, eps, centred, ROWS: tl.constexpr, BLOCK: tl.constexpr, INPUTS: tl.constexpr
-):
+    x0, x1, x2, x3, x4, y0, n, outer, inner, eps, centred,
+    WHOLE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, INPUTS: tl.constexpr,
+):  # fmt: skip
     """From v, x, the means and squares of rows, and a weight: of layer_norm, and where x is not centred, of rms_norm."""
     row, there = rows_of(outer, inner, ROWS)
-    start = starts(row, n, inner)
+    start, j = starts(row, n, inner), tl.arange(0, BLOCK).to(tl.int64)
+    end = BLOCK if WHOLE else n
     square = tl.load(x3 + row, mask=there, other=1.0)
     scale = (1.0 / libdevice.sqrt_rn(square + eps.to(square.dtype)))[:, None]
     centre = tl.where(centred != 0, tl.load(x2 + row, mask=there, other=0.0), 0.0)[:, None]
-    total = tl.zeros((ROWS, BLOCK), square.dtype)
-    product = tl.zeros((ROWS, BLOCK), square.dtype)
-    for first in range(0, n, BLOCK):
-        j = first + tl.arange(0, BLOCK).to(tl.int64)
-        g = tile(x0, start, j, n, inner, there, 0.0) * parameter(x4, j, n, 1.0, INPUTS > 4)
-        z = (tile(x1, start, j, n, inner, there, 0.0) - centre) * scale
-        total += g
-        product += g * z
+    g, z = standard(x0, x1, x4, start, j, n, inner, there, centre, scale, INPUTS > 4)
+    total = g
+    product = g * z
+    for first in range(BLOCK, end, BLOCK):
+        h, w = standard(x0, x1, x4, start, first + j, n, inner, there, centre, scale, INPUTS > 4)
+        total += h
+        product += h * w
     mean = tl.where(centred != 0, tl.sum(total, 1) / n, 0.0)[:, None]
     slope = (tl.sum(product, 1) / n)[:, None]
-    for first in range(0, n, BLOCK):
-        j = first + tl.arange(0, BLOCK).to(tl.int64)
-        g = tile(x0, start, j, n, inner, there, 0.0) * parameter(x4, j, n, 1.0, INPUTS > 4)
-        z = (tile(x1, start, j, n, inner, there, 0.0) - centre) * scale
-        put_tile(y0, start, j, n, inner, there, scale * (g - mean - z * slope))
+    put_tile(y0, start, j, n, inner, there, scale * (g - mean - z * slope))
+    for first in range(BLOCK, end, BLOCK):
+        h, w = standard(x0, x1, x4, start, first + j, n, inner, there, centre, scale, INPUTS > 4)
+        put_tile(y0, start, first + j, n, inner, there, scale * (h - mean - w * slope))
 
 
 CHUNKS = "max(1, min(outer // 128, cdiv(512, cdiv(n, 64))))"
