@@ -1,8 +1,9 @@
-"""Every operation on a GPU beside PyTorch: python benchmarks/gpu/every_operation.py [--minutes 3] [--json FILE] [NAME...]
+"""Every operation on a GPU beside PyTorch: python benchmarks/gpu/every_operation.py [--minutes 3] [--modes MODE...] [--json FILE] [NAME...]
 
 Each line of tests/op_cases, small and about a million elements large, with and without its gradient. A time is that of many calls
 one after the other until the GPU is done with them, divided by their number: of small calls what the CPU takes, of large ones what
-the GPU takes. Results are compared, too. Prints the distribution of each cell and the worst rows; ends within its minutes.
+the GPU takes. Results are compared, too. Prints the distribution of each cell and the worst rows; ends within its minutes,
+and says where to go on.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ def first_of(lib: Any, call: Call, mode: str) -> tuple[Any, Thunk, Any]:
     for drawn in draws(call, mode):
         try:
             f = thunk(lib, call, mode, drawn)
-            return drawn, f, f()
+            result = f()
+            if sum(t.numel() for t in flat(result, lib)) <= 64 * LARGE:
+                return drawn, f, result
         except Exception:  # other shapes may do
             continue
     raise NotImplementedError(f"{call.name}, {mode}")
@@ -125,6 +128,8 @@ def page(rows: list[dict[str, Any]], worst: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="parts of names of calls; all without")
+    parser.add_argument("--modes", nargs="+", choices=MODES, default=MODES)
+    parser.add_argument("--after", default="", metavar="NAME", help="go on behind this call in the first mode")
     parser.add_argument("--minutes", type=float, default=3)
     parser.add_argument("--worst", type=int, default=40)
     parser.add_argument("--json", type=Path, help="all rows, added to this file")
@@ -135,8 +140,12 @@ def main() -> None:
     print(f"# {LIBRARIES[0].cuda.get_device_name()}, PyTorch {torch.__version__}, {time.strftime('%d %b %Y')}")
     end, rows = time.monotonic() + 60 * chosen.minutes, []
     calls = [c for c in cases() if not chosen.names or any(n in c.name for n in chosen.names)]
-    for mode in MODES:
+    waiting = chosen.after
+    for mode in chosen.modes:
         for call in calls:
+            if waiting:
+                waiting = "" if call.name == waiting else waiting
+                continue
             if time.monotonic() > end:
                 print(f"\nstopped at {call.name}, {mode}: no time was left")
                 return page(rows, chosen.worst)
