@@ -15,7 +15,7 @@ from ._variant import ALIGNED_POINTER, BY_VALUE, EQUAL_TO_ONE, MULTIPLE_OF_16, P
 
 FAMILIES = (
     "unary", "special", "gamma", "bessel", "bessel_oscillating", "airy", "polynomial", "binary", "logic", "activation", "copy", "reduce", "moments",
-    "pick", "normalise", "normalise_vjp", "batch_norm", "cross_entropy", "attention", "bags", "scan", "matmul", "index", "random", "sort", "compact",
+    "pick", "normalise", "normalise_vjp", "batch_norm", "cross_entropy", "attention", "bags", "scan", "matmul", "index", "scatter", "random", "sort", "compact",
     "complex", "complex_functions", "complex_rows", "lu", "cholesky", "qr", "fft", "conv", "conv_weight", "pool", "resize", "grid_sample", "distance", "margin", "optimizers", "jacobi",
 )  # fmt: skip
 OPERATIONS: dict[str, list[Any]] = {}

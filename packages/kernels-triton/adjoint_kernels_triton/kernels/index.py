@@ -1,19 +1,12 @@
-"""Reads and writes at positions.
-
-Sums are formed in one fixed order, so that results have the same bits every time: a lane follows its line through all
-positions, instead of many adding at once. A kernel cannot raise: what is read at a position outside of the tensor is NaN, where there
-is one, and what is written there is left out.
-"""
+"""Reads at positions. A kernel cannot raise: what is read at a position outside of the tensor is NaN, where there is one."""
 
 import triton
 import triton.language as tl
 
 from .._structured import kernel
 from .._templates import widened
-from .reduce import larger, plus, smaller, times
 
 FLAT = {"BLOCK": 256}
-LINES = {"BLOCK": 128}  # one lane for each thread
 
 
 @triton.jit
@@ -36,19 +29,6 @@ def read(x0, place, inside):
     if x0.dtype.element_ty.is_floating():
         return tl.load(x0 + place, mask=inside, other=float("nan"))
     return tl.load(x0 + place, mask=inside, other=0)
-
-
-@triton.jit
-def latter(a, b):
-    return b
-
-
-@triton.jit
-def combined(y0, place, x, inside, FUNCTION: tl.constexpr):
-    """What stands at `place` and x become FUNCTION of both; the program sees it from then on, whichever of its threads wrote it."""
-    y = FUNCTION(widened(tl.load(y0 + place, mask=inside)), widened(x))
-    tl.store(y0 + place, y.to(y0.dtype.element_ty), mask=inside)
-    tl.debug_barrier()
 
 
 ALL = {"grid": "cdiv(numel(y0), BLOCK)", "constants": FLAT}
@@ -77,71 +57,6 @@ def gather(x0, x1, y0, n, inner, m, parts, count, BLOCK: tl.constexpr):
     tl.store(y0 + i, x, mask=there)
 
 
-@kernel(
-    along="dim", matching=True, copied=True, linear=True,
-    values={"m": "numel(x2) // max(1, outer * inner)", "parts": PARTS.format("x2"), "count": "numel(x2)"},
-    grid="cdiv(numel(x2), BLOCK)", constants=FLAT,
-)  # fmt: skip
-def scatter(x1, x2, y0, n, inner, m, parts, count, BLOCK: tl.constexpr):
-    i, there = lanes(count, BLOCK)
-    at, inside = position(x1, i // parts, n, there)
-    x = tl.load(x2 + i, mask=inside, other=0)
-    tl.store(y0 + (i // inner // m * n + at) * inner + i % inner, x, mask=inside)
-
-
-@triton.jit
-def by_positions(x1, x2, y0, n, outer, inner, m, parts, FUNCTION: tl.constexpr, BLOCK: tl.constexpr):
-    """Each element of the source goes where its position says, along its line, one after another."""
-    line, there = lanes(outer * inner, BLOCK)
-    for j in range(0, m):
-        source = (line // inner * m + j) * inner + line % inner
-        at, inside = position(x1, source // parts, n, there)
-        x = tl.load(x2 + source, mask=inside, other=0)
-        combined(y0, (line // inner * n + at) * inner + line % inner, x, inside, FUNCTION)
-
-
-COMBINED = {"along": "dim", "matching": True, "copied": True, "wide": True, "grid": "cdiv(outer * inner, BLOCK)"}
-MANY = "numel(x2) // max(1, outer * inner)"
-
-
-@kernel(constants=LINES, linear=True, values={"m": MANY, "parts": PARTS.format("x2")}, **COMBINED)
-def scatter_add(x1, x2, y0, n, outer, inner, m, parts, BLOCK: tl.constexpr):
-    by_positions(x1, x2, y0, n, outer, inner, m, parts, plus, BLOCK)
-
-
-@kernel(constants={**LINES, "HOW": "how"}, values={"m": MANY}, **COMBINED)
-def scatter_reduce(x1, x2, y0, n, outer, inner, m, HOW: tl.constexpr, BLOCK: tl.constexpr):
-    if HOW == 2:  # core's Combine: prod, amax, amin
-        by_positions(x1, x2, y0, n, outer, inner, m, 1, times, BLOCK)
-    elif HOW == 3:
-        by_positions(x1, x2, y0, n, outer, inner, m, 1, larger, BLOCK)
-    else:
-        by_positions(x1, x2, y0, n, outer, inner, m, 1, smaller, BLOCK)
-
-
-@triton.jit
-def by_lines(x1, x2, y0, n, outer, inner, m, FUNCTION: tl.constexpr, BLOCK: tl.constexpr):
-    """Row j of the source goes to row x1[j], for all j in turn."""
-    line, there = lanes(outer * inner, BLOCK)
-    for j in range(0, m):
-        at, inside = position(x1, j + line * 0, n, there)
-        x = tl.load(x2 + (line // inner * m + j) * inner + line % inner, mask=inside, other=0)
-        combined(y0, (line // inner * n + at) * inner + line % inner, x, inside, FUNCTION)
-
-
-ROWS = {"along": "dim", "copied": True, "values": {"m": "numel(x1)"}, "grid": "cdiv(outer * inner, BLOCK)", "constants": LINES}
-
-
-@kernel(linear=True, wide=True, **ROWS)
-def index_add(x1, x2, y0, n, outer, inner, m, BLOCK: tl.constexpr):
-    by_lines(x1, x2, y0, n, outer, inner, m, plus, BLOCK)
-
-
-@kernel(linear=True, **ROWS)
-def index_copy(x1, x2, y0, n, outer, inner, m, BLOCK: tl.constexpr):
-    by_lines(x1, x2, y0, n, outer, inner, m, latter, BLOCK)
-
-
 @kernel(values={"n": "size(x0, 0)", "width": "size(x0, 1) * inner", "count": "numel(y0)"}, linear=True, **ALL)
 def embedding(x0, x1, y0, n, width, count, BLOCK: tl.constexpr):
     i, there = lanes(count, BLOCK)
@@ -160,25 +75,6 @@ def index(x0, x1, y0, n, inner, m, after, count, BLOCK: tl.constexpr):
     kept = i // after // m * after + i % after
     x = read(x0, (kept // inner * n + at) * inner + kept % inner, inside)
     tl.store(y0 + i, x, mask=there)
-
-
-@kernel(
-    along="dims", copied=True, linear=True, wide=True, values={"m": "numel(x2)", "after": AFTER},
-    grid="cdiv(outer * inner if accumulate else numel(x1), BLOCK)", constants={**LINES, "ADD": "accumulate"},
-)  # fmt: skip
-def index_put(x1, x2, y0, n, outer, inner, m, after, ADD: tl.constexpr, BLOCK: tl.constexpr):
-    if ADD:
-        kept, there = lanes(outer * inner, BLOCK)
-        for j in range(0, m):
-            at, inside = position(x2, j + kept * 0, n, there)
-            x = tl.load(x1 + (kept // after * m + j) * after + kept % after, mask=inside, other=0)
-            combined(y0, (kept // inner * n + at) * inner + kept % inner, x, inside, plus)
-    else:
-        i, there = lanes(outer * inner * m, BLOCK)
-        at, inside = position(x2, i // after % m, n, there)
-        kept = i // after // m * after + i % after
-        x = tl.load(x1 + i, mask=inside, other=0)
-        combined(y0, (kept // inner * n + at) * inner + kept % inner, x, inside, latter)
 
 
 @kernel(

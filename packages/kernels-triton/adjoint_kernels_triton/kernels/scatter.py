@@ -1,0 +1,148 @@
+"""Writes at positions. A kernel cannot raise: what is written at a position outside of the tensor is left out.
+
+Results have the same bits every time. Sums are formed in one fixed order: a lane follows its line through all positions, instead of
+many adding at once. Where an element is written several times the last one stays: the positions' numbers compete for it first.
+"""
+
+import triton
+import triton.language as tl
+
+from .._structured import kernel, sequence, step
+from .._templates import widened
+from .index import AFTER, FLAT, PARTS, lanes, position
+from .reduce import larger, plus, smaller, times
+
+LINES = {"BLOCK": 128}  # one lane for each thread
+
+
+@triton.jit
+def combined(y0, place, x, inside, FUNCTION: tl.constexpr):
+    """What stands at `place` and x become FUNCTION of both; the program sees it from then on, whichever of its threads wrote it."""
+    y = FUNCTION(widened(tl.load(y0 + place, mask=inside)), widened(x))
+    tl.store(y0 + place, y.to(y0.dtype.element_ty), mask=inside)
+    tl.debug_barrier()
+
+
+@triton.jit
+def by_positions(x1, x2, y0, n, outer, inner, m, parts, FUNCTION: tl.constexpr, BLOCK: tl.constexpr):
+    """Each element of the source goes where its position says, along its line, one after another."""
+    line, there = lanes(outer * inner, BLOCK)
+    for j in range(0, m):
+        source = (line // inner * m + j) * inner + line % inner
+        at, inside = position(x1, source // parts, n, there)
+        x = tl.load(x2 + source, mask=inside, other=0)
+        combined(y0, (line // inner * n + at) * inner + line % inner, x, inside, FUNCTION)
+
+
+COMBINED = {"along": "dim", "matching": True, "copied": True, "wide": True, "grid": "cdiv(outer * inner, BLOCK)"}
+MANY = "numel(x2) // max(1, outer * inner)"
+
+
+@kernel(constants=LINES, linear=True, values={"m": MANY, "parts": PARTS.format("x2")}, **COMBINED)
+def scatter_add(x1, x2, y0, n, outer, inner, m, parts, BLOCK: tl.constexpr):
+    by_positions(x1, x2, y0, n, outer, inner, m, parts, plus, BLOCK)
+
+
+@kernel(constants={**LINES, "HOW": "how"}, values={"m": MANY}, **COMBINED)
+def scatter_reduce(x1, x2, y0, n, outer, inner, m, HOW: tl.constexpr, BLOCK: tl.constexpr):
+    if HOW == 2:  # core's Combine: prod, amax, amin
+        by_positions(x1, x2, y0, n, outer, inner, m, 1, times, BLOCK)
+    elif HOW == 3:
+        by_positions(x1, x2, y0, n, outer, inner, m, 1, larger, BLOCK)
+    else:
+        by_positions(x1, x2, y0, n, outer, inner, m, 1, smaller, BLOCK)
+
+
+@triton.jit
+def by_lines(x1, x2, y0, n, outer, inner, m, FUNCTION: tl.constexpr, BLOCK: tl.constexpr):
+    """Row j of the source goes to row x1[j], for all j in turn."""
+    line, there = lanes(outer * inner, BLOCK)
+    for j in range(0, m):
+        at, inside = position(x1, j + line * 0, n, there)
+        x = tl.load(x2 + (line // inner * m + j) * inner + line % inner, mask=inside, other=0)
+        combined(y0, (line // inner * n + at) * inner + line % inner, x, inside, FUNCTION)
+
+
+ROWS = {"along": "dim", "copied": True, "values": {"m": "numel(x1)"}, "grid": "cdiv(outer * inner, BLOCK)", "constants": LINES}
+
+
+@kernel(linear=True, wide=True, **ROWS)
+def index_add(x1, x2, y0, n, outer, inner, m, BLOCK: tl.constexpr):
+    """Row j of the source goes to row x1[j], for all j in turn."""
+    line, there = lanes(outer * inner, BLOCK)
+    for j in range(0, m):
+        at, inside = position(x1, j + line * 0, n, there)
+        x = tl.load(x2 + (line // inner * m + j) * inner + line % inner, mask=inside, other=0)
+        combined(y0, (line // inner * n + at) * inner + line % inner, x, inside, plus)
+
+
+@triton.jit
+def target(index, i, there, n, inner, m, after, parts, EACH: tl.constexpr):
+    """Of element i of the source: the number of its position, where it goes, and for what it competes: an element, or if not EACH has a
+    position of its own, all that have this one."""
+    j = i // after % m
+    kept = i // after // m * after + i % after
+    at, inside = position(index, i // parts if EACH else j, n, there)
+    place = (kept // inner * n + at) * inner + kept % inner
+    return j, place, place if EACH else at, inside
+
+
+@step(grid="cdiv(owners, BLOCK)", constants={"BLOCK": 1024}, when="several")
+def clear(owner, owners, BLOCK: tl.constexpr):
+    i, there = lanes(owners, BLOCK)
+    tl.store(owner + i, i.to(tl.int32) * 0 - 1, mask=there)
+
+
+@step(grid="cdiv(count, BLOCK)", constants={**FLAT, "EACH": "each"}, when="several")
+def claim(index, owner, n, inner, m, after, parts, count, EACH: tl.constexpr, BLOCK: tl.constexpr):
+    i, there = lanes(count, BLOCK)
+    j, _, own, inside = target(index, i, there, n, inner, m, after, parts, EACH)
+    tl.atomic_max(owner + own, j.to(tl.int32), mask=inside)
+
+
+@step(grid="cdiv(count, BLOCK)", constants={**FLAT, "EACH": "each", "SEVERAL": "several"}, when="written")
+def write(
+    index, source, y0, owner, n, inner, m, after, parts, count, EACH: tl.constexpr, SEVERAL: tl.constexpr, BLOCK: tl.constexpr
+):
+    i, there = lanes(count, BLOCK)
+    j, place, own, inside = target(index, i, there, n, inner, m, after, parts, EACH)
+    if SEVERAL:
+        inside = inside & (tl.load(owner + own, mask=inside, other=-1) == j)
+    x = tl.load(source + i, mask=inside, other=0)
+    tl.store(y0 + place, x.to(y0.dtype.element_ty), mask=inside)
+
+
+WRITES = {"copied": True, "linear": True, "workspace": {"owner": ("int32", "several * owners")}}
+
+sequence(
+    "scatter", steps=[clear, claim, write], along="dim", matching=True, **WRITES,
+    where={
+        "index": "x1", "source": "x2", "m": "numel(x2) // max(1, outer * inner)", "after": "inner", "parts": PARTS.format("x2"),
+        "count": "numel(x2)", "owners": "numel(y0)", "each": "1", "several": "1 < m", "written": "1",
+    },
+)  # fmt: skip
+sequence(
+    "index_copy", steps=[clear, claim, write], along="dim", **WRITES,
+    where={
+        "index": "x1", "source": "x2", "m": "numel(x1)", "after": "inner", "parts": "1",
+        "count": "numel(x2)", "owners": "n", "each": "0", "several": "1 < m", "written": "1",
+    },
+)  # fmt: skip
+
+
+@step(grid="cdiv(outer * inner, BLOCK)", constants=LINES, when="accumulate")
+def add(index, source, y0, n, outer, inner, m, after, BLOCK: tl.constexpr):
+    kept, there = lanes(outer * inner, BLOCK)
+    for j in range(0, m):
+        at, inside = position(index, j + kept * 0, n, there)
+        x = tl.load(source + (kept // after * m + j) * after + kept % after, mask=inside, other=0)
+        combined(y0, (kept // inner * n + at) * inner + kept % inner, x, inside, plus)
+
+
+sequence(
+    "index_put", steps=[add, clear, claim, write], along="dims", wide=True, **WRITES,
+    where={
+        "index": "x2", "source": "x1", "m": "numel(x2)", "after": AFTER, "parts": "1",
+        "count": "outer * inner * m", "owners": "n", "each": "0", "several": "(1 - accumulate) * (1 < m)", "written": "1 - accumulate",
+    },
+)  # fmt: skip
