@@ -7,7 +7,7 @@ from triton.language.extra.cuda import libdevice
 from .._structured import complex_kernel
 from .complex import log, mul
 from .index import lanes, position
-from .matmul import tile_of
+from .matmul import origins, tile_of
 from .moments import deviation, moments, powers, put_moments, put_norm
 from .reduce import both, either, folded, put, put_piece, rows_of, starts
 from .scan import along_lines, last_of
@@ -244,32 +244,31 @@ def scatter_reduce(x1, x2, y0, n, outer, inner, m, HOW: tl.constexpr, BLOCK: tl.
         store_pairs(y0, place, a, b, inside)
 
 
-@complex_kernel()
-def matmul(
-    x0, x1, y0, M, N, K, batch0, batch1, am, ak, a0, a1, a2, bk, bn, b0, b1, b2,
-    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, TF32: tl.constexpr,
+@complex_kernel("matmul.tile_products")
+def tile_products(
+    x0, x1, y0, left, right, partial, M, N, K, chunk, count, batch0, batch1, am, ak, a0, a1, a2, bk, bn, b0, b1, b2,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, TF32: tl.constexpr, EVEN: tl.constexpr, PARTS: tl.constexpr,
+    TURN_A: tl.constexpr, TURN_B: tl.constexpr,
 ):  # fmt: skip
     """Sums over twice as many real numbers: of (a, b) times (c, -d), and of (a, b) times (d, c)."""
     batch = tl.program_id(1).to(tl.int64)
-    i0 = batch % batch0
-    i1 = batch // batch0 % batch1
-    i2 = batch // batch0 // batch1
+    a0, b0 = origins(batch, batch0, batch1, a0, a1, a2, b0, b1, b2)
     tile_m, tile_n = tile_of(M, N, BM, BN)
     m = tile_m.to(tl.int64) * BM + tl.arange(0, BM)
     n = tile_n.to(tl.int64) * BN + tl.arange(0, BN)
     part = tl.arange(0, BK) % 2
     k = tl.arange(0, BK) // 2
-    x = x0 + 2 * (i0 * a0 + i1 * a1 + i2 * a2 + m[:, None] * am) + (2 * k * tl.cast(ak, tl.int64) + part)[None, :]
-    y = x1 + 2 * (i0 * b0 + i1 * b1 + i2 * b2 + n[None, :] * bn) + (2 * k * tl.cast(bk, tl.int64))[:, None]
+    x = x0 + 2 * (a0 + m[:, None] * am) + (2 * k * tl.cast(ak, tl.int64) + part)[None, :]
+    y = x1 + 2 * (b0 + n[None, :] * bn) + (2 * k * tl.cast(bk, tl.int64))[:, None]
     wide: tl.constexpr = x0.dtype.element_ty
     real, imaginary = tl.zeros((BM, BN), wide), tl.zeros((BM, BN), wide)
     for first in range(0, K, BK // 2):
-        left = (m < M)[:, None] & (k + first < K)[None, :]
-        right = (k + first < K)[:, None] & (n < N)[None, :]
-        a = tl.load(x, mask=left, other=0.0)
-        c = tl.load(y + part[:, None], mask=right, other=0.0)
+        here = (m < M)[:, None] & (k + first < K)[None, :]
+        there = (k + first < K)[:, None] & (n < N)[None, :]
+        a = tl.load(x, mask=here, other=0.0)
+        c = tl.load(y + part[:, None], mask=there, other=0.0)
         real = tl.dot(a, tl.where(part[:, None] == 1, -c, c), real, input_precision="ieee", out_dtype=wide)
-        d = tl.load(y + (1 - part)[:, None], mask=right, other=0.0)
+        d = tl.load(y + (1 - part)[:, None], mask=there, other=0.0)
         imaginary = tl.dot(a, d, imaginary, input_precision="ieee", out_dtype=wide)
         x += BK * ak
         y += BK * bk
