@@ -105,3 +105,15 @@ def test_oscillating(name, dtype):
     host, device = getattr(S, name)(x), getattr(S, name)(x.cuda()).cpu()
     tolerance = {ad.float64: 1e-13, ad.float32: 2e-7, ad.float16: 1e-3}[dtype]
     np.testing.assert_allclose(device.double().numpy(), host.double().numpy(), rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", [ad.float64, ad.float32], ids=lambda t: t.name)
+@pytest.mark.parametrize("name", ["gammainc", "gammaincc"])
+def test_incomplete_gamma(name, dtype):
+    """By series, fraction and, far out, Temme's expansion."""
+    numbers = ad.tensor([1e-3, 0.3, 1.0, 2.5, 9.9, 10.5, 80.0, 900.0, 2e6], dtype=ad.float64)
+    a, x = (t.flatten() for t in ad.meshgrid(numbers, ad.cat([numbers * 0.99, numbers * 1.3, numbers + 5]), indexing="ij"))
+    a, x = a.to(dtype), x.to(dtype)
+    host, device = getattr(S, name)(a, x), getattr(S, name)(a.cuda(), x.cuda()).cpu()
+    tolerance = 1e-11 if dtype == ad.float64 else 2e-6
+    np.testing.assert_allclose(device.numpy(), host.numpy(), rtol=tolerance, atol=1e-14 if dtype == ad.float64 else 1e-30)

@@ -39,17 +39,21 @@ def gamma_term(a, x):
     return tl.where(a < 10.0, powers(few, x, few + 1.0), stirling(tl.where(a < 10.0, 10.0, a), x))
 
 
+STEPS = tl.constexpr(4)  # of a series, until a program looks whether any lane needs more
+
+
 @triton.jit
-def series(a, x, active):
+def series(a, x, active, REST: tl.constexpr):
     """P over `gamma_term`, by its power series: for x < a + 1."""
     term = x * 0.0 + 1.0
     total = term
     n = a + 1.0
     while tl.max(active.to(tl.int32), 0) > 0:
-        term = tl.where(active, term * (x / n), term)
-        total += tl.where(active, term, 0.0)
-        n += 1.0
-        active = active & (term > total * 1e-17)
+        for _ in tl.static_range(STEPS):
+            term = tl.where(active, term * (x / n), term)
+            total += tl.where(active, term, 0.0)
+            n += 1.0
+            active = active & (term > total * REST)
     return total
 
 
@@ -66,16 +70,17 @@ def complement(a, x, active):
     total = x * 0.0
     k = 1.0
     while tl.max(active.to(tl.int32), 0) > 0:
-        term = tl.where(active, -term * (x / k), 0.0)
-        total += term / (a + k)
-        k += 1.0
-        active = active & (tl.abs(term) > 1e-18)
+        for _ in tl.static_range(STEPS):
+            term = tl.where(active, -term * (x / k), 0.0)
+            total += term / (a + k)
+            k += 1.0
+            active = active & (tl.abs(term) > 1e-18)
     power = a * libdevice.log(x) - log_gamma
     return -libdevice.expm1(power) - libdevice.exp(power) * a * total
 
 
 @triton.jit
-def fraction(a, x, active):
+def fraction(a, x, active, REST: tl.constexpr):
     """Q over a `gamma_term`, by Legendre's continued fraction (Lentz's evaluation): for x >= a + 1."""
     b = x + 1.0 - a
     d = 1.0 / b
@@ -83,13 +88,14 @@ def fraction(a, x, active):
     f = d
     n = 1.0
     while tl.max(active.to(tl.int32), 0) > 0:
-        numerator = n * (a - n)
-        b += 2.0
-        d = 1.0 / (b + numerator * d)
-        c = b + numerator / c
-        f = tl.where(active, f * (c * d), f)
-        active = active & (tl.abs(c * d - 1.0) > 1e-16) & (n < 1e5)
-        n += 1.0
+        for _ in tl.static_range(STEPS):
+            numerator = n * (a - n)
+            b += 2.0
+            d = 1.0 / (b + numerator * d)
+            c = b + numerator / c
+            f = tl.where(active, f * (c * d), f)
+            active = active & (tl.abs(c * d - 1.0) > 10 * REST) & (n < 1e5)
+            n += 1.0
     return f
 
 
@@ -116,17 +122,19 @@ def incomplete(given, point, UPPER: tl.constexpr):
     beyond = inside & (many == 0) & (x >= a + 1.0)
     p, q = tl.where(inside, a, 1.0), tl.where(inside, x, 1.0)
     term = gamma_term(p, q)
-    lower = term * series(p, q, below)
-    upper = p * term * fraction(p, tl.where(beyond, q, p + 1.0), beyond)
-    far = tl.where(many, p, 1e6)
+    REST: tl.constexpr = 1e-17 if given.dtype == tl.float64 or point.dtype == tl.float64 else 1e-12
+    lower = term * series(p, q, below, REST)
+    upper = p * term * fraction(p, tl.where(beyond, q, p + 1.0), beyond, REST)
     if UPPER:
         few = below & (a < 0.01)
         rest = tl.where(few, complement(tl.where(few, p, 0.0), tl.where(few, q, 1.0), few), 1.0 - lower)
-        y = tl.where(many, uniform(far, q, 1.0), tl.where(below, rest, upper))
+        y = tl.where(below, rest, upper)
         at_edge = tl.where((x == 0) | (a == float("inf")), 1.0, 0.0)
     else:
-        y = tl.where(many, uniform(far, q, -1.0), tl.where(below, lower, 1.0 - upper))
+        y = tl.where(below, lower, 1.0 - upper)
         at_edge = tl.where((x == 0) | (a == float("inf")), 0.0, 1.0)
+    if tl.max(many.to(tl.int32), 0) > 0:
+        y = tl.where(many, uniform(tl.where(many, p, 1e6), q, 1.0 if UPPER else -1.0), y)
     defined = (a >= 0) & (x >= 0) & ((a > 0) | (x > 0)) & ((a < float("inf")) | (x < float("inf")))
     return tl.where(inside, y, tl.where(defined, at_edge, float("nan"))).to(point.dtype)
 
