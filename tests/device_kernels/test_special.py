@@ -68,6 +68,17 @@ def test_slopes(name):
     compare(slope, ad.tensor([0.25, 0.75, 1.3, 2.5, 8.0, 33.0], dtype=ad.float64), 1e-11)
 
 
+def test_slopes_of_erfcx():
+    """In float32 by a form of their own."""
+
+    def slope(x):
+        x = x.detach().requires_grad_()
+        return ad.autograd.grad(S.erfcx(x).sum(), x)[0]
+
+    compare(slope, ad.tensor([-5.0, -0.5, 0.0, 0.9, 1.1, 4.0, 10.5, 10.7, 40.0, 1e4, float("nan")]), 2e-6)
+    compare(slope, ad.tensor([1e3, 40.0, 5.0], dtype=ad.float64), 1e-11)
+
+
 @pytest.mark.parametrize("derivative", [False, True])
 @pytest.mark.parametrize("dtype", [ad.float64, ad.float32], ids=lambda t: t.name)
 def test_airy(dtype, derivative):

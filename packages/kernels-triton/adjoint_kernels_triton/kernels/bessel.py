@@ -222,12 +222,23 @@ def integral_of_erfcx(order, x):
     high = tl.where(x < 1.0, 1.0, x)
     y = tl.zeros_like(high) + 1.1283791670955126
     ratio = tl.zeros_like(high)
-    for k in range(0, order + 221):
-        m = order + 220 - k
+    first_m = order + 20 + tl.max(tl.where(x >= 1.0, 200.0 / (high * high), 0.0).to(tl.int32), 0)
+    for k in range(0, first_m + 1):
+        m = first_m - k
         ratio = 1.0 / (2.0 * high + 2.0 * (m + 1) * ratio)
         y = tl.where(m <= order, y * ratio, y)
     y = tl.where(x < 1.0, tl.where(first == float("inf"), first, f), y)
     return tl.where(x != x, x, tl.where(x < -27.0, float("inf"), y))
+
+
+FAR_ERFCX = tl.constexpr((0.28209479177387814, -0.42314218766081724, 1.0578554691520431, -3.702494142032151, 16.66122363914468))
+
+
+@triton.jit
+def first_integral_of_erfcx(x):
+    """1 / sqrt(pi) - x erfcx(x), which has digits enough for float32 up to where the asymptotic series in 1 / x^2 has them."""
+    r = 1.0 / tl.where(x > 10.6, x * x, 112.36)
+    return tl.where(x > 10.6, r * polynomial(r, FAR_ERFCX), 0.5641895835477563 - x * libdevice.erfcx(x))
 
 
 @elementwise(block=512)
@@ -236,6 +247,8 @@ def erfcx(given, n):
     order = n.to(tl.int32)
     if order == 0:
         y = libdevice.erfcx(given)
+    elif (order == 1) & (given.dtype != tl.float64):
+        y = first_integral_of_erfcx(given.to(tl.float64)).to(given.dtype)
     else:
         y = integral_of_erfcx(order, given.to(tl.float64)).to(given.dtype)
     return y
