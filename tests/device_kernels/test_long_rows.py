@@ -173,3 +173,27 @@ def test_softmax_of_infinities(length):
     x[1, 1:] = -float("inf")
     x[2, 77], x[3, length - 1] = float("inf"), float("nan")
     agree(x.cuda().softmax(1), x.softmax(1), ad.float32)
+
+
+@pytest.mark.parametrize("dtype", [ad.float64, ad.float16, ad.int32, ad.complex64], ids=lambda t: t.name)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_running_sums_and_products(shape, dtype, stand_in):
+    """The derivative of a running sum is one from the end."""
+    x, dim = drawn(shape)
+    x = (x * 0.01 + 1 if dtype.is_floating_point or dtype.is_complex else x * 2).to(dtype)
+    steps = ["total_of_piece", "running_totals"]
+    for name in ("cumsum", "cumprod"):
+        host = getattr(ad, name)(x, dim)
+        device, seen = launched(stand_in, lambda name=name: getattr(ad, name)(x.cuda(), dim))
+        assert stand_in is None or seen[-1:] == [name]
+        assert stand_in is None or (seen[-3:-1] == steps) == (name == "cumsum" or not dtype.is_complex)
+        host, device = real_parts(host)[0], real_parts(device)[0]
+        scale = host.double().abs().amax().item() if dtype.is_floating_point or dtype.is_complex else None
+        agree(device / scale if scale else device, host / scale if scale else host, dtype)
+    if dtype == ad.float64:
+        v = ad.linspace(-1, 2, x.numel(), dtype=dtype).view(x.shape)
+        host, device = [
+            ad.autograd.grad(t.cumsum(dim), t, w)[0]
+            for t, w in ((x.requires_grad_(), v), (x.detach().cuda().requires_grad_(), v.cuda()))
+        ]
+        agree(device, host, dtype)

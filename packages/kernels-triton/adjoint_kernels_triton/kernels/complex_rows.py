@@ -166,8 +166,8 @@ def store_pairs(y0, at, a, b, inside):
     tl.store(y0 + 2 * at + 1, b.to(y0.dtype.element_ty), mask=inside)
 
 
-@complex_kernel()
-def cumprod(x0, y0, n, outer, inner, REVERSE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+@complex_kernel("cumprod.cumprod")
+def cumprod(x0, y0, totals, n, outer, inner, chunk, pieces, REVERSE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     a, b = tl.full((ROWS,), 1, x0.dtype.element_ty), tl.zeros((ROWS,), x0.dtype.element_ty)
     for first in range(0, n, BLOCK):
         at, inside = along_lines(first, n, outer, inner, REVERSE, ROWS, BLOCK)

@@ -1,14 +1,16 @@
 """Running sums, products, extremes and recurrences: a program follows ROWS rows, BLOCK elements at a time, and carries the last
-value on."""
+value on. Sums and products of few, long rows go in pieces: their totals, the running totals, and then each piece from the total before it.
+"""
 
 import triton
 import triton.language as tl
 from triton.language.extra.cuda import libdevice
 
-from .._structured import kernel
+from .._structured import Step, kernel, sequence, step
 from .._templates import widened
 from .pick import pick_last_largest, pick_last_smallest
-from .reduce import GRID, TILE, larger, plus, rows_of, starts, tile, times
+from .pieces import CHUNK, COUNT, JOINED, room
+from .reduce import GRID, TILE, larger, plus, put, rows_of, starts, tile, times
 
 FORWARD = {"grid": GRID, "constants": TILE, "along": "dim"}
 SCAN = {"grid": GRID, "constants": {**TILE, "REVERSE": "reverse"}, "along": "dim"}
@@ -33,18 +35,68 @@ def last_of(y, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def running(
-    x0, y0, n, outer, inner, identity,
+def piece_of(n, chunk):
+    """The first element of this program's piece, and the one behind its last."""
+    first = tl.program_id(1).to(tl.int64) * chunk
+    return first, tl.minimum(first + chunk, n)
+
+
+@triton.jit
+def nothing(x0, n, outer, inner, identity, PRODUCT: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    """What each row starts with, in the type that is computed with."""
+    row, there = rows_of(outer, inner, ROWS)
+    none = tile(x0, starts(row, n, inner), tl.arange(0, BLOCK).to(tl.int64), 0, inner, there, identity)
+    if PRODUCT:
+        return tl.reduce(none, 1, times)
+    else:
+        return tl.reduce(none, 1, plus)
+
+
+def total_of_piece(
+    x0, totals, n, outer, inner, chunk, identity,
     PRODUCT: tl.constexpr, REVERSE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    row, there = rows_of(outer, inner, ROWS)
-    carried = tile(x0, starts(row, n, inner), tl.arange(0, BLOCK).to(tl.int64), 0, inner, there, identity)  # nothing yet
-    if PRODUCT:
-        last = tl.reduce(carried, 1, times)
-    else:
-        last = tl.reduce(carried, 1, plus)
-    for first in range(0, n, BLOCK):
+    total = nothing(x0, n, outer, inner, identity, PRODUCT, ROWS, BLOCK)
+    begin, end = piece_of(n, chunk)
+    for first in range(begin, end, BLOCK):
         at, inside = along_lines(first, n, outer, inner, REVERSE, ROWS, BLOCK)
+        x = tl.load(x0 + at, mask=inside & (first + tl.arange(0, BLOCK) < end)[None, :], other=identity).to(total.dtype)
+        if PRODUCT:
+            total = total * tl.reduce(x, 1, times)
+        else:
+            total = total + tl.reduce(x, 1, plus)
+    put(totals, total, outer, inner, ROWS)
+
+
+def running_totals(totals, rows, pieces, identity, PRODUCT: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    row, there = rows_of(1, rows, ROWS)
+    total = nothing(totals, pieces, 1, rows, identity, PRODUCT, ROWS, BLOCK)
+    for first in range(0, pieces, BLOCK):
+        at, inside = along_lines(first, pieces, 1, rows, False, ROWS, BLOCK)
+        x = tl.load(totals + at, mask=inside, other=identity)
+        if PRODUCT:
+            y = total[:, None] * tl.associative_scan(x, 1, times)
+            total = total * tl.reduce(x, 1, times)
+        else:
+            y = total[:, None] + tl.associative_scan(x, 1, plus)
+            total = total + tl.reduce(x, 1, plus)
+        tl.store(totals + at, y.to(totals.dtype.element_ty), mask=inside)
+
+
+@triton.jit
+def running(
+    x0, y0, totals, n, outer, inner, chunk, pieces, identity,
+    PRODUCT: tl.constexpr, REVERSE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    last = nothing(x0, n, outer, inner, identity, PRODUCT, ROWS, BLOCK)
+    if pieces > 1:
+        row, there = rows_of(outer, inner, ROWS)
+        before = tl.program_id(1).to(tl.int64) - 1
+        last = tl.load(totals + before * outer * inner + row, mask=there & (before >= 0), other=identity).to(last.dtype)
+    begin, end = piece_of(n, chunk)
+    for first in range(begin, end, BLOCK):
+        at, inside = along_lines(first, n, outer, inner, REVERSE, ROWS, BLOCK)
+        inside &= (first + tl.arange(0, BLOCK) < end)[None, :]
         x = tl.load(x0 + at, mask=inside, other=identity).to(last.dtype)
         if PRODUCT:
             y = last[:, None] * tl.associative_scan(x, 1, times)
@@ -57,14 +109,37 @@ def running(
             last = last + tl.reduce(x, 1, plus)
 
 
-@kernel(linear=True, **SCAN)
-def cumsum(x0, y0, n, outer, inner, REVERSE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    running(x0, y0, n, outer, inner, 0, False, REVERSE, ROWS, BLOCK)
+# Complex numbers, whose products are not these, go in one piece.
+PIECES = {"chunk": f"{CHUNK} if parts(x0) == 1 else n", "pieces": f"{COUNT} if parts(x0) == 1 else 1"}
+IN_PIECES = f"(1 < {COUNT}) * (2 - parts(x0))"
+SCANNED = {"grid": (GRID, PIECES["pieces"]), "constants": SCAN["constants"], "values": PIECES}
 
 
-@kernel(**SCAN)
-def cumprod(x0, y0, n, outer, inner, REVERSE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    running(x0, y0, n, outer, inner, 1, True, REVERSE, ROWS, BLOCK)
+@step(**SCANNED)
+def cumsum(x0, y0, totals, n, outer, inner, chunk, pieces, REVERSE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    running(x0, y0, totals, n, outer, inner, chunk, pieces, 0, False, REVERSE, ROWS, BLOCK)
+
+
+@step(**SCANNED)
+def cumprod(x0, y0, totals, n, outer, inner, chunk, pieces, REVERSE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    running(x0, y0, totals, n, outer, inner, chunk, pieces, 1, True, REVERSE, ROWS, BLOCK)
+
+
+def in_pieces(last: Step, product: int) -> list[Step]:
+    """The totals before it, where there are several pieces."""
+    how, kind = {"when": IN_PIECES}, {"PRODUCT": product}
+    values = {"chunk": CHUNK, "identity": str(product)}
+    columns = {**JOINED, "constants": {**JOINED["constants"], **kind}, **how}
+    return [
+        step(grid=(GRID, COUNT), constants={**SCAN["constants"], **kind}, values=values, **how)(total_of_piece),
+        step(**{**columns, "values": {**JOINED["values"], "identity": str(product)}})(running_totals),
+        last,
+    ]
+
+
+TOTALS = {"totals": ("widened(y0)", room())}
+sequence("cumsum", along="dim", linear=True, steps=in_pieces(cumsum, 0), workspace=TOTALS)
+sequence("cumprod", along="dim", steps=in_pieces(cumprod, 1), workspace=TOTALS)
 
 
 @triton.jit
