@@ -54,29 +54,6 @@ def scatter_reduce(x1, x2, y0, n, outer, inner, m, HOW: tl.constexpr, BLOCK: tl.
 
 
 @triton.jit
-def by_lines(x1, x2, y0, n, outer, inner, m, FUNCTION: tl.constexpr, BLOCK: tl.constexpr):
-    """Row j of the source goes to row x1[j], for all j in turn."""
-    line, there = lanes(outer * inner, BLOCK)
-    for j in range(0, m):
-        at, inside = position(x1, j + line * 0, n, there)
-        x = tl.load(x2 + (line // inner * m + j) * inner + line % inner, mask=inside, other=0)
-        combined(y0, (line // inner * n + at) * inner + line % inner, x, inside, FUNCTION)
-
-
-ROWS = {"along": "dim", "copied": True, "values": {"m": "numel(x1)"}, "grid": "cdiv(outer * inner, BLOCK)", "constants": LINES}
-
-
-@kernel(linear=True, wide=True, **ROWS)
-def index_add(x1, x2, y0, n, outer, inner, m, BLOCK: tl.constexpr):
-    """Row j of the source goes to row x1[j], for all j in turn."""
-    line, there = lanes(outer * inner, BLOCK)
-    for j in range(0, m):
-        at, inside = position(x1, j + line * 0, n, there)
-        x = tl.load(x2 + (line // inner * m + j) * inner + line % inner, mask=inside, other=0)
-        combined(y0, (line // inner * n + at) * inner + line % inner, x, inside, plus)
-
-
-@triton.jit
 def target(index, i, there, n, inner, m, after, parts, EACH: tl.constexpr):
     """Of element i of the source: the number of its position, where it goes, and for what it competes: an element, or if not EACH has a
     position of its own, all that have this one."""
@@ -130,19 +107,56 @@ sequence(
 )  # fmt: skip
 
 
-@step(grid="cdiv(outer * inner, BLOCK)", constants=LINES, when="accumulate")
-def add(index, source, y0, n, outer, inner, m, after, BLOCK: tl.constexpr):
+@triton.jit
+def hits(index, base, n, m, first, end, MANY: tl.constexpr):
+    """MANY positions from number `base` on, and which of them are in [first, end)."""
+    j = (base + tl.arange(0, MANY)).to(tl.int64)
+    at, inside = position(index, j, n, j < m)
+    return j, at, inside & (at >= first) & (at < end)
+
+
+@step(
+    grid=("cdiv(outer * inner, BLOCK)", "cdiv(n, spread)"),
+    values={"rows": "spread"},
+    constants={**LINES, "ALONE": "spread == 1", "MANY": "16 if spread == 1 else 256"},
+    when="added",
+)
+def add(index, source, y0, n, outer, inner, m, after, rows, ALONE: tl.constexpr, MANY: tl.constexpr, BLOCK: tl.constexpr):
+    """Each program has some rows of the result, and looks for their positions: of one row it sums up what is for it, in blocks, into more
+    than one it adds them one after another."""
     kept, there = lanes(outer * inner, BLOCK)
-    for j in range(0, m):
-        at, inside = position(index, j + kept * 0, n, there)
-        x = tl.load(source + (kept // after * m + j) * after + kept % after, mask=inside, other=0)
-        combined(y0, (kept // inner * n + at) * inner + kept % inner, x, inside, plus)
+    first = tl.program_id(1).to(tl.int64) * rows
+    end = tl.minimum(first + rows, n)
+    start, line = kept // after * m * after + kept % after, kept // inner * n * inner + kept % inner
+    if ALONE:
+        total = widened(tl.load(y0 + line + first * inner, mask=there, other=0))
+        for base in range(0, m, MANY):
+            j, _, hit = hits(index, base, n, m, first, end, MANY)
+            if tl.max(hit.to(tl.int32), 0) > 0:
+                x = tl.load(source + start[None, :] + j[:, None] * after, mask=hit[:, None] & there[None, :], other=0)
+                total = plus(total, tl.reduce(widened(x), 0, plus)).to(total.dtype)
+        tl.store(y0 + line + first * inner, total.to(y0.dtype.element_ty), mask=there)
+    else:
+        for base in range(0, m, MANY):
+            j, at, hit = hits(index, base, n, m, first, end, MANY)
+            following = tl.min(tl.where(hit, j, m), 0)
+            while following < m:
+                row = tl.sum(tl.where(j == following, at, 0), 0)
+                x = tl.load(source + start + following * after, mask=there, other=0)
+                combined(y0, line + row * inner, x, there, plus)
+                following = tl.min(tl.where(hit & (j > following), j, m), 0)
 
 
+SPREAD = {"spread": "max(1, cdiv(n * cdiv(outer * inner, 128), 1024))"}  # rows for each of some 1024 programs
+
+sequence(
+    "index_add", steps=[add], along="dim", copied=True, linear=True, wide=True,
+    where={**SPREAD, "index": "x1", "source": "x2", "m": "numel(x1)", "after": "inner", "added": "1"},
+)  # fmt: skip
 sequence(
     "index_put", steps=[add, clear, claim, write], along="dims", wide=True, **WRITES,
     where={
-        "index": "x2", "source": "x1", "m": "numel(x2)", "after": AFTER, "parts": "1",
+        **SPREAD, "added": "accumulate", "index": "x2", "source": "x1", "m": "numel(x2)", "after": AFTER, "parts": "1",
         "count": "outer * inner * m", "owners": "n", "each": "0", "several": "(1 - accumulate) * (1 < m)", "written": "1 - accumulate",
     },
 )  # fmt: skip
