@@ -68,6 +68,20 @@ def test_slopes(name):
     compare(slope, ad.tensor([0.25, 0.75, 1.3, 2.5, 8.0, 33.0], dtype=ad.float64), 1e-11)
 
 
+@pytest.mark.parametrize("name", ["i1", "i1e", "modified_bessel_k1", "scaled_modified_bessel_k1"])
+def test_higher_orders(name):
+    """Which second and third derivatives take, by differences."""
+
+    def slopes(x):
+        x = x.detach().requires_grad_()
+        found = [getattr(S, name)(x)]
+        for _ in range(3):
+            found.append(ad.autograd.grad(found[-1].sum(), x, create_graph=True)[0])
+        return ad.stack(found).detach()
+
+    compare(slopes, ad.tensor([1e-3, 0.25, 1.3, 1.99, 2.01, 8.0, 33.0, 650.0], dtype=ad.float64), 1e-10, 1e-15)
+
+
 def test_slopes_of_erfcx():
     """In float32 by a form of their own."""
 

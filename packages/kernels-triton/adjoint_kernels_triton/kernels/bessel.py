@@ -159,27 +159,14 @@ def first_k(given, ORDER: tl.constexpr, SCALED: tl.constexpr):
 
 
 @triton.jit
-def scaled_k(order, given):
-    """e^x K_n(x): the trapezoidal rule on the integral of e^(x (1 - cosh t)) cosh(n t) over t > 0."""
-    active = (given >= 1e-8) & (given < float("inf"))
-    x = tl.where(active, given, 1.0)
-    n = order.to(tl.float64) + tl.zeros_like(x)
-    step = tl.minimum(0.5 / libdevice.sqrt_rn(x), 0.2)
-    total = tl.zeros_like(x) + 0.5
-    k = 1.0
-    while tl.max(active.to(tl.int32), 0) > 0:
-        s = libdevice.sinh(0.5 * k * step)
-        term = libdevice.exp(-2.0 * x * s * s) * libdevice.cosh(n * (k * step))
-        total += tl.where(active, term, 0.0)
-        active = active & (term > total * 8.7e-19) & (total < float("inf"))
-        k += 1.0
-    small = tl.where(given < 1e-8, given, 1.0)
-    whole = tl.where(n > 0, n, 1.0)
-    power = 0.5 * libdevice.tgamma(whole) * libdevice.pow(2.0 / small, whole)
-    near = libdevice.exp(small) * tl.where(n > 0, power, 0.11593151565841245 - libdevice.log(small))
-    y = tl.where(given < 1e-8, near, total * step)
-    y = tl.where(given == float("inf"), 0.0, tl.where(given == 0, float("inf"), y))
-    return tl.where(given >= 0, y, float("nan"))
+def any_k(order, x, SCALED: tl.constexpr):
+    """Upwards, where all terms have one sign."""
+    before, y = first_k(x, 0, SCALED), first_k(x, 1, SCALED)
+    for m in range(1, order):
+        after = before + 2 * m / x * y
+        before = y
+        y = after
+    return y
 
 
 @elementwise(block=256)
@@ -191,7 +178,7 @@ def bessel_k_scaled(given, n):
     elif order == 1:
         y = first_k(x, 1, True)
     else:
-        y = scaled_k(order, x)
+        y = any_k(order, x, True)
     return y.to(given.dtype)
 
 
@@ -204,7 +191,7 @@ def bessel_k(given, n):
     elif order == 1:
         y = first_k(x, 1, False)
     else:
-        y = scaled_k(order, x) * libdevice.exp(-x)
+        y = any_k(order, x, False)
     return y.to(given.dtype)
 
 
@@ -241,7 +228,7 @@ def first_integral_of_erfcx(x):
     return tl.where(x > 10.6, r * polynomial(r, FAR_ERFCX), 0.5641895835477563 - x * libdevice.erfcx(x))
 
 
-@elementwise(block=512)
+@elementwise(block=256)
 def erfcx(given, n):
     """e^(x^2) times the n-th repeated integral of erfc."""
     order = n.to(tl.int32)
