@@ -166,7 +166,7 @@ def test_rows_that_a_program_holds_and_longer_ones(name, sizes):
     agree(run(lambda t: t.cuda()), run(lambda t: t.clone()), ad.float32)
 
 
-@pytest.mark.parametrize("length", [4100, 9001])
+@pytest.mark.parametrize("length", [4100, 9001, 17000])
 def test_softmax_of_infinities(length):
     x = ad.randn(4, length)
     x[0] = -float("inf")
@@ -197,3 +197,11 @@ def test_running_sums_and_products(shape, dtype, stand_in):
             for t, w in ((x.requires_grad_(), v), (x.detach().cuda().requires_grad_(), v.cuda()))
         ]
         agree(device, host, dtype)
+
+
+@DTYPES
+@pytest.mark.parametrize("shape", SHAPES)
+def test_softmax_in_pieces(shape, dtype, stand_in):
+    x, dim = drawn(shape, ad.float32 if dtype.is_complex else dtype)
+    for name in ("softmax", "log_softmax"):
+        same(stand_in, lambda t, name=name: getattr(t, name)(dim), x, ["exponentials_of_piece", "joined_exponentials", name])

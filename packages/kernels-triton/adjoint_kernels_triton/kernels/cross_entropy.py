@@ -16,7 +16,7 @@ def cross_entropy(
 ):  # fmt: skip
     """Of a class that there is not: NaN."""
     row, there = rows_of(outer, inner, ROWS)
-    top, total = exponentials(x0, n, outer, inner, WHOLE, ROWS, BLOCK)
+    top, total = exponentials(x0, n, outer, inner, n, WHOLE, ROWS, BLOCK)
     wanted = tl.load(x1 + row, mask=there, other=0)
     known = there & (wanted >= 0) & (wanted < n)
     x = widened(tl.load(x0 + starts(row, n, inner) + wanted * inner, mask=known, other=float("nan")))
