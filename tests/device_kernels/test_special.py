@@ -82,9 +82,17 @@ def test_higher_orders(name):
     compare(slopes, ad.tensor([1e-3, 0.25, 1.3, 1.99, 2.01, 8.0, 33.0, 650.0], dtype=ad.float64), 1e-10, 1e-15)
 
 
-def test_slopes_of_erfcx():
-    """In float32 by a form of their own."""
+def test_slopes_of_sinc():
+    """In float32 by a form of their own, as erfcx's."""
 
+    def slope(x):
+        x = x.detach().requires_grad_()
+        return ad.autograd.grad(S.sinc(x).sum(), x)[0]
+
+    compare(slope, ad.tensor([v for v in POINTS if abs(v) < 1e5]), 2e-6, 1e-9)
+
+
+def test_slopes_of_erfcx():
     def slope(x):
         x = x.detach().requires_grad_()
         return ad.autograd.grad(S.erfcx(x).sum(), x)[0]

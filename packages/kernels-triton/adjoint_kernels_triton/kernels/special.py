@@ -166,20 +166,43 @@ SINC = tl.constexpr((
     1.0, -1.6449340668482264, 0.8117424252833394, -0.19075182412149658, 0.026147847805557536, -0.0023460808955200734,
     0.0001484278416841416, -6.972100313670779e-06, 2.4503008901533465e-07,
 ))  # fmt: skip
-"Own fit of sin(pi r) / (pi r) in r^2 for |r| <= 1/2."
+COS = tl.constexpr((
+    1.0, -4.934802200544679, 4.058712126416768, -1.3352627688545893, 0.23533063035889312,
+    -0.02580689139001405, 0.001929574309403922, -0.00010463810492484565, 4.303069587032944e-06,
+))  # fmt: skip
+"Own fits of sin(pi r) / (pi r) and cos(pi r) in r^2 for |r| <= 1/2."
+
+
+@triton.jit
+def half_turn(a):
+    """The distance of a >= 0 to the nearest integer, which is exact, and whether that is odd; what is beyond 2^51 counts as an integer."""
+    c = tl.where(a > 2251799813685248.0, 2251799813685248.0, a)
+    shifted = c + ROUND
+    return c - (shifted - ROUND), (shifted.to(tl.int64, bitcast=True) & 1) != 0
 
 
 @triton.jit
 def sinc_itself(x):
-    """sin(pi x) / (pi x) by the distance to the nearest integer, which is exact; what is beyond 2^51 counts as an integer."""
+    """sin(pi x) / (pi x)."""
     a = tl.abs(x)
-    c = tl.where(a > 2251799813685248.0, 2251799813685248.0, a)
-    shifted = c + ROUND
-    r = c - (shifted - ROUND)
+    r, odd = half_turn(a)
     p = polynomial(r * r, SINC)
     far = r * p / a
-    far = tl.where((shifted.to(tl.int64, bitcast=True) & 1) != 0, -far, far)
-    return tl.where(a == float("inf"), float("nan"), tl.where(a < 0.5, p, far))
+    y = tl.where(a < 0.5, p, tl.where(odd, -far, far))
+    return tl.where(a == float("inf"), float("nan"), y)
+
+
+@triton.jit
+def sinc_slope(x):
+    """(sinc(x) - cos(pi x)) / (pi x), for float32: two terms of its series near 0."""
+    a = tl.abs(x)
+    r, odd = half_turn(a)
+    z = r * r
+    s, c = r * polynomial(z, SINC) / a, polynomial(z, COS)
+    far = tl.where(odd, c - s, s - c) * 0.3183098861837907 / a
+    y = tl.where(a < 1e-3, a * (1.0471975511965976 - z * 1.0335425560099938), far)
+    y = tl.where(a == float("inf"), float("nan"), y)
+    return tl.where(x < 0, -y, y)
 
 
 @triton.jit
@@ -209,6 +232,8 @@ def sinc(given, n):
     order = n.to(tl.int32)
     if order == 0:
         y = sinc_itself(x)
+    elif (order == 1) & (given.dtype != tl.float64):
+        y = sinc_slope(x)
     else:
         y = spherical(order, x * 3.141592653589793)
     return y.to(given.dtype)
