@@ -36,3 +36,16 @@ def test_several_writes(sizes, dtype):
         )
 
     agree(run(x.cuda(), index.cuda(), source.cuda()), run(x, index, source), dtype)
+
+
+@pytest.mark.parametrize("dtype", [ad.float32, ad.float16, ad.int64, ad.complex64], ids=lambda t: t.name)
+@pytest.mark.parametrize(("sizes", "n"), [((1, 700), 3), ((2, 30), 1030), ((20, 3), 5), ((12, 40), 9)], ids=str)
+def test_sums_with_a_position_each(sizes, n, dtype):
+    index = (ad.arange(sizes[0] * sizes[1]) * 7919 % n).view(sizes)
+    source = (ad.arange(sizes[0] * sizes[1]) % 7 - 2).view(sizes).to(dtype)
+
+    def run(index, source):
+        x = ad.ones(sizes[0], n, dtype=dtype, device=source.device)
+        return x.scatter_add(1, index, source), x.t().contiguous().scatter_add(0, index.t(), source.t())
+
+    agree(run(index.cuda(), source.cuda()), run(index, source), dtype)

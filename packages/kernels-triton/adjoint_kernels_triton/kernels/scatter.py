@@ -38,9 +38,59 @@ COMBINED = {"along": "dim", "matching": True, "copied": True, "wide": True, "gri
 MANY = "numel(x2) // max(1, outer * inner)"
 
 
-@kernel(constants=LINES, linear=True, values={"m": MANY, "parts": PARTS.format("x2")}, **COMBINED)
-def scatter_add(x1, x2, y0, n, outer, inner, m, parts, BLOCK: tl.constexpr):
+@step(grid="cdiv(outer * inner, BLOCK)", constants=LINES, when="1 - searched")
+def add_in_turn(x1, x2, y0, n, outer, inner, m, parts, BLOCK: tl.constexpr):
     by_positions(x1, x2, y0, n, outer, inner, m, parts, plus, BLOCK)
+
+
+@triton.jit
+def search(x1, start, j, there, n, inner, parts, first, end):
+    """Where numbers j of each line's source are, their positions, and which of those are in [first, end)."""
+    source = start + j * inner
+    at, inside = position(x1, source // parts, n, there)
+    return source, at, inside & (at >= first) & (at < end)
+
+
+@step(
+    grid=("cdiv(outer * inner, BLOCK)", "cdiv(n, spread)"),
+    values={"rows": "spread"},
+    constants={
+        "ALONE": "spread == 1",
+        "BLOCK": "min(next_pow2(outer * inner), 128)",
+        "MANY": "(2048 if ALONE else 512) // BLOCK",
+    },
+    when="searched",
+)
+def add_searched(x1, x2, y0, n, outer, inner, m, parts, rows, ALONE: tl.constexpr, BLOCK: tl.constexpr, MANY: tl.constexpr):
+    """As `add`, where each element has a position of its own."""
+    line, there = lanes(outer * inner, BLOCK)
+    first = tl.program_id(1).to(tl.int64) * rows
+    end = tl.minimum(first + rows, n)
+    start, place = line // inner * m * inner + line % inner, line // inner * n * inner + line % inner
+    total = widened(tl.load(y0 + place + first * inner, mask=there, other=0))
+    for base in range(0, m, MANY):
+        j = (base + tl.arange(0, MANY)).to(tl.int64)
+        inside = (j < m)[:, None] & there[None, :]
+        source, _, hit = search(x1, start[None, :], j[:, None], inside, n, inner, parts, first, end)
+        if ALONE:
+            total = plus(total, tl.reduce(widened(tl.load(x2 + source, mask=hit, other=0)), 0, plus)).to(total.dtype)
+        else:
+            some = tl.max(hit.to(tl.int32), 1) > 0
+            following = tl.min(tl.where(some, j, m), 0)
+            while following < m:
+                one, at, own = search(x1, start, following, there, n, inner, parts, first, end)
+                combined(y0, place + at * inner, tl.load(x2 + one, mask=own, other=0), own, plus)
+                following = tl.min(tl.where(some & (j > following), j, m), 0)
+    if ALONE:
+        tl.store(y0 + place + first * inner, total.to(y0.dtype.element_ty), mask=there)
+
+
+SPREAD = {"spread": "max(1, cdiv(n * cdiv(outer * inner, 128), 1024))"}  # rows for each of some 1024 programs
+
+sequence(
+    "scatter_add", steps=[add_in_turn, add_searched], along="dim", matching=True, copied=True, linear=True, wide=True,
+    where={**SPREAD, "m": MANY, "parts": PARTS.format("x2"), "searched": "(8 < m) * (outer * inner < 32768)"},
+)  # fmt: skip
 
 
 @kernel(constants={**LINES, "HOW": "how"}, values={"m": MANY}, **COMBINED)
@@ -146,8 +196,6 @@ def add(index, source, y0, n, outer, inner, m, after, rows, ALONE: tl.constexpr,
                 combined(y0, line + row * inner, x, there, plus)
                 following = tl.min(tl.where(hit & (j > following), j, m), 0)
 
-
-SPREAD = {"spread": "max(1, cdiv(n * cdiv(outer * inner, 128), 1024))"}  # rows for each of some 1024 programs
 
 sequence(
     "index_add", steps=[add], along="dim", copied=True, linear=True, wide=True,
