@@ -4,7 +4,12 @@ EIGENVALUES = (
     "reductions to a condensed form and iterations of small steps depend on each other, and LAPACK's are faster than a GPU's"
 )
 
+ROWS = "a kernel takes up to 8192 rows; a program holds a column in its registers, where more have no room"
+
 ON_HOST = {
+    **dict.fromkeys(
+        ("cholesky", "det", "inv", "lu_factor", "qr", "slogdet", "solve", "solve_factored", "solve_triangular"), ROWS
+    ),
     "eig": EIGENVALUES,
     "eigh": f"a kernel takes up to 64 columns; beyond, {EIGENVALUES}",
     "svd": f"a kernel takes up to 64 columns or rows, and 1024 (to fill up a basis: 128) of the others; beyond, {EIGENVALUES}",

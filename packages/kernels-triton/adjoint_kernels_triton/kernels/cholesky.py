@@ -13,6 +13,7 @@ from .._structured import sequence, step
 from .matrices import (
     NAMES,
     ROUNDS,
+    SUITS,
     TILE,
     WIDTH,
     chosen,
@@ -74,7 +75,7 @@ def update(x0, y0, rows, columns, round, PARTS: tl.constexpr, ROWS: tl.constexpr
         store(y0, at, a, b, inside, PARTS)
 
 
-sequence("cholesky", steps=[panel, update], rounds=ROUNDS, where=NAMES, info="y1", complex=True)
+sequence("cholesky", steps=[panel, update], rounds=ROUNDS, suits=SUITS, where=NAMES, info="y1", complex=True)
 
 
 SIDES = {"rows": "size(x0, -1)", "sides": "size(x1, -1)"}
@@ -95,4 +96,4 @@ def solution(
     store(y0, at, a, b, inside, PARTS)
 
 
-sequence("solve_triangular", steps=[solution], where=SIDES, complex=True)
+sequence("solve_triangular", steps=[solution], suits=SUITS, where=SIDES, complex=True)

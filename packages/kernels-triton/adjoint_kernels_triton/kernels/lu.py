@@ -16,6 +16,7 @@ from .._structured import sequence, step
 from .matrices import (
     NAMES,
     ROUNDS,
+    SUITS,
     TILE,
     WIDTH,
     chosen,
@@ -94,7 +95,7 @@ def update(
 
 FACTORS = {**NAMES, "down": "columns", "right": "1"}
 sequence(
-    "lu_factor", steps=[panel, update], rounds=ROUNDS, info="info", complex=True,
+    "lu_factor", steps=[panel, update], rounds=ROUNDS, suits=SUITS, info="info", complex=True,
     where={**FACTORS, "lu": "y0", "pivots": "y1", "info": "y2", "batch": "numel(y2)"},
 )  # fmt: skip
 
@@ -149,10 +150,10 @@ def solution_by_factors(
 
 SQUARE = {**NAMES, "batch": "numel(x0) // max(1, rows * columns)"}
 sequence(
-    "solve", steps=[panel, update, solution], workspace={"info": ("int32", "batch")}, rounds=ROUNDS, info="info", complex=True,
+    "solve", steps=[panel, update, solution], workspace={"info": ("int32", "batch")}, rounds=ROUNDS, suits=SUITS, info="info", complex=True,
     where={**SQUARE, "down": "1", "right": "columns", "sides": "size(x1, -1)", "lu": "y1", "pivots": "y2"},
 )  # fmt: skip
-sequence("solve_factored", steps=[solution_by_factors], complex=True, where={**SQUARE, "sides": "size(x3, -1)"})
+sequence("solve_factored", steps=[solution_by_factors], suits=SUITS, complex=True, where={**SQUARE, "sides": "size(x3, -1)"})
 
 
 @step(grid=("batch", "cdiv(columns, width)"), constants=TILE, warps=warps, when="round == rounds - 1")
@@ -169,7 +170,7 @@ def inverse(lu, pivots, y0, rows, columns, PARTS: tl.constexpr, ROWS: tl.constex
 
 FACTORED = {"lu": ("x0", "numel(x0)"), "pivots": ("int32", "numel(x0) // max(1, rows)")}
 sequence(
-    "inv", steps=[panel, update, inverse], workspace=FACTORED, rounds=ROUNDS, info="info", complex=True,
+    "inv", steps=[panel, update, inverse], workspace=FACTORED, rounds=ROUNDS, suits=SUITS, info="info", complex=True,
     where={**FACTORS, "info": "y1", "batch": "numel(y1)"},
 )  # fmt: skip
 
@@ -230,6 +231,7 @@ def sign_and_logarithm(lu, pivots, y0, y1, rows, PARTS: tl.constexpr, ROWS: tl.c
 DETERMINED = {
     "workspace": {**FACTORED, "info": ("int32", "batch")},
     "rounds": ROUNDS,
+    "suits": SUITS,
     "where": {**FACTORS, "batch": "numel(y0)"},
 }
 sequence("det", steps=[panel, update, determinant], complex=True, **DETERMINED)

@@ -10,6 +10,7 @@ from .complex import quotient
 BYTES = "(32768 if itemsize(x0) == 16 else 65536)"
 WIDTH = f"max(4, min(next_pow2(columns), min(64, {BYTES} // (itemsize(x0) * next_pow2(rows)))))"
 NAMES = {"rows": "size(x0, -2)", "columns": "size(x0, -1)", "most": "min(rows, columns)", "width": WIDTH}
+SUITS = "rows < 8193"  # beyond, columns spill, and take minutes to compile
 ROUNDS = "max(1, cdiv(most, width))"  # one for each panel
 TILE = {"PARTS": "parts(x0)", "ROWS": "next_pow2(rows)", "WIDTH": WIDTH}
 

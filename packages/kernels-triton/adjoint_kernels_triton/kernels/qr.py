@@ -14,6 +14,7 @@ from .cholesky import real_root
 from .matrices import (
     NAMES,
     ROUNDS,
+    SUITS,
     TILE,
     WIDTH,
     chosen,
@@ -125,6 +126,6 @@ def orthogonal(work, y0, rows, columns, wide, PARTS: tl.constexpr, ROWS: tl.cons
 
 
 sequence(
-    "qr", steps=[panel, update, orthogonal], workspace={"work": ("x0", "numel(x0)")}, rounds=ROUNDS, complex=True,
+    "qr", steps=[panel, update, orthogonal], workspace={"work": ("x0", "numel(x0)")}, rounds=ROUNDS, suits=SUITS, complex=True,
     where={**NAMES, "wide": "size(y0, -1)", "tall": "size(y1, -2)", "batch": "numel(y0) // max(1, rows * wide)"},
 )  # fmt: skip
