@@ -203,5 +203,12 @@ def test_running_sums_and_products(shape, dtype, stand_in):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_softmax_in_pieces(shape, dtype, stand_in):
     x, dim = drawn(shape, ad.float32 if dtype.is_complex else dtype)
+    v = ad.linspace(-1, 2, x.numel()).view(x.shape).to(x.dtype)
     for name in ("softmax", "log_softmax"):
-        same(stand_in, lambda t, name=name: getattr(t, name)(dim), x, ["exponentials_of_piece", "joined_exponentials", name])
+        soften = lambda t, name=name: getattr(t, name)(dim)  # noqa: E731
+        same(stand_in, soften, x, ["exponentials_of_piece", "joined_exponentials", name])
+        derive = lambda t: ad.autograd.grad(soften(t := t.detach().requires_grad_()), t, v.to(t.device))[0]  # noqa: E731, B023
+        host = derive(x)
+        device, seen = launched(stand_in, lambda: derive(x.cuda()))  # noqa: B023
+        assert stand_in is None or seen[-3:] == ["sum_of_piece", "joined_sums", f"{name}_vjp"]
+        agree(device, host, x.dtype)

@@ -9,7 +9,7 @@ from .complex import log, mul
 from .index import lanes, position
 from .matmul import origins, tile_of
 from .moments import deviation, moments, powers, put_moments, put_norm
-from .reduce import both, either, folded, put, put_piece, rows_of, starts
+from .reduce import both, either, folded, piece_of, put, put_piece, rows_of, starts
 from .scan import along_lines, last_of
 
 
@@ -72,8 +72,7 @@ def put_piece_of_pairs(y0, piece, a, b, outer, inner, pieces, ROWS: tl.constexpr
 def product(x0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     row, there = rows_of(outer, inner, ROWS)
     start = starts(row, n, inner)
-    first = tl.program_id(1).to(tl.int64) * chunk
-    end = tl.minimum(first + chunk, n)
+    first, end = piece_of(n, chunk)
     j = first + tl.arange(0, BLOCK)
     a = real_tile(x0, start, j, end, inner, there, 1.0)
     b = imaginary_tile(x0, start, j, end, inner, there, 0.0)
@@ -124,8 +123,7 @@ def log_of_sum(x0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constex
     top = tl.reduce(real, 1, above)
     shift = tl.where(tl.abs(top) == float("inf"), 0.0, top)
     a, b = tl.zeros((ROWS, BLOCK), top.dtype), tl.zeros((ROWS, BLOCK), top.dtype)
-    first = tl.program_id(1).to(tl.int64) * chunk
-    end = tl.minimum(first + chunk, n)
+    first, end = piece_of(n, chunk)
     for block in range(first, end, BLOCK):
         j = block + tl.arange(0, BLOCK).to(tl.int64)
         r = libdevice.exp(real_tile(x0, start, j, end, inner, there, -float("inf")) - shift[:, None])

@@ -6,7 +6,7 @@ from triton.language.extra.cuda import libdevice
 
 from .._structured import Step, sequence, step
 from .pieces import JOINED, PIECES, room
-from .reduce import PIECE, TILE, WHOLE, folded, larger, put, put_piece, rows_of, smaller, starts, tile
+from .reduce import PIECE, TILE, WHOLE, folded, larger, piece_of, put, put_piece, rows_of, smaller, starts, tile
 
 # ---- logsumexp: that of all pieces is that of the pieces' own
 
@@ -17,12 +17,10 @@ def log_of_sum(x0, n, outer, inner, chunk, ROWS: tl.constexpr, BLOCK: tl.constex
     start = starts(row, n, inner)
     top = tl.reduce(folded(x0, n, outer, inner, chunk, -float("inf"), tile, larger, ROWS, BLOCK), 1, larger)
     shift = tl.where(tl.abs(top) == float("inf"), 0.0, top)
-    first = tl.program_id(1).to(tl.int64) * chunk
-    end = tl.minimum(first + chunk, n)
-    j = first + tl.arange(0, BLOCK)
-    total = libdevice.exp(tile(x0, start, j, end, inner, there, -float("inf")) - shift[:, None])
-    for _ in range(first + BLOCK, end, BLOCK):
-        j += BLOCK
+    first, end = piece_of(n, chunk)
+    total = tl.zeros((ROWS, BLOCK), top.dtype)
+    for block in range(first, end, BLOCK):
+        j = block + tl.arange(0, BLOCK)
         total += libdevice.exp(tile(x0, start, j, end, inner, there, -float("inf")) - shift[:, None])
     return shift + libdevice.log(tl.sum(total, 1))
 
@@ -53,8 +51,7 @@ def moments(x0, n, outer, inner, chunk, LOAD: tl.constexpr, ROWS: tl.constexpr, 
     """
     row, there = rows_of(outer, inner, ROWS)
     start = starts(row, n, inner)
-    first = tl.program_id(1).to(tl.int64) * chunk
-    end = tl.minimum(first + chunk, n)
+    first, end = piece_of(n, chunk)
     j = first + tl.arange(0, BLOCK)
     x = LOAD(x0, start, j, end, inner, there, 0.0)
     near = tl.sum(x, 1) / tl.minimum(end - first, BLOCK)
@@ -177,14 +174,13 @@ def powers(x0, n, outer, inner, chunk, p, LOAD: tl.constexpr, ROWS: tl.constexpr
     start = starts(row, n, inner)
     extreme = tl.abs(p) == float("inf")
     edge = tl.where(p > 0, 0.0, float("inf"))
-    first = tl.program_id(1).to(tl.int64) * chunk
-    end = tl.minimum(first + chunk, n)
-    j = first + tl.arange(0, BLOCK)
-    a = tl.abs(LOAD(x0, start, j, end, inner, there, 0.0))
-    total = tl.where((j < end)[None, :], power(a, tl.where(extreme, 1.0, p)), 0.0)
-    most = tl.where((j < end)[None, :], a, edge.to(a.dtype))
-    for _ in range(first + BLOCK, end, BLOCK):
-        j += BLOCK
+    first, end = piece_of(n, chunk)
+    total = tl.abs(
+        LOAD(x0, start, first + tl.arange(0, BLOCK), first, inner, there, 0.0)
+    )  # nothing yet, in the type of magnitudes
+    most = total + edge.to(total.dtype)
+    for block in range(first, end, BLOCK):
+        j = block + tl.arange(0, BLOCK)
         a = tl.abs(LOAD(x0, start, j, end, inner, there, 0.0))
         total += tl.where((j < end)[None, :], power(a, tl.where(extreme, 1.0, p)), 0.0)
         a = tl.where((j < end)[None, :], a, edge.to(a.dtype))

@@ -10,7 +10,7 @@ from .._structured import kernel, sequence, step
 from .._templates import widened
 from .moments import moments
 from .pieces import BLOCK, COUNT, JOINED, PIECES, room
-from .reduce import GRID, TILE, larger, put, rows_of, starts, tile
+from .reduce import GRID, TILE, larger, piece_of, put, rows_of, starts, tile
 
 # A program holds its rows, and reads them once, where they have up to 8192 elements: that is WHOLE. Of longer ones, a block at a time.
 HELD = {
@@ -50,8 +50,7 @@ def exponentials(x0, n, outer, inner, chunk, WHOLE: tl.constexpr, ROWS: tl.const
     """The largest element of this program's chunk of each row, and the sum of exp(x - largest)."""
     row, there = rows_of(outer, inner, ROWS)
     start = starts(row, n, inner)
-    begin = tl.program_id(1).to(tl.int64) * chunk
-    end = tl.minimum(begin + chunk, n)
+    begin, end = piece_of(n, chunk)
     j = begin + tl.arange(0, BLOCK)
     x = tile(x0, start, j, end, inner, there, -float("inf"))
     if WHOLE:
@@ -102,8 +101,7 @@ def soften(
             total = tl.load(joint + outer * inner + row, mask=there, other=1.0)
         else:
             top, total = exponentials(x0, n, outer, inner, n, False, ROWS, BLOCK)
-        begin = tl.program_id(1).to(tl.int64) * chunk
-        end = tl.minimum(begin + chunk, n)
+        begin, end = piece_of(n, chunk)
         for first in range(begin, end, BLOCK):
             j = first + tl.arange(0, BLOCK)
             x = tile(x0, start, j, end, inner, there, 0.0)

@@ -7,49 +7,101 @@ import triton
 import triton.language as tl
 from triton.language.extra.cuda import libdevice
 
-from .._structured import kernel, sequence, step
+from .._structured import Step, kernel, sequence, step
 from .._templates import widened
 from .conv_weight import added_up
-from .normalise import WHOLE_ROWS, WITH_INPUTS, parameter, put_tile
-from .reduce import rows_of, starts, tile
+from .normalise import IN_PIECES, WHOLE_ROWS, WITH_INPUTS, parameter, put_tile
+from .pieces import CHUNK, COUNT, JOINED, room
+from .reduce import GRID, TILE, folded, piece_of, plus, put, rows_of, starts, tile
 
 
 @triton.jit
-def both_tiles(x0, x1, start, j, n, inner, there):
-    return tile(x0, start, j, n, inner, there, 0.0), tile(x1, start, j, n, inner, there, 0.0)
+def both_tiles(x0, x1, start, j, end, inner, there):
+    return tile(x0, start, j, end, inner, there, 0.0), tile(x1, start, j, end, inner, there, 0.0)
 
 
-@kernel(along="dim", **WHOLE_ROWS)
-def softmax_vjp(x0, x1, y0, n, outer, inner, WHOLE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+# ---- softmax: the products of cotangents and results, or of the logarithm the cotangents, are summed up
+
+
+@triton.jit
+def summand(v, y, LOG: tl.constexpr):
+    return v if LOG else v * y
+
+
+@triton.jit
+def from_total(v, y, total, LOG: tl.constexpr):
+    return v - libdevice.exp(y) * total if LOG else y * (v - total)
+
+
+@triton.jit
+def soften_vjp(
+    x0, x1, y0, joint, n, outer, inner, chunk,
+    LOG: tl.constexpr, JOINT: tl.constexpr, WHOLE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """JOINT: of pieces, whose sums are joined."""
     row, there = rows_of(outer, inner, ROWS)
-    start, j = starts(row, n, inner), tl.arange(0, BLOCK).to(tl.int64)
-    end = BLOCK if WHOLE else n
-    v, y = both_tiles(x0, x1, start, j, n, inner, there)
-    products = v * y
-    for first in range(BLOCK, end, BLOCK):
-        w, z = both_tiles(x0, x1, start, first + j, n, inner, there)
-        products += w * z
-    total = tl.sum(products, 1)[:, None]
-    put_tile(y0, start, j, n, inner, there, y * (v - total))
-    for first in range(BLOCK, end, BLOCK):
-        w, z = both_tiles(x0, x1, start, first + j, n, inner, there)
-        put_tile(y0, start, first + j, n, inner, there, z * (w - total))
+    start = starts(row, n, inner)
+    begin, end = piece_of(n, chunk)
+    j = begin + tl.arange(0, BLOCK)
+    v, y = both_tiles(x0, x1, start, j, end, inner, there)
+    last = BLOCK if WHOLE else end - begin
+    if JOINT:
+        total = tl.load(joint + row, mask=there, other=0.0)[:, None]
+    else:
+        sums = summand(v, y, LOG)
+        for first in range(BLOCK, last, BLOCK):
+            w, z = both_tiles(x0, x1, start, first + j, end, inner, there)
+            sums += summand(w, z, LOG)
+        total = tl.sum(sums, 1)[:, None]
+    put_tile(y0, start, j, end, inner, there, from_total(v, y, total, LOG))
+    for first in range(BLOCK, last, BLOCK):
+        w, z = both_tiles(x0, x1, start, first + j, end, inner, there)
+        put_tile(y0, start, first + j, end, inner, there, from_total(w, z, total, LOG))
 
 
-@kernel(along="dim", **WHOLE_ROWS)
-def log_softmax_vjp(x0, x1, y0, n, outer, inner, WHOLE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+def sum_of_piece(x0, x1, piece, n, outer, inner, chunk, LOG: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     row, there = rows_of(outer, inner, ROWS)
-    start, j = starts(row, n, inner), tl.arange(0, BLOCK).to(tl.int64)
-    end = BLOCK if WHOLE else n
-    v, y = both_tiles(x0, x1, start, j, n, inner, there)
-    sums = v
-    for first in range(BLOCK, end, BLOCK):
-        sums += tile(x0, start, first + j, n, inner, there, 0.0)
-    total = tl.sum(sums, 1)[:, None]
-    put_tile(y0, start, j, n, inner, there, v - libdevice.exp(y) * total)
-    for first in range(BLOCK, end, BLOCK):
-        w, z = both_tiles(x0, x1, start, first + j, n, inner, there)
-        put_tile(y0, start, first + j, n, inner, there, w - libdevice.exp(z) * total)
+    start = starts(row, n, inner)
+    begin, end = piece_of(n, chunk)
+    sums = tl.zeros((ROWS, BLOCK), piece.dtype.element_ty)
+    for first in range(begin, end, BLOCK):
+        v, y = both_tiles(x0, x1, start, first + tl.arange(0, BLOCK), end, inner, there)
+        sums += summand(v, y, LOG)
+    put(piece, tl.sum(sums, 1), outer, inner, ROWS)
+
+
+@step(**JOINED)
+def joined_sums(piece, joint, rows, pieces, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    put(joint, tl.reduce(folded(piece, pieces, 1, rows, pieces, 0.0, tile, plus, ROWS, BLOCK), 1, plus), 1, rows, ROWS)
+
+
+@step(**IN_PIECES)
+def softmax_vjp(
+    x0, x1, y0, joint, n, outer, inner, chunk,
+    JOINT: tl.constexpr, WHOLE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    soften_vjp(x0, x1, y0, joint, n, outer, inner, chunk, False, JOINT, WHOLE, ROWS, BLOCK)
+
+
+@step(**IN_PIECES)
+def log_softmax_vjp(
+    x0, x1, y0, joint, n, outer, inner, chunk,
+    JOINT: tl.constexpr, WHOLE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    soften_vjp(x0, x1, y0, joint, n, outer, inner, chunk, True, JOINT, WHOLE, ROWS, BLOCK)
+
+
+def after_sums(last: Step, log: int) -> list[Step]:
+    first = step(grid=(GRID, COUNT), constants={**TILE, "LOG": log}, values={"chunk": CHUNK}, when=f"1 < {COUNT}")
+    return [first(sum_of_piece), joined_sums, last]
+
+
+JOINT = {"piece": ("widened(x0)", room()), "joint": ("widened(x0)", f"outer * inner if 1 < {COUNT} else 0")}
+sequence("softmax_vjp", along="dim", steps=after_sums(softmax_vjp, 0), workspace=JOINT)
+sequence("log_softmax_vjp", along="dim", steps=after_sums(log_softmax_vjp, 1), workspace=JOINT)
+
+
+# ---- what is standardised
 
 
 @kernel(along="dim", **WHOLE_ROWS)

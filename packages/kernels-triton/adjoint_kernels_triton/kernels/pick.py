@@ -5,7 +5,7 @@ import triton.language as tl
 
 from .._structured import Step, sequence, step
 from .pieces import COUNT, JOINED, PIECES, room
-from .reduce import GRID, TILE, put, rows_of, starts, tile
+from .reduce import GRID, TILE, piece_of, put, rows_of, starts, tile
 
 
 @triton.jit
@@ -59,8 +59,7 @@ def picked(x0, n, outer, inner, chunk, PICK: tl.constexpr, ROWS: tl.constexpr, B
     """The value and the position of the extreme of this program's chunk of each row. Lanes beyond the end repeat the first element."""
     row, there = rows_of(outer, inner, ROWS)
     start = starts(row, n, inner)
-    first = tl.program_id(1).to(tl.int64) * chunk
-    end = tl.minimum(first + chunk, n)
+    first, end = piece_of(n, chunk)
     j = first + tl.arange(0, BLOCK)
     at = tl.where(j < end, j, first)
     value = tile(x0, start, at, n, inner, there, 0)

@@ -108,6 +108,13 @@ def highest(x0):
 
 
 @triton.jit
+def piece_of(n, chunk):
+    """The first element of this program's piece, and the one behind its last."""
+    first = tl.program_id(1).to(tl.int64) * chunk
+    return first, tl.minimum(first + chunk, n)
+
+
+@triton.jit
 def folded(
     x0, n, outer, inner, chunk, other,
     LOAD: tl.constexpr, FUNCTION: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
@@ -115,8 +122,7 @@ def folded(
     """This program's chunk of its rows, loaded (as `tile` or `truth`) and combined down to one block of each."""
     row, there = rows_of(outer, inner, ROWS)
     start = starts(row, n, inner)
-    first = tl.program_id(1).to(tl.int64) * chunk
-    end = tl.minimum(first + chunk, n)
+    first, end = piece_of(n, chunk)
     j = first + tl.arange(0, BLOCK)
     result = LOAD(x0, start, j, end, inner, there, other)
     for _ in range(first + BLOCK, end, BLOCK):

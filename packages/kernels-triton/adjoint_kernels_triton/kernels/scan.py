@@ -10,7 +10,7 @@ from .._structured import Step, kernel, sequence, step
 from .._templates import widened
 from .pick import pick_last_largest, pick_last_smallest
 from .pieces import CHUNK, COUNT, JOINED, room
-from .reduce import GRID, TILE, larger, plus, put, rows_of, starts, tile, times
+from .reduce import GRID, TILE, larger, piece_of, plus, put, rows_of, starts, tile, times
 
 FORWARD = {"grid": GRID, "constants": TILE, "along": "dim"}
 SCAN = {"grid": GRID, "constants": {**TILE, "REVERSE": "reverse"}, "along": "dim"}
@@ -32,13 +32,6 @@ def along_lines(first, n, outer, inner, REVERSE: tl.constexpr, ROWS: tl.constexp
 def last_of(y, BLOCK: tl.constexpr):
     """The last element of each row of a block."""
     return tl.sum(tl.where((tl.arange(0, BLOCK) == BLOCK - 1)[None, :], y, tl.zeros_like(y)), 1).to(y.dtype)
-
-
-@triton.jit
-def piece_of(n, chunk):
-    """The first element of this program's piece, and the one behind its last."""
-    first = tl.program_id(1).to(tl.int64) * chunk
-    return first, tl.minimum(first + chunk, n)
 
 
 @triton.jit
