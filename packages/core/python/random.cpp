@@ -186,6 +186,12 @@ Tensor bernoulli_like(const Tensor& x, double p, Generator* g) {
   return bernoulli(probability(p, x, drawn_by), drawn_by);
 }
 
+// x times scale plus shift; most calls ask for neither.
+Tensor moved(Tensor x, double scale, double shift) {
+  if (scale != 1) x = x * scale;
+  return shift == 0 ? x : x + shift;
+}
+
 void bind_fills(nb::module_& m) {
   const Methods t;
   auto number = [](const Tensor& x) { return is_differentiable(x.dtype()) ? x.dtype() : default_dtype(); };
@@ -196,12 +202,12 @@ void bind_fills(nb::module_& m) {
   both(m, "bernoulli", [](const Tensor& x, double p, Generator* g) { return to_dtype(bernoulli_like(x, p, g), x.dtype()); }, "p"_a, nb::kw_only(), "generator"_a.none() = nb::none());
   t.def("uniform_", [number](const Tensor& x, double from, double to, Generator* g) {
     expect(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
-    copy_(x, rand(x.sizes(), number(x), chosen(g, x.device()), x.device()) * (to - from) + from);
+    copy_(x, moved(rand(x.sizes(), number(x), chosen(g, x.device()), x.device()), to - from, from));
     return x;
   }, "from_"_a = 0.0, "to"_a = 1.0, nb::kw_only(), "generator"_a.none() = nb::none());
   t.def("normal_", [number](const Tensor& x, double mean, double std, Generator* g) {
     expect(std >= 0, "normal expects std >= 0.0, but found std ", std);
-    copy_(x, randn(x.sizes(), number(x), chosen(g, x.device()), x.device()) * std + mean);
+    copy_(x, moved(randn(x.sizes(), number(x), chosen(g, x.device()), x.device()), std, mean));
     return x;
   }, "mean"_a = 0.0, "std"_a = 1.0, nb::kw_only(), "generator"_a.none() = nb::none());
   t.def("random_", [](const Tensor& x, std::optional<int64_t> from, std::optional<int64_t> to, Generator* g) {
