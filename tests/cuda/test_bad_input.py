@@ -88,11 +88,28 @@ FORMULAS = [
 
 def structured(
     arguments=((0, 0, []), (0, -1, [])), constants=(), grid=(ONE, ONE, ONE), along="dim", options=(), image=IMAGE, when=(),
-    workspaces=(), rounds=(), info=(), steps=1, longest=2**40, suits=(),
+    workspaces=(), rounds=(), info=(), steps=1, longest=2**40, suits=(), names=(),
 ):  # fmt: skip
     step = ("", list(arguments), list(constants), list(grid), list(when))
-    how = ([step] * steps, list(workspaces), list(rounds), list(info), along, list(options), 64, longest, list(suits))
+    how = (
+        [step] * steps,
+        list(workspaces),
+        list(rounds),
+        list(info),
+        along,
+        list(options),
+        64,
+        longest,
+        list(suits),
+        list(names),
+    )
     registry.register_structured("softmax", *how, lambda *asked: image)
+
+
+def test_names():
+    for names in ([[CODE["named"], 0]], [[0, 1], [CODE["named"], 1]], [[CODE["named"], -1]]):
+        wrong(lambda names=names: structured(names=names), ValueError, "a name that is not known yet")
+    wrong(lambda: structured(names=[[0, 1]] * 65), ValueError, "too many names")
 
 
 @pytest.mark.parametrize(("code", "message"), FORMULAS)

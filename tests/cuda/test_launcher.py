@@ -212,11 +212,22 @@ class TestLaunch:
 
 
 class TestStructured:
-    def register(self, op, arguments, constants=(), grid=([0, 1],) * 3, along="", options=(), dims=64, compiler=None):
+    def register(self, op, arguments, constants=(), grid=([0, 1],) * 3, along="", options=(), dims=64, names=(), compiler=None):
         compiler = compiler or Compiler()
         step = ("", arguments, list(constants), list(grid), [])
-        registry.register_structured(op, [step], [], [], [], along, options, dims, 2**40, [], compiler)
+        registry.register_structured(op, [step], [], [], [], along, options, dims, 2**40, [], names, compiler)
         return compiler
+
+    def test_names_are_evaluated_once_for_a_call(self):
+        number, named, multiply = (CODE[k] for k in "number named multiply".split())
+        names = [[number, 6], [named, 0, named, 0, multiply]]
+        integers = [(1, 0, [named, 1]), (1, 0, [named, 0])]
+        self.register(
+            "softmax", [(0, 0, []), (0, -1, []), *integers], grid=([named, 1], [0, 1], [0, 1]), along="dim", names=names
+        )
+        cuda(4, 6).softmax(1)
+        (one,) = launches()
+        assert one["grid"] == "36,1,1" and struct.unpack_from("<2i", one["bytes"], 16) == (36, 6)
 
     def test_formulas(self):
         number, constant, size, stride, numel, dims = (CODE[k] for k in "number constant size stride numel dims".split())
@@ -296,7 +307,7 @@ class TestStructured:
         steps = []
         compile = lambda *asked, step: (steps.append(step), compiler(*asked))[1]  # noqa: E731
         registry.register_structured(
-            "softmax", [always, at_last], workspaces, [number, 2], [], "dim", [], 64, 2**40, [], compile
+            "softmax", [always, at_last], workspaces, [number, 2], [], "dim", [], 64, 2**40, [], [], compile
         )
         x = cuda(4, 6)
         before = ad.cuda.memory_allocated()

@@ -94,6 +94,7 @@ def register_structured(
     dims: int,
     longest: int,
     suits: list[int],
+    names: Sequence[list[int]],
     compile: Callable[..., tuple[Any, ...]],
 ) -> None:
     """Makes kernels with arguments of their own, launched in order, what the operation `op` runs on GPUs.
@@ -118,6 +119,7 @@ def register_structured(
         dims: how many dimensions operands may have.
         longest: how many elements there may be along the dimensions it works along.
         suits: a formula that is 0 where the CPU computes the call, as `register_on_host` says, or none.
+        names: formulas that others name by their positions, each after those that it names itself: evaluated once for a call.
         compile: as in `register_elementwise`; gets the name of a step, if it has one, as `step`.
 
     Raises:
@@ -125,7 +127,7 @@ def register_structured(
     """
     made = [(*rest, partial(compile, step=name) if name else compile) for name, *rest in steps]
     _core._cuda.register_structured(
-        op, made, list(workspaces), list(rounds), list(info), along, list(options), dims, longest, list(suits)
+        op, made, list(workspaces), list(rounds), list(info), along, list(options), dims, longest, list(suits), list(names)
     )
 
 

@@ -71,7 +71,7 @@ std::unique_ptr<cuda::StructuredKernel::Step> step_of(const std::string& op, con
   return step;
 }
 
-void register_structured(const std::string& op, const std::vector<Step>& steps, const std::vector<Argument>& workspaces, const FormulaCode& rounds, const std::vector<Argument>& info, const std::string& along, const std::vector<std::string>& options, int dims, int64_t longest, const FormulaCode& suits) {
+void register_structured(const std::string& op, const std::vector<Step>& steps, const std::vector<Argument>& workspaces, const FormulaCode& rounds, const std::vector<Argument>& info, const std::string& along, const std::vector<std::string>& options, int dims, int64_t longest, const FormulaCode& suits, const std::vector<FormulaCode>& names) {
   auto k = std::make_unique<cuda::StructuredKernel>();
   for (const Step& given : steps) k->steps.push_back(step_of(op, given));
   for (const auto& [type, index, formula] : workspaces) k->workspaces.push_back({static_cast<cuda::StructuredKernel::Workspace::Type>(type), index, {formula}});
@@ -80,6 +80,7 @@ void register_structured(const std::string& op, const std::vector<Step>& steps, 
   k->dims = dims;
   k->longest = longest;
   k->suits.code = suits;
+  for (const FormulaCode& name : names) k->names.push_back({name});
   const std::pair<const char*, bool*> known[] = {{"strided", &k->strided}, {"split", &k->split}, {"copied", &k->copied}, {"matching", &k->matching}, {"apart", &k->apart}, {"linear", &k->linear}, {"wide", &k->wide}};
   for (const std::string& option : options) {
     const auto it = std::find_if(std::begin(known), std::end(known), [&](const auto& o) { return option == o.first; });
@@ -107,7 +108,7 @@ void bind_cuda_kernels(nb::module_& m) {
   m.def("register_elementwise", [](const std::string& op, const std::vector<std::string>& fields, int block, nb::object compile) {
     cuda::register_elementwise(op.c_str(), std::unique_ptr<cuda::ElementwiseKernel>(new cuda::ElementwiseKernel{cuda::DeviceKernel(op, compiler(std::move(compile))), field_indices(op, fields), block}));
   }, "op"_a, "fields"_a, "block"_a, "compile"_a);
-  m.def("register_structured", register_structured, "op"_a, "steps"_a, "workspaces"_a, "rounds"_a, "info"_a, "along"_a, "options"_a, "dims"_a, "longest"_a, "suits"_a);
+  m.def("register_structured", register_structured, "op"_a, "steps"_a, "workspaces"_a, "rounds"_a, "info"_a, "along"_a, "options"_a, "dims"_a, "longest"_a, "suits"_a, "names"_a);
   m.def("register_on_host", [](const std::string& op, std::string why) {
     cuda::register_on_host(op.c_str(), std::move(why), [](const std::string& text) {
       nb::gil_scoped_acquire gil;

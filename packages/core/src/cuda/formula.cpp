@@ -16,6 +16,10 @@ class Check {
     if (op.fields) op.fields(nullptr, fields_);
   }
   int fields() const { return fields_.count; }
+  void name(const Formula& f) {   // those before it are known
+    formula(f, 0);
+    names_++;
+  }
   void require(bool holds, const char* what, int64_t got) const {
     expect(holds, ErrorKind::value, "register_structured: ", op_.name, ": ", what, ", got ", got);
   }
@@ -50,12 +54,14 @@ class Check {
   }
   void value(Formula::Code code, int64_t v, size_t constants) const {
     if (code == Formula::number) return;
+    if (code == Formula::named) return require(v >= 0 && v < names_, "a formula reads a name that is not known yet", v);
     if (code == Formula::field || code == Formula::element) return field(v);
     if (code != Formula::constant) return operand(v);
     require(v >= 0 && v < static_cast<int64_t>(constants), "a formula reads a constant that is not known yet", v);
   }
   const Op& op_;
   FieldList fields_;
+  int64_t names_ = 0;
 };
 
 void check_argument(const Check& check, const StructuredKernel::Argument& a, size_t constants, int64_t workspaces) {
@@ -75,7 +81,9 @@ void check_step(const Check& check, const StructuredKernel::Step& step, int64_t 
 }  // namespace
 
 void check_formulas(const Op& op, const StructuredKernel& k) {
-  const Check check(op);
+  Check check(op);
+  check.require(k.names.size() <= StructuredKernel::most_names, "there are too many names", static_cast<int64_t>(k.names.size()));
+  for (const Formula& f : k.names) check.name(f);
   check.require(k.along < check.fields(), "there is no such attribute", k.along);
   check.require(k.along >= 0 || !(k.matching || k.split || k.apart), "matching, split and apart need a dimension to work along", k.along);
   check.require(!k.steps.empty() && (!k.split || k.steps.size() == 1), "there must be a step, and split takes no more than one", static_cast<int64_t>(k.steps.size()));

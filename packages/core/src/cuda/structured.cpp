@@ -72,6 +72,7 @@ class Operands {
     last_ = 0;
     chunk_ = (count_ + parts - 1) / parts;
     views_.back() = keep(empty({(count_ + chunk_ - 1) / chunk_, outer_ * inner_}, is_half(type) ? DType::float32 : type, launch_.device));
+    known_ = 0;
   }
   void end_split() {
     views_[0] = views_.back();
@@ -79,6 +80,7 @@ class Operands {
     inner_ *= outer_;
     outer_ = last_ = 1;
     count_ = chunk_ = views_[0].sizes[0];
+    known_ = 0;
   }
   int64_t constants[Arguments::most_constants];
   int64_t round = 0, rounds = 1;
@@ -226,6 +228,7 @@ class Operands {
       case Formula::itemsize: stack[++top] = itemsize((*this)[which].dtype); break;
       case Formula::dims: stack[++top] = (*this)[which].ndim; break;
       case Formula::parts: stack[++top] = is_complex((*this)[which].dtype) ? 2 : 1; break;
+      case Formula::named: stack[++top] = value_of(static_cast<size_t>(which)); break;
       case Formula::floating: stack[++top] = is_floating((*this)[which].dtype); break;
       case Formula::element: stack[top] = value_at(fields_.field[which], stack[top]); break;
       default: {   // size, stride: of a dimension that is not there, 1 and 0
@@ -236,6 +239,13 @@ class Operands {
       }
     }
     return top;
+  }
+  int64_t value_of(size_t name) const {
+    if (!(known_ >> name & 1)) {
+      values_[name] = evaluate(kernel_.names[name]);
+      known_ |= uint64_t(1) << name;
+    }
+    return values_[name];
   }
   // 0 where there are fewer.
   static int64_t value_at(const Field& f, int64_t i) {
@@ -285,6 +295,8 @@ class Operands {
   std::deque<Dims> sizes_;   // of views that are cut: where they lie must not change
   int64_t outer_ = 1, count_ = 1, inner_ = 1, chunk_ = 1, last_ = 1, total_ = 1, kept_ = 1, behind_ = 1;
   View result_{};
+  mutable int64_t values_[StructuredKernel::most_names];   // of names, where `known_` has their bits
+  mutable uint64_t known_ = 0;
 };
 
 void launch_step(StructuredKernel::Step& k, const Launch& l, Operands& operands) {

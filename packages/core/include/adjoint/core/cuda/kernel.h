@@ -101,6 +101,7 @@ struct Formula {
     number, field, constant,              // followed by their value or position
     size, stride, numel, dims, itemsize,  // of an operand: followed by its position (-1, -2, ...: an output); size and stride take a dimension
     parts, floating,                      // 2 for an operand of complex numbers; 1 for one of real numbers, not whole ones
+    named,                                // a formula of the kernel's `names`, by its position; evaluated once for a call
     element,                              // one of an attribute's values: takes its position; 0 if there are fewer
     outer, count, inner,                  // elements before, in and after the dimensions that the kernel works along
     inputs,                               // how many there are: a kernel gets null for those that are absent
@@ -135,6 +136,8 @@ struct StructuredKernel {
   };
   std::vector<std::unique_ptr<Step>> steps;
   std::vector<Workspace> workspaces;
+  std::vector<Formula> names;   // what other formulas name, each after those that it names itself; the same in all launches of a call
+  static constexpr size_t most_names = 64;
   Formula rounds;          // without code: one
   std::vector<Argument> info;   // at most one: LAPACK's numbers of failures, which the host reads and raises where the attribute `check` is set
   int along = -1;          // the attribute that names the dimensions of input 0 it works along: they are made neighbours
