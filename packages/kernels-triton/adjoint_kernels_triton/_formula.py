@@ -12,7 +12,6 @@ _NAMES = (
     "factor", "span", "next_pow2", "log2", "factors", "choose",
 )  # fmt: skip
 CODE = {name: i for i, name in enumerate(_NAMES)}
-_SHORT = 4
 _FACTS = _NAMES[_NAMES.index("outer") : _NAMES.index("add")]
 _OPERATORS = {
     ast.Add: "add",
@@ -35,7 +34,7 @@ class Formulas:
         fields: positions of attributes.
         constants: positions of the kernel's constants.
         names: further names of operands and formulas.
-        shared: positions of the names whose values core keeps for a call; the others are written out.
+        written: gets the code of each formula that is translated.
     """
 
     def __init__(
@@ -44,10 +43,10 @@ class Formulas:
         fields: Sequence[str],
         constants: Sequence[str],
         names: Mapping[str, str],
-        shared: Mapping[str, int],
+        written: list[list[int]],
     ) -> None:
         self.operands = {**operands, **{name: operands[text] for name, text in names.items() if text in operands}}
-        self.fields, self.constants, self.names, self.shared = list(fields), list(constants), names, shared
+        self.fields, self.constants, self.names, self.written = list(fields), list(constants), names, written
 
     def translate(self, text: str | int) -> list[int]:
         """The code of a formula.
@@ -58,10 +57,12 @@ class Formulas:
                 and span.
         """
         try:
-            return self._code(ast.parse(str(text), mode="eval").body)
+            code = self._code(ast.parse(str(text), mode="eval").body)
         except (KeyError, SyntaxError) as error:
             unknown = error.args[0] if isinstance(error, KeyError) else error
             raise ValueError(f"kernel: cannot translate {text!r}: no formula knows {unknown}") from None
+        self.written.append(code)
+        return code
 
     def _code(self, node: ast.expr) -> list[int]:
         match node:
@@ -91,47 +92,8 @@ class Formulas:
             return [CODE["field"], self.fields.index(name)]
         if name in self.constants:
             return [CODE["constant"], self.constants.index(name)]
-        if name in self.shared:
-            return [CODE["named"], self.shared[name]]
         if name in self.names:
             return self._code(ast.parse(self.names[name], mode="eval").body)
         if name not in _FACTS:
             raise KeyError(name)
         return [CODE[name]]
-
-
-def shared(
-    operands: Mapping[str, int], fields: Sequence[str], names: Mapping[str, str]
-) -> tuple[dict[str, int], list[list[int]]]:
-    """The names whose values hold for a whole call, by their positions, and their code, each after those that it names itself.
-
-    Those that depend on the round or on constants of a kernel do not, and short ones are evaluated faster than looked up.
-    """
-    positions: dict[str, int] = {}
-    codes: list[list[int]] = []
-    seen: set[str] = set()
-    formulas = Formulas(operands, fields, (), names, positions)
-
-    def visit(name: str) -> bool:
-        """Whether its value holds for the call."""
-        if name in seen:
-            return name not in varying
-        seen.add(name)
-        used = {node.id for node in ast.walk(ast.parse(names[name], mode="eval")) if isinstance(node, ast.Name)}
-        holds = all([visit(one) for one in sorted(used) if one in names]) and not used & {"round", "rounds"}
-        try:
-            code = formulas.translate(names[name])
-        except ValueError:
-            holds = False
-        if not holds:
-            varying.add(name)
-        elif len(code) > _SHORT:
-            positions[name] = len(codes)
-            codes.append(code)
-        return holds
-
-    varying: set[str] = set()
-    for name, text in names.items():
-        if text not in operands:
-            visit(name)
-    return positions, codes

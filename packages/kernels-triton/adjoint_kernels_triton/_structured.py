@@ -12,8 +12,9 @@ from adjoint_core import registry
 
 from . import _registered
 from ._build import DECLARED
+from ._common import share
 from ._declare import is_own, keep_sample, parameters_of, put, put_complex
-from ._formula import Formulas, shared
+from ._formula import Formulas
 from ._kinds import ComplexStructured, Structured, attributes
 
 TYPE_CHECKING = False
@@ -217,11 +218,11 @@ def _declare(
         for name, one in kernels.items()
     ]
     names = {id(one): name.partition(".")[2] for name, one in kernels.items()}
-    known, codes = shared(OPERANDS, fields, where)
-    formulas = Formulas(OPERANDS, fields, (), where, known)
+    written: list[list[int]] = []
+    formulas = Formulas(OPERANDS, fields, (), where, written)
     how = [
         "structured",
-        [[names[id(one)], *_step(op, one, fields, rooms, where, known)] for one in order or kernels.values()],
+        [[names[id(one)], *_step(op, one, fields, rooms, where, written)] for one in order or kernels.values()],
         [[*_element_type(op, type), formulas.translate(count)] for type, count in workspace.values()],
         formulas.translate(rounds) if rounds else [],
         [_argument(layout["info"], {}, fields, rooms, formulas)] if "info" in layout else [],
@@ -230,19 +231,19 @@ def _declare(
         layout.get("dims", 64),
         layout.get("longest", 2**63 - 1),
         formulas.translate(layout["suits"]) if "suits" in layout else [],
-        codes,
     ]
+    how.append(share(written))
     put(op, declared, all(is_own(one.function) for one in kernels.values()), how)
 
 
 def _step(
-    op: str, one: Step, fields: Sequence[str], workspace: Sequence[str], where: Mapping[str, str], known: Mapping[str, int]
+    op: str, one: Step, fields: Sequence[str], workspace: Sequence[str], where: Mapping[str, str], written: list[list[int]]
 ) -> list[Any]:
     parameters = parameters_of(one.function)
     for kind, given in (("constants", one.constants), ("values", one.values)):
         if extra := set(given) - set(parameters):
             raise ValueError(f"kernel: {op} has {kind} that are no parameters: {', '.join(sorted(extra))}")
-    formulas = Formulas(OPERANDS, fields, tuple(one.constants), where, known)
+    formulas = Formulas(OPERANDS, fields, tuple(one.constants), where, written)
     return [
         [_argument(p, one.values, fields, workspace, formulas) for p in parameters if p not in one.constants],
         [formulas.translate(formula) for formula in one.constants.values()],
