@@ -25,6 +25,7 @@ from _cells import LARGE, MAKE, Thunk, flat, large_shapes, tensors
 from _compare import LIBRARIES, ad, torch
 
 MODES = ("small", "large", "small, gradient", "large, gradient")
+LONGEST = 1.0  # seconds of a call
 TOLERANCE = 2e-3  # of float32, relative to the largest value: sums of a million numbers go in another order
 
 
@@ -49,8 +50,10 @@ def first_of(lib: Any, call: Call, mode: str) -> tuple[Any, Thunk, Any]:
     for drawn in draws(call, mode):
         try:
             f = thunk(lib, call, mode, drawn)
+            start = time.monotonic()
             result = f()
-            if sum(t.numel() for t in flat(result, lib)) <= 64 * LARGE:
+            lib.cuda.synchronize()
+            if time.monotonic() - start < LONGEST and sum(t.numel() for t in flat(result, lib)) <= 64 * LARGE:
                 return drawn, f, result
         except Exception:  # other shapes may do
             continue

@@ -17,12 +17,17 @@ def coo(device, dtype=ad.float64, dense=False, requires_grad=False):
     return x.requires_grad_() if requires_grad else x
 
 
+def numbers(x):
+    """On the CPU, but for what an order of sums leaves."""
+    x = x.detach().cpu()
+    return (x.round(decimals=12) if x.dtype == ad.float64 else x).tolist()
+
+
 def parts(x):
-    """What a result holds, on the CPU."""
+    """What a result holds."""
     if not x.is_sparse:
-        return x.layout, x.dtype, x.detach().cpu().tolist()
-    held = x.detach()
-    return held.shape, held.is_coalesced(), held._indices().cpu().tolist(), held._values().dtype, held._values().cpu().tolist()
+        return x.layout, x.dtype, numbers(x)
+    return x.shape, x.is_coalesced(), x.detach()._indices().cpu().tolist(), x.dtype, numbers(x.detach()._values())
 
 
 def matrix(device, *sizes):

@@ -133,10 +133,10 @@ def test_sums_of_powers(name, order, dtype):
 @pytest.mark.parametrize("dtype", [ad.float64, ad.float32, ad.float16], ids=lambda t: t.name)
 @pytest.mark.parametrize("name", ["bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1"])
 def test_oscillating(name, dtype):
-    """Whose errors are absolute, as there are roots."""
+    """Whose errors are absolute, as there are roots. CUDA's own of float64 are 4e-13 from the CPU's on an H200."""
     x = ad.tensor([*POINTS, 2.0**27 - 8, 2.0**27, 2.0**31, *np.linspace(0.05, 40, 60)], dtype=ad.float64).to(dtype)
     host, device = getattr(S, name)(x), getattr(S, name)(x.cuda()).cpu()
-    tolerance = {ad.float64: 1e-13, ad.float32: 2e-7, ad.float16: 1e-3}[dtype]
+    tolerance = {ad.float64: 1e-12, ad.float32: 2e-7, ad.float16: 1e-3}[dtype]
     np.testing.assert_allclose(device.double().numpy(), host.double().numpy(), rtol=tolerance, atol=tolerance)
 
 
