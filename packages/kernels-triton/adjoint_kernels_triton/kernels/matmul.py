@@ -24,7 +24,7 @@ NAMES = {
     "width": "min(16 if across else 1024, next_pow2(K))",
     "height": "min(max(2048 // width, 4), next_pow2(lines))",
     # of the others: tiles are smaller where there would be fewer than a large GPU has multiprocessors
-    "side": "(64 if numel(y0) < 128 * 128 * 128 else 128) if itemsize(x0) < 8 else 64 if itemsize(x0) * parts(x0) == 8 else 32",
+    "side": "(64 if numel(y0) < 128 * 128 * 128 else 128) if (itemsize(x0) < 4) + rounded else 64 if itemsize(x0) * parts(x0) < 16 else 32",
     # over how many programs the sum is parted, where there are few results
     "parted": "max(min(512 // numel(y0), K // 4096) if thin else min(128 // max(numel(y0) // 4096, 1), K // 512) * floating(x0), 1)",
     "rounded": "tf32 * (itemsize(x0) == 4)",
@@ -148,7 +148,6 @@ def line_products(
         "TF32": "rounded", "EVEN": "K % BK == 0", "PARTS": "parted", "TURN_A": "turn_a", "TURN_B": "turn_b",
     },
     dtypes=TYPES,
-    warps=lambda BM, BN, *rest: 8 if BM * BN >= 128 * 128 else 4,
     when="1 - thin",
 )  # fmt: skip
 def tile_products(
