@@ -42,3 +42,39 @@ def test_large_operands_lie_either_way(left, right, rounded, monkeypatch):
     monkeypatch.setattr(ad.backends.cuda.matmul, "allow_tf32", rounded)
     error = (x.cuda() @ y.cuda()).cpu() - x @ y
     assert error.abs().max() < (0.1 if rounded else 2e-4)
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_nothing_beyond_an_operand_is_read(side):
+    """Of 17 lines a tile has 32: 15 more would leave the allocator's segment."""
+    x, y = ad.ones(17, 170000).cuda()[:, ::500], ad.ones(340, 2).cuda()
+    z = x @ y if side == 0 else y.t() @ x.t()
+    assert (z.cpu() == 340).all()
+
+
+def grids_of(call, stand_in, monkeypatch):
+    """Of launches that are not run, where the interpreter would take minutes."""
+    grids = []
+    if stand_in:
+        from adjoint_kernels_triton import _interpreter
+
+        monkeypatch.setattr(_interpreter, "run", lambda function, arguments, grid: grids.append(grid))
+    return grids, call()
+
+
+@pytest.mark.parametrize("sizes", [(1, 2, 1), (2, 2, 2)], ids=str)
+@pytest.mark.parametrize("dtype", [ad.float32, ad.int32, ad.complex64], ids=lambda t: t.name)
+def test_batches_beyond_the_limit_of_a_grid(sizes, dtype, stand_in, monkeypatch):
+    m, k, n = sizes
+    x, y = (ad.ones(70000, *s, dtype=dtype, device="cuda") for s in ((m, k), (k, n)))
+    grids, z = grids_of(lambda: x @ y, stand_in, monkeypatch)
+    assert grids == [(70000, 1, 1)] if stand_in else (z.cpu() == 2).all()
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+def test_operands_of_any_length_are_turned(rounded, stand_in, monkeypatch):
+    """More than 65535 blocks of 64."""
+    monkeypatch.setattr(ad.backends.cuda.matmul, "allow_tf32", rounded)
+    x = ad.ones(4200000, 4, device="cuda")
+    grids, z = grids_of(lambda: x.t() @ x, stand_in, monkeypatch)
+    assert (grids[:2] == [(65625, 1, 1)] * 2 if rounded else len(grids) == 2) if stand_in else (z.cpu() == 4200000).all()

@@ -240,18 +240,18 @@ def scatter_reduce(x1, x2, y0, n, outer, inner, m, HOW: tl.constexpr, BLOCK: tl.
         c, d = load_pairs(x2, source, inside, 1.0)
         a, b = mul(a, b, c, d)
         store_pairs(y0, place, a, b, inside)
+        tl.debug_barrier()  # as in `combined`
 
 
 @complex_kernel("matmul.tile_products")
 def tile_products(
     x0, x1, y0, left, right, partial, M, N, K, chunk, count, batch0, batch1, am, ak, a0, a1, a2, bk, bn, b0, b1, b2,
-    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, TF32: tl.constexpr, EVEN: tl.constexpr, PARTS: tl.constexpr,
-    TURN_A: tl.constexpr, TURN_B: tl.constexpr,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, TF32: tl.constexpr, EVEN: tl.constexpr, WHOLE: tl.constexpr,
+    PARTS: tl.constexpr, TURN_A: tl.constexpr, TURN_B: tl.constexpr,
 ):  # fmt: skip
     """Sums over twice as many real numbers: of (a, b) times (c, -d), and of (a, b) times (d, c)."""
-    batch = tl.program_id(1).to(tl.int64)
+    batch, tile_m, tile_n = tile_of(M, N, BM, BN)
     a0, b0 = origins(batch, batch0, batch1, a0, a1, a2, b0, b1, b2)
-    tile_m, tile_n = tile_of(M, N, BM, BN)
     m = tile_m.to(tl.int64) * BM + tl.arange(0, BM)
     n = tile_n.to(tl.int64) * BN + tl.arange(0, BN)
     part = tl.arange(0, BK) % 2
@@ -268,6 +268,6 @@ def tile_products(
         real = tl.dot(a, tl.where(part[:, None] == 1, -c, c), real, input_precision="ieee", out_dtype=wide)
         d = tl.load(y + (1 - part)[:, None], mask=there, other=0.0)
         imaginary = tl.dot(a, d, imaginary, input_precision="ieee", out_dtype=wide)
-        x += BK * ak
-        y += BK * bk
+        x += tl.cast(ak, tl.int64) * BK
+        y += tl.cast(bk, tl.int64) * BK
     store_pairs(y0, batch * M * N + m[:, None] * N + n[None, :], real, imaginary, (m < M)[:, None] & (n < N)[None, :])

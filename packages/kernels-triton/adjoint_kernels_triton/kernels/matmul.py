@@ -43,14 +43,15 @@ WORKSPACE = {
 
 @triton.jit
 def tile_of(M, N, BM: tl.constexpr, BN: tl.constexpr):
-    """The tile of this program: down groups of eight, so that neighbours in time share operands in the cache."""
-    program = tl.program_id(0)
+    """The product of the batch and the tile of it of this program: down groups of eight, so that neighbours in time share operands in the
+    cache. Only the first axis of a grid has room for large batches."""
     down = tl.cdiv(M, BM)
     across = tl.cdiv(N, BN)
+    program = tl.program_id(0) % (down * across)
     group = program // (8 * across)
     height = tl.minimum(down - group * 8, 8)
     inside = program % (8 * across)
-    return group * 8 + inside % height, inside // height
+    return (tl.program_id(0) // (down * across)).to(tl.int64), group * 8 + inside % height, inside // height
 
 
 @triton.jit
@@ -77,21 +78,22 @@ def whole_product(a, b, rows, columns, K, ak, bk, BM: tl.constexpr, BN: tl.const
 @triton.jit
 def turn(x, y, rows, columns, down, right, SIDE: tl.constexpr):
     """y, row-major, from x, whose strides are (down, right)."""
-    r = tl.program_id(0).to(tl.int64) * SIDE + tl.arange(0, SIDE)
-    c = tl.program_id(1).to(tl.int64) * SIDE + tl.arange(0, SIDE)
+    across = tl.cdiv(columns, SIDE)
+    r = (tl.program_id(0) // across).to(tl.int64) * SIDE + tl.arange(0, SIDE)
+    c = (tl.program_id(0) % across).to(tl.int64) * SIDE + tl.arange(0, SIDE)
     inside = (r < rows)[:, None] & (c < columns)[None, :]
     tl.store(
         y + r[:, None] * columns + c[None, :], tl.load(x + r[:, None] * down + c[None, :] * right, mask=inside), mask=inside
     )
 
 
-@step(grid=("cdiv(M, SIDE)", "cdiv(K, SIDE)"), constants={"SIDE": 64}, when="turn_a")
+@step(grid="cdiv(M, SIDE) * cdiv(K, SIDE)", constants={"SIDE": 64}, when="turn_a")
 def turn_left(x0, left, M, K, am, ak, SIDE: tl.constexpr):
     turn(x0, left, M, K, am, ak, SIDE)
 
 
 @step(
-    grid=("cdiv(rows, SIDE)", "cdiv(columns, SIDE)"),
+    grid="cdiv(rows, SIDE) * cdiv(columns, SIDE)",
     values={"down": "bn if turn_b == 1 else bk", "apart": "bk if turn_b == 1 else bn"},
     constants={"SIDE": 64},
     when="turn_b",
@@ -104,13 +106,13 @@ def turn_right(x1, right, rows, columns, down, apart, SIDE: tl.constexpr):
 def put(y0, partial, at, y, inside, count, PARTS: tl.constexpr):
     """Results, or this program's part of them."""
     if PARTS > 1:
-        tl.store(partial + tl.program_id(2).to(tl.int64) * count + at, y, mask=inside)
+        tl.store(partial + tl.program_id(1).to(tl.int64) * count + at, y, mask=inside)
     else:
         tl.store(y0 + at, y.to(y0.dtype.element_ty), mask=inside)
 
 
 @step(
-    grid=("cdiv(lines, ROWS)", "batch", "PARTS"),
+    grid=("cdiv(lines, ROWS) * batch", "PARTS"),
     values={"chunk": "cdiv(K, PARTS)", "count": "numel(y0)"},
     constants={"COLUMN": "N == 1", "PARTS": "parted", "ROWS": "height", "BLOCK": "width"},
     dtypes=TYPES,
@@ -121,15 +123,16 @@ def line_products(
     COLUMN: tl.constexpr, PARTS: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """A matrix times a column, or a row times a matrix."""
-    batch = tl.program_id(1).to(tl.int64)
+    blocks = tl.cdiv(lines, ROWS)
+    batch = (tl.program_id(0) // blocks).to(tl.int64)
     a, b = origins(batch, batch0, batch1, a0, a1, a2, b0, b1, b2)
     if COLUMN:
         matrix, vector = x0 + a, x1 + b
     else:
         matrix, vector = x1 + b, x0 + a
     wide: tl.constexpr = tl.float64 if x0.dtype.element_ty == tl.float64 else tl.float32
-    i = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
-    first = tl.program_id(2).to(tl.int64) * chunk
+    i = (tl.program_id(0) % blocks).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    first = tl.program_id(1).to(tl.int64) * chunk
     end = tl.minimum(first + chunk, K)
     k = first + tl.arange(0, BLOCK)
     total = tl.zeros((ROWS, BLOCK), wide)
@@ -140,27 +143,35 @@ def line_products(
     put(y0, partial, batch * lines + i, tl.sum(total, 1), i < lines, count, PARTS)
 
 
+@triton.jit
+def operand(x, line, along, EVEN: tl.constexpr, WHOLE: tl.constexpr):
+    """A tile of an operand: of its lines those that there are, unless WHOLE says that all are, and of its elements along K, unless EVEN."""
+    if EVEN:
+        return tl.load(x) if WHOLE else tl.load(x, mask=line, other=0.0)
+    else:
+        return tl.load(x, mask=line & along, other=0.0)
+
+
 @step(
-    grid=("cdiv(M, BM) * cdiv(N, BN)", "batch", "PARTS"),
+    grid=("cdiv(M, BM) * cdiv(N, BN) * batch", "PARTS"),
     values={"chunk": "cdiv(cdiv(K, PARTS), 64) * 64", "count": "numel(y0)"},
     constants={
         "BM": "max(min(side, next_pow2(M)), 16)", "BN": "max(min(side, next_pow2(N)), 16)", "BK": "64 if itemsize(x0) < 4 else 32 if itemsize(x0) < 8 else 16",
-        "TF32": "rounded", "EVEN": "K % BK == 0", "PARTS": "parted", "TURN_A": "turn_a", "TURN_B": "turn_b",
+        "TF32": "rounded", "EVEN": "K % BK == 0", "WHOLE": "M % BM + N % BN == 0", "PARTS": "parted", "TURN_A": "turn_a", "TURN_B": "turn_b",
     },
     dtypes=TYPES,
     when="1 - thin",
 )  # fmt: skip
 def tile_products(
     x0, x1, y0, left, right, partial, M, N, K, chunk, count, batch0, batch1, am, ak, a0, a1, a2, bk, bn, b0, b1, b2,
-    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, TF32: tl.constexpr, EVEN: tl.constexpr, PARTS: tl.constexpr,
-    TURN_A: tl.constexpr, TURN_B: tl.constexpr,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, TF32: tl.constexpr, EVEN: tl.constexpr, WHOLE: tl.constexpr,
+    PARTS: tl.constexpr, TURN_A: tl.constexpr, TURN_B: tl.constexpr,
 ):  # fmt: skip
-    batch = tl.program_id(1).to(tl.int64)
+    batch, tile_m, tile_n = tile_of(M, N, BM, BN)
     a0, b0 = origins(batch, batch0, batch1, a0, a1, a2, b0, b1, b2)
-    tile_m, tile_n = tile_of(M, N, BM, BN)
     m = tile_m.to(tl.int64) * BM + tl.arange(0, BM)
     n = tile_n.to(tl.int64) * BN + tl.arange(0, BN)
-    first = tl.program_id(2).to(tl.int64) * chunk
+    first = tl.program_id(1).to(tl.int64) * chunk
     end = tl.minimum(first + chunk, K)
     row, column, k = m[:, None], n[None, :], tl.arange(0, BK)
     if TURN_A:
@@ -180,15 +191,11 @@ def tile_products(
         b += (first + k)[:, None] * bk
         total = tl.zeros((BM, BN), wide)
         for at in range(first, end, BK):
-            if EVEN:
-                total = tl.dot(tl.load(a), tl.load(b), total, input_precision=precision, out_dtype=wide)
-            else:
-                x = tl.load(a, mask=(at + k < end)[None, :], other=0.0)
-                total = tl.dot(
-                    x, tl.load(b, mask=(at + k < end)[:, None], other=0.0), total, input_precision=precision, out_dtype=wide
-                )
-            a += BK * ak
-            b += BK * bk
+            x = operand(a, row < M, (at + k < end)[None, :], EVEN, WHOLE)
+            y = operand(b, column < N, (at + k < end)[:, None], EVEN, WHOLE)
+            total = tl.dot(x, y, total, input_precision=precision, out_dtype=wide)
+            a += tl.cast(ak, tl.int64) * BK
+            b += tl.cast(bk, tl.int64) * BK
     else:
         total = whole_product(x0 + a0 + m * am, x1 + b0 + n * bn, m < M, n < N, K, ak, bk, BM, BN)
     put(y0, partial, batch * M * N + row * N + column, total, (row < M) & (column < N), count, PARTS)
