@@ -26,7 +26,8 @@ NAMES = {
     # of the others: tiles are smaller where there would be fewer than a large GPU has multiprocessors
     "side": "(64 if numel(y0) < 128 * 128 * 128 else 128) if (itemsize(x0) < 4) + rounded else 64 if itemsize(x0) * parts(x0) < 16 else 32",
     # over how many programs the sum is parted, where there are few results
-    "parted": "max(min(512 // numel(y0), K // 4096) if thin else min(128 // max(numel(y0) // 4096, 1), K // 512) * floating(x0), 1)",
+    "lines_parted": "min(512 // max(numel(y0) // (128 if across else 4), 1), K // (64 if across else 4096))",
+    "parted": "max(lines_parted if thin else min(128 // max(numel(y0) // 4096, 1), K // 512) * floating(x0), 1)",
     "rounded": "tf32 * (itemsize(x0) == 4)",
     "large": "(itemsize(x0) == 4) * floating(x0) * (numel(y0) == M * N) * (1 < M) * ((1 << 26) < K * numel(y0))",
     # tensor cores take float32 along K alone; what computes it exactly wants the right one along N
