@@ -3,6 +3,7 @@
 import gc
 import itertools
 import re
+from operator import methodcaller
 
 import pytest
 
@@ -166,7 +167,41 @@ IN_DERIVATIVES = {
     "softmax_vjp": lambda x: x.softmax(1),
 }
 "Calls that run a kernel, or whose derivatives do, where no case comes to it: the masks of `index` select nothing here."
-LARGE = {"sort": lambda x: x.sort(), "topk": lambda x: x.topk(5), "median": lambda x: x.median(0)}
+ALONG = "all amax amin any argmax argmin cumprod cumsum log_softmax logsumexp max mean median min nansum prod softmax std sum var".split()
+
+
+def normalised(x):
+    return ad.nn.functional.batch_norm(x.view(-1, 2), None, None, ad.ones_like(x[:2]), training=True)
+
+
+def derivative(call):
+    def run(x):
+        y = call(x.requires_grad_())
+        ad.autograd.grad(y, x, ad.ones_like(y))
+
+    return run
+
+
+def products(x):
+    x[None] @ x[:, None]
+    wide = ad.zeros(600, 600, device="cuda")
+    before, ad.backends.cuda.matmul.allow_tf32 = ad.backends.cuda.matmul.allow_tf32, True
+    wide.t() @ wide
+    ad.backends.cuda.matmul.allow_tf32 = before
+
+
+LARGE = {
+    **{name: methodcaller(name, 0) for name in ALONG},
+    "batch_norm": normalised,
+    "batch_norm_vjp": derivative(normalised),
+    "log_softmax_vjp": derivative(lambda x: x.log_softmax(0)),
+    "matmul": products,
+    "scatter_add": lambda x: x.scatter_add(0, ad.zeros_like(x, dtype=ad.int64), x),
+    "softmax_vjp": derivative(lambda x: x.softmax(0)),
+    "sort": lambda x: x.sort(),
+    "topk": lambda x: x.topk(5),
+    "vector_norm": ad.linalg.vector_norm,
+}
 "Operations with steps that run for large operands alone."
 
 
