@@ -154,3 +154,19 @@ def test_asarray_without_copies_shares_memory_or_raises() -> None:
     ):
         with pytest.raises(ValueError, match="asarray: copy=False needs a tensor or an array"):
             ad.asarray(data, copy=False, **how)
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides"),
+    [
+        ((2, 1, 4, 5), (20, 1, 5, 1)),
+        ((2, 3, 1, 1), (3, 1, 3, 3)),
+        ((0, 3, 4, 5), (60, 1, 15, 3)),
+        ((2, 3, 4, 1), (12, 1, 3, 3)),
+    ],
+)
+def test_channels_last_has_its_strides_along_single_elements_too(shape, strides):
+    x = ad.ones(shape)
+    for y in (x.to(memory_format=ad.channels_last), x.clone(memory_format=ad.channels_last)):
+        assert y.stride() == strides and y.to(memory_format=ad.channels_last) is y
+    assert x.numel() == 0 or 1 not in shape[1:2] or x.contiguous(memory_format=ad.channels_last) is x

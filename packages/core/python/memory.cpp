@@ -96,7 +96,7 @@ void bind_values(const Methods& t) {
 // In PyTorch a strided tensor counts as contiguous here unless its channels are last.
 bool keeps(const Tensor& x, MemoryFormat format) {
   if (format == MemoryFormat::preserve) return true;
-  if (format != MemoryFormat::contiguous) return is_in(x, format);
+  if (format != MemoryFormat::contiguous) return has_strides_of(x, format);
   return x->contiguous() || !(is_in(x, MemoryFormat::channels_last) || is_in(x, MemoryFormat::channels_last_3d));
 }
 
@@ -110,7 +110,8 @@ Tensor converted(const Tensor& x, std::optional<DType> dtype, bool copy, MemoryF
   if (!other_type && !copy && keeps(x, format)) return x;
   if (!other_type) return copy_in(x, format);
   const Tensor y = to_dtype(x, *dtype);
-  return format == MemoryFormat::preserve || is_in(y, format) ? y : copy_in(y, format);
+  const bool kept = format == MemoryFormat::contiguous ? y->contiguous() : keeps(y, format);
+  return kept ? y : copy_in(y, format);
 }
 
 // to(dtype), to(device), to(device, dtype), to(other).

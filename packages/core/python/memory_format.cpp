@@ -29,7 +29,23 @@ Dims inverse(const Dims& order) {
   return r;
 }
 
+// Those of a tensor without gaps, dimensions of one element included.
+Dims strides_in(const Dims& sizes, MemoryFormat format) {
+  check_rank(sizes, format);
+  const Dims order = channels_last(sizes.size());
+  Dims strides(sizes.size(), 0);
+  int64_t step = 1;
+  for (int k = order.size(); k-- > 0;) {
+    const int d = static_cast<int>(order[k]);
+    strides[d] = step;
+    step *= std::max<int64_t>(sizes[d], 1);
+  }
+  return strides;
+}
+
 }  // namespace
+
+bool has_strides_of(const Tensor& x, MemoryFormat format) { return x.dim() == rank(format) && x->strides == strides_in(x.sizes(), format); }
 
 bool is_in(const Tensor& x, MemoryFormat format) {
   if (format == MemoryFormat::contiguous || format == MemoryFormat::preserve) return x->contiguous();
@@ -49,7 +65,11 @@ Tensor copy_in(const Tensor& x, MemoryFormat format) {
   if (format == MemoryFormat::contiguous) return x->contiguous() ? clone(x) : contiguous(x);
   check_rank(x.sizes(), format);
   const Dims order = channels_last(x.dim());
-  return clone(permute(contiguous(permute(x, order)), inverse(order)));
+  const Tensor y = clone(permute(contiguous(permute(x, order)), inverse(order)));
+  if (!y->storage) return y;   // inside a transform
+  y->strides = strides_in(y.sizes(), format);
+  y->update_layout();
+  return y;
 }
 
 Tensor laid_out(Tensor fresh, MemoryFormat format, const Tensor& like) {
@@ -57,13 +77,7 @@ Tensor laid_out(Tensor fresh, MemoryFormat format, const Tensor& like) {
   if (format == MemoryFormat::preserve) {
     follow_layout(like, *fresh);
   } else {
-    check_rank(fresh.sizes(), format);
-    int64_t step = 1;
-    const Dims order = channels_last(fresh.dim());
-    for (int k = order.size(); k-- > 0;) {
-      fresh->strides[static_cast<int>(order[k])] = step;
-      step *= std::max<int64_t>(fresh.size(static_cast<int>(order[k])), 1);
-    }
+    fresh->strides = strides_in(fresh.sizes(), format);
   }
   fresh->update_layout();
   return fresh;
