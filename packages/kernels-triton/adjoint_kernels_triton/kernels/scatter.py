@@ -139,7 +139,10 @@ def write(
     tl.store(y0 + place, x.to(y0.dtype.element_ty), mask=inside)
 
 
-WRITES = {"copied": True, "linear": True, "workspace": {"owner": ("int32", "several * owners")}}
+WRITES = {
+    "copied": True, "linear": True, "workspace": {"owner": ("int32", "several * owners")},
+    "suits": "(several < 1) + (m < (1 << 31))",  # positions' numbers are int32
+}  # fmt: skip
 
 sequence(
     "scatter", steps=[clear, claim, write], along="dim", matching=True, **WRITES,
