@@ -12,6 +12,7 @@ from .._structured import sequence, step
 from .._templates import widened
 from .moments import joined_moments, less_squares, put_moments
 from .normalise import put_row
+from .pieces import in_pieces
 from .reduce import put, rows_of, tile
 
 # Where elements of a channel lie beside each other, long blocks of few channels; else blocks as wide as the channels are.
@@ -20,11 +21,8 @@ TILE = {
     "ROWS": "min(next_pow2(kept), 64) if behind < 8 else max(1, 512 // min(next_pow2(n), 1024))",
     "BLOCK": f"min(next_pow2(n), {_WIDE})",
 }
-# As in `pieces`.
 _PROGRAMS = "(cdiv(outer, min(next_pow2(kept), 64)) if behind < 8 else outer)"
-_WANTED = f"max(1, min(n // (4 * {_WIDE}) * min(1, n // (16 * {_WIDE})), 2048 // {_PROGRAMS}))"
-CHUNK = f"max(1, cdiv(n, {_WANTED} * {_WIDE})) * {_WIDE}"
-COUNT = f"max(1, cdiv(n, {CHUNK}))"
+CHUNK, COUNT = in_pieces(_WIDE, _PROGRAMS)
 PIECES = {"chunk": CHUNK, "pieces": COUNT}
 GRID = ("cdiv(outer, ROWS)", COUNT)
 COLUMNS = {"ROWS": "min(next_pow2(outer), 8)", "BLOCK": f"min(next_pow2({COUNT}), 2048 // ROWS)"}

@@ -6,11 +6,16 @@ Where the rows alone keep a device busy, or are short, there is one piece, and n
 # How many elements of a row a program takes at a time, how many rows, and how many programs that makes.
 BLOCK = "min(1024, max(32, 2048 // next_pow2(inner)))"
 _PROGRAMS = "cdiv(outer * inner, min(next_pow2(inner), 64))"
-_WANTED = f"max(1, min(n // (4 * {BLOCK}) * min(1, n // (16 * {BLOCK})), 2048 // {_PROGRAMS}))"
 
-# Elements of a row in a piece, whole blocks, so that loads are of 16 bytes; and how many pieces there are.
-CHUNK = f"max(1, cdiv(n, {_WANTED} * {BLOCK})) * {BLOCK}"
-COUNT = f"max(1, cdiv(n, {CHUNK}))"
+
+def in_pieces(block: str, programs: str) -> tuple[str, str]:
+    """Formulas for elements of a row in a piece, whole blocks, so that loads are of 16 bytes, and for how many pieces there are."""
+    wanted = f"max(1, min(n // (4 * {block}) * min(1, n // (16 * {block})), 2048 // {programs}))"
+    chunk = f"max(1, cdiv(n, {wanted} * {block})) * {block}"
+    return chunk, f"max(1, cdiv(n, {chunk}))"
+
+
+CHUNK, COUNT = in_pieces(BLOCK, _PROGRAMS)
 PIECES = {"chunk": CHUNK, "pieces": COUNT}
 
 # What the pieces came to is (pieces, rows), of which a program reduces a few columns.

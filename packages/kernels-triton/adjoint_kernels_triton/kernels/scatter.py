@@ -1,7 +1,7 @@
 """Writes at positions. A kernel cannot raise: what is written at a position outside of the tensor is left out.
 
-Results have the same bits every time. Sums are formed in one fixed order: a lane follows its line through all positions, instead of
-many adding at once. Where an element is written several times the last one stays: the positions' numbers compete for it first.
+Results have the same bits every time. Sums are formed in one fixed order: programs look among all positions for those of their
+rows, or a lane follows its line, instead of many adding at once. Where an element is written several times the last one stays: the positions' numbers compete for it first.
 """
 
 import triton
