@@ -55,15 +55,15 @@ template <class Bits, class F> void each_chunk(int64_t n, Generator& g, F&& f) {
   const uint64_t seed = g.seed, offset = g.offset;
   parallel_for(n, 16 * chunk, [&](int64_t begin, int64_t end) {
     uint32_t words[chunk * sizeof(Bits) / 4];
-    Bits bits[chunk];
+    [[maybe_unused]] uint64_t wide[chunk];
     for (int64_t i = begin; i < end; i += chunk) {
       const int64_t m = std::min(chunk, end - i);
       random_words.fill(words, (m + per_block - 1) / per_block, static_cast<uint64_t>(i / per_block), seed, offset);
-      for (int64_t k = 0; k < m; k++) {
-        if constexpr (sizeof(Bits) == 4) bits[k] = words[k];
-        else bits[k] = words[2 * k] | uint64_t(words[2 * k + 1]) << 32;
+      if constexpr (sizeof(Bits) == 4) f(i, words, m);
+      else {
+        for (int64_t k = 0; k < m; k++) wide[k] = words[2 * k] | uint64_t(words[2 * k + 1]) << 32;
+        f(i, wide, m);
       }
-      f(i, bits, m);
     }
   });
   g.offset++;
@@ -93,9 +93,11 @@ template <class F> void with_real(DType t, const char* op, F&& f) {
 
 template <class T> void fill_uniform(T* p, int64_t n, Generator& g) {
   if constexpr (std::is_same_v<T, double>) each_bits<uint64_t>(n, g, [=](int64_t i, uint64_t b) { p[i] = uniform_double(b); });
+  else if constexpr (std::is_same_v<T, float>) each_chunk<uint32_t>(n, g, [=](int64_t i, const uint32_t* bits, int64_t m) { random_words.uniform(p + i, bits, m); });
   else each_bits<uint32_t>(n, g, [=](int64_t i, uint32_t b) { p[i] = uniform<T>(b); });
 }
 
+void uniform_floats(float* to, const uint32_t* bits, int64_t n) { std::transform(bits, bits + n, to, uniform_float); }
 void normal_floats(float* to, const uint32_t* bits, int64_t n) {
   for (int64_t k = 0; k < n; k += 2) {
     const auto [first, second] = normal_pair(upper_uniform_float(bits[k]), uniform_float(bits[k + 1]));
@@ -115,9 +117,12 @@ template <class T> void fill_normal(T* p, int64_t n, Generator& g) {
   const int64_t even = n + n % 2;
   each_chunk<Bits>(even, g, [=](int64_t i, const Bits* bits, int64_t m) {
     C z[chunk];
-    if constexpr (std::is_same_v<C, double>) normal_doubles(z, bits, m);
-    else random_words.normal(z, bits, m);
-    for (int64_t k = 0; k < std::min(m, n - i); k++) p[i + k] = convert<T>(z[k]);
+    C* to = z;
+    if constexpr (std::is_same_v<C, T>) to = i + m <= n ? p + i : z;
+    if constexpr (std::is_same_v<C, double>) normal_doubles(to, bits, m);
+    else random_words.normal(to, bits, m);
+    if (to == z)
+      for (int64_t k = 0; k < std::min(m, n - i); k++) p[i + k] = convert<T>(z[k]);
   });
 }
 
@@ -287,7 +292,7 @@ Generators& generators() {
 }  // namespace
 
 RandomLanes random_lanes;
-RandomWords random_words{philox, normal_floats};
+RandomWords random_words{philox, uniform_floats, normal_floats};
 
 void Generator::restart(uint64_t with) {
   seed = with, offset = 0;

@@ -25,6 +25,7 @@ template <class T> [[gnu::always_inline]] inline NormalPair<T> normal_pair(T rad
 struct RandomWords {
   // to[4 b + k] = word k of block first + b (src/ops/random.cpp says of what), for b below `blocks`.
   void (*fill)(uint32_t* to, int64_t blocks, uint64_t first, uint64_t seed, uint64_t offset);
+  void (*uniform)(float* to, const uint32_t* bits, int64_t n);   // uniform_float of each
   // to[2 k], to[2 k + 1] = the normal pair of bits[2 k] and bits[2 k + 1], for even n.
   void (*normal)(float* to, const uint32_t* bits, int64_t n);
 };
