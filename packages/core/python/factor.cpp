@@ -71,6 +71,7 @@ void bind_factor(nb::module_& m) {
   function(m, "_eigh", [](const Tensor& a, bool upper) { return tuple_of(eigh(a, upper)); }, "A"_a, "upper"_a);
   function(m, "_eigvalsh", [](const Tensor& a, bool upper) { return eigvalsh(a, upper); }, "A"_a, "upper"_a);
   function(m, "_eig", [](const Tensor& a) { return tuple_of(eig(a)); }, "A"_a);
+  function(m, "_eigvals", [](const Tensor& a) { return eigvals(a); }, "A"_a);
   function(m, "_svd", [](const Tensor& a, bool full) {
     const SVD f = svd(a, full);
     return nb::make_tuple(f.u, f.s, f.vh);

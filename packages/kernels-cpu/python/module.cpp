@@ -45,7 +45,7 @@ NB_MODULE(_kernels, m) {
   scipy_openblas_set_num_threads(1);  // its own cuts depend on the number of threads: panels run on our pool
   scipy_LAPACKE_set_nancheck(0);         // NaNs pass through, as everywhere
   cpu::for_entries([](const cpu::Entry& e) { register_kernel(e.name, DeviceType::cpu, e.kernel); });
-  random_words = {cpu::random_blocks, cpu::random_uniforms, cpu::random_normals};
+  random_words = {cpu::random_blocks, cpu::random_twist, cpu::random_uniforms, cpu::random_normals, cpu::random_normal_sixteens};
   parallel_for = pool::parallel_for;
   m.def("get_num_threads", &pool::num_threads, "The number of threads that work on one operation.");
   m.def("set_num_threads", &pool::set_num_threads, nb::arg("threads"), "Sets the number of threads that work on one operation.");

@@ -95,10 +95,11 @@ inline int gesdd(char how, int m, int n, D* a, D* s, D* u, D* vh, int ldvh) { co
 inline int gesdd(char how, int m, int n, C* a, F* s, C* u, C* vh, int ldvh) { const UnderWay call; return scipy_LAPACKE_cgesdd(columns, how, m, n, raw(a), m, s, raw(u), m, raw(vh), ldvh); }
 inline int gesdd(char how, int m, int n, Z* a, D* s, Z* u, Z* vh, int ldvh) { const UnderWay call; return scipy_LAPACKE_zgesdd(columns, how, m, n, raw(a), m, s, raw(u), m, raw(vh), ldvh); }
 
-// Eigenvalues and vectors; of a real matrix in LAPACK's packed form.
-inline int geev(int n, F* a, F* re, F* im, F* v) { const UnderWay call; return scipy_LAPACKE_sgeev(columns, 'N', 'V', n, a, n, re, im, nullptr, 1, v, n); }
-inline int geev(int n, D* a, D* re, D* im, D* v) { const UnderWay call; return scipy_LAPACKE_dgeev(columns, 'N', 'V', n, a, n, re, im, nullptr, 1, v, n); }
-inline int geev(int n, C* a, C* w, C* v) { const UnderWay call; return scipy_LAPACKE_cgeev(columns, 'N', 'V', n, raw(a), n, raw(w), nullptr, 1, raw(v), n); }
-inline int geev(int n, Z* a, Z* w, Z* v) { const UnderWay call; return scipy_LAPACKE_zgeev(columns, 'N', 'V', n, raw(a), n, raw(w), nullptr, 1, raw(v), n); }
+// Eigenvalues and, where v is not null, vectors; of a real matrix in LAPACK's packed form.
+template <class T> char vectors(const T* v) { return v ? 'V' : 'N'; }
+inline int geev(int n, F* a, F* re, F* im, F* v) { const UnderWay call; return scipy_LAPACKE_sgeev(columns, 'N', vectors(v), n, a, n, re, im, nullptr, 1, v, n); }
+inline int geev(int n, D* a, D* re, D* im, D* v) { const UnderWay call; return scipy_LAPACKE_dgeev(columns, 'N', vectors(v), n, a, n, re, im, nullptr, 1, v, n); }
+inline int geev(int n, C* a, C* w, C* v) { const UnderWay call; return scipy_LAPACKE_cgeev(columns, 'N', vectors(v), n, raw(a), n, raw(w), nullptr, 1, raw(v), n); }
+inline int geev(int n, Z* a, Z* w, Z* v) { const UnderWay call; return scipy_LAPACKE_zgeev(columns, 'N', vectors(v), n, raw(a), n, raw(w), nullptr, 1, raw(v), n); }
 
 }  // namespace adjoint::cpu::lapack

@@ -104,6 +104,29 @@ struct NormalPairs {
   }
 };
 
+struct NormalSixteens {
+  template <int W> [[gnu::always_inline]] static inline void run(float* x, int64_t n) {
+    constexpr int64_t most = 512;
+    for (int64_t i = 0; i < n; i += most) {
+      const int64_t m = n - i < most ? n - i : most;
+      alignas(64) float first[most / 2], second[most / 2];
+      for (int64_t k = 0; k < m; k += 16)
+        for (int64_t j = 0; j < 8; j++) first[k / 2 + j] = x[i + k + j], second[k / 2 + j] = x[i + k + 8 + j];
+      for (int64_t k = 0; k < m / 2; k++) {
+        const auto pair = normal_pair(1 - first[k], second[k]);
+        first[k] = pair.first, second[k] = pair.second;
+      }
+      for (int64_t k = 0; k < m; k += 16)
+        for (int64_t j = 0; j < 8; j++) x[i + k + j] = first[k / 2 + j], x[i + k + 8 + j] = second[k / 2 + j];
+    }
+  }
+};
+
+struct Twist {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(uint32_t* state, uint32_t* words) { twist_words(state, words); }
+};
+
 // What dropout keeps of x, scaled.
 template <class T> struct MaskedScale {
   static constexpr bool narrow = true;
@@ -132,9 +155,13 @@ constexpr Entry random_entries[] = {{"masked_scale", masked_scale_kernel}};
 
 Entries random_kernels() { return random_entries; }
 
+void random_twist(uint32_t* state, uint32_t* words) { isa::call<Twist>(state, words); }
+
 void random_uniforms(float* to, const uint32_t* bits, int64_t n) { isa::call<Uniforms>(to, bits, n); }
 
 void random_normals(float* to, const uint32_t* bits, int64_t n) { isa::call<NormalPairs>(to, bits, n); }
+
+void random_normal_sixteens(float* x, int64_t n) { isa::call<NormalSixteens>(x, n); }
 
 void random_blocks(uint32_t* to, int64_t blocks, uint64_t first, uint64_t seed, uint64_t offset) {
   int64_t done = 0;

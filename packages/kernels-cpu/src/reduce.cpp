@@ -286,6 +286,35 @@ template <template <class> class Op, class Map, class T> void reduce(const View&
   reduce_with(loops<Op, Map, T>(), x, dims, reinterpret_cast<char*>(y), reinterpret_cast<const char*>(centres));
 }
 
+// How many bytes of a row are 1: sums of up to 255 of them fit into a byte.
+struct CountRows {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(const void* elements, int64_t down, int64_t n, int64_t rows, const void*, void* results) {
+    constexpr int64_t lanes = 64;
+    const uint8_t* x = static_cast<const uint8_t*>(elements);
+    for (int64_t r = 0; r < rows; r++, x += down) {
+      int64_t total = 0, i = 0;
+      for (int64_t end; i + lanes <= n;) {
+        end = n - i < 255 * lanes ? n - lanes : i + 254 * lanes;
+        uint8_t sums[lanes] = {};
+        for (; i <= end; i += lanes)
+          for (int64_t j = 0; j < lanes; j++) sums[j] = static_cast<uint8_t>(sums[j] + x[i + j]);
+        for (int64_t j = 0; j < lanes; j++) total += sums[j];
+      }
+      for (; i < n; i++) total += x[i];
+      static_cast<int64_t*>(results)[r] = total;
+    }
+  }
+};
+void count(const View& x, const Dims& dims, int64_t* y) {
+  const Split s(x, dims);
+  Loops l = loops<Sum, Same, int64_t>();
+  l.rows = loop<CountRows>();
+  if (s.gone.strides[0][0] == 1 && s.gone.sizes[0] >= 8) return reduce_inner(l, x, s, nullptr, reinterpret_cast<char*>(y));
+  const Dense wide(x, DType::int64);
+  reduce<Sum, Same, int64_t>(wide.view, dims, y);
+}
+
 template <class T> void divide(T* y, int64_t n, double by) {
   for (int64_t i = 0; i < n; i++) {
     if constexpr (is_complex_v<T>) y[i] = y[i] / static_cast<real_t<T>>(by);
@@ -332,6 +361,8 @@ template <template <class> class Op, bool mean, class Map = Same> void kernel(co
     return;
   }
   if (x.numel == 0) return reference(l);
+  if constexpr (Op<float>::rounds && !mean && std::is_same_v<Map, Same>)
+    if (x.dtype == DType::bool_) return count(x, dims, l.y[0].as<int64_t>());
   widened(l, [&](DType type, const View& y) {
     auto typed = [&](auto zero) {
       using T = decltype(zero);

@@ -152,12 +152,13 @@ void svd_kernel(const Launch& l) {
   expect_success(l, info);
 }
 
+// v: null where no vectors are wanted.
 template <class R> int eig(int64_t n, R* a, Complex<R>* w, Complex<R>* v) {
-  const Scratch<R> re(n), im(n), packed(n * n);
-  const int info = lapack::geev(static_cast<int>(n), a, re, im, packed);
+  const Scratch<R> re(n), im(n), packed(v ? n * n : 1);
+  const int info = lapack::geev(static_cast<int>(n), a, re, im, v ? static_cast<R*>(packed) : nullptr);
   for (int64_t j = 0; j < n; j++) {
     w[j] = {re[j], im[j]};
-    for (int64_t i = 0; i < n; i++) {   // a pair of conjugate vectors: real parts, then imaginary parts
+    for (int64_t i = 0; v && i < n; i++) {   // a pair of conjugate vectors: real parts, then imaginary parts
       if (im[j] == 0) v[i * n + j] = {packed[j * n + i], 0};
       else if (im[j] > 0) v[i * n + j] = {packed[j * n + i], packed[(j + 1) * n + i]};
       else v[i * n + j] = {packed[(j - 1) * n + i], -packed[j * n + i]};
@@ -166,8 +167,9 @@ template <class R> int eig(int64_t n, R* a, Complex<R>* w, Complex<R>* v) {
   return info;
 }
 template <class R> int eig(int64_t n, Complex<R>* a, Complex<R>* w, Complex<R>* v) {
+  if (!v) return lapack::geev(static_cast<int>(n), a, w, v);
   const Scratch<Complex<R>> vectors(n * n);
-  const int info = lapack::geev(static_cast<int>(n), a, w, vectors);
+  const int info = lapack::geev(static_cast<int>(n), a, w, static_cast<Complex<R>*>(vectors));
   from_columns<Complex<R>>(vectors, n, n, n, v);
   return info;
 }
@@ -182,7 +184,7 @@ void eig_kernel(const Launch& l) {
     const Scratch<T> work(n * n);
     copy_columns(a, static_cast<T*>(work));
     if (!all_finite<T>(work, n * n)) return not_finite;
-    return eig(n, static_cast<T*>(work), l.y[0].as<Z>() + b * n, l.y[1].as<Z>() + b * n * n);
+    return eig(n, static_cast<T*>(work), l.y[0].as<Z>() + b * n, l.attrs.as<Spectral>().vectors ? l.y[1].as<Z>() + b * n * n : nullptr);
   }));
 }
 

@@ -17,6 +17,7 @@
 #include <set>
 
 #include "checked_kernels.h"
+#include "random.h"
 
 using namespace adjoint;
 
@@ -273,6 +274,35 @@ template <class F> void run(F&& f) {
     }
 }
 
+// Words are the same wherever they come from; normal numbers where products and sums are not fused.
+void random_numbers() {
+  const RandomWords core = random_words;
+  std::vector<uint32_t> a(4 * 150), b(4 * 150), state(twister_size), twisted(twister_size), words(twister_size);
+  for (int64_t blocks : {1, 7, 8, 9, 64, 73, 150})
+    for (uint64_t first : {uint64_t(0), (uint64_t(1) << 32) - 3, uint64_t(1) << 40}) {
+      core.fill(a.data(), blocks, first, 0x123456789abcdef0, (uint64_t(1) << 32) + 5);
+      cpu::random_blocks(b.data(), blocks, first, 0x123456789abcdef0, (uint64_t(1) << 32) + 5);
+      test::check(std::equal(a.begin(), a.begin() + 4 * blocks, b.begin()), "Philox's words", blocks, first);
+    }
+  for (size_t i = 0; i < twister_size; i++) state[i] = twisted[i] = a[i % 600] + static_cast<uint32_t>(i);
+  for (int round = 0; round < 3; round++) {
+    core.twist(state.data(), words.data());
+    std::vector<uint32_t> found(twister_size);
+    cpu::random_twist(twisted.data(), found.data());
+    test::check(state == twisted && words == found, "the twister's words", round);
+  }
+  std::vector<float> x(600), y(600);
+  auto alike = [&](const char* what) {
+    for (size_t i = 0; i < 600; i++) test::check(std::fabs(x[i] - y[i]) <= 4e-7f * std::max(1.f, std::fabs(x[i])), what, i, x[i], y[i]);
+  };
+  core.normal(x.data(), a.data(), 600), cpu::random_normals(y.data(), a.data(), 600);
+  alike("normal numbers");
+  core.uniform(x.data(), a.data(), 600), cpu::random_uniforms(y.data(), a.data(), 600);
+  test::check(x == y, "uniform numbers");
+  core.normal_sixteens(x.data(), 592), cpu::random_normal_sixteens(y.data(), 592);
+  alike("normal numbers of sixteens");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -285,6 +315,7 @@ int main(int argc, char** argv) {
     for (const cpu::Entry& e : entries) run([&](const Draw& x) { run_elementwise(e.name, x); });
   for (Cases cases : {Cases(copies), Cases(reductions), Cases(indices), Cases(products), Cases(polynomials), Cases(matrices)})
     for (Case f : cases) run(f);
+  random_numbers();
   int launches = 0;
   for (const auto& [name, found] : test::kernels) {
     test::check(found.launches >= 4, "a kernel is launched in each layout", name, found.launches);

@@ -209,7 +209,7 @@ def eigvals(A: Tensor) -> Tensor:
         >>> ad.linalg.eigvals(ad.tensor([[0., 1.], [-1., 0.]])).abs()
         tensor([1., 1.])
     """
-    return _core._eig(A)[0]
+    return _core._eigvals(A)
 
 
 def _expect_driver(driver: str | None) -> None:

@@ -104,6 +104,13 @@ void normal_floats(float* to, const uint32_t* bits, int64_t n) {
     to[k] = first, to[k + 1] = second;
   }
 }
+void normal_sixteens(float* x, int64_t n) {
+  for (int64_t i = 0; i < n; i += 16)
+    for (int j = 0; j < 8; j++) {
+      const auto [first, second] = normal_pair(1 - x[i + j], x[i + j + 8]);
+      x[i + j] = first, x[i + j + 8] = second;
+    }
+}
 void normal_doubles(double* to, const uint64_t* bits, int64_t n) {
   for (int64_t k = 0; k < n; k += 2) {
     const auto [first, second] = normal_pair(uniform_double(bits[k]) + 0x1p-53, uniform_double(bits[k + 1]));
@@ -184,21 +191,24 @@ Tensor integers(int64_t low, uint64_t range, bool wide, const Dims& sizes, DType
   return t;
 }
 
-struct Key { uint64_t bits; int64_t at; };
-bool operator<(const Key& a, const Key& b) { return a.bits < b.bits || (a.bits == b.bits && a.at < b.at); }
+struct Key {
+  uint64_t bits;
+  int64_t at;
+  bool operator<(const Key& k) const { return bits < k.bits || (bits == k.bits && at < k.at); }
+};
 
-// Random keys spread evenly over as many buckets as there are: what is left to sort is a few in each.
-void sort_random(std::vector<Key>& keys, std::vector<Key>& sorted) {
-  const int shift = 64 - std::max(1, static_cast<int>(std::bit_width(keys.size())) - 1);
-  std::vector<int64_t> end((uint64_t(1) << (64 - shift)) + 1, 0);
-  for (const Key& k : keys) end[(k.bits >> shift) + 1]++;
-  std::partial_sum(end.begin(), end.end(), end.begin());
-  for (const Key& k : keys) sorted[static_cast<size_t>(end[k.bits >> shift]++)] = k;   // the start of each becomes its end
-  int64_t begin = 0;
-  for (const int64_t e : end) {
-    if (e - begin > 1) std::sort(sorted.begin() + begin, sorted.begin() + e);
-    begin = e;
-  }
+// Random keys spread evenly over buckets of a few, each of which is sorted by insertion. begins: memory for 1 + buckets, zero.
+void sort_random(const int64_t* keys, int64_t n, int shift, Key* sorted, int64_t* begins, int64_t buckets) {
+  for (int64_t i = 0; i < n; i++) begins[(static_cast<uint64_t>(keys[i]) >> shift) + 1]++;
+  std::partial_sum(begins, begins + buckets + 1, begins);
+  for (int64_t i = 0; i < n; i++) sorted[begins[static_cast<uint64_t>(keys[i]) >> shift]++] = {static_cast<uint64_t>(keys[i]), i};   // the start of each becomes its end
+  for (int64_t b = 0, first = 0; b < buckets; first = begins[b++])
+    for (int64_t i = first + 1; i < begins[b]; i++) {
+      const Key k = sorted[i];
+      int64_t to = i;
+      for (; to > first && k < sorted[to - 1]; to--) sorted[to] = sorted[to - 1];
+      sorted[to] = k;
+    }
 }
 
 // Each row is the order of n random 64-bit keys.
@@ -206,13 +216,17 @@ Tensor orders(const Dims& sizes, DType dtype, Generator& g) {
   Tensor t = empty(sizes, dtype);
   if (g.twister) return twister::fill_orders(*g.twister, t), t;
   const int64_t n = sizes[sizes.size() - 1];
-  std::vector<Key> keys(static_cast<size_t>(n)), sorted(keys.size());
+  const int bits = std::max(1, static_cast<int>(std::bit_width(static_cast<uint64_t>(n))) - 3);
+  const int64_t buckets = int64_t(1) << bits;
+  const Tensor keys = empty({n}, DType::int64), sorted = empty({n, sizeof(Key) / sizeof(int64_t)}, DType::int64), begins = empty({buckets + 1}, DType::int64);
+  auto* const by_key = reinterpret_cast<Key*>(sorted.data<int64_t>());
   with_type(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (T* row = t.data<T>(), * const end = row + t.numel(); row != end; row += n) {
-      each_bits<uint64_t>(n, g, [&](int64_t i, uint64_t bits) { keys[static_cast<size_t>(i)] = {bits, i}; });
-      sort_random(keys, sorted);
-      std::transform(sorted.begin(), sorted.end(), row, [](const Key& k) { return convert<T>(k.at); });
+      each_bits<uint64_t>(n, g, [to = keys.data<int64_t>()](int64_t i, uint64_t b) { to[i] = static_cast<int64_t>(b); });
+      std::fill_n(begins.data<int64_t>(), buckets + 1, 0);
+      sort_random(keys.data<int64_t>(), n, 64 - bits, by_key, begins.data<int64_t>(), buckets);
+      std::transform(by_key, by_key + n, row, [](const Key& k) { return convert<T>(k.at); });
     }
   });
   return t;
@@ -292,7 +306,7 @@ Generators& generators() {
 }  // namespace
 
 RandomLanes random_lanes;
-RandomWords random_words{philox, uniform_floats, normal_floats};
+RandomWords random_words{philox, twist_words, uniform_floats, normal_floats, normal_sixteens};
 
 void Generator::restart(uint64_t with) {
   seed = with, offset = 0;

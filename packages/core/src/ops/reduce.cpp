@@ -46,8 +46,20 @@ void reduced_shape(Tensors x, const Attrs& attrs, Dims* out) {
 }
 
 
+// The CPU counts what is true as it stands: of all integers, only bool need not be widened first.
+Types sum_types(Tensors x, const Attrs& a) {
+  Types r = types::accumulated(x, a);
+  if (x[0].dtype() == DType::bool_ && x[0].device().type == DeviceType::cpu) r.compute = DType::bool_;
+  return r;
+}
 template <bool divide, bool numbers = false> void sum_kernel(const Launch& l) {
   const Reduce& a = l.attrs.as<Reduce>();
+  if (l.x[0].dtype == DType::bool_)
+    return for_groups(l.x[0], l.y[0], a.dims, [](char* y, const char* x, const Group& g) {
+      int64_t count = 0;
+      g.each<bool>(x, [&](bool v) { count += v; });
+      at<int64_t>(y) = count;
+    });
   in_wide(l, [&](auto tag, const Launch& l) {
     using T = typename decltype(tag)::type;
     using A = accumulator_t<T>;
@@ -130,7 +142,7 @@ void check_nonempty(const Tensor& x, const Reduce& a, bool all, const char* op) 
 
 }  // namespace
 
-const Op op_sum{.name = "sum", .fields = fields_of<Reduce>, .kind = Kind::linear, .types = types::accumulated, .shape = reduced_shape,
+const Op op_sum{.name = "sum", .fields = fields_of<Reduce>, .kind = Kind::linear, .types = sum_types, .shape = reduced_shape,
     .d = {rule([](V v, const Reduce& a, XShape<0> x) { return expand(keep_dims(v, a), x.sizes); })},
     .batch = batch::shift<&Reduce::dims>, .doc = "The sum over `dims`; integers are summed as int64.", .reference = sum_kernel<false>};
 Tensor sum(const Tensor& x, const OptionalDims& dims, bool keepdim, std::optional<DType> dtype) {

@@ -86,7 +86,7 @@ void eig_kernel(const Launch& l) {
     const dense::Spectrum e = dense::eig(dense::load<Complex<double>>(l.x[0], b));
     info.push_back(e.info);
     dense::store_vector(l.y[0], b, e.values);
-    dense::store(l.y[1], b, e.vectors);
+    if (l.attrs.as<Spectral>().vectors) dense::store(l.y[1], b, e.vectors);
   });
   check_info(l.op, info, l.x[0].ndim > 2);
 }
@@ -112,12 +112,16 @@ const Op op_eig{.name = "eig", .torch = "LinalgEig|self|eigenvalues eigenvectors
       return std::array<Tensor, 2>{diagonals(m), turned - columns_times(u, real_diagonal(matmul(mH(u), turned)))};
     })},
     .batch = batch::leading, .doc = "Eigenvalues and eigenvectors (columns of norm 1) of square matrices, complex in any case.", .reference = eig_kernel};
-Eigen eig(const Tensor& x) {
+namespace {
+Eigen spectrum(const Tensor& x, bool vectors) {
   expect_square(x, "linalg.eig");
   Tensor y[max_outputs];
-  apply(op_eig, {&x, 1}, Spectral{true}, y);
+  apply(op_eig, {&x, 1}, Spectral{vectors}, y);
   return {y[0], y[1]};
 }
+}  // namespace
+Eigen eig(const Tensor& x) { return spectrum(x, true); }
+Tensor eigvals(const Tensor& x) { return spectrum(x, x->keys != 0).values; }   // derivatives need the vectors
 
 namespace {
 

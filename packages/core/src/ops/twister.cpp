@@ -10,30 +10,22 @@
 namespace adjoint {
 
 Twister::Twister(uint64_t seed) {
-  words_[0] = static_cast<uint32_t>(seed);
-  for (uint32_t i = 1; i < size; i++) words_[i] = 1812433253u * (words_[i - 1] ^ words_[i - 1] >> 30) + i;
+  state_[0] = static_cast<uint32_t>(seed);
+  for (uint32_t i = 1; i < twister_size; i++) state_[i] = 1812433253u * (state_[i - 1] ^ state_[i - 1] >> 30) + i;
 }
 
 void Twister::refill() {
-  const auto mixed = [](uint32_t upper, uint32_t lower) {
-    return ((upper & 0x80000000u) | (lower & 0x7fffffffu)) >> 1 ^ (lower & 1 ? 0x9908b0dfu : 0);
-  };
-  for (size_t i = 0; i < size; i++) words_[i] = words_[(i + 397) % size] ^ mixed(words_[i], words_[(i + 1) % size]);
+  random_words.twist(state_.data(), words_.data());
   next_ = 0;
 }
 
-uint32_t Twister::word() {
-  if (next_ == size) refill();
-  uint32_t y = words_[static_cast<size_t>(next_++)];
-  y ^= y >> 11;
-  y ^= y << 7 & 0x9d2c5680u;
-  y ^= y << 15 & 0xefc60000u;
-  return y ^ y >> 18;
-}
-
-uint64_t Twister::wide() {
-  const uint64_t upper = word();
-  return upper << 32 | word();
+void Twister::words(uint32_t* to, int64_t n) {
+  while (n > 0) {
+    if (next_ == twister_size) refill();
+    const int64_t m = std::min<int64_t>(n, twister_size - next_);
+    std::copy_n(words_.data() + next_, m, to);
+    next_ += static_cast<int>(m), to += m, n -= m;
+  }
 }
 
 double Twister::uniform() { return static_cast<double>(wide() & ((uint64_t(1) << 53) - 1)) * 0x1p-53; }
@@ -128,9 +120,9 @@ namespace { constexpr int64_t at_left = 8, at_seeded = 12, at_next = 16, at_word
 void Twister::save(std::byte* to, uint64_t seed) const {
   std::memset(to, 0, state_size);
   const auto put = [&](int64_t at, auto value) { std::memcpy(to + at, &value, sizeof value); };
-  const bool fresh = next_ == size;
-  put(0, seed), put(at_left, int32_t(fresh ? 1 : size + 1 - next_)), put(at_seeded, int32_t(1)), put(at_next, uint64_t(fresh ? 0 : next_));
-  for (int64_t i = 0; i < size; i++) put(at_words + 8 * i, uint64_t(words_[static_cast<size_t>(i)]));
+  const bool fresh = next_ == twister_size;
+  put(0, seed), put(at_left, int32_t(fresh ? 1 : twister_size + 1 - next_)), put(at_seeded, int32_t(1)), put(at_next, uint64_t(fresh ? 0 : next_));
+  for (int64_t i = 0; i < twister_size; i++) put(at_words + 8 * i, uint64_t(state_[static_cast<size_t>(i)]));
   put(at_waiting, waits_ ? waiting_ : 0.0), put(at_waits, int32_t(waits_));
 }
 
@@ -138,9 +130,10 @@ uint64_t Twister::load(const std::byte* from) {
   const auto get = [&](int64_t at, auto value) { return std::memcpy(&value, from + at, sizeof value), value; };
   const auto left = get(at_left, int32_t());
   const auto next = get(at_next, uint64_t());
-  expect(left >= 1 && left <= size && next <= size, ErrorKind::type, "set_state: these bytes are no state of a generator");
-  next_ = left == 1 ? size : static_cast<int>(next);
-  for (int64_t i = 0; i < size; i++) words_[static_cast<size_t>(i)] = static_cast<uint32_t>(get(at_words + 8 * i, uint64_t()));
+  expect(left >= 1 && left <= twister_size && next <= twister_size, ErrorKind::type, "set_state: these bytes are no state of a generator");
+  next_ = left == 1 ? twister_size : static_cast<int>(next);
+  for (int64_t i = 0; i < twister_size; i++) state_[static_cast<size_t>(i)] = static_cast<uint32_t>(get(at_words + 8 * i, uint64_t()));
+  twister_words(state_.data(), words_.data());
   waiting_ = get(at_waiting, double()), waits_ = get(at_waits, int32_t()) != 0;
   return get(0, uint64_t());
 }
@@ -157,29 +150,72 @@ template <class F> void with_reals(const Tensor& t, F&& f) {
   });
 }
 
-template <class C> C uniform_of(Twister& g) {
-  if constexpr (std::is_same_v<C, double>) return g.uniform();
-  else return g.uniform_float();
-}
+constexpr int64_t chunk = 1024;   // numbers
 
-// Elements j and j + 8 are a pair.
-template <class T> void sixteen_normals(Twister& g, T* p) {
-  using C = compute_t<T>;
-  C u[16];
-  for (C& each : u) each = uniform_of<C>(g);
-  for (int j = 0; j < 8; j++) {
-    const C radius = std::sqrt(C(-2) * std::log(C(1) - u[j])), turn = C(2 * std::numbers::pi) * u[j + 8];
-    p[j] = convert<T>(radius * std::cos(turn)), p[j + 8] = convert<T>(radius * std::sin(turn));
+// f(i, words, m) for elements i to i + m of n, of `each` words of the stream.
+template <int64_t each, class F> void each_chunk(Twister& g, int64_t n, F&& f) {
+  uint32_t words[each * chunk];
+  for (int64_t i = 0; i < n; i += chunk) {
+    const int64_t m = std::min(chunk, n - i);
+    g.words(words, each * m);
+    f(i, static_cast<const uint32_t*>(words), m);
   }
 }
+// f(i, bits) for each element.
+template <class F> void each_bits(Twister& g, int64_t n, bool wide, F&& f) {
+  if (wide) {
+    each_chunk<2>(g, n, [&](int64_t i, const uint32_t* words, int64_t m) {
+      for (int64_t k = 0; k < m; k++) f(i + k, uint64_t(words[2 * k]) << 32 | words[2 * k + 1]);
+    });
+  } else {
+    each_chunk<1>(g, n, [&](int64_t i, const uint32_t* words, int64_t m) {
+      for (int64_t k = 0; k < m; k++) f(i + k, words[k]);
+    });
+  }
+}
+
+constexpr uint64_t uniform_digits = (uint64_t(1) << 53) - 1;
+
+// n numbers from [0, 1).
+void uniforms(Twister& g, double* p, int64_t n) {
+  each_bits(g, n, true, [=](int64_t i, uint64_t bits) { p[i] = static_cast<double>(static_cast<int64_t>(bits & uniform_digits)) * 0x1p-53; });
+}
+void uniforms(Twister& g, float* p, int64_t n) {
+  uint32_t upper[chunk];   // whose upper bits count
+  each_chunk<1>(g, n, [&](int64_t i, const uint32_t* words, int64_t m) {
+    for (int64_t k = 0; k < m; k++) upper[k] = words[k] << 8;
+    random_words.uniform(p + i, upper, m);
+  });
+}
+
+// Of sixteen each, elements j and j + 8 become a pair.
+void normal_sixteens(float* p, int64_t n) { random_words.normal_sixteens(p, n); }
+void normal_sixteens(double* p, int64_t n) {
+  for (int64_t i = 0; i < n; i += 16)
+    for (double *x = p + i, *const end = x + 8; x < end; x++) {
+      const double radius = std::sqrt(-2 * std::log(1 - x[0])), turn = 2 * std::numbers::pi * x[8];
+      x[0] = radius * std::cos(turn), x[8] = radius * std::sin(turn);
+    }
+}
+
+// w % d for words below 2^32 and 0 < d < 2^32 by two products. D. Lemire, O. Kaser, N. Kurz, Faster remainder by direct computation, 2019.
+struct Remainder {
+  uint64_t d, inverse;
+  explicit Remainder(uint64_t by) : d(by), inverse(~uint64_t(0) / by + 1) {}
+  uint64_t operator()(uint64_t w) const { return static_cast<uint64_t>(static_cast<unsigned __int128>(inverse * w) * d >> 64); }
+};
 
 }  // namespace
 
 void fill_uniform(Twister& g, const Tensor& t) {
   with_reals(t, [&]<class T>(T* p, int64_t n) {
-    for (int64_t i = 0; i < n; i++) {
-      p[i] = convert<T>(uniform_of<compute_t<T>>(g));
-      if (p[i] == convert<T>(1.f)) p[i] = convert<T>(0.f);   // where a short type rounds up
+    using C = compute_t<T>;
+    if constexpr (std::is_same_v<C, T>) return uniforms(g, p, n);
+    C u[chunk];
+    for (int64_t i = 0; i < n; i += chunk) {
+      const int64_t m = std::min(chunk, n - i);
+      uniforms(g, u, m);
+      for (int64_t k = 0; k < m; k++) p[i + k] = convert<T>(convert<T>(u[k]) == convert<T>(1.f) ? 0.f : u[k]);   // where a short type rounds up
     }
   });
 }
@@ -187,15 +223,22 @@ void fill_uniform(Twister& g, const Tensor& t) {
 // Up to fifteen one by one; of more, sixteen at a time, of which the last sixteen are drawn anew where some are left over.
 void fill_normal(Twister& g, const Tensor& t) {
   with_reals(t, [&]<class T>(T* p, int64_t n) {
+    using C = compute_t<T>;
     if (n < 16) {
       for (int64_t i = 0; i < n; i++) p[i] = convert<T>(g.normal());
       return;
     }
-    for (int64_t i = 0; i + 16 <= n; i += 16) sixteen_normals(g, p + i);
-    if (n % 16 == 0) return;
-    using C = compute_t<T>;
-    for (int64_t i = 0; i < n % 16; i++) uniform_of<C>(g);   // which are drawn, and not used
-    sixteen_normals(g, p + n - 16);
+    C z[chunk];
+    auto draw = [&](T* to, int64_t m) {
+      uniforms(g, z, m);
+      normal_sixteens(z, m);
+      for (int64_t k = 0; k < m; k++) to[k] = convert<T>(z[k]);
+    };
+    const int64_t whole = n / 16 * 16;
+    for (int64_t i = 0; i < whole; i += chunk) draw(p + i, std::min(chunk, whole - i));
+    if (whole == n) return;
+    if (std::is_same_v<C, T>) uniforms(g, z, n - whole);   // which are not used; half types do not draw them
+    draw(p + n - 16, 16);
   });
 }
 
@@ -203,7 +246,9 @@ void fill_integers(Twister& g, const Tensor& t, int64_t low, uint64_t range, boo
   with_type(t.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* const p = t.data<T>();
-    for (int64_t i = 0; i < t.numel(); i++) p[i] = convert<T>(static_cast<int64_t>(static_cast<uint64_t>(low) + (wide ? g.wide() : g.word()) % range));
+    auto put = [=](int64_t i, uint64_t step) { p[i] = convert<T>(static_cast<int64_t>(static_cast<uint64_t>(low) + step)); };
+    if (wide || range >> 32) each_bits(g, t.numel(), wide, [&](int64_t i, uint64_t bits) { put(i, bits % range); });
+    else each_bits(g, t.numel(), false, [&, rest = Remainder(range)](int64_t i, uint64_t bits) { put(i, rest(bits)); });
   });
 }
 
@@ -215,17 +260,21 @@ void fill_orders(Twister& g, const Tensor& t) {
     using T = typename decltype(tag)::type;
     for (T* row = t.data<T>(), * const end = row + t.numel(); row != end; row += n) {
       for (int64_t i = 0; i < n; i++) row[i] = convert<T>(i);
-      for (int64_t i = 0; i + 1 < n; i++) std::swap(row[i], row[i + static_cast<int64_t>((wide ? g.wide() : g.word()) % static_cast<uint64_t>(n - i))]);
+      for (int64_t i = 0; i + 1 < n; i++) {
+        const int64_t left = n - i;
+        std::swap(row[i], row[i + (wide ? static_cast<int64_t>(g.wide() % static_cast<uint64_t>(left)) : int64_t(g.word() % static_cast<uint32_t>(left)))]);
+      }
     }
   });
 }
 
 void fill_mask(Twister& g, const Tensor& t, double p) {
+  const auto bound = static_cast<uint64_t>(std::ceil((1 - p) * 0x1p53));   // of uniform numbers below 1 - p
   with_type(t.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T kept = convert<T>(p < 1 ? 1 / (1 - p) : 0.0), lost = convert<T>(0.0);
     T* const m = t.data<T>();
-    for (int64_t i = 0; i < t.numel(); i++) m[i] = g.uniform() < 1 - p ? kept : lost;
+    each_bits(g, t.numel(), true, [=](int64_t i, uint64_t bits) { m[i] = (bits & uniform_digits) < bound ? kept : lost; });
   });
 }
 

@@ -62,6 +62,7 @@ struct SVD { Tensor u, s, vh; };
 ADJOINT_API Eigen eigh(const Tensor& x, bool upper = false);
 ADJOINT_API Tensor eigvalsh(const Tensor& x, bool upper = false);
 ADJOINT_API Eigen eig(const Tensor& x);
+ADJOINT_API Tensor eigvals(const Tensor& x);
 ADJOINT_API SVD svd(const Tensor& x, bool full);
 ADJOINT_API Tensor svdvals(const Tensor& x);
 

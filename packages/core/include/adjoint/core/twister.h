@@ -1,6 +1,7 @@
 // The stream of random numbers of PyTorch's CPU: the words of MT19937 (M. Matsumoto, T. Nishimura, Mersenne Twister, 1998), and what
 // PyTorch 2.13 makes of them, as its results tell. A generator that has one of these draws from it on the CPU, in place of Philox.
 #pragma once
+#include <adjoint/core/random_words.h>
 #include <adjoint/core/tensor.h>
 
 #include <array>
@@ -10,8 +11,15 @@ namespace adjoint {
 class ADJOINT_API Twister {
  public:
   explicit Twister(uint64_t seed);   // whose lower half counts
-  uint32_t word();
-  uint64_t wide();          // the first word is the upper half
+  uint32_t word() {
+    if (next_ == twister_size) refill();
+    return words_[static_cast<size_t>(next_++)];
+  }
+  uint64_t wide() {         // the first word is the upper half
+    const uint64_t upper = word();
+    return upper << 32 | word();
+  }
+  void words(uint32_t* to, int64_t n);
   double uniform();         // [0, 1) in multiples of 2^-53
   float uniform_float();    // [0, 1) in multiples of 2^-24
   double normal();          // of Box and Muller's pairs, the second of which waits
@@ -23,9 +31,8 @@ class ADJOINT_API Twister {
   uint64_t load(const std::byte* from);   // the seed
 
  private:
-  static constexpr int size = 624;
-  std::array<uint32_t, size> words_;
-  int next_ = size;
+  std::array<uint32_t, twister_size> state_, words_;
+  int next_ = twister_size;   // of words_, which are those of state_ if any is left
   double waiting_ = 0;
   bool waits_ = false;
   void refill();

@@ -11,8 +11,8 @@ struct Le { template <Ordered T> bool operator()(T a, T b) const { return a <= b
 struct Gt { template <Ordered T> bool operator()(T a, T b) const { return a > b; } };
 struct Ge { template <Ordered T> bool operator()(T a, T b) const { return a >= b; } };
 
-struct LogicalAnd { template <class T> bool operator()(T a, T b) const { return is_nonzero(a) && is_nonzero(b); } };
-struct LogicalOr { template <class T> bool operator()(T a, T b) const { return is_nonzero(a) || is_nonzero(b); } };
+struct LogicalAnd { template <class T> bool operator()(T a, T b) const { return is_nonzero(a) & is_nonzero(b); } };
+struct LogicalOr { template <class T> bool operator()(T a, T b) const { return is_nonzero(a) | is_nonzero(b); } };
 struct LogicalXor { template <class T> bool operator()(T a, T b) const { return is_nonzero(a) != is_nonzero(b); } };
 
 struct BitwiseAnd { template <std::integral T> T operator()(T a, T b) const { return static_cast<T>(a & b); } };
