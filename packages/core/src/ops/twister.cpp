@@ -198,11 +198,14 @@ void normal_sixteens(double* p, int64_t n) {
     }
 }
 
-// w % d for words below 2^32 and 0 < d < 2^32 by two products. D. Lemire, O. Kaser, N. Kurz, Faster remainder by direct computation, 2019.
+// w % d for words below 2^32 and 0 < d < 2^32 by products. D. Lemire, O. Kaser, N. Kurz, Faster remainder by direct computation, 2019.
 struct Remainder {
   uint64_t d, inverse;
   explicit Remainder(uint64_t by) : d(by), inverse(~uint64_t(0) / by + 1) {}
-  uint64_t operator()(uint64_t w) const { return static_cast<uint64_t>(static_cast<unsigned __int128>(inverse * w) * d >> 64); }
+  uint64_t operator()(uint64_t w) const {
+    const uint64_t part = inverse * w;
+    return ((part >> 32) * d + ((part & 0xffffffff) * d >> 32)) >> 32;   // the upper half of part * d
+  }
 };
 
 }  // namespace
