@@ -1,5 +1,7 @@
 """Dropout as one operation: what it keeps, its derivatives, and the same mask in every way it is made."""
 
+import inspect
+
 import pytest
 
 import adjoint as ad
@@ -52,3 +54,31 @@ def test_what_backward_keeps_is_a_byte_an_element():
 
 def test_not_a_number_and_infinity():
     assert drawn(ad.full((100,), float("inf"))).isnan().any()
+
+
+def parameters(f):
+    try:
+        return inspect.signature(f).parameters
+    except (TypeError, ValueError):  # no function, or one in C++ without a signature
+        return {}
+
+
+IN_PLACE = [name for name, f in vars(ad.nn.functional).items() if "inplace" in parameters(f)]
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+@pytest.mark.parametrize("dtype", [ad.float32, ad.bfloat16, ad.float16], ids=lambda t: t.name)
+def test_in_place_writes_into_its_input_of_any_type(name, dtype):
+    f = getattr(ad.nn.functional, name)
+    x = ad.randn(2, 4, *[3] * {"1d": 1, "2d": 2, "3d": 3}.get(name[-2:], 1)).to(dtype)
+    numbers = {"threshold": (0.5, 0.25)}.get(name, ())
+    training = {"training": True} if "training" in parameters(f) else {}
+    y = f(x, *numbers, inplace=True, **training)
+    assert y.dtype == dtype and ad.equal(x, y)
+
+
+@pytest.mark.parametrize("name", ["alpha_dropout", "feature_alpha_dropout"])
+def test_nothing_to_drop_is_the_input_itself(name):
+    x = ad.ones(2, 3, dtype=ad.bfloat16)
+    f = getattr(ad.nn.functional, name)
+    assert f(x, 0.5, False) is x and f(x, 0.0, True) is x

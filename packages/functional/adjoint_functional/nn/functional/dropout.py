@@ -21,20 +21,23 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     return write(input, _core._dropout(input, p, training), inplace)
 
 
+@rounded_once
+def _some_lost(input: Tensor, shape: tuple[int, ...], p: float) -> Tensor:
+    """What selu has far below zero, in the place of elements at random, brought back to the input's mean and variance."""
+    lost = -1.7580993408473766
+    a = ((1 - p) * (1 + p * lost**2)) ** -0.5
+    keep = _core._dropout(_core.ones(*shape, dtype=input.dtype, device=input.device), p, True) != 0
+    return _core.where(keep, input, lost) * a - a * lost * p
+
+
 def _alpha(name: str, input: Tensor, shape: tuple[int, ...], p: float, training: bool, inplace: bool) -> Tensor:
     if not 0 <= p <= 1:
         raise ValueError(f"{name}: dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0:
         return input
-    if p == 1:
-        return write(input, input * 0, inplace)
-    dropped = -1.7580993408473766
-    a = ((1 - p) * (1 + p * dropped**2)) ** -0.5
-    keep = _core._dropout(_core.ones(*shape, dtype=input.dtype, device=input.device), p, True) != 0
-    return write(input, _core.where(keep, input, dropped) * a - a * dropped * p, inplace)
+    return write(input, input * 0 if p == 1 else _some_lost(input, shape, p), inplace)
 
 
-@rounded_once
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """Dropout that keeps mean and variance of selu activations.
 
@@ -46,7 +49,6 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
     return _alpha("alpha_dropout", input, tuple(input.shape), p, training, inplace)
 
 
-@rounded_once
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """`alpha_dropout` of whole channels of (n, c, ...).
 
