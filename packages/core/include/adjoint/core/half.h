@@ -31,11 +31,11 @@ namespace detail {
   return std::bit_cast<float>(magnitude | (u & 0x8000u) << 16);
 }
 
+// A sum where others choose: what is chosen between as 16 bits is packed first, and twice.
 [[gnu::always_inline]] constexpr uint16_t float_to_bfloat16(float x) {
-  const uint32_t u = std::bit_cast<uint32_t>(x);
-  const uint32_t rounded = (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
-  const uint32_t quiet = (u >> 16) | 0x40u;  // NaN keeps its sign; rounding could carry it to infinity
-  return static_cast<uint16_t>((u & 0x7fffffffu) > 0x7f800000u ? quiet : rounded);
+  const uint32_t u = std::bit_cast<uint32_t>(x), number = x == x ? ~0u : 0u;
+  const uint32_t quiet = u | (0x400000u & ~number);   // NaN keeps its sign; rounding could carry it to infinity
+  return static_cast<uint16_t>((quiet + ((0x7fffu + ((u >> 16) & 1u)) & number)) >> 16);
 }
 
 }  // namespace detail
