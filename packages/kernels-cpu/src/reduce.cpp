@@ -10,6 +10,7 @@
 
 #include "compilers.h"
 #include "copy.h"
+#include "count.h"
 #include "elementwise.h"
 #include "fold.h"
 #include "isa.h"
@@ -24,7 +25,7 @@ namespace adjoint::cpu {
 namespace {
 
 constexpr int64_t longest = 32768;  // elements of a row that are reduced at a time
-constexpr int64_t strip = 1024;     // columns that are reduced at a time
+constexpr int64_t strip = most_columns;   // that are reduced at a time
 
 // x[0], x[step], ... x[7 step].
 template <class O, class T, class Map> [[gnu::always_inline]] inline auto join_eight(const T* x, int64_t step, Map f) {
@@ -264,6 +265,17 @@ template <class F> void with_inner(const View& x, DType dtype, const Dims& dims,
   f(dense.view, Split(dense.view, behind));
 }
 
+// Whether what goes lies dense, in rows; or what is kept, in columns.
+bool has_rows(const Split& s, int64_t size) { return s.gone.strides[0][0] == size || (s.gone_count() == 1 && s.gone.ndim == 1); }
+std::optional<Columns> columns_of(const View& x, const Split& s) {
+  const int64_t size = itemsize(x.dtype);
+  if (s.gone.ndim != 1 || s.kept.strides[0][0] != size || s.kept.ndim > 2) return {};
+  const bool planes = s.kept.ndim == 2;
+  const Columns c{x.data, x.dtype, planes ? s.kept.sizes[1] : 1, planes ? s.kept.strides[0][1] / size : 0, s.gone.sizes[0], s.gone.strides[0][0] / size, s.kept.sizes[0]};
+  if (c.columns >= 8 || c.fold() > 1 || (x.numel <= 1024 && c.rows <= 64)) return c;
+  return {};
+}
+
 // y: dense memory for the results.
 void reduce_with(const Loops& loops, const View& x, const Dims& dims, char* y, const char* centres) {
   const Split s(x, dims);
@@ -274,43 +286,21 @@ void reduce_with(const Loops& loops, const View& x, const Dims& dims, char* y, c
     const Lines& at = in.lines;
     if (at.inner > 1) return reduce_outer(loops, {in.as<char>(), x.dtype, at.outer, at.n * at.inner, at.n, at.inner, at.inner}, centres, y);
   }
-  if (s.gone.strides[0][0] == size || (s.gone_count() == 1 && s.gone.ndim == 1)) return reduce_inner(loops, x, s, centres, y);
-  if (s.gone.ndim == 1 && s.kept.strides[0][0] == size && s.kept.ndim <= 2) {
-    const bool planes = s.kept.ndim == 2;
-    const Columns c{x.data, x.dtype, planes ? s.kept.sizes[1] : 1, planes ? s.kept.strides[0][1] / size : 0, s.gone.sizes[0], s.gone.strides[0][0] / size, s.kept.sizes[0]};
-    if (c.columns >= 8 || c.fold() > 1 || (x.numel <= 1024 && c.rows <= 64)) return reduce_outer(loops, c, centres, y);
-  }
+  if (has_rows(s, size)) return reduce_inner(loops, x, s, centres, y);
+  if (const auto c = columns_of(x, s)) return reduce_outer(loops, *c, centres, y);
   with_inner(x, loops.type, dims, [&](const View& v, const Split& inner) { reduce_inner(loops, v, inner, centres, y); });
 }
 template <template <class> class Op, class Map, class T> void reduce(const View& x, const Dims& dims, T* y, const T* centres = nullptr) {
   reduce_with(loops<Op, Map, T>(), x, dims, reinterpret_cast<char*>(y), reinterpret_cast<const char*>(centres));
 }
 
-// How many bytes of a row are 1: sums of up to 255 of them fit into a byte.
-struct CountRows {
-  static constexpr bool narrow = true;
-  template <int W> [[gnu::always_inline]] static inline void run(const void* elements, int64_t down, int64_t n, int64_t rows, const void*, void* results) {
-    constexpr int64_t lanes = 64;
-    const uint8_t* x = static_cast<const uint8_t*>(elements);
-    for (int64_t r = 0; r < rows; r++, x += down) {
-      int64_t total = 0, i = 0;
-      for (int64_t end; i + lanes <= n;) {
-        end = n - i < 255 * lanes ? n - lanes : i + 254 * lanes;
-        uint8_t sums[lanes] = {};
-        for (; i <= end; i += lanes)
-          for (int64_t j = 0; j < lanes; j++) sums[j] = static_cast<uint8_t>(sums[j] + x[i + j]);
-        for (int64_t j = 0; j < lanes; j++) total += sums[j];
-      }
-      for (; i < n; i++) total += x[i];
-      static_cast<int64_t*>(results)[r] = total;
-    }
-  }
-};
+// Of bytes that are 0 or 1.
 void count(const View& x, const Dims& dims, int64_t* y) {
   const Split s(x, dims);
   Loops l = loops<Sum, Same, int64_t>();
-  l.rows = loop<CountRows>();
-  if (s.gone.strides[0][0] == 1 && s.gone.sizes[0] >= 8) return reduce_inner(l, x, s, nullptr, reinterpret_cast<char*>(y));
+  l.rows = loop<CountRows>(), l.columns = loop<CountColumns>();
+  if (has_rows(s, 1)) return reduce_inner(l, x, s, nullptr, reinterpret_cast<char*>(y));
+  if (const auto c = columns_of(x, s)) return reduce_outer(l, *c, nullptr, reinterpret_cast<char*>(y));
   const Dense wide(x, DType::int64);
   reduce<Sum, Same, int64_t>(wide.view, dims, y);
 }

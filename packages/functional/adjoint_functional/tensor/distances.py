@@ -39,8 +39,8 @@ def _by_products(x1: Tensor, x2: Tensor) -> Tensor:
 
 def _norms(apart: Tensor, p: float, dim: int = -1) -> Tensor:
     if p == 0:
-        apart = apart.abs().ceil().clamp_max(1)  # which counts, and keeps a NaN
-    return _core._vector_norm(apart, p or 1, dim, False, None)
+        return _core.where(apart.isnan().any(dim), math.nan, (apart != 0).sum(dim).to(apart.dtype))
+    return _core._vector_norm(apart, p, dim, False, None)
 
 
 def _counted(of: Callable[..., Tensor], *rows: Tensor) -> Tensor:
@@ -110,16 +110,15 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     """
     if input.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
+    if p < 0:
+        raise RuntimeError(f"pdist only supports non-negative p values, got {p}")
     if p == 0 and input.requires_grad:
         return _counted(pdist, input)
     if p == 2 and input.is_floating_point():
         return _core._pair_distances(input)
-    if not input.size(1):
-        p = 1  # of nothing, which has no largest
     n = input.size(0)
-    pairs = _core.ones(n, n, dtype=_core.bool).triu(1).nonzero(as_tuple=True)
-    i, j = (_core._cuda.uploaded(side, input.device) for side in pairs)
-    return _norms(input[i] - input[j], p)
+    above = _core.ones(n, n, dtype=_core.bool).triu(1).reshape(-1).nonzero().squeeze(1)
+    return cdist(input, input, p).reshape(-1)[_core._cuda.uploaded(above, input.device)]
 
 
 check_all(globals())
