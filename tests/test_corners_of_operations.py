@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 
 import pytest
@@ -38,6 +39,21 @@ def test_powers_of_bools() -> None:
     assert (x**False).tolist() == [True, True]
     assert (x**300).tolist() == [1, 0]
     assert (ad.tensor([2.0]) ** True).tolist() == [2.0]
+    for exponent in (True, False):
+        y = x.clone()
+        y **= exponent
+        assert y.tolist() == x.clone().pow_(exponent).tolist() == (x**exponent).tolist()
+    with pytest.raises(NotImplementedError, match="pow: not implemented for bool"):
+        x ** ad.tensor(True)
+
+
+@pytest.mark.parametrize("dtype", [ad.float16, ad.bfloat16])
+def test_halves_hold_their_exponents(dtype: ad.dtype) -> None:
+    x = ad.tensor([2.0, 1.0], dtype=dtype)
+    for power in (lambda: x**1e39, lambda: x.clone().pow_(-1e39)):
+        with pytest.raises(RuntimeError, match="pow: value cannot be converted to type b?float16 without overflow, got 1e"):
+            power()
+    assert (x ** float("inf")).tolist() == [math.inf, 1.0]
 
 
 def test_positions_of_an_empty_result_are_looked_at() -> None:
@@ -57,6 +73,8 @@ def test_bytes_of_a_buffer_are_elements() -> None:
     assert ad.asarray(memory, dtype=ad.int16, copy=True).tolist() == [3, 2]
     assert ad.asarray(array("f", [1, 2])).tolist() == [1, 2]
     assert ad.asarray(array("f", [1, 2]), requires_grad=True).requires_grad
+    with pytest.raises(ValueError, match=r"asarray: both buffer length \(0\)"):
+        ad.asarray(b"")
     with pytest.raises(ValueError, match=r"buffer length \(3 bytes\) must be a multiple of the element size"):
         ad.asarray(bytes(3), dtype=ad.int16)
     assert ad.array_api.asarray(array("b", [1, 2])).dtype is ad.int64  # the standard takes values

@@ -1693,7 +1693,7 @@ Arguments:
     stride: of each dimension; those of a contiguous tensor by default.
 
 Raises:
-    RuntimeError: a leaf that requires grad, outside of ``no_grad``; a source of another element type; memory that does not reach."""
+    RuntimeError: a tensor that requires grad, outside of ``no_grad``; a source of another element type; memory that does not reach."""
 
     def sgn(self) -> Tensor:
         """`x / abs(x)` for each element of `x`, 0 for 0."""
@@ -2337,7 +2337,7 @@ Example::
         """How many values are specified, or blocks; of a batched tensor, in each batch."""
 
     def _set_data(self, source: Tensor, keeps_version: _bool=False) -> Tensor:
-        """Takes over the memory of another tensor, without history; its writes may go on being counted from where they were."""
+        """Takes over the memory of another tensor, without history, and gives what it was; its writes may go on being counted from where they were."""
 
     def _set_version(self, version: _int) -> None: ...
 
@@ -3199,7 +3199,7 @@ def isclose(input: Tensor, other: Tensor, rtol: _float=1e-05, atol: _float=1e-08
 def allclose(input: Tensor, other: Tensor, rtol: _float=1e-05, atol: _float=1e-08, equal_nan: _bool=False) -> _bool:
     """Are all elements close?"""
 
-def result_type(tensor1: Tensor | _Number, tensor2: Tensor | _Number) -> _dtype:
+def result_type(tensor: Tensor | _Number, other: Tensor | _Number) -> _dtype:
     """The element type of an operation on two tensors or numbers."""
 
 def sum(input: Tensor, dim: _Dims | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None) -> Tensor:

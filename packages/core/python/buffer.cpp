@@ -60,7 +60,9 @@ Tensor bytes_of(Storage* s) { return flat(DType::uint8, static_cast<int64_t>(s->
 std::optional<Tensor> lent_memory(PyObject* given, DType dtype) {
   const nb::handle data = given;
   if (!PyObject_CheckBuffer(given) || nb::hasattr(data, "__array_interface__") || nb::hasattr(data, "__dlpack__")) return std::nullopt;
-  return from_buffer(data, dtype, true);
+  const Tensor x = from_buffer(data, dtype, true);
+  expect(x.numel() > 0, ErrorKind::value, "asarray: both buffer length (0) and count (-1) must not be 0");
+  return x;
 }
 
 void bind_buffer(nb::module_& m) {

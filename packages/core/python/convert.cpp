@@ -30,11 +30,13 @@ bool plain_number(PyObject* o) { return PyFloat_CheckExact(o) || PyLong_CheckExa
 bool integer(PyObject* o, Scalar& out) {
   int overflow = 0;
   const long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
-  if (overflow) {
-    PyErr_SetString(PyExc_RuntimeError, "value cannot be converted to type int64_t without overflow");
+  if (!overflow) { out = Scalar(static_cast<int64_t>(v)); return true; }
+  const unsigned long long large = overflow > 0 ? PyLong_AsUnsignedLongLong(o) : 0;
+  if (overflow < 0 || PyErr_Occurred()) {
+    PyErr_SetString(PyExc_OverflowError, "int too big to convert");
     return false;
   }
-  out = Scalar(static_cast<int64_t>(v));
+  out = Scalar(static_cast<uint64_t>(large));
   return true;
 }
 
@@ -108,7 +110,7 @@ PyObject* size_object(const Dims& sizes) {
 PyObject* scalar_object(const Scalar& s) {
   switch (category(s.dtype())) {
     case 0: return PyBool_FromLong(s.to<bool>());
-    case 1: return PyLong_FromLongLong(s.to<int64_t>());
+    case 1: return whole_object(s);
     case 2: return PyFloat_FromDouble(s.to<double>());
   }
   const auto z = s.to<Complex<double>>();
@@ -165,6 +167,7 @@ struct Nested {
     else if (is_numpy_array(o)) for (int64_t n : from_numpy(o).sizes()) sizes.push_back(n);
   }
 
+  void see(int category) { rank = std::max(rank, category); }
   void add(DType t) { dtype = typed ? promote(dtype, t) : t; typed = true; }
 
   // Infers the type and checks that the shape is regular.
@@ -180,6 +183,7 @@ struct Nested {
     if (!usual && is_tensor(o)) return add(impl_of(o)->dtype);
     if (!usual && is_numpy_array(o)) return add(from_numpy(o).dtype());
     expect(depth == sizes.size(), ErrorKind::type, op, ": expected a sequence at dim ", depth);
+    if (usual) return see(PyBool_Check(o) ? 0 : PyLong_Check(o) ? 1 : 2);
     Scalar s{0};
     if (!to_scalar(o, s)) {
       if (PyErr_Occurred()) throw nb::python_error();
@@ -188,8 +192,8 @@ struct Nested {
       fail(ErrorKind::type, op, ": not a sequence or a number: '", type_name(o), "'");
     }
     DType own;
-    if (!usual && from_numpy_module(o) && numpy_dtype(nb::object(nb::handle(o).attr("dtype")).ptr(), own)) return add(own);  // np.float64(1) brings its type
-    rank = std::max(rank, category(s.dtype()));
+    if (from_numpy_module(o) && numpy_dtype(nb::object(nb::handle(o).attr("dtype")).ptr(), own)) return add(own);  // np.float64(1) brings its type
+    see(category(s.dtype()));
   }
 
   DType inferred() const {
@@ -212,8 +216,15 @@ template <class T> T* fill(PyObject* o, T* p, T* end, const char* op) {
     std::memcpy(static_cast<void*>(p), t->data, t.numel() * sizeof(T));
     return p + t.numel();
   }
+  expect(p < end, ErrorKind::value, op, ": the data changed while they were read");
   Scalar s{0};
-  expect(to_scalar(o, s) && p < end, ErrorKind::value, op, ": the data changed while they were read");
+  if (PyLong_CheckExact(o) && !std::is_integral_v<T>) s = Scalar(PyLong_AsDouble(o));   // however large
+  else if (!to_scalar(o, s) && !PyErr_Occurred()) fail(ErrorKind::value, op, ": the data changed while they were read");
+  if (PyErr_Occurred()) {
+    if (!PyErr_ExceptionMatches(PyExc_OverflowError)) throw nb::python_error();
+    PyErr_Clear();
+    fail(ErrorKind::value, op, ": Overflow when unpacking long long, of a number beyond 64 bits");
+  }
   expect_element_fits(s, dtype_of<T>());
   *p = s.to<T>();
   return p + 1;
@@ -227,7 +238,7 @@ Tensor tensor_from(PyObject* data, std::optional<DType> dtype, const char* op) {
     const Tensor t = from_numpy(data);
     return cast_memory(t, dtype.value_or(t.dtype()));
   }
-  if (!is_sequence(data)) {
+  if (!is_sequence(data) && !plain_number(data)) {
     Scalar number{0};
     nb::object o = nb::borrow(data);
     if (!to_scalar(data, number)) {

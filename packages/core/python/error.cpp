@@ -17,7 +17,7 @@ PyObject* type_of(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::runtime: return PyExc_RuntimeError;
     case ErrorKind::shape: return api->shape_error;
-    case ErrorKind::index: return PyExc_IndexError;
+    case ErrorKind::index: return api->index_error;
     case ErrorKind::type: return PyExc_TypeError;
     case ErrorKind::value: return PyExc_ValueError;
     case ErrorKind::not_implemented: return PyExc_NotImplementedError;

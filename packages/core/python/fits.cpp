@@ -10,16 +10,7 @@ namespace {
 constexpr const char* type_names[dtype_count] = {"bool", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "int8_t", "int16_t", "int", "int64_t", "c10::Half", "c10::BFloat16", "float", "double",
                                                  "c10::complex<float>", "c10::complex<double>"};
 
-double largest(DType t) {
-  switch (t) {
-    case DType::float16: return 65504;
-    case DType::bfloat16: return 0x1.fep127;
-    case DType::float32: case DType::complex64: return std::numeric_limits<float>::max();
-    default: return std::numeric_limits<double>::max();
-  }
-}
-
-bool floating_fits(double v, DType t) { return !std::isfinite(v) || std::abs(v) <= largest(t); }
+bool floating_fits(double v, DType t) { return !std::isfinite(v) || std::abs(v) <= largest_number(t); }
 
 template <class T> bool whole_fits(const Scalar& value) {
   using Limits = std::numeric_limits<T>;
@@ -27,6 +18,7 @@ template <class T> bool whole_fits(const Scalar& value) {
     const double v = value.to<double>();
     return v >= static_cast<double>(Limits::lowest()) && v <= static_cast<double>(Limits::max());
   }
+  if (value.dtype() == DType::uint64) return value.to<uint64_t>() <= static_cast<uint64_t>(Limits::max());
   const int64_t v = value.to<int64_t>();
   if constexpr (std::is_signed_v<T>) return v >= Limits::lowest() && v <= Limits::max();
   else return (v < 0 ? 0 - static_cast<uint64_t>(v) : static_cast<uint64_t>(v)) <= Limits::max();
@@ -60,8 +52,8 @@ void expect_element_fits(const Scalar& value, DType t) {
   const bool floating = is_floating(t);
   if (is_complex(value.dtype())) fail(ErrorKind::type, floating ? "must be real number, not complex" : "'complex' object cannot be interpreted as an integer");
   expect(t != DType::uint64 || is_integral(value.dtype()), ErrorKind::type, "an integer is required");
-  expect(t != DType::uint64 || value.to<int64_t>() >= 0, "can't convert negative int to unsigned");
-  expect(floating || fits(value, t), "value cannot be converted to type ", t, " without overflow");
+  expect(t != DType::uint64 || value.dtype() == DType::uint64 || value.to<int64_t>() >= 0, "can't convert negative int to unsigned");
+  expect(floating || fits(value, t), value.dtype() == DType::uint64 ? ErrorKind::value : ErrorKind::runtime, "value cannot be converted to type ", t, " without overflow");
 }
 
 }  // namespace adjoint::python

@@ -1,5 +1,8 @@
 // Choosing, gathering and scattering elements; elementwise functions with options.
+#include <adjoint/core/random_lanes.h>
 #include <adjoint/core/types.h>
+
+#include <algorithm>
 
 #include "convert.h"
 #include "direct.h"
@@ -26,6 +29,22 @@ Tensor choose(const Tensor& condition, const Tensor& a, const Tensor& b) {
 // Where elements are not zero, a tensor for each dimension; a scalar counts as one of one dimension.
 nb::tuple positions(const Tensor& x) { return nb::tuple(nb::cast(unbind(nonzero(x.dim() ? x : reshape(x, {1})), 1))); }
 
+// In lanes all must be as many; they come first in a sort, which keeps their order.
+Tensor argwhere(const Tensor& x) {
+  if (!(x->keys & key_lifted)) return nonzero(x);
+  const Tensor zero = reshape(eq(x, wrapped(0)), {-1}), counts = random_lanes.all(sum(logical_not(zero)));
+  const int64_t n = item(amax(counts)).to<int64_t>(), least = item(amin(counts)).to<int64_t>();
+  expect(n == least, "argwhere: vmap: the members of the batch must have as many elements that are not zero, got between ", least, " and ", n);
+  Tensor place = narrow(sort(zero, 0).indices, 0, 0, n);
+  TensorVector columns;
+  for (int d = x.dim(); d-- > 0;) {
+    columns.push_back(remainder(place, wrapped(x.size(d))));
+    place = floor_divide(place, wrapped(x.size(d)));
+  }
+  std::reverse(columns.begin(), columns.end());
+  return columns.empty() ? zeros({n, 0}, DType::int64, x.device()) : stack(columns, 1);
+}
+
 void bind_where(nb::module_& m) {
   function(m, "where", [](const Tensor& c, const Operand& a, const Operand& b) { return choose(c, a, b); }, "condition"_a, "input"_a, "other"_a,
         "Elements of `input` where `condition`, else of `other`.");
@@ -41,7 +60,7 @@ void bind_where(nb::module_& m) {
   both(m, "nonzero", [](const Tensor& x, bool as_tuple) -> nb::object {
     return as_tuple ? nb::object(positions(x)) : nb::cast(nonzero(x));
   }, nb::kw_only(), "as_tuple"_a = false);
-  both(m, "argwhere", [](const Tensor& x) { return nonzero(x); });
+  both(m, "argwhere", argwhere);
 }
 
 Tensor limited(const Tensor& x, const Tensor& lo, const Tensor& hi) {
@@ -232,7 +251,7 @@ void bind_equality(nb::module_& m) {
   function(m, "result_type", [](const Operand& a, const Operand& b) {
     const Tensor x[2] = {a.t, b.t};
     return result_type(x);
-  }, "tensor1"_a, "tensor2"_a, "The element type of an operation on two tensors or numbers.");
+  }, "tensor"_a, "other"_a, "The element type of an operation on two tensors or numbers.");
 }
 
 }  // namespace

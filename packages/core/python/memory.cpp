@@ -57,6 +57,7 @@ void bind_layout(const Methods& t) {
     return nb::int_(x.size(wrap_dim(*dim, x.dim(), "size")));
   }, "dim"_a = nb::none());
   t.def("stride", [](const Tensor& x, std::optional<int64_t> dim) -> nb::object {
+    expect(!dim || x.dim(), ErrorKind::index, "stride: Dimension specified as ", dim.value_or(0), " but tensor has no dimensions");
     if (dim) return nb::int_(x->strides[wrap_dim(*dim, x.dim(), "stride")]);
     nb::list l;
     for (int64_t s : x->strides) l.append(s);

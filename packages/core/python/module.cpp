@@ -30,6 +30,7 @@ PyObject* make_error(nb::module_& m, const std::string& name, PyObject* other, c
 
 void make_errors(nb::module_& m) {
   table.shape_error = make_error(m, "ShapeError", PyExc_ValueError, "Shapes that do not fit together.");
+  table.index_error = make_error(m, "OutOfRangeError", PyExc_IndexError, "A position, dimension or class that a tensor does not have.");
   table.memory_error = make_error(m, "OutOfMemoryError", PyExc_MemoryError, "There is no room for a tensor.");
   table.linalg_error = make_error(m, "LinAlgError", nullptr, "A matrix that cannot be factorised, or has no inverse.");
 }

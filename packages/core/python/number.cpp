@@ -104,7 +104,7 @@ Scalar value_of(PyObject* a) {
 PyObject* as_int(PyObject* a) {
   return guarded([=]() -> PyObject* {
     const Scalar s = value_of(a);
-    if (is_integral(s.dtype())) return PyLong_FromLongLong(s.to<int64_t>());
+    if (is_integral(s.dtype())) return whole_object(s);
     expect(!is_complex(s.dtype()) || s.to<Complex<double>>().im == 0, "value cannot be converted to type int64_t without overflow");
     return PyLong_FromDouble(s.to<double>());
   });

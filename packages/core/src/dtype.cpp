@@ -2,6 +2,7 @@
 #include <adjoint/core/dtype.h>
 
 #include <atomic>
+#include <limits>
 
 namespace adjoint {
 
@@ -26,6 +27,15 @@ DType promote(DType a, DType b) noexcept {
   if (category(a) == 1) return promote_integers(a, b);
   if (is_half(a) && is_half(b)) return DType::float32;  // float16 with bfloat16
   return a > b ? a : b;
+}
+
+double largest_number(DType t) noexcept {
+  switch (real_of(t)) {
+    case DType::float16: return 65504;
+    case DType::bfloat16: return 0x1.fep127;
+    case DType::float32: return std::numeric_limits<float>::max();
+    default: return std::numeric_limits<double>::max();
+  }
 }
 
 DType default_dtype() noexcept { return default_type.load(std::memory_order_relaxed); }

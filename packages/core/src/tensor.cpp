@@ -164,6 +164,7 @@ Scalar item(const Tensor& x) {
     if (memory->device.type == DeviceType::cpu) v = *reinterpret_cast<const T*>(memory->data);
     else cuda::read(&v, memory->data, sizeof v, memory->device.index);
     if constexpr (std::is_same_v<T, bool>) return Scalar(v);
+    else if constexpr (std::is_same_v<T, uint64_t>) return Scalar(v);
     else if constexpr (std::is_integral_v<T>) return Scalar(static_cast<int64_t>(v));
     else if constexpr (is_complex_v<T>) return Scalar(convert<Complex<double>>(v));
     else return Scalar(convert<double>(v));

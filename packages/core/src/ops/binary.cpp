@@ -115,15 +115,23 @@ const Op op_div{.name = "div", .keeps_numbers = true, .types = types::floating,
     .doc = "Elementwise quotient; integers give floating point.", .reference = elementwise<functors::Div, 2>};
 Tensor div(const Tensor& a, const Tensor& b) { return apply(op_div, {a, b}); }
 
-// The type of a power. An exponent that is a whole number keeps that of whole bases, and must be one of it.
+// The type of a power. An exponent that is a whole number keeps that of whole bases, and must be one of it; halves must hold theirs, too.
 Types types_of_power(Tensors x, const Attrs& attrs) {
   const Types t = types::promoted(x, attrs);
-  if (!is_integral(t.compute) || !is_number(x[1]) || !x[1]->storage) return t;
-  const int64_t b = item(x[1]).to<int64_t>();
-  expect(b >= 0, "pow: Integers to negative integer powers are not allowed, got ", b);
+  const bool number = is_number(x[1]);
+  expect(number || t.compute != DType::bool_, ErrorKind::not_implemented, "pow: not implemented for bool");   // bools have no power but numbers
+  if (!number || !x[1]->storage) return t;
+  const Scalar power = item(x[1]);
+  const double size = std::abs(power.to<double>());
+  if (is_half(x[0].dtype())) expect(!std::isfinite(size) || size <= largest_number(x[0].dtype()), "pow: value cannot be converted to type ", x[0].dtype(), " without overflow, got ", size);
+  if (!is_integral(t.compute)) return t;
+  const bool large = power.dtype() == DType::uint64;
+  const int64_t b = power.to<int64_t>();
+  expect(large || b >= 0, "pow: Integers to negative integer powers are not allowed, got ", b);
   with_type(t.compute, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) expect(std::in_range<T>(b), "pow: value cannot be converted to type ", t.compute, " without overflow, got ", b);
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+      expect(large ? std::in_range<T>(power.to<uint64_t>()) : std::in_range<T>(b), "pow: value cannot be converted to type ", t.compute, " without overflow, got ", size);
   });
   return t;
 }

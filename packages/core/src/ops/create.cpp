@@ -60,8 +60,10 @@ Tensor arange(const Scalar& start, const Scalar& stop, const Scalar& step, DType
   const Named named("arange");
   const bool whole = is_integral(start.dtype()) && is_integral(stop.dtype()) && is_integral(step.dtype());
   if (whole || is_integral(dtype)) {   // of integers: steps in them, and for int64 the length too
+    for (const Scalar& v : {start, stop, step}) expect(v.dtype() != DType::uint64, "arange: value cannot be converted to type int64_t without overflow, got ", v.to<uint64_t>());
     const int64_t fraction_count = whole ? 0 : arange_count(start.to<double>(), stop.to<double>(), step.to<double>());
     const int64_t a = start.to<int64_t>(), s = step.to<int64_t>();
+    expect(s != 0 || step.is_zero() || dtype != DType::int64, ErrorKind::value, "arange: step must be nonzero, got ", step.to<double>(), ", which is 0 as a whole number");
     const int64_t n = whole || dtype == DType::int64 ? arange_count(a, stop.to<int64_t>(), s) : fraction_count;
     return generate({n}, dtype, device, [=](int64_t i) { return a + i * s; });
   }

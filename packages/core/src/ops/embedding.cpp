@@ -39,7 +39,6 @@ void embedding_kernel(const Launch& l) { find_op("index")->reference({l.x, l.y, 
 
 void batch_embedding(const BatchCall& c, Tensor* out) {
   const Embedding& a = c.attrs.as<Embedding>();
-  expect(c.dims[0] < 0 || !a.by_frequency, ErrorKind::not_implemented, "embedding: scale_grad_by_freq is not supported where vmap runs over the weight");
   if (c.dims[0] < 0 && !a.by_frequency) {
     out[0] = apply(c.op, {c.x[0], batch::front(c, 1)}, a);
     return;
@@ -50,7 +49,8 @@ void batch_embedding(const BatchCall& c, Tensor* out) {
   lanes[0] = c.size;
   const int64_t rows = weight.size(1);
   const Tensor first = reshape(arange(int64_t(0), c.size * rows, rows, DType::int64, index.device()), lanes);
-  Tensor all = row_of(reshape(weight, {c.size * rows, weight.size(2)}), add(index, first));
+  const Tensor table = reshape(weight, {c.size * rows, weight.size(2)}), at = add(index, first);
+  Tensor all = a.by_frequency ? apply(c.op, {table, at}, Embedding{-1, true, false}) : row_of(table, at);   // each lane has its own rows to count
   if (a.padding >= 0) {
     const Tensor mask = unsqueeze(eq(index, wrapped(a.padding)), -1);
     all = apply(*find_op("detach_where"), {all, mask});

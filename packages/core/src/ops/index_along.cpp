@@ -70,6 +70,7 @@ void scatter_shape(Tensors x, int dim, const char* op, Dims* out) {
   expect_inside(x[0], x[1], dim, op);
   expect(x[1].sizes() == x[2].sizes(), ErrorKind::shape, op, ": index and source must have the same shape, got ", x[1].sizes(), " and ", x[2].sizes());
   out[0] = x[0].sizes();
+  positions::check_of_nothing(x[1], x[0].size(dim), dim, out[0], op);
 }
 void scatter_shape(Tensors x, const Attrs& a, Dims* out) { scatter_shape(x, a.as<Dim>().dim, "scatter", out); }
 void index_select_shape(Tensors x, const Attrs& a, Dims* out) {
@@ -87,6 +88,7 @@ template <bool adds> void index_add_shape(Tensors x, const Attrs& a, Dims* out) 
     expect(i == dim || x[0].size(i) == x[2].size(i), ErrorKind::shape, op, ": source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = ",
            x[0].sizes(), " source.shape = ", x[2].sizes());
   out[0] = x[0].sizes();
+  positions::check_of_nothing(x[1], x[0].size(dim), dim, out[0], op);
 }
 
 // An index of length n along dim as one of the sizes of `like`, for gather and scatter.

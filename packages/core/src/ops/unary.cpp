@@ -34,16 +34,6 @@ Types squared(Tensors x, const Attrs&) { return all(x[0].dtype() == DType::bool_
 // sqrt(1 + x^2): hypot where there is one, as x^2 overflows early, in half types above all.
 Tensor one_and_square(const Tensor& x) { return is_complex(x.dtype()) ? sqrt(x * x + 1.) : hypot(x, wrapped(1.)); }
 
-// The largest finite number of a floating or complex type.
-double largest(DType t) {
-  switch (real_of(t)) {
-    case DType::float16: return 65504;
-    case DType::bfloat16: return 0x1.fep127;
-    case DType::float32: return std::numeric_limits<float>::max();
-    default: return std::numeric_limits<double>::max();
-  }
-}
-
 // (v - y Re(conj(y) v)) / |x|: what of v turns the direction y = sgn(x). A number has but two directions.
 Tensor turn(const Tensor& v, const Tensor& x, const Tensor& y) {
   if (!is_complex(x.dtype())) return zeros_like(v);
@@ -331,7 +321,7 @@ const Op op_nan_to_num{.name = "nan_to_num", .fields = fields_of<Replacements>, 
     .d = {rule([](V v, X<0> x) { return keep(isfinite(x), v); })},
     .doc = "Each element of `x`, NaN and infinities replaced by numbers; derivative 0 there.", .reference = elementwise<functors::NanToNum, 1>};
 Tensor nan_to_num(const Tensor& x, double nan, std::optional<double> positive, std::optional<double> negative) {
-  const double most = largest(x.dtype());
+  const double most = largest_number(x.dtype());
   return apply(op_nan_to_num, {x}, Replacements{nan, positive.value_or(most), negative.value_or(-most)});
 }
 

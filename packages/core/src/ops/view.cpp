@@ -210,7 +210,11 @@ Tensor mT(const Tensor& x) {
 Tensor squeeze(const Tensor& x, const OptionalDims& dims) {
   const Named named("squeeze", {&x, 1}, !dims ? "SqueezeBackward0" : dims->size() == 1 ? "SqueezeBackward1" : "SqueezeBackward2");
   Dims which, to;
-  if (dims) for (int64_t d : *dims) which.push_back(wrap_dim(d, x.dim(), "squeeze"));
+  if (dims) for (int64_t d : *dims) {
+    const int k = wrap_dim(d, x.dim(), "squeeze");
+    expect(!which.contains(k), "squeeze: dim ", k, " appears multiple times in the list of dims");
+    which.push_back(k);
+  }
   for (int i = 0; i < x.dim(); i++)
     if (x.sizes()[i] != 1 || (dims && !which.contains(i))) to.push_back(x.sizes()[i]);
   return to.size() == x.dim() ? alias(x) : apply(op_view, {x}, Sizes{to});

@@ -28,7 +28,7 @@ def _cutoff(S: Tensor, shape: Any, atol: Tolerance, rtol: Tolerance) -> Tensor:
 
 
 def matrix_rank(
-    A: Tensor, tol: Tolerance = None, *, atol: Tolerance = None, rtol: Tolerance = None, hermitian: bool = False
+    A: Tensor, tol: Tolerance = None, hermitian: bool = False, *, atol: Tolerance = None, rtol: Tolerance = None
 ) -> Tensor:
     """How many singular values of A (..., m, n) are above max(atol, rtol * the largest): int64.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from adjoint_core import Tensor, _core, fft
@@ -14,6 +15,22 @@ from . import windows
 __all__ = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "istft", "kaiser_window", "stft"]
 
 
+def _window(
+    name: str,
+    f: Callable[..., Tensor],
+    length: int,
+    periodic: bool,
+    dtype: Any = None,
+    requires_grad: bool = False,
+    **options: Any,
+) -> Tensor:
+    """A window of `signal.windows` in any floating type."""
+    if dtype is not None and not dtype.is_floating_point:
+        raise RuntimeError(f"{name} expects floating point dtypes, got: {dtype}")
+    y = f(length, sym=not periodic, dtype=_core.float64, **options).to(dtype or _core.get_default_dtype())
+    return y.requires_grad_() if requires_grad else y
+
+
 def hann_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
     """`signal.windows.hann`, one period of its repetition unless `periodic` is false.
 
@@ -22,7 +39,7 @@ def hann_window(window_length: int, periodic: bool = True, **options: Any) -> Te
         >>> ad.hann_window(4)
         tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
-    return windows.hann(window_length, sym=not periodic, **options)
+    return _window("hann_window", windows.hann, window_length, periodic, **options)
 
 
 def hamming_window(
@@ -35,7 +52,7 @@ def hamming_window(
         >>> ad.hamming_window(4)
         tensor([0.0800, 0.5400, 1.0000, 0.5400])
     """
-    return windows.general_cosine(window_length, a=[alpha, beta], sym=not periodic, **options)
+    return _window("hamming_window", windows.general_cosine, window_length, periodic, a=[alpha, beta], **options)
 
 
 def blackman_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
@@ -46,7 +63,7 @@ def blackman_window(window_length: int, periodic: bool = True, **options: Any) -
         >>> ad.blackman_window(4)
         tensor([-1.3878e-17,  3.4000e-01,  1.0000e+00,  3.4000e-01])
     """
-    return windows.blackman(window_length, sym=not periodic, **options)
+    return _window("blackman_window", windows.blackman, window_length, periodic, **options)
 
 
 def bartlett_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
@@ -57,7 +74,7 @@ def bartlett_window(window_length: int, periodic: bool = True, **options: Any) -
         >>> ad.bartlett_window(4)
         tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
-    return windows.bartlett(window_length, sym=not periodic, **options)
+    return _window("bartlett_window", windows.bartlett, window_length, periodic, **options)
 
 
 def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, **options: Any) -> Tensor:
@@ -68,7 +85,7 @@ def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0,
         >>> ad.kaiser_window(4)
         tensor([5.2773e-05, 2.1567e-01, 1.0000e+00, 2.1567e-01])
     """
-    return windows.kaiser(window_length, beta=beta, sym=not periodic, **options)
+    return _window("kaiser_window", windows.kaiser, window_length, periodic, beta=beta, **options)
 
 
 def _framed_window(name: str, like: Tensor, n_fft: int, hop: int, win_length: int, window: Tensor | None) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 
 from adjoint_core import Tensor, _core
@@ -60,8 +61,11 @@ def xlog1py(input: Tensor | float, other: Tensor | float) -> Tensor:
         >>> ad.special.xlog1py(ad.tensor([0.0, 2.0]), ad.tensor([-1.0, 1.0]))
         tensor([0.0000, 1.3863])
     """
-    y = other if isinstance(other, Tensor) else _core.tensor(other, dtype=input.dtype, device=input.device)
-    log = _core.log1p(y)
+    if not isinstance(other, Tensor):  # a number, which keeps its precision and decides over no type
+        other = _core.tensor(other, dtype=_core.complex128 if isinstance(other, complex) else _core.float64)
+        log = _core.log1p(other).item()
+        return input * log if cmath.isfinite(log) or cmath.isnan(log) else xlog1py(input, other.to(input.device))
+    y, log = other, _core.log1p(other)
     if not isinstance(input, Tensor) and input != 0:
         return input * log
     endless = (y <= -1) | (y == float("inf"))

@@ -51,8 +51,10 @@ def ldexp(input: Tensor, other: Tensor) -> Tensor:
         >>> ad.ldexp(ad.tensor([1.0, 3.0]), ad.tensor([3, -1]))
         tensor([8.0000, 1.5000])
     """
-    power = _core.pow(2.0, other)
-    return input * (power.to(input.dtype) if input.is_floating_point() or input.is_complex() else power)
+    if other.is_floating_point() or other.is_complex():
+        return input * _core.pow(2.0, other)
+    power = _core.pow(2.0, other.double())  # whole numbers keep the type of input, and its range
+    return (input * power).to(input.dtype if input.is_floating_point() or input.is_complex() else _core.get_default_dtype())
 
 
 @inplace_method
@@ -81,6 +83,8 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
         >>> ad.mvlgamma(ad.tensor([2.0, 3.0]), 2)
         tensor([0.4516, 1.5502])
     """
+    if p < 1:
+        raise RuntimeError(f"mvlgamma: p has to be greater than or equal to 1, got {p}")
     if p == 1:
         return _core.lgamma(input)
     shifts = _core.arange(p, dtype=input.dtype if input.is_floating_point() else None, device=input.device) / 2
@@ -235,6 +239,7 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
     if isinstance(p, complex) or p <= 0:
         raise RuntimeError(f"renorm: non-positive-norm not supported, got {p}")
+    input.size(dim)  # says what is wrong with it
     others = [d for d, _ in enumerate(input.shape) if d != dim % input.ndim]
     norm = _core._vector_norm(input, p, others, True, None)
     return input * _core.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1.0)

@@ -240,6 +240,8 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
         tensor([[ 1],
                 [-1]])
     """
+    if size < 0:
+        raise RuntimeError(f"nonzero_static: 'size' must be a non-negative integer, got {size}")
     if size == 0:
         return input.new_empty((0, input.ndim), dtype=_core.int64)
     chosen = input.reshape(-1) != 0

@@ -61,6 +61,10 @@ def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce:
     if input.ndim == 0:
         row = index_reduce(input.reshape(1), dim, index.reshape(1), source.reshape(1), reduce, include_self=include_self)
         return row.reshape(())
+    if index.numel() != source.size(dim):
+        raise RuntimeError(
+            f"index_reduce(): Number of indices ({index.numel()}) should be equal to source.size(dim): ({source.size(dim)}), for dim: {dim}"
+        )
     shape = [1] * source.ndim
     shape[dim] = -1
     return input.scatter_reduce(dim, index.view(shape).expand_as(source), source, reduce, include_self=include_self)

@@ -31,6 +31,7 @@ inline std::ostream& operator<<(std::ostream& o, DType t) { return o << info(t).
 constexpr DType real_of(DType t) { return t == DType::complex64 ? DType::float32 : t == DType::complex128 ? DType::float64 : t; }
 constexpr DType complex_of(DType t) { return t == DType::float64 || t == DType::complex128 ? DType::complex128 : DType::complex64; }
 
+ADJOINT_API double largest_number(DType t) noexcept;         // the largest finite one of a floating or complex type
 ADJOINT_API DType promote(DType a, DType b) noexcept;
 ADJOINT_API DType default_dtype() noexcept;
 ADJOINT_API void set_default_dtype(DType t);

@@ -18,6 +18,7 @@ struct Api {
   PyTypeObject* tensor_type;
   PyObject* dtypes[dtype_count];                      // adjoint.float32, ...
   PyObject* shape_error;                              // both RuntimeError and ValueError
+  PyObject* index_error;                              // both RuntimeError and IndexError
   PyObject* memory_error;                             // both RuntimeError and MemoryError
   PyObject* linalg_error;                             // a RuntimeError
   PyTypeObject* size_type;                            // adjoint.Size
@@ -40,6 +41,7 @@ constexpr const char* api_capsule = "adjoint_core._core._api";
 inline const Api* api = nullptr;
 inline bool import_api() { return (api = static_cast<const Api*>(PyCapsule_Import(api_capsule, 0))) != nullptr; }
 
+inline PyObject* whole_object(const Scalar& s) { return s.dtype() == DType::uint64 ? PyLong_FromUnsignedLongLong(s.to<uint64_t>()) : PyLong_FromLongLong(s.to<int64_t>()); }
 inline bool is_tensor(PyObject* o) noexcept { return Py_TYPE(o) == api->tensor_type || PyType_IsSubtype(Py_TYPE(o), api->tensor_type); }
 inline TensorImpl* impl_of(PyObject* o) noexcept { return reinterpret_cast<TensorObject*>(o)->impl; }
 inline Tensor unwrap(PyObject* o) noexcept { return Tensor(impl_of(o)); }

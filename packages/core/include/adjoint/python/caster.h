@@ -59,7 +59,7 @@ template <> struct type_caster<adjoint::Scalar> {
   static handle from_cpp(const adjoint::Scalar& s, rv_policy, cleanup_list*) noexcept {
     switch (adjoint::category(s.dtype())) {
       case 0: return PyBool_FromLong(s.to<bool>());
-      case 1: return PyLong_FromLongLong(s.to<int64_t>());
+      case 1: return adjoint::python::whole_object(s);
       case 2: return PyFloat_FromDouble(s.to<double>());
     }
     const auto z = s.to<adjoint::Complex<double>>();

@@ -6,6 +6,9 @@ import warnings
 
 from adjoint_core import Tensor, _core
 from adjoint_core._compose import node
+from adjoint_engine._engine import any_lifted
+
+from ..._members import has_more_members
 
 
 def _padding_row(name: str, weight: Tensor, padding_idx: int | None) -> int:
@@ -20,11 +23,22 @@ def _padding_row(name: str, weight: Tensor, padding_idx: int | None) -> int:
 
 def _shorten_rows(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:
     """Scales the rows used to norm `max_norm` where they are longer, outside of any graph."""
-    used = input.reshape(-1).unique()
-    table = weight._alias()
-    rows = table[used]
+    table, places = weight.detach(), input.reshape(-1)
+    if any_lifted((table, input)):  # members of a batch use rows of their own, more or fewer of them
+        if has_more_members(input, weight):
+            raise RuntimeError(
+                "embedding: vmap: max_norm shortens rows of weight, which are not each member's own, as input's are"
+            )
+        used = _core.zeros(len(table), dtype=_core.bool, device=table.device).index_fill(0, places, True)
+        table.copy_(_core.where(used.unsqueeze(1), _shortened(table, max_norm, norm_type), table))
+    else:
+        used = places.unique()
+        table[used] = _shortened(table[used], max_norm, norm_type)
+
+
+def _shortened(rows: Tensor, max_norm: float, norm_type: float) -> Tensor:
     norms = rows.norm(norm_type, 1, keepdim=True)
-    table[used] = _core.where(norms > max_norm, rows * (max_norm / (norms + 1e-7)), rows)
+    return _core.where(norms > max_norm, rows * (max_norm / (norms + 1e-7)), rows)
 
 
 def embedding(

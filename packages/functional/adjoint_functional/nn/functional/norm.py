@@ -143,6 +143,8 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
     """
     if input.ndim < 3:
         raise ValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
+    if input.numel() == 0:
+        return input
     before, after = [0] * input.ndim, [0] * input.ndim
     before[1], after[1] = size // 2, (size - 1) // 2
     squares = _core._pad(input * input, before, after, 0.0).unfold(1, size, 1)

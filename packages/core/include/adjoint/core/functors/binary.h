@@ -38,6 +38,7 @@ struct Pow {
     }
     return math::pow(a, b);
   }
+  bool operator()(bool a, bool b) const { return a || !b; }
 };
 
 template <class T> void check_divisor(T b) {

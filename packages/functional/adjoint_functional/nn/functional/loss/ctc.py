@@ -7,6 +7,9 @@ from collections.abc import Sequence
 
 from adjoint_core import Tensor, _core
 from adjoint_core._compose import node, rounded_once
+from adjoint_engine._engine import any_lifted
+
+from ...._members import call_of_each
 
 _NEVER = -1e30  # the log of a probability of zero that sums and differences keep finite
 
@@ -105,6 +108,9 @@ def ctc_loss(
     """
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
+    if any_lifted(tuple(n for n in (input_lengths, target_lengths) if isinstance(n, Tensor))):
+        given = (log_probs, targets, input_lengths, target_lengths)
+        return call_of_each(lambda *own: ctc_loss(*own, blank, reduction, zero_infinity), *given)
     single = log_probs.ndim == 2
     x = log_probs.unsqueeze(1) if single else log_probs
     if not 0 <= blank < x.size(2):

@@ -1,0 +1,66 @@
+"""vmap of functions that look at the values of their arguments: what a loop over the members gives."""
+
+from __future__ import annotations
+
+import pytest
+
+import adjoint as ad
+from adjoint import vmap
+from adjoint.nn import functional as F  # noqa: N812
+
+
+def looped(f, *stacked):
+    return ad.stack([f(*members) for members in zip(*stacked, strict=True)])
+
+
+def test_argwhere() -> None:
+    x = ad.tensor([[[0, 2, 3], [1, 0, 0]], [[4, 0, 0], [1, 1, 0]]])
+    assert vmap(ad.argwhere)(x).equal(looped(ad.argwhere, x))
+    assert vmap(vmap(ad.argwhere))(x[:, :1, 1:] + 1).shape == (2, 1, 2, 1)
+    assert vmap(ad.argwhere)(ad.ones(2)).shape == (2, 1, 0)
+    with pytest.raises(RuntimeError, match="argwhere: vmap: the members of the batch must have as many .* between 2 and 3"):
+        vmap(ad.argwhere)(ad.tensor([[1, 1, 0], [1, 1, 1]]))
+
+
+def test_ctc_loss_with_lengths_of_each_member() -> None:
+    logits = ad.randn(2, 5, 3, 4, requires_grad=True)
+    targets = ad.tensor([[[1, 2], [3, 1], [2, 2]], [[1, 1], [3, 3], [2, 1]]])
+    steps, lengths = ad.tensor([[5, 4, 5], [5, 5, 3]]), ad.tensor([[2, 1, 2], [1, 2, 2]])
+
+    def f(x, *rest):
+        return F.ctc_loss(x.log_softmax(2), *rest, reduction="none")
+
+    found, expected = vmap(f)(logits, targets, steps, lengths), looped(f, logits, targets, steps, lengths)
+    assert found.allclose(expected)
+    (a,), (b,) = (ad.autograd.grad(y.sum(), logits) for y in (found, expected))
+    assert a.allclose(b)
+
+
+@pytest.mark.parametrize("bags", [False, True])
+def test_embedding_shortens_the_rows_of_each_member(bags: bool) -> None:
+    weight, at = ad.randn(2, 4, 3) * 3, ad.tensor([[[0, 2]], [[1, 1]]])
+    call = F.embedding_bag if bags else F.embedding
+    own = [w.clone() for w in weight]
+    expected = ad.stack([call(i, w, max_norm=1.0) for i, w in zip(at, own, strict=True)])
+    assert vmap(lambda i, w: call(i, w, max_norm=1.0))(at, weight).allclose(expected)
+    assert weight.allclose(ad.stack(own))
+    with pytest.raises(RuntimeError, match="max_norm shortens rows of weight, which are not each member's own"):
+        vmap(lambda i: call(i, weight[0], max_norm=1.0))(at)
+
+
+def test_embedding_keeps_the_tangent_of_rows_it_shortens() -> None:
+    weight, tangent, at = ad.ones(2, 3), ad.randn(2, 3), ad.tensor([1])
+    with ad.autograd.forward_ad.dual_level():
+        dual = ad.autograd.forward_ad.make_dual(weight, tangent)
+        found = ad.autograd.forward_ad.unpack_dual(F.embedding(at, dual, max_norm=1.0))
+    assert found.primal.allclose(ad.full((1, 3), 3**-0.5))
+    assert found.tangent.equal(tangent[1:])
+
+
+def test_embedding_counts_the_rows_of_each_member() -> None:
+    weight, at = ad.randn(2, 4, 3), ad.tensor([[0, 0, 2], [1, 3, 3]])
+
+    def slope(w, i):
+        return ad.func.grad(lambda w: (F.embedding(i, w, padding_idx=3, scale_grad_by_freq=True) ** 2).sum())(w)
+
+    assert vmap(slope)(weight, at).allclose(looped(slope, weight, at))
