@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "compilers.h"
@@ -75,16 +76,32 @@ struct Open {
   }
 };
 
+// Whether one is not finite; whether a target is no class. Without a branch, which would end such a loop's vectors.
+struct AnyOutside {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(const float* x, int64_t n, uint32_t* found) {
+    uint32_t any = 0;
+    for (int64_t i = 0; i < n; i++) any |= math::abs(x[i]) <= std::numeric_limits<float>::max() ? 0 : 1;
+    *found = any;
+  }
+  template <int W> [[gnu::always_inline]] static inline void run(const int64_t* at, int64_t n, int64_t least, int64_t classes, uint64_t* found) {
+    uint64_t any = 0;
+    for (int64_t i = 0; i < n; i++) any |= (at[i] < least) | (at[i] >= classes) ? 1 : 0;
+    *found = any;
+  }
+};
+
 // f(number of the row, the row) for all rows; or the reference, for what is not finite, other types, and errors.
 template <class F> void for_rows_of(const Launch& l, const View& given, const View& targets, F&& f) {
   const int64_t n = given.sizes[given.ndim - 1], m = targets.sizes[targets.ndim - 1], rows = n ? given.numel / n : 0;
   const Hinge& a = l.attrs.as<Hinge>();
   if (given.dtype != DType::float32 || given.numel == 0 || l.y[0].dtype != DType::float32) return reference(l);
   const Contiguous x(given), target(targets);
-  for (int64_t i = 0; i < given.numel; i++)
-    if (!std::isfinite(x.as<const float>()[i])) return reference(l);
-  for (int64_t i = 0; i < targets.numel; i++)
-    if (const int64_t t = target.as<const int64_t>()[i]; t >= n || (t < 0 && !a.ended)) return reference(l);
+  uint32_t not_finite;
+  uint64_t no_class;
+  isa::call<AnyOutside, const float*, int64_t, uint32_t*>(x.as<const float>(), given.numel, &not_finite);
+  isa::call<AnyOutside, const int64_t*, int64_t, int64_t, int64_t, uint64_t*>(target.as<const int64_t>(), targets.numel, a.ended ? std::numeric_limits<int64_t>::min() : 0, n, &no_class);
+  if (not_finite || no_class) return reference(l);
   pool::parallel_for(rows, std::max<int64_t>(1, grain / n), [&](int64_t first, int64_t last) {
     const size_t width = static_cast<size_t>((n + lanes - 1) / lanes * lanes);
     std::vector<float> shut(width, -math::infinity<float>), found(width);

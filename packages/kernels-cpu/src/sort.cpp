@@ -248,16 +248,23 @@ void topk_kernel(const Launch& l) {
 // Many values take each step together: none waits for another, and no step has a branch.
 template <class T, bool right> struct SearchLine {
   static constexpr bool narrow = true;
-  static constexpr int64_t together = 128;
+  static constexpr int64_t together = 128, few = 24;
   using Index = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;  // as wide as the data: loops over both vectorise
   template <int W> [[gnu::always_inline]] static inline void run(const T* sorted, int64_t n, const T* values, int64_t m, int64_t* at) {
     for (int64_t i = 0; i < m; i += together) {
       const int64_t count = m - i < together ? m - i : together;
-      Index first[together] = {};
-      for (Index left = static_cast<Index>(n), half = left / 2; left > 1; left -= half, half = left / 2)
-        for (int64_t j = 0; j < count; j++) first[j] += is_before(sorted[first[j] + half - 1], values[i + j]) ? half : 0;
-      for (int64_t j = 0; j < count; j++) at[i + j] = first[j] + (is_before(sorted[first[j]], values[i + j]) ? 1 : 0);
-      for (int64_t j = 0; j < count; j++)
+      Index first[together] = {}, nan = 0;
+      for (int64_t j = 0; j < count; j++) nan |= functors::is_nan(values[i + j]) ? 1 : 0;
+      if (n <= few) {   // all that are before it are counted: gathers wait longer
+        for (int64_t k = 0; k < n; k++)
+          for (int64_t j = 0; j < count; j++) first[j] += is_before(sorted[k], values[i + j]) ? 1 : 0;
+        for (int64_t j = 0; j < count; j++) at[i + j] = first[j];
+      } else {
+        for (Index left = static_cast<Index>(n), half = left / 2; left > 1; left -= half, half = left / 2)
+          for (int64_t j = 0; j < count; j++) first[j] += is_before(sorted[first[j] + half - 1], values[i + j]) ? half : 0;
+        for (int64_t j = 0; j < count; j++) at[i + j] = first[j] + (is_before(sorted[first[j]], values[i + j]) ? 1 : 0);
+      }
+      for (int64_t j = 0; nan && j < count; j++)
         if (functors::is_nan(values[i + j])) at[i + j] = right ? n : std::partition_point(sorted, sorted + n, [](T x) { return !functors::is_nan(x); }) - sorted;
     }
   }

@@ -126,16 +126,12 @@ template <class F> void for_index_rows(const View& x, F&& f) {
 }
 
 void nonzero_shape(Tensors x, const Attrs&, Dims* out) {
+  constexpr int64_t few = 4096;   // elements that are counted here
   int64_t count = 0;
-  if (x[0].device().type != DeviceType::cpu) count = item(sum(ne(alias_of(x[0]), zeros({}, x[0].dtype())))).to<int64_t>();
+  if (const Tensor given = alias_of(x[0]); given.device().type != DeviceType::cpu || given.numel() > few)
+    count = item(sum(given.dtype() == DType::bool_ ? given : ne(given, zeros({}, given.dtype())))).to<int64_t>();
   else for_index_rows({x[0]->data, x[0].sizes().data(), x[0]->strides.data(), x[0].dim(), x[0].dtype(), x[0].numel()}, [&](const auto&, const auto* p, int64_t step, int64_t n) {
-    for (int64_t i = 0; i < n;) {   // narrow numbers are counted many at a time
-      int32_t some = 0;
-      const int64_t end = std::min(n, i + (int64_t{1} << 30));
-      if (step == 1) for (; i < end; i++) some += convert<bool>(p[i]) ? 1 : 0;
-      else for (; i < end; i++) some += convert<bool>(p[i * step]) ? 1 : 0;
-      count += some;
-    }
+    for (int64_t i = 0; i < n; i++) count += convert<bool>(p[i * step]) ? 1 : 0;
   });
   out[0] = {count, x[0].dim()};
 }
