@@ -50,7 +50,7 @@ class InputGradient {
   // Few phases, and few products that are left out where outputs end, as vectors of channels do by themselves along rows.
   template <class T> static bool is_cheap(const ConvolutionSizes& g) {
     const int64_t phases = step(g, 0) * step(g, 1) * step(g, 2);
-    return phases <= 16 && ((std::is_same_v<T, float> && g.out[2] >= 8 && channels_spare_a_matrix(g.in_channels)) || g.in_plane() <= 2 * phases * g.out_plane());
+    return phases <= 16 && ((std::is_same_v<T, float> && g.out[2] >= 8 && channels_spare_a_matrix(g.in_channels)) || g.in_plane() <= 16 * phases * g.out_plane());
   }
   // The filters of every group and set, each a matrix (in_channels, out_channels x taps).
   template <class T> void gather(const ConvolutionSizes& g, const T* weight, T* to) const {
@@ -245,11 +245,27 @@ template <class T> void backward_weight(const ConvolutionSizes& g, const T* x, T
 }
 
 enum class Result { x, weight, y };
+
+// Filters as large as the image, which are there once: products of the matrices (batch, channels x elements) and (out_channels, the same).
+bool covers_image(const ConvolutionSizes& g) { return g.out_plane() == 1 && g.taps() == g.in_plane() && g.padding[0] + g.padding[1] + g.padding[2] == 0; }
+template <Result result, class T> void convolve_whole(const ConvolutionSizes& g, T* x, T* weight, T* y) {
+  constexpr int64_t panel = 64;   // rows
+  const int64_t depth = g.depth(), in = g.groups * depth, out = g.groups * g.out_channels, rows = result == Result::weight ? g.out_channels : g.batch, panels = (rows + panel - 1) / panel;
+  pool::parallel(g.groups * panels, [&](int64_t unit) {
+    const int64_t group = unit / panels, first = unit % panels * panel, count = std::min(panel, rows - first);
+    T *const images = x + group * depth, *const filters = weight + group * g.out_channels * depth, *const outputs = y + group * g.out_channels;
+    if constexpr (result == Result::y) multiply<T>({images + first * in, in, 1}, {filters, 1, depth}, {outputs + first * out, out, 1}, count, g.out_channels, depth);
+    else if constexpr (result == Result::x) multiply<T>({outputs + first * out, out, 1}, {filters, depth, 1}, {images + first * in, in, 1}, count, depth, g.out_channels);
+    else multiply<T>({outputs + first, 1, out}, {images, in, 1}, {filters + first * depth, depth, 1}, count, depth, g.batch);
+  });
+}
+
 template <Result result, class T> void convolve(const Launch& l, const View& x, const View& weight, const View& y) {
   const ConvolutionSizes g(x, weight, y, l.attrs.as<Convolution>());
   constexpr DType type = dtype_of<T>();
   const Contiguous in(x, type), filters(weight, type), out(y, type);
-  if constexpr (result == Result::y) forward<T>(g, in.as<T>(), filters.as<T>(), out.as<T>());
+  if (covers_image(g)) convolve_whole<result, T>(g, in.as<T>(), filters.as<T>(), out.as<T>());
+  else if constexpr (result == Result::y) forward<T>(g, in.as<T>(), filters.as<T>(), out.as<T>());
   else if constexpr (result == Result::x) backward_input<T>(g, in.as<T>(), filters.as<T>(), out.as<T>());
   else backward_weight<T>(g, in.as<T>(), filters.as<T>(), out.as<T>());
   const View& written = (result == Result::y ? out : result == Result::x ? in : filters).view();

@@ -188,6 +188,11 @@ const Case products[] = {
     },
     [](const Draw& x) { for (int64_t k : {1, 9}) call("conv_input_vjp", {x({1, 3, 9, 9}), x({3, 18, k, 9})}, Convolution{{1, 1}, {0, 0}, {1, 1}, 1, {8 + k, 17}}); },   // most of the padded image is padding
     [](const Draw& x) { conv(x({13, 40, 7, 7}), x({50, 40, 3, 3}), x({50}), {{3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, false, true}); },   // a last unit of few images, whose outputs are odd in number
+    [](const Draw& x) {   // filters as large as the image
+      const Tensor in = x({70, 6, 4, 3}), weight = x({10, 3, 4, 3}), out = x({70, 10, 1, 1});
+      call("conv", {in, weight}, Convolution{{1, 1}, {0, 0}, {1, 1}, 2, {}}), call("conv_input_vjp", {out, weight}, Convolution{{1, 1}, {0, 0}, {1, 1}, 2, {4, 3}});
+      call("conv_weight_vjp", {in, out}, Convolution{{1, 1}, {0, 0}, {1, 1}, 2, {4, 3}});
+    },
     [](const Draw& x) { max_pool(x({2, 3, 13, 11}), window), max_pool(x({7, 10, 8, 7}), window), avg_pool(x({7, 10, 8, 7}), window); },
     [](const Draw& x) { for (int d : {1, 7, 32, 40}) distances(x({20, d}), x.other({15, d})), distances(x({2, 5, d}), x.other({2, 270, d})), call("distances", {x({30, d}), x({30, d})}, Distances{true}); },
     [](const Draw& x) { margin_rows(x({20, 7}), x.index({20, 3}, 7), 1, true), call("margin_vjp", {x({20}), x({20, 7}), x.index({20, 3}, 7)}, Hinge{1, true}); },
@@ -292,7 +297,7 @@ void random_numbers() {
     test::check(state == twisted && words == found, "the twister's words", round);
   }
   std::vector<float> x(600), y(600);
-  auto alike = [&](const char* what) {
+  const auto alike = [&](const char* what) {
     for (size_t i = 0; i < 600; i++) test::check(std::fabs(x[i] - y[i]) <= 4e-7f * std::max(1.f, std::fabs(x[i])), what, i, x[i], y[i]);
   };
   core.normal(x.data(), a.data(), 600), cpu::random_normals(y.data(), a.data(), 600);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -228,6 +229,8 @@ CONVOLUTIONS: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
     ((3, 8, 11, 17), (12, 4, 3, 3), {"groups": 2, "padding": 2, "dilation": 2}),
     ((2, 3, 20, 20), (4, 3, 3, 3), {"stride": 2}),
     ((9, 4, 8, 8), (5, 4, 1, 1), {}),
+    ((70, 6, 4, 3), (10, 3, 4, 3), {"groups": 2}),  # filters as large as the image
+    ((7, 3, 7, 6), (4, 3, 4, 4), {}),  # a small result, whose image is many times as large
 ]
 
 
@@ -240,3 +243,25 @@ def test_convolution(image: tuple[int, ...], kernel: tuple[int, ...], extra: dic
         x, w = x.requires_grad_(), w.requires_grad_()
         for name in ("conv_input_vjp", "conv_weight_vjp"):
             check(name, lambda: ad.autograd.grad(F.conv2d(x, w, **extra).abs().sum(), [x, w]), 300 * TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("shape", [(5,), (3, 40_000), (700, 3), (600, 1500), (4, 300, 33), (2, 9, 7, 6)])
+def test_counts_of_what_is_true(shape: tuple[int, ...]) -> None:
+    x = integers(shape, 0, 4) > 0
+    for mask in (x, x.transpose(0, -1), x[..., ::2], x[:1].expand(shape)):
+        for dim in (None, *range(len(shape)), (0, -1) if len(shape) > 1 else 0):
+            check("sum", lambda: mask.sum(dim), 0)
+
+
+@pytest.mark.parametrize("n", [1, 7, 24, 25, 300])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_places_among_few_and_many(n: int, dtype: str) -> None:
+    at, values = (
+        integers((3, n), -9, 9).to(getattr(ad, dtype)).sort(-1).values,
+        integers((3, 200), -11, 11).to(getattr(ad, dtype)),
+    )
+    if dtype != "int64":
+        at[0, -1] = at[1, -2:] = values[:, 3] = NAN
+        values[1, 7], values[1, 8] = math.inf, -math.inf
+    for right in (False, True):
+        check("searchsorted", lambda: ad.searchsorted(at, values, right=right), 0)
