@@ -15,7 +15,11 @@ from ._core import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_OTHER_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input"}  # NumPy's
+_OTHER_NAMES = {  # NumPy's, and those that PyTorch takes besides the ones of its pages
+    **{"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input"},
+    **{"input": "A", "input2": "L", "b": "B", "other": "B", "element": "elements", "test_element": "test_elements"},
+    **{"sections": "indices_or_sections", "indices": "indices_or_sections"},
+}
 
 
 def _wrong_argument(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Any] | None:

@@ -31,7 +31,7 @@ def _splits(name: str, dim: int, least: int) -> Callable[[Tensor, int | Sequence
             )
         return _core.tensor_split(input, n, along)
 
-    split.__name__ = name
+    split.__name__ = split.__qualname__ = name
     example = f"Example::\n\n    >>> [piece.shape[{dim}] for piece in ad.{name}(ad.ones(4, 4, 4), [1])]\n    [1, 3]"
     split.__doc__ = f"Views of the pieces along dimension {dim}, as `tensor_split` makes them.\n\n{example}"
     return method(split)

@@ -158,7 +158,16 @@ def soft_margin_loss(
         tensor(0.6931)
     """
     reduction = reduction_of(size_average, reduce, reduction)
+    if target.dtype != input.dtype and input.is_floating_point():
+        target = target.to(input.dtype)
     return reduced(_core._softplus(-target * input, 1.0, 1e30), reduction)
+
+
+def _expect_rows(name: str, input: Tensor) -> None:
+    if input.ndim > 2:
+        raise RuntimeError(
+            f"{name}: Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}"
+        )
 
 
 @node("MultiMarginLossBackward0")
@@ -185,6 +194,7 @@ def multi_margin_loss(
         raise ValueError(f"multi_margin_loss: only p == 1 and p == 2 supported, got {p}")
     if weight is not None and weight.ndim != 1:
         raise ValueError(f"multi_margin_loss: weight must be one-dimensional, got {weight.ndim} dimensions")
+    _expect_rows("multi_margin_loss", input)
     input = input if input.ndim else input.reshape(1)
     if p == 1:
         return _core._multi_margin_loss(input, target, margin, weight, reduction)
@@ -211,6 +221,7 @@ def multilabel_margin_loss(
         tensor(0.2500)
     """
     reduction = reduction_of(size_average, reduce, reduction)
+    _expect_rows("multilabel_margin_loss", input)
     if target.shape != input.shape:
         raise RuntimeError(
             f"multilabel_margin_loss: inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"

@@ -21,6 +21,11 @@ def _warn_of_sizes(input: Tensor, target: Tensor) -> None:
         )
 
 
+def _spread(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """Of one size: a target without dimensions then counts for the type of the result as one that has them."""
+    return (input, target) if input.shape == target.shape else _core.broadcast_tensors(input, target)
+
+
 def _numbers(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """Truth values beside numbers count 0 and 1."""
     if (input.dtype is _core.bool) != (target.dtype is _core.bool):
@@ -32,9 +37,15 @@ def _numbers(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
 Loss = Callable[[Tensor, Tensor, str], Tensor]
 
 
+def _expect_weights(weight: Tensor, input: Tensor) -> None:
+    if weight.shape != input.shape:
+        raise ValueError(f"Weights and input must have the same size, got {list(weight.shape)} and {list(input.shape)}")
+
+
 @rounded_once
 def _weighted(loss: Loss, input: Tensor, target: Tensor, weight: Tensor, reduction: str) -> Tensor:
     """The weighted mean divides by the weights, not by their number."""
+    _expect_weights(weight, input)
     weighted = weight * loss(input, target, "none")
     return weighted.sum() / weight.expand(weighted.shape).sum() if reduction == "mean" else reduced(weighted, reduction)
 
@@ -55,7 +66,7 @@ def mse_loss(
         tensor(4.5000)
     """
     _warn_of_sizes(input, target)
-    input, target = _numbers(input, target)
+    input, target = _numbers(*_spread(input, target))
     reduction = reduction_of(size_average, reduce, reduction)
     if weight is None:
         return _core._mse_loss(input, target, reduction)
@@ -78,6 +89,7 @@ def l1_loss(
         tensor(1.5000)
     """
     _warn_of_sizes(input, target)
+    input, target = _spread(input, target)
     reduction = reduction_of(size_average, reduce, reduction)
     if weight is None:
         return _core._l1_loss(input, target, reduction)
@@ -100,13 +112,15 @@ def smooth_l1_loss(
         tensor(1.2500)
     """
     _warn_of_sizes(input, target)
-    input, target = _numbers(input, target)
+    input, target = _numbers(*_spread(input, target))
     reduction = reduction_of(size_average, reduce, reduction)
     return _core._smooth_l1_loss(input, target, reduction, beta)
 
 
-def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
-    """Squared below `delta`, absolute above.
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
+) -> Tensor:
+    """Squared below `delta`, absolute above; the mean of losses with a weight divides by their number.
 
     Example::
 
@@ -115,7 +129,10 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     """
     _warn_of_sizes(input, target)
     input, target = _numbers(input, target)
-    return _core._huber_loss(input, target, reduction, delta)
+    if weight is None:
+        return _core._huber_loss(input, target, reduction, delta)
+    _expect_weights(weight, input)
+    return reduced(weight * _core._huber_loss(input, target, "none", delta), reduction)
 
 
 @rounded_once
@@ -156,6 +173,8 @@ def gaussian_nll_loss(
         tensor(2.)
     """
     var = _core.as_tensor(var)
+    if not var.is_meta and bool((_core._all_lanes(var) < 0).any()):
+        raise ValueError("gaussian_nll_loss: var has negative entry/entries")
     if var.ndim and var.shape != input.shape:
         differing = [n for m, n in zip(input.shape, var.shape) if m != n]
         if input.shape[:-1] == var.shape:

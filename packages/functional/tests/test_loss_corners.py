@@ -1,0 +1,54 @@
+"""Losses: types, weights, and what they refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import adjoint as ad
+from adjoint.nn import functional as F  # noqa: N812
+
+pytestmark = pytest.mark.filterwarnings("ignore:Using a target size")
+
+
+@pytest.mark.parametrize("loss", [F.mse_loss, F.l1_loss, F.smooth_l1_loss])
+def test_a_target_without_dimensions_counts_for_the_type(loss: Any) -> None:
+    assert loss(ad.ones(3), ad.tensor(2.0, dtype=ad.float64)).dtype is ad.float64
+    assert loss(ad.ones(3), ad.tensor(2.0)).item() == loss(ad.ones(3), ad.full((3,), 2.0)).item()
+
+
+def test_weights_of_huber_loss() -> None:
+    x, target, weight = ad.ones(2, 3), ad.zeros(2, 3), ad.arange(6.0).reshape(2, 3)
+    assert F.huber_loss(x, target, weight=weight).item() == 1.25
+    assert F.huber_loss(x, target, reduction="none", weight=weight).equal(weight / 2)
+    for loss in (F.huber_loss, F.mse_loss, F.l1_loss):
+        with pytest.raises(ValueError, match=r"Weights and input must have the same size, got \[3\] and \[2, 3\]"):
+            loss(x, target, weight=ad.ones(3))
+
+
+def test_variances_are_not_negative() -> None:
+    for var in (ad.tensor([1.0, -1.0]), -1.0):
+        with pytest.raises(ValueError, match="var has negative entry"):
+            F.gaussian_nll_loss(ad.ones(2), ad.ones(2), var)
+    assert ad.vmap(F.gaussian_nll_loss)(ad.ones(2, 2), ad.ones(2, 2), ad.ones(2, 2)).tolist() == [0, 0]
+
+
+def test_soft_margins_have_the_type_of_the_input() -> None:
+    x = ad.tensor([0.5, -1.0])
+    assert F.soft_margin_loss(x, ad.tensor([True, False])).item() == F.soft_margin_loss(x, ad.tensor([1.0, 0.0])).item()
+    assert F.soft_margin_loss(x, ad.ones(2, dtype=ad.float64)).dtype is ad.float32
+
+
+def test_margins_take_rows() -> None:
+    with pytest.raises(RuntimeError, match=r"multi_margin_loss: Expected non-empty vector or matrix .* \[1, 1, 5\]"):
+        F.multi_margin_loss(ad.ones(1, 1, 5), ad.tensor([1]))
+    with pytest.raises(RuntimeError, match="multilabel_margin_loss: Expected non-empty vector or matrix"):
+        F.multilabel_margin_loss(ad.ones(1, 1, 5), ad.zeros(1, 1, 5, dtype=ad.int64))
+
+
+def test_names_that_pytorch_takes_besides() -> None:
+    x = ad.ones(2, 2)
+    assert len(ad.hsplit(x, sections=2)) == len(ad.vsplit(x, indices=[1])) == 2
+    assert ad.isin(element=1, test_elements=x).item()
+    assert ad.linalg.matrix_rank(input=x, tol=1e-3).item() == 1
