@@ -75,7 +75,10 @@ def test_numbers_beside_whole_tensors() -> None:
     x = ad.tensor([0, 2])
     assert ad.special.xlog1py(x, 0.5).tolist() == pytest.approx([0.0, 2 * math.log(1.5)])
     assert ad.special.xlog1py(x, -1).tolist() == [0.0, -math.inf]
-    assert ad.special.xlog1py(x.half(), 0.5).dtype is ad.float16
+    for number in (0.5, -1, -1.0):
+        assert ad.special.xlog1py(x, number).dtype is ad.float32
+        for dtype in (ad.float16, ad.float32, ad.float64):
+            assert ad.special.xlog1py(x.to(dtype), number).dtype is dtype
 
 
 def test_ldexp_promotes_and_keeps_the_range_of_its_type() -> None:
@@ -91,3 +94,44 @@ def test_windows_of_halves(name: str) -> None:
     assert window(5, dtype=ad.bfloat16).equal(window(5, dtype=ad.float64).bfloat16())
     with pytest.raises(RuntimeError, match=f"{name}_window expects floating point dtypes, got: adjoint.int64"):
         window(5, dtype=ad.int64)
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_rows_are_counted_from_the_front(half: bool) -> None:
+    table = ad.arange(6.0).reshape(2, 3)
+    with pytest.raises(IndexError, match="embedding: index -1 is out of bounds for dimension 0 with size 2"):
+        ad.nn.functional.embedding(ad.tensor([0, -1]), table.half() if half else table)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda x: ad.meshgrid(x, x, indexing="ij"), "meshgrid: Expected 0D or 1D tensors"),
+        (ad.combinations, "combinations: expected a 1D vector"),
+        (ad.vander, "vander: x must be a one-dimensional tensor"),
+        (lambda x: ad.inner(x, ad.ones(2, 1)), "inner: the last dimension must match"),
+        (lambda x: ad.channel_shuffle(x, 1), "channel_shuffle expects input with > 2 dims"),
+        (lambda x: ad.repeat_interleave(x, 2, output_size=5), "repeat_interleave: Invalid output_size, expected 12 but got 5"),
+        (lambda x: ad.repeat_interleave(x, ad.tensor([1, 2]), 0, output_size=5), "Invalid output_size, expected 3 but got 5"),
+        (lambda x: ad.nn.functional.cosine_embedding_loss(x, x, ad.ones(())), "0D target tensor expects 1D input tensors"),
+        (lambda x: ad.nn.functional.cosine_embedding_loss(x, x, x), "0D or 1D target tensor expected"),
+    ],
+)
+def test_shapes(call: Callable[[ad.Tensor], ad.Tensor], text: str) -> None:
+    with pytest.raises(RuntimeError, match=text):
+        call(ad.ones(2, 3))
+
+
+def test_dimensions_of_a_number() -> None:
+    for call in (lambda x: x.flatten(-2), lambda x: ad.mode(x, 1)):
+        with pytest.raises(IndexError, match="Dimension out of range"):
+            call(ad.tensor(1.0))
+    assert ad.tensor(1.0).flatten(-1).tolist() == [1.0]
+
+
+def test_what_writes_and_scales() -> None:
+    x = ad.ones(2)
+    assert x.copy_(0.5).tolist() == [0.5, 0.5]
+    assert ad.tensor([True, False]).add(ad.tensor([False, True]), alpha=2).tolist() == [True, True]
+    with pytest.raises(ValueError, match="batch_norm: eps must be non-negative, but got -1"):
+        ad.nn.functional.batch_norm(ad.ones(2, 3), ad.ones(3), ad.ones(3), eps=-1.0)

@@ -340,8 +340,13 @@ Example::
     def contiguous(self, memory_format: memory_format=...) -> Tensor:
         """A copy of `x` in row-major order."""
 
+    @overload
     def copy_(self, src: Tensor, non_blocking: _bool=False) -> Tensor:
         """Writes the values of `src` here."""
+
+    @overload
+    def copy_(self, src: _Number, non_blocking: _bool=False) -> Tensor:
+        """The elements of `source`, broadcast to `self` and converted to its type. In place."""
 
     def copysign(self, other: Tensor | _Number) -> Tensor:
         """The size of `a` with the sign of `b`, elementwise."""
@@ -3583,6 +3588,8 @@ def _eigh(A: Tensor, upper: _bool) -> tuple[Any, ...]: ...
 def _eigvalsh(A: Tensor, upper: _bool) -> Tensor: ...
 
 def _eig(A: Tensor) -> tuple[Any, ...]: ...
+
+def _eigvals(A: Tensor) -> Tensor: ...
 
 def _svd(A: Tensor, full_matrices: _bool) -> tuple[Any, ...]: ...
 

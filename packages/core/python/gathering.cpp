@@ -89,17 +89,15 @@ DType type_with(const Tensor& a, const Tensor& b, const Scalar& alpha) {
   return t;
 }
 
-Tensor scaled(const Tensor& a, const Tensor& b, const std::optional<Scalar>& alpha) {
-  if (!alpha) return b;
-  type_with(a, b, *alpha);
-  return mul(b, wrapped(*alpha));
-}
+Tensor times(const Tensor& b, const Scalar& alpha, DType t) { return mul(b, wrapped(t == DType::bool_ ? Scalar(alpha.to<bool>()) : alpha)); }
+
+Tensor scaled(const Tensor& a, const Tensor& b, const std::optional<Scalar>& alpha) { return alpha ? times(b, *alpha, type_with(a, b, *alpha)) : b; }
 
 // f(a, alpha b); half types are rounded once, at the end.
 template <class F> Tensor with_alpha(F&& f, const Tensor& a, const Tensor& b, const std::optional<Scalar>& alpha) {
   if (!alpha) return f(a, b);
   const DType t = type_with(a, b, *alpha);
-  if (!is_half(t)) return f(a, mul(b, wrapped(*alpha)));
+  if (!is_half(t)) return f(a, times(b, *alpha, t));
   return to_dtype(f(to_dtype(a, DType::float32), mul(to_dtype(b, DType::float32), wrapped(*alpha))), t);
 }
 

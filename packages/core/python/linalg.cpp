@@ -72,7 +72,11 @@ void bind_linalg(nb::module_& m) {
     direct_both<Tensor, Tensor>(m, name, f);
   }
   function(m, "_product", [](const Tensor& a, const Tensor& b) { return matmul(a, b, true); }, "matmul that does not round to half types: it gives float32 for them.");
-  both(m, "inner", [](const Tensor& a, const Tensor& b) { return a.dim() == 0 || b.dim() == 0 ? mul(a, b) : tensordot(a, b, {-1}, {-1}); }, "other"_a);
+  both(m, "inner", [](const Tensor& a, const Tensor& b) {
+    if (a.dim() == 0 || b.dim() == 0) return mul(a, b);
+    expect(a.size(-1) == b.size(-1), ErrorKind::shape, "inner: the last dimension must match on both input tensors but got shapes ", a.sizes(), " and ", b.sizes());
+    return tensordot(a, b, {-1}, {-1});
+  }, "other"_a);
   both(m, "vdot", [](const Tensor& a, const Tensor& b) { return dot(is_complex(a.dtype()) ? conj(a) : a, b); }, "other"_a);
   both_and_inplace(m, "addmm", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return addmm(c, a, b, beta, alpha); },
        "mat1"_a, "mat2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);

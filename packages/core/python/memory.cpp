@@ -189,6 +189,7 @@ int64_t users(const Storage* s) {
 
 void bind_writes(const Methods& t) {
   t.def("copy_", [](const Tensor& x, const Tensor& source, bool non_blocking) { copy_(x, source, non_blocking); return x; }, "src"_a, "non_blocking"_a = false, "Writes the values of `src` here.");
+  t.def("copy_", [](const Tensor& x, const Scalar& source, bool) { copy_(x, wrapped(source)); return x; }, "src"_a, "non_blocking"_a = false);
   t.def("fill_", [](const Tensor& x, const python::Operand& value) {
     expect(value.t.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", value.t.dim(), " dimensions.");
     expect_number_fits(value.t, filled_by(x.dtype()));

@@ -27,15 +27,21 @@ void bind_stacks(nb::module_& m) {
     }, "tensors"_a);
 }
 
+Tensor of_size(const Tensor& y, OptDim dim, OptDim size) {
+  const int64_t found = y.size(dim && y.dim() ? static_cast<int>(*dim) : 0);
+  expect(!size || *size == found, "repeat_interleave: Invalid output_size, expected ", found, " but got ", size.value_or(0));
+  return y;
+}
+
 void bind_repetitions(nb::module_& m) {
   both(m, "rot90", [](const Tensor& x, int64_t k, const Dims& dims) { return rot90(x, k, dims); }, "k"_a = 1, "dims"_a = Dims{0, 1});
   both(m, "diff", [](const Tensor& x, int64_t n, int64_t dim, const Tensor& prepend, const Tensor& append) { return diff(x, n, dim, prepend, append); },
        "n"_a = 1, "dim"_a = -1, "prepend"_a.none() = nb::none(), "append"_a.none() = nb::none());
-  both(m, "repeat_interleave", [](const Tensor& x, int64_t repeats, OptDim dim, OptDim) { return repeat_interleave(x, repeats, dim); },
+  both(m, "repeat_interleave", [](const Tensor& x, int64_t repeats, OptDim dim, OptDim size) { return of_size(repeat_interleave(x, repeats, dim), dim, size); },
        "repeats"_a, "dim"_a = nb::none(), nb::kw_only(), "output_size"_a = nb::none());
-  both(m, "repeat_interleave", [](const Tensor& x, const Tensor& repeats, OptDim dim, OptDim) { return repeat_interleave(x, repeats, dim); },
+  both(m, "repeat_interleave", [](const Tensor& x, const Tensor& repeats, OptDim dim, OptDim size) { return of_size(repeat_interleave(x, repeats, dim), dim, size); },
        "repeats"_a, "dim"_a = nb::none(), nb::kw_only(), "output_size"_a = nb::none());
-  function(m, "repeat_interleave", [](const Tensor& repeats, OptDim) { return repeat_interleave_index(repeats); }, "repeats"_a, nb::kw_only(), "output_size"_a = nb::none());
+  function(m, "repeat_interleave", [](const Tensor& repeats, OptDim size) { return of_size(repeat_interleave_index(repeats), {}, size); }, "repeats"_a, nb::kw_only(), "output_size"_a = nb::none());
 }
 
 void bind_parts(nb::module_& m) {

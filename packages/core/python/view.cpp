@@ -258,7 +258,10 @@ void bind_joins(nb::module_& m) {
     expect(swap || indexing == "ij" || indexing == "xy", "meshgrid: indexing must be one of \"xy\" or \"ij\", but received: ", indexing);
     if (swap) std::swap(t[0], t[1]);
     Dims sizes;
-    for (const Tensor& x : t) sizes.push_back(x.numel());
+    for (const Tensor& x : t) {
+      expect(x.dim() <= 1, "meshgrid: Expected 0D or 1D tensors, got one of shape ", x.sizes());
+      sizes.push_back(x.numel());
+    }
     for (size_t i = 0; i < t.size(); i++) {
       Dims shape(static_cast<int>(t.size()), 1);
       shape[static_cast<int>(i)] = sizes[static_cast<int>(i)];

@@ -35,7 +35,10 @@ Tensor sparse_gradient(const Tensor& v, const Tensor& index, const Dims& sizes, 
 
 Tensor row_of(const Tensor& weight, const Tensor& index) { return adjoint::index(weight, {&index, 1}); }
 
-void embedding_kernel(const Launch& l) { find_op("index")->reference({l.x, l.y, Indexed{{0}, 0, false}, l.op}); }
+void embedding_kernel(const Launch& l) {
+  positions::check(l.x[1], l.x[0].sizes[0], 0, l.op);   // counted from the front alone
+  find_op("index")->reference({l.x, l.y, Indexed{{0}, 0, false}, l.op});
+}
 
 void batch_embedding(const BatchCall& c, Tensor* out) {
   const Embedding& a = c.attrs.as<Embedding>();

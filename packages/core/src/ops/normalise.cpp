@@ -462,6 +462,7 @@ Standardised batch_standardised(const Tensor& x, const Tensor& running_mean, con
 Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps) {
   const Given given(x, weight, bias, running_mean, running_var);
   const Named named("batch_norm", given);
+  expect(eps >= 0, ErrorKind::value, "batch_norm: eps must be non-negative, but got ", eps);
   check_channels(x, {running_mean, running_var, weight, bias});
   if (training) return batch_standardised(x, running_mean, running_var, weight, bias, momentum, eps).y;
   expect(running_mean && running_var, "batch_norm: Expected running_mean and running_var to be defined when training=False");

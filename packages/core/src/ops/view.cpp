@@ -404,8 +404,8 @@ Tensor movedim(const Tensor& x, int64_t from, int64_t to) {
 }
 Tensor flatten(const Tensor& x, int64_t first, int64_t last) {
   const Named named("flatten", {&x, 1});
+  const int n = std::max(1, x.dim()), f = wrap_dim(first, n, "flatten"), l = wrap_dim(last, n, "flatten");
   if (x.dim() == 0) return reshape(x, {1});
-  const int f = wrap_dim(first, x.dim(), "flatten"), l = wrap_dim(last, x.dim(), "flatten");
   expect(f <= l, "flatten: flatten() has invalid args: start_dim cannot come after end_dim, got ", first, " and ", last);
   if (f == l) return x;
   Dims to;

@@ -62,9 +62,11 @@ def xlog1py(input: Tensor | float, other: Tensor | float) -> Tensor:
         tensor([0.0000, 1.3863])
     """
     if not isinstance(other, Tensor):  # a number, which keeps its precision and decides over no type
-        other = _core.tensor(other, dtype=_core.complex128 if isinstance(other, complex) else _core.float64)
-        log = _core.log1p(other).item()
-        return input * log if cmath.isfinite(log) or cmath.isnan(log) else xlog1py(input, other.to(input.device))
+        exact = _core.tensor(other, dtype=_core.complex128 if isinstance(other, complex) else _core.float64)
+        log = _core.log1p(exact).item()
+        if cmath.isfinite(log) or cmath.isnan(log):
+            return input * log
+        other = exact.to(input.device, (input * 0.5).dtype if isinstance(other, int) else _core.result_type(input, other))
     y, log = other, _core.log1p(other)
     if not isinstance(input, Tensor) and input != 0:
         return input * log

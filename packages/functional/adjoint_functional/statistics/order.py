@@ -143,6 +143,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
         tensor(2)
     """
     if input.ndim == 0:
+        input.unsqueeze(0).size(dim)  # says what is wrong with it
         return _results.mode(input.clone(), _core.zeros_like(input, dtype=_core.int64))
     values, order = input.sort(dim, stable=True)
     v = values.detach().movedim(dim, -1)

@@ -24,6 +24,8 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     """
     if r < 0:
         raise RuntimeError(f"combinations: expect a non-negative number, but got {r}")
+    if input.ndim != 1:
+        raise RuntimeError(f"combinations: expected a 1D vector, but got shape {list(input.shape)}")
     if r == 0:
         return input.new_empty(0)
     n, at = input.size(0), _core.arange(input.size(0)).unsqueeze(1)
@@ -95,6 +97,8 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
                 [4, 2, 1],
                 [9, 3, 1]])
     """
+    if x.ndim != 1:
+        raise RuntimeError(f"vander: x must be a one-dimensional tensor, got shape {list(x.shape)}")
     powers = _core.arange(x.size(0) if N is None else N, device=x.device)
     return x.unsqueeze(-1) ** (powers if increasing else powers.flip(0))
 

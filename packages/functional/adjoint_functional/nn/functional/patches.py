@@ -130,4 +130,6 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
         >>> ad.nn.functional.channel_shuffle(ad.arange(4.0).reshape(1, 4, 1), 2).flatten()
         tensor([0., 2., 1., 3.])
     """
+    if input.ndim < 3:
+        raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input.shape)}")
     return _core._channel_shuffle(input, groups)

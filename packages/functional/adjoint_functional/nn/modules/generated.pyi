@@ -174,7 +174,7 @@ class HingeEmbeddingLoss(Module):
     def __init__(self, margin: float = 1.0, size_average: bool | None = None, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
 
 class HuberLoss(Module):
-    '`nn.functional.huber_loss` as a module: Squared below `delta`, absolute above.'
+    '`nn.functional.huber_loss` as a module: Squared below `delta`, absolute above; the mean of losses with a weight divides by their number.'
     def __init__(self, reduction: str = 'mean', delta: float = 1.0) -> None: ...
 
 class KLDivLoss(Module):

@@ -69,6 +69,13 @@ def cosine_embedding_loss(
         >>> ad.nn.functional.cosine_embedding_loss(ad.tensor([[1., 0.]]), ad.tensor([[0., 1.]]), ad.tensor([1.]))
         tensor(1.)
     """
+    if target.ndim > 1:
+        raise RuntimeError(f"cosine_embedding_loss: 0D or 1D target tensor expected, got shape {list(target.shape)}")
+    if not input1.ndim == input2.ndim == target.ndim + 1:
+        raise RuntimeError(
+            f"cosine_embedding_loss: {target.ndim}D target tensor expects {target.ndim + 1}D input tensors, got shapes "
+            f"{list(input1.shape)} and {list(input2.shape)}"
+        )
     reduction = reduction_of(size_average, reduce, reduction)
     eps = 1e-12
     cos = (input1 * input2).sum(-1) / ((input1.square().sum(-1) + eps) * (input2.square().sum(-1) + eps)).sqrt()

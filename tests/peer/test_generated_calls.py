@@ -1,0 +1,34 @@
+"""A sample of generated calls; `generated_calls.py` makes them of every function."""
+
+import io
+import json
+import signal
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("expecttest")
+
+SAMPLE = {
+    "torch": "clamp cumsum diff gather index_add lerp logsumexp masked_fill roll std sum where",
+    "Tensor": "amax div_ index_select mul narrow permute scatter squeeze unfold",
+    "special": "entr erfcx log_ndtr",
+    "functional": "huber_loss l1_loss layer_norm softplus",
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("place", "name"), [(place, name) for place, names in SAMPLE.items() for name in names.split()])
+def test_what_pytorch_computes(place, name, monkeypatch):
+    import generated_calls
+    import operator_table
+
+    monkeypatch.setattr(operator_table, "ours_tensor", generated_calls.mirrored)
+    lines = io.StringIO()
+    before = signal.signal(signal.SIGALRM, generated_calls.late)
+    try:
+        generated_calls.compare(place, name, 25, 1, lines)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    differing = [json.loads(line) for line in lines.getvalue().splitlines()]
+    assert [d for d in differing if d["kind"] in ("error", "value", "written")] == []
