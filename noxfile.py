@@ -345,6 +345,7 @@ def sanitize(session: nox.Session) -> None:
         tests = [
             "tests/test_every_op.py",
             "tests/test_updates.py",
+            "tests/test_state_programs.py",
             "tests/engine",
             "packages/functional/tests",
             "packages/kernels-cpu/tests",

@@ -409,3 +409,37 @@ def test_written_in_place_and_without_a_gradient():
     y = Constant.apply(x)
     assert not y.requires_grad and x.requires_grad
     assert y.tolist() == x.tolist() == [2, 2]
+
+
+def test_an_input_that_comes_back_as_something_else():
+    class Forgetful(ad.Tensor):
+        @classmethod
+        def __torch_function__(cls, f, types, args=(), kwargs=None):
+            return None if f.__name__ == "view_as" else super().__torch_function__(f, types, args, kwargs or {})
+
+    class Same(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    with pytest.raises(TypeError, match="expected a Tensor, got NoneType"):
+        Same.apply(ad.ones(2, requires_grad=True).as_subclass(Forgetful))
+
+
+def test_what_a_context_keeps_is_checked():
+    class Keeps(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.to_save = (3,)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    with pytest.raises(TypeError, match="expected a Tensor, got int"):
+        Keeps.apply(ad.ones(2, requires_grad=True))

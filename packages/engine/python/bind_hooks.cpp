@@ -121,9 +121,9 @@ template <class Entry> void add(Node& n, std::vector<Entry> Hooks::*which, Entry
 }
 
 HookEntry register_tensor_hook(const Tensor& t, nb::handle f) {
-  expect(requires_grad(t), "cannot register a hook on a tensor that doesn't require gradient");
+  const Edge e = shown_edge(t);
+  expect(bool(e.node), "cannot register a hook on a tensor that doesn't require gradient");
   auto* h = new OnTensor(f);
-  const Edge e = gradient_edge(t);
   add(*e.node, &Hooks::tensor, Hooks::OnTensor{e.nr, Ref<TensorHook>(h)});
   adjoint::python::api->track(*t.get());
   return {h->f};
@@ -132,8 +132,8 @@ HookEntry register_tensor_hook(const Tensor& t, nb::handle f) {
 // (entry, callable) of each hook on one tensor, in the order of registration.
 nb::list tensor_hooks(const Tensor& t) {
   nb::list l;
-  if (!requires_grad(t)) return l;
-  const Edge e = gradient_edge(t);
+  const Edge e = shown_edge(t);
+  if (!e.node) return l;
   if (const Hooks* hooks = e.node->hooks_or_null())
     for (const Hooks::OnTensor& h : hooks->tensor)
       if (const auto* p = dynamic_cast<const OnTensor*>(h.hook.get()); p && !p->removed() && h.nr == e.nr) l.append(nb::make_tuple(HookEntry{p->f}, p->held()));
@@ -141,10 +141,11 @@ nb::list tensor_hooks(const Tensor& t) {
 }
 
 HookEntry register_accumulated_hook(const Tensor& t, nb::handle f) {
-  expect(requires_grad(t), "cannot register a hook on a tensor that doesn't require gradient");
-  expect(!t->grad_fn, "post accumulate grad hooks cannot be registered on non-leaf tensors");
+  const Edge e = shown_edge(t);
+  expect(bool(e.node), "cannot register a hook on a tensor that doesn't require gradient");
+  expect(dynamic_cast<const AccumulateGrad*>(e.node.get()), "post accumulate grad hooks cannot be registered on non-leaf tensors");
   auto* h = new Accumulated(f);
-  add(*gradient_edge(t).node, &Hooks::accumulated, Ref<AccumulatedHook>(h));
+  add(*e.node, &Hooks::accumulated, Ref<AccumulatedHook>(h));
   adjoint::python::api->track(*t.get());
   return {h->f};
 }

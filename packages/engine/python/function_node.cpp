@@ -40,7 +40,11 @@ FunctionNode& function_node(NodeRef n) {
 }
 
 bool is_tensor(nb::handle h) { return adjoint::python::is_tensor(h.ptr()); }
-Tensor tensor(nb::handle h) { return adjoint::python::unwrap(h.ptr()); }
+// What attributes of a context hold, and what methods give that a subclass may override, can be anything.
+Tensor tensor(nb::handle h) {
+  if (!is_tensor(h)) fail(ErrorKind::type, "custom Function: expected a Tensor, got ", kind_of(h));
+  return adjoint::python::unwrap(h.ptr());
+}
 InputMeta meta_of(const Tensor& t) { return {t.sizes(), t.dtype(), t.device()}; }
 bool contains(nb::handle tuple, nb::handle x) {
   for (nb::handle h : tuple)

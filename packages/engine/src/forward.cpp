@@ -1,4 +1,5 @@
 // Forward mode as the user sees it: dual tensors of eager levels.
+#include <adjoint/core/sparse.h>
 #include <adjoint/engine/autograd.h>
 
 #include "record.h"
@@ -14,6 +15,7 @@ Tensor make_dual(const Tensor& primal, const Tensor& tangent, int64_t number) {
          " while the given forward gradient is of size ", t.sizes(), ".");
   expect(x.dtype() == t.dtype(), "make_dual: Trying to set a forward gradient that has a different dtype than that of the original Tensor: ", x.dtype(), " and ", t.dtype());
   expect(is_differentiable(x.dtype()), ErrorKind::value, "make_dual: Expected primal to be floating point or complex, but got: ", x.dtype());
+  expect(is_sparse(x) == is_sparse(t), "make_dual: Trying to set a forward gradient of another layout than that of the original Tensor, this is not supported: ", layout_name(memory_of(*x)), " and ", layout_name(memory_of(*t)));
   expect(level(t) < s->serial, "make_dual: Setting a forward grad that itself has a forward gradient at the same level (or inside it) is not supported.");
   expect(level(x) < s->serial, "make_dual: the primal already has a forward gradient at this level or belongs to one inside it");
   const Tensor p = alias(x);

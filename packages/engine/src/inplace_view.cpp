@@ -30,6 +30,7 @@ ViewInfo* step_from(const TensorImpl& self, const Tensor& y) {
 }  // namespace
 
 void become(const Tensor& self, const Tensor& view) {
+  if (Tensor f = fresh(self); !f.is(self)) adopt(*self, f);   // its level is dead
   check_inference(*bottom(self));
   check_creation(self, level(self));
   const bool recorded = view->keys & key_tape;
@@ -46,7 +47,7 @@ void become(const Tensor& self, const Tensor& view) {
     }
   const bool viewed = self->keys & key_lifted && face(self)->viewed;
   adopt(*self, view);
-  if (viewed) face(self)->viewed = true;   // older views must hear of writes: they cannot follow them
+  if (viewed && self->keys & key_lifted) face(self)->viewed = true;   // older views must hear of writes: they cannot follow them
   if (!recorded && tape) {   // under no_grad the history stays as it was
     self->grad_fn = grad_fn;
     self->out_nr = nr;

@@ -9,14 +9,25 @@
 
 namespace adjoint::engine {
 
-// The histories of the faces that show at this level.
-bool requires_grad(const Tensor& t) {
+namespace {
+
+// The outermost of the faces that show at this level which has a history.
+Tensor taped_face(const Tensor& t) {
   Tensor f = fresh(t);
   const uint32_t floor = f->keys & key_lifted ? face(f)->slot->floor : 0;
   for (;; f = face(f)->value) {
-    if (f->keys & key_tape) return level(f) >= floor;
-    if (!(f->keys & key_lifted) || level(f) <= floor) return false;
+    if (f->keys & key_tape) return level(f) >= floor ? f : Tensor{};
+    if (!(f->keys & key_lifted) || level(f) <= floor) return {};
   }
+}
+
+}  // namespace
+
+bool requires_grad(const Tensor& t) { return bool(taped_face(t)); }
+
+Edge shown_edge(const Tensor& t) {
+  const Tensor f = taped_face(t);
+  return f ? gradient_edge(f) : Edge{};
 }
 
 bool is_leaf(const Tensor& t) { return !fresh(t)->grad_fn; }

@@ -95,8 +95,18 @@ void exit_dual_level(int64_t number) {
   leave_level();
 }
 
-Tensor value_at(const Tensor& t, const Slot* s) { return at(t, s) ? face(t)->value : t; }
-Tensor tangent_at(const Tensor& t, const Slot* s) { return at(t, s) ? face(t)->tangent : Tensor{}; }
+namespace {
+
+// Calls go down a level at a time, and end for that reason. But who holds a part of a face may write to it with tensors of this level.
+const Tensor& part(const Tensor& t, const Slot* s) {
+  expect(!t || !(t->keys & (key_lifted | key_view)) || level(fresh(t)) < s->serial, "the primal or tangent of a dual tensor was written to in place with tensors that have a tangent at its level, or inside it: this is not supported");
+  return t;
+}
+
+}  // namespace
+
+Tensor value_at(const Tensor& t, const Slot* s) { return at(t, s) ? part(face(t)->value, s) : t; }
+Tensor tangent_at(const Tensor& t, const Slot* s) { return at(t, s) ? part(face(t)->tangent, s) : Tensor{}; }
 Tensor bottom(const Tensor& t) { return Tensor(const_cast<TensorImpl*>(&memory_of(*t))); }
 
 namespace {

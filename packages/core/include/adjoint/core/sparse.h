@@ -29,7 +29,10 @@ struct Sparse final : Object {
   void visit_refs(RefVisitor& v) const override;
 };
 
-inline const Sparse& sparse_of(const TensorImpl& t) { return *static_cast<const Sparse*>(t.face.get()); }
+inline const Sparse& sparse_of(const TensorImpl& t) {
+  expect(t.keys & key_sparse, "expected a tensor of a sparse layout, got one of layout strided");
+  return *static_cast<const Sparse*>(t.face.get());
+}
 inline bool any_sparse(Tensors x) {
   for (const Tensor& t : x)
     if (t->keys & key_sparse) return true;

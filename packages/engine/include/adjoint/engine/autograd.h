@@ -8,6 +8,7 @@
 namespace adjoint::engine {
 
 ADJOINT_API bool requires_grad(const Tensor& t);
+ADJOINT_API Edge shown_edge(const Tensor& t);             // of the history that makes it require a gradient; empty if it does not
 ADJOINT_API void set_requires_grad(const Tensor& t, bool value);
 ADJOINT_API bool is_leaf(const Tensor& t);
 ADJOINT_API Tensor detach(const Tensor& t);

@@ -1,0 +1,68 @@
+"""Tensors that outlive their level, and duals whose parts are written to: clear errors, or what the tensor is without its level."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import adjoint as ad
+from adjoint import func
+from adjoint.autograd import forward_ad
+
+
+def left(x: Any) -> Any:
+    """What a function saw of `x` inside of forward mode, which has ended."""
+    kept = []
+
+    def f(x: Any) -> Any:
+        kept.append(x)
+        return x * 2
+
+    func.jvp(f, (x,), (ad.ones_like(x),))
+    return kept[0]
+
+
+def test_hooks_on_what_left_its_level():
+    x = ad.ones(3, requires_grad=True)
+    t, seen = left(x), []
+    assert t.requires_grad
+    t.register_hook(lambda g: seen.append(g.tolist()))
+    ad.autograd.graph.register_multi_grad_hook([t], lambda g: seen.append(len(g)))
+    assert len(t._backward_hooks) == 2
+    with pytest.raises(RuntimeError, match="cannot be registered on non-leaf"):
+        t.register_post_accumulate_grad_hook(lambda t: None)
+    (t * 3).sum().backward()
+    assert sorted(map(str, seen)) == ["1", "[3.0, 3.0, 3.0]"] and x.grad.tolist() == [3.0] * 3
+
+
+def test_shapes_changed_in_place_of_what_left_its_level():
+    x = ad.arange(3.0)
+    t = left(x)
+    t.unsqueeze_(0)
+    assert t.shape == (1, 3) and (t * 2).tolist() == [[0.0, 2.0, 4.0]]
+    t.t_()
+    assert t.shape == (3, 1) and x.shape == (3,)
+
+
+@pytest.mark.parametrize("write", ["add_", "mul_", "copy_"])
+def test_a_tangent_that_is_written_to_with_its_own_dual(write):
+    with forward_ad.dual_level():
+        tangent = ad.ones(3)
+        x = forward_ad.make_dual(ad.full((3,), 2.0), tangent)
+        for _ in range(3):
+            with pytest.raises(RuntimeError, match="the primal or tangent of a dual tensor was written to"):
+                getattr(tangent, write)(x)
+        assert tangent.tolist() == [1.0] * 3
+        assert forward_ad.unpack_dual(x * x).tangent.tolist() == [4.0] * 3
+
+
+def test_a_sparse_dual_has_a_sparse_tangent():
+    with forward_ad.dual_level():
+        x = ad.eye(2)
+        for pair in ((x.to_sparse(), x), (x, x.to_sparse())):
+            with pytest.raises(
+                RuntimeError,
+                match="another layout than that of the original Tensor, this is not supported: (sparse_coo|strided) and (sparse_coo|strided)",
+            ):
+                forward_ad.make_dual(*pair)
