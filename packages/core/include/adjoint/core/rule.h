@@ -92,7 +92,7 @@ template <> struct Param<Which> {
 template <class F, class R, class... P> constexpr Rule make_rule(R (F::*)(P...) const) {
   return {[](const Call& c, Tensor* result) {
             if constexpr (std::is_base_of_v<Tensor, R>) {
-              ::new (static_cast<void*>(result)) Tensor(F{}(Param<std::decay_t<P>>::get(c)...));
+              *result = F{}(Param<std::decay_t<P>>::get(c)...);   // not made in its place: what a rule that throws had made there would be freed again
             } else {
               auto r = F{}(Param<std::decay_t<P>>::get(c)...);
               for (size_t i = 0; i < r.size(); i++) result[i] = std::move(r[i]);  // a jvp of several outputs
