@@ -138,3 +138,14 @@ def test_streams_and_events_of_the_cpu() -> None:
         stream.record_event()
     with pytest.raises(ValueError, match="must be recorded"):
         event.elapsed_time(event)
+
+
+@pytest.mark.parametrize("n", [4, 40, 9000])
+def test_bytes_seen_as_bool_count_once(n):
+    x = ad.zeros(n, dtype=ad.uint8)
+    x[0], x[2], x[n - 1] = 190, 4, 255
+    mask = x.view(ad.bool)
+    assert mask.sum().item() == 3 and ad.count_nonzero(mask).item() == 3
+    assert mask.nonzero().squeeze(1).tolist() == [0, 2, n - 1]
+    assert mask.view(1, n).expand(3, n).sum(0).tolist() == [3 * (i in (0, 2, n - 1)) for i in range(n)]
+    assert ad.arange(n)[mask].tolist() == [0, 2, n - 1]

@@ -1,10 +1,10 @@
-// Loops over bytes that are 0 or 1.
+// Loops over bytes that count where they are not 0, which those of views of other types need not be 1 for.
 #pragma once
 #include <cstdint>
 
 namespace adjoint::cpu {
 
-// How many bytes are 1, of a row or of each column: sums of up to 255 of them fit into a byte.
+// How many bytes are not 0, of a row or of each column: up to 255 of them are counted in a byte.
 struct CountRows {
   static constexpr bool narrow = true;
   template <int W> [[gnu::always_inline]] static inline void run(const void* elements, int64_t down, int64_t n, int64_t rows, const void*, void* results) {
@@ -16,10 +16,10 @@ struct CountRows {
         end = n - i < 255 * lanes ? n - lanes : i + 254 * lanes;
         uint8_t sums[lanes] = {};
         for (; i <= end; i += lanes)
-          for (int64_t j = 0; j < lanes; j++) sums[j] = static_cast<uint8_t>(sums[j] + x[i + j]);
+          for (int64_t j = 0; j < lanes; j++) sums[j] = static_cast<uint8_t>(sums[j] + (x[i + j] != 0));
         for (int64_t j = 0; j < lanes; j++) total += sums[j];
       }
-      for (; i < n; i++) total += x[i];
+      for (; i < n; i++) total += x[i] != 0;
       static_cast<int64_t*>(results)[r] = total;
     }
   }
@@ -35,7 +35,7 @@ struct CountColumns {
       uint8_t sums[most_columns] = {};
       const int64_t end = rows - i < 255 ? rows : i + 255;
       for (int64_t r = i; r < end; r++)
-        for (int64_t j = 0; j < columns; j++) sums[j] = static_cast<uint8_t>(sums[j] + x[r * down + j]);
+        for (int64_t j = 0; j < columns; j++) sums[j] = static_cast<uint8_t>(sums[j] + (x[r * down + j] != 0));
       for (int64_t j = 0; j < columns; j++) y[j] += sums[j];
     }
   }

@@ -11,6 +11,7 @@ struct Entry {
 using Entries = std::span<const Entry>;
 
 Entries activation_kernels();
+Entries attention_kernels();
 Entries bag_kernels();
 Entries binary_kernels();
 Entries compare_kernels();
@@ -37,7 +38,7 @@ Entries spectral_kernels();
 Entries unary_kernels();
 
 constexpr Entries (*families[])() = {
-    activation_kernels, bag_kernels, binary_kernels, compare_kernels, conv_kernels, copy_kernels, factor_kernels, fft_kernels, index_kernels, matmul_kernels, matrix_function_kernels, normalise_kernels,
+    activation_kernels, attention_kernels, bag_kernels, binary_kernels, compare_kernels, conv_kernels, copy_kernels, factor_kernels, fft_kernels, index_kernels, matmul_kernels, matrix_function_kernels, normalise_kernels,
     pick_kernels, polynomial_kernels, pooling_kernels, product_kernels, random_kernels, reduce_kernels, scan_kernels, softmax_kernels, solve_kernels,
     sort_kernels, sparse_kernels, spectral_kernels, unary_kernels,
 };

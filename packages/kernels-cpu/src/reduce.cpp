@@ -294,7 +294,7 @@ template <template <class> class Op, class Map, class T> void reduce(const View&
   reduce_with(loops<Op, Map, T>(), x, dims, reinterpret_cast<char*>(y), reinterpret_cast<const char*>(centres));
 }
 
-// Of bytes that are 0 or 1.
+// What is true.
 void count(const View& x, const Dims& dims, int64_t* y) {
   const Split s(x, dims);
   Loops l = loops<Sum, Same, int64_t>();

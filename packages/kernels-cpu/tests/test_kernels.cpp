@@ -1,5 +1,6 @@
 // Every kernel of the table against core's reference kernel, over types, shapes and strides; no Python is needed, so it runs under an emulator too.
 //   adjoint_kernels_cpu_test_kernels [write FILE | compare FILE]     results for, or against, another processor
+#include <adjoint/core/attention.h>
 #include <adjoint/core/distance.h>
 #include <adjoint/core/embedding_bag.h>
 #include <adjoint/core/fft.h>
@@ -192,6 +193,17 @@ const Case products[] = {
       const Tensor in = x({70, 6, 4, 3}), weight = x({10, 3, 4, 3}), out = x({70, 10, 1, 1});
       call("conv", {in, weight}, Convolution{{1, 1}, {0, 0}, {1, 1}, 2, {}}), call("conv_input_vjp", {out, weight}, Convolution{{1, 1}, {0, 0}, {1, 1}, 2, {4, 3}});
       call("conv_weight_vjp", {in, out}, Convolution{{1, 1}, {0, 0}, {1, 1}, 2, {4, 3}});
+    },
+    [](const Draw& x) {   // blocks of queries and of keys, a mask for all heads, fewer queries than keys and more
+      for (auto [queries, keys] : {std::pair(5, 3), std::pair(3, 7), std::pair(150, 70)})
+        for (bool causal : {false, true}) {
+          const Tensor q = x({2, 1, queries, 6}), k = x({2, 1, keys, 6}), v = x({2, 1, keys, 5}), w = x({2, 1, queries, 5}), mask = x({1, 1, queries, keys});
+          const Attention a{0.4, causal, {}};
+          Tensor y[max_outputs];
+          apply(*find_op("attention"), TensorVector{q, k, v, mask}, a, y);
+          apply(*find_op("attention"), TensorVector{q, k, v}, a, y);
+          for (const char* vjp : {"attention_query_vjp", "attention_key_vjp", "attention_value_vjp"}) call(vjp, {q, k, v, w, y[0], y[1]}, a);
+        }
     },
     [](const Draw& x) { max_pool(x({2, 3, 13, 11}), window), max_pool(x({7, 10, 8, 7}), window), avg_pool(x({7, 10, 8, 7}), window); },
     [](const Draw& x) { for (int d : {1, 7, 32, 40}) distances(x({20, d}), x.other({15, d})), distances(x({2, 5, d}), x.other({2, 270, d})), call("distances", {x({30, d}), x({30, d})}, Distances{true}); },

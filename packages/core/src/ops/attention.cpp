@@ -7,8 +7,6 @@
 // themselves, the same formulas are composed of other operations, with P in memory.
 #include <adjoint/core/attention.h>
 #include <adjoint/core/batch.h>
-#include <adjoint/core/op_fields.h>
-#include <adjoint/core/random_call.h>
 #include <adjoint/core/types.h>
 
 #include <cmath>
@@ -22,13 +20,6 @@ namespace adjoint {
 bool (*history_is_kept)() = nullptr;
 
 namespace {
-
-struct Attention { double scale; bool causal; Dropped dropped; };
-void describe(const Attention& a, FieldList& f) {
-  const auto& [seed, offset, state] = a.dropped.call;
-  f.add("scale", a.scale); f.add("causal", a.causal); f.add("lost", a.dropped.lost); f.add("kept", a.dropped.kept);
-  f.add("seed", seed); f.add("offset", offset); f.add("state", state ? reinterpret_cast<intptr_t>(state->data) : 0);
-}
 
 // ---- kernels: q, k, v, [w, y, logarithms of sums,] [mask]
 

@@ -105,9 +105,10 @@ void ravel_kernel(const Launch& l) {
   }
 }
 
-// Calls f(index of the row, its elements, their number of elements to step, their number) for each row of x.
+// Calls f(index of the row, its elements, their number of elements to step, their number) for each row of x. Of bools the bytes, which need
+// not be 0 or 1 where elements of another type are seen as bool.
 template <class F> void for_index_rows(const View& x, F&& f) {
-  with_type(x.dtype, [&](auto tag) {
+  with_type(x.dtype == DType::bool_ ? DType::uint8 : x.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const int outer = std::max(x.ndim - 1, 0);
     const int64_t n = x.ndim ? x.sizes[outer] : 1, step = x.ndim ? x.strides[outer] : 1;

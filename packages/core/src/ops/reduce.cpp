@@ -57,7 +57,7 @@ template <bool divide, bool numbers = false> void sum_kernel(const Launch& l) {
   if (l.x[0].dtype == DType::bool_)
     return for_groups(l.x[0], l.y[0], a.dims, [](char* y, const char* x, const Group& g) {
       int64_t count = 0;
-      g.each<bool>(x, [&](bool v) { count += v; });
+      g.each<uint8_t>(x, [&](uint8_t v) { count += v != 0; });   // bytes of other types may be seen as bool
       at<int64_t>(y) = count;
     });
   in_wide(l, [&](auto tag, const Launch& l) {

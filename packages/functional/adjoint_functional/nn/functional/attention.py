@@ -42,17 +42,15 @@ def _whole_mask(mask: Tensor | None, padding: Tensor | None, batch: int, heads: 
 
 def _looked_up(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout_p: float, with_weights: bool
-) -> tuple[Tensor, Tensor]:
-    """The weights of the values, and what the queries find: 0, where the mask hides every key, unless their weights are wanted."""
-    blind = None
-    if mask is not None and not with_weights:
-        mask, blind = _seeing(mask)
+) -> tuple[Tensor | None, Tensor]:
+    """The weights of the values, if they are wanted, and what the queries find: 0, where the mask hides every key and no weights are wanted."""
+    if not with_weights:
+        return None, scaled_dot_product_attention(q, k, v, mask, dropout_p)
     scores = q @ k.mT / math.sqrt(q.size(-1))
     weights = (scores if mask is None else scores + mask).softmax(-1)
     if dropout_p > 0:
         weights = _core.dropout(weights, dropout_p, True)
-    found = weights @ v
-    return weights, found if blind is None else found.masked_fill(blind, 0.0)
+    return weights, weights @ v
 
 
 def _check_attention(
@@ -172,7 +170,7 @@ def multi_head_attention_forward(
     out = joined @ out_proj_weight.to(joined.dtype).t()
     out = _rounded(out if out_proj_bias is None else out + out_proj_bias, query)
     seen: Any = None
-    if need_weights:
+    if attention is not None:
         seen = _rounded(attention.mean(1) if average_attn_weights else attention, query)
         seen = seen.squeeze(0) if single else seen
     return (out.squeeze(1) if single else out), seen
@@ -191,25 +189,32 @@ def _wider(mask: Tensor, extra: int) -> Tensor:
     return _core.cat([mask, _core.zeros(*mask.shape[:-1], extra, dtype=mask.dtype, device=mask.device)], -1) if extra else mask
 
 
+def _of_gpu(q: Tensor, v: Tensor) -> bool:
+    """Whether a GPU's kernels hold the features of a head."""
+    return max(q.size(-1), v.size(-1)) <= 256
+
+
 def _in_one_pass(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool, scale: float, dropout_p: float
 ) -> Tensor | None:
-    """The attention of a GPU's kernel, which does not write the weights out; None where it is not made for the operands."""
+    """The attention that does not write the weights out; None where it is not made for the operands."""
     leading = q.shape[:-2]
     heads = leading[-1] if leading else 1
-    if not q.is_cuda or not q.is_floating_point() or max(q.size(-1), v.size(-1)) > 256:
+    if not q.is_floating_point() or not (_of_gpu(q, v) if q.is_cuda else q.is_cpu and dropout_p == 0):
         return None
     if not leading == k.shape[:-2] == v.shape[:-2] or 0 in (*q.shape, *k.shape, *v.shape):
         return None
     if mask is not None:
         weights = (q.numel() // (heads * q.size(-2) * q.size(-1)), heads, q.size(-2), k.size(-2))
-        if mask.ndim > min(q.ndim, 4) or (q.ndim > 4 and mask.ndim > 3) or not mask.is_cuda:
+        if mask.ndim > min(q.ndim, 4) or (q.ndim > 4 and mask.ndim > 3) or mask.device != q.device:
             return None
         if mask.dtype is _core.bool:
             mask = _core.zeros(mask.shape, dtype=q.dtype, device=q.device).masked_fill(~mask, -math.inf)
         mask = mask.reshape((1,) * (4 - mask.ndim) + tuple(mask.shape))
         if mask.dtype != q.dtype or any(m not in (1, n) for m, n in zip(mask.shape, weights, strict=True)):
             return None
+    if q.ndim == 4:
+        return _core._attention(q, k, v, mask, scale, causal, dropout_p)
     parts = (x.reshape(-1, heads, *x.shape[-2:]) for x in (q, k, v))
     return _core._attention(*parts, mask, scale, causal, dropout_p).reshape(*leading, q.size(-2), v.size(-1))
 
@@ -226,8 +231,8 @@ def scaled_dot_product_attention(
 ) -> Tensor:
     """softmax(query @ key.T * scale + mask) @ value, over the last two dimensions.
 
-    GPUs take one pass over the keys and keep no weights (FlashAttention); second derivatives compose. Which weights are dropped is drawn again
-    in backward, and the same as on the CPU after the same seed.
+    One pass over the keys keeps no weights (FlashAttention), on GPUs, and on the CPU where none are dropped; second derivatives compose. Which
+    weights a GPU drops is drawn again in backward, and the same as on the CPU after the same seed.
 
     A query from which the mask hides every key gets 0. With `enable_gqa`, the heads of the query (third dimension from the end) share
     fewer heads of key and value.
