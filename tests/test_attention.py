@@ -53,6 +53,26 @@ def test_values_and_gradients(which, causal):
         np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-12, atol=1e-13)
 
 
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("shape", [(1, 1, 70, 90), (2, 1, 1, 90), (1, 3, 70, 1), (2, 3, 70, 90), (1, 1, 1, 1)])
+def test_masks_over_blocks(shape, causal):
+    mask = (ad.arange(math.prod(shape), dtype=ad.float64) * 1.3).cos().view(shape)
+
+    def run(f):
+        given = [x.requires_grad_() for x in operands(queries=70, keys=90)]
+        y = f(*given, mask, SCALE, causal)
+        return [y.detach(), *ad.autograd.grad((y * y).sum(), given)]
+
+    for found, expected in zip(run(attend), run(composed), strict=True):
+        np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-11, atol=1e-12)
+
+
+def test_a_causal_mask_excludes_another_one():
+    x = ad.ones(1, 2, 3, 4)
+    with pytest.raises(RuntimeError, match="attn_mask should not be set when is_causal"):
+        ad.nn.functional.scaled_dot_product_attention(x, x, x, attn_mask=ad.zeros(3, 3), is_causal=True)
+
+
 @CASES
 def test_derivatives_of_any_order(which, causal):
     mask = masks(which)

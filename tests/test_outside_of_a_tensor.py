@@ -75,6 +75,8 @@ def test_numbers_beside_whole_tensors() -> None:
     x = ad.tensor([0, 2])
     assert ad.special.xlog1py(x, 0.5).tolist() == pytest.approx([0.0, 2 * math.log(1.5)])
     assert ad.special.xlog1py(x, -1).tolist() == [0.0, -math.inf]
+    found = ad.special.xlog1py(x, -2).tolist()  # 0 times what is no number is 0 here
+    assert found[0] == 0 and math.isnan(found[1])
     for number in (0.5, -1, -1.0):
         assert ad.special.xlog1py(x, number).dtype is ad.float32
         for dtype in (ad.float16, ad.float32, ad.float64):
@@ -135,3 +137,20 @@ def test_what_writes_and_scales() -> None:
     assert ad.tensor([True, False]).add(ad.tensor([False, True]), alpha=2).tolist() == [True, True]
     with pytest.raises(ValueError, match="batch_norm: eps must be non-negative, but got -1"):
         ad.nn.functional.batch_norm(ad.ones(2, 3), ad.ones(3), ad.ones(3), eps=-1.0)
+
+
+def test_rows_of_an_embedding_are_those_of_its_own_lane():
+    weight = ad.arange(12.0).view(2, 3, 2)
+    for index in (-1, 3):
+        with pytest.raises(IndexError, match="out of bounds"):
+            ad.vmap(lambda w: ad.nn.functional.embedding(ad.tensor([index]), w))(weight)
+        with pytest.raises(IndexError, match="out of bounds"):
+            ad.vmap(ad.nn.functional.embedding)(ad.tensor([[index], [0]]), weight)
+
+
+def test_nothing_is_shortened_where_a_row_is_missing():
+    weight = ad.full((3, 2), 5.0)
+    for index in (-1, 3):
+        with pytest.raises(IndexError):
+            ad.nn.functional.embedding(ad.tensor([0, index]), weight, max_norm=1.0)
+    assert weight.eq(5).all()

@@ -131,15 +131,54 @@ def nodes(s: State, r: random.Random) -> Any:
     return r.choice(ways)()
 
 
+def forward_of(how: int, x: Any, s: State, own: random.Random) -> Any:
+    results = (
+        lambda: x * 2,
+        lambda: x.view(-1),
+        lambda: x,
+        lambda: x.mul_(2),
+        lambda: s.pick(own),
+        lambda: x[0],
+        lambda: x.detach(),
+        lambda: x.clone().data,
+    )
+    return results[how]()
+
+
+def backward_of(how: int, ctx: Any, v: Any, s: State, own: random.Random) -> Any:
+    results = (
+        lambda: v * 2,
+        lambda: v,
+        lambda: None,
+        lambda: s.pick(own),
+        lambda: v.sum(),
+        lambda: ctx.saved_tensors[0],
+        lambda: v.zero_(),
+        lambda: 3.0,
+    )
+    return results[how]()
+
+
+MARKS = ("dirty", "non_differentiable", "materialize", "save", "save_result", "forward_save", "keep")
+
+
+def mark(ctx: Any, marks: list[str], given: tuple[Any, ...], y: Any, s: State, own: random.Random) -> None:
+    x = given[0]
+    ctx.mark_dirty(x) if "dirty" in marks else None
+    ctx.mark_non_differentiable(y) if "non_differentiable" in marks else None
+    ctx.set_materialize_grads(False) if "materialize" in marks else None
+    ctx.save_for_backward(*given, x.view(-1), None, s.pick(own)) if "save" in marks else None
+    ctx.save_for_backward(y, x) if "save_result" in marks else None
+    ctx.save_for_forward(x, y) if "forward_save" in marks else None
+    if "keep" in marks:
+        ctx.kept = (x, y)
+        s.keep(ctx, own)
+
+
 @action(10)
 def function(s: State, r: random.Random) -> Any:
     """A Function that saves, marks, returns and raises as it likes."""
-    own, marks = (
-        s.later(r),
-        r.sample(
-            ("dirty", "non_differentiable", "materialize", "save", "save_result", "forward_save", "keep"), r.randint(0, 4)
-        ),
-    )
+    own, marks = s.later(r), r.sample(MARKS, r.randint(0, 4))
     how_forward, how_backward = r.randrange(8), r.randrange(8)
 
     class Drawn(ad.autograd.Function):
@@ -148,26 +187,8 @@ def function(s: State, r: random.Random) -> Any:
             x = given[0]
             if how_forward == 0:
                 s.inner(own)
-            results = (
-                lambda: x * 2,
-                lambda: x.view(-1),
-                lambda: x,
-                lambda: x.mul_(2),
-                lambda: s.pick(own),
-                lambda: x[0],
-                lambda: x.detach(),
-                lambda: x.clone().data,
-            )
-            y = results[how_forward]()
-            ctx.mark_dirty(x) if "dirty" in marks else None
-            ctx.mark_non_differentiable(y) if "non_differentiable" in marks else None
-            ctx.set_materialize_grads(False) if "materialize" in marks else None
-            ctx.save_for_backward(*given, x.view(-1), None, s.pick(own)) if "save" in marks else None
-            ctx.save_for_backward(y, x) if "save_result" in marks else None
-            ctx.save_for_forward(x, y) if "forward_save" in marks else None
-            if "keep" in marks:
-                ctx.kept = (x, y)
-                s.keep(ctx, own)
+            y = forward_of(how_forward, x, s, own)
+            mark(ctx, marks, given, y, s, own)
             if own.random() < 0.05:
                 raise ValueError("forward")
             return (y, x * 1, 3) if own.random() < 0.3 else y
@@ -179,17 +200,7 @@ def function(s: State, r: random.Random) -> Any:
                 raise ValueError("backward")
             if how_backward == 1:
                 s.inner(own)
-            results = (
-                lambda: v[0],
-                lambda: v[0] * 2,
-                lambda: None,
-                lambda: s.pick(own),
-                lambda: v[0].sum(),
-                lambda: ctx.saved_tensors[0],
-                lambda: v[0].zero_(),
-                lambda: 3.0,
-            )
-            g = results[how_backward]()
+            g = backward_of(how_backward, ctx, v[0], s, own)
             return own.choice((g, (g,) * n, (g,) + (None,) * (n - 1), (g,) * (n + 1)))
 
         @staticmethod

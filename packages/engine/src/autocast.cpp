@@ -18,7 +18,7 @@ struct Entry { std::string_view name; Precision cpu, cuda; };
 // Records, and functions made of them, by name in order.
 constexpr Entry entries[] = {
     {"acos", as_is, full}, {"addbmm", low, low}, {"addcdiv", as_is, widest}, {"addcmul", as_is, widest}, {"addmm", low, low}, {"addmv", as_is, low},
-    {"addr", as_is, low}, {"asin", as_is, full}, {"atan2", as_is, widest}, {"attention", as_is, low}, {"baddbmm", low, low},
+    {"addr", as_is, low}, {"asin", as_is, full}, {"atan2", as_is, widest}, {"attention", low, low}, {"baddbmm", low, low},
     {"binary_cross_entropy", full, refused}, {"binary_cross_entropy_with_logits", full, full}, {"cat", widest, widest}, {"complex", full, as_is},
     {"conv", low, low}, {"conv_transpose", low, low}, {"cosh", as_is, full}, {"cross_entropy_loss", full, full},
     {"cumprod", as_is, full}, {"cumsum", as_is, full}, {"dot", as_is, widest}, {"erfinv", as_is, full}, {"exp", as_is, full}, {"expm1", as_is, full},

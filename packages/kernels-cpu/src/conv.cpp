@@ -249,14 +249,15 @@ enum class Result { x, weight, y };
 // Filters as large as the image, which are there once: products of the matrices (batch, channels x elements) and (out_channels, the same).
 bool covers_image(const ConvolutionSizes& g) { return g.out_plane() == 1 && g.taps() == g.in_plane() && g.padding[0] + g.padding[1] + g.padding[2] == 0; }
 template <Result result, class T> void convolve_whole(const ConvolutionSizes& g, T* x, T* weight, T* y) {
-  constexpr int64_t panel = 64;   // rows
-  const int64_t depth = g.depth(), in = g.groups * depth, out = g.groups * g.out_channels, rows = result == Result::weight ? g.out_channels : g.batch, panels = (rows + panel - 1) / panel;
-  pool::parallel(g.groups * panels, [&](int64_t unit) {
-    const int64_t group = unit / panels, first = unit % panels * panel, count = std::min(panel, rows - first);
+  constexpr int64_t panel = 64, strip = 256;   // rows and columns of a product
+  const int64_t depth = g.depth(), in = g.groups * depth, out = g.groups * g.out_channels, rows = result == Result::weight ? g.out_channels : g.batch;
+  const int64_t columns = result == Result::y ? g.out_channels : depth, panels = (rows + panel - 1) / panel, strips = (columns + strip - 1) / strip;
+  pool::parallel(g.groups * panels * strips, [&](int64_t unit) {
+    const int64_t group = unit / strips / panels, first = unit / strips % panels * panel, at = unit % strips * strip, count = std::min(panel, rows - first), width = std::min(strip, columns - at);
     T *const images = x + group * depth, *const filters = weight + group * g.out_channels * depth, *const outputs = y + group * g.out_channels;
-    if constexpr (result == Result::y) multiply<T>({images + first * in, in, 1}, {filters, 1, depth}, {outputs + first * out, out, 1}, count, g.out_channels, depth);
-    else if constexpr (result == Result::x) multiply<T>({outputs + first * out, out, 1}, {filters, depth, 1}, {images + first * in, in, 1}, count, depth, g.out_channels);
-    else multiply<T>({outputs + first, 1, out}, {images, in, 1}, {filters + first * depth, depth, 1}, count, depth, g.batch);
+    if constexpr (result == Result::y) multiply<T>({images + first * in, in, 1}, {filters + at * depth, 1, depth}, {outputs + first * out + at, out, 1}, count, width, depth);
+    else if constexpr (result == Result::x) multiply<T>({outputs + first * out, out, 1}, {filters + at, depth, 1}, {images + first * in + at, in, 1}, count, width, g.out_channels);
+    else multiply<T>({outputs + first, 1, out}, {images + at, in, 1}, {filters + first * depth + at, depth, 1}, count, width, g.batch);
   });
 }
 

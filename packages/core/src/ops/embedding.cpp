@@ -51,6 +51,7 @@ void batch_embedding(const BatchCall& c, Tensor* out) {
   Dims lanes(index.dim(), 1);
   lanes[0] = c.size;
   const int64_t rows = weight.size(1);
+  if (!(index->keys & key_lifted) && index.device().type == DeviceType::cpu) positions::check(view_of(*index), rows, 0, c.op.name);   // or a row of another lane is found
   const Tensor first = reshape(arange(int64_t(0), c.size * rows, rows, DType::int64, index.device()), lanes);
   const Tensor table = reshape(weight, {c.size * rows, weight.size(2)}), at = add(index, first);
   Tensor all = a.by_frequency ? apply(c.op, {table, at}, Embedding{-1, true, false}) : row_of(table, at);   // each lane has its own rows to count

@@ -64,7 +64,7 @@ def xlog1py(input: Tensor | float, other: Tensor | float) -> Tensor:
     if not isinstance(other, Tensor):  # a number, which keeps its precision and decides over no type
         exact = _core.tensor(other, dtype=_core.complex128 if isinstance(other, complex) else _core.float64)
         log = _core.log1p(exact).item()
-        if cmath.isfinite(log) or cmath.isnan(log):
+        if cmath.isfinite(log) or other != other:
             return input * log
         other = exact.to(input.device, (input * 0.5).dtype if isinstance(other, int) else _core.result_type(input, other))
     y, log = other, _core.log1p(other)

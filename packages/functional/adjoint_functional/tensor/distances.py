@@ -116,9 +116,12 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
         return _counted(pdist, input)
     if p == 2 and input.is_floating_point():
         return _core._pair_distances(input)
+    if not input.size(1):
+        p = 1  # of nothing, which has no largest
     n = input.size(0)
-    above = _core.ones(n, n, dtype=_core.bool).triu(1).reshape(-1).nonzero().squeeze(1)
-    return cdist(input, input, p).reshape(-1)[_core._cuda.uploaded(above, input.device)]
+    pairs = _core.ones(n, n, dtype=_core.bool).triu(1).nonzero(as_tuple=True)
+    i, j = (_core._cuda.uploaded(side, input.device) for side in pairs)
+    return _norms(input[i] - input[j], p)
 
 
 check_all(globals())

@@ -247,11 +247,13 @@ def scaled_dot_product_attention(
         raise RuntimeError(
             f"scaled_dot_product_attention: Expected query, key, and value to have the same dtype, but got {types}"
         )
+    if attn_mask is not None and is_causal:
+        raise RuntimeError("scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
     if enable_gqa:
         key, value = (x.repeat_interleave(query.size(-3) // x.size(-3), -3) for x in (key, value))
     if scale is None:
-        scale = query.size(-1) ** -0.5
-    if attn_mask is not None and not is_causal:
+        scale = query.size(-1) ** -0.5 if query.size(-1) else math.inf
+    if attn_mask is not None:
         mask, blind = _seeing(attn_mask)
         return _attend(query, key, value, mask, dropout_p, False, scale).masked_fill(blind, 0.0)
     return _attend(query, key, value, None, dropout_p, is_causal, scale)

@@ -33,7 +33,9 @@ def _shorten_rows(weight: Tensor, input: Tensor, max_norm: float, norm_type: flo
         table.copy_(_core.where(used.unsqueeze(1), _shortened(table, max_norm, norm_type), table))
     else:
         used = places.unique()
-        table[used] = _shortened(table[used], max_norm, norm_type)
+        table[used] = _shortened(
+            table.index_select(0, used), max_norm, norm_type
+        )  # which refuses what is no row, before anything is written
 
 
 def _shortened(rows: Tensor, max_norm: float, norm_type: float) -> Tensor:
