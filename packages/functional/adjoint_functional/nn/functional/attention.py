@@ -194,13 +194,18 @@ def _of_gpu(q: Tensor, v: Tensor) -> bool:
     return max(q.size(-1), v.size(-1)) <= 256
 
 
+def _of_cpu(q: Tensor, dropout_p: float) -> bool:
+    """Whether a CPU's kernels take them: half types would round the result before their gradients begin from it."""
+    return bool(q.is_cpu) and dropout_p == 0 and q.dtype.itemsize > 2
+
+
 def _in_one_pass(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool, scale: float, dropout_p: float
 ) -> Tensor | None:
     """The attention that does not write the weights out; None where it is not made for the operands."""
     leading = q.shape[:-2]
     heads = leading[-1] if leading else 1
-    if not q.is_floating_point() or not (_of_gpu(q, v) if q.is_cuda else q.is_cpu and dropout_p == 0):
+    if not q.is_floating_point() or not (_of_gpu(q, v) if q.is_cuda else _of_cpu(q, dropout_p)):
         return None
     if not leading == k.shape[:-2] == v.shape[:-2] or 0 in (*q.shape, *k.shape, *v.shape):
         return None
@@ -231,8 +236,8 @@ def scaled_dot_product_attention(
 ) -> Tensor:
     """softmax(query @ key.T * scale + mask) @ value, over the last two dimensions.
 
-    One pass over the keys keeps no weights (FlashAttention), on GPUs, and on the CPU where none are dropped; second derivatives compose. Which
-    weights a GPU drops is drawn again in backward, and the same as on the CPU after the same seed.
+    One pass over the keys keeps no weights (FlashAttention), on GPUs, and on the CPU in single and double precision where none are dropped;
+    second derivatives compose. Which weights a GPU drops is drawn again in backward, and the same as on the CPU after the same seed.
 
     A query from which the mask hides every key gets 0. With `enable_gqa`, the heads of the query (third dimension from the end) share
     fewer heads of key and value.
