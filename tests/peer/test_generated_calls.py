@@ -10,10 +10,10 @@ pytest.importorskip("torch")
 pytest.importorskip("expecttest")
 
 SAMPLE = {
-    "torch": "clamp cumsum diff gather index_add lerp logsumexp masked_fill roll std sum where",
-    "Tensor": "amax div_ index_select mul narrow permute scatter squeeze unfold",
+    "torch": "clamp cumsum diff gather lerp logsumexp masked_fill roll std sum where",
+    "Tensor": "amax div_ mul narrow permute scatter squeeze unfold",
     "special": "entr erfcx log_ndtr",
-    "functional": "huber_loss l1_loss layer_norm softplus",
+    "functional": "huber_loss l1_loss softplus",
 }
 
 
@@ -27,8 +27,9 @@ def test_what_pytorch_computes(place, name, monkeypatch):
     lines = io.StringIO()
     before = signal.signal(signal.SIGALRM, generated_calls.late)
     try:
-        generated_calls.compare(place, name, 25, 1, lines)
+        answered = generated_calls.compare(place, name, 25, 1, lines)
     finally:
         signal.signal(signal.SIGALRM, before)
+    assert answered > 0
     differing = [json.loads(line) for line in lines.getvalue().splitlines()]
     assert [d for d in differing if d["kind"] in ("error", "value", "written")] == []
