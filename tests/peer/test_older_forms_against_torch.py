@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import warnings
 from typing import Any
 
@@ -62,6 +64,29 @@ def test_sizes_of_losses() -> None:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 loss(lib.ones(2), lib.ones(2))
+
+
+SIZES = [(2, 3), (3,), (1, 3), (), (1,), (4, 2, 3)]
+
+
+@pytest.mark.filterwarnings("ignore:Using a target size")
+@pytest.mark.parametrize("loss", ["mse_loss", "l1_loss", "huber_loss"])
+def test_weights_of_losses(loss: str) -> None:
+    """The weight has the size that the input had before the target broadcast it."""
+
+    def answers(lib: Any, sizes: tuple[tuple[int, ...], ...], reduction: str) -> Any:
+        given = (lib.arange(1.0, 1 + math.prod(size)).reshape(size) ** 0.5 for size in sizes)
+        input, target, weight = given
+        try:
+            found = getattr(lib.nn.functional, loss)(input, target / 2, reduction=reduction, weight=weight)
+        except (ValueError, RuntimeError) as error:
+            return "weights" if "Weights and input must have the same size" in str(error) else "shapes"
+        return (*found.shape, "elements", *found.flatten().tolist())
+
+    for sizes in itertools.product(SIZES, repeat=3):
+        for reduction in ("mean", "sum", "none"):
+            mine, theirs = answers(ad, sizes, reduction), answers(torch, sizes, reduction)
+            assert mine == theirs or all(a == b or a == pytest.approx(b, rel=1e-5) for a, b in zip(mine, theirs, strict=True))
 
 
 def test_a_sparse_tensor_of_a_size() -> None:

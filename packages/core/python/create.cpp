@@ -2,6 +2,7 @@
 #include <adjoint/core/wrapper.h>
 #include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/observer.h>
+#include <adjoint/core/shared_memory.h>
 #include <adjoint/core/sparse.h>
 
 #include "convert.h"
@@ -238,7 +239,10 @@ void bind_subclass() {
   PyObject* type = reinterpret_cast<PyObject*>(api->tensor_type);
   nb::object make = nb::cpp_function([](nb::handle cls, const Tensor& data, bool require_grad) {
     expect(data->storage, "_make_subclass: a tensor inside a transform has no memory of its own");
-    nb::object o = nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(cls.ptr()), alias_of(data)));
+    const Tensor same = alias_of(data);
+    same->flags |= flag_detached;
+    data->flags |= flag_detached;
+    nb::object o = nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(cls.ptr()), same));
     if (o && require_grad) o.attr("requires_grad") = true;
     return o;
   }, nb::name("_make_subclass"), "cls"_a, "data"_a, "require_grad"_a = false);

@@ -4,6 +4,7 @@
 #include <adjoint/core/shared_memory.h>
 #include <adjoint/core/observer.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include <adjoint/core/sparse.h>
@@ -212,9 +213,11 @@ void bind_writes(const Methods& t) {
     x->numel = y->numel;
     x->dtype = y->dtype;
     x->device = y->device;
-    x->flags = static_cast<uint16_t>((x->flags & ~flag_contiguous) | (y->flags & flag_contiguous));
+    y->flags |= flag_detached;
+    x->flags = static_cast<uint16_t>((x->flags & ~flag_contiguous) | (y->flags & (flag_contiguous | flag_detached)));
     x->keys = (x->keys & ~key_sparse) | (y->keys & key_sparse);
     x->face = y->face;
+    x->birth = std::min(x->birth, y->birth);   // that of the memory
     if (!(x->sizes == old->sizes && x->strides == old->strides && x->dtype == old->dtype)) x->form++;   // its views cannot follow it
     if (counts && x->storage && x->storage != before) count_from(*x, version);
     return old;

@@ -149,6 +149,7 @@ Tensor alias_of(const Tensor& x) {
   t->dtype = x->dtype;
   t->device = x->device;
   t->flags = x->flags & flag_contiguous;
+  t->birth = x->birth;   // what is written to it lands in memory as old as x
   return t;
 }
 

@@ -1,5 +1,6 @@
 // In-place calls: joining a level, writing values and tangents, giving base and views a new history.
 #include <adjoint/core/inference.h>
+#include <adjoint/core/shared_memory.h>
 #include <adjoint/engine/dispatch.h>
 
 #include "record.h"
@@ -10,13 +11,29 @@ constinit thread_local WriteHook before_write = nullptr;
 
 namespace {
 
+// Whether others than self and what it is a view of look at their memory, and would not follow them to that of a batch.
+bool stays_behind(const TensorImpl& self) {
+  const TensorImpl& root = view_root(const_cast<TensorImpl&>(self));
+  const Storage* s = memory_of(root).storage;
+  if (!s) return false;
+  uint32_t own = 1;
+  bool detached = root.flags & flag_detached;
+  for (const TensorImpl* x = &self; x->view; x = view_info(*x)->parent.get(), own++) detached = detached || x->flags & flag_detached;
+  for (; s->refs <= own && shared_by(s); own = 1) s = shared_by(s);
+  const bool borrowed = s->deleter && s->device.type == DeviceType::cpu;
+  return borrowed || (detached && s->refs > own);
+}
+
 // A tensor written to with an operand of a deeper level joins that level, with its base and all its views. What the base was.
 Tensor promote_to(TensorImpl& self, Slot* s) {
   TensorImpl& root = view_root(self);
   Tensor base(&root);
-  expect(!(s->strict || s->kind == LevelKind::batch) || root.birth >= s->serial, s->kind == LevelKind::batch
-             ? "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more elements than `self`: self was made outside of vmap"
-             : "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call an in-place operation that would mutate a captured Tensor. This is not supported; please rewrite the function being transformed to explicitly accept the mutated Tensor(s) as inputs.");
+  if (s->kind == LevelKind::batch) {
+    const char* const why = root.birth < s->serial ? "self was made outside of vmap" : stays_behind(self) ? "other tensors or arrays look at the memory of self" : nullptr;
+    expect(!why, "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more elements than `self`: ", why);
+  } else if (s->strict) {
+    expect(root.birth >= s->serial, "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call an in-place operation that would mutate a captured Tensor. This is not supported; please rewrite the function being transformed to explicitly accept the mutated Tensor(s) as inputs.");
+  }
   Tensor inner = face_copy(base);
   inner->grad_fn = root.grad_fn;
   inner->out_nr = root.out_nr;

@@ -47,15 +47,28 @@ void set_requires_grad(const Tensor& t, bool value) {
   t->keys &= ~key_tape;
 }
 
+namespace {
+
+// Two tensors that share memory, and know nothing of each other.
+Tensor sharing_memory(const Tensor& t, Tensor r) {
+  TensorImpl& root = view_root(*t);
+  r->birth = root.birth;
+  root.flags |= flag_detached;
+  r->flags |= flag_detached;
+  return r;
+}
+
+}  // namespace
+
 Tensor detach(const Tensor& t) {
   const Named named("detach", {&t, 1});
   Tensor f = fresh(t);
   if (level(f) == 0 && is_asked({&f, 1})) return dispatcher->detached(f);
-  if (!(f->keys & key_lifted)) return alias_of(f);
+  if (!(f->keys & key_lifted)) return sharing_memory(f, alias_of(f));
   expect(!has_no_memory(f), "detach: a tensor of a class with __torch_dispatch__ has no values here: the class must answer the call");
   Face* c = face(f);
   Tensor v = detach(c->value);
-  return c->slot->kind == LevelKind::dual ? v : lift(c->slot, v, {}, std::max(c->batch_dim, 0));
+  return sharing_memory(f, c->slot->kind == LevelKind::dual ? v : lift(c->slot, v, {}, std::max(c->batch_dim, 0)));
 }
 
 void detach_(const Tensor& t) {

@@ -37,17 +37,17 @@ def _numbers(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
 Loss = Callable[[Tensor, Tensor, str], Tensor]
 
 
-def _expect_weights(weight: Tensor, input: Tensor) -> None:
-    if weight.shape != input.shape:
+def _expect_weights(weight: Tensor | None, input: Tensor) -> None:
+    """An input that the target broadcasts counts as it was given."""
+    if weight is not None and weight.shape != input.shape:
         raise ValueError(f"Weights and input must have the same size, got {list(weight.shape)} and {list(input.shape)}")
 
 
 @rounded_once
 def _weighted(loss: Loss, input: Tensor, target: Tensor, weight: Tensor, reduction: str) -> Tensor:
     """The weighted mean divides by the weights, not by their number."""
-    _expect_weights(weight, input)
     weighted = weight * loss(input, target, "none")
-    return weighted.sum() / weight.expand(weighted.shape).sum() if reduction == "mean" else reduced(weighted, reduction)
+    return weighted.sum() / weight.sum() if reduction == "mean" else reduced(weighted, reduction)
 
 
 def mse_loss(
@@ -66,7 +66,9 @@ def mse_loss(
         tensor(4.5000)
     """
     _warn_of_sizes(input, target)
-    input, target = _numbers(*_spread(input, target))
+    spread = _numbers(*_spread(input, target))
+    _expect_weights(weight, input)
+    input, target = spread
     reduction = reduction_of(size_average, reduce, reduction)
     if weight is None:
         return _core._mse_loss(input, target, reduction)
@@ -89,7 +91,9 @@ def l1_loss(
         tensor(1.5000)
     """
     _warn_of_sizes(input, target)
-    input, target = _spread(input, target)
+    spread = _spread(input, target)
+    _expect_weights(weight, input)
+    input, target = spread
     reduction = reduction_of(size_average, reduce, reduction)
     if weight is None:
         return _core._l1_loss(input, target, reduction)
