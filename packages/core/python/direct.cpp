@@ -61,10 +61,13 @@ DirectObject* direct_object(PyObject* o) { return reinterpret_cast<DirectObject*
 // Null without an error: the arguments are not in an older order.
 PyObject* in_older_order(PyObject* self, PyObject* const* args, size_t count, PyObject* names) {
   return guarded([&]() -> PyObject* {
-    if (names || count < 3) return nullptr;
+    const size_t named = names ? static_cast<size_t>(PyTuple_Size(names)) : 0;
+    if (count + named < 3) return nullptr;
     nb::list given;
+    nb::dict by_name;
     for (size_t i = 0; i < count; i++) given.append(nb::borrow(args[i]));
-    nb::object found = nb::module_::import_("adjoint_core._older_forms").attr("call")(nb::borrow(self), nb::tuple(given));
+    for (size_t i = 0; i < named; i++) by_name[nb::handle(PyTuple_GetItem(names, static_cast<Py_ssize_t>(i)))] = nb::borrow(args[count + i]);
+    nb::object found = nb::module_::import_("adjoint_core._older_forms").attr("call")(nb::borrow(self), nb::tuple(given), by_name);
     return found.is(nb::handle(Py_NotImplemented)) ? nullptr : found.release().ptr();
   });
 }
