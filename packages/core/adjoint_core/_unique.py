@@ -26,6 +26,8 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
     if rows.ndim > 1:
         changes = changes.flatten(1).any(1)
     starts = _core.cat([_core.ones(min(1, rows.size(0)), dtype=_core.bool, device=rows.device), changes])
+    if dim is None and not return_inverse and not return_counts:
+        return x.masked_select(starts)
     at = starts.nonzero().reshape(-1)
     values = x.index_select(along, at)
     out = [values]

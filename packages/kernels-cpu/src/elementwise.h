@@ -56,13 +56,20 @@ template <class F, class C> struct Moderate { static constexpr bool exists = fal
 template <class F> struct Instruction { static constexpr bool exists = false; };
 template <int W, class F> constexpr bool has_instruction = W >= 32 && Instruction<F>::exists;
 
+// A functor as its loop takes it: with its numbers in the type of the elements, where it has such a form.
+template <class C, class F> [[gnu::always_inline]] inline auto functor_of(const void* functor) {
+  const F& f = *static_cast<const F*>(functor);
+  if constexpr (requires { f.template of<C>(); }) return f.template of<C>();
+  else return f;
+}
+
 template <class F, class C, Cost cost, class I> struct Functor;
 template <class F, class C, Cost cost, size_t... I>
 struct Functor<F, C, cost, std::index_sequence<I...>> {
   using R = std::invoke_result_t<const F&, detail::repeat_t<C, I>...>;
   static constexpr bool narrow = (!std::is_floating_point_v<C> && std::is_same_v<R, C>) || requires { requires F::narrow; } || requires { requires Moderate<F, C>::narrow; };
   template <int W> [[gnu::always_inline]] static inline void run(char* y, const char* const* x, const void* functor, int64_t n) {
-    const F f = *static_cast<const F*>(functor);
+    const auto f = functor_of<C, F>(functor);
     if constexpr (Moderate<F, C>::exists) tiles<W>(reinterpret_cast<R*>(y), f, n, reinterpret_cast<const C*>(x[I])...);
     else if constexpr (cost == Cost::series && std::is_floating_point_v<C>) padded<W>(reinterpret_cast<R*>(y), f, n, reinterpret_cast<const C*>(x[I])...);
     else if constexpr (std::is_floating_point_v<C> && has_instruction<W, F>) dense(reinterpret_cast<R*>(y), Instruction<F>{}, n, reinterpret_cast<const C*>(x[I])...);
@@ -122,7 +129,7 @@ template <class F, class T, class I> struct Rounded;
 template <class F, class T, size_t... I>
 struct Rounded<F, T, std::index_sequence<I...>> {
   template <int W> [[gnu::always_inline]] static inline void run(char* y, const char* const* x, const void* functor, int64_t n) {
-    const F f = *static_cast<const F*>(functor);
+    const auto f = functor_of<float, F>(functor);
     if constexpr (has_instruction<W, F>) dense(reinterpret_cast<T*>(y), Instruction<F>{}, n, reinterpret_cast<const T*>(x[I])...);
     else if constexpr (std::is_same_v<T, Half>) vectors<W>(reinterpret_cast<Half*>(y), f, n, reinterpret_cast<const Half*>(x[I])...);
     else dense(reinterpret_cast<T*>(y), f, n, reinterpret_cast<const T*>(x[I])...);

@@ -19,7 +19,7 @@ namespace adjoint::cpu {
 namespace {
 
 constexpr int64_t grain = 32768;       // elements
-constexpr int64_t strip_bytes = 128;   // of the columns that are packed together
+constexpr int64_t strip_bytes = 384 << 10;   // of the columns that are packed together: less than the second-level cache
 constexpr int64_t grain_bytes = 1 << 17;
 constexpr int64_t few = 8;            // positions: fewer are not looked at line by line
 
@@ -51,17 +51,30 @@ bool are_in_range(const Form& f, const int64_t* at) {
   return good;
 }
 
+// What some rows further down is wanted: no prefetcher follows a strip from row to row.
+constexpr int64_t ahead = 6;
+[[gnu::always_inline]] inline void prefetch(const void* p, int64_t bytes) {
+  for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(static_cast<const char*>(p) + i);
+}
+
 // A strip of columns as dense rows: the lines of a matrix with a power of two of columns would fall on few cache sets.
 template <class U> void pack(U* to, const U* from, int64_t n, int64_t down, int64_t width) {
-  for (int64_t i = 0; i < n; i++) std::memcpy(to + i * width, from + i * down, static_cast<size_t>(width) * sizeof(U));
+  const int64_t bytes = width * static_cast<int64_t>(sizeof(U));
+  for (int64_t i = 0; i < n; i++) {
+    prefetch(from + std::min(i + ahead, n - 1) * down, bytes);
+    std::memcpy(to + i * width, from + i * down, static_cast<size_t>(bytes));
+  }
 }
 template <class U> void unpack(U* to, const U* from, int64_t n, int64_t down, int64_t width) {
   for (int64_t i = 0; i < n; i++) std::memcpy(to + i * down, from + i * width, static_cast<size_t>(width) * sizeof(U));
 }
 
+bool is_packed(const Form& f) { return f.m * 2 >= f.n; }   // less is read or written in place
+
 // f(outer number, first column, width) for each strip of columns.
 template <class U, class F> void for_strips(const Form& f, F&& body) {
-  constexpr int64_t strip = std::max<int64_t>(1, strip_bytes / static_cast<int64_t>(sizeof(U)));
+  constexpr int64_t size = sizeof(U), line = 128 / size;
+  const int64_t strip = std::clamp(strip_bytes / (f.n * size) / line, int64_t{1}, int64_t{8}) * line;
   const int64_t strips = (f.inner + strip - 1) / strip;
   pool::parallel(f.outer * strips, [&](int64_t unit) {
     const int64_t column = unit % strips * strip;
@@ -126,9 +139,10 @@ template <class U> void take_rows(const Form& f, U* y, const U* x, const int64_t
     for (int64_t r = first; r < last; r++) std::memcpy(y + r * f.inner, x + (r / f.m * f.n + at[r % f.m]) * f.inner, bytes);
   });
 }
-template <class U> void take_columns(const Form& f, U* y, const U* x, const int64_t* at) {
+template <class U> bool take_columns(const Form& f, U* y, const U* x, const int64_t* at) {
+  std::atomic<bool> good = true;
   for_strips<U>(f, [&](int64_t plane, int64_t column, int64_t width) {
-    const bool packs = f.m * 2 >= f.n;
+    const bool packs = is_packed(f);
     const Buffer memory(packs ? f.n * width * static_cast<int64_t>(sizeof(U)) : 1);
     const U* from = x + plane * f.n * f.inner + column;
     if (packs) pack(memory.as<U>(), from, f.n, f.inner, width);
@@ -136,15 +150,21 @@ template <class U> void take_columns(const Form& f, U* y, const U* x, const int6
     const int64_t down = packs ? width : f.inner;
     for (int64_t i = 0; i < f.m; i++) {
       const int64_t begin = (plane * f.m + i) * f.inner + column;
+      prefetch(at + begin + std::min(ahead, f.m - 1 - i) * f.inner, width * 8);
+      if (!in_range(at + begin, width, f.n)) {
+        good = false;
+        return;
+      }
       for (int64_t j = 0; j < width; j++) y[begin + j] = source[at[begin + j] * down + j];
     }
   });
+  return good;
 }
 template <class U> bool take(const Form& f, U* y, const U* x, const int64_t* at) {
   if (f.inner == 1) return take_lines(f, y, x, at);
+  if (!f.shared()) return take_columns(f, y, x, at);
   if (!are_in_range(f, at)) return false;
-  if (f.shared()) take_rows(f, y, x, at);
-  else take_columns(f, y, x, at);
+  take_rows(f, y, x, at);
   return true;
 }
 
@@ -163,15 +183,22 @@ struct Joined {
   }
 };
 
-template <class W, class T> struct WriteRow {
-  template <int> [[gnu::always_inline]] static inline void run(T* y, const T* v, int64_t n, W f) {
+// One value wherever it is read.
+template <class T> struct Same {
+  T value;
+  [[gnu::always_inline]] T operator[](int64_t) const { return value; }
+  Same operator+(int64_t) const { return *this; }
+};
+
+template <class W, class T, class V> struct WriteRow {
+  template <int> [[gnu::always_inline]] static inline void run(T* y, V v, int64_t n, W f) {
     ADJOINT_INDEPENDENT
     for (int64_t i = 0; i < n; i++) y[i] = f(y[i], v[i]);
   }
 };
 
 // Where y does not begin as x, each line is copied just before it is written to; false if a position is out of range.
-template <class W, class T> bool write_lines(const Form& f, T* y, const T* x, const T* v, const int64_t* at, W join) {
+template <class W, class T, class V> bool write_lines(const Form& f, T* y, const T* x, V v, const int64_t* at, W join) {
   const int64_t bytes = f.n * static_cast<int64_t>(sizeof(T));
   const bool copies = x != y, fetches = !copies && is_mostly_wanted(f, sizeof(T));
   std::atomic<bool> good = true;
@@ -191,44 +218,53 @@ template <class W, class T> bool write_lines(const Form& f, T* y, const T* x, co
   return good;
 }
 // Each share owns a range of targets and passes over all positions.
-template <class W, class T> void write_rows(const Form& f, T* y, const T* v, const int64_t* at, W join) {
+template <class W, class T, class V> void write_rows(const Form& f, T* y, V v, const int64_t* at, W join) {
   const int64_t threads = pool::num_threads(), ranges = threads == 1 || f.m * f.inner < grain ? 1 : std::min(f.n, 4 * threads);
   pool::parallel(f.outer * ranges, [&](int64_t unit) {
     const int64_t plane = unit / ranges, first = f.n * (unit % ranges) / ranges, last = f.n * (unit % ranges + 1) / ranges;
-    auto write = [&](int64_t i) { isa::call<WriteRow<W, T>, T*, const T*, int64_t, W>(y + (plane * f.n + at[i]) * f.inner, v + (plane * f.m + i) * f.inner, f.inner, join); };
+    auto write = [&](int64_t i) { isa::call<WriteRow<W, T, V>, T*, V, int64_t, W>(y + (plane * f.n + at[i]) * f.inner, v + (plane * f.m + i) * f.inner, f.inner, join); };
     for (int64_t i = 0; i < f.m; i++)
       if (at[i] >= first && at[i] < last) write(i);
   });
 }
-template <class W, class T> void write_columns(const Form& f, T* y, const T* v, const int64_t* at, W join) {
+// Where y does not begin as x, that is read from x, and positions are looked at just before they are used; false if one is out of range.
+template <class W, class T, class V> bool write_columns(const Form& f, T* y, const T* x, V v, const int64_t* at, W join) {
+  std::atomic<bool> good = true;
   for_strips<T>(f, [&](int64_t plane, int64_t column, int64_t width) {
-    const bool packs = f.m * 2 >= f.n;
+    const bool packs = is_packed(f);
     const Buffer memory(packs ? f.n * width * static_cast<int64_t>(sizeof(T)) : 1);
-    T* const own = y + plane * f.n * f.inner + column;
-    if (packs) pack(memory.as<T>(), static_cast<const T*>(own), f.n, f.inner, width);
-    T* const to = packs ? memory.as<T>() : own;
+    const int64_t begin = plane * f.n * f.inner + column;
+    if (packs) pack(memory.as<T>(), x + begin, f.n, f.inner, width);
+    T* const to = packs ? memory.as<T>() : y + begin;
     const int64_t down = packs ? width : f.inner;
     for (int64_t i = 0; i < f.m; i++) {
-      const int64_t begin = (plane * f.m + i) * f.inner + column;
+      const int64_t row = (plane * f.m + i) * f.inner + column;
+      prefetch(at + row + std::min(ahead, f.m - 1 - i) * f.inner, width * 8);
+      if (x != y && !in_range(at + row, width, f.n)) {
+        good = false;
+        return;
+      }
       for (int64_t j = 0; j < width; j++) {
-        T& target = to[at[begin + j] * down + j];
-        target = join(target, v[begin + j]);
+        T& target = to[at[row + j] * down + j];
+        target = join(target, v[row + j]);
       }
     }
-    if (packs) unpack(own, static_cast<const T*>(memory.as<T>()), f.n, f.inner, width);
+    if (packs) unpack(y + begin, static_cast<const T*>(memory.as<T>()), f.n, f.inner, width);
   });
+  return good;
 }
 // y = x but for the elements v at these positions; false if one is out of range. y may be x, which stays as it is then.
-template <class W, class T> bool write(const Form& f, const View& y, const View& x, const T* v, const int64_t* at, W join = {}) {
+template <class W, class T, class V> bool write(const Form& f, const View& y, const View& x, V v, const int64_t* at, W join = {}) {
   T* to = y.as<T>();
-  const bool copied = x.data == y.data;
-  if (f.inner == 1 && !copied && f.n * static_cast<int64_t>(sizeof(T)) <= short_line && x.contiguous())
-    return write_lines<W>(f, to, x.as<const T>(), v, at, join);
-  if (!are_in_range(f, at)) return false;
-  if (!copied) copy(y, x);
-  if (f.inner == 1) return write_lines<W>(f, to, static_cast<const T*>(to), v, at, join);
-  if (f.shared()) write_rows<W>(f, to, v, at, join);
-  else write_columns<W>(f, to, v, at, join);
+  const bool copied = x.data == y.data, reads_x = !copied && x.contiguous();
+  if (f.inner == 1 && reads_x && f.n * static_cast<int64_t>(sizeof(T)) <= short_line) return write_lines<W>(f, to, x.as<const T>(), v, at, join);
+  const bool by_columns = f.inner > 1 && !f.shared(), packs_x = by_columns && reads_x && is_packed(f);
+  if (!packs_x && !are_in_range(f, at)) return false;
+  if (!copied && !packs_x) copy(y, x);
+  const T* const from = packs_x ? x.as<const T>() : to;
+  if (by_columns) return write_columns<W>(f, to, from, v, at, join);
+  if (f.inner == 1) return write_lines<W>(f, to, from, v, at, join);
+  write_rows<W>(f, to, v, at, join);
   return true;
 }
 
@@ -246,20 +282,21 @@ bool read(const Launch& l, const Form& f, const int64_t* at) {
 
 template <class T, class W = Add> bool join_typed(const Form& f, const View& x, const View& v, const View& y, const int64_t* at, W join = {}) {
   const Contiguous source(v, dtype_of<T>());
-  if (y.dtype == dtype_of<T>()) return write<W>(f, y, x, source.as<const T>(), at, join);
+  if (y.dtype == dtype_of<T>()) return write<W, T>(f, y, x, source.as<const T>(), at, join);
   if (v.numel < x.numel / 32) return false;   // casting all of x would be most of the work: the reference adds these one by one
   const Dense sums(x, dtype_of<T>());
-  const bool good = write<W>(f, sums.view, sums.view, source.as<const T>(), at, join);
+  const bool good = write<W, T>(f, sums.view, sums.view, source.as<const T>(), at, join);
   if (good) cast(y, sums.view);
   return good;
 }
 bool write(const Launch& l, const Form& f, const View& v, const int64_t* at, bool adds) {
   const View &x = l.x[0], &y = l.y[0];
   if (!adds) {
-    const Contiguous source(v);
+    const bool same = std::all_of(v.strides, v.strides + v.ndim, [](int64_t s) { return s == 0; });
     return with_bytes(itemsize(y.dtype), [&](auto zero) {
       using U = decltype(zero);
-      return write<Put>(f, y, x, source.as<const U>(), at);
+      if (same) return write<Put, U>(f, y, x, Same<U>{*v.as<const U>()}, at);
+      return write<Put, U>(f, y, x, Contiguous(v).as<const U>(), at);
     });
   }
   switch (y.dtype) {

@@ -1,5 +1,6 @@
 // Reading and writing at positions along one dimension: gather and scatter, index_select and index_add.
 #include <adjoint/core/batch.h>
+#include <adjoint/core/cuda/graph.h>
 #include <adjoint/core/types.h>
 
 #include <limits>
@@ -209,6 +210,12 @@ const Op op_index_copy{.name = "index_copy", .torch = "|self index source", .fie
 
 namespace {
 
+// Positions with those counted from the end of `size` elements replaced; they are looked at first where that can be.
+Tensor from_the_front(const Tensor& index, int64_t size) {
+  if (index.numel() && !(index->keys & key_lifted) && !cuda::without_values(index) && index.device().type == DeviceType::cpu && item(amin(index)).to<int64_t>() >= 0) return index;
+  return where(lt(index, wrapped(0)), index + wrapped(size), index);
+}
+
 // A 0-d tensor counts as one of length 1.
 Tensor at_least_1d(const Tensor& x) { return x.dim() ? x : reshape(x, {1}); }
 
@@ -251,7 +258,7 @@ Scalar neutral(Combine how, DType t) {
 }
 
 Tensor combined(const Tensor& start, int dim, const Tensor& index, const Tensor& source, Combine how, bool include_self) {
-  auto constant = [&](const Scalar& value) { return full(index.sizes(), value, start.dtype(), start.device()); };
+  auto constant = [&](const Scalar& value) { return expand(full({}, value, start.dtype(), start.device()), index.sizes()); };
   const Tensor x = include_self ? start : apply(op_scatter, {start, index, constant(neutral(how, start.dtype()))}, Dim{dim});
   const Tensor others[] = {index, source};
   if (how != Combine::sum && how != Combine::mean) return update(op_scatter_reduce, x, others, ScatterReduce{dim, how});
@@ -302,7 +309,7 @@ Tensor index_fill(const Tensor& x, int64_t dim, const Tensor& index, const Tenso
   expect(index.dtype() == DType::int64, ErrorKind::index, "index_fill_(): Expected dtype int64 for index.");
   expect(index.dim() <= 1, "index_fill_(): Index has to be a vector/scalar");
   const int64_t size = x.dim() ? x.size(d) : 1;
-  const Tensor at = where(lt(index, wrapped(0)), index + wrapped(size), index), filler = to_device(to_dtype(value, x.dtype()), x.device());
+  const Tensor at = from_the_front(index, size), filler = to_device(to_dtype(value, x.dtype()), x.device());
   if (value->flags & flag_wrapped) {   // no gradient to share out among equal positions
     Dims sizes = x.dim() ? x.sizes() : Dims{1};
     sizes[d] = at.numel();
@@ -326,8 +333,7 @@ Tensor take_along_dim(const Tensor& x, const Tensor& index, std::optional<int64_
   a = b = common;
   a[d] = x.size(d);
   b[d] = index.size(d);
-  const Tensor wrapped_index = where(lt(index, wrapped(0)), index + wrapped(x.size(d)), index);
-  return gather(expand(x, a), d, expand(wrapped_index, b));
+  return gather(expand(x, a), d, expand(from_the_front(index, x.size(d)), b));
 }
 
 const Op* const index_along_ops[] = {&op_gather, &op_index_add, &op_index_copy, &op_index_select, &op_scatter, &op_scatter_add, &op_scatter_reduce};

@@ -47,8 +47,9 @@ def _edges_of_lanes(x: Tensor, bins: int) -> Tensor:
 
 
 def _places(x: Tensor, edges: Tensor) -> Tensor:
-    """In which bin each value (k,) falls, counted from one, or 0; the last holds its right edge."""
-    return _core.where(x <= edges[-1], _core.searchsorted(edges[:-1].contiguous(), x, right=True), 0)
+    """In which bin each value (k,) falls, counted from one; 0 in front of them, and one more behind the last, which holds its right edge."""
+    behind = _core.nextafter(edges[-1:], _core.full_like(edges[-1:], math.inf))
+    return _core.searchsorted(_core.cat([edges[:-1], behind]), x, right=True)
 
 
 def _inner_places(x: Tensor, edges: Tensor) -> Tensor:
@@ -75,6 +76,8 @@ def histogramdd(
         tensor([[1.],
                 [1.]])
     """
+    if not input.is_floating_point():
+        raise NotImplementedError(f"histogramdd: not implemented for {input.dtype}")
     points = input.detach().reshape(-1, input.size(-1))
     n = points.size(1)
     each = [bins] * n if isinstance(bins, int) else list(bins)
@@ -83,24 +86,25 @@ def histogramdd(
     if any(isinstance(b, int) and b <= 0 for b in each):
         raise RuntimeError(f"histogramdd: the number of bins must be positive, got {each}")
     edges = _edges(points, each, range)
-    place: Any = 0  # in a grid of all bins; where some points fall into none, with one more in front of each row
+    place: Any = None  # in a grid of all bins; where some points fall into none, with one more at both ends of each row
     cells = []
     for i, (b, e) in enumerate(zip(each, edges)):
         all_fall = range is None and isinstance(b, int)
-        cells.append(b if all_fall else e.numel())
+        cells.append(b if all_fall else e.numel() + 1)
         if cells[-1] > 1:
             x = points[:, i].contiguous()
-            place = place * cells[-1] + (_inner_places(x, e) if all_fall else _places(x, e))
+            own = _inner_places(x, e) if all_fall else _places(x, e)
+            place = own if place is None else own.add(place, alpha=cells[-1])
     total = math.prod(cells)
     if weight is not None:
         weight = weight.detach().reshape(-1).to(input.dtype)
-    if isinstance(place, int):
+    if place is None:
         flat = points.new_full((1,), len(points)) if weight is None else weight.sum()
     elif weight is None:
         flat = _core.bincount(place, minlength=total).to(points.dtype)
     else:
         flat = points.new_zeros(total).scatter_add(0, place, weight)
-    inner = tuple(slice(c - e.numel() + 1, None) for c, e in zip(cells, edges))
+    inner = tuple(slice(1, c - 1) if c == e.numel() + 1 else slice(None) for c, e in zip(cells, edges))
     hist = flat.reshape(cells)[inner].contiguous()
     if density:
         hist = hist / hist.sum()

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace adjoint {
 
@@ -66,14 +67,6 @@ template <class C> [[gnu::always_inline]] inline C far(C d, int64_t order) {
     default: return d * 0;
   }
 }
-// What tap k counts at the fraction t behind tap 0 (tap 1, of a cubic).
-template <class C> [[gnu::always_inline]] inline C weight_of(int mode, int k, C t, int64_t order) {
-  if (mode == nearest) return order ? C(0) : C(1);
-  if (mode == linear) return order == 0 ? (k ? t : 1 - t) : order == 1 ? C(k ? 1 : -1) : C(0);
-  const C w = k == 0 ? far(1 + t, order) : k == 1 ? near(t, order) : k == 2 ? near(1 - t, order) : far(2 - t, order);
-  return k > 1 && order % 2 ? -w : w;
-}
-
 // What up to `tile` positions take. C computes, I numbers the elements of an image.
 template <class C, class I> struct Tile {
   const GridSample* a;
@@ -89,42 +82,53 @@ template <class C, class I> struct Tile {
   }
   static constexpr I none = std::numeric_limits<I>::min() / 4;
 
-  // Dimension d of the image, at coordinates that begin at g.
+  // Dimension d of the image, at coordinates that begin at g. Loops are plain, so that they become vectors.
   [[gnu::always_inline]] inline void along(int d, const C* g, I step, bool derivatives) {
-    const int mode = a->mode, outside = a->outside;
-    const bool aligned = a->aligned;
-    const C size = static_cast<C>(a->sizes[d]), last = size - 1, edge = aligned ? C(0) : C(0.5);
+    const bool is_cubic = a->mode == cubic, moves = a->outside != zeros;   // a cubic brings in each of its taps
+    const C size = static_cast<C>(a->sizes[d]), last = size - 1, edge = a->aligned ? C(0) : C(0.5), half = (a->aligned ? last : size) / 2;
     const int64_t order = a->orders[n - 1 - d];
-    C low[tile], part[tile], slope[tile];
-    for (int p = 0; p < count; p++) {
-      const C v = g[p * n + n - 1 - d];
-      C x = aligned ? (v + 1) / 2 * last : ((v + 1) * size - 1) / 2, s = aligned ? last / 2 : size / 2;
-      if (mode != cubic && outside != zeros) {   // a cubic brings in each of its taps
-        if (outside == reflection) x = reflected(x, -edge, last + edge, s);
-        x = clipped(x, last, s);
-      }
-      low[p] = mode == nearest ? std::nearbyint(x) : std::floor(x);
-      part[p] = x - low[p];
-      slope[p] = s;
-    }
+    C x[tile], low[tile], part[tile], slope[tile];
+    if (n == 2) for (int p = 0; p < count; p++) x[p] = g[2 * p + 1 - d];
+    else for (int p = 0; p < count; p++) x[p] = g[3 * p + 2 - d];
+    for (int p = 0; p < count; p++) x[p] = (x[p] + 1) * half - edge, slope[p] = half;
+    if (moves && !is_cubic) bring_in(x, slope, last, edge);
+    if (a->mode == nearest) for (int p = 0; p < count; p++) low[p] = std::nearbyint(x[p]);
+    else for (int p = 0; p < count; p++) low[p] = std::floor(x[p]);
+    for (int p = 0; p < count; p++) part[p] = x[p] - low[p];
     for (int k = 0; k < taps; k++) {
-      const C shift = static_cast<C>(mode == cubic ? k - 1 : k);
+      const C shift = static_cast<C>(is_cubic ? k - 1 : k);
+      C i[tile], unused[tile] = {};
+      for (int p = 0; p < count; p++) i[p] = low[p] + shift;
+      if (moves && is_cubic) bring_in(i, unused, last, edge);
       for (int p = 0; p < count; p++) {
-        C i = low[p] + shift, unused = 0;
-        if (mode == cubic && outside != zeros) {
-          if (outside == reflection) i = reflected(i, -edge, last + edge, unused);
-          i = clipped(i, last, unused);
-        }
-        const bool there = (i >= 0) & (i < size);
-        index[d][k][p] = there ? static_cast<I>(there ? i : C(0)) * step : none;
+        const bool there = (i[p] >= 0) & (i[p] < size);
+        index[d][k][p] = there ? static_cast<I>(there ? i[p] : C(0)) * step : none;
       }
-      for (int o = 0; o <= static_cast<int>(derivatives); o++)
-        for (int p = 0; p < count; p++) {
-          C w = weight_of(mode, k, part[p], order + o);
-          for (int64_t j = 0; j < order + o; j++) w *= slope[p];
-          weight[o][d][k][p] = w;
-        }
+      for (int64_t o = 0; o <= static_cast<int64_t>(derivatives); o++) {
+        C* const w = weight[o][d][k];
+        if (order + o == 0) weigh(k, part, std::integral_constant<int64_t, 0>{}, w);
+        else weigh(k, part, order + o, w);
+        for (int64_t j = 0; j < order + o; j++)
+          for (int p = 0; p < count; p++) w[p] *= slope[p];
+      }
     }
+  }
+  // Coordinates into the image, as `outside` says.
+  [[gnu::always_inline]] inline void bring_in(C* x, C* slope, C last, C edge) {
+    if (a->outside == reflection) for (int p = 0; p < count; p++) x[p] = reflected(x[p], -edge, last + edge, slope[p]);
+    for (int p = 0; p < count; p++) x[p] = clipped(x[p], last, slope[p]);
+  }
+  // What tap k counts at the fractions t behind tap 0 (tap 1, of a cubic).
+  template <class Order> [[gnu::always_inline]] inline void weigh(int k, const C* t, Order order, C* w) {
+    const auto each = [&](auto&& f) __attribute__((always_inline)) { for (int p = 0; p < count; p++) w[p] = f(t[p]); };
+    const C sign = k > 1 && order % 2 ? -1 : 1;
+    if (a->mode == nearest) each([&](C) { return order ? C(0) : C(1); });
+    else if (a->mode == linear && order) each([&](C) { return order > 1 ? C(0) : C(k ? 1 : -1); });
+    else if (a->mode == linear) k ? each([](C u) { return u; }) : each([](C u) { return 1 - u; });
+    else if (k == 0) each([&](C u) { return far(1 + u, order); });
+    else if (k == 1) each([&](C u) { return near(u, order); });
+    else if (k == 2) each([&](C u) { return sign * near(1 - u, order); });
+    else each([&](C u) { return sign * far(2 - u, order); });
   }
   // `which`: the dimension whose weights are of the next derivative; n for none.
   [[gnu::always_inline]] inline void combine(int which) {
@@ -154,14 +158,17 @@ template <class C, class I> struct Tile {
   }
   // Moves what belongs to positions with an element inside, or with NaN, to the front.
   [[gnu::always_inline]] inline void keep() {
+    I inside[tile], all = 1;
+    for (int p = 0; p < count; p++) inside[p] = product[0][p] != product[0][p];
+    for (int q = 0; q < combinations; q++)
+      for (int p = 0; p < count; p++) inside[p] |= static_cast<I>(place[q][p] >= 0);
+    for (int p = 0; p < count; p++) all &= inside[p];
     held = 0;
     for (int p = 0; p < count; p++) {
-      I inside = none;
-      for (int q = 0; q < combinations; q++) inside = std::max(inside, place[q][p]);
       at[held] = p;
-      held += (inside >= 0) | (product[0][p] != product[0][p]);
+      held += static_cast<int>(inside[p]);
     }
-    if (held < count) pack();
+    if (!all) pack();
   }
   [[gnu::always_inline]] inline void pack() {
     for (int q = 0; q < combinations; q++)
@@ -186,8 +193,9 @@ template <class C, class I> struct Forward {
       t.set(grid + (b * c->positions + at) * t.n, static_cast<int>(std::min<int64_t>(tile, c->positions - at)), false);
       for (int64_t plane = b * c->channels; plane < (b + 1) * c->channels; plane++) {
         const C* image = x + plane * c->image;
-        C sum[tile] = {}, *to = y + plane * c->positions + at;
-        for (int q = 0; q < t.combinations; q++)
+        C sum[tile], *to = y + plane * c->positions + at;
+        for (int p = 0; p < t.held; p++) sum[p] = t.product[0][p] * taken(image, t.place[0][p]);
+        for (int q = 1; q < t.combinations; q++)
           for (int p = 0; p < t.held; p++) sum[p] += t.product[q][p] * taken(image, t.place[q][p]);
         if (t.held == t.count) {
           for (int p = 0; p < t.count; p++) to[p] = sum[p];
@@ -230,11 +238,14 @@ template <class C, class I> struct Grid {
     for (int64_t number = first; number < last; number++) {
       const int64_t b = number / tiles, at = number % tiles * tile;
       t.set(grid + (b * c->positions + at) * t.n, static_cast<int>(std::min<int64_t>(tile, c->positions - at)), true);
-      C sums[most][tile] = {};
+      C sums[most][tile];
+      for (int q = 0; q < t.combinations; q++) std::fill_n(sums[q], t.held, C(0));
       for (int64_t plane = b * c->channels; plane < (b + 1) * c->channels; plane++) {
         const C *image = x + plane * c->image, *from = v + plane * c->positions + at;
+        C u[tile];
+        for (int p = 0; p < t.held; p++) u[p] = from[t.at[p]];
         for (int q = 0; q < t.combinations; q++)
-          for (int p = 0; p < t.held; p++) sums[q][p] += from[t.at[p]] * taken(image, t.place[q][p]);
+          for (int p = 0; p < t.held; p++) sums[q][p] += u[p] * taken(image, t.place[q][p]);
       }
       std::fill_n(y + (b * c->positions + at) * t.n, t.count * t.n, C(0));
       if (t.held == 0) continue;

@@ -126,15 +126,26 @@ struct Axpby {
   explicit Axpby(const Attrs& f) : a(f.as<Factors>().a), b(f.as<Factors>().b) {}
   template <Real T> T operator()(T x, T y) const { return static_cast<T>(a) * x + static_cast<T>(b) * y; }
 };
+// A number of any type becomes one of theirs before a loop: `of` gives that form.
 struct Addcmul {
   Scalar value;
   explicit Addcmul(const Attrs& a) : value(a.as<Scale>().value) {}
-  template <Number T> T operator()(T x, T a, T b) const { return Add{}(x, Mul{}(Mul{}(value.to<T>(), a), b)); }
+  template <Number T> struct Of {
+    T value;
+    T operator()(T x, T a, T b) const { return Add{}(x, Mul{}(Mul{}(value, a), b)); }
+  };
+  template <Number T> Of<T> of() const { return {value.to<T>()}; }
+  template <Number T> T operator()(T x, T a, T b) const { return of<T>()(x, a, b); }
 };
 struct Addcdiv {
   Scalar value;
   explicit Addcdiv(const Attrs& a) : value(a.as<Scale>().value) {}
-  template <Field T> T operator()(T x, T a, T b) const { return x + value.to<T>() * a / b; }
+  template <Field T> struct Of {
+    T value;
+    T operator()(T x, T a, T b) const { return x + value * a / b; }
+  };
+  template <Field T> Of<T> of() const { return {value.to<T>()}; }
+  template <Field T> T operator()(T x, T a, T b) const { return of<T>()(x, a, b); }
 };
 
 struct Where { template <class T> T operator()(bool mask, T a, T b) const { return mask ? a : b; } };

@@ -58,8 +58,8 @@ struct BesselIParts {
   return x < 0 ? nan<float> : result;
 }
 [[gnu::always_inline]] inline double log_half(double x) { return log_short(split(.5 * x)); }
-// e^(a - scaled a) for a >= 0.
-[[gnu::always_inline]] inline double growth(double a, double scaled) { return exp_short((1 - scaled) * clamp(a, 0., 200.)); }
+// e^a for a >= 0, or 1 of the scaled ones: of a loop of its own.
+[[gnu::always_inline]] inline double growth(double a, double scaled) { return scaled != 0 ? 1. : exp_short(clamp(a, 0., 200.)); }
 
 }  // namespace detail
 
