@@ -74,6 +74,18 @@ def test_structure_is_checked() -> None:
         tree_unflatten([1], tree_flatten((1, 2))[1])
 
 
+def test_dims_of_dictionaries_go_by_key() -> None:
+    """PyTorch gives them by position, whatever the keys."""
+    x = {"a": ad.ones(2), "b": ad.arange(3.0)}
+    for kind in (dict, OrderedDict):
+        found = ad.vmap(lambda x: {"sum": x["a"].sum() + x["b"], "a": x["a"] * x["b"]}, (kind(b=0, a=None),), kind(a=1, sum=0))(
+            x
+        )
+        assert found["sum"].tolist() == [2, 3, 4] and found["a"].shape == (2, 3)
+    with pytest.raises(ValueError, match="not compatible with the structure"):
+        ad.vmap(lambda x: x["b"], in_dims=({"b": 0},))(x)
+
+
 def test_defaultdicts_keep_their_factory():
     tree = defaultdict(list, x=ad.ones(2))
     g = ad.func.grad(lambda n: (n["x"] * 2).sum())(tree)

@@ -33,6 +33,8 @@ CALLS = {
     "dropout3d of 3d": lambda lib, F: F.dropout3d(lib.ones(2, 3, 4), training=False),
     "meshgrid": lambda lib, F: lib.meshgrid(lib.ones(2), lib.ones(3))[0],
     "where": lambda lib, F: lib.where(lib.tensor([1, 0], dtype=lib.uint8), lib.ones(2), lib.zeros(2)),
+    "kl_div": lambda lib, F: F.kl_div(lib.ones(2), lib.ones(2)), "KLDivLoss": lambda lib, F: lib.nn.KLDivLoss()(lib.ones(2), lib.ones(2)),
+    "Hardtanh": lambda lib, F: lib.nn.Hardtanh(max_value=0.5)(lib.ones(2)), "Hardtanh 2": lambda lib, F: lib.nn.Hardtanh(-1, 1, False, 0)(-lib.ones(2)),
     "Dropout2d": lambda lib, F: lib.nn.Dropout2d(1.0)(lib.ones(2, 3)),
 }  # fmt: skip
 

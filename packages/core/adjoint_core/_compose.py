@@ -45,12 +45,12 @@ def _renamed(f: Callable[..., Any], kwargs: dict[str, Any]) -> dict[str, Any]:
     return {found[k]: v for k, v in kwargs.items()} if fits else kwargs
 
 
-def warn(text: str) -> None:
+def warn(text: str, kind: type[Warning] = UserWarning) -> None:
     """Warns at the line outside adjoint from which it was called, however many of its functions lie between."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("adjoint"):
         level, frame = level + 1, frame.f_back
-    warnings.warn(text, stacklevel=level)
+    warnings.warn(text, kind, stacklevel=level)
 
 
 def without_effect(found: Tensor, *inputs: Tensor) -> Tensor:

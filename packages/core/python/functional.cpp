@@ -160,7 +160,7 @@ void bind_plain_losses(const Space& s) {
   }, "target"_a, none("weight"), nb::kw_only(), "reduction"_a = "mean", none("pos_weight"));
   s.def("kl_div", [](const Tensor& x, const Tensor& t, const std::string& r, bool log_target) -> Perhaps {
     const auto reduction = reduction_named(r);
-    return reduction && !is_half(x.dtype()) ? Perhaps(kl_div(x, t, *reduction, log_target)) : Perhaps();
+    return reduction && r != "mean" && !is_half(x.dtype()) ? Perhaps(kl_div(x, t, *reduction, log_target)) : Perhaps();   // of a mean it is warned
   }, "target"_a, nb::kw_only(), "reduction"_a = "mean", "log_target"_a = false);
 }
 

@@ -76,7 +76,10 @@ Tensor search(const Tensor& sorted, const Operand& values, bool out_int32, bool 
 void bind_search(nb::module_& m) {
   function(m, "searchsorted", search, "sorted_sequence"_a, "input"_a, nb::kw_only(), "out_int32"_a = false, "right"_a = false, "side"_a = nb::none(), "sorter"_a.none() = nb::none(),
         "The positions at which the values of `input` keep the last dimension of `sorted_sequence` sorted.");
-  function(m, "bucketize", [](const Operand& x, const Tensor& boundaries, bool out_int32, bool right) { return search(boundaries, x, out_int32, right, {}, {}); },
+  function(m, "bucketize", [](const Operand& x, const Tensor& boundaries, bool out_int32, bool right) {
+    expect(boundaries.dim() == 1, "bucketize: boundaries tensor must be 1 dimension, but got dim(", boundaries.dim(), ")");
+    return search(boundaries, x, out_int32, right, {}, {});
+  },
         "input"_a, "boundaries"_a, nb::kw_only(), "out_int32"_a = false, "right"_a = false);
   both(m, "bincount", [](const Tensor& x, const Tensor& weights, int64_t minlength) { return bincount(x, weights, minlength); }, "weights"_a.none() = nb::none(), "minlength"_a = 0);
 }

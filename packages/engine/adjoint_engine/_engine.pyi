@@ -153,6 +153,11 @@ def replaced(t: Tensor, before: Tensor) -> None:
 
 def detach(arg: Tensor, /) -> Tensor: ...
 
+def argument(t: Tensor) -> Tensor:
+    """
+    The same memory without history, which a function transform gave: a tensor of the level that is open, which may write to it.
+    """
+
 def detach_(arg: Tensor, /) -> None: ...
 
 def become(arg0: Tensor, arg1: Tensor, /) -> None: ...

@@ -48,10 +48,11 @@ class TreeSpec:
         """
         if self.type is None:
             return [tree]
-        children = self._children_of(tree)
+        children = self.children_of(tree)
         return [found for spec, child in zip(self.children_specs, children, strict=True) for found in spec.flatten_up_to(child)]
 
-    def _children_of(self, tree: Any) -> list[Any]:
+    def children_of(self, tree: Any) -> list[Any]:
+        """What a tree has below its first node, in this one's order; `ValueError` if that node is another."""
         kind = _get_node_type(tree)
         if self.type in _DICTS and kind in _DICTS:
             keys = self._keys()
@@ -240,6 +241,8 @@ def tree_map(fn: Callable[..., Any], tree: Any, *others: Any, is_leaf: Callable[
 def broadcast_prefix(prefix: Any, spec: TreeSpec) -> list[Any] | None:
     """One value of ``prefix`` per leaf of a tree; ``prefix`` is a value for all below it. None if it does not fit.
 
+    Dictionaries fit each other by their keys.
+
     Example::
 
         >>> broadcast_prefix((0, None), tree_flatten((1, [2, 3]))[1])
@@ -247,11 +250,9 @@ def broadcast_prefix(prefix: Any, spec: TreeSpec) -> list[Any] | None:
     """
     if prefix is None or isinstance(prefix, int):
         return [prefix] * spec.num_leaves
-    if _get_node_type(prefix) is not spec.type:
-        return None
-    values, context = SUPPORTED_NODES[spec.type].flatten_fn(prefix)
-    values = list(values)
-    if len(values) != len(spec.children_specs) or context != spec.context:
+    try:
+        values = spec.children_of(prefix)
+    except ValueError:
         return None
     found: list[Any] = []
     for value, child in zip(values, spec.children_specs, strict=True):

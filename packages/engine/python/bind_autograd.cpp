@@ -157,6 +157,11 @@ void bind_autograd(nb::module_& m) {
   m.def("forget_accumulator", AccumulateGrad::forget);
   m.def("replaced", [](const Tensor& t, const Tensor& before) { replaced(t, *before); }, nb::arg("t"), nb::arg("before"), "t was given other memory; before it looked like this.");
   m.def("detach", [](const Tensor& t) { return detach(t); });
+  m.def("argument", [](const Tensor& t) {
+    const Tensor own = detach(t);
+    own->birth = level_top;
+    return own;
+  }, nb::arg("t"), "The same memory without history, which a function transform gave: a tensor of the level that is open, which may write to it.");
   m.def("detach_", [](const Tensor& t) { detach_(t); });
   m.def("become", [](const Tensor& t, const Tensor& view) { become(t, view); });
   m.def("base", base);

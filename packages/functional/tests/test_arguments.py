@@ -29,6 +29,13 @@ def test_arguments_that_are_not_differentiated_may_be_written_to(jacobian: Any) 
     assert jacobian(g, argnums=1)(x, y, [ad.zeros(2)]).tolist() == [9, 11]
     assert x.tolist() == [4, 5, 3]
 
+    def through(x: ad.Tensor, y: ad.Tensor) -> ad.Tensor:
+        y.detach().copy_(x)
+        return x.sum() + y.sum()
+
+    y = ad.zeros(2)
+    assert jacobian(through)(ad.ones(2), y).tolist() == [1, 1] == y.tolist()
+
 
 def test_what_is_written_keeps_its_own_history() -> None:
     w = ad.ones(2, requires_grad=True)

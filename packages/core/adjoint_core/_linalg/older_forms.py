@@ -105,7 +105,7 @@ def qr(input: Tensor, some: bool = True) -> Any:
         tensor([[3.0000, 1.0000],
                 [4.0000, 2.0000]])
     """
-    return factorisations.qr(input, "reduced" if some else "complete")
+    return _results.older_qr(*factorisations.qr(input, "reduced" if some else "complete"))
 
 
 @method

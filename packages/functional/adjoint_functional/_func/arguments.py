@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from adjoint_engine import _engine
+
 from .._backend import Tensor, TreeSpec, tree_flatten, tree_map, tree_unflatten
 
 ArgNums: TypeAlias = int | tuple[int, ...]
@@ -36,7 +38,7 @@ def positions(argnums: ArgNums, count: int) -> tuple[int, ...]:
 def _own(arg: Any) -> Any:
     """An argument as the function may write to it: tensors, like the differentiated ones, belong to the level."""
     if isinstance(arg, Tensor):
-        return arg if arg.requires_grad else arg.detach()
+        return arg if arg.requires_grad else _engine.argument(arg)
     return tree_map(_own, arg) if isinstance(arg, (list, tuple, dict)) else arg
 
 

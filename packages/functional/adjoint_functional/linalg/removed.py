@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from adjoint_core import Tensor
 from adjoint_core._compose import method
 
-__all__ = ["eig", "lstsq", "solve", "symeig"]
+__all__ = ["eig", "lstsq", "matrix_rank", "solve", "symeig"]
 
 
 def _removed(name: str, instead: str) -> NoReturn:
@@ -24,6 +24,11 @@ def solve(input: Tensor, A: Tensor, *, out: Any = None) -> NoReturn:
 def lstsq(input: Tensor, A: Tensor, *, out: Any = None) -> NoReturn:
     """The older name of `linalg.lstsq`, whose arguments are the other way round. It raises RuntimeError, as in PyTorch."""
     _removed("lstsq", "`linalg.lstsq(A, B)`, whose arguments are reversed, and `linalg.qr` for the factors")
+
+
+def matrix_rank(input: Tensor, tol: float | None = None, symmetric: bool = False, *, out: Any = None) -> NoReturn:
+    """The older name of `linalg.matrix_rank`. It raises RuntimeError, as in PyTorch."""
+    _removed("matrix_rank", "`linalg.matrix_rank`")
 
 
 @method

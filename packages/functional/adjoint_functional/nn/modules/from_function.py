@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from adjoint_core._compose import warn
+
 from ..functional.loss.reduction import reduction_of
 from .module import Module
 
@@ -25,6 +27,7 @@ class _FromFunction(Module):
     _keywords: inspect.Signature
     _handed: dict[str, str]  # the function's keywords, and which attributes hold them
     _trains = False
+    _renamed: dict[str, str] = {}  # older names of arguments, and today's
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -37,6 +40,10 @@ class _FromFunction(Module):
         if "reduction" in given:
             older = (given.pop(name, None) for name in _OLDER)
             given["reduction"] = reduction_of(*older, given["reduction"])
+        for old, name in self._renamed.items():
+            if (value := given.pop(old, None)) is not None:
+                warn(f"keyword argument `{old}` is deprecated and renamed to `{name}`", FutureWarning)
+                given[name] = value
         for name, value in given.items():
             if name in _MOVES:
                 self.register_buffer(name, value)
@@ -85,6 +92,7 @@ def layer(
     *kinds: type,
     attributes: dict[str, str] | None = None,
     unsaid: tuple[str, ...] = (),
+    renamed: dict[str, str] | None = None,
     **defaults: Any,
 ) -> Any:
     """The module ``name`` for ``function``, whose constructor takes ``arguments`` (words) in this order.
@@ -93,6 +101,7 @@ def layer(
         kinds: bases that say what it is, and how it is shown.
         attributes: for arguments that are kept under another name, which.
         unsaid: arguments that PyTorch does not count among ``__constants__``.
+        renamed: older names of arguments, which come last, and today's.
         defaults: of arguments, where they are not the function's.
     """
     known = inspect.signature(function).parameters
@@ -100,6 +109,8 @@ def layer(
     for word in arguments.split():
         parameter = known[word].replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
         kept.append(parameter.replace(default=defaults[word]) if word in defaults else parameter)
+    for old in renamed or ():
+        kept.append(inspect.Parameter(old, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation="float | None"))
     handed = {word: (attributes or {}).get(word, word) for word in arguments.split() if word not in _OLDER}
     contents = {
         "__doc__": _documentation(function),
@@ -110,5 +121,6 @@ def layer(
         "__init__": _constructor(kept),
         "_handed": handed,
         "_trains": "training" in known,
+        "_renamed": renamed or {},
     }
     return type(name, kinds or (_FromFunction,), contents)

@@ -34,6 +34,14 @@ class _Sized(_FromFunction):
         return f"{self.size}, {self._shown('alpha', 'beta', 'k')}"
 
 
+class _Between(_FromFunction):
+    """Between two numbers."""
+
+    def _settle(self) -> None:
+        if not self.max_val > self.min_val:
+            raise AssertionError(f"max_val must be larger than min_val, got min_val={self.min_val} and max_val={self.max_val}")
+
+
 class _DropoutNd(_FromFunction):
     """What sets elements or channels to zero in training."""
 
@@ -52,7 +60,9 @@ GLU = layer("GLU", F.glu, "dim")
 Hardshrink = layer("Hardshrink", F.hardshrink, "lambd", _Bare)
 Hardsigmoid = layer("Hardsigmoid", F.hardsigmoid, "inplace", _Plain)
 Hardswish = layer("Hardswish", F.hardswish, "inplace", _Plain)
-Hardtanh = layer("Hardtanh", F.hardtanh, "min_val max_val inplace")
+Hardtanh = layer(
+    "Hardtanh", F.hardtanh, "min_val max_val inplace", _Between, renamed={"min_value": "min_val", "max_value": "max_val"}
+)
 LeakyReLU = layer("LeakyReLU", F.leaky_relu, "negative_slope inplace")
 LogSigmoid = layer("LogSigmoid", F.logsigmoid)
 LogSoftmax = layer("LogSoftmax", F.log_softmax, "dim", _Along)

@@ -167,7 +167,7 @@ class Hardswish(Module):
 
 class Hardtanh(Module):
     '`nn.functional.hardtanh` as a module: x clamped to [min_val, max_val].'
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None: ...
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False, min_value: float | None = None, max_value: float | None = None) -> None: ...
 
 class HingeEmbeddingLoss(Module):
     '`nn.functional.hinge_embedding_loss` as a module: x where target is 1, max(0, margin - x) where it is -1, and their sum elsewhere.'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import node, rounded_once
+from adjoint_core._compose import node, rounded_once, warn
 
 from ..linear import linear
 from .reduction import reduced, reduction_of
@@ -140,6 +140,11 @@ def kl_div(
         >>> ad.nn.functional.kl_div(ad.tensor([0.5, 0.5]).log(), ad.tensor([0.25, 0.75]), reduction='sum')
         tensor(0.1308)
     """
+    if size_average is reduce is None and reduction == "mean":
+        warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides only by the batch size, "
+            "and aligns with the KL div math definition.'mean' will be changed to behave the same as 'batchmean' in the next major release."
+        )
     reduction = reduction_of(size_average, reduce, reduction)
     if reduction == "batchmean" and input.ndim:
         return _core._kl_div(input, target, "sum", log_target) / input.size(0)
