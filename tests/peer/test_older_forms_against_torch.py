@@ -54,7 +54,7 @@ MIXED = """T.add(a,2,3) T.add(a,two,3) T.add(2,3,4) T.add(2,3,a) T.add(a,two,b) 
     T.subtract(a,2,b) a.subtract(2,b) T.rsub(a,2,3) T.rsub(a,b,3) T.rsub(a,2,b) T.addmm(m,2,m,m) T.addmm(two,m,m,m) T.addmm(2,m,two,m,m) T.addmm(2,m,mat1=m,mat2=m)
     T.addmm(2,m,3,m,m,out=T.empty(2,2)) m.addmm(2,3,mat1=m,mat2=m) m.addmm(m,m,2) T.addmv(2,a,3,mat=m,vec=a) T.addbmm(m,2,m[None],m[None]) T.addr(m,2,a,b)
     a.addcmul(2,b,tensor2=b) a.addcmul(b,b,2) T.addcmul(a,2,b,b,out=T.empty(2)) T.addcdiv(a,2,b,tensor2=b) T.addcdiv(a,2,3,b) a.mul(2,b)
-    T.bucketize(a,m) T.bucketize(a,b) T.searchsorted(m,m) T.searchsorted(m,a) type(T.qr(m)).__name__""".split()
+    T.bucketize(a,m) T.bucketize(a,b) T.searchsorted(m,m) T.searchsorted(m,a)""".split()
 
 
 @pytest.mark.filterwarnings("ignore:This overload of")
@@ -64,8 +64,7 @@ def test_names_and_numbers_in_the_older_order(text: str) -> None:
         a, b, _, m = operands(lib)
         two, grown = lib.tensor(2.0), lib.tensor(2.0, requires_grad=True)
         try:
-            found = eval(text, {"T": lib}, dict(a=a, b=b, m=m, two=two, grown=grown, whole=lib.tensor([1, 2])))
-            return found if isinstance(found, str) else found.tolist()
+            return eval(text, {"T": lib}, dict(a=a, b=b, m=m, two=two, grown=grown, whole=lib.tensor([1, 2]))).tolist()
         except (TypeError, RuntimeError) as error:
             return TypeError if isinstance(error, TypeError) else RuntimeError
 

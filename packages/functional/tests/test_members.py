@@ -6,7 +6,12 @@ import pytest
 
 import adjoint as ad
 from adjoint import vmap
+from adjoint.func import grad, jvp
 from adjoint.nn import functional as F  # noqa: N812
+
+
+def jvp_of(f):
+    return lambda x, *rest: jvp(lambda x: f(x, *rest), (x,), (x.cos(),))[1]
 
 
 def looped(f, *stacked):
@@ -34,6 +39,29 @@ def test_ctc_loss_with_lengths_of_each_member() -> None:
     assert found.allclose(expected)
     (a,), (b,) = (ad.autograd.grad(y.sum(), logits) for y in (found, expected))
     assert a.allclose(b)
+    each = vmap(grad(lambda *given: f(*given).sum()))(logits, targets, steps, lengths)
+    assert each.allclose(b)
+    assert vmap(jvp_of(f))(logits, targets, steps, lengths).allclose(looped(jvp_of(f), logits, targets, steps, lengths))
+    twice = vmap(vmap(grad(lambda *given: f(*given).sum()), (None, None, 0, 0)), (0, 0, None, None))(
+        logits, targets, steps, lengths
+    )
+    assert twice.shape == (2, 2, 5, 3, 4) and twice[0, 0].allclose(b[0]) and twice[1, 1].allclose(b[1])
+    with pytest.raises(RuntimeError, match="at most 5"):
+        vmap(f)(logits, targets, steps + 1, lengths)
+
+
+def test_ctc_loss_of_labels_in_a_line() -> None:
+    logits, lines = ad.randn(2, 5, 3, 4), ad.tensor([[1, 2, 3, 1, 2], [1, 3, 3, 2, 1]])
+    steps, lengths = ad.tensor([[5, 4, 5], [5, 5, 3]]), ad.tensor([[2, 1, 2], [0, 3, 2]])
+
+    def f(x, *rest):
+        return F.ctc_loss(x.log_softmax(2), *rest, reduction="none")
+
+    rows = ad.tensor([[[1, 2, 0], [3, 0, 0], [1, 2, 0]], [[0, 0, 0], [1, 3, 3], [2, 1, 0]]])
+    assert vmap(f)(logits, lines, steps, lengths).allclose(vmap(f)(logits, rows, steps, lengths))
+    assert looped(f, logits, lines, steps, lengths).allclose(looped(f, logits, rows, steps, lengths))
+    with pytest.raises(RuntimeError, match="expected at least 6 targets, got 5"):
+        vmap(f)(logits, lines, steps, lengths + ad.tensor([[0, 0, 0], [1, 0, 0]]))
 
 
 @pytest.mark.parametrize("bags", [False, True])

@@ -4,33 +4,37 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from adjoint_core import Tensor, _core
 from adjoint_core._compose import node, rounded_once
-from adjoint_engine._engine import any_lifted
-
-from ...._members import call_of_each
+from adjoint_engine import _engine
 
 _NEVER = -1e30  # the log of a probability of zero that sums and differences keep finite
 
 
-def _lengths(x: Tensor | Sequence[int]) -> list[int]:
-    return [int(n) for n in (x.reshape(-1).tolist() if isinstance(x, Tensor) else x)]
+def _numbers(x: Tensor) -> list[int]:
+    """The values of all members, inside of transforms."""
+    return [int(n) for n in _engine.plain(x.clone()).flatten().tolist()]
 
 
-def _padded(targets: Tensor, lengths: list[int], blank: int) -> Tensor:
+def _lengths(given: Tensor | Sequence[int], device: Any) -> Tensor:
+    x = given.reshape(-1) if isinstance(given, Tensor) else _core.tensor([int(n) for n in given])
+    return x.to(device=device, dtype=_core.int64)
+
+
+def _padded(targets: Tensor, lengths: Tensor, longest: int, blank: int) -> Tensor:
     """The labels of each sequence as a row, (batch, longest)."""
     if targets.ndim == 2:
         return targets
-    if targets.numel() < sum(lengths):
-        raise RuntimeError(f"ctc_loss: expected at least {sum(lengths)} targets, got {targets.numel()}")
-    rows, at, longest = [], 0, max(lengths, default=0)
-    for n in lengths:
-        rows.append(
-            _core.cat([targets[at : at + n], _core.full((longest - n,), blank, dtype=targets.dtype, device=targets.device)])
-        )
-        at += n
-    return _core.stack(rows)
+    if targets.numel() < (most := max(_numbers(lengths.sum()))):
+        raise RuntimeError(f"ctc_loss: expected at least {most} targets, got {targets.numel()}")
+    if targets.numel() == 0:
+        return targets.expand(lengths.numel(), 0)
+    place = _core.arange(longest, device=targets.device)
+    at = (lengths.cumsum(0) - lengths).unsqueeze(1) + place
+    rows = targets.gather(0, at.clamp_max(targets.numel() - 1).flatten()).view(at.shape)
+    return rows.masked_fill(place >= lengths.unsqueeze(1), blank)
 
 
 def _emitted(log_probs: Tensor, path: Tensor) -> Tensor:
@@ -61,15 +65,14 @@ def _alpha(log_probs: Tensor, path: Tensor, blank: int, ends: set[int]) -> dict[
     return found
 
 
-def _ctc(log_probs: Tensor, labels: Tensor, steps: list[int], lengths: Tensor, blank: int) -> Tensor:
+def _ctc(log_probs: Tensor, labels: Tensor, steps: Tensor, ends: set[int], lengths: Tensor, blank: int) -> Tensor:
     """-log of the probability of all alignments, (batch,): the forward algorithm over labels with blanks between."""
     path = _core.full((log_probs.size(1), 2 * labels.size(1) + 1), blank, dtype=_core.int64, device=labels.device)
     path[:, 1::2] = labels.long()
-    counted = _core.tensor(steps, device=labels.device).clamp_min(1)
-    found = _alpha(log_probs, path, blank, set(counted.tolist()))
+    found = _alpha(log_probs, path, blank, ends)
     alpha = found.pop(max(found))
     for end, earlier in found.items():
-        alpha = _core.where((counted == end).unsqueeze(1), earlier, alpha)
+        alpha = _core.where((steps == end).unsqueeze(1), earlier, alpha)
     last = alpha.gather(1, (2 * lengths).unsqueeze(1))
     before = alpha.gather(1, (2 * lengths - 1).clamp_min(0).unsqueeze(1)).masked_fill((lengths == 0).unsqueeze(1), _NEVER)
     return -_core.logaddexp(last, before).squeeze(1)
@@ -108,29 +111,27 @@ def ctc_loss(
     """
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
-    if any_lifted(tuple(n for n in (input_lengths, target_lengths) if isinstance(n, Tensor))):
-        given = (log_probs, targets, input_lengths, target_lengths)
-        return call_of_each(lambda *own: ctc_loss(*own, blank, reduction, zero_infinity), *given)
     single = log_probs.ndim == 2
     x = log_probs.unsqueeze(1) if single else log_probs
     if not 0 <= blank < x.size(2):
         raise RuntimeError(f"ctc_loss: blank must be in label range, got {blank} for {x.size(2)} classes")
-    steps, lengths = _lengths(input_lengths), _lengths(target_lengths)
-    if len(steps) != x.size(1) or len(lengths) != x.size(1):
+    steps, lengths = (_lengths(n, x.device) for n in (input_lengths, target_lengths))
+    if steps.numel() != x.size(1) or lengths.numel() != x.size(1):
         raise RuntimeError(
-            f"ctc_loss: input_lengths and target_lengths must be of size batch_size, got {len(steps)}, {len(lengths)}"
+            f"ctc_loss: input_lengths and target_lengths must be of size batch_size, got {steps.numel()}, {lengths.numel()}"
         )
-    if any(not 0 <= n <= x.size(0) for n in steps):
-        raise RuntimeError(f"ctc_loss: Expected input_lengths to have value at most {x.size(0)}, got {steps}")
-    labels = _padded(targets.unsqueeze(0) if single and targets.ndim == 1 else targets, lengths, blank)
-    if any(not 0 <= n <= labels.size(1) for n in lengths):
-        raise RuntimeError(f"ctc_loss: Expected target_lengths to have value at most {labels.size(1)}, got {lengths}")
-    count = _core.tensor(lengths, device=x.device)
-    counting = x[: max([1, *steps])], labels[:, : max(lengths, default=0)]
-    losses = _ctc(*counting, steps, count, blank)
+    ends, sizes = _numbers(steps), _numbers(lengths)
+    if any(not 0 <= n <= x.size(0) for n in ends):
+        raise RuntimeError(f"ctc_loss: Expected input_lengths to have value at most {x.size(0)}, got {ends}")
+    longest = max(sizes, default=0)
+    labels = _padded(targets.unsqueeze(0) if single and targets.ndim == 1 else targets, lengths, longest, blank)
+    if any(not 0 <= n <= labels.size(1) for n in sizes):
+        raise RuntimeError(f"ctc_loss: Expected target_lengths to have value at most {labels.size(1)}, got {sizes}")
+    counting = x[: max([1, *ends])], labels[:, :longest]
+    losses = _ctc(*counting, steps.clamp_min(1), {max(n, 1) for n in ends} or {1}, lengths, blank)
     losses = _core.where(losses > -_NEVER / 10, 0.0 if zero_infinity else math.inf, losses)
     if reduction == "mean":
-        return (losses / count.clamp_min(1)).mean()
+        return (losses / lengths.clamp_min(1)).mean()
     if reduction == "sum":
         return losses.sum()
     return losses.squeeze(0) if single else losses
