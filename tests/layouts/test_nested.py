@@ -111,6 +111,16 @@ def test_reductions_of_the_ragged_dimension_are_dense() -> None:
         ad.testing.assert_close(x.mean(), ad.cat(xs).mean())
 
 
+@pytest.mark.parametrize(
+    "cut", [lambda x: x.split(2, 1), lambda x: x.split([1, 2], -2), lambda x: x.chunk(2, dim=1), lambda x: x.tensor_split(2, 1)]
+)
+def test_parts_of_the_ragged_dimension(cut: Any) -> None:
+    same = [ad.ones(4, 2)] * 3
+    for x in batches([ad.ones(n, 2) for n in LENGTHS])[1:] + [nested.as_nested_tensor(same, layout=ad.jagged)]:
+        with pytest.raises(RuntimeError, match="not supported for NestedTensor on ragged dim"):
+            cut(x)
+
+
 def test_pieces_of_equal_length_stay_a_batch() -> None:
     x = nested.nested_tensor([ad.ones(2, 2), ad.ones(2, 2)], layout=ad.jagged)
     assert (x * 2).is_nested and x.transpose(1, 2).sum(1).is_nested and not x.sum(1).is_nested

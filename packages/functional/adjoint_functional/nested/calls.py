@@ -74,6 +74,7 @@ _BY_PIECES = {
     "permute", "matmul", "__matmul__", "bmm", "scaled_dot_product_attention", "T", "mT", "H", "mH", "item", "equal", "allclose", "is_same_size",
     "is_floating_point", "is_complex", "is_signed", "result_type", "pad", "broadcast_tensors",
 }  # fmt: skip
+_SPLITS = {"chunk", "split", "split_with_sizes", "tensor_split"}
 UNIQUE = 1_000_003  # a size that no other dimension has
 
 
@@ -118,6 +119,10 @@ class Call:
         self.over_batch = False  # a reduction over the batch too
         if self.name in DIM_AT:
             self._shift_dims(DIM_AT[self.name])
+            if self.name in _SPLITS and self.batch._at is not None and self.batch._at in (self.dims or ()):
+                raise RuntimeError(
+                    f"{self.name}(): not supported for NestedTensor on ragged dim, of which each piece gives as many parts as it has"
+                )
         elif self.name in DIM_PAIRS:
             self._shift_pair()
         elif self.name == "permute":
