@@ -188,6 +188,11 @@ def run_from_edges(arg0: list[Any], arg1: list[Any], arg2: list[Any], arg3: _boo
 
 def innermost_slot(arg: list[Any], /) -> _int: ...
 
+def batches_of(arg: Tensor, /) -> list[Any]:
+    """
+    The levels of vmap that the tensor belongs to, those inside of other transforms too.
+    """
+
 def slot_info(arg: _int, /) -> tuple[Any, ...]: ...
 
 def records_at(arg: list[Any], /) -> _bool: ...

@@ -42,6 +42,12 @@ void bind_layers(nb::module_& m) {
     }
     return reinterpret_cast<uintptr_t>(best);
   });
+  m.def("batches_of", [](const Tensor& x) {
+    nb::list slots;
+    for (Tensor t = fresh(x); t->keys & key_lifted; t = fresh(face(t)->value))
+      if (face(t)->slot->kind == LevelKind::batch) slots.append(reinterpret_cast<uintptr_t>(face(t)->slot));
+    return slots;
+  }, "The levels of vmap that the tensor belongs to, those inside of other transforms too.");
   m.def("slot_info", [](uintptr_t handle) {
     const Slot* s = slot(handle);
     return nb::make_tuple(s->kind == LevelKind::tape ? "tape" : s->kind == LevelKind::dual ? "dual" : "batch", s->strict, s->batch, random_names[static_cast<int>(s->randomness)]);

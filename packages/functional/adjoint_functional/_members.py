@@ -6,13 +6,6 @@ from adjoint_core import Tensor
 from adjoint_engine import _engine
 
 
-def _batch_of(tensors: list[Tensor]) -> int:
-    """The innermost level that the tensors belong to, if it is one of vmap, else 0."""
-    slot: int = _engine.innermost_slot(tensors)
-    return slot if slot and _engine.slot_info(slot)[0] == "batch" else 0
-
-
 def has_more_members(x: Tensor, y: Tensor) -> bool:
-    """Whether members of a batch have an x of their own, but the same y."""
-    slot = _batch_of([x])
-    return bool(slot) and not _engine.is_batched(y, slot)
+    """Whether members of a batch, of any that is open, have an x of their own, but the same y."""
+    return not set(_engine.batches_of(x)) <= set(_engine.batches_of(y))

@@ -92,3 +92,45 @@ def test_embedding_counts_the_rows_of_each_member() -> None:
         return ad.func.grad(lambda w: (F.embedding(i, w, padding_idx=3, scale_grad_by_freq=True) ** 2).sum())(w)
 
     assert vmap(slope)(weight, at).allclose(looped(slope, weight, at))
+
+
+ROWS = {
+    "plain": {},
+    "max_norm": {"max_norm": 1.0},
+    "freq": {"scale_grad_by_freq": True},
+    "padding": {"padding_idx": 1, "max_norm": 1.0},
+}
+WHERE = {
+    "both, both": (lambda h, i, w: vmap(vmap(h))(i, w), lambda a, b: (a, b, a, b)),
+    "input, weight": (lambda h, i, w: vmap(lambda i: vmap(lambda w: h(i, w))(w[0]))(i[:, 0]), lambda a, b: (a, 0, 0, b)),
+    "weight, input": (lambda h, i, w: vmap(lambda w: vmap(lambda i: h(i, w))(i[0]))(w[:, 0]), lambda a, b: (0, b, a, 0)),
+    "both, weight": (lambda h, i, w: vmap(lambda i, w: vmap(lambda w: h(i, w))(w))(i[:, 0], w), lambda a, b: (a, 0, a, b)),
+    "both, input": (lambda h, i, w: vmap(lambda i, w: vmap(lambda i: h(i, w))(i))(i, w[:, 0]), lambda a, b: (a, b, a, 0)),
+    "input, both": (lambda h, i, w: vmap(lambda i: vmap(h)(i, w[0]))(i), lambda a, b: (a, b, 0, b)),
+    "weight, weight": (lambda h, i, w: vmap(vmap(lambda w: h(i[0, 0], w)))(w), lambda a, b: (0, 0, a, b)),
+}
+"""What two batches have members of, the outer one first; and which entries member (a, b) then sees."""
+
+
+@pytest.mark.parametrize("where", WHERE)
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("of_gradients", [False, True])
+def test_embedding_in_two_batches(where: str, rows: str, of_gradients: bool) -> None:
+    """What a loop gives, and writes into the weight; or max_norm is refused, where members would share what it writes to."""
+
+    def call(i, w):
+        return F.embedding(i, w, **ROWS[rows])
+
+    def h(i, w):
+        return grad(lambda w: call(i, w).square().sum())(w) if of_gradients else call(i, w)
+
+    at, weight = ad.arange(24).view(2, 3, 4) % 4, ad.randn(2, 3, 4, 3) * 2
+    looped_over, (batched, seen) = weight.clone(), WHERE[where]
+    entries = [[seen(a, b) for b in range(3)] for a in range(2)]
+    expected = ad.stack([ad.stack([h(at[a, b], looped_over[c, d]) for a, b, c, d in line]) for line in entries])
+    if ROWS[rows].get("max_norm") and where not in ("both, both", "weight, weight"):
+        with pytest.raises(RuntimeError, match="max_norm shortens rows"):
+            batched(h, at, weight)
+        return
+    assert batched(h, at, weight).allclose(expected)
+    assert weight.allclose(looped_over)
