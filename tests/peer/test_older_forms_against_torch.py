@@ -121,3 +121,27 @@ def test_a_sparse_tensor_of_a_size() -> None:
 def test_types_by_class() -> None:
     for lib in (ad, torch):
         assert lib.ones(1).double().type(lib.Tensor).dtype is lib.float32 and lib.typename(3) == "int"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ij,jk->ik",
+        "ij,jk->ki",
+        "bij,bjk->bki",
+        "bij,bjk->kbi",
+        "ij,kj->ki",
+        "i,j->ji",
+        "abc,cd->dab",
+        "abc,adb->dc",
+        "ij,jk,kl->li",
+    ],
+)
+def test_results_without_gaps(text: str) -> None:
+    sizes = dict(zip("abcdijklm", range(2, 11), strict=True))
+
+    def strides(lib: Any) -> tuple[int, ...]:
+        return lib.einsum(text, *(lib.ones(*(sizes[c] for c in term)) for term in text.split("->")[0].split(","))).stride()
+
+    assert strides(ad) == strides(torch)
+    assert ad.linalg.lu(ad.rand(3, 3)).P.is_contiguous()

@@ -131,7 +131,7 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
     k = min(m, n)
     P = L = U = _core.empty(0, dtype=LU_data.dtype, device=LU_data.device)
     if unpack_pivots:
-        P = _core.eye(m, dtype=LU_data.dtype, device=LU_data.device)[_core._lu_permutation(LU_pivots, m)].mT
+        P = _core.eye(m, dtype=LU_data.dtype, device=LU_data.device)[_core._lu_permutation(LU_pivots, m)].mT.contiguous()
     if unpack_data:
         L = LU_data[..., :k].tril(-1) + _core.eye(m, k, dtype=LU_data.dtype, device=LU_data.device)
         U = LU_data[..., :k, :].triu()

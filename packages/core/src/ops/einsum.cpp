@@ -179,6 +179,13 @@ Term contract(const Term& first, const Term& second, const Labels& wanted) {
   return {reshape(product, sizes), result};
 }
 
+// Whether the result comes without gaps where the second term's dimensions are in front.
+bool second_leads(const Term& a, const Term& b, const Labels& output) {
+  for (int l : output)
+    if (has(a.labels, l) != has(b.labels, l)) return has(b.labels, l);
+  return false;
+}
+
 }  // namespace
 
 Tensor einsum(const char* equation, Tensors x) {
@@ -203,7 +210,7 @@ Tensor einsum(const char* equation, Tensors x) {
   for (size_t k = 1; k < terms.size(); k++) {
     Labels wanted = output;
     for (size_t later = k + 1; later < terms.size(); later++) wanted = joined({wanted, terms[later].labels});
-    result = contract(result, terms[k], wanted);
+    result = terms.size() == 2 && second_leads(result, terms[k], output) ? contract(terms[k], result, wanted) : contract(result, terms[k], wanted);
   }
   const Tensor y = arranged(reduced(result, output, x.size() == 1 ? std::optional<DType>() : result.x.dtype()), output);   // of one operand, it has the type of `sum`
   return y.is(x[0]) ? alias(y) : y;
