@@ -20,7 +20,7 @@ struct BesselIParts {
 }
 [[gnu::always_inline]] inline double bessel_i0_scaled(double a) {
   const auto [t, root] = bessel_i_parts(a);
-  return root * (a + 6) * poly(t, 0x1.c3843bf418e78p-2, -0x1.5f5cadd62ec71p-4, 0x1.78c2f3472231fp-4, -0x1.aecbc788db102p-4,
+  return root * (a + 6) * poly_by_two(t, 0x1.c3843bf418e78p-2, -0x1.5f5cadd62ec71p-4, 0x1.78c2f3472231fp-4, -0x1.aecbc788db102p-4,
                          0x1.0428e9ab24a4ap-3, -0x1.2e1247c4bf155p-3, 0x1.0f13db512f06cp-3, -0x1.654148f89e8e3p-5,
                          -0x1.656a72b546388p-4, 0x1.0d558768e32c5p-3, -0x1.39bbcfb1f2910p-6, -0x1.803215ac9fa69p-4,
                          0x1.d54e8fd9438e4p-6, 0x1.4e8a75abe8b5cp-4, -0x1.6cc6e85d284c8p-6, -0x1.27b457cb33b9ep-4,
@@ -30,7 +30,7 @@ struct BesselIParts {
 }
 [[gnu::always_inline]] inline double bessel_i1_scaled(double a) {
   const auto [t, root] = bessel_i_parts(a);
-  return root * a * poly(t, 0x1.9bf2003d5d32fp-1, -0x1.97e2a1a957e02p-1, 0x1.7b757ed958d0fp-1, -0x1.3f220eb84eab2p-1,
+  return root * a * poly_by_two(t, 0x1.9bf2003d5d32fp-1, -0x1.97e2a1a957e02p-1, 0x1.7b757ed958d0fp-1, -0x1.3f220eb84eab2p-1,
                          0x1.b090f4b444bdcp-2, -0x1.17f61af64275ap-3, -0x1.4a3a456e393acp-3, 0x1.38d42d6a501c5p-2,
                          -0x1.684da7a0d5856p-3, -0x1.498b354d851ffp-4, 0x1.16dcd73433d41p-3, 0x1.7e2a88134a27fp-5,
                          -0x1.e06b6136ddb93p-4, -0x1.4503afb1dc97dp-5, 0x1.7011bf2cc5aa5p-4, 0x1.9d026ae733e6fp-5,
@@ -41,7 +41,7 @@ struct BesselIParts {
 
 [[gnu::always_inline]] inline double bessel_i2_scaled(double a) {
   const auto [t, root] = bessel_i_parts(a);
-  return root * a * (a / (a + 6)) * poly(t, 0x1.3a339134ced39p+0, -0x1.baf76d3ecf8b5p+0, 0x1.937950d3669c0p+0, -0x1.dda1ecb4fdf9ep-1,
+  return root * a * (a / (a + 6)) * poly_by_two(t, 0x1.3a339134ced39p+0, -0x1.baf76d3ecf8b5p+0, 0x1.937950d3669c0p+0, -0x1.dda1ecb4fdf9ep-1,
                                          0x1.9c42b99ee1d70p-4, 0x1.07581fb289d3ap-1, -0x1.2ac1d43b49287p-1, 0x1.5634e5c734f53p-3,
                                          0x1.c4b1dff897ea8p-3, -0x1.2ce9f613777fap-3, -0x1.2cc9b62c81caep-3, 0x1.01c41f74d94fep-3,
                                          0x1.cfdbef00ba41dp-4, -0x1.46409977fcdc0p-4, -0x1.ccb60aa311c48p-4, 0x1.80875ca5f159dp-5,

@@ -36,6 +36,17 @@ template <class T, class... C>
   }
 }
 
+// The same in two chains, of even and odd powers: half the wait of a long polynomial, where half a last bit more does not matter.
+template <class T, class... C> [[gnu::always_inline]] inline T every_other(T z, T c, C... rest);
+template <class T, class... C> [[gnu::always_inline]] inline T from_second(T z, T, C... rest) { return every_other(z, static_cast<T>(rest)...); }
+template <class T, class... C> [[gnu::always_inline]] inline T every_other(T z, T c, C... rest) {
+  if constexpr (sizeof...(rest) < 2) return c;
+  else return c + z * from_second(z, static_cast<T>(rest)...);
+}
+template <class T, class... C> [[gnu::always_inline]] inline T poly_by_two(T x, T c, C... rest) {
+  return every_other(x * x, c, rest...) + x * every_other(x * x, static_cast<T>(rest)...);
+}
+
 // x, rounded to its type: a product passed through here is not fused into a following addition,
 // so that z * conj(z) has the imaginary part 0 on every instruction set.
 template <std::floating_point T>

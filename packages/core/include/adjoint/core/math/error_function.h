@@ -11,7 +11,7 @@ namespace detail {
 // e^(a^2) erfc(a) for 0 <= a <= 10.6 to 2^-37, in t = (a - 3) / (a + 3); one division serves t and the factor 1 / (1 + 2 a).
 [[gnu::always_inline]] inline double erfcx_short(double a) {
   const double b = 1 + 2 * a, inverse = 1 / ((a + 3) * b), t = (a - 3) * b * inverse;
-  return poly(t, 0x1.40c522d7e6985p+0, -0x1.15c084db8e2cep-3, -0x1.85a15c8e714fbp-5, 0x1.09836d39d3800p-3,
+  return poly_by_two(t, 0x1.40c522d7e6985p+0, -0x1.15c084db8e2cep-3, -0x1.85a15c8e714fbp-5, 0x1.09836d39d3800p-3,
               -0x1.e88b76eaaabd8p-4, 0x1.17c96580e67c9p-4, -0x1.857817ca02e8dp-6, 0x1.4c187cc161af7p-9,
               0x1.f0d9d79259a5ap-10, -0x1.9deb20f3ac12fp-11, -0x1.0c98b938d91afp-13, 0x1.0631a4a058df3p-13,
               0x1.10faaac1bea08p-15) *
@@ -82,10 +82,10 @@ namespace detail {
 // erfinv(y) / y by polynomials in w = -log(1 - y^2) and its root, own fits to 2^-34, of floats.
 [[gnu::always_inline]] inline double erfinv_ratio(double w) {
   const double near = w * .4 - 1, far = (std::sqrt(w) - 3.16131566292015) * 0x1.14aec375cda3fp+0;
-  const double low = poly(near, 0x1.805c5cfd03db4p+0, 0x1.3bb315fd8c36p-1, -0x1.abc1e2d05c7e5p-6, -0x1.40b17a9a265e3p-6, 0x1.175c8314675bbp-7,
+  const double low = poly_by_two(near, 0x1.805c5cfd03db4p+0, 0x1.3bb315fd8c36p-1, -0x1.abc1e2d05c7e5p-6, -0x1.40b17a9a265e3p-6, 0x1.175c8314675bbp-7,
                           -0x1.ff9358121c695p-12, -0x1.b56d82925c9a3p-11, 0x1.325399eb96c81p-12, 0x1.60c8393e4bdc5p-16, -0x1.5b4ac27ce4cedp-15,
                           0x1.066b1137397f4p-17, 0x1.89691a15539b2p-19, -0x1.487bea80db5e4p-20);
-  const double high = poly(far, 0x1.7f54f2b0883e8p+1, 0x1.dbb8aadb1be98p-1, 0x1.6ca21c3227fabp-8, -0x1.f0753e4cc7299p-9, 0x1.42e15dd7136e3p-9,
+  const double high = poly_by_two(far, 0x1.7f54f2b0883e8p+1, 0x1.dbb8aadb1be98p-1, 0x1.6ca21c3227fabp-8, -0x1.f0753e4cc7299p-9, 0x1.42e15dd7136e3p-9,
                            -0x1.90bc193b436bbp-10, 0x1.82485e0b4db7p-11, -0x1.a92b094e07b6dp-13, -0x1.b391f0b09b7cp-16, 0x1.e77c8e2458c47p-15,
                            -0x1.be0d9ac377097p-16, 0x1.a0a80fb970a5fp-20, 0x1.062cf1609b84fp-18, -0x1.63d9f4d12a6e3p-20);
   return w < 5 ? low : high;
