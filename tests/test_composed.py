@@ -20,6 +20,7 @@ def test_divisor_of_windows_that_are_cut_off() -> None:
     assert F.avg_pool2d(x, 2, ceil_mode=True, divisor_override=1).reshape(-1).tolist() == [4.0, 2.0]
 
 
+@pytest.mark.filterwarnings("ignore:reduction. 'mean' divides")
 @pytest.mark.parametrize("name", ["mse_loss", "l1_loss", "smooth_l1_loss", "binary_cross_entropy_with_logits", "kl_div"])
 @pytest.mark.parametrize(
     ("older", "reduction"),

@@ -19,6 +19,7 @@ import zlib
 
 import operator_table
 import torch
+from fitting_arguments import rules_of
 from operator_table import ours_tree, same, shapes, tensors
 
 import adjoint as ad
@@ -80,7 +81,7 @@ def mirrored(t):
         if plain.dtype is torch.bfloat16
         else ad.from_numpy(flat.numpy().copy())
     )
-    return base.as_strided(tuple(plain.shape), plain.stride(), plain.storage_offset())
+    return base.as_strided(tuple(plain.shape), plain.stride(), plain.storage_offset()).detach()
 
 
 class Generator:
@@ -109,7 +110,9 @@ class Generator:
 
     def tensor(self, kind=None):
         kind = kind or (self.kind if self.chance(0.7) else self.one_of(KINDS))
-        size = self.size if self.chance(0.75) else self.one_of(SIZES)
+        return self.laid_out(self.size if self.chance(0.75) else self.one_of(SIZES), kind)
+
+    def laid_out(self, size, kind):
         layout = self.one_of(["plain", "plain", "plain", "turned", "stepped", "expanded"])
         if layout == "turned" and len(size) > 1:
             return self.elements(size[::-1], kind).permute(*range(len(size))[::-1])
@@ -143,15 +146,26 @@ class Generator:
             return tuple(self.whole(name) for _ in range(self.one_of([1, 1, 2, 3])))
         raise Unfit
 
-    def arguments(self, wanted):
-        """Of (name, type, has a default, by name alone): some with defaults are left out, some of the others go by name."""
-        positional, named, by_name = [], {}, False
+    def arguments(self, wanted, rules):
+        """Of (name, type, has a default, by name alone): some with defaults are left out, some of the others go by name.
+
+        Most calls follow the rules, if there are any.
+        """
+        positional, named, by_name, made = [], {}, False, {}
+        rules = {"self": rules["input"], **rules} if "input" in rules else rules
+        rules = rules if self.chance(0.75) else {}
         for name, kind, optional, only_named in wanted:
             if name in ("out", "generator", "device", "layout", "pin_memory", "memory_format") or optional and self.chance(0.5):
                 by_name = True
                 continue
             missing = kind.startswith("Optional[") and self.chance(0.4)
-            given = None if missing else self.value(name, kind[len("Optional[") : -1] if kind.startswith("Optional[") else kind)
+            if name in rules and not (optional and missing):
+                given = rules[name](self, made)
+            else:
+                given = (
+                    None if missing else self.value(name, kind[len("Optional[") : -1] if kind.startswith("Optional[") else kind)
+                )
+            made[name] = given
             by_name = by_name or bool(positional) and self.chance(0.15)
             if only_named or by_name:
                 named[name] = given
@@ -252,7 +266,7 @@ def compare(place, name, calls, seed, out):
     for k in range(calls):
         generator = Generator(seed + k)
         try:
-            positional, named = generator.arguments(generator.one_of(overloads))
+            positional, named = generator.arguments(generator.one_of(overloads), rules_of(name))
             given = ours_tree((positional, named))
         except (Unfit, NotImplementedError):
             continue

@@ -10,10 +10,12 @@ pytest.importorskip("torch")
 pytest.importorskip("expecttest")
 
 SAMPLE = {
-    "torch": "clamp cumsum diff gather lerp logsumexp masked_fill roll std sum where",
-    "Tensor": "amax div_ mul narrow permute scatter squeeze unfold",
+    "torch": "adaptive_max_pool1d clamp cumsum diff gather index_add index_copy index_select lcm lerp logsumexp masked_fill "
+    "scatter_add std sum view_copy where",
+    "Tensor": "amax div_ index_add_ index_fill mul narrow permute scatter squeeze unfold",
     "special": "entr erfcx log_ndtr",
-    "functional": "huber_loss l1_loss softplus",
+    "functional": "avg_pool2d conv2d conv_transpose1d huber_loss interpolate l1_loss layer_norm margin_ranking_loss max_pool2d_with_indices "
+    "nll_loss pad pixel_shuffle softplus unfold",
 }
 
 

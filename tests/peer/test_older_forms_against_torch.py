@@ -145,3 +145,29 @@ def test_results_without_gaps(text: str) -> None:
 
     assert strides(ad) == strides(torch)
     assert ad.linalg.lu(ad.rand(3, 3)).P.is_contiguous()
+
+
+CORNERS = """F.cosine_similarity(whole,b,0) F.cosine_similarity(whole,whole,0) F.cosine_similarity(a,b,0,-1.0) F.margin_ranking_loss(whole,whole,whole) F.margin_ranking_loss(m,a,a)
+    F.triplet_margin_loss(m,a,m) F.instance_norm(m[None],a) F.local_response_norm(m[None],0) F.pixel_shuffle(m,2) F.unfold(m[None],(1,2,3)) T.gcd(whole,whole>1)
+    T.lcm(whole,whole>1) T.split_copy(a,split_size=1)[0] T.view_copy(a,dtype=T.int32) T.histogram(a)[0] T.round(1.7*m.bfloat16(),decimals=1).float() T.index_add(whole,0,whole-1,whole,alpha=2.5)
+    T.index_add(whole>1,0,whole-1,whole>0,alpha=2.5) T.adaptive_max_pool1d(m,1)[1] T.nn.Hardtanh(max_value=3.0)(m)""".split()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("text", CORNERS)
+def test_corners(text: str) -> None:
+    """What random calls found to differ."""
+
+    def answer(lib: Any) -> Any:
+        a, b, _, m = operands(lib)
+        try:
+            found = eval(text, {"T": lib, "F": lib.nn.functional}, dict(a=a, b=b, m=m, whole=lib.tensor([1, 2])))
+        except (ValueError, RuntimeError) as error:
+            return ValueError if isinstance(error, ValueError) else RuntimeError
+        return (
+            str(found.dtype).partition(".")[2],
+            *found.shape,
+            pytest.approx(found.flatten().tolist()) if lib is ad else found.flatten().tolist(),
+        )
+
+    assert answer(ad) == answer(torch)

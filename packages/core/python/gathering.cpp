@@ -117,6 +117,7 @@ Tensor divide(const Tensor& a, const Tensor& b, const std::optional<std::string>
 
 Tensor rounded(const Tensor& x, int64_t decimals) {
   if (decimals == 0) return round(x);
+  if (is_half(x.dtype())) return to_dtype(rounded(to_dtype(x, DType::float32), decimals), x.dtype());
   const double scale = __builtin_powi(10.0, static_cast<int>(decimals < 0 ? -decimals : decimals));
   return decimals < 0 ? round(x / scale) * scale : round(x * scale) / scale;
 }

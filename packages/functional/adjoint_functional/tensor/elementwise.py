@@ -102,7 +102,8 @@ def gcd(input: Tensor, other: Tensor) -> Tensor:
     """
     if any(x.is_floating_point() or x.is_complex() for x in (input, other)):
         raise RuntimeError(f"gcd: expected integers, got {input.dtype} and {other.dtype}")
-    a, b = _core.broadcast_tensors(input.abs(), other.abs())
+    common = _core.result_type(input, other)
+    a, b = _core.broadcast_tensors(input.to(common).abs(), other.to(common).abs())
     while _core._all_lanes(b).any():
         left = b != 0
         a, b = _core.where(left, b, a), _core.where(left, a % b.clamp_min(1), 0)
@@ -118,7 +119,8 @@ def lcm(input: Tensor, other: Tensor) -> Tensor:
         >>> ad.lcm(ad.tensor([4, 0]), ad.tensor([6, 3]))
         tensor([12,  0])
     """
-    return (input // gcd(input, other).clamp_min(1) * other).abs()
+    divisor = gcd(input, other).clamp_min(1)
+    return (input.to(divisor.dtype) // divisor * other.to(divisor.dtype)).abs()
 
 
 @method

@@ -76,7 +76,7 @@ def expand_copy(input: Tensor, size: Sequence[int]) -> Tensor:
     return input.expand(size).clone()
 
 
-def view_copy(input: Tensor, size: Any) -> Tensor:
+def view_copy(input: Tensor, size: Any = None, *, dtype: Any = None) -> Tensor:
     """`view`, of other sizes or as another type, into new memory; sizes that no view can have, too.
 
     Example::
@@ -85,6 +85,7 @@ def view_copy(input: Tensor, size: Any) -> Tensor:
         tensor([[0, 1],
                 [2, 3]])
     """
+    size = dtype if size is None else size
     return input.reshape(size).clone() if isinstance(size, (tuple, list)) else input.view(size).clone()
 
 
@@ -96,6 +97,8 @@ def _copying(name: str) -> None:
     view = getattr(_core, name)
 
     def copy(*args: Any, **kwargs: Any) -> Any:
+        if "split_size" in kwargs:
+            kwargs["split_size_or_sections"] = kwargs.pop("split_size")
         y = view(*args, **kwargs)
         return tuple(_dense(x) for x in y) if isinstance(y, tuple) else _dense(y)
 

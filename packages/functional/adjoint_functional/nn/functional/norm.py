@@ -76,6 +76,8 @@ def instance_norm(
         >>> ad.nn.functional.instance_norm(ad.tensor([[[1., 3.]]]))
         tensor([[[-1.0000,  1.0000]]])
     """
+    if (running_mean is None) != (running_var is None):
+        raise ValueError("instance_norm: running_mean and running_var must either both be None or neither be None")
     if not use_input_stats:
         return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
     n, c = input.shape[:2]
@@ -145,6 +147,8 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
         raise ValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
     if input.numel() == 0:
         return input
+    if size <= 0:
+        raise RuntimeError(f"local_response_norm: size should be greater than zero, but got {size}")
     before, after = [0] * input.ndim, [0] * input.ndim
     before[1], after[1] = size // 2, (size - 1) // 2
     squares = _core._pad(input * input, before, after, 0.0).unfold(1, size, 1)

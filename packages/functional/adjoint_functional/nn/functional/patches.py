@@ -8,6 +8,15 @@ from adjoint_core._compose import node
 from .window_sizes import Ints, per_dimension
 
 
+def _of_two(op: str, **given: Ints) -> list[list[int]]:
+    """A value for each of two dimensions."""
+    each = {name: per_dimension(v, 2) for name, v in given.items()}
+    for name, values in each.items():
+        if len(values) != 2:
+            raise RuntimeError(f"{op}: It is expected {name} equals to 2, but got size {len(values)}")
+    return list(each.values())
+
+
 @node("Im2ColBackward0")
 def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1) -> Tensor:
     """The patches of images, (n, c, h, w) -> (n, c * kh * kw, patches).
@@ -22,7 +31,9 @@ def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints =
     """
     if input.ndim == 3:
         return unfold(input.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0)
-    k, d, p, s = (per_dimension(v, 2) for v in (kernel_size, dilation, padding, stride))
+    k, d, p, s = _of_two("unfold", kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride)
+    if input.ndim != 4:
+        raise RuntimeError(f"unfold: Expected 3D or 4D (batch mode) tensor for input, but got: {list(input.shape)}")
     n, c, h, w = input.shape
     if min(p) < 0:
         raise RuntimeError(f"unfold: padding must not be negative, got {p}")
@@ -45,7 +56,9 @@ def fold(
     """
     if input.ndim == 2:
         return fold(input.unsqueeze(0), output_size, kernel_size, dilation, padding, stride).squeeze(0)
-    o, k, d, p, s = (per_dimension(v, 2) for v in (output_size, kernel_size, dilation, padding, stride))
+    o, k, d, p, s = _of_two(
+        "fold", output_size=output_size, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride
+    )
     h, w = o[0] + 2 * p[0], o[1] + 2 * p[1]
     if input.ndim != 3 or not input.size(1) * input.size(2):
         raise RuntimeError(
@@ -72,6 +85,11 @@ def fold(
 # ---- channels
 
 
+def _expect_image(op: str, x: Tensor) -> None:
+    if x.ndim < 3:
+        raise RuntimeError(f"{op} expects input to have at least 3 dimensions, but got input with {x.ndim} dimension(s)")
+
+
 @node("PixelShuffleBackward0")
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """(..., c * r * r, h, w) -> (..., c, h * r, w * r).
@@ -83,6 +101,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
                  [2., 3.]]])
     """
     r = upscale_factor
+    _expect_image("pixel_shuffle", input)
     *batch, c, h, w = input.shape
     if r <= 0 or c % (r * r):
         raise RuntimeError(
@@ -107,6 +126,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
         adjoint.Size([4, 1, 1])
     """
     r = downscale_factor
+    _expect_image("pixel_unshuffle", input)
     *batch, c, h, w = input.shape
     if r <= 0 or h % r or w % r:
         raise RuntimeError(

@@ -11,7 +11,6 @@ from ...linalg import matrix_power, multi_dot
 from .. import functional as _functional
 from . import (
     adaptive_avg_pool1d,
-    adaptive_max_pool1d,
     avg_pool1d,
     bilinear,
     celu,
@@ -50,6 +49,17 @@ __all__ = [
 
 for _name in ("hardshrink", "matrix_power", "prelu"):
     setattr(Tensor, _name, globals()[_name])
+
+
+def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int]) -> tuple[Tensor, Tensor]:
+    """The largest element of each of so many windows, and where it stands.
+
+    Example::
+
+        >>> ad.adaptive_max_pool1d(ad.tensor([[1.0, 5.0, 2.0, 3.0]]), 2)
+        (tensor([[5., 3.]]), tensor([[1, 3]]))
+    """
+    return _functional.adaptive_max_pool1d_with_indices(input, output_size)
 
 
 def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:

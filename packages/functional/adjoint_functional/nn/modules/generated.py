@@ -39,7 +39,7 @@ class _Between(_FromFunction):
 
     def _settle(self) -> None:
         if not self.max_val > self.min_val:
-            raise AssertionError(f"max_val must be larger than min_val, got min_val={self.min_val} and max_val={self.max_val}")
+            raise ValueError(f"max_val must be larger than min_val, got min_val={self.min_val} and max_val={self.max_val}")
 
 
 class _DropoutNd(_FromFunction):

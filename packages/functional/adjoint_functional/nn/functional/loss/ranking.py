@@ -32,6 +32,13 @@ def hinge_embedding_loss(
 
 
 @rounded_once
+def _expect_as_many_dims(op: str, **given: Tensor) -> None:
+    if len({x.ndim for x in given.values()}) > 1:
+        raise RuntimeError(
+            f"{op}: all tensors should have the same number of dimensions, got {', '.join(f'{n} {x.ndim}D' for n, x in given.items())}"
+        )
+
+
 def margin_ranking_loss(
     input1: Tensor,
     input2: Tensor,
@@ -49,7 +56,8 @@ def margin_ranking_loss(
         tensor(2.)
     """
     reduction = reduction_of(size_average, reduce, reduction)
-    return reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)
+    _expect_as_many_dims("margin_ranking_loss", input1=input1, input2=input2, target=target)
+    return reduced((-target * (input1 - input2) + float(margin)).clamp_min(0), reduction)
 
 
 @rounded_once
@@ -110,6 +118,7 @@ def triplet_margin_loss(
     """
     reduction = reduction_of(size_average, reduce, reduction)
     _expect_margin("triplet_margin_loss", margin)
+    _expect_as_many_dims("triplet_margin_loss", anchor=anchor, positive=positive, negative=negative)
     distance: Callable[[Tensor, Tensor], Tensor] = lambda a, b: (a - b + eps).norm(p, -1)  # noqa: E731
     far = distance(anchor, negative)
     if swap:
