@@ -150,6 +150,8 @@ def test_results_without_gaps(text: str) -> None:
 CORNERS = """F.cosine_similarity(whole,b,0) F.cosine_similarity(whole,whole,0) F.cosine_similarity(a,b,0,-1.0) F.margin_ranking_loss(whole,whole,whole) F.margin_ranking_loss(m,a,a)
     F.triplet_margin_loss(m,a,m) F.instance_norm(m[None],a) F.local_response_norm(m[None],0) F.pixel_shuffle(m,2) F.unfold(m[None],(1,2,3)) T.gcd(whole,whole>1)
     T.lcm(whole,whole>1) T.split_copy(a,split_size=1)[0] T.view_copy(a,dtype=T.int32) T.histogram(a)[0] T.round(1.7*m.bfloat16(),decimals=1).float() T.index_add(whole,0,whole-1,whole,alpha=2.5)
+    F.linear(a,m,m) F.linear(a,m,m[:1]) F.linear(m,m,m) F.linear(m[:1],m,m) F.linear(m,m[:1],a) F.linear(m,m,T.ones(5,2,2)) F.multi_margin_loss(a,whole[0],reduction="none")
+    F.multi_margin_loss(a,whole[:1],p=2,reduction="none") F.multilabel_soft_margin_loss(m[:,:1],m)
     T.index_add(whole>1,0,whole-1,whole>0,alpha=2.5) T.adaptive_max_pool1d(m,1)[1] T.nn.Hardtanh(max_value=3.0)(m)""".split()
 
 

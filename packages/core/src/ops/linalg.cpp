@@ -226,14 +226,30 @@ Tensor addr(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& bet
   expect_vectors(a, b);
   return addcmul(is_one(beta) ? c : mul(c, wrapped(beta)), unsqueeze(a, 1), b, alpha);
 }
+namespace {
+// A bias never makes the result larger.
+Tensor fitting_bias(const Tensor& y, const Tensor& bias) {
+  Tensor b = bias;
+  while (b.dim() > y.dim() && b.size(0) == 1) b = select(b, 0, 0);
+  bool fits = b.dim() <= y.dim();
+  for (int i = 1; fits && i <= b.dim(); i++) fits = b.size(-i) == 1 || b.size(-i) == y.size(-i);
+  expect(fits, ErrorKind::shape, "linear: a bias of shape ", bias.sizes(), " does not broadcast to the product of shape ", y.sizes());
+  return b;
+}
+}  // namespace
+
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const Given given(x, weight, bias);
   const Named named("linear", given, linear_node(x, weight, bias));
   expect(weight.dim() == 1 || weight.dim() == 2, ErrorKind::shape, "linear: weight must be 1-d or 2-d, got shape ", weight.sizes());
   const Tensor w = weight.dim() == 2 ? mT(weight) : weight;
   if (!bias) return matmul(x, w);
-  if (half_type(x, weight, bias)) return rounded(add(product(x, w, kept(true)), bias), x);
-  return add(matmul(x, w), bias);
+  if (half_type(x, weight, bias)) {
+    const Tensor y = product(x, w, kept(true));
+    return rounded(add(y, fitting_bias(y, bias)), x);
+  }
+  const Tensor y = matmul(x, w);
+  return add(y, fitting_bias(y, bias));
 }
 
 Tensor tensordot(const Tensor& first, const Tensor& second, const Dims& dims_a, const Dims& dims_b) {

@@ -201,6 +201,9 @@ def multi_margin_loss(
         raise ValueError(f"multi_margin_loss: weight must be one-dimensional, got {weight.ndim} dimensions")
     _expect_rows("multi_margin_loss", input)
     input = input if input.ndim else input.reshape(1)
+    if reduction == "none" and input.ndim == 1 and target.numel() == 1:  # whose shape the loss has
+        rows = multi_margin_loss(input.unsqueeze(0), target.reshape(1), p, margin, weight, reduction="none")
+        return rows.reshape(target.shape)
     if p == 1:
         return _core._multi_margin_loss(input, target, margin, weight, reduction)
     at = target.reshape(input.shape[:-1]).unsqueeze(-1)
@@ -254,4 +257,5 @@ def multilabel_soft_margin_loss(
     """
     reduction = reduction_of(size_average, reduce, reduction)
     loss = -(target * _core._logsigmoid(input) + (1 - target) * _core._logsigmoid(-input))
-    return reduced((loss if weight is None else loss * weight).mean(-1), reduction)
+    loss = loss if weight is None else loss * weight
+    return reduced(loss.sum(-1) / input.size(-1), reduction)
