@@ -128,7 +128,46 @@ _autograd = SimpleNamespace(
 )
 
 
+_GLIBCXX_USE_CXX11_ABI = True
+# Names of the modules in public that hold the same: of functions of a subject, and single ones.
+_SUBJECTS = {
+    "_VariableFunctions": "",
+    "_fft": "fft",
+    "_linalg": "linalg",
+    "_nested": "nested",
+    "_sparse": "sparse",
+    "_special": "special",
+}
+_ELSEWHERE = {
+    **dict.fromkeys(("Generator", "Size", "default_generator", "device", "dtype", "layout", "memory_format"), ""),
+    "_LinAlgError": "linalg.LinAlgError",
+    "_TensorBase": "Tensor",
+    "_FunctionBase": "autograd.Function",
+    "_set_grad_enabled": "autograd.grad_mode.set_grad_enabled",
+    "_infer_size": "broadcast_shapes",
+}
+
+
+def _jit_set_profiling_mode(on: bool) -> bool:
+    """Nothing, and False: no script is compiled whose executor could be chosen. So do those that follow."""
+    return False
+
+
+_jit_set_profiling_executor = _jit_override_can_fuse_on_cpu = _jit_override_can_fuse_on_gpu = _jit_set_profiling_mode
+_jit_set_texpr_fuser_enabled = _jit_set_nvfuser_enabled = _debug_only_display_vmap_fallback_warnings = _jit_set_profiling_mode
+
+
+def _add_docstr(function: Any, text: str) -> Any:
+    """The function, as it is."""
+    return function
+
+
 def __getattr__(name: str) -> Any:
+    if name in _SUBJECTS:
+        return importlib.import_module(f"adjoint.{_SUBJECTS[name]}".rstrip("."))
+    if name in _ELSEWHERE:
+        home, _, last = f"adjoint.{_ELSEWHERE[name] or name}".rpartition(".")
+        return getattr(importlib.import_module(home), last)
     if name in ("DisableTorchFunction", "DisableTorchFunctionSubclass"):
         from adjoint_core import overrides
 

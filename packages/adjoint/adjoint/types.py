@@ -5,6 +5,8 @@ from collections.abc import Sequence as _Sequence
 from typing import Any as _Any
 
 from adjoint_core import Size as Size
+from adjoint_core import Storage as Storage
+from adjoint_core import Tensor as Tensor
 from adjoint_core import device as _Device
 from adjoint_core import dtype as _Dtype
 from adjoint_core import layout as _Layout

@@ -1,4 +1,4 @@
-"""Element types of 8 and 4 bits, and pairs of float16, by name, for programs that ask whether they met one: no tensor has them here."""
+"""Element types of 8 and 4 bits, pairs of float16, and quantized ones, by name, for programs that ask whether they met one: no tensor has them here."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ __all__ = [
     "float8_e5m2",
     "float8_e5m2fnuz",
     "float8_e8m0fnu",
+    "qint8",
+    "qint32",
+    "quint2x4",
+    "quint4x2",
+    "quint8",
 ]
 
 
@@ -56,3 +61,17 @@ class _PairOfHalves(NarrowType):
 
 
 complex32 = chalf = _PairOfHalves("complex32")
+
+
+class _Quantized(NarrowType):
+    """A type of quantized tensors, which tables of types list."""
+
+    is_floating_point = False
+
+    def __init__(self, name: str, itemsize: int = 1, is_signed: bool = False) -> None:
+        super().__init__(name)
+        self.itemsize, self.is_signed = itemsize, is_signed
+
+
+qint8, qint32 = _Quantized("qint8", is_signed=True), _Quantized("qint32", 4, True)
+quint8, quint4x2, quint2x4 = (_Quantized(name) for name in ("quint8", "quint4x2", "quint2x4"))

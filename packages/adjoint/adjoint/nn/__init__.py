@@ -24,7 +24,7 @@ def _modules() -> object:
 def __getattr__(name: str) -> object:
     if name == "DataParallel":
         return _importlib.import_module("adjoint_functional.nn.parallel.data_parallel").DataParallel
-    if name in ("attention", "common_types", "grad", "init", "modules", "parallel"):  # imported when first used
+    if name in ("_reduction", "attention", "common_types", "grad", "init", "modules", "parallel"):  # imported when first used
         return _importlib.import_module("." + name, __name__)
     found = None if name.startswith("__") else getattr(_modules(), name, None)
     if not isinstance(found, type):

@@ -181,6 +181,21 @@ def _no_grad_uniform_(tensor: Tensor, a: float, b: float, generator: Any = None)
     return tensor.uniform_(a, b, generator=generator)
 
 
+_no_grad_trunc_normal_ = trunc_normal_  # which is not recorded either
+
+
+@no_grad()
+def _no_grad_fill_(tensor: Tensor, val: float) -> Tensor:
+    """`fill_`, unrecorded."""
+    return tensor.fill_(val)
+
+
+@no_grad()
+def _no_grad_zero_(tensor: Tensor) -> Tensor:
+    """`zero_`, unrecorded."""
+    return tensor.zero_()
+
+
 @no_grad()
 def _no_grad_normal_(tensor: Tensor, mean: float, std: float, generator: Any = None) -> Tensor:
     """`normal_`, unrecorded."""

@@ -3,16 +3,39 @@
 from __future__ import annotations
 
 import bisect
+import contextlib
 import math
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FunctionType
 from typing import Any
 
 from adjoint_core import Tensor
 
 from ._optimizer import Optimizer
+
+EPOCH_DEPRECATION_WARNING = (
+    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. "
+    "Please use `scheduler.step()` to step the scheduler."
+)  # which subclasses with a step of their own give too
+
+
+@contextlib.contextmanager
+def _enable_get_lr_call(schedule: LRScheduler) -> Iterator[LRScheduler]:
+    """Lets ``get_lr`` be called without a warning: what a ``step`` of a subclass enters."""
+    schedule._get_lr_called_within_step = True
+    try:
+        yield schedule
+    finally:
+        schedule._get_lr_called_within_step = False
+
+
+def _warn_get_lr_called_within_step(schedule: LRScheduler) -> None:
+    """What ``get_lr`` of a subclass calls: a warning to who asks it for the last rates."""
+    if not schedule._get_lr_called_within_step:
+        text = "To get the last learning rate computed by the scheduler, please use `get_last_lr()`."
+        warnings.warn(text, UserWarning, stacklevel=2)
 
 
 def set_rate(group: dict[str, Any], lr: Any) -> None:
@@ -85,16 +108,13 @@ class LRScheduler:
             self.last_epoch += 1
             self._set(self._computed(self.get_lr))
             return
-        warnings.warn("lr_scheduler.step(epoch): the epoch is deprecated; call step() once an epoch", UserWarning, stacklevel=2)
+        warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
         self.last_epoch = epoch
         self._set(self._computed(self._closed_form))
 
     def _computed(self, rates: Callable[[], list[Any]]) -> list[Any]:
-        self._get_lr_called_within_step = True
-        try:
+        with _enable_get_lr_call(self):
             return rates()
-        finally:
-            self._get_lr_called_within_step = False
 
     def _closed_form(self) -> list[Any]:
         """The learning rates at ``self.last_epoch``, whatever they are now."""

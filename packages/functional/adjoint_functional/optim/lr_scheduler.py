@@ -4,6 +4,7 @@ from ._cycles import CosineAnnealingWarmRestarts as CosineAnnealingWarmRestarts
 from ._cycles import CyclicLR as CyclicLR
 from ._cycles import OneCycleLR as OneCycleLR
 from ._plateau import ReduceLROnPlateau as ReduceLROnPlateau
+from ._schedule import EPOCH_DEPRECATION_WARNING as EPOCH_DEPRECATION_WARNING
 from ._schedule import ChainedScheduler as ChainedScheduler
 from ._schedule import ConstantLR as ConstantLR
 from ._schedule import CosineAnnealingLR as CosineAnnealingLR
@@ -16,5 +17,7 @@ from ._schedule import MultiStepLR as MultiStepLR
 from ._schedule import PolynomialLR as PolynomialLR
 from ._schedule import SequentialLR as SequentialLR
 from ._schedule import StepLR as StepLR
+from ._schedule import _enable_get_lr_call as _enable_get_lr_call
+from ._schedule import _warn_get_lr_called_within_step as _warn_get_lr_called_within_step
 
 _LRScheduler = LRScheduler  # its older name
