@@ -244,3 +244,23 @@ def test_triangles_and_right_sides_of_two_types():
     ):
         x = ad.linalg.solve_triangular(A.to(kind), B.to(other), upper=True)
         assert x.dtype == found and ad.allclose(x, expected.to(found))
+
+
+@pytest.mark.parametrize("dtype", [ad.float64, ad.complex128])
+@pytest.mark.parametrize("upper", [False, True])
+def test_gradient_of_eigenvectors_is_hermitian(dtype: ad.dtype, upper: bool) -> None:
+    """As that of the eigenvalues: of a Hermitian matrix, whichever triangle is read, and it gives each Hermitian change its derivative."""
+    ad.manual_seed(3)
+    x, change, weights = (ad.randn(2, 4, 4, dtype=kind) for kind in (dtype, dtype, ad.float64))
+    x, change = x + x.mH, change + change.mH
+
+    def loss(a: ad.Tensor) -> ad.Tensor:
+        values, vectors = ad.linalg.eigh(a, UPLO="U" if upper else "L")
+        first = vectors[..., :1]
+        return ((first @ first.mH).abs() * weights).sum() + (values * weights[:, 0]).sum()
+
+    leaf = x.clone().requires_grad_()
+    loss(leaf).backward()
+    ad.testing.assert_close(leaf.grad, leaf.grad.mH)
+    along = (leaf.grad.conj() * change).sum().real
+    ad.testing.assert_close(along, (loss(x + 1e-6 * change) - loss(x - 1e-6 * change)) / 2e-6, rtol=1e-6, atol=1e-6)

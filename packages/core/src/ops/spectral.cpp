@@ -56,7 +56,7 @@ const Op op_eigh{.name = "eigh", .torch = "LinalgEigh|A|eigenvalues eigenvectors
       expect_no_phase(diagonals(g), "linalg_eigh_backward: The eigenvectors in the complex case are specified up to multiplication by e^{i phi}. The specified loss function depends on this quantity, so it is ill-defined.");
       Tensor inner = off_diagonal(g / gaps(w));
       if (c.v[0]) inner = inner + diag_embed(c.v[0]);
-      return matmul(matmul(u, inner), mH(u));
+      return hermitian(matmul(matmul(u, inner), mH(u)));   // what moves the two triangles apart is no change of a Hermitian matrix
     })},
     .t = {rule([](V v, Y<0> w, Y<1> u) {
       const Tensor m = matmul(mH(u), matmul(v, u));
