@@ -50,7 +50,7 @@ def evaluate(lib, case, arrays, cotangents=None):
         for y, u in zip(ys, cotangents or [None] * len(ys), strict=True)
         if y.requires_grad and u is not None
     ]
-    if not recorded:
+    if not recorded or (lib is torch and any(part in case.id for part in CONSTANT_THERE)):
         return seen, []
     ys, us = zip(*recorded, strict=True)
     return seen, [g.numpy(force=True) for g in lib.autograd.grad(ys, xs, us, allow_unused=True, materialize_grads=True)]
@@ -71,7 +71,7 @@ def compare(case, arrays, rtol):
         np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol)
 
 
-CONSTANT_THERE = ("bessel_j", "bessel_y", "bessel_k", "_polynomial_")
+CONSTANT_THERE = ("bessel_j", "bessel_y", "bessel_k", "_polynomial_", "linalg.ldl_solve")
 "Functions without a derivative in PyTorch."
 
 NO_GRADIENT = (
