@@ -20,7 +20,7 @@ DERIVED = {
     **{f"{name}_vjp": f"the rule of {name}: its derivatives, and theirs, are those of {name}" for name in ("cross_entropy", "layer_norm", "log_softmax", "softmax")},
     "axpby": "running statistics of batch_norm: tests/device_kernels/test_norms.py",
     "attention": "scaled_dot_product_attention on GPUs: test_attention.py, tests/device_kernels/test_attention.py",
-    **{f"attention_{name}_vjp": "the rule of attention: test_attention.py" for name in ("key", "query", "value")},
+    "attention_vjp": "the rule of attention: test_attention.py",
     "batch_norm_vjp": "the rule of batch_norm where no history is kept: test_rows_vjp.py, tests/device_kernels/test_norms.py",
     "standardise_vjp": "the rule of layer_norm and rms_norm where no history is kept: test_rows_vjp.py, tests/device_kernels/test_norms.py",
     "igamma_derivative": "the rule of igamma: its derivatives, and theirs, are those of igamma",

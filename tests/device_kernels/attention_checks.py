@@ -17,7 +17,9 @@ def run(device, given, order=1, **options):
     given = [x.to(device).requires_grad_() for x in given]
     options = {name: o.to(device) if isinstance(o, ad.Tensor) else o for name, o in options.items()}
     y = attend(*given, **options)
-    assert "ScaledDotProductFlashAttentionBackward0" in nodes(y)
+    assert device == "cpu" or "ScaledDotProductFlashAttentionBackward0" in nodes(
+        y
+    )  # the CPU composes what drops weights, and half types
     gradients = ad.autograd.grad((y * y).sum(), given, create_graph=order == 2)
     if order == 2:
         gradients = ad.autograd.grad(sum((g * g).sum() for g in gradients), given)

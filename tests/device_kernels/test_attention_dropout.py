@@ -99,7 +99,7 @@ def test_launches(stand_in):
     assert stand_in.launched == ["attention"]
     ad.autograd.grad(y, given, ad.ones_like(y))
     launched = Counter(name for name in stand_in.launched if name.startswith(("attention", "random")))
-    assert launched == Counter(["attention", "attention_query_vjp", "attention_key_vjp", "attention_value_vjp"])
+    assert launched == Counter(["attention", "attention_of_queries", "attention_of_keys", "attention_of_values"])
 
 
 def test_each_replay_drops_others():

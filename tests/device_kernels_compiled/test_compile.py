@@ -96,7 +96,7 @@ def test_attention_of_models(dtype, features, images):
     odd = x[:, :, 1:]
     ad.nn.functional.scaled_dot_product_attention(x, odd, odd, dropout_p=0.1, is_causal=True).sum().backward()
     found = [(f.__name__, i) for f, i in images if f.__name__.startswith("attention")]
-    assert {name for name, _ in found} == {"attention", "attention_key_vjp", "attention_query_vjp", "attention_value_vjp"}
+    assert {name for name, _ in found} == {"attention", "attention_of_keys", "attention_of_queries", "attention_of_values"}
     for name, image in found:
         assert frame_size(image.image) <= (32 if features * dtype.itemsize > 256 else 0), name  # bytes of spilled registers
         assert image.threads * registers(image.image) <= 65536 and image.shared <= LEAST_SHARED, name
@@ -133,7 +133,7 @@ def attended(x):
 
 
 IN_DERIVATIVES = {
-    **dict.fromkeys(("attention", "attention_key_vjp", "attention_query_vjp", "attention_value_vjp"), attended),
+    **dict.fromkeys(("attention", *(f"attention_vjp.attention_of_{name}" for name in ("queries", "keys", "values"))), attended),
     "avg_pool_vjp": lambda x: ad.nn.functional.avg_pool1d(x, 2),
     "batch_norm_vjp": lambda x: ad.nn.functional.batch_norm(x, None, None, x[0].detach(), training=True),
     "conv_input_vjp": lambda x: ad.nn.functional.conv1d(x[:, None], x[:, None, :2].detach()),

@@ -110,12 +110,19 @@ void OpNode::apply(Vector<Tensor>& cotangents, Vector<Tensor>& grads, const Vect
   if (conjugate)
     for (Tensor& t : cotangents)
       if (t) t = conj(t);
-  bool sees_all = op.outputs > 1;
+  const bool sees_all = op.outputs > 1;
+  Tensor made[max_outputs];
   for (size_t i = 0; i < edges.size(); i++) {
     if (!needed[i] || !edges[i].node) continue;
     if (!v[0] && !sees_all) continue;
     Tensor r[max_outputs];
-    op.rule(i).f({saved_x, {saved_y, static_cast<size_t>(op.outputs)}, v, inputs, attrs, static_cast<int>(i)}, r);
+    if (i < max_outputs && made[i]) {
+      r[0] = std::move(made[i]);
+    } else {
+      const Rule& rule = op.rule(i);
+      const Call call{saved_x, {saved_y, static_cast<size_t>(op.outputs)}, v, inputs, attrs, static_cast<int>(i), made};
+      if (!(rule.has_steps && op.kind == Kind::elementwise && call_by_tiles(rule, call, r))) rule.f(call, r);
+    }
     if (conjugate && r[0]) r[0] = conj(r[0]);
     grads[i] = fit(std::move(r[0]), inputs[i]);
   }

@@ -46,7 +46,7 @@ NB_MODULE(_kernels, m) {
   scipy_LAPACKE_set_nancheck(0);         // NaNs pass through, as everywhere
   cpu::for_entries([](const cpu::Entry& e) { register_kernel(e.name, DeviceType::cpu, e.kernel); });
   random_words = {cpu::random_blocks, cpu::random_twist, cpu::random_uniforms, cpu::random_normals, cpu::random_normal_sixteens};
-  parallel_for = pool::parallel_for;
+  parallel_for = pool::parallel_for, num_threads = pool::num_threads;
   m.def("get_num_threads", &pool::num_threads, "The number of threads that work on one operation.");
   m.def("set_num_threads", &pool::set_num_threads, nb::arg("threads"), "Sets the number of threads that work on one operation.");
   m.def("kernel_names", &cpu::names, "The operations that have a kernel here.");

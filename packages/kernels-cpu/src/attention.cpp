@@ -35,21 +35,22 @@ template <class T> struct Weights {
     }
   }
 };
-// Scores of rows to weights P or, where `d` is given, to P (d - delta), from the logarithms of the sums. Rows are of queries, or of keys if
-// `across`, whose logarithms and deltas go along a row; then row r begins at element `first + r` if it is causal.
-template <class T, bool across> struct FromSums {
-  template <int W> [[gnu::always_inline]] static inline void run(T* s, const T* d, int64_t rows, int64_t n, int64_t first, bool causal, const T* logarithms, const T* deltas) {
-    for (int64_t r = 0; r < rows; r++, s += n, d += d ? n : 0) {
-      const int64_t begin = causal && across ? first + r : 0, end = causal && !across && first + r + 1 < n ? first + r + 1 : n;
-      for (int64_t i = 0; i < begin && i < n; i++) s[i] = 0;
-      if (d)
-        ADJOINT_INDEPENDENT
-        for (int64_t i = begin; i < end; i++) s[i] = math::exp(s[i] - logarithms[across ? i : r]) * (d[i] - deltas[across ? i : r]);
-      else
-        ADJOINT_INDEPENDENT
-        for (int64_t i = begin; i < end; i++) s[i] = math::exp(s[i] - logarithms[across ? i : r]);
-      for (int64_t i = end; i < n; i++) s[i] = 0;
+// Scores of rows to weights P, and d, the cotangents of the weights, to those of the scores, P (d - delta).
+template <class T> struct FromSums {
+  template <int W> [[gnu::always_inline]] static inline void run(T* s, T* d, int64_t rows, int64_t n, int64_t first, bool causal, const T* logarithms, const T* deltas) {
+    for (int64_t r = 0; r < rows; r++, s += n, d += n) {
+      const int64_t count = causal && first + r + 1 < n ? first + r + 1 : n;
+      ADJOINT_INDEPENDENT
+      for (int64_t i = 0; i < count; i++) s[i] = math::exp(s[i] - logarithms[r]), d[i] = s[i] * (d[i] - deltas[r]);
+      for (int64_t i = count; i < n; i++) s[i] = d[i] = 0;
     }
+  }
+};
+template <class T> struct AddTo {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(T* y, const T* x, int64_t n) {
+    ADJOINT_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) y[i] += x[i];
   }
 };
 
@@ -78,11 +79,7 @@ template <class T> struct Heads {
   // Of `rows` queries from i on, against n keys from j on; or turned.
   void scores(int64_t head, int64_t i, int64_t rows, int64_t n, T* s) const {
     multiply<T>(queries_of(head, i), turned(keys_of(head, 0)), {s, n, 1}, rows, n, features);
-    mask(head, i, 0, rows, n, steps_[2], steps_[3], s);
-  }
-  void turned_scores(int64_t head, int64_t i, int64_t j, int64_t rows, int64_t n, T* s) const {
-    multiply<T>(keys_of(head, j), turned(queries_of(head, i)), {s, n, 1}, rows, n, features);
-    mask(head, i, j, rows, n, steps_[3], steps_[2], s);
+    mask(head, i, rows, n, s);
   }
   static Matrix<const T> turned(const Matrix<const T>& m) { return {m.data, m.right, m.down}; }
 
@@ -90,9 +87,10 @@ template <class T> struct Heads {
   int64_t heads_, steps_[4] = {};
   std::optional<Contiguous> mask_;
 
-  void mask(int64_t head, int64_t i, int64_t j, int64_t rows, int64_t n, int64_t down, int64_t right, T* s) const {
+  void mask(int64_t head, int64_t i, int64_t rows, int64_t n, T* s) const {
     if (!mask_) return;
-    const T* const from = mask_->as<const T>() + head / heads_ * steps_[0] + head % heads_ * steps_[1] + i * steps_[2] + j * steps_[3];
+    const int64_t down = steps_[2], right = steps_[3];
+    const T* const from = mask_->as<const T>() + head / heads_ * steps_[0] + head % heads_ * steps_[1] + i * down;
     for (int64_t r = 0; r < rows; r++, s += n) {
       if (right == 1) for (int64_t c = 0; c < n; c++) s[c] += from[r * down + c];
       else for (int64_t c = 0; c < n; c++) s[c] += from[r * down + c * right];
@@ -140,63 +138,94 @@ template <class T> struct Backward {
   }
 };
 
-template <class T> void query_vjp(const Launch& l, T* y) {
-  const Heads<T> h(l, 6);
-  const Backward<T> b(l, h);
-  for_blocks(h.count, h.queries, h.keys, [&](int64_t head, int64_t first, int64_t rows) {
-    const int64_t n = h.causal ? std::min(h.keys, first + rows) : h.keys, at = head * h.queries + first;
-    const Buffer weights = weights_of<T>(rows, n), slopes = weights_of<T>(rows, n);
-    T *const s = weights.template as<T>(), *const d = slopes.template as<T>(), *const to = y + at * h.features;
-    h.scores(head, first, rows, n, s);
-    multiply<T>({b.w.template as<const T>() + at * h.outputs, h.outputs, 1}, h.turned(h.values_of(head, 0)), {d, n, 1}, rows, n, h.outputs);
-    isa::call<FromSums<T, false>, T*, const T*, int64_t, int64_t, int64_t, bool, const T*, const T*>(s, d, rows, n, first, h.causal, b.logarithms.template as<const T>() + at, b.deltas.template as<const T>() + at);
-    multiply<T>({s, n, 1}, h.keys_of(head, 0), {to, h.features, 1}, rows, h.features, n);
-    for (int64_t i = 0; i < rows * h.features; i++) to[i] *= h.scale;
-  });
-}
+// Queries go block by block, and what a block gives to the keys and values of its head is added up in their order: of few heads in several
+// stretches, which threads share, as their sums.
+template <class T> class Cotangents {
+ public:
+  Cotangents(const Launch& l, T* q, T* k, T* v) : h_(l, 6), b_(l, h_), q_(q), stretches_(std::clamp<int64_t>(least_units / h_.count, 1, (h_.queries + block - 1) / block)) {
+    const int64_t keys = h_.count * h_.keys * h_.features, values = h_.count * h_.keys * h_.outputs;
+    const Buffer partial(stretches_ == 1 ? 0 : stretches_ * (keys + values) * static_cast<int64_t>(sizeof(T)));
+    T* const own = partial.as<T>();
+    k_ = stretches_ == 1 ? k : own, v_ = stretches_ == 1 ? v : own + stretches_ * keys;
+    pool::parallel_for(h_.count * stretches_, std::max<int64_t>(1, grain / (h_.queries * h_.keys)), [&](int64_t first, int64_t last) {
+      for (int64_t u = first; u < last; u++) stretch(u / stretches_, u % stretches_);
+    });
+    if (stretches_ > 1) join(k, k_, h_.keys * h_.features), join(v, v_, h_.keys * h_.outputs);
+  }
 
-// Of keys: the slopes of the scores times the scaled queries; of values: weights times w.
-template <class T, bool of_values> void key_vjp(const Launch& l, T* y) {
-  const Heads<T> h(l, 6);
-  const Backward<T> b(l, h);
-  const int64_t width = of_values ? h.outputs : h.features;
-  for_blocks(h.count, h.keys, h.queries, [&](int64_t head, int64_t first, int64_t rows) {
-    const int64_t from = h.causal ? std::min(first, h.queries) : 0, n = h.queries - from, at = head * h.queries + from;
-    T* const to = y + (head * h.keys + first) * width;
-    if (n == 0) return void(std::fill_n(to, rows * width, T(0)));   // keys behind all queries
-    const Buffer weights = weights_of<T>(rows, n), slopes = weights_of<T>(of_values ? 0 : rows, n);
-    T *const s = weights.template as<T>(), *const d = of_values ? nullptr : slopes.template as<T>();
-    const Matrix<const T> w{b.w.template as<const T>() + at * h.outputs, h.outputs, 1};
-    h.turned_scores(head, from, first, rows, n, s);
-    if (d) multiply<T>(h.values_of(head, first), h.turned(w), {d, n, 1}, rows, n, h.outputs);
-    isa::call<FromSums<T, true>, T*, const T*, int64_t, int64_t, int64_t, bool, const T*, const T*>(s, d, rows, n, 0, h.causal, b.logarithms.template as<const T>() + at, b.deltas.template as<const T>() + at);
-    multiply<T>({s, n, 1}, of_values ? w : h.queries_of(head, from), {to, width, 1}, rows, width, n);
-  });
-}
+ private:
+  static constexpr int64_t block = 64, least_units = 16;
+  const Heads<T> h_;
+  const Backward<T> b_;
+  T *q_, *k_, *v_;
+  int64_t stretches_;
 
-enum class Of { forward, queries, keys, values };
-template <Of of, class T> void run(const Launch& l) {
-  const View& y = l.y[0];
-  const std::optional<Buffer> wide = y.dtype == dtype_of<T>() ? std::optional<Buffer>() : std::optional<Buffer>(std::in_place, y.numel * static_cast<int64_t>(sizeof(T)));
-  T* const to = wide ? wide->template as<T>() : y.as<T>();
-  if constexpr (of == Of::forward) forward<T>(l, to, l.y[1].as<T>());
-  else if constexpr (of == Of::queries) query_vjp<T>(l, to);
-  else key_vjp<T, of == Of::values>(l, to);
-  if (wide) cast(y, {wide->template as<char>(), y.sizes, y.strides, y.ndim, dtype_of<T>(), y.numel});
+  void stretch(int64_t head, int64_t number) {
+    const int64_t blocks = (h_.queries + block - 1) / block, first = blocks * number / stretches_ * block, last = std::min(h_.queries, blocks * (number + 1) / stretches_ * block);
+    const int64_t rows = std::min<int64_t>(std::clamp<int64_t>(weights_at_a_time / h_.keys, 16, block), last - first), at = head * stretches_ + number, longest = h_.keys * std::max(h_.features, h_.outputs);
+    T *const to_keys = k_ + at * h_.keys * h_.features, *const to_values = v_ + at * h_.keys * h_.outputs;
+    std::fill_n(to_keys, h_.keys * h_.features, T(0)), std::fill_n(to_values, h_.keys * h_.outputs, T(0));
+    const Buffer weights = weights_of<T>(rows, h_.keys), slopes = weights_of<T>(rows, h_.keys), products = weights_of<T>(1, longest);
+    for (int64_t i = first; i < last; i += rows)
+      of_block(head, i, std::min(rows, last - i), weights.template as<T>(), slopes.template as<T>(), products.template as<T>(), to_keys, to_values);
+  }
+  void of_block(int64_t head, int64_t i, int64_t rows, T* s, T* d, T* product, T* to_keys, T* to_values) {
+    const int64_t n = h_.causal ? std::min(h_.keys, i + rows) : h_.keys, at = head * h_.queries + i;
+    const Matrix<const T> w{b_.w.template as<const T>() + at * h_.outputs, h_.outputs, 1};
+    T* const to = q_ + at * h_.features;
+    h_.scores(head, i, rows, n, s);
+    multiply<T>(w, h_.turned(h_.values_of(head, 0)), {d, n, 1}, rows, n, h_.outputs);
+    isa::call<FromSums<T>, T*, T*, int64_t, int64_t, int64_t, bool, const T*, const T*>(s, d, rows, n, i, h_.causal, b_.logarithms.template as<const T>() + at, b_.deltas.template as<const T>() + at);
+    multiply<T>({d, n, 1}, h_.keys_of(head, 0), {to, h_.features, 1}, rows, h_.features, n);
+    for (int64_t e = 0; e < rows * h_.features; e++) to[e] *= h_.scale;
+    add_product({d, 1, n}, h_.queries_of(head, i), n, h_.features, rows, product, to_keys);
+    add_product({s, 1, n}, w, n, h_.outputs, rows, product, to_values);
+  }
+  static void add_product(Matrix<const T> a, Matrix<const T> b, int64_t m, int64_t n, int64_t k, T* product, T* y) {
+    multiply<T>(a, b, {product, n, 1}, m, n, k);
+    isa::call<AddTo<T>, T*, const T*, int64_t>(y, product, m * n);
+  }
+  // The sums of the stretches of each head, of n numbers each.
+  void join(T* y, const T* x, int64_t n) const {
+    pool::parallel_for(h_.count, std::max<int64_t>(1, grain / n), [&](int64_t first, int64_t last) {
+      for (int64_t head = first; head < last; head++) {
+        std::copy_n(x + head * stretches_ * n, n, y + head * n);
+        for (int64_t p = 1; p < stretches_; p++) isa::call<AddTo<T>, T*, const T*, int64_t>(y + head * n, x + (head * stretches_ + p) * n, n);
+      }
+    });
+  }
+};
+
+// f(results), in T: those of half types are rounded afterwards.
+template <class T, int results, class F> void with_results(const Launch& l, F&& f) {
+  std::optional<Buffer> wide[results];
+  T* to[results];
+  for (int i = 0; i < results; i++) {
+    const View& y = l.y[i];
+    to[i] = y.dtype == dtype_of<T>() ? y.as<T>() : wide[i].emplace(y.numel * static_cast<int64_t>(sizeof(T))).template as<T>();
+  }
+  f(to);
+  for (int i = 0; i < results; i++)
+    if (const View& y = l.y[i]; wide[i]) cast(y, {wide[i]->template as<char>(), y.sizes, y.strides, y.ndim, dtype_of<T>(), y.numel});
+}
+template <class T> void run(const Launch& l) {
+  with_results<T, 1>(l, [&](T* const* y) { forward<T>(l, y[0], l.y[1].as<T>()); });
+}
+template <class T> void run_vjp(const Launch& l) {
+  with_results<T, 3>(l, [&](T* const* y) { Cotangents<T>(l, y[0], y[1], y[2]); });
 }
 // Dropped weights are drawn one by one in the reference kernel; programs drop them from composed weights.
-template <Of of> void kernel(const Launch& l) {
-  const bool empty = std::any_of(l.x.begin(), l.x.begin() + 3, [](const View& v) { return v.numel == 0; });
-  if (empty || l.attrs.as<Attention>().dropped.lost) return reference(l);
-  l.x[0].dtype == DType::float64 ? run<of, double>(l) : run<of, float>(l);
+bool is_left(const Launch& l) {
+  return l.attrs.as<Attention>().dropped.lost || std::any_of(l.x.begin(), l.x.begin() + 3, [](const View& v) { return v.numel == 0; });
+}
+void attention_kernel(const Launch& l) {
+  is_left(l) ? reference(l) : l.x[0].dtype == DType::float64 ? run<double>(l) : run<float>(l);
+}
+void attention_vjp_kernel(const Launch& l) {
+  is_left(l) ? reference(l) : l.x[0].dtype == DType::float64 ? run_vjp<double>(l) : run_vjp<float>(l);
 }
 
-constexpr Entry entries[] = {
-    {"attention", kernel<Of::forward>},
-    {"attention_key_vjp", kernel<Of::keys>},
-    {"attention_query_vjp", kernel<Of::queries>},
-    {"attention_value_vjp", kernel<Of::values>},
-};
+constexpr Entry entries[] = {{"attention", attention_kernel}, {"attention_vjp", attention_vjp_kernel}};
 
 }  // namespace
 

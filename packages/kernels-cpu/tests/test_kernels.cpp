@@ -202,7 +202,8 @@ const Case products[] = {
           Tensor y[max_outputs];
           apply(*find_op("attention"), TensorVector{q, k, v, mask}, a, y);
           apply(*find_op("attention"), TensorVector{q, k, v}, a, y);
-          for (const char* vjp : {"attention_query_vjp", "attention_key_vjp", "attention_value_vjp"}) call(vjp, {q, k, v, w, y[0], y[1]}, a);
+          Tensor cotangents[max_outputs];
+          apply(*find_op("attention_vjp"), TensorVector{q, k, v, w, y[0], y[1]}, a, cotangents);
         }
     },
     [](const Draw& x) { max_pool(x({2, 3, 13, 11}), window), max_pool(x({7, 10, 8, 7}), window), avg_pool(x({7, 10, 8, 7}), window); },

@@ -3,8 +3,8 @@
 //
 // With w the cotangent of y = P v: the cotangent of P is w v^T, that of the scores D = P (w v^T - rowsum(w y)), and those of q, k and v are
 // scale D k, scale D^T q and P^T w. With dropout, whose factors are M, y = (P M) v: P M stands for P in P^T w, and M (w v^T) for w v^T; M is
-// drawn again where it is needed. Each has a kernel of its own, so that each sums in one order. Where derivatives are recorded or lifted
-// themselves, the same formulas are composed of other operations, with P in memory.
+// drawn again where it is needed. One operation has all three, as P is the same. Where derivatives are recorded or lifted themselves, the
+// same formulas are composed of other operations, with P in memory.
 #include <adjoint/core/attention.h>
 #include <adjoint/core/batch.h>
 #include <adjoint/core/types.h>
@@ -131,9 +131,15 @@ template <bool of_values> void key_kernel(const Launch& l) {
         const double d = of_values ? b.weight(i, j) * head.factor(i, j) : b.of_score(i, j);
         for (size_t e = 0; e < row.size(); e++) row[e] += d * (of_values ? b.w : head.q)(i, static_cast<int64_t>(e));
       }
-      put_row<T>(l.y[0], n, h, j, row, of_values ? 1.0 : head.a.scale);
+      put_row<T>(l.y[of_values ? 2 : 1], n, h, j, row, of_values ? 1.0 : head.a.scale);
     }
   });
+}
+
+void vjp_kernel(const Launch& l) {
+  query_kernel(l);
+  key_kernel<false>(l);
+  key_kernel<true>(l);
 }
 
 // ---- the composed form
@@ -203,22 +209,19 @@ constexpr uint32_t sums_of_weights = 1u << 5;   // in float32 beside half types
 
 }  // namespace
 
-const Op op_attention_query_vjp{.name = "attention_query_vjp", .fields = fields_of<Attention>, .kind = Kind::custom, .indices = sums_of_weights, .types = types::first, .shape = shapes::same,
-    .doc = "The cotangent of attention's queries.", .reference = query_kernel};
-const Op op_attention_key_vjp{.name = "attention_key_vjp", .fields = fields_of<Attention>, .kind = Kind::custom, .indices = sums_of_weights, .types = types::first,
-    .shape = [](Tensors x, const Attrs&, Dims* out) { out[0] = x[1].sizes(); }, .doc = "The cotangent of attention's keys.", .reference = key_kernel<false>};
-const Op op_attention_value_vjp{.name = "attention_value_vjp", .fields = fields_of<Attention>, .kind = Kind::custom, .indices = sums_of_weights, .types = types::first,
-    .shape = [](Tensors x, const Attrs&, Dims* out) { out[0] = x[2].sizes(); }, .doc = "The cotangent of attention's values.", .reference = key_kernel<true>};
+const Op op_attention_vjp{.name = "attention_vjp", .fields = fields_of<Attention>, .kind = Kind::custom, .outputs = 3, .indices = sums_of_weights, .types = types::first,
+    .shape = [](Tensors x, const Attrs&, Dims* out) { for (int i = 0; i < 3; i++) out[i] = x[i].sizes(); },
+    .doc = "The cotangents of attention's queries, keys and values.", .reference = vjp_kernel};
 
 namespace {
-constexpr Rule attention_vjp = rule([](V w, Inputs in, Y<0> y, Y<1> sums, const Attention& a, Which which) -> Tensor {
-  static const Op* const fused[] = {&op_attention_query_vjp, &op_attention_key_vjp, &op_attention_value_vjp};
+constexpr Rule attention_vjp = rule([](V w, Inputs in, Y<0> y, Y<1> sums, const Attention& a, Which which, Others others) -> Tensor {
   TensorVector x{in.x[0], in.x[1], in.x[2], w, y, sums};
   if (in.x.size() > 3) x.push_back(in.x[3]);
   if (which.i == 3 || on_levels(x) || (history_is_kept && history_is_kept())) return composed_vjp(w, in.x, a, which.i);
   Tensor r[max_outputs];
-  apply(*fused[which.i], x, a, r);
-  return r[0];
+  apply(op_attention_vjp, x, a, r);
+  for (int i = which.i + 1; others.made && i < 3; i++) others.made[i] = r[i];
+  return r[which.i];
 });
 constexpr Rule attention_jvp = rule([](V t, Inputs in, const Attention& a, Which which) { return composed_jvp(t, in.x, a, which.i); });
 }  // namespace
@@ -252,7 +255,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor
   return y[0];
 }
 
-const Op* const attention_ops[] = {&op_attention, &op_attention_key_vjp, &op_attention_query_vjp, &op_attention_value_vjp};
+const Op* const attention_ops[] = {&op_attention, &op_attention_vjp};
 Ops families::attention() { return attention_ops; }
 
 }  // namespace adjoint

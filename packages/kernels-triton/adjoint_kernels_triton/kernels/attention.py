@@ -3,8 +3,9 @@
 A program holds a block of queries and goes over blocks of keys. The softmax of a row is made as it comes (online): beside the largest score
 so far stand the sum of exponentials and the weighted sum of values, both relative to it; where a larger score comes, they shrink by
 exp(old - new). At the end y is the quotient, and the logarithm of the row's sum of exponentials is all that is kept of its weights: in
-backward P = exp(score - logarithm). With w the cotangent of y, that of a score is D = P (w v' - rowsum(w y)); a program of `query_vjp` goes
-over keys and sums D k, one of `key_vjp` over queries and sums D' q, one of `value_vjp` P' w. Each sums in one order: no atomics, the same bits
+backward P = exp(score - logarithm). With w the cotangent of y, that of a score is D = P (w v' - rowsum(w y)); a program of
+`attention_of_queries` goes over keys and sums D k, one of `attention_of_keys` over queries and sums D' q, one of `attention_of_values` P' w.
+Each sums in one order: no atomics, the same bits
 every time. Causal: blocks above the diagonal are not visited. Dropout multiplies P, and w v', by factors that each kernel draws again: the bits
 that `dropout` of all weights has, four elements a block of random words where rows begin at one.
 
@@ -16,7 +17,7 @@ import triton
 import triton.language as tl
 from triton.language.extra.cuda import libdevice
 
-from .._structured import kernel
+from .._structured import kernel, sequence, step
 from .._templates import widened
 from .random import row
 
@@ -185,8 +186,8 @@ def of_scores(p, w, y, v, drops, head, i, start, L, S, DROPS: tl.constexpr, TF32
     return p * (of_weights - along[:, None])
 
 
-@kernel(**options("x6", ROWS))
-def attention_query_vjp(
+@step(**options("x6", ROWS))
+def attention_of_queries(
     x0, x1, x2, x3, x4, x5, x6, y0, scale, H, L, S, E, D, m0, m1, m2, m3, lost, kept, seed, offset, state,
     BE: tl.constexpr, BD: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr, TF32: tl.constexpr,
     DROPS: tl.constexpr, MASKED: tl.constexpr,
@@ -209,9 +210,9 @@ def attention_query_vjp(
     put(y0, head, i, e, L, E, r * scale)
 
 
-@kernel(**options("x6", COLUMNS))
-def attention_key_vjp(
-    x0, x1, x2, x3, x4, x5, x6, y0, scale, H, L, S, E, D, m0, m1, m2, m3, lost, kept, seed, offset, state,
+@step(**options("x6", COLUMNS))
+def attention_of_keys(
+    x0, x1, x2, x3, x4, x5, x6, y1, scale, H, L, S, E, D, m0, m1, m2, m3, lost, kept, seed, offset, state,
     BE: tl.constexpr, BD: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr, TF32: tl.constexpr,
     DROPS: tl.constexpr, MASKED: tl.constexpr,
 ):  # fmt: skip
@@ -230,12 +231,12 @@ def attention_key_vjp(
         w, y = rows(x3, head, i, d, L, D), rows(x4, head, i, d, L, D)
         of_score = of_scores(p, w, y, v, drops, head, i, first, L, S, DROPS, TF32)
         r = product(tl.trans(of_score.to(q.dtype)), q, r, TF32)
-    put(y0, head, j, e, S, E, r * scale)
+    put(y1, head, j, e, S, E, r * scale)
 
 
-@kernel(**options("x6", COLUMNS))
-def attention_value_vjp(
-    x0, x1, x2, x3, x4, x5, x6, y0, scale, H, L, S, E, D, m0, m1, m2, m3, lost, kept, seed, offset, state,
+@step(**options("x6", COLUMNS))
+def attention_of_values(
+    x0, x1, x2, x3, x4, x5, x6, y2, scale, H, L, S, E, D, m0, m1, m2, m3, lost, kept, seed, offset, state,
     BE: tl.constexpr, BD: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr, TF32: tl.constexpr,
     DROPS: tl.constexpr, MASKED: tl.constexpr,
 ):  # fmt: skip
@@ -252,4 +253,7 @@ def attention_value_vjp(
         p, _, _ = weights(x0, x1, x5, x6, head, i, j, e, scale, H, L, S, E, m0, m1, m2, m3, none, MASKED, CAUSAL, TF32)
         w = rows(x3, head, i, d, L, D)
         r = product(tl.trans(dropped(p, drops, head, i, first, L, S, DROPS).to(w.dtype)), w, r, TF32)
-    put(y0, head, j, d, S, D, r)
+    put(y2, head, j, d, S, D, r)
+
+
+sequence("attention_vjp", steps=[attention_of_queries, attention_of_keys, attention_of_values])

@@ -23,6 +23,7 @@ struct Call {
   std::span<const InputMeta> inputs;
   const Attrs& attrs;
   int which;                          // the input the rule is for
+  Tensor* made = nullptr;             // where a rule may leave the cotangents of the first `max_outputs` inputs, if it has them anyway
 };
 
 // What a rule may name. Tensors are only looked at: a copy of each would be a sixth of a rule's code.
@@ -39,6 +40,7 @@ struct Cotangents { Tensors v; };                       // of all outputs; absen
 struct Inputs { Tensors x; };                           // all inputs of a variadic op
 struct Shapes { std::span<const InputMeta> x; };
 struct Which { int i; };
+struct Others { Tensor* made; };                        // `Call::made`
 
 constexpr uint64_t saves_input(int i) { return uint64_t(1) << i; }
 constexpr uint64_t saves_output(int i) { return uint64_t(1) << (32 + i); }
@@ -48,8 +50,12 @@ constexpr int max_outputs = 3;
 struct Rule {
   void (*f)(const Call&, Tensor* result) = nullptr;   // result: as many empty tensors as it may give
   uint64_t saves = 0;
+  bool has_steps = false;                             // many, and it names elements, not shapes: an elementwise operation's may go by tiles
   explicit operator bool() const { return f; }
 };
+// An elementwise operation's rule of many steps on large operands: all steps for some elements before the next ones, while they are in the cache.
+// False where operands are not plain memory of one shape.
+ADJOINT_API bool call_by_tiles(const Rule& f, const Call& c, Tensor* result);
 
 namespace detail {
 template <class P> struct Param {  // anything else is the attribute struct
@@ -70,6 +76,7 @@ template <int I> struct Param<Output<I>> {
 };
 template <int I> struct Param<XShape<I>> {
   static constexpr uint64_t saves = 0;
+  static constexpr bool names_shapes = true;
   static XShape<I> get(const Call& c) { return {c.inputs[I].sizes, c.inputs[I].dtype, c.inputs[I].transposed}; }
 };
 template <> struct Param<Cotangents> {
@@ -82,7 +89,12 @@ template <> struct Param<Inputs> {
 };
 template <> struct Param<Shapes> {
   static constexpr uint64_t saves = 0;
+  static constexpr bool names_shapes = true;
   static Shapes get(const Call& c) { return {c.inputs}; }
+};
+template <> struct Param<Others> {
+  static constexpr uint64_t saves = 0;
+  static Others get(const Call& c) { return {c.made}; }
 };
 template <> struct Param<Which> {
   static constexpr uint64_t saves = 0;
@@ -101,6 +113,9 @@ template <class F, class R, class... P> constexpr Rule make_rule(R (F::*)(P...) 
           (uint64_t(0) | ... | Param<std::decay_t<P>>::saves)};
 }
 
+template <class P> constexpr bool names_shapes = requires { Param<P>::names_shapes; };
+template <class F, class R, class... P> constexpr bool names_elements_alone(R (F::*)(P...) const) { return !(names_shapes<std::decay_t<P>> || ...); }
+
 // Calls f, with what it names of half types (by `saves`) in float.
 ADJOINT_API void call_in_float(const Rule& f, const Call& c, Tensor* result);
 }  // namespace detail
@@ -112,7 +127,7 @@ template <class F> constexpr Rule rule(F) { return detail::make_rule(&F::operato
 // A product with one other factor is no such rule: two roundings cost less than the conversions.
 template <class F> constexpr Rule wide_rule(F) {
   constexpr Rule narrow = detail::make_rule(&F::operator());
-  return {[](const Call& c, Tensor* result) { detail::call_in_float(detail::make_rule(&F::operator()), c, result); }, narrow.saves};
+  return {[](const Call& c, Tensor* result) { detail::call_in_float(detail::make_rule(&F::operator()), c, result); }, narrow.saves, detail::names_elements_alone(&F::operator())};
 }
 
 }  // namespace adjoint

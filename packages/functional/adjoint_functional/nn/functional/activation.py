@@ -343,8 +343,9 @@ def rrelu(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: b
     """
     if lower > upper:
         raise RuntimeError(f"rrelu: Lower bound should be less than or equal to the upper bound, got {lower} and {upper}")
-    slope = _core.rand_like(input) * (upper - lower) + lower if training else (lower + upper) / 2
-    return write(input, _core.where(input >= 0, input, input * slope), inplace)
+    if not training:
+        return leaky_relu(input, (lower + upper) / 2, inplace)
+    return write(input, _core._prelu(input, _core.rand_like(input) * (upper - lower) + lower), inplace)
 
 
 @rounded_once

@@ -120,17 +120,7 @@ def _attention(query: Shape, key: Shape, value: Shape, *args: Any, **kwargs: Any
     return _products(query, key, value, 1, 1)
 
 
-@register_flop_formula(aten.attention_query_vjp)
-def _attention_query_vjp(query: Shape, key: Shape, value: Shape, *args: Any, **kwargs: Any) -> int:
-    """With the weights, made again for the three gradients, and their gradient: counted once, as PyTorch does."""
-    return _products(query, key, value, 2, 1)
-
-
-@register_flop_formula(aten.attention_key_vjp)
-def _attention_key_vjp(query: Shape, key: Shape, value: Shape, *args: Any, **kwargs: Any) -> int:
-    return _products(query, key, value, 1, 0)
-
-
-@register_flop_formula(aten.attention_value_vjp)
-def _attention_value_vjp(query: Shape, key: Shape, value: Shape, *args: Any, **kwargs: Any) -> int:
-    return _products(query, key, value, 0, 1)
+@register_flop_formula(aten.attention_vjp)
+def _attention_vjp(query: Shape, key: Shape, value: Shape, *args: Any, **kwargs: Any) -> int:
+    """With the weights, made again, and their gradient: counted once, as PyTorch does."""
+    return _products(query, key, value, 3, 2)
