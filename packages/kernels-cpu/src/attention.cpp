@@ -164,10 +164,9 @@ template <class T> class Cotangents {
     const int64_t blocks = (h_.queries + block - 1) / block, first = blocks * number / stretches_ * block, last = std::min(h_.queries, blocks * (number + 1) / stretches_ * block);
     const int64_t rows = std::min<int64_t>(std::clamp<int64_t>(weights_at_a_time / h_.keys, 16, block), last - first), at = head * stretches_ + number, longest = h_.keys * std::max(h_.features, h_.outputs);
     T *const to_keys = k_ + at * h_.keys * h_.features, *const to_values = v_ + at * h_.keys * h_.outputs;
-    std::fill_n(to_keys, h_.keys * h_.features, T(0)), std::fill_n(to_values, h_.keys * h_.outputs, T(0));
-    const Buffer weights = weights_of<T>(rows, h_.keys), slopes = weights_of<T>(rows, h_.keys), products = weights_of<T>(1, longest);
+    const Buffer weights = weights_of<T>(rows, h_.keys), slopes = weights_of<T>(rows, h_.keys), products = weights_of<T>(last - first > rows, longest);
     for (int64_t i = first; i < last; i += rows)
-      of_block(head, i, std::min(rows, last - i), weights.template as<T>(), slopes.template as<T>(), products.template as<T>(), to_keys, to_values);
+      of_block(head, i, std::min(rows, last - i), weights.template as<T>(), slopes.template as<T>(), i == first ? nullptr : products.template as<T>(), to_keys, to_values);
   }
   void of_block(int64_t head, int64_t i, int64_t rows, T* s, T* d, T* product, T* to_keys, T* to_values) {
     const int64_t n = h_.causal ? std::min(h_.keys, i + rows) : h_.keys, at = head * h_.queries + i;
@@ -181,9 +180,11 @@ template <class T> class Cotangents {
     add_product({d, 1, n}, h_.queries_of(head, i), n, h_.features, rows, product, to_keys);
     add_product({s, 1, n}, w, n, h_.outputs, rows, product, to_values);
   }
-  static void add_product(Matrix<const T> a, Matrix<const T> b, int64_t m, int64_t n, int64_t k, T* product, T* y) {
-    multiply<T>(a, b, {product, n, 1}, m, n, k);
-    isa::call<AddTo<T>, T*, const T*, int64_t>(y, product, m * n);
+  // y += a b, of m of all keys; y = a b of a stretch's first block, which needs no memory for the product.
+  void add_product(Matrix<const T> a, Matrix<const T> b, int64_t m, int64_t n, int64_t k, T* product, T* y) const {
+    multiply<T>(a, b, {product ? product : y, n, 1}, m, n, k);
+    if (product) isa::call<AddTo<T>, T*, const T*, int64_t>(y, product, m * n);
+    else std::fill_n(y + m * n, (h_.keys - m) * n, T(0));
   }
   // The sums of the stretches of each head, of n numbers each.
   void join(T* y, const T* x, int64_t n) const {
