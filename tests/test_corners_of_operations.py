@@ -149,3 +149,45 @@ def test_bytes_seen_as_bool_count_once(n):
     assert mask.nonzero().squeeze(1).tolist() == [0, 2, n - 1]
     assert mask.view(1, n).expand(3, n).sum(0).tolist() == [3 * (i in (0, 2, n - 1)) for i in range(n)]
     assert ad.arange(n)[mask].tolist() == [0, 2, n - 1]
+
+
+def test_nothing_is_read_from_a_dimension_of_nothing() -> None:
+    place = ad.zeros(3, 5, dtype=ad.int64)
+    for call in (
+        lambda: ad.zeros(0, 5).gather(0, place),
+        lambda: ad.zeros(2, 0, 5).gather(1, place.expand(2, 3, 5)),
+        lambda: ad.take_along_dim(ad.zeros(0, 5), place, 0),
+        lambda: ad.func.vmap(lambda x: x.gather(0, place))(ad.zeros(2, 0, 5)),
+        lambda: ad.zeros(0, 5).scatter(0, place, 1.0),
+        lambda: ad.zeros(0, 5).scatter_add(0, place, ad.ones(3, 5)),
+        lambda: ad.zeros(0, 5).scatter_reduce(0, place, ad.ones(3, 5), "amax"),
+    ):
+        with pytest.raises(IndexError, match="out of bounds for dimension"):
+            call()
+
+
+def test_rrelu_that_writes_its_input_has_its_gradient() -> None:
+    x = ad.tensor([-1.0, 0.0, 2.0], requires_grad=True)
+    for in_place in (False, True):
+        y = ad.nn.functional.rrelu(x.clone(), 0.25, 0.5, training=True, inplace=in_place)
+        (g,) = ad.autograd.grad(y.sum(), x)
+        assert 0.25 <= g[0] <= 0.5 and g[0] == -y[0] and 0.25 <= g[1] <= 0.5 and g[2] == 1
+
+
+def test_histograms_to_infinity() -> None:
+    x = ad.tensor([0.5, math.inf, 2.0, math.nan, -1.0, 1.0])
+    assert ad.histogram(x, ad.tensor([0.0, 1.0, math.inf])).hist.tolist() == [1, 3]
+    assert ad.histogram(x, ad.tensor([-math.inf, 0.0, 1.0])).hist.tolist() == [1, 2]
+    with pytest.raises(NotImplementedError, match="not implemented for adjoint.int64"):
+        ad.histogram(ad.arange(3), 2)
+
+
+def test_whole_elements_count_by_whole_numbers_that_fit() -> None:
+    for alpha in (math.inf, math.nan, 1e30):
+        with pytest.raises(RuntimeError, match="index_add: value cannot be converted to type int64_t without overflow"):
+            ad.arange(3).index_add(0, ad.tensor([0]), ad.tensor([1]), alpha=alpha)
+
+
+def test_labels_of_negative_lengths() -> None:
+    with pytest.raises(RuntimeError, match="Expected target_lengths to be at least 0"):
+        ad.nn.functional.ctc_loss(ad.zeros(4, 2, 3).log_softmax(-1), ad.ones(3, dtype=ad.int64), [4, 4], [-2, 3])

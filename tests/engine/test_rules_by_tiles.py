@@ -4,6 +4,7 @@ import pytest
 
 import adjoint as ad
 from adjoint import autograd
+from adjoint_core import _core
 
 F = ad.nn.functional
 LARGE = (1 << 18) + 4099  # elements: no whole number of tiles
@@ -51,6 +52,16 @@ def test_bits_of_small_operands(name, dtype):
     v = numbers(7, dtype)
     for tiled, whole in zip(gradients(f, given, v), in_parts(f, given, v), strict=True):
         assert tiled.dtype is dtype and ad.equal(tiled, whole)
+
+
+def test_large_operands_do_go_by_tiles():
+    """What stands between the steps is no larger than tiles: one array is left, of the five that a whole rule of these steps makes."""
+    x, v = numbers(0, n=4 * LARGE).requires_grad_(), numbers(1, n=4 * LARGE)
+    y = ad.rsqrt(x)
+    before = _core._memory_stats()[0]
+    _core._reset_peak_memory()
+    autograd.grad(y, x, v)
+    assert _core._memory_stats()[1] - before < 1.7 * 4 * x.numel()
 
 
 def test_an_expanded_cotangent_and_one_value():

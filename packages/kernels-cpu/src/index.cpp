@@ -74,7 +74,7 @@ bool is_packed(const Form& f) { return f.m * 2 >= f.n; }   // less is read or wr
 // f(outer number, first column, width) for each strip of columns.
 template <class U, class F> void for_strips(const Form& f, F&& body) {
   constexpr int64_t size = sizeof(U), line = 128 / size;
-  const int64_t strip = std::clamp(strip_bytes / (f.n * size) / line, int64_t{1}, int64_t{8}) * line;
+  const int64_t strip = std::clamp(strip_bytes / (std::max<int64_t>(1, f.n) * size) / line, int64_t{1}, int64_t{8}) * line;
   const int64_t strips = (f.inner + strip - 1) / strip;
   pool::parallel(f.outer * strips, [&](int64_t unit) {
     const int64_t column = unit % strips * strip;

@@ -48,7 +48,10 @@ def _edges_of_lanes(x: Tensor, bins: int) -> Tensor:
 
 def _places(x: Tensor, edges: Tensor) -> Tensor:
     """In which bin each value (k,) falls, counted from one; 0 in front of them, and one more behind the last, which holds its right edge."""
-    behind = _core.nextafter(edges[-1:], _core.full_like(edges[-1:], math.inf))
+    last = edges[-1:]
+    behind = _core.where(
+        last == math.inf, math.nan, _core.nextafter(last, _core.full_like(last, math.inf))
+    )  # NaN stands behind infinity
     return _core.searchsorted(_core.cat([edges[:-1], behind]), x, right=True)
 
 

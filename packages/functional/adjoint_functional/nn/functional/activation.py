@@ -334,7 +334,7 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
 
 @node("RreluWithNoiseBackward0")
 def rrelu(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False) -> Tensor:
-    """x where x >= 0, a random slope times x elsewhere; the mean slope if not `training`.
+    """x where x > 0, a random slope times x elsewhere; the mean slope if not `training`.
 
     Example::
 
@@ -345,7 +345,10 @@ def rrelu(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: b
         raise RuntimeError(f"rrelu: Lower bound should be less than or equal to the upper bound, got {lower} and {upper}")
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
-    return write(input, _core._prelu(input, _core.rand_like(input) * (upper - lower) + lower), inplace)
+    slope = _core.rand_like(input) * (upper - lower) + lower
+    if inplace:  # `prelu` keeps the input, which is about to change
+        return write(input, _core.where(input > 0, input, input * slope), inplace)
+    return _core._prelu(input, slope)
 
 
 @rounded_once

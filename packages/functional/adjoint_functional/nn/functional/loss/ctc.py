@@ -121,11 +121,13 @@ def ctc_loss(
             f"ctc_loss: input_lengths and target_lengths must be of size batch_size, got {steps.numel()}, {lengths.numel()}"
         )
     ends, sizes = _numbers(steps), _numbers(lengths)
+    if any(n < 0 for n in sizes):
+        raise RuntimeError(f"ctc_loss: Expected target_lengths to be at least 0, got {sizes}")
     if any(not 0 <= n <= x.size(0) for n in ends):
         raise RuntimeError(f"ctc_loss: Expected input_lengths to have value at most {x.size(0)}, got {ends}")
     longest = max(sizes, default=0)
     labels = _padded(targets.unsqueeze(0) if single and targets.ndim == 1 else targets, lengths, longest, blank)
-    if any(not 0 <= n <= labels.size(1) for n in sizes):
+    if any(n > labels.size(1) for n in sizes):
         raise RuntimeError(f"ctc_loss: Expected target_lengths to have value at most {labels.size(1)}, got {sizes}")
     counting = x[: max([1, *ends])], labels[:, :longest]
     losses = _ctc(*counting, steps.clamp_min(1), {max(n, 1) for n in ends} or {1}, lengths, blank)

@@ -31,7 +31,6 @@ def hinge_embedding_loss(
     return reduced(loss, reduction)
 
 
-@rounded_once
 def _expect_as_many_dims(op: str, **given: Tensor) -> None:
     if len({x.ndim for x in given.values()}) > 1:
         raise RuntimeError(
@@ -39,6 +38,7 @@ def _expect_as_many_dims(op: str, **given: Tensor) -> None:
         )
 
 
+@rounded_once
 def margin_ranking_loss(
     input1: Tensor,
     input2: Tensor,
