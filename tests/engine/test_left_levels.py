@@ -66,3 +66,30 @@ def test_a_sparse_dual_has_a_sparse_tangent():
                 match="another layout than that of the original Tensor, this is not supported: (sparse_coo|strided) and (sparse_coo|strided)",
             ):
                 forward_ad.make_dual(*pair)
+
+
+LOOKS = {
+    "dual": lambda x: x,
+    "view": lambda x: x.diagonal(),
+    "view of a view": lambda x: x.diagonal()[1:],
+    "row": lambda x: x[1],
+    "turned": lambda x: x.t(),
+}
+
+
+@pytest.mark.parametrize("which", LOOKS)
+def test_what_left_its_level_is_written_to(which):
+    """Values, and what of them came of `factor`, in the dual tensor and in all of its views."""
+    x = ad.arange(1.0, 7).reshape(2, 3)
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, ad.ones(2, 3))
+        seen = {name: look(dual) for name, look in LOOKS.items()}
+    factor = ad.tensor(3.0, requires_grad=True)
+    values, written = x.clone(), ad.zeros(2, 3)
+    LOOKS[which](written).copy_(LOOKS[which](values))
+    LOOKS[which](values).mul_(3)
+    seen[which].mul_(factor)
+    assert x.tolist() == values.tolist()
+    for name, look in LOOKS.items():
+        assert seen[name].tolist() == look(values).tolist()
+        assert ad.autograd.grad(seen[name].sum(), factor, retain_graph=True)[0] == look(written).sum()

@@ -79,6 +79,14 @@ def test_a_view_of_other_memory_cannot_follow_its_base():
             v.sum()
 
 
+def test_a_view_cannot_follow_its_base_to_another_device():
+    base = ad.zeros(2, 3)
+    view = base.diagonal()
+    base.data = ad.ones(2, 3, device="meta")
+    with pytest.raises(RuntimeError, match="given other memory"):
+        view.mul_(leaf()[0, 0])
+
+
 def test_views_of_a_view_of_other_memory_outlive_the_base():
     for _ in range(50):
         view = ad.zeros(500, 500)[0]

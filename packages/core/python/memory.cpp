@@ -218,7 +218,7 @@ void bind_writes(const Methods& t) {
     x->keys = (x->keys & ~key_sparse) | (y->keys & key_sparse);
     x->face = y->face;
     x->birth = std::min(x->birth, y->birth);   // that of the memory
-    if (!(x->sizes == old->sizes && x->strides == old->strides && x->dtype == old->dtype)) x->form++;   // its views cannot follow it
+    if (!(x->sizes == old->sizes && x->strides == old->strides && x->dtype == old->dtype && x->device == old->device)) x->form++;   // its views cannot follow it
     if (counts && x->storage && x->storage != before) count_from(*x, version);
     return old;
   }, "source"_a, "keeps_version"_a = false, "Takes over the memory of another tensor, without history, and gives what it was; its writes may go on being counted from where they were.");

@@ -272,6 +272,16 @@ void check_creation(const Tensor& self, uint32_t m) {
   if (self->view && view_info(*self)->creation != Creation::normal && recording(m) && view_root(*self).keys & key_tape) check_view(self);
 }
 
+void leave_dead_levels(const Tensor& self) {
+  const Tensor root(&view_root(*self));
+  const Tensor primal = fresh(root);
+  if (!primal.is(root)) {
+    adopt(*root, primal);
+    root->epoch++;
+  }
+  regenerate(*self);
+}
+
 void written_by(const Tensor& self, Ref<Node> n, uint32_t nr) {
   expect(!is_leaf_or_view_of_one(self), self->view ? "a view of a leaf Variable" : "a leaf Variable", " that requires grad ", self->view ? "is being" : "has been", " used in an in-place operation. (", n->name(), ")");
   check_view(self);
@@ -317,7 +327,7 @@ void apply_inplace_recorded(const Op& op, const Tensor& self, Tensors others, co
   uint32_t keys = self->keys;
   for (const Tensor& t : others) keys |= t->keys;
   if (!keys && !before_write && !dispatch_modes && !is_inference(*self)) return run_inplace(op, self, others, attrs);
-  if (Tensor f = fresh(self); !f.is(self)) adopt(*self, f);   // its level is dead: fall back to the primal, keep the identity
+  leave_dead_levels(self);
   Vector<Tensor> given{self};
   given.insert(given.end(), others.begin(), others.end());
   const Operands in(given);

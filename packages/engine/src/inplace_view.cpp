@@ -30,7 +30,7 @@ ViewInfo* step_from(const TensorImpl& self, const Tensor& y) {
 }  // namespace
 
 void become(const Tensor& self, const Tensor& view) {
-  if (Tensor f = fresh(self); !f.is(self)) adopt(*self, f);   // its level is dead
+  leave_dead_levels(self);
   check_inference(*bottom(self));
   check_creation(self, level(self));
   const bool recorded = view->keys & key_tape;
