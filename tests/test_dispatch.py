@@ -281,3 +281,17 @@ def test_an_answer_of_another_shape_fails_in_backward(view: Any) -> None:
         with pytest.raises((RuntimeError, IndexError)):
             (y * 2).sum().backward(retain_graph=True)
     assert x.grad is None
+
+
+def test_views_are_brought_up_to_date_without_asking() -> None:
+    class Answers(ad.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return ad.ones(12)
+
+    base = ad.zeros(3, 4)
+    view = base[1:]
+    inner = view.view(-1)
+    base.mul_(ad.ones(1, requires_grad=True))
+    with Answers():
+        assert inner.sum().tolist() == [1.0] * 12
+    assert view.shape == (2, 4) and inner.shape == (8,) and inner.sum().item() == 0

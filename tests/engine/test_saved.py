@@ -106,6 +106,21 @@ def test_saved_attributes():
         _ = x.exp().grad_fn._saved_nothing
 
 
+@pytest.mark.parametrize("name", ["relu_", "tanh_", "exp_"])
+@pytest.mark.parametrize("part", [lambda y: y, lambda y: y[0]])
+def test_a_hook_that_raises_after_a_write(name, part):
+    def pack(t):
+        raise ValueError("no room")
+
+    x = ad.ones(2, 3, requires_grad=True)
+    y = x * 2
+    with pytest.raises(ValueError, match="no room"), graph.saved_tensors_hooks(pack, lambda t: t):
+        getattr(part(y), name)()
+    with pytest.raises(RuntimeError, match="its result was not saved: the pack hook raised"):
+        y.sum().backward()
+    assert x.grad is None
+
+
 @pytest.mark.parametrize("written", ["leaf use", "output", "view", "data"])
 def test_versions(written):
     x = ad.tensor([1.0, 2.0], requires_grad=True)

@@ -222,6 +222,12 @@ class OutdatedView final : public Node {
   std::string what_;
 };
 
+// A view that is brought up to date is no call of the user's: no mode is asked for it.
+struct Unasked {
+  const int modes = std::exchange(dispatch_modes, 0);
+  ~Unasked() { dispatch_modes = modes; }
+};
+
 bool loses_history(const ViewInfo& v) {
   return !v.recorded && (v.creation == Creation::custom || v.creation == Creation::several || v.creation == Creation::no_grad ||
                          v.creation == Creation::inference);
@@ -240,9 +246,11 @@ void regenerate(TensorImpl& t) {
   for (; !stale.empty(); stale.pop_back()) {
     ViewInfo* v = view_info(*stale.back());
     check_form(*v);
-    WindowGuard guard(Window{v->recorded ? 0 : ~0u, ~0u});
+    const WindowGuard guard(Window{v->recorded ? 0 : ~0u, ~0u});
+    const Unasked unasked;
     Tensor y[max_outputs];
     apply(*v->op, {&v->parent, 1}, v->attrs, y);
+    expect(y[0].sizes() == stale.back()->sizes, v->op->name, ": expected a view of shape ", stale.back()->sizes, " from the __torch_dispatch__ of its base, which was written to, got ", y[0].sizes());
     v->seen = epoch;
     const Ref<Object> before = stale.back()->grad_fn;
     const uint32_t nr = stale.back()->out_nr;

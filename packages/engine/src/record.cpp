@@ -1,5 +1,5 @@
 // Behind core's door: find the innermost level among the operands, lower the call, record it on that face.
-#include <adjoint/core/attention.h>
+#include <adjoint/core/history.h>
 #include <adjoint/core/inference.h>
 #include <adjoint/core/layout.h>
 #include <adjoint/core/settle.h>
@@ -189,7 +189,7 @@ void install() {
   engine_hooks.apply = apply_recorded;
   engine_hooks.apply_inplace = apply_inplace_recorded;
   engine_hooks.memory = memory_below;
-  history_is_kept = grad_enabled;
+  engine_keeps_history = grad_enabled;
   make_wrapper = wrapper;
   lifted_layout = layout_below;
   settle_view = forget_hidden_base;

@@ -12,7 +12,6 @@
 #include "lines.h"
 #include "matmul.h"
 #include "pool.h"
-#include "row_sums.h"
 
 namespace adjoint::cpu {
 
@@ -74,11 +73,11 @@ template <class T> struct Heads {
     for (int d = 0; d < 4; d++) steps_[d] = m.sizes[d] == 1 ? 0 : m.strides[d];
   }
   Matrix<const T> queries_of(int64_t head, int64_t i) const { return {q.as<const T>() + (head * queries + i) * features, features, 1}; }
-  Matrix<const T> keys_of(int64_t head, int64_t j) const { return {k.as<const T>() + (head * keys + j) * features, features, 1}; }
-  Matrix<const T> values_of(int64_t head, int64_t j) const { return {v.as<const T>() + (head * keys + j) * outputs, outputs, 1}; }
-  // Of `rows` queries from i on, against n keys from j on; or turned.
+  Matrix<const T> keys_of(int64_t head) const { return {k.as<const T>() + head * keys * features, features, 1}; }
+  Matrix<const T> values_of(int64_t head) const { return {v.as<const T>() + head * keys * outputs, outputs, 1}; }
+  // Of `rows` queries from i on, against the first n keys.
   void scores(int64_t head, int64_t i, int64_t rows, int64_t n, T* s) const {
-    multiply<T>(queries_of(head, i), turned(keys_of(head, 0)), {s, n, 1}, rows, n, features);
+    multiply<T>(queries_of(head, i), turned(keys_of(head)), {s, n, 1}, rows, n, features);
     mask(head, i, rows, n, s);
   }
   static Matrix<const T> turned(const Matrix<const T>& m) { return {m.data, m.right, m.down}; }
@@ -115,7 +114,7 @@ template <class T> void forward(const Launch& l, T* y, T* logarithms) {
     T *const s = weights.template as<T>(), factors[64], *const to = y + at * h.outputs;
     h.scores(head, first, rows, n, s);
     isa::call<Weights<T>, T*, int64_t, int64_t, int64_t, bool, T*, T*>(s, rows, n, first, h.causal, factors, logarithms + at);
-    multiply<T>({s, n, 1}, h.values_of(head, 0), {to, h.outputs, 1}, rows, h.outputs, n);
+    multiply<T>({s, n, 1}, h.values_of(head), {to, h.outputs, 1}, rows, h.outputs, n);
     for (int64_t r = 0; r < rows; r++)
       for (int64_t e = 0; e < h.outputs; e++) to[r * h.outputs + e] *= factors[r];
   });
@@ -173,9 +172,9 @@ template <class T> class Cotangents {
     const Matrix<const T> w{b_.w.template as<const T>() + at * h_.outputs, h_.outputs, 1};
     T* const to = q_ + at * h_.features;
     h_.scores(head, i, rows, n, s);
-    multiply<T>(w, h_.turned(h_.values_of(head, 0)), {d, n, 1}, rows, n, h_.outputs);
+    multiply<T>(w, h_.turned(h_.values_of(head)), {d, n, 1}, rows, n, h_.outputs);
     isa::call<FromSums<T>, T*, T*, int64_t, int64_t, int64_t, bool, const T*, const T*>(s, d, rows, n, i, h_.causal, b_.logarithms.template as<const T>() + at, b_.deltas.template as<const T>() + at);
-    multiply<T>({d, n, 1}, h_.keys_of(head, 0), {to, h_.features, 1}, rows, h_.features, n);
+    multiply<T>({d, n, 1}, h_.keys_of(head), {to, h_.features, 1}, rows, h_.features, n);
     for (int64_t e = 0; e < rows * h_.features; e++) to[e] *= h_.scale;
     add_product({d, 1, n}, h_.queries_of(head, i), n, h_.features, rows, product, to_keys);
     add_product({s, 1, n}, w, n, h_.outputs, rows, product, to_values);

@@ -88,21 +88,6 @@ struct Open {
   }
 };
 
-void open_of_few(const Row& row, int64_t n) {
-  float* const counts = row.found;
-  std::fill_n(counts, n, 0.f);
-  for (int64_t t = 0; t < row.count; t++) {
-    const float a = row.margin - row.x[row.targets[t]];
-    int32_t all = 0;
-    for (int64_t i = 0; i < n; i++) {
-      const int32_t is_open = a + row.shut[i] > 0;
-      counts[i] += static_cast<float>(is_open);
-      all += is_open;
-    }
-    counts[row.targets[t]] -= static_cast<float>(all);
-  }
-}
-
 // Whether one is not finite; whether a target is no class. Without a branch, which would end such a loop's vectors.
 struct AnyOutside {
   static constexpr bool narrow = true;
@@ -158,8 +143,7 @@ void margin_vjp_kernel(const Launch& l) {
   const Contiguous v(l.x[0]);
   for_rows_of(l, l.x[1], l.x[2], [&](int64_t r, const Row& row) {
     float* y = l.y[0].as<float>() + r * n;
-    if (n <= lanes / 2) open_of_few(row, n);
-    else isa::call<Open, const Row&>(row);
+    isa::call<Open, const Row&>(row);
     const float share = v.as<const float>()[r] / static_cast<float>(n);
     for (int64_t i = 0; i < n; i++) y[i] = row.found[i] * share;
   });

@@ -6,6 +6,7 @@
 // drawn again where it is needed. One operation has all three, as P is the same. Where derivatives are recorded or lifted themselves, the
 // same formulas are composed of other operations, with P in memory.
 #include <adjoint/core/attention.h>
+#include <adjoint/core/history.h>
 #include <adjoint/core/batch.h>
 #include <adjoint/core/types.h>
 
@@ -16,8 +17,6 @@
 #include "in_float.h"
 
 namespace adjoint {
-
-bool (*history_is_kept)() = nullptr;
 
 namespace {
 
@@ -217,7 +216,7 @@ namespace {
 constexpr Rule attention_vjp = rule([](V w, Inputs in, Y<0> y, Y<1> sums, const Attention& a, Which which, Others others) -> Tensor {
   TensorVector x{in.x[0], in.x[1], in.x[2], w, y, sums};
   if (in.x.size() > 3) x.push_back(in.x[3]);
-  if (which.i == 3 || on_levels(x) || (history_is_kept && history_is_kept())) return composed_vjp(w, in.x, a, which.i);
+  if (which.i == 3 || on_levels(x) || history_is_kept()) return composed_vjp(w, in.x, a, which.i);
   Tensor r[max_outputs];
   apply(op_attention_vjp, x, a, r);
   for (int i = which.i + 1; others.made && i < 3; i++) others.made[i] = r[i];

@@ -1,7 +1,7 @@
 // Cross-entropy of classes as one operation: a row's loss is log(sum(exp(x - top))) - (x[class] - top), with top its largest element, and 0 where
 // its class is one to ignore. The cotangent of x, v (softmax(x) - 1[class]), is had again from x, top and that logarithm: nothing of x's size is
 // kept or read but x.
-#include <adjoint/core/attention.h>
+#include <adjoint/core/history.h>
 #include <adjoint/core/op_fields.h>
 #include <adjoint/core/types.h>
 
@@ -90,7 +90,7 @@ const Op op_cross_entropy{.name = "cross_entropy", .fields = fields_of<Entropy>,
       out[1].insert(0, 2);
     },
     .d = {rule([](V v, X<0> x, X<1> index, Y<1> parts, const Entropy& a) -> Tensor {
-      if (v->keys & key_lifted || (history_is_kept && history_is_kept())) return composed_vjp(v, x, index, a);
+      if (v->keys & key_lifted || history_is_kept()) return composed_vjp(v, x, index, a);
       return apply(op_cross_entropy_vjp, {x, index, parts, one_number(v)}, a);
     })},
     .doc = "`-log_softmax(x)` at one class of each row along a dimension, 0 where that is one to ignore; also its largest element and the logarithm of the sum of exponentials beside that, and whether it counts.", .reference = entropy_kernel};

@@ -1,5 +1,5 @@
 // Determinants. Their derivatives of every order come from the adjugate, composed so that it divides by nothing that may vanish.
-#include <adjoint/core/attention.h>
+#include <adjoint/core/history.h>
 #include <adjoint/core/math/log.h>
 
 #include "dense/triangular.h"
@@ -88,7 +88,7 @@ Tensor small_adjugate(const Tensor& x) {
 // The transpose of the adjugate by the inverse, where that is safe and nobody asks for higher derivatives; else none. Pivots that differ less than
 // half the digits can hold leave the inverse the other half.
 Tensor cofactors_of_inverse(const Tensor& x, const Tensor& det) {
-  if (x->keys & key_lifted || x.device().type != DeviceType::cpu || x.numel() == 0 || (history_is_kept && history_is_kept())) return {};
+  if (x->keys & key_lifted || x.device().type != DeviceType::cpu || x.numel() == 0 || history_is_kept()) return {};
   const Solved s = solve(mT(x), expand(eye(x.size(-1), x.size(-1), x.dtype(), x.device()), x.sizes()), false);
   const Tensor pivots = abs(diagonals(s.factors));
   const double share = real_of(x.dtype()) == DType::float32 ? 0x1p-12 : 0x1p-26;

@@ -1,6 +1,6 @@
 // Normalisation: softmax along a dimension; standardised values over dimensions (layer, batch and root-mean-square norms).
-#include <adjoint/core/attention.h>
 #include <adjoint/core/batch.h>
+#include <adjoint/core/history.h>
 #include <adjoint/core/math/exp.h>
 #include <adjoint/core/math/log.h>
 #include <adjoint/core/norms.h>
@@ -246,7 +246,7 @@ bool takes_rows(Tensors v, Tensors x, const Dims& dims, const Spread& spread) {
     if (v[i]) return false;
   for (const Tensor& t : {v[0], x[0], x[x.size() > 1]})
     if (!t || t->keys & key_lifted) return false;
-  return spread.groups && x[0].numel() && v[0].sizes() == x[0].sizes() && v[0].dtype() == x[0].dtype() && takes_lines(x[0], dims) && !(history_is_kept && history_is_kept());
+  return spread.groups && x[0].numel() && v[0].sizes() == x[0].sizes() && v[0].dtype() == x[0].dtype() && takes_lines(x[0], dims) && !history_is_kept();
 }
 Tensor standardise_vjp(Tensors v, Tensors x, const Tensor& mean, const Tensor& square, const Normalize& a) {
   const int64_t count = reduced_count(x[0].sizes(), a.dims);

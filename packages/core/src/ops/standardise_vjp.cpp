@@ -1,9 +1,9 @@
 // The cotangent of what layer_norm and rms_norm standardise, as one operation: with z = (x - mean) scale, scale = 1 / sqrt(square + eps) and
 // g = v weight, scale (g - mean(g) - z mean(g z)); without the means of x and g where x is not centred. A kernel reads v and x, and writes neither z
 // nor g. Of batch_norm the same along channels. Of both also what the weight gets, the sums of v z.
-#include <adjoint/core/attention.h>
 #include <adjoint/core/elementwise.h>
 #include <adjoint/core/functors/binary.h>
+#include <adjoint/core/history.h>
 #include <adjoint/core/op_fields.h>
 #include <adjoint/core/ops.h>
 #include <adjoint/core/types.h>
@@ -112,7 +112,7 @@ bool takes_channels(const Tensor& v, const Tensor& x, const Tensor& mean, const 
   if (!mean || dims.size() != x.dim() - 1 || dims.contains(1)) return false;
   for (const Tensor& t : {v, x, mean})
     if (t->keys & key_lifted) return false;
-  return is_floating(x.dtype()) && x.numel() && v.sizes() == x.sizes() && v.dtype() == x.dtype() && !(history_is_kept && history_is_kept());
+  return is_floating(x.dtype()) && x.numel() && v.sizes() == x.sizes() && v.dtype() == x.dtype() && !history_is_kept();
 }
 
 namespace {

@@ -1,6 +1,6 @@
 // Views: the same memory under other sizes and strides. Each is linear; its transpose scatters into zeros.
-#include <adjoint/core/attention.h>
 #include <adjoint/core/batch.h>
+#include <adjoint/core/history.h>
 #include <adjoint/core/layout.h>
 #include <adjoint/core/settle.h>
 #include <adjoint/core/op_fields.h>
@@ -294,7 +294,7 @@ Tensor diagonal(const Tensor& x, int64_t offset, int64_t a, int64_t b) {
 
 const Op op_unfold{.name = "unfold", .fields = fields_of<Windows>, .kind = Kind::linear,
     .d = {rule([](V v, const Windows& a, XShape<0> x) {
-      if (a.step >= a.size && !(v->keys & key_lifted) && !(history_is_kept && history_is_kept())) {   // windows that do not meet: each element once
+      if (a.step >= a.size && !(v->keys & key_lifted) && !history_is_kept()) {   // windows that do not meet: each element once
         const Tensor y = zeros_of(v, x.sizes);
         copy_(unfold(y, a.dim, a.size, a.step), v);
         return y;

@@ -22,7 +22,4 @@ namespace families {
 std::span<const Op* const> attention();   // its records
 }
 
-// Whether the engine keeps history now; null where core stands alone.
-ADJOINT_API extern bool (*history_is_kept)();
-
 }  // namespace adjoint
