@@ -106,7 +106,7 @@ def test_saved_attributes():
         _ = x.exp().grad_fn._saved_nothing
 
 
-@pytest.mark.parametrize("name", ["relu_", "tanh_", "exp_"])
+@pytest.mark.parametrize("name", ["relu_", "sqrt_", "exp_"])
 @pytest.mark.parametrize("part", [lambda y: y, lambda y: y[0]])
 def test_a_hook_that_raises_after_a_write(name, part):
     def pack(t):
