@@ -298,6 +298,25 @@ def test_a_derivative_beside_a_saved_intermediate_is_right():
     assert abs(by_v.item() - 2 * math.exp(1)) < 1e-5
 
 
+def test_a_saved_intermediate_that_becomes_a_leaf_is_one():
+    class MakesALeaf(SavesIntermediate):
+        @staticmethod
+        def backward(ctx, v):
+            e, _, _ = ctx.saved_tensors
+            ctx.leaf = e.requires_grad_()
+            return v * e * 2
+
+    x = ad.tensor(1.0, requires_grad=True)
+    y = MakesALeaf.apply(x)
+    (first,) = ad.autograd.grad(y * y, x, create_graph=True)
+    leaf = y.grad_fn.leaf
+    assert leaf.is_leaf
+    second, by_leaf = ad.autograd.grad(first, (x, leaf))  # first = 2 y(x) 2 e: what flows through y, and what the leaf got
+    assert math.isclose(second.item(), 8 * math.exp(2), rel_tol=1e-5) and math.isclose(
+        by_leaf.item(), 8 * math.exp(1), rel_tol=1e-5
+    )
+
+
 def test_a_saved_mask_is_no_intermediate():
     class Halves(Function):
         @staticmethod

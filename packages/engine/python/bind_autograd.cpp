@@ -140,7 +140,10 @@ void set_grad_dtype(const Tensor& t, nb::handle dtype) {
 
 void bind_autograd(nb::module_& m) {
   m.def("requires_grad", [](const Tensor& t) { return requires_grad(t); });
-  m.def("set_requires_grad", [](const Tensor& t, bool v) { set_requires_grad(t, v); });
+  m.def("set_requires_grad", [](const Tensor& t, bool v) {
+    if (v && has_refused_history(t)) detach_(t);
+    set_requires_grad(t, v);
+  });
   m.def("is_leaf", [](const Tensor& t) { return is_leaf(t); });
   m.def("get_grad", get_grad);
   m.def("set_grad", set_grad, nb::arg("t"), nb::arg("g").none());

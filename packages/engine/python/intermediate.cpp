@@ -37,4 +37,6 @@ Tensor with_refused_history(const Tensor& t, const FunctionNode& f, size_t index
   return y;
 }
 
+bool has_refused_history(const Tensor& t) { return t->grad_fn && dynamic_cast<const SavedIntermediate*>(node(t)); }
+
 }  // namespace adjoint::engine::python

@@ -61,6 +61,7 @@ class FunctionNode final : public Node {
 struct NodeRef { Node* p; };                  // a borrowed argument
 
 Tensor with_refused_history(const Tensor& t, const FunctionNode& f, size_t index);   // saved tensor `index` while backward is recorded
+bool has_refused_history(const Tensor& t);   // as above, until requires_grad_ makes a leaf of it: whoever asks for that wants no more
 
 // Hooks on saved tensors that a backward enters and does not leave, or leaves too often, end with it.
 class HooksAsBefore {
