@@ -45,6 +45,8 @@ def test_round_trip(tree: object) -> None:
     assert again == tree
     assert type(again) is type(tree)
     assert spec.num_leaves == len(leaves)
+    assert spec.num_children == len(spec.children()) == len(spec.children_specs)
+    assert spec.num_nodes == 1 + sum(spec.child(i).num_nodes for i in range(spec.num_children))
 
 
 def test_none_is_a_leaf_and_dicts_keep_their_order() -> None:

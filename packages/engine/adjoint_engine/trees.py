@@ -33,6 +33,24 @@ class TreeSpec:
         """Whether it is a leaf's."""
         return self.type is None
 
+    @property
+    def num_children(self) -> int:
+        """How many trees are right below it."""
+        return len(self.children_specs)
+
+    @property
+    def num_nodes(self) -> int:
+        """How many containers and leaves it has, itself counted."""
+        return 1 + sum([child.num_nodes for child in self.children_specs])
+
+    def children(self) -> list[TreeSpec]:
+        """The shapes of the trees right below it, in a list of its own."""
+        return self.children_specs.copy()
+
+    def child(self, index: int) -> TreeSpec:
+        """The shape of one tree right below it."""
+        return self.children_specs[index]
+
     def flatten_up_to(self, tree: Any) -> list[Any]:
         """What a tree has at the places of this one's leaves, whatever is below them.
 
