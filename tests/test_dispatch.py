@@ -295,3 +295,17 @@ def test_views_are_brought_up_to_date_without_asking() -> None:
     with Answers():
         assert inner.sum().tolist() == [1.0] * 12
     assert view.shape == (2, 4) and inner.shape == (8,) and inner.sum().item() == 0
+
+
+def test_a_view_answered_with_its_base() -> None:
+    base = ad.zeros(3, 4)
+    view = base[1:]
+
+    class Answers(ad.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return base
+
+    with Answers():
+        assert view[0] is base and base[0] is base
+    base.mul_(2 * ad.ones(1, requires_grad=True))
+    assert not base._is_view() and view._base is base and view.requires_grad

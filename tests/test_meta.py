@@ -162,3 +162,18 @@ def test_device() -> None:
         and repr(d) == "device(type='meta')"
     )
     assert pickle.loads(pickle.dumps(d)) == d and hash(d) == hash(ad.device("meta"))
+
+
+@pytest.mark.parametrize("index", [ad.tensor([0, 1]).to_sparse(), ad.eye(2).long().to_sparse_csr()])
+@pytest.mark.parametrize("use", [lambda x, i: x[i], lambda x, i: x.__setitem__(i, 1.5), lambda x, i: x.take(i)])
+def test_positions_without_values_are_refused(use: Any, index: Any) -> None:
+    for x in (ad.ones(3, device="meta"), ad.ones(3)):
+        with pytest.raises(NotImplementedError, match="not supported for a tensor of layout sparse"):
+            use(x, index)
+
+
+def test_gradients_lie_where_their_results_do() -> None:
+    x = ad.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="invalid gradient at index 0 - expected device cpu but got meta"):
+        (x * 2).backward(ad.ones(3, device="meta"))
+    assert x.grad is None

@@ -233,7 +233,8 @@ Tensor initial_cotangent(const Tensor& y, const Tensor& given, size_t i) {
   if (given) {
     check_root(i, given.sizes(), y.sizes());
     expect(is_complex(given.dtype()) == is_complex(y.dtype()), "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: grad_output[", i, "] has a dtype of ", given.dtype(), " and output[", i, "] has a dtype of ", y.dtype(), ".");
-    return given.dtype() == y.dtype() ? given : to_dtype(given, y.dtype());
+    expect(given.device() == y.device() || given.dim() == 0, "invalid gradient at index ", i, " - expected device ", y.device(), " but got ", given.device());
+    return to_device(to_dtype(given, y.dtype()), y.device());
   }
   expect(y.numel() == 1, "grad can be implicitly created only for scalar outputs, got an output of shape ", y.sizes());
   expect(!is_complex(y.dtype()), "grad can be implicitly created only for real scalar outputs but got ", y.dtype());

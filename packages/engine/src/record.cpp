@@ -111,6 +111,15 @@ size_t references(const TensorImpl& t) {
 
 namespace {
 
+// Is y a view of x, made now? A mode may answer with x itself, or with a base of it.
+bool is_new_view(const Tensor& x, const Tensor& y, bool answered) {
+  if (y->keys & key_sparse || y->storage != x->storage || has_no_memory(y)) return false;
+  if (!answered) return true;
+  const TensorImpl* t = x.get();
+  while (t != y.get() && t->view) t = view_info(*t)->parent.get();
+  return t != y.get();
+}
+
 void remember_view(const Op& op, const Tensor& parent, const Attrs& attrs, const Tensor& y) {
   auto* v = new ViewInfo;
   y->view = Ref<Object>::take(v);
@@ -142,7 +151,7 @@ void apply_recorded(const Op& op, Tensors given, const Attrs& attrs, Tensor* y) 
   bool here = false;
   for (int k = 0; k < op.outputs; k++) here = here || level(y[k]) == in.level;
   if (!here) return;
-  if (op.alias && level(y[0]) == in.level && !(y[0]->keys & key_sparse) && y[0]->storage == x[0]->storage && !has_no_memory(y[0])) remember_view(op, x[0], attrs, y[0]);
+  if (op.alias && level(y[0]) == in.level && is_new_view(x[0], y[0], in.dispatched || dispatch_modes)) remember_view(op, x[0], attrs, y[0]);
   if (in.taped) record_call(op, in, x, attrs, {y, static_cast<size_t>(op.outputs)});
 }
 

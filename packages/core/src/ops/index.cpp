@@ -2,6 +2,7 @@
 #include <adjoint/core/cuda/graph.h>
 #include <adjoint/core/batch.h>
 #include <adjoint/core/observer.h>
+#include <adjoint/core/sparse.h>
 #include <adjoint/core/types.h>
 
 #include <algorithm>
@@ -52,6 +53,7 @@ std::vector<int64_t> offsets(const View& x, const View& position, const Dims& di
 // Kernels of a device cannot raise: positions that still lie on the CPU are looked at before they go there.
 void check_here(const Tensor& position, const Dims& sizes, const Dims& dims) {
   if (position.device().type != DeviceType::cpu || position->keys & key_lifted || cuda::without_values(position)) return;
+  expect_strided(*position, "index");
   const View at{position->data, position->sizes.data(), position->strides.data(), position.dim(), position.dtype(), position.numel()};
   offsets({nullptr, sizes.data(), sizes.data(), sizes.size(), DType::int64, 0}, at, dims, "index");
 }
