@@ -67,10 +67,18 @@ def test_masks_over_blocks(shape, causal):
         np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-11, atol=1e-12)
 
 
-def test_a_causal_mask_excludes_another_one():
-    x = ad.ones(1, 2, 3, 4)
-    with pytest.raises(RuntimeError, match="attn_mask should not be set when is_causal"):
-        ad.nn.functional.scaled_dot_product_attention(x, x, x, attn_mask=ad.zeros(3, 3), is_causal=True)
+@pytest.mark.parametrize("keys", [2, 4, 6])
+@pytest.mark.parametrize("lead", [(4,), (2, 1, 4), (1,)])
+def test_a_causal_mask_and_another_one(keys, lead):
+    attention = ad.nn.functional.scaled_dot_product_attention
+    q, k, v = operands(keys=keys)
+    mask = (ad.arange(math.prod(lead) * keys, dtype=ad.float64) * 1.3).cos().view(*lead, keys)
+    earlier = ad.ones(4, keys, dtype=ad.bool).tril()
+    for given, both in (
+        (mask, mask.masked_fill(~earlier, -math.inf)),
+        (mask > 0, (mask > 0) & earlier),
+    ):  # some queries see nothing
+        np.testing.assert_array_equal(attention(q, k, v, given, is_causal=True).numpy(), attention(q, k, v, both).numpy())
 
 
 @CASES

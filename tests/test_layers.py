@@ -53,6 +53,14 @@ def test_ctc_loss(blank: int, joined: bool) -> None:
     assert ad.autograd.gradcheck(call, sample(4, 3, 3), check_forward_ad=True)
 
 
+def test_ctc_loss_of_targets_with_a_blank() -> None:
+    log_probs = ad.full((4, 3), 1 / 3).log().unsqueeze(1)
+    (loss,) = F.ctc_loss(
+        log_probs, ad.tensor([[1, 2, 1, 0]]), [4], [4], reduction="none"
+    )  # four steps for four labels: one alignment
+    assert loss.item() == pytest.approx(4 * math.log(3))
+
+
 def test_ctc_loss_of_what_does_not_fit() -> None:
     x = sample(1, 1, 3)
     target = ad.tensor([[1, 2]])

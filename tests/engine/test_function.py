@@ -298,6 +298,24 @@ def test_a_derivative_beside_a_saved_intermediate_is_right():
     assert abs(by_v.item() - 2 * math.exp(1)) < 1e-5
 
 
+def test_what_is_no_tensor_is_refused_where_it_will_be_kept():
+    class SavesAnything(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x, "a word")
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, v):
+            return v * 2
+
+    assert SavesAnything.apply(ad.tensor(1.0)).item() == 2
+    with ad.no_grad():
+        assert SavesAnything.apply(ad.tensor(1.0, requires_grad=True)).item() == 2
+    with pytest.raises(TypeError, match="can only save variables, but argument 1 is of type str"):
+        SavesAnything.apply(ad.tensor(1.0, requires_grad=True))
+
+
 def test_a_saved_intermediate_that_becomes_a_leaf_is_one():
     class MakesALeaf(SavesIntermediate):
         @staticmethod
@@ -460,5 +478,5 @@ def test_what_a_context_keeps_is_checked():
         def backward(ctx, g):
             return g
 
-    with pytest.raises(TypeError, match="expected a Tensor, got int"):
+    with pytest.raises(TypeError, match="can only save variables, but argument 0 is of type int"):
         Keeps.apply(ad.ones(2, requires_grad=True))

@@ -100,6 +100,7 @@ void save(FunctionNode& f, nb::handle ctx, nb::handle args, const Vector<nb::obj
     uint32_t nr = 0;
     while (nr < outputs.size() && !outputs[nr].is(h)) nr++;
     const bool own = nr < outputs.size();
+    if (!h.is_none() && !is_tensor(h)) fail(ErrorKind::type, "save_for_backward can only save variables, but argument ", f.saved.size(), " is of type ", nb::cast<std::string>(h.type().attr("__name__")));
     f.saved.push_back(h.is_none() ? Saved() : Saved(tensor(h), own));
     const bool intermediate = !own && !h.is_none() && tensor(h)->keys & key_intermediate && !contains(args, h);
     f.saved_nr.push_back(own ? nr : intermediate ? FunctionNode::intermediate : 0);

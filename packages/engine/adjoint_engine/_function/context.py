@@ -22,10 +22,10 @@ class FunctionCtx:
     non_differentiable: tuple[Tensor, ...] = ()
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Saves inputs, outputs or intermediates; None is allowed. Read them back from ``saved_tensors``."""
-        for i, t in enumerate(tensors):
-            if t is not None and not isinstance(t, Tensor):
-                raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}")
+        """Saves inputs, outputs or intermediates; None is allowed. Read them back from ``saved_tensors``.
+
+        What is no tensor is a TypeError after ``forward``, if there will be a backward.
+        """
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:

@@ -239,7 +239,8 @@ def scaled_dot_product_attention(
     One pass over the keys keeps no weights (FlashAttention), on GPUs, and on the CPU in single and double precision where none are dropped;
     second derivatives compose. Which weights a GPU drops is drawn again in backward, and the same as on the CPU after the same seed.
 
-    A query from which the mask hides every key gets 0. With `enable_gqa`, the heads of the query (third dimension from the end) share
+    A query from which the mask hides every key gets 0. With `is_causal` a query sees the keys up to its own position, and of these what a
+    mask lets it. With `enable_gqa`, the heads of the query (third dimension from the end) share
     fewer heads of key and value.
 
     Example::
@@ -252,16 +253,25 @@ def scaled_dot_product_attention(
         raise RuntimeError(
             f"scaled_dot_product_attention: Expected query, key, and value to have the same dtype, but got {types}"
         )
-    if attn_mask is not None and is_causal:
-        raise RuntimeError("scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
     if enable_gqa:
         key, value = (x.repeat_interleave(query.size(-3) // x.size(-3), -3) for x in (key, value))
     if scale is None:
         scale = query.size(-1) ** -0.5 if query.size(-1) else math.inf
     if attn_mask is not None:
-        mask, blind = _seeing(attn_mask)
+        mask, blind = _seeing(_causal(attn_mask, query.size(-2), key.size(-2)) if is_causal else attn_mask)
         return _attend(query, key, value, mask, dropout_p, False, scale).masked_fill(blind, 0.0)
     return _attend(query, key, value, None, dropout_p, is_causal, scale)
+
+
+def _earlier(queries: int, keys: int, device: Any) -> Tensor:
+    """Which keys a causal attention lets each query see."""
+    return _core.ones(queries, keys, dtype=_core.bool, device=device).tril()
+
+
+def _causal(mask: Tensor, queries: int, keys: int) -> Tensor:
+    """The mask that hides later keys too."""
+    earlier = _earlier(queries, keys, mask.device)
+    return mask & earlier if mask.dtype is _core.bool else mask.masked_fill(~earlier, -math.inf)
 
 
 def _seeing(mask: Tensor) -> tuple[Tensor, Tensor]:
@@ -281,7 +291,7 @@ def _attend(
         return fused
     scores = _core._product(query, key.mT) * scale
     if is_causal:
-        attn_mask = _core.ones(query.size(-2), key.size(-2), dtype=_core.bool, device=query.device).tril()
+        attn_mask = _earlier(query.size(-2), key.size(-2), query.device)
     if attn_mask is not None:
         scores = _core.where(attn_mask, scores, -float("inf")) if attn_mask.dtype is _core.bool else scores + attn_mask
     weights = dropout(softmax(scores, -1), dropout_p, dropout_p > 0)

@@ -44,7 +44,7 @@ def _emitted(log_probs: Tensor, path: Tensor) -> Tensor:
     return _core.cat([_core.full((time, batch, 2), _NEVER, dtype=found.dtype, device=found.device), found], 2).flatten(1)
 
 
-def _alpha(log_probs: Tensor, path: Tensor, blank: int, ends: set[int]) -> dict[int, Tensor]:
+def _alpha(log_probs: Tensor, path: Tensor, ends: set[int]) -> dict[int, Tensor]:
     """For each number of steps in `ends`, the log probabilities of being at each place of the path then, (batch, places).
 
     All rows lie in one line, each behind the two places that are never reached: the places before each are shifts of the line.
@@ -52,7 +52,7 @@ def _alpha(log_probs: Tensor, path: Tensor, blank: int, ends: set[int]) -> dict[
     batch, length = path.shape
     rows = _emitted(log_probs, path).unbind()
     barred = _core.ones(batch, length + 2, dtype=_core.bool, device=path.device)  # the ways from two places before
-    barred[:, 4:] = (path[:, 2:] == path[:, :-2]) | (path[:, 2:] == blank)
+    barred[:, 4:] = path[:, 2:] == path[:, :-2]
     later = (_core.arange(length + 2, device=path.device) >= 4).expand(batch, -1)  # than the first blank and the first label
     bar, begin = (log_probs.new_zeros(batch * (length + 2)).masked_fill(m.flatten(), _NEVER) for m in (barred, later))
     edge, alpha, found = log_probs.new_full((2,), _NEVER), rows[0] + begin, {}
@@ -69,7 +69,7 @@ def _ctc(log_probs: Tensor, labels: Tensor, steps: Tensor, ends: set[int], lengt
     """-log of the probability of all alignments, (batch,): the forward algorithm over labels with blanks between."""
     path = _core.full((log_probs.size(1), 2 * labels.size(1) + 1), blank, dtype=_core.int64, device=labels.device)
     path[:, 1::2] = labels.long()
-    found = _alpha(log_probs, path, blank, ends)
+    found = _alpha(log_probs, path, ends)
     alpha = found.pop(max(found))
     for end, earlier in found.items():
         alpha = _core.where((steps == end).unsqueeze(1), earlier, alpha)
@@ -93,7 +93,7 @@ def ctc_loss(
 
     Arguments:
         log_probs: (time, batch, classes) or (time, classes), log probabilities.
-        targets: (batch, longest), or all labels one behind the other, (sum of target_lengths,).
+        targets: (batch, longest), or all labels one behind the other, (sum of target_lengths,). A blank among them is a label too.
         input_lengths: (batch,), how many steps of each sequence count.
         target_lengths: (batch,), how many labels of each row count.
         blank: the class that stands for no label.
