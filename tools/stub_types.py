@@ -67,7 +67,7 @@ TENSOR, TENSORS, PAIR = "Tensor", "tuple[Tensor, ...]", "tuple[Tensor, Tensor]"
 RETURNS = {
     **dict.fromkeys("var std as_subclass rand_like randn_like".split(), TENSOR),
     **dict.fromkeys("unbind chunk split tensor_split split_with_sizes broadcast_tensors meshgrid where".split(), TENSORS),
-    **dict.fromkeys("max min median cummax cummin sort topk kthvalue".split(), "_ValuesIndices"),
+    **dict.fromkeys("max min median nanmedian cummax cummin sort topk kthvalue".split(), "_ValuesIndices"),
     **dict.fromkeys("var_mean std_mean".split(), PAIR),
     "aminmax": "_MinMax",
     "manual_seed": "Generator",

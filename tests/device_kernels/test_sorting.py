@@ -36,6 +36,7 @@ def calls(dim, n):
     yield from (lambda x, d=d: x.sort(dim, descending=d) for d in (False, True))
     yield from (lambda x, k=k, m=m: x.topk(k, dim, m) for k, m in ((0, True), (n // 2, True), (n, False)))
     yield lambda x: x.median(dim)
+    yield lambda x: x.nanmedian(dim)
     yield lambda x: (x.argsort(dim), *x.kthvalue((n + 1) // 2, dim))
 
 
@@ -56,6 +57,7 @@ def test_long_lines(shape, dim, dtype):
         lambda x: x.sort(dim),
         lambda x: x.sort(dim, descending=True),
         lambda x: x.median(dim),
+        lambda x: x.nanmedian(dim),
         lambda x: x.topk(7, dim),
     ):
         same(call, made(shape, dtype))

@@ -103,6 +103,7 @@ CASES = [
     case("logsumexp", x(3, 4), dim=1, ref=logsumexp, empty=[(0, 4)], complex=True),
     case("logsumexp", x(2, 3, 4), dim=(0, 2), keepdim=True, complex=True, variant="dims", ref=logsumexp),
     case("median", x(3, 5), dim=1, ref=lambda x, dim: (np.median(x, dim), np.argsort(x, dim).take(2, dim))),
+    case("nanmedian", x(3, 5), dim=0, ref=lambda x, dim: (np.nanmedian(x, dim), np.argsort(x, dim).take(1, dim))),
     over("trace", x(3, 4), ref=np.trace),
     over(
         "nansum",

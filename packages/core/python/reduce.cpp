@@ -1,5 +1,6 @@
 // Reductions, scans and sorting.
 #include <adjoint/core/linalg.h>
+#include <adjoint/core/nanmedian.h>
 #include <adjoint/core/observer.h>
 
 #include <limits>
@@ -102,12 +103,12 @@ void bind_moments(nb::module_& m) {
 }
 
 // All elements that equal the median share its gradient, as those of amax do.
-Tensor median_of_all(const Tensor& x) {
-  const Named named("median", {&x, 1}, "MedianBackward0");
+Tensor median_of_all(const Tensor& x, Values (*along)(const Tensor&, int64_t, bool), const char* name, const char* node) {
+  const Named named(name, {&x, 1}, node);
   if (x.numel() == 0) return full({}, is_integral(x.dtype()) ? Scalar(std::numeric_limits<int64_t>::min()) : Scalar(std::numeric_limits<double>::quiet_NaN()), x.dtype(), x.device());
-  const Tensor y = median(reshape(x, {-1}), 0).values;
+  const Tensor y = along(reshape(x, {-1}), 0, false).values;
   if (is_integral(x.dtype()) || !x->keys) return y;   // nobody asks for a gradient
-  return amax(where(logical_or(eq(x, y), isnan(x)), x, wrapped(-std::numeric_limits<double>::infinity())));
+  return amax(where(logical_or(eq(x, y), logical_and(isnan(x), isnan(y))), x, wrapped(-std::numeric_limits<double>::infinity())));
 }
 
 Values kth_value(const Tensor& x, int64_t k, int64_t dim, bool keepdim) {
@@ -141,8 +142,10 @@ void bind_extremes(nb::module_& m) {
   };
   define("max", [](const Tensor& x) { return whole_extreme(amax, "MaxBackward1", x); }, [](const Tensor& x, int64_t d, bool k) { return max(x, d, k); }, [](const Tensor& x, const Tensor& y) { return maximum(x, y); });
   define("min", [](const Tensor& x) { return whole_extreme(amin, "MinBackward1", x); }, [](const Tensor& x, int64_t d, bool k) { return min(x, d, k); }, [](const Tensor& x, const Tensor& y) { return minimum(x, y); });
-  both(m, "median", median_of_all);
+  both(m, "median", [](const Tensor& x) { return median_of_all(x, median, "median", "MedianBackward0"); });
   both(m, "median", [](const Tensor& x, int64_t dim, bool keepdim) { return pair("median", median(x, dim, keepdim)); }, "dim"_a, "keepdim"_a = false);
+  both(m, "nanmedian", [](const Tensor& x) { return median_of_all(x, nanmedian, "nanmedian", "NanmedianBackward0"); });
+  both(m, "nanmedian", [](const Tensor& x, int64_t dim, bool keepdim) { return pair("nanmedian", nanmedian(x, dim, keepdim)); }, "dim"_a, "keepdim"_a = false);
 }
 
 void bind_scans(nb::module_& m) {

@@ -47,6 +47,7 @@ std::string OpNode::name() const {
   if (o == "pow") return edges[1].node ? edges[0].node ? "PowBackward1" : "PowBackward2" : "PowBackward0";
   if (o == "clamp") return number(1) && number(2) ? "ClampBackward1" : "ClampBackward0";
   if (o == "median") return "MedianBackward1";
+  if (o == "nanmedian") return "NanmedianBackward1";
   if (o == "copy") return "CopyBackwards";
   if (o == "avg_pool" || o == "max_pool") return camel(o) + std::to_string(dims(0) - 2) + (o == "avg_pool" ? "DBackward0" : "DWithIndicesBackward0");
   if (std::ranges::find(second_with_tensor, o) != std::end(second_with_tensor)) return camel(o) + (number(inputs.size() - 1) ? "Backward0" : "Backward1");

@@ -14,7 +14,6 @@ from adjoint_core._compose import check_all, rounded_once
 
 from . import linalg
 from .nn import functional as nn
-from .statistics.order import nanmedian
 
 __all__ = [
     "amax", "amin", "argmax", "argmin", "cumprod", "cumsum", "log_softmax", "logaddexp", "logsumexp", "mean", "median",
@@ -213,7 +212,7 @@ def median(
         return core.median(x, dim, keepdim)[0]
     if x.is_floating_point():
         lost = (core.isnan(x) & truth).any(dim, keepdim)
-        return nanmedian(_filled(x, mask, float("nan")), dim, keepdim)[0].masked_fill(lost, float("nan"))
+        return core.nanmedian(_filled(x, mask, float("nan")), dim, keepdim)[0].masked_fill(lost, float("nan"))
     if not bool(truth.any(dim).all()):
         raise ValueError(f"median: of {x.dtype} some elements of each row must not be masked out")
     ranked = core.sort(_filled(x, mask, _limit(x, 1)), dim=dim)[0]

@@ -1,5 +1,5 @@
-// The position of the extreme or the middle along one dimension, and its value: argmax, argmin, max, min, median. The first of equal
-// elements, and the first NaN before all.
+// The position of the extreme or the middle along one dimension, and its value: argmax, argmin, max, min, median, nanmedian. The first of equal
+// elements, and but for nanmedian the first NaN before all.
 #include <adjoint/core/op_attrs.h>
 
 #include <algorithm>
@@ -255,23 +255,43 @@ template <class T> Best<T> median_of(const T* x, int64_t n, T* to) {
   }
   return kth_between(x, n, k, low, high, to);
 }
-template <class T> void medians(const Lines& l, const T* x, T* values, int64_t* at) {
+// Of the numbers among n elements, which go to `to`, in front of memory for n + 1 more; a NaN if there are none.
+template <class T> Best<T> median_of_numbers(const T* x, int64_t step, int64_t n, T* to) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; i++) {
+    const T v = x[i * step];
+    to[count] = v;
+    count += v == v ? 1 : 0;
+  }
+  if (count == 0) return {x[0], 0};
+  Best<T> best = median_of(static_cast<const T*>(to), count, to + n);
+  if (count == n) return best;
+  int64_t at = 0;
+  for (int64_t numbers = best.at;; at++)
+    if (x[at * step] == x[at * step] && numbers-- == 0) return {best.value, at};
+}
+template <bool skips_nan, class T> void medians(const Lines& l, const T* x, T* values, int64_t* at) {
   pool::parallel_for(l.outer * l.inner, std::max<int64_t>(1, 4096 / l.n), [&](int64_t first, int64_t last) {
     const Buffer memory((2 * l.n + 1) * static_cast<int64_t>(sizeof(T)));
     T* const line = memory.as<T>();
     for (int64_t u = first; u < last; u++) {
       const T* from = x + u / l.inner * l.n * l.inner + u % l.inner;
-      if (l.inner > 1) {
-        for (int64_t i = 0; i < l.n; i++) line[i] = from[i * l.inner];
-        from = line;
+      Best<T> best;
+      if constexpr (skips_nan) {
+        best = median_of_numbers(from, l.inner, l.n, line);
+      } else {
+        if (l.inner > 1) {
+          for (int64_t i = 0; i < l.n; i++) line[i] = from[i * l.inner];
+          from = line;
+        }
+        best = median_of(from, l.n, line + l.n);
       }
-      const Best<T> best = median_of(from, l.n, line + l.n);
       values[u] = best.value;
       at[u] = best.at;
     }
   });
 }
-void median_kernel(const Launch& l) {
+template <bool skips_nan> void median_kernel(const Launch& l) {
   const View& x = l.x[0];
   const DType type = widened(x.dtype);
   if (x.numel == 0) return reference(l);
@@ -279,9 +299,9 @@ void median_kernel(const Launch& l) {
   auto typed = [&](auto zero) {
     using T = decltype(zero);
     const Contiguous in(x, type);
-    if (type == x.dtype) return medians(lines, in.as<const T>(), l.y[0].as<T>(), l.y[1].as<int64_t>());
+    if (type == x.dtype) return medians<skips_nan>(lines, in.as<const T>(), l.y[0].as<T>(), l.y[1].as<int64_t>());
     const Dense values(l.y[0], type);
-    medians(lines, in.as<const T>(), values.view.as<T>(), l.y[1].as<int64_t>());
+    medians<skips_nan>(lines, in.as<const T>(), values.view.as<T>(), l.y[1].as<int64_t>());
     cast(l.y[0], values.view);
   };
   switch (type) {
@@ -297,8 +317,9 @@ constexpr Entry entries[] = {
     {"argmax", kernel<Largest, false>},
     {"argmin", kernel<Smallest, false>},
     {"max", kernel<Largest, true>},
-    {"median", median_kernel},
+    {"median", median_kernel<false>},
     {"min", kernel<Smallest, true>},
+    {"nanmedian", median_kernel<true>},
 };
 
 }  // namespace

@@ -126,7 +126,7 @@ const Case reductions[] = {
     [](const Draw& x) { for (const Dims& d : {Dims{}, Dims{0}, Dims{1}}) var(x({60, 133}), d), adjoint::std(x({60, 133}), d); },
     [](const Draw& x) { for (double p : {0., 1., 2., double(INFINITY)}) vector_norm(x({60, 133}), p, Dims{1}), vector_norm(x({60, 133}), p, Dims{0}); },
     [](const Draw& x) { for (int dim : {0, 1}) argmax(x({60, 133}), dim), argmin(x({60, 133}), dim), max(x({60, 133}), dim), min(x({60, 133}), dim); },
-    [](const Draw& x) { for (int dim : {0, 1}) call("median", {x({9, 133})}, DimKeep{dim, false}), logcumsumexp(x({9, 133}), dim); },
+    [](const Draw& x) { for (int dim : {0, 1}) call("median", {x({9, 133})}, DimKeep{dim, false}), call("nanmedian", {x({9, 133})}, DimKeep{dim, false}), logcumsumexp(x({9, 133}), dim); },
     [](const Draw& x) { for (const Dims& d : {Dims{}, Dims{0}, Dims{1}, Dims{0, 2}}) call("nansum", {x({7, 60, 33})}, Reduce{d, false}); },
     [](const Draw& x) { for (bool right : {false, true}) searchsorted(sort(x({90}), 0).values, x({40, 13}), right); },
     [](const Draw& x) { sum(x({70001})), amax(x({70001})), argmax(x({70001}), 0); },

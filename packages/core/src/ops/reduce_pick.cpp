@@ -1,6 +1,7 @@
-// Reductions that choose one element along a dimension and say which: max, min, median.
+// Reductions that choose one element along a dimension and say which: max, min, median, nanmedian.
 #include <adjoint/core/allocator.h>
 #include <adjoint/core/batch.h>
+#include <adjoint/core/nanmedian.h>
 #include <adjoint/core/types.h>
 
 #include <algorithm>
@@ -82,17 +83,19 @@ struct Scratch {
   ~Scratch() { deallocate(data, bytes); }
 };
 
-// The lower of two middle values, of equal ones that which a stable sort puts there; a NaN, if there is one.
-void median_kernel(const Launch& l) {
+// The lower of two middle values, of equal ones that which a stable sort puts there; the first NaN, if there is one, or only if there is nothing else.
+template <bool skips_nan> void median_kernel(const Launch& l) {
   const Scratch memory(2 * l.x[0].sizes[l.attrs.as<DimKeep>().dim]);  // for the values alone: to sort positions with them takes three times as long
   pick_kernel(l, [&](auto&& value, int64_t n) {
     using W = WideNumber<compute_t<decltype(value(0))>>;
     W* const values = static_cast<W*>(memory.data);
+    int64_t count = 0;
     for (int64_t i = 0; i < n; i++) {
-      if (is_nan(value(i))) return i;
-      values[i] = convert<W>(value(i));
+      if (!is_nan(value(i))) values[count++] = convert<W>(value(i));
+      else if (!skips_nan) return i;
     }
-    auto [middle, equal_before] = select_kth(values, (n - 1) / 2, n);
+    if (count == 0) return int64_t{0};
+    auto [middle, equal_before] = select_kth(values, (count - 1) / 2, count);
     int64_t at = 0;
     while (convert<W>(value(at)) != middle || equal_before-- > 0) at++;
     return at;
@@ -125,10 +128,14 @@ const Op op_min{.name = "min", .fields = fields_of<DimKeep>, .kind = Kind::custo
 Values min(const Tensor& x, int64_t dim, bool keepdim) { return pick(op_min, x, dim, keepdim); }
 
 const Op op_median{.name = "median", .fields = fields_of<DimKeep>, .kind = Kind::custom, .outputs = 2, .types = types::with_index, .shape = pick_shape, .d = {pick_vjp}, .t = {pick_jvp},
-    .batch = batch::shift<&DimKeep::dim>, .doc = "The (lower) median along a dimension and where it is; the derivative goes to that one.", .reference = median_kernel};
+    .batch = batch::shift<&DimKeep::dim>, .doc = "The (lower) median along a dimension and where it is; the derivative goes to that one.", .reference = median_kernel<false>};
 Values median(const Tensor& x, int64_t dim, bool keepdim) { return pick(op_median, x, dim, keepdim); }
 
-const Op* const pick_ops[] = {&op_max, &op_median, &op_min};
+const Op op_nanmedian{.name = "nanmedian", .fields = fields_of<DimKeep>, .kind = Kind::custom, .outputs = 2, .types = types::with_index, .shape = pick_shape, .d = {pick_vjp}, .t = {pick_jvp},
+    .batch = batch::shift<&DimKeep::dim>, .doc = "The (lower) median of the elements along a dimension that are not NaN, and where it is; the derivative goes to that one.", .reference = median_kernel<true>};
+Values nanmedian(const Tensor& x, int64_t dim, bool keepdim) { return pick(op_nanmedian, x, dim, keepdim); }
+
+const Op* const pick_ops[] = {&op_max, &op_median, &op_min, &op_nanmedian};
 Ops families::pick() { return pick_ops; }
 
 }  // namespace adjoint

@@ -9,7 +9,7 @@ from adjoint_core import Tensor, _core, _results
 from adjoint_core._compose import check_all, method, node, rounded_once
 from adjoint_engine import _engine
 
-__all__ = ["histc", "mode", "nanmean", "nanmedian", "nanquantile", "quantile"]
+__all__ = ["histc", "mode", "nanmean", "nanquantile", "quantile"]
 
 
 def _quantile(x: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: str, skip_nan: bool, name: str) -> Tensor:
@@ -103,36 +103,6 @@ def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any
 
 
 @method
-def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The lower median of the elements that are not NaN, along `dim` with its indices.
-
-    Example::
-
-        >>> ad.nanmedian(ad.tensor([1.0, float('nan'), 3.0]))
-        tensor(1.)
-    """
-    if dim is None and not input.numel():
-        return _core.median(input)
-    if input.is_cpu and input.numel():  # a median that is no NaN is of elements that are none
-        found: Any = _core.median(input) if dim is None else _core.median(input, dim, keepdim)
-        nans = _core._all_lanes((found if dim is None else found[0]).detach().isnan())
-        if not (nans.any() if nans.ndim else nans):
-            return found if dim is None else _results.nanmedian(*found)
-    x, along = (input.reshape(-1), 0) if dim is None else (input, dim)
-    values, order = x.sort(along)
-    middle = ((~values.isnan()).sum(along, keepdim=True) - 1).clamp_min(0) // 2
-    value, index = values.gather(along, middle), order.gather(along, middle)
-    if not keepdim or dim is None:
-        value, index = value.squeeze(along), index.squeeze(along)
-    if dim is not None:
-        return _results.nanmedian(value, index)
-    if not x.is_floating_point():
-        return value
-    equal = (x == value) | (x.isnan() & value.isnan())
-    return _core.where(equal, x, -math.inf).amax()  # all that equal the median share its gradient
-
-
-@method
 @node("ModeBackward0")
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent value along `dim`, the smallest of those, and its last index.
@@ -186,4 +156,4 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
     return _core.cat([counts[: bins - 1], counts[bins - 1 : bins + 1].sum(0, keepdim=True)])
 
 
-check_all(globals(), out=("histc", "mode", "nanmean", "nanmedian", "nanquantile", "quantile"))
+check_all(globals(), out=("histc", "mode", "nanmean", "nanquantile", "quantile"))

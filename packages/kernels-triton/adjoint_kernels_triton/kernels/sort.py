@@ -1,4 +1,4 @@
-"""Sorting along a dimension, stable: sort, topk and median. NaN counts as larger than every number.
+"""Sorting along a dimension, stable: sort, topk, median and nanmedian. NaN counts as larger than every number.
 
 Elements become keys, integers in the order that is wanted. In a line of up to SHORT of them each counts those that come before it, and goes
 there. A longer one is sorted by radix, from the last digit to the first: each round counts the digits in each block, sums up where in
@@ -72,15 +72,19 @@ def put_short(x0, y0, y1, n, k, outer, inner, DOWN: tl.constexpr, ROWS: tl.const
 
 
 @triton.jit
-def middle(numbers, n):
-    """Where in the order the median is, of n elements of which some are numbers: the first NaN, if there is one."""
-    return tl.where(numbers < n, numbers, (n - 1) // 2)
+def middle(numbers, n, SKIPS_NAN: tl.constexpr):
+    """Where in the order the median is, of n elements of which some are numbers: the first NaN, if there is one and none is skipped."""
+    if SKIPS_NAN:
+        at = tl.maximum(numbers - 1, 0) // 2
+    else:
+        at = tl.where(numbers < n, numbers, (n - 1) // 2)
+    return at
 
 
-def median_short(x0, y0, y1, n, outer, inner, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+def median_short(x0, y0, y1, n, outer, inner, SKIPS_NAN: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     row, x, j, inside, rank = short_lines(x0, n, outer, inner, False, ROWS, BLOCK)
     numbers = tl.min(tl.where((widened(x) != widened(x)) & inside, rank, n), 1)
-    chosen = inside & (rank == middle(numbers, n)[:, None])
+    chosen = inside & (rank == middle(numbers, n, SKIPS_NAN)[:, None])
     to = tl.broadcast_to(row[:, None], (ROWS, BLOCK))
     tl.store(y0 + to, x, mask=chosen)
     tl.store(y1 + to, j, mask=chosen)
@@ -145,7 +149,7 @@ def deliver(values, order, y0, y1, n, k, inner, blocks, BLOCK: tl.constexpr):
     tl.store(y1 + to, tl.load(order + at, mask=j < k, other=0), mask=j < k)
 
 
-def deliver_median(values, order, y0, y1, n, lines, BLOCK: tl.constexpr):
+def deliver_median(values, order, y0, y1, n, lines, SKIPS_NAN: tl.constexpr, BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     there = row < lines
     at = row * n
@@ -154,7 +158,7 @@ def deliver_median(values, order, y0, y1, n, lines, BLOCK: tl.constexpr):
         i = (low + high) // 2
         x = widened(tl.load(values + at + i, mask=there & (low < high), other=0))
         low, high = tl.where((low < high) & (x == x), i + 1, low), tl.where((low < high) & (x != x), i, high)
-    at += middle(low, n)
+    at += middle(low, n, SKIPS_NAN)
     tl.store(y0 + row, tl.load(values + at, mask=there, other=0), mask=there)
     tl.store(y1 + row, tl.load(order + at, mask=there, other=0), mask=there)
 
@@ -206,15 +210,18 @@ HOW = {
 
 sequence("sort", steps=firsts("n", "descending"), **HOW)
 sequence("topk", steps=firsts("size(y0, dim)", "largest"), **HOW)
-sequence(
-    "median",
-    steps=[
-        step(**IN_SHORT, constants=SHORT_ROWS)(median_short),
-        *radix("0"),
-        step(
-            grid=f"cdiv({LINES}, BLOCK)", when=AT_LAST, values={"lines": LINES},
-            constants={"BLOCK": f"min(128, next_pow2({LINES}))"},
-        )(deliver_median),
-    ],
-    **HOW,
-)  # fmt: skip
+for name, skips_nan in (("median", 0), ("nanmedian", 1)):
+    sequence(
+        name,
+        steps=[
+            step(**IN_SHORT, constants={"SKIPS_NAN": skips_nan, **SHORT_ROWS})(median_short),
+            *radix("0"),
+            step(
+                grid=f"cdiv({LINES}, BLOCK)",
+                when=AT_LAST,
+                values={"lines": LINES},
+                constants={"SKIPS_NAN": skips_nan, "BLOCK": f"min(128, next_pow2({LINES}))"},
+            )(deliver_median),
+        ],
+        **HOW,
+    )
