@@ -99,6 +99,6 @@ unfold_copy = core.unfold
 unsqueeze_copy = core.unsqueeze
 view_as_complex_copy = core.view_as_complex
 view_as_real_copy = core.view_as_real
-def view_copy(input: Tensor, size: Any) -> Tensor: ...
+def view_copy(input: Tensor, size: Any = None, *, dtype: Any = None) -> Tensor: ...
 xlogy_ = Tensor.xlogy_
 zero_ = Tensor.zero_

@@ -776,7 +776,7 @@ Example::
     >>> ad.histc(ad.tensor([1.0, 2.0, 1.0]), bins=4, min=0, max=3)
     tensor([0., 2., 1., 0.])"""
 
-    def histogram(input: Tensor, bins: Any, *, range: Sequence[_float] | None=None, weight: Tensor | None=None, density: _bool=False) -> Any:
+    def histogram(input: Tensor, bins: Any=100, *, range: Sequence[_float] | None=None, weight: Tensor | None=None, density: _bool=False) -> Any:
         """How many elements fall into each bin, and the edges of the bins: so many equal ones, or those that a tensor names. Has no gradient.
 
 Example::
@@ -1298,13 +1298,12 @@ Example::
     >>> ad.nanmean(ad.tensor([1.0, float('nan'), 3.0]))
     tensor(2.)"""
 
-    def nanmedian(input: Tensor, dim: _int | None=None, keepdim: _bool=False) -> Any:
-        """The lower median of the elements that are not NaN, along `dim` with its indices.
+    @overload
+    def nanmedian(self) -> Tensor:
+        """The (lower) median of the elements along a dimension that are not NaN, and where it is; the derivative goes to that one."""
 
-Example::
-
-    >>> ad.nanmedian(ad.tensor([1.0, float('nan'), 3.0]))
-    tensor(1.)"""
+    @overload
+    def nanmedian(self, dim: _int, keepdim: _bool=False) -> _ValuesIndices: ...
 
     def nanquantile(input: Tensor, q: Any, dim: _int | None=None, keepdim: _bool=False, *, interpolation: str='linear') -> Tensor:
         """Quantiles of the elements that are not NaN.
@@ -3303,6 +3302,13 @@ def median(input: Tensor) -> Tensor:
 
 @overload
 def median(input: Tensor, dim: _int, keepdim: _bool=False) -> _ValuesIndices: ...
+
+@overload
+def nanmedian(input: Tensor) -> Tensor:
+    """The (lower) median of the elements along a dimension that are not NaN, and where it is; the derivative goes to that one."""
+
+@overload
+def nanmedian(input: Tensor, dim: _int, keepdim: _bool=False) -> _ValuesIndices: ...
 
 def cumsum(input: Tensor, dim: _int, *, dtype: _dtype | None=None) -> Tensor:
     """Sums of the elements up to each one along a dimension."""

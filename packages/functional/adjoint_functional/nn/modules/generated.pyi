@@ -286,7 +286,7 @@ class PoissonNLLLoss(Module):
     def __init__(self, log_input: bool = True, full: bool = False, size_average: bool | None = None, eps: float = 1e-08, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
 
 class RReLU(Module):
-    '`nn.functional.rrelu` as a module: x where x >= 0, a random slope times x elsewhere; the mean slope if not `training`.'
+    '`nn.functional.rrelu` as a module: x where x > 0, a random slope times x elsewhere; the mean slope if not `training`.'
     def __init__(self, lower: float = 0.125, upper: float = 0.3333333333333333, inplace: bool = False) -> None: ...
 
 class ReLU(Module):
