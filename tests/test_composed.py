@@ -225,6 +225,15 @@ def test_sums_of_einsum_are_those_of_sum() -> None:
     x = ad.full((3,), 200, dtype=ad.uint8)
     assert ad.einsum("i->", x).item() == 600
     assert ad.einsum("i,i->i", x, x).dtype is ad.uint8
+    assert ad.einsum("i,j->i", x, x.float()).tolist() == [200.0 * 600] * 3  # the sum of one operand alone, then the product
+    assert ad.einsum("i,j->i", x, x).tolist() == ad.einsum("i,ij->i", x, x.expand(3, 3)).tolist() == [200 * 600] * 3
+    assert ad.einsum("ij,ik,il->", *[x.expand(3, 3)] * 3).item() == 3 * 600**3
+    truth = ad.ones(2, 3, dtype=ad.bool)
+    assert ad.einsum("ij,kl->il", truth.float(), truth).tolist() == [[6.0] * 3] * 2
+    one = ad.ones(1, 1, dtype=ad.float16)
+    assert ad.einsum("ij,jk->ik", one, one.float()).dtype is ad.float32  # nothing to sum
+    with pytest.raises(RuntimeError, match="same dtype"):
+        ad.einsum("ij,jk->ik", one.expand(2, 2), one.float().expand(2, 2))
     assert ad.addbmm(ad.ones(2, 2, dtype=ad.int32), *[ad.ones(3, 2, 2, dtype=ad.int32)] * 2).dtype is ad.int32
 
 

@@ -146,3 +146,9 @@ def test_leaves_and_their_rules():
         z.sum().backward()
     with pytest.raises(RuntimeError, match="single memory location"):
         ad.ones(1).expand(3).index_add_(0, at, ad.ones(1))
+
+
+def test_older_words_of_reductions():
+    x, at = numbers(3), ad.tensor([0, 2, 2])
+    for old, new in (("max", "amax"), ("min", "amin")):
+        assert x.scatter_reduce(0, at, x.flip(0), old).equal(x.scatter_reduce(0, at, x.flip(0), new))

@@ -44,7 +44,6 @@ KNOWN = {
     "vmap of `addmv`, `addbmm` and `baddbmm`": [
         *((name, ("vmap",)) for name in ("addmv", "addbmm", "baddbmm", "linspace", "logspace")),
     ],
-    "`einsum` of uint8 is of uint8": [("einsum", NEW_FORMS)],
     "`addbmm_` into a tensor of another shape": [("addbmm", ("in place",))],
     "`resize_` inside of vmap raises": [("resize_", ("vmap",))],
     "`out=` among them": [(name, ("error",)) for name in SHARING_OUT],

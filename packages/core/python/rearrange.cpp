@@ -55,8 +55,8 @@ void bind_parts(nb::module_& m) {
 }
 
 Combine combine_of(const std::string& name) {
-  constexpr const char* names[] = {"sum", "mean", "prod", "amax", "amin"};
-  for (int i = 0; i < 5; i++) if (name == names[i]) return static_cast<Combine>(i);
+  constexpr const char* names[] = {"sum", "mean", "prod", "amax", "amin", "max", "min"};   // the last two are older words
+  for (int i = 0; i < 7; i++) if (name == names[i]) return static_cast<Combine>(i < 5 ? i : i - 2);
   fail(ErrorKind::runtime, "scatter_reduce: reduce argument must be either sum, prod, mean, amax or amin, got ", name, ".");
 }
 

@@ -15,7 +15,7 @@ namespace {
 // A label is a letter; dimensions under an ellipsis are numbered from 256 on, the last one lowest, so that they align right.
 constexpr int ellipsis = 256;
 using Labels = std::vector<int>;
-struct Term { Tensor x; Labels labels; };
+struct Term { Tensor x; Labels labels; bool summed = false; };
 
 bool has(const Labels& labels, int label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
 int place(const Labels& labels, int label) { return static_cast<int>(std::find(labels.begin(), labels.end(), label) - labels.begin()); }
@@ -116,14 +116,14 @@ Labels implicit_output(const std::vector<Labels>& inputs, int hidden) {
 }
 
 // t summed over every label that is not wanted any more.
-Term reduced(Term t, const Labels& wanted, std::optional<DType> dtype) {
+Term reduced(Term t, const Labels& wanted) {
   Dims gone;
   Labels left;
   for (size_t i = 0; i < t.labels.size(); i++) {
     if (has(wanted, t.labels[i])) left.push_back(t.labels[i]);
     else gone.push_back(static_cast<int64_t>(i));
   }
-  return gone.empty() ? t : Term{sum(t.x, gone, false, dtype), left};
+  return gone.empty() ? t : Term{sum(t.x, gone, false), left, true};
 }
 
 // t with its dimensions in this order; labels that it lacks become dimensions of size 1.
@@ -137,11 +137,12 @@ Tensor arranged(const Term& t, const Labels& order) {
   return x;
 }
 
-// t without the labels along which it only broadcasts against `other`.
-Term without_broadcast(Term t, const Term& other) {
+// t without the labels of size 1 along which it broadcasts against `other`, or over which there is nothing to sum.
+Term without_units(Term t, const Term& other, const Labels& wanted) {
   for (size_t i = t.labels.size(); i-- > 0;) {
     const int l = t.labels[i], d = static_cast<int>(i);
-    if (t.x.size(d) != 1 || !has(other.labels, l) || other.x.size(place(other.labels, l)) == 1) continue;
+    const bool broadcasts = has(other.labels, l) && other.x.size(place(other.labels, l)) != 1;
+    if (t.x.size(d) != 1 || (has(wanted, l) && !broadcasts)) continue;
     t.x = squeeze(t.x, Dims{d});
     t.labels.erase(t.labels.begin() + d);
   }
@@ -159,24 +160,33 @@ int64_t extent(const Term& t, const Labels& labels) {
   return n;
 }
 
-// The product of two terms, summed over the labels that are not wanted any more.
+// Sums of whole numbers are int64: a term beside one follows, as a product of matrices takes one type.
+void meet(Term& a, Term& b) {
+  if (!(a.summed || b.summed) || !is_integral(a.x.dtype()) || !is_integral(b.x.dtype())) return;
+  a.x = to_dtype(a.x, DType::int64);
+  b.x = to_dtype(b.x, DType::int64);
+}
+
+// The product of two terms, summed over the labels that are not wanted any more: first over those that only one of them has.
 Term contract(const Term& first, const Term& second, const Labels& wanted) {
-  Term a = without_broadcast(first, second), b = without_broadcast(second, a);
-  a = reduced(a, joined({wanted, b.labels}), a.x.dtype());
-  b = reduced(b, joined({wanted, a.labels}), b.x.dtype());
+  Term a = without_units(first, second, wanted), b = without_units(second, a, wanted);
+  a = reduced(a, joined({wanted, b.labels}));
+  b = reduced(b, joined({wanted, a.labels}));
+  meet(a, b);
   Labels batch, inner, rows, columns;
   for (int l : a.labels) (!has(b.labels, l) ? rows : has(wanted, l) ? batch : inner).push_back(l);
   for (int l : b.labels)
     if (!has(a.labels, l)) columns.push_back(l);
   const Labels result = joined({batch, rows, columns});
-  if (inner.empty()) return {mul(arranged(a, result), arranged(b, result)), result};
+  const bool summed = a.summed || b.summed;
+  if (inner.empty()) return {mul(arranged(a, result), arranged(b, result)), result, summed};
   Dims sizes;
   for (int l : result) sizes.push_back(has(a.labels, l) ? a.x.size(place(a.labels, l)) : b.x.size(place(b.labels, l)));
   const int64_t n = extent(a, batch), k = extent(a, inner);
   Dims left{n, extent(a, rows), k}, right{n, k, extent(b, columns)};
   if (batch.empty()) { left.erase(0); right.erase(0); }
   const Tensor product = matmul(reshape(arranged(a, joined({batch, rows, inner})), left), reshape(arranged(b, joined({batch, inner, columns})), right));
-  return {reshape(product, sizes), result};
+  return {reshape(product, sizes), result, summed};
 }
 
 // Whether the result comes without gaps where the second term's dimensions are in front.
@@ -212,7 +222,7 @@ Tensor einsum(const char* equation, Tensors x) {
     for (size_t later = k + 1; later < terms.size(); later++) wanted = joined({wanted, terms[later].labels});
     result = terms.size() == 2 && second_leads(result, terms[k], output) ? contract(terms[k], result, wanted) : contract(result, terms[k], wanted);
   }
-  const Tensor y = arranged(reduced(result, output, x.size() == 1 ? std::optional<DType>() : result.x.dtype()), output);   // of one operand, it has the type of `sum`
+  const Tensor y = arranged(reduced(result, output), output);
   return y.is(x[0]) ? alias(y) : y;
 }
 
