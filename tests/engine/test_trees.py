@@ -70,9 +70,11 @@ def test_structure_is_checked() -> None:
         tree_map(max, (1, 2), [1, 2])
     with pytest.raises(ValueError, match="arity mismatch; expected 2, but got 3"):
         tree_map(max, (1, 2), (1, 2, 3))
+    with pytest.raises(ValueError, match="arity mismatch; expected 1, but got 2"):
+        tree_flatten({"a": 1})[1].flatten_up_to({"a": 1, "b": 2})
     with pytest.raises(ValueError, match=r"keys mismatch: expected \['a'\], got \['b'\]"):
         tree_map(max, {"a": 1}, {"b": 2})
-    with pytest.raises(ValueError, match="2 leaves, got 1"):
+    with pytest.raises(ValueError, match="`leaves` has length 1 but .* holds 2 items"):
         tree_unflatten([1], tree_flatten((1, 2))[1])
 
 

@@ -128,7 +128,7 @@ import torch.ao.quantization, torch._custom_ops, torch.onnx
 from torch.onnx import symbolic_opset11
 from torch.jit.annotations import BroadcastingList2
 from torch.fx.graph_module import _CodeOnlyModule, _copy_attr, _USER_PRESERVED_ATTRIBUTES_KEY
-from torch.testing._internal.common_utils import TestCase
+from torch.testing._internal.common_utils import TestCase, make_tensor
 from torch.utils.model_zoo import tqdm
 assert BroadcastingList2[int] == int | list[int] and torch.serialization.pickle is pickle
 a, b = torch.nn.Sequential(torch.nn.BatchNorm1d(2)), torch.nn.Module()

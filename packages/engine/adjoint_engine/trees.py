@@ -74,6 +74,7 @@ class TreeSpec:
         kind = _get_node_type(tree)
         if self.type in _DICTS and kind in _DICTS:
             keys = self._keys()
+            self._check_arity(len(tree))
             if set(keys) != set(tree):
                 raise ValueError(f"Node keys mismatch: expected {keys}, got {list(tree)}")
             return [tree[key] for key in keys]
@@ -81,11 +82,14 @@ class TreeSpec:
             raise ValueError(f"Node type mismatch; expected {self.type}, but got {kind}.")
         values, context = SUPPORTED_NODES[kind].flatten_fn(tree)
         children = list(values)
-        if len(children) != len(self.children_specs):
-            raise ValueError(f"Node arity mismatch; expected {len(self.children_specs)}, but got {len(children)}.")
+        self._check_arity(len(children))
         if kind is not deque and context != self.context:
             raise ValueError(f"Node context mismatch for node type {kind}; expected {self.context}, but got {context}.")
         return children
+
+    def _check_arity(self, given: int) -> None:
+        if given != len(self.children_specs):
+            raise ValueError(f"Node arity mismatch; expected {len(self.children_specs)}, but got {given}.")
 
     def _keys(self) -> list[Any]:
         return list(self.context[1] if self.type is defaultdict else self.context)
@@ -236,7 +240,8 @@ def tree_unflatten(leaves: Iterable[Any], spec: TreeSpec) -> Any:
     """
     leaves = list(leaves)
     if len(leaves) != spec.num_leaves:
-        raise ValueError(f"tree_unflatten: {spec} has {spec.num_leaves} leaves, got {len(leaves)}")
+        rule = f"the spec refers to a pytree that holds {spec.num_leaves} items ({spec})"
+        raise ValueError(f"tree_unflatten: `leaves` has length {len(leaves)} but {rule}")
     return _build(spec, iter(leaves))
 
 

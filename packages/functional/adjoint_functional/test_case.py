@@ -1,4 +1,4 @@
-"""`testing._internal.common_utils`: the class that tests of libraries are derived from, whose `assertEqual` compares tensors."""
+"""`testing._internal.common_utils`: the class that tests of libraries are derived from, whose `assertEqual` compares tensors, and what makes these."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import numpy as np
 import adjoint_core as core
 from adjoint_core import Tensor
 
+from ._random_tensors import make_tensor
 from .testing import assert_close
 
-__all__ = ["TestCase", "run_tests"]
+__all__ = ["TestCase", "make_tensor", "run_tests"]
 
 
 class TestCase(unittest.TestCase):
