@@ -29,13 +29,12 @@ template <class F> void with_floats(const Launch& l, F&& f) {
   f(operands, memory.as<float>(), a, c);
   cast(y, {memory.as<char>(), y.sizes, y.strides, y.ndim, DType::float32, y.numel});
 }
-int64_t tiles(const Counts& c) { return (c.positions + tile - 1) / tile * c.batch; }
 
 }  // namespace
 
 void grid_sample_kernel(const Launch& l) {
   with_floats(l, [](const float* const* x, float* y, const GridSample& a, const Counts& c) {
-    pool::parallel_for(tiles(c), tiles_each(c), [&](int64_t first, int64_t last) {
+    pool::parallel_for(c.tiles() * c.batch, tiles_each(c), [&](int64_t first, int64_t last) {
       isa::call<Narrow<Forward<float, int32_t>>, const GridSample*, const Counts*, const float*, const float*, float*, int64_t, int64_t>(&a, &c, x[0], x[2], y, first, last);
     });
   });
@@ -49,7 +48,7 @@ void grid_sample_image_vjp_kernel(const Launch& l) {
 }
 void grid_sample_grid_vjp_kernel(const Launch& l) {
   with_floats(l, [](const float* const* x, float* y, const GridSample& a, const Counts& c) {
-    pool::parallel_for(tiles(c), tiles_each(c), [&](int64_t first, int64_t last) {
+    pool::parallel_for(c.tiles() * c.batch, tiles_each(c), [&](int64_t first, int64_t last) {
       isa::call<Narrow<Grid<float, int32_t>>, const GridSample*, const Counts*, const float*, const float*, const float*, float*, int64_t, int64_t>(&a, &c, x[0], x[1], x[2], y, first, last);
     });
   });

@@ -181,16 +181,23 @@ template <class I, class C> [[gnu::always_inline]] inline C taken(const C* x, I 
   return at < 0 ? C(0) : v;
 }
 
-struct Counts { int64_t batch, channels, image, positions; };
+// Positions of an image are cut into tiles of one size, but for the last: one of two positions would cost as much as a whole one.
+struct Counts {
+  int64_t batch, channels, image, positions;
+  int64_t tiles() const { return (positions + tile - 1) / tile; }
+  int64_t each() const { return positions ? ((positions + tiles() - 1) / tiles() + 7) / 8 * 8 : tile; }
+  int from(int64_t at) const { return static_cast<int>(std::min(each(), positions - at)); }
+};
 
 // Tiles [first, last) of all images: y at their positions.
 template <class C, class I> struct Forward {
   template <int W> [[gnu::always_inline]] static inline void run(const GridSample* a, const Counts* c, const C* x, const C* grid, C* y, int64_t first, int64_t last) {
-    const int64_t tiles = (c->positions + tile - 1) / tile;
+    const int64_t tiles = c->tiles(), each = c->each();
     Tile<C, I> t(*a);
     for (int64_t number = first; number < last; number++) {
-      const int64_t b = number / tiles, at = number % tiles * tile;
-      t.set(grid + (b * c->positions + at) * t.n, static_cast<int>(std::min<int64_t>(tile, c->positions - at)), false);
+      const int64_t b = number / tiles, at = number % tiles * each;
+      if (at >= c->positions) continue;
+      t.set(grid + (b * c->positions + at) * t.n, c->from(at), false);
       for (int64_t plane = b * c->channels; plane < (b + 1) * c->channels; plane++) {
         const C* image = x + plane * c->image;
         C sum[tile], *to = y + plane * c->positions + at;
@@ -215,8 +222,8 @@ template <class C, class I> struct Image {
     Tile<C, I> t(*a);
     for (int64_t begin = first; begin < last;) {
       const int64_t b = begin / c->channels, end = std::min(last, (b + 1) * c->channels);
-      for (int64_t at = 0; at < c->positions; at += tile) {
-        t.set(grid + (b * c->positions + at) * t.n, static_cast<int>(std::min<int64_t>(tile, c->positions - at)), false);
+      for (int64_t at = 0; at < c->positions; at += c->each()) {
+        t.set(grid + (b * c->positions + at) * t.n, c->from(at), false);
         for (int64_t plane = begin; plane < end; plane++) {
           C* image = y + plane * c->image;
           const C* from = v + plane * c->positions + at;
@@ -233,11 +240,12 @@ template <class C, class I> struct Image {
 // Tiles [first, last): y, of the grid's sizes, is the derivative of the sum of v times the samples.
 template <class C, class I> struct Grid {
   template <int W> [[gnu::always_inline]] static inline void run(const GridSample* a, const Counts* c, const C* v, const C* x, const C* grid, C* y, int64_t first, int64_t last) {
-    const int64_t tiles = (c->positions + tile - 1) / tile;
+    const int64_t tiles = c->tiles(), each = c->each();
     Tile<C, I> t(*a);
     for (int64_t number = first; number < last; number++) {
-      const int64_t b = number / tiles, at = number % tiles * tile;
-      t.set(grid + (b * c->positions + at) * t.n, static_cast<int>(std::min<int64_t>(tile, c->positions - at)), true);
+      const int64_t b = number / tiles, at = number % tiles * each;
+      if (at >= c->positions) continue;
+      t.set(grid + (b * c->positions + at) * t.n, c->from(at), true);
       C sums[most][tile];
       for (int q = 0; q < t.combinations; q++) std::fill_n(sums[q], t.held, C(0));
       for (int64_t plane = b * c->channels; plane < (b + 1) * c->channels; plane++) {
