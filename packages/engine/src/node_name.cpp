@@ -49,6 +49,7 @@ std::string OpNode::name() const {
   if (o == "median") return "MedianBackward1";
   if (o == "nanmedian") return "NanmedianBackward1";
   if (o == "copy") return "CopyBackwards";
+  if (o == "fft" && !is_complex(inputs[0].dtype)) return "FftR2CBackward0";
   if (o == "avg_pool" || o == "max_pool") return camel(o) + std::to_string(dims(0) - 2) + (o == "avg_pool" ? "DBackward0" : "DWithIndicesBackward0");
   if (std::ranges::find(second_with_tensor, o) != std::end(second_with_tensor)) return camel(o) + (number(inputs.size() - 1) ? "Backward0" : "Backward1");
   const std::string_view theirs = op.torch, node = theirs.substr(0, theirs.find('|'));

@@ -114,12 +114,12 @@ struct Places {
       if (starts[q] != starts[0] + q * gap) gap = 0;
   }
   // Whether each line lies densely, while there are several: they are best written one by one.
-  bool dense() const { return lanes > 1 && step == 2 && second == 1; }
+  bool dense() const { return lanes > 1 && (step == 2 || step == -2) && second == 1; }
   template <class F> [[gnu::always_inline]] inline void line_by_line(int64_t n, F&& f) const {
     for (int64_t q = 0; q < lanes; q++) {
       const int64_t at = starts[q];
       ADJOINT_INDEPENDENT
-      for (int64_t j = 0; j < n; j++) f(at + 2 * j, at + 2 * j + 1, j * lanes + q);
+      for (int64_t j = 0; j < n; j++) f(at + step * j, at + step * j + 1, j * lanes + q);
     }
   }
   // f(place of the first part, of the second one, number in the block) of n elements of each line.
@@ -149,8 +149,8 @@ struct Load {
   }
 };
 struct Store {   // where both parts have one place, the first one stays
-  template <int W, class T> [[gnu::always_inline]] static inline void run(T* y, const Places* p, int64_t n, const T* re, const T* im, T scale) {
-    const auto put = [=](int64_t first, int64_t second, int64_t i) __attribute__((always_inline)) { y[second] = im[i] * scale, y[first] = re[i] * scale; };
+  template <int W, class T> [[gnu::always_inline]] static inline void run(T* y, const Places* p, int64_t n, const T* re, const T* im, T scale, T scale_im) {
+    const auto put = [=](int64_t first, int64_t second, int64_t i) __attribute__((always_inline)) { y[second] = im[i] * scale_im, y[first] = re[i] * scale; };
     if (p->dense()) p->line_by_line(n, put);
     else p->each(n, put);
   }
@@ -168,7 +168,7 @@ template <class T> void complex_lines(const Launch& l) {
     const Places y(lanes, 2 * blocks.step_y, 1, [&](int64_t q) { return 2 * blocks.y_at(first + q); });
     isa::call<Load>(l.x[0].as<const T>(), &x, n, re, im);
     plan->run(lanes, s.re, s.im, s.wr, s.wi);
-    isa::call<Store>(l.y[0].as<T>(), &y, n, static_cast<const T*>(re), static_cast<const T*>(im), scale);
+    isa::call<Store>(l.y[0].as<T>(), &y, n, static_cast<const T*>(re), static_cast<const T*>(im), scale, scale);
   });
 }
 
@@ -219,10 +219,12 @@ struct Signal {
   }
 };
 
-// An even real signal is a complex one of half its size, z_j = x_2j + i x_2j+1, whose transform holds those of both.
+// An even real signal is a complex one of half its size, z_j = x_2j + i x_2j+1, whose transform holds those of both. Where all of it is asked for,
+// the other half is conjugate.
 template <class T> void real_lines(const Launch& l) {
   const Fourier& a = l.attrs.as<Fourier>();
-  const int64_t n = l.x[0].sizes[a.dim], parts = n % 2 ? 1 : 2, m = n / parts;
+  const int64_t n = l.x[0].sizes[a.dim], parts = n % 2 ? 1 : 2, m = n / parts, wanted = l.y[0].sizes[a.dim], found = parts == 1 ? wanted : n / 2 + 1;
+  const T scale = static_cast<T>(a.scale / parts), scale_im = a.inverse ? -scale : scale;
   const auto plan = fourier::plan<T>(m), whole = fourier::plan<T>(n);
   const Blocks blocks(l.x[0], l.y[0], a.dim, m);
   blocks.each<T>(*plan, [&](const Space<T>& s, int64_t first, int64_t lanes) {
@@ -232,7 +234,10 @@ template <class T> void real_lines(const Launch& l) {
     plan->run(lanes, s.re, s.im, s.wr, s.wi);
     if (parts == 2) isa::call<Spectrum>(s.re, s.im, m, lanes, whole->roots().re.data(), whole->roots().im.data());
     const Places y(lanes, 2 * blocks.step_y, 1, [&](int64_t q) { return 2 * blocks.y_at(first + q); });
-    isa::call<Store>(l.y[0].as<T>(), &y, n / 2 + 1, static_cast<const T*>(s.re), static_cast<const T*>(s.im), static_cast<T>(a.scale / parts));
+    isa::call<Store>(l.y[0].as<T>(), &y, found, static_cast<const T*>(s.re), static_cast<const T*>(s.im), scale, scale_im);
+    if (found == wanted) return;
+    const Places mirrored(lanes, -2 * blocks.step_y, 1, [&](int64_t q) { return 2 * (blocks.y_at(first + q) + (n - 1) * blocks.step_y); });
+    isa::call<Store>(l.y[0].as<T>(), &mirrored, wanted - found, static_cast<const T*>(s.re + lanes), static_cast<const T*>(s.im + lanes), scale, -scale_im);
   });
 }
 
@@ -253,12 +258,15 @@ template <class T> void signal_lines(const Launch& l) {
     }
     plan->run(lanes, s.re, s.im, s.wr, s.wi);
     const Places y(lanes, parts * blocks.step_y, (parts - 1) * blocks.step_y, [&](int64_t q) { return blocks.y_at(first + q); });
-    isa::call<Store>(l.y[0].as<T>(), &y, m, static_cast<const T*>(s.im), static_cast<const T*>(s.re), static_cast<T>(a.scale));
+    isa::call<Store>(l.y[0].as<T>(), &y, m, static_cast<const T*>(s.im), static_cast<const T*>(s.re), static_cast<T>(a.scale), static_cast<T>(a.scale));
   });
 }
 
-void fft_kernel(const Launch& l) { real_of(l.x[0].dtype) == DType::float32 ? complex_lines<float>(l) : complex_lines<double>(l); }
 void rfft_kernel(const Launch& l) { l.x[0].dtype == DType::float32 ? real_lines<float>(l) : real_lines<double>(l); }
+void fft_kernel(const Launch& l) {
+  if (!is_complex(l.x[0].dtype)) return rfft_kernel(l);
+  l.x[0].dtype == DType::complex64 ? complex_lines<float>(l) : complex_lines<double>(l);
+}
 void irfft_kernel(const Launch& l) { l.y[0].dtype == DType::float32 ? signal_lines<float>(l) : signal_lines<double>(l); }
 
 constexpr Entry entries[] = {{"fft", fft_kernel}, {"irfft", irfft_kernel}, {"rfft", rfft_kernel}};

@@ -54,8 +54,9 @@ template <class F> void with_real(DType t, F&& f) {
 
 void fft_kernel(const Launch& l) {
   with_real(l.x[0].dtype, [&](auto tag) {
-    using C = Complex<typename decltype(tag)::type>;
-    lines(l, l.x[0].sizes[l.attrs.as<Fourier>().dim], [](char* p, int64_t s, int64_t i) { return Z(at<C>(p + i * s)); }, [](char* p, Z v) { at<C>(p) = C(v); });
+    using R = typename decltype(tag)::type;
+    const auto read = [real = !is_complex(l.x[0].dtype)](char* p, int64_t s, int64_t i) { return real ? Z(at<R>(p + i * s)) : Z(at<Complex<R>>(p + i * s)); };
+    lines(l, l.x[0].sizes[l.attrs.as<Fourier>().dim], read, [](char* p, Z v) { at<Complex<R>>(p) = Complex<R>(v); });
   });
 }
 void rfft_kernel(const Launch& l) {
@@ -108,12 +109,16 @@ int checked_dim(const Tensor& x, int64_t dim, const char* op) {
 
 }  // namespace
 
-const Op op_fft{.name = "fft", .torch = "FftC2C", .fields = fields_of<Fourier>, .kind = Kind::linear, .types = types::first, .shape = shapes::same,
-    .d = {rule([](V v, const Fourier& a) { return fft(v, a.dim, !a.inverse, a.scale); })},
-    .batch = batch::shift<&Fourier::dim>, .doc = "The discrete Fourier transform of complex numbers along a dimension, or the inverse one, times a factor.", .reference = fft_kernel};
+const Op op_fft{.name = "fft", .torch = "FftC2C", .fields = fields_of<Fourier>, .kind = Kind::linear, .types = to_complex, .shape = shapes::same,
+    .d = {rule([](V v, XShape<0> x, const Fourier& a) {
+      const Tensor y = fft(v, a.dim, !a.inverse, a.scale);
+      return is_complex(x.dtype) ? y : real(y);
+    })},
+    .batch = batch::shift<&Fourier::dim>, .doc = "The discrete Fourier transform along a dimension, or the inverse one, times a factor.", .reference = fft_kernel};
 Tensor fft(const Tensor& x, int64_t dim, bool inverse, double scale) {
   const int d = checked_dim(x, dim, "fft");
-  return apply(op_fft, {is_complex(x.dtype()) ? x : to_dtype(x, complex_of(to_floating(x.dtype())))}, Fourier{d, inverse, scale, 0});
+  const DType t = to_floating(x.dtype());   // kernels on a GPU take complex numbers alone
+  return apply(op_fft, {to_dtype(x, x.device().type == DeviceType::cuda ? complex_of(t) : t)}, Fourier{d, inverse, scale, 0});
 }
 
 const Op op_rfft{.name = "rfft", .torch = "FftR2C", .fields = fields_of<Fourier>, .kind = Kind::linear, .types = to_complex, .shape = half_shape,

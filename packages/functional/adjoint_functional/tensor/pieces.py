@@ -86,7 +86,10 @@ def view_copy(input: Tensor, size: Any = None, *, dtype: Any = None) -> Tensor:
                 [2, 3]])
     """
     size = dtype if size is None else size
-    return input.reshape(size).clone() if isinstance(size, (tuple, list)) else input.view(size).clone()
+    if not isinstance(size, (tuple, list)):
+        return input.view(size).clone()
+    y = input.reshape(size)
+    return y.clone() if y._is_view() else y  # what no view can have is copied already
 
 
 def _dense(x: Tensor) -> Tensor:
