@@ -1,7 +1,7 @@
 // Discrete Fourier transforms of many lines at once: real and imaginary parts apart, element j of lane q at j * lanes + q.
 //
-// Sizes with small prime factors go through one pass for each factor (Stockham: no reordering is left at the end); others become a
-// convolution of a size that has such factors (Bluestein).
+// Sizes go through one pass for each prime factor up to two hundred (Stockham: no reordering is left at the end), or a few at once; those with larger
+// ones become a convolution of a size that has small factors (Bluestein).
 #pragma once
 #include <adjoint/core/fft.h>
 
@@ -138,6 +138,59 @@ template <int R> struct Pass {
   }
 };
 
+constexpr int largest_radix = 199;
+
+// A pass for any odd R, `wide` lanes at a time: elements k and R - k share their products.
+struct OddPass {
+  template <int W, class T> [[gnu::always_inline]] static inline void run(Stage<T> a, int R) {
+    constexpr int wide = 64 / sizeof(T), most = largest_radix / 2 + 1;
+    const int64_t m = a.n / R, turn = m * a.stride;
+    const int half = R / 2;
+    T sum_r[most][wide], sum_i[most][wide], gap_r[most][wide], gap_i[most][wide];
+    for (int64_t p = 0; p < m; p++)
+      for (int64_t q = 0; q < a.s; q += wide) {
+        const int count = static_cast<int>(a.s - q < wide ? a.s - q : wide);
+        const T *xr = a.xr + a.s * p + q, *xi = a.xi + a.s * p + q;
+        T *yr = a.yr + a.s * R * p + q, *yi = a.yi + a.s * R * p + q;
+        T first_r[wide] = {}, first_i[wide] = {}, br[wide], bi[wide];
+        for (int l = 0; l < count; l++) br[l] = first_r[l] = xr[l], bi[l] = first_i[l] = xi[l];
+        for (int k = 1; k <= half; k++) {
+          const T *low_r = xr + a.s * m * k, *low_i = xi + a.s * m * k, *high_r = xr + a.s * m * (R - k), *high_i = xi + a.s * m * (R - k);
+          for (int l = count; l < wide; l++) sum_r[k][l] = sum_i[k][l] = gap_r[k][l] = gap_i[k][l] = 0;
+          for (int l = 0; l < count; l++) {
+            sum_r[k][l] = low_r[l] + high_r[l], sum_i[k][l] = low_i[l] + high_i[l];
+            gap_r[k][l] = low_r[l] - high_r[l], gap_i[k][l] = low_i[l] - high_i[l];
+          }
+          for (int l = 0; l < count; l++) br[l] += sum_r[k][l], bi[l] += sum_i[k][l];
+        }
+        for (int l = 0; l < count; l++) yr[l] = br[l], yi[l] = bi[l];
+        for (int j = 1; j <= half; j++) {
+          T cr[wide], ci[wide], dr[wide] = {}, di[wide] = {};
+          for (int l = 0; l < wide; l++) cr[l] = first_r[l], ci[l] = first_i[l];
+          for (int k = 1, at = j; k <= half; k++, at = at + j < R ? at + j : at + j - R) {
+            const T c = a.rr[at * turn], s = a.ri[at * turn];
+            for (int l = 0; l < wide; l++) {
+              cr[l] += c * sum_r[k][l], ci[l] += c * sum_i[k][l];
+              dr[l] += s * gap_i[k][l], di[l] += s * gap_r[k][l];
+            }
+          }
+          const int64_t low = p * j * a.stride, high = p * (R - j) * a.stride;
+          store(a, low, cr, ci, dr, di, T(1), count, yr + a.s * j, yi + a.s * j);
+          store(a, high, cr, ci, dr, di, T(-1), count, yr + a.s * (R - j), yi + a.s * (R - j));
+        }
+      }
+  }
+  // (c + sign i d) times a root of unity.
+  template <class T, size_t wide> [[gnu::always_inline]] static inline void store(const Stage<T>& a, int64_t root, const T (&cr)[wide], const T (&ci)[wide], const T (&dr)[wide], const T (&di)[wide], T sign, int count, T* yr, T* yi) {
+    const T wr = a.rr[root], wi = a.ri[root];
+    ADJOINT_INDEPENDENT
+    for (int l = 0; l < count; l++) {
+      const T br = cr[l] - sign * dr[l], bi = ci[l] + sign * di[l];
+      yr[l] = br * wr - bi * wi, yi[l] = br * wi + bi * wr;
+    }
+  }
+};
+
 template <class T> void pass(int radix, const Stage<T>& a) {
   switch (radix) {
     case 2: return isa::call<Pass<2>>(a);
@@ -145,7 +198,8 @@ template <class T> void pass(int radix, const Stage<T>& a) {
     case 4: return isa::call<Pass<4>>(a);
     case 5: return isa::call<Pass<5>>(a);
     case 7: return isa::call<Pass<7>>(a);
-    default: return isa::call<Pass<8>>(a);
+    case 8: return isa::call<Pass<8>>(a);
+    default: return isa::call<OddPass>(a, radix);
   }
 }
 
@@ -156,6 +210,8 @@ inline int64_t factors(int64_t n, std::vector<int>& radices) {
   for (; twos >= 3 && twos != 4; twos -= 3) radices.push_back(8);
   for (; twos >= 2; twos -= 2) radices.push_back(4);
   for (int r : {5, 3, 7})
+    for (; n % r == 0; n /= r) radices.push_back(r);
+  for (int r = 11; r <= largest_radix; r += 2)
     for (; n % r == 0; n /= r) radices.push_back(r);
   if (twos) radices.push_back(2);   // the lanes are many by then
   return n;
@@ -188,6 +244,7 @@ template <class T> class Plan {
     }
   }
   const Planar<T>& roots() const { return roots_; }
+  bool is_chirp() const { return chirp_ != nullptr; }
   int64_t work(int64_t lanes) const { return chirp_ ? 0 : n_ * lanes; }   // elements of the scratch that run wants for each part
 
   // The forward transform in place; `w`: scratch.
@@ -234,28 +291,35 @@ template <class T> Chirp<T>::Chirp(int64_t n) : size_(2 * n - 1), chirp_(n) {
   plan_->run(1, spectrum_.re.data(), spectrum_.im.data(), work.re.data(), work.im.data());
 }
 
+// y = x c scale, of n elements with the same factor in all lanes.
+struct Twist {
+  template <int W, class T> [[gnu::always_inline]] static inline void run(const T* xr, const T* xi, const T* cr, const T* ci, int64_t n, int64_t lanes, T scale, T* yr, T* yi) {
+    const auto one = [=](int64_t i, T re, T im) __attribute__((always_inline)) {
+      const T a = xr[i], b = xi[i];
+      yr[i] = a * re - b * im, yi[i] = a * im + b * re;
+    };
+    if (lanes == 1) {
+      ADJOINT_INDEPENDENT
+      for (int64_t k = 0; k < n; k++) one(k, cr[k] * scale, ci[k] * scale);
+      return;
+    }
+    for (int64_t k = 0; k < n; k++) {
+      const T re = cr[k] * scale, im = ci[k] * scale;
+      ADJOINT_INDEPENDENT
+      for (int64_t q = 0; q < lanes; q++) one(k * lanes + q, re, im);
+    }
+  }
+};
+
 template <class T> void Chirp<T>::run(int64_t n, int64_t lanes, T* xr, T* xi) const {
   Planar<T> x(size_ * lanes), work(size_ * lanes);
-  const T scale = T(1) / static_cast<T>(size_);
-  for (int64_t k = 0; k < n; k++)
-    for (int64_t q = k * lanes; q < (k + 1) * lanes; q++) {
-      x.re[q] = xr[q] * chirp_.re[k] - xi[q] * chirp_.im[k];
-      x.im[q] = xr[q] * chirp_.im[k] + xi[q] * chirp_.re[k];
-    }
-  plan_->run(lanes, x.re.data(), x.im.data(), work.re.data(), work.im.data());
-  for (int64_t k = 0; k < size_; k++)
-    for (int64_t q = k * lanes; q < (k + 1) * lanes; q++) {
-      const T re = x.re[q], im = x.im[q];
-      x.re[q] = re * spectrum_.re[k] - im * spectrum_.im[k];
-      x.im[q] = re * spectrum_.im[k] + im * spectrum_.re[k];
-    }
-  plan_->run(lanes, x.im.data(), x.re.data(), work.re.data(), work.im.data());   // parts exchanged: the inverse transform
-  for (int64_t k = 0; k < n; k++)
-    for (int64_t q = k * lanes; q < (k + 1) * lanes; q++) {
-      const T re = x.re[q] * scale, im = x.im[q] * scale;
-      xr[q] = re * chirp_.re[k] - im * chirp_.im[k];
-      xi[q] = re * chirp_.im[k] + im * chirp_.re[k];
-    }
+  const T *cr = chirp_.re.data(), *ci = chirp_.im.data();
+  T *re = x.re.data(), *im = x.im.data();
+  isa::call<Twist>(static_cast<const T*>(xr), static_cast<const T*>(xi), cr, ci, n, lanes, T(1), re, im);
+  plan_->run(lanes, re, im, work.re.data(), work.im.data());
+  isa::call<Twist>(static_cast<const T*>(re), static_cast<const T*>(im), spectrum_.re.data(), spectrum_.im.data(), size_, lanes, T(1) / static_cast<T>(size_), re, im);
+  plan_->run(lanes, im, re, work.re.data(), work.im.data());   // parts exchanged: the inverse transform
+  isa::call<Twist>(static_cast<const T*>(re), static_cast<const T*>(im), cr, ci, n, lanes, T(1), xr, xi);
 }
 
 }  // namespace adjoint::cpu::fourier
