@@ -24,17 +24,17 @@ template <class T> using Wide = typename WideOf<T>::type;
 template <class T> struct ProductOfRows {
   static constexpr bool narrow = is_complex_v<T>;
   template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t n, int64_t rows, Wide<T>* y) {
-    for (int64_t r = 0; r < rows; r++, x += n) y[r] = n < lanes ? in_order(x, n) : in_lanes(x, n);
+    for (int64_t r = 0; r < rows; r++, x += n) y[r] = n < few ? in_order(x, n) : n < 8 * many ? in_lanes<few>(x, n) : in_lanes<many>(x, n);
   }
 
  private:
-  static constexpr int64_t lanes = 32;
+  static constexpr int64_t few = 8, many = 32;
   [[gnu::always_inline]] static inline Wide<T> in_order(const T* x, int64_t n) {
     Wide<T> p = 1;
     for (int64_t i = 0; i < n; i++) p *= static_cast<Wide<T>>(x[i]);
     return p;
   }
-  [[gnu::always_inline]] static inline Wide<T> in_lanes(const T* x, int64_t n) {
+  template <int64_t lanes> [[gnu::always_inline]] static inline Wide<T> in_lanes(const T* x, int64_t n) {
     Wide<T> p[lanes];
     for (int64_t j = 0; j < lanes; j++) p[j] = 1;
     int64_t i = 0;

@@ -1,9 +1,10 @@
-// Running sums and products along one dimension. Elements are joined in vectors, with one carry from each to the next.
+// Running sums, products and extremes along one dimension. Elements are joined in vectors, with one carry from each to the next.
 #include <adjoint/core/math/exp.h>
 #include <adjoint/core/math/log.h>
 #include <adjoint/core/op_attrs.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "compilers.h"
@@ -231,7 +232,75 @@ void logcumsumexp_kernel(const Launch& l) {
   });
 }
 
+// ---- the largest or smallest element so far and where it is: of equal ones the last, from a NaN on the last NaN
+
+template <class T, bool largest> [[gnu::always_inline]] inline bool is_next(T v, T best) { return ((largest ? v >= best : v <= best) & (best == best)) | (v != v); }
+
+// An element of each column.
+template <class T, bool largest> struct RunningColumns {
+  static constexpr bool narrow = true;
+  using Index = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;   // as wide as the data
+  template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t i, int64_t width, T* best, Index* where, T* y, int64_t* at) {
+    ADJOINT_INDEPENDENT
+    for (int64_t j = 0; j < width; j++) {
+      const bool next = is_next<T, largest>(x[j], best[j]);
+      y[j] = best[j] = next ? x[j] : best[j];
+      where[j] = next ? static_cast<Index>(i) : where[j];
+    }
+    for (int64_t j = 0; j < width; j++) at[j] = where[j];
+  }
+};
+// Few elements of a row are next ones: a branch knows.
+template <class T, bool largest> void running_row(const T* x, int64_t n, T* y, int64_t* at) {
+  T best = x[0];
+  for (int64_t i = 0, where = 0; i < n; i++) {
+    if (is_next<T, largest>(x[i], best)) best = x[i], where = i;
+    y[i] = best, at[i] = where;
+  }
+}
+template <class T, bool largest> void running(const Lines& l, const T* x, T* y, int64_t* at) {
+  using Columns = RunningColumns<T, largest>;
+  using Index = typename Columns::Index;
+  const int64_t strips = (l.inner + strip - 1) / strip;
+  pool::parallel_for(l.outer * strips, std::max<int64_t>(1, block / (l.n * std::min(l.inner, strip))), [&](int64_t first, int64_t last) {
+    T best[strip];
+    Index where[strip];
+    for (int64_t u = first; u < last; u++) {
+      const int64_t column = u % strips * strip, width = std::min(strip, l.inner - column), start = u / strips * l.n * l.inner + column;
+      if (l.inner == 1) {
+        running_row<T, largest>(x + start, l.n, y + start, at + start);
+        continue;
+      }
+      std::copy_n(x + start, width, best);
+      std::fill_n(where, width, Index(0));
+      for (int64_t i = 0, p = start; i < l.n; i++, p += l.inner) isa::call<Columns, const T*, int64_t, int64_t, T*, Index*, T*, int64_t*>(x + p, i, width, best, where, y + p, at + p);
+    }
+  });
+}
+template <bool largest> void running_kernel(const Launch& l) {
+  const View &x = l.x[0], &y = l.y[0];
+  const DType type = widened(x.dtype);
+  const Lines lines(x, l.attrs.as<Dim>().dim);
+  if (x.numel == 0 || lines.n > std::numeric_limits<int32_t>::max()) return reference(l);
+  const Contiguous in(x, type);
+  const Buffer memory(type == y.dtype ? 1 : y.numel * itemsize(type));
+  auto typed = [&](auto zero) {
+    using T = decltype(zero);
+    running<T, largest>(lines, in.as<const T>(), type == y.dtype ? y.as<T>() : memory.as<T>(), l.y[1].as<int64_t>());
+  };
+  switch (type) {
+    case DType::float32: typed(0.f); break;
+    case DType::float64: typed(0.); break;
+    case DType::int32: typed(int32_t{}); break;
+    case DType::int64: typed(int64_t{}); break;
+    default: return reference(l);
+  }
+  if (type != y.dtype) cast(y, {memory.as<char>(), y.sizes, y.strides, y.ndim, type, y.numel});
+}
+
 constexpr Entry entries[] = {
+    {"cummax", running_kernel<true>},
+    {"cummin", running_kernel<false>},
     {"cumprod", kernel<Product>},
     {"cumsum", kernel<Sum>},
     {"logcumsumexp", logcumsumexp_kernel},

@@ -130,7 +130,7 @@ const Case reductions[] = {
     [](const Draw& x) { for (const Dims& d : {Dims{}, Dims{0}, Dims{1}, Dims{0, 2}}) call("nansum", {x({7, 60, 33})}, Reduce{d, false}); },
     [](const Draw& x) { for (bool right : {false, true}) searchsorted(sort(x({90}), 0).values, x({40, 13}), right); },
     [](const Draw& x) { sum(x({70001})), amax(x({70001})), argmax(x({70001}), 0); },
-    [](const Draw& x) { for (int dim : {0, 1}) cumsum(x({9, 133}), dim); },
+    [](const Draw& x) { for (int dim : {0, 1}) cumsum(x({9, 133}), dim), cummax(x({9, 133}), dim), cummin(x({9, 133}), dim); },
     [](const Draw& x) { for (int dim : {0, 1}) cumprod(mul(x({9, 9}), full({}, 0.25, real_of(x.dtype))), dim); },
     [](const Draw& x) { for (int dim : {0, 1}) prod(mul(x({9, 133}), full({}, 0.25, real_of(x.dtype))), dim), call("softmax_vjp", {x({40, 133}), x.other({40, 133})}, Dim{dim}), call("log_softmax_vjp", {x({40, 133}), x.other({40, 133})}, Dim{dim}); },
     [](const Draw& x) {
