@@ -309,3 +309,14 @@ def test_a_view_answered_with_its_base() -> None:
         assert view[0] is base and base[0] is base
     base.mul_(2 * ad.ones(1, requires_grad=True))
     assert not base._is_view() and view._base is base and view.requires_grad
+
+
+def test_numbers_are_no_calls() -> None:
+    class Through(ad.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            assert not any(isinstance(a, float) for a in args), func
+            return func(*args, **(kwargs or {}))
+
+    with Through():
+        y = ad.ones(3).index_fill(0, ad.tensor([0, 2]), 2.5)
+    assert y.dtype is ad.float32 and y.tolist() == [2.5, 1, 2.5]

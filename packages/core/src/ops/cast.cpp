@@ -85,6 +85,7 @@ const Op op_to_dtype{.name = "to_dtype", .torch = "ToCopy", .kind = Kind::linear
     .doc = "The elements of `x` converted to another dtype; complex to real takes the real part.", .reference = cast_kernel, .kernel = {nullptr, cuda::copy_kernel}};
 Tensor to_dtype(const Tensor& x, DType dtype) {
   if (x.dtype() == dtype) return x;
+  if (x->flags & flag_wrapped && !x->keys && x.device().type == DeviceType::cpu) return full({}, item(x), dtype, {});   // a number: nobody is asked
   const Named named("to", {&x, 1});
   return apply(op_to_dtype, {x}, Cast{dtype});
 }
