@@ -320,3 +320,18 @@ def test_numbers_are_no_calls() -> None:
     with Through():
         y = ad.ones(3).index_fill(0, ad.tensor([0, 2]), 2.5)
     assert y.dtype is ad.float32 and y.tolist() == [2.5, 1, 2.5]
+
+
+@pytest.mark.parametrize("held", [lambda b: b[2], lambda b: b.view(-1), lambda b: b.t(), lambda b: b.detach()])
+def test_a_view_answered_with_a_view_that_is_held(held: Any) -> None:
+    base = ad.arange(12.0).reshape(3, 4)
+    view, kept, before = base[1:], held(base), held(base).tolist()
+
+    class Answers(ad.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return kept
+
+    with Answers():
+        assert view[0] is kept
+    base.mul_(2 * ad.ones(1, requires_grad=True))
+    assert kept.reshape(-1).tolist() == (2 * ad.tensor(before)).reshape(-1).tolist()

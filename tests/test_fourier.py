@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
 
 import adjoint as ad
 
@@ -19,6 +21,32 @@ def test_against_numpy_in_both_precisions(n):
         for dtype, eps in ((ad.complex128, 1e-15), (ad.complex64, 5e-7)):
             y = getattr(ad.fft, name)(ad.from_numpy(z).to(dtype)).to(ad.complex128).numpy()
             assert np.abs(y - exact).max() <= 4 * eps * np.abs(exact).max()
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    n=some.one_of(some.integers(1, 260), some.sampled_from([343, 398, 509, 1331, 2100, 4093])),
+    lines=some.integers(0, 40),
+    name=some.sampled_from(["fft", "ifft"]),
+    dtype=some.sampled_from([ad.float32, ad.float64, ad.complex64, ad.complex128]),
+    layout=some.sampled_from(["rows", "columns", "apart", "expanded", "middle"]),
+)
+def test_lengths_and_layouts(n, lines, name, dtype, layout):
+    z = ad.randn(2 * lines, n, dtype=dtype, generator=ad.Generator().manual_seed(n))
+    x = {
+        "rows": lambda: z,
+        "columns": lambda: z.t().contiguous().t(),
+        "apart": lambda: z[::2],
+        "expanded": lambda: z[:1].expand(lines, n) if lines else z,
+        "middle": lambda: z.reshape(2, lines, n).transpose(0, 2).contiguous().transpose(0, 2),
+    }[layout]()
+    y = getattr(ad.fft, name)(x)
+    exact = getattr(np.fft, name)(x.to(ad.complex128).numpy())
+    single = dtype in (ad.float32, ad.complex64)
+    assert y.dtype is (ad.complex64 if single else ad.complex128) and y.shape == x.shape
+    assert np.abs(y.to(ad.complex128).numpy() - exact).max(initial=0) <= (2e-6 if single else 4e-15) * np.abs(exact).max(
+        initial=0
+    )
 
 
 @pytest.mark.parametrize("norm", ["backward", "forward", "ortho"])

@@ -93,3 +93,40 @@ def test_what_left_its_level_is_written_to(which):
     for name, look in LOOKS.items():
         assert seen[name].tolist() == look(values).tolist()
         assert ad.autograd.grad(seen[name].sum(), factor, retain_graph=True)[0] == look(written).sum()
+
+
+@pytest.mark.parametrize("written", ["dual", "view"])
+@pytest.mark.parametrize("late", [lambda d, v: d[1:], lambda d, v: v[1:].t()])
+def test_views_made_after_the_level(late, written):
+    x = ad.arange(12.0).reshape(3, 4)
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, ad.ones(3, 4))
+        view = dual.t()
+    after = late(dual, view)
+    w = ad.ones(4, requires_grad=True)
+    (dual if written == "dual" else view.t()).copy_(w.expand(3, 4))
+    assert after.requires_grad and x.requires_grad and dual.requires_grad
+    assert ad.autograd.grad(dual.sum() + after.sum(), w)[0].sum() == 12 + after.numel()
+
+
+def test_a_view_that_left_its_level_changes_its_shape():
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(ad.arange(12.0).reshape(4, 3), ad.ones(4, 3))
+        view = dual[1:]
+    w, weights = ad.ones(3, requires_grad=True), ad.arange(9.0).reshape(3, 3)
+    view.t_()
+    dual.add_(w)
+    assert view.tolist() == [[4, 7, 10], [5, 8, 11], [6, 9, 12]]
+    assert ad.autograd.grad((view * weights).sum(), w)[0].tolist() == [3, 12, 21]
+
+
+def test_a_leaf_is_not_written_to_through_what_left_its_level():
+    x = ad.zeros(3, 2, requires_grad=True)
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, ad.ones(3, 2))
+        view = dual[1:]
+    for t in (dual, view):
+        with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):
+            t.mul_(3)
+    (dual * 2).sum().backward()
+    assert x.grad.tolist() == [[2.0, 2.0]] * 3

@@ -116,7 +116,7 @@ def test_a_hook_that_raises_after_a_write(name, part):
     y = x * 2
     with pytest.raises(ValueError, match="no room"), graph.saved_tensors_hooks(pack, lambda t: t):
         getattr(part(y), name)()
-    with pytest.raises(RuntimeError, match="its result was not saved: the pack hook raised"):
+    with pytest.raises(RuntimeError, match="its result was not saved: an error"):
         y.sum().backward()
     assert x.grad is None
 

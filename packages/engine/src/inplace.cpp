@@ -272,16 +272,6 @@ void check_creation(const Tensor& self, uint32_t m) {
   if (self->view && view_info(*self)->creation != Creation::normal && recording(m) && view_root(*self).keys & key_tape) check_view(self);
 }
 
-void leave_dead_levels(const Tensor& self) {
-  const Tensor root(&view_root(*self));
-  const Tensor primal = fresh(root);
-  if (!primal.is(root)) {
-    adopt(*root, primal);
-    root->epoch++;
-  }
-  regenerate(*self);
-}
-
 void written_by(const Tensor& self, Ref<Node> n, uint32_t nr) {
   expect(!is_leaf_or_view_of_one(self), self->view ? "a view of a leaf Variable" : "a leaf Variable", " that requires grad ", self->view ? "is being" : "has been", " used in an in-place operation. (", n->name(), ")");
   check_view(self);

@@ -29,8 +29,14 @@ ViewInfo* step_from(const TensorImpl& self, const Tensor& y) {
 
 }  // namespace
 
-void become(const Tensor& self, const Tensor& view) {
-  leave_dead_levels(self);
+void become(const Tensor& self, const Tensor& made) {
+  Tensor view = made;
+  if (leave_dead_levels(self) && made->view) {   // it was made of the primal
+    const ViewInfo& v = *view_info(*made);
+    Tensor y[max_outputs];
+    apply(*v.op, {&self, 1}, v.attrs, y);
+    view = y[0];
+  }
   check_inference(*bottom(self));
   check_creation(self, level(self));
   const bool recorded = view->keys & key_tape;

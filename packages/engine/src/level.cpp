@@ -5,6 +5,7 @@
 
 #include <mutex>
 
+#include "record.h"
 #include "thread_state.h"
 
 namespace adjoint::engine {
@@ -191,7 +192,12 @@ void adopt(TensorImpl& t, const Tensor& from) {
   t.keys = (t.keys & key_view) | (f.keys & ~key_view);
 }
 
-TensorImpl& view_root(TensorImpl& t) { return t.view ? *view_info(t)->root : t; }
+// The root of a view may have become a view of its primal since.
+TensorImpl& view_root(TensorImpl& t) {
+  TensorImpl* r = &t;
+  while (r->view) r = view_info(*r)->root;
+  return *r;
+}
 
 void check_form(const ViewInfo& v) {
   if (v.form == v.parent->form) return;
@@ -262,6 +268,25 @@ void regenerate(TensorImpl& t) {
     }
     move_retain(*stale.back(), static_cast<Node*>(before.get()));
   }
+}
+
+bool leave_dead_levels(const Tensor& self) {
+  const Tensor root(&view_root(*self)), primal = fresh(root);
+  if (primal.is(root)) {
+    regenerate(*self);
+    return false;
+  }
+  const Unasked unasked;
+  const WindowGuard guard(Window{0, ~0u});
+  const Tensor alias = apply(op_alias, {primal});
+  TensorImpl& below = view_root(*alias);
+  below.epoch = std::max(below.epoch, root->epoch) + 1;   // that of no view of either
+  if (alias->view) view_info(*alias)->seen = below.epoch;
+  adopt(*root, alias);
+  root->view = alias->view;
+  root->keys |= alias->keys & key_view;
+  regenerate(*self);
+  return true;
 }
 
 Tensor fresh(Tensor t) {

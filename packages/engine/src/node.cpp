@@ -103,7 +103,7 @@ void OpNode::apply(Vector<Tensor>& cotangents, Vector<Tensor>& grads, const Vect
     if (x[i] && (wanted & saves_all_inputs || (i < 32 && wanted & saves_input(i)))) saved_x[i] = x[i].unpack(*this, 0);
   for (size_t k = 0; k < static_cast<size_t>(op.outputs); k++) {
     if (!(wanted & saves_output(k))) continue;
-    expect(k < y.size() && y[k], name(), ": its result was not saved: the pack hook raised after ", op.name, "_ had written");
+    expect(k < y.size() && y[k], name(), ": its result was not saved: an error (of a pack hook?) ended the call after it had written");
     saved_y[k] = outer ? y[k].unpack(*outer->node, outer->nr) : y[k].unpack(*this, static_cast<uint32_t>(k));
   }
   if (released) fail_freed(*this);   // by another thread, while an unpack hook ran

@@ -111,10 +111,11 @@ size_t references(const TensorImpl& t) {
 
 namespace {
 
-// Is y a view of x, made now? A mode may answer with x itself, or with a base of it.
+// Is y a view of x, made now? A mode may answer with x itself, with a base of it, or with any view that there is.
 bool is_new_view(const Tensor& x, const Tensor& y, bool answered) {
   if (y->keys & key_sparse || y->storage != x->storage || has_no_memory(y)) return false;
   if (!answered) return true;
+  if (references(*y) > 1 && !(y->view && view_info(*y)->parent.get() == x.get())) return false;   // somebody's
   const TensorImpl* t = x.get();
   while (t != y.get() && t->view) t = view_info(*t)->parent.get();
   return t != y.get();

@@ -34,7 +34,8 @@ void mark_intermediates(const Op& op, Tensors in, Tensors y);   // what was not 
 bool dense(const Tensor& t);                       // neither gaps between elements nor two at one place
 bool is_leaf_or_view_of_one(const Tensor& self);   // of a leaf that requires grad: no write to it can be recorded
 void check_creation(const Tensor& self, uint32_t level);   // raises if no write through this view may be recorded
-void leave_dead_levels(const Tensor& self);        // before a write: base and view fall back to their primals, under their own names
+// Before a write: a base whose level has ended becomes an alias of its primal, and its views follow it. Whether it had one.
+bool leave_dead_levels(const Tensor& self);
 const Op& as_strided_op();
 Tensor strided_tangent(const Tensor& x, const Strided& a);   // of as_strided(x)
 void apply_inplace_recorded(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs);

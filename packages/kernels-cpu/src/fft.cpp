@@ -61,8 +61,9 @@ class Blocks {
     gap_x = gap(x.strides);
     gap_y = gap(y.strides);
     // Longer lines that lie densely are taken one by one, where vectors run along them; others together with their neighbours.
-    const bool dense = step_x == 1;
-    lanes = alone || (dense && (n > long_line ? n % 8 : n % 64) == 0) ? 1 : std::clamp<int64_t>(in_first_cache / n / 8 * 8, n > 4 * long_line ? 1 : dense ? 8 : 16, most_lanes);
+    const bool dense = step_x == 1, along = alone || (dense && (n > long_line ? n % 8 : n % 64) == 0);
+    const int64_t least = dense ? n > 4 * long_line ? 1 : 8 : std::clamp<int64_t>((1 << 15) / n, 4, 16);   // each cache line of others holds several
+    lanes = along ? 1 : std::clamp<int64_t>(in_first_cache / n / 8 * 8, least, most_lanes);
   }
   int64_t step_x, step_y, gap_x, gap_y, lines = 1, lanes;   // from each line to the next; 0 where that varies
 

@@ -208,20 +208,21 @@ HOW = {
     },
 }
 
+
+def medians(skips_nan: int) -> list[Step]:
+    return [
+        step(**IN_SHORT, constants={"SKIPS_NAN": skips_nan, **SHORT_ROWS})(median_short),
+        *radix("0"),
+        step(
+            grid=f"cdiv({LINES}, BLOCK)",
+            when=AT_LAST,
+            values={"lines": LINES},
+            constants={"SKIPS_NAN": skips_nan, "BLOCK": f"min(128, next_pow2({LINES}))"},
+        )(deliver_median),
+    ]
+
+
 sequence("sort", steps=firsts("n", "descending"), **HOW)
 sequence("topk", steps=firsts("size(y0, dim)", "largest"), **HOW)
-for name, skips_nan in (("median", 0), ("nanmedian", 1)):
-    sequence(
-        name,
-        steps=[
-            step(**IN_SHORT, constants={"SKIPS_NAN": skips_nan, **SHORT_ROWS})(median_short),
-            *radix("0"),
-            step(
-                grid=f"cdiv({LINES}, BLOCK)",
-                when=AT_LAST,
-                values={"lines": LINES},
-                constants={"SKIPS_NAN": skips_nan, "BLOCK": f"min(128, next_pow2({LINES}))"},
-            )(deliver_median),
-        ],
-        **HOW,
-    )
+sequence("median", steps=medians(0), **HOW)
+sequence("nanmedian", steps=medians(1), **HOW)
