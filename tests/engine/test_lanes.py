@@ -82,3 +82,23 @@ def test_lanes_without_dimensions_are_transposed():
 
     assert grad(lambda x: turned(x).sum())(ad.ones(2)).tolist() == [1, 1]
     assert jvp(turned, (ad.ones(2),), (ad.ones(2),))[1].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("shape, said", [((), "there is none"), ((5,), "should hold 1 lanes")])
+def test_what_a_mode_answers_must_hold_the_lanes(shape, said):
+    class Answers(ad.overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            return ad.ones(shape) if getattr(func, "__name__", "") == "narrow" else func(*args, **(kwargs or {}))
+
+    with pytest.raises((RuntimeError, IndexError), match=said), Answers():
+        vmap(lambda x: x * 2, chunk_size=1)(ad.ones(3))
+
+
+def test_what_the_vmap_of_a_function_answers_must_hold_the_lanes():
+    class Wrong(ad.autograd.Function):
+        forward = staticmethod(lambda x: x.clone())
+        setup_context = staticmethod(lambda ctx, inputs, output: None)
+        vmap = staticmethod(lambda info, dims, x: (ad.ones(4, 2), 0))
+
+    with pytest.raises(RuntimeError, match=r"dimension 0 of a tensor of shape \[4, 2\] should hold 3 lanes"):
+        vmap(Wrong.apply)(ad.ones(3))

@@ -69,6 +69,14 @@ void bind_layers(nb::module_& m) {
   }, "The level of a transform that the tensor belongs to, counted from 1 (0: of a dual tensor), its batch dimension or -1, its value and tangent; None for any other.");
 }
 
+// The dimension of x that holds the lanes. A mode or a Function's `vmap` can answer with any shape.
+int lanes_at(const Tensor& x, int64_t dim, int64_t lanes) {
+  expect(-x.dim() <= dim && dim < x.dim(), ErrorKind::index, "vmap: dimension ", dim, " of a tensor of shape ", x.sizes(), " should hold the lanes, and there is none");
+  if (dim < 0) dim += x.dim();
+  expect(x.sizes()[static_cast<int>(dim)] == lanes, "vmap: dimension ", dim, " of a tensor of shape ", x.sizes(), " should hold ", lanes, " lanes");
+  return static_cast<int>(dim);
+}
+
 }  // namespace
 
 void bind_levels(nb::module_& m) {
@@ -81,7 +89,7 @@ void bind_levels(nb::module_& m) {
     expect(!level_stack().empty(), "leave_level: no level is open in this thread");
     leave_level();
   });
-  m.def("lift_batch", [](const Tensor& x, uintptr_t s, int64_t dim) { return lift(slot(s), x, {}, wrap_dim(dim, x.dim(), "vmap")); });
+  m.def("lift_batch", [](const Tensor& x, uintptr_t s, int64_t dim) { return lift(slot(s), x, {}, lanes_at(x, dim, slot(s)->batch)); });
   m.def("unbatch", unbatch);
   m.def("is_batched", [](const Tensor& x, uintptr_t s) { return at(fresh(x), slot(s)); });
   m.def("batch_dim", [](const Tensor& x, uintptr_t s) { Tensor f = fresh(x); return at(f, slot(s)) ? face(f)->batch_dim : -1; });

@@ -6,8 +6,8 @@
 // drawn again where it is needed. One operation has all three, as P is the same. Where derivatives are recorded or lifted themselves, the
 // same formulas are composed of other operations, with P in memory.
 #include <adjoint/core/attention.h>
-#include <adjoint/core/history.h>
 #include <adjoint/core/batch.h>
+#include <adjoint/core/history.h>
 #include <adjoint/core/types.h>
 
 #include <cmath>
