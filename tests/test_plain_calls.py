@@ -11,6 +11,7 @@ from adjoint_core import _core
 PLAIN = {name.rpartition(".")[2]: parameters for name, parameters in _core._plain_calls("nn.functional.").items()}
 X, Y = ad.linspace(-2, 3, 12).reshape(3, 4), ad.linspace(0, 1, 12).reshape(3, 4) * 0.8 + 0.1
 CLASSES = ad.tensor([1, 0, 3])
+IMAGES = {n: ad.arange(8.0 * 5**n).sin().reshape(2, 4, *[5] * n) for n in (1, 2, 3)}
 ARGUMENTS = {
     "linear": (X, ad.ones(2, 4)),
     "layer_norm": (X, (4,)),
@@ -29,6 +30,14 @@ ARGUMENTS = {
         for name in ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy_with_logits", "kl_div")
     },
     **{f"conv{n}d": (ad.ones(2, 2, *[5] * n), ad.ones(3, 2, *[2] * n), ad.ones(3), 2, 1) for n in (1, 2, 3)},
+    **{f"max_pool{n}d": (IMAGES[n], 2, None, 1) for n in (1, 2, 3)},
+    **{f"avg_pool{n}d": (IMAGES[n], [3] * n, 2) for n in (1, 2, 3)},
+    **{f"adaptive_avg_pool{n}d": (IMAGES[n], 3) for n in (1, 2, 3)},
+    "interpolate": (IMAGES[2], (3, 7)),
+    "prelu": (IMAGES[2], ad.tensor([0.1, -0.3, 2.0, 0.0])),
+    "pixel_shuffle": (IMAGES[2], 2),
+    "pixel_unshuffle": (ad.arange(64.0).reshape(2, 2, 4, 4), 2),
+    "group_norm": (IMAGES[2], 2, ad.arange(4.0)),
     **{f"conv_transpose{n}d": (ad.ones(2, 2, *[3] * n), ad.ones(2, 3, *[2] * n), ad.ones(3), 2, 1) for n in (1, 2, 3)},
 }
 KEYWORDS = {
@@ -41,6 +50,17 @@ KEYWORDS["gelu"] = [{"approximate": "tanh"}, {"approximate": "none"}, {"approxim
 KEYWORDS["hardtanh"] = [{"min_val": -0.5, "max_val": 1}, {"min_val": 2.0, "max_val": 1.0}]
 KEYWORDS["softshrink"] = [{"lambd": 0.1}, {"lambd": -1.0}]
 KEYWORDS["embedding"] = [{"padding_idx": 9}, {"scale_grad_by_freq": True}]
+KEYWORDS["interpolate"] = [
+    *({"mode": mode, "align_corners": corners} for mode in ("bilinear", "bicubic", "nearest", "trilinear") for corners in (False, True)),
+    {"mode": "nearest-exact"}, {"mode": "area"}, {"antialias": True}, {"mode": "bilinear", "antialias": True}, {"scale_factor": 2.0},
+    *({"size": None, "scale_factor": scale, "mode": mode} for scale in (2.0, 0.7, (1.5, 2), 1) for mode in ("nearest", "bilinear", "nearest-exact")),
+    {"size": None, "scale_factor": 1.3, "recompute_scale_factor": True, "mode": "bilinear"}, {"size": None}, {"size": 0}, {"size": (1, 2, 3)},
+]  # fmt: skip
+for _n in (1, 2, 3):
+    KEYWORDS[f"max_pool{_n}d"] = [{"ceil_mode": True}, {"dilation": 2}, {"dilation": (1,) * 4}]
+    KEYWORDS[f"avg_pool{_n}d"] = [{"padding": 1, "count_include_pad": False}, {"ceil_mode": True}, {"padding": 2}]
+KEYWORDS["max_pool2d"] += [{"return_indices": False}, {"padding": (0, 1)}]
+KEYWORDS["avg_pool2d"] += [{"divisor_override": 2}, {"divisor_override": 0}]
 KEYWORDS["glu"] = [{"dim": 1}, {"dim": 0}]
 
 
@@ -75,6 +95,35 @@ def test_results(name, dtype):
             assert found.dtype == wanted.dtype and ad.equal(found, wanted)
         else:
             assert found == wanted
+
+
+COPIES = {
+    "alias_copy": (), "squeeze_copy": (), "unsqueeze_copy": (1,), "transpose_copy": (0, 2), "permute_copy": ((2, 0, 1),), "select_copy": (1, 0),
+    "narrow_copy": (2, 1, 2), "diagonal_copy": (1, 0, 2), "unfold_copy": (2, 2, 1), "fill": (3,),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COPIES)
+@pytest.mark.parametrize("layout", [lambda x: x, lambda x: x.mT.contiguous().mT, lambda x: x[::2, :, 1:]])
+def test_copies(name, layout):
+    """New memory without gaps, the values, the node and the gradient of the function in Python."""
+    assert f"composed.{name}" in _core._plain_calls("composed.")
+    f = getattr(ad, name)
+    x = layout(ad.arange(12.0).reshape(3, 1, 4)).detach()
+    y, wanted = f(x, *COPIES[name]), f.__wrapped__(x, *COPIES[name])
+    assert ad.equal(y, wanted) and y.stride() == wanted.stride() and y.data_ptr() != x.data_ptr() and not y._is_view()
+    leaves = [x.clone().requires_grad_() for _ in range(2)]
+    outputs = [g(leaf, *COPIES[name]) for g, leaf in zip((f, f.__wrapped__), leaves, strict=True)]
+    assert outputs[0].grad_fn.name() == outputs[1].grad_fn.name()
+    for leaf, output in zip(leaves, outputs, strict=True):
+        (output * ad.arange(float(output.numel())).reshape(output.shape)).sum().backward()
+    assert ad.equal(leaves[0].grad, leaves[1].grad)
+
+
+def test_membership():
+    x, few = ad.arange(6).reshape(2, 3), ad.tensor([4, 1, 9])
+    assert ad.isin(x, few).tolist() == ad.isin.__wrapped__(x, few).tolist() == [[False, True, False], [False, True, False]]
+    assert ad.isin(elements=x, test_elements=few, invert=True).sum() == 4
 
 
 def test_what_python_has_to_say_is_said():

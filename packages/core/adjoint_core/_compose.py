@@ -183,16 +183,17 @@ def _composition(f: Any) -> Any:
     return f
 
 
-def check_all(namespace: dict[str, Any], out: Container[str] = (), space: str = "") -> None:
+def check_all(namespace: dict[str, Any], out: Container[str] = (), space: str = "composed") -> None:
     """Makes all public functions of a module checked, and lets those named in `out` take it.
 
-    Calls whose arguments need no word of Python go straight to C++ where `core/python/functional.cpp` has them, under the name of `space`.
+    Calls whose arguments need no word of Python go straight to C++ where `core/python` has them under the name of `space` (`functional.cpp`,
+    `composed.cpp`).
     Functions that only hand their arguments on say themselves what they expect.
     """
     for name in namespace["__all__"]:
         f = namespace[name]
-        if space:
-            f._plain = f"{space}.{name}"
+        if isinstance(f, FunctionType):
+            f.__dict__.setdefault("_plain", f"{space}.{name}")  # what another namespace has too is the first one's
         if not isinstance(f, FunctionType) or hasattr(own := _composition(f), "__wrapped__"):
             continue
         if len(own.__code__.co_names) > 2 or "dim" in own.__code__.co_varnames:

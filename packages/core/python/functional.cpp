@@ -1,5 +1,4 @@
-// Plain calls of nn.functional: what the functions of adjoint-functional do with arguments that need no word of Python. They have the names and
-// the order of the parameters there; a call that is not theirs, as one with warnings or errors to give, is left to the function in Python.
+// Plain calls of nn.functional: activations, lines, layers, losses.
 #include <adjoint/core/observer.h>
 #include <adjoint/core/planes.h>
 
@@ -7,28 +6,11 @@
 #include <string_view>
 
 #include "fits.h"
-#include "module.h"
+#include "plain_space.h"
 
 namespace adjoint::python {
 
 namespace {
-
-// A result, or none: the function in Python is called.
-struct Perhaps {
-  Perhaps() = default;
-  Perhaps(Tensor y) : t(std::move(y)) {}
-  Tensor t;
-};
-PyObject* returned(Perhaps&& y) { return y.t ? wrap_tensor(std::move(y.t)) : nullptr; }
-
-constexpr auto none = [](const char* name) { return nb::arg(name).none() = nb::none(); };
-
-struct Space {
-  nb::module_& m;
-  template <class F, class... Extra> void def(const char* name, const F& f, const Extra&... extra) const {
-    bind_plainly(m, ("nn.functional." + std::string(name)).c_str(), f, typename Shape<std::decay_t<F>>::type(), false, nb::arg("input"), extra...);
-  }
-};
 
 void bind_plain_activations(const Space& s) {
   using Unary = Tensor (*)(const Tensor&);
@@ -75,12 +57,6 @@ void bind_plain_lines(const Space& s) {
   }, nb::arg("running_mean").none(), nb::arg("running_var").none(), none("weight"), none("bias"), "training"_a = false, "momentum"_a = 0.1, "eps"_a = 1e-5);
 }
 
-// One number for each dimension; false: neither one nor n were given.
-bool per_dimension(Dims& given, int n) {
-  if (given.size() == 1) given = Dims(n, given[0]);
-  return given.size() == n;
-}
-
 Dims kernel_of(const Tensor& w) {
   Dims kernel;
   for (int i = 2; i < w.dim(); i++) kernel.push_back(w.size(i));
@@ -98,11 +74,11 @@ void bind_plain_layers(const Space& s) {
     return embedding(weight, index, !padding ? -1 : *padding < 0 ? *padding + weight.size(0) : *padding, by_frequency, sparse);
   }, "weight"_a, "padding_idx"_a = nb::none(), "max_norm"_a = nb::none(), "norm_type"_a = 2.0, "scale_grad_by_freq"_a = false, "sparse"_a = false);
   for (int n = 1; n <= 3; n++) {
-    s.def(("conv" + std::to_string(n) + "d").c_str(), [n](const Tensor& x, const Tensor& w, const Tensor& b, Dims stride, Dims padding, Dims dilation, int64_t groups) -> Perhaps {
+    s.def("conv" + std::to_string(n) + "d", [n](const Tensor& x, const Tensor& w, const Tensor& b, Dims stride, Dims padding, Dims dilation, int64_t groups) -> Perhaps {
       if (x.dim() != n + 2 || w.dim() != n + 2 || !per_dimension(stride, n) || !per_dimension(padding, n) || !per_dimension(dilation, n)) return {};
       return conv(x, w, b, {kernel_of(w), stride, padding, dilation, groups, false, true});
     }, "weight"_a, none("bias"), "stride"_a = 1, "padding"_a = 0, "dilation"_a = 1, "groups"_a = 1);
-    s.def(("conv_transpose" + std::to_string(n) + "d").c_str(), [n](const Tensor& x, const Tensor& w, const Tensor& b, Dims stride, Dims padding, Dims output_padding, int64_t groups, Dims dilation) -> Perhaps {
+    s.def("conv_transpose" + std::to_string(n) + "d", [n](const Tensor& x, const Tensor& w, const Tensor& b, Dims stride, Dims padding, Dims output_padding, int64_t groups, Dims dilation) -> Perhaps {
       if (!per_dimension(stride, n) || !per_dimension(padding, n) || !per_dimension(output_padding, n) || !per_dimension(dilation, n)) return {};
       return conv_transpose(x, w, b, {kernel_of(w), stride, padding, dilation, groups, false, true}, output_padding);
     }, "weight"_a, none("bias"), "stride"_a = 1, "padding"_a = 0, "output_padding"_a = 0, "groups"_a = 1, "dilation"_a = 1);
@@ -167,12 +143,13 @@ void bind_plain_losses(const Space& s) {
 }  // namespace
 
 void bind_functional(nb::module_& m) {
-  const Space s{m};
+  const Space s{m, "nn.functional"};
   bind_plain_activations(s);
   bind_plain_lines(s);
   bind_plain_layers(s);
   bind_plain_pad(s);
   bind_plain_losses(s);
+  bind_plain_planes(s);
 }
 
 }  // namespace adjoint::python

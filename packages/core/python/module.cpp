@@ -92,7 +92,7 @@ NB_MODULE(_core, m) {
     catch (const std::bad_alloc&) { raise(); }
     catch (const std::length_error&) { raise(); }
   });
-  for (auto bind : {bind_memory, bind_books, bind_buffer, bind_numpy, bind_dlpack, bind_create, bind_random, bind_elementwise, bind_gathering, bind_reduce, bind_view, bind_rearrange, bind_linalg, bind_factor, bind_fft, bind_nn, bind_functional, bind_sparse, bind_registry}) bind(m);
+  for (auto bind : {bind_memory, bind_books, bind_buffer, bind_numpy, bind_dlpack, bind_create, bind_random, bind_elementwise, bind_gathering, bind_reduce, bind_view, bind_rearrange, bind_linalg, bind_factor, bind_fft, bind_nn, bind_functional, bind_composed, bind_sparse, bind_registry}) bind(m);
   bind_cuda(m);
   m.def("_put_out", &put_result, "name"_a, "result"_a, "out"_a, "What `out=` does with the result, or the tuple of results, of a function written in Python.");
   bind_plain(m);

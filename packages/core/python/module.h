@@ -95,6 +95,7 @@ void bind_factor(nb::module_& m);
 void bind_fft(nb::module_& m);
 void bind_nn(nb::module_& m);
 void bind_functional(nb::module_& m);
+void bind_composed(nb::module_& m);
 void bind_plain(nb::module_& m);
 void bind_registry(nb::module_& m);
 void bind_cuda(nb::module_& m);

@@ -91,6 +91,7 @@ void bind_layers(nb::module_& m) {
 void bind_planes(nb::module_& m) {
   m.def("_grid_sample", grid_sample);
   m.def("_resize", resize);
+  m.def("_resize_steps", resize_steps);
   function(m, "_pad", [](const Tensor& x, const Dims& before, const Dims& after, double value) {
     expect_fits(value, x.dtype());
     return pad(x, before, after, value);

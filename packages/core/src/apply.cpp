@@ -3,6 +3,7 @@
 #include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/inference.h>
 #include <adjoint/core/ops.h>
+#include <adjoint/core/passing_views.h>
 #include <adjoint/core/sparse.h>
 #include <adjoint/core/types.h>
 #include <adjoint/core/without_gil.h>
@@ -18,11 +19,12 @@
 namespace adjoint {
 
 EngineHooks engine_hooks;
+constinit thread_local bool PassingViews::here = false;
 
 namespace {
 
 inline void enter(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
-  uint32_t keys = op.alias ? uint32_t(key_view) : 0;
+  uint32_t keys = op.alias && !PassingViews::here ? uint32_t(key_view) : 0;
   for (const Tensor& t : x) keys |= t->keys;
   if (keys && engine_hooks.apply) return engine_hooks.apply(op, x, attrs, y);
   run(op, x, attrs, y);

@@ -4,6 +4,7 @@
 #include <adjoint/core/op_fields.h>
 #include <adjoint/core/convolution.h>
 #include <adjoint/core/observer.h>
+#include <adjoint/core/passing_views.h>
 #include <adjoint/core/types.h>
 
 #include <algorithm>
@@ -225,6 +226,7 @@ Tensor finish(const Tensor& y, const Tensor& weight, const Tensor& bias, int64_t
 Tensor conv(const Tensor& x, const Tensor& weight, const Tensor& bias, const Window& w) {
   const Given given(x, weight, bias);
   const Named named("conv", given, x.dim() == weight.dim() ? "ConvolutionBackward0" : "SqueezeBackward1");
+  const PassingViews passing(given);
   if (bias)
     if (const Tensor y = rounded_once(conv, x, weight, bias, w)) return y;
   const Convolution a = checked(x, weight, w, "conv");
@@ -235,6 +237,7 @@ Tensor conv(const Tensor& x, const Tensor& weight, const Tensor& bias, const Win
 Tensor conv_transpose(const Tensor& x, const Tensor& weight, const Tensor& bias, const Window& w, const Dims& output_padding) {
   const Given given(x, weight, bias);
   const Named named("conv_transpose", given, x.dim() == weight.dim() ? "ConvolutionBackward0" : "SqueezeBackward1");
+  const PassingViews passing(given);
   if (bias)
     if (const Tensor y = rounded_once(conv_transpose, x, weight, bias, w, output_padding)) return y;
   Convolution a = checked(x, weight, w, "conv_transpose");

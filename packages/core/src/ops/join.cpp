@@ -5,6 +5,7 @@
 #include <adjoint/core/cuda/memory.h>
 #include <adjoint/core/linalg.h>
 #include <adjoint/core/observer.h>
+#include <adjoint/core/passing_views.h>
 #include <adjoint/core/types.h>
 
 #include <algorithm>
@@ -246,6 +247,7 @@ static Tensor row_of(const Tensor& x, int d) {
 }
 Tensor stack(Tensors x, int64_t dim) {
   const Named named("stack", x, "StackBackward0");
+  const PassingViews passing(x);
   expect(!x.empty(), "stack: expects a non-empty TensorList");
   const int d = wrap_dim(dim, x[0].dim() + 1, "stack");
   TensorVector rows;

@@ -4,6 +4,7 @@
 #include <adjoint/core/functors/binary.h>
 #include <adjoint/core/linalg.h>
 #include <adjoint/core/observer.h>
+#include <adjoint/core/passing_views.h>
 #include <adjoint/core/types.h>
 
 #include <algorithm>
@@ -153,6 +154,7 @@ const char* linear_node(const Tensor& x, const Tensor& weight, const Tensor& bia
 Tensor matmul(const Tensor& a, const Tensor& b, bool in_float) {
   const Given given(a, b);
   const Named named("matmul", given, matmul_node(a, b));
+  const PassingViews passing(given);
   return product(a, b, kept(in_float));
 }
 Tensor matmul(const Tensor& a, const Tensor& b) { return matmul(a, b, false); }
@@ -174,6 +176,7 @@ Tensor bmm(const Tensor& a, const Tensor& b) { return bmm(a, b, false); }
 Tensor mv(const Tensor& a, const Tensor& b, bool in_float) {
   const Given given(a, b);
   const Named named("mv", given, "MvBackward0");
+  const PassingViews passing(given);
   expect(a.dim() == 2 && b.dim() == 1, ErrorKind::shape, "mv: vector + matrix @ vector expected, got ", a.dim(), ", ", b.dim());
   expect(a.size(1) == b.size(0), ErrorKind::shape, "mv: size mismatch, got input (", a.size(0), "), mat (", a.size(0), "x", a.size(1), "), vec (", b.size(0), ")");
   return product(a, b, kept(in_float));
@@ -182,6 +185,7 @@ Tensor mv(const Tensor& a, const Tensor& b) { return mv(a, b, false); }
 Tensor dot(const Tensor& a, const Tensor& b) {
   const Given given(a, b);
   const Named named("dot", given, "DotBackward0");
+  const PassingViews passing(given);
   expect(a.dim() == 1 && b.dim() == 1, ErrorKind::shape, "dot: 1D tensors expected, but got ", a.dim(), "D and ", b.dim(), "D tensors");
   expect(a.numel() == b.numel(), ErrorKind::shape, "dot: inconsistent tensor size, expected tensor ", a.sizes(), " and src ", b.sizes(), " to have the same number of elements, but got ", a.numel(),
          " and ", b.numel(), " elements respectively");
@@ -198,6 +202,7 @@ void expect_vectors(const Tensor& a, const Tensor& b) {
 
 Tensor outer(const Tensor& a, const Tensor& b) {
   expect_vectors(a, b);
+  const PassingViews passing(Given(a, b));
   return mul(unsqueeze(a, 1), b);
 }
 Tensor scaled_sum(const Tensor& c, const Tensor& product, const Scalar& beta, const Scalar& alpha) {
@@ -210,6 +215,7 @@ Tensor scaled_sum(const Tensor& c, const Tensor& product, const Scalar& beta, co
 Tensor addmm(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
   const Given given(c, a, b);
   const Named named("addmm", given, "AddmmBackward0");
+  const PassingViews passing(given);
   const bool half = half_type(c, a, b).has_value();
   const Tensor product = mm(a, b, half);
   expect(broadcast(c.sizes(), product.sizes(), "addmm") == product.sizes(), ErrorKind::shape, "addmm: The expanded size of the tensor ", product.sizes(), " must match the existing size ", c.sizes());
@@ -219,6 +225,7 @@ Tensor addmm(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& be
 Tensor addr(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
   const Given given(c, a, b);
   const Named named("addr", given);
+  const PassingViews passing(given);
   if (const Tensor y = rounded_once(addr, c, a, b, beta, alpha)) return y;
   const Tensor x[] = {c, a, b};
   if (result_type(x) == DType::bool_) return scaled_sum(c, outer(a, b), Scalar(beta.to<bool>()), Scalar(alpha.to<bool>()));
@@ -241,6 +248,7 @@ Tensor fitting_bias(const Tensor& y, const Tensor& bias) {
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const Given given(x, weight, bias);
   const Named named("linear", given, linear_node(x, weight, bias));
+  const PassingViews passing(given);
   expect(weight.dim() == 1 || weight.dim() == 2, ErrorKind::shape, "linear: weight must be 1-d or 2-d, got shape ", weight.sizes());
   const Tensor w = weight.dim() == 2 ? mT(weight) : weight;
   if (!bias) return matmul(x, w);
@@ -255,6 +263,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 Tensor tensordot(const Tensor& first, const Tensor& second, const Dims& dims_a, const Dims& dims_b) {
   const Given given(first, second);
   const Named named("tensordot", given);
+  const PassingViews passing(given);
   Tensor a = first, b = second;
   expect(dims_a.size() == dims_b.size(), "tensordot: both dimension lists should have same length, got ", dims_a.size(), " and ", dims_b.size());
   Dims in_a, in_b, order_a, order_b, sizes;
@@ -315,12 +324,14 @@ Tensor multi_dot(Tensors x) {
 
 Tensor trace(const Tensor& x) {
   const Named named("trace", {&x, 1});
+  const PassingViews passing({&x, 1});
   expect(x.dim() == 2, ErrorKind::shape, "trace: expected a matrix, but got tensor with dim ", x.dim());
   return sum(diagonal(x));
 }
 
 // Every product of an element of a and one of b, laid out in blocks of the size of b.
 Tensor kron(const Tensor& a, const Tensor& b) {
+  const PassingViews passing(Given(a, b));
   const int n = std::max(a.dim(), b.dim());
   Dims left, right, sizes;
   for (int i = 0; i < n; i++) {

@@ -4,6 +4,7 @@
 #include <adjoint/core/margin.h>
 #include <adjoint/core/math/log.h>
 #include <adjoint/core/observer.h>
+#include <adjoint/core/passing_views.h>
 #include <adjoint/core/types.h>
 
 #include <algorithm>
@@ -133,6 +134,7 @@ const char* nll_node(const Tensor& x) { return x.dim() > 2 ? "NllLoss2DBackward0
 Tensor nll_loss(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r, int64_t ignore_index) {
   const Given given(x, target);
   const Named named("nll_loss_nd", given, nll_node(x));
+  const PassingViews passing(given);
   if (const Tensor y = rounded_once(nll_loss, x, target, weight, r, ignore_index)) return y;
   check_class_shapes(x, target, weight, "nll_loss");
   const Classes c = classes_of(x, target, weight, ignore_index);
@@ -142,6 +144,7 @@ Tensor nll_loss(const Tensor& x, const Tensor& target, const Tensor& weight, Red
 Tensor cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r, int64_t ignore_index, double label_smoothing) {
   const Given given(x, target);
   const Named named("cross_entropy_loss", given, x.sizes() == target.sizes() || label_smoothing > 0 ? nullptr : nll_node(x));
+  const PassingViews passing(given);
   if (const Tensor y = rounded_once(cross_entropy, x, target, weight, r, ignore_index, label_smoothing)) return y;
   expect(label_smoothing >= 0 && label_smoothing <= 1, "cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
   expect(x.dim() > 0, "cross_entropy: input.dim() > 0, got a 0-d tensor");
@@ -213,6 +216,7 @@ Tensor huber_loss(const Tensor& x, const Tensor& target, Reduction r, double del
 Tensor kl_div(const Tensor& x, const Tensor& target, Reduction r, bool log_target) {
   const Given given(x, target);
   const Named named("kl_div", given);
+  const PassingViews passing(given);
   if (const Tensor y = rounded_once(kl_div, x, target, r, log_target)) return y;
   return reduce(log_target ? exp(target) * (target - x) : xlogy(target, target) - target * x, r);
 }

@@ -5,6 +5,7 @@
 #include <adjoint/core/math/log.h>
 #include <adjoint/core/norms.h>
 #include <adjoint/core/observer.h>
+#include <adjoint/core/passing_views.h>
 #include <adjoint/core/types.h>
 
 #include <algorithm>
@@ -321,10 +322,12 @@ Tensor softmax_like(const Op& op, const Tensor& x, int64_t dim, std::optional<DT
 }  // namespace
 Tensor softmax(const Tensor& x, int64_t dim, std::optional<DType> dtype) {
   const Named named("softmax", {&x, 1}, "SoftmaxBackward0");
+  const PassingViews passing({&x, 1});
   return softmax_like(op_softmax, x, dim, dtype);
 }
 Tensor log_softmax(const Tensor& x, int64_t dim, std::optional<DType> dtype) {
   const Named named("log_softmax", {&x, 1}, "LogSoftmaxBackward0");
+  const PassingViews passing({&x, 1});
   return softmax_like(op_log_softmax, x, dim, dtype);
 }
 
@@ -397,6 +400,7 @@ namespace {
 Standardised layer_standardised(const Tensor& x, const Dims& shape, const Tensor& weight, const Tensor& bias, double eps) {
   const Given given(x, weight, bias);
   const Named named("layer_norm", given);
+  const PassingViews passing(given);
   const Dims dims = trailing_dims(x, shape, "layer_norm");
   check_affine(weight, shape, "layer_norm", "weight");
   check_affine(bias, shape, "layer_norm", "bias");
@@ -416,6 +420,7 @@ double epsilon_of(DType t) {
 Tensor rms_norm(const Tensor& x, const Dims& shape, const Tensor& weight, std::optional<double> eps) {
   const Given given(x, weight);
   const Named named("rms_norm", given);
+  const PassingViews passing(given);
   const Dims dims = trailing_dims(x, shape, "rms_norm");
   check_affine(weight, shape, "rms_norm", "weight");
   if (is_complex(x.dtype())) {  // by PyTorch's definition the mean of x^2, not of |x|^2
@@ -462,6 +467,7 @@ Standardised batch_standardised(const Tensor& x, const Tensor& running_mean, con
 Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps) {
   const Given given(x, weight, bias, running_mean, running_var);
   const Named named("batch_norm", given);
+  const PassingViews passing(given);
   expect(eps >= 0, ErrorKind::value, "batch_norm: eps must be non-negative, but got ", eps);
   check_channels(x, {running_mean, running_var, weight, bias});
   if (training) return batch_standardised(x, running_mean, running_var, weight, bias, momentum, eps).y;
@@ -473,6 +479,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
 Normalised native_batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, double momentum, double eps) {
   const Given given(x, weight, bias, running_mean, running_var);
   const Named named("batch_norm", given);
+  const PassingViews passing(given);
   check_channels(x, {running_mean, running_var, weight, bias});
   Normalised r = with_deviation(batch_standardised(x, running_mean, running_var, weight, bias, momentum, eps), x, eps);
   const Dims channels{x.size(1)};

@@ -52,6 +52,21 @@ const Op op_resize_vjp{.name = "resize_vjp", .fields = fields_of<Resize>, .kind 
     .batch = batch::leading,
     .doc = "The cotangent of what was resized: each element of `v` shared out over those it was made of.", .reference = resize_vjp_kernel};
 
+std::vector<double> resize_steps(const Dims& given, const Dims& sizes, const std::vector<std::optional<double>>& scales, int mode, bool aligned) {
+  expect(given.size() == sizes.size() + 2 && scales.size() == static_cast<size_t>(sizes.size()), ErrorKind::shape, "interpolate: expected a size for each dimension behind the first two of ", given, ", got ", sizes);
+  std::vector<double> steps;
+  for (int i = 0; i < sizes.size(); i++) {
+    const auto n = static_cast<double>(given[2 + i]), out = static_cast<double>(sizes[i]);
+    const bool image = mode == 0 && sizes.size() == 2;
+    const double scale = scales[static_cast<size_t>(i)].value_or(0);
+    // In PyTorch sizes decide here, whatever the scale.
+    if ((out == n && (mode == 2 || image)) || (out == 2 * n && image)) steps.push_back(n / out);
+    else if (aligned) steps.push_back(out > 1 ? (n - 1) / (out - 1) : 0.0);
+    else steps.push_back(scale != 0 ? 1 / scale : n / out);
+  }
+  return steps;
+}
+
 Tensor resize(const Tensor& x, const Dims& sizes, const std::vector<double>& steps, int mode, bool aligned) {
   expect(is_floating(x.dtype()), ErrorKind::not_implemented, "interpolate: not implemented for ", x.dtype());
   expect(sizes.size() <= 3 && sizes.size() <= x.dim() && steps.size() == static_cast<size_t>(sizes.size()), ErrorKind::shape, "interpolate: sizes must be of at most 3 of the last dimensions, each with a step, got ", sizes, " for ", x.sizes());

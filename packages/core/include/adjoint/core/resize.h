@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 namespace adjoint {
@@ -19,6 +20,8 @@ inline void describe(const Resize& a, FieldList& f) { f.add("sizes", a.sizes); f
 
 // mode: nearest, nearest-exact, linear, cubic.
 ADJOINT_API Tensor resize(const Tensor& x, const Dims& sizes, const std::vector<double>& steps, int mode, bool aligned);
+// How far the new elements stand from each other among the old ones, for each dimension behind (n, c): by its scale where that is given.
+ADJOINT_API std::vector<double> resize_steps(const Dims& given, const Dims& sizes, const std::vector<std::optional<double>>& scales, int mode, bool aligned);
 
 namespace resizing {
 

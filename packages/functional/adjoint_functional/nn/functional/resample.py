@@ -110,11 +110,7 @@ def interpolate(
 
 
 def _resized(input: Tensor, sizes: Sequence[int], scales: Sequence[float | None], mode: str, align_corners: bool) -> Tensor:
-    images = mode == "nearest" and input.ndim == 4
-    steps = [_step(n, out, scale, align_corners) for n, out, scale in zip(input.shape[2:], sizes, scales)]
-    for i, (n, out) in enumerate(zip(input.shape[2:], sizes)):  # in PyTorch sizes decide here, whatever the scale
-        if out == n and ("linear" in mode or images) or out == 2 * n and images:
-            steps[i] = n / out
+    steps = _core._resize_steps(input.shape, sizes, scales, _KINDS[mode], align_corners)
     if not input.is_floating_point():
         for dim, (out, step) in enumerate(zip(sizes, steps), 2):
             input = _nearest(input, dim, out, step, 0.5 if mode == "nearest-exact" else 0.0)
