@@ -82,6 +82,11 @@ def test_ranks_that_disagree(tmp_path):
         ("'gloo', 'tcp://x:1', None, 2", r"a world of 2 needs rank in \[0, 1\], got -1"),
         ("'gloo', 'http://x:1', None, 2, 0", "init_method must begin with env://, tcp:// or file://, got 'http://x:1'"),
         ("'gloo', None, None, 2, 0", "environment variable MASTER_ADDR expected, but not set"),
+        (
+            "'nccl', None, None, 3, 7",
+            "Error initializing torch.distributed using env:// rendezvous",
+        ),  # before what else is wrong
+        ("'nccl', None, None, 1, 0", 'backend must be "mpi"'),
     ],
 )
 def test_bad_places(arguments, why):

@@ -69,3 +69,25 @@ def test_places_of_utils() -> None:
     ad.utils.backcompat.broadcast_warning.enabled = True
     assert ad.utils.backcompat.broadcast_warning.get_enabled() and not ad.utils.backcompat.keepdim_warning.enabled
     ad.utils.backcompat.broadcast_warning.set_enabled(False)
+
+
+def test_tensors_that_fit_into_the_place_of_others() -> None:
+    x = ad.eye(2)
+    assert ad._has_compatible_shallow_copy_type(x, ad.ones(3, dtype=ad.int32))
+    assert ad._has_compatible_shallow_copy_type(x.to_sparse(), x.to_sparse())
+    for other in (x.to_sparse(), x.to_sparse_csr(), x.to("meta")):
+        assert not ad._has_compatible_shallow_copy_type(x, other)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_sizes_that_transposed_convolutions_choose_from(n: int) -> None:
+    layer = getattr(ad.nn, f"ConvTranspose{n}d")(1, 1, 3, stride=2)
+    x = ad.ones(1, 1, *[4] * n)
+    chosen = type(layer)._output_padding(None, x, [10] * n, [2] * n, [0] * n, [3] * n, n)
+    assert list(chosen) == [1] * n
+    for input, size in ((x, [10] * n), (x, [1, 1] + [10] * n), (x[0], [1] + [10] * n)):
+        assert layer(input, size).shape[-n:] == (10,) * n
+    with pytest.raises(
+        ValueError, match=f"ConvTranspose{n}D: for {n + 2}D input, output_size must have {n} or {n + 2} elements"
+    ):
+        layer(x, [10] * (n + 1))

@@ -169,14 +169,6 @@ def test_rows_of_sparse_matrices():
             wrong()
 
 
-def test_tensors_that_fit_into_the_place_of_others():
-    x = ad.eye(2)
-    assert ad._has_compatible_shallow_copy_type(x, ad.ones(3, dtype=ad.int32))
-    assert ad._has_compatible_shallow_copy_type(x.to_sparse(), x.to_sparse())
-    for other in (x.to_sparse(), x.to_sparse_csr(), x.to("meta")):
-        assert not ad._has_compatible_shallow_copy_type(x, other)
-
-
 def test_values_that_parameters_start_from():
     weight = ad.nn.Linear(3, 4).weight
     assert ad.nn.init._no_grad_uniform_(weight, 2, 3) is weight and weight.is_leaf and 2 <= weight.min() <= weight.max() < 3

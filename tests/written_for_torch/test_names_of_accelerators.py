@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 import adjoint as ad
+from adjoint import _places
+from adjoint_functional import absent_devices
 from adjoint_functional import nvtx as room
 
 
@@ -70,3 +72,12 @@ def test_nothing_is_mixed_on_devices_that_are_not_there(device: str) -> None:
         assert not ad.is_autocast_enabled(device) and ad.is_autocast_enabled("cpu")
     with pytest.raises(RuntimeError, match="'cpu' or 'cuda' expected, got 'bogus'"):
         ad.is_autocast_enabled("bogus")
+
+
+def test_nothing_is_asked_of_devices_that_are_not_there() -> None:
+    assert {_places.PLACES[name] for name in ("mps", "xpu", "mtia")} == {absent_devices.__name__}
+    assert not absent_devices.is_available() and absent_devices.device_count() == 0
+    assert absent_devices.manual_seed(0) is absent_devices.seed() is absent_devices.empty_cache() is None
+    for asked in (absent_devices.synchronize, absent_devices.current_device, absent_devices.get_rng_state, absent_devices.init):
+        with pytest.raises(RuntimeError, match=f"{asked.__name__}: there is no such device"):
+            asked()

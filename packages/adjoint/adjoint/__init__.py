@@ -158,7 +158,7 @@ _OF_ROOMS = {  # names of rooms of `functional`
     "_convert_indices_from_coo_to_csr": "tensor.index_forms",
     "_convert_indices_from_csr_to_coo": "tensor.index_forms",
     "_dirichlet_grad": "distributions.sampling",
-    "_has_compatible_shallow_copy_type": "tensor.index_forms",
+    "_has_compatible_shallow_copy_type": "nn.conversion",
     "_native_batch_norm_legit": "nn.functional.native",
     "_sample_dirichlet": "distributions.sampling",
     "_segment_reduce": "tensor.segments",

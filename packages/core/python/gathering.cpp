@@ -7,6 +7,7 @@
 #include "convert.h"
 #include "direct.h"
 #include "fits.h"
+#include "warn.h"
 
 namespace adjoint::python {
 
@@ -20,9 +21,7 @@ Tensor choose(const Tensor& condition, const Tensor& a, const Tensor& b) {
   for (const Tensor& v : x)
     if (!is_half(t) || !is_integral(v.dtype())) expect_number_fits(v, t);   // whole numbers become infinite there
   if (condition.dtype() != DType::uint8) return where(condition, a, b);
-  if (PyErr_WarnEx(PyExc_UserWarning, "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version of PyTorch. "
-                                      "Use a boolean condition instead.", 1) < 0)
-    throw nb::python_error();
+  warn("where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version of PyTorch. Use a boolean condition instead.");
   return where(to_dtype(condition, DType::bool_), a, b);
 }
 

@@ -12,6 +12,7 @@
 #include "tensor_type.h"
 #include "value_types.h"
 #include "protocol.h"
+#include "warn.h"
 
 namespace nb = nanobind;
 
@@ -123,6 +124,7 @@ class Indexer {
       return record(full({item(t).to<bool>()}, 0, DType::int64), 1);
     }
     expect(is_integral(t.dtype()), ErrorKind::index, "tensors used as indices must be long, int, byte or bool tensors");
+    if (t.dtype() == DType::uint8) warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.");
     record(t, mask ? t.dim() : 1);
     real_dim_ += mask ? t.dim() : 1;
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "keywords.h"
+#include "warn.h"
 
 namespace adjoint::python {
 
@@ -20,7 +21,7 @@ void put(const std::string& name, const Tensor& y, nb::handle given) {
   if (!(out.sizes() == y.sizes())) {
     std::ostringstream text;
     text << "An output with one or more elements was resized since it had shape " << out.sizes() << ", which does not match the required output shape " << y.sizes() << ".";
-    if (out.numel() && PyErr_WarnEx(PyExc_UserWarning, text.str().c_str(), 1) < 0) throw nb::python_error();
+    if (out.numel()) warn(text.str().c_str());
     given.attr("resize_")(y.sizes());
   }
   copy_(out, y);

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "direct.h"
+#include "warn.h"
 
 namespace adjoint::python {
 
@@ -88,8 +89,24 @@ void bind_norms(nb::module_& m) {
 
 double correction_of(std::optional<bool> unbiased, std::optional<double> correction) { return correction.value_or(unbiased.value_or(true) ? 1 : 0); }
 
+// Elements of x to one of the result that its moment is taken of, less what is taken off them.
+void expect_freedom(const Tensor& x, const OptionalDims& dim, double correction, const char* name) {
+  double n = static_cast<double>(x.numel());
+  if (dim && !dim->empty()) {
+    n = 1;
+    for (int64_t d : *dim) n *= static_cast<double>(x.size(wrap_dim(d, x.dim(), name)));
+  }
+  if (n - correction > 0) return;
+  warn((std::string(name) + "(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel divided by output numel).").c_str());
+}
+
 void bind_moments(nb::module_& m) {
-  auto define = [&](const char* name, auto f) {
+  auto define = [&](const char* name, auto moment) {
+    auto f = [name, moment](const Tensor& x, const OptionalDims& dim, double correction, bool keepdim) {
+      nb::object y(moment(x, dim, correction, keepdim));
+      expect_freedom(x, dim, correction, name);
+      return y;
+    };
     // var(x, unbiased): the old form, told apart by the boolean.
     both(m, name, [f](const Tensor& x, bool unbiased) { return f(x, {}, unbiased ? 1 : 0, false); }, nb::arg("unbiased").noconvert());
     both(m, name, [f](const Tensor& x, const OptionalDims& dim, std::optional<bool> unbiased, bool keepdim, std::optional<double> correction) {

@@ -5,6 +5,7 @@
 #include "convert.h"
 #include "direct.h"
 #include "reference.h"
+#include "warn.h"
 
 namespace adjoint::python {
 
@@ -250,7 +251,7 @@ void bind_joins(nb::module_& m) {
     return s;
   }, "shapes"_a);
   function(m, "meshgrid", [](const nb::args& tensors, const std::optional<std::string>& named) {
-    if (!named && PyErr_WarnEx(PyExc_UserWarning, "meshgrid: in an upcoming release, it will be required to pass the indexing argument.", 1) < 0) throw nb::python_error();
+    if (!named) warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.");
     const std::string indexing = named.value_or("ij");
     nb::object given = tensors.size() == 1 && is_sequence(nb::handle(tensors[0]).ptr()) ? nb::object(tensors[0]) : nb::object(tensors);
     auto t = nb::cast<TensorVector>(nb::list(given));

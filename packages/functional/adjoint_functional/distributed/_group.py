@@ -113,12 +113,13 @@ def init_process_group(
     """
     if _State.world is not None:
         raise ValueError("trying to initialize the default process group twice!")
+    place = place_of(rank, world_size, init_method) if announced()[0] == 1 else None
     if backend not in _CARRIED:
         raise ValueError(f'init_process_group: backend must be "mpi" (or "gloo", which MPI stands in for), got {backend!r}')
     if store is not None:
         raise ValueError("init_process_group: MPI needs no store, got one")
     limit = (default_pg_timeout if timeout is None else timeout).total_seconds()
-    if announced()[0] == 1 and (place := place_of(rank, world_size, init_method)):
+    if place:
         meet(*place, limit)
     world = load_mpi().COMM_WORLD
     for name, given, true in (("world_size", world_size, world.size), ("rank", rank, world.rank)):

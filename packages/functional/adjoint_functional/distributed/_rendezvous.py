@@ -35,20 +35,21 @@ def place_of(rank: int, world_size: int, init_method: str | None) -> tuple[int, 
             said[name] = int(os.environ[variable])
     if said["world_size"] <= 1:
         return None
-    if not 0 <= said["rank"] < said["world_size"]:
-        raise ValueError(
-            f"init_process_group: a world of {said['world_size']} needs rank in [0, {said['world_size'] - 1}], got {said['rank']}"
-        )
     scheme, _, where = (init_method or "env://").partition("://")
     if scheme == "env":
         missing = [name for name in ("MASTER_ADDR", "MASTER_PORT") if name not in os.environ]
         if missing:
             raise ValueError(
-                f"init_process_group: environment variable {missing[0]} expected, but not set; or start by `python -m adjoint.distributed.run`"
+                f"Error initializing torch.distributed using env:// rendezvous: environment variable {missing[0]} expected, but not set; "
+                "or start by `python -m adjoint.distributed.run`"
             )
         where = f"{os.environ['MASTER_ADDR']}:{os.environ['MASTER_PORT']}"
     elif scheme not in ("tcp", "file"):
         raise ValueError(f"init_process_group: init_method must begin with env://, tcp:// or file://, got {init_method!r}")
+    if not 0 <= said["rank"] < said["world_size"]:
+        raise ValueError(
+            f"init_process_group: a world of {said['world_size']} needs rank in [0, {said['world_size'] - 1}], got {said['rank']}"
+        )
     return said["rank"], said["world_size"], where
 
 

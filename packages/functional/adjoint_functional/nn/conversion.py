@@ -1,4 +1,4 @@
-"""How `Module.to` and its kin give parameters their new memory: `__future__`'s switches, and `utils.swap_tensors`."""
+"""How `Module.to` and its kin give parameters their new memory: what fits, `__future__`'s switches, and `utils.swap_tensors`."""
 
 from __future__ import annotations
 
@@ -50,6 +50,17 @@ def set_swap_module_params_on_conversion(value: bool) -> None:
 def get_swap_module_params_on_conversion() -> bool:
     """Whether conversions of modules exchange parameters; False unless set."""
     return _swap
+
+
+def _has_compatible_shallow_copy_type(self: Tensor, other: Tensor, /) -> bool:
+    """Whether ``self.data = other`` fits: the same layout, and both in memory or both without (meta).
+
+    Example::
+
+        >>> ad._has_compatible_shallow_copy_type(ad.eye(2), ad.ones(3)), ad._has_compatible_shallow_copy_type(ad.eye(2), ad.eye(2).to_sparse())
+        (True, False)
+    """
+    return (self.is_meta, self.layout) == (other.is_meta, other.layout)
 
 
 def converted(p: Any, fn: Callable[[Tensor], Tensor]) -> Any:

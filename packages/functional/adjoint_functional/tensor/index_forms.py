@@ -8,7 +8,6 @@ from adjoint_core import Tensor
 __all__ = [
     "_convert_indices_from_coo_to_csr",
     "_convert_indices_from_csr_to_coo",
-    "_has_compatible_shallow_copy_type",
     "_shape_as_tensor",
 ]
 
@@ -22,17 +21,6 @@ def _shape_as_tensor(self: Tensor) -> Tensor:
         tensor([2, 3])
     """
     return core.tensor(list(self.shape), dtype=core.int64)
-
-
-def _has_compatible_shallow_copy_type(self: Tensor, other: Tensor, /) -> bool:
-    """Whether ``self.data = other`` fits: the same kind of device, the same layout.
-
-    Example::
-
-        >>> ad._has_compatible_shallow_copy_type(ad.eye(2), ad.ones(3)), ad._has_compatible_shallow_copy_type(ad.eye(2), ad.eye(2).to_sparse())
-        (True, False)
-    """
-    return (self.device.type, self.layout) == (other.device.type, other.layout)
 
 
 def _convert_indices_from_coo_to_csr(indices: Tensor, size: int, *, out_int32: bool = False) -> Tensor:

@@ -361,6 +361,8 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
         >>> y.sum(1)
         tensor([1., 1.])
     """
+    if eps != 1e-10:
+        warn("`eps` parameter is deprecated and has no effect.")
     noise = -_core.empty_like(logits).exponential_().log()
     soft = ((logits + noise) / tau).softmax(dim)
     if not hard:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from adjoint_core import Tensor
@@ -149,18 +150,35 @@ class _ConvTransposeNd(_ConvNd):
     def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
         """(N, in, ...) or (in, ...) to (N, out, ...) or (out, ...); ``output_size`` chooses among the sizes that fit."""
         conv = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[self._n - 1]
-        more = self.output_padding if output_size is None else self._missing(input, output_size)
+        more = self._output_padding(input, output_size, self.stride, self.padding, self.kernel_size, self._n, self.dilation)
         return conv(input, self.weight, self.bias, self.stride, self.padding, more, self.groups, self.dilation)
 
-    def _missing(self, input: Tensor, output_size: Any) -> tuple[int, ...]:
-        wanted = tuple(output_size)[-self._n :]
-        per_dim = zip(input.shape[-self._n :], self.stride, self.padding, self.dilation, self.kernel_size)
+    def _output_padding(
+        self,
+        input: Tensor,
+        output_size: Any,
+        stride: Sequence[int],
+        padding: Sequence[int],
+        kernel_size: Sequence[int],
+        num_spatial_dims: int,
+        dilation: Sequence[int] | None = None,
+    ) -> tuple[int, ...]:
+        """What is added to the smallest size that fits, for the result to have ``output_size``; the layer's own where that is None."""
+        n = num_spatial_dims
+        if output_size is None:
+            return _tuple(self.output_padding, n)
+        if len(output_size) not in (n, input.dim()):
+            raise ValueError(
+                f"ConvTranspose{n}D: for {input.dim()}D input, output_size must have {n} or {input.dim()} elements (got {len(output_size)})"
+            )
+        wanted = tuple(output_size)[-n:]
+        per_dim = zip(input.shape[-n:], stride, padding, dilation or (1,) * n, kernel_size)
         least = [(size - 1) * s - 2 * p + d * (k - 1) + 1 for size, s, p, d, k in per_dim]
         more = tuple(w - m for w, m in zip(wanted, least))
-        if len(wanted) != self._n or any(not 0 <= extra < s for extra, s in zip(more, self.stride)):
-            most = [m + s - 1 for m, s in zip(least, self.stride)]
+        if any(not 0 <= extra < s for extra, s in zip(more, stride)):
+            most = [m + s - 1 for m, s in zip(least, stride)]
             raise ValueError(
-                f"requested an output size of {list(output_size)}, but valid sizes range from {least} to {most} (for an input of {input.shape[2:]})"
+                f"requested an output size of {list(output_size)}, but valid sizes range from {least} to {most} (for an input of {input.shape[-n:]})"
             )
         return more
 

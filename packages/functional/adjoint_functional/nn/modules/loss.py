@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint_core import Tensor
+from adjoint_core._compose import warn
 
 from .. import functional as F
 from ..functional.loss.reduction import reduction_of
@@ -87,7 +88,11 @@ TripletMarginLoss = layer(
 
 
 class NLLLoss2d(NLLLoss):
-    """`NLLLoss`, which takes images too: an older name."""
+    """`NLLLoss`, which takes images too: an older name, with a FutureWarning."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warn("`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in replacement.", FutureWarning)
+        super().__init__(*args, **kwargs)
 
 
 class TripletMarginWithDistanceLoss(_Loss):

@@ -1,0 +1,12 @@
+// Python's warnings.
+#pragma once
+#include <nanobind/nanobind.h>
+
+namespace adjoint::python {
+
+// Raises where a filter makes an error of it.
+inline void warn(const char* text) {
+  if (PyErr_WarnEx(PyExc_UserWarning, text, 1) < 0) throw nanobind::python_error();
+}
+
+}  // namespace adjoint::python

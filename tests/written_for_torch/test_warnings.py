@@ -1,0 +1,57 @@
+"""Warnings that PyTorch gives, which programs look for or turn into errors."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import adjoint as ad
+
+x = ad.arange(6.0).view(2, 3)
+rows = ad.tensor([1, 0], dtype=ad.uint8)
+heads = ad.nn.MultiheadAttention(4, 2)
+words = ad.ones(3, 1, 4)
+F = ad.nn.functional
+
+
+@pytest.mark.parametrize(
+    ("text", "call"),
+    [
+        ("indexing with dtype torch.uint8 is now deprecated", lambda: x[rows]),
+        ("indexing with dtype torch.uint8 is now deprecated", lambda: x[:, (x[0] > 1).byte()]),
+        (r"std\(\): degrees of freedom is <= 0", lambda: ad.ones(1).std()),
+        (r"var\(\): degrees of freedom is <= 0", lambda: ad.var(x, 0, correction=2)),
+        (r"var_mean\(\): degrees of freedom is <= 0", lambda: ad.var_mean(ad.ones(0))),
+        ("where received a uint8 condition", lambda: ad.where((x > 1).byte(), x, x)),
+        ("torch.meshgrid: in an upcoming release", lambda: ad.meshgrid(x[0], x[1])),
+        ("mismatched key_padding_mask and attn_mask", lambda: heads(words, words, words, ad.zeros(1, 3, dtype=ad.bool), True, ad.zeros(3, 3))),
+        ("`eps` parameter is deprecated", lambda: F.gumbel_softmax(x, eps=1e-3)),
+    ],
+)  # fmt: skip
+def test_of_what_is_deprecated_or_goes_wrong(text: str, call: Callable[[], Any]) -> None:
+    with pytest.warns(UserWarning, match=text):
+        call()
+
+
+def test_of_older_names() -> None:
+    with pytest.warns(FutureWarning, match="use `NLLLoss` instead"):
+        loss = ad.nn.NLLLoss2d(reduction="sum")
+    assert isinstance(loss, ad.nn.NLLLoss) and loss.reduction == "sum"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: (x.var(1), x.std(unbiased=False), ad.ones(1).var(unbiased=False), ad.std_mean(x, (0, 1))),
+        lambda: (x[rows.bool()], x[rows.long()], x[ad.tensor(1, dtype=ad.uint8)]),
+        lambda: F.gumbel_softmax(x),
+        lambda: F.batch_norm(x, None, None, training=True),
+    ],
+)
+def test_none_of_what_is_right(call: Callable[[], Any]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        call()
