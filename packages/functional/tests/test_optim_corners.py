@@ -78,3 +78,60 @@ def test_sparse_gradients(name):
     optimizer.step()
     getattr(ad.optim, name.removeprefix("Sparse"))([dense], lr=optimizer.defaults["lr"]).step()
     assert ad.allclose(p, dense)
+
+
+def test_words_that_were_not_saved_leave_the_groups() -> None:
+    optimizer = ad.optim.SGD([ad.nn.Parameter(ad.ones(2))], lr=0.5)
+    saved = optimizer.state_dict()
+    assert list(saved["param_groups"][0])[-1] == "params"
+    ad.optim.lr_scheduler.ExponentialLR(optimizer, 0.9)
+    assert optimizer.state_dict()["param_groups"][0]["initial_lr"] == 0.5
+    optimizer.load_state_dict(saved)
+    assert optimizer.state_dict() == saved
+    del saved["param_groups"][0]["momentum"]  # of an older version
+    optimizer.load_state_dict(saved)
+    assert optimizer.param_groups[0]["momentum"] == 0
+
+
+def test_states_within_states_are_copied() -> None:
+    p = ad.nn.Parameter(ad.ones(2))
+    optimizer = ad.optim.SGD([p], lr=0.5)
+    inner = ad.ones(2, dtype=ad.float64)
+    saved = {
+        "state": {0: {"history": [inner, 3], "more": {"step": inner}, "both": (inner,)}},
+        "param_groups": optimizer.state_dict()["param_groups"],
+    }
+    optimizer.load_state_dict(saved)
+    state = optimizer.state[p]
+    assert (
+        state["history"][0].dtype == ad.float32
+        and state["more"]["step"].dtype == ad.float64
+        and isinstance(state["both"], tuple)
+    )
+    for t in (state["history"][0], state["more"]["step"], state["both"][0]):
+        t.zero_()
+    assert inner.tolist() == [1, 1] and state["history"][1] == 3
+
+
+def test_what_a_plateau_lowers_can_be_replaced_and_started_again() -> None:
+    optimizer = ad.optim.SGD([ad.nn.Parameter(ad.ones(1))], lr=1.0)
+    schedule = ad.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0)
+    told: list[int] = []
+    schedule._reduce_lr = told.append  # type: ignore[method-assign]
+    for loss in (1.0, 1.0, 1.0):
+        schedule.step(loss)
+    assert told == [2, 3] and schedule.get_last_lr() == [1.0]
+    schedule._reset()
+    assert schedule.best == schedule.mode_worse and schedule.num_bad_epochs == 0
+
+
+def test_groups_that_come_after_a_plateau() -> None:
+    optimizer = ad.optim.SGD([ad.nn.Parameter(ad.ones(1))], lr=1.0)
+    schedules = [ad.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0, min_lr=least) for least in (0.25, [0.25])]
+    optimizer.add_param_group({"params": [ad.nn.Parameter(ad.ones(1))], "lr": 2.0})
+    for schedule in schedules:
+        schedule.step(1.0)
+    schedules[0].step(1.0)
+    assert [group["lr"] for group in optimizer.param_groups] == [0.25, 0.25]
+    with pytest.raises(RuntimeError, match="min_lrs has 1 rates for 2 parameter groups"):
+        schedules[1].step(1.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import adjoint_core as core
@@ -148,14 +149,17 @@ class Optimizer(Hooks):
         for hook in tuple(self._hooks["state_dict_pre"].values()):
             hook(self)
         numbers = {p: i for i, p in enumerate(p for group in self.param_groups for p in group["params"])}
-        groups = [{**group, "params": [numbers[p] for p in group["params"]]} for group in self.param_groups]
+        groups = [
+            {**{k: v for k, v in group.items() if k != "params"}, "params": [numbers[p] for p in group["params"]]}
+            for group in self.param_groups
+        ]
         state = {
             numbers[p] if isinstance(p, Tensor) else p: dict(s) if isinstance(p, Tensor) else s for p, s in self.state.items()
         }
         return self._changed("state_dict_post", {"state": state, "param_groups": groups})
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Takes back what ``state_dict`` gave, copied.
+        """Takes back what ``state_dict`` gave, copied; options that it lacks stay, other words of the groups go.
 
         Raises:
             ValueError: the groups have other numbers of parameters.
@@ -168,7 +172,11 @@ class Optimizer(Hooks):
             raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
         params = [p for group in self.param_groups for p in group["params"]]
         numbers = [n for group in given for n in group["params"]]
-        groups = [{**old, **new, "params": old["params"]} for old, new in zip(self.param_groups, given)]
+        kept = self.defaults.keys() | {"param_names"}
+        groups = [
+            {**{k: v for k, v in old.items() if k in kept}, **deepcopy({**new, "params": None}), "params": old["params"]}
+            for old, new in zip(self.param_groups, given)
+        ]
         options = [group for group in groups for _ in group["params"]]
         known = {n: (p, group) for n, p, group in zip(numbers, params, options)}
         state: dict[Any, Any] = defaultdict(dict)
@@ -201,6 +209,11 @@ class Optimizer(Hooks):
 
 
 def _copied(value: Any, key: str, p: Tensor, group: dict[str, Any]) -> Any:
+    if isinstance(value, dict):
+        return type(value)({k: _copied(v, k, p, group) for k, v in value.items()})
+    if isinstance(value, (list, tuple, set)):
+        parts = [_copied(v, "", p, group) for v in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
     if not isinstance(value, Tensor):
         return value
     if key == "step":

@@ -56,7 +56,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.optimizer, self.mode, self.factor, self.patience = optimizer, mode, factor, patience
         self.threshold, self.threshold_mode, self.cooldown, self.eps = threshold, threshold_mode, cooldown, eps
         self.best = self.mode_worse = math.inf if mode == "min" else -math.inf
-        self.default_min_lr = 0 if isinstance(min_lr, (list, tuple)) else min_lr
+        self.default_min_lr = None if isinstance(min_lr, (list, tuple)) else min_lr
         self.num_bad_epochs = self.cooldown_counter = self.last_epoch = 0
         self._last_lr = self._rates()
 
@@ -72,10 +72,25 @@ class ReduceLROnPlateau(LRScheduler):
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
-            rates = [max(lr * self.factor, least) for lr, least in zip(self._rates(), self.min_lrs)]
-            self._set([new if old - new > self.eps else old for old, new in zip(self._rates(), rates)])
+            self._reduce_lr(self.last_epoch)
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
         self._last_lr = self._rates()
+
+    def _reduce_lr(self, epoch: int) -> None:
+        """What a step calls that has waited long enough; ignite puts its own in its place."""
+        groups = len(self.optimizer.param_groups)
+        if len(self.min_lrs) != groups:
+            if self.default_min_lr is None:
+                raise RuntimeError(
+                    f"ReduceLROnPlateau: min_lrs has {len(self.min_lrs)} rates for {groups} parameter groups of the optimizer: a group was added since"
+                )
+            self.min_lrs = [self.default_min_lr] * groups
+        rates = [max(lr * self.factor, least) for lr, least in zip(self._rates(), self.min_lrs)]
+        self._set([new if old - new > self.eps else old for old, new in zip(self._rates(), rates)])
+
+    def _reset(self) -> None:
+        """Forgets the metrics so far."""
+        self.best, self.cooldown_counter, self.num_bad_epochs = self.mode_worse, 0, 0
 
     @property
     def in_cooldown(self) -> bool:
