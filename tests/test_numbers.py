@@ -37,3 +37,21 @@ def test_random_draws_from_all_integers_of_the_type(dtype, above):
     assert 0 <= min(drawn) and above / 2 <= max(drawn) < above
     with pytest.raises(TypeError, match="not defined"):
         ad.empty(2, dtype=ad.complex64).random_()
+
+
+@pytest.mark.parametrize("kind", [ad.float32, ad.float64])
+def test_numbers_alone_give_tensors_of_the_default_type(kind):
+    ad.set_default_dtype(kind)
+    try:
+        for y, value in (
+            (ad.add(1.0, 2.0), 3),
+            (ad.sub(1, 2.0, alpha=2), -3),
+            (ad.div(1, 2), 0.5),
+            (ad.pow(2.0, 3), 8),
+            (ad.mul(2, 0.5), 1),
+        ):
+            assert y.dtype == kind and y.item() == value and (y + ad.ones(1, dtype=ad.int8)).dtype == kind
+        assert (ad.add(1j, 2)).dtype == (ad.complex64 if kind == ad.float32 else ad.complex128)
+    finally:
+        ad.set_default_dtype(ad.float32)
+    assert ad.add(1, 2).dtype == ad.int64 and ad.maximum(1, 2).dtype == ad.int64 and ad.eq(1, 2).dtype == ad.bool

@@ -76,11 +76,11 @@ void bind_elementwise(nb::module_& m) {
   }
   for (auto [name, f] : binary_functions) {
     const Op* op = find_op(name);
-    both(m, name, [f = f](const python::Operand& a, const python::Operand& b) { return f(a, b); }, "other"_a, op ? op->doc : "");
+    both(m, name, [f = f](const python::Operand& a, const python::Operand& b) { return of_numbers(f(a, b)); }, "other"_a, op ? op->doc : "");
     t.def((std::string(name) + "_").c_str(), [f = f, name = name](const Tensor& self, const python::Operand& b) {
       return write(self, name, {&b.t, 1}, [&](const Tensor& x) { return f(x, b.t); });
     }, "other"_a);
-    direct_both<Operand, Operand>(m, name, f);
+    direct_both<Operand, Operand>(m, name, [f = f](const Tensor& a, const Tensor& b) { return of_numbers(f(a, b)); });
     if (op) direct_inplace((std::string(name) + "_").c_str(), *op);
   }
 }

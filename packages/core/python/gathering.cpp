@@ -125,25 +125,25 @@ void bind_arithmetic(nb::module_& m) {
   const Methods t;
   const Op *op_sub = find_op("sub"), *op_div = find_op("div");
   for (auto [name, sign] : {std::pair("add", 1), {"sub", -1}, {"subtract", -1}}) {
-    both(m, name, [sign = sign](const Operand& a, const Operand& b, const std::optional<Scalar>& alpha) { return with_alpha(sign > 0 ? add : sub, a, b, alpha); },
+    both(m, name, [sign = sign](const Operand& a, const Operand& b, const std::optional<Scalar>& alpha) { return of_numbers(with_alpha(sign > 0 ? add : sub, a, b, alpha)); },
          "other"_a, nb::kw_only(), "alpha"_a = nb::none());
     t.def((std::string(name) + "_").c_str(), [op = sign > 0 ? &op_add : op_sub](const Tensor& x, const Operand& b, const std::optional<Scalar>& alpha) {
       const Tensor other = scaled(x, b, alpha);
       apply_inplace(*op, x, {&other, 1});
       return x;
     }, "other"_a, nb::kw_only(), "alpha"_a = nb::none());
-    direct_both<Operand, Operand>(m, name, sign > 0 ? add : sub);
+    direct_both<Operand, Operand>(m, name, [f = sign > 0 ? add : sub](const Tensor& a, const Tensor& b) { return of_numbers(f(a, b)); });
     direct_inplace((std::string(name) + "_").c_str(), sign > 0 ? op_add : *op_sub);
   }
   both(m, "rsub", [](const Tensor& a, const Operand& b, const std::optional<Scalar>& alpha) { return sub(b, scaled(b, a, alpha)); }, "other"_a, nb::kw_only(), "alpha"_a = nb::none());
   for (const char* name : {"div", "divide", "true_divide"}) {
-    both(m, name, [](const Operand& a, const Operand& b, const std::optional<std::string>& mode) { return divide(a, b, mode); }, "other"_a, nb::kw_only(), "rounding_mode"_a = nb::none());
+    both(m, name, [](const Operand& a, const Operand& b, const std::optional<std::string>& mode) { return of_numbers(divide(a, b, mode)); }, "other"_a, nb::kw_only(), "rounding_mode"_a = nb::none());
     t.def((std::string(name) + "_").c_str(), [op_div](const Tensor& self, const Operand& b, const std::optional<std::string>& mode) {
       if (mode) return into(self, [&](const Tensor& x) { return divide(x, b, mode); });
       apply_inplace(*op_div, self, {&b.t, 1});
       return self;
     }, "other"_a, nb::kw_only(), "rounding_mode"_a = nb::none());
-    direct_both<Operand, Operand>(m, name, div);
+    direct_both<Operand, Operand>(m, name, [](const Tensor& a, const Tensor& b) { return of_numbers(div(a, b)); });
     direct_inplace((std::string(name) + "_").c_str(), *op_div);
   }
   both_and_inplace(m, "round", [](const Tensor& x, int64_t decimals) { return rounded(x, decimals); }, nb::kw_only(), "decimals"_a = 0);

@@ -2,9 +2,19 @@
 #pragma once
 #include <nanobind/nanobind.h>
 
+#include <adjoint/core/ops.h>
+
 #include "convert.h"
 
 namespace adjoint::python {
+
+// What two numbers alone give, as a tensor: fractions in the default type.
+inline Tensor of_numbers(Tensor y) {
+  if (!(y->flags & flag_wrapped)) [[likely]] return y;
+  y = cast_memory(y, is_floating(y.dtype()) ? default_dtype() : is_complex(y.dtype()) ? complex_of(default_dtype()) : y.dtype());
+  y->flags = static_cast<uint16_t>(y->flags & ~flag_wrapped);
+  return y;
+}
 
 // Its tensor is lent to one call at a time and used again unless the call kept it.
 class Number {

@@ -413,7 +413,9 @@ def test_layers_for_older_programs():
     assert nn.parallel.data_parallel(wrapped.module, ad.ones(4, 2)).shape == (4, 3) == wrapped(ad.ones(4, 2)).shape
     y = nn.FeatureAlphaDropout(0.5)(ad.ones(4, 8, 5))
     assert ad.equal(y, y[..., :1].expand_as(y)) and 1 < len(y.unique()) < 3
+    before = ad.get_rng_state()
     assert nn.utils.skip_init(nn.Linear, 2, 3).weight.shape == (3, 2)
+    assert nn.utils.skip_init(nn.Linear, 2, 3, device="meta").weight.is_meta and ad.equal(before, ad.get_rng_state())
     conv = nn.utils.convert_conv2d_weight_memory_format(nn.Conv2d(2, 3, 2), ad.channels_last)
     assert conv.weight.is_contiguous(memory_format=ad.channels_last)
 

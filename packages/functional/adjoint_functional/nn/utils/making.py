@@ -12,7 +12,7 @@ M = TypeVar("M", bound=Module)
 
 
 def skip_init(module_cls: type[M], *args: Any, **kwargs: Any) -> M:
-    """A module of the class, whose values count as not initialised.
+    """A module of the class with memory as it comes: its values are still to be given, and no random number is drawn for them.
 
     Raises:
         RuntimeError: the class is no module, or takes no ``device``.
@@ -26,7 +26,8 @@ def skip_init(module_cls: type[M], *args: Any, **kwargs: Any) -> M:
         raise RuntimeError(f"Expected a Module; got {module_cls}")
     if "device" not in inspect.signature(module_cls).parameters:
         raise RuntimeError("Module must support a 'device' arg to skip initialization")
-    return module_cls(*args, **kwargs)
+    device = kwargs.pop("device", "cpu")
+    return module_cls(*args, **kwargs, device="meta").to_empty(device=device)  # without memory there are no draws either
 
 
 def _converted(module: M, kinds: tuple[type, ...], memory_format: Any) -> M:
