@@ -68,6 +68,7 @@ CASES = [
     binary("fmin", x(3, 4), x(3, 4), inplace=False, ref=np.fmin),
     binary("copysign", nonzero(3, 4), nonzero(3, 4), ref=np.copysign),
     binary("hypot", nonzero(3, 4), nonzero(3, 4), ref=np.hypot),
+    binary("heaviside", nonzero(3, 4), x(3, 4), ref=np.heaviside),
     binary("remainder", x(3, 4), nonzero(3, 4), ref=np.remainder),
     binary("fmod", x(3, 4), nonzero(3, 4), ref=np.fmod),
     binary("logaddexp", x(3, 4), x(3, 4), complex=True, inplace=False, ref=lambda a, b: np.log(np.exp(a) + np.exp(b))),

@@ -99,7 +99,6 @@ CASES = [
     case("msort", x(5, 2)),
     case("std_mean", x(3, 16), 1),
     case("trapz", x(3, 9), dx=0.3),
-    case("heaviside", x(3, 4), data(3, 4)),
     case("put", x(3, 4), fixed([1, 5]), x(2)),
     case("rsub", x(3, 4), x(3, 4), alpha=3),
     case("special.multigammaln", between(3.0, 5.0, 3, 4), 3),

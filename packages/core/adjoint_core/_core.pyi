@@ -754,16 +754,10 @@ Example::
     >>> ad.hash_tensor(ad.tensor([1, 2, 4]))
     tensor(7, dtype=adjoint.uint64)"""
 
-    def heaviside(input: Tensor, values: Tensor) -> Tensor:
-        """0 where input < 0, 1 where input > 0, `values` where input = 0.
+    def heaviside(self, values: Tensor) -> Tensor:
+        """0 where `input` < 0 or NaN, 1 where `input` > 0, `values` where `input` = 0, elementwise."""
 
-Example::
-
-    >>> ad.heaviside(ad.tensor([-1.0, 0.0, 2.0]), ad.tensor(0.5))
-    tensor([0.0000, 0.5000, 1.0000])"""
-
-    def heaviside_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The in-place form of `heaviside`."""
+    def heaviside_(self, values: Tensor) -> Tensor: ...
 
     def histc(input: Tensor, bins: _int=100, min: _float=0, max: _float=0) -> Tensor:
         """How many elements fall into each of `bins` equal parts of [min, max], which default to the extremes. Has no gradient.
@@ -3083,6 +3077,9 @@ def clamp(input: Tensor, min: Tensor | _Number | None=None, max: Tensor | _Numbe
 
 def clip(input: Tensor, min: Tensor | _Number | None=None, max: Tensor | _Number | None=None) -> Tensor: ...
 
+def heaviside(input: Tensor, values: Tensor) -> Tensor:
+    """0 where `input` < 0 or NaN, 1 where `input` > 0, `values` where `input` = 0, elementwise."""
+
 def clamp_min(input: Tensor, min: Tensor | _Number) -> Tensor:
     """Each element of `x`, at least `lo`; derivative 1 at the bound."""
 
@@ -3506,6 +3503,12 @@ def searchsorted(sorted_sequence: Tensor, input: Tensor | _Number, *, out_int32:
 
 def bucketize(input: Tensor | _Number, boundaries: Tensor, *, out_int32: _bool=False, right: _bool=False) -> Tensor: ...
 
+def _histogram(points: Tensor, edges: Sequence[Tensor], weight: Tensor | None) -> Tensor: ...
+
+def _histc(arg0: Tensor, arg1: _int, arg2: _float, arg3: _float, /) -> Tensor: ...
+
+def _segments(arg0: Tensor, arg1: Tensor, arg2: _int, arg3: _int, arg4: _float, /) -> Tensor: ...
+
 def bincount(input: Tensor, weights: Tensor | None=None, minlength: _int=0) -> Tensor: ...
 
 def matmul(input: Tensor, other: Tensor) -> Tensor:
@@ -3676,6 +3679,8 @@ def _adaptive_max_pool(arg0: Tensor, arg1: _Dims, /) -> tuple[Any, ...]: ...
 def _grid_sample(arg0: Tensor, arg1: Tensor, arg2: _int, arg3: _int, arg4: _bool, /) -> Tensor: ...
 
 def _resize(arg0: Tensor, arg1: _Dims, arg2: Sequence[_float], arg3: _int, arg4: _bool, /) -> Tensor: ...
+
+def _resize_steps(arg0: _Dims, arg1: _Dims, arg2: Sequence[_float | None], arg3: _int, arg4: _bool, /) -> list[_float]: ...
 
 def _pad(input: Tensor, before: _Dims, after: _Dims, value: _float) -> Tensor: ...
 

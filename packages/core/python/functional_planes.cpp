@@ -22,7 +22,7 @@ void bind_plain_pools(const Space& s) {
     s.def(of_dims("max_pool", n), [window](const Tensor& x, Dims kernel, std::optional<Dims> stride, Dims padding, Dims dilation, bool ceil_mode, bool indices) -> Perhaps {
       Dims step = stride.value_or(Dims());
       if (indices || !window(x, kernel, step, padding, dilation)) return {};
-      return max_pool(x, {kernel, step, padding, dilation, 1, ceil_mode, true}).values;
+      return max_pool_values(x, {kernel, step, padding, dilation, 1, ceil_mode, true});
     }, "kernel_size"_a, "stride"_a = nb::none(), "padding"_a = 0, "dilation"_a = 1, "ceil_mode"_a = false, "return_indices"_a = false);
     const auto average = [window, n](const Tensor& x, Dims kernel, std::optional<Dims> stride, Dims padding, bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor) -> Perhaps {
       Dims step = stride.value_or(Dims()), dilation(n, 1);

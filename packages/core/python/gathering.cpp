@@ -73,6 +73,7 @@ Tensor limited(const Tensor& x, const Tensor& lo, const Tensor& hi) {
 void bind_clamp(nb::module_& m) {
   for (const char* name : {"clamp", "clip"})
     both_and_inplace(m, name, [](const Tensor& x, const Operand& lo, const Operand& hi) { return limited(x, lo, hi); }, "min"_a.none() = nb::none(), "max"_a.none() = nb::none());
+  both_and_inplace(m, "heaviside", [](const Tensor& x, const Tensor& values) { return heaviside(x, values); }, "values"_a);
   both_and_inplace(m, "clamp_min", [](const Tensor& x, const Operand& lo) { return limited(x, lo, Tensor()); }, "min"_a);
   both_and_inplace(m, "clamp_max", [](const Tensor& x, const Operand& hi) { return limited(x, Tensor(), hi); }, "max"_a);
 }
@@ -117,8 +118,13 @@ Tensor divide(const Tensor& a, const Tensor& b, const std::optional<std::string>
 Tensor rounded(const Tensor& x, int64_t decimals) {
   if (decimals == 0) return round(x);
   if (is_half(x.dtype())) return to_dtype(rounded(to_dtype(x, DType::float32), decimals), x.dtype());
-  const double scale = __builtin_powi(10.0, static_cast<int>(decimals < 0 ? -decimals : decimals));
-  return decimals < 0 ? round(x / scale) * scale : round(x * scale) / scale;
+  const Tensor scale = wrapped(__builtin_powi(10.0, static_cast<int>(decimals < 0 ? -decimals : decimals)));
+  const Tensor y = decimals < 0 ? div(x, scale) : mul(x, scale);
+  if (y->keys) return decimals < 0 ? mul(round(y), scale) : div(round(y), scale);
+  static const Op *const op_round = find_op("round"), *const op_div = find_op("div");
+  apply_inplace(*op_round, y, {});   // in the memory that is in the cache
+  apply_inplace(decimals < 0 ? op_mul : *op_div, y, {&scale, 1});
+  return y;
 }
 
 void bind_arithmetic(nb::module_& m) {

@@ -195,6 +195,7 @@ constexpr Entry entries[] = {
     {"fmax", kernel<Fmax, 2, cheap>},
     {"fmin", kernel<Fmin, 2, cheap>},
     {"fmod", kernel_for<Fmod, 2, Cost::series, float, double, Half, BFloat16>},
+    {"heaviside", kernel<Heaviside, 2, cheap>},
     {"hypot", kernel<Hypot, 2, cheap>},
     {"igamma", igamma_kernel},
     {"igammac", igammac_kernel},

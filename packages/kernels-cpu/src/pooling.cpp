@@ -53,13 +53,15 @@ struct Planes {
   int64_t taps() const { return axis[0].kernel * axis[1].kernel * axis[2].kernel; }
 
   // f(output row number, start of the input row) for each row of outputs and each row under its windows.
-  template <class F> void for_rows(F&& f) const {
-    for (int64_t r = 0; r < axis[0].out * axis[1].out; r++)
+  template <class F> [[gnu::always_inline]] void for_rows(F f) const {
+    for (int64_t r = 0; r < axis[0].out * axis[1].out; r++) {
+      const int64_t top = r / axis[1].out * axis[0].stride, left = r % axis[1].out * axis[1].stride;
       for (int64_t a = 0; a < axis[0].kernel; a++)
         for (int64_t b = 0; b < axis[1].kernel; b++) {
-          const int64_t i = r / axis[1].out * axis[0].stride + axis[0].shift(a), j = r % axis[1].out * axis[1].stride + axis[1].shift(b);
+          const int64_t i = top + axis[0].shift(a), j = left + axis[1].shift(b);
           if (i >= 0 && i < axis[0].in && j >= 0 && j < axis[1].in) f(r, (i * axis[1].in + j) * axis[2].in);
         }
+    }
   }
   template <class F> void parallel(F&& f) const {
     pool::parallel_for(count, std::max<int64_t>(1, grain / (out_plane() * taps())), [&](int64_t first, int64_t last) {
@@ -84,37 +86,72 @@ struct Reaches {
     for (int64_t k = 0; k < c.kernel; k++) each.push_back({c.first(k), c.last(k) - c.first(k), c.first(k) * c.stride + c.shift(k)});
   }
 };
-// f(window, element of the row) for all positions, one after the other.
+// f(first window, element of the row under it, windows, step) for all positions, one after the other.
 template <class F> [[gnu::always_inline]] inline void for_reaches(const Reaches& r, F f) {
   strided(r.stride, [&](auto step) __attribute__((always_inline)) {
-    for (const Reach& p : r.each) {
-      const int64_t first = p.first, at = p.at, n = p.n;
-      ADJOINT_INDEPENDENT
-      for (int64_t i = 0; i < n; i++) f(first + i, at + i * step);
-    }
+    for (const Reach& p : r.each) f(p.first, p.at, p.n, step);
   });
 }
 
-template <class T> struct MaxRow {
+// One plane: all rows of windows, and all rows of the plane under them.
+// Places are counted in integers of the size of an element, so that lanes hold as many of them.
+template <class T> struct MaxPlane {
   using Index = math::Bits<T>;
-  // x: the plane, from whose element `row` on the row lies.
-  template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t row, const Reaches* reaches, T* best, Index* at) {
-    for_reaches(*reaches, [=](int64_t i, int64_t j) __attribute__((always_inline)) {
-      const T v = x[row + j], b = best[i];
-      const bool enters = (v > b) | (v != v);  // of equal elements the first one stays; NaN always enters
-      best[i] = enters ? v : b;
-      at[i] = enters ? static_cast<Index>(row + j) : at[i];
+  template <int W> [[gnu::always_inline]] static inline void run(const T* x, const Planes* planes, const Reaches* reaches, T* largest, Index* places) {
+    planes->for_rows([=](int64_t r, int64_t row) __attribute__((always_inline)) {
+      for_reaches(*reaches, [=](int64_t first, int64_t from, int64_t n, auto step) __attribute__((always_inline)) {
+        const T* const v = x + row + from;
+        T* const best = largest + r * planes->axis[2].out + first;
+        Index* const at = places + r * planes->axis[2].out + first;
+        const auto place = static_cast<Index>(row + from), by = static_cast<Index>(step), count = static_cast<Index>(n);
+        ADJOINT_INDEPENDENT
+        for (Index i = 0; i < count; i++) {
+          const T a = v[i * by], b = best[i];
+          const bool enters = (a > b) | (a != a);  // of equal elements the first one stays; NaN always enters
+          best[i] = enters ? a : b;
+          at[i] = enters ? place + i * by : at[i];
+        }
+      });
     });
   }
 };
-template <class T> struct AddRow {
-  template <int W> [[gnu::always_inline]] static inline void run(const T* x, const Reaches* reaches, T* sum) {
-    for_reaches(*reaches, [=](int64_t i, int64_t j) __attribute__((always_inline)) { sum[i] += x[j]; });
+template <class T> struct MaxValues {
+  template <int W> [[gnu::always_inline]] static inline void run(const T* x, const Planes* planes, const Reaches* reaches, T* largest) {
+    planes->for_rows([=](int64_t r, int64_t row) __attribute__((always_inline)) {
+      for_reaches(*reaches, [=](int64_t first, int64_t from, int64_t n, auto step) __attribute__((always_inline)) {
+        const T* const v = x + row + from;
+        T* const best = largest + r * planes->axis[2].out + first;
+        ADJOINT_INDEPENDENT
+        for (int64_t i = 0; i < n; i++) {
+          const T a = v[i * step], b = best[i];
+          best[i] = (a > b) | (a != a) ? a : b;
+        }
+      });
+    });
   }
 };
-template <class T> struct SpreadRow {
-  template <int W> [[gnu::always_inline]] static inline void run(const T* v, const Reaches* reaches, T* x) {
-    for_reaches(*reaches, [=](int64_t i, int64_t j) __attribute__((always_inline)) { x[j] += v[i]; });
+template <class T> struct AddPlane {
+  template <int W> [[gnu::always_inline]] static inline void run(const T* x, const Planes* planes, const Reaches* reaches, T* sums) {
+    planes->for_rows([=](int64_t r, int64_t row) __attribute__((always_inline)) {
+      for_reaches(*reaches, [=](int64_t first, int64_t from, int64_t n, auto step) __attribute__((always_inline)) {
+        const T* const v = x + row + from;
+        T* const sum = sums + r * planes->axis[2].out + first;
+        ADJOINT_INDEPENDENT
+        for (int64_t i = 0; i < n; i++) sum[i] += v[i * step];
+      });
+    });
+  }
+};
+template <class T> struct SpreadPlane {
+  template <int W> [[gnu::always_inline]] static inline void run(const T* shares, const Planes* planes, const Reaches* reaches, T* x) {
+    planes->for_rows([=](int64_t r, int64_t row) __attribute__((always_inline)) {
+      for_reaches(*reaches, [=](int64_t first, int64_t from, int64_t n, auto step) __attribute__((always_inline)) {
+        const T* const v = shares + r * planes->axis[2].out + first;
+        T* const to = x + row + from;
+        ADJOINT_INDEPENDENT
+        for (int64_t i = 0; i < n; i++) to[i * step] += v[i];
+      });
+    });
   }
 };
 
@@ -194,7 +231,7 @@ template <class T> void max_of_small(const Planes& planes, const SmallPlanes& sm
     turn(x + plane * small.in, small.in, n, in);
     isa::call<MaxAcross<T>, const T*, const Member*, int64_t, T*, Index*>(in, small.members.data(), static_cast<int64_t>(small.members.size()), best, at);
     turn_back(best, small.out, n, y + plane * small.out);
-    turn_back(at, small.out, n, index + plane * small.out);
+    if (index) turn_back(at, small.out, n, index + plane * small.out);
   });
 }
 template <class T> void mean_of_small(const Planes& planes, const SmallPlanes& small, const T* by, const T* x, T* y) {
@@ -231,8 +268,15 @@ void max_pool_kernel(const Launch& l) {
   const Planes planes(l.x[0], l.y[0], w);
   if (planes.in_plane() > std::numeric_limits<int32_t>::max()) return reference(l);
   const Reaches reaches(planes.axis[2]);
+  int64_t* const positions = w.values_only ? nullptr : l.y[1].as<int64_t>();
   with_floating(l, [&]<class T>(const T* x, T* y) {
-    if (SmallPlanes::are(planes)) return max_of_small(planes, SmallPlanes(planes, reaches), x, y, l.y[1].as<int64_t>());
+    if (SmallPlanes::are(planes)) return max_of_small(planes, SmallPlanes(planes, reaches), x, y, positions);
+    if (!positions)
+      return planes.parallel([&](int64_t plane) {
+        T* const best = y + plane * planes.out_plane();
+        std::fill_n(best, planes.out_plane(), -math::infinity<T>);
+        isa::call<MaxValues<T>, const T*, const Planes*, const Reaches*, T*>(x + plane * planes.in_plane(), &planes, &reaches, best);
+      });
     using Index = math::Bits<T>;
     const Axis& c = planes.axis[2];
     planes.parallel([&](int64_t plane) {
@@ -242,8 +286,8 @@ void max_pool_kernel(const Launch& l) {
       Index* const at = memory.as<Index>();
       std::fill_n(best, size, -math::infinity<T>);
       std::fill_n(at, size, Index(-1));
-      planes.for_rows([&](int64_t r, int64_t row) { isa::call<MaxRow<T>>(x + plane * planes.in_plane(), row, &reaches, best + r * c.out, at + r * c.out); });
-      int64_t* index = l.y[1].as<int64_t>() + plane * size;
+      isa::call<MaxPlane<T>, const T*, const Planes*, const Reaches*, T*, Index*>(x + plane * planes.in_plane(), &planes, &reaches, best, at);
+      int64_t* index = positions + plane * size;
       for (int64_t i = 0; i < size; i++) index[i] = at[i];
       // Windows of -infinity alone: their first element.
       if (std::find(at, at + size, Index(-1)) == at + size) return;
@@ -276,11 +320,10 @@ void avg_pool_kernel(const Launch& l) {
   with_floating(l, [&]<class T>(const T* x, T* y) {
     const std::vector<T> by = divisors<T>(planes, a);
     if (SmallPlanes::are(planes)) return mean_of_small(planes, SmallPlanes(planes, reaches), by.data(), x, y);
-    const int64_t out = planes.axis[2].out;
     planes.parallel([&](int64_t plane) {
       T* const sum = y + plane * planes.out_plane();
       std::fill_n(sum, planes.out_plane(), T(0));
-      planes.for_rows([&](int64_t r, int64_t row) { isa::call<AddRow<T>>(x + plane * planes.in_plane() + row, &reaches, sum + r * out); });
+      isa::call<AddPlane<T>, const T*, const Planes*, const Reaches*, T*>(x + plane * planes.in_plane(), &planes, &reaches, sum);
       for (int64_t i = 0; i < planes.out_plane(); i++) sum[i] /= by[static_cast<size_t>(i)];
     });
   });
@@ -293,7 +336,6 @@ void avg_pool_vjp_kernel(const Launch& l) {
   const Reaches reaches(planes.axis[2]);
   with_floating(l, [&]<class T>(const T* v, T* y) {
     const std::vector<T> by = divisors<T>(planes, a);
-    const int64_t out = planes.axis[2].out;
     planes.parallel([&](int64_t plane) {
       const int64_t size = planes.out_plane();
       const Buffer memory(size * static_cast<int64_t>(sizeof(T)));
@@ -301,7 +343,7 @@ void avg_pool_vjp_kernel(const Launch& l) {
       for (int64_t i = 0; i < size; i++) share[i] = v[plane * size + i] / by[static_cast<size_t>(i)];
       T* const x = y + plane * planes.in_plane();
       std::fill_n(x, planes.in_plane(), T(0));
-      planes.for_rows([&](int64_t r, int64_t row) { isa::call<SpreadRow<T>>(static_cast<const T*>(share + r * out), &reaches, x + row); });
+      isa::call<SpreadPlane<T>, const T*, const Planes*, const Reaches*, T*>(share, &planes, &reaches, x);
     });
   });
 }

@@ -30,6 +30,11 @@ Types filled(Tensors x, const Attrs&) {
   expect(is_complex(x[0].dtype()) || !is_complex(x[2].dtype()) || is_number, "masked_fill: value cannot be converted to type ", x[0].dtype(), " without overflow");
   return all(x[0].dtype());
 }
+Types of_one_type(Tensors x, const Attrs& a) {
+  expect(x[0].dtype() == x[1].dtype(), "heaviside: input and values must have one type, got ", x[0].dtype(), " and ", x[1].dtype());
+  expect(!is_complex(x[0].dtype()), "heaviside: not implemented for complex tensors");
+  return types::promoted(x, a);
+}
 Types divided(Tensors x, const Attrs& a) {
   const Types t = types::promoted(x, a);
   expect(!is_integral(t.compute), "Integer division with addcdiv is no longer supported: use x + value * (tensor1 // tensor2), got ", t.compute);
@@ -201,6 +206,11 @@ Tensor copysign(const Tensor& a, const Tensor& b) { return apply(op_copysign, {a
 
 // ---- selection
 
+const Op op_heaviside{.name = "heaviside", .types = of_one_type,
+    .d = {rule([](V v) { return zeros_like(v); }), rule([](V v, X<0> x) { return masked_fill(v, ne(x, wrapped(0.)), wrapped(0.)); })},
+    .doc = "0 where `input` < 0 or NaN, 1 where `input` > 0, `values` where `input` = 0, elementwise.", .reference = elementwise<functors::Heaviside, 2>};
+Tensor heaviside(const Tensor& x, const Tensor& values) { return apply(op_heaviside, {x, values}); }
+
 const Op op_maximum{.name = "maximum", .types = types::promoted,
     .d = {rule([](V v, X<0> a, X<1> b) { return share(v, a, b, lt(a, b)); }), rule([](V v, X<0> a, X<1> b) { return share(v, a, b, lt(b, a)); })},
     .doc = "The larger element; NaN if either is. A tie shares the derivative.", .reference = elementwise<functors::Maximum, 2>};
@@ -343,7 +353,7 @@ Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& 
 
 const Op* const binary_ops[] = {
     &op_add, &op_addcdiv, &op_addcmul, &op_atan2, &op_axpby, &op_clamp, &op_clamp_max, &op_clamp_min, &op_copysign, &op_div, &op_floor_divide,
-    &op_fmax, &op_fmin, &op_fmod, &op_hypot, &op_igamma, &op_igamma_derivative, &op_igammac, &op_lerp, &op_logaddexp, &op_logaddexp2, &op_masked_fill, &op_maximum, &op_minimum, &op_mul, &op_nextafter, &op_pow,
+    &op_fmax, &op_fmin, &op_fmod, &op_heaviside, &op_hypot, &op_igamma, &op_igamma_derivative, &op_igammac, &op_lerp, &op_logaddexp, &op_logaddexp2, &op_masked_fill, &op_maximum, &op_minimum, &op_mul, &op_nextafter, &op_pow,
     &op_remainder, &op_sub, &op_trunc_divide, &op_where, &op_xlogy,
 };
 Ops families::binary() { return binary_ops; }

@@ -139,7 +139,7 @@ void max_pool_kernel(const Launch& l) {
       const T* p = x + plane * planes.in_plane();
       const int64_t best = largest_of(planes, p, r);
       l.y[0].as<T>()[number] = p[best];
-      l.y[1].as<int64_t>()[number] = best;
+      if (l.y[1].numel) l.y[1].as<int64_t>()[number] = best;
     });
   });
 }
@@ -216,7 +216,10 @@ void avg_pool_vjp_kernel(const Launch& l) {
 
 Tensor flat_planes(const Tensor& x, int spatial) { return flatten(x, x.dim() - spatial, -1); }
 
-void max_pool_shape(Tensors x, const Attrs& a, Dims* out) { out[0] = out[1] = pooled(x[0].sizes(), a.as<Window>(), "max_pool"); }
+void max_pool_shape(Tensors x, const Attrs& a, Dims* out) {
+  out[0] = pooled(x[0].sizes(), a.as<Window>(), "max_pool");
+  out[1] = a.as<Window>().values_only ? Dims{0} : out[0];
+}
 void avg_pool_shape(Tensors x, const Attrs& a, Dims* out) { out[0] = pooled(x[0].sizes(), a.as<Averaging>().window, "avg_pool"); }
 void avg_pool_vjp_shape(Tensors v, const Attrs& attrs, Dims* out) {
   const Dims& sizes = attrs.as<Averaging>().sizes;
@@ -265,6 +268,10 @@ constexpr auto picked_jvp = [](V v, Y<1> index, const Window& w) {
 const Op op_max_pool{.name = "max_pool", .torch = "|self|result0 result1", .fields = fields_of<Window>, .kind = Kind::custom, .outputs = 2, .types = types::with_index, .shape = max_pool_shape,
     .d = {rule(picked_vjp)}, .t = {rule(picked_jvp)}, .batch = batch::leading,
     .doc = "The largest element of each window, and its position in the flattened plane; ties take the first.", .reference = max_pool_kernel};
+Tensor max_pool_values(const Tensor& x, Window w) {
+  w.values_only = !x->keys && x.device().type == DeviceType::cpu && !watched();   // nobody asks for positions: there will be no derivative
+  return max_pool(x, w).values;
+}
 Values max_pool(const Tensor& x, const Window& w) {
   check(x, w, "max_pool");
   static constexpr const char* names[] = {"max_pool1d", "max_pool2d", "max_pool3d"};

@@ -143,12 +143,15 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
     if max < min:
         raise RuntimeError(f"histc: max must be larger than min, got {max} and {min}")
     x = input.detach().reshape(-1)
-    low, high = (_core.full((), float(v), dtype=x.dtype, device=x.device) for v in (min, max))
-    if min == max and x.numel():
-        low, high = x.amin(), x.amax()
-    ends = (low, high) if x.device.type == "cpu" and not _engine.any_lifted((x,)) else (min, max)
-    if not all(math.isfinite(float(end)) for end in ends):
-        raise RuntimeError(f"histc: range of [{float(ends[0]):g}, {float(ends[1]):g}] is not finite")
+    of_values, seen = min == max and x.numel() > 0, x.is_cpu and not _engine.any_lifted((x,))
+    low, high = (float(min), float(max)) if not of_values else (x.amin(), x.amax())  # type: ignore[assignment]
+    first, last = (float(low), float(high)) if seen else (float(min), float(max))
+    if not (math.isfinite(first) and math.isfinite(last)):
+        raise RuntimeError(f"histc: range of [{first:g}, {last:g}] is not finite")
+    if seen and (counts := _core._histc(x, bins, *((first - 1, last + 1) if first == last else (first, last)))) is not None:
+        return counts
+    if not of_values:
+        low, high = (_core.full((), v, dtype=x.dtype, device=x.device) for v in (low, high))
     one_value = low == high
     low, high = _core.where(one_value, low - 1, low), _core.where(one_value, high + 1, high)
     part = _core.where(x.clamp(low, high) == x, (x - low) * (bins / (high - low)), bins + 1)  # `bins` at the right edge

@@ -9,7 +9,7 @@ from adjoint_core import Tensor, _core, _results
 from adjoint_core._compose import check_all, inplace_method, method, node, rounded_once, without_effect
 
 __all__ = [
-    "fill", "float_power", "frexp", "gcd", "heaviside", "isin", "isneginf", "isposinf", "isreal", "lcm", "ldexp",
+    "fill", "float_power", "frexp", "gcd", "isin", "isneginf", "isposinf", "isreal", "lcm", "ldexp",
     "msort", "mvlgamma", "renorm", "signbit",
 ]  # fmt: skip
 
@@ -24,20 +24,6 @@ def signbit(input: Tensor) -> Tensor:
         tensor([ True, False])
     """
     return _core.copysign(_core.ones_like(input), input) < 0 if input.is_floating_point() else input < 0
-
-
-@inplace_method
-def heaviside(input: Tensor, values: Tensor) -> Tensor:
-    """0 where input < 0, 1 where input > 0, `values` where input = 0.
-
-    Example::
-
-        >>> ad.heaviside(ad.tensor([-1.0, 0.0, 2.0]), ad.tensor(0.5))
-        tensor([0.0000, 0.5000, 1.0000])
-    """
-    if input.dtype is not values.dtype:
-        raise RuntimeError(f"heaviside: input and values must have one type, got {input.dtype} and {values.dtype}")
-    return _core.where(input == 0, values, (input > 0).to(input.dtype))
 
 
 @inplace_method

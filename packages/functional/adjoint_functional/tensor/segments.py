@@ -13,6 +13,7 @@ from adjoint_engine._engine import is_lifted
 __all__ = ["_chunk_cat", "hash_tensor", "histogram", "histogramdd", "nonzero_static", "segment_reduce"]
 
 _INITIAL = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "amax": -math.inf, "amin": math.inf}
+_COMBINE = {"sum": 0, "prod": 2, "amax": 3, "amin": 4}  # as core numbers them
 _RECORD = {"sum": "sum", "mean": "sum", "prod": "prod", "max": "amax", "min": "amin", "amax": "amax", "amin": "amin"}
 
 
@@ -89,18 +90,32 @@ def histogramdd(
     if any(isinstance(b, int) and b <= 0 for b in each):
         raise RuntimeError(f"histogramdd: the number of bins must be positive, got {each}")
     edges = _edges(points, each, range)
+    if weight is not None:
+        weight = weight.detach().reshape(-1).to(input.dtype)
+    hist = _core._histogram(points, edges, weight)
+    if hist is None:
+        hist = _composed_histogram(points, edges, each, weight, range is None)
+    if density:
+        hist = hist / hist.sum()
+        for i, e in enumerate(edges):
+            hist = hist / e.diff().reshape([1] * i + [-1] + [1] * (n - i - 1))
+    return _results.histogramdd(hist, tuple(edges))
+
+
+def _composed_histogram(
+    points: Tensor, edges: Sequence[Tensor], each: Sequence[Any], weight: Tensor | None, from_values: bool
+) -> Tensor:
+    """The counts, made of other operations. from_values: equal bins were made of the values, so that all fall into one."""
     place: Any = None  # in a grid of all bins; where some points fall into none, with one more at both ends of each row
     cells = []
     for i, (b, e) in enumerate(zip(each, edges)):
-        all_fall = range is None and isinstance(b, int)
+        all_fall = from_values and isinstance(b, int)
         cells.append(b if all_fall else e.numel() + 1)
         if cells[-1] > 1:
             x = points[:, i].contiguous()
             own = _inner_places(x, e) if all_fall else _places(x, e)
             place = own if place is None else own.add(place, alpha=cells[-1])
     total = math.prod(cells)
-    if weight is not None:
-        weight = weight.detach().reshape(-1).to(input.dtype)
     if place is None:
         flat = points.new_full((1,), len(points)) if weight is None else weight.sum()
     elif weight is None:
@@ -108,12 +123,7 @@ def histogramdd(
     else:
         flat = points.new_zeros(total).scatter_add(0, place, weight)
     inner = tuple(slice(1, c - 1) if c == e.numel() + 1 else slice(None) for c, e in zip(cells, edges))
-    hist = flat.reshape(cells)[inner].contiguous()
-    if density:
-        hist = hist / hist.sum()
-        for i, e in enumerate(edges):
-            hist = hist / e.diff().reshape([1] * i + [-1] + [1] * (n - i - 1))
-    return _results.histogramdd(hist, tuple(edges))
+    return flat.reshape(cells)[inner].contiguous()
 
 
 @method
@@ -172,16 +182,40 @@ def segment_reduce(
         if given is not None and given.dtype not in (_core.int32, _core.int64):
             raise RuntimeError(f"segment_reduce: {name} must be of type int32 or int64, got {given.dtype}")
     n, axis = data.size(axis), axis + data.ndim if axis < 0 else axis
-    if lengths is not None:
-        bounds, s, ahead = lengths.cumsum(-1), lengths.size(-1), 0  # the first segment begins with the first row
-        good = (bounds[..., -1] == n) & (lengths >= 0).all(-1) if s else _core.tensor(n == 0)
+    bounds, ahead = (lengths.cumsum(-1), 0) if lengths is not None else (offsets, 1)  # rows ahead of the first are in none
+    s = bounds.size(-1) - ahead  # type: ignore[union-attr]
+    if not unsafe:
+        _check_bounds(bounds, lengths, n)
+    begin = _INITIAL[record] if initial is None else initial
+    own = bounds if ahead else _core.cat([bounds.new_zeros((*bounds.shape[:-1], 1)), bounds], -1)
+    y = _core._segments(data, own.long(), axis, _COMBINE[record], begin)
+    if y is None:
+        y = _composed_segments(data, bounds, s, ahead, axis, record, begin)
+    if reduce == "mean":
+        count = own.diff() if lengths is None else lengths
+        count = count.reshape(*count.shape, *[1] * (data.ndim - axis - 1))
+        y = y / count if initial is None else y / count.clamp_min(1)
+    return y
+
+
+def _check_bounds(bounds: Tensor, lengths: Tensor | None, n: int) -> None:
+    """Raises if segments do not fit n rows: their ends, where their lengths are given, or else all their bounds."""
+    if lengths is None:
+        good = (bounds[..., 0] >= 0) & (bounds[..., -1] <= n) & (bounds.diff() >= 0).all(-1)
     else:
-        bounds, s, ahead = offsets, offsets.size(-1) - 1, 1  # type: ignore[union-attr]  # rows ahead of the first are in none
-        lengths = offsets.diff()  # type: ignore[union-attr]
-        good = (bounds[..., 0] >= 0) & (bounds[..., -1] <= n) & (lengths >= 0).all(-1)
-    if not unsafe and not bool(_core._all_lanes(good).all()):
-        rule = f"offsets must not decrease and lie in 0 to {n}" if ahead else f"lengths must sum to {n} and not be negative"
-        raise RuntimeError(f"segment_reduce: {rule}, got {bounds if ahead else lengths}")
+        good = (bounds[..., -1] == n) & (lengths >= 0).all(-1) if lengths.size(-1) else _core.tensor(n == 0)
+    if not bool(_core._all_lanes(good).all()):
+        rule = (
+            f"offsets must not decrease and lie in 0 to {n}"
+            if lengths is None
+            else f"lengths must sum to {n} and not be negative"
+        )
+        raise RuntimeError(f"segment_reduce: {rule}, got {bounds if lengths is None else lengths}")
+
+
+def _composed_segments(data: Tensor, bounds: Tensor, s: int, ahead: int, axis: int, record: str, begin: float) -> Tensor:
+    """Rows of s segments joined by a scatter. ahead: bounds are those of their beginnings too."""
+    n = data.size(axis)
     if ahead and bounds.ndim == 1 and bounds.is_cpu and not is_lifted(bounds):  # rows in no segment are not looked at
         first, last = bounds[0].item(), bounds[-1].item()
         if 0 <= first <= last <= n:
@@ -191,13 +225,9 @@ def segment_reduce(
     tail = [1] * (data.ndim - axis - 1)
     target = list(data.shape)
     target[axis] = s + ahead + 1
-    start = _core.full(target, _INITIAL[record] if initial is None else initial, dtype=data.dtype, device=data.device)
+    start = _core.full(target, begin, dtype=data.dtype, device=data.device)
     at = segment.reshape(*segment.shape, *tail).expand(data.shape)
-    y = start.scatter_reduce(axis, at, data, record).narrow(axis, ahead, s)
-    if reduce == "mean":
-        count = lengths.reshape(*lengths.shape, *tail)  # type: ignore[union-attr]
-        y = y / count if initial is None else y / count.clamp_min(1)
-    return y
+    return start.scatter_reduce(axis, at, data, record).narrow(axis, ahead, s)
 
 
 _segment_reduce = segment_reduce  # as PyTorch names it below its checks

@@ -134,6 +134,11 @@ def copysign(a, b):
     return libdevice.copysign(a, b)
 
 
+@elementwise()
+def heaviside(a, b):
+    return tl.where(a == 0, b, tl.where(a > 0, 1, 0).to(a.dtype))
+
+
 @elementwise("maximum", "clamp_min")
 def maximum(a, b):
     return tl.where((a != a) | (a > b), a, b)

@@ -36,7 +36,8 @@ struct Normalize { Dims dims; double eps; };             // layer_norm, batch_no
 struct Sorting { int dim; bool descending; };
 struct TopK { int64_t k; int dim; bool largest, sorted; };
 // adaptive: the line in nearly equal parts, as many as `stride` says, the longest as long as `kernel` says.
-struct Window { Dims kernel, stride, padding, dilation; int64_t groups; bool ceil_mode, count_include_pad, adaptive = false; };
+// values_only: max_pool on the host leaves out the positions, whose result is empty.
+struct Window { Dims kernel, stride, padding, dilation; int64_t groups; bool ceil_mode, count_include_pad, adaptive = false, values_only = false; };
 // conv and its transposes; `sizes`: the spatial sizes of a result that the operands do not determine (of x, or of weight).
 struct Convolution { Dims stride, padding, dilation; int64_t groups; Dims sizes; };
 // avg_pool: `sizes` are the spatial sizes of its input. divisor 0: the number of elements.

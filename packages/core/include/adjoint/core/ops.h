@@ -37,7 +37,7 @@ ADJOINT_API Tensor add(const Tensor& a, const Tensor& b), sub(const Tensor& a, c
 ADJOINT_API Tensor floor_divide(const Tensor& a, const Tensor& b), trunc_divide(const Tensor& a, const Tensor& b), remainder(const Tensor& a, const Tensor& b), fmod(const Tensor& a, const Tensor& b);
 ADJOINT_API Tensor atan2(const Tensor& a, const Tensor& b), hypot(const Tensor& a, const Tensor& b), maximum(const Tensor& a, const Tensor& b), minimum(const Tensor& a, const Tensor& b), fmax(const Tensor& a, const Tensor& b), fmin(const Tensor& a, const Tensor& b);
 ADJOINT_API Tensor igamma(const Tensor& a, const Tensor& x), igammac(const Tensor& a, const Tensor& x), igamma_derivative(const Tensor& a, const Tensor& x);
-ADJOINT_API Tensor xlogy(const Tensor& a, const Tensor& b), logaddexp(const Tensor& a, const Tensor& b), logaddexp2(const Tensor& a, const Tensor& b), nextafter(const Tensor& a, const Tensor& b), copysign(const Tensor& a, const Tensor& b);
+ADJOINT_API Tensor heaviside(const Tensor& x, const Tensor& values), xlogy(const Tensor& a, const Tensor& b), logaddexp(const Tensor& a, const Tensor& b), logaddexp2(const Tensor& a, const Tensor& b), nextafter(const Tensor& a, const Tensor& b), copysign(const Tensor& a, const Tensor& b);
 ADJOINT_API Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b), masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value);
 ADJOINT_API Tensor clamp(const Tensor& x, const Tensor& lo, const Tensor& hi);  // an empty bound is absent
 ADJOINT_API Tensor lerp(const Tensor& a, const Tensor& b, const Tensor& weight), addcmul(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value), addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value);
@@ -98,6 +98,7 @@ ADJOINT_API Tensor einsum(const char* equation, Tensors x);
 ADJOINT_API Tensor conv(const Tensor& x, const Tensor& weight, const Tensor& bias, const Window& w);   // 1-d, 2-d, 3-d by the rank of weight
 ADJOINT_API Tensor conv_transpose(const Tensor& x, const Tensor& weight, const Tensor& bias, const Window& w, const Dims& output_padding);
 ADJOINT_API Values max_pool(const Tensor& x, const Window& w);
+ADJOINT_API Tensor max_pool_values(const Tensor& x, Window w);
 ADJOINT_API Tensor avg_pool(const Tensor& x, const Window& w, std::optional<int64_t> divisor = {});
 ADJOINT_API Tensor adaptive_avg_pool(const Tensor& x, const Dims& sizes);   // of the last dimensions
 ADJOINT_API Values adaptive_max_pool(const Tensor& x, const Dims& sizes);

@@ -59,6 +59,10 @@ struct Fmod {
 
 struct Atan2 { template <Real T> T operator()(T a, T b) const { return math::atan2(a, b); } };
 struct Hypot { template <Real T> T operator()(T a, T b) const { return math::abs(Complex<T>(a, b)); } };
+struct Heaviside {
+  template <Number T> requires Ordered<T> T operator()(T a, T b) const { return a == T(0) ? b : convert<T>(a > T(0)); }
+  bool operator()(bool a, bool b) const { return a || b; }
+};
 struct Copysign { template <Real T> T operator()(T a, T b) const { return std::copysign(a, b); } };
 
 // NaN in either operand is the result; fmax and fmin give the other one. Without branches: loops over them vectorise.

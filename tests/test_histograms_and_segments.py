@@ -1,0 +1,72 @@
+"""Histograms and reductions of segments: one pass over plain memory does what is composed elsewhere."""
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("dtype", [ad.float32, ad.float64])
+def test_histograms_are_those_of_numpy(seed, dtype):
+    rng = np.random.default_rng(seed)
+    k, n = int(rng.integers(1, 4)), int(rng.choice([0, 1, 7, 300]))
+    points = np.round(rng.standard_normal((n, k)), 1).astype("f4")  # many on edges
+    points[rng.random((n, k)) < 0.05] = np.nan
+    edges = [np.sort(rng.choice(np.arange(-20, 21), rng.integers(2, 9), replace=False)).astype("f4") / 10 for _ in range(k)]
+    weight = rng.integers(0, 5, n).astype("f4") if seed % 2 else None
+    found = ad.histogramdd(
+        ad.tensor(points, dtype=dtype),
+        [ad.tensor(e, dtype=dtype) for e in edges],
+        weight=None if weight is None else ad.tensor(weight, dtype=dtype),
+    )
+    inside = ~np.isnan(points).any(1)
+    wanted = np.histogramdd(points[inside], edges, weights=None if weight is None else weight[inside])[0]
+    assert found.hist.dtype == dtype
+    np.testing.assert_array_equal(found.hist.numpy(), wanted)
+
+
+@pytest.mark.parametrize("how", [{"bins": 7}, {"bins": 5, "min": -1, "max": 1}, {"bins": 1}, {"bins": 3, "min": 1, "max": 1}])
+def test_equal_parts(how):
+    x = ad.arange(2000.0).mul(0.37).sin()
+    low, high = (how["min"], how["max"]) if how.get("min") != how.get("max") else (x.min().item(), x.max().item())
+    wanted = np.histogram(x.numpy(), how["bins"], (low, high))[0]
+    assert ad.histc(x, **how).tolist() == wanted.tolist() == ad.vmap(lambda v: ad.histc(v, **how))(x[None])[0].tolist()
+    assert ad.histc(ad.full((3,), 2.0), 4).tolist() == [0, 0, 3, 0]
+
+
+def test_a_view_is_counted_as_its_base_is_now():
+    base = ad.zeros(4)
+    part = base[:2]
+    base.add_(1)
+    base.data = ad.tensor([5.0, 6.0, 7.0, 8.0])
+    assert ad.histc(part, 2, 0, 10).tolist() == ad.histc(part.clone(), 2, 0, 10).tolist()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_segments_are_those_of_the_composition(seed):
+    """Where a derivative is recorded, other operations make it."""
+    rng = np.random.default_rng(seed)
+    axis, reduce = int(rng.integers(0, 3)), str(rng.choice(["sum", "mean", "prod", "max", "min"]))
+    shape = [int(rng.integers(1, 4)) for _ in range(3)]
+    lengths = rng.integers(0, 4, (*shape[:axis], 5))
+    lengths[..., -1] += lengths.sum(-1).max() - lengths.sum(-1)
+    shape[axis] = int(lengths.sum(-1).flat[0])
+    x = ad.tensor(rng.standard_normal(shape))
+    if shape[axis]:
+        x.view(-1)[0] = np.nan if seed % 3 == 0 else 1
+    initial = None if seed % 2 else float(rng.standard_normal())
+    ends = np.concatenate([np.zeros_like(lengths[..., :1]), lengths.cumsum(-1)], -1)
+    for name, given in (("lengths", lengths), ("offsets", ends)):
+        kwargs = {name: ad.tensor(given), "axis": axis, "initial": initial}
+        found = ad.segment_reduce(x, reduce, **kwargs)
+        wanted = ad.segment_reduce(x.clone().requires_grad_(), reduce, **kwargs)
+        assert ad.allclose(found, wanted.detach(), rtol=1e-12, atol=1e-12, equal_nan=True)
+    strided = x.movedim(axis, -1).contiguous().movedim(-1, axis)
+    assert ad.equal(*(ad.segment_reduce(v, "max", lengths=ad.tensor(lengths), axis=axis).nan_to_num() for v in (strided, x)))
+
+
+def test_bounds_that_nobody_checks_read_nothing_outside():
+    x = ad.ones(4)
+    y = ad.segment_reduce(x, "sum", offsets=ad.tensor([-9, 2, 1, 99]), unsafe=True)
+    assert y.tolist() == [2.0, 0.0, 3.0]
