@@ -417,3 +417,11 @@ def test_sequences_put_back_in_order_lie_without_gaps():
     rows, lengths = rnn.pad_packed_sequence(packed, batch_first=True)
     assert rows.view(-1).tolist() == [0, 1, 0, 0, 4, 5, 6, 0, 8, 9, 10, 11] and lengths.tolist() == [2, 3, 4]
     assert rnn.pad_packed_sequence(packed)[0].T.tolist() == rows.tolist()
+
+
+def test_names_that_a_scan_of_more_libraries_found():
+    assert ad.cuda.OutOfMemoryError is ad.OutOfMemoryError and issubclass(ad.cuda.OutOfMemoryError, RuntimeError)
+    assert ad.ones(1).is_distributed() is False
+    assert ad.jit.Attribute(0.5, float) == (0.5, float) and ad.jit.Attribute([], list).type is list
+    assert [ad._utils._element_size(kind) for kind in (ad.bool, ad.bfloat16, ad.complex64)] == [1, 2, 8]
+    assert ad.distributed.GroupMember.WORLD is ad.distributed.group.WORLD is None

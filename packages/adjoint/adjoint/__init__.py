@@ -105,6 +105,7 @@ _LATER = {  # imported when first used
     "_dynamo",
     "_higher_order_ops",
     "_subclasses",
+    "_utils",
     "_vmap_internals",
     "accelerator",
     "amp",

@@ -1,5 +1,6 @@
 """What plain pickles of PyTorch's tensors call, and the small tools that libraries take from beside them."""
 
+from adjoint_functional.utils.rebuilding import _element_size as _element_size
 from adjoint_functional.utils.rebuilding import _flatten_dense_tensors as _flatten_dense_tensors
 from adjoint_functional.utils.rebuilding import _get_device_index as _get_device_index
 from adjoint_functional.utils.rebuilding import _rebuild_meta_tensor_no_storage as _rebuild_meta_tensor_no_storage

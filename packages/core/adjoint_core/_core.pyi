@@ -882,6 +882,9 @@ Example::
     def is_cuda(self) -> Any:
         """Whether the memory is a GPU's."""
 
+    def is_distributed(self) -> _bool:
+        """False: a tensor lies in one process."""
+
     def is_floating_point(self) -> _bool: ...
 
     def is_inference(self) -> _bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 
 from adjoint_functional.nn.modules import Module
 
 __all__ = [
-    "Final", "ScriptFunction", "ScriptModule", "TracerWarning", "annotate", "export", "fork", "freeze", "ignore", "interface", "is_scripting",
+    "Attribute", "Final", "ScriptFunction", "ScriptModule", "TracerWarning", "annotate", "export", "fork", "freeze", "ignore", "interface", "is_scripting",
     "is_tracing", "isinstance", "load", "optimize_for_inference", "save", "script", "script_if_tracing", "script_method", "set_fusion_strategy", "trace",
     "trace_module", "unused", "wait",
 ]  # fmt: skip
@@ -23,6 +23,13 @@ class ScriptModule(Module):
 
 class ScriptFunction:
     """What PyTorch makes of a scripted function; here functions stay what they are, so nothing is an instance."""
+
+
+class Attribute(NamedTuple):
+    """A value and its type, of which PyTorch's scripts make an attribute: here it stays the pair."""
+
+    value: Any
+    type: Any
 
 
 class TracerWarning(Warning):

@@ -2,6 +2,7 @@
 
 import importlib as _importlib
 
+from adjoint_core import OutOfMemoryError as OutOfMemoryError
 from adjoint_core._tensor.typed import type_of as _type_of
 from adjoint_core.cuda import *  # noqa: F403
 from adjoint_core.cuda import load_kernels_from as _load_kernels_from

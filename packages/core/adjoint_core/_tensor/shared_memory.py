@@ -77,5 +77,11 @@ def _is_shared(self: Tensor) -> bool:
     return self.is_cuda or self._shared_file() >= 0
 
 
+def _is_distributed(self: Tensor) -> bool:
+    """False: a tensor lies in one process."""
+    return False
+
+
 Tensor.share_memory_ = _share_memory_
+Tensor.is_distributed = _is_distributed
 Tensor.is_shared = _is_shared

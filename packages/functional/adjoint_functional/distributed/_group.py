@@ -45,12 +45,6 @@ class ProcessGroup:
         return f"ProcessGroup({self.backend.name}, ranks={list(self.ranks)})"
 
 
-class GroupMember:
-    """What `new_group` gives to a rank that is no member: collectives do nothing there."""
-
-    NON_GROUP_MEMBER = object()
-
-
 class _State:
     """The one world of this process."""
 
@@ -69,6 +63,12 @@ class _GroupMeta(type):
 
 class group(metaclass=_GroupMeta):
     """``group.WORLD`` is the group of all processes."""
+
+
+class GroupMember(metaclass=_GroupMeta):
+    """``GroupMember.WORLD`` is that too; `new_group` gives ``NON_GROUP_MEMBER`` to a rank that is none: collectives do nothing there."""
+
+    NON_GROUP_MEMBER = object()
 
 
 def is_initialized() -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from adjoint_core import Tensor, cat, device
+from adjoint_core import Tensor, cat, device, dtype
 from adjoint_core._tensor.storage import Storage
 from adjoint_core._tensor.torch_files import MEANINGS
 
@@ -39,6 +39,11 @@ def _unflatten_dense_tensors(flat: Tensor, tensors: Sequence[Tensor]) -> tuple[T
     """Views of `flat` with the shapes of `tensors`: what `_flatten_dense_tensors` undoes."""
     parts = flat.split([t.numel() for t in tensors])
     return tuple(part.view(t.shape) for part, t in zip(parts, tensors, strict=True))
+
+
+def _element_size(kind: dtype) -> int:
+    """Bytes of an element of a type."""
+    return kind.itemsize
 
 
 def _get_device_index(place: Any, optional: bool = False, allow_cpu: bool = False) -> int:

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import warn
 
 from .activation import softmax
 from .dropout import dropout
@@ -158,8 +157,6 @@ def multi_head_attention_forward(
     weights = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else _core.chunk(in_proj_weight, 3)
     biases = (None, None, None) if in_proj_bias is None else _core.chunk(in_proj_bias, 3)
     q, k, v = (_projected(x, w, b, num_heads) for x, w, b in zip((query, key, value), weights, biases, strict=True))
-    if attn_mask is not None and key_padding_mask is not None and attn_mask.dtype != key_padding_mask.dtype:
-        warn("Support for mismatched key_padding_mask and attn_mask is deprecated. Use same type for both instead.")
     mask, padding = _float_mask(attn_mask, q), _float_mask(key_padding_mask, q)
     extra = 0
     for more in ((bias_k, bias_v), (0.0, 0.0) if add_zero_attn else (None, None)):

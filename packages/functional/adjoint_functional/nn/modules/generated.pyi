@@ -266,8 +266,8 @@ class NLLLoss(Module):
     def __init__(self, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
 
 class NLLLoss2d(Module):
-    '`NLLLoss`, which takes images too: an older name.'
-    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100, reduce: bool | None = None, reduction: str = 'mean') -> None: ...
+    '`NLLLoss`, which takes images too: an older name, with a FutureWarning.'
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
 class PairwiseDistance(Module):
     '`nn.functional.pairwise_distance` as a module: The norm of x1 - x2 + eps along the last dimension.'
