@@ -126,7 +126,7 @@ void bind_planes(nb::module_& m) {
   });
 }
 
-void bind_norms(nb::module_& m) {
+void bind_normalisations(nb::module_& m) {
   const auto parts = [](const Normalised& r) { return nb::make_tuple(r.y, r.mean, r.deviation); };
   m.def("_native_layer_norm", [=](const Tensor& x, const Dims& shape, const Tensor& w, const Tensor& b, double eps) { return parts(native_layer_norm(x, shape, w, b, eps)); },
         "x"_a, "shape"_a, "weight"_a.none(), "bias"_a.none(), "eps"_a);
@@ -182,7 +182,7 @@ void bind_nn(nb::module_& m) {
   bind_activations(m);
   bind_layers(m);
   bind_planes(m);
-  bind_norms(m);
+  bind_normalisations(m);
   bind_losses(m);
 }
 

@@ -2,6 +2,7 @@
 #include <adjoint/core/functors/activation.h>
 
 #include "elementwise.h"
+#include "lines.h"
 
 namespace adjoint::cpu {
 
@@ -10,7 +11,29 @@ namespace {
 using namespace functors;
 constexpr Cost cheap = Cost::cheap;
 
+// Logarithms stop at -100. One of what is not between 0 and 1 is NaN, and so is the sum then.
+struct BinaryEntropy {
+  template <std::floating_point T> T operator()(T x, T target) const {
+    const T no = math::log1p(-x), yes = math::log(x);
+    return (target - 1) * (no < -100 ? T(-100) : no) - target * (yes < -100 ? T(-100) : yes);
+  }
+};
+// The reference says what is wrong, where something may be.
+void binary_cross_entropy_kernel(const Launch& l) {
+  const DType type = l.x[0].dtype;
+  if (type != DType::float32 && type != DType::float64) return reference(l);
+  kernel_for<BinaryEntropy, 2, Cost::series, float, double>(l);
+  const Contiguous y(l.y[0], type);
+  const auto any_nan = [&](const auto* v) {
+    bool any = false;
+    for (int64_t i = 0; i < l.y[0].numel; i++) any |= v[i] != v[i];
+    return any;
+  };
+  if (type == DType::float32 ? any_nan(y.as<const float>()) : any_nan(y.as<const double>())) reference(l);
+}
+
 constexpr Entry entries[] = {
+    {"binary_cross_entropy", binary_cross_entropy_kernel},
     {"elu", kernel<Elu, 1>},
     {"elu_derivative", kernel<EluDerivative, 2>},
     {"gelu", kernel<Gelu, 1>},

@@ -206,6 +206,7 @@ const Case products[] = {
           apply(*find_op("attention_vjp"), TensorVector{q, k, v, w, y[0], y[1]}, a, cotangents);
         }
     },
+    [](const Draw& x) { binary_cross_entropy(sigmoid(x({17, 39})), sigmoid(x.other({17, 39})), {}, Reduction::none); },
     [](const Draw& x) { max_pool(x({2, 3, 13, 11}), window), max_pool(x({7, 10, 8, 7}), window), max_pool_values(x({2, 3, 13, 11}), window), avg_pool(x({7, 10, 8, 7}), window); },
     [](const Draw& x) { for (int d : {1, 7, 32, 40}) distances(x({20, d}), x.other({15, d})), distances(x({2, 5, d}), x.other({2, 270, d})), call("distances", {x({30, d}), x({30, d})}, Distances{true}); },
     [](const Draw& x) { margin_rows(x({20, 7}), x.index({20, 3}, 7), 1, true), call("margin_vjp", {x({20}), x({20, 7}), x.index({20, 3}, 7)}, Hinge{1, true}); },
@@ -243,7 +244,7 @@ const Case matrices[] = {
 // ---- what is elementwise: from the tables of kernels
 
 int operands(const std::string& name) {
-  static const std::set<std::string> two{"elu_derivative", "gelu_derivative", "gelu_tanh_derivative", "huber", "piecewise", "prelu", "shrink_derivative", "relu_derivative", "sigmoid_derivative", "silu_derivative", "tanh_derivative", "erf_derivative"};
+  static const std::set<std::string> two{"binary_cross_entropy", "elu_derivative", "gelu_derivative", "gelu_tanh_derivative", "huber", "piecewise", "prelu", "shrink_derivative", "relu_derivative", "sigmoid_derivative", "silu_derivative", "tanh_derivative", "erf_derivative"};
   static const std::set<std::string> three{"addcdiv", "addcmul", "affine", "clamp", "huber_derivative", "lerp", "prelu_derivative"};
   if (three.contains(name)) return 3;
   for (cpu::Entries entries : {cpu::binary_kernels(), cpu::compare_kernels()})
