@@ -5,6 +5,7 @@
 #include <adjoint/core/segments.h>
 
 #include <algorithm>
+#include <bit>
 #include <span>
 #include <vector>
 
@@ -128,6 +129,29 @@ Tensor histc_of(const Tensor& given, int64_t bins, double first, double last) {
         counts[static_cast<size_t>(part < static_cast<T>(bins) ? static_cast<int64_t>(part) : bins - 1)]++;
       }
     std::transform(counts.begin(), counts.end(), memory_of<T>(y), [](int64_t n) { return static_cast<T>(n); });
+  });
+  return y;
+}
+
+Tensor joined_bits_of(const Tensor& given) {
+  const Tensor rows = now(given);
+  if (!is_plain(rows) || rows.dim() != 2 || is_complex(rows.dtype())) return {};
+  const Named named("hash_tensor", {&rows, 1});
+  const Tensor x = contiguous(rows), y = empty({rows.size(0)}, DType::uint64);
+  const int64_t n = rows.size(1);
+  with_type(x.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (!is_complex_v<T>)
+      parallel_for(rows.size(0), std::max<int64_t>(1, rows_together / std::max<int64_t>(n, 1)), [&](int64_t first, int64_t last) {
+        for (int64_t r = first; r < last; r++) {
+          uint64_t joined = 0;
+          for (const T v : std::span(memory_of<const T>(x) + r * n, static_cast<size_t>(n))) {
+            if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) joined ^= std::bit_cast<uint64_t>(convert<double>(v));
+            else joined ^= static_cast<uint64_t>(static_cast<int64_t>(v));
+          }
+          memory_of<uint64_t>(y)[r] = joined;
+        }
+      });
   });
   return y;
 }

@@ -237,6 +237,21 @@ def _bits(x: Tensor) -> Tensor:
     return x.to(_core.float64).view(_core.int64) if x.is_floating_point() else x.to(_core.int64)
 
 
+def _joined_by_halves(x: Tensor) -> Tensor:
+    """Bits (..., n) joined along the last dimension: the second half with the first, until one is left."""
+    n = x.size(-1)
+    step = max(1, 2**16 // max(1, math.prod(x.shape[:-1])))  # so many at a time stay in the cache
+    joined = _bits(x[..., :step]).clone() if n else x.new_zeros((*x.shape[:-1], 1), dtype=_core.int64)
+    for i in range(step, n, step):
+        part = _bits(x[..., i : i + step])
+        joined[..., : part.size(-1)].bitwise_xor_(part)
+    while (n := joined.size(-1)) > 1:
+        half = (n + 1) // 2
+        joined[..., : n - half].bitwise_xor_(joined[..., half:])
+        joined = joined[..., :half]
+    return joined.squeeze(-1)
+
+
 @method
 def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: int = 0) -> Tensor:
     """The bits of all elements, as 64-bit numbers, joined by exclusive or along `dim`, or of all: uint64.
@@ -251,18 +266,10 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
     dims = [dim] if isinstance(dim, int) else list(dim) or list(range(input.ndim))
     dims = sorted(d % max(input.ndim, 1) for d in dims) if input.ndim else []
     rest = [d for d in range(input.ndim) if d not in dims]
-    x = input.detach().permute(rest + dims).reshape([input.size(d) for d in rest] + [-1])
-    n = x.size(-1)
-    step = max(1, 2**16 // max(1, math.prod(x.shape[:-1])))  # so many at a time stay in the cache
-    joined = _bits(x[..., :step]).clone() if n else x.new_zeros((*x.shape[:-1], 1), dtype=_core.int64)
-    for i in range(step, n, step):
-        part = _bits(x[..., i : i + step])
-        joined[..., : part.size(-1)].bitwise_xor_(part)
-    while (n := joined.size(-1)) > 1:
-        half = (n + 1) // 2
-        joined[..., : n - half].bitwise_xor_(joined[..., half:])
-        joined = joined[..., :half]
-    x = joined.squeeze(-1)
+    x = input.detach()
+    x = x.permute(rest + dims).reshape([input.size(d) for d in rest] + [-1]) if rest else x.reshape(-1)
+    joined = _core._joined_bits(x.reshape(-1, x.size(-1))) if x.numel() else None
+    x = _joined_by_halves(x) if joined is None else joined.reshape(x.shape[:-1])
     shape = [1 if d in dims else n for d, n in enumerate(input.shape)]
     return (x.reshape(shape) if keepdim else x).to(_core.uint64)
 
