@@ -87,6 +87,10 @@ def test_places_and_hashes():
     assert ad.hash_tensor(ad.from_numpy(x)).item() == np.bitwise_xor.reduce(x, None)
     assert ad.hash_tensor(ad.from_numpy(x), 1).tolist() == np.bitwise_xor.reduce(x, 1).tolist()
     assert ad.hash_tensor(ad.ones(1)).item() == np.float64(1).view(np.int64)
+    for dtype in (ad.float16, ad.bfloat16, ad.float64):
+        assert ad.hash_tensor(ad.tensor([1.5, 0.0], dtype=dtype)).item() == np.float64(1.5).view(np.int64)
+    for dtype in (ad.bool, ad.uint8, ad.int32, ad.uint64):
+        assert ad.hash_tensor(ad.tensor([1, 0, 1, 1], dtype=dtype)).item() == 1
     many = ad.arange(140_001) * 7919
     assert ad.hash_tensor(many.reshape(3, -1), 1).tolist() == np.bitwise_xor.reduce(many.numpy().reshape(3, -1), 1).tolist()
     assert many.equal(ad.arange(140_001) * 7919) and ad.hash_tensor(ad.ones(0, 2), 0).tolist() == [0, 0]
