@@ -319,6 +319,7 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check", ".")
     session.run("python", "tools/check_layers.py")
     session.run("python", "tools/check_portable.py")
+    session.run("python", "tools/check_names.py")
     session.run("python", "tools/size.py")
 
 

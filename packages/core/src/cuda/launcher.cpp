@@ -42,12 +42,12 @@ struct Plan {
 
 namespace {
 
-struct Key {
+struct VariantKey {
   static constexpr size_t most = 4 + sizeof(Arguments::constants) + Arguments::most;
   alignas(8) uint8_t bytes[most];
   size_t words;
 
-  Key(const Arguments& a, int device) {
+  VariantKey(const Arguments& a, int device) {
     const uint8_t head[4] = {static_cast<uint8_t>(device), static_cast<uint8_t>(a.count), static_cast<uint8_t>(a.constant_count), 0};
     std::memcpy(bytes, head, 4);
     size_t n = 4;
@@ -67,17 +67,17 @@ struct Key {
     }
     return h;
   }
-  bool operator==(const Key& o) const { return words == o.words && std::memcmp(bytes, o.bytes, words * 8) == 0; }
+  bool operator==(const VariantKey& o) const { return words == o.words && std::memcmp(bytes, o.bytes, words * 8) == 0; }
 };
 
-struct LoadedVariant { Key key; uint64_t hash; Plan plan; };
+struct LoadedVariant { VariantKey key; uint64_t hash; Plan plan; };
 
 }  // namespace
 
 // Open addressing, read without a lock. A full table is replaced by a larger one; readers may still look at the old one.
 struct DeviceKernel::Table {
   explicit Table(size_t size) : mask(size - 1), entry(std::make_unique<std::atomic<const LoadedVariant*>[]>(size)) {}
-  const LoadedVariant* find(const Key& key, uint64_t hash) const {
+  const LoadedVariant* find(const VariantKey& key, uint64_t hash) const {
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
       const LoadedVariant* e = entry[i].load(std::memory_order_acquire);
       if (!e || (e->hash == hash && e->key == key)) return e;
@@ -175,7 +175,7 @@ const Plan& DeviceKernel::compile(const Arguments& a, int device) {
   const Image image = compiler_->compile({device, {a.specs, static_cast<size_t>(a.count)}, {a.constants, static_cast<size_t>(a.constant_count)}});
   for (auto [slot, size] : image.parameters) expect(slot < a.count && size <= 8, name_, ": a compiled kernel asks for argument ", int(slot), ", there are ", a.count);
   std::lock_guard lock(tables_->mutex);
-  const Key key(a, device);
+  const VariantKey key(a, device);
   if (const LoadedVariant* e = table_.load()->find(key, key.hash())) return e->plan;   // another thread was faster
   tables_->entries.push_back(std::unique_ptr<LoadedVariant>(new LoadedVariant{key, key.hash(), load(image, name_, device)}));
   const LoadedVariant* made = tables_->entries.back().get();
@@ -192,7 +192,7 @@ const Plan& DeviceKernel::compile(const Arguments& a, int device) {
 }
 
 const Plan& DeviceKernel::find(const Arguments& a, int device) {
-  const Key key(a, device);
+  const VariantKey key(a, device);
   if (const LoadedVariant* e = table_.load(std::memory_order_acquire)->find(key, key.hash())) [[likely]] return e->plan;
   return compile(a, device);
 }

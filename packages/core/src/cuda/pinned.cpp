@@ -46,7 +46,7 @@ PinnedBlock* take(size_t size) {
   return b;
 }
 
-void give_back(void* context) noexcept {
+void give_back_pinned(void* context) noexcept {
   if (forked()) return;
   std::lock_guard lock(heap().mutex);
   heap().free.push_back(static_cast<PinnedBlock*>(context));
@@ -87,7 +87,7 @@ Storage* make_pinned(size_t bytes) {
     check(r, "cuMemHostAlloc");
     b = new PinnedBlock{data, size, {}};
   }
-  return Storage::borrow(b->data, bytes, give_back, b);
+  return Storage::borrow(b->data, bytes, give_back_pinned, b);
 }
 
 namespace {
@@ -125,7 +125,7 @@ Tensor uploaded(const Tensor& x, Device device) {
   return travels ? to_device(pinned_copy(x), device, true) : to_device(x, device);
 }
 
-bool is_pinned(const Storage& storage) noexcept { return storage.deleter == give_back; }
+bool is_pinned(const Storage& storage) noexcept { return storage.deleter == give_back_pinned; }
 
 void empty_pinned_cache() { trim(false); }
 

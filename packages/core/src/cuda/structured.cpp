@@ -36,9 +36,9 @@ ByOp<StructuredEntry>& structured_table() {
 
 
 // A call's operands as the kernel sees them, and what formulas may ask.
-class Operands {
+class LaunchOperands {
  public:
-  Operands(const StructuredEntry& e, const Launch& l) : launch_(l), kernel_(*e.kernel) {
+  LaunchOperands(const StructuredEntry& e, const Launch& l) : launch_(l), kernel_(*e.kernel) {
     if (e.op->fields) e.op->fields(&l.attrs, fields_);
     for (size_t i = 0; i < l.x.size(); i++) views_.push_back(l.numbers >> i & 1 ? uploaded(l.x[i]) : l.x[i]);
     check();
@@ -299,7 +299,7 @@ class Operands {
   mutable uint64_t known_ = 0;
 };
 
-void launch_step(StructuredKernel::Step& k, const Launch& l, Operands& operands) {
+void launch_step(StructuredKernel::Step& k, const Launch& l, LaunchOperands& operands) {
   Arguments a;
   for (const Formula& f : k.constants) {
     const int64_t v = operands.evaluate(f);
@@ -331,7 +331,7 @@ void launch_step(StructuredKernel::Step& k, const Launch& l, Operands& operands)
 }
 
 // Whether the host reads how it went. Where the call asks for that, a capture is refused; an operation that has no such choice is then not checked.
-bool reads_info(const StructuredKernel& k, const Launch& l, const Operands& operands) {
+bool reads_info(const StructuredKernel& k, const Launch& l, const LaunchOperands& operands) {
   if (k.info.empty()) return false;
   const FieldList& fields = operands.fields();
   const Field* const end = fields.field + fields.count;
@@ -344,7 +344,7 @@ bool reads_info(const StructuredKernel& k, const Launch& l, const Operands& oper
 }
 
 // An error where a matrix of the batch could not be factored.
-void check_factors(const StructuredKernel& k, const Launch& l, const Operands& operands) {
+void check_factors(const StructuredKernel& k, const Launch& l, const LaunchOperands& operands) {
   const StructuredKernel::Argument& at = k.info[0];
   const View info = at.kind == StructuredKernel::workspace ? view_of(operands.workspace(at.index)) : operands[at.index];
   std::vector<int32_t> found(static_cast<size_t>(info.numel));
@@ -353,7 +353,7 @@ void check_factors(const StructuredKernel& k, const Launch& l, const Operands& o
 }
 
 void launch_passes(const StructuredEntry& e, const Launch& l) {
-  Operands operands(e, l);
+  LaunchOperands operands(e, l);
   if (!e.kernel->suits.code.empty() && !operands.evaluate(e.kernel->suits)) {
     const Kernel host = host_kernel(*e.op);
     expect(host, ErrorKind::not_implemented, l.op, ": no kernel for device cuda for operands like these");

@@ -49,7 +49,7 @@ void entropy_kernel(const Launch& l) {
     at<T>(p[5]) = convert<T>(static_cast<double>(wanted != ignored));
   });
 }
-void vjp_kernel(const Launch& l) {
+void cross_entropy_vjp_kernel(const Launch& l) {
   const int64_t ignored = l.attrs.as<Entropy>().ignore_index;
   const View tops = half_of(l.x[2], 0), logarithms = half_of(l.x[2], 1);
   const Dims none(tops.ndim, 0);
@@ -80,7 +80,7 @@ Tensor one_number(const Tensor& v) {
 }  // namespace
 
 const Op op_cross_entropy_vjp{.name = "cross_entropy_vjp", .fields = fields_of<Entropy>, .kind = Kind::custom, .indices = classes, .types = types::first, .shape = shapes::same,
-    .doc = "The cotangent of cross_entropy's scores.", .reference = vjp_kernel};
+    .doc = "The cotangent of cross_entropy's scores.", .reference = cross_entropy_vjp_kernel};
 
 const Op op_cross_entropy{.name = "cross_entropy", .fields = fields_of<Entropy>, .kind = Kind::custom, .outputs = 3, .indices = classes,
     .types = [](Tensors x, const Attrs&) -> Types { const DType t = x[0].dtype(); return {t, {t, t, t}}; },

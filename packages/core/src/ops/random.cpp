@@ -104,7 +104,7 @@ void normal_floats(float* to, const uint32_t* bits, int64_t n) {
     to[k] = first, to[k + 1] = second;
   }
 }
-void normal_sixteens(float* x, int64_t n) {
+void normal_sixteens_of_words(float* x, int64_t n) {
   for (int64_t i = 0; i < n; i += 16)
     for (int j = 0; j < 8; j++) {
       const auto [first, second] = normal_pair(1 - x[i + j], x[i + j + 8]);
@@ -306,7 +306,7 @@ Generators& generators() {
 }  // namespace
 
 RandomLanes random_lanes;
-RandomWords random_words{philox, twist_words, uniform_floats, normal_floats, normal_sixteens};
+RandomWords random_words{philox, twist_words, uniform_floats, normal_floats, normal_sixteens_of_words};
 
 void Generator::restart(uint64_t with) {
   seed = with, offset = 0;

@@ -18,7 +18,7 @@ namespace adjoint {
 
 namespace {
 
-template <class A> void reduced_shape(Tensors x, const Attrs& attrs, Dims* out) {
+template <class A> void shape_of_statistic(Tensors x, const Attrs& attrs, Dims* out) {
   const A& a = attrs.as<A>();
   out[0] = reduced(x[0].sizes(), a.dims, a.keepdim);
 }
@@ -154,11 +154,11 @@ Tensor weights(const Tensor& x, const Tensor& y, const Reduce& a) {
 
 }  // namespace
 
-const Op op_var{.name = "var", .fields = fields_of<Variance>, .kind = Kind::custom, .types = types::real_part, .shape = reduced_shape<Variance>,
+const Op op_var{.name = "var", .fields = fields_of<Variance>, .kind = Kind::custom, .types = types::real_part, .shape = shape_of_statistic<Variance>,
     .d = {wide_rule([](V v, X<0> x, const Variance& a) { return variance_vjp(v, x, a); })},
     .t = {wide_rule([](V v, X<0> x, const Variance& a) { return variance_jvp(v, x, a); })},
     .batch = batch::shift<&Variance::dims>, .doc = "The variance over `dims`, with n - correction as divisor.", .reference = variance_kernel<false>};
-const Op op_std{.name = "std", .fields = fields_of<Variance>, .kind = Kind::custom, .types = types::real_part, .shape = reduced_shape<Variance>,
+const Op op_std{.name = "std", .fields = fields_of<Variance>, .kind = Kind::custom, .types = types::real_part, .shape = shape_of_statistic<Variance>,
     .d = {wide_rule([](V v, X<0> x, Y<> y, const Variance& a) { return variance_vjp(half_over(v, y), x, a); })},
     .t = {wide_rule([](V v, X<0> x, Y<> y, const Variance& a) { return half_over(variance_jvp(v, x, a), y); })},
     .batch = batch::shift<&Variance::dims>, .doc = "The square root of the variance over `dims`; its derivative at 0 is 0.", .reference = variance_kernel<true>};
@@ -171,7 +171,7 @@ Tensor spread(const Op& op, const Tensor& x, const OptionalDims& dims, double co
 Tensor var(const Tensor& x, const OptionalDims& dims, double correction, bool keepdim) { return spread(op_var, x, dims, correction, keepdim); }
 Tensor std(const Tensor& x, const OptionalDims& dims, double correction, bool keepdim) { return spread(op_std, x, dims, correction, keepdim); }
 
-const Op op_vector_norm{.name = "vector_norm", .torch = "LinalgVectorNorm|||dim ord keepdim", .fields = fields_of<VectorNorm>, .kind = Kind::custom, .types = types::real_part, .shape = reduced_shape<VectorNorm>,
+const Op op_vector_norm{.name = "vector_norm", .torch = "LinalgVectorNorm|||dim ord keepdim", .fields = fields_of<VectorNorm>, .kind = Kind::custom, .types = types::real_part, .shape = shape_of_statistic<VectorNorm>,
     .d = {wide_rule([](V v, X<0> x, Y<> y, const VectorNorm& a) { return keep_dims(v, a) * norm_direction(x, keep_dims(y, a), a); })},
     .t = {wide_rule([](V v, X<0> x, Y<> y, const VectorNorm& a) { return sum_over(real(conj(norm_direction(x, keep_dims(y, a), a)) * v), a.dims, a.keepdim); })},
     .batch = batch::shift<&VectorNorm::dims>, .doc = "(sum |x|^p)^(1/p) over `dims`, for finite p; p = 0 counts what is not zero.", .reference = norm_kernel};
@@ -186,7 +186,7 @@ Tensor vector_norm(const Tensor& given, double p, const OptionalDims& dims, bool
   return apply(op_vector_norm, {x}, a);
 }
 
-const Op op_logsumexp{.name = "logsumexp", .fields = fields_of<Reduce>, .kind = Kind::custom, .types = types::floating, .shape = reduced_shape<Reduce>,
+const Op op_logsumexp{.name = "logsumexp", .fields = fields_of<Reduce>, .kind = Kind::custom, .types = types::floating, .shape = shape_of_statistic<Reduce>,
     .d = {wide_rule([](V v, X<0> x, XShape<0> given, Y<> y, const Reduce& a) { return keep_dims(v, a) * conj(weights(x, precise(y, x, given.dtype, a), a)); })},
     .t = {wide_rule([](V v, X<0> x, XShape<0> given, Y<> y, const Reduce& a) { return sum_over(weights(x, precise(y, x, given.dtype, a), a) * v, a.dims, a.keepdim); })},
     .batch = batch::shift<&Reduce::dims>, .doc = "log(sum(exp(x))) over `dims` without overflow.", .reference = logsumexp_kernel};
