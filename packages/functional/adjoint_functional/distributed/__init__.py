@@ -1,7 +1,5 @@
 """More than one process: collectives over MPI, with PyTorch's names. `nn`, `optim` and `algorithms` are imported by name."""
 
-from importlib.util import find_spec as _find_spec
-
 from ._backend import Backend as Backend
 from ._backend import ReduceOp as ReduceOp
 from ._backend import Work as Work
@@ -39,6 +37,7 @@ from ._group import new_group as new_group
 from ._group import new_subgroups as new_subgroups
 from ._group import new_subgroups_by_enumeration as new_subgroups_by_enumeration
 from ._launch import get_node_local_rank as get_node_local_rank
+from ._launch import has_mpi as is_mpi_available
 from ._modes import DebugLevel as DebugLevel
 from ._modes import get_debug_level as get_debug_level
 from ._modes import is_fixed_order as is_fixed_order
@@ -68,13 +67,8 @@ def is_available() -> bool:
     return True
 
 
-def is_mpi_available() -> bool:
-    """Whether mpi4py is installed."""
-    return _find_spec("mpi4py") is not None
-
-
 def is_gloo_available() -> bool:
-    """Whether "gloo" can be asked for: where MPI is there, which stands in for it."""
+    """Whether "gloo" can be asked for by several processes: where MPI is there, which stands in for it."""
     return is_mpi_available()
 
 

@@ -9,13 +9,14 @@ from typing import Any
 
 import adjoint_core as core
 
+from ._alone import AloneBackend
 from ._backend import Backend
 from ._elements import from_bytes, to_bytes
 from ._errors import DistBackendError
-from ._launch import announced, load_mpi
+from ._launch import announced, has_mpi, load_mpi
 from ._leave import install
 from ._mpi import MpiBackend
-from ._rendezvous import meet, place_of
+from ._rendezvous import meet, place_of, size_of
 from ._watch import Watch
 
 default_pg_timeout = datetime.timedelta(minutes=30)
@@ -93,9 +94,11 @@ def init_process_group(
     `multiprocessing.spawn` or by hand, say ``rank`` and ``world_size`` here, or in RANK and WORLD_SIZE, as in PyTorch.
 
     Arguments:
-        backend: "mpi", or None. "gloo" means the same: MPI carries what gloo would.
+        backend: "mpi", or None. "gloo" means the same: MPI carries what gloo would. A world of one process wants no MPI: one that
+            ``world_size`` or WORLD_SIZE calls so, or where no launcher is seen and mpi4py is not installed.
         timeout: how long a collective may take; 30 minutes.
         world_size, rank: under a launcher, what MPI must say too.
+        store: only for a world of one process, which has nothing to ask it.
         init_method: where processes meet that no launcher started: "env://" (the default, by MASTER_ADDR and MASTER_PORT), "tcp://..." or
             "file://...", the same on all.
 
@@ -113,19 +116,28 @@ def init_process_group(
     """
     if _State.world is not None:
         raise ValueError("trying to initialize the default process group twice!")
-    place = place_of(rank, world_size, init_method) if announced()[0] == 1 else None
+    if store is not None and init_method is not None:
+        raise ValueError("Cannot specify both init_method and store.")
+    started, launcher = announced()
+    size = size_of(world_size)
+    place = place_of(rank, size, init_method) if started == 1 else None
     if backend not in _CARRIED:
         raise ValueError(f'init_process_group: backend must be "mpi" (or "gloo", which MPI stands in for), got {backend!r}')
-    if store is not None:
-        raise ValueError("init_process_group: MPI needs no store, got one")
+    if store is not None and size != 1:
+        raise ValueError("init_process_group: a store is for world_size=1, MPI needs none, got one")
+    if place is None and started == 1 and not (has_mpi() and (launcher or size != 1)):
+        if rank not in (-1, 0):
+            raise ValueError(f"init_process_group: a world of 1 needs rank in [0, 0], got {rank}")
+        _State.world = ProcessGroup([0], AloneBackend(backend or "undefined"))
+        return
     limit = (default_pg_timeout if timeout is None else timeout).total_seconds()
     if place:
         meet(*place, limit)
     world = load_mpi().COMM_WORLD
     for name, given, true in (("world_size", world_size, world.size), ("rank", rank, world.rank)):
         if given not in (-1, true):
-            started = "start the processes by mpiexec, srun or `python -m adjoint.distributed.run`"
-            raise ValueError(f"init_process_group: {name} must be MPI's {true}, got {given}; {started}")
+            how = "start the processes by mpiexec, srun or `python -m adjoint.distributed.run`"
+            raise ValueError(f"init_process_group: {name} must be MPI's {true}, got {given}; {how}")
     if _State.watch is None:
         _State.watch = Watch(world.rank, world.size, world.bcast)
         install(_State.watch)
@@ -180,7 +192,7 @@ def get_world_size(group: Any = None) -> int:
 
 
 def get_backend(group: Any = None) -> str:
-    """What carries the messages of the group: "mpi"."""
+    """What carries the messages of the group: "mpi"; alone, what `init_process_group` was given."""
     given = resolve(group)
     if given is None:
         raise ValueError("get_backend: this rank is no member of the group")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from typing import Any
 
 from ._errors import DistError
@@ -50,6 +51,11 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
     raise RuntimeError(
         "LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow `get_node_local_rank` to work."
     )
+
+
+def has_mpi() -> bool:
+    """Whether mpi4py is installed."""
+    return find_spec("mpi4py") is not None
 
 
 def load_mpi() -> Any:

@@ -68,7 +68,10 @@ def recv(tensor: Tensor, src: int | None = None, group: Any = None, tag: int = 0
 
 def _other(name: str, group: ProcessGroup, rank: int) -> int:
     if rank == group.rank():
-        raise ValueError(f"{name}: another rank is needed, got this one ({group.ranks[rank]})")
+        kind = "source" if name == "irecv" else "destination"
+        raise ValueError(
+            f"Invalid {kind} rank: {kind} rank should not be the same as the rank of the current process ({name}, rank {group.ranks[rank]})"
+        )
     return rank
 
 

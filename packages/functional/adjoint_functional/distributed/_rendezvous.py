@@ -23,18 +23,22 @@ from ._errors import DistError
 _held: list[int] = []  # the end of a connection, whose other end the placeholders hold: it closes with the last rank
 
 
+def size_of(world_size: int) -> int:
+    """How many ranks the argument or torchrun's variable names; -1 where they name none."""
+    said = os.environ.get("WORLD_SIZE", "")
+    return int(said) if world_size < 0 and said.isdigit() else world_size
+
+
 def place_of(rank: int, world_size: int, init_method: str | None) -> tuple[int, int, str] | None:
     """Rank, number of ranks and meeting place that arguments or torchrun's variables name; None where they name no world of several.
 
     Raises:
         ValueError: a part of them is missing.
     """
-    said = {"rank": rank, "world_size": world_size}
-    for name, variable in (("rank", "RANK"), ("world_size", "WORLD_SIZE")):
-        if said[name] < 0 and os.environ.get(variable, "").isdigit():
-            said[name] = int(os.environ[variable])
-    if said["world_size"] <= 1:
+    if world_size <= 1:
         return None
+    if rank < 0 and os.environ.get("RANK", "").isdigit():
+        rank = int(os.environ["RANK"])
     scheme, _, where = (init_method or "env://").partition("://")
     if scheme == "env":
         missing = [name for name in ("MASTER_ADDR", "MASTER_PORT") if name not in os.environ]
@@ -46,11 +50,9 @@ def place_of(rank: int, world_size: int, init_method: str | None) -> tuple[int, 
         where = f"{os.environ['MASTER_ADDR']}:{os.environ['MASTER_PORT']}"
     elif scheme not in ("tcp", "file"):
         raise ValueError(f"init_process_group: init_method must begin with env://, tcp:// or file://, got {init_method!r}")
-    if not 0 <= said["rank"] < said["world_size"]:
-        raise ValueError(
-            f"init_process_group: a world of {said['world_size']} needs rank in [0, {said['world_size'] - 1}], got {said['rank']}"
-        )
-    return said["rank"], said["world_size"], where
+    if not 0 <= rank < world_size:
+        raise ValueError(f"init_process_group: a world of {world_size} needs rank in [0, {world_size - 1}], got {rank}")
+    return rank, world_size, where
 
 
 def meet(rank: int, world_size: int, where: str, limit: float) -> None:
