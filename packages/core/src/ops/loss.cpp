@@ -175,13 +175,15 @@ Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction r) {
   const Given given(x, target);
   const Named named("mse_loss", given, "MseLossBackward0");
   if (const Tensor y = rounded_once(mse_loss, x, target, r)) return y;
-  return reduce(square(x - target), r);
+  static const Op* const op = find_op("square");
+  return reduce(in_place_of(*op, x - target), r);
 }
 Tensor l1_loss(const Tensor& x, const Tensor& target, Reduction r) {
   const Given given(x, target);
   const Named named("l1_loss", given);
   if (const Tensor y = rounded_once(l1_loss, x, target, r)) return y;
-  return reduce(abs(x - target), r);
+  static const Op* const op = find_op("abs");
+  return reduce(in_place_of(*op, x - target), r);
 }
 
 const Op op_huber{.name = "huber", .fields = fields_of<Factors>, .types = types::floating,

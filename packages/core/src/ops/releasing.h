@@ -1,5 +1,6 @@
 // Operators that let go of temporaries: a rule written as one expression would keep all of them until its end.
 #pragma once
+#include <adjoint/core/observer.h>
 #include <adjoint/core/ops.h>
 
 namespace adjoint {
@@ -7,6 +8,13 @@ namespace adjoint {
 inline Tensor without(Tensor y, Tensor& temporary) {
   temporary = {};
   return y;
+}
+
+// op(t) of the same type, in the memory of a temporary that nobody else has and that no derivative needs: it is in the cache.
+inline Tensor in_place_of(const Op& op, Tensor t) {
+  if (t->keys || watched() || t->use_count() != 1 || !is_floating(t.dtype())) return apply(op, {t});
+  apply_inplace(op, t, {});
+  return t;
 }
 
 inline Tensor operator+(Tensor&& a, const Tensor& b) { return without(add(a, b), a); }
