@@ -83,8 +83,9 @@ def test_operators(name: str) -> None:
 
 def test_functions_methods_properties_and_indices() -> None:
     x = logged(1.0, 2.0)
+    row = x.reshape(1, -1)
     calls = {
-        "exp": lambda: x.exp(), "stack": lambda: ad.stack([ad.ones(2), x]), "relu": lambda: ad.nn.functional.relu(x), "T": lambda: x.T,
+        "exp": lambda: x.exp(), "stack": lambda: ad.stack([ad.ones(2), x]), "relu": lambda: ad.nn.functional.relu(x), "T": lambda: row.T,
         "__getitem__": lambda: x[0], "max": lambda: x.max(0).values, "split": lambda: x.split(1)[1], "detach": lambda: x.detach(),
         "norm": lambda: ad.linalg.norm(x), "add": lambda: ad.add(input=ad.ones(2), other=x), "zeros_like": lambda: ad.zeros_like(x),
         "diff": lambda: ad.diff(x), "unbind": lambda: list(x)[0], "clone": lambda: copy.copy(x.clone()), "data": lambda: x.data,

@@ -97,6 +97,7 @@ def test_a_schedule_with_a_step_of_its_own() -> None:
 
     optimizer = ad.optim.SGD([ad.nn.Parameter(ad.ones(1))], lr=1.0)
     schedule = Halved(optimizer)
+    optimizer.step()
     schedule.step()
     assert optimizer.param_groups[0]["lr"] == 0.5
     with pytest.warns(UserWarning, match="get_last_lr"):

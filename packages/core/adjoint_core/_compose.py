@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import sys
-import warnings
 from collections.abc import Callable, Container, Sequence
 from types import FunctionType
 from typing import Any, TypeVar
@@ -43,14 +41,6 @@ def _renamed(f: Callable[..., Any], kwargs: dict[str, Any]) -> dict[str, Any]:
     found = {k: _OTHER_NAMES.get(k, k) if k not in own else k for k in kwargs}
     fits = len(set(found.values())) == len(kwargs) and all(name in own for name in found.values())
     return {found[k]: v for k, v in kwargs.items()} if fits else kwargs
-
-
-def warn(text: str, kind: type[Warning] = UserWarning) -> None:
-    """Warns at the line outside adjoint from which it was called, however many of its functions lie between."""
-    level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("adjoint"):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(text, kind, stacklevel=level)
 
 
 def without_effect(found: Tensor, *inputs: Tensor) -> Tensor:

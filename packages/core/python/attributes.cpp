@@ -5,6 +5,7 @@
 #include "convert.h"
 #include "tensor_type.h"
 #include "value_types.h"
+#include "warn.h"
 
 namespace adjoint::python {
 
@@ -42,12 +43,18 @@ PyObject* version(TensorImpl& t) {
 }
 
 Tensor reversed(const Tensor& x) {
+  if (x.dim() == 0) warn_once("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.");
+  if (x.dim() == 1 || x.dim() > 2) {
+    warn_once("The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a future release. "
+              "Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.");
+  }
   Dims order(x.dim(), 0);
   for (int i = 0; i < x.dim(); i++) order[i] = x.dim() - 1 - i;
   return permute(x, order);
 }
 Tensor transposed_conjugate(const Tensor& x) {
   expect(x.dim() == 2 || x.dim() == 0, "tensor.H is only supported on matrices (2-D tensors). Got ", x.dim(), "-D tensor.", x.dim() > 2 ? " For batches of matrices, consider using tensor.mH" : "");
+  if (x.dim() == 0) warn_once("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().");
   const Tensor t = x.dim() == 2 ? transpose(x, 0, 1) : x;
   return is_complex(t.dtype()) ? conj(t) : t;
 }

@@ -5,6 +5,7 @@
 
 #include "convert.h"
 #include "direct.h"
+#include "warn.h"
 
 namespace adjoint::python {
 
@@ -33,6 +34,8 @@ template <class F> auto plus_product(const char* name, F f) {
 // cross without a dim takes the first one of length 3.
 int64_t cross_dim(const Tensor& x, std::optional<int64_t> dim) {
   if (dim) return *dim;
+  warn_once("Using torch.cross without specifying the dim arg is deprecated. Please either pass the dim explicitly or simply use torch.linalg.cross. "
+            "The default value of dim will change to agree with that of linalg.cross in a future release.");
   for (int i = 0; i < x.dim(); i++) if (x.size(i) == 3) return i;
   fail(ErrorKind::shape, "cross: no dimension of size 3 in input of shape ", x.sizes());
 }

@@ -4,6 +4,8 @@ import os as _os
 
 import adjoint_core as _core  # its library must be mapped before the engine's
 from adjoint_core._tensor import _rebuild
+from adjoint_core._warnings import is_warn_always_enabled as is_warn_always_enabled
+from adjoint_core._warnings import set_warn_always as set_warn_always
 
 from . import _engine as _engine
 from . import forward_ad as forward_ad
@@ -18,8 +20,6 @@ from ._diagnosis.anomaly import is_anomaly_enabled as is_anomaly_enabled
 from ._diagnosis.anomaly import set_detect_anomaly as set_detect_anomaly
 from ._diagnosis.detect_nan import detect_nan as detect_nan
 from ._diagnosis.non_finite import NonFiniteError as NonFiniteError
-from ._diagnosis.warnings import is_warn_always_enabled as is_warn_always_enabled
-from ._diagnosis.warnings import set_warn_always as set_warn_always
 from ._engine import SavedTensor as SavedTensor
 from ._function.context import BackwardCFunction as BackwardCFunction
 from ._function.context import FunctionCtx as FunctionCtx

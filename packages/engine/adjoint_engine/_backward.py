@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from adjoint_core import Tensor, _core, ones, zeros_like
 from adjoint_core._protocol import ask
+from adjoint_core._warnings import warn_once
 
 from . import _engine
-from ._diagnosis.warnings import warn_once
 from ._transforms.levels import batch_level
 
 _CYCLE = (
@@ -196,7 +196,7 @@ def backward(
             )
         grad_tensors = grad_variables
     if create_graph:
-        warn_once(_CYCLE, 2)
+        warn_once(_CYCLE)
     outputs = _sequence(tensors)
     wanted = [] if inputs is None else _sequence(inputs)
     if inputs is not None and not wanted:

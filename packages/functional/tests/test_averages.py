@@ -8,6 +8,8 @@ import pytest
 
 import adjoint as ad
 
+pytestmark = pytest.mark.filterwarnings("ignore:Detected call of .lr_scheduler")  # rates are asked without training
+
 swa = ad.optim.swa_utils
 
 

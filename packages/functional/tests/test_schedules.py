@@ -8,6 +8,8 @@ import pytest
 import adjoint as ad
 from adjoint.optim import lr_scheduler as rates
 
+pytestmark = pytest.mark.filterwarnings("ignore:Detected call of .lr_scheduler")  # rates are asked without training
+
 
 def optimizer(lr: float = 1.0, **options: float) -> ad.optim.Optimizer:
     return ad.optim.SGD([ad.nn.Parameter(ad.ones(1))], lr=lr, **options)

@@ -8,10 +8,15 @@ from .. import _core, _results
 from .._compose import check_all, method, node
 from .._core import Tensor
 from .._tensor.layouts import strided
+from .._warnings import warn_once
 from . import factorisations, systems
 from .factorisations import lu_unpack
 
 __all__ = ["cholesky", "det", "inverse", "lu", "lu_solve", "lu_unpack", "qr", "slogdet", "svd", "triangular_solve"]
+
+
+def _deprecated(old: str, new: str, hint: str) -> None:
+    warn_once(f"torch.{old} is deprecated in favor of torch.{new} and will be removed in a future PyTorch release. {hint}")
 
 
 @method
@@ -63,6 +68,7 @@ def cholesky(input: Tensor, upper: bool = False) -> Tensor:
         tensor([[2., 0.],
                 [1., 1.]])
     """
+    _deprecated("cholesky", "linalg.cholesky", "linalg.cholesky(A).mH is the upper factor.")
     return factorisations.cholesky(input, upper=upper)
 
 
@@ -76,6 +82,7 @@ def lu(input: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
         (tensor([[2.0000, 1.0000],
                 [0.5000, 1.5000]]), tensor([2, 2], dtype=adjoint.int32))
     """
+    _deprecated("lu", "linalg.lu_factor / torch.linalg.lu_factor_ex", "Both take pivot, the second gives info.")
     factors = tuple(factorisations.lu_factor_ex(input, pivot=pivot))
     return factors if get_infos else factors[:2]
 
@@ -91,6 +98,7 @@ def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
         tensor([[1.],
                 [1.]])
     """
+    _deprecated("lu_solve", "linalg.lu_solve", "Write linalg.lu_solve(LU, pivots, B).")
     return systems.lu_solve(LU_data, LU_pivots, input)
 
 
@@ -105,6 +113,7 @@ def qr(input: Tensor, some: bool = True) -> Any:
         tensor([[3.0000, 1.0000],
                 [4.0000, 2.0000]])
     """
+    _deprecated("qr", "linalg.qr", "Write linalg.qr(A, 'reduced' if some else 'complete').")
     return _results.older_qr(*factorisations.qr(input, "reduced" if some else "complete"))
 
 
@@ -139,6 +148,7 @@ def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bo
         tensor([[1.],
                 [2.]])
     """
+    _deprecated("triangular_solve", "linalg.solve_triangular", "Write linalg.solve_triangular(A, B, upper=upper).")
     sparse = A.layout is not strided
     matrix = A.to_dense() if sparse else A
     X = _core._solve_triangular(matrix.mT if transpose else matrix, input, upper != transpose, True, unitriangular)

@@ -30,6 +30,8 @@ def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
                         raise RuntimeError(f"{step} must return None or a tuple of (new_args, new_kwargs), but got {changed}.")
                     given, options = changed
             result = step(*given, **options)
+            if "_opt_called" in vars(self):
+                self._opt_called = True
             for hook in (*self._hooks["step_post"].values(), *_of_all["step_post"].values()):
                 hook(self, given, options)
         return result
@@ -61,6 +63,7 @@ class Hooks:
     """What an optimizer needs to have hooks; subclasses may define ``step`` as they like."""
 
     _in_step = False
+    _opt_called = False  # whether a step was taken since a schedule was made, which asks for it, under PyTorch's name
     _hooks = functools.cached_property(
         lambda self: defaultdict(OrderedDict)
     )  # also where a subclass skips ``super().__init__()``

@@ -12,6 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from adjoint_core import Tensor
+from adjoint_core._warnings import warn
 
 from ._optimizer import Optimizer
 
@@ -19,6 +20,12 @@ EPOCH_DEPRECATION_WARNING = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. "
     "Please use `scheduler.step()` to step the scheduler."
 )  # which subclasses with a step of their own give too
+
+_TOO_EARLY = (
+    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you should call them in the opposite "
+    "order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do this will result in PyTorch skipping the first value of the "
+    "learning rate schedule."
+)
 
 
 @contextlib.contextmanager
@@ -80,6 +87,7 @@ class LRScheduler:
             elif "initial_lr" not in group:
                 raise KeyError(f"param 'initial_lr' is not specified in param_groups[{i}] when resuming an optimizer")
         self.optimizer = optimizer
+        vars(optimizer).setdefault("_opt_called", False)
         self.base_lrs = [float(group["initial_lr"]) for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         self._last_lr: list[Any] = []
@@ -103,6 +111,8 @@ class LRScheduler:
 
     def step(self, epoch: int | None = None) -> None:
         """Goes to the next epoch, or (deprecated) to the one that is given, and sets the learning rates."""
+        if self._step_count == 1 and not (self._is_initial or self.optimizer._opt_called or "step" in vars(self.optimizer)):
+            warn(_TOO_EARLY)
         self._step_count += 1
         if epoch is None:
             self.last_epoch += 1

@@ -8,6 +8,7 @@ from typing import Any
 
 from adjoint_core import Tensor, _core, fft
 from adjoint_core._compose import check_all, method
+from adjoint_core._warnings import warn_once
 
 from ..nn.functional import pad
 from . import windows
@@ -106,6 +107,10 @@ def _framed_window(name: str, like: Tensor, n_fft: int, hop: int, win_length: in
     return _core._pad(window, [left], [n_fft - win_length - left], 0.0)
 
 
+_NO_WINDOW = "A window was not provided. A rectangular window will be applied"
+_ASKED_FOR = "window=torch.ones(n_fft) asks for the rectangular one without this warning."
+
+
 @method
 def stft(
     input: Tensor,
@@ -153,6 +158,10 @@ def stft(
     x = input if input.ndim == 2 else input.unsqueeze(0)
     if center:
         x = pad(x.unsqueeze(1), (n_fft // 2, n_fft // 2), pad_mode).squeeze(1)
+    if window is None:
+        warn_once(
+            f"{_NO_WINDOW},which is known to cause spectral leakage; torch.hann_window is one that does not. {_ASKED_FOR}"
+        )
     taper = _framed_window("stft", input, n_fft, hop, length, window)
     if x.size(1) < n_fft:
         raise RuntimeError(f"stft: expected 0 < n_fft <= {x.size(1)}, but got n_fft={n_fft}")
@@ -184,7 +193,8 @@ def istft(
     Example::
 
         >>> x = ad.arange(16.0)
-        >>> ad.allclose(ad.istft(ad.stft(x, 8, return_complex=True), 8), x, atol=1e-5)
+        >>> w = ad.hann_window(8)
+        >>> ad.allclose(ad.istft(ad.stft(x, 8, window=w, return_complex=True), 8, window=w), x, atol=1e-5)
         True
     """
     hop = n_fft // 4 if hop_length is None else hop_length
@@ -203,6 +213,8 @@ def istft(
         )
     if return_complex and onesided:
         raise RuntimeError("cannot have onesided output if window or input is complex")
+    if window is None:
+        warn_once(f"{_NO_WINDOW}.Please provide the same window used by stft to make the inversion lossless. {_ASKED_FOR}")
     taper = _framed_window("istft", input, n_fft, hop, n_fft if win_length is None else win_length, window)
     spectra = (input if input.ndim == 3 else input.unsqueeze(0)).transpose(1, 2)
     norm = "ortho" if normalized else None

@@ -8,6 +8,7 @@ from typing import Any
 
 from adjoint_core import Tensor, _core
 from adjoint_core._compose import check_all
+from adjoint_core._warnings import warn
 
 __all__ = ["cartesian_prod", "combinations", "range", "tril_indices", "triu_indices", "unravel_index", "vander"]
 
@@ -136,6 +137,10 @@ def range(start: float, end: float | None = None, step: float = 1, *, dtype: Any
         >>> ad.range(1, 3)
         tensor([1., 2., 3.])
     """
+    warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's range "
+        "builtin. Instead, use torch.arange, which produces values in [start, end)."
+    )
     first, last = (0, start) if end is None else (start, end)
     n = int((last - first) / step) + 1
     return _core.arange(0, n, dtype=dtype or _core.get_default_dtype(), **options) * step + first

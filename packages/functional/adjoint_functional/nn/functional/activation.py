@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import node, rounded_once, warn
+from adjoint_core._compose import node, rounded_once
+from adjoint_core._warnings import warn
 
 
 def write(x: Tensor, y: Tensor, inplace: bool) -> Tensor:

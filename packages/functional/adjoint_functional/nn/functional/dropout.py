@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import rounded_once, warn
+from adjoint_core._compose import rounded_once
+from adjoint_core._warnings import warn
 
 from .activation import write
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import adjoint_core as core
 from adjoint_core import Tensor
-from adjoint_core._compose import warn
+from adjoint_core._warnings import warn
 
 from .linear import linear
 

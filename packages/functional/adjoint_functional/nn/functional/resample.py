@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import rounded_once, warn
+from adjoint_core._compose import rounded_once
+from adjoint_core._warnings import warn
 
 from .adaptive_pooling import adaptive_mean
 from .window_sizes import Ints, per_dimension

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from adjoint_core import Tensor
 from adjoint_core._compose import check_all
+from adjoint_core._warnings import warn_once
 
 from ...linalg import matrix_power, multi_dot
 from .. import functional as _functional
@@ -257,6 +258,10 @@ def chain_matmul(*matrices: Tensor) -> Tensor:
         tensor([[12.],
                 [12.]])
     """
+    warn_once(
+        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot instead, "
+        "which accepts a list of two or more tensors rather than multiple parameters."
+    )
     return matrices[0] if len(matrices) == 1 else multi_dot(matrices)
 
 

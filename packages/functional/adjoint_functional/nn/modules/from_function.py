@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from adjoint_core._compose import warn
+from adjoint_core._warnings import warn
 
 from ..functional.loss.reduction import reduction_of
 from .module import Module

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint_core import Tensor
-from adjoint_core._compose import warn
+from adjoint_core._warnings import warn
 
 from .. import functional as F
 from ..functional.loss.reduction import reduction_of

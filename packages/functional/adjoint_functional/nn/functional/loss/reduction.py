@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from adjoint_core import Tensor
-from adjoint_core._compose import warn
+from adjoint_core._warnings import warn
 
 
 def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str) -> str:

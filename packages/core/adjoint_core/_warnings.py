@@ -1,7 +1,8 @@
-"""Warnings that are given once in a process, as a loop would repeat them for ever."""
+"""Warnings at the line of the user; those that a loop would repeat for ever are given once in a process."""
 
 from __future__ import annotations
 
+import sys
 import warnings
 
 _given: set[str] = set()
@@ -38,9 +39,16 @@ def is_warn_always_enabled() -> bool:
     return _always
 
 
-def warn_once(message: str, stacklevel: int) -> None:
-    """``warnings.warn``, the first time or always."""
-    if not _always and message in _given:
-        return
-    _given.add(message)
-    warnings.warn(message, stacklevel=stacklevel + 1)
+def warn(text: str, kind: type[Warning] = UserWarning) -> None:
+    """Warns at the line outside adjoint from which it was called, however many of its functions lie between."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("adjoint"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, kind, stacklevel=level)
+
+
+def warn_once(text: str) -> None:
+    """The same, the first time or always."""
+    if _always or text not in _given:
+        _given.add(text)
+        warn(text)
