@@ -27,6 +27,8 @@ def leaf(*sizes):
         (lambda x: x.mean(), "MeanBackward0", {"self_sym_numel": 12}),
         (lambda x: x @ x.t(), "MmBackward0", {"mat2_sym_sizes": (4, 3), "self_sym_argsize_minus_1": 4}),
         (lambda x: ad.linalg.qr(x)[0], "LinalgQrBackward0", {}),
+        (lambda x: ad.fft.ifft(x), "ConjBackward0", {}),
+        (lambda x: ad.fft.fftn(x[0]), "FftC2CBackward0", {}),
         (lambda x: x**3, "PowBackward0", {"exponent": 3}),
     ],
 )

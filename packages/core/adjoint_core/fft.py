@@ -13,6 +13,7 @@ from typing import Any
 
 from . import _core
 from ._compose import check_all as _check_all
+from ._compose import node as _node
 from ._core import Tensor
 
 __all__ = [
@@ -56,6 +57,10 @@ def _transform(x: Tensor, n: int | None, dim: int, norm: str | None, inverse: bo
     return _core._fft(x, dim, inverse, _scale(_length(x, dim), norm, inverse))
 
 
+_conjugate = _node("ConjBackward0")(_transform)  # PyTorch conjugates the transform of real numbers
+_of_several = _node("FftC2CBackward0")(_transform)  # PyTorch transforms real numbers as complex ones there
+
+
 def _length(x: Tensor, dim: int) -> int:
     """The size along dim; 1 where the transform will refuse."""
     return max(x.size(dim), 1) if x.ndim else 1
@@ -80,7 +85,7 @@ def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
         >>> ad.fft.ifft(ad.tensor([4., 0., 0., 0.])).real
         tensor([1., 1., 1., 1.])
     """
-    return _transform(input, n, dim, norm, True)
+    return (_transform if input.is_complex() else _conjugate)(input, n, dim, norm, True)
 
 
 def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
@@ -188,7 +193,7 @@ def fftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = No
     plan = _plan(input, s, dim)
     input = _cut(input, plan)
     for d, n in plan:
-        input = _fft(input, n, d, norm)
+        input = _of_several(input, n, d, norm, False)
     return input.to(input.dtype.to_complex())
 
 
@@ -204,7 +209,7 @@ def ifftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = N
     plan = _plan(input, s, dim)
     input = _cut(input, plan)
     for d, n in plan:
-        input = _ifft(input, n, d, norm)
+        input = _of_several(input, n, d, norm, True)
     return input.to(input.dtype.to_complex())
 
 
