@@ -335,3 +335,34 @@ def test_a_view_answered_with_a_view_that_is_held(held: Any) -> None:
         assert view[0] is kept
     base.mul_(2 * ad.ones(1, requires_grad=True))
     assert kept.reshape(-1).tolist() == (2 * ad.tensor(before)).reshape(-1).tolist()
+
+
+@pytest.mark.parametrize(
+    "call", [lambda w: ad.nn.functional.linear(ad.ones(2, 3), w), lambda w: ad.outer(w[0], w[1]), lambda w: w.softmax(0)]
+)
+def test_views_on_the_way_are_views_to_a_mode(call: Any) -> None:
+    """What it keeps is known to its base, and its own views have histories."""
+    kept: list[Any] = []
+    grads: list[Any] = []
+
+    class Keeps(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            y = func(*args, **(kwargs or {}))
+            kept.append((args, y))
+            if not grads:
+                grads.append(None)
+                with ad.enable_grad():
+                    w = ad.ones(2, requires_grad=True)
+                    b = ad.ones(3, 2) * 1
+                    b[0].mul_(w * 3)
+                    b.sum().backward()
+                    grads[0] = w.grad
+            return y
+
+    w = ad.ones(4, 3)
+    with Keeps():
+        call(w)
+    assert grads[0].tolist() == [3.0, 3.0]
+    for args, y in kept:
+        if isinstance(y, ad.Tensor) and any(isinstance(a, ad.Tensor) and a.data_ptr() == y.data_ptr() for a in args):
+            assert y._is_view()

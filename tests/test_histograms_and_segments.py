@@ -70,3 +70,35 @@ def test_bounds_that_nobody_checks_read_nothing_outside():
     x = ad.ones(4)
     y = ad.segment_reduce(x, "sum", offsets=ad.tensor([-9, 2, 1, 99]), unsafe=True)
     assert y.tolist() == [2.0, 0.0, 3.0]
+
+
+def test_edges_and_ranges():
+    """What stands on an edge begins the next part; ranges are taken in double."""
+    for bins in (2, 3, 5, 6, 7, 10, 49):
+        for last in (1, 6, 30, 98, 119):
+            x = ad.arange(last + 1.0)
+            place = np.minimum(np.arange(last + 1.0) * bins / last, bins - 1).astype(int)
+            for dtype in (ad.float32, ad.float64):
+                assert ad.histc(x.to(dtype), bins, 0, last).tolist() == np.bincount(place, minlength=bins).tolist()
+    assert ad.histc(ad.full((3,), 1e9), 4).tolist() == [0, 0, 3, 0]
+    assert ad.histc(ad.tensor([-3e38, 0.0, 3e38]), 4).tolist() == [1, 0, 1, 1]
+
+
+def test_what_is_wrong_is_said():
+    with pytest.raises(RuntimeError, match="lengths must sum to 3"):
+        ad.segment_reduce(ad.ones(3), "sum", lengths=ad.tensor([2**62] * 4 + [3]))
+    with pytest.raises(RuntimeError, match="at least 2"):
+        ad.histogram(ad.ones(3), ad.tensor([0.0]))
+    with pytest.raises(RuntimeError, match="weight must have the shape"):
+        ad.histogram(ad.ones(3), 2, weight=ad.ones(2))
+    with pytest.raises(NotImplementedError, match="hash_tensor"):
+        ad.hash_tensor(ad.tensor([1j]))
+    assert ad.hash_tensor(ad.ones(0, 3), dim=1).shape == (0,)
+
+
+def test_long_sums_keep_their_digits():
+    x = ad.full((2**22,), 0.1)
+    found = ad.segment_reduce(x, "sum", lengths=ad.tensor([2**22])).item()
+    assert found == pytest.approx(x.double().sum().item(), rel=1e-7)
+    unchecked = ad.segment_reduce(ad.ones(4), "mean", offsets=ad.tensor([-9, 2, 1, 99]), unsafe=True)
+    assert unchecked.nan_to_num(-1).tolist() == [1.0, -1.0, 1.0]

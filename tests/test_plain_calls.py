@@ -186,3 +186,27 @@ def test_who_answers_a_call_makes_nodes_of_their_own_names():
             return (ad.ones(2, requires_grad=True) * 2).grad_fn.name()
 
     assert ad.flip(ad.ones(3).as_subclass(Asked), (0,)) == "MulBackward0"
+
+
+@pytest.mark.parametrize("f", [F.pixel_shuffle, F.pixel_shuffle.__wrapped__])
+def test_channels_in_other_orders_are_new_memory(f):
+    x = ad.arange(4.0).reshape(1, 4, 1, 1)
+    y = f(x, 2)
+    assert y.data_ptr() != x.data_ptr() and not y._is_view() and y.flatten().tolist() == [0, 1, 2, 3]
+    assert F.pixel_unshuffle(y, 2).data_ptr() != y.data_ptr()
+    with pytest.raises((RuntimeError, TypeError)):
+        F.pixel_unshuffle(ad.ones(1, 1, 0, 0), 2**32)
+
+
+def test_sizes_take_no_scale():
+    with pytest.raises(ValueError, match="recompute_scale_factor"):
+        F.interpolate(ad.ones(1, 1, 4, 4), size=4, recompute_scale_factor=True)
+
+
+@pytest.mark.parametrize("bad", [-0.1, 1.5, float("nan"), float("inf")])
+@pytest.mark.parametrize("which", [0, 1])
+def test_cross_entropy_wants_fractions(bad, which):
+    given = [ad.full((40,), 0.5), ad.full((40,), 0.5)]
+    given[which][33] = bad
+    with pytest.raises(RuntimeError, match="should be between 0 and 1"):
+        F.binary_cross_entropy(*given)

@@ -46,7 +46,7 @@ void bind_plain_resizing(const Space& s) {
   s.def("interpolate", [](const Tensor& x, std::optional<Dims> size, std::optional<double> scale, const std::string& mode, std::optional<bool> corners, std::optional<bool> anew, bool antialias) -> Perhaps {
     const auto* kind = std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& k) { return mode == k.first; });
     const int n = x.dim() - 2;
-    if (kind == std::end(kinds) || n < 1 || n > 3 || antialias || size.has_value() == scale.has_value() || !is_floating(x.dtype())) return {};
+    if (kind == std::end(kinds) || n < 1 || n > 3 || antialias || size.has_value() == scale.has_value() || (size && anew.value_or(false)) || !is_floating(x.dtype())) return {};
     if (kind->second < 2 ? corners.has_value() : n != (mode == "linear" ? 1 : mode == "trilinear" ? 3 : 2)) return {};
     Dims sizes = size.value_or(Dims(n, 0));
     if (!per_dimension(sizes, n)) return {};
@@ -58,6 +58,9 @@ void bind_plain_resizing(const Space& s) {
     return resize(x, sizes, resize_steps(x.sizes(), sizes, scales, kind->second, corners.value_or(false)), kind->second, corners.value_or(false));
   }, "size"_a = nb::none(), "scale_factor"_a = nb::none(), "mode"_a = "nearest", "align_corners"_a = nb::none(), "recompute_scale_factor"_a = nb::none(), "antialias"_a = false);
 }
+
+// In memory of its own.
+Tensor apart(const Tensor& x, const Tensor& y) { return y->storage == x->storage && y->storage ? clone(y) : y; }
 
 void bind_plain_channels(const Space& s) {
   s.def("prelu", [](const Tensor& x, const Tensor& weight) -> Perhaps {
@@ -72,13 +75,13 @@ void bind_plain_channels(const Space& s) {
     if (x.dim() != 4 || r < 2 || r > (1 << 15) || x.size(1) % (r * r)) return {};
     const NodeName named("PixelShuffleBackward0");
     const int64_t n = x.size(0), c = x.size(1) / (r * r), h = x.size(2), w = x.size(3);
-    return reshape(permute(reshape(x, {n, c, r, r, h, w}), {0, 1, 4, 2, 5, 3}), {n, c, h * r, w * r});
+    return apart(x, reshape(permute(reshape(x, {n, c, r, r, h, w}), {0, 1, 4, 2, 5, 3}), {n, c, h * r, w * r}));
   }, "upscale_factor"_a);
   s.def("pixel_unshuffle", [](const Tensor& x, int64_t r) -> Perhaps {
-    if (x.dim() != 4 || r < 2 || x.size(2) % r || x.size(3) % r) return {};
+    if (x.dim() != 4 || r < 2 || r > (1 << 15) || x.size(2) % r || x.size(3) % r) return {};
     const NodeName named("PixelUnshuffleBackward0");
     const int64_t n = x.size(0), c = x.size(1), h = x.size(2) / r, w = x.size(3) / r;
-    return reshape(permute(reshape(x, {n, c, h, r, w, r}), {0, 1, 3, 5, 2, 4}), {n, c * r * r, h, w});
+    return apart(x, reshape(permute(reshape(x, {n, c, h, r, w, r}), {0, 1, 3, 5, 2, 4}), {n, c * r * r, h, w}));
   }, "downscale_factor"_a);
   s.def("group_norm", [](const Tensor& x, int64_t groups, const Tensor& w, const Tensor& b, double eps) -> Perhaps {
     if (x.dim() < 2 || groups <= 0 || x.size(1) % groups || x.numel() <= x.size(0) * groups) return {};

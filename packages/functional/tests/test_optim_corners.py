@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from typing import Any
 
 import pytest
@@ -137,3 +138,13 @@ def test_groups_that_come_after_a_plateau() -> None:
     assert [group["lr"] for group in optimizer.param_groups] == [0.25, 0.25]
     with pytest.raises(RuntimeError, match="min_lrs has 1 rates for 2 parameter groups"):
         schedules[1].step(1.0)
+
+
+def test_states_of_any_mapping_are_copied() -> None:
+    p = ad.ones(2, requires_grad=True)
+    optimizer = ad.optim.SGD([p], lr=0.1)
+    inner = ad.ones(1)
+    state = {0: {"a": collections.defaultdict(list, {1: [inner]}), "b": collections.deque([inner])}}
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+    found = optimizer.state[p]
+    assert found["a"] == {1: [inner]} and found["a"][1][0] is not inner and found["b"][0] is not inner

@@ -229,6 +229,7 @@ namespace {
 struct BinaryCrossEntropy {
   template <std::floating_point T> T operator()(T x, T target) const {
     expect(x >= 0 && x <= 1, "binary_cross_entropy: all elements of input should be between 0 and 1");
+    expect(target >= 0 && target <= 1, "binary_cross_entropy: all elements of target should be between 0 and 1");
     return (target - 1) * std::max(math::log1p(-x), T(-100)) - target * std::max(math::log(x), T(-100));
   }
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -56,16 +57,19 @@ template <class T> void count(const std::vector<Bins<T>>& bins, const T* points,
   }
 }
 
-template <Combine how, class T> T joined(T a, T b) {
+template <Combine how, class A> A joined(A a, A b) {
   if constexpr (how == Combine::prod) return a * b;
   else if constexpr (how == Combine::amax) return (b > a) | (b != b) ? b : a;
   else if constexpr (how == Combine::amin) return (b < a) | (b != b) ? b : a;
   else return a + b;
 }
-// to (inner,): rows from `x` on, of `inner` elements each.
-template <Combine how, class T> void join_rows(T* to, const T* x, int64_t rows, int64_t inner) {
+// y (inner,): `initial` and rows from `x` on, of `inner` elements each. Sums of float are taken in double.
+template <Combine how, class T> void join_rows(T* y, T initial, const T* x, int64_t rows, int64_t inner) {
+  using A = std::conditional_t<how == Combine::sum, double, T>;
+  std::vector<A> all(static_cast<size_t>(inner), static_cast<A>(initial));
   for (int64_t r = 0; r < rows; r++, x += inner)
-    for (int64_t j = 0; j < inner; j++) to[j] = joined<how>(to[j], x[j]);
+    for (int64_t j = 0; j < inner; j++) all[static_cast<size_t>(j)] = joined<how>(all[static_cast<size_t>(j)], static_cast<A>(x[j]));
+  std::transform(all.begin(), all.end(), y, [](A v) { return static_cast<T>(v); });
 }
 template <class T> auto rows_joined_by(Combine how) {
   switch (how) {
@@ -116,17 +120,17 @@ Tensor histogram_of(const Tensor& given, Tensors edges, const Tensor& weights) {
 
 Tensor histc_of(const Tensor& given, int64_t bins, double first, double last) {
   const Tensor flat = now(given);
-  if (!is_plain(flat) || !is_single_or_double(flat.dtype()) || bins > most_partial) return {};
+  if (!is_plain(flat) || !is_single_or_double(flat.dtype()) || bins > most_partial || !(last - first < std::numeric_limits<double>::infinity())) return {};
   const Named named("histc", {&flat, 1});
   const Tensor x = contiguous(flat), y = empty({bins}, x.dtype());
   in_type(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    const T low = static_cast<T>(first), high = static_cast<T>(last), scale = static_cast<T>(bins) / (high - low);
+    const double number = static_cast<double>(bins), length = last - first;
     std::vector<int64_t> counts(static_cast<size_t>(bins));
     for (const T v : std::span(memory_of<const T>(x), static_cast<size_t>(x.numel())))
-      if (v >= low && v <= high) {
-        const T part = (v - low) * scale;
-        counts[static_cast<size_t>(part < static_cast<T>(bins) ? static_cast<int64_t>(part) : bins - 1)]++;
+      if (v >= first && v <= last) {
+        const double part = (static_cast<double>(v) - first) * number / length;
+        counts[static_cast<size_t>(part < number ? static_cast<int64_t>(part) : bins - 1)]++;
       }
     std::transform(counts.begin(), counts.end(), memory_of<T>(y), [](int64_t n) { return static_cast<T>(n); });
   });
@@ -176,9 +180,7 @@ Tensor segments_of(const Tensor& given, const Tensor& bounds, int64_t axis, Comb
       for (int64_t i = first; i < last; i++) {
         const int64_t* own = memory_of<const int64_t>(at) + i / segments * (segments + 1) + i % segments;
         const int64_t begin = std::clamp<int64_t>(own[0], 0, n), end = std::clamp<int64_t>(own[1], begin, n);
-        T* to = memory_of<T>(y) + i * inner;
-        std::fill_n(to, inner, static_cast<T>(initial));
-        join(to, memory_of<const T>(x) + (i / segments * n + begin) * inner, end - begin, inner);
+        join(memory_of<T>(y) + i * inner, static_cast<T>(initial), memory_of<const T>(x) + (i / segments * n + begin) * inner, end - begin, inner);
       }
     });
   });

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
@@ -210,8 +210,8 @@ class Optimizer(Hooks):
 
 def _copied(value: Any, key: str, p: Tensor, group: dict[str, Any]) -> Any:
     if isinstance(value, dict):
-        return type(value)({k: _copied(v, k, p, group) for k, v in value.items()})
-    if isinstance(value, (list, tuple, set)):
+        return {k: _copied(v, k, p, group) for k, v in value.items()}
+    if isinstance(value, (list, tuple, set, deque)):
         parts = [_copied(v, "", p, group) for v in value]
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
     if not isinstance(value, Tensor):

@@ -154,7 +154,7 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
         low, high = (_core.full((), v, dtype=x.dtype, device=x.device) for v in (low, high))
     one_value = low == high
     low, high = _core.where(one_value, low - 1, low), _core.where(one_value, high + 1, high)
-    part = _core.where(x.clamp(low, high) == x, (x - low) * (bins / (high - low)), bins + 1)  # `bins` at the right edge
+    part = _core.where(x.clamp(low, high) == x, (x - low) * bins / (high - low), bins + 1)  # `bins` at the right edge
     counts = _core.zeros(bins + 2, dtype=x.dtype, device=x.device).scatter_add(0, part.long(), _core.ones_like(x))
     return _core.cat([counts[: bins - 1], counts[bins - 1 : bins + 1].sum(0, keepdim=True)])
 

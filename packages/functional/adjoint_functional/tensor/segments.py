@@ -89,8 +89,14 @@ def histogramdd(
         raise RuntimeError(f"histogramdd: expected {n} sequences of bin edges or numbers of bins, got {len(each)}")
     if any(isinstance(b, int) and b <= 0 for b in each):
         raise RuntimeError(f"histogramdd: the number of bins must be positive, got {each}")
+    if any(isinstance(b, Tensor) and b.numel() < 2 for b in each):
+        raise RuntimeError("histogramdd: edges of bins must be at least 2 numbers")
     edges = _edges(points, each, range)
     if weight is not None:
+        if weight.shape != input.shape[:-1]:
+            raise RuntimeError(
+                f"histogramdd: weight must have the shape of the points, {list(input.shape[:-1])}, got {list(weight.shape)}"
+            )
         weight = weight.detach().reshape(-1).to(input.dtype)
     hist = _core._histogram(points, edges, weight)
     if hist is None:
@@ -192,7 +198,7 @@ def segment_reduce(
     if y is None:
         y = _composed_segments(data, bounds, s, ahead, axis, record, begin)
     if reduce == "mean":
-        count = own.diff() if lengths is None else lengths
+        count = own.clamp(0, n).diff().clamp_min(0) if lengths is None else lengths
         count = count.reshape(*count.shape, *[1] * (data.ndim - axis - 1))
         y = y / count if initial is None else y / count.clamp_min(1)
     return y
@@ -203,7 +209,7 @@ def _check_bounds(bounds: Tensor, lengths: Tensor | None, n: int) -> None:
     if lengths is None:
         good = (bounds[..., 0] >= 0) & (bounds[..., -1] <= n) & (bounds.diff() >= 0).all(-1)
     else:
-        good = (bounds[..., -1] == n) & (lengths >= 0).all(-1) if lengths.size(-1) else _core.tensor(n == 0)
+        good = (bounds[..., -1] == n) & ((lengths >= 0) & (lengths <= n)).all(-1) if lengths.size(-1) else _core.tensor(n == 0)
     if not bool(_core._all_lanes(good).all()):
         rule = (
             f"offsets must not decrease and lie in 0 to {n}"
@@ -263,11 +269,14 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
     """
     if mode:
         raise RuntimeError(f"hash_tensor: mode must be 0, got {mode}")
+    if input.is_complex():
+        raise NotImplementedError(f"hash_tensor: not implemented for {input.dtype}")
     dims = [dim] if isinstance(dim, int) else list(dim) or list(range(input.ndim))
     dims = sorted(d % max(input.ndim, 1) for d in dims) if input.ndim else []
     rest = [d for d in range(input.ndim) if d not in dims]
     x = input.detach()
-    x = x.permute(rest + dims).reshape([input.size(d) for d in rest] + [-1]) if rest else x.reshape(-1)
+    n = math.prod(input.size(d) for d in dims)
+    x = x.permute(rest + dims).reshape([input.size(d) for d in rest] + [n]) if rest else x.reshape(-1)
     joined = _core._joined_bits(x.reshape(-1, x.size(-1))) if x.numel() else None
     x = _joined_by_halves(x) if joined is None else joined.reshape(x.shape[:-1])
     shape = [1 if d in dims else n for d, n in enumerate(input.shape)]

@@ -90,6 +90,11 @@ def _expect_image(op: str, x: Tensor) -> None:
         raise RuntimeError(f"{op} expects input to have at least 3 dimensions, but got input with {x.ndim} dimension(s)")
 
 
+def _apart(y: Tensor) -> Tensor:
+    """In memory of its own."""
+    return y.clone() if y._is_view() else y
+
+
 @node("PixelShuffleBackward0")
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """(..., c * r * r, h, w) -> (..., c, h * r, w * r).
@@ -111,9 +116,8 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
         return input.clone()
     x = input.reshape(*batch, c // (r * r), r, r, h, w)
     n = len(batch)
-    return x.permute(*(d for d, _ in enumerate(batch)), n, n + 3, n + 1, n + 4, n + 2).reshape(
-        *batch, c // (r * r), h * r, w * r
-    )
+    y = x.permute(*(d for d, _ in enumerate(batch)), n, n + 3, n + 1, n + 4, n + 2)
+    return _apart(y.reshape(*batch, c // (r * r), h * r, w * r))
 
 
 @node("PixelUnshuffleBackward0")
@@ -136,9 +140,8 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
         return input.clone()
     x = input.reshape(*batch, c, h // r, r, w // r, r)
     n = len(batch)
-    return x.permute(*(d for d, _ in enumerate(batch)), n, n + 2, n + 4, n + 1, n + 3).reshape(
-        *batch, c * r * r, h // r, w // r
-    )
+    y = x.permute(*(d for d, _ in enumerate(batch)), n, n + 2, n + 4, n + 1, n + 3)
+    return _apart(y.reshape(*batch, c * r * r, h // r, w // r))
 
 
 @node("ChannelShuffleBackward0")

@@ -28,13 +28,6 @@ def _far(d: Tensor) -> Tensor:
 _KINDS = {"nearest": 0, "nearest-exact": 1, "linear": 2, "bilinear": 2, "trilinear": 2, "bicubic": 3}
 
 
-def _step(n: int, out: int, scale: float | None, align_corners: bool) -> float:
-    """How far the new elements stand from each other among the n old ones."""
-    if align_corners:
-        return (n - 1) / (out - 1) if out > 1 else 0.0
-    return 1 / scale if scale else n / out
-
-
 def _smooth(n: int, out: int, step: float, cubic: bool) -> Tensor:
     """(out, n): weights of a kernel that is as wide as the step, so that nothing between the steps is left out."""
     width = max(step, 1.0)
@@ -87,6 +80,8 @@ def interpolate(
         raise NotImplementedError(f"Input Error: got {input.ndim}D input for mode {mode}")
     if (size is None) == (scale_factor is None):
         raise ValueError("only one of size or scale_factor should be defined")
+    if recompute_scale_factor and size is not None:
+        raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
     scales: Sequence[float | None] = [None] * n
     if scale_factor is None:
         sizes = per_dimension(size, n)  # type: ignore[arg-type]
@@ -124,8 +119,9 @@ def _smoothed(input: Tensor, sizes: Sequence[int], scales: Sequence[float | None
     """One dimension after the other."""
     given = input
     for dim, (out, scale) in enumerate(zip(sizes, scales), 2):
-        if out != input.size(dim):
-            weight = _smooth(input.size(dim), out, _step(input.size(dim), out, scale, align_corners), cubic).to(input.dtype)
+        if out != (n := input.size(dim)):
+            (step,) = _core._resize_steps((1, 1, n), (out,), (scale,), _KINDS["bicubic"], align_corners)
+            weight = _smooth(n, out, step, cubic).to(input.dtype)
             input = (input.movedim(dim, -1) @ _core._cuda.uploaded(weight, input.device).mT).movedim(-1, dim)
     return input.clone() if input is given else input
 
