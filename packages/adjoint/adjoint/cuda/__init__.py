@@ -2,14 +2,16 @@
 
 import importlib as _importlib
 
-from adjoint_core import OutOfMemoryError as OutOfMemoryError
 from adjoint_core._tensor.typed import type_of as _type_of
 from adjoint_core.cuda import *  # noqa: F403
 from adjoint_core.cuda import load_kernels_from as _load_kernels_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from adjoint._made import OutOfMemoryError as OutOfMemoryError
     from adjoint_functional.graphed import make_graphed_callables as make_graphed_callables
+else:
+    from adjoint_core import OutOfMemoryError as OutOfMemoryError
 
 has_half, has_magma = True, False
 _OLDER = {
