@@ -102,3 +102,23 @@ def test_long_sums_keep_their_digits():
     assert found == pytest.approx(x.double().sum().item(), rel=1e-7)
     unchecked = ad.segment_reduce(ad.ones(4), "mean", offsets=ad.tensor([-9, 2, 1, 99]), unsafe=True)
     assert unchecked.nan_to_num(-1).tolist() == [1.0, -1.0, 1.0]
+
+
+@pytest.mark.parametrize("dtype", [ad.float16, ad.float32, ad.float64])
+def test_a_range_between_numbers_of_the_type(dtype):
+    x, most = ad.tensor([0.0, 1.0], dtype=dtype), ad.finfo(dtype).max
+    if dtype is not ad.float64:
+        assert ad.histogram(x, 2, range=(-most, most)).hist.tolist() == [0, 2]
+        with pytest.raises(RuntimeError, match="overflows adjoint.float"):
+            ad.histogram(x, 2, range=(0.0, 2 * most))
+    else:
+        with pytest.raises(RuntimeError, match="overflows adjoint.float64"):
+            ad.histogram(x, 2, range=(-most, most))
+    with pytest.raises(RuntimeError, match=r"should not exceed its maximum, got \[1, 0\]"):
+        ad.histogram(x, 2, range=(1.0, 0.0))
+
+
+@pytest.mark.parametrize("bins", [[2**31, 2**32], [2**22] * 3, [2] * 70])
+def test_more_cells_than_there_are_numbers(bins):
+    with pytest.raises(RuntimeError, match=f"^histogramdd: a grid of {bins[0]} x {bins[1]} .*bins has too many cells$"):
+        ad.histogramdd(ad.zeros(1, len(bins)), bins)

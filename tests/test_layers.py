@@ -166,4 +166,4 @@ def test_errors_of_layers_name_the_argument() -> None:
 @pytest.mark.parametrize("name", ["weight", "bias"])
 def test_channels_of_a_norm_that_do_not_fit(norm, name: str) -> None:
     with pytest.raises(RuntimeError, match=rf"{name} of shape \[1000\] and input of shape \[2, 4, 3\]"):
-        norm(sample(2, 4, 3), **{name: ad.ones(1000)})
+        norm(sample(2, 4, 3), **{name: sample(1000)})

@@ -48,7 +48,6 @@ KNOWN = {
     "`resize_` inside of vmap raises": [("resize_", ("vmap",))],
     "`out=` among them": [(name, ("error",)) for name in SHARING_OUT],
     "`out=` takes any type": [(name, ("error",)) for name in ("complex", "aminmax", "multinomial")],
-    "Convolutions and normalisations promote": [(f"nn.functional.conv{n}d", ("error",)) for n in (1, 2, 3)],
     "statistics, polynomials": [("cov", ("forward",))],
 }
 

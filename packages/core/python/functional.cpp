@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "checked_types.h"
 #include "fits.h"
 #include "plain_space.h"
 
@@ -48,12 +49,12 @@ void bind_plain_lines(const Space& s) {
   s.def("softmax", [](const Tensor& x, int64_t dim, OptDType t) { return softmax(x, dim, t); }, "dim"_a, nb::kw_only(), "dtype"_a = nb::none());
   s.def("softmin", [](const Tensor& x, int64_t dim, OptDType t) { return softmax(neg(x), dim, t); }, "dim"_a, nb::kw_only(), "dtype"_a = nb::none());
   s.def("log_softmax", [](const Tensor& x, int64_t dim, OptDType t) { return log_softmax(x, dim, t); }, "dim"_a, nb::kw_only(), "dtype"_a = nb::none());
-  s.def("layer_norm", [](const Tensor& x, const Dims& shape, const Tensor& w, const Tensor& b, double eps) { return layer_norm(x, shape, w, b, eps); },
+  s.def("layer_norm", [](const Tensor& x, const Dims& shape, const Tensor& w, const Tensor& b, double eps) { return checked_layer_norm(x, shape, w, b, eps); },
         "normalized_shape"_a, none("weight"), none("bias"), "eps"_a = 1e-5);
   s.def("rms_norm", [](const Tensor& x, const Dims& shape, const Tensor& w, std::optional<double> eps) { return rms_norm(x, shape, w, eps); }, "normalized_shape"_a, none("weight"), "eps"_a = nb::none());
   s.def("batch_norm", [](const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& w, const Tensor& b, bool training, double momentum, double eps) -> Perhaps {
     if (x.dim() < 2 || (training && x.numel() == x.size(1))) return {};
-    return batch_norm(x, mean, var, w, b, training, momentum, eps);
+    return checked_batch_norm(x, mean, var, w, b, training, momentum, eps);
   }, nb::arg("running_mean").none(), nb::arg("running_var").none(), none("weight"), none("bias"), "training"_a = false, "momentum"_a = 0.1, "eps"_a = 1e-5);
 }
 
@@ -107,7 +108,7 @@ void bind_plain_pad(const Space& s) {
 
 void bind_plain_losses(const Space& s) {
   using Loss = Tensor (*)(const Tensor&, const Tensor&, Reduction);
-  for (auto [name, f] : {std::pair<const char*, Loss>("mse_loss", mse_loss), {"l1_loss", l1_loss}})
+  for (auto [name, f] : {std::pair<const char*, Loss>("mse_loss", checked_mse_loss), {"l1_loss", l1_loss}})
     s.def(name, [f = f](const Tensor& x, const Tensor& t, const std::string& r) -> Perhaps {
       const auto reduction = reduction_named(r);
       return reduction && alike(x, t) ? Perhaps(f(x, t, *reduction)) : Perhaps();
@@ -120,15 +121,15 @@ void bind_plain_losses(const Space& s) {
     }, "target"_a, nb::kw_only(), "reduction"_a = "mean", nb::arg(parameter) = 1.0);
   s.def("nll_loss", [](const Tensor& x, const Tensor& t, const Tensor& w, int64_t ignore, const std::string& r) -> Perhaps {
     const auto reduction = reduction_named(r);
-    return reduction ? Perhaps(nll_loss(x, t, w, *reduction, ignore)) : Perhaps();
+    return reduction ? Perhaps(checked_nll_loss(x, t, w, *reduction, ignore)) : Perhaps();
   }, "target"_a, none("weight"), nb::kw_only(), "ignore_index"_a = -100, "reduction"_a = "mean");
   s.def("cross_entropy", [](const Tensor& x, const Tensor& t, const Tensor& w, int64_t ignore, const std::string& r, double smoothing) -> Perhaps {
     const auto reduction = reduction_named(r);
-    return reduction ? Perhaps(cross_entropy(x, t, w, *reduction, ignore, smoothing)) : Perhaps();
+    return reduction ? Perhaps(checked_cross_entropy(x, t, w, *reduction, ignore, smoothing)) : Perhaps();
   }, "target"_a, none("weight"), nb::kw_only(), "ignore_index"_a = -100, "reduction"_a = "mean", "label_smoothing"_a = 0.0);
   s.def("binary_cross_entropy", [](const Tensor& x, const Tensor& t, const Tensor& w, const std::string& r) -> Perhaps {
     const auto reduction = reduction_named(r);
-    return reduction ? Perhaps(binary_cross_entropy(x, t, w, *reduction)) : Perhaps();
+    return reduction ? Perhaps(checked_binary_cross_entropy(x, t, w, *reduction)) : Perhaps();
   }, "target"_a, none("weight"), nb::kw_only(), "reduction"_a = "mean");
   s.def("binary_cross_entropy_with_logits", [](const Tensor& x, const Tensor& t, const Tensor& w, const std::string& r, const Tensor& p) -> Perhaps {
     const auto reduction = reduction_named(r);
@@ -136,7 +137,7 @@ void bind_plain_losses(const Space& s) {
   }, "target"_a, none("weight"), nb::kw_only(), "reduction"_a = "mean", none("pos_weight"));
   s.def("kl_div", [](const Tensor& x, const Tensor& t, const std::string& r, bool log_target) -> Perhaps {
     const auto reduction = reduction_named(r);
-    return reduction && r != "mean" && !is_half(x.dtype()) ? Perhaps(kl_div(x, t, *reduction, log_target)) : Perhaps();   // of a mean it is warned
+    return reduction && r != "mean" && !is_half(x.dtype()) ? Perhaps(checked_kl_div(x, t, *reduction, log_target)) : Perhaps();   // of a mean it is warned
   }, "target"_a, nb::kw_only(), "reduction"_a = "mean", "log_target"_a = false);
 }
 

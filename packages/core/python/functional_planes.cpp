@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "checked_types.h"
 #include "plain_space.h"
 
 namespace adjoint::python {
@@ -86,6 +87,7 @@ void bind_plain_channels(const Space& s) {
   s.def("group_norm", [](const Tensor& x, int64_t groups, const Tensor& w, const Tensor& b, double eps) -> Perhaps {
     if (x.dim() < 2 || groups <= 0 || x.size(1) % groups || x.numel() <= x.size(0) * groups) return {};
     const NodeName named("NativeGroupNormBackward0");
+    expect_parameters("group_norm", x, {{"weight", w}, {"bias", b}});
     return grouped_norm(x, x.size(0) * groups, x.numel() / (x.size(0) * groups), w, b, eps, false).y;
   }, "num_groups"_a, none("weight"), none("bias"), "eps"_a = 1e-5);
 }

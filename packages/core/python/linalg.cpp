@@ -1,6 +1,7 @@
 // Matrix products.
 #include <adjoint/core/linalg.h>
 #include <adjoint/core/observer.h>
+#include <adjoint/core/one_type.h>
 #include <adjoint/core/types.h>
 
 #include "convert.h"
@@ -26,6 +27,7 @@ template <class F> auto plus_product(const char* name, F f) {
   return [name, f](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
     const Given given(c, a, b);
     const Named named(name, given);
+    expect_type(name, "input", c, "the product", a);
     const auto half = half_type(c, a, b);
     return half ? to_dtype(scaled_sum(to_dtype(c, DType::float32), f(a, b, true), beta, alpha), *half) : scaled_sum(c, f(a, b, false), beta, alpha);
   };

@@ -8,6 +8,7 @@
 #include <adjoint/core/planes.h>
 #include <adjoint/core/resize.h>
 #include "direct.h"
+#include "checked_types.h"
 #include "fits.h"
 
 #include <adjoint/core/types.h>
@@ -39,6 +40,10 @@ std::optional<DType> half_type_of(const nb::tuple& args, const nb::dict& kwargs)
 
 void bind_activations(nb::module_& m) {
   m.def("_half_type", half_type_of);
+  m.def("_expect_parameters", [](const std::string& op, const Tensor& x, const Tensor& w, const Tensor& b) { expect_parameters(op.c_str(), x, {{"weight", w}, {"bias", b}}); },
+        "op"_a, "x"_a, "weight"_a.none(), "bias"_a.none());
+  m.def("_expect_type", [](const std::string& op, const std::string& what, const Tensor& t, const std::string& of, const Tensor& like) { expect_type(op.c_str(), what.c_str(), t, of.c_str(), like); },
+        "op"_a, "what"_a, "tensor"_a.none(), "of"_a, "like"_a);
   both(m, "softmax", [](const Tensor& x, int64_t dim, OptDType dtype) { return softmax(x, dim, dtype); }, "dim"_a, "dtype"_a = nb::none());
   both(m, "log_softmax", [](const Tensor& x, int64_t dim, OptDType dtype) { return log_softmax(x, dim, dtype); }, "dim"_a, "dtype"_a = nb::none());
   m.def("_logsigmoid", [](const Tensor& x) { return logsigmoid(x); });
@@ -89,7 +94,10 @@ void bind_layers(nb::module_& m) {
 }
 
 void bind_planes(nb::module_& m) {
-  m.def("_grid_sample", grid_sample);
+  m.def("_grid_sample", [](const Tensor& x, const Tensor& grid, int mode, int padding, bool align) {
+    expect_type("grid_sample", "grid", grid, "input", x);
+    return grid_sample(x, grid, mode, padding, align);
+  });
   m.def("_resize", resize);
   m.def("_resize_steps", resize_steps);
   function(m, "_pad", [](const Tensor& x, const Dims& before, const Dims& after, double value) {
@@ -106,6 +114,7 @@ void bind_planes(nb::module_& m) {
   function(m, "_multi_margin_loss", [](const Tensor& x, const Tensor& target, double margin, const Tensor& weight, const std::string& how) {
     const auto reduction = reduction_named(how);
     expect(reduction.has_value(), ErrorKind::value, how, " is not a valid value for reduction");
+    expect_type("multi_margin_loss", "weight", weight, "input", x);
     Dims lines = x.sizes();
     lines.resize(x.dim() - 1);
     const Tensor y = reshape(target, lines), rows = margin_rows(x, unsqueeze(y, -1), margin, false), loss = weight ? rows * index_select(weight, 0, y) : rows;
@@ -139,13 +148,13 @@ void bind_normalisations(nb::module_& m) {
     for (Tensor* t : {&r.mean, &r.deviation}) *t = reshape(*t, {n, groups});
     return parts(r);
   }, "x"_a, "n"_a, "groups"_a, "size"_a, "weight"_a.none(), "bias"_a.none(), "eps"_a);
-  m.def("_layer_norm", [](const Tensor& x, const Dims& shape, const Tensor& w, const Tensor& b, double eps) { return layer_norm(x, shape, w, b, eps); },
+  m.def("_layer_norm", [](const Tensor& x, const Dims& shape, const Tensor& w, const Tensor& b, double eps) { return checked_layer_norm(x, shape, w, b, eps); },
         "x"_a, "shape"_a, "weight"_a.none(), "bias"_a.none(), "eps"_a);
   m.def("_attention", [](const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double scale, bool causal, double p) { return attention(q, k, v, mask, scale, causal, p); },
         "query"_a, "key"_a, "value"_a, "mask"_a.none(), "scale"_a, "causal"_a, "dropout_p"_a = 0.0);
   m.def("_rms_norm", [](const Tensor& x, const Dims& shape, const Tensor& w, std::optional<double> eps) { return rms_norm(x, shape, w, eps); }, "x"_a, "shape"_a, "weight"_a.none(), "eps"_a.none());
   m.def("_batch_norm", [](const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& w, const Tensor& b, bool training, double momentum, double eps) {
-    return batch_norm(x, mean, var, w, b, training, momentum, eps);
+    return checked_batch_norm(x, mean, var, w, b, training, momentum, eps);
   }, "x"_a, "mean"_a.none(), "var"_a.none(), "weight"_a.none(), "bias"_a.none(), "training"_a, "momentum"_a, "eps"_a);
   m.def("_embedding", [](const Tensor& weight, const Tensor& index, int64_t padding, bool by_frequency, bool sparse) { return embedding(weight, index, padding, by_frequency, sparse); });
   m.def("_embedding_bag", [](const Tensor& weight, const Tensor& index, const Tensor& offsets, const Tensor& weights, int mode, int64_t padding, bool closed) {
@@ -155,25 +164,25 @@ void bind_normalisations(nb::module_& m) {
 }
 
 void bind_losses(nb::module_& m) {
-  m.def("_nll_loss", [](const Tensor& x, const Tensor& t, const Tensor& w, const std::string& r, int64_t ignore) { return nll_loss(x, t, w, reduction_of(r), ignore); },
+  m.def("_nll_loss", [](const Tensor& x, const Tensor& t, const Tensor& w, const std::string& r, int64_t ignore) { return checked_nll_loss(x, t, w, reduction_of(r), ignore); },
         "x"_a, "target"_a, "weight"_a.none(), "reduction"_a, "ignore_index"_a);
-  m.def("_cross_entropy", [](const Tensor& x, const Tensor& t, const Tensor& w, const std::string& r, int64_t ignore, double smoothing) { return cross_entropy(x, t, w, reduction_of(r), ignore, smoothing); },
+  m.def("_cross_entropy", [](const Tensor& x, const Tensor& t, const Tensor& w, const std::string& r, int64_t ignore, double smoothing) { return checked_cross_entropy(x, t, w, reduction_of(r), ignore, smoothing); },
         "x"_a, "target"_a, "weight"_a.none(), "reduction"_a, "ignore_index"_a, "label_smoothing"_a);
-  m.def("_mse_loss", [](const Tensor& x, const Tensor& t, const std::string& r) { return mse_loss(x, t, reduction_of(r)); });
+  m.def("_mse_loss", [](const Tensor& x, const Tensor& t, const std::string& r) { return checked_mse_loss(x, t, reduction_of(r)); });
   m.def("_l1_loss", [](const Tensor& x, const Tensor& t, const std::string& r) { return l1_loss(x, t, reduction_of(r)); });
   m.def("_rows_vjp", [](const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Tensor& w, int64_t n, double eps, bool sums) { return rows_vjp(v, x, mean, square, w, n, eps, sums); },
         "cotangent"_a, "input"_a, "mean"_a.none(), "square"_a, "weight"_a.none(), "n"_a, "eps"_a, "sums"_a);
   m.def("_channels_vjp", [](const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Tensor& w, double eps, bool sums) { return channels_vjp(v, x, mean, square, w, eps, sums); },
         "cotangent"_a, "input"_a, "mean"_a, "square"_a, "weight"_a.none(), "eps"_a, "sums"_a);
   m.def("_class_entropy", [](const Tensor& x, const Tensor& index, int dim, int64_t ignored) { return class_entropy(x, index, dim, ignored); }, "input"_a, "index"_a, "dim"_a, "ignore_index"_a);
-  m.def("_binary_cross_entropy", [](const Tensor& x, const Tensor& t, const Tensor& w, const std::string& r) { return binary_cross_entropy(x, t, w, reduction_of(r)); },
+  m.def("_binary_cross_entropy", [](const Tensor& x, const Tensor& t, const Tensor& w, const std::string& r) { return checked_binary_cross_entropy(x, t, w, reduction_of(r)); },
         "x"_a, "target"_a, "weight"_a.none(), "reduction"_a);
   m.def("_binary_cross_entropy_with_logits", [](const Tensor& x, const Tensor& t, const Tensor& w, const Tensor& p, const std::string& r) {
     return binary_cross_entropy_with_logits(x, t, w, p, reduction_of(r));
   }, "x"_a, "target"_a, "weight"_a.none(), "pos_weight"_a.none(), "reduction"_a);
   m.def("_smooth_l1_loss", [](const Tensor& x, const Tensor& t, const std::string& r, double beta) { return smooth_l1_loss(x, t, reduction_of(r), beta); });
   m.def("_huber_loss", [](const Tensor& x, const Tensor& t, const std::string& r, double delta) { return huber_loss(x, t, reduction_of(r), delta); });
-  m.def("_kl_div", [](const Tensor& x, const Tensor& t, const std::string& r, bool log_target) { return kl_div(x, t, reduction_of(r), log_target); });
+  m.def("_kl_div", [](const Tensor& x, const Tensor& t, const std::string& r, bool log_target) { return checked_kl_div(x, t, reduction_of(r), log_target); });
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Which operations autocast casts for, after the lists in PyTorch's documentation (Automatic Mixed Precision, op reference).
+#include <adjoint/core/one_type.h>
 #include <adjoint/core/op_attrs.h>
 #include <adjoint/core/ops.h>
 #include <adjoint/engine/autocast.h>
@@ -53,6 +54,7 @@ void Autocast::enable(DeviceType d, bool on) {
   const bool stood = enabled_[0] || enabled_[1];
   enabled_[index(d)] = on;
   const bool stands = enabled_[0] || enabled_[1];
+  casts_operands = stands;
   if (stands && !stood) add_observer(*this);
   if (stood && !stands) remove_observer(*this);
 }

@@ -158,6 +158,8 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
         >>> ad.poisson(ad.tensor([0.0, 0.0]))
         tensor([0., 0.])
     """
+    if not input.is_floating_point():
+        raise NotImplementedError(f"poisson: not implemented for {input.dtype}")
     rate = input.detach().double()
     if _anywhere(~((rate >= 0) & rate.isfinite())):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")

@@ -2,6 +2,7 @@
 #include <adjoint/core/elementwise.h>
 #include <adjoint/core/functors/activation.h>
 #include <adjoint/core/observer.h>
+#include <adjoint/core/one_type.h>
 #include <adjoint/core/types.h>
 
 #include "families.h"
@@ -177,7 +178,10 @@ Tensor threshold(const Tensor& x, const Scalar& bound, const Scalar& value) {
 const Op op_prelu{.name = "prelu", .torch = "PreluKernel|self weight", .types = types::promoted,
     .d = {rule([](V v, X<0> x, X<1> slope) { return prelu_derivative(v, x, slope); }), rule([](V v, X<0> x) { return drop(above(x, 0), v * x); })},
     .doc = "Each element of `x` where positive, else `slope * x`.", .reference = elementwise<functors::Prelu, 2>};
-Tensor prelu(const Tensor& x, const Tensor& slope) { return apply(op_prelu, {x, slope}); }
+Tensor prelu(const Tensor& x, const Tensor& slope) {
+  expect_type("prelu", "weight", slope, "input", x);
+  return apply(op_prelu, {x, slope});
+}
 
 const Op op_prelu_derivative{.name = "prelu_derivative", .types = types::floating,
     .d = {rule([](V v, X<1> x, X<2> slope) { return prelu_derivative(v, x, slope); }), rule([](V v) { return zeros_like(v); }),

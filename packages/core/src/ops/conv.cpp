@@ -1,6 +1,7 @@
 // Convolution in 1, 2 and 3 dimensions. Three records, each the derivative of the other two: x and weight give y,
 // y and weight give x (transposed convolution), x and y give weight.
 #include <adjoint/core/batch.h>
+#include <adjoint/core/one_type.h>
 #include <adjoint/core/op_fields.h>
 #include <adjoint/core/convolution.h>
 #include <adjoint/core/observer.h>
@@ -212,6 +213,7 @@ Convolution checked(const Tensor& x, const Tensor& weight, const Window& w, cons
 Tensor finish(const Tensor& y, const Tensor& weight, const Tensor& bias, int64_t channels, bool batched, const char* op) {
   Tensor r = y;
   if (bias) {
+    expect_type(op, "bias", bias, "weight", weight);
     expect(bias.dim() == 1 && bias.size(0) == channels, ErrorKind::shape, op, ": Given weight of size ", weight.sizes(), ", expected bias to be 1-dimensional with ", channels,
            " elements, but got bias of size ", bias.sizes(), " instead");
     Dims sizes(y.dim(), 1);

@@ -4,6 +4,7 @@
 #include <adjoint/core/functors/binary.h>
 #include <adjoint/core/linalg.h>
 #include <adjoint/core/observer.h>
+#include <adjoint/core/one_type.h>
 #include <adjoint/core/passing_views.h>
 #include <adjoint/core/types.h>
 
@@ -216,6 +217,7 @@ Tensor addmm(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& be
   const Given given(c, a, b);
   const Named named("addmm", given, "AddmmBackward0");
   const PassingViews passing(given);
+  expect_type("addmm", "input", c, "mat1", a);
   const bool half = half_type(c, a, b).has_value();
   const Tensor product = mm(a, b, half);
   expect(broadcast(c.sizes(), product.sizes(), "addmm") == product.sizes(), ErrorKind::shape, "addmm: The expanded size of the tensor ", product.sizes(), " must match the existing size ", c.sizes());
@@ -252,6 +254,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   expect(weight.dim() == 1 || weight.dim() == 2, ErrorKind::shape, "linear: weight must be 1-d or 2-d, got shape ", weight.sizes());
   const Tensor w = weight.dim() == 2 ? mT(weight) : weight;
   if (!bias) return matmul(x, w);
+  expect_type("linear", "bias", bias, "weight", weight);
   if (half_type(x, weight, bias)) {
     const Tensor y = product(x, w, kept(true));
     return rounded(add(y, fitting_bias(y, bias)), x);

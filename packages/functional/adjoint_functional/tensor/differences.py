@@ -115,10 +115,10 @@ def gradient(
         n = input.size(d)
         if n < edge_order + 1:
             raise RuntimeError("gradient expected each dimension size to be at least edge_order+1")
+        y = input if input.is_floating_point() or input.is_complex() else input.to(_core.get_default_dtype())
         if isinstance(step, Tensor) and step.ndim:
-            out.append(_differences(input.movedim(d, -1), step, edge_order).movedim(-1, d))
+            out.append(_differences(y.movedim(d, -1), step, edge_order).movedim(-1, d))
         else:
-            y = input if input.is_floating_point() or input.is_complex() else input.to(_core.get_default_dtype())
             out.append(_even_differences(y, step, d, edge_order))
     return tuple(out)
 

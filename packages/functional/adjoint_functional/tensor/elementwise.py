@@ -121,6 +121,12 @@ def isreal(input: Tensor) -> Tensor:
     return input.imag == 0 if input.is_complex() else _core.ones_like(input, dtype=_core.bool)
 
 
+def _ordered(name: str, input: Tensor) -> Tensor:
+    if input.is_complex():
+        raise RuntimeError(f"{name} does not support complex inputs, got {input.dtype}")
+    return input
+
+
 @method
 def isposinf(input: Tensor) -> Tensor:
     """Whether an element is infinity.
@@ -130,7 +136,7 @@ def isposinf(input: Tensor) -> Tensor:
         >>> ad.isposinf(ad.tensor([float('inf'), 1.0]))
         tensor([ True, False])
     """
-    return input == math.inf
+    return _ordered("isposinf", input) == math.inf
 
 
 @method
@@ -142,7 +148,7 @@ def isneginf(input: Tensor) -> Tensor:
         >>> ad.isneginf(ad.tensor([-float('inf'), 1.0]))
         tensor([ True, False])
     """
-    return input == -math.inf
+    return _ordered("isneginf", input) == -math.inf
 
 
 def isin(

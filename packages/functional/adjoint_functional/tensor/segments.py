@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from adjoint_core import Tensor, _core, _results
+from adjoint_core import Tensor, _core, _results, finfo
 from adjoint_core._compose import check_all, method, node
 from adjoint_engine._engine import is_lifted
 
@@ -30,12 +30,27 @@ def _edges(points: Tensor, each: Sequence[Any], range: Sequence[float] | None) -
         if isinstance(bins, Tensor):
             edges.append(bins)
             continue
-        if not (math.isfinite(low) and math.isfinite(high)):
-            raise RuntimeError(f"histogramdd: range of [{low:g}, {high:g}] is not finite")
-        if low == high:
-            low, high = low - 0.5, high + 0.5
+        low, high = _limits(low, high, points.dtype)
         edges.append(_core.linspace(low, high, bins + 1, dtype=points.dtype, device=points.device))
     return edges
+
+
+def _limits(low: float, high: float, dtype: Any) -> tuple[float, float]:
+    """Of a range from the lower to the upper one, between which the type has numbers."""
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise RuntimeError(f"histogramdd: range of [{low:g}, {high:g}] is not finite")
+    if low > high:
+        raise RuntimeError(f"histogramdd: the range's minimum should not exceed its maximum, got [{low:g}, {high:g}]")
+    if max(-low, high) > finfo(dtype).max or math.isinf(high - low):
+        raise RuntimeError(f"histogramdd: range of [{low:g}, {high:g}] overflows {dtype}")
+    return (low - 0.5, high + 0.5) if low == high else (low, high)
+
+
+def _expect_countable(each: Sequence[Any]) -> None:
+    """The cells, with those in front of and behind each row, have numbers."""
+    if math.prod(b + 2 if isinstance(b, int) else b.numel() + 1 for b in each) >= 2**60:
+        sizes = [b if isinstance(b, int) else b.numel() - 1 for b in each]
+        raise RuntimeError(f"histogramdd: a grid of {' x '.join(map(str, sizes))} bins has too many cells")
 
 
 def _edges_of_lanes(x: Tensor, bins: int) -> Tensor:
@@ -91,13 +106,18 @@ def histogramdd(
         raise RuntimeError(f"histogramdd: the number of bins must be positive, got {each}")
     if any(isinstance(b, Tensor) and b.numel() < 2 for b in each):
         raise RuntimeError("histogramdd: edges of bins must be at least 2 numbers")
+    _expect_countable(each)
+    for b in each:
+        if isinstance(b, Tensor):
+            _core._expect_type("histogramdd", "bins", b, "input", input)
     edges = _edges(points, each, range)
     if weight is not None:
+        _core._expect_type("histogramdd", "weight", weight, "input", input)
         if weight.shape != input.shape[:-1]:
             raise RuntimeError(
                 f"histogramdd: weight must have the shape of the points, {list(input.shape[:-1])}, got {list(weight.shape)}"
             )
-        weight = weight.detach().reshape(-1).to(input.dtype)
+        weight = weight.detach().reshape(-1)
     hist = _core._histogram(points, edges, weight)
     if hist is None:
         hist = _composed_histogram(points, edges, each, weight, range is None)
@@ -175,6 +195,8 @@ def segment_reduce(
         >>> ad.segment_reduce(ad.tensor([1.0, 2.0, 3.0]), "sum", lengths=ad.tensor([2, 1]))
         tensor([3., 3.])
     """
+    if data.dtype is _core.bool:
+        raise NotImplementedError("segment_reduce: not implemented for adjoint.bool")
     if reduce not in _RECORD:
         raise RuntimeError(f"segment_reduce: reduce must be one of {sorted(_RECORD)}, got {reduce!r}")
     record = _RECORD[reduce]

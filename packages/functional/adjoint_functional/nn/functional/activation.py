@@ -364,6 +364,8 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     """
     if eps != 1e-10:
         warn("`eps` parameter is deprecated and has no effect.")
+    if not logits.is_floating_point():
+        raise RuntimeError(f"gumbel_softmax: expected logits of a floating-point dtype, but got {logits.dtype}")
     noise = -_core.empty_like(logits).exponential_().log()
     soft = ((logits + noise) / tau).softmax(dim)
     if not hard:

@@ -253,11 +253,15 @@ def scaled_dot_product_attention(
         raise RuntimeError(
             f"scaled_dot_product_attention: Expected query, key, and value to have the same dtype, but got {types}"
         )
+    if not (query.is_floating_point() or query.is_complex()):
+        raise NotImplementedError(f"scaled_dot_product_attention: not implemented for {query.dtype}")
     if enable_gqa:
         key, value = (x.repeat_interleave(query.size(-3) // x.size(-3), -3) for x in (key, value))
     if scale is None:
         scale = query.size(-1) ** -0.5 if query.size(-1) else math.inf
     if attn_mask is not None:
+        if attn_mask.dtype not in (_core.bool, _core.float32):
+            _core._expect_type("scaled_dot_product_attention", "attn_mask", attn_mask, "query", query)
         mask, blind = _seeing(_causal(attn_mask, query.size(-2), key.size(-2)) if is_causal else attn_mask)
         return _attend(query, key, value, mask, dropout_p, False, scale).masked_fill(blind, 0.0)
     return _attend(query, key, value, None, dropout_p, is_causal, scale)

@@ -17,7 +17,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     """
     x1, x2 = _core.broadcast_tensors(x1, x2)
     common = _core.result_type(x1, x2)
-    if not (common.is_floating_point or common.is_complex):
+    if not common.is_floating_point:
         raise RuntimeError(f"cosine_similarity: expected common dtype to be floating point, yet common dtype is {common}")
     if eps < 0:
         raise RuntimeError(f"cosine_similarity: eps must be non-negative, got: {eps}")

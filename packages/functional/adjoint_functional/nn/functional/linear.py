@@ -26,5 +26,6 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
         >>> ad.nn.functional.bilinear(ad.ones(1, 2), ad.ones(1, 3), ad.ones(4, 2, 3))
         tensor([[6., 6., 6., 6.]])
     """
+    _core._expect_type("bilinear", "bias", bias, "weight", weight)
     y = _core.einsum("...i,kij,...j->...k", input1, weight, input2)
     return y if bias is None else y + bias

@@ -85,7 +85,9 @@ def instance_norm(
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
     for running, batch in ((running_mean, input.flatten(2).mean(2)), (running_var, input.flatten(2).var(2))):
         if running is not None:
+            _core._expect_type("instance_norm", "running statistics", running, "input", input)
             running.data.copy_((1 - momentum) * running.data + momentum * batch.data.mean(0))
+    _core._expect_parameters("instance_norm", input, weight, bias)
     return _core._grouped_norm(input, n * c, math.prod(input.shape[2:]), weight, bias, eps)
 
 
@@ -103,6 +105,7 @@ def group_norm(
     groups, elements = _group_sizes(input, num_groups)
     if groups * elements == num_groups:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {list(input.shape)}")
+    _core._expect_parameters("group_norm", input, weight, bias)
     return _core._grouped_norm(input, groups, elements, weight, bias, eps)
 
 

@@ -184,6 +184,8 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
         tensor([[-1., -1.],
                 [ 1., -1.]])
     """
+    if not theta.is_floating_point():
+        raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
     n, _, *sizes = size
     if theta.ndim != 3 or tuple(theta.shape) != (n, len(sizes), len(sizes) + 1):
         raise ValueError(

@@ -208,6 +208,7 @@ def multi_margin_loss(
     if p == 1:
         return _core._multi_margin_loss(input, target, margin, weight, reduction)
     at = target.reshape(input.shape[:-1]).unsqueeze(-1)
+    _core._expect_type("multi_margin_loss", "weight", weight, "input", input)
     terms = (margin - input.gather(-1, at) + input).clamp_min(0).square()
     if weight is not None:
         terms = terms * weight[at]

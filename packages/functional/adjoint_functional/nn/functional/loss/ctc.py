@@ -18,7 +18,9 @@ def _numbers(x: Tensor) -> list[int]:
     return [int(n) for n in _engine.plain(x.clone()).flatten().tolist()]
 
 
-def _lengths(given: Tensor | Sequence[int], device: Any) -> Tensor:
+def _lengths(name: str, given: Tensor | Sequence[int], device: Any) -> Tensor:
+    if isinstance(given, Tensor) and (given.is_floating_point() or given.is_complex() or given.dtype is _core.bool):
+        raise RuntimeError(f"ctc_loss: {name} must be integral, got {given.dtype}")
     x = given.reshape(-1) if isinstance(given, Tensor) else _core.tensor([int(n) for n in given])
     return x.to(device=device, dtype=_core.int64)
 
@@ -115,7 +117,8 @@ def ctc_loss(
     x = log_probs.unsqueeze(1) if single else log_probs
     if not 0 <= blank < x.size(2):
         raise RuntimeError(f"ctc_loss: blank must be in label range, got {blank} for {x.size(2)} classes")
-    steps, lengths = (_lengths(n, x.device) for n in (input_lengths, target_lengths))
+    steps = _lengths("input_lengths", input_lengths, x.device)
+    lengths = _lengths("target_lengths", target_lengths, x.device)
     if steps.numel() != x.size(1) or lengths.numel() != x.size(1):
         raise RuntimeError(
             f"ctc_loss: input_lengths and target_lengths must be of size batch_size, got {steps.numel()}, {lengths.numel()}"
