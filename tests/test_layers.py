@@ -167,3 +167,11 @@ def test_errors_of_layers_name_the_argument() -> None:
 def test_channels_of_a_norm_that_do_not_fit(norm, name: str) -> None:
     with pytest.raises(RuntimeError, match=rf"{name} of shape \[1000\] and input of shape \[2, 4, 3\]"):
         norm(sample(2, 4, 3), **{name: sample(1000)})
+
+
+@pytest.mark.parametrize("size", [8, 8.0, "8"])
+def test_an_output_size_without_a_length(size) -> None:
+    with pytest.raises(
+        TypeError, match=f"^ConvTranspose1d: output_size must be a tuple or a list of 1 ints, got {type(size).__name__}"
+    ):
+        ad.nn.ConvTranspose1d(1, 1, 3, stride=2)(ad.ones(1, 1, 3), output_size=size)

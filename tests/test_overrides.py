@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import adjoint as ad
+from op_cases import CASES
 
 asked: list[str] = []
 
@@ -298,3 +299,31 @@ def test_gradients_ask() -> None:
 
     x = ad.ones(2).as_subclass(Asked).requires_grad_()
     assert ad.autograd.grad((x * x).sum(), x) == "gradients"
+
+
+def _public(name: str) -> bool:
+    return not name.startswith("Tensor.") and callable(functools.reduce(getattr, name.split("."), ad))
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.call is None and _public(c.name)], ids=lambda c: c.id)
+def test_a_mode_sees_one_call_of_each_function(case: Any) -> None:
+    call = case.bind(ad, [ad.tensor(a) for a in case.sample()])
+    with Log():
+        call()
+    assert len(asked) == 1, asked
+
+
+STEPS: dict[str, tuple[Any, ...]] = {
+    **{f"{kind}_window": (4,) for kind in ("hann", "hamming", "blackman", "bartlett", "kaiser")},
+    **{"tril_indices": (2, 2), "triu_indices": (2, 2), "sparse_coo_tensor": ([[0]], [1.0], (2,)), "eye": (2,)},
+    **{f"{view}_copy": ((1, 3),) for view in ("alias", "detach", "squeeze", "t", "unbind")},
+    **{"rnn_tanh_cell": ((1, 2), (1, 3), (3, 2), (3, 3)), "gru_cell": ((1, 2), (1, 3), (9, 2), (9, 3))},
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_mode_sees_functions_of_several_steps_by_their_name(name: str) -> None:
+    args = [ad.ones(*a) if name.endswith(("cell", "copy")) else a for a in STEPS[name]]
+    with Log():
+        getattr(ad, name)(*args)
+    assert asked == [name]

@@ -211,7 +211,10 @@ def __getattr__(name: str) -> object:
     if name in _LATER:
         return _importlib.import_module("." + name, __name__)
     if "autocast" in name or name in _OF_ROOMS:
-        return getattr(_importlib.import_module("adjoint_functional." + _OF_ROOMS.get(name, "amp.state")), name)
+        room = _importlib.import_module("adjoint_functional." + _OF_ROOMS.get(name, "amp.state"))
+        found = {"__name__": __name__, name: getattr(room, name)}
+        _make_face(found)
+        return found[name]
     if name in _METHODS:
         return getattr(Tensor, name)  # noqa: F405
     if name.startswith("_foreach_"):

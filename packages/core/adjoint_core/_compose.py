@@ -203,18 +203,14 @@ _spaces: set[str] = set()  # the namespaces that are made so
 
 
 def make_face(namespace: dict[str, Any], later: Sequence[str] = ()) -> None:
-    """Lets all functions of a public namespace that take tensors ask first who answers their calls with `__torch_function__`.
+    """Lets all functions of a public namespace that take or make tensors ask first who answers their calls with `__torch_function__`.
 
     Namespaces named in `later` do the same when they are imported.
     """
     _spaces.update((namespace["__name__"], *later))
     for name, f in namespace.items():
-        takes = (
-            isinstance(f, FunctionType)
-            and name[0] != "_"
-            and [kind for word, kind in f.__annotations__.items() if word != "return"]
-        )
-        if takes and any("Tensor" in str(kind) for kind in takes):
+        kinds = f.__annotations__ if isinstance(f, FunctionType) and name[0] != "_" else {}
+        if kinds.get("return") == "Tensor" or any("Tensor" in str(kind) for word, kind in kinds.items() if word != "return"):
             if f not in _faces:
                 asking = _core._asking(f, getattr(f, "_plain", None), *_unwrapped(f))
                 _faces[f] = asking, namespace["__name__"], name

@@ -99,10 +99,10 @@ def _dense(x: Tensor) -> Tensor:
 def _copying(name: str) -> None:
     view = getattr(_core, name)
 
-    def copy(*args: Any, **kwargs: Any) -> Any:
+    def copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
         if "split_size" in kwargs:
             kwargs["split_size_or_sections"] = kwargs.pop("split_size")
-        y = view(*args, **kwargs)
+        y = view(input, *args, **kwargs)
         return tuple(_dense(x) for x in y) if isinstance(y, tuple) else _dense(y)
 
     copy.__name__ = name + "_copy"

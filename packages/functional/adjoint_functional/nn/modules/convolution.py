@@ -167,6 +167,10 @@ class _ConvTransposeNd(_ConvNd):
         n = num_spatial_dims
         if output_size is None:
             return _tuple(self.output_padding, n)
+        if not isinstance(output_size, (tuple, list)):
+            raise TypeError(
+                f"ConvTranspose{n}d: output_size must be a tuple or a list of {n} ints, got {type(output_size).__name__}"
+            )
         if len(output_size) not in (n, input.dim()):
             raise ValueError(
                 f"ConvTranspose{n}D: for {input.dim()}D input, output_size must have {n} or {input.dim()} elements (got {len(output_size)})"
