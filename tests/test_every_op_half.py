@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint_core import _core
 from op_cases import CASES
 from op_checks.cells import differentiable, posed, results
 from op_checks.derivative import vjp
@@ -56,6 +57,39 @@ def check(actual, exact, dtype, elementwise, limit):
 def test_half_value(case, dtype):
     half, double = in_half(case, dtype)
     check(results(case, half), results(case, double), dtype, case.elementwise, VALUE_ULPS)
+
+
+def same_bits(found, expected):
+    for y, e in zip(found, expected, strict=True):
+        assert not is_floating(e) or ad.equal(y.float().nan_to_num(9.5), e.float().nan_to_num(9.5))
+
+
+@half_cases(lambda c: c.elementwise)
+def test_read_in_float(case, dtype):
+    """Inside of a function that is rounded once, halves are read where they lie: the bits are those of operands cast before."""
+    half, _ = in_half(case, dtype)
+    wide = [t.float() if is_floating(t) else t for t in half]
+    same_bits(_core._in_float(lambda: results(case, half), (), {}), results(case, wide))
+
+
+@half_cases(lambda c: True)
+def test_same_bits_while_watched(case, dtype):
+    """While somebody watches, halves are cast, and seen to be."""
+    half, _ = in_half(case, dtype)
+
+    def computed():
+        ad.manual_seed(0)
+        values = results(case, half)
+        if not differentiable(case):
+            return values
+        f, xs = posed(case, half)
+        return [*values, *vjp(f, xs, [ad.ones_like(y) for y in f(*xs)])]
+
+    found = computed()
+    with ad.autograd.profiler.profile():
+        expected = computed()
+    assert [y.dtype for y in found] == [e.dtype for e in expected]
+    same_bits(found, expected)
 
 
 def same_shapes(case):

@@ -982,7 +982,8 @@ Arguments:
 Example::
 
     >>> x = ad.arange(16.0)
-    >>> ad.allclose(ad.istft(ad.stft(x, 8, return_complex=True), 8), x, atol=1e-5)
+    >>> w = ad.hann_window(8)
+    >>> ad.allclose(ad.istft(ad.stft(x, 8, window=w, return_complex=True), 8, window=w), x, atol=1e-5)
     True"""
 
     def item(self) -> Any:
@@ -3510,6 +3511,8 @@ def _histogram(points: Tensor, edges: Sequence[Tensor], weight: Tensor | None) -
 
 def _histc(arg0: Tensor, arg1: _int, arg2: _float, arg3: _float, /) -> Tensor: ...
 
+def _joined_bits(arg: Tensor, /) -> Tensor: ...
+
 def _segments(arg0: Tensor, arg1: Tensor, arg2: _int, arg3: _int, arg4: _float, /) -> Tensor: ...
 
 def bincount(input: Tensor, weights: Tensor | None=None, minlength: _int=0) -> Tensor: ...
@@ -3619,6 +3622,8 @@ def _rfft(input: Tensor, dim: _int, scale: _float) -> Tensor: ...
 def _irfft(input: Tensor, dim: _int, n: _int, scale: _float) -> Tensor: ...
 
 def _half_type(arg0: tuple[Any, ...], arg1: dict[str, Any], /) -> _dtype | None: ...
+
+def _in_float(arg0: Callable, arg1: tuple[Any, ...], arg2: dict[str, Any], /) -> Any: ...
 
 def softmax(input: Tensor, dim: _int, dtype: _dtype | None=None) -> Tensor:
     """exp(x) / sum(exp(x)) along a dimension, without overflow."""

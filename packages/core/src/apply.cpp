@@ -1,6 +1,8 @@
 // The single door of every op, and what happens behind it when no level and no tape is involved.
 #include <adjoint/core/cuda/kernel.h>
 #include <adjoint/core/cuda/memory.h>
+#include <adjoint/core/history.h>
+#include <adjoint/core/in_float.h>
 #include <adjoint/core/inference.h>
 #include <adjoint/core/ops.h>
 #include <adjoint/core/passing_views.h>
@@ -20,6 +22,16 @@ namespace adjoint {
 
 EngineHooks engine_hooks;
 constinit thread_local bool PassingViews::here = false;
+constinit thread_local bool InFloat::here = false;
+
+bool InFloat::serves(Tensors x) noexcept {
+  uint32_t keys = 0;
+  bool on_cpu = true;
+  for (const Tensor& t : x)
+    if (t) keys |= t->keys, on_cpu = on_cpu && t.device().type == DeviceType::cpu;
+  if (!on_cpu || watched_here() || keys & ~uint32_t(key_tape | key_view)) return false;
+  return !keys || !history_is_kept();
+}
 
 namespace {
 
@@ -110,7 +122,9 @@ class Operands {
   Operands(size_t n, Device device) : device_(device), count_(n) {
     if (n > inline_count) heap_ = std::make_unique<Slot[]>(n), views_heap_.resize(n);
   }
-  void set_all(const Op& op, Tensors x, DType compute, const Dims* expanded) {
+  // halves: float may be computed of half types as they are.
+  void set_all(const Op& op, Tensors x, DType compute, const Dims* expanded, bool halves = false) {
+    halves_ = halves && compute == DType::float32;
     for (size_t i = 0; i < x.size(); i++) set(i, x[i], is_position(op, i) ? x[i].dtype() : compute, number_type(op, compute), expanded);
   }
   View* data() { return heap_ ? views_heap_.data() : views_; }
@@ -136,7 +150,7 @@ class Operands {
         v.strides = s.copy->strides.data();
       }
     }
-    if (t->dtype != dtype) {
+    if (t->dtype != dtype && !(halves_ && is_half(t->dtype) && t->numel > 1)) {
       if (t->numel == 1 && on_host) cast_one(s, v, number);
       else {
         s.copy = cast_memory(x, dtype);
@@ -169,6 +183,7 @@ class Operands {
 
   Device device_;
   uint32_t numbers_ = 0;
+  bool halves_ = false;
   size_t count_;
   Slot slots_[inline_count];
   View views_[inline_count];
@@ -299,12 +314,28 @@ Tensor cast_memory(const Tensor& given, DType dtype) {
 
 namespace {
 
+bool has_half(Tensors x) {
+  return std::any_of(x.begin(), x.end(), [](const Tensor& t) { return is_half(t.dtype()); });
+}
+Types widened(Types t) {
+  for (DType* d : {&t.compute, &t.out[0], &t.out[1], &t.out[2]})
+    if (is_half(*d)) *d = DType::float32;
+  return t;
+}
+// For InFloat, what reads no halves: float copies of them.
+TensorVector without_halves(const Op& op, Tensors x) {
+  TensorVector wide;
+  for (size_t i = 0; i < x.size(); i++) wide.push_back(is_half(x[i].dtype()) && !is_position(op, i) ? cast_memory(x[i], DType::float32) : x[i]);
+  return wide;
+}
+
 // Any operands: promotion, broadcasting, all layouts.
 [[gnu::noinline]] void run_any(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
   if (op.make) return op.make(x, attrs, y);
   if (!op.reference || any_sparse(x)) return run_sparse(op, x, attrs, y);
   const Device device = common_device(op, x);
-  const Types t = op.types(x, attrs);
+  const bool in_float = InFloat::here;
+  const Types t = in_float ? widened(op.types(x, attrs)) : op.types(x, attrs);
   Dims shape[max_outputs];
   if (op.shape) op.shape(x, attrs, shape);
   else shape[0] = broadcast_all(op, x);
@@ -319,7 +350,7 @@ namespace {
   TensorVector own;
   x = pinned(x, written, own);
   Operands in(x.size(), device);
-  in.set_all(op, x, t.compute, op.shape ? nullptr : &shape[0]);
+  in.set_all(op, x, t.compute, op.shape ? nullptr : &shape[0], in_float);
   launch(op, device, in.views(), {out, static_cast<size_t>(op.outputs)}, attrs, x, in.numbers());
   if (!op.shape && numbers_only(x)) y[0]->flags |= flag_wrapped;
 }
@@ -335,6 +366,10 @@ void run(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
     return;
   }
   y[0] = {};
+  if (InFloat::here && (has_half(x) || &op == &op_to_dtype)) [[unlikely]] {   // a cast to a half type is one to float, too
+    const bool reads_halves = &op == &op_to_dtype || (op.reads_halves && !op.shape && !op.indices && is_floating(op.types(x, attrs).out[0]));
+    return reads_halves ? run_any(op, x, attrs, y) : run(op, without_halves(op, x), attrs, y);
+  }
   if (!run_dense(op, x, attrs, y[0])) run_any(op, x, attrs, y);
 }
 

@@ -36,10 +36,11 @@ const Op* find_op(const char* name) noexcept {
   return it != ops.end() && std::strcmp((*it)->name, name) == 0 ? *it : nullptr;
 }
 
-void register_kernel(const char* name, DeviceType device, Kernel kernel) {
+void register_kernel(const char* name, DeviceType device, Kernel kernel, bool reads_halves) {
   const Op* op = find_op(name);
   expect(op, ErrorKind::value, "register_kernel: no record named '", name, "'");
   op->kernel[static_cast<int>(device)] = kernel;
+  if (device == DeviceType::cpu) op->reads_halves = reads_halves;
 }
 
 }  // namespace adjoint

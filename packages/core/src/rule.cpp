@@ -84,6 +84,10 @@ template <class Wanted> TensorVector widened(Tensors x, Wanted&& wanted) {
 
 void call_in_float(const Rule& rule, const Call& c, Tensor* result) {
   if (!any_half(c.v) && !any_half(c.x) && !any_half(c.y)) return rule.f(c, result);
+  if (!level_top && InFloat::serves(c.v) && InFloat::serves(c.x) && InFloat::serves(c.y)) {
+    const InFloat here;
+    return rule.f(c, result);
+  }
   const TensorVector x = widened(c.x, [&](size_t i) { return rule.saves & saves_all_inputs || (i < 32 && rule.saves & saves_input(static_cast<int>(i))); });
   const TensorVector y = widened(c.y, [&](size_t i) { return rule.saves & saves_output(static_cast<int>(i)); });
   const TensorVector v = widened(c.v, [](size_t) { return true; });

@@ -23,7 +23,7 @@ void use_reference(const std::string& name, bool wanted) {
   for_entries([&](const Entry& e) {
     if (name != e.name) return;
     found = true;
-    register_kernel(e.name, DeviceType::cpu, wanted ? nullptr : e.kernel);
+    register_kernel(e.name, DeviceType::cpu, wanted ? nullptr : e.kernel, !wanted && !e.one_type);
   });
   if (!found) throw nb::value_error(("use_reference: no kernel named '" + name + "'").c_str());
 }
@@ -44,7 +44,7 @@ NB_MODULE(_kernels, m) {
   isa::level = isa::chosen();
   scipy_openblas_set_num_threads(1);  // its own cuts depend on the number of threads: panels run on our pool
   scipy_LAPACKE_set_nancheck(0);         // NaNs pass through, as everywhere
-  cpu::for_entries([](const cpu::Entry& e) { register_kernel(e.name, DeviceType::cpu, e.kernel); });
+  cpu::for_entries([](const cpu::Entry& e) { register_kernel(e.name, DeviceType::cpu, e.kernel, !e.one_type); });
   random_words = {cpu::random_blocks, cpu::random_twist, cpu::random_uniforms, cpu::random_normals, cpu::random_normal_sixteens};
   parallel_for = pool::parallel_for, num_threads = pool::num_threads;
   m.def("get_num_threads", &pool::num_threads, "The number of threads that work on one operation.");

@@ -34,7 +34,7 @@ void binary_cross_entropy_kernel(const Launch& l) {
 }
 
 constexpr Entry entries[] = {
-    {"binary_cross_entropy", binary_cross_entropy_kernel},
+    {"binary_cross_entropy", binary_cross_entropy_kernel, true},
     {"elu", kernel<Elu, 1>},
     {"elu_derivative", kernel<EluDerivative, 2>},
     {"gelu", kernel<Gelu, 1>},

@@ -84,7 +84,7 @@ template <class F, bool second> void beside_number(const Launch& l) {
 }
 // A number beside halves is of another type than they are.
 template <class F, Kernel otherwise> void scale_kernel(const Launch& l) {
-  if (l.x[1].dtype != l.x[0].dtype) return l.x[1].dtype == DType::float32 ? beside_number<F, true>(l) : beside_number<F, false>(l);
+  if (is_half(l.y[0].dtype) && l.x[1].dtype != l.x[0].dtype) return l.x[1].dtype == DType::float32 ? beside_number<F, true>(l) : beside_number<F, false>(l);
   otherwise(l);
 }
 
@@ -189,7 +189,7 @@ constexpr Entry entries[] = {
     {"clamp_max", kernel<Minimum, 2, cheap>},
     {"clamp_min", kernel<Maximum, 2, cheap>},
     {"complex", kernel<MakeComplex, 2, cheap>},
-    {"copysign", copysign_kernel},
+    {"copysign", copysign_kernel, true},
     {"div", scale_kernel<Div, kernel<Div, 2, cheap>>},
     {"floor_divide", kernel_for<FloorDivide, 2, Cost::series, float, double, Half, BFloat16>},
     {"fmax", kernel<Fmax, 2, cheap>},
@@ -206,7 +206,7 @@ constexpr Entry entries[] = {
     {"maximum", kernel<Maximum, 2, cheap>},
     {"minimum", kernel<Minimum, 2, cheap>},
     {"mul", scale_kernel<Mul, kernel_all_widths<Mul, 2>>},
-    {"nextafter", nextafter_kernel},
+    {"nextafter", nextafter_kernel, true},
     {"pow", pow_kernel},
     {"remainder", kernel_for<Remainder, 2, Cost::series, float, double, Half, BFloat16>},
     {"sub", kernel_all_widths<Sub, 2>},

@@ -7,6 +7,7 @@ namespace adjoint::cpu {
 struct Entry {
   const char* name;  // of the record
   Kernel kernel;
+  bool one_type = false;  // elementwise, but not by the driver, which brings half types to float
 };
 using Entries = std::span<const Entry>;
 

@@ -43,16 +43,10 @@ template <class T> void polynomial_loop(char* y, const char* const* x, const voi
         reinterpret_cast<T*>(y + at), reinterpret_cast<const T*>(x[0] + at), reinterpret_cast<const T*>(x[1] + at), static_cast<const Polynomials*>(of), std::min(tile_size, n - i));
   }
 }
-template <class T> void run_polynomials(const Launch& l) {
-  const Format in = plain_input(sizeof(T));
-  run({polynomial_loop<T>, &l.attrs.as<Polynomials>(), grain_of(Cost::series), plain_output(sizeof(T)), {in, in}}, l.y[0], l.x);
-}
 void polynomial_kernel(const Launch& l) {
-  switch (l.x[0].dtype) {
-    case DType::float32: return run_polynomials<float>(l);
-    case DType::float64: return run_polynomials<double>(l);
-    default: return reference(l);
-  }
+  const DType type = operand_type(l);
+  const Loop loop = type == DType::float32 || is_half(type) ? polynomial_loop<float> : type == DType::float64 ? polynomial_loop<double> : Loop();
+  run_functor(l, {loop}, &l.attrs.as<Polynomials>(), grain_of(Cost::series));
 }
 
 constexpr Entry entries[] = {{"orthogonal_polynomial", polynomial_kernel}};

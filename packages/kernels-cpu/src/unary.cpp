@@ -106,7 +106,7 @@ struct Signs {
   template <std::same_as<uint16_t> T> T operator()(T x) const { return static_cast<T>((x & kept) ^ turned); }
 };
 template <class F, bool clears> void sign_kernel(const Launch& l) {
-  if (!is_half(l.x[0].dtype)) return kernel_for<F, 1, cheap, float, double, Complex<float>, Complex<double>, int32_t, int64_t>(l);
+  if (!is_half(l.y[0].dtype)) return kernel_for<F, 1, cheap, float, double, Complex<float>, Complex<double>, int32_t, int64_t>(l);
   View y = l.y[0];
   y.dtype = DType::uint16;
   run_bits<Signs, 1, uint16_t>(l, y, clears ? Signs{0x7fff, 0} : Signs{0xffff, 0x8000});

@@ -21,7 +21,7 @@ void expect_index(const Tensor& index, const char* op) {
   expect(index.dtype() == DType::int64 || index.dtype() == DType::int32 || !index.numel(), op, ": Expected dtype int32/int64 for index, got ", index.dtype());
 }
 void expect_same_type(const Tensor& x, const Tensor& source, const char* op) {
-  expect(x.dtype() == source.dtype(), op, ": Expected self.dtype to be equal to src.dtype, got ", x.dtype(), " and ", source.dtype());
+  expect(seen_type(x) == seen_type(source), op, ": Expected self.dtype to be equal to src.dtype, got ", x.dtype(), " and ", source.dtype());
 }
 
 // index may be smaller than x except along dim.

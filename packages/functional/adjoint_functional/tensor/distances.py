@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import cast
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import check_all, method, node, rounded_once, without_effect
+from adjoint_core._compose import arithmetic, check_all, method, node, rounded_once, without_effect
 from adjoint_engine._engine import is_lifted
 
 __all__ = ["cdist", "dist", "pdist"]
@@ -15,7 +15,7 @@ __all__ = ["cdist", "dist", "pdist"]
 
 @method
 @node("DistBackward0")
-@rounded_once
+@arithmetic
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The p-norm of input - other.
 

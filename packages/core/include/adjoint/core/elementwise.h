@@ -12,8 +12,15 @@ template <class F> F make_functor(const Attrs& a) {
   else return F{};
 }
 
-// The type that all operands have, but for numbers beside half types (Op::keeps_numbers).
-inline DType operand_type(const Launch& l) { return is_half(l.y[0].dtype) ? l.y[0].dtype : l.x[0].dtype; }
+// The type that all operands have, but for numbers beside half types (Op::keeps_numbers); float, if half types are among them or come to it (InFloat).
+inline DType operand_type(const Launch& l) {
+  const DType first = l.x[0].dtype, y = l.y[0].dtype;
+  if (is_half(y)) return y;
+  if (!is_half(first)) return first;
+  bool mixed = y == DType::float32;
+  for (size_t i = 1; i < l.x.size(); i++) mixed = mixed || l.x[i].dtype != first;
+  return mixed ? DType::float32 : first;
+}
 
 namespace detail {
 template <class T, size_t> using repeat_t = T;

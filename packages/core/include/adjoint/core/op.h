@@ -46,6 +46,7 @@ struct Op {
   const char* doc = "";
   Kernel reference = nullptr;
   mutable Kernel kernel[device_types] = {};                           // registered by kernel packages; else the reference
+  mutable bool reads_halves = false;                                  // the CPU's kernel computes floats of half types as they lie (InFloat)
 
   const Rule& rule(int i) const { return d[variadic ? 0 : i]; }
   bool differentiable(int i) const { return (variadic || i < 4) && rule(i); }
@@ -94,6 +95,6 @@ ADJOINT_API extern EngineHooks engine_hooks;
 // The table.
 ADJOINT_API std::span<const Op* const> all_ops();
 ADJOINT_API const Op* find_op(const char* name) noexcept;
-ADJOINT_API void register_kernel(const char* op, DeviceType device, Kernel kernel);
+ADJOINT_API void register_kernel(const char* op, DeviceType device, Kernel kernel, bool reads_halves = false);
 
 }  // namespace adjoint

@@ -1,6 +1,6 @@
 // Type rules of records: what the kernel computes in and what comes out.
 #pragma once
-#include <adjoint/core/op.h>
+#include <adjoint/core/in_float.h>
 
 #include <optional>
 
@@ -14,7 +14,7 @@ class HalfType {
   template <class A> void see(const A& x) {
     if constexpr (std::is_convertible_v<const A&, const Tensor&>) see_type(x);
   }
-  std::optional<DType> type() const { return single_ ? type_ : std::nullopt; }
+  std::optional<DType> type() const { return single_ && !InFloat::here ? type_ : std::nullopt; }
 
  private:
   void see_type(const Tensor& x) {

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import node, rounded_once
+from adjoint_core._compose import arithmetic, node, rounded_once
 
 
 def layer_norm(
@@ -124,7 +124,7 @@ def _group_sizes(input: Tensor, num_groups: int) -> tuple[int, int]:
     return n * num_groups, c // num_groups * math.prod(rest)
 
 
-@rounded_once
+@arithmetic
 def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
     """x divided by its norm along `dim`, or by eps where that is larger.
 
