@@ -23,6 +23,14 @@ ONCE = [
     (lambda: ad.lu_solve(b, *ad.linalg.lu_factor(A)), "torch.lu_solve is deprecated in favor of torch.linalg.lu_solve"),
     (lambda: ad.chain_matmul(A, A), "torch.chain_matmul is deprecated and will be removed in a future PyTorch release."),
     (lambda: A.cross(A), "Using torch.cross without specifying the dim arg is deprecated."),
+    (lambda: ad.tensor(1.0).mT, "Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases."),
+    (lambda: ad.tensor(1.0).mH, "Tensor.mH is deprecated on 0-D tensors. Consider using x.conj()."),
+    (lambda: ad.tensor(1.0).adjoint(), "adjoint() is deprecated on 0-D tensors. Consider using x.conj()."),
+    (lambda: ad.meshgrid(b[0], b[1]), "torch.meshgrid: in an upcoming release, it will be required to pass the indexing"),
+    (lambda: ad.where(ad.ones(2, dtype=ad.uint8), 1.0, 2.0), "where received a uint8 condition tensor."),
+    (lambda: ad.stft(SIGNAL, 16, window=ad.ones(16), return_complex=False), "stft with return_complex=False is deprecated."),
+    (lambda: ad.add(A, 2, A), "This overload of add is deprecated: numbers go by name"),
+    (lambda: ad.set_default_tensor_type(ad.FloatTensor), "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1"),
     (lambda: ad.stft(SIGNAL, 16, return_complex=True), "A window was not provided. A rectangular window will be applied,which"),
     (lambda: ad.istft(SPECTRUM, 16), "A window was not provided. A rectangular window will be applied.Please provide the same"),
 ]
@@ -62,6 +70,11 @@ def test_what_is_asked_for_in_words_does_not_warn():
 def test_range_warns_each_time():
     said = given(lambda: ad.range(0, 3), False)
     assert len(said) == 2 and str(said[0].message).startswith("torch.range is deprecated and will be removed")
+
+
+@pytest.mark.filterwarnings("ignore:torch.meshgrid")
+def test_meshgrid_without_indexing_is_that_of_matrices():
+    assert ad.meshgrid(ad.ones(2), ad.ones(3))[0].shape == (2, 3)
 
 
 def schedule(before=0):

@@ -22,6 +22,7 @@ LAYOUT_CASES = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:torch.searchsorted")
 @pytest.mark.parametrize("case, layout", LAYOUT_CASES)
 def test_layout(case, layout):
     """Value and both derivatives do not depend on the strides of inputs, cotangents and tangents."""

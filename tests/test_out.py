@@ -34,7 +34,8 @@ def test_sizes_and_types():
     out = ad.empty(0)
     assert ad.cat([ad.ones(2), ad.zeros(1)], out=out).tolist() == [1.0, 1.0, 0.0]
     with pytest.warns(UserWarning, match="was resized since it had shape"):
-        assert ad.ones(2, 2, out=out).shape == (2, 2)
+        assert ad.cat([ad.ones(2), ad.ones(2)], out=out).shape == (4,)
+    assert ad.ones(2, 3, out=ad.empty(4)).shape == (2, 3)  # made of numbers alone
     with pytest.raises(RuntimeError, match="result type float32 can't be cast to the desired output type int64"):
         ad.exp(ad.ones(2), out=ad.empty(2, dtype=ad.int64))
     with pytest.raises(TypeError, match=r"exp\(\): argument 'out' must be Tensor, not list"):

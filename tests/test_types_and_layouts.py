@@ -98,6 +98,7 @@ def test_products_of_integers(dtype: str) -> None:
 @pytest.mark.parametrize(
     "other", ["bool", "uint8", "int16", "int64", "bfloat16", "float16", "float32", "float64", "complex128"]
 )
+@pytest.mark.filterwarnings("ignore:Casting complex values to real")
 def test_conversions_of_complex_numbers(other: str) -> None:
     x = drawn((700,), "complex64")
     x[::3] = 0

@@ -31,7 +31,7 @@ class Translator(nn.Module):
         self.scores = nn.Linear(features, WORDS)
 
     def forward(self, source, target):
-        mask = nn.Transformer.generate_square_subsequent_mask(target.size(0))
+        mask = nn.Transformer.generate_square_subsequent_mask(target.size(0)).isinf()  # of truth values, as the padding is
         padded = (source == PAD).T
         x, y = (self.positions(self.embedding(words)) for words in (source, target))
         seen = self.transformer(x, y, None, mask, None, padded, (target == PAD).T, padded)

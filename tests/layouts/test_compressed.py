@@ -136,7 +136,7 @@ def test_gradients_have_the_layout(f: Callable[[Any], Any], name: str) -> None:
     step = 1e-6
     t = compressed(name).requires_grad_()
     moved = ad.sparse_compressed_tensor(*parts(t)[:2], t.values().detach() + step, (2, 3), layout=t.layout)
-    assert abs(float(f(moved) - f(t)) / step - float(s.grad.sum())) < 1e-4
+    assert abs((f(moved) - f(t)).item() / step - s.grad.sum().item()) < 1e-4
 
 
 @each_layout

@@ -5,10 +5,10 @@ Looked at only after a call that did not fit.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from ._core import Tensor
+from ._warnings import warn_once
 
 _NUMBERS = {"alpha", "beta", "value"}
 _MATRICES = {
@@ -28,8 +28,6 @@ _FORMS: dict[str, tuple[tuple[str, ...], ...]] = {
 
 _SCALAR = ("add", "sub", "rsub", "subtract")
 "Functions that take numbers for tensors; the last two have an older order only where `other` is one."
-
-_warned: set[str] = set()
 
 
 def _is_number(value: Any) -> bool:
@@ -62,10 +60,9 @@ def call(func: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
         if given is None:
             continue
         numbers = {word: given.pop(word) for word in form if word in _NUMBERS}
-        if name not in ("rsub", "subtract") and name not in _warned:
-            _warned.add(name)
+        if name not in ("rsub", "subtract"):
             order = ", ".join(f"{word}=..." for word in numbers)
-            warnings.warn(f"This overload of {name} is deprecated: numbers go by name, {name}(..., {order})", stacklevel=2)
+            warn_once(f"This overload of {name} is deprecated: numbers go by name, {name}(..., {order})")
         out = {"out": given.pop("out")} if "out" in given else {}
         values = {word: n.item() if isinstance(n, Tensor) else n for word, n in numbers.items()}
         return func(*(given[word] for word in form if word in given), **values, **out)

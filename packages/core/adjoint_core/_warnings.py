@@ -48,7 +48,7 @@ def warn(text: str, kind: type[Warning] = UserWarning) -> None:
 
 
 def warn_once(text: str) -> None:
-    """The same, the first time or always."""
+    """The same, the first time or always; one that a filter makes an error of counts as not given."""
     if _always or text not in _given:
-        _given.add(text)
         warn(text)
+        _given.add(text)

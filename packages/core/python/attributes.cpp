@@ -58,16 +58,24 @@ Tensor transposed_conjugate(const Tensor& x) {
   const Tensor t = x.dim() == 2 ? transpose(x, 0, 1) : x;
   return is_complex(t.dtype()) ? conj(t) : t;
 }
-Tensor transposed_conjugates(const Tensor& x) {
-  const Tensor t = mT(x);
-  return is_complex(t.dtype()) ? conj(t) : t;
+Tensor transposed(const Tensor& x) {
+  if (x.dim()) return mT(x);
+  warn_once("Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases.");
+  return alias(x);
 }
+Tensor transposed_conjugates(const Tensor& x) { return adjoint_of(x, "Tensor.mH"); }
 Tensor imaginary(const Tensor& x) {
   expect(is_complex(x.dtype()), "imag is not implemented for tensors with non-complex dtypes.");
   return imag(x);
 }
 
 }  // namespace
+
+Tensor adjoint_of(const Tensor& x, const char* name) {
+  if (x.dim() == 0) warn_once((std::string(name) + " is deprecated on 0-D tensors. Consider using x.conj().").c_str());
+  const Tensor t = x.dim() ? mT(x) : alias(x);
+  return is_complex(t.dtype()) ? conj(t) : t;
+}
 
 PyGetSetDef* tensor_getset() {
   static PyGetSetDef table[] = {
@@ -79,7 +87,7 @@ PyGetSetDef* tensor_getset() {
       {"nbytes", get<bytes>, nullptr, "Bytes of all elements.", nullptr},
       {"_version", get<version>, nullptr, "How often the memory was written in place.", nullptr},
       {"T", view<reversed>, nullptr, "All dimensions reversed.", nullptr},
-      {"mT", view<mT>, nullptr, "The last two dimensions swapped.", nullptr},
+      {"mT", view<transposed>, nullptr, "The last two dimensions swapped.", nullptr},
       {"H", view<transposed_conjugate>, nullptr, "The conjugate transpose of a matrix.", nullptr},
       {"mH", view<transposed_conjugates>, nullptr, "The conjugate transpose of the last two dimensions.", nullptr},
       {"real", view<real>, assign<real>, "The real part.", nullptr},

@@ -10,6 +10,7 @@
 
 #include "fits.h"
 #include "reference.h"
+#include "warn.h"
 
 namespace nb = nanobind;
 
@@ -123,7 +124,7 @@ bool as_operand(PyObject* o, Tensor& out) {
   if (to_scalar(o, s)) { out = wrapped(s); return true; }
   if (PyErr_Occurred()) throw nb::python_error();
   if (!is_numpy_array(o)) return false;
-  out = from_numpy(o);
+  out = from_numpy(o, false);
   return true;
 }
 
@@ -164,7 +165,7 @@ struct Nested {
     }
     if (is_tensor(o) && impl_of(o)->numel == 1) return;   // a number, as in PyTorch, however many dimensions it has
     if (is_tensor(o)) for (int64_t n : impl_of(o)->sizes) sizes.push_back(n);
-    else if (is_numpy_array(o)) for (int64_t n : from_numpy(o).sizes()) sizes.push_back(n);
+    else if (is_numpy_array(o)) for (int64_t n : from_numpy(o, false).sizes()) sizes.push_back(n);
   }
 
   void see(int category) { rank = std::max(rank, category); }
@@ -181,7 +182,7 @@ struct Nested {
     }
     const bool usual = plain_number(o);
     if (!usual && is_tensor(o)) return add(impl_of(o)->dtype);
-    if (!usual && is_numpy_array(o)) return add(from_numpy(o).dtype());
+    if (!usual && is_numpy_array(o)) return add(from_numpy(o, false).dtype());
     expect(depth == sizes.size(), ErrorKind::type, op, ": expected a sequence at dim ", depth);
     if (usual) return see(PyBool_Check(o) ? 0 : PyLong_Check(o) ? 1 : 2);
     Scalar s{0};
@@ -211,7 +212,8 @@ template <class T> T* fill(PyObject* o, T* p, T* end, const char* op) {
     return p;
   }
   if (!plain_number(o) && (is_tensor(o) || is_numpy_array(o))) {
-    const Tensor t = cast_memory(contiguous(is_tensor(o) ? to_device(plain(o, op), {}) : from_numpy(o)), dtype_of<T>());
+    if (is_tensor(o)) warn_of_number(unwrap(o));
+    const Tensor t = cast_memory(contiguous(is_tensor(o) ? to_device(plain(o, op), {}) : from_numpy(o, false)), dtype_of<T>());
     expect(t.numel() <= end - p, ErrorKind::value, op, ": the data changed while they were read");
     std::memcpy(static_cast<void*>(p), t->data, t.numel() * sizeof(T));
     return p + t.numel();
@@ -233,9 +235,13 @@ template <class T> T* fill(PyObject* o, T* p, T* end, const char* op) {
 }  // namespace
 
 Tensor tensor_from(PyObject* data, std::optional<DType> dtype, const char* op) {
-  if (is_tensor(data)) return cast_memory(plain(data, op), dtype.value_or(impl_of(data)->dtype));
+  if (is_tensor(data)) {
+    if (dtype) warn_of_cast(impl_of(data)->dtype, *dtype);
+    return cast_memory(plain(data, op), dtype.value_or(impl_of(data)->dtype));
+  }
   if (is_numpy_array(data)) {
-    const Tensor t = from_numpy(data);
+    const Tensor t = from_numpy(data, false);
+    if (dtype) warn_of_cast(t.dtype(), *dtype);
     return cast_memory(t, dtype.value_or(t.dtype()));
   }
   if (!is_sequence(data) && !plain_number(data)) {
@@ -256,6 +262,8 @@ Tensor tensor_from(PyObject* data, std::optional<DType> dtype, const char* op) {
       if (numpy_dtype(o.attr("dtype").ptr(), own)) dtype = own;  // np.float64(1) keeps its type
     }
   }
+  if (PyList_Check(data) && PyList_Size(data) > 0 && is_numpy_array(PyList_GetItem(data, 0)))
+    warn_once("Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single numpy.ndarray with numpy.array() before converting to a tensor.");
   Nested nested;
   nested.op = op;
   nested.measure(data);

@@ -25,7 +25,7 @@ PyObject* scalar_object(const Scalar& value);
 
 // Nested sequences, numbers, arrays and buffers to a fresh tensor (tensor(data)); throws.
 Tensor tensor_from(PyObject* data, std::optional<DType> dtype, const char* op);
-Tensor from_numpy(PyObject* array);                // shares memory
+Tensor from_numpy(PyObject* array, bool shares = true);   // in its memory; what is copied at once shares none
 std::optional<Tensor> lent_memory(PyObject* data, DType dtype);   // of an object that has a buffer, and is no array: its bytes as elements
 bool as_operand(PyObject* o, Tensor& out);         // tensor, number or NumPy array
 

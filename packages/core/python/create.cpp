@@ -11,6 +11,7 @@
 #include "module.h"
 #include "reference.h"
 #include "tensor_type.h"
+#include "warn.h"
 
 namespace adjoint::python {
 
@@ -168,7 +169,10 @@ std::optional<Tensor> in_its_memory(nb::handle data) {
 Tensor as_tensor(nb::handle data, OptDType dtype, OptDevice device, bool may_copy = true) {
   const std::optional<Tensor> found = in_its_memory(data);
   Tensor t = found ? *found : tensor_from(data.ptr(), dtype, "as_tensor");
-  if (dtype) t = to_dtype(t, *dtype);
+  if (dtype) {
+    warn_of_cast(t.dtype(), *dtype);
+    t = to_dtype(t, *dtype);
+  }
   if (!device && !is_tensor(data.ptr()) && t.device() == Device{}) device = default_device();
   if (device) t = to_device(t, *device);
   expect(may_copy || (found && found->dtype() == t.dtype() && found->device() == t.device()), ErrorKind::value,
@@ -202,8 +206,15 @@ Tensor empty_permuted(const Dims& size, const Dims& layout, DType dtype, Device 
   return x;
 }
 
+void warn_of_copy(nb::handle data, const char* name) {
+  if (!is_tensor(data.ptr())) return;
+  const std::string text = "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or sourceTensor.detach().clone().requires_grad_(True), rather than ";
+  warn_user((text + name + "(sourceTensor).").c_str());
+}
+
 void bind_data(nb::module_& m) {
   function(m, "tensor", [](nb::handle data, OptDType dtype, OptDevice device, bool requires_grad) {
+    warn_of_copy(data, "torch.tensor");
     return created(tensor_from(data.ptr(), dtype, "tensor"), requires_grad, device.value_or(default_device()));
   }, "data"_a.none(), nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false,
       "A new tensor with a copy of `data`: numbers, nested sequences, arrays.\n\nExample:\n    >>> tensor([1., 2.])\n    tensor([1., 2.])");
@@ -231,6 +242,7 @@ void bind_data(nb::module_& m) {
     return created(empty_strided(size, stride, dtype.value_or(x.dtype()), device.value_or(x.device())), requires_grad);
   }, "size"_a, "stride"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "Uninitialised memory of this type with the given strides.");
   Methods().def("new_tensor", [](const Tensor& x, nb::handle data, OptDType dtype, OptDevice device, bool requires_grad) {
+    warn_of_copy(data, "tensor.new_tensor");
     return created(tensor_from(data.ptr(), dtype.value_or(x.dtype()), "new_tensor"), requires_grad, device.value_or(x.device()));
   }, "data"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A copy of `data` with this type.");
 }

@@ -21,7 +21,7 @@ Tensor choose(const Tensor& condition, const Tensor& a, const Tensor& b) {
   for (const Tensor& v : x)
     if (!is_half(t) || !is_integral(v.dtype())) expect_number_fits(v, t);   // whole numbers become infinite there
   if (condition.dtype() != DType::uint8) return where(condition, a, b);
-  warn("where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version of PyTorch. Use a boolean condition instead.");
+  warn_once("where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version of PyTorch. Use a boolean condition instead.");
   return where(to_dtype(condition, DType::bool_), a, b);
 }
 

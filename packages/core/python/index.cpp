@@ -42,6 +42,8 @@ class Indexer {
  public:
   Indexer(Tensor x, PyObject* key) : x_(std::move(x)), original_(x_) {
     if (PyList_Check(key) && counts_as_tuple(key)) {   // conversions run user code, which may change a list
+      warn_user("Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be "
+                "interpreted as tensor index, x[torch.tensor(seq)], which will result either in an error or a different result");
       copy_ = nb::steal(PyList_AsTuple(key));
       key = copy_.ptr();
     }
@@ -68,7 +70,7 @@ class Indexer {
       if (PyLong_CheckExact(o) || PySlice_Check(o)) { given++; continue; }   // the usual ones first: the other tests cost more
       if (o == Py_None || o == Py_Ellipsis || PyBool_Check(o)) continue;
       if (is_tensor(o)) arrays_[i] = unwrap(o);
-      else if (is_numpy_array(o)) arrays_[i] = cast_memory(from_numpy(o), index_type(from_numpy(o).dtype()));
+      else if (is_numpy_array(o)) arrays_[i] = cast_memory(from_numpy(o, false), index_type(from_numpy(o, false).dtype()));
       else if (!PyIndex_Check(o) && PySequence_Check(o)) arrays_[i] = array_of(o);
       else if (!PyIndex_Check(o)) refuse(o);
       given += arrays_[i] && is_mask(arrays_[i].dtype()) ? arrays_[i].dim() : 1;
@@ -202,6 +204,7 @@ int tensor_setitem(PyObject* self, PyObject* key, PyObject* value) {
     }
     expect(fits, ErrorKind::type, "can't assign a ", type_name(value), " to a ", class_name(x.dtype()));
     expect_number_fits(v, filled_by(x.dtype()));
+    if (!(v->flags & flag_wrapped)) warn_of_cast(v.dtype(), x.dtype());
     if (key == Py_False) return 0;   // of no element, whatever is given
     const Indexer at(x, key);
     if (at.indices().empty()) {

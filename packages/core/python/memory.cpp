@@ -14,6 +14,7 @@
 #include "fits.h"
 #include "memory_format.h"
 #include "reference.h"
+#include "warn.h"
 
 namespace adjoint::python {
 
@@ -92,7 +93,7 @@ void bind_queries(nb::module_& m) {
 void bind_values(const Methods& t) {
   t.def("item", read_item, "The value of a one-element tensor, as a Python number.");
   t.def("tolist", [](const Tensor& x) { const Tensor t = on_host(memory(x, "tolist")); return list_of(t->data, *t, 0); }, "Nested lists of Python numbers.");
-  t.def("__complex__", [](const Tensor& x) { const auto z = read_item(x).to<Complex<double>>(); return nb::steal(PyComplex_FromDoubles(z.re, z.im)); });
+  t.def("__complex__", [](const Tensor& x) { warn_of_number(x); const auto z = read_item(x).to<Complex<double>>(); return nb::steal(PyComplex_FromDoubles(z.re, z.im)); });
 }
 
 // In PyTorch a strided tensor counts as contiguous here unless its channels are last.
@@ -105,12 +106,14 @@ bool keeps(const Tensor& x, MemoryFormat format) {
 Tensor converted(const Tensor& x, std::optional<DType> dtype, bool copy, MemoryFormat format = MemoryFormat::preserve, std::optional<Device> device = {}, bool non_blocking = false) {
   if (device && (device = cuda::resolved(*device)) != x.device()) {   // the type changes where the CPU is
     const bool first = dtype && x.device().type == DeviceType::cpu;
+    if (first) warn_of_cast(x.dtype(), *dtype);
     const Tensor y = to_device(first ? to_dtype(x, *dtype) : x, *device, non_blocking);
     return converted(y, dtype, false, format);
   }
   const bool other_type = dtype && *dtype != x.dtype();
   if (!other_type && !copy && keeps(x, format)) return x;
   if (!other_type) return copy_in(x, format);
+  warn_of_cast(x.dtype(), *dtype);
   const Tensor y = to_dtype(x, *dtype);
   const bool kept = format == MemoryFormat::contiguous ? y->contiguous() : keeps(y, format);
   return kept ? y : copy_in(y, format);
@@ -189,11 +192,16 @@ int64_t users(const Storage* s) {
 }
 
 void bind_writes(const Methods& t) {
-  t.def("copy_", [](const Tensor& x, const Tensor& source, bool non_blocking) { copy_(x, source, non_blocking); return x; }, "src"_a, "non_blocking"_a = false, "Writes the values of `src` here.");
+  t.def("copy_", [](const Tensor& x, const Tensor& source, bool non_blocking) {
+    warn_of_cast(source.dtype(), x.dtype());
+    copy_(x, source, non_blocking);
+    return x;
+  }, "src"_a, "non_blocking"_a = false, "Writes the values of `src` here.");
   t.def("copy_", [](const Tensor& x, const Scalar& source, bool) { copy_(x, wrapped(source)); return x; }, "src"_a, "non_blocking"_a = false);
   t.def("fill_", [](const Tensor& x, const python::Operand& value) {
     expect(value.t.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", value.t.dim(), " dimensions.");
     expect_number_fits(value.t, filled_by(x.dtype()));
+    if (!(value.t->flags & flag_wrapped)) warn_of_cast(value.t.dtype(), x.dtype());
     copy_(x, value.t);
     return x;
   }, "value"_a, "Sets every element.");

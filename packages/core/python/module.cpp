@@ -94,7 +94,7 @@ NB_MODULE(_core, m) {
   });
   for (auto bind : {bind_memory, bind_books, bind_buffer, bind_numpy, bind_dlpack, bind_create, bind_random, bind_elementwise, bind_gathering, bind_reduce, bind_view, bind_rearrange, bind_linalg, bind_factor, bind_fft, bind_nn, bind_functional, bind_composed, bind_sparse, bind_registry}) bind(m);
   bind_cuda(m);
-  m.def("_put_out", &put_result, "name"_a, "result"_a, "out"_a, "What `out=` does with the result, or the tuple of results, of a function written in Python.");
+  m.def("_put_out", [](const std::string& name, nb::object result, nb::handle out) { return put_result(name, std::move(result), out); }, "name"_a, "result"_a, "out"_a, "What `out=` does with the result, or the tuple of results, of a function written in Python.");
   bind_plain(m);
   bind_protocol(m, ask_before_calls);
   m.def("_asking", make_asking, "f"_a, "plain"_a.none(), "inner"_a, "rounds"_a, "node"_a.none(), "The function, which objects among its arguments may answer; `plain` names its plain calls, if it has any; `inner` is it without wrappers.");

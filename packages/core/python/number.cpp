@@ -9,6 +9,7 @@
 #include "protocol.h"
 #include "reference.h"
 #include "tensor_type.h"
+#include "warn.h"
 
 namespace nb = nanobind;
 
@@ -112,6 +113,7 @@ PyObject* as_int(PyObject* a) {
 
 PyObject* as_float(PyObject* a) {
   return guarded([=] {
+    warn_of_number(unwrap(a));
     const Scalar s = value_of(a);
     expect(!is_complex(s.dtype()) || s.to<Complex<double>>().im == 0, "value cannot be converted to type double without overflow");
     return PyFloat_FromDouble(s.to<double>());

@@ -4,6 +4,7 @@
 #include "convert.h"
 #include "module.h"
 #include "reference.h"
+#include "warn.h"
 
 namespace adjoint::python {
 
@@ -50,11 +51,14 @@ nb::object array_of(const Tensor& t) {
 
 }  // namespace
 
-Tensor from_numpy(PyObject* o) {
+Tensor from_numpy(PyObject* o, bool shares) {
   nb::handle array(o);
   const DType dtype = dtype_of_array(array);
   nb::object interface = array.attr("__array_interface__");
   const auto shape = nb::cast<Dims>(interface["shape"]);
+  if (shares && nb::cast<bool>(interface["data"][1]))
+    warn_once("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to this tensor will result in undefined behavior. You may want to copy "
+              "the array to protect its data or make it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this program.");
   nb::object bytes = interface["strides"];
   Tensor t(TensorImpl::make());
   t->dtype = dtype;

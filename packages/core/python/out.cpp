@@ -12,7 +12,7 @@ namespace adjoint::python {
 namespace {
 
 // A bernoulli's zeros and ones are the same in every type. As PyTorch: in grad mode neither the operands nor `out` may require grad, as nothing is recorded.
-void put(const std::string& name, const Tensor& y, nb::handle given) {
+void put(const std::string& name, const Tensor& y, nb::handle given, bool made) {
   expect(is_tensor(given.ptr()), ErrorKind::type, name, "(): argument 'out' must be Tensor, not ", nb::cast<std::string>(given.type().attr("__name__")));
   const Tensor out = nb::cast<Tensor>(given);
   expect(!(y->keys & key_tape) && !(alias(out)->keys & key_tape), name, "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
@@ -21,7 +21,7 @@ void put(const std::string& name, const Tensor& y, nb::handle given) {
   if (!(out.sizes() == y.sizes())) {
     std::ostringstream text;
     text << "An output with one or more elements was resized since it had shape " << out.sizes() << ", which does not match the required output shape " << y.sizes() << ".";
-    if (out.numel()) warn(text.str().c_str());
+    if (out.numel() && !made) warn(text.str().c_str());
     given.attr("resize_")(y.sizes());
   }
   copy_(out, y);
@@ -37,22 +37,22 @@ bool put_plainly(PyObject* result, PyObject* given) {
   return true;
 }
 
-nb::object put_result(const std::string& name, nb::object result, nb::handle out) {
+nb::object put_result(const std::string& name, nb::object result, nb::handle out, bool made) {
   if (is_tensor(result.ptr())) {
-    put(name, nb::cast<Tensor>(result), out);
+    put(name, nb::cast<Tensor>(result), out, made);
     return nb::borrow(out);
   }
   expect(PyTuple_Check(result.ptr()), ErrorKind::type, name, "() got an unexpected keyword argument 'out'");
-  expect(PySequence_Check(out.ptr()) && nb::len(out) == nb::len(result), ErrorKind::type, name, "(): argument 'out' must be ", nb::len(result), " tensors");
-  for (size_t i = 0; i < nb::len(result); i++) put(name, nb::cast<Tensor>(result[i]), out[i]);
+  expect(PySequence_Check(out.ptr()) && !is_tensor(out.ptr()) && nb::len(out) == nb::len(result), ErrorKind::type, name, "(): argument 'out' must be ", nb::len(result), " tensors");
+  for (size_t i = 0; i < nb::len(result); i++) put(name, nb::cast<Tensor>(result[i]), out[i], made);
   return nb::hasattr(result.type(), "_make") ? result.type().attr("_make")(out) : nb::object(nb::tuple(nb::borrow(out)));
 }
 
-// A call that makes a tensor of nothing but numbers gives it the type and the device of `out`, unless told otherwise.
-static void fit_out(PyObject* f, std::vector<PyObject*>& args, nb::list& names, nb::handle out, nb::handle device) {
-  if (!is_tensor(out.ptr())) return;
-  for (PyObject* a : args) if (is_tensor(a)) return;
-  if (!makes_tensors(f)) return;
+// A call that makes a tensor of nothing but numbers gives it the type and the device of `out`, unless told otherwise. Whether it is one.
+static bool fit_out(PyObject* f, std::vector<PyObject*>& args, nb::list& names, nb::handle out, nb::handle device) {
+  if (!is_tensor(out.ptr())) return false;
+  for (PyObject* a : args) if (is_tensor(a)) return false;
+  if (!makes_tensors(f)) return false;
   auto add = [&](const char* name, nb::handle value) {
     for (nb::handle n : names) if (nb::cast<std::string>(n) == name) return;
     names.append(nb::str(name));
@@ -60,6 +60,7 @@ static void fit_out(PyObject* f, std::vector<PyObject*>& args, nb::list& names, 
   };
   add("dtype", api->dtypes[static_cast<int>(impl_of(out.ptr())->dtype)]);
   add("device", device);
+  return true;
 }
 
 Py_ssize_t find_out(PyObject* names) {
@@ -77,11 +78,12 @@ PyObject* call_with_out(Vectorcall call, PyObject* f, PyObject* const* args, siz
       if (i != at) kept.append(nb::borrow(PyTuple_GetItem(names, i)));
     const nb::handle out = args[static_cast<Py_ssize_t>(count) + at];
     const nb::object device = is_tensor(out.ptr()) ? nb::object(out.attr("device")) : nb::none();
-    fit_out(f, rest, kept, out, device);
+    const bool made = fit_out(f, rest, kept, out, device);
     PyObject* result = call(f, rest.data(), count, nb::len(kept) ? nb::tuple(kept).ptr() : nullptr);
     if (!result) return nullptr;
     if (out.is_none()) return result;
-    return put_result(nb::cast<std::string>(nb::borrow(f).attr("__name__")), nb::steal(result), out).release().ptr();
+    const std::string name = nb::cast<std::string>(nb::borrow(f).attr("__name__"));
+    return put_result(name, nb::steal(result), out, made && name != "arange").release().ptr();
   });
 }
 

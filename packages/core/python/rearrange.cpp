@@ -3,6 +3,7 @@
 
 #include "convert.h"
 #include "module.h"
+#include "warn.h"
 
 namespace adjoint::python {
 
@@ -68,9 +69,16 @@ void bind_scatter_reduce(nb::module_& m) {
   }, "dim"_a, "index"_a, "src"_a, "reduce"_a, nb::kw_only(), "include_self"_a = true, "`input` with the elements of `src` reduced into the positions `index` along `dim`.");
 }
 
+void warn_of_gaps(const std::string& what) {
+  warn_once(("torch.searchsorted(): " + what + " is non-contiguous, this will lower the performance due to extra data copy when converting non-contiguous tensor to contiguous, please use contiguous " +
+             what + " if possible. This message will only appear once per program.").c_str());
+}
+
 Tensor search(const Tensor& sorted, const Operand& values, bool out_int32, bool right, const std::optional<std::string>& side, const Tensor& sorter) {
   expect(!side || *side == "left" || *side == "right", "searchsorted: side can only be 'left' or 'right' but got ", side.value_or(""));
   expect(!right || !side || *side == "right", "searchsorted: side and right can't be set to opposites, got side of left while right was True");
+  if (!sorted->contiguous()) warn_of_gaps("boundary tensor");
+  if (!values.t->contiguous()) warn_of_gaps("input value tensor");
   const Tensor r = searchsorted(sorter ? gather(sorted, -1, sorter) : sorted, values, right || side == "right");
   return out_int32 ? to_dtype(r, DType::int32) : r;
 }

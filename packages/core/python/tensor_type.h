@@ -16,6 +16,7 @@ std::span<const PyType_Slot> number_slots();                      // number.cpp
 PyObject* tensor_getitem(PyObject* self, PyObject* key);          // index.cpp
 int tensor_setitem(PyObject* self, PyObject* key, PyObject* value);
 PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs);  // create.cpp
+Tensor adjoint_of(const Tensor& x, const char* name);   // attributes.cpp
 PyGetSetDef* tensor_getset();                                     // attributes.cpp
 void raise() noexcept;                                            // error.cpp
 

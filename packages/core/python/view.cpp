@@ -151,7 +151,7 @@ void bind_transposes(nb::module_& m) {
   direct_both<Tensor, int64_t, int64_t>(m, "transpose", [](const Tensor& x, int64_t a, int64_t b) { return transpose(x, a, b); });
   both(m, "t", transposed);
   direct_both<Tensor>(m, "t", transposed);
-  both(m, "adjoint", [](const Tensor& x) { const Tensor y = mT(x); return is_complex(y.dtype()) ? conj(y) : y; });
+  both(m, "adjoint", [](const Tensor& x) { return adjoint_of(x, "adjoint()"); });
   for (const char* name : {"movedim", "moveaxis"})
     both(m, name, [](const Tensor& x, const Dims& from, const Dims& to) { return move_dims(x, from, to); }, "source"_a, "destination"_a);
   both(m, "diagonal", [](const Tensor& x, int64_t offset, int64_t a, int64_t b) { return diagonal(x, offset, a, b); }, "offset"_a = 0, "dim1"_a = 0, "dim2"_a = 1);
@@ -251,7 +251,7 @@ void bind_joins(nb::module_& m) {
     return s;
   }, "shapes"_a);
   function(m, "meshgrid", [](const nb::args& tensors, const std::optional<std::string>& named) {
-    if (!named) warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.");
+    if (!named) warn_once("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.");
     const std::string indexing = named.value_or("ij");
     nb::object given = tensors.size() == 1 && is_sequence(nb::handle(tensors[0]).ptr()) ? nb::object(tensors[0]) : nb::object(tensors);
     auto t = nb::cast<TensorVector>(nb::list(given));

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
 import adjoint_core as core
 from adjoint_core import Tensor
+from adjoint_core._warnings import warn_once
 
 __all__ = [
     "SymBool", "SymFloat", "SymInt", "get_num_interop_threads", "is_distributed", "set_default_tensor_type", "set_flush_denormal",
@@ -188,8 +188,9 @@ def set_default_tensor_type(t: Any) -> None:
     kind = name.rpartition(".")[2].removesuffix("Tensor") or "Float"
     if kind not in _TYPES or not name.endswith("Tensor"):
         raise TypeError(f"set_default_tensor_type: only floating-point types are supported as the default type, got {name}")
-    warnings.warn(
-        "set_default_tensor_type is deprecated: use set_default_dtype and set_default_device", UserWarning, stacklevel=2
+    warn_once(
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+        "torch.set_default_device() as alternatives."
     )
     core.set_default_dtype(_TYPES[kind])
     core._core._set_default_device(core.device("cuda") if ".cuda." in name else None)

@@ -21,6 +21,8 @@ import adjoint as ad
 
 D = ad.utils.data
 
+more_workers_than_processors = pytest.mark.filterwarnings("ignore:This DataLoader will create")
+
 
 class Numbers(D.Dataset):
     def __init__(self, n, act=lambda i: None):
@@ -59,6 +61,7 @@ def test_every_sample_once(n, size, drop, shuffle):
     assert shuffle or seen == list(range(len(seen)))
 
 
+@more_workers_than_processors
 @pytest.mark.parametrize("workers", [1, 3])
 @pytest.mark.parametrize(
     "options", [{}, {"prefetch_factor": 5}, {"in_order": False}, {"multiprocessing_context": "spawn"}], ids=str
@@ -81,6 +84,7 @@ def test_streams(n, size):
     assert flat(D.DataLoader(chain, size, drop_last=True)) == [*range(n), 0, 1][: (n + 2) // size * size]
 
 
+@more_workers_than_processors
 @pytest.mark.parametrize("persistent", [False, True])
 def test_streams_of_workers(persistent):
     loader = D.DataLoader(Stream(11), 2, num_workers=3, persistent_workers=persistent)

@@ -190,7 +190,7 @@ def test_parameters_start_within_their_bounds():
         for name, p in layer.named_parameters():
             bound = fan**-0.5
             assert 0.8 * bound < p.abs().max() <= bound, name
-    assert abs(float(nn.Embedding(200, 50).weight.std()) - 1) < 0.05
+    assert abs(nn.Embedding(200, 50).weight.std().item() - 1) < 0.05
     assert nn.Embedding(5, 3, padding_idx=-1).weight[4].tolist() == [0.0, 0.0, 0.0]
 
 
@@ -204,7 +204,7 @@ def test_init():
         assert f(w) is w and w.grad_fn is None
         assert abs(float(w.detach().std()) / std - 1) < 0.05
     assert ad.allclose(nn.init.orthogonal_(w).detach() @ w.detach().t(), ad.eye(30), atol=1e-5)
-    assert float(nn.init.trunc_normal_(w, 0, 1, -0.5, 0.5).abs().max()) <= 0.5
+    assert nn.init.trunc_normal_(w, 0, 1, -0.5, 0.5).abs().max().item() <= 0.5
     assert int((nn.init.sparse_(w, 0.5) == 0).sum()) == 15 * 200
     kernel = nn.init.dirac_(ad.empty(2, 2, 3))
     x = ad.randn(1, 2, 5)
@@ -407,7 +407,7 @@ def test_clipping_takes_what_pytorchs_does() -> None:
 def test_layers_for_older_programs():
     x = ad.randn(2, 6, 3, 3)
     assert ad.allclose(nn.CrossMapLRN2d(3, 0.5)(x), nn.LocalResponseNorm(3, 0.5)(x), atol=1e-6)
-    with pytest.warns(FutureWarning, match=r"nn.Container is deprecated"):
+    with pytest.warns(FutureWarning, match=r"`nn.Container` is deprecated"):
         assert list(nn.Container(a=nn.ReLU()).state_dict()) == []
     wrapped = nn.DataParallel(nn.Linear(2, 3))
     assert nn.parallel.data_parallel(wrapped.module, ad.ones(4, 2)).shape == (4, 3) == wrapped(ad.ones(4, 2)).shape

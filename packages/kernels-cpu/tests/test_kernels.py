@@ -120,6 +120,7 @@ def test_short_rows_in_place(dtype: str) -> None:
         check("add", lambda p=part: wide.clone()[:, p].add_(column), TOLERANCE[dtype])
 
 
+@pytest.mark.filterwarnings("ignore:Casting complex values to real")
 @pytest.mark.parametrize("source", [*DTYPES, "bool", "uint8", "int32", "int64"])
 def test_casts(source: str) -> None:
     x = random((40, 900), source, 0, 100)

@@ -7,6 +7,7 @@ from typing import Any
 
 import adjoint_core as core
 from adjoint_core import Size, Tensor
+from adjoint_core._warnings import warn
 from adjoint_engine import no_grad
 
 from ..composed import cholesky_inverse, cholesky_solve, mvlgamma
@@ -66,6 +67,8 @@ class Wishart(ExponentialFamily):
         setattr(self, name, matrix.expand(batch_shape + (-1, -1)))
         if bool((self.df <= event_shape[-1] - 1).any()):
             raise ValueError(f"Value of df={df} expected to be greater than ndim - 1 = {event_shape[-1] - 1}.")
+        if bool((self.df < event_shape[-1]).any()):
+            warn("Low df values detected. Singular samples are highly likely to occur for ndim - 1 < df < ndim.")
         if scale_tril is not None:
             self._unbroadcasted_scale_tril = scale_tril
         elif covariance_matrix is not None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ._optimizer import Optimizer
-from ._schedule import LRScheduler, set_rate
+from ._schedule import LRScheduler, _warn_get_lr_called_within_step, set_rate
 
 
 def _for_groups(name: str, optimizer: Optimizer, value: Any) -> list[float]:
@@ -55,6 +55,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The learning rates of all groups at ``self.T_cur`` of ``self.T_i`` epochs since the last start."""
+        _warn_get_lr_called_within_step(self)
         share = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
         return [self.eta_min + (base - self.eta_min) * share for base in self.base_lrs]
 
@@ -71,7 +72,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         else:
             self._place(epoch)
         self.last_epoch = math.floor(epoch)
-        self._set(self.get_lr())
+        self._set(self._computed(self.get_lr))
 
     def _place(self, epoch: float) -> None:
         if epoch < 0:
@@ -141,6 +142,7 @@ class CyclicLR(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The learning rates of all groups at ``self.last_epoch``; sets their momenta."""
+        _warn_get_lr_called_within_step(self)
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         x = 1.0 + self.last_epoch / self.total_size - cycle
         up = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
@@ -229,6 +231,7 @@ class OneCycleLR(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The learning rates of all groups at ``self.last_epoch``; sets their momenta."""
+        _warn_get_lr_called_within_step(self)
         step = self.last_epoch
         if step > self.total_steps:
             raise ValueError(f"Tried to step {step} times. The total number of steps is {self.total_steps}")

@@ -153,7 +153,8 @@ class LBFGS(Optimizer):
 
     def _evaluate(self, closure: Callable[[], Any]) -> tuple[float, Tensor]:
         with enable_grad():
-            loss = float(closure())
+            found = closure()
+        loss = float(found)
         return loss, self._gradient()
 
     def _direction(self, state: dict[str, Any], g: Tensor) -> Tensor:

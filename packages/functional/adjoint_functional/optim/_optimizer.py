@@ -236,7 +236,7 @@ def check(**values: Any) -> None:
     for name, value in values.items():
         if isinstance(value, Tensor) and value.numel() != 1:
             raise ValueError(f"Tensor {name} must be 1-element")
-        if not 0.0 <= float(value):
+        if not 0.0 <= float(value.detach() if isinstance(value, Tensor) else value):
             shown = (
                 "learning rate" if name == "lr" else f"{name.removesuffix('_value')} value" if name.endswith("_value") else name
             )

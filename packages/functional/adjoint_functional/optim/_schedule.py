@@ -5,7 +5,6 @@ from __future__ import annotations
 import bisect
 import contextlib
 import math
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FunctionType
@@ -42,7 +41,7 @@ def _warn_get_lr_called_within_step(schedule: LRScheduler) -> None:
     """What ``get_lr`` of a subclass calls: a warning to who asks it for the last rates."""
     if not schedule._get_lr_called_within_step:
         text = "To get the last learning rate computed by the scheduler, please use `get_last_lr()`."
-        warnings.warn(text, UserWarning, stacklevel=2)
+        warn(text)
 
 
 def set_rate(group: dict[str, Any], lr: Any) -> None:
@@ -118,9 +117,12 @@ class LRScheduler:
             self.last_epoch += 1
             self._set(self._computed(self.get_lr))
             return
-        warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+        self._warn_of_epoch()
         self.last_epoch = epoch
         self._set(self._computed(self._closed_form))
+
+    def _warn_of_epoch(self) -> None:
+        warn(EPOCH_DEPRECATION_WARNING)
 
     def _computed(self, rates: Callable[[], list[Any]]) -> list[Any]:
         with _enable_get_lr_call(self):
@@ -187,6 +189,7 @@ class LambdaLR(_Functions):
 
     def get_lr(self) -> list[Any]:
         """The learning rates of all groups at ``self.last_epoch``."""
+        _warn_get_lr_called_within_step(self)
         return [lr * f(self.last_epoch) for f, lr in zip(self.lr_lambdas, self.base_lrs)]
 
 
@@ -195,6 +198,7 @@ class MultiplicativeLR(_Functions):
 
     def get_lr(self) -> list[Any]:
         """The learning rates of all groups at ``self.last_epoch``."""
+        _warn_get_lr_called_within_step(self)
         return [lr if self._is_initial else lr * f(self.last_epoch) for f, lr in zip(self.lr_lambdas, self._rates())]
 
 
@@ -206,6 +210,7 @@ class _Factor(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The learning rates of all groups at ``self.last_epoch``."""
+        _warn_get_lr_called_within_step(self)
         return [lr * self._factor(self.last_epoch) for lr in self._rates()]
 
     def _closed_form(self) -> list[Any]:
@@ -326,6 +331,7 @@ class CosineAnnealingLR(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The learning rates of all groups at ``self.last_epoch``."""
+        _warn_get_lr_called_within_step(self)
         epoch, low = self.last_epoch, self.eta_min
         if epoch == 0 or self._is_initial:
             return self._rates()
@@ -412,7 +418,7 @@ class SequentialLR(LRScheduler):
         scheduler = self._schedulers[at]
         if at and self._milestones[at - 1] == self.last_epoch:
             scheduler.last_epoch = 0
-            scheduler._set(scheduler._closed_form())
+            scheduler._set(scheduler._computed(scheduler._closed_form))
         else:
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()

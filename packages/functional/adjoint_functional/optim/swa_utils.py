@@ -15,7 +15,7 @@ from adjoint_engine import no_grad
 from ..nn.modules import Module
 from ..nn.modules.norm import _BatchNorm
 from ._optimizer import Optimizer
-from ._schedule import LRScheduler
+from ._schedule import LRScheduler, _warn_get_lr_called_within_step
 
 __all__ = [
     "SWALR",
@@ -226,6 +226,7 @@ class SWALR(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The learning rates of all groups: others may have changed them before the first step."""
+        _warn_get_lr_called_within_step(self)
         step = self._step_count - 1 if self.anneal_epochs else max(1, self._step_count - 1)
         before = self._left(step - 1)
         factor = self._left(step) / before if before else 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from adjoint_core import Tensor, _core
 from adjoint_core._compose import check_all, method, rounded_once
+from adjoint_core._warnings import warn
 
 __all__ = ["corrcoef", "cov"]
 
@@ -25,6 +26,14 @@ def _check_weights(samples: int, fweights: Tensor | None, aweights: Tensor | Non
             )
         if bool(_core._all_lanes(w < 0).any()):
             raise RuntimeError(f"cov(): {name} cannot be negative")
+
+
+def _warn_of_freedom(norm: Tensor | float) -> None:
+    none_left = (
+        norm.device.type != "meta" and bool(_core._all_lanes(norm <= 0).any()) if isinstance(norm, Tensor) else norm <= 0
+    )
+    if none_left:
+        warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.")
 
 
 @method
@@ -63,6 +72,7 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, a
         norm = total - correction
     else:
         norm = total - correction * (w * aweights).sum() / total
+    _warn_of_freedom(norm)
     centred = x - mean
     c = centred @ (centred if scaled is None else centred * scaled).mH
     c = c / (norm.clamp_min(0) if isinstance(norm, Tensor) else max(norm, 0))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from adjoint_core import Tensor, _core
 from adjoint_core._compose import check_all, inplace_method, method, node
+from adjoint_core._warnings import warn
 
 __all__ = ["as_strided_scatter", "index_reduce", "put", "resize_as_"]
 
@@ -70,15 +70,7 @@ def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce:
     return input.scatter_reduce(dim, index.view(shape).expand_as(source), source, reduce, include_self=include_self)
 
 
-@method
-def resize(self: Tensor, *sizes: Any) -> Tensor:
-    """`reshape`, under a deprecated name.
-
-    Raises:
-        RuntimeError: another number of elements.
-    """
-    warnings.warn("non-inplace resize is deprecated", UserWarning, stacklevel=3)
-    size = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
+def _resized(self: Tensor, size: Any) -> Tensor:
     if math.prod(size) != self.numel() or any(n < 0 for n in size):
         raise RuntimeError(
             f"requested resize to {tuple(size)} ({math.prod(size)} elements in total), but the given tensor has a size of "
@@ -88,9 +80,21 @@ def resize(self: Tensor, *sizes: Any) -> Tensor:
 
 
 @method
+def resize(self: Tensor, *sizes: Any) -> Tensor:
+    """`reshape`, under a deprecated name.
+
+    Raises:
+        RuntimeError: another number of elements.
+    """
+    warn("non-inplace resize is deprecated")
+    return _resized(self, sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes)
+
+
+@method
 def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
     """`resize` to the shape of another."""
-    return self.resize(tensor.shape)  # type: ignore[attr-defined, no-any-return]
+    warn("non-inplace resize_as is deprecated")
+    return _resized(self, tuple(tensor.shape))
 
 
 def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from adjoint_core import Tensor, _core
+from adjoint_core._warnings import warn
 
 from .activation import softmax
 from .dropout import dropout
@@ -78,6 +79,8 @@ def _check_attention(
             raise TypeError(
                 f"multi_head_attention_forward: only bool and floating types of {name} are supported, got {given.dtype}"
             )
+    if padding is not None and mask is not None and padding.dtype != mask.dtype:
+        warn("Support for mismatched key_padding_mask and attn_mask is deprecated. Use same type for both instead.")
     if padding is not None:
         ensure(
             padding.ndim == dims - 1,

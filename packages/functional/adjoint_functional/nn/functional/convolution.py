@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from adjoint_core import Tensor, _core
+from adjoint_core._warnings import warn_once
 
 from .window_sizes import Ints, per_dimension
 
@@ -26,6 +27,9 @@ def _conv(
         total = [d * (k - 1) for d, k in zip(dilation, weight.shape[2:], strict=True)]
         before = [t // 2 for t in total]
         if any(t % 2 for t in total):
+            warn_once(
+                "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the input be created"
+            )
             x = _core._pad(x, [0] * x.ndim, [0, 0] + [t % 2 for t in total], 0.0)
         amount = before
     else:

@@ -44,12 +44,12 @@ def _canonical_mask(
     """
     if mask is None:
         return None
-    if mask.dtype == core.bool:
-        return core.zeros_like(mask, dtype=target_type).masked_fill_(mask, -core.inf)
-    if not mask.is_floating_point():
+    if mask.dtype != core.bool and not mask.is_floating_point():
         raise RuntimeError(f"only bool and floating types of {mask_name} are supported")
     if check_other and other_type is not None and mask.dtype != other_type:
         warn(f"Support for mismatched {mask_name} and {other_name} is deprecated. Use same type for both instead.")
+    if mask.dtype == core.bool:
+        return core.zeros_like(mask, dtype=target_type).masked_fill_(mask, -core.inf)
     return mask
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import adjoint_core as core
 from adjoint_core import Tensor
+from adjoint_core._warnings import warn
 from adjoint_engine import Parameter, no_grad
 
 from .. import functional as F
@@ -187,6 +188,11 @@ class _InstanceNorm(_NormBase):
         if x.size(1) != self.num_features and self.affine:
             raise ValueError(
                 f"expected input's size at dim={0 if alone else 1} to match num_features ({self.num_features}), but got: {x.size(1)}."
+            )
+        if x.size(1) != self.num_features:
+            warn(
+                f"input's size at dim={0 if alone else 1} does not match num_features. You can silence this warning by not passing in "
+                "num_features, which is not used because affine=False"
             )
         own = self.training or not self.track_running_stats
         y = F.instance_norm(x, self.running_mean, self.running_var, self.weight, self.bias, own, self.momentum or 0.0, self.eps)

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from types import GeneratorType
 from typing import Any
 
 import adjoint_core as core
 from adjoint_core import Tensor
+from adjoint_core._warnings import warn
 from adjoint_engine import no_grad
 
 __all__ = [
@@ -64,6 +66,8 @@ def clip_grad_norm_(
         tensor(4.2426)
     """
     listed = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    if not listed and isinstance(parameters, GeneratorType):
+        warn("`parameters` is an empty generator, no gradient clipping will occur.")
     norm = get_total_norm(_gradients(listed), norm_type, error_if_nonfinite)
     clip_grads_with_norm_(listed, max_norm, norm)
     return norm

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import multiprocessing
+import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 from adjoint_core import Generator
+from adjoint_core._warnings import warn
 
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset
@@ -193,6 +195,14 @@ def _check_workers(num_workers: int, timeout: float, prefetch_factor: int | None
         raise ValueError("prefetch_factor option should be non-negative")
     if persistent and num_workers == 0:
         raise ValueError("persistent_workers option needs num_workers > 0")
+    if num_workers > (
+        most := len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or num_workers
+    ):
+        warn(
+            f"This DataLoader will create {num_workers} worker processes in total. Our suggested max number of worker in current system is "
+            f"{most}, which is smaller than what this DataLoader is going to create. Please be aware that excessive worker creation might get "
+            "DataLoader running slow or even freeze, lower the worker number to avoid potential slowness/freeze if necessary."
+        )
 
 
 def _check_stream(shuffle: bool | None, sampler: Any, batch_sampler: Any) -> None:

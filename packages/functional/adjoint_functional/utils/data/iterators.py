@@ -11,6 +11,7 @@ from typing import Any
 
 import adjoint_core as core
 from adjoint_core import Tensor
+from adjoint_core._warnings import warn
 
 from .fetch import Caught, Fetcher
 from .processes import Workers
@@ -42,6 +43,8 @@ class Pass(Iterator[Any]):
         self._loader = loader
         self._base_seed = new_seed(loader.generator)
         self._pins = loader.pin_memory and core.cuda.is_available()
+        if loader.pin_memory and not self._pins:
+            warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used.")
         self._begin()
 
     def _begin(self) -> None:
