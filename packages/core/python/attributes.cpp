@@ -58,7 +58,7 @@ Tensor transposed_conjugate(const Tensor& x) {
   const Tensor t = x.dim() == 2 ? transpose(x, 0, 1) : x;
   return is_complex(t.dtype()) ? conj(t) : t;
 }
-Tensor transposed(const Tensor& x) {
+Tensor transposed_last(const Tensor& x) {
   if (x.dim()) return mT(x);
   warn_once("Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases.");
   return alias(x);
@@ -87,7 +87,7 @@ PyGetSetDef* tensor_getset() {
       {"nbytes", get<bytes>, nullptr, "Bytes of all elements.", nullptr},
       {"_version", get<version>, nullptr, "How often the memory was written in place.", nullptr},
       {"T", view<reversed>, nullptr, "All dimensions reversed.", nullptr},
-      {"mT", view<transposed>, nullptr, "The last two dimensions swapped.", nullptr},
+      {"mT", view<transposed_last>, nullptr, "The last two dimensions swapped.", nullptr},
       {"H", view<transposed_conjugate>, nullptr, "The conjugate transpose of a matrix.", nullptr},
       {"mH", view<transposed_conjugates>, nullptr, "The conjugate transpose of the last two dimensions.", nullptr},
       {"real", view<real>, assign<real>, "The real part.", nullptr},
