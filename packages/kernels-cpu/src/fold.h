@@ -3,6 +3,7 @@
 #include <adjoint/core/complex.h>
 #include <adjoint/core/dtype.h>
 
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -95,7 +96,7 @@ template <class S, class Map> struct Elements {
 template <class S> struct Products {
   const S *a, *b;
   template <int W, class T> [[gnu::always_inline]] inline auto vector(int64_t i) const { return load_vector<W, T>(a + i) * load_vector<W, T>(b + i); }
-  template <class T> [[gnu::always_inline]] inline T element(int64_t i) const { return a[i] * b[i]; }
+  template <class T> [[gnu::always_inline]] inline T element(int64_t i) const { return static_cast<T>(a[i]) * static_cast<T>(b[i]); }
 };
 
 // The sum of W bytes of lanes, half onto half, until `parts` are left.
@@ -224,6 +225,32 @@ template <int W, class O, class T, class Map> [[gnu::always_inline]] inline T ex
   for (i = 0; i < n; i++)
     if (x[i] != x[i]) return x[i];
   return r;
+}
+
+// The extreme of a row of a half type by its bits, as integers in the order of the numbers: half as wide as what they are widened to. The largest
+// magnitude tells of NaN.
+template <int W, class S, bool largest> [[gnu::always_inline]] inline float extreme_half(const S* x, int64_t n) {
+  typedef std::enable_if_t<(W > 0), int16_t> Vector __attribute__((vector_size(W), aligned(2), may_alias));
+  constexpr int64_t width = W / 2;
+  constexpr int16_t infinity = std::is_same_v<S, Half> ? 0x7c00 : 0x7f80;
+  const auto better = [](auto a, auto b) __attribute__((always_inline)) { return largest ? (a > b ? a : b) : (a < b ? a : b); };
+  Vector best = Vector{} + static_cast<int16_t>(largest ? -0x8000 : 0x7fff), magnitude = Vector{};
+  int64_t i = 0;
+  for (; i + width <= n; i += width) {
+    const Vector bits = *reinterpret_cast<const Vector*>(x + i), unsigned_bits = bits & int16_t(0x7fff);
+    magnitude = magnitude > unsigned_bits ? magnitude : unsigned_bits;
+    best = better(best, Vector(bits ^ ((bits >> 15) & int16_t(0x7fff))));
+  }
+  int16_t found = largest ? -0x8000 : 0x7fff, most = 0;
+  for (int64_t j = 0; j < width; j++) found = better(found, best[j]), most = most > magnitude[j] ? most : magnitude[j];
+  for (; i < n; i++) {
+    const int16_t bits = std::bit_cast<int16_t>(x[i]), unsigned_bits = static_cast<int16_t>(bits & 0x7fff);
+    most = most > unsigned_bits ? most : unsigned_bits;
+    found = better(found, static_cast<int16_t>(bits ^ ((bits >> 15) & 0x7fff)));
+  }
+  for (i = 0; most > infinity; i++)
+    if (const float v = static_cast<float>(x[i]); v != v) return v;
+  return static_cast<float>(std::bit_cast<S>(static_cast<int16_t>(found ^ ((found >> 15) & 0x7fff))));
 }
 
 }  // namespace adjoint::cpu

@@ -6,6 +6,7 @@
 #include "bfloat16.h"
 #include "copy.h"
 #include "distance.h"
+#include "fold.h"
 #include "kernels.h"
 #include "pool.h"
 
@@ -106,6 +107,25 @@ template <class T> void matmul_into(const View& a, const View& b, const View& y)
   });
 }
 
+// Dots of rows of a half type, which are widened in registers; false where the operands do not lie so.
+template <class S> struct DotOfHalves {
+  template <int W> [[gnu::always_inline]] static inline void run(const S* a, const S* b, float* sum, int64_t n) { sum_lanes<W, 1>(Products<S>{a, b}, n, sum); }
+};
+template <class S> bool dots_of_halves(const View& a, const View& b, const View& y) {
+  const int64_t k = a.sizes[a.ndim - 1], n = y.numel;
+  const auto lies_so = [&](const View& v, int along) { return v.strides[along] == 1 && v.numel == n * k && (n == 1 || v.contiguous()); };
+  if (y.sizes[y.ndim - 1] != 1 || y.sizes[y.ndim - 2] != 1 || k == 0 || a.dtype != b.dtype || !lies_so(a, a.ndim - 1) || !lies_so(b, b.ndim - 2)) return false;
+  pool::parallel_for(n, std::max<int64_t>(1, (1 << 16) / k), [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; i++) {
+      float sum;
+      isa::call<DotOfHalves<S>, const S*, const S*, float*, int64_t>(a.as<const S>() + i * k, b.as<const S>() + i * k, &sum, k);
+      if (y.dtype == DType::float32) y.as<float>()[i] = sum;
+      else y.as<S>()[i] = static_cast<S>(sum);
+    }
+  });
+  return true;
+}
+
 // Half types multiply in float and are rounded once; narrow integers in int32.
 template <class T> void matmul_by(const View& a, const View& b, const View& y) {
   const Buffer memory(y.numel * static_cast<int64_t>(sizeof(T)));
@@ -119,15 +139,18 @@ void matmul_kernel(const Launch& l) {
   if (y.numel == 0) return;
   switch (y.dtype) {
     case DType::float32:
-      if (a.dtype == DType::bfloat16 && multiply_bfloat16(a, b, y)) return;
+      if (a.dtype == DType::float16 && dots_of_halves<Half>(a, b, y)) return;
+      if (a.dtype == DType::bfloat16 && (dots_of_halves<BFloat16>(a, b, y) || multiply_bfloat16(a, b, y))) return;
       return matmul_into<float>(a, b, y);
     case DType::float64: return matmul_into<double>(a, b, y);
     case DType::complex64: return matmul_into<Complex<float>>(a, b, y);
     case DType::complex128: return matmul_into<Complex<double>>(a, b, y);
     case DType::bfloat16:
-      if (multiply_bfloat16(a, b, y)) return;
-      [[fallthrough]];
-    case DType::float16: return matmul_by<float>(a, b, y);
+      if (!dots_of_halves<BFloat16>(a, b, y) && !multiply_bfloat16(a, b, y)) matmul_by<float>(a, b, y);
+      return;
+    case DType::float16:
+      if (!dots_of_halves<Half>(a, b, y)) matmul_by<float>(a, b, y);
+      return;
     case DType::int64: return matmul_into<int64_t>(a, b, y);
     case DType::int32: return matmul_into<int32_t>(a, b, y);
     default: return itemsize(y.dtype) < 4 ? matmul_by<int32_t>(a, b, y) : reference(l);

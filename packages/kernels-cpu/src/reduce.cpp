@@ -46,7 +46,8 @@ template <template <class> class Op, class Map, class T, class S = T> struct Red
     const T* centres = static_cast<const T*>(means);
     T* y = static_cast<T*>(results);
     for (int64_t r = 0; r < rows; r++) {
-      if constexpr (!Op<T>::rounds) y[r] = extreme_row<W, Op<T>>(x + r * down, n, Map{});
+      if constexpr (!std::is_same_v<S, T> && !Op<T>::rounds) y[r] = extreme_half<W, S, std::is_same_v<Op<T>, Largest<T>>>(x + r * down, n);
+      else if constexpr (!Op<T>::rounds) y[r] = extreme_row<W, Op<T>>(x + r * down, n, Map{});
       else y[r] = sum_row<W>(x + r * down, n, map_for<Map>(centres, r));
     }
   }
@@ -120,12 +121,15 @@ struct Loops {
   DType type;  // that they reduce: of x, or float for half types
   Loop rows, columns, results;  // results: the columns of what `columns` gave
   void (*join)(const void* x, int64_t n, void* y);
-  bool rounds = false, widens = true;
+  bool rounds = false, widens_rows = true, widens_columns = true;
   Loop half_rows[2] = {}, half_columns[2] = {};  // on memory of float16 and bfloat16, if that need not be widened first
   int64_t size() const { return itemsize(type); }
   Loops on(DType stored) const {
     const int k = stored == DType::bfloat16;
-    return is_half(stored) && half_rows[k] ? Loops{type, half_rows[k], half_columns[k], results, join, rounds, false} : *this;
+    Loops r = *this;
+    if (is_half(stored) && half_rows[k]) r.rows = half_rows[k], r.widens_rows = false;
+    if (is_half(stored) && half_columns[k]) r.columns = half_columns[k], r.widens_columns = false;
+    return r;
   }
 };
 template <class K> auto loop() { return isa::at_level<K, const void*, int64_t, int64_t, int64_t, const void*, void*>(); }
@@ -135,6 +139,8 @@ template <template <class> class Op, class Map, class T> Loops loops() {
   if constexpr (std::is_same_v<T, float> && std::is_same_v<Op<T>, Sum<T>> && std::is_same_v<Map, Same>) {
     r.half_rows[0] = loop<ReduceRows<Op, Map, T, Half>>(), r.half_rows[1] = loop<ReduceRows<Op, Map, T, BFloat16>>();
     r.half_columns[0] = loop<SumColumnsOfHalves<Half>>(), r.half_columns[1] = loop<SumColumnsOfHalves<BFloat16>>();
+  } else if constexpr (std::is_same_v<T, float> && !Op<T>::rounds && std::is_same_v<Map, Same>) {
+    r.half_rows[0] = loop<ReduceRows<Op, Map, T, Half>>(), r.half_rows[1] = loop<ReduceRows<Op, Map, T, BFloat16>>();
   }
   return r;
 }
@@ -167,7 +173,7 @@ const char* element(const char* p, int64_t i, int64_t size) { return p ? p + i *
 // Rows that lie dense: pieces of up to `block` elements, then the pieces of each result.
 void reduce_inner(const Loops& any, const View& x, const Split& s, const char* centres, char* y) {
   const Loops loops = any.on(x.dtype);
-  const DType stored = loops.widens ? x.dtype : loops.type;
+  const DType stored = loops.widens_rows ? x.dtype : loops.type;
   const int64_t block = is_half(stored) ? longest / 16 : longest;  // widened, it stays in the first-level cache
   const int64_t kept = s.kept_count(), n = s.gone.sizes[0], rows = row_count(s.gone), parts = (n + block - 1) / block, pieces = rows * parts;
   const int64_t grain = std::max<int64_t>(1, block / n), from = itemsize(x.dtype), to = loops.size();
@@ -245,7 +251,7 @@ void reduce_outer(const Loops& any, const Columns& c, const char* centres, char*
     for (int64_t u = begin; u < end; u++) {
       const int64_t column = u % strips * strip, part = u / strips % parts, plane = u / strips / parts;
       const int64_t rows = std::min(height, c.rows - part * height), width = std::min(strip, c.columns - column);
-      const Block b(c.data + (plane * c.plane_step + part * height * c.down + column) * from, loops.widens ? c.stored : loops.type, rows, width, c.down);
+      const Block b(c.data + (plane * c.plane_step + part * height * c.down + column) * from, loops.widens_columns ? c.stored : loops.type, rows, width, c.down);
       loops.columns(b.data, b.down, rows, width, element(centres, plane * c.columns + column, size), to + ((plane * parts + part) * c.columns + column) * size);
     }
   });

@@ -92,31 +92,35 @@ template <class C> struct Tables {
   }
 };
 
-// Rows [first, last) of all new planes.
-template <class C> struct Forward {
-  template <int W> [[gnu::always_inline]] static inline void run(const Tables<C>* t, const C* x, C* y, C* line, int64_t first, int64_t last) {
+// Rows [first, last) of all new planes, of elements S. line: `room` elements, and a new line behind them.
+template <class C, class S = C> struct Forward {
+  template <int W> [[gnu::always_inline]] static inline void run(const Tables<C>* t, const S* x, S* y, C* line, int64_t first, int64_t last) {
     const Table<C>& c = t->axis[2];
     const int64_t *index = c.index.data(), n = c.out, rows = t->rows(), room = t->room();
     const C* weight = c.weight.data();
     const bool whole = t->whole(), alone = t->axis[0].taps * t->axis[1].taps == 1;
     for (int64_t r = first; r < last; r++) {
-      const C *plane = x + r / rows * t->in(), *from = line;
+      const S *plane = x + r / rows * t->in(), *only = nullptr;
       bool fresh = true;
       t->lines(r % rows, [&](int64_t start, C w) __attribute__((always_inline)) {
-        const C* row = plane + start;
-        if (alone) from = row;
-        else if (whole && fresh) for (int64_t i = 0; i < room; i++) line[i] = w * row[i];
-        else if (whole) for (int64_t i = 0; i < room; i++) line[i] += w * row[i];
-        else if (fresh) for (int64_t i = 0; i < room; i++) line[i] = w * row[index[i]];
-        else for (int64_t i = 0; i < room; i++) line[i] += w * row[index[i]];
+        const S* row = plane + start;
+        if (alone) only = row;
+        else if (whole && fresh) for (int64_t i = 0; i < room; i++) line[i] = w * static_cast<C>(row[i]);
+        else if (whole) for (int64_t i = 0; i < room; i++) line[i] += w * static_cast<C>(row[i]);
+        else if (fresh) for (int64_t i = 0; i < room; i++) line[i] = w * static_cast<C>(row[index[i]]);
+        else for (int64_t i = 0; i < room; i++) line[i] += w * static_cast<C>(row[index[i]]);
         fresh = false;
       });
-      C* to = y + r * n;
+      C* to;
+      if constexpr (std::is_same_v<S, C>) to = y + r * n;
+      else to = line + room;
       for (int k = 0; k < c.taps; k++)
         for (int64_t j = 0; j < n; j++) {
-          const C v = weight[k * n + j] * (whole || alone ? from[index[k * n + j]] : from[k * n + j]);
+          const C v = weight[k * n + j] * (alone ? static_cast<C>(only[index[k * n + j]]) : whole ? line[index[k * n + j]] : line[k * n + j]);
           to[j] = k ? to[j] + v : v;
         }
+      if constexpr (!std::is_same_v<S, C>)
+        for (int64_t j = 0; j < n; j++) y[r * n + j] = static_cast<S>(to[j]);
     }
   }
 };
