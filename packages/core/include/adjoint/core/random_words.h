@@ -19,7 +19,7 @@ namespace adjoint {
 template <class T> struct NormalPair { T first, second; };
 template <class T> [[gnu::always_inline]] inline NormalPair<T> normal_pair(T radius_uniform, T turn) {
   const T r = std::sqrt(T(-2) * math::log(radius_uniform)), angle = T(6.283185307179586) * turn;
-  return {r * math::cos_moderate(angle), r * math::sin_moderate(angle)};
+  return {r * math::detail::sin_shifted(angle, 1), r * math::detail::sin_shifted(angle, 0)};   // from one reduction
 }
 
 // The words of MT19937 that a state of it stands for.

@@ -63,8 +63,21 @@ template <std::floating_point T>
   return static_cast<T>(n & 2 ? -value : value);
 }
 
+// sin(x + shift pi) of a float: x + shift pi = m pi + r, with pi in 25 + 25 + 53 bits; one polynomial for |r| <= pi/2, to 2^-35 (minimax).
+[[gnu::always_inline]] inline float sin_half_turns(float x, double shift) {
+  const double shifted = (x * 0.3183098861837907 + shift) + round_magic<double>;
+  const double m = (shifted - round_magic<double>) - shift;
+  const double r = ((x - m * 0x1.921fb50000000p+1) - m * 0x1.110b460000000p-25) - m * 0x1.1a62633145c07p-53;
+  const double z = r * r;
+  const double s = poly(z, -0x1.5555554769607p-3, 0x1.11110c49ff573p-7, -0x1.a017d99fb7203p-13, 0x1.71708011df798p-19, -0x1.9a688611e288ep-26);
+  const double y = r * (1 + z * s);   // keeps -0
+  return static_cast<float>(from_bits(to_bits(y) ^ to_bits(shifted) << 63));
+}
+
 }  // namespace detail
 
+[[gnu::always_inline]] inline float sin_moderate(float x) { return detail::sin_half_turns(x, -0.); }   // which adds nothing
+[[gnu::always_inline]] inline float cos_moderate(float x) { return detail::sin_half_turns(x, .5); }
 template <std::floating_point T>
 [[gnu::always_inline]] inline T sin_moderate(T x) {
   const T y = detail::sin_shifted(x, 0);
