@@ -73,10 +73,9 @@ def test_batch_norm_of_long_channels(sizes, dtype, stand_in):
         ad.testing.assert_close(a.cpu(), b, rtol=rtol, atol=atol * max(1, b.abs().max().item()))
 
 
-@pytest.mark.parametrize("kept", [ad.float64, ad.float32, ad.float16], ids=lambda t: t.name)
-@pytest.mark.parametrize("dtype", [ad.float32, ad.float16], ids=lambda t: t.name)
+@pytest.mark.parametrize("dtype, kept", [(ad.float32, ad.float32), (ad.float16, ad.float16), (ad.float16, ad.float32)])
 def test_running_statistics(dtype, kept):
-    """As in double precision, of types that may differ from x's; they have counted one write."""
+    """As in double precision, in x's type or beside halves in single precision; they have counted one write."""
     x = (ad.randn(6, 4, 3) * 2 + 1).to(dtype)
     values = x.double().transpose(0, 1).flatten(1)
     before = ad.linspace(-1, 3, 4).to(kept)
