@@ -270,6 +270,26 @@ def test_distances_of_points_in_space_are_exact() -> None:
     ad.testing.assert_close(ad.cdist(points, near).double(), ad.cdist(points.double(), near.double()), rtol=1e-6, atol=0)
 
 
+@pytest.mark.parametrize("number", [1.0, ad.nan])
+def test_distances_of_order_zero_have_the_common_type(number: float) -> None:
+    x, y = ad.zeros(2, 70_000, dtype=ad.float16), ad.full((3, 70_000), number)
+    for a, b in ((x, y), (y, x), (y, y.double())):
+        found, wanted = ad.cdist(a, b, p=0.0), ad.cdist(a, b, p=1.0)
+        assert found.dtype is wanted.dtype
+        assert ad.equal(found.isnan(), wanted.isnan())
+    assert number != number or ad.cdist(x, y, p=0.0).tolist() == [[70_000.0] * 3] * 2
+
+
+def test_sum_with_a_product_of_nothing() -> None:
+    c = ad.tensor([[1.0, 2.0], [3.0, 4.0]])
+    for beta, alpha in ((1, 1), (0.5, 3.0), (0, 1)):
+        assert ad.addmm(c, ad.ones(2, 0), ad.ones(0, 2), beta=beta, alpha=alpha).tolist() == (c * beta).tolist()
+    leaf = ad.ones(2, 0, requires_grad=True)
+    assert ad.autograd.grad(ad.addmm(c, leaf, ad.ones(0, 2)).sum(), leaf)[0].shape == (2, 0)
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+        ad.addmm(c, ad.ones(2, 0), ad.ones(1, 2))
+
+
 def test_distances_of_order_zero_have_no_gradient() -> None:
     x = ad.tensor([[0.0, 1.0, ad.nan], [1e-30, -2.0, 0.0], [0.0, 0.0, 0.0]]).requires_grad_()
     for y in (ad.cdist(x, x, p=0.0), ad.nn.functional.pdist(x, 0.0)):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint_core import _core
 from op_cases import CASES
 from op_checks.cells import differentiable, posed, results
 from op_checks.derivative import vjp
@@ -62,14 +61,6 @@ def test_half_value(case, dtype):
 def same_bits(found, expected):
     for y, e in zip(found, expected, strict=True):
         assert not is_floating(e) or ad.equal(y.float().nan_to_num(9.5), e.float().nan_to_num(9.5))
-
-
-@half_cases(lambda c: c.elementwise)
-def test_read_in_float(case, dtype):
-    """Inside of a function that is rounded once, halves are read where they lie: the bits are those of operands cast before."""
-    half, _ = in_half(case, dtype)
-    wide = [t.float() if is_floating(t) else t for t in half]
-    same_bits(_core._in_float(lambda: results(case, half), (), {}), results(case, wide))
 
 
 @half_cases(lambda c: True)

@@ -59,6 +59,18 @@ def test_halves_beside_parameters_in_single_precision() -> None:
         assert y.dtype is ad.float16
 
 
+@pytest.mark.parametrize("name", APART)
+def test_autocast_leaves_double_precision_alone(name: str) -> None:
+    with ad.autocast("cpu"), pytest.raises(RuntimeError, match="type|unsafe to autocast"):
+        APART[name]()
+
+
+def test_statistics_of_halves_by_instance() -> None:
+    layer = ad.nn.InstanceNorm2d(3, affine=True, track_running_stats=True)
+    assert layer(ad.rand(2, 3, 4, 4).half()).dtype is ad.float16
+    assert layer.running_mean is not None and layer.running_mean.dtype is ad.float32
+
+
 def test_autocast_makes_them_alike() -> None:
     low, one = x.bfloat16(), ad.ones(4)
     with ad.autocast("cpu"):

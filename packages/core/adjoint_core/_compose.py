@@ -108,7 +108,7 @@ def explain(f: Any, args: Any, kwargs: Any, error: Exception) -> Any:
     return _explained(below.__wrapped__, f, args, kwargs, error)
 
 
-def rounded_once(f: F, reads_halves: bool = False) -> F:
+def rounded_once(f: F) -> F:
     """The function, which computes in single precision where all its floating-point tensors are of one half type.
 
     Its results are rounded to that type once, at their end, and so are its gradients. For functions of several steps that round
@@ -120,18 +120,10 @@ def rounded_once(f: F, reads_halves: bool = False) -> F:
         half = _core._half_type(args, kwargs)
         if half is None or kwargs.get("dtype") is not None:
             return f(*args, **kwargs)
-        found = _core._in_float(f, args, kwargs) if reads_halves else None
-        if found is None:
-            wide: Any = _cast((args, kwargs), half, _core.float32)
-            found = f(*wide[0], **wide[1])
-        return _cast(found, _core.float32, half)
+        wide: Any = _cast((args, kwargs), half, _core.float32)
+        return _cast(f(*wide[0], **wide[1]), _core.float32, half)
 
     return call  # type: ignore[return-value]
-
-
-def arithmetic(f: F) -> F:
-    """As `rounded_once`, for a function that makes no tensor but by operations: they read half types where they lie, and no copy is made."""
-    return rounded_once(f, reads_halves=True)
 
 
 def node(name: str) -> Callable[[F], F]:

@@ -1320,7 +1320,7 @@ Example::
     @overload
     def narrow(self, dim: _int, start: Tensor, length: _int) -> Tensor: ...
 
-    def narrow_copy(*args: Any, **kwargs: Any) -> Any:
+    def narrow_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
         """`narrow` into new memory."""
 
     @property
@@ -3623,7 +3623,9 @@ def _irfft(input: Tensor, dim: _int, n: _int, scale: _float) -> Tensor: ...
 
 def _half_type(arg0: tuple[Any, ...], arg1: dict[str, Any], /) -> _dtype | None: ...
 
-def _in_float(arg0: Callable, arg1: tuple[Any, ...], arg2: dict[str, Any], /) -> Any: ...
+def _expect_parameters(op: str, x: Tensor, weight: Tensor | None, bias: Tensor | None) -> None: ...
+
+def _expect_type(op: str, what: str, tensor: Tensor | None, of: str, like: Tensor) -> None: ...
 
 def softmax(input: Tensor, dim: _int, dtype: _dtype | None=None) -> Tensor:
     """exp(x) / sum(exp(x)) along a dimension, without overflow."""

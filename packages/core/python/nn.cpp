@@ -11,7 +11,6 @@
 #include "checked_types.h"
 #include "fits.h"
 
-#include <adjoint/core/in_float.h>
 #include <adjoint/core/types.h>
 
 namespace adjoint::python {
@@ -39,32 +38,12 @@ std::optional<DType> half_type_of(const nb::tuple& args, const nb::dict& kwargs)
   return half.type();
 }
 
-// f(*args, **kwargs) in float, or None where that takes casts. A function among the arguments is the user's, and sees the types that he gave.
-bool in_float(TensorVector& operands, nb::handle a) {
-  if (is_tensor(a.ptr())) return operands.push_back(nb::cast<Tensor>(a)), true;
-  if (!nb::isinstance<nb::list>(a) && !nb::isinstance<nb::tuple>(a)) return !PyCallable_Check(a.ptr());
-  for (nb::handle part : a)
-    if (!in_float(operands, part)) return false;
-  return true;
-}
-nb::object called_in_float(const nb::callable& f, const nb::tuple& args, const nb::dict& kwargs) {
-  TensorVector operands;
-  for (nb::handle a : args)
-    if (!in_float(operands, a)) return nb::none();
-  for (auto [name, a] : kwargs)
-    if (!in_float(operands, a)) return nb::none();
-  if (!InFloat::serves(operands)) return nb::none();
-  const InFloat here;
-  return f(*args, **kwargs);
-}
-
 void bind_activations(nb::module_& m) {
   m.def("_half_type", half_type_of);
   m.def("_expect_parameters", [](const std::string& op, const Tensor& x, const Tensor& w, const Tensor& b) { expect_parameters(op.c_str(), x, {{"weight", w}, {"bias", b}}); },
         "op"_a, "x"_a, "weight"_a.none(), "bias"_a.none());
   m.def("_expect_type", [](const std::string& op, const std::string& what, const Tensor& t, const std::string& of, const Tensor& like) { expect_type(op.c_str(), what.c_str(), t, of.c_str(), like); },
         "op"_a, "what"_a, "tensor"_a.none(), "of"_a, "like"_a);
-  m.def("_in_float", called_in_float);
   both(m, "softmax", [](const Tensor& x, int64_t dim, OptDType dtype) { return softmax(x, dim, dtype); }, "dim"_a, "dtype"_a = nb::none());
   both(m, "log_softmax", [](const Tensor& x, int64_t dim, OptDType dtype) { return log_softmax(x, dim, dtype); }, "dim"_a, "dtype"_a = nb::none());
   m.def("_logsigmoid", [](const Tensor& x) { return logsigmoid(x); });

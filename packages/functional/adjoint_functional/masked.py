@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import adjoint_core as core
 from adjoint_core import Tensor, dtype
-from adjoint_core._compose import arithmetic, check_all, rounded_once
+from adjoint_core._compose import check_all, rounded_once
 
 from . import linalg
 from .nn import functional as nn
@@ -370,7 +370,7 @@ def softmin(input: Tensor, dim: int, *, dtype: dtype | None = None, mask: Tensor
     return nn.softmin(_filled(x, mask, _limit(x, 1)), dim)
 
 
-@arithmetic
+@rounded_once
 def normalize(
     input: Tensor, ord: float, dim: int, *, eps: float = 1e-12, dtype: dtype | None = None, mask: Tensor | None = None
 ) -> Tensor:

@@ -68,7 +68,7 @@ class Widened {
 
 void cast_elements(const View& y, const View& x) {
   const Kernel own = op_to_dtype.kernel[static_cast<int>(DeviceType::cpu)];
-  (own ? own : cast_kernel)({{&x, 1}, {&y, 1}, Attrs{}, "to"});
+  (own ? own : cast_kernel)({{&x, 1}, {&y, 1}, Attrs{}, op_to_dtype.name});
 }
 
 void in_wide_types(const Launch& l, Borrowed<const Launch&> kernel) {

@@ -215,7 +215,7 @@ Tensor scaled_sum(const Tensor& c, const Tensor& product, const Scalar& beta, co
 }
 // Without a history, what is added to it is all; with one, its gradients are zeros.
 bool is_product_of_nothing(const Tensor& a, const Tensor& b, const Tensor& c) {
-  const auto plain = [&](const Tensor& t) { return t.dim() == 2 && t.dtype() == c.dtype() && !(t->keys & ~uint32_t(key_view)); };
+  const auto plain = [&](const Tensor& t) { return t.dim() == 2 && t.dtype() == c.dtype() && t.device() == c.device() && !(t->keys & ~uint32_t(key_view)); };
   return plain(a) && plain(b) && plain(c) && is_differentiable(c.dtype()) && a.size(1) == 0 && b.size(0) == 0 && c.size(0) == a.size(0) && c.size(1) == b.size(1);
 }
 Tensor addmm(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
@@ -224,7 +224,7 @@ Tensor addmm(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& be
   const PassingViews passing(given);
   expect_type("addmm", "input", c, "mat1", a);
   const bool half = half_type(c, a, b).has_value();
-  if (is_product_of_nothing(a, b, c) && !beta.is_zero()) return mul(c, wrapped(beta));
+  if (is_product_of_nothing(a, b, c) && !beta.is_zero() && category(beta.dtype()) <= category(c.dtype())) return mul(c, wrapped(beta));
   const Tensor product = mm(a, b, half);
   expect(broadcast(c.sizes(), product.sizes(), "addmm") == product.sizes(), ErrorKind::shape, "addmm: The expanded size of the tensor ", product.sizes(), " must match the existing size ", c.sizes());
   const Tensor sum = scaled_sum(half ? in_float(c) : c, product, beta, alpha);

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import arithmetic, check_all, rounded_once
+from adjoint_core._compose import check_all, rounded_once
 from adjoint_core.linalg import inv
 
 __all__ = ["matrix_power", "multi_dot", "vander", "vecdot"]
 
 
-@arithmetic
+@rounded_once
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """sum(conj(x) * y) along `dim`; other dimensions broadcast.
 

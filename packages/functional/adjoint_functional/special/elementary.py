@@ -6,7 +6,7 @@ import cmath
 import math
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import arithmetic, check_all, node, rounded_once
+from adjoint_core._compose import check_all, node, rounded_once
 
 __all__ = ["log_ndtr", "ndtr", "ndtri", "spherical_bessel_j0", "xlog1py"]
 
@@ -17,7 +17,7 @@ def _floating(x: Tensor) -> Tensor:
     return x if x.is_floating_point() else x.to(_core.get_default_dtype())
 
 
-@arithmetic
+@rounded_once
 def ndtr(input: Tensor) -> Tensor:
     """The distribution function of the normal distribution.
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import arithmetic, check_all, method
+from adjoint_core._compose import check_all, method, rounded_once
 
 __all__ = ["cumulative_trapezoid", "gradient", "trapezoid", "trapz"]
 
@@ -24,7 +24,7 @@ def _areas(y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Tensor:
     return both * x.diff(dim=dim)
 
 
-@arithmetic
+@rounded_once
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
     """The integral along `dim` by the trapezoidal rule, at positions `x` or steps of `dx` (1).
 
@@ -36,13 +36,13 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = 
     return _areas(y, x, dx, dim).sum(dim) / 2
 
 
-@arithmetic
+@rounded_once
 def trapz(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
     """Another name of `trapezoid`."""
     return trapezoid(y, x, dx=dx, dim=dim)
 
 
-@arithmetic
+@rounded_once
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
     """The running integral along `dim`, one element shorter than y.
 
@@ -84,7 +84,7 @@ def _even_differences(y: Tensor, step: Any, dim: int, edge_order: int) -> Tensor
 
 
 @method
-@arithmetic
+@rounded_once
 def gradient(
     input: Tensor, *, spacing: Any = None, dim: int | Sequence[int] | None = None, edge_order: int = 1
 ) -> tuple[Tensor, ...]:

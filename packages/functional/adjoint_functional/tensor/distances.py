@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import cast
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import arithmetic, check_all, method, node, rounded_once, without_effect
+from adjoint_core._compose import check_all, method, node, rounded_once, without_effect
 from adjoint_engine._engine import is_lifted
 
 __all__ = ["cdist", "dist", "pdist"]
@@ -15,7 +15,7 @@ __all__ = ["cdist", "dist", "pdist"]
 
 @method
 @node("DistBackward0")
-@arithmetic
+@rounded_once
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The p-norm of input - other.
 
@@ -52,7 +52,7 @@ def _of_rows(x1: Tensor, x2: Tensor, p: float, dim: int) -> Tensor:
     """Between the rows of x1 (..., n, d) and the rows of x2, or with dim = -3 its columns; the coordinates of their differences lie along dim."""
     a, b = (x1.unsqueeze(-2), x2.unsqueeze(-3)) if dim == -1 else (x1.mT.unsqueeze(-1), x2.unsqueeze(-2))
     if p == 0 and _are_finite(x1, x2):  # no difference is NaN
-        return (a != b).sum(dim).to(x1.dtype)
+        return (a != b).sum(dim).to(_core.result_type(x1, x2))
     return _norms(a - b, p, dim)
 
 

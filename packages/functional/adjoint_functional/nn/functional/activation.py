@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import arithmetic, node, rounded_once
+from adjoint_core._compose import node, rounded_once
 from adjoint_core._warnings import warn
 
 
@@ -250,7 +250,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     return _core._softshrink(input, lambd)
 
 
-@arithmetic
+@rounded_once
 def tanhshrink(input: Tensor) -> Tensor:
     """x - tanh(x).
 
@@ -274,7 +274,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 
 
 @node("GluBackward0")
-@arithmetic
+@rounded_once
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half along `dim` times the sigmoid of the second.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import arithmetic, node
+from adjoint_core._compose import node, rounded_once
 
 
-@arithmetic
+@rounded_once
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along `dim`.
 
@@ -28,7 +28,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 
 
 @node("NormBackward1")
-@arithmetic
+@rounded_once
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The norm of x1 - x2 + eps along the last dimension.
 

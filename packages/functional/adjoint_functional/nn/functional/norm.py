@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import arithmetic, node, rounded_once
+from adjoint_core._compose import node, rounded_once
 
 
 def layer_norm(
@@ -85,7 +85,8 @@ def instance_norm(
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
     for running, batch in ((running_mean, input.flatten(2).mean(2)), (running_var, input.flatten(2).var(2))):
         if running is not None:
-            _core._expect_type("instance_norm", "running statistics", running, "input", input)
+            if not (running.dtype is _core.float32 and input.dtype in (_core.float16, _core.bfloat16)):
+                _core._expect_type("instance_norm", "running statistics", running, "input", input)
             running.data.copy_((1 - momentum) * running.data + momentum * batch.data.mean(0))
     _core._expect_parameters("instance_norm", input, weight, bias)
     return _core._grouped_norm(input, n * c, math.prod(input.shape[2:]), weight, bias, eps)
@@ -124,7 +125,7 @@ def _group_sizes(input: Tensor, num_groups: int) -> tuple[int, int]:
     return n * num_groups, c // num_groups * math.prod(rest)
 
 
-@arithmetic
+@rounded_once
 def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
     """x divided by its norm along `dim`, or by eps where that is larger.
 

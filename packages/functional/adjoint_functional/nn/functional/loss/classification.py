@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import arithmetic, node, rounded_once
+from adjoint_core._compose import node, rounded_once
 from adjoint_core._warnings import warn
 
 from ..linear import linear
@@ -125,7 +125,7 @@ def binary_cross_entropy_with_logits(
     return _core._binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
 
 
-@arithmetic
+@rounded_once
 def kl_div(
     input: Tensor,
     target: Tensor,
@@ -152,7 +152,7 @@ def kl_div(
     return _core._kl_div(input, target, "sum" if reduction == "batchmean" else reduction, log_target)
 
 
-@arithmetic
+@rounded_once
 def soft_margin_loss(
     input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Tensor:
@@ -241,7 +241,7 @@ def multilabel_margin_loss(
     return reduced(_core._margin(input, target, 1.0, True), reduction)
 
 
-@arithmetic
+@rounded_once
 def multilabel_soft_margin_loss(
     input: Tensor,
     target: Tensor,

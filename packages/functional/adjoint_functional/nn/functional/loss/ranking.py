@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import arithmetic
+from adjoint_core._compose import rounded_once
 
 from .reduction import reduced, reduction_of
 
 
-@arithmetic
+@rounded_once
 def hinge_embedding_loss(
     input: Tensor,
     target: Tensor,
@@ -38,7 +38,7 @@ def _expect_as_many_dims(op: str, **given: Tensor) -> None:
         )
 
 
-@arithmetic
+@rounded_once
 def margin_ranking_loss(
     input1: Tensor,
     input2: Tensor,
@@ -60,7 +60,7 @@ def margin_ranking_loss(
     return reduced((-target * (input1 - input2) + float(margin)).clamp_min(0), reduction)
 
 
-@arithmetic
+@rounded_once
 def cosine_embedding_loss(
     input1: Tensor,
     input2: Tensor,
@@ -96,7 +96,7 @@ def _expect_margin(name: str, margin: float) -> None:
         raise ValueError(f"{name}: margin must be greater than 0, got {margin}")
 
 
-@arithmetic
+@rounded_once
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import arithmetic
+from adjoint_core._compose import rounded_once
 
 from .reduction import reduced, reduction_of
 
@@ -43,7 +43,7 @@ def _expect_weights(weight: Tensor | None, input: Tensor) -> None:
         raise ValueError(f"Weights and input must have the same size, got {list(weight.shape)} and {list(input.shape)}")
 
 
-@arithmetic
+@rounded_once
 def _weighted(loss: Loss, input: Tensor, target: Tensor, weight: Tensor, reduction: str) -> Tensor:
     """The weighted mean divides by the weights, not by their number."""
     weighted = weight * loss(input, target, "none")
@@ -139,7 +139,7 @@ def huber_loss(
     return reduced(weight * _core._huber_loss(input, target, "none", delta), reduction)
 
 
-@arithmetic
+@rounded_once
 def poisson_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -165,7 +165,7 @@ def poisson_nll_loss(
     return reduced(loss, reduction)
 
 
-@arithmetic
+@rounded_once
 def gaussian_nll_loss(
     input: Tensor, target: Tensor, var: Tensor | float, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
