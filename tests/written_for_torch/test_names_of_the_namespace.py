@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -24,13 +24,23 @@ def test_numbers_are_pythons() -> None:
         ad.set_num_interop_threads(0)
 
 
-def test_default_tensor_type() -> None:
-    with pytest.warns(UserWarning, match="set_default_dtype"):
-        ad.set_default_tensor_type(ad.DoubleTensor)
-    assert ad.ones(1).dtype is ad.float64
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        ad.set_default_tensor_type("torch.FloatTensor")
+@pytest.fixture
+def every_warning() -> Iterator[None]:
+    """Given each time, whatever was warned of before."""
+    ad.set_warn_always(True)
+    yield
+    ad.set_warn_always(False)
+
+
+def test_default_tensor_type(every_warning: None) -> None:
+    try:
+        with pytest.warns(UserWarning, match="set_default_dtype"):
+            ad.set_default_tensor_type(ad.DoubleTensor)
+        assert ad.ones(1).dtype is ad.float64
+        with pytest.warns(UserWarning, match="set_default_dtype"):
+            ad.set_default_tensor_type("torch.FloatTensor")
+    finally:
+        ad.set_default_dtype(ad.float32)
     assert ad.ones(1).dtype is ad.float32
     with pytest.raises(TypeError, match="floating-point types"):
         ad.set_default_tensor_type(ad.LongTensor)
