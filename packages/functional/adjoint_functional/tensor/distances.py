@@ -50,15 +50,8 @@ def _counted(of: Callable[..., Tensor], *rows: Tensor) -> Tensor:
 
 def _of_rows(x1: Tensor, x2: Tensor, p: float, dim: int) -> Tensor:
     """Between the rows of x1 (..., n, d) and the rows of x2, or with dim = -3 its columns; the coordinates of their differences lie along dim."""
-    a, b = (x1.unsqueeze(-2), x2.unsqueeze(-3)) if dim == -1 else (x1.mT.unsqueeze(-1), x2.unsqueeze(-2))
-    if p == 0 and _are_finite(x1, x2):  # no difference is NaN
-        return (a != b).sum(dim).to(_core.result_type(x1, x2))
-    return _norms(a - b, p, dim)
-
-
-def _are_finite(*given: Tensor) -> bool:
-    """Where that is quick to see: elsewhere False."""
-    return all(x.is_cpu and not is_lifted(x) and bool(x.isfinite().all()) for x in given)
+    apart = x1.unsqueeze(-2) - x2.unsqueeze(-3) if dim == -1 else x1.mT.unsqueeze(-1) - x2.unsqueeze(-2)
+    return _norms(apart, p, dim)
 
 
 def _again(x1: Tensor, x2: Tensor, p: float, dim: int) -> Tensor:
