@@ -1,8 +1,7 @@
 """Warnings of old forms and well-known slips: PyTorch's class and beginning, at the line of the user, once where PyTorch warns once."""
 
-import warnings
-
 import pytest
+from warned import given
 
 import adjoint as ad
 
@@ -34,18 +33,6 @@ ONCE = [
     (lambda: ad.stft(SIGNAL, 16, return_complex=True), "A window was not provided. A rectangular window will be applied,which"),
     (lambda: ad.istft(SPECTRUM, 16), "A window was not provided. A rectangular window will be applied.Please provide the same"),
 ]
-
-
-def given(call, always):
-    ad.set_warn_always(always)
-    try:
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
-            call()
-            call()
-    finally:
-        ad.set_warn_always(False)
-    return said
 
 
 @pytest.mark.parametrize(("call", "text"), ONCE)

@@ -1,12 +1,12 @@
 """Warnings of what loses, hides or copies values: PyTorch's class and beginning, at the line of the user, once where PyTorch warns once."""
 
 import types
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from warned import given
 
 import adjoint as ad
 
@@ -71,18 +71,6 @@ EACH: dict[str, tuple[Callable[[], object], str]] = {
         "Low df values detected. Singular samples are highly likely to occur for ndim - 1 < df < ndim.",
     ),
 }
-
-
-def given(call: Callable[[], object], always: bool) -> list[warnings.WarningMessage]:
-    ad.set_warn_always(always)
-    try:
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
-            call()
-            call()
-    finally:
-        ad.set_warn_always(False)
-    return said
 
 
 @pytest.mark.parametrize("name", [*ONCE, *EACH])
