@@ -151,6 +151,39 @@ def test_factors_limits_and_borders_fit():
     assert h.addcmul(h, h, value=1e10).tolist() == [0, 0] and h.clamp(max=math.inf).tolist() == [0, 0]
 
 
+ONE, MATRIX, BATCH = (1,), (1, 1), (1, 1, 1)
+# (the function of tensors and a number, the shapes of its tensors)
+FACTORS = {
+    "addmm": (lambda c, a, b, n: c.addmm(a, b, alpha=n), (MATRIX,) * 3),
+    "addmm, beta": (lambda c, a, b, n: c.addmm(a, b, beta=n), (MATRIX,) * 3),
+    "baddbmm_": (lambda c, a, b, n: c.baddbmm_(a, b, beta=n), (BATCH,) * 3),
+    "addbmm": (lambda c, a, b, n: c.addbmm(a, b, alpha=n), (MATRIX, BATCH, BATCH)),
+    "addmv": (lambda c, a, b, n: c.addmv(a, b, alpha=n), (ONE, MATRIX, ONE)),
+    "addr": (lambda c, a, b, n: c.addr(a, b, alpha=n), (MATRIX, ONE, ONE)),
+    "addcmul": (lambda c, a, b, n: c.addcmul(a, b, value=n), (ONE,) * 3),
+    "lerp": (lambda c, a, n: c.lerp(a, n), (ONE,) * 2),
+    "index_add_": (lambda c, a, n: c.index_add_(0, ad.tensor([0]), a, alpha=n), (ONE,) * 2),
+    "sampled_addmm": (lambda c, a, b, n: ad.sparse.sampled_addmm(c.to_sparse_csr(), a, b, alpha=n).values(), (MATRIX,) * 3),
+}
+
+
+@pytest.mark.parametrize("dtype", [ad.int32, ad.float16, ad.float32, ad.float64, ad.complex64], ids=str)
+@pytest.mark.parametrize("how", FACTORS)
+def test_factors_are_of_the_type_they_multiply(how, dtype):
+    f, shapes = FACTORS[how]
+    if how == "lerp" and dtype == ad.int32:
+        pytest.skip("gives floating numbers")
+    for number in NUMBERS:
+        x = [ad.ones(shape, dtype=dtype) for shape in shapes]
+        try:
+            y = f(*x, number)
+        except RuntimeError:
+            assert not fits(number, dtype) or how == "addr", number  # which looks at the kind of number, too
+        else:
+            assert fits(number, ad.float32 if dtype == ad.float16 else dtype), number
+            assert y.dtype == dtype, number
+
+
 def test_index_fill_and_put_name_what_is_wrong():
     x = ad.zeros(3)
     for index in (ad.tensor([True, False, True]), ad.tensor([1.0]), ad.tensor([1], dtype=ad.int32)):

@@ -36,6 +36,11 @@ HOW = {
     "index_fill": lambda m, x, n: x.index_fill(0, m.tensor([0]), n),
     "scatter": lambda m, x, n: x.scatter(0, m.tensor([0]), n),
     "addcmul": lambda m, x, n: x.addcmul(m.ones_like(x), m.ones_like(x), value=n),
+    "addmm": lambda m, x, n: x.view(1, 1).addmm(m.ones_like(x).view(1, 1), m.ones_like(x).view(1, 1), alpha=n),
+    "baddbmm": lambda m, x, n: x.view(1, 1, 1).baddbmm(x.view(1, 1, 1), x.view(1, 1, 1), beta=n),
+    "addr": lambda m, x, n: x.view(1, 1).addr(m.ones_like(x), m.ones_like(x), alpha=n),
+    "lerp": lambda m, x, n: x.lerp(m.ones_like(x), n),
+    "add": lambda m, x, n: x.add(m.ones_like(x), alpha=n),
     "where": lambda m, x, n: m.where(m.tensor([True]), n, x),
     "pad": lambda m, x, n: m.nn.functional.pad(x, (0, 1), value=n)[1:] if not isinstance(n, complex) else x,
 }

@@ -43,6 +43,20 @@ void expect_fits(const Scalar& value, DType t) {
   expect(fits(value, t), "value cannot be converted to type ", type_names[static_cast<int>(t)], " without overflow");
 }
 
+Scalar factor(const Scalar& value, DType t) {
+  expect_fits(value, t);
+  if (t == DType::bool_) return value.to<bool>();
+  if (t == DType::uint64) return value.to<uint64_t>();
+  if (is_integral(t)) return value.to<int64_t>();
+  return is_complex(value.dtype()) && !is_complex(t) ? Scalar(value.to<double>()) : value;
+}
+
+Scalar factor_of_kind(const char* name, const Scalar& value, DType t) {
+  expect(value.dtype() != DType::bool_ || t == DType::bool_, "Boolean ", name, " only supported for Boolean results.");
+  expect(is_differentiable(t) || is_integral(value.dtype()), "For integral input tensors, argument ", name, " must not be a floating point number.");
+  return factor(value, t);
+}
+
 void expect_number_fits(const Tensor& operand, DType t) {
   if (operand->flags & flag_wrapped && operand->storage) expect_fits(item(operand), t);
 }

@@ -13,6 +13,12 @@ void expect_fits(const Scalar& value, DType t);
 void expect_number_fits(const Tensor& operand, DType t);
 inline DType filled_by(DType t) { return is_half(t) ? DType::float64 : t; }
 
+// What elements of `t` are multiplied by (alpha, beta, value): whole for whole ones, real for real ones. Most functions compute in float for half
+// types; add, sub and addr look at the kind of number, too.
+Scalar factor(const Scalar& value, DType t);
+inline Scalar factor_in_float(const Scalar& value, DType t) { return factor(value, is_half(t) ? DType::float32 : t); }
+Scalar factor_of_kind(const char* name, const Scalar& value, DType t);
+
 // An element of tensor(data, dtype=t), where large numbers become infinite, and only bool takes a complex number for its truth.
 void expect_element_fits(const Scalar& value, DType t);
 

@@ -78,35 +78,31 @@ void bind_clamp(nb::module_& m) {
   both_and_inplace(m, "clamp_max", [](const Tensor& x, const Operand& hi) { return limited(x, Tensor(), hi); }, "max"_a);
 }
 
-// The result's type; alpha must not be of a more general category.
-DType type_with(const Tensor& a, const Tensor& b, const Scalar& alpha) {
-  const Tensor x[] = {a, b};
-  const DType t = result_type(x);
-  expect(alpha.dtype() != DType::bool_ || t == DType::bool_, "Boolean alpha only supported for Boolean results.");
-  expect(is_differentiable(t) || is_integral(alpha.dtype()), "For integral input tensors, argument alpha must not be a floating point number.");
-  expect(is_complex(t) || !is_complex(alpha.dtype()), "For non-complex input tensors, argument alpha must not be a complex number.");
-  expect_fits(alpha, t);
-  return t;
+template <class... T> DType type_of_all(const T&... operands) {
+  const Tensor x[] = {operands...};
+  return result_type(x);
 }
 
-Tensor times(const Tensor& b, const Scalar& alpha, DType t) { return mul(b, wrapped(t == DType::bool_ ? Scalar(alpha.to<bool>()) : alpha)); }
+Scalar alpha_of(DType t, const Scalar& alpha) {
+  expect(!is_floating(t) || !is_complex(alpha.dtype()), "For non-complex input tensors, argument alpha must not be a complex number.");
+  return factor_of_kind("alpha", alpha, t);
+}
 
-Tensor scaled(const Tensor& a, const Tensor& b, const std::optional<Scalar>& alpha) { return alpha ? times(b, *alpha, type_with(a, b, *alpha)) : b; }
+Tensor scaled(const Tensor& a, const Tensor& b, const std::optional<Scalar>& alpha) { return alpha ? mul(b, wrapped(alpha_of(type_of_all(a, b), *alpha))) : b; }
 
 // f(a, alpha b); half types are rounded once, at the end.
 template <class F> Tensor with_alpha(F&& f, const Tensor& a, const Tensor& b, const std::optional<Scalar>& alpha) {
   if (!alpha) return f(a, b);
-  const DType t = type_with(a, b, *alpha);
-  if (!is_half(t)) return f(a, times(b, *alpha, t));
-  return to_dtype(f(to_dtype(a, DType::float32), mul(to_dtype(b, DType::float32), wrapped(*alpha))), t);
+  const DType t = type_of_all(a, b);
+  const Tensor by = wrapped(alpha_of(t, *alpha));
+  if (!is_half(t)) return f(a, mul(b, by));
+  return to_dtype(f(to_dtype(a, DType::float32), mul(to_dtype(b, DType::float32), by)), t);
 }
 
-// The factor of addcmul and addcdiv; half types compute in single precision.
-const Scalar& weight(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value) {
-  const Tensor all[] = {x, a, b};
-  const DType t = result_type(all);
-  expect_fits(value, is_half(t) ? DType::float32 : t);
-  return value;
+// Whole numbers are weighed, too, and give floating ones then.
+Tensor weight(const Tensor& a, const Tensor& b, const Tensor& w) {
+  const DType t = type_of_all(a, b);
+  return w->flags & flag_wrapped && w->storage && is_differentiable(t) ? wrapped(factor_in_float(item(w), t)) : w;
 }
 
 Tensor divide(const Tensor& a, const Tensor& b, const std::optional<std::string>& mode) {
@@ -153,9 +149,9 @@ void bind_arithmetic(nb::module_& m) {
     direct_inplace((std::string(name) + "_").c_str(), *op_div);
   }
   both_and_inplace(m, "round", [](const Tensor& x, int64_t decimals) { return rounded(x, decimals); }, nb::kw_only(), "decimals"_a = 0);
-  both_and_inplace(m, "lerp", [](const Tensor& a, const Tensor& b, const Operand& w) { return lerp(a, b, w); }, "end"_a, "weight"_a);
-  both_and_inplace(m, "addcmul", [](const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& v) { return addcmul(x, a, b, weight(x, a, b, v)); }, "tensor1"_a, "tensor2"_a, nb::kw_only(), "value"_a = 1);
-  both_and_inplace(m, "addcdiv", [](const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& v) { return addcdiv(x, a, b, weight(x, a, b, v)); }, "tensor1"_a, "tensor2"_a, nb::kw_only(), "value"_a = 1);
+  both_and_inplace(m, "lerp", [](const Tensor& a, const Tensor& b, const Operand& w) { return lerp(a, b, weight(a, b, w)); }, "end"_a, "weight"_a);
+  both_and_inplace(m, "addcmul", [](const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& v) { return addcmul(x, a, b, factor_in_float(v, type_of_all(x, a, b))); }, "tensor1"_a, "tensor2"_a, nb::kw_only(), "value"_a = 1);
+  both_and_inplace(m, "addcdiv", [](const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& v) { return addcdiv(x, a, b, factor_in_float(v, type_of_all(x, a, b))); }, "tensor1"_a, "tensor2"_a, nb::kw_only(), "value"_a = 1);
   both_and_inplace(m, "logit", [](const Tensor& x, std::optional<double> eps) { return logit(x, eps); }, "eps"_a = nb::none());
   both_and_inplace(m, "nan_to_num", [](const Tensor& x, std::optional<double> nan, std::optional<double> positive, std::optional<double> negative) {
     return nan_to_num(x, nan.value_or(0), positive, negative);
@@ -205,7 +201,7 @@ void bind_gather(nb::module_& m) {
     both_and_update(m, name, [f = f](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& s) { return f(x, dim, index, s); }, "dim"_a, "index"_a, nb::arg(source));
   }
   both(m, "index_select", [](const Tensor& x, int64_t dim, const Tensor& index) { return index_select(x, dim, index); }, "dim"_a, "index"_a);
-  both_and_update(m, "index_add", [](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& s, const Scalar& alpha) { return index_add(x, dim, index, s, alpha); },
+  both_and_update(m, "index_add", [](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& s, const Scalar& alpha) { return index_add(x, dim, index, s, factor(alpha, s.dtype())); },
        "dim"_a, "index"_a, "source"_a, nb::kw_only(), "alpha"_a = 1);
   both_and_update(m, "index_fill", [](const Tensor& x, int64_t dim, const Tensor& index, const Operand& v) {
     expect(is_complex(x.dtype()) || !is_complex(v.t.dtype()), "index_fill_(): Converting complex Scalar to non-complex type is not supported");

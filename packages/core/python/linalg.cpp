@@ -6,6 +6,7 @@
 
 #include "convert.h"
 #include "direct.h"
+#include "fits.h"
 #include "warn.h"
 
 namespace adjoint::python {
@@ -29,7 +30,8 @@ template <class F> auto plus_product(const char* name, F f) {
     const Named named(name, given);
     expect_type(name, "input", c, "the product", a);
     const auto half = half_type(c, a, b);
-    return half ? to_dtype(scaled_sum(to_dtype(c, DType::float32), f(a, b, true), beta, alpha), *half) : scaled_sum(c, f(a, b, false), beta, alpha);
+    const Scalar own = factor_in_float(beta, c.dtype()), other = factor_in_float(alpha, c.dtype());
+    return half ? to_dtype(scaled_sum(to_dtype(c, DType::float32), f(a, b, true), own, other), *half) : scaled_sum(c, f(a, b, false), own, other);
   };
 }
 
@@ -83,11 +85,15 @@ void bind_linalg(nb::module_& m) {
     return tensordot(a, b, {-1}, {-1});
   }, "other"_a);
   both(m, "vdot", [](const Tensor& a, const Tensor& b) { return dot(is_complex(a.dtype()) ? conj(a) : a, b); }, "other"_a);
-  both_and_inplace(m, "addmm", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return addmm(c, a, b, beta, alpha); },
+  both_and_inplace(m, "addmm", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return addmm(c, a, b, factor_in_float(beta, c.dtype()), factor_in_float(alpha, c.dtype())); },
        "mat1"_a, "mat2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
   both_and_inplace(m, "addmv", plus_product("addmv", [](const Tensor& a, const Tensor& b, bool in_float) { return mv(a, b, in_float); }),
        "mat"_a, "vec"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
-  both_and_inplace(m, "addr", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) { return addr(c, a, b, beta, alpha); },
+  both_and_inplace(m, "addr", [](const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
+    const Tensor all[] = {c, a, b};
+    const DType t = result_type(all);
+    return addr(c, a, b, factor_of_kind("beta", beta, t), factor_of_kind("alpha", alpha, t));
+  },
        "vec1"_a, "vec2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
   both_and_inplace(m, "baddbmm", plus_product("baddbmm", [](const Tensor& a, const Tensor& b, bool in_float) { return bmm(a, b, in_float); }),
        "batch1"_a, "batch2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);

@@ -1,6 +1,9 @@
 // Sparse tensors in Python; sparse_coo_tensor itself and what is composed are in _tensor/sparse.py.
+#include <adjoint/core/linalg.h>
 #include <adjoint/core/sparse.h>
 
+#include "convert.h"
+#include "fits.h"
 #include "module.h"
 
 namespace adjoint::python {
@@ -50,7 +53,10 @@ void bind_parts(const Methods& t) {
 
 void bind_sparse(nb::module_& m) {
   m.def("_sparse_matmul", sparse_matmul);
-  m.def("_sampled_matmul", sampled_matmul);
+  m.def("_sampled_addmm", [](const Tensor& values, const Tensor& a, const Tensor& b, const Tensor& rows, const Tensor& columns, const Scalar& beta, const Scalar& alpha) {
+    const DType t = values.dtype();
+    return scaled_sum(values, sampled_matmul(a, b, rows, columns), factor_in_float(beta, t), factor_in_float(alpha, t));
+  });
   const Methods t;
   bind_parts(t);
   t.def("_to_sparse", [](const Tensor& x, std::optional<int64_t> dims, int layout, int64_t rows, int64_t columns, bool int32) {

@@ -90,8 +90,8 @@ def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1,
         shapes = f"{tuple(input.shape)}, {tuple(mat1.shape)} and {tuple(mat2.shape)}"
         raise ShapeError(f"sampled_addmm: expected shapes (n, m), (n, k) and (k, m), got {shapes}")
     rows, columns = input._indices()
-    products = _core._sampled_matmul(mat1, mat2.t(), rows, columns)
-    return with_parts(input, input._indices(), beta * input.values() + alpha * products)
+    values = _core._sampled_addmm(input.values(), mat1, mat2.t(), rows, columns, beta, alpha)
+    return with_parts(input, input._indices(), values)
 
 
 def spdiags(diagonals: Tensor, offsets: Tensor, shape: Sequence[int], layout: layout | None = None) -> Tensor:

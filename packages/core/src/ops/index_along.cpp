@@ -299,11 +299,8 @@ Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index) {
   return x.dim() ? y : reshape(y, {});
 }
 Tensor index_add(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {
-  const bool flag = source.dtype() == DType::bool_, whole = is_integral(source.dtype()) && is_floating(alpha.dtype());   // whole elements count by a whole number
-  expect(!whole || std::abs(alpha.to<double>()) < 0x1p63, "index_add: value cannot be converted to type int64_t without overflow, got ", alpha.to<double>());
-  const Scalar factor = flag && !is_complex(alpha.dtype()) ? Scalar(alpha.to<bool>()) : whole ? Scalar(alpha.to<int64_t>()) : alpha;
-  const bool one = factor.dtype() != DType::complex128 && factor.to<double>() == 1;
-  return index_with(op_index_add, x, dim, index, one ? source : mul(source, wrapped(factor)));
+  const bool one = !is_complex(alpha.dtype()) && alpha.to<double>() == 1;
+  return index_with(op_index_add, x, dim, index, one ? source : mul(source, wrapped(alpha)));
 }
 Tensor index_copy(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) { return index_with(op_index_copy, x, dim, index, source); }
 Tensor index_fill(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& value) {

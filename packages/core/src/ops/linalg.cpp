@@ -207,11 +207,10 @@ Tensor outer(const Tensor& a, const Tensor& b) {
   return mul(unsqueeze(a, 1), b);
 }
 Tensor scaled_sum(const Tensor& c, const Tensor& product, const Scalar& beta, const Scalar& alpha) {
-  const auto factor = [&](const Scalar& s) { return is_integral(product.dtype()) && !is_complex(s.dtype()) ? Scalar(s.to<int64_t>()) : s; };  // those of integers are cut to integers
-  const Scalar own = factor(beta), other = factor(alpha);
-  if (beta.is_zero()) return is_one(other) ? product : mul(product, wrapped(other));  // what c holds, even NaN, does not matter
-  if (is_one(other)) return is_one(own) ? add(c, product) : addcmul(product, c, wrapped(own), 1);
-  return addcmul(is_one(own) ? c : mul(c, wrapped(own)), product, wrapped(other), 1);
+  if (beta.is_zero()) return is_one(alpha) ? product : mul(product, wrapped(alpha));  // what c holds, even NaN, does not matter
+  if (product.dtype() == DType::bool_) return add(mul(c, wrapped(beta)), mul(product, wrapped(alpha)));
+  if (is_one(alpha)) return is_one(beta) ? add(c, product) : addcmul(product, c, wrapped(beta), 1);
+  return addcmul(is_one(beta) ? c : mul(c, wrapped(beta)), product, wrapped(alpha), 1);
 }
 // Without a history, what is added to it is all; with one, its gradients are zeros.
 bool is_product_of_nothing(const Tensor& a, const Tensor& b, const Tensor& c) {
@@ -224,7 +223,7 @@ Tensor addmm(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& be
   const PassingViews passing(given);
   expect_type("addmm", "input", c, "mat1", a);
   const bool half = half_type(c, a, b).has_value();
-  if (is_product_of_nothing(a, b, c) && !beta.is_zero() && category(beta.dtype()) <= category(c.dtype())) return mul(c, wrapped(beta));
+  if (is_product_of_nothing(a, b, c) && !beta.is_zero()) return mul(c, wrapped(beta));
   const Tensor product = mm(a, b, half);
   expect(broadcast(c.sizes(), product.sizes(), "addmm") == product.sizes(), ErrorKind::shape, "addmm: The expanded size of the tensor ", product.sizes(), " must match the existing size ", c.sizes());
   const Tensor sum = scaled_sum(half ? in_float(c) : c, product, beta, alpha);
@@ -236,7 +235,6 @@ Tensor addr(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& bet
   const PassingViews passing(given);
   if (const Tensor y = rounded_once(addr, c, a, b, beta, alpha)) return y;
   const Tensor x[] = {c, a, b};
-  if (result_type(x) == DType::bool_) return scaled_sum(c, outer(a, b), Scalar(beta.to<bool>()), Scalar(alpha.to<bool>()));
   if (beta.is_zero() || !is_differentiable(result_type(x))) return scaled_sum(c, outer(a, b), beta, alpha);
   expect_vectors(a, b);
   return addcmul(is_one(beta) ? c : mul(c, wrapped(beta)), unsqueeze(a, 1), b, alpha);
