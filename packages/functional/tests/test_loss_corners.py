@@ -52,3 +52,23 @@ def test_names_that_pytorch_takes_besides() -> None:
     assert len(ad.hsplit(x, sections=2)) == len(ad.vsplit(x, indices=[1])) == 2
     assert ad.isin(element=1, test_elements=x).item()
     assert ad.linalg.matrix_rank(input=x, tol=1e-3).item() == 1
+
+
+def test_a_weight_changes_neither_type_nor_shape() -> None:
+    x, y, wide = ad.tensor([0.25, 0.5]), ad.tensor([0.0, 1.0]), ad.tensor([2.0, 3.0], dtype=ad.float64)
+    for f in (F.binary_cross_entropy, F.binary_cross_entropy_with_logits):
+        assert f(x, y, wide).dtype == f(x, y, wide, reduction="none").dtype == ad.float32
+        ad.testing.assert_close(f(x, y, wide), f(x, y, wide.float()))
+        assert f(x.half(), y.half(), wide).dtype == ad.float16
+        for weight, words in ((wide * 1j, "can't be cast"), (wide.unsqueeze(1), "doesn't match the broadcast shape")):
+            with pytest.raises(RuntimeError, match=words):
+                f(x, y, weight)
+    logits = F.binary_cross_entropy_with_logits(x.double(), y, pos_weight=wide)
+    assert logits.dtype == ad.float32  # the target's
+    assert F.huber_loss(x, y.double()).dtype == ad.float32  # the input's
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (2, 3, 0), (2, 0)])
+def test_the_mean_over_no_rows_of_probabilities_is_nan(shape: tuple[int, ...]) -> None:
+    x = ad.ones(*shape)
+    assert F.cross_entropy(x, x).isnan() and F.cross_entropy(x, x, reduction="sum") == 0

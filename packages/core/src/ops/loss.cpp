@@ -21,6 +21,19 @@ namespace {
 
 Tensor reduce(const Tensor& loss, Reduction r) { return r == Reduction::none ? loss : r == Reduction::sum ? sum(loss) : mean(loss); }
 
+// As if it were written where numbers of a floating type lie.
+Tensor written_as(DType t, const Tensor& loss) {
+  expect(!is_complex(loss.dtype()) || !is_floating(t), "result type ", loss.dtype(), " can't be cast to the desired output type ", t);
+  return is_floating(t) ? to_dtype(loss, t) : loss;
+}
+
+// What weights, of whatever type, made of losses: of the type and the shape as before.
+Tensor weighed_as(const Tensor& before, const Tensor& loss) {
+  expect(loss.sizes() == before.sizes(), "output with shape [", before.sizes(), "] doesn't match the broadcast shape [", loss.sizes(), "]");
+  return written_as(seen_type(before), loss);
+}
+Tensor weighed(const Tensor& loss, const Tensor& weight) { return weight ? weighed_as(loss, loss * weight) : loss; }
+
 std::string size_text(const Dims& d) {
   std::ostringstream s;
   s << "torch.Size(" << d << ')';
@@ -124,7 +137,7 @@ Tensor probability_loss(const Tensor& log_p, const Tensor& target, const Tensor&
   const double classes = static_cast<double>(log_p.size(d));
   const Tensor t = smoothing > 0 ? target * (1 - smoothing) + smoothing / classes : target;
   Tensor loss = -sum(weight ? log_p * t * per_class(weight, log_p) : log_p * t, Dims{d});
-  return r == Reduction::mean ? sum(loss) / static_cast<double>(std::max<int64_t>(loss.numel(), 1)) : reduce(loss, r);
+  return r == Reduction::mean ? sum(loss) / (static_cast<double>(log_p.numel()) / classes) : reduce(loss, r);
 }
 
 const char* nll_node(const Tensor& x) { return x.dim() > 2 ? "NllLoss2DBackward0" : "NllLossBackward0"; }
@@ -212,7 +225,7 @@ Tensor huber_loss(const Tensor& x, const Tensor& target, Reduction r, double del
   const Named named("huber_loss", given, "HuberLossBackward0");
   if (const Tensor y = rounded_once(huber_loss, x, target, r, delta)) return y;
   expect(delta > 0, "huber_loss: huber_loss does not support non-positive values for delta, got ", delta);
-  return reduce(apply(op_huber, {x, target}, Factors{delta, delta}), r);
+  return reduce(written_as(seen_type(x), apply(op_huber, {x, target}, Factors{delta, delta})), r);
 }
 
 Tensor kl_div(const Tensor& x, const Tensor& target, Reduction r, bool log_target) {
@@ -248,8 +261,7 @@ Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor&
   if (const Tensor y = rounded_once(binary_cross_entropy, x, target, weight, r)) return y;
   expect(x.sizes() == target.sizes(), ErrorKind::value, "Using a target size (", size_text(target.sizes()), ") that is different to the input size (", size_text(x.sizes()),
          ") is deprecated. Please ensure they have the same size.");
-  Tensor loss = apply(op_binary_cross_entropy, {x, target});
-  return reduce(weight ? loss * weight : loss, r);
+  return reduce(weighed(apply(op_binary_cross_entropy, {x, target}), weight), r);
 }
 
 Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target, const Tensor& weight, const Tensor& pos_weight, Reduction r) {
@@ -259,8 +271,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target, c
   expect(x.sizes() == target.sizes(), ErrorKind::value, "Target size (", size_text(target.sizes()), ") must be the same as input size (", size_text(x.sizes()), ")");
   Tensor log_p = logsigmoid(x);
   if (pos_weight) log_p = log_p * ((pos_weight - 1.0) * target + 1.0);
-  Tensor loss = (1.0 - target) * x - log_p;
-  return reduce(weight ? loss * weight : loss, r);
+  return reduce(weighed(weighed_as(target, (1.0 - target) * x - log_p), weight), r);
 }
 
 const Op* const loss_ops[] = {&op_binary_cross_entropy, &op_huber, &op_huber_derivative, &op_margin, &op_margin_vjp};
