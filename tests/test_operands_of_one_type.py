@@ -83,6 +83,25 @@ def test_autocast_makes_them_alike() -> None:
         ad.addmm(low[0], x[0], ad.ones(3, 3))
     with pytest.raises(RuntimeError, match="prelu"):
         F.prelu(low, one)
+    ad.set_autocast_enabled("cuda", True)
+    try:
+        with pytest.raises(RuntimeError, match="prelu"):
+            F.prelu(low, one)  # another device's autocast makes nothing alike here
+    finally:
+        ad.set_autocast_enabled("cuda", False)
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_the_type_that_is_named_is_the_one_that_was_given(recorded: bool) -> None:
+    half, odd = ad.ones(2, 3, 3, dtype=ad.float16, requires_grad=recorded), ad.ones(3, dtype=ad.int64)
+    for f in (
+        lambda: F.conv1d(half, half.new_ones(3, 3, 1), odd),
+        lambda: F.conv_transpose1d(half, half.new_ones(3, 3, 1), odd),
+        lambda: F.multi_margin_loss(half[..., 0], classes[:1].expand(2), weight=odd),
+        lambda: F.bilinear(half, half, half.new_ones(3, 3, 3), odd),
+    ):
+        with pytest.raises(RuntimeError, match="to have the same dtype as .*, but got int64 and float16"):
+            f()
 
 
 def test_class_probabilities_are_weighted_by_factors() -> None:

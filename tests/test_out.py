@@ -79,3 +79,12 @@ def test_what_is_made_of_numbers_has_the_type_of_out(dtype: ad.dtype) -> None:
     if dtype.is_floating_point:
         assert ad.linspace(0, 1, 3, out=out).tolist() == ad.linspace(0, 1, 3, dtype=dtype).tolist()
     assert ad.eye(2, out=ad.empty(2, 2, dtype=dtype)).tolist() == [[1, 0], [0, 1]]
+
+
+def test_ranges_fill_as_many_elements() -> None:
+    for f in (lambda out: ad.arange(4, out=out), lambda out: ad.linspace(0, 3, 4, out=out)):
+        assert f(ad.ones(2, 2)).tolist() == [[0, 1], [2, 3]]
+    with pytest.warns(
+        UserWarning, match=r"out tensor of shape \[2\] is 2 which does not match the computed number of elements 3"
+    ):
+        assert ad.arange(3, out=ad.ones(2)).tolist() == [0, 1, 2]

@@ -114,7 +114,6 @@ void bind_planes(nb::module_& m) {
   function(m, "_multi_margin_loss", [](const Tensor& x, const Tensor& target, double margin, const Tensor& weight, const std::string& how) {
     const auto reduction = reduction_named(how);
     expect(reduction.has_value(), ErrorKind::value, how, " is not a valid value for reduction");
-    expect_type("multi_margin_loss", "weight", weight, "input", x);
     Dims lines = x.sizes();
     lines.resize(x.dim() - 1);
     const Tensor y = reshape(target, lines), rows = margin_rows(x, unsqueeze(y, -1), margin, false), loss = weight ? rows * index_select(weight, 0, y) : rows;

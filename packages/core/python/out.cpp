@@ -11,6 +11,22 @@ namespace adjoint::python {
 
 namespace {
 
+// Ranges have a length and no shape: they fill tensors of as many elements.
+bool is_range(const std::string& name) { return name == "arange" || name == "range" || name == "linspace" || name == "logspace"; }
+
+// A call that was told how much it makes says nothing; arange computes it, and may come to another number than was meant.
+void warn_of_resizing(const std::string& name, const Tensor& y, const Tensor& out, bool made) {
+  const bool computed = name == "arange";
+  if (!out.numel() || (made && !computed)) return;
+  std::ostringstream text;
+  if (computed)
+    text << "The number of elements in the out tensor of shape " << out.sizes() << " is " << out.numel() << " which does not match the computed number of elements " << y.numel()
+         << ". Note that this may occur as a result of rounding error. The out tensor will be resized to a tensor of shape (" << y.numel() << ",).";
+  else
+    text << "An output with one or more elements was resized since it had shape " << out.sizes() << ", which does not match the required output shape " << y.sizes() << ".";
+  warn(text.str().c_str());
+}
+
 // A bernoulli's zeros and ones are the same in every type. As PyTorch: in grad mode neither the operands nor `out` may require grad, as nothing is recorded.
 void put(const std::string& name, const Tensor& y, nb::handle given, bool made) {
   expect(is_tensor(given.ptr()), ErrorKind::type, name, "(): argument 'out' must be Tensor, not ", nb::cast<std::string>(given.type().attr("__name__")));
@@ -18,10 +34,9 @@ void put(const std::string& name, const Tensor& y, nb::handle given, bool made) 
   expect(!(y->keys & key_tape) && !(alias(out)->keys & key_tape), name, "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
   expect(y.device() == out.device(), name, ": Attempting to copy from device ", y.device(), " to device ", out.device(), ", but cross-device copies are not allowed!");
   expect(category(y.dtype()) <= category(out.dtype()) || name == "bernoulli", name, ": result type ", y.dtype(), " can't be cast to the desired output type ", out.dtype());
+  if (is_range(name) && out.numel() == y.numel()) return void(copy_(out, reshape(y, out.sizes())));
   if (!(out.sizes() == y.sizes())) {
-    std::ostringstream text;
-    text << "An output with one or more elements was resized since it had shape " << out.sizes() << ", which does not match the required output shape " << y.sizes() << ".";
-    if (out.numel() && !made) warn(text.str().c_str());
+    warn_of_resizing(name, y, out, made);
     given.attr("resize_")(y.sizes());
   }
   copy_(out, y);
@@ -83,7 +98,7 @@ PyObject* call_with_out(Vectorcall call, PyObject* f, PyObject* const* args, siz
     if (!result) return nullptr;
     if (out.is_none()) return result;
     const std::string name = nb::cast<std::string>(nb::borrow(f).attr("__name__"));
-    return put_result(name, nb::steal(result), out, made && name != "arange").release().ptr();
+    return put_result(name, nb::steal(result), out, made).release().ptr();
   });
 }
 

@@ -1,5 +1,4 @@
 // Which operations autocast casts for, after the lists in PyTorch's documentation (Automatic Mixed Precision, op reference).
-#include <adjoint/core/one_type.h>
 #include <adjoint/core/op_attrs.h>
 #include <adjoint/core/ops.h>
 #include <adjoint/engine/autocast.h>
@@ -51,10 +50,10 @@ Autocast& Autocast::here() {
 }
 
 void Autocast::enable(DeviceType d, bool on) {
-  const bool stood = enabled_[0] || enabled_[1];
-  enabled_[index(d)] = on;
-  const bool stands = enabled_[0] || enabled_[1];
-  casts_operands = stands;
+  const auto stands_here = [] { return std::any_of(std::begin(autocast_on), std::end(autocast_on), [](bool on) { return on; }); };
+  const bool stood = stands_here();
+  autocast_on[index(d)] = on;
+  const bool stands = stands_here();
   if (stands && !stood) add_observer(*this);
   if (stood && !stands) remove_observer(*this);
 }
@@ -63,19 +62,14 @@ void Autocast::begin(const Span& s) noexcept {
   if (s.kind == Span::Kind::function && !function_ && find(s.name)) function_ = &s;
 }
 
-// Numbers have no type of their own; float64 and integers are left alone.
-bool Autocast::may_cast(const Tensor& t) const noexcept {
-  return t && is_floating(t.dtype()) && t.dtype() != DType::float64 && !(t->flags & flag_wrapped) && enabled(t.device().type);
-}
-
 DType Autocast::target(const Span& s, Precision p, Tensors x, DeviceType where) const noexcept {
   if (p == low) return dtype_[index(where)];
   if (p == full) return DType::float32;
   DType widest_type = dtype_[index(where)];
   for (const Tensor& t : function_ && !function_->x.empty() ? function_->x : s.x)
-    if (may_cast(t) && t.dtype() != widest_type) widest_type = DType::float32;
+    if (may_autocast(t) && t.dtype() != widest_type) widest_type = DType::float32;
   for (const Tensor& t : x)
-    if (may_cast(t) && t.dtype() != widest_type) widest_type = DType::float32;
+    if (may_autocast(t) && t.dtype() != widest_type) widest_type = DType::float32;
   return widest_type;
 }
 
@@ -94,11 +88,11 @@ bool Autocast::supply(const Span& s, Tensor* y) {
   if (s.kind != Span::Kind::op) return false;
   if (s.op == &op_to_dtype) {
     // A function of full precision keeps what it would round to the half type of its operands.
-    if (!function_ || !may_cast(s.x[0]) || !is_half(s.attrs->as<adjoint::Cast>().dtype) || precision_of(function_->name, s.x[0].device().type) != full) return false;
+    if (!function_ || !may_autocast(s.x[0]) || !is_half(s.attrs->as<adjoint::Cast>().dtype) || precision_of(function_->name, s.x[0].device().type) != full) return false;
     y[0] = s.x[0];
     return true;
   }
-  const auto decides = std::find_if(s.x.begin(), s.x.end(), [&](const Tensor& t) { return may_cast(t); });
+  const auto decides = std::find_if(s.x.begin(), s.x.end(), may_autocast);
   if (decides == s.x.end()) return false;
   const DeviceType where = decides->device().type;
   const std::string_view name = function_ ? function_->name : s.op->name;
@@ -107,10 +101,10 @@ bool Autocast::supply(const Span& s, Tensor* y) {
                        "Leave the sigmoid out and use binary_cross_entropy_with_logits or BCEWithLogitsLoss, which are safe");
   if (p == as_is) return false;
   const DType to = target(s, p, s.x, where);
-  if (std::none_of(s.x.begin(), s.x.end(), [&](const Tensor& t) { return may_cast(t) && t.dtype() != to; })) return false;
+  if (std::none_of(s.x.begin(), s.x.end(), [&](const Tensor& t) { return may_autocast(t) && t.dtype() != to; })) return false;
   Vector<Tensor> x(s.x.begin(), s.x.end());
   for (Tensor& t : x)
-    if (may_cast(t) && t.dtype() != to) t = cast(t, to);
+    if (may_autocast(t) && t.dtype() != to) t = cast(t, to);
   apply(*s.op, x, *s.attrs, y);
   return true;
 }

@@ -213,7 +213,6 @@ Convolution checked(const Tensor& x, const Tensor& weight, const Window& w, cons
 Tensor finish(const Tensor& y, const Tensor& weight, const Tensor& bias, int64_t channels, bool batched, const char* op) {
   Tensor r = y;
   if (bias) {
-    expect_type(op, "bias", bias, "weight", weight);
     expect(bias.dim() == 1 && bias.size(0) == channels, ErrorKind::shape, op, ": Given weight of size ", weight.sizes(), ", expected bias to be 1-dimensional with ", channels,
            " elements, but got bias of size ", bias.sizes(), " instead");
     Dims sizes(y.dim(), 1);
@@ -229,6 +228,7 @@ Tensor conv(const Tensor& x, const Tensor& weight, const Tensor& bias, const Win
   const Given given(x, weight, bias);
   const Named named("conv", given, x.dim() == weight.dim() ? "ConvolutionBackward0" : "SqueezeBackward1");
   const PassingViews passing(given);
+  expect_type("conv", "bias", bias, "weight", weight);
   if (bias)
     if (const Tensor y = rounded_once(conv, x, weight, bias, w)) return y;
   const Convolution a = checked(x, weight, w, "conv");
@@ -240,6 +240,7 @@ Tensor conv_transpose(const Tensor& x, const Tensor& weight, const Tensor& bias,
   const Given given(x, weight, bias);
   const Named named("conv_transpose", given, x.dim() == weight.dim() ? "ConvolutionBackward0" : "SqueezeBackward1");
   const PassingViews passing(given);
+  expect_type("conv_transpose", "bias", bias, "weight", weight);
   if (bias)
     if (const Tensor y = rounded_once(conv_transpose, x, weight, bias, w, output_padding)) return y;
   Convolution a = checked(x, weight, w, "conv_transpose");

@@ -183,11 +183,11 @@ Tensor embedding_bag(const Tensor& weight, const Tensor& index, const Tensor& of
   expect(is_floating(weight.dtype()), ErrorKind::type, "embedding_bag: not implemented for ", weight.dtype());
   expect(index.dim() == 1 || index.dim() == 2, ErrorKind::value, "embedding_bag: input has to be 1D or 2D Tensor, but got Tensor of dimension ", index.dim());
   expect(whole(index), "embedding_bag: Expected tensor for argument #1 'indices'", types, index.dtype());
+  expect(!weights || weights.dtype() == weight.dtype(), ErrorKind::type, "embedding_bag: expected per_sample_weights of weight's type ", weight.dtype(), ", got ", weights ? weights.dtype() : DType::bool_);
   if (weight.device().type == DeviceType::cpu) {
     const auto wide = [=](const Tensor& table, const Tensor& i, const Tensor& o, const Tensor& w) { return embedding_bag(table, i, o, w, mode, padding_idx, include_last_offset); };
     if (const Tensor y = rounded_once(wide, weight, index, offsets, weights)) return y;
   }
-  expect(!weights || weights.dtype() == weight.dtype(), ErrorKind::type, "embedding_bag: expected per_sample_weights of weight's type ", weight.dtype(), ", got ", weights ? weights.dtype() : DType::bool_);
   expect(!weights || weights.sizes() == index.sizes(), ErrorKind::shape, "embedding_bag: expected per_sample_weights of input's sizes ", index.sizes());
   Tensor begins = offsets;
   if (index.dim() == 2) {

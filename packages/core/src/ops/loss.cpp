@@ -29,7 +29,7 @@ Tensor written_as(DType t, const Tensor& loss) {
 
 // What weights, of whatever type, made of losses: of the type and the shape as before.
 Tensor weighed_as(const Tensor& before, const Tensor& loss) {
-  expect(loss.sizes() == before.sizes(), "output with shape [", before.sizes(), "] doesn't match the broadcast shape [", loss.sizes(), "]");
+  expect(loss.sizes() == before.sizes(), "output with shape ", before.sizes(), " doesn't match the broadcast shape ", loss.sizes());
   return written_as(seen_type(before), loss);
 }
 Tensor weighed(const Tensor& loss, const Tensor& weight) { return weight ? weighed_as(loss, loss * weight) : loss; }

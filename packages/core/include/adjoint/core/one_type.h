@@ -5,7 +5,12 @@
 
 namespace adjoint {
 
-ADJOINT_API extern constinit thread_local bool casts_operands;   // autocast is on: it makes types alike before a kernel sees them
+// The types of devices for which autocast is on in this thread.
+ADJOINT_API extern constinit thread_local bool autocast_on[device_types];
+
+// Whether autocast may cast the tensor, so that types are alike before a kernel sees them. float64 and integers are left alone, and numbers have no type
+// of their own.
+ADJOINT_API bool may_autocast(const Tensor& t) noexcept;
 
 // `t`, where it is given, has the type of `like`.
 ADJOINT_API void expect_type(const char* op, const char* what, const Tensor& t, const char* of, const Tensor& like);

@@ -1,6 +1,7 @@
 // Mixed precision: which operations compute in a half type, and which in float32, while a thread asks for it.
 #pragma once
 #include <adjoint/core/observer.h>
+#include <adjoint/core/one_type.h>
 #include <adjoint/engine/mode.h>
 
 #include <string_view>
@@ -19,7 +20,7 @@ class ADJOINT_API Autocast final : public Observer {
  public:
   static Autocast& here();   // of this thread
 
-  bool enabled(DeviceType d) const noexcept { return enabled_[index(d)]; }
+  bool enabled(DeviceType d) const noexcept { return autocast_on[index(d)]; }
   void enable(DeviceType d, bool on);
   DType dtype(DeviceType d) const noexcept { return dtype_[index(d)]; }
   void set_dtype(DeviceType d, DType t) noexcept { dtype_[index(d)] = t; }
@@ -36,12 +37,10 @@ class ADJOINT_API Autocast final : public Observer {
  private:
   static size_t index(DeviceType d) noexcept { return static_cast<size_t>(d); }
   void leave(const Span& s) noexcept { if (function_ == &s) function_ = nullptr; }
-  bool may_cast(const Tensor& t) const noexcept;
   DType target(const Span& s, Precision p, Tensors x, DeviceType where) const noexcept;
   Tensor cast(const Tensor& t, DType to);
 
   struct Cast { Tensor leaf, value; uint32_t version; };
-  bool enabled_[device_types] = {};
   DType dtype_[device_types] = {DType::bfloat16, DType::float16};
   bool caches_ = true;
   int nesting_ = 0;

@@ -177,7 +177,6 @@ def _expect_rows(name: str, input: Tensor) -> None:
 
 
 @node("MultiMarginLossBackward0")
-@rounded_once
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -201,14 +200,18 @@ def multi_margin_loss(
     if weight is not None and weight.ndim != 1:
         raise ValueError(f"multi_margin_loss: weight must be one-dimensional, got {weight.ndim} dimensions")
     _expect_rows("multi_margin_loss", input)
+    _core._expect_type("multi_margin_loss", "weight", weight, "input", input)
     input = input if input.ndim else input.reshape(1)
     if reduction == "none" and input.ndim == 1 and target.numel() == 1:  # whose shape the loss has
-        rows = multi_margin_loss(input.unsqueeze(0), target.reshape(1), p, margin, weight, reduction="none")
-        return rows.reshape(target.shape)
+        return _multi_margin_loss(input.unsqueeze(0), target.reshape(1), p, margin, weight, "none").reshape(target.shape)
+    return _multi_margin_loss(input, target, p, margin, weight, reduction)
+
+
+@rounded_once
+def _multi_margin_loss(input: Tensor, target: Tensor, p: int, margin: float, weight: Tensor | None, reduction: str) -> Tensor:
     if p == 1:
         return _core._multi_margin_loss(input, target, margin, weight, reduction)
     at = target.reshape(input.shape[:-1]).unsqueeze(-1)
-    _core._expect_type("multi_margin_loss", "weight", weight, "input", input)
     terms = (margin - input.gather(-1, at) + input).clamp_min(0).square()
     if weight is not None:
         terms = terms * weight[at]
