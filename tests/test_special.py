@@ -231,3 +231,14 @@ def test_frexp(dtype) -> None:
     assert ((mantissa[:5].abs() >= 0.5) & (mantissa[:5].abs() < 1)).all()
     assert [math.ldexp(m, e) for m, e in zip(mantissa[:5].tolist(), exponent[:5].tolist(), strict=True)] == x[:5].tolist()
     assert mantissa[5:9].tolist() == [0.0, 0.0, inf, -inf] and mantissa[9].isnan() and mantissa[6].signbit()
+
+
+@pytest.mark.parametrize(("dtype", "least"), [(ad.float32, -149.0), (ad.float64, -1074.0)])
+def test_the_gradient_of_exp2_at_both_ends(dtype, least) -> None:
+    x = ad.tensor([least, least + 0.5, least + 3, -least / 2], dtype=dtype, requires_grad=True)
+    (found,) = ad.autograd.grad(ad.exp2(x).sum(), x)
+    parts = [math.log(2) * 2.0 ** (v - math.floor(v)) for v in x.tolist()]
+    expected = [math.ldexp(part, math.floor(v)) for part, v in zip(parts, x.tolist())]
+    ad.testing.assert_close(found, ad.tensor(expected, dtype=dtype), rtol=1e-6, atol=0)
+    top = ad.tensor(128.25 if dtype is ad.float32 else 1024.25, dtype=dtype, requires_grad=True)
+    assert ad.exp2(top).isinf() and ad.autograd.grad(ad.exp2(top), top)[0].isfinite()

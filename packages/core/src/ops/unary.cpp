@@ -83,7 +83,7 @@ const Op op_exp{.name = "exp", .types = types::floating,
 Tensor exp(const Tensor& x) { return apply(op_exp, {x}); }
 
 const Op op_exp2{.name = "exp2", .types = types::floating,
-    .d = {wide_rule([](V v, X<0> x) { return v * (exp2(x - 1) * (2 * ln2)); })},  // 2^x may overflow where the derivative does not
+    .d = {wide_rule([](V v, X<0> x) { const Tensor root = exp2(x * 0.5); return v * (root * ln2) * root; })},  // 2^x overflows, and loses bits, before the derivative does
     .doc = "2 to the power of each element of `x`.", .reference = elementwise<functors::Exp2, 1>};
 Tensor exp2(const Tensor& x) { return apply(op_exp2, {x}); }
 
