@@ -152,3 +152,22 @@ def test_older_words_of_reductions():
     x, at = numbers(3), ad.tensor([0, 2, 2])
     for old, new in (("max", "amax"), ("min", "amin")):
         assert x.scatter_reduce(0, at, x.flip(0), old).equal(x.scatter_reduce(0, at, x.flip(0), new))
+
+
+@pytest.mark.filterwarnings("ignore:Use of .* on expanded tensors is deprecated")
+def test_what_is_written_last_stays_in_expanded_memory():
+    base = ad.zeros(2, 1)
+    x = base.expand(2, 3)
+    x.masked_fill_(ad.tensor([[False, True, False], [False, False, False]]), 5)
+    assert base.tolist() == [[5], [0]]
+    x[1, ad.tensor([0, 2])] = ad.tensor([7.0, 8.0])
+    assert base.tolist() == [[5], [8]]
+    x.index_fill_(1, ad.tensor([-1]), 1)
+    assert base.tolist() == [[1], [1]]
+    for wrong in (lambda: x.masked_fill_(ad.ones(2, 3), 1), lambda: x.index_fill_(1, ad.tensor([3]), 1), lambda: x.add_(1)):
+        with pytest.raises((RuntimeError, IndexError)):
+            wrong()
+    leaf = ad.zeros(2, 1, requires_grad=True)
+    with pytest.raises(RuntimeError, match="single memory location"):
+        (leaf * 1).expand(2, 3).index_put_((ad.tensor([0]),), ad.ones(3))
+    assert base.tolist() == [[1], [1]]

@@ -44,16 +44,40 @@ Tensor argwhere(const Tensor& x) {
   return columns.empty() ? zeros({n, 0}, DType::int64, x.device()) : stack(columns, 1);
 }
 
+Tensor filled_where(const Tensor& x, const Tensor& mask, const Tensor& v) {
+  expect(v.dim() == 0, "masked_fill: masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ", v.dim(), " dimension(s).");
+  expect_number_fits(v, x.dtype());
+  return masked_fill(x, mask, v);
+}
+
+}  // namespace
+
+bool written_expanded(const Tensor& x, const char* name, const char* assignment) {
+  if (x->keys & ~uint32_t(key_view) || !x->storage || !overlaps_itself(*x)) return false;
+  warn((std::string("Use of ") + name + " on expanded tensors is deprecated. Please clone() the tensor before performing this operation. "
+        "This also applies to advanced indexing e.g. " + assignment).c_str());
+  return true;
+}
+
+namespace {
+
+// The value at these positions of expanded memory.
+Tensor put_expanded(const Tensor& x, Tensors at, const Tensor& value) {
+  const Tensor v = to_dtype(value, x.dtype());
+  return updated(x, [&](const Tensor& y) { return index_put(y, at, v); });
+}
+
 void bind_where(nb::module_& m) {
   function(m, "where", [](const Tensor& c, const Operand& a, const Operand& b) { return choose(c, a, b); }, "condition"_a, "input"_a, "other"_a,
         "Elements of `input` where `condition`, else of `other`.");
   function(m, "where", positions, "condition"_a);
   Methods().def("where", [](const Tensor& x, const Tensor& c, const Operand& b) { return choose(c, x, b); }, "condition"_a, "other"_a);
-  both_and_inplace(m, "masked_fill", [](const Tensor& x, const Tensor& mask, const Operand& given) {
-    const Tensor& v = given;
-    expect(v.dim() == 0, "masked_fill: masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ", v.dim(), " dimension(s).");
-    expect_number_fits(v, x.dtype());
-    return masked_fill(x, mask, v);
+  both(m, "masked_fill", [](const Tensor& x, const Tensor& mask, const Operand& v) { return filled_where(x, mask, v); }, "mask"_a, "value"_a);
+  Methods().def("masked_fill_", [](const Tensor& self, const Tensor& mask, const Operand& v) {
+    if (!written_expanded(self, "masked_fill_", "tensor[mask] = scalar")) return into(self, [&](const Tensor& x) { return filled_where(x, mask, v); });
+    filled_where(zeros_like(self), mask, v);   // what is wrong is said as of any other tensor
+    const Tensor at = expand(mask, self.sizes());
+    return put_expanded(self, {&at, 1}, v);
   }, "mask"_a, "value"_a);
   both(m, "masked_select", [](const Tensor& x, const Tensor& mask) { return masked_select(x, mask); }, "mask"_a);
   both(m, "nonzero", [](const Tensor& x, bool as_tuple) -> nb::object {
@@ -203,10 +227,18 @@ void bind_gather(nb::module_& m) {
   both(m, "index_select", [](const Tensor& x, int64_t dim, const Tensor& index) { return index_select(x, dim, index); }, "dim"_a, "index"_a);
   both_and_update(m, "index_add", [](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& s, const Scalar& alpha) { return index_add(x, dim, index, s, factor(alpha, s.dtype())); },
        "dim"_a, "index"_a, "source"_a, nb::kw_only(), "alpha"_a = 1);
-  both_and_update(m, "index_fill", [](const Tensor& x, int64_t dim, const Tensor& index, const Operand& v) {
-    expect(is_complex(x.dtype()) || !is_complex(v.t.dtype()), "index_fill_(): Converting complex Scalar to non-complex type is not supported");
+  const auto filled_at = [](const Tensor& x, int64_t dim, const Tensor& index, const Tensor& v) {
+    expect(is_complex(x.dtype()) || !is_complex(v.dtype()), "index_fill_(): Converting complex Scalar to non-complex type is not supported");
     expect_number_fits(v, x.dtype());
     return index_fill(x, dim, index, v);
+  };
+  both(m, "index_fill", [filled_at](const Tensor& x, int64_t dim, const Tensor& index, const Operand& v) { return filled_at(x, dim, index, v); }, "dim"_a, "index"_a, "value"_a);
+  Methods().def("index_fill_", [filled_at](const Tensor& self, int64_t dim, const Tensor& index, const Operand& v) {
+    if (!written_expanded(self, "index_fill_", "tensor[mask] = scalar")) return updated(self, [&](const Tensor& x) { return filled_at(x, dim, index, v); });
+    filled_at(zeros_like(self), dim, index, v);
+    TensorVector at(wrap_dim(dim, self.dim(), "index_fill"), Tensor());
+    at.push_back(index);
+    return put_expanded(self, at, v);
   }, "dim"_a, "index"_a, "value"_a);
   both(m, "take_along_dim", [](const Tensor& x, const Tensor& index, std::optional<int64_t> dim) { return take_along_dim(x, index, dim); }, "indices"_a, "dim"_a = nb::none());
   both(m, "take", [](const Tensor& x, const Tensor& at) { return index(reshape(x, {-1}), {&at, 1}); }, "index"_a);
@@ -227,7 +259,11 @@ void bind_index_put(nb::module_& m) {
   }, "input"_a, "index"_a, "source"_a, "accumulate"_a);
   m.def("_expect_puttable", expect_puttable, "input"_a, "index"_a, "source"_a);
   function(m, "_is_among", [](const Tensor& x, const Tensor& few) { return any(eq(unsqueeze(x, -1), reshape(few, {-1})), Dims{-1}, false); }, "input"_a, "few"_a);
-  both_and_update(m, "index_put", [](const Tensor& x, const TensorVector& at, const Tensor& v, bool accumulate) { return index_put(x, at, v, accumulate); }, "indices"_a, "values"_a, "accumulate"_a = false);
+  both(m, "index_put", [](const Tensor& x, const TensorVector& at, const Tensor& v, bool accumulate) { return index_put(x, at, v, accumulate); }, "indices"_a, "values"_a, "accumulate"_a = false);
+  Methods().def("index_put_", [](const Tensor& self, const TensorVector& at, const Tensor& v, bool accumulate) {
+    written_expanded(self, "index_put_", "tensor[indices] = tensor");
+    return updated(self, [&](const Tensor& x) { return index_put(x, at, v, accumulate); });
+  }, "indices"_a, "values"_a, "accumulate"_a = false);
 }
 
 Tensor is_close(const Tensor& x, const Tensor& y, double rtol, double atol, bool equal_nan) {

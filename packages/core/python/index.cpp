@@ -210,8 +210,10 @@ int tensor_setitem(PyObject* self, PyObject* key, PyObject* value) {
     if (at.indices().empty()) {
       v = without_leading_ones(v, at.basic().dim());
       copy_(at.basic(), v.dim() == 0 || v.sizes() == at.basic().sizes() ? v : expand(v, at.basic().sizes()));
+      return 0;
     }
-    else updated(at.basic(), [&](const Tensor& into) { return index_put(into, at.indices(), v); });
+    written_expanded(at.basic(), "index_put_", "tensor[indices] = tensor");
+    updated(at.basic(), [&](const Tensor& into) { return index_put(into, at.indices(), v); });
     return 0;
   } catch (...) { raise(); return -1; }
 }

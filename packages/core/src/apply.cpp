@@ -388,7 +388,8 @@ void run_inplace(const Op& op, const Tensor& self, Tensors others, const Attrs& 
   }
   if (self->keys & key_sparse) return run_sparse_inplace(op, self, others, attrs);
   const bool same_value = &op == &op_copy && others[0]->numel == 1;   // in all elements, be they one in memory or several
-  expect(same_value || !overlaps_itself(*self), op.name, "_: unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+  static const Op* const index_put = find_op("index_put");   // which writes one position after the other: what it writes last stays
+  expect(same_value || &op == index_put || !overlaps_itself(*self), op.name, "_: unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
          "Please clone() the tensor before performing the operation.");
   TensorVector operands{self}, own;
   for (const Tensor& t : others) operands.push_back(share_memory(*t, *self) && (op.updates || !same_memory(*t, *self)) ? clone_memory(t) : t);
