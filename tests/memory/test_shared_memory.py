@@ -40,3 +40,11 @@ def test_memory_grows_only_where_nobody_shares_it():
         view.resize_(7)
     with pytest.raises(RuntimeError, match="not resizable"):
         ad.from_numpy(np.ones(3)).resize_(4)
+
+
+def test_the_older_constructors_share_what_has_their_type() -> None:
+    for make in (ad.Tensor, ad.FloatTensor, ad.ones(1).new):
+        single, double = np.ones(2, "float32"), np.ones(2)
+        shared, own = make(single), make(double)
+        single[0] = double[0] = 5
+        assert shared.tolist() == [5, 1] and own.tolist() == [1, 1]

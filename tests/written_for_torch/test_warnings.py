@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy
 import pytest
 
 import adjoint as ad
@@ -13,6 +14,10 @@ import adjoint as ad
 x = ad.arange(6.0).view(2, 3)
 rows = ad.tensor([1, 0], dtype=ad.uint8)
 F = ad.nn.functional
+
+
+def encoded(mask: ad.Tensor, padding: ad.Tensor) -> ad.Tensor:
+    return ad.nn.TransformerEncoder(ad.nn.TransformerEncoderLayer(2, 1, 3), 1)(ad.ones(2, 1, 2), mask, padding)
 
 
 @pytest.mark.parametrize(
@@ -26,6 +31,15 @@ F = ad.nn.functional
         ("where received a uint8 condition", lambda: ad.where((x > 1).byte(), x, x)),
         ("torch.meshgrid: in an upcoming release", lambda: ad.meshgrid(x[0], x[1])),
         ("`eps` parameter is deprecated", lambda: F.gumbel_softmax(x, eps=1e-3)),
+        ("discards the imaginary part", lambda: (1j * x).sum(dtype=ad.float32)),
+        ("discards the imaginary part", lambda: (1j * x).cumsum(0, dtype=ad.float32)),
+        ("discards the imaginary part", lambda: F.softmax(1j * x, 0, dtype=ad.float32)),
+        ("a list of numpy.ndarrays is extremely slow", lambda: ad.tensor([[[1.0, 2.0]], [numpy.ones(2)]])),
+        ("array is not writable", lambda: ad.Tensor(numpy.broadcast_to(numpy.ones(1, "float32"), (3,)))),
+        ("zero-element tensors is a no-op", lambda: ad.nn.Conv1d(1, 0, 1)),
+        ("mismatched src_key_padding_mask and mask is", lambda: encoded(ad.zeros(2, 2), ad.zeros(1, 2, dtype=ad.bool))),
+        ("Use of masked_fill_ on expanded tensors", lambda: ad.ones(1).expand(3).masked_fill_(ad.tensor([True, False, False]), 2)),
+        ("Use of index_put_ on expanded tensors", lambda: ad.ones(1).expand(3).__setitem__(ad.tensor([0]), 2.0)),
     ],
 )  # fmt: skip
 def test_of_what_is_deprecated_or_goes_wrong(text: str, call: Callable[[], Any]) -> None:

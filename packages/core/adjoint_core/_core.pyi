@@ -1350,7 +1350,7 @@ Example::
     def nelement(self) -> _int: ...
 
     def new(self, *args: Any) -> Tensor:
-        """A tensor of this type: uninitialised if given sizes, else with a copy of the data; a sparse one of indices, values and a size.
+        """A tensor of this type: uninitialised if given sizes, else with the data; a sparse one of indices, values and a size.
 
 Example: `sparse.new(sparse._indices(), sparse._values() + 1, sparse.shape)`"""
 

@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "fits.h"
 #include "reference.h"
@@ -153,6 +154,7 @@ struct Nested {
   int rank = -1;          // the highest category of a number seen, or
   DType dtype{};          // the promoted type of tensors and NumPy scalars seen
   bool typed = false;
+  bool slow = false;      // an array was seen
   const char* op;
 
   void measure(PyObject* o) {
@@ -182,7 +184,11 @@ struct Nested {
     }
     const bool usual = plain_number(o);
     if (!usual && is_tensor(o)) return add(impl_of(o)->dtype);
-    if (!usual && is_numpy_array(o)) return add(from_numpy(o, false).dtype());
+    if (!usual && is_numpy_array(o)) {
+      if (!std::exchange(slow, true))
+        warn_once("Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single numpy.ndarray with numpy.array() before converting to a tensor.");
+      return add(from_numpy(o, false).dtype());
+    }
     expect(depth == sizes.size(), ErrorKind::type, op, ": expected a sequence at dim ", depth);
     if (usual) return see(PyBool_Check(o) ? 0 : PyLong_Check(o) ? 1 : 2);
     Scalar s{0};
@@ -241,7 +247,7 @@ Tensor tensor_from(PyObject* data, std::optional<DType> dtype, const char* op) {
   }
   if (is_numpy_array(data)) {
     const Tensor t = from_numpy(data, false);
-    if (dtype) warn_of_cast(t.dtype(), *dtype);
+    warn_of_cast(t, dtype);
     return cast_memory(t, dtype.value_or(t.dtype()));
   }
   if (!is_sequence(data) && !plain_number(data)) {
@@ -262,8 +268,6 @@ Tensor tensor_from(PyObject* data, std::optional<DType> dtype, const char* op) {
       if (numpy_dtype(o.attr("dtype").ptr(), own)) dtype = own;  // np.float64(1) keeps its type
     }
   }
-  if (PyList_Check(data) && PyList_Size(data) > 0 && is_numpy_array(PyList_GetItem(data, 0)))
-    warn_once("Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single numpy.ndarray with numpy.array() before converting to a tensor.");
   Nested nested;
   nested.op = op;
   nested.measure(data);

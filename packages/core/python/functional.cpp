@@ -8,6 +8,7 @@
 #include "checked_types.h"
 #include "fits.h"
 #include "plain_space.h"
+#include "warn.h"
 
 namespace adjoint::python {
 
@@ -46,9 +47,9 @@ void bind_plain_activations(const Space& s) {
 
 void bind_plain_lines(const Space& s) {
   using OptDType = std::optional<DType>;
-  s.def("softmax", [](const Tensor& x, int64_t dim, OptDType t) { return softmax(x, dim, t); }, "dim"_a, nb::kw_only(), "dtype"_a = nb::none());
+  s.def("softmax", [](const Tensor& x, int64_t dim, OptDType t) { warn_of_cast(x, t); return softmax(x, dim, t); }, "dim"_a, nb::kw_only(), "dtype"_a = nb::none());
   s.def("softmin", [](const Tensor& x, int64_t dim, OptDType t) { return softmax(neg(x), dim, t); }, "dim"_a, nb::kw_only(), "dtype"_a = nb::none());
-  s.def("log_softmax", [](const Tensor& x, int64_t dim, OptDType t) { return log_softmax(x, dim, t); }, "dim"_a, nb::kw_only(), "dtype"_a = nb::none());
+  s.def("log_softmax", [](const Tensor& x, int64_t dim, OptDType t) { warn_of_cast(x, t); return log_softmax(x, dim, t); }, "dim"_a, nb::kw_only(), "dtype"_a = nb::none());
   s.def("layer_norm", [](const Tensor& x, const Dims& shape, const Tensor& w, const Tensor& b, double eps) { return checked_layer_norm(x, shape, w, b, eps); },
         "normalized_shape"_a, none("weight"), none("bias"), "eps"_a = 1e-5);
   s.def("rms_norm", [](const Tensor& x, const Dims& shape, const Tensor& w, std::optional<double> eps) { return rms_norm(x, shape, w, eps); }, "normalized_shape"_a, none("weight"), "eps"_a = nb::none());

@@ -10,6 +10,7 @@
 #include "direct.h"
 #include "checked_types.h"
 #include "fits.h"
+#include "warn.h"
 
 #include <adjoint/core/types.h>
 
@@ -44,8 +45,8 @@ void bind_activations(nb::module_& m) {
         "op"_a, "x"_a, "weight"_a.none(), "bias"_a.none());
   m.def("_expect_type", [](const std::string& op, const std::string& what, const Tensor& t, const std::string& of, const Tensor& like) { expect_type(op.c_str(), what.c_str(), t, of.c_str(), like); },
         "op"_a, "what"_a, "tensor"_a.none(), "of"_a, "like"_a);
-  both(m, "softmax", [](const Tensor& x, int64_t dim, OptDType dtype) { return softmax(x, dim, dtype); }, "dim"_a, "dtype"_a = nb::none());
-  both(m, "log_softmax", [](const Tensor& x, int64_t dim, OptDType dtype) { return log_softmax(x, dim, dtype); }, "dim"_a, "dtype"_a = nb::none());
+  both(m, "softmax", [](const Tensor& x, int64_t dim, OptDType dtype) { warn_of_cast(x, dtype); return softmax(x, dim, dtype); }, "dim"_a, "dtype"_a = nb::none());
+  both(m, "log_softmax", [](const Tensor& x, int64_t dim, OptDType dtype) { warn_of_cast(x, dtype); return log_softmax(x, dim, dtype); }, "dim"_a, "dtype"_a = nb::none());
   m.def("_logsigmoid", [](const Tensor& x) { return logsigmoid(x); });
   m.def("_softsign", [](const Tensor& x) { return softsign(x); });
   m.def("_gelu", [](const Tensor& x, bool tanh_form) { return gelu(x, tanh_form); });

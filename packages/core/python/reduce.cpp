@@ -32,9 +32,9 @@ nb::object pair(const char* name, Tensor first, Tensor second) {
 nb::object pair(const char* name, Values v) { return pair(name, std::move(v.values), std::move(v.indices)); }
 
 void bind_sums(nb::module_& m) {
-  both(m, "sum", [](const Tensor& x, const OptionalDims& dim, bool keepdim, OptDType dtype) { return sum(x, dim, keepdim, dtype); },
+  both(m, "sum", [](const Tensor& x, const OptionalDims& dim, bool keepdim, OptDType dtype) { warn_of_cast(x, dtype); return sum(x, dim, keepdim, dtype); },
        "dim"_a = nb::none(), "keepdim"_a = false, nb::kw_only(), "dtype"_a = nb::none(), "The sum over `dim` (all, if none).");
-  both(m, "mean", [](const Tensor& x, const OptionalDims& dim, bool keepdim, OptDType dtype) { return mean(x, dim, keepdim, dtype); },
+  both(m, "mean", [](const Tensor& x, const OptionalDims& dim, bool keepdim, OptDType dtype) { warn_of_cast(x, dtype); return mean(x, dim, keepdim, dtype); },
        "dim"_a = nb::none(), "keepdim"_a = false, nb::kw_only(), "dtype"_a = nb::none(), "The mean over `dim` (all, if none).");
   function(m, "_sum_to_size", [](const Tensor& x, const Dims& sizes) {
     const int extra = x.dim() - sizes.size();
@@ -51,7 +51,7 @@ void bind_sums(nb::module_& m) {
     if (is_complex(x.dtype()) || (dtype && is_integral(*dtype))) return sum(where(isnan(x), wrapped(0.0), x), dim, keepdim, dtype);
     return apply(*find_op("nansum"), {dtype ? to_dtype(x, *dtype) : x}, Reduce{normal_dims(dim, x.dim(), "nansum"), keepdim});
   }, "dim"_a = nb::none(), "keepdim"_a = false, nb::kw_only(), "dtype"_a = nb::none());
-  both(m, "prod", [](const Tensor& x, OptDim dim, bool keepdim, OptDType dtype) { return prod(x, dim, keepdim, dtype); },
+  both(m, "prod", [](const Tensor& x, OptDim dim, bool keepdim, OptDType dtype) { warn_of_cast(x, dtype); return prod(x, dim, keepdim, dtype); },
        "dim"_a = nb::none(), "keepdim"_a = false, nb::kw_only(), "dtype"_a = nb::none());
   both(m, "all", [](const Tensor& x, const OptionalDims& dim, bool keepdim) { return all(x, dim, keepdim); }, "dim"_a = nb::none(), "keepdim"_a = false);
   both(m, "any", [](const Tensor& x, const OptionalDims& dim, bool keepdim) { return any(x, dim, keepdim); }, "dim"_a = nb::none(), "keepdim"_a = false);
@@ -166,8 +166,8 @@ void bind_extremes(nb::module_& m) {
 }
 
 void bind_scans(nb::module_& m) {
-  both_and_inplace(m, "cumsum", [](const Tensor& x, int64_t dim, OptDType t) { return t ? to_dtype(cumsum(to_dtype(x, *t), dim), *t) : cumsum(x, dim); }, "dim"_a, nb::kw_only(), "dtype"_a = nb::none());
-  both_and_inplace(m, "cumprod", [](const Tensor& x, int64_t dim, OptDType t) { return t ? to_dtype(cumprod(to_dtype(x, *t), dim), *t) : cumprod(x, dim); }, "dim"_a, nb::kw_only(), "dtype"_a = nb::none());
+  both_and_inplace(m, "cumsum", [](const Tensor& x, int64_t dim, OptDType t) { warn_of_cast(x, t); return t ? to_dtype(cumsum(to_dtype(x, *t), dim), *t) : cumsum(x, dim); }, "dim"_a, nb::kw_only(), "dtype"_a = nb::none());
+  both_and_inplace(m, "cumprod", [](const Tensor& x, int64_t dim, OptDType t) { warn_of_cast(x, t); return t ? to_dtype(cumprod(to_dtype(x, *t), dim), *t) : cumprod(x, dim); }, "dim"_a, nb::kw_only(), "dtype"_a = nb::none());
   both(m, "logcumsumexp", [](const Tensor& x, int64_t dim) { return logcumsumexp(x, dim); }, "dim"_a);
   both(m, "cummax", [](const Tensor& x, int64_t dim) { return pair("cummax", cummax(x, dim)); }, "dim"_a);
   both(m, "cummin", [](const Tensor& x, int64_t dim) { return pair("cummin", cummin(x, dim)); }, "dim"_a);

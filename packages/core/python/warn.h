@@ -3,6 +3,8 @@
 #include <adjoint/core/ops.h>
 #include <nanobind/nanobind.h>
 
+#include <optional>
+
 namespace adjoint::python {
 
 // Raises where a filter makes an error of it.
@@ -17,6 +19,10 @@ inline void warn_once(const char* text) { nanobind::module_::import_("adjoint_co
 // Of a cast that the user asked for.
 inline void warn_of_cast(DType from, DType to) {
   if (is_complex(from) && !is_complex(to) && to != DType::bool_) [[unlikely]] warn_once("Casting complex values to real discards the imaginary part");
+}
+
+inline void warn_of_cast(const Tensor& x, std::optional<DType> to) {
+  if (to) warn_of_cast(x.dtype(), *to);
 }
 
 // Of a number that no derivative follows.

@@ -72,3 +72,8 @@ def test_a_weight_changes_neither_type_nor_shape() -> None:
 def test_the_mean_over_no_rows_of_probabilities_is_nan(shape: tuple[int, ...]) -> None:
     x = ad.ones(*shape)
     assert F.cross_entropy(x, x).isnan() and F.cross_entropy(x, x, reduction="sum") == 0
+
+
+def test_weighted_squares_of_complex_numbers() -> None:
+    x, y, w = ad.tensor([1 + 1j, 2j]), ad.tensor([1.0 + 0j, 0j]), ad.tensor([1.0, 3.0])
+    assert F.mse_loss(x, y, weight=w).item() == (-1 - 12) / 4

@@ -54,14 +54,14 @@ def _new_sparse(dtype: Any, *args: Any) -> Tensor:
 
 
 def _new(dtype: Any, *args: Any) -> Tensor:
-    """Uninitialised if given sizes, else a copy of the data."""
+    """Uninitialised if given sizes, else of the data, in the memory of an array that has the type."""
     if not args:
         return _core.empty(0, dtype=dtype)
     if isinstance(args[0], _core.Size):
         return _core.empty(args[0], dtype=dtype)
     if all(isinstance(a, int) for a in args):
         return _core.empty(*args, dtype=dtype)
-    return args[0].to(dtype) if isinstance(args[0], Tensor) else _core.tensor(args[0], dtype=dtype)
+    return args[0].to(dtype) if isinstance(args[0], Tensor) else _core.as_tensor(args[0], dtype=dtype)
 
 
 for _name in TYPE_NAMES:
@@ -72,7 +72,7 @@ for _name in TYPE_NAMES:
 
 @method
 def new(self: Tensor, *args: Any) -> Tensor:
-    """A tensor of this type: uninitialised if given sizes, else with a copy of the data; a sparse one of indices, values and a size.
+    """A tensor of this type: uninitialised if given sizes, else with the data; a sparse one of indices, values and a size.
 
     Example: `sparse.new(sparse._indices(), sparse._values() + 1, sparse.shape)`
     """

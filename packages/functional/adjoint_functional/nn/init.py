@@ -10,6 +10,7 @@ from typing import Any
 
 import adjoint_core as core
 from adjoint_core import Tensor
+from adjoint_core._warnings import warn
 from adjoint_engine import no_grad
 
 __all__ = [
@@ -23,6 +24,14 @@ def uniform_within(module: Any, bound: float) -> None:
     """Draws all parameters of a module from ±bound."""
     for p in module.parameters(recurse=False):
         uniform_(p, -bound, bound)
+
+
+def uniform_by_fan_in(module: Any) -> None:
+    """Draws weight and bias of a module from ±1/sqrt(the number of products in one output)."""
+    if not module.weight.numel():
+        warn("Initializing zero-element tensors is a no-op")
+    fan_in = math.prod(module.weight.shape[1:])
+    uniform_within(module, 1 / math.sqrt(fan_in) if fan_in else 0.0)
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
@@ -218,7 +227,7 @@ def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
 
 def _nothing(tensor: Tensor) -> bool:
     if not tensor.numel():
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+        warn("Initializing zero-element tensors is a no-op")
     return not tensor.numel()
 
 

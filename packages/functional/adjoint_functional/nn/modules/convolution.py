@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -75,8 +74,7 @@ class _ConvNd(Module):
 
     def reset_parameters(self) -> None:
         """Draws new values, uniform in ±1/sqrt(the number of products in one output)."""
-        fan_in = math.prod(self.weight.shape[1:])
-        init.uniform_within(self, 1 / math.sqrt(fan_in) if fan_in else 0.0)
+        init.uniform_by_fan_in(self)
 
     def extra_repr(self) -> str:
         """The sizes, and what is not as by default."""

@@ -7,7 +7,6 @@ from typing import Any
 
 import adjoint_core as core
 from adjoint_core import Tensor
-from adjoint_core._warnings import warn
 from adjoint_engine import Parameter
 
 from .. import functional as F
@@ -59,9 +58,7 @@ class Linear(Module):
 
     def reset_parameters(self) -> None:
         """Draws new values."""
-        if not self.weight.numel():
-            warn("Initializing zero-element tensors is a no-op")
-        init.uniform_within(self, 1 / math.sqrt(self.in_features) if self.in_features else 0.0)
+        init.uniform_by_fan_in(self)
 
     def forward(self, input: Tensor) -> Tensor:
         """(..., in) to (..., out)."""
@@ -106,8 +103,6 @@ class Bilinear(Module):
 
     def reset_parameters(self) -> None:
         """Draws new values."""
-        if not self.weight.numel():
-            warn("Initializing zero-element tensors is a no-op")
         init.uniform_within(self, 1 / math.sqrt(self.in1_features))
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:

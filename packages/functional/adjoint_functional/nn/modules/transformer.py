@@ -12,6 +12,7 @@ from adjoint_core._compose import face_of
 
 from .. import functional as F
 from .. import init
+from ..functional.helpers import _canonical_mask
 from .attention import MultiheadAttention
 from .containers import ModuleList
 from .generated import GELU, Dropout, ReLU
@@ -35,6 +36,14 @@ def _get_activation_fn(activation: Activation) -> Callable[[Tensor], Tensor]:
 def _get_clones(module: Module, N: int) -> ModuleList:
     """Copies of a module, each with parameters of its own."""
     return ModuleList([copy.deepcopy(module) for _ in range(N)])
+
+
+def _alike(mask: Tensor | None, name: str, padding: Tensor | None, x: Tensor) -> tuple[Tensor | None, Tensor | None]:
+    """Both masks as numbers, where one of them is and the other is not."""
+    if mask is None or padding is None or mask.dtype == padding.dtype:
+        return mask, padding
+    padding = _canonical_mask(padding, "src_key_padding_mask", mask.dtype, name, x.dtype)
+    return _canonical_mask(mask, name, None, "", x.dtype, check_other=False), padding
 
 
 def _is_causal(mask: Tensor | None, is_causal: bool | None, length: int) -> bool:
@@ -143,6 +152,7 @@ class TransformerEncoderLayer(_Layer):
     ) -> Tensor:
         """(S, N, E), or (N, S, E), to the same shape. Masks as in `MultiheadAttention`."""
         x = src
+        src_mask, src_key_padding_mask = _alike(src_mask, "src_mask", src_key_padding_mask, src)
         if self.norm_first:
             x = x + self._sa_block(self.norm1(x), src_mask, src_key_padding_mask, is_causal)
             return x + self._ff_block(self.norm2(x))
@@ -269,6 +279,7 @@ class TransformerEncoder(_Stack):
     ) -> Tensor:
         """Through all layers; without ``is_causal``, the mask is looked at."""
         x, causal = src, _is_causal(mask, is_causal, self._length(src))
+        mask, src_key_padding_mask = _alike(mask, "mask", src_key_padding_mask, src)
         for layer in self.layers:
             x = layer(x, src_mask=mask, src_key_padding_mask=src_key_padding_mask, is_causal=causal)
         return x if self.norm is None else self.norm(x)

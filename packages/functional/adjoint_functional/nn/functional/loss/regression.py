@@ -50,6 +50,11 @@ def _weighted(loss: Loss, input: Tensor, target: Tensor, weight: Tensor, reducti
     return weighted.sum() / weight.sum() if reduction == "mean" else reduced(weighted, reduction)
 
 
+def _squares(input: Tensor, target: Tensor, _: str) -> Tensor:
+    """Of complex numbers too, which `mse_loss` takes beside a weight only."""
+    return (input - target).square()
+
+
 def mse_loss(
     input: Tensor,
     target: Tensor,
@@ -72,7 +77,7 @@ def mse_loss(
     reduction = reduction_of(size_average, reduce, reduction)
     if weight is None:
         return _core._mse_loss(input, target, reduction)
-    return _weighted(_core._mse_loss, input, target, weight, reduction)
+    return _weighted(_squares, input, target, weight, reduction)
 
 
 def l1_loss(
