@@ -52,28 +52,45 @@ def alternate(thunks: Sequence[Thunk], seconds: float, threads: int) -> list[flo
 
 
 def prepare(call: Call, mode: str, layout: str, dtype: str) -> list[Thunk]:
-    """The call in each library, or NotImplementedError where PyTorch cannot make it."""
-    goals = (LARGE, LARGE // 16, LARGE // 256) if mode.startswith("large") else (0,)
-    for goal in goals:
-        for shapes in large_shapes(call, layout, goal) if goal else (None,):
-            thunks = []
-            try:
-                arrays = call.draw(shapes)
-                if goal and sum(a.size for a in arrays) > 8 * goal:
-                    continue
-                for lib in reversed(LIBRARIES):
-                    thunk = MAKE[mode](lib, call, tensors(lib, arrays, dtype, layout == "transposed"))
-                    start = time.thread_time()
-                    thunk()
-                    if lib is torch and time.thread_time() - start > 0.5 and goal > goals[-1]:
-                        raise OverflowError("too long at this size")
-                    thunks.append(thunk)
-            except Exception as fault:
-                if thunks and not isinstance(fault, OverflowError):  # PyTorch has it, adjoint has not
-                    raise LookupError(f"{type(fault).__name__}: {fault}".splitlines()[0]) from fault
+    """The call in each library, or NotImplementedError where PyTorch cannot make it.
+
+    The size grows as long as PyTorch is expected to take less than half a second: its slowest ways take hours at the largest.
+    """
+    thunks: list[Thunk] = []
+    before = math.inf
+    for goal in (LARGE // 256, LARGE // 16, LARGE) if mode.startswith("large") else (0,):
+        grown, took = prepared_at(goal, call, mode, layout, dtype)
+        thunks = grown or thunks
+        if took * max(16, took / before) > 0.5:
+            break
+        before = took or before
+    if not thunks:
+        raise NotImplementedError
+    return thunks
+
+
+def prepared_at(goal: int, call: Call, mode: str, layout: str, dtype: str) -> tuple[list[Thunk], float]:
+    """The call in each library with some `goal` elements, or as it is if that is 0, and PyTorch's seconds."""
+    for shapes in large_shapes(call, layout, goal) if goal else (None,):
+        thunks: list[Thunk] = []
+        took = 0.0
+        try:
+            arrays = call.draw(shapes)
+            if goal and sum(a.size for a in arrays) > 8 * goal:
                 continue
-            return thunks[::-1]
-    raise NotImplementedError
+            for lib in reversed(LIBRARIES):
+                thunk = MAKE[mode](lib, call, tensors(lib, arrays, dtype, layout == "transposed"))
+                thunk()  # the first time, more is loaded and planned
+                start = time.thread_time()
+                thunk()
+                took = took or time.thread_time() - start
+                thunks.append(thunk)
+        except Exception as fault:
+            if thunks:  # PyTorch has it, adjoint has not
+                raise LookupError(f"{type(fault).__name__}: {fault}".splitlines()[0]) from fault
+            continue
+        return thunks[::-1], took
+    return [], 0.0
 
 
 def cells(chosen: argparse.Namespace) -> Iterator[tuple[str, str, int, str]]:
