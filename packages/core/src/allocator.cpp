@@ -1,7 +1,7 @@
-// Memory policy. Up to 1 KiB: per-thread lists by 16 bytes. Above: classes at 1/8-power-of-two steps that are kept after
-// release (a fresh page costs more than the work done on it), bounded by the larger of 256 MiB and the peak of live bytes;
-// up to 16 KiB each thread has some of its own, for which it waits for nobody.
-// Blocks from 2 MiB up are aligned to huge pages.
+// Memory policy. Up to 1 KiB: per-thread lists by 16 bytes. Above: classes that are kept after release (a fresh page costs more
+// than the work done on it), bounded by the larger of 256 MiB and the peak of live bytes; up to 16 KiB each thread has some of
+// its own, for which it waits for nobody. Classes are an eighth of a power of two apart, from 2 MiB on a 32nd.
+// Blocks from 2 MiB up begin on a huge page; their last, incomplete one is made of ordinary pages.
 #include <adjoint/core/books.h>
 #include <adjoint/core/process.h>
 
@@ -29,7 +29,7 @@ namespace {
 constexpr size_t huge = size_t(2) << 20, kept_minimum = size_t(256) << 20;
 
 void* fresh(size_t size) noexcept {
-  const size_t alignment = keep_blocks && size >= huge ? huge : 64;   // the size must be a multiple of it
+  const size_t alignment = keep_blocks && size >= huge ? huge : 64;   // what is asked for must be a multiple of it
 #if defined(_WIN32)
   void* p = _aligned_malloc(size, alignment);
 #else
@@ -95,10 +95,8 @@ struct HeapOwner {
 
 size_t round_up(size_t bytes) {
   if (!keep_blocks) return bytes;
-  const size_t step = std::bit_floor(bytes) / 8;
-  const auto up = [bytes](size_t power) { return (bytes + power - 1) & ~(power - 1); };
-  const size_t rounded = up(step);
-  return rounded >= huge ? up(std::max(step, huge)) : rounded;
+  const size_t step = std::bit_floor(bytes) / (bytes >= huge ? 32 : 8);
+  return (bytes + step - 1) & ~(step - 1);
 }
 
 class LargeHeap {

@@ -158,21 +158,21 @@ void OpNode::clear_refs() {
 
 CopySlices::CopySlices(Ref<Node> f, const Op& o, const Attrs& a, const Tensor& base) : fn(std::move(f)), view(o), attrs(a), sizes(base.sizes()), order(order_by_strides(base->strides.data(), base.dim())) {}
 
-// A copy of g whose dimensions lie in memory in the given order.
-static Tensor copy_in_order(const Tensor& g, const Dims& order) {
+// g with dimensions that lie in memory in the given order; `fresh` if nothing else may see it.
+static Tensor in_order(const Tensor& g, const Dims& order, bool fresh) {
   Dims back(order.size(), 0);
   for (int i = 0; i < order.size(); i++) back[static_cast<int>(order[i])] = i;
   const Tensor dense = permute(g, order);
-  return permute(dense->contiguous() ? clone(dense) : contiguous(dense), back);
+  return permute(dense->contiguous() && fresh ? clone(dense) : contiguous(dense), back);
 }
 
 void CopySlices::apply(Vector<Tensor>& cotangents, Vector<Tensor>& grads, const Vector<bool>& needed) {
   if (!cotangents[0]) return;
-  // The base's cotangent passes except in the slice, where it goes through fn.
-  Tensor g = copy_in_order(cotangents[0], order);
+  // The base's cotangent passes except in the slice, where it goes through fn. If nobody asks for the base's, it is only read.
+  Tensor g = in_order(cotangents[0], order, needed[0]);
   Tensor slice[max_outputs];
   adjoint::apply(view, {&g, 1}, attrs, slice);
-  Vector<Tensor> inner{clone(slice[0])};
+  Vector<Tensor> inner{needed[0] ? clone(slice[0]) : slice[0]};
   Vector<bool> inner_needed = needed;
   inner_needed[0] = needed[0] && fn->edges[0].node;
   Vector<Tensor> inner_grads(grads.size());
