@@ -264,3 +264,27 @@ def test_gradient_of_eigenvectors_is_hermitian(dtype: ad.dtype, upper: bool) -> 
     ad.testing.assert_close(leaf.grad, leaf.grad.mH)
     along = (leaf.grad.conj() * change).sum().real
     ad.testing.assert_close(along, (loss(x + 1e-6 * change) - loss(x - 1e-6 * change)) / 2e-6, rtol=1e-6, atol=1e-6)
+
+
+# ---- results below the least normal number
+
+
+@pytest.mark.parametrize("dtype", [ad.float32, ad.float64, ad.complex64])
+@pytest.mark.parametrize("scale", [1.0, 1e-30, 1e-36, 1e-40])
+def test_singular_values_of_low_rank_at_any_scale(dtype, scale):
+    """What vanishes beside the matrix is 0; what is small because the matrix is stays."""
+    a = (of_rank(40, 3) * scale).to(dtype)
+    exact = np.linalg.svd(a.to(ad.complex128).numpy(), compute_uv=False)
+    real = a.real.dtype
+    atol = exact[0] * 20 * ad.finfo(real).eps + 50 * ad.finfo(real).smallest_normal * ad.finfo(real).eps
+    np.testing.assert_allclose(linalg.svdvals(a).to(DOUBLE).numpy(), exact, rtol=0, atol=atol)
+    tiny = ad.tensor([ad.finfo(real).smallest_normal], dtype=real)
+    assert (tiny * 0.5).item() > 0  # of other operations they are what they were
+
+
+def test_products_that_leave_the_numbers():
+    x = ad.full((100_000,), 0.7)
+    assert ad.prod(x).item() == 0
+    assert ad.prod(ad.tensor([1e-20, 1e-20, 1e30])).item() == pytest.approx(1e-10, rel=1e-6)
+    assert ad.prod(ad.tensor([1e-20, 1e-20])).item() == pytest.approx(1e-40, rel=1e-4)
+    assert ad.prod(ad.tensor([1e-160, 1e-160], dtype=DOUBLE)).item() == pytest.approx(1e-320, rel=1e-3)

@@ -27,7 +27,7 @@ template <class T> struct Weights {
       const int64_t count = causal && first + r + 1 < n ? first + r + 1 : n;
       const T most = extreme_row<W, Largest<T>>(static_cast<const T*>(s), count, Same{});
       ADJOINT_INDEPENDENT
-      for (int64_t i = 0; i < count; i++) s[i] = math::exp(s[i] - most);
+      for (int64_t i = 0; i < count; i++) s[i] = math::exp_normal(s[i] - most);
       for (int64_t i = count; i < n; i++) s[i] = 0;
       const T total = sum_row<W>(static_cast<const T*>(s), count, Same{});
       factors[r] = 1 / total, logarithms[r] = most + math::log(total);
@@ -40,7 +40,7 @@ template <class T> struct FromSums {
     for (int64_t r = 0; r < rows; r++, s += n, d += n) {
       const int64_t count = causal && first + r + 1 < n ? first + r + 1 : n;
       ADJOINT_INDEPENDENT
-      for (int64_t i = 0; i < count; i++) s[i] = math::exp(s[i] - logarithms[r]), d[i] = s[i] * (d[i] - deltas[r]);
+      for (int64_t i = 0; i < count; i++) s[i] = math::exp_normal(s[i] - logarithms[r]), d[i] = s[i] * (d[i] - deltas[r]);
       for (int64_t i = count; i < n; i++) s[i] = d[i] = 0;
     }
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compilers.h"
+#include "flushed.h"
 #include "isa.h"
 #include "kernels.h"
 #include "lines.h"
@@ -64,13 +65,21 @@ template <class T> struct ProductOfColumns {
   }
 };
 
+// Doubles below the normal ones are 0 as floats.
+template <class T> constexpr bool is_widened = std::is_same_v<real_t<T>, float>;
+
+template <class K, class... A> void multiply(bool flush, A... args) {
+  const Flushed flushed(flush);
+  isa::call<K>(args...);
+}
+
 template <class T> void short_rows(const T* x, const Lines& s, T* y) {
   constexpr int64_t most = 256;
   pool::parallel_for(s.outer, std::max<int64_t>(1, block / s.n), [&](int64_t begin, int64_t end) {
     Wide<T> found[most];
     for (int64_t r = begin; r < end; r += most) {
       const int64_t rows = std::min(most, end - r);
-      isa::call<ProductOfRows<T>>(x + r * s.n, s.n, rows, found);
+      multiply<ProductOfRows<T>>(is_widened<T>, x + r * s.n, s.n, rows, static_cast<Wide<T>*>(found));
       for (int64_t i = 0; i < rows; i++) y[r + i] = static_cast<T>(found[i]);
     }
   });
@@ -89,8 +98,8 @@ template <class T> void products(const T* x, const Lines& s, T* y) {
       const int64_t first = part * block, rows = std::min(block, s.n - first);
       const T* const from = x + (plane * s.n + first) * s.inner + column;
       Wide<T>* const to = partial + (plane * parts + part) * s.inner + column;
-      if (s.inner == 1) isa::call<ProductOfRows<T>>(from, rows, int64_t{1}, to);
-      else isa::call<ProductOfColumns<T>>(from, s.inner, rows, std::min(width, s.inner - column), to);
+      if (s.inner == 1) multiply<ProductOfRows<T>>(is_widened<T>, from, rows, int64_t{1}, to);
+      else multiply<ProductOfColumns<T>>(is_widened<T>, from, s.inner, rows, std::min(width, s.inner - column), to);
     }
   });
   for (int64_t plane = 0; plane < s.outer; plane++, y += s.inner) {

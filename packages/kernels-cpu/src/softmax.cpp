@@ -54,7 +54,8 @@ template <class T> struct SoftmaxRows {
         if (n < padded) row = copy;
         const T m = extreme_row<W, Largest<T>>(row, padded, Same{});
         const T by = form == Form::sum && !(m > -math::infinity<T> && m < math::infinity<T>) ? T(0) : m;
-        each_of_row<W, T>(padded, [=](int64_t i) __attribute__((always_inline)) { e[i] = math::exp(row[i] - by); });
+        if (form == Form::plain) each_of_row<W, T>(padded, [=](int64_t i) __attribute__((always_inline)) { e[i] = math::exp(row[i] - by); });
+        else each_of_row<W, T>(padded, [=](int64_t i) __attribute__((always_inline)) { e[i] = math::exp_normal(row[i] - by); });
         shift[k] = by, total[k] = sum_row<W>(static_cast<const T*>(e), padded, Same{});
       }
       if (form == Form::plain) {
@@ -195,7 +196,7 @@ template <bool logarithm, class T> struct SoftmaxRowsVjp {
     for (int64_t r = 0; r < rows; r++, v += n, y += n, to += n) {
       const T sum = logarithm ? sum_row<W>(v, n, Same{}) : sum_of<W>(Products<T>{v, y}, n);
       ADJOINT_INDEPENDENT
-      for (int64_t i = 0; i < n; i++) to[i] = logarithm ? v[i] - math::exp(y[i]) * sum : y[i] * (v[i] - sum);
+      for (int64_t i = 0; i < n; i++) to[i] = logarithm ? v[i] - math::exp_normal(y[i]) * sum : y[i] * (v[i] - sum);
     }
   }
 };

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "flushed.h"
 #include "small_batch.h"
 #include "small_spectra.h"
 
@@ -14,6 +15,14 @@ bool finite(float x) { return std::isfinite(x); }
 bool finite(double x) { return std::isfinite(x); }
 template <class R> bool finite(Complex<R> x) { return finite(x.re) && finite(x.im); }
 template <class T> bool all_finite(const T* x, int64_t n) { return std::all_of(x, x + n, [](T v) { return finite(v); }); }
+
+// Whether an element is so far above the least normal number that numbers below that one are nothing beside rounding errors.
+template <class T> bool has_room(const T* x, int64_t n) {
+  using R = real_t<T>;
+  constexpr R least = std::numeric_limits<R>::min() / (std::numeric_limits<R>::epsilon() * std::numeric_limits<R>::epsilon());
+  const auto* parts = reinterpret_cast<const R*>(x);
+  return std::any_of(parts, parts + n * static_cast<int64_t>(sizeof(T) / sizeof(R)), [](R v) { return std::fabs(v) > least; });
+}
 
 // ---- groups of small matrices
 
@@ -56,6 +65,7 @@ template <class T> int32_t eigh_alone(const Launch& l, int64_t b) {
   if (n == 0) return 0;
   const Scratch<T> work(n * n);
   copy_columns(a, static_cast<T*>(work));
+  const Flushed flushed(has_room<T>(work, n * n));
   const int info = lapack::eigh(vectors ? 'V' : 'N', static_cast<int>(n), work, l.y[0].as<real_t<T>>() + b * n);
   if (vectors) from_columns<T>(work, n, n, n, l.y[1].as<T>() + b * n * n);
   return info;
@@ -102,6 +112,7 @@ template <class T> int32_t svd_alone(const Launch& l, int64_t b) {
   copy_columns(a, static_cast<T*>(work));
   if (!all_finite<T>(work, m * n)) return not_finite;
   int32_t info = 0;
+  const Flushed flushed(has_room<T>(work, m * n));
   if (k) info = lapack::gesdd(code, static_cast<int>(m), static_cast<int>(n), work, l.y[1].as<real_t<T>>() + b * k, u, vh, static_cast<int>(std::max<int64_t>(tall, 1)));
   else {   // nothing to factor: any basis
     std::fill_n(static_cast<T*>(u), m * wide, T(0));
@@ -184,6 +195,7 @@ void eig_kernel(const Launch& l) {
     const Scratch<T> work(n * n);
     copy_columns(a, static_cast<T*>(work));
     if (!all_finite<T>(work, n * n)) return not_finite;
+    const Flushed flushed(has_room<T>(work, n * n));
     return eig(n, static_cast<T*>(work), l.y[0].as<Z>() + b * n, l.attrs.as<Spectral>().vectors ? l.y[1].as<Z>() + b * n * n : nullptr);
   }));
 }

@@ -20,10 +20,10 @@ template <std::floating_point T>
   return ((factor * s) / (s * t + (1 + expm1_small(r)))) * t;
 }
 
-// log1p(e^-a) for a >= 0.
+// log1p(e^-a) for a >= 0. What is nothing beside 1 is a normal number, too: a square that underflows would take a hundred times as long.
 [[gnu::always_inline]] inline float log1p_exp(float a) {
-  const float z = exp(-a), s = z / (2 + z), w = s * s;
-  return 2 * s + s * w * poly(w, 6.666667561e-01f, 3.999887839e-01f, 2.861686959e-01f, 2.142780466e-01f, 2.430043449e-01f);
+  const float z = exp(-a), s = z / (2 + z), root = s < 0x1p-30f ? 0x1p-30f : s, w = root * root;
+  return 2 * s + s * (w * poly(w, 6.666667561e-01f, 3.999887839e-01f, 2.861686959e-01f, 2.142780466e-01f, 2.430043449e-01f));
 }
 [[gnu::always_inline]] inline double log1p_exp(double a) { return log1p(exp(-a)); }
 
@@ -94,7 +94,7 @@ struct NormalTail {
   const float a = abs(x), d = a > 14.6f ? 14.6f : a;
   const auto [e, p, c, n] = detail::normal_tail(d);
   // Times 2^64, so that a subnormal result is rounded once; 2^n goes into the exponent of the denominator.
-  const float tail = p * e / from_bits(to_bits(p + c) - ((n + 64) << 23));
+  const float quotient = p * e / from_bits(to_bits(p + c) - ((n + 64) << 23)), tail = a > 14.6f ? 0.f : quotient;
   return (x < 0 ? -0.f : x) - tail * 0x1p-64f;
 }
 [[gnu::always_inline]] inline double gelu(double x) {

@@ -51,11 +51,13 @@ inline constexpr T exp_lowest = sizeof(T) == 4 ? T(-104) : T(-746);
 template <class T>
 inline constexpr T exp_highest = sizeof(T) == 4 ? T(89) : T(710);
 
-// e^x 2^shift without overflow on the way.
+// e^x 2^shift without overflow on the way. A result that vanishes is chosen, not computed: many processors take a hundred times as long for a
+// product that underflows.
 template <std::floating_point T>
 [[gnu::always_inline]] inline T exp_scaled(T x, int shift) {
-  const auto [r, n] = reduce_ln2(clamp(x, exp_lowest<T>, exp_highest<T> + 1));
-  return scale(1 + expm1_small(r), n + shift);
+  const bool vanishes = x < exp_lowest<T>;
+  const auto [r, n] = reduce_ln2(vanishes ? T(0) : x > exp_highest<T> + 1 ? exp_highest<T> + 1 : x);
+  return vanishes ? T(0) : scale(1 + expm1_small(r), n + shift);
 }
 // e^x in double arithmetic for a float result.
 [[gnu::always_inline]] inline double exp_short(double x) {
@@ -68,6 +70,14 @@ template <std::floating_point T>
 template <std::floating_point T>
 [[gnu::always_inline]] inline T exp(T x) {
   return detail::exp_scaled(x, 0);
+}
+// e^x for x <= 88 (709), 0 instead of results below the least normal number: for what is added to 1.
+template <std::floating_point T>
+[[gnu::always_inline]] inline T exp_normal(T x) {
+  constexpr T lowest = sizeof(T) == 4 ? T(-87) : T(-708);
+  const auto [r, n] = detail::reduce_ln2(clamp(x, lowest, detail::exp_highest<T>));
+  const T y = (1 + detail::expm1_small(r)) * power_of_two<T>(n);
+  return x < lowest ? T(0) : y;
 }
 
 template <std::floating_point T>

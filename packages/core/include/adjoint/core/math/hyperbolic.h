@@ -22,9 +22,10 @@ namespace detail {
 
 template <std::floating_point T>
 [[gnu::always_inline]] inline T tanh(T x) {
-  const T a = abs(x), z = x * x;
+  constexpr T one_from = sizeof(T) == 4 ? T(10) : T(20);
+  const T size = abs(x), a = size > one_from ? one_from : size, z = a * a;
   const T small = a + a * z * detail::tanh_tail(z);
-  const T large = 1 - 2 / (exp(a + a) + 1);
+  const T large = 1 - 2 / (exp_normal(a + a) + 1);
   return std::copysign(a < T(.625) ? small : large, x);
 }
 
