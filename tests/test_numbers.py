@@ -55,3 +55,22 @@ def test_numbers_alone_give_tensors_of_the_default_type(kind):
     finally:
         ad.set_default_dtype(ad.float32)
     assert ad.add(1, 2).dtype == ad.int64 and ad.maximum(1, 2).dtype == ad.int64 and ad.eq(1, 2).dtype == ad.bool
+
+
+@pytest.mark.parametrize("b", [ad.bool, ad.uint8, ad.int64, ad.float16, ad.float32], ids=str)
+@pytest.mark.parametrize("a", [ad.int64, ad.float32, ad.float64, ad.complex128], ids=str)
+def test_alpha_counts_in_the_type_of_the_result(a, b):
+    x, y = ad.tensor([3], dtype=a), ad.tensor([1 if b == ad.bool else 7], dtype=b)
+    t = ad.result_type(x, y)
+    alpha = 0.1 if t.is_floating_point or t.is_complex else 300
+    by = y.to(t) * alpha
+    ad.testing.assert_close(ad.add(x, y, alpha=alpha), x + by, rtol=0, atol=0)
+    if t == a:
+        ad.testing.assert_close(x.clone().add_(y, alpha=alpha), x + by, rtol=0, atol=0)
+    if b != ad.bool:
+        ad.testing.assert_close(ad.sub(x, y, alpha=alpha), x - by, rtol=0, atol=0)
+        ad.testing.assert_close(ad.rsub(y, x, alpha=alpha), x - by, rtol=0, atol=0)
+    else:
+        for f in (ad.sub, ad.Tensor.sub_, lambda x, y, alpha: ad.rsub(y, x, alpha=alpha)):
+            with pytest.raises(RuntimeError, match="with a bool tensor"):
+                f(x, y, alpha=alpha)

@@ -112,15 +112,25 @@ Scalar alpha_of(DType t, const Scalar& alpha) {
   return factor_of_kind("alpha", alpha, t);
 }
 
-Tensor scaled(const Tensor& a, const Tensor& b, const std::optional<Scalar>& alpha) { return alpha ? mul(b, wrapped(alpha_of(type_of_all(a, b), *alpha))) : b; }
+// Of op(a, b), which may refuse the operands.
+DType type_of(const Op& op, const Tensor& a, const Tensor& b) {
+  const Tensor x[] = {a, b};
+  return op.types({x, 2}, {}).compute;
+}
 
-// f(a, alpha b); half types are rounded once, at the end.
-template <class F> Tensor with_alpha(F&& f, const Tensor& a, const Tensor& b, const std::optional<Scalar>& alpha) {
-  if (!alpha) return f(a, b);
-  const DType t = type_of_all(a, b);
+// alpha b in the type of op(a, b), which may be wider than that of b.
+Tensor scaled(const Op& op, const Tensor& a, const Tensor& b, const std::optional<Scalar>& alpha) {
+  if (!alpha) return b;
+  const DType t = type_of(op, a, b);
+  return mul(to_dtype(b, t), wrapped(alpha_of(t, *alpha)));
+}
+
+// op(a, alpha b); half types are rounded once, at the end.
+Tensor with_alpha(const Op& op, const Tensor& a, const Tensor& b, const std::optional<Scalar>& alpha) {
+  const DType t = alpha ? type_of(op, a, b) : DType::float32;
+  if (!is_half(t)) return apply(op, {a, scaled(op, a, b, alpha)});
   const Tensor by = wrapped(alpha_of(t, *alpha));
-  if (!is_half(t)) return f(a, mul(b, by));
-  return to_dtype(f(to_dtype(a, DType::float32), mul(to_dtype(b, DType::float32), by)), t);
+  return to_dtype(apply(op, {to_dtype(a, DType::float32), mul(to_dtype(b, DType::float32), by)}), t);
 }
 
 // Whole numbers are weighed, too, and give floating ones then.
@@ -150,18 +160,18 @@ Tensor rounded(const Tensor& x, int64_t decimals) {
 void bind_arithmetic(nb::module_& m) {
   const Methods t;
   const Op *op_sub = find_op("sub"), *op_div = find_op("div");
-  for (auto [name, sign] : {std::pair("add", 1), {"sub", -1}, {"subtract", -1}}) {
-    both(m, name, [sign = sign](const Operand& a, const Operand& b, const std::optional<Scalar>& alpha) { return of_numbers(with_alpha(sign > 0 ? add : sub, a, b, alpha)); },
+  for (auto [name, op] : {std::pair("add", &op_add), {"sub", op_sub}, {"subtract", op_sub}}) {
+    both(m, name, [op = op](const Operand& a, const Operand& b, const std::optional<Scalar>& alpha) { return of_numbers(with_alpha(*op, a, b, alpha)); },
          "other"_a, nb::kw_only(), "alpha"_a = nb::none());
-    t.def((std::string(name) + "_").c_str(), [op = sign > 0 ? &op_add : op_sub](const Tensor& x, const Operand& b, const std::optional<Scalar>& alpha) {
-      const Tensor other = scaled(x, b, alpha);
+    t.def((std::string(name) + "_").c_str(), [op = op](const Tensor& x, const Operand& b, const std::optional<Scalar>& alpha) {
+      const Tensor other = scaled(*op, x, b, alpha);
       apply_inplace(*op, x, {&other, 1});
       return x;
     }, "other"_a, nb::kw_only(), "alpha"_a = nb::none());
-    direct_both<Operand, Operand>(m, name, [f = sign > 0 ? add : sub](const Tensor& a, const Tensor& b) { return of_numbers(f(a, b)); });
-    direct_inplace((std::string(name) + "_").c_str(), sign > 0 ? op_add : *op_sub);
+    direct_both<Operand, Operand>(m, name, [op = op](const Tensor& a, const Tensor& b) { return of_numbers(apply(*op, {a, b})); });
+    direct_inplace((std::string(name) + "_").c_str(), *op);
   }
-  both(m, "rsub", [](const Tensor& a, const Operand& b, const std::optional<Scalar>& alpha) { return sub(b, scaled(b, a, alpha)); }, "other"_a, nb::kw_only(), "alpha"_a = nb::none());
+  both(m, "rsub", [op_sub](const Tensor& a, const Operand& b, const std::optional<Scalar>& alpha) { return with_alpha(*op_sub, b, a, alpha); }, "other"_a, nb::kw_only(), "alpha"_a = nb::none());
   for (const char* name : {"div", "divide", "true_divide"}) {
     both(m, name, [](const Operand& a, const Operand& b, const std::optional<std::string>& mode) { return of_numbers(divide(a, b, mode)); }, "other"_a, nb::kw_only(), "rounding_mode"_a = nb::none());
     t.def((std::string(name) + "_").c_str(), [op_div](const Tensor& self, const Operand& b, const std::optional<std::string>& mode) {
