@@ -13,6 +13,8 @@ from adjoint import Tensor, vmap
 
 Write = Callable[[Tensor, Tensor], Any]
 
+pytestmark = pytest.mark.filterwarnings("ignore:Use of .* on expanded tensors is deprecated")
+
 REACH: dict[str, Callable[[Tensor], Tensor]] = {
     "itself": lambda w: w,
     "view": lambda w: w.view(-1),
