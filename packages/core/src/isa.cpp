@@ -3,14 +3,35 @@
 
 #include <cstdlib>
 #include <string>
+#if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 namespace adjoint::isa {
+
+namespace {
+
+// Whether the processor has tiles and products of bfloat16 on them. The system keeps room for their state for a process that has asked.
+bool has_tiles() {
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__)
+  constexpr unsigned tiles = 1u << 24 | 1u << 22;   // AMX-TILE and AMX-BF16
+  constexpr long ask = 0x1023, tile_data = 18;      // ARCH_REQ_XCOMP_PERM
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & tiles) == tiles && syscall(SYS_arch_prctl, ask, tile_data) == 0;
+#else
+  return false;
+#endif
+}
+
+}  // namespace
 
 const char* name(Level level) {
 #if defined(__aarch64__) || defined(_M_ARM64)
   return "neon";
 #else
-  static const char* const names[levels] = {"baseline", "avx2", "avx512", "avx512_bf16"};
+  static const char* const names[levels] = {"baseline", "avx2", "avx512", "avx512_bf16", "amx_bf16"};
   return names[level];
 #endif
 }
@@ -22,7 +43,7 @@ Level best() {
   const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
   const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  if (v4) return __builtin_cpu_supports("avx512bf16") ? avx512_bf16 : avx512;
+  if (v4) return !__builtin_cpu_supports("avx512bf16") ? avx512 : has_tiles() ? amx_bf16 : avx512_bf16;
   if (v3) return avx2;
 #endif
   return baseline;

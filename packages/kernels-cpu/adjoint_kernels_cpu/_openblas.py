@@ -13,6 +13,7 @@ CODE = {
     "avx2": "Haswell",
     "avx512": "SkylakeX",
     "avx512_bf16": "SkylakeX",
+    "amx_bf16": "SkylakeX",
     "neon": "ARMV8",
 }
 

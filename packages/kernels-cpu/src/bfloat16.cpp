@@ -1,4 +1,4 @@
-// AVX512_BF16: a tile of 12 x 32 sums in registers, two steps of k at a time.
+// AVX512_BF16: a tile of 12 x 32 sums in registers, two steps of k at a time. AMX: 32 x 32 sums, 32 steps at a time.
 #include "bfloat16.h"
 
 #include <algorithm>
@@ -22,8 +22,15 @@ namespace adjoint::cpu {
 
 namespace {
 
-constexpr int64_t tall = 12, wide = 32;  // of a tile
-constexpr int64_t panel_rows = 8 * tall;
+constexpr int64_t wide = 32;         // columns of sums
+constexpr int64_t panel_rows = 96;
+constexpr int64_t tall = 12, square = 32;   // rows of sums in vectors and in tiles
+
+// How sums are made: c (rows, 32) of as many rows of a, each of `pairs` pairs, a multiple of `step`, by a packed panel.
+struct Way {
+  int64_t rows, step;
+  void (*multiply)(const uint32_t* a, int64_t pairs, const uint32_t* panel, float* c);
+};
 
 typedef uint32_t Words __attribute__((vector_size(64)));
 typedef uint32_t WordsInMemory __attribute__((vector_size(64), aligned(2), may_alias));   // for loads and stores alone: locals lie aligned
@@ -51,9 +58,10 @@ constexpr int64_t words = 16;
   for (int64_t i = 0; i < words; i++) *reinterpret_cast<WordsInMemory*>(to + i * wide) = r[i];
 }
 
-// Columns [first, first + 32) of b (k, n) in pairs of rows; what is outside counts as 0.
-void pack(uint32_t* to, const Item<uint16_t>& b, int64_t first) {
+// Columns [first, first + 32) of b (k, n) in `pairs` pairs of rows; what is outside counts as 0.
+void pack(uint32_t* to, const Item<uint16_t>& b, int64_t first, int64_t pairs) {
   const int64_t k = b.rows, width = std::min(wide, b.columns - first);
+  std::fill(to + (k + 1) / 2 * wide, to + pairs * wide, 0u);
   if (width < wide) std::fill_n(to, (k + 1) / 2 * wide, 0u);
   if (b.right != 1) {   // the transpose lies in rows: a pair is a word
     const uint16_t* from = b.data + first * b.right;
@@ -95,49 +103,101 @@ void pack(uint32_t* to, const Item<uint16_t>& b, int64_t first) {
   }
 }
 
+// Four tiles of 16 x 16 sums, by two of a's rows and two of the panel's columns. A thread has no tiles outside of this call.
+struct alignas(64) Shapes {
+  uint8_t palette = 1, start = 0, reserved[14] = {};
+  uint16_t bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+[[gnu::target("arch=x86-64-v4,amx-tile,amx-bf16")]] void multiply_square(const uint32_t* a, int64_t pairs, const uint32_t* panel, float* c) {
+  static constexpr Shapes shapes;
+  const int64_t down = pairs * 4, across = wide * 4;
+  _tile_loadconfig(&shapes);
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+  for (int64_t q = 0; q < pairs; q += 16) {
+    _tile_loadd(4, a + q, down);
+    _tile_loadd(6, panel + q * wide, across);
+    _tile_loadd(7, panel + q * wide + 16, across);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_loadd(5, a + 16 * pairs + q, down);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+  }
+  _tile_stored(0, c, across);
+  _tile_stored(1, c + 16, across);
+  _tile_stored(2, c + 16 * wide, across);
+  _tile_stored(3, c + 16 * wide + 16, across);
+  _tile_release();
+}
+
+constexpr Way in_vectors{tall, 1, multiply_tile}, in_tiles{square, 16, multiply_square};
+// Few rows or steps would mostly be padding.
+const Way& way_for(int64_t rows, int64_t k) { return isa::level >= isa::amx_bf16 && rows >= square && k >= 24 ? in_tiles : in_vectors; }
+
+// Rows of x, `wide` apart, to rows of y, `down` apart.
 struct Round {
-  template <int W> [[gnu::always_inline]] static inline void run(BFloat16* y, const float* x, int64_t n) {
+  template <int W> [[gnu::always_inline]] static inline void run(BFloat16* y, int64_t down, const float* x, int64_t rows, int64_t n) {
+    for (int64_t r = 0; r < rows; r++, x += wide, y += down)
+      if (n == wide) round_row(y, x, wide);
+      else round_row(y, x, n);
+  }
+
+ private:
+  [[gnu::always_inline]] static inline void round_row(BFloat16* y, const float* x, int64_t n) {
     ADJOINT_INDEPENDENT
     for (int64_t i = 0; i < n; i++) y[i] = BFloat16(x[i]);
   }
 };
 
-void put(const Matrix<BFloat16>& y, const float* x, int64_t n) {
-  if (y.right == 1) return isa::call<Round>(y.data, x, n);
-  for (int64_t j = 0; j < n; j++) *y.at(0, j) = BFloat16(x[j]);
+// The first n sums of each row to y.
+void put(const Matrix<BFloat16>& y, const float* x, int64_t rows, int64_t n) {
+  if (y.right == 1) return isa::call<Round>(y.data, y.down, x, rows, n);
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t j = 0; j < n; j++) *y.at(r, j) = BFloat16(x[r * wide + j]);
 }
-void put(const Matrix<float>& y, const float* x, int64_t n) {
-  for (int64_t j = 0; j < n; j++) *y.at(0, j) = x[j];
+void put(const Matrix<float>& y, const float* x, int64_t rows, int64_t n) {
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t j = 0; j < n; j++) *y.at(r, j) = x[r * wide + j];
 }
 
-// a: m rows of an even number of elements, at least 12. Y: bfloat16, or float, which is not rounded.
-template <class Y> void multiply(const uint16_t* a, int64_t m, const Item<uint16_t>& b, const Matrix<Y>& y) {
-  const int64_t k = b.rows, n = b.columns, pairs = (k + 1) / 2, panels = (n + wide - 1) / wide, row_panels = (m + panel_rows - 1) / panel_rows;
+int64_t pairs_of(const Way& way, int64_t k) { return (k + 2 * way.step - 1) / (2 * way.step) * way.step; }
+
+// a: m rows of as many pairs as `way` takes, at least way.rows. Y: bfloat16, or float, which is not rounded.
+template <class Y> void multiply(const Way& way, const uint16_t* a, int64_t m, const Item<uint16_t>& b, const Matrix<Y>& y) {
+  const int64_t n = b.columns, pairs = pairs_of(way, b.rows), panels = (n + wide - 1) / wide, row_panels = (m + panel_rows - 1) / panel_rows;
   const Buffer memory(panels * pairs * wide * 4);
   uint32_t* packed = memory.as<uint32_t>();
-  pool::parallel(panels, [&](int64_t p) { pack(packed + p * pairs * wide, b, p * wide); });
+  pool::parallel(panels, [&](int64_t p) { pack(packed + p * pairs * wide, b, p * wide, pairs); });
   pool::parallel(panels * row_panels, [&](int64_t unit) {
     const int64_t first = unit / row_panels * wide, begin = unit % row_panels * panel_rows, end = std::min(m, begin + panel_rows);
-    alignas(64) float c[tall * wide];
-    for (int64_t i = begin; i < end; i += tall) {
-      const int64_t top = std::min(i, std::max(m, tall) - tall);  // the last tile repeats some rows
-      multiply_tile(reinterpret_cast<const uint32_t*>(a) + top * pairs, pairs, packed + unit / row_panels * pairs * wide, c);
-      for (int64_t r = i - top; r < std::min(tall, end - top); r++) put({y.at(top + r, first), y.down, y.right}, c + r * wide, std::min(wide, n - first));
+    alignas(64) float c[square * wide];
+    for (int64_t i = begin; i < end; i += way.rows) {
+      const int64_t top = std::min(i, std::max(m, way.rows) - way.rows);  // the last sums may be of some rows again
+      way.multiply(reinterpret_cast<const uint32_t*>(a) + top * pairs, pairs, packed + unit / row_panels * pairs * wide, c);
+      put({y.at(i, first), y.down, y.right}, c + (i - top) * wide, std::min(way.rows, end - top) - (i - top), std::min(wide, n - first));
     }
   });
 }
 
-// Whether a tile can read the rows as they lie.
-bool suits(const Item<uint16_t>& a) { return a.right == 1 && a.down == a.columns && a.columns % 2 == 0 && a.rows >= tall; }
-// The rows, with zeros for what a tile reads beyond them.
-void copy_padded(const Item<uint16_t>& a, uint16_t* to, uint16_t* dense) {
-  const int64_t m = a.rows, k = a.columns, even = k + k % 2;
-  copy_rows(a, even == k ? to : dense);
-  for (int64_t r = 0; even != k && r < m; r++) {
-    std::memcpy(to + r * even, dense + r * k, static_cast<size_t>(k) * 2);
-    to[r * even + k] = 0;
+// Whether the rows can be read as they lie.
+bool suits(const Way& way, const Item<uint16_t>& a) { return a.right == 1 && a.down == a.columns && a.columns % (2 * way.step) == 0 && a.rows >= way.rows; }
+// The rows as `way` reads them: what is beyond their ends, and beyond the last of them, is 0. Of those whose elements lie apart a copy is made
+// first, in `dense`.
+void copy_padded(const Way& way, Item<uint16_t> a, uint16_t* to, uint16_t* dense) {
+  const int64_t m = a.rows, k = a.columns, padded = 2 * pairs_of(way, k);
+  if (a.right != 1) {
+    copy_rows(a, dense);
+    a = {dense, m, k, k, 1};
   }
-  std::fill_n(to + m * even, (std::max(m, tall) - m) * even, uint16_t{0});
+  for (int64_t r = 0; r < std::max(m, way.rows); r++, to += padded) {
+    const int64_t there = r < m ? k : 0;
+    std::memcpy(to, a.data + r * a.down, static_cast<size_t>(there) * 2);
+    std::fill_n(to + there, padded - there, uint16_t{0});
+  }
 }
 bool is_transposed(const View& v) { return v.strides[v.ndim - 1] != 1 && v.strides[v.ndim - 2] == 1; }
 
@@ -160,16 +220,17 @@ bool multiply_bfloat16(const View& a, const View& b, const View& y) {
     return swapped ? transposed(x) : x;
   };
   const int64_t rows = swapped ? n : m;
+  const Way& way = way_for(rows, k);
   pool::parallel_for(batches, std::max<int64_t>(1, (1 << 17) / (m * n * k)), [&](int64_t first, int64_t last) {
-    const bool copied = !suits(side(l, 0));
-    const Buffer memory(copied ? std::max(rows, tall) * (k + 1) * 2 : 1), packed(copied && k % 2 ? rows * k * 2 : 1);
+    const bool copied = !suits(way, side(l, 0));
+    const Buffer memory(copied ? std::max(rows, way.rows) * pairs_of(way, k) * 4 : 1), packed(side(l, 0).right != 1 ? rows * k * 2 : 1);
     for (int64_t i = first; i < last; i++) {
       const Item<uint16_t> left = side(l, i);
-      if (copied) copy_padded(left, memory.as<uint16_t>(), packed.as<uint16_t>());
+      if (copied) copy_padded(way, left, memory.as<uint16_t>(), packed.as<uint16_t>());
       const uint16_t* from = copied ? memory.as<uint16_t>() : left.data;
       const int64_t down = swapped ? 1 : n, across = swapped ? n : 1;
-      if (y.dtype == DType::float32) multiply<float>(from, rows, side(right, i), {y.as<float>() + i * m * n, down, across});
-      else multiply<BFloat16>(from, rows, side(right, i), {y.as<BFloat16>() + i * m * n, down, across});
+      if (y.dtype == DType::float32) multiply<float>(way, from, rows, side(right, i), {y.as<float>() + i * m * n, down, across});
+      else multiply<BFloat16>(way, from, rows, side(right, i), {y.as<BFloat16>() + i * m * n, down, across});
     }
   });
   return true;

@@ -93,7 +93,20 @@ def test_singular_in_a_batch() -> None:
 @pytest.mark.parametrize("lies", ["NN", "NT", "TN", "TT"])
 @pytest.mark.parametrize(
     "shape",
-    [(4, 4, 4), (12, 32, 16), (13, 40, 33), (5, 100, 64), (100, 5, 65), (40, 70, 7), (110, 33, 130), (16, 16, 32)],
+    [
+        (4, 4, 4),
+        (12, 32, 16),
+        (13, 40, 33),
+        (5, 100, 64),
+        (100, 5, 65),
+        (40, 70, 7),
+        (110, 33, 130),
+        (16, 16, 32),
+        (32, 32, 32),
+        (33, 31, 24),
+        (64, 65, 96),
+        (200, 40, 513),
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("batch", [(), (3,), (2, 5)], ids=str)
@@ -109,6 +122,17 @@ def test_products_of_bfloat16(batch: tuple[int, ...], shape: tuple[int, int, int
     if batch:
         assert (x @ y[(0,) * len(batch)] == (a.double() @ b[(0,) * len(batch)].double()).to(ad.bfloat16)).all()
         assert (x[..., ::2] @ y[..., ::2, :] == (a[..., ::2].double() @ b[..., ::2, :].double()).to(ad.bfloat16)).all()
+
+
+@pytest.mark.parametrize("k", [24, 33, 64])
+def test_a_nan_in_a_product_of_bfloat16_stays_in_its_row_and_column(k: int) -> None:
+    """What a tile reads beside a row or a column counts as 0, whatever it is."""
+    a, b = (random(s, "float32").to(ad.bfloat16) for s in ((70, k), (k, 45)))
+    a[3, -1] = a[69, 0] = float("nan")
+    b[-1, 7] = float("inf")
+    rows, columns = ad.zeros(70, dtype=ad.bool), ad.zeros(45, dtype=ad.bool)
+    rows[[3, 69]] = columns[[7]] = True
+    assert ((a @ b).isfinite() == ~(rows[:, None] | columns)).all()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])

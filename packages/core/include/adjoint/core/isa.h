@@ -4,12 +4,12 @@
 
 namespace adjoint::isa {
 
-// Of x86-64: its baseline (SSE2), with AVX2 and FMA (v3), with AVX-512 (v4), and with products of bfloat16 besides. Every other
-// processor has one level, the first: NEON on ARM64.
-enum Level : int { baseline = 0, avx2 = 1, avx512 = 2, avx512_bf16 = 3 };
-constexpr int levels = 4;
+// Of x86-64: its baseline (SSE2), with AVX2 and FMA (v3), with AVX-512 (v4), with products of bfloat16 besides, in vectors or in tiles of
+// matrices (AMX) too. Every other processor has one level, the first: NEON on ARM64.
+enum Level : int { baseline = 0, avx2 = 1, avx512 = 2, avx512_bf16 = 3, amx_bf16 = 4 };
+constexpr int levels = 5;
 
-// "baseline", "avx2", "avx512", "avx512_bf16", or "neon".
+// "baseline", "avx2", "avx512", "avx512_bf16", "amx_bf16", or "neon".
 ADJOINT_API const char* name(Level level);
 
 // The highest that this processor has.
