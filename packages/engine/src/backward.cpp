@@ -32,6 +32,19 @@ void check_nan(const Node& n, const Vector<Tensor>& grads) {
     if (look(grads[k], false).what == Bad::nan) fail(ErrorKind::runtime, "Function '", n.name(), "' returned nan values in its ", k, "th output.");
 }
 
+// Whether nobody else has this tensor or its memory, and nobody sees what becomes of it.
+bool is_ours(const Tensor& t) {
+  return !t->keys && t->use_count() == 1 && t->storage && t->storage->refs.load(std::memory_order_relaxed) == 1 && !t->storage->deleter && t->contiguous() &&
+         t.device().type == DeviceType::cpu && !watched();
+}
+// The sum of two cotangents, in the memory of one if that is ours: the same bits, and less memory.
+Tensor sum_of(Tensor a, Tensor b) {
+  const bool fit = !(a->keys | b->keys) && a.dtype() == b.dtype() && a.sizes() == b.sizes();
+  if (fit && is_ours(a)) return run_inplace(op_add, a, {&b, 1}, {}), a;
+  if (fit && is_ours(b)) return run_inplace(op_add, b, {&a, 1}, {}), b;
+  return add(a, b);
+}
+
 uint64_t number_of_thread() {
   static std::atomic<uint64_t> last{0};
   static thread_local const uint64_t number = ++last;
@@ -108,7 +121,7 @@ class Backward {
     if (!g) return;
     if (nr >= e.outputs) fail(ErrorKind::index, "backward: ", e.node->name(), " has ", e.outputs, " outputs, got a gradient edge to output ", nr);
     Tensor& sum = task_.cotangents(e)[nr];
-    sum = sum ? add(sum, g) : std::move(g);
+    sum = sum ? sum_of(std::move(sum), std::move(g)) : std::move(g);
   }
 
   void step(const Task::Entry& e) {
