@@ -37,3 +37,16 @@ def test_a_write_into_fresh_memory_does_not_copy_its_cotangent():
     y.backward(v)
     x.grad.add_(1.0)
     assert (v == 2.0).all()  # the gradient is no view of it
+
+
+def test_cotangents_that_meet_take_no_third_memory():
+    x, v = ad.ones(1000, 1000, requires_grad=True), [ad.ones(1000, 500), ad.ones(1000, 500)]
+    assert peak(lambda: ad.autograd.grad(list(x.hsplit(2)), x, v)) < 2.1 * x.nbytes
+
+
+@pytest.mark.parametrize("product", ["addmm", "baddbmm"])
+def test_what_is_added_to_a_product_is_added_in_its_memory(product):
+    a = ad.ones(1000, 8) if product == "addmm" else ad.ones(1, 1000, 8)
+    c = ad.ones(1, 1000, 1000) if product == "baddbmm" else ad.ones(1000, 1000)
+    assert peak(lambda: getattr(ad, product)(c, a, a.mT)) < 1.1 * c.nbytes
+    assert (c == 1.0).all()

@@ -41,7 +41,7 @@ void bind_plain_activations(const Space& s) {
     const int d = wrap_dim(dim, x.dim(), "glu");
     if (x.size(d) % 2 || x.size(d) == 0) return {};
     const TensorVector halves = chunk(x, 2, d);   // one node, which writes its gradient once
-    return mul(halves[0], sigmoid(halves[1]));
+    return apply(*find_op("gated"), {halves[0], halves[1]});
   }, "dim"_a = -1);
 }
 

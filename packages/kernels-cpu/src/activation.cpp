@@ -35,8 +35,10 @@ void binary_cross_entropy_kernel(const Launch& l) {
 
 constexpr Entry entries[] = {
     {"binary_cross_entropy", binary_cross_entropy_kernel, true},
+    {"binary_cross_entropy_with_logits", kernel<LogisticEntropy, 2>},
     {"elu", kernel<Elu, 1>},
     {"elu_derivative", kernel<EluDerivative, 2>},
+    {"gated", kernel<Gated, 2>},
     {"gelu", kernel<Gelu, 1>},
     {"gelu_derivative", kernel<GeluDerivative, 2>},
     {"gelu_tanh", kernel<GeluTanh, 1>},

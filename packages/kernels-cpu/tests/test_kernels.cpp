@@ -244,7 +244,7 @@ const Case matrices[] = {
 // ---- what is elementwise: from the tables of kernels
 
 int operands(const std::string& name) {
-  static const std::set<std::string> two{"binary_cross_entropy", "elu_derivative", "gelu_derivative", "gelu_tanh_derivative", "huber", "piecewise", "prelu", "shrink_derivative", "relu_derivative", "sigmoid_derivative", "silu_derivative", "tanh_derivative", "erf_derivative"};
+  static const std::set<std::string> two{"binary_cross_entropy", "binary_cross_entropy_with_logits", "elu_derivative", "gated", "gelu_derivative", "gelu_tanh_derivative", "huber", "piecewise", "prelu", "shrink_derivative", "relu_derivative", "sigmoid_derivative", "silu_derivative", "tanh_derivative", "erf_derivative"};
   static const std::set<std::string> three{"addcdiv", "addcmul", "affine", "clamp", "huber_derivative", "lerp", "prelu_derivative"};
   if (three.contains(name)) return 3;
   for (cpu::Entries entries : {cpu::binary_kernels(), cpu::compare_kernels()})

@@ -85,6 +85,16 @@ Tensor gelu_derivative(const Tensor& v, const Tensor& x, bool tanh_form) {
   return apply(tanh_form ? op_gelu_tanh_derivative : op_gelu_erf_derivative, {v, x});
 }
 
+namespace {
+Tensor gated(const Tensor& x, const Tensor& gate);
+}
+const Op op_gated{.name = "gated", .types = types::promoted,
+    .d = {rule([](V v, X<1> gate) { return gated(v, gate); }), wide_rule([](V v, X<0> x, X<1> gate) { return sigmoid_derivative(v * x, gate); })},
+    .doc = "`x sigmoid(gate)`, elementwise.", .reference = elementwise<functors::Gated, 2>};
+namespace {
+Tensor gated(const Tensor& x, const Tensor& gate) { return apply(op_gated, {x, gate}); }
+}  // namespace
+
 const Op op_logsigmoid{.name = "logsigmoid", .torch = "LogSigmoid", .types = types::first,
     .d = {rule([](V v, X<0> x) { return v * sigmoid(-x); })},
     .doc = "`log(sigmoid(x))` for each element of `x`.", .reference = elementwise<functors::LogSigmoid, 1>};
@@ -200,7 +210,7 @@ const Op op_hardswish{.name = "hardswish", .types = types::first,
 Tensor hardswish(const Tensor& x) { return apply(op_hardswish, {x}); }
 
 const Op* const activation_ops[] = {
-    &op_elu, &op_elu_derivative, &op_gelu_erf, &op_gelu_erf_derivative, &op_gelu_tanh, &op_gelu_tanh_derivative, &op_hardshrink, &op_hardsigmoid, &op_hardswish, &op_hardtanh,
+    &op_elu, &op_elu_derivative, &op_gated, &op_gelu_erf, &op_gelu_erf_derivative, &op_gelu_tanh, &op_gelu_tanh_derivative, &op_hardshrink, &op_hardsigmoid, &op_hardswish, &op_hardtanh,
     &op_leaky_relu, &op_logsigmoid, &op_mish, &op_piecewise, &op_prelu, &op_prelu_derivative, &op_relu, &op_relu_derivative, &op_shrink_derivative, &op_sigmoid, &op_sigmoid_derivative, &op_silu,
     &op_silu_derivative, &op_softplus, &op_softshrink, &op_softsign, &op_threshold,
 };

@@ -14,6 +14,7 @@
 #include "families.h"
 #include "in_float.h"
 #include "positions.h"
+#include "releasing.h"
 
 namespace adjoint {
 
@@ -206,10 +207,10 @@ Tensor outer(const Tensor& a, const Tensor& b) {
   const PassingViews passing(Given(a, b));
   return mul(unsqueeze(a, 1), b);
 }
-Tensor scaled_sum(const Tensor& c, const Tensor& product, const Scalar& beta, const Scalar& alpha) {
+Tensor scaled_sum(const Tensor& c, Tensor product, const Scalar& beta, const Scalar& alpha) {
   if (beta.is_zero()) return is_one(alpha) ? product : mul(product, wrapped(alpha));  // what c holds, even NaN, does not matter
   if (product.dtype() == DType::bool_) return add(mul(c, wrapped(beta)), mul(product, wrapped(alpha)));
-  if (is_one(alpha)) return is_one(beta) ? add(c, product) : addcmul(product, c, wrapped(beta), 1);
+  if (is_one(alpha)) return is_one(beta) ? added_to(std::move(product), c) : addcmul(product, c, wrapped(beta), 1);
   return addcmul(is_one(beta) ? c : mul(c, wrapped(beta)), product, wrapped(alpha), 1);
 }
 // Without a history, what is added to it is all; with one, its gradients are zeros.
@@ -224,9 +225,9 @@ Tensor addmm(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& be
   expect_type("addmm", "input", c, "mat1", a);
   const bool half = half_type(c, a, b).has_value();
   if (is_product_of_nothing(a, b, c) && !beta.is_zero()) return mul(c, wrapped(beta));
-  const Tensor product = mm(a, b, half);
+  Tensor product = mm(a, b, half);
   expect(broadcast(c.sizes(), product.sizes(), "addmm") == product.sizes(), ErrorKind::shape, "addmm: The expanded size of the tensor ", product.sizes(), " must match the existing size ", c.sizes());
-  const Tensor sum = scaled_sum(half ? in_float(c) : c, product, beta, alpha);
+  const Tensor sum = scaled_sum(half ? in_float(c) : c, std::move(product), beta, alpha);
   return half ? rounded(sum, c) : sum;
 }
 Tensor addr(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {

@@ -264,17 +264,19 @@ Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor&
   return reduce(weighed(apply(op_binary_cross_entropy, {x, target}), weight), r);
 }
 
+const Op op_binary_cross_entropy_with_logits{.name = "binary_cross_entropy_with_logits", .types = types::promoted,
+    .d = {wide_rule([](V v, X<0> x, X<1> target) { return v * (sigmoid(x) - target); }), rule([](V v, X<0> x) { return v * -x; })},
+    .doc = "`(1 - target) x - log(sigmoid(x))`, elementwise.", .reference = elementwise<functors::LogisticEntropy, 2>};
 Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target, const Tensor& weight, const Tensor& pos_weight, Reduction r) {
   const Given given(x, target);
   const Named named("binary_cross_entropy_with_logits", given, "BinaryCrossEntropyWithLogitsBackward0");
   if (const Tensor y = rounded_once(binary_cross_entropy_with_logits, x, target, weight, pos_weight, r)) return y;
   expect(x.sizes() == target.sizes(), ErrorKind::value, "Target size (", size_text(target.sizes()), ") must be the same as input size (", size_text(x.sizes()), ")");
-  Tensor log_p = logsigmoid(x);
-  if (pos_weight) log_p = log_p * ((pos_weight - 1.0) * target + 1.0);
-  return reduce(weighed(weighed_as(target, (1.0 - target) * x - log_p), weight), r);
+  const Tensor loss = pos_weight ? (1.0 - target) * x - logsigmoid(x) * ((pos_weight - 1.0) * target + 1.0) : apply(op_binary_cross_entropy_with_logits, {x, target});
+  return reduce(weighed(weighed_as(target, loss), weight), r);
 }
 
-const Op* const loss_ops[] = {&op_binary_cross_entropy, &op_huber, &op_huber_derivative, &op_margin, &op_margin_vjp};
+const Op* const loss_ops[] = {&op_binary_cross_entropy, &op_binary_cross_entropy_with_logits, &op_huber, &op_huber_derivative, &op_margin, &op_margin_vjp};
 Ops families::loss() { return loss_ops; }
 
 }  // namespace adjoint

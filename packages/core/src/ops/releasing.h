@@ -10,10 +10,18 @@ inline Tensor without(Tensor y, Tensor& temporary) {
   return y;
 }
 
-// op(t) of the same type, in the memory of a temporary that nobody else has and that no derivative needs: it is in the cache.
+// A temporary that nobody else has and that no derivative needs: a result may take its memory, which is in the cache.
+inline bool is_free(const Tensor& t) { return !t->keys && !watched() && t->use_count() == 1 && is_floating(t.dtype()); }
+// op(t), of the same type.
 inline Tensor in_place_of(const Op& op, Tensor t) {
-  if (t->keys || watched() || t->use_count() != 1 || !is_floating(t.dtype())) return apply(op, {t});
+  if (!is_free(t)) return apply(op, {t});
   apply_inplace(op, t, {});
+  return t;
+}
+// t + c.
+inline Tensor added_to(Tensor t, const Tensor& c) {
+  if (!is_free(t) || c->keys || c.dtype() != t.dtype() || c.dim() > t.dim() || broadcast(c.sizes(), t.sizes(), "add") != t.sizes()) return add(c, t);
+  apply_inplace(op_add, t, {&c, 1});
   return t;
 }
 

@@ -52,6 +52,16 @@ def logsigmoid(x):
 
 
 @elementwise()
+def gated(x, gate):
+    return x * logistic(gate)
+
+
+@elementwise()
+def binary_cross_entropy_with_logits(x, target):
+    return (1.0 - target) * x - logsigmoid(x)
+
+
+@elementwise()
 def relu(x):
     return tl.where((x != x) | (x >= 0), x, 0).to(x.dtype)
 

@@ -67,7 +67,7 @@ ADJOINT_API SVD svd(const Tensor& x, bool full);
 ADJOINT_API Tensor svdvals(const Tensor& x);
 
 // ---- sums with products (ops/linalg.cpp): beta * c + alpha * product
-ADJOINT_API Tensor scaled_sum(const Tensor& c, const Tensor& product, const Scalar& beta, const Scalar& alpha);
+ADJOINT_API Tensor scaled_sum(const Tensor& c, Tensor product, const Scalar& beta, const Scalar& alpha);
 ADJOINT_API Tensor addr(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha);
 ADJOINT_API Tensor multi_dot(Tensors x);           // the product of matrices (or vectors at the ends) in the cheapest order
 ADJOINT_API Tensor block_diag(Tensors x);          // matrices along the diagonal (ops/join.cpp)

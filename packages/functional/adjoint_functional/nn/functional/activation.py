@@ -288,7 +288,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     if input.size(dim) % 2:
         raise RuntimeError(f"glu: Halving dimension must be even, but dimension {dim} is size {input.size(dim)}")
     a, b = input.chunk(2, dim)
-    return a * b.sigmoid()
+    return _core._gated(a, b)
 
 
 def _softmax_dim(name: str, dim: int | None, ndim: int) -> int:

@@ -8,6 +8,9 @@ namespace adjoint::functors {
 
 struct Sigmoid { template <Field T> T operator()(T x) const { return math::sigmoid(x); } };
 struct LogSigmoid { template <Real T> T operator()(T x) const { return math::log_sigmoid(x); } };
+// The loss of a probability sigmoid(x).
+struct LogisticEntropy { template <Real T> T operator()(T x, T target) const { return (1 - target) * x - math::log_sigmoid(x); } };
+struct Gated { template <Field T> T operator()(T x, T gate) const { return x * math::sigmoid(gate); } };
 struct Silu { template <Field T> T operator()(T x) const { return math::silu(x); } };
 struct Mish { template <Real T> T operator()(T x) const { return x * math::tanh(math::softplus(x)); } };
 struct Softsign { template <Real T> T operator()(T x) const { return x / (1 + math::abs(x)); } };
