@@ -36,6 +36,8 @@ SUBJECTS: dict[str, set[str]] = {
     "conversions of half precision": {"packages/kernels-cpu/src/half.cpp"},
     "products of words in lanes": {"packages/kernels-cpu/src/random.cpp"},
     "products of bfloat16": {"packages/kernels-cpu/src/bfloat16.cpp"},
+    "which instructions there are": {"packages/core/src/isa.cpp"},
+    "numbers below the normal ones": {"packages/kernels-cpu/src/flushed.h"},
     "what GCC and Clang spell differently": {
         "packages/kernels-cpu/src/compilers.h",
         "packages/core/include/adjoint/core/math/bits.h",

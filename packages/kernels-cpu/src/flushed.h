@@ -2,7 +2,7 @@
 #pragma once
 
 #if defined(__x86_64__)
-#include <xmmintrin.h>
+#include <immintrin.h>
 #endif
 
 namespace adjoint::cpu {
