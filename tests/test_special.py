@@ -242,3 +242,13 @@ def test_the_gradient_of_exp2_at_both_ends(dtype, least) -> None:
     ad.testing.assert_close(found, ad.tensor(expected, dtype=dtype), rtol=1e-6, atol=0)
     top = ad.tensor(128.25 if dtype is ad.float32 else 1024.25, dtype=dtype, requires_grad=True)
     assert ad.exp2(top).isinf() and ad.autograd.grad(ad.exp2(top), top)[0].isfinite()
+
+
+@pytest.mark.parametrize(
+    ("x", "y"), [(ad.float64, ad.bool), (ad.float64, ad.int64), (ad.float16, ad.float32), (ad.int64, ad.int64)]
+)
+def test_xlog1py_computes_in_the_type_of_both(x, y) -> None:
+    a, b = ad.tensor([3, 0, 1], dtype=x), ad.tensor([1, 0, 1], dtype=y)
+    common = ad.result_type(a, b) if x.is_floating_point else ad.float32
+    ad.testing.assert_close(s.xlog1py(a, b), s.xlog1py(a.to(common), b.to(common)), rtol=0, atol=0)
+    assert s.xlog1py(ad.ones(2), ad.tensor(0.5, dtype=ad.float64)).dtype == ad.float32

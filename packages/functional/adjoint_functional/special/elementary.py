@@ -67,7 +67,9 @@ def xlog1py(input: Tensor | float, other: Tensor | float) -> Tensor:
         if cmath.isfinite(log) or other != other:
             return input * log
         other = exact.to(input.device, (input * 0.5).dtype if isinstance(other, int) else _core.result_type(input, other))
-    y, log = other, _core.log1p(other)
+    common = _core.result_type(input, other)
+    y = other.to(common if common.is_floating_point or common.is_complex else _core.get_default_dtype())
+    log = _core.log1p(y)
     if not isinstance(input, Tensor) and input != 0:
         return input * log
     endless = (y <= -1) | (y == float("inf"))
