@@ -9,7 +9,7 @@ def test_the_result_is_written():
     a, b, out = ad.randn(2, 3), ad.randn(2, 3), ad.empty(2, 3)
     assert ad.mul(a, b, out=out) is out and ad.equal(out, a * b)
     assert ad.add(a, b, alpha=2, out=out) is out and ad.equal(out, a + 2 * b)
-    assert ad.equal(ad.sum(a, 1, out=ad.empty(2, dtype=ad.float64)), a.sum(1).double())
+    assert ad.equal(ad.sum(a, 1, out=ad.empty(2, dtype=ad.float64)), a.double().sum(1))
     assert ad.equal(ad.exp(a, out=None), a.exp())
     view = ad.zeros(3, 2).t()
     ad.sub(a, b, out=view)
@@ -88,3 +88,20 @@ def test_ranges_fill_as_many_elements() -> None:
         UserWarning, match=r"out tensor of shape \[2\] is 2 which does not match the computed number of elements 3"
     ):
         assert ad.arange(3, out=ad.ones(2)).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("name", ["sum", "nansum", "mean", "prod", "cumsum", "cumprod"])
+@pytest.mark.parametrize("dtype", [ad.float64, ad.int32])
+def test_reductions_compute_in_the_type_of_out(name: str, dtype: ad.dtype) -> None:
+    if name == "mean" and dtype is ad.int32:
+        pytest.skip("no mean is whole")
+    x = ad.full((3, 1), 1 / 3, dtype=ad.float32) + 1
+    f, sizes = getattr(ad, name), (3, 1) if name.startswith("cum") else (1,)
+    out = f(x, 0, out=ad.empty(sizes, dtype=dtype))
+    assert out.dtype == dtype and ad.equal(out, f(x, 0, dtype=dtype))
+    assert ad.equal(f(x, 0, dtype=ad.float32, out=ad.empty(sizes, dtype=ad.float64)), f(x, 0).double())
+
+
+def test_truths_of_bytes_fit_into_truths() -> None:
+    x = ad.tensor([[0, 2]], dtype=ad.uint8)
+    assert ad.any(x, 0, out=ad.empty(2, dtype=ad.bool)).tolist() == [False, True]

@@ -73,12 +73,12 @@ def sum(input: Tensor, dim: int | tuple[int, ...] | None = None, dtype: Any = No
     """
     x = _masked(input if dtype is None else input.to(dtype)).to_sparse().coalesce()
     if dim is None:
-        return x.values().sum()
+        return x.values().sum(dtype=dtype)
     dims = {d % x.ndim for d in ((dim,) if isinstance(dim, int) else dim)}
     rows = [d for d in range(x.sparse_dim()) if d not in dims]
     within = tuple(d - x.sparse_dim() + 1 for d in sorted(dims) if d >= x.sparse_dim())
-    values = x.values().sum(within) if within else x.values()
+    values = x.values().sum(within, dtype=dtype) if within else x.values()
     if not rows:
-        return values.sum(0)
+        return values.sum(0, dtype=dtype)
     size = [n for d, n in enumerate(x.shape) if d not in dims]
     return sparse_coo_tensor(x.indices()[rows], values, size).coalesce()

@@ -99,7 +99,11 @@ PyObject* call_with_fitting_out(const DirectObject* d, PyObject* const* args, si
   Reference result(d->call ? d->call(d->f, args, n) : nullptr);
   if (!result && !PyErr_Occurred()) result = Reference(call_plainly(d->plain, args, n, nullptr));
   if (!result) return nullptr;
-  return guarded([&] { return put_plainly(result.get(), args[n]) ? Py_NewRef(args[n]) : put_result(nb::cast<std::string>(nb::handle(d->general).attr("__name__")), nb::steal(result.release()), args[n]).release().ptr(); });
+  return guarded([&]() -> PyObject* {
+    if (put_plainly(result.get(), args[n])) return Py_NewRef(args[n]);
+    const std::string name = nb::cast<std::string>(nb::handle(d->general).attr("__name__"));
+    return computes_as_out(name) ? nullptr : put_result(name, nb::steal(result.release()), args[n]).release().ptr();
+  });
 }
 
 PyObject* enter(PyObject* self, PyObject* const* args, size_t count, PyObject* names) {

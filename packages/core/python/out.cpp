@@ -1,7 +1,9 @@
 // `out=`: the result of any function of the module, written into a tensor that is given.
 #include "out.h"
 
+#include <algorithm>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "keywords.h"
@@ -27,13 +29,13 @@ void warn_of_resizing(const std::string& name, const Tensor& y, const Tensor& ou
   warn(text.str().c_str());
 }
 
-// A bernoulli's zeros and ones are the same in every type. As PyTorch: in grad mode neither the operands nor `out` may require grad, as nothing is recorded.
+// Zeros and ones are the same in every type. As PyTorch: in grad mode neither the operands nor `out` may require grad, as nothing is recorded.
 void put(const std::string& name, const Tensor& y, nb::handle given, bool made) {
   expect(is_tensor(given.ptr()), ErrorKind::type, name, "(): argument 'out' must be Tensor, not ", nb::cast<std::string>(given.type().attr("__name__")));
   const Tensor out = nb::cast<Tensor>(given);
   expect(!(y->keys & key_tape) && !(alias(out)->keys & key_tape), name, "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
   expect(y.device() == out.device(), name, ": Attempting to copy from device ", y.device(), " to device ", out.device(), ", but cross-device copies are not allowed!");
-  expect(category(y.dtype()) <= category(out.dtype()) || name == "bernoulli", name, ": result type ", y.dtype(), " can't be cast to the desired output type ", out.dtype());
+  expect(category(y.dtype()) <= category(out.dtype()) || name == "bernoulli" || ((name == "any" || name == "all") && out.dtype() == DType::bool_), name, ": result type ", y.dtype(), " can't be cast to the desired output type ", out.dtype());
   if (is_range(name) && out.numel() == y.numel()) return void(copy_(out, reshape(y, out.sizes())));
   if (!(out.sizes() == y.sizes())) {
     warn_of_resizing(name, y, out, made);
@@ -63,19 +65,23 @@ nb::object put_result(const std::string& name, nb::object result, nb::handle out
   return nb::hasattr(result.type(), "_make") ? result.type().attr("_make")(out) : nb::object(nb::tuple(nb::borrow(out)));
 }
 
+bool computes_as_out(const std::string& name) {
+  constexpr std::string_view names[] = {"cumprod", "cumsum", "mean", "nansum", "prod", "sum"};
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
 // A call that makes a tensor of nothing but numbers gives it the type and the device of `out`, unless told otherwise. Whether it is one.
-static bool fit_out(PyObject* f, std::vector<PyObject*>& args, nb::list& names, nb::handle out, nb::handle device) {
+static bool fit_out(const std::string& f, bool factory, std::vector<PyObject*>& args, nb::list& names, nb::handle out, nb::handle device) {
   if (!is_tensor(out.ptr())) return false;
-  for (PyObject* a : args) if (is_tensor(a)) return false;
-  if (!makes_tensors(f)) return false;
+  const bool made = factory && std::none_of(args.begin(), args.end(), is_tensor);
   auto add = [&](const char* name, nb::handle value) {
     for (nb::handle n : names) if (nb::cast<std::string>(n) == name) return;
     names.append(nb::str(name));
     args.push_back(value.ptr());
   };
-  add("dtype", api->dtypes[static_cast<int>(impl_of(out.ptr())->dtype)]);
-  add("device", device);
-  return true;
+  if (made || computes_as_out(f)) add("dtype", api->dtypes[static_cast<int>(impl_of(out.ptr())->dtype)]);
+  if (made) add("device", device);
+  return made;
 }
 
 Py_ssize_t find_out(PyObject* names) {
@@ -93,11 +99,11 @@ PyObject* call_with_out(Vectorcall call, PyObject* f, PyObject* const* args, siz
       if (i != at) kept.append(nb::borrow(PyTuple_GetItem(names, i)));
     const nb::handle out = args[static_cast<Py_ssize_t>(count) + at];
     const nb::object device = is_tensor(out.ptr()) ? nb::object(out.attr("device")) : nb::none();
-    const bool made = fit_out(f, rest, kept, out, device);
+    const std::string name = nb::cast<std::string>(nb::borrow(f).attr("__name__"));
+    const bool made = fit_out(name, makes_tensors(f), rest, kept, out, device);
     PyObject* result = call(f, rest.data(), count, nb::len(kept) ? nb::tuple(kept).ptr() : nullptr);
     if (!result) return nullptr;
     if (out.is_none()) return result;
-    const std::string name = nb::cast<std::string>(nb::borrow(f).attr("__name__"));
     return put_result(name, nb::steal(result), out, made).release().ptr();
   });
 }

@@ -72,7 +72,7 @@ def sum(
         tensor(1.)
     """
     x = _filled(_wide(input, dtype), mask, 0)
-    return core.sum(x, _dims(x, dim), keepdim)
+    return core.sum(x, _dims(x, dim), keepdim, dtype=x.dtype)
 
 
 def prod(
