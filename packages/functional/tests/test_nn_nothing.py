@@ -26,3 +26,10 @@ def test_lists_of_modules_have_entries_of_none():
     assert repr(ad.nn.ModuleList([None, None])) == "ModuleList(\n  (0-1): 2 x None\n)"
     with pytest.raises(TypeError, match="int is not a Module subclass"):
         ad.nn.ModuleList([3])
+
+
+def test_patches_of_no_images_and_pairs_of_one_element():
+    patches, one = ad.ones(0, 16, 25, requires_grad=True), ad.ones(1, requires_grad=True)
+    nn.functional.fold(patches, (6, 6), 2).sum().backward()
+    ad.combinations(one).sum().backward()
+    assert patches.grad.shape == patches.shape and one.grad.tolist() == [0]

@@ -31,7 +31,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
         return input.new_empty(0)
     n, at = input.size(0), _core.arange(input.size(0)).unsqueeze(1)
     if r > n and not with_replacement:
-        return input.new_empty((0, r))
+        return input[_core.zeros(0, r, dtype=_core.int64, device=input.device)]
     if r > 1 << 20:  # rows are made element by element, and there would be more than memory holds
         raise RuntimeError(f"combinations: expect at most {1 << 20} elements a row, but got {r}")
     for _ in builtins.range(r - 1):  # each row goes on with every element behind its last one

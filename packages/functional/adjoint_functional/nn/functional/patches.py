@@ -78,7 +78,7 @@ def fold(
         )
     n, c = input.size(0), input.size(1) // (k[0] * k[1])
     empty = _core.zeros(n, c, h * w, dtype=input.dtype, device=input.device)
-    image = empty.index_add(2, at, input.reshape(n, c, -1)).view(n, c, h, w)
+    image = empty.index_add(2, at, input.reshape(n, c, k[0] * k[1] * input.size(2))).view(n, c, h, w)
     return image[:, :, p[0] : h - p[0], p[1] : w - p[1]]
 
 
