@@ -191,3 +191,12 @@ def test_whole_elements_count_by_whole_numbers_that_fit() -> None:
 def test_labels_of_negative_lengths() -> None:
     with pytest.raises(RuntimeError, match="Expected target_lengths to be at least 0"):
         ad.nn.functional.ctc_loss(ad.zeros(4, 2, 3).log_softmax(-1), ad.ones(3, dtype=ad.int64), [4, 4], [-2, 3])
+
+
+@pytest.mark.parametrize("dtype", [ad.float32, ad.float64, ad.float16])
+@pytest.mark.parametrize("at", [0, 5, 70])
+def test_running_logarithms_of_sums_stay_nan(at: int, dtype: ad.dtype) -> None:
+    x = ad.linspace(-3, 3, 71, dtype=dtype)
+    x[at] = math.nan
+    for y in (ad.logcumsumexp(x, 0), ad.logcumsumexp(ad.stack([x, x], 1), 0)[:, 1]):
+        assert y.isnan().tolist() == [i >= at for i in range(71)]

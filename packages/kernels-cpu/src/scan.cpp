@@ -173,7 +173,10 @@ template <class O> void kernel(const Launch& l) {
   return v == -math::infinity<double> ? 0 : r;
 }
 [[gnu::always_inline]] inline double log_sum_add(double sum, double largest, double v, double ratio) { return v > largest ? sum * ratio + 1 : sum + ratio; }
-[[gnu::always_inline]] inline double log_of_sum(double largest, double sum) { return sum == 0 ? largest : largest + math::detail::log_positive(sum); }
+[[gnu::always_inline]] inline double log_of_sum(double largest, double sum) {
+  const double y = sum == 0 ? largest : largest + math::detail::log_positive(sum);
+  return sum != sum ? sum : y;   // of which log_positive knows nothing
+}
 
 // Elements of a row depend on each other by a maximum and a sum alone: the rest runs in vectors. state: the two before x.
 struct LogSumRow {
