@@ -178,6 +178,12 @@ def sigmoid_derivative(v, w, a, b):
 
 
 @complex_elementwise()
+def gated(x, y, a, b):
+    c, d = sigmoid(a, b)
+    return mul(x, y, c, d)
+
+
+@complex_elementwise()
 def silu(a, b):
     c, d = sigmoid(a, b)
     return mul(a, b, c, d)
