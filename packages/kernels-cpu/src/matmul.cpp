@@ -107,18 +107,19 @@ template <class T> void matmul_into(const View& a, const View& b, const View& y)
   });
 }
 
-// Dots of rows of a half type, which are widened in registers; false where the operands do not lie so.
+// Dots of rows of a half type, which are widened in registers, with a row each or with one for all; false where the operands do not lie so.
 template <class S> struct DotOfHalves {
   template <int W> [[gnu::always_inline]] static inline void run(const S* a, const S* b, float* sum, int64_t n) { sum_lanes<W, 1>(Products<S>{a, b}, n, sum); }
 };
 template <class S> bool dots_of_halves(const View& a, const View& b, const View& y) {
   const int64_t k = a.sizes[a.ndim - 1], n = y.numel;
-  const auto lies_so = [&](const View& v, int along) { return v.strides[along] == 1 && v.numel == n * k && (n == 1 || v.contiguous()); };
-  if (y.sizes[y.ndim - 1] != 1 || y.sizes[y.ndim - 2] != 1 || k == 0 || a.dtype != b.dtype || !lies_so(a, a.ndim - 1) || !lies_so(b, b.ndim - 2)) return false;
+  const bool one = b.numel == k && (k >= 64 || n == 1);   // for all rows, of which short ones are sooner widened together
+  const auto lies_so = [&](const View& v, int along, int64_t rows) { return v.strides[along] == 1 && v.numel == rows * k && (rows == 1 || v.contiguous()); };
+  if (y.sizes[y.ndim - 1] != 1 || (!one && y.sizes[y.ndim - 2] != 1) || k == 0 || a.dtype != b.dtype || !lies_so(a, a.ndim - 1, n) || !lies_so(b, b.ndim - 2, one ? 1 : n)) return false;
   pool::parallel_for(n, std::max<int64_t>(1, (1 << 16) / k), [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; i++) {
       float sum;
-      isa::call<DotOfHalves<S>, const S*, const S*, float*, int64_t>(a.as<const S>() + i * k, b.as<const S>() + i * k, &sum, k);
+      isa::call<DotOfHalves<S>, const S*, const S*, float*, int64_t>(a.as<const S>() + i * k, b.as<const S>() + (one ? 0 : i * k), &sum, k);
       if (y.dtype == DType::float32) y.as<float>()[i] = sum;
       else y.as<S>()[i] = static_cast<S>(sum);
     }

@@ -474,7 +474,12 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
   expect(running_mean && running_var, "batch_norm: Expected running_mean and running_var to be defined when training=False");
   const Tensor scale = rsqrt(in_float(running_var) + eps), factor = weight ? scale * weight : scale, mean = in_float(running_mean);
   const Tensor shift = bias ? addcmul(in_float(bias), mean, factor, -1) : -(mean * factor);   // one pass over x, as in PyTorch
-  return to_dtype(affine(in_rank(shift, x.dim(), 1), in_float(x), in_rank(factor, x.dim(), 1)), x.dtype());
+  const auto moved = [&](const Tensor& t) { return affine(in_rank(shift, x.dim(), 1), t, in_rank(factor, x.dim(), 1)); };
+  const Tensor terms[] = {shift, x, factor};
+  if (!is_half(x.dtype()) || !InFloat::serves(terms)) return to_dtype(moved(in_float(x)), x.dtype());
+  Tensor y;
+  { const InFloat here; y = moved(x); }
+  return to_dtype(y, x.dtype());
 }
 Normalised native_batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, double momentum, double eps) {
   const Given given(x, weight, bias, running_mean, running_var);
