@@ -125,11 +125,12 @@ Tensor histc_of(const Tensor& given, int64_t bins, double first, double last) {
   const Tensor x = contiguous(flat), y = empty({bins}, x.dtype());
   in_type(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    const double number = static_cast<double>(bins), length = last - first;
+    const double number = static_cast<double>(bins), length = last - first, scale = number / length, unsure = number * 0x1p-49;
     std::vector<int64_t> counts(static_cast<size_t>(bins));
     for (const T v : std::span(memory_of<const T>(x), static_cast<size_t>(x.numel())))
       if (v >= first && v <= last) {
-        const double part = (static_cast<double>(v) - first) * number / length;
+        const double offset = static_cast<double>(v) - first, guess = offset * scale, rest = guess < number ? guess - static_cast<double>(static_cast<int64_t>(guess)) : 0;
+        const double part = rest > unsure && rest < 1 - unsure ? guess : offset * number / length;   // a quotient only beside an edge
         counts[static_cast<size_t>(part < number ? static_cast<int64_t>(part) : bins - 1)]++;
       }
     std::transform(counts.begin(), counts.end(), memory_of<T>(y), [](int64_t n) { return static_cast<T>(n); });
