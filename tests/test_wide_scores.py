@@ -53,3 +53,23 @@ def test_small_tails_stay():
         np.testing.assert_allclose(f(x).numpy(), np.exp(x.numpy().astype(np.float64)), atol=3e-45, rtol=1e-4)
     assert ad.tanh(ad.tensor([1e30, -1e30, float("inf"), -float("inf")])).tolist() == [1.0, -1.0, 1.0, -1.0]
     assert ad.tanh(ad.tensor(float("nan"))).isnan()
+
+
+def test_a_large_cotangent_meets_small_probabilities():
+    """Along rows as along columns: what multiplies is not what is added."""
+    x = ad.tensor([0.0, -90.0, -100.0, -87.2])
+    rows, columns = (f(x.clone().requires_grad_()) for f in (_large_gradient, lambda t: _large_gradient(t, 0)))
+    np.testing.assert_allclose(rows.numpy(), columns.numpy(), rtol=1e-3)
+    assert (rows[1:] < 0).all()
+
+
+def _large_gradient(x, dim=1):
+    t = x[None] if dim == 1 else x[:, None]
+    y = F.log_softmax(t, dim)
+    return ad.autograd.grad((y[0, 0] * 1e30), x)[0]
+
+
+def test_a_loss_that_is_nearly_none():
+    x = ad.tensor([5.0, 10.0, 15.0, 17.0, 30.0])
+    loss = F.binary_cross_entropy_with_logits(x, ad.ones(5), reduction="none")
+    np.testing.assert_allclose(loss.numpy(), np.log1p(np.exp(-x.numpy().astype(float))), rtol=1e-5)

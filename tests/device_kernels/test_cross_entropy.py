@@ -79,3 +79,10 @@ def test_ignored():
 def test_classes_that_there_are_not():
     losses = F.cross_entropy(ad.zeros(4, 3, device="cuda"), ad.tensor([0, 3, -1, 2]).cuda(), reduction="none")
     assert losses.isnan().tolist() == [False, True, True, False]
+
+
+def test_a_binary_loss_that_is_nearly_none():
+    x = ad.tensor([5.0, 10.0, 15.0, 30.0, -3.0, float("inf")])
+    target = ad.tensor([1.0, 1.0, 1.0, 1.0, 0.0, 1.0])
+    here, there = (F.binary_cross_entropy_with_logits(t, target.to(t.device), reduction="none") for t in (x, x.cuda()))
+    ad.testing.assert_close(there.cpu(), here, rtol=1e-5, atol=0.0, equal_nan=True)

@@ -35,14 +35,7 @@ void bind_plain_activations(const Space& s) {
     return perhaps_into(x, inplace, [=](const Tensor& t) { return hardtanh(t, lo, hi); });
   }, "min_val"_a = -1.0, "max_val"_a = 1.0, "inplace"_a = false);
   s.def("relu6", [](const Tensor& x, bool inplace) { return perhaps_into(x, inplace, [](const Tensor& t) { return hardtanh(t, 0, 6); }); }, "inplace"_a = false);
-  s.def("glu", [](const Tensor& x, int64_t dim) -> Perhaps {
-    if (is_half(x.dtype()) || !is_differentiable(x.dtype()) || x.dim() == 0) return {};
-    const NodeName named("GluBackward0");
-    const int d = wrap_dim(dim, x.dim(), "glu");
-    if (x.size(d) % 2 || x.size(d) == 0) return {};
-    const TensorVector halves = chunk(x, 2, d);   // one node, which writes its gradient once
-    return apply(*find_op("gated"), {halves[0], halves[1]});
-  }, "dim"_a = -1);
+  s.def("glu", glu, "dim"_a = -1);
 }
 
 void bind_plain_lines(const Space& s) {

@@ -59,7 +59,7 @@ void bind_activations(nb::module_& m) {
   m.def("_hardshrink", hardshrink);
   m.def("_softshrink", softshrink);
   m.def("_prelu", prelu);
-  m.def("_gated", [](const Tensor& x, const Tensor& gate) { return apply(*find_op("gated"), {x, gate}); });
+  m.def("_glu", glu);
   m.def("_hardtanh", [](const Tensor& x, double lo, double hi, bool inplace) { return perhaps_into(x, inplace, [=](const Tensor& t) { return hardtanh(t, lo, hi); }); });
   m.def("_threshold", [](const Tensor& x, const Scalar& bound, const Scalar& value, bool inplace) {
     return perhaps_into(x, inplace, [&](const Tensor& t) { return threshold(t, bound, value); });

@@ -109,7 +109,15 @@ Tensor view_as_dtype(const Tensor& x, DType dtype) {
   return y->keys & key_lifted ? y : alias_of(y);  // no view for derivatives: what is written to y may have one that x cannot
 }
 
+// The sign is the first bit, as in whole numbers.
+Tensor signbit(const Tensor& x) {
+  const Named named("signbit", {&x, 1});
+  const int64_t size = itemsize(x.dtype());
+  return lt(view_as_dtype(x, size == 2 ? DType::int16 : size == 4 ? DType::int32 : DType::int64), wrapped(0));
+}
+
 void bind_shapes(nb::module_& m, const Methods& t) {
+  m.def("_signbit", signbit);
   with_dims(m, "expand", [](const Tensor& x, const Dims& d) { return expand(x, d); }, "size", false);
   with_dims(m, "repeat", [](const Tensor& x, const Dims& d) { return repeat(x, d); }, "repeats", false);
   with_dims(m, "tile", [](const Tensor& x, const Dims& d) {

@@ -1,7 +1,8 @@
 // Memory policy. Up to 1 KiB: per-thread lists by 16 bytes. Above: classes that are kept after release (a fresh page costs more
 // than the work done on it), bounded by the larger of 256 MiB and the peak of live bytes; up to 16 KiB each thread has some of
-// its own, for which it waits for nobody. Classes are an eighth of a power of two apart, from 2 MiB on a 32nd.
-// Blocks from 2 MiB up begin on a huge page; their last, incomplete one is made of ordinary pages.
+// its own, for which it waits for nobody. Classes are an eighth of a power of two apart, from 2 MiB on a 32nd; there a kept block may
+// be up to a quarter larger than asked for, and a new one takes the place of one that is kept and as much smaller. Blocks from 2 MiB up
+// begin on a huge page; their last, incomplete one is made of ordinary pages.
 #include <adjoint/core/books.h>
 #include <adjoint/core/process.h>
 
@@ -10,6 +11,7 @@
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 #include <new>
 #include <unordered_map>
@@ -107,14 +109,8 @@ class LargeHeap {
       if (void* p = middle_heap->take(size)) return count(size), p;
     {
       std::lock_guard lock(mutex_);
-      auto& list = free_[size];
-      if (!list.empty()) {
-        void* p = list.back();
-        list.pop_back();
-        kept_ -= size;
-        count(size);
-        return p;
-      }
+      if (void* p = kept_block(size)) return count(size), p;
+      give_back_smaller(size);
     }
     void* p = fresh(size);
     if (!p) {   // what we keep may be what is missing
@@ -130,9 +126,10 @@ class LargeHeap {
     live_.fetch_sub(size, std::memory_order_relaxed);
     if (MiddleHeap::serves(size) && middle_heap && middle_heap->put(p, size)) return;
     std::lock_guard lock(mutex_);
-    if (!keep_blocks || kept_ + size > std::max(kept_minimum, highest_.load(std::memory_order_relaxed))) return give_back(p);
-    free_[size].push_back(p);
-    kept_ += size;
+    const size_t whole = whole_size(p, size);
+    if (!keep_blocks || kept_ + whole > std::max(kept_minimum, highest_.load(std::memory_order_relaxed))) return give_back(p);
+    free_[whole].push_back(p);
+    kept_ += whole;
   }
   MemoryStats stats() {
     std::lock_guard lock(mutex_);
@@ -153,6 +150,36 @@ class LargeHeap {
   void unlock() { mutex_.unlock(); }
 
  private:
+  // One of this size, or, if it is large, of a little more; or none.
+  void* kept_block(size_t size) {
+    const auto [p, whole] = taken(size, size >= huge ? size + size / 4 : size);
+    if (whole > size) larger_[p] = whole;
+    return p;
+  }
+  // A large block that is kept and a little too small for `size`, if there is one: else sizes that grow would each leave a block behind.
+  void give_back_smaller(size_t size) {
+    if (size < huge) return;
+    if (void* p = taken(size - size / 4, size).first) give_back(p);
+  }
+  // A kept block of at least one size and at most another, and its own; null and 0 if there is none.
+  std::pair<void*, size_t> taken(size_t least, size_t most) {
+    for (auto found = free_.lower_bound(least); found != free_.end() && found->first <= most; ++found) {
+      if (found->second.empty()) continue;
+      void* p = found->second.back();
+      found->second.pop_back();
+      kept_ -= found->first;
+      return {p, found->first};
+    }
+    return {nullptr, 0};
+  }
+  // Of a block that was given out for `size`.
+  size_t whole_size(void* p, size_t size) noexcept {
+    const auto found = size >= huge ? larger_.find(p) : larger_.end();
+    if (found == larger_.end()) return size;
+    const size_t whole = found->second;
+    larger_.erase(found);
+    return whole;
+  }
   void count(size_t size) {
     const size_t live = live_.fetch_add(size, std::memory_order_relaxed) + size;
     for (std::atomic<size_t>* most : {&peak_, &highest_})
@@ -160,7 +187,8 @@ class LargeHeap {
   }
 
   std::mutex mutex_;
-  std::unordered_map<size_t, std::vector<void*>> free_;
+  std::map<size_t, std::vector<void*>> free_;       // by size
+  std::unordered_map<void*, size_t> larger_;        // what was given out for less than its size
   std::atomic<size_t> live_ = 0, peak_ = 0, highest_ = 0;
   size_t kept_ = 0;
 };

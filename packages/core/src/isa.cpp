@@ -13,19 +13,28 @@ namespace adjoint::isa {
 
 namespace {
 
-// Whether the processor has tiles and products of bfloat16 on them. The system keeps room for their state for a process that has asked.
-bool has_tiles() {
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__)
+constexpr long supported = 0x1021, ask = 0x1023, tile_data = 18;   // ARCH_GET_XCOMP_SUPP, ARCH_REQ_XCOMP_PERM
+
+// Whether the processor has tiles and products of bfloat16 on them, and the system keeps their state for those who ask.
+bool has_tiles() {
   constexpr unsigned tiles = 1u << 24 | 1u << 22;   // AMX-TILE and AMX-BF16
-  constexpr long ask = 0x1023, tile_data = 18;      // ARCH_REQ_XCOMP_PERM
   unsigned a = 0, b = 0, c = 0, d = 0;
-  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & tiles) == tiles && syscall(SYS_arch_prctl, ask, tile_data) == 0;
-#else
-  return false;
-#endif
+  unsigned long states = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & tiles) == tiles && syscall(SYS_arch_prctl, supported, &states) == 0 && (states >> tile_data & 1);
 }
+bool ask_for_tiles() { return syscall(SYS_arch_prctl, ask, tile_data) == 0; }
+#else
+[[maybe_unused]] bool has_tiles() { return false; }
+bool ask_for_tiles() { return false; }
+#endif
 
 }  // namespace
+
+bool may_use_tiles() {
+  static const bool granted = ask_for_tiles();
+  return granted;
+}
 
 const char* name(Level level) {
 #if defined(__aarch64__) || defined(_M_ARM64)

@@ -34,8 +34,9 @@ void check_nan(const Node& n, const Vector<Tensor>& grads) {
 
 // Whether nobody else has this tensor or its memory, and nobody sees what becomes of it.
 bool is_ours(const Tensor& t) {
-  return !t->keys && t->use_count() == 1 && t->storage && t->storage->refs.load(std::memory_order_relaxed) == 1 && !t->storage->deleter && t->contiguous() &&
-         t.device().type == DeviceType::cpu && !watched();
+  const bool alone = !t->keys && t->use_count() == 1 && t->storage && t->storage->refs.load(std::memory_order_relaxed) == 1;
+  std::atomic_thread_fence(std::memory_order_acquire);   // another thread may have read it until it let go
+  return alone && !t->storage->deleter && t->contiguous() && t.device().type == DeviceType::cpu && !watched();
 }
 // The sum of two cotangents, in the memory of one if that is ours: the same bits, and less memory.
 Tensor sum_of(Tensor a, Tensor b) {

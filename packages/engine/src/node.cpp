@@ -168,11 +168,11 @@ static Tensor in_order(const Tensor& g, const Dims& order, bool fresh) {
 
 void CopySlices::apply(Vector<Tensor>& cotangents, Vector<Tensor>& grads, const Vector<bool>& needed) {
   if (!cotangents[0]) return;
-  // The base's cotangent passes except in the slice, where it goes through fn. If nobody asks for the base's, it is only read.
+  // The base's cotangent passes except in the slice, where it goes through fn. If nobody asks for the base's, only the slice is copied.
   Tensor g = in_order(cotangents[0], order, needed[0]);
   Tensor slice[max_outputs];
   adjoint::apply(view, {&g, 1}, attrs, slice);
-  Vector<Tensor> inner{needed[0] ? clone(slice[0]) : slice[0]};
+  Vector<Tensor> inner{clone(slice[0])};
   Vector<bool> inner_needed = needed;
   inner_needed[0] = needed[0] && fn->edges[0].node;
   Vector<Tensor> inner_grads(grads.size());

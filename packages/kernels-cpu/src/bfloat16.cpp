@@ -136,7 +136,7 @@ struct alignas(64) Shapes {
 
 constexpr Way in_vectors{tall, 1, multiply_tile}, in_tiles{square, 16, multiply_square};
 // Few rows or steps would mostly be padding.
-const Way& way_for(int64_t rows, int64_t k) { return isa::level >= isa::amx_bf16 && rows >= square && k >= 24 ? in_tiles : in_vectors; }
+const Way& way_for(int64_t rows, int64_t k) { return isa::level >= isa::amx_bf16 && rows >= square && k >= 24 && isa::may_use_tiles() ? in_tiles : in_vectors; }
 
 // Rows of x, `wide` apart, to rows of y, `down` apart.
 struct Round {

@@ -65,8 +65,8 @@ template <class T> struct ProductOfColumns {
   }
 };
 
-// Doubles below the normal ones are 0 as floats.
-template <class T> constexpr bool is_widened = std::is_same_v<real_t<T>, float>;
+// Of floats, which are multiplied in double: doubles below the normal ones are 0 as floats.
+template <class T> constexpr bool may_flush = std::is_same_v<real_t<T>, float>;
 
 template <class K, class... A> void multiply(bool flush, A... args) {
   const Flushed flushed(flush);
@@ -79,7 +79,7 @@ template <class T> void short_rows(const T* x, const Lines& s, T* y) {
     Wide<T> found[most];
     for (int64_t r = begin; r < end; r += most) {
       const int64_t rows = std::min(most, end - r);
-      multiply<ProductOfRows<T>>(is_widened<T>, x + r * s.n, s.n, rows, static_cast<Wide<T>*>(found));
+      multiply<ProductOfRows<T>>(may_flush<T>, x + r * s.n, s.n, rows, static_cast<Wide<T>*>(found));
       for (int64_t i = 0; i < rows; i++) y[r + i] = static_cast<T>(found[i]);
     }
   });
@@ -98,8 +98,8 @@ template <class T> void products(const T* x, const Lines& s, T* y) {
       const int64_t first = part * block, rows = std::min(block, s.n - first);
       const T* const from = x + (plane * s.n + first) * s.inner + column;
       Wide<T>* const to = partial + (plane * parts + part) * s.inner + column;
-      if (s.inner == 1) multiply<ProductOfRows<T>>(is_widened<T>, from, rows, int64_t{1}, to);
-      else multiply<ProductOfColumns<T>>(is_widened<T>, from, s.inner, rows, std::min(width, s.inner - column), to);
+      if (s.inner == 1) multiply<ProductOfRows<T>>(may_flush<T>, from, rows, int64_t{1}, to);
+      else multiply<ProductOfColumns<T>>(may_flush<T>, from, s.inner, rows, std::min(width, s.inner - column), to);
     }
   });
   for (int64_t plane = 0; plane < s.outer; plane++, y += s.inner) {

@@ -196,7 +196,7 @@ template <bool logarithm, class T> struct SoftmaxRowsVjp {
     for (int64_t r = 0; r < rows; r++, v += n, y += n, to += n) {
       const T sum = logarithm ? sum_row<W>(v, n, Same{}) : sum_of<W>(Products<T>{v, y}, n);
       ADJOINT_INDEPENDENT
-      for (int64_t i = 0; i < n; i++) to[i] = logarithm ? v[i] - math::exp_normal(y[i]) * sum : y[i] * (v[i] - sum);
+      for (int64_t i = 0; i < n; i++) to[i] = logarithm ? v[i] - math::exp(y[i]) * sum : y[i] * (v[i] - sum);
     }
   }
 };

@@ -94,6 +94,15 @@ const Op op_gated{.name = "gated", .types = types::promoted,
 namespace {
 Tensor gated(const Tensor& x, const Tensor& gate) { return apply(op_gated, {x, gate}); }
 }  // namespace
+Tensor glu(const Tensor& x, int64_t dim) {
+  const Named named("glu", {&x, 1}, "GluBackward0");
+  expect(x.dim() > 0, "glu does not support scalars because halving size must be even");
+  const int d = wrap_dim(dim, x.dim(), "glu");
+  expect(x.size(d) % 2 == 0, "glu: Halving dimension must be even, but dimension ", dim, " is size ", x.size(d));
+  expect(is_differentiable(x.dtype()), ErrorKind::not_implemented, "glu: not implemented for ", x.dtype());
+  const TensorVector halves = chunk(x, 2, d);   // one node, which writes its gradient once
+  return gated(halves.front(), halves.back());
+}
 
 const Op op_logsigmoid{.name = "logsigmoid", .torch = "LogSigmoid", .types = types::first,
     .d = {rule([](V v, X<0> x) { return v * sigmoid(-x); })},

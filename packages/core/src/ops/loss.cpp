@@ -272,7 +272,9 @@ Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target, c
   const Named named("binary_cross_entropy_with_logits", given, "BinaryCrossEntropyWithLogitsBackward0");
   if (const Tensor y = rounded_once(binary_cross_entropy_with_logits, x, target, weight, pos_weight, r)) return y;
   expect(x.sizes() == target.sizes(), ErrorKind::value, "Target size (", size_text(target.sizes()), ") must be the same as input size (", size_text(x.sizes()), ")");
-  const Tensor loss = pos_weight ? (1.0 - target) * x - logsigmoid(x) * ((pos_weight - 1.0) * target + 1.0) : apply(op_binary_cross_entropy_with_logits, {x, target});
+  Tensor loss;
+  if (pos_weight) loss = (1.0 - target) * x - logsigmoid(x) * ((pos_weight - 1.0) * target + 1.0);
+  else loss = is_complex(target.dtype()) ? (1.0 - target) * x - logsigmoid(x) : apply(op_binary_cross_entropy_with_logits, {x, target});
   return reduce(weighed(weighed_as(target, loss), weight), r);
 }
 

@@ -14,9 +14,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-_WHOLE = {2: _core.int16, 4: _core.int32, 8: _core.int64}
-
-
 @method
 def signbit(input: Tensor) -> Tensor:
     """Whether the sign is negative; true of -0.0 too.
@@ -26,9 +23,9 @@ def signbit(input: Tensor) -> Tensor:
         >>> ad.signbit(ad.tensor([-0.0, 1.0]))
         tensor([ True, False])
     """
-    if input.is_floating_point():  # the sign is the first bit, as in whole numbers
-        input = input.detach().view(_WHOLE[input.element_size()])
-    return input < 0
+    if not input.is_floating_point():
+        return input < 0
+    return _core._signbit(input) if input.layout == _core.strided else _core.copysign(_core.ones_like(input), input) < 0
 
 
 @inplace_method

@@ -58,7 +58,7 @@ def gated(x, gate):
 
 @elementwise()
 def binary_cross_entropy_with_logits(x, target):
-    return soft_plus(x) - target * x
+    return (1.0 - target) * x + soft_plus(-x)
 
 
 @elementwise()

@@ -15,6 +15,10 @@ ADJOINT_API const char* name(Level level);
 // The highest that this processor has.
 ADJOINT_API Level best();
 
+// Asks the system for room for tiles, once, and says whether this process has it. From then on signals need larger stacks of their own:
+// nobody asks before it has a product for them.
+ADJOINT_API bool may_use_tiles();
+
 // The level named by the environment variable ADJOINT_ISA, or the best. Raises where the processor lacks it, or nobody knows it.
 ADJOINT_API Level chosen();
 

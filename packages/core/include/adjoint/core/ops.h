@@ -24,7 +24,7 @@ ADJOINT_API Tensor erf(const Tensor& x), erfc(const Tensor& x), erfinv(const Ten
 ADJOINT_API Tensor rad2deg(const Tensor& x), deg2rad(const Tensor& x), logit(const Tensor& x, std::optional<double> eps = {}), nan_to_num(const Tensor& x, double nan = 0, std::optional<double> positive = {}, std::optional<double> negative = {});
 ADJOINT_API Tensor isnan(const Tensor& x), isinf(const Tensor& x), isfinite(const Tensor& x), logical_not(const Tensor& x), bitwise_not(const Tensor& x);
 // ---- activations (ops/activation.cpp)
-ADJOINT_API Tensor sigmoid(const Tensor& x), relu(const Tensor& x), silu(const Tensor& x), logsigmoid(const Tensor& x), mish(const Tensor& x), softsign(const Tensor& x);
+ADJOINT_API Tensor sigmoid(const Tensor& x), relu(const Tensor& x), silu(const Tensor& x), logsigmoid(const Tensor& x), glu(const Tensor& x, int64_t dim), mish(const Tensor& x), softsign(const Tensor& x);
 ADJOINT_API Tensor gelu(const Tensor& x, bool tanh_form), softplus(const Tensor& x, double beta, double threshold), elu(const Tensor& x, double alpha), selu(const Tensor& x), celu(const Tensor& x, double alpha), leaky_relu(const Tensor& x, double slope);
 ADJOINT_API Tensor hardshrink(const Tensor& x, double bound), softshrink(const Tensor& x, double bound), prelu(const Tensor& x, const Tensor& slope), threshold(const Tensor& x, const Scalar& bound, const Scalar& value);
 ADJOINT_API Tensor elu_derivative(const Tensor& v, const Tensor& x, const EluFactors& a), piecewise(const Tensor& v, const Tensor& x, const Pieces& a);

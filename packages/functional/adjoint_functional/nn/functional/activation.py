@@ -273,8 +273,6 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     return _core._threshold(input, threshold, value, inplace)
 
 
-@node("GluBackward0")
-@rounded_once
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half along `dim` times the sigmoid of the second.
 
@@ -283,12 +281,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
         >>> ad.nn.functional.glu(ad.tensor([1., 2., 0., 0.]))
         tensor([0.5000, 1.0000])
     """
-    if not (input.is_floating_point() or input.is_complex()):
-        raise NotImplementedError(f"glu: not implemented for {input.dtype}")
-    if input.size(dim) % 2:
-        raise RuntimeError(f"glu: Halving dimension must be even, but dimension {dim} is size {input.size(dim)}")
-    a, b = input.chunk(2, dim)
-    return _core._gated(a, b)
+    return _core._glu(input, dim)
 
 
 def _softmax_dim(name: str, dim: int | None, ndim: int) -> int:

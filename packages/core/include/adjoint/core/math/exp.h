@@ -71,10 +71,10 @@ template <std::floating_point T>
 [[gnu::always_inline]] inline T exp(T x) {
   return detail::exp_scaled(x, 0);
 }
-// e^x for x <= 88 (709), 0 instead of results below the least normal number: for what is added to 1.
+// e^x for x <= 88 (709), 0 instead of results below the least normal number: for what is added to 1, or weighs beside a weight of 1.
 template <std::floating_point T>
 [[gnu::always_inline]] inline T exp_normal(T x) {
-  constexpr T lowest = sizeof(T) == 4 ? T(-87) : T(-708);
+  constexpr T lowest = sizeof(T) == 4 ? T(-87.3365) : T(-708.396);
   const auto [r, n] = detail::reduce_ln2(clamp(x, lowest, detail::exp_highest<T>));
   const T y = (1 + detail::expm1_small(r)) * power_of_two<T>(n);
   return x < lowest ? T(0) : y;
