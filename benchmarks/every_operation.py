@@ -15,6 +15,7 @@ import time
 import warnings
 import zlib
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def prepare(call: Call, mode: str, layout: str, dtype: str) -> list[Thunk]:
 
 def prepared_at(goal: int, call: Call, mode: str, layout: str, dtype: str) -> tuple[list[Thunk], float]:
     """The call in each library with some `goal` elements, or as it is if that is 0, and PyTorch's seconds."""
-    for shapes in large_shapes(call, layout, goal) if goal else (None,):
+    for shapes, make in product(large_shapes(call, layout, goal) if goal else (None,), MAKE[mode]):
         thunks: list[Thunk] = []
         took = 0.0
         try:
@@ -79,7 +80,7 @@ def prepared_at(goal: int, call: Call, mode: str, layout: str, dtype: str) -> tu
             if goal and sum(a.size for a in arrays) > 8 * goal:
                 continue
             for lib in reversed(LIBRARIES):
-                thunk = MAKE[mode](lib, call, tensors(lib, arrays, dtype, layout == "transposed"))
+                thunk = make(lib, call, tensors(lib, arrays, dtype, layout == "transposed"))
                 thunk()  # the first time, more is loaded and planned
                 start = time.thread_time()
                 thunk()

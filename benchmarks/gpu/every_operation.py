@@ -30,7 +30,7 @@ TOLERANCE = 2e-3  # of float32, relative to the largest value: sums of a million
 
 
 def thunk(lib: Any, call: Call, mode: str, arrays: Any) -> Thunk:
-    return MAKE[mode](lib, call, [x.cuda() for x in tensors(lib, arrays, "float32", False)])
+    return MAKE[mode][0](lib, call, [x.cuda() for x in tensors(lib, arrays, "float32", False)])
 
 
 def draws(call: Call, mode: str) -> Iterator[Any]:

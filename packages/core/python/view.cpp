@@ -112,6 +112,7 @@ Tensor view_as_dtype(const Tensor& x, DType dtype) {
 // The sign is the first bit, as in whole numbers.
 Tensor signbit(const Tensor& x) {
   const Named named("signbit", {&x, 1});
+  expect_strided(*x, "signbit");
   const int64_t size = itemsize(x.dtype());
   return lt(view_as_dtype(x, size == 2 ? DType::int16 : size == 4 ? DType::int32 : DType::int64), wrapped(0));
 }

@@ -60,3 +60,22 @@ def test_openblas_starts_no_threads() -> None:
     if not done.stdout:
         pytest.skip("no /proc to read the number of threads from")
     assert done.stdout.split() == ["['Threads:\\t1\\n']"], done.stdout
+
+
+STACK = """
+import ctypes, platform
+import adjoint as ad
+class Stack(ctypes.Structure):
+    _fields_ = [("place", ctypes.c_void_p), ("flags", ctypes.c_int), ("size", ctypes.c_size_t)]
+room = ctypes.create_string_buffer(8192)
+small = Stack(ctypes.cast(room, ctypes.c_void_p), 0, 8192)
+(ad.ones(64, 64) @ ad.ones(64, 64)).sum().item()
+print(ctypes.CDLL(None, use_errno=True).sigaltstack(ctypes.byref(small), None))
+x = ad.ones(64, 64, dtype=ad.bfloat16)   # without tiles now, as there would be no room for them on that stack
+print((x @ x).float().unique().tolist())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the stack of Linux's signals")
+def test_signals_may_have_a_small_stack_until_tiles_are_used() -> None:
+    assert run(STACK).stdout.split("\n")[:2] == ["0", "[64.0]"]

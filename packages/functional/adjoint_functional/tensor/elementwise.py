@@ -23,9 +23,7 @@ def signbit(input: Tensor) -> Tensor:
         >>> ad.signbit(ad.tensor([-0.0, 1.0]))
         tensor([ True, False])
     """
-    if not input.is_floating_point():
-        return input < 0
-    return _core._signbit(input) if input.layout == _core.strided else _core.copysign(_core.ones_like(input), input) < 0
+    return _core._signbit(input) if input.is_floating_point() else input < 0
 
 
 @inplace_method
