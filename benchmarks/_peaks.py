@@ -15,7 +15,7 @@ def peak(lib: Any, thunk: Thunk) -> int:
     """Bytes at the highest point of a call that was made before, above what was there when it began; its result counts.
 
     Each is exact for what tensors and kernels take from the library's allocator, and blind to what BLAS and oneDNN keep for themselves.
-    adjoint's counts blocks above 1 KiB at the size they really have, rounded up; PyTorch's every allocation at the size that was asked for.
+    adjoint's counts blocks above 1 KiB at what was asked for, rounded up to a class; PyTorch's every allocation at the size that was asked for.
     """
     thunk()
     gc.collect()  # what dies in a circle would fall into the middle
