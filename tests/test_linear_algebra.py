@@ -91,6 +91,23 @@ def test_det_is_right_to_third_order_at_any_rank(rank):
     same_number(inner(func_jvp(f, [x], vs[0]), one), inner(func_jvp(g, [x], vs[0]), one), 1e-10, scale)
 
 
+@pytest.mark.parametrize("dtype", [ad.float32, DOUBLE])
+def test_first_derivatives_of_det_keep_their_digits(dtype):
+    """Near singular matrices, exactly singular ones and those with rows and columns of different sizes."""
+    rng = np.random.default_rng(0)
+    eps, sizes = ad.finfo(dtype).eps, 2.0 ** ad.from_numpy(rng.integers(-6, 6, (2, 5))).double()
+    whole = ad.from_numpy(rng.integers(-4, 5, (5, 4)) @ rng.integers(-4, 5, (4, 5))).double()
+    small, repeated = 1e-4 * ad.from_numpy(rng.standard_normal((5, 5))), ad.from_numpy(rng.standard_normal((5, 5)))
+    repeated[3] = repeated[1]
+    scaled = sizes[0].unsqueeze(1) * whole * sizes[1]
+    for x in (whole, whole + small, scaled, repeated, ad.stack([whole, ad.zeros(5, 5)]).to(DOUBLE)):
+        x = x.to(dtype).requires_grad_()
+        wide = x.detach().double().reshape(-1, 5, 5).requires_grad_()
+        (g,) = ad.autograd.grad(linalg.det(x).sum(), x)
+        (expected,) = ad.autograd.grad(sum(determinant(m) for m in wide), wide)
+        assert float((g - expected.reshape(x.shape)).abs().max()) < 1000 * eps * float(expected.abs().max())
+
+
 def test_det_of_a_batch_of_all_ranks_under_vmap():
     x = ad.stack([of_rank(4, rank) for rank in range(5)])
     whole = ad.func.vmap(ad.func.hessian(linalg.det))(x)

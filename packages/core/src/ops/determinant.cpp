@@ -85,15 +85,23 @@ Tensor small_adjugate(const Tensor& x) {
   return narrow(narrow(whole, -2, 0, n), -1, 0, n);
 }
 
-// The transpose of the adjugate by the inverse, where that is safe and nobody asks for higher derivatives; else none. Pivots that differ less than
-// half the digits can hold leave the inverse the other half.
-Tensor cofactors_of_inverse(const Tensor& x, const Tensor& det) {
+// The transpose of the adjugate by the inverse, where nobody asks for higher derivatives; else none. What an inverse loses where a pivot is small, its
+// product with the determinant has not lost, if that is made of the same pivots. So a pivot that is 0 may be as large as what rounding leaves.
+Tensor cofactors_of_inverse(const Tensor& x) {
   if (x->keys & key_lifted || x.device().type != DeviceType::cpu || x.numel() == 0 || history_is_kept()) return {};
-  const Solved s = solve(mT(x), expand(eye(x.size(-1), x.size(-1), x.dtype(), x.device()), x.sizes()), false);
-  const Tensor pivots = abs(diagonals(s.factors));
-  const double share = real_of(x.dtype()) == DType::float32 ? 0x1p-12 : 0x1p-26;
-  if (!item(all(gt(amin(pivots, Dims{-1}), amax(pivots, Dims{-1}) * share))).to<bool>()) return {};
-  return s.x * as_matrices(det);
+  const int64_t n = x.size(-1);
+  const Tensor a = mT(x), one = expand(eye(n, n, x.dtype(), x.device()), x.sizes());
+  Solved s = solve(a, one, false);
+  Tensor pivots = diagonals(s.factors);
+  const Tensor sizes = abs(pivots), none = eq(sizes, wrapped(0.));
+  if (item(any(none)).to<bool>()) {
+    const Tensor largest = amax(sizes, Dims{-1}, true), unit = where(eq(largest, wrapped(0.)), wrapped(1.), largest);
+    const Tensor more = to_dtype(where(none, unit * (itemsize(sizes.dtype()) == 4 ? 0x1p-23 : 0x1p-52), wrapped(0.)), x.dtype());
+    pivots = pivots + more;
+    s.x = apply(*find_op("solve_factored"), {a, s.factors + diag_embed(more), s.pivots, one}, Solving{false});
+  }
+  const Tensor exchanges = sum(ne(s.pivots, arange(1, n + 1, 1, DType::int32)), Dims{-1});
+  return s.x * as_matrices(prod(pivots, -1) * (1.0 - remainder(exchanges, wrapped(2)) * 2.0));
 }
 
 // With rows and columns in an order in which x = ((a, b), (c, d)) has an invertible a: det x = det a det s, s = d - c a^-1 b, and s
@@ -115,8 +123,8 @@ Tensor adjugate(const Tensor& given) {
   return permuted_columns(permuted_rows(y, inverse_order(order.columns)), inverse_order(order.rows));
 }
 
-Tensor cofactors(const Tensor& x, const Tensor& det) {
-  const Tensor y = x.size(-1) > held_back ? cofactors_of_inverse(x, det) : Tensor();
+Tensor cofactors(const Tensor& x) {
+  const Tensor y = x.size(-1) > held_back ? cofactors_of_inverse(x) : Tensor();
   return y ? y : mT(adjugate(x));
 }
 
@@ -141,7 +149,7 @@ RankOrder rank_order(const Tensor& x) {
 }  // namespace
 
 const Op op_det{.name = "det", .torch = "LinalgDet|A|result", .kind = Kind::custom, .types = types::first, .shape = batch_shape,
-    .d = {rule([](V v, X<0> x, Y<> y) { return as_matrices(v) * conj(cofactors(x, y)); })}, .t = {rule([](V v, X<0> x, Y<> y) { return sum(cofactors(x, y) * v, Dims{-2, -1}); })},
+    .d = {rule([](V v, X<0> x) { return as_matrices(v) * conj(cofactors(x)); })}, .t = {rule([](V v, X<0> x) { return sum(cofactors(x) * v, Dims{-2, -1}); })},
     .batch = batch::leading, .doc = "The determinant; its derivatives are right at singular matrices too.", .reference = det_kernel};
 Tensor det(const Tensor& x) {
   expect_square(x, "linalg.det");
