@@ -73,3 +73,19 @@ def test_a_loss_that_is_nearly_none():
     x = ad.tensor([5.0, 10.0, 15.0, 17.0, 30.0])
     loss = F.binary_cross_entropy_with_logits(x, ad.ones(5), reduction="none")
     np.testing.assert_allclose(loss.numpy(), np.log1p(np.exp(-x.numpy().astype(float))), rtol=1e-5)
+
+
+@pytest.mark.parametrize("weight", [None, 1e-3, 5.0])
+@pytest.mark.parametrize("target", [0.0, 0.25, 1.0])
+def test_losses_of_scores_have_all_digits(target, weight):
+    x = ad.linspace(-80, 80, 33, requires_grad=True)
+    pos_weight = None if weight is None else ad.tensor(weight)
+    loss = F.binary_cross_entropy_with_logits(x, ad.full_like(x, target), pos_weight=pos_weight, reduction="none")
+    wide, p = x.detach().double().numpy(), 1 if weight is None else weight
+    expected = (1 - target) * np.logaddexp(0, wide) + p * target * np.logaddexp(0, -wide)
+    np.testing.assert_allclose(loss.detach().numpy(), expected, rtol=1e-6)
+    if weight is not None:
+        slope = (1 - target) / (1 + np.exp(-wide)) - p * target / (1 + np.exp(wide))
+        sizes = (1 - target) / (1 + np.exp(-wide)) + p * target / (1 + np.exp(wide))
+        (g,) = ad.autograd.grad(loss.sum(), x)
+        assert (np.abs(g.numpy() - slope) <= 1e-6 * sizes).all()

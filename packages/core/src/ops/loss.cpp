@@ -266,15 +266,22 @@ Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor&
 
 const Op op_binary_cross_entropy_with_logits{.name = "binary_cross_entropy_with_logits", .types = types::promoted,
     .d = {wide_rule([](V v, X<0> x, X<1> target) { return v * (sigmoid(x) - target); }), rule([](V v, X<0> x) { return v * -x; })},
-    .doc = "`(1 - target) x - log(sigmoid(x))`, elementwise.", .reference = elementwise<functors::LogisticEntropy, 2>};
+    .doc = "`-target log(sigmoid(x)) - (1 - target) log(sigmoid(-x))`, elementwise.", .reference = elementwise<functors::LogisticEntropy, 2>};
+
+namespace {
+// The record's formula, the part of the true ones weighed.
+Tensor weighed_entropy(const Tensor& x, const Tensor& target, const Tensor& pos_weight) {
+  return (target - 1.0) * logsigmoid(-x) - (pos_weight ? pos_weight * target : target) * logsigmoid(x);
+}
+}  // namespace
+
 Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target, const Tensor& weight, const Tensor& pos_weight, Reduction r) {
   const Given given(x, target);
   const Named named("binary_cross_entropy_with_logits", given, "BinaryCrossEntropyWithLogitsBackward0");
   if (const Tensor y = rounded_once(binary_cross_entropy_with_logits, x, target, weight, pos_weight, r)) return y;
   expect(x.sizes() == target.sizes(), ErrorKind::value, "Target size (", size_text(target.sizes()), ") must be the same as input size (", size_text(x.sizes()), ")");
-  Tensor loss;
-  if (pos_weight) loss = (1.0 - target) * x - logsigmoid(x) * ((pos_weight - 1.0) * target + 1.0);
-  else loss = is_complex(target.dtype()) ? (1.0 - target) * x - logsigmoid(x) : apply(op_binary_cross_entropy_with_logits, {x, target});
+  const bool composed = pos_weight || is_complex(target.dtype());
+  const Tensor loss = composed ? weighed_entropy(x, target, pos_weight) : apply(op_binary_cross_entropy_with_logits, {x, target});
   return reduce(weighed(weighed_as(target, loss), weight), r);
 }
 

@@ -58,7 +58,7 @@ def gated(x, gate):
 
 @elementwise()
 def binary_cross_entropy_with_logits(x, target):
-    return (1.0 - target) * x + soft_plus(-x)
+    return tl.where(x > 0, 1.0 - target, -target) * x + soft_plus(-tl.abs(x))
 
 
 @elementwise()

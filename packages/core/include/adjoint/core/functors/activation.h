@@ -8,8 +8,8 @@ namespace adjoint::functors {
 
 struct Sigmoid { template <Field T> T operator()(T x) const { return math::sigmoid(x); } };
 struct LogSigmoid { template <Real T> T operator()(T x) const { return math::log_sigmoid(x); } };
-// The loss of a probability sigmoid(x).
-struct LogisticEntropy { template <Real T> T operator()(T x, T target) const { return (1 - target) * x - math::log_sigmoid(x); } };
+// The loss of a probability sigmoid(x): -(1 - target) log(sigmoid(-x)) - target log(sigmoid(x)), where nothing cancels.
+struct LogisticEntropy { template <Real T> T operator()(T x, T target) const { return ((x > 0 ? T(1) : T(0)) - target) * x + math::detail::log1p_exp(math::abs(x)); } };
 struct Gated { template <Field T> T operator()(T x, T gate) const { return x * math::sigmoid(gate); } };
 struct Silu { template <Field T> T operator()(T x) const { return math::silu(x); } };
 struct Mish { template <Real T> T operator()(T x) const { return x * math::tanh(math::softplus(x)); } };
