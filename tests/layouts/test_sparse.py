@@ -489,3 +489,12 @@ def test_copies_of_sparse_tensors_broadcast(size):
     assert ad.equal(x, y.expand(3, 4))
     x.t().copy_(ad.full((3,), 5.0).to_sparse())
     assert ad.equal(x, ad.full((3, 4), 5.0))
+
+
+@pytest.mark.parametrize("name", ["signbit", "isposinf", "isneginf"])
+@pytest.mark.parametrize("layout", [ad.sparse_coo, ad.sparse_csr, ad.sparse_csc])
+def test_signs_and_infinities(name: str, layout: Any) -> None:
+    for dtype in (ad.float32, ad.int64, ad.bool):
+        x = ad.tensor([[0.0, -math.inf, 2.0], [math.inf, -1.0, 0.0]]).to(dtype)
+        y = getattr(ad, name)(x.to_sparse(layout=layout))
+        assert y.layout is layout and y.to_dense().equal(getattr(ad, name)(x))

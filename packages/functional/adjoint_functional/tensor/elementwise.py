@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from adjoint_core import Tensor, _core, _results
 from adjoint_core._compose import check_all, inplace_method, method, node, rounded_once, without_effect
+from adjoint_core._tensor.compressed import with_parts
 
 __all__ = [
     "fill", "float_power", "frexp", "gcd", "isin", "isneginf", "isposinf", "isreal", "lcm", "ldexp",
     "msort", "mvlgamma", "renorm", "signbit",
 ]  # fmt: skip
+
+
+def _of_values(f: Callable[[Tensor], Tensor], input: Tensor) -> Tensor:
+    """f, which is false of 0 and has no derivative, of a tensor of any layout."""
+    if not _core._is_sparse(input):
+        return f(input)
+    x = input.coalesce() if input.is_sparse else input
+    return with_parts(x, x._indices(), f(x._values()))
+
+
+def _sign(input: Tensor) -> Tensor:
+    return _core._signbit(input) if input.is_floating_point() else input < 0
 
 
 @method
@@ -23,7 +37,7 @@ def signbit(input: Tensor) -> Tensor:
         >>> ad.signbit(ad.tensor([-0.0, 1.0]))
         tensor([ True, False])
     """
-    return _core._signbit(input) if input.is_floating_point() else input < 0
+    return _of_values(_sign, input)
 
 
 @inplace_method
@@ -136,7 +150,7 @@ def isposinf(input: Tensor) -> Tensor:
         >>> ad.isposinf(ad.tensor([float('inf'), 1.0]))
         tensor([ True, False])
     """
-    return _ordered("isposinf", input) == math.inf
+    return _of_values(lambda x: x == math.inf, _ordered("isposinf", input))
 
 
 @method
@@ -148,7 +162,7 @@ def isneginf(input: Tensor) -> Tensor:
         >>> ad.isneginf(ad.tensor([-float('inf'), 1.0]))
         tensor([ True, False])
     """
-    return _ordered("isneginf", input) == -math.inf
+    return _of_values(lambda x: x == -math.inf, _ordered("isneginf", input))
 
 
 def isin(
