@@ -200,3 +200,49 @@ def test_running_logarithms_of_sums_stay_nan(at: int, dtype: ad.dtype) -> None:
     x[at] = math.nan
     for y in (ad.logcumsumexp(x, 0), ad.logcumsumexp(ad.stack([x, x], 1), 0)[:, 1]):
         assert y.isnan().tolist() == [i >= at for i in range(71)]
+
+
+@pytest.mark.parametrize("name", ["addmm", "addmv", "addbmm"])
+def test_a_product_times_nothing_is_nothing(name: str) -> None:
+    shapes = {"addmm": ((2, 2), (2, 2)), "addmv": ((2, 2), (2,)), "addbmm": ((1, 2, 2), (1, 2, 2))}[name]
+    a, b = (ad.full(shape, math.nan, requires_grad=True) for shape in shapes)
+    for beta in (0, 3):
+        y = getattr(ad, name)(ad.ones(2, 2)[0] if name == "addmv" else ad.ones(2, 2), a, b, beta=beta, alpha=0)
+        assert (y == beta).all()
+        assert y.requires_grad
+
+
+def test_outer_products_of_bools_have_the_type_of_all() -> None:
+    of_type = {t: ad.ones(2, dtype=t) for t in (ad.bool, ad.uint8, ad.int32)}
+    for c, u in of_type.items():
+        for a, v in of_type.items():
+            for numbers in ({}, {"beta": 0}, {"alpha": 2, "beta": 3}):
+                y = ad.addr(u.expand(2, 2), v, of_type[ad.bool], **numbers)
+                want = numbers.get("beta", 1) + numbers.get("alpha", 1)
+                assert y.dtype == ad.promote_types(c, a) and (y == want).all() or y.dtype == ad.bool and y.all()
+
+
+def test_what_does_not_fit_in_expanded_memory_is_not_warned_of(recwarn: pytest.WarningsRecorder) -> None:
+    x = ad.zeros(3, 1).expand(3, 2)
+    ad.set_warn_always(True)
+    try:
+        for wrong in (lambda: x.masked_fill_(ad.ones(3, 2), 1), lambda: x.index_fill_(0, ad.ones(3), 1)):
+            with pytest.raises((RuntimeError, IndexError)):
+                wrong()
+    finally:
+        ad.set_warn_always(False)
+    assert not recwarn.list
+
+
+def test_a_complex_number_without_imaginary_part_fills_real_ones() -> None:
+    x, mask, v = ad.zeros(2), ad.tensor([True, False]), ad.tensor(2 + 0j, requires_grad=True)
+    assert x.masked_fill(mask, v).tolist() == x.masked_fill_(mask, v.detach()).tolist() == [2, 0]
+    assert ad.autograd.grad(x.masked_fill(mask, v).sum(), v)[0] == 1 + 0j
+    with pytest.raises(RuntimeError, match="without overflow"):
+        x.masked_fill(mask, ad.tensor(2 + 1j))
+
+
+def test_a_power_of_nothing_has_no_slope() -> None:
+    for base in (math.nan, math.inf, -math.inf, 0.0, 2.0):
+        x, e = ad.tensor([base], requires_grad=True), ad.zeros(1)
+        assert (x**e).item() == 1 and ad.autograd.grad(x**e, x)[0].item() == 0

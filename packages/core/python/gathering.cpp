@@ -47,19 +47,28 @@ Tensor argwhere(const Tensor& x) {
 Tensor filled_where(const Tensor& x, const Tensor& mask, const Tensor& v) {
   expect(v.dim() == 0, "masked_fill: masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ", v.dim(), " dimension(s).");
   expect_number_fits(v, x.dtype());
-  return masked_fill(x, mask, v);
+  const bool real_by_value = is_complex(v.dtype()) && !is_complex(x.dtype()) && !(v->keys & key_lifted) && v.device().type == DeviceType::cpu && item(imag(v)).is_zero();
+  return masked_fill(x, mask, real_by_value ? real(v) : v);
 }
 
-}  // namespace
-
-bool written_expanded(const Tensor& x, std::initializer_list<Tensors> from, const char* name, const char* assignment) {
+// Whether it lies in expanded memory, and is written from what can be read.
+bool is_expanded(const Tensor& x, std::initializer_list<Tensors> from) {
   if (x->keys & ~uint32_t(key_view) || !x->storage || !overlaps_itself(*x)) return false;
   for (Tensors some : from)
     for (const Tensor& t : some)
       if (t && t->keys & key_lifted) return false;
+  return true;
+}
+
+void warn_expanded(const char* name, const char* assignment) {
   warn((std::string("Use of ") + name + " on expanded tensors is deprecated. Please clone() the tensor before performing this operation. "
         "This also applies to advanced indexing e.g. " + assignment).c_str());
-  return true;
+}
+
+}  // namespace
+
+void warn_if_expanded(const Tensor& x, std::initializer_list<Tensors> from, const char* name, const char* assignment) {
+  if (is_expanded(x, from)) warn_expanded(name, assignment);
 }
 
 namespace {
@@ -77,8 +86,9 @@ void bind_where(nb::module_& m) {
   Methods().def("where", [](const Tensor& x, const Tensor& c, const Operand& b) { return choose(c, x, b); }, "condition"_a, "other"_a);
   both(m, "masked_fill", [](const Tensor& x, const Tensor& mask, const Operand& v) { return filled_where(x, mask, v); }, "mask"_a, "value"_a);
   Methods().def("masked_fill_", [](const Tensor& self, const Tensor& mask, const Operand& v) {
-    if (!written_expanded(self, {{&mask, 1}, {&v.t, 1}}, "masked_fill_", "tensor[mask] = scalar")) return into(self, [&](const Tensor& x) { return filled_where(x, mask, v); });
+    if (!is_expanded(self, {{&mask, 1}, {&v.t, 1}})) return into(self, [&](const Tensor& x) { return filled_where(x, mask, v); });
     filled_where(zeros_like(self), mask, v);   // what is wrong is said as of any other tensor
+    warn_expanded("masked_fill_", "tensor[mask] = scalar");
     const Tensor at = expand(mask, self.sizes());
     return put_expanded(self, {&at, 1}, v);
   }, "mask"_a, "value"_a);
@@ -247,8 +257,9 @@ void bind_gather(nb::module_& m) {
   };
   both(m, "index_fill", [filled_at](const Tensor& x, int64_t dim, const Tensor& index, const Operand& v) { return filled_at(x, dim, index, v); }, "dim"_a, "index"_a, "value"_a);
   Methods().def("index_fill_", [filled_at](const Tensor& self, int64_t dim, const Tensor& index, const Operand& v) {
-    if (!written_expanded(self, {{&index, 1}, {&v.t, 1}}, "index_fill_", "tensor[mask] = scalar")) return updated(self, [&](const Tensor& x) { return filled_at(x, dim, index, v); });
+    if (!is_expanded(self, {{&index, 1}, {&v.t, 1}})) return updated(self, [&](const Tensor& x) { return filled_at(x, dim, index, v); });
     filled_at(zeros_like(self), dim, index, v);
+    warn_expanded("index_fill_", "tensor[mask] = scalar");
     TensorVector at(wrap_dim(dim, self.dim(), "index_fill"), Tensor());
     at.push_back(index);
     return put_expanded(self, at, v);
@@ -274,7 +285,7 @@ void bind_index_put(nb::module_& m) {
   function(m, "_is_among", [](const Tensor& x, const Tensor& few) { return any(eq(unsqueeze(x, -1), reshape(few, {-1})), Dims{-1}, false); }, "input"_a, "few"_a);
   both(m, "index_put", [](const Tensor& x, const TensorVector& at, const Tensor& v, bool accumulate) { return index_put(x, at, v, accumulate); }, "indices"_a, "values"_a, "accumulate"_a = false);
   Methods().def("index_put_", [](const Tensor& self, const TensorVector& at, const Tensor& v, bool accumulate) {
-    written_expanded(self, {at, {&v, 1}}, "index_put_", "tensor[indices] = tensor");
+    warn_if_expanded(self, {at, {&v, 1}}, "index_put_", "tensor[indices] = tensor");
     return updated(self, [&](const Tensor& x) { return index_put(x, at, v, accumulate); });
   }, "indices"_a, "values"_a, "accumulate"_a = false);
 }

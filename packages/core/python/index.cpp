@@ -212,7 +212,7 @@ int tensor_setitem(PyObject* self, PyObject* key, PyObject* value) {
       copy_(at.basic(), v.dim() == 0 || v.sizes() == at.basic().sizes() ? v : expand(v, at.basic().sizes()));
       return 0;
     }
-    written_expanded(at.basic(), {at.indices(), {&v, 1}}, "index_put_", "tensor[indices] = tensor");
+    warn_if_expanded(at.basic(), {at.indices(), {&v, 1}}, "index_put_", "tensor[indices] = tensor");
     updated(at.basic(), [&](const Tensor& into) { return index_put(into, at.indices(), v); });
     return 0;
   } catch (...) { raise(); return -1; }

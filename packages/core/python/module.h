@@ -56,9 +56,9 @@ template <class F> Tensor updated(const Tensor& x, F&& f) {
   }();
   return y.is(x) ? y : into(x, f);
 }
-// Whether x is expanded memory that is to be written to at positions, which PyTorch does: it warns, and what is written last stays. Where that would be
+// Warns where x is expanded memory that is to be written to at positions, which PyTorch does: what is written last stays. Where that would be
 // recorded, or is written from lanes, it raises here, as all other writes do.
-bool written_expanded(const Tensor& x, std::initializer_list<Tensors> from, const char* name, const char* assignment);
+void warn_if_expanded(const Tensor& x, std::initializer_list<Tensors> from, const char* name, const char* assignment);
 
 template <class F, class C, class... A> auto into_first(F f, Tensor (C::*)(const Tensor&, A...) const) {
   return [f](const Tensor& self, A... a) { return into(self, [&](const Tensor& x) { return f(x, a...); }); };

@@ -145,7 +145,7 @@ Types types_of_power(Tensors x, const Attrs& attrs) {
 const Op op_pow{.name = "pow", .torch = "|self exponent", .types = types_of_power,
     .d = {rule([](V v, X<0> a, X<1> b) {
             if (is_number(b)) return pow_slope(v, a, item(b).to<double>());
-            const Tensor base = in_float(one_where(logical_and(equals_zero(a), equals_zero(b)), a));
+            const Tensor base = in_float(one_where(logical_and(logical_or(equals_zero(a), isnan(a)), equals_zero(b)), a));
             return v * (b * pow(base, in_float(b) - 1.));
           }),
           wide_rule([](V v, X<0> a, X<1> b, Y<> y) {

@@ -207,7 +207,10 @@ Tensor outer(const Tensor& a, const Tensor& b) {
   const PassingViews passing(Given(a, b));
   return mul(unsqueeze(a, 1), b);
 }
-Tensor scaled_sum(const Tensor& c, Tensor product, const Scalar& beta, const Scalar& alpha) {
+Tensor scaled_sum(const Tensor& own, Tensor product, const Scalar& beta, const Scalar& alpha) {
+  const Tensor both[] = {own, product}, c = to_dtype(own, result_type(both));
+  product = to_dtype(product, c.dtype());
+  if (alpha.is_zero()) product = masked_fill(product, ones({}, DType::bool_, product.device()), zeros({}, product.dtype(), product.device()));  // what is multiplied, even NaN, does not matter
   if (beta.is_zero()) return is_one(alpha) ? product : mul(product, wrapped(alpha));  // what c holds, even NaN, does not matter
   if (product.dtype() == DType::bool_) return add(mul(c, wrapped(beta)), mul(product, wrapped(alpha)));
   if (is_one(alpha)) return is_one(beta) ? added_to(std::move(product), c) : addcmul(product, c, wrapped(beta), 1);
