@@ -126,3 +126,26 @@ def test_errors() -> None:
         ad.func.jvp(lambda a: ad.ones(2), (x,), (x,), strict=True)
     with pytest.raises(RuntimeError, match="should be a tuple: \\(output, aux\\)"):
         ad.func.grad(lambda a: a.sum(), has_aux=True)(x)
+
+
+def test_names_that_a_module_has_not_are_attributes_during_the_call() -> None:
+    class Scaled(ad.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.plain = ad.ones(())
+
+        def forward(self, x: ad.Tensor) -> ad.Tensor:
+            return x * self.plain * getattr(self, "extra", 1)
+
+    m, x = ad.nn.Sequential(Scaled()), t(1.0, 2.0)
+    call = ad.func.functional_call
+    assert call(m, {"0.extra": ad.tensor(5.0), "0.plain": ad.tensor(2.0)}, x).tolist() == [10, 20]
+    assert m(x).tolist() == [1, 2] and not hasattr(m[0], "extra")
+    for names, error in ((["1.extra"], AttributeError), (["0.training"], TypeError), (["0."], KeyError)):
+        with pytest.raises(error):
+            call(m, {"0.extra": x, **dict.fromkeys(names, x)}, x)
+        assert not hasattr(m[0], "extra")
+    with pytest.raises(ValueError, match="multiple dictionaries"):
+        call(m, [{"0.extra": x}, {"0.extra": x}], x)
+    with pytest.raises(RuntimeError, match="unexpected key"):
+        call(m, {"0.extra": x}, x, strict=True)

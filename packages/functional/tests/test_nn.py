@@ -256,7 +256,7 @@ def test_a_module_as_a_function_of_its_parameters():
         twin.tied.bias.zero_()  # which is the bias of layers.0 too
     assert ad.allclose(y, twin(x)) and all(p is before[n] for n, p in m.named_parameters())
     with pytest.raises(AttributeError, match="unknown"):
-        ad.func.functional_call(m, {"unknown": x}, x)
+        ad.func.functional_call(m, {"unknown.weight": x}, x)
     with pytest.raises(RuntimeError, match="missing"):
         ad.func.functional_call(m, given, x, strict=True)
     models = [Model() for _ in range(3)]

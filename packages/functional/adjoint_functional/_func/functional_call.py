@@ -28,7 +28,8 @@ def functional_call(
 
     Raises:
         RuntimeError: with ``strict``, the paths are not those of the module.
-        AttributeError: there is no such path.
+        AttributeError: a path leads to no module; within one, a name that it does not have is an attribute during the call.
+        ValueError: two dictionaries have the same path.
 
     Example::
 
@@ -38,7 +39,13 @@ def functional_call(
         tensor([[1., 1.]])
     """
     dicts = parameter_and_buffer_dicts
-    given = {k: v for d in ([dicts] if isinstance(dicts, Mapping) else dicts) for k, v in d.items()}
+    parts = [dicts] if isinstance(dicts, Mapping) else dicts
+    given = {k: v for d in parts for k, v in d.items()}
+    if len(given) < sum(map(len, parts)):
+        twice = [k for k in given if sum(k in d for d in parts) > 1]
+        raise ValueError(
+            f"functional_call: {twice} appeared in multiple dictionaries; behavior of functional call is ambiguous"
+        )
     with _reparametrize_module(module, given, tie_weights=tie_weights, strict=strict):
         return module(*(() if args is None else args if isinstance(args, tuple) else (args,)), **(kwargs or {}))
 
@@ -57,24 +64,37 @@ def _reparametrize_module(
     unknown, missing = [k for k in given if k not in own], [k for k in own if k not in given]
     if strict and (unknown or missing):
         raise RuntimeError(f"functional_call: unexpected key(s): {unknown}; missing key(s): {missing}.")
-    if unknown:
-        raise AttributeError(f"functional_call: {type(module).__name__} has no parameter or buffer {unknown}")
     if tie_weights:
-        tied = {id(own[k]): v for k, v in given.items()}
-        given = {k: given.get(k, tied.get(id(v))) for k, v in own.items() if k in given or id(v) in tied}
-    for path, t in given.items():
-        _put(module, path, t)
+        tied = {id(own[k]): v for k, v in given.items() if k in own}
+        given |= {k: tied[id(v)] for k, v in own.items() if k not in given and id(v) in tied}
+    former: dict[str, Any] = {}
     try:
+        for path, t in given.items():
+            former[path] = _swap(module, path, t)
         yield
     finally:
-        for path in given:
-            _put(module, path, own[path])
+        for path, t in reversed(former.items()):  # a module may have two paths
+            _swap(module, path, t)
 
 
-def _put(module: Any, path: str, t: Tensor) -> None:
+_ABSENT = object()
+
+
+def _swap(module: Any, path: str, t: Any) -> Any:
+    """Puts a tensor where the path leads: a parameter, a buffer or an attribute, which may be new. What was there."""
     owner_path, _, name = path.rpartition(".")
     owner = module.get_submodule(owner_path)
-    (owner._parameters if name in owner._parameters else owner._buffers)[name] = t
+    if not name:
+        raise KeyError('functional_call: tensor name can\'t be empty string ""')
+    for place in (owner._parameters, owner._buffers):
+        if name in place:
+            former, place[name] = place[name], t
+            return former
+    former = getattr(owner, name, _ABSENT)
+    if former is not _ABSENT and not isinstance(former, Tensor):
+        raise TypeError(f"functional_call: attribute `{name}`: {former!r} is not an instance of Tensor")
+    delattr(owner, name) if t is _ABSENT else setattr(owner, name, t)
+    return former
 
 
 def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
