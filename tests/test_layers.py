@@ -175,3 +175,25 @@ def test_an_output_size_without_a_length(size) -> None:
         TypeError, match=f"^ConvTranspose1d: output_size must be a tuple or a list of 1 ints, got {type(size).__name__}"
     ):
         ad.nn.ConvTranspose1d(1, 1, 3, stride=2)(ad.ones(1, 1, 3), output_size=size)
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: ad.nn.Conv2d(2, 4, 3, padding="foo"), ValueError),
+        (lambda: ad.nn.Conv2d(2, 4, 3, stride=(1, 2), padding="same"), ValueError),
+        (lambda: ad.nn.Unflatten(1, 2), TypeError),
+        (lambda: F.max_pool1d(ad.ones(5), 2), RuntimeError),
+        (lambda: F.max_pool2d(ad.ones(5, 5), 2), RuntimeError),
+        (lambda: F.avg_pool3d(ad.ones(5, 5, 5), 2), RuntimeError),
+        (lambda: F.adaptive_avg_pool2d(ad.ones(5, 5), 2), RuntimeError),
+        (lambda: F.adaptive_max_pool1d(ad.ones(5), 2), RuntimeError),
+        (lambda: F.interpolate(ad.ones(2, 3), scale_factor=2), NotImplementedError),
+        (lambda: F.interpolate(ad.ones(1, 1, 2, 2, 2, 2), scale_factor=2), NotImplementedError),
+        (lambda: F.pad(ad.ones(1, 2, 3), (4, 0), "circular"), RuntimeError),
+    ],
+)
+def test_what_layers_refuse(call: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        call()
+    assert F.pad(ad.arange(3.0).view(1, 1, 3), (3, 0), "circular").tolist() == [[[0, 1, 2, 0, 1, 2]]]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import check_all, method, node
+from adjoint_core._compose import check_all, checked, method, node
 
 __all__ = [
     "block_diag", "dsplit", "expand_copy", "hsplit", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "view_copy",
@@ -34,7 +34,8 @@ def _splits(name: str, dim: int, least: int) -> Callable[[Tensor, int | Sequence
     split.__name__ = split.__qualname__ = name
     example = f"Example::\n\n    >>> [piece.shape[{dim}] for piece in ad.{name}(ad.ones(4, 4, 4), [1])]\n    [1, 3]"
     split.__doc__ = f"Views of the pieces along dimension {dim}, as `tensor_split` makes them.\n\n{example}"
-    return method(split)
+    setattr(Tensor, name, checked(split))
+    return split
 
 
 hsplit = _splits("hsplit", 1, 1)
@@ -56,9 +57,10 @@ def block_diag(*tensors: Tensor) -> Tensor:
 
 
 @method
-def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+def sum_to_size(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     """Sums over what was broadcast from `size`: the reverse of `expand`."""
-    return _core._sum_to_size(self, size[0] if len(size) == 1 and not isinstance(size[0], int) else size)
+    given = sizes if size is None else (size,)
+    return _core._sum_to_size(self, given[0] if len(given) == 1 and not isinstance(given[0], int) else given)
 
 
 # ---- other names: views that are always copies, cuts without the bookkeeping of views

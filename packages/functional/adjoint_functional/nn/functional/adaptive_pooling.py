@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from adjoint_core import Tensor, _core
+from adjoint_core import ShapeError, Tensor, _core
 from adjoint_core._compose import rounded_once
 
 from .window_sizes import Ints, per_dimension
@@ -68,7 +68,7 @@ def adaptive_mean(input: Tensor, output_size: int | Sequence[int | None], n: int
     if len(sizes) != n:
         raise RuntimeError(f"adaptive_avg_pool{n}d: output_size must be {n}, got {len(sizes)} sizes")
     if input.ndim not in (n + 1, n + 2):
-        raise ValueError(f"adaptive_avg_pool{n}d: Input dimension should be {n + 1} or {n + 2}, got {input.ndim}")
+        raise ShapeError(f"adaptive_avg_pool{n}d: Input dimension should be {n + 1} or {n + 2}, got {input.ndim}")
     if _has_kernel(input):
         return _core._adaptive_avg_pool(input, [m if s is None else s for s, m in zip(sizes, input.shape[-n:])])
     for dim, size in zip(range(-n, 0), sizes):
@@ -104,7 +104,7 @@ def _adaptive_max(input: Tensor, sizes: Sequence[int | None], n: int) -> tuple[T
     if len(sizes) != n:
         raise RuntimeError(f"adaptive_max_pool{n}d: output_size must be {n} sizes, got {len(sizes)}")
     if input.ndim not in (n + 1, n + 2):
-        raise ValueError(f"adaptive_max_pool{n}d: Input dimension should be {n + 1} or {n + 2}, got {input.ndim}")
+        raise ShapeError(f"adaptive_max_pool{n}d: Input dimension should be {n + 1} or {n + 2}, got {input.ndim}")
     shape = input.shape[-n:]
     cells = [m if s is None else s for s, m in zip(sizes, shape)]
     if _has_kernel(input):

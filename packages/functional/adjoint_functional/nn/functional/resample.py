@@ -76,7 +76,7 @@ def interpolate(
         )
     if antialias and mode not in ("bilinear", "bicubic"):
         raise ValueError("Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input")
-    if not flat and dims.get(mode) != n:
+    if n not in (1, 2, 3) or (not flat and dims.get(mode) != n):
         raise NotImplementedError(f"Input Error: got {input.ndim}D input for mode {mode}")
     if (size is None) == (scale_factor is None):
         raise ValueError("only one of size or scale_factor should be defined")

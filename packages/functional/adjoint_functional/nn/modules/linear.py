@@ -344,6 +344,9 @@ class Unflatten(Module):
 
     def __init__(self, dim: int, unflattened_size: Any) -> None:
         super().__init__()
+        whole = isinstance(unflattened_size, (tuple, list)) and all(isinstance(n, int) for n in unflattened_size)
+        if not (whole or isinstance(dim, str)):
+            raise TypeError(f"unflattened_size must be a tuple of ints, but found {unflattened_size!r}")
         self.dim, self.unflattened_size = dim, unflattened_size
 
     def forward(self, input: Tensor) -> Tensor:
