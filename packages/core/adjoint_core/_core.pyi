@@ -148,7 +148,7 @@ class Tensor:
     def argmin(self, dim: _int | None=None, keepdim: _bool=False) -> Tensor:
         """The position of the first smallest value along a dimension."""
 
-    def argsort(self, dim: _int=-1, descending: _bool=False, stable: _bool=False) -> Tensor: ...
+    def argsort(self, dim: _int=-1, descending: _bool=False, stable: _bool | None=False) -> Tensor: ...
 
     def argwhere(self) -> Tensor: ...
 
@@ -1175,7 +1175,7 @@ Example::
     def matmul(self, other: Tensor) -> Tensor:
         """The product of matrices, or of batches of matrices that broadcast against each other."""
 
-    def matrix_exp(A: Tensor) -> Tensor:
+    def matrix_exp(self) -> Tensor:
         """The exponential of square matrices."""
 
     def matrix_power(A: Tensor, n: _int) -> Tensor:
@@ -1598,7 +1598,7 @@ Raises:
 Raises:
     RuntimeError: another number of elements."""
 
-    def resize_(self, *size: Any, memory_format: Any=adjoint.contiguous_format) -> Tensor:
+    def resize_(self, *sizes: Any, size: Any=None, memory_format: Any=adjoint.contiguous_format) -> Tensor:
         """Changes the shape in place; memory grows if it must, and new elements are uninitialised.
 
 Raises:
@@ -1778,7 +1778,7 @@ Example::
     def solve(input: Tensor, A: Tensor, *, out: Any=None) -> NoReturn:
         """The older name of `linalg.solve`, whose arguments are the other way round. It raises RuntimeError, as in PyTorch."""
 
-    def sort(self, dim: _int=-1, descending: _bool=False, stable: _bool=False) -> _ValuesIndices:
+    def sort(self, dim: _int=-1, descending: _bool=False, stable: _bool | None=False) -> _ValuesIndices:
         """The elements in order along a dimension, and where each came from."""
 
     def sparse_dim(self) -> _int:
@@ -1868,7 +1868,7 @@ Example::
     def sum(self, dim: _Dims | None=None, keepdim: _bool=False, *, dtype: _dtype | None=None) -> Tensor:
         """The sum over `dim` (all, if none)."""
 
-    def sum_to_size(self, *size: Any) -> Tensor:
+    def sum_to_size(self, *sizes: Any, size: Any=None) -> Tensor:
         """Sums over what was broadcast from `size`: the reverse of `expand`."""
 
     def svd(input: Tensor, some: _bool=True, compute_uv: _bool=True) -> Any:
@@ -3326,10 +3326,10 @@ def cummax(input: Tensor, dim: _int) -> _ValuesIndices:
 def cummin(input: Tensor, dim: _int) -> _ValuesIndices:
     """The smallest element up to each one along a dimension, and where it is."""
 
-def sort(input: Tensor, dim: _int=-1, descending: _bool=False, stable: _bool=False) -> _ValuesIndices:
+def sort(input: Tensor, dim: _int=-1, descending: _bool=False, stable: _bool | None=False) -> _ValuesIndices:
     """The elements in order along a dimension, and where each came from."""
 
-def argsort(input: Tensor, dim: _int=-1, descending: _bool=False, stable: _bool=False) -> Tensor: ...
+def argsort(input: Tensor, dim: _int=-1, descending: _bool=False, stable: _bool | None=False) -> Tensor: ...
 
 def topk(input: Tensor, k: _int, dim: _int=-1, largest: _bool=True, sorted: _bool=True) -> _ValuesIndices:
     """The k largest (or smallest) elements along a dimension, and where they are."""
@@ -3610,7 +3610,7 @@ def _eigvals(A: Tensor) -> Tensor: ...
 
 def _svd(A: Tensor, full_matrices: _bool) -> tuple[Any, ...]: ...
 
-def matrix_exp(A: Tensor) -> Tensor:
+def matrix_exp(input: Tensor) -> Tensor:
     """The exponential of square matrices."""
 
 def _pinv(A: Tensor, known: Tensor) -> Tensor: ...

@@ -149,6 +149,17 @@ Tensor plain(PyObject* o, const char* op) {
   return Tensor(const_cast<TensorImpl*>(memory));
 }
 
+// Anything else that has a length and elements, as ranges.
+bool looks_like_sequence(PyObject* o) { return !PyUnicode_Check(o) && nb::hasattr(o, "__len__") && nb::hasattr(o, "__getitem__"); }
+struct Unlisted {};   // thrown where one of them was met
+
+nb::object listed(nb::handle o) {
+  if (is_tensor(o.ptr()) || is_numpy_array(o.ptr()) || !(is_sequence(o.ptr()) || looks_like_sequence(o.ptr()))) return nb::borrow(o);
+  nb::list y;
+  for (nb::handle part : o) y.append(listed(part));
+  return y;
+}
+
 struct Nested {
   Dims sizes;
   int rank = -1;          // the highest category of a number seen, or
@@ -156,6 +167,7 @@ struct Nested {
   bool typed = false;
   bool slow = false;      // an array was seen
   const char* op;
+  bool asked = false;     // for a type
 
   void measure(PyObject* o) {
     while (is_sequence(o)) {
@@ -189,14 +201,16 @@ struct Nested {
         warn_once("Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single numpy.ndarray with numpy.array() before converting to a tensor.");
       return add(from_numpy(o, false).dtype());
     }
+    if (!usual && looks_like_sequence(o)) throw Unlisted();
     expect(depth == sizes.size(), ErrorKind::type, op, ": expected a sequence at dim ", depth);
     if (usual) return see(PyBool_Check(o) ? 0 : PyLong_Check(o) ? 1 : 2);
     Scalar s{0};
     if (!to_scalar(o, s)) {
       if (PyErr_Occurred()) throw nb::python_error();
-      if (sizes.empty()) fail(ErrorKind::runtime, "Could not infer dtype of ", type_name(o));
+      if (PyUnicode_Check(o) && sizes.empty()) fail(ErrorKind::type, "new(): invalid data type 'str'");
       if (PyUnicode_Check(o)) fail(ErrorKind::value, op, ": too many dimensions 'str'");
-      fail(ErrorKind::type, op, ": not a sequence or a number: '", type_name(o), "'");
+      if (asked) fail(ErrorKind::type, op, ": not a sequence or a number: '", type_name(o), "'");
+      fail(ErrorKind::runtime, "Could not infer dtype of ", type_name(o));
     }
     DType own;
     if (from_numpy_module(o) && numpy_dtype(nb::object(nb::handle(o).attr("dtype")).ptr(), own)) return add(own);  // np.float64(1) brings its type
@@ -260,7 +274,7 @@ Tensor tensor_from(PyObject* data, std::optional<DType> dtype, const char* op) {
         expect(is_numpy_array(array.ptr()), ErrorKind::type, op, ": ", type_name(data), ".__array__ must return a NumPy array, got ", type_name(array.ptr()));
         return tensor_from(array.ptr(), dtype, op);
       }
-      if (nb::hasattr(o, "__len__") && nb::hasattr(o, "__getitem__") && !nb::isinstance<nb::str>(o)) return tensor_from(nb::list(o).ptr(), dtype, op);
+      if (looks_like_sequence(data)) return tensor_from(nb::list(o).ptr(), dtype, op);
       if (nb::hasattr(o, "__index__")) return tensor_from(nb::int_(o).ptr(), dtype, op);
       if (nb::hasattr(o, "__float__")) return tensor_from(nb::float_(o).ptr(), dtype, op);
     } else if (!dtype && from_numpy_module(data) && nb::hasattr(o, "dtype")) {
@@ -270,8 +284,13 @@ Tensor tensor_from(PyObject* data, std::optional<DType> dtype, const char* op) {
   }
   Nested nested;
   nested.op = op;
+  nested.asked = dtype.has_value();
   nested.measure(data);
-  nested.scan(data, 0);
+  try {
+    nested.scan(data, 0);
+  } catch (Unlisted) {
+    return tensor_from(listed(data).ptr(), dtype, op);
+  }
   Tensor t = empty(nested.sizes, dtype.value_or(nested.inferred()));
   if (t.numel()) with_type(t.dtype(), [&](auto tag) {
     auto* p = t.data<typename decltype(tag)::type>();

@@ -76,7 +76,7 @@ void bind_factor(nb::module_& m) {
     const SVD f = svd(a, full);
     return nb::make_tuple(f.u, f.s, f.vh);
   }, "A"_a, "full_matrices"_a);
-  function(m, "matrix_exp", [](const Tensor& a) { return matrix_exp(a); }, "A"_a);
+  both(m, "matrix_exp", [](const Tensor& a) { return matrix_exp(a); });
   function(m, "_pinv", [](const Tensor& a, const Tensor& known) { return pinv(a, known); }, "A"_a, "known"_a);
   function(m, "_svdvals", [](const Tensor& a) { return svdvals(a); }, "A"_a);
 }

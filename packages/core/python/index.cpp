@@ -78,10 +78,11 @@ class Indexer {
     return given;
   }
 
-  static DType index_type(DType t) { return is_integral(t) && !is_mask(t) ? DType::int64 : t; }
+  // Lists and arrays of any numbers are positions, as in PyTorch, whose tensors of floats are not.
+  static DType index_type(DType t) { return is_mask(t) ? t : DType::int64; }
   static Tensor array_of(PyObject* o) {
     const Tensor t = tensor_from(o, {}, "index");
-    return t.numel() == 0 && !is_integral(t.dtype()) ? cast_memory(t, DType::int64) : t;
+    return t.dtype() == index_type(t.dtype()) ? t : cast_memory(t, DType::int64);
   }
   [[noreturn]] static void refuse(PyObject* o) {
     fail(ErrorKind::index, "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got ", type_name(o), ")");

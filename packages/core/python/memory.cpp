@@ -134,7 +134,7 @@ Tensor to(const Tensor& x, const nb::args& args, const nb::kwargs& kwargs) {
     else if (PyBool_Check(v.ptr())) (flags++ == 1 ? copy : non_blocking) = nb::cast<bool>(v);
     else if (to_dtype(v.ptr(), d)) dtype = d;
     else if (to_device(v.ptr(), device)) target = device;
-    else fail(ErrorKind::type, "to: expected a dtype, a device or a tensor, got ", nb::repr(v).c_str());
+    else fail(PyUnicode_Check(v.ptr()) ? ErrorKind::runtime : ErrorKind::type, "to: expected a dtype, a device or a tensor, got ", nb::repr(v).c_str());
   };
   for (nb::handle v : args) take(v);
   for (auto [key, v] : kwargs) {

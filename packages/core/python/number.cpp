@@ -59,17 +59,30 @@ template <Name name> PyObject* unary(PyObject* a) {
   return guarded([=] { return call(record<name>(), Borrowed<1>(impl_of(a))); });
 }
 
-PyObject* power(PyObject* a, PyObject* b, PyObject*) {
+PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
+  if (modulus != Py_None) return not_implemented();
   if (PyBool_Check(b) && is_tensor(a)) return guarded([=] { return wrap_tensor(pow(unwrap(a), wrapped(b == Py_True))); });   // bools have such powers alone
   return binary<"pow">(a, b);
 }
 PyObject* inplace_power(PyObject* a, PyObject* b, PyObject*) { return inplace<"pow">(a, b); }
-PyObject* positive(PyObject* a) { return Py_NewRef(a); }
+PyObject* positive(PyObject* a) {
+  return guarded([=] {
+    expect(impl_of(a)->dtype != DType::bool_, "The `+` operator, on a bool tensor is not supported.");
+    return Py_NewRef(a);
+  });
+}
+PyObject* invert(PyObject* a) {
+  return guarded([=] {
+    expect(!is_differentiable(impl_of(a)->dtype), ErrorKind::type, "~ (operator.invert) is only implemented on integer and Boolean-type tensors");
+    return unary<"bitwise_not">(a);
+  });
+}
 
 PyObject* matrix_multiply(PyObject* a, PyObject* b) {
   return guarded([=]() -> PyObject* {
     Tensor x, y;
     if (!as_operand(a, x) || !as_operand(b, y)) return answer_operator("matmul", a, b);
+    if ((x->flags | y->flags) & flag_wrapped) return not_implemented();   // a number
     return wrap_tensor(matmul(x, y));
   });
 }
@@ -176,7 +189,7 @@ std::span<const PyType_Slot> number_slots() {
       slot(Py_nb_lshift, binary<"bitwise_left_shift">), slot(Py_nb_inplace_lshift, inplace<"bitwise_left_shift">),
       slot(Py_nb_rshift, binary<"bitwise_right_shift">), slot(Py_nb_inplace_rshift, inplace<"bitwise_right_shift">),
       slot(Py_nb_matrix_multiply, matrix_multiply),
-      slot(Py_nb_negative, unary<"neg">), slot(Py_nb_positive, positive), slot(Py_nb_absolute, unary<"abs">), slot(Py_nb_invert, unary<"bitwise_not">),
+      slot(Py_nb_negative, unary<"neg">), slot(Py_nb_positive, positive), slot(Py_nb_absolute, unary<"abs">), slot(Py_nb_invert, invert),
       slot(Py_nb_bool, truth), slot(Py_nb_int, as_int), slot(Py_nb_float, as_float), slot(Py_nb_index, as_index),
       slot(Py_tp_richcompare, compare), slot(Py_tp_iter, iterate), slot(Py_sq_contains, contains)};
   return slots;

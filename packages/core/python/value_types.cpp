@@ -108,6 +108,7 @@ void bind_device(nb::module_& m) {
       .def("__init__", [](DeviceObject* self, nb::object type, std::optional<int> index) {
         Device d = device_from(type);
         if (index) check_index(*index);
+        expect(!index || !nb::isinstance<nb::str>(type) || nb::cast<std::string>(type).find(':') == std::string::npos, "type (string) must not include an index because index was passed explicitly: ", nb::str(type).c_str());
         if (index && d.type == DeviceType::cuda) d.index = static_cast<int8_t>(*index);
         new (self) DeviceObject{d};
       }, "type"_a, "index"_a = nb::none())

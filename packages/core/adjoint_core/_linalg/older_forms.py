@@ -155,7 +155,6 @@ def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bo
     return _results.triangular_solve(X, input.new_empty(0) if sparse else A.clone())
 
 
-Tensor.matrix_exp = _core.matrix_exp
 check_all(
     globals(),
     out=(

@@ -16,6 +16,12 @@ class _Limits:
 
     _shown: tuple[str, ...]
 
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.__dict__ == self.__dict__
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)  # type: ignore[attr-defined]
+
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={getattr(self, name):g}" for name in self._shown)
         return f"{self.__class__.__name__}({fields}, dtype={self.dtype})"  # type: ignore[attr-defined]
@@ -23,7 +29,10 @@ class _Limits:
 
 def _named(given: Any) -> DType:
     """The type that Python's `float`, `int` or `complex` means, or the given one."""
-    return {float: _core.float64, int: _core.int64, complex: _core.complex128}.get(given, given)
+    named = {float: _core.float64, int: _core.int64, complex: _core.complex128}.get(given, given)
+    if not hasattr(named, "itemsize"):
+        raise TypeError(f"argument 'type' must be a dtype, not {type(given).__name__}")
+    return named
 
 
 class finfo(_Limits):  # noqa: N801

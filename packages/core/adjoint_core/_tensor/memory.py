@@ -58,14 +58,15 @@ def _expect_no_grad(x: Tensor) -> None:
 
 
 @method
-def resize_(self: Tensor, *size: Any, memory_format: Any = _core.contiguous_format) -> Tensor:
+def resize_(self: Tensor, *sizes: Any, size: Any = None, memory_format: Any = _core.contiguous_format) -> Tensor:
     """Changes the shape in place; memory grows if it must, and new elements are uninitialised.
 
     Raises:
         RuntimeError: memory that views, NumPy arrays or a graph share would have to grow; the tensor requires grad; `preserve_format`.
     """
     _expect_no_grad(self)
-    shape = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+    given = sizes if size is None else (size,)
+    shape = given[0] if len(given) == 1 and isinstance(given[0], (tuple, list)) else given
     if memory_format is _core.preserve_format:
         raise RuntimeError(f"resize_: Unsupported memory format {memory_format}")
     if _core._is_sparse(self):

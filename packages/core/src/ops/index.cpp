@@ -405,6 +405,14 @@ Tensor fit(const Tensor& values, const Dims& sizes) {
   return v.sizes() == sizes ? v : expand(v, sizes);
 }
 
+// Whether one element is written where one mask is true, as masked_fill does, which takes numbers of any type.
+bool fills(const Tensor& x, Tensors indices, const Tensor& value) {
+  const auto given = [](const Tensor& i) { return static_cast<bool>(i); };
+  const auto mask = std::ranges::find_if(indices, given);
+  return value.numel() == 1 && value.device().type == DeviceType::cpu && (is_complex(x.dtype()) || !is_complex(value.dtype())) &&
+         std::ranges::count_if(indices, given) == 1 && is_mask(mask->dtype());
+}
+
 }  // namespace
 
 Tensor index(const Tensor& x, Tensors indices) {
@@ -414,7 +422,8 @@ Tensor index(const Tensor& x, Tensors indices) {
   return index_at(x, p.position, p.at);
 }
 Tensor index_put(const Tensor& x, Tensors indices, const Tensor& values, bool accumulate) {
-  expect(values.dtype() == x.dtype() || values->flags & flag_wrapped, "index_put: Index put requires the source and destination dtypes match, got ", x.dtype(), " for the destination and ", values.dtype(), " for the source.");
+  const bool fits = values.dtype() == x.dtype() || values->flags & flag_wrapped || (!accumulate && fills(x, indices, values));
+  expect(fits, "index_put: Index put requires the source and destination dtypes match, got ", x.dtype(), " for the destination and ", values.dtype(), " for the source.");
   const Tensor v = to_dtype(values, x.dtype());
   if (x.device().type == DeviceType::meta && std::ranges::any_of(indices, [](const Tensor& i) { return i && is_mask(i.dtype()); }))
     return add(x, to_dtype(sum(v), x.dtype()));   // how many elements a mask names is not known: only the form of the result, and who takes part, are
