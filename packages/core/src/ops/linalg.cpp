@@ -208,8 +208,9 @@ Tensor outer(const Tensor& a, const Tensor& b) {
   return mul(unsqueeze(a, 1), b);
 }
 Tensor scaled_sum(const Tensor& own, Tensor product, const Scalar& beta, const Scalar& alpha) {
-  const Tensor both[] = {own, product}, c = to_dtype(own, result_type(both));
-  product = to_dtype(product, c.dtype());
+  const DType t = own.dtype() == product.dtype() ? own.dtype() : result_type(std::initializer_list<Tensor>{own, product});
+  const Tensor c = to_dtype(own, t);
+  product = to_dtype(std::move(product), t);
   if (alpha.is_zero()) product = masked_fill(product, ones({}, DType::bool_, product.device()), zeros({}, product.dtype(), product.device()));  // what is multiplied, even NaN, does not matter
   if (beta.is_zero()) return is_one(alpha) ? product : mul(product, wrapped(alpha));  // what c holds, even NaN, does not matter
   if (product.dtype() == DType::bool_) return add(mul(c, wrapped(beta)), mul(product, wrapped(alpha)));
