@@ -181,7 +181,7 @@ def test_log_ndtr_and_its_derivatives_are_right_wherever_they_are_numbers() -> N
     assert s.log_ndtr(ad.tensor([inf, -inf])).tolist() == [0.0, -inf]
 
 
-@pytest.mark.parametrize("name", [*ROOTS, "sinc", "erfinv", "gammaln", "psi", "trigamma", "log_ndtr"])
+@pytest.mark.parametrize("name", [*ROOTS, "sinc", "gammaln", "psi", "trigamma", "log_ndtr"])
 def test_vector_loops_of_floats_round_as_doubles_do(name: str) -> None:
     f = (lambda x: s.polygamma(1, x)) if name == "trigamma" else getattr(s, name)
     ad.manual_seed(0)

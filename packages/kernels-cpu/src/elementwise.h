@@ -14,6 +14,7 @@
 #include "half.h"
 #include "isa.h"
 #include "kernels.h"
+#include "sixteens.h"
 
 namespace adjoint::cpu {
 
@@ -69,6 +70,7 @@ struct Functor<F, C, cost, std::index_sequence<I...>> {
   using R = std::invoke_result_t<const F&, detail::repeat_t<C, I>...>;
   static constexpr bool narrow = (!std::is_floating_point_v<C> && std::is_same_v<R, C>) || requires { requires F::narrow; } || requires { requires Moderate<F, C>::narrow; };
   template <int W> [[gnu::always_inline]] static inline void run(char* y, const char* const* x, const void* functor, int64_t n) {
+    if constexpr (W == 64 && std::is_same_v<C, float> && Sixteens<F>::exists) return Sixteens<F>::run(reinterpret_cast<R*>(y), reinterpret_cast<const C*>(x[I])..., functor, n);
     const auto f = functor_of<C, F>(functor);
     if constexpr (Moderate<F, C>::exists) tiles<W>(reinterpret_cast<R*>(y), f, n, reinterpret_cast<const C*>(x[I])...);
     else if constexpr (cost == Cost::series && std::is_floating_point_v<C>) padded<W>(reinterpret_cast<R*>(y), f, n, reinterpret_cast<const C*>(x[I])...);
@@ -124,11 +126,14 @@ struct Functor<F, C, cost, std::index_sequence<I...>> {
 // Functors whose values of bfloat16 are bfloat16 and need no rounding.
 template <class F> constexpr bool keeps_halves = false;
 
+template <class To, class From> void convert_dense(char* to, const char* from, int64_t n);
+
 // The same on stored halves of type T: no tiles are needed where conversions are a few operations each.
 template <class F, class T, class I> struct Rounded;
 template <class F, class T, size_t... I>
 struct Rounded<F, T, std::index_sequence<I...>> {
   template <int W> [[gnu::always_inline]] static inline void run(char* y, const char* const* x, const void* functor, int64_t n) {
+    if constexpr (W == 64 && Sixteens<F>::exists) return tiles(y, x[0], functor, n);
     const auto f = functor_of<float, F>(functor);
     if constexpr (has_instruction<W, F>) dense(reinterpret_cast<T*>(y), Instruction<F>{}, n, reinterpret_cast<const T*>(x[I])...);
     else if constexpr (std::is_same_v<T, Half>) vectors<W>(reinterpret_cast<Half*>(y), f, n, reinterpret_cast<const Half*>(x[I])...);
@@ -136,6 +141,15 @@ struct Rounded<F, T, std::index_sequence<I...>> {
   }
 
  private:
+  static void tiles(char* y, const char* x, const void* functor, int64_t n) {
+    alignas(64) float tile[tile_size];
+    for (int64_t at = 0; at < n; at += tile_size) {
+      const int64_t m = n - at < tile_size ? n - at : tile_size;
+      convert_dense<float, T>(reinterpret_cast<char*>(tile), x + at * sizeof(T), m);
+      Sixteens<F>::run(tile, tile, functor, m);
+      convert_dense<T, float>(y + at * sizeof(T), reinterpret_cast<const char*>(tile), m);
+    }
+  }
   template <class G, class... X> [[gnu::always_inline]] static inline void dense(T* y, const G& f, int64_t n, const X*... x) {
     ADJOINT_INDEPENDENT
     for (int64_t i = 0; i < n; i++) {

@@ -123,9 +123,9 @@ struct NormalTail {
 // x (1 + tanh u) / 2 = x sigmoid(2 u), u = sqrt(2/pi) (x + 0.044715 x^3).
 template <std::floating_point T>
 [[gnu::always_inline]] inline T gelu_tanh(T x) {
-  const T y = clamp(x, T(-1000), infinity<T>);
-  const T z = clamp(y, T(-1000), T(1000));
-  return detail::logistic(y, T(1.5957691216057308) * (z + T(0.044715) * z * z * z));
+  const T z = clamp(x, T(-1000), T(64));   // the largest would overflow on the way
+  const T inside = detail::logistic(z, T(1.5957691216057308) * (z + T(0.044715) * z * z * z));
+  return x > T(64) ? x : inside;
 }
 template <std::floating_point T>
 [[gnu::always_inline]] inline T gelu_tanh_derivative(T x) {

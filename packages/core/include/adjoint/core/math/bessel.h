@@ -12,7 +12,7 @@ namespace adjoint::math {
 
 // e^-|x| I_n(x): the power series (9.6.10), whose terms have one sign, up to 30; Hankel's series (9.7.1) beyond.
 [[gnu::noinline]] inline double bessel_i_scaled(int n, double x) {
-  const double a = abs(x), sign = x < 0 && n % 2 ? -1 : 1;
+  const double a = abs(x), sign = n % 2 ? std::copysign(1., x) : 1;   // of -0, too
   if (!(a < infinity<double>)) return a == a ? 0 * sign : a;
   double sum = 1, term = 1;
   if (a < 30) {

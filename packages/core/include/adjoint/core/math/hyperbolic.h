@@ -23,9 +23,10 @@ namespace detail {
 template <std::floating_point T>
 [[gnu::always_inline]] inline T tanh(T x) {
   constexpr T one_from = sizeof(T) == 4 ? T(10) : T(20);
-  const T size = abs(x), a = size > one_from ? one_from : size, z = a * a;
+  const T size = abs(x), a = rounded(size > one_from ? one_from : size), z = a * a;
   const T small = a + a * z * detail::tanh_tail(z);
-  const T large = 1 - 2 / (exp_normal(a + a) + 1);
+  const auto [r, n] = detail::reduce_ln2(a + a);
+  const T large = 1 - 2 / ((1 + detail::expm1_small(r)) * power_of_two<T>(n) + 1);
   return std::copysign(a < T(.625) ? small : large, x);
 }
 
