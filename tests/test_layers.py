@@ -197,3 +197,17 @@ def test_what_layers_refuse(call: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         call()
     assert F.pad(ad.arange(3.0).view(1, 1, 3), (3, 0), "circular").tolist() == [[[0, 1, 2, 0, 1, 2]]]
+
+
+def test_layers_one_after_the_other_are_a_list() -> None:
+    a, b = ad.nn.ReLU(), ad.nn.Tanh()
+    m = ad.nn.Sequential(dict(x=a, y=b))
+    assert list(m * 2) == list(2 * m) == [a, b, a, b] and list(m) == [a, b]
+    assert list(m[::-1].named_children()) == [("y", b), ("x", a)]
+    m *= 2
+    assert list(m._modules) == ["0", "1", "2", "3"]
+    for wrong, error in ((lambda: m * 0, ValueError), (lambda: m * 1.5, TypeError), (lambda: m.insert(5, a), IndexError)):
+        with pytest.raises(error):
+            wrong()
+    joined = {"z": a} | ad.nn.ParameterDict({"w": ad.ones(1)})
+    assert list(joined) == ["z", "w"] and isinstance(joined, dict)

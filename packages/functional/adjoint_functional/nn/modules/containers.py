@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
 from typing import Any
 
 from .module import Module
@@ -93,11 +92,30 @@ class Sequential(_List):
 
     def __getitem__(self, index: int | slice) -> Any:
         if isinstance(index, slice):
-            return Sequential(dict(islice(self._modules.items(), *index.indices(len(self)))))
+            return Sequential(dict(list(self._modules.items())[index]))
         return super().__getitem__(index)
 
     def __setitem__(self, index: int, value: Any) -> None:
         setattr(self, list(self._modules)[index], value)
+
+    def insert(self, index: int, value: Any) -> Any:
+        """Puts one before the entry ``index``, which must lie within."""
+        if not -len(self) <= index <= len(self):
+            raise IndexError(f"Index out of range: {index}")
+        return super().insert(index, value)
+
+    def _times(self, factor: int) -> list[Any]:
+        if factor <= 0:
+            raise ValueError(f"Non-positive multiplication factor {factor} for {type(self)}")
+        return self._values() * factor
+
+    def __mul__(self, other: int) -> Any:
+        return Sequential(*self._times(other)) if isinstance(other, int) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def __imul__(self, other: int) -> Any:
+        return self._refill(self._times(other)) if isinstance(other, int) else NotImplemented
 
     def forward(self, input: Any) -> Any:
         """The last module's output."""

@@ -166,8 +166,10 @@ class ParameterDict(_Parameters):
         both.update(other)
         return both
 
-    def __ror__(self, other: ParameterDict) -> ParameterDict:
-        return other | self
+    def __ror__(self, other: Any) -> Any:
+        both = other.copy()
+        both.update(self)
+        return both
 
     def __ior__(self, other: ParameterDict) -> ParameterDict:
         self.update(other)
