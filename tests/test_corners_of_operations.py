@@ -246,3 +246,11 @@ def test_a_power_of_nothing_has_no_slope() -> None:
     for base in (math.nan, math.inf, -math.inf, 0.0, 2.0):
         x, e = ad.tensor([base], requires_grad=True), ad.zeros(1)
         assert (x**e).item() == 1 and ad.autograd.grad(x**e, x)[0].item() == 0
+
+
+@pytest.mark.parametrize("name", ["addmm", "addmv", "addbmm", "baddbmm"])
+def test_what_is_added_to_a_product_fits_it(name: str) -> None:
+    a, b = ad.ones(2, 3, 3), ad.ones(2, 3) if name == "addmv" else ad.ones(2, 3, 3)
+    a, b = (a, b) if "bmm" in name else (a[0], b[0])
+    with pytest.raises(RuntimeError):
+        getattr(ad, name)(ad.ones(2, 2, 3, 3), a, b)

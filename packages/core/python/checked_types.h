@@ -35,7 +35,7 @@ inline Tensor checked_cross_entropy(const Tensor& x, const Tensor& t, const Tens
 }
 
 inline Tensor checked_binary_cross_entropy(const Tensor& x, const Tensor& t, const Tensor& w, Reduction r) {
-  expect_type("binary_cross_entropy", "target", t, "input", x);
+  if (t.sizes() == x.sizes()) expect_type("binary_cross_entropy", "target", t, "input", x);   // else that is said first
   return binary_cross_entropy(x, t, w, r);
 }
 

@@ -47,6 +47,22 @@ def test_margins_take_rows() -> None:
         F.multilabel_margin_loss(ad.ones(1, 1, 5), ad.zeros(1, 1, 5, dtype=ad.int64))
 
 
+def test_what_is_said_of_targets_of_other_shapes() -> None:
+    x, whole = ad.ones(2, 3), ad.ones(2, dtype=ad.int64)
+    wrong = (
+        lambda: F.binary_cross_entropy(x, whole),
+        lambda: F.cross_entropy(x, ad.ones(3)),
+        lambda: F.nll_loss(ad.ones(3), whole),
+        lambda: F.nll_loss(ad.ones(()), whole),
+    )
+    for call in wrong:
+        with pytest.raises(ValueError):
+            call()
+    with pytest.raises(RuntimeError, match="does not fit"):
+        F.soft_margin_loss(x[0], x)
+    assert F.multilabel_soft_margin_loss(x[0], ad.cat([x, x]), reduction="none").shape == (3,)
+
+
 def test_names_that_pytorch_takes_besides() -> None:
     x = ad.ones(2, 2)
     assert len(ad.hsplit(x, sections=2)) == len(ad.vsplit(x, indices=[1])) == 2

@@ -112,14 +112,14 @@ Tensor reduced_entropy(const Tensor& x, const Tensor& target, const Tensor& weig
 }
 
 void check_class_shapes(const Tensor& x, const Tensor& target, const Tensor& weight, const char* op) {
-  expect(x.dim() > 0, op, ": input.dim() > 0, got a 0-d tensor");
-  expect(!is_differentiable(target.dtype()) && target.dtype() != DType::bool_, op, ": expected scalar type Long but found ", target.dtype());
+  expect(x.dim() > 0, ErrorKind::shape, op, ": input.dim() > 0, got a 0-d tensor");
   Dims sizes = x.sizes();
   sizes.erase(class_dim(x));
   if (x.dim() > 1 && target.dim() > 0)
     expect(x.size(0) == target.size(0), ErrorKind::value, "Expected input batch_size (", x.size(0), ") to match target batch_size (", target.size(0), ").");
+  expect(!is_differentiable(target.dtype()) && target.dtype() != DType::bool_, op, ": expected scalar type Long but found ", target.dtype());
   expect(x.dim() > 2 || target.dim() <= 1, op, ": 0D or 1D target tensor expected, multi-target not supported");
-  expect(target.sizes() == sizes, op, ": size mismatch (got input: ", x.sizes(), ", target: ", target.sizes(), ")");
+  expect(target.sizes() == sizes, ErrorKind::shape, op, ": size mismatch (got input: ", x.sizes(), ", target: ", target.sizes(), ")");
   const int64_t classes = x.size(class_dim(x));
   expect(!weight || (weight.dim() == 1 && weight.numel() == classes), op, ": weight tensor should be defined either for all ", classes,
          " classes or no classes but got weight tensor of shape: ", weight ? weight.sizes() : Dims{});

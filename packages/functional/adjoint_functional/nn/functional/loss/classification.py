@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adjoint_core import Tensor, _core
+from adjoint_core import ShapeError, Tensor, _core
 from adjoint_core._compose import node, rounded_once
 from adjoint_core._warnings import warn
 
@@ -166,6 +166,10 @@ def soft_margin_loss(
     reduction = reduction_of(size_average, reduce, reduction)
     if target.dtype != input.dtype and input.is_floating_point():
         target = target.to(input.dtype)
+    if _core.broadcast_shapes(input.shape, target.shape) != input.shape:
+        raise ShapeError(
+            f"soft_margin_loss: target of shape {list(target.shape)} does not fit input of shape {list(input.shape)}"
+        )
     return reduced(_core._softplus(-target * input, 1.0, 1e30), reduction)
 
 
@@ -263,4 +267,4 @@ def multilabel_soft_margin_loss(
     reduction = reduction_of(size_average, reduce, reduction)
     loss = -(target * _core._logsigmoid(input) + (1 - target) * _core._logsigmoid(-input))
     loss = loss if weight is None else loss * weight
-    return reduced(loss.sum(-1) / input.size(-1), reduction)
+    return reduced(loss.sum(max(input.ndim - 1, 0)) / input.size(-1), reduction)
