@@ -127,9 +127,12 @@ template <class T> struct TinyMatmul {
 };
 
 // Some columns of a matrix, laid out so that its rows follow each other in memory, `width` apart: for several tiles of rows that read them.
+// Columns up to `filled` are 0.
 template <class T> struct Strip {
   static constexpr int64_t width = 128 / sizeof(T), deepest = 256;   // 32 KiB, as a cache of the first level has
-  template <int W> [[gnu::always_inline]] static inline void run(Matrix<const T> b, int64_t columns, int64_t k, T* to) {
+  template <int W> [[gnu::always_inline]] static inline void run(Matrix<const T> b, int64_t columns, int64_t filled, int64_t k, T* to) {
+    for (int64_t q = 0; q < k; q++)
+      for (int64_t j = columns; j < filled; j++) to[q * width + j] = 0;
     if (b.right == 1) {
       if (columns == width)
         for (int64_t q = 0; q < k; q++) __builtin_memcpy(to + q * width, b.data + q * b.down, sizeof(T) * width);
