@@ -40,21 +40,21 @@ class _List(Module):
         del values[index]
         self._refill(values)
 
-    def append(self, value: Any) -> Any:
+    def append(self, module: Any) -> Any:
         """Adds one at the end; returns this list."""
-        self.add_module(str(len(self)), value)  # None has an entry too
+        self.add_module(str(len(self)), module)  # None has an entry too
         return self
 
-    def extend(self, values: Iterable[Any]) -> Any:
+    def extend(self, modules: Iterable[Any]) -> Any:
         """Adds several at the end; returns this list."""
-        for value in list(values):
-            self.append(value)
+        for module in list(modules):
+            self.append(module)
         return self
 
-    def insert(self, index: int, value: Any) -> Any:
+    def insert(self, index: int, module: Any) -> Any:
         """Puts one before the entry ``index``."""
         values = self._values()
-        values.insert(index, value)
+        values.insert(index, module)
         return self._refill(values)
 
     def pop(self, key: int | slice) -> Any:
@@ -98,11 +98,11 @@ class Sequential(_List):
     def __setitem__(self, index: int, value: Any) -> None:
         setattr(self, list(self._modules)[index], value)
 
-    def insert(self, index: int, value: Any) -> Any:
+    def insert(self, index: int, module: Any) -> Any:
         """Puts one before the entry ``index``, which must lie within."""
         if not -len(self) <= index <= len(self):
             raise IndexError(f"Index out of range: {index}")
-        return super().insert(index, value)
+        return super().insert(index, module)
 
     def _times(self, factor: int) -> list[Any]:
         if factor <= 0:
