@@ -100,3 +100,32 @@ def test_multinomial_of_integers():
         ad.multinomial(ad.tensor([1, 2]), 1)
     with pytest.raises(RuntimeError, match="n_sample <= 0"):
         ad.multinomial(ad.ones(2), 0)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "least", "most"), [(ad.uint8, 0, 255), (ad.int8, -128, 127), (ad.bool, 0, 1), (ad.float16, -65504, 65504)]
+)
+def test_integers_that_a_type_does_not_hold_are_not_drawn(dtype: ad.dtype, least: int, most: int) -> None:
+    for draw in (
+        lambda low, high: ad.randint(low, high, (3,), dtype=dtype),
+        lambda low, high: ad.randint_like(ad.ones(3), low, high, dtype=dtype),
+        lambda low, high: ad.ones(3).to(dtype).random_(low, high),
+    ):
+        drawn = draw(most, most + 1), draw(least, least + 1)
+        assert all((x == bound).all() for x, bound in zip(drawn, (most, least)))
+        for wrong in ((least - 1, least), (most, most + 2)):
+            with pytest.raises(RuntimeError, match="out of bounds"):
+                draw(*wrong)
+    exact = 2048 if dtype is ad.float16 else most
+    assert ad.randperm(exact + 1, dtype=dtype).sort().values.tolist() == list(range(exact + 1))
+    with pytest.raises(RuntimeError, match="too large"):
+        ad.randperm(most + 2, dtype=dtype)
+
+
+@pytest.mark.parametrize("name", ["uniform_", "normal_", "log_normal_", "exponential_", "cauchy_"])
+def test_whole_numbers_have_no_continuous_distribution(name: str) -> None:
+    for dtype in (ad.int64, ad.bool):
+        with pytest.raises((RuntimeError, NotImplementedError)):
+            getattr(ad.ones(3, dtype=dtype), name)()
+    with pytest.raises(RuntimeError, match="uniform_"):
+        ad.ones(2).uniform_(0, 1e39)

@@ -135,8 +135,37 @@ template <class F> void sized(nb::module_& m, const char* name, F make) {
   }, "input"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "memory_format"_a = nb::none(), "generator"_a.none() = nb::none());
 }
 
+// Above what random_() draws: all integers that the type holds exactly, from 0.
+uint64_t integers_of(DType t) {
+  switch (t) {
+    case DType::bool_: return 2;
+    case DType::float64: return (uint64_t{1} << 53) + 1;
+    case DType::float32: return (uint64_t{1} << 24) + 1;
+    case DType::float16: return (uint64_t{1} << 11) + 1;
+    case DType::bfloat16: return (uint64_t{1} << 8) + 1;
+    default: break;
+  }
+  expect(!is_complex(t), ErrorKind::type, "random_: not defined for ", t);
+  const int bits = static_cast<int>(itemsize(t)) * 8 - (t >= DType::uint8 && t <= DType::uint64 ? 0 : 1);
+  return uint64_t{1} << std::min(bits, 63);
+}
+
+// Other integers than elements of the type can be would wrap.
+void expect_drawable(int64_t low, int64_t high, DType t) {
+  const auto holds = [t](int64_t v) {
+    if (is_differentiable(t)) return std::abs(static_cast<double>(v)) <= largest_number(t);
+    const bool is_unsigned = t >= DType::uint8 && t <= DType::uint64;
+    return with_type(t, [&](auto tag) { return convert<int64_t>(convert<typename decltype(tag)::type>(v)) == v && (v >= 0 || !is_unsigned); });
+  };
+  expect(!is_complex(t), "random_: not defined for ", t);
+  if (low >= high) return;   // which is said where they are drawn
+  expect(holds(low), "random_: from is out of bounds for ", t, ", got ", low);
+  expect(holds(high - 1), "random_: to - 1 is out of bounds for ", t, ", got ", high - 1);
+}
+
 Tensor draw_integers(int64_t low, int64_t high, const Dims& size, OptDType dtype, Generator* g, OptDevice device) {
   const Device d = resolved(device);
+  expect_drawable(low, high, dtype.value_or(DType::int64));
   return randint(low, high, size, dtype.value_or(DType::int64), chosen(g, d), d);
 }
 
@@ -157,23 +186,10 @@ void bind_integers(nb::module_& m) {
   function(m, "randint_like", like, "input"_a, "low"_a, "high"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "memory_format"_a = nb::none(), "generator"_a.none() = nb::none());
   function(m, "randperm", [](int64_t n, Generator* g, OptDType dtype, OptDevice device, bool requires_grad) {
     const Device d = resolved(device);
-    return finish(randperm(n, dtype.value_or(DType::int64), chosen(g, d), d), requires_grad);
+    const DType t = dtype.value_or(DType::int64);
+    expect(n < 0 || t == DType::bfloat16 || static_cast<uint64_t>(n) <= integers_of(t), "randperm: n is too large for ", t, ", got ", n);   // PyTorch rounds in bfloat16
+    return finish(randperm(n, t, chosen(g, d), d), requires_grad);
   }, "n"_a, nb::kw_only(), "generator"_a.none() = nb::none(), "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false, "A random order of 0 ... n-1.");
-}
-
-// Above what random_() draws: all integers that the type holds exactly, from 0.
-uint64_t integers_of(DType t) {
-  switch (t) {
-    case DType::bool_: return 2;
-    case DType::float64: return (uint64_t{1} << 53) + 1;
-    case DType::float32: return (uint64_t{1} << 24) + 1;
-    case DType::float16: return (uint64_t{1} << 11) + 1;
-    case DType::bfloat16: return (uint64_t{1} << 8) + 1;
-    default: break;
-  }
-  expect(!is_complex(t), ErrorKind::type, "random_: not defined for ", t);
-  const int bits = static_cast<int>(itemsize(t)) * 8 - (t >= DType::uint8 && t <= DType::uint64 ? 0 : 1);
-  return uint64_t{1} << std::min(bits, 63);
 }
 
 // One probability for all elements of x. PyTorch's stream compares it in float64.
@@ -194,25 +210,29 @@ Tensor moved(Tensor x, double scale, double shift) {
 
 void bind_fills(nb::module_& m) {
   const Methods t;
-  auto number = [](const Tensor& x) { return is_differentiable(x.dtype()) ? x.dtype() : default_dtype(); };
+  const auto expect_continuous = [](const char* name, const Tensor& x) { expect(is_differentiable(x.dtype()), ErrorKind::not_implemented, name, ": not implemented for ", x.dtype()); };
   both(m, "bernoulli", [](const Tensor& p, Generator* g) {
     const Tensor drawn = bernoulli(p, chosen(g, p.device()));
     return p->keys & (key_tape | key_lifted) ? where(zeros({}, DType::bool_, p.device()), p, drawn) : drawn;   // whose derivative is zero
   }, nb::kw_only(), "generator"_a.none() = nb::none());
   both(m, "bernoulli", [](const Tensor& x, double p, Generator* g) { return to_dtype(bernoulli_like(x, p, g), x.dtype()); }, "p"_a, nb::kw_only(), "generator"_a.none() = nb::none());
-  t.def("uniform_", [number](const Tensor& x, double from, double to, Generator* g) {
+  t.def("uniform_", [=](const Tensor& x, double from, double to, Generator* g) {
+    expect_continuous("uniform_", x);
     expect(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
-    copy_(x, moved(rand(x.sizes(), number(x), chosen(g, x.device()), x.device()), to - from, from));
+    expect(std::max({std::abs(from), std::abs(to), to - from}) <= largest_number(x.dtype()), "uniform_: from and to, and their difference, must be within the numbers of ", x.dtype(), ", got ", from, " and ", to);
+    copy_(x, moved(rand(x.sizes(), x.dtype(), chosen(g, x.device()), x.device()), to - from, from));
     return x;
   }, "from_"_a = 0.0, "to"_a = 1.0, nb::kw_only(), "generator"_a.none() = nb::none());
-  t.def("normal_", [number](const Tensor& x, double mean, double std, Generator* g) {
+  t.def("normal_", [=](const Tensor& x, double mean, double std, Generator* g) {
+    expect_continuous("normal_", x);
     expect(std >= 0, "normal expects std >= 0.0, but found std ", std);
-    copy_(x, moved(randn(x.sizes(), number(x), chosen(g, x.device()), x.device()), std, mean));
+    copy_(x, moved(randn(x.sizes(), x.dtype(), chosen(g, x.device()), x.device()), std, mean));
     return x;
   }, "mean"_a = 0.0, "std"_a = 1.0, nb::kw_only(), "generator"_a.none() = nb::none());
   t.def("random_", [](const Tensor& x, std::optional<int64_t> from, std::optional<int64_t> to, Generator* g) {
     Generator& drawn_by = chosen(g, x.device());
     const bool all = !from && !to;
+    if (!all) expect_drawable(to ? from.value_or(0) : 0, to ? *to : *from, x.dtype());
     const Tensor drawn = all ? random_integers(integers_of(x.dtype()), x.sizes(), DType::int64, drawn_by, x.device())
                              : randint(to ? from.value_or(0) : 0, to ? *to : *from, x.sizes(), DType::int64, drawn_by, x.device());
     copy_(x, to_dtype(drawn, x.dtype()));

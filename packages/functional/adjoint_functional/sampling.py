@@ -195,11 +195,19 @@ def _transformed_rejection(rate: Tensor, generator: Generator | None) -> Tensor:
     return count
 
 
+def _expect_continuous(name: str, x: Tensor) -> None:
+    if not x.is_floating_point():
+        raise RuntimeError(
+            f"{name} distribution is a continuous probability distribution. dtype must be a floating point but you specified {x.dtype}"
+        )
+
+
 @method
 def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator | None = None) -> Tensor:
     """Fills with exponential numbers of rate `lambd`."""
     if not lambd > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
+    _expect_continuous("Exponential", self)
     return self.copy_(-_uniform(self, generator).log() / lambd)
 
 
@@ -224,4 +232,5 @@ def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Gen
     """Fills with Cauchy numbers."""
     if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
+    _expect_continuous("Cauchy", self)
     return self.copy_(median + sigma * ((_lower_uniform(self, generator) - 0.5) * math.pi).tan())
