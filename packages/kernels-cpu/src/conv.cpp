@@ -47,10 +47,12 @@ class InputGradient {
   template <class T> bool is_direct(const ConvolutionSizes& g) const {
     return std::all_of(sets.begin(), sets.end(), [&](const Outputs& o) { return cpu::is_direct<T>(o, y, g.out_channels); });
   }
-  // Few phases, and few products that are left out where outputs end, as vectors of channels do by themselves along rows.
+  // Few phases, and few products that are left out where outputs end, as vectors of channels do by themselves along rows. The more channels are
+  // added up, the less it costs to add a matrix to x.
   template <class T> static bool is_cheap(const ConvolutionSizes& g) {
-    const int64_t phases = step(g, 0) * step(g, 1) * step(g, 2);
-    return phases <= 16 && ((std::is_same_v<T, float> && g.out[2] >= 8 && channels_spare_a_matrix(g.in_channels)) || g.in_plane() <= 16 * phases * g.out_plane());
+    const int64_t phases = step(g, 0) * step(g, 1) * step(g, 2), channels = g.out_channels;
+    const bool by_channels = std::is_same_v<T, float> && channels_spare_a_matrix(g.in_channels);
+    return phases <= 16 && ((by_channels && g.out[2] >= 8) || g.in_plane() * channels <= phases * g.out_plane() * (by_channels ? 16 * channels : std::min(16 * channels, 2 * channels + 96)));
   }
   // The filters of every group and set, each a matrix (in_channels, out_channels x taps).
   template <class T> void gather(const ConvolutionSizes& g, const T* weight, T* to) const {
@@ -149,10 +151,10 @@ template <class T> void forward(const ConvolutionSizes& g, const T* x, const T* 
   });
 }
 
-// Adds rows [begin, end) of the matrix (channels x taps, outputs), which lie at `from`, to x.
-template <class T> void fold(const ConvolutionSizes& g, int64_t begin, int64_t end, const T* from, T* x) {
+// Adds rows [begin, end) of the matrix (channels x taps, outputs), which lie `down` elements apart at `from`, to x.
+template <class T> void fold(const ConvolutionSizes& g, int64_t begin, int64_t end, const T* from, int64_t down, T* x) {
   const int64_t step = g.stride[2];
-  for (int64_t t = begin; t < end; t++) {
+  for (int64_t t = begin; t < end; t++, from += down - g.out_plane()) {
     const int64_t tap = t % g.taps(), c = tap % g.kernel[2], b = tap / g.kernel[2] % g.kernel[1], a = tap / g.kernel[2] / g.kernel[1];
     int64_t first, last;
     g.inside(2, c, first, last);
@@ -167,6 +169,14 @@ template <class T> void fold(const ConvolutionSizes& g, int64_t begin, int64_t e
   }
 }
 
+// Outputs of a group in several images, as a matrix (out_channels, images x outputs).
+template <class T> void join(const ConvolutionSizes& g, const T* y, int64_t images, T* to) {
+  const int64_t plane = g.out_plane();
+  for (int64_t n = 0; n < images; n++, y += (g.groups - 1) * g.out_channels * plane)
+    for (int64_t o = 0; o < g.out_channels; o++, y += plane)
+      for (int64_t k = 0; k < plane; k++) to[(o * images + n) * plane + k] = y[k];
+}
+
 template <class T> void backward_input(const ConvolutionSizes& g, T* x, const T* weight, const T* y) {
   if constexpr (std::is_floating_point_v<T>)
     if (!g.is_pointwise() && InputGradient::is_cheap<T>(g))
@@ -179,22 +189,26 @@ template <class T> void backward_input(const ConvolutionSizes& g, T* x, const T*
             return ByChannels<T>(gradient.y, gradient.sets, g.batch, g.groups, g.out_channels, g.in_channels, g.in_plane()).run(y, filters.as<T>(), x);
         return convolve_direct<T>(gradient.y, gradient.sets, g.batch, g.groups, y, g.out_channels, filters.as<T>(), x, g.in_channels, g.in_plane());
       }
-  const int64_t plane = g.out_plane(), depth = g.depth();
-  const int64_t rows = std::max<int64_t>(16, panel_bytes / (plane * static_cast<int64_t>(sizeof(T)) + 1));   // of the matrix at a time
+  const int64_t plane = g.out_plane(), depth = g.depth(), each = g.is_pointwise() ? 1 : std::clamp<int64_t>(64 / plane, 1, g.batch);   // images at a time
+  const int64_t rows = std::max<int64_t>(16, panel_bytes / (each * plane * static_cast<int64_t>(sizeof(T)) + 1));   // of the matrix at a time
   const int64_t channels = std::clamp<int64_t>(rows / g.taps(), 1, g.in_channels);
-  const int64_t panels = (g.in_channels + channels - 1) / channels;
-  pool::parallel(g.batch * g.groups * panels, [&](int64_t unit) {
-    const int64_t image = unit / panels, group = image % g.groups, first = unit % panels * channels, count = std::min(channels, g.in_channels - first);
-    T* in = x + (image * g.in_channels + first) * g.in_plane();
-    const Matrix<const T> filters{weight + group * g.out_channels * depth + first * g.taps(), 1, depth}, out{y + image * g.out_channels * plane, plane, 1};
+  const int64_t panels = (g.in_channels + channels - 1) / channels, from_image = g.groups * g.in_channels * g.in_plane();
+  pool::parallel((g.batch + each - 1) / each * g.groups * panels, [&](int64_t unit) {
+    const int64_t step = unit / panels / g.groups * each, group = unit / panels % g.groups, first = unit % panels * channels, count = std::min(channels, g.in_channels - first);
+    const int64_t images = std::min(each, g.batch - step), width = images * plane;
+    T* in = x + step * from_image + (group * g.in_channels + first) * g.in_plane();
+    const T* from = y + (step * g.groups + group) * g.out_channels * plane;
+    const Buffer together(images > 1 ? g.out_channels * width * static_cast<int64_t>(sizeof(T)) : 0);
+    if (images > 1) join(g, from, images, together.as<T>()), from = together.as<T>();
+    const Matrix<const T> filters{weight + group * g.out_channels * depth + first * g.taps(), 1, depth}, out{from, width, 1};
     if (g.is_pointwise()) return multiply<T>(filters, out, {in, plane, 1}, count, plane, g.out_channels);
-    std::fill_n(in, count * g.in_plane(), T(0));
+    for (int64_t n = 0; n < images; n++) std::fill_n(in + n * from_image, count * g.in_plane(), T(0));
     const int64_t block = std::min(count * g.taps(), rows);
-    const Buffer matrix(block * plane * static_cast<int64_t>(sizeof(T)));
+    const Buffer matrix(block * width * static_cast<int64_t>(sizeof(T)));
     for (int64_t t = 0; t < count * g.taps(); t += block) {
-      const int64_t n = std::min(block, count * g.taps() - t);
-      multiply<T>({filters.at(t, 0), 1, depth}, out, {matrix.as<T>(), plane, 1}, n, plane, g.out_channels);
-      fold(g, t, t + n, matrix.as<T>(), in);
+      const int64_t m = std::min(block, count * g.taps() - t);
+      multiply<T>({filters.at(t, 0), 1, depth}, out, {matrix.as<T>(), width, 1}, m, width, g.out_channels);
+      for (int64_t n = 0; n < images; n++) fold(g, t, t + m, matrix.as<T>() + n * plane, width, in + n * from_image);
     }
   });
 }
