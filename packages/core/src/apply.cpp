@@ -367,7 +367,8 @@ void run(const Op& op, Tensors x, const Attrs& attrs, Tensor* y) {
   }
   y[0] = {};
   if (InFloat::here && (has_half(x) || &op == &op_to_dtype)) [[unlikely]] {   // a cast to a half type is one to float, too
-    const bool reads_halves = &op == &op_to_dtype || (op.reads_halves && !op.shape && !op.indices && is_floating(op.types(x, attrs).out[0]));
+    const bool elementwise = !op.shape, product = op.kind == Kind::multilinear && x[0].dtype() == x[1].dtype();
+    const bool reads_halves = &op == &op_to_dtype || (op.reads_halves && (elementwise || product) && !op.indices && is_floating(op.types(x, attrs).out[0]));
     return reads_halves ? run_any(op, x, attrs, y) : run(op, without_halves(op, x), attrs, y);
   }
   if (!run_dense(op, x, attrs, y[0])) run_any(op, x, attrs, y);

@@ -22,21 +22,95 @@ namespace adjoint::cpu {
 
 namespace {
 
-constexpr int64_t wide = 32;         // columns of sums
-constexpr int64_t panel_rows = 96;
-constexpr int64_t tall = 12, square = 32;   // rows of sums in vectors and in tiles
-
-// How sums are made: c (rows, 32) of as many rows of a, each of `pairs` pairs, a multiple of `step`, by a packed panel.
-struct Way {
-  int64_t rows, step;
-  void (*multiply)(const uint32_t* a, int64_t pairs, const uint32_t* panel, float* c);
-};
-
 typedef uint32_t Words __attribute__((vector_size(64)));
 typedef uint32_t WordsInMemory __attribute__((vector_size(64), aligned(2), may_alias));   // for loads and stores alone: locals lie aligned
-constexpr int64_t words = 16;
 
-// Words of 16 rows, `down` elements apart, to 16 columns.
+// Rows of x, `wide` apart, to rows of y, `down` apart. The last numbers of a row are converted together with some before them.
+struct Round {
+  template <int W> [[gnu::always_inline]] static inline void run(BFloat16* y, int64_t down, const float* x, int64_t rows, int64_t n) {
+    if (n == wide) each<wide>(y, down, x, rows, n);
+    else if (n >= 16) each<16>(y, down, x, rows, n);
+    else if (n >= 4) each<4>(y, down, x, rows, n);
+    else each<1>(y, down, x, rows, n);
+  }
+
+ private:
+  template <int piece> [[gnu::always_inline]] static inline void each(BFloat16* y, int64_t down, const float* x, int64_t rows, int64_t n) {
+    for (int64_t r = 0; r < rows; r++, x += wide, y += down) {
+      for (int64_t i = 0; i + piece < n; i += piece) round<piece>(y + i, x + i);
+      round<piece>(y + n - piece, x + n - piece);
+    }
+  }
+  template <int n> [[gnu::always_inline]] static inline void round(BFloat16* y, const float* x) {
+    ADJOINT_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) y[i] = BFloat16(x[i]);
+  }
+};
+
+constexpr int64_t panel_rows = 96;
+constexpr int64_t tall = 12;   // rows of sums in vectors
+
+// Four tiles of 16 x 16 sums, by two of a's rows and two of the panel's columns.
+struct alignas(64) Shapes {
+  uint8_t palette = 1, start = 0, reserved[14] = {};
+  uint16_t bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+constexpr int64_t across = wide * 4;   // bytes from one row of sums to the next
+
+[[gnu::target("arch=x86-64-v4,amx-tile,amx-bf16")]] void configure(int64_t pairs) {
+  Shapes shapes;
+  for (int i : {4, 5}) shapes.bytes[i] = static_cast<uint16_t>(pairs * 4);
+  for (int i : {6, 7}) shapes.rows[i] = static_cast<uint8_t>(pairs);
+  asm volatile("" : : "r"(&shapes) : "memory");   // GCC is not told that the next reads all of it
+  _tile_loadconfig(&shapes);
+}
+[[gnu::target("arch=x86-64-v4,amx-tile,amx-bf16")]] void release() { _tile_release(); }
+
+struct EvenSteps {
+  int64_t in_a, in_b;
+  Term operator[](int64_t q) const { return {q * in_b, q * in_a}; }
+};
+template <bool both, bool two, class Steps> [[gnu::target("arch=x86-64-v4,amx-tile,amx-bf16"), gnu::always_inline]] inline void add_steps(const Squares& s, const uint16_t* a, int64_t from, Steps steps, int64_t count) {
+  for (int64_t q = 0; q < count; q++) {
+    const Term step = steps[q];
+    const uint16_t* const rows = a + step.row;
+    const int64_t at = from + step.at;
+    _tile_loadd(4, rows, s.a_down * 2);
+    _tile_loadd(6, s.left + at, s.b_down * 4);
+    if constexpr (two) _tile_loadd(7, s.right + at, s.b_down * 4);
+    _tile_dpbf16ps(0, 4, 6);
+    if constexpr (both) _tile_loadd(5, rows + s.a_half, s.a_down * 2);
+    if constexpr (two) _tile_dpbf16ps(1, 4, 7);
+    if constexpr (both) _tile_dpbf16ps(2, 5, 6);
+    if constexpr (both && two) _tile_dpbf16ps(3, 5, 7);
+  }
+}
+template <class Steps> [[gnu::target("arch=x86-64-v4,amx-tile,amx-bf16")]] void add_squares(const Squares& s, Steps steps, int64_t n, float* c, int64_t count, bool increased) {
+  const uint16_t* a = s.a;
+  for (int64_t i = 0; i < count; i++, a += s.a_next, c += square * wide) {
+    if (increased) {
+      _tile_loadd(0, c, across);
+      _tile_loadd(1, c + words, across);
+      _tile_loadd(2, c + words * wide, across);
+      _tile_loadd(3, c + words * wide + words, across);
+    } else {
+      _tile_zero(0);
+      _tile_zero(1);
+      _tile_zero(2);
+      _tile_zero(3);
+    }
+    if (s.right) s.both ? add_steps<true, true>(s, a, i * s.b_next, steps, n) : add_steps<false, true>(s, a, i * s.b_next, steps, n);
+    else add_steps<true, false>(s, a, i * s.b_next, steps, n);
+    _tile_stored(0, c, across);
+    _tile_stored(1, c + words, across);
+    _tile_stored(2, c + words * wide, across);
+    _tile_stored(3, c + words * wide + words, across);
+  }
+}
+
+}  // namespace
+
 [[gnu::target("arch=x86-64-v4"), gnu::flatten]] void transpose(uint32_t* to, const uint16_t* from, int64_t down) {
   Words r[words];
   for (int64_t i = 0; i < words; i++) r[i] = *reinterpret_cast<const WordsInMemory*>(from + i * down);
@@ -57,6 +131,29 @@ constexpr int64_t words = 16;
   }
   for (int64_t i = 0; i < words; i++) *reinterpret_cast<WordsInMemory*>(to + i * wide) = r[i];
 }
+
+Tiles::Tiles(int64_t pairs) { configure(pairs); }
+Tiles::~Tiles() { release(); }
+void Tiles::multiply(const Squares& s, const Term* steps, int64_t n, float* c, int64_t count, bool increased) const { add_squares(s, steps, n, c, count, increased); }
+void Tiles::multiply(const Squares& s, int64_t in_a, int64_t in_b, int64_t n, float* c, int64_t count, bool increased) const { add_squares(s, EvenSteps{in_a, in_b}, n, c, count, increased); }
+
+void put(const Matrix<float>& y, const float* x, int64_t rows, int64_t n) {
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t j = 0; j < n; j++) *y.at(r, j) = x[r * wide + j];
+}
+void put(const Matrix<BFloat16>& y, const float* x, int64_t rows, int64_t n) {
+  if (y.right == 1) return isa::call<Round>(y.data, y.down, x, rows, n);
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t j = 0; j < n; j++) *y.at(r, j) = BFloat16(x[r * wide + j]);
+}
+
+namespace {
+
+// How sums are made: c (rows, 32) of as many rows of a, each of `pairs` pairs, a multiple of `step`, by a packed panel.
+struct Way {
+  int64_t rows, step;
+  void (*multiply)(const uint32_t* a, int64_t pairs, const uint32_t* panel, float* c);
+};
 
 // Columns [first, first + 32) of b (k, n) in `pairs` pairs of rows; what is outside counts as 0.
 void pack(uint32_t* to, const Item<uint16_t>& b, int64_t first, int64_t pairs) {
@@ -103,66 +200,13 @@ void pack(uint32_t* to, const Item<uint16_t>& b, int64_t first, int64_t pairs) {
   }
 }
 
-// Four tiles of 16 x 16 sums, by two of a's rows and two of the panel's columns. A thread has no tiles outside of this call.
-struct alignas(64) Shapes {
-  uint8_t palette = 1, start = 0, reserved[14] = {};
-  uint16_t bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-};
-[[gnu::target("arch=x86-64-v4,amx-tile,amx-bf16")]] void multiply_square(const uint32_t* a, int64_t pairs, const uint32_t* panel, float* c) {
-  static constexpr Shapes shapes;
-  const int64_t down = pairs * 4, across = wide * 4;
-  _tile_loadconfig(&shapes);
-  _tile_zero(0);
-  _tile_zero(1);
-  _tile_zero(2);
-  _tile_zero(3);
-  for (int64_t q = 0; q < pairs; q += 16) {
-    _tile_loadd(4, a + q, down);
-    _tile_loadd(6, panel + q * wide, across);
-    _tile_loadd(7, panel + q * wide + 16, across);
-    _tile_dpbf16ps(0, 4, 6);
-    _tile_loadd(5, a + 16 * pairs + q, down);
-    _tile_dpbf16ps(1, 4, 7);
-    _tile_dpbf16ps(2, 5, 6);
-    _tile_dpbf16ps(3, 5, 7);
-  }
-  _tile_stored(0, c, across);
-  _tile_stored(1, c + 16, across);
-  _tile_stored(2, c + 16 * wide, across);
-  _tile_stored(3, c + 16 * wide + 16, across);
-  _tile_release();
+void multiply_square(const uint32_t* a, int64_t pairs, const uint32_t* panel, float* c) {
+  Tiles().multiply({reinterpret_cast<const uint16_t*>(a), 2 * pairs, 2 * words * pairs, 0, panel, panel + words, wide, 0, true}, 2 * words, words * wide, pairs / words, c, 1, false);
 }
 
 constexpr Way in_vectors{tall, 1, multiply_tile}, in_tiles{square, 16, multiply_square};
 // Few rows or steps would mostly be padding.
 const Way& way_for(int64_t rows, int64_t k) { return isa::level >= isa::amx_bf16 && rows >= square && k >= 24 && isa::may_use_tiles() ? in_tiles : in_vectors; }
-
-// Rows of x, `wide` apart, to rows of y, `down` apart.
-struct Round {
-  template <int W> [[gnu::always_inline]] static inline void run(BFloat16* y, int64_t down, const float* x, int64_t rows, int64_t n) {
-    for (int64_t r = 0; r < rows; r++, x += wide, y += down)
-      if (n == wide) round_row(y, x, wide);
-      else round_row(y, x, n);
-  }
-
- private:
-  [[gnu::always_inline]] static inline void round_row(BFloat16* y, const float* x, int64_t n) {
-    ADJOINT_INDEPENDENT
-    for (int64_t i = 0; i < n; i++) y[i] = BFloat16(x[i]);
-  }
-};
-
-// The first n sums of each row to y.
-void put(const Matrix<BFloat16>& y, const float* x, int64_t rows, int64_t n) {
-  if (y.right == 1) return isa::call<Round>(y.data, y.down, x, rows, n);
-  for (int64_t r = 0; r < rows; r++)
-    for (int64_t j = 0; j < n; j++) *y.at(r, j) = BFloat16(x[r * wide + j]);
-}
-void put(const Matrix<float>& y, const float* x, int64_t rows, int64_t n) {
-  for (int64_t r = 0; r < rows; r++)
-    for (int64_t j = 0; j < n; j++) *y.at(r, j) = x[r * wide + j];
-}
 
 int64_t pairs_of(const Way& way, int64_t k) { return (k + 2 * way.step - 1) / (2 * way.step) * way.step; }
 

@@ -1,6 +1,7 @@
 // Convolutions, by vectors of outputs or of channels, or as products of matrices: the elements under each kernel position become the rows of a
 // matrix, a panel of outputs or a few channels at a time, so that it stays in the second-level cache.
-#include "conv_channels.h"
+#include "conv_bfloat16.h"
+#include "conv_gradient.h"
 #include "kernels.h"
 #include "lines.h"
 #include "matmul.h"
@@ -9,7 +10,6 @@
 
 #include <cstring>
 #include <utility>
-#include <vector>
 
 namespace adjoint::cpu {
 
@@ -24,87 +24,6 @@ template <class T> int64_t rows_per_panel(const ConvolutionSizes& g) {
 
 template <class T> Buffer matrix_of(const ConvolutionSizes& g, int64_t rows) { return Buffer((g.depth() * rows * g.out[2] + PaddedImage::overrun) * static_cast<int64_t>(sizeof(T))); }
 template <class T> Buffer memory_of(const ConvolutionSizes& g, const PaddedImage& image) { return Buffer((g.in_channels * image.size + PaddedImage::overrun) * static_cast<int64_t>(sizeof(T))); }
-
-Outputs all_outputs(const ConvolutionSizes& g, const PaddedImage& image) {
-  Outputs o{{g.out[0], g.out[1], g.out[2]}, {g.out[1] * g.out[2], g.out[2], 1}, 0, tap_offsets(g, image), image.row(), image.plane()};
-  o.prepare();
-  return o;
-}
-
-// The gradient of elements r, r + s, ... of padded x, s being the stride, is a convolution of y with every s-th element of the filters from
-// their other end. Element m of phase r and element k of a filter meet at output m - (k dilation) / s, where (k dilation) % s is r.
-class InputGradient {
- public:
-  PaddedImage y;
-  std::vector<Outputs> sets;   // one a phase
-  bool every = true;           // whether they write all of x
-
-  explicit InputGradient(const ConvolutionSizes& g) : y(padded_output(g)) {
-    for (int64_t a = 0; a < step(g, 0); a++)
-      for (int64_t b = 0; b < step(g, 1); b++)
-        for (int64_t c = 0; c < step(g, 2); c++) add(g, {a, b, c});
-  }
-  template <class T> bool is_direct(const ConvolutionSizes& g) const {
-    return std::all_of(sets.begin(), sets.end(), [&](const Outputs& o) { return cpu::is_direct<T>(o, y, g.out_channels); });
-  }
-  // Few phases, and few products that are left out where outputs end, as vectors of channels do by themselves along rows. The more channels are
-  // added up, the less it costs to add a matrix to x.
-  template <class T> static bool is_cheap(const ConvolutionSizes& g) {
-    const int64_t phases = step(g, 0) * step(g, 1) * step(g, 2), channels = g.out_channels;
-    const bool by_channels = std::is_same_v<T, float> && channels_spare_a_matrix(g.in_channels);
-    return phases <= 16 && ((by_channels && g.out[2] >= 8) || g.in_plane() * channels <= phases * g.out_plane() * (by_channels ? 16 * channels : std::min(16 * channels, 2 * channels + 96)));
-  }
-  // The filters of every group and set, each a matrix (in_channels, out_channels x taps).
-  template <class T> void gather(const ConvolutionSizes& g, const T* weight, T* to) const {
-    for (int64_t group = 0; group < g.groups; group++, weight += g.out_channels * g.depth())
-      for (const std::vector<int64_t>& taps : taps_)
-        for (int64_t c = 0; c < g.in_channels; c++)
-          for (int64_t o = 0; o < g.out_channels; o++)
-            for (const int64_t t : taps) *to++ = weight[o * g.depth() + c * g.taps() + t];
-  }
-
- private:
-  std::vector<std::vector<int64_t>> taps_;   // of each set
-
-  static int64_t step(const ConvolutionSizes& g, int d) { return g.out[d] == 1 ? 1 : g.stride[d]; }
-  static PaddedImage padded_output(const ConvolutionSizes& g) {
-    int64_t low[3], length[3];
-    for (int d = 0; d < 3; d++) {
-      const int64_t s = step(g, d);
-      low[d] = std::max<int64_t>(0, g.dilation[d] * (g.kernel[d] - 1) / s - g.padding[d] / s);
-      length[d] = low[d] + std::max(g.out[d], (g.padding[d] + g.in[d] - 1) / s + 1);
-    }
-    return {g.out, low, {1, 1, 1}, length, g.kernel, g.dilation};
-  }
-  void add(const ConvolutionSizes& g, const int64_t (&phase)[3]) {
-    Outputs o{{}, {}, 0, {}, y.row(), y.plane()};
-    int64_t begin[3], stride = 1;
-    for (int d = 2; d >= 0; d--) {
-      const int64_t s = step(g, d), last = g.padding[d] + g.in[d] - 1 - phase[d];
-      begin[d] = std::max<int64_t>(0, g.padding[d] - phase[d] + s - 1) / s;
-      o.count[d] = last < 0 ? 0 : last / s + 1 - begin[d];
-      o.to[d] = s * stride;
-      o.first += (s * begin[d] + phase[d] - g.padding[d]) * stride;
-      stride *= g.in[d];
-      if (o.count[d] <= 0) return;
-    }
-    std::vector<int64_t> taps;
-    for (int64_t t = 0; t < g.taps(); t++) {
-      const int64_t k[3] = {t / g.kernel[2] / g.kernel[1] * g.dilation[0], t / g.kernel[2] % g.kernel[1] * g.dilation[1], t % g.kernel[2] * g.dilation[2]};
-      if (k[0] % step(g, 0) == phase[0] && k[1] % step(g, 1) == phase[1] && k[2] % step(g, 2) == phase[2]) {
-        taps.push_back(t);
-        o.taps.push_back(y.offset(begin[0] - k[0] / step(g, 0) + y.low[0], begin[1] - k[1] / step(g, 1) + y.low[1], begin[2] - k[2] / step(g, 2) + y.low[2]));
-      }
-    }
-    if (taps.empty()) return void(every = false);
-    const std::vector<int64_t> one = o.taps;
-    for (int64_t c = 1; c < g.out_channels; c++)
-      for (const int64_t at : one) o.taps.push_back(c * y.size + at);
-    o.prepare();
-    sets.push_back(std::move(o));
-    taps_.push_back(std::move(taps));
-  }
-};
 
 // The matrix (channels x taps, outputs) of output rows [begin, end), from a padded image; up to `overrun` elements behind it are written too.
 template <class T> void unfold(const Outputs& outputs, int64_t begin, int64_t end, const T* in, T* to) {
@@ -217,7 +136,7 @@ template <class T> void backward_input(const ConvolutionSizes& g, T* x, const T*
 template <class T> void backward_weight(const ConvolutionSizes& g, const T* x, T* weight, const T* y) {
   const int64_t parts = std::min<int64_t>(g.batch, 8), size = g.groups * g.out_channels * g.depth(), depth = g.depth(), plane = g.out_plane();
   const int64_t rows = rows_per_panel<T>(g);
-  const bool by_taps = std::is_same_v<T, float> && g.out_channels < 4 && g.out[2] >= TapProducts<float>::shortest;   // a few rows alone do not pay for a matrix
+  const bool by_taps = std::is_same_v<T, float> && g.out_channels < (g.out[2] >= 16 ? 6 : 4) && g.out[2] >= TapProducts<float>::shortest;   // a few rows alone do not pay for a matrix
   const PaddedImage padded = padded_input(g);
   const Outputs outputs = all_outputs(g, padded);
   if constexpr (std::is_same_v<T, float>)
@@ -258,8 +177,6 @@ template <class T> void backward_weight(const ConvolutionSizes& g, const T* x, T
   });
 }
 
-enum class Result { x, weight, y };
-
 // Filters as large as the image, which are there once: products of the matrices (batch, channels x elements) and (out_channels, the same).
 bool covers_image(const ConvolutionSizes& g) { return g.out_plane() == 1 && g.taps() == g.in_plane() && g.padding[0] + g.padding[1] + g.padding[2] == 0; }
 template <Result result, class T> void convolve_whole(const ConvolutionSizes& g, T* x, T* weight, T* y) {
@@ -287,6 +204,17 @@ template <Result result, class T> void convolve(const Launch& l, const View& x, 
   if (written.data != l.y[0].data) cast(l.y[0], written);
 }
 
+// Whether it was done.
+template <Result result> bool convolve_bfloat16(const Launch& l, const View& x, const View& weight, const View& y) {
+  const View& to = l.y[0];
+  const ConvolutionSizes g(x, weight, y, l.attrs.as<Convolution>());
+  if (l.x[0].dtype != DType::bfloat16 || l.x[1].dtype != DType::bfloat16 || !to.contiguous() || covers_image(g) || !tiles_pay(result, g)) return false;
+  const Contiguous left(l.x[0]), right(l.x[1]);
+  if (to.dtype == DType::float32) convolve_in_tiles(result, g, left.as<BFloat16>(), right.as<BFloat16>(), to.as<float>());
+  else convolve_in_tiles(result, g, left.as<BFloat16>(), right.as<BFloat16>(), to.as<BFloat16>());
+  return true;
+}
+
 template <Result result> void kernel(const Launch& l) {
   const View& x = result == Result::x ? l.y[0] : l.x[0];
   const View& weight = result == Result::weight ? l.y[0] : l.x[1];
@@ -294,8 +222,10 @@ template <Result result> void kernel(const Launch& l) {
   if (x.numel == 0 || weight.numel == 0 || y.numel == 0) return reference(l);
   switch (l.y[0].dtype) {
     case DType::float32:
-    case DType::float16:
-    case DType::bfloat16: return convolve<result, float>(l, x, weight, y);
+    case DType::bfloat16:
+      if (convolve_bfloat16<result>(l, x, weight, y)) return;
+      [[fallthrough]];
+    case DType::float16: return convolve<result, float>(l, x, weight, y);
     case DType::float64: return convolve<result, double>(l, x, weight, y);
     case DType::complex64: return convolve<result, Complex<float>>(l, x, weight, y);
     case DType::complex128: return convolve<result, Complex<double>>(l, x, weight, y);

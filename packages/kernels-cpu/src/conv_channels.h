@@ -7,9 +7,6 @@
 
 namespace adjoint::cpu {
 
-// An element of the image behind an output's place, and where the row that it meets of the other factor begins.
-struct Term { int64_t at, row; };
-
 // Channels by strips of 32, of which the last one may use 16.
 struct Strips {
   static constexpr int64_t wide = 32;

@@ -14,6 +14,9 @@ template <class T> struct Matrix {
   T* at(int64_t i, int64_t j) const { return data + i * down + j * right; }
 };
 
+// Of sums whose terms are listed: where one has its element of the first factor, and where the row that it meets of the other begins.
+struct Term { int64_t at, row; };
+
 // Rows of dense elements: so many apart, or each at an offset of its own.
 template <class T> struct EvenRows {
   const T* data;
