@@ -353,3 +353,25 @@ def test_copies_that_asarray_makes_keep_their_history() -> None:
     x = leaf(1.0, 2.0)
     y = ad.asarray(x * 2, copy=True, dtype=ad.float64)
     assert y.dtype is ad.float64 and ad.autograd.grad(y.sum(), x)[0].tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "name", ["eq_", "ne_", "lt_", "le_", "gt_", "ge_", "logical_and_", "logical_or_", "logical_xor_", "logical_not_"]
+)
+@pytest.mark.parametrize("of_view", [False, True])
+def test_what_a_comparison_writes_has_no_slope(name, of_view):
+    def written(x):
+        y = x * 3
+        getattr(y[:] if of_view else y, name)(*([] if name == "logical_not_" else [ad.ones(3)]))
+        return y * ad.tensor([1.0, 2.0, 3.0])
+
+    x = ad.tensor([0.5, 1.0, 2.0], requires_grad=True)
+    expected = getattr(ad, name[:-1])(x * 3, *([] if name == "logical_not_" else [ad.ones(3)]))
+    y = written(x)
+    assert y.requires_grad and y.equal(expected * ad.tensor([1.0, 2.0, 3.0]))
+    assert ad.autograd.grad(y.sum(), x)[0].tolist() == [0, 0, 0]
+    assert ad.func.grad(lambda x: written(x).sum())(x.detach()).tolist() == [0, 0, 0]
+    assert ad.func.jvp(written, (x.detach(),), (ad.ones(3),))[1].tolist() == [0, 0, 0]
+    assert ad.func.vmap(ad.func.grad(lambda x: written(x).sum()))(ad.stack([x.detach()] * 2)).abs().sum() == 0
+    with pytest.raises(RuntimeError, match="leaf"):
+        getattr(x, name)(*([] if name == "logical_not_" else [1]))

@@ -313,6 +313,16 @@ void record_write(const Op& op, const Tensor& self, const Operands& in, const At
 
 }  // namespace
 
+namespace {
+// Comparisons and logic: what self held before says nothing of what they write.
+bool ends_history(const Op& op, const Tensor& self, const Operands& in) {
+  if (!recording(in.level) || !(self->keys & (key_tape | key_lifted)) || !is_differentiable(self.dtype())) return false;
+  for (size_t i = 0; i < Tensors(in).size(); i++)
+    if (op.differentiable(i)) return false;
+  return true;
+}
+}  // namespace
+
 void apply_inplace_recorded(const Op& op, const Tensor& self, Tensors others, const Attrs& attrs) {
   uint32_t keys = self->keys;
   for (const Tensor& t : others) keys |= t->keys;
@@ -324,6 +334,11 @@ void apply_inplace_recorded(const Op& op, const Tensor& self, Tensors others, co
   check_inference(*bottom(self));
   check_creation(self, in.level);
   check_writable(op, self, in.level);
+  if (ends_history(op, self, in)) {
+    Tensor y[max_outputs];
+    apply(op, given, attrs, y);
+    return apply_inplace_recorded(op_copy, self, {y, 1}, {});
+  }
   if (level(self) >= in.level) return record_write(op, self, in, attrs);
   const Tensor former = promote_to(*self, in.slot);
   try {
