@@ -60,7 +60,18 @@ def test_what_is_said_of_targets_of_other_shapes() -> None:
             call()
     with pytest.raises(RuntimeError, match="does not fit"):
         F.soft_margin_loss(x[0], x)
+    with pytest.raises(RuntimeError, match="inconsistent weight size"):
+        F.multi_margin_loss(x, whole, weight=ad.ones(2))
     assert F.multilabel_soft_margin_loss(x[0], ad.cat([x, x]), reduction="none").shape == (3,)
+
+
+def test_a_batch_is_not_divided_by_nothing() -> None:
+    x = ad.tensor([[1.0, 2.0], [3.0, 2.0]])
+    with pytest.raises(ValueError, match="positive during training"):
+        ad.nn.BatchNorm1d(2, eps=0.0)(x)
+    with pytest.raises(ValueError, match="positive output size"):
+        F.affine_grid(ad.ones(1, 2, 3), (1, 1, 0, 2), align_corners=False)
+    assert ad.nn.BatchNorm1d(2, eps=0.0).eval()(x).equal(x)
 
 
 def test_names_that_pytorch_takes_besides() -> None:

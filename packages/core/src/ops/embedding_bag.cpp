@@ -26,7 +26,7 @@ std::vector<int64_t> bag_bounds(const View& index, const View& offsets, int64_t 
   if (!a.closed) bounds.push_back(index.numel);
   expect(bounds[0] == 0 || bounds.size() == 1, "embedding_bag: offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got ", bounds[0]);
   for (size_t b = 1; b < bounds.size(); b++)
-    expect(bounds[b] >= bounds[b - 1] && bounds[b] <= index.numel, ErrorKind::value, "embedding_bag: offsets must not decrease, nor be greater than input's length ", index.numel, ", but bag ", b - 1, " is from ", bounds[b - 1], " to ", bounds[b]);
+    expect(bounds[b] >= bounds[b - 1] && bounds[b] <= index.numel, "embedding_bag: offsets must not decrease, nor be greater than input's length ", index.numel, ", but bag ", b - 1, " is from ", bounds[b - 1], " to ", bounds[b]);
   return bounds;
 }
 

@@ -468,7 +468,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
   const Given given(x, weight, bias, running_mean, running_var);
   const Named named("batch_norm", given);
   const PassingViews passing(given);
-  expect(eps >= 0, ErrorKind::value, "batch_norm: eps must be non-negative, but got ", eps);
+  expect(training ? eps > 0 : eps >= 0, ErrorKind::value, "batch_norm: eps must be ", training ? "positive during training" : "non-negative", ", but got ", eps);
   check_channels(x, {running_mean, running_var, weight, bias});
   if (training) return batch_standardised(x, running_mean, running_var, weight, bias, momentum, eps).y;
   expect(running_mean && running_var, "batch_norm: Expected running_mean and running_var to be defined when training=False");

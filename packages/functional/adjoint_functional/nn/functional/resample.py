@@ -187,6 +187,8 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     if not theta.is_floating_point():
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
     n, _, *sizes = size
+    if any(m <= 0 for m in size):
+        raise ValueError(f"affine_grid: Expected non-zero, positive output size. Got {tuple(size)}")
     if theta.ndim != 3 or tuple(theta.shape) != (n, len(sizes), len(sizes) + 1):
         raise ValueError(
             f"Expected a batch of 2D affine matrices of shape Nx2x3 or 3D ones of shape Nx3x4 for size {list(size)}. Got {list(theta.shape)}."
