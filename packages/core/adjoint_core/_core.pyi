@@ -1179,7 +1179,7 @@ Example::
         """The exponential of square matrices."""
 
     def matrix_power(A: Tensor, n: _int) -> Tensor:
-        """A @ A @ ... @ A, n times, for square matrices (..., m, m); a negative n multiplies inverses.
+        """A @ A @ ... @ A, n times, for square matrices (..., m, m), each product rounded; a negative n multiplies inverses.
 
 Example::
 

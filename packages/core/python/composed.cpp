@@ -1,5 +1,6 @@
 // Plain calls of functions that adjoint-functional makes of others, and has in the top namespace.
 #include <adjoint/core/passing_views.h>
+#include <adjoint/core/segments.h>
 
 #include "fits.h"
 #include "plain_space.h"
@@ -38,6 +39,12 @@ void bind_composed(nb::module_& m) {
     expect_fits(value, x.dtype());
     return full(x.sizes(), value, x.dtype(), x.device());
   }, "value"_a);
+  s.def("hash_tensor", [](const Tensor& x) -> Perhaps {
+    if (x.numel() == 0) return {};
+    const PassingViews passing({&x, 1});
+    const Tensor joined = joined_bits_of(reshape(x, {1, -1}));
+    return joined ? reshape(joined, {}) : Perhaps{};
+  });
   Space{m, "composed", "elements"}.def("isin", [](const Tensor& x, const Tensor& few) -> Perhaps {
     if (few.numel() > 16) return {};
     const Tensor given[] = {x, few};

@@ -29,11 +29,10 @@ template <class F> auto plus_product(const char* name, F f) {
     const Given given(c, a, b);
     const Named named(name, given);
     expect_type(name, "input", c, "the product", a);
-    const auto half = half_type(c, a, b);
     const Scalar own = factor_in_float(beta, c.dtype()), other = factor_in_float(alpha, c.dtype());
-    Tensor product = f(a, b, half.has_value());
+    Tensor product = f(a, b, half_type(c, a, b).has_value());
     expect(broadcast(c.sizes(), product.sizes(), name) == product.sizes(), ErrorKind::shape, name, ": input of shape ", c.sizes(), " does not fit a result of shape ", product.sizes());
-    return half ? to_dtype(scaled_sum(to_dtype(c, DType::float32), std::move(product), own, other), *half) : scaled_sum(c, std::move(product), own, other);
+    return scaled_sum(c, std::move(product), own, other);
   };
 }
 

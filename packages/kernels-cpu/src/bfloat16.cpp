@@ -139,7 +139,8 @@ void Tiles::multiply(const Squares& s, int64_t in_a, int64_t in_b, int64_t n, fl
 
 void put(const Matrix<float>& y, const float* x, int64_t rows, int64_t n) {
   for (int64_t r = 0; r < rows; r++)
-    for (int64_t j = 0; j < n; j++) *y.at(r, j) = x[r * wide + j];
+    if (y.right == 1) std::memcpy(y.at(r, 0), x + r * wide, static_cast<size_t>(n) * sizeof(float));
+    else for (int64_t j = 0; j < n; j++) *y.at(r, j) = x[r * wide + j];
 }
 void put(const Matrix<BFloat16>& y, const float* x, int64_t rows, int64_t n) {
   if (y.right == 1) return isa::call<Round>(y.data, y.down, x, rows, n);

@@ -207,15 +207,22 @@ Tensor outer(const Tensor& a, const Tensor& b) {
   const PassingViews passing(Given(a, b));
   return mul(unsqueeze(a, 1), b);
 }
-Tensor scaled_sum(const Tensor& own, Tensor product, const Scalar& beta, const Scalar& alpha) {
-  const DType t = own.dtype() == product.dtype() ? own.dtype() : result_type(std::initializer_list<Tensor>{own, product});
-  const Tensor c = to_dtype(own, t);
+static Tensor sum_of(const Tensor& own, Tensor product, const Scalar& beta, const Scalar& alpha) {
+  const DType t = seen_type(own) == product.dtype() ? product.dtype() : result_type(std::initializer_list<Tensor>{own, product});
+  const Tensor c = seen_type(own) == t ? own : to_dtype(own, t);
   product = to_dtype(std::move(product), t);
   if (alpha.is_zero()) product = masked_fill(product, ones({}, DType::bool_, product.device()), zeros({}, product.dtype(), product.device()));  // what is multiplied, even NaN, does not matter
   if (beta.is_zero()) return is_one(alpha) ? product : mul(product, wrapped(alpha));  // what c holds, even NaN, does not matter
   if (product.dtype() == DType::bool_) return add(mul(c, wrapped(beta)), mul(product, wrapped(alpha)));
   if (is_one(alpha)) return is_one(beta) ? added_to(std::move(product), c) : addcmul(product, c, wrapped(beta), 1);
   return addcmul(is_one(beta) ? c : mul(c, wrapped(beta)), product, wrapped(alpha), 1);
+}
+Tensor scaled_sum(const Tensor& c, Tensor product, const Scalar& beta, const Scalar& alpha) {
+  if (!is_half(c.dtype()) || product.dtype() != DType::float32) return sum_of(c, std::move(product), beta, alpha);
+  if (!InFloat::serves(Given(c, product))) return rounded(sum_of(in_float(c), std::move(product), beta, alpha), c);
+  Tensor sum;
+  { const InFloat here; sum = sum_of(c, std::move(product), beta, alpha); }
+  return rounded(sum, c);
 }
 // Without a history, what is added to it is all; with one, its gradients are zeros.
 bool is_product_of_nothing(const Tensor& a, const Tensor& b, const Tensor& c) {
@@ -231,8 +238,7 @@ Tensor addmm(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& be
   if (is_product_of_nothing(a, b, c) && !beta.is_zero()) return mul(c, wrapped(beta));
   Tensor product = mm(a, b, half);
   expect(broadcast(c.sizes(), product.sizes(), "addmm") == product.sizes(), ErrorKind::shape, "addmm: The expanded size of the tensor ", product.sizes(), " must match the existing size ", c.sizes());
-  const Tensor sum = scaled_sum(half ? in_float(c) : c, std::move(product), beta, alpha);
-  return half ? rounded(sum, c) : sum;
+  return scaled_sum(c, std::move(product), beta, alpha);
 }
 Tensor addr(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
   const Given given(c, a, b);
@@ -265,8 +271,9 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (!bias) return matmul(x, w);
   expect_type("linear", "bias", bias, "weight", weight);
   if (half_type(x, weight, bias)) {
-    const Tensor y = product(x, w, kept(true));
-    return rounded(add(y, fitting_bias(y, bias)), x);
+    Tensor y = product(x, w, kept(true));
+    const Tensor b = in_float(fitting_bias(y, bias));
+    return rounded(added_to(std::move(y), b), x);
   }
   const Tensor y = matmul(x, w);
   return add(y, fitting_bias(y, bias));

@@ -1,6 +1,7 @@
 // Operators that let go of temporaries: a rule written as one expression would keep all of them until its end.
 #pragma once
 #include <adjoint/core/history.h>
+#include <adjoint/core/in_float.h>
 #include <adjoint/core/observer.h>
 #include <adjoint/core/ops.h>
 
@@ -23,7 +24,7 @@ inline Tensor in_place_of(const Op& op, Tensor t) {
 inline bool is_read_plainly(const Tensor& c) { return !(c->keys & ~uint32_t(key_tape | key_view)) && (!(c->keys & key_tape) || !history_is_kept()); }
 // t + c.
 inline Tensor added_to(Tensor t, const Tensor& c) {
-  if (!is_free(t) || !is_read_plainly(c) || c.dtype() != t.dtype() || c.dim() > t.dim() || broadcast(c.sizes(), t.sizes(), "add") != t.sizes()) return add(c, t);
+  if (!is_free(t) || !is_read_plainly(c) || seen_type(c) != t.dtype() || c.dim() > t.dim() || broadcast(c.sizes(), t.sizes(), "add") != t.sizes()) return add(c, t);
   apply_inplace(op_add, t, {&c, 1});
   return t;
 }

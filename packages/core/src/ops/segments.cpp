@@ -85,6 +85,13 @@ template <class T> auto rows_joined_by(Combine how) {
 Tensor histogram_of(const Tensor& given, Tensors edges, const Tensor& weights) {
   const Tensor points = now(given), weight = weights ? now(weights) : weights;
   const DType t = points.dtype();
+  if (is_half(t) && is_plain(points)) {   // in single precision, rounded once
+    const auto wide = [t](const Tensor& x) { return is_plain(x) && x.dtype() == t ? to_dtype(x, DType::float32) : x; };
+    TensorVector all;
+    for (const Tensor& edge : edges) all.push_back(wide(now(edge)));
+    const Tensor y = histogram_of(wide(points), all, weight ? wide(weight) : weight);
+    return y ? to_dtype(y, t) : y;
+  }
   if (!is_plain(points) || points.dim() != 2 || points.size(1) != std::ssize(edges) || !is_single_or_double(t)) return {};
   const auto fits = [&](const Tensor& x) { return is_plain(x) && x.dtype() == t && x.dim() == 1; };
   Dims sizes;
@@ -138,32 +145,53 @@ Tensor histc_of(const Tensor& given, int64_t bins, double first, double last) {
   return y;
 }
 
+// As 64 bits, those of a double or of an integer, joined by exclusive or, which any order may do: four at a time, which do not wait for each other.
+template <class T> static uint64_t joined_bits(const T* x, int64_t n) {
+  const auto bits = [](T v) {
+    if constexpr (std::is_integral_v<T>) return static_cast<uint64_t>(static_cast<int64_t>(v));
+    else return std::bit_cast<uint64_t>(static_cast<double>(static_cast<compute_t<T>>(v)));
+  };
+  uint64_t a = 0, b = 0, c = 0, d = 0;
+  for (; n >= 4; n -= 4, x += 4) a ^= bits(x[0]), b ^= bits(x[1]), c ^= bits(x[2]), d ^= bits(x[3]);
+  while (n > 0) a ^= bits(x[--n]);
+  return a ^ b ^ c ^ d;
+}
 Tensor joined_bits_of(const Tensor& given) {
   const Tensor rows = now(given);
   if (!is_plain(rows) || rows.dim() != 2 || is_complex(rows.dtype())) return {};
   const Named named("hash_tensor", {&rows, 1});
-  const Tensor x = contiguous(rows), y = empty({rows.size(0)}, DType::uint64);
-  const int64_t n = rows.size(1);
+  const Tensor x = contiguous(rows), y = zeros({rows.size(0)}, DType::uint64);
+  const int64_t n = rows.size(1), parts = std::max<int64_t>(1, n / rows_together), each = (n + parts - 1) / parts;
   with_type(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (!is_complex_v<T>)
-      parallel_for(rows.size(0), std::max<int64_t>(1, rows_together / std::max<int64_t>(n, 1)), [&](int64_t first, int64_t last) {
-        for (int64_t r = first; r < last; r++) {
-          uint64_t joined = 0;
-          for (const T v : std::span(memory_of<const T>(x) + r * n, static_cast<size_t>(n))) {
-            if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) joined ^= std::bit_cast<uint64_t>(convert<double>(v));
-            else joined ^= static_cast<uint64_t>(static_cast<int64_t>(v));
-          }
-          memory_of<uint64_t>(y)[r] = joined;
+    if constexpr (!is_complex_v<T>) {
+      std::vector<uint64_t> joined(static_cast<size_t>(rows.size(0) * parts));
+      parallel_for(rows.size(0) * parts, std::max<int64_t>(1, rows_together / std::max<int64_t>(each, 1)), [&](int64_t first, int64_t last) {
+        for (int64_t p = first; p < last; p++) {
+          const int64_t begin = p % parts * each;
+          joined[static_cast<size_t>(p)] = joined_bits(memory_of<const T>(x) + p / parts * n + begin, std::min(each, n - begin));
         }
       });
+      for (size_t p = 0; p < joined.size(); p++) memory_of<uint64_t>(y)[static_cast<int64_t>(p) / parts] ^= joined[p];
+    }
   });
   return y;
 }
 
+// Of halves: the rows that are in segments, in single precision.
+static Tensor segments_in_float(const Tensor& data, const Tensor& offsets, int64_t axis, Combine how, double initial) {
+  if (offsets.dim() != 1 || offsets.dtype() != DType::int64 || !is_plain(offsets) || offsets.numel() == 0) return segments_of(to_dtype(data, DType::float32), offsets, axis, how, initial);
+  const Tensor at = contiguous(offsets);
+  const int64_t n = data.size(axis), first = std::clamp<int64_t>(memory_of<const int64_t>(at)[0], 0, n), last = std::clamp<int64_t>(memory_of<const int64_t>(at)[at.numel() - 1], first, n);
+  return segments_of(to_dtype(narrow(data, axis, first, last - first), DType::float32), sub(at, wrapped(Scalar(first))), axis, how, initial);
+}
 Tensor segments_of(const Tensor& given, const Tensor& bounds, int64_t axis, Combine how, double initial) {
   const Tensor data = now(given), offsets = now(bounds);
   const DType t = data.dtype();
+  if (is_half(t) && is_plain(data)) {
+    const Tensor y = segments_in_float(data, bounds, axis, how, initial);
+    return y ? to_dtype(y, t) : y;
+  }
   if (!is_plain(data) || !is_plain(offsets) || !is_single_or_double(t) || offsets.dtype() != DType::int64) return {};
   expect(axis >= 0 && axis < data.dim() && offsets.dim() == axis + 1 && offsets.size(-1) > 0, ErrorKind::shape, "segment_reduce: offsets of shape ", offsets.sizes(), " do not fit axis ", axis, " of ", data.sizes());
   Dims sizes = data.sizes();

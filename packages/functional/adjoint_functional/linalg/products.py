@@ -11,7 +11,6 @@ from adjoint_core.linalg import inv
 __all__ = ["matrix_power", "multi_dot", "vander", "vecdot"]
 
 
-@rounded_once
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """sum(conj(x) * y) along `dim`; other dimensions broadcast.
 
@@ -20,12 +19,13 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
         >>> ad.linalg.vecdot(ad.tensor([1., 2.]), ad.tensor([3., 4.]))
         tensor(11.)
     """
+    if x.dtype in (_core.float16, _core.bfloat16) and x.dtype is y.dtype and x.shape == y.shape:  # a product, rounded once
+        return (x.movedim(dim, -1).unsqueeze(-2) @ y.movedim(dim, -1).unsqueeze(-1)).squeeze((-2, -1))
     return (x.conj() * y).sum(dim)
 
 
-@rounded_once
 def matrix_power(A: Tensor, n: int) -> Tensor:
-    """A @ A @ ... @ A, n times, for square matrices (..., m, m); a negative n multiplies inverses.
+    """A @ A @ ... @ A, n times, for square matrices (..., m, m), each product rounded; a negative n multiplies inverses.
 
     Example::
 
@@ -36,7 +36,7 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
     if A.ndim < 2 or A.size(-1) != A.size(-2):
         raise RuntimeError(f"linalg.matrix_power: A must be batches of square matrices, got shape {list(A.shape)}")
     if n < 0:
-        return matrix_power(inv(A), -n)
+        return _inverse_power(A, -n)
     if n == 0:
         never = _core.zeros_like(A, dtype=_core.bool)
         return _core.where(never, A, _core.eye(A.size(-1), dtype=A.dtype, device=A.device))  # a gradient of zeros
@@ -47,8 +47,12 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
 
 
 @rounded_once
+def _inverse_power(A: Tensor, n: int) -> Tensor:
+    return matrix_power(inv(A), n)
+
+
 def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
-    """The product of two or more matrices in the cheapest order; the first and the last may be vectors.
+    """The product of two or more matrices in the cheapest order; the first and the last may be vectors. Each product is rounded.
 
     Example::
 

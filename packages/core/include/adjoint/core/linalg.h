@@ -66,7 +66,7 @@ ADJOINT_API Tensor eigvals(const Tensor& x);
 ADJOINT_API SVD svd(const Tensor& x, bool full);
 ADJOINT_API Tensor svdvals(const Tensor& x);
 
-// ---- sums with products (ops/linalg.cpp): beta * c + alpha * product
+// ---- sums with products (ops/linalg.cpp): beta * c + alpha * product; of a half c and a product in float, rounded once
 ADJOINT_API Tensor scaled_sum(const Tensor& c, Tensor product, const Scalar& beta, const Scalar& alpha);
 ADJOINT_API Tensor addr(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha);
 ADJOINT_API Tensor multi_dot(Tensors x);           // the product of matrices (or vectors at the ends) in the cheapest order

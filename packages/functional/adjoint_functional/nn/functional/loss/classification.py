@@ -207,7 +207,9 @@ def multi_margin_loss(
     _core._expect_type("multi_margin_loss", "weight", weight, "input", input)
     input = input if input.ndim else input.reshape(1)
     if weight is not None and weight.numel() != input.shape[-1]:
-        raise RuntimeError(f"multi_margin_loss: inconsistent weight size, expected {input.shape[-1]} but got {list(weight.shape)}")
+        raise RuntimeError(
+            f"multi_margin_loss: inconsistent weight size, expected {input.shape[-1]} but got {list(weight.shape)}"
+        )
     if reduction == "none" and input.ndim == 1 and target.numel() == 1:  # whose shape the loss has
         return _multi_margin_loss(input.unsqueeze(0), target.reshape(1), p, margin, weight, "none").reshape(target.shape)
     return _multi_margin_loss(input, target, p, margin, weight, reduction)
