@@ -87,7 +87,7 @@ template <class T> void multiply_blocks(Matrix<const T> a, Matrix<const T> b, Ma
 // c = a b. a and b have dense rows or dense columns, c dense rows; of integers b has dense rows.
 template <class T> void multiply(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, int64_t m, int64_t n, int64_t k) {
   if constexpr (std::is_integral_v<T>) {
-    if (n == 1 && a.down == 1) return isa::call<IntegerProduct<T>>(Matrix<const T>{b.data, 1, b.down}, Matrix<const T>{a.data, a.right, 1}, Matrix<T>{c.data, 1, c.down}, 1, m, k);
+    if (n == 1 && a.down == 1 && c.down == 1) return isa::call<IntegerProduct<T>>(Matrix<const T>{b.data, 1, b.down}, Matrix<const T>{a.data, a.right, 1}, Matrix<T>{c.data, 1, c.down}, 1, m, k);
     return isa::call<IntegerProduct<T>>(a, b, c, m, n, k);
   } else {
   const bool tb = !rows_dense(b, n), ta = !rows_dense(a, k);

@@ -151,6 +151,7 @@ SHAPES = [
     (130, 150, 140),
     (300, 200, 20),
     (20, 300, 600),
+    (257, 130, 129),  # one row or column more than whole panels
     (4, 0, 3),
 ]
 
@@ -164,6 +165,22 @@ def test_matmul(shape: tuple[int, int, int], dtype: str) -> None:
     strided = random((m, 2 * k), dtype)[:, ::2]
     for left, right in [(a, b), (at, b), (a, bt), (at, bt), (strided, b)]:
         check("matmul", lambda x=left, y=right: x @ y, 30 * TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int16", "uint8"])
+@pytest.mark.parametrize("shape", [*SHAPES, (65, 200, 129), (129, 64, 257), (513, 64, 64), (64, 64, 513)])
+def test_matmul_of_integers(shape: tuple[int, int, int], dtype: str) -> None:
+    m, k, n = shape
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(0, 100, s).astype(dtype) for s in ((m, k), (k, n)))
+    exact = (a.astype(np.int64) @ b.astype(np.int64)).astype(dtype)
+    for left in (ad.from_numpy(a), ad.from_numpy(np.ascontiguousarray(a.T)).t(), ad.from_numpy(np.repeat(a, 2, 1))[:, ::2]):
+        for right in (
+            ad.from_numpy(b),
+            ad.from_numpy(np.ascontiguousarray(b.T)).t(),
+            ad.from_numpy(np.repeat(b, 2, 1))[:, ::2],
+        ):
+            assert ((left @ right).numpy() == exact).all()
 
 
 @pytest.mark.parametrize("shape", [(64, 60000, 64), (2, 200000, 2), (8, 13000, 8), (300, 3000, 300)])
