@@ -2,6 +2,7 @@
 // matrix, a panel of outputs or a few channels at a time, so that it stays in the second-level cache.
 #include "conv_bfloat16.h"
 #include "conv_gradient.h"
+#include "conv_outputs.h"
 #include "kernels.h"
 #include "lines.h"
 #include "matmul.h"
@@ -47,6 +48,12 @@ template <class T> void forward_pointwise(const ConvolutionSizes& g, const T* x,
   });
 }
 
+// Whether there are too few for tiles of four rows, if outputs are many, of one image and of all; where those would not do, for a matrix.
+bool few_channels(int64_t channels, const Outputs& o, int64_t images, bool direct) {
+  const int64_t outputs = o.rows() * o.count[2];
+  return channels <= (direct ? 3 : 12) && outputs * static_cast<int64_t>(o.taps.size()) >= 2048 && outputs * images >= 1024;
+}
+
 template <class T> void forward(const ConvolutionSizes& g, const T* x, const T* weight, T* y) {
   if (g.is_pointwise()) return forward_pointwise<T>(g, x, weight, y);
   const PaddedImage image = padded_input(g);
@@ -54,6 +61,8 @@ template <class T> void forward(const ConvolutionSizes& g, const T* x, const T* 
   if constexpr (std::is_same_v<T, float>)
     if (channels_pay(outputs, g.out_channels, g.depth()) || (!is_direct<T>(outputs, image, g.in_channels) && channels_spare_a_matrix(g.out_channels)))
       return ByChannels<T>(image, {&outputs, 1}, g.batch, g.groups, g.in_channels, g.out_channels, g.out_plane()).run(x, weight, y);
+  if constexpr (std::is_floating_point_v<T>)
+    if (few_channels(g.out_channels, outputs, g.batch * g.groups, is_direct<T>(outputs, image, g.in_channels))) return convolve_outputs<T>(image, {&outputs, 1}, g.batch, g.groups, x, g.in_channels, weight, y, g.out_channels, g.out_plane());
   if constexpr (std::is_floating_point_v<T>)
     if (is_direct<T>(outputs, image, g.in_channels)) return convolve_direct<T>(image, {outputs}, g.batch, g.groups, x, g.in_channels, weight, y, g.out_channels, g.out_plane());
   const int64_t rows = rows_per_panel<T>(g), panels = (g.out_rows() + rows - 1) / rows, shares = g.batch * g.groups < 8 ? std::min<int64_t>(4, panels) : 1;
@@ -96,18 +105,26 @@ template <class T> void join(const ConvolutionSizes& g, const T* y, int64_t imag
       for (int64_t k = 0; k < plane; k++) to[(o * images + n) * plane + k] = y[k];
 }
 
+// As a convolution of the output's gradient.
+template <class T> void backward_by_outputs(const ConvolutionSizes& g, const InputGradient& gradient, bool direct, bool few, T* x, const T* weight, const T* y) {
+  const Buffer filters(g.groups * g.out_channels * g.depth() * static_cast<int64_t>(sizeof(T)));
+  gradient.gather(g, weight, filters.as<T>());
+  if (!gradient.every) std::fill_n(x, g.batch * g.groups * g.in_channels * g.in_plane(), T(0));
+  if (gradient.sets.empty()) return;
+  if constexpr (std::is_same_v<T, float>)
+    if (channels_spare_a_matrix(g.in_channels) && (!direct || std::all_of(gradient.sets.begin(), gradient.sets.end(), [&](const Outputs& o) { return channels_pay(o, g.in_channels, static_cast<int64_t>(o.taps.size())); })))
+      return ByChannels<T>(gradient.y, gradient.sets, g.batch, g.groups, g.out_channels, g.in_channels, g.in_plane()).run(y, filters.as<T>(), x);
+  if (few) return convolve_outputs<T>(gradient.y, gradient.sets, g.batch, g.groups, y, g.out_channels, filters.as<T>(), x, g.in_channels, g.in_plane());
+  convolve_direct<T>(gradient.y, gradient.sets, g.batch, g.groups, y, g.out_channels, filters.as<T>(), x, g.in_channels, g.in_plane());
+}
+
 template <class T> void backward_input(const ConvolutionSizes& g, T* x, const T* weight, const T* y) {
   if constexpr (std::is_floating_point_v<T>)
-    if (!g.is_pointwise() && InputGradient::is_cheap<T>(g))
-      if (const InputGradient gradient(g); (std::is_same_v<T, float> && channels_spare_a_matrix(g.in_channels)) || gradient.is_direct<T>(g)) {
-        const Buffer filters(g.groups * g.out_channels * g.depth() * static_cast<int64_t>(sizeof(T)));
-        gradient.gather(g, weight, filters.as<T>());
-        if (!gradient.every) std::fill_n(x, g.batch * g.groups * g.in_channels * g.in_plane(), T(0));
-        if constexpr (std::is_same_v<T, float>)
-          if (!gradient.sets.empty() && (!gradient.is_direct<T>(g) || std::all_of(gradient.sets.begin(), gradient.sets.end(), [&](const Outputs& o) { return channels_pay(o, g.in_channels, static_cast<int64_t>(o.taps.size())); })))
-            return ByChannels<T>(gradient.y, gradient.sets, g.batch, g.groups, g.out_channels, g.in_channels, g.in_plane()).run(y, filters.as<T>(), x);
-        return convolve_direct<T>(gradient.y, gradient.sets, g.batch, g.groups, y, g.out_channels, filters.as<T>(), x, g.in_channels, g.in_plane());
-      }
+    if (!g.is_pointwise() && InputGradient::is_cheap<T>(g)) {
+      const InputGradient gradient(g);
+      const bool direct = gradient.is_direct<T>(g), few = !gradient.sets.empty() && few_channels(g.in_channels, gradient.sets[0], g.batch * g.groups, direct);
+      if ((std::is_same_v<T, float> && channels_spare_a_matrix(g.in_channels)) || direct || few) return backward_by_outputs(g, gradient, direct, few, x, weight, y);
+    }
   const int64_t plane = g.out_plane(), depth = g.depth(), each = g.is_pointwise() ? 1 : std::clamp<int64_t>(64 / plane, 1, g.batch);   // images at a time
   const int64_t rows = std::max<int64_t>(16, panel_bytes / (each * plane * static_cast<int64_t>(sizeof(T)) + 1));   // of the matrix at a time
   const int64_t channels = std::clamp<int64_t>(rows / g.taps(), 1, g.in_channels);
