@@ -92,9 +92,10 @@ Tensor reduce_classes(const Tensor& loss, const Classes& c, Reduction r) {
   return r == Reduction::mean && (c.weight || c.valid) ? sum(loss) / total_weight(c, loss) : reduce(loss, r);
 }
 
+// Half types become float when they are gathered: few of them are read.
 Tensor class_losses(const Tensor& x, const Classes& c) {
   const int d = class_dim(x);
-  return c.weigh(-squeeze(gather(x, d, unsqueeze(c.index, d)), Dims{d}));
+  return c.weigh(-in_float(squeeze(gather(x, d, unsqueeze(c.index, d)), Dims{d})));
 }
 
 // Whether one kernel reads the scores: plain tensors on a GPU. Levels see the composition, whose derivatives they know.
@@ -148,10 +149,9 @@ Tensor nll_loss(const Tensor& x, const Tensor& target, const Tensor& weight, Red
   const Given given(x, target);
   const Named named("nll_loss_nd", given, nll_node(x));
   const PassingViews passing(given);
-  if (const Tensor y = rounded_once(nll_loss, x, target, weight, r, ignore_index)) return y;
   check_class_shapes(x, target, weight, "nll_loss");
-  const Classes c = classes_of(x, target, weight, ignore_index);
-  return reduce_classes(class_losses(x, c), c, r);
+  const Classes c = classes_of(x, target, in_float(weight), ignore_index);
+  return to_dtype(reduce_classes(class_losses(x, c), c, r), x.dtype());
 }
 
 Tensor cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight, Reduction r, int64_t ignore_index, double label_smoothing) {
