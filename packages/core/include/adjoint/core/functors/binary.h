@@ -60,7 +60,7 @@ struct Fmod {
 struct Atan2 { template <Real T> T operator()(T a, T b) const { return math::atan2(a, b); } };
 struct Hypot { template <Real T> T operator()(T a, T b) const { return math::abs(Complex<T>(a, b)); } };
 struct Heaviside {
-  template <Number T> requires Ordered<T> T operator()(T a, T b) const { return a == T(0) ? b : convert<T>(a > T(0)); }
+  template <Number T> requires Ordered<T> T operator()(T a, T b) const { return a == T(0) ? b : a > T(0) ? T(1) : T(0); }   // a bool made a number keeps a loop from vectors
   bool operator()(bool a, bool b) const { return a || b; }
 };
 struct Copysign { template <Real T> T operator()(T a, T b) const { return std::copysign(a, b); } };

@@ -152,14 +152,22 @@ template <std::floating_point T>
 
 namespace detail {
 
+// q^-s for q > 0: a few whole powers, which polygamma asks for, as products.
+inline double inverse_power(double q, double s) {
+  if (s > 8 || s != std::floor(s)) return pow(q, -s);
+  double power = 1;
+  for (int n = static_cast<int>(s); n; n /= 2, q *= q)
+    if (n % 2) power *= q;
+  return 1 / power;
+}
 // The sum of (q + k)^-s over k >= 0 for q > 0, s > 1: twelve terms, then Euler and Maclaurin's series.
 [[gnu::noinline]] inline double zeta_positive(double s, double q) {
   double sum = 0;
-  for (int k = 0; k < 12; k++, q += 1) sum += pow(q, -s);
+  for (int k = 0; k < 12; k++, q += 1) sum += inverse_power(q, s);
   // B_2k / (2k)!, the coefficients of s (s + 1) ... (s + 2k - 2) q^(1 - s - 2k).
   constexpr double coefficient[] = {1. / 12,        -1. / 720,           1. / 30240,        -1. / 1209600, 1. / 47900160,
                                     -691. / 1307674368000., 1. / 74724249600., -3617. / 10670622842880000.};
-  const double power = pow(q, -s);
+  const double power = inverse_power(q, s);
   sum += q / (s - 1) * power + .5 * power;
   double factor = s * power / q;
   for (int k = 0; k < 8; k++) {
