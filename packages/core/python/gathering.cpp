@@ -1,4 +1,6 @@
 // Choosing, gathering and scattering elements; elementwise functions with options.
+#include <adjoint/core/history.h>
+#include <adjoint/core/observer.h>
 #include <adjoint/core/random_lanes.h>
 #include <adjoint/core/types.h>
 
@@ -138,8 +140,24 @@ Tensor scaled(const Op& op, const Tensor& a, const Tensor& b, const std::optiona
   return mul(to_dtype(b, t), wrapped(alpha_of(t, *alpha)));
 }
 
+// Whether nobody sees how a sum of both is made: plain floating-point memory of one shape, no level, no history to be kept.
+bool is_plain_pair(const Tensor& a, const Tensor& b) {
+  const uint32_t keys = a->keys | b->keys;
+  return !(keys & ~uint32_t(key_tape | key_view)) && (!(keys & key_tape) || !history_is_kept()) && !watched() && a.device().type == DeviceType::cpu && a.device() == b.device() &&
+         a.dtype() == b.dtype() && is_floating(a.dtype()) && a.sizes() == b.sizes() && !((a->flags | b->flags) & flag_wrapped);
+}
+const Op& op_addcmul() {
+  static const Op* const op = find_op("addcmul");
+  return *op;
+}
+// What addcmul takes for a + alpha b, in one pass, or for a - alpha b.
+Scale weight_of(const Op& op, const Tensor& a, const Scalar& alpha) {
+  const double by = alpha_of(a.dtype(), alpha).to<double>();
+  return {&op == &op_add ? by : -by};
+}
 // op(a, alpha b); half types are rounded once, at the end.
 Tensor with_alpha(const Op& op, const Tensor& a, const Tensor& b, const std::optional<Scalar>& alpha) {
+  if (alpha && is_plain_pair(a, b)) return apply(op_addcmul(), {a, b, wrapped(1)}, weight_of(op, a, *alpha));
   const DType t = alpha ? type_of(op, a, b) : DType::float32;
   if (!is_half(t)) return apply(op, {a, scaled(op, a, b, alpha)});
   const Tensor by = wrapped(alpha_of(t, *alpha));
@@ -177,6 +195,11 @@ void bind_arithmetic(nb::module_& m) {
     both(m, name, [op = op](const Operand& a, const Operand& b, const std::optional<Scalar>& alpha) { return of_numbers(with_alpha(*op, a, b, alpha)); },
          "other"_a, nb::kw_only(), "alpha"_a = nb::none());
     t.def((std::string(name) + "_").c_str(), [op = op](const Tensor& x, const Operand& b, const std::optional<Scalar>& alpha) {
+      if (alpha && is_plain_pair(x, b)) {
+        const Tensor others[] = {b, wrapped(1)};
+        apply_inplace(op_addcmul(), x, others, weight_of(*op, x, *alpha));
+        return x;
+      }
       const Tensor other = scaled(*op, x, b, alpha);
       apply_inplace(*op, x, {&other, 1});
       return x;
