@@ -61,7 +61,7 @@ template <class T> void forward(const ConvolutionSizes& g, const T* x, const T* 
   if constexpr (std::is_same_v<T, float>)
     if (channels_pay(outputs, g.out_channels, g.depth()) || (!is_direct<T>(outputs, image, g.in_channels) && channels_spare_a_matrix(g.out_channels)))
       return ByChannels<T>(image, {&outputs, 1}, g.batch, g.groups, g.in_channels, g.out_channels, g.out_plane()).run(x, weight, y);
-  if constexpr (std::is_floating_point_v<T>)
+  if constexpr (std::is_same_v<T, float>)
     if (few_channels(g.out_channels, outputs, g.batch * g.groups, is_direct<T>(outputs, image, g.in_channels))) return convolve_outputs<T>(image, {&outputs, 1}, g.batch, g.groups, x, g.in_channels, weight, y, g.out_channels, g.out_plane());
   if constexpr (std::is_floating_point_v<T>)
     if (is_direct<T>(outputs, image, g.in_channels)) return convolve_direct<T>(image, {outputs}, g.batch, g.groups, x, g.in_channels, weight, y, g.out_channels, g.out_plane());
@@ -114,7 +114,8 @@ template <class T> void backward_by_outputs(const ConvolutionSizes& g, const Inp
   if constexpr (std::is_same_v<T, float>)
     if (channels_spare_a_matrix(g.in_channels) && (!direct || std::all_of(gradient.sets.begin(), gradient.sets.end(), [&](const Outputs& o) { return channels_pay(o, g.in_channels, static_cast<int64_t>(o.taps.size())); })))
       return ByChannels<T>(gradient.y, gradient.sets, g.batch, g.groups, g.out_channels, g.in_channels, g.in_plane()).run(y, filters.as<T>(), x);
-  if (few) return convolve_outputs<T>(gradient.y, gradient.sets, g.batch, g.groups, y, g.out_channels, filters.as<T>(), x, g.in_channels, g.in_plane());
+  if constexpr (std::is_same_v<T, float>)
+    if (few) return convolve_outputs<T>(gradient.y, gradient.sets, g.batch, g.groups, y, g.out_channels, filters.as<T>(), x, g.in_channels, g.in_plane());
   convolve_direct<T>(gradient.y, gradient.sets, g.batch, g.groups, y, g.out_channels, filters.as<T>(), x, g.in_channels, g.in_plane());
 }
 
@@ -122,7 +123,7 @@ template <class T> void backward_input(const ConvolutionSizes& g, T* x, const T*
   if constexpr (std::is_floating_point_v<T>)
     if (!g.is_pointwise() && InputGradient::is_cheap<T>(g)) {
       const InputGradient gradient(g);
-      const bool direct = gradient.is_direct<T>(g), few = !gradient.sets.empty() && few_channels(g.in_channels, gradient.sets[0], g.batch * g.groups, direct);
+      const bool direct = gradient.is_direct<T>(g), few = std::is_same_v<T, float> && !gradient.sets.empty() && few_channels(g.in_channels, gradient.sets[0], g.batch * g.groups, direct);
       if ((std::is_same_v<T, float> && channels_spare_a_matrix(g.in_channels)) || direct || few) return backward_by_outputs(g, gradient, direct, few, x, weight, y);
     }
   const int64_t plane = g.out_plane(), depth = g.depth(), each = g.is_pointwise() ? 1 : std::clamp<int64_t>(64 / plane, 1, g.batch);   // images at a time
@@ -227,8 +228,7 @@ template <Result result> bool convolve_bfloat16(const Launch& l, const View& x, 
   const ConvolutionSizes g(x, weight, y, l.attrs.as<Convolution>());
   if (l.x[0].dtype != DType::bfloat16 || l.x[1].dtype != DType::bfloat16 || !to.contiguous() || covers_image(g) || !tiles_pay(result, g)) return false;
   const Contiguous left(l.x[0]), right(l.x[1]);
-  if (to.dtype == DType::float32) convolve_in_tiles(result, g, left.as<BFloat16>(), right.as<BFloat16>(), to.as<float>());
-  else convolve_in_tiles(result, g, left.as<BFloat16>(), right.as<BFloat16>(), to.as<BFloat16>());
+  convolve_in_tiles(result, g, left.as<BFloat16>(), right.as<BFloat16>(), to.data, to.dtype);
   return true;
 }
 

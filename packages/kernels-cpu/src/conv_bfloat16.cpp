@@ -107,6 +107,17 @@ struct Plan {
   }
 };
 
+// Where results go: rounded, or as float.
+struct Written {
+  void* data;
+  DType type;
+
+  void put(int64_t at, int64_t down, int64_t right, const float* x, int64_t rows, int64_t n) const {
+    if (type == DType::float32) cpu::put(Matrix<float>{static_cast<float*>(data) + at, down, right}, x, rows, n);
+    else cpu::put(Matrix<BFloat16>{static_cast<BFloat16*>(data) + at, down, right}, x, rows, n);
+  }
+};
+
 // Filters of a convolution: elements from one group, channel of the result, and channel of the image to the next; and which taps each set has.
 struct Filters {
   const uint16_t* data;
@@ -115,14 +126,14 @@ struct Filters {
 };
 
 // One convolution of every image and group, as convolve_direct; the sets read pairs of channels.
-template <class Y> class ByTiles {
+class ByTiles {
  public:
   ByTiles(const PaddedImage& image, const std::vector<Outputs>& sets, int64_t batch, int64_t groups, int64_t in_channels, int64_t out_channels, int64_t channel)
       : pairs_((in_channels + 1) / 2), images_(image, batch, groups, parts_of(pairs_, words) * parts_of(pairs_, parts_of(pairs_, words)), most, sets[0].rows() * sets[0].count[2]), in_channels_(in_channels),
         out_channels_(out_channels), channel_(channel), high_(out_channels > words ? square : words), blocks_(parts_of(out_channels, high_)), deepest_(high_ == words ? 32 : 64), panels_(std::clamp<int64_t>((1 << 17) / (blocks_ * tile), 1, most / wide)) {
     for (const Outputs& o : sets) plans_.emplace_back(o, image, pairs_, high_ * deep), size_ += blocks_ * plans_.back().count() * plans_.back().size;
   }
-  void run(const uint16_t* x, const Filters& filters, Y* y) const {
+  void run(const uint16_t* x, const Filters& filters, const Written& y) const {
     const Buffer packed(images_.groups * size_ * 2);
     pack(filters, packed.as<uint32_t>());
     const int64_t units = images_.units(), shares = units < 8 ? std::min<int64_t>(8, items(plans_[0], images_.each)) : 1;
@@ -136,7 +147,7 @@ template <class Y> class ByTiles {
       const uint16_t* matrix = packed.as<uint16_t>() + u % images_.groups * size_;
       for (const Plan& plan : plans_) {
         const int64_t all = items(plan, count);
-        for (int64_t i = all * share / shares; i < all * (share + 1) / shares; i++) compute(plan, in.as<uint32_t>(), matrix, i * panels_, std::min(panels(plan, count), (i + 1) * panels_), count, y + images_.first(u) * out_channels_ * channel_);
+        for (int64_t i = all * share / shares; i < all * (share + 1) / shares; i++) compute(plan, in.as<uint32_t>(), matrix, i * panels_, std::min(panels(plan, count), (i + 1) * panels_), count, y, images_.first(u) * out_channels_ * channel_);
         matrix += blocks_ * plan.count() * plan.size;
       }
     });
@@ -212,7 +223,7 @@ template <class Y> class ByTiles {
         to += blocks_ * plan.count() * (plan.size / 2);
       }
   }
-  void compute(const Plan& plan, const uint32_t* in, const uint16_t* filters, int64_t begin, int64_t end, int64_t images, Y* y) const {
+  void compute(const Plan& plan, const uint32_t* in, const uint16_t* filters, int64_t begin, int64_t end, int64_t images, const Written& y, int64_t first_y) const {
     const Buffer sums((end - begin) * blocks_ * tile * 4), gathered(plan.gathered ? (deepest_ * words * wide + wide) * 4 : 0);
     uint32_t* const dense = gathered.as<uint32_t>();
     const Tiles tiles(plan.rows);
@@ -236,36 +247,36 @@ template <class Y> class ByTiles {
     for (size_t p = 0; p < all.size(); p++)
       for (const Run& run : all[p].writes)
         for (int64_t b = 0; b < blocks_; b++)
-          put(Matrix<Y>{y + b * square * channel_ + run.at, channel_, plan.outputs.to[2]}, sums.as<float>() + (static_cast<int64_t>(p) * blocks_ + b) * tile + run.column, std::min(square, out_channels_ - b * square), run.count);
+          y.put(first_y + b * square * channel_ + run.at, channel_, plan.outputs.to[2], sums.as<float>() + (static_cast<int64_t>(p) * blocks_ + b) * tile + run.column, std::min(square, out_channels_ - b * square), run.count);
   }
 };
 
-template <class Y> void forward(const ConvolutionSizes& g, const uint16_t* x, const uint16_t* weight, Y* y) {
+void forward(const ConvolutionSizes& g, const uint16_t* x, const uint16_t* weight, const Written& y) {
   ConvolutionSizes pairs = g;
   pairs.in_channels = (g.in_channels + 1) / 2;
   const PaddedImage image = padded_input(pairs);
   const std::vector<Outputs> all{all_outputs(pairs, image)};
-  ByTiles<Y>(image, all, g.batch, g.groups, g.in_channels, g.out_channels, g.out_plane()).run(x, {weight, g.out_channels * g.depth(), g.depth(), g.taps(), nullptr}, y);
+  ByTiles(image, all, g.batch, g.groups, g.in_channels, g.out_channels, g.out_plane()).run(x, {weight, g.out_channels * g.depth(), g.depth(), g.taps(), nullptr}, y);
 }
 
-template <class Y> void backward_input(const ConvolutionSizes& g, Y* x, const uint16_t* weight, const uint16_t* y) {
+void backward_input(const ConvolutionSizes& g, const Written& x, const uint16_t* weight, const uint16_t* y) {
   ConvolutionSizes pairs = g;
   pairs.out_channels = (g.out_channels + 1) / 2;
   const InputGradient gradient(pairs);
-  if (!gradient.every) std::fill_n(x, g.batch * g.groups * g.in_channels * g.in_plane(), Y(0));
-  if (!gradient.sets.empty()) ByTiles<Y>(gradient.y, gradient.sets, g.batch, g.groups, g.out_channels, g.in_channels, g.in_plane()).run(y, {weight, g.out_channels * g.depth(), g.taps(), g.depth(), &gradient.taps()}, x);
+  if (!gradient.every) std::fill_n(static_cast<char*>(x.data), g.batch * g.groups * g.in_channels * g.in_plane() * itemsize(x.type), char(0));
+  if (!gradient.sets.empty()) ByTiles(gradient.y, gradient.sets, g.batch, g.groups, g.out_channels, g.in_channels, g.in_plane()).run(y, {weight, g.out_channels * g.depth(), g.taps(), g.depth(), &gradient.taps()}, x);
 }
 
 // The gradient of the filters: sums of 32 elements of a filter by 32 filters, over some 512 outputs at a time. A block of elements has channels
 // behind one tap, and reads the image where it lies, if rows of outputs can be cut into even pieces that mostly fill a step; else it is gathered.
 // Images are summed in order within a few parts that the shape decides, and the parts in order.
-template <class Y> class WeightByTiles {
+class WeightByTiles {
  public:
   explicit WeightByTiles(const ConvolutionSizes& g)
       : g_(g), image_(padded_input(g)), outputs_(all_outputs(g, image_)), piece_(g.in_channels >= 10 ? piece_of(g.out[2]) : 0), channels_(parts_of(g.in_channels, square)), rows_(piece_ ? channels_ * g.taps() : parts_of(g.depth(), square)),
         columns_(parts_of(g.out_channels, wide)), images_(image_, g.batch, g.groups, piece_ ? channels_ * square : g.in_channels, most, g.out_plane()),
         parts_(std::clamp<int64_t>((1 << 21) / (rows_ * columns_ * tile * g.groups), 1, std::min<int64_t>(8, images_.steps()))) {}
-  void run(const uint16_t* x, Y* weight, const uint16_t* y) const {
+  void run(const uint16_t* x, const Written& weight, const uint16_t* y) const {
     const int64_t size = rows_ * columns_ * tile, panels = parts_ * g_.groups < 8 ? std::min<int64_t>(4, rows_) : 1;
     const Buffer sums(parts_ * g_.groups * size * 4);
     pool::parallel(parts_ * g_.groups * panels, [&](int64_t u) {
@@ -275,7 +286,7 @@ template <class Y> class WeightByTiles {
     });
     const int64_t channels = piece_ ? channels_ : rows_;   // blocks behind one tap
     pool::parallel(g_.groups * channels, [&](int64_t u) {
-      for (int64_t c = 0; c < columns_; c++) finish(sums.as<float>() + u / channels * size, g_.groups * size, u % channels, c, weight + u / channels * g_.out_channels * g_.depth());
+      for (int64_t c = 0; c < columns_; c++) finish(sums.as<float>() + u / channels * size, g_.groups * size, u % channels, c, weight, u / channels * g_.out_channels * g_.depth());
     });
   }
 
@@ -346,7 +357,7 @@ template <class Y> class WeightByTiles {
       for (int64_t c = 0; c < wide; c += words) transpose(to + q / 2 * wide + c, row + c * down + q, down);
   }
   // The sum of the parts of block b, behind each tap in turn, for block c of filters, turned a few elements and all their taps at a time.
-  void finish(float* parts, int64_t next, int64_t b, int64_t c, Y* weight) const {
+  void finish(float* parts, int64_t next, int64_t b, int64_t c, const Written& weight, int64_t first) const {
     const int64_t taps = piece_ ? g_.taps() : 1, channels = elements(b), filters = std::min(wide, g_.out_channels - c * wide), each = std::clamp<int64_t>(2048 / taps, 1, channels), apart = channels_ * columns_ * tile;
     const Buffer turned(filters * each * taps * 4);
     float* const sum = parts + (b * columns_ + c) * tile;
@@ -357,7 +368,7 @@ template <class Y> class WeightByTiles {
       const int64_t n = std::min(each, channels - r), sizes[] = {filters, n, taps}, from[] = {1, wide, apart}, to[] = {n * taps, taps, 1};
       copy({turned.as<char>(), sizes, to, 3, DType::float32, filters * n * taps}, {reinterpret_cast<char*>(sum + r * wide), sizes, from, 3, DType::float32, filters * n * taps});
       const int64_t row[] = {g_.depth(), 1}, dense[] = {n * taps, 1}, both[] = {filters, n * taps};
-      cast({reinterpret_cast<char*>(weight + c * wide * g_.depth() + (b * square + r) * taps), both, row, 2, dtype_of<Y>(), filters * n * taps}, {turned.as<char>(), both, dense, 2, DType::float32, filters * n * taps});
+      cast({static_cast<char*>(weight.data) + (first + c * wide * g_.depth() + (b * square + r) * taps) * itemsize(weight.type), both, row, 2, weight.type, filters * n * taps}, {turned.as<char>(), both, dense, 2, DType::float32, filters * n * taps});
     }
   }
 };
@@ -371,21 +382,19 @@ bool tiles_pay(Result result, const ConvolutionSizes& g) {
   return isa::may_use_tiles();
 }
 
-template <class Y> void convolve_in_tiles(Result result, const ConvolutionSizes& g, const BFloat16* left, const BFloat16* right, Y* to) {
+void convolve_in_tiles(Result result, const ConvolutionSizes& g, const BFloat16* left, const BFloat16* right, void* to, DType type) {
   const auto *a = reinterpret_cast<const uint16_t*>(left), *b = reinterpret_cast<const uint16_t*>(right);
-  if (result == Result::y) forward(g, a, b, to);
-  else if (result == Result::x) backward_input(g, to, b, a);
-  else WeightByTiles<Y>(g).run(a, to, b);
+  const Written y{to, type};
+  if (result == Result::y) forward(g, a, b, y);
+  else if (result == Result::x) backward_input(g, y, b, a);
+  else WeightByTiles(g).run(a, y, b);
 }
 
 #else
 
 bool tiles_pay(Result, const ConvolutionSizes&) { return false; }
-template <class Y> void convolve_in_tiles(Result, const ConvolutionSizes&, const BFloat16*, const BFloat16*, Y*) {}
+void convolve_in_tiles(Result, const ConvolutionSizes&, const BFloat16*, const BFloat16*, void*, DType) {}
 
 #endif
-
-template void convolve_in_tiles(Result, const ConvolutionSizes&, const BFloat16*, const BFloat16*, float*);
-template void convolve_in_tiles(Result, const ConvolutionSizes&, const BFloat16*, const BFloat16*, BFloat16*);
 
 }  // namespace adjoint::cpu
