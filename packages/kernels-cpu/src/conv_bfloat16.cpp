@@ -378,7 +378,7 @@ class WeightByTiles {
 bool tiles_pay(Result result, const ConvolutionSizes& g) {
   if (isa::level < isa::amx_bf16) return false;
   const int64_t depth = result == Result::x ? g.out_channels * g.taps() : g.depth(), rows = result == Result::x ? g.in_channels : g.out_channels;
-  if (rows * depth < 32 || (result == Result::x && !InputGradient::is_possible(g))) return false;
+  if (rows < 3 || rows * depth < 32 || (result == Result::x && !InputGradient::is_possible(g))) return false;
   return isa::may_use_tiles();
 }
 

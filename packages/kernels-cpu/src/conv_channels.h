@@ -34,7 +34,7 @@ struct Strips {
 };
 
 template <class T> struct ChannelProduct {
-  // c (m, n) += the sum over terms of in[places[i] + at] b[row + j]; m is a multiple of 4, n of 16.
+  // c (m, n) += the sum over terms of in[places[i] + at] b[row + j]; n is a multiple of 16.
   template <int W> [[gnu::always_inline]] static inline void run(const T* in, const int64_t* places, int64_t m, const Term* terms, int64_t k, const T* b, T* c, int64_t n) {
     constexpr int64_t lanes = W / sizeof(T);
     int64_t j = 0;
@@ -48,7 +48,9 @@ template <class T> struct ChannelProduct {
     int64_t i = 0;
     for (; i + rows <= m; i += rows) tile<W, vectors, rows>(in, places + i, first, last, b, c + i * Strips::wide);
     if constexpr (rows > 4)
-      if (i < m) tile<W, vectors, 4>(in, places + i, first, last, b, c + i * Strips::wide);
+      if (i + 4 <= m) tile<W, vectors, 4>(in, places + i, first, last, b, c + i * Strips::wide), i += 4;
+    if (i + 2 <= m) tile<W, vectors, 2>(in, places + i, first, last, b, c + i * Strips::wide), i += 2;
+    if (i < m) tile<W, vectors, 1>(in, places + i, first, last, b, c + i * Strips::wide);
   }
   template <int W, int vectors, int rows> [[gnu::always_inline]] static inline void tile(const T* in, const int64_t* places, const Term* first, const Term* last, const T* b, T* c) {
     typedef T Vector __attribute__((vector_size(W), aligned(alignof(T)), may_alias));
@@ -114,33 +116,19 @@ class Terms {
       for (const int64_t at : o.reads)
         for (int64_t k = 0; k < o.count[2]; k++) places.push_back(n * images.size() + at + k);
     const int64_t channels = images.channels, taps = depth() / channels, parts = (channels + std::max<int64_t>(16, most / taps) - 1) / std::max<int64_t>(16, most / taps);
+    for (int64_t t = 0; t < taps; t++) taps_.push_back({outputs.taps[static_cast<size_t>(t)] / image_.row(), outputs.taps[static_cast<size_t>(t)] % image_.row()});
+    single_ = single_taps_pay(channels);
     for (int64_t p = 0; p < parts; p++) add_blocks(channels * p / parts, channels * (p + 1) / parts, taps);
   }
   int64_t depth() const { return static_cast<int64_t>(outputs.taps.size()); }
   // c (outputs [begin, end), wide) += what they are.
   template <class T> void add(const T* in, const T* filters, int64_t begin, int64_t end, T* c, int64_t n) const {
     for (const Block& b : blocks_) {
-      Taps taps = live(b, begin, std::min(end, begin + 8));
-      for (int64_t p = begin; p < end;) {
-        const int64_t from = p;
-        Taps next = taps;
-        do {
-          p = std::min(end, p + 8);
-          if (p < end) next = live(b, p, std::min(end, p + 8));
-        } while (p < end && next == taps);
-        if (taps.first < taps.last) {
-          const Term* const terms = terms_.data() + b.begin + (taps.first - b.first) * b.each;
-          const int64_t fours = (p - from) / 4 * 4, rest = p - from - fours, count = (taps.last - taps.first) * b.each;
-          T* const to = c + (from - begin) * Strips::wide;
-          if (fours) isa::call<ChannelProduct<T>>(in, places.data() + from, fours, terms, count, filters, to, n);
-          if (rest) {   // what follows may belong to an image that is not there
-            int64_t last[4];
-            for (int64_t k = 0; k < 4; k++) last[k] = places[static_cast<size_t>(from + fours + std::min(k, rest - 1))];
-            isa::call<ChannelProduct<T>>(in, static_cast<const int64_t*>(last), int64_t{4}, terms, count, filters, to + fours * Strips::wide, n);
-          }
-        }
-        taps = next;
-      }
+      const auto call = [&](const Taps& taps, int64_t from, int64_t last) {
+        if (from < last && taps.first < taps.last)
+          isa::call<ChannelProduct<T>>(in, places.data() + from, last - from, terms_.data() + b.begin + (taps.first - b.first) * b.each, (taps.last - taps.first) * b.each, filters, c + (from - begin) * Strips::wide, n);
+      };
+      single_ ? for_rows(b, begin, end, call) : for_eights(b, begin, end, call);
     }
   }
 
@@ -154,15 +142,54 @@ class Terms {
   std::vector<Tap> taps_;
   std::vector<Block> blocks_;
   std::vector<Term> terms_;
+  bool single_;   // a block has one tap
 
+  // f(taps, outputs) for a block of one tap: the outputs that do not read it as padding, row by row.
+  template <class F> void for_rows(const Block& b, int64_t begin, int64_t end, F&& f) const {
+    const Tap& tap = taps_[static_cast<size_t>(b.first)];
+    const int64_t width = outputs.count[2], low = std::max<int64_t>(0, image_.live_begin - tap.column), high = std::min(width, image_.live_end - tap.column);
+    int64_t from = begin, last = begin;   // what is not told yet
+    for (int64_t r = begin / width; r * width < end && low < high; r++) {
+      if (!image_.live[static_cast<size_t>(outputs.reads[static_cast<size_t>(r % outputs.rows())] / image_.row() + tap.row)]) continue;
+      const int64_t first = std::max(begin, r * width + low);
+      if (first != last) f(Taps{b.first, b.last}, from, last), from = first;
+      last = std::max(first, std::min(end, r * width + high));
+    }
+    f(Taps{b.first, b.last}, from, last);
+  }
+  // The same for eight outputs at a time, or as many as read the same taps of a block.
+  template <class F> void for_eights(const Block& b, int64_t begin, int64_t end, F&& f) const {
+    Taps taps = live(b, begin, std::min(end, begin + 8));
+    for (int64_t p = begin; p < end;) {
+      const int64_t from = p;
+      Taps next = taps;
+      do {
+        p = std::min(end, p + 8);
+        if (p < end) next = live(b, p, std::min(end, p + 8));
+      } while (p < end && next == taps);
+      f(taps, from, p);
+      taps = next;
+    }
+  }
+  // Whether it is faster to visit what each tap does not read as padding, though sums are read and written for each, than all of a row.
+  bool single_taps_pay(int64_t channels) const {
+    if (image_.live_begin == 0 && image_.live_end == image_.row() && image_.all_live) return false;
+    const int64_t width = outputs.count[2];
+    int64_t whole = 0, single = 0, rows = 0;   // rows of outputs that read a tap
+    for (size_t t = 0; t < taps_.size(); t++) {
+      if (t == 0 || taps_[t].row != taps_[t - 1].row) rows = std::count_if(outputs.reads.begin(), outputs.reads.end(), [&](int64_t at) { return image_.live[static_cast<size_t>(at / image_.row() + taps_[t].row)]; });
+      const int64_t n = std::max<int64_t>(0, std::min(width, image_.live_end - taps_[t].column) - std::max<int64_t>(0, image_.live_begin - taps_[t].column));
+      whole += rows * width * channels, single += rows * ((n / 4 + n % 4 / 2 + n % 2) * 4 * channels + 2 * n + 24);
+    }
+    return 10 * single < 9 * whole;
+  }
   // Of channels [c, end): a block ends where the next tap does not fit, or, if it is long enough, where a row of the kernel does.
   void add_blocks(int64_t c, int64_t end, int64_t taps) {
     const int64_t channels = end - c;
     const size_t old = blocks_.size();
     for (int64_t t = 0; t < taps; t++) {
-      if (c == 0) taps_.push_back({outputs.taps[t] / image_.row(), outputs.taps[t] % image_.row()});
       const int64_t n = blocks_.size() == old ? most : (t - blocks_.back().first) * channels;
-      if (n + channels > most || (n > few && taps_[t].row != taps_[t - 1].row)) blocks_.push_back({t, t, channels, terms_.size()});
+      if (single_ || n + channels > most || (n > few && taps_[t].row != taps_[t - 1].row)) blocks_.push_back({t, t, channels, terms_.size()});
       blocks_.back().last++;
       for (int64_t i = c; i < end; i++) terms_.push_back({outputs.taps[i * taps + t], (i * taps + t) * Strips::wide});
     }
