@@ -48,10 +48,11 @@ template <class T> void forward_pointwise(const ConvolutionSizes& g, const T* x,
   });
 }
 
-// Whether there are too few for tiles of four rows, if outputs are many, of one image and of all; where those would not do, for a matrix.
-bool few_channels(int64_t channels, const Outputs& o, int64_t images, bool direct) {
+// Whether there are too few for tiles of four rows, which multiply padding too, if outputs are many, of one image and of all; where those would
+// not do, for a matrix.
+bool few_channels(int64_t channels, const PaddedImage& image, const Outputs& o, int64_t images, bool direct) {
   const int64_t outputs = o.rows() * o.count[2];
-  return channels <= (direct ? 3 : 12) && outputs * static_cast<int64_t>(o.taps.size()) >= 2048 && outputs * images >= 1024;
+  return channels <= (!direct ? 12 : image.mostly_live ? 3 : 4) && outputs * static_cast<int64_t>(o.taps.size()) >= 2048 && outputs * images >= 1024;
 }
 
 template <class T> void forward(const ConvolutionSizes& g, const T* x, const T* weight, T* y) {
@@ -62,7 +63,7 @@ template <class T> void forward(const ConvolutionSizes& g, const T* x, const T* 
     if (channels_pay(outputs, g.out_channels, g.depth()) || (!is_direct<T>(outputs, image, g.in_channels) && channels_spare_a_matrix(g.out_channels)))
       return ByChannels<T>(image, {&outputs, 1}, g.batch, g.groups, g.in_channels, g.out_channels, g.out_plane()).run(x, weight, y);
   if constexpr (std::is_same_v<T, float>)
-    if (few_channels(g.out_channels, outputs, g.batch * g.groups, is_direct<T>(outputs, image, g.in_channels))) return convolve_outputs<T>(image, {&outputs, 1}, g.batch, g.groups, x, g.in_channels, weight, y, g.out_channels, g.out_plane());
+    if (few_channels(g.out_channels, image, outputs, g.batch * g.groups, is_direct<T>(outputs, image, g.in_channels))) return convolve_outputs<T>(image, {&outputs, 1}, g.batch, g.groups, x, g.in_channels, weight, y, g.out_channels, g.out_plane());
   if constexpr (std::is_floating_point_v<T>)
     if (is_direct<T>(outputs, image, g.in_channels)) return convolve_direct<T>(image, {outputs}, g.batch, g.groups, x, g.in_channels, weight, y, g.out_channels, g.out_plane());
   const int64_t rows = rows_per_panel<T>(g), panels = (g.out_rows() + rows - 1) / rows, shares = g.batch * g.groups < 8 ? std::min<int64_t>(4, panels) : 1;
@@ -123,7 +124,7 @@ template <class T> void backward_input(const ConvolutionSizes& g, T* x, const T*
   if constexpr (std::is_floating_point_v<T>)
     if (!g.is_pointwise() && InputGradient::is_cheap<T>(g)) {
       const InputGradient gradient(g);
-      const bool direct = gradient.is_direct<T>(g), few = std::is_same_v<T, float> && !gradient.sets.empty() && few_channels(g.in_channels, gradient.sets[0], g.batch * g.groups, direct);
+      const bool direct = gradient.is_direct<T>(g), few = std::is_same_v<T, float> && !gradient.sets.empty() && few_channels(g.in_channels, gradient.y, gradient.sets[0], g.batch * g.groups, direct);
       if ((std::is_same_v<T, float> && channels_spare_a_matrix(g.in_channels)) || direct || few) return backward_by_outputs(g, gradient, direct, few, x, weight, y);
     }
   const int64_t plane = g.out_plane(), depth = g.depth(), each = g.is_pointwise() ? 1 : std::clamp<int64_t>(64 / plane, 1, g.batch);   // images at a time

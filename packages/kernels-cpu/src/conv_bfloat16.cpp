@@ -59,13 +59,14 @@ struct Plan {
   const Outputs& outputs;
   const PaddedImage& image;
   int64_t pairs, taps, size;   // channels, taps of one; elements of filters that meet a step
-  bool gathered = true, by_taps = true;
+  bool gathered = true, by_taps = true, by_plane;
   int64_t rows = words, down = wide;   // of a step, words from one to the next
   std::vector<Term> steps;
 
-  Plan(const Outputs& o, const PaddedImage& image_, int64_t pairs_, int64_t size_) : outputs(o), image(image_), pairs(pairs_), taps(static_cast<int64_t>(o.taps.size()) / pairs_), size(size_) {
+  Plan(const Outputs& o, const PaddedImage& image_, int64_t pairs_, int64_t size_) : outputs(o), image(image_), pairs(pairs_), taps(static_cast<int64_t>(o.taps.size()) / pairs_), size(size_), by_plane(o.by_plane && image_.mostly_live) {
     const int64_t by_channels = parts_of(pairs, parts_of(pairs, words)), along = even_taps();
-    if (halves() * words * words <= 3 * o.rows() * o.count[2] * std::max(by_channels, along)) {   // to gather takes as long as two steps
+    // To gather takes as long as two steps, and leaves no padding out.
+    if (halves() * words * words <= (image.mostly_live ? 3 : 7) * o.rows() * o.count[2] * std::max(by_channels, along)) {
       gathered = false, by_taps = along > by_channels, rows = by_taps ? along : by_channels, down = by_taps ? o.taps[1] - o.taps[0] : image.size;
       for (int64_t i = 0; i < (by_taps ? pairs : taps); i++)
         for (int64_t j = 0; j < (by_taps ? taps : pairs); j += rows) add(o.taps[static_cast<size_t>(by_taps ? j : i)], by_taps ? i : j);
@@ -74,7 +75,7 @@ struct Plan {
     }
   }
   int64_t count() const { return static_cast<int64_t>(steps.size()); }
-  int64_t halves() const { return outputs.by_plane ? parts_of(outputs.columns, words) : outputs.rows() * parts_of(outputs.count[2], words); }   // 16 outputs, or fewer
+  int64_t halves() const { return by_plane ? parts_of(outputs.columns, words) : outputs.rows() * parts_of(outputs.count[2], words); }   // 16 outputs, or fewer
   // Which pair of channels and tap a row of a step has, c * taps + t, or -1 for none.
   int64_t term(int64_t step, int64_t row) const {
     if (gathered) return step * words + row < pairs * taps ? step * words + row : -1;
@@ -84,7 +85,7 @@ struct Plan {
   // Of steps [first, last) those that do not read padding alone, for outputs whose rows begin in rows `at` and `other` of the image.
   void add_live(int64_t first, int64_t last, int64_t at, int64_t other, std::vector<Term>& to) const {
     for (auto q = static_cast<size_t>(first); q < static_cast<size_t>(last); q++)
-      if (image.all_live || outputs.by_plane || gathered || image.live[static_cast<size_t>(at + rows_[q])] || image.live[static_cast<size_t>(other + rows_[q])]) to.push_back(steps[q]);
+      if (image.all_live || by_plane || gathered || image.live[static_cast<size_t>(at + rows_[q])] || image.live[static_cast<size_t>(other + rows_[q])]) to.push_back(steps[q]);
   }
 
  private:
@@ -172,15 +173,15 @@ class ByTiles {
     Panel r{};
     const int64_t each = plan.halves(), across = parts_of(o.count[2], words);
     for (int64_t h = 0; h < 2; h++) {
-      const int64_t n = (2 * p + h) / each, i = (2 * p + h) % each, column = o.by_plane ? i * words : i % across * words;   // of the plane, or of row i / across
+      const int64_t n = (2 * p + h) / each, i = (2 * p + h) % each, column = plan.by_plane ? i * words : i % across * words;   // of the plane, or of row i / across
       if (n == images) {
         r.at[1] = r.at[0], r.row[1] = r.row[0];
         break;
       }
-      r.row[h] = o.by_plane ? 0 : o.reads[static_cast<size_t>(i / across)] / images_.image.row();
-      r.at[h] = n * images_.size() + (o.by_plane ? 0 : o.reads[static_cast<size_t>(i / across)]) + column;
-      if (!o.by_plane) add_run(r.writes, {n * image + o.writes[static_cast<size_t>(i / across)] + column * o.to[2], h * words, std::min(words, o.count[2] - column)}, o.to[2]);
-      for (size_t row = static_cast<size_t>(std::upper_bound(o.reads.begin(), o.reads.end(), column - o.count[2]) - o.reads.begin()); o.by_plane && row < o.reads.size() && o.reads[row] < column + words; row++) {
+      r.row[h] = plan.by_plane ? 0 : o.reads[static_cast<size_t>(i / across)] / images_.image.row();
+      r.at[h] = n * images_.size() + (plan.by_plane ? 0 : o.reads[static_cast<size_t>(i / across)]) + column;
+      if (!plan.by_plane) add_run(r.writes, {n * image + o.writes[static_cast<size_t>(i / across)] + column * o.to[2], h * words, std::min(words, o.count[2] - column)}, o.to[2]);
+      for (size_t row = static_cast<size_t>(std::upper_bound(o.reads.begin(), o.reads.end(), column - o.count[2]) - o.reads.begin()); plan.by_plane && row < o.reads.size() && o.reads[row] < column + words; row++) {
         const int64_t from = std::max(o.reads[row], column), last = std::min(o.reads[row] + o.count[2], column + words);
         add_run(r.writes, {n * image + o.writes[row] + (from - o.reads[row]) * o.to[2], h * words + from - column, last - from}, o.to[2]);
       }

@@ -15,7 +15,7 @@ struct PaddedImage {
   std::vector<int64_t> place[3];                 // of each phase among those that a kernel reads, as it does phase 0; -1: none does
   int64_t phases[3], size;                       // that are read; elements to the next channel, an odd number of cache lines: channels lie in different sets of it
   std::vector<char> live;                        // which rows of a channel, of length[2] elements, are not all padding
-  bool all_live;
+  bool all_live, mostly_live;                    // or four fifths of them
   int64_t live_begin, live_end;                  // the elements of a row beyond which there is padding alone
 
   PaddedImage(const int64_t (&in_)[3], const int64_t (&low_)[3], const int64_t (&stride_)[3], const int64_t (&length_)[3], const int64_t (&kernel)[3], const int64_t (&dilation)[3]) : size(1) {
@@ -33,7 +33,8 @@ struct PaddedImage {
         rows_.push_back(place[0][i % stride[0]] < 0 || place[1][j % stride[1]] < 0 ? -1 : offset(i, j, 0));
     for (const int64_t at : rows_)
       for (int64_t p = 0; at >= 0 && p < phases[2]; p++) live[at / row() + p * length[0] * length[1]] = 1;
-    all_live = std::find(live.begin(), live.end(), 0) == live.end();
+    const auto dead = static_cast<size_t>(std::count(live.begin(), live.end(), 0));
+    all_live = dead == 0, mostly_live = 5 * dead <= live.size();
     live_begin = low[2] / stride[2], live_end = (low[2] + in[2] + stride[2] - 1) / stride[2];
   }
   int64_t row() const { return length[2]; }   // elements to the next row and plane of outputs

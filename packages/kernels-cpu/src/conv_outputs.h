@@ -59,8 +59,8 @@ template <class T> class Pieces {
   using Product = OutputProduct<T>;
   static constexpr int64_t group = 64;   // pieces whose sums are kept
 
-  Pieces(const PaddedImage& image, const Outputs& o, int64_t channels) : outputs_(o), image_(image), dense_(o.by_plane || (image.all_live && image.live_begin == 0 && image.live_end == image.row())) {
-    if (o.by_plane) for (int64_t at = 0; at < o.columns; at += Product::piece) places_.push_back(at);
+  Pieces(const PaddedImage& image, const Outputs& o, int64_t channels) : outputs_(o), image_(image), by_plane_(o.by_plane && image.mostly_live), dense_(by_plane_ || (image.all_live && image.live_begin == 0 && image.live_end == image.row())) {
+    if (by_plane_) for (int64_t at = 0; at < o.columns; at += Product::piece) places_.push_back(at);
     else for (int64_t k = 0; k < o.count[2]; k += Product::piece)
       for (const int64_t at : o.reads) places_.push_back(at + k);
     count_ = static_cast<int64_t>(places_.size());
@@ -89,7 +89,7 @@ template <class T> class Pieces {
         if (trim(live, begin + i)) call(in, begin + i, Product::together, live.first, live.last, filters, r, i);
       }
     }
-    if (outputs_.by_plane) return write_rows(begin * Product::piece, end * Product::piece, r);
+    if (by_plane_) return write_rows(begin * Product::piece, end * Product::piece, r);
     for (int64_t i = begin; i < end; i++) {
       const int64_t row = i % outputs_.rows(), column = i / outputs_.rows() * Product::piece;
       write(r, (i - begin) * Product::piece, std::min(Product::piece, outputs_.count[2] - column), row, column);
@@ -103,7 +103,7 @@ template <class T> class Pieces {
 
   const Outputs& outputs_;
   const PaddedImage& image_;
-  const bool dense_;
+  const bool by_plane_, dense_;   // all pieces read all terms
   std::vector<int64_t> places_, rows_, order_;   // where pieces read, and which row of the image that is; terms among the taps
   int64_t count_;
   std::vector<Term> terms_;
