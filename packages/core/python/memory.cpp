@@ -20,19 +20,26 @@ namespace adjoint::python {
 
 namespace {
 
+template <class T> PyObject* python_number(T v) {
+  if constexpr (std::is_same_v<T, bool>) return PyBool_FromLong(v);
+  else if constexpr (std::is_integral_v<T>) return std::is_signed_v<T> ? PyLong_FromLongLong(static_cast<long long>(v)) : PyLong_FromUnsignedLongLong(static_cast<unsigned long long>(v));
+  else if constexpr (is_complex_v<T>) return PyComplex_FromDoubles(v.re, v.im);
+  else return PyFloat_FromDouble(convert<double>(v));
+}
+nb::object valid(PyObject* o) {
+  if (!o) throw nb::python_error();
+  return nb::steal(o);
+}
+// The elements from dimension `dim` on; a number of no more dimensions.
 nb::object list_of(const char* p, const TensorImpl& t, int dim) {
-  if (dim == t.ndim())
-    return with_type(t.dtype, [&](auto tag) -> nb::object {
-      using T = typename decltype(tag)::type;
-      const T v = *reinterpret_cast<const T*>(p);
-      if constexpr (std::is_same_v<T, bool>) return nb::bool_(v);
-      else if constexpr (std::is_integral_v<T>) return nb::int_(v);
-      else if constexpr (is_complex_v<T>) return nb::steal(PyComplex_FromDoubles(v.re, v.im));
-      else return nb::float_(convert<double>(v));
-    });
-  nb::list l;
-  const int64_t step = t.strides[dim] * itemsize(t.dtype);
-  for (int64_t i = 0; i < t.sizes[dim]; i++) l.append(list_of(p + i * step, t, dim + 1));
+  if (dim == t.ndim()) return with_type(t.dtype, [&](auto tag) { return valid(python_number(*reinterpret_cast<const typename decltype(tag)::type*>(p))); });
+  const int64_t n = t.sizes[dim], step = t.strides[dim] * itemsize(t.dtype);
+  nb::object l = valid(PyList_New(n));
+  const auto fill = [&](const auto& element) {
+    for (int64_t i = 0; i < n; i++) PyList_SetItem(l.ptr(), i, element(p + i * step));
+  };
+  if (dim + 1 < t.ndim()) fill([&](const char* from) { return list_of(from, t, dim + 1).release().ptr(); });
+  else with_type(t.dtype, [&](auto tag) { fill([](const char* from) { return valid(python_number(*reinterpret_cast<const typename decltype(tag)::type*>(from))).release().ptr(); }); });
   return l;
 }
 

@@ -1,6 +1,9 @@
 // NumPy arrays and back, sharing memory, through the buffer protocol: NumPy itself is imported only by the caller's use.
 #include <adjoint/core/sparse.h>
 
+#include <cstring>
+#include <optional>
+
 #include "convert.h"
 #include "module.h"
 #include "reference.h"
@@ -51,23 +54,77 @@ nb::object array_of(const Tensor& t) {
 
 }  // namespace
 
-Tensor from_numpy(PyObject* o, bool shares) {
-  nb::handle array(o);
+// What an array says of its memory. Strides are in bytes; of dense arrays there may be none.
+namespace {
+
+struct ArrayMemory {
+  DType dtype;
+  Dims sizes;
+  std::optional<Dims> strides;
+  char* data;
+  bool readonly;
+};
+
+// Of numbers in the machine's own order; none for all others.
+std::optional<DType> dtype_of_format(const char* format, Py_ssize_t size) {
+  if (!format) return std::nullopt;
+  const bool complex = *format == 'Z';
+  const char kind = format[complex];
+  if (kind == 0 || format[complex + 1] != 0) return std::nullopt;
+  if (complex) return kind == 'f' ? std::optional(DType::complex64) : kind == 'd' ? std::optional(DType::complex128) : std::nullopt;
+  const auto sized = [size](DType one, DType two, DType four, DType eight) { return size == 1 ? one : size == 2 ? two : size == 4 ? four : eight; };
+  if (kind == '?') return DType::bool_;
+  if (kind == 'e') return DType::float16;
+  if (kind == 'f') return DType::float32;
+  if (kind == 'd') return DType::float64;
+  if (std::strchr("bhilq", kind)) return sized(DType::int8, DType::int16, DType::int32, DType::int64);
+  if (std::strchr("BHILQ", kind)) return sized(DType::uint8, DType::uint16, DType::uint32, DType::uint64);
+  return std::nullopt;
+}
+
+// By the buffer protocol, a sixth of the time of the array's interface, which is asked about everything that is unusual.
+std::optional<ArrayMemory> layout_in_buffer(PyObject* o) {
+  Py_buffer view;
+  if (PyObject_GetBuffer(o, &view, PyBUF_FORMAT | PyBUF_STRIDES) != 0) {
+    PyErr_Clear();
+    return std::nullopt;
+  }
+  const auto dtype = dtype_of_format(view.format, view.itemsize);
+  std::optional<ArrayMemory> found;
+  if (dtype && view.ndim <= Dims::max) {
+    found = ArrayMemory{*dtype, {}, Dims(), static_cast<char*>(view.buf), view.readonly != 0};
+    for (int i = 0; i < view.ndim; i++) {
+      found->sizes.push_back(view.shape[i]);
+      found->strides->push_back(view.strides[i]);
+    }
+  }
+  PyBuffer_Release(&view);   // the tensor holds the array
+  return found;
+}
+ArrayMemory layout_of(PyObject* o) {
+  if (auto found = layout_in_buffer(o)) return *found;
+  const nb::handle array(o);
   const DType dtype = dtype_of_array(array);
-  nb::object interface = array.attr("__array_interface__");
-  const auto shape = nb::cast<Dims>(interface["shape"]);
-  if (shares && nb::cast<bool>(interface["data"][1]))
+  nb::object interface = array.attr("__array_interface__"), strides = interface["strides"];
+  return {dtype, nb::cast<Dims>(interface["shape"]), strides.is_none() ? std::nullopt : std::optional(nb::cast<Dims>(strides)), reinterpret_cast<char*>(nb::cast<uintptr_t>(interface["data"][0])), nb::cast<bool>(interface["data"][1])};
+}
+
+}  // namespace
+
+Tensor from_numpy(PyObject* o, bool shares) {
+  const ArrayMemory l = layout_of(o);
+  const DType dtype = l.dtype;
+  if (shares && l.readonly)
     warn_once("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to this tensor will result in undefined behavior. You may want to copy "
               "the array to protect its data or make it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this program.");
-  nb::object bytes = interface["strides"];
   Tensor t(TensorImpl::make());
   t->dtype = dtype;
-  t->sizes = shape;
+  t->sizes = l.sizes;
   t->set_contiguous_strides();
   int64_t reach = 0;
-  if (!bytes.is_none()) {
-    const auto strides = nb::cast<Dims>(bytes);
-    for (int i = 0; i < shape.size(); i++) {
+  if (l.strides) {
+    const Dims& strides = *l.strides;
+    for (int i = 0; i < l.sizes.size(); i++) {
       expect(strides[i] >= 0, ErrorKind::value, "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently supported. "
              "(You can probably work around this by making a copy of your array with array.copy().)");
       expect(strides[i] % itemsize(dtype) == 0, ErrorKind::value, "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the memory.");
@@ -75,10 +132,9 @@ Tensor from_numpy(PyObject* o, bool shares) {
     }
     t->update_layout();
   }
-  for (int i = 0; i < shape.size(); i++) reach += (shape[i] - 1) * t->strides[i];
-  const auto address = nb::cast<uintptr_t>(interface["data"][0]);
-  t->storage = Storage::borrow(reinterpret_cast<void*>(address), t->numel ? (reach + 1) * itemsize(dtype) : 0, release_owner, Py_NewRef(o));
-  t->data = reinterpret_cast<char*>(address);
+  for (int i = 0; i < l.sizes.size(); i++) reach += (l.sizes[i] - 1) * t->strides[i];
+  t->storage = Storage::borrow(l.data, t->numel ? (reach + 1) * itemsize(dtype) : 0, release_owner, Py_NewRef(o));
+  t->data = l.data;
   return t;
 }
 

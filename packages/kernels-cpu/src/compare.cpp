@@ -28,9 +28,15 @@ template <class F, int N> void logic(const Launch& l) {
   run_bits<OfBits<F>, N, uint8_t, uint16_t, uint32_t, uint64_t>(l, l.y[0], f);
 }
 
+// A loop that makes bools of bools is no vector.
+void bitwise_not(const Launch& l) {
+  l.x[0].dtype == DType::bool_ ? logic<LogicalNot, 1>(l) : kernel_for<BitwiseNot, 1, Cost::cheap, uint8_t, int32_t, int64_t>(l);
+}
+
 constexpr Entry entries[] = {
     {"bitwise_and", bits<BitwiseAnd>},
     {"bitwise_left_shift", shift<BitwiseLeftShift>},
+    {"bitwise_not", bitwise_not},
     {"bitwise_or", bits<BitwiseOr>},
     {"bitwise_right_shift", shift<BitwiseRightShift>},
     {"bitwise_xor", bits<BitwiseXor>},

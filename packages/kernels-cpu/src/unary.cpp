@@ -151,7 +151,6 @@ constexpr Entry entries[] = {
     {"bessel_k", by_order<false, K0, K1>},
     {"bessel_k_scaled", by_order<true, K0, K1>},
     {"bessel_y", by_order<false, Y<0>, Y<1>>},
-    {"bitwise_not", kernel_for<BitwiseNot, 1, cheap, bool, uint8_t, int32_t, int64_t>},
     {"ceil", kernel<Ceil, 1, cheap>},
     {"conj", kernel<Conj, 1, cheap>},
     {"cos", kernel<Cos, 1>},

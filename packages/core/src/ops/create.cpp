@@ -84,7 +84,13 @@ Tensor eye(int64_t n, int64_t m, DType dtype, Device device) {
   const Named named("eye");
   expect(n >= 0, "eye: n must be greater or equal to 0, got ", n);
   expect(m >= 0, "eye: m must be greater or equal to 0, got ", m);
-  return generate({n, m}, dtype, device, [=](int64_t i) { return i / m == i % m; });
+  if (device.type != DeviceType::cpu) return generate({n, m}, dtype, device, [=](int64_t i) { return i / m == i % m; });
+  const Tensor y = zeros({n, m}, dtype, device);
+  with_type(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (int64_t i = 0; i < std::min(n, m); i++) reinterpret_cast<T*>(y->data)[i * (m + 1)] = convert<T>(true);
+  });
+  return y;
 }
 
 }  // namespace adjoint

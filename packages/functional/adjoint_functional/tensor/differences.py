@@ -33,6 +33,9 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = 
         >>> ad.trapezoid(ad.tensor([1.0, 2.0, 3.0]))
         tensor(4.)
     """
+    if x is None and not isinstance(dx, Tensor) and y.size(dim):  # equal steps: all, less half of both ends
+        ends = y.select(dim, 0) * 0.5 + y.select(dim, -1) * 0.5
+        return (y.sum(dim) - ends) * (1 if dx is None else dx)
     return _areas(y, x, dx, dim).sum(dim) / 2
 
 
