@@ -108,6 +108,14 @@ def test_first_derivatives_of_det_keep_their_digits(dtype):
         assert float((g - expected.reshape(x.shape)).abs().max()) < 1000 * eps * float(expected.abs().max())
 
 
+def test_det_has_no_slope_where_two_ranks_are_missing() -> None:
+    for rows in ([[0.0] * 4] * 4, [[0.0] * 5] * 2 + [[float(k * k % 7) for k in range(5 * i, 5 * i + 5)] for i in range(3)]):
+        x = ad.tensor(rows, requires_grad=True)
+        assert not ad.autograd.grad(linalg.det(x), x)[0].any()
+    x = ad.tensor([[0.0, 1.0], [0.0, 0.0]], requires_grad=True)  # pivots that are 0 are two here, too
+    assert ad.autograd.grad(linalg.det(x), x)[0].tolist() == [[0.0, 0.0], [-1.0, 0.0]]
+
+
 def test_det_of_a_batch_of_all_ranks_under_vmap():
     x = ad.stack([of_rank(4, rank) for rank in range(5)])
     whole = ad.func.vmap(ad.func.hessian(linalg.det))(x)

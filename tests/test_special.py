@@ -34,6 +34,9 @@ def test_logits_of_floats_are_exact_to_an_ulp() -> None:
     ulp = ad.nextafter(found.abs(), ad.tensor(inf)).double() - found.abs().double()
     assert ((found.double() - exact).abs() <= ulp).all()
     close(ad.logit(ad.tensor([0.0, 1.0, -1.0, 2.0, nan, inf])), ad.tensor([-inf, inf, nan, nan, nan, nan]))
+    for eps in (0.0, 0.25, 0.6, 1.0):  # above 1/2 the lower bound wins where both would
+        x = ad.tensor([0.0, 0.2, 0.5, 0.7, 1.0])
+        close(ad.logit(x, eps=eps), ad.logit(x.double(), eps=eps).float(), 1e-6)
 
 
 def test_scaled_forms() -> None:

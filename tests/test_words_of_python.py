@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -96,3 +97,24 @@ def test_names_of_arguments_of_methods() -> None:
 def test_limits_of_one_type_are_equal() -> None:
     assert ad.finfo(ad.float32) == ad.finfo() != ad.finfo(ad.float64)
     assert len({ad.iinfo(ad.int8), ad.iinfo(ad.int8)}) == 1
+
+
+class Endless:
+    """Each element is another one."""
+
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, at: int) -> Endless:
+        return Endless()
+
+
+@pytest.mark.filterwarnings("ignore:Using a non-tuple sequence")
+@pytest.mark.parametrize("made", [lambda x: ad.tensor([x]), lambda x: ad.as_tensor(x), lambda x: ad.ones(3)[[x]]])
+def test_sequences_without_end_are_refused(made) -> None:
+    for x in (Endless(), collections.UserString("ab")):
+        with pytest.raises((ValueError, TypeError), match="too many dimensions"):
+            made(x)
+    for x in ({1: 2}, b"ab"):
+        with pytest.raises((RuntimeError, TypeError)):
+            ad.tensor([x])

@@ -150,13 +150,15 @@ Tensor plain(PyObject* o, const char* op) {
 }
 
 // Anything else that has a length and elements, as ranges.
-bool looks_like_sequence(PyObject* o) { return !PyUnicode_Check(o) && nb::hasattr(o, "__len__") && nb::hasattr(o, "__getitem__"); }
+bool looks_like_sequence(PyObject* o) { return !PyUnicode_Check(o) && !PyDict_Check(o) && !PyBytes_Check(o) && nb::hasattr(o, "__len__") && nb::hasattr(o, "__getitem__"); }
 struct Unlisted {};   // thrown where one of them was met
 
-nb::object listed(nb::handle o) {
+nb::object listed(nb::handle o, const char* op, int depth = 0) {
+  expect(depth <= Dims::max, ErrorKind::value, op, ": too many dimensions '", type_name(o.ptr()), "'");   // what has itself as its element
   if (is_tensor(o.ptr()) || is_numpy_array(o.ptr()) || !(is_sequence(o.ptr()) || looks_like_sequence(o.ptr()))) return nb::borrow(o);
   nb::list y;
-  for (nb::handle part : o) y.append(listed(part));
+  const size_t n = nb::len(o);   // it may have elements without end
+  for (size_t i = 0; i < n; i++) y.append(listed(o[i], op, depth + 1));
   return y;
 }
 
@@ -274,7 +276,7 @@ Tensor tensor_from(PyObject* data, std::optional<DType> dtype, const char* op) {
         expect(is_numpy_array(array.ptr()), ErrorKind::type, op, ": ", type_name(data), ".__array__ must return a NumPy array, got ", type_name(array.ptr()));
         return tensor_from(array.ptr(), dtype, op);
       }
-      if (looks_like_sequence(data)) return tensor_from(nb::list(o).ptr(), dtype, op);
+      if (looks_like_sequence(data)) return tensor_from(listed(o, op).ptr(), dtype, op);
       if (nb::hasattr(o, "__index__")) return tensor_from(nb::int_(o).ptr(), dtype, op);
       if (nb::hasattr(o, "__float__")) return tensor_from(nb::float_(o).ptr(), dtype, op);
     } else if (!dtype && from_numpy_module(data) && nb::hasattr(o, "dtype")) {
@@ -289,7 +291,7 @@ Tensor tensor_from(PyObject* data, std::optional<DType> dtype, const char* op) {
   try {
     nested.scan(data, 0);
   } catch (Unlisted) {
-    return tensor_from(listed(data).ptr(), dtype, op);
+    return tensor_from(listed(data, op).ptr(), dtype, op);
   }
   Tensor t = empty(nested.sizes, dtype.value_or(nested.inferred()));
   if (t.numel()) with_type(t.dtype(), [&](auto tag) {

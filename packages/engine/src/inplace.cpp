@@ -311,10 +311,7 @@ void record_write(const Op& op, const Tensor& self, const Operands& in, const At
   save_outputs(*n, {&self, 1});
 }
 
-}  // namespace
-
-namespace {
-// Comparisons and logic: what self held before says nothing of what they write.
+// Of an operation without derivatives, as comparisons are: what self held before says nothing of what is written.
 bool ends_history(const Op& op, const Tensor& self, const Operands& in) {
   if (!recording(in.level) || !(self->keys & (key_tape | key_lifted)) || !is_differentiable(self.dtype())) return false;
   for (size_t i = 0; i < Tensors(in).size(); i++)

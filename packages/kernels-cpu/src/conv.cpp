@@ -38,6 +38,7 @@ template <class T> void unfold(const Outputs& outputs, int64_t begin, int64_t en
       to += width;
     }
 }
+
 // A kernel of one element.
 template <class T> void forward_pointwise(const ConvolutionSizes& g, const T* x, const T* weight, T* y) {
   const int64_t rows = rows_per_panel<T>(g), panels = (g.out_rows() + rows - 1) / rows, plane = g.out_plane(), depth = g.depth();
@@ -59,13 +60,15 @@ template <class T> void forward(const ConvolutionSizes& g, const T* x, const T* 
   if (g.is_pointwise()) return forward_pointwise<T>(g, x, weight, y);
   const PaddedImage image = padded_input(g);
   const Outputs outputs = all_outputs(g, image);
-  if constexpr (std::is_same_v<T, float>)
-    if (channels_pay(outputs, g.out_channels, g.depth()) || (!is_direct<T>(outputs, image, g.in_channels) && channels_spare_a_matrix(g.out_channels)))
-      return ByChannels<T>(image, {&outputs, 1}, g.batch, g.groups, g.in_channels, g.out_channels, g.out_plane()).run(x, weight, y);
-  if constexpr (std::is_same_v<T, float>)
-    if (few_channels(g.out_channels, image, outputs, g.batch * g.groups, is_direct<T>(outputs, image, g.in_channels))) return convolve_outputs<T>(image, {&outputs, 1}, g.batch, g.groups, x, g.in_channels, weight, y, g.out_channels, g.out_plane());
-  if constexpr (std::is_floating_point_v<T>)
-    if (is_direct<T>(outputs, image, g.in_channels)) return convolve_direct<T>(image, {outputs}, g.batch, g.groups, x, g.in_channels, weight, y, g.out_channels, g.out_plane());
+  if constexpr (std::is_floating_point_v<T>) {
+    const bool direct = is_direct<T>(outputs, image, g.in_channels);
+    if constexpr (std::is_same_v<T, float>) {
+      if (channels_pay(outputs, g.out_channels, g.depth()) || (!direct && channels_spare_a_matrix(g.out_channels)))
+        return ByChannels<T>(image, {&outputs, 1}, g.batch, g.groups, g.in_channels, g.out_channels, g.out_plane()).run(x, weight, y);
+      if (few_channels(g.out_channels, image, outputs, g.batch * g.groups, direct)) return convolve_outputs<T>(image, {&outputs, 1}, g.batch, g.groups, x, g.in_channels, weight, y, g.out_channels, g.out_plane());
+    }
+    if (direct) return convolve_direct<T>(image, {outputs}, g.batch, g.groups, x, g.in_channels, weight, y, g.out_channels, g.out_plane());
+  }
   const int64_t rows = rows_per_panel<T>(g), panels = (g.out_rows() + rows - 1) / rows, shares = g.batch * g.groups < 8 ? std::min<int64_t>(4, panels) : 1;
   pool::parallel(g.batch * g.groups * shares, [&](int64_t unit) {
     const int64_t n = unit / shares, plane = g.out_plane(), depth = g.depth();

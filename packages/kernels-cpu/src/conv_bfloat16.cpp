@@ -95,13 +95,14 @@ struct Plan {
     steps.push_back({tap + channel * image.size, count() * size});
     rows_.push_back(tap / image.row());
   }
-  // The most that divide the length of rows of taps, all the same way apart.
+  // The most that divide the length of rows of taps, all the same way apart. Of one row of the image, since a step is left out where that is padding.
   int64_t even_taps() const {
     const std::vector<int64_t>& t = outputs.taps;
+    const auto follows = [&](int64_t i) { return t[i] - t[i - 1] == t[1] - t[0] && t[i] / image.row() == t[i - 1] / image.row(); };
     int64_t n = 1;
-    while (n < taps && t[n] - t[n - 1] == t[1] - t[0]) n++;
+    while (n < taps && follows(n)) n++;
     for (int64_t i = 0; i < taps; i++)
-      if (taps % n || (i % n && t[i] - t[i - 1] != t[1] - t[0])) return 1;
+      if (taps % n || (i % n && !follows(i))) return 1;
     int64_t most = std::min(n, words);
     while (n % most) most--;
     return most;
@@ -379,7 +380,10 @@ class WeightByTiles {
 bool tiles_pay(Result result, const ConvolutionSizes& g) {
   if (isa::level < isa::amx_bf16) return false;
   const int64_t depth = result == Result::x ? g.out_channels * g.taps() : g.depth(), rows = result == Result::x ? g.in_channels : g.out_channels;
-  if (rows < 3 || rows * depth < 32 || (result == Result::x && !InputGradient::is_possible(g))) return false;
+  // Much of a tile must be filled. A weight's gradient sums over outputs: there must be some in an image, and not too far apart.
+  if (rows < 3 || rows * depth < 512 || (rows < 8 && depth < 512)) return false;
+  if (result == Result::weight && (g.out_plane() < 64 || g.stride[0] * g.stride[1] * g.stride[2] > 4)) return false;
+  if (result == Result::x && !InputGradient::is_possible(g)) return false;
   return isa::may_use_tiles();
 }
 

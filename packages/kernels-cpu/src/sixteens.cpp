@@ -54,7 +54,7 @@ template <const Base& b> struct Logarithm {
 struct Logit {
   float low, high;
   [[ADJOINT_AVX512, gnu::always_inline]] inline V of(V x) const {
-    x = at_most(high, _mm512_max_ps(every(low), x));
+    x = _mm512_mask_mov_ps(at_most(high, x), _mm512_cmp_ps_mask(x, every(low), _CMP_LT_OQ), every(low));   // low may be above high
     const V below = _mm512_sub_ps(every(1.f), x), lost = _mm512_sub_ps(_mm512_sub_ps(every(1.f), below), x);
     const V q = _mm512_div_ps(x, below), rest = _mm512_fnmadd_ps(q, lost, _mm512_fnmadd_ps(q, below, x));
     const __mmask16 some = _mm512_cmp_ps_mask(_mm512_abs_ps(rest), _mm512_setzero_ps(), _CMP_GT_OQ);

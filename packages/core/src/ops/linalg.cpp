@@ -207,7 +207,8 @@ Tensor outer(const Tensor& a, const Tensor& b) {
   const PassingViews passing(Given(a, b));
   return mul(unsqueeze(a, 1), b);
 }
-static Tensor sum_of(const Tensor& own, Tensor product, const Scalar& beta, const Scalar& alpha) {
+namespace {
+Tensor sum_of(const Tensor& own, Tensor product, const Scalar& beta, const Scalar& alpha) {
   const DType t = seen_type(own) == product.dtype() ? product.dtype() : result_type(std::initializer_list<Tensor>{own, product});
   const Tensor c = seen_type(own) == t ? own : to_dtype(own, t);
   product = to_dtype(std::move(product), t);
@@ -217,6 +218,7 @@ static Tensor sum_of(const Tensor& own, Tensor product, const Scalar& beta, cons
   if (is_one(alpha)) return is_one(beta) ? added_to(std::move(product), c) : addcmul(product, c, wrapped(beta), 1);
   return addcmul(is_one(beta) ? c : mul(c, wrapped(beta)), product, wrapped(alpha), 1);
 }
+}  // namespace
 Tensor scaled_sum(const Tensor& c, Tensor product, const Scalar& beta, const Scalar& alpha) {
   if (!is_half(c.dtype()) || product.dtype() != DType::float32) return sum_of(c, std::move(product), beta, alpha);
   if (!InFloat::serves(Given(c, product))) return rounded(sum_of(in_float(c), std::move(product), beta, alpha), c);

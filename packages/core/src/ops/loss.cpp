@@ -269,7 +269,7 @@ const Op op_binary_cross_entropy_with_logits{.name = "binary_cross_entropy_with_
     .doc = "`-target log(sigmoid(x)) - (1 - target) log(sigmoid(-x))`, elementwise.", .reference = elementwise<functors::LogisticEntropy, 2>};
 
 namespace {
-// The record's formula, the part of the true ones weighed.
+// By logarithms of both sides, whose differences do not cancel: the record's form, which takes no weight of true ones, is for equal ones alone.
 Tensor weighed_entropy(const Tensor& x, const Tensor& target, const Tensor& pos_weight) {
   return (target - 1.0) * logsigmoid(-x) - (pos_weight ? pos_weight * target : target) * logsigmoid(x);
 }

@@ -178,13 +178,16 @@ Tensor joined_bits_of(const Tensor& given) {
   return y;
 }
 
+namespace {
 // Of halves: the rows that are in segments, in single precision.
-static Tensor segments_in_float(const Tensor& data, const Tensor& offsets, int64_t axis, Combine how, double initial) {
+Tensor segments_in_float(const Tensor& data, const Tensor& offsets, int64_t axis, Combine how, double initial) {
   if (offsets.dim() != 1 || offsets.dtype() != DType::int64 || !is_plain(offsets) || offsets.numel() == 0) return segments_of(to_dtype(data, DType::float32), offsets, axis, how, initial);
   const Tensor at = contiguous(offsets);
   const int64_t n = data.size(axis), first = std::clamp<int64_t>(memory_of<const int64_t>(at)[0], 0, n), last = std::clamp<int64_t>(memory_of<const int64_t>(at)[at.numel() - 1], first, n);
   return segments_of(to_dtype(narrow(data, axis, first, last - first), DType::float32), sub(at, wrapped(Scalar(first))), axis, how, initial);
 }
+}  // namespace
+
 Tensor segments_of(const Tensor& given, const Tensor& bounds, int64_t axis, Combine how, double initial) {
   const Tensor data = now(given), offsets = now(bounds);
   const DType t = data.dtype();
