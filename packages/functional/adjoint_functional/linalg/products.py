@@ -19,7 +19,8 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
         >>> ad.linalg.vecdot(ad.tensor([1., 2.]), ad.tensor([3., 4.]))
         tensor(11.)
     """
-    if x.dtype in (_core.float16, _core.bfloat16) and x.dtype is y.dtype and x.shape == y.shape and x.ndim:  # a product, rounded once
+    halves = x.dtype is y.dtype and x.dtype in (_core.float16, _core.bfloat16)
+    if halves and x.shape == y.shape and x.ndim:  # a product of matrices is rounded once
         return (x.movedim(dim, -1).unsqueeze(-2) @ y.movedim(dim, -1).unsqueeze(-1)).squeeze((-2, -1))
     return (x.conj() * y).sum(dim)
 
