@@ -30,7 +30,11 @@ LEAST_PEAK = 1e5  # bytes; what is less is no large call's
 
 
 def alternate(thunks: Sequence[Thunk], seconds: float, threads: int) -> list[float]:
-    """The least time of a call of each; on one thread the thread's own, which other programs do not lengthen."""
+    """The least time of a call of each; on one thread the thread's own, which other programs do not lengthen.
+
+    On several each begins when the threads of the other one have stopped waiting: OpenMP's turn round for some 10 ms behind a call, on the
+    processors that the next library wants.
+    """
     clock = time.thread_time if threads == 1 else time.perf_counter
     loops, found = [], []
     for f in thunks:
@@ -45,6 +49,9 @@ def alternate(thunks: Sequence[Thunk], seconds: float, threads: int) -> list[flo
     while rounds < 3 or (time.perf_counter() < end and rounds < 60):
         rounds += 1
         for i, f in enumerate(thunks):
+            if threads > 1:
+                time.sleep(0.03)
+                f()
             start = clock()
             for _ in range(loops[i]):
                 f()

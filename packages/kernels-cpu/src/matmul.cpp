@@ -64,7 +64,7 @@ struct Panels {
 };
 Panels panels(int64_t m, int64_t n, int64_t k) {
   const int64_t longest = std::max(m, n);
-  if (m * n * k < 128 * 128 * 64 || longest < 2) return {1, longest, n > m};
+  if (m * n * k < (std::min(m, n) == 1 ? 1 << 19 : 128 * 128 * 64) || longest < 2) return {1, longest, n > m};   // of a vector all is read once: memory's speed
   const int64_t least = std::min(m, n) == 1 ? 128 : longest < 512 ? (longest < 256 ? 64 : 128) : longest < 2048 ? (longest + 3) / 4 : 512;
   const int64_t size = (std::max<int64_t>(least, 1) + 15) / 16 * 16;
   return {(longest + size - 1) / size, size, n >= m};

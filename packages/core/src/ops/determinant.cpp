@@ -85,6 +85,8 @@ Tensor small_adjugate(const Tensor& x) {
   return narrow(narrow(whole, -2, 0, n), -1, 0, n);
 }
 
+constexpr int64_t searched = 16;   // the largest matrices whose zeros are searched for
+
 // The transpose of the adjugate by the inverse, where nobody asks for higher derivatives; else none. What an inverse loses where a pivot is small, its
 // product with the determinant has not lost, if that is made of the same pivots. So a pivot that is 0 may be as large as what rounding leaves.
 Tensor cofactors_of_inverse(const Tensor& x) {
@@ -95,7 +97,8 @@ Tensor cofactors_of_inverse(const Tensor& x) {
   Tensor pivots = diagonals(s.factors);
   const Tensor sizes = abs(pivots), none = eq(sizes, wrapped(0.));
   if (item(any(none)).to<bool>()) {
-    if (item(amax(sum(none, Dims{-1}), Dims{}, false)).to<int64_t>() > 1) return {};   // of several only a full search for pivots knows whether the answer is 0
+    // Of several only a full search for pivots knows whether the answer is 0, which large matrices are left without: about 0 to rounding.
+    if (n <= searched && item(amax(sum(none, Dims{-1}), Dims{}, false)).to<int64_t>() > 1) return {};
     const Tensor largest = amax(sizes, Dims{-1}, true), unit = where(eq(largest, wrapped(0.)), wrapped(1.), largest);
     const Tensor more = to_dtype(where(none, unit * (itemsize(sizes.dtype()) == 4 ? 0x1p-23 : 0x1p-52), wrapped(0.)), x.dtype());
     pivots = pivots + more;
