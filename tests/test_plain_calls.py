@@ -1,7 +1,9 @@
 """Calls that go past Python: they have the parameters of the functions in Python, and do the same."""
 
+import collections
 import inspect
 
+import numpy as np
 import pytest
 
 import adjoint as ad
@@ -210,3 +212,49 @@ def test_cross_entropy_wants_fractions(bad, which):
     given[which][33] = bad
     with pytest.raises(RuntimeError, match="should be between 0 and 1"):
         F.binary_cross_entropy(*given)
+
+
+class One:
+    def __index__(self):
+        return 1
+
+
+class Text(str):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("call", "plain", "others"),
+    [
+        (lambda a: ad.cumsum(X, a), 1, [np.int64(1), One(), ad.tensor(1), True]),
+        (lambda a: ad.permute(X, a), (1, 0), [[1, 0], (One(), 0)]),
+        (lambda a: ad.add(X, a), 1, [True, np.int8(1)]),
+        (lambda a: ad.where(X > 0, X, a), 0.5, [np.float64(0.5), np.float32(0.5)]),
+        (lambda a: ad.addmm(ad.ones(3, 3), X, X.T, alpha=a), 2, [ad.tensor(2), np.int16(2)]),
+        (lambda a: ad.isclose(X, Y, a), 1.0, [1, np.float32(1), ad.tensor(1.0)]),
+        (lambda a: ad.cat(a), (X, Y), [collections.deque([X, Y])]),
+        (lambda a: ad.sum(X, dtype=a), ad.float64, [float, np.float64]),
+        (lambda a: F.gelu(X, approximate=a), "tanh", [Text("tanh")]),
+    ],
+)
+def test_what_is_made_of_other_arguments(call, plain, others):
+    for other in others:
+        assert call(other).equal(call(plain))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: ad.cumsum(X, 1.0),
+        lambda: ad.cumsum(X, None),
+        lambda: ad.sum(X, 1, 1),
+        lambda: ad.cat(iter([X, Y])),
+        lambda: ad.cat([X, None]),
+        lambda: ad.isclose(X, Y, None),
+        lambda: ad.norm(None),
+        lambda: ad.addmm(X, X, X, alpha="1"),
+    ],
+)
+def test_what_nothing_is_made_of(call):
+    with pytest.raises(TypeError, match="incompatible function arguments.*types are supported"):
+        call()

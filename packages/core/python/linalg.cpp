@@ -103,8 +103,8 @@ void bind_linalg(nb::module_& m) {
   }),
        "batch1"_a, "batch2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
   function(m, "tensordot", [](const Tensor& a, const Tensor& b, const nb::object& dims) { return tensordot_any(a, b, dims); }, "a"_a, "b"_a, "dims"_a = 2);
-  m.def("_multi_dot", [](const TensorVector& x) { return multi_dot(x); }, "tensors"_a);
-  m.def("_block_diag", [](const TensorVector& x) { return block_diag(x); }, "tensors"_a);
+  function(m, "_multi_dot", [](const TensorVector& x) { return multi_dot(x); }, "tensors"_a);
+  function(m, "_block_diag", [](const TensorVector& x) { return block_diag(x); }, "tensors"_a);
   both(m, "trace", [](const Tensor& x) { return trace(x); });
   function(m, "einsum", [](const std::string& equation, const nb::args& operands) {
     nb::object given = operands.size() == 1 && is_sequence(nb::handle(operands[0]).ptr()) ? nb::object(operands[0]) : nb::object(operands);

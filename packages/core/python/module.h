@@ -1,41 +1,66 @@
 // The parts of adjoint_core._core, one function a file.
 #pragma once
+#include <adjoint/core/borrowed.h>
+
 #include "plain.h"
 
 namespace adjoint::python {
 
 using namespace nb::literals;
 
+// What stands beside a function where it is bound, of a type that is not another one for each length of a text.
+inline const char* beside(const char* text) { return text; }
+template <class T> const T& beside(const T& x) { return x; }
+
+// These are there once for each list of types, not for each function.
+template <class Function, class... Extra> [[gnu::cold, gnu::noinline]] void define(nb::handle scope, const char* name, const Function& f, const Extra&... extra) {
+  nb::cpp_function_def(late_call(f.add(scope, name, false, extra...), f), nb::scope(scope), nb::name(name), extra...);
+}
+template <class Function, class... Extra> [[gnu::cold, gnu::noinline]] void define_method(const char* name, const Function& f, const Extra&... extra) {
+  const nb::handle type = reinterpret_cast<PyObject*>(api->tensor_type);
+  nb::cpp_function_def(late_call(f.add(type, name, true, extra...), f), nb::scope(type), nb::name(name), nb::is_method(), extra...);
+}
+template <class Function, class... Extra> [[gnu::cold, gnu::noinline]] void define_both(nb::handle scope, const char* name, const Function& f, const Extra&... extra) {
+  const nb::handle type = reinterpret_cast<PyObject*>(api->tensor_type);
+  const Plain& plain = f.add(scope, name, false, "input"_a, extra...);
+  add_plain_method(name, plain);
+  nb::cpp_function_def(late_call(plain, f), nb::scope(scope), nb::name(name), "input"_a, extra...);
+  nb::cpp_function_def(late_call(plain, f), nb::scope(type), nb::name(name), nb::is_method(), extra...);
+}
+
 // Adds methods to the raw Tensor type, and functions to the module.
 struct Methods {
   nb::handle type = reinterpret_cast<PyObject*>(api->tensor_type);
-  template <class F, class... Extra> const Methods& def(const char* name, F&& f, const Extra&... extra) const {
-    bind_plainly(type, name, f, typename Shape<std::decay_t<F>>::type(), true, extra...);
-    nb::cpp_function_def(std::forward<F>(f), nb::scope(type), nb::name(name), nb::is_method(), extra...);
+  template <class F, class... Extra> const Methods& def(const char* name, const F& f, const Extra&... extra) const {
+    if constexpr (PlainOf<F>::possible) define_method(name, PlainOf<F>(f), beside(extra)...);
+    else nb::cpp_function_def(f, nb::scope(type), nb::name(name), nb::is_method(), extra...);
     return *this;
   }
 };
 
 // A function of the module.
-template <class F, class... Extra> void function(nb::module_& m, const char* name, F&& f, const Extra&... extra) {
-  bind_plainly(m, name, f, typename Shape<std::decay_t<F>>::type(), false, extra...);
-  m.def(name, std::forward<F>(f), extra...);
+template <class F, class... Extra> void function(nb::module_& m, const char* name, const F& f, const Extra&... extra) {
+  if constexpr (PlainOf<F>::possible) define(m, name, PlainOf<F>(f), beside(extra)...);
+  else m.def(name, f, extra...);
 }
 
 // The same callable as function and as method; the first parameter is called `input` in the function.
-template <class F, class... Extra> void both(nb::module_& m, const char* name, F&& f, const Extra&... extra) {
-  if (const Plain* plain = bind_plainly(m, name, f, typename Shape<std::decay_t<F>>::type(), false, "input"_a, extra...)) add_plain_method(name, *plain);
-  m.def(name, f, "input"_a, extra...);
-  nb::cpp_function_def(f, nb::scope(reinterpret_cast<PyObject*>(api->tensor_type)), nb::name(name), nb::is_method(), extra...);
+template <class F, class... Extra> void both(nb::module_& m, const char* name, const F& f, const Extra&... extra) {
+  if constexpr (PlainOf<F>::possible) {
+    define_both(m, name, PlainOf<F>(f), beside(extra)...);
+  } else {
+    m.def(name, f, "input"_a, extra...);
+    Methods().def(name, f, extra...);
+  }
 }
+
+using Rewriting = adjoint::Borrowed<const Tensor&, Tensor&>;
+Tensor rewritten(const Tensor& x, Rewriting f);   // out.cpp
+Tensor updated_by(const Tensor& x, Rewriting f);
 
 // f(x) into x, for what is not the in-place form of one record: what f saves must not be overwritten.
 template <class F> Tensor into(const Tensor& x, F&& f) {
-  Tensor y = f(x->keys ? clone(x) : x);
-  if (y->keys && !x->keys) y = f(clone(x));  // another operand has history
-  expect(category(y.dtype()) <= category(x.dtype()), "result type ", y.dtype(), " can't be cast to the desired output type ", x.dtype());
-  copy_(x, y);
-  return x;
+  return rewritten(x, [&](const Tensor& from, Tensor& y) { y = f(from); });
 }
 
 inline std::optional<Reduction> reduction_named(const std::string& name) {
@@ -50,11 +75,7 @@ template <class F> Tensor perhaps_into(const Tensor& x, bool inplace, F&& f) { r
 
 // The same for an f that is one update of x at positions: it is written to there.
 template <class F> Tensor updated(const Tensor& x, F&& f) {
-  const Tensor y = [&] {
-    const Updating here(x);
-    return f(x);
-  }();
-  return y.is(x) ? y : into(x, f);
+  return updated_by(x, [&](const Tensor& from, Tensor& y) { y = f(from); });
 }
 // Warns where x is expanded memory that is to be written to at positions, which PyTorch does: what is written last stays. Where that would be
 // recorded, or is written from lanes, it raises here, as all other writes do.

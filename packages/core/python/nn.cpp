@@ -40,73 +40,73 @@ std::optional<DType> half_type_of(const nb::tuple& args, const nb::dict& kwargs)
 }
 
 void bind_activations(nb::module_& m) {
-  m.def("_half_type", half_type_of);
-  m.def("_expect_parameters", [](const std::string& op, const Tensor& x, const Tensor& w, const Tensor& b) { expect_parameters(op.c_str(), x, {{"weight", w}, {"bias", b}}); },
+  function(m, "_half_type", half_type_of);
+  function(m, "_expect_parameters", [](const std::string& op, const Tensor& x, const Tensor& w, const Tensor& b) { expect_parameters(op.c_str(), x, {{"weight", w}, {"bias", b}}); },
         "op"_a, "x"_a, "weight"_a.none(), "bias"_a.none());
-  m.def("_expect_type", [](const std::string& op, const std::string& what, const Tensor& t, const std::string& of, const Tensor& like) { expect_type(op.c_str(), what.c_str(), t, of.c_str(), like); },
+  function(m, "_expect_type", [](const std::string& op, const std::string& what, const Tensor& t, const std::string& of, const Tensor& like) { expect_type(op.c_str(), what.c_str(), t, of.c_str(), like); },
         "op"_a, "what"_a, "tensor"_a.none(), "of"_a, "like"_a);
   both(m, "softmax", [](const Tensor& x, int64_t dim, OptDType dtype) { warn_of_cast(x, dtype); return softmax(x, dim, dtype); }, "dim"_a, "dtype"_a = nb::none());
   both(m, "log_softmax", [](const Tensor& x, int64_t dim, OptDType dtype) { warn_of_cast(x, dtype); return log_softmax(x, dim, dtype); }, "dim"_a, "dtype"_a = nb::none());
-  m.def("_logsigmoid", [](const Tensor& x) { return logsigmoid(x); });
-  m.def("_softsign", [](const Tensor& x) { return softsign(x); });
-  m.def("_gelu", [](const Tensor& x, bool tanh_form) { return gelu(x, tanh_form); });
-  m.def("_softplus", [](const Tensor& x, double beta, double threshold) { return softplus(x, beta, threshold); });
+  function(m, "_logsigmoid", [](const Tensor& x) { return logsigmoid(x); });
+  function(m, "_softsign", [](const Tensor& x) { return softsign(x); });
+  function(m, "_gelu", [](const Tensor& x, bool tanh_form) { return gelu(x, tanh_form); });
+  function(m, "_softplus", [](const Tensor& x, double beta, double threshold) { return softplus(x, beta, threshold); });
   for (auto [name, f] : {std::pair<const char*, Tensor (*)(const Tensor&)>("_silu", silu), {"_mish", mish}, {"_hardsigmoid", hardsigmoid}, {"_hardswish", hardswish}, {"_selu", selu}})
-    m.def(name, [f = f](const Tensor& x, bool inplace) { return perhaps_into(x, inplace, f); });
-  m.def("_elu", [](const Tensor& x, double alpha, bool inplace) { return perhaps_into(x, inplace, [=](const Tensor& t) { return elu(t, alpha); }); });
-  m.def("_celu", [](const Tensor& x, double alpha, bool inplace) { return perhaps_into(x, inplace, [=](const Tensor& t) { return celu(t, alpha); }); });
-  m.def("_leaky_relu", [](const Tensor& x, double slope, bool inplace) { return perhaps_into(x, inplace, [=](const Tensor& t) { return leaky_relu(t, slope); }); });
-  m.def("_hardshrink", hardshrink);
-  m.def("_softshrink", softshrink);
-  m.def("_prelu", prelu);
-  m.def("_glu", glu);
-  m.def("_hardtanh", [](const Tensor& x, double lo, double hi, bool inplace) { return perhaps_into(x, inplace, [=](const Tensor& t) { return hardtanh(t, lo, hi); }); });
-  m.def("_threshold", [](const Tensor& x, const Scalar& bound, const Scalar& value, bool inplace) {
+    function(m, name, [f = f](const Tensor& x, bool inplace) { return perhaps_into(x, inplace, f); });
+  function(m, "_elu", [](const Tensor& x, double alpha, bool inplace) { return perhaps_into(x, inplace, [=](const Tensor& t) { return elu(t, alpha); }); });
+  function(m, "_celu", [](const Tensor& x, double alpha, bool inplace) { return perhaps_into(x, inplace, [=](const Tensor& t) { return celu(t, alpha); }); });
+  function(m, "_leaky_relu", [](const Tensor& x, double slope, bool inplace) { return perhaps_into(x, inplace, [=](const Tensor& t) { return leaky_relu(t, slope); }); });
+  function(m, "_hardshrink", hardshrink);
+  function(m, "_softshrink", softshrink);
+  function(m, "_prelu", prelu);
+  function(m, "_glu", glu);
+  function(m, "_hardtanh", [](const Tensor& x, double lo, double hi, bool inplace) { return perhaps_into(x, inplace, [=](const Tensor& t) { return hardtanh(t, lo, hi); }); });
+  function(m, "_threshold", [](const Tensor& x, const Scalar& bound, const Scalar& value, bool inplace) {
     return perhaps_into(x, inplace, [&](const Tensor& t) { return threshold(t, bound, value); });
   });
-  m.def("_dropout", [](const Tensor& x, double p, bool training) { return dropout(x, p, training, default_generator(x.device())); });
-  m.def("dropout", [](const Tensor& x, double p, bool train) { return dropout(x, p, train, default_generator(x.device())); }, "input"_a, "p"_a, "train"_a);
+  function(m, "_dropout", [](const Tensor& x, double p, bool training) { return dropout(x, p, training, default_generator(x.device())); });
+  function(m, "dropout", [](const Tensor& x, double p, bool train) { return dropout(x, p, train, default_generator(x.device())); }, "input"_a, "p"_a, "train"_a);
 }
 
 void bind_layers(nb::module_& m) {
-  m.def("_linear", [](const Tensor& x, const Tensor& w, const Tensor& b) { return linear(x, w, b); }, "x"_a, "weight"_a, "bias"_a.none());
+  function(m, "_linear", [](const Tensor& x, const Tensor& w, const Tensor& b) { return linear(x, w, b); }, "x"_a, "weight"_a, "bias"_a.none());
   direct<Tensor, Tensor, Tensor>(m, "_linear", [](const Tensor& x, const Tensor& w, const Tensor& b) { return linear(x, w, b); });
-  m.def("_conv", [](const Tensor& x, const Tensor& w, const Tensor& b, const Dims& stride, const Dims& padding, const Dims& dilation, int64_t groups) {
+  function(m, "_conv", [](const Tensor& x, const Tensor& w, const Tensor& b, const Dims& stride, const Dims& padding, const Dims& dilation, int64_t groups) {
     Dims kernel;
     for (int i = 2; i < w.dim(); i++) kernel.push_back(w.size(i));
     return conv(x, w, b, {kernel, stride, padding, dilation, groups, false, true});
   }, "x"_a, "weight"_a, "bias"_a.none(), "stride"_a, "padding"_a, "dilation"_a, "groups"_a);
-  m.def("_conv_transpose", [](const Tensor& x, const Tensor& w, const Tensor& b, const Dims& stride, const Dims& padding, const Dims& output_padding, const Dims& dilation, int64_t groups) {
+  function(m, "_conv_transpose", [](const Tensor& x, const Tensor& w, const Tensor& b, const Dims& stride, const Dims& padding, const Dims& output_padding, const Dims& dilation, int64_t groups) {
     Dims kernel;
     for (int i = 2; i < w.dim(); i++) kernel.push_back(w.size(i));
     return conv_transpose(x, w, b, {kernel, stride, padding, dilation, groups, false, true}, output_padding);
   }, "x"_a, "weight"_a, "bias"_a.none(), "stride"_a, "padding"_a, "output_padding"_a, "dilation"_a, "groups"_a);
-  m.def("_max_pool", [](const Tensor& x, const Dims& kernel, const Dims& stride, const Dims& padding, const Dims& dilation, bool ceil_mode) {
+  function(m, "_max_pool", [](const Tensor& x, const Dims& kernel, const Dims& stride, const Dims& padding, const Dims& dilation, bool ceil_mode) {
     Values v = max_pool(x, {kernel, stride, padding, dilation, 1, ceil_mode, true});
     return nb::make_tuple(v.values, v.indices);
   });
-  m.def("_avg_pool", [](const Tensor& x, const Dims& kernel, const Dims& stride, const Dims& padding, bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor) {
+  function(m, "_avg_pool", [](const Tensor& x, const Dims& kernel, const Dims& stride, const Dims& padding, bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor) {
     return avg_pool(x, {kernel, stride, padding, Dims(kernel.size(), 1), 1, ceil_mode, count_include_pad}, divisor);
   }, "x"_a, "kernel"_a, "stride"_a, "padding"_a, "ceil_mode"_a, "count_include_pad"_a, "divisor"_a = nb::none());
-  m.def("_adaptive_avg_pool", [](const Tensor& x, const Dims& sizes) { return adaptive_avg_pool(x, sizes); });
-  m.def("_adaptive_max_pool", [](const Tensor& x, const Dims& sizes) {
+  function(m, "_adaptive_avg_pool", [](const Tensor& x, const Dims& sizes) { return adaptive_avg_pool(x, sizes); });
+  function(m, "_adaptive_max_pool", [](const Tensor& x, const Dims& sizes) {
     Values v = adaptive_max_pool(x, sizes);
     return nb::make_tuple(v.values, v.indices);
   });
 }
 
 void bind_planes(nb::module_& m) {
-  m.def("_grid_sample", [](const Tensor& x, const Tensor& grid, int mode, int padding, bool align) {
+  function(m, "_grid_sample", [](const Tensor& x, const Tensor& grid, int mode, int padding, bool align) {
     expect_type("grid_sample", "grid", grid, "input", x);
     return grid_sample(x, grid, mode, padding, align);
   });
-  m.def("_resize", resize);
-  m.def("_resize_steps", resize_steps);
+  function(m, "_resize", resize);
+  function(m, "_resize_steps", resize_steps);
   function(m, "_pad", [](const Tensor& x, const Dims& before, const Dims& after, double value) {
     expect_fits(value, x.dtype());
     return pad(x, before, after, value);
   }, "input"_a, "before"_a, "after"_a, "value"_a);
-  m.def("_fractional_max_pool", [](const Tensor& x, const Tensor& samples, const Dims& kernel, const Dims& sizes) {
+  function(m, "_fractional_max_pool", [](const Tensor& x, const Tensor& samples, const Dims& kernel, const Dims& sizes) {
     Values v = fractional_max_pool(x, samples, kernel, sizes);
     return nb::make_tuple(v.values, v.indices);
   });
@@ -130,7 +130,7 @@ void bind_planes(nb::module_& m) {
   }, "input"_a, "groups"_a);
   function(m, "_pad_around", [](const Tensor& x, const Dims& before, const Dims& after, int64_t border) { return pad_around(x, before, after, static_cast<Border>(border)); },
            "input"_a, "before"_a, "after"_a, "border"_a);
-  m.def("_patches", [](const Dims& sizes, const Dims& kernel, const Dims& dilation, const Dims& stride, const Tensor& like) {
+  function(m, "_patches", [](const Dims& sizes, const Dims& kernel, const Dims& dilation, const Dims& stride, const Tensor& like) {
     const Patches p = patches(sizes, kernel, dilation, stride, like.device());
     return nb::make_tuple(p.positions, p.windows);
   });
@@ -138,52 +138,52 @@ void bind_planes(nb::module_& m) {
 
 void bind_normalisations(nb::module_& m) {
   const auto parts = [](const Normalised& r) { return nb::make_tuple(r.y, r.mean, r.deviation); };
-  m.def("_native_layer_norm", [=](const Tensor& x, const Dims& shape, const Tensor& w, const Tensor& b, double eps) { return parts(native_layer_norm(x, shape, w, b, eps)); },
+  function(m, "_native_layer_norm", [=](const Tensor& x, const Dims& shape, const Tensor& w, const Tensor& b, double eps) { return parts(native_layer_norm(x, shape, w, b, eps)); },
         "x"_a, "shape"_a, "weight"_a.none(), "bias"_a.none(), "eps"_a);
-  m.def("_native_batch_norm", [=](const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& w, const Tensor& b, double momentum, double eps) { return parts(native_batch_norm(x, mean, var, w, b, momentum, eps)); },
+  function(m, "_native_batch_norm", [=](const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& w, const Tensor& b, double momentum, double eps) { return parts(native_batch_norm(x, mean, var, w, b, momentum, eps)); },
         "x"_a, "mean"_a.none(), "var"_a.none(), "weight"_a.none(), "bias"_a.none(), "momentum"_a, "eps"_a);
-  m.def("_grouped_norm", [](const Tensor& x, int64_t groups, int64_t size, const Tensor& w, const Tensor& b, double eps) { return grouped_norm(x, groups, size, w, b, eps, false).y; },
+  function(m, "_grouped_norm", [](const Tensor& x, int64_t groups, int64_t size, const Tensor& w, const Tensor& b, double eps) { return grouped_norm(x, groups, size, w, b, eps, false).y; },
         "x"_a, "groups"_a, "size"_a, "weight"_a.none(), "bias"_a.none(), "eps"_a);
   function(m, "_native_group_norm", [=](const Tensor& x, int64_t n, int64_t groups, int64_t size, const Tensor& w, const Tensor& b, double eps) {
     Normalised r = grouped_norm(x, n * groups, size, w, b, eps, true);
     for (Tensor* t : {&r.mean, &r.deviation}) *t = reshape(*t, {n, groups});
     return parts(r);
   }, "x"_a, "n"_a, "groups"_a, "size"_a, "weight"_a.none(), "bias"_a.none(), "eps"_a);
-  m.def("_layer_norm", [](const Tensor& x, const Dims& shape, const Tensor& w, const Tensor& b, double eps) { return checked_layer_norm(x, shape, w, b, eps); },
+  function(m, "_layer_norm", [](const Tensor& x, const Dims& shape, const Tensor& w, const Tensor& b, double eps) { return checked_layer_norm(x, shape, w, b, eps); },
         "x"_a, "shape"_a, "weight"_a.none(), "bias"_a.none(), "eps"_a);
-  m.def("_attention", [](const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double scale, bool causal, double p) { return attention(q, k, v, mask, scale, causal, p); },
+  function(m, "_attention", [](const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double scale, bool causal, double p) { return attention(q, k, v, mask, scale, causal, p); },
         "query"_a, "key"_a, "value"_a, "mask"_a.none(), "scale"_a, "causal"_a, "dropout_p"_a = 0.0);
-  m.def("_rms_norm", [](const Tensor& x, const Dims& shape, const Tensor& w, std::optional<double> eps) { return rms_norm(x, shape, w, eps); }, "x"_a, "shape"_a, "weight"_a.none(), "eps"_a.none());
-  m.def("_batch_norm", [](const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& w, const Tensor& b, bool training, double momentum, double eps) {
+  function(m, "_rms_norm", [](const Tensor& x, const Dims& shape, const Tensor& w, std::optional<double> eps) { return rms_norm(x, shape, w, eps); }, "x"_a, "shape"_a, "weight"_a.none(), "eps"_a.none());
+  function(m, "_batch_norm", [](const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& w, const Tensor& b, bool training, double momentum, double eps) {
     return checked_batch_norm(x, mean, var, w, b, training, momentum, eps);
   }, "x"_a, "mean"_a.none(), "var"_a.none(), "weight"_a.none(), "bias"_a.none(), "training"_a, "momentum"_a, "eps"_a);
-  m.def("_embedding", [](const Tensor& weight, const Tensor& index, int64_t padding, bool by_frequency, bool sparse) { return embedding(weight, index, padding, by_frequency, sparse); });
-  m.def("_embedding_bag", [](const Tensor& weight, const Tensor& index, const Tensor& offsets, const Tensor& weights, int mode, int64_t padding, bool closed) {
+  function(m, "_embedding", [](const Tensor& weight, const Tensor& index, int64_t padding, bool by_frequency, bool sparse) { return embedding(weight, index, padding, by_frequency, sparse); });
+  function(m, "_embedding_bag", [](const Tensor& weight, const Tensor& index, const Tensor& offsets, const Tensor& weights, int mode, int64_t padding, bool closed) {
     return embedding_bag(weight, index, offsets, weights, static_cast<BagMode>(mode), padding, closed);
   }, "weight"_a, "input"_a, "offsets"_a.none(), "per_sample_weights"_a.none(), "mode"_a, "padding_idx"_a, "include_last_offset"_a);
-  m.def("_one_hot", [](const Tensor& index, int64_t classes) { return one_hot(index, classes); });
+  function(m, "_one_hot", [](const Tensor& index, int64_t classes) { return one_hot(index, classes); });
 }
 
 void bind_losses(nb::module_& m) {
-  m.def("_nll_loss", [](const Tensor& x, const Tensor& t, const Tensor& w, const std::string& r, int64_t ignore) { return checked_nll_loss(x, t, w, reduction_of(r), ignore); },
+  function(m, "_nll_loss", [](const Tensor& x, const Tensor& t, const Tensor& w, const std::string& r, int64_t ignore) { return checked_nll_loss(x, t, w, reduction_of(r), ignore); },
         "x"_a, "target"_a, "weight"_a.none(), "reduction"_a, "ignore_index"_a);
-  m.def("_cross_entropy", [](const Tensor& x, const Tensor& t, const Tensor& w, const std::string& r, int64_t ignore, double smoothing) { return checked_cross_entropy(x, t, w, reduction_of(r), ignore, smoothing); },
+  function(m, "_cross_entropy", [](const Tensor& x, const Tensor& t, const Tensor& w, const std::string& r, int64_t ignore, double smoothing) { return checked_cross_entropy(x, t, w, reduction_of(r), ignore, smoothing); },
         "x"_a, "target"_a, "weight"_a.none(), "reduction"_a, "ignore_index"_a, "label_smoothing"_a);
-  m.def("_mse_loss", [](const Tensor& x, const Tensor& t, const std::string& r) { return checked_mse_loss(x, t, reduction_of(r)); });
-  m.def("_l1_loss", [](const Tensor& x, const Tensor& t, const std::string& r) { return l1_loss(x, t, reduction_of(r)); });
-  m.def("_rows_vjp", [](const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Tensor& w, int64_t n, double eps, bool sums) { return rows_vjp(v, x, mean, square, w, n, eps, sums); },
+  function(m, "_mse_loss", [](const Tensor& x, const Tensor& t, const std::string& r) { return checked_mse_loss(x, t, reduction_of(r)); });
+  function(m, "_l1_loss", [](const Tensor& x, const Tensor& t, const std::string& r) { return l1_loss(x, t, reduction_of(r)); });
+  function(m, "_rows_vjp", [](const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Tensor& w, int64_t n, double eps, bool sums) { return rows_vjp(v, x, mean, square, w, n, eps, sums); },
         "cotangent"_a, "input"_a, "mean"_a.none(), "square"_a, "weight"_a.none(), "n"_a, "eps"_a, "sums"_a);
-  m.def("_channels_vjp", [](const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Tensor& w, double eps, bool sums) { return channels_vjp(v, x, mean, square, w, eps, sums); },
+  function(m, "_channels_vjp", [](const Tensor& v, const Tensor& x, const Tensor& mean, const Tensor& square, const Tensor& w, double eps, bool sums) { return channels_vjp(v, x, mean, square, w, eps, sums); },
         "cotangent"_a, "input"_a, "mean"_a, "square"_a, "weight"_a.none(), "eps"_a, "sums"_a);
-  m.def("_class_entropy", [](const Tensor& x, const Tensor& index, int dim, int64_t ignored) { return class_entropy(x, index, dim, ignored); }, "input"_a, "index"_a, "dim"_a, "ignore_index"_a);
-  m.def("_binary_cross_entropy", [](const Tensor& x, const Tensor& t, const Tensor& w, const std::string& r) { return checked_binary_cross_entropy(x, t, w, reduction_of(r)); },
+  function(m, "_class_entropy", [](const Tensor& x, const Tensor& index, int dim, int64_t ignored) { return class_entropy(x, index, dim, ignored); }, "input"_a, "index"_a, "dim"_a, "ignore_index"_a);
+  function(m, "_binary_cross_entropy", [](const Tensor& x, const Tensor& t, const Tensor& w, const std::string& r) { return checked_binary_cross_entropy(x, t, w, reduction_of(r)); },
         "x"_a, "target"_a, "weight"_a.none(), "reduction"_a);
-  m.def("_binary_cross_entropy_with_logits", [](const Tensor& x, const Tensor& t, const Tensor& w, const Tensor& p, const std::string& r) {
+  function(m, "_binary_cross_entropy_with_logits", [](const Tensor& x, const Tensor& t, const Tensor& w, const Tensor& p, const std::string& r) {
     return binary_cross_entropy_with_logits(x, t, w, p, reduction_of(r));
   }, "x"_a, "target"_a, "weight"_a.none(), "pos_weight"_a.none(), "reduction"_a);
-  m.def("_smooth_l1_loss", [](const Tensor& x, const Tensor& t, const std::string& r, double beta) { return smooth_l1_loss(x, t, reduction_of(r), beta); });
-  m.def("_huber_loss", [](const Tensor& x, const Tensor& t, const std::string& r, double delta) { return huber_loss(x, t, reduction_of(r), delta); });
-  m.def("_kl_div", [](const Tensor& x, const Tensor& t, const std::string& r, bool log_target) { return checked_kl_div(x, t, reduction_of(r), log_target); });
+  function(m, "_smooth_l1_loss", [](const Tensor& x, const Tensor& t, const std::string& r, double beta) { return smooth_l1_loss(x, t, reduction_of(r), beta); });
+  function(m, "_huber_loss", [](const Tensor& x, const Tensor& t, const std::string& r, double delta) { return huber_loss(x, t, reduction_of(r), delta); });
+  function(m, "_kl_div", [](const Tensor& x, const Tensor& t, const std::string& r, bool log_target) { return checked_kl_div(x, t, reduction_of(r), log_target); });
 }
 
 }  // namespace

@@ -11,6 +11,24 @@
 
 namespace adjoint::python {
 
+Tensor rewritten(const Tensor& x, Rewriting f) {
+  Tensor y;
+  f(x->keys ? clone(x) : x, y);
+  if (y->keys && !x->keys) f(clone(x), y);  // another operand has history
+  expect(category(y.dtype()) <= category(x.dtype()), "result type ", y.dtype(), " can't be cast to the desired output type ", x.dtype());
+  copy_(x, y);
+  return x;
+}
+
+Tensor updated_by(const Tensor& x, Rewriting f) {
+  Tensor y;
+  {
+    const Updating here(x);
+    f(x, y);
+  }
+  return y.is(x) ? y : rewritten(x, f);
+}
+
 namespace {
 
 // Ranges have a length and no shape: they fill tensors of as many elements.

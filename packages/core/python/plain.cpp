@@ -176,6 +176,47 @@ bool PlainArguments::load(const Plain& plain, PyObject* const* objects) {
   return true;
 }
 
+namespace {
+
+template <class T> bool read(const Unread& given, T& to) {
+  nb::detail::make_caster<T> caster;
+  if (!caster.from_python(given.object, given.flags, nullptr)) return false;
+  to = std::move(caster.value);
+  return true;
+}
+
+}  // namespace
+
+bool PlainArguments::convert(Slot& slot, const Plain::Parameter& parameter, const Unread& given) {
+  Operand operand;
+  if (given.object == Py_None) return load(slot, parameter, given.object);
+  switch (parameter.kind) {
+    case PlainKind::operand:
+      if (!read(given, operand)) return false;
+      slot.tensor = made_.emplace_back(std::move(operand.t)).get();
+      return true;
+    case PlainKind::integer: return read(given, slot.integer);
+    case PlainKind::number: return read(given, slot.number);
+    case PlainKind::boolean: return read(given, slot.boolean);
+    case PlainKind::scalar: new (&slot.scalar) Scalar(0); return read(given, slot.scalar);
+    case PlainKind::dims: slot.at = dims_; return read(given, dims[dims_++]);
+    case PlainKind::text: slot.at = texts_; return read(given, texts[texts_++]);
+    case PlainKind::tensors: return read(given, tensors);
+    default: return load(slot, parameter, given.object);   // of these nothing is made
+  }
+}
+
+bool PlainArguments::convert(const Plain& plain, std::span<const Unread> args) {
+  for (size_t i = 0; i < args.size(); i++)
+    if (!convert(slots[i], plain.parameters[i], args[i])) return false;
+  return true;
+}
+
+PyObject* call_converting(const Plain& plain, std::span<const Unread> args) {
+  PlainArguments given;
+  return given.convert(plain, args) ? plain.body(plain.f, given) : NB_NEXT_OVERLOAD;
+}
+
 PyObject* call_plainly(const Plain* plain, PyObject* const* args, size_t count, PyObject* names) {
   PyObject* objects[Plain::most];
   for (; plain; plain = plain->next) {

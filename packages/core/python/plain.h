@@ -47,10 +47,15 @@ const Plain* find_plain(nb::handle scope, const std::string& name);   // the fir
 // Null without an error: no plain call of any of them.
 PyObject* call_plainly(const Plain* first, PyObject* const* args, size_t count, PyObject* names);
 
+// An argument that nanobind leaves to be read here.
+struct Unread { PyObject* object = nullptr; uint32_t flags = 0; };
+PyObject* call_converting(const Plain& plain, std::span<const Unread> args);   // as nanobind reads them: what can be made of the type will do
+
 // The arguments of one call.
 class PlainArguments {
  public:
   bool load(const Plain& plain, PyObject* const* objects);
+  bool convert(const Plain& plain, std::span<const Unread> args);
 
   struct Slot {
     Slot() noexcept {}
@@ -69,13 +74,16 @@ class PlainArguments {
     };
   };
   Slot slots[Plain::most];
-  Dims dims[4];
+  static constexpr size_t most_dims = 4, most_texts = 2;
+  Dims dims[most_dims];
   std::optional<Number> numbers[3];
-  std::string texts[2];
+  std::string texts[most_texts];
   TensorVector tensors;
 
  private:
   bool load(Slot& slot, const Plain::Parameter& parameter, PyObject* o);
+  bool convert(Slot& slot, const Plain::Parameter& parameter, const Unread& given);
+  TensorVector made_;   // of numbers
   int dims_ = 0, numbers_ = 0, texts_ = 0;
   bool listed_ = false;
 };
@@ -127,30 +135,76 @@ class PlainReader {
   size_t at_;
 };
 
-template <class Function, class R, class... A, class... Extra> [[gnu::cold]] Plain* bind_plainly(nb::handle scope, const char* name, const Function& f, R (*)(A...), bool method, const Extra&... extra) {
-  using F = std::decay_t<Function>;
-  constexpr bool stateless = std::is_empty_v<F> && std::is_default_constructible_v<F>;
-  if constexpr ((Taken<std::remove_cvref_t<A>>::possible && ...) && sizeof...(A) <= Plain::most && !std::is_void_v<R>) {
-    const auto body = [](const void* function, PlainArguments& given) -> PyObject* {
-      return [&]<size_t... I>(std::index_sequence<I...>) {
-        if constexpr (stateless) return returned(F{}(Taken<std::remove_cvref_t<A>>::get(given, I)...));
-        else return returned((*static_cast<const F*>(function))(Taken<std::remove_cvref_t<A>>::get(given, I)...));
-      }(std::index_sequence_for<A...>());
-    };
-    static constexpr std::array<PlainType, sizeof...(A)> types{{{Taken<std::remove_cvref_t<A>>::kind, may_be_none<std::remove_cvref_t<A>>}...}};
-    const void* state = nullptr;
-    if constexpr (!stateless) state = new F(f);
-    Plain& plain = add_plain(scope, name, body, state, types);
-    PlainReader reader(plain, method);
-    (reader.see(extra), ...);
-    return &plain;
-  } else {
-    return nullptr;
-  }
+template <class... A> constexpr size_t count_of([[maybe_unused]] PlainKind kind) {
+  return (0 + ... + (Taken<A>::kind == kind));
+}
+// Whether all parameters are of types that PlainArguments has room for.
+template <class R, class... A> constexpr bool is_plain() {
+  if constexpr (!(Taken<A>::possible && ...) || sizeof...(A) > Plain::most || std::is_void_v<R>) return false;
+  else return count_of<A...>(PlainKind::dims) <= PlainArguments::most_dims && count_of<A...>(PlainKind::text) <= PlainArguments::most_texts && count_of<A...>(PlainKind::tensors) <= 1;
 }
 
+// What is compiled for each function; the rest is there once for each list of types.
+template <class R, class... A> struct PlainFunction {
+  static constexpr bool possible = is_plain<R, A...>();
+  Plain::Body body = nullptr;
+  const void* f = nullptr;
+
+  template <class Function> explicit PlainFunction(const Function& function) {
+    using F = std::decay_t<Function>;
+    constexpr bool stateless = std::is_empty_v<F> && std::is_default_constructible_v<F>;
+    if constexpr (!stateless) f = new F(function);
+    body = [](const void* g, PlainArguments& given) -> PyObject* {
+      return [&]<size_t... I>(std::index_sequence<I...>) {
+        if constexpr (stateless) return returned(F{}(Taken<A>::get(given, I)...));
+        else return returned((*static_cast<const F*>(g))(Taken<A>::get(given, I)...));
+      }(std::index_sequence_for<A...>());
+    };
+  }
+  template <class... Extra> Plain& add(nb::handle scope, const char* name, bool method, const Extra&... extra) const {
+    static constexpr std::array<PlainType, sizeof...(A)> types{{{Taken<A>::kind, may_be_none<A>}...}};
+    Plain& plain = add_plain(scope, name, body, f, types);
+    PlainReader reader(plain, method);
+    (reader.see(extra), ...);
+    return plain;
+  }
+};
+
+// What nanobind knows of such a function: types and names. Objects go as they are to where its plain calls are made, which converts them.
+template <class A> struct Late : Unread {};
+template <class R> struct Done { PyObject* object = nullptr; };
+template <class R, class... A> struct LateCall {
+  const Plain* plain;
+  Done<R> operator()(const Late<A>&... args) const {
+    const std::array<Unread, sizeof...(A)> all{args...};
+    return {call_converting(*plain, all)};
+  }
+};
+template <class R, class... A> LateCall<R, A...> late_call(const Plain& plain, const PlainFunction<R, A...>&) { return {&plain}; }
+
+// The signature of a function, and what is made of it here.
 template <class F> struct Shape : Shape<decltype(&F::operator())> {};
-template <class R, class... A> struct Shape<R (*)(A...)> { using type = R (*)(A...); };
-template <class C, class R, class... A> struct Shape<R (C::*)(A...) const> { using type = R (*)(A...); };
+template <class R, class... A> struct Shape<R (*)(A...)> { using type = PlainFunction<R, std::remove_cvref_t<A>...>; };
+template <class C, class R, class... A> struct Shape<R (C::*)(A...) const> : Shape<R (*)(A...)> {};
+template <class F> using PlainOf = typename Shape<std::decay_t<F>>::type;
 
 }  // namespace adjoint::python
+
+NAMESPACE_BEGIN(NB_NAMESPACE)
+NAMESPACE_BEGIN(detail)
+
+template <class A> struct has_arg_defaults<adjoint::python::Late<A>> : has_arg_defaults<A> {};
+template <class A> struct type_caster<adjoint::python::Late<A>> {
+  NB_TYPE_CASTER(adjoint::python::Late<A>, make_caster<remove_opt_mono_t<A>>::Name)
+  bool from_python(handle h, uint32_t flags, cleanup_list*) noexcept {
+    value = {h.ptr(), flags};
+    return true;
+  }
+};
+template <class R> struct type_caster<adjoint::python::Done<R>> {
+  static constexpr auto Name = make_caster<R>::Name;
+  static handle from_cpp(adjoint::python::Done<R> r, rv_policy, cleanup_list*) noexcept { return r.object; }
+};
+
+NAMESPACE_END(detail)
+NAMESPACE_END(NB_NAMESPACE)

@@ -20,7 +20,7 @@ struct Space {
   std::string name;
   const char* first = "input";
   template <class F, class... Extra> void def(const std::string& function, const F& f, const Extra&... extra) const {
-    bind_plainly(m, (name + "." + function).c_str(), f, typename Shape<std::decay_t<F>>::type(), false, nb::arg(first), extra...);
+    PlainOf<F>(f).add(m, (name + "." + function).c_str(), false, nb::arg(first), extra...);
   }
 };
 

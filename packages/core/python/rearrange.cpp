@@ -91,10 +91,10 @@ void bind_search(nb::module_& m) {
     return search(boundaries, x, out_int32, right, {}, {});
   },
         "input"_a, "boundaries"_a, nb::kw_only(), "out_int32"_a = false, "right"_a = false);
-  m.def("_histogram", [](const Tensor& points, const TensorVector& edges, const Tensor& weight) { return histogram_of(points, edges, weight); }, "points"_a, "edges"_a, "weight"_a.none());
-  m.def("_histc", histc_of);
-  m.def("_joined_bits", joined_bits_of);
-  m.def("_segments", [](const Tensor& data, const Tensor& offsets, int64_t axis, int64_t how, double initial) { return segments_of(data, offsets, axis, static_cast<Combine>(how), initial); });
+  function(m, "_histogram", [](const Tensor& points, const TensorVector& edges, const Tensor& weight) { return histogram_of(points, edges, weight); }, "points"_a, "edges"_a, "weight"_a.none());
+  function(m, "_histc", histc_of);
+  function(m, "_joined_bits", joined_bits_of);
+  function(m, "_segments", [](const Tensor& data, const Tensor& offsets, int64_t axis, int64_t how, double initial) { return segments_of(data, offsets, axis, static_cast<Combine>(how), initial); });
   both(m, "bincount", [](const Tensor& x, const Tensor& weights, int64_t minlength) { return bincount(x, weights, minlength); }, "weights"_a.none() = nb::none(), "minlength"_a = 0);
 }
 

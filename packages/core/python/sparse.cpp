@@ -52,8 +52,8 @@ void bind_parts(const Methods& t) {
 }  // namespace
 
 void bind_sparse(nb::module_& m) {
-  m.def("_sparse_matmul", sparse_matmul);
-  m.def("_sampled_addmm", [](const Tensor& values, const Tensor& a, const Tensor& b, const Tensor& rows, const Tensor& columns, const Scalar& beta, const Scalar& alpha) {
+  function(m, "_sparse_matmul", sparse_matmul);
+  function(m, "_sampled_addmm", [](const Tensor& values, const Tensor& a, const Tensor& b, const Tensor& rows, const Tensor& columns, const Scalar& beta, const Scalar& alpha) {
     const DType t = values.dtype();
     return scaled_sum(values, sampled_matmul(a, b, rows, columns), factor_in_float(beta, t), factor_in_float(alpha, t));
   });
@@ -65,14 +65,14 @@ void bind_sparse(nb::module_& m) {
   t.def("_to_dense", [](const Tensor& x) { return to_dense(x); });
   t.def("_masked_gradient", [](const Tensor& x) { return masked_gradient(x); });
   t.def("sparse_mask", [](const Tensor& x, const Tensor& mask) { return sparse_mask(x, mask); }, "mask"_a, "The values of this tensor where the sparse `mask` specifies some.");
-  m.def("_is_sparse", [](const Tensor& x) { return is_sparse(x); }, "Whether it is of any sparse layout.");
-  m.def("_compression", [](const Tensor& x) {
+  function(m, "_is_sparse", [](const Tensor& x) { return is_sparse(x); }, "Whether it is of any sparse layout.");
+  function(m, "_compression", [](const Tensor& x) {
     const TensorImpl* t = is_sparse(x) ? sparse_below(x) : nullptr;
     if (!t) return nb::make_tuple(-1, 1, 1, false);
     const Compression& c = sparse_of(*t).compression;
     return nb::make_tuple(static_cast<int>(c.layout), c.rows, c.columns, c.int32);
   }, "The number of its layout (-1: strided, 0: sparse_coo, ...), the size of its blocks, and whether its indices are int32.");
-  m.def("_sparse_coo_tensor", [](const Tensor& values, const Tensor& indices, const std::optional<Dims>& size, bool coalesced) { return sparse_coo(values, indices, size, coalesced); },
+  function(m, "_sparse_coo_tensor", [](const Tensor& values, const Tensor& indices, const std::optional<Dims>& size, bool coalesced) { return sparse_coo(values, indices, size, coalesced); },
         "values"_a, "indices"_a, "size"_a.none(), "coalesced"_a);
 }
 
