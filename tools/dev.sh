@@ -12,7 +12,8 @@ tools=(nanobind nanobind-backend scikit-build-core cmake ninja scipy-openblas32 
 if [ ! -x "$venv/bin/python" ]; then
   python3 -m venv "$venv"
 fi
-if ! "$venv/bin/python" -c 'import nanobind, scipy_openblas32, ninja, cmake, numpy, pytest' 2>/dev/null; then
+find="from importlib.util import find_spec as f; raise SystemExit(not all(map(f, 'nanobind scipy_openblas32 ninja cmake numpy pytest'.split())))"
+if ! "$venv/bin/python" -c "$find"; then
   "$venv/bin/python" -m pip install -q "${tools[@]}"
 fi
 site=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
@@ -29,7 +30,9 @@ for source in "$root"/packages/*/adjoint*/; do
 done
 
 export PATH="$venv/bin:$PATH"
-cmake -S "$root" -B "$build" -G Ninja -DPython_EXECUTABLE="$venv/bin/python" --log-level=WARNING "$@"
+if [ $# -gt 0 ] || [ ! -f "$build/build.ninja" ]; then   # else ninja runs CMake where it must: after new files, too
+  cmake -S "$root" -B "$build" -G Ninja -DPython_EXECUTABLE="$venv/bin/python" --log-level=WARNING "$@"
+fi
 cmake --build "$build" -j "${ADJOINT_JOBS:-1}"
 cmake --install "$build" --prefix "$site" >/dev/null
 echo "adjoint is installed in $site; run $venv/bin/python"
