@@ -68,10 +68,12 @@ def test_inverses(norm):
         assert ad.allclose(back, there, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("n", [1, 2, 5, 8])
+@pytest.mark.parametrize("n", [1, 2, 5, 8, 50])
 def test_frequencies(n):
     assert np.allclose(ad.fft.fftfreq(n, 0.5).numpy(), np.fft.fftfreq(n, 0.5))
     assert np.allclose(ad.fft.rfftfreq(n, 0.5).numpy(), np.fft.rfftfreq(n, 0.5))
+    steps = np.arange(n // 2 + 1, dtype=np.float32)
+    assert np.array_equal(ad.fft.rfftfreq(n, 0.1).numpy(), steps * np.float32(1 / (n * 0.1)))
     x = ad.arange(float(n))
     assert ad.equal(ad.fft.ifftshift(ad.fft.fftshift(x)), x)
 

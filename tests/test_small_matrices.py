@@ -187,3 +187,14 @@ def test_the_minor_in_which_a_nan_stands_is_named(n, batch):
     assert (ad.linalg.cholesky_ex(a).info == 2).all()
     with pytest.raises(ad.linalg.LinAlgError, match="minor of order 2"):
         ad.linalg.cholesky(a)
+
+
+@pytest.mark.parametrize("dtype", F, ids=str)
+@pytest.mark.parametrize("n", [2, 3, 5, 8])
+def test_vectors_of_a_few_are_those_of_each(n, dtype):
+    a = ad.from_numpy(matrices(10, n, n, dtype))
+    for of in (linalg.svd, lambda x: linalg.eigh(x + x.mT)):
+        together = of(a)
+        for b in range(10):
+            for part, alone in zip(together, of(a[b])):
+                close(part[b], alone.numpy(), dtype)

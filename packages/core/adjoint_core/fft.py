@@ -348,6 +348,11 @@ def ihfft2(input: Tensor, s: Sizes = None, dim: Dims = (-2, -1), norm: str | Non
     return _ihfftn(input, s, dim, norm)
 
 
+def _in_spans(k: Tensor, span: float) -> Tensor:
+    """k / span with the digits that others have, who multiply."""
+    return k * (1.0 / span) if span else k / span
+
+
 def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """The frequencies of the elements of `fft`, for samples `d` apart: positive ones, then negative ones.
 
@@ -362,7 +367,7 @@ def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, re
             _core.arange(-(n // 2), 0, dtype=dtype or _core.get_default_dtype(), device=device),
         ]
     )
-    return (k / (n * d)).requires_grad_(requires_grad)
+    return _in_spans(k, n * d).requires_grad_(requires_grad)
 
 
 def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
@@ -374,7 +379,7 @@ def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, r
         tensor([0.0000, 0.2500, 0.5000])
     """
     k = _core.arange(0, n // 2 + 1, dtype=dtype or _core.get_default_dtype(), device=device)
-    return (k / (n * d)).requires_grad_(requires_grad)
+    return _in_spans(k, n * d).requires_grad_(requires_grad)
 
 
 def _shift(input: Tensor, dim: Dims, back: bool) -> Tensor:
