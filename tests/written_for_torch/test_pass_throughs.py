@@ -190,3 +190,19 @@ def test_sizes_become_integers() -> None:
     assert size == (3, 2) and type(size[0]) is int and ad.Size() == () and type(size[1:]) is ad.Size
     with pytest.raises(TypeError, match=r"item 0 is 'float'"):
         ad.Size((2.5,))
+
+
+def test_what_a_compiler_would_say_of_a_function() -> None:
+    from adjoint._dynamo.backends import debugging
+
+    for said in (ad._dynamo.explain(ad.sin)(ad.ones(2)), ad._dynamo.explain(ad.sin, ad.ones(2))):
+        assert isinstance(said, debugging.ExplainOutput) and (said.graph_count, said.graph_break_count) == (1, 0)
+
+
+def test_devices_of_blocks_by_their_inner_names() -> None:
+    context = ad.utils._device.DeviceContext("meta")
+    with context as entered:
+        assert entered is context and ad.ones(2).device.type == "meta"
+    assert (
+        ad.utils._device.set_device("meta")(lambda n: ad.ones(n))(2).device.type == "meta" and ad.ones(2).device.type == "cpu"
+    )

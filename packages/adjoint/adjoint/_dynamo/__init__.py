@@ -1,5 +1,6 @@
 """What programs say to PyTorch's compiler, of which there is none here: `adjoint.compiler` under the names of its inside."""
 
+from collections.abc import Callable
 from typing import Any
 
 from adjoint_functional.compiler import _same
@@ -19,6 +20,17 @@ disallow_in_graph = forbid_in_graph = nonstrict_trace = run = _same
 def optimize(*args: Any, **kwargs: Any) -> Any:
     """A decorator that gives the function itself."""
     return _same
+
+
+def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What a call of `f` is for a compiler: one piece, which is run. The arguments may come later."""
+    from .backends.debugging import ExplainOutput
+
+    def explained(*args: Any, **kwargs: Any) -> ExplainOutput:
+        f(*args, **kwargs)
+        return ExplainOutput([], 1, 0, [], 0)
+
+    return explained(*args, **kwargs) if args or kwargs else explained
 
 
 def graph_break(msg: str = "") -> None:
