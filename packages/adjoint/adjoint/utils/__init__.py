@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from . import weak as weak
 
 _LATER = {  # imported when first used
-    "_device", "_foreach_utils", "_python_dispatch", "_pytree", "backcompat", "benchmark", "checkpoint", "collect_env", "data", "dlpack", "flop_counter",
-    "model_zoo", "module_tracker", "tensorboard", "weak",
+    "_device", "_foreach_utils", "_python_dispatch", "_pytree", "backcompat", "benchmark", "checkpoint", "collect_env", "data", "dlpack",
+    "flop_counter", "model_zoo", "module_tracker", "tensorboard", "weak",
 }  # fmt: skip
 
 
