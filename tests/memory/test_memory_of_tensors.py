@@ -170,3 +170,15 @@ def test_channels_last_has_its_strides_along_single_elements_too(shape, strides)
     for y in (x.to(memory_format=ad.channels_last), x.clone(memory_format=ad.channels_last)):
         assert y.stride() == strides and y.to(memory_format=ad.channels_last) is y
     assert x.numel() == 0 or 1 not in shape[1:2] or x.contiguous(memory_format=ad.channels_last) is x
+
+
+def test_memory_is_written_and_copied_through_its_storage():
+    x = ad.arange(4.0)
+    memory = x[1:].untyped_storage()
+    copied = memory.clone()
+    assert memory.device == ad.device("cpu") and not memory.is_cuda and memory.cpu() is memory
+    memory.fill_(0)
+    assert x.tolist() == [0] * 4
+    memory.copy_(copied)
+    x.storage()[1] = 7.0
+    assert x.tolist() == [0, 7, 2, 3] and x.storage().clone().tolist() == x.tolist() and copied.nbytes() == 16

@@ -123,6 +123,9 @@ def test_memory_is_placed_by_name() -> None:
     file.seek(0)
     back = ad.load(file, map_location=lambda memory, place: ad.serialization.default_restore_location(memory, "cpu"))
     assert back.tolist() == [1.0, 1.0]
+    memory = back.untyped_storage()
+    assert ad.serialization.location_tag(memory) == "cpu"
+    assert ad.serialization.normalize_storage_type(type(memory)) is ad.UntypedStorage
 
 
 def test_devices_that_are_not_there() -> None:

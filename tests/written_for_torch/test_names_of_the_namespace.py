@@ -86,6 +86,7 @@ def test_switches_of_gpus_are_remembered() -> None:
         cuda.fp16_bf16_reduction_math_sdp_allowed()
         and cuda.is_built() is ad.cuda.is_available()
         and not cuda.is_flash_attention_available()
+        and not cuda.can_use_flash_attention(cuda.SDPAParams(None, None, None, None, 0.0, True))
     )
     cuda.allow_fp16_bf16_reduction_math_sdp(False)
     ad.backends.mha.set_fastpath_enabled(False)

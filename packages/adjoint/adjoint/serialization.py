@@ -21,3 +21,15 @@ MAP_LOCATION = _Callable[[_Any, str], _Any] | _device | str | dict[str, str] | N
 def default_restore_location(storage: _Tensor, location: str) -> _Tensor:
     """Memory on the device that a file names, as `load` moves it: for functions that are a ``map_location``."""
     return _placed(storage, location, None)
+
+
+def location_tag(storage: _Any) -> str:
+    """What a file says of where memory lies: "cpu", or a GPU with its number."""
+    return str(storage.device)
+
+
+def normalize_storage_type(storage_type: type) -> type:
+    """The class of that name in the namespace: for programs that write PyTorch's files by themselves."""
+    import adjoint as _adjoint
+
+    return getattr(_adjoint, storage_type.__name__)

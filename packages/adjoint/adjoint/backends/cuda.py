@@ -3,6 +3,7 @@
 import contextlib as _contextlib
 import warnings as _warnings
 from collections.abc import Iterator as _Iterator
+from dataclasses import dataclass as _dataclass
 from typing import Any as _Any
 
 from adjoint_core import cuda as _devices
@@ -72,6 +73,27 @@ def fp16_bf16_reduction_math_sdp_allowed() -> bool:
 def is_flash_attention_available() -> bool:
     """False: PyTorch's kernel is not there."""
     return False
+
+
+@_dataclass
+class SDPAParams:
+    """What attention would be called with."""
+
+    query: _Any
+    key: _Any
+    value: _Any
+    attn_mask: _Any
+    dropout: float
+    is_causal: bool
+    enable_gqa: bool = False
+
+
+def can_use_flash_attention(params: SDPAParams, debug: bool = False) -> bool:
+    """False: PyTorch's kernels are not there."""
+    return False
+
+
+can_use_cudnn_attention = can_use_efficient_attention = can_use_flash_attention
 
 
 @_contextlib.contextmanager

@@ -94,6 +94,34 @@ class Storage:
         n = self.nbytes() // x.element_size()
         return x.as_strided((n,), (1,), 0)
 
+    @property
+    def device(self) -> Any:
+        """Where it lies."""
+        return self._tensor.device
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether it is memory of a GPU."""
+        return self._tensor.is_cuda
+
+    def copy_(self, source: Storage, non_blocking: bool | None = None) -> Storage:
+        """Writes the elements of another, of as many."""
+        self._flat().copy_(source._flat(), bool(non_blocking))
+        return self
+
+    def fill_(self, value: Any) -> Storage:
+        """Writes a number into every element."""
+        self._flat().fill_(value)
+        return self
+
+    def clone(self) -> Storage:
+        """A copy."""
+        return type(self)(self._flat().clone(), self._itemsize)
+
+    def cpu(self) -> Storage:
+        """Itself, or a copy in memory of the host."""
+        return type(self)(self._flat().cpu(), self._itemsize) if self.is_cuda else self
+
     def is_shared(self) -> bool:
         """Whether other processes can see it."""
         return self._tensor.is_shared()
@@ -110,6 +138,9 @@ class Storage:
     def __getitem__(self, i: int) -> Any:
         return self._flat()[i].item()
 
+    def __setitem__(self, i: Any, value: Any) -> None:
+        self._flat()[i] = value
+
 
 class UntypedStorage(Storage):
     """The memory that tensors share, counted in bytes.
@@ -123,8 +154,8 @@ class UntypedStorage(Storage):
         4
     """
 
-    def __init__(self, size: int | Tensor) -> None:
-        super().__init__(size if isinstance(size, Tensor) else _core.empty(size, dtype=_core.uint8), 1)
+    def __init__(self, size: int | Tensor, itemsize: int = 1) -> None:
+        super().__init__(size if isinstance(size, Tensor) else _core.empty(size, dtype=_core.uint8), itemsize)
 
     @staticmethod
     def from_file(filename: str | os.PathLike[str], shared: bool = False, nbytes: int = 0) -> UntypedStorage:
