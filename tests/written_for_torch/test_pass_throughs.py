@@ -206,3 +206,13 @@ def test_devices_of_blocks_by_their_inner_names() -> None:
     assert (
         ad.utils._device.set_device("meta")(lambda n: ad.ones(n))(2).device.type == "meta" and ad.ones(2).device.type == "cpu"
     )
+
+
+def test_settings_of_compilers_are_kept() -> None:
+    from adjoint import _inductor
+
+    _inductor.config.triton.unique_kernel_names = True
+    for config, name in ((_inductor.config, "max_autotune"), (ad._dynamo.config, "suppress_errors")):
+        with config.patch({name: True}):
+            assert getattr(config, name)
+        assert not getattr(config, name)

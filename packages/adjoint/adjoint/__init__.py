@@ -104,6 +104,7 @@ _LATER = {  # imported when first used
     "__future__",
     "_dynamo",
     "_higher_order_ops",
+    "_inductor",
     "_subclasses",
     "_utils",
     "_vmap_internals",

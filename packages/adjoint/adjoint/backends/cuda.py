@@ -8,6 +8,7 @@ from typing import Any as _Any
 
 from adjoint_core import cuda as _devices
 from adjoint_core.backends import cuda as _cuda
+from adjoint_functional.nn.attention import SDPBackend as SDPBackend
 
 matmul = _cuda.matmul
 _enabled = dict.fromkeys(("flash", "mem_efficient", "math", "cudnn"), True)
