@@ -254,3 +254,50 @@ def test_what_is_added_to_a_product_fits_it(name: str) -> None:
     a, b = (a, b) if "bmm" in name else (a[0], b[0])
     with pytest.raises(RuntimeError):
         getattr(ad, name)(ad.ones(2, 2, 3, 3), a, b)
+
+
+def test_words_that_are_no_device_are_errors_of_the_device() -> None:
+    for make in (
+        lambda: ad.zeros(2, device="foo"),
+        lambda: ad.tensor([1.0], device="cpu:x"),
+        lambda: ad.nn.Linear(1, 1, device=""),
+    ):
+        with pytest.raises(RuntimeError, match="device"):
+            make()
+    with pytest.raises(TypeError):
+        ad.zeros(2, device=1.5)
+
+
+def test_positions_are_no_complex_numbers() -> None:
+    with pytest.raises(TypeError, match="complex"):
+        ad.arange(4)[[1 + 0j]]
+
+
+def test_nothing_has_no_hash_but_along_a_dimension() -> None:
+    assert ad.hash_tensor(ad.zeros(3, 0), 1).tolist() == [0, 0, 0]
+    with pytest.raises(RuntimeError, match="dim"):
+        ad.hash_tensor(ad.zeros(0))
+    with pytest.raises(TypeError):
+        ad.argsort(ad.arange(2), stable=None)
+
+
+@pytest.mark.parametrize("f", [ad.nn.functional.elu, ad.nn.functional.celu, ad.nn.functional.selu])
+def test_bends_are_those_of_the_right_at_zero(f) -> None:
+    x = ad.zeros(1, requires_grad=True)
+    (slope,) = ad.autograd.grad(f(x), x, create_graph=True)
+    assert ad.autograd.grad(slope, x)[0].tolist() == [0.0]
+
+
+def test_what_does_not_vary_is_zero_after_instance_norm_without_eps() -> None:
+    x = ad.stack([ad.full((4,), 3.0), ad.tensor([1.0, 1, 3, 3])])[None]
+    assert ad.nn.functional.instance_norm(x, eps=0).tolist() == [[[0, 0, 0, 0], [-1, -1, 1, 1]]]
+
+
+def test_softmax_asks_what_is_like_a_tensor() -> None:
+    class Alike:
+        ndim = 1
+
+        def softmax(self, dim: int, dtype: object) -> str:
+            return f"along {dim}"
+
+    assert ad.nn.functional.softmax(Alike(), 0) == "along 0"  # type: ignore[arg-type]

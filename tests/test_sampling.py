@@ -129,3 +129,12 @@ def test_whole_numbers_have_no_continuous_distribution(name: str) -> None:
             getattr(ad.ones(3, dtype=dtype), name)()
     with pytest.raises(RuntimeError, match="uniform_"):
         ad.ones(2).uniform_(0, 1e39)
+
+
+@pytest.mark.parametrize("dtype", [ad.float32, ad.int64, ad.int8, ad.uint8, ad.bool])
+def test_integers_from_a_number_on(dtype: ad.dtype) -> None:
+    low = 0 if dtype in (ad.uint8, ad.bool) else -5
+    greatest = {ad.float32: 2**24, ad.bool: 1}.get(dtype) or ad.iinfo(dtype).max
+    drawn = ad.zeros(N, dtype=dtype).random_(low, None).double()
+    assert low <= drawn.min() and drawn.max() <= greatest and drawn.max() - low > 0.9 * (greatest - low)
+    assert ad.zeros(100).random_(3).max() <= 2

@@ -72,6 +72,18 @@ PyObject* in_older_order(PyObject* self, PyObject* const* args, size_t count, Py
   });
 }
 
+// An error of its own where `device` is a word that is no device.
+bool names_no_device(PyObject* const* args, size_t count, PyObject* names) {
+  const Py_ssize_t named = names ? PyTuple_Size(names) : 0;
+  for (Py_ssize_t i = 0; i < named; i++) {
+    PyObject* given = args[count + static_cast<size_t>(i)];
+    if (!PyUnicode_Check(given) || PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, i), "device")) continue;
+    const Reference device(guarded([&] { return nb::module_::import_("adjoint_core._core").attr("device")(nb::borrow(given)).release().ptr(); }));
+    return !device.get();
+  }
+  return false;
+}
+
 // The call did not fit: an object that is no tensor may answer it. Else, a cast deep in a function failed: what was called, and with
 // what, is known here.
 PyObject* explained(PyObject* result, PyObject* self, PyObject* const* args, size_t count, PyObject* names) {
@@ -79,7 +91,7 @@ PyObject* explained(PyObject* result, PyObject* self, PyObject* const* args, siz
   nb::python_error error;
   if (is_answered(args, count, names)) return answer(self, args, count, names);
   if (PyObject* found = in_older_order(self, args, count, names)) return found;
-  if (PyErr_Occurred()) return nullptr;
+  if (PyErr_Occurred() || names_no_device(args, count, names)) return nullptr;
   PyObject* general = direct_object(self)->general;
   if (nb::cast<std::string>(nb::str(error.value())) != misfit) {
     error.restore();

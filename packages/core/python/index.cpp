@@ -82,6 +82,7 @@ class Indexer {
   static DType index_type(DType t) { return is_mask(t) ? t : DType::int64; }
   static Tensor array_of(PyObject* o) {
     const Tensor t = tensor_from(o, {}, "index");
+    expect(!is_complex(t.dtype()), ErrorKind::type, "'complex' object cannot be interpreted as an integer");
     return t.dtype() == index_type(t.dtype()) ? t : cast_memory(t, DType::int64);
   }
   [[noreturn]] static void refuse(PyObject* o) {

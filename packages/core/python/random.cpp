@@ -229,15 +229,24 @@ void bind_fills(nb::module_& m) {
     copy_(x, moved(randn(x.sizes(), x.dtype(), chosen(g, x.device()), x.device()), std, mean));
     return x;
   }, "mean"_a = 0.0, "std"_a = 1.0, nb::kw_only(), "generator"_a.none() = nb::none());
-  t.def("random_", [](const Tensor& x, std::optional<int64_t> from, std::optional<int64_t> to, Generator* g) {
-    Generator& drawn_by = chosen(g, x.device());
-    const bool all = !from && !to;
-    if (!all) expect_drawable(to ? from.value_or(0) : 0, to ? *to : *from, x.dtype());
-    const Tensor drawn = all ? random_integers(integers_of(x.dtype()), x.sizes(), DType::int64, drawn_by, x.device())
-                             : randint(to ? from.value_or(0) : 0, to ? *to : *from, x.sizes(), DType::int64, drawn_by, x.device());
-    copy_(x, to_dtype(drawn, x.dtype()));
+  const auto draw_between = [](const Tensor& x, int64_t from, int64_t to, Generator* g) {
+    expect_drawable(from, to, x.dtype());
+    copy_(x, to_dtype(randint(from, to, x.sizes(), DType::int64, chosen(g, x.device()), x.device()), x.dtype()));
     return x;
-  }, "from_"_a = nb::none(), "to"_a = nb::none(), nb::kw_only(), "generator"_a.none() = nb::none());
+  };
+  const auto draw_from = [](const Tensor& x, int64_t from, Generator* g) {   // up to the greatest integer that the type has
+    expect_drawable(from, from + 1, x.dtype());
+    const Tensor drawn = random_integers(integers_of(x.dtype()) - static_cast<uint64_t>(from), x.sizes(), DType::int64, chosen(g, x.device()), x.device());
+    copy_(x, to_dtype(from ? add(drawn, wrapped(from)) : drawn, x.dtype()));
+    return x;
+  };
+  t.def("random_", draw_between, "from_"_a, "to"_a, nb::kw_only(), "generator"_a.none() = nb::none());
+  t.def("random_", [=](const Tensor& x, int64_t to, Generator* g) { return draw_between(x, 0, to, g); }, "to"_a, nb::kw_only(), "generator"_a.none() = nb::none());
+  t.def("random_", [=](const Tensor& x, Generator* g) { return draw_from(x, 0, g); }, nb::kw_only(), "generator"_a.none() = nb::none());
+  t.def("random_", [=](const Tensor& x, int64_t from, nb::handle to, Generator* g) {
+    if (!to.is_none()) throw nb::next_overload();
+    return draw_from(x, from, g);
+  }, "from_"_a, "to"_a.none(), nb::kw_only(), "generator"_a.none() = nb::none());
   t.def("bernoulli_", [](const Tensor& x, const Tensor& p, Generator* g) {
     copy_(x, bernoulli(expand(to_device(p, x.device()), x.sizes()), chosen(g, x.device())));
     return x;

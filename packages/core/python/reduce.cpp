@@ -175,7 +175,7 @@ void bind_scans(nb::module_& m) {
 
 void bind_sorting(nb::module_& m) {
   both(m, "sort", [](const Tensor& x, int64_t dim, bool descending, std::optional<bool>) { return pair("sort", sort(x, dim, descending)); }, "dim"_a = -1, "descending"_a = false, "stable"_a.none() = false);
-  both(m, "argsort", [](const Tensor& x, int64_t dim, bool descending, std::optional<bool>) { return sort(x, dim, descending).indices; }, "dim"_a = -1, "descending"_a = false, "stable"_a.none() = false);
+  both(m, "argsort", [](const Tensor& x, int64_t dim, bool descending, bool) { return sort(x, dim, descending).indices; }, "dim"_a = -1, "descending"_a = false, "stable"_a = false);
   both(m, "topk", [](const Tensor& x, int64_t k, int64_t dim, bool largest, bool sorted) { return pair("topk", topk(x, k, dim, largest, sorted)); },
        "k"_a, "dim"_a = -1, "largest"_a = true, "sorted"_a = true);
   both(m, "kthvalue", [](const Tensor& x, int64_t k, int64_t dim, bool keepdim) {

@@ -149,3 +149,21 @@ def test_names_that_a_module_has_not_are_attributes_during_the_call() -> None:
         call(m, [{"0.extra": x}, {"0.extra": x}], x)
     with pytest.raises(RuntimeError, match="unexpected key"):
         call(m, {"0.extra": x}, x, strict=True)
+
+
+def test_tied_weights_are_given_once() -> None:
+    class Tied(ad.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.a, self.b = ad.nn.Linear(2, 2), ad.nn.Linear(2, 2)
+            self.b.weight = self.a.weight
+
+        def forward(self, x: Any) -> Any:
+            return self.b(self.a(x))
+
+    x, weight, other = ad.ones(1, 2), ad.ones(2, 2), ad.zeros(2, 2)
+    call = ad.func.functional_call
+    assert call(Tied(), {"a.weight": weight, "b.weight": weight}, x).shape == (1, 2)
+    with pytest.raises(ValueError, match="tied"):
+        call(Tied(), {"a.weight": weight, "b.weight": other}, x)
+    assert call(Tied(), {"a.weight": weight, "b.weight": other}, x, tie_weights=False).shape == (1, 2)

@@ -146,7 +146,7 @@ Tensor celu(const Tensor& x, double alpha) {
 
 const Op op_elu_derivative{.name = "elu_derivative", .fields = fields_of<EluFactors>, .types = types::floating,
     .d = {rule([](V v, X<1> x, const EluFactors& a) { return elu_derivative(v, x, a); }),
-          rule([](V v, X<0> u, X<1> x, const EluFactors& a) { return drop(above(x, 0), elu_derivative(v * u, x, {a.alpha * a.input_scale, a.scale, a.input_scale})); })},
+          rule([](V v, X<0> u, X<1> x, const EluFactors& a) { return drop(ge(x, wrapped(0.)), elu_derivative(v * u, x, {a.alpha * a.input_scale, a.scale, a.input_scale})); })},
     .doc = "`v` times the derivative of elu at `x`.", .reference = elementwise<functors::EluDerivative, 2>};
 Tensor elu_derivative(const Tensor& v, const Tensor& x, const EluFactors& a) { return apply(op_elu_derivative, {v, x}, a); }
 

@@ -29,7 +29,7 @@ def functional_call(
     Raises:
         RuntimeError: with ``strict``, the paths are not those of the module.
         AttributeError: a path leads to no module; within one, a name that it does not have is an attribute during the call.
-        ValueError: two dictionaries have the same path.
+        ValueError: two dictionaries have the same path, or two paths of a shared parameter are given two tensors.
 
     Example::
 
@@ -66,6 +66,8 @@ def _reparametrize_module(
         raise RuntimeError(f"functional_call: unexpected key(s): {unknown}; missing key(s): {missing}.")
     if tie_weights:
         tied = {id(own[k]): v for k, v in given.items() if k in own}
+        if twice := [k for k, v in given.items() if k in own and tied[id(own[k])] is not v]:
+            raise ValueError(f"functional_call got other values for {twice}, which are tied; consider tie_weights=False")
         given |= {k: tied[id(v)] for k, v in own.items() if k not in given and id(v) in tied}
     former: dict[str, Any] = {}
     try:

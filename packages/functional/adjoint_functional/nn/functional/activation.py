@@ -301,7 +301,7 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
         >>> ad.nn.functional.softmax(ad.tensor([-1., 0., 2.]), 0)
         tensor([0.0420, 0.1142, 0.8438])
     """
-    return _core.softmax(input, _softmax_dim("softmax", dim, input.ndim), dtype)
+    return input.softmax(_softmax_dim("softmax", dim, input.ndim), dtype)
 
 
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
@@ -323,7 +323,7 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
         >>> ad.nn.functional.log_softmax(ad.tensor([-1., 0., 2.]), 0)
         tensor([-3.1698, -2.1698, -0.1698])
     """
-    return _core.log_softmax(input, _softmax_dim("log_softmax", dim, input.ndim), dtype)
+    return input.log_softmax(_softmax_dim("log_softmax", dim, input.ndim), dtype)
 
 
 @node("RreluWithNoiseBackward0")

@@ -89,6 +89,7 @@ def instance_norm(
                 _core._expect_type("instance_norm", "running statistics", running, "input", input)
             running.data.copy_((1 - momentum) * running.data + momentum * batch.data.mean(0))
     _core._expect_parameters("instance_norm", input, weight, bias)
+    eps = eps or 1.2e-38  # where nothing varies 0 stays 0
     return _core._grouped_norm(input, n * c, math.prod(input.shape[2:]), weight, bias, eps)
 
 
