@@ -55,9 +55,9 @@ FORMS: dict[str, tuple[Callable[..., Any], Callable[[int, int, int, int], list[t
 BATCHED = ("bmm", "baddbmm", "einsum")
 
 
-def _sides(draw: random.Random) -> tuple[int, int, int]:
-    """Each between 1 and 4096, small as often as large; every second one a multiple of 16 or a power of two."""
-    m, n, k = (round(2 ** draw.uniform(0, 12)) for _ in range(3))
+def _sides(draw: random.Random, most: int) -> tuple[int, int, int]:
+    """Each between 1 and 2 to the power of `most`, small as often as large; every second one a multiple of 16 or a power of two."""
+    m, n, k = (round(2 ** draw.uniform(0, most)) for _ in range(3))
     kind = draw.randrange(4)
     if kind == 0:
         m, n, k = (max(16, s // 16 * 16) for s in (m, n, k))
@@ -71,8 +71,8 @@ def generate(count: int, seed: int = 0) -> Iterator[Product]:
     draw = random.Random(seed)
     while count:
         form = draw.choice(["matmul"] * 4 + list(FORMS))
-        batch = round(2 ** draw.uniform(1, 8)) if form in BATCHED else 1
-        m, n, k = _sides(draw)
+        batch = round(2 ** draw.uniform(1, 10)) if form in BATCHED else 1
+        m, n, k = _sides(draw, 8 if form in BATCHED else 12)
         dtype = draw.choice((TYPES[0], *TYPES))
         call, shapes = FORMS[form]
         sizes = shapes(m, n, k, batch)

@@ -30,3 +30,10 @@ template <class V, class M> [[gnu::always_inline]] inline V shuffle(const V& a, 
 }
 
 }  // namespace adjoint::cpu
+
+// What the compiler knows of an integer or a pointer, so that it keeps it in a register instead of making it again.
+#if defined(__GNUC__)
+#define ADJOINT_OPAQUE(x) asm("" : "+r"(x))
+#else
+#define ADJOINT_OPAQUE(x)
+#endif

@@ -51,7 +51,7 @@ template <class T> struct Direct {
 
  private:
   void compute(int64_t begin, int64_t width, Matrix<T> to) const {
-    isa::call<SmallMatmul<T, ScatteredRows<T>>>(filters, ScatteredRows<T>{in + begin, outputs.taps.data()}, to, channels, width, static_cast<int64_t>(outputs.taps.size()), false);
+    SmallMatmul<T, ScatteredRows<T>>::run(filters, {in + begin, outputs.taps.data()}, to, channels, width, static_cast<int64_t>(outputs.taps.size()), false);
   }
   void row(int64_t r) const {
     const int64_t width = outputs.width();

@@ -46,40 +46,17 @@ template <class T> struct IntegerProduct {
   }
 };
 
-template <class T> int64_t lanes() { return (isa::level >= isa::avx512 ? 64 : 32) / static_cast<int64_t>(sizeof(T)); }
-
-// The last columns, which are no whole vector, take a pass for each half, quarter and single number of one. How many they are where that is so long
-// that they are sooner filled up with 0, otherwise 0.
-template <class T> int64_t ragged(int64_t m, int64_t columns, int64_t k) {
-  const int64_t size = sizeof(T), rest = columns % lanes<T>(), bytes = rest * size, passes = bytes / 32 + bytes % 32 / 16 + bytes % 16 / size;
-  return (passes - 1) * m >= 16 && passes * k >= 96 ? rest : 0;
-}
-
 // Of floating-point numbers: blocks of rows and of depth, which stay in the cache of the second level, by strips of columns, which do in the first's.
-// Sums of a strip that is filled up are made aside.
 template <class T> void multiply_blocks(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, int64_t m, int64_t n, int64_t k) {
   constexpr int64_t deepest = Strip<T>::deepest, width = Strip<T>::width, tallest = 256;
-  alignas(64) T strip[deepest * width], aside[tallest * width];
+  alignas(64) T strip[deepest * width];
   for (int64_t i = 0; i < m; i += tallest)
     for (int64_t q = 0; q < k; q += deepest) {
       const int64_t rows = std::min(tallest, m - i), depth = std::min(deepest, k - q);
       for (int64_t j = 0; j < n; j += width) {
-        const int64_t columns = std::min(width, n - j), rest = ragged<T>(rows, columns, depth), across = rest ? columns - rest + lanes<T>() : columns;
-        isa::call<Strip<T>>(Matrix<const T>{b.at(q, j), b.down, b.right}, columns, across, depth, strip);
-        const auto sums = [&](T* to, int64_t down, bool increased) {
-          isa::call<SmallMatmul<T>>(Matrix<const T>{a.at(i, q), a.down, a.right}, EvenRows<T>{strip, width}, Matrix<T>{to, down, 1}, rows, across, depth, increased);
-        };
-        if (columns == across) {
-          sums(c.at(i, j), c.down, q > 0);
-          continue;
-        }
-        sums(aside, width, false);
-        for (int64_t r = 0; r < rows; r++) {
-          T* to = c.at(i + r, j);
-          const T* from = aside + r * width;
-          if (q > 0) for (int64_t x = 0; x < columns; x++) to[x] += from[x];
-          else std::copy_n(from, columns, to);
-        }
+        const int64_t columns = std::min(width, n - j);
+        isa::call<Strip<T>>(Matrix<const T>{b.at(q, j), b.down, b.right}, columns, depth, strip);
+        SmallMatmul<T>::run({a.at(i, q), a.down, a.right}, {strip, width}, {c.at(i, j), c.down, 1}, rows, columns, depth, q > 0);
       }
     }
 }
@@ -94,22 +71,26 @@ template <class T> void multiply(Matrix<const T> a, Matrix<const T> b, Matrix<T>
   if constexpr (std::is_floating_point_v<T>) {
     if (n > 1 && !tb && m * n * k <= 96 * 96 * 96) {
       constexpr int64_t deepest = 1024;   // long sums are joined of parts, which is more exact
-      const int64_t whole = n - ragged<T>(m, n, k);   // columns
-      for (int64_t q = 0; q < k && whole > 0; q += deepest) isa::call<SmallMatmul<T>>(Matrix<const T>{a.at(0, q), a.down, a.right}, EvenRows<T>{b.at(q, 0), b.down}, c, m, whole, std::min(deepest, k - q), q > 0);
-      if (whole < n) multiply_blocks(a, Matrix<const T>{b.at(0, whole), b.down, b.right}, Matrix<T>{c.at(0, whole), c.down, c.right}, m, n - whole, k);
+      for (int64_t q = 0; q < k; q += deepest) SmallMatmul<T>::run({a.at(0, q), a.down, a.right}, {b.at(q, 0), b.down}, c, m, n, std::min(deepest, k - q), q > 0);
       return;
     }
     if (n > 1 && !tb && k <= 8) {   // as fast as c can be written, which goes on in a few rows at a time
-      for (int64_t i = 0; i < m; i += 8) isa::call<SmallMatmul<T>>(Matrix<const T>{a.at(i, 0), a.down, a.right}, EvenRows<T>{b.data, b.down}, Matrix<T>{c.at(i, 0), c.down, c.right}, std::min<int64_t>(8, m - i), n, k, false);
+      for (int64_t i = 0; i < m; i += 8) SmallMatmul<T>::run({a.at(i, 0), a.down, a.right}, {b.data, b.down}, {c.at(i, 0), c.down, c.right}, std::min<int64_t>(8, m - i), n, k, false);
       return;
     }
-    if (tb && !ta && m > 1 && n > 1 && std::min(m, n) < 8 && k >= 32) {
+    if (m * n * k <= 96 * 96 * 96) {   // a vector and a matrix, or two: BLAS takes longer to be called
+      if (n == 1 && ta && c.down == 1) return SmallMatmul<T>::run({b.data, 0, b.down}, {a.data, a.right}, {c.data, 0, 1}, 1, m, k, false);
+      if (n == 1 && k < 16) return SmallMatmul<T>::run({a.data, a.down, a.right}, {b.data, b.down}, c, m, 1, k, false);
+      if (n == 1 && !ta && b.down == 1) return isa::call<RowProducts<T>>(b.data, int64_t{0}, int64_t{1}, a.data, a.down, m, Matrix<T>{c.data, 0, c.down}, k);
+      if (m == 1 && tb && a.right == 1) return isa::call<RowProducts<T>>(a.data, int64_t{0}, int64_t{1}, b.data, b.right, n, c, k);
+    }
+    if (tb && !ta && m > 1 && n > 1 && std::min(m, n) < 8 && k >= 32 && ((n < 8 && m < 16) || std::max(m, n) * k > (1 << 17))) {
       if (m <= n) isa::call<RowProducts<T>>(a.data, a.down, m, b.data, b.right, n, c, k);
       else isa::call<RowProducts<T>>(b.data, b.right, n, a.data, a.down, m, Matrix<T>{c.data, c.right, c.down}, k);
       return;
     }
     // Of dense columns, which are broadcast from lines far apart, no more than a cache holds.
-    if (m >= 4 && n >= 16 && (!ta || (isa::level >= isa::avx512 && m * k <= (1 << 17)))) return multiply_blocks(a, b, c, m, n, k);
+    if (m >= 4 && n >= 2 && (!ta || (isa::level >= isa::avx512 && m * k <= (1 << 17)))) return multiply_blocks(a, b, c, m, n, k);
   }
   if (n == 1) return ta ? blas::gemv(true, k, m, a.data, a.right, b.data, b.down, c.data, c.down) : blas::gemv(false, m, k, a.data, a.down, b.data, b.down, c.data, c.down);
   if (m == 1) return tb ? blas::gemv(false, n, k, b.data, b.right, a.data, a.right, c.data, 1) : blas::gemv(true, k, n, b.data, b.down, a.data, a.right, c.data, 1);

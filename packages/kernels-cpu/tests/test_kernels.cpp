@@ -176,6 +176,7 @@ const Case products[] = {
     [](const Draw& x) { for (int64_t n : {5, 700}) { const Tensor a = x({n}), number = wrapped(0.1); mul(a, number), div(a, number), div(number, a), floor_divide(a, number), trunc_divide(a, number); } },   // numbers beside them
     [](const Draw& x) { for (int64_t n : {1, 2, 3, 7}) matmul(x({5, 1, 4, 3}), x({7, 3, n})), matmul(mT(x({9, 3, 4})), mT(x({9, n, 3}))), matmul(x({2, n}), x({n, 5})); },   // tiny ones
     [](const Draw& x) { matmul(x({40, 33}), x({33, 50})), matmul(x({3, 17, 9}), x({3, 9, 33})), matmul(x({50, 70}), x({70})), matmul(x({130, 150}), x({150, 140})); },
+    [](const Draw& x) { for (int64_t n : {1, 3, 5, 11, 17, 37, 67}) for (int64_t m : {1, 2, 9, 14}) matmul(x({2, m, 6}), x({2, 6, n})), matmul(x({m, 1100}), x({1100, n})), matmul(mT(x({40, m})), mT(x({n, 40}))); },   // rows and columns that fill no tile, and parts of long sums
     [](const Draw& x) { conv(x({2, 4, 13, 11}), x({6, 2, 3, 2}), x({6}), {{3, 2}, {2, 1}, {1, 0}, {1, 1}, 2, false, true}); },
     [](const Draw& x) {   // channels of a group on either side: few ones, one strip of 16, several of 32
       for (auto [in_channels, out_channels] : {std::pair(2, 3), std::pair(20, 17), std::pair(40, 50)}) {
