@@ -226,33 +226,60 @@ struct Nested {
   }
 };
 
-// Conversions run user code, which may change the sequence: never beyond `end`.
-template <class T> T* fill(PyObject* o, T* p, T* end, const char* op) {
-  if (is_sequence(o)) {
-    const Py_ssize_t n = sequence_size(o);
-    for (Py_ssize_t i = 0; i < n; i++) p = fill(item_at(o, i), p, end, op);
-    return p;
+// Writes the elements of nested sequences into memory. Conversions run user code, which may change the sequence: never beyond `end`.
+class Filling {
+ public:
+  Filling(const Tensor& t, const char* op) : dtype_(t.dtype()), op_(op), size_(itemsize(dtype_)), at_(static_cast<char*>(t->data)), end_(at_ + t.numel() * size_) {
+    put_ = with_type(dtype_, [](auto tag) -> Put {
+      using T = typename decltype(tag)::type;
+      return [](char* to, const Scalar& s) { *reinterpret_cast<T*>(to) = s.to<T>(); };
+    });
   }
-  if (!plain_number(o) && (is_tensor(o) || is_numpy_array(o))) {
-    if (is_tensor(o)) warn_of_number(unwrap(o));
-    const Tensor t = cast_memory(contiguous(is_tensor(o) ? to_device(plain(o, op), {}) : from_numpy(o, false)), dtype_of<T>());
-    expect(t.numel() <= end - p, ErrorKind::value, op, ": the data changed while they were read");
-    std::memcpy(static_cast<void*>(p), t->data, t.numel() * sizeof(T));
-    return p + t.numel();
+  void all(PyObject* o) {
+    add(o);
+    expect_unchanged(at_ == end_);
   }
-  expect(p < end, ErrorKind::value, op, ": the data changed while they were read");
-  Scalar s{0};
-  if (PyLong_CheckExact(o) && !std::is_integral_v<T>) s = Scalar(PyLong_AsDouble(o));   // however large
-  else if (!to_scalar(o, s) && !PyErr_Occurred()) fail(ErrorKind::value, op, ": the data changed while they were read");
-  if (PyErr_Occurred()) {
-    if (!PyErr_ExceptionMatches(PyExc_OverflowError)) throw nb::python_error();
-    PyErr_Clear();
-    fail(ErrorKind::value, op, ": Overflow when unpacking long long, of a number beyond 64 bits");
+
+ private:
+  using Put = void (*)(char* to, const Scalar& s);
+  const DType dtype_;
+  const char* const op_;
+  const int64_t size_;
+  char* at_;
+  char* const end_;
+  Put put_;
+
+  void expect_unchanged(bool holds) const { expect(holds, ErrorKind::value, op_, ": the data changed while they were read"); }
+  void add(PyObject* o) {
+    if (is_sequence(o)) {
+      const Py_ssize_t n = sequence_size(o);
+      for (Py_ssize_t i = 0; i < n; i++) add(item_at(o, i));
+    } else if (!plain_number(o) && (is_tensor(o) || is_numpy_array(o))) {
+      if (is_tensor(o)) warn_of_number(unwrap(o));
+      const Tensor t = cast_memory(contiguous(is_tensor(o) ? to_device(plain(o, op_), {}) : from_numpy(o, false)), dtype_);
+      expect_unchanged(t.numel() * size_ <= end_ - at_);
+      std::memcpy(at_, t->data, static_cast<size_t>(t.numel() * size_));
+      at_ += t.numel() * size_;
+    } else {
+      expect_unchanged(at_ < end_);
+      const Scalar s = read(o);
+      expect_element_fits(s, dtype_);
+      put_(at_, s);
+      at_ += size_;
+    }
   }
-  expect_element_fits(s, dtype_of<T>());
-  *p = s.to<T>();
-  return p + 1;
-}
+  Scalar read(PyObject* o) const {
+    Scalar s{0};
+    if (PyLong_CheckExact(o) && !is_integral(dtype_)) s = Scalar(PyLong_AsDouble(o));   // however large
+    else if (!to_scalar(o, s)) expect_unchanged(PyErr_Occurred());
+    if (PyErr_Occurred()) {
+      if (!PyErr_ExceptionMatches(PyExc_OverflowError)) throw nb::python_error();
+      PyErr_Clear();
+      fail(ErrorKind::value, op_, ": Overflow when unpacking long long, of a number beyond 64 bits");
+    }
+    return s;
+  }
+};
 
 }  // namespace
 
@@ -294,11 +321,7 @@ Tensor tensor_from(PyObject* data, std::optional<DType> dtype, const char* op) {
     return tensor_from(listed(data, op).ptr(), dtype, op);
   }
   Tensor t = empty(nested.sizes, dtype.value_or(nested.inferred()));
-  if (t.numel()) with_type(t.dtype(), [&](auto tag) {
-    auto* p = t.data<typename decltype(tag)::type>();
-    auto* end = p + t.numel();
-    expect(fill(data, p, end, op) == end, ErrorKind::value, op, ": the data changed while they were read");
-  });
+  if (t.numel()) Filling(t, op).all(data);
   return t;
 }
 

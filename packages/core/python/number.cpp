@@ -27,36 +27,43 @@ PyObject* call(const Op& op, Tensors x) {
 
 // Records by name, found once: core keeps most of them to itself.
 struct Name { char text[24]; consteval Name(const char* s) : text{} { for (int i = 0; s[i]; i++) text[i] = s[i]; } };
-template <Name name> const Op& record() {
-  static const Op* op = find_op(name.text);
-  expect(op, ErrorKind::not_implemented, name.text, ": no such operation");
-  return *op;
-}
+struct Record {
+  const char* name;
+  const Op* op = nullptr;
+  const Op& get() {
+    if (!op) [[unlikely]] expect(op = find_op(name), ErrorKind::not_implemented, name, ": no such operation");
+    return *op;
+  }
+};
+template <Name name> constinit inline Record record{name.text};
 
-template <Name name> PyObject* binary(PyObject* a, PyObject* b) {
-  return guarded([=]() -> PyObject* {
-    const Op& op = record<name>();
+// One body for all records, to which each slot leads.
+[[gnu::noinline]] PyObject* call_binary(Record& record, PyObject* a, PyObject* b) {
+  return guarded([=, &record]() -> PyObject* {
+    const Op& op = record.get();
     if (Number::is(b)) return call(op, Borrowed<2>(impl_of(a), Number(b).get()));
     if (Number::is(a)) return call(op, Borrowed<2>(Number(a).get(), impl_of(b)));
     if (is_tensor(a) && is_tensor(b)) return call(op, Borrowed<2>(impl_of(a), impl_of(b)));
     Tensor x[2];
-    if (!as_operand(a, x[0]) || !as_operand(b, x[1])) return answer_operator(name.text, a, b);
+    if (!as_operand(a, x[0]) || !as_operand(b, x[1])) return answer_operator(record.name, a, b);
     return call(op, x);
   });
 }
+template <Name name> PyObject* binary(PyObject* a, PyObject* b) { return call_binary(record<name>, a, b); }
 
-template <Name name> PyObject* inplace(PyObject* a, PyObject* b) {
-  return guarded([=]() -> PyObject* {
+[[gnu::noinline]] PyObject* call_inplace(Record& record, PyObject* a, PyObject* b) {
+  return guarded([=, &record]() -> PyObject* {
     Tensor other;
-    if (Number::is(b)) apply_inplace(record<name>(), unwrap(a), Borrowed<1>(Number(b).get()));
-    else if (const bool fits = as_operand(b, other); !fits || (may_be_answered() && is_answered(&b, 1, nullptr))) return answer_operator((std::string(name.text) + "_").c_str(), a, b);
-    else apply_inplace(record<name>(), unwrap(a), {&other, 1});
+    if (Number::is(b)) apply_inplace(record.get(), unwrap(a), Borrowed<1>(Number(b).get()));
+    else if (const bool fits = as_operand(b, other); !fits || (may_be_answered() && is_answered(&b, 1, nullptr))) return answer_operator((std::string(record.name) + "_").c_str(), a, b);
+    else apply_inplace(record.get(), unwrap(a), {&other, 1});
     return Py_NewRef(a);
   });
 }
+template <Name name> PyObject* inplace(PyObject* a, PyObject* b) { return call_inplace(record<name>, a, b); }
 
 template <Name name> PyObject* unary(PyObject* a) {
-  return guarded([=] { return call(record<name>(), Borrowed<1>(impl_of(a))); });
+  return guarded([=] { return call(record<name>.get(), Borrowed<1>(impl_of(a))); });
 }
 
 PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
