@@ -67,6 +67,17 @@ constexpr int64_t across = wide * 4;   // bytes from one row of sums to the next
 }
 [[gnu::target("arch=x86-64-v4,amx-tile,amx-bf16")]] void release() { _tile_release(); }
 
+// The address sanitizer does not see what tiles read and write: before that it is shown the rows of such a tile.
+[[gnu::target("arch=x86-64-v4,amx-tile,amx-bf16"), gnu::always_inline]] inline void show([[maybe_unused]] int t, [[maybe_unused]] const void* memory, [[maybe_unused]] int64_t apart) {
+#if defined(__SANITIZE_ADDRESS__)
+  Shapes shapes;
+  _tile_storeconfig(&shapes);
+  asm volatile("" : "+m"(shapes));   // GCC is not told that all of it was written
+  for (int64_t r = 0; r < shapes.rows[t]; r++)
+    for (int64_t i = 0; i < shapes.bytes[t]; i += 2) static_cast<void>(static_cast<const volatile char*>(memory)[r * apart + i]);
+#endif
+}
+
 struct EvenSteps {
   int64_t in_a, in_b;
   Term operator[](int64_t q) const { return {q * in_b, q * in_a}; }
@@ -76,6 +87,9 @@ template <bool both, bool two, class Steps> [[gnu::target("arch=x86-64-v4,amx-ti
     const Term step = steps[q];
     const uint16_t* const rows = a + step.row;
     const int64_t at = from + step.at;
+    show(4, rows, s.a_down * 2), show(6, s.left + at, s.b_down * 4);
+    if constexpr (two) show(7, s.right + at, s.b_down * 4);
+    if constexpr (both) show(5, rows + s.a_half, s.a_down * 2);
     _tile_loadd(4, rows, s.a_down * 2);
     _tile_loadd(6, s.left + at, s.b_down * 4);
     if constexpr (two) _tile_loadd(7, s.right + at, s.b_down * 4);
@@ -89,6 +103,7 @@ template <bool both, bool two, class Steps> [[gnu::target("arch=x86-64-v4,amx-ti
 template <class Steps> [[gnu::target("arch=x86-64-v4,amx-tile,amx-bf16")]] void add_squares(const Squares& s, Steps steps, int64_t n, float* c, int64_t count, bool increased) {
   const uint16_t* a = s.a;
   for (int64_t i = 0; i < count; i++, a += s.a_next, c += square * wide) {
+    for (int t = 0; t < 4; t++) show(t, c + t / 2 * words * wide + t % 2 * words, across);
     if (increased) {
       _tile_loadd(0, c, across);
       _tile_loadd(1, c + words, across);
