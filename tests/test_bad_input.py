@@ -435,6 +435,17 @@ def test_data_that_change_while_they_are_read():
         lambda f, x: f.fractional_max_pool2d(x, (2, 2, 2), output_size=(3, 3)),
         lambda f, x: ad.grid_sampler_2d(x, ad.zeros(1, 2, 2, 2), 7, 0, False),
         lambda f, x: ad.grid_sampler_2d(x, ad.zeros(1, 2, 2, 2), 0, -3, False),
+        lambda f, x: f.conv2d(x, x, padding=2**63 - 1),
+        lambda f, x: f.conv2d(x, x, padding=4, stride=2**62),
+        lambda f, x: f.conv2d(x, x, dilation=2**62),
+        lambda f, x: f.conv_transpose2d(x, x, padding=2**63 - 1),
+        lambda f, x: f.conv_transpose2d(x, x, stride=2**62),
+        lambda f, x: f.max_pool2d(x, 2, 1, 0, 2**63 - 1),
+        lambda f, x: f.avg_pool2d(x, 2**62, 1, 2**61),
+        lambda f, x: f.pad(x, (-(2**63), -(2**63))),
+        lambda f, x: ad.diag_embed(x, -(2**63)),
+        lambda f, x: ad.repeat_interleave(x, 2**63 - 1),
+        lambda f, x: ad.sparse_coo_tensor([[2**63 - 1]], [1.0]),
     ],
 )
 def test_sizes_and_choices_of_images_that_are_none(call):

@@ -174,7 +174,8 @@ Scalar item(const Tensor& x) {
 
 Dims contiguous_strides(const Dims& sizes) {
   Dims s(sizes.size(), 1);
-  for (int i = sizes.size() - 1; i-- > 0;) s[i] = s[i + 1] * std::max<int64_t>(sizes[i + 1], 1);
+  uint64_t step = 1;   // of no elements, it may wrap
+  for (int i = sizes.size() - 1; i-- > 0;) s[i] = static_cast<int64_t>(step *= static_cast<uint64_t>(std::max<int64_t>(sizes[i + 1], 1)));
   return s;
 }
 

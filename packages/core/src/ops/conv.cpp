@@ -4,6 +4,7 @@
 #include <adjoint/core/one_type.h>
 #include <adjoint/core/op_fields.h>
 #include <adjoint/core/convolution.h>
+#include <adjoint/core/functors/number.h>
 #include <adjoint/core/observer.h>
 #include <adjoint/core/passing_views.h>
 #include <adjoint/core/types.h>
@@ -82,14 +83,20 @@ void convolve(const Launch& l, const View& x, const View& weight, const View& y,
   });
 }
 
+// sum + a b; of integers, which wrap.
+template <class T> T plus_product(T sum, T a, T b) {
+  if constexpr (functors::Integer<T>) return static_cast<T>(static_cast<functors::Wrapping<T>>(sum) + static_cast<functors::Wrapping<T>>(a) * static_cast<functors::Wrapping<T>>(b));
+  else return sum + a * b;
+}
+
 void conv_kernel(const Launch& l) {
   convolve(l, l.x[0], l.x[1], l.y[0], 2, [](const auto* x, int64_t step, auto weight, auto* y, int64_t n) {
-    for (int64_t i = 0; i < n; i++) y[i] += weight * x[i * step];
+    for (int64_t i = 0; i < n; i++) y[i] = plus_product(y[i], weight, x[i * step]);
   });
 }
 void conv_input_kernel(const Launch& l) {
   convolve(l, l.y[0], l.x[1], l.x[0], 0, [](auto* x, int64_t step, auto weight, const auto* y, int64_t n) {
-    for (int64_t i = 0; i < n; i++) x[i * step] += weight * y[i];
+    for (int64_t i = 0; i < n; i++) x[i * step] = plus_product(x[i * step], weight, y[i]);
   });
 }
 void conv_weight_kernel(const Launch& l) {
@@ -205,6 +212,9 @@ Convolution checked(const Tensor& x, const Tensor& weight, const Window& w, cons
     expect(w.stride[i] > 0, op, ": non-positive stride is not supported, got ", w.stride);
     expect(w.padding[i] >= 0, op, ": negative padding is not supported, got ", w.padding);
     expect(w.dilation[i] > 0, op, ": dilation should be greater than zero, got ", w.dilation);
+    // So that no sum of products of them overflows.
+    expect(std::max({w.stride[i], w.padding[i], w.dilation[i], weight.size(2 + i)}) <= INT32_MAX, op, ": kernel size, stride, padding and dilation are at most ", INT32_MAX,
+           ", got weight of size ", weight.sizes(), ", ", w.stride, ", ", w.padding, " and ", w.dilation);
   }
   expect(w.groups > 0, op, ": non-positive groups is not supported, got ", w.groups);
   return {w.stride, w.padding, w.dilation, w.groups, {}};
@@ -253,6 +263,7 @@ Tensor conv_transpose(const Tensor& x, const Tensor& weight, const Tensor& bias,
            output_padding, ", stride ", a.stride, ", dilation ", a.dilation);
     // conv of a result longer by a whole stride has one more output: the operand gets a zero there.
     after[2 + i] = output_padding[i] / a.stride[i];
+    expect(y.size(2 + i) <= INT64_MAX / 4 / a.stride[i], "conv_transpose: too large an output of input", x.sizes(), " and stride ", a.stride);
     a.sizes.push_back((y.size(2 + i) - 1) * a.stride[i] - 2 * a.padding[i] + a.dilation[i] * (weight.size(2 + i) - 1) + 1 + output_padding[i]);
     expect(a.sizes[i] >= 0, ErrorKind::shape, "conv_transpose: Given input size per channel: ", x.sizes(), ". Calculated output size per channel: ", a.sizes, ". Output size is too small");
   }

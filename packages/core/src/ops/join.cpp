@@ -160,7 +160,9 @@ void pad_kernel(const Launch& l) {
 void pad_shape(Tensors x, const Attrs& attrs, Dims* out) {
   const Padding& a = attrs.as<Padding>();
   out[0] = x[0].sizes();
+  constexpr int64_t most = INT64_MAX / 4;
   for (int i = 0; i < out[0].size(); i++) {
+    expect(std::max(a.before[i], a.after[i]) < most && std::min(a.before[i], a.after[i]) > -most, ErrorKind::shape, "pad: a padding of ", a.before[i], " and ", a.after[i], " is too large");
     out[0][i] += a.before[i] + a.after[i];
     expect(out[0][i] >= 0, ErrorKind::shape, "pad: the padded size must not be negative, got ", out[0][i], " at dimension ", i, " of a tensor of size ", x[0].sizes());
   }
@@ -341,6 +343,7 @@ Tensor diag_embed(const Tensor& x, int64_t offset, int64_t a, int64_t b) {
   expect(x.dim() >= 1, ErrorKind::shape, "diag_embed: input must have at least 1 dimension");
   const int first = wrap_dim(a, x.dim() + 1, "diag_embed"), second = wrap_dim(b, x.dim() + 1, "diag_embed");
   expect(first != second, "diag_embed: diagonal dimensions cannot be identical ", a, ", ", b);
+  expect(offset > INT64_MIN / 2 && offset < INT64_MAX / 2, ErrorKind::shape, "diag_embed: offset ", offset, " is out of range");
   const int64_t n = x.size(-1) + std::abs(offset);
   Dims sizes = x.sizes();
   sizes.erase(x.dim() - 1);

@@ -21,12 +21,13 @@ int64_t times(const char* op, int64_t a, int64_t b) {
 
 // Where the elements of a padded line of n stand in it.
 std::vector<int64_t> sources(int64_t n, int64_t before, int64_t after, Border border) {
+  expect(std::max(before, after) < most && std::min(before, after) > -most, ErrorKind::shape, "pad: a padding of ", before, " and ", after, " is too large");
   expect(n > 0 || before + after == 0, ErrorKind::shape, "pad: expected dimensions to be padded to have elements, got a size of 0");
   expect(border != Border::circular || std::max<int64_t>(-before, 0) + std::max<int64_t>(-after, 0) < n, ErrorKind::shape, "pad: nothing is left of a dimension of ", n, " to pad with after cropping by ", before, " and ", after);
   expect(border != Border::circular || std::max(before, after) <= n, ErrorKind::shape, "pad: Padding value causes wrapping around more than once, got ", std::max(before, after), " for ", n);
   expect(border != Border::reflect || std::max(before, after) < n, ErrorKind::shape, "pad: reflected padding must be smaller than the dimension, got ", std::max(before, after), " for ", n);
-  int64_t count;
-  expect(!__builtin_add_overflow(n, before, &count) && !__builtin_add_overflow(count, after, &count) && count < most, ErrorKind::shape, "pad: a dimension of ", n, " padded by ", before, " and ", after, " is too large");
+  const int64_t count = n + before + after;
+  expect(count < most, ErrorKind::shape, "pad: a dimension of ", n, " padded by ", before, " and ", after, " is too large");
   const int64_t first = std::max<int64_t>(-before, 0), kept = n - std::max<int64_t>(-after, 0) - first;   // what is cropped does not come round again
   std::vector<int64_t> at;
   at.reserve(static_cast<size_t>(std::max<int64_t>(count, 0)));   // what does not fit into memory fails here

@@ -46,6 +46,8 @@ Dims pooled(const Dims& x, const Window& w, const char* op) {
       r[lead + i] = w.stride[i];
       continue;
     }
+    expect(std::max({w.kernel[i], w.stride[i], w.padding[i], w.dilation[i]}) <= INT32_MAX, op, ": kernel size, stride, padding and dilation are at most ", INT32_MAX, ", got ", w.kernel, ", ", w.stride, ", ",
+           w.padding, " and ", w.dilation);   // so that no sum of products of them overflows
     r[lead + i] = pooled_size(x[lead + i], w, i);
     expect(r[lead + i] > 0, ErrorKind::shape, op, ": Given input size: ", x, ". Calculated output size: ", r[lead + i], " at dimension ", lead + i, ". Output size is too small");
     expect(windows_hold_elements(x[lead + i], r[lead + i], w, i), ErrorKind::shape, op, ": a window holds padding alone, got kernel ", w.kernel, ", padding ", w.padding, " and dilation ", w.dilation, " for input size ", x);

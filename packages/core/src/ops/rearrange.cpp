@@ -61,7 +61,7 @@ Tensor repeat_interleave(const Tensor& x, int64_t repeats, std::optional<int64_t
   const int d = wrap_dim(*dim, x.dim(), "repeat_interleave");
   Dims spread = x.sizes(), joined = x.sizes();
   spread.insert(d + 1, repeats);
-  joined[d] *= repeats;
+  expect(!__builtin_mul_overflow(joined[d], repeats, &joined[d]), ErrorKind::shape, "repeat_interleave: ", repeats, " repeats of ", x.size(d), " elements are too many");
   return as_result(reshape(clone(expand(unsqueeze(x, d + 1), spread)), joined));
 }
 Tensor repeat_interleave_index(const Tensor& repeats) {

@@ -73,7 +73,11 @@ void check_bounds(const Tensor& bounds, const Dims& sizes) {
 // The smallest sizes that hold all positions.
 Dims inferred_sizes(const Tensor& values, const Tensor& bounds, int64_t sparse_dims) {
   Dims sizes;
-  for (int d = 0; d < sparse_dims; d++) sizes.push_back(bounds ? bounds.data<int64_t>()[sparse_dims + d] + 1 : 0);
+  for (int d = 0; d < sparse_dims; d++) {
+    const int64_t last = bounds ? bounds.data<int64_t>()[sparse_dims + d] : -1;
+    expect(last < INT64_MAX, ErrorKind::index, "sparse_coo_tensor: index ", last, " is too large");
+    sizes.push_back(last + 1);
+  }
   for (int d = 1; d < values.dim(); d++) sizes.push_back(values.size(d));
   return sizes;
 }
