@@ -301,3 +301,10 @@ def test_softmax_asks_what_is_like_a_tensor() -> None:
             return f"along {dim}"
 
     assert ad.nn.functional.softmax(Alike(), 0) == "along 0"  # type: ignore[arg-type]
+
+
+def test_what_has_the_shape_of_a_broadcast_stays_the_leaf_that_it_is() -> None:
+    x = ad.zeros(2, requires_grad=True)
+    assert ad.broadcast_tensors(x, ad.ones(1))[0] is x and ad.broadcast_tensors(x, ad.ones(1))[1].shape == (2,)
+    ad.distributions.Normal(x, 1.0).loc.sum().backward()
+    assert ad.distributions.Normal(x, 1.0).loc.grad.tolist() == [1, 1]

@@ -327,3 +327,9 @@ def test_a_mode_sees_functions_of_several_steps_by_their_name(name: str) -> None
     with Log():
         getattr(ad, name)(*args)
     assert asked == [name]
+
+
+def test_names_of_what_modes_see_and_no_object_is_asked_about() -> None:
+    name = ad.overrides.resolve_name
+    assert name(ad.ones) == "adjoint.ones" and name(ad.Tensor.__getitem__) == "adjoint.Tensor.__getitem__"
+    assert name(ad.Tensor.shape.__get__) == "adjoint.Tensor.shape.__get__" and name(len) is None

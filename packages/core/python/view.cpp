@@ -246,7 +246,8 @@ void bind_joins(nb::module_& m) {
     for (nb::handle x : tensors) t.push_back(nb::cast<Tensor>(x));
     Dims s;
     for (const Tensor& x : t) s = broadcast(s, x.sizes(), "broadcast_tensors");
-    for (Tensor& x : t) x = expand(x, s);
+    for (Tensor& x : t)
+      if (x.sizes() != s) x = expand(x, s);   // a leaf that has the shape stays one
     return tuple_of(std::move(t));
   }, "tensors"_a);
   function(m, "broadcast_shapes", [](const nb::args& shapes) {
