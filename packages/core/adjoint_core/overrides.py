@@ -207,8 +207,9 @@ def resolve_name(f: Any) -> str | None:
         if f in functions:
             return f"{_core._library()}.Tensor.{f.__name__}" if space is Tensor else f"{space.__name__}.{f.__name__}"
     name, owner = getattr(f, "__name__", None), getattr(f, "__self__", None)
-    if name in ("__get__", "__set__") and getattr(Tensor, getattr(owner, "__name__", ""), None) is owner:
-        return f"{_core._library()}.Tensor.{owner.__name__}.{name}"
+    slot = owner if name in ("__get__", "__set__") else f
+    if getattr(slot, "__objclass__", None) in Tensor.__mro__:
+        return f"{_core._library()}.Tensor.{slot.__name__}" + (f".{name}" if slot is owner else "")
     for space in (*faces(), Tensor) if name else ():  # what no object is asked about
         if getattr(space, name, None) is f:
             return f"{_core._library()}.Tensor.{name}" if space is Tensor else f"{space.__name__}.{name}"
