@@ -350,3 +350,11 @@ def test_large_batches_come_as_memory_that_both_see(large):
     assert ad.equal(ad.cat(batches), data.tensors[0])  # the workers have ended
     batches[0].fill_(0)
     assert data.tensors[0].any()
+
+
+def test_a_shuffled_pass_leaves_the_generator_where_pytorchs_does() -> None:
+    g, h = ad.Generator().manual_seed(3), ad.Generator().manual_seed(3)
+    order = list(ad.utils.data.RandomSampler(range(5), generator=g))
+    assert order == ad.randperm(5, generator=h).tolist()
+    ad.randperm(5, generator=h)  # of which nothing is left to take
+    assert ad.rand(3, generator=g).equal(ad.rand(3, generator=h))

@@ -101,13 +101,15 @@ class RandomSampler(Sampler[int]):
             generator = Generator()
             generator.manual_seed(new_seed())
         left = self.num_samples
-        while left > 0 and n > 0:
+        while n > 0 and (left > 0 or not self.replacement):
             if self.replacement:  # 32 at a time: neither a call for each nor all in memory
                 some = core.randint(high=n, size=(min(left, 32),), dtype=core.int64, generator=generator).tolist()
             else:
                 some = core.randperm(n, generator=generator).tolist()[:left]
-            left -= len(some)
             yield from some
+            if len(some) < n and not self.replacement:  # an order is drawn even if nothing is left of it, as in PyTorch
+                return
+            left -= len(some)
 
     def __len__(self) -> int:
         return self.num_samples
