@@ -96,7 +96,7 @@ template <class T> void matmul_into(const View& a, const View& b, const View& y)
   const Operand<T> left(a), right(b, !std::is_integral_v<T>);
   const Panels p = panels(m, n, k);
   const int64_t grain = std::max<int64_t>(1, (1 << 17) / (m * n * k));
-  if constexpr (std::is_floating_point_v<T>)
+  if constexpr (!std::is_integral_v<T>)
     if (TinyMatmul<T>::serves(m, n, k, rows_dense(right.at(y, 0), n)))
       return pool::parallel_for(batches, grain, [&](int64_t first, int64_t last) { multiply_tiny(left, right, y, first, last, k); });
   pool::parallel_for(batches * p.count, p.count > 1 ? 1 : grain, [&](int64_t first, int64_t last) {

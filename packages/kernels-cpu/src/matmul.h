@@ -61,6 +61,48 @@ template <class T> void multiply_blocks(Matrix<const T> a, Matrix<const T> b, Ma
     }
 }
 
+// Complex numbers as pairs of real ones: a row of a, as it lies, meets two rows for each of b's, of b and of i b. Where a's rows are not dense, it does in
+// two products, of its real and of its imaginary parts.
+template <class R> void multiply_complex_blocks(Matrix<const Complex<R>> a, Matrix<const Complex<R>> b, Matrix<Complex<R>> c, int64_t m, int64_t n, int64_t k) {
+  constexpr int64_t width = Strip<R>::width, deepest = Strip<R>::deepest / 2, tallest = 256;
+  alignas(64) R strip[2 * deepest * width];
+  alignas(64) Complex<R> rows_of_b[deepest * width / 2];
+  const auto real = [](const Complex<R>* x) { return reinterpret_cast<const R*>(x); };
+  for (int64_t i = 0; i < m; i += tallest)
+    for (int64_t q = 0; q < k; q += deepest) {
+      const int64_t rows = std::min(tallest, m - i), depth = std::min(deepest, k - q);
+      for (int64_t j = 0; j < n; j += width / 2) {
+        const int64_t columns = std::min(width / 2, n - j);
+        if (b.right != 1) isa::call<Strip<Complex<R>>>(Matrix<const Complex<R>>{b.at(q, j), b.down, b.right}, columns, depth, rows_of_b);
+        isa::call<PairedRows<R>, const R*, int64_t, int64_t, int64_t, R*>(b.right == 1 ? real(b.at(q, j)) : real(rows_of_b), b.right == 1 ? 2 * b.down : width, 2 * columns, depth, strip);
+        const R* const from = real(a.at(i, q));
+        const Matrix<R> to{reinterpret_cast<R*>(c.at(i, j)), 2 * c.down, 1};
+        if (a.right == 1) SmallMatmul<R>::run({from, 2 * a.down, 1}, {strip, width}, to, rows, 2 * columns, 2 * depth, q > 0);
+        else
+          for (int part : {0, 1}) SmallMatmul<R>::run({from + part, 2 * a.down, 2 * a.right}, {strip + part * width, 2 * width}, to, rows, 2 * columns, depth, q + part > 0);
+      }
+    }
+}
+
+// Few rows or few columns: the products of a's real parts with the pairs of b, as they lie if they can, and of its imaginary parts, are joined.
+template <class R> void multiply_few_complex(Matrix<const Complex<R>> a, Matrix<const Complex<R>> b, Matrix<Complex<R>> c, int64_t m, int64_t n, int64_t k) {
+  constexpr int64_t deepest = Strip<R>::deepest, width = Strip<R>::width, tallest = 32;
+  alignas(64) R parts[2][tallest * width];
+  alignas(64) Complex<R> strip[deepest * width / 2];
+  for (int64_t i = 0; i < m; i += tallest)
+    for (int64_t j = 0; j < n; j += width / 2) {
+      const int64_t rows = std::min(tallest, m - i), columns = std::min(width / 2, n - j);
+      for (int64_t q = 0; q < k; q += deepest) {
+        const int64_t depth = std::min(deepest, k - q);
+        if (b.right != 1) isa::call<Strip<Complex<R>>>(Matrix<const Complex<R>>{b.at(q, j), b.down, b.right}, columns, depth, strip);
+        const EvenRows<R> pairs{reinterpret_cast<const R*>(b.right == 1 ? b.at(q, j) : strip), b.right == 1 ? 2 * b.down : width};
+        for (int part : {0, 1})
+          SmallMatmul<R>::run({reinterpret_cast<const R*>(a.at(i, q)) + part, 2 * a.down, 2 * a.right}, pairs, {parts[part], width, 1}, rows, 2 * columns, depth, q > 0);
+      }
+      isa::call<JoinPairs<R>, const R*, const R*, Matrix<R>, int64_t, int64_t>(parts[0], parts[1], {reinterpret_cast<R*>(c.at(i, j)), 2 * c.down, 1}, rows, columns);
+    }
+}
+
 // c = a b. a and b have dense rows or dense columns, c dense rows; of integers b has dense rows.
 template <class T> void multiply(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, int64_t m, int64_t n, int64_t k) {
   if constexpr (std::is_integral_v<T>) {
@@ -91,6 +133,10 @@ template <class T> void multiply(Matrix<const T> a, Matrix<const T> b, Matrix<T>
     }
     // Of dense columns, which are broadcast from lines far apart, no more than a cache holds.
     if (m >= 4 && n >= 2 && (!ta || (isa::level >= isa::avx512 && m * k <= (1 << 17)))) return multiply_blocks(a, b, c, m, n, k);
+  }
+  if constexpr (is_complex_v<T>) {
+    if (std::min(m, n) < 6 && n > 1 && k >= 8 && m * n * k <= 48 * 48 * 48) return multiply_few_complex(a, b, c, m, n, k);
+    if (m >= 6 && n >= 6 && k >= 2 && (!ta || m * k <= (1 << 16))) return multiply_complex_blocks(a, b, c, m, n, k);
   }
   if (n == 1) return ta ? blas::gemv(true, k, m, a.data, a.right, b.data, b.down, c.data, c.down) : blas::gemv(false, m, k, a.data, a.down, b.data, b.down, c.data, c.down);
   if (m == 1) return tb ? blas::gemv(false, n, k, b.data, b.right, a.data, a.right, c.data, 1) : blas::gemv(true, k, n, b.data, b.down, a.data, a.right, c.data, 1);

@@ -265,7 +265,7 @@ template <class T> struct Strip {
       return;
     }
     int64_t j = 0;
-    turned<W / sizeof(T)>(b, columns, k, to, j);
+    if constexpr (sizeof(T) <= 8) turned<W / sizeof(T)>(b, columns, k, to, j);
     for (; j < columns; j++)
       for (int64_t q = 0; q < k; q++) to[q * width + j] = b.data[j * b.right + q];
   }
@@ -283,6 +283,35 @@ template <class T> struct Strip {
         for (int64_t x = 0; x < lanes; x++) to[q * width + j + x] = from[x * b.right + q];
     }
     if constexpr (lanes > 4) turned<lanes / 2>(b, columns, k, to, j);
+  }
+};
+
+// Each row of b, of pairs, and behind it that of i b, in rows of a strip's width.
+template <class R> struct PairedRows {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(const R* b, int64_t down, int64_t n, int64_t k, R* to) {
+    constexpr int64_t width = Strip<R>::width, longest = 64 / sizeof(R);
+    const int64_t whole = n < longest ? longest : n;
+    for (int64_t q = 0; q < k; q++, b += down, to += 2 * width) {
+      for (int64_t j = n; j < whole; j++) to[j] = to[width + j] = 0;
+      ADJOINT_INDEPENDENT
+      for (int64_t j = 0; j < n; j += 2) {
+        const R re = b[j], im = b[j + 1];
+        to[j] = re, to[j + 1] = im, to[width + j] = -im, to[width + j + 1] = re;
+      }
+    }
+  }
+};
+
+// c = p + i q, of pairs in rows of a strip's width.
+template <class R> struct JoinPairs {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(const R* p, const R* q, Matrix<R> c, int64_t m, int64_t n) {
+    for (int64_t i = 0; i < m; i++, p += Strip<R>::width, q += Strip<R>::width) {
+      R* const to = c.data + i * c.down;
+      ADJOINT_INDEPENDENT
+      for (int64_t j = 0; j < n; j++) to[2 * j] = p[2 * j] - q[2 * j + 1], to[2 * j + 1] = p[2 * j + 1] + q[2 * j];
+    }
   }
 };
 
