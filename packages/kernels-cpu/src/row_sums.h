@@ -38,8 +38,16 @@ template <class T> struct RowSums {
     int64_t j = 0;
     for (; j + wide <= m; j += wide) slice<wide>(*a, first, last, x + j, y + j, m);
     for (; j + 4 * vector <= m; j += 4 * vector) slice<4 * vector>(*a, first, last, x + j, y + j, m);
-    for (; j + vector <= m; j += vector) slice<vector>(*a, first, last, x + j, y + j, m);
-    for (; j < m; j++) slice<1>(*a, first, last, x + j, y + j, m);
+    rest<vector>(*a, first, last, x, y, m, j);
+  }
+  // Columns from j on, in vectors as long as all that there are fill: the last may begin among columns that another has, whose sums are the same.
+  template <int K> [[gnu::always_inline]] static inline void rest(const Items<T>& a, int64_t first, int64_t last, const T* x, T* y, int64_t m, int64_t j) {
+    if constexpr (K > 1)
+      if (m < K) return rest<K / 2>(a, first, last, x, y, m, j);
+    for (; j < m; j += K) {
+      const int64_t at = j + K <= m ? j : m - K;
+      slice<K>(a, first, last, x + at, y + at, m);
+    }
   }
   static constexpr int64_t ahead = 4;   // rows that are fetched before they are needed
 };

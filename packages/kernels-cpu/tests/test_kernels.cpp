@@ -167,7 +167,7 @@ const Case products[] = {
     [](const Draw& x) { for (int64_t m : {1, 150}) call("sparse_matmul", {x({2000}), x.index({2000}, 40), x.index({2000}, 30), x({30, m})}, RowCount{40}), call("sparse_matmul", {x({2000}), floor_divide(counting(2000, {}), wrapped(50)), x.index({2000}, 30), x({30, m})}, RowCount{40}); },
     [](const Draw& x) {
       const Tensor index = x.index({200}, 30), offsets = arange(int64_t(0), int64_t(200), int64_t(40), DType::int64), none = empty({0}, x.dtype);
-      for (int64_t m : {1, 70, 300}) {
+      for (int64_t m : {1, 3, 13, 70, 300}) {
         for (int mode : {0, 1, 2}) call("embedding_bag", {x({30, m}), index, offsets, mode ? none : x({200})}, Bags{0, mode * 2 - 1, mode, mode == 1});
         call("embedding_bag_vjp", {x({5, m}), index, offsets, x({200})}, Bags{30, 3, 0, false}), call("embedding_bag_vjp", {x({4, m}), index, offsets, none}, Bags{30, -1, 0, true});
       }
