@@ -281,6 +281,7 @@ bool multiply_bfloat16(const View& a, const View& b, const View& y) {
   };
   const int64_t rows = swapped ? n : m;
   const Way& way = way_for(rows, k);
+  if (&way == &in_vectors && m * n * k <= (1 << 21)) return false;   // to lay operands out in pairs takes longer than to multiply them as floats
   pool::parallel_for(batches, std::max<int64_t>(1, (1 << 17) / (m * n * k)), [&](int64_t first, int64_t last) {
     const bool copied = !suits(way, side(l, 0));
     const Buffer memory(copied ? std::max(rows, way.rows) * pairs_of(way, k) * 4 : 1), packed(side(l, 0).right != 1 ? rows * k * 2 : 1);

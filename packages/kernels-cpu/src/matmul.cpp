@@ -2,6 +2,8 @@
 #include "matmul.h"
 
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "bfloat16.h"
 #include "copy.h"
@@ -29,10 +31,24 @@ template <class T> class Operand {
  public:
   explicit Operand(const View& v, bool columns = true) : view_(&v) {
     matrix_ = last_two<T>(v);
-    if (v.dtype == dtype_of<T>() && (rows_dense(matrix_, v.sizes[v.ndim - 1]) || (columns && columns_dense(matrix_, v.sizes[v.ndim - 2])))) return;
-    copy_.emplace(v, dtype_of<T>());
+    const bool by_rows = rows_dense(matrix_, v.sizes[v.ndim - 1]), by_columns = columns && !by_rows && columns_dense(matrix_, v.sizes[v.ndim - 2]);
+    if (v.dtype == dtype_of<T>() && (by_rows || by_columns)) return;
+    if (!by_columns) {
+      copy_.emplace(v, dtype_of<T>());
+      view_ = &copy_->view;
+      matrix_ = last_two<T>(*view_);
+      return;
+    }
+    const auto turned = [&](const int64_t* of) {
+      std::vector<int64_t> x(of, of + v.ndim);
+      std::swap(x[x.size() - 1], x[x.size() - 2]);
+      return x;
+    };
+    const std::vector<int64_t> sizes = turned(v.sizes), strides = turned(v.strides);
+    copy_.emplace(View{v.data, sizes.data(), strides.data(), v.ndim, v.dtype, v.numel}, dtype_of<T>());
     view_ = &copy_->view;
-    matrix_ = last_two<T>(*view_);
+    const Matrix<T> lies = last_two<T>(*view_);
+    matrix_ = {lies.data, lies.right, lies.down};
   }
   // The matrix for number `batch` of the batch of y, to which batch dimensions broadcast.
   Matrix<const T> at(const View& y, int64_t batch) const {
@@ -127,12 +143,37 @@ template <class S> bool dots_of_halves(const View& a, const View& b, const View&
   return true;
 }
 
-// Half types multiply in float and are rounded once; narrow integers in int32.
-template <class T> void matmul_by(const View& a, const View& b, const View& y) {
+// `count` matrices of a batch, or rows of a matrix, from `first` on.
+struct Part {
+  int64_t sizes[3];
+  View view;
+  Part(const View& v, int64_t first, int64_t count) : sizes{}, view(v) {
+    std::copy_n(v.sizes, v.ndim, sizes);
+    sizes[0] = count;
+    view.data += first * v.strides[0] * itemsize(v.dtype);
+    view.sizes = sizes;
+    view.numel = v.numel / v.sizes[0] * count;
+  }
+};
+
+template <class T> void multiply_by(const View& a, const View& b, const View& y) {
   const Buffer memory(y.numel * static_cast<int64_t>(sizeof(T)));
   const View wide{memory.as<char>(), y.sizes, y.strides, y.ndim, dtype_of<T>(), y.numel};
   matmul_into<T>(a, b, wide);
   cast(y, wide);
+}
+// Half types multiply in float and are rounded once; narrow integers in int32: so many matrices, or rows, at a time as a cache of the second level holds.
+template <class T> void matmul_by(const View& a, const View& b, const View& y) {
+  constexpr int64_t most = 1 << 17;   // elements
+  const int64_t n = y.sizes[0];
+  const bool by_a = a.ndim == y.ndim && a.sizes[0] == n, by_b = y.ndim == 3 && b.ndim == 3 && b.sizes[0] == n;
+  const int64_t shared = (by_a ? 0 : a.numel) + (by_b ? 0 : b.numel), each = (a.numel + b.numel - shared + y.numel) / n, count = std::max<int64_t>(y.ndim == 2 ? 64 : 1, std::max(most, 4 * shared) / each);
+  if (y.ndim < 2 || y.ndim > 3 || count >= n) return multiply_by<T>(a, b, y);
+  for (int64_t first = 0; first < n; first += count) {
+    const int64_t some = std::min(count, n - first);
+    const std::optional<Part> of_a = by_a ? std::optional<Part>(std::in_place, a, first, some) : std::nullopt, of_b = by_b ? std::optional<Part>(std::in_place, b, first, some) : std::nullopt;
+    multiply_by<T>(of_a ? of_a->view : a, of_b ? of_b->view : b, Part(y, first, some).view);
+  }
 }
 
 void matmul_kernel(const Launch& l) {

@@ -124,6 +124,17 @@ def test_products_of_bfloat16(batch: tuple[int, ...], shape: tuple[int, int, int
         assert (x[..., ::2] @ y[..., ::2, :] == (a[..., ::2].double() @ b[..., ::2, :].double()).to(ad.bfloat16)).all()
 
 
+@pytest.mark.parametrize("dtype", [ad.bfloat16, ad.float16], ids=str)
+@pytest.mark.parametrize("lies", ["NN", "NT", "TN", "TT"])
+@pytest.mark.parametrize("sizes", [((500, 11, 20), (500, 20, 7)), ((30000, 20), (20, 7)), ((500, 11, 20), (20, 7))], ids=str)
+def test_products_of_halves_go_in_parts(sizes: tuple[tuple[int, ...], ...], lies: str, dtype: ad.dtype) -> None:
+    """More than are multiplied at a time. Small integers, whose sums are exact."""
+    a, b = ((random(s, "float32") * 3).round() for s in sizes)
+    exact = (a.double() @ b.double()).to(dtype)
+    x, y = (t.to(dtype).mT.contiguous().mT if how == "T" else t.to(dtype) for t, how in zip((a, b), lies, strict=True))
+    assert (x @ y == exact).all()
+
+
 @pytest.mark.parametrize("k", [24, 33, 64])
 def test_a_nan_in_a_product_of_bfloat16_stays_in_its_row_and_column(k: int) -> None:
     """What a tile reads beside a row or a column counts as 0, whatever it is."""
@@ -149,6 +160,11 @@ def test_a_nan_in_a_product_of_bfloat16_stays_in_its_row_and_column(k: int) -> N
         (1, 1, 3000),
         (2000, 900, 1),
         (1001, 515, 7),
+        (9, 17, 1100),
+        (3, 37, 2100),
+        (14, 5, 1030),
+        (6, 11, 9),
+        (21, 3, 40),
     ],
     ids=str,
 )
