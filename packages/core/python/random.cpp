@@ -145,7 +145,7 @@ uint64_t integers_of(DType t) {
     case DType::bfloat16: return (uint64_t{1} << 8) + 1;
     default: break;
   }
-  expect(!is_complex(t), ErrorKind::type, "random_: not defined for ", t);
+  expect(!is_complex(t), ErrorKind::not_implemented, "random_: not defined for ", t);
   const int bits = static_cast<int>(itemsize(t)) * 8 - (t >= DType::uint8 && t <= DType::uint64 ? 0 : 1);
   return uint64_t{1} << std::min(bits, 63);
 }
@@ -235,8 +235,9 @@ void bind_fills(nb::module_& m) {
     return x;
   };
   const auto draw_from = [](const Tensor& x, int64_t from, Generator* g) {   // up to the greatest integer that the type has
+    const uint64_t above = integers_of(x.dtype());
     expect_drawable(from, from + 1, x.dtype());
-    const Tensor drawn = random_integers(integers_of(x.dtype()) - static_cast<uint64_t>(from), x.sizes(), DType::int64, chosen(g, x.device()), x.device());
+    const Tensor drawn = random_integers(above - static_cast<uint64_t>(from), x.sizes(), DType::int64, chosen(g, x.device()), x.device());
     copy_(x, to_dtype(from ? add(drawn, wrapped(from)) : drawn, x.dtype()));
     return x;
   };
