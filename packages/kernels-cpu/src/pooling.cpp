@@ -4,6 +4,7 @@
 #include <adjoint/core/op_attrs.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "adaptive_pooling.h"
@@ -115,19 +116,54 @@ template <class T> struct MaxPlane {
     });
   }
 };
+// W bytes of elements `step` apart, 1 or 2: of every second one by two vectors, of which the second ends with the last that is wanted.
+template <class T, int W, int step> struct Spaced {
+  typedef T V __attribute__((vector_size(W), aligned(alignof(T)), may_alias));
+  typedef math::Bits<T> Places __attribute__((vector_size(W)));
+  static constexpr int lanes = W / static_cast<int>(sizeof(T));
+  [[gnu::always_inline]] static inline V at(const T* x) {
+    const V low = *reinterpret_cast<const V*>(x);
+    if constexpr (step == 1) return low;
+    else return shuffle(low, *reinterpret_cast<const V*>(x + lanes - 1), places(std::make_integer_sequence<int, lanes>{}));
+  }
+
+ private:
+  template <int... i> [[gnu::always_inline]] static inline Places places(std::integer_sequence<int, i...>) { return Places{(2 * i < lanes ? 2 * i : 2 * i + 1)...}; }
+};
+
 template <class T> struct MaxValues {
+  static constexpr bool narrow = true;   // choices by comparisons of 64 bytes become choices of single elements with GCC 12
   template <int W> [[gnu::always_inline]] static inline void run(const T* x, const Planes* planes, const Reaches* reaches, T* largest) {
     planes->for_rows([=](int64_t r, int64_t row) __attribute__((always_inline)) {
       for_reaches(*reaches, [=](int64_t first, int64_t from, int64_t n, auto step) __attribute__((always_inline)) {
         const T* const v = x + row + from;
         T* const best = largest + r * planes->axis[2].out + first;
-        ADJOINT_INDEPENDENT
-        for (int64_t i = 0; i < n; i++) {
-          const T a = v[i * step], b = best[i];
-          best[i] = (a > b) | (a != a) ? a : b;
-        }
+        if constexpr (std::is_same_v<decltype(step), int64_t>) one_by_one(v, best, n, step);
+        else vectors<W, step>(v, best, n);
       });
     });
+  }
+
+ private:
+  // The last vector may begin among elements that another has: the largest of them stays the largest.
+  template <int W, int step> [[gnu::always_inline]] static inline void vectors(const T* v, T* best, int64_t n) {
+    using From = Spaced<T, W, step>;
+    using V = typename From::V;
+    if constexpr (From::lanes < 4) return one_by_one(v, best, n, step);
+    else {
+      if (n < From::lanes) return vectors<W / 2, step>(v, best, n);
+      for (int64_t i = 0; i < n; i += From::lanes) {
+        const int64_t at = i + From::lanes <= n ? i : n - From::lanes;
+        const V a = From::at(v + at * step), b = *reinterpret_cast<const V*>(best + at);
+        *reinterpret_cast<V*>(best + at) = (a > b) | (a != a) ? a : b;
+      }
+    }
+  }
+  [[gnu::always_inline]] static inline void one_by_one(const T* v, T* best, int64_t n, int64_t step) {
+    for (int64_t i = 0; i < n; i++) {
+      const T a = v[i * step], b = best[i];
+      best[i] = (a > b) | (a != a) ? a : b;
+    }
   }
 };
 template <class T> struct AddPlane {
