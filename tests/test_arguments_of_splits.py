@@ -67,3 +67,10 @@ def test_second_derivative_of_products_at_zeros(zeros: int) -> None:
     index = ad.tensor([0, 0, 0, 1])
     for product in (ad.scatter_reduce, ad.index_reduce):
         assert ad.autograd.gradgradcheck(lambda x, s, f=product: f(x, 0, index, s, "prod"), (x, source))
+
+
+@pytest.mark.parametrize("n", [2**24 + 1, 2**31, 2**32, 2**60 + 3, 2**63 - 1])
+def test_chunks_of_nothing_are_not_endless(n: int) -> None:
+    assert len(ad.chunk(ad.ones(2, 0), 5, 1)) == 5
+    with pytest.raises(RuntimeError, match="at most 2"):
+        ad.chunk(ad.ones(2, 0), n, 1)

@@ -274,7 +274,9 @@ def test_positions_are_no_complex_numbers() -> None:
 
 
 def test_nothing_has_no_hash_but_along_a_dimension() -> None:
-    assert ad.hash_tensor(ad.zeros(3, 0), 1).tolist() == [0, 0, 0]
+    assert ad.hash_tensor(ad.ones(2, 3), None).equal(ad.hash_tensor(ad.ones(2, 3)))
+    with pytest.raises(IndexError, match="non-zero size"):
+        ad.hash_tensor(ad.zeros(3, 0), 1)
     with pytest.raises(RuntimeError, match="dim"):
         ad.hash_tensor(ad.zeros(0))
     with pytest.raises(TypeError):
@@ -291,6 +293,21 @@ def test_bends_are_those_of_the_right_at_zero(f) -> None:
 def test_what_does_not_vary_is_zero_after_instance_norm_without_eps() -> None:
     x = ad.stack([ad.full((4,), 3.0), ad.tensor([1.0, 1, 3, 3])])[None]
     assert ad.nn.functional.instance_norm(x, eps=0).tolist() == [[[0, 0, 0, 0], [-1, -1, 1, 1]]]
+
+
+@pytest.mark.parametrize("dtype, scale", [(ad.float32, 1e-15), (ad.float64, 1e-100)])
+def test_instance_norm_without_eps_is_that_of_any_scale(dtype: ad.dtype, scale: float) -> None:
+    x = ad.tensor([[[1.0, 2, 3, 4], [5, 5, 5, 5]]], dtype=dtype)
+    y, small = (ad.nn.functional.instance_norm(v, weight=ad.tensor([2.0, 1], dtype=dtype), eps=0) for v in (x, x * scale))
+    assert ad.allclose(y, small) and ad.allclose(y[0, 0], 2 * (x[0, 0] - 2.5) / 1.25**0.5)
+    leaf = x.clone().requires_grad_()
+    ad.nn.functional.instance_norm(leaf, eps=0).backward(x)
+    assert leaf.grad[0, 1].tolist() == [0, 0, 0, 0] and leaf.grad.isfinite().all()
+
+
+def test_fold_wants_windows() -> None:
+    with pytest.raises(RuntimeError, match="kernel size should be greater than zero"):
+        ad.nn.functional.fold(ad.ones(1, 4, 4), (2, 2), (0, 1))
 
 
 def test_softmax_asks_what_is_like_a_tensor() -> None:

@@ -74,3 +74,9 @@ def test_alpha_counts_in_the_type_of_the_result(a, b):
         for f in (ad.sub, ad.Tensor.sub_, lambda x, y, alpha: ad.rsub(y, x, alpha=alpha)):
             with pytest.raises(RuntimeError, match="with a bool tensor"):
                 f(x, y, alpha=alpha)
+
+
+def test_random_draws_from_all_64_bits() -> None:
+    drawn = ad.empty(2000, dtype=ad.int64).random_(-(2**63), None)
+    assert drawn.min() < -(2**61) and drawn.max() > 2**61 and drawn.unique().numel() == 2000
+    assert ad.empty(3, dtype=ad.int64).random_(2**63 - 1, None).tolist() == [2**63 - 1] * 3

@@ -340,4 +340,7 @@ def test_names_of_what_modes_see_and_no_object_is_asked_about() -> None:
         x = ad.ones(2)
         assert x[0].item() and x.shape
     assert {"adjoint.ones", "adjoint.Tensor.__getitem__", "adjoint.Tensor.shape.__get__"} <= set(seen)
-    assert ad.overrides.resolve_name(len) is None
+    assert ad.overrides.resolve_name(len) is None and ad.overrides.resolve_name(object().__str__) is None
+    assert [ad.overrides.resolve_name(getattr(ad.Tensor, n).__get__) for n in ("grad", "is_leaf", "shape")] == [
+        f"adjoint.Tensor.{n}.__get__" for n in ("grad", "is_leaf", "shape")
+    ]

@@ -182,3 +182,27 @@ def test_memory_is_written_and_copied_through_its_storage():
     memory.copy_(copied)
     x.storage()[1] = 7.0
     assert x.tolist() == [0, 7, 2, 3] and x.storage().clone().tolist() == x.tolist() and copied.nbytes() == 16
+
+
+def test_storages_are_written_byte_by_byte() -> None:
+    x = ad.arange(4.0)
+    with pytest.raises(RuntimeError, match="size does not match, self was 16 bytes but src was 1 bytes"):
+        x.untyped_storage().copy_(ad.ones(1, dtype=ad.uint8).untyped_storage())
+    with pytest.raises(RuntimeError, match="size does not match"):
+        x.storage().copy_(ad.ones(1).storage())
+    x.storage().copy_(ad.ones(4, dtype=ad.int32).untyped_storage())
+    assert x.view(ad.int32).tolist() == [1, 1, 1, 1]
+    bytes_ = ad.zeros(4, dtype=ad.uint8).untyped_storage()
+    assert bytes_.fill_(300).tolist() == [44] * 4 and bytes_.clone().tolist() == [44] * 4
+    bytes_[1] = 257
+    assert bytes_.tolist() == [44, 1, 44, 44]
+    for at, value, kind in (
+        (True, 1, TypeError),
+        (ad.tensor([0]), 1, TypeError),
+        (slice(0, 4, 2), 1, RuntimeError),
+        (0, 1.5, RuntimeError),
+    ):
+        with pytest.raises(kind):
+            bytes_[at] = value
+    with pytest.raises(TypeError):
+        ad.UntypedStorage(4, 2)

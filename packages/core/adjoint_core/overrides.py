@@ -208,7 +208,10 @@ def resolve_name(f: Any) -> str | None:
             return f"{_core._library()}.Tensor.{f.__name__}" if space is Tensor else f"{space.__name__}.{f.__name__}"
     name, owner = getattr(f, "__name__", None), getattr(f, "__self__", None)
     slot = owner if name in ("__get__", "__set__") else f
-    if getattr(slot, "__objclass__", None) in Tensor.__mro__:
+    if isinstance(slot, property):
+        found = next((n for kind in Tensor.__mro__ for n, value in vars(kind).items() if value is slot), None)
+        return found and f"{_core._library()}.Tensor.{found}.{name}"
+    if getattr(slot, "__objclass__", object) in Tensor.__mro__[:-1]:
         return f"{_core._library()}.Tensor.{slot.__name__}" + (f".{name}" if slot is owner else "")
     for space in (*faces(), Tensor) if name else ():  # what no object is asked about
         if getattr(space, name, None) is f:

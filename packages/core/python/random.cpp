@@ -235,9 +235,11 @@ void bind_fills(nb::module_& m) {
     return x;
   };
   const auto draw_from = [](const Tensor& x, int64_t from, Generator* g) {   // up to the greatest integer that the type has
-    const uint64_t above = integers_of(x.dtype());
-    expect_drawable(from, from + 1, x.dtype());
-    const Tensor drawn = random_integers(above - static_cast<uint64_t>(from), x.sizes(), DType::int64, chosen(g, x.device()), x.device());
+    const uint64_t above = integers_of(x.dtype()), span = above - static_cast<uint64_t>(from);
+    const int64_t low = std::min(from, INT64_MAX - 1);
+    expect_drawable(low, low + 1, x.dtype());
+    const auto draw = [&](uint64_t n) { return random_integers(n, x.sizes(), DType::int64, chosen(g, x.device()), x.device()); };
+    const Tensor drawn = span ? draw(span) : add(draw(uint64_t{1} << 63), mul(draw(2), wrapped(INT64_MIN)));   // 2^64 of them
     copy_(x, to_dtype(from ? add(drawn, wrapped(from)) : drawn, x.dtype()));
     return x;
   };

@@ -106,7 +106,7 @@ template <int W, int tallest, class F> [[gnu::always_inline]] inline void by_row
 template <class T, class B, int bytes, int vectors> struct Columns {
   static constexpr bool narrow = bytes < 64;
   template <int W> [[gnu::always_inline]] static inline void run(const SmallProduct<T, B>& f, int64_t j) {
-    if constexpr (bytes > W || (bytes < W && (vectors > 2 || !is_even<B>))) return;   // is not called
+    if constexpr (bytes > W || (bytes < W && (vectors > 2 || !is_even<B>))) __builtin_unreachable();   // SmallMatmul asks for it at no level that has such W; scattered rows are whole vectors
     else if constexpr (vectors > 4) tile<1>(f, j, 0);
     else by_rows<W, (vectors == 4 ? 3 : vectors == 1 || bytes == 64 ? 8 : 4)>(f.m, [&](auto rows, int64_t i) __attribute__((always_inline)) { tile<rows>(f, j, i); });
   }
@@ -115,7 +115,7 @@ template <class T, class B, int bytes, int vectors> struct Columns {
   static constexpr int64_t lanes = bytes / sizeof(T);
   template <int rows> [[gnu::always_inline]] static inline void tile(const SmallProduct<T, B>& f, int64_t j, int64_t i) {
     using Vector = typename Lanes<T, bytes>::type;
-    const int64_t whole = (vectors - 1) * lanes, last = whole < f.n - lanes - j ? whole : f.n - lanes - j, down = f.c.down;
+    const int64_t whole = (vectors - 1) * lanes, last = whole < f.n - lanes - j ? whole : f.n - lanes - j, down = f.c.down;   // no std::min: isa.h
     const auto at = [=](int v) __attribute__((always_inline)) { return v + 1 < vectors ? v * lanes : last; };
     const B b = f.b.from(j);
     Tile<T, bytes, vectors, rows> t;

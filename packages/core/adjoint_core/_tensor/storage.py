@@ -104,23 +104,36 @@ class Storage:
         """Whether it is memory of a GPU."""
         return self._tensor.is_cuda
 
+    def _bytes(self) -> Tensor:
+        return Storage._flat(self).view(_core.uint8)
+
+    def _made(self, tensor: Tensor) -> Storage:
+        """One of its own kind, of other memory."""
+        made = object.__new__(type(self))
+        Storage.__init__(made, tensor, self._itemsize)
+        return made
+
     def copy_(self, source: Storage, non_blocking: bool | None = None) -> Storage:
-        """Writes the elements of another, of as many."""
-        self._flat().copy_(source._flat(), bool(non_blocking))
+        """Writes the bytes of another, of as many."""
+        if self.nbytes() != source.nbytes():
+            raise RuntimeError(
+                f"Storage.copy_: size does not match, self was {self.nbytes()} bytes but src was {source.nbytes()} bytes"
+            )
+        self._bytes().copy_(source._bytes(), bool(non_blocking))
         return self
 
     def fill_(self, value: Any) -> Storage:
         """Writes a number into every element."""
-        self._flat().fill_(value)
+        self._flat().fill_(self._value(value))
         return self
 
     def clone(self) -> Storage:
         """A copy."""
-        return type(self)(self._flat().clone(), self._itemsize)
+        return self._made(self._flat().clone())
 
     def cpu(self) -> Storage:
         """Itself, or a copy in memory of the host."""
-        return type(self)(self._flat().cpu(), self._itemsize) if self.is_cuda else self
+        return self._made(self._flat().cpu()) if self.is_cuda else self
 
     def is_shared(self) -> bool:
         """Whether other processes can see it."""
@@ -138,8 +151,15 @@ class Storage:
     def __getitem__(self, i: int) -> Any:
         return self._flat()[i].item()
 
-    def __setitem__(self, i: Any, value: Any) -> None:
-        self._flat()[i] = value
+    def __setitem__(self, i: int | slice, value: Any) -> None:
+        if isinstance(i, bool) or not isinstance(i, (int, slice)):
+            raise TypeError(f"Storage: elements are written at a position or a slice, got {type(i).__name__}")
+        if isinstance(i, slice) and i.step not in (None, 1):
+            raise RuntimeError(f"Storage: a slice has step 1, got {i.step}")
+        self._flat()[i] = self._value(value)
+
+    def _value(self, value: Any) -> Any:
+        return value
 
 
 class UntypedStorage(Storage):
@@ -154,8 +174,8 @@ class UntypedStorage(Storage):
         4
     """
 
-    def __init__(self, size: int | Tensor, itemsize: int = 1) -> None:
-        super().__init__(size if isinstance(size, Tensor) else _core.empty(size, dtype=_core.uint8), itemsize)
+    def __init__(self, size: int | Tensor) -> None:
+        super().__init__(size if isinstance(size, Tensor) else _core.empty(size, dtype=_core.uint8), 1)
 
     @staticmethod
     def from_file(filename: str | os.PathLike[str], shared: bool = False, nbytes: int = 0) -> UntypedStorage:
@@ -163,7 +183,13 @@ class UntypedStorage(Storage):
         return UntypedStorage(_mapped(filename, shared, nbytes))
 
     def _flat(self) -> Tensor:
-        return super()._flat().view(_core.uint8)
+        return self._bytes()
+
+    def _value(self, value: Any) -> int:
+        """As a byte, which wraps."""
+        if not isinstance(value, int):
+            raise RuntimeError(f"UntypedStorage: a byte is an int, got {type(value).__name__}")
+        return value & 0xFF
 
     def __getitem__(self, i: Any) -> Any:
         flat = self._flat()[i]

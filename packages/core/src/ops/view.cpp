@@ -473,7 +473,10 @@ TensorVector chunk(const Tensor& x, int64_t n, int64_t dim) {
   const Named named("chunk", {&x, 1});
   expect(n > 0, "chunk: chunk expects `chunks` to be greater than 0, got: ", n);
   const int d = wrap_dim(dim, x.dim(), "chunk");
-  if (x.dim() > 0 && x.size(d) == 0) return cut_into(x, Dims(static_cast<int>(n), 0), d, "Split");
+  if (x.dim() > 0 && x.size(d) == 0) {
+    expect(n <= 1 << 24, "chunk: chunks of nothing must be at most 2^24, got ", n);   // as sections of tensor_split
+    return cut_into(x, Dims(static_cast<int>(n), 0), d, "Split");
+  }
   return split(x, (std::max<int64_t>(x.size(d), 1) - 1) / n + 1, d);
 }
 

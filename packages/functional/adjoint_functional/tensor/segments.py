@@ -293,10 +293,13 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
         raise RuntimeError(f"hash_tensor: mode must be 0, got {mode}")
     if input.is_complex():
         raise NotImplementedError(f"hash_tensor: not implemented for {input.dtype}")
-    if not input.numel() and dim == ():
+    dims = [dim] if isinstance(dim, int) else list(dim or ())
+    if not input.numel() and not dims:
         raise RuntimeError("hash_tensor: of no elements, along which `dim` must be said")
-    dims = [dim] if isinstance(dim, int) else list(dim) or list(range(input.ndim))
-    dims = sorted(d % max(input.ndim, 1) for d in dims) if input.ndim else []
+    dims = sorted(d % max(input.ndim, 1) for d in dims or range(input.ndim)) if input.ndim else []
+    for d in dims:
+        if not input.size(d):
+            raise IndexError(f"hash_tensor: Expected reduction dim {d} to have non-zero size.")
     rest = [d for d in range(input.ndim) if d not in dims]
     x = input.detach()
     n = math.prod(input.size(d) for d in dims)

@@ -76,7 +76,10 @@ class Dims {
   }
 
  private:
-  void reserve(int n) { n_ = n; if (n > inline_capacity) v_[0] = reinterpret_cast<int64_t>(allocate(n * sizeof(int64_t))); }
+  void reserve(int n) {   // of an empty one
+    if (n > inline_capacity) v_[0] = reinterpret_cast<int64_t>(allocate(n * sizeof(int64_t)));   // throws before anything changes
+    n_ = n;
+  }
   void drop() noexcept { if (n_ > inline_capacity) deallocate(reinterpret_cast<void*>(v_[0]), n_ * sizeof(int64_t)); }
   // All inline words at once, the meaningless ones too.
   void copy(const Dims& o) {
@@ -89,7 +92,12 @@ class Dims {
     n_ = std::exchange(o.n_, 0);
   }
   void assign(const int64_t* p, int n) {
-    if (n != n_ && (n > inline_capacity || n_ > inline_capacity)) { drop(); reserve(n); }
+    if (n != n_ && (n > inline_capacity || n_ > inline_capacity)) {
+      Dims fresh;
+      fresh.reserve(n);
+      drop();
+      take(fresh);
+    }
     n_ = n;
     int64_t* q = data();
     for (int i = 0; i < n; i++) q[i] = p[i];

@@ -59,6 +59,19 @@ def batch_norm(
     return _core._batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
+def _unsmoothed(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+    """Over all but the first two dimensions, without an eps: where nothing varies 0, and so is its derivative."""
+    wide = x.float() if x.dtype in (_core.float16, _core.bfloat16) else x
+    dims = list(range(2, x.ndim))
+    variance, mean = _core.var_mean(wide, dims, correction=0, keepdim=True)
+    varies = variance != 0
+    y = (wide - mean) * _core.where(varies, _core.where(varies, variance, 1).rsqrt(), 0)
+    shape = (-1, *[1] * len(dims))
+    if weight is not None:
+        y = y * weight.reshape(shape)
+    return (y if bias is None else y + bias.reshape(shape)).to(x.dtype)
+
+
 def instance_norm(
     input: Tensor,
     running_mean: Tensor | None = None,
@@ -89,7 +102,8 @@ def instance_norm(
                 _core._expect_type("instance_norm", "running statistics", running, "input", input)
             running.data.copy_((1 - momentum) * running.data + momentum * batch.data.mean(0))
     _core._expect_parameters("instance_norm", input, weight, bias)
-    eps = eps or 1.2e-38  # where nothing varies 0 stays 0
+    if eps == 0:
+        return _unsmoothed(input, weight, bias)
     return _core._grouped_norm(input, n * c, math.prod(input.shape[2:]), weight, bias, eps)
 
 

@@ -65,6 +65,8 @@ def fold(
             "fold: Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, "
             f"but got: {list(input.shape)}"
         )
+    if min(k) <= 0:
+        raise RuntimeError(f"fold: kernel size should be greater than zero, but got {tuple(k)}")
     if input.size(1) % (k[0] * k[1]):
         raise RuntimeError(
             "fold: Expected size of input's dimension 1 to be divisible by the product of kernel_size, "
