@@ -251,7 +251,7 @@ template <class T> struct TinyMatmul {
 // Some columns of a matrix, laid out so that its rows follow each other in memory, `width` apart: for several tiles of rows that read them.
 // What is left of a vector is 0: not of the stack, where numbers may lie with which processors are slow.
 template <class T> struct Strip {
-  static constexpr int64_t width = 128 / sizeof(T), deepest = 256;   // 32 KiB, as a cache of the first level has
+  static constexpr int64_t width = 192 / sizeof(T), deepest = 160;   // three vectors of 64 bytes; 30 KiB, less than a cache of the first level has
   template <int W> [[gnu::always_inline]] static inline void run(Matrix<const T> b, int64_t columns, int64_t k, T* to) {
     constexpr int64_t longest = 64 / sizeof(T);
     if (columns < longest)
