@@ -93,7 +93,7 @@ def test_places_and_hashes():
         assert ad.hash_tensor(ad.tensor([1, 0, 1, 1], dtype=dtype)).item() == 1
     many = ad.arange(140_001) * 7919
     assert ad.hash_tensor(many.reshape(3, -1), 1).tolist() == np.bitwise_xor.reduce(many.numpy().reshape(3, -1), 1).tolist()
-    assert many.equal(ad.arange(140_001) * 7919) and ad.hash_tensor(ad.ones(0, 2), 0).tolist() == [0, 0]
+    assert many.equal(ad.arange(140_001) * 7919) and ad.hash_tensor(ad.ones(0, 2), 1).shape == (0,)
     parts = [ad.arange(6.0).view(3, 2), ad.arange(10.0).view(5, 2)]
     assert ad._chunk_cat(parts, 0, 2).tolist() == [[0, 1, 2, 3, 0, 1, 2, 3, 4, 5], [4, 5, 0, 0, 6, 7, 8, 9, 0, 0]]
 
