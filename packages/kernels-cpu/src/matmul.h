@@ -120,7 +120,7 @@ template <class T> void multiply(Matrix<const T> a, Matrix<const T> b, Matrix<T>
       for (int64_t i = 0; i < m; i += 8) SmallMatmul<T>::run({a.at(i, 0), a.down, a.right}, {b.data, b.down}, {c.at(i, 0), c.down, c.right}, std::min<int64_t>(8, m - i), n, k, false);
       return;
     }
-    if (m * n * k <= 96 * 96 * 96) {   // a vector and a matrix, or two: BLAS takes longer to be called
+    if (m * n * k <= 96 * 96 * 96 && k <= 1024) {   // a vector and a matrix, or two: BLAS takes longer to be called; it joins long sums of parts
       if (n == 1 && ta && c.down == 1) return SmallMatmul<T>::run({b.data, 0, b.down}, {a.data, a.right}, {c.data, 0, 1}, 1, m, k, false);
       if (n == 1 && k < 16) return SmallMatmul<T>::run({a.data, a.down, a.right}, {b.data, b.down}, c, m, 1, k, false);
       if (n == 1 && !ta && b.down == 1) return isa::call<RowProducts<T>>(b.data, int64_t{0}, int64_t{1}, a.data, a.down, m, Matrix<T>{c.data, 0, c.down}, k);
