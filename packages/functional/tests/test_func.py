@@ -147,7 +147,7 @@ def test_names_that_a_module_has_not_are_attributes_during_the_call() -> None:
         assert not hasattr(m[0], "extra")
     with pytest.raises(ValueError, match="multiple dictionaries"):
         call(m, [{"0.extra": x}, {"0.extra": x}], x)
-    with pytest.raises(RuntimeError, match="unexpected key"):
+    with pytest.raises(RuntimeError, match="Unexpected key"):
         call(m, {"0.extra": x}, x, strict=True)
 
 
@@ -164,6 +164,10 @@ def test_tied_weights_are_given_once() -> None:
     x, weight, other = ad.ones(1, 2), ad.ones(2, 2), ad.zeros(2, 2)
     call = ad.func.functional_call
     assert call(Tied(), {"a.weight": weight, "b.weight": weight}, x).shape == (1, 2)
-    with pytest.raises(ValueError, match="tied"):
+    with pytest.raises(ValueError, match=r"\['a.weight', 'b.weight'\], which are tied"):
         call(Tied(), {"a.weight": weight, "b.weight": other}, x)
+    biases = {"a.bias": x[0], "b.bias": x[0]}
+    assert call(Tied(), {"b.weight": weight, **biases}, x, strict=True).shape == (1, 2)
+    with pytest.raises(RuntimeError, match="Missing key.*'a.weight'"):
+        call(Tied(), {"b.weight": weight, **biases}, x, strict=True, tie_weights=False)
     assert call(Tied(), {"a.weight": weight, "b.weight": other}, x, tie_weights=False).shape == (1, 2)

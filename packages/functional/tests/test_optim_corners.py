@@ -96,6 +96,12 @@ def test_words_that_were_not_saved_leave_the_groups() -> None:
     assert optimizer.param_groups[0]["momentum"] == 0
 
 
+def test_names_of_parameters_are_printed_with_their_group() -> None:
+    optimizer = ad.optim.SGD(ad.nn.Linear(2, 1).named_parameters(), lr=0.1)
+    assert "    param_names: ['weight', 'bias']\n" in repr(optimizer)
+    assert "param_names" not in repr(ad.optim.SGD(ad.nn.Linear(2, 1).parameters(), lr=0.1))
+
+
 def test_states_within_states_are_copied() -> None:
     p = ad.nn.Parameter(ad.ones(2))
     optimizer = ad.optim.SGD([p], lr=0.5)

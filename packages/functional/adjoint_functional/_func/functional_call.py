@@ -24,7 +24,7 @@ def functional_call(
         parameter_and_buffer_dicts: tensors by path; the module's own stand where none is given.
         args: a tuple of arguments, or the only one.
         tie_weights: a tensor for one path of a shared parameter stands at its other paths too.
-        strict: every path must be given, and no other.
+        strict: every path must be given, by itself or by one that it is tied to, and no other.
 
     Raises:
         RuntimeError: with ``strict``, the paths are not those of the module.
@@ -61,14 +61,18 @@ def _reparametrize_module(
     """Within the context a module has other tensors in place of its parameters and buffers; as `functional_call` says."""
     given = dict(parameters_and_buffers)
     own = dict((*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)))
-    unknown, missing = [k for k in given if k not in own], [k for k in own if k not in given]
-    if strict and (unknown or missing):
-        raise RuntimeError(f"functional_call: unexpected key(s): {unknown}; missing key(s): {missing}.")
-    if tie_weights:
+    if tie_weights:  # first: a path whose tensor another path gives is not missing
         tied = {id(own[k]): v for k, v in given.items() if k in own}
-        if twice := [k for k, v in given.items() if k in own and tied[id(own[k])] is not v]:
-            raise ValueError(f"functional_call got other values for {twice}, which are tied; consider tie_weights=False")
+        if others := {id(own[k]) for k, v in given.items() if k in own and tied[id(own[k])] is not v}:
+            names = [k for k in given if k in own and id(own[k]) in others]
+            raise ValueError(
+                f"functional_call got multiple values for keys {names}, which are tied. Consider using tie_weights=False"
+            )
         given |= {k: tied[id(v)] for k, v in own.items() if k not in given and id(v) in tied}
+    wrong = {"Unexpected": [k for k in given if k not in own], "Missing": [k for k in own if k not in given]}
+    if strict and any(wrong.values()):
+        lines = [f"\n\t{what} key(s): {', '.join(map(repr, keys))}." for what, keys in wrong.items() if keys]
+        raise RuntimeError(f"Error(s) in reparametrizing for {type(module).__name__}:{''.join(lines)}")
     former: dict[str, Any] = {}
     try:
         for path, t in given.items():

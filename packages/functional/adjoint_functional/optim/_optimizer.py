@@ -203,7 +203,7 @@ class Optimizer(Hooks):
             lines += [
                 *([""] if i else []),
                 f"Parameter Group {i}",
-                *(f"    {k}: {group[k]}" for k in sorted(group) if k not in ("params", "param_names")),
+                *(f"    {k}: {group[k]}" for k in sorted(group) if k != "params"),
             ]
         return "\n".join([*lines, ")"])
 
