@@ -78,6 +78,13 @@ def test_frequencies(n):
     assert ad.equal(ad.fft.ifftshift(ad.fft.fftshift(x)), x)
 
 
+def test_frequencies_are_no_whole_numbers() -> None:
+    for f in (ad.fft.fftfreq, ad.fft.rfftfreq):
+        with pytest.raises(RuntimeError, match="requires a floating point or complex dtype"):
+            f(4, dtype=ad.int64)
+        assert f(4, dtype=ad.complex64).dtype == ad.complex64
+
+
 def test_integers_become_complex():
     assert ad.fft.fft(ad.arange(4)).dtype == ad.complex64
     assert ad.fft.rfft(ad.arange(4)).dtype == ad.complex64

@@ -60,6 +60,9 @@ def test_wholes_beyond_int64() -> None:
             refused()
     with pytest.raises(OverflowError, match="too big"):
         u * 2**64
+    for product in (lambda: ad.ones(2) @ 10**400, lambda: 10**400 @ ad.ones(2), lambda: ad.ones(2) @ 3):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            product()
     with pytest.raises(RuntimeError, match="pow: value cannot be converted"):
         ad.tensor([2]) ** 2**63
     with pytest.raises(RuntimeError, match="arange: value cannot be converted"):

@@ -204,6 +204,20 @@ def test_questions_about_types_are_not_passed_on() -> None:
     assert not ad.is_tensor(Refuses()) and ad.is_tensor(ad.ones(1))
 
 
+def test_as_subclass_is_not_asked_about_and_gives_the_class_that_it_is_told() -> None:
+    x = logged(1.0)
+    plain = x.as_subclass(ad.Tensor)
+    assert type(plain) is ad.Tensor and not asked and type(plain + 1) is ad.Tensor
+
+
+@pytest.mark.parametrize("operation", ["and_", "or_", "xor"])
+def test_a_number_before_a_tensor_is_asked_about_as_the_function(operation: str) -> None:
+    x = ad.tensor([1, 2]).as_subclass(Logged)
+    asked.clear()
+    assert getattr(operator, operation)(6, x).tolist() == [getattr(operator, operation)(6, k) for k in (1, 2)]
+    assert asked[0] == f"bitwise_{operation.strip('_')}"
+
+
 class Place:
     """Answers where it stands as an index, as a value, or on the right of an operator in place."""
 

@@ -353,6 +353,13 @@ def _in_spans(k: Tensor, span: float) -> Tensor:
     return k * (1.0 / span) if span else k / span
 
 
+def _type_of_frequencies(name: str, dtype: Any) -> Any:
+    dtype = dtype or _core.get_default_dtype()
+    if not (dtype.is_floating_point or dtype.is_complex):
+        raise RuntimeError(f"{name} requires a floating point or complex dtype")
+    return dtype
+
+
 def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """The frequencies of the elements of `fft`, for samples `d` apart: positive ones, then negative ones.
 
@@ -361,12 +368,9 @@ def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, re
         >>> ad.fft.fftfreq(4)
         tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
     """
-    k = _core.cat(
-        [
-            _core.arange(0, (n + 1) // 2, dtype=dtype or _core.get_default_dtype(), device=device),
-            _core.arange(-(n // 2), 0, dtype=dtype or _core.get_default_dtype(), device=device),
-        ]
-    )
+    type_ = _type_of_frequencies("fftfreq", dtype)
+    ranges = ((0, (n + 1) // 2), (-(n // 2), 0))
+    k = _core.cat([_core.arange(*ends, dtype=type_, device=device) for ends in ranges])
     return _in_spans(k, n * d).requires_grad_(requires_grad)
 
 
@@ -378,7 +382,7 @@ def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, r
         >>> ad.fft.rfftfreq(4)
         tensor([0.0000, 0.2500, 0.5000])
     """
-    k = _core.arange(0, n // 2 + 1, dtype=dtype or _core.get_default_dtype(), device=device)
+    k = _core.arange(0, n // 2 + 1, dtype=_type_of_frequencies("rfftfreq", dtype), device=device)
     return _in_spans(k, n * d).requires_grad_(requires_grad)
 
 

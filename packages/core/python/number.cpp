@@ -88,8 +88,9 @@ PyObject* invert(PyObject* a) {
 PyObject* matrix_multiply(PyObject* a, PyObject* b) {
   return guarded([=]() -> PyObject* {
     Tensor x, y;
+    if (PyLong_Check(a) || PyLong_Check(b)) return not_implemented();   // a number, of any size
     if (!as_operand(a, x) || !as_operand(b, y)) return answer_operator("matmul", a, b);
-    if ((x->flags | y->flags) & flag_wrapped) return not_implemented();   // a number
+    if ((x->flags | y->flags) & flag_wrapped) return not_implemented();
     return wrap_tensor(matmul(x, y));
   });
 }

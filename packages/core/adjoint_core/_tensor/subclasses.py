@@ -27,7 +27,7 @@ _METHOD_OF = {
     "__add__": "add", "__radd__": "add", "__sub__": "sub", "__mul__": "mul", "__rmul__": "mul", "__truediv__": "div", "__mod__": "remainder",
     "__pow__": "pow", "__matmul__": "matmul", "__lt__": "lt", "__le__": "le", "__ne__": "ne", "__rtruediv__": "__rdiv__", "__gt__": "gt", "__ge__": "ge", "__neg__": "neg",
     "__pos__": "positive", "__abs__": "abs", "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_",
-    "__ifloordiv__": "floor_divide_", "__ipow__": "pow_", "__imod__": "remainder_",
+    "__ifloordiv__": "floor_divide_", "__ipow__": "pow_", "__imod__": "remainder_", "__rand__": "bitwise_and", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor",
 }  # fmt: skip
 _SILENT = {
     "__hash__", "__setattr__", "__delattr__", "__delitem__", "__dict__", "__new__", "__init_subclass__", "__torch_function__", "__torch_dispatch__", "__class__",
