@@ -210,6 +210,17 @@ def test_as_subclass_is_not_asked_about_and_gives_the_class_that_it_is_told() ->
     assert type(plain) is ad.Tensor and not asked and type(plain + 1) is ad.Tensor
 
 
+def test_parameters_of_a_class_keep_it() -> None:
+    data, module = logged(1.0, 2.0), ad.nn.Module()
+    module.weight = p = ad.nn.Parameter(data)
+    assert type(p) is Logged and isinstance(p, ad.nn.Parameter) and p.is_leaf and p.requires_grad
+    assert not isinstance(data, ad.nn.Parameter) and not issubclass(Logged, ad.nn.Parameter) and p.data_ptr() == data.data_ptr()
+    assert list(module.parameters()) == [p] and type(p * 2) is Logged
+    ad.optim.SGD(module.parameters(), lr=1.0).step(lambda: (p * p).sum().backward())
+    assert p.tolist() == [-1.0, -2.0] and not ad.nn.Parameter(data, requires_grad=False).requires_grad
+    assert type(ad.nn.Parameter(ad.ones(1).as_subclass(Quiet))) is ad.nn.Parameter  # what is made of it is no Quiet either
+
+
 @pytest.mark.parametrize("operation", ["and_", "or_", "xor"])
 def test_a_number_before_a_tensor_is_asked_about_as_the_function(operation: str) -> None:
     x = ad.tensor([1, 2]).as_subclass(Logged)
