@@ -133,3 +133,10 @@ def test_registered_classes_say_how_keys_are_found() -> None:
     assert ad.func.vmap(lambda b: b.inside * 2, in_dims=(Box(0),))(Box(ad.arange(3))).tolist() == [0, 2, 4]
     with pytest.raises(ValueError, match="already registered"):
         register_pytree_node(Box, lambda b: ((b.inside,), None), lambda c, _: Box(*c))
+
+
+def test_sizes_are_containers() -> None:
+    """A class of tensors that maps over its results must find an end below `x.shape`."""
+    leaves, spec = tree_flatten({"shape": ad.ones(2, 3).shape})
+    assert leaves == [2, 3] and tree_unflatten(leaves, spec) == {"shape": (2, 3)}
+    assert tree_map(lambda n: n + 1, ad.Size([1, 2])) == (2, 3)

@@ -6,6 +6,8 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from adjoint_core import Size
+
 _DICTS = (dict, OrderedDict, defaultdict)
 
 
@@ -142,6 +144,7 @@ SUPPORTED_NODES: dict[Any, NodeDef] = {
     node.type: node
     for node in (
         NodeDef(tuple, lambda x: (x, None), lambda children, _: tuple(children)),
+        NodeDef(Size, lambda x: (x, None), lambda children, _: tuple(children)),
         NodeDef(list, lambda x: (x, None), lambda children, _: list(children)),
         NodeDef(dict, lambda x: (x.values(), list(x)), lambda children, keys: dict(zip(keys, children, strict=True))),
         NodeDef(
@@ -207,8 +210,8 @@ def _collect(tree: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None
 def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeSpec]:
     """Takes a tree apart: its leaves from left to right, and its structure.
 
-    Containers are tuple, list, dict, OrderedDict, defaultdict, deque, namedtuples and registered classes; everything else is a leaf, None
-    too, and so is what `is_leaf` names one.
+    Containers are tuple, list, dict, OrderedDict, defaultdict, deque, namedtuples, `Size` (which comes back as a tuple) and registered classes;
+    everything else is a leaf, None too, and so is what `is_leaf` names one.
 
     Example::
 
