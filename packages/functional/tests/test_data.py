@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import copy
 import itertools
 import os
 import random
@@ -358,3 +359,16 @@ def test_a_shuffled_pass_leaves_the_generator_where_pytorchs_does() -> None:
     assert order == ad.randperm(5, generator=h).tolist()
     ad.randperm(5, generator=h)  # of which nothing is left to take
     assert ad.rand(3, generator=g).equal(ad.rand(3, generator=h))
+
+
+def test_a_copy_of_the_map_knows_arrays_and_asks_its_own_function_for_tensors() -> None:
+    """As libraries take it at import, before anything was collated."""
+    from adjoint.utils.data._utils.collate import collate, default_collate_fn_map
+
+    own = copy.deepcopy(default_collate_fn_map)
+    own[ad.Tensor] = lambda batch, *, collate_fn_map: [t.tolist() for t in batch]
+    batch = [{"x": np.ones(n), "n": np.float64(n)} for n in (1, 2)]
+    result = collate(batch, collate_fn_map=own)
+    assert result["x"] == [[1.0], [1.0, 1.0]] and ad.equal(result["n"], ad.tensor([1.0, 2.0], dtype=ad.float64))
+    own[np.ndarray] = lambda batch, *, collate_fn_map: "mine"
+    assert collate(batch, collate_fn_map=own)["x"] == "mine"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import io
+import pickle
+
 import pytest
 
 import adjoint as ad
@@ -87,3 +91,23 @@ def test_the_numbers_are_those_of_the_layer_to_come() -> None:
     lazy = ad.nn.LazyLinear(2)
     lazy(ad.ones(1, 3))
     assert ad.equal(plain.weight, lazy.weight) and ad.equal(plain.bias, lazy.bias)
+
+
+@pytest.mark.parametrize("through", ["pickle", "save", "deepcopy", "state"])
+def test_what_waits_for_a_shape_can_be_copied_and_saved(through: str) -> None:
+    layer = ad.nn.LazyLinear(3, dtype=ad.float64)
+    if through == "deepcopy":
+        twin = copy.deepcopy(layer)
+    elif through == "pickle":
+        twin = pickle.loads(pickle.dumps(layer))
+    else:
+        file = io.BytesIO()
+        ad.save(layer if through == "save" else layer.state_dict(), file)
+        file.seek(0)
+        twin = ad.load(file, weights_only=False)
+        if through == "state":
+            assert all(isinstance(t, ad.nn.UninitializedParameter) for t in twin.values())
+            state, twin = twin, ad.nn.LazyLinear(3, dtype=ad.float64)
+            twin.load_state_dict(state)
+    assert twin.has_uninitialized_params() and twin.weight.dtype == ad.float64 and twin.weight is not layer.weight
+    assert twin(ad.ones(2, 4, dtype=ad.float64)).shape == (2, 3) and layer.has_uninitialized_params()

@@ -38,6 +38,13 @@ class UninitializedTensorMixin:
             "accessing their attributes."
         )
 
+    def __deepcopy__(self: Any, memo: dict[int, Any]) -> Any:
+        made, arguments = self.__reduce_ex__(2)
+        return memo.setdefault(id(self), made(*arguments))
+
+    def __reduce_ex__(self: Any, protocol: Any) -> Any:
+        return type(self), (self.requires_grad, self.device, self.dtype)
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
@@ -97,6 +104,12 @@ class LazyModuleMixin:
         super().__init__(*args, **kwargs)
         self._load_hook = self.register_load_state_dict_pre_hook(type(self)._lazy_load_hook)
         self._initialize_hook = self.register_forward_pre_hook(type(self)._infer_parameters, with_kwargs=True)
+
+    def _save_to_state_dict(self: Any, destination: Any, prefix: str, keep_vars: bool) -> None:
+        super()._save_to_state_dict(destination, prefix, keep_vars)  # type: ignore[misc]
+        for name, value in (*self._parameters.items(), *self._buffers.items()):
+            if is_lazy(value) and prefix + name in destination:
+                destination[prefix + name] = value  # what waits for a shape has no values to be cut off
 
     @staticmethod
     def _lazy_load_hook(module: Any, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:

@@ -115,7 +115,7 @@ def _arrays(batch: Any, *, collate_fn_map: FnMap) -> Tensor:
         raise TypeError(
             f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {batch[0].dtype}"
         )
-    return core.stack([core.as_tensor(b) for b in batch], 0)
+    return collate([core.as_tensor(b) for b in batch], collate_fn_map=collate_fn_map)
 
 
 def _scalars(batch: Any, *, collate_fn_map: FnMap) -> Tensor:
@@ -134,7 +134,34 @@ def _texts(batch: Any, *, collate_fn_map: FnMap) -> Any:
     return batch
 
 
-default_collate_fn_map: FnMap = {Tensor: _tensors, float: _floats, int: _integers, str: _texts, bytes: _texts}
+class _OfNumPy(type):
+    """Stands for types of NumPy, which is not imported for its name."""
+
+    named: tuple[str, ...]
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        numpy = _numpy()
+        return numpy is not None and isinstance(instance, tuple(getattr(numpy, name) for name in cls.named))
+
+
+class _Array(metaclass=_OfNumPy):
+    named = ("ndarray",)
+
+
+class _Scalar(metaclass=_OfNumPy):
+    named = ("bool_", "number", "object_")
+
+
+# np.float64 is a float, too: NumPy's types come first
+default_collate_fn_map: FnMap = {
+    _Array: _arrays,
+    _Scalar: _scalars,
+    Tensor: _tensors,
+    float: _floats,
+    int: _integers,
+    str: _texts,
+    bytes: _texts,
+}
 "Which function makes a batch of which type; entries of one's own count in `default_collate`."
 
 
@@ -152,10 +179,4 @@ def default_collate(batch: Any) -> Any:
         [tensor([[1., 1.],
                 [0., 0.]]), tensor([0, 1]), ('a', 'b')]
     """
-    numpy = _numpy()
-    if numpy is not None and numpy.ndarray not in default_collate_fn_map:  # NumPy is not imported for its name
-        # np.float64 is a float, too: the exact types come first
-        default_collate_fn_map.update(
-            {numpy.ndarray: _arrays, numpy.float64: _scalars, (numpy.bool_, numpy.number, numpy.object_): _scalars}
-        )
     return collate(batch, collate_fn_map=default_collate_fn_map)
