@@ -172,11 +172,59 @@ def test_modes_in_modes_and_views() -> None:
 
 
 def test_under_vmap_and_forward_mode() -> None:
+    x, t = ad.ones(3, 2), ad.ones(2)
     with Log() as log:
-        y = ad.vmap(lambda t: t.sin())(ad.ones(3, 2))
-        tangent = ad.func.jvp(lambda t: t * t, (ad.ones(2),), (ad.ones(2),))[1]
+        y = ad.vmap(lambda t: t.sin())(x)
+        tangent = ad.func.jvp(lambda t: t * t, (t,), (t,))[1]
     assert y.shape == (3, 2) and tangent.tolist() == [2, 2]
     assert log.names[0] == "sin.default" and log.calls[0][1][0].shape == (3, 2) and log.names.count("mul.Tensor") >= 2
+
+
+MAKERS = {
+    "zeros": lambda: ad.zeros(2, 3),
+    "empty": lambda: ad.empty((2,)),
+    "full": lambda: ad.full((2,), 1.0),
+    "arange": lambda: ad.arange(3),
+    "normal": lambda: ad.normal(0.0, 1.0, (2,)),
+    "hann_window": lambda: ad.hann_window(4),
+    "randn_like": lambda: ad.randn_like(_GIVEN),
+    "new_zeros": lambda: _GIVEN.new_zeros(2, 3),
+    "bernoulli": lambda: ad.bernoulli(_GIVEN),
+    "uniform_": lambda: _GIVEN.clone().uniform_(-1, 1),
+    "zero_": lambda: _GIVEN.clone().zero_(),
+}
+_GIVEN = ad.ones(2)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_modes_see_what_makes_tensors_and_draws_numbers(name: str) -> None:
+    """Both modes, the outer one too, once each; and nothing of what it is made of."""
+    ad.manual_seed(0)
+    expected = MAKERS[name]()
+    ad.manual_seed(0)
+    with Log() as outer, Log() as inner:
+        result = MAKERS[name]()
+    assert [n.split(".")[0] for n in outer.names] == [n.split(".")[0] for n in inner.names]
+    assert inner.names[-1].startswith(f"{name}.") and len(inner.names) <= 2  # a clone comes before writes
+    assert name == "empty" or ad.equal(result, expected)
+
+
+def test_what_makes_tensors_can_be_answered() -> None:
+    class Doubles(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if func is aten.ones.default:
+                assert args == ([2, 3],) and kwargs["device"] == ad.device("cpu")
+                kwargs["dtype"] = ad.float64
+            return func(*args, **(kwargs or {}))
+
+    with Doubles():
+        x = ad.ones(2, 3, requires_grad=True)
+        with _disable_current_modes():
+            assert ad.ones(2, 3).dtype == ad.float32
+    assert x.dtype == ad.float64 and x.is_leaf and x.requires_grad and ad.ones(2, 3).dtype == ad.float32
+    with Log() as log:
+        ad.nn.Linear(2, 2)
+    assert {"empty.memory_format", "uniform_.default"} <= set(log.names)
 
 
 def test_wrappers() -> None:

@@ -10,6 +10,7 @@ from adjoint_core import Tensor
 
 from . import _engine
 from ._dispatch.asking import modes
+from ._dispatch.makers import Makers
 
 __all__ = ["TorchDispatchMode", "is_traceable_wrapper_subclass"]
 
@@ -41,9 +42,11 @@ class TorchDispatchMode:
     def __enter__(self) -> Any:
         modes().append(self)
         _engine.set_dispatch_modes(len(modes()))
+        Makers().__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
+        Makers().__exit__(*error)
         modes().pop()
         _engine.set_dispatch_modes(len(modes()))
 

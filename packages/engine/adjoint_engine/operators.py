@@ -119,6 +119,7 @@ class OpOverloadPacket:
 
     def __init__(self, namespace: str, name: str) -> None:
         self.namespace, self.__name__ = namespace, name
+        self.function: Any = None  # what programs call by this name, where a mode was asked about it
 
     def __getattr__(self, overload: str) -> OpOverload:
         if overload.startswith("__"):
@@ -131,7 +132,9 @@ class OpOverloadPacket:
         custom = CUSTOM.get(f"{self.namespace}::{self.__name__}")
         if custom is not None:
             return custom(*args, **kwargs)
-        found = next((f for f in (getattr(place, self.__name__, None) for place in PLACES) if callable(f)), None)
+        found = self.function or next(
+            (f for f in (getattr(place, self.__name__, None) for place in PLACES) if callable(f)), None
+        )
         if found is None:
             raise NotImplementedError(f"ops.{self}: there is no function of this name to call")
         return found(*args, **kwargs)
