@@ -1,6 +1,7 @@
 // Activations and their derivatives, and losses of the same kind.
 #include <adjoint/core/functors/activation.h>
 
+#include "complex_functions.h"
 #include "elementwise.h"
 #include "lines.h"
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "by_bits.h"
+#include "complex_functions.h"
 #include "compilers.h"
 #include "elementwise.h"
 
@@ -88,7 +89,7 @@ template <class F, Kernel otherwise> void scale_kernel(const Launch& l) {
   otherwise(l);
 }
 
-// An exponent of 2 or 3 for all elements is a product.
+// An exponent of 2 or 3 for all elements is a product; those of complex numbers that are exact have loops of their own.
 void pow_kernel(const Launch& l) {
   const View& exponent = l.x[1];
   bool one_value = exponent.numel > 0 && !is_integral(exponent.dtype);
@@ -100,6 +101,11 @@ void pow_kernel(const Launch& l) {
       return *exponent.as<T>() == convert<T>(n);
     });
   };
+  if (is_complex(exponent.dtype)) {
+    if (is(.5)) return kernel<Sqrt, 1>(base);
+    if (is(-.5)) return kernel<Rsqrt, 1>(base);
+    if (is(-1)) return kernel<Reciprocal, 1, cheap>(base);
+  }
   if (is(2)) return kernel<Square, 1, cheap>(base);
   if (is(3)) return kernel_for<Cube, 1, cheap, float, double, Half, BFloat16, Complex<float>, Complex<double>>(base);
   kernel<Pow, 2>(l);

@@ -227,8 +227,13 @@ struct Typed {
 
 [[gnu::noinline, gnu::noipa]] void run_functor(const Launch& l, Typed typed, const void* functor, int64_t grain);
 
+// Complex functions that have a loop in complex_functions.cpp.
+template <class F, class C> constexpr bool by_parts = false;
+template <class F, class C, int N> Loop loop_by_parts();
+
 template <class F, int N, Cost cost, class T> Typed typed() {
   using C = compute_t<T>;
+  if constexpr (by_parts<F, C>) return {loop_by_parts<F, C, N>()};
   using Operands = std::make_index_sequence<N>;
   using Body = Functor<F, C, cost, Operands>;
   using R = typename Body::R;
@@ -273,5 +278,7 @@ void igamma_kernel(const Launch& l), igammac_kernel(const Launch& l);
 
 // y = y ** exponent, of float32 or float64.
 void power(const View& y, double exponent);
+// y = |x|.
+void magnitudes(const View& y, const View& x);
 
 }  // namespace adjoint::cpu

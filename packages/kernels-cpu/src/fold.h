@@ -93,6 +93,22 @@ template <class S, class Map> struct Elements {
   template <int W, class T> [[gnu::always_inline]] inline auto vector(int64_t i) const { return map(load_vector<W, T>(x + i)); }
   template <class T> [[gnu::always_inline]] inline T element(int64_t i) const { return map(static_cast<T>(x[i])); }
 };
+// The squares of the distances from a complex number, of both parts.
+template <class T> struct PairsFrom {
+  const T* x;
+  Complex<T> centre;
+  template <int W, class> [[gnu::always_inline]] inline auto vector(int64_t i) const {
+    typedef T Vector __attribute__((vector_size(W), aligned(alignof(T)), may_alias));
+    Vector centres;
+    for (size_t j = 0; j < W / sizeof(T); j += 2) centres[j] = centre.re, centres[j + 1] = centre.im;
+    const Vector d = load_vector<W, T>(x + i) - centres;
+    return d * d;
+  }
+  template <class> [[gnu::always_inline]] inline T element(int64_t i) const {
+    const T d = x[i] - (i & 1 ? centre.im : centre.re);
+    return d * d;
+  }
+};
 template <class S> struct Products {
   const S *a, *b;
   template <int W, class T> [[gnu::always_inline]] inline auto vector(int64_t i) const { return load_vector<W, T>(a + i) * load_vector<W, T>(b + i); }
@@ -175,7 +191,8 @@ template <int W, class From> [[gnu::always_inline]] inline auto sum_of(From from
 template <int W, class S, class Map> [[gnu::always_inline]] inline auto sum_row(const S* x, int64_t n, Map map) {
   using T = compute_t<S>;
   T sum;
-  if constexpr (is_complex_v<T>) sum_lanes<W, 2>(Elements<real_t<T>, Map>{reinterpret_cast<const real_t<T>*>(x), map}, 2 * n, reinterpret_cast<real_t<T>*>(&sum));
+  if constexpr (std::is_same_v<Map, SquareFrom<T>> && is_complex_v<T>) sum_lanes<W, 2>(PairsFrom<real_t<T>>{reinterpret_cast<const real_t<T>*>(x), map.centre}, 2 * n, reinterpret_cast<real_t<T>*>(&sum));
+  else if constexpr (is_complex_v<T>) sum_lanes<W, 2>(Elements<real_t<T>, Map>{reinterpret_cast<const real_t<T>*>(x), map}, 2 * n, reinterpret_cast<real_t<T>*>(&sum));
   else sum_lanes<W, 1>(Elements<S, Map>{x, map}, n, &sum);
   return sum;
 }

@@ -319,20 +319,31 @@ template <class T> bool norms(const View& x, const VectorNorm& a, T* y, int64_t 
 bool norm_of(const View& x, const VectorNorm& a, const View& y) {
   return y.dtype == DType::float32 ? norms(x, a, y.as<float>(), y.numel) : norms(x, a, y.as<double>(), y.numel);
 }
-// The squares of complex numbers are those of their parts.
-bool norm_of_pairs(const View& x, const VectorNorm& a, const View& y) {
+// f(x as numbers of type `real`, with a last dimension of both parts).
+template <class F> auto with_pairs(const View& x, DType real, F&& f) {
   Dims sizes, strides;
   for (int d = 0; d < x.ndim; d++) sizes.push_back(x.sizes[d]), strides.push_back(2 * x.strides[d]);
   sizes.push_back(2), strides.push_back(1);
-  VectorNorm of_parts = a;
-  of_parts.dims.push_back(x.ndim);
-  return norm_of({x.data, sizes.data(), strides.data(), x.ndim + 1, y.dtype, 2 * x.numel}, of_parts, y);
+  return f(View{x.data, sizes.data(), strides.data(), x.ndim + 1, real, 2 * x.numel});
+}
+// The squares of complex numbers are those of their parts; other norms are of sizes.
+bool norm_of_complex(const View& x, const VectorNorm& a, const View& y) {
+  if (a.p == 2) {
+    VectorNorm of_parts = a;
+    of_parts.dims.push_back(x.ndim);
+    return with_pairs(x, y.dtype, [&](const View& pairs) { return norm_of(pairs, of_parts, y); });
+  }
+  const Buffer memory(x.numel * itemsize(y.dtype));
+  const Dims dims(std::span(x.sizes, x.ndim)), strides = contiguous_strides(dims);
+  const View sizes{memory.as<char>(), dims.data(), strides.data(), x.ndim, y.dtype, x.numel};
+  magnitudes(sizes, x);
+  return norm_of(sizes, a, y);
 }
 void norm_kernel(const Launch& l) {
   const View& x = l.x[0];
   const VectorNorm& a = l.attrs.as<VectorNorm>();
   bool done = false;
-  if (is_complex(x.dtype) && a.p == 2 && x.numel > 0) done = norm_of_pairs(x, a, l.y[0]);
+  if (is_complex(x.dtype) && x.numel > 0) done = norm_of_complex(x, a, l.y[0]);
   else if (is_floating(x.dtype) && x.numel > 0) widened(l, [&](DType, const View& y) { done = norm_of(x, a, y); });
   if (!done) reference(l);
 }
@@ -357,7 +368,26 @@ template <bool root, class T> void variance(const View& x, const Variance& a, T*
   settle_constants(x, a.dims, means.as<T>(), y, count);
   if (root) for (int64_t i = 0; i < count; i++) y[i] = std::sqrt(y[i]);
 }
+// Of complex numbers it is the sum of those of the parts. False where squares were too large or small for the type.
+template <bool root, class T> bool variance_of_complex(const View& x, const Variance& a, T* y, int64_t count) {
+  const Buffer memory(4 * count * static_cast<int64_t>(sizeof(T)));
+  T *means = memory.as<T>(), *squares = means + 2 * count;
+  moments(x, a.dims, a.correction, reinterpret_cast<Complex<T>*>(means), reinterpret_cast<Complex<T>*>(squares), count);
+  with_pairs(x, dtype_of<T>(), [&](const View& pairs) { settle_constants(pairs, a.dims, means, squares, 2 * count); });
+  for (int64_t i = 0; i < count; i++) {
+    const T sum = squares[2 * i] + squares[2 * i + 1], deviation = std::sqrt(sum);
+    if (!is_safe(deviation)) return false;
+    y[i] = root ? deviation : sum;
+  }
+  return true;
+}
 template <bool root> void variance_kernel(const Launch& l) {
+  if (is_complex(l.x[0].dtype) && l.x[0].numel > 0) {
+    const Variance& of = l.attrs.as<Variance>();
+    const View &x = l.x[0], &y = l.y[0];
+    const bool done = x.dtype == DType::complex64 ? variance_of_complex<root>(x, of, y.as<float>(), y.numel) : variance_of_complex<root>(x, of, y.as<double>(), y.numel);
+    return done ? void() : reference(l);
+  }
   if (!is_floating(l.x[0].dtype) || l.x[0].numel == 0) return reference(l);
   const Variance& a = l.attrs.as<Variance>();
   widened(l, [&](DType type, const View& y) {

@@ -19,6 +19,10 @@ template <class Map, class T> [[gnu::always_inline]] inline Map map_for(const T*
   else return {};
 }
 
+// The map of both parts.
+template <class Map> struct OfParts { using type = Map; };
+template <class T> struct OfParts<SquareFrom<Complex<T>>> { using type = SquareFrom<T>; };
+
 template <template <class> class Op, class Map, class T, class S = T> struct ReduceRows {
   static constexpr bool narrow = !Op<T>::rounds;  // of short rows, sums gain by wide vectors; the ends of extremes cost more than they spare
   // Rows of n elements S, `down` apart; centres: one for each row where the map is SquareFrom.
@@ -39,7 +43,7 @@ template <template <class> class Op, class Map, class T> struct ReduceColumns {
   // y[j] = the join of x[i][j] for all rows i, eight rows at a time; centres: one for each column where the map is SquareFrom.
   template <int W> [[gnu::always_inline]] static inline void run(const void* elements, int64_t down, int64_t rows, int64_t columns, const void* means, void* results) {
     if constexpr (is_complex_v<T>) {
-      return ReduceColumns<Op, Map, real_t<T>>::template run<W>(elements, 2 * down, rows, 2 * columns, nullptr, results);
+      return ReduceColumns<Op, typename OfParts<Map>::type, real_t<T>>::template run<W>(elements, 2 * down, rows, 2 * columns, means, results);
     } else {
       using O = Op<T>;
       const T *x = static_cast<const T*>(elements), *centres = static_cast<const T*>(means);

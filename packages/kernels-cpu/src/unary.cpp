@@ -7,6 +7,7 @@
 #include <adjoint/core/math/bessel_short.h>
 
 #include "by_bits.h"
+#include "complex_functions.h"
 #include "elementwise.h"
 
 namespace adjoint::cpu {
@@ -122,6 +123,7 @@ struct Sinc1 {
 void sinc_kernel(const Launch& l) {
   const int64_t n = l.attrs.as<Order>().n;
   const bool is_short = is_half(l.x[0].dtype) || l.x[0].dtype == DType::float32;
+  if (n == 0 && l.x[0].dtype == DType::complex64) return kernel_for<Sinc, 1, Cost::series, Complex<float>>(l);
   if (n == 0) return kernel_for<Sinc0, 1, Cost::series, float, double, Half, BFloat16>(l);
   if (n == 1 && is_short) return kernel_for<Sinc1, 1, Cost::series, float, Half, BFloat16>(l);
   reference(l);
@@ -202,6 +204,8 @@ constexpr Entry entries[] = {
 };
 
 }  // namespace
+
+void magnitudes(const View& y, const View& x) { kernel<Abs, 1, cheap>({{&x, 1}, {&y, 1}, {}, "abs"}); }
 
 Entries unary_kernels() { return entries; }
 
