@@ -132,7 +132,8 @@ def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
         >>> ad.fft.hfft(ad.tensor([1., 1., 1.]), n=4)
         tensor([4., 0., 0., 0.])
     """
-    return _irfft(input.conj(), n, dim, _other(norm))
+    _expect_dimension(input, dim)
+    return _irfft(_cut(input, [(dim, _half(n))]).conj(), n, dim, _other(norm))
 
 
 def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
@@ -179,6 +180,11 @@ def _cut(x: Tensor, plan: list[tuple[int, int | None]]) -> Tensor:
         if n is not None and 0 < n < x.size(d):
             x = x.narrow(d, 0, n)
     return x
+
+
+def _half(n: int | None) -> int | None:
+    """How many elements of its transform n real numbers need."""
+    return None if n is None else n // 2 + 1
 
 
 def fftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = None) -> Tensor:
@@ -239,7 +245,7 @@ def irfftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = 
                 [1., 1.]])
     """
     others, (d, n) = _last(_plan(input, s, dim), "irfftn")
-    input = _cut(input, others)
+    input = _cut(input, [*others, (d, _half(n))])
     for other, size in others:
         input = _ifft(input, size, other, norm)
     return _irfft(input, n, d, norm)
@@ -255,7 +261,7 @@ def hfftn(input: Tensor, s: Sizes = None, dim: Dims = None, norm: str | None = N
                 [2., 0.]])
     """
     others, (d, n) = _last(_plan(input, s, dim), "hfftn")
-    input = _cut(input, others)
+    input = _cut(input, [*others, (d, _half(n))])
     for other, size in others:
         input = _fft(input, size, other, norm)
     return _hfft(input, n, d, norm)
