@@ -121,8 +121,12 @@ constexpr int64_t infinity_bits(DType t) {
 
 // From the nearer end, so that weight 1 gives b exactly.
 struct Lerp {
-  template <Field T> T operator()(T a, T b, T weight) const {
-    return math::abs(weight) < real_t<T>(.5) ? a + weight * (b - a) : b - (b - a) * (T(1) - weight);
+  template <Field T> T operator()(T a, T b, T weight) const { return is_small(weight) ? a + weight * (b - a) : b - (b - a) * (T(1) - weight); }
+
+ private:
+  template <class T> static bool is_small(T weight) {
+    if constexpr (is_complex_v<T>) return weight.re * weight.re + weight.im * weight.im < real_t<T>(.25);
+    else return math::abs(weight) < T(.5);
   }
 };
 struct Axpby {
