@@ -1,6 +1,7 @@
 // Convolutions, by vectors of outputs or of channels, or as products of matrices: the elements under each kernel position become the rows of a
 // matrix, a panel of outputs or a few channels at a time, so that it stays in the second-level cache.
 #include "conv_bfloat16.h"
+#include "conv_complex.h"
 #include "conv_gradient.h"
 #include "conv_outputs.h"
 #include "kernels.h"
@@ -214,14 +215,19 @@ template <Result result, class T> void convolve_whole(const ConvolutionSizes& g,
   });
 }
 
+template <Result result, class T> void convolve_dense(const ConvolutionSizes& g, T* x, T* weight, T* y) {
+  if constexpr (result == Result::y) forward<T>(g, x, weight, y);
+  else if constexpr (result == Result::x) backward_input<T>(g, x, weight, y);
+  else backward_weight<T>(g, x, weight, y);
+}
 template <Result result, class T> void convolve(const Launch& l, const View& x, const View& weight, const View& y) {
   const ConvolutionSizes g(x, weight, y, l.attrs.as<Convolution>());
   constexpr DType type = dtype_of<T>();
   const Contiguous in(x, type), filters(weight, type), out(y, type);
   if (covers_image(g)) convolve_whole<result, T>(g, in.as<T>(), filters.as<T>(), out.as<T>());
-  else if constexpr (result == Result::y) forward<T>(g, in.as<T>(), filters.as<T>(), out.as<T>());
-  else if constexpr (result == Result::x) backward_input<T>(g, in.as<T>(), filters.as<T>(), out.as<T>());
-  else backward_weight<T>(g, in.as<T>(), filters.as<T>(), out.as<T>());
+  else if constexpr (is_complex_v<T>)
+    convolve_parts<result == Result::x, result == Result::weight>(g, in.as<T>(), filters.as<T>(), out.as<T>(), convolve_dense<result, real_t<T>>);
+  else convolve_dense<result, T>(g, in.as<T>(), filters.as<T>(), out.as<T>());
   const View& written = (result == Result::y ? out : result == Result::x ? in : filters).view();
   if (written.data != l.y[0].data) cast(l.y[0], written);
 }

@@ -23,9 +23,8 @@ template <> struct WideOf<Complex<float>> { using type = Complex<double>; };
 template <class T> using Wide = typename WideOf<T>::type;
 
 template <class T> struct ProductOfRows {
-  static constexpr bool narrow = is_complex_v<T>;
   template <int W> [[gnu::always_inline]] static inline void run(const T* x, int64_t n, int64_t rows, Wide<T>* y) {
-    for (int64_t r = 0; r < rows; r++, x += n) y[r] = n < few ? in_order(x, n) : n < 8 * many ? in_lanes<few>(x, n) : in_lanes<many>(x, n);
+    for (int64_t r = 0; r < rows; r++, x += n) y[r] = n < few ? in_order(x, n) : n < 8 * many ? in_lanes<W, few>(x, n) : in_lanes<W, many>(x, n);
   }
 
  private:
@@ -35,7 +34,38 @@ template <class T> struct ProductOfRows {
     for (int64_t i = 0; i < n; i++) p *= static_cast<Wide<T>>(x[i]);
     return p;
   }
-  template <int64_t lanes> [[gnu::always_inline]] static inline Wide<T> in_lanes(const T* x, int64_t n) {
+  template <int W, int64_t lanes> [[gnu::always_inline]] static inline Wide<T> in_lanes(const T* x, int64_t n) {
+    if constexpr (is_complex_v<T>) return of_parts<W>(x, n);
+    else return of_numbers<lanes>(x, n);
+  }
+  // Sixteen products at a time, in vectors of real and of imaginary parts.
+  template <int W> [[gnu::always_inline]] static inline Wide<T> of_parts(const T* x, int64_t n) {
+    constexpr int64_t width = W / 8, vectors = 16 / width;
+    typedef double Vector __attribute__((vector_size(W)));
+    typedef float Half __attribute__((vector_size(W / 2), aligned(4), may_alias));
+    typedef std::enable_if_t<(W > 0), int32_t> Places __attribute__((vector_size(W / 2)));
+    Places even;
+    for (int j = 0; j < width; j++) even[j] = 2 * j;
+    Vector re[vectors], im[vectors];
+#pragma GCC unroll 8
+    for (int v = 0; v < vectors; v++) re[v] = Vector{} + 1., im[v] = Vector{};
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16)
+#pragma GCC unroll 8
+      for (int v = 0; v < vectors; v++) {
+        const Half* const from = reinterpret_cast<const Half*>(x + i + v * width);
+        const Half low = from[0], high = from[1];
+        const Vector a = __builtin_convertvector(shuffle(low, high, even), Vector), b = __builtin_convertvector(shuffle(low, high, even + 1), Vector), before = re[v];
+        re[v] = before * a - im[v] * b, im[v] = before * b + im[v] * a;
+      }
+    Wide<T> p(1);
+#pragma GCC unroll 8
+    for (int v = 0; v < vectors; v++)
+      for (int j = 0; j < width; j++) p *= Wide<T>(re[v][j], im[v][j]);
+    for (; i < n; i++) p *= static_cast<Wide<T>>(x[i]);
+    return p;
+  }
+  template <int64_t lanes> [[gnu::always_inline]] static inline Wide<T> of_numbers(const T* x, int64_t n) {
     Wide<T> p[lanes];
     for (int64_t j = 0; j < lanes; j++) p[j] = 1;
     int64_t i = 0;
