@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compilers.h"
+#include "complex_scans.h"
 #include "isa.h"
 #include "kernels.h"
 #include "lines.h"
@@ -144,6 +145,7 @@ template <class O> void kernel(const Launch& l) {
   const View &x = l.x[0], &y = l.y[0];
   const DType type = widened(x.dtype);
   const bool pairs = type == DType::complex64 && std::is_same_v<O, Sum>;
+  if (std::is_same_v<O, Product> && scan_complex(l, false)) return;
   if (x.numel == 0 || !(is_floating(type) || type == DType::int64 || pairs)) return reference(l);
   const Scan& a = l.attrs.as<Scan>();
   Lines lines(x, a.dim);
@@ -225,6 +227,7 @@ template <class T> void log_sums(const Lines& l, bool reverse, const T* x, T* y)
   });
 }
 void logcumsumexp_kernel(const Launch& l) {
+  if (scan_complex(l, true)) return;
   if (l.x[0].numel == 0 || !is_floating(l.x[0].dtype)) return reference(l);
   const Scan& a = l.attrs.as<Scan>();
   with_dense(l.x[0], l.y[0], [&](const View& x, const View& y) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compilers.h"
+#include "complex_scans.h"
 #include "fold.h"
 #include "isa.h"
 #include "kernels.h"
@@ -166,6 +167,7 @@ template <Form form> void softmax_kernel(const Launch& l) {
 void logsumexp_kernel(const Launch& l) {
   const View& x = l.x[0];
   const Dims& dims = l.attrs.as<Reduce>().dims;
+  if (log_sums_of_complex(l)) return;
   if (!is_floating(x.dtype) || x.numel == 0) return reference(l);
   Dims order;  // several dimensions that go, behind the others
   for (bool goes : {false, true})

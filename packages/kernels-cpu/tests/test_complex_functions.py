@@ -108,3 +108,32 @@ def test_variance_is_that_of_both_parts() -> None:
     for size in (1e30, 1e-30):
         np.testing.assert_allclose(ad.std(ad.tensor([size, -size * 1j], dtype=ad.complex64)).numpy(), size, rtol=1e-6)
     assert ad.var(ad.full((1000,), 0.1 + 0.3j)).item() == 0
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("name", ["cumprod", "logcumsumexp", "logsumexp", "prod"])
+def test_along_a_dimension(name: str, dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    for shape, dim in (
+        ((5,), 0),
+        ((1300,), 0),
+        ((40, 33), 0),
+        ((33, 40), 1),
+        ((3, 7, 200), 1),
+        ((600, 3), 0),
+        ((2, 3), 1),
+        ((1, 1), 0),
+    ):
+        z = rng.standard_normal(shape) + 1j * rng.standard_normal(shape)
+        x = ad.from_numpy((z / abs(z) if "prod" in name else 30 * z).astype(dtype))
+        found, expected = both(name, lambda x=x, dim=dim: getattr(ad, name)(x, dim))
+        np.testing.assert_allclose(found, expected, rtol=0, atol=16 * np.finfo(dtype).eps * abs(expected).max())
+        turned, plain = (getattr(ad, name)(v, dim).numpy() for v in (x.mT.contiguous().mT if x.ndim > 1 else x, x))
+        np.testing.assert_allclose(turned, plain, rtol=0, atol=16 * np.finfo(dtype).eps * abs(plain).max())
+
+
+@pytest.mark.parametrize("name", ["logcumsumexp", "logsumexp"])
+def test_logarithms_of_sums_beside_infinities_are_those_of_core(name: str) -> None:
+    for value in (np.inf, -np.inf, np.nan, 1e30, 1j * np.inf, 1e6j):
+        x = ad.tensor([1 + 1j, value, 2 - 1j, 0.5], dtype=ad.complex64)
+        np.testing.assert_array_equal(*both(name, lambda x=x: getattr(ad, name)(x, 0)))

@@ -164,7 +164,7 @@ Tensor normal_numbers(const Dims& sizes, DType dtype, Generator& g, Device devic
       using T = typename decltype(tag)::type;
       T* const p = t.data<T>();
       if (!g.twister) fill_normal(p, 2 * t.numel(), g);
-      for (int64_t i = 0; i < 2 * t.numel(); i++) p[i] = convert<T>(convert<double>(p[i]) * 0.70710678118654752);
+      if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) halve_variances(p, 2 * t.numel());   // complex numbers have no other parts
     });
     return t;
   }

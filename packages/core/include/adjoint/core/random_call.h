@@ -20,4 +20,8 @@ struct Dropped {
 Dropped next_dropout(double p, Generator& g, Device device);
 Tensor dropout_mask(const Dropped& d, const Dims& sizes, DType dtype, Device device);   // all factors
 
+// Of n normal numbers, the parts of complex ones.
+void halve_variances(float* x, int64_t n);
+void halve_variances(double* x, int64_t n);
+
 }  // namespace adjoint
