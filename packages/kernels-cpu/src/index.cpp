@@ -69,7 +69,8 @@ template <class U> void unpack(U* to, const U* from, int64_t n, int64_t down, in
   for (int64_t i = 0; i < n; i++) std::memcpy(to + i * down, from + i * width, static_cast<size_t>(width) * sizeof(U));
 }
 
-bool is_packed(const Form& f) { return f.m * 2 >= f.n; }   // less is read or written in place
+// Only where rows would fall on few cache sets, or on more pages than are known at a time: what is packed is copied once more.
+bool is_packed(const Form& f, int64_t size) { return f.m * 2 >= f.n && (f.inner * size % 1024 == 0 || f.n > 4096); }
 
 // f(outer number, first column, width) for each strip of columns.
 template <class U, class F> void for_strips(const Form& f, F&& body) {
@@ -142,7 +143,7 @@ template <class U> void take_rows(const Form& f, U* y, const U* x, const int64_t
 template <class U> bool take_columns(const Form& f, U* y, const U* x, const int64_t* at) {
   std::atomic<bool> good = true;
   for_strips<U>(f, [&](int64_t plane, int64_t column, int64_t width) {
-    const bool packs = is_packed(f);
+    const bool packs = is_packed(f, sizeof(U));
     const Buffer memory(packs ? f.n * width * static_cast<int64_t>(sizeof(U)) : 1);
     const U* from = x + plane * f.n * f.inner + column;
     if (packs) pack(memory.as<U>(), from, f.n, f.inner, width);
@@ -231,7 +232,7 @@ template <class W, class T, class V> void write_rows(const Form& f, T* y, V v, c
 template <class W, class T, class V> bool write_columns(const Form& f, T* y, const T* x, V v, const int64_t* at, W join) {
   std::atomic<bool> good = true;
   for_strips<T>(f, [&](int64_t plane, int64_t column, int64_t width) {
-    const bool packs = is_packed(f);
+    const bool packs = is_packed(f, sizeof(T));
     const Buffer memory(packs ? f.n * width * static_cast<int64_t>(sizeof(T)) : 1);
     const int64_t begin = plane * f.n * f.inner + column;
     if (packs) pack(memory.as<T>(), x + begin, f.n, f.inner, width);
@@ -258,7 +259,7 @@ template <class W, class T, class V> bool write(const Form& f, const View& y, co
   T* to = y.as<T>();
   const bool copied = x.data == y.data, reads_x = !copied && x.contiguous();
   if (f.inner == 1 && reads_x && f.n * static_cast<int64_t>(sizeof(T)) <= short_line) return write_lines<W>(f, to, x.as<const T>(), v, at, join);
-  const bool by_columns = f.inner > 1 && !f.shared(), packs_x = by_columns && reads_x && is_packed(f);
+  const bool by_columns = f.inner > 1 && !f.shared(), packs_x = by_columns && reads_x && is_packed(f, sizeof(T));
   if (!packs_x && !are_in_range(f, at)) return false;
   if (!copied && !packs_x) copy(y, x);
   const T* const from = packs_x ? x.as<const T>() : to;

@@ -89,6 +89,8 @@ def test_indexing(dtype: str) -> None:
         ((3, 700), 1, 40000),
         ((40, 500), 1, 1),
         ((2, 70000), 1, 300),
+        ((40, 256), 0, 60),
+        ((5000, 10), 0, 4000),
     ]:
         x, at = values(shape, dtype), integers((m,), 0, shape[dim])
         sizes = (*shape[:dim], m, *shape[dim + 1 :])

@@ -264,7 +264,8 @@ Tensor combined(const Tensor& start, int dim, const Tensor& index, const Tensor&
   if (how != Combine::sum && how != Combine::mean) return update(op_scatter_reduce, x, others, ScatterReduce{dim, how});
   if (how == Combine::sum) return update(op_scatter_add, x, others, Dim{dim});
   const Tensor total = apply(op_scatter_add, {x, index, source}, Dim{dim});
-  const Tensor one = ones_like(start), counted = scatter_add(include_self ? one : scatter(one, dim, index, constant(0)), dim, index, constant(1));
+  const Tensor before = full(start.sizes(), include_self ? 1 : 0, real_of(start.dtype()), start.device()), one = ones({}, before.dtype(), start.device());
+  const Tensor counted = maximum(scatter_add(before, dim, index, expand(one, index.sizes())), one);
   return is_integral(total.dtype()) ? floor_divide(total, counted) : total / counted;
 }
 
