@@ -375,3 +375,16 @@ def test_what_a_comparison_writes_has_no_slope(name, of_view):
     assert ad.func.vmap(ad.func.grad(lambda x: written(x).sum()))(ad.stack([x.detach()] * 2)).abs().sum() == 0
     with pytest.raises(RuntimeError, match="leaf"):
         getattr(x, name)(*([] if name == "logical_not_" else [1]))
+
+
+def test_real_coefficients_need_no_conjugates() -> None:
+    x, y = (ad.randn(5, dtype=ad.complex64, requires_grad=True) for _ in range(2))
+    v, real = ad.randn(5, dtype=ad.complex64), ad.randn(5)
+    for at, g in enumerate(ad.autograd.grad(x + y, [x, y], v)):
+        assert g.data_ptr() == v.data_ptr(), at
+    with ad.profiler.profile() as seen:
+        found = ad.autograd.grad(x * real - y * 2.0, [x, y], v)
+    assert "conj" not in str(seen.key_averages())
+    assert found[0].equal(v * real) and found[1].equal(-2 * v)
+    assert ad.autograd.grad(x * 2j, x, v)[0].equal(v * -2j)
+    assert ad.autograd.grad(ad.add(x, y, alpha=3j), y, v)[0].equal(v * -3j)

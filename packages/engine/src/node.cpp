@@ -80,13 +80,11 @@ Tensor fit(Tensor g, const InputMeta& m) {
   return g;
 }
 
-bool any_complex(Tensors v, std::span<const InputMeta> inputs) {
-  for (const Tensor& t : v)
-    if (t && is_complex(t.dtype())) return true;
-  for (const InputMeta& m : inputs)
-    if (is_complex(m.dtype)) return true;
-  return false;
+bool any_complex(Tensors v) {
+  return std::any_of(v.begin(), v.end(), [](const Tensor& t) { return t && is_complex(t.dtype()); });
 }
+// Whether the coefficients of a rule may be complex: it is made of what was saved and of attributes.
+bool is_of_complex(const Op& op, Tensors x, Tensors y) { return op.fields || any_complex(x) || any_complex(y); }
 
 }  // namespace
 
@@ -108,8 +106,8 @@ void OpNode::apply(Vector<Tensor>& cotangents, Vector<Tensor>& grads, const Vect
   }
   if (released) fail_freed(*this);   // by another thread, while an unpack hook ran
   const Tensors v = cotangents;
-  // PyTorch's convention: the adjoint, not the transpose. A rule is real-analytic, so conj(d(conj v)) is it.
-  const bool conjugate = (op.kind == Kind::elementwise || op.kind == Kind::multilinear) && any_complex(v, inputs);
+  // PyTorch's convention: the adjoint, not the transpose. A rule is real-analytic, so conj(d(conj v)) is it, and d(v) where all else is real.
+  const bool conjugate = (op.kind == Kind::elementwise || op.kind == Kind::multilinear) && is_of_complex(op, saved_x, {saved_y, static_cast<size_t>(op.outputs)});
   if (conjugate)
     for (Tensor& t : cotangents)
       if (t) t = conj(t);
