@@ -56,6 +56,13 @@ from torch._dynamo.testing import CompileCounter
 from torch.nn.modules.rnn import RNNBase
 from torch.utils.data import get_worker_info, IterableDataset, ConcatDataset, ChainDataset, Subset, SequentialSampler, BatchSampler, WeightedRandomSampler, SubsetRandomSampler
 from torch.functional import einsum
+from torch.nn.modules.conv import _single, _pair, _triple, _reverse_repeat_tuple, Parameter, Tensor, Module, init
+from torch.nn.modules.rnn import PackedSequence
+from torch.optim.adam import Optimizer, _get_value
+from torch.distributions.categorical import Distribution, probs_to_logits
+from torch.utils.data.dataloader import Dataset, BatchSampler
+assert init is torch.nn.init and Optimizer is torch.optim.Optimizer
+assert not hasattr(torch.nn.modules.conv, "nonsense") and not hasattr(torch.nn.modules.utils, "nonsense") and not hasattr(torch.optim.adam, "nonsense")
 assert einsum is torch.einsum and torch.functional.split is torch.split
 from torch.cuda.amp.grad_scaler import GradScaler as g3
 from torch.cuda.memory import memory_allocated

@@ -89,3 +89,23 @@ def _found(place: ModuleType, of: ModuleType, attribute: str) -> Any:
     if value is None:
         raise AttributeError(f"module {place.__name__!r} has no attribute {attribute!r}")
     return value
+
+
+# What PyTorch's files below a package import from around them: programs take such names from these files as well.
+_AROUND = {
+    "adjoint.nn.modules.": ("nn.modules.utils", "nn.modules", "nn", "nn.utils.rnn", "."),
+    "adjoint.optim.": ("optim.optimizer", "optim", "."),
+    "adjoint.distributions.": ("distributions.utils", "distributions", "."),
+    "adjoint.utils.data.": ("utils.data", "."),
+}
+_SHORT = {"F": "nn.functional", "init": "nn.init"}
+
+
+def imported(name: str, attribute: str) -> Any:
+    """What a file of PyTorch's, `adjoint.x.y` here, has of its surroundings under a name; None if it has nothing of the kind."""
+    for below, sources in _AROUND.items():
+        if name.startswith(below) and not attribute.startswith("__"):
+            modules = [importlib.import_module("adjoint" if s == "." else f"adjoint.{s}") for s in sources]
+            found = next((vars(m)[attribute] for m in modules if attribute in vars(m)), None)
+            return importlib.import_module(f"adjoint.{_SHORT[attribute]}") if attribute in _SHORT else found
+    return None
