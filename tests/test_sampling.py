@@ -138,3 +138,22 @@ def test_integers_from_a_number_on(dtype: ad.dtype) -> None:
     drawn = ad.zeros(N, dtype=dtype).random_(low, None).double()
     assert low <= drawn.min() and drawn.max() <= greatest and drawn.max() - low > 0.9 * (greatest - low)
     assert ad.zeros(100).random_(3).max() <= 2
+
+
+@pytest.mark.parametrize("dtype", [ad.complex64, ad.complex128])
+def test_both_parts_of_complex_numbers_lie_in_the_range_and_around_the_mean(dtype: ad.dtype) -> None:
+    x = ad.empty(2000, dtype=dtype).uniform_(-3, -1)
+    for part in (x.real, x.imag):
+        assert part.min() >= -3 and part.max() < -1 and abs(part.mean() + 2) < 0.1
+    for y in (ad.empty(2000, dtype=dtype).normal_(5, 2), ad.normal(5.0, 2.0, (2000,), dtype=dtype)):
+        for part in (y.real, y.imag):
+            assert abs(part.mean() - 5) < 0.2 and abs(part.std() - 2**0.5) < 0.1
+    z = ad.normal(ad.zeros(2000, dtype=dtype), 2.0)
+    assert z.dtype == dtype and abs(z.imag.std() - 2**0.5) < 0.1
+    bound = 1 / 3**0.5
+    weight = ad.nn.Linear(3, 500, dtype=dtype).weight.detach()
+    assert weight.imag.abs().max() <= bound and weight.imag.min() < -bound / 2
+
+
+def test_normal_has_the_type_of_its_mean() -> None:
+    assert ad.normal(ad.zeros(2), ad.ones(2, dtype=ad.float64)).dtype == ad.float32

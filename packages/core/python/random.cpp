@@ -202,10 +202,11 @@ Tensor bernoulli_like(const Tensor& x, double p, Generator* g) {
   return bernoulli(probability(p, x, drawn_by), drawn_by);
 }
 
-// x times scale plus shift; most calls ask for neither.
+// x times scale plus shift, which moves both parts of a complex number; most calls ask for neither.
 Tensor moved(Tensor x, double scale, double shift) {
   if (scale != 1) x = x * scale;
-  return shift == 0 ? x : x + shift;
+  if (shift == 0) return x;
+  return is_complex(x.dtype()) ? add(x, wrapped(Complex<double>{shift, shift})) : x + shift;
 }
 
 void bind_fills(nb::module_& m) {

@@ -99,7 +99,7 @@ def normal(
             raise TypeError(f"normal: two numbers need a size, got mean={mean}, std={std}")
         if not like >= 0:
             raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-        found = _core.randn(size, generator=generator, dtype=dtype, device=device) * std + mean
+        found = _core.empty(size, dtype=dtype, device=device).normal_(mean, std, generator=generator)
         return found.requires_grad_() if requires_grad else found
     if size is not None:
         raise TypeError(f"normal: the size is that of mean and std, which are tensors, got size={size}")
@@ -110,8 +110,7 @@ def normal(
     if _anywhere(_core.as_tensor(std) < 0):
         raise RuntimeError("normal expects all elements of std >= 0.0")
     shape = _core.broadcast_shapes(*(tuple(x.shape) for x in (mean, std) if isinstance(x, Tensor)))
-    kind = like.dtype if like.is_floating_point() else None
-    drawn = _core.randn(shape, generator=generator, dtype=kind, device=like.device) * std + mean
+    drawn = (_core.randn(shape, generator=generator, dtype=like.dtype, device=like.device) * std + mean).to(like.dtype)
     return without_effect(drawn, *(x for x in parameters if isinstance(x, Tensor)))
 
 
