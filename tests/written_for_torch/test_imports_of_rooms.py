@@ -58,6 +58,8 @@ from torch.utils.data import get_worker_info, IterableDataset, ConcatDataset, Ch
 from torch.functional import einsum
 from torch.nn.modules.conv import _single, _pair, _triple, _reverse_repeat_tuple, Parameter, Tensor, Module, init
 from torch.nn.modules.rnn import PackedSequence
+from torch.functional import F
+assert F is torch.nn.functional and F.torch is torch and not hasattr(F, "Linear") and not hasattr(F, "sin")
 from torch.optim.adam import Optimizer, _get_value
 from torch.distributions.categorical import Distribution, probs_to_logits
 from torch.utils.data.dataloader import Dataset, BatchSampler

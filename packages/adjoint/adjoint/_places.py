@@ -93,12 +93,14 @@ def _found(place: ModuleType, of: ModuleType, attribute: str) -> Any:
 
 # What PyTorch's files below a package import from around them: programs take such names from these files as well.
 _AROUND = {
+    "adjoint.functional": (),
+    "adjoint.nn.functional": (),
     "adjoint.nn.modules.": ("nn.modules.utils", "nn.modules", "nn", "nn.utils.rnn", "."),
     "adjoint.optim.": ("optim.optimizer", "optim", "."),
     "adjoint.distributions.": ("distributions.utils", "distributions", "."),
     "adjoint.utils.data.": ("utils.data", "."),
 }
-_SHORT = {"F": "nn.functional", "init": "nn.init"}
+_SHORT = {"F": "adjoint.nn.functional", "init": "adjoint.nn.init", "torch": "adjoint"}
 
 
 def imported(name: str, attribute: str) -> Any:
@@ -107,5 +109,5 @@ def imported(name: str, attribute: str) -> Any:
         if name.startswith(below) and not attribute.startswith("__"):
             modules = [importlib.import_module("adjoint" if s == "." else f"adjoint.{s}") for s in sources]
             found = next((vars(m)[attribute] for m in modules if attribute in vars(m)), None)
-            return importlib.import_module(f"adjoint.{_SHORT[attribute]}") if attribute in _SHORT else found
+            return importlib.import_module(_SHORT[attribute]) if attribute in _SHORT else found
     return None
