@@ -156,7 +156,7 @@ def test_default_device() -> None:
 def test_device() -> None:
     d = ad.device("meta")
     assert (
-        d == ad.ones(1, device=d).device == ad.device("meta", 0)
+        d == ad.ones(1, device=d).device == ad.ones(1, device="meta:0").device != ad.device("meta", 0)
         and d.index is None
         and d != ad.device("cpu")
         and repr(d) == "device(type='meta')"

@@ -5,6 +5,7 @@
 #include "keywords.h"
 #include "protocol.h"
 #include "reference.h"
+#include "value_types.h"
 
 #include <adjoint/core/observer.h>
 #include <adjoint/core/process.h>
@@ -72,13 +73,13 @@ PyObject* in_older_order(PyObject* self, PyObject* const* args, size_t count, Py
   });
 }
 
-// An error of its own where `device` is a word that is no device.
+// An error of its own where `device` is a word that is no device, or a device without memory.
 bool names_no_device(PyObject* const* args, size_t count, PyObject* names) {
   const Py_ssize_t named = names ? PyTuple_Size(names) : 0;
   for (Py_ssize_t i = 0; i < named; i++) {
     PyObject* given = args[count + static_cast<size_t>(i)];
-    if (!PyUnicode_Check(given) || PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, i), "device")) continue;
-    const Reference device(guarded([&] { return nb::module_::import_("adjoint_core._core").attr("device")(nb::borrow(given)).release().ptr(); }));
+    if (!names_device(given) || PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, i), "device")) continue;
+    const Reference device(guarded([&] { return device_object(required_device(given)); }));
     return !device.get();
   }
   return false;

@@ -14,6 +14,7 @@
 #include "fits.h"
 #include "memory_format.h"
 #include "reference.h"
+#include "value_types.h"
 #include "warn.h"
 
 namespace adjoint::python {
@@ -140,8 +141,9 @@ Tensor to(const Tensor& x, const nb::args& args, const nb::kwargs& kwargs) {
     if (is_tensor(v.ptr())) { dtype = impl_of(v.ptr())->dtype; target = impl_of(v.ptr())->device; }
     else if (PyBool_Check(v.ptr())) (flags++ == 1 ? copy : non_blocking) = nb::cast<bool>(v);
     else if (to_dtype(v.ptr(), d)) dtype = d;
+    else if (names_device(v.ptr())) target = required_device(v.ptr());
     else if (to_device(v.ptr(), device)) target = device;
-    else fail(PyUnicode_Check(v.ptr()) ? ErrorKind::runtime : ErrorKind::type, "to: expected a dtype, a device or a tensor, got ", nb::repr(v).c_str());
+    else fail(ErrorKind::type, "to: expected a dtype, a device or a tensor, got ", nb::repr(v).c_str());
   };
   for (nb::handle v : args) take(v);
   for (auto [key, v] : kwargs) {

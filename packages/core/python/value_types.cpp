@@ -8,6 +8,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "convert.h"
 #include "reference.h"
@@ -23,39 +24,68 @@ DTypeObject dtypes[dtype_count];
 thread_local std::vector<Device> default_devices;   // what set_default_device said, and that of each `with device:`; the innermost last
 std::string library = "adjoint";
 
-Device parse_device(const std::string& text) {
-  const size_t colon = text.find(':');
-  const std::string type = text.substr(0, colon);
-  expect(type == "cpu" || type == "cuda" || type == "meta", "Expected one of cpu, cuda, meta device type at start of device string: ", text);
-  Device d;
-  if (type != "cpu") d = {type == "cuda" ? DeviceType::cuda : DeviceType::meta, static_cast<int8_t>(type == "cuda" ? -1 : 0)};
-  if (colon == std::string::npos) return d;
-  const std::string index = text.substr(colon + 1);
-  expect(!index.empty() && index.size() < 3 && index.find_first_not_of("0123456789") == std::string::npos, "Invalid device string: '", text, "'");
-  if (d.type == DeviceType::cuda) d.index = static_cast<int8_t>(std::stoi(index));
+// Kinds of devices that programs name to ask whether they are there.
+constexpr const char* names[] = {"cpu", "cuda", "meta"};
+constexpr const char* names_elsewhere[] = {"ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy", "vulkan", "mps", "hpu", "mtia", "privateuseone"};
+
+void check_index(int64_t index) { expect(index >= 0 && index < 128, "Device index must not be negative or above 127, got ", index); }
+
+DeviceObject with_index(DeviceObject d, int index) {
+  check_index(index);
+  (d.value.type == DeviceType::cuda ? d.value.index : d.said) = static_cast<int8_t>(index);
   return d;
 }
 
-void check_index(int64_t index) { expect(index >= 0 && index < 128, "Device index must not be negative or above 127, got ", index); }
+DeviceObject kind_of_device(const std::string& type, const std::string& text) {
+  if (type == "cpu") return {};
+  if (type == "cuda") return {{DeviceType::cuda, -1}};
+  if (type == "meta") return {{DeviceType::meta, 0}};
+  for (const char* name : names_elsewhere)
+    if (type == name) return {.elsewhere = name};
+  fail(ErrorKind::runtime, "Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone device type at start of device string: ", text);
+}
+
+DeviceObject parse_device(const std::string& text) {
+  expect(!text.empty(), "Device string must not be empty");
+  const size_t colon = text.find(':');
+  const DeviceObject d = kind_of_device(text.substr(0, colon), text);
+  if (colon == std::string::npos) return d;
+  const std::string index = text.substr(colon + 1);
+  const bool whole = !index.empty() && index.size() < 4 && index.find_first_not_of("0123456789") == std::string::npos;
+  expect(whole && (index.size() == 1 || index[0] != '0'), "Invalid device string: '", text, "'");
+  return with_index(d, std::stoi(index));
+}
 
 bool is_index(nb::handle o) { return PyLong_Check(o.ptr()) && !PyBool_Check(o.ptr()); }
 
 // A device, its name, or the index of a GPU.
-Device device_from(nb::handle o) {
-  if (nb::isinstance<DeviceObject>(o)) return nb::cast<const DeviceObject&>(o).value;
+DeviceObject named_device(nb::handle o) {
+  if (nb::isinstance<DeviceObject>(o)) return nb::cast<const DeviceObject&>(o);
   if (PyUnicode_Check(o.ptr())) return parse_device(nb::cast<std::string>(o));
   expect(is_index(o), ErrorKind::type, "device(): argument 'type' must be str, device or int, not ", nb::cast<std::string>(o.type().attr("__name__")));
   int64_t index = 0;
   expect(nb::try_cast(o, index), "Device index must not be negative or above 127, got ", nb::repr(o).c_str());
   check_index(index);
-  return {DeviceType::cuda, static_cast<int8_t>(index)};
+  return {{DeviceType::cuda, static_cast<int8_t>(index)}};
 }
 
-const char* name(const DeviceObject& d) {
-  static constexpr const char* names[] = {"cpu", "cuda", "meta"};
-  return names[static_cast<int>(d.value.type)];
+// Where memory is made, or an error.
+Device device_from(nb::handle o) {
+  const DeviceObject d = named_device(o);
+  expect(!d.elsewhere, library, " is not linked with support for ", d.elsewhere ? d.elsewhere : "", " devices");
+  return d.value;
 }
-bool has_index(const DeviceObject& d) { return d.value.type == DeviceType::cuda && d.value.index >= 0; }
+
+const char* name(const DeviceObject& d) { return d.elsewhere ? d.elsewhere : names[static_cast<int>(d.value.type)]; }
+int index_of(const DeviceObject& d) { return d.value.type == DeviceType::cuda ? d.value.index : d.said; }   // -1: none
+std::string text_of(const DeviceObject& d, const char* before, const char* between, const char* after) {
+  std::ostringstream text;
+  text << before << name(d);
+  if (index_of(d) >= 0) text << between << index_of(d);
+  else if (*before) text << between;
+  text << after;
+  return text.str();
+}
 
 // A type such as float or np.float32, or np.dtype("float32"), by its name.
 bool dtype_by_name(const char* name, DType& out) {
@@ -106,31 +136,26 @@ void bind_device(nb::module_& m) {
   }, "device"_a.none());
   nb::class_<DeviceObject>(m, "device", "Where memory lives: `device('cpu')`.")
       .def("__init__", [](DeviceObject* self, nb::object type, std::optional<int> index) {
-        Device d = device_from(type);
+        const DeviceObject d = named_device(type);
         if (index) check_index(*index);
         expect(!index || !nb::isinstance<nb::str>(type) || nb::cast<std::string>(type).find(':') == std::string::npos, "type (string) must not include an index because index was passed explicitly: ", nb::str(type).c_str());
-        if (index && d.type == DeviceType::cuda) d.index = static_cast<int8_t>(*index);
-        new (self) DeviceObject{d};
+        new (self) DeviceObject{index ? with_index(d, *index) : d};
       }, "type"_a, "index"_a = nb::none())
       .def_prop_ro("type", [](const DeviceObject& d) { return name(d); })
-      .def_prop_ro("index", [](const DeviceObject& d) -> std::optional<int> { return has_index(d) ? std::optional<int>(d.value.index) : std::nullopt; })
-      .def("__eq__", [](const DeviceObject& d, nb::handle o) { return nb::isinstance<DeviceObject>(o) && nb::cast<const DeviceObject&>(o).value == d.value; }, "other"_a.none())
-      .def("__hash__", [](const DeviceObject& d) { return static_cast<int>(d.value.type) * 256 + d.value.index; })
+      .def_prop_ro("index", [](const DeviceObject& d) -> std::optional<int> { return index_of(d) >= 0 ? std::optional<int>(index_of(d)) : std::nullopt; })
+      .def("__eq__", [](const DeviceObject& d, nb::handle o) { return nb::isinstance<DeviceObject>(o) && nb::cast<const DeviceObject&>(o) == d; }, "other"_a.none())
+      .def("__hash__", [](const DeviceObject& d) { return std::hash<std::string_view>{}(name(d)) * 256 + static_cast<size_t>(index_of(d) + 1); })
       .def("__enter__", [](nb::object self) {
+        const Device d = device_from(self);
         if (default_devices.empty()) default_devices.emplace_back();
-        default_devices.push_back(nb::cast<const DeviceObject&>(self).value);
+        default_devices.push_back(d);
         return self;
       })
       .def("__exit__", [](nb::handle, const nb::args&) {
         if (default_devices.size() > 1) default_devices.pop_back();
       })
-      .def("__str__", [](const DeviceObject& d) {
-        std::ostringstream text;
-        text << d.value;
-        return text.str(); })
-      .def("__repr__", [](const DeviceObject& d) {
-        return "device(type='" + std::string(name(d)) + "'" + (has_index(d) ? ", index=" + std::to_string(d.value.index) : "") + ")";
-      })
+      .def("__str__", [](const DeviceObject& d) { return text_of(d, "", ":", ""); })
+      .def("__repr__", [](const DeviceObject& d) { return text_of(d, "device(type='", index_of(d) < 0 ? "'" : "', index=", ")"); })
       .def("__reduce__", [m = nb::handle(m)](nb::handle self) { return nb::make_tuple(m.attr("device"), nb::make_tuple(nb::str(self))); });
 }
 
@@ -160,6 +185,9 @@ bool to_device(PyObject* o, Device& out) noexcept {
     return true;
   } catch (...) { return false; }
 }
+
+Device required_device(PyObject* o) { return device_from(o); }
+bool names_device(PyObject* o) noexcept { return PyUnicode_Check(o) || nb::isinstance<DeviceObject>(o); }
 
 PyObject* device_object(Device device) { return nb::cast(DeviceObject{device}).release().ptr(); }
 
