@@ -50,26 +50,4 @@ inline void gemv(bool ta, int64_t rows, int64_t columns, const Complex<double>* 
   scipy_cblas_zgemv(CblasRowMajor, flag(ta), rows, columns, &one, a, lda, x, incx, &zero, y, incy);
 }
 
-// b (n, k) = op(a)^-1 b for one triangle of a, both row-major.
-inline CBLAS_UPLO triangle(bool upper) { return upper ? CblasUpper : CblasLower; }
-inline CBLAS_DIAG diagonal(bool unit) { return unit ? CblasUnit : CblasNonUnit; }
-inline void trsm(bool upper, bool ta, bool unit, int64_t n, int64_t k, const float* a, int64_t lda, float* b) {
-  const UnderWay call;
-  scipy_cblas_strsm(CblasRowMajor, CblasLeft, triangle(upper), flag(ta), diagonal(unit), n, k, 1, a, lda, b, k);
-}
-inline void trsm(bool upper, bool ta, bool unit, int64_t n, int64_t k, const double* a, int64_t lda, double* b) {
-  const UnderWay call;
-  scipy_cblas_dtrsm(CblasRowMajor, CblasLeft, triangle(upper), flag(ta), diagonal(unit), n, k, 1, a, lda, b, k);
-}
-inline void trsm(bool upper, bool ta, bool unit, int64_t n, int64_t k, const Complex<float>* a, int64_t lda, Complex<float>* b) {
-  const Complex<float> one = 1;
-  const UnderWay call;
-  scipy_cblas_ctrsm(CblasRowMajor, CblasLeft, triangle(upper), flag(ta), diagonal(unit), n, k, &one, a, lda, b, k);
-}
-inline void trsm(bool upper, bool ta, bool unit, int64_t n, int64_t k, const Complex<double>* a, int64_t lda, Complex<double>* b) {
-  const Complex<double> one = 1;
-  const UnderWay call;
-  scipy_cblas_ztrsm(CblasRowMajor, CblasLeft, triangle(upper), flag(ta), diagonal(unit), n, k, &one, a, lda, b, k);
-}
-
 }  // namespace adjoint::cpu::blas

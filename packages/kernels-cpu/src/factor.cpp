@@ -1,6 +1,7 @@
 // Factorisations, by LAPACK: Cholesky, LU, QR and products of its reflections, and that of symmetric matrices.
 #include <adjoint/core/linalg.h>
 
+#include "lu.h"
 #include "small_batch.h"
 
 namespace adjoint::cpu {
@@ -59,10 +60,9 @@ void lu_kernel(const Launch& l) {
     const auto a = item<T>(l.x[0], b);
     const int64_t m = a.rows, n = a.columns;
     if (m * n == 0) return l.y[2].as<int32_t>()[b] = 0;
-    const Scratch<T> work(m * n);
-    copy_columns(a, static_cast<T*>(work));
-    const int info = lapack::getrf(static_cast<int>(m), static_cast<int>(n), work, l.y[1].as<int32_t>() + b * std::min(m, n));
-    from_columns<T>(work, m, n, m, l.y[0].as<T>() + b * m * n);
+    T* const y = l.y[0].as<T>() + b * m * n;
+    copy_rows(a, y);
+    const int info = factor_lu<T>({y, n, 1}, m, n, l.y[1].as<int32_t>() + b * std::min(m, n));
     return l.y[2].as<int32_t>()[b] = info;
   });
   if (l.attrs.as<Checked>().check) expect_success(l, {l.y[2].as<int32_t>(), l.y[2].as<int32_t>() + batch_of(l.x[0])});

@@ -29,24 +29,6 @@ inline int potrf(int n, D* a) { const UnderWay call; return scipy_LAPACKE_dpotrf
 inline int potrf(int n, C* a) { const UnderWay call; return scipy_LAPACKE_cpotrf(columns, 'U', n, raw(a), n); }
 inline int potrf(int n, Z* a) { const UnderWay call; return scipy_LAPACKE_zpotrf(columns, 'U', n, raw(a), n); }
 
-// a (m, n) = p l u; which pivot is zero, or 0.
-inline int getrf(int m, int n, F* a, int32_t* p) { const UnderWay call; return scipy_LAPACKE_sgetrf(columns, m, n, a, m, p); }
-inline int getrf(int m, int n, D* a, int32_t* p) { const UnderWay call; return scipy_LAPACKE_dgetrf(columns, m, n, a, m, p); }
-inline int getrf(int m, int n, C* a, int32_t* p) { const UnderWay call; return scipy_LAPACKE_cgetrf(columns, m, n, raw(a), m, p); }
-inline int getrf(int m, int n, Z* a, int32_t* p) { const UnderWay call; return scipy_LAPACKE_zgetrf(columns, m, n, raw(a), m, p); }
-
-// b (n, k) = op(p l u)^-1 b; `how`: N or T.
-inline int getrs(char how, int n, int k, const F* a, const int32_t* p, F* b) { const UnderWay call; return scipy_LAPACKE_sgetrs(columns, how, n, k, a, n, p, b, n); }
-inline int getrs(char how, int n, int k, const D* a, const int32_t* p, D* b) { const UnderWay call; return scipy_LAPACKE_dgetrs(columns, how, n, k, a, n, p, b, n); }
-inline int getrs(char how, int n, int k, const C* a, const int32_t* p, C* b) { const UnderWay call; return scipy_LAPACKE_cgetrs(columns, how, n, k, raw(a), n, p, raw(b), n); }
-inline int getrs(char how, int n, int k, const Z* a, const int32_t* p, Z* b) { const UnderWay call; return scipy_LAPACKE_zgetrs(columns, how, n, k, raw(a), n, p, raw(b), n); }
-
-// a = (p l u)^-1, in place.
-inline int getri(int n, F* a, const int32_t* p) { const UnderWay call; return scipy_LAPACKE_sgetri(columns, n, a, n, p); }
-inline int getri(int n, D* a, const int32_t* p) { const UnderWay call; return scipy_LAPACKE_dgetri(columns, n, a, n, p); }
-inline int getri(int n, C* a, const int32_t* p) { const UnderWay call; return scipy_LAPACKE_cgetri(columns, n, raw(a), n, p); }
-inline int getri(int n, Z* a, const int32_t* p) { const UnderWay call; return scipy_LAPACKE_zgetri(columns, n, raw(a), n, p); }
-
 // The lower triangle a of p l d l^T p^T, or l^H, and b (n, k) = a^-1 b; which block of d is zero, or 0.
 inline int ldl(bool, int n, F* a, int32_t* p) { const UnderWay call; return scipy_LAPACKE_ssytrf(columns, 'L', n, a, n, p); }
 inline int ldl(bool, int n, D* a, int32_t* p) { const UnderWay call; return scipy_LAPACKE_dsytrf(columns, 'L', n, a, n, p); }

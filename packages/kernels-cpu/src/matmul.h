@@ -47,7 +47,7 @@ template <class T> struct IntegerProduct {
 };
 
 // Of floating-point numbers: blocks of rows and of depth, which stay in the cache of the second level, by strips of columns, which do in the first's.
-template <class T> void multiply_blocks(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, int64_t m, int64_t n, int64_t k) {
+template <class T> void multiply_blocks(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, int64_t m, int64_t n, int64_t k, bool increased = false) {
   constexpr int64_t deepest = Strip<T>::deepest, width = Strip<T>::width, tallest = 256;
   alignas(64) T strip[deepest * width];
   for (int64_t i = 0; i < m; i += tallest)
@@ -56,14 +56,14 @@ template <class T> void multiply_blocks(Matrix<const T> a, Matrix<const T> b, Ma
       for (int64_t j = 0; j < n; j += width) {
         const int64_t columns = std::min(width, n - j);
         isa::call<Strip<T>>(Matrix<const T>{b.at(q, j), b.down, b.right}, columns, depth, strip);
-        SmallMatmul<T>::run({a.at(i, q), a.down, a.right}, {strip, width}, {c.at(i, j), c.down, 1}, rows, columns, depth, q > 0);
+        SmallMatmul<T>::run({a.at(i, q), a.down, a.right}, {strip, width}, {c.at(i, j), c.down, 1}, rows, columns, depth, increased || q > 0);
       }
     }
 }
 
 // Complex numbers as pairs of real ones: a row of a, as it lies, meets two rows for each of b's, of b and of i b. Where a's rows are not dense, it does in
 // two products, of its real and of its imaginary parts.
-template <class R> void multiply_complex_blocks(Matrix<const Complex<R>> a, Matrix<const Complex<R>> b, Matrix<Complex<R>> c, int64_t m, int64_t n, int64_t k) {
+template <class R> void multiply_complex_blocks(Matrix<const Complex<R>> a, Matrix<const Complex<R>> b, Matrix<Complex<R>> c, int64_t m, int64_t n, int64_t k, bool increased = false) {
   constexpr int64_t width = Strip<R>::width, deepest = Strip<R>::deepest / 2, tallest = 256;
   alignas(64) R strip[2 * deepest * width];
   alignas(64) Complex<R> rows_of_b[deepest * width / 2];
@@ -77,11 +77,18 @@ template <class R> void multiply_complex_blocks(Matrix<const Complex<R>> a, Matr
         isa::call<PairedRows<R>, const R*, int64_t, int64_t, int64_t, R*>(b.right == 1 ? real(b.at(q, j)) : real(rows_of_b), b.right == 1 ? 2 * b.down : width, 2 * columns, depth, strip);
         const R* const from = real(a.at(i, q));
         const Matrix<R> to{reinterpret_cast<R*>(c.at(i, j)), 2 * c.down, 1};
-        if (a.right == 1) SmallMatmul<R>::run({from, 2 * a.down, 1}, {strip, width}, to, rows, 2 * columns, 2 * depth, q > 0);
+        if (a.right == 1) SmallMatmul<R>::run({from, 2 * a.down, 1}, {strip, width}, to, rows, 2 * columns, 2 * depth, increased || q > 0);
         else
-          for (int part : {0, 1}) SmallMatmul<R>::run({from + part, 2 * a.down, 2 * a.right}, {strip + part * width, 2 * width}, to, rows, 2 * columns, depth, q + part > 0);
+          for (int part : {0, 1}) SmallMatmul<R>::run({from + part, 2 * a.down, 2 * a.right}, {strip + part * width, 2 * width}, to, rows, 2 * columns, depth, increased || q + part > 0);
       }
     }
+}
+
+// c += a b, all with dense rows but a.
+template <class T> void add_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, int64_t m, int64_t n, int64_t k) {
+  if constexpr (is_complex_v<T>) multiply_complex_blocks(a, b, c, m, n, k, true);
+  else if (m * n * k <= 96 * 96 * 96) SmallMatmul<T>::run(a, {b.data, b.down}, c, m, n, k, true);
+  else multiply_blocks(a, b, c, m, n, k, true);
 }
 
 // Few rows or few columns: the products of a's real parts with the pairs of b, as they lie if they can, and of its imaginary parts, are joined.

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "copy.h"
 #include "kernels.h"
 #include "lapack.h"
 #include "lines.h"
 #include "pool.h"
+#include "small_matmul.h"
 
 namespace adjoint::cpu {
 
@@ -25,18 +27,18 @@ template <class T> Item<T> item(const View& v, int64_t b) {
 }
 template <class T> Item<T> transposed(Item<T> a) { return {a.data, a.columns, a.rows, a.right, a.down}; }
 
-// Row-major; that is the transpose by columns. In tiles that stay in cache in both orders.
+// Row-major; that is the transpose by columns.
 template <class T> void copy_rows(const Item<T>& a, T* out) {
-  if (a.right == 1 || a.rows == 1) {
+  constexpr int64_t few = 256;   // elements: a loop is done sooner than a copy of views has begun
+  if (a.right == 1) {
+    for (int64_t i = 0; i < a.rows; i++) std::copy_n(a.data + i * a.down, a.columns, out + i * a.columns);
+  } else if (a.rows * a.columns <= few || a.rows == 1) {
     for (int64_t i = 0; i < a.rows; i++)
       for (int64_t j = 0; j < a.columns; j++) out[i * a.columns + j] = a.data[i * a.down + j * a.right];
-    return;
+  } else {
+    const int64_t sizes[] = {a.rows, a.columns}, from[] = {a.down, a.right}, to[] = {a.columns, 1}, numel = a.rows * a.columns;
+    copy({reinterpret_cast<char*>(out), sizes, to, 2, dtype_of<T>(), numel}, {reinterpret_cast<char*>(const_cast<T*>(a.data)), sizes, from, 2, dtype_of<T>(), numel});
   }
-  constexpr int64_t tile = 16;
-  for (int64_t i0 = 0; i0 < a.rows; i0 += tile)
-    for (int64_t j0 = 0; j0 < a.columns; j0 += tile)
-      for (int64_t i = i0; i < std::min(i0 + tile, a.rows); i++)
-        for (int64_t j = j0; j < std::min(j0 + tile, a.columns); j++) out[i * a.columns + j] = a.data[i * a.down + j * a.right];
 }
 // The matrix by columns, and from columns (rows, columns, distance of columns) to rows.
 template <class T> void copy_columns(const Item<T>& a, T* out) { copy_rows(transposed(a), out); }
@@ -45,6 +47,15 @@ template <class T> void from_columns(const T* a, int64_t rows, int64_t columns, 
 template <class T> void conjugate(T* x, int64_t n) {
   if constexpr (is_complex_v<T>)
     for (int64_t i = 0; i < n; i++) x[i].im = -x[i].im;
+}
+
+// x (n, k), of dense rows.
+template <class T> void negate(Matrix<T> x, int64_t n, int64_t k) {
+  using R = real_t<T>;
+  for (int64_t i = 0; i < n; i++) {
+    R* const row = reinterpret_cast<R*>(x.at(i, 0));
+    for (int64_t j = 0; j < k * static_cast<int64_t>(sizeof(T) / sizeof(R)); j++) row[j] = -row[j];
+  }
 }
 
 template <class T> class Scratch {

@@ -1,6 +1,7 @@
-// The exponential of matrices, on BLAS and LAPACK.
+// The exponential of matrices, on products and LU factors.
 #include <adjoint/core/matrix_exp.h>
 
+#include "lu.h"
 #include "matmul.h"
 #include "matrices.h"
 
@@ -18,13 +19,10 @@ void matrix_exp_kernel(const Launch& l) {
     copy_rows(a, values.data());
     matrix_exp(
         values, n, [n](const auto& x, const auto& y, auto& out) { multiply<T>({x.data(), n, 1}, {y.data(), n, 1}, {out.data(), n, 1}, n, n, n); },
-        [n](auto& x, auto& y) {   // by columns x is its transpose, and y has to be turned
-          const Scratch<T> turned(n * n);
+        [n](auto& x, auto& y) {
           const Scratch<int32_t> pivots(n);
-          from_columns<T>(y.data(), n, n, n, turned);
-          lapack::getrf(static_cast<int>(n), static_cast<int>(n), x.data(), pivots);
-          lapack::getrs('T', static_cast<int>(n), static_cast<int>(n), x.data(), pivots, turned);
-          from_columns<T>(turned, n, n, n, y.data());
+          factor_lu<T>({x.data(), n, 1}, n, n, pivots);
+          solve_lu<T>({x.data(), n, 1}, pivots, {y.data(), n, 1}, n, n);
         });
     std::copy(values.begin(), values.end(), l.y[0].as<T>() + b * n * n);
     return 0;

@@ -1,13 +1,12 @@
-// Linear systems, inverses and determinants, by LAPACK.
-//
-// Row-major memory is, by columns, the transpose: a is factored as it lies, and systems are solved with the transpose of that.
+// Linear systems, inverses and determinants, by triangles and products.
 #include <adjoint/core/linalg.h>
 #include <adjoint/core/math/log.h>
 
 #include <cmath>
 
+#include "lu.h"
 #include "small_batch.h"
-#include "small_lu.h"
+#include "triangle.h"
 
 namespace adjoint::cpu {
 
@@ -23,28 +22,48 @@ void triangular_kernel(const Launch& l) {
     T* y = l.y[0].as<T>() + b * n * k;
     copy_rows(x, y);
     const bool by_rows = (a.right == 1 && a.down >= n) || n == 1, by_columns = a.down == 1 && a.right >= n;
-    if (by_rows) blas::trsm(t.upper, false, t.unit, n, k, a.data, std::max(a.down, n), y);
-    else if (by_columns) blas::trsm(!t.upper, true, t.unit, n, k, a.data, a.right, y);
-    else {
+    if (by_rows || by_columns) {
+      solve_triangle<T>({a.data, by_rows ? std::max(a.down, n) : 1, by_rows ? 1 : a.right}, t.upper, t.unit, {y, k, 1}, n, k);
+    } else {
       const Scratch<T> work(n * n);
       copy_rows(a, static_cast<T*>(work));
-      blas::trsm(t.upper, false, t.unit, n, k, static_cast<const T*>(work), n, y);
+      solve_triangle<T>({work, n, 1}, t.upper, t.unit, {y, k, 1}, n, k);
     }
     return 0;
   });
 }
 
-// x = a^-1 b, or a^-H b, with the factors of the transpose of a.
+// The factors p l u of the transpose of a, by columns.
+template <class T> int factor_transpose(const Item<T>& a, T* factors, int32_t* pivots) {
+  const int64_t n = a.rows;
+  if (n <= lu_panel) {
+    copy_rows(a, factors);
+    return factor_lu<T>({factors, 1, n}, n, n, pivots);
+  }
+  const Scratch<T> work(n * n);
+  copy_columns(a, static_cast<T*>(work));
+  const int info = factor_lu<T>({work, n, 1}, n, n, pivots);
+  copy_columns(Item<T>{work, n, n, n, 1}, factors);
+  return info;
+}
+
+// x = a^-1 b, or a^-H b, with the factors p l u of the transpose of a: in rows, as they lie, u^T below and l^T above.
 template <class T> void solve_with(const T* factors, const int32_t* pivots, const Item<T>& b, T* x, bool adjoint) {
   const int64_t n = b.rows, k = b.columns;
   if (n * k == 0) return;
-  const Scratch<T> work(k > 1 ? n * k : 1);
-  T* by_columns = k > 1 ? static_cast<T*>(work) : x;
-  copy_columns(b, by_columns);
-  if (adjoint) conjugate(by_columns, n * k);
-  lu_solve(adjoint ? 'N' : 'T', n, k, factors, pivots, by_columns);
-  if (adjoint) conjugate(by_columns, n * k);
-  if (k > 1) from_columns<T>(by_columns, n, k, n, x);
+  copy_rows(b, x);
+  const Matrix<T> y = {x, k, 1};
+  if (adjoint) {
+    conjugate(x, n * k);
+    exchange(y, k, pivots, n);
+    solve_triangle<T>({factors, 1, n}, false, true, y, n, k);
+    solve_triangle<T>({factors, 1, n}, true, false, y, n, k);
+    conjugate(x, n * k);
+  } else {
+    solve_triangle<T>({factors, n, 1}, false, false, y, n, k);
+    solve_triangle<T>({factors, n, 1}, true, true, y, n, k);
+    for (int64_t i = n; i-- > 0;) std::swap_ranges(x + i * k, x + (i + 1) * k, x + (pivots[i] - 1) * k);
+  }
 }
 
 // x (n, k) = a^-1 b, or a^-T b, with factors of the transposes of a group: by columns, `exchanged`(lane, k) their exchanges.
@@ -94,8 +113,7 @@ void solve_kernel(const Launch& l) {
     if (n == 0) return 0;
     T* factors = l.y[1].as<T>() + b * n * n;
     int32_t* pivots = l.y[2].as<int32_t>() + b * n;
-    copy_rows(a, factors);
-    const int info = lu_square(n, factors, pivots);
+    const int info = factor_transpose(a, factors, pivots);
     solve_with(factors, pivots, right, l.y[0].as<T>() + b * n * k, false);
     return info;
   });
@@ -148,13 +166,18 @@ void inv_kernel(const Launch& l) {
   else for_matrices(l.x[0], [&](auto tag, int64_t b) {
     using T = typename decltype(tag)::type;
     const auto a = item<T>(l.x[0], b);
-    const int n = static_cast<int>(a.rows);
-    T* y = l.y[0].as<T>() + b * a.rows * a.rows;
+    const int64_t n = a.rows;
+    if (n == 0) return l.y[1].as<int32_t>()[b] = 0;
+    T* y = l.y[0].as<T>() + b * n * n;
+    const Scratch<T> factors(n * n);
     const Scratch<int32_t> pivots(n);
-    copy_rows(a, y);
-    int info = n ? lapack::getrf(n, n, y, pivots) : 0;
-    if (info) std::fill_n(y, a.rows * a.rows, T(NAN));
-    else if (n) lapack::getri(n, y, pivots);
+    copy_rows(a, static_cast<T*>(factors));
+    const int info = factor_lu<T>({factors, n, 1}, n, n, pivots);
+    std::fill_n(y, n * n, info ? T(NAN) : T(0));
+    if (info == 0) {
+      for (int64_t i = 0; i < n; i++) y[i * (n + 1)] = T(1);
+      solve_lu<T>({factors, n, 1}, pivots, {y, n, 1}, n, n);
+    }
     return l.y[1].as<int32_t>()[b] = info;
   });
   if (l.attrs.as<Checked>().check) expect_success(l, {l.y[1].as<int32_t>(), l.y[1].as<int32_t>() + batch_of(l.x[0])});
@@ -168,7 +191,7 @@ template <class T> struct Factored {
   Scratch<int32_t> pivots;
   explicit Factored(const Item<T>& a) : n(a.rows), lu(n * n), pivots(n) {
     copy_rows(a, static_cast<T*>(lu));
-    if (n) lu_square<T>(n, lu, pivots);
+    if (n) factor_lu<T>({lu, n, 1}, n, n, pivots);
   }
   // The pivot with the sign of its exchange.
   T pivot(int64_t k) const { return pivots[k] == k + 1 ? lu[k * n + k] : -lu[k * n + k]; }
