@@ -75,6 +75,7 @@ template <class C, class I> struct Tile {
   C weight[2][3][4][tile];    // [1]: of the next derivative
   I place[most][tile];
   C product[most][tile];
+  I inside[4][tile];          // of bilinear weights: 0 for what is outside, which counts 0 times, or NaN
   int held, at[tile];         // positions with an element inside, which alone are kept, in `place` and `product`
 
   [[gnu::always_inline]] explicit Tile(const GridSample& attrs) : a(&attrs), n(attrs.sizes.size()), taps(attrs.mode == linear ? 2 : attrs.mode == cubic ? 4 : 1) {
@@ -170,6 +171,14 @@ template <class C, class I> struct Tile {
     }
     if (!all) pack();
   }
+  [[gnu::always_inline]] inline void bring_inside() {
+    for (int q = 0; q < 4; q++)
+      for (int p = 0; p < held; p++) {
+        const bool there = place[q][p] >= 0;
+        inside[q][p] = there ? place[q][p] : 0;
+        product[q][p] = there || product[q][p] != product[q][p] ? product[q][p] : C(0);
+      }
+  }
   [[gnu::always_inline]] inline void pack() {
     for (int q = 0; q < combinations; q++)
       for (int p = 0; p < held; p++) place[q][p] = place[q][at[p]], product[q][p] = product[q][at[p]];
@@ -198,12 +207,18 @@ template <class C, class I> struct Forward {
       const int64_t b = number / tiles, at = number % tiles * each;
       if (at >= c->positions) continue;
       t.set(grid + (b * c->positions + at) * t.n, c->from(at), false);
+      if (t.combinations == 4) t.bring_inside();
       for (int64_t plane = b * c->channels; plane < (b + 1) * c->channels; plane++) {
         const C* image = x + plane * c->image;
         C sum[tile], *to = y + plane * c->positions + at;
-        for (int p = 0; p < t.held; p++) sum[p] = t.product[0][p] * taken(image, t.place[0][p]);
-        for (int q = 1; q < t.combinations; q++)
-          for (int p = 0; p < t.held; p++) sum[p] += t.product[q][p] * taken(image, t.place[q][p]);
+        if (t.combinations == 4 && image[0] - image[0] == 0) {   // bilinear: elements outside are the first one, which counts 0 times
+          const auto term = [&](int q, int p) __attribute__((always_inline)) { return t.product[q][p] * image[t.inside[q][p]]; };
+          for (int p = 0; p < t.held; p++) sum[p] = term(0, p) + term(1, p) + term(2, p) + term(3, p);
+        } else {
+          for (int p = 0; p < t.held; p++) sum[p] = t.product[0][p] * taken(image, t.place[0][p]);
+          for (int q = 1; q < t.combinations; q++)
+            for (int p = 0; p < t.held; p++) sum[p] += t.product[q][p] * taken(image, t.place[q][p]);
+        }
         if (t.held == t.count) {
           for (int p = 0; p < t.count; p++) to[p] = sum[p];
         } else {
