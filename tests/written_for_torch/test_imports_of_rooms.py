@@ -59,6 +59,9 @@ from torch.functional import einsum
 from torch.nn.modules.conv import _single, _pair, _triple, _reverse_repeat_tuple, Parameter, Tensor, Module, init
 from torch.nn.modules.rnn import PackedSequence
 from torch.functional import F
+from torch._guards import detect_fake_mode
+from torch._ops import OpOverload, OpOverloadPacket
+assert detect_fake_mode() is None and isinstance(torch.ops.aten.add.Tensor, OpOverload)
 assert F is torch.nn.functional and F.torch is torch and not hasattr(F, "Linear") and not hasattr(F, "sin")
 from torch.optim.adam import Optimizer, _get_value
 from torch.distributions.categorical import Distribution, probs_to_logits

@@ -16,6 +16,8 @@ _SOURCES = {
     "_functorch.make_functional": "adjoint_functional._func.stateless",
     "_lobpcg _lowrank": ".",
     "_dynamo.eval_frame": "_dynamo",
+    "_guards": "_subclasses.fake_tensor",
+    "_ops": "adjoint_engine.operators",
     "_tensor_str": "adjoint_core._tensor.printing",
     "accelerator.memory": "accelerator",
     "amp.autocast_mode amp.grad_scaler": "amp",

@@ -42,6 +42,11 @@ def get_proxy_mode() -> None:
     """What traces operations at present: nothing; `symbolic_trace` traces Python's calls."""
 
 
+def detect_fake_mode(inputs: Any = None) -> None:
+    """The mode in which tensors only stand for others: there is none."""
+    return None
+
+
 def is_fake(x: Any) -> bool:
     """Whether a tensor only stands for one while PyTorch traces: none does."""
     return False
