@@ -60,6 +60,17 @@ from torch.nn.modules.conv import _single, _pair, _triple, _reverse_repeat_tuple
 from torch.nn.modules.rnn import PackedSequence
 from torch.functional import F
 from torch._guards import detect_fake_mode
+from torch._subclasses import FakeTensor
+from torch._subclasses.fake_tensor import FakeTensorMode, unset_fake_temporarily
+from torch._tensor_str import printoptions
+from torch._utils import is_compiling
+from torch.optim.optimizer import _capturable_doc, _differentiable_doc, _foreach_doc, _fused_doc, _maximize_doc, _params_doc, StateDict
+from torch.utils._pytree import Context
+from torch.utils.data._utils.collate import collate_tensor_fn, collate_numpy_array_fn, default_collate_err_msg_format, np_str_obj_array_pattern
+assert collate_tensor_fn([torch.ones(1)] * 2).shape == (2, 1) and np_str_obj_array_pattern.search("<U1") and not is_compiling()
+assert torch.get_device_module() is torch.get_device_module("cpu") is torch.cpu and not isinstance(torch.ones(1), FakeTensor)
+with printoptions(precision=2): assert repr(torch.tensor([1 / 3])) == "tensor([0.33])"
+assert repr(torch.tensor([1 / 3])) == "tensor([0.3333])"
 from torch._ops import OpOverload, OpOverloadPacket
 assert detect_fake_mode() is None and isinstance(torch.ops.aten.add.Tensor, OpOverload)
 assert F is torch.nn.functional and F.torch is torch and not hasattr(F, "Linear") and not hasattr(F, "sin")

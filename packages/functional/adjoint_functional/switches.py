@@ -10,7 +10,7 @@ from adjoint_core import device as Device
 from adjoint_core.overrides import handle_torch_function, has_torch_function
 
 __all__ = [
-    "are_deterministic_algorithms_enabled", "get_default_device", "get_deterministic_debug_mode",
+    "are_deterministic_algorithms_enabled", "get_default_device", "get_deterministic_debug_mode", "get_device_module",
     "is_deterministic_algorithms_warn_only_enabled", "set_default_device", "set_deterministic_debug_mode", "use_deterministic_algorithms",
 ]  # fmt: skip
 
@@ -90,6 +90,22 @@ def get_default_device() -> Device:
         device(type='cpu')
     """
     return _core._default_device()
+
+
+def get_device_module(device: Any = None) -> Any:
+    """The room of a device, `cpu` or `cuda`, by its name; of the one where new tensors lie if none is given.
+
+    Example::
+
+        >>> ad.get_device_module("cpu") is ad.cpu
+        True
+    """
+    import importlib
+
+    kind = (get_default_device() if device is None else _core.device(device)).type
+    if kind not in ("cpu", "cuda"):
+        raise RuntimeError(f"Invalid device module for {kind} devices")
+    return importlib.import_module(f"adjoint.{kind}")
 
 
 def set_default_device(device: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from types import SimpleNamespace
 
@@ -63,6 +64,17 @@ def set_printoptions(
     if profile:
         PRINT_OPTS.__dict__.update(_PROFILES[profile])
     PRINT_OPTS.__dict__.update({k: v for k, v in given.items() if v is not None}, sci_mode=sci_mode)
+
+
+@contextlib.contextmanager
+def printoptions(**given: Any) -> Iterator[dict[str, Any]]:
+    """`set_printoptions` within a ``with``."""
+    before = dict(PRINT_OPTS.__dict__)
+    set_printoptions(**given)
+    try:
+        yield dict(PRINT_OPTS.__dict__)
+    finally:
+        PRINT_OPTS.__dict__.update(before)
 
 
 class _RealFormat:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .code import PythonCode as PythonCode
+from .fake import is_fake as is_fake
 from .graph import Graph
 from .graph_module import GraphModule
 from .graph_module import _CodeOnlyModule as _CodeOnlyModule
@@ -40,13 +39,3 @@ immutable_list, immutable_dict = list, dict  # the arguments of nodes are set wh
 
 def get_proxy_mode() -> None:
     """What traces operations at present: nothing; `symbolic_trace` traces Python's calls."""
-
-
-def detect_fake_mode(inputs: Any = None) -> None:
-    """The mode in which tensors only stand for others: there is none."""
-    return None
-
-
-def is_fake(x: Any) -> bool:
-    """Whether a tensor only stands for one while PyTorch traces: none does."""
-    return False

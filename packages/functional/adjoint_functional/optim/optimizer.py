@@ -19,6 +19,16 @@ from ._optimizer import Optimizer as Optimizer
 
 ParamsT = Any  # tensors, (name, tensor) pairs, or dicts with "params": for annotations
 params_t = ParamsT
+StateDict = dict[str, Any]
+DeviceDict = dict[Any, Any]
+
+# What optimizers that are written like PyTorch's own put into their documentation.
+_params_doc = "params: the tensors to optimize, (name, tensor) pairs, or a dict with `params` for each group"
+_foreach_doc = "foreach: accepted; tensors are stepped one at a time"
+_fused_doc = "fused: accepted; there is one implementation"
+_capturable_doc = "capturable: whether a step may be captured in a CUDA graph"
+_differentiable_doc = "differentiable: whether gradients flow through a step"
+_maximize_doc = "maximize: go up the gradient, not down"
 
 
 class _RequiredParameter:

@@ -33,12 +33,13 @@ from .tree_paths import (
 )
 
 __all__ = [
-    "SUPPORTED_NODES", "GetAttrKey", "KeyEntry", "KeyPath", "LeafSpec", "MappingKey", "NodeDef", "PyTree", "SequenceKey", "TreeSpec", "arg_tree_leaves", "key_get", "keystr",
+    "SUPPORTED_NODES", "Context", "GetAttrKey", "KeyEntry", "KeyPath", "LeafSpec", "MappingKey", "NodeDef", "PyTree", "SequenceKey", "TreeSpec", "arg_tree_leaves", "key_get", "keystr",
     "register_dataclass", "register_pytree_node", "tree_all", "tree_all_only", "tree_any", "tree_any_only", "tree_flatten", "tree_flatten_with_path", "tree_is_leaf", "tree_iter",
     "tree_leaves", "tree_leaves_with_path", "tree_map", "tree_map_", "tree_map_only", "tree_map_only_", "tree_map_with_path", "tree_structure", "tree_unflatten",
 ]  # fmt: skip
 
 PyTree = Any
+Context = Any
 IsLeaf = Callable[[Any], bool] | None
 _register_pytree_node = register_pytree_node
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any
@@ -106,11 +107,11 @@ def collate(batch: Any, *, collate_fn_map: FnMap | None = None) -> Any:
     raise TypeError(f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {kind}")
 
 
-def _tensors(batch: Any, *, collate_fn_map: FnMap) -> Tensor:
+def _tensors(batch: Any, *, collate_fn_map: FnMap | None = None) -> Tensor:
     return core.stack(list(batch), 0)
 
 
-def _arrays(batch: Any, *, collate_fn_map: FnMap) -> Tensor:
+def _arrays(batch: Any, *, collate_fn_map: FnMap | None = None) -> Tensor:
     if not _is_number_array(batch[0]):
         raise TypeError(
             f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {batch[0].dtype}"
@@ -118,19 +119,19 @@ def _arrays(batch: Any, *, collate_fn_map: FnMap) -> Tensor:
     return collate([core.as_tensor(b) for b in batch], collate_fn_map=collate_fn_map)
 
 
-def _scalars(batch: Any, *, collate_fn_map: FnMap) -> Tensor:
+def _scalars(batch: Any, *, collate_fn_map: FnMap | None = None) -> Tensor:
     return core.as_tensor(_numpy().asarray(batch))
 
 
-def _floats(batch: Any, *, collate_fn_map: FnMap) -> Tensor:
+def _floats(batch: Any, *, collate_fn_map: FnMap | None = None) -> Tensor:
     return core.tensor(batch, dtype=core.float64)
 
 
-def _integers(batch: Any, *, collate_fn_map: FnMap) -> Tensor:
+def _integers(batch: Any, *, collate_fn_map: FnMap | None = None) -> Tensor:
     return core.tensor(batch)
 
 
-def _texts(batch: Any, *, collate_fn_map: FnMap) -> Any:
+def _texts(batch: Any, *, collate_fn_map: FnMap | None = None) -> Any:
     return batch
 
 
@@ -163,6 +164,11 @@ default_collate_fn_map: FnMap = {
     bytes: _texts,
 }
 "Which function makes a batch of which type; entries of one's own count in `default_collate`."
+# PyTorch's names, which libraries that write a `collate` of their own take.
+collate_tensor_fn, collate_numpy_array_fn, collate_numpy_scalar_fn = _tensors, _arrays, _scalars
+collate_float_fn, collate_int_fn, collate_str_fn = _floats, _integers, _texts
+default_collate_err_msg_format = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
+np_str_obj_array_pattern = re.compile(r"[SaUO]")
 
 
 def default_collate(batch: Any) -> Any:
