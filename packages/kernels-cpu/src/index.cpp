@@ -192,6 +192,7 @@ struct Add { template <class T> [[gnu::always_inline]] T operator()(T y, T v) co
 // A product, or an extreme, where NaN wins over all; without a branch on the elements, which nothing could predict.
 struct Joined {
   Combine how;
+  template <class T> [[gnu::always_inline]] Complex<T> operator()(Complex<T> y, Complex<T> v) const { return y * v; }
   template <class T> [[gnu::always_inline]] T operator()(T y, T v) const {
     if (how == Combine::prod) return y * v;
     const bool beats = how == Combine::amax ? v > y : v < y;
@@ -414,6 +415,7 @@ void scatter_reduce_kernel(const Launch& l) {
   auto on = [&](const Form& f, const int64_t* at) {
     if (y.dtype == DType::float32 || is_half(y.dtype)) done = join_typed<float>(f, x, v, y, at, Joined{a.how});
     else if (y.dtype == DType::float64) done = join_typed<double>(f, x, v, y, at, Joined{a.how});
+    else if (y.dtype == DType::complex64) done = join_typed<Complex<float>>(f, x, v, y, at, Joined{a.how});
   };
   if (!y.contiguous() || !with_lines(x, l.x[1], a.dim, on) || !done) reference(l);
 }
